@@ -83,6 +83,8 @@ var mayImport = map[string][]string{
 	"internal/environ": {},
 	// From a folder to a checked program: all of the language side but the evaluator, and nothing of the engine side.
 	"workspace": {"parser", "parser/ast", "check", "schema", "workspace/project", "internal/confine", "diag"},
+	// Jobs on many machines. It knows neither projects nor engines.
+	"queue": {},
 	// The projects below a folder: which there are, and in which order. It starts nothing.
 	"workspace/projects": {"workspace", "workspace/project", "parser/ast", "check", "diag"},
 	"workspace/compiler": {"internal/supervise", "workspace", "internal/environ", "diag"},
@@ -154,7 +156,8 @@ var guests = []struct {
 	{"github.com/aws/", []string{"runtime/backend/bucket"}},
 	{"github.com/Azure/", []string{"runtime/backend/bucket", "runtime/secrets/keyservice"}},
 	{"gocloud.dev/", []string{"runtime/backend/bucket", "runtime/secrets/keyservice"}},
-	{"github.com/jackc/", []string{"runtime/backend/postgres"}},
+	{"github.com/jackc/", []string{"runtime/backend/postgres", "queue"}},
+	{"github.com/riverqueue/", []string{"queue"}},
 	{"github.com/pulumi/", []string{"value/wire", "runtime/monitor/rpc", "runtime/plugin", "langhost", "bench/floor",
 		"cmd/internal/report"}},
 	{"github.com/spf13/", []string{"cmd/"}},

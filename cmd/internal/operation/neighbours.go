@@ -9,10 +9,10 @@ import (
 	"github.com/yamlhost/yamlhost/value"
 )
 
-// Neighbours are the outputs of the stacks that one command works on, for those that read them: what a preview plans, or
-// what an operation has just made, which need not be read from the backend again. An output that no plan knows is
-// unknown, with the type that the program of its stack gives it. The zero value is ready for use and safe for concurrent
-// use; a nil one knows nothing.
+// Neighbours are the outputs of the stacks that one command works on, for those that read them: what a preview plans,
+// or what an operation has just made, which need not be read from the backend again. An output that no plan knows is
+// unknown, with the type that the program of its stack gives it. The zero value is ready for use and safe for
+// concurrent use; a nil one knows nothing.
 type Neighbours struct {
 	mu      sync.Mutex
 	planned map[backend.Ref]value.Value // guarded by mu

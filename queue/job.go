@@ -1,0 +1,160 @@
+package queue
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/url"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Source says where the files of a project come from: a commit of a git repository, or an archive.
+type Source struct {
+	Git     string `json:"git,omitempty"`     // URL, without credentials
+	Commit  string `json:"commit,omitempty"`  // 40 or 64 hexadecimal digits
+	Archive string `json:"archive,omitempty"` // SHA-256 of an archive in the queue's database, hexadecimal
+}
+
+// String is the source for people.
+func (s Source) String() string {
+	if s.Git != "" {
+		return s.Git + " at " + s.Commit[:min(10, len(s.Commit))]
+	}
+	return "archive " + s.Archive[:min(10, len(s.Archive))]
+}
+
+// Check returns an error for a source that is none or that holds a secret.
+func (s Source) Check() error {
+	switch {
+	case (s.Git == "") == (s.Archive == ""):
+		return errors.New("a job names a git repository or an archive")
+	case s.Archive != "":
+		return digits("the digest of the archive", s.Archive, 64)
+	case len(s.Commit) != 40 && len(s.Commit) != 64:
+		return fmt.Errorf("%q is no commit: it takes all of its digits", s.Commit)
+	}
+	if strings.HasPrefix(s.Git, "-") || strings.ContainsAny(s.Git, "\x00\n\r ") {
+		return fmt.Errorf("%q is no URL of a repository", s.Git)
+	}
+	if u, err := url.Parse(s.Git); err == nil && u.User != nil {
+		if _, has := u.User.Password(); has || u.Scheme == "https" || u.Scheme == "http" {
+			return errors.New("the URL of the repository has credentials in it, and jobs hold no secrets: workers bring them")
+		}
+	}
+	return digits("the commit", s.Commit, len(s.Commit))
+}
+
+func digits(what, text string, n int) error {
+	if _, err := hex.DecodeString(text); err != nil || len(text) != n {
+		return fmt.Errorf("%s takes %d hexadecimal digits, not %q", what, n, text)
+	}
+	return nil
+}
+
+// Job is one command on one stack.
+type Job struct {
+	Run         string   `json:"run"`     // what was submitted together
+	Command     string   `json:"command"` // run, preview, refresh, destroy or drift
+	Project     string   `json:"project"`
+	Stack       string   `json:"stack"`
+	Path        string   `json:"path"` // of the project in the source, with slashes
+	Source      Source   `json:"source"`
+	Flags       []string `json:"flags,omitempty"`       // from AllowedFlags
+	Environment string   `json:"environment,omitempty"` // whose slots it takes; empty for none
+	Slots       int      `json:"slots,omitempty"`       // how many jobs of the environment may go on at a time
+}
+
+// Kind names jobs in River.
+func (Job) Kind() string { return "yamlhost_stack" }
+
+// Key names the stack.
+func (j Job) Key() string { return j.Project + "/" + j.Stack }
+
+// commands are what a job may do.
+var commands = []string{"run", "preview", "refresh", "destroy", "drift"}
+
+// AllowedFlags are what a job may say besides its command. None of them can hold a secret or name a file.
+var AllowedFlags = []string{"--continue-on-error", "--refresh=true", "--expect-no-changes", "--exit-code", "--remove"}
+
+// Check returns an error for a job that no worker may carry out, whoever has put it into the database.
+func (j Job) Check() error {
+	if !slices.Contains(commands, j.Command) {
+		return fmt.Errorf("a job cannot do %q", j.Command)
+	}
+	for _, flag := range j.Flags {
+		if !slices.Contains(AllowedFlags, flag) {
+			return fmt.Errorf("a job cannot have the flag %q", flag)
+		}
+	}
+	if j.Path != "." && (path.Clean(j.Path) != j.Path || !filepath.IsLocal(filepath.FromSlash(j.Path))) {
+		return fmt.Errorf("%q is no folder of the source", j.Path)
+	}
+	if j.Stack == "" || strings.HasPrefix(j.Stack, "-") || strings.Contains(j.Stack, "/") {
+		return fmt.Errorf("%q is no name of a stack", j.Stack)
+	}
+	return j.Source.Check()
+}
+
+// Allows reports whether a list of sources has a job's: the URL of a repository, one that begins so and goes on behind
+// a slash, or the word archive.
+func Allows(list []string, s Source) bool {
+	for _, entry := range list {
+		at := strings.TrimSuffix(entry, "/")
+		if s.Archive != "" && entry == "archive" || s.Git != "" && (s.Git == at || strings.HasPrefix(s.Git, at+"/")) {
+			return true
+		}
+	}
+	return false
+}
+
+// Result is what came of a job.
+type Result struct {
+	Code   int    `json:"code"`   // exit code of the command
+	Name   string `json:"name"`   // of the code
+	Log    string `json:"log"`    // what was shown, without secrets; cut in front
+	Worker string `json:"worker"` // who did it
+}
+
+// Runner carries out a job whose files lie in dir. interrupt is closed when it is to come to an early end.
+type Runner func(ctx context.Context, j Job, dir string, interrupt <-chan struct{}) Result
+
+// Retry reports whether a command that ended with a code may be run again by itself: it began nothing, or what it
+// began has ended. One that left something in flight (10) waits for a person.
+func Retry(code int) bool { return slices.Contains([]int{9, 14, 15, 18, 19}, code) }
+
+// Well reports whether what needs a stack may go on after a code: changes (7) and drift (17) are answers.
+func Well(code int) bool { return code == 0 || code == 7 || code == 17 }
+
+// State is how far a job has come.
+type State string
+
+// The states.
+const (
+	Waiting   State = "waiting" // for what it needs, for its turn, or to be tried again
+	Running   State = "running"
+	Done      State = "done"
+	Failed    State = "failed"
+	Cancelled State = "cancelled" // by a person, or because of what it needs
+)
+
+// Entry is a job in the queue.
+type Entry struct {
+	ID       int64     `json:"id"`
+	Job      Job       `json:"job"`
+	State    State     `json:"state"`
+	Priority int       `json:"priority"` // from 1, the first, to 4
+	Attempt  int       `json:"attempt"`
+	Needs    []int64   `json:"needs,omitempty"`
+	Created  time.Time `json:"created"`
+	Ended    time.Time `json:"ended,omitzero"`
+	Errors   []string  `json:"errors,omitempty"`
+	Result   *Result   `json:"result,omitempty"`
+}
+
+// Over reports whether nothing more will happen to the job.
+func (e *Entry) Over() bool { return e.State != Waiting && e.State != Running }

@@ -1,0 +1,63 @@
+//go:build lean
+
+package queue
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+var errLean = errors.New("this is the lean edition of yamlhost, which has no queue")
+
+// Queue is a queue in a database, which the lean edition cannot open.
+type Queue struct{}
+
+// Submission is what is put into the queue at once.
+type Submission struct {
+	Jobs     []Job
+	Needs    [][]int
+	Priority int
+}
+
+// WorkerOptions say what a worker does.
+type WorkerOptions struct {
+	Name   string
+	Jobs   int
+	Allow  []string
+	Env    []string
+	Run    Runner
+	Grace  time.Duration
+	Tell   func(text string)
+	Folder string
+}
+
+// Open fails.
+func Open(context.Context, string) (*Queue, error) { return nil, errLean }
+
+// Close does nothing.
+func (*Queue) Close() {}
+
+// PutArchive fails.
+func (*Queue) PutArchive(context.Context, []byte) (string, error) { return "", errLean }
+
+// Submit fails.
+func (*Queue) Submit(context.Context, Submission) ([]int64, error) { return nil, errLean }
+
+// List fails.
+func (*Queue) List(context.Context, string, int) ([]*Entry, error) { return nil, errLean }
+
+// Show fails.
+func (*Queue) Show(context.Context, int64) (*Entry, error) { return nil, errLean }
+
+// Cancel fails.
+func (*Queue) Cancel(context.Context, string) (int, error) { return 0, errLean }
+
+// Follow fails.
+func (*Queue) Follow(context.Context, string, func(*Entry)) error { return errLean }
+
+// Schedule fails.
+func (*Queue) Schedule(context.Context, string, time.Duration, Submission) error { return errLean }
+
+// Work fails.
+func (*Queue) Work(context.Context, WorkerOptions) error { return errLean }

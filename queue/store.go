@@ -1,0 +1,310 @@
+//go:build !lean
+
+package queue
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivermigrate"
+	"github.com/riverqueue/river/rivertype"
+)
+
+// Queue is a queue in a database. It is safe for concurrent use.
+type Queue struct {
+	pool   *pgxpool.Pool
+	client *river.Client[pgx.Tx] // inserts and cancels; it works on nothing
+}
+
+// silent drops what River logs: what matters is in the jobs.
+var silent = slog.New(slog.DiscardHandler)
+
+// tables are those beside River's.
+const tables = `
+CREATE TABLE IF NOT EXISTS yamlhost_archives (digest text PRIMARY KEY, content bytea NOT NULL,
+	created timestamptz NOT NULL DEFAULT now());
+CREATE TABLE IF NOT EXISTS yamlhost_schedules (name text PRIMARY KEY, every interval NOT NULL,
+	next timestamptz NOT NULL, submission jsonb NOT NULL)`
+
+// tablesLock keeps two processes from making the tables at the same time.
+const tablesLock = 0x79616d6c71756575
+
+// Open opens the queue of a database, and makes its tables where there are none. Errors have no passwords in them.
+func Open(ctx context.Context, url string) (*Queue, error) {
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, errors.New("--queue takes postgres://…, and this URL cannot be read")
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, fmt.Errorf("open the queue: %w", err)
+	}
+	q := &Queue{pool: pool}
+	if err := q.prepare(ctx); err != nil {
+		pool.Close()
+		return nil, fmt.Errorf("open the queue: %w", err)
+	}
+	return q, nil
+}
+
+func (q *Queue) prepare(ctx context.Context) error {
+	driver := riverpgxv5.New(q.pool)
+	migrator, err := rivermigrate.New(driver, &rivermigrate.Config{Logger: silent})
+	if err != nil {
+		return err
+	}
+	lock, err := q.pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer lock.Release()
+	if _, err := lock.Exec(ctx, `SELECT pg_advisory_lock($1)`, int64(tablesLock)); err != nil {
+		return err
+	}
+	defer func() { // a session that is lost has lost the lock too
+		_, _ = lock.Exec(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock($1)`, int64(tablesLock))
+	}()
+	if _, err := migrator.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
+		return err
+	}
+	if _, err := lock.Exec(ctx, tables); err != nil {
+		return err
+	}
+	q.client, err = river.NewClient(driver, &river.Config{Logger: silent})
+	return err
+}
+
+// Close ends the connections.
+func (q *Queue) Close() { q.pool.Close() }
+
+// PutArchive keeps an archive, and returns its digest.
+func (q *Queue) PutArchive(ctx context.Context, content []byte) (string, error) {
+	if len(content) > MaxArchive {
+		return "", errTooLarge
+	}
+	sum := sha256.Sum256(content)
+	digest := hex.EncodeToString(sum[:])
+	_, err := q.pool.Exec(ctx, `INSERT INTO yamlhost_archives (digest, content) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
+		digest, content)
+	if err != nil {
+		return "", fmt.Errorf("keep the archive: %w", err)
+	}
+	return digest, nil
+}
+
+// archive is the content of an archive.
+func (q *Queue) archive(ctx context.Context, digest string) (io.Reader, error) {
+	var content []byte
+	err := q.pool.QueryRow(ctx, `SELECT content FROM yamlhost_archives WHERE digest = $1`, digest).Scan(&content)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, fmt.Errorf("the archive %s is not there any more", digest)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the archive: %w", err)
+	}
+	if sum := sha256.Sum256(content); hex.EncodeToString(sum[:]) != digest {
+		return nil, fmt.Errorf("the archive %s is damaged", digest)
+	}
+	return bytes.NewReader(content), nil
+}
+
+// Submission is what is put into the queue at once. Needs[i] are the indices of the jobs that job i waits for, all of
+// them lower than i.
+type Submission struct {
+	Jobs     []Job   `json:"jobs"`
+	Needs    [][]int `json:"needs"`
+	Priority int     `json:"priority"` // from 1, the first, to 4
+}
+
+// metadata is what a job has beside its arguments.
+type metadata struct {
+	Run   string  `json:"yamlhost_run"`
+	Needs []int64 `json:"yamlhost_needs,omitempty"`
+}
+
+// maxAttempts is how often a job that fails is begun at most. Those whose worker died do not count.
+const maxAttempts = 4
+
+// Submit puts jobs into the queue, all or none, and returns their numbers.
+func (q *Queue) Submit(ctx context.Context, s Submission) ([]int64, error) {
+	var ids []int64
+	err := pgx.BeginFunc(ctx, q.pool, func(tx pgx.Tx) (err error) {
+		ids, err = q.submit(ctx, tx, s)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("put jobs into the queue: %w", err)
+	}
+	return ids, nil
+}
+
+func (q *Queue) submit(ctx context.Context, tx pgx.Tx, s Submission) ([]int64, error) {
+	ids := make([]int64, len(s.Jobs))
+	for i, j := range s.Jobs {
+		if err := j.Check(); err != nil {
+			return nil, fmt.Errorf("%s: %w", j.Key(), err)
+		}
+		m := metadata{Run: j.Run}
+		for _, need := range s.Needs[i] {
+			m.Needs = append(m.Needs, ids[need])
+		}
+		text, err := json.Marshal(m)
+		if err != nil {
+			return nil, err
+		}
+		inserted, err := q.client.InsertTx(ctx, tx, j, &river.InsertOpts{Priority: s.Priority, Metadata: text,
+			Pending: len(m.Needs) > 0, MaxAttempts: maxAttempts})
+		if err != nil {
+			return nil, err
+		}
+		ids[i] = inserted.Job.ID
+	}
+	return ids, nil
+}
+
+// List are the jobs of a submission, or with an empty name the last ones, at most so many, in the order of their
+// numbers.
+func (q *Queue) List(ctx context.Context, run string, most int) ([]*Entry, error) {
+	return q.entries(ctx, `SELECT id FROM river_job WHERE kind = $1 AND ($2 = '' OR metadata->>'yamlhost_run' = $2)
+		ORDER BY id DESC LIMIT $3`, Job{}.Kind(), run, most)
+}
+
+// Show is one job.
+func (q *Queue) Show(ctx context.Context, id int64) (*Entry, error) {
+	found, err := q.entries(ctx, `SELECT id FROM river_job WHERE kind = $1 AND id = $2`, Job{}.Kind(), id)
+	if err == nil && len(found) == 0 {
+		err = fmt.Errorf("there is no job %d", id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return found[0], nil
+}
+
+func (q *Queue) entries(ctx context.Context, which string, args ...any) ([]*Entry, error) {
+	rows, err := q.pool.Query(ctx, `SELECT id, args, metadata, state::text, priority, attempt, created_at, finalized_at,
+		COALESCE((SELECT array_agg(e->>'error' ORDER BY n) FROM unnest(errors) WITH ORDINALITY AS t(e, n)), '{}')
+		FROM river_job WHERE id IN (`+which+`) ORDER BY id`, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read the queue: %w", err)
+	}
+	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*Entry, error) {
+		e := &Entry{}
+		var arguments, more []byte
+		var state string
+		var ended *time.Time
+		err := row.Scan(&e.ID, &arguments, &more, &state, &e.Priority, &e.Attempt, &e.Created, &ended, &e.Errors)
+		if err != nil {
+			return nil, err
+		}
+		var m struct {
+			metadata
+			Output *Result `json:"output"`
+		}
+		if err := errors.Join(json.Unmarshal(arguments, &e.Job), json.Unmarshal(more, &m)); err != nil {
+			return nil, err
+		}
+		e.Needs, e.Result = m.Needs, m.Output
+		if ended != nil {
+			e.Ended = *ended
+		}
+		e.State = stateOf(rivertype.JobState(state), e.Result)
+		return e, nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the queue: %w", err)
+	}
+	return found, nil
+}
+
+// stateOf is River's state in our words.
+func stateOf(s rivertype.JobState, r *Result) State {
+	switch s {
+	case rivertype.JobStateRunning:
+		return Running
+	case rivertype.JobStateCompleted:
+		return Done
+	case rivertype.JobStateDiscarded:
+		return Failed
+	case rivertype.JobStateCancelled:
+		if r != nil && !Well(r.Code) {
+			return Failed
+		}
+		return Cancelled
+	}
+	return Waiting
+}
+
+// Cancel ends a job, by its number, or every job of a submission that is not over, by its name; it returns how many.
+// One that runs begins nothing more and comes to its end.
+func (q *Queue) Cancel(ctx context.Context, name string) (int, error) {
+	var list []*Entry
+	var err error
+	if id, fault := strconv.ParseInt(name, 10, 64); fault == nil {
+		var one *Entry
+		if one, err = q.Show(ctx, id); err == nil {
+			list = []*Entry{one}
+		}
+	} else {
+		list, err = q.List(ctx, name, 1<<20)
+	}
+	if err != nil {
+		return 0, err
+	}
+	if len(list) == 0 {
+		return 0, fmt.Errorf("there is no job or run %q", name)
+	}
+	slices.Reverse(list) // what waits for others first
+	n := 0
+	for _, e := range list {
+		if e.Over() {
+			continue
+		}
+		if _, err := q.client.JobCancel(ctx, e.ID); err != nil {
+			return n, fmt.Errorf("cancel job %d: %w", e.ID, err)
+		}
+		n++
+	}
+	return n, nil
+}
+
+// Follow tells of each job of a submission that is over, once, until all are.
+func (q *Queue) Follow(ctx context.Context, run string, told func(*Entry)) error {
+	seen := map[int64]bool{}
+	timer := time.NewTicker(300 * time.Millisecond)
+	defer timer.Stop()
+	for {
+		list, err := q.List(ctx, run, 1<<20)
+		if err != nil {
+			return err
+		}
+		for _, e := range list {
+			if e.Over() && !seen[e.ID] {
+				seen[e.ID] = true
+				told(e)
+			}
+		}
+		if len(seen) == len(list) {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-timer.C:
+		}
+	}
+}

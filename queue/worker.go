@@ -1,0 +1,316 @@
+//go:build !lean
+
+package queue
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+)
+
+// WorkerOptions say what a worker does.
+type WorkerOptions struct {
+	Name   string   // for people; unique among workers that live at the same time
+	Jobs   int      // at the same time
+	Allow  []string // sources; see Allows
+	Env    []string // of git
+	Run    Runner
+	Grace  time.Duration // how long a job may be without its worker's lock before it goes to another; 0 for 15 seconds
+	Tell   func(text string)
+	Folder string // where files of projects are put; empty for the system's folder of temporary files
+}
+
+// Work takes jobs until the context ends, and then waits for those that are under way, which it interrupts.
+func (q *Queue) Work(ctx context.Context, o WorkerOptions) error {
+	if o.Grace == 0 {
+		o.Grace = 15 * time.Second
+	}
+	w := &worker{queue: q, options: o, wake: make(chan struct{}, 1)}
+	workers := river.NewWorkers()
+	river.AddWorker(workers, &stackWorker{worker: w})
+	client, err := river.NewClient(riverpgxv5.New(q.pool), &river.Config{
+		ID: o.Name, Logger: silent, Workers: workers, JobTimeout: -1,
+		// The lock of a job says whether its worker lives; River's own clock is for the case that nobody looks at locks.
+		RescueStuckJobsAfter: 7 * 24 * time.Hour, CompletedJobRetentionPeriod: 7 * 24 * time.Hour,
+		Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: o.Jobs}},
+	})
+	if err != nil {
+		return fmt.Errorf("work on the queue: %w", err)
+	}
+	life, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	w.stopping = ctx.Done()
+	if err := client.Start(life); err != nil {
+		return fmt.Errorf("work on the queue: %w", err)
+	}
+	ended, unsubscribe := client.Subscribe(river.EventKindJobCompleted, river.EventKindJobFailed,
+		river.EventKindJobCancelled)
+	defer unsubscribe()
+	var chores sync.WaitGroup
+	chores.Go(func() { w.keepHouse(life, ended) })
+	<-ctx.Done()
+	err = client.Stop(life) // waits for jobs under way
+	end()
+	chores.Wait()
+	return err
+}
+
+// worker takes jobs.
+type worker struct {
+	queue    *Queue
+	options  WorkerOptions
+	wake     chan struct{}
+	stopping <-chan struct{} // closed when it is to end
+}
+
+func (w *worker) tell(format string, args ...any) {
+	if w.options.Tell != nil {
+		w.options.Tell(fmt.Sprintf(format, args...))
+	}
+}
+
+// stackWorker is the worker as River knows it.
+type stackWorker struct {
+	river.WorkerDefaults[Job]
+	*worker
+}
+
+// Work carries a job out. An error has it tried again, with backoff; a cancellation ends it.
+func (w *stackWorker) Work(ctx context.Context, r *river.Job[Job]) error {
+	j := r.Args
+	if err := j.Check(); err != nil {
+		return river.JobCancel(err)
+	}
+	if !Allows(w.options.Allow, j.Source) {
+		return river.JobCancel(fmt.Errorf("the worker %s does not allow %s", w.options.Name, j.Source))
+	}
+	alive, got, err := w.queue.hold(ctx, r.ID, j)
+	if err != nil {
+		return err
+	}
+	if !got { // no slot of its environment is free, or another worker has it after all
+		return river.JobSnooze(time.Second)
+	}
+	defer alive.release()
+	dir, err := os.MkdirTemp(w.options.Folder, "yamlhost-job-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	if err := w.fetch(ctx, j.Source, dir); err != nil {
+		return err
+	}
+	interrupt := make(chan struct{})
+	over := make(chan struct{})
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		select {
+		case <-ctx.Done(): // somebody cancels the job
+		case <-alive.lost: // it is another worker's now, or will be
+		case <-w.stopping:
+		case <-over:
+			return
+		}
+		close(interrupt)
+	})
+	w.tell("%s of %s begins (job %d, attempt %d)", j.Command, j.Key(), r.ID, r.Attempt)
+	result := w.options.Run(context.WithoutCancel(ctx), j, filepath.Join(dir, filepath.FromSlash(j.Path)), interrupt)
+	close(over)
+	watching.Wait()
+	result.Worker = w.options.Name
+	w.tell("%s of %s ended: %s (job %d)", j.Command, j.Key(), result.Name, r.ID)
+	if err := river.RecordOutput(ctx, result); err != nil {
+		return err
+	}
+	stopped := ctx.Err() == nil && closed(interrupt)
+	switch {
+	case Well(result.Code):
+		return nil
+	case stopped && Retry(result.Code): // this worker ends; another one goes on at once
+		return river.JobSnooze(0)
+	case Retry(result.Code) && ctx.Err() == nil:
+		return fmt.Errorf("ended with %d (%s)", result.Code, result.Name)
+	}
+	return river.JobCancel(fmt.Errorf("ended with %d (%s), which is not tried again by itself", result.Code, result.Name))
+}
+
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// fetch puts the files of a source into an empty folder.
+func (w *worker) fetch(ctx context.Context, s Source, dir string) error {
+	if s.Archive != "" {
+		content, err := w.queue.archive(ctx, s.Archive)
+		if err != nil {
+			return err
+		}
+		return Unpack(content, dir)
+	}
+	for _, args := range [][]string{{"init", "--quiet"}, {"fetch", "--quiet", "--depth", "1", "--", s.Git, s.Commit},
+		{"checkout", "--quiet", "--detach", "FETCH_HEAD"}} {
+		cmd := exec.CommandContext(ctx, "git", append([]string{"-C", dir}, args...)...)
+		cmd.Env = append(append([]string(nil), w.options.Env...), "GIT_TERMINAL_PROMPT=0",
+			"GIT_ALLOW_PROTOCOL=https:ssh:git:file")
+		var said bytes.Buffer
+		cmd.Stderr = &said
+		if err := cmd.Run(); err != nil {
+			return fmt.Errorf("fetch %s: %w: %s", s, err, strings.TrimSpace(said.String()))
+		}
+	}
+	return nil
+}
+
+// keepHouse lets jobs go on whose needs are completed, ends those whose needs have failed, and gives those of dead
+// workers to others. Every worker does so; the statements are the same whoever comes first.
+func (w *worker) keepHouse(ctx context.Context, ended <-chan *river.Event) {
+	timer := time.NewTicker(time.Second)
+	defer timer.Stop()
+	for {
+		err := errors.Join(w.queue.release(ctx), w.queue.rescue(ctx, w.options.Grace), w.queue.due(ctx))
+		if err != nil && ctx.Err() == nil {
+			w.tell("the queue does not answer: %v", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ended:
+		case <-timer.C:
+		}
+	}
+}
+
+// release lets jobs go on whose needs are completed, and cancels those whose needs never will be.
+func (q *Queue) release(ctx context.Context) error {
+	const need = `SELECT 1 FROM jsonb_array_elements_text(j.metadata->'yamlhost_needs') AS n
+		JOIN river_job d ON d.id = n::bigint WHERE d.state`
+	_, err := q.pool.Exec(ctx, `UPDATE river_job j SET state = 'available', scheduled_at = now()
+		WHERE j.kind = $1 AND j.state = 'pending' AND NOT EXISTS (`+need+` <> 'completed')`, Job{}.Kind())
+	if err != nil {
+		return err
+	}
+	_, err = q.pool.Exec(ctx, `UPDATE river_job j SET state = 'cancelled', finalized_at = now(), errors = array_append(
+			errors, jsonb_build_object('at', now(), 'attempt', attempt, 'error', 'what it needs has failed', 'trace', ''))
+		WHERE j.kind = $1 AND j.state = 'pending' AND EXISTS (`+need+` IN ('cancelled', 'discarded'))`, Job{}.Kind())
+	return err
+}
+
+// alive is the lock of a job under way, in a session of its own.
+type alive struct {
+	conn *pgx.Conn
+	lost chan struct{} // closed when the session has ended by itself
+	end  context.CancelFunc
+	done chan struct{}
+}
+
+// The classes of the advisory locks: jobs and slots of environments.
+const (
+	jobLocks  = 0x796a6f62
+	slotLocks = 0x79736c6f
+)
+
+// hold takes the lock of a job, and a slot of its environment; got is false when one of them is taken.
+func (q *Queue) hold(ctx context.Context, id int64, j Job) (a *alive, got bool, err error) {
+	conn, err := pgx.ConnectConfig(ctx, q.pool.Config().ConnConfig.Copy())
+	if err != nil {
+		return nil, false, err
+	}
+	try := func(query string, args ...any) {
+		if err == nil {
+			err = conn.QueryRow(ctx, query, args...).Scan(&got)
+		}
+	}
+	_, err = conn.Exec(ctx, `SELECT set_config('tcp_keepalives_idle', '10', false),
+		set_config('tcp_keepalives_interval', '5', false), set_config('tcp_keepalives_count', '3', false)`)
+	try(`SELECT pg_try_advisory_lock($1, $2)`, jobLocks, int32(id))
+	if err == nil && got && j.Environment != "" && j.Slots > 0 {
+		got = false
+		for slot := 0; slot < j.Slots && !got && err == nil; slot++ {
+			try(`SELECT pg_try_advisory_lock($1, hashtext($2))`, slotLocks, fmt.Sprintf("%s/%d", j.Environment, slot))
+		}
+	}
+	if err != nil || !got {
+		_ = conn.Close(context.WithoutCancel(ctx)) // the server ends the session, and its locks, in any case
+		return nil, false, err
+	}
+	life, end := context.WithCancel(context.Background())
+	a = &alive{conn: conn, lost: make(chan struct{}), end: end, done: make(chan struct{})}
+	go a.watch(life)
+	return a, true, nil
+}
+
+// watch waits for the end of the session.
+func (a *alive) watch(ctx context.Context) {
+	defer close(a.done)
+	for {
+		if _, err := a.conn.WaitForNotification(ctx); err != nil {
+			if ctx.Err() == nil {
+				close(a.lost)
+			}
+			return
+		}
+	}
+}
+
+// release ends the session, and with it the locks.
+func (a *alive) release() {
+	a.end()
+	<-a.done
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	_ = a.conn.Close(ctx) // the server ends the session in any case
+}
+
+// rescue gives jobs back whose workers are gone: they run, and nobody has their lock.
+func (q *Queue) rescue(ctx context.Context, grace time.Duration) error {
+	return q.pool.AcquireFunc(ctx, func(c *pgxpool.Conn) error {
+		rows, err := c.Query(ctx, `SELECT id FROM river_job WHERE kind = $1 AND state = 'running' AND
+			attempted_at < now() - $2::interval`, Job{}.Kind(), grace)
+		if err != nil {
+			return err
+		}
+		ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			if err := rescueOne(ctx, c, id, grace); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// rescueOne gives a job back, unless somebody has its lock. The attempt does not count.
+func rescueOne(ctx context.Context, c *pgxpool.Conn, id int64, grace time.Duration) error {
+	return pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error {
+		var free bool
+		err := tx.QueryRow(ctx, `SELECT pg_try_advisory_xact_lock($1, $2)`, jobLocks, int32(id)).Scan(&free)
+		if err != nil || !free {
+			return err
+		}
+		_, err = tx.Exec(ctx, `UPDATE river_job SET state = 'available', scheduled_at = now(),
+			attempt = GREATEST(attempt - 1, 0), errors = array_append(errors, jsonb_build_object('at', now(), 'attempt', attempt,
+				'error', 'its worker ' || COALESCE(attempted_by[array_length(attempted_by, 1)], '') || ' is gone', 'trace', ''))
+			WHERE id = $1 AND state = 'running' AND attempted_at < now() - $2::interval`, id, grace)
+		return err
+	})
+}
