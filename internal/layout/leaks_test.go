@@ -15,6 +15,7 @@ import (
 // with the package whose tests do, or why none need to.
 var watchedElsewhere = map[string]string{
 	"cmd/internal/console":        "cmd/internal/cli, whose commands use it",
+	"cmd/internal/cli/queue":      "cmd/internal/kill, whose tests start workers",
 	"cmd/internal/cli/check":      "cmd/internal/cli, whose tests run the command",
 	"runtime/backend/objectstest": "runtime/backend, whose tests use it",
 	"cmd/yamlhost-web":            "a program for browsers, which lives as long as the page",

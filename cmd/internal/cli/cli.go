@@ -23,6 +23,7 @@ import (
 	newcmd "github.com/yamlhost/yamlhost/cmd/internal/cli/new"
 	plancmd "github.com/yamlhost/yamlhost/cmd/internal/cli/plan"
 	plugincmd "github.com/yamlhost/yamlhost/cmd/internal/cli/plugin"
+	queuecmd "github.com/yamlhost/yamlhost/cmd/internal/cli/queue"
 	schemacmd "github.com/yamlhost/yamlhost/cmd/internal/cli/schema"
 	servecmd "github.com/yamlhost/yamlhost/cmd/internal/cli/serve"
 	shimcmd "github.com/yamlhost/yamlhost/cmd/internal/cli/shim"
@@ -192,6 +193,7 @@ func newRoot(a *console.Console, measured *profile) *cobra.Command {
 		accountcmd.NewLogin(a, console.Bind(a, accountcmd.Login)),
 		accountcmd.NewLogout(a, console.Bind(a, accountcmd.Logout)),
 		accountcmd.NewWhoami(a, console.Bind(a, accountcmd.Whoami)),
+		queuecmd.NewWorker(a, Run), queuecmd.NewQueue(a),
 		cancelcmd.NewCancel(a, console.Bind(a, cancelcmd.Cancel)),
 		aboutcmd.NewAbout(a, console.Bind(a, aboutcmd.About)), newVersion(a),
 		shimcmd.NewShim(func(o *shimcmd.Options) error { return shimcmd.Shim(a, o) }), servecmd.NewServe(a),

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/fleet"
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
@@ -31,14 +32,16 @@ type several struct {
 }
 
 // notTogether are flags that mean one stack.
-var notTogether = []string{"plan", "save-plan", "import-file", "config-file", "settle-pending", "target", "target-replace",
-	"replace", "exclude", "import-pending-creates"}
+var notTogether = []string{"plan", "save-plan", "import-file", "config-file", "settle-pending", "target",
+	"target-replace", "replace", "exclude", "import-pending-creates"}
 
 // severalFlags lets a command take more than one project. one is its body for a single project.
 func severalFlags(a *console.Console, cmd *cobra.Command, o *operation.Options, k several,
 	one func(*cobra.Command, []string) error) {
 	s := &fleet.Selection{}
 	s.Register(cmd, !k.plans)
+	queued := &fleet.Submission{}
+	queued.Register(cmd, k.unlinked)
 	var emit string
 	if k.emits {
 		cmd.Flags().StringVar(&emit, "emit", "", "with --all: run nothing, and write a pipeline to standard output: "+
@@ -53,6 +56,9 @@ func severalFlags(a *console.Console, cmd *cobra.Command, o *operation.Options, 
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if !s.Several(args) {
+			if queued.URL != "" {
+				return console.WithCode(console.CodeBadUsage, "--queue is about several projects: use --all, or name them")
+			}
 			if emit != "" {
 				return console.WithCode(console.CodeBadUsage, "--emit is about several projects: use --all, or name them")
 			}
@@ -69,6 +75,9 @@ func severalFlags(a *console.Console, cmd *cobra.Command, o *operation.Options, 
 		s.Dirs, s.Stack, o.Reports.Several = args, o.Stack, true
 		if emit != "" {
 			return emitPipeline(cmd.Context(), a, s, emit)
+		}
+		if queued.URL != "" {
+			return submit(cmd, a, o, s, queued, k)
 		}
 		if o.Json {
 			o.Json = false
@@ -179,4 +188,52 @@ func emitPipeline(ctx context.Context, a *console.Console, s *fleet.Selection, n
 		return err
 	}
 	return kind.Write(a.Data(), g, filepath.ToSlash(base))
+}
+
+// inQueue are the flags that a command in a queue may have: those that a job can carry, and those that say which jobs.
+var inQueue = map[string]string{"continue-on-error": "--continue-on-error", "refresh": "--refresh=true",
+	"expect-no-changes": "--expect-no-changes", "exit-code": "--exit-code", "remove": "--remove",
+	"all": "", "filter": "", "affected-by": "", "stack": "", "queue": "", "priority": "", "slots": "", "source": "",
+	"detach": "", "every": "", "yes": "", "skip-preview": "", "plan-only": ""}
+
+// submit puts a command on a selection into a queue.
+func submit(cmd *cobra.Command, a *console.Console, o *operation.Options, s *fleet.Selection, q *fleet.Submission,
+	k several) error {
+	var flags []string
+	var refused error
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		carried, known := inQueue[f.Name]
+		switch {
+		case cmd.Root().PersistentFlags().Lookup(f.Name) != nil:
+		case !known, f.Name == "refresh" && f.Value.String() != "true":
+			refused = console.WithCode(console.CodeBadUsage,
+				"--%s cannot go into the queue: leave it out, or give it to the workers by their environment", f.Name)
+		case carried != "" && f.Value.String() != "false":
+			flags = append(flags, carried)
+		}
+	})
+	if refused != nil {
+		return refused
+	}
+	if k.question != "" && !o.Yes && !o.SkipPreview {
+		return console.WithCode(console.CodeUsage,
+			"nobody can be asked in a queue: --yes or --skip-preview must be passed in")
+	}
+	ctx, done := a.Signals.Gentle(cmd.Context())
+	defer done()
+	g, err := s.Open(ctx, a, fleet.Opening{Careful: true, Shown: true})
+	if err != nil {
+		return err
+	}
+	switch {
+	case k.unlinked:
+		g = &projects.Graph{Members: g.Members}
+	case k.reverse:
+		g = g.Reversed()
+	}
+	name := cmd.Name()
+	if o.PlanOnly {
+		name = "preview"
+	}
+	return q.Submit(ctx, a, s, g, name, flags)
 }

@@ -1,0 +1,123 @@
+package queue
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/queue"
+)
+
+type queueOptions struct {
+	url  string
+	json bool
+	most int
+}
+
+// NewQueue makes the commands that look at a queue.
+func NewQueue(a *console.Console) *cobra.Command {
+	cmd := &cobra.Command{Use: "queue", Short: "Show and cancel jobs in a queue", Args: console.UnknownCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	o := &queueOptions{}
+	list := &cobra.Command{Use: "ls [RUN]", Aliases: []string{"list"}, Short: "List jobs, or those of one run",
+		Args: console.AtMostOne("the name of a run"), RunE: func(cmd *cobra.Command, args []string) error {
+			return listJobs(cmd.Context(), a, o, args)
+		}}
+	list.Flags().IntVar(&o.most, "limit", 100, "how many, the last ones")
+	show := &cobra.Command{Use: "show JOB", Short: "Show a job with its log", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return showJob(cmd.Context(), a, o, args[0]) }}
+	for _, c := range []*cobra.Command{list, show} {
+		c.Flags().BoolVarP(&o.json, "json", "j", false, "write JSON")
+	}
+	cancel := &cobra.Command{Use: "cancel JOB or RUN", Short: "Cancel a job, or all jobs of a run",
+		Args: cobra.ExactArgs(1),
+		Long: "cancel ends jobs that are not over. One that runs begins nothing more and comes to its end, as after ^C.",
+		RunE: func(cmd *cobra.Command, args []string) error { return cancelJobs(cmd.Context(), a, o, args[0]) }}
+	for _, c := range []*cobra.Command{list, show, cancel} {
+		urlFlag(c, &o.url)
+		cmd.AddCommand(c)
+	}
+	return cmd
+}
+
+func listJobs(ctx context.Context, a *console.Console, o *queueOptions, args []string) error {
+	q, err := open(ctx, o.url)
+	if err != nil {
+		return err
+	}
+	defer q.Close()
+	run := ""
+	if len(args) > 0 {
+		run = args[0]
+	}
+	list, err := q.List(ctx, run, o.most)
+	if err != nil {
+		return err
+	}
+	if o.json {
+		if list == nil {
+			list = []*queue.Entry{}
+		}
+		return a.WriteJSON(list)
+	}
+	w := tabwriter.NewWriter(a.Streams.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "JOB\tSTATE\tCOMMAND\tSTACK\tPRIORITY\tRUN\tRESULT")
+	for _, e := range list {
+		result := ""
+		if e.Result != nil {
+			result = e.Result.Name
+		}
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%d\t%s\t%s\n", e.ID, e.State, e.Job.Command, e.Job.Key(), e.Priority,
+			e.Job.Run, result)
+	}
+	return w.Flush()
+}
+
+func showJob(ctx context.Context, a *console.Console, o *queueOptions, name string) error {
+	id, err := strconv.ParseInt(name, 10, 64)
+	if err != nil {
+		return console.WithCode(console.CodeBadUsage, "queue show takes the number of a job, not %q", name)
+	}
+	q, err := open(ctx, o.url)
+	if err != nil {
+		return err
+	}
+	defer q.Close()
+	e, err := q.Show(ctx, id)
+	if err != nil {
+		return err
+	}
+	if o.json {
+		return a.WriteJSON(e)
+	}
+	out := a.Streams.Out
+	fmt.Fprintf(out, "Job %d: %s of %s, %s\nRun %s, from %s, folder %s\n", e.ID, e.Job.Command, e.Job.Key(), e.State,
+		e.Job.Run, e.Job.Source, e.Job.Path)
+	if len(e.Needs) > 0 {
+		fmt.Fprintf(out, "It waits for the jobs %v\n", e.Needs)
+	}
+	for _, text := range e.Errors {
+		fmt.Fprintf(out, "  %s\n", text)
+	}
+	if e.Result != nil {
+		fmt.Fprintf(out, "Ended with %d (%s) on %s\n\n%s", e.Result.Code, e.Result.Name, e.Result.Worker, e.Result.Log)
+	}
+	return nil
+}
+
+func cancelJobs(ctx context.Context, a *console.Console, o *queueOptions, name string) error {
+	q, err := open(ctx, o.url)
+	if err != nil {
+		return err
+	}
+	defer q.Close()
+	n, err := q.Cancel(ctx, name)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(a.Streams.Err, "Cancelled %s\n", console.Count(n, "job"))
+	return nil
+}

@@ -1,0 +1,159 @@
+package queue
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/queue"
+)
+
+// Execute carries out a command line of this program in this process, and returns its exit code.
+type Execute func(ctx context.Context, args []string, s console.Streams, w console.World) int
+
+type workerOptions struct {
+	url   string
+	jobs  int
+	allow []string
+	grace time.Duration
+}
+
+// NewWorker makes the command worker.
+func NewWorker(a *console.Console, execute Execute) *cobra.Command {
+	o := &workerOptions{}
+	cmd := &cobra.Command{
+		Use: "worker", Short: "Take runs from a queue", Args: console.NoArguments,
+		Long: "worker takes jobs from a queue in PostgreSQL until it is interrupted; any number of machines may do so.\n" +
+			"What opens secrets and signs in comes from the environment of the worker; jobs hold nothing of that.",
+		Example: "  yamlhost worker --queue postgres://db/queue --allow https://git.example.com/infra\n" +
+			"  yamlhost worker --queue postgres://db/queue --allow archive --jobs 4",
+		RunE: func(cmd *cobra.Command, _ []string) error { return work(cmd.Context(), a, o, execute) },
+	}
+	f := cmd.Flags()
+	urlFlag(cmd, &o.url)
+	f.IntVar(&o.jobs, "jobs", max(4, runtime.NumCPU()), "how many jobs at the same time")
+	f.StringArrayVar(&o.allow, "allow", nil,
+		"what may be run here: the URL of a git repository, what such URLs begin with, or archive; may come several times")
+	f.DurationVar(&o.grace, "grace", 15*time.Second,
+		"how long a job may be without its worker before another one takes it")
+	console.Hide(f, "grace")
+	return cmd
+}
+
+// urlFlag adds --queue.
+func urlFlag(cmd *cobra.Command, url *string) {
+	cmd.Flags().StringVar(url, "queue", "",
+		"the database of the queue: postgres://…, with libpq's variables for the rest")
+}
+
+// open opens the queue that a flag names.
+func open(ctx context.Context, url string) (*queue.Queue, error) {
+	if url == "" {
+		return nil, console.WithCode(console.CodeBadUsage, "say which queue: --queue postgres://…")
+	}
+	return queue.Open(ctx, url)
+}
+
+func work(ctx context.Context, a *console.Console, o *workerOptions, execute Execute) error {
+	if len(o.allow) == 0 {
+		return console.WithCode(console.CodeBadUsage,
+			"say what may be run here, with --allow: anybody who can write to the queue could run anything else")
+	}
+	if o.jobs < 1 {
+		return console.WithCode(console.CodeBadUsage, "--jobs takes a number from 1, not %d", o.jobs)
+	}
+	ctx, done := a.Signals.Gentle(ctx)
+	defer done()
+	q, err := open(ctx, o.url)
+	if err != nil {
+		return err
+	}
+	defer q.Close()
+	host, _ := os.Hostname() // it is for people
+	name := fmt.Sprintf("%s-%d", host, os.Getpid())
+	var telling sync.Mutex
+	tell := func(text string) {
+		telling.Lock()
+		defer telling.Unlock()
+		fmt.Fprintln(a.Streams.Err, text)
+	}
+	tell("The worker " + name + " takes jobs.")
+	return q.Work(ctx, queue.WorkerOptions{Name: name, Jobs: o.jobs, Allow: o.allow, Env: a.World.Env, Grace: o.grace,
+		Run: runner(a, execute), Tell: tell})
+}
+
+// logLimit is how much of what a run shows is kept in the queue, in bytes.
+const logLimit = 64 << 10
+
+// runner carries out jobs by this program's own commands.
+func runner(a *console.Console, execute Execute) queue.Runner {
+	return func(ctx context.Context, j queue.Job, dir string, interrupt <-chan struct{}) queue.Result {
+		args := []string{"--non-interactive", "--color", "never"}
+		switch j.Command {
+		case "preview":
+			args = append(args, "run", "--plan-only")
+		case "destroy", "refresh":
+			args = append(args, j.Command, "--yes", "--skip-preview")
+		default:
+			args = append(args, j.Command)
+		}
+		// The run before may have been another worker's, whose lock ends when it is known to be dead.
+		args = append(args, "--ci", "none", "--lock-timeout", "5m", "--stack", j.Stack, "--message", "job of "+j.Run)
+		signals := make(chan os.Signal, 1)
+		over := make(chan struct{})
+		var watching sync.WaitGroup
+		watching.Go(func() {
+			select {
+			case <-interrupt:
+				signals <- os.Interrupt
+			case <-over:
+			}
+		})
+		w := a.World
+		w.Dir, w.Signals = dir, signals
+		log := &tail{}
+		code := execute(ctx, append(args, j.Flags...), console.Streams{In: strings.NewReader(""), Out: log, Err: log}, w)
+		close(over)
+		watching.Wait()
+		return queue.Result{Code: code, Name: console.CodeName(code), Log: log.String()}
+	}
+}
+
+// tail keeps the end of what is written.
+type tail struct {
+	mu   sync.Mutex
+	text bytes.Buffer // guarded by mu
+	cut  bool         // guarded by mu
+}
+
+func (t *tail) Write(text []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.text.Write(text)
+	if extra := t.text.Len() - logLimit; extra > logLimit {
+		t.text.Next(extra)
+		t.cut = true
+	}
+	return len(text), nil
+}
+
+// String is the end, from the beginning of a line.
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	text := t.text.String()
+	if len(text) > logLimit || t.cut {
+		text = text[max(0, len(text)-logLimit):]
+		if _, rest, found := strings.Cut(text, "\n"); found {
+			text = "…\n" + rest
+		}
+	}
+	return strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", ""), "\uFFFD")
+}

@@ -1,0 +1,247 @@
+package fleet
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/queue"
+	"github.com/yamlhost/yamlhost/workspace/projects"
+)
+
+// Submission are the flags of a command that goes into a queue.
+type Submission struct {
+	URL      string
+	Priority int
+	Slots    string
+	Source   string
+	Every    time.Duration
+	Detach   bool
+}
+
+// Register adds the flags. scheduled adds --every.
+func (s *Submission) Register(cmd *cobra.Command, scheduled bool) {
+	f := cmd.Flags()
+	f.StringVar(&s.URL, "queue", "", "let workers do it: postgres://… (docs/workspaces.md)")
+	f.IntVar(&s.Priority, "priority", 2, "with --queue: from 1, which goes first, to 4")
+	f.StringVar(&s.Slots, "slots", "", "with --queue: how many jobs of a stack's name may go on at a time, such as prod=2")
+	f.StringVar(&s.Source, "source", "archive",
+		"with --queue: where workers get the files from: archive (as they are now, without what git ignores), or git (HEAD)")
+	f.BoolVar(&s.Detach, "detach", false, "with --queue: do not wait for the jobs")
+	if scheduled {
+		f.DurationVar(&s.Every, "every", 0, "with --queue: again and again, such as 6h")
+	}
+}
+
+// Submit puts a command into the queue and, unless it is detached or scheduled, follows it to its end.
+func (s *Submission) Submit(ctx context.Context, a *console.Console, sel *Selection, g *projects.Graph, command string,
+	flags []string) error {
+	if s.Priority < 1 || s.Priority > 4 {
+		return console.WithCode(console.CodeBadUsage, "--priority takes a number from 1 to 4, not %d", s.Priority)
+	}
+	slots, err := parseSlots(s.Slots)
+	if err != nil {
+		return err
+	}
+	q, err := queue.Open(ctx, s.URL)
+	if err != nil {
+		return err
+	}
+	defer q.Close()
+	source, prefix, err := s.source(ctx, a, sel, q)
+	if err != nil {
+		return err
+	}
+	run := command + "-" + a.Now().UTC().Format("20060102T150405") + "-" + strings.ToLower(rand.Text()[:4])
+	jobs := queue.Submission{Priority: s.Priority}
+	at := map[int]int{}
+	for _, i := range g.Order() {
+		m := g.Members[i]
+		at[i] = len(jobs.Jobs)
+		var needs []int
+		for _, need := range g.Needs(i) {
+			needs = append(needs, at[need])
+		}
+		jobs.Needs = append(jobs.Needs, needs)
+		jobs.Jobs = append(jobs.Jobs, queue.Job{Run: run, Command: command, Project: m.Project.Name.Text, Stack: m.Stack,
+			Path: path.Join(prefix, m.Path), Source: source, Flags: flags, Environment: m.Stack, Slots: slots[m.Stack]})
+	}
+	if s.Every > 0 {
+		name := command + " of " + filepath.Base(sel.Root(a))
+		if err := q.Schedule(ctx, name, s.Every, jobs); err != nil {
+			return err
+		}
+		fmt.Fprintf(a.Streams.Err, "%s goes into the queue every %s, under the name %q\n",
+			console.Count(len(jobs.Jobs), "job"), s.Every, name)
+		return nil
+	}
+	if _, err := q.Submit(ctx, jobs); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.Streams.Err, "%s in the queue as the run %s\n", console.Count(len(jobs.Jobs), "job"), run)
+	if s.Detach {
+		return nil
+	}
+	return follow(ctx, a, q, run, len(jobs.Jobs))
+}
+
+// follow tells of the jobs of a run as they end. An interrupt ends the following, and not the jobs.
+func follow(ctx context.Context, a *console.Console, q *queue.Queue, run string, n int) error {
+	ended := 0
+	codes := map[int]int{}
+	err := q.Follow(ctx, run, func(e *queue.Entry) {
+		ended++
+		line := ""
+		if e.Result != nil {
+			line = e.Result.Name
+			if !queue.Well(e.Result.Code) {
+				a.Block(fmt.Sprintf("yamlhost_job_%d", e.ID), fmt.Sprintf("%s: %s", e.Job.Key(), line), []byte(e.Result.Log+"\n"))
+			}
+			if e.Result.Code != console.CodeOK {
+				codes[e.Result.Code]++
+			}
+		} else if len(e.Errors) > 0 {
+			line = e.Errors[len(e.Errors)-1]
+		}
+		if e.State == queue.Failed && e.Result == nil {
+			codes[console.CodeError]++
+		}
+		fmt.Fprintf(a.Streams.Out, "[%d/%d] %-9s %s: %s (job %d)\n", ended, n, e.State, e.Job.Key(), line, e.ID)
+		if e.State == queue.Cancelled {
+			codes[console.CodeCancelled]++
+		}
+	})
+	if err != nil && ctx.Err() != nil {
+		fmt.Fprintf(a.Streams.Err, "The jobs go on: see `yamlhost queue ls %s`, or cancel them\n", run)
+		return a.Signals.Ended()
+	}
+	if err != nil {
+		return err
+	}
+	list := codesOf(codes)
+	switch {
+	case len(list) == 0:
+		return nil
+	case len(list) == 1:
+		return console.WithCode(list[0], "%d of %s did not end well", codes[list[0]], console.Count(n, "job"))
+	}
+	return console.WithCode(console.CodeFailed, "of %s some did not end well", console.Count(n, "job"))
+}
+
+// parseSlots reads STACK=N,….
+func parseSlots(text string) (map[string]int, error) {
+	slots := map[string]int{}
+	for part := range strings.SplitSeq(text, ",") {
+		if part == "" {
+			continue
+		}
+		name, number, _ := strings.Cut(part, "=")
+		n, err := strconv.Atoi(number)
+		if err != nil || n < 1 || name == "" {
+			return nil, console.WithCode(console.CodeBadUsage, "--slots takes the name of a stack and a number, such as "+
+				"prod=2, not %q", text)
+		}
+		slots[name] = n
+	}
+	return slots, nil
+}
+
+// source is where workers get the files from. prefix is the root's folder in it.
+func (s *Submission) source(ctx context.Context, a *console.Console, sel *Selection, q *queue.Queue) (
+	source queue.Source, prefix string, err error) {
+	root := sel.Root(a)
+	switch s.Source {
+	case "git":
+		return gitSource(ctx, a, root)
+	case "archive":
+	default:
+		return source, "", console.WithCode(console.CodeBadUsage, "--source takes archive or git, not %q", s.Source)
+	}
+	names, err := notIgnored(ctx, a, root)
+	if err != nil {
+		return source, "", err
+	}
+	var content bytes.Buffer
+	if err := queue.Pack(&content, root, names); err != nil {
+		return source, "", err
+	}
+	source.Archive, err = q.PutArchive(ctx, content.Bytes())
+	return source, "", err
+}
+
+// git runs git in a folder.
+func git(ctx context.Context, a *console.Console, dir string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", dir}, args...)...)
+	cmd.Env = a.ChildEnv()
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
+		return "", errors.New("this needs git, and there is none on PATH")
+	case err != nil:
+		return "", fmt.Errorf("git says: %s", strings.TrimSpace(said.String()))
+	}
+	return string(out), nil
+}
+
+// gitSource is the commit that a clean working tree is at.
+func gitSource(ctx context.Context, a *console.Console, root string) (source queue.Source, prefix string, err error) {
+	ask := func(args ...string) string {
+		if err != nil {
+			return ""
+		}
+		var out string
+		out, err = git(ctx, a, root, args...)
+		return strings.TrimSpace(out)
+	}
+	prefix = ask("rev-parse", "--show-prefix")
+	changed := ask("status", "--porcelain")
+	source.Commit, source.Git = ask("rev-parse", "HEAD"), ask("remote", "get-url", "origin")
+	if err == nil && changed != "" {
+		err = errors.New("--source git runs what is committed, and the working tree has changes: commit and push them")
+	}
+	return source, prefix, err
+}
+
+// notIgnored are the files of a folder that git does not ignore, relative and with slashes, sorted. It need not be a
+// repository.
+func notIgnored(ctx context.Context, a *console.Console, root string) ([]string, error) {
+	list := []string{"ls-files", "--cached", "--others", "--exclude-standard", "-z", "--", "."}
+	text, err := git(ctx, a, root, list...)
+	if err != nil {
+		empty, fault := os.MkdirTemp("", "yamlhost-git-")
+		if fault != nil {
+			return nil, fault
+		}
+		defer os.RemoveAll(empty)
+		if _, err := git(ctx, a, empty, "init", "--quiet", "--bare", "."); err != nil {
+			return nil, err
+		}
+		text, err = git(ctx, a, root, append([]string{"--git-dir=" + empty, "--work-tree=" + root}, list...)...)
+		if err != nil {
+			return nil, err
+		}
+	}
+	var names []string
+	for name := range strings.SplitSeq(strings.TrimRight(text, "\x00"), "\x00") {
+		info, err := os.Lstat(filepath.Join(root, filepath.FromSlash(name)))
+		if err == nil && info.Mode().IsRegular() {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}

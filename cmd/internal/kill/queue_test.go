@@ -1,0 +1,244 @@
+//go:build linux && !lean
+
+package kill
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/bench/drawer"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/queue"
+	"github.com/yamlhost/yamlhost/runtime/backend"
+	"github.com/yamlhost/yamlhost/runtime/state"
+)
+
+var (
+	queueStacks = flag.Int("queue-stacks", 12, "how many stacks go through the queue")
+	queueKills  = flag.Int("queue-kills", 6, "how many workers are killed meanwhile")
+)
+
+// fleet is a queue on a real server, with workers that are processes.
+type fleet struct {
+	t       *testing.T
+	bench   *bench
+	url     string
+	workers []*exec.Cmd
+	started int
+	said    speech
+}
+
+// start starts a worker on a machine of its own.
+func (f *fleet) start(slot int) {
+	f.started++
+	cmd := exec.Command(f.bench.self, "worker", "--queue", f.url, "--allow", "archive", "--jobs", "3", "--grace", "1s")
+	cmd.Dir = f.bench.dir
+	cmd.Env = append(slices.Clone(f.bench.environ), fmt.Sprintf("%s=machine%d", machineKey, f.started), leaseKey+"=2s",
+		"PULUMI_CONFIG_PASSPHRASE=secret")
+	cmd.Stdout, cmd.Stderr = &f.said, &f.said
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	require.NoError(f.t, cmd.Start())
+	f.workers[slot] = cmd
+}
+
+func (f *fleet) kill(slot int) {
+	_ = syscall.Kill(-f.workers[slot].Process.Pid, syscall.SIGKILL)
+	_ = f.workers[slot].Wait()
+}
+
+// TestQueueKill: workers die at random while stacks that read each other go through the queue. Every stack ends as its
+// program says; no object is in no state, and none is there twice.
+func TestQueueKill(t *testing.T) {
+	t.Parallel()
+	db := newDatabase(t)
+	b := newBenchAt(t, &outcome{points: map[string]int{}}, 7, db.url("states"))
+	f := &fleet{t: t, bench: b, url: strings.Replace(db.url("x"), "&table=x", "", 1), workers: make([]*exec.Cmd, 4)}
+	ctx := context.Background()
+	q, err := queue.Open(ctx, f.url)
+	require.NoError(t, err)
+	t.Cleanup(q.Close)
+
+	root := filepath.Join(b.dir, "projects")
+	submission := queue.Submission{Priority: 2}
+	var names []string
+	for i := range *queueStacks {
+		var y strings.Builder
+		fmt.Fprintf(&y, "name: p%d\nruntime: yaml\nresources:\n", i)
+		title := "root"
+		var needs []int
+		if i > 0 {
+			above := (i - 1) / 3
+			needs = []int{above}
+			fmt.Fprintf(&y, "  above: {type: 'pulumi:pulumi:StackReference', get: {id: organization/p%d/dev}}\n", above)
+			title = `${above.outputs["title"]}.` + fmt.Sprint(i)
+		}
+		for k := range 3 {
+			fmt.Fprintf(&y, "  i%d:\n    type: drawer:index:Item\n    properties: {kind: k, title: '%s'}\n", k, title)
+		}
+		fmt.Fprintf(&y, "outputs: {title: '%s'}\n", title)
+		dir := filepath.Join(root, fmt.Sprintf("p%d", i))
+		require.NoError(t, os.MkdirAll(dir, 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "Pulumi.yaml"), []byte(y.String()), 0o600))
+		names = append(names, fmt.Sprintf("p%d/Pulumi.yaml", i))
+		submission.Jobs = append(submission.Jobs, queue.Job{Run: "r", Command: "run", Project: fmt.Sprintf("p%d", i),
+			Stack: "dev", Path: fmt.Sprintf("p%d", i), Environment: "dev", Slots: 6})
+		submission.Needs = append(submission.Needs, needs)
+	}
+	var content bytes.Buffer
+	require.NoError(t, queue.Pack(&content, root, names))
+	digest, err := q.PutArchive(ctx, content.Bytes())
+	require.NoError(t, err)
+	for i := range submission.Jobs {
+		submission.Jobs[i].Source.Archive = digest
+	}
+	for slot := range f.workers {
+		f.start(slot)
+	}
+	t.Cleanup(func() {
+		for slot := range f.workers {
+			f.kill(slot)
+		}
+		if t.Failed() {
+			t.Log(f.said.String())
+		}
+	})
+
+	random := rand.New(rand.NewPCG(3, 1))
+	kills := 0
+	for turn := 0; ; turn++ {
+		require.Less(t, turn, 20, "the stacks do not come to their end")
+		submission.Jobs[0].Run = fmt.Sprintf("r%d", turn)
+		for i := range submission.Jobs {
+			submission.Jobs[i].Run = submission.Jobs[0].Run
+		}
+		_, err = q.Submit(ctx, submission)
+		require.NoError(t, err)
+		var over atomic.Bool
+		done := make(chan error, 1)
+		codes := map[int]int{}
+		go func() {
+			done <- q.Follow(ctx, submission.Jobs[0].Run, func(e *queue.Entry) {
+				if e.Result != nil {
+					codes[e.Result.Code]++
+				} else {
+					codes[-1]++
+				}
+			})
+			over.Store(true)
+		}()
+		for kills < *queueKills && !over.Load() {
+			time.Sleep(time.Duration(200+random.IntN(1500)) * time.Millisecond) // when it dies is what the test is about
+			slot := random.IntN(len(f.workers))
+			f.kill(slot)
+			f.start(slot)
+			kills++
+		}
+		require.NoError(t, <-done)
+		t.Logf("turn %d: %d kills, codes %v", turn, kills, codes)
+		if codes[console.CodeOK] == *queueStacks && kills >= *queueKills {
+			break
+		}
+		f.settle(codes)
+	}
+	f.audit()
+}
+
+// settle gives the word of a person on creations that a dead worker left in flight: they happened if the object is
+// there.
+func (f *fleet) settle(codes map[int]int) {
+	if codes[console.CodePending] == 0 {
+		return
+	}
+	objects, err := drawer.Objects(f.bench.drawer)
+	require.NoError(f.t, err)
+	ids := map[string]string{}
+	for _, o := range objects {
+		ids[o.URN] = o.ID
+	}
+	for i := range *queueStacks {
+		s := f.state(i)
+		if s == nil {
+			continue
+		}
+		f.bench.place = filepath.Join(f.bench.dir, "projects", fmt.Sprintf("p%d", i))
+		args := []string{"run", "--stack", "dev", "--lock-timeout", "1m"}
+		words := 0
+		for _, op := range s.Pending {
+			if op.Kind != state.Creating {
+				continue
+			}
+			words++
+			if id := ids[string(op.Resource.URN)]; id != "" {
+				args = append(args, "--settle-pending", string(op.Resource.URN)+"="+id)
+			} else {
+				args = append(args, "--settle-pending", "forget")
+			}
+		}
+		if words > 0 {
+			f.bench.run("", 0, args...) // one whose needs are not there yet fails, with its creations settled
+		}
+	}
+}
+
+// state is that of a stack, with what its journal tells; nil for one that does not exist.
+func (f *fleet) state(i int) *state.Snapshot {
+	b, err := backend.Open(f.backendURL(), backend.Options{OpenObjects: (&database{t: f.t}).open})
+	require.NoError(f.t, err)
+	ref := backend.Ref{Project: fmt.Sprintf("p%d", i), Stack: "dev"}
+	if exists, err := b.Exists(ref); err != nil || !exists {
+		require.NoError(f.t, err)
+		return nil
+	}
+	loaded, err := b.Load(context.Background(), ref, nil)
+	require.NoError(f.t, err)
+	return loaded.Snapshot
+}
+
+func (f *fleet) backendURL() string {
+	for _, variable := range f.bench.environ {
+		if url, found := strings.CutPrefix(variable, "PULUMI_BACKEND_URL="); found {
+			return url
+		}
+	}
+	return ""
+}
+
+// audit compares what exists with what the states say.
+func (f *fleet) audit() {
+	objects, err := drawer.Objects(f.bench.drawer)
+	require.NoError(f.t, err)
+	there := map[string]string{}
+	for _, o := range objects {
+		require.Empty(f.t, there[o.URN], "%s is there twice", o.URN)
+		there[o.URN] = o.ID
+	}
+	for i := range *queueStacks {
+		s := f.state(i)
+		require.NotNil(f.t, s)
+		require.Empty(f.t, s.Pending)
+		items := 0
+		for _, r := range s.Resources {
+			if r.Type == "drawer:index:Item" {
+				items++
+				require.Equal(f.t, there[string(r.URN)], r.ID, "%s", r.URN)
+				delete(there, string(r.URN))
+			}
+		}
+		require.Equal(f.t, 3, items)
+	}
+	require.Empty(f.t, there, "objects in no state")
+}
