@@ -5,7 +5,7 @@ package cli
 var examples = map[string][]example{
 	"": {
 		{"new hello --dir shop", "Make a project in the folder shop"},
-		{"run shop", "Check, plan and apply it; state goes to ~/.pulumi unless `login` says otherwise"},
+		{"run shop", "Check, plan and apply it; state is in ~/.pulumi, or where `login` says"},
 		{"up", "Change the stack to what the program says, after a preview and a question"},
 	},
 	"new": {

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -53,6 +55,38 @@ func arrangeHelp(root *cobra.Command) {
 		}
 	}
 	visit(root)
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages",
+		fmt.Sprintf(".FlagUsagesWrapped %d", helpWidth)))
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
+		text := cmd.Long
+		if text == "" {
+			text = cmd.Short
+		}
+		fmt.Fprintf(cmd.OutOrStdout(), "%s\n\n%s", reflowed(strings.TrimSpace(text)), cmd.UsageString())
+	})
+}
+
+// helpWidth is how many columns help takes: those of the terminal that everybody has.
+const helpWidth = 80
+
+// reflowed breaks the lines of a text anew so that they fit. Lines that are indented, and empty ones, stay as they are.
+func reflowed(text string) string {
+	var lines []string
+	open := false // the last line takes more words
+	for line := range strings.SplitSeq(text, "\n") {
+		if line == "" || strings.HasPrefix(line, " ") {
+			lines, open = append(lines, line), false
+			continue
+		}
+		for word := range strings.FieldsSeq(line) {
+			if last := len(lines) - 1; open && utf8.RuneCountInString(lines[last])+1+utf8.RuneCountInString(word) <= helpWidth {
+				lines[last] += " " + word
+				continue
+			}
+			lines, open = append(lines, word), true
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // exampleText shows examples as help does: what each is for, and below that the line to type.

@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"bytes"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -25,6 +27,26 @@ func everyCommand(fn func(cmd *cobra.Command, path string)) {
 		}
 	}
 	walk(root)
+}
+
+// Help fits a terminal of 80 columns, but for the words that a user types.
+func TestHelpFits(t *testing.T) {
+	t.Parallel()
+	everyCommand(func(cmd *cobra.Command, path string) {
+		var out bytes.Buffer
+		cmd.SetOut(&out)
+		require.NoError(t, cmd.Help())
+		examples := false
+		for line := range strings.Lines(out.String()) {
+			line = strings.TrimRight(line, "\n")
+			examples = line == "Examples:" || examples && strings.HasPrefix(line, " ")
+			if examples || strings.HasPrefix(line, "  yamlhost ") || strings.HasPrefix(line, "    ") &&
+				strings.Contains(line, `"`) {
+				continue
+			}
+			require.LessOrEqual(t, utf8.RuneCountInString(line), helpWidth, "%s: %s", path, line)
+		}
+	})
 }
 
 // Every command has two examples at least, and each of them is a line that the command takes.
@@ -70,7 +92,8 @@ func requireCommand(t *testing.T, path string, e example) {
 	cmd, rest, err := root.Find(words)
 	require.NoError(t, err, line)
 	found := strings.TrimPrefix(cmd.CommandPath(), "yamlhost")
-	require.True(t, strings.HasPrefix(found+" ", strings.TrimSuffix(" "+path, " ")+" "), "%q is an example of %q", line, path)
+	require.True(t, strings.HasPrefix(found+" ", strings.TrimSuffix(" "+path, " ")+" "), "%q is an example of %q", line,
+		path)
 	if err := cmd.ParseFlags(rest); err != nil {
 		t.Errorf("%s: %v", line, err)
 		return

@@ -29,7 +29,7 @@ import (
 func NewLSP(_ *console.Console, run func(context.Context) error) *cobra.Command {
 	return &cobra.Command{
 		Use:   "lsp",
-		Short: "Answer an editor over the Language Server Protocol, on standard input and output",
+		Short: "Answer an editor over the Language Server Protocol",
 		Long: "lsp is started by editors. It answers with the findings of `yamlhost check`, completes, explains and " +
 			"renames. It starts\n" +
 			"nothing that a project brings, downloads nothing and opens no socket: plugins that are installed or on the PATH " +

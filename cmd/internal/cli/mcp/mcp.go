@@ -26,7 +26,7 @@ func NewMCP(_ *console.Console, run func(context.Context, *Options) error) *cobr
 	o := &Options{folder: "."}
 	cmd := &cobra.Command{
 		Use:   "mcp [DIR]",
-		Short: "Answer a coding assistant over the Model Context Protocol, on standard input and output",
+		Short: "Answer a coding assistant over the Model Context Protocol",
 		Long: "mcp is started by tools that write programs with a language model. It offers check, explain, schema, " +
 			"functions and graph\n" +
 			"for the programs in a folder, reads nothing outside of it, changes nothing, starts nothing that the project " +

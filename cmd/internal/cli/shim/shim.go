@@ -23,7 +23,7 @@ type Options struct {
 func NewShim(run func(*Options) error) *cobra.Command {
 	o := &Options{}
 	cmd := &cobra.Command{
-		Use: "shim DIR", Short: "Put this program into a folder under the name pulumi, for tools that call that",
+		Use: "shim DIR", Short: "Put this program into a folder under the name pulumi",
 		Long: "shim links this program into a folder as pulumi. Called by that name it answers as the Pulumi CLI does for " +
 			"YAML\n" +
 			"projects, so that tools which call `pulumi` work with it: put the folder first on PATH for them.\n" +
