@@ -11,8 +11,35 @@ import (
 	"github.com/yamlhost/yamlhost/value"
 )
 
+// found is where a property access, an index or a member leads to.
+type found struct {
+	value   value.Value
+	partial bool // it is inside of an output that a preview knows in part only
+	ended   bool // an optional step has found nothing, which ends what follows too (L10.C19)
+}
+
+// find evaluates an expression that may be a property access.
+func (s *scope) find(ctx context.Context, e ast.Expr) (found, *fault) {
+	switch e.(type) {
+	case *ast.Access, *ast.Index, *ast.Member:
+		if f := s.step(e); f != nil {
+			return found{}, f
+		}
+	}
+	switch e := e.(type) {
+	case *ast.Access:
+		return s.access(ctx, e)
+	case *ast.Index:
+		return s.index(ctx, e)
+	case *ast.Member:
+		return s.member(ctx, e)
+	}
+	v, f := s.eval(ctx, e)
+	return found{value: v}, f
+}
+
 // access is the value of a property access: a root name and steps into it (L5.D, L5.E).
-func (s *scope) access(ctx context.Context, a *ast.Access) (value.Value, *fault) {
+func (s *scope) access(ctx context.Context, a *ast.Access) (found, *fault) {
 	var v value.Value
 	ref := s.e.program.Ref(a)
 	switch {
@@ -31,7 +58,7 @@ func (s *scope) access(ctx context.Context, a *ast.Access) (value.Value, *fault)
 				v, there = s.frame.beside(ref.Node, stepKey(a.Steps[0]))
 			}
 			if !there {
-				return value.Null, f
+				return found{}, f
 			}
 		}
 	case ref.Kind == check.RefEach:
@@ -39,7 +66,7 @@ func (s *scope) access(ctx context.Context, a *ast.Access) (value.Value, *fault)
 	case ref.Kind == check.RefArgs:
 		v = s.args
 	default:
-		return value.Null, poison // it has been reported
+		return found{}, poison // it has been reported
 	}
 	if v.IsNull() && len(a.Steps) > 0 && !a.Steps[0].Optional && ref.Node != nil && ref.Node.Resource != nil &&
 		v.IsKnown() {
@@ -47,22 +74,20 @@ func (s *scope) access(ctx context.Context, a *ast.Access) (value.Value, *fault)
 		if ref.Node.Resource.Decl.If == nil {
 			field = "forEach"
 		}
-		return value.Null, blame(diag.AccessOnNull, a.Range(), "guard it: '${"+a.Root.Value+
+		return found{}, blame(diag.AccessOnNull, a.Range(), "guard it: '${"+a.Root.Value+
 			" == null ? … : …}', or use fn::try", "`%s` does not exist, its `%s` is false", a.Root.Value, field)
 	}
 	path := a.Root.Value
 	s.used.add(v)
 	partial := ref.Kind == check.RefNode && s.frame.states[ref.Node.Index].partial
-	defer func() { s.partial = partial }()
 	for _, step := range a.Steps {
 		if !v.IsKnown() {
 			s.used.doubt(v)
-			return v.AsWitness(value.KindAny), nil // L5.36
+			return found{value: v.AsWitness(value.KindAny), partial: partial}, nil // L5.36
 		}
 		var f *fault
 		if step.Optional && absent(v, step.Name, float64(step.Index), step.IsIndex, partial) {
-			s.ended = true
-			return value.Null.WithMarksOf(v), nil
+			return found{value: value.Null.WithMarksOf(v), partial: partial, ended: true}, nil
 		}
 		if step.IsIndex {
 			v, f = s.item(v, float64(step.Index), partial, path, step.Range)
@@ -74,11 +99,11 @@ func (s *scope) access(ctx context.Context, a *ast.Access) (value.Value, *fault)
 			path += "." + step.Name
 		}
 		if f != nil {
-			return value.Null, f
+			return found{}, f
 		}
 		s.used.add(v)
 	}
-	return v, nil
+	return found{value: v, partial: partial}, nil
 }
 
 // absent reports whether an optional step leads out of a known value: it is null, or a list or map without such an item
@@ -95,36 +120,11 @@ func absent(v value.Value, name string, index float64, isIndex, partial bool) bo
 	return v.Is(value.KindMap) && !v.Has(name)
 }
 
-// link evaluates what an index or a member is taken of. ended says that an optional step in it has found nothing, which
-// ends what follows too.
-func (s *scope) link(ctx context.Context, e ast.Expr) (v value.Value, partial, ended bool, f *fault) {
-	s.ended = false
-	v, partial, f = s.path(ctx, e)
-	switch e.(type) {
-	case *ast.Access, *ast.Index, *ast.Member:
-		ended = s.ended && f == nil && v.IsNull()
-	}
-	s.ended = ended
-	return v, partial, ended, f
-}
-
 func stepKey(step ast.Step) string {
 	if step.IsIndex {
 		return strconv.Itoa(step.Index)
 	}
 	return step.Name
-}
-
-// path evaluates an expression that may be a property access. partial says that it has read inside of an output that a
-// preview knows in part only.
-func (s *scope) path(ctx context.Context, e ast.Expr) (v value.Value, partial bool, f *fault) {
-	s.partial = false
-	v, f = s.eval(ctx, e)
-	switch e.(type) {
-	case *ast.Access, *ast.Index, *ast.Member:
-		partial = s.partial
-	}
-	return v, partial, f
 }
 
 // knownInPart reports whether a member of a resource is an output that a preview knows in part only: what is missing
@@ -205,25 +205,24 @@ func (s *scope) item(v value.Value, index float64, partial bool, path string, at
 }
 
 // index is collection[key] with a computed key.
-func (s *scope) index(ctx context.Context, e *ast.Index) (value.Value, *fault) {
-	collection, partial, ended, f := s.link(ctx, e.Collection)
-	if ended {
-		return collection, nil
+func (s *scope) index(ctx context.Context, e *ast.Index) (found, *fault) {
+	from, f := s.find(ctx, e.Collection)
+	if from.ended && f == nil {
+		return from, nil
 	}
+	collection, partial := from.value, from.partial
 	key, g := s.eval(ctx, e.Key)
-	s.ended = false
-	defer func() { s.partial = partial }()
 	if f != nil && g == nil {
 		if instances, there := s.besideKey(e.Collection, key); there {
 			collection, f = instances, nil
 		}
 	}
 	if f = f.and(g); f != nil {
-		return value.Null, f
+		return found{}, f
 	}
 	if !collection.IsKnown() || !key.IsKnown() {
 		s.used.doubt(collection, key)
-		return value.Unknown(value.KindAny).WithMarksOf(collection, key), nil
+		return found{value: value.Unknown(value.KindAny).WithMarksOf(collection, key), partial: partial}, nil
 	}
 	path := e.Collection.Range().Text()
 	var v value.Value
@@ -231,8 +230,7 @@ func (s *scope) index(ctx context.Context, e *ast.Index) (value.Value, *fault) {
 		name, isText := key.AsString()
 		n, isNumber := key.AsNumber()
 		if (isText || isNumber) && absent(collection, name, n, isNumber, partial) {
-			s.ended = true
-			return value.Null.WithMarksOf(collection, key), nil
+			return found{value: value.Null.WithMarksOf(collection, key), partial: partial, ended: true}, nil
 		}
 	}
 	if name, ok := key.AsString(); ok {
@@ -243,34 +241,34 @@ func (s *scope) index(ctx context.Context, e *ast.Index) (value.Value, *fault) {
 		partial = partial || s.e.knownInPart(collection, name)
 	} else if n, ok := key.AsNumber(); ok {
 		if key.IsSecret() && (!collection.Is(value.KindList) || n < 0 || n >= float64(collection.Len())) {
-			return value.Null, blame(diag.IndexOutOfRange, e.Key.Range(), "", "the index is outside of the list")
+			return found{}, blame(diag.IndexOutOfRange, e.Key.Range(), "", "the index is outside of the list")
 		}
 		v, f = s.item(collection, n, partial, path, e.Key.Range())
 	} else {
 		f = blame(diag.NotIndexable, e.Key.Range(), "", "an index must be a number or a string, not %s", kindOf(key))
 	}
 	if f != nil {
-		return value.Null, f
+		return found{}, f
 	}
-	return v.WithMarksOf(key), nil
+	return found{value: v.WithMarksOf(key), partial: partial}, nil
 }
 
 // member is object.name on something that is no plain access.
-func (s *scope) member(ctx context.Context, e *ast.Member) (value.Value, *fault) {
-	object, partial, ended, f := s.link(ctx, e.Object)
-	if ended {
-		return object, nil
+func (s *scope) member(ctx context.Context, e *ast.Member) (found, *fault) {
+	from, f := s.find(ctx, e.Object)
+	if f != nil || from.ended {
+		return from, f
 	}
-	defer func() { s.partial = partial || s.e.knownInPart(object, e.Name.Value) }()
+	object := from.value
+	to := found{partial: from.partial || s.e.knownInPart(object, e.Name.Value)}
 	switch {
-	case f != nil:
-		return value.Null, f
 	case !object.IsKnown():
 		s.used.doubt(object)
-		return object.AsWitness(value.KindAny), nil
-	case e.Optional && absent(object, e.Name.Value, 0, false, partial):
-		s.ended = true
-		return value.Null.WithMarksOf(object), nil
+		to.value = object.AsWitness(value.KindAny)
+	case e.Optional && absent(object, e.Name.Value, 0, false, from.partial):
+		to.value, to.ended = value.Null.WithMarksOf(object), true
+	default:
+		to.value, f = s.named(ctx, object, e.Name.Value, from.partial, e.Object.Range().Text(), e.Name.Range)
 	}
-	return s.named(ctx, object, e.Name.Value, partial, e.Object.Range().Text(), e.Name.Range)
+	return to, f
 }

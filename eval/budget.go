@@ -7,6 +7,7 @@ import (
 	"github.com/yamlhost/yamlhost/builtins"
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/internal/patient"
+	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/value"
 )
 
@@ -16,10 +17,14 @@ func (e *evaluator) paying(ctx context.Context) context.Context {
 	return builtins.WithBudget(ctx, e.budget)
 }
 
-// step pays for an expression. Once the steps are spent, that is told at one place, and everything else is over.
-func (s *scope) step(at func() diag.Range) *fault {
+// step pays for an expression that is about to be evaluated; it answers with a fault once the run is over. That the
+// steps are spent is told at one place.
+func (s *scope) step(of ast.Expr) *fault {
+	if s.e.over.Load() {
+		return shutdown
+	}
 	if err := s.e.budget.Spend(1); err != nil {
-		return s.e.overspent(err, at())
+		return s.e.overspent(err, of.Range())
 	}
 	return nil
 }

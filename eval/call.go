@@ -25,37 +25,34 @@ func (s *scope) call(ctx context.Context, e *ast.Call) (value.Value, *fault) {
 	case c.Method != nil:
 		return s.method(ctx, e, c.Method)
 	}
-	args := c.Args
-	thunks := make([]builtins.Thunk, 0, len(args))
+	of := &builtinCall{scope: s, call: e, fn: c.Func, args: c.Args, thunks: make([]builtins.Thunk, 0, len(c.Args))}
+	return of.value(ctx)
+}
+
+// builtinCall is one call of a built-in.
+type builtinCall struct {
+	*scope
+	call   *ast.Call
+	fn     *builtins.Func
+	args   []ast.Expr
+	thunks []builtins.Thunk // of the arguments, behind each other
+	failed []value.Value    // what candidates used that failed: that they did may tell of a secret, or of a resource
+}
+
+func (c *builtinCall) value(ctx context.Context) (value.Value, *fault) {
+	for i, arg := range c.args {
+		c.thunks = append(c.thunks, c.argument(i, arg))
+	}
+	if c.e.options.RestrictPaths || c.e.options.Untrusted {
+		c.confine()
+	}
+	if c.call.Failure != nil && len(c.thunks) == 2 {
+		c.tellFailure()
+	}
 	expanded := value.Null
-	var failed []value.Value // what candidates used that failed: that they did may tell of a secret, or of a resource
-	for i, arg := range args {
-		inner := s.tried(c.Func, i)
-		thunk := inner.thunk(arg)
-		if inner != s {
-			candidate := thunk
-			thunk = func(ctx context.Context) (value.Value, error) {
-				v, err := candidate(ctx)
-				switch {
-				case err != nil:
-					failed = append(failed, inner.used.values...)
-				case len(inner.used.doubts) > 0 && v.IsKnown():
-					v = value.UnknownFrom(value.KindAny, append(inner.used.doubts, v)...) // it may still fail: the search ends here
-				}
-				return v, err
-			}
-		}
-		thunks = append(thunks, thunk)
-	}
-	if s.e.options.RestrictPaths || s.e.options.Untrusted {
-		s.confined(c.Func, args, thunks)
-	}
-	if e.Failure != nil && len(thunks) == 2 {
-		s.tellFailure(e.Failure, args[1], thunks)
-	}
-	if e.Expanded && len(args) > 0 {
-		last := args[len(args)-1]
-		items, f := s.eval(ctx, last)
+	if c.call.Expanded && len(c.args) > 0 {
+		last := c.args[len(c.args)-1]
+		items, f := c.eval(ctx, last)
 		switch {
 		case f != nil:
 			return value.Null, f
@@ -65,29 +62,39 @@ func (s *scope) call(ctx context.Context, e *ast.Call) (value.Value, *fault) {
 			return value.Null, blame(diag.BadArguments, last.Range(), "", "... needs a list, not %s", kindOf(items))
 		}
 		expanded = items
-		thunks = thunks[:len(thunks)-1]
+		c.thunks = c.thunks[:len(c.thunks)-1]
 		for i := range items.Len() {
 			item, _ := items.Index(i)
-			thunks = append(thunks, func(context.Context) (value.Value, error) { return item, nil })
+			c.thunks = append(c.thunks, func(context.Context) (value.Value, error) { return item, nil })
 		}
 	}
-	v, err := builtins.ApplyLazy(ctx, environment{s.e, ctx, e.Name.Range}, c.Func, thunks)
+	v, err := builtins.ApplyLazy(ctx, environment{c.e, ctx, c.call.Name.Range}, c.fn, c.thunks)
 	if err != nil {
-		return value.Null, s.callFault(e, c.Func, args, err)
+		return value.Null, c.fault(err)
 	}
-	s.used.doubt(v)
-	return v.WithMarksOf(expanded).WithMarksOf(failed...), nil // how many arguments there were may be a secret too
+	c.used.doubt(v)
+	return v.WithMarksOf(expanded).WithMarksOf(c.failed...), nil // how many arguments there were may be a secret too
 }
 
-// tried is the scope of an argument: that of one which may fail is strict.
-func (s *scope) tried(f *builtins.Func, arg int) *scope {
-	if f.Lazy == nil || !check.MayFail(f, arg) {
-		return s
+// argument evaluates an argument. One which may fail is evaluated in a strict scope.
+func (c *builtinCall) argument(i int, arg ast.Expr) builtins.Thunk {
+	if c.fn.Lazy == nil || !check.MayFail(c.fn, i) {
+		return c.thunk(arg)
 	}
-	inner := *s
+	inner := *c.scope
 	inner.strict = true
-	inner.used = &used{outer: s.used}
-	return &inner
+	inner.used = &used{outer: c.used}
+	candidate := inner.thunk(arg)
+	return func(ctx context.Context) (value.Value, error) {
+		v, err := candidate(ctx)
+		switch {
+		case err != nil:
+			c.failed = append(c.failed, inner.used.values...)
+		case len(inner.used.doubts) > 0 && v.IsKnown():
+			v = value.UnknownFrom(value.KindAny, append(inner.used.doubts, v)...) // it may still fail: the search ends here
+		}
+		return v, err
+	}
 }
 
 // used are values that an expression which may fail has used, as far as they have marks.
@@ -118,20 +125,21 @@ func (u *used) add(v value.Value) {
 }
 
 // tellFailure gives the second argument of recover the name by which it speaks of what is wrong with the first.
-func (s *scope) tellFailure(name *ast.Local, fallback ast.Expr, thunks []builtins.Thunk) {
-	first, why := thunks[0], ""
-	thunks[0] = func(ctx context.Context) (value.Value, error) {
+func (c *builtinCall) tellFailure() {
+	first, why := c.thunks[0], ""
+	c.thunks[0] = func(ctx context.Context) (value.Value, error) {
 		v, err := first(ctx)
 		if err != nil {
 			why = err.Error()
 		}
 		return v, err
 	}
-	thunks[1] = func(ctx context.Context) (value.Value, error) {
-		return s.with(name, value.String(why)).thunk(fallback)(ctx)
+	c.thunks[1] = func(ctx context.Context) (value.Value, error) {
+		return c.with(c.call.Failure, value.String(why)).thunk(c.args[1])(ctx)
 	}
 }
 
+// thunk evaluates an expression when it is called.
 func (s *scope) thunk(e ast.Expr) builtins.Thunk {
 	return func(ctx context.Context) (value.Value, error) {
 		if e == nil {
@@ -145,15 +153,16 @@ func (s *scope) thunk(e ast.Expr) builtins.Thunk {
 	}
 }
 
-// callFault makes the fault of a call, at the argument to blame where there is one (L6.7).
-func (s *scope) callFault(e *ast.Call, f *builtins.Func, args []ast.Expr, err error) *fault {
+// fault makes the fault of the call, at the argument to blame where there is one (L6.7).
+func (c *builtinCall) fault(err error) *fault {
+	e, args := c.call, c.args
 	if of := silent(err); of != nil {
 		return of
 	}
 	if of := (*fault)(nil); errors.As(err, &of) {
 		return of.at(e.Range())
 	}
-	if of := s.e.overspent(err, e.Range()); of != nil {
+	if of := c.e.overspent(err, e.Range()); of != nil {
 		return of
 	}
 	at, code := e.Name.Range, diag.FunctionFailed
@@ -170,7 +179,7 @@ func (s *scope) callFault(e *ast.Call, f *builtins.Func, args []ast.Expr, err er
 	if errors.Is(err, builtins.ErrFile) {
 		code = diag.FileAccess
 	}
-	name := f.Name
+	name := c.fn.Name
 	if e.Argument != nil {
 		name = "fn::" + name
 	}

@@ -14,20 +14,21 @@ import (
 
 // construct evaluates the body of a component that has been registered, and registers its outputs (L3.E). The outputs
 // carry what their values depend on, not the component as a whole.
-func (s *scope) construct(ctx context.Context, r *check.Resource, u urn.URN, inputs value.Value) (value.Value, *fault) {
-	in := s.bodyOf(r, u, inputs)
+func (s *instance) construct(ctx context.Context, u urn.URN, inputs value.Value) (value.Value, *fault) {
+	in := s.body(u, inputs)
 	first := versionNeeds(in.body)
 	s.e.runAll(ctx, in, first)
 	if f := s.e.checkVersion(ctx, in); f != nil {
 		return value.Null, in.failed(first).and(f)
 	}
-	return s.finish(ctx, r, u, in, func(o *check.Output) (value.Value, *fault) { return s.e.output(ctx, in, o) })
+	return s.finish(ctx, u, in, func(o *check.Output) (value.Value, *fault) { return s.e.output(ctx, in, o) })
 }
 
-// bodyOf is a frame for the body of a component that has been registered.
-func (s *scope) bodyOf(r *check.Resource, u urn.URN, inputs value.Value) *frame {
+// body is a frame for the body of a component that has been registered.
+func (s *instance) body(u urn.URN, inputs value.Value) *frame {
+	r := s.resource
 	in := newFrame(r.Component.Body, u)
-	in.prefix, in.inputs, in.component, in.packaged = s.nameOf(r)+"-", inputs, true, r.Component.Packaged
+	in.prefix, in.inputs, in.component, in.packaged = s.name()+"-", inputs, true, r.Component.Packaged
 	return in
 }
 
@@ -42,9 +43,9 @@ func (e *evaluator) output(ctx context.Context, in *frame, o *check.Output) (val
 }
 
 // finish evaluates what is left of the body of a component, and registers its outputs.
-func (s *scope) finish(ctx context.Context, r *check.Resource, u urn.URN, in *frame,
+func (s *instance) finish(ctx context.Context, u urn.URN, in *frame,
 	output func(*check.Output) (value.Value, *fault)) (value.Value, *fault) {
-	body := in.body
+	r, body := s.resource, in.body
 	s.e.runAll(ctx, in, body.Nodes)
 	failed := in.failed(body.Nodes)
 	entries := make([]value.Entry, 0, len(body.Outputs))
@@ -135,7 +136,7 @@ func (e *evaluator) withoutItself(v value.Value, u urn.URN) value.Value {
 
 // givenProviders completes the providers of a component of the program: with that of the option provider, and with the
 // program's default ones (L7.40, L7.45).
-func (s *scope) givenProviders(ctx context.Context, r *check.Resource, request *monitor.RegisterRequest) *fault {
+func (s *instance) givenProviders(ctx context.Context, request *monitor.RegisterRequest) *fault {
 	given := func(pkg, ref string) {
 		if request.Providers == nil {
 			request.Providers = make(map[string]string)
@@ -150,7 +151,7 @@ func (s *scope) givenProviders(ctx context.Context, r *check.Resource, request *
 		}
 		request.Provider = ""
 	}
-	for _, n := range r.DefaultProviders {
+	for _, n := range s.resource.DefaultProviders {
 		ref, f := s.defaultProvider(ctx, n)
 		if f != nil {
 			return f
@@ -166,7 +167,8 @@ func packageOfProvider(n *check.Node) string { return urn.PackageOf(n.Resource.T
 
 // oldName is the alias by which a resource in a component of a package is found in states of before the names of
 // components went before those of their resources (L3.53). It is left out where another resource has that name now.
-func (s *scope) oldName(r *check.Resource) []monitor.Alias {
+func (s *instance) oldName() []monitor.Alias {
+	r := s.resource
 	if !s.frame.packaged {
 		return nil
 	}

@@ -7,22 +7,21 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/yamlhost/yamlhost/builtins"
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/value"
 )
 
-// confined makes the thunks of arguments that name files refuse those outside of the project (L6.23). An absolute path
+// confine makes the thunks of arguments that name files refuse those outside of the project (L6.23). An absolute path
 // that the program writes out is the one exception: anyone who reads the program sees it.
-func (s *scope) confined(f *builtins.Func, args []ast.Expr, thunks []builtins.Thunk) {
-	for i, inner := range thunks {
-		if p := f.Param(i); p == nil || !p.Path || i >= len(args) || args[i] == nil {
+func (c *builtinCall) confine() {
+	for i, inner := range c.thunks {
+		if p := c.fn.Param(i); p == nil || !p.Path || i >= len(c.args) || c.args[i] == nil {
 			continue
 		}
-		arg := args[i]
-		thunks[i] = func(ctx context.Context) (value.Value, error) {
+		arg := c.args[i]
+		c.thunks[i] = func(ctx context.Context) (value.Value, error) {
 			v, err := inner(ctx)
 			if err != nil {
 				return v, err
@@ -31,10 +30,10 @@ func (s *scope) confined(f *builtins.Func, args []ast.Expr, thunks []builtins.Th
 			if !ok {
 				return v, nil
 			}
-			if s.e.options.Untrusted {
-				return v, s.e.stranger(path, v.IsSecret(), arg)
+			if c.e.options.Untrusted {
+				return v, c.e.stranger(path, v.IsSecret(), arg)
 			}
-			if _, literal := arg.(*ast.String); s.e.mayRead(path, literal) {
+			if _, literal := arg.(*ast.String); c.e.mayRead(path, literal) {
 				return v, nil
 			}
 			shown := "the path"

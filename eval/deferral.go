@@ -64,16 +64,16 @@ func (s *scope) registeredEarly(ctx context.Context, n *check.Node) (value.Value
 		for _, needed := range n.Deferral.Register {
 			s.e.ensure(ctx, s.frame, needed)
 		}
-		of := scope{e: s.e, frame: s.frame}
-		state.value, state.fault = of.resource(ctx, n)
+		of := &instance{scope: scope{e: s.e, frame: s.frame}, node: n, resource: n.Resource}
+		state.value, state.fault = of.all(ctx)
 	})
 	return state.value, state.fault
 }
 
 // complete evaluates everything of a node with a Deferral.
-func (s *scope) complete(ctx context.Context, n *check.Node) (value.Value, *fault) {
-	v, f := s.registeredEarly(ctx, n)
-	made := s.frame.states[n.Index].early.made
+func (s *instance) complete(ctx context.Context) (value.Value, *fault) {
+	v, f := s.registeredEarly(ctx, s.node)
+	made := s.frame.states[s.node.Index].early.made
 	faults := make([]*fault, len(made))
 	inParallel(len(made), s.e.workers, func(i int) {
 		defer s.e.guard()
@@ -98,8 +98,7 @@ func ahead(n *check.Node) []ast.Property {
 
 // pending is an instance of a component that is registered and whose inputs follow. It is safe for concurrent use.
 type pending struct {
-	s       scope // of the instance, in the frame around it
-	n       *check.Node
+	of      instance // in the frame around it
 	urn     urn.URN
 	body    *frame
 	inputs  map[string]*lazy
@@ -119,9 +118,9 @@ func (l *lazy) get(evaluate func() (value.Value, *fault)) (value.Value, *fault) 
 }
 
 // begin makes an instance that has been registered readable, and answers with the reference to it.
-func (s *scope) begin(n *check.Node, u urn.URN, inputs value.Value) value.Value {
-	r := n.Resource
-	p := &pending{s: *s, n: n, urn: u, body: s.bodyOf(r, u, inputs), inputs: map[string]*lazy{},
+func (s *instance) begin(u urn.URN, inputs value.Value) value.Value {
+	n := s.node
+	p := &pending{of: *s, urn: u, body: s.body(u, inputs), inputs: map[string]*lazy{},
 		outputs: map[string]*lazy{}}
 	p.body.pending = p
 	for name := range n.Deferral.Inputs {
@@ -136,7 +135,7 @@ func (s *scope) begin(n *check.Node, u urn.URN, inputs value.Value) value.Value 
 	state.mu.Lock()
 	state.made = append(state.made, p)
 	state.mu.Unlock()
-	return s.e.registered(r, &resource{urn: u, component: true, known: true, local: true, pending: p})
+	return s.e.registered(s.resource, &resource{urn: u, component: true, known: true, local: true, pending: p})
 }
 
 // input is an input of the component whose body a frame is of.
@@ -154,13 +153,12 @@ func (f *frame) input(ctx context.Context, name string) (value.Value, *fault) {
 func (p *pending) input(ctx context.Context, name string) (value.Value, *fault) {
 	return p.inputs[name].get(func() (value.Value, *fault) {
 		var written []ast.Property
-		for _, property := range p.n.Resource.Decl.Properties {
+		for _, property := range p.of.resource.Decl.Properties {
 			if property.Name.Value == name {
 				written = append(written, property)
 			}
 		}
-		s := p.s
-		inputs, _, _, f := s.properties(ctx, p.n.Resource, written, &monitor.RegisterRequest{})
+		inputs, _, _, f := p.of.properties(ctx, written, &monitor.RegisterRequest{})
 		if f != nil {
 			return value.Null, f
 		}
@@ -187,19 +185,19 @@ func (p *pending) member(ctx context.Context, name string) (value.Value, *fault)
 }
 
 func (p *pending) output(ctx context.Context, o *check.Output) (value.Value, *fault) {
-	return p.outputs[o.Decl.Name.Value].get(func() (value.Value, *fault) { return p.s.e.output(ctx, p.body, o) })
+	return p.outputs[o.Decl.Name.Value].get(func() (value.Value, *fault) { return p.of.e.output(ctx, p.body, o) })
 }
 
 // complete evaluates what is left of an instance, and registers its outputs.
 func (p *pending) complete(ctx context.Context) *fault {
 	var failed *fault
-	for _, property := range p.n.Resource.Decl.Properties {
+	for _, property := range p.of.resource.Decl.Properties {
 		if name := property.Name.Value; p.inputs[name] != nil {
 			_, f := p.input(ctx, name)
 			failed = failed.and(f)
 		}
 	}
-	_, f := p.s.finish(ctx, p.n.Resource, p.urn, p.body,
+	_, f := p.of.finish(ctx, p.urn, p.body,
 		func(o *check.Output) (value.Value, *fault) { return p.output(ctx, o) })
 	return failed.and(f)
 }

@@ -91,13 +91,16 @@ func (e *evaluator) run(ctx context.Context, in *frame, n *check.Node) {
 		case check.ConfigNode:
 			state.value, state.fault = s.config(ctx, n.Config)
 		case check.VariableNode:
-			state.value, state.partial, state.fault = s.path(ctx, n.Variable.Value)
+			var at found
+			at, state.fault = s.find(ctx, n.Variable.Value)
+			state.value, state.partial = at.value, at.partial
 		case check.ResourceNode:
+			of := &instance{scope: s, node: n, resource: n.Resource}
 			if state.early != nil {
-				state.value, state.fault = s.complete(ctx, n)
+				state.value, state.fault = of.complete(ctx)
 				break
 			}
-			state.value, state.fault = s.resource(ctx, n)
+			state.value, state.fault = of.all(ctx)
 		}
 	})
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // scope is where an expression is evaluated: in a run, with the local names of the loops around it. It is immutable.
@@ -19,16 +18,9 @@ type scope struct {
 	// to tell (L10.C5).
 	strict bool
 	used   *used // what such a place has used; nil outside of one
-	// partial says of the last property access that it has read inside of an output that a preview knows in part only.
-	partial bool
-	// ended says of the last property access, index or member that an optional step has found nothing (L10.C19).
-	ended bool
 
-	// Of an instance of a resource with forEach: what `each` stands for, and what its name ends with.
-	each   value.Value
-	suffix string
-	args   value.Value // in the command of a hook: what the engine says
-	deps   []urn.URN   // of the collection
+	each value.Value // of an instance of a resource with forEach
+	args value.Value // in the command of a hook, or in a transform: what the engine says
 }
 
 // binding is one local name; a chain of them, innermost first.
@@ -47,10 +39,7 @@ func (s *scope) with(l *ast.Local, v value.Value) *scope {
 // eval is the value of an expression (L5.1). Unknown, secret and dependencies stay on the leaves that they belong to
 // (L9.16, L9.31, L9.44). Of several faults in a list or map all are reported.
 func (s *scope) eval(ctx context.Context, e ast.Expr) (value.Value, *fault) {
-	if s.e.over.Load() {
-		return value.Null, shutdown
-	}
-	if f := s.step(e.Range); f != nil {
+	if f := s.step(e); f != nil {
 		return value.Null, f
 	}
 	switch e := e.(type) {
@@ -65,7 +54,8 @@ func (s *scope) eval(ctx context.Context, e ast.Expr) (value.Value, *fault) {
 	case *ast.Template:
 		return s.template(ctx, e)
 	case *ast.Access:
-		return s.access(ctx, e)
+		at, f := s.access(ctx, e)
+		return at.value, f
 	case *ast.List:
 		return s.list(ctx, e)
 	case *ast.Map:
@@ -79,9 +69,11 @@ func (s *scope) eval(ctx context.Context, e ast.Expr) (value.Value, *fault) {
 	case *ast.Conditional:
 		return s.conditional(ctx, e)
 	case *ast.Index:
-		return s.index(ctx, e)
+		at, f := s.index(ctx, e)
+		return at.value, f
 	case *ast.Member:
-		return s.member(ctx, e)
+		at, f := s.member(ctx, e)
+		return at.value, f
 	case *ast.Splat:
 		return s.splat(ctx, e)
 	case *ast.For:

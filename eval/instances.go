@@ -19,34 +19,44 @@ import (
 // maxInstances bounds what one forEach makes, so that a slip of a number ends in an error.
 const maxInstances = 100_000
 
-// resource makes what a resource of the program stands for: a reference to it, null where its if is false, or with
-// forEach a list or map of these.
-func (s *scope) resource(ctx context.Context, n *check.Node) (value.Value, *fault) {
-	if n.Resource.Decl.ForEach != nil {
-		return s.instances(ctx, n)
-	}
-	return s.instance(ctx, n)
+// instance is a resource of the program that is registered or read: the only one of its declaration, or one of those
+// that forEach makes.
+type instance struct {
+	scope
+	node     *check.Node
+	resource *check.Resource
+	suffix   string    // of its name, where forEach makes it
+	deps     []urn.URN // of the collection
 }
 
-// instance makes one resource, unless its if is false.
-func (s *scope) instance(ctx context.Context, n *check.Node) (value.Value, *fault) {
-	if condition := n.Resource.Decl.If; condition != nil {
+// all makes what a resource of the program stands for: a reference to it, null where its if is false, or with forEach a
+// list or map of these.
+func (s *instance) all(ctx context.Context) (value.Value, *fault) {
+	if s.resource.Decl.ForEach != nil {
+		return s.instances(ctx)
+	}
+	return s.one(ctx)
+}
+
+// one makes one resource, unless its if is false.
+func (s *instance) one(ctx context.Context) (value.Value, *fault) {
+	if condition := s.resource.Decl.If; condition != nil {
 		wanted, f := s.wanted(ctx, condition)
 		if f != nil || !wanted {
 			return value.Null, f
 		}
 	}
-	v, f := s.register(ctx, n)
+	v, f := s.register(ctx)
 	if f != nil && f.later {
-		s.e.notes.add(n.Range, "it is in the hands of a resource whose own instances are not known yet",
-			"`%s` is not shown here", s.nameOf(n.Resource))
+		s.e.notes.add(s.node.Range, "it is in the hands of a resource whose own instances are not known yet",
+			"`%s` is not shown here", s.name())
 		return value.Unknown(value.KindResource), nil
 	}
 	return v, f
 }
 
 // wanted is the value of an if. It decides what exists, so that it must be known and public.
-func (s *scope) wanted(ctx context.Context, condition ast.Expr) (bool, *fault) {
+func (s *instance) wanted(ctx context.Context, condition ast.Expr) (bool, *fault) {
 	v, f := s.eval(ctx, condition)
 	if f != nil {
 		return false, f
@@ -68,15 +78,15 @@ func (s *scope) wanted(ctx context.Context, condition ast.Expr) (bool, *fault) {
 }
 
 // instances makes the instances of a resource with forEach. While the collection is unknown, they are.
-func (s *scope) instances(ctx context.Context, n *check.Node) (value.Value, *fault) {
-	from := n.Resource.Decl.ForEach
+func (s *instance) instances(ctx context.Context) (value.Value, *fault) {
+	n, from := s.node, s.resource.Decl.ForEach
 	collection, f := s.eval(ctx, from)
 	switch {
 	case f != nil:
 		return value.Null, f
 	case !collection.IsKnown():
 		s.e.notes.add(n.Range, "its `forEach` is not known before something else is created",
-			"the instances of `%s` are not shown here", s.nameOf(n.Resource))
+			"the instances of `%s` are not shown here", s.name())
 		return collection.AsWitness(schema.Witness(n.Type)), nil
 	case collection.IsSecret():
 		return value.Null, blame(diag.NotAssignable, from.Range(),
@@ -90,7 +100,7 @@ func (s *scope) instances(ctx context.Context, n *check.Node) (value.Value, *fau
 		inner.suffix = suffix
 		inner.each = value.MapOf(value.Entry{Key: "key", Value: key.WithMarksOf(collection)},
 			value.Entry{Key: "value", Value: item.WithMarksOf(collection)})
-		return inner.instance(ctx, n)
+		return inner.one(ctx)
 	}
 	if wanted, isBool := collection.AsBool(); isBool {
 		if !wanted {
@@ -224,13 +234,13 @@ func inParallel(n, workers int, fn func(i int)) {
 	wg.Wait()
 }
 
-// nameOf is the name of a resource as its URN has it: with those of the components around it (L3.52), and the key of
+// name is the name of the resource as its URN has it: with those of the components around it (L3.52), and the key of
 // the instance.
-func (s *scope) nameOf(r *check.Resource) string { return s.frame.prefix + r.LogicalName + s.suffix }
+func (s *instance) name() string { return s.frame.prefix + s.resource.LogicalName + s.suffix }
 
-// urnOf is the URN that the engine will give a resource.
-func (s *scope) urnOf(parent urn.URN, r *check.Resource) urn.URN {
-	return urn.New(s.e.info.Stack, s.e.info.Project, parent, r.Token, s.nameOf(r))
+// urnBelow is the URN that the engine will give the resource below a parent.
+func (s *instance) urnBelow(parent urn.URN) urn.URN {
+	return urn.New(s.e.info.Stack, s.e.info.Project, parent, s.resource.Token, s.name())
 }
 
 // postponed reports whether an option names a resource of which a preview does not know yet whether, or as how many

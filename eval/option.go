@@ -24,8 +24,9 @@ type optionReader struct {
 func (o *optionReader) blame(f *fault) { o.failed = o.failed.and(f) }
 
 // options puts the options of a resource into its registration (L4.A). Inheritance is the engine's business.
-func (s *scope) options(ctx context.Context, r *check.Resource, request *monitor.RegisterRequest) *fault {
-	o, from := &optionReader{scope: s, ctx: ctx}, &r.Decl.Options
+func (s *instance) options(ctx context.Context, request *monitor.RegisterRequest) *fault {
+	r := s.resource
+	o, from := &optionReader{scope: &s.scope, ctx: ctx}, &r.Decl.Options
 	o.provider(r, from, &request.Provider, &request.Providers)
 	request.Parent = o.urn(from.Parent)
 	if request.Parent == "" {
@@ -33,12 +34,12 @@ func (s *scope) options(ctx context.Context, r *check.Resource, request *monitor
 	}
 	request.Dependencies = o.urns(from.DependsOn)
 	o.plain(from, request)
-	request.Aliases = append(o.aliases(from.Aliases), s.oldName(r)...)
+	request.Aliases = append(o.aliases(from.Aliases), s.oldName()...)
 	request.DeletedWith = o.urn(from.DeletedWith)
 	request.ReplaceWith = o.urns(from.ReplaceWith)
 	request.EnvVarMappings = o.textMap(from.EnvVarMappings)
 	request.Hooks = o.hooks(from.Hooks)
-	transforms, f := s.transforms(r)
+	transforms, f := s.transforms()
 	o.blame(f)
 	request.Transforms = transforms
 	if t := from.CustomTimeouts; t != nil {

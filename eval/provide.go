@@ -50,8 +50,8 @@ func Construct(ctx context.Context, c *check.Component, m monitor.Monitor, reque
 	}
 	request.Type, request.Custom, request.Remote, request.Inputs = c.Token, false, false, inputs
 	request.SourcePosition = e.position(c.Decl.Name.Range)
-	s := scope{e: e, frame: e.root}
-	made, f := s.provide(ctx, r, request)
+	s := &instance{scope: scope{e: e, frame: e.root}, resource: r}
+	made, f := s.provide(ctx, request)
 	findings := e.notes.found.Sorted()
 	if f != nil {
 		if len(f.findings) == 0 {
@@ -63,15 +63,15 @@ func Construct(ctx context.Context, c *check.Component, m monitor.Monitor, reque
 }
 
 // provide registers a component for another program and evaluates its body.
-func (s *scope) provide(ctx context.Context, r *check.Resource, request monitor.RegisterRequest) (Constructed, *fault) {
+func (s *instance) provide(ctx context.Context, request monitor.RegisterRequest) (Constructed, *fault) {
 	response, err := s.e.monitor.RegisterResource(ctx, request)
 	if err == nil && response.Result != monitor.Succeeded {
 		err = monitor.ErrReported
 	}
 	if err != nil {
-		return Constructed{}, s.registrationFault(r, err, request.Inputs, nil)
+		return Constructed{}, registrationFault(s.resource, err, request.Inputs, nil)
 	}
-	if _, f := s.construct(ctx, r, response.URN, request.Inputs); f != nil {
+	if _, f := s.construct(ctx, response.URN, request.Inputs); f != nil {
 		return Constructed{}, f
 	}
 	return Constructed{URN: response.URN, Outputs: s.e.resources.get(response.URN).outputs}, nil

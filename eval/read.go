@@ -15,20 +15,21 @@ import (
 const stackReferenceToken = "pulumi:pulumi:StackReference"
 
 // read reads a resource that is managed elsewhere (L3.C).
-func (s *scope) read(ctx context.Context, r *check.Resource) (value.Value, *fault) {
-	request := monitor.ReadRequest{Type: r.Token, Name: s.nameOf(r), SourcePosition: s.e.position(r.Decl.Name.Range)}
+func (s *instance) read(ctx context.Context) (value.Value, *fault) {
+	r := s.resource
+	request := monitor.ReadRequest{Type: r.Token, Name: s.name(), SourcePosition: s.e.position(r.Decl.Name.Range)}
 	var failed *fault
 	var ranges map[string]diag.Range
 	if r.Decl.Get == nil {
-		request.ID, failed = s.stackName(ctx, r)
+		request.ID, failed = s.stackName(ctx)
 		request.State = value.MapOf(value.Entry{Key: "name", Value: request.ID})
 	} else {
 		request.ID, failed = s.readID(ctx, r.Decl.Get)
 		var f *fault
-		request.State, ranges, f = s.readState(ctx, r)
+		request.State, ranges, f = s.readState(ctx)
 		failed = failed.and(f)
 	}
-	o, from := &optionReader{scope: s, ctx: ctx}, &r.Decl.Options
+	o, from := &optionReader{scope: &s.scope, ctx: ctx}, &r.Decl.Options
 	var providers map[string]string
 	o.provider(r, from, &request.Provider, &providers)
 	if request.Provider == "" {
@@ -49,12 +50,12 @@ func (s *scope) read(ctx context.Context, r *check.Resource) (value.Value, *faul
 	}
 	request.Dependencies = s.e.concrete(append(append(append(dependsOn, s.deps...), request.ID.AllDeps()...),
 		request.State.AllDeps()...))
-	if f := s.e.urns.claim(s.urnOf(request.Parent, r), r.Decl.Name); f != nil {
+	if f := s.e.urns.claim(s.urnBelow(request.Parent), r.Decl.Name); f != nil {
 		return value.Null, f
 	}
 	response, err := s.e.monitor.ReadResource(ctx, request)
 	if err != nil {
-		return value.Null, s.registrationFault(r, err, value.List(request.ID, request.State), ranges)
+		return value.Null, registrationFault(r, err, value.List(request.ID, request.State), ranges)
 	}
 	s.frame.members.add(response.URN)
 	id := response.ID
@@ -68,7 +69,7 @@ func (s *scope) read(ctx context.Context, r *check.Resource) (value.Value, *faul
 }
 
 // readID is the ID of a get (L3.31). Numbers are written as text: IDs are texts everywhere (L8.40).
-func (s *scope) readID(ctx context.Context, get *ast.Get) (value.Value, *fault) {
+func (s *instance) readID(ctx context.Context, get *ast.Get) (value.Value, *fault) {
 	if get.ID == nil {
 		return value.Null, blame(diag.RequiredMissing, get.Range, "", "get needs an id") // L3.34
 	}
@@ -92,7 +93,8 @@ func (s *scope) readID(ctx context.Context, get *ast.Get) (value.Value, *fault) 
 }
 
 // readState is what a get knows of the resource besides its ID; its members are outputs (L3.32).
-func (s *scope) readState(ctx context.Context, r *check.Resource) (value.Value, map[string]diag.Range, *fault) {
+func (s *instance) readState(ctx context.Context) (value.Value, map[string]diag.Range, *fault) {
+	r := s.resource
 	var object *schema.Object
 	if r.Schema != nil {
 		if object = r.Schema.StateInputs; object == nil {
@@ -118,7 +120,8 @@ func (s *scope) readState(ctx context.Context, r *check.Resource) (value.Value, 
 }
 
 // stackName is the stack that a StackReference reads (L7.11).
-func (s *scope) stackName(ctx context.Context, r *check.Resource) (value.Value, *fault) {
+func (s *instance) stackName(ctx context.Context) (value.Value, *fault) {
+	r := s.resource
 	for _, p := range r.Decl.Properties {
 		if p.Name.Value != "name" {
 			continue

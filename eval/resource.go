@@ -16,26 +16,26 @@ import (
 )
 
 // register registers or reads a resource of the program; the value is a reference to it (L3.B, L3.C).
-func (s *scope) register(ctx context.Context, n *check.Node) (value.Value, *fault) {
-	r := n.Resource
+func (s *instance) register(ctx context.Context) (value.Value, *fault) {
+	r := s.resource
 	s.e.budget.GrantResource()
 	if r.Decl.Get != nil || r.Token == stackReferenceToken {
-		return s.read(ctx, r)
+		return s.read(ctx)
 	}
 	local := r.Component != nil
 	component := local || r.Schema != nil && r.Schema.Component
 	request := monitor.RegisterRequest{
-		Type: r.Token, Name: s.nameOf(r), Custom: !component, Remote: component && !local, // L3.17
+		Type: r.Token, Name: s.name(), Custom: !component, Remote: component && !local, // L3.17
 		SourcePosition: s.e.position(r.Decl.Name.Range),
 	}
 	written := r.Decl.Properties
-	if n.Deferral != nil {
-		written = ahead(n)
+	if s.node.Deferral != nil {
+		written = ahead(s.node)
 	}
-	inputs, whole, ranges, failed := s.properties(ctx, r, written, &request)
-	failed = failed.and(s.options(ctx, r, &request))
+	inputs, whole, ranges, failed := s.properties(ctx, written, &request)
+	failed = failed.and(s.options(ctx, &request))
 	if local && failed == nil {
-		failed = s.givenProviders(ctx, r, &request)
+		failed = s.givenProviders(ctx, &request)
 	}
 	if failed != nil {
 		return value.Null, failed
@@ -46,7 +46,7 @@ func (s *scope) register(ctx context.Context, n *check.Node) (value.Value, *faul
 	if request.Remote {
 		request.Inputs = besideReferences(inputs)
 	}
-	if f := s.e.urns.claim(s.urnOf(request.Parent, r), r.Decl.Name); f != nil {
+	if f := s.e.urns.claim(s.urnBelow(request.Parent), r.Decl.Name); f != nil {
 		return value.Null, f
 	}
 
@@ -56,13 +56,13 @@ func (s *scope) register(ctx context.Context, n *check.Node) (value.Value, *faul
 		err = monitor.ErrReported
 	}
 	if err != nil {
-		return value.Null, s.registrationFault(r, err, inputs, ranges)
+		return value.Null, registrationFault(r, err, inputs, ranges)
 	}
-	if n.Deferral != nil {
-		return s.begin(n, response.URN, s.e.changed.of(request)), nil
+	if s.node.Deferral != nil {
+		return s.begin(response.URN, s.e.changed.of(request)), nil
 	}
 	if local {
-		return s.construct(ctx, r, response.URN, s.e.changed.of(request))
+		return s.construct(ctx, response.URN, s.e.changed.of(request))
 	}
 	s.frame.members.add(response.URN)
 	return s.e.registered(r, &resource{
@@ -96,7 +96,7 @@ func (e *evaluator) registered(r *check.Resource, of *resource) value.Value {
 }
 
 // registrationFault is a registration that did not succeed.
-func (s *scope) registrationFault(r *check.Resource, err error, inputs value.Value,
+func registrationFault(r *check.Resource, err error, inputs value.Value,
 	ranges map[string]diag.Range) *fault {
 	if f := silent(err); f != nil {
 		return f
@@ -115,10 +115,11 @@ func (s *scope) registrationFault(r *check.Resource, err error, inputs value.Val
 // with the places of those that are written out. whole is the same with nulls, which are not sent but depend on where
 // they came from. What a default has filled in is noted in the request. A provider reads its environment itself, mapped
 // by envVarMappings: to fill in what this process has would make plans depend on the machine (L3.15).
-func (s *scope) properties(ctx context.Context, r *check.Resource, written []ast.Property,
+func (s *instance) properties(ctx context.Context, written []ast.Property,
 	request *monitor.RegisterRequest) (
 	inputs, whole value.Value, ranges map[string]diag.Range, _ *fault,
 ) {
+	r := s.resource
 	var object *schema.Object
 	if r.Schema != nil {
 		object = r.Schema.Inputs
@@ -176,7 +177,7 @@ func (s *scope) properties(ctx context.Context, r *check.Resource, written []ast
 }
 
 // block evaluates properties that are written out.
-func (s *scope) block(ctx context.Context, properties []ast.Property, object *schema.Object) (value.Value,
+func (s *instance) block(ctx context.Context, properties []ast.Property, object *schema.Object) (value.Value,
 	map[string]diag.Range, *fault) {
 	entries := make([]value.Entry, len(properties))
 	ranges := make(map[string]diag.Range, len(properties))
@@ -198,7 +199,7 @@ func (s *scope) block(ctx context.Context, properties []ast.Property, object *sc
 
 // originalText is the text of a configuration value as it was written, where a value without declared type goes into a
 // property that wants text: an account number keeps its zeros (L2.33).
-func (s *scope) originalText(v value.Value, p ast.Property, object *schema.Object) value.Value {
+func (s *instance) originalText(v value.Value, p ast.Property, object *schema.Object) value.Value {
 	access, ok := p.Value.(*ast.Access)
 	if !ok || len(access.Steps) > 0 || object == nil || v.Is(value.KindString) {
 		return v

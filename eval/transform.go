@@ -20,18 +20,18 @@ import (
 // registerTransforms announces the transforms of the stack (L10.C17), before anything is registered that they may
 // change.
 func (e *evaluator) registerTransforms(ctx context.Context) *fault {
-	root := &scope{e: e, frame: e.root}
 	for _, t := range e.program.Transforms {
 		at := t.Decl.Key
+		of := transformer{scope: scope{e: e, frame: e.root}, decl: t.Decl, needs: t.Needs}
 		registrar, ok := e.monitor.(monitor.TransformRegistrar)
 		if !ok {
 			return blame(diag.OperationFailed, at, "", "this engine cannot apply transforms")
 		}
 		var err error
 		if t.Decl.Arguments {
-			err = registrar.RegisterStackInvokeTransform(ctx, root.invokeTransform(t))
+			err = registrar.RegisterStackInvokeTransform(ctx, of.forInvokes())
 		} else {
-			err = registrar.RegisterStackTransform(ctx, root.transform(t.Decl, t.Needs))
+			err = registrar.RegisterStackTransform(ctx, of.forResources())
 		}
 		if err == nil {
 			continue
@@ -45,29 +45,36 @@ func (e *evaluator) registerTransforms(ctx context.Context) *fault {
 }
 
 // transforms are the transforms that a resource has itself.
-func (s *scope) transforms(r *check.Resource) ([]monitor.Transform, *fault) {
+func (s *instance) transforms() ([]monitor.Transform, *fault) {
 	var list []monitor.Transform
-	for _, t := range r.Decl.Options.Transforms {
+	for _, t := range s.resource.Decl.Options.Transforms {
 		if _, ok := s.e.monitor.(monitor.TransformRegistrar); !ok {
 			return nil, blame(diag.OperationFailed, t.Key, "", "this engine cannot apply transforms")
 		}
-		list = append(list, s.transform(t, nil))
+		list = append(list, transformer{scope: s.scope, decl: t}.forResources())
 	}
 	return list, nil
 }
 
-// transform makes a function of a transform, for engines to call. The function is safe for concurrent use.
-func (s *scope) transform(t *ast.Transform, needs []check.Edge) monitor.Transform {
+// transformer applies one transform. It is immutable.
+type transformer struct {
+	scope
+	decl  *ast.Transform
+	needs []check.Edge // what it uses that is evaluated, of a transform of the stack
+}
+
+// forResources makes a function of a transform, for engines to call. The function is safe for concurrent use.
+func (s transformer) forResources() monitor.Transform {
 	return func(ctx context.Context, r monitor.RegisterRequest) (monitor.RegisterRequest, error) {
 		defer s.e.guard()
-		if !check.MatchesResource(t, r.Type, r.Name, r.Custom) {
+		if !check.MatchesResource(s.decl, r.Type, r.Name, r.Custom) {
 			return r, nil
 		}
-		inner := *s
+		inner := s
 		inner.args = resourceArgs(r)
-		next, f := inner.transformResource(s.e.paying(ctx), t, needs, r)
+		next, f := inner.resource(s.e.paying(ctx), r)
 		if f != nil {
-			return r, s.e.transformError(t, r.Name, f)
+			return r, s.e.transformError(s.decl, r.Name, f)
 		}
 		if !r.Custom {
 			s.e.changed.note(next)
@@ -88,19 +95,20 @@ func (e *evaluator) transformError(t *ast.Transform, of string, f *fault) error 
 	return f
 }
 
-func (s *scope) transformResource(ctx context.Context, t *ast.Transform, needs []check.Edge,
-	r monitor.RegisterRequest) (monitor.RegisterRequest, *fault) {
-	if f := s.waits(needs, t, r.Name); f != nil {
+// resource is a registration with what the transform changes in it.
+func (s *transformer) resource(ctx context.Context, r monitor.RegisterRequest) (monitor.RegisterRequest, *fault) {
+	t := s.decl
+	if f := s.waits(r.Name); f != nil {
 		return r, f
 	}
-	when, applies, f := s.when(ctx, t)
+	when, applies, f := s.when(ctx)
 	if f != nil || !applies {
 		return r, f
 	}
 	if t.Merge != nil {
 		var paths []string
 		object := s.e.program.InputsOf(r.Type)
-		if r.Inputs, paths, f = s.merge(ctx, t, object, when, r.Inputs, r.Name); f != nil {
+		if r.Inputs, paths, f = s.merge(ctx, object, when, r.Inputs, r.Name); f != nil {
 			return r, f
 		}
 		r.Transformed = maps.Clone(r.Transformed)
@@ -118,8 +126,8 @@ func (s *scope) transformResource(ctx context.Context, t *ast.Transform, needs [
 }
 
 // waits reports a transform that needs something which is evaluated only after what it changes.
-func (s *scope) waits(needs []check.Edge, t *ast.Transform, of string) *fault {
-	for _, edge := range needs {
+func (s *transformer) waits(of string) *fault {
+	for _, edge := range s.needs {
 		if !s.frame.states[edge.To.Index].done.Load() {
 			return blame(diag.NotKnownInTime, edge.Range, "make the `match` of the transform narrower",
 				"this transform matches %s, which is made before `%s` is known", of, edge.To.Name)
@@ -130,7 +138,8 @@ func (s *scope) waits(needs []check.Edge, t *ast.Transform, of string) *fault {
 
 // when is the condition of a transform, and whether the transform applies. One that is not known yet applies: what it
 // would merge is unknown then.
-func (s *scope) when(ctx context.Context, t *ast.Transform) (condition value.Value, applies bool, _ *fault) {
+func (s *transformer) when(ctx context.Context) (condition value.Value, applies bool, _ *fault) {
+	t := s.decl
 	if t.When == nil {
 		return value.Bool(true), true, nil
 	}
@@ -150,9 +159,10 @@ func (s *scope) when(ctx context.Context, t *ast.Transform) (condition value.Val
 
 // merge merges what a transform says into inputs or arguments, and answers with the paths that it sets. object has the
 // properties that can be set; nil where they are not known.
-func (s *scope) merge(ctx context.Context, t *ast.Transform, object *schema.Object, when, into value.Value, of string) (
+func (s *transformer) merge(ctx context.Context, object *schema.Object, when, into value.Value, of string) (
 	value.Value, []string, *fault,
 ) {
+	t := s.decl
 	v, f := s.eval(ctx, t.Merge)
 	switch {
 	case f != nil:
@@ -264,45 +274,45 @@ func (e *evaluator) concreteDeps(v value.Value) value.Value {
 	})
 }
 
-// invokeTransform makes a function of a transform of function calls.
-func (s *scope) invokeTransform(t *check.Transform) monitor.InvokeTransform {
+// forInvokes makes a function of a transform of function calls. The function is safe for concurrent use.
+func (s transformer) forInvokes() monitor.InvokeTransform {
 	return func(ctx context.Context, r monitor.InvokeRequest) (monitor.InvokeRequest, error) {
 		defer s.e.guard()
-		if !check.MatchesFunction(t.Decl, r.Token) {
+		if !check.MatchesFunction(s.decl, r.Token) {
 			return r, nil
 		}
-		inner := *s
+		inner := s
 		inner.args = value.MapOf(value.Entry{Key: "function", Value: value.String(r.Token)},
 			value.Entry{Key: "arguments", Value: r.Args},
 			value.Entry{Key: "options", Value: value.MapOf(textEntries(
 				[2]string{"provider", r.Provider}, [2]string{"version", r.Version},
 				[2]string{"pluginDownloadURL", r.PluginDownloadURL})...)})
-		next, f := inner.transformCall(s.e.paying(ctx), t, r)
+		next, f := inner.invocation(s.e.paying(ctx), r)
 		if f != nil {
-			return r, s.e.transformError(t.Decl, r.Token, f)
+			return r, s.e.transformError(s.decl, r.Token, f)
 		}
 		return next, nil
 	}
 }
 
-func (s *scope) transformCall(ctx context.Context, t *check.Transform, r monitor.InvokeRequest) (monitor.InvokeRequest,
-	*fault) {
-	if f := s.waits(t.Needs, t.Decl, r.Token); f != nil {
+// invocation is a function call with what the transform changes in it.
+func (s *transformer) invocation(ctx context.Context, r monitor.InvokeRequest) (monitor.InvokeRequest, *fault) {
+	if f := s.waits(r.Token); f != nil {
 		return r, f
 	}
-	when, applies, f := s.when(ctx, t.Decl)
+	when, applies, f := s.when(ctx)
 	if f != nil || !applies {
 		return r, f
 	}
-	if t.Decl.Merge != nil {
-		if r.Args, _, f = s.merge(ctx, t.Decl, nil, when, r.Args, r.Token); f != nil {
+	if s.decl.Merge != nil {
+		if r.Args, _, f = s.merge(ctx, nil, when, r.Args, r.Token); f != nil {
 			return r, f
 		}
 	}
 	if !when.IsKnown() {
 		return r, nil
 	}
-	o, from := &optionReader{scope: s, ctx: ctx}, &t.Decl.Options
+	o, from := &optionReader{scope: &s.scope, ctx: ctx}, &s.decl.Options
 	if from.Provider != nil {
 		ref, f := s.providerIn(ctx, from.Provider.Key.Value, from.Provider.Value)
 		o.blame(f)
@@ -319,9 +329,9 @@ func (s *scope) transformCall(ctx context.Context, t *check.Transform, r monitor
 
 // mergeOptions merges options into those of a registration: lists are put together, maps merged, and of everything else
 // the transform's own count.
-func (s *scope) mergeOptions(ctx context.Context, from *ast.Options,
+func (s *transformer) mergeOptions(ctx context.Context, from *ast.Options,
 	r monitor.RegisterRequest) (monitor.RegisterRequest, *fault) {
-	o := &optionReader{scope: s, ctx: ctx}
+	o := &optionReader{scope: &s.scope, ctx: ctx}
 	o.plain(from, &r)
 	if text := o.text(from.PluginDownloadURL); text != "" {
 		r.PluginDownloadURL = text
