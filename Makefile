@@ -162,6 +162,17 @@ figures-quick:
 editor-test: build
 	editor/clients/test.sh
 
+# The language server's latencies and memory on generated programs, as a table; docs/editor.md has one.
+.PHONY: editor-bench
+editor-bench: build
+	$(GO) run ./bench/editor -binary bin/yamlhost
+
+# PROGRAMS edited programs of the archives: the tree before formatting equals the tree after, and a second time changes nothing.
+PROGRAMS ?= 100000
+.PHONY: fmt-test
+fmt-test:
+	$(GO) test ./parser -run TestFormatKeepsTheTree -count 1 -timeout 0 -v -programs $(PROGRAMS) -seed $(SEED)
+
 # The checker, evaluator and engine in a browser: a page in bin/playground that any server of files can give out.
 PAGE := bin/playground
 .PHONY: playground playground-test

@@ -118,6 +118,8 @@ type run struct {
 	packages   *packages
 	unnamed    bool // an entry of the text has no name (Y117)
 	records    records
+	entered    pieces[record]
+	refs       pieces[Ref]
 	extents    map[*ast.Access]diag.Range // of the expressions that lead on from an access
 	memory     *memory                    // of an earlier check; nil where there is none
 	previous   records                    // of that check
@@ -140,6 +142,14 @@ func newRun(ctx context.Context, file *ast.File, opts Options) *run {
 		r.previous = opts.Previous.records
 	}
 	return r
+}
+
+// enter gives a declaration its record.
+func (r *run) enter(unit *ast.Unit) *record {
+	record := &r.entered.next(1)[0]
+	record.refs = r.refs.next(len(unit.Accesses))
+	r.records[unit] = record
+	return record
 }
 
 // body is the declarations of a program or of a component, which see each other and nothing else.

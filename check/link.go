@@ -13,7 +13,8 @@ type linker struct {
 	scope
 	program  *Program
 	defaults map[string]*Node // the default provider of each package
-	earlier  []*Node          // the declared nodes of an earlier check, where they had the names that they have now
+	edges    pieces[Edge]
+	earlier  []*Node // the declared nodes of an earlier check, where they had the names that they have now
 
 	argTypes  map[*ast.Access]schema.Type // of args in hooks and transforms
 	eachTaken bool                        // it has been reported that the program has another use for the name
@@ -60,7 +61,7 @@ func (c *linker) number(unit **ast.Unit, exprs ...ast.Expr) *record {
 	if *unit == nil {
 		*unit = ast.NewUnit(exprs...)
 	}
-	return c.records.add(*unit)
+	return c.enter(*unit)
 }
 
 // surroundings are what the expressions of a declaration may name besides, from a slot on.

@@ -77,13 +77,13 @@ func (c *linker) declare() {
 		if decl.Unit == nil {
 			decl.Number()
 		}
-		c.records.add(decl.Unit)
+		c.enter(decl.Unit)
 	}
 	for _, decl := range c.file.Messages {
 		if decl.Unit == nil {
 			decl.Number()
 		}
-		c.records.add(decl.Unit)
+		c.enter(decl.Unit)
 	}
 	nodes := make([]Node, len(c.file.Config)+len(c.file.Resources)+len(c.file.Variables))
 	c.all = make([]*Node, 0, len(nodes))
@@ -113,7 +113,7 @@ func (c *linker) declare() {
 		r := &resources[i]
 		r.Decl, r.LogicalName = decl, logicalName(decl)
 		c.add(node(Node{Kind: ResourceNode, Name: decl.Name.Value, Range: decl.Name.Range, Type: schema.Invalid,
-			Resource: r, record: c.records.add(decl.Unit)}))
+			Resource: r, record: c.enter(decl.Unit)}))
 	}
 	for _, decl := range c.file.Variables {
 		record := c.number(&decl.Unit, decl.Value)

@@ -222,11 +222,16 @@ type record struct {
 
 type records map[*ast.Unit]*record
 
-func (rs records) add(unit *ast.Unit) *record {
-	r := &record{}
-	if n := len(unit.Accesses); n > 0 {
-		r.refs = make([]Ref, n)
+// pieces are parts of one piece of memory, which costs less than one for each.
+type pieces[T any] struct{ rest []T }
+
+// next is a part with room for n, all of it zero.
+func (p *pieces[T]) next(n int) []T {
+	const many = 4096
+	if n > len(p.rest) {
+		p.rest = make([]T, max(n, many))
 	}
-	rs[unit] = r
-	return r
+	part := p.rest[:n:n]
+	p.rest = p.rest[n:]
+	return part
 }

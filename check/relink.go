@@ -63,7 +63,7 @@ func (c *linker) relink(n *Node, unit *ast.Unit) bool {
 		if ref.Kind == RefNode {
 			ref.Node.uses++
 			if n.Needs == nil {
-				n.Needs = make([]Edge, 0, len(refs)-i)
+				n.Needs = c.edges.next(len(refs) - i)[:0]
 			}
 			n.Needs = append(n.Needs, Edge{To: ref.Node, Range: unit.Accesses[i].Root.Range})
 		}
