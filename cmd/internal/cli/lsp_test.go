@@ -16,6 +16,7 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/editor"
+	"github.com/yamlhost/yamlhost/parser"
 )
 
 // TestEditorFindsWhatCheckFinds opens every program of the archives in an editor: its findings are those of check, with
@@ -104,4 +105,38 @@ func TestBytesForOtherPrograms(t *testing.T) {
 	x.streams.In = strings.NewReader("name:   one\r\nruntime: yaml\r\n")
 	require.Equal(t, 0, x.run("fmt", "-"), x.err.String())
 	require.Equal(t, "name: one\r\nruntime: yaml\r\n", x.out.String())
+}
+
+// TestEditorChecksFilesOfStacks looks at a stack's settings file in an editor: it has the findings that a check with
+// that stack has in it, as the file is in the editor, and secrets stay closed.
+func TestEditorChecksFilesOfStacks(t *testing.T) {
+	t.Parallel()
+	x := newTerminal(t, "name: one\nconfig:\n  size: {type: integer}\n  password: {type: string, secret: true}\n"+
+		"outputs:\n  a: ${size}\n")
+	x.world.Env = append(x.world.Env, "PULUMI_CONFIG_PASSPHRASE=canary-passphrase")
+	for _, args := range [][]string{{"stack", "init", "dev"}, {"config", "set", "--secret", "password", "canary"},
+		{"config", "set", "size", "many"}} {
+		require.Equal(t, 0, x.run(args...), x.err.String())
+	}
+	require.NotEqual(t, 0, x.run("check", "--stack", "dev"))
+	require.Contains(t, x.err.String()+x.out.String(), "Pulumi.dev.yaml")
+	checked := x.err.String() + x.out.String()
+	settings := filepath.Join(x.world.Dir, "Pulumi.dev.yaml")
+	opener := &lspcmd.ProgramOpener{Console: &console.Console{World: x.world, Streams: x.streams},
+		Loaders: map[string]*lspcmd.KeptSchemas{}}
+	defer opener.Close()
+	session := editor.NewSession(opener)
+	text, err := os.ReadFile(settings)
+	require.NoError(t, err)
+	session.Open(settings, string(text))
+	found, err := editor.Diagnostics(t.Context(), session.Snapshot(), settings)
+	require.NoError(t, err)
+	require.Len(t, found[settings], 1)
+	require.Contains(t, checked, found[settings][0].Summary)
+	require.Contains(t, checked, string(found[settings][0].Code))
+	at := strings.Index(string(text), "many")
+	session.Edit(settings, parser.Edit{Start: at, End: at + len("many"), Text: "3"})
+	found, err = editor.Diagnostics(t.Context(), session.Snapshot(), settings)
+	require.NoError(t, err)
+	require.Empty(t, found[settings])
 }

@@ -173,7 +173,7 @@ func (o *ProgramOpener) Open(ctx context.Context, path string, texts func(path s
 		}
 		return nil
 	}}
-	if settings := o.settings(root, path, document); settings != nil {
+	if settings := o.settings(ctx, root, path, options, document); settings != nil {
 		settings.Path = absolute
 		return settings, nil
 	}
@@ -239,38 +239,6 @@ func (o *ProgramOpener) belongs(ws *workspace.Workspace, path string, shown func
 	}
 	ws.Parse(nil) // finds out what the program includes
 	return found()
-}
-
-// settings is the project of a stack's settings file; nil for any other file.
-func (o *ProgramOpener) settings(root, path string, document func(string) *parser.Document) *editor.Project {
-	name, isSettings := strings.CutPrefix(filepath.Base(path), "Pulumi.")
-	ext := filepath.Ext(name)
-	stack := strings.TrimSuffix(name, ext)
-	if !isSettings || stack == "" || stack == name || ext != ".yaml" && ext != ".yml" && ext != ".json" {
-		return nil
-	}
-	d := document(path)
-	if d == nil {
-		return nil
-	}
-	projectName := ""
-	if found, err := project.Find(root); err == nil {
-		if p, _, err := project.Load(found, found); err == nil {
-			projectName = p.Name.Text
-		}
-	}
-	of := ""
-	if found, err := project.Find(root); err == nil {
-		of = found
-		if ws, err := workspace.Open(root, workspace.Options{Shown: workspace.Relative(root),
-			LocalPackages: true}); err == nil && ws.Program.Path != "" {
-			of = ws.Program.Path
-		}
-	}
-	return &editor.Project{Main: path, SettingsOf: of, Join: func(diag.Diagnostics) diag.Diagnostics {
-		_, diags := project.ParseSettings(d.Source(), projectName)
-		return diags
-	}}
 }
 
 // packageNames are the packages that are built in, installed, or a project's own.

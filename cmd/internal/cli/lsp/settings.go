@@ -1,0 +1,77 @@
+package lsp
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/editor"
+	"github.com/yamlhost/yamlhost/parser"
+	"github.com/yamlhost/yamlhost/workspace"
+	"github.com/yamlhost/yamlhost/workspace/project"
+)
+
+// settings is the project of a stack's settings file; nil for any other file.
+func (o *ProgramOpener) settings(ctx context.Context, root, path string, options workspace.Options,
+	document func(string) *parser.Document) *editor.Project {
+	name, isSettings := strings.CutPrefix(filepath.Base(path), "Pulumi.")
+	ext := filepath.Ext(name)
+	stack := strings.TrimSuffix(name, ext)
+	if !isSettings || stack == "" || stack == name || ext != ".yaml" && ext != ".yml" && ext != ".json" {
+		return nil
+	}
+	d := document(path)
+	if d == nil {
+		return nil
+	}
+	projectName, of := "", ""
+	ws, err := workspace.Open(root, options)
+	if err == nil {
+		projectName, of = ws.Project.Name.Text, ws.Program.Path
+		if of == "" {
+			of = ws.Project.Path
+		}
+	} else if found, err := project.Find(root); err == nil {
+		of = found
+	}
+	return &editor.Project{Main: path, SettingsOf: of, Join: func(diag.Diagnostics) diag.Diagnostics {
+		settings, diags := project.ParseSettings(d.Source(), projectName)
+		if ws == nil || ws.Source == nil || diags.HasErrors() {
+			return diags
+		}
+		program := document(ws.Program.Path)
+		if program == nil || program.Source() != ws.Source {
+			program = parser.NewDocument(ws.Source)
+		}
+		return append(diags, misfits(ctx, ws, program, settings, stack)...)
+	}}
+}
+
+// unread opens no secret.
+type unread struct{}
+
+func (unread) Decrypt(string) (string, error) { return "", project.ErrUnread }
+
+// misfits is what a check with a stack finds in that stack's settings file: values that the program declares otherwise,
+// and keys that nothing reads. Secrets stay closed, and packages are not asked for.
+func misfits(ctx context.Context, ws *workspace.Workspace, program *parser.Document, settings *project.Settings,
+	stack string) (found diag.Diagnostics) {
+	config, merged, err := project.Merge(ws.Project, settings, stack, unread{})
+	if err != nil {
+		return nil
+	}
+	how := workspace.CheckOptions{Config: ws.ConfigTexts(config), ConfigKnown: true, Stat: os.Stat}
+	file, _ := program.File(ws.ParserOptions(how))
+	file = ws.Declare(file)
+	options, _ := ws.CheckerOptions(ctx, how)
+	_, checked := check.Check(ctx, file, options)
+	for _, d := range file.Origins.Findings(append(merged, checked...)) {
+		if d.Subject.Source == settings.Source {
+			found.Add(d)
+		}
+	}
+	return found
+}
