@@ -49,13 +49,9 @@ const (
 // Backend is a folder with stacks in it. It is safe for concurrent use, also by several processes: what changes a stack
 // holds the stack's lock.
 type Backend struct {
-	url  string
-	root string // the .pulumi folder
-	o    Options
-	disk disk.Disk
-
-	objects *objectDisk // the disk, if it is a store
-	probed  *probed
+	shelf
+	url    string
+	probed *probed
 
 	leastJournal int64         // see Session
 	background   func(func())  // starts what goes on by itself
@@ -87,7 +83,7 @@ func openObjects(rawURL string, o Options, objects Objects) (*Backend, error) {
 	}
 	name, _, _ := strings.Cut(PublicURL(rawURL), "?") // the rest may hold what is nobody's business
 	d := newObjectDisk(objects, name)
-	b := &Backend{url: rawURL, root: ".pulumi", o: o, disk: d, objects: d, probed: &probed{},
+	b := &Backend{url: rawURL, shelf: shelf{root: ".pulumi", o: o, disk: d, objects: d}, probed: &probed{},
 		leastJournal: defaultLeastJournal, background: inBackground}
 	_, err := b.layout()
 	return b, err
@@ -101,7 +97,7 @@ func open(rawURL string, o Options, d disk.Disk) (*Backend, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	b := &Backend{url: rawURL, root: filepath.Join(path, ".pulumi"), o: o, disk: d, probed: &probed{},
+	b := &Backend{url: rawURL, shelf: shelf{root: filepath.Join(path, ".pulumi"), o: o, disk: d}, probed: &probed{},
 		leastJournal: defaultLeastJournal, background: inBackground}
 	if _, err := d.ModTime(path); err != nil {
 		if !errors.Is(err, fs.ErrNotExist) || query.Get("create_dir") != "true" {
@@ -182,10 +178,6 @@ func folderOf(rawURL string, o Options) (path string, query url.Values, err erro
 	return path, query, nil
 }
 
-func (b *Backend) path(parts ...string) string {
-	return filepath.Join(append([]string{b.root}, parts...)...)
-}
-
 // layout looks at meta.yaml (F6.3). fresh says that there is none yet; it is written with the first stack, not before,
 // so that looking into an empty folder leaves it empty.
 func (b *Backend) layout() (fresh bool, err error) {
@@ -246,14 +238,4 @@ func (b *Backend) prepare() error {
 		return &FileError{Doing: "write", Path: path, Err: err}
 	}
 	return nil
-}
-
-// list is the names in a folder of the backend, none if there is no such folder.
-func (b *Backend) list(parts ...string) ([]string, error) {
-	path := b.path(parts...)
-	names, err := b.disk.ReadDir(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, &FileError{Doing: "list the folder", Path: path, Err: err}
-	}
-	return names, nil
 }

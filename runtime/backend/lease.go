@@ -59,11 +59,6 @@ type lease struct {
 	lost     error
 }
 
-// workFolder is where the lease and the journal of a stack are. The stock host never looks there.
-func (b *Backend) workFolder(r Ref) string {
-	return path.Join(keyOf(b.root), "yamlhost", r.Project, r.Stack)
-}
-
 func (b stackLocks) leaseKey() string { return path.Join(b.workFolder(b.ref), "lease.json") }
 
 func (b stackLocks) leaseLength() time.Duration {

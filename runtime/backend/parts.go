@@ -1,7 +1,7 @@
 package backend
 
-// What belongs to one stack, apart from its state. Each is a view of the backend with a stack chosen; none keeps
-// anything.
+// What belongs to one stack, apart from its state. The history needs the shelf alone. Locks and journal need the
+// backend: whoever takes a lock goes on with a fenced view of it.
 type (
 	// stackLocks takes, finds and gives back the locks of a stack: files in a folder, and the lease in a store.
 	stackLocks struct {
@@ -16,7 +16,7 @@ type (
 	}
 	// stackHistory keeps the records, checkpoints, backups and tags of a stack.
 	stackHistory struct {
-		*Backend
+		*shelf
 		ref Ref
 	}
 )
@@ -25,4 +25,4 @@ func (b *Backend) locksOf(r Ref) stackLocks { return stackLocks{b, r} }
 
 func (b *Backend) journalOf(r Ref) stackJournal { return stackJournal{b, r} }
 
-func (b *Backend) historyOf(r Ref) stackHistory { return stackHistory{b, r} }
+func (b *Backend) historyOf(r Ref) stackHistory { return stackHistory{&b.shelf, r} }

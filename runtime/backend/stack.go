@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/yamlhost/yamlhost/runtime/backend/disk"
 	"github.com/yamlhost/yamlhost/runtime/journal"
@@ -81,60 +80,6 @@ type stored struct {
 	raw      []byte // packed
 	identity journal.Identity
 	version  string // of the object, in a store
-}
-
-func (b *Backend) stackPath(r Ref, c Compression) string {
-	return b.path("stacks", r.Project, r.Stack+".json"+string(c))
-}
-
-// current reads the state file.
-func (b *Backend) current(r Ref) (stored, error) {
-	path, err := b.locate(r)
-	if err != nil {
-		return stored{}, err
-	}
-	return b.readState(path)
-}
-
-// locate finds the state file; of several variants the one written last (F6.8).
-func (b *Backend) locate(r Ref) (path string, err error) {
-	if err := r.check(); err != nil {
-		return "", err
-	}
-	var newest time.Time
-	for _, c := range extensions {
-		candidate := b.stackPath(r, c)
-		at, err := b.disk.ModTime(candidate)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			continue
-		case err != nil:
-			return "", &FileError{Doing: "read the state", Path: candidate, Err: err}
-		case path == "" || at.After(newest):
-			path, newest = candidate, at
-		}
-	}
-	if path == "" {
-		return "", &NotFoundError{r}
-	}
-	return path, nil
-}
-
-func (b *Backend) readState(path string) (stored, error) {
-	s := stored{path: path}
-	var err error
-	if b.objects != nil {
-		var o Object
-		o, err = b.objects.get(keyOf(path))
-		s.raw, s.version = o.Data, o.Version
-	} else {
-		s.raw, err = b.disk.ReadFile(path)
-	}
-	if err != nil {
-		return stored{}, &FileError{Doing: "read the state", Path: path, Err: err}
-	}
-	s.identity = journal.IdentityOf(s.raw)
-	return s, nil
 }
 
 // decode reads a state file's content.
@@ -278,8 +223,6 @@ func (b *Backend) Create(ctx context.Context, r Ref, secrets *state.SecretsProvi
 	return err
 }
 
-func (b *Backend) manifest() state.Manifest { return state.NewManifest(b.o.Version, b.o.Now().UTC()) }
-
 // RemoveOptions say how much Remove removes.
 type RemoveOptions struct {
 	Force   bool // also a stack that has resources; they are left behind in the cloud
@@ -345,47 +288,10 @@ func (b stackHistory) within(folder string) []string {
 	return paths
 }
 
-// keepAsBackup makes a state file its .bak (F6.10), which the next state file leaves alone because it takes over the
-// name and not the file. It is not synced: it is a second chance, not a promise.
-func (b *Backend) keepAsBackup(path string) error {
-	old, err := b.disk.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err == nil {
-		err = disk.SameAs(b.disk, path, path+".bak", old)
-	}
-	if err != nil {
-		return &FileError{Doing: "keep the previous state as", Path: path + ".bak", Err: err}
-	}
-	return nil
-}
-
 // packed is what a state file will be on disk.
 type packed struct {
 	data     []byte
 	identity journal.Identity
-}
-
-// pack makes a state file that takes the place of another one, which may be none. It is read back first: bytes that
-// nobody can read never become the state. Such bytes give an *UnreadableError.
-func (b *Backend) pack(text []byte, over stored) (packed, error) {
-	data, err := b.packing(over).pack(sealed(text))
-	if err != nil {
-		return packed{}, err
-	}
-	if err := readBack(data); err != nil {
-		return packed{}, &UnreadableError{Path: b.pathOver(over), Err: err}
-	}
-	return packed{data, journal.IdentityOf(data)}, nil
-}
-
-// pathOver is the path of what pack is about to replace, for errors.
-func (b *Backend) pathOver(over stored) string {
-	if over.path == "" {
-		return "of a new stack"
-	}
-	return over.path
 }
 
 // readBack reads a state file as the next run will, but for opening its secrets.
@@ -400,19 +306,6 @@ func readBack(data []byte) error {
 	return state.Readable(plain)
 }
 
-// packing is how a state file will be packed that takes the place of another one. In a store it keeps its name, and so
-// its packing: that it is still what it was is all that keeps a run out which has lost the lock.
-func (b *Backend) packing(over stored) Compression {
-	if b.objects != nil && over.path != "" {
-		for _, c := range extensions {
-			if strings.HasSuffix(over.path, ".json"+string(c)) {
-				return c
-			}
-		}
-	}
-	return b.o.Compression
-}
-
 // writeState replaces the state file durably (F6.10). The caller holds the lock.
 func (b *Backend) writeState(held *heldLock, r Ref, text []byte, over stored) (stored, error) {
 	p, err := b.pack(text, over)
@@ -423,63 +316,6 @@ func (b *Backend) writeState(held *heldLock, r Ref, text []byte, over stored) (s
 		return stored{}, err
 	}
 	return b.putState(r, p, over)
-}
-
-// putState replaces the state file over. In a store the caller has made sure that it holds the lock since it read that.
-func (b *Backend) putState(r Ref, p packed, over stored) (stored, error) {
-	next := stored{path: b.stackPath(r, b.packing(over)), raw: p.data, identity: p.identity}
-	var err error
-	if b.objects != nil {
-		next.version, err = b.replaceObject(next, over)
-	} else {
-		err = b.replaceFile(r, next)
-	}
-	if err == nil && b.o.RetainCheckpoints {
-		kept := fmt.Sprintf("%s.%d", next.path, b.o.Now().UnixNano())
-		if err := disk.WriteWhole(b.disk, kept, p.data, false); err != nil {
-			return stored{}, &FileError{Doing: "keep a copy of the state as", Path: kept, Err: err}
-		}
-	}
-	return next, err
-}
-
-// replaceObject writes a state object if it is still what was read. The previous content becomes the backup afterwards:
-// of a run that is too late, nothing is written.
-func (b *Backend) replaceObject(next, over stored) (version string, err error) {
-	condition := Condition{Version: over.version}
-	if over.path == "" {
-		condition = Condition{Absent: true}
-	}
-	version, err = b.objects.put(keyOf(next.path), next.raw, condition)
-	if err != nil {
-		return "", &FileError{Doing: "write the state", Path: next.path, Err: err}
-	}
-	if over.path != "" {
-		if err := disk.WriteWhole(b.disk, next.path+".bak", over.raw, false); err != nil {
-			return "", &FileError{Doing: "keep the previous state as", Path: next.path + ".bak", Err: err}
-		}
-	}
-	return version, nil
-}
-
-func (b *Backend) replaceFile(r Ref, next stored) error {
-	path := next.path
-	for _, c := range extensions {
-		if err := b.keepAsBackup(b.stackPath(r, c)); err != nil {
-			return err
-		}
-	}
-	if err := disk.WriteDurably(b.disk, path, next.raw); err != nil {
-		return &FileError{Doing: "write the state", Path: path, Err: err}
-	}
-	for _, c := range extensions {
-		if other := b.stackPath(r, c); other != path {
-			if err := disk.RemoveDurably(b.disk, other); err != nil {
-				return &FileError{Doing: "remove the state in another compression,", Path: other, Err: err}
-			}
-		}
-	}
-	return nil
 }
 
 func (b stackJournal) file() string {
