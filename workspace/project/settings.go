@@ -189,6 +189,9 @@ func stackText(v any) (string, error) {
 	return scalarText(v)
 }
 
+// Project is the name of the project that the settings belong to; it may be empty.
+func (s *Settings) Project() string { return s.project }
+
 // Entries are the configuration values in file order. The caller must not modify them.
 func (s *Settings) Entries() []*Entry { return s.entries }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 
 	"github.com/yamlhost/yamlhost/runtime/secrets"
 )
@@ -135,6 +136,31 @@ func (p Prompt) passphrase(stack string, purpose secrets.Purpose) (string, error
 		return "", errors.New("the two passphrases differ")
 	}
 	return first, nil
+}
+
+// answers are the passphrases that a person has entered in this process, by stack. It is safe for concurrent use: who
+// needs the same one at once waits for the one question.
+type answers struct {
+	mu    sync.Mutex
+	known map[string]string
+}
+
+// once returns what was answered before, or asks. A new passphrase is always asked for.
+func (a *answers) once(stack string, p secrets.Purpose, ask func() (string, error)) (string, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if text, known := a.known[stack]; known && !p.New {
+		return text, nil
+	}
+	text, err := ask()
+	if err != nil {
+		return "", err
+	}
+	if a.known == nil {
+		a.known = make(map[string]string)
+	}
+	a.known[stack] = text
+	return text, nil
 }
 
 // StandardInput is all of the standard input, for values that are not on the command line (F3.15).

@@ -15,6 +15,7 @@ import (
 type Secrets struct {
 	world  *World
 	keys   *secrets.Keyring // derived once in a process
+	asked  *answers
 	prompt Prompt
 	hold   func(path string) (release func(), err error) // see Console.Hold
 	short  func(path string) string
@@ -23,7 +24,7 @@ type Secrets struct {
 
 // Secrets are those of the stacks that this command works with.
 func (a *Console) Secrets() Secrets {
-	return Secrets{world: &a.World, keys: &a.keys, prompt: a.Prompt(), hold: a.Hold, short: a.Short, report: a.Report}
+	return Secrets{world: &a.World, keys: &a.keys, asked: &a.asked, prompt: a.Prompt(), hold: a.Hold, short: a.Short, report: a.Report}
 }
 
 // errOvertaken says that another process has decided how a stack's secrets are sealed, after this one had looked.
@@ -48,7 +49,7 @@ func (s Secrets) HeldManager(settings *project.Settings, stack string) (*Vault, 
 
 func (s Secrets) managerBy(settings *project.Settings, stack string, write func(apply func(*project.Settings)) error) (
 	*Vault, error) {
-	options := secrets.Options{Keys: s.keys, Passphrase: s.passphrases(stack), Created: func(salt string) error {
+	options := secrets.Options{Keys: s.keys, Passphrase: s.passphrases(stack, settings.Project()), Created: func(salt string) error {
 		return write(func(to *project.Settings) { to.EncryptionSalt, to.SecretsProvider, to.EncryptedKey = salt, "", "" })
 	}}
 	s.withKeys(&options)
@@ -70,7 +71,7 @@ func (s Secrets) managerBy(settings *project.Settings, stack string, write func(
 		return nil, err
 	}
 	return &Vault{Options: options, Current: m, adopts: settings.EncryptionSalt == "" && settings.SecretsProvider == "",
-		again: again}, nil
+		again: again, passphrases: s.passphrases}, nil
 }
 
 // withKeys adds the key services (F4.11).
@@ -82,13 +83,26 @@ func (s Secrets) withKeys(o *secrets.Options) {
 }
 
 // passphrases is where a stack's passphrase comes from (F4.5): the environment, a file, or a person, in this order.
-func (s Secrets) passphrases(stack string) secrets.PassphraseSource {
+// A person is asked once for each stack.
+func (s Secrets) passphrases(stack, project string) secrets.PassphraseSource {
 	var prompt func(secrets.Purpose) (string, error)
 	if s.prompt.canHide() {
-		prompt = func(p secrets.Purpose) (string, error) { return s.prompt.passphrase(stack, p) }
+		name := stack
+		if project != "" {
+			name += " of project " + project
+		}
+		prompt = func(p secrets.Purpose) (string, error) {
+			return s.asked.once(name, p, func() (string, error) { return s.prompt.passphrase(name, p) })
+		}
 	}
 	readFile := func(path string) ([]byte, error) { return os.ReadFile(s.world.path(path)) }
 	return secrets.PassphraseFrom(s.world.Lookup, readFile, prompt)
+}
+
+// AsksForPassphrases reports whether a person would be asked for a passphrase that is needed.
+func (s Secrets) AsksForPassphrases() bool {
+	_, given := s.world.Lookup("PULUMI_CONFIG_PASSPHRASE")
+	return s.prompt.canHide() && !given && s.world.Getenv("PULUMI_CONFIG_PASSPHRASE_FILE") == ""
 }
 
 // NewManager makes the manager that a stack is to change to. adopt puts it into the stack's settings, and says what it

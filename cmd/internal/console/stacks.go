@@ -91,6 +91,43 @@ func (a *Console) OpenStack(ctx context.Context, p *project.Project, flag string
 	return &Stack{Project: p, Backend: b, Ref: ref}, nil
 }
 
+// OpenOrOffer is OpenStack which on a terminal offers to create a stack that is missing: the one that was chosen, or the
+// first one of a project that has none.
+func (a *Console) OpenOrOffer(ctx context.Context, p *project.Project, flag string) (*Stack, error) {
+	s, err := a.OpenStack(ctx, p, flag)
+	if err == nil || !a.Interactive() || a.World.AsPulumi {
+		return s, err
+	}
+	var missing *MissingStackError
+	switch named := errors.As(err, &missing); {
+	case named && missing.Lost == nil:
+	case errors.Is(err, errNoStack):
+		if b, failed := a.Backends().Open(p); failed != nil || hasStacks(ctx, b, p) {
+			return nil, err
+		}
+	default:
+		return nil, err
+	}
+	next, chosen, failed := a.OpenOrImagine(p, flag)
+	if failed != nil {
+		return nil, err
+	}
+	question := fmt.Sprintf("There is no stack %s of project %s yet. Create it?", next.Ref.Stack, p.Name.Text)
+	if missing != nil && len(missing.near) > 0 {
+		question = fmt.Sprintf("There is no stack %s of project %s, but there is %s. Create %[1]s?", next.Ref.Stack,
+			p.Name.Text, missing.near[0])
+	}
+	if a.Prompt().Confirm(question) != nil {
+		return nil, err
+	}
+	return next, a.Realize(ctx, next, chosen)
+}
+
+func hasStacks(ctx context.Context, b *backend.Backend, p *project.Project) bool {
+	refs, err := b.Stacks(ctx, p.Name.Text)
+	return err != nil || len(refs) > 0
+}
+
 // NoSuchStack is the error of a stack that does not exist, with exit code 6 (F7.14) and near names.
 func NoSuchStack(ctx context.Context, b *backend.Backend, ref backend.Ref) error {
 	missing := &MissingStackError{Ref: ref, Lost: b.Lost(ref)}

@@ -22,6 +22,17 @@ type Vault struct {
 	adopts  bool // the settings say nothing: the state's manager may take over
 
 	again func() (secrets.Manager, error) // the manager anew, once the settings say something else; nil if they cannot
+	// passphrases are where those of other stacks come from; nil for where this one's does
+	passphrases func(stack, project string) secrets.PassphraseSource
+}
+
+// Of is a vault for another stack: what this one can open it opens alike, and a passphrase is asked for by its name.
+func (v *Vault) Of(stack, project string) *Vault {
+	options := v.Options
+	if v.passphrases != nil {
+		options.Passphrase = v.passphrases(stack, project)
+	}
+	return &Vault{Options: options, Current: v.Manager(), passphrases: v.passphrases}
 }
 
 var _ secrets.Manager = (*Vault)(nil)

@@ -104,6 +104,10 @@ func (p *Pipeline) expectNone(ctx context.Context, op Operation) error {
 // chosen opens the stack that the options choose.
 func chosen(a *console.Console, o *Options) func(context.Context, *project.Project) (*console.Stack, error) {
 	return func(ctx context.Context, p *project.Project) (*console.Stack, error) {
+		switch o.Command {
+		case "up", "preview", "plan": // of a stack that is missing, there is nothing to refresh or destroy
+			return a.OpenOrOffer(ctx, p, o.Stack)
+		}
 		return a.OpenStack(ctx, p, o.Stack)
 	}
 }

@@ -2,17 +2,21 @@ package operation
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 
+	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/httpget"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/schema"
 	"github.com/yamlhost/yamlhost/value"
 )
 
@@ -69,12 +73,37 @@ func (s otherStacks) load(ctx context.Context, name string) (*state.Snapshot, er
 			return nil, err
 		}
 	}
-	other := &console.Vault{Options: s.vault.Options, Current: s.vault.Manager()}
+	other := s.vault.Of(ref.Stack, ref.Project)
 	loaded, err := s.backend.Load(ctx, ref, other.Opener)
 	if err != nil {
 		return nil, console.ExplainSecret(err, ref.Stack)
 	}
 	return loaded.Snapshot, nil
+}
+
+// openAhead opens the stacks that a program reads as far as they are known before it runs, so that passphrases are asked
+// for before anything is drawn. What cannot be read is told where the program reads it.
+func (s otherStacks) openAhead(ctx context.Context, program *check.Program, base *state.Snapshot) error {
+	var names []string
+	if program != nil {
+		names = program.StackNames()
+	}
+	if base != nil {
+		for _, r := range base.Resources {
+			if r.Type == schema.StackReferenceToken && !r.Delete {
+				if name, ok := r.Inputs.Get("name").AsString(); ok {
+					names = append(names, name)
+				}
+			}
+		}
+	}
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		if _, err := s.load(ctx, name); errors.Is(err, console.ErrDeclined) {
+			return err
+		}
+	}
+	return nil
 }
 
 // outputs reads the outputs of a stack, for stack references.

@@ -119,6 +119,11 @@ func (p *Pipeline) operate(ctx context.Context, op Operation, o engine.Options) 
 	if err := p.planHolds(o.Base); err != nil {
 		return nil, err
 	}
+	if p.Console.Secrets().AsksForPassphrases() {
+		if err := p.others().openAhead(ctx, p.Program, o.Base); err != nil {
+			return nil, err
+		}
+	}
 	name, final := op.Applying, true
 	if o.DryRun {
 		name, final = op.Planning, p.display.document
@@ -223,6 +228,12 @@ func (p *Pipeline) saveCreates(w *wantedCreates) error {
 	return nil
 }
 
+// others reads the stacks beside the one that is operated on.
+func (p *Pipeline) others() otherStacks {
+	return otherStacks{backend: p.Stack.Backend, project: p.Workspace.Project.Name.Text, vault: p.Vault,
+		mayRead: p.Providers.MayReadStack, planned: p.options.Neighbours}
+}
+
 // describe says what to operate on, and what there is to do it with.
 func (p *Pipeline) describe(o *engine.Options) {
 	o.Project, o.Stack, o.Organization = p.Workspace.Project.Name.Text, p.Stack.Ref.Stack, "organization"
@@ -230,8 +241,7 @@ func (p *Pipeline) describe(o *engine.Options) {
 	o.Config, o.ConfigSecretKeys = p.config.engine()
 	o.Providers, o.Parallel = p.Providers, p.options.Parallel
 	o.Terminate = p.Console.Signals.Terminate()
-	others := otherStacks{backend: p.Stack.Backend, project: o.Project, vault: p.Vault,
-		mayRead: p.Providers.MayReadStack, planned: p.options.Neighbours}
+	others := p.others()
 	o.StackOutputs, o.StackResources = others.outputs, others.resources
 	o.SkipRefreshBefore = p.Console.World.Enabled("PULUMI_DISABLE_REFRESH_BEFORE_UPDATE")
 	content := contents{client: p.Console.World.HTTP, root: o.RootDir, untrusted: p.options.Untrusted}
