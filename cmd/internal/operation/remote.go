@@ -81,8 +81,8 @@ func (s otherStacks) load(ctx context.Context, name string) (*state.Snapshot, er
 	return loaded.Snapshot, nil
 }
 
-// openAhead opens the stacks that a program reads as far as they are known before it runs, so that passphrases are asked
-// for before anything is drawn. What cannot be read is told where the program reads it.
+// openAhead opens the stacks that a program reads as far as they are known before it runs, so that passphrases are
+// asked for before anything is drawn. What cannot be read is told where the program reads it.
 func (s otherStacks) openAhead(ctx context.Context, program *check.Program, base *state.Snapshot) error {
 	var names []string
 	if program != nil {
