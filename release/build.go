@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -69,8 +70,8 @@ func (p Plan) compile(ctx context.Context, t Target, program, path string) error
 	return nil
 }
 
-// extras are the files that every archive has beside the programs: licence, notices, first steps, and completions for
-// shells, which a program for this machine writes.
+// extras are the files that every archive has beside the programs: licence, notices, first steps, man pages, and
+// completions for shells, which a program for this machine writes.
 func (p Plan) extras(ctx context.Context, work string) ([]file, error) {
 	var all []file
 	for _, name := range []string{"LICENSE", "THIRD_PARTY_NOTICES.txt", "README.md", "CHANGELOG.md"} {
@@ -96,8 +97,36 @@ func (p Plan) extras(ctx context.Context, work string) ([]file, error) {
 		}
 		all = append(all, file{path, name, 0o644})
 	}
+	pages, err := p.manual(ctx, filepath.Join(work, "man"))
+	if err != nil {
+		return nil, err
+	}
+	all = append(all, pages...)
 	slices.SortFunc(all, func(a, b file) int { return strings.Compare(a.name, b.name) })
 	return all, nil
+}
+
+// manual writes the man pages of all commands into a folder.
+func (p Plan) manual(ctx context.Context, dir string) ([]file, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, "go", "run", "-trimpath", "-buildvcs=false", "-tags", "lean", "./cmd/internal/manual",
+		"-version", p.Version, "-time", strconv.FormatInt(p.Time.Unix(), 10), "-man", dir)
+	cmd.Dir = p.Source
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("man pages: %w\n%s", err, out)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	pages := make([]file, 0, len(entries))
+	for _, e := range entries {
+		pages = append(pages, file{filepath.Join(dir, e.Name()), "man/" + e.Name(), 0o644})
+	}
+	return pages, nil
 }
 
 // named is the name of what is built for a target, as yamlhost_1.2.3_linux_amd64, or yamlhost-lean_… for the lean

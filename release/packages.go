@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/goreleaser/nfpm/v2"
 	_ "github.com/goreleaser/nfpm/v2/apk" // each is found by its name
@@ -43,6 +44,9 @@ func (p Plan) packages(ctx context.Context, b build) error {
 		for _, f := range b.extras {
 			if to, ok := places[f.name]; ok {
 				add(f.path, to, f.mode)
+			}
+			if page, ok := strings.CutPrefix(f.name, "man/"); ok {
+				add(f.path, "/usr/share/man/man1/"+page, f.mode)
 			}
 		}
 		info := nfpm.WithDefaults(&nfpm.Info{

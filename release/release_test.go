@@ -158,7 +158,7 @@ func unpack(t *testing.T, r releases) string {
 func TestArchive(t *testing.T) {
 	folder := unpack(t, release(t))
 	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md", "THIRD_PARTY_NOTICES.txt",
-		"completions/_yamlhost"} {
+		"completions/_yamlhost", "man/yamlhost.1", "man/yamlhost-stack-init.1"} {
 		require.NotEmpty(t, read(t, filepath.Join(folder, name)))
 	}
 	out, err := exec.Command(filepath.Join(folder, "yamlhost"), "version").CombinedOutput()

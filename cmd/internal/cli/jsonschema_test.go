@@ -233,7 +233,7 @@ func TestJSONSchemaCommandLine(t *testing.T) {
 	x := newTerminal(t, onePet)
 	for args, says := range map[string]string{
 		"schema --all random":                     "--all and --stack-file go with --json-schema",
-		"schema --json-schema a b":                "accepts at most 1 arg",
+		"schema --json-schema a b":                "and nothing more",
 		"schema --json-schema --all --stack-file": "none of the others can be",
 		"schema --json-schema nowhere":            "nowhere does not exist",
 	} {

@@ -24,7 +24,8 @@ type Secrets struct {
 
 // Secrets are those of the stacks that this command works with.
 func (a *Console) Secrets() Secrets {
-	return Secrets{world: &a.World, keys: &a.keys, asked: &a.asked, prompt: a.Prompt(), hold: a.Hold, short: a.Short, report: a.Report}
+	return Secrets{world: &a.World, keys: &a.keys, asked: &a.asked,
+		prompt: a.Prompt(), hold: a.Hold, short: a.Short, report: a.Report}
 }
 
 // errOvertaken says that another process has decided how a stack's secrets are sealed, after this one had looked.
@@ -49,7 +50,8 @@ func (s Secrets) HeldManager(settings *project.Settings, stack string) (*Vault, 
 
 func (s Secrets) managerBy(settings *project.Settings, stack string, write func(apply func(*project.Settings)) error) (
 	*Vault, error) {
-	options := secrets.Options{Keys: s.keys, Passphrase: s.passphrases(stack, settings.Project()), Created: func(salt string) error {
+	passphrase := s.passphrases(stack, settings.Project())
+	options := secrets.Options{Keys: s.keys, Passphrase: passphrase, Created: func(salt string) error {
 		return write(func(to *project.Settings) { to.EncryptionSalt, to.SecretsProvider, to.EncryptedKey = salt, "", "" })
 	}}
 	s.withKeys(&options)

@@ -91,8 +91,8 @@ func (a *Console) OpenStack(ctx context.Context, p *project.Project, flag string
 	return &Stack{Project: p, Backend: b, Ref: ref}, nil
 }
 
-// OpenOrOffer is OpenStack which on a terminal offers to create a stack that is missing: the one that was chosen, or the
-// first one of a project that has none.
+// OpenOrOffer is OpenStack which on a terminal offers to create a stack that is missing: the one that was chosen, or
+// the first one of a project that has none.
 func (a *Console) OpenOrOffer(ctx context.Context, p *project.Project, flag string) (*Stack, error) {
 	s, err := a.OpenStack(ctx, p, flag)
 	if err == nil || !a.Interactive() || a.World.AsPulumi {

@@ -34,10 +34,9 @@ func nextStep(command string, planning, changes bool, result string) string {
 	}
 	switch {
 	case result == "failed" && planning:
-		return fmt.Sprintf("correct the errors above; nothing was changed, and `yamlhost %s` shows whether they are gone.",
-			command)
+		return "correct the errors; nothing was changed."
 	case result == "failed":
-		return fmt.Sprintf("correct the errors above and run `yamlhost %s` again; what is done stays done.", command)
+		return fmt.Sprintf("correct the errors and run `yamlhost %s` again; what is done stays.", command)
 	case result == "canceled" && !planning:
 		return fmt.Sprintf("`yamlhost %s` goes on where this has stopped.", command)
 	case result == "canceled":

@@ -119,7 +119,7 @@ func TestErrorsOfAResourceAreTogether(t *testing.T) {
 	require.Equal(t, 1, strings.Count(errs, "pet: one"))
 	require.Equal(t, 1, strings.Count(errs, "`yamlhost explain Y305` says more"))
 	require.Contains(t, errs, "Failed. Resources: 2 failed, 1 skipped\n")
-	require.Contains(t, errs, "Next: correct the errors above and run `yamlhost up` again; what is done stays done.\n")
+	require.Contains(t, errs, "Next: correct the errors and run `yamlhost up` again; what is done stays.\n")
 }
 
 func TestNextStep(t *testing.T) {
