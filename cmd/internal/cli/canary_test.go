@@ -5,13 +5,18 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"net"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"github.com/stretchr/testify/require"
 	"github.com/yamlhost/yamlhost/bench/drawer"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
@@ -20,6 +25,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/backend/disk/disktest"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/value"
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/types/known/emptypb"
 )
 
 // gossip is a drawer that says everything it hears: in errors, in the reasons of partial failures, in findings about
@@ -87,6 +94,44 @@ func (g gossips) Load(ctx context.Context, p provider.Package) (provider.Provide
 		return nil, &provider.MissingError{Package: p.Name}
 	}
 	return gossip{g.Provider}, nil
+}
+
+// eventListener keeps the events that are sent to it over gRPC. It is safe for concurrent use.
+type eventListener struct {
+	pulumirpc.UnimplementedEventsServer
+	mu   sync.Mutex
+	text strings.Builder // guarded by mu
+}
+
+func (l *eventListener) StreamEvents(s grpc.ClientStreamingServer[pulumirpc.EventRequest, emptypb.Empty]) error {
+	for {
+		r, err := s.Recv()
+		if errors.Is(err, io.EOF) {
+			return s.SendAndClose(&emptypb.Empty{})
+		} else if err != nil {
+			return err
+		}
+		l.mu.Lock()
+		l.text.WriteString(r.GetEvent() + "\n")
+		l.mu.Unlock()
+	}
+}
+
+// listenToEvents begins to listen at an address for --event-log, and returns what was heard so far.
+func listenToEvents(t *testing.T) (heard func() string, address string) {
+	t.Helper()
+	socket, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	server, l := grpc.NewServer(), &eventListener{}
+	pulumirpc.RegisterEventsServer(server, l)
+	var serving sync.WaitGroup
+	serving.Go(func() { _ = server.Serve(socket) })
+	t.Cleanup(func() { server.Stop(); serving.Wait() })
+	return func() string {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return l.text.String()
+	}, "tcp://" + socket.Addr().String()
 }
 
 // A secret is in plain text nowhere: on no output, in no file of the backend at any moment, in no temporary file.
@@ -164,9 +209,16 @@ outputs:
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "Pulumi.yaml"),
 		[]byte(strings.Replace(fmt.Sprintf(program, ""), "canary-program", "canary-other", 1)), 0o600))
+	plan := filepath.Join(root, "saved.plan")
+	heard, listening := listenToEvents(t)
+	run(0, "preview", "--save-plan", plan, "--event-log", listening)
+	look("grpc events", heard())
+	require.Contains(t, heard(), "resourcePreEvent")
+	run(0, "plan", "show", plan)
 	run(14, "up", "--yes", "--diff")
 	run(14, "up", "--yes", "--json", "--skip-preview")
 	run(0, "refresh", "--yes", "--diff")
+	run(0, "drift")
 	for _, args := range [][]string{{"stack"}, {"stack", "output"}, {"stack", "output", "--json"}, {"stack", "export"},
 		{"stack", "history"},
 		{"stack", "history", "--json"}, {"config"}, {"config", "--json"}, {"state", "verify"}, {"graph"},

@@ -31,7 +31,7 @@ var (
 	gatewayPath = flag.String("gateway", "", "the program versitygw, a server of S3 over a folder")
 	storeKills  = flag.Int("store-kills", 40, "how many kills on a store")
 	storeRaces  = flag.Int("store-races", 1000, "how many races on a store")
-	storeStops  = flag.Int("store-stops", 24, "how many runs on a store to stop at a named moment, cancel and wake up")
+	storeStops  = flag.Int("store-stops", 12, "how many runs on a store to stop at a named moment, cancel and wake up")
 	storePauses = flag.Int("store-pauses", 20, "how many runs to stop and let go on")
 )
 
