@@ -117,6 +117,11 @@ type Snapshot struct {
 	before   map[string]*Program // the same, of snapshots before; guarded by mu
 }
 
+// Apart has the same texts, and remembers nothing of what is asked of it once it is dropped.
+func (s *Snapshot) Apart() *Snapshot {
+	return &Snapshot{session: s.session, texts: s.texts, programs: map[string]*Program{}}
+}
+
 // latest are the programs by the paths of their files that are known here or were known before.
 func (s *Snapshot) latest() map[string]*Program {
 	s.mu.Lock()

@@ -47,32 +47,84 @@ func fileOperations() *protocol.WorkspaceOptions {
 			{Scheme: &fileScheme, Pattern: protocol.FileOperationPattern{Glob: "**/*"}}}}}}
 }
 
-// DiagnosticWorkspace answers with the findings of all programs of which a text is open.
+// DiagnosticWorkspace answers with the findings of all programs of which a text is open, and of those in the folders of
+// the workspace of which none is.
 func (s *server) DiagnosticWorkspace(ctx context.Context, _ *protocol.WorkspaceDiagnosticParams) (
 	*protocol.WorkspaceDiagnosticReport, error) {
 	snapshot := moment(ctx)
-	report := &protocol.WorkspaceDiagnosticReport{Items: []protocol.WorkspaceDocumentDiagnosticReport{}}
-	told := map[string]bool{}
+	r := &workspaceReport{s: s, told: map[string]bool{}, items: []protocol.WorkspaceDocumentDiagnosticReport{}}
 	for _, path := range snapshot.Paths() {
-		found, err := editor.Diagnostics(ctx, snapshot, path)
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if err != nil {
-			continue // of a project that cannot be read
-		}
-		for other, list := range found {
-			if told[other] {
-				continue
-			}
-			told[other] = true
-			item := &protocol.WorkspaceFullDocumentDiagnosticReport{URI: uriOf(other)}
-			item.Kind, item.Items = "full", s.diagnostics(snapshot, path, list)
-			if version, open := s.versionOf(other); open {
-				item.Version = &version
-			}
-			report.Items = append(report.Items, item)
+		if err := r.add(ctx, snapshot, path); err != nil {
+			return nil, err
 		}
 	}
-	return report, nil
+	for _, path := range s.closedPrograms() {
+		if r.told[path] || snapshot.Text(path) != nil {
+			continue
+		}
+		if err := r.add(ctx, snapshot.Apart(), path); err != nil {
+			return nil, err
+		}
+	}
+	return &protocol.WorkspaceDiagnosticReport{Items: r.items}, nil
+}
+
+// workspaceReport is the findings of many programs, those of each file once.
+type workspaceReport struct {
+	s     *server
+	told  map[string]bool
+	items []protocol.WorkspaceDocumentDiagnosticReport
+}
+
+// add adds the findings of the program of a file. The error is that of the context.
+func (r *workspaceReport) add(ctx context.Context, snapshot *editor.Snapshot, path string) error {
+	found, err := editor.Diagnostics(ctx, snapshot, path)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		return nil // of a project that cannot be read
+	}
+	for other, list := range found {
+		if r.told[other] {
+			continue
+		}
+		r.told[other] = true
+		item := &protocol.WorkspaceFullDocumentDiagnosticReport{URI: uriOf(other)}
+		item.Kind, item.Items = "full", r.s.diagnostics(snapshot, path, list)
+		if version, open := r.s.versionOf(other); open {
+			item.Version = &version
+		}
+		r.items = append(r.items, item)
+	}
+	return nil
+}
+
+// closedPrograms are the files of the programs in the folders of the workspace.
+func (s *server) closedPrograms() []string {
+	if s.options.Programs == nil {
+		return nil
+	}
+	s.mu.Lock()
+	folders := s.folders
+	s.mu.Unlock()
+	var paths []string
+	for _, folder := range folders {
+		paths = append(paths, s.options.Programs(folder)...)
+	}
+	return paths
+}
+
+// foldersOf are the folders that a client says it has open.
+func foldersOf(params *protocol.InitializeParams) []string {
+	var folders []string
+	if list, ok := params.WorkspaceFolders.Get(); ok {
+		for _, f := range list {
+			folders = append(folders, pathOf(f.URI))
+		}
+	}
+	if len(folders) == 0 && params.RootURI != nil {
+		folders = append(folders, pathOf(*params.RootURI))
+	}
+	return folders
 }

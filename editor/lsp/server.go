@@ -24,6 +24,8 @@ type Options struct {
 	// Plan is a preview of the stack that is selected, as text, of the project on disk that a file belongs to; nil where
 	// nobody plans. It is called only when the client has said that it trusts the workspace, and a person asks for it.
 	Plan func(ctx context.Context, path string) (string, error)
+	// Programs are the absolute paths of the programs in a folder, at any depth; nil where nobody looks for them.
+	Programs func(folder string) []string
 	// Rest is called when nothing has changed for a while, beside all else; nil for nothing.
 	Rest func()
 }
@@ -86,6 +88,7 @@ type server struct {
 	pulls     bool             // the client asks for diagnostics itself
 	down      bool             // shutdown has been asked for
 	edits     editing          // what the client can do with edits
+	folders   []string         // of the workspace
 	trusted   bool             // the client trusts the workspace: the project's code may run when a person asks for it
 }
 
@@ -156,6 +159,7 @@ func (s *server) Initialize(_ context.Context, params *protocol.InitializeParams
 	s.positions = utf16
 	s.edits = editingOf(params.Capabilities)
 	s.trusted = trusts(params.InitializationOptions)
+	s.folders = foldersOf(params)
 	if general := params.Capabilities.General; general != nil {
 		for _, kind := range general.PositionEncodings {
 			if kind == protocol.PositionEncodingKindUTF8 {

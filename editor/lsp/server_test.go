@@ -77,7 +77,8 @@ var testOptions = lsp.Options{
 		_, err := fmt.Fprintf(out, "<svg>%d</svg>", len(p.Checked.Nodes))
 		return err
 	},
-	Plan: func(_ context.Context, path string) (string, error) { return "plan of " + path, nil },
+	Plan:     func(_ context.Context, path string) (string, error) { return "plan of " + path, nil },
+	Programs: func(folder string) []string { return []string{folder + "/Pulumi.yaml", "/project/Pulumi.yaml"} },
 }
 
 func connectWith(t *testing.T, capabilities protocol.ClientCapabilities, options protocol.LSPAny) *client {
@@ -94,7 +95,8 @@ func connectWith(t *testing.T, capabilities protocol.ClientCapabilities, options
 	_, conn, server := protocol.NewClient(context.WithoutCancel(t.Context()), c,
 		jsonrpc2.NewStream(duplex{toClient, fromClient}))
 	c.server = server
-	_, err := server.Initialize(t.Context(), &protocol.InitializeParams{Capabilities: capabilities,
+	folder := uri.File("/other")
+	_, err := server.Initialize(t.Context(), &protocol.InitializeParams{Capabilities: capabilities, RootURI: &folder,
 		InitializationOptions: options})
 	require.NoError(t, err)
 	require.NoError(t, server.Initialized(t.Context(), &protocol.InitializedParams{}))

@@ -31,11 +31,29 @@ func TestWorkspaceDiagnostics(t *testing.T) {
 	report, err := c.server.DiagnosticWorkspace(t.Context(),
 		&protocol.WorkspaceDiagnosticParams{PreviousResultIds: []protocol.PreviousResultId{}})
 	require.NoError(t, err)
-	require.Len(t, report.Items, 1)
+	require.Len(t, report.Items, 2, "and that of a program that is closed")
 	item := report.Items[0].(*protocol.WorkspaceFullDocumentDiagnosticReport)
 	require.Equal(t, pushed.Diagnostics, item.Items)
 	require.Equal(t, c.uri, item.URI)
 	require.EqualValues(t, 1, *item.Version)
+}
+
+// TestWorkspaceDiagnosticsOfClosedPrograms asks for the findings of the programs in the folders of a workspace: those of
+// which nothing is open come too, without a version, and each file once.
+func TestWorkspaceDiagnosticsOfClosedPrograms(t *testing.T) {
+	t.Parallel()
+	c := connect(t)
+	c.open(sample)
+	report, err := c.server.DiagnosticWorkspace(t.Context(),
+		&protocol.WorkspaceDiagnosticParams{PreviousResultIds: []protocol.PreviousResultId{}})
+	require.NoError(t, err)
+	versions := map[string]bool{}
+	for _, item := range report.Items {
+		full := item.(*protocol.WorkspaceFullDocumentDiagnosticReport)
+		require.NotContains(t, versions, full.URI.FsPath())
+		versions[full.URI.FsPath()] = full.Version != nil
+	}
+	require.Equal(t, map[string]bool{"/project/Pulumi.yaml": true, "/other/Pulumi.yaml": false}, versions)
 }
 
 // TestFormattingOfAPart formats a stretch, and indents a line that was begun.

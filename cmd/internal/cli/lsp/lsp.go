@@ -63,7 +63,7 @@ func Lsp(ctx context.Context, a *console.Console, inside Inside) error {
 	defer opener.Close()
 	memory.Serve(a.World.Getenv)
 	return lsp.Serve(ctx, a.Streams.In, a.Data(), editor.NewSession(opener), lsp.Options{
-		Version: a.World.Version, Rest: memory.Rest,
+		Version: a.World.Version, Rest: memory.Rest, Programs: Programs,
 		Graph: func(out io.Writer, p *editor.Program) error { return picture.WriteSVG(out, p.Checked) },
 		Plan:  func(ctx context.Context, path string) (string, error) { return Plan(inside)(ctx, opener.Root(path)) }})
 }
