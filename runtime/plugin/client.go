@@ -263,10 +263,18 @@ func (c *client) encode(o wire.Options, field string, v value.Value) (*structpb.
 	}
 	s, err := o.Encode(v)
 	if err != nil {
-		return nil, fmt.Errorf("send %s to plugin %s: %w", field, c.name, err)
+		return nil, c.unsent(field, err)
 	}
 	return s, nil
 }
+
+// unsent is the error for a field that cannot be sent.
+func (c *client) unsent(field string, err error) error {
+	return fmt.Errorf("send %s to plugin %s: %w", field, c.name, err)
+}
+
+// tracing reports whether somebody looks at what is sent.
+func (c *client) tracing() bool { return c.host.trace != nil }
 
 // decode translates a field of a response. One that is larger than any value of a program may be is refused before it
 // is: what is made of it takes a multiple of its size.

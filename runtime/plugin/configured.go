@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/yamlhost/yamlhost/runtime/provider"
@@ -41,6 +43,34 @@ func (c *configured) encodeAll(parts ...part) error {
 	return nil
 }
 
+// sent is a part of a request that nobody on this side looks at again; field is its name in the protocol.
+type sent struct {
+	name     string
+	value    value.Value
+	encoding wire.Options
+	field    protoreflect.Name
+}
+
+// encodeInto makes values parts of a request, straight to bytes. Who traces calls wants to see them, and gets messages.
+func (c *configured) encodeInto(request proto.Message, parts ...sent) error {
+	m := request.ProtoReflect()
+	for _, p := range parts {
+		field := m.Descriptor().Fields().ByName(p.field)
+		if c.tracing() {
+			s, err := c.encode(p.encoding, p.name, p.value)
+			if err != nil {
+				return err
+			}
+			if s != nil {
+				m.Set(field, protoreflect.ValueOfMessage(s.ProtoReflect()))
+			}
+		} else if err := p.encoding.EncodeInto(request, field.Number(), p.value); err != nil {
+			return c.unsent(p.name, err)
+		}
+	}
+	return nil
+}
+
 // annotated is a provider's result with the secrecy of what was sent, if the provider could not see it (F1.16).
 func (c *configured) annotated(sent, got value.Value) value.Value {
 	if c.capabilities.secrets {
@@ -53,9 +83,9 @@ func (c *configured) annotated(sent, got value.Value) value.Value {
 func (c *configured) Check(ctx context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
 	request := &pulumirpc.CheckRequest{Urn: string(r.URN), Name: r.Name, Type: r.Type, RandomSeed: r.RandomSeed}
 	encoding := c.request(keptWhen(r.AllowUnknowns))
-	if err := c.encodeAll(
-		part{"olds", propertiesOrEmpty(r.Olds), encoding, &request.Olds},
-		part{"news", r.News, encoding, &request.News},
+	if err := c.encodeInto(request,
+		sent{"olds", propertiesOrEmpty(r.Olds), encoding, "olds"},
+		sent{"news", r.News, encoding, "news"},
 	); err != nil {
 		return provider.CheckResponse{}, err
 	}
@@ -92,10 +122,10 @@ func (c *configured) Diff(ctx context.Context, r provider.DiffRequest) (provider
 	request := &pulumirpc.DiffRequest{Id: r.ID, Urn: string(r.URN), Name: r.Name, Type: r.Type,
 		IgnoreChanges: r.IgnoreChanges}
 	encoding := c.elided(keptWhen(r.AllowUnknowns))
-	if err := c.encodeAll(
-		part{"old inputs", r.OldInputs, encoding, &request.OldInputs},
-		part{"olds", r.OldOutputs, encoding, &request.Olds},
-		part{"news", r.News, encoding, &request.News},
+	if err := c.encodeInto(request,
+		sent{"old inputs", r.OldInputs, encoding, "old_inputs"},
+		sent{"olds", r.OldOutputs, encoding, "olds"},
+		sent{"news", r.News, encoding, "news"},
 	); err != nil {
 		return provider.DiffResponse{}, err
 	}
@@ -139,7 +169,8 @@ func (c *configured) Create(ctx context.Context, r provider.CreateRequest) (prov
 	}
 	request := &pulumirpc.CreateRequest{Urn: string(r.URN), Name: r.Name, Type: r.Type, Timeout: r.Timeout,
 		Preview: r.Preview}
-	if err := c.encodeAll(part{"inputs", r.Inputs, c.request(keptWhen(r.Preview)), &request.Properties}); err != nil {
+	if err := c.encodeInto(request,
+		sent{"inputs", r.Inputs, c.request(keptWhen(r.Preview)), "properties"}); err != nil {
 		return provider.CreateResponse{}, err
 	}
 	told, err := c.follow(r.Views)
@@ -187,9 +218,9 @@ func (c *configured) partial(err error, sentInputs, sentOutputs value.Value) err
 func (c *configured) Read(ctx context.Context, r provider.ReadRequest) (provider.ReadResponse, error) {
 	request := &pulumirpc.ReadRequest{Id: r.ID, Urn: string(r.URN), Name: r.Name, Type: r.Type, Timeout: r.Timeout}
 	encoding := c.elided(omitUnknowns)
-	if err := c.encodeAll(
-		part{"inputs", r.Inputs, encoding, &request.Inputs},
-		part{"outputs", r.Outputs, encoding, &request.Properties},
+	if err := c.encodeInto(request,
+		sent{"inputs", r.Inputs, encoding, "inputs"},
+		sent{"outputs", r.Outputs, encoding, "properties"},
 	); err != nil {
 		return provider.ReadResponse{}, err
 	}
@@ -237,10 +268,10 @@ func (c *configured) Update(ctx context.Context, r provider.UpdateRequest) (prov
 		Preview: r.Preview,
 	}
 	old := c.elided(omitUnknowns)
-	if err := c.encodeAll(
-		part{"old inputs", r.OldInputs, old, &request.OldInputs},
-		part{"olds", r.OldOutputs, old, &request.Olds},
-		part{"news", r.News, c.request(keptWhen(r.Preview)), &request.News},
+	if err := c.encodeInto(request,
+		sent{"old inputs", r.OldInputs, old, "old_inputs"},
+		sent{"olds", r.OldOutputs, old, "olds"},
+		sent{"news", r.News, c.request(keptWhen(r.Preview)), "news"},
 	); err != nil {
 		return provider.UpdateResponse{}, err
 	}
@@ -267,9 +298,9 @@ func (c *configured) Update(ctx context.Context, r provider.UpdateRequest) (prov
 func (c *configured) Delete(ctx context.Context, r provider.DeleteRequest) error {
 	request := &pulumirpc.DeleteRequest{Id: r.ID, Urn: string(r.URN), Name: r.Name, Type: r.Type, Timeout: r.Timeout}
 	encoding := c.elided(omitUnknowns)
-	if err := c.encodeAll(
-		part{"inputs", r.Inputs, encoding, &request.OldInputs},
-		part{"outputs", r.Outputs, encoding, &request.Properties},
+	if err := c.encodeInto(request,
+		sent{"inputs", r.Inputs, encoding, "old_inputs"},
+		sent{"outputs", r.Outputs, encoding, "properties"},
 	); err != nil {
 		return err
 	}

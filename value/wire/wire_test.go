@@ -1,12 +1,14 @@
 package wire_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
 	"os"
 	"strings"
 	"testing"
 
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
@@ -359,6 +361,14 @@ func (b *build) asset() value.Value {
 	}
 }
 
+// sameMessage compares bytes: a NaN equals itself.
+func sameMessage(a, b *structpb.Struct) bool {
+	o := proto.MarshalOptions{Deterministic: true}
+	x, errX := o.Marshal(a)
+	y, errY := o.Marshal(b)
+	return errX == nil && errY == nil && bytes.Equal(x, y)
+}
+
 func FuzzRoundTrip(f *testing.F) {
 	f.Add([]byte{4, 1, 'a', 3, 5, 'h', 'e', 'l', 'l', 'o', 3})
 	f.Add([]byte{3, 1, 'b', 8, 2, 1, 'c', 5, 3, 7, 1, 'd', 10, 2, 1, 'x', 0, 1, 'y'})
@@ -379,9 +389,23 @@ func FuzzRoundTrip(f *testing.F) {
 		}
 		// Whatever the receiver understands, what it gets must be readable to it.
 		for name, options := range optionSets() {
+			_, tree := options.Encode(v)
+			direct := options.EncodeInto(new(pulumirpc.DiffRequest), 3, v)
+			require.Equal(t, tree, direct, "the same refusal, at the same place")
 			options.KeepByteStrings = true
 			less, err := options.Encode(v)
 			require.NoError(t, err, name)
+			sent, received := new(pulumirpc.DiffRequest), new(pulumirpc.DiffRequest)
+			require.NoError(t, options.EncodeInto(sent, 3, v), name)
+			require.NoError(t, options.EncodeInto(sent, 4, v), name)
+			packed, err := proto.Marshal(sent)
+			require.NoError(t, err, name)
+			require.NoError(t, proto.Unmarshal(packed, received), name)
+			for _, got := range []*structpb.Struct{received.GetOlds(), received.GetNews()} {
+				if !sameMessage(less, got) {
+					t.Fatalf("%s: to bytes %v, as a tree %v", name, got, less)
+				}
+			}
 			_, err = options.Decode(less)
 			require.NoError(t, err, name)
 		}
@@ -455,4 +479,35 @@ func BenchmarkDecode(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// BenchmarkRequest is what a request of a typical size costs, up to its bytes: as a tree, and without one.
+func BenchmarkRequest(b *testing.B) {
+	labels := map[string]value.Value{}
+	for _, key := range []string{"environment", "owner", "cost-centre", "region", "tier", "zone"} {
+		labels[key] = value.String("a label of " + key)
+	}
+	rule := value.Map(map[string]value.Value{"from": value.Number(80), "to": value.Number(81),
+		"protocol": value.String("tcp")})
+	v := value.Map(map[string]value.Value{"title": value.String("thing"), "size": value.Number(3),
+		"enabled": value.Bool(true), "tags": value.Map(labels), "rules": value.List(rule, rule, rule),
+		"password": value.String("secret").Secret()})
+	b.Run("tree", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			s, err := preview.Encode(v)
+			require.NoError(b, err)
+			_, err = proto.Marshal(&pulumirpc.DiffRequest{Olds: s})
+			require.NoError(b, err)
+		}
+	})
+	b.Run("bytes", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			request := new(pulumirpc.DiffRequest)
+			require.NoError(b, preview.EncodeInto(request, 3, v))
+			_, err := proto.Marshal(request)
+			require.NoError(b, err)
+		}
+	})
 }
