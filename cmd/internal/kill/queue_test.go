@@ -39,6 +39,7 @@ type fleet struct {
 	url     string
 	workers []*exec.Cmd
 	started int
+	backend *backend.Backend // that of the stacks; nil until somebody looks
 	said    speech
 }
 
@@ -196,8 +197,12 @@ func (f *fleet) settle(codes map[int]int) {
 
 // state is that of a stack, with what its journal tells; nil for one that does not exist.
 func (f *fleet) state(i int) *state.Snapshot {
-	b, err := backend.Open(f.backendURL(), backend.Options{OpenObjects: (&database{t: f.t}).open})
-	require.NoError(f.t, err)
+	if f.backend == nil { // which has connections of its own
+		b, err := backend.Open(f.backendURL(), backend.Options{OpenObjects: (&database{t: f.t}).open})
+		require.NoError(f.t, err)
+		f.backend = b
+	}
+	b := f.backend
 	ref := backend.Ref{Project: fmt.Sprintf("p%d", i), Stack: "dev"}
 	if exists, err := b.Exists(ref); err != nil || !exists {
 		require.NoError(f.t, err)
