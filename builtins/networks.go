@@ -2,10 +2,11 @@ package builtins
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"math/big"
 	"net/netip"
 
+	"github.com/yamlhost/yamlhost/internal/cidr"
 	"github.com/yamlhost/yamlhost/schema"
 	"github.com/yamlhost/yamlhost/value"
 )
@@ -32,14 +33,11 @@ var networkFuncs = []*Func{
 			}
 			number, _ := args[1].AsNumber()
 			whole, _ := big.NewFloat(number).Int(nil)
-			size := new(big.Int).Lsh(big.NewInt(1), uint(network.Addr().BitLen()-network.Bits()))
-			if whole.Sign() < 0 {
-				whole.Add(whole, size)
-			}
-			if whole.Sign() < 0 || whole.Cmp(size) >= 0 {
+			host, err := cidr.Host(network, whole)
+			if err != nil {
 				return value.Null, blame(1, "number: the network has no such address, its prefix is %d bits", network.Bits())
 			}
-			return value.String(offset(network.Addr(), whole).String()), nil
+			return value.String(host.String()), nil
 		},
 	},
 	{
@@ -56,11 +54,11 @@ var networkFuncs = []*Func{
 			if err != nil {
 				return value.Null, err
 			}
-			if !network.Addr().Is4() {
+			mask, ok := cidr.Mask(network)
+			if !ok {
 				return value.Null, blameText(0, str(args[0]), "network: must be of IPv4; IPv6 has no masks")
 			}
-			mask, _ := netip.AddrFrom4([4]byte{255, 255, 255, 255}).Prefix(network.Bits())
-			return value.String(mask.Addr().String()), nil
+			return value.String(mask.String()), nil
 		},
 	},
 	{
@@ -83,17 +81,14 @@ var networkFuncs = []*Func{
 				return value.Null, err
 			}
 			bits, number := clampInt(args[1]), clampInt(args[2])
-			length := network.Bits() + bits
-			if bits < 0 || length > network.Addr().BitLen() {
-				return value.Null, blame(1, "bits: the prefix would be %d bits long, from %d to %d are possible", length,
-					network.Bits(), network.Addr().BitLen())
-			}
-			if number < 0 || bits < 31 && number >= 1<<bits {
+			part, err := cidr.Subnet(network, bits, big.NewInt(int64(number)))
+			switch {
+			case errors.Is(err, cidr.ErrPrefix):
+				return value.Null, wrongLength(1, network, bits)
+			case err != nil:
 				return value.Null, blame(2, "number: %d bits number fewer networks", bits)
 			}
-			shift := uint(network.Addr().BitLen() - length)
-			start := offset(network.Addr(), new(big.Int).Lsh(big.NewInt(int64(number)), shift))
-			return value.String(netip.PrefixFrom(start, length).String()), nil
+			return value.String(part.String()), nil
 		},
 	},
 	{
@@ -115,25 +110,20 @@ var networkFuncs = []*Func{
 			if err != nil {
 				return value.Null, err
 			}
-			networks := make([]string, 0, len(args)-1)
-			next := new(big.Int) // how many addresses are taken
-			total := new(big.Int).Lsh(big.NewInt(1), uint(network.Addr().BitLen()-network.Bits()))
-			for i, arg := range args[1:] {
-				length := network.Bits() + clampInt(arg)
-				if length < network.Bits() || length > network.Addr().BitLen() {
-					return value.Null, blame(i+1, "bits: the prefix would be %d bits long, from %d to %d are possible", length,
-						network.Bits(), network.Addr().BitLen())
-				}
-				size := new(big.Int).Lsh(big.NewInt(1), uint(network.Addr().BitLen()-length))
-				if rest := new(big.Int).Mod(next, size); rest.Sign() != 0 {
-					next.Add(next, size).Sub(next, rest) // networks start at multiples of their size
-				}
-				end := new(big.Int).Add(next, size)
-				if end.Cmp(total) > 0 {
-					return value.Null, blame(i+1, "bits: there is no room for network %d behind the others", i+1)
-				}
-				networks = append(networks, netip.PrefixFrom(offset(network.Addr(), next), length).String())
-				next = end
+			bits := make([]int, 0, len(args)-1)
+			for _, arg := range args[1:] {
+				bits = append(bits, clampInt(arg))
+			}
+			parts, err := cidr.Pack(network, bits)
+			switch i := len(parts) + 1; {
+			case errors.Is(err, cidr.ErrPrefix):
+				return value.Null, wrongLength(i, network, bits[i-1])
+			case err != nil:
+				return value.Null, blame(i, "bits: there is no room for network %d behind the others", i)
+			}
+			networks := make([]string, 0, len(parts))
+			for _, part := range parts {
+				networks = append(networks, part.String())
 			}
 			return textItems(networks), nil
 		},
@@ -180,13 +170,8 @@ func parseNetwork(v value.Value) (netip.Prefix, error) {
 	return network.Masked(), nil
 }
 
-// offset is the address that comes n after start. The caller has made sure that there is one.
-func offset(start netip.Addr, n *big.Int) netip.Addr {
-	sum := new(big.Int).SetBytes(start.AsSlice())
-	bytes := make([]byte, start.BitLen()/8)
-	addr, ok := netip.AddrFromSlice(sum.Add(sum, n).FillBytes(bytes))
-	if !ok {
-		panic(fmt.Sprintf("%d bytes make no address", len(bytes))) // a fault of ours: Addr has 4 or 16
-	}
-	return addr
+// wrongLength is the error of an argument by which a prefix would become longer by so many bits.
+func wrongLength(arg int, network netip.Prefix, bits int) error {
+	return blame(arg, "bits: the prefix would be %d bits long, from %d to %d are possible", network.Bits()+bits,
+		network.Bits(), network.Addr().BitLen())
 }

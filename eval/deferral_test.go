@@ -45,7 +45,7 @@ func registrations(z *zoo) map[string]monitor.RegisterRequest {
 	return found
 }
 
-// L10.C21: components that use each other's outputs are made, whoever comes first: an input that comes back is left out
+// L10.C21: components that use each other's outputs are made, no matter which comes first: an input that comes back is left out
 // of the registration, and everything else is as always.
 func TestComponentsThatUseEachOther(t *testing.T) {
 	t.Parallel()

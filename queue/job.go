@@ -81,7 +81,7 @@ var commands = []string{"run", "preview", "refresh", "destroy", "drift"}
 // AllowedFlags are what a job may say besides its command. None of them can hold a secret or name a file.
 var AllowedFlags = []string{"--continue-on-error", "--refresh=true", "--expect-no-changes", "--exit-code", "--remove"}
 
-// Check returns an error for a job that no worker may carry out, whoever has put it into the database.
+// Check returns an error for a job that no worker may carry out, no matter who has put it into the database.
 func (j Job) Check() error {
 	if !slices.Contains(commands, j.Command) {
 		return fmt.Errorf("a job cannot do %q", j.Command)

@@ -179,7 +179,7 @@ func (w *worker) fetch(ctx context.Context, s Source, dir string) error {
 }
 
 // keepHouse lets jobs go on whose needs are completed, ends those whose needs have failed, and gives those of dead
-// workers to others. Every worker does so; the statements are the same whoever comes first.
+// workers to others. Every worker does so; the statements are the same no matter who comes first.
 func (w *worker) keepHouse(ctx context.Context, ended <-chan *river.Event) {
 	timer := time.NewTicker(time.Second)
 	defer timer.Stop()

@@ -167,7 +167,7 @@ func (b stackLocks) lockFiles(own string) (found []Lock, files []lockFile, err e
 
 // stale reports whether a lock is of a process of this machine that is gone. What the Pulumi CLI left tells no more
 // than the names of host and user: in a store, which machines share, those of this machine count unless others may be
-// called so. In a container they may: whoever starts it gives the name, and it has numbers of processes of its own.
+// called so. In a container they may: the one who starts it gives the name, and it has numbers of processes of its own.
 func (b stackLocks) stale(l lockFile) bool {
 	own := l.Yamlhost != nil || b.objects == nil || l.Username == b.o.Process.User && l.Hostname != "" &&
 		!b.o.Process.Contained && !strings.HasPrefix(l.Hostname, "localhost")

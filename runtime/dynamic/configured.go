@@ -74,7 +74,7 @@ func (c *configured) Check(ctx context.Context, r provider.CheckRequest) (provid
 	if has, err := c.has(ctx, h, t, "check"); err != nil {
 		return provider.CheckResponse{}, err
 	} else if has {
-		olds, err := encode(mapOrEmpty(r.Olds).Without(codeInput))
+		prior, err := encode(mapOrEmpty(r.Olds).Without(codeInput))
 		if err != nil {
 			return provider.CheckResponse{}, err
 		}
@@ -82,7 +82,7 @@ func (c *configured) Check(ctx context.Context, r provider.CheckRequest) (provid
 		if err != nil {
 			return provider.CheckResponse{}, err
 		}
-		answer, err := c.call(ctx, h, t, r.Subject, "check", 0, map[string]any{"olds": olds, "news": news})
+		answer, err := c.call(ctx, h, t, r.Subject, "check", 0, map[string]any{"olds": prior, "news": news})
 		if err != nil {
 			return provider.CheckResponse{}, err
 		}
@@ -160,9 +160,9 @@ func (c *configured) Diff(ctx context.Context, r provider.DiffRequest) (provider
 }
 
 // compare is the diff of code without one: changed inputs are an update, unless a declaration says that they replace.
-func compare(t Type, olds, news value.Value) provider.DiffResponse {
+func compare(t Type, prior, news value.Value) provider.DiffResponse {
 	response := provider.DiffResponse{Changes: provider.DiffNone, Detailed: map[string]provider.PropertyDiff{}}
-	for _, change := range value.Changes(olds.DeepPublic(), news.DeepPublic()) {
+	for _, change := range value.Changes(prior.DeepPublic(), news.DeepPublic()) {
 		response.Changes = provider.DiffSome
 		key := change.Path[0].Key
 		kind := provider.DiffUpdate
@@ -184,7 +184,7 @@ func compare(t Type, olds, news value.Value) provider.DiffResponse {
 
 func (c *configured) authorsDiff(ctx context.Context, h *host, t Type, r provider.DiffRequest,
 	codeChanged bool) (provider.DiffResponse, error) {
-	olds, err := encode(mapOrEmpty(r.OldOutputs).Without(codeInput))
+	prior, err := encode(mapOrEmpty(r.OldOutputs).Without(codeInput))
 	if err != nil {
 		return provider.DiffResponse{}, err
 	}
@@ -192,7 +192,7 @@ func (c *configured) authorsDiff(ctx context.Context, h *host, t Type, r provide
 	if err != nil {
 		return provider.DiffResponse{}, err
 	}
-	answer, err := c.call(ctx, h, t, r.Subject, "diff", 0, map[string]any{"id": r.ID, "olds": olds, "news": news,
+	answer, err := c.call(ctx, h, t, r.Subject, "diff", 0, map[string]any{"id": r.ID, "olds": prior, "news": news,
 		"codeChanged": codeChanged})
 	if err != nil {
 		return provider.DiffResponse{}, err
@@ -288,13 +288,13 @@ func (c *configured) Update(ctx context.Context, r provider.UpdateRequest) (prov
 		}
 		args["preview"] = true
 	}
-	inputs, olds := mapOrEmpty(r.News).Without(codeInput), mapOrEmpty(r.OldOutputs).Without(codeInput)
+	inputs, prior := mapOrEmpty(r.News).Without(codeInput), mapOrEmpty(r.OldOutputs).Without(codeInput)
 	has, err := c.has(ctx, h, t, "update")
 	if err != nil {
 		return provider.UpdateResponse{}, err
 	}
 	if !has {
-		outputs := olds
+		outputs := prior
 		for _, key := range inputs.Keys() {
 			if outputs.Has(key) {
 				outputs = outputs.With(key, inputs.Get(key))
@@ -302,7 +302,7 @@ func (c *configured) Update(ctx context.Context, r provider.UpdateRequest) (prov
 		}
 		return provider.UpdateResponse{Outputs: outputs}, nil
 	}
-	if args["olds"], err = encode(olds); err != nil {
+	if args["olds"], err = encode(prior); err != nil {
 		return provider.UpdateResponse{}, err
 	}
 	if args["news"], err = encode(inputs); err != nil {
@@ -357,14 +357,14 @@ func (c *configured) Read(ctx context.Context, r provider.ReadRequest) (provider
 		}
 		return provider.ReadResponse{ID: r.ID, Inputs: r.Inputs, Outputs: r.Outputs}, nil
 	}
-	olds := mapOrEmpty(r.Outputs).Without(codeInput)
-	props, err := encode(olds)
+	prior := mapOrEmpty(r.Outputs).Without(codeInput)
+	props, err := encode(prior)
 	if err != nil {
 		return provider.ReadResponse{}, err
 	}
 	answer, err := c.call(ctx, h, t, r.Subject, "read", r.Timeout, map[string]any{"id": r.ID, "props": props})
 	if err != nil {
-		return provider.ReadResponse{}, withOutputs(err, t, olds)
+		return provider.ReadResponse{}, withOutputs(err, t, prior)
 	}
 	var result struct {
 		ID     any `json:"id"`
@@ -389,7 +389,7 @@ func (c *configured) Read(ctx context.Context, r provider.ReadRequest) (provider
 	if err != nil {
 		return provider.ReadResponse{}, h.nonsense("read", err)
 	}
-	outputs = seal(outputs, t, olds)
+	outputs = seal(outputs, t, prior)
 	inputs := r.Inputs
 	switch {
 	case present(result.Inputs):

@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"net/netip"
 
+	"github.com/yamlhost/yamlhost/internal/cidr"
 	"github.com/yamlhost/yamlhost/value"
 )
 
@@ -21,7 +22,10 @@ func stdNetworks() map[string]formula {
 			if err != nil {
 				return value.Null, err
 			}
-			host, err := hostOf(network, n)
+			host, err := cidr.Host(network, big.NewInt(int64(n)))
+			if err != nil {
+				err = fmt.Errorf("the network %s has %s addresses, and none with the number %d", network, cidr.Size(network), n)
+			}
 			return value.String(host.String()), err
 		},
 		"cidrnetmask": func(args value.Value) (value.Value, error) {
@@ -29,14 +33,11 @@ func stdNetworks() map[string]formula {
 			if err != nil {
 				return value.Null, err
 			}
-			if !network.Addr().Is4() {
+			mask, ok := cidr.Mask(network)
+			if !ok {
 				return value.Null, errors.New("only networks of IPv4 have a mask in the form of an address")
 			}
-			var mask [4]byte
-			for i := range network.Bits() {
-				mask[i/8] |= 0x80 >> (i % 8)
-			}
-			return value.String(netip.AddrFrom4(mask).String()), nil
+			return value.String(mask.String()), nil
 		},
 		"cidrsubnet": func(args value.Value) (value.Value, error) {
 			network, err := networkArg(args)
@@ -51,7 +52,13 @@ func stdNetworks() map[string]formula {
 			if err != nil {
 				return value.Null, err
 			}
-			part, err := subnet(network, bits, big.NewInt(int64(n)))
+			part, err := cidr.Subnet(network, bits, big.NewInt(int64(n)))
+			switch {
+			case errors.Is(err, cidr.ErrPrefix):
+				err = fmt.Errorf("the prefix of %s cannot be longer by %d bits", network, bits)
+			case err != nil:
+				err = fmt.Errorf("%d bits are not enough for the number %d", bits, n)
+			}
 			return value.String(part.String()), err
 		},
 		"cidrsubnets": consecutiveSubnets,
@@ -67,39 +74,6 @@ func networkArg(args value.Value) (netip.Prefix, error) {
 	return network.Masked(), nil
 }
 
-// hostOf is an address of a network, counted from 0, or from -1 backwards from the end.
-func hostOf(network netip.Prefix, n int) (netip.Addr, error) {
-	size := new(big.Int).Lsh(big.NewInt(1), uint(network.Addr().BitLen()-network.Bits()))
-	at := big.NewInt(int64(n))
-	if n < 0 {
-		at.Add(at, size)
-	}
-	if at.Sign() < 0 || at.Cmp(size) >= 0 {
-		return netip.Addr{}, fmt.Errorf("the network %s has %s addresses, and none with the number %d", network, size, n)
-	}
-	return shifted(network.Addr(), at), nil
-}
-
-// subnet is a part of a network whose prefix is longer by bits, counted from 0.
-func subnet(network netip.Prefix, bits int, n *big.Int) (netip.Prefix, error) {
-	length := network.Bits() + bits
-	if bits < 0 || length > network.Addr().BitLen() {
-		return netip.Prefix{}, fmt.Errorf("the prefix of %s cannot be longer by %d bits", network, bits)
-	}
-	if n.Sign() < 0 || n.BitLen() > bits {
-		return netip.Prefix{}, fmt.Errorf("%d bits are not enough for the number %s", bits, n)
-	}
-	distance := new(big.Int).Lsh(n, uint(network.Addr().BitLen()-length))
-	return netip.PrefixFrom(shifted(network.Addr(), distance), length), nil
-}
-
-// shifted is an address that comes n after another, which must be possible.
-func shifted(a netip.Addr, n *big.Int) netip.Addr {
-	sum := new(big.Int).SetBytes(a.AsSlice())
-	moved, _ := netip.AddrFromSlice(sum.Add(sum, n).FillBytes(make([]byte, a.BitLen()/8)))
-	return moved
-}
-
 // consecutiveSubnets packs parts of several sizes into a network, in their order, each where its size lets it begin.
 func consecutiveSubnets(args value.Value) (value.Value, error) {
 	network, err := networkArg(args)
@@ -107,23 +81,27 @@ func consecutiveSubnets(args value.Value) (value.Value, error) {
 		return value.Null, err
 	}
 	total := network.Addr().BitLen() - network.Bits() // bits of addresses inside of the network
-	next, end := new(big.Int), new(big.Int).Lsh(big.NewInt(1), uint(total))
-	var list []string
+	var bits []int
+	var wrong error
 	for i, v := range listArg(args, "newbits") {
 		f, _ := v.AsNumber()
-		if bits := int(f); bits < 1 || bits > 32 || bits > total {
-			return value.Null, fmt.Errorf("newbits[%d]: the prefix of %s can be longer by 1 to %d bits, not by %s", i, network,
+		if longer := int(f); longer < 1 || longer > min(32, total) {
+			wrong = fmt.Errorf("newbits[%d]: the prefix of %s can be longer by 1 to %d bits, not by %s", i, network,
 				min(32, total), value.FormatNumber(f))
+			break
 		}
-		size := new(big.Int).Lsh(big.NewInt(1), uint(total-int(f)))
-		if rest := new(big.Int).Mod(next, size); rest.Sign() > 0 {
-			next.Add(next, size).Sub(next, rest)
-		}
-		if after := new(big.Int).Add(next, size); after.Cmp(end) > 0 {
-			return value.Null, fmt.Errorf("newbits[%d]: what is left of %s has no room for it", i, network)
-		}
-		list = append(list, netip.PrefixFrom(shifted(network.Addr(), next), network.Bits()+int(f)).String())
-		next.Add(next, size)
+		bits = append(bits, int(f))
+	}
+	parts, err := cidr.Pack(network, bits)
+	if err != nil {
+		return value.Null, fmt.Errorf("newbits[%d]: what is left of %s has no room for it", len(parts), network)
+	}
+	if wrong != nil {
+		return value.Null, wrong
+	}
+	var list []string
+	for _, part := range parts {
+		list = append(list, part.String())
 	}
 	return textList(list), nil
 }

@@ -45,7 +45,7 @@ func TestModel(t *testing.T) {
 				defer func() {
 					if t.Failed() {
 						t.Logf("again with: go test ./runtime/engine -run TestModel -seed %d -chains 1\n%v\n%s\n%s", seed, c.program,
-							c.ledger, strings.Join(c.trail, "\n"))
+							c.recorded, strings.Join(c.trail, "\n"))
 					}
 				}()
 				c.run()
@@ -71,8 +71,8 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// ledgerText is the state before the operation that went wrong, for people.
-func (c *chain) ledgerText() string {
+// recordedText is the state before the operation that went wrong, for people.
+func (c *chain) recordedText() string {
 	text := "the state before:\n"
 	if c.state == nil {
 		return text
@@ -117,16 +117,16 @@ type chain struct {
 	crashes bool // plugins die, in this version of the program
 	workers int  // and whether programs are concurrent
 
-	guard  sync.Mutex         // of what events change
-	ids    map[urn.URN]string // of the present object of each resource
-	kept   map[string]bool    // objects that the state let go of without deleting them
-	lost   map[string]bool    // objects that vanished and that no refresh has missed yet
-	gone   map[string]urn.URN // objects that went with another resource, in this operation
-	loose  map[string]bool    // objects that imports are to take, and nobody has
-	said   []string           // errors of this operation
-	warned []string           // and its warnings
-	ledger string             // the state before the last operation
-	trail  []string           // everything that happened, for people
+	guard    sync.Mutex         // of what events change
+	ids      map[urn.URN]string // of the present object of each resource
+	kept     map[string]bool    // objects that the state let go of without deleting them
+	lost     map[string]bool    // objects that vanished and that no refresh has missed yet
+	gone     map[string]urn.URN // objects that went with another resource, in this operation
+	loose    map[string]bool    // objects that imports are to take, and nobody has
+	said     []string           // errors of this operation
+	warned   []string           // and its warnings
+	recorded string             // the state before the last operation
+	trail    []string           // everything that happened, for people
 }
 
 func newChain(t *testing.T, seed uint64, seen *sightings) *chain {
@@ -476,7 +476,7 @@ func (c *chain) operate(what string, dress func(*Options), do func(context.Conte
 		}
 	}
 	before := maps.Clone(c.cloud.objects)
-	c.ledger = c.ledgerText()
+	c.recorded = c.recordedText()
 	c.said, c.warned, c.gone = nil, nil, map[string]urn.URN{}
 	o.Events = func(e Event) { c.hear(&o, e) }
 	result, err := do(ctx, o)

@@ -336,7 +336,7 @@ func gaveUp(ctx context.Context, code codes.Code) error {
 	return ctx.Err()
 }
 
-// lost reports whether a call failed because the connection did, rather than because the plugin said so. It gives a
+// lost reports whether a call failed because the connection did, rather than because the plugin refused it. It gives a
 // process whose connection broke a moment to be seen as gone.
 func (c *client) lost(err error) bool {
 	switch status.Code(err) {

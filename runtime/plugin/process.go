@@ -26,7 +26,7 @@ const (
 	// output open for ever. A machine under load needs most of it.
 	drainLimit = 2 * time.Second
 	// breakLimit is how long a call that failed for want of a connection waits for a sign that the connection broke.
-	// Without one it was the plugin that said so.
+	// Without one the plugin has reported it itself.
 	breakLimit = 400 * time.Millisecond
 	// outputLimit bounds what is kept of a plugin's output, in bytes; lineLimit bounds its first line.
 	outputLimit = 16 << 10

@@ -124,7 +124,7 @@ type DiffRequest struct {
 	AllowUnknowns bool
 }
 
-// Changes is a provider's verdict on a diff.
+// Changes is what a provider's diff comes to.
 type Changes uint8
 
 // The verdicts. DiffUnknown leaves it to the engine to compare inputs (E4.46). DiffUnavailable is not a provider's

@@ -30,7 +30,7 @@ func TestWhatIsRecordedOfAStep(t *testing.T) {
 	left := func(mark func(*state.Resource)) journal.Entry {
 		return journal.Entry{Amend: []journal.Amended{{ID: 1, Resource: resource("a", mark)}}}
 	}
-	doomed := func(r *state.Resource) { r.Delete = true }
+	pendingDelete := func(r *state.Resource) { r.Delete = true }
 	pending := func(r *state.Resource) { r.PendingReplacement = true }
 	beside := func(e journal.Entry) journal.Entry { e.Add = added.Add; return e }
 	for name, c := range map[string]struct {
@@ -42,7 +42,7 @@ func TestWhatIsRecordedOfAStep(t *testing.T) {
 	}{
 		"E6.9 create": {plan.OpCreate, nil, false, state.Creating, added},
 		"E6.9 create-replacement": {plan.OpCreateReplacement, resource("a"), false, state.Creating,
-			beside(left(doomed))},
+			beside(left(pendingDelete))},
 		"E6.9 create-replacement after a deletion": {plan.OpCreateReplacement, resource("a", pending), false, state.Creating,
 			exchanged},
 		"E6.10 update": {plan.OpUpdate, resource("a"), false, state.Updating, exchanged},
@@ -55,10 +55,10 @@ func TestWhatIsRecordedOfAStep(t *testing.T) {
 		"E6.12 read":                             {plan.OpRead, nil, false, state.Reading, added},
 		"E6.12 read again":                       {plan.OpRead, resource("a"), false, state.Reading, exchanged},
 		"E6.12 read-replacement": {plan.OpReadReplacement, resource("a"), false, state.Reading,
-			beside(left(doomed))},
+			beside(left(pendingDelete))},
 		"E6.13 import": {plan.OpImport, nil, false, state.Importing, added},
 		"E6.13 import-replacement": {plan.OpImportReplacement, resource("a"), false, state.Importing,
-			beside(left(doomed))},
+			beside(left(pendingDelete))},
 		"E6.14 replace": {plan.OpReplace, resource("a"), false, none, journal.Entry{}},
 		"E6.15 same":    {plan.OpSame, resource("a"), false, none, exchanged},
 		"E6.19 remove-pending-replace": {plan.OpRemovePendingReplace, resource("a", pending), false, none,

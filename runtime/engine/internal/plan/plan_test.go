@@ -91,16 +91,16 @@ func TestLayers(t *testing.T) {
 }
 
 // E4.80, E4.120: what goes with another resource is deleted before anything of that one's, whatever depends on it
-// before that; those that go with each other's leftovers go at all.
-func TestLayersOfWhatGoesWithLeftovers(t *testing.T) {
-	doomed := func(r *state.Resource) { r.Delete = true }
+// before that; those that go with what another left to delete go at all.
+func TestLayersOfWhatGoesWithPendingDeletes(t *testing.T) {
+	pendingDelete := func(r *state.Resource) { r.Delete = true }
 	with := func(of string) func(*state.Resource) { return func(r *state.Resource) { r.DeletedWith = u(of) } }
 	resources := []*state.Resource{resource("goes", with("owner")), resource("user", on("goes")), resource("base"),
-		resource("owner", doomed, on("base"))}
+		resource("owner", pendingDelete, on("base"))}
 	require.Equal(t, [][]int{{1}, {0}, {3}, {2}}, Layers(resources))
 
-	circle := []*state.Resource{resource("one", with("two")), resource("two", with("one")), resource("two", doomed),
-		resource("one", doomed, on("two"))}
+	circle := []*state.Resource{resource("one", with("two")), resource("two", with("one")), resource("two", pendingDelete),
+		resource("one", pendingDelete, on("two"))}
 	n := 0
 	for _, layer := range Layers(circle) {
 		n += len(layer)
@@ -165,12 +165,12 @@ func TestReplaceOnChanges(t *testing.T) { // E4.69
 
 // E4.46: without a Diff of the provider the engine compares inputs and never replaces.
 func TestUnknownDiff(t *testing.T) {
-	olds := value.MapOf(value.Entry{Key: "v", Value: value.MapOf(value.Entry{Key: "y",
+	prior := value.MapOf(value.Entry{Key: "v", Value: value.MapOf(value.Entry{Key: "y",
 		Value: value.List(value.Int(1), value.Int(2))})})
 	news := value.MapOf(value.Entry{Key: "v", Value: value.MapOf(value.Entry{Key: "y",
 		Value: value.List(value.Int(1), value.Int(3))})},
 		value.Entry{Key: "w", Value: value.Int(1)})
-	v := ProviderDiff(provider.DiffResponse{}, olds, news, []string{"w"})
+	v := ProviderDiff(provider.DiffResponse{}, prior, news, []string{"w"})
 	require.True(t, v.Change)
 	require.False(t, v.Replace)
 	require.Equal(t, []string{"v"}, v.Diffs)

@@ -153,18 +153,18 @@ func prior(edit ...func(*state.Resource)) []*state.Resource {
 }
 
 var (
-	some      = provider.DiffResponse{Changes: provider.DiffSome, Diffs: []string{"v"}}
-	none      = provider.DiffResponse{Changes: provider.DiffNone}
-	replaces  = provider.DiffResponse{Changes: provider.DiffSome, Diffs: []string{"v"}, Replaces: []string{"v"}}
-	first     = provider.DiffResponse{Changes: provider.DiffSome, Replaces: []string{"v"}, DeleteBeforeReplace: true}
-	yes, no   = true, false
-	pending   = with(func(r *state.Resource) { r.PendingReplacement = true })
-	external  = with(func(r *state.Resource) { r.External = true })
-	protected = with(func(r *state.Resource) { r.Protect = true })
-	broken    = with(func(r *state.Resource) { r.InitErrors = []string{"trouble"} })
-	component = with(func(r *state.Resource) { r.Custom, r.ID = false, "" })
-	doomed    = with(func(r *state.Resource) { r.Delete = true })
-	tainted   = with(func(r *state.Resource) { r.Taint = true })
+	some          = provider.DiffResponse{Changes: provider.DiffSome, Diffs: []string{"v"}}
+	none          = provider.DiffResponse{Changes: provider.DiffNone}
+	replaces      = provider.DiffResponse{Changes: provider.DiffSome, Diffs: []string{"v"}, Replaces: []string{"v"}}
+	first         = provider.DiffResponse{Changes: provider.DiffSome, Replaces: []string{"v"}, DeleteBeforeReplace: true}
+	yes, no       = true, false
+	pending       = with(func(r *state.Resource) { r.PendingReplacement = true })
+	external      = with(func(r *state.Resource) { r.External = true })
+	protected     = with(func(r *state.Resource) { r.Protect = true })
+	broken        = with(func(r *state.Resource) { r.InitErrors = []string{"trouble"} })
+	component     = with(func(r *state.Resource) { r.Custom, r.ID = false, "" })
+	pendingDelete = with(func(r *state.Resource) { r.Delete = true })
+	tainted       = with(func(r *state.Resource) { r.Taint = true })
 )
 
 func triggeredBy(text string) func(*state.Resource) {
@@ -272,7 +272,7 @@ var registrations = map[string][]scene{
 		answer: first, want: "delete-replaced c for deletedWith, delete-replaced b for replaceWith, " + deletedFirst}},
 	"E4.61": {{prior: append(prior(), resource("b", goes("a"), protected)), goal: resource("a"), answer: first,
 		refused: "as part of replacing"}},
-	"E4.62": {{prior: append(prior(), resource("b", goes("a"), doomed), resource("c", goes("a"), pending)),
+	"E4.62": {{prior: append(prior(), resource("b", goes("a"), pendingDelete), resource("c", goes("a"), pending)),
 		goal: resource("a"), answer: first, want: "delete b for deletedWith, " + deletedFirst}},
 	"E4.64": {{prior: prior(pending), goal: resource("a"), inputs: texts("v", "1"), answer: none,
 		want: "replace a, create-replacement a"}},
@@ -382,9 +382,9 @@ var endings = map[string][]endScene{
 		scope: ScopeOptions{ExcludeProtected: true},
 		want:  "delete c", stays: "a b"}},
 	"E4.80": { // an owner that was replaced stays while something that was made before its successor goes with it
-		{prior: []PriorFact{claimed(left(resource("a", at(1), doomed))[0]), gone(resource("b", goes("a"), at(2)))},
+		{prior: []PriorFact{claimed(left(resource("a", at(1), pendingDelete))[0]), gone(resource("b", goes("a"), at(2)))},
 			current: []CurrentFact{{URN: u("a"), State: resource("a", at(3))}, kept(resource("b", goes("a"), at(2)))}},
-		{prior: []PriorFact{claimed(left(resource("a", at(1), doomed))[0]), gone(resource("b", goes("a"), at(2)))},
+		{prior: []PriorFact{claimed(left(resource("a", at(1), pendingDelete))[0]), gone(resource("b", goes("a"), at(2)))},
 			current: []CurrentFact{{URN: u("a"), State: resource("a", at(3))}, kept(resource("b", goes("a"), at(4)))},
 			want:    "delete-replaced a"},
 	},
@@ -392,9 +392,9 @@ var endings = map[string][]endScene{
 		scope: ScopeOptions{Targets: []string{string(u("a"))}, TargetDependents: true}, want: "delete b, delete c | delete a",
 		stays: "d"}},
 	"E4.93": {{prior: left(resource("a", external)), want: "discard a"}},
-	"E4.95": {{prior: left(resource("a", doomed), resource("b", doomed, external)),
+	"E4.95": {{prior: left(resource("a", pendingDelete), resource("b", pendingDelete, external)),
 		want: "delete-replaced a, discard-replaced b"}},
-	"E4.96": {{prior: left(resource("a", doomed), resource("a", doomed), resource("a", doomed)),
+	"E4.96": {{prior: left(resource("a", pendingDelete), resource("a", pendingDelete), resource("a", pendingDelete)),
 		want: "delete-replaced a, delete-replaced a, delete-replaced a"}},
 	"E4.105": {{prior: left(resource("a"), resource("b", on("a")), resource("c", inside("a")), resource("d")),
 		scope: ScopeOptions{Targets: []string{string(u("a"))}}, want: "delete b, delete c | delete a", stays: "d",
@@ -406,13 +406,14 @@ var endings = map[string][]endScene{
 			scope: ScopeOptions{Excludes: []string{string(u("b"))}}, want: "delete c", stays: "p q b"}},
 	"E4.109": {{prior: left(resource("a"), resource("b")), scope: ScopeOptions{Targets: []string{string(u("a"))}},
 		want: "delete a", stays: "b"}},
-	"E4.118": {{prior: append(left(resource("a"), resource("b", external), resource("c", pending), resource("d", doomed),
+	"E4.118": {{prior: append(left(resource("a"), resource("b", external), resource("c", pending),
+		resource("d", pendingDelete),
 		resource("v", with(func(r *state.Resource) { r.ViewOf = u("a") }))), claimed(left(resource("e"))[0])),
 		want: "delete a, delete-replaced d, discard b, remove-pending-replace c"}},
 	"E4.120": {{prior: left(resource("a"), resource("c", component), resource("in", inside("c"), on("a")),
 		resource("after", on("c")), resource("b", on("a"))),
 		want: "delete after | delete b, delete in | delete a, delete c"},
-		{prior: left(resource("goes", goes("owner")), resource("owner", doomed)),
+		{prior: left(resource("goes", goes("owner")), resource("owner", pendingDelete)),
 			want: "delete goes | delete-replaced owner"}},
 	"E4.121": {{prior: left(resource("a"), resource("alone"), resource("b", on("a"))),
 		want: "delete b | delete a, delete alone"}},
