@@ -137,7 +137,11 @@ func (h *Host) connect(ctx context.Context, p provider.Package, engine string) (
 			c.abandon()
 		}
 	}()
-	starting, cancel := context.WithTimeout(ctx, h.options.StartLimit)
+	limit := h.options.StartLimit
+	if p.Name == "pulumi-nodejs" || p.Name == "pulumi-python" {
+		limit *= scriptPatience // a script that starts an interpreter, which loads an SDK; the Pulumi CLI waits for ever
+	}
+	starting, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	port, attached := h.options.DebugProviders[p.Name]
 	request := &pulumirpc.ProviderHandshakeRequest{
@@ -175,10 +179,14 @@ func (h *Host) connect(ctx context.Context, p provider.Package, engine string) (
 			}
 			starting, cancel = context.WithTimeout(ctx, h.options.StartLimit)
 			defer cancel()
-		} else if c.process, err = h.options.start(p.Name, where.path, []string{engine}, env, dir); err != nil {
-			return nil, err
-		} else if port, err = c.process.port(starting); err != nil {
-			return nil, err
+		} else {
+			if c.process, err = h.options.start(p.Name, where.path, []string{engine}, env, dir); err != nil {
+				return nil, err
+			}
+			c.process.limit = limit
+			if port, err = c.process.port(starting); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if c.conn, err = dial("127.0.0.1:"+strconv.Itoa(port), h.trace); err != nil {

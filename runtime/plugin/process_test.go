@@ -103,6 +103,17 @@ func TestStart(t *testing.T) { // F2.5, F2.7, D10
 	}
 }
 
+// TestStartOfPulumisDynamicProviders gives scripts that load an SDK more time than executables.
+func TestStartOfPulumisDynamicProviders(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"pulumi-nodejs", "pulumi-python"} {
+		_, err := childHost(t, "silent", func(o *plugin.Options) {
+			o.Path, o.StartLimit, o.EndLimit = []string{pluginDir(t, name)}, 50*time.Millisecond, 100*time.Millisecond
+		}).Load(t.Context(), provider.Package{Name: name})
+		require.ErrorContains(t, err, "plugin "+name+" did not print its port within 300ms")
+	}
+}
+
 func TestStartCancelled(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -45,6 +45,9 @@ var binaries = sync.OnceValues(func() (string, error) {
 	if err := build("..", "wiretap", "./wiretap"); err != nil {
 		return "", err
 	}
+	if err := build("..", "pulumi-language-nodejs", "./nodehost"); err != nil {
+		return "", err
+	}
 	if err := build("..", "conformance", "./conformance"); err != nil {
 		return "", err
 	}
