@@ -29,13 +29,18 @@ const bytesPerStep = 32
 // BudgetError says that a program costs more than it may.
 type BudgetError struct {
 	Limit int64
-	Steps bool // the limit of steps was met; else that of one value
+	Steps bool // the limit of steps was met; else that of one value, or of the outputs together
+	// Outputs says that it was the limit of the outputs.
+	Outputs bool
 }
 
 // Error tells which limit was met.
 func (e *BudgetError) Error() string {
 	if e.Steps {
 		return fmt.Sprintf("evaluating the program takes more than %d steps", e.Limit)
+	}
+	if e.Outputs {
+		return fmt.Sprintf("the outputs would together be larger than %s", bytesText(e.Limit))
 	}
 	return fmt.Sprintf("the value would be larger than %s", bytesText(e.Limit))
 }
@@ -44,6 +49,9 @@ func (e *BudgetError) Error() string {
 func (e *BudgetError) Detail() string {
 	if e.Steps {
 		return "make the program do less, or raise the limit with --max-steps"
+	}
+	if e.Outputs {
+		return "make them smaller, or raise the limit, which is a half of --max-value"
 	}
 	return "make the value smaller, or raise the limit with --max-value"
 }
@@ -104,6 +112,15 @@ func (b *Budget) Within(bytes int64) error {
 		return nil
 	}
 	return &BudgetError{Limit: b.limits.Value}
+}
+
+// WithinOutputs checks that the outputs of a stack may together be as large as that: a half of what one value may, as
+// the state has them once more, the state before them too, and each is written.
+func (b *Budget) WithinOutputs(bytes int64) error {
+	if b == nil || bytes <= b.limits.Value/2 {
+		return nil
+	}
+	return &BudgetError{Limit: b.limits.Value / 2, Outputs: true}
 }
 
 // Fits checks, before a value is made, that it may be as large as that, and takes the steps that making it costs.

@@ -50,11 +50,11 @@ func TestBudget(t *testing.T) {
 			says: "larger than 1 MiB"},
 		"two large outputs": {text: `
 variables:
-  big: {fn::repeat: [abcdefghij, 60000]}
+  big: {fn::repeat: [abcdefghij, 40000]}
 outputs:
   one: ${big}
   two: ${big}
-`, limits: small, at: "${big}\n", says: "larger than 1 MiB"},
+`, limits: small, at: "${big}\n", says: "the outputs would together be larger than 512 KiB"},
 		"a loop over loops": {text: `outputs: {x: '${[for a in range(10000) : [for b in range(10000) : a * b]]}'}`,
 			at: "range(10000)", says: "more than 10000000 steps"},
 		"many outputs": {text: "outputs:\n" + manyOutputs(20_000), limits: builtins.Limits{Steps: 10_000},

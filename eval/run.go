@@ -155,7 +155,7 @@ func (e *evaluator) outputs(ctx context.Context, result *Result) (value.Value, d
 		}
 		v = withoutNulls(v)
 		// The outputs are one value: that of the stack.
-		if err := e.budget.Within(value.Size(v, e.budget.ValueLimit()) + size); err != nil {
+		if err := e.budget.WithinOutputs(value.Size(v, e.budget.ValueLimit()) + size); err != nil {
 			f := e.overspent(err, o.Decl.Value.Range())
 			result.count(f)
 			findings.Add(f.findings...)
