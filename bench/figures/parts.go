@@ -102,7 +102,7 @@ func shapes() []*part {
 		shape("components", 10648, program.Components, up(""), preview),
 		shape("big", 20, func(n int) []byte { return program.Big(n, 1<<20) }, up(""), preview),
 		shape("target", 10000, func(n int) []byte { return program.YAML(n, 0) }, silently(up("")), target),
-		shape("state", 100, func(n int) []byte { return program.Big(n, 525_000) }, silently(up("")), list, export,
+		shape("state", 100, nil, silently(up("")), list, export,
 			operation{name: "config get", args: words("config get region --stack dev")}),
 		shape("stacks", 50, func(n int) []byte { return program.YAML(n, 0) }, silently(up("")),
 			operation{name: "stack init", args: words("stack init"), silent: true, times: 49}, list),
@@ -112,7 +112,16 @@ func shapes() []*part {
 		all = append(all, shape(fmt.Sprintf("secrets-%d", n), n, program.Secrets, up(""), preview))
 	}
 	for _, p := range all {
-		p.operations = slices.Clone(p.operations)
+		if p.name != "shape/state" {
+			continue
+		}
+		p.program = func(n, edit int) []byte { // a large state, and then a small program beside it
+			if edit > 0 {
+				return program.Flat(1)
+			}
+			return program.Big(n, 525_000)
+		}
+		p.operations[1].edit = 1
 	}
 	return all
 }
