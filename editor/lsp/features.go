@@ -2,13 +2,11 @@ package lsp
 
 import (
 	"context"
-	"fmt"
 
 	"go.lsp.dev/jsonrpc2"
 	"go.lsp.dev/protocol"
 
 	"github.com/yamlhost/yamlhost/editor"
-	"github.com/yamlhost/yamlhost/schema"
 )
 
 // place is what a request asks about.
@@ -36,45 +34,6 @@ func failed(ctx context.Context) error { return ctx.Err() }
 
 func markdown(text string) *protocol.MarkupContent {
 	return &protocol.MarkupContent{Kind: protocol.MarkupKindMarkdown, Value: text}
-}
-
-var itemKinds = map[editor.ItemKind]protocol.CompletionItemKind{
-	editor.KeyItem: protocol.CompletionItemKindKeyword, editor.TypeItem: protocol.CompletionItemKindClass,
-	editor.PropertyItem: protocol.CompletionItemKindProperty, editor.ValueItem: protocol.CompletionItemKindValue,
-	editor.NameItem: protocol.CompletionItemKindVariable, editor.FunctionItem: protocol.CompletionItemKindFunction,
-	editor.PackageItem: protocol.CompletionItemKindModule,
-}
-
-// Completion says what may be written at a place.
-func (s *server) Completion(ctx context.Context, params *protocol.CompletionParams) (protocol.CompletionResult, error) {
-	at, open := s.placeOf(ctx, params.TextDocumentPositionParams)
-	if !open {
-		return nil, nil
-	}
-	found, err := editor.Complete(ctx, at.snapshot, at.path, at.offset)
-	if err != nil {
-		return nil, failed(ctx)
-	}
-	src := at.snapshot.Text(at.path).Source()
-	word := protocol.Range{Start: at.e.position(src, found.Start), End: at.e.position(src, found.End)}
-	list := &protocol.CompletionList{IsIncomplete: found.Partial, Items: make([]protocol.CompletionItem, 0,
-		len(found.Items))}
-	for i, item := range found.Items {
-		shown := protocol.CompletionItem{Label: item.Label, Kind: itemKinds[item.Kind],
-			SortText: protocol.NewOptional(fmt.Sprintf("%04d", i)), FilterText: protocol.NewOptional(item.Label),
-			TextEdit: &protocol.TextEdit{Range: word, NewText: item.Insert}}
-		if item.Detail != "" {
-			shown.Detail = protocol.NewOptional(item.Detail)
-		}
-		if item.Docs != "" {
-			shown.Documentation = markdown(schema.Plain(item.Docs))
-		}
-		if item.Deprecated {
-			shown.Tags = []protocol.CompletionItemTag{protocol.CompletionItemTagDeprecated}
-		}
-		list.Items = append(list.Items, shown)
-	}
-	return list, nil
 }
 
 // Hover explains what stands at a place.

@@ -81,6 +81,7 @@ type server struct {
 	options   Options
 	exit      func()
 	tokens    sentTokens
+	lists     sentLists
 
 	mu        sync.Mutex
 	positions encoding         // guarded by mu, as all that follows
@@ -89,6 +90,7 @@ type server struct {
 	down      bool             // shutdown has been asked for
 	edits     editing          // what the client can do with edits
 	folders   []string         // of the workspace
+	lazyDocs  bool             // the client asks for the documentation of completions one by one
 	trusted   bool             // the client trusts the workspace: the project's code may run when a person asks for it
 }
 
@@ -159,7 +161,7 @@ func (s *server) Initialize(_ context.Context, params *protocol.InitializeParams
 	s.positions = utf16
 	s.edits = editingOf(params.Capabilities)
 	s.trusted = trusts(params.InitializationOptions)
-	s.folders = foldersOf(params)
+	s.folders, s.lazyDocs = foldersOf(params), lazyDocsOf(params.Capabilities)
 	if general := params.Capabilities.General; general != nil {
 		for _, kind := range general.PositionEncodings {
 			if kind == protocol.PositionEncodingKindUTF8 {

@@ -1,0 +1,224 @@
+package editor
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/parser"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// What may stand in a resource: its fields, options, transforms and types.
+
+func (q *completer) resource(path []string) []Item {
+	key := q.cursor.Kind == parser.KeyCursor
+	switch {
+	case len(path) == 1:
+		return nil
+	case len(path) == 2 && key:
+		names := ast.ResourceFields()
+		items := fields(names...)
+		for i := range items {
+			items[i].First = items[i].Label == "type"
+		}
+		return items
+	case len(path) < 3:
+		return nil
+	}
+	switch path[2] {
+	case "type":
+		return q.types()
+	case "properties":
+		r := q.schemaOf(path[1])
+		if r == nil {
+			return q.expression(schema.Any, path[3:])
+		}
+		return q.expression(r.Inputs, path[3:])
+	case "options":
+		return q.option(path[3:])
+	case "get":
+		if len(path) == 3 && key {
+			return fields("id", "state")
+		}
+		if r := q.schemaOf(path[1]); r != nil && len(path) >= 4 && path[3] == "state" {
+			return q.expression(r.Outputs, path[4:])
+		}
+	case "defaultProvider":
+		return values(yesNo...)
+	}
+	return nil
+}
+
+// transform completes an item of a list of transforms; path begins with the item.
+func (q *completer) transform(path []string, stack bool) []Item {
+	key := q.cursor.Kind == parser.KeyCursor
+	switch {
+	case len(path) == 0:
+		return nil
+	case len(path) == 1 && key:
+		return fields(slices.DeleteFunc(slices.Clone(transformKeys), func(name string) bool {
+			return name == "arguments" &&
+				!stack
+		})...)
+	case len(path) < 2:
+		return nil
+	}
+	switch path[1] {
+	case "match":
+		switch {
+		case len(path) == 2 && key:
+			return fields(slices.DeleteFunc(slices.Clone(matchKeys), func(name string) bool {
+				return name == "function" &&
+					!stack
+			})...)
+		case len(path) > 2 && path[2] == "type":
+			return q.types()
+		case len(path) == 3 && path[2] == "custom":
+			return values(yesNo...)
+		}
+	case "replace":
+		return values(yesNo...)
+	case "when", "properties", "arguments":
+		return q.expression(schema.Any, path[2:])
+	case "options":
+		return slices.DeleteFunc(q.option(path[2:]), func(i Item) bool {
+			return len(path) == 2 && (i.Label == "parent" || i.Label == "transforms" || i.Label == "envVarMappings")
+		})
+	}
+	return nil
+}
+
+// optionDoc says what an option of a resource does; it is empty for any other name.
+func optionDoc(name string) string {
+	if spec := ast.OptionSpecOf(name); spec != nil {
+		return spec.Doc
+	}
+	return ""
+}
+
+func (q *completer) option(path []string) []Item {
+	var spec ast.OptionSpec
+	if len(path) > 0 {
+		if known := ast.OptionSpecOf(path[0]); known != nil {
+			spec = *known
+		}
+	}
+	switch {
+	case len(path) > 1 && path[0] == "transforms":
+		return q.transform(path[1:], false)
+	case len(path) == 0:
+		items := keys(KeyItem, ast.OptionNames()...)
+		for i := range items {
+			items[i].Docs = optionDoc(items[i].Label)
+		}
+		return items
+	case spec.Shape == ast.FlagOption:
+		return values(yesNo...)
+	case spec.Shape == ast.ResourceOption || spec.Shape == ast.ResourcesOption:
+		return q.references(func(n *check.Node) bool { return n.Kind == check.ResourceNode })
+	case path[0] == "customTimeouts" && len(path) == 1 && q.cursor.Kind == parser.KeyCursor:
+		return fields(timeoutKeys...)
+	}
+	return nil
+}
+
+var typeLine = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\btype["']?\s*:\s*["']?([A-Za-z][\w./-]*:[\w:./-]+)`)
+})
+
+// schemaOf is the type of a resource by its name: as its text says it, or as the checker knows it.
+func (q *completer) schemaOf(name string) *schema.Resource {
+	if q.text != nil { // what was checked may have been another type
+		if r := q.written(name); r != nil {
+			return r
+		}
+	}
+	for _, body := range q.p.bodies() {
+		for _, n := range body.Nodes {
+			if n.Name == name && n.Resource != nil && n.Resource.Schema != nil {
+				return n.Resource.Schema
+			}
+		}
+	}
+	return q.written(name)
+}
+
+// written is the type of a resource as its text says it.
+func (q *completer) written(name string) *schema.Resource {
+	from := 0
+	if i := strings.LastIndex(q.block[:min(q.offset, len(q.block))], name+":"); i >= 0 {
+		from = i
+	}
+	m := typeLine().FindStringSubmatch(q.block[from:])
+	if m == nil {
+		return nil
+	}
+	pkg := q.load(m[1])
+	if pkg == nil {
+		return nil
+	}
+	r, err := pkg.ResolveResource(m[1])
+	if err != nil {
+		return nil
+	}
+	return r
+}
+
+// load is the package of a token, if it is known.
+func (q *completer) load(token string) *schema.Package {
+	name, _, _ := strings.Cut(token, ":")
+	if q.p.Schemas() == nil {
+		return nil
+	}
+	d := schema.Descriptor{Name: name}
+	for _, known := range append(slices.Clip(q.p.Checked.Packages), q.p.Check.Packages...) {
+		if known.PackageName() == name {
+			d = known
+			break
+		}
+	}
+	pkg, err := q.p.Schemas().Load(q.ctx, d)
+	if err != nil {
+		return nil
+	}
+	return pkg
+}
+
+// types are resource types: the packages, and the types of the one that has been written.
+func (q *completer) types() []Item {
+	typed := q.cursor.Typed
+	name, _, inside := strings.Cut(typed, ":")
+	var items []Item
+	for _, c := range q.p.Checked.Components {
+		items = append(items, Item{Label: schema.CollapseToken(c.Token), Kind: TypeItem,
+			Insert: schema.CollapseToken(c.Token), Detail: "component"})
+	}
+	packages := q.p.Packages()
+	if inside {
+		packages = []string{name}
+	} else {
+		q.partial = true // the types of a package come when its name is there
+	}
+	for _, known := range packages {
+		if !inside {
+			items = append(items, Item{Label: known, Kind: PackageItem, Insert: known + ":", Detail: "package"})
+			if len(typed) < 2 || !strings.HasPrefix(known, typed) {
+				continue
+			}
+		}
+		pkg := q.load(known + ":")
+		if pkg == nil {
+			continue
+		}
+		for _, token := range pkg.ResourceTokens() {
+			short := schema.CollapseToken(token)
+			items = append(items, Item{Label: short, Kind: TypeItem, Insert: short})
+		}
+		items = append(items, Item{Label: "pulumi:providers:" + known, Kind: TypeItem, Insert: "pulumi:providers:" + known})
+	}
+	return items
+}

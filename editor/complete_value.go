@@ -1,0 +1,276 @@
+package editor
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/yamlhost/yamlhost/builtins"
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/parser"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// What may stand in a value: constants, properties, functions, and the names in `${…}`.
+
+// expression is what may stand inside of a value of a type, under some keys.
+func (q *completer) expression(t schema.Type, path []string) []Item {
+	for i, step := range path {
+		if name, call := strings.CutPrefix(step, "fn::"); call {
+			return q.argument(name, path[i+1:])
+		}
+		if step == "[]" {
+			step = "[0]"
+		}
+		var ok bool
+		if t, ok = q.into(t, step); !ok {
+			t = schema.Any
+		}
+	}
+	if q.cursor.Kind == parser.ValueCursor || len(path) > 0 && path[len(path)-1] == "[]" {
+		items := q.constants(t)
+		if q.cursor.Typed == "" || strings.HasPrefix(q.cursor.Typed, "$") {
+			items = append(items, q.references(func(*check.Node) bool { return true })...)
+		}
+		if q.cursor.Kind == parser.KeyCursor {
+			items = append(items, q.properties(t)...)
+		}
+		return items
+	}
+	return append(q.properties(t), functions()...)
+}
+
+func (q *completer) into(t schema.Type, step string) (schema.Type, bool) {
+	t = q.p.Checked.Known(q.ctx, schema.Required(t))
+	found, _ := memberType(t, step)
+	if found == nil {
+		return schema.Any, false
+	}
+	return q.p.Checked.Known(q.ctx, found), true
+}
+
+func (q *completer) properties(t schema.Type) []Item {
+	var items []Item
+	for _, p := range members(t) {
+		items = append(items, propertyItem(p))
+	}
+	return items
+}
+
+func propertyItem(p *schema.Property) Item {
+	item := Item{Label: p.Name, Kind: PropertyItem, Detail: schema.TypeName(schema.Required(p.Type)), Docs: p.Description,
+		Insert: p.Name + ": ", First: p.Required, Deprecated: p.Deprecation != ""}
+	switch schema.Required(p.Type).(type) {
+	case *schema.Object, *schema.Map, *schema.Array:
+		item.Insert = p.Name + ":"
+	}
+	if p.Required {
+		item.Detail += ", required"
+	}
+	return item
+}
+
+// constants are the values of a type that are few.
+func (q *completer) constants(t schema.Type) []Item {
+	switch t := schema.Required(t).(type) {
+	case schema.Primitive:
+		if t == schema.Bool {
+			return values(yesNo...)
+		}
+	case *schema.Enum:
+		var items []Item
+		for _, v := range t.Values {
+			text := schema.ScalarText(v.Value)
+			items = append(items, Item{Label: text, Kind: ValueItem, Insert: text, Detail: v.Name, Docs: v.Description,
+				Deprecated: v.Deprecation != ""})
+		}
+		return items
+	case *schema.Union:
+		var items []Item
+		for _, member := range t.Members {
+			items = append(items, q.constants(member)...)
+		}
+		return items
+	}
+	return nil
+}
+
+// functions are the calls that may begin a value.
+func functions() []Item {
+	var items []Item
+	for _, f := range builtins.Table() {
+		items = append(items, Item{Label: "fn::" + f.Name, Kind: FunctionItem, Insert: "fn::" + f.Name + ": ",
+			Detail: f.Signature(), Docs: f.Summary})
+	}
+	return items
+}
+
+// argument is what may stand inside of the argument of a function in the fn:: form.
+func (q *completer) argument(name string, path []string) []Item {
+	if strings.EqualFold(name, "invoke") {
+		switch {
+		case len(path) == 0 && q.cursor.Kind == parser.KeyCursor:
+			return fields(invokeKeys...)
+		case len(path) == 1 && strings.EqualFold(path[0], "function"):
+			return q.functionTokens()
+		case len(path) >= 1 && strings.EqualFold(path[0], "arguments"):
+			if f := q.invoked(); f != nil {
+				return q.expression(f.Inputs, path[1:])
+			}
+		}
+		return nil
+	}
+	return q.expression(schema.Any, path)
+}
+
+func (q *completer) functionTokens() []Item {
+	name, _, inside := strings.Cut(q.cursor.Typed, ":")
+	var items []Item
+	packages := q.p.Packages()
+	if inside {
+		packages = []string{name}
+	} else {
+		q.partial = true
+	}
+	for _, known := range packages {
+		if !inside {
+			items = append(items, Item{Label: known, Kind: PackageItem, Insert: known + ":", Detail: "package"})
+			continue
+		}
+		if pkg := q.load(known + ":"); pkg != nil {
+			for _, token := range pkg.FunctionTokens() {
+				short := schema.CollapseToken(token)
+				items = append(items, Item{Label: short, Kind: FunctionItem, Insert: short})
+			}
+		}
+	}
+	return items
+}
+
+var functionLine = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\bfunction["']?\s*:\s*["']?([A-Za-z][\w./-]*:[\w:./-]+)`)
+})
+
+func (q *completer) invoked() *schema.Function {
+	m := functionLine().FindStringSubmatch(q.block)
+	if m == nil {
+		return nil
+	}
+	pkg := q.load(m[1])
+	if pkg == nil {
+		return nil
+	}
+	f, err := pkg.ResolveFunction(m[1])
+	if err != nil {
+		return nil
+	}
+	return f
+}
+
+// scope are the nodes that expressions at the place may name, each name once.
+func (q *completer) scope() []*check.Node {
+	body := q.p.Checked
+	if path := q.cursor.Path; len(path) >= 2 && path[0] == "components" {
+		for _, c := range q.p.Checked.Components {
+			if !c.Packaged && c.Decl.Name.Value == path[1] {
+				body = c.Body
+			}
+		}
+	}
+	if body != q.p.Checked || q.text == nil {
+		return body.Nodes
+	}
+	return append(slices.Clip(body.Nodes), q.unchecked()...)
+}
+
+// unchecked are names that the text has by now, and nobody has checked yet.
+func (q *completer) unchecked() []*check.Node {
+	known := map[string]bool{}
+	for _, n := range q.p.Checked.Nodes {
+		known[n.Name] = true
+	}
+	var nodes []*check.Node
+	for _, d := range q.text.Declared() {
+		if known[d.Name] {
+			continue
+		}
+		n := &check.Node{Kind: check.VariableNode, Name: d.Name, Type: schema.Any}
+		if d.Section == "resources" {
+			n.Kind, n.Resource = check.ResourceNode, &check.Resource{}
+		}
+		nodes = append(nodes, n)
+	}
+	return nodes
+}
+
+// references are whole references to names.
+func (q *completer) references(wanted func(*check.Node) bool) []Item {
+	own := ""
+	if len(q.cursor.Path) >= 2 {
+		own = q.cursor.Path[1]
+	}
+	var items []Item
+	for _, n := range q.scope() {
+		if n.Name != own && wanted(n) {
+			reference := "${" + n.Name + "}"
+			if q.cursor.Flow {
+				reference = `"` + reference + `"`
+			}
+			items = append(items, Item{Label: reference, Kind: NameItem, Insert: reference, Detail: nodeDetail(n)})
+		}
+	}
+	return items
+}
+
+func nodeDetail(n *check.Node) string {
+	if n.Resource != nil {
+		return schema.CollapseToken(n.Resource.Token)
+	}
+	return schema.TypeName(n.Type)
+}
+
+// names are what may stand inside of ${…}.
+func (q *completer) names() []Item {
+	c := q.cursor
+	if len(c.Steps) == 0 {
+		var items []Item
+		for _, n := range q.scope() {
+			items = append(items, Item{Label: n.Name, Kind: NameItem, Insert: n.Name, Detail: nodeDetail(n)})
+		}
+		items = append(items, Item{Label: "pulumi", Kind: NameItem, Insert: "pulumi", Detail: "what is known of the run"})
+		for _, f := range builtins.Table() {
+			if f.Call != "" {
+				items = append(items, Item{Label: f.Name, Kind: FunctionItem, Insert: f.Name + "(", Detail: f.Signature(),
+					Docs: f.Summary})
+			}
+		}
+		return items
+	}
+	var t schema.Type
+	if c.Steps[0] == "pulumi" && len(c.Steps) == 1 {
+		return keysWithout("cwd", "project", "stack", "organization", "rootDirectory")
+	}
+	for _, n := range q.scope() {
+		if n.Name == c.Steps[0] {
+			t = n.Type
+		}
+	}
+	if t == nil {
+		return nil
+	}
+	for _, step := range c.Steps[1:] {
+		var ok bool
+		if t, ok = q.into(t, step); !ok {
+			return nil
+		}
+	}
+	var items []Item
+	for _, p := range members(q.p.Checked.Known(q.ctx, schema.Required(t))) {
+		item := propertyItem(p)
+		item.Insert, item.First = p.Name, false
+		item.Detail = schema.TypeName(schema.Required(p.Type))
+		items = append(items, item)
+	}
+	return items
+}

@@ -1,0 +1,111 @@
+package lsp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+
+	"go.lsp.dev/protocol"
+
+	"github.com/yamlhost/yamlhost/editor"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+var itemKinds = map[editor.ItemKind]protocol.CompletionItemKind{
+	editor.KeyItem: protocol.CompletionItemKindKeyword, editor.TypeItem: protocol.CompletionItemKindClass,
+	editor.PropertyItem: protocol.CompletionItemKindProperty, editor.ValueItem: protocol.CompletionItemKindValue,
+	editor.NameItem: protocol.CompletionItemKindVariable, editor.FunctionItem: protocol.CompletionItemKindFunction,
+	editor.PackageItem: protocol.CompletionItemKindModule,
+}
+
+// Completion says what may be written at a place.
+func (s *server) Completion(ctx context.Context, params *protocol.CompletionParams) (protocol.CompletionResult, error) {
+	at, open := s.placeOf(ctx, params.TextDocumentPositionParams)
+	if !open {
+		return nil, nil
+	}
+	found, err := editor.Complete(ctx, at.snapshot, at.path, at.offset)
+	if err != nil {
+		return nil, failed(ctx)
+	}
+	src := at.snapshot.Text(at.path).Source()
+	word := protocol.Range{Start: at.e.position(src, found.Start), End: at.e.position(src, found.End)}
+	list := &protocol.CompletionList{IsIncomplete: found.Partial, Items: make([]protocol.CompletionItem, 0,
+		len(found.Items))}
+	lists := s.lists.keep(found.Items, s.resolves())
+	for i, item := range found.Items {
+		shown := protocol.CompletionItem{Label: item.Label, Kind: itemKinds[item.Kind],
+			SortText: protocol.NewOptional(fmt.Sprintf("%04d", i)), FilterText: protocol.NewOptional(item.Label),
+			TextEdit: &protocol.TextEdit{Range: word, NewText: item.Insert}}
+		if item.Detail != "" {
+			shown.Detail = protocol.NewOptional(item.Detail)
+		}
+		if item.Docs != "" && lists == "" {
+			shown.Documentation = markdown(schema.Plain(item.Docs))
+		} else if item.Docs != "" {
+			shown.Data = protocol.LSPAny(fmt.Sprintf("[%s,%d]", lists, i))
+		}
+		if item.Deprecated {
+			shown.Tags = []protocol.CompletionItemTag{protocol.CompletionItemTagDeprecated}
+		}
+		list.Items = append(list.Items, shown)
+	}
+	return list, nil
+}
+
+// CompletionResolve adds what a list leaves out: the documentation of the item that a person looks at.
+func (s *server) CompletionResolve(_ context.Context, item *protocol.CompletionItem) (*protocol.CompletionItem, error) {
+	var data [2]int
+	if json.Unmarshal(item.Data, &data) == nil {
+		if docs := s.lists.docs(data[0], data[1]); docs != "" {
+			item.Documentation = markdown(schema.Plain(docs))
+		}
+	}
+	return item, nil
+}
+
+// resolves reports whether the client asks for the documentation of single items.
+func (s *server) resolves() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lazyDocs
+}
+
+// lazyDocsOf reports whether a client can ask for the documentation of single items.
+func lazyDocsOf(capabilities protocol.ClientCapabilities) bool {
+	t := capabilities.TextDocument
+	return t != nil && t.Completion != nil && t.Completion.CompletionItem != nil &&
+		slices.Contains(t.Completion.CompletionItem.ResolveSupport.Properties, "documentation")
+}
+
+// sentLists keeps the last list of completions, for questions about its items. It is safe for concurrent use.
+type sentLists struct {
+	mu    sync.Mutex
+	count int // of lists; guarded by mu, as what follows
+	last  []editor.Item
+}
+
+// keep keeps a list, and answers with its name; empty where nobody will ask.
+func (l *sentLists) keep(items []editor.Item, asks bool) string {
+	if !asks {
+		return ""
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.count++
+	l.last = items
+	return strconv.Itoa(l.count)
+}
+
+// docs is the documentation of an item of a list; empty for one of an earlier list.
+func (l *sentLists) docs(list, item int) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if list != l.count || item < 0 || item >= len(l.last) {
+		return ""
+	}
+	return l.last[item].Docs
+}

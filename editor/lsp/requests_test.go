@@ -1,0 +1,113 @@
+package lsp_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.lsp.dev/protocol"
+)
+
+const asked = "variables:\n  size: 3\n  text: ${join(\"-\", [])}\noutputs:\n  o: ${size}\n"
+
+func (c *client) at(line, character uint32) protocol.TextDocumentPositionParams {
+	return protocol.TextDocumentPositionParams{TextDocument: protocol.TextDocumentIdentifier{URI: c.uri},
+		Position: protocol.Position{Line: line, Character: character}}
+}
+
+// TestRequestsAtAPlace asks what stands at a place, what may stand there, and where else it stands.
+func TestRequestsAtAPlace(t *testing.T) {
+	t.Parallel()
+	c := connect(t)
+	c.open(asked)
+	hover, err := c.server.Hover(t.Context(), &protocol.HoverParams{TextDocumentPositionParams: c.at(4, 8)})
+	require.NoError(t, err)
+	require.Contains(t, hover.Contents.(*protocol.MarkupContent).Value, "size")
+	require.Equal(t, protocol.Position{Line: 4, Character: 7}, hover.Range.Start)
+	help, err := c.server.SignatureHelp(t.Context(),
+		&protocol.SignatureHelpParams{TextDocumentPositionParams: c.at(2, 15)})
+	require.NoError(t, err)
+	require.Contains(t, help.Signatures[0].Label, "join")
+	found, err := c.server.Definition(t.Context(), &protocol.DefinitionParams{TextDocumentPositionParams: c.at(4, 8)})
+	require.NoError(t, err)
+	require.EqualValues(t, 1, found.(protocol.LocationSlice)[0].Range.Start.Line)
+	references := &protocol.ReferenceParams{TextDocumentPositionParams: c.at(1, 3)}
+	references.Context.IncludeDeclaration = true
+	uses, err := c.server.References(t.Context(), references)
+	require.NoError(t, err)
+	require.Len(t, uses, 2)
+	ready, err := c.server.PrepareRename(t.Context(),
+		&protocol.PrepareRenameParams{TextDocumentPositionParams: c.at(4, 8)})
+	require.NoError(t, err)
+	require.NotNil(t, ready)
+	rename := &protocol.RenameParams{NewName: "width"}
+	rename.TextDocumentPositionParams = c.at(4, 8)
+	edit, err := c.server.Rename(t.Context(), rename)
+	require.NoError(t, err)
+	require.Len(t, edit.Changes[c.uri], 2)
+}
+
+// TestRequestsAboutAFile asks for the symbols of a file and of the workspace, and formats it.
+func TestRequestsAboutAFile(t *testing.T) {
+	t.Parallel()
+	c := connect(t)
+	c.open("variables:\n  size:   3\n")
+	symbols, err := c.server.DocumentSymbol(t.Context(),
+		&protocol.DocumentSymbolParams{TextDocument: protocol.TextDocumentIdentifier{URI: c.uri}})
+	require.NoError(t, err)
+	require.NotEmpty(t, symbols)
+	all, err := c.server.Symbols(t.Context(), &protocol.WorkspaceSymbolParams{Query: "siz"})
+	require.NoError(t, err)
+	require.NotEmpty(t, all)
+	edits, err := c.server.Formatting(t.Context(),
+		&protocol.DocumentFormattingParams{TextDocument: protocol.TextDocumentIdentifier{URI: c.uri}})
+	require.NoError(t, err)
+	require.NotEmpty(t, edits)
+}
+
+// TestCompletionResolve completes functions: who can ask for the documentation of one gets none in the list.
+func TestCompletionResolve(t *testing.T) {
+	t.Parallel()
+	lazy := protocol.ClientCapabilities{TextDocument: &protocol.TextDocumentClientCapabilities{
+		Completion: &protocol.CompletionClientCapabilities{CompletionItem: &protocol.ClientCompletionItemOptions{
+			ResolveSupport: protocol.ClientCompletionItemResolveOptions{Properties: []string{"documentation"}}}}}}
+	for name, capabilities := range map[string]protocol.ClientCapabilities{"lazy": lazy, "all": {}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := connectAs(t, capabilities)
+			c.open("outputs:\n  o: ${joi}\n")
+			answer, err := c.server.Completion(t.Context(),
+				&protocol.CompletionParams{TextDocumentPositionParams: c.at(1, 10)})
+			require.NoError(t, err)
+			list := answer.(*protocol.CompletionList)
+			require.NotEmpty(t, list.Items)
+			item := list.Items[0]
+			require.Equal(t, "join", item.Label)
+			require.Equal(t, name == "all", item.Documentation != nil)
+			whole, err := c.server.CompletionResolve(t.Context(), &item)
+			require.NoError(t, err)
+			require.NotNil(t, whole.Documentation)
+			item.Documentation, item.Data = nil, []byte("[0,0]")
+			none, err := c.server.CompletionResolve(t.Context(), &item)
+			require.NoError(t, err)
+			require.Nil(t, none.Documentation, "of a list that is no more")
+		})
+	}
+}
+
+// TestFilesComeAndGo saves, closes and changes files.
+func TestFilesComeAndGo(t *testing.T) {
+	t.Parallel()
+	c := connect(t)
+	c.open(sample)
+	document := protocol.TextDocumentIdentifier{URI: c.uri}
+	require.NoError(t, c.server.DidSave(t.Context(), &protocol.DidSaveTextDocumentParams{TextDocument: document}))
+	require.Len(t, c.next().Diagnostics, 1, "what lies on disk is looked at again")
+	require.NoError(t, c.server.DidChangeWatchedFiles(t.Context(), &protocol.DidChangeWatchedFilesParams{}))
+	require.Len(t, c.next().Diagnostics, 1)
+	require.NoError(t, c.server.DidClose(t.Context(), &protocol.DidCloseTextDocumentParams{TextDocument: document}))
+	for params := range c.published {
+		if params.URI == c.uri && len(params.Diagnostics) == 0 {
+			return // a text that is closed has no findings
+		}
+	}
+}
