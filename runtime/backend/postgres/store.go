@@ -241,6 +241,7 @@ func (s *Store) put(ctx context.Context, key string, data []byte, c backend.Cond
 		case made == nil:
 			return "", backend.ErrChanged
 		}
+		s.wake(ctx, key, c)
 		return *made, nil
 	}
 }

@@ -1,0 +1,29 @@
+package backend
+
+import "context"
+
+// Waking is a store that tells who waits when a lease may have been given back.
+type Waking interface {
+	Objects
+	// Wakes returns a channel that gets something when the lease under key has been given back. stop ends it; it is
+	// called once. What is told while nobody receives is told once.
+	Wakes(ctx context.Context, key string) (wakes <-chan struct{}, stop func(), err error)
+}
+
+// Wakes tells when somebody gives the lock of a stack back, where the store can tell: else, and if that fails, the
+// channel is nil, and asking again now and then is the only way. stop is called once.
+func (b *Backend) Wakes(ctx context.Context, r Ref) (wakes <-chan struct{}, stop func()) {
+	none := func() {}
+	if b.objects == nil {
+		return nil, none
+	}
+	store, ok := b.objects.objects.(Waking)
+	if !ok {
+		return nil, none
+	}
+	wakes, stop, err := store.Wakes(ctx, b.locksOf(r).leaseKey())
+	if err != nil {
+		return nil, none
+	}
+	return wakes, stop
+}
