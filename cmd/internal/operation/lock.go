@@ -14,8 +14,8 @@ import (
 // lockInterval is how often a lock that another run holds is asked for again.
 const lockInterval = 500 * time.Millisecond
 
-// heardInterval is lockInterval where the store tells when a lock is given back. The Pulumi CLI tells nobody, and leases
-// run out without a word.
+// heardInterval is lockInterval where the store tells when a lock is given back. The Pulumi CLI tells nobody, and a
+// lease runs out without a word.
 const heardInterval = 4 * lockInterval
 
 // beginSession takes the lock of a stack. It waits so long for another run that holds it, and tells that on out; an
