@@ -217,9 +217,10 @@ func (c *resolver) resolveComponent(n *Node) {
 		for _, known := range c.components.namespaces[namespace] {
 			names = append(names, schema.CollapseToken(known.Token))
 		}
+		what := "component"
 		for _, d := range c.program.Dynamic {
 			if d.Package != "" && (d.Package == namespace || c.dynamic[namespace+":"+d.Decl.Name.Value] == d) {
-				names = append(names, schema.CollapseToken(d.Token))
+				what, names = "type", append(names, schema.CollapseToken(d.Token))
 			}
 		}
 		hint := didYouMean(diag.Suggest(token.Value, names))
@@ -230,7 +231,7 @@ func (c *resolver) resolveComponent(n *Node) {
 		default:
 			hint = "there is " + listed(names)
 		}
-		c.errorf(diag.TokenNotFound, token.Range, hint, "there is no component `%s`", token.Value)
+		c.errorf(diag.TokenNotFound, token.Range, hint, "there is no %s `%s`", what, token.Value)
 		return
 	}
 	r.Component, r.Schema, r.Token = component, component.Schema, component.Token

@@ -52,7 +52,7 @@ resources:
 	require.Contains(t, calls(), "update gASVpickled blue")
 	require.Equal(t, map[string]any{"text": "two"}, s.outputs())
 	s.run(0, "refresh", "--yes", "--skip-preview")
-	require.Equal(t, []string{"read gASVpickled blue"}, calls())
+	require.Equal(t, []string{"read gASVpickled blue", "diff gASVpickled blue"}, calls())
 	state, _ := s.run(0, "stack", "export")
 	require.NotContains(t, state, "gASVpickled", "the code is sealed")
 	s.run(0, "destroy", "--yes", "--skip-preview")
