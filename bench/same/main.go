@@ -121,7 +121,6 @@ type tally struct {
 	missed                            int // commands whose journal was not seen each time
 	events, states, unstable, unnamed int
 	codes                             map[int]int // first runs of the new binary, by exit code
-	unseen                            []string    // programs that changed something while no journal was seen
 }
 
 // compare runs a program with both binaries, twice each.
