@@ -19,13 +19,17 @@ const DefaultBackend = "file://~"
 type Backends struct {
 	world   *World
 	version string
-	notes   io.Writer // what backends have to say
-	stores  *stores   // shared with others; nil for none
+	notes   io.Writer   // what backends have to say
+	stores  *OpenStores // shared with others; nil for none
 }
 
 // Backends are those that this command can open.
 func (a *Console) Backends() Backends {
-	return Backends{world: &a.World, version: a.Version(), notes: a.Streams.Err, stores: a.stores}
+	shared := a.stores
+	if shared == nil {
+		shared = a.World.Stores
+	}
+	return Backends{world: &a.World, version: a.Version(), notes: a.Streams.Err, stores: shared}
 }
 
 // where is where state lives, and what relative paths in it are relative to (F6.1, D3). p may be nil.

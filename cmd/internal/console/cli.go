@@ -25,7 +25,7 @@ type Console struct {
 	Crashes *Crashes
 	Reports Reports
 	blocks  sync.Mutex      // held while a block is shown
-	stores  *stores         // shared by the stacks of one command; nil for a command about one
+	stores  *OpenStores     // shared by the stacks of one command; nil for a command about one
 	keys    secrets.Keyring // derived once in a process
 	asked   answers         // passphrases, asked for once in a process
 }

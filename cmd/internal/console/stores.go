@@ -6,15 +6,15 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/backend"
 )
 
-// stores are the stores of objects that a command has opened, each once: stacks that one command works on share its
+// OpenStores are the stores of objects that a command has opened, each once: stacks that one command works on share its
 // connections. It is safe for concurrent use; a nil one opens anew each time.
-type stores struct {
+type OpenStores struct {
 	mu     sync.Mutex
 	opened map[string]backend.Objects // by URL; guarded by mu
 }
 
 // open opens a store of objects, or returns the one that is open.
-func (s *stores) open(rawURL string, open func(rawURL string) (backend.Objects, error)) (backend.Objects, error) {
+func (s *OpenStores) open(rawURL string, open func(rawURL string) (backend.Objects, error)) (backend.Objects, error) {
 	if s == nil {
 		return open(rawURL)
 	}
@@ -30,5 +30,8 @@ func (s *stores) open(rawURL string, open func(rawURL string) (backend.Objects, 
 	return objects, err
 }
 
+// NewOpenStores has opened nothing yet.
+func NewOpenStores() *OpenStores { return &OpenStores{opened: map[string]backend.Objects{}} }
+
 // ShareStores makes the stacks of a command share what is opened from now on.
-func (a *Console) ShareStores() { a.stores = &stores{opened: map[string]backend.Objects{}} }
+func (a *Console) ShareStores() { a.stores = NewOpenStores() }

@@ -60,6 +60,8 @@ type World struct {
 	Objects func(backend.Objects) backend.Objects
 	// Found is told every finding that is shown as text, for tests; nil otherwise. It is called by one at a time.
 	Found func(diag.Diagnostic)
+	// Stores are shared by commands in one process that follow each other, such as jobs of a worker; nil for each its own.
+	Stores *OpenStores
 	// Embedded are further providers in this process; they come before the built-in ones.
 	Embedded []EmbeddedProviders
 }

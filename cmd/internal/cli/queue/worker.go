@@ -94,6 +94,7 @@ const logLimit = 64 << 10
 
 // runner carries out jobs by this program's own commands.
 func runner(a *console.Console, execute Execute) queue.Runner {
+	stores := console.NewOpenStores() // one pool of connections for all jobs
 	return func(ctx context.Context, j queue.Job, dir string, interrupt <-chan struct{}) queue.Result {
 		args := []string{"--non-interactive", "--color", "never"}
 		switch j.Command {
@@ -117,7 +118,7 @@ func runner(a *console.Console, execute Execute) queue.Runner {
 			}
 		})
 		w := a.World
-		w.Dir, w.Signals = dir, signals
+		w.Dir, w.Signals, w.Stores = dir, signals, stores
 		log := &tail{}
 		code := execute(ctx, append(args, j.Flags...), console.Streams{In: strings.NewReader(""), Out: log, Err: log}, w)
 		close(over)
