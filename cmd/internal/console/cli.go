@@ -126,6 +126,9 @@ func (a *Console) Report(ds diag.Diagnostics) error {
 			return err
 		}
 		fmt.Fprintln(a.Streams.Err)
+		if text := diag.Advice(shown); text != "" && ds.HasErrors() {
+			fmt.Fprintf(a.Streams.Err, "%s\n\n", text)
+		}
 	}
 	if ds.HasErrors() {
 		return Reported(ds)
