@@ -5,7 +5,7 @@ import "github.com/yamlhost/yamlhost/internal/jsontext"
 // maxTypeDepth bounds how deep type specifications may nest in each other.
 const maxTypeDepth = 64
 
-// stringInto, boolInto and stringsInto are readers for decodeFields.
+// stringInto, boolInto and stringsInto read a member of a package schema into a field, for decodeFields.
 func stringInto(dst *string) func([]byte) error {
 	return func(raw []byte) (err error) { *dst, err = jsontext.StringOf(raw); return err }
 }

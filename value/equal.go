@@ -11,6 +11,7 @@ func Equal(a, b Value) bool { return equal(a, b, true) }
 // values are the same content only if both are unknown at the same place.
 func SameContent(a, b Value) bool { return equal(a, b, false) }
 
+// equal compares two values; withMarks says that secrecy and dependencies count.
 func equal(a, b Value, withMarks bool) bool {
 	if a.kind != b.kind || a.IsKnown() != b.IsKnown() {
 		return false

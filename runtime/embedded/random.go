@@ -406,6 +406,7 @@ func stringOutputs(text string) value.Value {
 	)
 }
 
+// adoptString makes the ID and outputs of an existing RandomString that is imported.
 func adoptString(text string) (string, value.Value, error) {
 	return text, stringOutputs(text).With("length", value.Int(len(text))), nil
 }
@@ -489,6 +490,7 @@ func (g generator) shuffle(_ context.Context, _ provider.Subject, inputs value.V
 	return "-", value.MapOf(value.Entry{Key: "results", Value: value.List(results...).WithMarksOf(given)}), nil
 }
 
+// permutation puts the numbers from 0 to n-1 in the order in which a RandomShuffle takes its inputs.
 func (g generator) permutation(n int) ([]int, error) {
 	order := make([]int, n)
 	for i := range order {

@@ -70,6 +70,8 @@ func ImportResources(ctx context.Context, o Options, imports []Import) (*Result,
 	})
 }
 
+// importAll imports resources into the stack, next to what is there: providers first, then the rest behind their
+// parents.
 func (d importer) importAll(ctx context.Context, imports []Import) error {
 	if err := d.keepAll(ctx); err != nil {
 		return err

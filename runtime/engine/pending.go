@@ -127,6 +127,8 @@ type settling struct {
 	resources []*state.Resource
 }
 
+// settle decides how one pending operation ended, and reads the object again where it may be there. words are the
+// user's answers, by URN, about creations whose ID is not known.
 func (s *settling) settle(op state.Operation, words map[urn.URN]Word) (end Settled, err error) {
 	end = Settled{Operation: op, ID: op.Resource.ID}
 	word, said := words[op.Resource.URN]

@@ -103,6 +103,7 @@ func (p *planConstraint) violated() bool {
 	return p.broken
 }
 
+// newPlanConstraint holds an operation to the plan of its options, if there is one, and in a preview records a plan.
 func newPlanConstraint(o *Options) *planConstraint {
 	p := &planConstraint{bound: o.Plan}
 	if o.DryRun {

@@ -32,7 +32,8 @@ func configVariables(pkg string, inputs value.Value) (map[string]string, error) 
 	return variables, nil
 }
 
-// jsonOf is a value as encoding/json takes it, without marks.
+// jsonOf is a value of the configuration that a plugin finds in its environment, as encoding/json takes it: without
+// marks.
 func jsonOf(v value.Value) any {
 	switch v.Kind() {
 	case value.KindBool:

@@ -231,6 +231,7 @@ func (s *Settings) readsSame(text []byte) bool {
 		s.EncryptedKey == other.EncryptedKey
 }
 
+// dropComments takes the comments off the YAML tree of a settings file. seen are the nodes that it has been to.
 func dropComments(n *yaml.Node, seen map[*yaml.Node]bool) {
 	if n == nil || seen[n] {
 		return
@@ -371,6 +372,7 @@ func rewriteMap(old *yaml.Node, m map[string]any) *yaml.Node {
 // stringNode is a string, quoted where it has to be.
 func stringNode(text string) *yaml.Node { return scalarNode(text) }
 
+// scalarNode makes the YAML node for a value that an edit of a project file writes.
 func scalarNode(v any) *yaml.Node {
 	if f, ok := v.(float64); ok && f == math.Trunc(f) && math.Abs(f) < 1<<53 {
 		v = int64(f)

@@ -305,6 +305,7 @@ func legendHeight(p *Picture) float64 {
 	return 44
 }
 
+// legendWidth is how wide the legend below a drawn graph is, in the units of the drawing.
 func legendWidth(p *Picture) float64 {
 	w := textWidth(legendArrow, 12)
 	for _, kind := range used(p) {

@@ -34,6 +34,7 @@ func main() {
 	}
 }
 
+// write writes the pages of the manual that are generated from the commands and from the built-in providers.
 func write(version string, date time.Time, man, page, providers string) error {
 	root := cli.Commands()
 	if man == "" && page == "" && providers == "" {

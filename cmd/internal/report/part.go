@@ -95,6 +95,7 @@ type block struct {
 	text  bytes.Buffer // guarded by mu
 }
 
+// Write keeps a part of a stack's report until flush.
 func (b *block) Write(text []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

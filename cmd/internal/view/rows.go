@@ -49,6 +49,7 @@ type board struct {
 	deleted  int            // those of them that the summary counts as deletions
 }
 
+// newBoard makes the rows of resources that a terminal shows while an operation runs.
 func newBoard() *board { return &board{now: time.Now, began: time.Now(), rows: map[urn.URN]*row{}} }
 
 // event takes an event in and answers with the row that it changed, if any.

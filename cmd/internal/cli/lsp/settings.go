@@ -55,8 +55,9 @@ type unread struct{}
 
 func (unread) Decrypt(string) (string, error) { return "", project.ErrUnread }
 
-// misfits is what a check with a stack finds in that stack's settings file: values that the program declares otherwise,
-// and keys that nothing reads. Secrets stay closed, and packages are not asked for.
+// misfits is what the language server shows in the settings file of a stack that programs are checked with: values
+// that the program declares otherwise, and keys that nothing reads. Secrets stay closed, and packages are not asked
+// for.
 func misfits(ctx context.Context, ws *workspace.Workspace, program *parser.Document, settings *project.Settings,
 	stack string) (found diag.Diagnostics) {
 	config, merged, err := project.Merge(ws.Project, settings, stack, unread{})

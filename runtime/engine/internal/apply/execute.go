@@ -84,6 +84,10 @@ func (x *Executor) Take(s plan.Step, reg *resources.Registration) (*state.Resour
 	return x.take(&execution{Step: s}, reg)
 }
 
+// take takes one step: it journals what begins, asks the provider, and journals the end, so that a crash in between
+// leaves a pending operation (E5.11). reg is the registration that the step is of, if there is one. The result is the
+// resource as it is now. ErrFailed says that the failure has been reported, monitor.ErrShutdown that the operation was
+// cut off; any other error is one of the journal.
 func (x *Executor) take(s *execution, reg *resources.Registration) (*state.Resource, error) {
 	began := x.Now()
 	x.Report.Started(s.Step)
@@ -230,6 +234,8 @@ func (x *Executor) perform(s *execution) (*state.Resource, error) {
 	return nil, fmt.Errorf("no way is known to carry out the operation %q", s.Op)
 }
 
+// performSame keeps a resource: outputs, ID and times are those of the prior state, everything else is the program's
+// (E5.20). No provider is called, unless the resource is one.
 func (x *Executor) performSame(s *execution) (*state.Resource, error) { // E5.20
 	if s.Verbatim {
 		return s.New.Clone(), nil
@@ -244,6 +250,8 @@ func (x *Executor) performSame(s *execution) (*state.Resource, error) { // E5.20
 	return n, nil
 }
 
+// performCreate creates a resource (E5.21). A failure that leaves an object behind comes with the resource as far as it
+// is there (E5.36). In a preview the outputs may be unknown.
 func (x *Executor) performCreate(s *execution) (*state.Resource, error) { // E5.21
 	n := s.New.Clone()
 	n.Created = x.now()
@@ -276,6 +284,8 @@ func (x *Executor) performCreate(s *execution) (*state.Resource, error) { // E5.
 	return n, nil
 }
 
+// performUpdate changes a resource in place (E5.22). After a partial failure the inputs stay the old ones, so that the
+// next operation tries again (E5.37).
 func (x *Executor) performUpdate(s *execution) (*state.Resource, error) { // E5.22
 	n := s.New.Clone()
 	n.ID, n.Created, n.Modified = s.Old.ID, s.Old.Created, x.now()
@@ -308,6 +318,8 @@ func (x *Executor) performUpdate(s *execution) (*state.Resource, error) { // E5.
 	return n, nil
 }
 
+// performDelete deletes the object of a resource (E5.23). The provider is not called in a preview, nor for components,
+// external and retained resources, and what goes with another resource (E4.80).
 func (x *Executor) performDelete(s *execution) error { // E5.23
 	old := s.Old
 	if old.Protect && s.Op == plan.OpDelete && !x.IgnoreProtect { // E4.76
@@ -337,6 +349,7 @@ func (e *protectedDeletion) Error() string {
 			"to false and run `up`, or use `state unprotect '%s'`", e.step.URN, e.step.URN)
 }
 
+// performRead reads a resource that is managed elsewhere (E5.24). The inputs stay those of the program.
 func (x *Executor) performRead(s *execution) (*state.Resource, error) { // E5.24
 	n := s.New.Clone()
 	if n.ID == "" { // E2.47: not known yet
@@ -370,6 +383,8 @@ func (x *Executor) performRead(s *execution) (*state.Resource, error) { // E5.24
 	return n, err
 }
 
+// performImport reads an object that exists and takes it under management (E4.86–E4.91). It is an error if there is no
+// object with the ID.
 func (x *Executor) performImport(s *execution) (*state.Resource, error) { // E4.86–E4.91
 	n := s.New.Clone()
 	n.Created = x.now()

@@ -174,6 +174,8 @@ func (c *Cascade) Answer(q *Question, answer provider.DiffResponse) {
 // Skip leaves out the resource of the last question, which had a step in the meantime.
 func (c *Cascade) Skip() { c.rest = c.rest[1:] }
 
+// add takes a dependant into the cascade, with the properties by which it depends and the reason that users are shown.
+// A protected one makes the whole cascade an error.
 func (c *Cascade) add(r *state.Resource, keys []string, reason string) {
 	if r.Protect && !c.unprotected {
 		c.err = &ProtectedError{r.URN, c.root.URN}

@@ -41,6 +41,7 @@ func Steps(s Situation) []Step {
 	return steps
 }
 
+// steps chooses the steps by what is known of the resource, its goal and the diff.
 func (s *Situation) steps() []Step {
 	old, goal := s.Old, s.Goal
 	switch {

@@ -235,6 +235,7 @@ func olderVersion(a, b string) bool {
 	return slices.Compare(x, y) < 0
 }
 
+// versionNumbers are the numbers of a version such as v1.2.3-beta+7, up to the first part that is none.
 func versionNumbers(v string) []int {
 	core, _, _ := strings.Cut(strings.TrimPrefix(v, "v"), "-")
 	core, _, _ = strings.Cut(core, "+")

@@ -104,6 +104,7 @@ func (p providerResources) Update(_ context.Context, q provider.UpdateRequest) (
 	return provider.UpdateResponse{Outputs: WithoutInternal(q.News)}, err
 }
 
+// configure makes a provider that was checked ready for the resources that name it. It is an error if it was not.
 func (p providerResources) configure(u urn.URN, id string, inputs value.Value) error {
 	c := p.registry.take(u)
 	if c == nil {

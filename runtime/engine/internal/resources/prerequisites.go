@@ -64,6 +64,8 @@ func (t *Table) ProviderOf(old *state.Resource) *Prerequisites {
 	return t.prerequisites(old, func(p *Prerequisites, _ *Prior) { p.needsProvider(old) })
 }
 
+// prerequisites gathers what has to move with a prior resource, which fill adds. It holds the table's lock meanwhile,
+// so that fill must not call methods that take it.
 func (t *Table) prerequisites(old *state.Resource, fill func(*Prerequisites, *Prior)) *Prerequisites {
 	t.mu.Lock()
 	defer t.mu.Unlock()
