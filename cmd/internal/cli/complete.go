@@ -45,7 +45,8 @@ func (c completer) attach(root *cobra.Command) {
 	}
 	formats := map[string][]string{"check": report.Kinds(), "graph": {"dot", "mermaid", "json", "svg"},
 		"plan show": {"text", "json", "markdown", "html"}}
-	folders := map[string]bool{"run": true, "mcp": true, "shim": true}
+	folders := map[string]bool{"run": true, "preview": true, "refresh": true, "destroy": true, "drift": true, "mcp": true,
+		"shim": true}
 	files := map[string]bool{"check": true, "fmt": true, "graph": true, "plan show": true, "stack graph": true,
 		"schema": true, "import": false}
 	var visit func(*cobra.Command)

@@ -46,6 +46,27 @@ var examples = map[string][]example{
 		{"run", "Check, plan and apply, and create the stack dev if none is chosen"},
 		{"run shop --stack prod --out markdown=summary.md", "Run in CI with a summary for a pull request"},
 		{"run --plan plan.json", "Do what a reviewed plan says, or nothing"},
+		{"run --all --affected-by main", "Run every project that a change concerns, in their order"},
+	},
+	"worker": {
+		{"worker --queue postgres://db/queue --allow https://git.example.com/infra", "Run what is in those repositories"},
+		{"worker --queue postgres://db/queue --allow archive --jobs 4", "Run archives, four at a time"},
+	},
+	"queue": {
+		{"queue ls --queue postgres://db/queue", "See what is in a queue"},
+		{"queue cancel 17 --queue postgres://db/queue", "Cancel one job"},
+	},
+	"queue ls": {
+		{"queue ls --queue postgres://db/queue --limit 20", "List the last twenty jobs"},
+		{"queue ls --queue postgres://db/queue --json", "List them for other programs"},
+	},
+	"queue show": {
+		{"queue show 17 --queue postgres://db/queue", "Show a job with the end of its log"},
+		{"queue show 17 --queue postgres://db/queue --json", "Show it for other programs"},
+	},
+	"queue cancel": {
+		{"queue cancel 17 --queue postgres://db/queue", "Cancel one job"},
+		{"queue cancel run-20260102T030405-abcd --queue postgres://db/queue", "Cancel all jobs of a run"},
 	},
 	"preview": {
 		{"preview", "Show what `up` would do"},

@@ -16,7 +16,8 @@ var groups = []struct {
 	commands  []string
 }{
 	{"program", "Write a program:", []string{"new", "migrate", "check", "fmt", "explain", "functions", "schema", "graph"}},
-	{"deploy", "Deploy it:", []string{"run", "preview", "plan", "up", "refresh", "drift", "destroy", "import"}},
+	{"deploy", "Deploy it:", []string{"run", "preview", "plan", "up", "refresh", "drift", "destroy", "import",
+		"worker", "queue"}},
 	{"stack", "Stacks, configuration and state:", []string{"stack", "config", "state", "cancel", "login", "logout",
 		"whoami"}},
 	{"tools", "Plugins and other tools:", []string{"plugin", "lsp", "mcp", "shim"}},

@@ -20,26 +20,22 @@ type queueOptions struct {
 // NewQueue makes the commands that look at a queue.
 func NewQueue(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{Use: "queue", Short: "Show and cancel jobs in a queue", Args: console.UnknownCommand,
-		Example: "  yamlhost queue ls --queue postgres://db/queue",
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	o := &queueOptions{}
 	list := &cobra.Command{Use: "ls [RUN]", Aliases: []string{"list"}, Short: "List jobs, or those of one run",
-		Example: "  yamlhost queue ls --queue postgres://db/queue --limit 20",
-		Args:    console.AtMostOne("the name of a run"), RunE: func(cmd *cobra.Command, args []string) error {
+		Args: console.AtMostOne("the name of a run"), RunE: func(cmd *cobra.Command, args []string) error {
 			return listJobs(cmd.Context(), a, o, args)
 		}}
 	list.Flags().IntVar(&o.most, "limit", 100, "how many, the last ones")
 	show := &cobra.Command{Use: "show JOB", Short: "Show a job with its log", Args: cobra.ExactArgs(1),
-		Example: "  yamlhost queue show 17 --queue postgres://db/queue",
-		RunE:    func(cmd *cobra.Command, args []string) error { return showJob(cmd.Context(), a, o, args[0]) }}
+		RunE: func(cmd *cobra.Command, args []string) error { return showJob(cmd.Context(), a, o, args[0]) }}
 	for _, c := range []*cobra.Command{list, show} {
 		c.Flags().BoolVarP(&o.json, "json", "j", false, "write JSON")
 	}
 	cancel := &cobra.Command{Use: "cancel JOB or RUN", Short: "Cancel a job, or all jobs of a run",
-		Args:    cobra.ExactArgs(1),
-		Example: "  yamlhost queue cancel 17 --queue postgres://db/queue",
-		Long:    "cancel ends jobs that are not over. One that runs begins nothing more and comes to its end, as after ^C.",
-		RunE:    func(cmd *cobra.Command, args []string) error { return cancelJobs(cmd.Context(), a, o, args[0]) }}
+		Args: cobra.ExactArgs(1),
+		Long: "cancel ends jobs that are not over. One that runs begins nothing more and comes to its end, as after ^C.",
+		RunE: func(cmd *cobra.Command, args []string) error { return cancelJobs(cmd.Context(), a, o, args[0]) }}
 	for _, c := range []*cobra.Command{list, show, cancel} {
 		urlFlag(c, &o.url)
 		cmd.AddCommand(c)
