@@ -311,3 +311,13 @@ func TestQuestionTellsDetails(t *testing.T) {
 	x.streams.In = strings.NewReader("d\nyes\n")
 	require.Equal(t, 0, x.run("up"), x.err.String())
 }
+
+// A plan on standard output hides what is known to be secret wherever it appears, as everything on standard error does.
+func TestPlanOnStandardOutputHidesSecrets(t *testing.T) {
+	t.Parallel()
+	x, _ := reportWorld(t)
+	x.program(t, "{fn::secret: canary-word}", "small", "  tell: {type: drawer:Item, properties: {title: a canary-word, kind: k}}")
+	require.Equal(t, 0, x.run("preview", "--diff", "--parallel", "1"), x.err.String())
+	require.Contains(t, x.out.String(), "tell")
+	require.NotContains(t, x.out.String()+x.err.String(), "canary-word")
+}

@@ -10,6 +10,7 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/view"
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/engine"
+	"github.com/yamlhost/yamlhost/value/mask"
 	"github.com/yamlhost/yamlhost/workspace"
 )
 
@@ -119,8 +120,13 @@ func (s *display) terminalView(o view.Options, document, final bool, known []*en
 	if !final || a.Reports.TakesStdout() {
 		o.Out, o.OutTerminal, o.OutColor = io.Writer(a.Streams.Err), a.Streams.ErrTerminal, o.Color
 	}
+	flushOut := func() error { return nil }
+	if o.Plan && !s.options.ShowSecrets { // its changes say more than outputs do
+		hiding := mask.NewWriter(o.Out, s.stage.secrets())
+		o.Out, flushOut = hiding, hiding.Flush
+	}
 	v := view.New(o)
-	return v.Event, func() error { v.Close(); return flush() }
+	return v.Event, func() error { v.Close(); return errors.Join(flushOut(), flush()) }
 }
 
 // source finds the texts of the workspace by their absolute paths.
