@@ -100,18 +100,6 @@ func (j Job) Check() error {
 	return j.Source.Check()
 }
 
-// Allows reports whether a list of sources has a job's: the URL of a repository, one that begins so and goes on behind
-// a slash, or the word archive.
-func Allows(list []string, s Source) bool {
-	for _, entry := range list {
-		at := strings.TrimSuffix(entry, "/")
-		if s.Archive != "" && entry == "archive" || s.Git != "" && (s.Git == at || strings.HasPrefix(s.Git, at+"/")) {
-			return true
-		}
-	}
-	return false
-}
-
 // Result is what came of a job.
 type Result struct {
 	Code   int    `json:"code"`   // exit code of the command
@@ -122,10 +110,6 @@ type Result struct {
 
 // Runner carries out a job whose files lie in dir. interrupt is closed when it is to come to an early end.
 type Runner func(ctx context.Context, j Job, dir string, interrupt <-chan struct{}) Result
-
-// Retry reports whether a command that ended with a code may be run again by itself: it began nothing, or what it
-// began has ended. One that left something in flight (10) waits for a person.
-func Retry(code int) bool { return slices.Contains([]int{9, 14, 15, 18, 19}, code) }
 
 // Well reports whether what needs a stack may go on after a code: changes (7) and drift (17) are answers.
 func Well(code int) bool { return code == 0 || code == 7 || code == 17 }

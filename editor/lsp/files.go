@@ -123,8 +123,9 @@ func foldersOf(params *protocol.InitializeParams) []string {
 			folders = append(folders, pathOf(f.URI))
 		}
 	}
-	if len(folders) == 0 && params.RootURI != nil {
-		folders = append(folders, pathOf(*params.RootURI))
+	//lint:ignore SA1019 clients that know no workspace folders still send it
+	if root := params.RootURI; len(folders) == 0 && root != nil {
+		folders = append(folders, pathOf(*root))
 	}
 	return folders
 }

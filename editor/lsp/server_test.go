@@ -96,6 +96,7 @@ func connectWith(t *testing.T, capabilities protocol.ClientCapabilities, options
 		jsonrpc2.NewStream(duplex{toClient, fromClient}))
 	c.server = server
 	folder := uri.File("/other")
+	//lint:ignore SA1019 clients that know no workspace folders still send it
 	_, err := server.Initialize(t.Context(), &protocol.InitializeParams{Capabilities: capabilities, RootURI: &folder,
 		InitializationOptions: options})
 	require.NoError(t, err)

@@ -57,6 +57,15 @@ const (
 	inputTypes    = "types"
 )
 
+// Open names the inputs of a provider of that package that the state keeps sealed although they are no secrets: the
+// code, which lies in a file of the project. It is the guard's question.
+func Open(pkg string) []string {
+	if pkg == Package {
+		return []string{inputCode}
+	}
+	return nil
+}
+
 // definitionOf reads a definition from the inputs of a provider resource, which the state keeps: what is defined there
 // can be deleted when the source file is gone. maps finds the source map of a digest; it may be nil.
 func definitionOf(inputs value.Value, maps func(digest string) *bundle.Map) (Definition, error) {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -112,4 +113,31 @@ func TestDrift(t *testing.T) {
 	objects, err = drawer.Objects(d.Dir)
 	require.NoError(t, err)
 	require.Len(t, objects, 2, "nothing was changed")
+}
+
+// What a run that was cut off has left open is looked at first: drift cannot be told without knowing what exists.
+func TestDriftWithPendingOperations(t *testing.T) {
+	t.Parallel()
+	x, _ := reportWorld(t)
+	require.Equal(t, 0, x.run("up", "--yes", "--skip-preview"), x.err.String())
+	states, err := filepath.Glob(filepath.Join(filepath.Dir(x.world.Dir), "state", ".pulumi", "stacks", "*", "*.json"))
+	require.NoError(t, err)
+	require.Len(t, states, 1)
+	text, err := os.ReadFile(states[0])
+	require.NoError(t, err)
+	var file map[string]any
+	require.NoError(t, json.Unmarshal(text, &file))
+	delete(file, "yamlhostChecksum") // as if the Pulumi CLI had written it
+	latest := file["checkpoint"].(map[string]any)["latest"].(map[string]any)
+	resources := latest["resources"].([]any)
+	latest["pending_operations"] = []any{map[string]any{"type": "updating", "resource": resources[len(resources)-1]}}
+	text, err = json.Marshal(file)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(states[0], text, 0o644))
+	for _, args := range [][]string{{"drift"}, {"drift", "--exit-code"}} {
+		require.Equal(t, console.CodePending, x.run(args...), x.err.String())
+		require.Contains(t, x.err.String(), "1 operation of an earlier run is pending")
+		require.Contains(t, x.err.String(), "yamlhost refresh")
+		require.NotContains(t, x.err.String()+x.out.String(), "no drift")
+	}
 }

@@ -161,6 +161,27 @@ func TestDynamicLife(t *testing.T) {
 	require.Empty(t, forge.made, "the code in the state destroys what it made")
 }
 
+// A preview shows which lines of a provider's code have changed, although the state keeps the code sealed.
+func TestDynamicCodeChangeIsShown(t *testing.T) {
+	t.Parallel()
+	path := needInterpreters(t)
+	x := newTerminal(t, "name: one\nruntime: yaml\ndynamic: {Note: {provider: ./note.ts}}\n"+
+		"resources: {note: {type: dynamic:Note, properties: {text: t}}}\n")
+	x.world.Env = append(x.world.Env, path, "PULUMI_CONFIG_PASSPHRASE=p")
+	write := func(body string) {
+		require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "note.ts"), []byte(body), 0o644))
+	}
+	const code = "export default {\n  async create(inputs: any) {\n    const id = \"first\";\n" +
+		"    return { id, outs: inputs };\n  },\n};\n"
+	write(code)
+	require.Equal(t, 0, x.run("stack", "init", "dev"), x.err.String())
+	require.Equal(t, 0, x.run("up", "--yes", "--skip-preview"), x.err.String())
+	write(strings.Replace(code, "first", "second", 1))
+	require.Equal(t, 0, x.run("preview"), x.err.String())
+	require.Regexp(t, `- +const id = "first"`, x.out.String())
+	require.Regexp(t, `\+ +const id = "second"`, x.out.String())
+}
+
 // TestDynamicWithoutNode gets one clear error, and nothing is changed.
 func TestDynamicWithoutNode(t *testing.T) {
 	t.Parallel()

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
+	"encoding/xml"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -18,6 +20,7 @@ import (
 	"github.com/yamlhost/yamlhost/bench/drawer"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/report"
+	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
@@ -316,8 +319,60 @@ func TestQuestionTellsDetails(t *testing.T) {
 func TestPlanOnStandardOutputHidesSecrets(t *testing.T) {
 	t.Parallel()
 	x, _ := reportWorld(t)
-	x.program(t, "{fn::secret: canary-word}", "small", "  tell: {type: drawer:Item, properties: {title: a canary-word, kind: k}}")
+	x.program(t, "{fn::secret: canary-word}", "small",
+		"  tell: {type: drawer:Item, properties: {title: a canary-word, kind: k}}")
 	require.Equal(t, 0, x.run("preview", "--diff", "--parallel", "1"), x.err.String())
 	require.Contains(t, x.out.String(), "tell")
 	require.NotContains(t, x.out.String()+x.err.String(), "canary-word")
+}
+
+// A crash of the program itself leaves every report complete, and each says that it was one.
+func TestReportsAreCompleteAfterACrash(t *testing.T) {
+	t.Parallel()
+	x, _ := reportWorld(t)
+	x.world.Process = func() backend.Process { panic("a fault of ours") }
+	dir := t.TempDir()
+	x.world.Env = append(x.world.Env, "TMPDIR="+dir)
+	require.Equal(t, console.CodeInternal, x.run(append([]string{"up", "--yes"}, allKinds(dir)...)...), x.err.String())
+	read := func(kind string) []byte {
+		text, err := os.ReadFile(filepath.Join(dir, kind))
+		require.NoError(t, err)
+		return text
+	}
+	for _, kind := range []string{"json", "sarif", "gitlab"} {
+		require.True(t, json.Valid(read(kind)), "%s: %s", kind, read(kind))
+	}
+	require.NoError(t, xml.Unmarshal(read("junit"), new(struct{ XMLName xml.Name })))
+	require.Contains(t, string(read("html")), "</html>")
+	for line := range strings.Lines(string(read("events"))) {
+		require.True(t, json.Valid([]byte(line)), line)
+	}
+	for _, kind := range []string{"json", "markdown", "text", "html", "junit"} {
+		require.Contains(t, string(read(kind)), "internal error", kind)
+	}
+}
+
+// A plan is bound to the plugins that it was made with: another executable under the same version is refused before
+// anything is done, with one reason.
+func TestPlanRefusesAnotherPlugin(t *testing.T) {
+	t.Parallel()
+	x, _ := reportWorld(t)
+	plugin := filepath.Join(x.world.Home, ".pulumi", "plugins", "resource-zoo-v1.2.3", "pulumi-resource-zoo")
+	require.NoError(t, os.MkdirAll(filepath.Dir(plugin), 0o755))
+	require.NoError(t, os.WriteFile(plugin, []byte("#!/bin/sh\nexit 1\n"), 0o755))
+	path := filepath.Join(x.world.Dir, "plan.json")
+	require.Equal(t, 0, x.run("preview", "--save-plan", path), x.err.String())
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	var plan map[string]any
+	require.NoError(t, json.Unmarshal(text, &plan))
+	bound := plan["yamlhost"].(map[string]any)
+	bound["plugins"] = map[string]any{"zoo@1.2.3": strings.Repeat("0", 64)}
+	text, err = json.Marshal(plan)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, text, 0o644))
+	require.Equal(t, console.CodePlan, x.run("run", "--plan", path), x.err.String())
+	require.Contains(t, x.err.String(), "the plugin zoo@1.2.3 is not the one that the plan was made with")
+	require.Equal(t, 0, x.run("stack", "export"), x.err.String())
+	require.NotContains(t, x.out.String(), "drawer:index:Item")
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/runtime/backend"
+	"github.com/yamlhost/yamlhost/runtime/dynamic"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/monitor/rpc"
@@ -139,7 +140,7 @@ func (p *Pipeline) operate(ctx context.Context, op Operation, o engine.Options) 
 
 	p.describe(&o)
 	o.Events = p.stage.event
-	guarded := guard.New(guard.Options{Secrets: p.stage.secrets(), Patience: p.Console.World.Patience,
+	guarded := guard.New(guard.Options{Secrets: p.stage.secrets(), Open: dynamic.Open, Patience: p.Console.World.Patience,
 		Slow: func(w guard.Wait) {
 			defer p.Console.Crashes.Guard()
 			p.stage.event(&engine.Message{URN: w.URN, Severity: diag.Info, Text: w.String()})

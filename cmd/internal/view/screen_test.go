@@ -186,6 +186,51 @@ func TestFramesLeaveNothingBehind(t *testing.T) {
 	}
 }
 
+// TestManyRowsOnASmallScreen runs 300 resources on a screen of 24 lines, whose width changes on the way: after each
+// frame there is that frame and nothing else, and what is at work and the line of progress are in it.
+func TestManyRowsOnASmallScreen(t *testing.T) {
+	t.Parallel()
+	const height = 24
+	r := rand.New(rand.NewPCG(7, 3))
+	width := 120
+	term := vt10x.New(vt10x.WithSize(width, height))
+	v := still(Options{Operation: "Updating", Stack: "dev", Width: width, Height: height}, newline{term},
+		func() time.Time { return time.Unix(100, 0) })
+	var open []*engine.Step
+	done := 0
+	for i := 0; done < 300; {
+		if i < 300 && len(open) < 16 {
+			s := made(engine.OpCreate, "", "pkg:mod:Type", fmt.Sprintf("resource-%s-%d", strings.Repeat("x", r.IntN(60)), i), i+
+				1)
+			open = append(open, s)
+			v.board.event(&engine.StepStarted{Step: s})
+			i++
+		} else {
+			at := r.IntN(len(open))
+			v.board.event(&engine.StepFinished{Step: open[at], Op: open[at].Op})
+			open = append(open[:at], open[at+1:]...)
+			done++
+		}
+		switch done {
+		case 50, 150, 250: // wider
+			width = 120 + done/10
+			term.Resize(width, height)
+			v.o.Width = width
+		}
+		v.draw()
+		var want []string
+		for _, line := range v.lines(v.o.Width, height) {
+			want = append(want, strings.TrimRight(ansi.Strip(line), " "))
+		}
+		require.Less(t, len(want), height)
+		require.Equal(t, strings.Join(want, "\n"), screenText(term), "%d done", done)
+	}
+	final := v.final(width)
+	for i := range 300 {
+		require.Contains(t, strings.Join(final, "\n"), fmt.Sprintf("-%d ", i), "the last frame drops nothing")
+	}
+}
+
 // TestOrderIsThatOfTheProgram shows siblings in the order of the text, below their parents, whatever comes first.
 func TestOrderIsThatOfTheProgram(t *testing.T) {
 	t.Parallel()

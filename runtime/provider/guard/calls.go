@@ -13,17 +13,28 @@ type post struct {
 	dog     *watchdog
 	secrets secrets
 	name    string // of the provider
+	open    []string
 }
 
 // enter begins a call, and learns what goes in; leave ends it.
 func (p post) enter(does string, about urn.URN, in ...value.Value) (leave func()) {
-	p.secrets.learn(in...)
+	p.learn(in)
 	return p.dog.begin(p.name, does, about)
+}
+
+// learn takes note of the secrets in inputs and outputs.
+func (p post) learn(values []value.Value) {
+	for _, v := range values {
+		for _, key := range p.open {
+			v = v.Without(key)
+		}
+		p.secrets.learn(v)
+	}
 }
 
 // answer learns what a call has brought, and hides in its failures and its error what is secret. failures may be nil.
 func (p post) answer(err error, failures *[]provider.Failure, out ...value.Value) error {
-	p.secrets.learn(out...)
+	p.learn(out)
 	if failures != nil {
 		*failures = p.secrets.failures(*failures)
 	}

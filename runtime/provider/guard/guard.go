@@ -12,6 +12,9 @@ import (
 type Options struct {
 	// Secrets learns what providers are given and give, and hides it. It must not be nil.
 	Secrets *mask.Masker
+	// Open names the inputs of a package's provider that are sealed and are no secrets, such as its source code; nil for
+	// none.
+	Open func(pkg string) []string
 	// Patience is how long a call may take before Slow is told; 0 for a minute.
 	Patience time.Duration
 	// Slow is told of calls that take long; nil to drop that. It is called in a goroutine of Watch, one call at a time.
@@ -21,6 +24,7 @@ type Options struct {
 // Guard wraps the loader of an engine's providers. It is safe for concurrent use.
 type Guard struct {
 	secrets secrets
+	open    func(pkg string) []string
 	dog     *watchdog
 }
 
@@ -29,7 +33,10 @@ func New(o Options) *Guard {
 	if o.Slow == nil {
 		o.Slow = func(Wait) {}
 	}
-	return &Guard{secrets{o.Secrets}, newWatchdog(o.Patience, o.Slow)}
+	if o.Open == nil {
+		o.Open = func(string) []string { return nil }
+	}
+	return &Guard{secrets{o.Secrets}, o.Open, newWatchdog(o.Patience, o.Slow)}
 }
 
 // Watch tells of slow calls until stop is called, which waits for the last of them to be told.
@@ -51,5 +58,5 @@ func (l loader) Load(ctx context.Context, pkg provider.Package) (provider.Provid
 	if err != nil || p == nil {
 		return p, err
 	}
-	return guarded{p, post{l.guard.dog, l.guard.secrets, pkg.Name}}, nil
+	return guarded{p, post{l.guard.dog, l.guard.secrets, pkg.Name, l.guard.open(pkg.Name)}}, nil
 }

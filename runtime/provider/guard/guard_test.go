@@ -78,6 +78,19 @@ func TestErrorsHideSecrets(t *testing.T) {
 	}
 }
 
+// What is sealed and no secret is not hidden, and what is beside it is.
+func TestOpenInputsAreNotHidden(t *testing.T) {
+	t.Parallel()
+	g := New(Options{Secrets: mask.New(), Open: func(pkg string) []string { return []string{pkg} }})
+	c := configuredGossip(t, g, errors.New)
+	_, err := c.Create(t.Context(), provider.CreateRequest{Inputs: value.Map(map[string]value.Value{
+		"gossip":   value.String("the source code").Secret(),
+		"password": value.String("swordfish").Secret(),
+	})})
+	require.EqualError(t, err, "[secret]")
+	require.Equal(t, "the source code has [secret]", g.secrets.Hide("the source code has swordfish"))
+}
+
 // What was secret before it was read is secret afterwards, whatever the provider knows of that.
 func TestReadKeepsSecrets(t *testing.T) {
 	t.Parallel()

@@ -1,0 +1,24 @@
+//go:build !lean
+
+package queue
+
+import (
+	"slices"
+	"strings"
+)
+
+// Allows reports whether a list of sources has a job's: the URL of a repository, one that begins so and goes on behind
+// a slash, or the word archive.
+func Allows(list []string, s Source) bool {
+	for _, entry := range list {
+		at := strings.TrimSuffix(entry, "/")
+		if s.Archive != "" && entry == "archive" || s.Git != "" && (s.Git == at || strings.HasPrefix(s.Git, at+"/")) {
+			return true
+		}
+	}
+	return false
+}
+
+// Retry reports whether a command that ended with a code may be run again by itself: it began nothing, or what it
+// began has ended. One that left something in flight (10) waits for a person.
+func Retry(code int) bool { return slices.Contains([]int{9, 14, 15, 18, 19}, code) }
