@@ -53,7 +53,7 @@ func TestGallery(t *testing.T) {
 	s.write("Pulumi.dev.yaml", gallerySettings)
 	s.run(0, "stack", "init", "dev")
 
-	_, planned := s.run(0, "preview")
+	planned, _ := s.run(0, "preview")
 	require.Contains(t, planned, "7 to create", "the stack, a provider, two rooms, a wing and two pictures")
 	require.Equal(t, map[string]int{"create": 7}, s.changes("up", "--yes", "--skip-preview"))
 	require.Equal(t, map[string]any{"keeper": "Ann", "hall": "hall.dev", "west": "west-room.dev"}, s.outputs())
