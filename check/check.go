@@ -82,13 +82,13 @@ func Check(ctx context.Context, file *ast.File, opts Options) (*Program, diag.Di
 		main.program.inputsOf = func(string) *schema.Object { return nil }
 		return main.program, *main.sink
 	}
-	knotted := false
+	hasLoop := false
 	for _, b := range main.usersLast(bodies) {
 		b.order()
 		b.checkNodes()
 		b.checkOutputs()
 		b.carryOver()
-		knotted = knotted || b.knotted
+		hasLoop = hasLoop || b.hasLoop
 	}
 	if ctx.Err() == nil {
 		main.checkTransforms(bodies)
@@ -101,7 +101,7 @@ func Check(ctx context.Context, file *ast.File, opts Options) (*Program, diag.Di
 	main.warnUnread()
 	found := main.withoutFollowUps(bodies, *main.sink)
 	r.forget(bodies)
-	if !knotted && ctx.Err() == nil {
+	if !hasLoop && ctx.Err() == nil {
 		main.program.left = r.leave(file, opts, bodies)
 	}
 	return main.program, found
@@ -158,7 +158,7 @@ type body struct {
 	resourceKeys map[urnKey]*Node
 	notedTexts   map[*Node]bool // what noteTexts has looked at
 	cyclic       map[*Node]bool
-	knotted      bool        // some node needs itself, or some component contains itself: nothing is taken over
+	hasLoop      bool        // some node needs itself, or some component contains itself: nothing is taken over
 	changed      bool        // something was judged anew
 	remembered   *remembered // of an earlier check; nil for nothing
 	written      []ast.Expr  // the arguments of fn::toJSON, in the order of evaluation
@@ -182,7 +182,7 @@ func (r *run) body(file *ast.File, opts Options) *body {
 
 // checkNodes gives every node its type, each behind what it needs.
 func (c *body) checkNodes() {
-	c.knotted = c.knotted || len(c.cyclic) > 0 || c.program.Deferring
+	c.hasLoop = c.hasLoop || len(c.cyclic) > 0 || c.program.Deferring
 	checked, typed := make(map[*Node]bool), make(map[*Node]bool)
 	for _, n := range c.program.Nodes {
 		if c.ctx.Err() != nil {

@@ -309,7 +309,7 @@ func (c *body) usersLast(bodies []*body) []*body {
 				via = via[:len(via)-1]
 			case open:
 				at := slices.Index(path, to)
-				b.knotted = true
+				b.hasLoop = true
 				c.reportEndless(path[at:], append(slices.Clone(via[at:]), n))
 			}
 		}

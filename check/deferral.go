@@ -6,11 +6,11 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// Components may use each other's outputs, as long as no output comes back to what it is made of (L10.C21): such a knot
+// Components may use each other's outputs, as long as no output comes back to what it is made of (L10.C21): such a loop
 // of nodes is no cycle inside of the components. Their instances are registered first, and inputs follow when they
 // are known.
 
-// Deferral is what is special about an instance of a component in such a knot.
+// Deferral is what is special about an instance of a component in such a loop.
 type Deferral struct {
 	// Register are the nodes that the registration needs. Inputs that come back are not among them.
 	Register []*Node
@@ -18,12 +18,12 @@ type Deferral struct {
 	Inputs map[string]bool
 }
 
-// deferKnots looks into the knots of a body, and lets edges go that are no cycles inside of components. It reports
+// deferLoops looks into the loops of a body, and lets edges go that are no cycles inside of components. It reports
 // whether there are any.
-func (c *body) deferKnots() bool {
+func (c *body) deferLoops() bool {
 	found := false
-	for _, knot := range c.knots(c.all, nil) {
-		k := newKnot(c, knot)
+	for _, loop := range c.loops(c.all, nil) {
+		k := newLoop(c, loop)
 		if k != nil && !k.cyclic() {
 			k.cut()
 			c.program.Deferring, found = true, true
@@ -38,8 +38,8 @@ type nodeUse struct {
 	output string // empty for the node as a whole
 }
 
-// knot is a set of nodes that need each other.
-type knot struct {
+// loop is a set of nodes that need each other.
+type loop struct {
 	c       *body
 	nodes   []*Node
 	members map[*Node]bool
@@ -49,9 +49,9 @@ type knot struct {
 	behind map[*Component]map[string][]string // the inputs behind each output
 }
 
-// newKnot looks at what the nodes of a knot use of each other; nil where no component is among them.
-func newKnot(c *body, nodes []*Node) *knot {
-	k := &knot{c: c, nodes: nodes, members: make(map[*Node]bool, len(nodes)), inputs: map[*Node]map[string][]nodeUse{},
+// newLoop looks at what the nodes of a loop use of each other; nil where no component is among them.
+func newLoop(c *body, nodes []*Node) *loop {
+	k := &loop{c: c, nodes: nodes, members: make(map[*Node]bool, len(nodes)), inputs: map[*Node]map[string][]nodeUse{},
 		other: map[*Node][]nodeUse{}, behind: map[*Component]map[string][]string{}}
 	for _, n := range nodes {
 		k.members[n] = true
@@ -75,7 +75,7 @@ func opens(n *Node) bool {
 }
 
 // look gathers what a node uses. What is no name in an expression, such as a default provider, counts as a whole.
-func (k *knot) look(n *Node) {
+func (k *loop) look(n *Node) {
 	written := map[int32]bool{} // where names stand in expressions
 	gather := func(e ast.Expr) []nodeUse {
 		return k.uses(e, func(a *ast.Access) { written[a.Root.Range.Start] = true })
@@ -112,7 +112,7 @@ func (k *knot) look(n *Node) {
 }
 
 // uses are what an expression uses of nodes; each is told of every name that stands for a node.
-func (k *knot) uses(e ast.Expr, each func(*ast.Access)) []nodeUse {
+func (k *loop) uses(e ast.Expr, each func(*ast.Access)) []nodeUse {
 	var found []nodeUse
 	k.c.eachUse(e, func(a *ast.Access, outputs []string) {
 		each(a)
@@ -241,7 +241,7 @@ const (
 )
 
 // next are the parts that a part needs.
-func (k *knot) next(p part) []part {
+func (k *loop) next(p part) []part {
 	var needs []part
 	add := func(uses []nodeUse) {
 		for _, u := range uses {
@@ -277,7 +277,7 @@ func (k *knot) next(p part) []part {
 }
 
 // behindOutput are the inputs of a component that an output is made of. Components inside of it count as a whole.
-func (k *knot) behindOutput(of *Component, output string) []string {
+func (k *loop) behindOutput(of *Component, output string) []string {
 	if known := k.behind[of]; known != nil {
 		return known[output]
 	}
@@ -297,8 +297,8 @@ func (k *knot) behindOutput(of *Component, output string) []string {
 	return behind[output]
 }
 
-// cyclic reports whether parts of the knot need themselves.
-func (k *knot) cyclic() bool {
+// cyclic reports whether parts of the loop need themselves.
+func (k *loop) cyclic() bool {
 	const (
 		open = iota + 1
 		done
@@ -337,7 +337,7 @@ func (k *knot) cyclic() bool {
 }
 
 // cut marks what waits for single outputs only: these edges do not order the nodes any more.
-func (k *knot) cut() {
+func (k *loop) cut() {
 	for _, n := range k.nodes {
 		if in := k.inputs[n]; in != nil {
 			n.Deferral = k.deferral(n, in)
@@ -358,7 +358,7 @@ func (k *knot) cut() {
 	}
 }
 
-func (k *knot) deferral(n *Node, in map[string][]nodeUse) *Deferral {
+func (k *loop) deferral(n *Node, in map[string][]nodeUse) *Deferral {
 	d := &Deferral{Inputs: map[string]bool{}}
 	for name, uses := range in {
 		for _, u := range uses {
@@ -377,7 +377,7 @@ func (k *knot) deferral(n *Node, in map[string][]nodeUse) *Deferral {
 	return d
 }
 
-func (k *knot) exprsOf(n *Node) []ast.Expr {
+func (k *loop) exprsOf(n *Node) []ast.Expr {
 	switch n.Kind {
 	case VariableNode:
 		return []ast.Expr{n.Variable.Value}

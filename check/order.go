@@ -10,7 +10,7 @@ import (
 // order puts the nodes in the order of evaluation (L9.3): configuration, then resources, then variables, each behind
 // what it needs. Nodes in a cycle come too, in source order, so that the rest of the program is checked.
 func (c *body) order() {
-	if c.arrange() && (!c.deferKnots() || c.arrange()) {
+	if c.arrange() && (!c.deferLoops() || c.arrange()) {
 		c.reportCycles()
 	}
 }
@@ -69,26 +69,26 @@ func (c *body) arrange() bool {
 	return cyclic
 }
 
-// maxCycles bounds how many cycles of one knot are reported: each edge in it may close one.
+// maxCycles bounds how many cycles of one loop are reported: each edge in it may close one.
 const maxCycles = 10
 
-// reportCycles reports, for every knot of nodes that need each other, cycles that share no closing edge (L9.5).
+// reportCycles reports, for every loop of nodes that need each other, cycles that share no closing edge (L9.5).
 func (c *body) reportCycles() {
 	cut := make(map[*Node]map[int]bool) // edges taken out of each node, by place in Needs
-	for _, knot := range c.knots(c.all, cut) {
-		for _, n := range knot {
+	for _, loop := range c.loops(c.all, cut) {
+		for _, n := range loop {
 			c.cyclic[n] = true
 		}
-		c.untangle(knot, cut, maxCycles)
+		c.untangle(loop, cut, maxCycles)
 	}
 }
 
-// untangle reports one cycle of a knot, takes its closing edge out and goes on with what is still knotted.
-func (c *body) untangle(knot []*Node, cut map[*Node]map[int]bool, budget int) int {
+// untangle reports one cycle of a loop, takes its closing edge out and goes on with the rest.
+func (c *body) untangle(loop []*Node, cut map[*Node]map[int]bool, budget int) int {
 	if budget == 0 {
 		return 0
 	}
-	nodes, edges := shortestCycle(knot, cut)
+	nodes, edges := shortestCycle(loop, cut)
 	if nodes == nil {
 		return budget
 	}
@@ -103,7 +103,7 @@ func (c *body) untangle(knot []*Node, cut map[*Node]map[int]bool, budget int) in
 			cut[last][i] = true
 		}
 	}
-	for _, rest := range c.knots(knot, cut) {
+	for _, rest := range c.loops(loop, cut) {
 		budget = c.untangle(rest, cut, budget)
 	}
 	return budget
@@ -132,13 +132,13 @@ func (c *body) reportCycle(nodes []*Node, edges []Edge) {
 		Detail: detail, Related: related})
 }
 
-// shortestCycle is a shortest cycle through the first node of a knot: its nodes in order and the edge out of each.
-func shortestCycle(knot []*Node, cut map[*Node]map[int]bool) ([]*Node, []Edge) {
-	inside := make(map[*Node]bool, len(knot))
-	for _, n := range knot {
+// shortestCycle is a shortest cycle through the first node of a loop: its nodes in order and the edge out of each.
+func shortestCycle(loop []*Node, cut map[*Node]map[int]bool) ([]*Node, []Edge) {
+	inside := make(map[*Node]bool, len(loop))
+	for _, n := range loop {
 		inside[n] = true
 	}
-	start := knot[0]
+	start := loop[0]
 	type step struct {
 		from *Node
 		edge Edge
@@ -172,9 +172,9 @@ func shortestCycle(knot []*Node, cut map[*Node]map[int]bool) ([]*Node, []Edge) {
 	return nil, nil
 }
 
-// knots are the sets of nodes that need each other, themselves included, each in source order; single nodes count only
+// loops are the sets of nodes that need each other, themselves included, each in source order; single nodes count only
 // when they need themselves. It is Tarjan's algorithm with a stack of its own, so that long chains are no danger.
-func (c *body) knots(nodes []*Node, cut map[*Node]map[int]bool) [][]*Node {
+func (c *body) loops(nodes []*Node, cut map[*Node]map[int]bool) [][]*Node {
 	position := make(map[*Node]int, len(nodes))
 	for i, n := range nodes {
 		position[n] = i
@@ -228,18 +228,18 @@ func (c *body) knots(nodes []*Node, cut map[*Node]map[int]bool) [][]*Node {
 			if m.low != m.index {
 				continue
 			}
-			at := len(stack) - 1 // searched from the top: a knot costs its own size
+			at := len(stack) - 1 // searched from the top: a loop costs its own size
 			for stack[at] != n {
 				at--
 			}
-			knot := slices.Clone(stack[at:])
+			loop := slices.Clone(stack[at:])
 			stack = stack[:at]
-			for _, member := range knot {
+			for _, member := range loop {
 				marks[member].onStack = false
 			}
-			if len(knot) > 1 || needsItself(n, cut) {
-				slices.SortFunc(knot, func(a, b *Node) int { return position[a] - position[b] })
-				found = append(found, knot)
+			if len(loop) > 1 || needsItself(n, cut) {
+				slices.SortFunc(loop, func(a, b *Node) int { return position[a] - position[b] })
+				found = append(found, loop)
 			}
 		}
 	}

@@ -207,7 +207,7 @@ func (b *body) left(unit *ast.Unit, n *Node) *outcome {
 // takeOver answers the outcome that an earlier check has left, when it still holds. n is nil for what is no node.
 func (b *body) takeOver(unit *ast.Unit, n *Node) *outcome {
 	v := b.left(unit, n)
-	if v == nil || v.volatile || b.knotted || n != nil && n.Resource != nil && v.given != givenFor(n) {
+	if v == nil || v.volatile || b.hasLoop || n != nil && n.Resource != nil && v.given != givenFor(n) {
 		return nil
 	}
 	var record *record

@@ -132,7 +132,7 @@ func (e *emulator) read(prefix, key string) []byte {
 	return text.Bytes()
 }
 
-func (e *emulator) leftovers(prefix string) (left []string) {
+func (e *emulator) unsettled(prefix string) (left []string) {
 	last := map[string]string{}
 	prefix += "/"
 	for pages := e.pail.NewListBlobsFlatPager(&container.ListBlobsFlatOptions{Prefix: &prefix}); pages.More(); {

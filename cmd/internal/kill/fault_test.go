@@ -113,7 +113,7 @@ func TestInterrupts(t *testing.T) {
 				require.Empty(t, s.Pending)
 			}
 			require.Empty(t, b.children())
-			flags, _ := b.verdicts(false)
+			flags, _ := b.settlingFlags(false)
 			require.Equal(t, 0, b.run("", 0, append([]string{"up", "--yes", "--skip-preview"}, flags...)...).code, b.said)
 			b.nothingLeft(t)
 			require.Empty(t, b.o.faults)
@@ -139,7 +139,7 @@ func TestPluginCrash(t *testing.T) {
 			require.Contains(t, b.said, "drawer")
 			require.Contains(t, b.said, "the drawer is on fire")
 			require.True(t, b.inspect(moment), b.o.faults)
-			flags, _ := b.verdicts(false)
+			flags, _ := b.settlingFlags(false)
 			require.Equal(t, 0, b.run("", 0, append([]string{"up", "--yes", "--skip-preview"}, flags...)...).code, b.said)
 			b.nothingLeft(t)
 			require.Empty(t, b.o.faults)

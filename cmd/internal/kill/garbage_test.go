@@ -199,7 +199,7 @@ func TestGarbage(t *testing.T) {
 			require.True(t, utf8.ValidString(b.said), b.said)
 			require.True(t, b.inspect(c.garbage), b.o.faults)
 			b.environ = b.environ[:before]
-			flags, _ := b.verdicts(false)
+			flags, _ := b.settlingFlags(false)
 			require.Equal(t, c.pending, len(flags) > 0, "%v: %s", flags, b.said)
 			if c.pending {
 				require.Equal(t, console.CodePending, b.run("", 0, operation...).code, b.said)
@@ -263,7 +263,7 @@ func TestFreezeInEachCall(t *testing.T) {
 			require.Empty(t, b.children(), "processes of the plugin")
 			require.True(t, b.inspect(call), b.o.faults)
 			b.meddle, b.environ = nil, environ
-			flags, _ := b.verdicts(false)
+			flags, _ := b.settlingFlags(false)
 			require.Equal(t, 0, b.run("", 0, append([]string{"up", "--yes", "--skip-preview", "--refresh"}, flags...)...).code,
 				b.said)
 			b.nothingLeft(t)

@@ -204,7 +204,7 @@ func TestHostilePlugins(t *testing.T) {
 				"processes of the plugin")
 			require.True(t, b.inspect(c.kind), b.o.faults)
 			b.environ = b.environ[:before]
-			flags, _ := b.verdicts(false)
+			flags, _ := b.settlingFlags(false)
 			require.Equal(t, c.pending, len(flags) > 0, "%v: %s", flags, said)
 			require.Equal(t, 0, b.run("", 0, append([]string{"up", "--yes", "--skip-preview", "--refresh"}, flags...)...).code,
 				b.said)

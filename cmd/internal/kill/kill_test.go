@@ -356,7 +356,7 @@ func (b *bench) round(moment string) {
 		if b.random.IntN(3) > 0 {
 			flags = append(flags, "--skip-preview")
 		}
-		more, announced := b.verdicts(retry)
+		more, announced := b.settlingFlags(retry)
 		e := b.run(point, after, append(flags, more...)...)
 		if !b.inspect(moment) {
 			return
@@ -435,9 +435,9 @@ func (b *bench) view() (s *state.Snapshot, known map[string]bool, objects []draw
 	return s, known, objects, err
 }
 
-// verdicts play the one who looks what became of creations without an ID. Without a flag the program must refuse to go
-// on.
-func (b *bench) verdicts(retry bool) (flags []string, announced bool) {
+// settlingFlags are what a person would tell the next run after a look at the objects: for each creation without an ID
+// whether it exists. Without a flag the program must refuse to go on.
+func (b *bench) settlingFlags(retry bool) (flags []string, announced bool) {
 	s, known, objects, err := b.view()
 	if err != nil {
 		return nil, false // inspect tells

@@ -117,7 +117,7 @@ func TestPanic(t *testing.T) {
 			require.True(t, b.inspect(at), b.o.faults)
 			b.environ = b.environ[:before]
 			require.NoError(t, os.Rename(filepath.Join(b.dir, "aside"), installed))
-			flags, _ := b.verdicts(false)
+			flags, _ := b.settlingFlags(false)
 			require.Equal(t, pending, len(flags) > 0, b.said)
 			require.Equal(t, 0, b.run("", 0, append([]string{"up", "--yes", "--skip-preview"}, flags...)...).code, b.said)
 			b.nothingLeft(t)

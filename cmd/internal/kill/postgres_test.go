@@ -85,7 +85,7 @@ func (d *database) read(prefix, key string) []byte {
 	return nil
 }
 
-func (d *database) leftovers(prefix string) []string {
+func (d *database) unsettled(prefix string) []string {
 	left := d.ask("SELECT key FROM " + prefix + " WHERE key LIKE '%/locks/%' OR key LIKE '%yamlhost%'")
 	return append(left, d.ask(`SELECT max(key) FROM (SELECT key, regexp_replace(key, '/[^/]*$', '') AS folder, data,
 		last_value(key) OVER (PARTITION BY regexp_replace(key, '/[^/]*$', '') ORDER BY key ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS last

@@ -101,7 +101,7 @@ func (s *soak) up() []string {
 // settle goes on, in the way that each message names, until an update succeeds.
 func (s *soak) settle(after string) bool {
 	for range 6 {
-		flags, _ := s.verdicts(false)
+		flags, _ := s.settlingFlags(false)
 		if e := s.run("", 0, append(s.up(), flags...)...); e.code == 0 {
 			return true
 		}
@@ -149,7 +149,7 @@ func (s *soak) moment() (string, time.Duration) {
 func (s *soak) kill() {
 	for range 1 + s.random.IntN(3) {
 		point, after := s.moment()
-		flags, _ := s.verdicts(false)
+		flags, _ := s.settlingFlags(false)
 		s.run(point, after, append(s.up(), flags...)...)
 	}
 }
@@ -203,7 +203,7 @@ func (s *soak) files(pattern string) []string {
 // flip kills a run and flips a bit of its journal or of the state.
 func (s *soak) flip() {
 	point, after := s.moment()
-	flags, _ := s.verdicts(false)
+	flags, _ := s.settlingFlags(false)
 	s.run(point, after, append(s.up(), flags...)...)
 	if !s.inspect("a kill") {
 		return

@@ -91,7 +91,7 @@ func stopped(t *testing.T, points []string, n int, newBench func(n int) *bench) 
 		}
 		b.said = said()
 		require.True(t, b.inspect(moment), b.o.faults)
-		flags, _ := b.verdicts(false)
+		flags, _ := b.settlingFlags(false)
 		require.Equal(t, 0, b.run("", 0, append([]string{"up", "--yes", "--skip-preview", "--non-interactive"},
 			flags...)...).code, b.said)
 		b.final("up")

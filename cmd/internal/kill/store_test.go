@@ -44,7 +44,7 @@ type storeServer interface {
 	environ() map[string]string
 	open(rawURL string) (backend.Objects, error)
 	read(prefix, key string) []byte   // an object as it is now; nil without one
-	leftovers(prefix string) []string // locks, and journals that are not settled
+	unsettled(prefix string) []string // locks, and journals that are not settled
 	bounce(away time.Duration, n int) // takes the server away for a while, for the n-th time
 }
 
@@ -131,7 +131,7 @@ func newStoreBench(t *testing.T, g storeServer, o *outcome, seed uint64, lose in
 	}
 	b.environ = append(b.environ, leaseKey+"="+testLease)
 	machine := 0
-	b.store = &pail{url: g.url(prefix), prefix: prefix, open: g.open, left: func() []string { return g.leftovers(prefix) },
+	b.store = &pail{url: g.url(prefix), prefix: prefix, open: g.open, left: func() []string { return g.unsettled(prefix) },
 		lose: func() bool {
 			if lose == 0 || b.random.IntN(lose) != 0 {
 				return false
@@ -158,8 +158,8 @@ func (b *bench) moveTo(name string) {
 	b.environ = append(b.environ, machineKey+"="+name, "PULUMI_STACK=dev")
 }
 
-// leftovers are locks, and journals that are not settled. Of one that was fenced off the fence stays.
-func (g *gateway) leftovers(prefix string) (left []string) {
+// unsettled are the locks and journals that are left. Of a run that was fenced off the fence stays.
+func (g *gateway) unsettled(prefix string) (left []string) {
 	last := map[string]string{}
 	_ = filepath.WalkDir(filepath.Join(g.dir, "pail", prefix), func(path string, d os.DirEntry, err error) error {
 		switch {
@@ -311,7 +311,7 @@ func storePaused(t *testing.T, g storeServer, pauses int) {
 		require.NoError(t, syscall.Kill(a.Process.Pid, syscall.SIGSTOP))
 		time.Sleep(2200 * time.Millisecond) // stores tell whole seconds
 
-		flags, _ := b.verdicts(false)
+		flags, _ := b.settlingFlags(false)
 		b.environ = append(b.environ, machineKey+"=awake")
 		up := append([]string{"up", "--yes", "--skip-preview"}, flags...)
 		e := b.run("", 0, up...)
@@ -334,7 +334,7 @@ func storePaused(t *testing.T, g storeServer, pauses int) {
 		require.NoError(t, err)
 		late += len(now) - len(objects) // by a call that was recorded before and made after: no lock can prevent that
 		require.LessOrEqual(t, len(now)-len(objects), 2)
-		require.Empty(t, g.leftovers(b.store.prefix))
+		require.Empty(t, g.unsettled(b.store.prefix))
 	}
 	require.Greater(t, overtaken, pauses/3)
 	t.Logf(
