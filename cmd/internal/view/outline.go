@@ -49,6 +49,23 @@ const (
 	Skipped
 )
 
+// outcome tells how far the row's resource has got when the operation is over, and says it in words. A component whose
+// outputs were never registered is as done as its children.
+func (r *row) outcome() (Outcome, string) {
+	style := opStyles[r.op]
+	switch {
+	case r.failed && r.planning:
+		return Failed, style.planned + " failed"
+	case r.failed:
+		return Failed, style.running + " failed"
+	case r.running > 0 && !r.component:
+		return Interrupted, "interrupted while " + style.running
+	case r.planning:
+		return Planned, style.planned
+	}
+	return Done, style.done
+}
+
 // Resource is a resource of an outline.
 type Resource struct {
 	URN       urn.URN
@@ -93,17 +110,8 @@ func (l *Outline) Resources() []Resource {
 }
 
 func (l *Outline) resource(r *row, depth int) Resource {
-	style := opStyles[r.op]
-	item := Resource{URN: r.urn, Depth: depth, Component: r.component, Op: r.op, Sign: style.sign, Words: style.done,
-		Outcome: Done, Took: r.took}
-	switch {
-	case r.failed:
-		item.Words, item.Outcome = style.running+" failed", Failed
-	case r.running > 0 && !r.component:
-		item.Words, item.Outcome = "interrupted while "+style.running, Interrupted
-	case r.planning:
-		item.Words, item.Outcome = style.planned, Planned
-	}
+	item := Resource{URN: r.urn, Depth: depth, Component: r.component, Op: r.op, Sign: opStyles[r.op].sign, Took: r.took}
+	item.Outcome, item.Words = r.outcome()
 	state := r.step.New
 	if state == nil {
 		state = r.step.Old

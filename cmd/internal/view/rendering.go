@@ -101,20 +101,22 @@ var spinner = [...]string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧"
 func (v *rendering) cells(r *row) cells {
 	style := opStyles[r.op]
 	c := cells{sign: style.sign, name: printable.Text(v.mask.Hide(r.label)), typ: printable.Text(ShortType(r.urn.Type())),
-		status: style.done, short: style.done, color: style.color}
+		color: style.color}
+	outcome, words := r.outcome()
+	c.status, c.short = words, words
 	switch {
-	case r.failed:
-		c.color, c.status, c.short, c.sign = red, style.running+" failed", "failed", "✗"
-	case r.running > 0:
+	case outcome == Failed:
+		c.color, c.short, c.sign = red, "failed", "✗"
+	case r.running > 0 && v.board.summary == nil:
 		c.status, c.short = style.running, style.running
 		c.sign = spinner[v.spin%len(spinner)]
 		if t := seconds(v.board.now().Sub(r.started)); t != "" {
 			c.status += " " + t
 		}
 		c.note = firstLine(printable.Text(v.mask.Hide(r.note)))
-	case r.planning:
-		c.status, c.short = style.planned, style.planned
-	case r.op != engine.OpSame:
+	case outcome == Interrupted:
+		c.color, c.short, c.sign = red, "interrupted", "✗"
+	case outcome == Done && r.op != engine.OpSame:
 		if t := seconds(r.took); t != "" {
 			c.status += " in " + t
 		}

@@ -122,6 +122,39 @@ func TestErrorsOfAResourceAreTogether(t *testing.T) {
 	require.Contains(t, errs, "Next: correct the errors and run `yamlhost up` again; what is done stays.\n")
 }
 
+// A plan has no event of a failed step, only its error; the row tells of it all the same. What was under way when an
+// operation was cut off says so, and nothing looks as if it still went on.
+func TestRowsHaveEnded(t *testing.T) {
+	t.Parallel()
+	pet := made(engine.OpDelete, "", "a:b:C", "pet", 1)
+	app := made(engine.OpCreate, "", "components:index:App", "app", 2)
+	end := func(planning bool, result string) []engine.Event {
+		return []engine.Event{&engine.Summary{Planning: planning, Result: result, Changes: map[engine.Op]int{}},
+			&engine.Finished{}}
+	}
+	begun := func(s *engine.Step, planning bool) engine.Event {
+		return &engine.StepStarted{Step: s, Planning: planning}
+	}
+	refusal := &engine.Message{URN: pet.URN, Severity: diag.Error, Code: diag.OperationFailed, Text: "it is protected"}
+	for name, c := range map[string]struct {
+		events []engine.Event
+		want   string
+	}{
+		"a refusal in a plan": {append([]engine.Event{begun(pet, true), refusal}, end(true, "failed")...),
+			`✗ +pet +a:b:C +delete failed
+`},
+		"an update cut off": {append([]engine.Event{begun(pet, false)}, end(false, "canceled")...),
+			`✗ +pet +a:b:C +interrupted while deleting
+`},
+		"a component without outputs": {append([]engine.Event{begun(app, false)}, end(false, "succeeded")...),
+			`\+ +app +components:App +created
+`},
+	} {
+		_, errs := showing(Options{Interactive: true, Width: 100, Height: 30}, c.events)
+		require.Regexp(t, c.want, errs, name)
+	}
+}
+
 func TestNextStep(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

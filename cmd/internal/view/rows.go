@@ -123,14 +123,19 @@ func (b *board) take(e engine.Event) *row {
 		if !e.Debug {
 			b.messages = append(b.messages, e)
 		}
-		if e.Severity == diag.Info {
-			if r := b.rows[e.URN]; r != nil {
-				r.note = e.Text
-			}
+		r := b.rows[e.URN]
+		if r == nil {
+			return nil
 		}
-		if r := b.rows[e.URN]; r != nil {
-			return r
+		switch {
+		case e.Severity == diag.Info:
+			r.note = e.Text
+		case e.Severity == diag.Error && r.planning && r.running > 0:
+			// A plan tells of a failed step by its error alone (E5.41).
+			r.running--
+			r.failed = true
 		}
+		return r
 	case *engine.Summary:
 		b.summary = e
 	case *engine.Prelude, *engine.Finished:
