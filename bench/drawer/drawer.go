@@ -13,11 +13,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 //go:embed schema.json
@@ -62,6 +64,38 @@ func Objects(dir string) ([]Object, error) {
 	return list, nil
 }
 
+// Overlaps returns the stacks that two providers changed at the same time: in the log of a folder, one of them goes on
+// after the other has begun. Each run has a provider process of its own, so that two runs overlapped. turns counts the
+// providers that changed something.
+func Overlaps(dir string) (stacks []string, turns int, err error) {
+	text, err := os.ReadFile(filepath.Join(dir, "log"))
+	if err != nil {
+		return nil, 0, err
+	}
+	last := map[string]string{}          // the process that was at a stack last
+	seen := map[string]map[string]bool{} // all that were
+	for line := range strings.Lines(string(text)) {
+		words := strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 4)
+		if len(words) < 4 {
+			return nil, 0, fmt.Errorf("the log has a line %q", line)
+		}
+		process, name := words[2], urn.URN(words[3])
+		stack := name.Project() + "/" + name.Stack()
+		if last[stack] == process {
+			continue
+		}
+		if seen[stack] == nil {
+			seen[stack] = map[string]bool{}
+		}
+		if seen[stack][process] && !slices.Contains(stacks, stack) {
+			stacks = append(stacks, stack)
+		}
+		last[stack], seen[stack][process] = process, true
+		turns++
+	}
+	return stacks, turns, nil
+}
+
 func load(path string) (o Object, err error) {
 	text, err := os.ReadFile(path)
 	if err == nil {
@@ -93,12 +127,16 @@ func (p *Provider) note(what string, o Object) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(f, "%s %s %s\n", what, o.ID, o.URN)
+	_, err = fmt.Fprintf(f, "%s %s %d %s\n", what, o.ID, os.Getpid(), o.URN)
 	return errors.Join(err, f.Close())
 }
 
 // around surrounds a change with time and with the moments that somebody may wait for.
-func (p *Provider) around(ctx context.Context, what, name string, change func() error) error {
+func (p *Provider) around(ctx context.Context, what string, o Object, change func() error) error {
+	if err := p.note("begin-"+what, o); err != nil {
+		return err
+	}
+	name := urn.URN(o.URN).Name()
 	wait := func() {
 		if p.Delay != nil {
 			select {
@@ -147,7 +185,7 @@ func (p *Provider) Create(ctx context.Context, r provider.CreateRequest) (provid
 	}
 	o := Object{ID: r.Name + "-" + strings.ToLower(rand.Text()[:10]), URN: string(r.URN), Title: text(r.Inputs, "title"),
 		Kind: text(r.Inputs, "kind"), Revision: 1}
-	err := p.around(ctx, "create", r.Name, func() error { return p.save("create", o) })
+	err := p.around(ctx, "create", o, func() error { return p.save("create", o) })
 	return provider.CreateResponse{ID: o.ID, Outputs: outputs(o)}, err
 }
 
@@ -170,17 +208,18 @@ func (p *Provider) Update(ctx context.Context, r provider.UpdateRequest) (provid
 		return provider.UpdateResponse{}, fmt.Errorf("there is no object %s to update", r.ID)
 	}
 	o.Title, o.Kind, o.Revision = text(r.News, "title"), text(r.News, "kind"), o.Revision+1
-	err = p.around(ctx, "update", r.Name, func() error { return p.save("update", o) })
+	err = p.around(ctx, "update", o, func() error { return p.save("update", o) })
 	return provider.UpdateResponse{Outputs: outputs(o)}, err
 }
 
 // Delete removes an object, which has to be there: who deletes twice has lost track.
 func (p *Provider) Delete(ctx context.Context, r provider.DeleteRequest) error {
-	return p.around(ctx, "delete", r.Name, func() error {
+	o := Object{ID: r.ID, URN: string(r.URN)}
+	return p.around(ctx, "delete", o, func() error {
 		if _, err := load(p.path(r.ID)); err != nil {
 			return fmt.Errorf("there is no object %s to delete", r.ID)
 		}
-		if err := p.note("delete", Object{ID: r.ID, URN: string(r.URN)}); err != nil {
+		if err := p.note("delete", o); err != nil {
 			return err
 		}
 		return os.Remove(p.path(r.ID))

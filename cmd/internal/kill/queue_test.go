@@ -29,18 +29,21 @@ import (
 
 var (
 	queueStacks = flag.Int("queue-stacks", 12, "how many stacks go through the queue")
-	queueKills  = flag.Int("queue-kills", 6, "how many workers are killed meanwhile")
+	queueKills  = flag.Int("queue-kills", 6, "how many workers are killed meanwhile, at least")
+	queueTime   = flag.Duration("queue-time", 0, "for how long workers are killed, at least")
 )
 
 // fleet is a queue on a real server, with workers that are processes.
 type fleet struct {
-	t       *testing.T
-	bench   *bench
-	url     string
-	workers []*exec.Cmd
-	started int
-	backend *backend.Backend // that of the stacks; nil until somebody looks
-	said    speech
+	t        *testing.T
+	bench    *bench
+	url      string
+	workers  []*exec.Cmd
+	started  int
+	release  int              // of the programs; each changes every object
+	stubborn int              // turns since the last kill
+	backend  *backend.Backend // that of the stacks; nil until somebody looks
+	said     speech
 }
 
 // start starts a worker on a machine of its own.
@@ -61,25 +64,96 @@ func (f *fleet) kill(slot int) {
 	_ = f.workers[slot].Wait()
 }
 
-// TestQueueKill: workers die at random while stacks that read each other go through the queue. Every stack ends as its
-// program says; no object is in no state, and none is there twice.
+// TestQueueKill: workers die at random while stacks that read each other go through the queue, again and again with
+// changed programs. Every stack ends as its program says; no object is in no state, none is there twice, and no stack is
+// run twice at a time.
 func TestQueueKill(t *testing.T) {
 	t.Parallel()
 	db := newDatabase(t)
 	b := newBenchAt(t, &outcome{points: map[string]int{}}, 7, db.url("states"))
 	f := &fleet{t: t, bench: b, url: strings.Replace(db.url("x"), "&table=x", "", 1), workers: make([]*exec.Cmd, 4)}
-	ctx := context.Background()
-	q, err := queue.Open(ctx, f.url)
+	q, err := queue.Open(context.Background(), f.url)
 	require.NoError(t, err)
 	t.Cleanup(q.Close)
+	for slot := range f.workers {
+		f.start(slot)
+	}
+	t.Cleanup(func() {
+		for slot := range f.workers {
+			f.kill(slot)
+		}
+		if t.Failed() {
+			t.Log(f.said.String())
+		}
+	})
 
-	root := filepath.Join(b.dir, "projects")
+	random := rand.New(rand.NewPCG(3, 1))
+	kills, jobs := 0, 0
+	began := time.Now()
+	enough := func() bool { return kills >= *queueKills && time.Since(began) >= *queueTime }
+	for turn := 0; ; turn++ {
+		if enough() {
+			f.stubborn++
+		}
+		require.Less(t, f.stubborn, 20, "the stacks do not come to their end")
+		if !enough() || turn == 0 {
+			f.release++
+		}
+		run := f.submit(q, fmt.Sprintf("r%d", turn))
+		jobs += *queueStacks
+		var over atomic.Bool
+		done := make(chan error, 1)
+		codes := map[int]int{}
+		go func() {
+			done <- q.Follow(context.Background(), run, func(e *queue.Entry) {
+				if e.Result != nil {
+					codes[e.Result.Code]++
+				} else {
+					codes[-1]++
+				}
+			})
+			over.Store(true)
+		}()
+		for !enough() && !over.Load() {
+			time.Sleep(time.Duration(200+random.IntN(1500)) * time.Millisecond) // when it dies is what the test is about
+			slot := random.IntN(len(f.workers))
+			f.kill(slot)
+			f.start(slot)
+			kills++
+		}
+		require.NoError(t, <-done)
+		t.Logf("turn %d: %d kills, codes %v", turn, kills, codes)
+		if codes[console.CodeOK] == *queueStacks && enough() {
+			break
+		}
+		f.settle(codes)
+	}
+	f.audit()
+	overlaps, turns, err := drawer.Overlaps(b.drawer)
+	require.NoError(t, err)
+	require.Empty(t, overlaps, "stacks that were run twice at a time")
+	t.Logf("%d stacks, %d jobs, %d kills in %v; %d runs changed something, none beside another of its stack",
+		*queueStacks, jobs, kills, time.Since(began).Round(time.Second), turns)
+}
+
+// title is the output of a stack, of the present release of the programs.
+func (f *fleet) title(i int) string {
+	if i == 0 {
+		return fmt.Sprint("root", f.release)
+	}
+	return fmt.Sprintf("%s.%d", f.title((i-1)/3), i)
+}
+
+// submit writes the present release of the programs and puts a job for each into the queue.
+func (f *fleet) submit(q *queue.Queue, run string) string {
+	t := f.t
+	root := filepath.Join(f.bench.dir, "projects")
 	submission := queue.Submission{Priority: 2}
 	var names []string
 	for i := range *queueStacks {
 		var y strings.Builder
 		fmt.Fprintf(&y, "name: p%d\nruntime: yaml\nresources:\n", i)
-		title := "root"
+		title := f.title(0)
 		var needs []int
 		if i > 0 {
 			above := (i - 1) / 3
@@ -95,67 +169,20 @@ func TestQueueKill(t *testing.T) {
 		require.NoError(t, os.MkdirAll(dir, 0o700))
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "Pulumi.yaml"), []byte(y.String()), 0o600))
 		names = append(names, fmt.Sprintf("p%d/Pulumi.yaml", i))
-		submission.Jobs = append(submission.Jobs, queue.Job{Run: "r", Command: "run", Project: fmt.Sprintf("p%d", i),
+		submission.Jobs = append(submission.Jobs, queue.Job{Run: run, Command: "run", Project: fmt.Sprintf("p%d", i),
 			Stack: "dev", Path: fmt.Sprintf("p%d", i), Environment: "dev", Slots: 6})
 		submission.Needs = append(submission.Needs, needs)
 	}
 	var content bytes.Buffer
 	require.NoError(t, queue.Pack(&content, root, names))
-	digest, err := q.PutArchive(ctx, content.Bytes())
+	digest, err := q.PutArchive(context.Background(), content.Bytes())
 	require.NoError(t, err)
 	for i := range submission.Jobs {
 		submission.Jobs[i].Source.Archive = digest
 	}
-	for slot := range f.workers {
-		f.start(slot)
-	}
-	t.Cleanup(func() {
-		for slot := range f.workers {
-			f.kill(slot)
-		}
-		if t.Failed() {
-			t.Log(f.said.String())
-		}
-	})
-
-	random := rand.New(rand.NewPCG(3, 1))
-	kills := 0
-	for turn := 0; ; turn++ {
-		require.Less(t, turn, 20, "the stacks do not come to their end")
-		submission.Jobs[0].Run = fmt.Sprintf("r%d", turn)
-		for i := range submission.Jobs {
-			submission.Jobs[i].Run = submission.Jobs[0].Run
-		}
-		_, err = q.Submit(ctx, submission)
-		require.NoError(t, err)
-		var over atomic.Bool
-		done := make(chan error, 1)
-		codes := map[int]int{}
-		go func() {
-			done <- q.Follow(ctx, submission.Jobs[0].Run, func(e *queue.Entry) {
-				if e.Result != nil {
-					codes[e.Result.Code]++
-				} else {
-					codes[-1]++
-				}
-			})
-			over.Store(true)
-		}()
-		for kills < *queueKills && !over.Load() {
-			time.Sleep(time.Duration(200+random.IntN(1500)) * time.Millisecond) // when it dies is what the test is about
-			slot := random.IntN(len(f.workers))
-			f.kill(slot)
-			f.start(slot)
-			kills++
-		}
-		require.NoError(t, <-done)
-		t.Logf("turn %d: %d kills, codes %v", turn, kills, codes)
-		if codes[console.CodeOK] == *queueStacks && kills >= *queueKills {
-			break
-		}
-		f.settle(codes)
-	}
-	f.audit()
+	_, err = q.Submit(context.Background(), submission)
+	require.NoError(t, err)
+	return run
 }
 
 // settle gives the word of a person on creations that a dead worker left in flight: they happened if the object is
@@ -239,6 +266,9 @@ func (f *fleet) audit() {
 		for _, r := range s.Resources {
 			if r.Type == "drawer:index:Item" {
 				items++
+				title, _ := r.Outputs.Lookup("title")
+				text, _ := title.AsString()
+				require.Equal(f.t, f.title(i), text, "%s", r.URN)
 				require.Equal(f.t, there[string(r.URN)], r.ID, "%s", r.URN)
 				delete(there, string(r.URN))
 			}
