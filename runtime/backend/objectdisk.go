@@ -84,14 +84,14 @@ func (d *objectDisk) put(key string, data []byte, c Condition) (version string, 
 		now, failed := d.objects.Get(ctx, key)
 		switch {
 		case errors.Is(failed, fs.ErrNotExist):
-			return ErrChanged
+			return err
 		case failed != nil:
 			return failed
 		case bytes.Equal(now.Data, data):
 			version = now.Version
 			return nil
 		}
-		return ErrChanged
+		return err
 	})
 	return version, err
 }

@@ -48,7 +48,7 @@ func (b stackLocks) lockObjects(ctx context.Context) (_ *heldLock, err error) {
 		return nil, err
 	}
 	if _, err := b.objects.put(h.path, text, Condition{Absent: true}); err != nil {
-		return nil, &FileError{Doing: "lock the stack with", Path: h.path, Err: err}
+		return nil, h.explain(&FileError{Doing: "lock the stack with", Path: h.path, Err: err})
 	}
 	left, err := b.otherLocks(name)
 	if err != nil {
@@ -56,7 +56,7 @@ func (b stackLocks) lockObjects(ctx context.Context) (_ *heldLock, err error) {
 	}
 	for _, key := range left { // of runs that the lease was taken over from
 		if err := b.objects.delete(key); err != nil {
-			return nil, &FileError{Doing: "remove the lock of a run that is gone,", Path: key, Err: err}
+			return nil, h.explain(&FileError{Doing: "remove the lock of a run that is gone,", Path: key, Err: err})
 		}
 	}
 	if err := h.chain.mark(markClaim); err != nil {
@@ -158,10 +158,14 @@ func (e *UnfitStoreError) Error() string {
 		e.URL)
 }
 
-// explain makes an error that of the lost lock where it came of one: that explains everything.
+// explain makes an error that of the lost lock where it came of one: that explains everything. A store that checks the
+// lease with each write knows only that it was lost; a look tells to whom.
 func (h *heldLock) explain(err error) error {
 	var lost *LockLostError
-	if errors.As(err, &lost) {
+	if !errors.As(err, &lost) && h.lease != nil && errors.Is(err, ErrFenced) {
+		errors.As(h.lease.look(), &lost)
+	}
+	if lost != nil {
 		return lost
 	}
 	return err
@@ -179,11 +183,15 @@ func (h *heldLock) foreign(err error) error {
 	return err
 }
 
-// releaseObjects gives everything back, the lease last: anyone who has it may rely on the rest being gone.
+// releaseObjects gives everything back, the lease last: anyone who has it may rely on the rest being gone. A lease that
+// was lost before is no error: the run was told of it where it mattered, and the next one cleans up.
 func (h *heldLock) releaseObjects() error {
 	h.lease.halt()
-	err := h.explain(h.chain.leave())
-	if failed := h.b.objects.delete(h.path); failed != nil {
+	err := h.chain.leave()
+	if errors.Is(err, ErrFenced) {
+		err = nil
+	}
+	if failed := h.b.objects.delete(h.path); failed != nil && !errors.Is(failed, ErrFenced) {
 		err = errors.Join(err, &FileError{Doing: "remove the lock", Path: h.path, Err: failed})
 	}
 	if h.session != nil {
