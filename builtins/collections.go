@@ -2,10 +2,11 @@ package builtins
 
 import (
 	"context"
-	"math"
+	"errors"
 	"slices"
 	"strings"
 
+	"github.com/yamlhost/yamlhost/internal/functions"
 	"github.com/yamlhost/yamlhost/schema"
 	"github.com/yamlhost/yamlhost/value"
 )
@@ -103,7 +104,7 @@ var collectionFuncs = []*Func{
 		Gives:   `["a", "b"]`,
 		Since:   "0.1.0", Rule: "L10.C6",
 		Eval: parts(func(args []value.Value) (value.Value, error) {
-			return textItems(args[0].Keys()), nil
+			return functions.Texts(args[0].Keys()), nil
 		}),
 	},
 	{
@@ -116,11 +117,7 @@ var collectionFuncs = []*Func{
 		Gives:   `[1, 2]`,
 		Since:   "0.1.0", Rule: "L10.C6",
 		Eval: parts(func(args []value.Value) (value.Value, error) {
-			items := make([]value.Value, args[0].Len())
-			for i := range items {
-				items[i] = args[0].At(i)
-			}
-			return value.List(items...), nil
+			return functions.Values(args[0]), nil
 		}),
 	},
 	{
@@ -243,25 +240,8 @@ var collectionFuncs = []*Func{
 		Gives:   `["a", "b", "c"]`,
 		Since:   "0.1.0", Rule: "L10.C6",
 		Eval: parts(func(args []value.Value) (value.Value, error) {
-			var items []value.Value
-			unknown := false
-			var walk func(v value.Value)
-			walk = func(v value.Value) {
-				of, _ := v.AsList()
-				for i := range of {
-					item, _ := v.Index(i)
-					switch {
-					case item.Is(value.KindList):
-						walk(item)
-					case !item.IsKnown() && (item.Kind() == value.KindList || item.Kind() == value.KindAny):
-						unknown = true // it may turn out to be a list of any length
-					default:
-						items = append(items, item)
-					}
-				}
-			}
-			walk(args[0])
-			if unknown {
+			items, ok := functions.Flatten(args[0])
+			if !ok {
 				return value.UnknownFrom(value.KindList, args...), nil
 			}
 			return value.List(items...), nil
@@ -277,7 +257,7 @@ var collectionFuncs = []*Func{
 		Gives:   `["a", "b"]`,
 		Since:   "0.1.0", Rule: "L10.C6",
 		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
-			return pick(args, func(value.Value, []*set) bool { return true }), nil
+			return functions.Distinct(args[0]), nil
 		},
 	},
 	{
@@ -340,25 +320,20 @@ var collectionFuncs = []*Func{
 					return value.Null, blame(0, "start: must not be negative where it is the only argument")
 				}
 			}
-			if !hasStep {
-				if step = 1; limit < start {
-					step = -1
-				}
+			var by *float64
+			if hasStep {
+				by = &step
 			}
-			count := math.Ceil((limit - start) / step)
+			numbers, err := functions.Range(start, limit, by)
 			switch {
-			case step == 0:
+			case errors.Is(err, functions.ErrStep):
 				return value.Null, blame(2, "step: must not be 0")
-			case math.IsNaN(count) || count > 1_000_000:
-				return value.Null, blame(0, "the result would have more than 1000000 items")
-			case count < 0:
+			case errors.Is(err, functions.ErrLong):
+				return value.Null, blame(0, "the result would have more than %d items", functions.MostItems)
+			case err != nil:
 				return value.Null, blame(2, "step: leads away from the limit")
 			}
-			items := make([]value.Value, int(count))
-			for i := range items {
-				items[i] = value.Number(start + float64(i)*step)
-			}
-			return value.List(items...), nil
+			return numbers, nil
 		},
 	},
 	{
@@ -377,8 +352,7 @@ var collectionFuncs = []*Func{
 		Since:   "0.1.0", Rule: "L10.C6",
 		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
 			if items, ok := args[0].AsList(); ok {
-				return value.Bool(slices.ContainsFunc(items, func(v value.Value) bool { return value.SameContent(v, args[1]) })),
-					nil
+				return value.Bool(functions.Contains(items, args[1])), nil
 			}
 			wanted, ok := args[1].AsString()
 			if !ok {

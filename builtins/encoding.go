@@ -3,13 +3,13 @@ package builtins
 import (
 	"context"
 	"encoding/base64"
-	"encoding/csv"
 	"errors"
 	"net/url"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/yamlhost/yamlhost/internal/functions"
 	"github.com/yamlhost/yamlhost/schema"
 	"github.com/yamlhost/yamlhost/value"
 )
@@ -96,24 +96,14 @@ var encodingFuncs = []*Func{
 		Gives:   `[{"name": "web", "port": "80"}, {"name": "api", "port": "8080"}]`,
 		Since:   "0.1.0", Rule: "D6",
 		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
-			lines, err := csv.NewReader(strings.NewReader(str(args[0]))).ReadAll()
-			if err != nil {
-				return value.Null, &Error{Arg: 0, Reason: "text: is not CSV", Detail: err.Error()}
-			}
-			if len(lines) == 0 {
+			rows, repeated, err := functions.CSV(str(args[0]))
+			switch {
+			case errors.Is(err, functions.ErrHeader):
 				return value.Null, blame(0, "text: lacks the line with the names of the columns")
-			}
-			names := lines[0]
-			rows := make([]value.Value, len(lines)-1)
-			for i, line := range lines[1:] {
-				entries := make([]value.Entry, len(line))
-				for j, field := range line {
-					entries[j] = value.Entry{Key: names[j], Value: value.String(field)}
-				}
-				rows[i] = value.MapOf(entries...)
-				if rows[i].Len() < len(names) {
-					return value.Null, blame(0, "text: two columns have the same name")
-				}
+			case err != nil:
+				return value.Null, &Error{Arg: 0, Reason: "text: is not CSV", Detail: err.Error()}
+			case repeated:
+				return value.Null, blame(0, "text: two columns have the same name")
 			}
 			return value.List(rows...), nil
 		},
@@ -127,9 +117,7 @@ var encodingFuncs = []*Func{
 		Call:    `urlEncode("a b&c")`,
 		Gives:   `"a+b%26c"`,
 		Since:   "0.1.0", Rule: "D6",
-		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
-			return value.String(url.QueryEscape(str(args[0]))), nil
-		},
+		Eval: text(url.QueryEscape),
 	},
 	{
 		Name:    "urlDecode",
@@ -157,9 +145,7 @@ var encodingFuncs = []*Func{
 		Call:    `toBase64("hello")`,
 		Gives:   `"aGVsbG8="`,
 		Since:   "0.1.0", Rule: "L6.20", Portable: true,
-		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
-			return value.String(base64.StdEncoding.EncodeToString([]byte(str(args[0])))), nil
-		},
+		Eval: digest(base64.StdEncoding.EncodeToString),
 	},
 	{
 		Name:    "fromBase64",

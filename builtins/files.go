@@ -2,13 +2,13 @@ package builtins
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/base64"
 	"errors"
 	"io/fs"
 	"unicode/utf8"
 	"unsafe"
 
+	"github.com/yamlhost/yamlhost/internal/functions"
 	"github.com/yamlhost/yamlhost/schema"
 	"github.com/yamlhost/yamlhost/value"
 )
@@ -66,8 +66,7 @@ var fileFuncs = []*Func{
 			if err != nil {
 				return value.Null, err
 			}
-			digest := sha256.Sum256(content)
-			return value.String(base64.StdEncoding.EncodeToString(digest[:])), nil
+			return value.String(functions.Base64SHA256(content)), nil
 		},
 	},
 	{

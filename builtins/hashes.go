@@ -3,14 +3,11 @@ package builtins
 import (
 	"context"
 	"crypto/hmac"
-	"crypto/md5"  //nolint:gosec // the function is called md5; it protects nothing
-	"crypto/sha1" //nolint:gosec // the function is called sha1; it protects nothing
+	"crypto/sha1" //nolint:gosec // see uuidv5
 	"crypto/sha256"
-	"crypto/sha512"
-	"encoding/base64"
 	"encoding/hex"
-	"strings"
 
+	"github.com/yamlhost/yamlhost/internal/functions"
 	"github.com/yamlhost/yamlhost/schema"
 	"github.com/yamlhost/yamlhost/value"
 )
@@ -26,8 +23,7 @@ var hashFuncs = []*Func{
 		Call:    `sha1("hello")`,
 		Gives:   `"aaf4c61ddcc5e8a2dabede0f3b482cd9aea9434d"`,
 		Since:   "0.1.0", Rule: "L6.21", Portable: true,
-		//nolint:gosec // see the import
-		Eval: digest(func(b []byte) []byte { d := sha1.Sum(b); return d[:] }, hex.EncodeToString),
+		Eval: digest(functions.SHA1),
 	},
 	{
 		Name:    "md5",
@@ -38,8 +34,7 @@ var hashFuncs = []*Func{
 		Call:    `md5("hello")`,
 		Gives:   `"5d41402abc4b2a76b9719d911017c592"`,
 		Since:   "0.1.0", Rule: "D6",
-		//nolint:gosec // see the import
-		Eval: digest(func(b []byte) []byte { d := md5.Sum(b); return d[:] }, hex.EncodeToString),
+		Eval: digest(functions.MD5),
 	},
 	{
 		Name:    "sha256",
@@ -50,7 +45,7 @@ var hashFuncs = []*Func{
 		Call:    `sha256("hello")`,
 		Gives:   `"2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"`,
 		Since:   "0.1.0", Rule: "D6",
-		Eval: digest(func(b []byte) []byte { d := sha256.Sum256(b); return d[:] }, hex.EncodeToString),
+		Eval: digest(functions.SHA256),
 	},
 	{
 		Name:    "sha512",
@@ -61,7 +56,7 @@ var hashFuncs = []*Func{
 		Call:    `sha512("hello")`,
 		Gives:   `"9b71d224bd62f3785d96d46ad3ea3d73319bfbc2890caadae2dff72519673ca72323c3d99ba5c11d7c7acc6e14b8c5da0c4663475c2e5c3adef46f73bcdec043"`,
 		Since:   "0.1.0", Rule: "D6",
-		Eval: digest(func(b []byte) []byte { d := sha512.Sum512(b); return d[:] }, hex.EncodeToString),
+		Eval: digest(functions.SHA512),
 	},
 	{
 		Name:    "base64sha256",
@@ -72,7 +67,7 @@ var hashFuncs = []*Func{
 		Call:    `base64sha256("hello")`,
 		Gives:   `"LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ="`,
 		Since:   "0.1.0", Rule: "D6",
-		Eval: digest(func(b []byte) []byte { d := sha256.Sum256(b); return d[:] }, base64.StdEncoding.EncodeToString),
+		Eval: digest(functions.Base64SHA256),
 	},
 	{
 		Name:    "base64sha512",
@@ -83,7 +78,7 @@ var hashFuncs = []*Func{
 		Call:    `base64sha512("hello")`,
 		Gives:   `"m3HSJL1i83hdltRq0+o9czGb+8KJDKra4t/3JRlnPKcjI8PZm6XBHXx6zG4UuMXaDEZjR1wuXDre9G9zvN7AQw=="`,
 		Since:   "0.1.0", Rule: "D6",
-		Eval: digest(func(b []byte) []byte { d := sha512.Sum512(b); return d[:] }, base64.StdEncoding.EncodeToString),
+		Eval: digest(functions.Base64SHA512),
 	},
 	{
 		Name:    "hmacSHA256",
@@ -124,16 +119,14 @@ var hashFuncs = []*Func{
 			}
 			d := sha1.Sum(append(space, str(args[1])...)) //nolint:gosec // RFC 9562 names it
 			d[6], d[8] = d[6]&0x0f|0x50, d[8]&0x3f|0x80
-			h := hex.EncodeToString(d[:16])
-			return value.String(h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]), nil
+			return value.String(functions.UUID(d[:16])), nil
 		},
 	},
 }
 
-func digest(sum func([]byte) []byte, encode func([]byte) string) evalFunc {
-	return func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
-		return value.String(encode(sum([]byte(str(args[0]))))), nil
-	}
+// digest is a function of the bytes of a text.
+func digest(of func([]byte) string) evalFunc {
+	return text(func(s string) string { return of([]byte(s)) })
 }
 
 // uuidSpace is the bytes of a namespace of UUIDs, of which four have names (RFC 9562, 6.6).
@@ -148,9 +141,5 @@ func uuidSpace(name string) ([]byte, bool) {
 	case "x500":
 		name = "6ba7b814-9dad-11d1-80b4-00c04fd430c8"
 	}
-	if len(name) != 36 || name[8] != '-' || name[13] != '-' || name[18] != '-' || name[23] != '-' {
-		return nil, false
-	}
-	space, err := hex.DecodeString(strings.ReplaceAll(name, "-", ""))
-	return space, err == nil && len(space) == 16
+	return functions.ParseUUID(name)
 }

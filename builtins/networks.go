@@ -7,6 +7,7 @@ import (
 	"net/netip"
 
 	"github.com/yamlhost/yamlhost/internal/cidr"
+	"github.com/yamlhost/yamlhost/internal/functions"
 	"github.com/yamlhost/yamlhost/schema"
 	"github.com/yamlhost/yamlhost/value"
 )
@@ -125,7 +126,7 @@ var networkFuncs = []*Func{
 			for _, part := range parts {
 				networks = append(networks, part.String())
 			}
-			return textItems(networks), nil
+			return functions.Texts(networks), nil
 		},
 	},
 	{

@@ -2,12 +2,14 @@ package builtins
 
 import (
 	"context"
+	"errors"
 	"math/big"
 	"strconv"
 	"strings"
 
 	"github.com/zclconf/go-cty/cty/function/stdlib"
 
+	"github.com/yamlhost/yamlhost/internal/functions"
 	"github.com/yamlhost/yamlhost/schema"
 	"github.com/yamlhost/yamlhost/value"
 )
@@ -123,13 +125,7 @@ var numberFuncs = []*Func{
 		Since:   "0.1.0", Rule: "D6",
 		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
 			n, _ := args[0].AsNumber()
-			switch {
-			case n > 0:
-				return value.Int(1), nil
-			case n < 0:
-				return value.Int(-1), nil
-			}
-			return value.Int(0), nil
+			return value.Number(functions.Sign(n)), nil
 		},
 	},
 	{
@@ -175,7 +171,18 @@ var numberFuncs = []*Func{
 		Call:    `parseInt("ff", 16)`,
 		Gives:   `255`,
 		Since:   "0.1.0", Rule: "D6",
-		Eval: throughCty(stdlib.ParseIntFunc),
+		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
+			n, err := functions.ParseInt(str(args[0]), clampInt(args[1]))
+			switch {
+			case errors.Is(err, functions.ErrBase):
+				return value.Null, blame(1, "base: must be from 2 to 62")
+			case errors.Is(err, functions.ErrDigits):
+				return value.Null, blameText(0, str(args[0]), "text: is no whole number in that base")
+			case err != nil:
+				return value.Null, blame(-1, "the result has more digits than a number can hold")
+			}
+			return value.Number(n), nil
+		},
 	},
 	{
 		Name:     "sum",

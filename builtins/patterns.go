@@ -5,9 +5,9 @@ import (
 	"errors"
 	"regexp"
 	"regexp/syntax"
-	"slices"
 	"strings"
 
+	"github.com/yamlhost/yamlhost/internal/functions"
 	"github.com/yamlhost/yamlhost/schema"
 	"github.com/yamlhost/yamlhost/value"
 )
@@ -39,7 +39,7 @@ var patternFuncs = []*Func{
 				return value.Null, blameText(1, str(args[1]),
 					"text: nothing in it matches the pattern; use fn::regexAll where that may be")
 			}
-			return p.match(str(args[1]), found), nil
+			return p.Match(str(args[1]), found, value.Null), nil
 		},
 	},
 	{
@@ -66,7 +66,7 @@ var patternFuncs = []*Func{
 			}
 			items := make([]value.Value, len(found))
 			for i, at := range found {
-				items[i] = p.match(str(args[1]), at)
+				items[i] = p.Match(str(args[1]), at, value.Null)
 			}
 			return value.List(items...), nil
 		},
@@ -128,20 +128,13 @@ func replaced(ctx context.Context, re *regexp.Regexp, text, template string) (st
 	return string(append(out, text[last:]...)), nil
 }
 
-// pattern is a regular expression whose groups have all names or none.
-type pattern struct {
-	*regexp.Regexp
-	names []string // of the groups; empty texts for groups without
-}
-
-func compile(text value.Value) (*pattern, error) {
-	re, err := regexp.Compile(str(text))
+func compile(text value.Value) (*functions.Pattern, error) {
+	p, err := functions.CompilePattern(str(text))
+	if errors.Is(err, functions.ErrGroups) {
+		return nil, blame(0, "pattern: give all of its groups names, or none; a group that only groups is written (?:…)")
+	}
 	if err != nil {
 		return nil, badPattern(0, err)
-	}
-	p := &pattern{re, re.SubexpNames()[1:]}
-	if slices.Contains(p.names, "") && slices.ContainsFunc(p.names, func(name string) bool { return name != "" }) {
-		return nil, blame(0, "pattern: give all of its groups names, or none; a group that only groups is written (?:…)")
 	}
 	return p, nil
 }
@@ -154,29 +147,4 @@ func badPattern(arg int, err error) error {
 		failure.Shown = of.Expr
 	}
 	return failure
-}
-
-// match is what the groups of a match give. A group that took no part in it gives null.
-func (p *pattern) match(text string, at []int) value.Value {
-	group := func(i int) value.Value {
-		if at[2*i] < 0 {
-			return value.Null
-		}
-		return value.String(text[at[2*i]:at[2*i+1]])
-	}
-	switch {
-	case len(p.names) == 0:
-		return group(0)
-	case p.names[0] == "":
-		items := make([]value.Value, len(p.names))
-		for i := range items {
-			items[i] = group(i + 1)
-		}
-		return value.List(items...)
-	}
-	entries := make([]value.Entry, len(p.names))
-	for i, name := range p.names {
-		entries[i] = value.Entry{Key: name, Value: group(i + 1)}
-	}
-	return value.MapOf(entries...)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/yamlhost/yamlhost/internal/functions"
 	"github.com/yamlhost/yamlhost/schema"
 	"github.com/yamlhost/yamlhost/value"
 )
@@ -82,11 +83,7 @@ var sequenceFuncs = []*Func{
 			if size < 1 {
 				return value.Null, blame(1, "size: must be at least 1")
 			}
-			var chunks []value.Value
-			for chunk := range slices.Chunk(items, size) {
-				chunks = append(chunks, value.List(chunk...))
-			}
-			return value.List(chunks...), nil
+			return functions.Chunks(items, size), nil
 		}),
 	},
 	{
@@ -107,9 +104,7 @@ var sequenceFuncs = []*Func{
 				return joined(characters), nil
 			}
 			items, _ := args[0].AsList()
-			items = slices.Clone(items)
-			slices.Reverse(items)
-			return value.List(items...), nil
+			return functions.Reverse(items), nil
 		}),
 	},
 	{
@@ -163,15 +158,16 @@ var sequenceFuncs = []*Func{
 		Gives:   `{"a": 1, "b": 2}`,
 		Since:   "0.1.0", Rule: "D6",
 		Eval: parts(func(args []value.Value) (value.Value, error) {
-			keys, _ := args[0].AsList()
-			if args[1].Len() != len(keys) {
-				return value.Null, blame(1, "values: there are %d for %d keys", args[1].Len(), len(keys))
+			items, _ := args[0].AsList()
+			values, _ := args[1].AsList()
+			if len(values) != len(items) {
+				return value.Null, blame(1, "values: there are %d for %d keys", len(values), len(items))
 			}
-			entries := make([]value.Entry, len(keys))
-			for i, key := range keys {
-				entries[i] = value.Entry{Key: str(key), Value: args[1].At(i)}
+			keys := make([]string, len(items))
+			for i, item := range items {
+				keys[i] = str(item)
 			}
-			return value.MapOf(entries...), nil
+			return functions.Zip(keys, values), nil
 		}),
 	},
 	{
@@ -214,9 +210,7 @@ var sequenceFuncs = []*Func{
 		Since:   "0.1.0", Rule: "D6",
 		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
 			items, _ := args[0].AsList()
-			return value.List(slices.DeleteFunc(slices.Clone(items), func(v value.Value) bool {
-				return v.IsNull() || v.Is(value.KindString) && str(v) == ""
-			})...), nil
+			return functions.Compact(items), nil
 		},
 	},
 	{
@@ -234,7 +228,7 @@ var sequenceFuncs = []*Func{
 		Since:   "0.1.0", Rule: "D6",
 		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
 			items, _ := args[0].AsList()
-			return value.Int(slices.IndexFunc(items, func(v value.Value) bool { return value.SameContent(v, args[1]) })), nil
+			return value.Int(functions.IndexOf(items, args[1])), nil
 		},
 	},
 	{
@@ -249,7 +243,7 @@ var sequenceFuncs = []*Func{
 		Gives:    `["a", "b", "c"]`,
 		Since:    "0.1.0", Rule: "D6",
 		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
-			return pick(args, func(v value.Value, of []*set) bool { return true }), nil
+			return functions.Pick(args, func(v value.Value, of []*functions.Set) bool { return true }), nil
 		},
 	},
 	{
@@ -264,9 +258,7 @@ var sequenceFuncs = []*Func{
 		Gives:    `["b", "c"]`,
 		Since:    "0.1.0", Rule: "D6",
 		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
-			return pick(args, func(v value.Value, of []*set) bool {
-				return !slices.ContainsFunc(of, func(s *set) bool { return !s.has(v) })
-			}), nil
+			return functions.Intersection(args), nil
 		},
 	},
 	{
@@ -283,7 +275,7 @@ var sequenceFuncs = []*Func{
 		Gives:   `["a", "c"]`,
 		Since:   "0.1.0", Rule: "D6",
 		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
-			return pick(args, func(v value.Value, of []*set) bool { return !of[1].has(v) }), nil
+			return functions.Pick(args, func(v value.Value, of []*functions.Set) bool { return !of[1].Has(v) }), nil
 		},
 	},
 	{
@@ -300,7 +292,9 @@ var sequenceFuncs = []*Func{
 		Gives:   `["a", "c"]`,
 		Since:   "0.1.0", Rule: "D6",
 		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
-			return pick(args, func(v value.Value, of []*set) bool { return of[0].has(v) != of[1].has(v) }), nil
+			return functions.Pick(args, func(v value.Value, of []*functions.Set) bool {
+				return of[0].Has(v) != of[1].Has(v)
+			}), nil
 		},
 	},
 	{
@@ -346,56 +340,4 @@ func every(usual bool) evalFunc {
 		}
 		return value.Bool(usual), nil
 	}
-}
-
-// set tells plain values apart by their content.
-type set struct {
-	keys map[string]bool // values with a JSON form, by it
-	rest []value.Value   // the others, which are few
-}
-
-// add reports whether v was not in the set yet, and puts it in.
-func (s *set) add(v value.Value) bool {
-	if s.has(v) {
-		return false
-	}
-	if key, err := value.AppendJSON(nil, v); err == nil {
-		if s.keys == nil {
-			s.keys = make(map[string]bool)
-		}
-		s.keys[string(key)] = true
-	} else {
-		s.rest = append(s.rest, v)
-	}
-	return true
-}
-
-func (s *set) has(v value.Value) bool {
-	if key, err := value.AppendJSON(nil, v); err == nil {
-		return s.keys[string(key)]
-	}
-	return slices.ContainsFunc(s.rest, func(r value.Value) bool { return value.SameContent(r, v) })
-}
-
-// pick is the items of the lists, each once, that keep approves of; it is told the sets of all lists.
-func pick(lists []value.Value, keep func(v value.Value, of []*set) bool) value.Value {
-	sets := make([]*set, len(lists))
-	for i, l := range lists {
-		sets[i] = &set{}
-		items, _ := l.AsList()
-		for _, item := range items {
-			sets[i].add(item)
-		}
-	}
-	var kept []value.Value
-	seen := &set{}
-	for _, l := range lists {
-		items, _ := l.AsList()
-		for _, item := range items {
-			if keep(item, sets) && seen.add(item) {
-				kept = append(kept, item)
-			}
-		}
-	}
-	return value.List(kept...)
 }

@@ -2,6 +2,7 @@ package builtins
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"unicode"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/apparentlymart/go-textseg/v15/textseg"
 
+	"github.com/yamlhost/yamlhost/internal/functions"
 	"github.com/yamlhost/yamlhost/schema"
 	"github.com/yamlhost/yamlhost/value"
 )
@@ -61,7 +63,7 @@ var stringFuncs = []*Func{
 			if text == "" {
 				return value.List(value.String("")), nil // also for an empty delimiter (L6.12)
 			}
-			return textItems(strings.Split(text, delimiter)), nil
+			return functions.Texts(strings.Split(text, delimiter)), nil
 		},
 	},
 	{
@@ -116,9 +118,7 @@ var stringFuncs = []*Func{
 		Call:    `lower("Web-1")`,
 		Gives:   `"web-1"`,
 		Since:   "0.1.0", Rule: "L10.C7",
-		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
-			return value.String(strings.ToLower(str(args[0]))), nil
-		},
+		Eval: text(strings.ToLower),
 	},
 	{
 		Name:    "upper",
@@ -129,9 +129,7 @@ var stringFuncs = []*Func{
 		Call:    `upper("Web-1")`,
 		Gives:   `"WEB-1"`,
 		Since:   "0.1.0", Rule: "L10.C7",
-		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
-			return value.String(strings.ToUpper(str(args[0]))), nil
-		},
+		Eval: text(strings.ToUpper),
 	},
 	{
 		Name:    "substr",
@@ -197,9 +195,7 @@ var stringFuncs = []*Func{
 		Call:    `chomp("hello\n\n")`,
 		Gives:   `"hello"`,
 		Since:   "0.1.0", Rule: "D6",
-		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
-			return value.String(strings.TrimRight(str(args[0]), "\r\n")), nil
-		},
+		Eval: text(functions.Chomp),
 	},
 	{
 		Name:    "trimPrefix",
@@ -214,9 +210,7 @@ var stringFuncs = []*Func{
 		Call:    `trimPrefix("v1.2.3", "v")`,
 		Gives:   `"1.2.3"`,
 		Since:   "0.1.0", Rule: "D6",
-		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
-			return value.String(strings.TrimPrefix(str(args[0]), str(args[1]))), nil
-		},
+		Eval: textAnd(func(s, prefix string) value.Value { return value.String(strings.TrimPrefix(s, prefix)) }),
 	},
 	{
 		Name:    "trimSuffix",
@@ -231,9 +225,7 @@ var stringFuncs = []*Func{
 		Call:    `trimSuffix("index.html", ".html")`,
 		Gives:   `"index"`,
 		Since:   "0.1.0", Rule: "D6",
-		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
-			return value.String(strings.TrimSuffix(str(args[0]), str(args[1]))), nil
-		},
+		Eval: textAnd(func(s, suffix string) value.Value { return value.String(strings.TrimSuffix(s, suffix)) }),
 	},
 	{
 		Name:    "startsWith",
@@ -248,9 +240,7 @@ var stringFuncs = []*Func{
 		Call:    `startsWith("feature/login", "feature/")`,
 		Gives:   `true`,
 		Since:   "0.1.0", Rule: "D6",
-		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
-			return value.Bool(strings.HasPrefix(str(args[0]), str(args[1]))), nil
-		},
+		Eval: textAnd(func(s, prefix string) value.Value { return value.Bool(strings.HasPrefix(s, prefix)) }),
 	},
 	{
 		Name:    "endsWith",
@@ -265,9 +255,7 @@ var stringFuncs = []*Func{
 		Call:    `endsWith("logo.png", ".svg")`,
 		Gives:   `false`,
 		Since:   "0.1.0", Rule: "D6",
-		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
-			return value.Bool(strings.HasSuffix(str(args[0]), str(args[1]))), nil
-		},
+		Eval: textAnd(func(s, suffix string) value.Value { return value.Bool(strings.HasSuffix(s, suffix)) }),
 	},
 	{
 		Name:    "indent",
@@ -283,11 +271,11 @@ var stringFuncs = []*Func{
 		Gives:   `"a:\n  - b\n  - c"`,
 		Since:   "0.1.0", Rule: "D6",
 		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
-			n := clampInt(args[0])
-			if n < 0 || n > 1000 {
-				return value.Null, blame(0, "spaces: must be from 0 to 1000")
+			indented, ok := functions.Indent(str(args[1]), clampInt(args[0]))
+			if !ok {
+				return value.Null, blame(0, "spaces: must be from 0 to %d", functions.MostIndent)
 			}
-			return value.String(strings.ReplaceAll(str(args[1]), "\n", "\n"+strings.Repeat(" ", n))), nil
+			return value.String(indented), nil
 		},
 	},
 	{
@@ -301,17 +289,11 @@ var stringFuncs = []*Func{
 		Call:    `title("hello world")`,
 		Gives:   `"Hello World"`,
 		Since:   "0.1.0", Rule: "D6",
-		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
-			inside := false
-			return value.String(strings.Map(func(r rune) rune {
-				start := !inside
-				inside = unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '\''
-				if start {
-					return unicode.ToTitle(r)
-				}
-				return r
-			}, str(args[0]))), nil
-		},
+		Eval: text(func(s string) string {
+			return functions.Title(s, func(r rune) bool {
+				return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '\''
+			})
+		}),
 	},
 	{
 		Name:    "repeat",
@@ -352,28 +334,12 @@ var stringFuncs = []*Func{
 		Gives:    `["www.example.com", "api.example.com"]`,
 		Since:    "0.1.0", Rule: "D6",
 		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
-			n := -1
-			for i, arg := range args[1:] {
-				switch {
-				case !arg.Is(value.KindList):
-				case n >= 0 && arg.Len() != n:
-					return value.Null, blame(i+1, "arguments: this list has %d items, an earlier one %d", arg.Len(), n)
-				default:
-					n = arg.Len()
-				}
+			rows, err := functions.Rows(args[1:])
+			if uneven := (*functions.LengthError)(nil); errors.As(err, &uneven) {
+				return value.Null, blame(uneven.Arg+1, "arguments: %s", uneven)
 			}
-			if n < 0 {
-				n = 1 // without a list there is one text
-			}
-			texts := make([]value.Value, n)
-			row := make([]value.Value, len(args)-1)
-			for i := range texts {
-				for j, arg := range args[1:] {
-					if row[j] = arg; arg.Is(value.KindList) {
-						row[j] = arg.At(i)
-					}
-				}
-				var err error
+			texts := make([]value.Value, len(rows))
+			for i, row := range rows {
 				if texts[i], err = format(str(args[0]), row); err != nil {
 					return value.Null, err
 				}
@@ -381,6 +347,20 @@ var stringFuncs = []*Func{
 			return value.List(texts...), nil
 		},
 	},
+}
+
+// text is a function of one text that gives a text.
+func text(of func(string) string) evalFunc {
+	return func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
+		return value.String(of(str(args[0]))), nil
+	}
+}
+
+// textAnd is a function of two texts.
+func textAnd(of func(text, other string) value.Value) evalFunc {
+	return func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
+		return of(str(args[0]), str(args[1])), nil
+	}
 }
 
 func str(v value.Value) string { s, _ := v.AsString(); return s }
@@ -392,14 +372,6 @@ func clampInt(v value.Value) int {
 }
 
 func joined(texts []string) value.Value { return value.String(strings.Join(texts, "")) }
-
-func textItems(texts []string) value.Value {
-	items := make([]value.Value, len(texts))
-	for i, text := range texts {
-		items[i] = value.String(text)
-	}
-	return value.List(items...)
-}
 
 // graphemes are the characters of a text as readers see them: Unicode's grapheme clusters (L6.16).
 func graphemes(s string) []string {

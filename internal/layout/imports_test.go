@@ -39,7 +39,7 @@ var mayImport = map[string][]string{
 	"schema":              {"internal/jsontext", "diag", "value/urn", "value"},
 	"parser/ast":          {"diag"},
 	"parser":              {"parser/ast", "diag"},
-	"builtins":            {"internal/cidr", "schema", "value", "diag", "value/urn"},
+	"builtins":            {"internal/cidr", "internal/functions", "schema", "value", "diag", "value/urn"},
 	"editor":              {"parser", "parser/ast", "check", "schema", "builtins", "value", "diag"},
 	"editor/mcp":          {"editor", "check", "builtins", "diag"},
 	"editor/lsp":          {"editor", "parser", "schema", "diag"},
@@ -51,8 +51,8 @@ var mayImport = map[string][]string{
 	"runtime/provider": {"value", "value/urn"},
 	"runtime/plugin": {"internal/httpget", "internal/environ", "internal/filelock", "runtime/provider", "value/wire",
 		"value/mask", "schema", "value", "value/urn"},
-	"runtime/embedded": {"internal/cidr", "internal/confine", "internal/supervise", "internal/patient", "runtime/provider",
-		"schema", "value", "value/mask", "value/urn"},
+	"runtime/embedded": {"internal/cidr", "internal/functions", "internal/confine", "internal/supervise", "internal/patient",
+		"runtime/provider", "schema", "value", "value/mask", "value/urn"},
 	// Bundles for the checker, which knows no bundler.
 	"workspace/sources": {"check", "runtime/dynamic/bundle"},
 	"runtime/dynamic": {"internal/environ", "internal/supervise", "runtime/dynamic/bundle", "runtime/provider", "value/wire", "value",
@@ -97,7 +97,8 @@ var mayImport = map[string][]string{
 	// Files that may make their reader wait for ever.
 	"internal/patient": {},
 	// Dividing network addresses.
-	"internal/cidr": {},
+	"internal/cidr":      {},
+	"internal/functions": {"value"},
 	// Paths inside of a folder and addresses of the public network.
 	"internal/confine": {},
 	// How much memory a process takes.

@@ -109,14 +109,6 @@ func withText(other string, fn func(s, other string) value.Value) formula {
 	}
 }
 
-func textList(list []string) value.Value {
-	items := make([]value.Value, len(list))
-	for i, s := range list {
-		items[i] = value.String(s)
-	}
-	return value.List(items...)
-}
-
 func textsOf(items []value.Value) ([]string, error) {
 	list := make([]string, len(items))
 	for i, item := range items {

@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/base64"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"unicode"
 
+	"github.com/yamlhost/yamlhost/internal/functions"
 	"github.com/yamlhost/yamlhost/value"
 )
 
@@ -73,22 +73,14 @@ func stdConversions() map[string]formula {
 }
 
 func csvDecode(args value.Value) (value.Value, error) {
-	rows, err := csv.NewReader(strings.NewReader(textArg(args, "input"))).ReadAll()
-	if err != nil {
+	rows, _, err := functions.CSV(textArg(args, "input"))
+	switch {
+	case errors.Is(err, functions.ErrHeader):
+		return value.Null, errors.New("the input has no header line")
+	case err != nil:
 		return value.Null, fmt.Errorf("the input is not CSV: %w", err)
 	}
-	if len(rows) == 0 {
-		return value.Null, errors.New("the input has no header line")
-	}
-	var list []value.Value
-	for _, row := range rows[1:] {
-		entry := value.EmptyMap()
-		for i, name := range rows[0] {
-			entry = entry.With(name, value.String(row[i]))
-		}
-		list = append(list, entry)
-	}
-	return value.List(list...), nil
+	return value.List(rows...), nil
 }
 
 // toText is a scalar as a text; null stays what it is.

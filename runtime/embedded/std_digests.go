@@ -1,28 +1,24 @@
 package embedded
 
 import (
-	"crypto/md5"
 	"crypto/rsa"
-	"crypto/sha1"
-	"crypto/sha256"
-	"crypto/sha512"
 	"encoding/base64"
-	"encoding/hex"
 	"errors"
 
 	"golang.org/x/crypto/bcrypt"
 
+	"github.com/yamlhost/yamlhost/internal/functions"
 	"github.com/yamlhost/yamlhost/value"
 )
 
 func stdDigests() map[string]formula {
-	hash := func(fn func([]byte) []byte) formula {
-		return always1(func(s string) string { return hex.EncodeToString(fn([]byte(s))) })
+	hash := func(of func([]byte) string) formula {
+		return always1(func(s string) string { return of([]byte(s)) })
 	}
 	return map[string]formula{
-		"md5": hash(md5Of), "sha1": hash(sha1Of), "sha256": hash(sha256Of), "sha512": hash(sha512Of),
-		"base64sha256": always1(func(s string) string { return base64.StdEncoding.EncodeToString(sha256Of([]byte(s))) }),
-		"base64sha512": always1(func(s string) string { return base64.StdEncoding.EncodeToString(sha512Of([]byte(s))) }),
+		"md5": hash(functions.MD5), "sha1": hash(functions.SHA1), "sha256": hash(functions.SHA256),
+		"sha512": hash(functions.SHA512), "base64sha256": hash(functions.Base64SHA256),
+		"base64sha512": hash(functions.Base64SHA512),
 		"bcrypt": func(args value.Value) (value.Value, error) {
 			cost := bcrypt.DefaultCost
 			if args.Has("cost") {
@@ -37,11 +33,6 @@ func stdDigests() map[string]formula {
 		"rsadecrypt": decryptRSA,
 	}
 }
-
-func md5Of(b []byte) []byte    { sum := md5.Sum(b); return sum[:] }
-func sha1Of(b []byte) []byte   { sum := sha1.Sum(b); return sum[:] }
-func sha256Of(b []byte) []byte { sum := sha256.Sum256(b); return sum[:] }
-func sha512Of(b []byte) []byte { sum := sha512.Sum512(b); return sum[:] }
 
 // decryptRSA takes off an encryption with padding by PKCS #1 v1.5. No error shows any of the key.
 func decryptRSA(args value.Value) (value.Value, error) {

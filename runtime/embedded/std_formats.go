@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/yamlhost/yamlhost/internal/functions"
 	"github.com/yamlhost/yamlhost/value"
 )
 
@@ -26,37 +27,18 @@ func stdFormats() map[string]formula {
 // formatList formats once for each member of the lists among its arguments, which must be equally long; what is no list
 // is the same each time. Without lists it formats once.
 func formatList(args value.Value) (value.Value, error) {
-	given := listArg(args, "args")
-	count := -1
-	for _, arg := range given {
-		items, ok := arg.AsList()
-		switch {
-		case ok && count >= 0 && len(items) != count:
-			return value.Null, fmt.Errorf("the lists must be equally long, but one has %d members and another %d", count,
-				len(items))
-		case ok:
-			count = len(items)
-		}
+	rows, err := functions.Rows(listArg(args, "args"))
+	if uneven := (*functions.LengthError)(nil); errors.As(err, &uneven) {
+		return value.Null, fmt.Errorf("the lists must be equally long, but one has %d members and another %d",
+			uneven.Earlier, uneven.Length)
 	}
-	rounds := count
-	if count < 0 {
-		rounds = 1
-	}
-	texts := make([]string, rounds)
-	for i := range texts {
-		round := make([]value.Value, len(given))
-		for j, arg := range given {
-			round[j] = arg
-			if items, ok := arg.AsList(); ok {
-				round[j] = items[i]
-			}
-		}
-		var err error
-		if texts[i], err = format(textArg(args, "input"), round); err != nil {
+	texts := make([]string, len(rows))
+	for i, row := range rows {
+		if texts[i], err = format(textArg(args, "input"), row); err != nil {
 			return value.Null, err
 		}
 	}
-	return textList(texts), nil
+	return functions.Texts(texts), nil
 }
 
 // hole is %, flags, a width, a precision, the number of an argument and a verb.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/yamlhost/yamlhost/internal/functions"
 	"github.com/yamlhost/yamlhost/value"
 )
 
@@ -22,26 +23,20 @@ func stdLists() map[string]formula {
 			return value.Bool(!slices.ContainsFunc(l, func(v value.Value) bool { return !truth(v) })), nil
 		}),
 		"anytrue":  of(func(l []value.Value) (value.Value, error) { return value.Bool(slices.ContainsFunc(l, truth)), nil }),
-		"distinct": of(func(l []value.Value) (value.Value, error) { return value.List(distinct(l)...), nil }),
-		"toset":    of(func(l []value.Value) (value.Value, error) { return value.List(distinct(l)...), nil }),
+		"distinct": of(func(l []value.Value) (value.Value, error) { return functions.Distinct(value.List(l...)), nil }),
+		"toset":    of(func(l []value.Value) (value.Value, error) { return functions.Distinct(value.List(l...)), nil }),
 		"tolist":   of(func(l []value.Value) (value.Value, error) { return value.List(l...), nil }),
-		"flatten":  of(func(l []value.Value) (value.Value, error) { return value.List(flat(nil, l)...), nil }),
-		"reverse": of(func(l []value.Value) (value.Value, error) {
-			l = slices.Clone(l)
-			slices.Reverse(l)
-			return value.List(l...), nil
-		}),
+		"flatten": func(args value.Value) (value.Value, error) {
+			items, _ := functions.Flatten(args.Get("input")) // providers get no unknown arguments
+			return value.List(items...), nil
+		},
+		"reverse": of(func(l []value.Value) (value.Value, error) { return functions.Reverse(l), nil }),
 		"sort": of(func(l []value.Value) (value.Value, error) {
 			list, err := textsOf(l)
 			slices.Sort(list)
-			return textList(list), err
+			return functions.Texts(list), err
 		}),
-		"compact": of(func(l []value.Value) (value.Value, error) {
-			return value.List(slices.DeleteFunc(slices.Clone(l), func(v value.Value) bool {
-				s, text := v.AsString()
-				return v.IsNull() || text && s == ""
-			})...), nil
-		}),
+		"compact": of(func(l []value.Value) (value.Value, error) { return functions.Compact(l), nil }),
 		"concat": of(func(l []value.Value) (value.Value, error) {
 			var all []value.Value
 			for _, part := range l {
@@ -58,19 +53,9 @@ func stdLists() map[string]formula {
 			}
 			return value.Null, errors.New("all lists are empty")
 		}),
-		"setintersection": of(func(l []value.Value) (value.Value, error) {
-			var common []value.Value
-			for i, part := range l {
-				items, _ := part.AsList()
-				if i == 0 {
-					common = distinct(items)
-				}
-				common = slices.DeleteFunc(common, func(v value.Value) bool { return !memberOf(items, v) })
-			}
-			return value.List(common...), nil
-		}),
+		"setintersection": of(func(l []value.Value) (value.Value, error) { return functions.Intersection(l), nil }),
 		"contains": func(args value.Value) (value.Value, error) {
-			return value.Bool(memberOf(listArg(args, "input"), args.Get("element"))), nil
+			return value.Bool(functions.Contains(listArg(args, "input"), args.Get("element"))), nil
 		},
 		"element": func(args value.Value) (value.Value, error) {
 			l := listArg(args, "input")
@@ -84,10 +69,7 @@ func stdLists() map[string]formula {
 			return l[i%len(l)], nil
 		},
 		"index": func(args value.Value) (value.Value, error) {
-			i := slices.IndexFunc(listArg(args, "input"), func(v value.Value) bool {
-				return value.SameContent(v,
-					args.Get("element"))
-			})
+			i := functions.IndexOf(listArg(args, "input"), args.Get("element"))
 			if i < 0 {
 				return value.Null, errors.New("the list has no such element")
 			}
@@ -99,11 +81,7 @@ func stdLists() map[string]formula {
 			if err != nil || size < 1 {
 				return value.Null, errors.New("size must be a whole number from 1")
 			}
-			var chunks []value.Value
-			for chunk := range slices.Chunk(listArg(args, "input"), size) {
-				chunks = append(chunks, value.List(chunk...))
-			}
-			return value.List(chunks...), nil
+			return functions.Chunks(listArg(args, "input"), size), nil
 		},
 		"slice": func(args value.Value) (value.Value, error) {
 			l := listArg(args, "list")
@@ -121,31 +99,6 @@ func stdLists() map[string]formula {
 			return value.List(l[from:to]...), nil
 		},
 	}
-}
-
-func memberOf(list []value.Value, v value.Value) bool {
-	return slices.ContainsFunc(list, func(x value.Value) bool { return value.SameContent(x, v) })
-}
-
-func distinct(list []value.Value) []value.Value {
-	var kept []value.Value
-	for _, v := range list {
-		if !memberOf(kept, v) {
-			kept = append(kept, v)
-		}
-	}
-	return kept
-}
-
-func flat(dst, l []value.Value) []value.Value {
-	for _, v := range l {
-		if items, ok := v.AsList(); ok {
-			dst = flat(dst, items)
-			continue
-		}
-		dst = append(dst, v)
-	}
-	return dst
 }
 
 // firstOf is the first value that is neither null nor an empty text. With a text among them all count as texts;

@@ -6,25 +6,14 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/yamlhost/yamlhost/internal/functions"
 	"github.com/yamlhost/yamlhost/value"
 )
 
 func stdMaps() map[string]formula {
-	sorted := func(m value.Value) []string {
-		keys := slices.Clone(m.Keys())
-		slices.Sort(keys)
-		return keys
-	}
 	return map[string]formula{
-		"keys": func(args value.Value) (value.Value, error) { return textList(sorted(args.Get("input"))), nil },
-		"values": func(args value.Value) (value.Value, error) {
-			m := args.Get("input")
-			var list []value.Value
-			for _, k := range sorted(m) {
-				list = append(list, m.Get(k))
-			}
-			return value.List(list...), nil
-		},
+		"keys":   func(args value.Value) (value.Value, error) { return functions.Texts(args.Get("input").Keys()), nil },
+		"values": func(args value.Value) (value.Value, error) { return functions.Values(args.Get("input")), nil },
 		"lookup": func(args value.Value) (value.Value, error) {
 			if v, found := args.Get("map").Lookup(textArg(args, "key")); found {
 				return v, nil
@@ -50,11 +39,7 @@ func stdMaps() map[string]formula {
 			if err != nil {
 				return value.Null, err
 			}
-			m := value.EmptyMap()
-			for i, k := range keys {
-				m = m.With(k, values[i])
-			}
-			return m, nil
+			return functions.Zip(keys, values), nil
 		},
 		"map": func(args value.Value) (value.Value, error) {
 			pairs := listArg(args, "args")
@@ -73,7 +58,7 @@ func stdMaps() map[string]formula {
 		},
 		"transpose": func(args value.Value) (value.Value, error) {
 			m, turned := args.Get("input"), map[string][]value.Value{}
-			for _, k := range sorted(m) {
+			for _, k := range m.Keys() {
 				items, _ := m.Get(k).AsList()
 				members, err := textsOf(items)
 				if err != nil {

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 
 	"github.com/yamlhost/yamlhost/internal/cidr"
+	"github.com/yamlhost/yamlhost/internal/functions"
 	"github.com/yamlhost/yamlhost/value"
 )
 
@@ -103,5 +104,5 @@ func consecutiveSubnets(args value.Value) (value.Value, error) {
 	for _, part := range parts {
 		list = append(list, part.String())
 	}
-	return textList(list), nil
+	return functions.Texts(list), nil
 }

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/big"
 
+	"github.com/yamlhost/yamlhost/internal/functions"
 	"github.com/yamlhost/yamlhost/value"
 )
 
@@ -30,16 +30,8 @@ func stdNumbers() map[string]formula {
 	}
 	return map[string]formula{
 		"abs": one(math.Abs), "ceil": one(math.Ceil), "floor": one(math.Floor),
-		"signum": one(func(f float64) float64 {
-			switch {
-			case f > 0:
-				return 1
-			case f < 0:
-				return -1
-			}
-			return 0
-		}),
-		"max": fold("maximum", math.Max), "min": fold("minimum", math.Min),
+		"signum": one(functions.Sign),
+		"max":    fold("maximum", math.Max), "min": fold("minimum", math.Min),
 		"sum": fold("sum", func(a, b float64) float64 { return a + b }),
 		"pow": func(args value.Value) (value.Value, error) {
 			return finite(math.Pow(numberArg(args, "base"), numberArg(args, "exponent")))
@@ -53,27 +45,21 @@ func stdNumbers() map[string]formula {
 }
 
 func numberRange(args value.Value) (value.Value, error) {
-	start, limit, step := numberArg(args, "start"), numberArg(args, "limit"), 1.0
-	if limit < start {
-		step = -1
-	}
+	var step *float64
 	if args.Has("step") {
-		step = numberArg(args, "step")
+		by := numberArg(args, "step")
+		step = &by
 	}
-	if step == 0 || step > 0 && limit < start || step < 0 && limit > start {
-		return value.Null, errors.New("the step does not lead from the start to the limit")
+	numbers, err := functions.Range(numberArg(args, "start"), numberArg(args, "limit"), step)
+	switch {
+	case errors.Is(err, functions.ErrLong):
+		err = errors.New("the range has too many numbers")
+	case err != nil:
+		err = errors.New("the step does not lead from the start to the limit")
 	}
-	if math.Abs((limit-start)/step) > largestRandom {
-		return value.Null, errors.New("the range has too many numbers")
-	}
-	var list []value.Value
-	for f := start; step > 0 && f < limit || step < 0 && f > limit; f += step {
-		list = append(list, value.Number(f))
-	}
-	return value.List(list...), nil
+	return numbers, err
 }
 
-// parseInteger reads a number in a base from 2 to 62, where letters are digits, small ones first.
 func parseInteger(args value.Value) (value.Value, error) {
 	base := 10
 	if args.Has("base") {
@@ -82,17 +68,15 @@ func parseInteger(args value.Value) (value.Value, error) {
 			return value.Null, err
 		}
 	}
-	if base < 2 || base > big.MaxBase {
-		return value.Null, fmt.Errorf("base must be from 2 to %d", big.MaxBase)
-	}
 	text := textArg(args, "input")
-	n, ok := new(big.Int).SetString(text, base)
-	if !ok {
+	n, err := functions.ParseInt(text, base)
+	switch {
+	case errors.Is(err, functions.ErrBase):
+		return value.Null, errors.New("base must be from 2 to 62")
+	case errors.Is(err, functions.ErrDigits):
 		return value.Null, fmt.Errorf("%q is no whole number in base %d", text, base)
-	}
-	f, exact := new(big.Float).SetInt(n).Float64()
-	if exact != big.Exact {
+	case err != nil:
 		return value.Null, fmt.Errorf("%q is too large to be exact", text)
 	}
-	return value.Number(f), nil
+	return value.Number(n), nil
 }

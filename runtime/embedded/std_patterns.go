@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/yamlhost/yamlhost/internal/functions"
 	"github.com/yamlhost/yamlhost/value"
 )
 
@@ -17,20 +18,22 @@ func stdPatterns() map[string]formula {
 			if err != nil {
 				return value.Null, err
 			}
-			match := pattern.FindStringSubmatch(textArg(args, "string"))
+			text := textArg(args, "string")
+			match := pattern.FindStringSubmatchIndex(text)
 			if match == nil {
 				return value.Null, errors.New("the pattern matches nowhere in the string")
 			}
-			return captures(pattern, match), nil
+			return pattern.Match(text, match, value.String("")), nil
 		},
 		"regexall": func(args value.Value) (value.Value, error) {
 			pattern, err := compile(textArg(args, "pattern"))
 			if err != nil {
 				return value.Null, err
 			}
+			text := textArg(args, "string")
 			var list []value.Value
-			for _, match := range pattern.FindAllStringSubmatch(textArg(args, "string"), -1) {
-				list = append(list, captures(pattern, match))
+			for _, match := range pattern.FindAllStringSubmatchIndex(text, -1) {
+				list = append(list, pattern.Match(text, match, value.String("")))
 			}
 			return value.List(list...), nil
 		},
@@ -49,36 +52,13 @@ func stdPatterns() map[string]formula {
 	}
 }
 
-// compile reads a pattern whose groups have all names or none.
-func compile(text string) (*regexp.Regexp, error) {
-	pattern, err := regexp.Compile(text)
-	if err != nil {
+func compile(text string) (*functions.Pattern, error) {
+	pattern, err := functions.CompilePattern(text)
+	switch {
+	case errors.Is(err, functions.ErrGroups):
+		return nil, errors.New("pattern has groups with names and groups without: give all of them a name, or none")
+	case err != nil:
 		return nil, fmt.Errorf("pattern is no regular expression: %w", err)
 	}
-	named := 0
-	for _, name := range pattern.SubexpNames() {
-		if name != "" {
-			named++
-		}
-	}
-	if named > 0 && named < pattern.NumSubexp() {
-		return nil, errors.New("pattern has groups with names and groups without: give all of them a name, or none")
-	}
 	return pattern, nil
-}
-
-// captures are a match's groups, by name or in order; without groups, all that was matched.
-func captures(pattern *regexp.Regexp, match []string) value.Value {
-	names := pattern.SubexpNames()
-	switch {
-	case len(match) == 1:
-		return value.String(match[0])
-	case names[1] == "":
-		return textList(match[1:])
-	}
-	groups := value.EmptyMap()
-	for i, text := range match[1:] {
-		groups = groups.With(names[i+1], value.String(text))
-	}
-	return groups
 }

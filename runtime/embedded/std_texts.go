@@ -1,7 +1,6 @@
 package embedded
 
 import (
-	"errors"
 	"fmt"
 	"net/url"
 	"path/filepath"
@@ -9,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/yamlhost/yamlhost/internal/functions"
 	"github.com/yamlhost/yamlhost/value"
 )
 
@@ -17,7 +17,7 @@ func stdTexts() map[string]formula {
 		"lower":     always1(strings.ToLower),
 		"upper":     always1(strings.ToUpper),
 		"trimspace": always1(strings.TrimSpace),
-		"chomp":     always1(func(s string) string { return strings.TrimRight(s, "\r\n") }),
+		"chomp":     always1(functions.Chomp),
 		"strrev": always1(func(s string) string {
 			runes := []rune(s)
 			slices.Reverse(runes)
@@ -32,7 +32,7 @@ func stdTexts() map[string]formula {
 		"startswith": withText("prefix", func(s, p string) value.Value { return value.Bool(strings.HasPrefix(s, p)) }),
 		"endswith":   withText("suffix", func(s, p string) value.Value { return value.Bool(strings.HasSuffix(s, p)) }),
 		"split": func(args value.Value) (value.Value, error) {
-			return textList(strings.Split(textArg(args, "text"), textArg(args, "separator"))), nil
+			return functions.Texts(strings.Split(textArg(args, "text"), textArg(args, "separator"))), nil
 		},
 		"join": func(args value.Value) (value.Value, error) {
 			parts, err := textsOf(listArg(args, "input"))
@@ -40,10 +40,11 @@ func stdTexts() map[string]formula {
 		},
 		"indent": func(args value.Value) (value.Value, error) {
 			n, err := whole(args, "spaces")
-			if err != nil || n < 0 || n > 1000 {
-				return value.Null, errors.New("spaces must be a whole number from 0 to 1000")
+			indented, ok := functions.Indent(textArg(args, "input"), n)
+			if err != nil || !ok {
+				return value.Null, fmt.Errorf("spaces must be a whole number from 0 to %d", functions.MostIndent)
 			}
-			return value.String(strings.ReplaceAll(textArg(args, "input"), "\n", "\n"+strings.Repeat(" ", n))), nil
+			return value.String(indented), nil
 		},
 		"substr": substring,
 		"title":  always1(titled),
@@ -74,15 +75,9 @@ func substring(args value.Value) (value.Value, error) {
 	return value.String(string(runes[offset : offset+length])), nil
 }
 
-// titled makes the first letter of each word large. Words end at anything that is no letter, digit or underscore.
+// titled makes the first letter of each word a capital. Words end at anything that is no letter, digit or underscore.
 func titled(s string) string {
-	inside := false
-	return strings.Map(func(r rune) rune {
-		begins := !inside
-		inside = r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) || r > unicode.MaxASCII && !unicode.IsSpace(r)
-		if begins {
-			return unicode.ToTitle(r)
-		}
-		return r
-	}, s)
+	return functions.Title(s, func(r rune) bool {
+		return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) || r > unicode.MaxASCII && !unicode.IsSpace(r)
+	})
 }

@@ -2,7 +2,6 @@ package embedded
 
 import (
 	"encoding/base64"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"github.com/yamlhost/yamlhost/internal/confine"
+	"github.com/yamlhost/yamlhost/internal/functions"
 	"github.com/yamlhost/yamlhost/value"
 )
 
@@ -51,8 +51,7 @@ func (s standard) world() map[string]formula {
 				return value.Null, err
 			}
 			uuid4(data, now())
-			h := hex.EncodeToString(data)
-			return value.String(strings.Join([]string{h[:8], h[8:12], h[12:16], h[16:20], h[20:]}, "-")), nil
+			return value.String(functions.UUID(data)), nil
 		},
 		"abspath":    always1(s.path),
 		"pathexpand": fromText(s.expand),
@@ -71,12 +70,12 @@ func (s standard) world() map[string]formula {
 var fileForms = map[string]func([]byte) string{
 	"file":             func(b []byte) string { return string(b) },
 	"filebase64":       base64.StdEncoding.EncodeToString,
-	"filebase64sha256": func(b []byte) string { return base64.StdEncoding.EncodeToString(sha256Of(b)) },
-	"filebase64sha512": func(b []byte) string { return base64.StdEncoding.EncodeToString(sha512Of(b)) },
-	"filemd5":          func(b []byte) string { return hex.EncodeToString(md5Of(b)) },
-	"filesha1":         func(b []byte) string { return hex.EncodeToString(sha1Of(b)) },
-	"filesha256":       func(b []byte) string { return hex.EncodeToString(sha256Of(b)) },
-	"filesha512":       func(b []byte) string { return hex.EncodeToString(sha512Of(b)) },
+	"filebase64sha256": functions.Base64SHA256,
+	"filebase64sha512": functions.Base64SHA512,
+	"filemd5":          functions.MD5,
+	"filesha1":         functions.SHA1,
+	"filesha256":       functions.SHA256,
+	"filesha512":       functions.SHA512,
 }
 
 // path is a path as the program means it: relative ones begin in its directory.

@@ -3,11 +3,11 @@ package embedded
 import (
 	"context"
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"strings"
 	"time"
 
+	"github.com/yamlhost/yamlhost/internal/functions"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/value"
 )
@@ -44,8 +44,7 @@ func uuid7(data []byte, now time.Time) {
 }
 
 func uuidOutputs(data []byte) (string, value.Value) {
-	text := hex.EncodeToString(data)
-	id := strings.Join([]string{text[:8], text[8:12], text[12:16], text[16:20], text[20:]}, "-")
+	id := functions.UUID(data)
 	return id, value.MapOf(value.Entry{Key: "result", Value: value.String(id)})
 }
 
@@ -53,11 +52,8 @@ var errNoUUID = errors.New("the ID must be a UUID such as aabbccdd-eeff-0011-223
 
 // adoptPlainUUID takes the 36 characters of a UUID, of any version.
 func adoptPlainUUID(text string) (string, value.Value, error) {
-	if len(text) != 36 || text[8] != '-' || text[13] != '-' || text[18] != '-' || text[23] != '-' {
-		return "", value.Null, errNoUUID
-	}
-	data, err := hex.DecodeString(text[:8] + text[9:13] + text[14:18] + text[19:23] + text[24:])
-	if err != nil {
+	data, ok := functions.ParseUUID(text)
+	if !ok {
 		return "", value.Null, errNoUUID
 	}
 	id, outputs := uuidOutputs(data)

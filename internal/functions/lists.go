@@ -1,0 +1,180 @@
+package functions
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// IndexOf is the index of the first item with the content of v; -1 when there is none.
+func IndexOf(items []value.Value, v value.Value) int {
+	return slices.IndexFunc(items, func(item value.Value) bool { return value.SameContent(item, v) })
+}
+
+// Contains reports whether an item has the content of v.
+func Contains(items []value.Value, v value.Value) bool { return IndexOf(items, v) >= 0 }
+
+// Reverse is the items in the opposite order.
+func Reverse(items []value.Value) value.Value {
+	items = slices.Clone(items)
+	slices.Reverse(items)
+	return value.List(items...)
+}
+
+// Compact is the items without those that are null or an empty text.
+func Compact(items []value.Value) value.Value {
+	return value.List(slices.DeleteFunc(slices.Clone(items), func(v value.Value) bool {
+		text, isText := v.AsString()
+		return v.IsNull() || isText && text == ""
+	})...)
+}
+
+// Chunks is the items in lists of size, of which the last may be shorter. size is at least 1.
+func Chunks(items []value.Value, size int) value.Value {
+	var chunks []value.Value
+	for chunk := range slices.Chunk(items, size) {
+		chunks = append(chunks, value.List(chunk...))
+	}
+	return value.List(chunks...)
+}
+
+// Flatten is the items, and in the place of each list its own items, at any depth; they keep the marks of their lists.
+// ok is false when an unknown item may turn out to be a list.
+func Flatten(list value.Value) (items []value.Value, ok bool) {
+	ok = true
+	var walk func(v value.Value)
+	walk = func(v value.Value) {
+		for i := range v.Len() {
+			item, _ := v.Index(i)
+			switch {
+			case item.Is(value.KindList):
+				walk(item)
+			case !item.IsKnown() && (item.Kind() == value.KindList || item.Kind() == value.KindAny):
+				ok = false
+			default:
+				items = append(items, item)
+			}
+		}
+	}
+	walk(list)
+	return items, ok
+}
+
+// Zip is a map of keys and the values at the same places; of equal keys the last counts. There are as many values as
+// keys.
+func Zip(keys []string, values []value.Value) value.Value {
+	entries := make([]value.Entry, len(keys))
+	for i, key := range keys {
+		entries[i] = value.Entry{Key: key, Value: values[i]}
+	}
+	return value.MapOf(entries...)
+}
+
+// Values is the values of a map, ordered by their keys.
+func Values(m value.Value) value.Value {
+	items := make([]value.Value, m.Len())
+	for i := range items {
+		items[i] = m.At(i)
+	}
+	return value.List(items...)
+}
+
+// LengthError says that a list among the arguments of Rows is not as long as an earlier one.
+type LengthError struct{ Arg, Length, Earlier int } // Arg is 0-based
+
+// Error names both lengths.
+func (e *LengthError) Error() string {
+	return fmt.Sprintf("this list has %d items, an earlier one %d", e.Length, e.Earlier)
+}
+
+// Rows spreads arguments: row i has item i of each list among them, and what is no list is the same in every row.
+// Without a list there is one row. The error is a *LengthError.
+func Rows(args []value.Value) ([][]value.Value, error) {
+	count := -1
+	for i, arg := range args {
+		switch {
+		case !arg.Is(value.KindList):
+		case count >= 0 && arg.Len() != count:
+			return nil, &LengthError{Arg: i, Length: arg.Len(), Earlier: count}
+		default:
+			count = arg.Len()
+		}
+	}
+	if count < 0 {
+		count = 1
+	}
+	rows := make([][]value.Value, count)
+	for i := range rows {
+		rows[i] = slices.Clone(args)
+		for j, arg := range args {
+			if arg.Is(value.KindList) {
+				rows[i][j] = arg.At(i)
+			}
+		}
+	}
+	return rows, nil
+}
+
+// Set tells values apart by their content. The zero Set is empty.
+type Set struct {
+	keys map[string]bool // values with a JSON form, by it
+	rest []value.Value   // the others, which are few
+}
+
+// Has reports whether a value with the content of v is in the set.
+func (s *Set) Has(v value.Value) bool {
+	if key, err := value.AppendJSON(nil, v); err == nil {
+		return s.keys[string(key)]
+	}
+	return Contains(s.rest, v)
+}
+
+// add puts v into the set and reports whether it was not there yet.
+func (s *Set) add(v value.Value) bool {
+	if s.Has(v) {
+		return false
+	}
+	if key, err := value.AppendJSON(nil, v); err == nil {
+		if s.keys == nil {
+			s.keys = make(map[string]bool)
+		}
+		s.keys[string(key)] = true
+	} else {
+		s.rest = append(s.rest, v)
+	}
+	return true
+}
+
+// Pick is the items of the lists, each content once, for which keep holds; keep is given the sets of all lists.
+func Pick(lists []value.Value, keep func(v value.Value, of []*Set) bool) value.Value {
+	sets := make([]*Set, len(lists))
+	for i, list := range lists {
+		sets[i] = &Set{}
+		for j := range list.Len() {
+			sets[i].add(list.At(j))
+		}
+	}
+	var kept []value.Value
+	seen := &Set{}
+	for _, list := range lists {
+		for j := range list.Len() {
+			if item := list.At(j); keep(item, sets) && seen.add(item) {
+				kept = append(kept, item)
+			}
+		}
+	}
+	return value.List(kept...)
+}
+
+// Distinct is the items of a list, each content once.
+func Distinct(list value.Value) value.Value {
+	return Pick([]value.Value{list}, func(value.Value, []*Set) bool { return true })
+}
+
+// Intersection is the items that all lists have, each content once, in the order of the first list.
+func Intersection(lists []value.Value) value.Value {
+	return Pick(lists, func(v value.Value, of []*Set) bool {
+		return !slices.ContainsFunc(of, func(s *Set) bool { return !s.Has(v) })
+	})
+}

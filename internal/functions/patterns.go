@@ -1,0 +1,54 @@
+package functions
+
+import (
+	"errors"
+	"regexp"
+	"slices"
+
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// ErrGroups is returned for a regular expression that has groups with names and groups without.
+var ErrGroups = errors.New("some groups have names, others have none")
+
+// Pattern is a regular expression, in the syntax of RE2, whose groups have all names or none. It is safe for concurrent
+// use.
+type Pattern struct {
+	*regexp.Regexp
+	names []string // of the groups; empty texts for groups without
+}
+
+// CompilePattern reads a regular expression. It returns ErrGroups, or the error of package regexp.
+func CompilePattern(text string) (*Pattern, error) {
+	re, err := regexp.Compile(text)
+	if err != nil {
+		return nil, err
+	}
+	p := &Pattern{re, re.SubexpNames()[1:]}
+	if slices.Contains(p.names, "") && slices.ContainsFunc(p.names, func(name string) bool { return name != "" }) {
+		return nil, ErrGroups
+	}
+	return p, nil
+}
+
+// Match is what a match gives: without groups the text that matched, with groups a list of theirs, with named groups a
+// map. A group that took no part in it gives absent. at are the places as FindStringSubmatchIndex returns them.
+func (p *Pattern) Match(text string, at []int, absent value.Value) value.Value {
+	group := func(i int) value.Value {
+		if at[2*i] < 0 {
+			return absent
+		}
+		return value.String(text[at[2*i]:at[2*i+1]])
+	}
+	if len(p.names) == 0 {
+		return group(0)
+	}
+	groups := make([]value.Value, len(p.names))
+	for i := range groups {
+		groups[i] = group(i + 1)
+	}
+	if p.names[0] == "" {
+		return value.List(groups...)
+	}
+	return Zip(p.names, groups)
+}
