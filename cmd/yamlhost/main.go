@@ -6,7 +6,6 @@ import (
 	"os"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/cli"
-	"github.com/yamlhost/yamlhost/internal/memory"
 	"github.com/yamlhost/yamlhost/internal/release"
 )
 
@@ -14,7 +13,6 @@ import (
 var version string
 
 func main() {
-	memory.Bound(os.Getenv)
 	streams, world := cli.System(release.Version(version))
 	os.Exit(cli.Run(context.Background(), os.Args[1:], streams, world))
 }

@@ -43,7 +43,7 @@ type Log struct {
 	o    LogOptions
 
 	mu      sync.Mutex
-	queue   []byte    // framed records not yet written
+	queue   [][]byte  // framed records not yet written, several in one piece
 	batch   *batch    // of the records that no sync has been begun for, written or not; nil if there are none
 	busy    bool      // somebody writes or syncs
 	size    int64     // bytes accepted, in the file or in queue
@@ -101,7 +101,7 @@ func (l *Log) Defer(_ context.Context, e Entry) error {
 	return l.PutDeferred(record, false, func(error) {})()
 }
 
-// Record is an encoded entry.
+// Record is an encoded entry. It is put once, and the Log owns its bytes from then on.
 type Record []byte
 
 // Encode makes an entry ready to be put, with its secrets sealed by m; it is most of the work. A record that nobody
@@ -109,7 +109,7 @@ type Record []byte
 // refuse is an error.
 func Encode(e Entry, m state.Sealer) (Record, error) {
 	const head = frameSize + 1
-	r, err := appendEntry(append(make([]byte, frameSize, 2048), byte(kindEntry)), e, m)
+	r, err := appendEntry(append(records.get()[:frameSize], byte(kindEntry)), e, m)
 	if err == nil {
 		err = readable(r[head:])
 	}
@@ -202,12 +202,18 @@ func (l *Log) enqueue(record []byte) *batch {
 	if l.batch == nil {
 		l.batch = &batch{done: make(chan struct{})}
 	}
-	if len(l.queue) == 0 { // a record is put once, so that its bytes may be kept
-		l.queue = record
-	} else {
-		l.queue = append(l.queue, record...)
-	}
 	l.size += int64(len(record))
+	last := len(l.queue) - 1
+	switch {
+	case last >= 0 && cap(l.queue[last])-len(l.queue[last]) >= len(record):
+		l.queue[last] = append(l.queue[last], record...)
+		records.put(record)
+	case len(record) > pieceSize/2: // a record is put once, so that its bytes may be kept
+		l.queue = append(l.queue, record)
+	default:
+		l.queue = append(l.queue, append(pieces.get(), record...))
+		records.put(record)
+	}
 	return l.batch
 }
 
@@ -245,15 +251,12 @@ func (l *Log) await(b *batch) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.failed = failed
-	if l.queue == nil {
-		l.queue = data[:0]
-	}
 	l.release()
 	return b.err
 }
 
 // take takes what is queued. The caller holds the lock.
-func (l *Log) take() []byte {
+func (l *Log) take() [][]byte {
 	data := l.queue
 	l.queue = nil
 	return data
@@ -276,11 +279,13 @@ func (l *Log) release() {
 	l.idle.Broadcast()
 }
 
-func (l *Log) write(data []byte, sync bool) error {
-	if len(data) > 0 {
-		if _, err := l.file.Write(data); err != nil {
+// write writes pieces, whose bytes nobody may use any more.
+func (l *Log) write(data [][]byte, sync bool) error {
+	for _, piece := range data {
+		if _, err := l.file.Write(piece); err != nil {
 			return fmt.Errorf("write the journal: %w", err)
 		}
+		pieces.put(piece)
 	}
 	if l.o.NoSync || !sync {
 		return nil

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unsafe"
 
@@ -71,23 +72,27 @@ func Readable(data []byte) error {
 }
 
 // ReadableResource checks that DecodeResource can read a resource, in the manner of Readable.
-func ReadableResource(data []byte) error {
-	d := skimmer(data)
-	d.resource()
-	d.End()
-	return d.Err
-}
+func ReadableResource(data []byte) error { return skimmed(data, func(d *decoder) { d.resource() }) }
 
 // ReadableOperation checks that DecodeOperation can read a pending operation, in the manner of Readable.
-func ReadableOperation(data []byte) error {
-	d := skimmer(data)
-	d.operation()
-	d.End()
-	return d.Err
-}
+func ReadableOperation(data []byte) error { return skimmed(data, func(d *decoder) { d.operation() }) }
 
-func skimmer(data []byte) decoder {
-	return decoder{Scanner: newScanner(borrowed(data)), blind: true, skim: true}
+// skimmers are decoders that skimmed can use again: each record of a journal is skimmed, and their stacks have grown.
+var skimmers = sync.Pool{New: func() any { return &decoder{blind: true, skim: true} }}
+
+func skimmed(data []byte, read func(d *decoder)) error {
+	d := skimmers.Get().(*decoder)
+	d.Scanner = newScanner(borrowed(data))
+	read(d)
+	d.End()
+	err := d.Err
+	// What is kept are stacks without anything of data in them.
+	clear(d.keys[:cap(d.keys)])
+	clear(d.path[:cap(d.path)])
+	clear(d.values[:cap(d.values)])
+	*d = decoder{blind: true, skim: true, keys: d.keys[:0], path: d.path[:0], values: d.values[:0]}
+	skimmers.Put(d)
+	return err
 }
 
 // borrowed is a text without a copy of it, for a reader that keeps nothing. The caller does not change data meanwhile.
@@ -406,13 +411,38 @@ func (d *decoder) momentPointer() *time.Time {
 
 // resource reads the members of F5.8, in any order.
 func (d *decoder) resource() *Resource {
-	r := &Resource{Inputs: value.EmptyMap(), Outputs: value.EmptyMap()}
+	r := &Resource{}
+	if d.skim {
+		r = &d.skimmed
+	}
+	*r = Resource{Inputs: noProperties, Outputs: noProperties}
 	if d.Next() != '{' {
 		d.Unexpected("a resource")
 	}
 	d.scope = ""
 	d.Scanner.Object(func(key string) { d.field(r, key) })
 	return r
+}
+
+// noProperties are what a resource has unless its text says something else.
+var noProperties = value.EmptyMap()
+
+// texts reads a list of strings, which is nil when nothing is kept.
+func texts[T ~string](d *decoder) []T {
+	if d.skim {
+		d.List(func() { d.Optional() })
+		return nil
+	}
+	return jsontext.Texts[T](d.Scanner)
+}
+
+// textMap reads an object of lists of strings, which is nil when nothing is kept.
+func textMap[T ~string](d *decoder) map[string][]T {
+	if d.skim {
+		d.Object(func(string) { texts[T](d) })
+		return nil
+	}
+	return jsontext.TextMap[T](d.Scanner)
 }
 
 func (d *decoder) field(r *Resource, key string) {
@@ -441,19 +471,19 @@ func (d *decoder) field(r *Resource, key string) {
 	case "external":
 		r.External = d.Bool()
 	case "dependencies":
-		r.Dependencies = jsontext.Texts[urn.URN](d.Scanner)
+		r.Dependencies = texts[urn.URN](d)
 	case "initErrors":
-		r.InitErrors = jsontext.Texts[string](d.Scanner)
+		r.InitErrors = texts[string](d)
 	case "provider":
 		r.Provider = d.Optional()
 	case "propertyDependencies":
-		r.PropertyDependencies = jsontext.TextMap[urn.URN](d.Scanner)
+		r.PropertyDependencies = textMap[urn.URN](d)
 	case "pendingReplacement":
 		r.PendingReplacement = d.Bool()
 	case "additionalSecretOutputs":
-		r.AdditionalSecretOutputs = jsontext.Texts[string](d.Scanner)
+		r.AdditionalSecretOutputs = texts[string](d)
 	case "aliases":
-		r.Aliases = jsontext.Texts[urn.URN](d.Scanner)
+		r.Aliases = texts[urn.URN](d)
 	case "customTimeouts":
 		d.timeouts(r)
 	case "importID":
@@ -463,7 +493,7 @@ func (d *decoder) field(r *Resource, key string) {
 	case "deletedWith":
 		r.DeletedWith = urn.URN(d.Optional())
 	case "replaceWith":
-		r.ReplaceWith = jsontext.Texts[urn.URN](d.Scanner)
+		r.ReplaceWith = texts[urn.URN](d)
 	case "created":
 		r.Created = d.momentPointer()
 	case "modified":
@@ -473,11 +503,11 @@ func (d *decoder) field(r *Resource, key string) {
 	case "stackTrace":
 		r.StackTrace = d.Raw()
 	case "ignoreChanges":
-		r.IgnoreChanges = jsontext.Texts[string](d.Scanner)
+		r.IgnoreChanges = texts[string](d)
 	case "hideDiff":
-		r.HideDiffs = jsontext.Texts[string](d.Scanner)
+		r.HideDiffs = texts[string](d)
 	case "replaceOnChanges":
-		r.ReplaceOnChanges = jsontext.Texts[string](d.Scanner)
+		r.ReplaceOnChanges = texts[string](d)
 	case "replacementTrigger":
 		r.ReplacementTrigger = d.value()
 	case "refreshBeforeUpdate":
@@ -485,7 +515,7 @@ func (d *decoder) field(r *Resource, key string) {
 	case "viewOf":
 		r.ViewOf = urn.URN(d.Optional())
 	case "resourceHooks":
-		r.ResourceHooks = jsontext.TextMap[string](d.Scanner)
+		r.ResourceHooks = textMap[string](d)
 	case "extensionRef":
 		r.ExtensionRef = d.Optional()
 	case "snippetID":
@@ -497,11 +527,11 @@ func (d *decoder) field(r *Resource, key string) {
 
 func (d *decoder) properties(name string) value.Value {
 	if d.Null() {
-		return value.EmptyMap()
+		return noProperties
 	}
 	if d.Next() != '{' {
 		d.Unexpected("an object")
-		return value.EmptyMap()
+		return noProperties
 	}
 	start := d.Pos
 	d.path = append(d.path[:0], name)
@@ -509,7 +539,7 @@ func (d *decoder) properties(name string) value.Value {
 	d.path = d.path[:0]
 	if d.Err == nil && (!v.Is(value.KindMap) || v.IsSecret()) {
 		d.FailAt(start, "the %s of a resource should be an object", name)
-		return value.EmptyMap()
+		return noProperties
 	}
 	return v
 }

@@ -27,15 +27,20 @@ type decoder struct {
 	keys    []string // stack of the keys of the objects being read
 	values  []value.Value
 	lastKey []string // keys of objects read before, to share them: states repeat the same few shapes
+	skimmed Resource // the one that is being skimmed
 }
 
 func (d *decoder) value() value.Value {
 	switch d.Next() {
 	case '"':
-		if s := d.Text(); s != unknownText {
+		switch s := d.Text(); {
+		case d.skim:
+			return value.Null
+		case s == unknownText:
+			return value.Unknown(value.KindAny) // the type was lost when it was written (F1.19)
+		default:
 			return value.String(s)
 		}
-		return value.Unknown(value.KindAny) // the type was lost when it was written (F1.19)
 	case '{':
 		return d.object()
 	case '[':
@@ -46,7 +51,11 @@ func (d *decoder) value() value.Value {
 		d.Null()
 		return value.Null
 	default:
-		return value.Number(d.Number())
+		n := d.Number()
+		if d.skim {
+			return value.Null
+		}
+		return value.Number(n)
 	}
 }
 
@@ -55,7 +64,7 @@ func (d *decoder) list() value.Value {
 	d.Scanner.List(func() { d.values = append(d.values, d.value()) })
 	if d.skim {
 		d.values = d.values[:base]
-		return value.List()
+		return value.Null
 	}
 	items := append(make([]value.Value, 0, len(d.values)-base), d.values[base:]...)
 	d.values = d.values[:base]
@@ -85,11 +94,16 @@ func (d *decoder) object() value.Value {
 	if d.Err != nil {
 		return value.Null
 	}
-	if sign >= 0 {
+	switch {
+	case sign > 0 && d.skim: // what was before the signature has to be looked at after all
+		d.skim = false
+		defer func() { d.skim = true }()
+		d.Pos = start
+		return d.object()
+	case sign >= 0:
 		return d.special(start, keys, values)
-	}
-	if d.skim {
-		return value.EmptyMap()
+	case d.skim:
+		return noProperties
 	}
 	own := append(make([]value.Value, 0, len(values)), values...)
 	if v, ok := value.OrderedMap(d.sharedKeys(keys), own); ok {

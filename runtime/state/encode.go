@@ -30,30 +30,33 @@ type Checkpoint struct {
 // are sealed by m; with a nil m, only secrets that were read sealed can be written. The snapshot's SecretsProvider is
 // written when m is nil, else what m says of itself.
 func Encode(s *Snapshot, m secrets.Manager) ([]byte, error) {
-	d, err := encodeDeployment(s, Sealed(m))
-	return d.json, err
+	return encodeDeployment(s, Sealed(m), func(*encoder, []string) {})
 }
 
 // EncodeCheckpoint is the JSON of a state file (F5.1), in the form of Encode. Without a snapshot it is the stub of a
 // new stack, whose version is 0 (F6.6).
 func EncodeCheckpoint(c *Checkpoint, m secrets.Manager) ([]byte, error) {
+	head := func(e *encoder, features []string) {
+		e.open()
+		e.version(c.Snapshot, features)
+		e.key("checkpoint")
+		e.open()
+		e.key("stack")
+		e.text(c.Stack)
+		e.raw("config", c.Config)
+		if c.Snapshot != nil {
+			e.key("latest")
+		}
+	}
 	e := encoder{}
-	d := deployment{}
-	if c.Snapshot != nil {
+	if c.Snapshot == nil {
+		head(&e, nil)
+	} else {
 		var err error
-		if d, err = encodeDeployment(c.Snapshot, Sealed(m)); err != nil {
+		if e.buf, err = encodeDeployment(c.Snapshot, Sealed(m), head); err != nil {
 			return nil, err
 		}
-		e.buf = make([]byte, 0, len(d.json)+len(c.Config)+256)
 	}
-	e.open()
-	e.version(d)
-	e.key("checkpoint")
-	e.open()
-	e.key("stack")
-	e.text(c.Stack)
-	e.raw("config", c.Config)
-	e.raw("latest", d.json)
 	e.unknown(c.UnknownInCheck)
 	e.close()
 	e.unknown(c.Unknown)
@@ -64,14 +67,15 @@ func EncodeCheckpoint(c *Checkpoint, m secrets.Manager) ([]byte, error) {
 // EncodeExport is what stack export prints (F5.17): indented by four spaces, with a final newline. f says how secrets
 // appear, usually Sealed or Shown.
 func EncodeExport(s *Snapshot, f Form) ([]byte, error) {
-	d, err := encodeDeployment(s, f)
+	text, err := encodeDeployment(s, f, func(e *encoder, features []string) {
+		e.open()
+		e.version(s, features)
+		e.key("deployment")
+	})
 	if err != nil {
 		return nil, err
 	}
-	e := encoder{}
-	e.open()
-	e.version(d)
-	e.raw("deployment", d.json)
+	e := encoder{buf: text}
 	e.close()
 	var out bytes.Buffer
 	if err := json.Indent(&out, e.buf, "", "    "); err != nil {
@@ -106,59 +110,71 @@ func roomFor(r *Resource) int64 {
 	return small + n + n/16
 }
 
-type deployment struct {
-	json     []byte
-	features []string // sorted
-}
-
-func encodeDeployment(s *Snapshot, f Form) (deployment, error) {
-	// Resources come first here: whether there are secrets, and so a manager to name, shows only once they are written.
-	room := int64(512)
+// encodeDeployment writes a deployment behind what head writes, which is told the features that it uses, in order.
+// Whether there are secrets, and so a manager to name in front of the resources, shows only once those are written.
+// They are most of the text and are not copied: there is space in front of them.
+func encodeDeployment(s *Snapshot, f Form, head func(e *encoder, features []string)) ([]byte, error) {
+	const space = 4096
+	room := int64(space + 512 + len(s.Metadata) + len(s.Snippets) + len(s.Extensions))
 	for _, r := range s.Resources {
 		room += roomFor(r)
 	}
-	e := encoder{form: f, buf: make([]byte, 0, room), bytes: s.ByteStrings}
+	e := encoder{form: f, buf: make([]byte, space, room), bytes: s.ByteStrings}
 	features := map[string]bool{}
-	for i, r := range s.Resources {
-		if i > 0 {
+	start := func(member string, i int) {
+		if i == 0 {
+			e.key(member)
+			e.buf = append(e.buf, '[')
+		} else {
 			e.buf = append(e.buf, ',')
 		}
+	}
+	for i, r := range s.Resources {
+		start("resources", i)
 		e.resource(r)
 		r.features(features)
 	}
-	split := len(e.buf)
+	if len(s.Resources) > 0 {
+		e.buf = append(e.buf, ']')
+	}
 	for i, op := range s.Pending {
-		if i > 0 {
-			e.buf = append(e.buf, ',')
-		}
+		start("pending_operations", i)
 		e.operation(op)
 		op.Resource.features(features)
 	}
+	if len(s.Pending) > 0 {
+		e.buf = append(e.buf, ']')
+	}
 	if e.err != nil {
-		return deployment{}, e.err
+		return nil, e.err
 	}
 	provider, err := s.provider(&e)
 	if err != nil {
-		return deployment{}, err
+		return nil, err
 	}
-	out := encoder{buf: make([]byte, 0, len(e.buf)+1024+len(s.Snippets)+len(s.Extensions))}
-	out.open()
-	out.manifest(s.Manifest)
-	out.provider(provider)
-	out.array("resources", e.buf[:split])
-	out.array("pending_operations", e.buf[split:])
-	if out.key("metadata"); len(s.Metadata) > 0 {
-		out.buf = append(out.buf, s.Metadata...)
+	if e.key("metadata"); len(s.Metadata) > 0 {
+		e.buf = append(e.buf, s.Metadata...)
 	} else {
-		out.buf = append(out.buf, "{}"...)
+		e.buf = append(e.buf, "{}"...)
 	}
-	out.raw("snippets", s.Snippets)
-	out.raw("extensions", s.Extensions)
-	out.unknown(s.Unknown)
-	out.close()
+	e.raw("snippets", s.Snippets)
+	e.raw("extensions", s.Extensions)
+	e.unknown(s.Unknown)
+	e.close()
 	features["byteString"] = e.bytes
 	features["snippets-prototype"] = features["snippets-prototype"] || len(s.Snippets) > 0
-	return deployment{json: out.buf, features: sortedFeatures(features)}, nil
+
+	front := encoder{}
+	head(&front, sortedFeatures(features))
+	front.open()
+	front.manifest(s.Manifest)
+	front.provider(provider)
+	n := len(front.buf)
+	if n > space { // an unusual one
+		return append(front.buf, e.buf[space:]...), nil
+	}
+	copy(e.buf[space-n:], front.buf)
+	return e.buf[space-n:], nil
 }
 
 // sortedFeatures are the names of those that are used.
@@ -225,13 +241,6 @@ func (e *encoder) raw(name string, json []byte) {
 	}
 }
 
-func (e *encoder) array(name string, items []byte) {
-	if len(items) > 0 {
-		e.key(name)
-		e.buf = append(append(append(e.buf, '['), items...), ']')
-	}
-}
-
 func (e *encoder) unknown(members map[string]json.RawMessage) {
 	for _, key := range slices.Sorted(maps.Keys(members)) {
 		if n := len(e.buf); e.buf[n-1] != '{' {
@@ -291,16 +300,16 @@ func optionalTextMap[T ~string](e *encoder, name string, m map[string][]T) {
 	e.close()
 }
 
-func (e *encoder) version(d deployment) {
+func (e *encoder) version(s *Snapshot, features []string) {
 	e.key("version")
 	switch {
-	case d.json == nil:
+	case s == nil:
 		e.buf = append(e.buf, '0')
-	case len(d.features) == 0:
+	case len(features) == 0:
 		e.buf = strconv.AppendInt(e.buf, latestVersion, 10)
 	default:
 		e.buf = strconv.AppendInt(e.buf, latestFeatureVersion, 10)
-		optionalTexts(e, "features", d.features)
+		optionalTexts(e, "features", features)
 	}
 }
 

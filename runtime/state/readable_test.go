@@ -59,3 +59,22 @@ func TestWhatIsEncodedCanBeDecoded(t *testing.T) {
 		require.True(t, value.Equal(s.Resources[0].Outputs, got.Snapshot.Resources[0].Outputs), name)
 	}
 }
+
+// What a special value is may be said behind what it holds, by programs other than this one.
+func TestReadableWithTheSignatureLast(t *testing.T) {
+	t.Parallel()
+	resource := func(special string) []byte {
+		return []byte(`{"urn":"urn:pulumi:dev::p::t:m:R::n","type":"t:m:R","inputs":{"x":` + special + `}}`)
+	}
+	asset := `{"text":"t","` + signatureKey + `":"` + assetSignature + `"}`
+	for text, sound := range map[string]bool{
+		`{"ciphertext":"c","` + signatureKey + `":"` + secretSignature + `"}`:                                true,
+		`{"assets":{"a":` + asset + `},"` + signatureKey + `":"` + archiveSignature + `"}`:                   true,
+		`{"assets":{"a":[1,"x"]},"` + signatureKey + `":"` + archiveSignature + `"}`:                         false,
+		`{"y":["x",true,{"z":1}],"value":"no base64!","` + signatureKey + `":"` + byteStringSignature + `"}`: false,
+	} {
+		_, err := DecodeResource(resource(text), nil)
+		require.Equal(t, err, ReadableResource(resource(text)), text)
+		require.Equal(t, sound, err == nil, text)
+	}
+}

@@ -81,11 +81,15 @@ func StreamExport(w io.Writer, open func() (io.Reader, error), sound func() erro
 		return err
 	}
 	head.ByteStrings = head.ByteStrings || bytesSeen
-	around, err := encodeDeployment(head, Sealed(nil))
+	around, err := encodeDeployment(head, Sealed(nil), func(_ *encoder, own []string) {
+		for _, name := range own {
+			features[name] = true
+		}
+	})
 	if err != nil {
 		return err
 	}
-	return writeExport(w, around, features, read)
+	return writeExport(w, head, around, sortedFeatures(features), read)
 }
 
 func pieceDecoder(raw []byte) decoder { return decoder{Scanner: newScanner(string(raw)), blind: true} }
@@ -94,14 +98,11 @@ func pieceDecoder(raw []byte) decoder { return decoder{Scanner: newScanner(strin
 const exportIndent = "    "
 
 // writeExport writes the members around the lists, and in their place the lists.
-func writeExport(w io.Writer, around deployment, used map[string]bool,
+func writeExport(w io.Writer, s *Snapshot, around []byte, features []string,
 	read func(resource, operation func([]byte) error) (*pieces, error)) error {
-	for _, name := range around.features {
-		used[name] = true
-	}
 	out := &indenter{w: bufio.NewWriterSize(w, 1<<16), fresh: true}
 	e := encoder{}
-	e.version(deployment{json: around.json, features: sortedFeatures(used)})
+	e.version(s, features)
 	head := append(append([]byte{'{'}, e.buf...), '}')
 	out.text("{")
 	if err := jsontext.EachMember(head, func(key string, raw []byte) error {
@@ -113,7 +114,7 @@ func writeExport(w io.Writer, around deployment, used map[string]bool,
 	out.key(1, "deployment")
 	out.text("{")
 	out.fresh = true
-	err := jsontext.EachMember(around.json, func(key string, raw []byte) error {
+	err := jsontext.EachMember(around, func(key string, raw []byte) error {
 		if key == "metadata" { // the lists come before it
 			if err := out.lists(read); err != nil {
 				return err

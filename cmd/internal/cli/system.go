@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/internal/memory"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"golang.org/x/term"
 )
@@ -27,6 +28,7 @@ func System(version string) (console.Streams, console.World) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(garbagePercent)
 	}
+	memory.Bound(os.Getenv)
 	isTerminal := func(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 	s := console.Streams{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
