@@ -3,9 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 
-	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/provider"
@@ -16,25 +14,25 @@ import (
 // construct has a component's provider build it (E2.38–E2.44). The component and its children arrive as registrations
 // of their own, from the provider's process, so that no slot is held.
 func (d *Deployment) construct(ctx context.Context, g *plan.Goal) (monitor.RegisterResponse, error) {
-	u := urn.New(d.opts.Stack, d.opts.Project, g.Parent, g.Type, g.Name)
+	u := d.opts.urnOf(g.Parent, g.Type, g.Name)
 	i, err := d.registry.Get(g.Provider)
 	if err != nil {
-		return monitor.RegisterResponse{}, d.constructFailed(u, g, err)
+		return monitor.RegisterResponse{}, d.failures.notConstructed(u, g, err)
 	}
 	if i.Unconfigured { // E2.41
 		local := *g
 		local.Remote, local.Inputs, local.PropertyDependencies = false, value.EmptyMap(), nil
-		reg, err := d.register(ctx, &local)
+		reg, err := d.registrar.register(ctx, &local)
 		if err != nil {
 			return monitor.RegisterResponse{}, err
 		}
 		return monitor.RegisterResponse{URN: reg.URN, Outputs: value.EmptyMap(), Result: reg.Result}, nil
 	}
 	if err := d.registry.Extend(i, d.registry.Packages.Extension(g.PackageRef), u); err != nil {
-		return monitor.RegisterResponse{}, d.constructFailed(u, g, err)
+		return monitor.RegisterResponse{}, d.failures.notConstructed(u, g, err)
 	}
-	if d.endpoint == "" {
-		return monitor.RegisterResponse{}, d.constructFailed(u, g,
+	if d.opts.MonitorEndpoint == "" {
+		return monitor.RegisterResponse{}, d.failures.notConstructed(u, g,
 			errors.New("components of a provider cannot be built here: "+
 				"this operation cannot be reached by the provider's process"))
 	}
@@ -50,7 +48,7 @@ func (d *Deployment) construct(ctx context.Context, g *plan.Goal) (monitor.Regis
 		ReplacementTrigger: g.ReplacementTrigger,
 	})
 	if err != nil {
-		return monitor.RegisterResponse{}, d.constructFailed(u, g, err)
+		return monitor.RegisterResponse{}, d.failures.notConstructed(u, g, err)
 	}
 	outputs, deps := plan.AsMap(answer.Outputs), map[string][]urn.URN{}
 	for key, urns := range answer.StateDependencies {
@@ -63,20 +61,4 @@ func (d *Deployment) construct(ctx context.Context, g *plan.Goal) (monitor.Regis
 	}
 	return monitor.RegisterResponse{URN: answer.URN, Outputs: plan.WithoutDeps(outputs), Known: !d.opts.DryRun,
 		PropertyDependencies: deps}, nil
-}
-
-// constructFailed reports a component that could not be built (E2.43).
-func (d *Deployment) constructFailed(u urn.URN, g *plan.Goal, err error) error {
-	if errors.Is(err, monitor.ErrReported) || errors.Is(err, monitor.ErrShutdown) || d.isTerminated() {
-		return monitor.ErrShutdown
-	}
-	text := fmt.Sprintf("%s resource '%s' has a problem: %s", g.Type, g.Name, d.crashOnce(err))
-	var failure *provider.Error
-	if errors.As(err, &failure) {
-		for _, p := range failure.Properties {
-			text += fmt.Sprintf("\n  %s: %s", p.Property, p.Reason)
-		}
-	}
-	d.report.message(Message{URN: u, Severity: diag.Error, Code: diag.OperationFailed, Text: text, Position: g.Position})
-	return d.bail()
 }

@@ -5,22 +5,41 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/apply"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/resources"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/slots"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
+// deleter deletes at the end of an operation what the program did not register, and what replacements have left behind
+// (E4.118–E4.125).
+type deleter struct {
+	opts       *Options
+	mode       mode
+	scope      *plan.Scope
+	life       *lifetime
+	report     *reporter
+	failures   *failures
+	table      *resources.Table
+	slots      *slots.Pool
+	executor   *apply.Executor
+	targets    *targets
+	pending    *pendingCreations
+	constraint *planConstraint
+}
+
 // deleteRest deletes what the program did not register, and what replacements have left behind (E4.118–E4.125).
-func (d *Deployment) deleteRest() {
+func (d *deleter) deleteRest() {
 	// After a failure deletions go on only if asked to, and if the program itself ran to its end (E4.125, E5.44).
-	done := d.beginDeletions()
-	bailed, failed := d.faults()
-	if done || d.running.Err() != nil || (failed || d.report.hasFailed()) &&
+	done := d.life.beginDeletions()
+	bailed, failed := d.life.faults()
+	if done || d.life.running.Err() != nil || (failed || d.report.hasFailed()) &&
 		!(d.opts.ContinueOnError && !failed && !bailed) {
 		return
 	}
-	if d.checkTargets(d.scope.Targets) != nil {
+	if d.targets.check(d.scope.Targets) != nil {
 		return
 	}
 	end := d.planEnding()
@@ -29,21 +48,21 @@ func (d *Deployment) deleteRest() {
 	}
 	current := d.table.Renamed(end.Resources)
 	if s, err := d.constraint.deletions(end.Steps); err != nil {
-		_ = d.violatesPlan(s.URN, plan.PositionOf(s.Old), err)
+		_ = d.constraint.violation(s.URN, plan.PositionOf(s.Old), err)
 		return
 	}
 	keep := &keeper{needed: end.Keep}
 	for _, layer := range plan.Layers(current) {
 		slices.Reverse(layer)
 		layer = slices.DeleteFunc(layer, func(i int) bool { return keep.keeps(current[i].URN) })
-		d.each(len(layer), func(n int) {
+		d.slots.Each(len(layer), func(n int) {
 			s := end.Steps[layer[n]]
 			if _, err := d.executor.Take(s, nil); err == nil {
 				return
 			}
 			keep.add(current[layer[n]])
 			if !(s.Old.Protect && s.Op == OpDelete && !d.opts.IgnoreProtect) { // E5.45
-				d.fail()
+				d.failures.resourceFailed()
 			}
 		})
 	}
@@ -68,27 +87,27 @@ func (k *keeper) keeps(u urn.URN) bool {
 }
 
 // planEnding chooses what is deleted at the end of an operation. It is nil when the operation must not go on.
-func (d *Deployment) planEnding() *plan.Ending {
+func (d *deleter) planEnding() *plan.Ending {
 	inv := d.table.Inventory(d.mode == destroying)
 	for _, op := range d.opts.Base.Pending {
-		if op.Kind == state.Creating && !pendingOf(d).retries(op) {
+		if op.Kind == state.Creating && !d.pending.retries(op) {
 			inv.Pending = append(inv.Pending, op.Resource)
 		}
 	}
 	end := plan.PlanEnding(inv, d.scope)
-	d.table.MarkDeleting(end.Deleting)
+	d.table.Marks.MarkDeleting(end.Deleting)
 	for _, r := range end.Untouched { // E4.109, E4.123: it stays where it is
 		step := plan.NewStep(OpSame, r, r)
 		d.report.Started(step)
 		d.report.Finished(step, OpSame, d.opts.DryRun || r.Custom, 0)
 	}
 	for _, r := range end.Unnamed {
-		d.report.message(Message{URN: r.URN, Severity: diag.Error, Code: diag.OperationFailed, Position: r.SourcePosition,
-			Text: fmt.Sprintf("Resource '%s' will be destroyed but was not specified in --target list.\n"+
-				"Either include resource in --target list or pass --target-dependents to proceed.", r.URN)}) // E4.105
+		d.report.message(operationFailed(r.URN, r.SourcePosition, fmt.Sprintf( // E4.105
+			"Resource '%s' will be destroyed but was not specified in --target list.\n"+
+				"Either include resource in --target list or pass --target-dependents to proceed.", r.URN)))
 	}
 	if len(end.Unnamed) > 0 && !d.opts.DryRun {
-		_ = d.bail()
+		_ = d.life.bail()
 		return nil
 	}
 	return &end

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/apply"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/providers"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/resources"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/slots"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/value"
@@ -37,7 +37,7 @@ type Import struct {
 
 // URN is what the resource will be called.
 func (i *Import) urn(o *Options) urn.URN {
-	return urn.New(o.Stack, o.Project, i.parent(o), i.Type, i.Name)
+	return o.urnOf(i.parent(o), i.Type, i.Name)
 }
 
 func (i *Import) parent(o *Options) urn.URN {
@@ -58,57 +58,69 @@ func ImportResources(ctx context.Context, o Options, imports []Import) (*Result,
 		}
 		seen[u] = true
 	}
-	return operate(ctx, o, false, func(d *Deployment) {
-		d.importing = true
-		if err := importerOf(d).importAll(ctx, imports); err != nil && d.importError == nil {
-			d.importError = err
+	return operate(ctx, o, updating, func(op *operation) {
+		if op.importError = op.importer.importAll(ctx, imports); op.importError != nil {
+			op.report.fail()
 		}
-		if d.importError != nil {
-			d.report.fail()
-		}
-		d.closeRequests()
+		op.closeRequests()
 	})
 }
 
+// importer takes objects that exist into the state, without a program.
+type importer struct {
+	opts      *Options
+	life      *lifetime
+	report    *reporter
+	table     *resources.Table
+	packages  *providers.Packages
+	slots     *slots.Pool
+	executor  *apply.Executor
+	retainer  *retainer
+	resolver  *resolver
+	registrar *registrar
+}
+
 // importAll imports resources into the stack, next to what is there: providers first, then the rest behind their
-// parents.
-func (d importer) importAll(ctx context.Context, imports []Import) error {
-	if err := d.keepAll(ctx); err != nil {
+// parents. Its error is the first one (E7.50).
+func (m *importer) importAll(ctx context.Context, imports []Import) error {
+	if err := m.keepAll(ctx); err != nil {
 		return err
 	}
-	root := urn.RootStack(d.opts.Stack, d.opts.Project)
-	if before, _ := d.table.Found(root); before == nil {
-		g, err := plan.NewGoal(monitor.RegisterRequest{Type: urn.RootStackType, Name: root.Name()}, d.opts.RootDir)
+	root := urn.RootStack(m.opts.Stack, m.opts.Project)
+	if before, _ := m.table.Found(root); before == nil {
+		g, err := plan.NewGoal(monitor.RegisterRequest{Type: urn.RootStackType, Name: root.Name()}, m.opts.RootDir)
 		if err != nil {
 			return err
 		}
-		if _, err := d.register(ctx, g); err != nil {
+		if _, err := m.registrar.register(ctx, g); err != nil {
 			return err
 		}
 	}
-	if err := d.makeProviders(ctx, imports); err != nil {
+	if err := m.makeProviders(ctx, imports); err != nil {
 		return err
 	}
-	refs, err := d.importProviders(ctx, imports)
+	refs, err := m.importProviders(ctx, imports)
 	if err != nil {
 		return err
 	}
-	waiting := map[urn.URN]bool{}
-	for _, i := range imports {
-		waiting[i.urn(&d.opts)] = true
-	}
+	return m.importObjects(imports, refs)
+}
+
+// importObjects imports what is not a provider, in rounds: each takes everything whose parent is there. refs are the
+// providers of the imports.
+func (m *importer) importObjects(imports []Import, refs []string) error {
+	waiting := map[urn.URN]bool{} // not imported yet
 	var todo []int
 	for n := range imports {
-		if urn.IsProviderType(imports[n].Type) {
-			delete(waiting, imports[n].urn(&d.opts)) // they are there
-			continue
+		if !urn.IsProviderType(imports[n].Type) {
+			waiting[imports[n].urn(m.opts)] = true
+			todo = append(todo, n)
 		}
-		todo = append(todo, n)
 	}
 	for len(todo) > 0 {
 		var batch, rest []int
 		for _, n := range todo {
-			if waiting[imports[n].parent(&d.opts)] {
+			if waiting[imports[n].parent(m.opts)] {
 				rest = append(rest, n)
 			} else {
 				batch = append(batch, n)
@@ -118,15 +130,12 @@ func (d importer) importAll(ctx context.Context, imports []Import) error {
 			return fmt.Errorf("the parents of %d imports go round in a circle", len(rest))
 		}
 		errs := make([]error, len(batch))
-		d.each(len(batch), func(k int) { errs[k] = d.importOne(&imports[batch[k]], refs[batch[k]]) })
-		for k, n := range batch {
-			delete(waiting, imports[n].urn(&d.opts))
-			if errs[k] != nil && d.importError == nil {
-				d.importError = errs[k]
-			}
+		m.slots.Each(len(batch), func(k int) { errs[k] = m.importOne(&imports[batch[k]], refs[batch[k]]) })
+		if err := cmp.Or(errs...); err != nil || m.life.running.Err() != nil { // E7.50
+			return err
 		}
-		if d.importError != nil || d.running.Err() != nil { // E7.50
-			return nil
+		for _, n := range batch {
+			delete(waiting, imports[n].urn(m.opts))
 		}
 		todo = rest
 	}
@@ -134,14 +143,14 @@ func (d importer) importAll(ctx context.Context, imports []Import) error {
 }
 
 // keepAll retains the whole state, in its order (E7.46).
-func (d importer) keepAll(ctx context.Context) error {
-	slot := d.slots.Slot()
+func (m *importer) keepAll(ctx context.Context) error {
+	slot := m.slots.Slot()
 	defer slot.Free()
-	for _, reg := range d.table.RetainAll() {
-		if err := retainerOf(d.Deployment).prerequisites(ctx, d.table.ProviderOf(reg.Old.Resource()), slot); err != nil {
+	for _, reg := range m.table.RetainAll() {
+		if err := m.retainer.prerequisites(ctx, m.table.ProviderOf(reg.Old.Resource()), slot); err != nil {
 			return err
 		}
-		if err := retainerOf(d.Deployment).retainAsIs(reg); err != nil {
+		if err := m.retainer.asIs(reg); err != nil {
 			return err
 		}
 	}
@@ -149,24 +158,24 @@ func (d importer) keepAll(ctx context.Context) error {
 }
 
 // makeProviders makes the explicit providers among imports; those that the state has stay as they are (E7.46).
-func (d importer) makeProviders(ctx context.Context, imports []Import) error {
+func (m *importer) makeProviders(ctx context.Context, imports []Import) error {
 	var order []*Import
 	for n := range imports {
 		if urn.IsProviderType(imports[n].Type) {
 			order = append(order, &imports[n])
 		}
 	}
-	slices.SortFunc(order, func(a, b *Import) int { return cmp.Compare(a.urn(&d.opts), b.urn(&d.opts)) })
+	slices.SortFunc(order, func(a, b *Import) int { return cmp.Compare(a.urn(m.opts), b.urn(m.opts)) })
 	for _, i := range order {
-		if d.table.Goal(i.urn(&d.opts)) != nil {
+		if m.table.Goal(i.urn(m.opts)) != nil {
 			continue
 		}
-		g, err := plan.NewGoal(monitor.RegisterRequest{Type: i.Type, Name: i.Name, Custom: true, Parent: i.parent(&d.opts),
-			Protect: &i.Protect, Inputs: providers.WithPackage(plan.AsMap(i.Inputs), i.Package, nil)}, d.opts.RootDir)
+		g, err := plan.NewGoal(monitor.RegisterRequest{Type: i.Type, Name: i.Name, Custom: true, Parent: i.parent(m.opts),
+			Protect: &i.Protect, Inputs: providers.WithPackage(plan.AsMap(i.Inputs), i.Package, nil)}, m.opts.RootDir)
 		if err != nil {
 			return err
 		}
-		if reg, err := d.register(ctx, g); err != nil {
+		if reg, err := m.registrar.register(ctx, g); err != nil {
 			return err
 		} else if reg.Result != monitor.Succeeded {
 			return monitor.ErrReported
@@ -176,7 +185,7 @@ func (d importer) makeProviders(ctx context.Context, imports []Import) error {
 }
 
 // importProviders finds the providers of imports, and makes the default ones that are missing (E7.46, E7.47).
-func (d importer) importProviders(ctx context.Context, imports []Import) ([]string, error) {
+func (m *importer) importProviders(ctx context.Context, imports []Import) ([]string, error) {
 	refs := make([]string, len(imports))
 	order := make([]int, len(imports))
 	for n := range order {
@@ -202,14 +211,14 @@ func (d importer) importProviders(ctx context.Context, imports []Import) ([]stri
 		}
 		named := i.Provider
 		if i.ProviderURN != "" {
-			if reg := d.table.Get(i.ProviderURN); reg != nil && reg.State() != nil {
+			if reg := m.table.Get(i.ProviderURN); reg != nil && reg.State() != nil {
 				named = urn.Reference{URN: i.ProviderURN, ID: reg.State().ID}.String()
 			}
 			if named == "" {
-				return nil, fmt.Errorf("the provider %s of %s is not there", i.ProviderURN, i.urn(&d.opts))
+				return nil, fmt.Errorf("the provider %s of %s is not there", i.ProviderURN, i.urn(m.opts))
 			}
 		}
-		ref, err := d.provider(ctx, named, plugin, string(i.urn(&d.opts)), "")
+		ref, err := m.resolver.reference(ctx, named, plugin, string(i.urn(m.opts)), "")
 		if err != nil {
 			return nil, err
 		}
@@ -217,7 +226,7 @@ func (d importer) importProviders(ctx context.Context, imports []Import) ([]stri
 			if i.Package.Parameterization == nil {
 				return nil, fmt.Errorf("the extension of %s says nothing of what it is", p.Name)
 			}
-			if i.extension, err = d.RegisterPackage(ctx, p); err != nil {
+			if i.extension, err = m.packages.Register(p, newUUID); err != nil {
 				return nil, err
 			}
 		}
@@ -227,12 +236,12 @@ func (d importer) importProviders(ctx context.Context, imports []Import) ([]stri
 }
 
 // importOne reads one resource into the state (E7.51–E7.56).
-func (d importer) importOne(i *Import, ref string) error {
-	u := i.urn(&d.opts)
-	present, parent := d.table.Get(u), d.table.Get(i.parent(&d.opts))
+func (m *importer) importOne(i *Import, ref string) error {
+	u := i.urn(m.opts)
+	present, parent := m.table.Get(u), m.table.Get(i.parent(m.opts))
 	fault := func(format string, args ...any) error {
 		err := fmt.Errorf(format, args...)
-		d.report.message(Message{URN: u, Severity: diag.Error, Code: diag.OperationFailed, Text: err.Error()})
+		m.report.message(operationFailed(u, "", err.Error()))
 		return err
 	}
 	switch {
@@ -241,14 +250,14 @@ func (d importer) importOne(i *Import, ref string) error {
 	case present != nil:
 		return fault("resource '%s' already exists", u)
 	case parent == nil:
-		return fault("unknown parent '%s' for resource '%s'", i.parent(&d.opts), u)
+		return fault("unknown parent '%s' for resource '%s'", i.parent(m.opts), u)
 	}
 	goal := &state.Resource{URN: u, Type: i.Type, Custom: !i.Component, ID: i.ID, ImportID: i.ID, Provider: ref,
-		Parent: i.parent(&d.opts), Protect: i.Protect, ExtensionRef: i.extension, Inputs: value.EmptyMap(),
+		Parent: i.parent(m.opts), Protect: i.Protect, ExtensionRef: i.extension, Inputs: value.EmptyMap(),
 		Outputs: value.EmptyMap()}
-	reg := d.table.Track(resources.BareGoal(goal), u, goal.Parent)
+	reg := m.table.Track(resources.BareGoal(goal), u, goal.Parent)
 	defer close(reg.Done)
-	if _, err := d.executor.Import(plan.NewStep(OpImport, nil, goal), reg,
+	if _, err := m.executor.Import(plan.NewStep(OpImport, nil, goal), reg,
 		&apply.Import{Component: i.Component, Inputs: i.Inputs, Outputs: i.Outputs}); err != nil {
 		reg.Result = monitor.Failed
 		return fmt.Errorf("the import of %s %q failed", i.Type, i.Name)

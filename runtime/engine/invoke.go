@@ -30,25 +30,14 @@ func (d *Deployment) Invoke(ctx context.Context, r monitor.InvokeRequest) (monit
 		}
 	}
 	asked := r.Args
-	r, err := d.transformedInvoke(ctx, r)
+	r, err := d.transforms.invoke(ctx, r)
 	if err != nil {
 		return monitor.InvokeResponse{}, err
 	}
-	request, err := d.registry.Packages.Request(pkg, r.PackageRef, monitor.Package{
-		Version: r.Version, DownloadURL: r.PluginDownloadURL, Checksums: r.PluginChecksums})
+	i, err := d.resolver.instance(ctx, wanted{named: r.Provider, pkg: pkg, packageRef: r.PackageRef,
+		version: monitor.Package{Version: r.Version, DownloadURL: r.PluginDownloadURL, Checksums: r.PluginChecksums},
+		about:   "Invoke", position: plan.SourcePosition(d.opts.RootDir, r.SourcePosition)}, r.Token)
 	if err != nil {
-		return monitor.InvokeResponse{}, err
-	}
-	position := plan.SourcePosition(d.opts.RootDir, r.SourcePosition)
-	ref, err := d.provider(ctx, r.Provider, request, "Invoke", position)
-	if err != nil {
-		return monitor.InvokeResponse{}, err
-	}
-	i, err := d.registry.Get(ref)
-	if err != nil {
-		return monitor.InvokeResponse{}, err
-	}
-	if err := d.registry.Extend(i, d.registry.Packages.Extension(r.PackageRef), urn.URN(r.Token)); err != nil {
 		return monitor.InvokeResponse{}, err
 	}
 	ready, err := d.allExist(ctx, r.DependsOn)
@@ -67,8 +56,8 @@ func (d *Deployment) Invoke(ctx context.Context, r monitor.InvokeRequest) (monit
 	answer, err := i.Configured.Invoke(d.calls, provider.InvokeRequest{Token: r.Token, Args: args, Preview: d.opts.DryRun})
 	if err != nil {
 		var crash *provider.CrashError
-		if errors.As(err, &crash) {
-			return monitor.InvokeResponse{}, fmt.Errorf("call of %s: %s", r.Token, d.report.crashText(crash))
+		if errors.As(err, &crash) { // told in full only once
+			err = errors.New(d.report.crashText(crash))
 		}
 		return monitor.InvokeResponse{}, fmt.Errorf("call of %s: %w", r.Token, err)
 	}
@@ -130,20 +119,12 @@ func (d *Deployment) Call(ctx context.Context, r monitor.CallRequest) (monitor.C
 		return monitor.CallResponse{}, err
 	}
 	defer d.leave()
-	request, err := d.registry.Packages.Request(urn.PackageOf(r.Token), r.PackageRef, monitor.Package{
-		Version: r.Version, DownloadURL: r.PluginDownloadURL, Checksums: r.PluginChecksums})
+	position := plan.SourcePosition(d.opts.RootDir, r.SourcePosition)
+	i, err := d.resolver.instance(ctx, wanted{named: d.callProvider(r), pkg: urn.PackageOf(r.Token),
+		packageRef: r.PackageRef,
+		version:    monitor.Package{Version: r.Version, DownloadURL: r.PluginDownloadURL, Checksums: r.PluginChecksums},
+		about:      r.Token, position: position}, r.Token)
 	if err != nil {
-		return monitor.CallResponse{}, err
-	}
-	ref, err := d.provider(ctx, d.callProvider(r), request, r.Token, plan.SourcePosition(d.opts.RootDir, r.SourcePosition))
-	if err != nil {
-		return monitor.CallResponse{}, err
-	}
-	i, err := d.registry.Get(ref)
-	if err != nil {
-		return monitor.CallResponse{}, err
-	}
-	if err := d.registry.Extend(i, d.registry.Packages.Extension(r.PackageRef), urn.URN(r.Token)); err != nil {
 		return monitor.CallResponse{}, err
 	}
 	deps := make(map[string][]urn.URN, r.Args.Len())
@@ -156,8 +137,7 @@ func (d *Deployment) Call(ctx context.Context, r monitor.CallRequest) (monitor.C
 	if err != nil { // E2.58
 		if !errors.Is(err, monitor.ErrShutdown) {
 			d.report.message(Message{Severity: diag.Error, Code: diag.InvokeFailed,
-				Text:     fmt.Sprintf("call to function '%s' failed: %s", r.Token, d.crashOnce(err)),
-				Position: plan.SourcePosition(d.opts.RootDir, r.SourcePosition)})
+				Text: fmt.Sprintf("call to function '%s' failed: %s", r.Token, d.report.errorText(err)), Position: position})
 		}
 		return monitor.CallResponse{}, d.bail()
 	}

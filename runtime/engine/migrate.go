@@ -3,7 +3,7 @@ package engine
 import (
 	"slices"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/apply"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/providers"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/resources"
 	"github.com/yamlhost/yamlhost/runtime/journal"
@@ -11,14 +11,24 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// migrate brings a state of old times up to date before anything else happens (E6.53): resources without a provider get
+// migration brings a state of old times up to date (E6.53).
+type migration struct {
+	opts     *Options
+	failures *failures
+	life     *lifetime
+	table    *resources.Table
+	journal  *apply.Writer
+	config   providers.Config
+}
+
+// run brings a state of old times up to date before anything else happens (E6.53): resources without a provider get
 // a default one, and providers without outputs get them.
-func (d *Deployment) migrate() {
+func (m *migration) run() {
 	var e journal.Entry
 	made := map[string]*state.Resource{} // by package
 	var front []*state.Resource
 	var frontIDs []journal.ID
-	base := d.table.Base()
+	base := m.table.Base()
 	all, ids := slices.Clone(base.Resources), base.IDs
 	for i, r := range all {
 		now := r
@@ -30,12 +40,12 @@ func (d *Deployment) migrate() {
 			pkg := r.URN.Package()
 			p := made[pkg]
 			if p == nil {
-				if p = d.presentDefault(base.Resources, pkg); p == nil {
-					p = &state.Resource{URN: urn.New(d.opts.Stack, d.opts.Project, "", urn.ProviderType(pkg), "default"),
-						Type: urn.ProviderType(pkg), Custom: true, ID: d.opts.NewID(), Inputs: d.registry.Config.Default(pkg),
-						Created: d.now()}
+				if p = m.presentDefault(base.Resources, pkg); p == nil {
+					p = &state.Resource{URN: m.opts.urnOf("", urn.ProviderType(pkg), "default"),
+						Type: urn.ProviderType(pkg), Custom: true, ID: m.opts.NewID(), Inputs: m.config.Default(pkg),
+						Created: m.opts.now()}
 					p.Outputs, p.Modified = p.Inputs, p.Created
-					id := d.journal.NewID()
+					id := m.journal.NewID()
 					front, frontIDs = append(front, p), append(frontIDs, id)
 					e.Add = append(e.Add, journal.Amended{ID: id, Resource: p})
 				}
@@ -52,23 +62,21 @@ func (d *Deployment) migrate() {
 	if len(e.Add)+len(e.Amend) == 0 {
 		return
 	}
-	if err := d.journal.Commit(d.calls, e); err != nil {
-		d.report.message(Message{Severity: diag.Error, Code: diag.OperationFailed, Text: "could not record the state: " +
-			err.Error()})
-		d.stop()
+	if err := m.journal.Commit(m.life.calls, e); err != nil {
+		m.failures.notRecorded(err)
 		return
 	}
-	d.table.Rebase(resources.State{Resources: append(front, all...), IDs: append(frontIDs, ids...)})
+	m.table.Rebase(resources.State{Resources: append(front, all...), IDs: append(frontIDs, ids...)})
 }
 
 // presentDefault is a package's default provider in the state if it stands in front of everything that a migration
 // changes.
-func (d *Deployment) presentDefault(all []*state.Resource, pkg string) *state.Resource {
+func (m *migration) presentDefault(all []*state.Resource, pkg string) *state.Resource {
 	for _, r := range all {
 		if r.Custom && !r.IsProvider() && r.Provider == "" && r.URN.Package() == pkg {
 			return nil
 		}
-		if r.URN == urn.New(d.opts.Stack, d.opts.Project, "", urn.ProviderType(pkg), "default") && !r.Delete {
+		if r.URN == m.opts.urnOf("", urn.ProviderType(pkg), "default") && !r.Delete {
 			return r
 		}
 	}

@@ -2,7 +2,10 @@ package engine
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"io"
+	"runtime"
 	"time"
 
 	"github.com/yamlhost/yamlhost/runtime/journal"
@@ -73,6 +76,49 @@ type Options struct {
 	Crash func(fault any)
 	// Now is the clock; nil for the system's.
 	Now func() time.Time
+}
+
+// setDefaults fills in what was left out.
+func (o *Options) setDefaults() {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Seed == nil {
+		o.Seed = func() []byte {
+			seed := make([]byte, 32)
+			_, _ = rand.Read(seed) // never fails
+			return seed
+		}
+	}
+	if o.NewID == nil {
+		o.NewID = newUUID
+	}
+	if o.Parallel <= 0 {
+		o.Parallel = 4 * runtime.GOMAXPROCS(0)
+	}
+	if o.Base == nil {
+		o.Base = &state.Snapshot{}
+	}
+}
+
+// newUUID returns a random UUID of version 4.
+func newUUID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	text := hex.EncodeToString(b[:])
+	return text[:8] + "-" + text[8:12] + "-" + text[12:16] + "-" + text[16:20] + "-" + text[20:]
+}
+
+// now is the present moment, as states keep it.
+func (o *Options) now() *time.Time {
+	t := o.Now().UTC()
+	return &t
+}
+
+// urnOf returns the name of a resource of this stack.
+func (o *Options) urnOf(parent urn.URN, typ, name string) urn.URN {
+	return urn.New(o.Stack, o.Project, parent, typ, name)
 }
 
 // Result is how an operation ended.

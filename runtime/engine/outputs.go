@@ -3,9 +3,10 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/apply"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/resources"
 	"github.com/yamlhost/yamlhost/runtime/journal"
@@ -14,25 +15,6 @@ import (
 	"github.com/yamlhost/yamlhost/value"
 	"github.com/yamlhost/yamlhost/value/urn"
 )
-
-// stackOutputs are the outputs of the stack, which are put in place at the end (E2.61). It is safe for concurrent use.
-type stackOutputs struct {
-	mu         sync.Mutex // guards the rest
-	outputs    value.Value
-	registered bool
-}
-
-func (o *stackOutputs) set(outputs value.Value, registered bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.outputs, o.registered = outputs, registered
-}
-
-func (o *stackOutputs) get() (outputs value.Value, registered bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.outputs, o.registered
-}
 
 // RegisterOutputs records the outputs of a component or of the stack, once (E2.59–E2.62). Those of the stack are put in
 // place when everything else is over.
@@ -44,7 +26,7 @@ func (d *Deployment) RegisterOutputs(ctx context.Context, u urn.URN, outputs val
 	if err := value.Storable(outputs); err != nil { // F1.10
 		return fmt.Errorf("the outputs of %s: %w", u, err)
 	}
-	outputs, err := d.withHashes(ctx, plan.WithoutDeps(plan.AsMap(outputs)))
+	outputs, err := d.opts.withHashes(ctx, plan.WithoutDeps(plan.AsMap(outputs)))
 	if err != nil {
 		return err
 	}
@@ -57,55 +39,87 @@ func (d *Deployment) RegisterOutputs(ctx context.Context, u urn.URN, outputs val
 	if !ok {
 		return fmt.Errorf("cannot complete a resource '%s' whose registration isn't pending", u)
 	}
-	before = plan.AsMap(before)
-	isStack, skipped := reg == d.table.Root(), reg.Result != monitor.Succeeded || reg.State() == nil
+	return d.outputs.record(reg, plan.AsMap(before), outputs)
+}
+
+// outputRecorder writes registered outputs: those of components at once, those of the stack at the end of the operation
+// (E2.61). It is safe for concurrent use.
+type outputRecorder struct {
+	opts       *Options
+	life       *lifetime
+	report     *reporter
+	table      *resources.Table
+	journal    *apply.Writer
+	executor   *apply.Executor
+	constraint *planConstraint
+
+	mu         sync.Mutex  // guards the rest
+	stack      value.Value // the outputs of the stack
+	registered bool        // the program has registered them
+}
+
+// keep keeps the outputs of the stack for the end. registered is false where they violate the plan.
+func (o *outputRecorder) keep(outputs value.Value, registered bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.stack, o.registered = outputs, registered
+}
+
+func (o *outputRecorder) kept() (outputs value.Value, registered bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.stack, o.registered
+}
+
+// record takes the outputs of a registered component or of the stack, if they are as planned. before are those of the
+// prior state.
+func (o *outputRecorder) record(reg *resources.Registration, before, outputs value.Value) error {
+	isStack, skipped := reg == o.table.Root(), reg.Result != monitor.Succeeded || reg.State() == nil
 	if isStack {
-		d.outputs.set(outputs, true)
+		o.keep(outputs, true)
 	}
 	if !skipped {
-		if err := d.constraint.outputs(u, before, outputs); err != nil {
-			if d.constraint.violated() { // and so outputs are missing
+		if err := o.constraint.outputs(reg.URN, before, outputs); err != nil {
+			if o.constraint.violated() { // and so outputs are missing
 				return monitor.ErrReported
 			}
 			if isStack {
-				d.outputs.set(outputs, false)
+				o.keep(outputs, false)
 			}
-			return d.violatesPlan(u, reg.Goal.Position, err)
+			return o.constraint.violation(reg.URN, reg.Goal.Position, err)
 		}
 	}
 	if isStack || skipped {
 		return nil
 	}
-	if d.running.Err() != nil {
+	if o.life.running.Err() != nil {
 		return monitor.ErrShutdown
 	}
-	if err := d.putOutputs(reg, outputs); err != nil {
-		return d.executor.JournalFailed(&reg.Step, err)
+	if err := o.put(reg, outputs); err != nil {
+		return o.executor.JournalFailed(&reg.Step, err)
 	}
 	if now := reg.State(); now != nil && !now.Custom { // E2.63
-		d.executor.AfterHooks(&reg.Step, now)
+		o.executor.AfterHooks(&reg.Step, now)
 	}
 	return nil
 }
 
-// finishStack puts the stack's outputs in place (E2.61, E6.55) and answers with the stack's resource before and after
-// the operation, nil where there is none.
-func (d *Deployment) finishStack() (before, after *state.Resource) {
-	before, left := d.table.Found(urn.RootStack(d.opts.Stack, d.opts.Project))
-	reg := d.table.Root()
-	outputs, registered := d.outputs.get()
-	bailed, failed := d.faults()
-	gone := reg != nil && reg.Destroyed()
-	if gone { // it was destroyed; people hear of its outputs nevertheless (E2.61)
+// finish puts the stack's outputs in place (E2.61, E6.55) and answers with the stack's resource before and after the
+// operation, nil where there is none. After a failure, outputs that the program did not come to stay as they were.
+func (o *outputRecorder) finish() (before, after *state.Resource) {
+	before, left := o.table.Found(urn.RootStack(o.opts.Stack, o.opts.Project))
+	reg := o.table.Root()
+	outputs, registered := o.kept()
+	if reg != nil && reg.Destroyed() { // people hear of its outputs nevertheless (E2.61)
 		if registered {
 			step := reg.Step
 			step.New = reg.State().Clone()
 			step.New.Outputs = knownOutputs(value.EmptyMap(), outputs)
-			d.report.outputs(step)
+			o.report.outputs(step)
 		}
 		return before, nil
 	}
-	if reg == nil || reg.State() == nil || d.isTerminated() {
+	if reg == nil || reg.State() == nil || o.life.isTerminated() {
 		if left != nil {
 			after = before
 		}
@@ -114,35 +128,51 @@ func (d *Deployment) finishStack() (before, after *state.Resource) {
 	if !registered {
 		return before, reg.State()
 	}
-	if (bailed || failed || d.report.hasFailed() || d.running.Err() != nil) && before != nil {
+	bailed, failed := o.life.faults()
+	if (bailed || failed || o.report.hasFailed() || o.life.running.Err() != nil) && before != nil {
 		merged := before.Outputs
 		for i, key := range outputs.Keys() {
 			merged = plan.AsMap(merged).With(key, outputs.At(i))
 		}
 		outputs = merged
 	}
-	if err := d.putOutputs(reg, outputs); err != nil {
-		d.report.message(Message{URN: reg.URN, Severity: diag.Error, Code: diag.OperationFailed,
-			Text: "could not record the stack's outputs: " + err.Error()})
+	if err := o.put(reg, outputs); err != nil {
+		o.report.message(operationFailed(reg.URN, "", "could not record the stack's outputs: "+err.Error()))
 	}
 	return before, reg.State()
 }
 
-// putOutputs replaces the outputs of a component or of the stack and reports it (E2.60, E6.20).
-func (d *Deployment) putOutputs(reg *resources.Registration, outputs value.Value) error {
+// put replaces the outputs of a component or of the stack and reports it (E2.60, E6.20).
+func (o *outputRecorder) put(reg *resources.Registration, outputs value.Value) error {
 	before := reg.State()
 	now := before.Clone()
 	now.Outputs = outputs
-	if !d.opts.DryRun {
+	if !o.opts.DryRun {
 		now.Outputs = knownOutputs(before.Outputs, outputs)
 	}
 	if !value.Equal(before.Outputs, now.Outputs) {
-		if err := d.journal.Commit(d.calls, journal.Entry{Amend: []journal.Amended{{ID: reg.ID(),
+		if err := o.journal.Commit(o.life.calls, journal.Entry{Amend: []journal.Amended{{ID: reg.ID(),
 			Resource: now}}}); err != nil {
 			return err
 		}
 	}
-	step := reg.Amend(now)
-	d.report.outputs(step)
+	o.report.outputs(reg.Amend(now))
 	return nil
+}
+
+// knownOutputs are outputs as they can be recorded: what is not known, because the operation left it out, stays as it
+// was or is missing.
+func knownOutputs(before, outputs value.Value) value.Value {
+	for _, key := range slices.Clone(outputs.Keys()) {
+		part, _ := outputs.Lookup(key)
+		if !part.ContainsUnknown() {
+			continue
+		}
+		if was, ok := before.Lookup(key); ok {
+			outputs = outputs.With(key, was)
+		} else {
+			outputs = outputs.Without(key)
+		}
+	}
+	return outputs
 }

@@ -3,19 +3,54 @@ package engine
 import (
 	"slices"
 
-	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/apply"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/resources"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/slots"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// refreshAll reads every resource of the state and makes the outcome the state that the rest of the operation starts
+// refresher reads resources outside of any registration and makes the state say what was found. Nothing is registered
+// while it works.
+type refresher struct {
+	opts     *Options
+	life     *lifetime
+	report   *reporter
+	failures *failures
+	table    *resources.Table
+	journal  *apply.Writer
+	executor *apply.Executor
+	slots    *slots.Pool
+}
+
+// before reads what has to be read before anything is decided: everything in scope if that was asked for, else
+// what its provider wants to have read (E7.13, E4.112). later says that everything is read when the program registers
+// it (E7.29).
+func (f *refresher) before(later bool) {
+	switch {
+	case f.life.running.Err() != nil:
+	case !f.opts.Refresh && f.opts.SkipRefreshBefore:
+	case f.opts.Refresh && later:
+	case f.opts.Refresh:
+		f.inScope()
+	default:
+		wants := func(r *state.Resource) bool { return r.RefreshBeforeUpdate && !r.Delete }
+		if all := f.table.Base().Resources; slices.ContainsFunc(all, wants) {
+			chosen := f.table.Scope.Refreshes(all)
+			f.all(func(r *state.Resource) bool { return wants(r) && chosen(r) })
+		}
+	}
+}
+
+// inScope reads everything that the operation is not kept from.
+func (f *refresher) inScope() { f.all(f.table.Scope.Refreshes(f.table.Base().Resources)) }
+
+// all reads every resource of the state and makes the outcome the state that the rest of the operation starts
 // from (E7.13–E7.22). It is written in one entry at the end (E6.17); an interrupt ends the pass early and keeps what
 // was read. Only those that chosen admits are read.
-func (d refresher) refreshAll(chosen func(*state.Resource) bool) {
-	base := d.table.Base()
+func (f *refresher) all(chosen func(*state.Resource) bool) {
+	base := f.table.Base()
 	refreshed := slices.Clone(base.Resources)
 	var read []int
 	for i, r := range refreshed {
@@ -24,17 +59,17 @@ func (d refresher) refreshAll(chosen func(*state.Resource) bool) {
 		}
 	}
 	told := make([]*apply.Viewing, len(read))
-	d.each(len(read), func(n int) {
+	f.slots.Each(len(read), func(n int) {
 		i := read[n]
 		// E7.20: what fails was reported and stops nothing here
-		refreshed[i], told[n], _ = d.executor.RefreshTold(base.Resources[i])
+		refreshed[i], told[n], _ = f.executor.RefreshTold(base.Resources[i])
 	})
-	if d.isTerminated() {
+	if f.life.isTerminated() {
 		return
 	}
 	created := map[int][]*state.Resource{} // views, by the place of their owner
 	for n, v := range told {
-		views := d.executor.RefreshedViews(v, func(p *resources.Prior) **state.Resource { return &refreshed[d.table.At(p)] })
+		views := f.executor.RefreshedViews(v, func(p *resources.Prior) **state.Resource { return &refreshed[p.Index()] })
 		if len(views) > 0 && refreshed[read[n]] != nil {
 			created[read[n]] = views
 		}
@@ -65,13 +100,51 @@ func (d refresher) refreshAll(chosen func(*state.Resource) bool) {
 		rest.Resources, rest.IDs = append(rest.Resources, r), append(rest.IDs, base.IDs[i])
 	}
 	if len(created) > 0 || order != nil {
-		e, rest = d.insertViews(base, rebuilt, created)
+		e, rest = f.insertViews(base, rebuilt, created)
 	}
-	d.commitRefreshed(e)
-	d.table.Rebase(rest)
-	if d.report.hasFailed() { // E7.20: everything was read; nothing comes after it
-		d.stop()
+	f.commit(e)
+	f.table.Rebase(rest)
+	if f.report.hasFailed() { // E7.20: everything was read; nothing comes after it
+		f.life.stop()
 	}
+}
+
+// rest ends a refresh that ran a program: what the program did not register is read as well, and what is gone
+// leaves the state along with everything that names it (E7.33, E6.36).
+func (f *refresher) rest() {
+	if f.life.running.Err() != nil {
+		return
+	}
+	known := f.table.AtEnd()
+	all := make([]*state.Resource, len(known))
+	for i, c := range known {
+		all[i] = c.State
+	}
+	all = f.table.Renamed(all) // what was renamed is not gone
+	chosen := f.table.Scope.Refreshes(all)
+	now := slices.Clone(all)
+	f.slots.Each(len(all), func(i int) {
+		switch {
+		case known[i].Vanished:
+			now[i] = nil
+		case known[i].Read && chosen(all[i]):
+			now[i], _ = f.executor.Refresh(all[i]) // what fails was reported; nothing is stopped by it
+		}
+	})
+	if f.life.isTerminated() {
+		return
+	}
+	var e journal.Entry
+	for i, r := range plan.Rebuild(all, now) {
+		switch {
+		case r == nil:
+			e.Remove = append(e.Remove, known[i].ID)
+		case r != all[i]:
+			e.Amend = append(e.Amend, journal.Amended{ID: known[i].ID, Resource: r})
+			known[i].Replace(r)
+		}
+	}
+	f.commit(e)
 }
 
 // inOrder returns the items in another order.
@@ -85,7 +158,7 @@ func inOrder[T any](items []T, order []int) []T {
 
 // insertViews puts views that a refresh has found behind their owners, which takes writing everything anew, in its
 // order.
-func (d refresher) insertViews(base resources.State, rebuilt []*state.Resource, created map[int][]*state.Resource) (
+func (f *refresher) insertViews(base resources.State, rebuilt []*state.Resource, created map[int][]*state.Resource) (
 	e journal.Entry, next resources.State) {
 	for i, r := range rebuilt {
 		e.Remove = append(e.Remove, base.IDs[i])
@@ -95,21 +168,19 @@ func (d refresher) insertViews(base resources.State, rebuilt []*state.Resource, 
 		next.Resources = append(next.Resources, created[i]...)
 	}
 	for _, r := range next.Resources {
-		id := d.journal.NewID()
+		id := f.journal.NewID()
 		next.IDs = append(next.IDs, id)
 		e.Add = append(e.Add, journal.Amended{ID: id, Resource: r})
 	}
 	return e, next
 }
 
-// commitRefreshed records what a refresh has found.
-func (d refresher) commitRefreshed(e journal.Entry) {
+// commit records what a refresh has found.
+func (f *refresher) commit(e journal.Entry) {
 	if len(e.Remove)+len(e.Amend)+len(e.Add) == 0 {
 		return
 	}
-	if err := d.journal.Commit(d.calls, e); err != nil {
-		d.report.message(Message{Severity: diag.Error, Code: diag.OperationFailed, Text: "could not record the state: " +
-			err.Error()})
-		d.stop()
+	if err := f.journal.Commit(f.life.calls, e); err != nil {
+		f.failures.notRecorded(err)
 	}
 }

@@ -204,11 +204,11 @@ func (r *reporter) summary(took time.Duration, result string, before, after *sta
 		Skipped: r.skipped, Outputs: after, OldOutputs: before})
 }
 
-// crashOnce is an error's text, that of a crash in full only once.
-func (d *Deployment) crashOnce(err error) string {
+// errorText returns the text of an error, that of a crash in full only once (D10).
+func (r *reporter) errorText(err error) string {
 	var crash *provider.CrashError
 	if errors.As(err, &crash) {
-		return d.report.crashText(crash)
+		return r.crashText(crash)
 	}
 	return err.Error()
 }

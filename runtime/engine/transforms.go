@@ -12,9 +12,8 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-var _ monitor.TransformRegistrar = (*Deployment)(nil)
-
-// transforms are what changes registrations and calls before they are looked at. It is safe for concurrent use.
+// transforms keeps the functions of the program that change registrations and calls before the engine looks at them. It
+// is safe for concurrent use.
 type transforms struct {
 	mu      sync.Mutex // guards the rest
 	stack   []monitor.Transform
@@ -25,31 +24,30 @@ type transforms struct {
 }
 
 // RegisterStackTransform applies a transform to what is registered from now on (E2.74).
-func (d *Deployment) RegisterStackTransform(_ context.Context, t monitor.Transform) error {
-	d.transforms.mu.Lock()
-	defer d.transforms.mu.Unlock()
-	d.transforms.stack = append(d.transforms.stack, t)
+func (t *transforms) RegisterStackTransform(_ context.Context, transform monitor.Transform) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.stack = append(t.stack, transform)
 	return nil
 }
 
 // RegisterStackInvokeTransform applies a transform to calls of functions from now on.
-func (d *Deployment) RegisterStackInvokeTransform(_ context.Context, t monitor.InvokeTransform) error {
-	d.transforms.mu.Lock()
-	defer d.transforms.mu.Unlock()
-	d.transforms.invokes = append(d.transforms.invokes, t)
+func (t *transforms) RegisterStackInvokeTransform(_ context.Context, transform monitor.InvokeTransform) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.invokes = append(t.invokes, transform)
 	return nil
 }
 
-// transformsOf are a registration's own transforms, and all that apply to it in their order: its own, those of its
-// ancestors from the parent upwards, and the stack's (E2.18).
-func (d *Deployment) transformsOf(r *monitor.RegisterRequest) (own, all []monitor.Transform) {
-	d.transforms.mu.Lock()
-	defer d.transforms.mu.Unlock()
-	t := &d.transforms
+// of returns the transforms that a registration gives itself, and all that apply to it in their order: its own, those
+// of its ancestors from the parent upwards, and the stack's (E2.18).
+func (t *transforms) of(r *monitor.RegisterRequest, ancestors []monitor.Transform) (own, all []monitor.Transform) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	key := fmt.Sprintf("%s::%s::%s", r.Parent, r.Type, r.Name)
 	own = r.Transforms
-	if stashed, ok := t.pending[key]; ok && !r.Remote {
-		own = stashed
+	if pending, ok := t.pending[key]; ok && !r.Remote {
+		own = pending
 		delete(t.pending, key)
 	} else if r.Remote && len(own) > 0 {
 		if t.pending == nil {
@@ -57,14 +55,28 @@ func (d *Deployment) transformsOf(r *monitor.RegisterRequest) (own, all []monito
 		}
 		t.pending[key] = own
 	}
-	all = slices.Clone(own)
-	all = append(all, d.table.Transforms(r.Parent)...)
-	return own, append(all, t.stack...)
+	return own, slices.Concat(own, ancestors, t.stack)
 }
 
-// transformed is a goal after all transforms: they see inputs that carry their dependencies, and what they leave says
-// what the resource depends on (E2.70–E2.73).
-func (d *Deployment) transformed(ctx context.Context, g *plan.Goal, all []monitor.Transform) (*plan.Goal, error) {
+// invoke returns a call after all transforms of calls.
+func (t *transforms) invoke(ctx context.Context, r monitor.InvokeRequest) (monitor.InvokeRequest, error) {
+	t.mu.Lock()
+	all := slices.Clip(t.invokes)
+	t.mu.Unlock()
+	for _, transform := range all {
+		next, err := transform(ctx, r)
+		if err != nil {
+			return r, fmt.Errorf("invoke transform: %w", err)
+		}
+		r.Args, r.Provider, r.Version = next.Args, next.Provider, next.Version
+		r.PluginDownloadURL, r.PluginChecksums = next.PluginDownloadURL, next.PluginChecksums
+	}
+	return r, nil
+}
+
+// transformed returns a goal after all transforms: they see inputs that carry their dependencies, and what they leave
+// says what the resource depends on (E2.70–E2.73). They cannot change what the resource is called.
+func (o *Options) transformed(ctx context.Context, g *plan.Goal, all []monitor.Transform) (*plan.Goal, error) {
 	r := g.RegisterRequest
 	r.Transforms = nil
 	r.Inputs = value.EmptyMap()
@@ -86,30 +98,14 @@ func (d *Deployment) transformed(ctx context.Context, g *plan.Goal, all []monito
 		r.PropertyDependencies[key] = deps
 		r.Dependencies = append(slices.Clip(r.Dependencies), deps...)
 	}
-	changed, err := plan.NewGoal(r, d.opts.RootDir)
+	changed, err := plan.NewGoal(r, o.RootDir)
 	if err != nil {
 		return nil, fmt.Errorf("after its transforms, %w", err)
 	}
 	changed.Base = g.Base
 	changed.Defaults = unchanged(g.Defaults, g.Inputs, changed.Inputs)
-	changed.Inputs, err = d.withHashes(ctx, changed.Inputs)
+	changed.Inputs, err = o.withHashes(ctx, changed.Inputs)
 	return changed, err
-}
-
-// transformedInvoke is a call after all transforms of calls.
-func (d *Deployment) transformedInvoke(ctx context.Context, r monitor.InvokeRequest) (monitor.InvokeRequest, error) {
-	d.transforms.mu.Lock()
-	all := slices.Clip(d.transforms.invokes)
-	d.transforms.mu.Unlock()
-	for _, transform := range all {
-		next, err := transform(ctx, r)
-		if err != nil {
-			return r, fmt.Errorf("invoke transform: %w", err)
-		}
-		r.Args, r.Provider, r.Version = next.Args, next.Provider, next.Version
-		r.PluginDownloadURL, r.PluginChecksums = next.PluginDownloadURL, next.PluginChecksums
-	}
-	return r, nil
 }
 
 // unchanged returns the paths at which a transform has left inputs as they were.

@@ -11,6 +11,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/providers"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/resources"
+	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/runtime/state"
@@ -41,13 +42,12 @@ type Options struct {
 	Project, Stack string
 	// Calls ends when calls in flight are given up. It is the operation's own lifetime, which no single request's context
 	// has.
-	Calls           context.Context
-	DryRun          bool // preview: nothing is changed
-	IgnoreProtect   bool // protected resources are deleted like others (E4.77)
-	ContinueOnError bool
-	Refreshing      bool // the operation is a refresh
-	Now             func() time.Time
-	Seed            func() []byte
+	Calls         context.Context
+	DryRun        bool // preview: nothing is changed
+	IgnoreProtect bool // protected resources are deleted like others (E4.77)
+	Refreshing    bool // the operation is a refresh
+	Now           func() time.Time
+	Seed          func() []byte
 
 	Table     *resources.Table
 	Providers *providers.Registry
@@ -56,6 +56,7 @@ type Options struct {
 
 	Terminated func() bool        // the operation was given up at once (E5.51)
 	Stop       func()             // nothing new may start
+	Failed     func()             // one resource failed: nothing new may start, unless the user wants to go on (E5.42)
 	Retried    func(urn.URN) bool // a creation of the resource is made again that an earlier operation left open
 }
 
@@ -170,6 +171,14 @@ func (x *Executor) JournalFailed(s *plan.Step, err error) error {
 		Text:     "could not record the state: " + err.Error()})
 	x.Stop()
 	return monitor.ErrReported
+}
+
+// Commit records a change outside of any step's success. A failure is reported about s; see JournalFailed.
+func (x *Executor) Commit(s *plan.Step, e journal.Entry) error {
+	if err := x.Journal.Commit(x.Calls, e); err != nil {
+		return x.JournalFailed(s, err)
+	}
+	return nil
 }
 
 // Positions finds the places in the journal that a step is about.
@@ -325,7 +334,7 @@ func (x *Executor) performDelete(s *execution) error { // E5.23
 	if old.Protect && s.Op == plan.OpDelete && !x.IgnoreProtect { // E4.76
 		return &protectedDeletion{&s.Step}
 	}
-	covered := old.DeletedWith != "" && x.Table.Deleting(old.DeletedWith) // E4.80
+	covered := old.DeletedWith != "" && x.Table.Marks.Deleting(old.DeletedWith) // E4.80
 	if x.DryRun || !old.Custom || old.External || old.RetainOnDelete || old.PendingReplacement || covered {
 		return nil
 	}
@@ -447,11 +456,4 @@ func SecretOutputs(outputs, inputs value.Value, names []string) value.Value {
 		}
 	}
 	return outputs
-}
-
-// fail stops the operation because of a failure, unless it is to go on with what does not depend on it (E5.42, E5.44).
-func (x *Executor) fail() {
-	if !x.ContinueOnError {
-		x.Stop()
-	}
 }

@@ -184,8 +184,6 @@ func (x *Executor) AfterHooks(s *plan.Step, result *state.Resource) {
 	if err := x.runHooks(s, "After"+kind, binds, result); err != nil {
 		x.Report.Tell(Note{URN: s.URN, Severity: diag.Error, Code: diag.OperationFailed,
 			Position: plan.PositionOf(s.New, s.Old), Text: err.Error()})
-		if !x.ContinueOnError {
-			x.Stop()
-		}
+		x.Failed()
 	}
 }

@@ -165,7 +165,7 @@ func (x *Executor) writeViews(v *Viewing, there, gone bool) error {
 	for _, w := range told {
 		if w.err != nil {
 			x.Report.StepFailed(w.step, w.err, 0)
-			x.fail()
+			x.Failed()
 			continue
 		}
 		if w.step.New != nil && !there {

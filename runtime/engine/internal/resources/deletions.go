@@ -6,9 +6,7 @@ import (
 	"slices"
 
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
-	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
-	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
@@ -17,11 +15,11 @@ import (
 func (t *Table) Inventory(destroying bool) plan.Inventory {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	inv := plan.Inventory{Destroying: destroying, Renamed: maps.Clone(t.renamed)}
+	inv := plan.Inventory{Destroying: destroying, Renamed: maps.Clone(t.names.renamed)}
 	for _, e := range t.priors.list {
 		inv.Prior = append(inv.Prior, factOf(e))
 	}
-	for _, reg := range t.current {
+	for _, reg := range t.current.of {
 		inv.Current = append(inv.Current, outcomeOf(reg))
 	}
 	if destroying {
@@ -54,14 +52,12 @@ func outcomeOf(reg *Registration) plan.CurrentFact {
 // produced makes prior resources of what the operation has put into the state, in the order of that.
 func (t *Table) produced() []plan.PriorFact {
 	var made []*Prior
-	for _, reg := range t.current {
+	for _, reg := range t.current.of {
 		if reg.state == nil {
 			continue
 		}
 		reg.gone = true
-		e := &Prior{id: reg.id, index: -1, resource: reg.state, now: reg.state, claimed: true}
-		t.priors.of[reg.state] = e
-		made = append(made, e)
+		made = append(made, t.priors.made(reg.state, reg.id))
 	}
 	slices.SortFunc(made, func(a, b *Prior) int { return cmp.Compare(a.id, b.id) })
 	facts := make([]plan.PriorFact, len(made))
@@ -80,20 +76,4 @@ func (t *Table) URNs() []urn.URN {
 		urns[i] = e.resource.URN
 	}
 	return urns
-}
-
-// Late returns a resource on which goal depends and that is not there yet, or stands behind a prior resource that was
-// relocated; empty when there is none. position is the relocated resource's, 0 when p was not relocated.
-func (t *Table) Late(p *Prior, goal *state.Resource) (position journal.ID, late urn.URN) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if p.relocated == nil {
-		return 0, ""
-	}
-	goal.AllDependencies(func(u urn.URN) {
-		if reg := t.current[u]; reg == nil || reg.state == nil || reg.id > p.id {
-			late = u
-		}
-	})
-	return p.id, late
 }

@@ -127,7 +127,7 @@ func (t *Table) retain(e *Prior) *Registration {
 	e.claimed, e.decided = true, true
 	reg := &Registration{URN: r.URN, Parent: r.Parent, Old: e, Done: make(chan struct{}), Result: monitor.Failed,
 		retained: true, t: t, Goal: BareGoal(r)}
-	t.track(reg)
+	t.current.track(reg)
 	return reg
 }
 
@@ -170,7 +170,7 @@ func (p *Prerequisites) Next(newID func() journal.ID) *Move {
 // is in position. It is nil when nothing is to be done now.
 func (p *Prerequisites) move(m *prerequisite, newID func() journal.ID) *Move {
 	e := m.prior
-	holder := p.t.holderOf(e)
+	holder := p.t.current.holderOf(e, p.t.names.now(e.resource.URN))
 	switch {
 	case holder != nil && !holder.IsDone():
 		heap.Push(&p.left, m)
@@ -206,17 +206,6 @@ func (p *Prerequisites) End() {
 			close(m.own.Done)
 		}
 	}
-}
-
-// holderOf is the registration that has taken a prior resource, nil if there is none. The caller holds mu.
-func (t *Table) holderOf(e *Prior) *Registration {
-	if !e.claimed {
-		return nil
-	}
-	if holder := t.current[t.nameOf(e.resource.URN)]; holder != nil && (holder.Old == e || holder.Old == nil) {
-		return holder // with nothing that it was, when that was found to be gone
-	}
-	return nil
 }
 
 // prerequisites are a heap in the order of the state.

@@ -10,6 +10,7 @@ import (
 // Prior is one resource of the state as the operation found it, or as it imported it, and what has become of it. Its
 // table guards the fields.
 type Prior struct {
+	t        *Table
 	id       journal.ID
 	index    int             // in the state, from 0; -1 for one that was imported in this operation
 	resource *state.Resource // as found; planned steps name it by this pointer
@@ -36,8 +37,9 @@ type Cascaded struct {
 // Deleted reports whether the deletion worked. It may be called once Done is closed.
 func (c *Cascaded) Deleted() bool { return c.deleted }
 
-// priors are the resources of the state as the operation found them, in order.
+// priors are the resources of the state as the operation found them, in order. The table's mutex guards them.
 type priors struct {
+	t         *Table
 	list      []*Prior
 	byURN     map[urn.URN]*Prior // those that are not left to delete (E4.95)
 	of        map[*state.Resource]*Prior
@@ -47,8 +49,9 @@ type priors struct {
 }
 
 // newPriors indexes a state, of which ids are the IDs in the journal.
-func newPriors(resources []*state.Resource, ids []journal.ID) *priors {
+func newPriors(t *Table, resources []*state.Resource, ids []journal.ID) *priors {
 	p := &priors{
+		t:         t,
 		list:      make([]*Prior, len(resources)),
 		byURN:     make(map[urn.URN]*Prior, len(resources)),
 		of:        make(map[*state.Resource]*Prior, len(resources)),
@@ -59,7 +62,7 @@ func newPriors(resources []*state.Resource, ids []journal.ID) *priors {
 	all := make([]Prior, len(resources))
 	for i, r := range resources {
 		e := &all[i]
-		*e = Prior{id: ids[i], index: i, resource: r, now: r, pendingDelete: r.Delete}
+		*e = Prior{t: t, id: ids[i], index: i, resource: r, now: r, pendingDelete: r.Delete}
 		p.list[i], p.of[r] = e, e
 		if r.Delete {
 			p.left[r.URN] = append(p.left[r.URN], e)
@@ -87,6 +90,13 @@ func (p *priors) before(u urn.URN, index int) *Prior {
 		}
 	}
 	return nil
+}
+
+// made makes something that this operation has put into the state a prior resource, so that later steps find it.
+func (p *priors) made(r *state.Resource, id journal.ID) *Prior {
+	e := &Prior{t: p.t, id: id, index: -1, resource: r, now: r, claimed: true}
+	p.of[r] = e
+	return e
 }
 
 func (p *priors) resources() []*state.Resource {
@@ -119,21 +129,7 @@ func (t *Table) Base() State {
 func (t *Table) Rebase(s State) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.priors = newPriors(s.Resources, s.IDs)
-}
-
-// At returns a prior resource's index in the base, -1 for one that was imported in this operation.
-func (t *Table) At(p *Prior) int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return p.index
-}
-
-// ID returns the ID that a prior resource has in the journal now.
-func (t *Table) ID(p *Prior) journal.ID {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return p.id
+	*t.priors = *newPriors(t, s.Resources, s.IDs)
 }
 
 // Provider returns the provider resource of a reference as the state has it, nil if it has none.
@@ -161,67 +157,12 @@ func (t *Table) Found(u urn.URN) (before, now *state.Resource) {
 	return nil, nil
 }
 
-// CascadeOf returns the deletion of a prior resource on behalf of another one, nil if there is none.
-func (t *Table) CascadeOf(p *Prior) *Cascaded {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return p.cascade
-}
-
-// ForgetCascade takes note that a deletion on behalf of another resource did not work.
-func (t *Table) ForgetCascade(p *Prior) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	p.cascade = nil
-}
-
 // Decided reports whether a resource of the state had a step in this operation.
 func (t *Table) Decided(r *state.Resource) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	e := t.priors.of[r]
 	return e.decided || e.cascade != nil || e.now == nil
-}
-
-// Behind returns what stands behind a prior resource in the state and had no step yet; nothing for an imported one.
-func (t *Table) Behind(p *Prior) []*state.Resource {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	var rest []*state.Resource
-	if p.index < 0 {
-		return nil
-	}
-	for _, e := range t.priors.list[p.index+1:] {
-		if !e.decided && e.cascade == nil && e.now != nil {
-			rest = append(rest, e.resource)
-		}
-	}
-	return rest
-}
-
-// Amended makes another content that of a prior resource: what a refresh has read of it. vanished says that it was not
-// found; then nothing is its prior state any more, and Recreated of the plan names its position.
-func (t *Table) Amended(reg *Registration, p *Prior, now *state.Resource, vanished bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	delete(t.priors.of, p.resource)
-	p.resource, p.now = now, now
-	t.priors.of[now] = p
-	if vanished {
-		reg.Old = nil
-		if now.URN != reg.URN {
-			reg.former = now.URN
-		}
-	}
-}
-
-// Imported makes the present state of a registration its prior one.
-func (t *Table) Imported(reg *Registration) *Prior {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	e := &Prior{id: reg.id, index: -1, resource: reg.state, now: reg.state, claimed: true}
-	t.priors.of[reg.state] = e
-	return e
 }
 
 // Resource returns a prior resource as it was found, or as a refresh has read it since; nil for nil. Only the
@@ -231,4 +172,64 @@ func (p *Prior) Resource() *state.Resource {
 		return nil
 	}
 	return p.resource
+}
+
+// ID returns the ID that the resource has in the journal now.
+func (p *Prior) ID() journal.ID {
+	p.t.mu.Lock()
+	defer p.t.mu.Unlock()
+	return p.id
+}
+
+// Index returns the resource's index in the base, -1 for one that was imported in this operation.
+func (p *Prior) Index() int {
+	p.t.mu.Lock()
+	defer p.t.mu.Unlock()
+	return p.index
+}
+
+// Cascade returns the deletion of the resource on behalf of another one, nil if there is none.
+func (p *Prior) Cascade() *Cascaded {
+	p.t.mu.Lock()
+	defer p.t.mu.Unlock()
+	return p.cascade
+}
+
+// ForgetCascade takes note that a deletion on behalf of another resource did not work.
+func (p *Prior) ForgetCascade() {
+	p.t.mu.Lock()
+	defer p.t.mu.Unlock()
+	p.cascade = nil
+}
+
+// Behind returns what stands behind the resource in the state and had no step yet; nothing for an imported one.
+func (p *Prior) Behind() []*state.Resource {
+	p.t.mu.Lock()
+	defer p.t.mu.Unlock()
+	var rest []*state.Resource
+	if p.index < 0 {
+		return nil
+	}
+	for _, e := range p.t.priors.list[p.index+1:] {
+		if !e.decided && e.cascade == nil && e.now != nil {
+			rest = append(rest, e.resource)
+		}
+	}
+	return rest
+}
+
+// Late returns a resource on which goal depends and that is not there yet, or stands behind this one, which was
+// relocated; empty when there is none. position is this one's, 0 when it was not relocated.
+func (p *Prior) Late(goal *state.Resource) (position journal.ID, late urn.URN) {
+	p.t.mu.Lock()
+	defer p.t.mu.Unlock()
+	if p.relocated == nil {
+		return 0, ""
+	}
+	goal.AllDependencies(func(u urn.URN) {
+		if reg := p.t.current.of[u]; reg == nil || reg.state == nil || reg.id > p.id {
+			late = u
+		}
+	})
+	return p.id, late
 }

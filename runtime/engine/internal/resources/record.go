@@ -67,13 +67,7 @@ func (t *Table) Recorded(s *plan.Step, result *state.Resource, at Positions, e j
 	}
 }
 
-// ReplacesFirst reports whether the old resource of a step was deleted before the step makes the new one.
-func (t *Table) ReplacesFirst(s *plan.Step) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.priors.replacesFirst(s)
-}
-
+// replacesFirst reports whether the old resource of a step was deleted before the step makes the new one.
 func (p *priors) replacesFirst(s *plan.Step) bool {
 	if s.Old == nil {
 		return false

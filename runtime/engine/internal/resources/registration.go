@@ -97,7 +97,7 @@ func (r *Registration) Children() []urn.URN {
 func (r *Registration) Skip(step plan.Step) {
 	r.t.mu.Lock()
 	defer r.t.mu.Unlock()
-	r.t.scope.Skip(r.URN)
+	r.t.Scope.of.Skip(r.URN)
 	r.Step, r.Result, r.unknown = step, monitor.Succeeded, true
 }
 
@@ -116,7 +116,7 @@ func (r *Registration) Refreshed(step plan.Step) {
 	defer r.t.mu.Unlock()
 	r.Step, r.Result, r.unknown = step, monitor.Succeeded, r.vanished
 	if r.vanished {
-		r.t.scope.Skip(r.URN)
+		r.t.Scope.of.Skip(r.URN)
 	}
 }
 
@@ -153,13 +153,46 @@ func (r *Registration) Destroyed() bool {
 	return r.gone && e != nil && e.now == nil
 }
 
+// KeepName takes note that the resource goes on under the name that it had: nothing in scope can depend on it under its
+// new one (E4.102).
+func (r *Registration) KeepName() {
+	r.t.mu.Lock()
+	defer r.t.mu.Unlock()
+	r.t.names.keep(r.Old.resource.URN, r.URN)
+	r.t.Scope.of.Skip(r.URN)
+}
+
+// Amended makes another content that of the prior resource: what a refresh has read of it. vanished says that it was
+// not found; then nothing is its prior state any more, and Recreated of the plan names its position.
+func (r *Registration) Amended(now *state.Resource, vanished bool) {
+	r.t.mu.Lock()
+	defer r.t.mu.Unlock()
+	p := r.Old
+	delete(r.t.priors.of, p.resource)
+	p.resource, p.now = now, now
+	r.t.priors.of[now] = p
+	if vanished {
+		r.Old = nil
+		if now.URN != r.URN {
+			r.former = now.URN
+		}
+	}
+}
+
+// Imported makes the present state of the resource its prior one, and returns that.
+func (r *Registration) Imported() *Prior {
+	r.t.mu.Lock()
+	defer r.t.mu.Unlock()
+	return r.t.priors.made(r.state, r.id)
+}
+
 // DependsOnFailed reports whether a resource depends on one that failed or was skipped (E5.44).
 func (t *Table) DependsOnFailed(r *state.Resource) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	bad := false
 	r.AllDependencies(func(u urn.URN) {
-		if dep := t.current[u]; dep != nil && dep.IsDone() && dep.Result != monitor.Succeeded {
+		if dep := t.current.of[u]; dep != nil && dep.IsDone() && dep.Result != monitor.Succeeded {
 			bad = true
 		}
 	})
@@ -181,7 +214,7 @@ func (t *Table) AtEnd() []Current {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var all []Current
-	for _, reg := range t.current {
+	for _, reg := range t.current.of {
 		if reg.state != nil {
 			all = append(all, Current{State: reg.state, ID: reg.id, Vanished: reg.vanished, reg: reg,
 				Read: reg.retained && reg.state.Custom && !reg.state.IsProvider()})
@@ -196,11 +229,11 @@ func (t *Table) AtEnd() []Current {
 	return all
 }
 
-// Replace makes another content that of a registered resource.
-func (t *Table) Replace(c Current, now *state.Resource) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+// Replace makes another content that of the resource, if it was registered.
+func (c Current) Replace(now *state.Resource) {
 	if c.reg != nil {
+		c.reg.t.mu.Lock()
+		defer c.reg.t.mu.Unlock()
 		c.reg.state = now
 	}
 }

@@ -16,21 +16,22 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// Table is what an operation knows of resources. It is safe for concurrent use.
+// Table is what an operation knows of resources. It is safe for concurrent use: one mutex guards everything that its
+// parts, and the Priors and Registrations that it gives out, say it does. Nobody outside of this package takes it, and
+// nobody calls a provider or waits while holding it.
+//
+// The parts are: what the state had (priors), what this operation has registered (registrations), which of the former
+// goes by another name in the latter (names), what decisions do to others (Marks), and what is left out (Scope).
 type Table struct {
+	Scope Scope
+	Marks Marks
+
 	stack, project string
 
-	mu        sync.Mutex // guards everything below, and all that Prior and Registration say it does
-	priors    *priors
-	current   map[urn.URN]*Registration
-	root      *Registration       // the stack
-	renamed   map[urn.URN]urn.URN // URNs claimed through an alias, to the URN that claimed them
-	keptNames map[urn.URN]urn.URN // the same where the resource keeps its name in this operation
-	scope     *plan.Scope
-	replaced  map[urn.URN]bool // what was replaced in this operation
-	// deleting are the URNs whose present resource is deleted in this operation; what only an earlier replacement has left
-	// behind is not meant, for nobody can tell what else goes with it (E4.80).
-	deleting map[urn.URN]bool
+	mu      sync.Mutex
+	priors  *priors
+	current registrations
+	names   names
 }
 
 // NewTable makes the table of an operation on a stack. The IDs of resources in the journal count from 1.
@@ -39,11 +40,12 @@ func NewTable(stack, project string, base []*state.Resource, scope *plan.Scope) 
 	for i := range ids {
 		ids[i] = journal.ID(i + 1)
 	}
-	return &Table{
-		stack: stack, project: project, priors: newPriors(base, ids), scope: scope,
-		current: make(map[urn.URN]*Registration, len(base)), renamed: map[urn.URN]urn.URN{}, keptNames: map[urn.URN]urn.URN{},
-		replaced: map[urn.URN]bool{}, deleting: map[urn.URN]bool{},
-	}
+	t := &Table{stack: stack, project: project, current: registrations{of: make(map[urn.URN]*Registration, len(base))},
+		names: names{renamed: map[urn.URN]urn.URN{}, kept: map[urn.URN]urn.URN{}}}
+	t.priors = newPriors(t, base, ids)
+	t.Scope = Scope{mu: &t.mu, of: scope}
+	t.Marks = Marks{mu: &t.mu, priors: t.priors, replaced: map[urn.URN]bool{}, deleting: map[urn.URN]bool{}}
+	return t
 }
 
 // Conflict says why a resource cannot be registered under a name.
@@ -62,14 +64,14 @@ func (t *Table) Claim(g *plan.Goal) (*Registration, *Conflict) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	u := urn.New(t.stack, t.project, g.Parent, g.Type, g.Name)
-	if known, problem := t.free(u, g.Parent); known != nil || problem != nil {
+	if known, problem := t.current.free(u, g.Parent); known != nil || problem != nil {
 		return known, problem
 	}
-	if by, taken := t.renamed[u]; taken {
+	if by, taken := t.names.renamed[u]; taken {
 		return conflict(diag.DuplicateURN, "Duplicate resource alias '%s' applied to resource with URN '%s': "+
 			"a resource with that name is registered as well; give one of them another name or remove the alias", u, by)
 	}
-	if by, taken := t.keptNames[u]; taken {
+	if by, taken := t.names.kept[u]; taken {
 		return conflict(diag.DuplicateURN,
 			"Duplicate resource URN '%s': the resource of that name becomes '%s', which the operation "+
 				"leaves out; include that too", u, by)
@@ -81,11 +83,11 @@ func (t *Table) Claim(g *plan.Goal) (*Registration, *Conflict) {
 			continue
 		}
 		if candidate != u { // E4.15, also when the one who was first is done already
-			if other, taken := t.renamed[candidate]; taken {
+			if other, taken := t.names.renamed[candidate]; taken {
 				return conflict(diag.DuplicateURN, "Duplicate resource alias '%s' applied to resource with URN '%s' "+
 					"conflicting with resource with URN '%s'; remove the alias from one of them", candidate, u, other)
 			}
-			if t.current[candidate] != nil {
+			if t.current.of[candidate] != nil {
 				return conflict(diag.DuplicateURN, "Duplicate resource alias '%s' applied to resource with URN '%s': "+
 					"that resource is registered as well; remove the alias or rename one of them", candidate, u)
 			}
@@ -94,13 +96,13 @@ func (t *Table) Claim(g *plan.Goal) (*Registration, *Conflict) {
 			continue
 		}
 		if candidate != u {
-			t.renamed[candidate] = u
+			t.names.renamed[candidate] = u
 		}
 		old.claimed = true
 		reg.Old = old
 		break
 	}
-	t.track(reg)
+	t.current.track(reg)
 	return reg, nil
 }
 
@@ -108,7 +110,7 @@ func (t *Table) Claim(g *plan.Goal) (*Registration, *Conflict) {
 func (t *Table) ClaimRead(goal *state.Resource) (*Registration, *Conflict) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if known, problem := t.free(goal.URN, goal.Parent); known != nil || problem != nil {
+	if known, problem := t.current.free(goal.URN, goal.Parent); known != nil || problem != nil {
 		return known, problem
 	}
 	reg := &Registration{URN: goal.URN, Parent: goal.Parent, read: true, Done: make(chan struct{}), t: t}
@@ -116,23 +118,8 @@ func (t *Table) ClaimRead(goal *state.Resource) (*Registration, *Conflict) {
 		old.claimed = true
 		reg.Old = old
 	}
-	t.track(reg)
+	t.current.track(reg)
 	return reg, nil
-}
-
-// free finds out whether a URN can be registered below a parent; known is a registration that is retained under it. The
-// caller holds mu.
-func (t *Table) free(u, parent urn.URN) (known *Registration, problem *Conflict) {
-	if parent != "" && t.current[parent] == nil {
-		return conflict(diag.OperationFailed, "could not find parent resource %s", parent)
-	}
-	if r := t.current[u]; r != nil && r.retained {
-		return r, nil
-	}
-	if t.current[u] != nil {
-		return conflict(diag.DuplicateURN, "Duplicate resource URN '%s'; try giving it a unique name", u)
-	}
-	return nil, nil
 }
 
 // Track adds a resource that no program registers.
@@ -140,23 +127,13 @@ func (t *Table) Track(goal *plan.Goal, u, parent urn.URN) *Registration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	reg := &Registration{URN: u, Parent: parent, Done: make(chan struct{}), Goal: goal, t: t}
-	t.track(reg)
+	t.current.track(reg)
 	return reg
 }
 
-// track adds a resource to those of this operation. The caller holds mu.
-func (t *Table) track(reg *Registration) {
-	t.current[reg.URN] = reg
-	if p := t.current[reg.Parent]; p != nil {
-		p.children = append(p.children, reg.URN)
-	}
-	if reg.Goal != nil && reg.Parent == "" && reg.Goal.Type == urn.RootStackType {
-		t.root = reg
-	}
-}
-
+// lineage is what finds former names. The caller holds mu.
 func (t *Table) lineage() plan.Lineage {
-	return plan.Lineage{Stack: t.stack, Project: t.project, Former: t.former}
+	return plan.Lineage{Stack: t.stack, Project: t.project, Former: t.current.former}
 }
 
 // Aliases returns the URNs under which a resource may be known from before, without its own (E4.13).
@@ -166,44 +143,26 @@ func (t *Table) Aliases(own, parent urn.URN, aliases []monitor.Alias) []urn.URN 
 	return t.lineage().Candidates(own, parent, aliases)[1:]
 }
 
-// former is the URN under which a resource of this operation was found, empty when that is its own.
-func (t *Table) former(u urn.URN) urn.URN {
-	if r := t.current[u]; r != nil && r.Old != nil && r.Old.resource.URN != u {
-		return r.Old.resource.URN
-	} else if r != nil {
-		return r.former
-	}
-	return ""
-}
-
 // Former returns the URN under which a resource of this operation was found, empty when that is its own.
 func (t *Table) Former(u urn.URN) urn.URN {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.former(u)
-}
-
-// nameOf is what a resource of the state is called now. The caller holds mu.
-func (t *Table) nameOf(u urn.URN) urn.URN {
-	if now, ok := t.renamed[u]; ok {
-		return now
-	}
-	return u
+	return t.current.former(u)
 }
 
 // Renamed returns resources with every name as it is now; see plan.Renamed.
 func (t *Table) Renamed(resources []*state.Resource) []*state.Resource {
 	t.mu.Lock()
-	names := maps.Clone(t.renamed)
+	renamed := maps.Clone(t.names.renamed)
 	t.mu.Unlock()
-	return plan.Renamed(resources, names)
+	return plan.Renamed(resources, renamed)
 }
 
 // Get returns a resource of this operation, nil if there is none.
 func (t *Table) Get(u urn.URN) *Registration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.current[u]
+	return t.current.of[u]
 }
 
 // Goal returns what the program asked for, nil where no resource of that URN was registered.
@@ -218,7 +177,7 @@ func (t *Table) Goal(u urn.URN) *plan.Goal {
 func (t *Table) Before(u urn.URN) *state.Resource {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if r := t.current[u]; r != nil {
+	if r := t.current.of[u]; r != nil {
 		return r.Old.Resource()
 	}
 	return nil
@@ -228,41 +187,21 @@ func (t *Table) Before(u urn.URN) *state.Resource {
 func (t *Table) Root() *Registration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.root
+	return t.current.root
 }
 
 // Transforms returns the transforms of a resource and its ancestors, from itself upwards (E2.18).
 func (t *Table) Transforms(u urn.URN) []monitor.Transform {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	var all []monitor.Transform
-	for reg := t.current[u]; reg != nil; reg = t.current[reg.Parent] {
-		if reg.Goal != nil {
-			all = append(all, reg.Goal.Own...)
-		}
-	}
-	return all
+	return t.current.transforms(u)
 }
 
 // Known reports whether a URN names something of the state or of this operation, under its present or its former name.
 func (t *Table) Known(u urn.URN) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.current[u] != nil || t.priors.byURN[u] != nil || t.renamed[u] != ""
-}
-
-// Replaced returns those of the URNs that name what was replaced in this operation.
-func (t *Table) Replaced(urns ...urn.URN) []urn.URN {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(urns), func(u urn.URN) bool { return !t.replaced[u] })
-}
-
-// Deleting reports whether the present resource of a URN is deleted in this operation, and before its deletion is due.
-func (t *Table) Deleting(u urn.URN) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.deleting[u]
+	return t.current.of[u] != nil || t.priors.byURN[u] != nil || t.names.renamed[u] != ""
 }
 
 // OwnerLeft reports whether a resource goes with an owner (deletedWith) that an earlier operation has replaced and not
@@ -274,61 +213,9 @@ func (t *Table) OwnerLeft(old, goal *state.Resource) bool {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	left := func(e *Prior) bool { return e.now != nil }
-	if t.nameOf(old.DeletedWith) != t.nameOf(goal.DeletedWith) || !slices.ContainsFunc(t.priors.left[old.DeletedWith],
-		left) {
+	left := slices.ContainsFunc(t.priors.left[old.DeletedWith], func(e *Prior) bool { return e.now != nil })
+	if !left || t.names.now(old.DeletedWith) != t.names.now(goal.DeletedWith) {
 		return false
 	}
 	return plan.GoesWithEarlier(old, t.priors.byURN[old.DeletedWith].Resource())
-}
-
-// Mark notes what steps are going to do, so that later decisions take it into account. claimed is the prior resource of
-// the registration that takes them, nil for a new one. Anyone who decides must not be interrupted by other decisions.
-func (t *Table) Mark(claimed *Prior, steps []plan.Step) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if claimed != nil {
-		claimed.decided = true
-	}
-	for i := range steps {
-		switch step := &steps[i]; step.Op {
-		case plan.OpReplace:
-			t.replaced[step.URN] = true
-			t.replaced[step.Old.URN] = true
-		case plan.OpDelete, plan.OpDeleteReplaced:
-			if !step.Old.Delete {
-				t.deleting[step.URN] = true
-				t.deleting[step.Old.URN] = true
-			}
-			if e := t.priors.of[step.Old]; e != nil && e != claimed {
-				e.cascade = &Cascaded{Dependent: plan.Dependent{Resource: step.Old, Keys: step.Keys, Reason: step.Reason},
-					Done: make(chan struct{})}
-				t.replaced[step.URN] = true
-			}
-		}
-	}
-}
-
-// MarkDeleting notes that the present resources of URNs are deleted.
-func (t *Table) MarkDeleting(urns []urn.URN) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, u := range urns {
-		t.deleting[u] = true
-	}
-}
-
-// EndCascades tells those who wait for the deletions among some steps that they are over.
-func (t *Table) EndCascades(steps []plan.Step) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for i := range steps {
-		if steps[i].Old == nil || steps[i].New != nil {
-			continue
-		}
-		if e := t.priors.of[steps[i].Old]; e != nil && e.cascade != nil && e.cascade.Resource == steps[i].Old {
-			e.cascade.deleted = e.now == nil || e.now.PendingReplacement
-			close(e.cascade.Done)
-		}
-	}
 }

@@ -78,9 +78,9 @@ func TestRenaming(t *testing.T) {
 	require.Equal(t, u("a"), tab.Former(u("x")))
 	require.True(t, tab.Known(u("a")))
 	require.Equal(t, []urn.URN{u("x")}, tab.Renamed([]*state.Resource{resource("b", on("a"))})[0].Dependencies)
-	tab.KeepName(reg) // out of scope
+	reg.KeepName() // out of scope
 	require.Equal(t, []urn.URN{u("a")}, tab.Renamed([]*state.Resource{resource("b", on("a"))})[0].Dependencies)
-	require.True(t, tab.Skipped(u("x")))
+	require.True(t, tab.Scope.Skipped(u("x")))
 	_, problem = tab.Claim(goal("a"))
 	require.NotNil(t, problem, "it is still called so")
 }
@@ -101,7 +101,7 @@ func TestPrerequisitesComeInOrder(t *testing.T) {
 	tab := table(t, base...)
 	held, problem := tab.Claim(goal("a"))
 	require.Nil(t, problem)
-	tab.Mark(nil, []plan.Step{plan.NewStep(plan.OpDeleteReplaced, base[2], nil)}) // on behalf of something else
+	tab.Marks.Mark(nil, []plan.Step{plan.NewStep(plan.OpDeleteReplaced, base[2], nil)}) // on behalf of something else
 	next := journal.ID(100)
 	p := tab.Prerequisites(base[3])
 	defer p.End()
@@ -118,7 +118,7 @@ func TestPrerequisitesComeInOrder(t *testing.T) {
 	close(m.Retain.Done)
 	m = p.Next(newID)
 	require.NotNil(t, m.Wait, "c is being deleted")
-	tab.EndCascades([]plan.Step{plan.NewStep(plan.OpDeleteReplaced, base[2], nil)})
+	tab.Marks.EndCascades([]plan.Step{plan.NewStep(plan.OpDeleteReplaced, base[2], nil)})
 	m = p.Next(newID)
 	require.Equal(t, []journal.ID{3}, m.Entry.Remove)
 	require.Equal(t, journal.ID(101), m.Entry.Add[0].ID)
@@ -131,16 +131,16 @@ func TestMark(t *testing.T) {
 	base := []*state.Resource{resource("a"), resource("b", on("a"))}
 	tab := table(t, base...)
 	reg, _ := tab.Claim(goal("a"))
-	require.Equal(t, []*state.Resource{base[1]}, tab.Behind(reg.Old))
-	tab.Mark(reg.Old, plan.Steps(plan.Situation{Old: base[0], Goal: base[0], Diff: plan.Diff{Replace: true},
+	require.Equal(t, []*state.Resource{base[1]}, reg.Old.Behind())
+	tab.Marks.Mark(reg.Old, plan.Steps(plan.Situation{Old: base[0], Goal: base[0], Diff: plan.Diff{Replace: true},
 		DeleteFirst: true, Dependents: []plan.Dependent{{Resource: base[1]}}}))
-	require.Equal(t, []urn.URN{u("a"), u("b")}, tab.Replaced(u("a"), u("b"), u("c")))
-	require.True(t, tab.Deleting(u("a")))
+	require.Equal(t, []urn.URN{u("a"), u("b")}, tab.Marks.Replaced(u("a"), u("b"), u("c")))
+	require.True(t, tab.Marks.Deleting(u("a")))
 	require.True(t, tab.Decided(base[1]))
-	require.Empty(t, tab.Behind(reg.Old))
+	require.Empty(t, reg.Old.Behind())
 
 	tab = table(t, base...)
 	reg, _ = tab.Claim(goal("a"))
-	tab.Mark(reg.Old, plan.Steps(plan.Situation{Old: base[0], Goal: base[0], Diff: plan.Diff{Replace: true}}))
-	require.False(t, tab.Deleting(u("a")), "what is created first is there until the end")
+	tab.Marks.Mark(reg.Old, plan.Steps(plan.Situation{Old: base[0], Goal: base[0], Diff: plan.Diff{Replace: true}}))
+	require.False(t, tab.Marks.Deleting(u("a")), "what is created first is there until the end")
 }

@@ -29,7 +29,7 @@ func (t *Table) Owner(s *plan.Step) *Owner {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	o := &Owner{t: t, Step: s, URN: s.About().URN, Was: s.About().URN}
-	if from := t.former(o.URN); from != "" && s.New != nil {
+	if from := t.current.former(o.URN); from != "" && s.New != nil {
 		o.Was = from
 	}
 	return o
@@ -144,9 +144,8 @@ func (o *Owner) RecordView(step *plan.Step, view *View, result plan.Op, newID fu
 
 // addView makes a view that is new in the state a prior resource, so that later steps find it. The caller holds mu.
 func (o *Owner) addView(r *state.Resource, id journal.ID, e *journal.Entry) {
-	made := &Prior{id: id, index: -1, resource: r, now: r, claimed: true}
+	made := o.t.priors.made(r, id)
 	e.Add = []journal.Amended{{ID: id, Resource: r}}
-	o.t.priors.of[r] = made
 	o.t.priors.views[o.Was] = append(o.t.priors.views[o.Was], made)
 	if o.URN != o.Was {
 		o.t.priors.views[o.URN] = append(o.t.priors.views[o.URN], made)

@@ -12,11 +12,16 @@ import (
 type Pool struct {
 	running context.Context // no slot is given out after it ends
 	tokens  chan struct{}   // one for each slot that is taken
+	guard   func()          // deferred last where Each begins a goroutine; nil for nothing
 }
 
-// NewPool makes a pool of n slots. No slot is given out once running has ended.
-func NewPool(running context.Context, n int) *Pool {
-	return &Pool{running: running, tokens: make(chan struct{}, n)}
+// NewPool makes a pool of n slots. No slot is given out once running has ended. guard is deferred in the goroutines
+// that Each begins, so that it may recover from panics; nil for nothing.
+func NewPool(running context.Context, n int, guard func()) *Pool {
+	if guard == nil {
+		guard = func() {}
+	}
+	return &Pool{running: running, tokens: make(chan struct{}, n), guard: guard}
 }
 
 // Slot is held by one goroutine while it talks to providers. The zero Slot of a pool is free; see Pool.Slot.
@@ -94,6 +99,7 @@ func (p *Pool) Each(n int, fn func(i int)) {
 		}
 		group.Go(func() {
 			defer s.Free()
+			defer p.guard()
 			fn(i)
 		})
 	}

@@ -12,7 +12,7 @@ import (
 
 // No more goroutines go on at the same time than there are slots, and all get their turn.
 func TestEachKeepsToTheLimit(t *testing.T) {
-	p := NewPool(t.Context(), 3)
+	p := NewPool(t.Context(), 3, nil)
 	var now, most, all atomic.Int32
 	p.Each(50, func(int) {
 		n := now.Add(1)
@@ -27,7 +27,7 @@ func TestEachKeepsToTheLimit(t *testing.T) {
 
 // Anyone who waits for another lets that one have the only slot.
 func TestWaitingHoldsNoSlot(t *testing.T) {
-	p := NewPool(t.Context(), 1)
+	p := NewPool(t.Context(), 1, nil)
 	first, done := p.Slot(), make(chan struct{})
 	require.NoError(t, first.Take(t.Context()))
 	go func() {
@@ -46,7 +46,7 @@ func TestWaitingHoldsNoSlot(t *testing.T) {
 // Once the operation has ended nobody gets a slot, and nobody waits.
 func TestNothingBeginsAfterTheEnd(t *testing.T) {
 	running, stop := context.WithCancel(t.Context())
-	p := NewPool(running, 1)
+	p := NewPool(running, 1, nil)
 	stop()
 	require.ErrorIs(t, p.Slot().Take(t.Context()), monitor.ErrShutdown)
 	require.ErrorIs(t, p.Wait(t.Context(), make(chan struct{})), monitor.ErrShutdown)

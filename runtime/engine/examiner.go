@@ -1,0 +1,140 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/providers"
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// examiner puts the planner's questions about a resource to its provider. It is safe for concurrent use; the records
+// belong to their callers.
+type examiner struct {
+	calls    context.Context // of provider calls; the operation's own, which no request has
+	dryRun   bool
+	registry *providers.Registry
+	naming   *plan.Naming
+	report   *reporter
+	failures *failures
+}
+
+// connect finds the provider of a resource; a component has none (E4.8).
+func (x *examiner) connect(s *record) (err error) {
+	if !s.goal.Custom {
+		return nil
+	}
+	if s.provider, err = x.registry.Of(s.goal); err != nil {
+		return x.refused(s, "start the provider of", err)
+	}
+	return nil
+}
+
+// examine has the provider check the inputs and compare them with the prior state: it fills in the goal's inputs and
+// the diff (E4.21–E4.51).
+func (x *examiner) examine(s *record, facts plan.Facts) error {
+	e, err := plan.Examine(facts)
+	if err != nil {
+		return x.refused(s, "compare", err)
+	}
+	for q := e.Next(); q != nil; q = e.Next() {
+		switch q := q.(type) {
+		case *plan.Check:
+			err = x.check(s, e, q)
+		case *plan.Compare:
+			err = x.compare(s, e, q)
+		case *plan.CompareProvider:
+			var replaced bool
+			if replaced, err = x.registry.Replaces(q.Was, q.Now); err != nil {
+				err = x.refused(s, "compare the provider of", err)
+			}
+			e.ProviderCompared(replaced)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if e.Err != nil {
+		return x.refused(s, "compare the provider of", e.Err)
+	}
+	if s.provider == nil {
+		x.cannotIgnore(s, e)
+	}
+	s.diff = e.Diff
+	return nil
+}
+
+// check has the provider check inputs (E4.21–E4.27).
+func (x *examiner) check(s *record, e *plan.Examination, q *plan.Check) error {
+	if !q.Second {
+		x.cannotIgnore(s, e)
+	}
+	name, _ := x.naming.Of(s.goal, s.seed)
+	r, err := s.provider.Check(x.calls, provider.CheckRequest{Subject: provider.SubjectOf(s.reg.URN), Olds: q.Olds,
+		News: q.News, RandomSeed: s.seed, AllowUnknowns: x.dryRun, Autonaming: name})
+	if err != nil {
+		return x.refused(s, "check", err)
+	}
+	if r.AutonamingIgnored && name.Insist && !q.Second {
+		x.report.message(s.message(Message{Severity: diag.Warning, Text: fmt.Sprintf(
+			"%s has a name of its own in %s, but its provider cannot be told names; a newer version of it may", s.reg.URN,
+			plan.NamingSetting)}))
+	}
+	if len(r.Failures) > 0 {
+		x.checkFailures(s, q.News, r.Failures)
+		return x.failures.life.bail()
+	}
+	e.Checked(r.Inputs)
+	return nil
+}
+
+// cannotIgnore tells of entries of ignoreChanges that could not be followed (E4.65).
+func (x *examiner) cannotIgnore(s *record, e *plan.Examination) {
+	for _, path := range e.Ignored {
+		x.report.message(s.message(Message{Severity: diag.Info,
+			Text: fmt.Sprintf("cannot ignore changes in added or removed elements of the path: %q", path)}))
+	}
+}
+
+// checkFailures tells what a provider has against inputs (E4.26).
+func (x *examiner) checkFailures(s *record, news value.Value, failures []provider.Failure) {
+	for _, f := range failures {
+		text := fmt.Sprintf("%s resource '%s' has a problem: %s", s.goal.Type, s.reg.Goal.Name, f.Reason)
+		if f.Property != "" {
+			shown := value.Null
+			if path, err := value.ParsePath(f.Property); err == nil {
+				shown, _ = path.Get(news)
+			}
+			text = fmt.Sprintf("%s resource '%s': property %s value {%s} has a problem: %s",
+				s.goal.Type, s.reg.Goal.Name, f.Property, plan.Printed(shown), f.Reason)
+		}
+		x.report.message(s.message(Message{Severity: diag.Error, Code: diag.CheckFailed, Text: text,
+			Property: f.Property}))
+	}
+}
+
+// compare asks the provider what it takes to get from the old state to the checked inputs (E4.45–E4.49).
+func (x *examiner) compare(s *record, e *plan.Examination, q *plan.Compare) error {
+	old := e.Old
+	r, err := s.provider.Diff(x.calls, provider.DiffRequest{
+		Subject: provider.SubjectOf(s.reg.URN), ID: old.ID, OldInputs: old.Inputs, OldOutputs: old.Outputs,
+		News: q.News, IgnoreChanges: s.goal.IgnoreChanges, AllowUnknowns: x.dryRun})
+	if err != nil {
+		return x.refused(s, "compare", err)
+	}
+	if r.Changes == provider.DiffUnavailable {
+		x.report.message(s.message(Message{Severity: diag.Warning,
+			Text: "The provider for this resource has inputs that are not known during preview.\n" +
+				"This preview may not correctly represent the changes that will be applied during an update."}))
+	}
+	e.Compared(r)
+	return nil
+}
+
+// refused reports that the provider could not answer about a record.
+func (x *examiner) refused(s *record, doing string, err error) error {
+	return x.failures.refused(s.reg.URN, s.reg.Goal.Position, doing, s.goal.Type, err)
+}

@@ -1,0 +1,90 @@
+package resources
+
+import (
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// registrations are the resources of this operation, by their present name. The table's mutex guards them.
+type registrations struct {
+	of   map[urn.URN]*Registration
+	root *Registration // the stack; nil before it is registered
+}
+
+// free finds out whether a URN can be registered below a parent; known is a registration that is retained under it.
+func (c *registrations) free(u, parent urn.URN) (known *Registration, problem *Conflict) {
+	if parent != "" && c.of[parent] == nil {
+		return conflict(diag.OperationFailed, "could not find parent resource %s", parent)
+	}
+	if r := c.of[u]; r != nil && r.retained {
+		return r, nil
+	}
+	if c.of[u] != nil {
+		return conflict(diag.DuplicateURN, "Duplicate resource URN '%s'; try giving it a unique name", u)
+	}
+	return nil, nil
+}
+
+// track adds a resource to those of this operation.
+func (c *registrations) track(reg *Registration) {
+	c.of[reg.URN] = reg
+	if p := c.of[reg.Parent]; p != nil {
+		p.children = append(p.children, reg.URN)
+	}
+	if reg.Goal != nil && reg.Parent == "" && reg.Goal.Type == urn.RootStackType {
+		c.root = reg
+	}
+}
+
+// former is the URN under which a resource of this operation was found, empty when that is its own.
+func (c *registrations) former(u urn.URN) urn.URN {
+	if r := c.of[u]; r != nil && r.Old != nil && r.Old.resource.URN != u {
+		return r.Old.resource.URN
+	} else if r != nil {
+		return r.former
+	}
+	return ""
+}
+
+// holderOf is the registration that has taken a prior resource, which is called u now; nil if there is none.
+func (c *registrations) holderOf(e *Prior, u urn.URN) *Registration {
+	if !e.claimed {
+		return nil
+	}
+	if holder := c.of[u]; holder != nil && (holder.Old == e || holder.Old == nil) {
+		return holder // with nothing that it was, when that was found to be gone
+	}
+	return nil
+}
+
+// transforms returns the transforms of a resource and its ancestors, from itself upwards.
+func (c *registrations) transforms(u urn.URN) []monitor.Transform {
+	var all []monitor.Transform
+	for reg := c.of[u]; reg != nil; reg = c.of[reg.Parent] {
+		if reg.Goal != nil {
+			all = append(all, reg.Goal.Own...)
+		}
+	}
+	return all
+}
+
+// names are those that prior resources have in this operation. The table's mutex guards them.
+type names struct {
+	renamed map[urn.URN]urn.URN // names claimed through an alias, to the name that claimed them
+	kept    map[urn.URN]urn.URN // the same where the resource keeps its former name in this operation
+}
+
+// now is what a resource of the state is called now.
+func (n *names) now(u urn.URN) urn.URN {
+	if now, ok := n.renamed[u]; ok {
+		return now
+	}
+	return u
+}
+
+// keep takes note that a resource that claimed another name keeps its former one.
+func (n *names) keep(former, claimed urn.URN) {
+	delete(n.renamed, former)
+	n.kept[former] = claimed
+}

@@ -1,0 +1,416 @@
+package engine
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"sort"
+	"strings"
+	"sync"
+
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
+	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// planConstraint writes a plan down during a preview, and holds an update to one. It is safe for concurrent use.
+type planConstraint struct {
+	life   *lifetime
+	report *reporter
+
+	mu     sync.Mutex  // guards what is written below; bound is never changed
+	record *UpdatePlan // nil when none is wanted
+	bound  *UpdatePlan // nil when nothing binds
+	left   map[urn.URN][]Op
+	broken bool // the plan was violated
+}
+
+// noteViolation takes note that the plan was violated.
+func (p *planConstraint) noteViolation() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.broken = true
+}
+
+// violated reports whether the plan was violated.
+func (p *planConstraint) violated() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.broken
+}
+
+// newPlanConstraint holds an operation to the plan of its options, if there is one, and in a preview records a plan.
+func newPlanConstraint(o *Options, life *lifetime, report *reporter) *planConstraint {
+	p := &planConstraint{life: life, report: report, bound: o.Plan}
+	if o.DryRun {
+		p.record = &UpdatePlan{Resources: map[urn.URN]*ResourcePlan{}}
+	}
+	if o.Plan != nil {
+		p.left = make(map[urn.URN][]Op, len(o.Plan.Resources))
+		for u, r := range o.Plan.Resources {
+			p.left[u] = r.Steps
+		}
+	}
+	return p
+}
+
+// seed is the one that was planned for a resource, or nil.
+func (p *planConstraint) seed(u urn.URN) []byte {
+	if p.bound == nil || p.bound.Resources[u] == nil {
+		return nil
+	}
+	return p.bound.Resources[u].Seed
+}
+
+// of is the record of a resource. The caller holds mu.
+func (p *planConstraint) of(u urn.URN) *ResourcePlan {
+	r := p.record.Resources[u]
+	if r == nil {
+		r = &ResourcePlan{}
+		p.record.Resources[u] = r
+	}
+	return r
+}
+
+// decided takes note of a registration's goal and steps, or checks them. An error says how they violate the plan.
+func (p *planConstraint) decided(s *record, steps []Step) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	before := value.EmptyMap()
+	if old := s.oldState(); old != nil && s.deleted == nil {
+		before = old.Inputs
+	}
+	if p.record != nil {
+		g := s.goal
+		p.of(g.URN).Seed = s.seed
+		p.of(g.URN).Goal = &PlannedGoal{Type: g.Type, Name: g.URN.Name(), Custom: g.Custom,
+			Inputs: planDiff(before, g.Inputs), Parent: g.Parent,
+			Protect: g.Protect, Dependencies: g.Dependencies, Provider: g.Provider, PropertyDependencies: g.PropertyDependencies,
+			DeleteBeforeReplace: s.reg.Goal.DeleteBeforeReplace, IgnoreChanges: g.IgnoreChanges,
+			AdditionalSecretOutputs: g.AdditionalSecretOutputs, Aliases: aliasURNs(s.reg.Goal), ImportID: g.ImportID,
+			CustomTimeouts: g.CustomTimeouts}
+	}
+	if p.bound != nil {
+		if err := p.goal(s, before); err != nil {
+			return err
+		}
+	}
+	return p.steps(steps)
+}
+
+// aliasURNs are the aliases that a goal gives in full.
+func aliasURNs(g *plan.Goal) []urn.URN {
+	var urns []urn.URN
+	for _, a := range g.Aliases {
+		if a.URN != "" {
+			urns = append(urns, a.URN)
+		}
+	}
+	return urns
+}
+
+// steps takes note of steps, or takes them off the plan (E7.67). The caller holds mu.
+func (p *planConstraint) steps(steps []Step) error {
+	for i := range steps {
+		s := &steps[i]
+		if p.record != nil {
+			r := p.of(s.URN)
+			r.Steps = append(r.Steps, s.Op)
+		}
+		if p.bound == nil {
+			continue
+		}
+		left := p.left[s.URN]
+		planned := p.bound.Resources[s.URN]
+		switch {
+		case planned == nil && s.Op == OpSame:
+		case planned == nil:
+			return unplanned("the plan has nothing for this resource, and this run would %s it", doing(s.Op))
+		case len(left) == 0:
+			return unplanned("the plan has no further step for this resource, and this run would %s it", doing(s.Op))
+		case !allows(left[0], s.Op):
+			return unplanned("the plan is to %s this resource, and this run would %s it", doing(left[0]), doing(s.Op))
+		default:
+			p.left[s.URN] = left[1:]
+			if s.Op != left[0] && (s.Op == OpSame || s.Op == OpUpdate) {
+				p.left[s.URN] = withoutReplacement(left)
+				for _, former := range s.New.Aliases { // the old resource was to be deleted under the name that it had
+					if i := slices.Index(p.left[former], OpDeleteReplaced); i >= 0 {
+						p.left[former] = slices.Delete(slices.Clone(p.left[former]), i, i+1)
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// withoutReplacement are planned steps without those of one replacement, of which less turned out to be needed. What an
+// earlier operation left behind is deleted as planned.
+func withoutReplacement(planned []Op) []Op {
+	left := slices.Clone(planned)
+	for _, op := range []Op{OpReplace, OpCreateReplacement, OpDeleteReplaced} {
+		if i := slices.Index(left, op); i >= 0 {
+			left = slices.Delete(left, i, i+1)
+		}
+	}
+	if len(left) == len(planned) { // what was planned was no replacement
+		left = left[1:]
+	}
+	return left
+}
+
+// allows is the table of E7.67.
+func allows(planned, actual Op) bool {
+	switch planned {
+	case actual:
+		return true
+	case OpCreate, OpUpdate:
+		return actual == OpSame
+	case OpReplace, OpCreateReplacement, OpDeleteReplaced:
+		return actual == OpUpdate || actual == OpSame
+	}
+	return false
+}
+
+// imports takes note of the steps of an import that comes before everything else, or takes them off the plan.
+func (p *planConstraint) imports(steps []Step) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.steps(steps)
+}
+
+// outputs takes note of outputs that were registered, or compares them with those that were planned (E7.74).
+func (p *planConstraint) outputs(u urn.URN, before, outputs value.Value) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.record != nil {
+		if r := p.record.Resources[u]; r != nil && r.Goal != nil {
+			r.Goal.Outputs = planDiff(before, outputs)
+		}
+	}
+	if p.bound == nil || p.bound.Resources[u] == nil || p.bound.Resources[u].Goal == nil {
+		return nil
+	}
+	if problems := violations(p.bound.Resources[u].Goal.Outputs, before, outputs); len(problems) > 0 {
+		return unplanned("outputs: %s", strings.Join(problems, "; "))
+	}
+	return nil
+}
+
+// deletions takes note of deletions at the end of an operation, or takes them off the plan.
+func (p *planConstraint) deletions(steps []Step) (*Step, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i := range steps {
+		if err := p.steps(steps[i : i+1]); err != nil {
+			return &steps[i], err
+		}
+	}
+	return nil, nil
+}
+
+// goal compares a goal with the planned one (E7.69–E7.71). The caller holds mu.
+func (p *planConstraint) goal(s *record, before value.Value) error {
+	g := s.goal
+	planned := p.bound.Resources[g.URN]
+	if planned == nil { // E7.73: it has to stay as it is, which its step says
+		return nil
+	}
+	want := planned.Goal
+	if want == nil { // E7.72
+		return unplanned("the plan is to delete this resource, and the program still has it")
+	}
+	violated := func(what string, planned, actual any) error {
+		return unplanned("the option %s: planned %v, actual %v", what, planned, actual)
+	}
+	switch {
+	case want.Custom != g.Custom:
+		return violated("custom", want.Custom, g.Custom)
+	case !sameProvider(want.Provider, g.Provider):
+		return violated("provider", want.Provider, g.Provider)
+	case want.Parent != g.Parent:
+		return violated("parent", want.Parent, g.Parent)
+	case want.Protect != g.Protect:
+		return violated("protect", want.Protect, g.Protect)
+	case !sameChoice(want.DeleteBeforeReplace, s.reg.Goal.DeleteBeforeReplace):
+		return violated("deleteBeforeReplace", choice(want.DeleteBeforeReplace), choice(s.reg.Goal.DeleteBeforeReplace))
+	case want.ImportID != g.ImportID:
+		return violated("importID", want.ImportID, g.ImportID)
+	case want.CustomTimeouts != g.CustomTimeouts:
+		return violated("custom timeouts", want.CustomTimeouts, g.CustomTimeouts)
+	case !sameSet(want.IgnoreChanges, g.IgnoreChanges):
+		return violated("ignoreChanges", want.IgnoreChanges, g.IgnoreChanges)
+	case !sameSet(want.AdditionalSecretOutputs, g.AdditionalSecretOutputs):
+		return violated("additionalSecretOutputs", want.AdditionalSecretOutputs, g.AdditionalSecretOutputs)
+	case !plan.SameURNs(want.Dependencies, g.Dependencies):
+		return violated("dependencies", want.Dependencies, g.Dependencies)
+	case !plan.SameURNs(want.Aliases, aliasURNs(s.reg.Goal)):
+		return violated("aliases", want.Aliases, aliasURNs(s.reg.Goal))
+	}
+	if problems := violations(want.Inputs, before, g.Inputs); len(problems) > 0 {
+		return unplanned("%s", strings.Join(problems, "; "))
+	}
+	for key, deps := range want.PropertyDependencies {
+		if now, ok := g.PropertyDependencies[key]; ok && !plan.SameURNs(deps, now) {
+			return violated("dependencies of "+key, deps, now)
+		}
+	}
+	return nil
+}
+
+// violations compares a difference with the one that was planned, both ways (E7.70, E7.71).
+func violations(planned PlanDiff, before, after value.Value) []string {
+	var list []string
+	actual := planDiff(before, after)
+	say := func(plannedOp, actualOp, key string, want, got value.Value) {
+		list = append(list, fmt.Sprintf("%s: planned %s, actual %s", key, side(plannedOp, want), side(actualOp, got)))
+	}
+	accepts := func(want, got value.Value) bool { return want.ContainsUnknown() || value.SameContent(want, got) }
+	plannedOf := func(key string) (string, value.Value) {
+		if v, ok := planned.Adds[key]; ok {
+			return "+", v
+		}
+		if v, ok := planned.Updates[key]; ok {
+			return "~", v
+		}
+		if slices.Contains(planned.Deletes, key) {
+			return "-", value.Null
+		}
+		was, _ := before.Lookup(key)
+		return "=", was
+	}
+	actualOf := func(key string) (string, value.Value, bool) {
+		now, present := after.Lookup(key)
+		if _, ok := actual.Adds[key]; ok {
+			return "+", now, present
+		}
+		if _, ok := actual.Updates[key]; ok {
+			return "~", now, present
+		}
+		if slices.Contains(actual.Deletes, key) {
+			return "-", now, present
+		}
+		return "=", now, present
+	}
+	keys := map[string]bool{}
+	for _, m := range []map[string]value.Value{planned.Adds, planned.Updates, actual.Adds, actual.Updates} {
+		for key := range m {
+			keys[key] = true
+		}
+	}
+	for _, key := range slices.Concat(planned.Deletes, actual.Deletes) {
+		keys[key] = true
+	}
+	for key := range keys {
+		wantOp, want := plannedOf(key)
+		gotOp, got, present := actualOf(key)
+		fine := false
+		switch wantOp {
+		case "+":
+			fine = want.ContainsUnknown() || present && accepts(want, got)
+		case "~":
+			fine = want.ContainsUnknown() || present && gotOp != "+" && accepts(want, got)
+		case "-":
+			fine = !present
+		}
+		if !fine {
+			say(wantOp, gotOp, key, want, got)
+		}
+	}
+	sort.Strings(list)
+	return list
+}
+
+// side says what one side of a violation has: a value, or that there is none.
+func side(op string, v value.Value) string {
+	if op == "-" || op == "=" && v.IsNull() {
+		return "nothing"
+	}
+	return plan.Printed(v)
+}
+
+// unplanned is an error that says how something is not as planned.
+func unplanned(format string, args ...any) error {
+	return fmt.Errorf("not as planned: "+format, args...)
+}
+
+// doing is a step as a verb.
+func doing(op Op) string {
+	switch op {
+	case OpSame:
+		return "keep"
+	case OpCreateReplacement, OpDeleteReplaced, OpReplace:
+		return "replace"
+	}
+	return strings.ReplaceAll(string(op), "-", " ")
+}
+
+// sameProvider compares references; the ID of one that a preview only planned to create is not known to the plan.
+func sameProvider(planned, actual string) bool {
+	if planned == actual {
+		return true
+	}
+	want, err := urn.ParseReference(planned)
+	if err != nil {
+		return false
+	}
+	got, err := urn.ParseReference(actual)
+	return err == nil && want.URN == got.URN && want.ID == UnknownID
+}
+
+func sameChoice(a, b *bool) bool { return choice(a) == choice(b) }
+
+func choice(b *bool) string {
+	if b == nil {
+		return "unset"
+	}
+	return fmt.Sprint(*b)
+}
+
+func sameSet(a, b []string) bool {
+	x, y := slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b))
+	return slices.Equal(slices.Compact(x), slices.Compact(y))
+}
+
+// missing are planned steps that never came, by resource (E7.75). One that the state did not have need not be deleted.
+func (p *planConstraint) missing(known func(urn.URN) bool) []urn.URN {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var missing []urn.URN
+	for _, u := range slices.Sorted(maps.Keys(p.left)) {
+		left := p.left[u]
+		if len(left) == 0 || len(left) == 1 && left[0] == OpDelete && !known(u) {
+			continue
+		}
+		missing = append(missing, u)
+	}
+	return missing
+}
+
+// violation reports that the operation would not do what was planned, which ends it (E7.76).
+func (p *planConstraint) violation(u urn.URN, position string, err error) error {
+	p.noteViolation()
+	p.report.message(operationFailed(u, position, err.Error()))
+	p.life.stop()
+	return monitor.ErrReported
+}
+
+// checkMissing reports what was planned and did not come, after an update that went well otherwise (E7.75). base is the
+// state that the operation started from.
+func (p *planConstraint) checkMissing(base *state.Snapshot) {
+	if p.bound == nil || p.report.hasFailed() || p.life.running.Err() != nil {
+		return
+	}
+	known := map[urn.URN]bool{}
+	for _, r := range base.Resources {
+		known[r.URN] = true
+	}
+	for _, u := range p.missing(func(u urn.URN) bool { return known[u] }) {
+		p.noteViolation()
+		p.report.message(operationFailed(u, "", fmt.Sprintf(
+			"not as planned: the plan has steps for %s, and the program does not come to it", u)))
+	}
+}

@@ -1,0 +1,313 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/apply"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/resources"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/slots"
+	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// registrar takes registrations through all stages, each on its caller's goroutine:
+//
+//	claim     the name and the prior resource   the table's lock
+//	examine   the provider checks and compares  no lock, one slot
+//	decide    the steps are chosen              the decider's lock
+//	take      the steps are taken               no lock, one slot
+//
+// Nobody waits for another resource while holding a lock, and nobody waits with a slot (slots.Slot.Wait). It is safe
+// for concurrent use.
+type registrar struct {
+	opts       *Options
+	mode       mode
+	life       *lifetime
+	report     *reporter
+	failures   *failures
+	table      *resources.Table
+	slots      *slots.Pool
+	executor   *apply.Executor
+	examiner   *examiner
+	decider    *decider
+	retainer   *retainer
+	pending    *pendingCreations
+	constraint *planConstraint
+}
+
+// register takes a goal through all stages. The registered resource is done when it returns without an error. With
+// ContinueOnError, one that failed comes back without an error too; its Result says so.
+func (r *registrar) register(ctx context.Context, g *plan.Goal) (*resources.Registration, error) {
+	reg, problem := r.table.Claim(g)
+	if problem != nil {
+		return nil, r.failures.conflict(r.opts.urnOf(g.Parent, g.Type, g.Name), g.Position, problem)
+	}
+	if reg.Retained() {
+		slot := r.slots.Slot()
+		defer slot.Free()
+		return reg, r.registerRetained(ctx, reg, g, slot)
+	}
+	defer close(reg.Done)
+	reg.Result = monitor.Failed // until it is known to be better
+	s := r.recordOf(reg)
+	if err := s.slot.Take(ctx); err != nil {
+		return nil, err
+	}
+	defer s.slot.Free()
+	if err := r.process(ctx, s); err != nil {
+		if errors.Is(err, apply.ErrFailed) {
+			if r.opts.ContinueOnError {
+				return reg, nil
+			}
+			r.life.stop()
+			return nil, monitor.ErrReported
+		}
+		return nil, err
+	}
+	return reg, nil
+}
+
+// recordOf begins the record of a registration that was claimed.
+func (r *registrar) recordOf(reg *resources.Registration) *record {
+	s := &record{reg: reg, slot: r.slots.Slot(), wanted: reg.Goal.Inputs, old: reg.Old, seed: r.constraint.seed(reg.URN)}
+	if s.seed == nil {
+		s.seed = r.opts.Seed()
+	}
+	s.goal = reg.Goal.NewState(reg.URN, s.oldState())
+	return s
+}
+
+// process checks, compares, decides and acts. It returns apply.ErrFailed after a failure that concerns this resource
+// only, and otherwise what its caller is to get.
+func (r *registrar) process(ctx context.Context, s *record) error {
+	reg, g := s.reg, s.reg.Goal
+	if r.table.DependsOnFailed(s.goal) {
+		reg.Result = monitor.Skipped
+		r.report.skip(reg.URN)
+		return nil
+	}
+	if r.mode != updating && g.Custom && !urn.IsProviderType(g.Type) {
+		if r.mode == destroying {
+			return r.retain(ctx, s, true) // E7.41
+		}
+		return r.readOnly(ctx, s) // E7.30, E7.31
+	}
+	in, err := r.inScope(ctx, s)
+	if err != nil {
+		return err
+	}
+	if reachable := r.mode == updating || r.table.Scope.WithoutSkipped(s.goal, r.opts.DryRun); !in || !reachable {
+		return r.retain(ctx, s, in)
+	}
+	if r.mode == updating {
+		if err := r.needsSkipped(s); err != nil {
+			return err
+		}
+	}
+	if r.opts.Refresh && r.opts.RunProgram && r.mode == updating {
+		if err := r.readFirst(s); err != nil {
+			return err
+		}
+	}
+	if err := r.examiner.connect(s); err != nil {
+		return err
+	}
+	if plan.WantsImport(s.oldState(), s.goal) {
+		if err := r.importFirst(ctx, s); err != nil {
+			return err
+		}
+	}
+	steps, err := r.plan(ctx, s)
+	if err != nil {
+		return err
+	}
+	if err := r.keepPosition(s, steps); err != nil {
+		return err
+	}
+	plan.NameTransforms(steps, g, r.opts.RootDir)
+	return r.takeSteps(ctx, s, steps)
+}
+
+// plan examines a record and chooses its steps. It begins again when the prior resource is being deleted on behalf of
+// another one by the time of the decision: then there is nothing left to compare with.
+func (r *registrar) plan(ctx context.Context, s *record) ([]Step, error) {
+	for {
+		if err := r.awaitCascade(ctx, s); err != nil {
+			return nil, err
+		}
+		if err := r.examiner.examine(s, r.facts(s)); err != nil {
+			return nil, err
+		}
+		if steps, again, err := r.decider.decide(s, r.situation(s)); err != nil || !again {
+			return steps, err
+		}
+	}
+}
+
+// facts are what an examination of the record starts from.
+func (r *registrar) facts(s *record) plan.Facts {
+	f := plan.Facts{Old: s.oldState(), Goal: s.goal, Wanted: s.wanted, Deleted: s.deleted != nil,
+		Provided: s.provider != nil, DryRun: r.opts.DryRun, Recorded: r.pending.recorded(s.reg.URN),
+		Defaults: s.reg.Goal.Defaults}
+	if f.Old == nil {
+		return f
+	}
+	f.Around, f.OldProvider = r.decider.surroundings(s.reg.URN, f.Old, s.goal), r.table.Provider(f.Old.Provider)
+	if now, err := urn.ParseReference(s.goal.Provider); err == nil {
+		f.FormerProvider = r.table.Former(now.URN)
+	}
+	return f
+}
+
+// situation is what a record's steps are decided by.
+func (r *registrar) situation(s *record) plan.Situation {
+	situation := plan.Situation{Old: s.oldState(), Goal: s.goal, Deleted: s.deleted, Imported: s.imported, Diff: s.diff}
+	if s.recreated != nil {
+		situation.Recreated = s.recreated.ID()
+	}
+	return situation
+}
+
+// inScope decides whether the operation is about a resource. One that was deleted on behalf of something in scope is.
+func (r *registrar) inScope(ctx context.Context, s *record) (bool, error) {
+	if r.table.Scope.Admit(s.goal, s.urns()...) {
+		return true, nil
+	}
+	err := r.awaitCascade(ctx, s)
+	return s.deleted != nil, err
+}
+
+// awaitCascade waits, when the old state is being deleted on behalf of another resource, for the end of that (E4.30).
+func (r *registrar) awaitCascade(ctx context.Context, s *record) error {
+	s.deleted = nil
+	if s.old == nil {
+		return nil
+	}
+	c := s.old.Cascade()
+	if c == nil {
+		return nil
+	}
+	if err := s.slot.Wait(ctx, c.Done); err != nil {
+		return err
+	}
+	if c.Deleted() {
+		s.deleted = &c.Dependent
+	} else {
+		s.old.ForgetCascade()
+	}
+	return nil
+}
+
+// takeSteps takes the steps of a registration, one after the other.
+func (r *registrar) takeSteps(ctx context.Context, s *record, steps []Step) error {
+	defer r.table.Marks.EndCascades(steps)
+	reg := s.reg
+	for i := range steps {
+		if r.life.running.Err() != nil || ctx.Err() != nil { // E5.10
+			return monitor.ErrShutdown
+		}
+		step := &steps[i]
+		if i > 0 && step.Op == OpReplace && reg.State() != nil {
+			step.New = reg.State()
+		}
+		result, err := r.executor.Take(*step, reg)
+		if err != nil {
+			return err
+		}
+		if step.New == nil {
+			continue
+		}
+		if result == nil {
+			result = step.New
+		}
+		if step.Logical() {
+			reg.Step = *step
+			reg.Step.New = result
+		}
+	}
+	reg.Result = monitor.Succeeded
+	return nil
+}
+
+// importFirst brings a resource under management as it is (E4.86–E4.91). Afterwards that is the record's old state.
+func (r *registrar) importFirst(ctx context.Context, s *record) error {
+	reg, old := s.reg, s.oldState()
+	goal := s.goal.Clone()
+	goal.ID, goal.Inputs = s.goal.ImportID, value.EmptyMap()
+	situation := r.situation(s)
+	situation.Goal, situation.Importing = goal, true
+	steps := plan.Steps(situation)
+	if err := r.constraint.imports(steps); err != nil {
+		return r.constraint.violation(reg.URN, reg.Goal.Position, err)
+	}
+	if err := r.keepPosition(s, steps); err != nil {
+		return err
+	}
+	if old != nil {
+		r.decider.mark(s, steps)
+	}
+	if err := r.takeSteps(ctx, s, steps); err != nil {
+		return err
+	}
+	reg.Result = monitor.Failed
+	s.old, s.imported = reg.Imported(), true
+	s.goal = reg.Goal.NewState(reg.URN, reg.State())
+	s.goal.Aliases = slices.Clone(goal.Aliases)
+	return nil
+}
+
+// read takes what the program reads through all stages (E4.92–E4.94); a read compares nothing. The resource is done
+// when it returns without an error. adopted says that it was retained before; then it was not read again.
+func (r *registrar) read(ctx context.Context, goal *state.Resource) (reg *resources.Registration, adopted bool,
+	err error) {
+	reg, problem := r.table.ClaimRead(goal)
+	if problem != nil {
+		return nil, false, r.failures.conflict(goal.URN, goal.SourcePosition, problem)
+	}
+	if reg.Retained() {
+		return reg, true, r.readRetained(ctx, reg, goal)
+	}
+	defer close(reg.Done)
+	reg.Result = monitor.Failed
+	if r.table.DependsOnFailed(goal) {
+		reg.Result = monitor.Skipped
+		r.report.skip(goal.URN)
+		return nil, false, monitor.ErrReported
+	}
+	s := &record{reg: reg, slot: r.slots.Slot(), old: reg.Old, goal: goal}
+	if err := s.slot.Take(ctx); err != nil {
+		return nil, false, err
+	}
+	defer s.slot.Free()
+	if err := r.awaitCascade(ctx, s); err != nil {
+		return nil, false, err
+	}
+	steps := plan.ReadSteps(s.oldState(), goal)
+	r.decider.mark(s, steps)
+	err = r.takeSteps(ctx, s, steps)
+	if errors.Is(err, apply.ErrFailed) {
+		r.failures.resourceFailed()
+		err = monitor.ErrReported
+	}
+	return reg, false, err
+}
+
+// readRetained answers a read of what was retained before, with what it was when it was read the last time.
+func (r *registrar) readRetained(ctx context.Context, reg *resources.Registration, goal *state.Resource) error {
+	if err := r.slots.Wait(ctx, reg.Done); err != nil {
+		return err
+	}
+	if reg.Result != monitor.Succeeded {
+		return monitor.ErrReported
+	}
+	reg.Adopt(true)
+	if now := reg.State(); !now.External || now.ID != goal.ID {
+		return r.retainer.tooLate(reg.URN, goal.SourcePosition)
+	}
+	return nil
+}

@@ -1,0 +1,241 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/apply"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/providers"
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// Ending is what became of an operation that an earlier run left in flight.
+type Ending string
+
+// The endings.
+const (
+	EndedThere   Ending = "there"   // the resource was read and is there, as the state now says
+	EndedGone    Ending = "gone"    // it was read and is not there any more
+	EndedAdopted Ending = "adopted" // the creation had happened: what it made is in the state now
+	EndedNothing Ending = "nothing" // there is nothing outside of the state that it could have changed
+	EndedForgot  Ending = "forgot"  // the creation is taken as not having happened
+	EndedAgain   Ending = "again"   // it stays pending until the operation has created the resource again
+	EndedOpen    Ending = "open"    // it stays pending
+)
+
+// Settled is an operation in flight and its ending.
+type Settled struct {
+	state.Operation
+	Ending Ending
+	ID     string // of what EndedAdopted has taken into the state
+}
+
+// Word is what a person says of a creation in flight. The zero word says that it did not happen.
+type Word struct {
+	ID    string // of the object that the creation made; empty when it made none
+	Retry bool   // create again with the recorded inputs; nobody knows whether it happened
+	Keep  bool   // leave it pending
+}
+
+// Unfinished returns the creations of which no ID is known, each resource once: those of which a word can be taken.
+func Unfinished(s *state.Snapshot) []state.Operation {
+	var list []state.Operation
+	seen := map[urn.URN]bool{}
+	for _, op := range s.Pending {
+		if u := op.Resource.URN; op.Kind == state.Creating && elsewhere(op.Resource) && op.Resource.ID == "" && !seen[u] {
+			seen[u] = true // the latest attempt comes first
+			list = append(list, op)
+		}
+	}
+	return list
+}
+
+// Undecided returns the pending operations that only a person can settle: the Unfinished ones that may have made
+// something outside of the state. To try them again unasked could make a second object beside the first.
+func Undecided(s *state.Snapshot) []state.Operation {
+	return slices.DeleteFunc(Unfinished(s), func(op state.Operation) bool { return livesInState(op.Resource) })
+}
+
+// elsewhere reports whether a resource is something outside of the state.
+func elsewhere(r *state.Resource) bool { return r.Custom && !r.IsProvider() }
+
+// livesInState reports whether the objects of a resource's provider exist in the state only, so that a creation which
+// nobody acknowledged has left nothing behind, whether the provider is embedded or a plugin.
+func livesInState(r *state.Resource) bool {
+	switch r.URN.Package() {
+	case "random", "tls", "time":
+		return true
+	}
+	return false
+}
+
+// Settle finds out how the base's pending operations ended, and gives the state that follows: what was being updated or
+// deleted is read, and is as it was found; of the Unfinished creations, words say what became of each, and one of
+// Undecided without a word is an error. What is to be retried or kept stays pending in the state. Nothing is changed
+// but the state, and a failure leaves everything pending. Of the options, Journal is not used.
+func Settle(ctx context.Context, o Options, words map[urn.URN]Word) (*state.Snapshot, []Settled, error) {
+	for _, op := range Undecided(o.Base) {
+		if _, said := words[op.Resource.URN]; !said {
+			return nil, nil, fmt.Errorf("nobody has said what became of the creation of %s", op.Resource.URN)
+		}
+	}
+	o.Journal, o.DryRun = nil, true
+	op := newOperation(ctx, nil, o, refreshing, &plan.Scope{}, nil)
+	defer op.stop()
+	defer op.registry.Close()
+
+	s := settling{opts: &op.opts, calls: op.calls, registry: op.registry, executor: op.executor,
+		resources: slices.Clone(o.Base.Resources)}
+	next := *o.Base
+	next.Pending = nil
+	var settled []Settled
+	seen := map[urn.URN]bool{}
+	for _, op := range o.Base.Pending {
+		if op.Kind == state.Creating { // a creation that was retried, and cut off again, is there twice
+			if seen[op.Resource.URN] {
+				continue
+			}
+			seen[op.Resource.URN] = true
+		}
+		end, err := s.settle(op, words)
+		if err != nil {
+			return nil, nil, fmt.Errorf("find out how far the %s of %s came: %w", nouns[op.Kind], op.Resource.URN, err)
+		}
+		if end.Ending == EndedAgain || end.Ending == EndedOpen {
+			next.Pending = append(next.Pending, op)
+		}
+		settled = append(settled, end)
+	}
+	next.Resources = s.resources
+	return &next, settled, next.Verify()
+}
+
+var nouns = map[state.OperationKind]string{
+	state.Creating: "creation", state.Updating: "update", state.Deleting: "deletion", state.Reading: "reading",
+	state.Importing: "import",
+}
+
+// settling is a state under correction.
+type settling struct {
+	opts      *Options
+	calls     context.Context // of provider calls
+	registry  *providers.Registry
+	executor  *apply.Executor
+	resources []*state.Resource
+}
+
+// settle decides how one pending operation ended, and reads the object again where it may be there. words are the
+// user's answers, by URN, about creations whose ID is not known.
+func (s *settling) settle(op state.Operation, words map[urn.URN]Word) (end Settled, err error) {
+	end = Settled{Operation: op, ID: op.Resource.ID}
+	word, said := words[op.Resource.URN]
+	switch {
+	case op.Kind == state.Reading || op.Kind == state.Importing || !elsewhere(op.Resource):
+		end.Ending = EndedNothing
+	case op.Kind != state.Creating:
+		end.Ending, err = s.readAgain(op.Resource)
+	case end.ID == "" && !said: // it lives in the state
+		end.Ending = EndedNothing
+	case end.ID == "" && word.Keep:
+		end.Ending = EndedOpen
+	case end.ID == "" && word.Retry:
+		end.Ending = EndedAgain
+	case end.ID == "" && word.ID == "":
+		end.Ending = EndedForgot
+	default:
+		if end.ID == "" {
+			end.ID = word.ID
+		}
+		end.Ending, err = EndedAdopted, s.adopt(op.Resource, end.ID)
+	}
+	return end, err
+}
+
+// readAgain brings what the state says of a resource up to date.
+func (s *settling) readAgain(r *state.Resource) (Ending, error) {
+	at := slices.IndexFunc(s.resources, func(old *state.Resource) bool {
+		return old.URN == r.URN && (old.ID == r.ID || r.ID == "" && !old.Delete)
+	})
+	if at < 0 { // it was recorded as deleted by other means since
+		return EndedGone, nil
+	}
+	now, err := s.executor.ReadAgain(s.resources[at])
+	if err != nil {
+		return "", err
+	}
+	after := slices.Clone(s.resources)
+	after[at] = now
+	s.resources = slices.DeleteFunc(plan.Rebuild(s.resources, after), func(r *state.Resource) bool { return r == nil })
+	if now == nil {
+		return EndedGone, nil
+	}
+	return EndedThere, nil
+}
+
+// adopt puts what a creation has made into the state, as if it had been acknowledged.
+func (s *settling) adopt(r *state.Resource, id string) error {
+	p, err := s.registry.Of(r)
+	if err != nil {
+		return err
+	}
+	answer, err := p.Read(s.calls, provider.ReadRequest{
+		Subject: provider.SubjectOf(r.URN), ID: id, Inputs: r.Inputs, Outputs: value.EmptyMap(),
+		Timeout: r.CustomTimeouts.Read})
+	n := r.Clone()
+	n.InitErrors = nil
+	var failure *provider.Error
+	if errors.As(err, &failure) && failure.Outcome == provider.Partial { // E5.39
+		answer = provider.ReadResponse{ID: failure.ID, Outputs: plan.AsMap(failure.Outputs),
+			RefreshBeforeUpdate: failure.RefreshBeforeUpdate}
+		n.InitErrors = failure.Reasons
+	} else if err != nil {
+		return err
+	}
+	if answer.ID == "" {
+		return fmt.Errorf("there is nothing with the ID %q", id)
+	}
+	n.ID, n.Outputs, n.RefreshBeforeUpdate = answer.ID, plan.AsMap(answer.Outputs), answer.RefreshBeforeUpdate
+	n.Outputs = apply.SecretOutputs(n.Outputs, n.Inputs, n.AdditionalSecretOutputs)
+	n.Created, n.Modified = s.opts.now(), s.opts.now()
+	present := make(map[urn.URN]bool, len(s.resources))
+	for _, r := range s.resources {
+		present[r.URN] = true
+	}
+	s.insert(plan.Pruned(n, func(u urn.URN) bool { return !present[u] })) // what it needed may have been destroyed since
+	return nil
+}
+
+// insert puts a resource behind everything that it depends on. One that it replaces is left to be deleted, or is no
+// more if it was deleted already (E4.60).
+func (s *settling) insert(n *state.Resource) {
+	needs := map[urn.URN]bool{}
+	n.AllDependencies(func(u urn.URN) { needs[u] = true })
+	at := 0
+	for i, r := range s.resources {
+		if needs[r.URN] {
+			at = i + 1
+		}
+	}
+	for i, r := range s.resources {
+		switch {
+		case r.URN != n.URN || r.Delete:
+		case r.PendingReplacement:
+			s.resources[i] = n
+			if at > i { // it has come to depend on what follows
+				s.resources = slices.Insert(slices.Delete(s.resources, i, i+1), at-1, n)
+			}
+			return
+		default:
+			left := r.Clone()
+			left.Delete = true
+			s.resources[i] = left
+		}
+	}
+	s.resources = slices.Insert(s.resources, at, n)
+}

@@ -1,0 +1,108 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/providers"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/resources"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/slots"
+	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// resolver finds the provider of a resource or call, and registers default providers when something first needs them
+// (E3.28–E3.34). It is safe for concurrent use.
+type resolver struct {
+	registry  *providers.Registry
+	table     *resources.Table
+	slots     *slots.Pool
+	failures  *failures
+	registrar *registrar
+	rootDir   string
+}
+
+// wanted says for what a provider is needed, and which one the program has named.
+type wanted struct {
+	named      string          // reference; empty for the default provider of the package
+	pkg        string          // the package of the type or token
+	packageRef string          // of RegisterPackage; empty for none
+	version    monitor.Package // version, download URL and checksums that the request gives
+	about      string          // URN, token or kind of request, for messages
+	position   string          // in the program, for messages
+}
+
+// resolve returns the reference of the provider.
+func (r *resolver) resolve(ctx context.Context, w wanted) (string, error) {
+	p, err := r.registry.Packages.Request(w.pkg, w.packageRef, w.version)
+	if err != nil {
+		return "", err
+	}
+	return r.reference(ctx, w.named, p, w.about, w.position)
+}
+
+// instance returns the provider itself, with the extension that the request's package is. token names what is called.
+func (r *resolver) instance(ctx context.Context, w wanted, token string) (*providers.Instance, error) {
+	ref, err := r.resolve(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	i, err := r.registry.Get(ref)
+	if err != nil {
+		return nil, err
+	}
+	return i, r.registry.Extend(i, r.registry.Packages.Extension(w.packageRef), urn.URN(token))
+}
+
+// reference returns the reference of the provider that is named, else that of the package's default provider, which is
+// registered if it is missing. about and position are for messages.
+func (r *resolver) reference(ctx context.Context, named string, p monitor.Package, about, position string) (string,
+	error) {
+	if named != "" {
+		return r.known(named)
+	}
+	pkg := providers.PackageName(p)
+	if r.registry.Config.DeniesDefault(pkg) {
+		u, _ := urn.Parse(about) // none for a call
+		return "", r.failures.abort(u, position,
+			fmt.Sprintf("Default provider for '%s' disabled. '%s' must use an explicit provider.", pkg, about))
+	}
+	return r.registry.Default(p, func() (string, error) { return r.registerDefault(ctx, pkg, p) },
+		func(done <-chan struct{}) error { return r.slots.Wait(ctx, done) })
+}
+
+// known reads a reference that a program made. The program does not know the ID of a provider that is only previewed;
+// it gets the one that the preview gave the provider.
+func (r *resolver) known(text string) (string, error) {
+	ref, err := urn.ParseReference(text)
+	if err != nil {
+		return "", err
+	}
+	if reg := r.table.Get(ref.URN); reg != nil && (ref.ID == "" || ref.ID == UnknownID) {
+		if now := reg.State(); now != nil {
+			ref.ID = now.ID
+		}
+	}
+	return ref.String(), nil
+}
+
+// registerDefault registers a default provider like any other resource.
+func (r *resolver) registerDefault(ctx context.Context, pkg string, p monitor.Package) (string, error) {
+	no := false
+	g, err := plan.NewGoal(monitor.RegisterRequest{
+		Type: urn.ProviderType(pkg), Name: providers.DefaultName(providers.VersionOf(p), p.DownloadURL), Custom: true,
+		Inputs: providers.WithPackage(r.registry.Config.Default(pkg), p, nil), Protect: &no}, r.rootDir)
+	if err != nil {
+		return "", err
+	}
+	g.PropertyDependencies = nil // no program gave the inputs, and the Pulumi CLI notes none either
+	reg, err := r.registrar.register(ctx, g)
+	if err != nil {
+		return "", err
+	}
+	if reg.State() == nil || reg.Result != monitor.Succeeded {
+		return "", monitor.ErrReported
+	}
+	return urn.Reference{URN: reg.URN, ID: reg.State().ID}.String(), nil
+}

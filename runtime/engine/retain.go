@@ -1,0 +1,205 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/apply"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/resources"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/slots"
+	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// retainer keeps resources as they are that the operation is not about, together with what they need (E4.29, E4.108).
+// The registrar uses it for what is out of scope, the importer for the whole state. It is safe for concurrent use.
+type retainer struct {
+	table    *resources.Table
+	journal  *apply.Writer
+	executor *apply.Executor
+	report   *reporter
+	failures *failures
+	dryRun   bool
+}
+
+// prerequisites brings what a resource needs in front of it: what had no step yet stays as it is, and what a step has
+// touched that did not work, or has deleted on behalf of something else, is relocated (E4.108).
+func (k *retainer) prerequisites(ctx context.Context, p *resources.Prerequisites, slot *slots.Slot) error {
+	defer p.End()
+	for m := p.Next(k.journal.NewID); m != nil; m = p.Next(k.journal.NewID) {
+		switch {
+		case m.Retain != nil:
+			if err := k.asIs(m.Retain); err != nil {
+				return err
+			}
+		case m.Wait != nil:
+			if err := slot.Wait(ctx, m.Wait); err != nil {
+				return err
+			}
+		default:
+			step := plan.NewStep(OpSame, m.About, m.About)
+			err := k.executor.Commit(&step, *m.Entry)
+			m.Moved()
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// asIs puts the old state of a registration into the new state to the letter; anyone who waits for the resource goes
+// on.
+func (k *retainer) asIs(reg *resources.Registration) error {
+	step := plan.Unchanged(reg.Old.Resource(), reg.Old.Resource())
+	kept, err := k.executor.Take(step, reg)
+	if err != nil {
+		return err
+	}
+	reg.Step, reg.Result = step, monitor.Succeeded
+	reg.Step.New = kept
+	close(reg.Done)
+	return nil
+}
+
+// verbatim returns an old state under the name that its registration gives it. renamed is false when it keeps the one
+// that it had, because it is out of scope, or because the registration puts it below a parent that is not created.
+func (k *retainer) verbatim(old *state.Resource, reg *resources.Registration, in bool) (kept *state.Resource,
+	renamed bool) {
+	kept = old.Clone()
+	if old.URN == reg.URN {
+		return kept, true
+	}
+	if !in || k.table.Scope.Skipped(reg.Goal.Parent) {
+		return kept, false
+	}
+	kept.URN, kept.Type, kept.Parent, kept.Aliases = reg.URN, reg.Goal.Type, reg.Goal.Parent, []urn.URN{old.URN}
+	return kept, true
+}
+
+// skipCreate reports a resource that is not created: it counts as unchanged, is not recorded, and the program learns
+// nothing of it but its name (E2.37, E4.29, E8.3).
+func (k *retainer) skipCreate(reg *resources.Registration, goal *state.Resource) {
+	step := plan.NewStep(OpSame, nil, goal)
+	reg.Skip(step)
+	k.report.Started(step)
+	k.report.Finished(step, OpSame, k.dryRun || goal.Custom, 0)
+}
+
+// tooLate reports that a resource cannot change any more, because it was retained before, which ends the operation.
+func (k *retainer) tooLate(u urn.URN, position string) error {
+	return k.failures.abort(u, position, fmt.Sprintf(
+		"Resource '%s' cannot be operated on: something outside of the operation's scope depends on it in the state, and is "+
+			"registered before it now. Include that in the operation too, or run it without --target and --exclude.", u))
+}
+
+// retain is what happens to a registered resource that is out of scope: a new one is not created, and an old one is
+// retained as it was, without a question to its provider (E4.29, E4.32, E4.101). in says that the resource is in scope,
+// and left alone because of what the operation is: then it goes by its new name.
+func (r *registrar) retain(ctx context.Context, s *record, in bool) error {
+	old := s.oldState()
+	if old == nil {
+		r.retainer.skipCreate(s.reg, s.goal)
+		return nil
+	}
+	if err := r.retainer.prerequisites(ctx, r.table.Prerequisites(old), s.slot); err != nil {
+		return err
+	}
+	kept, renamed := r.retainer.verbatim(old, s.reg, in)
+	steps := []Step{plan.Unchanged(old, kept)}
+	r.decider.mark(s, steps)
+	if err := r.takeSteps(ctx, s, steps); err != nil || renamed {
+		return err
+	}
+	s.reg.KeepName()
+	return nil
+}
+
+// keepPosition has a resource that is made again, after it was deleted, written where what was left of it was relocated
+// to: what names it stands behind that. What it needs now has to be in front already.
+func (r *registrar) keepPosition(s *record, steps []Step) error {
+	p := s.recreated
+	if p == nil && s.deleted != nil {
+		p = s.old
+	}
+	if p == nil {
+		return nil
+	}
+	position, late := p.Late(s.goal)
+	if late != "" {
+		return r.failures.abort(s.reg.URN, s.reg.Goal.Position, fmt.Sprintf(
+			"Resource '%s' cannot be created again: something outside of the operation's scope depends on it in the state, "+
+				"and '%s', on which it depends now, came after that. Include them in the operation too, or run it without "+
+				"--target and --exclude.", s.reg.URN, late))
+	}
+	for i := range steps {
+		switch steps[i].Op {
+		case OpCreate, OpImport, OpCreateReplacement, OpImportReplacement:
+			steps[i].Position = position
+		}
+	}
+	return nil
+}
+
+// needsSkipped reports that a resource in scope depends on one that is not created because it is out of scope, of which
+// nothing is known then (E4.102).
+func (r *registrar) needsSkipped(s *record) error {
+	missing := r.table.Scope.Missing(s.goal)
+	if len(missing) == 0 {
+		return nil
+	}
+	for _, u := range missing {
+		text := fmt.Sprintf("Resource '%s' depends on '%s' which was was not specified in --target list.", s.reg.URN, u)
+		if len(r.opts.Targets) == 0 {
+			text = fmt.Sprintf("Resource '%s' depends on '%s' which is excluded and does not exist yet.", s.reg.URN, u)
+		}
+		r.report.message(operationFailed(s.reg.URN, s.reg.Goal.Position, text))
+	}
+	if r.opts.DryRun {
+		return nil
+	}
+	return r.life.bail()
+}
+
+// registerRetained answers a registration of a resource that was retained before. As long as the resource is out of
+// scope, or a provider, that is what it is; one in scope would have to change after what needs it was recorded.
+func (r *registrar) registerRetained(ctx context.Context, reg *resources.Registration, g *plan.Goal,
+	slot *slots.Slot) error {
+	if err := slot.Wait(ctx, reg.Done); err != nil {
+		return err
+	}
+	if reg.Result != monitor.Succeeded {
+		return monitor.ErrReported
+	}
+	reg.Adopt(false)
+	now := reg.State()
+	if now.IsProvider() || !r.table.Scope.Admit(g.NewState(reg.URN, reg.Old.Resource()), reg.URN) {
+		return nil
+	}
+	if same, err := r.wantsNoChange(reg, g, now); same || err != nil {
+		return err
+	}
+	return r.retainer.tooLate(reg.URN, g.Position)
+}
+
+// wantsNoChange reports whether a resource that was retained is what the program wants already.
+func (r *registrar) wantsNoChange(reg *resources.Registration, g *plan.Goal, now *state.Resource) (bool, error) {
+	s := r.recordOf(&resources.Registration{URN: reg.URN, Goal: g})
+	s.before = now
+	s.goal = g.NewState(reg.URN, now)
+	if plan.WantsImport(s.oldState(), s.goal) {
+		return false, nil
+	}
+	if err := r.examiner.connect(s); err != nil {
+		return false, err
+	}
+	if err := r.examiner.examine(s, r.facts(s)); err != nil {
+		return false, err
+	}
+	goal := s.goal
+	goal.ID, goal.Outputs = now.ID, now.Outputs
+	changes := s.diff.Change || s.diff.Replace || now.PendingReplacement || now.External || len(now.InitErrors) > 0
+	return !changes && apply.MateriallySame(now, goal), nil
+}

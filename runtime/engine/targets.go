@@ -1,0 +1,71 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/resources"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// targets refuses operations on resources that are nowhere. It is safe for concurrent use.
+type targets struct {
+	scope    *plan.Scope
+	table    *resources.Table
+	life     *lifetime
+	report   *reporter
+	failures *failures
+}
+
+// requirePresent refuses targets and excludes that the state does not have, for operations that know everything there
+// is from the state (E4.103).
+func (t *targets) requirePresent() bool {
+	for _, u := range slices.Concat(t.scope.Targets.Exact, t.scope.Excludes.Exact) {
+		if !t.table.Present(u) {
+			_ = t.failures.abort("", "", fmt.Sprintf("no resource named '%s' found%s", u, t.nearest(u)))
+			return false
+		}
+	}
+	return true
+}
+
+// check reports exact targets that are nowhere, which ends the operation (E4.103).
+func (t *targets) check(p plan.Patterns) error {
+	missing := p.Missing(t.table.Known)
+	if len(missing) == 0 {
+		return nil
+	}
+	for _, u := range missing {
+		text := fmt.Sprintf("Target '%s' could not be found in the stack.", u)
+		if !strings.Contains(string(u), "$") {
+			text += " Did you forget to escape $ in your shell?"
+		}
+		t.report.message(operationFailed("", "", text+t.nearest(u)))
+	}
+	return t.life.bail()
+}
+
+// nearest is a hint at the URN that was perhaps meant.
+func (t *targets) nearest(u urn.URN) string {
+	var names []string
+	for _, known := range t.table.URNs() {
+		names = append(names, string(known))
+	}
+	if near := diag.Suggest(string(u), names); len(near) > 0 {
+		return fmt.Sprintf("; did you mean '%s'?", near[0])
+	}
+	return ""
+}
+
+// scopeOptions are what the options confine an operation to.
+func scopeOptions(o *Options) plan.ScopeOptions {
+	s := plan.ScopeOptions{Targets: o.Targets, Excludes: o.Excludes, Replace: o.Replace,
+		TargetDependents: o.TargetDependents, ExcludeDependents: o.ExcludeDependents, ExcludeProtected: o.ExcludeProtected}
+	if o.Base != nil {
+		s.Base = o.Base.Resources
+	}
+	return s
+}
