@@ -83,7 +83,7 @@ func Create(file File, h Header, o LogOptions) (*Log, error) {
 }
 
 // Append makes an entry durable. The entry is a fact, so that a cancelled ctx does not keep it from being written. An
-// entry that cannot be encoded, for want of a passphrase say, is an error and leaves the log usable.
+// entry that cannot be encoded, for example because a passphrase is missing, is an error and leaves the log usable.
 func (l *Log) Append(_ context.Context, e Entry) error {
 	record, err := Encode(e, l.o.Secrets)
 	if err != nil {

@@ -25,7 +25,7 @@ const (
 	// drainLimit is how long to wait for the last words of a process that is gone: something it started may hold its
 	// output open for ever. A machine under load needs most of it.
 	drainLimit = 2 * time.Second
-	// breakLimit is how long a call that failed for want of a connection waits for a sign that the connection broke.
+	// breakLimit is how long a call that failed because the connection broke waits for a sign of that.
 	// Without one the plugin has reported it itself.
 	breakLimit = 400 * time.Millisecond
 	// outputLimit bounds what is kept of a plugin's output, in bytes; lineLimit bounds its first line.

@@ -131,8 +131,9 @@ func newRoot(a *console.Console, measured *profile) *cobra.Command {
 	root := &cobra.Command{
 		Use:   name,
 		Short: "Check, plan and apply Pulumi YAML programs",
-		Long: "yamlhost checks, plans and applies Pulumi YAML and JSON programs with an engine of its own.\n" +
-			"State, configuration, secrets and plugins are Pulumi's, so a stack can move between both at any time.",
+		Long: "yamlhost checks, plans and applies Pulumi YAML and JSON programs with an engine of its own. " +
+			"State, configuration, secrets and plugins are Pulumi's, so a stack can move between both at any " +
+			"time.",
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          console.UnknownCommand,

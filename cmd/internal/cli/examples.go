@@ -151,7 +151,7 @@ var examples = map[string][]example{
 		{"stack graph | dot -Tsvg > graph.svg", "Draw it with Graphviz"},
 	},
 	"stack change-secrets-provider": {
-		{"stack change-secrets-provider passphrase", "Seal all secrets anew with a new passphrase"},
+		{"stack change-secrets-provider passphrase", "Encrypt all secrets with a new passphrase"},
 		{"stack change-secrets-provider awskms://alias/shop?region=eu-central-1", "Seal them with a key in AWS"},
 	},
 	"stack tag": {
@@ -239,7 +239,7 @@ var examples = map[string][]example{
 		{"state taint --all --yes", "Have it replace all"},
 	},
 	"state untaint": {
-		{"state untaint urn:pulumi:dev::shop::random:index/randomPet:RandomPet::pet", "Take that back"},
+		{"state untaint urn:pulumi:dev::shop::random:index/randomPet:RandomPet::pet", "Undo `taint` for a resource"},
 		{"state untaint --all --yes", "Take it back of all"},
 	},
 	"cancel": {

@@ -20,13 +20,11 @@ func NewCancel(a *console.Console, run func(context.Context, *cancelOptions) err
 	o := &cancelOptions{}
 	cmd := &cobra.Command{
 		Use: "cancel [STACK]", Short: "Remove the locks of a stack", Args: console.AtMostOne("the name of a stack"),
-		Long: "cancel takes a stack's locks away, no matter who holds them, and says whether the owner still runs. A run " +
-			"of yamlhost that loses\n" +
-			"its lock begins nothing and writes nothing more, also if it is stopped now and wakes up later. A call to a " +
-			"provider that is\n" +
-			"in flight ends, and is a pending operation for the next run. The Pulumi CLI does not look at its lock and goes " +
-			"on without\n" +
-			"one: end it first.",
+		Long: "cancel takes a stack's locks away, no matter who holds them, and says whether the owner still " +
+			"runs. A run of yamlhost that loses its lock begins nothing and writes nothing more, also if it is " +
+			"stopped now and wakes up later. A call to a provider that is in flight ends, and is a pending " +
+			"operation for the next run. The Pulumi CLI does not look at its lock and goes on without one: end " +
+			"it first.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				o.stack = args[0]

@@ -37,8 +37,9 @@ func NewCheck(_ *console.Console, run func(context.Context, *checkOptions) error
 	cmd := &cobra.Command{
 		Use:   "check [DIR or FILE]...",
 		Short: "Report everything that is wrong with a program, in one pass",
-		Long: "check reads, resolves and type-checks programs without running them. It needs no stack; with --stack the\n" +
-			"stack's configuration is checked as well. It ends with exit code 12 if there is any error.",
+		Long: "check reads, resolves and type-checks programs without running them. It needs no stack; with " +
+			"--stack the stack's configuration is checked as well. It ends with exit code 12 if there is any " +
+			"error.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.targets = args; len(args) == 0 {
 				o.targets = []string{"."}

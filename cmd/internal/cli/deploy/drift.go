@@ -13,9 +13,9 @@ func NewDrift(a *console.Console, run func(context.Context, *operation.Options) 
 	o := &operation.Options{}
 	cmd := &cobra.Command{
 		Use: "drift [DIR]...", Short: "Report what exists and differs from the state or the program", Args: console.AtMostOne("a directory"),
-		Long: "drift reads every resource and compares it with the state, and that with the program. Nothing is changed. " +
-			"Differences\n" +
-			"that do not matter are listed in the project file under options.drift.ignore, each with a reason.",
+		Long: "drift reads every resource and compares it with the state, and that with the program. Nothing " +
+			"is changed. Differences that do not matter are listed in the project file under " +
+			"options.drift.ignore, each with a reason.",
 		RunE: runOperation(a, o, run),
 	}
 	operationFlags(a, cmd, o)

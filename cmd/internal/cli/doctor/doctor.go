@@ -37,9 +37,9 @@ type finding struct {
 func NewDoctor(_ *console.Console, run func(context.Context, *struct{}) error) *cobra.Command {
 	return &cobra.Command{
 		Use: "doctor", Short: "Look for what is wrong with this machine", Args: console.NoArguments,
-		Long: "doctor looks at PATH, the shell, plugins, the backend, the clock and the terminal, and says what is wrong " +
-			"and what to do.\n" +
-			"It writes a small file to the backend and removes it again. If something is wrong, the exit code is 1.",
+		Long: "doctor looks at PATH, the shell, plugins, the backend, the clock and the terminal, and says " +
+			"what is wrong and what to do. It writes a small file to the backend and removes it again. If " +
+			"something is wrong, the exit code is 1.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), nil) },
 	}
 }

@@ -27,11 +27,10 @@ func NewMCP(_ *console.Console, run func(context.Context, *Options) error) *cobr
 	cmd := &cobra.Command{
 		Use:   "mcp [DIR]",
 		Short: "Answer a coding assistant over the Model Context Protocol",
-		Long: "mcp is started by tools that write programs with a language model. It offers check, explain, schema, " +
-			"functions and graph\n" +
-			"for the programs in a folder, reads nothing outside of it, changes nothing, starts nothing that the project " +
-			"brings, and\n" +
-			"shows no secret. With --allow-plan it offers previews too, which run plugins and commands of the project.",
+		Long: "mcp is started by tools that write programs with a language model. It offers check, explain, " +
+			"schema, functions and graph for the programs in a folder, reads nothing outside of it, changes " +
+			"nothing, starts nothing that the project brings, and shows no secret. With --allow-plan it offers " +
+			"previews too, which run plugins and commands of the project.",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {

@@ -34,11 +34,11 @@ func NewMigrate(_ *console.Console, run func(context.Context, *options) error) *
 	cmd := &cobra.Command{
 		Use: "migrate --check [DIR]", Short: "Say what a project of the Pulumi CLI would meet here",
 		Args: console.AtMostOne("a directory"),
-		Long: "migrate --check reads a project, its program, its stacks, their configuration, secrets and state, and says " +
-			"of\n" +
-			"each what is the same here as under the Pulumi CLI, what differs and what is missing. It starts no program,\n" +
-			"takes no lock and writes nothing. The exit code is 1 if something is in the way.\n" +
-			"There is nothing to convert: yamlhost works on the project as it is, and the Pulumi CLI can take it back.",
+		Long: "migrate --check reads a project, its program, its stacks, their configuration, secrets and " +
+			"state, and says of each what is the same here as under the Pulumi CLI, what differs and what is " +
+			"missing. It starts no program, takes no lock and writes nothing. The exit code is 1 if something " +
+			"is in the way. There is nothing to convert: yamlhost works on the project as it is, and the " +
+			"Pulumi CLI can take it back.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				o.dir = args[0]

@@ -23,9 +23,8 @@ func NewShow(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show FILE",
 		Short: "Show a saved plan",
-		Long: "show tells what a plan of `preview --save-plan` would do. It starts no plugin, asks no network, and needs " +
-			"no passphrase:\n" +
-			"secrets stay sealed.",
+		Long: "show tells what a plan of `preview --save-plan` would do. It starts no plugin, asks no network, " +
+			"and needs no passphrase: secrets stay sealed.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			o.file = args[0]

@@ -61,12 +61,10 @@ func newPluginInstall(_ *console.Console, run func(context.Context, *pluginOptio
 	cmd := &cobra.Command{
 		Use: "install [resource NAME VERSION]", Short: "Install a plugin, or those of the lock file",
 		Args: cobra.MaximumNArgs(3), RunE: pluginBody(o, run),
-		Long: "install fetches a provider plugin into the plugin folder that Pulumi uses as well. Without arguments it " +
-			"installs what the\n" +
-			"project's lock file (" + plugin.LockName +
-			") lists. Archives must have the checksums that the lock file of the project has for\n" +
-			"this platform, and those that their publisher gives beside them; new ones are added to the lock file. With\n" +
-			"--key they must have a signature beside them, too.",
+		Long: "install fetches a provider plugin into the plugin folder that Pulumi uses as well. Without arguments " +
+			"it installs what the project's lock file (" + plugin.LockName + ") lists. Archives must have the " +
+			"checksums that the lock file has for this platform, and those that their publisher gives beside them; " +
+			"new ones are added to the lock file. With --key they must have a signature beside them, too.",
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.server, "server", "",

@@ -30,8 +30,9 @@ func NewWorker(a *console.Console, execute Execute) *cobra.Command {
 	o := &workerOptions{}
 	cmd := &cobra.Command{
 		Use: "worker", Short: "Take runs from a queue", Args: console.NoArguments,
-		Long: "worker takes jobs from a queue in PostgreSQL until it is interrupted; any number of machines may do so.\n" +
-			"What opens secrets and signs in comes from the environment of the worker; jobs hold nothing of that.",
+		Long: "worker takes jobs from a queue in PostgreSQL until it is interrupted; any number of machines " +
+			"may do so. What opens secrets and signs in comes from the environment of the worker; jobs hold " +
+			"nothing of that.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return work(cmd.Context(), a, o, execute) },
 	}
 	f := cmd.Flags()

@@ -25,8 +25,8 @@ func newServeLanguage(run func(ctx context.Context, args []string) error) *cobra
 	return &cobra.Command{
 		Use:   "language [ENGINE ADDRESS]",
 		Short: "Be the language host that the Pulumi CLI starts for YAML programs",
-		Long: "Prints a port and serves the Pulumi CLI there, as pulumi-language-yaml does: the CLI's engine registers the\n" +
-			"resources that this program finds in YAML. The address is that of the CLI's engine.",
+		Long: "Prints a port and serves the Pulumi CLI there, as pulumi-language-yaml does: the CLI's engine " +
+			"registers the resources that this program finds in YAML. The address is that of the CLI's engine.",
 		// The flags are those of language hosts, with one hyphen.
 		DisableFlagParsing: true,
 		RunE:               func(cmd *cobra.Command, args []string) error { return run(cmd.Context(), args) },

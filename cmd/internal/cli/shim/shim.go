@@ -24,10 +24,9 @@ func NewShim(run func(*Options) error) *cobra.Command {
 	o := &Options{}
 	cmd := &cobra.Command{
 		Use: "shim DIR", Short: "Put this program into a folder under the name pulumi",
-		Long: "shim links this program into a folder as pulumi. Called by that name it answers as the Pulumi CLI does for " +
-			"YAML\n" +
-			"projects, so that tools which call `pulumi` work with it: put the folder first on PATH for them.\n" +
-			"What it does not have it refuses by name.",
+		Long: "shim links this program into a folder as pulumi. Called by that name it answers as the Pulumi " +
+			"CLI does for YAML projects, so that tools which call `pulumi` work with it: put the folder first " +
+			"on PATH for them. What it does not have it refuses by name.",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return fmt.Errorf("shim takes one folder\nSee %s --help.", cmd.CommandPath())

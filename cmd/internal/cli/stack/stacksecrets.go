@@ -14,13 +14,11 @@ import (
 
 func newChangeSecretsProvider(a *console.Console, o *stackOptions) *cobra.Command {
 	return &cobra.Command{
-		Use: "change-secrets-provider PROVIDER", Short: "Seal the stack's secrets anew", Args: cobra.ExactArgs(1),
-		Long: "change-secrets-provider opens all secrets of the stack's configuration and state and seals them anew, with " +
-			"a new\n" +
-			"passphrase or with a key that a key service keeps: PROVIDER is passphrase, default, or the URL of a key. A new " +
-			"passphrase is\n" +
-			"asked for on a terminal and else read from the first line of standard input; the old one comes from\n" +
-			"PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE.",
+		Use: "change-secrets-provider PROVIDER", Short: "Encrypt the stack's secrets with another key", Args: cobra.ExactArgs(1),
+		Long: "change-secrets-provider decrypts all secrets of the stack's configuration and state, and encrypts " +
+			"them with a new passphrase or with a key that a key service keeps. PROVIDER is passphrase, default, or " +
+			"the URL of a key. A new passphrase is asked for on a terminal, and otherwise read from the first line " +
+			"of standard input; the old one comes from PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return changeSecretsProvider(cmd.Context(), a, o, args[0])
 		},

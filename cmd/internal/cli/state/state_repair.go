@@ -26,9 +26,9 @@ func newStateVerify(a *console.Console, run func(context.Context, *stateOptions)
 	o := &stateOptions{}
 	cmd := &cobra.Command{
 		Use: "verify", Short: "Check everything that must hold of a state", Args: console.NoArguments,
-		Long: "verify reads a stack's state, with what a cut-off run has journaled, and names each rule that it breaks and " +
-			"each operation\n" +
-			"of which nobody knows how it ended. It changes nothing. The exit code is 1 if a rule is broken.",
+		Long: "verify reads a stack's state, with what a cut-off run has journaled, and names each rule that " +
+			"it breaks and each operation of which nobody knows how it ended. It changes nothing. The exit " +
+			"code is 1 if a rule is broken.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), o) },
 	}
 	cmd.Flags().StringVarP(&o.stack, "stack", "s", "", "the stack; by default the selected one")
@@ -39,11 +39,10 @@ func newStateRepair(a *console.Console, run func(context.Context, *stateOptions)
 	o := &stateOptions{}
 	cmd := &cobra.Command{
 		Use: "repair", Short: "Put right what can be put right in a state that is not sound", Args: console.NoArguments,
-		Long: "repair shows what it would do to a state that breaks rules, asks, and does it: it puts resources in order, " +
-			"drops references\n" +
-			"to what is not there and entries that say the same twice. It never drops the only trace of something that " +
-			"exists; what\n" +
-			"would need that is named instead. The state as it was stays beside the new one, as .bak.",
+		Long: "repair shows what it would do to a state that breaks rules, asks, and does it: it puts " +
+			"resources in order, drops references to what is not there and entries that say the same twice. It " +
+			"never drops the only trace of something that exists; what would need that is named instead. The " +
+			"state as it was stays beside the new one, as .bak.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), o) },
 	}
 	cmd.Flags().StringVarP(&o.stack, "stack", "s", "", "the stack; by default the selected one")

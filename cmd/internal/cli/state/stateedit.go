@@ -48,7 +48,7 @@ func addStateEdits(a *console.Console, group *cobra.Command) {
 			stateMark(a, "no longer protected", protection, false))),
 		all(stateCommand(a, o, "taint [URN]...", "Have resources replaced by the next update",
 			stateMark(a, "tainted", taint, true))),
-		all(stateCommand(a, o, "untaint [URN]...", "Take that back", stateMark(a, "no longer tainted", taint, false))),
+		all(stateCommand(a, o, "untaint [URN]...", "Undo `taint`: have resources no longer replaced", stateMark(a, "no longer tainted", taint, false))),
 	}
 	for _, cmd := range commands {
 		cmd.Flags().StringVarP(&o.stack, "stack", "s", "", "the stack; by default the selected one")
