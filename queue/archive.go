@@ -10,6 +10,24 @@ import (
 	"path/filepath"
 )
 
+// Archives keeps archives under their digests: the backend where the stacks are, which workers and those who submit
+// jobs share. Implementations are safe for concurrent use.
+type Archives interface {
+	// PutArchive keeps an archive. It may be there already.
+	PutArchive(digest string, content io.Reader) error
+	// Archive returns the content of an archive, to be compared with its digest. Without one the error is fs.ErrNotExist.
+	Archive(digest string) (io.Reader, error)
+	// RemoveArchive removes an archive, if it is there.
+	RemoveArchive(digest string) error
+}
+
+// Files are an archive that comes with jobs. Workers remove it when no job needs it any more.
+type Files struct {
+	Digest  string // SHA-256, hexadecimal
+	Content io.Reader
+	In      Archives
+}
+
 // MaxArchive is how many bytes the files of an archive may have, and the archive itself.
 const MaxArchive = 256 << 20
 

@@ -17,7 +17,7 @@ import (
 type Source struct {
 	Git     string `json:"git,omitempty"`     // URL, without credentials
 	Commit  string `json:"commit,omitempty"`  // 40 or 64 hexadecimal digits
-	Archive string `json:"archive,omitempty"` // SHA-256 of an archive in the queue's database, hexadecimal
+	Archive string `json:"archive,omitempty"` // SHA-256 of an archive in the backend, hexadecimal
 }
 
 // String is the source for people.

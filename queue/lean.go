@@ -22,14 +22,15 @@ type Submission struct {
 
 // WorkerOptions say what a worker does.
 type WorkerOptions struct {
-	Name   string
-	Jobs   int
-	Allow  []string
-	Env    []string
-	Run    Runner
-	Grace  time.Duration
-	Tell   func(text string)
-	Folder string
+	Name     string
+	Jobs     int
+	Allow    []string
+	Env      []string
+	Run      Runner
+	Grace    time.Duration
+	Tell     func(text string)
+	Archives Archives
+	Folder   string
 }
 
 // Open fails.
@@ -38,11 +39,8 @@ func Open(context.Context, string) (*Queue, error) { return nil, errLean }
 // Close does nothing.
 func (*Queue) Close() {}
 
-// PutArchive fails.
-func (*Queue) PutArchive(context.Context, []byte) (string, error) { return "", errLean }
-
 // Submit fails.
-func (*Queue) Submit(context.Context, Submission) ([]int64, error) { return nil, errLean }
+func (*Queue) Submit(context.Context, Submission, *Files) ([]int64, error) { return nil, errLean }
 
 // List fails.
 func (*Queue) List(context.Context, string, int) ([]*Entry, error) { return nil, errLean }
@@ -57,7 +55,9 @@ func (*Queue) Cancel(context.Context, string) (int, error) { return 0, errLean }
 func (*Queue) Follow(context.Context, string, func(*Entry)) error { return errLean }
 
 // Schedule fails.
-func (*Queue) Schedule(context.Context, string, time.Duration, Submission) error { return errLean }
+func (*Queue) Schedule(context.Context, string, time.Duration, Submission, *Files) error {
+	return errLean
+}
 
 // Work fails.
 func (*Queue) Work(context.Context, WorkerOptions) error { return errLean }

@@ -10,14 +10,15 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // minimum is the shortest time between two submissions of a schedule.
 const minimum = time.Minute
 
 // Schedule submits the same jobs again and again, for the first time now. One of the same name is replaced; every 0
-// ends it.
-func (q *Queue) Schedule(ctx context.Context, name string, every time.Duration, s Submission) error {
+// ends it. files are kept for as long as the schedule is there; nil for none.
+func (q *Queue) Schedule(ctx context.Context, name string, every time.Duration, s Submission, files *Files) error {
 	if every == 0 {
 		_, err := q.pool.Exec(ctx, `DELETE FROM yamlhost_schedules WHERE name = $1`, name)
 		return err
@@ -34,9 +35,11 @@ func (q *Queue) Schedule(ctx context.Context, name string, every time.Duration, 
 	if err != nil {
 		return err
 	}
-	_, err = q.pool.Exec(ctx, `INSERT INTO yamlhost_schedules (name, every, next, submission) VALUES ($1, $2, now(), $3)
-		ON CONFLICT (name) DO UPDATE SET every = $2, next = now(), submission = $3`, name, every, text)
-	return err
+	return q.bringing(ctx, files, func(c *pgxpool.Conn) error {
+		_, err := c.Exec(ctx, `INSERT INTO yamlhost_schedules (name, every, next, submission) VALUES ($1, $2, now(), $3)
+			ON CONFLICT (name) DO UPDATE SET every = $2, next = now(), submission = $3`, name, every, text)
+		return err
+	})
 }
 
 // due submits what is due. Of several workers one does.

@@ -3,14 +3,10 @@
 package queue
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"slices"
 	"strconv"
@@ -33,10 +29,9 @@ type Queue struct {
 // silent drops what River logs: what matters is in the jobs.
 var silent = slog.New(slog.DiscardHandler)
 
-// tables are those beside River's.
+// tables are those beside River's: the archives that have to be removed some day, and the schedules.
 const tables = `
-CREATE TABLE IF NOT EXISTS yamlhost_archives (digest text PRIMARY KEY, content bytea NOT NULL,
-	created timestamptz NOT NULL DEFAULT now());
+CREATE TABLE IF NOT EXISTS yamlhost_files (digest text PRIMARY KEY);
 CREATE TABLE IF NOT EXISTS yamlhost_schedules (name text PRIMARY KEY, every interval NOT NULL,
 	next timestamptz NOT NULL, submission jsonb NOT NULL)`
 
@@ -91,37 +86,6 @@ func (q *Queue) prepare(ctx context.Context) error {
 // Close ends the connections.
 func (q *Queue) Close() { q.pool.Close() }
 
-// PutArchive keeps an archive, and returns its digest.
-func (q *Queue) PutArchive(ctx context.Context, content []byte) (string, error) {
-	if len(content) > MaxArchive {
-		return "", errTooLarge
-	}
-	sum := sha256.Sum256(content)
-	digest := hex.EncodeToString(sum[:])
-	_, err := q.pool.Exec(ctx, `INSERT INTO yamlhost_archives (digest, content) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
-		digest, content)
-	if err != nil {
-		return "", fmt.Errorf("keep the archive: %w", err)
-	}
-	return digest, nil
-}
-
-// archive is the content of an archive.
-func (q *Queue) archive(ctx context.Context, digest string) (io.Reader, error) {
-	var content []byte
-	err := q.pool.QueryRow(ctx, `SELECT content FROM yamlhost_archives WHERE digest = $1`, digest).Scan(&content)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, fmt.Errorf("the archive %s is not there any more", digest)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read the archive: %w", err)
-	}
-	if sum := sha256.Sum256(content); hex.EncodeToString(sum[:]) != digest {
-		return nil, fmt.Errorf("the archive %s is damaged", digest)
-	}
-	return bytes.NewReader(content), nil
-}
-
 // Submission is what is put into the queue at once. Needs[i] are the indices of the jobs that job i waits for, all of
 // them lower than i.
 type Submission struct {
@@ -139,12 +103,14 @@ type metadata struct {
 // maxAttempts is how often a job that fails is begun at most. Those whose worker died do not count.
 const maxAttempts = 4
 
-// Submit puts jobs into the queue, all or none, and returns their numbers.
-func (q *Queue) Submit(ctx context.Context, s Submission) ([]int64, error) {
+// Submit puts jobs into the queue, all or none, and returns their numbers. files are kept first; nil for none.
+func (q *Queue) Submit(ctx context.Context, s Submission, files *Files) ([]int64, error) {
 	var ids []int64
-	err := pgx.BeginFunc(ctx, q.pool, func(tx pgx.Tx) (err error) {
-		ids, err = q.submit(ctx, tx, s)
-		return err
+	err := q.bringing(ctx, files, func(c *pgxpool.Conn) error {
+		return pgx.BeginFunc(ctx, c, func(tx pgx.Tx) (err error) {
+			ids, err = q.submit(ctx, tx, s)
+			return err
+		})
 	})
 	if err != nil {
 		return nil, fmt.Errorf("put jobs into the queue: %w", err)

@@ -22,14 +22,16 @@ import (
 
 // WorkerOptions say what a worker does.
 type WorkerOptions struct {
-	Name   string   // for people; unique among workers that live at the same time
-	Jobs   int      // at the same time
-	Allow  []string // sources; see Allows
-	Env    []string // of git
-	Run    Runner
-	Grace  time.Duration // how long a job may be without its worker's lock before it goes to another; 0 for 15 seconds
-	Tell   func(text string)
-	Folder string // where files of projects are put; empty for the system's folder of temporary files
+	Name  string   // for people; unique among workers that live at the same time
+	Jobs  int      // at the same time
+	Allow []string // sources; see Allows
+	Env   []string // of git
+	Run   Runner
+	Grace time.Duration // how long a job may be without its worker's lock before it goes to another; 0 for 15 seconds
+	Tell  func(text string)
+	// Archives are where the files of jobs are that name an archive; nil for a worker that allows none.
+	Archives Archives
+	Folder   string // where files of projects are put; empty for the system's folder of temporary files
 }
 
 // Work takes jobs until the context ends, and then waits for those that are under way, which it interrupts.
@@ -158,11 +160,10 @@ func closed(c <-chan struct{}) bool {
 // fetch puts the files of a source into an empty folder.
 func (w *worker) fetch(ctx context.Context, s Source, dir string) error {
 	if s.Archive != "" {
-		content, err := w.queue.archive(ctx, s.Archive)
-		if err != nil {
-			return err
+		if w.options.Archives == nil {
+			return errors.New("this worker has no backend to take archives from")
 		}
-		return Unpack(content, dir)
+		return unpack(w.options.Archives, s.Archive, dir)
 	}
 	for _, args := range [][]string{{"init", "--quiet"}, {"fetch", "--quiet", "--depth", "1", "--", s.Git, s.Commit},
 		{"checkout", "--quiet", "--detach", "FETCH_HEAD"}} {
@@ -185,8 +186,11 @@ func (w *worker) keepHouse(ctx context.Context, ended <-chan *river.Event) {
 	defer timer.Stop()
 	for {
 		err := errors.Join(w.queue.release(ctx), w.queue.rescue(ctx, w.options.Grace), w.queue.due(ctx))
+		if w.options.Archives != nil {
+			err = errors.Join(err, w.queue.tidy(ctx, w.options.Archives))
+		}
 		if err != nil && ctx.Err() == nil {
-			w.tell("the queue does not answer: %v", err)
+			w.tell("the queue cannot be kept in order: %v", err)
 		}
 		select {
 		case <-ctx.Done():

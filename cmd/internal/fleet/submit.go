@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path"
@@ -60,9 +63,12 @@ func (s *Submission) Submit(ctx context.Context, a *console.Console, sel *Select
 		return err
 	}
 	defer q.Close()
-	source, prefix, err := s.source(ctx, a, sel, q)
+	source, prefix, files, err := s.source(ctx, a, sel)
 	if err != nil {
 		return err
+	}
+	if files != nil {
+		defer files.remove()
 	}
 	run := command + "-" + a.Now().UTC().Format("20060102T150405") + "-" + strings.ToLower(rand.Text()[:4])
 	jobs := queue.Submission{Priority: s.Priority}
@@ -80,14 +86,14 @@ func (s *Submission) Submit(ctx context.Context, a *console.Console, sel *Select
 	}
 	if s.Every > 0 {
 		name := command + " of " + filepath.Base(sel.Root(a))
-		if err := q.Schedule(ctx, name, s.Every, jobs); err != nil {
+		if err := q.Schedule(ctx, name, s.Every, jobs, files.brought()); err != nil {
 			return err
 		}
 		fmt.Fprintf(a.Streams.Err, "%s goes into the queue every %s, under the name %q\n",
 			console.Count(len(jobs.Jobs), "job"), s.Every, name)
 		return nil
 	}
-	if _, err := q.Submit(ctx, jobs); err != nil {
+	if _, err := q.Submit(ctx, jobs, files.brought()); err != nil {
 		return err
 	}
 	fmt.Fprintf(a.Streams.Err, "%s in the queue as the run %s\n", console.Count(len(jobs.Jobs), "job"), run)
@@ -158,27 +164,74 @@ func parseSlots(text string) (map[string]int, error) {
 	return slots, nil
 }
 
-// source is where workers get the files from. prefix is the root's folder in it.
-func (s *Submission) source(ctx context.Context, a *console.Console, sel *Selection, q *queue.Queue) (
-	source queue.Source, prefix string, err error) {
+// source is where workers get the files from. prefix is the root's folder in it. packed is an archive of the files,
+// which the caller removes; nil if workers get them elsewhere.
+func (s *Submission) source(ctx context.Context, a *console.Console, sel *Selection) (source queue.Source,
+	prefix string, files *packed, err error) {
 	root := sel.Root(a)
 	switch s.Source {
 	case "git":
-		return gitSource(ctx, a, root)
+		source, prefix, err = gitSource(ctx, a, root)
+		return source, prefix, nil, err
 	case "archive":
 	default:
-		return source, "", console.WithCode(console.CodeBadUsage, "--source takes archive or git, not %q", s.Source)
+		return source, "", nil, console.WithCode(console.CodeBadUsage, "--source takes archive or git, not %q", s.Source)
 	}
 	names, err := notIgnored(ctx, a, root)
 	if err != nil {
-		return source, "", err
+		return source, "", nil, err
 	}
-	var content bytes.Buffer
-	if err := queue.Pack(&content, root, names); err != nil {
-		return source, "", err
+	in, err := a.Backends().Open(nil)
+	if err != nil {
+		return source, "", nil, err
 	}
-	source.Archive, err = q.PutArchive(ctx, content.Bytes())
-	return source, "", err
+	if files, err = pack(root, names, in); err != nil {
+		return source, "", nil, err
+	}
+	source.Archive = files.Digest
+	return source, "", files, nil
+}
+
+// packed is an archive in a temporary file.
+type packed struct {
+	queue.Files
+	file *os.File
+}
+
+// pack packs files of a folder, to be kept in a backend.
+func pack(root string, names []string, in queue.Archives) (p *packed, err error) {
+	file, err := os.CreateTemp("", "yamlhost-archive-")
+	if err != nil {
+		return nil, err
+	}
+	p = &packed{file: file}
+	defer func() {
+		if err != nil {
+			p.remove()
+		}
+	}()
+	sum := sha256.New()
+	if err := queue.Pack(io.MultiWriter(file, sum), root, names); err != nil {
+		return nil, err
+	}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	p.Files = queue.Files{Digest: hex.EncodeToString(sum.Sum(nil)), Content: file, In: in}
+	return p, nil
+}
+
+// brought is what goes with the jobs; nil for nothing.
+func (p *packed) brought() *queue.Files {
+	if p == nil {
+		return nil
+	}
+	return &p.Files
+}
+
+func (p *packed) remove() {
+	_ = p.file.Close()
+	_ = os.Remove(p.file.Name()) // it is in the folder of temporary files
 }
 
 // git runs git in a folder.

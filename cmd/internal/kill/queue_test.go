@@ -5,6 +5,8 @@ package kill
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -129,11 +131,18 @@ func TestQueueKill(t *testing.T) {
 		f.settle(codes)
 	}
 	f.audit()
+	b.until(func() bool { return len(archives(db)) == 0 })
+	require.Empty(t, archives(db), "archives that no job needs")
 	overlaps, turns, err := drawer.Overlaps(b.drawer)
 	require.NoError(t, err)
 	require.Empty(t, overlaps, "stacks that were run twice at a time")
 	t.Logf("%d stacks, %d jobs, %d kills in %v; %d runs changed something, none beside another of its stack",
 		*queueStacks, jobs, kills, time.Since(began).Round(time.Second), turns)
+}
+
+// archives are the keys of the archives in the backend.
+func archives(d *database) []string {
+	return d.ask(`SELECT key FROM states_yamlhost WHERE key LIKE '%archives%'`)
 }
 
 // title is the output of a stack, of the present release of the programs.
@@ -175,12 +184,12 @@ func (f *fleet) submit(q *queue.Queue, run string) string {
 	}
 	var content bytes.Buffer
 	require.NoError(t, queue.Pack(&content, root, names))
-	digest, err := q.PutArchive(context.Background(), content.Bytes())
-	require.NoError(t, err)
+	sum := sha256.Sum256(content.Bytes())
+	files := &queue.Files{Digest: hex.EncodeToString(sum[:]), Content: &content, In: f.stacks()}
 	for i := range submission.Jobs {
-		submission.Jobs[i].Source.Archive = digest
+		submission.Jobs[i].Source.Archive = files.Digest
 	}
-	_, err = q.Submit(context.Background(), submission)
+	_, err := q.Submit(context.Background(), submission, files)
 	require.NoError(t, err)
 	return run
 }
@@ -224,12 +233,7 @@ func (f *fleet) settle(codes map[int]int) {
 
 // state is that of a stack, with what its journal tells; nil for one that does not exist.
 func (f *fleet) state(i int) *state.Snapshot {
-	if f.backend == nil { // which has connections of its own
-		b, err := backend.Open(f.backendURL(), backend.Options{OpenObjects: (&database{t: f.t}).open})
-		require.NoError(f.t, err)
-		f.backend = b
-	}
-	b := f.backend
+	b := f.stacks()
 	ref := backend.Ref{Project: fmt.Sprintf("p%d", i), Stack: "dev"}
 	if exists, err := b.Exists(ref); err != nil || !exists {
 		require.NoError(f.t, err)
@@ -238,6 +242,16 @@ func (f *fleet) state(i int) *state.Snapshot {
 	loaded, err := b.Load(context.Background(), ref, nil)
 	require.NoError(f.t, err)
 	return loaded.Snapshot
+}
+
+// stacks is the backend that the states are in, with connections of its own.
+func (f *fleet) stacks() *backend.Backend {
+	if f.backend == nil {
+		b, err := backend.Open(f.backendURL(), backend.Options{OpenObjects: (&database{t: f.t}).open})
+		require.NoError(f.t, err)
+		f.backend = b
+	}
+	return f.backend
 }
 
 func (f *fleet) backendURL() string {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -70,6 +71,16 @@ func work(ctx context.Context, a *console.Console, o *workerOptions, execute Exe
 	}
 	ctx, done := a.Signals.Gentle(ctx)
 	defer done()
+	stores := console.NewOpenStores() // one pool of connections for all jobs
+	a.World.Stores = stores
+	var archives queue.Archives
+	if slices.Contains(o.allow, "archive") {
+		b, err := a.Backends().Open(nil)
+		if err != nil {
+			return fmt.Errorf("open the backend, where the archives of projects are: %w", err)
+		}
+		archives = b
+	}
 	q, err := open(ctx, o.url)
 	if err != nil {
 		return err
@@ -85,15 +96,14 @@ func work(ctx context.Context, a *console.Console, o *workerOptions, execute Exe
 	}
 	tell("The worker " + name + " takes jobs.")
 	return q.Work(ctx, queue.WorkerOptions{Name: name, Jobs: o.jobs, Allow: o.allow, Env: a.World.Env, Grace: o.grace,
-		Run: runner(a, execute), Tell: tell})
+		Run: runner(a, execute, stores), Tell: tell, Archives: archives})
 }
 
 // logLimit is how much of what a run shows is kept in the queue, in bytes.
 const logLimit = 64 << 10
 
 // runner carries out jobs by this program's own commands.
-func runner(a *console.Console, execute Execute) queue.Runner {
-	stores := console.NewOpenStores() // one pool of connections for all jobs
+func runner(a *console.Console, execute Execute, stores *console.OpenStores) queue.Runner {
 	return func(ctx context.Context, j queue.Job, dir string, interrupt <-chan struct{}) queue.Result {
 		args := []string{"--non-interactive", "--color", "never"}
 		switch j.Command {

@@ -1,0 +1,107 @@
+//go:build !lean
+
+package queue
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// archiveLocks is the class of the advisory locks on archives: shared by those who submit jobs with one, and taken by
+// the one who removes it.
+const archiveLocks = 0x79617263
+
+// bringing keeps the archive that a submission brings, and has do put its jobs into the queue. Nobody removes the
+// archive meanwhile. The database knows of the archive before it is kept, so that it is removed if nothing comes of it.
+func (q *Queue) bringing(ctx context.Context, f *Files, do func(*pgxpool.Conn) error) error {
+	return q.pool.AcquireFunc(ctx, func(c *pgxpool.Conn) error {
+		if f == nil {
+			return do(c)
+		}
+		if _, err := c.Exec(ctx, `SELECT pg_advisory_lock_shared($1, hashtext($2))`, archiveLocks, f.Digest); err != nil {
+			return err
+		}
+		defer func() { // a session that is lost has lost the lock too
+			_, _ = c.Exec(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock_shared($1, hashtext($2))`, archiveLocks,
+				f.Digest)
+		}()
+		_, err := c.Exec(ctx, `INSERT INTO yamlhost_files (digest) VALUES ($1) ON CONFLICT DO NOTHING`, f.Digest)
+		if err != nil {
+			return err
+		}
+		if err := f.In.PutArchive(f.Digest, f.Content); err != nil {
+			return fmt.Errorf("keep the archive of the projects: %w", err)
+		}
+		return do(c)
+	})
+}
+
+// unused are the archives that no job that is not over names, and no schedule.
+const unused = `SELECT digest FROM yamlhost_files f WHERE NOT EXISTS (SELECT 1 FROM river_job j WHERE
+		j.state IN ('available', 'pending', 'running', 'retryable', 'scheduled') AND j.kind = $1
+		AND j.args->'source'->>'archive' = f.digest)
+	AND NOT EXISTS (SELECT 1 FROM yamlhost_schedules s, jsonb_array_elements(s.submission->'jobs') AS j
+		WHERE j->'source'->>'archive' = f.digest)`
+
+// tidy removes archives that nobody needs any more.
+func (q *Queue) tidy(ctx context.Context, in Archives) error {
+	rows, err := q.pool.Query(ctx, unused, Job{}.Kind())
+	if err != nil {
+		return err
+	}
+	digests, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return err
+	}
+	for _, digest := range digests {
+		err := pgx.BeginFunc(ctx, q.pool, func(tx pgx.Tx) error {
+			var free bool
+			err := tx.QueryRow(ctx, `SELECT pg_try_advisory_xact_lock($1, hashtext($2))`, archiveLocks, digest).Scan(&free)
+			if err != nil || !free {
+				return err
+			}
+			removed, err := tx.Exec(ctx, `DELETE FROM yamlhost_files WHERE digest = $2 AND digest IN (`+unused+`)`,
+				Job{}.Kind(), digest)
+			if err != nil || removed.RowsAffected() == 0 { // somebody has submitted jobs with it meanwhile
+				return err
+			}
+			return in.RemoveArchive(digest)
+		})
+		if err != nil {
+			return fmt.Errorf("remove the archive %s: %w", digest[:10], err)
+		}
+	}
+	return nil
+}
+
+// unpack puts the files of an archive into an empty folder.
+func unpack(in Archives, digest, dir string) error {
+	content, err := in.Archive(digest)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("the backend of this worker does not have the archive %s: the worker needs the same "+
+			"PULUMI_BACKEND_URL as the one who submitted the job", digest[:10])
+	}
+	if err != nil {
+		return err
+	}
+	sum := sha256.New()
+	counted := io.TeeReader(content, sum)
+	if err := Unpack(counted, dir); err != nil {
+		return fmt.Errorf("unpack the archive %s: %w", digest[:10], err)
+	}
+	if _, err := io.Copy(io.Discard, counted); err != nil {
+		return err
+	}
+	if hex.EncodeToString(sum.Sum(nil)) != digest {
+		return fmt.Errorf("the archive %s is damaged: its content has another digest", digest[:10])
+	}
+	return nil
+}

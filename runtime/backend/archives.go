@@ -1,0 +1,131 @@
+package backend
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"regexp"
+
+	"github.com/yamlhost/yamlhost/runtime/backend/disk"
+)
+
+// archivesFolder is where archives of projects are kept. The Pulumi CLI never looks there, and no project can be called
+// so: its own folder would be below yamlhost/.
+const archivesFolder = "yamlhost-archives"
+
+// archivePiece is how many bytes of an archive one file or object has: a request with it takes no minutes.
+const archivePiece = 8 << 20
+
+var digestPattern = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
+// PutArchive keeps an archive of projects under its digest, until RemoveArchive. It may be there already.
+func (b *Backend) PutArchive(digest string, content io.Reader) error {
+	folder, err := b.archiveFolder(digest)
+	if err != nil {
+		return err
+	}
+	if err := b.prepare(); err != nil {
+		return err
+	}
+	if err := disk.MkdirAll(b.disk, folder); err != nil {
+		return &FileError{Doing: "keep the archive in", Path: folder, Err: err}
+	}
+	piece := make([]byte, archivePiece)
+	for n := 0; ; n++ {
+		size, err := io.ReadFull(content, piece)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+			return err
+		}
+		path := b.path(archivesFolder, digest, pieceName(n))
+		if err := disk.WriteDurably(b.disk, path, bytes.Clone(piece[:size])); err != nil {
+			return &FileError{Doing: "keep a piece of the archive as", Path: path, Err: err}
+		}
+	}
+}
+
+func pieceName(n int) string { return fmt.Sprintf("%08d", n) }
+
+// Archive returns the content of an archive. It is read piece by piece, and the caller has to compare it with the
+// digest. Without such an archive the error is fs.ErrNotExist.
+func (b *Backend) Archive(digest string) (io.Reader, error) {
+	if _, err := b.archiveFolder(digest); err != nil {
+		return nil, err
+	}
+	names, err := b.list(archivesFolder, digest)
+	if err != nil {
+		return nil, err
+	}
+	r := &archiveReader{b: b, digest: digest}
+	for n := range names {
+		if names[n] != pieceName(n) {
+			break
+		}
+		r.pieces++
+	}
+	if r.pieces == 0 {
+		return nil, &FileError{Doing: "read the archive", Path: b.path(archivesFolder, digest), Err: fs.ErrNotExist}
+	}
+	return r, nil
+}
+
+// archiveReader reads the pieces of an archive one behind the other.
+type archiveReader struct {
+	b            *Backend
+	digest       string
+	next, pieces int
+	piece        bytes.Reader
+}
+
+func (r *archiveReader) Read(into []byte) (int, error) {
+	for r.piece.Len() == 0 {
+		if r.next == r.pieces {
+			return 0, io.EOF
+		}
+		path := r.b.path(archivesFolder, r.digest, pieceName(r.next))
+		data, err := r.b.disk.ReadFile(path)
+		if err != nil {
+			return 0, &FileError{Doing: "read a piece of the archive", Path: path, Err: err}
+		}
+		r.next++
+		r.piece.Reset(data)
+	}
+	return r.piece.Read(into)
+}
+
+// RemoveArchive removes an archive, if it is there.
+func (b *Backend) RemoveArchive(digest string) error {
+	folder, err := b.archiveFolder(digest)
+	if err != nil {
+		return err
+	}
+	names, err := b.list(archivesFolder, digest)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		path := b.path(archivesFolder, digest, name)
+		if err := disk.RemoveDurably(b.disk, path); err != nil {
+			return &FileError{Doing: "remove a piece of the archive", Path: path, Err: err}
+		}
+	}
+	if b.objects == nil {
+		err = b.disk.Remove(folder)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return &FileError{Doing: "remove the folder of the archive", Path: folder, Err: err}
+	}
+	return nil
+}
+
+// archiveFolder is the folder of an archive; an error for what is no digest.
+func (b *Backend) archiveFolder(digest string) (string, error) {
+	if !digestPattern.MatchString(digest) {
+		return "", fmt.Errorf("%q is no digest of an archive", digest)
+	}
+	return b.path(archivesFolder, digest), nil
+}

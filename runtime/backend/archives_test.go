@@ -1,0 +1,47 @@
+package backend
+
+import (
+	"bytes"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// An archive comes back as it was, from a folder as from a store, and leaves nothing when it is removed.
+func TestArchives(t *testing.T) {
+	t.Parallel()
+	folder, dir := newBackend(t)
+	m := newMemory()
+	for name, b := range map[string]*Backend{"folder": folder, "store": openMemory(t, m, 1)} {
+		for digit, size := range map[string]int{"a": 1, "b": archivePiece, "c": 2*archivePiece + 7} {
+			digest := strings.Repeat(digit, 64)
+			content := bytes.Repeat([]byte("yamlhost"), size/8+1)[:size]
+			for range 2 { // it may be there already
+				require.NoError(t, b.PutArchive(digest, bytes.NewReader(content)), name)
+			}
+			r, err := b.Archive(digest)
+			require.NoError(t, err, name)
+			got, err := io.ReadAll(r)
+			require.NoError(t, err, name)
+			require.True(t, bytes.Equal(content, got), name)
+			refs, err := b.Stacks(t.Context(), "")
+			require.NoError(t, err, name)
+			require.Empty(t, refs, name)
+			for range 2 {
+				require.NoError(t, b.RemoveArchive(digest), name)
+			}
+			_, err = b.Archive(digest)
+			require.ErrorIs(t, err, fs.ErrNotExist, name)
+		}
+		require.Error(t, b.PutArchive("../x", strings.NewReader("x")), name)
+		require.Error(t, b.RemoveArchive(""), name)
+		_, err := b.Archive(strings.Repeat("A", 64))
+		require.ErrorContains(t, err, "no digest", name)
+	}
+	require.Equal(t, []string{".pulumi/meta.yaml"}, m.keys())
+	require.Empty(t, files(t, filepath.Join(dir, archivesFolder)))
+}
