@@ -46,19 +46,27 @@ const (
 	Zstd  Compression = ".zst"
 )
 
-// Backend is a folder with stacks in it. It is safe for concurrent use, also by several processes: what changes a stack
-// holds the stack's lock.
+// Backend is a folder or a store with stacks in it. It is safe for concurrent use, also by several processes: what
+// changes a stack holds the stack's lock.
+//
+// Its methods put together what is done with a stack as a whole. What belongs to one stack has types of its own, which
+// know where files are and nothing else of the backend: see files.
 type Backend struct {
-	shelf
-	url    string
-	probed *probed
+	*files
+	schedule
+}
 
+// schedule says when a session writes what can wait.
+type schedule struct {
 	leastJournal int64         // see Session
 	background   func(func())  // starts what goes on by itself
 	deferral     time.Duration // see journal.LogOptions
 }
 
-func inBackground(f func()) { go f() }
+var defaultSchedule = schedule{leastJournal: defaultLeastJournal, background: func(f func()) { go f() }}
+
+// under is the same backend for anyone who holds a lock: it changes nothing once the lock is lost.
+func (b *Backend) under(held *heldLock) *Backend { return &Backend{held.fenced, b.schedule} }
 
 // Open makes the backend of a URL: file:// (F6.1, F6.2), or what Options.OpenObjects knows. A folder has to exist,
 // unless the URL asks to create it with create_dir=true; nothing is written before a stack is. Other URLs give an
@@ -83,8 +91,7 @@ func openObjects(rawURL string, o Options, objects Objects) (*Backend, error) {
 	}
 	name, _, _ := strings.Cut(PublicURL(rawURL), "?") // the rest may hold what is nobody's business
 	d := newObjectDisk(objects, name)
-	b := &Backend{url: rawURL, shelf: shelf{root: ".pulumi", o: o, disk: d, objects: d}, probed: &probed{},
-		leastJournal: defaultLeastJournal, background: inBackground}
+	b := &Backend{&files{url: rawURL, root: ".pulumi", o: o, disk: d, objects: d, probed: &probed{}}, defaultSchedule}
 	_, err := b.layout()
 	return b, err
 }
@@ -97,8 +104,8 @@ func open(rawURL string, o Options, d disk.Disk) (*Backend, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	b := &Backend{url: rawURL, shelf: shelf{root: filepath.Join(path, ".pulumi"), o: o, disk: d}, probed: &probed{},
-		leastJournal: defaultLeastJournal, background: inBackground}
+	b := &Backend{&files{url: rawURL, root: filepath.Join(path, ".pulumi"), o: o, disk: d, probed: &probed{}},
+		defaultSchedule}
 	if _, err := d.ModTime(path); err != nil {
 		if !errors.Is(err, fs.ErrNotExist) || query.Get("create_dir") != "true" {
 			return nil, &FileError{Doing: "open the backend in the folder", Path: path, Err: err}
@@ -108,13 +115,6 @@ func open(rawURL string, o Options, d disk.Disk) (*Backend, error) {
 		return nil, err
 	}
 	return b, nil
-}
-
-// on is the same backend over another view of its disk.
-func (b *Backend) on(d disk.Disk) *Backend {
-	other := *b
-	other.disk = d
-	return &other
 }
 
 // URL is the backend's URL as it was given; workspaces know it under that name (F6.15).
@@ -176,66 +176,4 @@ func folderOf(rawURL string, o Options) (path string, query url.Values, err erro
 		path = filepath.Join(o.WorkDir, path)
 	}
 	return path, query, nil
-}
-
-// layout looks at meta.yaml (F6.3). fresh says that there is none yet; it is written with the first stack, not before,
-// so that looking into an empty folder leaves it empty.
-func (b *Backend) layout() (fresh bool, err error) {
-	path := b.path("meta.yaml")
-	text, err := b.disk.ReadFile(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return true, b.refuseLegacy()
-	case err != nil:
-		return false, &FileError{Doing: "read", Path: path, Err: err}
-	}
-	for _, line := range strings.Split(string(text), "\n") {
-		key, version, ok := strings.Cut(line, ":")
-		if !ok || strings.TrimSpace(key) != "version" {
-			continue
-		}
-		version, _, _ = strings.Cut(version, "#")
-		switch version = strings.Trim(strings.TrimSpace(version), `"'`); version {
-		case "1":
-			return false, nil
-		case "0":
-			return false, legacyLayout(path)
-		default:
-			return false, &LayoutError{path, fmt.Sprintf("the folder is of layout %s, and this build knows layout 1 only",
-				version)}
-		}
-	}
-	return false, &LayoutError{path, "the file should say of which layout the folder is, as in \"version: 1\""}
-}
-
-// refuseLegacy finds stacks of layout 0, which lie directly in stacks/ (F6.5).
-func (b *Backend) refuseLegacy() error {
-	names, err := b.list("stacks")
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		if _, ok := stackOf(name); ok {
-			return legacyLayout(b.path("stacks", name))
-		}
-	}
-	return nil
-}
-
-func legacyLayout(path string) error {
-	return &LayoutError{path, "the folder is of the old layout without projects, which is not supported by this build; " +
-		"'pulumi state upgrade' brings it to the present one"}
-}
-
-// prepare makes the folder ready to be written.
-func (b *Backend) prepare() error {
-	fresh, err := b.layout()
-	if err != nil || !fresh {
-		return err
-	}
-	path := b.path("meta.yaml")
-	if err := disk.WriteDurably(b.disk, path, []byte("version: 1\n")); err != nil {
-		return &FileError{Doing: "write", Path: path, Err: err}
-	}
-	return nil
 }

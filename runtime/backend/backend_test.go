@@ -46,8 +46,8 @@ func vector(t *testing.T, name string) string {
 	return string(text)
 }
 
-// files are the paths below dir.
-func files(t *testing.T, dir string) []string {
+// filesBelow are the paths below dir.
+func filesBelow(t *testing.T, dir string) []string {
 	t.Helper()
 	var paths []string
 	require.NoError(t, filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
@@ -80,7 +80,7 @@ func TestOpen(t *testing.T) {
 		require.Equal(t, filepath.Join(want, ".pulumi"), b.Folder(), url)
 		require.Equal(t, url, b.URL())
 	}
-	require.Empty(t, files(t, home), "opening writes nothing, F6.3")
+	require.Empty(t, filesBelow(t, home), "opening writes nothing, F6.3")
 	var unsupported *UnsupportedURLError
 	for _, url := range []string{"s3://b", "gs://b", "azblob://b", "postgres://h/d", "https://api.pulumi.com", "mem://",
 		"/tmp"} {
@@ -239,7 +239,7 @@ func TestSession(t *testing.T) { // F6.10, F6.11, D9, E6.2, E6.3
 			require.NoError(t, s.Close(), "after Commit it does nothing")
 			require.ErrorContains(t, s.Append(t.Context(), journal.Entry{}), "has ended")
 
-			names := strings.Join(files(t, dir), " ")
+			names := strings.Join(filesBelow(t, dir), " ")
 			require.NotContains(t, names, "journal")
 			require.NotContains(t, names, "locks/")
 			require.NotContains(t, names, disk.TemporarySuffix)
@@ -248,7 +248,7 @@ func TestSession(t *testing.T) { // F6.10, F6.11, D9, E6.2, E6.3
 			require.Regexp(t, `history/p/dev/dev-[0-9]{10,}\.checkpoint\.json`+regexp.QuoteMeta(string(c)), names)
 			require.Regexp(t, `backups/p/dev/dev\.[0-9]{10,}\.json`+regexp.QuoteMeta(string(c)), names)
 			require.Contains(t, names, "stacks/p/dev.json"+string(c)+".bak")
-			for _, name := range files(t, dir) {
+			for _, name := range filesBelow(t, dir) {
 				require.NotContains(t, read(t, filepath.Join(dir, name)), "hidden", name)
 			}
 			history, err := b.History(t.Context(), testRef, 0)
@@ -284,7 +284,7 @@ func TestEveryStateIsRetained(t *testing.T) { // E6.3
 	t.Parallel()
 	b, dir := newBackend(t, func(o *Options) { o.RetainCheckpoints = true })
 	kept := func() int {
-		names := strings.Join(files(t, filepath.Join(dir, "stacks/p")), " ")
+		names := strings.Join(filesBelow(t, filepath.Join(dir, "stacks/p")), " ")
 		return len(regexp.MustCompile(`\bdev\.json\.[0-9]{10,}\b`).FindAllString(names, -1))
 	}
 	require.NoError(t, b.Create(t.Context(), testRef, nil))
@@ -381,14 +381,14 @@ func TestLocks(t *testing.T) { // F6.9, E6.4
 	require.Equal(t, 18476, locked.Locks[0].PID)
 	require.ErrorContains(t, err, "the stack is currently locked by 1 lock(s)")
 	require.ErrorContains(t, err, "builder@ci-host (pid 18476)")
-	require.Len(t, files(t, filepath.Dir(foreign)), 1, "its own lock is gone")
+	require.Len(t, filesBelow(t, filepath.Dir(foreign)), 1, "its own lock is gone")
 	removed, err := b.Cancel(testRef)
 	require.NoError(t, err)
 	require.Len(t, removed.Locks, 1)
 
 	s, err := b.Begin(t.Context(), testRef, b64Options)
 	require.NoError(t, err)
-	held := files(t, filepath.Join(dir, "locks"))
+	held := filesBelow(t, filepath.Join(dir, "locks"))
 	require.Len(t, held, 1)
 	require.Regexp(t, `^organization/p/dev/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.json$`, held[0])
 	_, err = b.Begin(t.Context(), testRef, b64Options)
@@ -441,7 +441,7 @@ func TestUnreadableState(t *testing.T) {
 		_, err := b.Begin(t.Context(), testRef, b64Options)
 		require.ErrorContains(t, err, c.want, name)
 		require.Equal(t, c.text, read(t, path), name)
-		require.ElementsMatch(t, []string{"meta.yaml", "stacks/p/dev.json"}, files(t, dir), name)
+		require.ElementsMatch(t, []string{"meta.yaml", "stacks/p/dev.json"}, filesBelow(t, dir), name)
 	}
 }
 
@@ -513,7 +513,7 @@ func TestExportOfEveryKindOfFile(t *testing.T) { // F5.17
 		got, err := exportOf(t, b, testRef)
 		require.NoError(t, err)
 		require.Equal(t, string(want), string(got))
-		require.Equal(t, packing != Plain, b.streamExport(testRef, io.Discard) != nil)
+		require.Equal(t, packing != Plain, b.stateOf(testRef).stream(io.Discard) != nil)
 		overview, err := b.Overview(t.Context(), testRef)
 		require.NoError(t, err)
 		require.Equal(t, Overview{2, 0, loaded.Snapshot.Manifest.Time}, overview)
@@ -536,7 +536,7 @@ func TestExportOfEveryKindOfFile(t *testing.T) { // F5.17
 		if packing != Plain {
 			continue
 		}
-		path := b.stackPath(testRef, packing)
+		path := b.stateOf(testRef).file(packing)
 		data := []byte(read(t, path))
 		data[strings.Index(string(data), "id1")] ^= 1
 		require.NoError(t, os.WriteFile(path, data, 0o600))

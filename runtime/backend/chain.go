@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -28,12 +26,6 @@ const (
 
 // fenceAge is how long a fence stays: longer than any request can be under way.
 const fenceAge = 30 * 24 * time.Hour
-
-func (b stackJournal) chainsFolder() string { return path.Join(b.workFolder(b.ref), "journal") }
-
-func (b stackJournal) chainFolder(generation int64) string {
-	return path.Join(b.chainsFolder(), fmt.Sprintf("%012d", generation))
-}
 
 // generationOf is the generation of a chain's folder; 0 if it is none.
 func generationOf(folder string) int64 {
@@ -155,65 +147,6 @@ type links struct {
 	modified time.Time // of the last
 }
 
-// chains are the folders of the chains of a stack, oldest first.
-func (b stackJournal) chains() ([]string, error) {
-	prefix := b.chainsFolder() + "/"
-	found, err := b.objects.list(prefix)
-	if err != nil {
-		return nil, &FileError{Doing: "look for journals in", Path: b.chainsFolder(), Err: err}
-	}
-	var folders []string
-	for _, f := range found {
-		if folder, ok := strings.CutSuffix(f.Key, "/"); ok {
-			folders = append(folders, folder)
-		}
-	}
-	return folders, nil
-}
-
-// readers is how many links are read at the same time.
-const readers = 16
-
-// read reads a chain. Links that are removed meanwhile are not there.
-func (b stackJournal) readChain(folder string) (*links, error) {
-	failed := func(err error) error { return &FileError{Doing: "read the journal", Path: folder, Err: err} }
-	found, err := b.objects.list(folder + "/")
-	if err != nil {
-		return nil, failed(err)
-	}
-	l := &links{folder: folder, data: map[int][]byte{}}
-	var mu sync.Mutex // guards l.data and fault
-	var fault error
-	var group sync.WaitGroup
-	slots := make(chan struct{}, readers)
-	for _, f := range found {
-		var n int
-		if _, err := fmt.Sscanf(path.Base(f.Key), "%d", &n); err != nil || linkKey(folder, n) != f.Key {
-			continue
-		}
-		l.numbers, l.modified = append(l.numbers, n), f.Modified
-		slots <- struct{}{}
-		group.Go(func() {
-			defer func() { <-slots }()
-			o, err := b.objects.get(f.Key)
-			mu.Lock()
-			defer mu.Unlock()
-			switch {
-			case errors.Is(err, fs.ErrNotExist):
-			case err != nil:
-				fault = err
-			default:
-				l.data[n] = o.Data
-			}
-		})
-	}
-	group.Wait()
-	if fault != nil {
-		return nil, failed(fault)
-	}
-	return l, nil
-}
-
 // isMark tells marks from pieces of a journal, which would have to be longer than they can be to begin alike.
 func isMark(data []byte) bool {
 	for _, kind := range [...]string{markClaim, markGuard, markFence, markSettled} {
@@ -270,87 +203,4 @@ func (l *links) next() int {
 		return 0
 	}
 	return l.numbers[len(l.numbers)-1] + 1
-}
-
-// appendTo puts a link at the end of somebody else's chain, wherever that is by now. The caller holds the lease.
-func (b stackJournal) appendTo(h *heldLock, l *links, data []byte) error {
-	for {
-		_, err := b.objects.put(linkKey(l.folder, l.next()), data, Condition{Absent: true})
-		switch {
-		case err == nil:
-			l.data[l.next()] = data
-			l.numbers = append(l.numbers, l.next())
-			return h.lease.check()
-		case !errors.Is(err, ErrChanged):
-			return &FileError{Doing: "close the journal", Path: l.folder, Err: err}
-		}
-		if err := h.lease.renew(); err != nil {
-			return err
-		}
-		again, err := b.readChain(l.folder)
-		if err != nil {
-			return err
-		}
-		*l = *again
-	}
-}
-
-// fence closes the chains of all others, so that none of them can journal anything any more. Those that have left
-// anything behind, or may have, are kept in h.
-func (b stackJournal) fence(h *heldLock) error {
-	folders, err := b.chains()
-	if err != nil {
-		return err
-	}
-	settled := h.lease.settledTo()
-	for i, folder := range folders {
-		// Of those that are settled only the oldest is looked at, to see whether it is old enough to go.
-		if folder == h.chain.folder || i > 0 && generationOf(folder) <= settled {
-			continue
-		}
-		l, err := b.readChain(folder)
-		if err != nil {
-			return err
-		}
-		if len(l.numbers) == 0 {
-			continue
-		}
-		if generationOf(folder) <= settled || l.settled() {
-			if b.o.Now().Sub(l.modified) > fenceAge {
-				b.dropLinks(l, l.next())
-			}
-			continue
-		}
-		if err := b.appendTo(h, l, []byte(markFence+newUUID())); err != nil {
-			return err
-		}
-		h.left = append(h.left, l)
-	}
-	return nil
-}
-
-// dropLinks removes links before a number, from the first on. What stays behind is only litter.
-func (b stackJournal) dropLinks(l *links, before int) {
-	for _, n := range l.numbers {
-		if n >= before || b.objects.delete(linkKey(l.folder, n)) != nil {
-			return
-		}
-	}
-}
-
-// settleChain notes that what a chain held is in the state file, and removes it but for the fence that keeps its writer
-// out.
-func (b stackJournal) settleChain(h *heldLock, l *links) error {
-	fence := l.next() - 1
-	for i, n := range l.numbers {
-		if bytes.HasPrefix(l.data[n], []byte(markFence)) {
-			fence = l.numbers[i]
-			break
-		}
-	}
-	if err := b.appendTo(h, l, []byte(markSettled+newUUID())); err != nil {
-		return err
-	}
-	b.dropLinks(l, fence)
-	return nil
 }

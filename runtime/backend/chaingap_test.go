@@ -83,8 +83,8 @@ func TestStaleLockOfTheStockHostInAStore(t *testing.T) { // F6.9
 		if c.lock.Hostname != "other" {
 			host = c.lock.Hostname
 		}
-		b := &Backend{shelf: shelf{objects: &objectDisk{}, o: Options{Process: Process{PID: 7, User: "u", Host: host,
-			Contained: c.contained, AliveAt: func(int, time.Time) bool { return c.alive }}}}}
-		require.Equal(t, c.stale, stackLocks{Backend: b}.stale(c.lock), name)
+		b := &files{objects: &objectDisk{}, o: Options{Process: Process{PID: 7, User: "u", Host: host,
+			Contained: c.contained, AliveAt: func(int, time.Time) bool { return c.alive }}}}
+		require.Equal(t, c.stale, stackLocks{files: b}.stale(c.lock), name)
 	}
 }

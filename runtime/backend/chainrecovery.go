@@ -8,32 +8,6 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/journal"
 )
 
-// journalInChains is what there is of a journal in a store: at most one chain holds something that is not in the state
-// yet, the newest that is not settled.
-func (b stackJournal) journalInChains() ([]byte, error) {
-	folders, err := b.chains()
-	if err != nil || len(folders) == 0 {
-		return nil, err
-	}
-	lease, _, err := b.locksOf(b.ref).readLease()
-	if err != nil && !errors.As(err, new(*CorruptError)) {
-		return nil, err
-	}
-	for i := len(folders) - 1; i >= 0 && generationOf(folders[i]) > lease.Settled; i-- {
-		l, err := b.readChain(folders[i])
-		if err != nil {
-			return nil, err
-		}
-		if l.settled() {
-			continue
-		}
-		if data, _, err := l.journal(); err != nil || data != nil {
-			return data, err
-		}
-	}
-	return nil, nil
-}
-
 // recoverObjects brings the state up to what the chains say that other runs have left, which the lock has fenced off.
 // The state is written anew even if they say nothing: one of them may have passed its last guard and be about to
 // replace the state that it knows, which must therefore not be there any more.
@@ -47,7 +21,7 @@ func (b stackJournal) recoverObjects(h *heldLock, file stored, salvage bool) (*R
 			if err := h.lease.renew(); err != nil {
 				return nil, file, h.explain(err)
 			}
-			if file, err = b.current(b.ref); err != nil {
+			if file, err = b.current(); err != nil {
 				return nil, file, err
 			}
 			continue
@@ -55,7 +29,7 @@ func (b stackJournal) recoverObjects(h *heldLock, file stored, salvage bool) (*R
 		if err != nil {
 			return nil, file, err
 		}
-		return out.unlessEmpty(), next, b.settleAll(h)
+		return out.unlessEmpty(), next, b.chainsOf(b.ref).settleAll(h)
 	}
 }
 
@@ -97,14 +71,14 @@ func (b stackJournal) recoverOnto(h *heldLock, file stored, salvage bool) (out *
 		return nil, file, err
 	}
 	for _, l := range unsettled {
-		if err := b.appendTo(h, l, piece); err != nil {
+		if err := b.chainsOf(b.ref).append(h, l, piece); err != nil {
 			return nil, file, h.explain(err)
 		}
 	}
 	if err := h.guard(); err != nil {
 		return nil, file, err
 	}
-	next, err := b.putState(b.ref, p, file)
+	next, err := b.put(p, file)
 	return out, next, err
 }
 
@@ -116,18 +90,4 @@ func (b stackJournal) putAside(found *Recovery, data []byte, why string) error {
 	}
 	found.Aside = append(found.Aside, aside)
 	return nil
-}
-
-// settleAll notes of what others have left that it is settled.
-func (b stackJournal) settleAll(h *heldLock) error {
-	for _, l := range h.left {
-		if err := b.settleChain(h, l); err != nil {
-			return h.explain(err)
-		}
-	}
-	if len(h.left) == 0 {
-		return nil
-	}
-	h.left = nil
-	return h.explain(h.lease.settle())
 }

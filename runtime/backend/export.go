@@ -16,7 +16,7 @@ import (
 // written of a state that cannot be read.
 func (b *Backend) Export(ctx context.Context, r Ref, open state.Opener, w io.Writer) error {
 	if open == nil {
-		if err := b.streamExport(r, w); !errors.Is(err, state.ErrNotStreamed) {
+		if err := b.stateOf(r).stream(w); !errors.Is(err, state.ErrNotStreamed) {
 			return err
 		}
 	}
@@ -35,9 +35,9 @@ func (b *Backend) Export(ctx context.Context, r Ref, open state.Opener, w io.Wri
 	return err
 }
 
-// streamExport fails with state.ErrNotStreamed for what has to be read as a whole.
-func (b *Backend) streamExport(r Ref, w io.Writer) error {
-	path, err := b.alone(r)
+// stream prints what Export prints, and fails with state.ErrNotStreamed for what has to be read as a whole.
+func (b stackState) stream(w io.Writer) error {
+	path, err := b.alone()
 	if err != nil {
 		return err
 	}
@@ -60,11 +60,11 @@ func (b *Backend) streamExport(r Ref, w io.Writer) error {
 }
 
 // alone finds the state file of a stack that has no journal beside it; else the error is state.ErrNotStreamed.
-func (b *Backend) alone(r Ref) (path string, err error) {
-	if left, err := b.journalOf(r).data(); err != nil || left != nil {
+func (b stackState) alone() (path string, err error) {
+	if left, err := b.journalOf(b.ref).data(); err != nil || left != nil {
 		return "", state.ErrNotStreamed
 	}
-	if path, err = b.locate(r); err != nil {
+	if path, err = b.locate(); err != nil {
 		return "", state.ErrNotStreamed
 	}
 	return path, nil
@@ -78,7 +78,7 @@ type Overview struct {
 
 // Overview reads no more of a stack than it has to tell, and checks no more. Its errors are those of Load.
 func (b *Backend) Overview(ctx context.Context, r Ref) (Overview, error) {
-	o, err := b.overview(r)
+	o, err := b.stateOf(r).overview()
 	if errors.Is(err, state.ErrNotStreamed) {
 		loaded, failed := b.Load(ctx, r, nil)
 		if failed != nil {
@@ -108,8 +108,8 @@ func (b *Backend) LastUpdate(ctx context.Context, r Ref, written time.Time) time
 	return written
 }
 
-func (b *Backend) overview(r Ref) (Overview, error) {
-	path, err := b.alone(r)
+func (b stackState) overview() (Overview, error) {
+	path, err := b.alone()
 	if err != nil {
 		return Overview{}, err
 	}

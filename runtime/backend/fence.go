@@ -67,13 +67,13 @@ func (l *heldLock) look() error {
 	if l.lost != nil {
 		return l.lost
 	}
-	now, err := l.b.disk.Stamp(l.path)
+	now, err := l.files.disk.Stamp(l.path)
 	if err == nil && now != (disk.Stamp{}) && now == l.seen {
 		return nil
 	}
 	var text []byte
 	if err == nil {
-		text, err = l.b.disk.ReadFile(l.path)
+		text, err = l.files.disk.ReadFile(l.path)
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -91,7 +91,7 @@ func (l *heldLock) look() error {
 
 // successor is who holds the stack's lock now, as user@host; empty if nobody.
 func (l *heldLock) successor() string {
-	found, _, err := l.b.locksOf(l.ref).lockFiles("")
+	found, _, err := l.files.locksOf(l.ref).lockFiles("")
 	if err != nil || len(found) == 0 {
 		return ""
 	}

@@ -436,7 +436,7 @@ func TestHeldUp(t *testing.T) { // D14
 	w := simWorld(t)
 	b := w.open(1, nil)
 	require.NoError(t, b.Create(t.Context(), testRef, &state.SecretsProvider{Type: "b64"}))
-	release, free := b.disk.Guard(b.locksOf(testRef).lockFolder())
+	release, free := b.disk.Guard(b.locksOf(testRef).folder())
 	require.True(t, free)
 	_, err := w.open(2, nil).Begin(t.Context(), testRef, b64Options)
 	require.ErrorAs(t, err, new(*HeldUpError))
@@ -507,7 +507,7 @@ func TestStaleForeignLock(t *testing.T) { // D9
 			if c.taken {
 				require.NoError(t, err)
 				require.NoError(t, s.Close())
-				require.Empty(t, files(t, filepath.Join(dir, "locks")))
+				require.Empty(t, filesBelow(t, filepath.Join(dir, "locks")))
 				return
 			}
 			require.ErrorAs(t, err, new(*LockedError))

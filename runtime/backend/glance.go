@@ -50,9 +50,9 @@ func (b *Backend) Glance(project string) (*Backend, error) {
 	g.plan(folders[2], folders[3])
 	d := newObjectDisk(g, b.objects.name)
 	d.patience = b.objects.patience
-	b = b.on(d)
-	b.objects = d
-	return b, nil
+	view := b.on(d)
+	view.objects = d
+	return &Backend{view, b.schedule}, nil
 }
 
 // glance is a store whose keys are known, and which reads ahead. It is safe for concurrent use.

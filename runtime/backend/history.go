@@ -49,6 +49,12 @@ func compactJSON(v any) ([]byte, error) {
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
 }
 
+// stackHistory keeps the records, checkpoints, backups and tags of a stack.
+type stackHistory struct {
+	*files
+	ref Ref
+}
+
 // add keeps a record, the state file that goes with it, and a backup of that (F6.11). What is the same as the last time
 // is kept as another name of the same file. The caller holds the lock.
 func (b stackHistory) add(record *Record, checkpoint []byte) error {
@@ -279,6 +285,18 @@ func (b *Backend) SetTags(r Ref, tags map[string]string) error {
 		return &FileError{Doing: "write the tags", Path: path, Err: err}
 	}
 	return nil
+}
+
+// within are the files in a stack's folder in history or backups.
+func (b stackHistory) within(folder string) []string {
+	names, _ := b.list(folder, b.ref.Project, b.ref.Stack) // a folder that cannot be listed is left where it is
+	var paths []string
+	for _, name := range names {
+		if !strings.HasSuffix(name, "/") {
+			paths = append(paths, b.path(folder, b.ref.Project, b.ref.Stack, name))
+		}
+	}
+	return paths
 }
 
 func indentJSON(text []byte) ([]byte, error) {

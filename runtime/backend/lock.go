@@ -31,9 +31,10 @@ type lockProcess struct {
 	Lease   int64  `json:"lease,omitempty"` // the generation of the lease that goes with it, in a store
 }
 
+// heldLock is the lock of a stack in the hands of this run.
 type heldLock struct {
-	b      *Backend
-	fenced *Backend // the same, which changes nothing once the lock is lost
+	files  *files // in a store that can do so, they hold every write to the lease
+	fenced *files // the same, which change nothing once the lock is lost
 	ref    Ref
 	folder string // of the lock
 	path   string
@@ -51,6 +52,12 @@ type heldLock struct {
 	session Held // nil unless the store can hold writes to the lease
 }
 
+// stackLocks takes, finds and gives back the locks of a stack: files in a folder, and in a store the lease with them.
+type stackLocks struct {
+	*files
+	ref Ref
+}
+
 // lock takes the stack's lock by the protocol of F6.9: look, write, look again. A lock that yamlhost left behind on
 // this machine in a process that is gone is taken over (D9); anyone else's gives a *LockedError.
 func (b stackLocks) lock(ctx context.Context) (*heldLock, error) {
@@ -60,16 +67,16 @@ func (b stackLocks) lock(ctx context.Context) (*heldLock, error) {
 	if err := b.prepare(); err != nil {
 		return nil, err
 	}
-	if err := disk.MkdirAll(b.disk, b.lockFolder()); err != nil {
-		return nil, &FileError{Doing: "lock the stack in", Path: b.lockFolder(), Err: err}
+	if err := disk.MkdirAll(b.disk, b.folder()); err != nil {
+		return nil, &FileError{Doing: "lock the stack in", Path: b.folder(), Err: err}
 	}
-	release, free := b.disk.Guard(b.lockFolder())
+	release, free := b.disk.Guard(b.folder())
 	defer release()
 	if err := b.others(""); err != nil {
 		return nil, err
 	}
 	if !free {
-		return nil, &HeldUpError{Ref: b.ref, Folder: b.lockFolder(), PID: b.disk.Guarding(b.lockFolder())}
+		return nil, &HeldUpError{Ref: b.ref, Folder: b.folder(), PID: b.disk.Guarding(b.folder())}
 	}
 	p := b.o.Process
 	text, err := json.Marshal(lockFile{PID: p.PID, Username: p.User, Hostname: p.Host, Timestamp: b.o.Now().UTC(),
@@ -78,12 +85,12 @@ func (b stackLocks) lock(ctx context.Context) (*heldLock, error) {
 		return nil, fmt.Errorf("lock the stack: %w", err)
 	}
 	own := newUUID() + ".json"
-	path := filepath.Join(b.lockFolder(), own)
+	path := filepath.Join(b.folder(), own)
 	// Any file in the folder is a lock to others, so that the temporary one must not be there.
 	if err := disk.WriteThrough(b.disk, disk.Temporary(b.path("lock")), path, text, true); err != nil {
 		return nil, &FileError{Doing: "lock the stack with", Path: path, Err: err}
 	}
-	held := &heldLock{b: b.Backend, ref: b.ref, folder: b.lockFolder(), path: path, text: text}
+	held := &heldLock{files: b.files, ref: b.ref, folder: b.folder(), path: path, text: text}
 	held.fenced = b.on(fencedDisk{b.disk, held})
 	if err := b.others(own); err != nil {
 		return nil, errors.Join(err, held.release())
@@ -95,13 +102,13 @@ func (l *heldLock) release() error {
 	if l.lease != nil {
 		return l.releaseObjects()
 	}
-	if err := disk.RemoveDurably(l.b.disk, l.path); err != nil {
+	if err := disk.RemoveDurably(l.files.disk, l.path); err != nil {
 		return &FileError{Doing: "remove the lock", Path: l.path, Err: err}
 	}
 	return nil
 }
 
-func (b stackLocks) lockFolder() string {
+func (b stackLocks) folder() string {
 	return b.path("locks", organization, b.ref.Project, b.ref.Stack)
 }
 
@@ -150,7 +157,7 @@ func (b stackLocks) lockFiles(own string) (found []Lock, files []lockFile, err e
 		if name == own || !strings.HasSuffix(name, ".json") {
 			continue
 		}
-		path := filepath.Join(b.lockFolder(), name)
+		path := filepath.Join(b.folder(), name)
 		text, err := b.disk.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // just released
@@ -193,11 +200,11 @@ func (b *Backend) Cancel(r Ref) (*Cancelled, error) {
 	if err := r.check(); err != nil {
 		return nil, err
 	}
-	release, free := b.disk.Guard(b.locksOf(r).lockFolder())
+	release, free := b.disk.Guard(b.locksOf(r).folder())
 	defer release()
 	out := &Cancelled{}
 	if !free {
-		out.HeldUp = b.disk.Guarding(b.locksOf(r).lockFolder())
+		out.HeldUp = b.disk.Guarding(b.locksOf(r).folder())
 	}
 	found, _, err := b.locksOf(r).lockFiles("")
 	if err != nil {
@@ -210,7 +217,7 @@ func (b *Backend) Cancel(r Ref) (*Cancelled, error) {
 		}
 	}
 	if b.objects != nil {
-		holder, err := b.locksOf(r).freeLease()
+		holder, err := b.leaseOf(r).free()
 		if holder != nil && len(found) == 0 {
 			out.Locks = append(out.Locks, *holder)
 		}

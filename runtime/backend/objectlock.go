@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"sync"
 )
 
 // lockObjects takes a stack's lock in a store. The lease decides between runs of yamlhost; the lock file of F6.9 keeps
@@ -24,17 +23,17 @@ func (b stackLocks) lockObjects(ctx context.Context) (_ *heldLock, err error) {
 	if _, err := b.otherLocks(name); err != nil {
 		return nil, err
 	}
-	l, err := b.takeLease(ctx, name)
+	l, err := b.leaseOf(b.ref).take(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	fenced, session, err := b.hold(l)
+	held, session, err := b.hold(l)
 	if err != nil {
 		return nil, errors.Join(err, l.release())
 	}
-	b.Backend = fenced
-	h := &heldLock{b: b.Backend, session: session, ref: b.ref, folder: b.lockFolder(), path: l.lock, lease: l,
-		chain: &chain{lease: l, folder: b.journalOf(b.ref).chainFolder(l.file.Generation)}}
+	b.files = held
+	h := &heldLock{files: held, session: session, ref: b.ref, folder: b.folder(), path: l.lock, lease: l,
+		chain: &chain{lease: l, folder: b.chainsOf(b.ref).of(l.file.Generation)}}
 	h.fenced = b.on(fencedDisk{b.disk, h})
 	defer func() {
 		if err != nil {
@@ -69,35 +68,13 @@ func (b stackLocks) lockObjects(ctx context.Context) (_ *heldLock, err error) {
 		return nil, h.explain(err)
 	}
 	l.keep()
-	return h, b.journalOf(b.ref).fence(h)
-}
-
-// hold returns the backend in which every write is held to a lease, if the store can do that; else the same one.
-func (b *Backend) hold(l *lease) (*Backend, Held, error) {
-	store, ok := b.objects.objects.(Fencing)
-	if !ok {
-		return b, nil, nil
-	}
-	var session Held
-	err := b.objects.try(func(ctx context.Context) (err error) {
-		session, err = store.Hold(ctx, l.key, l.file.Generation)
-		return err
-	})
-	if err != nil {
-		return nil, nil, &FileError{Doing: "take the lock of a session beside", Path: l.key, Err: err}
-	}
-	d := newObjectDisk(session, b.objects.name)
-	d.patience = b.objects.patience
-	l.d = d
-	b = b.on(d)
-	b.objects = d
-	return b, session, nil
+	return h, b.chainsOf(b.ref).fence(h)
 }
 
 // otherLocks finds lock files but own. Those of the stock host give a *LockedError; those of ours are returned: the
 // lease says what they are worth.
 func (b stackLocks) otherLocks(own string) (ours []string, err error) {
-	folder := keyOf(b.lockFolder())
+	folder := keyOf(b.folder())
 	locks, files, err := b.lockFiles(own)
 	if err != nil {
 		return nil, err
@@ -114,12 +91,6 @@ func (b stackLocks) otherLocks(own string) (ours []string, err error) {
 		return nil, &LockedError{b.ref, others}
 	}
 	return ours, nil
-}
-
-// probed remembers that a store has been found to keep its word.
-type probed struct {
-	mu   sync.Mutex
-	done bool
 }
 
 // probe makes sure that the store honours conditions: nothing else keeps two runs apart. Stores exist that ignore them.
@@ -139,7 +110,7 @@ func (b stackLocks) probe(h *heldLock) error {
 			if err := h.lease.look(); err != nil {
 				return h.explain(err)
 			}
-			return &UnfitStoreError{b.PublicURL()}
+			return &UnfitStoreError{PublicURL(b.url)}
 		default:
 			return &FileError{Doing: "try the conditions of", Path: taken, Err: err}
 		}
@@ -191,7 +162,7 @@ func (h *heldLock) releaseObjects() error {
 	if errors.Is(err, ErrFenced) {
 		err = nil
 	}
-	if failed := h.b.objects.delete(h.path); failed != nil && !errors.Is(failed, ErrFenced) {
+	if failed := h.files.objects.delete(h.path); failed != nil && !errors.Is(failed, ErrFenced) {
 		err = errors.Join(err, &FileError{Doing: "remove the lock", Path: h.path, Err: failed})
 	}
 	if h.session != nil {

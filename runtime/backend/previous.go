@@ -32,8 +32,55 @@ type Previous struct {
 // Previous finds the newest copy of a stack's state that is sound; nil when there is none. A copy in the history is
 // what the state was at the end of an operation, and so mostly all of it; .bak is that without the last time it was
 // written.
-func (b *Backend) Previous(r Ref) *Previous {
-	if r.check() != nil {
+func (b *Backend) Previous(r Ref) *Previous { return b.stateOf(r).previous() }
+
+// Lost is what is wrong with a stack whose state has disappeared; nil for one that is there, never was, or was removed.
+// Removing a stack removes its history first, so that a history without a state is no stack that was removed.
+func (b *Backend) Lost(r Ref) *LostError { return b.stateOf(r).lost() }
+
+// Restore puts the newest sound copy of a stack's state in the place of one that is lost, damaged or unsound, which it
+// keeps aside. A state that is sound is refused. A journal that was left behind and begins with that copy fits again.
+func (b *Backend) Restore(ctx context.Context, r Ref) (aside string, err error) {
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
+	held, err := b.locksOf(r).lock(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(held.explain(err), held.release()) }()
+	current := held.fenced.stateOf(r)
+	file, err := current.current()
+	if err != nil {
+		if lost := current.lost(); lost != nil {
+			return "", current.putBack(held, lost.Previous, stored{})
+		}
+		return "", err
+	}
+	c, fault := file.decode(nil)
+	if fault == nil {
+		fault = snapshotOf(c).Verify()
+	}
+	if fault == nil {
+		return "", fmt.Errorf("the state %s is sound; it is not replaced by an older one", file.path)
+	}
+	previous := current.mended(file.path, fault)
+	if previous == nil {
+		previous = current.previous()
+	}
+	if previous == nil {
+		return "", &CorruptError{Path: file.path, Err: errors.New("and there is no sound copy of it")}
+	}
+	aside = fmt.Sprintf("%s.%d.damaged", file.path, b.o.Now().UnixNano())
+	if err := disk.WriteDurably(current.disk, aside, file.raw); err != nil {
+		return "", &FileError{Doing: "set the damaged state aside in", Path: aside, Err: err}
+	}
+	return aside, current.putBack(held, previous, file)
+}
+
+// previous finds the newest sound copy; see Backend.Previous.
+func (b stackState) previous() *Previous {
+	if b.ref.check() != nil {
 		return nil
 	}
 	var best *Previous
@@ -54,14 +101,14 @@ func (b *Backend) Previous(r Ref) *Previous {
 		best = p
 	}
 	for _, c := range extensions {
-		consider(b.stackPath(r, c)+".bak", c)
+		consider(b.file(c)+".bak", c)
 	}
 	// Of two of the same moment the later one counts: an operation makes them in this order.
 	for _, kept := range []struct{ folder, before, after string }{
-		{"history", r.Stack + "-", ".checkpoint.json"},
-		{"backups", r.Stack + ".", ".json"},
+		{"history", b.ref.Stack + "-", ".checkpoint.json"},
+		{"backups", b.ref.Stack + ".", ".json"},
 	} {
-		for _, c := range b.historyOf(r).copies(kept.folder, kept.before, kept.after) {
+		for _, c := range b.historyOf(b.ref).copies(kept.folder, kept.before, kept.after) {
 			before := best
 			if consider(c.path, c.packing); best != before {
 				break // the others of this folder are older
@@ -98,14 +145,14 @@ func (b stackHistory) copies(folder, before, after string) (found []copyOf) {
 }
 
 // withPrevious adds to the error of a damaged state file that there is a sound copy.
-func (b *Backend) withPrevious(r Ref, err error) error {
+func (b stackState) withPrevious(err error) error {
 	var damaged *CorruptError
 	if !errors.As(err, &damaged) || damaged.Previous != nil {
 		return err
 	}
 	advised := *damaged
 	if advised.Previous = b.mended(damaged.Path, damaged.Err); advised.Previous == nil {
-		advised.Previous = b.Previous(r)
+		advised.Previous = b.previous()
 	}
 	if advised.Previous == nil {
 		return err
@@ -114,7 +161,7 @@ func (b *Backend) withPrevious(r Ref, err error) error {
 }
 
 // mended is a state file with a flipped bit put right, if that is what is wrong with it and what comes out is sound.
-func (b *Backend) mended(path string, fault error) *Previous {
+func (b stackState) mended(path string, fault error) *Previous {
 	var flipped *FlippedError
 	if !errors.As(fault, &flipped) {
 		return nil
@@ -138,61 +185,20 @@ func (b *Backend) mended(path string, fault error) *Previous {
 		data: data}
 }
 
-// Lost is what is wrong with a stack whose state has disappeared; nil for one that is there, never was, or was removed.
-// Removing a stack removes its history first, so that a history without a state is no stack that was removed.
-func (b *Backend) Lost(r Ref) *LostError {
-	if exists, err := b.Exists(r); err != nil || exists || len(b.historyOf(r).within("history")) == 0 {
+// lost says what is wrong where the state has disappeared; see Backend.Lost.
+func (b stackState) lost() *LostError {
+	if exists, err := b.exists(); err != nil || exists || len(b.historyOf(b.ref).within("history")) == 0 {
 		return nil
 	}
-	p := b.Previous(r)
+	p := b.previous()
 	if p == nil || p.Resources == 0 {
 		return nil
 	}
-	return &LostError{Ref: r, History: b.path("history", r.Project, r.Stack), Previous: p}
-}
-
-// Restore puts the newest sound copy of a stack's state in the place of one that is lost, damaged or unsound, which it
-// keeps aside. A state that is sound is refused. A journal that was left behind and begins with that copy fits again.
-func (b *Backend) Restore(ctx context.Context, r Ref) (aside string, err error) {
-	if err := ctx.Err(); err != nil {
-		return "", err
-	}
-	held, err := b.locksOf(r).lock(ctx)
-	if err != nil {
-		return "", err
-	}
-	defer func() { err = errors.Join(held.explain(err), held.release()) }()
-	b = held.fenced
-	file, err := b.current(r)
-	if err != nil {
-		if lost := b.Lost(r); lost != nil {
-			return "", b.putBack(held, r, lost.Previous, stored{})
-		}
-		return "", err
-	}
-	c, fault := file.decode(nil)
-	if fault == nil {
-		fault = snapshotOf(c).Verify()
-	}
-	if fault == nil {
-		return "", fmt.Errorf("the state %s is sound; it is not replaced by an older one", file.path)
-	}
-	previous := b.mended(file.path, fault)
-	if previous == nil {
-		previous = b.Previous(r)
-	}
-	if previous == nil {
-		return "", &CorruptError{Path: file.path, Err: errors.New("and there is no sound copy of it")}
-	}
-	aside = fmt.Sprintf("%s.%d.damaged", file.path, b.o.Now().UnixNano())
-	if err := disk.WriteDurably(b.disk, aside, file.raw); err != nil {
-		return "", &FileError{Doing: "set the damaged state aside in", Path: aside, Err: err}
-	}
-	return aside, b.putBack(held, r, previous, file)
+	return &LostError{Ref: b.ref, History: b.path("history", b.ref.Project, b.ref.Stack), Previous: p}
 }
 
 // putBack writes a copy as the state. Not as other states are written: what is there must not become the .bak.
-func (b *Backend) putBack(held *heldLock, r Ref, previous *Previous, over stored) error {
+func (b stackState) putBack(held *heldLock, previous *Previous, over stored) error {
 	data, packing := previous.data, previous.packing
 	if b.objects != nil && packing != b.packing(over) { // in a store the state keeps its key
 		plain, err := unpack(data)
@@ -204,7 +210,7 @@ func (b *Backend) putBack(held *heldLock, r Ref, previous *Previous, over stored
 			return err
 		}
 	}
-	path := b.stackPath(r, packing)
+	path := b.file(packing)
 	if err := held.guard(); err != nil {
 		return err
 	}

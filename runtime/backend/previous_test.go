@@ -96,7 +96,7 @@ func TestPrevious(t *testing.T) {
 				require.NoError(t, work(b, &acknowledged))
 				before, err := b.Load(t.Context(), testRef, nil)
 				require.NoError(t, err)
-				file := b.stackPath(testRef, Plain)
+				file := b.stateOf(testRef).file(Plain)
 				was := p.read(file)
 				for _, part := range c.gone {
 					p.remove(part)
@@ -176,7 +176,7 @@ func TestPreviousUnderJournal(t *testing.T) {
 	require.NoError(t, s.Append(t.Context(), journal.Entry{Add: []journal.Amended{{ID: 2, Resource: resource(2)}}}))
 
 	// The process dies here, and then the disk.
-	require.NoError(t, disk.WriteDurably(d, b.stackPath(testRef, Plain), []byte("{")))
+	require.NoError(t, disk.WriteDurably(d, b.stateOf(testRef).file(Plain), []byte("{")))
 	o.Process.PID, o.Now = 2, func() time.Time { return time.Now() }
 	b, err = open("file:///state", o, d)
 	require.NoError(t, err)

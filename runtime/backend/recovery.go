@@ -3,6 +3,9 @@ package backend
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
 
 	"github.com/yamlhost/yamlhost/runtime/backend/disk"
 	"github.com/yamlhost/yamlhost/runtime/journal"
@@ -35,6 +38,33 @@ type Recovery struct {
 	snapshot *state.Snapshot // the result, secrets sealed; nil when the state file is what counts
 }
 
+// stackJournal finds what runs have left in the journal of a stack, and brings it into the state: a file in a folder,
+// chains of objects in a store.
+type stackJournal struct{ stackState }
+
+// journalFile is the path of the journal in a folder, and its name in messages.
+func (b stackJournal) journalFile() string {
+	return filepath.Join(b.root, "stacks", b.ref.Project, b.ref.Stack+".yamlhost-journal")
+}
+
+// data is the content of a stack's journal file, nil when there is none.
+func (b stackJournal) data() ([]byte, error) {
+	if err := b.ref.check(); err != nil {
+		return nil, err
+	}
+	if b.objects != nil {
+		return b.chainsOf(b.ref).journal()
+	}
+	path := b.journalFile()
+	data, err := b.disk.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, &FileError{Doing: "read the journal", Path: path, Err: err}
+	}
+	return slices.Clip(data), nil
+}
+
 // settle says what a journal makes of a state file, without writing anything. It is nil when there is nothing in it. A
 // journal of which something is missing is a *DamagedJournalError, unless it is to be salvaged.
 func (b stackJournal) settle(file stored, data []byte, salvage bool) (*Recovery, error) {
@@ -43,7 +73,7 @@ func (b stackJournal) settle(file stored, data []byte, salvage bool) (*Recovery,
 	}
 	contents, err := journal.Read(data, nil)
 	if err != nil {
-		return nil, &CorruptError{Path: b.file(), Err: err}
+		return nil, &CorruptError{Path: b.journalFile(), Err: err}
 	}
 	out := &Recovery{Header: contents.Header, Torn: contents.Torn, Mended: contents.Mended, Gaps: contents.Gaps,
 		contents: contents}
@@ -62,7 +92,7 @@ func (b stackJournal) settle(file stored, data []byte, salvage bool) (*Recovery,
 	}
 	switch {
 	case errors.As(err, &damage):
-		return nil, &DamagedJournalError{Path: b.file(), Damage: damage}
+		return nil, &DamagedJournalError{Path: b.journalFile(), Damage: damage}
 	case errors.As(err, &mismatch):
 		out.Foreign = true
 		for _, e := range contents.Entries {
@@ -73,13 +103,13 @@ func (b stackJournal) settle(file stored, data []byte, salvage bool) (*Recovery,
 		out.Known = knows(c.Snapshot, contents.Entries)
 		return out, nil
 	case err != nil:
-		return nil, &CorruptError{Path: b.file(), Err: err}
+		return nil, &CorruptError{Path: b.journalFile(), Err: err}
 	case done:
 		return out, nil
 	}
 	out.Entries, out.InFlight = len(contents.Entries), replayer.InFlight()
 	if out.snapshot, err = replayer.Snapshot(); err != nil {
-		return nil, &CorruptError{Path: b.file(), Err: err}
+		return nil, &CorruptError{Path: b.journalFile(), Err: err}
 	}
 	if contents.Secrets != nil {
 		out.snapshot.SecretsProvider = contents.Secrets
@@ -146,7 +176,7 @@ func (b stackJournal) coverJournal(by journal.Identity) error {
 	if err != nil {
 		return err
 	}
-	return disk.WriteDurably(b.disk, b.file(), covered)
+	return disk.WriteDurably(b.disk, b.journalFile(), covered)
 }
 
 // recover makes what settle has found durable, so that the journal can go. The caller holds the lock.
@@ -159,7 +189,7 @@ func (b stackJournal) recover(file stored, salvage bool) (*Recovery, stored, err
 	if err != nil {
 		return nil, file, err
 	}
-	path := b.file()
+	path := b.journalFile()
 	stamp := b.o.Now().UnixNano()
 	if found.Torn > 0 && !found.Foreign {
 		aside := fmt.Sprintf("%s.%d.torn", path, stamp)
@@ -221,10 +251,10 @@ func (b stackJournal) bring(file stored, found *Recovery) (stored, error) {
 	if err != nil {
 		return file, err
 	}
-	if err := disk.WriteDurably(b.disk, b.file(), covered); err != nil {
-		return file, &FileError{Doing: "write the journal", Path: b.file(), Err: err}
+	if err := disk.WriteDurably(b.disk, b.journalFile(), covered); err != nil {
+		return file, &FileError{Doing: "write the journal", Path: b.journalFile(), Err: err}
 	}
-	return b.putState(b.ref, p, file)
+	return b.put(p, file)
 }
 
 // packRecovered makes a state file of a recovered snapshot, or of the one that is there if that is nil, as of now.

@@ -34,7 +34,7 @@ func BenchmarkRecovery(b *testing.B) {
 	}
 	info, err := os.Stat(filepath.Join(killed, ".pulumi/stacks/p/dev.yamlhost-journal"))
 	if err != nil {
-		info, err = os.Stat(stacks.journalOf(testRef).file())
+		info, err = os.Stat(stacks.journalOf(testRef).journalFile())
 	}
 	require.NoError(b, err)
 	for b.Loop() {

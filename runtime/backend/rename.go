@@ -37,15 +37,15 @@ func (b *Backend) Rename(ctx context.Context, from, to Ref) (err error) {
 	if err != nil {
 		return err
 	}
-	if _, err := held.fenced.writeState(held, to, text, stored{}); err != nil {
+	if _, err := held.fenced.stateOf(to).replace(held, text, stored{}); err != nil {
 		return err
 	}
 	if tags, err := b.Tags(from); err == nil && len(tags) > 0 {
-		if err := held.fenced.SetTags(to, tags); err != nil {
+		if err := b.under(held).SetTags(to, tags); err != nil {
 			return err
 		}
 	}
-	b = s.held.fenced // what follows changes the old name
+	b = b.under(s.held) // what follows changes the old name
 	for _, path := range b.historyOf(from).within("history") {
 		name := filepath.Base(path)
 		at := strings.LastIndex(name, "-")
@@ -67,8 +67,8 @@ func (b *Backend) Rename(ctx context.Context, from, to Ref) (err error) {
 		return err
 	}
 	for _, x := range extensions {
-		path := b.stackPath(from, x)
-		if err := b.keepAsBackup(path); err != nil {
+		path := b.stateOf(from).file(x)
+		if err := b.stateOf(from).keepAsBackup(path); err != nil {
 			return err
 		}
 		if err := disk.RemoveDurably(b.disk, path); err != nil {

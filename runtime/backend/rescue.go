@@ -32,7 +32,7 @@ func (s *Session) Rescue(final *state.Snapshot) (text []byte, complete bool, err
 
 func (s *Session) rescue(final *state.Snapshot) ([]byte, error) {
 	kept := *final
-	kept.Manifest = s.b.manifest()
+	kept.Manifest = s.state.manifest()
 	if s.sealer != nil && s.sealer.Type() != "" {
 		kept.SecretsProvider = &state.SecretsProvider{Type: s.sealer.Type(), State: s.sealer.State()}
 	}

@@ -4,13 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/yamlhost/yamlhost/runtime/backend/disk"
-	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
@@ -63,56 +60,7 @@ func (b *Backend) Stacks(ctx context.Context, project string) ([]Ref, error) {
 
 // Exists reports whether there is such a stack.
 func (b *Backend) Exists(r Ref) (bool, error) {
-	if err := r.check(); err != nil {
-		return false, err
-	}
-	_, err := b.locate(r)
-	var missing *NotFoundError
-	if errors.As(err, &missing) {
-		return false, nil
-	}
-	return err == nil, err
-}
-
-// stored is a state file as it is on disk.
-type stored struct {
-	path     string
-	raw      []byte // packed
-	identity journal.Identity
-	version  string // of the object, in a store
-}
-
-// decode reads a state file's content.
-func (s stored) decode(open state.Opener) (*state.Checkpoint, error) {
-	plain, err := unpack(s.raw)
-	if err != nil {
-		return nil, &CorruptError{Path: s.path, Err: err}
-	}
-	if _, err := checkSeal(plain); err != nil {
-		return nil, &CorruptError{Path: s.path, Err: err}
-	}
-	c, err := state.DecodeCheckpoint(plain, open)
-	if err == nil {
-		if delete(c.Unknown, sealMember); len(c.Unknown) == 0 {
-			c.Unknown = nil
-		}
-		return c, nil
-	}
-	var syntax *state.SyntaxError
-	if errors.As(err, &syntax) {
-		return nil, &CorruptError{Path: s.path, Err: err}
-	}
-	return nil, fmt.Errorf("read the state %s: %w", s.path, err)
-}
-
-// altered reports whether a state file is not what was written, see checkSeal.
-func (s stored) altered() bool {
-	plain, err := unpack(s.raw)
-	if err != nil {
-		return false
-	}
-	changed, err := checkSeal(plain)
-	return changed && err == nil
+	return b.stateOf(r).exists()
 }
 
 // Loaded is a stack as it is known.
@@ -137,13 +85,13 @@ func (b *Backend) Load(ctx context.Context, r Ref, open state.Opener) (*Loaded, 
 		if err != nil {
 			return nil, err
 		}
-		file, err := b.current(r)
+		file, err := b.stateOf(r).current()
 		if err != nil {
 			return nil, err
 		}
 		recovered, err := b.journalOf(r).settle(file, left, false)
 		if err != nil {
-			return nil, b.withPrevious(r, err)
+			return nil, b.stateOf(r).withPrevious(err)
 		}
 		if recovered != nil && recovered.Foreign && i < attempts {
 			continue
@@ -151,7 +99,7 @@ func (b *Backend) Load(ctx context.Context, r Ref, open state.Opener) (*Loaded, 
 		if recovered == nil || recovered.snapshot == nil {
 			c, err := file.decode(open)
 			if err != nil {
-				return nil, b.withPrevious(r, err)
+				return nil, b.stateOf(r).withPrevious(err)
 			}
 			return &Loaded{snapshotOf(c), recovered.unlessEmpty(), file.altered()}, nil
 		}
@@ -161,13 +109,6 @@ func (b *Backend) Load(ctx context.Context, r Ref, open state.Opener) (*Loaded, 
 		}
 		return &Loaded{s, recovered, file.altered()}, nil
 	}
-}
-
-func snapshotOf(c *state.Checkpoint) *state.Snapshot {
-	if c.Snapshot == nil {
-		return &state.Snapshot{}
-	}
-	return c.Snapshot
 }
 
 // reopen opens the secrets of a snapshot in which they are sealed.
@@ -196,7 +137,7 @@ func (b *Backend) Create(ctx context.Context, r Ref, secrets *state.SecretsProvi
 		return err
 	}
 	defer func() { err = errors.Join(held.explain(err), held.release()) }()
-	b = held.fenced
+	b = b.under(held)
 	if exists, err := b.Exists(r); err != nil {
 		return err
 	} else if exists {
@@ -209,7 +150,7 @@ func (b *Backend) Create(ctx context.Context, r Ref, secrets *state.SecretsProvi
 	if err != nil {
 		return err
 	}
-	file, err := b.writeState(held, r, stub, stored{})
+	file, err := b.stateOf(r).replace(held, stub, stored{})
 	if err != nil {
 		return err
 	}
@@ -219,7 +160,7 @@ func (b *Backend) Create(ctx context.Context, r Ref, secrets *state.SecretsProvi
 	if err != nil {
 		return err
 	}
-	_, err = b.writeState(held, r, text, file)
+	_, err = b.stateOf(r).replace(held, text, file)
 	return err
 }
 
@@ -239,7 +180,7 @@ func (b *Backend) Remove(ctx context.Context, r Ref, o RemoveOptions) (err error
 		return err
 	}
 	defer func() { err = errors.Join(held.explain(err), held.release()) }()
-	b = held.fenced
+	b = b.under(held)
 	if !o.Force {
 		loaded, err := b.Load(ctx, r, nil)
 		if err != nil {
@@ -248,20 +189,20 @@ func (b *Backend) Remove(ctx context.Context, r Ref, o RemoveOptions) (err error
 		if n := len(loaded.Snapshot.Resources); n > 0 {
 			return &NotEmptyError{r, n}
 		}
-	} else if _, err := b.locate(r); err != nil {
+	} else if _, err := b.stateOf(r).locate(); err != nil {
 		return err
 	}
 	paths := b.historyOf(r).within("history") // before the state: a history without one is a stack that has lost it
 	for _, c := range extensions {
-		path := b.stackPath(r, c)
-		if err := b.keepAsBackup(path); err != nil { // the last content stays as .bak
+		path := b.stateOf(r).file(c)
+		if err := b.stateOf(r).keepAsBackup(path); err != nil { // the last content stays as .bak
 			return err
 		}
 		if paths = append(paths, path); o.Backups {
 			paths = append(paths, path+".bak")
 		}
 	}
-	paths = append(paths, b.historyOf(r).tagsPath(), b.journalOf(r).file())
+	paths = append(paths, b.historyOf(r).tagsPath(), b.journalOf(r).journalFile())
 	if o.Backups {
 		paths = append(paths, b.historyOf(r).within("backups")...)
 	}
@@ -273,69 +214,5 @@ func (b *Backend) Remove(ctx context.Context, r Ref, o RemoveOptions) (err error
 			return &FileError{Doing: "remove", Path: path, Err: err}
 		}
 	}
-	return b.journalOf(r).settleAll(held)
-}
-
-// within are the files in a stack's folder in history or backups.
-func (b stackHistory) within(folder string) []string {
-	names, _ := b.list(folder, b.ref.Project, b.ref.Stack) // a folder that cannot be listed is left where it is
-	var paths []string
-	for _, name := range names {
-		if !strings.HasSuffix(name, "/") {
-			paths = append(paths, b.path(folder, b.ref.Project, b.ref.Stack, name))
-		}
-	}
-	return paths
-}
-
-// packed is what a state file will be on disk.
-type packed struct {
-	data     []byte
-	identity journal.Identity
-}
-
-// readBack reads a state file as the next run will, but for opening its secrets.
-func readBack(data []byte) error {
-	plain, err := unpack(data)
-	if err != nil {
-		return err
-	}
-	if _, err := checkSeal(plain); err != nil {
-		return err
-	}
-	return state.Readable(plain)
-}
-
-// writeState replaces the state file durably (F6.10). The caller holds the lock.
-func (b *Backend) writeState(held *heldLock, r Ref, text []byte, over stored) (stored, error) {
-	p, err := b.pack(text, over)
-	if err != nil {
-		return stored{}, err
-	}
-	if err := held.guard(); err != nil {
-		return stored{}, err
-	}
-	return b.putState(r, p, over)
-}
-
-func (b stackJournal) file() string {
-	return filepath.Join(b.root, "stacks", b.ref.Project, b.ref.Stack+".yamlhost-journal")
-}
-
-// data is the content of a stack's journal file, nil when there is none.
-func (b stackJournal) data() ([]byte, error) {
-	if err := b.ref.check(); err != nil {
-		return nil, err
-	}
-	if b.objects != nil {
-		return b.journalInChains()
-	}
-	path := b.file()
-	data, err := b.disk.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	} else if err != nil {
-		return nil, &FileError{Doing: "read the journal", Path: path, Err: err}
-	}
-	return slices.Clip(data), nil
+	return b.chainsOf(r).settleAll(held)
 }

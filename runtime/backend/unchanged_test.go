@@ -49,7 +49,7 @@ func TestUnchangedWritesOnlyItsRecord(t *testing.T) {
 					return written
 				}
 				run(true)
-				path := b.stackPath(testRef, packing)
+				path := b.stateOf(testRef).file(packing)
 				before, err := os.Stat(path)
 				require.NoError(t, err)
 				backups := len(b.historyOf(testRef).within("backups"))

@@ -21,7 +21,7 @@ func (b *Backend) Wakes(ctx context.Context, r Ref) (wakes <-chan struct{}, stop
 	if !ok {
 		return nil, none
 	}
-	wakes, stop, err := store.Wakes(ctx, b.locksOf(r).leaseKey())
+	wakes, stop, err := store.Wakes(ctx, b.leaseOf(r).key())
 	if err != nil {
 		return nil, none
 	}

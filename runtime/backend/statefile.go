@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -14,50 +12,93 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// shelf is where the files of stacks are, and how they are written: each state file whole, under the name that says how
-// it is packed.
-type shelf struct {
-	root    string // the .pulumi folder
-	o       Options
-	disk    disk.Disk
-	objects *objectDisk // the disk, if it is a store
+// stackState is the state file of a stack: it is written whole, and its name says how it is packed.
+type stackState struct {
+	*files
+	ref Ref
 }
 
-func (b *shelf) path(parts ...string) string {
-	return filepath.Join(append([]string{b.root}, parts...)...)
+// stored is a state file as it is on disk.
+type stored struct {
+	path     string
+	raw      []byte // packed
+	identity journal.Identity
+	version  string // of the object, in a store
 }
 
-// list is the names in a folder of the backend, none if there is no such folder.
-func (b *shelf) list(parts ...string) ([]string, error) {
-	path := b.path(parts...)
-	names, err := b.disk.ReadDir(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, &FileError{Doing: "list the folder", Path: path, Err: err}
+// decode reads a state file's content.
+func (s stored) decode(open state.Opener) (*state.Checkpoint, error) {
+	plain, err := unpack(s.raw)
+	if err != nil {
+		return nil, &CorruptError{Path: s.path, Err: err}
 	}
-	return names, nil
+	if _, err := checkSeal(plain); err != nil {
+		return nil, &CorruptError{Path: s.path, Err: err}
+	}
+	c, err := state.DecodeCheckpoint(plain, open)
+	if err == nil {
+		if delete(c.Unknown, sealMember); len(c.Unknown) == 0 {
+			c.Unknown = nil
+		}
+		return c, nil
+	}
+	var syntax *state.SyntaxError
+	if errors.As(err, &syntax) {
+		return nil, &CorruptError{Path: s.path, Err: err}
+	}
+	return nil, fmt.Errorf("read the state %s: %w", s.path, err)
 }
 
-func (b *shelf) stackPath(r Ref, c Compression) string {
-	return b.path("stacks", r.Project, r.Stack+".json"+string(c))
+// altered reports whether a state file is not what was written, see checkSeal.
+func (s stored) altered() bool {
+	plain, err := unpack(s.raw)
+	if err != nil {
+		return false
+	}
+	changed, err := checkSeal(plain)
+	return changed && err == nil
+}
+
+// packed is what a state file will be on disk.
+type packed struct {
+	data     []byte
+	identity journal.Identity
+}
+
+// readBack reads a state file as the next run will, but for opening its secrets.
+func readBack(data []byte) error {
+	plain, err := unpack(data)
+	if err != nil {
+		return err
+	}
+	if _, err := checkSeal(plain); err != nil {
+		return err
+	}
+	return state.Readable(plain)
+}
+
+// file is the path of the state file, packed in one way.
+func (b stackState) file(c Compression) string {
+	return b.path("stacks", b.ref.Project, b.ref.Stack+".json"+string(c))
 }
 
 // current reads the state file.
-func (b *shelf) current(r Ref) (stored, error) {
-	path, err := b.locate(r)
+func (b stackState) current() (stored, error) {
+	path, err := b.locate()
 	if err != nil {
 		return stored{}, err
 	}
-	return b.readState(path)
+	return b.read(path)
 }
 
 // locate finds the state file; of several variants the one written last (F6.8).
-func (b *shelf) locate(r Ref) (path string, err error) {
-	if err := r.check(); err != nil {
+func (b stackState) locate() (path string, err error) {
+	if err := b.ref.check(); err != nil {
 		return "", err
 	}
 	var newest time.Time
 	for _, c := range extensions {
-		candidate := b.stackPath(r, c)
+		candidate := b.file(c)
 		at, err := b.disk.ModTime(candidate)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
@@ -69,12 +110,23 @@ func (b *shelf) locate(r Ref) (path string, err error) {
 		}
 	}
 	if path == "" {
-		return "", &NotFoundError{r}
+		return "", &NotFoundError{b.ref}
 	}
 	return path, nil
 }
 
-func (b *shelf) readState(path string) (stored, error) {
+// exists reports whether there is a state file.
+func (b stackState) exists() (bool, error) {
+	_, err := b.locate()
+	var missing *NotFoundError
+	if errors.As(err, &missing) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// read reads a state file that was located.
+func (b stackState) read(path string) (stored, error) {
 	s := stored{path: path}
 	var err error
 	if b.objects != nil {
@@ -91,11 +143,9 @@ func (b *shelf) readState(path string) (stored, error) {
 	return s, nil
 }
 
-func (b *shelf) manifest() state.Manifest { return state.NewManifest(b.o.Version, b.o.Now().UTC()) }
-
 // keepAsBackup makes a state file its .bak (F6.10), which the next state file leaves alone because it takes over the
 // name and not the file. It is not synced: it is a second chance, not a promise.
-func (b *shelf) keepAsBackup(path string) error {
+func (b stackState) keepAsBackup(path string) error {
 	old, err := b.disk.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -111,7 +161,7 @@ func (b *shelf) keepAsBackup(path string) error {
 
 // pack makes a state file that takes the place of another one, which may be none. It is read back first: bytes that
 // nobody can read never become the state. Such bytes give an *UnreadableError.
-func (b *shelf) pack(text []byte, over stored) (packed, error) {
+func (b stackState) pack(text []byte, over stored) (packed, error) {
 	data, err := b.packing(over).pack(sealed(text))
 	if err != nil {
 		return packed{}, err
@@ -123,7 +173,7 @@ func (b *shelf) pack(text []byte, over stored) (packed, error) {
 }
 
 // pathOver is the path of what pack is about to replace, for errors.
-func (b *shelf) pathOver(over stored) string {
+func (b stackState) pathOver(over stored) string {
 	if over.path == "" {
 		return "of a new stack"
 	}
@@ -132,7 +182,7 @@ func (b *shelf) pathOver(over stored) string {
 
 // packing is how a state file will be packed that takes the place of another one. In a store it keeps its name, and so
 // its packing: that it is still what it was is all that keeps a run out which has lost the lock.
-func (b *shelf) packing(over stored) Compression {
+func (b stackState) packing(over stored) Compression {
 	if b.objects != nil && over.path != "" {
 		for _, c := range extensions {
 			if strings.HasSuffix(over.path, ".json"+string(c)) {
@@ -143,14 +193,14 @@ func (b *shelf) packing(over stored) Compression {
 	return b.o.Compression
 }
 
-// putState replaces the state file over. In a store the caller has made sure that it holds the lock since it read that.
-func (b *shelf) putState(r Ref, p packed, over stored) (stored, error) {
-	next := stored{path: b.stackPath(r, b.packing(over)), raw: p.data, identity: p.identity}
+// put replaces the state file over. In a store the caller has made sure that it holds the lock since it read that.
+func (b stackState) put(p packed, over stored) (stored, error) {
+	next := stored{path: b.file(b.packing(over)), raw: p.data, identity: p.identity}
 	var err error
 	if b.objects != nil {
 		next.version, err = b.replaceObject(next, over)
 	} else {
-		err = b.replaceFile(r, next)
+		err = b.replaceFile(next)
 	}
 	if err == nil && b.o.RetainCheckpoints {
 		kept := fmt.Sprintf("%s.%d", next.path, b.o.Now().UnixNano())
@@ -163,7 +213,7 @@ func (b *shelf) putState(r Ref, p packed, over stored) (stored, error) {
 
 // replaceObject writes a state object if it is still what was read. The previous content becomes the backup afterwards:
 // of a run that is too late, nothing is written.
-func (b *shelf) replaceObject(next, over stored) (version string, err error) {
+func (b stackState) replaceObject(next, over stored) (version string, err error) {
 	condition := Condition{Version: over.version}
 	if over.path == "" {
 		condition = Condition{Absent: true}
@@ -180,10 +230,11 @@ func (b *shelf) replaceObject(next, over stored) (version string, err error) {
 	return version, nil
 }
 
-func (b *shelf) replaceFile(r Ref, next stored) error {
+// replaceFile writes a state file in a folder; what was there becomes the backup first.
+func (b stackState) replaceFile(next stored) error {
 	path := next.path
 	for _, c := range extensions {
-		if err := b.keepAsBackup(b.stackPath(r, c)); err != nil {
+		if err := b.keepAsBackup(b.file(c)); err != nil {
 			return err
 		}
 	}
@@ -191,7 +242,7 @@ func (b *shelf) replaceFile(r Ref, next stored) error {
 		return &FileError{Doing: "write the state", Path: path, Err: err}
 	}
 	for _, c := range extensions {
-		if other := b.stackPath(r, c); other != path {
+		if other := b.file(c); other != path {
 			if err := disk.RemoveDurably(b.disk, other); err != nil {
 				return &FileError{Doing: "remove the state in another compression,", Path: other, Err: err}
 			}
@@ -200,7 +251,21 @@ func (b *shelf) replaceFile(r Ref, next stored) error {
 	return nil
 }
 
-// workFolder is where the lease and the journal of a stack are. The stock host never looks there.
-func (b *shelf) workFolder(r Ref) string {
-	return path.Join(keyOf(b.root), "yamlhost", r.Project, r.Stack)
+// replace replaces the state file durably (F6.10). The caller holds the lock.
+func (b stackState) replace(held *heldLock, text []byte, over stored) (stored, error) {
+	p, err := b.pack(text, over)
+	if err != nil {
+		return stored{}, err
+	}
+	if err := held.guard(); err != nil {
+		return stored{}, err
+	}
+	return b.put(p, over)
+}
+
+func snapshotOf(c *state.Checkpoint) *state.Snapshot {
+	if c.Snapshot == nil {
+		return &state.Snapshot{}
+	}
+	return c.Snapshot
 }

@@ -1,0 +1,207 @@
+package backend
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+	"sync"
+)
+
+// stackChains are the chains of a stack in a store: the one of the run that holds the lease, and those that other runs
+// have left.
+type stackChains struct {
+	*files
+	ref Ref
+}
+
+func (b stackChains) folder() string { return path.Join(b.workFolder(b.ref), "journal") }
+
+// of returns the folder of the chain of a generation of the lease.
+func (b stackChains) of(generation int64) string {
+	return path.Join(b.folder(), fmt.Sprintf("%012d", generation))
+}
+
+// list returns the folders of the chains of a stack, oldest first.
+func (b stackChains) list() ([]string, error) {
+	prefix := b.folder() + "/"
+	found, err := b.objects.list(prefix)
+	if err != nil {
+		return nil, &FileError{Doing: "look for journals in", Path: b.folder(), Err: err}
+	}
+	var folders []string
+	for _, f := range found {
+		if folder, ok := strings.CutSuffix(f.Key, "/"); ok {
+			folders = append(folders, folder)
+		}
+	}
+	return folders, nil
+}
+
+// readers is how many links are read at the same time.
+const readers = 16
+
+// read reads a chain. Links that are removed meanwhile are not there.
+func (b stackChains) read(folder string) (*links, error) {
+	failed := func(err error) error { return &FileError{Doing: "read the journal", Path: folder, Err: err} }
+	found, err := b.objects.list(folder + "/")
+	if err != nil {
+		return nil, failed(err)
+	}
+	l := &links{folder: folder, data: map[int][]byte{}}
+	var mu sync.Mutex // guards l.data and fault
+	var fault error
+	var group sync.WaitGroup
+	slots := make(chan struct{}, readers)
+	for _, f := range found {
+		var n int
+		if _, err := fmt.Sscanf(path.Base(f.Key), "%d", &n); err != nil || linkKey(folder, n) != f.Key {
+			continue
+		}
+		l.numbers, l.modified = append(l.numbers, n), f.Modified
+		slots <- struct{}{}
+		group.Go(func() {
+			defer func() { <-slots }()
+			o, err := b.objects.get(f.Key)
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case errors.Is(err, fs.ErrNotExist):
+			case err != nil:
+				fault = err
+			default:
+				l.data[n] = o.Data
+			}
+		})
+	}
+	group.Wait()
+	if fault != nil {
+		return nil, failed(fault)
+	}
+	return l, nil
+}
+
+// append puts a link at the end of somebody else's chain, wherever that is by now. The caller holds the lease.
+func (b stackChains) append(h *heldLock, l *links, data []byte) error {
+	for {
+		_, err := b.objects.put(linkKey(l.folder, l.next()), data, Condition{Absent: true})
+		switch {
+		case err == nil:
+			l.data[l.next()] = data
+			l.numbers = append(l.numbers, l.next())
+			return h.lease.check()
+		case !errors.Is(err, ErrChanged):
+			return &FileError{Doing: "close the journal", Path: l.folder, Err: err}
+		}
+		if err := h.lease.renew(); err != nil {
+			return err
+		}
+		again, err := b.read(l.folder)
+		if err != nil {
+			return err
+		}
+		*l = *again
+	}
+}
+
+// fence closes the chains of all others, so that none of them can journal anything any more. Those that have left
+// anything behind, or may have, are kept in h.
+func (b stackChains) fence(h *heldLock) error {
+	folders, err := b.list()
+	if err != nil {
+		return err
+	}
+	settled := h.lease.settledTo()
+	for i, folder := range folders {
+		// Of those that are settled only the oldest is looked at, to see whether it is old enough to go.
+		if folder == h.chain.folder || i > 0 && generationOf(folder) <= settled {
+			continue
+		}
+		l, err := b.read(folder)
+		if err != nil {
+			return err
+		}
+		if len(l.numbers) == 0 {
+			continue
+		}
+		if generationOf(folder) <= settled || l.settled() {
+			if b.o.Now().Sub(l.modified) > fenceAge {
+				b.dropLinks(l, l.next())
+			}
+			continue
+		}
+		if err := b.append(h, l, []byte(markFence+newUUID())); err != nil {
+			return err
+		}
+		h.left = append(h.left, l)
+	}
+	return nil
+}
+
+// dropLinks removes links before a number, from the first on. What stays behind is only litter.
+func (b stackChains) dropLinks(l *links, before int) {
+	for _, n := range l.numbers {
+		if n >= before || b.objects.delete(linkKey(l.folder, n)) != nil {
+			return
+		}
+	}
+}
+
+// settle notes that what a chain held is in the state file, and removes it but for the fence that keeps its writer
+// out.
+func (b stackChains) settle(h *heldLock, l *links) error {
+	fence := l.next() - 1
+	for i, n := range l.numbers {
+		if bytes.HasPrefix(l.data[n], []byte(markFence)) {
+			fence = l.numbers[i]
+			break
+		}
+	}
+	if err := b.append(h, l, []byte(markSettled+newUUID())); err != nil {
+		return err
+	}
+	b.dropLinks(l, fence)
+	return nil
+}
+
+// journal is what there is of a journal in a store: at most one chain holds something that is not in the state
+// yet, the newest that is not settled.
+func (b stackChains) journal() ([]byte, error) {
+	folders, err := b.list()
+	if err != nil || len(folders) == 0 {
+		return nil, err
+	}
+	lease, _, err := b.leaseOf(b.ref).read()
+	if err != nil && !errors.As(err, new(*CorruptError)) {
+		return nil, err
+	}
+	for i := len(folders) - 1; i >= 0 && generationOf(folders[i]) > lease.Settled; i-- {
+		l, err := b.read(folders[i])
+		if err != nil {
+			return nil, err
+		}
+		if l.settled() {
+			continue
+		}
+		if data, _, err := l.journal(); err != nil || data != nil {
+			return data, err
+		}
+	}
+	return nil, nil
+}
+
+// settleAll notes of what others have left that it is settled.
+func (b stackChains) settleAll(h *heldLock) error {
+	for _, l := range h.left {
+		if err := b.settle(h, l); err != nil {
+			return h.explain(err)
+		}
+	}
+	if len(h.left) == 0 {
+		return nil
+	}
+	h.left = nil
+	return h.explain(h.lease.settle())
+}

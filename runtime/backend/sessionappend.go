@@ -1,0 +1,137 @@
+package backend
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+
+	"github.com/yamlhost/yamlhost/runtime/backend/disk"
+	"github.com/yamlhost/yamlhost/runtime/journal"
+)
+
+// Append makes an entry durable and takes it into account. It ignores a cancelled ctx: an entry is a fact. An entry
+// that does not fit the ones before it is refused and not written.
+func (s *Session) Append(_ context.Context, e journal.Entry) error {
+	record, e, sealing, err := s.encode(e)
+	if err != nil {
+		return err
+	}
+	if e.Begin != nil {
+		// Once the lock is lost the end of a step is still worth a try, for anyone who comes next. A beginning is not.
+		if err := s.held.look(); err != nil {
+			return s.held.explain(err)
+		}
+	}
+	var wait func() error
+	err = s.put(e, func(log *journal.Log) { wait = log.Put(record, s.looksAfter(e)) })
+	if err == nil {
+		err = wait()
+	}
+	if err != nil {
+		s.losses.note(e, err)
+		return s.losses.tell(s.held.explain(err))
+	}
+	if e.Begin == nil { // nothing comes between the last look at the lock and the call of a provider
+		s.checkpointIfDue()
+	}
+	return sealing
+}
+
+// Defer takes an entry into account that is durable before any other that is appended later. In a store it is Append:
+// there the order of what is on the way to be written is nobody's promise.
+func (s *Session) Defer(ctx context.Context, e journal.Entry) error {
+	if s.held.lease != nil || e.Begin != nil {
+		return s.Append(ctx, e)
+	}
+	record, e, sealing, err := s.encode(e)
+	if err != nil {
+		return err
+	}
+	var write func() error
+	err = s.put(e, func(log *journal.Log) {
+		write = log.PutDeferred(record, s.looksAfter(e), func(err error) { s.losses.note(e, err) })
+	})
+	if err == nil {
+		err = write()
+	}
+	if err != nil {
+		return s.losses.tell(s.held.explain(err))
+	}
+	s.checkpointIfDue()
+	return sealing
+}
+
+// looksAfter reports whether the lock has to be there after an entry is durable. Anyone who comes next reads the
+// journal after the lock was lost. So if the lock is still there, they will find the entry. Links in a store need no
+// such look unless something begins now: a fence keeps them out.
+func (s *Session) looksAfter(e journal.Entry) bool { return e.Begin != nil || s.held.lease == nil }
+
+// encode makes a record of an entry. sealing is why its secrets are not in it.
+func (s *Session) encode(e journal.Entry) (record journal.Record, encoded journal.Entry, sealing, err error) {
+	if record, sealing = journal.Encode(e, s.sealer); sealing == nil {
+		return record, e, nil, nil
+	}
+	// What a provider has done must not be lost because a passphrase is missing: the entry goes in without its secrets.
+	if e, err = withholdSecrets(e); err == nil {
+		record, err = journal.Encode(e, s.sealer)
+	}
+	if err != nil {
+		return nil, e, nil, errors.Join(sealing, err)
+	}
+	return record, e, sealing, nil
+}
+
+func (s *Session) put(e journal.Entry, put func(*journal.Log)) (err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return errors.New("the operation has ended; nothing can be journaled any more")
+	}
+	if s.log == nil {
+		if s.log, err = s.newLog(); err != nil {
+			return err
+		}
+	}
+	if err := s.replayer.Apply(e); err != nil {
+		return err
+	}
+	put(s.log)
+	return nil
+}
+
+// newLog begins the journal. It is called with the lock held.
+func (s *Session) newLog() (*journal.Log, error) {
+	o := journal.LogOptions{Secrets: s.sealer, NoSync: s.o.NoSync, Check: s.held.look, Deferral: s.deferral}
+	if s.held.chain != nil {
+		s.held.chain.begin()
+		log, err := journal.Create(s.held.chain, s.header(), o)
+		return log, s.held.explain(err)
+	}
+	path := s.state.journalOf(s.ref).journalFile()
+	failed := func(err error) error { return &FileError{Doing: "begin the journal", Path: path, Err: err} }
+	tmp := disk.Temporary(path)
+	f, err := s.state.disk.Create(tmp)
+	if err != nil {
+		return nil, failed(err)
+	}
+	log, err := journal.Create(f, s.header(), o)
+	if err == nil {
+		err = s.state.disk.Rename(tmp, path)
+	}
+	if err == nil {
+		err = s.state.disk.SyncDir(filepath.Dir(path))
+	}
+	if err != nil {
+		err = errors.Join(err, f.Close())
+		_ = s.state.disk.Remove(tmp) // best effort: the fault that matters is err
+		return nil, failed(err)
+	}
+	return log, nil
+}
+
+func (s *Session) header() journal.Header {
+	return journal.Header{
+		Stack: s.ref.QualifiedName(), Base: s.file.identity, Secrets: s.base.SecretsProvider,
+		PID: s.state.o.Process.PID, Host: s.state.o.Process.Host, Started: s.state.o.Now().UTC(), Command: s.o.Command,
+	}
+}
