@@ -60,7 +60,7 @@ func (b *Backend) Archive(digest string) (io.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &archiveReader{b: b, digest: digest}
+	r := &archiveReader{files: b.files, digest: digest}
 	for n := range names {
 		if names[n] != pieceName(n) {
 			break
@@ -75,7 +75,7 @@ func (b *Backend) Archive(digest string) (io.Reader, error) {
 
 // archiveReader reads the pieces of an archive one behind the other.
 type archiveReader struct {
-	b            *Backend
+	files        *files
 	digest       string
 	next, pieces int
 	piece        bytes.Reader
@@ -86,8 +86,8 @@ func (r *archiveReader) Read(into []byte) (int, error) {
 		if r.next == r.pieces {
 			return 0, io.EOF
 		}
-		path := r.b.path(archivesFolder, r.digest, pieceName(r.next))
-		data, err := r.b.disk.ReadFile(path)
+		path := r.files.path(archivesFolder, r.digest, pieceName(r.next))
+		data, err := r.files.disk.ReadFile(path)
 		if err != nil {
 			return 0, &FileError{Doing: "read a piece of the archive", Path: path, Err: err}
 		}
@@ -123,7 +123,7 @@ func (b *Backend) RemoveArchive(digest string) error {
 }
 
 // archiveFolder is the folder of an archive; an error for what is no digest.
-func (b *Backend) archiveFolder(digest string) (string, error) {
+func (b *files) archiveFolder(digest string) (string, error) {
 	if !digestPattern.MatchString(digest) {
 		return "", fmt.Errorf("%q is no digest of an archive", digest)
 	}

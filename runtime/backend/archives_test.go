@@ -43,5 +43,5 @@ func TestArchives(t *testing.T) {
 		require.ErrorContains(t, err, "no digest", name)
 	}
 	require.Equal(t, []string{".pulumi/meta.yaml"}, m.keys())
-	require.Empty(t, files(t, filepath.Join(dir, archivesFolder)))
+	require.Empty(t, filesBelow(t, filepath.Join(dir, archivesFolder)))
 }

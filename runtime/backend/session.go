@@ -87,7 +87,8 @@ func (b *Backend) Begin(ctx context.Context, r Ref, o BeginOptions) (_ *Session,
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{schedule: b.schedule, state: held.fenced.stateOf(r), ref: r, held: held, o: o, sealer: o.Secrets, written: b.o.Now()}
+	s := &Session{schedule: b.schedule, state: held.fenced.stateOf(r), ref: r, held: held, o: o, sealer: o.Secrets,
+		written: b.o.Now()}
 	s.idle.L = &s.mu
 	if o.Secrets != nil {
 		s.sealer = state.Remembering(o.Secrets)
