@@ -74,6 +74,8 @@ const (
 	binaryTag    = "!!binary"
 	timestampTag = "!!timestamp"
 	mergeTag     = "!!merge"
+	mapTag       = "!!map"
+	listTag      = "!!seq"
 )
 
 // kindName is a node's kind as a user would say it, with its article.

@@ -74,6 +74,16 @@ func readTree(text []byte, lexed *lexed) (*node, error) {
 // unmarshal reads the first document of a text; nil where it has no content. readable is the text as the YAML reader
 // takes it, of the same length.
 func unmarshal(text, readable []byte) (*node, error) {
+	if len(text) > 0 && &text[0] == &readable[0] {
+		if root := plainTree(text); root != nil {
+			return root, nil
+		}
+	}
+	return unmarshalAny(text, readable)
+}
+
+// unmarshalAny is unmarshal by the YAML reader alone.
+func unmarshalAny(text, readable []byte) (*node, error) {
 	document, err := decode(readable[textStart(text):])
 	if err != nil || len(document.Content) == 0 {
 		return nil, err

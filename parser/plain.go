@@ -1,0 +1,556 @@
+package parser
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Nearly every program is written in a small part of YAML: maps and lists by indentation or in brackets, texts on one
+// line, literal and folded texts. plainTree reads that part straight into nodes with their places, in a tenth of the
+// time that the YAML reader and locate take. It judges nothing: a text with anything else in it, or with a fault, is
+// left to the YAML reader. FuzzPlainTree holds both to the same trees.
+
+// plainTree reads a text that is written in plain YAML; it returns nil for any other.
+func plainTree(text []byte) *node {
+	if !plainCharacters(text) {
+		return nil
+	}
+	r := &plainReader{text: text}
+	column, more := r.nextLine()
+	if !more || column > 0 || r.marker() {
+		return nil
+	}
+	r.whole = string(text)
+	keys := bytes.Count(text, []byte(":\n")) + bytes.Count(text, []byte(": "))
+	r.room = 2*keys + bytes.Count(text, []byte("- ")) + bytes.Count(text, []byte(",")) + 1
+	var root *node
+	if text[r.i] == '{' {
+		root = r.flow(-1, 0)
+		if root != nil && !r.lineEnds() {
+			return nil
+		}
+		if _, more = r.nextLine(); more {
+			return nil
+		}
+	} else if root = r.block(0, -1, 0); root == nil || root.kind != mapNode || r.i < len(text) {
+		return nil
+	}
+	return root
+}
+
+// plainCharacters reports whether a text has no characters but printable ones and Unix line breaks.
+func plainCharacters(text []byte) bool {
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		if c >= ' ' && c <= '~' || c == '\n' {
+			continue
+		}
+		if c < utf8.RuneSelf {
+			return false
+		}
+		r, size := utf8.DecodeRune(text[i:])
+		if r == utf8.RuneError && size <= 1 || !printable(r) || r == 0x85 || r == 0x2028 || r == 0x2029 || r == 0xFEFF {
+			return false
+		}
+		i += size - 1
+	}
+	return true
+}
+
+// plainReader reads plain YAML. Its methods leave the cursor behind what they have read, and return nil where the text
+// is not plain.
+type plainReader struct {
+	text      []byte
+	whole     string // the text, which values are parts of
+	i         int    // the cursor
+	lineStart int    // of the cursor's line
+
+	room  int     // how many nodes are made at once
+	nodes []node  // that are still to be used
+	links []*node // for the contents of nodes
+	open  []*node // the members of the collections that are being read
+}
+
+// nextLine moves to the first character of the next line that has content, from the end of a line or the start of the
+// text, and returns its column. The cursor is at the end of the text where more is false.
+func (r *plainReader) nextLine() (column int, more bool) {
+	for r.i < len(r.text) {
+		if r.text[r.i] == '\n' {
+			r.i++
+			r.lineStart = r.i
+			continue
+		}
+		for r.i < len(r.text) && r.text[r.i] == ' ' {
+			r.i++
+		}
+		if r.i < len(r.text) && r.text[r.i] == '#' {
+			r.skipComment()
+			continue
+		}
+		if r.i < len(r.text) && r.text[r.i] != '\n' {
+			return r.i - r.lineStart, true
+		}
+	}
+	return 0, false
+}
+
+func (r *plainReader) skipComment() {
+	if n := bytes.IndexByte(r.text[r.i:], '\n'); n >= 0 {
+		r.i += n
+	} else {
+		r.i = len(r.text)
+	}
+}
+
+// column is that of the next content, at the cursor or below; -1 at the end of the text. The cursor is where a node has
+// ended: at the end of a line or, behind a collection, in front of what follows it.
+func (r *plainReader) column() int {
+	if r.i < len(r.text) && r.text[r.i] != '\n' {
+		return r.i - r.lineStart
+	}
+	column, more := r.nextLine()
+	if !more {
+		return -1
+	}
+	return column
+}
+
+// blankNext reports whether a blank, a line break or the end of the text is at an offset.
+func (r *plainReader) blankNext(i int) bool {
+	return i >= len(r.text) || r.text[i] == ' ' || r.text[i] == '\n'
+}
+
+// lineEnds moves behind blanks and a comment, and reports whether nothing else is left of the line.
+func (r *plainReader) lineEnds() bool {
+	from := r.i
+	for r.i < len(r.text) && r.text[r.i] == ' ' {
+		r.i++
+	}
+	if r.i < len(r.text) && r.text[r.i] == '#' && r.i > from {
+		r.skipComment()
+	}
+	return r.i >= len(r.text) || r.text[r.i] == '\n'
+}
+
+func (r *plainReader) make(n node) *node {
+	if len(r.nodes) == 0 {
+		r.nodes = make([]node, r.room)
+		r.room = r.room/4 + 1
+	}
+	made := &r.nodes[0]
+	r.nodes = r.nodes[1:]
+	*made = n
+	return made
+}
+
+// collect gives a collection its members: those that are open from an index on.
+func (r *plainReader) collect(n node, from int) *node {
+	members := r.open[from:]
+	if len(r.links) < len(members) {
+		r.links = make([]*node, max(r.room, len(members), len(r.nodes)+len(r.open)))
+	}
+	n.content, r.links = r.links[:len(members):len(members)], r.links[len(members):]
+	copy(n.content, members)
+	r.open = r.open[:from]
+	return r.make(n)
+}
+
+// block reads the node that begins at the cursor, in a column. indent is the column of the collection around it.
+func (r *plainReader) block(column, indent, depth int) *node {
+	if depth > maxDepth {
+		return nil
+	}
+	if r.dash() {
+		return r.list(column, indent, depth)
+	}
+	start, line := r.i, r.lineStart
+	switch r.text[start] {
+	case '[', '{', '|', '>':
+		return r.value(indent, depth)
+	}
+	key := r.scalar(column, false)
+	if key == nil || r.lineStart != line {
+		return nil
+	}
+	if r.colon(start, false) {
+		return r.mapping(key, column, indent, depth)
+	}
+	if key.indent = indent; !r.lineEnds() {
+		return nil
+	}
+	return key
+}
+
+// dash reports whether a list's item begins at the cursor.
+func (r *plainReader) dash() bool { return r.text[r.i] == '-' && r.blankNext(r.i+1) }
+
+// maxPlainKey is how long a key may be, in bytes: the YAML reader allows 1,024 characters.
+const maxPlainKey = 1000
+
+// colon moves behind the colon that makes a key of what began at start and ends at the cursor; it returns false where
+// there is none. quoted says that it is a quoted text in brackets, whose colon needs no blank behind it.
+func (r *plainReader) colon(start int, quoted bool) bool {
+	i := r.i
+	for i < len(r.text) && r.text[i] == ' ' {
+		i++
+	}
+	if i >= len(r.text) || r.text[i] != ':' || !quoted && !r.blankNext(i+1) || i-start > maxPlainKey {
+		return false
+	}
+	r.i = i + 1
+	return true
+}
+
+// mapping reads a map from behind the colon of its first key on.
+func (r *plainReader) mapping(key *node, column, indent, depth int) *node {
+	n := node{kind: mapNode, tag: mapTag, start: key.start, indent: indent}
+	from := len(r.open)
+	for {
+		value := r.below(column, true, depth)
+		if value == nil {
+			return nil
+		}
+		r.open = append(r.open, key, value)
+		n.end = value.end
+		switch next := r.column(); {
+		case next < column:
+			return r.collect(n, from)
+		case next > column:
+			return nil
+		}
+		if column == 0 && r.marker() {
+			return nil
+		}
+		start := r.i
+		if key = r.scalar(column, false); key == nil || !r.colon(start, false) {
+			return nil
+		}
+	}
+}
+
+// list reads a list by its dashes.
+func (r *plainReader) list(column, indent, depth int) *node {
+	n := node{kind: listNode, tag: listTag, start: r.i, indent: indent}
+	from := len(r.open)
+	for {
+		r.i++
+		item := r.below(column, false, depth)
+		if item == nil {
+			return nil
+		}
+		r.open = append(r.open, item)
+		n.end = item.end
+		next := r.column()
+		if next > column {
+			return nil
+		}
+		if next == column && r.dash() {
+			continue
+		}
+		if next == column && column != indent { // only a list below a key stands as deep as what follows it
+			return nil
+		}
+		return r.collect(n, from)
+	}
+}
+
+// marker reports whether a line begins with what separates documents.
+func (r *plainReader) marker() bool {
+	rest := r.text[r.i:]
+	return bytes.HasPrefix(rest, []byte("---")) || bytes.HasPrefix(rest, []byte("..."))
+}
+
+// below reads what belongs to a key, or to the dash of an item, of a collection in a column: what follows on the line
+// or stands deeper below it, and nothing where neither is there.
+func (r *plainReader) below(column int, ofKey bool, depth int) *node {
+	behind := r.i
+	for r.i < len(r.text) && r.text[r.i] == ' ' {
+		r.i++
+	}
+	switch {
+	case r.i >= len(r.text) || r.text[r.i] == '\n':
+	case r.text[r.i] == '#':
+		if !ofKey || r.i == behind {
+			return nil
+		}
+		r.skipComment()
+	case ofKey:
+		return r.value(column, depth)
+	default:
+		return r.block(r.i-r.lineStart, column, depth+1)
+	}
+	switch next := r.column(); {
+	case next > column:
+		return r.block(next, column, depth+1)
+	case next == column && ofKey && r.dash():
+		return r.list(column, column, depth+1)
+	}
+	return r.make(node{kind: scalarNode, tag: nullTag, start: behind, end: behind, indent: column})
+}
+
+// value reads what stands behind a key or alone, up to the end of a line. indent is the column of the collection.
+func (r *plainReader) value(indent, depth int) *node {
+	var n *node
+	switch r.text[r.i] {
+	case '[', '{':
+		n = r.flow(indent, depth+1)
+	case '|', '>':
+		return r.multiline(indent)
+	default:
+		n = r.scalar(indent, false)
+	}
+	if n == nil || !r.lineEnds() {
+		return nil
+	}
+	return n
+}
+
+// multiline reads a literal or folded text, without a width or a comment in its header and whose first line is not
+// blank.
+func (r *plainReader) multiline(indent int) *node {
+	n := node{kind: scalarNode, tag: stringTag, start: r.i, indent: indent, style: literalStyle}
+	if r.text[r.i] == '>' {
+		n.style = foldedStyle
+	}
+	if r.i++; r.i < len(r.text) && (r.text[r.i] == '-' || r.text[r.i] == '+') {
+		r.i++
+	}
+	if r.i >= len(r.text) || r.text[r.i] != '\n' {
+		return nil
+	}
+	first := r.i + 1
+	for first < len(r.text) && r.text[first] == ' ' {
+		first++
+	}
+	if first >= len(r.text) || r.text[first] == '\n' || first-(r.i+1) <= indent {
+		return nil
+	}
+	value, m := blockMap(r.text, n.start, indent)
+	if m == nil {
+		return nil
+	}
+	n.value, n.end = value, blockEnd(r.text, n.start, indent)
+	r.i = n.end
+	r.lineStart = bytes.LastIndexByte(r.text[:r.i], '\n') + 1
+	return r.make(n)
+}
+
+// flow reads a list or a map in brackets.
+func (r *plainReader) flow(indent, depth int) *node {
+	if depth > maxDepth {
+		return nil
+	}
+	n := node{kind: listNode, tag: listTag, start: r.i, indent: indent, style: flowStyle}
+	closer := byte(']')
+	if r.text[r.i] == '{' {
+		n.kind, n.tag, closer = mapNode, mapTag, '}'
+	}
+	from := len(r.open)
+	r.i++
+	for first := true; ; first = false {
+		if !r.flowSpace() {
+			return nil
+		}
+		if first && r.text[r.i] == closer {
+			break
+		}
+		if n.kind == mapNode {
+			start, line := r.i, r.lineStart
+			key := r.scalar(indent, true)
+			if key == nil || !r.colon(start, key.quoted()) || r.lineStart != line || !r.flowSpace() {
+				return nil
+			}
+			r.open = append(r.open, key)
+		}
+		member := r.member(indent, depth)
+		if member == nil || !r.flowSpace() {
+			return nil
+		}
+		r.open = append(r.open, member)
+		if r.text[r.i] == closer {
+			break
+		}
+		if r.text[r.i] != ',' {
+			return nil
+		}
+		r.i++
+	}
+	r.i++
+	n.end = r.i
+	return r.collect(n, from)
+}
+
+// member reads an item of a list in brackets, or the value of a key.
+func (r *plainReader) member(indent, depth int) *node {
+	switch r.text[r.i] {
+	case '[', '{':
+		return r.flow(indent, depth+1)
+	}
+	return r.scalar(indent, true)
+}
+
+// flowSpace moves over blanks and line breaks inside of brackets. It returns false at the end of the text and at what
+// begins a comment or may separate documents.
+func (r *plainReader) flowSpace() bool {
+	for r.i < len(r.text) {
+		switch r.text[r.i] {
+		case ' ':
+			r.i++
+		case '\n':
+			r.i++
+			if r.lineStart = r.i; r.marker() {
+				return false
+			}
+		case '#':
+			return false
+		default:
+			return true
+		}
+	}
+	return false
+}
+
+// scalar reads a text on one line. flow says that it stands in brackets.
+func (r *plainReader) scalar(indent int, flow bool) *node {
+	n := node{kind: scalarNode, tag: stringTag, start: r.i, indent: indent}
+	switch c := r.text[r.i]; c {
+	case '"', '\'':
+		if !r.quoted(&n, c) {
+			return nil
+		}
+	default:
+		end := r.plainEnd(flow)
+		if end <= r.i {
+			return nil
+		}
+		if n.value = r.whole[r.i:end]; n.value == "<<" {
+			return nil
+		}
+		n.tag = plainTag(n.value)
+		r.i = end
+	}
+	n.end = r.i
+	return r.make(n)
+}
+
+// quoted reads a quoted text into a node.
+func (r *plainReader) quoted(n *node, quote byte) bool {
+	rest := r.text[r.i+1:]
+	end := bytes.IndexByte(rest, quote)
+	if end < 0 {
+		return false
+	}
+	n.style = singleQuotedStyle
+	if quote == '"' {
+		n.style = doubleQuotedStyle
+	}
+	doubled := quote == '\'' && end+1 < len(rest) && rest[end+1] == quote
+	if !doubled && bytes.IndexByte(rest[:end], '\n') < 0 && (quote == '\'' || bytes.IndexByte(rest[:end], '\\') < 0) {
+		n.value = r.whole[r.i+1 : r.i+1+end]
+		r.i += end + 2
+		return true
+	}
+	close := quotedEnd(r.text, r.i)
+	inside := r.text[r.i+1 : max(close-1, r.i+1)]
+	if close-2 < r.i || r.text[close-1] != quote || bytes.IndexByte(inside, '\n') >= 0 || !commonEscapes(inside, quote) {
+		return false
+	}
+	value, m := quotedMap(r.text, r.i, quote)
+	if m == nil {
+		return false
+	}
+	n.value, r.i = value, close
+	return true
+}
+
+// commonEscapes reports whether a text in quotes has no escapes but those that JSON and YAML share.
+func commonEscapes(inside []byte, quote byte) bool {
+	if quote == '\'' {
+		return true
+	}
+	for i := 0; i < len(inside); i++ {
+		if inside[i] != '\\' {
+			continue
+		}
+		if i++; i >= len(inside) || strings.IndexByte(`"\bfnrt`, inside[i]) < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// plainEnd is where the unquoted text at the cursor ends on its line; it is the cursor where none can begin, or where
+// another line may go on with it.
+func (r *plainReader) plainEnd(flow bool) int {
+	i := r.i
+	switch c := r.text[i]; c {
+	case '?', ':', ',', '[', ']', '{', '}', '#', '&', '*', '!', '|', '>', '%', '@', '`', ' ', '\n':
+		return r.i
+	case '-':
+		if r.blankNext(i + 1) {
+			return r.i
+		}
+	}
+	end := i
+	for ; i < len(r.text); i++ {
+		switch c := r.text[i]; c {
+		case ' ':
+			continue
+		case '\n':
+			if flow && !r.closesBelow(i) {
+				return r.i
+			}
+			return end
+		case ':':
+			if r.blankNext(i + 1) {
+				return end
+			}
+			if flow && strings.IndexByte(",[]{}", r.text[i+1]) >= 0 {
+				return r.i
+			}
+		case '#':
+			if r.text[i-1] == ' ' {
+				if flow {
+					return r.i
+				}
+				return end
+			}
+		case ',', ']', '}':
+			if flow {
+				return end
+			}
+		case '[', '{', '?':
+			if flow {
+				return r.i
+			}
+		}
+		end = i + 1
+	}
+	if flow {
+		return r.i
+	}
+	return end
+}
+
+// closesBelow reports whether the next character behind a line break ends a text in brackets.
+func (r *plainReader) closesBelow(i int) bool {
+	for i < len(r.text) && (r.text[i] == ' ' || r.text[i] == '\n') {
+		i++
+	}
+	return i < len(r.text) && strings.IndexByte(",]}", r.text[i]) >= 0
+}
+
+// plainTag is the tag of an unquoted text. The YAML reader tells where the first character leaves that open.
+func plainTag(text string) string {
+	switch c := text[0]; {
+	case c >= '1' && c <= '9' && len(text) <= 18 && strings.Trim(text, "0123456789") == "":
+		return intTag
+	case c >= '0' && c <= '9' || c == '+' || c == '-' || c == '.':
+	case len(text) > len("false") || strings.IndexByte("yYnNtTfFoO~", c) < 0:
+		return stringTag
+	}
+	return (&yaml.Node{Kind: yaml.ScalarNode, Value: text}).ShortTag()
+}
