@@ -27,7 +27,7 @@ func decodeFields(raw []byte, fields readers) error {
 
 func (p *Package) decodeResource(token string, raw []byte) (*Resource, error) {
 	r := &Resource{Token: token}
-	var inputs, outputs, state []byte
+	var inputs, outputs, state, list []byte
 	var requiredInputs, requiredOutputs, overlayLanguages []string
 	var overlay bool
 	err := decodeFields(raw, readers{
@@ -36,6 +36,7 @@ func (p *Package) decodeResource(token string, raw []byte) (*Resource, error) {
 		"properties":                rawInto(&outputs),
 		"required":                  stringsInto(&requiredOutputs),
 		"stateInputs":               rawInto(&state),
+		"listInputs":                rawInto(&list),
 		"aliases":                   func(raw []byte) (err error) { r.Aliases, err = aliasesOf(raw); return err },
 		"methods":                   func(raw []byte) (err error) { r.Methods, err = methodsOf(raw); return err },
 		"isComponent":               boolInto(&r.Component),
@@ -52,15 +53,24 @@ func (p *Package) decodeResource(token string, raw []byte) (*Resource, error) {
 		r.Outputs, err = p.decodeObject("", outputs, requiredOutputs)
 	}
 	if err == nil && state != nil {
-		var properties []byte
-		if err = decodeFields(state, readers{"properties": rawInto(&properties)}); err == nil {
-			r.StateInputs, err = p.decodeObject("", properties, nil)
-		}
+		r.StateInputs, err = p.decodeObjectType(state)
+	}
+	if err == nil && list != nil {
+		r.ListInputs, err = p.decodeObjectType(list)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("resource %s: %w", token, err)
 	}
 	return r, nil
+}
+
+// decodeObjectType reads an object type that is written where it is used. What it requires is for its provider to tell.
+func (p *Package) decodeObjectType(raw []byte) (*Object, error) {
+	var properties []byte
+	if err := decodeFields(raw, readers{"properties": rawInto(&properties)}); err != nil {
+		return nil, err
+	}
+	return p.decodeObject("", properties, nil)
 }
 
 // decodeProvider reads the provider. Its outputs are those that are texts (F8.13).

@@ -9,6 +9,7 @@ type Resource struct {
 	Inputs      *Object
 	Outputs     *Object // without id and urn, which every resource has by its kind
 	StateInputs *Object // what a get may pass besides the ID; nil when the schema does not say
+	ListInputs  *Object // what a list of what exists may be narrowed by; nil when the schema does not say
 	Aliases     []string
 	Methods     map[string]string // method name to function token
 	Deprecation string

@@ -45,6 +45,7 @@ type Provider struct {
 var (
 	_ provider.Provider   = (*Provider)(nil)
 	_ provider.Configured = (*Provider)(nil)
+	_ provider.Lister     = (*Provider)(nil)
 )
 
 // Objects are all objects in a folder.
@@ -196,6 +197,31 @@ func (p *Provider) Read(_ context.Context, r provider.ReadRequest) (provider.Rea
 		return provider.ReadResponse{}, nil
 	}
 	return provider.ReadResponse{ID: r.ID, Inputs: inputs(o), Outputs: outputs(o)}, err
+}
+
+// page is how many objects List tells at once.
+const page = 100
+
+// List tells which objects there are, in the order of their IDs, of the kind of the query if that has one.
+func (p *Provider) List(_ context.Context, r provider.ListRequest) (provider.ListResponse, error) {
+	all, err := Objects(p.Dir)
+	if err != nil {
+		return provider.ListResponse{}, err
+	}
+	slices.SortFunc(all, func(a, b Object) int { return strings.Compare(a.ID, b.ID) })
+	var answer provider.ListResponse
+	for _, o := range all {
+		kind := text(r.Query, "kind")
+		switch {
+		case o.ID <= r.Continuation || kind != "" && o.Kind != kind:
+			continue
+		case len(answer.Resources) == page:
+			answer.Continuation = answer.Resources[page-1].ID
+			return answer, nil
+		}
+		answer.Resources = append(answer.Resources, provider.Listed{ID: o.ID, Name: o.Title})
+	}
+	return answer, nil
 }
 
 // Update changes an object, which has to be there.

@@ -83,18 +83,8 @@ type importer struct {
 // importAll imports resources into the stack, next to what is there: providers first, then the rest behind their
 // parents. Its error is the first one (E7.50).
 func (m *importer) importAll(ctx context.Context, imports []Import) error {
-	if err := m.keepAll(ctx); err != nil {
+	if err := m.begin(ctx); err != nil {
 		return err
-	}
-	root := urn.RootStack(m.opts.Stack, m.opts.Project)
-	if before, _ := m.table.Found(root); before == nil {
-		g, err := plan.NewGoal(monitor.RegisterRequest{Type: urn.RootStackType, Name: root.Name()}, m.opts.RootDir)
-		if err != nil {
-			return err
-		}
-		if _, err := m.registrar.register(ctx, g); err != nil {
-			return err
-		}
 	}
 	if err := m.makeProviders(ctx, imports); err != nil {
 		return err
@@ -140,6 +130,23 @@ func (m *importer) importObjects(imports []Import, refs []string) error {
 		todo = rest
 	}
 	return nil
+}
+
+// begin retains the state, and registers the stack where that has none yet.
+func (m *importer) begin(ctx context.Context) error {
+	if err := m.keepAll(ctx); err != nil {
+		return err
+	}
+	root := urn.RootStack(m.opts.Stack, m.opts.Project)
+	if before, _ := m.table.Found(root); before != nil {
+		return nil
+	}
+	g, err := plan.NewGoal(monitor.RegisterRequest{Type: urn.RootStackType, Name: root.Name()}, m.opts.RootDir)
+	if err != nil {
+		return err
+	}
+	_, err = m.registrar.register(ctx, g)
+	return err
 }
 
 // keepAll retains the whole state, in its order (E7.46).

@@ -3,7 +3,6 @@ package engine
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -105,7 +104,7 @@ func (r *reporter) counts(s *Step, result Op) bool {
 
 // internal reports whether a step is about a default provider (E8.13).
 func internal(s *Step) bool {
-	return urn.IsProviderType(s.Type) && strings.HasPrefix(s.URN.Name(), "default")
+	return s.URN.IsDefaultProvider()
 }
 
 // outputs reports the registration of a component's or the stack's outputs.

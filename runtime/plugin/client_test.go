@@ -109,6 +109,8 @@ func exchange(ctx context.Context, p provider.Provider, c provider.Configured, r
 		return nil, c.Delete(ctx, q)
 	case provider.InvokeRequest:
 		return c.Invoke(ctx, q)
+	case provider.ListRequest:
+		return provider.List(ctx, c, q)
 	case provider.CallRequest:
 		return c.Call(ctx, q)
 	case provider.ConstructRequest:
@@ -168,6 +170,10 @@ func TestLoopback(t *testing.T) {
 		{"Delete", provider.DeleteRequest{Subject: subject, ID: "i", Inputs: full, Outputs: full, Timeout: 4}, nil, true},
 		{"Invoke", provider.InvokeRequest{Token: "pkg:index:f", Args: full, Preview: true},
 			provider.InvokeResponse{Result: full, Failures: failures}, true},
+		{"List", provider.ListRequest{Type: "pkg:index:R", Query: full, Limit: 3, Continuation: "c"},
+			provider.ListResponse{Resources: []provider.Listed{{ID: "i", Name: "n"}, {ID: "j"}}, Continuation: "d"}, true},
+		{"List, not known", provider.ListRequest{Type: "pkg:index:R", Query: value.EmptyMap()},
+			provider.ListResponse{Unknown: true}, false},
 		{"Call", provider.CallRequest{Token: "pkg:index:R/m", Args: deps, ArgDependencies: byKey, Deployment: deployment},
 			provider.CallResponse{Result: deps, ReturnDependencies: map[string][]urn.URN{"a": {resource}, "d": {resource},
 				"du": {resource}}, Failures: failures}, true},

@@ -70,6 +70,9 @@ func (r *recorder) Delete(_ context.Context, q provider.DeleteRequest) error {
 func (r *recorder) Invoke(_ context.Context, q provider.InvokeRequest) (provider.InvokeResponse, error) {
 	return answer[provider.InvokeResponse](r, q)
 }
+func (r *recorder) List(_ context.Context, q provider.ListRequest) (provider.ListResponse, error) {
+	return answer[provider.ListResponse](r, q)
+}
 func (r *recorder) Call(_ context.Context, q provider.CallRequest) (provider.CallResponse, error) {
 	return answer[provider.CallResponse](r, q)
 }

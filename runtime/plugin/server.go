@@ -388,6 +388,34 @@ func (s *server) Invoke(ctx context.Context, r *pulumirpc.InvokeRequest) (*pulum
 	return answer, encodeTo(s.encoding(), got.Result, &answer.Return)
 }
 
+// List passes on, and sends a page as a stream.
+func (s *server) List(r *pulumirpc.ListRequest, stream pulumirpc.ResourceProvider_ListServer) error {
+	p, v, err := s.enter(r.GetQuery())
+	if err != nil {
+		return err
+	}
+	page, err := provider.List(stream.Context(), p, provider.ListRequest{Type: r.GetToken(),
+		Query: propertiesOrEmpty(v[0]), Limit: int(r.GetLimit()), Continuation: r.GetContinuationToken()})
+	if err != nil {
+		return s.fail(err)
+	}
+	if page.Unknown {
+		return stream.Send(&pulumirpc.ListResponse{Response: &pulumirpc.ListResponse_Computed_{
+			Computed: &pulumirpc.ListResponse_Computed{}}})
+	}
+	for _, l := range page.Resources {
+		if err := stream.Send(&pulumirpc.ListResponse{Response: &pulumirpc.ListResponse_Result_{
+			Result: &pulumirpc.ListResponse_Result{Id: l.ID, Name: l.Name}}}); err != nil {
+			return err
+		}
+	}
+	if page.Continuation == "" {
+		return nil
+	}
+	return stream.Send(&pulumirpc.ListResponse{Response: &pulumirpc.ListResponse_Continuation_{
+		Continuation: &pulumirpc.ListResponse_Continuation{ContinuationToken: page.Continuation}}})
+}
+
 // Call passes on.
 func (s *server) Call(ctx context.Context, r *pulumirpc.CallRequest) (*pulumirpc.CallResponse, error) {
 	p, v, err := s.enter(r.Args)

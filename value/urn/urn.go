@@ -123,6 +123,11 @@ func IsProviderType(token string) bool { return strings.HasPrefix(token, provide
 // ProviderType is the type token of the provider resource of a package.
 func ProviderType(pkg string) string { return providerPrefix + pkg }
 
+// IsDefaultProvider reports whether it names a provider that an engine makes by itself, of the stack's configuration.
+func (u URN) IsDefaultProvider() bool {
+	return IsProviderType(u.Type()) && strings.HasPrefix(u.Name(), "default")
+}
+
 // WithStack is u in another stack.
 func (u URN) WithStack(stack string) URN {
 	return URN(prefix + stack + delimiter + u.part(1))

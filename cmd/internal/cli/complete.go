@@ -97,7 +97,7 @@ func (c completer) attachFlag(cmd *cobra.Command, f *pflag.Flag, offered offer, 
 // isFile reports whether a flag names a file, which shells complete themselves.
 func isFile(name string) bool {
 	switch name {
-	case "file", "plan", "save-plan", "import-file", "config-file", "schema", "profile", "event-log":
+	case "file", "plan", "save-plan", "import-file", "query", "config-file", "schema", "profile", "event-log":
 		return true
 	}
 	return false

@@ -101,6 +101,8 @@ var examples = map[string][]example{
 	"import": {
 		{"import random:RandomPet pet happy-cat", "Take one resource into the stack and print YAML for it"},
 		{"import --file resources.json --out resources.yaml", "Take all that a file lists"},
+		{"import --query query.yaml", "Ask providers what exists, and take what the stack lacks"},
+		{"import --query query.yaml --import-file found.json", "Write what exists to a file, to look through before taking it"},
 	},
 	"stack": {
 		{"stack", "Show the selected stack"},

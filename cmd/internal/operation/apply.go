@@ -120,9 +120,8 @@ func PlanAndApply(ctx context.Context, a *console.Console, o *Options, op Operat
 	if o.Strict && (o.SkipPreview || o.plan != "") {
 		return console.WithCode(console.CodeBadUsage, "--strict binds to the preview: leave out --skip-preview and --plan")
 	}
-	if !o.Yes && !o.SkipPreview && !o.PreviewOnly && !a.Interactive() {
-		return console.WithCode(console.CodeUsage,
-			"--yes or --skip-preview or --preview-only must be passed in to proceed when running in non-interactive mode")
+	if err := MayAsk(a, o); err != nil {
+		return err
 	}
 	ctx, done := a.Signals.Gentle(ctx)
 	defer done()
@@ -174,6 +173,15 @@ func PlanAndApply(ctx context.Context, a *console.Console, o *Options, op Operat
 	}
 	if op.Kind == "destroy" {
 		return afterDestroy(ctx, a, o, p, len(result.Snapshot.Resources))
+	}
+	return nil
+}
+
+// MayAsk refuses an operation that would have to ask where nobody can answer.
+func MayAsk(a *console.Console, o *Options) error {
+	if !o.Yes && !o.SkipPreview && !o.PreviewOnly && !a.Interactive() {
+		return console.WithCode(console.CodeUsage,
+			"--yes or --skip-preview or --preview-only must be passed in to proceed when running in non-interactive mode")
 	}
 	return nil
 }

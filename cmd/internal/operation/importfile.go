@@ -60,15 +60,15 @@ func (w *wantedCreates) note(s *engine.Step) {
 	if s.New.IsProvider() {
 		w.providers[s.URN] = s.New
 	}
-	isDefault := s.New.IsProvider() && strings.HasPrefix(s.URN.Name(), "default")
+	isDefault := s.URN.IsDefaultProvider()
 	if s.Op == engine.OpCreate && s.Type != urn.RootStackType && s.New.ViewOf == "" && !isDefault {
 		w.found[s.URN] = true
 		w.created = append(w.created, s.New)
 	}
 }
 
-// savedImport is an entry of the file, whose members that say nothing stay out.
-type savedImport struct {
+// SavedImport is an entry of an import file that is written. Members that say nothing stay out.
+type SavedImport struct {
 	Type              string            `json:"type"`
 	Name              string            `json:"name"`
 	ID                string            `json:"id,omitempty"`
@@ -89,9 +89,9 @@ func (w *wantedCreates) save(a *console.Console, name string, sealer secrets.Man
 	slices.SortFunc(w.created, inProgramOrder)
 	names := w.names()
 	table := map[string]urn.URN{}
-	var entries []savedImport
+	var entries []SavedImport
 	for _, r := range w.created {
-		e := savedImport{Type: r.Type, Name: names[r.URN], Component: !r.Custom}
+		e := SavedImport{Type: r.Type, Name: names[r.URN], Component: !r.Custom}
 		if e.Name != r.URN.Name() {
 			e.LogicalName = r.URN.Name()
 		}
@@ -105,7 +105,7 @@ func (w *wantedCreates) save(a *console.Console, name string, sealer secrets.Man
 			e.Parent = nameOf(r.Parent)
 		}
 		if ref, err := urn.ParseReference(r.Provider); err == nil {
-			if !strings.HasPrefix(ref.URN.Name(), "default") {
+			if !ref.URN.IsDefaultProvider() {
 				e.Provider = nameOf(ref.URN)
 			}
 			e.describe(w.providers[ref.URN])
@@ -122,21 +122,30 @@ func (w *wantedCreates) save(a *console.Console, name string, sealer secrets.Man
 		}
 		entries = append(entries, e)
 	}
+	return waiting, WriteImports(a, name, table, entries)
+}
+
+// WriteImports writes an import file (F7.13) where name says, as users see it; - is standard output.
+func WriteImports(a *console.Console, name string, table map[string]urn.URN, entries []SavedImport) error {
 	document := struct {
 		NameTable map[string]urn.URN `json:"nameTable,omitempty"`
-		Resources []savedImport      `json:"resources,omitempty"`
+		Resources []SavedImport      `json:"resources,omitempty"`
 	}{table, entries}
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false) // people are to find the placeholder
 	encoder.SetIndent("", "    ")
 	if err := encoder.Encode(document); err != nil {
-		return waiting, err
+		return err
+	}
+	if name == "-" {
+		_, err := a.Streams.Out.Write(text.Bytes())
+		return err
 	}
 	if err := os.WriteFile(a.Path(name), text.Bytes(), 0o600); err != nil {
-		return waiting, fmt.Errorf("write what would be created: %w", err)
+		return fmt.Errorf("write the import file: %w", err)
 	}
-	return waiting, nil
+	return nil
 }
 
 // inProgramOrder compares resources by where the program has them, and those that it has nowhere by their names.
@@ -194,7 +203,7 @@ func (w *wantedCreates) names() map[urn.URN]string {
 }
 
 // describe says which plugin a provider is.
-func (e *savedImport) describe(provider *state.Resource) {
+func (e *SavedImport) describe(provider *state.Resource) {
 	if provider == nil {
 		return
 	}
@@ -214,7 +223,7 @@ func (e *savedImport) describe(provider *state.Resource) {
 }
 
 // configure writes a provider's configuration, secrets sealed. What the plan does not know stays out, and out is told.
-func (e *savedImport) configure(out io.Writer, r *state.Resource, sealer secrets.Manager) error {
+func (e *SavedImport) configure(out io.Writer, r *state.Resource, sealer secrets.Manager) error {
 	e.describe(r)
 	inputs := r.Inputs.Without("__internal").Without("version")
 	var missing []string

@@ -28,22 +28,31 @@ func (p *Pipeline) plan(ctx context.Context, op Operation) (*engine.Result, erro
 			return nil, err
 		}
 	} else {
-		loaded, err := p.Stack.Backend.Load(ctx, p.Stack.Ref, p.Vault.Opener)
+		sound, err := p.load(ctx)
 		if err != nil {
-			return nil, console.ExplainSecret(err, p.Stack.Ref.Stack)
+			return nil, err
 		}
-		warnOfRecovery(p.Console, loaded.Recovered, false)
-		sound, moved, err := loaded.Snapshot.InOrder()
-		if err != nil {
-			return nil, adviseRepair(err)
-		}
-		warnOfOrder(p.Console, loaded.Altered, moved)
 		if base, err = p.pending.settle(ctx, sound, op); err != nil {
 			return nil, err
 		}
 	}
 	p.Console.Signals.Announce("")
 	return p.operate(ctx, op, engine.Options{Base: base, DryRun: true})
+}
+
+// load reads the stack's state, in a sound order.
+func (p *Pipeline) load(ctx context.Context) (*state.Snapshot, error) {
+	loaded, err := p.Stack.Backend.Load(ctx, p.Stack.Ref, p.Vault.Opener)
+	if err != nil {
+		return nil, console.ExplainSecret(err, p.Stack.Ref.Stack)
+	}
+	warnOfRecovery(p.Console, loaded.Recovered, false)
+	sound, moved, err := loaded.Snapshot.InOrder()
+	if err != nil {
+		return nil, adviseRepair(err)
+	}
+	warnOfOrder(p.Console, loaded.Altered, moved)
+	return sound, nil
 }
 
 // apply runs an operation in a session, and leaves state and history behind.

@@ -50,7 +50,7 @@ func versionAdvice(ctx context.Context, program *check.Program, providers *Provi
 // versionInState is the version of a package's default provider in a state; empty when there is none, or none is known.
 func versionInState(base *state.Snapshot, pkg string) string {
 	for _, r := range base.Resources {
-		if r.Delete || r.Type != urn.ProviderType(pkg) || !strings.HasPrefix(r.URN.Name(), "default") {
+		if r.Delete || r.Type != urn.ProviderType(pkg) || !r.URN.IsDefaultProvider() {
 			continue
 		}
 		if version, ok := r.Inputs.Get("version").AsString(); ok {

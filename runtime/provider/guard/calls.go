@@ -147,6 +147,13 @@ func (p configured) Call(ctx context.Context, r provider.CallRequest) (out provi
 	return out, err
 }
 
+// List passes on to a provider that can list.
+func (p configured) List(ctx context.Context, r provider.ListRequest) (provider.ListResponse, error) {
+	defer p.enter("list "+r.Type, "", r.Query)()
+	out, err := provider.List(ctx, p.Configured, r)
+	return out, p.answer(err, nil)
+}
+
 func (p configured) Construct(ctx context.Context, r provider.ConstructRequest) (out provider.ConstructResponse,
 	err error) {
 	defer p.enter("construct "+r.Type, "", r.Inputs)()

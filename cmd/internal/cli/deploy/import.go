@@ -22,10 +22,11 @@ import (
 // importOptions are what `import` takes besides what all operations take.
 type importOptions struct {
 	operation.Options
-	file, parent, provider, out, from string
-	properties                        []string
-	protect, generate                 bool
-	args                              []string
+	file, query, found, parent, provider, out, from string
+
+	properties        []string
+	protect, generate bool
+	args              []string
 }
 
 func NewImport(a *console.Console, run func(context.Context, *importOptions) error) *cobra.Command {
@@ -36,7 +37,11 @@ func NewImport(a *console.Console, run func(context.Context, *importOptions) err
 			"program, after\n" +
 			"which there is nothing to do. Resources come from the command line, or several of them from a file:\n\n" +
 			"    {\"nameTable\": {\"box\": \"urn:…\"}, \"resources\": [{\"type\": \"…\", \"name\": \"…\", \"id\": \"…\", " +
-			"\"parent\": \"box\"}]}",
+			"\"parent\": \"box\"}]}\n\n" +
+			"A query file says which types to look for. Providers that can list what exists are asked, and what the stack does " +
+			"not\nhave yet is imported, or written to an import file to look through first:\n\n" +
+			"    resources:\n      - type: aws:s3/bucket:Bucket\n        query: {tags: {team: web}}\n" +
+			"        name: web-${name}",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.args = args
 			return runOperation(a, &o.Options, func(ctx context.Context, _ *operation.Options) error {
@@ -52,6 +57,9 @@ func NewImport(a *console.Console, run func(context.Context, *importOptions) err
 	f.BoolVar(&o.SkipPreview, "skip-preview", false, "do not preview first") // -f is --file here, as with the Pulumi CLI
 	f.BoolVar(&o.PreviewOnly, "preview-only", false, "only show what would be imported")
 	f.StringVarP(&o.file, "file", "f", "", "read what to import from this JSON file")
+	f.StringVar(&o.query, "query", "", "ask providers what exists, as this YAML or JSON file says")
+	f.StringVar(&o.found, "import-file", "",
+		"with --query: import nothing, and write what was found to this file, for --file; - is standard output")
 	f.StringVar(&o.parent, "parent", "", "the parent, as name=URN")
 	f.StringVar(&o.provider, "provider", "", "the provider, as name=URN")
 	f.StringSliceVar(&o.properties, "properties", nil, "the properties that the written YAML has; by default all")
@@ -130,8 +138,8 @@ func ImportResources(ctx context.Context, a *console.Console, o *importOptions) 
 		return console.WithCode(console.CodeBadUsage,
 			"--from is a flag of the Pulumi CLI that yamlhost does not have: write a file for --file instead")
 	}
-	table, entries, err := importEntries(a, o)
-	if err != nil {
+	table, entries, err := importEntries(ctx, a, o)
+	if err != nil || len(entries) == 0 {
 		return err
 	}
 	imported := &Importing{options: o, Table: table, entries: entries}
@@ -147,38 +155,55 @@ func ImportResources(ctx context.Context, a *console.Console, o *importOptions) 
 	return writeImported(a, o, imported)
 }
 
-// importEntries reads what to import, from the command line or from a file.
-func importEntries(a *console.Console, o *importOptions) (map[string]urn.URN, []ImportEntry, error) {
-	if o.file == "" {
-		if len(o.args) < 2 {
-			return nil, nil, console.WithCode(console.CodeBadUsage, "import takes a type, a name and an ID, or --file")
-		}
-		e := ImportEntry{Type: o.args[0], Name: o.args[1], Properties: o.properties}
-		if len(o.args) == 3 {
-			e.ID = o.args[2]
-		} else {
-			return nil, nil, console.WithCode(console.CodeBadUsage, "missing ID: import TYPE NAME ID")
-		}
-		table := map[string]urn.URN{}
-		for _, flag := range []struct {
-			name, text string
-			to         *string
-		}{{"parent", o.parent, &e.Parent}, {"provider", o.provider, &e.Provider}} {
-			if flag.text == "" {
-				continue
-			}
-			name, text, found := strings.Cut(flag.text, "=")
-			u, err := urn.Parse(text)
-			if !found || name == "" || err != nil {
-				return nil, nil, console.WithCode(console.CodeBadUsage, "--%s takes name=URN, not %q", flag.name, flag.text)
-			}
-			table[name], *flag.to = u, name
-		}
-		return table, []ImportEntry{e}, nil
+// importEntries reads what to import, from the command line or from a file, or asks providers for it. A query may have
+// nothing to import.
+func importEntries(ctx context.Context, a *console.Console, o *importOptions) (map[string]urn.URN, []ImportEntry,
+	error) {
+	switch {
+	case o.query == "" && o.found != "":
+		return nil, nil, console.WithCode(console.CodeBadUsage, "--import-file is for what --query finds")
+	case o.query != "":
+		return queried(ctx, a, o)
+	case o.file != "":
+		return importsOfFile(a, o)
 	}
-	if len(o.args) > 0 || o.parent != "" || o.provider != "" || len(o.properties) > 0 {
+	if len(o.args) < 2 {
 		return nil, nil, console.WithCode(console.CodeBadUsage,
-			"--file says it all: leave out what else is on the command line")
+			"import takes a type, a name and an ID, or --file, or --query")
+	}
+	if len(o.args) == 2 {
+		return nil, nil, console.WithCode(console.CodeBadUsage, "missing ID: import TYPE NAME ID")
+	}
+	e := ImportEntry{Type: o.args[0], Name: o.args[1], ID: o.args[2], Properties: o.properties}
+	table := map[string]urn.URN{}
+	for _, flag := range []struct {
+		name, text string
+		to         *string
+	}{{"parent", o.parent, &e.Parent}, {"provider", o.provider, &e.Provider}} {
+		if flag.text == "" {
+			continue
+		}
+		name, text, found := strings.Cut(flag.text, "=")
+		u, err := urn.Parse(text)
+		if !found || name == "" || err != nil {
+			return nil, nil, console.WithCode(console.CodeBadUsage, "--%s takes name=URN, not %q", flag.name, flag.text)
+		}
+		table[name], *flag.to = u, name
+	}
+	return table, []ImportEntry{e}, nil
+}
+
+// alone refuses arguments and flags that say what to import beside the flag that says it all.
+func (o *importOptions) alone(flag string) error {
+	if len(o.args) > 0 || o.parent != "" || o.provider != "" || len(o.properties) > 0 || o.file != "" && flag != "--file" {
+		return console.WithCode(console.CodeBadUsage, "%s says it all: leave out what else is on the command line", flag)
+	}
+	return nil
+}
+
+func importsOfFile(a *console.Console, o *importOptions) (map[string]urn.URN, []ImportEntry, error) {
+	if err := o.alone("--file"); err != nil {
+		return nil, nil, err
 	}
 	text, err := os.ReadFile(a.Path(o.file))
 	if err != nil {

@@ -44,6 +44,11 @@ func inPart(err error) error {
 	return &kept
 }
 
+// List passes on to a provider that can list. What it answers are texts, which every state can keep.
+func (g guarded) List(ctx context.Context, r provider.ListRequest) (provider.ListResponse, error) {
+	return provider.List(ctx, g.Configured, r)
+}
+
 func (g guarded) Check(ctx context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
 	answer, err := g.Configured.Check(ctx, r)
 	if err == nil {

@@ -318,6 +318,9 @@ func (b broken) Invoke(context.Context, provider.InvokeRequest) (provider.Invoke
 func (b broken) Call(context.Context, provider.CallRequest) (provider.CallResponse, error) {
 	return provider.CallResponse{}, b.err
 }
+func (b broken) List(context.Context, provider.ListRequest) (provider.ListResponse, error) {
+	return provider.ListResponse{}, b.err
+}
 func (b broken) Construct(context.Context, provider.ConstructRequest) (provider.ConstructResponse, error) {
 	return provider.ConstructResponse{}, b.err
 }

@@ -1,0 +1,326 @@
+package deploy
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/operation"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/printable"
+	"github.com/yamlhost/yamlhost/runtime/engine"
+	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/schema"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+	"github.com/yamlhost/yamlhost/workspace/project"
+)
+
+// mostShown is how many resources the table of what was found has. An import file has them all.
+const mostShown = 100
+
+// queried asks providers for what exists, as --query says, shows it, and returns what the stack does not have yet.
+// There is nothing to import when it has everything, or when it goes to a file.
+func queried(ctx context.Context, a *console.Console, o *importOptions) (map[string]urn.URN, []ImportEntry, error) {
+	if err := o.alone("--query"); err != nil {
+		return nil, nil, err
+	}
+	if o.found == "" {
+		if err := operation.MayAsk(a, &o.Options); err != nil {
+			return nil, nil, err
+		}
+	}
+	text, err := os.ReadFile(a.Path(o.query))
+	if err != nil {
+		return nil, nil, fmt.Errorf("read the query: %w", err)
+	}
+	q, diags := project.ParseQuery(diag.NewSource(a.Short(a.Path(o.query)), text))
+	if err := a.Report(diags); err != nil {
+		return nil, nil, err
+	}
+	s := &search{query: q, table: map[string]urn.URN{}}
+	if err := operation.Look(ctx, a, &o.Options, "Asking what exists", s.run); err != nil {
+		return nil, nil, err
+	}
+	if !o.Json {
+		if err := s.show(a.Streams.Err); err != nil {
+			return nil, nil, err
+		}
+	}
+	entries := s.missing()
+	switch {
+	case len(entries) == 0:
+		fmt.Fprintln(a.Streams.Err, "There is nothing to import.")
+		return nil, nil, nil
+	case o.found != "":
+		return nil, nil, s.save(a, o.found, entries)
+	}
+	imports := make([]ImportEntry, len(entries))
+	for n, e := range entries {
+		imports[n] = ImportEntry{Type: e.Type, Name: e.Name, ID: e.ID, Provider: e.Provider, Version: e.Version,
+			PluginDownloadURL: e.PluginDownloadURL}
+	}
+	return s.table, imports, nil
+}
+
+// search is a query under way.
+type search struct {
+	query *project.Query
+	table map[string]urn.URN // the providers that the query names
+	found []discovery
+}
+
+// discovery is a resource that was found.
+type discovery struct {
+	operation.SavedImport
+	managed string // the name that the stack has it under; empty when it does not have it
+}
+
+// run asks the providers.
+func (s *search) run(ctx context.Context, p *operation.Pipeline, o engine.Options) error {
+	var diags diag.Diagnostics
+	asked := make([]engine.Query, len(s.query.Resources))
+	for n := range s.query.Resources {
+		q := &s.query.Resources[n]
+		var found diag.Diagnostics
+		asked[n], found = s.ask(ctx, p, o.Base, q)
+		diags.Add(found...)
+	}
+	if err := p.Console.Report(diags); err != nil {
+		return err
+	}
+	answers, err := engine.List(ctx, o, asked)
+	switch {
+	case errors.Is(err, monitor.ErrReported):
+		return errors.New("a provider that the query needs could not be started: nothing was imported")
+	case err != nil:
+		return err
+	}
+	s.name(o.Base, asked, answers)
+	return nil
+}
+
+// ask is a query as the engine takes it, with what is wrong with it.
+func (s *search) ask(ctx context.Context, p *operation.Pipeline, base *state.Snapshot, q *project.QueriedType) (
+	asked engine.Query, diags diag.Diagnostics) {
+	fault := func(code diag.Code, at diag.Range, summary, detail string) {
+		diags.Add(diag.Diagnostic{Severity: diag.Error, Code: code, Subject: at, Summary: summary, Detail: detail})
+	}
+	pkg := urn.PackageOf(q.Type.Text)
+	asked = engine.Query{Type: q.Type.Text, Limit: q.Limit, Query: value.EmptyMap(),
+		Package: monitor.Package{Name: pkg, Version: schema.PlainVersion(q.Version), DownloadURL: q.DownloadURL}}
+	if q.Provider.Text != "" {
+		r, err := namedProvider(base, pkg, q.Provider.Text)
+		if err != nil {
+			fault(diag.Undeclared, q.Provider.Range, err.Error(),
+				"leave it out for the provider that the stack's configuration describes")
+			return asked, diags
+		}
+		asked.Provider = urn.Reference{URN: r.URN, ID: r.ID}.String()
+		s.table[r.URN.Name()] = r.URN
+	}
+	if len(q.Filter) > 0 {
+		var err error
+		if asked.Query, err = state.DecodeValue(q.Filter, p.Vault); err != nil {
+			fault(diag.WrongKind, q.At, "the query cannot be sent to a provider: "+err.Error(), "")
+		}
+	}
+	loaded, err := p.Providers.Schemas().Load(ctx, schema.Descriptor{Name: pkg, Version: asked.Package.Version,
+		DownloadURL: q.DownloadURL})
+	if err != nil {
+		if strings.Count(q.Type.Text, ":") != 2 {
+			fault(diag.PackageMissing, q.Type.Range, fmt.Sprintf("the type %s is not known", q.Type.Text), err.Error())
+		}
+		return asked, diags // the engine says what is wrong with the provider
+	}
+	r, err := loaded.ResolveResource(q.Type.Text)
+	switch {
+	case err != nil:
+		fault(diag.TokenNotFound, q.Type.Range, fmt.Sprintf("package %s has no type %s", pkg, q.Type.Text), "")
+		return asked, diags
+	case r.Component:
+		fault(diag.TokenNotFound, q.Type.Range, fmt.Sprintf("%s is a component, which no provider can list", r.Token), "")
+	}
+	asked.Type = r.Token
+	if r.ListInputs == nil {
+		return asked, diags
+	}
+	var known []string
+	for _, property := range r.ListInputs.Properties() {
+		known = append(known, property.Name)
+	}
+	for _, key := range q.Keys {
+		if slices.Contains(known, key.Text) {
+			continue
+		}
+		detail := "there is nothing that a list of it can be narrowed by"
+		if near := diag.Suggest(key.Text, known); len(near) > 0 {
+			detail = fmt.Sprintf("did you mean `%s`?", near[0])
+		} else if len(known) > 0 {
+			detail = "it takes: " + strings.Join(known, ", ")
+		}
+		fault(diag.UnknownProperty, key.Range, fmt.Sprintf("a list of %s cannot be narrowed by `%s`", r.Token, key.Text), detail)
+	}
+	return asked, diags
+}
+
+// namedProvider is the provider of a package that the stack has under a name or a URN.
+func namedProvider(base *state.Snapshot, pkg, name string) (*state.Resource, error) {
+	var others []string
+	if base != nil {
+		for _, r := range base.Resources {
+			switch {
+			case r.Type != urn.ProviderType(pkg) || r.Delete || r.URN.IsDefaultProvider():
+			case r.URN.Name() == name || string(r.URN) == name:
+				return r, nil
+			default:
+				others = append(others, r.URN.Name())
+			}
+		}
+	}
+	text := fmt.Sprintf("the stack has no provider `%s` of the package %s", name, pkg)
+	if len(others) > 0 {
+		text += "; it has " + strings.Join(others, ", ")
+	}
+	return nil, errors.New(text)
+}
+
+// name makes entries of what was found. Names are unique among them and in the stack, so that what is written can be
+// pasted into the program.
+func (s *search) name(base *state.Snapshot, asked []engine.Query, answers [][]engine.Found) {
+	type identity struct{ token, id, provider string }
+	managed, taken := map[identity]string{}, map[string]bool{}
+	if base != nil {
+		for _, r := range base.Resources {
+			taken[variable(r.URN.Name())] = true
+			if ref, err := urn.ParseReference(r.Provider); err == nil && !r.Delete {
+				for _, id := range []string{r.ID, r.ImportID} {
+					managed[identity{r.Type, id, explicit(ref.URN)}] = r.URN.Name()
+				}
+			}
+		}
+	}
+	for n, found := range answers {
+		q := &s.query.Resources[n]
+		var provider urn.URN
+		if ref, err := urn.ParseReference(asked[n].Provider); err == nil {
+			provider = ref.URN
+		}
+		first := len(s.found)
+		for _, f := range found {
+			d := discovery{SavedImport: operation.SavedImport{Type: asked[n].Type, ID: f.ID, Name: q.NameOf(f.ID, f.Name),
+				Version: q.Version, PluginDownloadURL: q.DownloadURL}}
+			if provider != "" {
+				d.Provider = provider.Name()
+			}
+			key := identity{d.Type, d.ID, explicit(provider)}
+			d.managed = managed[key]
+			if d.managed == "" {
+				managed[key] = d.Name // a second query may find it too
+			}
+			s.found = append(s.found, d)
+		}
+		slices.SortFunc(s.found[first:], func(a, b discovery) int {
+			return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID))
+		})
+	}
+	next := map[string]int{} // the number of the next of a name
+	for n := range s.found {
+		d := &s.found[n]
+		if d.managed != "" {
+			continue
+		}
+		d.Name = resourceName(d.Name)
+		for base := d.Name; taken[variable(d.Name)]; {
+			next[base] = max(next[base], 1) + 1
+			d.Name = base + "-" + strconv.Itoa(next[base])
+		}
+		taken[variable(d.Name)] = true
+	}
+}
+
+// explicit is the URN of a provider that is not a default one; all of those are one.
+func explicit(provider urn.URN) string {
+	if provider.IsDefaultProvider() {
+		return ""
+	}
+	return string(provider)
+}
+
+// longestName is how long a resource's name may be that a provider has made up, in bytes.
+const longestName = 200
+
+// resourceName is a provider's name of a resource as a stack can have it: without control characters, without what
+// divides the parts of a URN, and not too long.
+func resourceName(name string) string {
+	name = strings.ReplaceAll(printable.Text(strings.Join(strings.Fields(name), " ")), "::", ":")
+	if len(name) > longestName {
+		name = strings.ToValidUTF8(name[:longestName], "")
+	}
+	return cmp.Or(name, "resource")
+}
+
+// missing is what the stack does not have yet.
+func (s *search) missing() []operation.SavedImport {
+	var entries []operation.SavedImport
+	for _, d := range s.found {
+		if d.managed == "" {
+			entries = append(entries, d.SavedImport)
+		}
+	}
+	return entries
+}
+
+// show writes a table of what was found.
+func (s *search) show(out io.Writer) error {
+	if len(s.found) == 0 {
+		_, err := fmt.Fprintln(out, "Nothing of what the query asks for exists.")
+		return err
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "TYPE\tNAME\tID\tSTACK")
+	for n, d := range s.found {
+		if n == mostShown {
+			break
+		}
+		has := "-"
+		if d.managed != "" {
+			has = "has it"
+			if d.managed != d.Name {
+				has += " as " + printable.Text(d.managed)
+			}
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", printable.Text(d.Type), printable.Text(d.Name), oneLine(d.ID), has)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if more := len(s.found) - mostShown; more > 0 {
+		fmt.Fprintf(out, "… and %d more; an import file (--import-file) has them all\n", more)
+	}
+	return nil
+}
+
+// oneLine is a text from elsewhere as a cell of a table.
+func oneLine(text string) string {
+	return printable.Text(strings.NewReplacer("\n", " ", "\t", " ").Replace(text))
+}
+
+// save writes an import file.
+func (s *search) save(a *console.Console, name string, entries []operation.SavedImport) error {
+	if err := operation.WriteImports(a, name, s.table, entries); err != nil || name == "-" {
+		return err
+	}
+	fmt.Fprintf(a.Streams.Err, "%s lists %s; look through it, then `yamlhost import --file %s`.\n", name,
+		console.Count(len(entries), "resource"), name)
+	return nil
+}

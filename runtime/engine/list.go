@@ -1,0 +1,159 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/providers"
+	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// Query asks what exists of a type.
+type Query struct {
+	Type     string // canonical
+	Provider string // reference; empty for the package's default provider
+	Package  monitor.Package
+	Query    value.Value // a map: what the provider is to choose by
+	Limit    int         // at most so many; 0 for all
+}
+
+// Found is a resource that exists.
+type Found = provider.Listed
+
+// emptyPages is how many pages in a row may have nothing on them. A provider that filters what a service gives it has
+// some; one that never comes to an end has no others.
+const emptyPages = 1000
+
+// List asks providers what exists, with the configuration and the state of a stack, of which nothing changes: o is that
+// of a preview. It returns what was found for each query, in the providers' order and each ID once. Events tell only of
+// providers that cannot be used.
+func List(ctx context.Context, o Options, queries []Query) ([][]Found, error) {
+	show := o.Events
+	o.Events = func(e Event) {
+		if m, ok := e.(*Message); ok && show != nil {
+			show(m)
+		}
+	}
+	found := make([][]Found, len(queries))
+	var fault error
+	_, err := operate(ctx, o, updating, func(op *operation) {
+		l := &lister{life: op.lifetime, report: op.report, registry: op.registry, importer: op.importer}
+		found, fault = l.list(ctx, queries)
+		op.closeRequests()
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case fault != nil:
+		return nil, fault
+	}
+	return found, nil
+}
+
+// lister asks providers what exists.
+type lister struct {
+	life     *lifetime
+	report   *reporter
+	registry *providers.Registry
+	importer *importer
+}
+
+// list answers each query through the provider that an import of its type would have.
+func (l *lister) list(ctx context.Context, queries []Query) ([][]Found, error) {
+	if err := l.importer.begin(ctx); err != nil {
+		return nil, err
+	}
+	asIf := make([]Import, len(queries))
+	for n, q := range queries {
+		asIf[n] = Import{Type: q.Type, Provider: q.Provider, Package: q.Package}
+	}
+	refs, err := l.importer.importProviders(ctx, asIf)
+	if err != nil {
+		return nil, err
+	}
+	found := make([][]Found, len(queries))
+	for n, q := range queries {
+		i, err := l.registry.Get(refs[n])
+		switch {
+		case err != nil:
+			return nil, err
+		case i.Unconfigured:
+			return nil, fmt.Errorf("the configuration of the provider of %s is not known yet", q.Type)
+		}
+		if err := l.registry.Extend(i, asIf[n].extension, urn.URN(q.Type)); err != nil {
+			return nil, err
+		}
+		if found[n], err = l.listPages(i.Configured, q); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// listPages asks a provider for page after page. Answers that would never end, or that nothing could be imported by,
+// are faults.
+func (l *lister) listPages(p provider.Configured, q Query) ([]Found, error) {
+	var found []Found
+	ids, pages, empty := map[string]bool{}, map[string]bool{}, 0
+	request := provider.ListRequest{Type: q.Type, Query: q.Query, Limit: q.Limit}
+	for l.life.running.Err() == nil {
+		page, err := provider.List(l.life.calls, p, request)
+		if err != nil {
+			return nil, l.listFault(q.Type, err)
+		}
+		if page.Unknown {
+			return nil, fmt.Errorf("the provider of %s cannot tell yet which there are", q.Type)
+		}
+		for _, f := range page.Resources {
+			if f.ID == "" {
+				return nil, fmt.Errorf("the provider lists a %s that has no ID", q.Type)
+			}
+			if ids[f.ID] {
+				continue
+			}
+			if len(found) == provider.MaxListed {
+				return nil, fmt.Errorf("there are more than %d of %s: set a limit, or narrow the query", provider.MaxListed,
+					q.Type)
+			}
+			ids[f.ID] = true
+			if found = append(found, f); len(found) == q.Limit {
+				return found, nil
+			}
+		}
+		if page.Continuation == "" {
+			return found, nil
+		}
+		if empty++; len(page.Resources) > 0 {
+			empty = 0
+		}
+		if pages[page.Continuation] || empty > emptyPages {
+			return nil, fmt.Errorf("the provider's list of %s does not end: it leads back to a page, or to empty ones", q.Type)
+		}
+		pages[page.Continuation] = true
+		request.Continuation = page.Continuation
+		if q.Limit > 0 {
+			request.Limit = q.Limit - len(found)
+		}
+	}
+	return nil, l.life.running.Err()
+}
+
+// listFault says why a provider gave no list, and the way out where it has none to give.
+func (l *lister) listFault(token string, err error) error {
+	var crash *provider.CrashError
+	var fault *provider.Error
+	switch {
+	case errors.As(err, &crash):
+		return fmt.Errorf("list %s: %s", token, l.report.crashText(crash))
+	case errors.As(err, &fault) && fault.Unimplemented:
+		return fmt.Errorf("the provider cannot list %s: name resources by their IDs instead, with `import TYPE NAME ID` or "+
+			"`import --file` (%w)", token, err)
+	}
+	return fmt.Errorf("list %s: %w", token, err)
+}

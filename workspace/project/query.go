@@ -1,0 +1,125 @@
+package project
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"gopkg.in/yaml.v3"
+)
+
+// Query is a file that says which resources `import --query` is to look for.
+type Query struct {
+	Resources []QueriedType
+}
+
+// QueriedType asks what exists of a type.
+type QueriedType struct {
+	Type     Literal
+	Provider Literal // a name or a URN of a provider in the stack; empty for the default
+	// Version and DownloadURL are of the provider's plugin; empty for any.
+	Version, DownloadURL string
+	// Filter is what the provider is to choose by, as a JSON object, and Keys are its members; nil for everything.
+	Filter json.RawMessage
+	Keys   []Literal
+	At     diag.Range // of the filter, or else of the type
+	Limit  int        // 0 for all
+	Name   string     // how what is found is called, see NameOf
+}
+
+// ParseQuery reads a query file, in YAML or JSON. The query is of use only when nothing is an error.
+func ParseQuery(src *diag.Source) (*Query, diag.Diagnostics) {
+	q, d := &Query{}, &document{src: src}
+	root := d.parse(StripBOM(src.Text()))
+	if d.diags.HasErrors() {
+		return q, d.diags
+	}
+	list := d.fields("a query", root, "resources")["resources"].value
+	switch {
+	case isNull(list) || list.Kind == yaml.SequenceNode && len(list.Content) == 0:
+		d.add(diag.RequiredMissing, d.at(root), "the query names no resources",
+			"write a list of types: `resources: [{type: …}]`")
+	case list.Kind != yaml.SequenceNode:
+		d.wrongKind("resources", "a list", list)
+	default:
+		for n, item := range list.Content {
+			q.Resources = append(q.Resources, d.queriedType(fmt.Sprintf("resources[%d]", n), follow(item)))
+		}
+	}
+	return q, d.diags
+}
+
+func (d *document) queriedType(field string, n *yaml.Node) QueriedType {
+	of := d.fields(field, n, "type", "provider", "version", "pluginDownloadURL", "query", "limit", "name")
+	literal := func(key string) Literal {
+		if l := d.text(field+"."+key, of[key].value); l != nil {
+			return *l
+		}
+		return Literal{}
+	}
+	q := QueriedType{Type: literal("type"), Provider: literal("provider"), Version: literal("version").Text,
+		DownloadURL: literal("pluginDownloadURL").Text}
+	if q.Type.Text == "" && (isNull(of["type"].value) || isText(of["type"].value)) {
+		d.add(diag.RequiredMissing, d.at(n), field+" has no type", "write the type of resources to look for, such as "+
+			"`type: aws:s3/bucket:Bucket`")
+	}
+	q.At = q.Type.Range
+	if filter := of["query"].value; !isNull(filter) {
+		q.At = d.at(filter)
+		q.Keys, q.Filter = d.filter(field+".query", filter)
+	}
+	if limit := of["limit"].value; !isNull(limit) {
+		if limit.Decode(&q.Limit) != nil || limit.ShortTag() != "!!int" || q.Limit < 1 || q.Limit > math.MaxInt32 {
+			d.wrongKind(field+".limit", "a whole number from 1", limit)
+		}
+	}
+	name := literal("name")
+	for _, part := range placeholders().FindAllString(name.Text, -1) {
+		if !slices.Contains([]string{"${name}", "${id}", "$${"}, part) {
+			d.add(diag.BadInterpolation, name.Range, fmt.Sprintf("%s.name has %s, which nothing stands for", field, part),
+				"names are made of `${name}`, which is the provider's name of the resource or else its ID, and `${id}`")
+		}
+	}
+	q.Name = name.Text
+	return q
+}
+
+// filter is a map as JSON, and its keys.
+func (d *document) filter(field string, n *yaml.Node) (keys []Literal, text json.RawMessage) {
+	for _, e := range d.entries(field, n) {
+		keys = append(keys, e.key)
+	}
+	if d.diags.HasErrors() {
+		return keys, nil
+	}
+	data, err := (&decoder{}).decode(n, 0)
+	if err == nil {
+		text, err = json.Marshal(data)
+	}
+	if err != nil {
+		d.add(diag.WrongKind, d.at(n), fmt.Sprintf("%s cannot be sent to a provider: %s", field, err), "")
+	}
+	return keys, text
+}
+
+// placeholders finds what stands for something in a name, and what escapes that.
+var placeholders = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\$\$\{|\$\{[^}]*\}?`)
+})
+
+// NameOf is the name of a resource that was found: ${name} stands for the name that its provider has for it, or else
+// for its ID, and ${id} for the ID. Without a template it is ${name}.
+func (q *QueriedType) NameOf(id, name string) string {
+	if name == "" {
+		name = id
+	}
+	if q.Name == "" {
+		return name
+	}
+	return strings.NewReplacer("$${", "${", "${name}", name, "${id}", id).Replace(q.Name)
+}
