@@ -187,6 +187,20 @@ func (c *fitter) bind(e *ast.Call, f *builtins.Func) ([]ast.Expr, bool) {
 	return []ast.Expr{e.Argument}, true
 }
 
+// bindAll is bind with nil for each argument that was left out. Where the arguments cannot be bound, it infers what is
+// inside of them.
+func (c *typer) bindAll(e *ast.Call, f *builtins.Func) ([]ast.Expr, bool) {
+	args, ok := c.bind(e, f)
+	if !ok {
+		c.inferInside(e)
+		return nil, false
+	}
+	for len(args) < len(f.Params) {
+		args = append(args, nil)
+	}
+	return args, true
+}
+
 func (c *fitter) count(e *ast.Call, f *builtins.Func, args []ast.Expr, at diag.Range) ([]ast.Expr, bool) {
 	if e.Expanded {
 		if len(args)-1 > f.Max() && f.Max() >= 0 {

@@ -337,23 +337,25 @@ func (c *typer) inferSplat(e *ast.Splat) schema.Type {
 	return &schema.Array{Item: c.infer(e.Each)}
 }
 
-func (c *typer) inferFor(e *ast.For) schema.Type {
-	var key, item schema.Type = schema.Any, schema.Any
-	collection := c.infer(e.Collection)
+// itemTypes is the types of the keys and the items of a collection; both are Any where that is open.
+func itemTypes(collection schema.Type) (key, item schema.Type) {
 	switch t := schema.Required(collection).(type) {
 	case *schema.Array:
-		key, item = schema.Integer, t.Item
+		return schema.Integer, t.Item
 	case *schema.Map:
-		key, item = schema.String, t.Item
+		return schema.String, t.Item
 	case *schema.Object:
-		key, item = schema.String, memberUnion(t)
-	case schema.Primitive:
-		if !open(t) {
-			c.errorf(diag.NotAssignable, e.Collection.Range(), "", "a for expression goes over a list or a map, not %s",
-				typeWithArticle(collection))
-			key, item = schema.Invalid, schema.Invalid
-		}
-	case *schema.ResourceType:
+		return schema.String, memberUnion(t)
+	}
+	return schema.Any, schema.Any
+}
+
+func (c *typer) inferFor(e *ast.For) schema.Type {
+	collection := c.infer(e.Collection)
+	key, item := itemTypes(collection)
+	t := schema.Required(collection)
+	_, resource := t.(*schema.ResourceType)
+	if scalar, ok := t.(schema.Primitive); resource || ok && !open(scalar) {
 		c.errorf(diag.NotAssignable, e.Collection.Range(), "", "a for expression goes over a list or a map, not %s",
 			typeWithArticle(collection))
 		key, item = schema.Invalid, schema.Invalid

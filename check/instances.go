@@ -101,21 +101,13 @@ func loopable(t schema.Type) bool {
 
 // eachType is the type of `each` in a resource with forEach.
 func (c *typer) eachType(n *Node) schema.Type {
-	var key, item schema.Type = schema.Any, schema.Any
-	switch t := schema.Required(c.infer(n.Resource.Decl.ForEach)).(type) {
-	case *schema.Array:
-		key, item = schema.Integer, t.Item
-	case *schema.Map:
-		key, item = schema.String, t.Item
-	case *schema.Object:
-		key, item = schema.String, memberUnion(t)
-	case schema.Primitive:
-		switch t {
-		case schema.Integer, schema.Number:
-			key, item = schema.Integer, schema.Integer
-		case schema.Bool:
-			return schema.ObjectOf(&schema.Property{Name: "value", Type: schema.Bool, Required: true})
-		}
+	collection := c.infer(n.Resource.Decl.ForEach)
+	key, item := itemTypes(collection)
+	switch schema.Required(collection) {
+	case schema.Integer, schema.Number:
+		key, item = schema.Integer, schema.Integer
+	case schema.Bool:
+		return schema.ObjectOf(&schema.Property{Name: "value", Type: schema.Bool, Required: true})
 	}
 	return schema.ObjectOf(&schema.Property{Name: "key", Type: key, Required: true},
 		&schema.Property{Name: "value", Type: item, Required: true})

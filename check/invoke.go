@@ -119,13 +119,9 @@ func (c *typer) inferShortInvoke(e *ast.Call) schema.Type {
 // inferInvoke is fn::invoke with its body (L6.C).
 func (c *typer) inferInvoke(e *ast.Call) schema.Type {
 	f, _ := builtins.Lookup(invokeName)
-	args, ok := c.bind(e, f)
+	args, ok := c.bindAll(e, f)
 	if !ok {
-		c.inferInside(e)
 		return schema.Invalid
-	}
-	for len(args) < len(f.Params) {
-		args = append(args, nil)
 	}
 	function, arguments, selector, options := args[0], args[1], args[2], args[3]
 	in := &Invoke{Arguments: arguments}

@@ -19,13 +19,9 @@ const (
 
 // inferMethod resolves the call of a method, checks its arguments and finds the type of its result.
 func (c *typer) inferMethod(e *ast.Call, f *builtins.Func) schema.Type {
-	args, ok := c.bind(e, f)
+	args, ok := c.bindAll(e, f)
 	if !ok {
-		c.inferInside(e)
 		return schema.Invalid
-	}
-	for len(args) < len(f.Params) {
-		args = append(args, nil)
 	}
 	sound := true
 	for i, arg := range args {

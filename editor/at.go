@@ -40,24 +40,10 @@ func (p *Program) source(path string, offset int) (*diag.Source, int) {
 	return found, offset
 }
 
+// eachDeclaration calls fn with the place of everything that the program declares.
 func (p *Program) eachDeclaration(fn func(diag.Range)) {
-	for _, c := range p.File.Config {
-		fn(c.Range)
-	}
-	for _, v := range p.File.Variables {
-		fn(v.Range)
-	}
-	for _, r := range p.File.Resources {
-		fn(r.Range)
-	}
-	for _, o := range p.File.Outputs {
-		fn(o.Range)
-	}
-	for _, c := range p.File.Components {
-		fn(c.Range)
-	}
-	for _, h := range p.File.Hooks {
-		fn(h.Range)
+	for _, d := range p.File.Declarations() {
+		fn(d.Range)
 	}
 	for _, t := range p.File.Transforms {
 		fn(t.Range)

@@ -9,11 +9,11 @@ import (
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/status"
 
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/eval"
+	"github.com/yamlhost/yamlhost/internal/transport"
 )
 
 // engine is the service of the engine that started the host. Without one, messages go to a writer.
@@ -27,7 +27,7 @@ func dialEngine(address string, stderr io.Writer) (*engine, error) {
 	if address == "" {
 		return &engine{stderr: stderr}, nil
 	}
-	conn, err := grpc.NewClient("passthrough:///"+address, dialOptions()...)
+	conn, err := transport.Dial(address)
 	if err != nil {
 		return nil, fmt.Errorf("connect to the engine at %s: %w", address, err)
 	}
@@ -129,23 +129,11 @@ func (e *engine) requireVersion(ctx context.Context, wanted string) error {
 	return fmt.Errorf("%s", status.Convert(err).Message())
 }
 
-// watch returns when ctx is done or the engine is gone (F2.11). An engine without a health service is trusted to end
-// us.
+// watch returns when ctx is done or the engine is gone, which is an error (F2.11).
 func (e *engine) watch(ctx context.Context) error {
 	if e.conn == nil {
 		<-ctx.Done()
 		return nil
 	}
-	watch, err := grpc_health_v1.NewHealthClient(e.conn).Watch(ctx, &grpc_health_v1.HealthCheckRequest{})
-	for err == nil {
-		_, err = watch.Recv()
-	}
-	switch {
-	case ctx.Err() != nil:
-		return nil
-	case status.Code(err) == codes.Unimplemented:
-		<-ctx.Done()
-		return nil
-	}
-	return fmt.Errorf("the engine is gone: %s", status.Convert(err).Message())
+	return transport.WatchEngine(ctx, e.conn)
 }

@@ -6,9 +6,9 @@ import (
 	"fmt"
 
 	"github.com/pulumi/pulumi/sdk/v3/proto/go/codegen"
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/status"
 
+	"github.com/yamlhost/yamlhost/internal/transport"
 	"github.com/yamlhost/yamlhost/schema"
 )
 
@@ -20,7 +20,7 @@ func (h *Host) schemas(target string) (_ schema.Loader, close func(), err error)
 		}
 		return schema.NewLoader(h.options.Schemas), func() {}, nil
 	}
-	conn, err := grpc.NewClient("passthrough:///"+target, dialOptions()...)
+	conn, err := transport.Dial(target)
 	if err != nil {
 		return nil, nil, fmt.Errorf("connect to the schema loader at %s: %w", target, err)
 	}

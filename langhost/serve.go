@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"sync"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"google.golang.org/grpc"
@@ -15,6 +14,7 @@ import (
 	"google.golang.org/grpc/health/grpc_health_v1"
 
 	"github.com/yamlhost/yamlhost/builtins"
+	"github.com/yamlhost/yamlhost/internal/transport"
 )
 
 // Arguments are the command line that engines start a language host with.
@@ -65,22 +65,21 @@ func Serve(ctx context.Context, o Options, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	address, stop, err := transport.Serve("the language host", func(s *grpc.Server) {
+		pulumirpc.RegisterLanguageRuntimeServer(s, host)
+		pulumirpc.RegisterConverterServer(s, host)
+		grpc_health_v1.RegisterHealthServer(s, health.NewServer())
+	})
 	if err != nil {
-		return errors.Join(fmt.Errorf("serve the language host: %w", err), host.Close())
+		return errors.Join(err, host.Close())
 	}
-	server := grpc.NewServer(serverOptions()...)
-	pulumirpc.RegisterLanguageRuntimeServer(server, host)
-	pulumirpc.RegisterConverterServer(server, host)
-	grpc_health_v1.RegisterHealthServer(server, health.NewServer())
-	var serving sync.WaitGroup
-	serving.Go(func() { _ = server.Serve(listener) }) // it ends when it is stopped
-	_, err = fmt.Fprintln(stdout, listener.Addr().(*net.TCPAddr).Port)
+	defer stop()
+	_, port, err := net.SplitHostPort(address)
+	if err == nil {
+		_, err = fmt.Fprintln(stdout, port)
+	}
 	if err == nil {
 		err = host.engine.watch(ctx)
 	}
-	closing := host.Close()
-	server.Stop()
-	serving.Wait()
-	return errors.Join(err, closing)
+	return errors.Join(err, host.Close())
 }

@@ -25,12 +25,8 @@ func (b *bodyReader) configSection(section, hiding *section) (declarations []*as
 }
 
 // inputSection reads the inputs of a component.
-func (b *bodyReader) inputSection(section *section) (inputs []*ast.Config) {
-	for _, it := range b.items(section, (*bodyReader).inputItem) {
-		b.diags.Add(it.diags...)
-		inputs = append(inputs, it.config)
-	}
-	return inputs
+func (b *bodyReader) inputSection(section *section) []*ast.Config {
+	return read(b, section, (*bodyReader).inputItem, func(it item) *ast.Config { return it.config })
 }
 
 func (b *bodyReader) configItem(e entry, name ast.Literal) item {

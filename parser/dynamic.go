@@ -15,12 +15,8 @@ var (
 )
 
 // dynamicSection reads types whose provider is a source file beside the program (D15), an extension of yamlhost.
-func (b *bodyReader) dynamicSection(section *section) (types []*ast.Dynamic) {
-	for _, it := range b.items(section, (*bodyReader).dynamicItem) {
-		b.diags.Add(it.diags...)
-		types = append(types, it.dynamic)
-	}
-	return types
+func (b *bodyReader) dynamicSection(section *section) []*ast.Dynamic {
+	return read(b, section, (*bodyReader).dynamicItem, func(it item) *ast.Dynamic { return it.dynamic })
 }
 
 func (b *bodyReader) dynamicItem(e entry, name ast.Literal) item {

@@ -121,25 +121,7 @@ func (o *outline) once(taken map[string]diag.Range) {
 			d.Related = []diag.Related{{Range: first, Message: "declared here first"}}
 		}
 	}
-	for _, c := range o.file.Config {
-		check("configuration value", c.Name)
-	}
-	for _, v := range o.file.Variables {
-		check("variable", v.Name)
-	}
-	for _, r := range o.file.Resources {
-		check("resource", r.Name)
-	}
-	for _, out := range o.file.Outputs {
-		check("output", out.Name)
-	}
-	for _, c := range o.file.Components {
-		check("component", c.Name)
-	}
-	for _, h := range o.file.Hooks {
-		check("hook", h.Name)
-	}
-	for _, d := range o.file.Dynamic {
-		check("dynamic type", d.Name)
+	for kind, d := range o.file.Declarations() {
+		check(kind, d.Name)
 	}
 }

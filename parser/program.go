@@ -251,12 +251,8 @@ func present(e ast.Expr) ast.Expr {
 	return e
 }
 
-func (b *bodyReader) variableSection(section *section) (variables []*ast.Variable) {
-	for _, it := range b.items(section, (*bodyReader).variableItem) {
-		b.diags.Add(it.diags...)
-		variables = append(variables, it.variable)
-	}
-	return variables
+func (b *bodyReader) variableSection(section *section) []*ast.Variable {
+	return read(b, section, (*bodyReader).variableItem, func(it item) *ast.Variable { return it.variable })
 }
 
 func (b *bodyReader) variableItem(e entry, name ast.Literal) item {
@@ -264,12 +260,8 @@ func (b *bodyReader) variableItem(e entry, name ast.Literal) item {
 	return item{variable: &ast.Variable{Name: name, Range: b.whole(e), Value: value, Unit: ast.NewUnit(value)}}
 }
 
-func (b *bodyReader) outputSection(section *section) (outputs []*ast.Output) {
-	for _, it := range b.items(section, (*bodyReader).outputItem) {
-		b.diags.Add(it.diags...)
-		outputs = append(outputs, it.output)
-	}
-	return outputs
+func (b *bodyReader) outputSection(section *section) []*ast.Output {
+	return read(b, section, (*bodyReader).outputItem, func(it item) *ast.Output { return it.output })
 }
 
 func (b *bodyReader) outputItem(e entry, name ast.Literal) item {
@@ -280,12 +272,8 @@ func (b *bodyReader) outputItem(e entry, name ast.Literal) item {
 var componentKeys = []string{"name", "description", "token", "pulumi", "inputs", "variables", "resources", "outputs"}
 
 // componentSection reads components (L3.E).
-func (b *bodyReader) componentSection(section *section) (components []*ast.Component) {
-	for _, it := range b.items(section, (*bodyReader).componentItem) {
-		b.diags.Add(it.diags...)
-		components = append(components, it.component)
-	}
-	return components
+func (b *bodyReader) componentSection(section *section) []*ast.Component {
+	return read(b, section, (*bodyReader).componentItem, func(it item) *ast.Component { return it.component })
 }
 
 func (b *bodyReader) componentItem(e entry, name ast.Literal) item {
@@ -333,12 +321,8 @@ var hookKeys = []string{"command", "onDryRun", "ignoreErrors"}
 
 // hookSection reads hooks, an extension of yamlhost. In a command, `args` stands for what the engine says about the
 // operation.
-func (b *bodyReader) hookSection(section *section) (hooks []*ast.Hook) {
-	for _, it := range b.items(section, (*bodyReader).hook) {
-		b.diags.Add(it.diags...)
-		hooks = append(hooks, it.hook)
-	}
-	return hooks
+func (b *bodyReader) hookSection(section *section) []*ast.Hook {
+	return read(b, section, (*bodyReader).hook, func(it item) *ast.Hook { return it.hook })
 }
 
 func (b *bodyReader) hook(e entry, name ast.Literal) item {

@@ -100,6 +100,15 @@ func newBodyReader(p *passage, f *findings, r *repairs, s *scope) *bodyReader {
 	return &bodyReader{newExprReader(newNodeReader(p, f, r), s)}
 }
 
+// read reads the declarations of a section, with what is to be said about them.
+func read[T any](b *bodyReader, s *section, reader itemReader, of func(item) T) (declarations []T) {
+	for _, it := range b.items(s, reader) {
+		b.diags.Add(it.diags...)
+		declarations = append(declarations, of(it))
+	}
+	return declarations
+}
+
 // items reads the entries of a section, each name once. What is to be said about an item comes with it; b gets all
 // else.
 func (b *bodyReader) items(s *section, read itemReader) []item {

@@ -45,11 +45,11 @@ var mayImport = map[string][]string{
 	"editor/lsp":          {"editor", "parser", "schema", "diag"},
 	"check":               {"parser/ast", "schema", "builtins", "value", "diag", "value/urn"},
 	"runtime/monitor":     {"value", "value/urn"},
-	"runtime/monitor/rpc": {"runtime/monitor", "value/wire", "value", "value/urn"},
+	"runtime/monitor/rpc": {"internal/transport", "runtime/monitor", "value/wire", "value", "value/urn"},
 	"eval": {"internal/confine", "internal/supervise", "internal/patient", "check", "parser/ast",
 		"builtins", "schema", "runtime/monitor", "value", "value/mask", "diag", "value/urn"},
 	"runtime/provider": {"value", "value/urn"},
-	"runtime/plugin": {"internal/httpget", "internal/environ", "internal/filelock", "runtime/provider", "value/wire",
+	"runtime/plugin": {"internal/transport", "internal/httpget", "internal/environ", "internal/filelock", "runtime/provider", "value/wire",
 		"value/mask", "schema", "value", "value/urn"},
 	"runtime/embedded": {"internal/cidr", "internal/functions", "internal/confine", "internal/supervise", "internal/patient",
 		"runtime/provider", "schema", "value", "value/mask", "value/urn"},
@@ -76,7 +76,7 @@ var mayImport = map[string][]string{
 		"langhost/pcl", "workspace", "workspace/sources", "workspace/compiler", "internal/environ",
 		"parser", "parser/ast", "check", "eval", "builtins", "schema", "value", "value/urn", "diag",
 		"runtime/monitor", "runtime/monitor/rpc", "runtime/provider", "runtime/plugin", "runtime/dynamic",
-		"workspace/project", "value/wire",
+		"workspace/project", "value/wire", "internal/transport",
 	},
 	// Golden files, for tests of all packages.
 	"internal/corpus":  {},
@@ -96,6 +96,8 @@ var mayImport = map[string][]string{
 	"internal/supervise": {},
 	// Files that may make their reader wait for ever.
 	"internal/patient": {},
+	// gRPC between processes of one machine.
+	"internal/transport": {},
 	// Dividing network addresses.
 	"internal/cidr":      {},
 	"internal/functions": {"value"},
@@ -147,11 +149,11 @@ var guests = []struct {
 	{"github.com/zclconf/go-cty/", []string{"builtins"}},
 	// PCL, which langhost/pcl translates, is written in HCL's syntax.
 	{"github.com/hashicorp/hcl/", []string{"diag", "parser", "langhost/pcl"}},
-	{"google.golang.org/grpc", []string{"value/wire", "runtime/monitor/rpc", "runtime/plugin", "langhost", "bench/floor",
+	{"google.golang.org/grpc", []string{"internal/transport", "value/wire", "runtime/monitor/rpc", "runtime/plugin", "langhost", "bench/floor",
 		"cmd/internal/report"}},
-	{"google.golang.org/grpc/", []string{"value/wire", "runtime/monitor/rpc", "runtime/plugin", "langhost", "bench/floor",
+	{"google.golang.org/grpc/", []string{"internal/transport", "value/wire", "runtime/monitor/rpc", "runtime/plugin", "langhost", "bench/floor",
 		"cmd/internal/report"}},
-	{"google.golang.org/protobuf/", []string{"value/wire", "runtime/monitor/rpc", "runtime/plugin", "langhost",
+	{"google.golang.org/protobuf/", []string{"internal/transport", "value/wire", "runtime/monitor/rpc", "runtime/plugin", "langhost",
 		"bench/floor", "cmd/internal/report"}},
 	{"google.golang.org/genproto/", []string{"value/wire", "runtime/monitor/rpc", "runtime/plugin", "langhost"}},
 	{"google.golang.org/api/", []string{"runtime/backend/bucket"}},

@@ -65,15 +65,7 @@ func doubleQuoted(text string) string {
 	b.WriteByte('"')
 	for _, r := range text {
 		switch {
-		case r == '"' || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\t':
-			b.WriteString(`\t`)
-		case r == '\r':
-			b.WriteString(`\r`)
+		case escaped(&b, r):
 		case unicode.IsPrint(r):
 			b.WriteRune(r)
 		case r > 0xffff:
@@ -84,4 +76,22 @@ func doubleQuoted(text string) string {
 	}
 	b.WriteByte('"')
 	return b.String()
+}
+
+// escaped writes a character that quoted texts of YAML and of HCL escape alike, and reports whether r is one.
+func escaped(b *strings.Builder, r rune) bool {
+	switch r {
+	case '"', '\\':
+		b.WriteByte('\\')
+		b.WriteRune(r)
+	case '\n':
+		b.WriteString(`\n`)
+	case '\t':
+		b.WriteString(`\t`)
+	case '\r':
+		b.WriteString(`\r`)
+	default:
+		return false
+	}
+	return true
 }

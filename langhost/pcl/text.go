@@ -212,15 +212,7 @@ func hclText(text string) string {
 	runes := []rune(text)
 	for i, r := range runes {
 		switch {
-		case r == '"' || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\r':
-			b.WriteString(`\r`)
-		case r == '\t':
-			b.WriteString(`\t`)
+		case escaped(&b, r):
 		case (r == '$' || r == '%') && i+1 < len(runes) && runes[i+1] == '{':
 			b.WriteRune(r)
 			b.WriteRune(r)

@@ -1,6 +1,8 @@
 package ast
 
 import (
+	"iter"
+
 	"path"
 	"strings"
 
@@ -48,6 +50,35 @@ type File struct {
 	Dynamic    []*Dynamic   // extension of yamlhost
 	Transforms []*Transform // extension of yamlhost
 	Messages   []*Message   // extension of yamlhost
+}
+
+// Declaration is what the entries of all sections with names have: a name, and the place of the whole entry.
+type Declaration struct {
+	Name  Literal
+	Range diag.Range
+}
+
+// Declarations goes over the named entries of the text, section by section, each with its kind in words.
+func (f *File) Declarations() iter.Seq2[string, Declaration] {
+	return func(yield func(string, Declaration) bool) {
+		_ = each(f.Config, "configuration value", func(d *Config) Declaration { return Declaration{d.Name, d.Range} }, yield) &&
+			each(f.Variables, "variable", func(d *Variable) Declaration { return Declaration{d.Name, d.Range} }, yield) &&
+			each(f.Resources, "resource", func(d *Resource) Declaration { return Declaration{d.Name, d.Range} }, yield) &&
+			each(f.Outputs, "output", func(d *Output) Declaration { return Declaration{d.Name, d.Range} }, yield) &&
+			each(f.Components, "component", func(d *Component) Declaration { return Declaration{d.Name, d.Range} }, yield) &&
+			each(f.Hooks, "hook", func(d *Hook) Declaration { return Declaration{d.Name, d.Range} }, yield) &&
+			each(f.Dynamic, "dynamic type", func(d *Dynamic) Declaration { return Declaration{d.Name, d.Range} }, yield)
+	}
+}
+
+// each yields the entries of one section; false when the loop was left.
+func each[D any](section []D, kind string, of func(D) Declaration, yield func(string, Declaration) bool) bool {
+	for _, d := range section {
+		if !yield(kind, of(d)) {
+			return false
+		}
+	}
+	return true
 }
 
 // Slip is a section with a misspelt key.

@@ -2,8 +2,6 @@ package plugin
 
 import (
 	"context"
-	"fmt"
-	"net"
 	"strings"
 	"sync"
 
@@ -16,6 +14,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/emptypb"
 
+	"github.com/yamlhost/yamlhost/internal/transport"
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
@@ -31,20 +30,11 @@ type engineService struct {
 // serveEngine starts the service, with the one for views and the health service that plugins watch to end when we do.
 // stop waits until no goroutine of it is left.
 func serveEngine(o *Options, v *views) (address string, stop func(), err error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", nil, fmt.Errorf("start the engine's service for plugins: %w", err)
-	}
-	server := grpc.NewServer(serverOptions()...)
-	pulumirpc.RegisterEngineServer(server, &engineService{options: o})
-	pulumirpc.RegisterResourceStatusServer(server, v)
-	grpc_health_v1.RegisterHealthServer(server, health.NewServer())
-	var serving sync.WaitGroup
-	serving.Go(func() { _ = server.Serve(listener) })
-	return listener.Addr().String(), func() {
-		server.Stop()
-		serving.Wait()
-	}, nil
+	return transport.Serve("the engine's service for plugins", func(s *grpc.Server) {
+		pulumirpc.RegisterEngineServer(s, &engineService{options: o})
+		pulumirpc.RegisterResourceStatusServer(s, v)
+		grpc_health_v1.RegisterHealthServer(s, health.NewServer())
+	})
 }
 
 // Log passes on a message.

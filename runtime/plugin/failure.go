@@ -9,6 +9,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/protoadapt"
 
+	"github.com/yamlhost/yamlhost/internal/transport"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/value"
 	"github.com/yamlhost/yamlhost/value/wire"
@@ -111,13 +112,7 @@ func statusOf(err error, encoding wire.Options) error {
 		}
 		details = append(details, d)
 	}
-	s := status.New(code, e.Error())
-	if len(details) > 0 {
-		if detailed, fault := s.WithDetails(details...); fault == nil {
-			s = detailed
-		}
-	}
-	return s.Err()
+	return transport.Status(code, e.Error(), details...)
 }
 
 // propertiesOrEmpty reads a nil struct as no properties.

@@ -5,32 +5,20 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"sync"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/health/grpc_health_v1"
-	"google.golang.org/grpc/status"
 
+	"github.com/yamlhost/yamlhost/internal/transport"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
 // Serve offers a provider on a port of 127.0.0.1. stop ends that, calls in flight too, and returns once no goroutine of
 // it is left; the provider stays the caller's to close.
 func Serve(p provider.Provider) (address string, stop func(), err error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", nil, fmt.Errorf("serve the provider: %w", err)
-	}
-	server := grpc.NewServer(serverOptions()...)
-	pulumirpc.RegisterResourceProviderServer(server, NewServer(p))
-	var serving sync.WaitGroup
-	serving.Go(func() { _ = server.Serve(listener) })
-	return listener.Addr().String(), func() {
-		server.Stop()
-		serving.Wait()
-	}, nil
+	return transport.Serve("the provider", func(s *grpc.Server) {
+		pulumirpc.RegisterResourceProviderServer(s, NewServer(p))
+	})
 }
 
 // ServeMain is the whole life of a plugin's process: it prints the port to stdout (F2.5) and serves until ctx is done
@@ -53,26 +41,13 @@ func ServeMain(ctx context.Context, p provider.Provider, stdout io.Writer, engin
 		<-ctx.Done()
 		return nil
 	}
-	return watchEngine(ctx, engineAddress)
-}
-
-// watchEngine returns when ctx is done or the engine is gone. An engine without a health service is trusted to end us.
-func watchEngine(ctx context.Context, address string) error {
-	conn, err := dial(address, nil)
+	conn, err := dial(engineAddress, nil)
 	if err != nil {
-		return fmt.Errorf("watch the engine at %s: %w", address, err)
+		return fmt.Errorf("watch the engine at %s: %w", engineAddress, err)
 	}
 	defer func() { _ = conn.Close() }()
-	watch, err := grpc_health_v1.NewHealthClient(conn).Watch(ctx, &grpc_health_v1.HealthCheckRequest{})
-	for err == nil {
-		_, err = watch.Recv()
+	if err := transport.WatchEngine(ctx, conn); err != nil {
+		return fmt.Errorf("watch the engine at %s: %w", engineAddress, err)
 	}
-	switch {
-	case ctx.Err() != nil:
-		return nil
-	case status.Code(err) == codes.Unimplemented:
-		<-ctx.Done()
-		return nil
-	}
-	return fmt.Errorf("the engine at %s is gone: %s", address, status.Convert(err).Message())
+	return nil
 }

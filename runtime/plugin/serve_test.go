@@ -65,7 +65,7 @@ func TestServeMainEndsWithEngine(t *testing.T) { // F2.11
 	require.NoError(t, err)
 	_, done := serveMain(t, t.Context(), &recorder{}, address)
 	require.NoError(t, host.Close())
-	require.ErrorContains(t, <-done, "the engine at "+address+" is gone")
+	require.ErrorContains(t, <-done, "watch the engine at "+address+": the engine is gone")
 }
 
 func TestEngineService(t *testing.T) { // F2.11

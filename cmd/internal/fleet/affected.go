@@ -1,11 +1,8 @@
 package fleet
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -18,31 +15,24 @@ func changedFiles(ctx context.Context, a *console.Console, root, span string) ([
 	if strings.HasPrefix(span, "-") {
 		return nil, console.WithCode(console.CodeBadUsage, "--affected-by takes a range of commits, not %q", span)
 	}
-	git := func(args ...string) (string, error) {
-		cmd := exec.CommandContext(ctx, "git", append([]string{"-C", root}, args...)...)
-		cmd.Env = a.ChildEnv()
-		var said bytes.Buffer
-		cmd.Stderr = &said
-		out, err := cmd.Output()
-		switch {
-		case errors.Is(err, exec.ErrNotFound):
-			return "", errors.New("--affected-by needs git, and there is none on PATH")
-		case err != nil:
-			return "", fmt.Errorf("--affected-by %s: git says: %s", span, strings.TrimSpace(said.String()))
+	ask := func(args ...string) (string, error) {
+		out, err := git(ctx, a, root, args...)
+		if err != nil {
+			return "", fmt.Errorf("--affected-by %s: %w", span, err)
 		}
-		return string(out), nil
+		return out, nil
 	}
-	top, err := git("rev-parse", "--show-toplevel")
+	top, err := ask("rev-parse", "--show-toplevel")
 	if err != nil {
 		return nil, err
 	}
 	// Both names of a file that was moved count: renames are told as a deletion and an addition.
-	list, err := git("diff", "--name-only", "--no-renames", "-z", span, "--")
+	list, err := ask("diff", "--name-only", "--no-renames", "-z", span, "--")
 	if err != nil {
 		return nil, err
 	}
 	if !strings.Contains(span, "..") {
-		more, err := git("ls-files", "--others", "--exclude-standard", "--full-name", "-z")
+		more, err := ask("ls-files", "--others", "--exclude-standard", "--full-name", "-z")
 		if err != nil {
 			return nil, err
 		}

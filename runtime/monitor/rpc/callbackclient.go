@@ -8,6 +8,8 @@ import (
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/yamlhost/yamlhost/internal/transport"
 )
 
 // programs are the processes that are called back: one connection for each, as long as the monitor is served (E2.69).
@@ -48,7 +50,7 @@ func (p *programs) connect(target string) (*grpc.ClientConn, error) {
 	if conn := p.conns[target]; conn != nil {
 		return conn, nil
 	}
-	conn, err := grpc.NewClient("passthrough:///"+target, dialOptions()...)
+	conn, err := transport.Dial(target)
 	if err != nil {
 		return nil, err
 	}

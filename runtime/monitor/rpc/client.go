@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 	"google.golang.org/protobuf/types/known/structpb"
 
+	"github.com/yamlhost/yamlhost/internal/transport"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/value"
 	"github.com/yamlhost/yamlhost/value/urn"
@@ -42,7 +43,7 @@ func WithInfo(info monitor.Info) Option { return func(c *Client) { c.info = info
 // Dial makes a client for the monitor at host:port. Nothing is sent before the first call. The caller closes the
 // client.
 func Dial(address string, options ...Option) (*Client, error) {
-	conn, err := grpc.NewClient("passthrough:///"+address, dialOptions()...)
+	conn, err := transport.Dial(address)
 	if err != nil {
 		return nil, fmt.Errorf("connect to the resource monitor at %s: %w", address, err)
 	}

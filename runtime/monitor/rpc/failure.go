@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/protoadapt"
 
+	"github.com/yamlhost/yamlhost/internal/transport"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 )
 
@@ -57,13 +58,7 @@ func statusOf(err error) error {
 		}
 		details = append(details, list)
 	}
-	s := status.New(code, err.Error())
-	if len(details) > 0 {
-		if detailed, fault := s.WithDetails(details...); fault == nil {
-			s = detailed
-		}
-	}
-	return s.Err()
+	return transport.Status(code, err.Error(), details...)
 }
 
 // remoteError is an error from the other side: its text as it was there, and what it wraps there.

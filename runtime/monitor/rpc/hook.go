@@ -3,7 +3,6 @@ package rpc
 import (
 	"context"
 	"fmt"
-	"net"
 	"strconv"
 	"sync"
 
@@ -14,6 +13,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/structpb"
 
+	"github.com/yamlhost/yamlhost/internal/transport"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/value"
 	"github.com/yamlhost/yamlhost/value/wire"
@@ -26,8 +26,7 @@ type callbacks struct {
 	pulumirpc.UnimplementedCallbacksServer
 
 	mu      sync.Mutex // guards the rest
-	server  *grpc.Server
-	serving sync.WaitGroup
+	end     func()     // stops the server; nil before there is one
 	address string
 	answers map[string]answerer // by token
 }
@@ -39,14 +38,15 @@ type answerer func(ctx context.Context, request []byte) (proto.Message, error)
 func (c *callbacks) add(a answerer) (*pulumirpc.Callback, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.server == nil {
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if c.end == nil {
+		var err error
+		c.address, c.end, err = transport.Serve("callbacks", func(s *grpc.Server) {
+			pulumirpc.RegisterCallbacksServer(s, c)
+		})
 		if err != nil {
-			return nil, fmt.Errorf("serve callbacks: %w", err)
+			return nil, err
 		}
-		c.server, c.address, c.answers = grpc.NewServer(serverOptions()...), listener.Addr().String(), map[string]answerer{}
-		pulumirpc.RegisterCallbacksServer(c.server, c)
-		c.serving.Go(func() { _ = c.server.Serve(listener) }) // it ends when it is stopped
+		c.answers = map[string]answerer{}
 	}
 	token := strconv.Itoa(len(c.answers))
 	c.answers[token] = a
@@ -55,11 +55,10 @@ func (c *callbacks) add(a answerer) (*pulumirpc.Callback, error) {
 
 func (c *callbacks) stop() {
 	c.mu.Lock()
-	server := c.server
+	end := c.end
 	c.mu.Unlock()
-	if server != nil {
-		server.Stop()
-		c.serving.Wait()
+	if end != nil {
+		end()
 	}
 }
 

@@ -2,9 +2,6 @@ package rpc
 
 import (
 	"context"
-	"fmt"
-	"net"
-	"sync"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"google.golang.org/grpc"
@@ -14,6 +11,7 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 	"google.golang.org/protobuf/types/known/structpb"
 
+	"github.com/yamlhost/yamlhost/internal/transport"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/value"
 	"github.com/yamlhost/yamlhost/value/urn"
@@ -23,20 +21,17 @@ import (
 // Serve offers a monitor on a port of 127.0.0.1. Calls in flight end when ctx does or stop is called; stop returns once
 // no goroutine of the server is left, and is safe to call twice.
 func Serve(ctx context.Context, m monitor.Monitor) (address string, stop func(), err error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", nil, fmt.Errorf("serve the resource monitor: %w", err)
-	}
-	server := grpc.NewServer(serverOptions()...)
 	monitor := newServer(m)
-	pulumirpc.RegisterResourceMonitorServer(server, monitor)
-	var serving sync.WaitGroup
-	serving.Go(func() { _ = server.Serve(listener) })
-	unwatch := context.AfterFunc(ctx, server.Stop)
-	return listener.Addr().String(), func() {
+	address, end, err := transport.Serve("the resource monitor", func(s *grpc.Server) {
+		pulumirpc.RegisterResourceMonitorServer(s, monitor)
+	})
+	if err != nil {
+		return "", nil, err
+	}
+	unwatch := context.AfterFunc(ctx, end)
+	return address, func() {
 		unwatch()
-		server.Stop()
-		serving.Wait()
+		end()
 		monitor.programs.close()
 	}, nil
 }

@@ -90,6 +90,17 @@ func severalFlags(a *console.Console, cmd *cobra.Command, o *operation.Options, 
 	}
 }
 
+// ordered is the graph in the order in which the operation takes projects.
+func (k several) ordered(g *projects.Graph) *projects.Graph {
+	switch {
+	case k.unlinked:
+		return &projects.Graph{Members: g.Members}
+	case k.reverse:
+		return g.Reversed()
+	}
+	return g
+}
+
 // runSeveral carries an operation out on every project of a selection.
 func runSeveral(ctx context.Context, a *console.Console, o *operation.Options, s *fleet.Selection, k several,
 	name string) error {
@@ -104,12 +115,7 @@ func runSeveral(ctx context.Context, a *console.Console, o *operation.Options, s
 			return err
 		}
 	}
-	switch {
-	case k.unlinked:
-		g = &projects.Graph{Members: g.Members}
-	case k.reverse:
-		g = g.Reversed()
-	}
+	g = k.ordered(g)
 	limits, err := s.Limits()
 	if err != nil {
 		return err
@@ -225,12 +231,7 @@ func submit(cmd *cobra.Command, a *console.Console, o *operation.Options, s *fle
 	if err != nil {
 		return err
 	}
-	switch {
-	case k.unlinked:
-		g = &projects.Graph{Members: g.Members}
-	case k.reverse:
-		g = g.Reversed()
-	}
+	g = k.ordered(g)
 	name := cmd.Name()
 	if o.PlanOnly {
 		name = "preview"

@@ -41,12 +41,17 @@ func newStackTag(a *console.Console, o *stackOptions) *cobra.Command {
 	return cmd
 }
 
-func tagList(ctx context.Context, a *console.Console, o *stackOptions) error {
+// tagsOf returns the tags of the stack that the command is about.
+func tagsOf(ctx context.Context, a *console.Console, o *stackOptions) (map[string]string, error) {
 	s, err := a.CurrentStack(ctx, o.stack)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	tags, err := s.Backend.Tags(s.Ref)
+	return s.Backend.Tags(s.Ref)
+}
+
+func tagList(ctx context.Context, a *console.Console, o *stackOptions) error {
+	tags, err := tagsOf(ctx, a, o)
 	if err != nil {
 		return err
 	}
@@ -60,11 +65,7 @@ func tagList(ctx context.Context, a *console.Console, o *stackOptions) error {
 }
 
 func tagGet(ctx context.Context, a *console.Console, o *stackOptions, name string) error {
-	s, err := a.CurrentStack(ctx, o.stack)
-	if err != nil {
-		return err
-	}
-	tags, err := s.Backend.Tags(s.Ref)
+	tags, err := tagsOf(ctx, a, o)
 	if err != nil {
 		return err
 	}
