@@ -140,5 +140,19 @@ type Entry struct {
 	Result   *Result   `json:"result,omitempty"`
 }
 
+// Schedule is a submission that is repeated.
+type Schedule struct {
+	Name  string    `json:"name"`
+	Every int64     `json:"every"` // seconds
+	Next  time.Time `json:"next"`
+	Jobs  []Job     `json:"jobs"`
+}
+
+// Ended is what Cancel has ended.
+type Ended struct {
+	Jobs     int
+	Schedule bool
+}
+
 // Over reports whether nothing more will happen to the job.
 func (e *Entry) Over() bool { return e.State != Waiting && e.State != Running }

@@ -48,8 +48,11 @@ func (*Queue) List(context.Context, string, int) ([]*Entry, error) { return nil,
 // Show fails.
 func (*Queue) Show(context.Context, int64) (*Entry, error) { return nil, errLean }
 
+// Schedules fails.
+func (*Queue) Schedules(context.Context) ([]*Schedule, error) { return nil, errLean }
+
 // Cancel fails.
-func (*Queue) Cancel(context.Context, string) (int, error) { return 0, errLean }
+func (*Queue) Cancel(context.Context, string) (Ended, error) { return Ended{}, errLean }
 
 // Follow fails.
 func (*Queue) Follow(context.Context, string, func(*Entry)) error { return errLean }

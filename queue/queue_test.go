@@ -100,6 +100,8 @@ func TestRetries(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[int]bool{0: false, 10: false, 12: false, 13: false, 14: true, 15: true, 19: true,
 		255: false} {
-		require.Equal(t, want, Retry(code), "%d", code)
+		require.Equal(t, want, Retry("run", code), "%d", code)
 	}
+	require.False(t, Retry("preview", 14))
+	require.True(t, Retry("preview", 19))
 }

@@ -16,13 +16,9 @@ import (
 // minimum is the shortest time between two submissions of a schedule.
 const minimum = time.Minute
 
-// Schedule submits the same jobs again and again, for the first time now. One of the same name is replaced; every 0
-// ends it. files are kept for as long as the schedule is there; nil for none.
+// Schedule submits the same jobs again and again, for the first time now. One of the same name is replaced. files are
+// kept for as long as the schedule is there; nil for none.
 func (q *Queue) Schedule(ctx context.Context, name string, every time.Duration, s Submission, files *Files) error {
-	if every == 0 {
-		_, err := q.pool.Exec(ctx, `DELETE FROM yamlhost_schedules WHERE name = $1`, name)
-		return err
-	}
 	if every < minimum {
 		return fmt.Errorf("a schedule goes on after a minute at the earliest, not after %s", every)
 	}
@@ -40,6 +36,33 @@ func (q *Queue) Schedule(ctx context.Context, name string, every time.Duration, 
 			ON CONFLICT (name) DO UPDATE SET every = $2, next = now(), submission = $3`, name, every, text)
 		return err
 	})
+}
+
+// Schedules are all schedules, by name.
+func (q *Queue) Schedules(ctx context.Context) ([]*Schedule, error) {
+	rows, err := q.pool.Query(ctx, `SELECT name, extract(epoch FROM every)::bigint, next, submission FROM yamlhost_schedules
+		ORDER BY name`)
+	if err != nil {
+		return nil, fmt.Errorf("read the schedules: %w", err)
+	}
+	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*Schedule, error) {
+		s := &Schedule{}
+		var submission []byte
+		if err := row.Scan(&s.Name, &s.Every, &s.Next, &submission); err != nil {
+			return nil, err
+		}
+		return s, json.Unmarshal(submission, s)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the schedules: %w", err)
+	}
+	return found, nil
+}
+
+// endSchedule ends a schedule, and reports whether there was one. Jobs that it has submitted go on.
+func (q *Queue) endSchedule(ctx context.Context, name string) (bool, error) {
+	ended, err := q.pool.Exec(ctx, `DELETE FROM yamlhost_schedules WHERE name = $1`, name)
+	return ended.RowsAffected() > 0, err
 }
 
 // due submits what is due. Of several workers one does.

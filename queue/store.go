@@ -215,37 +215,35 @@ func stateOf(s rivertype.JobState, r *Result) State {
 	return Waiting
 }
 
-// Cancel ends a job, by its number, or every job of a submission that is not over, by its name; it returns how many.
-// One that runs begins nothing more and comes to its end.
-func (q *Queue) Cancel(ctx context.Context, name string) (int, error) {
+// Cancel ends a job by its number, or all jobs of a submission that are not over or a schedule by its name; it returns
+// what there was to end. A job that runs begins nothing more and comes to its end.
+func (q *Queue) Cancel(ctx context.Context, name string) (ended Ended, err error) {
 	var list []*Entry
-	var err error
 	if id, fault := strconv.ParseInt(name, 10, 64); fault == nil {
 		var one *Entry
 		if one, err = q.Show(ctx, id); err == nil {
 			list = []*Entry{one}
 		}
-	} else {
+	} else if ended.Schedule, err = q.endSchedule(ctx, name); err == nil {
 		list, err = q.List(ctx, name, 1<<20)
 	}
 	if err != nil {
-		return 0, err
+		return ended, err
 	}
-	if len(list) == 0 {
-		return 0, fmt.Errorf("there is no job or run %q", name)
+	if len(list) == 0 && !ended.Schedule {
+		return ended, fmt.Errorf("there is no job, run or schedule %q", name)
 	}
 	slices.Reverse(list) // what waits for others first
-	n := 0
 	for _, e := range list {
 		if e.Over() {
 			continue
 		}
 		if _, err := q.client.JobCancel(ctx, e.ID); err != nil {
-			return n, fmt.Errorf("cancel job %d: %w", e.ID, err)
+			return ended, fmt.Errorf("cancel job %d: %w", e.ID, err)
 		}
-		n++
+		ended.Jobs++
 	}
-	return n, nil
+	return ended, nil
 }
 
 // Follow tells of each job of a submission that is over, once, until all are.

@@ -20,5 +20,7 @@ func Allows(list []string, s Source) bool {
 }
 
 // Retry reports whether a command that ended with a code may be run again by itself: it began nothing, or what it
-// began has ended. One that left something in flight (10) waits for a person.
-func Retry(code int) bool { return slices.Contains([]int{9, 14, 15, 18, 19}, code) }
+// began has ended. One that left something in flight (10) waits for a person, and a plan that failed (14) for a change.
+func Retry(command string, code int) bool {
+	return slices.Contains([]int{9, 14, 15, 18, 19}, code) && !(code == 14 && command == "preview")
+}

@@ -140,9 +140,9 @@ func (w *stackWorker) Work(ctx context.Context, r *river.Job[Job]) error {
 	switch {
 	case Well(result.Code):
 		return nil
-	case stopped && Retry(result.Code): // this worker ends; another one goes on at once
+	case stopped && Retry(j.Command, result.Code): // this worker ends; another one goes on at once
 		return river.JobSnooze(0)
-	case Retry(result.Code) && ctx.Err() == nil:
+	case Retry(j.Command, result.Code) && ctx.Err() == nil:
 		return fmt.Errorf("ended with %d (%s)", result.Code, result.Name)
 	}
 	return river.JobCancel(fmt.Errorf("ended with %d (%s), which is not tried again by itself", result.Code, result.Name))

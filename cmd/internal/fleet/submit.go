@@ -85,11 +85,11 @@ func (s *Submission) Submit(ctx context.Context, a *console.Console, sel *Select
 			Path: path.Join(prefix, m.Path), Source: source, Flags: flags, Environment: m.Stack, Slots: slots[m.Stack]})
 	}
 	if s.Every > 0 {
-		name := command + " of " + filepath.Base(sel.Root(a))
+		name := command + "-" + filepath.Base(sel.Root(a))
 		if err := q.Schedule(ctx, name, s.Every, jobs, files.brought()); err != nil {
 			return err
 		}
-		fmt.Fprintf(a.Streams.Err, "%s goes into the queue every %s, under the name %q\n",
+		fmt.Fprintf(a.Streams.Err, "%s in the queue every %s, under the name %s\n",
 			console.Count(len(jobs.Jobs), "job"), s.Every, name)
 		return nil
 	}
@@ -262,9 +262,20 @@ func gitSource(ctx context.Context, a *console.Console, root string) (source que
 	}
 	prefix = ask("rev-parse", "--show-prefix")
 	changed := ask("status", "--porcelain")
-	source.Commit, source.Git = ask("rev-parse", "HEAD"), ask("remote", "get-url", "origin")
-	if err == nil && changed != "" {
+	source.Commit = ask("rev-parse", "--verify", "HEAD")
+	remotes := ask("remote")
+	if err == nil && !slices.Contains(strings.Fields(remotes), "origin") {
+		err = errors.New("the repository has no remote called origin, which workers could fetch from")
+	}
+	source.Git = ask("remote", "get-url", "origin")
+	known := ask("for-each-ref", "--count=1", "refs/remotes/origin")
+	pushed := ask("for-each-ref", "--count=1", "--contains", "HEAD", "refs/remotes/origin")
+	switch {
+	case err != nil:
+	case changed != "":
 		err = errors.New("--source git runs what is committed, and the working tree has changes: commit and push them")
+	case pushed == "" && known != "": // a checkout of a CI system may know of no branches
+		err = fmt.Errorf("the commit %s is on no branch of origin: push it first", source.Commit[:10])
 	}
 	return source, prefix, err
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
@@ -12,9 +13,10 @@ import (
 )
 
 type queueOptions struct {
-	url  string
-	json bool
-	most int
+	url       string
+	json      bool
+	most      int
+	schedules bool
 }
 
 // NewQueue makes the commands that look at a queue.
@@ -27,14 +29,16 @@ func NewQueue(a *console.Console) *cobra.Command {
 			return listJobs(cmd.Context(), a, o, args)
 		}}
 	list.Flags().IntVar(&o.most, "limit", 100, "how many, the last ones")
+	list.Flags().BoolVar(&o.schedules, "schedules", false, "list what is submitted again and again instead")
 	show := &cobra.Command{Use: "show JOB", Short: "Show a job with its log", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return showJob(cmd.Context(), a, o, args[0]) }}
 	for _, c := range []*cobra.Command{list, show} {
 		c.Flags().BoolVarP(&o.json, "json", "j", false, "write JSON")
 	}
-	cancel := &cobra.Command{Use: "cancel JOB or RUN", Short: "Cancel a job, or all jobs of a run",
+	cancel := &cobra.Command{Use: "cancel JOB, RUN or SCHEDULE", Short: "Cancel a job, all jobs of a run, or a schedule",
 		Args: cobra.ExactArgs(1),
-		Long: "cancel ends jobs that are not over. One that runs begins nothing more and comes to its end, as after ^C.",
+		Long: "cancel ends jobs that are not over. One that runs begins nothing more and comes to its end, as after ^C.\n" +
+			"A schedule submits nothing more; its jobs in the queue go on.",
 		RunE: func(cmd *cobra.Command, args []string) error { return cancelJobs(cmd.Context(), a, o, args[0]) }}
 	for _, c := range []*cobra.Command{list, show, cancel} {
 		urlFlag(c, &o.url)
@@ -49,6 +53,9 @@ func listJobs(ctx context.Context, a *console.Console, o *queueOptions, args []s
 		return err
 	}
 	defer q.Close()
+	if o.schedules {
+		return listSchedules(ctx, a, o, q)
+	}
 	run := ""
 	if len(args) > 0 {
 		run = args[0]
@@ -72,6 +79,26 @@ func listJobs(ctx context.Context, a *console.Console, o *queueOptions, args []s
 		}
 		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%d\t%s\t%s\n", e.ID, e.State, e.Job.Command, e.Job.Key(), e.Priority,
 			e.Job.Run, result)
+	}
+	return w.Flush()
+}
+
+func listSchedules(ctx context.Context, a *console.Console, o *queueOptions, q *queue.Queue) error {
+	list, err := q.Schedules(ctx)
+	if err != nil {
+		return err
+	}
+	if o.json {
+		if list == nil {
+			list = []*queue.Schedule{}
+		}
+		return a.WriteJSON(list)
+	}
+	w := tabwriter.NewWriter(a.Streams.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "SCHEDULE\tEVERY\tNEXT\tJOBS")
+	for _, s := range list {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\n", s.Name, time.Duration(s.Every)*time.Second,
+			s.Next.UTC().Format(time.DateTime+" UTC"), len(s.Jobs))
 	}
 	return w.Flush()
 }
@@ -114,10 +141,14 @@ func cancelJobs(ctx context.Context, a *console.Console, o *queueOptions, name s
 		return err
 	}
 	defer q.Close()
-	n, err := q.Cancel(ctx, name)
+	ended, err := q.Cancel(ctx, name)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Streams.Err, "Cancelled %s\n", console.Count(n, "job"))
+	if ended.Schedule {
+		fmt.Fprintf(a.Streams.Err, "The schedule %s has ended\n", name)
+		return nil
+	}
+	fmt.Fprintf(a.Streams.Err, "Cancelled %s\n", console.Count(ended.Jobs, "job"))
 	return nil
 }

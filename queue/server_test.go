@@ -1,0 +1,515 @@
+//go:build !lean
+
+package queue
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/runtime/backend/postgres/postgrestest"
+)
+
+// cupboard is archives in memory.
+type cupboard struct {
+	mu   sync.Mutex
+	kept map[string][]byte // guarded by mu
+}
+
+func (c *cupboard) PutArchive(digest string, content io.Reader) error {
+	text, err := io.ReadAll(content)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.kept[digest] = text
+	return err
+}
+
+func (c *cupboard) Archive(digest string) (io.Reader, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if text, ok := c.kept[digest]; ok {
+		return bytes.NewReader(text), nil
+	}
+	return nil, fs.ErrNotExist
+}
+
+func (c *cupboard) RemoveArchive(digest string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.kept, digest)
+	return nil
+}
+
+func (c *cupboard) empty() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.kept) == 0
+}
+
+// place is a queue in a database of its own on a real server.
+type place struct {
+	*Queue
+	t        *testing.T
+	url      string
+	archives *cupboard
+}
+
+// newPlaces starts a server; each call of what it returns makes a database there.
+func newPlaces(t *testing.T) func(t *testing.T) *place {
+	server := postgrestest.Start(t, os.Getenv("YAMLHOST_POSTGRES"))
+	var mu sync.Mutex
+	n := 0
+	return func(t *testing.T) *place {
+		mu.Lock()
+		defer mu.Unlock()
+		n++
+		name := fmt.Sprint("queue", n)
+		c, err := pgx.Connect(t.Context(), "host="+server.Dir+" user=postgres dbname=postgres")
+		require.NoError(t, err)
+		_, err = c.Exec(t.Context(), "CREATE DATABASE "+name)
+		require.NoError(t, err)
+		require.NoError(t, c.Close(t.Context()))
+		p := &place{t: t, url: "host=" + server.Dir + " user=postgres dbname=" + name,
+			archives: &cupboard{kept: map[string][]byte{}}}
+		p.Queue, err = Open(t.Context(), p.url)
+		require.NoError(t, err)
+		t.Cleanup(p.Close)
+		return p
+	}
+}
+
+// work starts a worker, which ends with the test, or before by what is returned.
+func (p *place) work(o WorkerOptions) (end func()) {
+	q, err := Open(p.t.Context(), p.url)
+	require.NoError(p.t, err)
+	ctx, stop := context.WithCancel(context.Background())
+	var working sync.WaitGroup
+	if o.Archives == nil {
+		o.Archives = p.archives
+	}
+	if o.Allow == nil {
+		o.Allow = []string{"archive"}
+	}
+	o.Name, o.Jobs, o.Env, o.Folder = cmp.Or(o.Name, "w"), max(1, o.Jobs), os.Environ(), p.t.TempDir()
+	o.Tell = func(text string) { p.t.Log(text) }
+	working.Go(func() {
+		if err := q.Work(ctx, o); err != nil {
+			p.t.Errorf("the worker ended with %v", err)
+		}
+		q.Close()
+	})
+	end = sync.OnceFunc(func() { stop(); working.Wait() })
+	p.t.Cleanup(end)
+	return end
+}
+
+// files are an archive with one file.
+func (p *place) files(text string) *Files {
+	dir := p.t.TempDir()
+	require.NoError(p.t, os.WriteFile(filepath.Join(dir, "a"), []byte(text), 0o600))
+	var b bytes.Buffer
+	require.NoError(p.t, Pack(&b, dir, []string{"a"}))
+	sum := sha256.Sum256(b.Bytes())
+	return &Files{Digest: hex.EncodeToString(sum[:]), Content: &b, In: p.archives}
+}
+
+// submit puts jobs with these stacks into the queue as a run; change may be nil.
+func (p *place) submit(run string, priority int, change func(i int, j *Job), stacks ...string) []int64 {
+	files := p.files(run)
+	s := Submission{Priority: priority, Needs: make([][]int, len(stacks))}
+	for i, stack := range stacks {
+		j := Job{Run: run, Command: "run", Project: "p", Stack: stack, Path: ".", Source: Source{Archive: files.Digest}}
+		if change != nil {
+			change(i, &j)
+		}
+		s.Jobs = append(s.Jobs, j)
+	}
+	ids, err := p.Submit(p.t.Context(), s, files)
+	require.NoError(p.t, err)
+	return ids
+}
+
+// follow waits for the end of a run.
+func (p *place) follow(run string) map[string]*Entry {
+	entries := map[string]*Entry{}
+	require.NoError(p.t, p.Follow(p.t.Context(), run, func(e *Entry) { entries[e.Job.Stack] = e }))
+	return entries
+}
+
+// exec runs a statement.
+func (p *place) exec(statement string, args ...any) {
+	_, err := p.pool.Exec(p.t.Context(), statement, args...)
+	require.NoError(p.t, err)
+}
+
+func well(context.Context, Job, string, <-chan struct{}) Result { return Result{Name: "ok"} }
+
+func TestServer(t *testing.T) {
+	t.Parallel()
+	newPlace := newPlaces(t)
+	t.Run("order", func(t *testing.T) { t.Parallel(); testOrder(t, newPlace(t)) })
+	t.Run("failure", func(t *testing.T) { t.Parallel(); testFailure(t, newPlace(t)) })
+	t.Run("priorities", func(t *testing.T) { t.Parallel(); testPriorities(t, newPlace(t)) })
+	t.Run("slots", func(t *testing.T) { t.Parallel(); testSlots(t, newPlace(t)) })
+	t.Run("cancel", func(t *testing.T) { t.Parallel(); testCancel(t, newPlace(t)) })
+	t.Run("retries", func(t *testing.T) { t.Parallel(); testRetried(t, newPlace(t)) })
+	t.Run("lost worker", func(t *testing.T) { t.Parallel(); testLostWorker(t, newPlace(t)) })
+	t.Run("stopped worker", func(t *testing.T) { t.Parallel(); testStoppedWorker(t, newPlace(t)) })
+	t.Run("allow", func(t *testing.T) { t.Parallel(); testAllow(t, newPlace(t)) })
+	t.Run("git", func(t *testing.T) { t.Parallel(); testGit(t, newPlace(t)) })
+	t.Run("damage", func(t *testing.T) { t.Parallel(); testDamage(t, newPlace(t)) })
+	t.Run("schedule", func(t *testing.T) { t.Parallel(); testSchedule(t, newPlace(t)) })
+}
+
+// A worker carries out jobs in the folder of their files, those first that others need, and removes the archive when
+// the last one is over.
+func testOrder(t *testing.T, p *place) {
+	var mu sync.Mutex
+	var order []string
+	files := p.files("text of a")
+	s := Submission{Priority: 2, Needs: [][]int{nil, {0}, {0}, {1, 2}}}
+	for _, stack := range []string{"a", "b", "c", "d"} {
+		s.Jobs = append(s.Jobs, Job{Run: "r", Command: "run", Project: "p", Stack: stack, Path: ".",
+			Source: Source{Archive: files.Digest}})
+	}
+	_, err := p.Submit(t.Context(), s, files)
+	require.NoError(t, err)
+	require.False(t, p.archives.empty())
+	p.work(WorkerOptions{Jobs: 4, Run: func(_ context.Context, j Job, dir string, _ <-chan struct{}) Result {
+		text, err := os.ReadFile(filepath.Join(dir, "a"))
+		if err != nil || string(text) != "text of a" {
+			return Result{Code: 1, Name: fmt.Sprint(err)}
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		order = append(order, j.Stack)
+		return Result{Name: "ok", Log: "log of " + j.Stack}
+	}})
+	entries := p.follow("r")
+	require.Len(t, entries, 4)
+	for stack, e := range entries {
+		require.Equal(t, Done, e.State, stack)
+		require.Equal(t, "log of "+stack, e.Result.Log)
+		require.Equal(t, "w", e.Result.Worker)
+		require.False(t, e.Ended.IsZero())
+	}
+	require.Equal(t, "a", order[0])
+	require.Equal(t, "d", order[3])
+	require.Eventually(t, p.archives.empty, time.Minute, 10*time.Millisecond)
+}
+
+// What needs a job that failed is not begun, and what does not need it goes on.
+func testFailure(t *testing.T, p *place) {
+	p.work(WorkerOptions{Jobs: 2, Run: func(_ context.Context, j Job, _ string, _ <-chan struct{}) Result {
+		if j.Stack == "bad" {
+			return Result{Code: 10, Name: "pending"}
+		}
+		return Result{Name: "ok"}
+	}})
+	files := p.files("x")
+	s := Submission{Priority: 2, Needs: [][]int{nil, {0}, {1}, nil}}
+	for _, stack := range []string{"bad", "needs it", "needs that", "other"} {
+		s.Jobs = append(s.Jobs, Job{Run: "r", Command: "run", Project: "p", Stack: stack, Path: ".",
+			Source: Source{Archive: files.Digest}})
+	}
+	_, err := p.Submit(t.Context(), s, files)
+	require.NoError(t, err)
+	entries := p.follow("r")
+	require.Equal(t, Failed, entries["bad"].State)
+	require.Equal(t, Cancelled, entries["needs it"].State)
+	require.Equal(t, Cancelled, entries["needs that"].State)
+	require.Contains(t, entries["needs it"].Errors, "what it needs has failed")
+	require.Nil(t, entries["needs it"].Result)
+	require.Equal(t, Done, entries["other"].State)
+}
+
+// One of a better priority goes first, although it came later.
+func testPriorities(t *testing.T, p *place) {
+	p.submit("late", 4, nil, "d")
+	p.submit("usual", 2, nil, "b", "c")
+	p.submit("first", 1, nil, "a")
+	order := make(chan string, 4)
+	p.work(WorkerOptions{Run: func(_ context.Context, j Job, _ string, _ <-chan struct{}) Result {
+		order <- j.Stack
+		return Result{Name: "ok"}
+	}})
+	p.follow("late")
+	close(order)
+	require.Equal(t, []string{"a", "b", "c", "d"}, slices.Collect(func(yield func(string) bool) {
+		for name := range order {
+			yield(name)
+		}
+	}))
+}
+
+// Of an environment no more jobs go on than it has slots, on all workers together; others are not held up.
+func testSlots(t *testing.T, p *place) {
+	var mu sync.Mutex
+	busy, most := 0, 0
+	free := make(chan struct{})
+	run := func(_ context.Context, j Job, _ string, _ <-chan struct{}) Result {
+		if j.Environment == "" {
+			close(free)
+			return Result{Name: "ok"}
+		}
+		mu.Lock()
+		busy++
+		most = max(most, busy)
+		mu.Unlock()
+		<-free // that one gets through beside those that wait
+		mu.Lock()
+		defer mu.Unlock()
+		busy--
+		return Result{Name: "ok"}
+	}
+	p.submit("r", 2, func(i int, j *Job) {
+		if i < 6 {
+			j.Environment, j.Slots = "prod", 2
+		}
+	}, "a", "b", "c", "d", "e", "f", "other")
+	p.work(WorkerOptions{Name: "one", Jobs: 4, Run: run})
+	p.work(WorkerOptions{Name: "two", Jobs: 4, Run: run})
+	for stack, e := range p.follow("r") {
+		require.Equal(t, Done, e.State, stack)
+	}
+	require.Equal(t, 2, most)
+}
+
+// Cancelling interrupts what runs and ends what waits.
+func testCancel(t *testing.T, p *place) {
+	begun := make(chan struct{})
+	p.work(WorkerOptions{Run: func(_ context.Context, j Job, _ string, interrupt <-chan struct{}) Result {
+		close(begun)
+		<-interrupt
+		return Result{Code: 19, Name: "interrupted"}
+	}})
+	files := p.files("x")
+	s := Submission{Priority: 2, Needs: [][]int{nil, {0}}}
+	for _, stack := range []string{"a", "b"} {
+		s.Jobs = append(s.Jobs, Job{Run: "r", Command: "run", Project: "p", Stack: stack, Path: ".",
+			Source: Source{Archive: files.Digest}})
+	}
+	ids, err := p.Submit(t.Context(), s, files)
+	require.NoError(t, err)
+	<-begun
+	ended, err := p.Cancel(t.Context(), "r")
+	require.NoError(t, err)
+	require.Equal(t, Ended{Jobs: 2}, ended)
+	entries := p.follow("r")
+	require.Equal(t, Failed, entries["a"].State, "it says how it ended")
+	require.Equal(t, 19, entries["a"].Result.Code)
+	require.Equal(t, Cancelled, entries["b"].State)
+	ended, err = p.Cancel(t.Context(), fmt.Sprint(ids[1]))
+	require.NoError(t, err)
+	require.Zero(t, ended, "it is over")
+	_, err = p.Cancel(t.Context(), "nothing")
+	require.ErrorContains(t, err, `there is no job, run or schedule "nothing"`)
+	_, err = p.Show(t.Context(), 1<<40)
+	require.ErrorContains(t, err, "there is no job")
+}
+
+// A job is tried again where nothing was left in flight, and only there.
+func testRetried(t *testing.T, p *place) {
+	var mu sync.Mutex
+	tries := map[string]int{}
+	p.work(WorkerOptions{Jobs: 2, Run: func(_ context.Context, j Job, _ string, _ <-chan struct{}) Result {
+		mu.Lock()
+		defer mu.Unlock()
+		tries[j.Stack]++
+		switch {
+		case j.Stack == "pending":
+			return Result{Code: 10, Name: "pending"}
+		case tries[j.Stack] == 1:
+			return Result{Code: 14, Name: "failed"}
+		}
+		return Result{Name: "ok"}
+	}})
+	p.submit("r", 2, nil, "failed", "pending")
+	entries := p.follow("r")
+	require.Equal(t, Done, entries["failed"].State)
+	require.Equal(t, 2, entries["failed"].Attempt)
+	require.Contains(t, strings.Join(entries["failed"].Errors, "\n"), "ended with 14 (failed)")
+	require.Equal(t, Failed, entries["pending"].State)
+	require.Equal(t, 10, entries["pending"].Result.Code)
+	require.Equal(t, map[string]int{"failed": 2, "pending": 1}, tries)
+}
+
+// A worker whose session is lost ends its job, and another one takes it.
+func testLostWorker(t *testing.T, p *place) {
+	var mu sync.Mutex
+	runs := 0
+	begun := make(chan struct{})
+	p.work(WorkerOptions{Name: "one", Jobs: 2, Grace: time.Millisecond, Run: func(_ context.Context, _ Job, _ string,
+		interrupt <-chan struct{}) Result {
+		mu.Lock()
+		runs++
+		first := runs == 1
+		mu.Unlock()
+		if first {
+			close(begun)
+			<-interrupt
+			return Result{Code: 19, Name: "interrupted"}
+		}
+		return Result{Name: "ok"}
+	}})
+	p.submit("r", 2, nil, "a")
+	<-begun
+	p.exec(`SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND classid::bigint = $1`,
+		int64(jobLocks))
+	e := p.follow("r")["a"]
+	require.Equal(t, Done, e.State)
+	require.Equal(t, 2, runs)
+}
+
+// A worker that is told to end interrupts its jobs, which another one takes.
+func testStoppedWorker(t *testing.T, p *place) {
+	begun := make(chan struct{})
+	end := p.work(WorkerOptions{Name: "one", Run: func(_ context.Context, _ Job, _ string, interrupt <-chan struct{}) Result {
+		close(begun)
+		<-interrupt
+		return Result{Code: 19, Name: "interrupted"}
+	}})
+	p.submit("r", 2, nil, "a")
+	<-begun
+	end()
+	p.work(WorkerOptions{Name: "two", Run: well})
+	e := p.follow("r")["a"]
+	require.Equal(t, Done, e.State)
+	require.Equal(t, "two", e.Result.Worker)
+}
+
+// A worker refuses what it is not told to allow, and what is no job at all.
+func testAllow(t *testing.T, p *place) {
+	begun := false
+	p.work(WorkerOptions{Allow: []string{"https://example.com/ours"}, Run: func(context.Context, Job, string,
+		<-chan struct{}) Result {
+		begun = true
+		return Result{}
+	}})
+	p.submit("r", 2, nil, "a")
+	e := p.follow("r")["a"]
+	require.Equal(t, Cancelled, e.State)
+	require.Contains(t, strings.Join(e.Errors, "\n"), "the worker w does not allow archive")
+	files := p.files("x")
+	_, err := p.Submit(t.Context(), Submission{Priority: 2, Needs: [][]int{nil}, Jobs: []Job{{Run: "x", Command: "rm",
+		Project: "p", Stack: "a", Path: ".", Source: Source{Archive: files.Digest}}}}, files)
+	require.ErrorContains(t, err, `p/a: a job cannot do "rm"`)
+	require.False(t, begun)
+	require.Eventually(t, p.archives.empty, time.Minute, 10*time.Millisecond, "an archive of jobs that were refused goes")
+}
+
+// The files of a job may come from a commit of a repository.
+func testGit(t *testing.T, p *place) {
+	dir := t.TempDir()
+	git := func(args ...string) string {
+		cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=a", "-c", "user.email=a@b.c"}, args...)...)
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, string(out))
+		return strings.TrimSpace(string(out))
+	}
+	git("init", "-q")
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, "web"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "web", "f"), []byte("one"), 0o600))
+	git("add", ".")
+	git("commit", "-qm", "one")
+	first := git("rev-parse", "HEAD")
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "web", "f"), []byte("two"), 0o600))
+	git("commit", "-qam", "two")
+	url := "file://" + filepath.ToSlash(dir)
+	p.work(WorkerOptions{Allow: []string{url}, Run: func(_ context.Context, _ Job, dir string, _ <-chan struct{}) Result {
+		text, err := os.ReadFile(filepath.Join(dir, "f"))
+		return Result{Name: "ok", Log: fmt.Sprint(string(text), err)}
+	}})
+	p.submit("r", 2, func(_ int, j *Job) { j.Path, j.Source = "web", Source{Git: url, Commit: first} }, "a")
+	e := p.follow("r")["a"]
+	require.Equal(t, Done, e.State, e.Errors)
+	require.Equal(t, "one<nil>", e.Result.Log)
+}
+
+// An archive that is missing or damaged is told of, and nothing of it is run.
+func testDamage(t *testing.T, p *place) {
+	ids := p.submit("r", 2, nil, "a")
+	p.archives.mu.Lock()
+	for digest := range p.archives.kept {
+		p.archives.kept[digest] = append(p.archives.kept[digest], 'x')
+	}
+	p.archives.mu.Unlock()
+	p.work(WorkerOptions{Run: well})
+	says := func(id int64, text string) {
+		require.Eventually(t, func() bool {
+			e, err := p.Show(t.Context(), id)
+			return err == nil && strings.Contains(strings.Join(e.Errors, "\n"), text)
+		}, time.Minute, 10*time.Millisecond, text)
+	}
+	says(ids[0], "is damaged")
+	ids = p.submit("s", 2, func(_ int, j *Job) { j.Source.Archive = strings.Repeat("0", 64) }, "b")
+	says(ids[0], "the worker needs the same PULUMI_BACKEND_URL as the one who submitted the job")
+	for _, run := range []string{"r", "s"} {
+		_, err := p.Cancel(t.Context(), run)
+		require.NoError(t, err)
+	}
+}
+
+// A schedule submits its jobs again and again, and keeps their archive until it ends.
+func testSchedule(t *testing.T, p *place) {
+	p.work(WorkerOptions{Jobs: 2, Run: func(context.Context, Job, string, <-chan struct{}) Result {
+		return Result{Code: 17, Name: "drift"}
+	}})
+	files := p.files("x")
+	s := Submission{Priority: 3, Needs: [][]int{nil}, Jobs: []Job{{Run: "x", Command: "drift", Project: "p", Stack: "a",
+		Path: ".", Source: Source{Archive: files.Digest}}}}
+	require.ErrorContains(t, p.Schedule(t.Context(), "nightly", time.Second, s, files), "a minute at the earliest")
+	require.NoError(t, p.Schedule(t.Context(), "nightly", time.Hour, s, files))
+	runs := func(n int) {
+		require.Eventually(t, func() bool {
+			list, err := p.List(t.Context(), "", 100)
+			done := 0
+			for _, e := range list {
+				if e.State == Done && strings.HasPrefix(e.Job.Run, "nightly-") && e.Result.Code == 17 && e.Priority == 3 {
+					done++
+				}
+			}
+			return err == nil && done == n
+		}, time.Minute, 10*time.Millisecond)
+	}
+	runs(1)
+	p.exec(`UPDATE yamlhost_schedules SET next = now()`)
+	runs(2)
+	require.NoError(t, p.tidy(t.Context(), p.archives))
+	require.False(t, p.archives.empty(), "the schedule will need it")
+	list, err := p.Schedules(t.Context())
+	require.NoError(t, err)
+	require.Len(t, list, 1)
+	require.Equal(t, []any{"nightly", int64(3600), "a"}, []any{list[0].Name, list[0].Every, list[0].Jobs[0].Stack})
+	ended, err := p.Cancel(t.Context(), "nightly")
+	require.NoError(t, err)
+	require.Equal(t, Ended{Schedule: true}, ended)
+	require.Eventually(t, p.archives.empty, time.Minute, 10*time.Millisecond)
+}
+
+// What nobody can reach is told without the password.
+func TestUnreachable(t *testing.T) {
+	t.Parallel()
+	for _, url := range []string{"postgres://a:hunter2@127.0.0.1:1/x?connect_timeout=1", "postgres://a:hunter2@[/x"} {
+		_, err := Open(t.Context(), url)
+		require.Error(t, err)
+		require.NotContains(t, err.Error(), "hunter2")
+		t.Log(err)
+	}
+}
