@@ -38,13 +38,16 @@ func Dial(address string, more ...grpc.DialOption) (*grpc.ClientConn, error) {
 
 // Serve offers the services that register adds on a port of 127.0.0.1. stop ends calls in flight too and returns once
 // no goroutine of the server is left; it is safe to call twice. The error says what was to be served.
-func Serve(what string, register func(*grpc.Server)) (address string, stop func(), err error) {
+func Serve(what string, register func(*grpc.Server), more ...grpc.ServerOption) (address string, stop func(),
+	err error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", nil, fmt.Errorf("serve %s: %w", what, err)
 	}
-	server := grpc.NewServer(grpc.MaxRecvMsgSize(messageLimit), grpc.MaxSendMsgSize(messageLimit),
-		grpc.InitialWindowSize(windowSize), grpc.InitialConnWindowSize(windowSize))
+	server := grpc.NewServer(append([]grpc.ServerOption{
+		grpc.MaxRecvMsgSize(messageLimit), grpc.MaxSendMsgSize(messageLimit),
+		grpc.InitialWindowSize(windowSize), grpc.InitialConnWindowSize(windowSize),
+	}, more...)...)
 	register(server)
 	var serving sync.WaitGroup
 	serving.Go(func() { _ = server.Serve(listener) }) // it ends when it is stopped

@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"google.golang.org/grpc/connectivity"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/known/emptypb"
 	"google.golang.org/protobuf/types/known/structpb"
 
@@ -91,7 +93,7 @@ func (c *client) schema(ctx context.Context, r provider.SchemaRequest) (*schemaT
 	got := &schemaText{}
 	err := c.conn.Invoke(ctx, pulumirpc.ResourceProvider_GetSchema_FullMethodName, &pulumirpc.GetSchemaRequest{
 		SubpackageName: r.SubpackageName, SubpackageVersion: r.SubpackageVersion,
-	}, got, grpc.ForceCodecV2(newSchemaCodec()))
+	}, got)
 	if err != nil {
 		return nil, c.fail(ctx, "get the schema", err)
 	}
@@ -125,7 +127,7 @@ func (c *client) CheckConfig(ctx context.Context, r provider.CheckRequest) (prov
 	if err != nil {
 		return provider.CheckResponse{}, c.fail(ctx, "check the configuration", err)
 	}
-	inputs, err := c.decode(response(allowedWhen(r.AllowUnknowns)), "inputs", got.GetInputs())
+	inputs, err := c.decode(response(allowedWhen(r.AllowUnknowns)), "inputs", got, "inputs")
 	if err != nil {
 		return provider.CheckResponse{}, err
 	}
@@ -276,17 +278,16 @@ func (c *client) unsent(field string, err error) error {
 // tracing reports whether somebody looks at what is sent.
 func (c *client) tracing() bool { return c.host.trace != nil }
 
-// decode translates a field of a response. One that is larger than any value of a program may be is refused before it
-// is: what is made of it takes a multiple of its size.
-func (c *client) decode(o wire.Options, field string, s *structpb.Struct) (v value.Value, err error) {
-	if size := proto.Size(s); size > largestField {
-		err = fmt.Errorf("they have %d MiB, and %d are taken", size>>20, largestField>>20)
-	} else {
-		v, err = o.Decode(s)
+// decode translates a field of a response; what is its name for people. One that is larger than any value of a program
+// may be is refused before it is: what is made of it takes a multiple of its size.
+func (c *client) decode(o wire.Options, what string, m proto.Message, field protoreflect.Name) (value.Value, error) {
+	v, err := o.DecodeField(m, m.ProtoReflect().Descriptor().Fields().ByName(field).Number(), largestField)
+	if errors.Is(err, wire.ErrTooLarge) {
+		err = fmt.Errorf("they have more than %d MiB", largestField>>20)
 	}
 	if err != nil {
 		return value.Null, &provider.Error{Outcome: provider.Unclear, Lost: true,
-			Message: fmt.Sprintf("plugin %s answered %s that cannot be read: %s", c.name, field, err), Cause: err}
+			Message: fmt.Sprintf("plugin %s answered %s that cannot be read: %s", c.name, what, err), Cause: err}
 	}
 	return v, nil
 }

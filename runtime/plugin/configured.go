@@ -97,7 +97,7 @@ func (c *configured) Check(ctx context.Context, r provider.CheckRequest) (provid
 	if err != nil {
 		return provider.CheckResponse{}, c.fail(ctx, "check", err)
 	}
-	inputs, err := c.decode(response(allowedWhen(r.AllowUnknowns)), "inputs", got.GetInputs())
+	inputs, err := c.decode(response(allowedWhen(r.AllowUnknowns)), "inputs", got, "inputs")
 	if err != nil {
 		return provider.CheckResponse{}, err
 	}
@@ -187,7 +187,7 @@ func (c *configured) Create(ctx context.Context, r provider.CreateRequest) (prov
 	if id == wire.UnknownString {
 		id = ""
 	}
-	outputs, err := c.decode(response(allowedWhen(r.Preview)), "outputs", got.GetProperties())
+	outputs, err := c.decode(response(allowedWhen(r.Preview)), "outputs", got, "properties")
 	if err != nil && id != "" && !r.Preview {
 		// It exists, under an ID that we know: what else there is to know of it will be read.
 		return provider.CreateResponse{}, &provider.Error{Outcome: provider.Partial, ID: id, Inputs: r.Inputs,
@@ -242,11 +242,11 @@ func (c *configured) Read(ctx context.Context, r provider.ReadRequest) (provider
 	if got.GetId() == "" {
 		return provider.ReadResponse{}, nil
 	}
-	outputs, err := c.decode(response(rejectUnknowns), "outputs", got.GetProperties())
+	outputs, err := c.decode(response(rejectUnknowns), "outputs", got, "properties")
 	if err != nil {
 		return provider.ReadResponse{}, err
 	}
-	inputs, err := c.decode(response(rejectUnknowns), "inputs", got.GetInputs())
+	inputs, err := c.decode(response(rejectUnknowns), "inputs", got, "inputs")
 	if err != nil {
 		return provider.ReadResponse{}, err
 	}
@@ -285,7 +285,7 @@ func (c *configured) Update(ctx context.Context, r provider.UpdateRequest) (prov
 	if err != nil {
 		return provider.UpdateResponse{}, c.partial(c.fail(ctx, "update", err), r.News, r.News)
 	}
-	outputs, err := c.decode(response(allowedWhen(r.Preview)), "outputs", got.GetProperties())
+	outputs, err := c.decode(response(allowedWhen(r.Preview)), "outputs", got, "properties")
 	if err != nil {
 		return provider.UpdateResponse{}, err
 	}
@@ -327,7 +327,7 @@ func (c *configured) Invoke(ctx context.Context, r provider.InvokeRequest) (prov
 	if err != nil {
 		return provider.InvokeResponse{}, c.fail(ctx, "call "+r.Token, err)
 	}
-	result, err := c.decode(response(rejectUnknowns), "a result of "+r.Token, got.GetReturn())
+	result, err := c.decode(response(rejectUnknowns), "a result of "+r.Token, got, "return")
 	if err != nil {
 		return provider.InvokeResponse{}, err
 	}
@@ -358,7 +358,7 @@ func (c *configured) Call(ctx context.Context, r provider.CallRequest) (provider
 	}
 	decoding := response(allowedWhen(d.DryRun))
 	decoding.KeepOutputs = true
-	result, err := c.decode(decoding, "a result of "+r.Token, got.GetReturn())
+	result, err := c.decode(decoding, "a result of "+r.Token, got, "return")
 	if err != nil {
 		return provider.CallResponse{}, err
 	}
@@ -422,7 +422,7 @@ func (c *configured) Construct(ctx context.Context, r provider.ConstructRequest)
 	}
 	decoding := response(allowedWhen(r.Deployment.DryRun))
 	decoding.KeepOutputs = true
-	outputs, err := c.decode(decoding, "the state of the component", got.GetState())
+	outputs, err := c.decode(decoding, "the state of the component", got, "state")
 	if err != nil {
 		return provider.ConstructResponse{}, err
 	}

@@ -7,8 +7,6 @@ import (
 	"slices"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
-	"google.golang.org/grpc/encoding"
-	"google.golang.org/grpc/encoding/proto"
 	"google.golang.org/grpc/mem"
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -90,17 +88,4 @@ func (s *schemaText) bytes() []byte {
 // message is what was received, as protobuf has it.
 func (s *schemaText) message() *pulumirpc.GetSchemaResponse {
 	return &pulumirpc.GetSchemaResponse{Schema: string(s.bytes())}
-}
-
-// schemaCodec is the usual one, which decodes into a schemaText.
-type schemaCodec struct{ encoding.CodecV2 }
-
-func newSchemaCodec() schemaCodec { return schemaCodec{encoding.GetCodecV2(proto.Name)} }
-
-// Unmarshal decodes an answer.
-func (c schemaCodec) Unmarshal(data mem.BufferSlice, into any) error {
-	if text, ok := into.(*schemaText); ok {
-		return text.receive(data)
-	}
-	return c.CodecV2.Unmarshal(data, into)
 }

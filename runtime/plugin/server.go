@@ -3,13 +3,15 @@ package plugin
 import (
 	"context"
 	"fmt"
+	"math"
 	"sync"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/known/emptypb"
-	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/value"
@@ -31,11 +33,12 @@ type server struct {
 	byteStrings bool // the engine takes strings that are not UTF-8
 }
 
-// all reads everything that an engine can send.
-func all(fields ...*structpb.Struct) ([]value.Value, error) {
+// all reads everything that an engine can send in fields of a request.
+func all(request proto.Message, fields ...protoreflect.Name) ([]value.Value, error) {
 	values := make([]value.Value, len(fields))
+	known := request.ProtoReflect().Descriptor().Fields()
 	for i, field := range fields {
-		v, err := wire.KeepAll().Decode(field)
+		v, err := wire.KeepAll().DecodeField(request, known.ByName(field).Number(), math.MaxInt)
 		if err != nil {
 			return nil, status.Error(codes.InvalidArgument, err.Error())
 		}
@@ -61,17 +64,18 @@ func (s *server) ready() (provider.Configured, error) {
 }
 
 // enter is what every call of a configured provider begins with: the provider, and the values of the request.
-func (s *server) enter(fields ...*structpb.Struct) (provider.Configured, []value.Value, error) {
+func (s *server) enter(request proto.Message, fields ...protoreflect.Name) (provider.Configured, []value.Value, error) {
 	p, err := s.ready()
 	if err != nil {
 		return nil, nil, err
 	}
-	v, err := all(fields...)
+	v, err := all(request, fields...)
 	return p, v, err
 }
 
 // stepRequest is what the requests of steps have in common.
 type stepRequest interface {
+	proto.Message
 	GetUrn() string
 	GetName() string
 	GetType() string
@@ -88,9 +92,9 @@ type step struct {
 }
 
 // enterStep is enter for a step, which may publish views. old are those that there were.
-func (s *server) enterStep(r stepRequest, old []*pulumirpc.View, fields ...*structpb.Struct) (*step, []value.Value,
+func (s *server) enterStep(r stepRequest, old []*pulumirpc.View, fields ...protoreflect.Name) (*step, []value.Value,
 	error) {
-	p, v, err := s.enter(fields...)
+	p, v, err := s.enter(r, fields...)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -103,12 +107,12 @@ func (s *server) enterStep(r stepRequest, old []*pulumirpc.View, fields ...*stru
 
 func (s *server) fail(err error) error { return statusOf(err, s.encoding()) }
 
-func encodeTo(o wire.Options, v value.Value, to **structpb.Struct) error {
-	w, err := o.Encode(v)
-	if err != nil {
+// encodeTo makes a value a field of an answer.
+func encodeTo(o wire.Options, v value.Value, answer proto.Message, field protoreflect.Name) error {
+	number := answer.ProtoReflect().Descriptor().Fields().ByName(field).Number()
+	if err := o.EncodeInto(answer, number, v); err != nil {
 		return status.Error(codes.Internal, err.Error())
 	}
-	*to = w
 	return nil
 }
 
@@ -183,7 +187,7 @@ func (s *server) check(
 	ctx context.Context, r *pulumirpc.CheckRequest, do func(context.Context,
 		provider.CheckRequest) (provider.CheckResponse, error),
 ) (*pulumirpc.CheckResponse, error) {
-	v, err := all(r.Olds, r.News)
+	v, err := all(r, "olds", "news")
 	if err != nil {
 		return nil, err
 	}
@@ -200,7 +204,7 @@ func (s *server) check(
 		return nil, s.fail(err)
 	}
 	answer := &pulumirpc.CheckResponse{Failures: checkFailures(got.Failures)}
-	return answer, encodeTo(s.encoding(), got.Inputs, &answer.Inputs)
+	return answer, encodeTo(s.encoding(), got.Inputs, answer, "inputs")
 }
 
 func checkFailures(failures []provider.Failure) []*pulumirpc.CheckFailure {
@@ -215,7 +219,7 @@ func (s *server) diff(
 	ctx context.Context, r *pulumirpc.DiffRequest, do func(context.Context, provider.DiffRequest) (provider.DiffResponse,
 		error),
 ) (*pulumirpc.DiffResponse, error) {
-	v, err := all(r.OldInputs, r.Olds, r.News)
+	v, err := all(r, "old_inputs", "olds", "news")
 	if err != nil {
 		return nil, err
 	}
@@ -259,7 +263,7 @@ func (s *server) DiffConfig(ctx context.Context, r *pulumirpc.DiffRequest) (*pul
 
 // Configure configures the provider, once.
 func (s *server) Configure(ctx context.Context, r *pulumirpc.ConfigureRequest) (*pulumirpc.ConfigureResponse, error) {
-	v, err := all(r.Args)
+	v, err := all(r, "args")
 	if err != nil {
 		return nil, err
 	}
@@ -301,7 +305,7 @@ func (s *server) Diff(ctx context.Context, r *pulumirpc.DiffRequest) (*pulumirpc
 
 // Create passes on.
 func (s *server) Create(ctx context.Context, r *pulumirpc.CreateRequest) (*pulumirpc.CreateResponse, error) {
-	at, v, err := s.enterStep(r, nil, r.Properties)
+	at, v, err := s.enterStep(r, nil, "properties")
 	if err != nil {
 		return nil, err
 	}
@@ -312,12 +316,12 @@ func (s *server) Create(ctx context.Context, r *pulumirpc.CreateRequest) (*pulum
 		return nil, s.fail(err)
 	}
 	answer := &pulumirpc.CreateResponse{Id: got.ID, RefreshBeforeUpdate: got.RefreshBeforeUpdate}
-	return answer, encodeTo(s.encoding(), got.Outputs, &answer.Properties)
+	return answer, encodeTo(s.encoding(), got.Outputs, answer, "properties")
 }
 
 // Read passes on.
 func (s *server) Read(ctx context.Context, r *pulumirpc.ReadRequest) (*pulumirpc.ReadResponse, error) {
-	at, v, err := s.enterStep(r, r.GetOldViews(), r.Inputs, r.Properties)
+	at, v, err := s.enterStep(r, r.GetOldViews(), "inputs", "properties")
 	if err != nil {
 		return nil, err
 	}
@@ -331,15 +335,15 @@ func (s *server) Read(ctx context.Context, r *pulumirpc.ReadRequest) (*pulumirpc
 		return nil, s.fail(err)
 	}
 	answer := &pulumirpc.ReadResponse{Id: got.ID, RefreshBeforeUpdate: got.RefreshBeforeUpdate}
-	if err := encodeTo(s.encoding(), got.Inputs, &answer.Inputs); err != nil {
+	if err := encodeTo(s.encoding(), got.Inputs, answer, "inputs"); err != nil {
 		return nil, err
 	}
-	return answer, encodeTo(s.encoding(), got.Outputs, &answer.Properties)
+	return answer, encodeTo(s.encoding(), got.Outputs, answer, "properties")
 }
 
 // Update passes on.
 func (s *server) Update(ctx context.Context, r *pulumirpc.UpdateRequest) (*pulumirpc.UpdateResponse, error) {
-	at, v, err := s.enterStep(r, r.GetOldViews(), r.OldInputs, r.Olds, r.News)
+	at, v, err := s.enterStep(r, r.GetOldViews(), "old_inputs", "olds", "news")
 	if err != nil {
 		return nil, err
 	}
@@ -353,12 +357,12 @@ func (s *server) Update(ctx context.Context, r *pulumirpc.UpdateRequest) (*pulum
 		return nil, s.fail(err)
 	}
 	answer := &pulumirpc.UpdateResponse{RefreshBeforeUpdate: got.RefreshBeforeUpdate}
-	return answer, encodeTo(s.encoding(), got.Outputs, &answer.Properties)
+	return answer, encodeTo(s.encoding(), got.Outputs, answer, "properties")
 }
 
 // Delete passes on.
 func (s *server) Delete(ctx context.Context, r *pulumirpc.DeleteRequest) (*emptypb.Empty, error) {
-	at, v, err := s.enterStep(r, r.GetOldViews(), r.OldInputs, r.Properties)
+	at, v, err := s.enterStep(r, r.GetOldViews(), "old_inputs", "properties")
 	if err != nil {
 		return nil, err
 	}
@@ -375,7 +379,7 @@ func (s *server) Delete(ctx context.Context, r *pulumirpc.DeleteRequest) (*empty
 
 // Invoke passes on.
 func (s *server) Invoke(ctx context.Context, r *pulumirpc.InvokeRequest) (*pulumirpc.InvokeResponse, error) {
-	p, v, err := s.enter(r.Args)
+	p, v, err := s.enter(r, "args")
 	if err != nil {
 		return nil, err
 	}
@@ -385,7 +389,7 @@ func (s *server) Invoke(ctx context.Context, r *pulumirpc.InvokeRequest) (*pulum
 		return nil, s.fail(err)
 	}
 	answer := &pulumirpc.InvokeResponse{Failures: checkFailures(got.Failures)}
-	return answer, encodeTo(s.encoding(), got.Result, &answer.Return)
+	return answer, encodeTo(s.encoding(), got.Result, answer, "return")
 }
 
 // List passes on, and sends a page as a stream.
@@ -418,7 +422,7 @@ func (s *server) List(r *pulumirpc.ListRequest, stream pulumirpc.ResourceProvide
 
 // Call passes on.
 func (s *server) Call(ctx context.Context, r *pulumirpc.CallRequest) (*pulumirpc.CallResponse, error) {
-	p, v, err := s.enter(r.Args)
+	p, v, err := s.enter(r, "args")
 	if err != nil {
 		return nil, err
 	}
@@ -435,7 +439,7 @@ func (s *server) Call(ctx context.Context, r *pulumirpc.CallRequest) (*pulumirpc
 		})
 	encoding := s.encoding()
 	encoding.KeepOutputs = r.GetAcceptsOutputValues()
-	return answer, encodeTo(encoding, got.Result, &answer.Return)
+	return answer, encodeTo(encoding, got.Result, answer, "return")
 }
 
 // deploymentOf is what calls into a running program tell of it.
@@ -458,7 +462,7 @@ func deploymentOf(r interface {
 
 // Construct passes on.
 func (s *server) Construct(ctx context.Context, r *pulumirpc.ConstructRequest) (*pulumirpc.ConstructResponse, error) {
-	p, v, err := s.enter(r.Inputs)
+	p, v, err := s.enter(r, "inputs")
 	if err != nil {
 		return nil, err
 	}
@@ -501,7 +505,7 @@ func (s *server) Construct(ctx context.Context, r *pulumirpc.ConstructRequest) (
 		})
 	encoding := s.encoding()
 	encoding.KeepOutputs = r.GetAcceptsOutputValues()
-	return answer, encodeTo(encoding, got.Outputs, &answer.State)
+	return answer, encodeTo(encoding, got.Outputs, answer, "state")
 }
 
 // Cancel passes on.

@@ -167,10 +167,10 @@ func viewStepMessage(s provider.ViewStep) (*pulumirpc.ViewStep, error) {
 		}
 		state := &pulumirpc.ViewStepState{Type: v.Type, Name: v.Name, ParentType: v.ParentType, ParentName: v.ParentName}
 		encoding := wire.Options{KeepUnknowns: true, KeepSecrets: true, KeepResources: true}
-		if err := encodeTo(encoding, propertiesOrEmpty(v.Inputs), &state.Inputs); err != nil {
+		if err := encodeTo(encoding, propertiesOrEmpty(v.Inputs), state, "inputs"); err != nil {
 			return nil, err
 		}
-		if err := encodeTo(encoding, propertiesOrEmpty(v.Outputs), &state.Outputs); err != nil {
+		if err := encodeTo(encoding, propertiesOrEmpty(v.Outputs), state, "outputs"); err != nil {
 			return nil, err
 		}
 		*side.to = state

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/yamlhost/yamlhost/value"
@@ -428,11 +429,19 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		w := new(structpb.Struct)
-		if proto.Unmarshal(data, w) != nil {
-			return
+		damaged := proto.Unmarshal(data, w)
+		for name, options := range optionSets() {
+			direct, err := options.DecodeBytes(bytes.Clone(data))
+			if damaged != nil {
+				require.Error(t, err, name)
+				continue
+			}
+			tree, fault := options.Decode(w)
+			require.Equal(t, fault, err, name)
+			require.True(t, value.Equal(tree, direct), "%s: from a tree %v, from bytes %v", name, tree, direct)
 		}
-		for _, options := range optionSets() {
-			_, _ = options.Decode(w)
+		if damaged != nil {
+			return
 		}
 		v, err := wire.KeepAll().Decode(w)
 		if err != nil {
@@ -470,6 +479,52 @@ func BenchmarkEncode(b *testing.B) {
 	}
 }
 
+// TestDecodeField reads fields of a message: as a tree, and as what Unmarshal has left.
+func TestDecodeField(t *testing.T) {
+	t.Parallel()
+	const most = 1 << 20
+	inputs := value.Map(map[string]value.Value{"a": value.String("x"), "b": value.List(value.Int(1), typical()),
+		"c": value.String("y").Secret()})
+	s, err := preview.Encode(inputs)
+	require.NoError(t, err)
+	inputs, err = preview.Decode(s)
+	require.NoError(t, err)
+	request := &pulumirpc.DiffRequest{Id: "i", Urn: "u", Olds: s, News: &structpb.Struct{}}
+	packed, err := proto.Marshal(request)
+	require.NoError(t, err)
+	left := new(pulumirpc.DiffRequest)
+	require.NoError(t, wire.Unmarshal(packed, left))
+	require.Equal(t, "i", left.GetId())
+	require.Equal(t, "u", left.GetUrn())
+	require.Nil(t, left.GetOlds())
+	clear(packed)
+	for name, m := range map[string]*pulumirpc.DiffRequest{"tree": request, "bytes": left} {
+		for field, want := range map[protoreflect.FieldNumber]value.Value{3: inputs, 4: value.EmptyMap(),
+			6: value.Null} {
+			got, err := preview.DecodeField(m, field, most)
+			require.NoError(t, err, name)
+			require.True(t, value.Equal(want, got), "%s, field %d: %v", name, field, got)
+		}
+		_, err := preview.DecodeField(m, 3, 10)
+		require.ErrorIs(t, err, wire.ErrTooLarge, name)
+	}
+	packed, err = proto.Marshal(request)
+	require.NoError(t, err)
+	more, err := proto.Marshal(&pulumirpc.DiffRequest{Olds: &structpb.Struct{Fields: map[string]*structpb.Value{
+		"a": structpb.NewStringValue("z"), "d": structpb.NewBoolValue(true)}}})
+	require.NoError(t, err)
+	require.NoError(t, wire.Unmarshal(append(packed, more...), left))
+	got, err := preview.DecodeField(left, 3, most)
+	require.NoError(t, err)
+	require.True(t, value.Equal(inputs.With("a", value.String("z")).With("d", value.Bool(true)), got),
+		"parts of a message make one: %v", got)
+	for n := range packed {
+		if wire.Unmarshal(packed[:n], left) == nil {
+			require.NoError(t, proto.Unmarshal(packed[:n], new(pulumirpc.DiffRequest)), "a message that ends after %d bytes", n)
+		}
+	}
+}
+
 func BenchmarkDecode(b *testing.B) {
 	w, err := preview.Encode(typical())
 	require.NoError(b, err)
@@ -479,6 +534,32 @@ func BenchmarkDecode(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// BenchmarkAnswer is what an answer of a typical size costs, from its bytes: by a tree, and without one.
+func BenchmarkAnswer(b *testing.B) {
+	s, err := preview.Encode(typical())
+	require.NoError(b, err)
+	packed, err := proto.Marshal(&pulumirpc.CheckResponse{Inputs: s})
+	require.NoError(b, err)
+	b.Run("tree", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			answer := new(pulumirpc.CheckResponse)
+			require.NoError(b, proto.Unmarshal(packed, answer))
+			_, err := preview.DecodeField(answer, 1, 1<<20)
+			require.NoError(b, err)
+		}
+	})
+	b.Run("bytes", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			answer := new(pulumirpc.CheckResponse)
+			require.NoError(b, wire.Unmarshal(packed, answer))
+			_, err := preview.DecodeField(answer, 1, 1<<20)
+			require.NoError(b, err)
+		}
+	})
 }
 
 // BenchmarkRequest is what a request of a typical size costs, up to its bytes: as a tree, and without one.

@@ -1,0 +1,33 @@
+package plugin
+
+import (
+	"google.golang.org/grpc/encoding"
+	grpcproto "google.golang.org/grpc/encoding/proto"
+	"google.golang.org/grpc/mem"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/yamlhost/yamlhost/value/wire"
+)
+
+// codec is the usual one for what is sent. What is received it does not make trees of: properties stay bytes (see
+// wire.Unmarshal), and a schema stays in the buffers that it came in.
+type codec struct {
+	encoding.CodecV2
+	trees bool // properties become messages, for somebody who looks at them
+}
+
+func newCodec(trees bool) codec { return codec{encoding.GetCodecV2(grpcproto.Name), trees} }
+
+// Unmarshal reads a message.
+func (c codec) Unmarshal(data mem.BufferSlice, into any) error {
+	if text, ok := into.(*schemaText); ok {
+		return text.receive(data)
+	}
+	m, ok := into.(proto.Message)
+	if !ok || c.trees {
+		return c.CodecV2.Unmarshal(data, into)
+	}
+	buffer := data.MaterializeToBuffer(mem.DefaultBufferPool())
+	defer buffer.Free()
+	return wire.Unmarshal(buffer.ReadOnlyData(), m)
+}
