@@ -394,7 +394,7 @@ func (s *server) Invoke(ctx context.Context, r *pulumirpc.InvokeRequest) (*pulum
 
 // List passes on, and sends a page as a stream.
 func (s *server) List(r *pulumirpc.ListRequest, stream pulumirpc.ResourceProvider_ListServer) error {
-	p, v, err := s.enter(r.GetQuery())
+	p, v, err := s.enter(r, "query")
 	if err != nil {
 		return err
 	}
