@@ -150,12 +150,12 @@ func TestCreateListRemove(t *testing.T) { // F6.4, F6.6, F6.14, E6.1
 	require.NoError(t, b.Create(t.Context(), Ref{"fmtcheck", "dev"}, provider))
 	require.NoError(t, b.Create(t.Context(), Ref{"fmtcheck", "a"}, nil))
 	require.NoError(t, b.Create(t.Context(), Ref{"other", "dev"}, nil))
-	require.Equal(t, string(sealed([]byte(vector(t, "checkpoint-new-stack.bak.json")))),
+	require.Equal(t, string(withChecksum([]byte(vector(t, "checkpoint-new-stack.bak.json")))),
 		read(t, filepath.Join(dir, "stacks/fmtcheck/dev.json.bak")))
 	require.Equal(t, "version: 1\n", read(t, filepath.Join(dir, "meta.yaml")))
 	var got, want map[string]any
 	require.NoError(t, json.Unmarshal([]byte(read(t, filepath.Join(dir, "stacks/fmtcheck/dev.json"))), &got))
-	delete(got, sealMember)
+	delete(got, checksumMember)
 	require.NoError(t, json.Unmarshal([]byte(vector(t, "checkpoint-new-stack.json")), &want))
 	require.Equal(t, keysOf(want), keysOf(got))
 
@@ -658,7 +658,7 @@ func TestPassphraseSession(t *testing.T) { // D3: a salt comes to be with the fi
 	require.NoError(t, err)
 	require.NoError(t, s.Commit(t.Context(), s.Base(), nil))
 	resources := func(text string) string {
-		return text[strings.Index(text, `"resources"`):strings.Index(text, sealMember)]
+		return text[strings.Index(text, `"resources"`):strings.Index(text, checksumMember)]
 	}
 	second := read(t, filepath.Join(dir, "stacks/p/dev.json"))
 	require.Equal(t, resources(first), resources(second), "unchanged secrets keep their ciphertext, E6.33")

@@ -18,10 +18,10 @@ import (
 // place taken, and has lost. Links are pieces of the journal (the last one that begins with a journal's signature
 // begins it) or marks.
 const (
-	markClaim   = "yhclaim\n"   // a generation begins
-	markGuard   = "yhguard\n"   // its writer is about to write something else, and still may
-	markFence   = "yhfence\n"   // somebody took over; what its writer had left comes before
-	markSettled = "yhsettled\n" // what it had left is in the state file, which was written anew since
+	markClaim  = "yhclaim\n"   // a generation begins
+	markGuard  = "yhguard\n"   // its writer is about to write something else, and still may
+	markFence  = "yhfence\n"   // somebody took over; what its writer had left comes before
+	markMerged = "yhsettled\n" // what it had left is in the state file, which was written anew since
 )
 
 // fenceAge is how long a fence stays: longer than any request can be under way.
@@ -149,7 +149,7 @@ type links struct {
 
 // isMark tells marks from pieces of a journal, which would have to be longer than they can be to begin alike.
 func isMark(data []byte) bool {
-	for _, kind := range [...]string{markClaim, markGuard, markFence, markSettled} {
+	for _, kind := range [...]string{markClaim, markGuard, markFence, markMerged} {
 		if bytes.HasPrefix(data, []byte(kind)) {
 			return true
 		}
@@ -196,7 +196,7 @@ func (l *links) last() []byte {
 	return l.data[l.numbers[len(l.numbers)-1]]
 }
 
-func (l *links) settled() bool { return bytes.HasPrefix(l.last(), []byte(markSettled)) }
+func (l *links) merged() bool { return bytes.HasPrefix(l.last(), []byte(markMerged)) }
 
 func (l *links) next() int {
 	if len(l.numbers) == 0 {

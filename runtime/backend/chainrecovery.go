@@ -29,18 +29,18 @@ func (b stackJournal) recoverObjects(h *heldLock, file stored, salvage bool) (*R
 		if err != nil {
 			return nil, file, err
 		}
-		return out.unlessEmpty(), next, b.chainsOf(b.ref).settleAll(h)
+		return out.unlessEmpty(), next, b.chainsOf(b.ref).noteAllMerged(h)
 	}
 }
 
 func (b stackJournal) recoverOnto(h *heldLock, file stored, salvage bool) (out *Recovery, _ stored, err error) {
-	var unsettled []*links // that hold a journal which a state to come has to be known to
+	var unmerged []*links // that hold a journal which a state to come has to be known to
 	for _, l := range h.left {
 		data, _, err := l.journal()
 		if err != nil {
 			return nil, file, err
 		}
-		found, err := b.settle(file, data, salvage)
+		found, err := b.replay(file, data, salvage)
 		switch {
 		case err != nil:
 			return nil, file, err
@@ -51,7 +51,7 @@ func (b stackJournal) recoverOnto(h *heldLock, file stored, salvage bool) (out *
 				return nil, file, err
 			}
 		case out == nil || out.snapshot == nil:
-			unsettled = append(unsettled, l)
+			unmerged = append(unmerged, l)
 		}
 		if found.damaged() && !found.Foreign {
 			if err := b.putAside(found, data, "damaged"); err != nil {
@@ -70,7 +70,7 @@ func (b stackJournal) recoverOnto(h *heldLock, file stored, salvage bool) (out *
 	if err != nil {
 		return nil, file, err
 	}
-	for _, l := range unsettled {
+	for _, l := range unmerged {
 		if err := b.chainsOf(b.ref).append(h, l, piece); err != nil {
 			return nil, file, h.explain(err)
 		}

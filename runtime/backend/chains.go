@@ -113,10 +113,10 @@ func (b stackChains) fence(h *heldLock) error {
 	if err != nil {
 		return err
 	}
-	settled := h.lease.settledTo()
+	merged := h.lease.mergedTo()
 	for i, folder := range folders {
-		// Of those that are settled only the oldest is looked at, to see whether it is old enough to go.
-		if folder == h.chain.folder || i > 0 && generationOf(folder) <= settled {
+		// Of those that are merged only the oldest is looked at, to see whether it is old enough to go.
+		if folder == h.chain.folder || i > 0 && generationOf(folder) <= merged {
 			continue
 		}
 		l, err := b.read(folder)
@@ -126,7 +126,7 @@ func (b stackChains) fence(h *heldLock) error {
 		if len(l.numbers) == 0 {
 			continue
 		}
-		if generationOf(folder) <= settled || l.settled() {
+		if generationOf(folder) <= merged || l.merged() {
 			if b.o.Now().Sub(l.modified) > fenceAge {
 				b.dropLinks(l, l.next())
 			}
@@ -149,9 +149,9 @@ func (b stackChains) dropLinks(l *links, before int) {
 	}
 }
 
-// settle notes that what a chain held is in the state file, and removes it but for the fence that keeps its writer
+// noteMerged notes that what a chain held is in the state file, and removes it but for the fence that keeps its writer
 // out.
-func (b stackChains) settle(h *heldLock, l *links) error {
+func (b stackChains) noteMerged(h *heldLock, l *links) error {
 	fence := l.next() - 1
 	for i, n := range l.numbers {
 		if bytes.HasPrefix(l.data[n], []byte(markFence)) {
@@ -159,7 +159,7 @@ func (b stackChains) settle(h *heldLock, l *links) error {
 			break
 		}
 	}
-	if err := b.append(h, l, []byte(markSettled+newUUID())); err != nil {
+	if err := b.append(h, l, []byte(markMerged+newUUID())); err != nil {
 		return err
 	}
 	b.dropLinks(l, fence)
@@ -167,7 +167,7 @@ func (b stackChains) settle(h *heldLock, l *links) error {
 }
 
 // journal is what there is of a journal in a store: at most one chain holds something that is not in the state
-// yet, the newest that is not settled.
+// yet, the newest that is not merged into it.
 func (b stackChains) journal() ([]byte, error) {
 	folders, err := b.list()
 	if err != nil || len(folders) == 0 {
@@ -177,12 +177,12 @@ func (b stackChains) journal() ([]byte, error) {
 	if err != nil && !errors.As(err, new(*CorruptError)) {
 		return nil, err
 	}
-	for i := len(folders) - 1; i >= 0 && generationOf(folders[i]) > lease.Settled; i-- {
+	for i := len(folders) - 1; i >= 0 && generationOf(folders[i]) > lease.Merged; i-- {
 		l, err := b.read(folders[i])
 		if err != nil {
 			return nil, err
 		}
-		if l.settled() {
+		if l.merged() {
 			continue
 		}
 		if data, _, err := l.journal(); err != nil || data != nil {
@@ -192,10 +192,10 @@ func (b stackChains) journal() ([]byte, error) {
 	return nil, nil
 }
 
-// settleAll notes of what others have left that it is settled.
-func (b stackChains) settleAll(h *heldLock) error {
+// noteAllMerged notes of what others have left that the state file has it.
+func (b stackChains) noteAllMerged(h *heldLock) error {
 	for _, l := range h.left {
-		if err := b.settle(h, l); err != nil {
+		if err := b.noteMerged(h, l); err != nil {
 			return h.explain(err)
 		}
 	}
@@ -203,5 +203,5 @@ func (b stackChains) settleAll(h *heldLock) error {
 		return nil
 	}
 	h.left = nil
-	return h.explain(h.lease.settle())
+	return h.explain(h.lease.noteMerged())
 }

@@ -46,9 +46,9 @@ func (b stackState) stream(w io.Writer) error {
 		return state.ErrNotStreamed
 	}
 	defer file.Close()
-	var check sealReader
+	var check checksumReader
 	return state.StreamExport(w, func() (io.Reader, error) {
-		check = sealReader{Reader: file}
+		check = checksumReader{Reader: file}
 		_, err := file.Seek(0, io.SeekStart)
 		return &check, err
 	}, func() error {
@@ -125,17 +125,17 @@ func (b stackState) overview() (Overview, error) {
 	return Overview{s.Resources, s.Pending, s.Time}, nil
 }
 
-// sealReader compares a state file with its checksum while it is read.
-type sealReader struct {
+// checksumReader compares a state file with its checksum while it is read.
+type checksumReader struct {
 	io.Reader
 	sum  uint32 // of everything before last
 	last []byte // the end, where the checksum would be
 }
 
-func (s *sealReader) Read(p []byte) (int, error) {
+func (s *checksumReader) Read(p []byte) (int, error) {
 	n, err := s.Reader.Read(p)
 	s.last = append(s.last, p[:n]...)
-	if more := len(s.last) - sealLength; more > 0 {
+	if more := len(s.last) - checksumLength; more > 0 {
 		s.sum = crc32.Update(s.sum, castagnoli, s.last[:more])
 		s.last = append(s.last[:0], s.last[more:]...)
 	}
@@ -143,6 +143,6 @@ func (s *sealReader) Read(p []byte) (int, error) {
 }
 
 // sound reports whether what was read to its end has the right checksum, or none.
-func (s *sealReader) sound() bool {
-	return bytes.Equal(s.last, sealText(s.sum)) || !bytes.Contains(s.last, []byte("crc32c"))
+func (s *checksumReader) sound() bool {
+	return bytes.Equal(s.last, checksumText(s.sum)) || !bytes.Contains(s.last, []byte("crc32c"))
 }

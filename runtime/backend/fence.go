@@ -46,7 +46,7 @@ func (e *LockLostError) Error() string {
 		fmt.Fprintf(&b, "; %s holds it now", e.By)
 	}
 	b.WriteString(
-		". Nothing more was written. What was under way is a pending operation, which the run that follows settles.")
+		". Nothing more was written. What was under way is a pending operation, which the next run resolves.")
 	for _, u := range e.Unrecorded {
 		fmt.Fprintf(&b,
 			"\n  The provider has made %s with the ID %q. If the next run asks about it, answer with: --settle-pending '%s=%s'",

@@ -66,8 +66,8 @@ func (p *pause) fault(do, path string, done bool) error {
 const wanted = 4
 
 // converge makes the resources that are missing, as the engine does: an entry, the call of the provider, an entry.
-// Creations of which nobody knows what became stop it, unless settle says so.
-func converge(b *Backend, s *sky, p *pause, settle bool) (err error) {
+// Creations of which nobody knows what became stop it, unless resolve says so.
+func converge(b *Backend, s *sky, p *pause, resolve bool) (err error) {
 	ctx := context.Background()
 	session, err := b.Begin(ctx, testRef, b64Options)
 	if err != nil {
@@ -75,11 +75,11 @@ func converge(b *Backend, s *sky, p *pause, settle bool) (err error) {
 	}
 	base := session.Base()
 	if len(base.Pending) > 0 {
-		if !settle {
-			return fmt.Errorf("%d creations to settle: %w", len(base.Pending), session.Close())
+		if !resolve {
+			return fmt.Errorf("%d creations to resolve: %w", len(base.Pending), session.Close())
 		}
-		base = settled(base, s)
-		if err := session.Settle(ctx, base); err != nil {
+		base = resolved(base, s)
+		if err := session.ResolvePending(ctx, base); err != nil {
 			return err
 		}
 	}
@@ -113,8 +113,8 @@ func converge(b *Backend, s *sky, p *pause, settle bool) (err error) {
 	return err
 }
 
-// settled is a state after somebody has looked what became of the creations that are pending.
-func settled(base *state.Snapshot, s *sky) *state.Snapshot {
+// resolved is a state after somebody has looked what became of the creations that are pending.
+func resolved(base *state.Snapshot, s *sky) *state.Snapshot {
 	next := *base
 	next.Pending, next.Resources = nil, slices.Clone(base.Resources)
 	for _, op := range base.Pending {
@@ -333,7 +333,7 @@ func fenceAt(t *testing.T, w fenceWorld, at int, between int64, next bool, lost 
 		require.NoError(t, err, p.name)
 		if held = len(cancelled.Locks) > 0; next {
 			// Creations that are pending stop it: somebody has to look, which they do below when the first run has ended.
-			if err := converge(b, s, &pause{}, false); err != nil && !strings.Contains(err.Error(), "to settle") {
+			if err := converge(b, s, &pause{}, false); err != nil && !strings.Contains(err.Error(), "to resolve") {
 				require.ErrorAs(t, err, new(*HeldUpError), p.name)
 			}
 		}

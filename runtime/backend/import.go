@@ -45,7 +45,7 @@ func (b *Backend) Import(ctx context.Context, r Ref, data []byte, o ImportOption
 	}
 	out := &Imported{Dropped: next.Pending}
 	next.Pending = nil
-	if err := out.judge(r, next, o.Force); err != nil {
+	if err := out.check(r, next, o.Force); err != nil {
 		return nil, err
 	}
 	o.Begin.SkipIntegrity = true // what is there is about to go
@@ -61,7 +61,7 @@ func (b *Backend) Import(ctx context.Context, r Ref, data []byte, o ImportOption
 	return out, err
 }
 
-func (i *Imported) judge(r Ref, s *state.Snapshot, force bool) error {
+func (i *Imported) check(r Ref, s *state.Snapshot, force bool) error {
 	var faults []error
 	for _, res := range s.Resources {
 		if res.URN.Stack() != r.Stack {

@@ -19,9 +19,9 @@ type leaseFile struct {
 	Beat         int64        `json:"beat"`       // one more with every renewal
 	Milliseconds int64        `json:"milliseconds,omitempty"`
 	Holder       *leaseHolder `json:"holder,omitempty"` // nil when it is free
-	// Settled is up to which generation there is nothing left to do: what stays of their chains are fences.
-	Settled int64  `json:"settled,omitempty"`
-	Mark    string `json:"mark"` // tells this content from any other, also of another generation 1
+	// Merged is up to which generation there is nothing left to do: what stays of their chains are fences.
+	Merged int64  `json:"settled,omitempty"`
+	Mark   string `json:"mark"` // tells this content from any other, also of another generation 1
 }
 
 type leaseHolder struct {
@@ -154,19 +154,19 @@ func (l *lease) give() error {
 	return nil
 }
 
-// settle notes, durably, that nothing is left to do of the generations before this one.
-func (l *lease) settle() error {
+// noteMerged notes, durably, that nothing is left to do of the generations before this one.
+func (l *lease) noteMerged() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.file.Settled = l.file.Generation - 1
+	l.file.Merged = l.file.Generation - 1
 	return l.renewLocked()
 }
 
-// settledTo is up to which generation nothing is left to do.
-func (l *lease) settledTo() int64 {
+// mergedTo is up to which generation nothing is left to do.
+func (l *lease) mergedTo() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.file.Settled
+	return l.file.Merged
 }
 
 // check makes sure that the lease is held: by the clock if it was renewed lately, else by renewing it. It is called

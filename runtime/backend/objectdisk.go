@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// storePatience is how long a store may be out of reach before a request is given up: a server that is restarted comes
-	// back in that time.
+	// storePatience is how long a store may be out of reach before a request is given up: a server that is restarted
+	// comes back in that time.
 	storePatience = 30 * time.Second
 	// storeAnswer is how long one request may take.
 	storeAnswer = 60 * time.Second

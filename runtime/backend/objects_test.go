@@ -170,11 +170,11 @@ func checkObjectsAfterCrash(t *testing.T, m *memory, acknowledged []urn.URN, at 
 			require.False(t, s.Recovered().Foreign, at)
 		}
 		require.NoError(t, s.Close(), at)
-		settled, err := openMemory(t, again, 4).Begin(t.Context(), testRef, b64Options)
+		merged, err := openMemory(t, again, 4).Begin(t.Context(), testRef, b64Options)
 		require.NoError(t, err, at)
-		require.Nil(t, settled.Recovered(), at)
-		checkSnapshot(t, settled.Base(), acknowledged, at)
-		require.NoError(t, settled.Close(), at)
+		require.Nil(t, merged.Recovered(), at)
+		checkSnapshot(t, merged.Base(), acknowledged, at)
+		require.NoError(t, merged.Close(), at)
 	}
 }
 

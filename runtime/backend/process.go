@@ -18,8 +18,8 @@ type Process struct {
 	PID        int
 	User, Host string
 	// Machine, Boot and Started tell a process from another of the same number: on another machine or in another
-	// container, before a restart of the machine, and after the number was used again. Each is empty where the system does
-	// not tell.
+	// container, before a restart of the machine, and after the number was used again. Each is empty where the system
+	// does not tell.
 	Machine, Boot, Started string
 	// Contained says that the process is in a container, whose host name others elsewhere may have too.
 	Contained bool

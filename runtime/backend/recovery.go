@@ -65,9 +65,9 @@ func (b stackJournal) data() ([]byte, error) {
 	return slices.Clip(data), nil
 }
 
-// settle says what a journal makes of a state file, without writing anything. It is nil when there is nothing in it. A
+// replay says what a journal makes of a state file, without writing anything. It is nil when there is nothing in it. A
 // journal of which something is missing is a *DamagedJournalError, unless it is to be salvaged.
-func (b stackJournal) settle(file stored, data []byte, salvage bool) (*Recovery, error) {
+func (b stackJournal) replay(file stored, data []byte, salvage bool) (*Recovery, error) {
 	if data == nil {
 		return nil, nil
 	}
@@ -179,13 +179,13 @@ func (b stackJournal) coverJournal(by journal.Identity) error {
 	return disk.WriteDurably(b.disk, b.journalFile(), covered)
 }
 
-// recover makes what settle has found durable, so that the journal can go. The caller holds the lock.
+// recover makes what replay has found durable, so that the journal can go. The caller holds the lock.
 func (b stackJournal) recover(file stored, salvage bool) (*Recovery, stored, error) {
 	data, err := b.data()
 	if err != nil || data == nil {
 		return nil, file, err
 	}
-	found, err := b.settle(file, data, salvage)
+	found, err := b.replay(file, data, salvage)
 	if err != nil {
 		return nil, file, err
 	}
@@ -213,7 +213,7 @@ func (b stackJournal) recover(file stored, salvage bool) (*Recovery, stored, err
 		}
 		found.Aside = append(found.Aside, aside)
 	case found.snapshot != nil:
-		if file, err = b.bring(file, found); err != nil {
+		if file, err = b.writeRecovered(file, found); err != nil {
 			return nil, file, err
 		}
 	}
@@ -240,9 +240,9 @@ func (r *Recovery) recovered() *state.Snapshot {
 	return r.snapshot
 }
 
-// bring writes a recovered snapshot as the state file. A crash in between is no harm: the journal says first that the
-// file to come holds everything.
-func (b stackJournal) bring(file stored, found *Recovery) (stored, error) {
+// writeRecovered writes a recovered snapshot as the state file. A crash in between is no harm: the journal says first
+// that the file to come holds everything.
+func (b stackJournal) writeRecovered(file stored, found *Recovery) (stored, error) {
 	p, err := b.packRecovered(file, found.snapshot)
 	if err != nil {
 		return file, err

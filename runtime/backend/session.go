@@ -174,13 +174,13 @@ func (s *Session) Base() *state.Snapshot { return s.base }
 // Recovered tells what a crashed run had left; nil if nothing.
 func (s *Session) Recovered() *Recovery { return s.recovered }
 
-// Settle replaces the state that the session began with, durably and before anything is journaled: by what became of
-// the operations that an earlier run left in flight.
-func (s *Session) Settle(_ context.Context, base *state.Snapshot) error {
+// ResolvePending replaces the state that the session began with, durably and before anything is journaled: by what
+// became of the operations that an earlier run left in flight.
+func (s *Session) ResolvePending(_ context.Context, base *state.Snapshot) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed || s.log != nil {
-		return errors.New("the operation is under way; what came before it cannot be settled any more")
+		return errors.New("the operation is under way; pending operations of earlier runs cannot be resolved any more")
 	}
 	if err := s.replace(base); err != nil {
 		return s.held.explain(err)

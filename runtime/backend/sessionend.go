@@ -118,7 +118,7 @@ func (s *Session) same(snapshot *state.Snapshot) bool {
 	}
 	next.Snapshot.Manifest.Time = s.base.Manifest.Time
 	text, err := state.EncodeCheckpoint(&next, s.sealer)
-	return err == nil && bytes.Equal(sealed(text), plain)
+	return err == nil && bytes.Equal(withChecksum(text), plain)
 }
 
 // inOrderOf are resources in the order of others with the same names and IDs; nil if there are no such others for each

@@ -85,8 +85,8 @@ func (s *Session) write(w stateWrite) (stored, error) {
 			if !w.last || s.held.chain != nil { // in a store it is the journal that says whether the lock is still held
 				return stored{}, s.held.explain(err)
 			}
-			// At the end the state file matters more than a journal that cannot be written any more. Another file in its place
-			// can say what it could not; without that, should it stay, it would look like one that does not fit.
+			// At the end the state file matters more than a journal that cannot be written any more. Another file in its
+			// place can say what it could not; without that, should it stay, it would look like one that does not fit.
 			_ = s.state.journalOf(s.ref).coverJournal(p.identity)
 		}
 	}

@@ -89,7 +89,7 @@ func (b *Backend) Load(ctx context.Context, r Ref, open state.Opener) (*Loaded, 
 		if err != nil {
 			return nil, err
 		}
-		recovered, err := b.journalOf(r).settle(file, left, false)
+		recovered, err := b.journalOf(r).replay(file, left, false)
 		if err != nil {
 			return nil, b.stateOf(r).withPrevious(err)
 		}
@@ -214,5 +214,5 @@ func (b *Backend) Remove(ctx context.Context, r Ref, o RemoveOptions) (err error
 			return &FileError{Doing: "remove", Path: path, Err: err}
 		}
 	}
-	return b.chainsOf(r).settleAll(held)
+	return b.chainsOf(r).noteAllMerged(held)
 }

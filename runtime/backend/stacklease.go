@@ -72,7 +72,7 @@ func (b stackLease) take(ctx context.Context, lockName string) (*lease, error) {
 		l := &lease{d: b.objects, ref: b.ref, key: b.key(), lock: path.Join(keyOf(b.locksOf(b.ref).folder()), lockName),
 			length: b.length(), clock: b.o.Now,
 			stop: make(chan struct{})}
-		l.file = leaseFile{Generation: file.Generation + 1, Settled: file.Settled, Milliseconds: l.length.Milliseconds(),
+		l.file = leaseFile{Generation: file.Generation + 1, Merged: file.Merged, Milliseconds: l.length.Milliseconds(),
 			Mark: newUUID(), Holder: &leaseHolder{
 				PID: p.PID, Username: p.User, Hostname: p.Host, Since: b.o.Now().UTC(), Process: lockProcess{Machine: p.Machine,
 					Boot: p.Boot, Started: p.Started}, Lock: lockName}}
@@ -132,7 +132,7 @@ func (b stackLease) free() (*Lock, error) {
 			}
 			file.Generation = b.o.Now().Unix() // beyond any that was counted
 		}
-		text, err := json.Marshal(leaseFile{Generation: file.Generation + 1, Settled: file.Settled, Mark: newUUID()})
+		text, err := json.Marshal(leaseFile{Generation: file.Generation + 1, Merged: file.Merged, Mark: newUUID()})
 		if err != nil {
 			return nil, err
 		}

@@ -32,12 +32,12 @@ func (s stored) decode(open state.Opener) (*state.Checkpoint, error) {
 	if err != nil {
 		return nil, &CorruptError{Path: s.path, Err: err}
 	}
-	if _, err := checkSeal(plain); err != nil {
+	if _, err := verifyChecksum(plain); err != nil {
 		return nil, &CorruptError{Path: s.path, Err: err}
 	}
 	c, err := state.DecodeCheckpoint(plain, open)
 	if err == nil {
-		if delete(c.Unknown, sealMember); len(c.Unknown) == 0 {
+		if delete(c.Unknown, checksumMember); len(c.Unknown) == 0 {
 			c.Unknown = nil
 		}
 		return c, nil
@@ -49,13 +49,13 @@ func (s stored) decode(open state.Opener) (*state.Checkpoint, error) {
 	return nil, fmt.Errorf("read the state %s: %w", s.path, err)
 }
 
-// altered reports whether a state file is not what was written, see checkSeal.
+// altered reports whether a state file is not what was written, see verifyChecksum.
 func (s stored) altered() bool {
 	plain, err := unpack(s.raw)
 	if err != nil {
 		return false
 	}
-	changed, err := checkSeal(plain)
+	changed, err := verifyChecksum(plain)
 	return changed && err == nil
 }
 
@@ -71,7 +71,7 @@ func readBack(data []byte) error {
 	if err != nil {
 		return err
 	}
-	if _, err := checkSeal(plain); err != nil {
+	if _, err := verifyChecksum(plain); err != nil {
 		return err
 	}
 	return state.Readable(plain)
@@ -162,7 +162,7 @@ func (b stackState) keepAsBackup(path string) error {
 // pack makes a state file that takes the place of another one, which may be none. It is read back first: bytes that
 // nobody can read never become the state. Such bytes give an *UnreadableError.
 func (b stackState) pack(text []byte, over stored) (packed, error) {
-	data, err := b.packing(over).pack(sealed(text))
+	data, err := b.packing(over).pack(withChecksum(text))
 	if err != nil {
 		return packed{}, err
 	}

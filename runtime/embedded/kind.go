@@ -20,9 +20,9 @@ type kinds struct {
 // kind is what is special about one resource type. What is left out has a plain meaning: inputs become outputs, every
 // change is an update in place, nothing happens on delete.
 type kind struct {
-	// settle fills in what outputs have where an input is left out. Such defaults never become inputs, as in bridged
+	// fillIn fills in what outputs have where an input is left out. Such defaults never become inputs, as in bridged
 	// packages. It sees inputs without nulls, and those of old states too.
-	settle func(inputs value.Value) value.Value
+	fillIn func(inputs value.Value) value.Value
 	// check finds faults beyond those that the schema shows. Inputs are converted, and may be unknown in part.
 	check func(inputs value.Value) []provider.Failure
 	// computed are inputs that the kind fills in itself when they are left out: that one is not given is no change then,

@@ -38,27 +38,27 @@ func randomKinds(o Options) kinds {
 			},
 			"random:index/randomId:RandomId": {
 				byOutputs: true, replaces: unlessEmpty, check: checkRange("byteLength", 1), create: g.id, adopt: adoptID,
-				idOutput: true, settle: emptyIsAbsent("prefix"),
+				idOutput: true, fillIn: emptyIsAbsent("prefix"),
 			},
 			"random:index/randomInteger:RandomInteger": {
 				byOutputs: true, replaces: unlessEmpty, check: checkMinMax, create: g.integer, adopt: adoptInteger,
-				idOutput: true, settle: emptyIsAbsent("seed"),
+				idOutput: true, fillIn: emptyIsAbsent("seed"),
 			},
 			"random:index/randomPassword:RandomPassword": {
 				byOutputs: true, replaces: unlessEmpty, check: checkCharacters, create: g.password, adopt: adoptPassword,
-				idOutput: true, settle: withCharacterDefaults,
+				idOutput: true, fillIn: withCharacterDefaults,
 			},
 			"random:index/randomString:RandomString": {
 				byOutputs: true, replaces: unlessEmpty, check: checkCharacters, create: g.text, adopt: adoptString,
-				idOutput: true, settle: withCharacterDefaults,
+				idOutput: true, fillIn: withCharacterDefaults,
 			},
 			"random:index/randomPet:RandomPet": {
 				byOutputs: true, replaces: unlessEmpty, check: checkRange("length", -largestRandom), create: g.pet,
-				idOutput: true, settle: withPetDefaults, cannotAdopt: "its ID does not tell how the name was made",
+				idOutput: true, fillIn: withPetDefaults, cannotAdopt: "its ID does not tell how the name was made",
 			},
 			"random:index/randomShuffle:RandomShuffle": {
 				byOutputs: true, replaces: unlessEmpty, check: checkRange("resultCount", 0), create: g.shuffle,
-				idOutput: true, settle: emptyIsAbsent("seed"), cannotAdopt: "its ID does not tell what was shuffled",
+				idOutput: true, fillIn: emptyIsAbsent("seed"), cannotAdopt: "its ID does not tell what was shuffled",
 			},
 			"random:index/randomUuid:RandomUuid":   g.uuidKind(uuid4, adoptPlainUUID),
 			"random:index/randomUuid4:RandomUuid4": g.uuidKind(uuid4, adoptUUID),

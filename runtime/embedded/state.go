@@ -22,10 +22,10 @@ func (k kind) complete(inputs value.Value) value.Value {
 			inputs = inputs.Without(key)
 		}
 	}
-	if k.settle == nil {
+	if k.fillIn == nil {
 		return inputs
 	}
-	return k.settle(inputs)
+	return k.fillIn(inputs)
 }
 
 // pendingOutputs are the outputs not known before the operation; by default all that are no inputs.

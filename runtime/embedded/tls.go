@@ -46,18 +46,18 @@ func (c certificates) kinds() kinds {
 		stale: c.renewable, read: c.readCertificate,
 	}
 	selfSigned, locallySigned := signed, signed
-	selfSigned.check, selfSigned.settle, selfSigned.create = checkSelfSigned, withSelfSignedDefaults, c.selfSigned
-	locallySigned.check, locallySigned.settle, locallySigned.create = checkCertificate, withCertificateDefaults,
+	selfSigned.check, selfSigned.fillIn, selfSigned.create = checkSelfSigned, withSelfSignedDefaults, c.selfSigned
+	locallySigned.check, locallySigned.fillIn, locallySigned.create = checkCertificate, withCertificateDefaults,
 		c.locallySigned
 	return kinds{
 		resources: map[string]kind{
 			"tls:index/privateKey:PrivateKey": {
 				byOutputs: true, replaces: always, check: checkPrivateKey, create: c.privateKey, idOutput: true,
-				settle: withKeyDefaults, cannotAdopt: onlyInState,
+				fillIn: withKeyDefaults, cannotAdopt: onlyInState,
 			},
 			"tls:index/certRequest:CertRequest": {
 				byOutputs: true, replaces: replacesPEM, check: checkNames, create: c.request, idOutput: true,
-				settle: withPlainSubject, cannotAdopt: onlyInState,
+				fillIn: withPlainSubject, cannotAdopt: onlyInState,
 			},
 			"tls:index/selfSignedCert:SelfSignedCert":       selfSigned,
 			"tls:index/locallySignedCert:LocallySignedCert": locallySigned,

@@ -158,7 +158,7 @@ func (c *chain) run() {
 			c.something()
 			c.cloud.fails = map[string]failure{}
 		}
-		c.settle()
+		c.converge()
 	}
 	var behind Program
 	if c.one(2) {
@@ -367,8 +367,8 @@ func (c *chain) importSomething() {
 	})
 }
 
-// settle has the program take hold, now that nothing is in its way, and then again, which must change nothing.
-func (c *chain) settle() {
+// converge has the program take hold, now that nothing is in its way, and then again, which must change nothing.
+func (c *chain) converge() {
 	c.offer()
 	c.clearPending()
 	program := c.updates()

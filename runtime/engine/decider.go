@@ -90,7 +90,7 @@ func (d *decider) mayReplace(s *record, situation *plan.Situation) error {
 		}
 		d.report.message(m)
 		if !d.opts.DryRun {
-			return d.failures.life.bail()
+			return d.failures.life.abort()
 		}
 	}
 	return nil

@@ -34,9 +34,9 @@ type deleter struct {
 func (d *deleter) deleteRest() {
 	// After a failure deletions go on only if asked to, and if the program itself ran to its end (E4.125, E5.44).
 	done := d.life.beginDeletions()
-	bailed, failed := d.life.faults()
+	aborted, failed := d.life.faults()
 	if done || d.life.running.Err() != nil || (failed || d.report.hasFailed()) &&
-		!(d.opts.ContinueOnError && !failed && !bailed) {
+		!(d.opts.ContinueOnError && !failed && !aborted) {
 		return
 	}
 	if d.targets.check(d.scope.Targets) != nil {
@@ -51,7 +51,7 @@ func (d *deleter) deleteRest() {
 		_ = d.constraint.violation(s.URN, plan.PositionOf(s.Old), err)
 		return
 	}
-	keep := &keeper{needed: end.Keep}
+	keep := &keptBack{needed: end.Keep}
 	for _, layer := range plan.Layers(current) {
 		slices.Reverse(layer)
 		layer = slices.DeleteFunc(layer, func(i int) bool { return keep.keeps(current[i].URN) })
@@ -68,19 +68,19 @@ func (d *deleter) deleteRest() {
 	}
 }
 
-// keeper tells what must stay because a deletion failed (E4.122). It is safe for concurrent use.
-type keeper struct {
+// keptBack tells what must stay because a deletion failed (E4.122). It is safe for concurrent use.
+type keptBack struct {
 	mu     sync.Mutex // guards needed
 	needed *plan.Needed
 }
 
-func (k *keeper) add(r *state.Resource) {
+func (k *keptBack) add(r *state.Resource) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.needed.Add(r)
 }
 
-func (k *keeper) keeps(u urn.URN) bool {
+func (k *keptBack) keeps(u urn.URN) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.needed.Kept[u]
@@ -107,7 +107,7 @@ func (d *deleter) planEnding() *plan.Ending {
 				"Either include resource in --target list or pass --target-dependents to proceed.", r.URN)))
 	}
 	if len(end.Unnamed) > 0 && !d.opts.DryRun {
-		_ = d.life.bail()
+		_ = d.life.abort()
 		return nil
 	}
 	return &end

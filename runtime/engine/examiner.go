@@ -85,7 +85,7 @@ func (x *examiner) check(s *record, e *plan.Examination, q *plan.Check) error {
 	}
 	if len(r.Failures) > 0 {
 		x.checkFailures(s, q.News, r.Failures)
-		return x.failures.life.bail()
+		return x.failures.life.abort()
 	}
 	e.Checked(r.Inputs)
 	return nil

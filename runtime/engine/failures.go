@@ -35,7 +35,7 @@ func operationFailed(u urn.URN, position, text string) Message {
 // abort reports an error and stops the operation, ContinueOnError or not (E4.130). It returns monitor.ErrReported.
 func (f *failures) abort(u urn.URN, position, text string) error {
 	f.report.message(operationFailed(u, position, text))
-	return f.life.bail()
+	return f.life.abort()
 }
 
 // resourceFailed stops the operation because of a failure, unless it is to go on with what does not depend on it
@@ -82,7 +82,7 @@ func (f *failures) notConstructed(u urn.URN, g *plan.Goal, err error) error {
 // conflict reports a name that cannot be taken, which ends the operation.
 func (f *failures) conflict(u urn.URN, position string, c *resources.Conflict) error {
 	f.report.message(Message{URN: u, Severity: diag.Error, Code: c.Code, Text: c.Text, Position: position})
-	return f.life.bail()
+	return f.life.abort()
 }
 
 // notRecorded reports that the state could not be written outside of any step, which ends the operation: without a

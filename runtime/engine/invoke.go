@@ -139,7 +139,7 @@ func (d *Deployment) Call(ctx context.Context, r monitor.CallRequest) (monitor.C
 			d.report.message(Message{Severity: diag.Error, Code: diag.InvokeFailed,
 				Text: fmt.Sprintf("call to function '%s' failed: %s", r.Token, d.report.errorText(err)), Position: position})
 		}
-		return monitor.CallResponse{}, d.bail()
+		return monitor.CallResponse{}, d.abort()
 	}
 	result := answer.Result
 	for key, urns := range answer.ReturnDependencies {

@@ -28,7 +28,7 @@ type lifetime struct {
 	closed        bool          // no more requests
 	waiting       bool          // somebody waits for the shutdown
 	signal        chan struct{} // closed when somebody does; nil while no program runs
-	bailed        bool          // the reason for the failure was told in full; no line follows (E4.130)
+	aborted       bool          // the reason for the failure was told in full; no line follows (E4.130)
 	terminated    bool          // given up at once (E5.51)
 	programFailed bool          // the program ended with an error
 	deletionsDone bool          // deletions were begun
@@ -85,10 +85,10 @@ func (l *lifetime) closeRequests() {
 	l.requests.Wait()
 }
 
-// bail stops the operation, whatever was asked, with nothing more to say than was said (E4.130).
-func (l *lifetime) bail() error {
+// abort stops the operation, whatever was asked, with nothing more to say than was said (E4.130).
+func (l *lifetime) abort() error {
 	l.mu.Lock()
-	l.bailed = true
+	l.aborted = true
 	l.mu.Unlock()
 	l.stop()
 	return monitor.ErrReported
@@ -132,10 +132,10 @@ func (l *lifetime) beginDeletions() (already bool) {
 }
 
 // faults says whether the reason for a failure was told in full, and whether the program failed.
-func (l *lifetime) faults() (bailed, programFailed bool) {
+func (l *lifetime) faults() (aborted, programFailed bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.bailed, l.programFailed
+	return l.aborted, l.programFailed
 }
 
 // waitForShutdown says that the program asks for nothing more, and waits until all steps are over.

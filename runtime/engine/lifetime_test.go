@@ -31,9 +31,9 @@ func TestWaitingForShutdown(t *testing.T) {
 func TestBailingStopsWhatIsNotBegun(t *testing.T) {
 	calls := context.WithoutCancel(t.Context())
 	l := newLifetime(t.Context(), calls, nil)
-	require.ErrorIs(t, l.bail(), monitor.ErrReported)
-	bailed, failed := l.faults()
-	require.True(t, bailed)
+	require.ErrorIs(t, l.abort(), monitor.ErrReported)
+	aborted, failed := l.faults()
+	require.True(t, aborted)
 	require.False(t, failed)
 	require.Error(t, l.running.Err())
 	require.NoError(t, l.calls.Err())

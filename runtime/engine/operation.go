@@ -142,7 +142,7 @@ func operate(ctx context.Context, o Options, mode mode, phases func(*operation))
 	<-watched
 
 	result, err := op.result(ctx.Err() != nil)
-	op.lastWords(result)
+	op.reportEnd(result)
 	op.report.summary(op.opts.Now().Sub(began), result.word(), before, after)
 	op.report.emit(&Finished{})
 	if err != nil {
@@ -279,20 +279,20 @@ func (r *Result) word() string {
 	return "succeeded"
 }
 
-// lastWords reports that the operation did not end well (E5.48), unless the reason was told in full.
-func (op *operation) lastWords(r *Result) {
+// reportEnd reports that the operation did not end well (E5.48), unless the reason was told in full.
+func (op *operation) reportEnd(r *Result) {
 	word := "update"
 	if op.opts.DryRun {
 		word = "preview"
 	}
-	bailed, _ := op.faults()
+	aborted, _ := op.faults()
 	text := ""
 	switch {
 	case r.Terminated:
 		text = word + " cancelled"
 	case r.Failed && op.importError != nil && !errors.Is(op.importError, monitor.ErrReported): // E7.57
 		text = word + " failed: " + op.importError.Error()
-	case r.Failed && bailed:
+	case r.Failed && aborted:
 		return
 	case r.Failed:
 		text = word + " failed"

@@ -37,8 +37,8 @@ type Options struct {
 	SkipRefreshBefore bool
 	RunProgram        bool // with Refresh, read each resource when the program registers it (E7.29)
 
-	// Targets, Replace and Excludes are URNs or globs of URNs (E4.98). With Targets, or with Excludes alone, the operation
-	// is confined; Replace forces replacements and confines nothing (E4.104).
+	// Targets, Replace and Excludes are URNs or globs of URNs (E4.98). With Targets, or with Excludes alone, the
+	// operation is confined; Replace forces replacements and confines nothing (E4.104).
 	Targets, Replace, Excludes []string
 	TargetDependents           bool // what depends on a target is one too
 	ExcludeDependents          bool // what depends on something excluded is excluded too

@@ -128,8 +128,8 @@ func (o *outputRecorder) finish() (before, after *state.Resource) {
 	if !registered {
 		return before, reg.State()
 	}
-	bailed, failed := o.life.faults()
-	if (bailed || failed || o.report.hasFailed() || o.life.running.Err() != nil) && before != nil {
+	aborted, failed := o.life.faults()
+	if (aborted || failed || o.report.hasFailed() || o.life.running.Err() != nil) && before != nil {
 		merged := before.Outputs
 		for i, key := range outputs.Keys() {
 			merged = plan.AsMap(merged).With(key, outputs.At(i))

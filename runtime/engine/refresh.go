@@ -62,7 +62,7 @@ func (f *refresher) all(chosen func(*state.Resource) bool) {
 	f.slots.Each(len(read), func(n int) {
 		i := read[n]
 		// E7.20: what fails was reported and stops nothing here
-		refreshed[i], told[n], _ = f.executor.RefreshTold(base.Resources[i])
+		refreshed[i], told[n], _ = f.executor.RefreshWithViews(base.Resources[i])
 	})
 	if f.life.isTerminated() {
 		return

@@ -29,21 +29,21 @@ const (
 	EndedOpen    Ending = "open"    // it stays pending
 )
 
-// Settled is an operation in flight and its ending.
-type Settled struct {
+// Resolution is an operation in flight and its ending.
+type Resolution struct {
 	state.Operation
 	Ending Ending
 	ID     string // of what EndedAdopted has taken into the state
 }
 
-// Word is what a person says of a creation in flight. The zero word says that it did not happen.
-type Word struct {
+// Decision is what a person says of a creation in flight. The zero Decision says that it did not happen.
+type Decision struct {
 	ID    string // of the object that the creation made; empty when it made none
 	Retry bool   // create again with the recorded inputs; nobody knows whether it happened
 	Keep  bool   // leave it pending
 }
 
-// Unfinished returns the creations of which no ID is known, each resource once: those of which a word can be taken.
+// Unfinished returns the creations of which no ID is known, each resource once: those that a Decision can be about.
 func Unfinished(s *state.Snapshot) []state.Operation {
 	var list []state.Operation
 	seen := map[urn.URN]bool{}
@@ -56,7 +56,7 @@ func Unfinished(s *state.Snapshot) []state.Operation {
 	return list
 }
 
-// Undecided returns the pending operations that only a person can settle: the Unfinished ones that may have made
+// Undecided returns the pending operations that only a person can resolve: the Unfinished ones that may have made
 // something outside of the state. To try them again unasked could make a second object beside the first.
 func Undecided(s *state.Snapshot) []state.Operation {
 	return slices.DeleteFunc(Unfinished(s), func(op state.Operation) bool { return livesInState(op.Resource) })
@@ -75,13 +75,15 @@ func livesInState(r *state.Resource) bool {
 	return false
 }
 
-// Settle finds out how the base's pending operations ended, and gives the state that follows: what was being updated or
-// deleted is read, and is as it was found; of the Unfinished creations, words say what became of each, and one of
-// Undecided without a word is an error. What is to be retried or kept stays pending in the state. Nothing is changed
-// but the state, and a failure leaves everything pending. Of the options, Journal is not used.
-func Settle(ctx context.Context, o Options, words map[urn.URN]Word) (*state.Snapshot, []Settled, error) {
+// ResolvePending finds out how the pending operations of Base ended, and returns the state that follows and what became
+// of each. Resources that were being updated or deleted are read. For the Unfinished creations, decisions say what
+// became of each; one of Undecided without a decision is an error. Creations that are to be retried or kept stay
+// pending. Nothing is changed outside of the state, and a failure leaves everything pending. Of the options, Journal is
+// not used.
+func ResolvePending(ctx context.Context, o Options, decisions map[urn.URN]Decision) (*state.Snapshot, []Resolution,
+	error) {
 	for _, op := range Undecided(o.Base) {
-		if _, said := words[op.Resource.URN]; !said {
+		if _, decided := decisions[op.Resource.URN]; !decided {
 			return nil, nil, fmt.Errorf("nobody has said what became of the creation of %s", op.Resource.URN)
 		}
 	}
@@ -90,11 +92,11 @@ func Settle(ctx context.Context, o Options, words map[urn.URN]Word) (*state.Snap
 	defer op.stop()
 	defer op.registry.Close()
 
-	s := settling{opts: &op.opts, calls: op.calls, registry: op.registry, executor: op.executor,
+	s := resolving{opts: &op.opts, calls: op.calls, registry: op.registry, executor: op.executor,
 		resources: slices.Clone(o.Base.Resources)}
 	next := *o.Base
 	next.Pending = nil
-	var settled []Settled
+	var resolved []Resolution
 	seen := map[urn.URN]bool{}
 	for _, op := range o.Base.Pending {
 		if op.Kind == state.Creating { // a creation that was retried, and cut off again, is there twice
@@ -103,17 +105,17 @@ func Settle(ctx context.Context, o Options, words map[urn.URN]Word) (*state.Snap
 			}
 			seen[op.Resource.URN] = true
 		}
-		end, err := s.settle(op, words)
+		end, err := s.resolve(op, decisions)
 		if err != nil {
 			return nil, nil, fmt.Errorf("find out how far the %s of %s came: %w", nouns[op.Kind], op.Resource.URN, err)
 		}
 		if end.Ending == EndedAgain || end.Ending == EndedOpen {
 			next.Pending = append(next.Pending, op)
 		}
-		settled = append(settled, end)
+		resolved = append(resolved, end)
 	}
 	next.Resources = s.resources
-	return &next, settled, next.Verify()
+	return &next, resolved, next.Verify()
 }
 
 var nouns = map[state.OperationKind]string{
@@ -121,8 +123,8 @@ var nouns = map[state.OperationKind]string{
 	state.Importing: "import",
 }
 
-// settling is a state under correction.
-type settling struct {
+// resolving is a state in which pending operations are being resolved.
+type resolving struct {
 	opts      *Options
 	calls     context.Context // of provider calls
 	registry  *providers.Registry
@@ -130,27 +132,27 @@ type settling struct {
 	resources []*state.Resource
 }
 
-// settle decides how one pending operation ended, and reads the object again where it may be there. words are the
-// user's answers, by URN, about creations whose ID is not known.
-func (s *settling) settle(op state.Operation, words map[urn.URN]Word) (end Settled, err error) {
-	end = Settled{Operation: op, ID: op.Resource.ID}
-	word, said := words[op.Resource.URN]
+// resolve decides how one pending operation ended, and reads the object again where it may be there. decisions are
+// the user's answers, by URN, about creations whose ID is not known.
+func (s *resolving) resolve(op state.Operation, decisions map[urn.URN]Decision) (end Resolution, err error) {
+	end = Resolution{Operation: op, ID: op.Resource.ID}
+	decision, decided := decisions[op.Resource.URN]
 	switch {
 	case op.Kind == state.Reading || op.Kind == state.Importing || !elsewhere(op.Resource):
 		end.Ending = EndedNothing
 	case op.Kind != state.Creating:
 		end.Ending, err = s.readAgain(op.Resource)
-	case end.ID == "" && !said: // it lives in the state
+	case end.ID == "" && !decided: // it lives in the state
 		end.Ending = EndedNothing
-	case end.ID == "" && word.Keep:
+	case end.ID == "" && decision.Keep:
 		end.Ending = EndedOpen
-	case end.ID == "" && word.Retry:
+	case end.ID == "" && decision.Retry:
 		end.Ending = EndedAgain
-	case end.ID == "" && word.ID == "":
+	case end.ID == "" && decision.ID == "":
 		end.Ending = EndedForgot
 	default:
 		if end.ID == "" {
-			end.ID = word.ID
+			end.ID = decision.ID
 		}
 		end.Ending, err = EndedAdopted, s.adopt(op.Resource, end.ID)
 	}
@@ -158,7 +160,7 @@ func (s *settling) settle(op state.Operation, words map[urn.URN]Word) (end Settl
 }
 
 // readAgain brings what the state says of a resource up to date.
-func (s *settling) readAgain(r *state.Resource) (Ending, error) {
+func (s *resolving) readAgain(r *state.Resource) (Ending, error) {
 	at := slices.IndexFunc(s.resources, func(old *state.Resource) bool {
 		return old.URN == r.URN && (old.ID == r.ID || r.ID == "" && !old.Delete)
 	})
@@ -179,7 +181,7 @@ func (s *settling) readAgain(r *state.Resource) (Ending, error) {
 }
 
 // adopt puts what a creation has made into the state, as if it had been acknowledged.
-func (s *settling) adopt(r *state.Resource, id string) error {
+func (s *resolving) adopt(r *state.Resource, id string) error {
 	p, err := s.registry.Of(r)
 	if err != nil {
 		return err
@@ -213,7 +215,7 @@ func (s *settling) adopt(r *state.Resource, id string) error {
 
 // insert puts a resource behind everything that it depends on. One that it replaces is left to be deleted, or is no
 // more if it was deleted already (E4.60).
-func (s *settling) insert(n *state.Resource) {
+func (s *resolving) insert(n *state.Resource) {
 	needs := map[urn.URN]bool{}
 	n.AllDependencies(func(u urn.URN) { needs[u] = true })
 	at := 0

@@ -160,7 +160,7 @@ func (r *registrar) needsSkipped(s *record) error {
 	if r.opts.DryRun {
 		return nil
 	}
-	return r.life.bail()
+	return r.life.abort()
 }
 
 // registerRetained answers a registration of a resource that was retained before. As long as the resource is out of

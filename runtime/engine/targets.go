@@ -45,7 +45,7 @@ func (t *targets) check(p plan.Patterns) error {
 		}
 		t.report.message(operationFailed("", "", text+t.nearest(u)))
 	}
-	return t.life.bail()
+	return t.life.abort()
 }
 
 // nearest is a hint at the URN that was perhaps meant.

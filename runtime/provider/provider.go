@@ -127,8 +127,8 @@ type DiffRequest struct {
 // Changes is what a provider's diff comes to.
 type Changes uint8
 
-// The verdicts. DiffUnknown leaves it to the engine to compare inputs (E4.46). DiffUnavailable is not a provider's
-// answer but that of one whose configuration is not known yet (E3.52).
+// The results of a diff. DiffUnknown leaves it to the engine to compare inputs (E4.46). DiffUnavailable is not a
+// provider's answer but that of one whose configuration is not known yet (E3.52).
 const (
 	DiffUnknown Changes = iota
 	DiffNone

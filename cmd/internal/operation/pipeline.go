@@ -96,12 +96,12 @@ func newPipeline(a *console.Console, o *Options, op Operation) *Pipeline {
 	p.display = &display{console: a, options: o, stage: p.stage, document: document, config: &p.config}
 	p.pending = &pendingWork{console: a, out: a.Streams.Err, options: o, document: document,
 		hide:    func(text string) string { return p.stage.secrets().Hide(text) },
-		answers: map[urn.URN]engine.Word{},
-		resolve: func(ctx context.Context, base *state.Snapshot, words map[urn.URN]engine.Word) (*state.Snapshot,
-			[]engine.Settled, error) {
+		answers: map[urn.URN]engine.Decision{},
+		resolve: func(ctx context.Context, base *state.Snapshot, words map[urn.URN]engine.Decision) (*state.Snapshot,
+			[]engine.Resolution, error) {
 			o := engine.Options{Base: base}
 			p.describe(&o)
-			return engine.Settle(ctx, o, words)
+			return engine.ResolvePending(ctx, o, words)
 		}}
 	return p
 }

@@ -93,7 +93,7 @@ func (p *Pipeline) begin(ctx context.Context, session *backend.Session, op Opera
 	if err != nil || next == base {
 		return base, err
 	}
-	return next, session.Settle(ctx, next)
+	return next, session.ResolvePending(ctx, next)
 }
 
 // canSeal makes sure, before anything is done, that the secrets which the program is known to make can be sealed. A

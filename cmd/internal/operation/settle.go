@@ -20,13 +20,13 @@ type pendingWork struct {
 	document bool                // the plan is all there will be, and nobody is asked
 	hide     func(string) string // takes secrets out of a text
 	// resolve reads what may be there, and takes words for the rest.
-	resolve func(ctx context.Context, base *state.Snapshot, words map[urn.URN]engine.Word) (*state.Snapshot,
-		[]engine.Settled, error)
+	resolve func(ctx context.Context, base *state.Snapshot, words map[urn.URN]engine.Decision) (*state.Snapshot,
+		[]engine.Resolution, error)
 
-	answers map[urn.URN]engine.Word // of a person to what became of pending creations
-	retry   []urn.URN               // pending creations that are to be made again
-	kept    []state.Operation       // pending creations that a destruction has to leave pending
-	told    bool                    // what an earlier run left in flight was told
+	answers map[urn.URN]engine.Decision // of a person to what became of pending creations
+	retry   []urn.URN                   // pending creations that are to be made again
+	kept    []state.Operation           // pending creations that a destruction has to leave pending
+	told    bool                        // what an earlier run left in flight was told
 }
 
 // settle brings a state up to date with what became of operations that an earlier run left in flight: it reads what was
@@ -75,7 +75,7 @@ func (w *pendingWork) settle(ctx context.Context, base *state.Snapshot, op Opera
 		}
 	case op.Kind == destroyOperation.Kind:
 		for _, o := range open {
-			words.by[o.Resource.URN] = engine.Word{Keep: true}
+			words.by[o.Resource.URN] = engine.Decision{Keep: true}
 		}
 	default:
 		return nil, w.unsettled(open)
@@ -107,7 +107,7 @@ func (w *pendingWork) settleRefresh(ctx context.Context, base *state.Snapshot) (
 	for i := 0; i+1 < len(s.importPendingCreates); i += 2 {
 		named[urn.URN(s.importPendingCreates[i])] = s.importPendingCreates[i+1]
 	}
-	words := map[urn.URN]engine.Word{}
+	words := map[urn.URN]engine.Decision{}
 	var decided, open []state.Operation
 	var ask []state.Operation
 	undecided := map[urn.URN]bool{}
@@ -132,9 +132,9 @@ func (w *pendingWork) settleRefresh(ctx context.Context, base *state.Snapshot) (
 		case op.Kind != state.Creating:
 			continue // a refresh reads what was being changed
 		case said:
-			words[u] = engine.Word{ID: id}
+			words[u] = engine.Decision{ID: id}
 		case s.clearPendingCreates:
-			words[u] = engine.Word{}
+			words[u] = engine.Decision{}
 		case answered:
 			words[u] = answer
 		case !s.skipPendingCreates && !undecided[u]: // it lives in the state: there is nothing to ask

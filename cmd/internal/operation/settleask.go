@@ -20,7 +20,7 @@ func (w *pendingWork) tellPending(ops []state.Operation) {
 	}
 }
 
-func (w *pendingWork) tellSettled(settled []engine.Settled) {
+func (w *pendingWork) tellSettled(settled []engine.Resolution) {
 	out := w.out
 	for _, s := range settled {
 		text := ""
@@ -82,7 +82,7 @@ func (w *pendingWork) askAll(ops []state.Operation, op Operation) error {
 		switch line = strings.TrimSpace(line); {
 		case err == nil && line == "none":
 			for _, op := range ops {
-				w.answers[op.Resource.URN] = engine.Word{}
+				w.answers[op.Resource.URN] = engine.Decision{}
 			}
 			return nil
 		case err == nil && line == "each":
@@ -101,7 +101,7 @@ func (w *pendingWork) askAll(ops []state.Operation, op Operation) error {
 }
 
 // askPending asks a person for the ID of what a creation has made. With keep, it may stay pending.
-func (w *pendingWork) askPending(r *state.Resource, keep bool) (engine.Word, error) {
+func (w *pendingWork) askPending(r *state.Resource, keep bool) (engine.Decision, error) {
 	out := w.out
 	ways := "`no` if it does not exist"
 	if keep {
@@ -112,13 +112,13 @@ func (w *pendingWork) askPending(r *state.Resource, keep bool) (engine.Word, err
 	line, err := w.console.Prompt().Answer()
 	switch line = strings.TrimSpace(line); {
 	case err != nil || line == "":
-		return engine.Word{}, console.ErrDeclined
+		return engine.Decision{}, console.ErrDeclined
 	case line == "no":
-		return engine.Word{}, nil
+		return engine.Decision{}, nil
 	case keep && line == "later":
-		return engine.Word{Keep: true}, nil
+		return engine.Decision{Keep: true}, nil
 	}
-	return engine.Word{ID: line}, nil
+	return engine.Decision{ID: line}, nil
 }
 
 // recordedAs tells by which recorded inputs one can find what a creation may have made; empty when there are none.

@@ -17,8 +17,8 @@ const SettleHelp = "what became of creations whose run was cut off: forget (they
 
 // settleWords are what --settle-pending says of pending creations: of some by URN, and of all others if others is set.
 type settleWords struct {
-	by     map[urn.URN]engine.Word
-	others *engine.Word
+	by     map[urn.URN]engine.Decision
+	others *engine.Decision
 }
 
 // CheckSettleFlags refuses values of --settle-pending that mean nothing, whatever is pending.
@@ -42,14 +42,14 @@ func CheckSettleFlags(flags []string) error {
 // settleWordsOf reads --settle-pending. unfinished tells where a URN ends, for names may have equals signs in them;
 // what names none of them is an error, for else a misspelt URN would have its object created a second time.
 func settleWordsOf(flags []string, unfinished []state.Operation) (settleWords, error) {
-	w := settleWords{by: map[urn.URN]engine.Word{}}
+	w := settleWords{by: map[urn.URN]engine.Decision{}}
 	if err := CheckSettleFlags(flags); err != nil {
 		return w, err
 	}
 	for _, text := range flags {
 		switch text {
 		case "forget", "retry":
-			w.others = &engine.Word{Retry: text == "retry"}
+			w.others = &engine.Decision{Retry: text == "retry"}
 			continue
 		}
 		u, id := urn.URN(""), ""
@@ -64,7 +64,7 @@ func settleWordsOf(flags []string, unfinished []state.Operation) (settleWords, e
 		if earlier, twice := w.by[u]; twice && earlier.ID != id {
 			return w, console.WithCode(console.CodeUsage, "--settle-pending gives %s two IDs, %q and %q", u, earlier.ID, id)
 		}
-		w.by[u] = engine.Word{ID: id}
+		w.by[u] = engine.Decision{ID: id}
 	}
 	return w, nil
 }

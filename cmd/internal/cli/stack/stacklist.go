@@ -57,7 +57,7 @@ func stackList(ctx context.Context, a *console.Console, o *stackOptions) error {
 			name = p.Name.Text
 		}
 	}
-	if b, err = b.Glance(name); err != nil {
+	if b, err = b.Prefetch(name); err != nil {
 		return err
 	}
 	refs, err := b.Stacks(ctx, name)

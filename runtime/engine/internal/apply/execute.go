@@ -119,7 +119,7 @@ func (x *Executor) take(s *execution, reg *resources.Registration) (*state.Resou
 		if err := x.Record(&s.Step, result, at, number, reg); err != nil {
 			return nil, x.JournalFailed(&s.Step, err)
 		}
-	} else if number != 0 && !lostSight(err) {
+	} else if number != 0 && !outcomeUnknown(err) {
 		if err := x.Journal.Commit(x.Calls, emptyEnd(number)); err != nil {
 			return nil, x.JournalFailed(&s.Step, err)
 		}
@@ -153,9 +153,9 @@ func (x *Executor) take(s *execution, reg *resources.Registration) (*state.Resou
 	return result, nil
 }
 
-// lostSight reports whether nobody can tell what a failed call did, because the plugin died in the middle or its answer
-// could not be understood. The operation then stays pending, for the next run to settle (D10).
-func lostSight(err error) bool {
+// outcomeUnknown reports whether nobody can tell what a failed call did, because the plugin died in the middle or its
+// answer could not be understood. The operation then stays pending, for the next run to resolve (D10).
+func outcomeUnknown(err error) bool {
 	var crash *provider.CrashError
 	var failure *provider.Error
 	return errors.As(err, &crash) || errors.As(err, &failure) && failure.Lost

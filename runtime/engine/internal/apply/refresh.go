@@ -14,15 +14,15 @@ import (
 // Refresh reads one resource and reports how it differs from what was known. It answers with the state as it is now,
 // which is old itself when nothing differs or when reading failed, and nil when the resource is gone.
 func (x *Executor) Refresh(old *state.Resource) (*state.Resource, error) {
-	now, v, err := x.RefreshTold(old)
+	now, v, err := x.RefreshWithViews(old)
 	if failed := x.keepRefreshed(v, now == nil); failed != nil && err == nil {
 		err = failed
 	}
 	return now, err
 }
 
-// RefreshTold is Refresh with what the provider has told of views, which is the caller's to write.
-func (x *Executor) RefreshTold(old *state.Resource) (*state.Resource, *Viewing, error) {
+// RefreshWithViews is Refresh with what the provider has told of views, which is the caller's to write.
+func (x *Executor) RefreshWithViews(old *state.Resource) (*state.Resource, *Viewing, error) {
 	began := x.Now()
 	s := &execution{Step: plan.NewStep(plan.OpRefresh, old, old)}
 	x.watchViews(s)

@@ -21,11 +21,12 @@ type Facts struct {
 	Provided bool            // a provider manages the resource; a component has none
 	DryRun   bool
 	Around   Surroundings
-	// Recorded is an attempt at the creation of which nobody knows how it ended, and that is to be repeated; nil for none.
+	// Recorded is an attempt at the creation of which nobody knows how it ended, and that is to be repeated; nil for
+	// none.
 	Recorded *state.Resource
 
-	// OldProvider is the state of old's provider, nil when that is not in the state. FormerProvider is the URN under which
-	// the provider of the goal was found, empty when that is its own.
+	// OldProvider is the state of old's provider, nil when that is not in the state. FormerProvider is the URN under
+	// which the provider of the goal was found, empty when that is its own.
 	OldProvider    *state.Resource
 	FormerProvider urn.URN
 }

@@ -10,7 +10,8 @@ type Situation struct {
 	Old  *state.Resource // what it was; nil when new
 	Goal *state.Resource // what it shall be, with checked inputs
 
-	// Deleted says that old was deleted earlier in this operation, by the replacement of something it depends on, and why.
+	// Deleted says that old was deleted earlier in this operation, by the replacement of something it depends on, and
+	// why.
 	Deleted *Dependent
 	// Imported says that old was just imported.
 	Imported bool

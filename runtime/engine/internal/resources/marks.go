@@ -14,8 +14,8 @@ type Marks struct {
 	mu       *sync.Mutex // the table's
 	priors   *priors
 	replaced map[urn.URN]bool // what was replaced in this operation
-	// deleting are the URNs whose present resource is deleted in this operation; what only an earlier replacement has left
-	// behind is not meant, for nobody can tell what else goes with it (E4.80).
+	// deleting are the URNs whose present resource is deleted in this operation; what only an earlier replacement has
+	// left behind is not meant, for nobody can tell what else goes with it (E4.80).
 	deleting map[urn.URN]bool
 }
 

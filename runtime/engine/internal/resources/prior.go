@@ -20,8 +20,8 @@ type Prior struct {
 	decided bool // that registration has decided what becomes of it
 	// pendingDelete says that a replacement has left it behind, to be deleted.
 	pendingDelete bool
-	// relocated is set for one that has another position in the state, in front of what stays as it was and depends on it,
-	// and closed when it is there.
+	// relocated is set for one that has another position in the state, in front of what stays as it was and depends on
+	// it, and closed when it is there.
 	relocated chan struct{}
 	// cascade is set while and after it is deleted because something that it depends on is replaced.
 	cascade *Cascaded

@@ -101,7 +101,7 @@ func (r *Registration) Skip(step plan.Step) {
 	r.Step, r.Result, r.unknown = step, monitor.Succeeded, true
 }
 
-// Decide takes note that it is settled what becomes of the prior resource; vanished says that a refresh did not find
+// Decide takes note that what becomes of the prior resource is decided; vanished says that a refresh did not find
 // it.
 func (r *Registration) Decide(vanished bool) {
 	r.t.mu.Lock()

@@ -38,7 +38,7 @@ func thirtyResources(t *testing.T) (b *Backend, path string, text []byte) {
 func TestEveryFlippedBitOfAState(t *testing.T) {
 	t.Parallel()
 	_, _, text := thirtyResources(t)
-	changed, err := checkSeal(text)
+	changed, err := verifyChecksum(text)
 	require.NoError(t, err)
 	require.False(t, changed)
 	var group sync.WaitGroup
@@ -48,7 +48,7 @@ func TestEveryFlippedBitOfAState(t *testing.T) {
 			flipped := bytes.Clone(text)
 			for bit := w; bit < 8*len(text); bit += workers {
 				flipped[bit/8] ^= 1 << (bit % 8)
-				_, err := checkSeal(flipped)
+				_, err := verifyChecksum(flipped)
 				if f, ok := err.(*FlippedError); !ok || f.Offset != bit/8 || !bytes.Equal(f.mended, text) {
 					t.Errorf("bit %d of byte %d: %v", bit%8, bit/8, err)
 					return
@@ -117,7 +117,7 @@ func TestEditedState(t *testing.T) {
 		"with a line break":      {string(text) + "\n", false},
 		"with another ID":        {strings.Replace(string(text), `"id":"id29"`, `"id":"another"`, 1), true},
 		"with a word changed":    {strings.Replace(string(text), `"id":"id29"`, `"id":"ge29"`, 1), true},
-		"without the checksum":   {string(text[:len(text)-sealLength]) + "}", false},
+		"without the checksum":   {string(text[:len(text)-checksumLength]) + "}", false},
 		"reformatted":            {indented(t, text), false},
 		"with another checksum":  {strings.Replace(string(text), `"crc32c:`, `"crc64x:`, 1), false},
 		"with a broken checksum": {string(text[:len(text)-6]) + "zzzz\"}", true},
@@ -131,7 +131,7 @@ func TestEditedState(t *testing.T) {
 		require.NoError(t, err, name)
 		require.Equal(t, c.altered, s.Altered(), name)
 		require.NoError(t, s.Commit(t.Context(), nil, nil))
-		require.Equal(t, 1, strings.Count(read(t, path), sealMember), name)
+		require.Equal(t, 1, strings.Count(read(t, path), checksumMember), name)
 	}
 }
 

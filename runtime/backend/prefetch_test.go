@@ -60,8 +60,8 @@ func (m *bulkMemory) GetAll(ctx context.Context, keys []string) (map[string]Obje
 	return found, nil
 }
 
-// TestGlance: a look at all stacks at once shows of each what a look at it alone does, with few requests.
-func TestGlance(t *testing.T) {
+// TestPrefetch: a look at all stacks at once shows of each what a look at it alone does, with few requests.
+func TestPrefetch(t *testing.T) {
 	t.Parallel()
 	store := &bulkMemory{memory: newMemory()}
 	bulk := func(o *Options) { o.OpenObjects = func(string) (Objects, error) { return store, nil } }
@@ -87,7 +87,7 @@ func TestGlance(t *testing.T) {
 
 	for _, project := range []string{"p", ""} {
 		before := store.requests
-		g, err := b.Glance(project)
+		g, err := b.Prefetch(project)
 		require.NoError(t, err)
 		refs, err := g.Stacks(t.Context(), project)
 		require.NoError(t, err)
@@ -116,7 +116,7 @@ func TestGlance(t *testing.T) {
 		require.True(t, got[Ref{"p", "dev-eu"}].locked)
 		require.False(t, got[Ref{"p", "dev"}].locked)
 	}
-	folder, err := b.Glance("p")
+	folder, err := b.Prefetch("p")
 	require.NoError(t, err)
 	_, err = folder.Overview(t.Context(), Ref{"p", "none"})
 	require.ErrorAs(t, err, new(*NotFoundError))

@@ -15,25 +15,27 @@ import (
 // So a flipped bit shows that would else make another state of it, and the checksum says which bit it was. A file that
 // another program wrote has no such member and is taken as it is.
 const (
-	sealMember = "yamlhostChecksum"
-	sealBefore = `,"` + sealMember + `":"crc32c:`
-	sealAfter  = `"}`
-	sealLength = len(sealBefore) + 8 + len(sealAfter)
+	checksumMember = "yamlhostChecksum"
+	checksumBefore = `,"` + checksumMember + `":"crc32c:`
+	checksumAfter  = `"}`
+	checksumLength = len(checksumBefore) + 8 + len(checksumAfter)
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-func sealOf(body []byte) []byte { return sealText(crc32.Checksum(body, castagnoli)) }
+func checksumOf(body []byte) []byte { return checksumText(crc32.Checksum(body, castagnoli)) }
 
-func sealText(sum uint32) []byte { return fmt.Appendf(nil, "%s%08x%s", sealBefore, sum, sealAfter) }
+func checksumText(sum uint32) []byte {
+	return fmt.Appendf(nil, "%s%08x%s", checksumBefore, sum, checksumAfter)
+}
 
-// sealed is the text of a state file with its checksum.
-func sealed(text []byte) []byte {
+// withChecksum is the text of a state file with its checksum.
+func withChecksum(text []byte) []byte {
 	body, ok := bytes.CutSuffix(text, []byte("}"))
 	if !ok || len(bytes.TrimSpace(body)) <= 1 { // an object without members has no place for one more
 		return text
 	}
-	return append(body[:len(body):len(body)], sealOf(body)...)
+	return append(body[:len(body):len(body)], checksumOf(body)...)
 }
 
 // FlippedError says that one bit of a state file has flipped since the file was written.
@@ -46,26 +48,26 @@ func (e *FlippedError) Error() string {
 	return fmt.Sprintf("one bit of it has flipped since it was written, in byte %d", e.Offset)
 }
 
-// checkSeal compares a state file's text with its checksum. changed says that it is not what was written, by more than
-// one bit: somebody has edited it, or it is damaged. A single flipped bit is a *FlippedError.
-func checkSeal(text []byte) (changed bool, err error) {
+// verifyChecksum compares a state file's text with its checksum. changed says that it is not what was written, by more
+// than one bit: somebody has edited it, or it is damaged. A single flipped bit is a *FlippedError.
+func verifyChecksum(text []byte) (changed bool, err error) {
 	text = bytes.TrimRight(text, " \t\r\n")
-	n := len(text) - sealLength
+	n := len(text) - checksumLength
 	if n < 2 {
 		return false, nil
 	}
-	body, seal := text[:n], text[n:]
-	want := sealOf(body)
-	switch off := distance(seal, want); {
+	body, found := text[:n], text[n:]
+	want := checksumOf(body)
+	switch off := distance(found, want); {
 	case off == 0:
 		return false, nil
-	case off == 1: // what it is of is as it was
-		return false, &FlippedError{Offset: n + firstDifference(seal, want), mended: append(body[:n:n], want...)}
-	case !bytes.HasPrefix(seal, []byte(sealBefore)) || !bytes.HasSuffix(seal, []byte(sealAfter)):
+	case off == 1: // the bit is in the checksum; the state is as it was
+		return false, &FlippedError{Offset: n + firstDifference(found, want), mended: append(body[:n:n], want...)}
+	case !bytes.HasPrefix(found, []byte(checksumBefore)) || !bytes.HasSuffix(found, []byte(checksumAfter)):
 		return false, nil
 	}
 	var stored [4]byte
-	if _, err := hex.Decode(stored[:], seal[len(sealBefore):len(sealBefore)+8]); err != nil {
+	if _, err := hex.Decode(stored[:], found[len(checksumBefore):len(checksumBefore)+8]); err != nil {
 		return true, nil
 	}
 	wrong := crc32.Checksum(body, castagnoli) ^ binary.BigEndian.Uint32(stored[:])

@@ -19,10 +19,10 @@ type Bulk interface {
 	GetAll(ctx context.Context, keys []string) (map[string]Object, error)
 }
 
-// Glance returns the backend for a look at all stacks of a project, or of all projects if that is empty. In a store
+// Prefetch returns the backend for a look at all stacks of a project, or of all projects if that is empty. In a store
 // that can do so, what there is is asked for once, and states are read many at a time; it shows what there was when it
 // was called.
-func (b *Backend) Glance(project string) (*Backend, error) {
+func (b *Backend) Prefetch(project string) (*Backend, error) {
 	if b.objects == nil {
 		return b, nil
 	}
@@ -30,7 +30,7 @@ func (b *Backend) Glance(project string) (*Backend, error) {
 	if !ok {
 		return b, nil
 	}
-	g := &glance{Bulk: store, ahead: map[string]Object{}}
+	g := &prefetched{Bulk: store, ahead: map[string]Object{}}
 	// The journals come before the states: an operation drops its journal after it has written the state.
 	folders := []string{keyOf(b.path("yamlhost")), keyOf(b.path("locks", organization)), keyOf(b.path("stacks")),
 		keyOf(b.path("history"))}
@@ -55,8 +55,8 @@ func (b *Backend) Glance(project string) (*Backend, error) {
 	return &Backend{view, b.schedule}, nil
 }
 
-// glance is a store whose keys are known, and which reads ahead. It is safe for concurrent use.
-type glance struct {
+// prefetched is a store whose keys are known, and which reads ahead. It is safe for concurrent use.
+type prefetched struct {
 	Bulk
 	roots []string // what is known: everything that begins with one of them
 	keys  []Listed // in order
@@ -68,7 +68,7 @@ type glance struct {
 }
 
 // plan finds out what will be asked for.
-func (g *glance) plan(stacks, history string) {
+func (g *prefetched) plan(stacks, history string) {
 	for _, k := range g.keys {
 		switch {
 		case strings.HasPrefix(k.Key, stacks+"/"):
@@ -86,18 +86,18 @@ func (g *glance) plan(stacks, history string) {
 	}
 }
 
-func (g *glance) knows(key string) bool {
+func (g *prefetched) knows(key string) bool {
 	return slices.ContainsFunc(g.roots, func(root string) bool { return strings.HasPrefix(key, root) })
 }
 
 // from is the place of the first key that is not before key.
-func (g *glance) from(key string) int {
+func (g *prefetched) from(key string) int {
 	i, _ := slices.BinarySearchFunc(g.keys, key, func(l Listed, key string) int { return strings.Compare(l.Key, key) })
 	return i
 }
 
 // List answers from what is known.
-func (g *glance) List(ctx context.Context, prefix string) (found []Listed, err error) {
+func (g *prefetched) List(ctx context.Context, prefix string) (found []Listed, err error) {
 	if !g.knows(prefix) {
 		return g.Bulk.List(ctx, prefix)
 	}
@@ -120,7 +120,7 @@ func (g *glance) List(ctx context.Context, prefix string) (found []Listed, err e
 const readAhead = 256
 
 // Get reads an object together with those that are next.
-func (g *glance) Get(ctx context.Context, key string) (Object, error) {
+func (g *prefetched) Get(ctx context.Context, key string) (Object, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if o, ok := g.ahead[key]; ok {
