@@ -100,8 +100,18 @@ func loopable(t schema.Type) bool {
 }
 
 // eachType is the type of `each` in a resource with forEach.
-func (c *typer) eachType(n *Node) schema.Type {
-	collection := c.infer(n.Resource.Decl.ForEach)
+func (c *typer) eachType(n *Node) schema.Type { return eachOf(c.infer(n.Resource.Decl.ForEach)) }
+
+// Each is the type of `each` in a resource; nil for one without forEach.
+func (p *Program) Each(n *Node) schema.Type {
+	if n.Resource == nil || n.Resource.Decl == nil || n.Resource.Decl.ForEach == nil {
+		return nil
+	}
+	return eachOf(p.TypeOf(n.Resource.Decl.ForEach))
+}
+
+// eachOf is the type of `each` in a resource with one instance for each member of a collection.
+func eachOf(collection schema.Type) schema.Type {
 	key, item := itemTypes(collection)
 	switch schema.Required(collection) {
 	case schema.Integer, schema.Number:

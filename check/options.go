@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -360,6 +361,9 @@ func (c *judge) checkURNText(name string, e ast.Expr, text string) {
 }
 
 var aliasKeys = []string{"name", "noParent", "parent", "project", "stack", "type", "urn"}
+
+// AliasKeys are the keys that say which resource an alias is about.
+func AliasKeys() []string { return slices.Clone(aliasKeys) }
 
 func (c *judge) fitAlias(option string, m *ast.Map) {
 	for _, entry := range m.Entries {

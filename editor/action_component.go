@@ -257,7 +257,7 @@ func (m *relocation) members(names []string, write func(name, of string) string)
 // declaration is the text of the component.
 func (m *relocation) declaration(first parser.Span) (string, bool) {
 	for _, n := range m.order {
-		at, text, ok := m.p.alias(n, n.Resource.LogicalName, true)
+		at, text, ok := m.p.alias(n, "name", n.Resource.LogicalName, true)
 		if !ok || at.Path != m.path {
 			return "", false
 		}

@@ -1,6 +1,7 @@
 package editor
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -22,6 +23,7 @@ const (
 	NameItem
 	FunctionItem
 	PackageItem
+	FileItem
 )
 
 // Item is something that may be written at a place.
@@ -78,19 +80,37 @@ func Complete(ctx context.Context, s *Snapshot, path string, offset int) (Comple
 		}
 	}
 	slices.SortStableFunc(answer.Items, func(a, b Item) int {
-		if a.First != b.First {
-			if a.First {
-				return -1
-			}
-			return 1
-		}
-		return strings.Compare(a.Label, b.Label)
+		return cmp.Or(cmp.Compare(a.rank(c.Typed), b.rank(c.Typed)), strings.Compare(a.Label, b.Label))
 	})
+	if surroundingsOf(text, c).fit(answer.Items, c) {
+		answer.End++
+	}
 	if len(answer.Items) > maxItems {
 		answer.Items, answer.Partial = answer.Items[:maxItems], true
 	}
 	answer.Partial = answer.Partial || q.partial
 	return answer, nil
+}
+
+// rank orders items: those that begin with what was typed go first, and among them what is required, then what the
+// program and the schema say, then names and functions.
+func (i Item) rank(typed string) int {
+	rank := 0
+	typed = strings.ToLower(typed)
+	label := strings.ToLower(i.Label)
+	if !strings.HasPrefix(label, typed) && !strings.HasPrefix(strings.TrimPrefix(label, "fn::"), typed) {
+		rank += 8
+	}
+	if !i.First {
+		rank += 4
+	}
+	switch i.Kind {
+	case NameItem:
+		rank++
+	case FunctionItem:
+		rank += 2
+	}
+	return rank
 }
 
 // matches reports whether the letters that were typed stand in a label in that order, the first of them anywhere.
@@ -137,7 +157,8 @@ var (
 		"hooks", "dynamic", "transforms", "messages", "include", "runtime", "packages", "plugins", "template", "backend",
 		"options"}
 	blockKeys = []string{"config", "variables", "resources", "outputs", "components", "hooks", "dynamic", "transforms",
-		"messages", "match", "properties", "arguments", "options", "get", "inputs", "pulumi", "packages"}
+		"messages", "match", "properties", "arguments", "options", "get", "inputs", "pulumi", "packages", "plugins",
+		"template", "backend"}
 	componentKeys = []string{"description", "inputs", "variables", "resources", "outputs"}
 	configKeys    = []string{"type", "default", "secret", "items", "optional", "name", "description"}
 	configTypes   = []string{"string", "integer", "number", "boolean", "object", "list<string>", "list<integer>",
@@ -153,22 +174,14 @@ func (q *completer) items() []Item {
 	if c.Kind == parser.NameCursor {
 		return q.names()
 	}
-	component := ""
-	if len(path) >= 2 && path[0] == "components" {
-		component = path[1]
-		if len(path) == 2 && c.Kind == parser.KeyCursor {
-			return fields(componentKeys...)
-		}
+	if len(path) > 2 && path[0] == "components" {
 		path = path[2:]
 		if len(path) > 0 && path[0] == "inputs" {
 			path = append([]string{"config"}, path[1:]...)
 		}
 	}
 	if len(path) == 0 {
-		if component == "" && c.Kind == parser.KeyCursor {
-			return fields(sections...)
-		}
-		return nil
+		return q.sectionItems(nil)
 	}
 	switch path[0] {
 	case "config", "configuration":
@@ -180,26 +193,33 @@ func (q *completer) items() []Item {
 			return q.expression(schema.Any, path[2:])
 		}
 	case "runtime":
-		return values("yaml")
-	case "hooks":
-		if len(path) == 2 && c.Kind == parser.KeyCursor {
-			return fields("command", "onDryRun", "ignoreErrors")
+		if len(path) == 1 && c.Kind == parser.ValueCursor {
+			return values("yaml")
+		}
+	case "include":
+		return q.files(nil)
+	case "packages":
+		switch {
+		case len(path) == 1 && c.Kind == parser.KeyCursor:
+			return keys(PackageItem, q.p.Packages()...)
+		case c.Kind == parser.ValueCursor && (len(path) == 2 || len(path) == 3 && path[2] == "source"):
+			return q.files(nil)
+		}
+	case "dynamic":
+		if len(path) == 3 && path[2] == "provider" {
+			return q.files(nil)
 		}
 	case "messages":
 		switch {
-		case len(path) == 2 && c.Kind == parser.KeyCursor:
-			return fields(messageKeys...)
-		case len(path) == 3 && path[2] == "level":
-			return values("debug", "info", "warning", "error")
 		case len(path) == 3 && path[2] == "resource":
 			return q.references(func(n *check.Node) bool { return n.Kind == check.ResourceNode })
-		case len(path) > 2:
+		case len(path) > 2 && path[2] != "level":
 			return q.expression(schema.Any, path[3:])
 		}
 	case "transforms", "transformations":
 		return q.transform(path[1:], true)
 	}
-	return nil
+	return q.sectionItems(path)
 }
 
 // fields are keys of the language; those of maps end their line.

@@ -119,11 +119,47 @@ func (q *completer) option(path []string) []Item {
 	case spec.Shape == ast.FlagOption:
 		return values(yesNo...)
 	case spec.Shape == ast.ResourceOption || spec.Shape == ast.ResourcesOption:
-		return q.references(func(n *check.Node) bool { return n.Kind == check.ResourceNode })
-	case path[0] == "customTimeouts" && len(path) == 1 && q.cursor.Kind == parser.KeyCursor:
-		return fields(timeoutKeys...)
+		manages := strings.HasPrefix(path[0], "provider")
+		return q.references(func(n *check.Node) bool {
+			return n.Kind == check.ResourceNode && (!manages || strings.HasPrefix(n.Resource.Token, "pulumi:providers:"))
+		})
+	case spec.Shape == ast.PathsOption || path[0] == "additionalSecretOutputs":
+		return q.propertyNames(path[0])
+	case path[0] == "hooks" && len(path) > 1:
+		var names []string
+		for _, h := range q.p.File.Hooks {
+			names = append(names, h.Name.Value)
+		}
+		return values(names...)
+	case path[0] == "aliases" && path[len(path)-1] == "[]":
+		return fields(check.AliasKeys()...)
+	case path[0] == "customTimeouts" || path[0] == "hooks":
+		return q.nodeItems(q.schemaWriter().options(), path)
 	}
 	return nil
+}
+
+// propertyNames are the properties that an option of the resource may name: inputs, or outputs that become secret.
+func (q *completer) propertyNames(option string) []Item {
+	i := slices.Index(q.cursor.Path, "options")
+	if i < 1 {
+		return nil
+	}
+	r := q.schemaOf(q.cursor.Path[i-1])
+	if r == nil {
+		return nil
+	}
+	named := r.Inputs
+	if option == "additionalSecretOutputs" {
+		named = r.Outputs
+	}
+	var items []Item
+	for _, p := range named.Properties() {
+		item := propertyItem(p)
+		item.Insert, item.First = p.Name, false
+		items = append(items, item)
+	}
+	return items
 }
 
 var typeLine = sync.OnceValue(func() *regexp.Regexp {
@@ -149,9 +185,9 @@ func (q *completer) schemaOf(name string) *schema.Resource {
 
 // written is the type of a resource as its text says it.
 func (q *completer) written(name string) *schema.Resource {
-	from := 0
-	if i := strings.LastIndex(q.block[:min(q.offset, len(q.block))], name+":"); i >= 0 {
-		from = i
+	from, above := 0, q.block[:min(q.offset, len(q.block))]
+	for _, key := range []string{name + ":", name + `":`, name + `':`} {
+		from = max(from, strings.LastIndex(above, key))
 	}
 	m := typeLine().FindStringSubmatch(q.block[from:])
 	if m == nil {

@@ -106,6 +106,21 @@ func functions() []Item {
 	return items
 }
 
+// files are the files and folders that a path may lead to; those that wanted leaves out are missing. nil wants all.
+func (q *completer) files(wanted func(name string) bool) []Item {
+	if q.p.Files == nil {
+		return nil
+	}
+	folder := q.cursor.Typed[:strings.LastIndexByte(q.cursor.Typed, '/')+1]
+	var items []Item
+	for _, name := range q.p.Files(folder) {
+		if wanted == nil || wanted(name) {
+			items = append(items, Item{Label: folder + name, Kind: FileItem, Insert: folder + name})
+		}
+	}
+	return items
+}
+
 // argument is what may stand inside of the argument of a function in the fn:: form.
 func (q *completer) argument(name string, path []string) []Item {
 	if strings.EqualFold(name, "invoke") {
@@ -121,8 +136,16 @@ func (q *completer) argument(name string, path []string) []Item {
 		}
 		return nil
 	}
+	if readsFiles[name] && len(path) == 0 && q.cursor.Kind == parser.ValueCursor {
+		return append(q.files(nil), q.references(func(*check.Node) bool { return true })...)
+	}
 	return q.expression(schema.Any, path)
 }
+
+// readsFiles are the functions whose argument is the path of a file or folder.
+var readsFiles = map[string]bool{"readFile": true, "fileAsset": true, "fileArchive": true, "filebase64": true,
+	"filebase64sha256": true, "filebase64sha512": true, "filesha256": true, "filesha512": true, "filemd5": true,
+	"bundle": true}
 
 func (q *completer) functionTokens() []Item {
 	name, _, inside := strings.Cut(q.cursor.Typed, ":")
@@ -223,6 +246,20 @@ func (q *completer) references(wanted func(*check.Node) bool) []Item {
 	return items
 }
 
+// each is the type of the instance that a resource with forEach is about; nil for any other resource.
+func (q *completer) each() schema.Type {
+	i := slices.Index(q.cursor.Path, "resources")
+	if i < 0 || len(q.cursor.Path) < i+2 {
+		return nil
+	}
+	for _, n := range q.scope() {
+		if n.Name == q.cursor.Path[i+1] && n.Resource != nil {
+			return q.p.Checked.Each(n)
+		}
+	}
+	return nil
+}
+
 func nodeDetail(n *check.Node) string {
 	if n.Resource != nil {
 		return schema.CollapseToken(n.Resource.Token)
@@ -238,6 +275,9 @@ func (q *completer) names() []Item {
 		for _, n := range q.scope() {
 			items = append(items, Item{Label: n.Name, Kind: NameItem, Insert: n.Name, Detail: nodeDetail(n)})
 		}
+		if q.each() != nil {
+			items = append(items, Item{Label: "each", Kind: NameItem, Insert: "each", Detail: "this instance of the resource"})
+		}
 		items = append(items, Item{Label: "pulumi", Kind: NameItem, Insert: "pulumi", Detail: "what is known of the run"})
 		for _, f := range builtins.Table() {
 			if f.Call != "" {
@@ -248,8 +288,11 @@ func (q *completer) names() []Item {
 		return items
 	}
 	var t schema.Type
-	if c.Steps[0] == "pulumi" && len(c.Steps) == 1 {
+	switch {
+	case c.Steps[0] == "pulumi" && len(c.Steps) == 1:
 		return keysWithout("cwd", "project", "stack", "organization", "rootDirectory")
+	case c.Steps[0] == "each":
+		t = q.each()
 	}
 	for _, n := range q.scope() {
 		if n.Name == c.Steps[0] {

@@ -31,8 +31,9 @@ func HoverAt(ctx context.Context, s *Snapshot, path string, offset int) (*Hover,
 	if text == "" {
 		return nil, nil
 	}
-	if known := p.explainState(ctx, found); known != "" {
-		text += "\n\n" + known
+	if known := p.explainState(ctx, found); known != "" { // above the documentation, which may be long
+		head, docs, _ := strings.Cut(text, headEnd)
+		text = head + headEnd + "\n\n" + known + docs
 	}
 	return &Hover{Text: text, At: p.File.Origins.Place(found.at)}, nil
 }
@@ -184,9 +185,12 @@ func explainFunction(f *builtins.Func) string {
 	return page(f.Signature(), f.Warning, b.String())
 }
 
+// headEnd is what the heading of a page ends with.
+const headEnd = "\n```"
+
 // page is a heading in code with text below.
 func page(head, deprecated, text string) string {
-	page := "```\n" + head + "\n```"
+	page := "```\n" + head + headEnd
 	if deprecated != "" {
 		page += "\n\n**Deprecated**: " + schema.Plain(deprecated)
 	}

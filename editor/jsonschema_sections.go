@@ -136,6 +136,8 @@ func driftNode() jsonNode {
 func projectFields() jsonNode {
 	open := jsonNode{"type": []string{"object", "null"}}
 	text := jsonNode{"type": []string{"string", "null"}}
+	plugins := jsonNode{"type": []string{"array", "null"},
+		"items": closedOpen(jsonNode{"name": text, "path": plainText("The folder of the plugin."), "version": text})}
 	return jsonNode{
 		"runtime": described(anyOf(jsonNode{"type": "string"}, closedMap(jsonNode{
 			"name": jsonNode{"type": "string"}, "options": closedOpen(jsonNode{"compiler": text})}, "name")),
@@ -145,9 +147,13 @@ func projectFields() jsonNode {
 		"requiredPulumiVersion": plainText("The versions of Pulumi that the project needs."),
 		"backend":               described(closedMap(jsonNode{"url": text}), "Where the state is kept."),
 		"options":               closedMap(jsonNode{"refresh": jsonNode{"enum": []string{"always"}}, "drift": driftNode()}),
-		"template":              described(open, "What is asked when a project is made of this one."),
-		"packages":              described(open, "Packages by name, each with its source."),
-		"plugins":               described(open, "Plugins by path."),
+		"template": described(closedOpen(jsonNode{"displayName": text, "description": text, "quickstart": text,
+			"config": open, "metadata": open}), "What is asked when a project is made of this one."),
+		"packages": described(jsonNode{"type": []string{"object", "null"}, "additionalProperties": jsonNode{
+			"properties": jsonNode{"source": plainText("Its name, a folder, or a repository."), "version": text,
+				"parameters": jsonNode{}}}}, "Packages by name, each with its source."),
+		"plugins": described(closedOpen(jsonNode{"providers": plugins, "languages": plugins, "analyzers": plugins}),
+			"Plugins by path."),
 	}
 }
 

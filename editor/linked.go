@@ -17,6 +17,9 @@ func Linked(ctx context.Context, s *Snapshot, path string, offset int) ([]diag.R
 	if !ok {
 		return nil, ctx.Err()
 	}
+	if _, n, _ := s.named(ctx, path, offset); n.node == nil || n.node.Config != nil {
+		return nil, ctx.Err() // the files of stacks, and types, hold such names in other forms
+	}
 	found, err := References(ctx, s, path, offset, true)
 	if err != nil {
 		return nil, err

@@ -1,13 +1,9 @@
 package editor
 
 import (
-	"bytes"
 	"context"
-	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/diag"
@@ -25,39 +21,245 @@ func (p *Program) location(r diag.Range) Location {
 	return Location{Path: p.PathOf(whole), At: whole}
 }
 
-// Definition is where the name at a place is declared; for a step of an access, the resource's property or the entry of
-// a literal that it leads to is not looked for. Nothing is found for what no text declares.
-func Definition(ctx context.Context, s *Snapshot, path string, offset int) ([]Location, error) {
-	p, err := s.Program(ctx, path)
-	if err == nil && p.SettingsOf != "" {
-		return s.definitionOfSetting(ctx, p, path, offset), ctx.Err()
+// name is something that a program declares, and whose name may stand in several places. One of the fields is set.
+type name struct {
+	node      *check.Node // a configuration value, variable or resource; an input of a component
+	component *check.Component
+	output    *check.Output // of the component owner
+	owner     *check.Component
+}
+
+// declared reports whether a text declares the name.
+func (n name) declared() bool {
+	return n.node == nil || n.node.Config == nil || n.node.Config.Decl != nil
+}
+
+// at is where the name is declared.
+func (n name) at() diag.Range {
+	switch {
+	case n.component != nil:
+		return n.component.Decl.Name.Range
+	case n.output != nil:
+		return n.output.Decl.Name.Range
 	}
-	if err != nil || p.Checked == nil {
+	return n.node.Range
+}
+
+// named is the program of a file and the name that stands at a place of it; nil where there is none.
+func (s *Snapshot) named(ctx context.Context, path string, offset int) (*Program, *name, error) {
+	p, err := s.Program(ctx, path)
+	if err != nil {
+		return nil, nil, err
+	}
+	if p.SettingsOf != "" {
+		program, n := s.setting(ctx, p, path, offset)
+		if n == nil {
+			return nil, nil, ctx.Err()
+		}
+		return program, &name{node: n}, nil
+	}
+	if p.Checked == nil {
+		return nil, nil, nil
+	}
+	return p, p.nameOf(path, offset), nil
+}
+
+// nameOf is the name at a place of a program.
+func (p *Program) nameOf(path string, offset int) *name {
+	found := p.at(path, offset)
+	switch {
+	case found.typed != nil && found.resource.Resource.Component != nil && !found.resource.Resource.Component.Packaged:
+		return &name{component: found.resource.Resource.Component}
+	case len(found.property) == 1 && found.resource.Resource.Component != nil:
+		c := found.resource.Resource.Component
+		for _, n := range c.Body.Nodes {
+			if n.Config != nil && n.Config.Decl != nil && n.Name == found.property[0].Value {
+				return &name{node: n, owner: c}
+			}
+		}
+	case found.access != nil && found.step == 0:
+		if ref := p.Checked.Ref(found.access); ref.Kind == check.RefNode && ref.Node.Resource != nil {
+			if c := ref.Node.Resource.Component; c != nil {
+				return outputOf(c, found.access.Steps[0].Name)
+			}
+		}
+	case found.node != nil && (found.access == nil || found.step < 0):
+		return &name{node: found.node, owner: p.ownerOf(found.node)}
+	}
+	src, at := p.source(path, offset)
+	here := func(r diag.Range) bool { return r.Source == src && r.Contains(at) }
+	for _, c := range p.Checked.Components {
+		switch {
+		case c.Packaged:
+		case here(c.Decl.Name.Range):
+			return &name{component: c}
+		case found.output != nil:
+			if out := outputOf(c, found.output.Name.Value); out != nil && out.output.Decl == found.output {
+				return out
+			}
+		}
+	}
+	return nil
+}
+
+func outputOf(c *check.Component, called string) *name {
+	for _, o := range c.Body.Outputs {
+		if o.Decl.Name.Value == called {
+			return &name{output: o, owner: c}
+		}
+	}
+	return nil
+}
+
+// ownerOf is the component that a node is an input of; nil for any other node.
+func (p *Program) ownerOf(n *check.Node) *check.Component {
+	for _, c := range p.Checked.Components {
+		if n.Config != nil && !c.Packaged && slices.Contains(c.Body.Nodes, n) {
+			return c
+		}
+	}
+	return nil
+}
+
+// use is a place that a name stands in.
+type use struct {
+	at     diag.Range // in the text that was parsed, with quotes; or else in a whole text
+	access bool       // the root of an access
+}
+
+// places are those that a name stands in, but for its declaration. settings are the files of stacks.
+func (p *Program) places(n *name) (found []use) {
+	instances := func(c *check.Component, fn func(*check.Node)) {
+		for _, body := range p.bodies() {
+			for _, other := range body.Nodes {
+				if other.Resource != nil && other.Resource.Component == c {
+					fn(other)
+				}
+			}
+		}
+	}
+	switch {
+	case n.component != nil:
+		instances(n.component, func(r *check.Node) {
+			if at, ok := r.Resource.Decl.Type.Range.Word(n.component.Decl.Name.Value); ok {
+				found = append(found, use{at: at})
+			} else if at := afterColons(unquoted(r.Resource.Decl.Type.Range)); at.Text() == n.component.Decl.Name.Value {
+				found = append(found, use{at: at})
+			}
+		})
+	case n.output != nil:
+		p.eachAccess(func(a *ast.Access) {
+			ref := p.Checked.Ref(a)
+			if ref.Kind == check.RefNode && ref.Node.Resource != nil && ref.Node.Resource.Component == n.owner &&
+				len(a.Steps) > 0 && a.Steps[0].Name == n.output.Decl.Name.Value {
+				if at, ok := stepName(a.Steps[0]); ok {
+					found = append(found, use{at: at})
+				}
+			}
+		})
+	default:
+		for _, a := range p.uses(n.node) {
+			found = append(found, use{at: a.Root.Range, access: true})
+		}
+		if n.owner != nil && n.node.Config != nil {
+			instances(n.owner, func(r *check.Node) {
+				for _, property := range r.Resource.Decl.Properties {
+					if property.Name.Value == n.node.Name {
+						found = append(found, use{at: property.Name.Range})
+					}
+				}
+			})
+		} else if n.node.Config != nil {
+			for _, at := range p.settingsOf(n.node) {
+				found = append(found, use{at: at})
+			}
+		}
+	}
+	return found
+}
+
+// afterColons is the part of a token behind its last colon.
+func afterColons(r diag.Range) diag.Range {
+	at := strings.LastIndexByte(r.Text(), ':') + 1
+	return diag.NewRange(r.Source, int(r.Start)+at, int(r.End))
+}
+
+// stepName is the place of the name of a step, without its dot, brackets or quotes.
+func stepName(s ast.Step) (diag.Range, bool) {
+	i := strings.Index(s.Range.Text(), s.Name)
+	if s.IsIndex || i < 0 {
+		return diag.Range{}, false
+	}
+	start := int(s.Range.Start) + i
+	return diag.NewRange(s.Range.Source, start, start+len(s.Name)), true
+}
+
+// settingsOf are the keys of a configuration value in the files of stacks, without their namespaces.
+func (p *Program) settingsOf(n *check.Node) (found []diag.Range) {
+	if p.Settings == nil || n.Config.Decl == nil {
+		return nil
+	}
+	for _, document := range p.Settings() {
+		for _, section := range document.Spans() {
+			if section.Name != "config" {
+				continue
+			}
+			for _, entry := range section.Children {
+				if at := afterColons(unquoted(entry.Key)); entry.Name == n.Config.Key {
+					found = append(found, at)
+				}
+			}
+		}
+	}
+	return found
+}
+
+// Definition is where the name at a place is declared; for a step into a resource, where its property is given. Nothing
+// is found for what no text declares.
+func Definition(ctx context.Context, s *Snapshot, path string, offset int) ([]Location, error) {
+	p, n, err := s.named(ctx, path, offset)
+	if err != nil || p == nil {
 		return nil, err
 	}
-	n := p.at(path, offset).node
-	if n == nil || n.Config != nil && n.Config.Decl == nil {
+	if n == nil {
+		return p.given(path, offset), nil
+	}
+	if !n.declared() {
 		return nil, nil
 	}
-	return []Location{p.location(n.Range)}, nil
+	return []Location{p.location(n.at())}, nil
+}
+
+// given is where the property that a step into a resource leads to is given.
+func (p *Program) given(path string, offset int) []Location {
+	found := p.at(path, offset)
+	if found.access == nil || found.step != 0 {
+		return nil
+	}
+	ref := p.Checked.Ref(found.access)
+	if ref.Kind != check.RefNode || ref.Node.Resource == nil || ref.Node.Resource.Decl == nil {
+		return nil
+	}
+	for _, property := range ref.Node.Resource.Decl.Properties {
+		if property.Name.Value == found.access.Steps[0].Name {
+			return []Location{p.location(property.Name.Range)}
+		}
+	}
+	return nil
 }
 
 // References are the places at which the name at a place is used, in the order of the text.
 func References(ctx context.Context, s *Snapshot, path string, offset int, declaration bool) ([]Location, error) {
-	p, err := s.Program(ctx, path)
-	if err != nil || p.Checked == nil {
+	p, n, err := s.named(ctx, path, offset)
+	if err != nil || n == nil {
 		return nil, err
 	}
-	n := p.at(path, offset).node
-	if n == nil {
-		return nil, nil
-	}
 	var found []Location
-	if declaration && (n.Config == nil || n.Config.Decl != nil) {
-		found = append(found, p.location(n.Range))
+	if declaration && n.declared() {
+		found = append(found, p.location(n.at()))
 	}
-	for _, use := range p.uses(n) {
-		found = append(found, p.location(use.Root.Range))
+	for _, use := range p.places(n) {
+		found = append(found, p.location(use.at))
 	}
 	slices.SortStableFunc(found, func(a, b Location) int {
 		if c := strings.Compare(a.Path, b.Path); c != 0 {
@@ -71,166 +273,24 @@ func References(ctx context.Context, s *Snapshot, path string, offset int, decla
 // uses are the accesses that begin with a name.
 func (p *Program) uses(n *check.Node) []*ast.Access {
 	var uses []*ast.Access
+	p.eachAccess(func(a *ast.Access) {
+		if ref := p.Checked.Ref(a); ref.Kind == check.RefNode && ref.Node == n {
+			uses = append(uses, a)
+		}
+	})
+	return uses
+}
+
+// eachAccess calls fn for every access of the program.
+func (p *Program) eachAccess(fn func(*ast.Access)) {
 	for _, body := range p.bodies() {
 		exprs(body, func(e ast.Expr) {
 			ast.Walk(e, func(e ast.Expr) bool {
 				if a, ok := e.(*ast.Access); ok {
-					if ref := p.Checked.Ref(a); ref.Kind == check.RefNode && ref.Node == n {
-						uses = append(uses, a)
-					}
+					fn(a)
 				}
 				return true
 			})
 		})
 	}
-	return uses
-}
-
-// Renamable is the name at a place that can be renamed: its text and where it stands.
-func Renamable(ctx context.Context, s *Snapshot, path string, offset int) (name string, at diag.Range, ok bool) {
-	p, err := s.Program(ctx, path)
-	if err != nil || p.Checked == nil {
-		return "", diag.Range{}, false
-	}
-	found := p.at(path, offset)
-	// settings of stacks name configuration
-	if found.node == nil || found.node.Config != nil || found.access != nil && found.step >= 0 {
-		return "", diag.Range{}, false
-	}
-	return found.node.Name, unquoted(p.File.Origins.Place(found.at)), true
-}
-
-var plainName = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^` + NamePattern + `$`)
-})
-
-// Rename gives the name at a place another one, wherever it is used, in all files. A resource gets an alias of its old
-// name, so that the stack keeps it. The error says why a name cannot be taken.
-func Rename(ctx context.Context, s *Snapshot, path string, offset int, name string) (map[string][]diag.Edit, error) {
-	p, err := s.Program(ctx, path)
-	if err != nil {
-		return nil, err
-	}
-	if _, _, ok := Renamable(ctx, s, path, offset); !ok {
-		return nil, fmt.Errorf("nothing that has a name of its own stands here")
-	}
-	n := p.at(path, offset).node
-	if !plainName().MatchString(name) {
-		return nil, fmt.Errorf("%q is no name: letters, digits, _ and - make one, and it begins with a letter", name)
-	}
-	if name == n.Name {
-		return nil, nil
-	}
-	body := p.bodyOf(n)
-	for _, other := range body.Nodes {
-		if other.Name == name {
-			return nil, fmt.Errorf("%s is declared already", name)
-		}
-	}
-	if name == "pulumi" {
-		return nil, fmt.Errorf("`pulumi` is the built-in variable")
-	}
-	edits := map[string][]diag.Edit{}
-	replace := func(r diag.Range, text string) {
-		at := p.location(r)
-		edits[at.Path] = append(edits[at.Path], diag.Edit{Range: unquoted(at.At), Text: text})
-	}
-	replace(n.Range, name)
-	for _, use := range p.uses(n) {
-		text := name
-		if strings.HasPrefix(use.Root.Range.Text(), "[") {
-			text = strings.Replace(use.Root.Range.Text(), n.Name, name, 1) // with its quotes, which may be escaped
-		}
-		replace(use.Root.Range, text)
-	}
-	if n.Resource != nil && n.Resource.Decl.LogicalName == nil {
-		if at, text, ok := p.alias(n, n.Name, false); ok {
-			edits[at.Path] = append(edits[at.Path], diag.Edit{Range: at.At, Text: text})
-		}
-	}
-	return edits, nil
-}
-
-// bodyOf is the body that declares a node.
-func (p *Program) bodyOf(n *check.Node) *check.Program {
-	for _, body := range p.bodies() {
-		if slices.Contains(body.Nodes, n) {
-			return body
-		}
-	}
-	return p.Checked
-}
-
-// alias is the text that gives a resource an alias of a name, without a parent if it had none under it, and where it
-// goes.
-func (p *Program) alias(n *check.Node, name string, noParent bool) (Location, string, bool) {
-	decl := n.Resource.Decl
-	whole := p.location(decl.Range)
-	src := whole.At.Source
-	text := src.Text()
-	point := func(offset int) Location {
-		return Location{Path: whole.Path, At: diag.NewRange(src, offset, offset)}
-	}
-	aliasKey, optionsKey, entry := "aliases", "options", "{name: "+flowText(name)
-	parentless := ", noParent: true"
-	if strings.HasPrefix(n.Range.Text(), `"`) { // as in JSON
-		aliasKey, optionsKey, entry = `"aliases"`, `"options"`, `{"name": `+jsonText(name)
-		parentless = `, "noParent": true`
-	}
-	if noParent {
-		entry += parentless
-	}
-	entry += "}"
-	indentOf := func(offset int) string {
-		start := offset
-		for start > 0 && text[start-1] != '\n' {
-			start--
-		}
-		end := start
-		for end < len(text) && text[end] == ' ' {
-			end++
-		}
-		return string(text[start:end])
-	}
-	if aliases := decl.Options.Aliases; aliases != nil {
-		list, ok := aliases.Value.(*ast.List)
-		if !ok {
-			return Location{}, "", false
-		}
-		at := p.File.Origins.Place(list.Range())
-		switch {
-		case text[at.Start] == '[' && len(list.Items) == 0:
-			return point(int(at.Start) + 1), entry, true
-		case text[at.Start] == '[':
-			return point(int(at.Start) + 1), entry + ", ", true
-		case text[at.Start] == '-':
-			return point(int(at.Start)), "- " + entry + "\n" + indentOf(int(at.Start)), true
-		}
-		return Location{}, "", false
-	}
-	if options := decl.Options.Range; !options.IsZero() {
-		at := p.File.Origins.Place(options)
-		if text[at.Start] == '{' {
-			comma := ", "
-			if rest := bytes.TrimLeft(text[at.Start+1:], " \t\r\n"); bytes.HasPrefix(rest, []byte("}")) {
-				comma = ""
-			}
-			return point(int(at.Start) + 1), aliasKey + ": [" + entry + "]" + comma, true
-		}
-		return point(int(at.Start)), aliasKey + ": [" + entry + "]\n" + indentOf(int(at.Start)), true
-	}
-	if decl.Type == nil {
-		return Location{}, "", false
-	}
-	typed := p.File.Origins.Place(decl.Type.Range)
-	end := int(typed.End)
-	if flow := strings.ContainsAny(string(text[whole.At.Start:typed.Start]), "{"); flow {
-		return point(end), ", " + optionsKey + ": {" + aliasKey + ": [" + entry + "]}", true
-	}
-	lineEnd := end
-	for lineEnd < len(text) && text[lineEnd] != '\n' && text[lineEnd] != '\r' {
-		lineEnd++
-	}
-	return point(lineEnd), "\n" + indentOf(end) + optionsKey + ":\n" + indentOf(end) + "  " + aliasKey + ": [" + entry +
-		"]", true
 }

@@ -35,8 +35,14 @@ type Project struct {
 	Join func(found diag.Diagnostics) diag.Diagnostics
 	// Path is the absolute path of a file by the name that findings call it by.
 	Path func(name string) string
+	// Settings are the files of the program's stacks, with the texts that are open in place of files; nil where there are
+	// none.
+	Settings func() []*parser.Document
 	// Packages are the names of the packages that are known. It must not know the texts that are open: it outlives them.
 	Packages func() []string
+	// Files are the names of what is in a folder, by its path from the program, folders with a slash at the end; nil where
+	// there are none.
+	Files func(folder string) []string
 	// State is what is recorded of the stack that is selected; nil, or a nil answer, where nothing is known. It is safe
 	// for concurrent use and opens no secret.
 	State func(ctx context.Context) *State
@@ -139,7 +145,8 @@ func (s *Snapshot) latest() map[string]*Program {
 // lasting is a program as later snapshots may keep it: it knows nothing of the snapshot that it was read in, which
 // would keep all that were before alive.
 func (p *Program) lasting() *Program {
-	return &Program{Project: &Project{Main: p.Main, Document: p.Document, Check: p.Check, Packages: p.Packages},
+	return &Program{Project: &Project{Main: p.Main, Document: p.Document, Check: p.Check, Packages: p.Packages,
+		Files: p.Files},
 		File: p.File, Checked: p.Checked}
 }
 

@@ -94,18 +94,18 @@ func (s *Snapshot) hoverSettings(ctx context.Context, settings *Program, path st
 	return nil
 }
 
-// definitionOfSetting is where the program declares a key of a stack's settings file.
-func (s *Snapshot) definitionOfSetting(ctx context.Context, settings *Program, path string, offset int) []Location {
+// setting is what the program declares a key of a stack's settings file as; nil for no key of the configuration.
+func (s *Snapshot) setting(ctx context.Context, settings *Program, path string, offset int) (*Program, *check.Node) {
 	key, ok := configKeyAt(s.Text(path), offset)
 	if !ok {
-		return nil
+		return nil, nil
 	}
 	nodes, p := s.declaredConfig(ctx, settings)
 	i := slices.IndexFunc(nodes, func(n *check.Node) bool { return n.Config.Key == key.Name })
 	if i < 0 {
-		return nil
+		return nil, nil
 	}
-	return []Location{p.location(nodes[i].Range)}
+	return p, nodes[i]
 }
 
 func configKeyAt(document *parser.Document, offset int) (parser.Span, bool) {

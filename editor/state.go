@@ -23,6 +23,7 @@ type Recorded struct{ Type, Name string }
 // Deployed is a resource that exists.
 type Deployed struct {
 	ID      string
+	Inputs  value.Value // a map, as the program gave them last; nothing of it is shown but which properties differ
 	Outputs value.Value // a map, in which secrets are sealed and show as such
 	Protect bool
 	Pending string // what an update that was cut off has left to do; empty for nothing
@@ -102,7 +103,75 @@ func (s *State) say(n *check.Node) string {
 	if d.Pending != "" {
 		words = append(words, d.Pending)
 	}
+	if changed := d.drifted(n); len(changed) > 0 {
+		words = append(words, "changed since: "+strings.Join(changed, ", "))
+	}
 	return strings.Join(words, ", ")
+}
+
+// drifted are the properties that the program gives another value than it did when the resource was updated last, as
+// far as both are known: what is computed, or secret, is not compared.
+func (d Deployed) drifted(n *check.Node) (names []string) {
+	if d.Inputs.Kind() != value.KindMap {
+		return nil
+	}
+	for _, p := range n.Resource.Decl.Properties {
+		before, known := d.Inputs.Lookup(p.Name.Value)
+		if differs(p.Value, before, known) {
+			names = append(names, p.Name.Value)
+		}
+	}
+	return names
+}
+
+// differs reports whether an expression surely has another value than the one that is recorded. Entries of maps that
+// only the record has may be defaults, and count for nothing.
+func differs(e ast.Expr, before value.Value, known bool) bool {
+	var now value.Value
+	switch e := e.(type) {
+	case *ast.String:
+		now = value.String(e.Value)
+	case *ast.Bool:
+		now = value.Bool(e.Value)
+	case *ast.Number:
+		now = value.Number(e.Value)
+	case *ast.List:
+		if !known || before.Kind() != value.KindList || before.IsSecret() {
+			return !known
+		}
+		if before.Len() != len(e.Items) {
+			return true
+		}
+		for i, item := range e.Items {
+			if v, ok := before.Index(i); differs(item, v, ok) {
+				return true
+			}
+		}
+		return false
+	case *ast.Map:
+		if known && before.Kind() != value.KindMap || before.IsSecret() {
+			return false
+		}
+		for _, entry := range e.Entries {
+			key, ok := entry.Key.(*ast.String)
+			if !ok {
+				continue
+			}
+			v, ok := before.Lookup(key.Value)
+			if differs(entry.Value, v, known && ok) {
+				return true
+			}
+		}
+		return false
+	default:
+		return false
+	}
+	if !known || before.ContainsSecret() {
+		return !known
+	}
+	text, err := value.Text(now)
+	recorded, notText := value.Text(before)
+	return !value.Equal(now, before) && (err != nil || notText != nil || !value.Equal(text, recorded))
 }
 
 // maxShown is how many characters of a value a hover shows.
@@ -123,12 +192,15 @@ func (p *Program) explainState(ctx context.Context, at spot) string {
 		return ""
 	}
 	state := p.state(ctx)
-	d, ok := state.deployed(n)
-	if !ok {
+	if state == nil {
 		return ""
 	}
+	d, ok := state.deployed(n)
 	if at.access == nil || at.step < 0 {
 		return "In the stack " + codeSpan(state.Stack) + ": " + codeSpan(state.say(n))
+	}
+	if !ok {
+		return ""
 	}
 	v, ok := d.step(n, at.access.Steps[:at.step+1])
 	if !ok {

@@ -173,6 +173,10 @@ func blockContext(text []byte, start, offset int) Context {
 		s.dashes = s.dashes[:len(s.dashes)-1]
 	}
 	c.Path = parentsOf(text, start, column, s.dashes)
+	if s.key == "fn:" && s.colon == offset { // the name of a function is still missing
+		c.word(text, start+s.column, offset)
+		return c
+	}
 	if s.colon > 0 && s.colon <= offset {
 		c.Kind = ValueCursor
 		c.Path = append(c.Path, s.key)
@@ -289,7 +293,8 @@ func flowContext(text []byte, start, offset int) (Context, bool) {
 		case ',':
 			top.key, top.value, top.word = "", false, i+1
 		case ':':
-			if text[top.open] == '{' && !top.value && blankAt(text, i+1) {
+			if text[top.open] == '{' && !top.value && blankAt(text, i+1) &&
+				!(i+1 == offset && bytes.HasSuffix(text[:i], []byte("fn:"))) {
 				top.key, top.value = strings.Trim(string(text[top.word:i]), " \t\n\"'"), true
 				top.word = i + 1
 			}

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -14,7 +15,69 @@ var htmlTags = sync.OnceValue(func() *regexp.Regexp {
 			`summary|sup|table|tbody|td|th|thead|tr|u|ul)(?:\s[^<>]*)?/?>`)
 })
 
-// Plain is a description or a note on deprecation without HTML and carriage returns; its Markdown stays.
+// Plain is a description or a note on deprecation without HTML, carriage returns, and examples in other languages than
+// YAML; the rest of its Markdown stays.
 func Plain(text string) string {
-	return htmlTags().ReplaceAllString(strings.ReplaceAll(text, "\r", ""), "")
+	return htmlTags().ReplaceAllString(withoutForeignCode(strings.ReplaceAll(text, "\r", "")), "")
+}
+
+// foreign are the languages of examples that say nothing to people who write YAML.
+var foreign = []string{"typescript", "ts", "javascript", "js", "python", "py", "csharp", "cs", "fsharp", "go", "java",
+	"hcl", "vb", "visualbasic"}
+
+// withoutForeignCode takes code in other languages out, with the marks around choices of languages, and the headings
+// under which nothing is left.
+func withoutForeignCode(text string) string {
+	if !strings.Contains(text, "```") {
+		return text
+	}
+	var kept []string
+	fence := "" // that closes the code
+	var headings []int
+	bare := func(level int) { // what is at this level ends here
+		for len(headings) > 0 && len(strings.TrimSpace(strings.Join(kept[headings[len(headings)-1]+1:], ""))) == 0 &&
+			headingLevel(kept[headings[len(headings)-1]]) >= level {
+			kept, headings = kept[:headings[len(headings)-1]], headings[:len(headings)-1]
+		}
+	}
+	drop := false
+	for line := range strings.Lines(text) {
+		trimmed := strings.TrimSpace(line)
+		switch {
+		case fence != "":
+			if !drop {
+				kept = append(kept, line)
+			}
+			if trimmed == fence {
+				fence, drop = "", false
+			}
+			continue
+		case strings.HasPrefix(trimmed, "```"):
+			language := strings.ToLower(strings.TrimLeft(trimmed, "`"))
+			fence = trimmed[:len(trimmed)-len(language)]
+			if drop = slices.Contains(foreign, language); drop {
+				continue
+			}
+		case strings.HasPrefix(trimmed, "<!--") && strings.Contains(trimmed, "PulumiCodeChooser"),
+			strings.HasPrefix(trimmed, "{{%") && strings.HasSuffix(trimmed, "%}}"):
+			continue
+		case headingLevel(line) > 0:
+			bare(headingLevel(line))
+			headings = append(headings, len(kept))
+		}
+		kept = append(kept, line)
+	}
+	bare(1)
+	return blankLines().ReplaceAllString(strings.Join(kept, ""), "\n\n")
+}
+
+var blankLines = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\n{3,}`) })
+
+// headingLevel is the number of signs # that a heading begins with; 0 for another line.
+func headingLevel(line string) int {
+	level := len(line) - len(strings.TrimLeft(line, "#"))
+	if level == 0 || !strings.HasPrefix(line[level:], " ") {
+		return 0
+	}
+	return level
 }

@@ -19,7 +19,12 @@ func TestPlain(t *testing.T) {
 		"line ends":      {"one\r\ntwo", "one\ntwo"},
 		"placeholders":   {"`projects/<project>/zones/<zone>`", "`projects/<project>/zones/<zone>`"},
 		"bare addresses": {"<https://example.com>", "<https://example.com>"},
-		"comparisons":    {"a < b and b > a", "a < b and b > a"},
+		"examples in YAML stay": {"What it is.\n\n## Example Usage\n\n<!--Start PulumiCodeChooser -->\n```typescript\n" +
+			"const a = 1;\n# no heading\n```\n```yaml\na: 1\n```\n<!--End PulumiCodeChooser -->\n\n## Import\n\n```sh\nx\n```\n",
+			"What it is.\n\n## Example Usage\n\n```yaml\na: 1\n```\n\n## Import\n\n```sh\nx\n```\n"},
+		"headings without examples": {"What it is.\n## Examples\n### One\n```go\nx\n```\n### Two\n```go\nx\n```\n## Import\ntext\n",
+			"What it is.\n## Import\ntext\n"},
+		"comparisons": {"a < b and b > a", "a < b and b > a"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -18,7 +18,7 @@ var itemKinds = map[editor.ItemKind]protocol.CompletionItemKind{
 	editor.KeyItem: protocol.CompletionItemKindKeyword, editor.TypeItem: protocol.CompletionItemKindClass,
 	editor.PropertyItem: protocol.CompletionItemKindProperty, editor.ValueItem: protocol.CompletionItemKindValue,
 	editor.NameItem: protocol.CompletionItemKindVariable, editor.FunctionItem: protocol.CompletionItemKindFunction,
-	editor.PackageItem: protocol.CompletionItemKindModule,
+	editor.PackageItem: protocol.CompletionItemKindModule, editor.FileItem: protocol.CompletionItemKindFile,
 }
 
 // Completion says what may be written at a place.

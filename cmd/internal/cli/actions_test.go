@@ -27,16 +27,77 @@ outputs:
   next: ${next.id}
 `
 
+const pairOfPets = `name: one
+config:
+  size: {type: integer}
+components:
+  Pair:
+    inputs:
+      length: {type: integer}
+    resources:
+      pet: {type: random:RandomPet, properties: {length: "${length}"}}
+    outputs:
+      pet: ${pet.id}
+resources:
+  both:
+    type: components:Pair
+    properties: {length: "${size}"}
+outputs:
+  pet: ${both.pet}
+`
+
+// TestRenameKeepsState deploys a program, renames what its names stand for, and looks at what an update would do: it
+// creates, replaces and deletes nothing.
+func TestRenameKeepsState(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ text, at, to string }{
+		"resource":      {twoPets, "pet:", "animal"},
+		"component":     {pairOfPets, "Pair:", "Couple"},
+		"configuration": {pairOfPets, "size:", "words"},
+		"input":         {pairOfPets, "length:", "words"},
+		"output":        {pairOfPets, "pet: ${pet", "called"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x := newTerminal(t, c.text)
+			x.world.Env = append(x.world.Env, "PULUMI_CONFIG_PASSPHRASE=test")
+			for _, args := range [][]string{{"stack", "init", "dev"}, {"config", "set", "size", "3"}, {"up", "--yes"}} {
+				require.Equal(t, 0, x.run(args...), x.err.String())
+			}
+			before := stackOutputs(t, x)
+			path := filepath.Join(x.world.Dir, "Pulumi.yaml")
+			opener := &lspcmd.ProgramOpener{Console: &console.Console{World: x.world}, Loaders: map[string]*lspcmd.KeptSchemas{}}
+			defer opener.Close()
+			session := editor.NewSession(opener)
+			session.Open(path, c.text)
+			edits, err := editor.Rename(t.Context(), session.Snapshot(), path, strings.Index(c.text, c.at), c.to)
+			require.NoError(t, err)
+			for path, list := range edits {
+				text := string(list[0].Range.Source.Text())
+				slices.SortStableFunc(list, func(a, b diag.Edit) int { return int(b.Range.Start - a.Range.Start) })
+				for _, e := range list {
+					text = text[:e.Range.Start] + e.Text + text[e.Range.End:]
+				}
+				require.Contains(t, text, c.to)
+				require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+			}
+			preview := []string{"preview"}
+			if name != "input" { // the stack records inputs of components by their names
+				preview = append(preview, "--expect-no-changes")
+			}
+			require.Equal(t, 0, x.run(preview...), x.err.String()+x.out.String())
+			require.NotRegexp(t, `to (create|replace|delete)`, x.err.String()+x.out.String())
+			require.Equal(t, 0, x.run("up", "--yes"), x.err.String())
+			require.Equal(t, before, stackOutputs(t, x))
+		})
+	}
+}
+
 // TestActionsKeepState deploys a program, changes it as an editor does, and deploys it again: the resources stay the
 // same.
 func TestActionsKeepState(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(t *testing.T, s *editor.Snapshot, path string) []diag.Edit{
-		"rename": func(t *testing.T, s *editor.Snapshot, path string) []diag.Edit {
-			edits, err := editor.Rename(t.Context(), s, path, strings.Index(twoPets, "pet:"), "animal")
-			require.NoError(t, err)
-			return edits[path]
-		},
 		"wrap in forEach": func(t *testing.T, s *editor.Snapshot, path string) []diag.Edit {
 			return chosen(t, s, path, "pet", "pet", "Wrap pet in forEach")
 		},

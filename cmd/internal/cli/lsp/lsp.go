@@ -215,6 +215,8 @@ func (o *ProgramOpener) Open(ctx context.Context, path string, texts func(path s
 		return append(found, kept.providers.Paths.Placed(ws).Unseen()...)
 	}
 	p.State = func(ctx context.Context) *editor.State { return o.state(ctx, ws.Project) }
+	p.Settings = func() []*parser.Document { return settingsFiles(ws.Project, shown, document) }
+	p.Files = filesFrom(filepath.Dir(p.Main))
 	home, own := o.Console.World.PulumiHome(), ownPackages(ws)
 	p.Packages = func() []string { return packageNames(home, own) }
 	return p, nil
@@ -247,6 +249,30 @@ func packageNames(home string, own []string) []string {
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
+}
+
+// filesFrom lists folders by their paths from a folder. Hidden files are left out.
+func filesFrom(dir string) func(folder string) []string {
+	return func(folder string) (names []string) {
+		path := filepath.FromSlash(folder)
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(dir, path)
+		}
+		entries, err := os.ReadDir(path)
+		if err != nil {
+			return nil // there is no such folder yet
+		}
+		for _, e := range entries {
+			switch name := e.Name(); {
+			case strings.HasPrefix(name, "."):
+			case e.IsDir():
+				names = append(names, name+"/")
+			default:
+				names = append(names, name)
+			}
+		}
+		return names
+	}
 }
 
 // ownPackages are the packages that a project declares.

@@ -50,6 +50,28 @@ func (o *ProgramOpener) settings(ctx context.Context, root, path string, options
 	}}
 }
 
+// settingsFiles are the files of all stacks of a project, as they are open or on disk. One that cannot be read is left
+// out.
+func settingsFiles(p *project.Project, shown func(string) string, document func(string) *parser.Document) (
+	found []*parser.Document) {
+	of := p.StackFile("*")
+	for _, ext := range []string{".yaml", ".yml", ".json"} {
+		paths, _ := filepath.Glob(strings.TrimSuffix(of, filepath.Ext(of)) + ext)
+		for _, path := range paths {
+			d := document(path)
+			if d == nil {
+				text, err := os.ReadFile(path)
+				if err != nil {
+					continue
+				}
+				d = parser.NewDocument(diag.NewSource(shown(path), text))
+			}
+			found = append(found, d)
+		}
+	}
+	return found
+}
+
 // unread opens no secret.
 type unread struct{}
 

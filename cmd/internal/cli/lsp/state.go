@@ -90,7 +90,7 @@ func recorded(stack string, snapshot *state.Snapshot) *editor.State {
 			pending = "not complete"
 		}
 		s.Resources[editor.Recorded{Type: r.URN.Type(), Name: r.URN.Name()}] =
-			editor.Deployed{ID: r.ID, Outputs: r.Outputs, Protect: r.Protect, Pending: pending,
+			editor.Deployed{ID: r.ID, Inputs: r.Inputs, Outputs: r.Outputs, Protect: r.Protect, Pending: pending,
 				Sealed: r.Inputs.ContainsSecret()}
 	}
 	return s

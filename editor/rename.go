@@ -1,0 +1,217 @@
+package editor
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+)
+
+// Renamable is the name at a place that can be renamed: its text and where it stands.
+func Renamable(ctx context.Context, s *Snapshot, path string, offset int) (name string, at diag.Range, ok bool) {
+	p, n, err := s.named(ctx, path, offset)
+	if err != nil || n == nil || !n.declared() || strings.Contains(n.at().Text(), ":") {
+		return "", diag.Range{}, false
+	}
+	candidates := []diag.Range{n.at()}
+	for _, use := range p.places(n) {
+		candidates = append(candidates, use.at)
+	}
+	for _, r := range candidates {
+		if l := p.location(r); l.Path == path && l.At.Contains(offset) {
+			return n.text(), unquoted(l.At), true
+		}
+	}
+	return "", diag.Range{}, false
+}
+
+// text is the name itself.
+func (n name) text() string {
+	switch {
+	case n.component != nil:
+		return n.component.Decl.Name.Value
+	case n.output != nil:
+		return n.output.Decl.Name.Value
+	}
+	return n.node.Name
+}
+
+var plainName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^` + NamePattern + `$`)
+})
+
+// Rename gives the name at a place another one, wherever it is used, in all files of the program and its stacks. A
+// resource gets an alias of its old name, and one whose component is renamed an alias of its old type, so that the
+// stack keeps it. The error says why a name cannot be taken.
+func Rename(ctx context.Context, s *Snapshot, path string, offset int, to string) (map[string][]diag.Edit, error) {
+	if _, _, ok := Renamable(ctx, s, path, offset); !ok {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, fmt.Errorf("nothing that has a name of its own stands here")
+	}
+	p, n, err := s.named(ctx, path, offset)
+	if err != nil {
+		return nil, err
+	}
+	if !plainName().MatchString(to) {
+		return nil, fmt.Errorf("%q is no name: letters, digits, _ and - make one, and it begins with a letter", to)
+	}
+	if to == n.text() {
+		return nil, nil
+	}
+	if p.taken(n, to) {
+		return nil, fmt.Errorf("%s is declared already", to)
+	}
+	if to == "pulumi" && n.node != nil {
+		return nil, fmt.Errorf("`pulumi` is the built-in variable")
+	}
+	edits := map[string][]diag.Edit{}
+	replace := func(r diag.Range, text string) {
+		at := p.location(r)
+		edits[at.Path] = append(edits[at.Path], diag.Edit{Range: unquoted(at.At), Text: text})
+	}
+	replace(n.at(), to)
+	for _, use := range p.places(n) {
+		text := to
+		if use.access && strings.HasPrefix(use.at.Text(), "[") {
+			text = strings.Replace(use.at.Text(), n.text(), to, 1) // with its quotes, which may be escaped
+		}
+		replace(use.at, text)
+	}
+	for _, kept := range p.renamed(n) {
+		if at, text, ok := p.alias(kept.node, kept.key, kept.was, false); ok {
+			edits[at.Path] = append(edits[at.Path], diag.Edit{Range: at.At, Text: text})
+		}
+	}
+	return edits, nil
+}
+
+// taken reports whether something else has a name that another thing would get.
+func (p *Program) taken(n *name, to string) bool {
+	switch {
+	case n.component != nil:
+		return slices.ContainsFunc(p.Checked.Components, func(c *check.Component) bool {
+			return !c.Packaged && c.Decl.Name.Value == to
+		})
+	case n.output != nil:
+		return outputOf(n.owner, to) != nil
+	}
+	return slices.ContainsFunc(p.bodyOf(n.node).Nodes, func(other *check.Node) bool { return other.Name == to })
+}
+
+// before is what a resource was called in the stack before something is renamed.
+type before struct {
+	node     *check.Node
+	key, was string // of its alias
+}
+
+// renamed are the resources that the stack would call something else when a name changes.
+func (p *Program) renamed(n *name) (found []before) {
+	switch {
+	case n.node != nil && n.node.Resource != nil && n.node.Resource.Decl.LogicalName == nil:
+		return []before{{n.node, "name", n.node.Name}}
+	case n.component == nil || afterColons(n.component.Decl.Name.Range).Text() == "" ||
+		!strings.HasSuffix(n.component.Token, ":"+n.component.Decl.Name.Value):
+		return nil // its type says something else
+	}
+	for _, body := range p.bodies() {
+		for _, r := range body.Nodes {
+			if r.Resource != nil && r.Resource.Component == n.component {
+				found = append(found, before{r, "type", n.component.Token})
+			}
+		}
+	}
+	return found
+}
+
+// bodyOf is the body that declares a node.
+func (p *Program) bodyOf(n *check.Node) *check.Program {
+	for _, body := range p.bodies() {
+		if slices.Contains(body.Nodes, n) {
+			return body
+		}
+	}
+	return p.Checked
+}
+
+// alias is the text that gives a resource an alias with an earlier value of a key, such as its name, and without a
+// parent if it had none under it, and where that goes.
+func (p *Program) alias(n *check.Node, key, was string, noParent bool) (Location, string, bool) {
+	decl := n.Resource.Decl
+	whole := p.location(decl.Range)
+	src := whole.At.Source
+	text := src.Text()
+	point := func(offset int) Location {
+		return Location{Path: whole.Path, At: diag.NewRange(src, offset, offset)}
+	}
+	aliasKey, optionsKey, entry := "aliases", "options", "{"+key+": "+flowText(was)
+	parentless := ", noParent: true"
+	if strings.HasPrefix(n.Range.Text(), `"`) { // as in JSON
+		aliasKey, optionsKey, entry = `"aliases"`, `"options"`, "{"+jsonText(key)+": "+jsonText(was)
+		parentless = `, "noParent": true`
+	}
+	if noParent {
+		entry += parentless
+	}
+	entry += "}"
+	indentOf := func(offset int) string {
+		start := offset
+		for start > 0 && text[start-1] != '\n' {
+			start--
+		}
+		end := start
+		for end < len(text) && text[end] == ' ' {
+			end++
+		}
+		return string(text[start:end])
+	}
+	if aliases := decl.Options.Aliases; aliases != nil {
+		list, ok := aliases.Value.(*ast.List)
+		if !ok {
+			return Location{}, "", false
+		}
+		at := p.File.Origins.Place(list.Range())
+		switch {
+		case text[at.Start] == '[' && len(list.Items) == 0:
+			return point(int(at.Start) + 1), entry, true
+		case text[at.Start] == '[':
+			return point(int(at.Start) + 1), entry + ", ", true
+		case text[at.Start] == '-':
+			return point(int(at.Start)), "- " + entry + "\n" + indentOf(int(at.Start)), true
+		}
+		return Location{}, "", false
+	}
+	if options := decl.Options.Range; !options.IsZero() {
+		at := p.File.Origins.Place(options)
+		if text[at.Start] == '{' {
+			comma := ", "
+			if rest := bytes.TrimLeft(text[at.Start+1:], " \t\r\n"); bytes.HasPrefix(rest, []byte("}")) {
+				comma = ""
+			}
+			return point(int(at.Start) + 1), aliasKey + ": [" + entry + "]" + comma, true
+		}
+		return point(int(at.Start)), aliasKey + ": [" + entry + "]\n" + indentOf(int(at.Start)), true
+	}
+	if decl.Type == nil {
+		return Location{}, "", false
+	}
+	typed := p.File.Origins.Place(decl.Type.Range)
+	end := int(typed.End)
+	if flow := strings.ContainsAny(string(text[whole.At.Start:typed.Start]), "{"); flow {
+		return point(end), ", " + optionsKey + ": {" + aliasKey + ": [" + entry + "]}", true
+	}
+	lineEnd := end
+	for lineEnd < len(text) && text[lineEnd] != '\n' && text[lineEnd] != '\r' {
+		lineEnd++
+	}
+	return point(lineEnd), "\n" + indentOf(end) + optionsKey + ":\n" + indentOf(end) + "  " + aliasKey + ": [" + entry +
+		"]", true
+}
