@@ -3,6 +3,7 @@ package check
 import (
 	"context"
 	"io/fs"
+	"sync"
 
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
@@ -34,7 +35,8 @@ type Options struct {
 	Untrusted bool
 	// MayReadStack returns an error for a stack whose outputs the program may not read; nil allows all.
 	MayReadStack func(name string) error
-	// Stat looks for files that programs name; nil when there is no file system available.
+	// Stat looks for files that programs name; nil when there is no file system available. Stat, MayReadStack, Bundle and
+	// Handler may be called from several goroutines at the same time.
 	Stat func(path string) (fs.FileInfo, error)
 	// Previous is what an earlier check of the program has answered: what is the same as then is taken over, so that a
 	// check after an edit costs little more than what has changed. The answers are those of a check without it. It may be
@@ -44,6 +46,8 @@ type Options struct {
 	Bundle Bundler
 	// Handler looks for faults of a source file that fn::bundle makes an archive of; nil where nobody does.
 	Handler func(ctx context.Context, dir string, r HandlerSource) ([]BundleFault, error)
+
+	batch int // how many declarations one goroutine checks at least; 0 for the usual
 }
 
 // ConfigText is a configuration value as the stack has it (L2.3).
@@ -107,8 +111,8 @@ func Check(ctx context.Context, file *ast.File, opts Options) (*Program, diag.Di
 	return main.program, found
 }
 
-// run is one run of Check: what the bodies of a program and of its components share. Everything below it is used by one
-// goroutine.
+// run is one run of Check: what the bodies of a program and of its components share. One goroutine writes to what is
+// below it, but for what has a mutex: nodes are judged by several.
 type run struct {
 	*findings
 	ctx        context.Context
@@ -160,11 +164,18 @@ type body struct {
 	cyclic       map[*Node]bool
 	hasLoop      bool        // some node needs itself, or some component contains itself: nothing is taken over
 	changed      bool        // something was judged anew
+	batch        int         // how many nodes one goroutine judges at least
 	remembered   *remembered // of an earlier check; nil for nothing
 	written      []ast.Expr  // the arguments of fn::toJSON, in the order of evaluation
 
-	fromResource     map[*Node]bool    // variables, as far as asked (L8.18)
-	partFromResource map[ast.Expr]bool // parts of variables, as far as asked
+	origins origins
+}
+
+// origins are what comes from resources, as far as somebody has asked (L8.18). mu guards them.
+type origins struct {
+	mu        sync.Mutex
+	variables map[*Node]bool
+	parts     map[ast.Expr]bool // of variables
 }
 
 func (r *run) body(file *ast.File, opts Options) *body {
@@ -172,9 +183,13 @@ func (r *run) body(file *ast.File, opts Options) *body {
 		opts.Project = file.Name.Text()
 	}
 	program := &Program{File: file, Name: opts.Project, records: r.records, schemas: opts.Schemas}
-	return &body{cyclic: make(map[*Node]bool), fromResource: make(map[*Node]bool),
-		partFromResource: make(map[ast.Expr]bool),
-		resourceKeys:     make(map[urnKey]*Node, len(file.Resources)),
+	batch := opts.batch
+	if batch == 0 {
+		batch = usualBatch
+	}
+	return &body{cyclic: make(map[*Node]bool), batch: batch,
+		origins:      origins{variables: make(map[*Node]bool), parts: make(map[ast.Expr]bool)},
+		resourceKeys: make(map[urnKey]*Node, len(file.Resources)),
 		resolver: resolver{choices: make(map[choiceKey]*choice),
 			linker: linker{
 				scope: newScope(r, file, opts), program: program, defaults: make(map[string]*Node)}}}
@@ -183,16 +198,27 @@ func (r *run) body(file *ast.File, opts Options) *body {
 // checkNodes gives every node its type, each behind what it needs.
 func (c *body) checkNodes() {
 	c.hasLoop = c.hasLoop || len(c.cyclic) > 0 || c.program.Deferring
-	checked, typed := make(map[*Node]bool), make(map[*Node]bool)
-	for _, n := range c.program.Nodes {
-		if c.ctx.Err() != nil {
-			return // anyone who asked for it wants no answer any more
-		}
-		if c.program.Deferring {
+	switch {
+	case c.program.Deferring:
+		checked, typed := make(map[*Node]bool), make(map[*Node]bool)
+		for _, n := range c.program.Nodes {
+			if c.ctx.Err() != nil {
+				return // anyone who asked for it wants no answer any more
+			}
 			c.inOrder(n, checked, typed)
-		} else {
+		}
+	case c.hasLoop:
+		for _, n := range c.program.Nodes {
+			if c.ctx.Err() != nil {
+				return
+			}
 			c.checkNode(n)
 		}
+	default:
+		c.checkLevels()
+	}
+	if c.ctx.Err() != nil {
+		return
 	}
 	if e := c.file.RequiredVersion; e != nil {
 		j := c.judge(c.file.Unit)
@@ -202,7 +228,17 @@ func (c *body) checkNodes() {
 	}
 }
 
-func (c *body) checkNode(n *Node) {
+func (c *body) checkNode(n *Node) { c.settleNode(n, c.judgeNode(n)) }
+
+// judgement is what was found out about a node.
+type judgement struct {
+	*outcome
+	anew bool // no earlier check has left it
+}
+
+// judgeNode finds out about a node, behind what it needs. Nodes that do not need each other may be judged at the same
+// time: it writes to nothing but the node and its record.
+func (c *body) judgeNode(n *Node) judgement {
 	unit := n.unit()
 	var before given
 	if n.Kind == ResourceNode {
@@ -210,7 +246,8 @@ func (c *body) checkNode(n *Node) {
 		before = givenFor(n)
 	}
 	v := c.takeOver(unit, n)
-	if v == nil {
+	anew := v == nil
+	if anew {
 		j := c.judge(unit)
 		switch n.Kind {
 		case ConfigNode:
@@ -224,19 +261,27 @@ func (c *body) checkNode(n *Node) {
 			j.reportReservedKeys(n.Resource.Decl)
 		}
 		v = j.seal(n, n.Type, before)
-		c.keep(unit, v)
 		v.stamp = c.stamped(n)
 	}
 	n.Type, n.stamp = v.typ, v.stamp
 	if n.Kind == ConfigNode {
 		n.Config.Value, n.Config.Text = v.value, v.text
 	}
-	c.settle(v)
-	if n.Kind == ResourceNode {
-		c.checkURN(n)
-	}
 	if c.cyclic[n] && n.Kind != ResourceNode {
 		n.Type = schema.Invalid
+	}
+	return judgement{v, anew}
+}
+
+// settleNode hands over what was found out about a node. Nodes are settled in the order of evaluation, which is that
+// of the findings.
+func (c *body) settleNode(n *Node, j judgement) {
+	if j.anew {
+		c.keep(n.unit(), j.outcome)
+	}
+	c.settle(j.outcome)
+	if n.Kind == ResourceNode {
+		c.checkURN(n)
 	}
 }
 

@@ -2,6 +2,12 @@ package check
 
 import "slices"
 
+// InBatches are options with which one goroutine checks at least so many declarations.
+func (o Options) InBatches(size int) Options {
+	o.batch = size
+	return o
+}
+
 // JudgedAnew are the declarations of a program that an earlier check has not left a outcome for, by name and in order.
 func JudgedAnew(before, after *Program) []string {
 	known := map[*outcome]bool{}

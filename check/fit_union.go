@@ -132,18 +132,25 @@ func (c *fitter) warnNearMiss(e ast.Expr, u *schema.Union, at *place) {
 // comesFromResource reports whether an expression needs what a resource only has once it exists (L8.18). Reading stacks
 // and existing resources needs no creation.
 func (c *constants) comesFromResource(e ast.Expr) bool {
+	c.origins.mu.Lock()
+	defer c.origins.mu.Unlock()
+	return c.fromResource(e)
+}
+
+// fromResource is comesFromResource for those who hold the lock of the origins.
+func (c *constants) fromResource(e ast.Expr) bool {
 	found := false
 	ast.Walk(e, func(e ast.Expr) bool {
 		if access, ok := e.(*ast.Access); ok && !found {
 			switch ref := c.program.Ref(access); ref.Kind {
 			case RefNode:
 				if part, rest := c.intoLiteral(access, ref); part != nil && len(rest) < len(access.Steps) {
-					found = c.partComesFromResource(part) || len(rest) > 0 && c.namesResource(part)
+					found = c.partFromResource(part) || len(rest) > 0 && c.namesResource(part)
 				} else {
-					found = c.nodeComesFromResource(ref.Node, len(access.Steps) > 0)
+					found = c.nodeFromResource(ref.Node, len(access.Steps) > 0)
 				}
 			case RefEach:
-				found = c.comesFromResource(ref.Node.Resource.Decl.ForEach)
+				found = c.fromResource(ref.Node.Resource.Decl.ForEach)
 			}
 		}
 		return !found
@@ -151,13 +158,13 @@ func (c *constants) comesFromResource(e ast.Expr) bool {
 	return found
 }
 
-// partComesFromResource is comesFromResource for a part of a variable, which is asked once.
-func (c *constants) partComesFromResource(part ast.Expr) bool {
-	known, asked := c.partFromResource[part]
+// partFromResource is fromResource for a part of a variable, which is asked once.
+func (c *constants) partFromResource(part ast.Expr) bool {
+	known, asked := c.origins.parts[part]
 	if !asked {
-		c.partFromResource[part] = false // a cycle is reported elsewhere
-		known = c.comesFromResource(part)
-		c.partFromResource[part] = known
+		c.origins.parts[part] = false // a cycle is reported elsewhere
+		known = c.fromResource(part)
+		c.origins.parts[part] = known
 	}
 	return known
 }
@@ -169,23 +176,23 @@ func (c *constants) namesResource(e ast.Expr) bool {
 		return false
 	}
 	ref := c.program.Ref(access)
-	return ref.Kind == RefNode && c.nodeComesFromResource(ref.Node, true)
+	return ref.Kind == RefNode && c.nodeFromResource(ref.Node, true)
 }
 
-func (c *constants) nodeComesFromResource(n *Node, member bool) bool {
+func (c *constants) nodeFromResource(n *Node, member bool) bool {
 	switch n.Kind {
 	case ResourceNode:
 		return member && n.Resource.Token != schema.StackReferenceToken && n.Resource.Decl.Get == nil
 	case VariableNode:
-		if known, asked := c.fromResource[n]; asked {
+		if known, asked := c.origins.variables[n]; asked {
 			return known
 		}
-		c.fromResource[n] = false // a cycle is reported elsewhere
-		found := c.comesFromResource(n.Variable.Value)
+		c.origins.variables[n] = false // a cycle is reported elsewhere
+		found := c.fromResource(n.Variable.Value)
 		if member {
 			found = found || c.namesResource(n.Variable.Value)
 		}
-		c.fromResource[n] = found
+		c.origins.variables[n] = found
 		return found
 	}
 	return false

@@ -74,6 +74,7 @@ type resolver struct {
 	// namedVersions are the first mention of each package with a version, for those without one, as with Pulumi's host
 	// (L7.21).
 	namedVersions map[string]use
+	choosing      sync.Mutex // guards what follows
 	choices       map[choiceKey]*choice
 	chosenBy      choiceKey // the last one; most declarations come in rows of one package
 	chosen        *choice   // nil for none
@@ -177,6 +178,8 @@ func (c *resolver) findPackages(uses []use) {
 func (c *resolver) choose(u use) *choice {
 	key := choiceKey{pkg: packageOf(u.token.Value), version: u.versionText, url: u.urlText, explicit: u.explicit,
 		provider: strings.HasPrefix(u.token.Value, providerPrefix)}
+	c.choosing.Lock()
+	defer c.choosing.Unlock()
 	if c.chosen != nil && c.chosenBy == key {
 		return c.chosen
 	}
@@ -474,16 +477,12 @@ func (c *resolver) reportMissingPackages() {
 }
 
 func (c *findings) tokenNotFound(token *ast.Literal, pkg *schema.Package, what string) {
-	key := suggestKey{name: token.Value, space: what, of: pkg}
-	near, asked := c.asked[key]
-	if !asked {
-		tokens := pkg.ResourceTokens()
+	near := c.asked.get(suggestKey{name: token.Value, space: what, of: pkg}, func() []string {
 		if what == "function" {
-			tokens = pkg.FunctionTokens()
+			return nearTokens(token.Value, pkg.FunctionTokens())
 		}
-		near = nearTokens(token.Value, tokens)
-		c.asked[key] = near
-	}
+		return nearTokens(token.Value, pkg.ResourceTokens())
+	})
 	hint := didYouMean(near)
 	if what == "function" {
 		if _, err := pkg.ResolveResource(token.Value); err == nil {

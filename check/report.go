@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/schema"
@@ -11,11 +12,29 @@ import (
 // findings are what is wrong, as far as it is found.
 type findings struct {
 	sink  *diag.Diagnostics
-	asked map[suggestKey][]string // what suggest has answered
+	asked *suggestions
+}
+
+// suggestions are the answers of suggest: what is asked once more gets the same. They are safe for concurrent use.
+type suggestions struct {
+	mu   sync.Mutex
+	near map[suggestKey][]string
+}
+
+// get returns the answer to a question, for which find is called where nobody has asked it before.
+func (s *suggestions) get(key suggestKey, find func() []string) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	near, known := s.near[key]
+	if !known {
+		near = find()
+		s.near[key] = near
+	}
+	return near
 }
 
 func newFindings() *findings {
-	return &findings{sink: new(diag.Diagnostics), asked: make(map[suggestKey][]string)}
+	return &findings{sink: new(diag.Diagnostics), asked: &suggestions{near: make(map[suggestKey][]string)}}
 }
 
 func (c *findings) report(d diag.Diagnostic) { c.sink.Add(d) }
@@ -53,13 +72,7 @@ type suggestKey struct {
 // suggest is the sentence that names what name may have been meant to be; empty when nothing is near. space tells apart
 // the sets of candidates, and candidates is asked only once for each name.
 func (c *findings) suggest(name, space string, candidates func() []string) []string {
-	key := suggestKey{name: name, space: space}
-	near, known := c.asked[key]
-	if !known {
-		near = diag.Suggest(name, candidates())
-		c.asked[key] = near
-	}
-	return near
+	return c.asked.get(suggestKey{name: name, space: space}, func() []string { return diag.Suggest(name, candidates()) })
 }
 
 func didYouMean(near []string) string {

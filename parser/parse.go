@@ -44,6 +44,7 @@ func (t *yamlText) outline(options Options, included bool) *outline {
 		return nil
 	}
 	in := newBodyReader(&t.passage, &t.findings, &t.repairs, nil)
+	in.independent = len(t.lexed.anchors) == 0
 	var top []*section
 	for _, e := range in.entries(root) {
 		top = append(top, &section{entry: e, in: in})

@@ -1,5 +1,10 @@
 package parser
 
+import (
+	"maps"
+	"sync"
+)
+
 // scope answers which names an expression may use, and which odd keys the text writes. It remembers its answers where
 // what is read is kept: that holds for as long as the answers stay the same.
 type scope struct {
@@ -100,6 +105,11 @@ func (s *scope) inside(declared map[string]bool) *scope {
 	return &scope{declared: declared, keys: s.keys, askedOdd: s.askedOdd, stack: s.stack, askedStack: s.askedStack}
 }
 
+// apart is the same scope for another goroutine.
+func (s *scope) apart() *scope {
+	return &scope{declared: s.declared, local: maps.Clone(s.local), keys: s.keys, stack: s.stack}
+}
+
 // remembering is the same scope that remembers its answers.
 func (s *scope) remembering() *scope {
 	return &scope{declared: s.declared, keys: s.keys, stack: s.stack,
@@ -108,17 +118,18 @@ func (s *scope) remembering() *scope {
 
 // oddKeys are the keys of a text that hold white space. They are gathered when somebody asks.
 type oddKeys struct {
-	roots []*node
-	names map[string]bool
+	roots    []*node
+	gathered sync.Once
+	names    map[string]bool
 }
 
 func (k *oddKeys) has(name string) bool {
-	if k.names == nil {
+	k.gathered.Do(func() {
 		k.names = map[string]bool{}
 		for _, root := range k.roots {
 			k.gather(root)
 		}
-	}
+	})
 	return k.names[name]
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/parallel"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
@@ -93,11 +94,16 @@ func textKeys(n *node) []string {
 }
 
 // bodyReader reads the sections of a program or a component.
-type bodyReader struct{ *exprReader }
+type bodyReader struct {
+	*exprReader
+	// independent says that the entries of sections do not depend on each other: no alias stands in the text, and nobody
+	// keeps the answers of the scope.
+	independent bool
+}
 
 // newBodyReader makes a reader of a text, which reports to findings.
 func newBodyReader(p *passage, f *findings, r *repairs, s *scope) *bodyReader {
-	return &bodyReader{newExprReader(newNodeReader(p, f, r), s)}
+	return &bodyReader{exprReader: newExprReader(newNodeReader(p, f, r), s)}
 }
 
 // read reads the declarations of a section, with what is to be said about them.
@@ -145,18 +151,61 @@ func (b *bodyReader) items(s *section, read itemReader) []item {
 // itemsOf reads the entries of a section that stand in one text.
 func (b *bodyReader) itemsOf(section entry, read itemReader) (list []item) {
 	b.section(section, "`"+section.name+"`", func(n *node, _ diag.Range) {
-		for i, e := range b.entries(n) {
-			if i == 0 && b.nameless(section.name, e) {
-				return
-			}
-			before := len(b.diags)
-			it := read(b, e, ast.Literal{Value: e.name, Range: e.at})
-			it.name, it.hollow = ast.Literal{Value: e.name, Range: e.at}, empty(e.value.target())
-			it.diags = b.takeFrom(before)
-			list = append(list, it)
+		entries := b.entries(n)
+		if len(entries) > 0 && b.nameless(section.name, entries[0]) {
+			return
+		}
+		list = make([]item, len(entries))
+		if b.independent && b.itemsApart(entries, list, read) {
+			return
+		}
+		for i, e := range entries {
+			list[i] = b.item(e, read)
 		}
 	})
 	return list
+}
+
+// item reads one entry of a section.
+func (b *bodyReader) item(e entry, read itemReader) item {
+	before := len(b.diags)
+	it := read(b, e, ast.Literal{Value: e.name, Range: e.at})
+	it.name, it.hollow = ast.Literal{Value: e.name, Range: e.at}, empty(e.value.target())
+	it.diags = b.takeFrom(before)
+	return it
+}
+
+// batch is how many entries one goroutine reads at least.
+const batch = 64
+
+// itemsApart reads the entries of a section on all processors into list. It returns false, and has done nothing, where
+// that is not worth it, or so many findings come of it that their bound matters.
+func (b *bodyReader) itemsApart(entries []entry, list []item, read itemReader) bool {
+	if len(entries) < 2*batch {
+		return false
+	}
+	readers := make([]*bodyReader, (len(entries)+batch-1)/batch)
+	parallel.Each(len(readers), 1, func(n int) {
+		place := *b.passage
+		in := newBodyReader(&place, new(findings), b.repairs, b.scope.apart())
+		readers[n] = in
+		for i := n * batch; i < min((n+1)*batch, len(entries)); i++ {
+			e := entries[i]
+			e.from = in.nodeReader
+			list[i] = in.item(e, read)
+		}
+	})
+	found := b.found
+	for _, in := range readers {
+		for severity, count := range in.found {
+			if found[severity] += count; found[severity] > maxFindings {
+				return false
+			}
+		}
+		b.namesLines = b.namesLines || in.namesLines
+	}
+	b.found = found
+	return true
 }
 
 // nameless reports the first entry of a section if that is the field of one, whose name is missing: what has fields is

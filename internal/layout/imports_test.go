@@ -38,12 +38,12 @@ var mayImport = map[string][]string{
 	"value/wire":          {"value", "value/urn"},
 	"schema":              {"internal/jsontext", "diag", "value/urn", "value"},
 	"parser/ast":          {"diag"},
-	"parser":              {"parser/ast", "diag"},
+	"parser":              {"internal/parallel", "parser/ast", "diag"},
 	"builtins":            {"internal/cidr", "internal/functions", "schema", "value", "diag", "value/urn"},
 	"editor":              {"parser", "parser/ast", "check", "schema", "builtins", "value", "diag"},
 	"editor/mcp":          {"editor", "check", "builtins", "diag"},
 	"editor/lsp":          {"editor", "parser", "schema", "diag"},
-	"check":               {"parser/ast", "schema", "builtins", "value", "diag", "value/urn"},
+	"check":               {"internal/parallel", "parser/ast", "schema", "builtins", "value", "diag", "value/urn"},
 	"runtime/monitor":     {"value", "value/urn"},
 	"runtime/monitor/rpc": {"internal/transport", "runtime/monitor", "value/wire", "value", "value/urn"},
 	"eval": {"internal/confine", "internal/supervise", "internal/patient", "check", "parser/ast",
@@ -105,6 +105,8 @@ var mayImport = map[string][]string{
 	"internal/confine": {},
 	// How much memory a process takes.
 	"internal/memory": {},
+	// Independent work on all processors.
+	"internal/parallel": {},
 	// A lock between processes that edit one file.
 	"internal/filelock": {},
 	"langhost/pcl":      {"parser", "parser/ast", "builtins", "schema", "diag"},

@@ -1,0 +1,45 @@
+package check_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser"
+)
+
+// TestCheckOnAllProcessors checks every program of the archives, before and after an edit, with a goroutine for each
+// declaration and with one for all of them: what is known of the program and the findings in their order are the same.
+func TestCheckOnAllProcessors(t *testing.T) {
+	t.Parallel()
+	programs := archived(t)
+	programs["many"], programs["misspelt"] = bigProgram(200), misspelt(50)
+	random := rand.New(rand.NewPCG(*seed, 2))
+	schemas := loader()
+	var names []string
+	for name := range programs {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	levels := 0
+	for _, name := range names {
+		options := check.Options{Project: "p", Schemas: schemas}
+		document := parser.NewDocument(diag.NewSource("x", []byte(programs[name])))
+		for range 2 {
+			file, _ := document.File(parser.Options{})
+			alone, found := check.Check(t.Context(), file, options.InBatches(1<<30))
+			program, same := check.Check(t.Context(), file, options.InBatches(1))
+			require.Equal(t, fmt.Sprintf("%+v", []diag.Diagnostic(found)), fmt.Sprintf("%+v", []diag.Diagnostic(same)), name)
+			require.Equal(t, known(file, alone), known(file, program), name)
+			levels += len(program.Nodes)
+			options.Previous = alone
+			document = document.Edit(someEdit(random, document.Source().Text()))
+		}
+	}
+	require.Greater(t, levels, 1000)
+}
