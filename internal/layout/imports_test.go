@@ -21,6 +21,7 @@ const module = "github.com/yamlhost/yamlhost"
 var mayImport = map[string][]string{
 	// For tests only.
 	"parser/ast/asttest":          {"parser/ast", "diag"},
+	"runtime/state/statetest":     {"runtime/state", "value/urn"},
 	"runtime/monitor/monitortest": {"runtime/monitor", "value", "value/urn"},
 	"runtime/backend/objectstest": {"runtime/backend", "runtime/backend/disk/disktest", "runtime/journal", "runtime/state",
 		"value"},

@@ -319,54 +319,55 @@ const never = time.Hour
 // work is what the tests crash in the middle of: a run that creates five resources. acknowledged takes those whose end
 // Append has confirmed.
 func work(b *Backend, acknowledged *[]urn.URN) error {
-	s, err := b.Begin(context.Background(), testRef, b64Options)
-	if err != nil {
-		return err
-	}
-	last := journal.ID(len(s.Base().Resources))
-	for i := range 5 {
-		r := resource(i)
-		step := int64(i + 1)
-		if err := s.Append(context.Background(), journal.Entry{Step: step, Begin: &state.Operation{Resource: resource(i),
-			Kind: state.Creating}}); err != nil {
+	_, err := creating(b, func(s *Session, begin, end journal.Entry) error {
+		if err := s.Append(context.Background(), begin); err != nil {
 			return err
 		}
-		if err := s.Append(context.Background(), journal.Entry{Step: step,
-			Add: []journal.Amended{{ID: last + journal.ID(i+1), Resource: r}}}); err != nil {
+		if err := s.Append(context.Background(), end); err != nil {
 			return err
 		}
-		*acknowledged = append(*acknowledged, r.URN)
-	}
-	return s.Commit(context.Background(), nil, &Record{Kind: "update", Result: "succeeded"})
+		*acknowledged = append(*acknowledged, end.Add[0].Resource.URN)
+		return nil
+	})
+	return err
 }
 
 // deferring is work as the engine does it: nobody waits for the end of a step. What was deferred counts as acknowledged
 // once something that is begun after it is, and written once it is deferred: a process that is killed does not lose it.
 func deferring(b *Backend, acknowledged, written *[]urn.URN) error {
-	s, err := b.Begin(context.Background(), testRef, b64Options)
-	if err != nil {
-		return err
-	}
-	last := journal.ID(len(s.Base().Resources))
-	for i := range 5 {
-		r := resource(i)
-		step := int64(i + 1)
-		if err := s.Append(context.Background(), journal.Entry{Step: step, Begin: &state.Operation{Resource: resource(i),
-			Kind: state.Creating}}); err != nil {
+	s, err := creating(b, func(s *Session, begin, end journal.Entry) error {
+		if err := s.Append(context.Background(), begin); err != nil {
 			return err
 		}
 		*acknowledged = append([]urn.URN(nil), *written...)
-		if err := s.Defer(context.Background(), journal.Entry{Step: step,
-			Add: []journal.Amended{{ID: last + journal.ID(i+1), Resource: r}}}); err != nil {
+		if err := s.Defer(context.Background(), end); err != nil {
 			return err
 		}
-		*written = append(*written, r.URN)
-	}
-	err = s.Commit(context.Background(), nil, &Record{Kind: "update", Result: "succeeded"})
-	if s.Written() {
+		*written = append(*written, end.Add[0].Resource.URN)
+		return nil
+	})
+	if s != nil && s.Written() {
 		*acknowledged = *written
 	}
 	return err
+}
+
+// creating is an operation that creates five resources and journals each with record.
+func creating(b *Backend, record func(s *Session, begin, end journal.Entry) error) (*Session, error) {
+	s, err := b.Begin(context.Background(), testRef, b64Options)
+	if err != nil {
+		return nil, err
+	}
+	last := journal.ID(len(s.Base().Resources))
+	for i := range 5 {
+		step := int64(i + 1)
+		begin := journal.Entry{Step: step, Begin: &state.Operation{Resource: resource(i), Kind: state.Creating}}
+		end := journal.Entry{Step: step, Add: []journal.Amended{{ID: last + journal.ID(i+1), Resource: resource(i)}}}
+		if err := record(s, begin, end); err != nil {
+			return nil, err
+		}
+	}
+	return s, s.Commit(context.Background(), nil, &Record{Kind: "update", Result: "succeeded"})
 }
 
 // The end of a step is not waited for: a begin that follows it in the journal makes it durable, on a disk that forgets

@@ -67,6 +67,37 @@ func (c *cloud) Load(ctx context.Context, p provider.Package) (provider.Provider
 	return made, nil
 }
 
+// intercepting is a cloud with other providers: wrap embeds each in one that answers some calls differently.
+type intercepting struct {
+	*cloud
+	wrap func(*intercepted) answering
+}
+
+// answering is a provider in both of its forms, before and after it is configured.
+type answering interface {
+	provider.Provider
+	provider.Configured
+}
+
+// intercepted is what a provider of intercepting embeds; it goes to the cloud's own with what that does not answer.
+type intercepted struct {
+	provider.Provider
+	provider.Configured
+	outer answering
+}
+
+func (i intercepting) Load(ctx context.Context, p provider.Package) (provider.Provider, error) {
+	inner, err := i.cloud.Load(ctx, p)
+	made := &intercepted{Provider: inner}
+	made.outer = i.wrap(made)
+	return made.outer, err
+}
+
+func (i *intercepted) Configure(ctx context.Context, r provider.ConfigureRequest) (_ provider.Configured, err error) {
+	i.Configured, err = i.Provider.Configure(ctx, r)
+	return i.outer, err
+}
+
 // trip says how an operation is to fail, if it is.
 func (c *cloud) trip(operation, name string) (failure, bool) {
 	key := operation + " " + name

@@ -15,26 +15,14 @@ import (
 
 var reservedMap = value.MapOf(value.Entry{Key: value.SignatureKey, Value: value.String("nonsense")})
 
-// babbler is a loader whose providers do what they are asked and answer with a reserved key.
-type babbler struct {
-	*cloud
+// babbling is a provider that does what it is asked and answers one call with a reserved key.
+type babbling struct {
+	*intercepted
 	where string // the call whose answer has it
 }
 
-type babbling struct {
-	provider.Provider
-	provider.Configured
-	where string
-}
-
-func (b *babbler) Load(ctx context.Context, p provider.Package) (provider.Provider, error) {
-	inner, err := b.cloud.Load(ctx, p)
-	return &babbling{Provider: inner, where: b.where}, err
-}
-
-func (b *babbling) Configure(ctx context.Context, r provider.ConfigureRequest) (_ provider.Configured, err error) {
-	b.Configured, err = b.Provider.Configure(ctx, r)
-	return b, err
+func (w *world) babbling(where string) provider.Loader {
+	return intercepting{w.cloud, func(i *intercepted) answering { return &babbling{i, where} }}
 }
 
 func (b *babbling) Check(ctx context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
@@ -112,7 +100,7 @@ func TestReservedKeysInAnswers(t *testing.T) {
 			w.heard(t, false, program(1))
 		}
 		_, result := w.heard(t, false, program(2), func(o *Options, l *listener) {
-			o.Providers = &babbler{cloud: w.cloud, where: c.where}
+			o.Providers = w.babbling(c.where)
 			o.ContinueOnError = true
 			o.Refresh = c.where == "read"
 		})
@@ -168,6 +156,6 @@ func TestReservedKeysInRequests(t *testing.T) {
 		_, err := m.Invoke(ctx, monitor.InvokeRequest{Token: "pkg:m:f", Args: value.EmptyMap()})
 		require.ErrorContains(t, err, "unrecognized signature")
 		return nil
-	}, func(o *Options, l *listener) { o.Providers = &babbler{cloud: w.cloud} })
+	}, func(o *Options, l *listener) { o.Providers = w.babbling("") })
 	require.False(t, result.Failed)
 }

@@ -16,41 +16,28 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// slow is a loader whose providers announce each create and then wait, for leave to go on or for the end of the call.
+// slow is what providers share that announce each create and then wait, for leave to go on or for the end of the call.
 type slow struct {
-	*cloud
 	creating chan string
 	proceed  chan struct{}
 	cancels  chan struct{} // one for each provider that was told to cancel
 }
 
 type slowProcess struct {
-	provider.Provider
-	provider.Configured
-	slow *slow
+	*intercepted
+	*slow
 }
 
-func (s *slow) Load(ctx context.Context, p provider.Package) (provider.Provider, error) {
-	inner, err := s.cloud.Load(ctx, p)
-	return &slowProcess{Provider: inner, slow: s}, err
-}
-
-func (p *slowProcess) Configure(ctx context.Context, r provider.ConfigureRequest) (provider.Configured, error) {
-	var err error
-	p.Configured, err = p.Provider.Configure(ctx, r)
-	return p, err
-}
-
-func (p *slowProcess) Cancel(context.Context) error {
-	p.slow.cancels <- struct{}{}
+func (s slowProcess) Cancel(context.Context) error {
+	s.cancels <- struct{}{}
 	return nil
 }
 
-func (p *slowProcess) Create(ctx context.Context, r provider.CreateRequest) (provider.CreateResponse, error) {
-	p.slow.creating <- r.Name
+func (s slowProcess) Create(ctx context.Context, r provider.CreateRequest) (provider.CreateResponse, error) {
+	s.creating <- r.Name
 	select {
-	case <-p.slow.proceed:
-		return p.Configured.Create(ctx, r)
+	case <-s.proceed:
+		return s.Configured.Create(ctx, r)
 	case <-ctx.Done():
 		return provider.CreateResponse{}, ctx.Err()
 	}
@@ -58,9 +45,8 @@ func (p *slowProcess) Create(ctx context.Context, r provider.CreateRequest) (pro
 
 // interrupted runs a program of two resources and calls interrupt while the first one is being created.
 func interrupted(t *testing.T, o Options, w *world, interrupt func(s *slow)) (*Result, error) {
-	s := &slow{cloud: w.cloud, creating: make(chan string, 2), proceed: make(chan struct{}),
-		cancels: make(chan struct{}, 9)}
-	o.Providers = s
+	s := &slow{creating: make(chan string, 2), proceed: make(chan struct{}), cancels: make(chan struct{}, 9)}
+	o.Providers = intercepting{w.cloud, func(i *intercepted) answering { return slowProcess{i, s} }}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	interrupting := make(chan struct{})

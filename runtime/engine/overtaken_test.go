@@ -14,36 +14,23 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// overtaking is a loader whose providers answer a read of b only when b is deleted, with what it was; and one of a only
-// when b is being read.
+// overtaking is what providers share that answer a read of b only when b is deleted, with what it was; and one of a
+// only when b is being read.
 type overtaking struct {
-	*cloud
 	reading, deleted chan struct{}
 	once             sync.Once // of deletion
 }
 
 type overtaker struct {
-	provider.Provider
-	provider.Configured
-	of *overtaking
+	*intercepted
+	*overtaking
 }
 
-func (o *overtaking) Load(ctx context.Context, p provider.Package) (provider.Provider, error) {
-	inner, err := o.cloud.Load(ctx, p)
-	return &overtaker{Provider: inner, of: o}, err
-}
-
-func (o *overtaker) Configure(ctx context.Context, r provider.ConfigureRequest) (provider.Configured, error) {
-	var err error
-	o.Configured, err = o.Provider.Configure(ctx, r)
-	return o, err
-}
-
-func (o *overtaker) Read(ctx context.Context, r provider.ReadRequest) (provider.ReadResponse, error) {
-	wait := o.of.reading
+func (o overtaker) Read(ctx context.Context, r provider.ReadRequest) (provider.ReadResponse, error) {
+	wait := o.reading
 	if r.URN.Name() == "b" {
-		wait = o.of.deleted
-		close(o.of.reading)
+		wait = o.deleted
+		close(o.reading)
 	}
 	answer, err := o.Configured.Read(ctx, r)
 	select {
@@ -54,10 +41,10 @@ func (o *overtaker) Read(ctx context.Context, r provider.ReadRequest) (provider.
 	}
 }
 
-func (o *overtaker) Delete(ctx context.Context, r provider.DeleteRequest) error {
+func (o overtaker) Delete(ctx context.Context, r provider.DeleteRequest) error {
 	err := o.Configured.Delete(ctx, r)
 	if r.URN.Name() == "b" {
-		o.of.once.Do(func() { close(o.of.deleted) })
+		o.once.Do(func() { close(o.deleted) })
 	}
 	return err
 }
@@ -71,7 +58,8 @@ func TestReadingIsOvertakenByReplacement(t *testing.T) {
 	w.cloud.log = func(string, ...any) {}
 	o, m := w.options(4, false)
 	o.Refresh, o.RunProgram = true, true
-	o.Providers = &overtaking{cloud: w.cloud, reading: make(chan struct{}), deleted: make(chan struct{})}
+	shared := &overtaking{reading: make(chan struct{}), deleted: make(chan struct{})}
+	o.Providers = intercepting{w.cloud, func(i *intercepted) answering { return overtaker{i, shared} }}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	result, err := Update(ctx, o, func(ctx context.Context, m monitor.Monitor) error {

@@ -15,10 +15,9 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// meeting is a loader whose providers end a create or a delete only when as many are in flight as are expected, and
+// meeting is what providers share that end a create or a delete only when as many are in flight as are expected, and
 // take some time for each.
 type meeting struct {
-	*cloud
 	size int
 	time time.Duration
 
@@ -29,20 +28,13 @@ type meeting struct {
 }
 
 type participant struct {
-	provider.Provider
-	provider.Configured
-	meeting *meeting
+	*intercepted
+	*meeting
 }
 
-func (m *meeting) Load(ctx context.Context, p provider.Package) (provider.Provider, error) {
-	inner, err := m.cloud.Load(ctx, p)
-	return &participant{Provider: inner, meeting: m}, err
-}
-
-func (p *participant) Configure(ctx context.Context, r provider.ConfigureRequest) (provider.Configured, error) {
-	var err error
-	p.Configured, err = p.Provider.Configure(ctx, r)
-	return p, err
+// of makes the providers of a cloud meet.
+func (m *meeting) of(c *cloud) provider.Loader {
+	return intercepting{c, func(i *intercepted) answering { return participant{i, m} }}
 }
 
 // meet returns when size calls have come since it last did.
@@ -70,15 +62,15 @@ func (m *meeting) meet(ctx context.Context) error {
 	}
 }
 
-func (p *participant) Create(ctx context.Context, r provider.CreateRequest) (provider.CreateResponse, error) {
-	if err := p.meeting.meet(ctx); err != nil {
+func (p participant) Create(ctx context.Context, r provider.CreateRequest) (provider.CreateResponse, error) {
+	if err := p.meet(ctx); err != nil {
 		return provider.CreateResponse{}, err
 	}
 	return p.Configured.Create(ctx, r)
 }
 
-func (p *participant) Delete(ctx context.Context, r provider.DeleteRequest) error {
-	if err := p.meeting.meet(ctx); err != nil {
+func (p participant) Delete(ctx context.Context, r provider.DeleteRequest) error {
+	if err := p.meet(ctx); err != nil {
 		return err
 	}
 	return p.Configured.Delete(ctx, r)
@@ -119,15 +111,15 @@ func TestAsManyAtOnceAsAllowed(t *testing.T) {
 			w := newWorld()
 			w.cloud.log = func(string, ...any) {}
 			o, _ := w.options(parallel, false)
-			m := &meeting{cloud: w.cloud, size: parallel}
-			o.Providers = m
+			m := &meeting{size: parallel}
+			o.Providers = m.of(w.cloud)
 			result, err := Update(ctx, o, independent(200))
 			require.NoError(t, err)
 			require.False(t, result.Failed)
 			require.Len(t, w.cloud.inventory(), 200)
 			w.state = result.Snapshot
 			o, _ = w.options(parallel, false)
-			o.Providers = m
+			o.Providers = m.of(w.cloud)
 			result, err = Destroy(ctx, o, nil)
 			require.NoError(t, err)
 			require.False(t, result.Failed)
@@ -144,7 +136,8 @@ func BenchmarkSlowProvider(b *testing.B) {
 			for b.Loop() {
 				c := newCloud()
 				o := benchOptions(nil, c)
-				o.Parallel, o.Providers = parallel, &meeting{cloud: c, size: 1, time: 200 * time.Millisecond}
+				m := &meeting{size: 1, time: 200 * time.Millisecond}
+				o.Parallel, o.Providers = parallel, m.of(c)
 				if result, err := Update(b.Context(), o, independent(200)); err != nil || result.Failed {
 					b.Fatal(err, "failed")
 				}

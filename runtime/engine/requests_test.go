@@ -31,15 +31,13 @@ type listener struct {
 }
 
 type listening struct {
-	provider.Provider
-	provider.Configured
+	*intercepted
 	listener *listener
 }
 
 func (l *listener) Load(ctx context.Context, p provider.Package) (provider.Provider, error) {
 	l.note(p)
-	inner, err := l.cloud.Load(ctx, p)
-	return &listening{Provider: inner, listener: l}, err
+	return intercepting{l.cloud, func(i *intercepted) answering { return &listening{i, l} }}.Load(ctx, p)
 }
 
 func (l *listener) note(request any) {
@@ -50,9 +48,7 @@ func (l *listener) note(request any) {
 
 func (p *listening) Configure(ctx context.Context, r provider.ConfigureRequest) (provider.Configured, error) {
 	p.listener.note(r)
-	var err error
-	p.Configured, err = p.Provider.Configure(ctx, r)
-	return p, err
+	return p.intercepted.Configure(ctx, r)
 }
 
 func (p *listening) CheckConfig(ctx context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
@@ -536,25 +532,14 @@ func TestImportIsKeptWhenItsUpdateFails(t *testing.T) {
 	require.Equal(t, `{"v": "as it was"}`, w.of(t, "a").Inputs.String())
 }
 
-// otherwise is a loader whose providers find resources under another ID and do not tell their inputs, but for imports.
-type otherwise struct{ *cloud }
+// movedAway is a provider that finds resources under another ID and does not tell their inputs, but for imports.
+type movedAway struct{ *intercepted }
 
-type movedAway struct {
-	provider.Provider
-	provider.Configured
+func (w *world) movedAway() provider.Loader {
+	return intercepting{w.cloud, func(i *intercepted) answering { return movedAway{i} }}
 }
 
-func (o otherwise) Load(ctx context.Context, p provider.Package) (provider.Provider, error) {
-	inner, err := o.cloud.Load(ctx, p)
-	return &movedAway{Provider: inner}, err
-}
-
-func (p *movedAway) Configure(ctx context.Context, r provider.ConfigureRequest) (_ provider.Configured, err error) {
-	p.Configured, err = p.Provider.Configure(ctx, r)
-	return p, err
-}
-
-func (p *movedAway) Read(_ context.Context, r provider.ReadRequest) (provider.ReadResponse, error) {
+func (movedAway) Read(_ context.Context, r provider.ReadRequest) (provider.ReadResponse, error) {
 	if r.Inputs.IsNull() { // an import
 		return provider.ReadResponse{ID: r.ID + "-moved", Inputs: inputs("v", "1"), Outputs: inputs("v", "1")}, nil
 	}
@@ -565,7 +550,7 @@ func (p *movedAway) Read(_ context.Context, r provider.ReadRequest) (provider.Re
 func TestImportUnderAnotherID(t *testing.T) {
 	w := newWorld()
 	w.heard(t, false, registering(monitor.RegisterRequest{Inputs: inputs("v", "1"), ImportID: "x"}),
-		func(o *Options, l *listener) { o.Providers = otherwise{w.cloud} })
+		func(o *Options, l *listener) { o.Providers = w.movedAway() })
 	require.Equal(t, "x-moved", w.of(t, "a").ID)
 	require.Equal(t, "x", w.of(t, "a").ImportID)
 }
@@ -574,7 +559,7 @@ func TestRefreshTakesWhatItIsTold(t *testing.T) {
 	w := newWorld()
 	w.heard(t, false, registering(monitor.RegisterRequest{Inputs: inputs("v", "1")}))
 	o, m := w.options(1, false)
-	o.Providers = otherwise{w.cloud}
+	o.Providers = w.movedAway()
 	result, err := Refresh(t.Context(), o, nil)
 	require.NoError(t, err)
 	require.False(t, result.Failed)

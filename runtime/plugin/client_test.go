@@ -313,10 +313,16 @@ func serveOld(t testing.TB, o *oldPlugin) string {
 	if o.accepts == nil {
 		o.accepts = &pulumirpc.ConfigureResponse{}
 	}
+	return serveProvider(t, o)
+}
+
+// serveProvider serves a plugin in this process until the test ends, and returns its address.
+func serveProvider(t testing.TB, p pulumirpc.ResourceProviderServer) string {
+	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	server := grpc.NewServer()
-	pulumirpc.RegisterResourceProviderServer(server, o)
+	pulumirpc.RegisterResourceProviderServer(server, p)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -9,7 +9,6 @@ import (
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/emptypb"
@@ -85,20 +84,7 @@ func (s *shaker) load(t *testing.T, host *plugin.Host) (provider.Provider, error
 
 func (s *shaker) host(t *testing.T) *plugin.Host {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	server := grpc.NewServer()
-	pulumirpc.RegisterResourceProviderServer(server, s)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_ = server.Serve(listener)
-	}()
-	t.Cleanup(func() {
-		server.Stop()
-		<-done
-	})
-	_, text, err := net.SplitHostPort(listener.Addr().String())
+	_, text, err := net.SplitHostPort(serveProvider(t, s))
 	require.NoError(t, err)
 	port, err := strconv.Atoi(text)
 	require.NoError(t, err)

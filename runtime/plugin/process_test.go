@@ -240,6 +240,19 @@ func TestEnvironment(t *testing.T) { // E3.1, E3.2, F2.1–F2.3
 		"keys without a namespace are the project's")
 }
 
+// loadMisfit starts the plugin misfit, and returns its number as a process too.
+func loadMisfit(t *testing.T, loader provider.Loader) (p provider.Provider, pid int) {
+	t.Helper()
+	p, err := loader.Load(t.Context(), provider.Package{Name: "misfit"})
+	require.NoError(t, err)
+	configured, err := p.Configure(t.Context(), provider.ConfigureRequest{Inputs: value.EmptyMap()})
+	require.NoError(t, err)
+	got, err := configured.Invoke(t.Context(), provider.InvokeRequest{Token: "pid"})
+	require.NoError(t, err)
+	pid, _ = got.Result.Get("pid").AsInt()
+	return p, pid
+}
+
 func TestCloseEndsStubborn(t *testing.T) { // F2.13, E3.54: it is told to cancel, and killed
 	t.Parallel()
 	note := filepath.Join(t.TempDir(), "cancelled")
@@ -247,20 +260,14 @@ func TestCloseEndsStubborn(t *testing.T) { // F2.13, E3.54: it is told to cancel
 		o.EndLimit = time.Second
 		o.Env = append(o.Env, "CANCELLED="+note)
 	})
-	p, err := host.Load(t.Context(), provider.Package{Name: "misfit"})
-	require.NoError(t, err)
-	configured, err := p.Configure(t.Context(), provider.ConfigureRequest{Inputs: value.EmptyMap()})
-	require.NoError(t, err)
-	got, err := configured.Invoke(t.Context(), provider.InvokeRequest{Token: "pid"})
-	require.NoError(t, err)
-	pid, _ := got.Result.Get("pid").AsInt()
+	p, pid := loadMisfit(t, host)
 	require.True(t, running(pid))
 	require.NoError(t, p.Close())
 	require.NoError(t, p.Close())
 	require.False(t, running(pid), "the process is gone once Close returns")
 	require.FileExists(t, note)
 	require.NoError(t, host.Close())
-	_, err = host.Load(t.Context(), provider.Package{Name: "misfit"})
+	_, err := host.Load(t.Context(), provider.Package{Name: "misfit"})
 	require.ErrorContains(t, err, "the host is closed")
 }
 
@@ -304,13 +311,7 @@ func TestNothingIsLeftBehind(t *testing.T) { // serial: it counts goroutines
 	host := plugin.NewHost(plugin.Options{Env: []string{childMode + "=serve"}, Path: []string{pluginDir(t, "misfit")}})
 	var pids []int
 	for range 3 {
-		p, err := host.Load(t.Context(), provider.Package{Name: "misfit"})
-		require.NoError(t, err)
-		configured, err := p.Configure(t.Context(), provider.ConfigureRequest{Inputs: value.EmptyMap()})
-		require.NoError(t, err)
-		got, err := configured.Invoke(t.Context(), provider.InvokeRequest{Token: "pid"})
-		require.NoError(t, err)
-		pid, _ := got.Result.Get("pid").AsInt()
+		_, pid := loadMisfit(t, host)
 		pids = append(pids, pid)
 	}
 	_, err := host.Load(t.Context(), provider.Package{Name: "absent"})

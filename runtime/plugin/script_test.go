@@ -128,13 +128,7 @@ func TestScriptEnds(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("processes are looked for in /proc")
 	}
-	p, err := scriptHost(t, toy("serve"), nil).Load(t.Context(), provider.Package{Name: "misfit"})
-	require.NoError(t, err)
-	configured, err := p.Configure(t.Context(), provider.ConfigureRequest{Inputs: value.EmptyMap()})
-	require.NoError(t, err)
-	got, err := configured.Invoke(t.Context(), provider.InvokeRequest{Token: "pid"})
-	require.NoError(t, err)
-	pid, _ := got.Result.Get("pid").AsInt()
+	p, pid := loadMisfit(t, scriptHost(t, toy("serve"), nil))
 	require.DirExists(t, fmt.Sprintf("/proc/%d", pid))
 	require.NoError(t, p.Close())
 	require.Eventually(t, func() bool {

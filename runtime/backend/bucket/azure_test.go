@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -68,20 +67,8 @@ func (f *fakeAzure) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.refuse(w, http.StatusNotFound, "ContainerNotFound")
 	case q.Get("comp") == "list":
 		var list azureList
-		var names, prefixes []string
-		for name := range f.blobs {
-			names = append(names, name)
-		}
-		slices.Sort(names)
+		names, prefixes := listed(f.blobs, q.Get("prefix"))
 		for _, name := range names {
-			rest, ok := strings.CutPrefix(name, q.Get("prefix"))
-			if !ok {
-				continue
-			}
-			if folder, _, deeper := strings.Cut(rest, "/"); deeper {
-				prefixes = append(prefixes, q.Get("prefix")+folder+"/")
-				continue
-			}
 			b := f.blobs[name]
 			list.Blobs.Blob = append(list.Blobs.Blob, struct {
 				Name       string
@@ -96,7 +83,7 @@ func (f *fakeAzure) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			p.LastModified, p.Etag, p.ContentLength, p.BlobType = b.updated.UTC().Format(http.TimeFormat), b.tag, len(b.data),
 				"BlockBlob"
 		}
-		for _, p := range slices.Compact(prefixes) {
+		for _, p := range prefixes {
 			list.Blobs.BlobPrefix = append(list.Blobs.BlobPrefix, struct{ Name string }{p})
 		}
 		w.Header().Set("Content-Type", "application/xml")

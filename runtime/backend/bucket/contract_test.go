@@ -5,7 +5,10 @@ package bucket
 import (
 	"context"
 	"io/fs"
+	"maps"
 	"os"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -44,4 +47,22 @@ func missingBucket(t *testing.T, o backend.Objects) {
 	require.ErrorIs(t, err, backend.ErrRefused)
 	_, err = o.Put(t.Context(), "a", nil, backend.Condition{Version: "0"})
 	require.ErrorIs(t, err, backend.ErrRefused)
+}
+
+// listed returns what a store answers that is asked for everything below a prefix, folder by folder: the names of the
+// objects in it and of the folders, in order.
+func listed[T any](objects map[string]T, prefix string) (names, folders []string) {
+	folders = []string{}
+	for _, name := range slices.Sorted(maps.Keys(objects)) {
+		rest, ok := strings.CutPrefix(name, prefix)
+		if !ok {
+			continue
+		}
+		if folder, _, deeper := strings.Cut(rest, "/"); deeper {
+			folders = append(folders, prefix+folder+"/")
+			continue
+		}
+		names = append(names, name)
+	}
+	return names, slices.Compact(folders)
 }

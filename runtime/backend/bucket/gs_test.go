@@ -15,7 +15,6 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -93,26 +92,14 @@ func (f *fakeGS) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(f.resource(meta.Name, o))
 	case r.Method == http.MethodGet && strings.HasSuffix(p, "/b/pail/o"):
-		items, prefixes := []any{}, []string{}
-		var names []string
-		for name := range f.objects {
-			names = append(names, name)
-		}
-		slices.Sort(names)
+		items := []any{}
+		names, prefixes := listed(f.objects, q.Get("prefix"))
 		for _, name := range names {
-			rest, ok := strings.CutPrefix(name, q.Get("prefix"))
-			if !ok {
-				continue
-			}
-			if folder, _, deeper := strings.Cut(rest, "/"); deeper {
-				prefixes = append(prefixes, q.Get("prefix")+folder+"/")
-				continue
-			}
 			items = append(items, f.resource(name, f.objects[name]))
 		}
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(map[string]any{"kind": "storage#objects", "items": items,
-			"prefixes": slices.Compact(prefixes)})
+			"prefixes": prefixes})
 	default:
 		_, escaped, found := strings.Cut(p, "/b/pail/o/")
 		if !found {

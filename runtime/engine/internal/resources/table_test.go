@@ -10,26 +10,11 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/runtime/state/statetest"
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-func u(name string) urn.URN { return urn.New("dev", "p", "", "test:index:Res", name) }
-
-func resource(name string, edit ...func(*state.Resource)) *state.Resource {
-	r := &state.Resource{URN: u(name), Type: "test:index:Res", Custom: true, ID: name}
-	for _, e := range edit {
-		e(r)
-	}
-	return r
-}
-
-func on(names ...string) func(*state.Resource) {
-	return func(r *state.Resource) {
-		for _, name := range names {
-			r.Dependencies = append(r.Dependencies, u(name))
-		}
-	}
-}
+var u, resource, on = statetest.URN, statetest.Resource, statetest.On
 
 func table(t *testing.T, base ...*state.Resource) *Table {
 	t.Helper()

@@ -1,0 +1,28 @@
+// Package statetest makes resources for tests of what works on states.
+package statetest
+
+import (
+	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value/urn"
+)
+
+// URN returns the URN of a resource test:index:Res of the stack dev of the project p.
+func URN(name string) urn.URN { return urn.New("dev", "p", "", "test:index:Res", name) }
+
+// Resource returns a custom resource whose ID is its name, changed by edits.
+func Resource(name string, edits ...func(*state.Resource)) *state.Resource {
+	r := &state.Resource{URN: URN(name), Type: "test:index:Res", Custom: true, ID: name}
+	for _, edit := range edits {
+		edit(r)
+	}
+	return r
+}
+
+// On is an edit of Resource: it depends on others too.
+func On(names ...string) func(*state.Resource) {
+	return func(r *state.Resource) {
+		for _, name := range names {
+			r.Dependencies = append(r.Dependencies, URN(name))
+		}
+	}
+}
