@@ -5,11 +5,12 @@ import "sync"
 // The buffers of a journal are used again and again: a run encodes and writes two records for each step.
 const (
 	recordSize = 4 << 10  // the least that a buffer for one record holds
+	mostRecord = 16 << 20 // the most that one holds which is used again
 	pieceSize  = 64 << 10 // of records that are written together
 )
 
 var (
-	records = buffers{least: recordSize, most: pieceSize}
+	records = buffers{least: recordSize, most: mostRecord}
 	pieces  = buffers{least: pieceSize, most: pieceSize}
 )
 

@@ -285,7 +285,11 @@ func (l *Log) write(data [][]byte, sync bool) error {
 		if _, err := l.file.Write(piece); err != nil {
 			return fmt.Errorf("write the journal: %w", err)
 		}
-		pieces.put(piece)
+		if cap(piece) == pieceSize {
+			pieces.put(piece)
+		} else { // a large record
+			records.put(piece)
+		}
 	}
 	if l.o.NoSync || !sync {
 		return nil
