@@ -23,6 +23,7 @@ import (
 // Queue is a queue in a database. It is safe for concurrent use.
 type Queue struct {
 	pool   *pgxpool.Pool
+	driver *riverpgxv5.Driver
 	client *river.Client[pgx.Tx] // inserts and cancels; it works on nothing
 }
 
@@ -33,7 +34,8 @@ var silent = slog.New(slog.DiscardHandler)
 const tables = `
 CREATE TABLE IF NOT EXISTS yamlhost_files (digest text PRIMARY KEY);
 CREATE TABLE IF NOT EXISTS yamlhost_schedules (name text PRIMARY KEY, every interval NOT NULL,
-	next timestamptz NOT NULL, submission jsonb NOT NULL)`
+	next timestamptz NOT NULL, submission jsonb NOT NULL);
+CREATE INDEX IF NOT EXISTS yamlhost_runs ON river_job ((metadata->>'yamlhost_run'))`
 
 // tablesLock keeps two processes from making the tables at the same time.
 const tablesLock = 0x79616d6c71756575
@@ -48,7 +50,7 @@ func Open(ctx context.Context, url string) (*Queue, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the queue: %w", err)
 	}
-	q := &Queue{pool: pool}
+	q := &Queue{pool: pool, driver: riverpgxv5.New(pool)}
 	if err := q.prepare(ctx); err != nil {
 		pool.Close()
 		return nil, fmt.Errorf("open the queue: %w", err)
@@ -57,8 +59,7 @@ func Open(ctx context.Context, url string) (*Queue, error) {
 }
 
 func (q *Queue) prepare(ctx context.Context) error {
-	driver := riverpgxv5.New(q.pool)
-	migrator, err := rivermigrate.New(driver, &rivermigrate.Config{Logger: silent})
+	migrator, err := rivermigrate.New(q.driver, &rivermigrate.Config{Logger: silent})
 	if err != nil {
 		return err
 	}
@@ -79,7 +80,7 @@ func (q *Queue) prepare(ctx context.Context) error {
 	if _, err := lock.Exec(ctx, tables); err != nil {
 		return err
 	}
-	q.client, err = river.NewClient(driver, &river.Config{Logger: silent})
+	q.client, err = river.NewClient(q.driver, &river.Config{Logger: silent})
 	return err
 }
 
@@ -246,23 +247,45 @@ func (q *Queue) Cancel(ctx context.Context, name string) (ended Ended, err error
 	return ended, nil
 }
 
-// Follow tells of each job of a submission that is over, once, until all are.
+// Follow tells of each job of a submission that is over, once, until all are. Only those are read that it has not told
+// of.
 func (q *Queue) Follow(ctx context.Context, run string, told func(*Entry)) error {
 	seen := map[int64]bool{}
 	timer := time.NewTicker(300 * time.Millisecond)
 	defer timer.Stop()
 	for {
-		list, err := q.List(ctx, run, 1<<20)
+		rows, err := q.pool.Query(ctx, `SELECT id, finalized_at IS NOT NULL FROM river_job
+			WHERE kind = $1 AND metadata->>'yamlhost_run' = $2`, Job{}.Kind(), run)
 		if err != nil {
-			return err
+			return fmt.Errorf("read the queue: %w", err)
 		}
-		for _, e := range list {
-			if e.Over() && !seen[e.ID] {
-				seen[e.ID] = true
+		var id int64
+		var is bool
+		left := 0
+		var over []int64
+		_, err = pgx.ForEachRow(rows, []any{&id, &is}, func() error {
+			switch {
+			case !is:
+				left++
+			case !seen[id]:
+				seen[id] = true
+				over = append(over, id)
+			}
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("read the queue: %w", err)
+		}
+		if len(over) > 0 {
+			list, err := q.entries(ctx, `SELECT unnest($1::bigint[])`, over)
+			if err != nil {
+				return err
+			}
+			for _, e := range list {
 				told(e)
 			}
 		}
-		if len(seen) == len(list) {
+		if left == 0 {
 			return nil
 		}
 		select {

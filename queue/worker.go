@@ -17,7 +17,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river"
-	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/riverdriver"
 )
 
 // WorkerOptions say what a worker does.
@@ -42,7 +42,7 @@ func (q *Queue) Work(ctx context.Context, o WorkerOptions) error {
 	w := &worker{queue: q, options: o, wake: make(chan struct{}, 1)}
 	workers := river.NewWorkers()
 	river.AddWorker(workers, &stackWorker{worker: w})
-	client, err := river.NewClient(riverpgxv5.New(q.pool), &river.Config{
+	client, err := river.NewClient(q.driver, &river.Config{
 		ID: o.Name, Logger: silent, Workers: workers, JobTimeout: -1,
 		// The lock of a job says whether its worker lives; River's own clock is for the case that nobody looks at locks.
 		RescueStuckJobsAfter: 7 * 24 * time.Hour, CompletedJobRetentionPeriod: 7 * 24 * time.Hour,
@@ -205,8 +205,11 @@ func (w *worker) keepHouse(ctx context.Context, ended <-chan *river.Event) {
 func (q *Queue) release(ctx context.Context) error {
 	const need = `SELECT 1 FROM jsonb_array_elements_text(j.metadata->'yamlhost_needs') AS n
 		JOIN river_job d ON d.id = n::bigint WHERE d.state`
-	_, err := q.pool.Exec(ctx, `UPDATE river_job j SET state = 'available', scheduled_at = now()
+	released, err := q.pool.Exec(ctx, `UPDATE river_job j SET state = 'available', scheduled_at = now()
 		WHERE j.kind = $1 AND j.state = 'pending' AND NOT EXISTS (`+need+` <> 'completed')`, Job{}.Kind())
+	if err == nil && released.RowsAffected() > 0 {
+		err = q.callWorkers(ctx)
+	}
 	if err != nil {
 		return err
 	}
@@ -214,6 +217,12 @@ func (q *Queue) release(ctx context.Context) error {
 			errors, jsonb_build_object('at', now(), 'attempt', attempt, 'error', 'what it needs has failed', 'trace', ''))
 		WHERE j.kind = $1 AND j.state = 'pending' AND EXISTS (`+need+` IN ('cancelled', 'discarded'))`, Job{}.Kind())
 	return err
+}
+
+// callWorkers has workers look for jobs now, as River does itself when it inserts some. They look each second anyway.
+func (q *Queue) callWorkers(ctx context.Context) error {
+	return q.driver.GetExecutor().NotifyMany(ctx, &riverdriver.NotifyManyParams{Topic: "river_insert",
+		Payload: []string{`{"queue": "` + river.QueueDefault + `"}`}})
 }
 
 // alive is the lock of a job under way, in a session of its own.

@@ -42,8 +42,11 @@ type fleet struct {
 	url      string
 	workers  []*exec.Cmd
 	started  int
-	release  int              // of the programs; each changes every object
-	stubborn int              // turns since the last kill
+	release  int // of the programs; each changes every object
+	stubborn int // turns since the last kill
+	stacks   int
+	jobs     int // of a worker at the same time
+	open     func(rawURL string) (backend.Objects, error)
 	backend  *backend.Backend // that of the stacks; nil until somebody looks
 	said     speech
 }
@@ -51,7 +54,7 @@ type fleet struct {
 // start starts a worker on a machine of its own.
 func (f *fleet) start(slot int) {
 	f.started++
-	cmd := exec.Command(f.bench.self, "worker", "--queue", f.url, "--allow", "archive", "--jobs", "3", "--grace", "1s")
+	cmd := exec.Command(f.bench.self, "worker", "--queue", f.url, "--allow", "archive", "--jobs", fmt.Sprint(f.jobs), "--grace", "1s")
 	cmd.Dir = f.bench.dir
 	cmd.Env = append(slices.Clone(f.bench.environ), fmt.Sprintf("%s=machine%d", machineKey, f.started), leaseKey+"=2s",
 		"PULUMI_CONFIG_PASSPHRASE=secret")
@@ -73,7 +76,8 @@ func TestQueueKill(t *testing.T) {
 	t.Parallel()
 	db := newDatabase(t)
 	b := newBenchAt(t, &outcome{points: map[string]int{}}, 7, db.url("states"))
-	f := &fleet{t: t, bench: b, url: strings.Replace(db.url("x"), "&table=x", "", 1), workers: make([]*exec.Cmd, 4)}
+	f := &fleet{t: t, bench: b, url: strings.Replace(db.url("x"), "&table=x", "", 1), workers: make([]*exec.Cmd, 4),
+		stacks: *queueStacks, jobs: 3, open: db.open}
 	q, err := queue.Open(context.Background(), f.url)
 	require.NoError(t, err)
 	t.Cleanup(q.Close)
@@ -159,7 +163,7 @@ func (f *fleet) submit(q *queue.Queue, run string) string {
 	root := filepath.Join(f.bench.dir, "projects")
 	submission := queue.Submission{Priority: 2}
 	var names []string
-	for i := range *queueStacks {
+	for i := range f.stacks {
 		var y strings.Builder
 		fmt.Fprintf(&y, "name: p%d\nruntime: yaml\nresources:\n", i)
 		title := f.title(0)
@@ -185,7 +189,7 @@ func (f *fleet) submit(q *queue.Queue, run string) string {
 	var content bytes.Buffer
 	require.NoError(t, queue.Pack(&content, root, names))
 	sum := sha256.Sum256(content.Bytes())
-	files := &queue.Files{Digest: hex.EncodeToString(sum[:]), Content: &content, In: f.stacks()}
+	files := &queue.Files{Digest: hex.EncodeToString(sum[:]), Content: &content, In: f.states()}
 	for i := range submission.Jobs {
 		submission.Jobs[i].Source.Archive = files.Digest
 	}
@@ -206,7 +210,7 @@ func (f *fleet) settle(codes map[int]int) {
 	for _, o := range objects {
 		ids[o.URN] = o.ID
 	}
-	for i := range *queueStacks {
+	for i := range f.stacks {
 		s := f.state(i)
 		if s == nil {
 			continue
@@ -233,7 +237,7 @@ func (f *fleet) settle(codes map[int]int) {
 
 // state is that of a stack, with what its journal tells; nil for one that does not exist.
 func (f *fleet) state(i int) *state.Snapshot {
-	b := f.stacks()
+	b := f.states()
 	ref := backend.Ref{Project: fmt.Sprintf("p%d", i), Stack: "dev"}
 	if exists, err := b.Exists(ref); err != nil || !exists {
 		require.NoError(f.t, err)
@@ -244,10 +248,10 @@ func (f *fleet) state(i int) *state.Snapshot {
 	return loaded.Snapshot
 }
 
-// stacks is the backend that the states are in, with connections of its own.
-func (f *fleet) stacks() *backend.Backend {
+// states is the backend that the states are in, with connections of its own.
+func (f *fleet) states() *backend.Backend {
 	if f.backend == nil {
-		b, err := backend.Open(f.backendURL(), backend.Options{OpenObjects: (&database{t: f.t}).open})
+		b, err := backend.Open(f.backendURL(), backend.Options{OpenObjects: f.open})
 		require.NoError(f.t, err)
 		f.backend = b
 	}
@@ -272,7 +276,7 @@ func (f *fleet) audit() {
 		require.Empty(f.t, there[o.URN], "%s is there twice", o.URN)
 		there[o.URN] = o.ID
 	}
-	for i := range *queueStacks {
+	for i := range f.stacks {
 		s := f.state(i)
 		require.NotNil(f.t, s)
 		require.Empty(f.t, s.Pending)
