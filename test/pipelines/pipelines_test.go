@@ -2,6 +2,7 @@ package pipelines
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"io/fs"
 	"maps"
@@ -27,6 +28,11 @@ var programs = map[string]string{
 		"outputs: {apex: 'net.${zone.outputs[\"apex\"]}', id: '${pet.id}'}\n",
 	"apps/web/Pulumi.yaml": "name: web\nruntime: yaml\nresources:\n  net: {type: 'pulumi:pulumi:StackReference', " +
 		"get: {id: 'organization/network/${pulumi.stack}'}}\noutputs: {address: 'www.${net.outputs[\"apex\"]}'}\n",
+	// These need one project each, side by side with those above.
+	"dns/Pulumi.yaml": "name: dns\nruntime: yaml\nresources:\n  zone: {type: 'pulumi:pulumi:StackReference', " +
+		"get: {id: 'organization/zone/${pulumi.stack}'}}\noutputs: {apex: 'dns.${zone.outputs[\"apex\"]}'}\n",
+	"apps/mail/Pulumi.yaml": "name: mail\nruntime: yaml\nresources:\n  dns: {type: 'pulumi:pulumi:StackReference', " +
+		"get: {id: 'organization/dns/${pulumi.stack}'}}\noutputs: {address: 'mail.${dns.outputs[\"apex\"]}'}\n",
 	"apps/api/Pulumi.yaml": "name: api\nruntime: yaml\nresources:\n  net: {type: 'pulumi:pulumi:StackReference', " +
 		"get: {id: 'organization/network/${pulumi.stack}'}}\noutputs: {address: 'api.${net.outputs[\"apex\"]}'}\n",
 }
@@ -64,6 +70,16 @@ func repository(t *testing.T) (dir string, env []string) {
 
 func command(t *testing.T, dir string, env []string, name string, args ...string) string {
 	t.Helper()
+	out, err := try(t, dir, env, name, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// try is command, with what goes wrong for the caller.
+func try(t *testing.T, dir string, env []string, name string, args ...string) (string, error) {
+	t.Helper()
 	path, err := exec.LookPath(name)
 	for _, variable := range env {
 		if list, found := strings.CutPrefix(variable, "PATH="); found && !filepath.IsAbs(name) {
@@ -83,16 +99,16 @@ func command(t *testing.T, dir string, env []string, name string, args ...string
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said
 	if err := cmd.Run(); err != nil {
-		t.Fatalf("%s %v: %v\n%s%s", name, args, err, out.String(), said.String())
+		return "", fmt.Errorf("%s %v: %w\n%s%s", name, args, err, out.String(), said.String())
 	}
-	return out.String()
+	return out.String(), nil
 }
 
 // outputs are what the stacks have to have in the end.
 func outputs(t *testing.T, dir string, env []string) {
 	t.Helper()
 	for project, want := range map[string]string{"apps/web": "www.net.example.com\n",
-		"apps/api": "api.net.example.com\n"} {
+		"apps/api": "api.net.example.com\n", "apps/mail": "mail.dns.example.com\n"} {
 		got := command(t, dir, env, "yamlhost", "-C", project, "stack", "output", "address", "--stack", "dev")
 		if got != want {
 			t.Errorf("%s has %q, not %q", project, got, want)
@@ -115,93 +131,161 @@ func TestGitHub(t *testing.T) {
 	for _, fault := range faults {
 		t.Errorf("actionlint: %v", fault)
 	}
-	runWorkflow(t, dir, env, text)
+	if failed := runWorkflow(t, dir, env, text); len(failed) > 0 {
+		t.Errorf("failed: %v", failed)
+	}
 	outputs(t, dir, env)
+}
+
+// A failure skips what needs the stack, and nothing else: neither what is as far from the beginning, nor what shares a
+// matrix.
+func TestGitHubFailure(t *testing.T) {
+	t.Parallel()
+	for broken, want := range map[string]map[string]bool{ // whether a stack is there in the end
+		"net work": {"zone": true, "dns": true, "apps/mail": true, "apps/web": false, "apps/api": false},
+		"apps/api": {"zone": true, "dns": true, "apps/mail": true, "apps/web": true, "apps/api": false},
+	} {
+		dir, env := repository(t)
+		text := command(t, dir, env, "yamlhost", "run", "--all", "--emit", "github-matrix")
+		path := filepath.Join(dir, broken, "Pulumi.yaml")
+		program, err := os.ReadFile(path)
+		if err == nil {
+			err = os.WriteFile(path, append(program, "nonsense: [\n"...), 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if failed := runWorkflow(t, dir, env, text); len(failed) == 0 {
+			t.Errorf("%s: nothing failed", broken)
+		}
+		for project, there := range want {
+			_, err := try(t, dir, env, "yamlhost", "-C", project, "stack", "export", "--stack", "dev")
+			if (err == nil) != there {
+				t.Errorf("%s broken: the stack of %s: %v", broken, project, err)
+			}
+		}
+	}
 }
 
 type workflow struct {
 	Env  map[string]string
-	Jobs map[string]struct {
-		Needs    []string
-		Env      map[string]string
-		Strategy struct {
-			Matrix struct{ Include []map[string]string }
-		}
-		Steps []struct {
-			Uses, Run string
-			With      map[string]string
-		}
+	Jobs map[string]job
+}
+
+type job struct {
+	Needs    []string
+	If       string
+	Env      map[string]string
+	Strategy struct {
+		Matrix struct{ Include []map[string]string }
+	}
+	Steps []struct {
+		Uses, Run string
+		With      map[string]string
 	}
 }
 
 var expression = regexp.MustCompile(`\$\{\{ *([a-z]+)\.([A-Za-z_]+) *\}\}`)
 
-// runWorkflow runs the steps of a workflow in the order of its needs, each job in a checkout of its own. Variables and
-// secrets are those of env; artefacts go through a folder.
-func runWorkflow(t *testing.T, dir string, env []string, text string) {
+// despite is the only condition of a job that the workflows have.
+var despite = regexp.MustCompile(`^\$\{\{ !cancelled\(\) && needs\.([A-Za-z0-9_-]+)\.result != 'skipped' \}\}$`)
+
+// runWorkflow runs the steps of a workflow in the order of its needs, each job in a checkout of its own, and returns the
+// names of the jobs that fail. Variables and secrets are those of env; artefacts go through a folder. As with GitHub, a
+// job without a condition is skipped when any job before it, at whatever distance, failed or was skipped.
+func runWorkflow(t *testing.T, dir string, env []string, text string) (failed []string) {
 	t.Helper()
 	var w workflow
 	if err := yaml.Unmarshal([]byte(text), &w); err != nil {
 		t.Fatal(err)
 	}
 	artefacts := t.TempDir()
-	done := map[string]bool{}
-	for len(done) < len(w.Jobs) {
+	results := map[string]string{}
+	var well func(name string) bool
+	well = func(name string) bool {
+		return results[name] == "success" &&
+			!slices.ContainsFunc(w.Jobs[name].Needs, func(need string) bool { return !well(need) })
+	}
+	for len(results) < len(w.Jobs) {
 		progress := false
 		for _, name := range slices.Sorted(maps.Keys(w.Jobs)) {
 			job := w.Jobs[name]
-			if done[name] || slices.ContainsFunc(job.Needs, func(need string) bool { return !done[need] }) {
+			if results[name] != "" || slices.ContainsFunc(job.Needs, func(need string) bool { return results[need] == "" }) {
 				continue
 			}
+			progress = true
+			goes := !slices.ContainsFunc(job.Needs, func(need string) bool { return !well(need) })
+			if job.If != "" {
+				part := despite.FindStringSubmatch(job.If)
+				if part == nil || !slices.Contains(job.Needs, part[1]) {
+					t.Fatalf("nobody here knows the condition %q", job.If)
+				}
+				goes = results[part[1]] != "skipped"
+			}
+			if !goes {
+				results[name] = "skipped"
+				continue
+			}
+			results[name] = "success"
 			for _, matrix := range job.Strategy.Matrix.Include {
-				fill := func(text string) string {
-					return expression.ReplaceAllStringFunc(text, func(found string) string {
-						part := expression.FindStringSubmatch(found)
-						if part[1] == "matrix" {
-							return matrix[part[2]]
-						}
-						for _, variable := range env {
-							if value, is := strings.CutPrefix(variable, part[2]+"="); is {
-								return value
-							}
-						}
-						t.Fatalf("%s is not known", found)
-						return ""
-					})
-				}
-				checkout := t.TempDir()
-				if err := os.CopyFS(checkout, os.DirFS(dir)); err != nil {
-					t.Fatal(err)
-				}
-				variables := slices.Clone(env)
-				for _, list := range []map[string]string{w.Env, job.Env} {
-					for key, value := range list {
-						variables = append(variables, key+"="+fill(value))
-					}
-				}
-				for _, step := range job.Steps {
-					switch action, _, _ := strings.Cut(step.Uses, "@"); {
-					case step.Run != "":
-						command(t, checkout, variables, "bash", "-e", "-o", "pipefail", "-c", fill(step.Run))
-					case action == "actions/upload-artifact":
-						move(t, filepath.Join(checkout, fill(step.With["path"])),
-							filepath.Join(artefacts, fill(step.With["name"])))
-					case action == "actions/download-artifact":
-						from := filepath.Join(artefacts, fill(step.With["name"]))
-						if err := os.CopyFS(checkout, os.DirFS(from)); err != nil {
-							t.Fatal(err)
-						}
-					case action != "actions/checkout":
-						t.Fatalf("nobody here knows %q", step.Uses)
-					}
+				if err := runJob(t, dir, env, artefacts, w.Env, job, matrix); err != nil {
+					results[name] = "failure"
+					failed = append(failed, name)
 				}
 			}
-			done[name], progress = true, true
 		}
 		if !progress {
-			t.Fatalf("no job can go on: %v", done)
+			t.Fatalf("no job can go on: %v", results)
 		}
 	}
+	return failed
+}
+
+// runJob runs the steps of one job of a matrix, until one of them fails.
+func runJob(t *testing.T, dir string, env []string, artefacts string, common map[string]string, job job,
+	matrix map[string]string) error {
+	fill := func(text string) string {
+		return expression.ReplaceAllStringFunc(text, func(found string) string {
+			part := expression.FindStringSubmatch(found)
+			if part[1] == "matrix" {
+				return matrix[part[2]]
+			}
+			for _, variable := range env {
+				if value, is := strings.CutPrefix(variable, part[2]+"="); is {
+					return value
+				}
+			}
+			t.Fatalf("%s is not known", found)
+			return ""
+		})
+	}
+	checkout := t.TempDir()
+	if err := os.CopyFS(checkout, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	variables := slices.Clone(env)
+	for _, list := range []map[string]string{common, job.Env} {
+		for key, value := range list {
+			variables = append(variables, key+"="+fill(value))
+		}
+	}
+	for _, step := range job.Steps {
+		switch action, _, _ := strings.Cut(step.Uses, "@"); {
+		case step.Run != "":
+			if _, err := try(t, checkout, variables, "bash", "-e", "-o", "pipefail", "-c", fill(step.Run)); err != nil {
+				return err
+			}
+		case action == "actions/upload-artifact":
+			move(t, filepath.Join(checkout, fill(step.With["path"])), filepath.Join(artefacts, fill(step.With["name"])))
+		case action == "actions/download-artifact":
+			if err := os.CopyFS(checkout, os.DirFS(filepath.Join(artefacts, fill(step.With["name"])))); err != nil {
+				return err
+			}
+		case action != "actions/checkout":
+			t.Fatalf("nobody here knows %q", step.Uses)
+		}
+	}
+	return nil
 }
 
 func move(t *testing.T, file, folder string) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -51,7 +52,7 @@ type job struct {
 	dir   string   // of the project, from the root of the repository, with slashes
 	stack string   // of the project
 	needs []string // names of jobs
-	level int      // 0 without needs, else one more than the highest of them
+	users []string // names of those that need it
 }
 
 // Write writes the pipeline of a graph. base is the root's folder from that of the repository, with slashes; "." for
@@ -86,7 +87,7 @@ func jobsOf(g *projects.Graph, base string) ([]job, error) {
 		}
 		taken[name], names[i] = true, name
 	}
-	level := make([]int, len(g.Members))
+	users := map[string][]string{}
 	var jobs []job
 	for _, i := range g.Order() {
 		m := g.Members[i]
@@ -96,10 +97,12 @@ func jobsOf(g *projects.Graph, base string) ([]job, error) {
 		}
 		for _, need := range g.Needs(i) {
 			j.needs = append(j.needs, names[need])
-			level[i] = max(level[i], level[need]+1)
+			users[names[need]] = append(users[names[need]], j.name)
 		}
-		j.level = level[i]
 		jobs = append(jobs, j)
+	}
+	for i := range jobs {
+		jobs[i].users = users[jobs[i].name]
 	}
 	return jobs, nil
 }
@@ -115,51 +118,79 @@ const (
 	applyCommand = `yamlhost run "$DIR" --stack "$STACK" --plan "$PLAN"`
 )
 
-// github writes a workflow: for each level of the order a matrix of jobs that plan and one of jobs that apply. A
-// matrix has 256 jobs at most; a level with more is cut into several.
+// mostInMatrix is how many jobs a matrix of GitHub's has at most.
+const mostInMatrix = 256
+
+// matrix is jobs that share a matrix of GitHub's: they need the same and are needed by the same. What needs a matrix is
+// skipped when one of its jobs fails, so that no other jobs may share one.
+type matrix struct {
+	name string
+	jobs []job
+}
+
+// matrices puts jobs into matrices, each behind those that it needs.
+func matrices(jobs []job) []*matrix {
+	var list []*matrix
+	open := map[string]*matrix{} // those with room, by what their jobs need and who needs them
+	for _, j := range jobs {
+		kind := strings.Join(slices.Sorted(slices.Values(j.needs)), " ") + "/" +
+			strings.Join(slices.Sorted(slices.Values(j.users)), " ")
+		m := open[kind]
+		if m == nil || len(m.jobs) == mostInMatrix {
+			m = &matrix{}
+			open[kind] = m
+			list = append(list, m)
+		}
+		m.jobs = append(m.jobs, j)
+	}
+	for _, m := range list {
+		m.name = m.jobs[0].name
+		if n := len(m.jobs); n > 1 {
+			m.name += fmt.Sprintf("-and-%d-more", n-1)
+		}
+	}
+	return list
+}
+
+// github writes a workflow: for each matrix a job that plans and one that applies.
 func github(w io.Writer, jobs []job) {
-	const most = 256
 	fmt.Fprintf(w, head, "github-matrix")
 	fmt.Fprint(w, "name: yamlhost\non:\n  workflow_dispatch:\n  push:\n    branches: [main]\n"+
 		"permissions:\n  contents: read\nconcurrency:\n  group: yamlhost\nenv:\n  PULUMI_BACKEND_URL: ${{ vars.PULUMI_BACKEND_URL }}\n"+
 		"  PULUMI_CONFIG_PASSPHRASE: ${{ secrets.PULUMI_CONFIG_PASSPHRASE }}\njobs:\n")
-	var before []string
-	for level := 0; ; level++ {
-		var at []job
-		for _, j := range jobs {
-			if j.level == level {
-				at = append(at, j)
-			}
+	list := matrices(jobs)
+	of := map[string]string{} // the name of a job's matrix
+	for _, m := range list {
+		for _, j := range m.jobs {
+			of[j.name] = m.name
 		}
-		if len(at) == 0 {
-			if level == 0 {
-				fmt.Fprint(w, "  nothing:\n    runs-on: ubuntu-latest\n    steps:\n      - run: echo there is no project\n")
-			}
-			return
+	}
+	for _, m := range list {
+		var needs []string
+		for _, need := range m.jobs[0].needs {
+			needs = append(needs, "apply_"+of[need])
 		}
-		var applied []string
-		for part := 0; part*most < len(at); part++ {
-			some := at[part*most : min((part+1)*most, len(at))]
-			name := fmt.Sprintf("%d", level)
-			if len(at) > most {
-				name = fmt.Sprintf("%d_%d", level, part)
-			}
-			githubJob(w, "plan_"+name, before, some, planCommand, true)
-			githubJob(w, "apply_"+name, []string{"plan_" + name}, some, applyCommand, false)
-			applied = append(applied, "apply_"+name)
-		}
-		before = applied
+		slices.Sort(needs)
+		m.write(w, "plan", slices.Compact(needs), planCommand)
+		m.write(w, "apply", []string{"plan_" + m.name}, applyCommand)
+	}
+	if len(list) == 0 {
+		fmt.Fprint(w, "  nothing:\n    runs-on: ubuntu-latest\n    steps:\n      - run: echo there is no project\n")
 	}
 }
 
-func githubJob(w io.Writer, name string, needs []string, jobs []job, command string, plans bool) {
-	fmt.Fprintf(w, "  %s:\n    name: %s ${{ matrix.name }}\n    runs-on: ubuntu-latest\n", name,
-		strings.Split(name, "_")[0])
+// write writes the job that plans or applies.
+func (m *matrix) write(w io.Writer, verb string, needs []string, command string) {
+	fmt.Fprintf(w, "  %s_%s:\n    name: %s ${{ matrix.name }}\n    runs-on: ubuntu-latest\n", verb, m.name, verb)
 	if len(needs) > 0 {
 		fmt.Fprintf(w, "    needs: [%s]\n", strings.Join(needs, ", "))
 	}
+	plans := verb == "plan"
+	if !plans && len(m.jobs) > 1 { // one plan that failed does not keep the others from being applied
+		fmt.Fprintf(w, "    if: ${{ !cancelled() && needs.%s.result != 'skipped' }}\n", needs[0])
+	}
 	fmt.Fprint(w, "    strategy:\n      fail-fast: false\n      matrix:\n        include:\n")
-	for _, j := range jobs {
+	for _, j := range m.jobs {
 		fmt.Fprintf(w, "          - {name: %s, dir: %s, stack: %s}\n", quoted(j.name), quoted(j.dir), quoted(j.stack))
 	}
 	fmt.Fprint(w, "    env:\n      DIR: ${{ matrix.dir }}\n      STACK: ${{ matrix.stack }}\n"+

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -47,22 +48,35 @@ func TestOrderOfJobs(t *testing.T) {
 	_, tree = emitted(t, "github-matrix", diamond())
 	jobs := tree["jobs"].(map[string]any)
 	require.Len(t, jobs, 6)
-	require.Equal(t, []any{"apply_0"}, jobs["plan_1"].(map[string]any)["needs"])
-	matrix := jobs["apply_1"].(map[string]any)["strategy"].(map[string]any)["matrix"].(map[string]any)["include"].([]any)
+	require.Equal(t, []any{"apply_network_dev"}, jobs["plan_web_dev-and-1-more"].(map[string]any)["needs"])
+	require.Equal(t, []any{"apply_web_dev-and-1-more"}, jobs["plan_p0_dev"].(map[string]any)["needs"])
+	matrix := jobs["apply_web_dev-and-1-more"].(map[string]any)["strategy"].(map[string]any)["matrix"].(map[string]any)
 	require.Equal(t, []any{map[string]any{"name": "web_dev", "dir": "infra/apps/web", "stack": "dev"},
-		map[string]any{"name": "data_base_dev", "dir": "infra/data", "stack": "dev"}}, matrix)
+		map[string]any{"name": "data_base_dev", "dir": "infra/data", "stack": "dev"}}, matrix["include"])
 }
 
-// A matrix of GitHub's has 256 jobs at most: a level with more is cut, and what follows waits for all parts.
-func TestWideLevels(t *testing.T) {
+// Jobs share a matrix of GitHub's only where a failure of one skips nothing that does not need it.
+func TestMatrices(t *testing.T) {
+	t.Parallel()
+	g := diamond()
+	g.Edges = slices.DeleteFunc(g.Edges, func(e projects.Edge) bool { return e == projects.Edge{From: 3, To: 0} })
+	_, tree := emitted(t, "github-matrix", g)
+	jobs := tree["jobs"].(map[string]any)
+	require.Equal(t, []any{"apply_data_base_dev"}, jobs["plan_p0_dev"].(map[string]any)["needs"])
+	require.Contains(t, jobs, "apply_web_dev", "nobody needs it, so that it is alone")
+}
+
+// A matrix of GitHub's has 256 jobs at most: more are cut, and what follows waits for all parts.
+func TestWideMatrices(t *testing.T) {
 	t.Parallel()
 	g := diamond()
 	for range 300 {
 		g.Members = append(g.Members, g.Members[2])
+		g.Edges = append(g.Edges, projects.Edge{From: 3, To: len(g.Members) - 1})
 	}
 	_, tree := emitted(t, "github-matrix", g)
-	jobs := tree["jobs"].(map[string]any)
-	require.Equal(t, []any{"apply_0_0", "apply_0_1"}, jobs["plan_1"].(map[string]any)["needs"])
+	needs := tree["jobs"].(map[string]any)["plan_p0_dev"].(map[string]any)["needs"].([]any)
+	require.Len(t, needs, 3, "two parts of those that are alike, and one of web and data")
 }
 
 // Nothing here can run Azure's pipelines: they are held to a schema of what they use.
