@@ -9,8 +9,8 @@ import (
 	"github.com/yamlhost/yamlhost/value"
 )
 
-// Limits bound what one evaluation of a program may cost, however it does that: by what it repeats, nests, reads or
-// formats.
+// Limits bound the cost of one evaluation of a program, whatever causes it: repetition, nesting, files or formatted
+// text.
 type Limits struct {
 	Value       int64 // bytes of one value, see value.Size
 	Steps       int64 // expressions, and parts of 32 bytes that are made
@@ -114,8 +114,8 @@ func (b *Budget) Within(bytes int64) error {
 	return &BudgetError{Limit: b.limits.Value}
 }
 
-// WithinOutputs checks that the outputs of a stack may together be as large as that: a half of what one value may, as
-// the state has them once more, the state before them too, and each is written.
+// WithinOutputs checks that the outputs of a stack together have at most that size. The limit is half of that of one
+// value, since the new state, the old state and the text that is written each hold a copy.
 func (b *Budget) WithinOutputs(bytes int64) error {
 	if b == nil || bytes <= b.limits.Value/2 {
 		return nil
@@ -134,7 +134,7 @@ func (b *Budget) Fits(bytes int64) error {
 	return b.Spend(bytes / bytesPerStep)
 }
 
-// Made is Fits for a value that is there already, and shares its parts with others.
+// Made charges for a value that exists already and may share parts with others; else it is as Fits.
 func (b *Budget) Made(v value.Value) error {
 	if b == nil {
 		return nil

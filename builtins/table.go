@@ -53,8 +53,7 @@ var byName = func() map[string]*Func {
 	return index
 }()
 
-// Spelling is the name or alias of the function that a text is, whatever its capitalisation, in the spelling of the
-// table.
+// Spelling returns the name or alias of the function that a text equals but for capitals, as the table spells it.
 func (f *Func) Spelling(name string) string {
 	for _, known := range append([]string{f.Name}, f.Aliases...) {
 		if strings.EqualFold(known, name) {

@@ -63,9 +63,9 @@ type ConfigText struct {
 	Key    diag.Range // of the key in the stack's settings file; zero when not known
 }
 
-// Check finds out what a program means. The Program is usable whatever the diagnostics say, but only one without errors
-// may be evaluated, and none of a context that is cancelled: then the rest is not looked at. Every fault is reported
-// once, and what follows from it is not (D7).
+// Check resolves the names of a program and infers its types. The Program can be read whatever the diagnostics say. It
+// may be evaluated only when none of them is an error and ctx was not cancelled, since a cancelled Check stops early.
+// Each fault is reported once; faults that only follow from it are not (D7).
 func Check(ctx context.Context, file *ast.File, opts Options) (*Program, diag.Diagnostics) {
 	r := newRun(ctx, file, opts)
 	opts.Previous = nil

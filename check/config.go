@@ -358,9 +358,9 @@ func withArticle(noun string) string {
 	return "a " + noun
 }
 
-// ConfigText is the text of the configuration value that an expression stands for as it is, through variables too, when
-// nothing declares its type: a property that wants text is to get it unchanged (L2.33). ok is false for everything
-// else.
+// ConfigText returns the text of a configuration value for an expression that is nothing but that value, directly or
+// through variables, when nothing declares its type: a property that wants text gets it unchanged (L2.33). ok is false
+// for every other expression.
 func (p *Program) ConfigText(e ast.Expr) (text string, ok bool) {
 	for range maxIndirections {
 		access, isAccess := e.(*ast.Access)

@@ -10,7 +10,7 @@ import (
 // of nodes is no cycle inside of the components. Their instances are registered first, and inputs follow when they
 // are known.
 
-// Deferral is what is special about an instance of a component in such a loop.
+// Deferral says how an instance of a component is registered when components use each other's outputs.
 type Deferral struct {
 	// Register are the nodes that the registration needs. Inputs that come back are not among them.
 	Register []*Node

@@ -30,7 +30,7 @@ func (c *findings) tolerating(codes []diag.Code, fn func()) {
 	}
 }
 
-// MayFail reports whether an argument of a function may fail without harm.
+// MayFail reports whether a function handles the failure of an argument, as try and can do.
 func MayFail(f *builtins.Func, arg int) bool {
 	return f.Name == "try" || f.Name == "can" || f.Name == "recover" && arg == 0
 }

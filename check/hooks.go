@@ -27,11 +27,11 @@ const argsName = "args"
 
 const onError = "onError"
 
-var hookMoments = []string{"afterCreate", "afterDelete", "afterUpdate", "beforeCreate", "beforeDelete", "beforeUpdate",
+var hookKinds = []string{"afterCreate", "afterDelete", "afterUpdate", "beforeCreate", "beforeDelete", "beforeUpdate",
 	onError}
 
-// HookMoments are the moments that a resource can name hooks for.
-func HookMoments() []string { return slices.Clone(hookMoments) }
+// HookKinds are the kinds of hooks that a resource can name.
+func HookKinds() []string { return slices.Clone(hookKinds) }
 
 // linkHooks finds what the commands of hooks speak of.
 func (c *linker) linkHooks() {
@@ -52,8 +52,8 @@ func (c *linker) hook(name string) *Hook {
 	return nil
 }
 
-// eachHook calls fn for every hook that a resource names, with the moment that it names it for.
-func eachHook(o *ast.Options, fn func(moment, name *ast.String)) {
+// eachHook calls fn for every hook that a resource names, with the kind that it names it for.
+func eachHook(o *ast.Options, fn func(kind, name *ast.String)) {
 	if o.Hooks == nil {
 		return
 	}
@@ -62,7 +62,7 @@ func eachHook(o *ast.Options, fn func(moment, name *ast.String)) {
 		return
 	}
 	for _, entry := range m.Entries {
-		moment, ok := entry.Key.(*ast.String)
+		kind, ok := entry.Key.(*ast.String)
 		if !ok {
 			continue
 		}
@@ -72,7 +72,7 @@ func eachHook(o *ast.Options, fn func(moment, name *ast.String)) {
 		}
 		for _, item := range items {
 			if name, ok := item.(*ast.String); ok {
-				fn(moment, name)
+				fn(kind, name)
 			}
 		}
 	}
@@ -97,7 +97,7 @@ func (c *judge) checkHook(h *Hook) {
 	}
 }
 
-// checkHookOption checks that an option names moments and hooks that there are.
+// checkHookOption checks that an option names kinds and hooks that exist.
 func (c *judge) checkHookOption(o *ast.Options) {
 	c.volatile = true // what hooks are for is told by all who name them
 	c.infer(o.Hooks.Value)
@@ -106,7 +106,7 @@ func (c *judge) checkHookOption(o *ast.Options) {
 			"a resource inside of a component cannot have hooks in this version")
 		return
 	}
-	const shape = `hooks is a map from moments to names, such as {beforeCreate: [check]}`
+	const shape = `hooks is a map from kinds of hooks to names, such as {beforeCreate: [check]}`
 	m, ok := o.Hooks.Value.(*ast.Map)
 	if !ok {
 		c.errorf(diag.WrongKind, o.Hooks.Value.Range(), shape, "the option hooks must be a map that is written out")
@@ -122,12 +122,12 @@ func (c *judge) checkHookOption(o *ast.Options) {
 		} else if _, isText := entry.Value.(*ast.String); !isText {
 			c.errorf(diag.NotLiteral, entry.Value.Range(), shape, "a hook is named by a literal text")
 		}
-		if moment, isText := entry.Key.(*ast.String); !isText || !isMoment(moment.Value) {
-			c.errorf(diag.UnknownKey, entry.Key.Range(), "the moments are "+listed(hookMoments),
-				"there are no hooks for this moment")
+		if kind, isText := entry.Key.(*ast.String); !isText || !isHookKind(kind.Value) {
+			c.errorf(diag.UnknownKey, entry.Key.Range(), "the kinds of hooks are "+listed(hookKinds),
+				"there are no hooks of this kind")
 		}
 	}
-	eachHook(o, func(moment, name *ast.String) {
+	eachHook(o, func(kind, name *ast.String) {
 		h := c.hook(name.Value)
 		if h == nil {
 			var names []string
@@ -141,26 +141,19 @@ func (c *judge) checkHookOption(o *ast.Options) {
 			return
 		}
 		switch {
-		case moment.Value != onError:
+		case kind.Value != onError:
 			h.other = name.Range()
 		default:
 			h.OnError = true
 		}
 		if h.OnError && !h.other.IsZero() {
 			c.errorf(diag.WrongKind, name.Range(), "declare two hooks with the same command",
-				"the hook `%s` cannot be for errors and for other moments too", name.Value)
+				"the hook `%s` cannot be for errors and of other kinds too", name.Value)
 		}
 	})
 }
 
-func isMoment(name string) bool {
-	for _, m := range hookMoments {
-		if m == name {
-			return true
-		}
-	}
-	return false
-}
+func isHookKind(name string) bool { return slices.Contains(hookKinds, name) }
 
 // checkMessage checks a message of the section `messages` (L10.C20).
 func (c *judge) checkMessage(m *ast.Message) {

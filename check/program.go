@@ -195,8 +195,8 @@ func (p *Program) Call(c *ast.Call) *Call {
 	return nil
 }
 
-// Known is a type with its definition where it is of another package than the one that refers to it (F8.7), and that
-// package is known; else it stays as it is, known by its name only.
+// Known resolves a type that another package defines to its definition (F8.7). When that package is not known, the
+// type stays as it is.
 func (p *Program) Known(ctx context.Context, t schema.Type) schema.Type {
 	found, _ := known(ctx, p.schemas, t)
 	return found

@@ -13,10 +13,9 @@ type Secret struct {
 	Range diag.Range
 }
 
-// FirstSecret is the first thing in source order that the program makes secret: secret configuration, a property that
-// its schema or an option marks, or a call of fn::secret. It is false for a program without, whose providers may still
-// answer with secrets. Anyone who is about to run the program can so ask for the means to seal secrets before anything
-// is done.
+// FirstSecret finds the first thing in source order that the program makes secret: secret configuration, a property
+// that its schema or an option marks, or a call of fn::secret. The second result is false for a program without; its
+// providers may still answer with secrets. A caller uses it to ask for a passphrase before anything is done.
 func (p *Program) FirstSecret() (Secret, bool) {
 	var first *Secret
 	found := func(what string, at diag.Range) {

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// ApplyFixes is the text of a source with the first fix of each finding applied, every other byte kept, and how many
-// were. A fix is left out when one of its edits touches another source or what an earlier fix changes; so are all the
-// fixes of findings about other sources.
+// ApplyFixes applies the first fix of each finding to the text of a source, and returns the new text and the number of
+// fixes applied. Every other byte stays. A fix is left out when one of its edits touches another source or what an
+// earlier fix changes; so are the fixes of findings about other sources.
 func ApplyFixes(src *Source, ds Diagnostics) (text []byte, applied int) {
 	var edits []Edit // in the order of the text
 	for _, d := range ds.Sorted() {

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// Source is one text with a name. But for what is hidden it is immutable, and it is safe for concurrent use.
+// Source is one text with a name. It is immutable, except that Hide adds what is hidden, and safe for concurrent use.
 type Source struct {
 	name  string
 	text  []byte
@@ -71,8 +71,8 @@ func appendLines(lines []int32, text []byte, offset int) []int32 {
 	}
 }
 
-// Edited is the text with the bytes from start up to but not including end replaced, which must lie in it. It costs
-// less than NewSource does: no line is looked for again.
+// Edited is the text with the bytes from start up to but not including end replaced, which must lie in it. It is
+// cheaper than NewSource: the places of the lines that stay are reused.
 func (s *Source) Edited(start, end int, by string) *Source {
 	text := make([]byte, 0, len(s.text)-(end-start)+len(by))
 	text = append(append(append(text, s.text[:start]...), by...), s.text[end:]...)
@@ -229,8 +229,8 @@ func (r Range) Text() string {
 	return string(r.Source.text[r.Start:r.End])
 }
 
-// Word is the place of a word that a range holds as it stands, the quotes around it left out; ok is false where the
-// range holds it in another way, or something else.
+// Word returns the place of a word in the range, without the quotes around it. ok is false where the range writes the
+// word in another way, such as with escapes, or holds something else.
 func (r Range) Word(word string) (at Range, ok bool) {
 	text := r.Text()
 	if n := len(text); n == len(word)+2 && (text[0] == '"' || text[0] == '\'') && text[n-1] == text[0] &&

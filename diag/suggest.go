@@ -52,8 +52,8 @@ func Suggest(name string, candidates []string) []string {
 	return names
 }
 
-// Surely reports whether a name is what was meant by what was typed, when no other name is such: it differs in one
-// place, or in two of a long word.
+// Surely reports whether what was typed is certainly a misspelling of a name, provided that no other name fits as
+// well: it differs in one place, or in two of a long word.
 func Surely(typed, meant string) bool {
 	a, b := []rune(strings.ToLower(typed)), []rune(strings.ToLower(meant))
 	const long = 8
@@ -64,8 +64,8 @@ func Surely(typed, meant string) bool {
 	return distance(a, b, most) <= most
 }
 
-// Meant is the one of some near names that was surely meant by what was typed: the only one that differs in one place,
-// or, where none does, the only one that Surely goes for; empty where there is none or several may have been meant.
+// Meant picks from near names the one that was surely meant by what was typed: the only one that differs in one place
+// or, where none does, the only one for which Surely holds. It is empty where no name or several fit.
 func Meant(typed string, near []string) string {
 	var one, two []string // that differ in one place, and in two
 	for _, name := range near {

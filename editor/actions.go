@@ -25,7 +25,7 @@ const (
 	RewriteAction                   // says the same in another way
 )
 
-// Action is a change of a program that the editor offers and nobody has to make.
+// Action is a change of a program that the editor offers, such as a refactoring. The program is right without it.
 type Action struct {
 	Kind  ActionKind
 	Title string

@@ -301,9 +301,9 @@ func (w *schemaWriter) optionTypes() map[string]jsonNode {
 	texts := orExpression(true, jsonNode{"type": "string"}, jsonNode{"type": "array", "items": w.value(schema.String)})
 	names := anyOf(jsonNode{"type": []string{"string", "null"}},
 		jsonNode{"type": "array", "items": jsonNode{"type": "string"}})
-	moments := jsonNode{}
-	for _, moment := range check.HookMoments() {
-		moments[moment] = names
+	hooks := jsonNode{}
+	for _, kind := range check.HookKinds() {
+		hooks[kind] = names
 	}
 	timeouts := jsonNode{}
 	for _, operation := range []string{"create", "update", "delete", "read"} {
@@ -317,7 +317,7 @@ func (w *schemaWriter) optionTypes() map[string]jsonNode {
 	}
 	types["customTimeouts"] = jsonNode{"type": []string{"object", "null"}, "properties": timeouts,
 		"additionalProperties": false}
-	types["hooks"] = jsonNode{"type": []string{"object", "null"}, "properties": moments, "additionalProperties": false}
+	types["hooks"] = jsonNode{"type": []string{"object", "null"}, "properties": hooks, "additionalProperties": false}
 	types["transforms"] = w.transforms(false)
 	return types
 }

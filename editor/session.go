@@ -123,7 +123,7 @@ type Snapshot struct {
 	before   map[string]*Program // the same, of snapshots before; guarded by mu
 }
 
-// Apart has the same texts, and remembers nothing of what is asked of it once it is dropped.
+// Apart returns a snapshot of the same texts with a cache of its own, which is freed together with it.
 func (s *Snapshot) Apart() *Snapshot {
 	return &Snapshot{session: s.session, texts: s.texts, programs: map[string]*Program{}}
 }

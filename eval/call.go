@@ -263,7 +263,7 @@ func (env environment) ParseYAML(text string) (value.Value, error) {
 	return Literal(data)
 }
 
-// Literal is the value of data, which no program is needed for. The error says why it is none.
+// Literal evaluates an expression that is plain data. The error says why it is not.
 func Literal(e ast.Expr) (value.Value, error) {
 	switch e := e.(type) {
 	case *ast.Null:

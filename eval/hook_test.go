@@ -113,8 +113,8 @@ func TestFaultyHooks(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ hooks, want string }{
 		"unknown hook":   {"{beforeCreate: [frist]}", "there is no hook `frist`"},
-		"unknown moment": {"{sometimes: [first]}", "there are no hooks for this moment"},
-		"both kinds":     {"{beforeCreate: [first], onError: [first]}", "cannot be for errors and for other moments too"},
+		"unknown moment": {"{sometimes: [first]}", "there are no hooks of this kind"},
+		"both kinds":     {"{beforeCreate: [first], onError: [first]}", "cannot be for errors and of other kinds too"},
 		"no map":         {"[first]", "must be a map"},
 		"no text":        {"{beforeCreate: ['${v}']}", "a hook is named by a literal text"},
 	} {

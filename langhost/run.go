@@ -68,8 +68,8 @@ func (h *Host) Run(ctx context.Context, r *pulumirpc.RunRequest) (*pulumirpc.Run
 	return &pulumirpc.RunResponse{}, nil
 }
 
-// LimitsOf are the limits of an evaluation, of which the project's runtime options may say other ones: max-value in
-// MiB, and max-steps.
+// LimitsOf returns the limits of an evaluation: those given, or those that the project's runtime options say instead,
+// max-value in MiB and max-steps.
 func LimitsOf(info *pulumirpc.ProgramInfo, limits builtins.Limits) builtins.Limits {
 	option := func(name string) int64 {
 		v := info.GetOptions().GetFields()[name]

@@ -143,9 +143,9 @@ func (s *blockSet) topOf(cut blockSection, head *bodyReader) []*section {
 	return list
 }
 
-// File reads the document. What it answers may speak of blocks instead of the whole text, which Place and the file's
-// Origins tell apart; declarations whose blocks have not changed, and for which the names of the program mean the same,
-// are the very ones that a document before has answered with.
+// File reads the document. Its ranges may be places of a block instead of the whole text; Place and the file's Origins
+// convert them. A declaration keeps its identity from one document to the next as long as its block has not changed
+// and the names in it mean the same.
 func (d *Document) File(options Options) (*ast.File, diag.Diagnostics) {
 	if d.set == nil {
 		return Parse(d.src, options)

@@ -111,7 +111,8 @@ type Result struct {
 // Runner carries out a job whose files lie in dir. interrupt is closed when it is to come to an early end.
 type Runner func(ctx context.Context, j Job, dir string, interrupt <-chan struct{}) Result
 
-// Well reports whether what needs a stack may go on after a code: changes (7) and drift (17) are answers.
+// Well reports whether jobs that need a stack may go on after an exit code. Besides 0 these are changes (7) and drift
+// (17), which are results and no failures.
 func Well(code int) bool { return code == 0 || code == 7 || code == 17 }
 
 // State is how far a job has come.

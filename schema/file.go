@@ -172,7 +172,7 @@ func replaceFile(path string, write func(*os.File) error) error {
 
 // RemoveLeftovers removes files from a directory of schemas whose writers were killed: those that start with a dot, as
 // unfinished ones do, and were last written an hour before now, the time of the file system. A slow writer that loses
-// its file to this has written to a cache in vain, and nothing else.
+// its file loses an entry of the cache and nothing else.
 func RemoveLeftovers(dir string, now time.Time) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -314,8 +314,7 @@ func (p *Package) Type(token string) (Type, error) {
 	return p.namedType(token)
 }
 
-// Verify decodes everything and answers with the first few faults. Programs need it not: it is for anyone who writes a
-// schema, and for tests.
+// Verify decodes everything and returns the first few faults. It is for authors of schemas and for tests.
 func (p *Package) Verify() error {
 	var faults []error
 	note := func(err error) {

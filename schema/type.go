@@ -62,7 +62,7 @@ type (
 	// Optional is a value that may be absent or null.
 	Optional struct{ Elem Type }
 
-	// Resource is a reference to a resource of one type. Component tells whether it has no id.
+	// ResourceType is a reference to a resource of one type. Component tells whether it has no id.
 	ResourceType struct {
 		Token     string
 		Component bool

@@ -127,7 +127,7 @@ func (v Value) AsBool() (value, ok bool) { value, ok = v.payload.(bool); return 
 func (v Value) AsNumber() (value float64, ok bool) { value, ok = v.payload.(float64); return }
 
 // AsString is the text, and whether the value is a known string. The caller is responsible for not showing the text of
-// a secret: see IsSecret, and Redacted for printing.
+// a secret: see IsSecret, and String for printing.
 func (v Value) AsString() (value string, ok bool) { value, ok = v.payload.(string); return }
 
 // AsInt is the number as an integer, and whether the value is a known number without a fraction that fits.

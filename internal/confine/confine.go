@@ -74,6 +74,7 @@ func Tree(root, dir string) error {
 // AddressError says that an address is not one of the public network.
 type AddressError struct{ Address string }
 
+// Error names the address.
 func (e *AddressError) Error() string {
 	return e.Address + " is no address of the public network, and an untrusted program reaches no other"
 }

@@ -15,7 +15,7 @@ import (
 // Outcome is the prefix of the sections that have to come out.
 const Outcome = "out/"
 
-// Given are the files of an archive that do not have to come out.
+// Given returns the files of an archive that are input; all others are expected output.
 func Given(a *txtar.Archive) []txtar.File {
 	given := make([]txtar.File, 0, len(a.Files))
 	for _, f := range a.Files {

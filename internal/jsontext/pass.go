@@ -31,7 +31,7 @@ func SkipSpace(text []byte, i int) int {
 // structural tells the bytes at which skipping a container has to stop.
 var structural = [256]bool{'"': true, '{': true, '}': true, '[': true, ']': true}
 
-// Passage is how far a value has been passed over, so that it can be gone on with when more of the text is known.
+// Passage records how far a value has been skipped, so that skipping goes on when more of the text is known.
 type Passage struct {
 	At     int // offset from the start of the value
 	Depth  int // of lists and objects

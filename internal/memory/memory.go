@@ -13,9 +13,9 @@ import (
 // doubled.
 const Enough = 512 << 20
 
-// Bound makes the runtime collect earlier once the process takes Enough, for the rest of its life. A process with more
-// that is live gets a half of that on top, so that collecting never takes most of its time. It does nothing where the
-// environment decides.
+// Bound makes the runtime collect earlier once the process takes Enough, for the rest of its life. When more than that
+// is live, the process may take half of the live memory on top, so that collecting never takes most of its time. Bound
+// does nothing where the environment decides.
 func Bound(getenv func(name string) string) {
 	if getenv("GOMEMLIMIT") == "" && getenv("GOGC") == "" {
 		watch(func() { debug.SetMemoryLimit(limit(live())) })

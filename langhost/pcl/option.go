@@ -90,7 +90,7 @@ func pathText(t hcl.Traversal) string {
 func (m *module) hookNames(e hclsyntax.Expression) node {
 	object, ok := e.(*hclsyntax.ObjectConsExpr)
 	if !ok {
-		m.fail(e.Range(), "", "the option hooks needs a map from moments to lists of hooks")
+		m.fail(e.Range(), "", "the option hooks needs a map from kinds of hooks to lists of hooks")
 		return scalar("{}")
 	}
 	out := &mapping{}
@@ -98,7 +98,7 @@ func (m *module) hookNames(e hclsyntax.Expression) node {
 		key, ok := literalKey(item.KeyExpr)
 		list, isList := item.ValueExpr.(*hclsyntax.TupleConsExpr)
 		if !ok || !isList {
-			m.fail(item.KeyExpr.Range(), "", "the option hooks needs a map from moments to lists of hooks")
+			m.fail(item.KeyExpr.Range(), "", "the option hooks needs a map from kinds of hooks to lists of hooks")
 			continue
 		}
 		names := &sequence{}

@@ -6,8 +6,8 @@ import (
 	"github.com/yamlhost/yamlhost/diag"
 )
 
-// Options are a resource's options (L4.A). Every field is nil or empty when absent. What each of them is says the table
-// below.
+// Options are a resource's options (L4.A). Every field is nil or empty when absent. The table below describes each of
+// them.
 type Options struct {
 	Range diag.Range // the whole block; zero when absent
 
@@ -63,8 +63,8 @@ const (
 	ResourcesOption // a list or a map of resources, or one
 )
 
-// OptionSpec describes an option: the parser, the checker, the editor and the JSON Schema read the table of them. What
-// an option sets in a registration says the table of the evaluator.
+// OptionSpec describes an option. The parser, the checker, the editor and the JSON Schema read the table of them; the
+// table in package eval says what an option sets in a registration.
 type OptionSpec struct {
 	Name  string
 	Shape OptionShape

@@ -57,8 +57,8 @@ const (
 	inputTypes    = "types"
 )
 
-// Open names the inputs of a provider of that package that the state keeps sealed although they are no secrets: the
-// code, which lies in a file of the project. It is the guard's question.
+// Open names the inputs that the state of such a provider keeps sealed although they are not secret: the code, which
+// is in a file of the project anyway. Package guard asks for them.
 func Open(pkg string) []string {
 	if pkg == Package {
 		return []string{inputCode}

@@ -181,6 +181,7 @@ type MismatchError struct {
 	Journal, Found Identity
 }
 
+// Error says that another file is there.
 func (e *MismatchError) Error() string {
 	return "the journal belongs to another version of the state file: the file was changed by another tool after the run " +
 		"that the journal is of was cut off"

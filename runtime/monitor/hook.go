@@ -6,8 +6,8 @@ import (
 	"github.com/yamlhost/yamlhost/value"
 )
 
-// HookRegistrar is a Monitor that lets programs take part in operations on resources (E2.75). Of a Monitor that is
-// none, hooks cannot be had.
+// HookRegistrar is a Monitor that lets programs take part in operations on resources (E2.75). A Monitor that does not
+// implement it has no hooks.
 type HookRegistrar interface {
 	// RegisterHook announces a hook, before resources name it. It is called at any time until the program has waited for
 	// the engine (SignalAndWaitForShutdown), also several times at once.

@@ -63,8 +63,8 @@ type Position struct {
 // Timeouts bound operations of a resource; Go duration texts such as 5m, empty for the provider's own choice (E5.33).
 type Timeouts struct{ Create, Update, Delete, Read string }
 
-// Alias is a name that a resource had (E4.13). Either URN is set, or the other fields are, where what is left empty is
-// as with the resource now.
+// Alias is a name that a resource had (E4.13). Either URN is set, or the other fields are. An empty field means the
+// value that the resource has now.
 type Alias struct {
 	URN                        urn.URN
 	Name, Type, Stack, Project string

@@ -96,8 +96,8 @@ func (f *Fetcher) Fetch(ctx context.Context, pkg provider.Package, missing *prov
 	return nil
 }
 
-// Permit returns an error for a plugin that may not be downloaded, because its checksum is not known and nobody accepts
-// it. What was accepted once is so for the life of the Fetcher.
+// Permit returns an error for a plugin that may not be downloaded, because its checksum is not known and nobody
+// accepts it. A plugin that was accepted once stays accepted for the life of the Fetcher.
 func (f *Fetcher) Permit(ctx context.Context, pkg provider.Package) error {
 	if f == nil || f.options.Home == "" || f.options.Forbidden != "" {
 		return nil // Fetch says what is wrong

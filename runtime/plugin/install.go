@@ -58,6 +58,7 @@ func Platform() string { return runtime.GOOS + "-" + runtime.GOARCH }
 // ChecksumError says that an archive is not the one that was asked for.
 type ChecksumError struct{ Want, Got, From string }
 
+// Error names both checksums.
 func (e *ChecksumError) Error() string {
 	return fmt.Sprintf(
 		"the archive from %s has the SHA-256 %s, and %s was expected: it was damaged, or replaced by another one; nothing "+

@@ -100,10 +100,10 @@ func (c SchemaCache) OpenFile(path string) (*schema.Package, error) {
 	return pkg, nil
 }
 
-// Open opens a plugin's schema that Keep has written to a file. installed is when the plugin was. One that is no longer
-// what its index says is not trusted; where there is no index, because its writer was killed or another program has
-// kept it, it is taken for what it is. What was kept before the plugin was installed is that of another one, which had
-// the same version.
+// Open opens a plugin's schema that Keep has written to a file; installed is when the plugin was installed. A schema
+// that differs from its index is not trusted. One without an index, because its writer was killed or another program
+// wrote it, is read as it is. A file older than the installation is ignored: it belongs to an earlier plugin of the
+// same version.
 func (c SchemaCache) Open(path string, installed time.Time) (*schema.Package, error) {
 	const grain = 2 * time.Second // a file system may keep times no finer
 	if info, err := os.Stat(path); err == nil && info.ModTime().Before(installed.Add(-grain)) {
@@ -118,7 +118,8 @@ func (c SchemaCache) Open(path string, installed time.Time) (*schema.Package, er
 }
 
 // Keep writes a plugin's schema to a file, with its index, and opens it. A cache that cannot be written costs time and
-// nothing else. The time of what it keeps is that of the plugin, so that an index stands for all who do it at once.
+// nothing else. The file gets the time of the plugin, so that processes that keep the same schema at once write the
+// same index.
 func (c SchemaCache) Keep(path string, installed time.Time, text func() io.Reader) (*schema.Package, error) {
 	kept, err := schema.KeepIndexed(text(), path, c.index(path), installed)
 	if err != nil {

@@ -37,6 +37,7 @@ func (k *Key) String() string { return k.public.String() }
 // SignatureError says that an archive has no signature that a trusted key has made.
 type SignatureError struct{ From, Problem string }
 
+// Error names where the archive came from, and the problem.
 func (e *SignatureError) Error() string {
 	return fmt.Sprintf("the archive from %s is not accepted: %s; nothing was installed", e.From, e.Problem)
 }

@@ -64,7 +64,7 @@ type CrashError struct {
 	PID    int    // of the process, for telling one crash from another; 0 when not known
 }
 
-// Again is what to say of the crash when it was told in full before.
+// Again is a short text for a crash that was told in full before.
 func (e *CrashError) Again() string {
 	return fmt.Sprintf("plugin %s has stopped, see above", e.Plugin)
 }

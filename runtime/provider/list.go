@@ -40,7 +40,7 @@ type Listed struct {
 // MaxListed is the most resources that a page may have.
 const MaxListed = 100_000
 
-// List asks a provider for a page, if it is a Lister. Who wraps a Configured passes List on with it.
+// List asks a provider for a page, if it is a Lister. A type that wraps a Configured passes List on with it.
 func List(ctx context.Context, c Configured, r ListRequest) (ListResponse, error) {
 	if l, ok := c.(Lister); ok {
 		return l.List(ctx, r)

@@ -90,12 +90,13 @@ func ForStack(provider, salt, encryptedKey string, o Options) (Manager, error) {
 	return NewLazy(salt, o), nil
 }
 
-// UnsupportedError tells of a manager that this build cannot be (F4.11, F4.12).
+// UnsupportedError names a kind of manager that this build does not have (F4.11, F4.12).
 type UnsupportedError struct {
 	Type string
 	URL  string // as the stack's settings give it; empty when it comes from a state file
 }
 
+// Error names the kind of manager and the way out.
 func (e *UnsupportedError) Error() string {
 	const way = "; secrets of this kind can be opened by the Pulumi CLI, which can also change the stack to a " +
 		"passphrase: pulumi stack change-secrets-provider passphrase"

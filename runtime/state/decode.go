@@ -27,6 +27,7 @@ type VersionError struct {
 	Feature string // empty when it is the version itself
 }
 
+// Error names the version or the feature.
 func (e *VersionError) Error() string {
 	if e.Feature != "" {
 		return fmt.Sprintf("the state uses the feature %q, which is not supported by this build; a newer one may know it",

@@ -13,6 +13,7 @@ import (
 // MissingError says that a snapshot has no resource of that name.
 type MissingError struct{ URN urn.URN }
 
+// Error names the resource.
 func (e *MissingError) Error() string {
 	return fmt.Sprintf("no such resource %q exists in the state", e.URN)
 }
@@ -23,6 +24,7 @@ type InUseError struct {
 	By  []urn.URN
 }
 
+// Error names the resource and those that need it.
 func (e *InUseError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "the resource %s cannot be taken out of the state, because others depend on it:", e.URN)
@@ -35,6 +37,7 @@ func (e *InUseError) Error() string {
 // ProtectedError says that a resource is protected.
 type ProtectedError struct{ URN urn.URN }
 
+// Error names the resource.
 func (e *ProtectedError) Error() string { return fmt.Sprintf("the resource %s is protected", e.URN) }
 
 // RemoveOptions say what may be taken out of a state.

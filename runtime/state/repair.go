@@ -18,7 +18,7 @@ type Repair struct {
 
 // InOrder is a snapshot as an operation can begin with it: itself if it is sound, or with its resources in another
 // order if that is all it takes, and those that had to move. What breaks a rule nevertheless gives an *IntegrityError.
-// Everything that reads a state to work with it, a preview like an update, goes by this.
+// Previews and updates both begin with it.
 func (s *Snapshot) InOrder() (sound *Snapshot, moved []urn.URN, err error) {
 	fault := s.Verify()
 	if fault == nil {
@@ -39,9 +39,9 @@ func (s *Snapshot) InOrder() (sound *Snapshot, moved []urn.URN, err error) {
 	return nil, nil, fault
 }
 
-// Sorted is the snapshot with its resources in an order in which each follows what it depends on, and those that had to
-// move. Nothing else changes; what is in order already stays where it is. A cycle is an error, and so is nothing else:
-// references to what is not there are ignored.
+// Sorted is the snapshot with its resources in an order in which each follows what it depends on, and those that had
+// to move. Nothing else changes; what is in order already stays where it is. The only error is a cycle; references to
+// resources that are not there are ignored.
 func (s *Snapshot) Sorted() (*Snapshot, []urn.URN, error) {
 	o := orderer{byURN: map[urn.URN][]int{}, resources: s.Resources, state: make([]visit, len(s.Resources)),
 		emitted: map[urn.URN]bool{}}

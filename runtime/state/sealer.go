@@ -2,6 +2,5 @@ package state
 
 import "github.com/yamlhost/yamlhost/runtime/secrets"
 
-// Sealer seals and opens what is secret in a snapshot: the stack's secrets manager, under the name by which those know
-// it who keep snapshots and have no other business with secrets.
+// Sealer is a stack's secrets manager, for code that keeps snapshots and has no other use for secrets.
 type Sealer = secrets.Manager

@@ -41,9 +41,9 @@ func Summarize(r io.Reader) (Summary, error) {
 }
 
 // StreamExport writes what EncodeExport would of a state file, with its secrets sealed as they are. It reads the file
-// twice, one resource at a time, and writes nothing before the file was read once to its end without a fault. sound is
-// asked then. It fails with ErrNotStreamed and the faults of sound, open and w; faults of the state are ErrNotStreamed
-// too.
+// twice, one resource at a time, and writes nothing before it has read the file once to its end without a fault and
+// sound has agreed. It fails with ErrNotStreamed and the errors of sound, open and w; faults of the state are
+// ErrNotStreamed too.
 func StreamExport(w io.Writer, open func() (io.Reader, error), sound func() error) error {
 	features := map[string]bool{}
 	bytesSeen := false

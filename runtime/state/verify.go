@@ -16,6 +16,7 @@ type IntegrityError struct {
 	Problem string  // for people
 }
 
+// Error names the resource and the rule.
 func (e *IntegrityError) Error() string {
 	if e.URN == "" {
 		return "the state is not sound: " + e.Problem
@@ -23,8 +24,8 @@ func (e *IntegrityError) Error() string {
 	return fmt.Sprintf("the state is not sound: resource %s: %s", e.URN, e.Problem)
 }
 
-// Verify checks what must hold of every snapshot; a fault is an *IntegrityError. Its cost is linear. Pending operations
-// are not looked at, nor does anybody else.
+// Verify checks what must hold of every snapshot; a fault is an *IntegrityError. Its cost is linear. It does not look
+// at pending operations.
 func (s *Snapshot) Verify() error {
 	var first error
 	s.verify(func(fault *IntegrityError) bool {

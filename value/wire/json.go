@@ -16,7 +16,7 @@ func (o Options) EncodeJSON(v value.Value) ([]byte, error) {
 	return s.MarshalJSON()
 }
 
-// UnmarshalJSON reads what EncodeJSON writes. Text that is no JSON object is an error; a *PropertyError names what else
+// DecodeJSON reads what EncodeJSON writes. Text that is no JSON object is an error; a *PropertyError names what else
 // is wrong.
 func (o Options) DecodeJSON(text []byte) (value.Value, error) {
 	var s structpb.Struct

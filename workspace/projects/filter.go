@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Filter is one condition of a selection: path=GLOB, name=GLOB or tag=NAME, tag=NAME:GLOB; an exclamation mark in front
-// turns it round.
+// Filter is one condition of a selection: path=GLOB, name=GLOB or tag=NAME, tag=NAME:GLOB; an exclamation mark in
+// front negates it.
 type Filter struct {
 	kind, pattern string
 	tag           string
@@ -72,8 +72,8 @@ func matchPath(pattern, text string) bool {
 	return is
 }
 
-// Select are the members that fulfil filters, in ascending order: of filters of one kind any, of each kind one; and
-// every one with an exclamation mark.
+// Select returns the members that match filters, in ascending order. A member matches when it fulfils one filter of
+// each kind, and every negated one.
 func (g *Graph) Select(filters []Filter) []int {
 	var selected []int
 	for i, m := range g.Members {
@@ -174,7 +174,7 @@ func (g *Graph) Only(keep []int) *Graph {
 	return part
 }
 
-// Reversed is the graph with every edge turned round, for what takes stacks down.
+// Reversed is the graph with the direction of every edge reversed, for operations that take stacks down.
 func (g *Graph) Reversed() *Graph {
 	turned := &Graph{Members: g.Members, Edges: make([]Edge, len(g.Edges))}
 	for i, e := range g.Edges {

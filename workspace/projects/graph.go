@@ -174,9 +174,9 @@ func (g *Graph) cycleFrom(start int) []Edge {
 	return nil
 }
 
-// Lost are the findings about references of the members to keep: to stacks that no member makes, or that only a member
-// makes that is not kept (Y501). exists reports whether a stack is there all the same, in the backend; nil where nobody
-// can say, which makes the findings warnings.
+// Lost returns the findings about references to stacks that none of the members to keep makes (Y501). exists reports
+// whether the backend has such a stack all the same; nil where that cannot be known, which makes the findings
+// warnings.
 func (g *Graph) Lost(keep []int, exists func(Reference) (bool, error)) (diag.Diagnostics, error) {
 	var diags diag.Diagnostics
 	made, byName := map[string]int{}, map[string]*Member{}

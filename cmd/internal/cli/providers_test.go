@@ -60,7 +60,7 @@ func TestWhoServesAPackage(t *testing.T) {
 			}
 			p := operation.NewProviders(a, workspace.Empty(home), nil, operation.Trusted)
 			defer p.Close()
-			require.Equal(t, c.builtIn, p.Room("random", c.version, c.url, c.parameterized) != nil)
+			require.Equal(t, c.builtIn, p.Embedded("random", c.version, c.url, c.parameterized) != nil)
 		})
 	}
 }

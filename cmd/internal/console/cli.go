@@ -91,6 +91,7 @@ func (a *Console) Color(terminal bool) bool {
 	return terminal && !plain && a.World.Getenv("TERM") != "dumb"
 }
 
+// Size is the size of the terminal in characters; 0 where there is none.
 func (a *Console) Size() (columns, lines int) {
 	if a.Streams.Size == nil {
 		return 0, 0

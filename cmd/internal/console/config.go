@@ -17,8 +17,10 @@ type masked struct{}
 
 func (masked) Decrypt(string) (string, error) { return HiddenSecret, nil }
 
+// HiddenSecret stands for a secret that is not shown.
 const HiddenSecret = "[secret]"
 
+// OpenerOrMask is open or, where that is nil, an opener that answers HiddenSecret for every secret.
 func OpenerOrMask(open project.Opener) project.Opener {
 	if open == nil {
 		return masked{}
@@ -26,6 +28,7 @@ func OpenerOrMask(open project.Opener) project.Opener {
 	return open
 }
 
+// ParseKey reads the name of a configuration value in a namespace; with isPath it may lead to a part of the value.
 func ParseKey(isPath bool, namespace, text string) (project.KeyPath, error) {
 	if isPath {
 		return project.ParseKeyPath(text, namespace)

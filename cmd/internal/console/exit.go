@@ -59,6 +59,7 @@ type ExitError struct {
 	Cause error
 }
 
+// Error is the text of the cause, or the exit code where there is none.
 func (e *ExitError) Error() string {
 	if e.Cause == nil {
 		return fmt.Sprintf("exit code %d", e.Code)
@@ -66,6 +67,7 @@ func (e *ExitError) Error() string {
 	return e.Cause.Error()
 }
 
+// Unwrap is the cause.
 func (e *ExitError) Unwrap() error { return e.Cause }
 
 // ErrReported ends a command whose faults have been shown.

@@ -34,14 +34,14 @@ var errOvertaken = errors.New(
 
 // Manager makes the secrets manager of a stack. A salt that is made for a new passphrase is written to the settings
 // file before anything is sealed with it (F4.14). The caller does not hold that file.
-func (s Secrets) Manager(settings *project.Settings, stack string) (*Vault, error) {
+func (s Secrets) Manager(settings *project.Settings, stack string) (*StackSecrets, error) {
 	return s.managerBy(settings, stack, func(apply func(*project.Settings)) error {
 		return s.writeProvider(settings, apply)
 	})
 }
 
 // HeldManager is Manager for a caller that holds the settings file.
-func (s Secrets) HeldManager(settings *project.Settings, stack string) (*Vault, error) {
+func (s Secrets) HeldManager(settings *project.Settings, stack string) (*StackSecrets, error) {
 	return s.managerBy(settings, stack, func(apply func(*project.Settings)) error {
 		apply(settings)
 		return settings.Save()
@@ -49,7 +49,7 @@ func (s Secrets) HeldManager(settings *project.Settings, stack string) (*Vault, 
 }
 
 func (s Secrets) managerBy(settings *project.Settings, stack string, write func(apply func(*project.Settings)) error) (
-	*Vault, error) {
+	*StackSecrets, error) {
 	passphrase := s.passphrases(stack, settings.Project())
 	options := secrets.Options{Keys: s.keys, Passphrase: passphrase, Created: func(salt string) error {
 		return write(func(to *project.Settings) { to.EncryptionSalt, to.SecretsProvider, to.EncryptedKey = salt, "", "" })
@@ -72,7 +72,7 @@ func (s Secrets) managerBy(settings *project.Settings, stack string, write func(
 	if err != nil {
 		return nil, err
 	}
-	return &Vault{Options: options, Current: m, adopts: settings.EncryptionSalt == "" && settings.SecretsProvider == "",
+	return &StackSecrets{Options: options, Current: m, adopts: settings.EncryptionSalt == "" && settings.SecretsProvider == "",
 		again: again, passphrases: s.passphrases}, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
+// ProjectAndBackend opens the project of the working directory and its backend.
 func (a *Console) ProjectAndBackend() (*project.Project, *backend.Backend, error) {
 	p, err := a.SoundProject(a.World.Dir)
 	if err != nil {
@@ -105,6 +106,7 @@ func (a *Console) LoadState(ctx context.Context, s *Stack, open bool) (*backend.
 	return loaded, nil
 }
 
+// OpenerOf returns the secrets manager of a stack for reading its state.
 func (a *Console) OpenerOf(s *Stack) (state.Opener, error) {
 	settings, diags, err := a.LoadSettings(s.Project, s.Ref.Stack, "")
 	if err != nil {
@@ -113,9 +115,9 @@ func (a *Console) OpenerOf(s *Stack) (state.Opener, error) {
 	if diags.HasErrors() {
 		return nil, a.Report(diags)
 	}
-	vault, err := a.Secrets().Manager(settings, s.Ref.Stack)
+	manager, err := a.Secrets().Manager(settings, s.Ref.Stack)
 	if err != nil {
 		return nil, err
 	}
-	return vault.Opener, nil
+	return manager.Opener, nil
 }

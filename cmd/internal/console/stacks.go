@@ -31,6 +31,7 @@ type MissingStackError struct {
 	Lost *backend.LostError // nil unless it has lost its state
 }
 
+// Error names the stack and the nearest name that exists.
 func (e *MissingStackError) Error() string {
 	if e.Lost != nil {
 		return e.Lost.Error()
@@ -158,7 +159,7 @@ func (a *Console) OpenOrImagine(p *project.Project, flag string) (s *Stack, chos
 	return &Stack{Project: p, Backend: b, Ref: ref, Missing: !exists}, chosen, err
 }
 
-// Realize creates a stack that is missing so far, and selects it unless another one was chosen.
+// Realize creates a stack that does not exist yet, and selects it unless another one was chosen.
 func (a *Console) Realize(ctx context.Context, s *Stack, chosen bool) error {
 	if !s.Missing {
 		return nil

@@ -54,7 +54,7 @@ func AdviseProject(err error) error {
 	return err
 }
 
-// SoundProject is openProject for commands that need no program: a faulty project file is reported and ends the
+// SoundProject is OpenProject for commands that need no program: it reports a faulty project file and ends the
 // command.
 func (a *Console) SoundProject(dir string) (*project.Project, error) {
 	p, diags, err := a.OpenProject(dir)
@@ -85,6 +85,7 @@ func (a *Console) OpenTarget(target string, o workspace.Options) (*workspace.Wor
 	return ws, AdviseProject(err)
 }
 
+// MustBeDir returns an error unless dir is a directory.
 func MustBeDir(dir string) error {
 	info, err := os.Stat(dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -73,6 +73,7 @@ type EmbeddedProviders interface {
 	Schema(name string) ([]byte, bool)
 }
 
+// Quit ends the process with an exit code.
 func (w *World) Quit(code int) {
 	if w.Exit != nil {
 		w.Exit(code)
@@ -101,12 +102,12 @@ func (w *World) Lookup(name string) (string, bool) {
 	return environ.List(w.Env).Lookup(name)
 }
 
-// env is an environment variable; empty when it is not set.
+// Getenv is an environment variable; empty when it is not set.
 func (w *World) Getenv(name string) string {
 	return environ.List(w.Env).Get(name)
 }
 
-// envTrue reports whether a boolean PULUMI_* variable is on (F7.15).
+// Enabled reports whether a boolean PULUMI_* variable is on (F7.15).
 func (w *World) Enabled(name string) bool {
 	return environ.List(w.Env).True(name)
 }

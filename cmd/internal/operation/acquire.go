@@ -105,7 +105,7 @@ func (p *Providers) permit(ctx context.Context, program *check.Program, base *st
 // Whereabouts says where a provider of a state would come from: builtIn if it is in this process. The error is a
 // *provider.MissingError if nothing on this machine has it. Nothing is started or downloaded.
 func (p *Providers) Whereabouts(pkg provider.Package) (builtIn bool, err error) {
-	if pkg.Name == "pulumi" || pkg.Name == dynamic.Package || p.Room(pkg.Name, pkg.Version, pkg.DownloadURL,
+	if pkg.Name == "pulumi" || pkg.Name == dynamic.Package || p.Embedded(pkg.Name, pkg.Version, pkg.DownloadURL,
 		pkg.Parameterization != nil) != nil {
 		return true, nil
 	}

@@ -143,7 +143,7 @@ func PlanAndApply(ctx context.Context, a *console.Console, o *Options, op Operat
 		}
 	}
 	if !o.SkipPreview {
-		outline := view.NewOutline(p.display.viewOptions(op.Planning), p.stage.secrets())
+		outline := view.NewOutline(p.display.viewOptions(op.Planning), p.sink.secrets())
 		if !o.Yes {
 			p.display.listen = outline.Event
 		}

@@ -154,7 +154,7 @@ func Drift(ctx context.Context, a *console.Console, o *Options) error {
 	if err != nil {
 		return err
 	}
-	loaded, err := p.Stack.Backend.Load(ctx, p.Stack.Ref, p.Vault.Opener)
+	loaded, err := p.Stack.Backend.Load(ctx, p.Stack.Ref, p.StackSecrets.Opener)
 	if err != nil {
 		return console.ExplainSecret(err, p.Stack.Ref.Stack)
 	}

@@ -25,6 +25,7 @@ import (
 // ImportPlaceholder is what `preview --import-file` writes in the place of IDs, for somebody to fill in.
 const ImportPlaceholder = "<PLACEHOLDER>"
 
+// ImportFileFlag adds --import-file.
 func ImportFileFlag(cmd *cobra.Command, o *Options) {
 	cmd.Flags().StringVar(&o.importFile, "import-file", "",
 		"write what the plan would create to this file, for import with --file; IDs are to be filled in")

@@ -18,6 +18,7 @@ type Operation struct {
 	Run      func(ctx context.Context, o engine.Options, program ProgramFunc) (*engine.Result, error)
 }
 
+// ProgramFunc runs a program against a monitor.
 type ProgramFunc = func(ctx context.Context, m monitor.Monitor) error
 
 var (

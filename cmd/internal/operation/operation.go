@@ -6,7 +6,7 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 )
 
-// operationOptions are the flags of everything that plans or applies.
+// Options are the flags of all commands that plan or apply.
 type Options struct {
 	Dir     string // of `run`
 	Stack   string

@@ -23,19 +23,19 @@ import (
 // and used by plan and apply, which run one of the engine's operations: against the state as it is, or in a session
 // that holds the stack's lock and takes the journal.
 type Pipeline struct {
-	Console   *console.Console
-	options   *Options
-	Workspace *workspace.Workspace
-	Stack     *console.Stack
-	Vault     *console.Vault
-	config    configuration
-	Providers *Providers
-	Program   *check.Program // nil for operations that run none
-	stage     *stage
-	display   *display
-	pending   *pendingWork
-	planFile  *planFile          // of --plan; nil without
-	bound     *engine.UpdatePlan // of --strict, once it was made; nil without
+	Console      *console.Console
+	options      *Options
+	Workspace    *workspace.Workspace
+	Stack        *console.Stack
+	StackSecrets *console.StackSecrets
+	config       configuration
+	Providers    *Providers
+	Program      *check.Program // nil for operations that run none
+	sink         *eventSink
+	display      *display
+	pending      *pendingWork
+	planFile     *planFile          // of --plan; nil without
+	bound        *engine.UpdatePlan // of --strict, once it was made; nil without
 	// wantsConfig says that the run was refused because configuration is missing.
 	wantsConfig bool
 	advised     bool // what is likely to surprise was told
@@ -71,15 +71,15 @@ func prepare(ctx context.Context, a *console.Console, o *Options, op Operation,
 	}
 	p.Providers = NewProviders(a, p.Workspace, func(m plugin.Message) {
 		defer a.Crashes.Guard()
-		p.stage.pluginMessage(m)
+		p.sink.pluginMessage(m)
 	}, o.trust())
 	if o.savePlan != "" {
 		p.Providers.used.keep()
 	}
 	own := backend.Ref{Project: p.Workspace.Project.Name.Text, Stack: p.Stack.Ref.Stack}
 	p.Providers.MayReadStack = o.mayReadStack(own)
-	p.Providers.acquireWith(a, lockDir(p.Workspace), acceptor(a, o, p.stage.waiting),
-		func(text string) { p.stage.tell(a.Streams.Err, text) })
+	p.Providers.acquireWith(a, lockDir(p.Workspace), acceptor(a, o, p.sink.waiting),
+		func(text string) { p.sink.tell(a.Streams.Err, text) })
 	if op.Entered != nil {
 		op.Entered(p)
 	}
@@ -91,11 +91,11 @@ func prepare(ctx context.Context, a *console.Console, o *Options, op Operation,
 
 // newPipeline is a pipeline before anything is read.
 func newPipeline(a *console.Console, o *Options, op Operation) *Pipeline {
-	p := &Pipeline{Console: a, options: o, stage: &stage{}}
+	p := &Pipeline{Console: a, options: o, sink: &eventSink{}}
 	document := o.PlanOnly || o.PreviewOnly || op.Kind == previewOperation.Kind
-	p.display = &display{console: a, options: o, stage: p.stage, document: document, config: &p.config}
+	p.display = &display{console: a, options: o, sink: p.sink, document: document, config: &p.config}
 	p.pending = &pendingWork{console: a, out: a.Streams.Err, options: o, document: document,
-		hide:    func(text string) string { return p.stage.secrets().Hide(text) },
+		hide:    func(text string) string { return p.sink.secrets().Hide(text) },
 		answers: map[urn.URN]engine.Decision{},
 		resolve: func(ctx context.Context, base *state.Snapshot, words map[urn.URN]engine.Decision) (*state.Snapshot,
 			[]engine.Resolution, error) {
@@ -139,7 +139,7 @@ func (p *Pipeline) configure() error {
 		return err
 	}
 	name := p.Stack.Ref.Stack
-	if p.Vault, err = p.Console.Secrets().Manager(p.config.settings, name); err != nil {
+	if p.StackSecrets, err = p.Console.Secrets().Manager(p.config.settings, name); err != nil {
 		return err
 	}
 	found, err := p.openConfig()
@@ -197,7 +197,7 @@ func (p *Pipeline) readSettings() (diag.Diagnostics, error) {
 // openConfig opens the configuration that the settings have.
 func (p *Pipeline) openConfig() (diag.Diagnostics, error) {
 	name := p.Stack.Ref.Stack
-	values, found, err := project.Merge(p.Workspace.Project, p.config.settings, name, p.Vault)
+	values, found, err := project.Merge(p.Workspace.Project, p.config.settings, name, p.StackSecrets)
 	if err != nil {
 		return nil, console.ExplainSecret(err, name)
 	}
@@ -208,7 +208,7 @@ func (p *Pipeline) openConfig() (diag.Diagnostics, error) {
 // check compiles the program, tells everything that is wrong and goes on only when nothing is.
 func (p *Pipeline) check(ctx context.Context) error {
 	for _, text := range p.config.secrets() { // which the compiler is given
-		p.stage.secrets().LearnText(text)
+		p.sink.secrets().LearnText(text)
 	}
 	texts, _ := p.config.engine()
 	uncompiled := p.Workspace.Compile(ctx, workspace.Run{

@@ -15,10 +15,12 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
+// SavePlanFlag adds --save-plan.
 func SavePlanFlag(cmd *cobra.Command, o *Options) {
 	cmd.Flags().StringVar(&o.savePlan, "save-plan", "", "write the plan to this file, for --plan of up and run")
 }
 
+// PlanFlag adds --plan.
 func PlanFlag(cmd *cobra.Command, o *Options) {
 	cmd.Flags().StringVar(&o.plan, "plan", "",
 		"do what this file says, which preview has written with --save-plan, or nothing")

@@ -28,10 +28,10 @@ const PulumiVersion = "3.260.0"
 // Providers decides which provider serves a package: an installed plugin or an explicit version or download URL wins
 // over what is built in (D8). It is safe for concurrent use.
 type Providers struct {
-	used   usedPlugins
-	finder plugin.Finder
-	rooms  []console.EmbeddedProviders // in this process, in order of preference
-	Given  *GivenSchemas               // schemas that the command line names; nil for none
+	used      usedPlugins
+	finder    plugin.Finder
+	inProcess []console.EmbeddedProviders // in this process, in order of preference
+	Given     *GivenSchemas               // schemas that the command line names; nil for none
 
 	MayReadStack func(name string) error // an error for a stack that the program may not read; nil allows all
 	trace        *os.File                // every call to a plugin, with PULUMI_DEBUG_GRPC; nil for none
@@ -142,7 +142,8 @@ func NewProviders(a *console.Console, ws *workspace.Workspace, log func(plugin.M
 			AskOnce: trust >= Careful},
 		trust: trust, trace: trace, Paths: paths,
 		Sources: files, dynamic: dynamic.NewLoader(beside),
-		rooms: append(append([]console.EmbeddedProviders(nil), a.World.Embedded...), builtIn{embedded.NewLoader(inProcess)}),
+		inProcess: append(append([]console.EmbeddedProviders(nil), a.World.Embedded...),
+			builtIn{embedded.NewLoader(inProcess)}),
 	}
 }
 
@@ -196,29 +197,29 @@ func (p *Providers) Close() error {
 	return err
 }
 
-// Room is the in-process provider that serves a package; nil when a plugin does, or nothing.
-func (p *Providers) Room(name, version, url string, parameterized bool) console.EmbeddedProviders {
+// Embedded is the in-process provider that serves a package; nil when a plugin does, or nothing.
+func (p *Providers) Embedded(name, version, url string, parameterized bool) console.EmbeddedProviders {
 	if parameterized || url != "" || p.Paths.has(name) {
 		return nil
 	}
-	for _, room := range p.rooms {
-		if _, found := room.Schema(name); !found {
+	for _, own := range p.inProcess {
+		if _, found := own.Schema(name); !found {
 			continue
 		}
-		if version != "" && !servesVersion(room, name, version) {
+		if version != "" && !servesVersion(own, name, version) {
 			return nil
 		}
 		if _, err := p.finder.Host.Find(name, version); err == nil {
 			return nil
 		}
-		return room
+		return own
 	}
 	return nil
 }
 
 // servesVersion reports whether an in-process provider stands for that version of its public package.
-func servesVersion(room console.EmbeddedProviders, name, version string) bool {
-	versioned, ok := room.(interface {
+func servesVersion(own console.EmbeddedProviders, name, version string) bool {
+	versioned, ok := own.(interface {
 		Version(name string) (string, bool)
 	})
 	if !ok {
@@ -236,8 +237,8 @@ func (p *Providers) Load(ctx context.Context, pkg provider.Package) (provider.Pr
 	if pkg.Name == dynamic.Package {
 		return p.dynamic.Load(ctx, pkg)
 	}
-	if room := p.Room(pkg.Name, pkg.Version, pkg.DownloadURL, pkg.Parameterization != nil); room != nil {
-		return room.Load(ctx, pkg)
+	if own := p.Embedded(pkg.Name, pkg.Version, pkg.DownloadURL, pkg.Parameterization != nil); own != nil {
+		return own.Load(ctx, pkg)
 	}
 	if err := p.notePlugin(pkg); err != nil {
 		return nil, err
@@ -288,14 +289,14 @@ func (p *Providers) openSchema(ctx context.Context, d schema.Descriptor) (*schem
 	if err := p.Paths.bar(d.Name); err != nil {
 		return nil, err
 	}
-	if room := p.Room(d.Name, d.Version, d.DownloadURL, d.Parameterization != nil); room != nil {
-		text, _ := room.Schema(d.Name)
+	if own := p.Embedded(d.Name, d.Version, d.DownloadURL, d.Parameterization != nil); own != nil {
+		text, _ := own.Schema(d.Name)
 		return schema.Parse(text)
 	}
 	return p.finder.Schema(ctx, d)
 }
 
-// FetchSchema is the text of what openSchema finds, for anyone who needs it whole.
+// FetchSchema returns the whole text of a package's schema.
 func (p *Providers) FetchSchema(ctx context.Context, d schema.Descriptor) ([]byte, error) {
 	if path := p.Given.find(d); path != "" {
 		return plugin.ReadSchemaFile(path)
@@ -303,8 +304,8 @@ func (p *Providers) FetchSchema(ctx context.Context, d schema.Descriptor) ([]byt
 	if text := p.parameterizedText(d); text != nil {
 		return text, nil
 	}
-	if room := p.Room(d.Name, d.Version, d.DownloadURL, d.Parameterization != nil); room != nil {
-		text, _ := room.Schema(d.Name)
+	if own := p.Embedded(d.Name, d.Version, d.DownloadURL, d.Parameterization != nil); own != nil {
+		text, _ := own.Schema(d.Name)
 		return text, nil
 	}
 	if err := p.Paths.bar(d.Name); err != nil {

@@ -54,11 +54,11 @@ func (c contents) open(ctx context.Context, uri string) (io.ReadCloser, error) {
 	return nil, fmt.Errorf("%s: content can be read from file, http and https, not from %q", uri, u.Scheme)
 }
 
-// otherStacks reads the stacks of a backend for the program of one of them, whose vault opens what it can.
+// otherStacks reads the stacks of a backend for the program of one of them, whose manager opens what it can.
 type otherStacks struct {
 	backend *backend.Backend
 	project string
-	vault   *console.Vault
+	manager *console.StackSecrets
 	mayRead func(name string) error // an error for a stack that the program may not read; nil allows all
 	planned *Neighbours             // stacks of the same preview; nil for none
 }
@@ -73,7 +73,7 @@ func (s otherStacks) load(ctx context.Context, name string) (*state.Snapshot, er
 			return nil, err
 		}
 	}
-	other := s.vault.Of(ref.Stack, ref.Project)
+	other := s.manager.Of(ref.Stack, ref.Project)
 	loaded, err := s.backend.Load(ctx, ref, other.Opener)
 	if err != nil {
 		return nil, console.ExplainSecret(err, ref.Stack)

@@ -42,7 +42,7 @@ func (p *Pipeline) plan(ctx context.Context, op Operation) (*engine.Result, erro
 
 // load reads the stack's state, in a sound order.
 func (p *Pipeline) load(ctx context.Context) (*state.Snapshot, error) {
-	loaded, err := p.Stack.Backend.Load(ctx, p.Stack.Ref, p.Vault.Opener)
+	loaded, err := p.Stack.Backend.Load(ctx, p.Stack.Ref, p.StackSecrets.Opener)
 	if err != nil {
 		return nil, console.ExplainSecret(err, p.Stack.Ref.Stack)
 	}
@@ -58,7 +58,7 @@ func (p *Pipeline) load(ctx context.Context) (*state.Snapshot, error) {
 // apply runs an operation in a session, and leaves state and history behind.
 func (p *Pipeline) apply(ctx context.Context, op Operation) (_ *engine.Result, err error) {
 	session, err := beginSession(ctx, p.Console.Streams.Err, p.Stack, p.options.LockTimeout,
-		backend.BeginOptions{Command: op.Kind, Secrets: p.Vault, Open: p.Vault.Opener})
+		backend.BeginOptions{Command: op.Kind, Secrets: p.StackSecrets, Open: p.StackSecrets.Opener})
 	if err != nil {
 		return nil, adviseRepair(console.ExplainSecret(err, p.Stack.Ref.Stack))
 	}
@@ -106,7 +106,7 @@ func (p *Pipeline) canSeal() error {
 	if !any {
 		return nil
 	}
-	_, err := p.Vault.Encrypt("")
+	_, err := p.StackSecrets.Encrypt("")
 	if err == nil {
 		return nil
 	}
@@ -144,22 +144,22 @@ func (p *Pipeline) operate(ctx context.Context, op Operation, o engine.Options) 
 	}
 	defer unfold()
 	shown := p.display.show(name, o.DryRun, final)
-	p.stage.enter(shown)
-	defer p.stage.leave()
+	p.sink.enter(shown)
+	defer p.sink.leave()
 
 	p.describe(&o)
-	o.Events = p.stage.event
-	guarded := guard.New(guard.Options{Secrets: p.stage.secrets(), Open: dynamic.Open, Patience: p.Console.World.Patience,
+	o.Events = p.sink.event
+	guarded := guard.New(guard.Options{Secrets: p.sink.secrets(), Open: dynamic.Open, Patience: p.Console.World.Patience,
 		Slow: func(w guard.Wait) {
 			defer p.Console.Crashes.Guard()
-			p.stage.event(&engine.Message{URN: w.URN, Severity: diag.Info, Text: w.String()})
+			p.sink.event(&engine.Message{URN: w.URN, Severity: diag.Info, Text: w.String()})
 		}})
 	o.Providers = guarded.Loader(o.Providers)
 	defer guarded.Watch()()
 	o.ContinueOnError, o.Retry = p.options.ContinueOnError, p.pending.retry
 	p.options.Scope.apply(&o)
 	if p.planFile != nil {
-		plan, err := p.planFile.decoded(p.Vault)
+		plan, err := p.planFile.decoded(p.StackSecrets)
 		if err != nil {
 			return nil, console.ExplainSecret(err, p.Stack.Ref.Stack)
 		}
@@ -213,7 +213,7 @@ func (p *Pipeline) savePlan(plan *engine.UpdatePlan, base *state.Snapshot) error
 		return err
 	}
 	m := state.NewManifest("yamlhost/"+p.Console.Version(), p.Console.Now().UTC())
-	f, err := newPlanFile(plan, m, p.config.record(), binding, p.Vault)
+	f, err := newPlanFile(plan, m, p.config.record(), binding, p.StackSecrets)
 	if err != nil {
 		return console.ExplainSecret(err, p.Stack.Ref.Stack)
 	}
@@ -229,7 +229,7 @@ func (p *Pipeline) savePlan(plan *engine.UpdatePlan, base *state.Snapshot) error
 // saveCreates writes what a plan would create where --import-file says.
 func (p *Pipeline) saveCreates(w *wantedCreates) error {
 	name := p.options.importFile
-	waiting, err := w.save(p.Console, name, p.Vault)
+	waiting, err := w.save(p.Console, name, p.StackSecrets)
 	if err != nil || p.options.Json {
 		return console.ExplainSecret(err, p.Stack.Ref.Stack)
 	}
@@ -240,7 +240,7 @@ func (p *Pipeline) saveCreates(w *wantedCreates) error {
 
 // others reads the stacks beside the one that is operated on.
 func (p *Pipeline) others() otherStacks {
-	return otherStacks{backend: p.Stack.Backend, project: p.Workspace.Project.Name.Text, vault: p.Vault,
+	return otherStacks{backend: p.Stack.Backend, project: p.Workspace.Project.Name.Text, manager: p.StackSecrets,
 		mayRead: p.Providers.MayReadStack, planned: p.options.Neighbours}
 }
 
@@ -260,7 +260,7 @@ func (p *Pipeline) describe(o *engine.Options) {
 		o.AllowFile = func(path string) error { return confine.Path(p.Workspace.Project.Dir, path) }
 	}
 	o.Crash = p.Console.Crashes.Crash
-	known := p.stage.secrets()
+	known := p.sink.secrets()
 	for _, text := range p.config.secrets() {
 		known.LearnText(text)
 	}
@@ -290,7 +290,7 @@ func (p *Pipeline) runProgram(server *monitorServer) ProgramFunc {
 			Limits: builtins.Limits{Value: p.options.MaxValue << 20, Steps: p.options.MaxSteps},
 		})
 		p.display.found(diags)
-		p.stage.skip(p.Stack.Ref.Stack, p.Workspace.Project.Name.Text, result.SkippedResources)
+		p.sink.skip(p.Stack.Ref.Stack, p.Workspace.Project.Name.Text, result.SkippedResources)
 		if result.Failed > 0 || diags.HasErrors() {
 			return monitor.ErrReported
 		}

@@ -22,7 +22,7 @@ func (s *display) discreetErr() (w io.Writer, flush func() error) {
 	if s.options.ShowSecrets {
 		return s.console.Screen, func() error { return nil }
 	}
-	hiding := mask.NewWriter(s.console.Screen, s.stage.secrets())
+	hiding := mask.NewWriter(s.console.Screen, s.sink.secrets())
 	return hiding, hiding.Flush
 }
 
@@ -76,7 +76,7 @@ func (s *display) found(diags diag.Diagnostics) {
 			continue
 		}
 		if d.Severity <= diag.Info {
-			s.stage.event(s.messageOf(d))
+			s.sink.event(s.messageOf(d))
 		}
 		if s.noted == nil {
 			s.noted = make(map[string]bool)
@@ -92,12 +92,12 @@ func (s *display) programSays(_ context.Context, m eval.Message) {
 	if m.URN == "" && m.Severity < diag.Info {
 		shown.Position = s.messageOf(diag.Diagnostic{Severity: m.Severity, Subject: m.At}).Position
 	}
-	s.stage.event(shown)
+	s.sink.event(shown)
 }
 
 // hookSays shows a line that the command of a hook has written.
 func (s *display) hookSays(line string) {
-	s.stage.event(&engine.Message{Severity: diag.Info, Text: line})
+	s.sink.event(&engine.Message{Severity: diag.Info, Text: line})
 }
 
 // messageOf is a finding as an event.

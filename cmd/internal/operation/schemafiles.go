@@ -20,6 +20,7 @@ type SchemaFlags struct {
 	dirs  []string
 }
 
+// Register adds the flags to a command.
 func (f *SchemaFlags) Register(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&f.files, "schema", nil,
 		"take a package's schema from this file (JSON, may be gzipped); may be repeated")

@@ -38,6 +38,7 @@ func ReplaceFlags(cmd *cobra.Command, o *Options) {
 	f.StringArrayVar(&o.Scope.targetReplace, "target-replace", nil, "as --target and --replace together")
 }
 
+// ProtectFlag adds --ignore-protect.
 func ProtectFlag(cmd *cobra.Command, o *Options) {
 	cmd.Flags().BoolVar(&o.Scope.ignoreProtect, "ignore-protect", false,
 		"delete and replace protected resources like others")
@@ -48,6 +49,7 @@ func ProgramFlag(a *console.Console, cmd *cobra.Command, o *Options, help string
 	cmd.Flags().BoolVar(&o.Scope.runProgram, "run-program", a.World.Enabled("PULUMI_RUN_PROGRAM"), help)
 }
 
+// PendingFlags adds the flags that say what becomes of creations that an earlier run left open.
 func PendingFlags(cmd *cobra.Command, o *Options) {
 	f := cmd.Flags()
 	f.BoolVar(&o.Scope.clearPendingCreates, "clear-pending-creates", false,

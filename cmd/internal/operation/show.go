@@ -25,7 +25,7 @@ type shownView struct {
 type display struct {
 	console   *console.Console
 	options   *Options
-	stage     *stage
+	sink      *eventSink
 	document  bool // the plan is all there will be, and with --json makes one document
 	config    *configuration
 	workspace *workspace.Workspace
@@ -48,7 +48,7 @@ func (s *display) show(name string, plan, final bool) *shownView {
 			known = append(known, s.messageOf(d))
 		}
 	}
-	told, ended := s.console.Reports.Phase(o, s.stage.secrets(), known)
+	told, ended := s.console.Reports.Phase(o, s.sink.secrets(), known)
 	event, closing := s.terminalView(o, document, final, known)
 	return &shownView{
 		event: func(e engine.Event) {
@@ -67,7 +67,7 @@ func (s *display) show(name string, plan, final bool) *shownView {
 func (s *display) viewOptions(name string) view.Options {
 	a, o := s.console, s.options
 	columns, lines := a.Size()
-	known := s.stage.secrets()
+	known := s.sink.secrets()
 	for _, text := range s.config.secrets() {
 		known.LearnText(text)
 	}
@@ -109,10 +109,10 @@ func (s *display) terminalView(o view.Options, document, final bool, known []*en
 	a := s.console
 	if s.options.Json {
 		if document && !a.World.Enabled("PULUMI_ENABLE_STREAMING_JSON_PREVIEW") {
-			digest := report.NewDigest(o, s.stage.secrets())
+			digest := report.NewDigest(o, s.sink.secrets())
 			return report.AfterPrelude(digest.Event, known), func() error { return digest.Write(a.Streams.Out) }
 		}
-		lines := report.NewLines(a.Streams.Out, o, s.stage.secrets())
+		lines := report.NewLines(a.Streams.Out, o, s.sink.secrets())
 		return report.AfterPrelude(lines.Event, known), func() error { return nil }
 	}
 	progress, flush := s.discreetErr()
@@ -122,7 +122,7 @@ func (s *display) terminalView(o view.Options, document, final bool, known []*en
 	}
 	flushOut := func() error { return nil }
 	if o.Plan && !s.options.ShowSecrets { // its changes say more than outputs do
-		hiding := mask.NewWriter(o.Out, s.stage.secrets())
+		hiding := mask.NewWriter(o.Out, s.sink.secrets())
 		o.Out, flushOut = hiding, hiding.Flush
 	}
 	v := view.New(o)

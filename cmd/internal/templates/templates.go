@@ -161,6 +161,7 @@ type FaultyError struct {
 	Found diag.Diagnostics
 }
 
+// Error is the first finding.
 func (e *FaultyError) Error() string {
 	return fmt.Sprintf("the template is faulty: %s", e.Found[0].Summary)
 }

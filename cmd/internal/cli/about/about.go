@@ -18,6 +18,7 @@ type aboutOptions struct {
 	json  bool
 }
 
+// NewAbout makes the command about.
 func NewAbout(_ *console.Console, run func(context.Context, *aboutOptions) error) *cobra.Command {
 	o := &aboutOptions{}
 	cmd := &cobra.Command{

@@ -17,6 +17,7 @@ type accountOptions struct {
 	json  bool
 }
 
+// NewLogin makes the command login.
 func NewLogin(_ *console.Console, run func(context.Context, *accountOptions) error) *cobra.Command {
 	o := &accountOptions{}
 	cmd := &cobra.Command{
@@ -44,6 +45,7 @@ func storesOfThisBuild() string {
 	return "This build knows " + strings.Join(known, "://, ") + "://."
 }
 
+// NewLogout makes the command logout.
 func NewLogout(_ *console.Console, run func(context.Context, *accountOptions) error) *cobra.Command {
 	o := &accountOptions{}
 	cmd := &cobra.Command{
@@ -59,6 +61,7 @@ func NewLogout(_ *console.Console, run func(context.Context, *accountOptions) er
 	return cmd
 }
 
+// NewWhoami makes the command whoami.
 func NewWhoami(_ *console.Console, run func(context.Context, *accountOptions) error) *cobra.Command {
 	o := &accountOptions{}
 	cmd := &cobra.Command{
@@ -94,6 +97,7 @@ func Login(_ context.Context, a *console.Console, o *accountOptions) error {
 	return nil
 }
 
+// Logout forgets a backend.
 func Logout(_ context.Context, a *console.Console, o *accountOptions) error {
 	if o.local {
 		o.url = console.DefaultBackend
@@ -110,6 +114,7 @@ func Logout(_ context.Context, a *console.Console, o *accountOptions) error {
 	return nil
 }
 
+// Whoami shows who is signed in to the backend.
 func Whoami(_ context.Context, a *console.Console, o *accountOptions) error {
 	p, _, err := a.OpenProject(a.World.Dir)
 	if err != nil {

@@ -16,6 +16,7 @@ type cancelOptions struct {
 	yes   bool
 }
 
+// NewCancel makes the command cancel.
 func NewCancel(a *console.Console, run func(context.Context, *cancelOptions) error) *cobra.Command {
 	o := &cancelOptions{}
 	cmd := &cobra.Command{

@@ -29,6 +29,7 @@ type importOptions struct {
 	args              []string
 }
 
+// NewImport makes the command import.
 func NewImport(a *console.Console, run func(context.Context, *importOptions) error) *cobra.Command {
 	o := &importOptions{}
 	cmd := &cobra.Command{
@@ -77,6 +78,7 @@ type importFile struct {
 	Resources []ImportEntry      `json:"resources"`
 }
 
+// ImportEntry is one resource of an import file (F7.13).
 type ImportEntry struct {
 	Type              string                      `json:"type"`
 	Name              string                      `json:"name"`
@@ -386,7 +388,7 @@ func (i *Importing) values(raw json.RawMessage) (value.Value, error) {
 	if len(raw) == 0 {
 		return value.Null, nil
 	}
-	v, err := state.DecodeValue(raw, i.pipeline.Vault)
+	v, err := state.DecodeValue(raw, i.pipeline.StackSecrets)
 	if err == nil && !v.Is(value.KindMap) {
 		err = errors.New("it must be an object")
 	}

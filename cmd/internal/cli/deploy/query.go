@@ -130,7 +130,7 @@ func (s *search) ask(ctx context.Context, p *operation.Pipeline, base *state.Sna
 	}
 	if len(q.Filter) > 0 {
 		var err error
-		if asked.Query, err = state.DecodeValue(q.Filter, p.Vault); err != nil {
+		if asked.Query, err = state.DecodeValue(q.Filter, p.StackSecrets); err != nil {
 			fault(diag.WrongKind, q.At, "the query cannot be sent to a provider: "+err.Error(), "")
 		}
 	}

@@ -17,6 +17,7 @@ type explainOptions struct {
 	json bool
 }
 
+// NewExplain makes the command explain.
 func NewExplain(_ *console.Console, run func(context.Context, *explainOptions) error) *cobra.Command {
 	o := &explainOptions{}
 	cmd := &cobra.Command{

@@ -20,6 +20,7 @@ type functionsOptions struct {
 	json bool
 }
 
+// NewFunctions makes the command functions.
 func NewFunctions(_ *console.Console, run func(context.Context, *functionsOptions) error) *cobra.Command {
 	o := &functionsOptions{}
 	cmd := &cobra.Command{

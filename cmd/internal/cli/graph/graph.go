@@ -26,6 +26,7 @@ type graphOptions struct {
 	several  fleet.Selection
 }
 
+// NewGraph makes the command graph.
 func NewGraph(_ *console.Console, run func(context.Context, *graphOptions) error) *cobra.Command {
 	o := &graphOptions{target: "."}
 	cmd := &cobra.Command{

@@ -26,6 +26,7 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
+// NewLSP makes the command lsp.
 func NewLSP(_ *console.Console, run func(context.Context) error) *cobra.Command {
 	return &cobra.Command{
 		Use:   "lsp",
@@ -87,6 +88,7 @@ type KeptSchemas struct {
 	missing bool // a package was not found; guarded by mu
 }
 
+// Load loads a package and notes a failure, so that Forget can drop the schemas that were not found.
 func (k *KeptSchemas) Load(ctx context.Context, d schema.Descriptor) (*schema.Package, error) {
 	pkg, err := k.Loader.Load(ctx, d)
 	if err != nil && ctx.Err() == nil {
@@ -103,6 +105,7 @@ func (k *KeptSchemas) incomplete() bool {
 	return k.missing || k.damaged()
 }
 
+// Close ends the providers of all projects.
 func (o *ProgramOpener) Close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -32,13 +32,13 @@ type survey struct {
 	Project string `json:"project"`
 	Backend string `json:"backend,omitempty"` // without what signs in
 	// nothing is in the way: no finding is of the grades changes, missing and refused
-	Ready    bool           `json:"ready"`
-	Stacks   []stackVerdict `json:"stacks"`
-	Findings []finding      `json:"findings"`
+	Ready    bool          `json:"ready"`
+	Stacks   []stackResult `json:"stacks"`
+	Findings []finding     `json:"findings"`
 }
 
-// stackVerdict says whether a stack can be operated on here as it is.
-type stackVerdict struct {
+// stackResult says whether a stack can be operated on here as it is.
+type stackResult struct {
 	Name      string `json:"name"`
 	Resources int    `json:"resources"`
 	Ready     bool   `json:"ready"`

@@ -68,7 +68,7 @@ func Migrate(ctx context.Context, a *console.Console, o *options) error {
 	if err != nil {
 		return err
 	}
-	v := &visit{Console: a, options: o, given: given, survey: &survey{Stacks: []stackVerdict{}}}
+	v := &visit{Console: a, options: o, given: given, survey: &survey{Stacks: []stackResult{}}}
 	if err := v.look(ctx); err != nil {
 		return err
 	}
@@ -251,7 +251,7 @@ func (v *visit) lookStack(ctx context.Context, b *backend.Backend, ref backend.R
 	if err == nil { // else the configuration has the same to say about secrets
 		v.lookProgram(ctx, ref.Stack)
 	}
-	v.survey.Stacks = append(v.survey.Stacks, stackVerdict{ref.Stack, resources, v.survey.stands(from)})
+	v.survey.Stacks = append(v.survey.Stacks, stackResult{ref.Stack, resources, v.survey.stands(from)})
 }
 
 func (v *visit) lookState(part string, b *backend.Backend, ref backend.Ref, loaded *backend.Loaded) {

@@ -28,6 +28,7 @@ type schemaOptions struct {
 	all        bool
 }
 
+// NewSchema makes the command schema.
 func NewSchema(_ *console.Console, run func(context.Context, *schemaOptions) error) *cobra.Command {
 	o := &schemaOptions{}
 	cmd := &cobra.Command{
@@ -79,6 +80,7 @@ type (
 		Resources []string `json:"resources"`
 		Functions []string `json:"functions"`
 	}
+	// MemberRecord is a member of a package in JSON, a contract for machines.
 	MemberRecord struct {
 		Kind        string           `json:"kind"` // resource, function, object or enum
 		Token       string           `json:"token"`

@@ -38,6 +38,7 @@ type stackOptions struct {
 	removeBackups   bool
 }
 
+// NewStack makes the command stack and the commands below it.
 func NewStack(a *console.Console) *cobra.Command {
 	o := &stackOptions{}
 	cmd := &cobra.Command{

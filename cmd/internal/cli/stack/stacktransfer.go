@@ -103,12 +103,12 @@ func stackImport(ctx context.Context, a *console.Console, o *stackOptions) error
 	if err := a.Report(diags); err != nil {
 		return err
 	}
-	vault, err := a.Secrets().Manager(settings, s.Ref.Stack)
+	manager, err := a.Secrets().Manager(settings, s.Ref.Stack)
 	if err != nil {
 		return err
 	}
 	done, err := s.Backend.Import(ctx, s.Ref, text, backend.ImportOptions{
-		Force: o.force, Begin: backend.BeginOptions{Command: "import", Secrets: vault, Open: vault.Opener},
+		Force: o.force, Begin: backend.BeginOptions{Command: "import", Secrets: manager, Open: manager.Opener},
 	})
 	if err != nil {
 		return console.ExplainSecret(err, s.Ref.Stack)

@@ -275,8 +275,8 @@ func moveBetween(ctx context.Context, a *console.Console, from, to *console.Stac
 		if err != nil {
 			return backend.BeginOptions{}, err
 		}
-		vault, err := a.Secrets().Manager(settings, s.Ref.Stack)
-		return backend.BeginOptions{Command: "state move", Secrets: vault, Open: vault.Opener}, err
+		manager, err := a.Secrets().Manager(settings, s.Ref.Stack)
+		return backend.BeginOptions{Command: "state move", Secrets: manager, Open: manager.Opener}, err
 	}
 	source, err := begin(from)
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// stage is where events meet the view of the operation under way: those of the engine, of the program and of plugins,
-// one at a time. Outside of an operation events are dropped.
-type stage struct {
+// eventSink is where events meet the view of the operation under way: those of the engine, of the program and of
+// plugins, one at a time. Outside of an operation events are dropped.
+type eventSink struct {
 	mu      sync.Mutex
 	shown   *shownView
 	skipped []urn.URN // what the program left out because of what failed before, for the summary (A1)
@@ -23,7 +23,7 @@ type stage struct {
 }
 
 // secrets are what is known to be secret, for all operations of a command.
-func (s *stage) secrets() *mask.Masker {
+func (s *eventSink) secrets() *mask.Masker {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.masker == nil {
@@ -33,7 +33,7 @@ func (s *stage) secrets() *mask.Masker {
 }
 
 // skip notes resources by their names that the program did not even register.
-func (s *stage) skip(stack, project string, names []string) {
+func (s *eventSink) skip(stack, project string, names []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, name := range names {
@@ -41,15 +41,15 @@ func (s *stage) skip(stack, project string, names []string) {
 	}
 }
 
-func (s *stage) enter(v *shownView) {
+func (s *eventSink) enter(v *shownView) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.shown = v
 }
 
-func (s *stage) leave() { s.enter(nil) }
+func (s *eventSink) leave() { s.enter(nil) }
 
-func (s *stage) event(e engine.Event) {
+func (s *eventSink) event(e engine.Event) {
 	e = withoutSecrets(s.secrets(), e)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,7 +67,7 @@ func (s *stage) event(e engine.Event) {
 }
 
 // tell shows a line as a message of the operation under way; between operations, on out.
-func (s *stage) tell(out io.Writer, text string) {
+func (s *eventSink) tell(out io.Writer, text string) {
 	if s.waiting() {
 		fmt.Fprintln(out, text)
 		return
@@ -76,14 +76,14 @@ func (s *stage) tell(out io.Writer, text string) {
 }
 
 // waiting reports whether no operation is being shown.
-func (s *stage) waiting() bool {
+func (s *eventSink) waiting() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.shown == nil
 }
 
 // pluginMessage shows what a plugin says.
-func (s *stage) pluginMessage(m plugin.Message) {
+func (s *eventSink) pluginMessage(m plugin.Message) {
 	e := &engine.Message{URN: m.URN, Text: m.Text, Ephemeral: m.Ephemeral}
 	switch m.Severity {
 	case plugin.Error:

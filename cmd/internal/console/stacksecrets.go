@@ -12,9 +12,9 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// Vault is a stack's secrets manager: what its settings file says or, where that says nothing, what its state says. It
-// asks for a passphrase only when something has to be sealed or opened (D3). It is safe for concurrent use.
-type Vault struct {
+// StackSecrets is a stack's secrets manager: what its settings file says or, where that says nothing, what its state
+// says. It asks for a passphrase only when something has to be sealed or opened (D3). It is safe for concurrent use.
+type StackSecrets struct {
 	Options secrets.Options
 
 	mu      sync.Mutex // guards what follows
@@ -26,16 +26,16 @@ type Vault struct {
 	passphrases func(stack, project string) secrets.PassphraseSource
 }
 
-// Of is a vault for another stack: what this one can open it opens alike, and a passphrase is asked for by its name.
-func (v *Vault) Of(stack, project string) *Vault {
+// Of is a manager for another stack: what this one can open it opens alike, and a passphrase is asked for by its name.
+func (v *StackSecrets) Of(stack, project string) *StackSecrets {
 	options := v.Options
 	if v.passphrases != nil {
 		options.Passphrase = v.passphrases(stack, project)
 	}
-	return &Vault{Options: options, Current: v.Manager(), passphrases: v.passphrases}
+	return &StackSecrets{Options: options, Current: v.Manager(), passphrases: v.passphrases}
 }
 
-var _ secrets.Manager = (*Vault)(nil)
+var _ secrets.Manager = (*StackSecrets)(nil)
 
 // SecretsProviderHelp tells the providers of this build.
 func SecretsProviderHelp() string {
@@ -43,20 +43,21 @@ func SecretsProviderHelp() string {
 		"://)"
 }
 
-func (v *Vault) Manager() secrets.Manager {
+// Manager is the manager that is in use at the moment.
+func (v *StackSecrets) Manager() secrets.Manager {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.Current
 }
 
 // Type is the manager's.
-func (v *Vault) Type() string { return v.Manager().Type() }
+func (v *StackSecrets) Type() string { return v.Manager().Type() }
 
 // State is the manager's.
-func (v *Vault) State() json.RawMessage { return v.Manager().State() }
+func (v *StackSecrets) State() json.RawMessage { return v.Manager().State() }
 
 // Encrypt seals text. If another process has decided meanwhile how that is done for this stack, it is done so.
-func (v *Vault) Encrypt(plaintext string) (string, error) {
+func (v *StackSecrets) Encrypt(plaintext string) (string, error) {
 	m := v.Manager()
 	text, err := m.Encrypt(plaintext)
 	if !errors.Is(err, errOvertaken) {
@@ -77,10 +78,12 @@ func (v *Vault) Encrypt(plaintext string) (string, error) {
 }
 
 // Decrypt opens text.
-func (v *Vault) Decrypt(ciphertext string) (string, error) { return v.Manager().Decrypt(ciphertext) }
+func (v *StackSecrets) Decrypt(ciphertext string) (string, error) {
+	return v.Manager().Decrypt(ciphertext)
+}
 
 // Opener gives the manager that a state names, which takes over where the settings file says nothing.
-func (v *Vault) Opener(p state.SecretsProvider) (secrets.Manager, error) {
+func (v *StackSecrets) Opener(p state.SecretsProvider) (secrets.Manager, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if p.Type == v.Current.Type() && string(p.State) == string(v.Current.State()) {
