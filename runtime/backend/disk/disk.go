@@ -78,7 +78,29 @@ func (Real) ModTime(path string) (time.Time, error) {
 func (Real) Mkdir(path string) error { return os.Mkdir(path, 0o700) }
 
 func (Real) Create(path string) (journal.File, error) {
-	return os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	return &file{File: f}, nil
+}
+
+// file is one that is being written. Its first Sync makes all of it durable. Later ones do without what nobody needs to
+// read it, which is its times: a journal has a sync for nearly every step.
+type file struct {
+	*os.File
+	synced bool
+}
+
+// Sync makes durable what was written before. It is not safe for concurrent use.
+func (f *file) Sync() (err error) {
+	if f.synced {
+		return syncData(f.File)
+	}
+	if err = f.File.Sync(); err == nil {
+		f.synced = true
+	}
+	return err
 }
 
 // Rename follows a link at to: a file that is linked stays so, and what it links to gets the content.

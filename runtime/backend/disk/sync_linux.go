@@ -1,0 +1,28 @@
+package disk
+
+import (
+	"os"
+	"syscall"
+)
+
+// syncData makes durable what was written to a file, and of its metadata what is needed to read that: its size.
+func syncData(f *os.File) error {
+	connection, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var fault error
+	if err := connection.Control(func(fd uintptr) {
+		for {
+			if fault = syscall.Fdatasync(int(fd)); fault != syscall.EINTR {
+				return
+			}
+		}
+	}); err != nil {
+		return err
+	}
+	if fault != nil {
+		return pathFault("sync", f.Name(), fault)
+	}
+	return nil
+}

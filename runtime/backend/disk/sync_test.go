@@ -1,0 +1,36 @@
+package disk
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A file can be synced again and again, and says so when it cannot.
+func TestSyncAgain(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "journal")
+	f, err := Real{}.Create(path)
+	require.NoError(t, err)
+	for range 3 {
+		_, err = f.Write([]byte("x"))
+		require.NoError(t, err)
+		require.NoError(t, f.Sync())
+	}
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, "xxx", string(text))
+	require.NoError(t, f.Close())
+	require.Error(t, f.Sync())
+
+	_, err = Real{}.Create(filepath.Join(path, "below a file"))
+	require.Error(t, err)
+
+	read, write, err := os.Pipe() // which no disk is below of
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = errors.Join(read.Close(), write.Close()) })
+	require.Error(t, (&file{File: write, synced: true}).Sync())
+}
