@@ -122,7 +122,7 @@ func (b *Backend) RemoveArchive(digest string) error {
 	return nil
 }
 
-// archiveFolder is the folder of an archive; an error for what is no digest.
+// archiveFolder returns the folder of an archive; an error for what is no digest.
 func (b *files) archiveFolder(digest string) (string, error) {
 	if !digestPattern.MatchString(digest) {
 		return "", fmt.Errorf("%q is no digest of an archive", digest)

@@ -65,7 +65,7 @@ type schedule struct {
 
 var defaultSchedule = schedule{leastJournal: defaultLeastJournal, background: func(f func()) { go f() }}
 
-// under is the same backend for anyone who holds a lock: it changes nothing once the lock is lost.
+// under returns the same backend for anyone who holds a lock: it changes nothing once the lock is lost.
 func (b *Backend) under(held *heldLock) *Backend { return &Backend{held.fenced, b.schedule} }
 
 // Open makes the backend of a URL: file:// (F6.1, F6.2), or what Options.OpenObjects knows. A folder has to exist,
@@ -85,6 +85,7 @@ func Open(rawURL string, o Options) (*Backend, error) {
 	return open(rawURL, o, o.Disk)
 }
 
+// openObjects makes the backend of a store. It is asked for its layout at once, so that a wrong URL shows here.
 func openObjects(rawURL string, o Options, objects Objects) (*Backend, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -96,6 +97,7 @@ func openObjects(rawURL string, o Options, objects Objects) (*Backend, error) {
 	return b, err
 }
 
+// open makes the backend of a folder; see Open.
 func open(rawURL string, o Options, d disk.Disk) (*Backend, error) {
 	path, query, err := folderOf(rawURL, o)
 	if err != nil {
@@ -117,10 +119,10 @@ func open(rawURL string, o Options, d disk.Disk) (*Backend, error) {
 	return b, nil
 }
 
-// URL is the backend's URL as it was given; workspaces know it under that name (F6.15).
+// URL returns the backend's URL as it was given; workspaces know it under that name (F6.15).
 func (b *Backend) URL() string { return b.url }
 
-// PublicURL is the backend's URL for messages and reports.
+// PublicURL returns the backend's URL for messages and reports.
 func (b *Backend) PublicURL() string { return PublicURL(b.url) }
 
 // secretParameters are parameters of URLs that are nobody's business.
@@ -128,7 +130,7 @@ var secretParameters = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`([?&](?:ssl)?password)=[^&]*`)
 })
 
-// PublicURL is a backend's URL without the password that it may have in it, also if it is malformed.
+// PublicURL returns a backend's URL without the password that it may have in it, also if it is malformed.
 func PublicURL(rawURL string) string {
 	scheme, rest, found := strings.Cut(rawURL, "://")
 	if !found || scheme == "file" {
@@ -143,9 +145,10 @@ func PublicURL(rawURL string) string {
 	return scheme + "://" + rest
 }
 
-// Folder is the .pulumi folder, or what comes before the keys of objects in a store.
+// Folder returns the .pulumi folder, or what comes before the keys of objects in a store.
 func (b *Backend) Folder() string { return b.root }
 
+// folderOf reads the URL of a folder (F6.1, F6.2): the absolute path, and the parameters.
 func folderOf(rawURL string, o Options) (path string, query url.Values, err error) {
 	rest, ok := strings.CutPrefix(rawURL, "file://")
 	if !ok {

@@ -27,7 +27,7 @@ const (
 // fenceAge is how long a fence stays: longer than any request can be under way.
 const fenceAge = 30 * 24 * time.Hour
 
-// generationOf is the generation of a chain's folder; 0 if it is none.
+// generationOf returns the generation of a chain's folder; 0 if it is none.
 func generationOf(folder string) int64 {
 	n, err := strconv.ParseInt(path.Base(folder), 10, 64)
 	if err != nil {
@@ -36,6 +36,7 @@ func generationOf(folder string) int64 {
 	return n
 }
 
+// linkKey returns the key of a link. Keys sort as numbers do, so that a list of them is in order.
 func linkKey(folder string, n int) string { return fmt.Sprintf("%s/%08d", folder, n) }
 
 // chain is the chain of this process, which it alone writes. It is the journal's file. It is safe for concurrent use.
@@ -79,6 +80,8 @@ func (c *chain) put(data []byte) error {
 	return err
 }
 
+// mark writes a link that is no piece of the journal. The UUID tells it from a mark of another run, also of the same
+// kind.
 func (c *chain) mark(kind string) error { return c.put([]byte(kind + newUUID())) }
 
 // guard makes sure that nobody has taken over; what is written next under a condition cannot undo what others have
@@ -157,8 +160,8 @@ func isMark(data []byte) bool {
 	return false
 }
 
-// journal is what a chain holds of a journal; nil if nothing that counts. pieces are its links. A link that is missing
-// in between is damage: each is written after the one before was acknowledged, and links are removed from the
+// journal returns what a chain holds of a journal; nil if nothing that counts. pieces are its links. A link that is
+// missing in between is damage: each is written after the one before was acknowledged, and links are removed from the
 // beginning.
 func (l *links) journal() (data []byte, pieces []int, err error) {
 	start := -1
@@ -188,7 +191,7 @@ func (l *links) journal() (data []byte, pieces []int, err error) {
 	return data, pieces, nil
 }
 
-// last is the last link; nil if there is none.
+// last returns the last link; nil if there is none.
 func (l *links) last() []byte {
 	if len(l.numbers) == 0 {
 		return nil
@@ -196,8 +199,10 @@ func (l *links) last() []byte {
 	return l.data[l.numbers[len(l.numbers)-1]]
 }
 
+// merged reports whether the state file has everything that the chain held.
 func (l *links) merged() bool { return bytes.HasPrefix(l.last(), []byte(markMerged)) }
 
+// next returns the number of the first link that is not there.
 func (l *links) next() int {
 	if len(l.numbers) == 0 {
 		return 0

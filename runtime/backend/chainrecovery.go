@@ -33,6 +33,8 @@ func (b stackJournal) recoverObjects(h *heldLock, file stored, salvage bool) (*R
 	}
 }
 
+// recoverOnto is one attempt of recoverObjects on the state as it was read. Its error wraps ErrChanged when another run
+// has written the state in the meantime, which it can do once.
 func (b stackJournal) recoverOnto(h *heldLock, file stored, salvage bool) (out *Recovery, _ stored, err error) {
 	var unmerged []*links // that hold a journal which a state to come has to be known to
 	for _, l := range h.left {

@@ -17,6 +17,7 @@ type stackChains struct {
 	ref Ref
 }
 
+// folder returns the folder that holds a folder for each chain.
 func (b stackChains) folder() string { return path.Join(b.workFolder(b.ref), "journal") }
 
 // of returns the folder of the chain of a generation of the lease.
@@ -166,7 +167,7 @@ func (b stackChains) noteMerged(h *heldLock, l *links) error {
 	return nil
 }
 
-// journal is what there is of a journal in a store: at most one chain holds something that is not in the state
+// journal returns what there is of a journal in a store: at most one chain holds something that is not in the state
 // yet, the newest that is not merged into it.
 func (b stackChains) journal() ([]byte, error) {
 	folders, err := b.list()

@@ -23,13 +23,15 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
+// checksumOf returns the end of a state file that begins with body.
 func checksumOf(body []byte) []byte { return checksumText(crc32.Checksum(body, castagnoli)) }
 
+// checksumText returns the end of a state file with a CRC-32C.
 func checksumText(sum uint32) []byte {
 	return fmt.Appendf(nil, "%s%08x%s", checksumBefore, sum, checksumAfter)
 }
 
-// withChecksum is the text of a state file with its checksum.
+// withChecksum returns the text of a state file with its checksum.
 func withChecksum(text []byte) []byte {
 	body, ok := bytes.CutSuffix(text, []byte("}"))
 	if !ok || len(bytes.TrimSpace(body)) <= 1 { // an object without members has no place for one more
@@ -79,7 +81,7 @@ func verifyChecksum(text []byte) (changed bool, err error) {
 	return true, nil
 }
 
-// distance is in how many bits two texts of one length differ.
+// distance returns in how many bits two texts of one length differ.
 func distance(a, b []byte) (n int) {
 	for i := range a {
 		n += bits.OnesCount8(a[i] ^ b[i])
@@ -87,6 +89,7 @@ func distance(a, b []byte) (n int) {
 	return n
 }
 
+// firstDifference returns the index of the first byte in which two texts of one length differ.
 func firstDifference(a, b []byte) int {
 	for i := range a {
 		if a[i] != b[i] {

@@ -49,6 +49,7 @@ func unpacked(r io.Reader, limit int, how string) ([]byte, error) {
 	return plain, nil
 }
 
+// pack compresses data; Plain leaves it as it is.
 func (c Compression) pack(data []byte) ([]byte, error) {
 	var out bytes.Buffer
 	switch c {

@@ -87,6 +87,7 @@ func (e *CorruptError) Error() string {
 	return text
 }
 
+// advice says in an error what can be done with a copy of the state.
 func (p *Previous) advice() string {
 	if p.Mended {
 		return "`yamlhost state repair` puts the bit right; nothing is lost (resources: " + fmt.Sprint(p.Resources) +

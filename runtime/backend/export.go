@@ -97,8 +97,8 @@ func (b *Backend) Overview(ctx context.Context, r Ref) (Overview, error) {
 	return o, nil
 }
 
-// LastUpdate is when the last operation ended on a stack whose state was written at that time: one that changes nothing
-// leaves the state as it is.
+// LastUpdate returns when the last operation ended on a stack whose state was written at that time: one that changes
+// nothing leaves the state as it is.
 func (b *Backend) LastUpdate(ctx context.Context, r Ref, written time.Time) time.Time {
 	if last, err := b.History(ctx, r, 1); err == nil && len(last) > 0 {
 		if ended := time.Unix(last[0].EndTime, 0); ended.After(written) {
@@ -108,6 +108,7 @@ func (b *Backend) LastUpdate(ctx context.Context, r Ref, written time.Time) time
 	return written
 }
 
+// overview reads what Overview tells, and fails with state.ErrNotStreamed where the state has to be read as a whole.
 func (b stackState) overview() (Overview, error) {
 	path, err := b.alone()
 	if err != nil {

@@ -89,7 +89,7 @@ func (l *heldLock) look() error {
 	return nil
 }
 
-// successor is who holds the stack's lock now, as user@host; empty if nobody.
+// successor returns who holds the stack's lock now, as user@host; empty if nobody.
 func (l *heldLock) successor() string {
 	found, _, err := l.files.locksOf(l.ref).lockFiles("")
 	if err != nil || len(found) == 0 {

@@ -34,6 +34,7 @@ type files struct {
 	probed  *probed
 }
 
+// The parts of a stack. Each is made where it is needed; they keep nothing between calls.
 func (b *files) stateOf(r Ref) stackState     { return stackState{b, r} }
 func (b *files) journalOf(r Ref) stackJournal { return stackJournal{b.stateOf(r)} }
 func (b *files) chainsOf(r Ref) stackChains   { return stackChains{b, r} }
@@ -41,18 +42,19 @@ func (b *files) locksOf(r Ref) stackLocks     { return stackLocks{b, r} }
 func (b *files) leaseOf(r Ref) stackLease     { return stackLease{b, r} }
 func (b *files) historyOf(r Ref) stackHistory { return stackHistory{b, r} }
 
-// on is the same files over another view of their disk.
+// on returns the same files over another view of their disk.
 func (b *files) on(d disk.Disk) *files {
 	other := *b
 	other.disk = d
 	return &other
 }
 
+// path returns a path below the .pulumi folder.
 func (b *files) path(parts ...string) string {
 	return filepath.Join(append([]string{b.root}, parts...)...)
 }
 
-// list is the names in a folder of the backend, none if there is no such folder.
+// list returns the names in a folder of the backend, none if there is no such folder.
 func (b *files) list(parts ...string) ([]string, error) {
 	path := b.path(parts...)
 	names, err := b.disk.ReadDir(path)
@@ -62,9 +64,10 @@ func (b *files) list(parts ...string) ([]string, error) {
 	return names, nil
 }
 
+// manifest returns the manifest of a state that is written now (F5.4).
 func (b *files) manifest() state.Manifest { return state.NewManifest(b.o.Version, b.o.Now().UTC()) }
 
-// workFolder is where the lease and the journal of a stack are. The stock host never looks there.
+// workFolder returns where the lease and the journal of a stack are. The stock host never looks there.
 func (b *files) workFolder(r Ref) string {
 	return path.Join(keyOf(b.root), "yamlhost", r.Project, r.Stack)
 }
@@ -113,6 +116,7 @@ func (b *files) refuseLegacy() error {
 	return nil
 }
 
+// legacyLayout is the error of a folder that the Pulumi CLI has not brought to the present layout yet (F6.5).
 func legacyLayout(path string) error {
 	return &LayoutError{path, "the folder is of the old layout without projects, which is not supported by this build; " +
 		"'pulumi state upgrade' brings it to the present one"}

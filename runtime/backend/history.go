@@ -27,7 +27,7 @@ type Record struct {
 	ResourceChanges map[string]int             `json:"resourceChanges,omitempty"`
 }
 
-// encode is the record as it is kept: compact, unescaped, without a final newline (F6.7).
+// encode returns the record as it is kept: compact, unescaped, without a final newline (F6.7).
 func (r *Record) encode() ([]byte, error) {
 	kept := *r
 	if kept.Environment == nil {
@@ -39,6 +39,7 @@ func (r *Record) encode() ([]byte, error) {
 	return compactJSON(kept)
 }
 
+// compactJSON writes JSON as the Pulumi CLI does: without escapes for HTML, and without a final newline.
 func compactJSON(v any) ([]byte, error) {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
@@ -95,7 +96,7 @@ func (b stackHistory) add(record *Record, checkpoint []byte) error {
 	return nil
 }
 
-// sameCopy is the last copy of the state in a folder if its content is this one; nil if not.
+// sameCopy returns the last copy of the state in a folder if its content is this one; nil if not.
 func (b stackHistory) sameCopy(folder, before, after string, content []byte) *copyOf {
 	all := b.copies(folder, before, after)
 	if len(all) == 0 {
@@ -107,8 +108,8 @@ func (b stackHistory) sameCopy(folder, before, after string, content []byte) *co
 	return &all[0]
 }
 
-// nextStamp is the moment by which the next record is named: now, but always after the records that there are, whatever
-// the clock has done since. Their order is that of their names.
+// nextStamp returns the moment by which the next record is named: now, but always after the records that there are,
+// whatever the clock has done since. Their order is that of their names.
 func (b stackHistory) nextStamp() int64 {
 	stamp := b.o.Now().UnixNano()
 	names, _ := b.list("history", b.ref.Project, b.ref.Stack) // a folder that cannot be listed cannot be written to either
@@ -122,7 +123,7 @@ func (b stackHistory) nextStamp() int64 {
 	return stamp
 }
 
-// History are the records of a stack's operations, newest first. At most limit are read; 0 means all.
+// History returns the records of a stack's operations, newest first. At most limit are read; 0 means all.
 func (b *Backend) History(ctx context.Context, r Ref, limit int) ([]Record, error) {
 	if err := r.check(); err != nil {
 		return nil, err
@@ -164,16 +165,18 @@ func (b *Backend) History(ctx context.Context, r Ref, limit int) ([]Record, erro
 	return records, nil
 }
 
+// tagsPath returns the path of the tags file, which lies beside the state.
 func (b stackHistory) tagsPath() string {
 	return b.path("stacks", b.ref.Project, b.ref.Stack+".pulumi-tags")
 }
 
+// tagsFile is the JSON of a tags file (F6.13).
 type tagsFile struct {
 	Version int               `json:"version"`
 	Tags    map[string]string `json:"tags"`
 }
 
-// Tags are a stack's tags, never nil (F6.13).
+// Tags returns a stack's tags, never nil (F6.13).
 func (b *Backend) Tags(r Ref) (map[string]string, error) {
 	if err := r.check(); err != nil {
 		return nil, err
@@ -188,7 +191,7 @@ func (b *Backend) Tags(r Ref) (map[string]string, error) {
 	return readTags(path, text)
 }
 
-// readTags are the tags in a file with that content, which may be empty.
+// readTags returns the tags in a file with that content, which may be empty.
 func readTags(path string, text []byte) (map[string]string, error) {
 	if len(text) == 0 {
 		return map[string]string{}, nil
@@ -287,7 +290,7 @@ func (b *Backend) SetTags(r Ref, tags map[string]string) error {
 	return nil
 }
 
-// within are the files in a stack's folder in history or backups.
+// within returns the files in a stack's folder in history or backups.
 func (b stackHistory) within(folder string) []string {
 	names, _ := b.list(folder, b.ref.Project, b.ref.Stack) // a folder that cannot be listed is left where it is
 	var paths []string
@@ -299,6 +302,7 @@ func (b stackHistory) within(folder string) []string {
 	return paths
 }
 
+// indentJSON writes JSON for people, with four blanks for each level.
 func indentJSON(text []byte) ([]byte, error) {
 	var out bytes.Buffer
 	err := json.Indent(&out, text, "", "    ")

@@ -17,7 +17,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/backend/disk"
 )
 
-// workspacePath is the file in the home folder that remembers the stacks selected for a project file (F6.15).
+// workspacePath returns the file in the home folder that remembers the stacks selected for a project file (F6.15).
 func workspacePath(home, project, projectFile string) string {
 	sum := sha1.Sum([]byte(projectFile))
 	return filepath.Join(home, "workspaces", project+"-"+hex.EncodeToString(sum[:])+"-workspace.json")
@@ -42,8 +42,8 @@ func editing(path string) (release func(), err error) {
 // editLimit is how long to wait for others that edit the same file, which takes them a few milliseconds.
 const editLimit = 30 * time.Second
 
-// SelectedStack is the full name of the stack selected for a project and a backend, empty if none is (F6.15). home is
-// the tool's home folder, projectFile the absolute path of the project file, url the backend's URL as configured.
+// SelectedStack returns the full name of the stack selected for a project and a backend, empty if none is (F6.15). home
+// is the tool's home folder, projectFile the absolute path of the project file, url the backend's URL as configured.
 func SelectedStack(home, project, projectFile, url string) (string, error) {
 	w, err := readObject(workspacePath(home, project, projectFile))
 	if err != nil {
@@ -93,7 +93,7 @@ func SelectStack(home, project, projectFile, url, qualifiedName string) error {
 	return w.write()
 }
 
-// CurrentLogin is the URL of the backend that one is logged in to, empty if none (F6.16). home is the tool's home
+// CurrentLogin returns the URL of the backend that one is logged in to, empty if none (F6.16). home is the tool's home
 // folder, or what PULUMI_CREDENTIALS_PATH says.
 func CurrentLogin(home string) (string, error) {
 	c, err := readObject(filepath.Join(home, "credentials.json"))
@@ -196,6 +196,7 @@ func readObject(path string) (*objectFile, error) {
 	return f, nil
 }
 
+// get reads a member into a variable, and leaves that as it is where there is no such member.
 func (f *objectFile) get(key string, into any) error {
 	raw, ok := f.members[key]
 	if !ok {
@@ -207,8 +208,10 @@ func (f *objectFile) get(key string, into any) error {
 	return nil
 }
 
+// text returns a member that is a text; empty where there is none.
 func (f *objectFile) text(key string) (s string, err error) { return s, f.get(key, &s) }
 
+// texts returns a member that is a map of texts, never nil.
 func (f *objectFile) texts(key string) (map[string]string, error) {
 	m := map[string]string{}
 	err := f.get(key, &m)
@@ -218,6 +221,7 @@ func (f *objectFile) texts(key string) (map[string]string, error) {
 	return m, err
 }
 
+// object returns a member that is an object, never nil.
 func (f *objectFile) object(key string) (map[string]json.RawMessage, error) {
 	m := map[string]json.RawMessage{}
 	err := f.get(key, &m)
@@ -227,6 +231,7 @@ func (f *objectFile) object(key string) (map[string]json.RawMessage, error) {
 	return m, err
 }
 
+// set changes a member in memory; write writes all.
 func (f *objectFile) set(key string, v any) error {
 	raw, err := compactJSON(v)
 	f.members[key] = raw
@@ -246,6 +251,7 @@ func (f *objectFile) write() error {
 	return nil
 }
 
+// indented returns the text of the file.
 func (f *objectFile) indented() ([]byte, error) {
 	known := []string{"current", "accessTokens", "accounts"}
 	keys := slices.DeleteFunc(known, func(k string) bool { return f.members[k] == nil })

@@ -61,6 +61,7 @@ func (b *Backend) Import(ctx context.Context, r Ref, data []byte, o ImportOption
 	return out, err
 }
 
+// check looks for what is wrong with a state to import. With force, that becomes warnings.
 func (i *Imported) check(r Ref, s *state.Snapshot, force bool) error {
 	var faults []error
 	for _, res := range s.Resources {

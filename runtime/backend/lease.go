@@ -24,6 +24,7 @@ type leaseFile struct {
 	Mark   string `json:"mark"` // tells this content from any other, also of another generation 1
 }
 
+// leaseHolder says which run has the lease.
 type leaseHolder struct {
 	PID      int         `json:"pid"`
 	Username string      `json:"username"`
@@ -56,6 +57,7 @@ type lease struct {
 	lost     error
 }
 
+// lockFile returns what a lock file of the holder says, so that both are judged alike.
 func (h *leaseHolder) lockFile() lockFile {
 	return lockFile{PID: h.PID, Username: h.Username, Hostname: h.Hostname, Timestamp: h.Since, Yamlhost: &h.Process}
 }
@@ -85,6 +87,8 @@ func (l *lease) renew() error {
 	return l.renewLocked()
 }
 
+// renewLocked is renew for a caller that holds mu. It looks for the lock file too: the Pulumi CLI cancels a run by
+// removing that, and knows nothing of the lease.
 func (l *lease) renewLocked() error {
 	if l.lost != nil {
 		return l.lost
@@ -107,7 +111,7 @@ func (l *lease) renewLocked() error {
 	return err
 }
 
-// lostTo is the error of a lease whose object is another one now.
+// lostTo returns the error of a lease whose object is another one now.
 func (l *lease) lostTo(o Object) error {
 	lost := &LockLostError{Ref: l.ref, Lease: true}
 	var now leaseFile
@@ -162,7 +166,7 @@ func (l *lease) noteMerged() error {
 	return l.renewLocked()
 }
 
-// mergedTo is up to which generation nothing is left to do.
+// mergedTo returns up to which generation nothing is left to do.
 func (l *lease) mergedTo() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -193,6 +197,7 @@ func (l *lease) keep() {
 	go l.renewals()
 }
 
+// renewals renews the lease until halt, or until it is lost.
 func (l *lease) renewals() {
 	defer close(l.done)
 	beat := time.NewTicker(l.length / 4)

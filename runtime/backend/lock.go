@@ -24,6 +24,7 @@ type lockFile struct {
 	Yamlhost  *lockProcess `json:"yamlhost,omitempty"`
 }
 
+// lockProcess tells a process from another one of the same number; see Process.
 type lockProcess struct {
 	Machine string `json:"machine,omitempty"`
 	Boot    string `json:"boot,omitempty"`
@@ -98,6 +99,7 @@ func (b stackLocks) lock(ctx context.Context) (*heldLock, error) {
 	return held, nil
 }
 
+// release gives the lock back.
 func (l *heldLock) release() error {
 	if l.lease != nil {
 		return l.releaseObjects()
@@ -108,6 +110,7 @@ func (l *heldLock) release() error {
 	return nil
 }
 
+// folder returns the folder with the lock files of the stack (F6.9).
 func (b stackLocks) folder() string {
 	return b.path("locks", organization, b.ref.Project, b.ref.Stack)
 }
@@ -129,6 +132,7 @@ func (b stackLocks) others(own string) error {
 	return nil
 }
 
+// locks returns the locks that count, but own, and the paths of those of processes that are gone.
 func (b stackLocks) locks(own string) (live []Lock, stale []string, err error) {
 	found, files, err := b.lockFiles(own)
 	for i, l := range found {
@@ -141,13 +145,13 @@ func (b stackLocks) locks(own string) (live []Lock, stale []string, err error) {
 	return live, stale, err
 }
 
-// lock is what a lock file tells.
+// lock returns what a lock file tells.
 func (l lockFile) lock(path string, p Process) Lock {
 	return Lock{Path: path, PID: l.PID, User: l.Username, Host: l.Hostname, Timestamp: l.Timestamp, Owner: p.owner(l),
 		Foreign: l.Yamlhost == nil}
 }
 
-// lockFiles are the lock files but own, and what is in them.
+// lockFiles returns the lock files but own, and what is in them.
 func (b stackLocks) lockFiles(own string) (found []Lock, files []lockFile, err error) {
 	names, err := b.list("locks", organization, b.ref.Project, b.ref.Stack)
 	if err != nil {
@@ -181,7 +185,7 @@ func (b stackLocks) stale(l lockFile) bool {
 	return own && b.o.Process.owner(l) == OwnerGone
 }
 
-// Locks are the locks that keep a stack from being changed now.
+// Locks returns the locks that keep a stack from being changed now.
 func (b *Backend) Locks(r Ref) ([]Lock, error) {
 	locks, _, err := b.locksOf(r).locks("")
 	return locks, err
@@ -226,7 +230,7 @@ func (b *Backend) Cancel(r Ref) (*Cancelled, error) {
 	return out, b.locksOf(r).sweep()
 }
 
-// newUUID is a random UUID, version 4.
+// newUUID returns a random UUID, version 4.
 func newUUID() string {
 	var u [16]byte
 	rand.Read(u[:])

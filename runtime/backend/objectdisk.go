@@ -35,6 +35,7 @@ type objectDisk struct {
 	staged map[string]*bytes.Buffer
 }
 
+// newObjectDisk makes a disk of a store. name is the one that errors have.
 func newObjectDisk(objects Objects, name string) *objectDisk {
 	return &objectDisk{objects: objects, name: name, patience: storePatience,
 		staged: map[string]*bytes.Buffer{}}
@@ -58,6 +59,7 @@ func (d *objectDisk) try(act func(ctx context.Context) error) error {
 	}
 }
 
+// get reads an object; fs.ErrNotExist when there is none.
 func (d *objectDisk) get(key string) (o Object, err error) {
 	err = d.try(func(ctx context.Context) error {
 		o, err = d.objects.Get(ctx, key)
@@ -66,6 +68,7 @@ func (d *objectDisk) get(key string) (o Object, err error) {
 	return o, err
 }
 
+// list names the objects below a prefix, folder by folder.
 func (d *objectDisk) list(prefix string) (found []Listed, err error) {
 	err = d.try(func(ctx context.Context) error {
 		found, err = d.objects.List(ctx, prefix)
@@ -96,6 +99,7 @@ func (d *objectDisk) put(key string, data []byte, c Condition) (version string, 
 	return version, err
 }
 
+// delete removes an object, which need not be there.
 func (d *objectDisk) delete(key string) error {
 	return d.try(func(ctx context.Context) error { return d.objects.Delete(ctx, key) })
 }
@@ -111,8 +115,10 @@ func (d *objectDisk) now(folder string) (time.Time, error) {
 	return o.Modified, err
 }
 
+// keyOf returns the key of an object for a path.
 func keyOf(path string) string { return filepath.ToSlash(path) }
 
+// ReadFile reads an object.
 func (d *objectDisk) ReadFile(path string) ([]byte, error) {
 	o, err := d.get(keyOf(path))
 	return o.Data, err
@@ -124,6 +130,7 @@ func (d *objectDisk) Open(path string) (io.ReadSeekCloser, error) {
 	return inMemory{bytes.NewReader(data)}, err
 }
 
+// ReadDir names what is below a folder; folders end in a slash.
 func (d *objectDisk) ReadDir(path string) ([]string, error) {
 	prefix := keyOf(path) + "/"
 	found, err := d.list(prefix)
@@ -137,6 +144,7 @@ func (d *objectDisk) ReadDir(path string) ([]string, error) {
 	return names, nil
 }
 
+// ModTime returns when an object was written, by the clock of the store.
 func (d *objectDisk) ModTime(path string) (time.Time, error) {
 	key := keyOf(path)
 	found, err := d.list(key)
@@ -154,6 +162,7 @@ func (d *objectDisk) ModTime(path string) (time.Time, error) {
 // Stamp is not known: objects are read.
 func (d *objectDisk) Stamp(string) (disk.Stamp, error) { return disk.Stamp{}, nil }
 
+// Mkdir and SyncDir do nothing: a store has no folders.
 func (d *objectDisk) Mkdir(string) error   { return nil }
 func (d *objectDisk) SyncDir(string) error { return nil }
 
@@ -163,6 +172,7 @@ func (d *objectDisk) Guard(string) (release func(), free bool) { return func() {
 // Guarding is nobody.
 func (d *objectDisk) Guarding(string) int { return 0 }
 
+// Create makes a file in memory. It becomes an object when Rename gives it its name, in one request.
 func (d *objectDisk) Create(path string) (journal.File, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -174,9 +184,11 @@ func (d *objectDisk) Create(path string) (journal.File, error) {
 // stagedFile is content that has no key yet.
 type stagedFile struct{ bytes.Buffer }
 
+// Sync and Close do nothing: there is nothing durable yet.
 func (*stagedFile) Sync() error  { return nil }
 func (*stagedFile) Close() error { return nil }
 
+// Rename writes what Create has made as an object. Objects that exist cannot be renamed.
 func (d *objectDisk) Rename(from, to string) error {
 	d.mu.Lock()
 	data := d.staged[keyOf(from)]
@@ -192,6 +204,7 @@ func (d *objectDisk) Rename(from, to string) error {
 // Link is nothing that stores have.
 func (d *objectDisk) Link(string, string) error { return errors.ErrUnsupported }
 
+// Remove removes an object, or what Create has made.
 func (d *objectDisk) Remove(path string) error {
 	d.mu.Lock()
 	_, staged := d.staged[keyOf(path)]
@@ -206,4 +219,5 @@ func (d *objectDisk) Remove(path string) error {
 // inMemory is a file that was read already.
 type inMemory struct{ *bytes.Reader }
 
+// Close does nothing.
 func (inMemory) Close() error { return nil }

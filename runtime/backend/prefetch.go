@@ -86,11 +86,12 @@ func (g *prefetched) plan(stacks, history string) {
 	}
 }
 
+// knows reports whether all that is below a key was asked for.
 func (g *prefetched) knows(key string) bool {
 	return slices.ContainsFunc(g.roots, func(root string) bool { return strings.HasPrefix(key, root) })
 }
 
-// from is the place of the first key that is not before key.
+// from returns the place of the first key that is not before key.
 func (g *prefetched) from(key string) int {
 	i, _ := slices.BinarySearchFunc(g.keys, key, func(l Listed, key string) int { return strings.Compare(l.Key, key) })
 	return i

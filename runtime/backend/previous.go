@@ -34,8 +34,8 @@ type Previous struct {
 // written.
 func (b *Backend) Previous(r Ref) *Previous { return b.stateOf(r).previous() }
 
-// Lost is what is wrong with a stack whose state has disappeared; nil for one that is there, never was, or was removed.
-// Removing a stack removes its history first, so that a history without a state is no stack that was removed.
+// Lost returns what is wrong with a stack whose state has disappeared; nil for one that is there, never was, or was
+// removed. Removing a stack removes its history first, so that a history without a state is no stack that was removed.
 func (b *Backend) Lost(r Ref) *LostError { return b.stateOf(r).lost() }
 
 // Restore puts the newest sound copy of a stack's state in the place of one that is lost, damaged or unsound, which it
@@ -125,7 +125,7 @@ type copyOf struct {
 	at      int64
 }
 
-// copies are the copies in a stack's folder whose names have a moment between before and after, newest first.
+// copies returns the copies in a stack's folder whose names have a moment between before and after, newest first.
 func (b stackHistory) copies(folder, before, after string) (found []copyOf) {
 	names, _ := b.list(folder, b.ref.Project, b.ref.Stack) // what cannot be listed cannot be read either
 	for _, name := range names {
@@ -160,7 +160,8 @@ func (b stackState) withPrevious(err error) error {
 	return &advised
 }
 
-// mended is a state file with a flipped bit put right, if that is what is wrong with it and what comes out is sound.
+// mended returns a state file with a flipped bit put right, if that is what is wrong with it and what comes out is
+// sound.
 func (b stackState) mended(path string, fault error) *Previous {
 	var flipped *FlippedError
 	if !errors.As(fault, &flipped) {

@@ -75,6 +75,7 @@ func (p Process) owner(l lockFile) Owner {
 	return p.moving(l.PID)
 }
 
+// moving says whether a process that runs is stopped.
 func (p Process) moving(pid int) Owner {
 	if p.Stopped != nil && p.Stopped(pid) {
 		return OwnerStopped
@@ -82,7 +83,7 @@ func (p Process) moving(pid int) Owner {
 	return OwnerRunning
 }
 
-// ThisProcess is the running process.
+// ThisProcess returns the running process.
 func ThisProcess() Process {
 	p := Process{PID: os.Getpid(), Alive: alive, AliveAt: aliveAt, Stopped: stopped}
 	if p.Host, _ = os.Hostname(); p.Host == "" {
@@ -104,6 +105,7 @@ func ThisProcess() Process {
 // wholeMachine is what Linux calls the processes of a machine that are in no container; the number is fixed.
 const wholeMachine = "pid:[4026531836]"
 
+// firstLine returns the first line of a file, empty where it cannot be read.
 func firstLine(path string) string {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -113,7 +115,7 @@ func firstLine(path string) string {
 	return line
 }
 
-// startOf is when a process was started, in ticks since the machine was; empty where the system does not tell.
+// startOf returns when a process was started, in ticks since the machine was; empty where the system does not tell.
 func startOf(pid int) string {
 	if fields := statOf(pid); len(fields) > 19 {
 		return fields[19] // the 22nd of all, the third comes first here
@@ -121,7 +123,7 @@ func startOf(pid int) string {
 	return ""
 }
 
-// statOf is what Linux tells of a process from its state on, the third field; nil where the system does not tell.
+// statOf returns what Linux tells of a process from its state on, the third field; nil where the system does not tell.
 func statOf(pid int) []string {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
@@ -130,6 +132,7 @@ func statOf(pid int) []string {
 	return strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:])) // names may have spaces
 }
 
+// stopped reports whether a process is stopped, as Linux tells (T for SIGSTOP, t under a debugger).
 func stopped(pid int) bool {
 	fields := statOf(pid)
 	return len(fields) > 0 && (fields[0] == "T" || fields[0] == "t")
@@ -181,6 +184,8 @@ func startedAfter(pid int, at time.Time) bool {
 	return err == nil && time.Unix(boot+ticks/ticksPerSecond, 0).After(at)
 }
 
+// alive reports whether a process runs that was started then; when in doubt, that it does: a lock that is taken from a
+// living run costs more than one that has to be removed by hand.
 func alive(pid int, started string) bool {
 	if pid <= 0 {
 		return true

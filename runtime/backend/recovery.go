@@ -42,12 +42,12 @@ type Recovery struct {
 // chains of objects in a store.
 type stackJournal struct{ stackState }
 
-// journalFile is the path of the journal in a folder, and its name in messages.
+// journalFile returns the path of the journal in a folder, and its name in messages.
 func (b stackJournal) journalFile() string {
 	return filepath.Join(b.root, "stacks", b.ref.Project, b.ref.Stack+".yamlhost-journal")
 }
 
-// data is the content of a stack's journal file, nil when there is none.
+// data returns the content of a stack's journal file, nil when there is none.
 func (b stackJournal) data() ([]byte, error) {
 	if err := b.ref.check(); err != nil {
 		return nil, err
@@ -232,7 +232,7 @@ func (r *Recovery) unlessEmpty() *Recovery {
 	return r
 }
 
-// recovered is the snapshot that a journal made; nil if the state file is what counts.
+// recovered returns the snapshot that a journal made; nil if the state file is what counts.
 func (r *Recovery) recovered() *state.Snapshot {
 	if r == nil {
 		return nil

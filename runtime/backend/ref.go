@@ -12,7 +12,7 @@ const organization = "organization"
 // Ref names a stack of a project.
 type Ref struct{ Project, Stack string }
 
-// QualifiedName is the full name that state files and workspaces use (F5.1).
+// QualifiedName returns the full name that state files and workspaces use (F5.1).
 func (r Ref) QualifiedName() string { return path.Join(organization, r.Project, r.Stack) }
 
 func (r Ref) String() string { return r.QualifiedName() }
@@ -47,6 +47,7 @@ func (r Ref) check() error {
 	return nil
 }
 
+// badName says what is wrong with a name; empty for nothing.
 func badName(name string) string {
 	switch {
 	case name == "":

@@ -6,8 +6,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// Rescue is a state that could not be written, as stack import takes it, with secrets sealed. complete says that the
-// journal has everything as well, so that the next run needs no help.
+// Rescue returns a state that could not be written, as stack import takes it, with secrets sealed. complete says that
+// the journal has everything as well, so that the next run needs no help.
 func (s *Session) Rescue(final *state.Snapshot) (text []byte, complete bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -30,6 +30,7 @@ func (s *Session) Rescue(final *state.Snapshot) (text []byte, complete bool, err
 	return text, s.intact(), err
 }
 
+// rescue returns a snapshot as stack export prints it. The caller holds the session's mutex.
 func (s *Session) rescue(final *state.Snapshot) ([]byte, error) {
 	kept := *final
 	kept.Manifest = s.state.manifest()

@@ -99,6 +99,9 @@ func (b *Backend) Begin(ctx context.Context, r Ref, o BeginOptions) (_ *Session,
 	return s, nil
 }
 
+// load reads the state under the lock: first what was left half written goes, then what was journaled is brought into
+// the state file, then that is read. A state whose resources are out of order is put in order and written before
+// anything is journaled.
 func (s *Session) load() error {
 	if err := s.state.locksOf(s.ref).sweep(); err != nil { // before the state is read: see fencedDisk
 		return err
@@ -141,7 +144,8 @@ func (s *Session) load() error {
 // edited it, or it is damaged in more than one bit.
 func (s *Session) Altered() bool { return s.altered }
 
-// Moved are the resources that came after what depends on them in the state file, and were moved to the front of it.
+// Moved returns the resources that came after what depends on them in the state file, and were moved to the front of
+// it.
 func (s *Session) Moved() []urn.URN { return s.moved }
 
 // opener lets what is read and what is written share a memory of ciphertexts when one manager does both.
@@ -168,7 +172,7 @@ func (s *Session) Written() bool {
 	return s.wrote
 }
 
-// Base is the state at the beginning. The caller must not modify it.
+// Base returns the state at the beginning. The caller must not modify it.
 func (s *Session) Base() *state.Snapshot { return s.base }
 
 // Recovered tells what a crashed run had left; nil if nothing.

@@ -81,6 +81,8 @@ func (s *Session) encode(e journal.Entry) (record journal.Record, encoded journa
 	return record, e, sealing, nil
 }
 
+// put applies an entry to the state in memory, and hands it to the log in the same order. So the log never has an entry
+// that does not fit.
 func (s *Session) put(e journal.Entry, put func(*journal.Log)) (err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -129,6 +131,7 @@ func (s *Session) newLog() (*journal.Log, error) {
 	return log, nil
 }
 
+// header returns what the journal says of the operation.
 func (s *Session) header() journal.Header {
 	return journal.Header{
 		Stack: s.ref.QualifiedName(), Base: s.file.identity, Secrets: s.base.SecretsProvider,

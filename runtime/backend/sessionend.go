@@ -41,6 +41,8 @@ func (s *Session) Commit(_ context.Context, final *state.Snapshot, record *Recor
 	return errors.Join(unsound, s.losses.tell(s.held.explain(err)), s.held.release())
 }
 
+// finish writes the final state and drops the journal; nil stands for what the journal says. unsound is what is wrong
+// with the state, which is written nevertheless. The caller holds the session's mutex.
 func (s *Session) finish(final *state.Snapshot) (unsound, err error) {
 	if final == nil {
 		if final, err = s.replayer.Snapshot(); err != nil {
@@ -121,8 +123,8 @@ func (s *Session) same(snapshot *state.Snapshot) bool {
 	return err == nil && bytes.Equal(withChecksum(text), plain)
 }
 
-// inOrderOf are resources in the order of others with the same names and IDs; nil if there are no such others for each
-// of them.
+// inOrderOf returns resources in the order of others with the same names and IDs; nil if there are no such others for
+// each of them.
 func inOrderOf(others, resources []*state.Resource) []*state.Resource {
 	type name struct {
 		urn     urn.URN

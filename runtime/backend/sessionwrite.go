@@ -102,7 +102,7 @@ func (s *Session) write(w stateWrite) (stored, error) {
 	return file, nil
 }
 
-// next is a state file with a snapshot, as of now.
+// next returns a state file with a snapshot, as of now.
 func (s *Session) next(snapshot *state.Snapshot) state.Checkpoint {
 	latest, c := *snapshot, s.checkpoint
 	latest.Manifest = s.state.manifest()

@@ -14,7 +14,7 @@ import (
 // extensions are what a state file's name may end in (F6.4).
 var extensions = [...]Compression{Plain, Gzip, Zstd}
 
-// stackOf is the stack whose state file has that name.
+// stackOf returns the stack whose state file has that name.
 func stackOf(name string) (string, bool) {
 	for _, c := range extensions {
 		if stack, ok := strings.CutSuffix(name, ".json"+string(c)); ok && stack != "" {

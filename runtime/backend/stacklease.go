@@ -16,8 +16,10 @@ type stackLease struct {
 	ref Ref
 }
 
+// key returns the key of the lease object.
 func (b stackLease) key() string { return path.Join(b.workFolder(b.ref), "lease.json") }
 
+// length returns how long a lease holds without being renewed.
 func (b stackLease) length() time.Duration {
 	if b.o.Lease > 0 {
 		return b.o.Lease
@@ -91,7 +93,7 @@ func (b stackLease) take(ctx context.Context, lockName string) (*lease, error) {
 	}
 }
 
-// rest is how long to wait until a lease has run out, by the store's clock. If its holder renews it as it should,
+// rest returns how long to wait until a lease has run out, by the store's clock. If its holder renews it as it should,
 // the error is a *LockedError.
 func (b stackLease) rest(file leaseFile, o Object) (time.Duration, error) {
 	now, err := b.objects.now(b.workFolder(b.ref))

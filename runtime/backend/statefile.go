@@ -77,7 +77,7 @@ func readBack(data []byte) error {
 	return state.Readable(plain)
 }
 
-// file is the path of the state file, packed in one way.
+// file returns the path of the state file, packed in one way.
 func (b stackState) file(c Compression) string {
 	return b.path("stacks", b.ref.Project, b.ref.Stack+".json"+string(c))
 }
@@ -172,7 +172,7 @@ func (b stackState) pack(text []byte, over stored) (packed, error) {
 	return packed{data, journal.IdentityOf(data)}, nil
 }
 
-// pathOver is the path of what pack is about to replace, for errors.
+// pathOver returns the path of what pack is about to replace, for errors.
 func (b stackState) pathOver(over stored) string {
 	if over.path == "" {
 		return "of a new stack"
@@ -180,8 +180,8 @@ func (b stackState) pathOver(over stored) string {
 	return over.path
 }
 
-// packing is how a state file will be packed that takes the place of another one. In a store it keeps its name, and so
-// its packing: that it is still what it was is all that keeps a run out which has lost the lock.
+// packing returns how a state file will be packed that takes the place of another one. In a store it keeps its name,
+// and so its packing: that it is still what it was is all that keeps a run out which has lost the lock.
 func (b stackState) packing(over stored) Compression {
 	if b.objects != nil && over.path != "" {
 		for _, c := range extensions {
@@ -263,6 +263,7 @@ func (b stackState) replace(held *heldLock, text []byte, over stored) (stored, e
 	return b.put(p, over)
 }
 
+// snapshotOf returns the snapshot of a checkpoint, never nil: a stack that was just created has none.
 func snapshotOf(c *state.Checkpoint) *state.Snapshot {
 	if c.Snapshot == nil {
 		return &state.Snapshot{}

@@ -44,7 +44,7 @@ func (b *Backend) Torn(r Ref, s *state.Snapshot) ([]Torn, error) {
 	return found, nil
 }
 
-// untold is what entries tell of that a state does not know.
+// untold returns what entries tell of that a state does not know.
 func untold(s *state.Snapshot, entries []journal.Entry) (t Torn) {
 	made, order := map[journal.ID]*state.Resource{}, []journal.ID{}
 	open, steps := map[int64]state.Operation{}, []int64{}

@@ -15,7 +15,11 @@ import (
 )
 
 // newOperation makes the parts of an operation and tells each what it works with. The caller ends it by calling stop
-// and closing the registry. calls is the context of provider calls; nil for one that ends with ctx.
+// and closing the registry. calls is the context of provider calls; nil for one that ends with ctx. naming is nil where
+// nothing is registered.
+//
+// Parts know each other in one direction only: what is made later may use what was made before. So no part can reach
+// back into one that uses it.
 func newOperation(ctx, calls context.Context, o Options, mode mode, scope *plan.Scope, naming *plan.Naming) *operation {
 	o.setDefaults()
 	life := newLifetime(ctx, calls, o.Crash)
@@ -59,7 +63,7 @@ func newOperation(ctx, calls context.Context, o Options, mode mode, scope *plan.
 	return op
 }
 
-// executorOptions are what takes steps.
+// executorOptions returns what the executor works with.
 func (op *operation) executorOptions(table *resources.Table) apply.Options {
 	o := &op.opts
 	return apply.Options{
@@ -71,7 +75,8 @@ func (op *operation) executorOptions(table *resources.Table) apply.Options {
 	}
 }
 
-// registryOptions are what the registry of providers works with.
+// registryOptions returns what the registry of providers works with. The registry records extensions in the journal by
+// itself: they belong to no step.
 func (op *operation) registryOptions(table *resources.Table) providers.Options {
 	o := &op.opts
 	return providers.Options{

@@ -19,7 +19,7 @@ func (d *Deployment) construct(ctx context.Context, g *plan.Goal) (monitor.Regis
 	if err != nil {
 		return monitor.RegisterResponse{}, d.failures.notConstructed(u, g, err)
 	}
-	if i.Unconfigured { // E2.41
+	if i.Unconfigured { // E2.41: nobody can build it in this preview; it is shown as a component without children
 		local := *g
 		local.Remote, local.Inputs, local.PropertyDependencies = false, value.EmptyMap(), nil
 		reg, err := d.registrar.register(ctx, &local)

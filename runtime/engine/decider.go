@@ -105,7 +105,7 @@ func (d *decider) dependents(s *record) ([]plan.Dependent, error) {
 	}
 	c := plan.NewCascade(s.oldState(), candidates, d.opts.IgnoreProtect)
 	for q := c.Next(); q != nil; q = c.Next() {
-		if d.table.Decided(q.Resource) {
+		if d.table.Decided(q.Resource) { // it may have been retained in the meantime, for something out of scope
 			c.Skip()
 			continue
 		}
@@ -134,7 +134,7 @@ func (d *decider) forced(r *state.Resource) plan.Diff {
 	return plan.Diff{}
 }
 
-// surroundings are the facts about the operation that may force the replacement of a resource.
+// surroundings returns the facts about the operation that may force the replacement of a resource.
 func (d *decider) surroundings(u urn.URN, old, goal *state.Resource) plan.Surroundings {
 	return plan.Surroundings{Named: d.replaces.Match(u) || d.replaces.Match(old.URN),
 		OwnerLeft: d.table.OwnerLeft(old, goal),

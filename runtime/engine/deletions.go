@@ -39,7 +39,7 @@ func (d *deleter) deleteRest() {
 		!(d.opts.ContinueOnError && !failed && !aborted) {
 		return
 	}
-	if d.targets.check(d.scope.Targets) != nil {
+	if d.targets.check(d.scope.Targets) != nil { // only now every name that the program gives is known
 		return
 	}
 	end := d.planEnding()
@@ -51,6 +51,7 @@ func (d *deleter) deleteRest() {
 		_ = d.constraint.violation(s.URN, plan.PositionOf(s.Old), err)
 		return
 	}
+	// Layer by layer, so that nothing is deleted before what depends on it; within a layer in reverse order of the state.
 	keep := &keptBack{needed: end.Keep}
 	for _, layer := range plan.Layers(current) {
 		slices.Reverse(layer)
@@ -74,12 +75,14 @@ type keptBack struct {
 	needed *plan.Needed
 }
 
+// add keeps everything that a resource needs which could not be deleted.
 func (k *keptBack) add(r *state.Resource) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.needed.Add(r)
 }
 
+// keeps reports whether a resource must stay.
 func (k *keptBack) keeps(u urn.URN) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()

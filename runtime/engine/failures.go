@@ -26,8 +26,8 @@ type failures struct {
 	goOn   bool // ContinueOnError
 }
 
-// operationFailed is the message of an error that ends the operation, or of a resource that failed. position may be
-// empty.
+// operationFailed returns the message of an error that ends the operation, or of a resource that failed. position may
+// be empty.
 func operationFailed(u urn.URN, position, text string) Message {
 	return Message{URN: u, Severity: diag.Error, Code: diag.OperationFailed, Text: text, Position: position}
 }

@@ -40,6 +40,7 @@ func (i *Import) urn(o *Options) urn.URN {
 	return o.urnOf(i.parent(o), i.Type, i.Name)
 }
 
+// parent returns the URN of the parent, which is the stack where none was named.
 func (i *Import) parent(o *Options) urn.URN {
 	if i.Parent == "" {
 		return urn.RootStack(o.Stack, o.Project)
@@ -212,7 +213,7 @@ func (m *importer) importProviders(ctx context.Context, imports []Import) ([]str
 		if p.Name == "" {
 			p.Name = urn.PackageOf(i.Type)
 		}
-		plugin := p
+		plugin := p // the provider is that of the package that an extension extends
 		if p.Extension {
 			plugin.Parameterization, plugin.Extension = nil, false
 		}
@@ -252,6 +253,7 @@ func (m *importer) importOne(i *Import, ref string) error {
 		return err
 	}
 	switch {
+	// What is managed already under that ID is imported; under another one, somebody means something else.
 	case present != nil && present.State() != nil && plan.OrElse(present.State().ImportID, present.State().ID) == i.ID:
 		return nil // E7.51
 	case present != nil:

@@ -21,6 +21,7 @@ func (d *Deployment) Invoke(ctx context.Context, r monitor.InvokeRequest) (monit
 	}
 	defer d.leave()
 	pkg := urn.PackageOf(r.Token)
+	// A call inside of a component uses the provider that the component has for the package.
 	if p := d.table.Goal(r.Parent); r.Provider == "" && p != nil {
 		if !p.Custom {
 			r.Provider = p.Providers[pkg]
@@ -61,19 +62,22 @@ func (d *Deployment) Invoke(ctx context.Context, r monitor.InvokeRequest) (monit
 		}
 		return monitor.InvokeResponse{}, fmt.Errorf("call of %s: %w", r.Token, err)
 	}
-	if args.ContainsSecret() && !asked.ContainsSecret() { // the program marks what it has asked itself
+	// What a secret went into comes out secret. Where the program's own arguments had one, the program marks the result
+	// itself; here it is a transform that has brought the secret in.
+	if args.ContainsSecret() && !asked.ContainsSecret() {
 		answer.Result = answer.Result.Secret()
 	}
 	return monitor.InvokeResponse{Result: answer.Result.DependingOn(added(asked, r.Args)...),
 		Failures: failuresOf(answer.Failures), Unknown: !answer.Result.IsKnown()}, nil
 }
 
-// added are the resources that transforms have made the arguments of a call depend on.
+// added returns the resources that transforms have made the arguments of a call depend on.
 func added(before, after value.Value) []urn.URN {
 	known := before.AllDeps()
 	return slices.DeleteFunc(after.AllDeps(), func(u urn.URN) bool { return slices.Contains(known, u) })
 }
 
+// failuresOf returns what a provider has against arguments, as the program gets it.
 func failuresOf(list []provider.Failure) []monitor.Failure {
 	var failures []monitor.Failure
 	for _, f := range list {

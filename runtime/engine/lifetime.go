@@ -45,7 +45,8 @@ func newLifetime(ctx, calls context.Context, crash func(any)) *lifetime {
 	return l
 }
 
-// enter admits a request; leave must be called when it is over.
+// enter admits a request, unless no more are: then it returns monitor.ErrShutdown. leave must be called when the
+// request is over.
 func (l *lifetime) enter() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -56,7 +57,7 @@ func (l *lifetime) enter() error {
 	return nil
 }
 
-// leave is deferred by requests.
+// leave ends a request. It is deferred right after enter, and tells of a panic in the request.
 func (l *lifetime) leave() {
 	if l.crash != nil { // a request may come in a goroutine of anyone who offers the monitor
 		if fault := recover(); fault != nil {
@@ -102,6 +103,7 @@ func (l *lifetime) terminate() {
 	l.stop()
 }
 
+// isTerminated reports whether the operation was given up at once. Then nothing is written or reported any more.
 func (l *lifetime) isTerminated() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -123,7 +125,8 @@ func (l *lifetime) failProgram() {
 	l.programFailed = true
 }
 
-// beginDeletions reports whether deletions have begun already, from now on yes.
+// beginDeletions reports whether deletions have begun already, from now on yes. A program that waits for the shutdown
+// has them happen while it waits; the phase that comes after programs then has nothing to do.
 func (l *lifetime) beginDeletions() (already bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -26,6 +26,7 @@ type migration struct {
 func (m *migration) run() {
 	var e journal.Entry
 	made := map[string]*state.Resource{} // by package
+	// Providers that are made here go to the front: resources must come after their providers.
 	var front []*state.Resource
 	var frontIDs []journal.ID
 	base := m.table.Base()
@@ -69,8 +70,9 @@ func (m *migration) run() {
 	m.table.Rebase(resources.State{Resources: append(front, all...), IDs: append(frontIDs, ids...)})
 }
 
-// presentDefault is a package's default provider in the state if it stands in front of everything that a migration
+// presentDefault returns a package's default provider in the state if it stands in front of everything that a migration
 // changes.
+// One further back could not be named by what stands before it.
 func (m *migration) presentDefault(all []*state.Resource, pkg string) *state.Resource {
 	for _, r := range all {
 		if r.Custom && !r.IsProvider() && r.Provider == "" && r.URN.Package() == pkg {

@@ -113,6 +113,7 @@ func operate(ctx context.Context, o Options, mode mode, phases func(*operation))
 	if err != nil {
 		return nil, err
 	}
+	// An interrupt ends ctx: nothing new begins. Calls in flight go on until they are done, or the user gives up (E5.51).
 	calls, giveUp := context.WithCancel(context.WithoutCancel(ctx))
 	defer giveUp()
 	op := newOperation(ctx, calls, o, mode, scope, naming)
@@ -134,6 +135,7 @@ func operate(ctx context.Context, o Options, mode mode, phases func(*operation))
 	if op.running.Err() == nil {
 		phases(op)
 	}
+	// Nobody can ask for anything any more; the last entries are written; then providers end, and at last the watcher.
 	op.closeRequests()
 	before, after := op.deployment.outputs.finish()
 	op.finishWaiting()

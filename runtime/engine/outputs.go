@@ -65,6 +65,7 @@ func (o *outputRecorder) keep(outputs value.Value, registered bool) {
 	o.stack, o.registered = outputs, registered
 }
 
+// kept returns the outputs that the stack is to get.
 func (o *outputRecorder) kept() (outputs value.Value, registered bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -75,7 +76,7 @@ func (o *outputRecorder) kept() (outputs value.Value, registered bool) {
 // prior state.
 func (o *outputRecorder) record(reg *resources.Registration, before, outputs value.Value) error {
 	isStack, skipped := reg == o.table.Root(), reg.Result != monitor.Succeeded || reg.State() == nil
-	if isStack {
+	if isStack { // whether they can be written is decided at the end
 		o.keep(outputs, true)
 	}
 	if !skipped {
@@ -160,8 +161,8 @@ func (o *outputRecorder) put(reg *resources.Registration, outputs value.Value) e
 	return nil
 }
 
-// knownOutputs are outputs as they can be recorded: what is not known, because the operation left it out, stays as it
-// was or is missing.
+// knownOutputs returns outputs as they can be recorded: what is not known, because the operation left it out, stays as
+// it was or is missing.
 func knownOutputs(before, outputs value.Value) value.Value {
 	for _, key := range slices.Clone(outputs.Keys()) {
 		part, _ := outputs.Lookup(key)

@@ -56,7 +56,7 @@ func newPlanConstraint(o *Options, life *lifetime, report *reporter) *planConstr
 	return p
 }
 
-// seed is the one that was planned for a resource, or nil.
+// seed returns the one that was planned for a resource, or nil.
 func (p *planConstraint) seed(u urn.URN) []byte {
 	if p.bound == nil || p.bound.Resources[u] == nil {
 		return nil
@@ -64,7 +64,7 @@ func (p *planConstraint) seed(u urn.URN) []byte {
 	return p.bound.Resources[u].Seed
 }
 
-// of is the record of a resource. The caller holds mu.
+// of returns the record of a resource. The caller holds mu.
 func (p *planConstraint) of(u urn.URN) *ResourcePlan {
 	r := p.record.Resources[u]
 	if r == nil {
@@ -75,6 +75,7 @@ func (p *planConstraint) of(u urn.URN) *ResourcePlan {
 }
 
 // decided takes note of a registration's goal and steps, or checks them. An error says how they violate the plan.
+// Inputs are noted as a difference from what they were (E7.64); what is unknown in the plan binds nobody.
 func (p *planConstraint) decided(s *record, steps []Step) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -100,7 +101,7 @@ func (p *planConstraint) decided(s *record, steps []Step) error {
 	return p.steps(steps)
 }
 
-// aliasURNs are the aliases that a goal gives in full.
+// aliasURNs returns the aliases that a goal gives in full.
 func aliasURNs(g *plan.Goal) []urn.URN {
 	var urns []urn.URN
 	for _, a := range g.Aliases {
@@ -147,8 +148,8 @@ func (p *planConstraint) steps(steps []Step) error {
 	return nil
 }
 
-// withoutReplacement are planned steps without those of one replacement, of which less turned out to be needed. What an
-// earlier operation left behind is deleted as planned.
+// withoutReplacement returns planned steps without those of one replacement, of which less turned out to be needed.
+// What an earlier operation left behind is deleted as planned.
 func withoutReplacement(planned []Op) []Op {
 	left := slices.Clone(planned)
 	for _, op := range []Op{OpReplace, OpCreateReplacement, OpDeleteReplaced} {
@@ -162,7 +163,8 @@ func withoutReplacement(planned []Op) []Op {
 	return left
 }
 
-// allows is the table of E7.67.
+// allows reports whether a step is the planned one, or does less than that (E7.67): a resource may turn out to need
+// nothing, or an update where a replacement was planned.
 func allows(planned, actual Op) bool {
 	switch planned {
 	case actual:
@@ -332,12 +334,12 @@ func side(op string, v value.Value) string {
 	return plan.Printed(v)
 }
 
-// unplanned is an error that says how something is not as planned.
+// unplanned returns an error that says how something is not as planned.
 func unplanned(format string, args ...any) error {
 	return fmt.Errorf("not as planned: "+format, args...)
 }
 
-// doing is a step as a verb.
+// doing returns a step as a verb.
 func doing(op Op) string {
 	switch op {
 	case OpSame:
@@ -361,8 +363,10 @@ func sameProvider(planned, actual string) bool {
 	return err == nil && want.URN == got.URN && want.ID == UnknownID
 }
 
+// sameChoice compares options that may be left unset, which is a choice of its own.
 func sameChoice(a, b *bool) bool { return choice(a) == choice(b) }
 
+// choice names an option that may be unset.
 func choice(b *bool) string {
 	if b == nil {
 		return "unset"
@@ -370,12 +374,14 @@ func choice(b *bool) string {
 	return fmt.Sprint(*b)
 }
 
+// sameSet compares lists whose order and repetitions mean nothing.
 func sameSet(a, b []string) bool {
 	x, y := slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b))
 	return slices.Equal(slices.Compact(x), slices.Compact(y))
 }
 
-// missing are planned steps that never came, by resource (E7.75). One that the state did not have need not be deleted.
+// missing returns planned steps that never came, by resource (E7.75). One that the state did not have need not be
+// deleted.
 func (p *planConstraint) missing(known func(urn.URN) bool) []urn.URN {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -37,7 +37,7 @@ func (s *record) oldState() *state.Resource {
 	return s.old.Resource()
 }
 
-// urns are the names under which scopes may know the resource: its own, and the one that the state has.
+// urns returns the names under which scopes may know the resource: its own, and the one that the state has.
 func (s *record) urns() []urn.URN {
 	known := []urn.URN{s.reg.URN}
 	if old := s.oldState(); old != nil && old.URN != s.reg.URN {

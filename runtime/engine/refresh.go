@@ -67,6 +67,8 @@ func (f *refresher) all(chosen func(*state.Resource) bool) {
 	if f.life.isTerminated() {
 		return
 	}
+	// What providers have told of views is taken into account when all are read: it changes places of refreshed that
+	// other goroutines could be at.
 	created := map[int][]*state.Resource{} // views, by the place of their owner
 	for n, v := range told {
 		views := f.executor.RefreshedViews(v, func(p *resources.Prior) **state.Resource { return &refreshed[p.Index()] })
@@ -74,6 +76,7 @@ func (f *refresher) all(chosen func(*state.Resource) bool) {
 			created[read[n]] = views
 		}
 	}
+	// What is gone may leave resources without the owner that they go with (deletedWith); then the order changes (E4.80).
 	order := plan.OwnersFirst(base.Resources, refreshed)
 	if order != nil {
 		base.Resources, base.IDs = inOrder(base.Resources, order), inOrder(base.IDs, order)
@@ -86,6 +89,7 @@ func (f *refresher) all(chosen func(*state.Resource) bool) {
 			}
 		}
 	}
+	// One entry says all that has changed. Only a new order, or views that are new, take writing everything anew.
 	rebuilt := plan.Rebuild(base.Resources, refreshed)
 	var e journal.Entry
 	var rest resources.State

@@ -101,6 +101,7 @@ func (r *registrar) process(ctx context.Context, s *record) error {
 	if err != nil {
 		return err
 	}
+	// In a refresh or a destroy, what the program has not made is taken out of goals, instead of being an error.
 	if reachable := r.mode == updating || r.table.Scope.WithoutSkipped(s.goal, r.opts.DryRun); !in || !reachable {
 		return r.retain(ctx, s, in)
 	}
@@ -149,7 +150,7 @@ func (r *registrar) plan(ctx context.Context, s *record) ([]Step, error) {
 	}
 }
 
-// facts are what an examination of the record starts from.
+// facts returns what an examination of the record starts from.
 func (r *registrar) facts(s *record) plan.Facts {
 	f := plan.Facts{Old: s.oldState(), Goal: s.goal, Wanted: s.wanted, Deleted: s.deleted != nil,
 		Provided: s.provider != nil, DryRun: r.opts.DryRun, Recorded: r.pending.recorded(s.reg.URN),
@@ -164,7 +165,7 @@ func (r *registrar) facts(s *record) plan.Facts {
 	return f
 }
 
-// situation is what a record's steps are decided by.
+// situation returns what a record's steps are decided by.
 func (r *registrar) situation(s *record) plan.Situation {
 	situation := plan.Situation{Old: s.oldState(), Goal: s.goal, Deleted: s.deleted, Imported: s.imported, Diff: s.diff}
 	if s.recreated != nil {
@@ -212,7 +213,7 @@ func (r *registrar) takeSteps(ctx context.Context, s *record, steps []Step) erro
 			return monitor.ErrShutdown
 		}
 		step := &steps[i]
-		if i > 0 && step.Op == OpReplace && reg.State() != nil {
+		if i > 0 && step.Op == OpReplace && reg.State() != nil { // the replacement is shown with what it has made
 			step.New = reg.State()
 		}
 		result, err := r.executor.Take(*step, reg)
@@ -254,7 +255,7 @@ func (r *registrar) importFirst(ctx context.Context, s *record) error {
 	if err := r.takeSteps(ctx, s, steps); err != nil {
 		return err
 	}
-	reg.Result = monitor.Failed
+	reg.Result = monitor.Failed // it is imported, and not yet what the program wants
 	s.old, s.imported = reg.Imported(), true
 	s.goal = reg.Goal.NewState(reg.URN, reg.State())
 	s.goal.Aliases = slices.Clone(goal.Aliases)

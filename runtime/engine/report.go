@@ -15,7 +15,8 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// reporter passes events on, one at a time, and counts. It is safe for concurrent use.
+// reporter passes events on, one at a time, and counts. It is safe for concurrent use. The sink is called with mu held:
+// that is what puts events in order, and why a sink must not block.
 type reporter struct {
 	sink     func(Event)
 	planning bool
@@ -51,6 +52,7 @@ func (r *reporter) crashText(e *provider.CrashError) string {
 	return e.Error()
 }
 
+// emit passes on an event that changes no count.
 func (r *reporter) emit(e Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -170,6 +172,7 @@ func (r *reporter) Tell(n apply.Note) {
 		Property: n.Property})
 }
 
+// skip takes note of a resource that was not attempted because of an earlier failure (E5.44).
 func (r *reporter) skip(u urn.URN) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -183,12 +186,14 @@ func (r *reporter) fail() {
 	r.failed = true
 }
 
+// hasFailed reports whether anything was reported as an error so far.
 func (r *reporter) hasFailed() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.failed
 }
 
+// summary reports the end: how long it took, how it ended, and the stack's resource before and after.
 func (r *reporter) summary(took time.Duration, result string, before, after *state.Resource) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

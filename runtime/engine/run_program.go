@@ -26,7 +26,7 @@ func (op *operation) runProgram(program Program) {
 		// What is left of the operation is what the program waits for; it is over before the stack's outputs are.
 		op.finishWaiting()
 		op.programEnded(<-ended)
-	case <-op.interrupted:
+	case <-op.interrupted: // what it has asked for is let finish; the program itself need not end
 		op.closeRequests()
 		op.programEnded(lastOf(ended))
 	}

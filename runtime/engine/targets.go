@@ -48,7 +48,7 @@ func (t *targets) check(p plan.Patterns) error {
 	return t.life.abort()
 }
 
-// nearest is a hint at the URN that was perhaps meant.
+// nearest returns a hint at the URN that was perhaps meant.
 func (t *targets) nearest(u urn.URN) string {
 	var names []string
 	for _, known := range t.table.URNs() {
@@ -60,7 +60,7 @@ func (t *targets) nearest(u urn.URN) string {
 	return ""
 }
 
-// scopeOptions are what the options confine an operation to.
+// scopeOptions returns what the options confine an operation to.
 func scopeOptions(o *Options) plan.ScopeOptions {
 	s := plan.ScopeOptions{Targets: o.Targets, Excludes: o.Excludes, Replace: o.Replace,
 		TargetDependents: o.TargetDependents, ExcludeDependents: o.ExcludeDependents, ExcludeProtected: o.ExcludeProtected}

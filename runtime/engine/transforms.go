@@ -44,6 +44,8 @@ func (t *transforms) RegisterStackInvokeTransform(_ context.Context, transform m
 func (t *transforms) of(r *monitor.RegisterRequest, ancestors []monitor.Transform) (own, all []monitor.Transform) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	// The first registration of a remote component comes from the program and has its transforms; they wait for the
+	// second one, which comes from the process that constructs it and is recognized by its name.
 	key := fmt.Sprintf("%s::%s::%s", r.Parent, r.Type, r.Name)
 	own = r.Transforms
 	if pending, ok := t.pending[key]; ok && !r.Remote {

@@ -89,7 +89,7 @@ func (s *azureStore) status(err error) int {
 	return 0
 }
 
-// explain is the first line of what the service says; the rest is the request and its answer.
+// explain returns the first line of what the service says; the rest is the request and its answer.
 func (s *azureStore) explain(err error) string {
 	var reply *azcore.ResponseError
 	if errors.As(err, &reply) && reply.ErrorCode != "" {

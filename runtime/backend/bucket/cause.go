@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// plainCause is what a person can do something about: of a failed connection, where to and why.
+// plainCause returns what a person can do something about: of a failed connection, where to and why.
 func plainCause(err error) string {
 	var op *net.OpError
 	if errors.As(err, &op) {

@@ -165,7 +165,7 @@ func MkdirAll(d Disk, path string) error {
 // TemporarySuffix is in the names of files whose next content is being written, beside them. No listing looks for it.
 const TemporarySuffix = ".yamlhost-tmp-"
 
-// Temporary is a new name of a file beside path.
+// Temporary returns a new name of a file beside path.
 func Temporary(path string) string { return path + TemporarySuffix + rand.Text() }
 
 // WriteDurably puts data in a file so that after a crash at any moment there is either the old content or the new, and

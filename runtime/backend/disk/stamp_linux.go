@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Stamp is the identity of a file's content as the file system has it, by way of opening the File: file systems on
+// Stamp returns the identity of a file's content as the file system has it, by way of opening the File: file systems on
 // other machines answer that, and not what they are only asked, with what is true now. Of a file that was changed just
 // now it is the zero stamp, since clocks of file systems are coarse.
 func (Real) Stamp(path string) (Stamp, error) {

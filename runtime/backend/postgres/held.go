@@ -67,7 +67,7 @@ func (h *held) Release() {
 	<-h.done
 }
 
-// session is a connection of its own.
+// session returns a connection of its own.
 func (h *held) session(ctx context.Context) (*pgx.Conn, error) {
 	c, err := pgx.ConnectConfig(ctx, h.connect)
 	if err != nil {
@@ -86,7 +86,7 @@ func closeNow(c *pgx.Conn) {
 	_ = c.Close(ctx) // the server ends the session in any case
 }
 
-// lockNumber is what the advisory lock is taken on: advisory locks have numbers only, and are those of a whole
+// lockNumber returns what the advisory lock is taken on: advisory locks have numbers only, and are those of a whole
 // database.
 func (h *held) lockNumber(ctx context.Context, c *pgx.Conn) (int64, error) {
 	var table uint32

@@ -55,7 +55,7 @@ func Open(ctx context.Context, rawURL string, lookup Lookup) (backend.Objects, e
 	return s, nil
 }
 
-// withoutSettings is why settings cannot be used, without the settings.
+// withoutSettings returns why settings cannot be used, without the settings.
 func withoutSettings(err error) error {
 	var malformed *pgconn.ParseConfigError
 	if errors.As(err, &malformed) {

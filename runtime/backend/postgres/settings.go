@@ -100,7 +100,7 @@ func parse(rawURL string, lookup Lookup) (*target, error) {
 	return t, nil
 }
 
-// settingsOf is what the URL itself says.
+// settingsOf returns what the URL itself says.
 func settingsOf(u *url.URL, query url.Values) map[string]string {
 	own := map[string]string{}
 	if u.User != nil {
@@ -133,7 +133,7 @@ func canonical(key string) string {
 	return key
 }
 
-// fromVariables is what libpq's variables say. The files that it looks for are in the home folder.
+// fromVariables returns what libpq's variables say. The files that it looks for are in the home folder.
 func fromVariables(lookup Lookup) map[string]string {
 	found := map[string]string{}
 	if lookup == nil {
@@ -153,8 +153,8 @@ func fromVariables(lookup Lookup) map[string]string {
 	return found
 }
 
-// fromService is what the service says that the URL or a variable names. Neither its name nor its file is a setting
-// afterwards.
+// fromService returns what the service says that the URL or a variable names. Neither its name nor its file is a
+// setting afterwards.
 func fromService(own, environment map[string]string) (map[string]string, error) {
 	either := func(key string) string {
 		value, said := own[key]
@@ -187,7 +187,7 @@ func fromService(own, environment map[string]string) (map[string]string, error) 
 	return said, nil
 }
 
-// text is the settings as the library takes them, each with its keyword, so that it looks for none of them itself.
+// text returns the settings as the library takes them, each with its keyword, so that it looks for none of them itself.
 func (t *target) text() (string, error) {
 	var b strings.Builder
 	for _, key := range slices.Sorted(maps.Keys(t.settings)) {

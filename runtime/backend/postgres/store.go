@@ -56,7 +56,7 @@ func pulumis(key string) bool {
 	return false
 }
 
-// home is where a key stands: the table, and how its data is read and written there.
+// home returns where a key stands: the table, and how its data is read and written there.
 func (s *Store) home(key string) (table, read, write string) {
 	if pulumis(key) {
 		return quoted(s.table), `decode(data->>'data', 'base64')`, `$2::json`
@@ -66,7 +66,7 @@ func (s *Store) home(key string) (table, read, write string) {
 
 func quoted(name string) string { return pgx.Identifier{name}.Sanitize() }
 
-// content is data as the table of a key takes it.
+// content returns data as the table of a key takes it.
 func content(key string, data []byte) any {
 	if pulumis(key) {
 		return `{"data":"` + base64.StdEncoding.EncodeToString(data) + `"}`

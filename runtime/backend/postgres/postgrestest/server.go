@@ -47,7 +47,7 @@ func (s *Server) run(do string, args ...string) string {
 	return string(said)
 }
 
-// root is the folder of the module.
+// root returns the folder of the module.
 func root(t testing.TB) string {
 	out, err := exec.Command("go", "env", "GOMOD").Output()
 	if err != nil {
@@ -65,7 +65,7 @@ func (s *Server) Crash() { s.run("crash", s.Dir) }
 // Again starts the server that was stopped.
 func (s *Server) Again() { s.run("again", s.Dir) }
 
-// URL is that of a table in the database postgres.
+// URL returns that of a table in the database postgres.
 func (s *Server) URL(table string) string {
 	return "postgres:///postgres?" + url.Values{"host": {s.Dir}, "user": {"postgres"}, "table": {table}}.Encode()
 }

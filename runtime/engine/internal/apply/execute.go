@@ -61,6 +61,10 @@ type Options struct {
 }
 
 // Executor takes steps: it announces, records, acts, records again and reports. It is safe for concurrent use.
+//
+// The journal knows of every call that changes something before the call is made, and of its outcome before anything
+// else may depend on that. So a process that is killed at any moment leaves at most calls of which nobody knows how
+// they ended, and those are named. In a preview the journal does nothing, and providers are told that it is one.
 type Executor struct {
 	Options
 	Hooks Hooks
@@ -102,7 +106,7 @@ func (x *Executor) take(s *execution, reg *resources.Registration) (*state.Resou
 	}
 	x.watchViews(s)
 	result, err := x.performHooked(s)
-	if x.Terminated() { // E5.51
+	if x.Terminated() { // E5.51: whatever came back, nothing is written any more, and the operation stays pending
 		return nil, monitor.ErrShutdown
 	}
 	if result != nil && !s.Verbatim {
@@ -115,7 +119,7 @@ func (x *Executor) take(s *execution, reg *resources.Registration) (*state.Resou
 			return nil, x.JournalFailed(&s.Step, err)
 		}
 	}
-	if err == nil || partial {
+	if err == nil || partial { // a partial failure has left an object, which must not be forgotten
 		if err := x.Record(&s.Step, result, at, number, reg); err != nil {
 			return nil, x.JournalFailed(&s.Step, err)
 		}
@@ -207,6 +211,7 @@ func (x *Executor) Record(s *plan.Step, result *state.Resource, at resources.Pos
 		}
 	}
 	switch {
+	// Most steps of most operations change nothing. They would make the journal as long as the stack.
 	case s.Op == plan.OpSame && MateriallySame(at.OldNow, result):
 		x.Journal.CommitLate(e)
 	case len(e.Remove)+len(e.Amend)+len(e.Add) > 0:
@@ -440,7 +445,8 @@ func (x *Executor) markSecrets(s *plan.Step, r *state.Resource) {
 	}
 }
 
-// SecretOutputs is outputs with the entries named, and those whose input of the same name is secret, marked secret.
+// SecretOutputs returns outputs with the entries named, and those whose input of the same name is secret, marked
+// secret.
 func SecretOutputs(outputs, inputs value.Value, names []string) value.Value {
 	mark := func(name string) {
 		if part, ok := outputs.Lookup(name); ok && !part.IsSecret() {

@@ -50,7 +50,7 @@ func (h *Hooks) get(name string) (monitor.Hook, error) {
 	return hook, nil
 }
 
-// hookKind is what the hooks around a step are bound to, such as Create for BeforeCreate, and the state that binds
+// hookKind returns what the hooks around a step are bound to, such as Create for BeforeCreate, and the state that binds
 // them: deletions go by the old state, everything else by the new one (E2.79). It is empty for steps that have none.
 func hookKind(s *plan.Step) (kind string, binds *state.Resource) {
 	switch s.Op {
@@ -91,7 +91,7 @@ func (x *Executor) runHooks(s *plan.Step, when string, binds, result *state.Reso
 	return nil
 }
 
-// hookArgs is what a hook gets to know: creations have nothing old, deletions nothing new, and before an operation
+// hookArgs returns what a hook gets to know: creations have nothing old, deletions nothing new, and before an operation
 // there are no new outputs (E2.77).
 func hookArgs(s *plan.Step, binds, result *state.Resource) value.Value {
 	id := binds.ID
@@ -126,6 +126,7 @@ func (x *Executor) performHooked(s *execution) (*state.Resource, error) {
 		return nil, err
 	}
 	result, err := x.perform(s)
+	// Each attempt is told to the hooks with all failures so far, so that they can give up in time.
 	var told []value.Value // texts of what went wrong, newest first
 	for try := 1; err != nil && len(binds.ResourceHooks["OnError"]) > 0 && !x.Terminated(); try++ {
 		told = slices.Insert(told, 0, value.String(err.Error()))
@@ -168,7 +169,7 @@ func (x *Executor) askErrorHooks(s *plan.Step, binds *state.Resource, kind strin
 	return again, nil
 }
 
-// operationName is a kind as error hooks know it.
+// operationName returns a kind as error hooks know it.
 func operationName(kind string) string {
 	return map[string]string{"Create": "create", "Update": "update", "Delete": "delete"}[kind]
 }

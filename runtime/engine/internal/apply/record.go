@@ -11,8 +11,8 @@ import (
 	"github.com/yamlhost/yamlhost/value"
 )
 
-// operationOf is what is recorded before a step is attempted; ok is false for steps that are recorded at their end only
-// (E6.9–E6.19).
+// operationOf returns what is recorded before a step is attempted; ok is false for steps that are recorded at their end
+// only (E6.9–E6.19).
 func operationOf(s *plan.Step) (op state.Operation, ok bool) {
 	with := func(kind state.OperationKind, r *state.Resource) (state.Operation, bool) {
 		return state.Operation{Resource: r, Kind: kind}, true
@@ -33,9 +33,10 @@ func operationOf(s *plan.Step) (op state.Operation, ok bool) {
 	return state.Operation{}, false
 }
 
-// success is what the success of a step means for the state: the entry without its number (E6.9–E6.19).
+// success returns what the success of a step means for the state: the entry without its number (E6.9–E6.19).
 func success(s *plan.Step, result *state.Resource, at resources.Positions) journal.Entry {
 	var e journal.Entry
+	// What is new stands behind everything, unless a position was reserved for it; then it takes that one over.
 	add := func() {
 		if it := []journal.Amended{{ID: at.New, Resource: result}}; s.Position != 0 {
 			e.Amend = it
@@ -48,6 +49,7 @@ func success(s *plan.Step, result *state.Resource, at resources.Positions) journ
 			e.Remove = []journal.ID{at.Old}
 		}
 	}
+	// What a replacement ends later stays in its position, with a mark that says so.
 	leave := func(mark func(*state.Resource)) {
 		left := at.OldNow.Clone()
 		mark(left)
@@ -83,6 +85,7 @@ func success(s *plan.Step, result *state.Resource, at resources.Positions) journ
 }
 
 // MateriallySame reports whether a same leaves nothing that has to be written before the operation ends (E6.15).
+// What it does not compare, such as times and source positions, is written together with the next thing that is.
 func MateriallySame(a, b *state.Resource) bool {
 	return a.URN == b.URN && a.Type == b.Type && a.Custom == b.Custom && a.CustomTimeouts == b.CustomTimeouts &&
 		a.RetainOnDelete == b.RetainOnDelete && a.Provider == b.Provider && a.Parent == b.Parent &&
@@ -94,5 +97,5 @@ func MateriallySame(a, b *state.Resource) bool {
 		value.Equal(a.ReplacementTrigger, b.ReplacementTrigger)
 }
 
-// emptyEnd is the end of a step that changed nothing.
+// emptyEnd returns the end of a step that changed nothing.
 func emptyEnd(number int64) journal.Entry { return journal.Entry{Step: number} }

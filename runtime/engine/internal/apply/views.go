@@ -40,7 +40,7 @@ func (x *Executor) watchViews(s *execution) {
 	}
 }
 
-// request is what goes along with a call to a provider; nil when nothing is to be told.
+// request returns what goes along with a call to a provider; nil when nothing is to be told.
 func (v *Viewing) request() *provider.Views {
 	if v == nil {
 		return nil
@@ -128,14 +128,14 @@ func (v *Viewing) read(t provider.ViewStep) (viewStep, error) {
 	return w, nil
 }
 
-// resource is the state of a view.
+// resource returns the state of a view.
 func (v *Viewing) resource(of *provider.View) *state.Resource {
 	return &state.Resource{URN: urn.New(v.x.Stack, v.x.Project, v.owner.URN, of.Type, of.Name), Type: of.Type,
 		Parent: v.owner.URN, ViewOf: v.owner.URN,
 		Inputs: plan.WithoutDeps(plan.AsMap(of.Inputs)), Outputs: plan.WithoutDeps(plan.AsMap(of.Outputs))}
 }
 
-// take are the steps told so far, which are not told again.
+// take returns the steps told so far, which are not told again.
 func (v *Viewing) take() []viewStep {
 	if v == nil {
 		return nil
@@ -190,7 +190,8 @@ func (x *Executor) writeViews(v *Viewing, there, gone bool) error {
 	return nil
 }
 
-// recordView writes down one step of a view.
+// recordView writes down one step of a view. Views are written with their owner's step and have no pending operation of
+// their own: what became of them is found out with the owner.
 func (x *Executor) recordView(v *Viewing, w *viewStep) error {
 	e := v.owner.RecordView(&w.step, w.old, w.result, x.Journal.NewID)
 	if len(e.Remove)+len(e.Amend)+len(e.Add) == 0 {

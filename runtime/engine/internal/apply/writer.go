@@ -40,7 +40,7 @@ func NewWriter(j journal.Journal, n int) *Writer {
 		late: map[urn.URN]*lateSame{}, lateByID: map[journal.ID]*lateSame{}}
 }
 
-// NewID is an ID for a resource that is about to be added.
+// NewID returns an ID for a resource that is about to be added.
 func (w *Writer) NewID() journal.ID {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -119,6 +119,8 @@ func (w *Writer) withLate(e journal.Entry) (extended journal.Entry, claimed, wai
 	if len(w.late) == 0 {
 		return e, nil, nil
 	}
+	// The entry must not come before what it depends on. Late sames that nobody has begun to write are made a part of it,
+	// so that one write makes all of them durable; for those that others write the caller waits.
 	mine := map[*lateSame]bool{}
 	amended := map[*lateSame]*state.Resource{}
 	var visit func(u urn.URN)
@@ -199,7 +201,7 @@ func (w *Writer) Close() {
 	w.closed = true
 }
 
-// Snapshot is the base with everything that was recorded.
+// Snapshot returns the base with everything that was recorded.
 func (w *Writer) Snapshot(base *state.Snapshot) (*state.Snapshot, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

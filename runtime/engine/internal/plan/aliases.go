@@ -14,7 +14,7 @@ type Lineage struct {
 	Former func(urn.URN) urn.URN
 }
 
-// Candidates are the URNs under which a resource may be known from before, its own first, each once (E4.13).
+// Candidates returns the URNs under which a resource may be known from before, its own first, each once (E4.13).
 func (l Lineage) Candidates(own urn.URN, parent urn.URN, aliases []monitor.Alias) []urn.URN {
 	name, typ := own.Name(), own.Type()
 	found := []urn.URN{own}
@@ -35,6 +35,8 @@ func (l Lineage) Candidates(own urn.URN, parent urn.URN, aliases []monitor.Alias
 	if oldParent == "" {
 		return found
 	}
+	// A child of a renamed parent had a URN below the parent's former one. That holds for its own name and for each
+	// alias.
 	inherit := func(name, typ string) {
 		add(urn.New(l.Stack, l.Project, oldParent, typ, inheritedName(name, parent.Name(), oldParent.Name())))
 	}
@@ -49,7 +51,7 @@ func (l Lineage) Candidates(own urn.URN, parent urn.URN, aliases []monitor.Alias
 	return found
 }
 
-// expand is the URN that an alias stands for.
+// expand returns the URN that an alias stands for.
 func (l Lineage) expand(a monitor.Alias, parent urn.URN, name, typ string) urn.URN {
 	if a.URN != "" {
 		return a.URN
@@ -67,8 +69,8 @@ func (l Lineage) expand(a monitor.Alias, parent urn.URN, name, typ string) urn.U
 		OrElse(a.Name, name))
 }
 
-// inheritedName is the name a child had when its parent had another: a child's name that begins with its parent's is
-// taken to follow it (E4.14).
+// inheritedName returns the name a child had when its parent had another: a child's name that begins with its parent's
+// is taken to follow it (E4.14).
 func inheritedName(name, parent, oldParent string) string {
 	if rest, ok := strings.CutPrefix(name, parent); ok {
 		return oldParent + rest
@@ -76,7 +78,7 @@ func inheritedName(name, parent, oldParent string) string {
 	return name
 }
 
-// OrElse is s, or fallback where s is empty.
+// OrElse returns s, or fallback where s is empty.
 func OrElse(s, fallback string) string {
 	if s == "" {
 		return fallback

@@ -7,8 +7,8 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// Deletion is the step that ends a resource that the operation found and does not keep (E4.118). pendingDelete says
-// that a replacement has left it behind, in this operation or an earlier one.
+// Deletion returns the step that ends a resource that the operation found and does not keep (E4.118). pendingDelete
+// says that a replacement has left it behind, in this operation or an earlier one.
 func Deletion(old *state.Resource, pendingDelete bool) Step {
 	op := OpDelete
 	switch {
@@ -36,6 +36,8 @@ func Layers(going []*state.Resource) [][]int {
 			left[r.URN] = append(left[r.URN], i)
 		}
 	}
+	// Dependencies lead back in the state, so that one pass gives the groups. To go with an owner may lead forward, to a
+	// generation that stands behind: such resources get a floor, and the groups are made again, until nothing moves.
 	floor := map[int]int{}
 	groups := layersFrom(going, floor)
 	for range left { // as often as that can help; resources that go with each other in a circle go at once
@@ -62,7 +64,9 @@ func Layers(going []*state.Resource) [][]int {
 	return groups
 }
 
-// layersFrom are the groups, what is deleted last in front. No resource is in a group before its floor.
+// layersFrom returns the groups, what is deleted last in front. No resource is in a group before its floor. A resource
+// is one group behind the last of what it depends on; as the state has dependencies first, their groups are known by
+// then.
 func layersFrom(going []*state.Resource, floor map[int]int) [][]int {
 	level := make(map[urn.URN]int, len(going)) // of a URN's entries so far, the greatest; from 1
 	// below is the greatest level among the descendants of a component that came so far: anyone who depends on the
@@ -97,10 +101,10 @@ func layersFrom(going []*state.Resource, floor map[int]int) [][]int {
 	return groups
 }
 
-// dependenciesButParent are the URNs of what r names as a dependency, other than its parent and provider.
+// dependenciesButParent returns the URNs of what r names as a dependency, other than its parent and provider.
 func dependenciesButParent(r *state.Resource) []urn.URN {
 	var urns []urn.URN
-	bare := *r
+	bare := *r // AllDependencies names parent and provider too
 	bare.Parent, bare.Provider = "", ""
 	bare.AllDependencies(func(u urn.URN) { urns = append(urns, u) })
 	return urns
@@ -149,6 +153,7 @@ func (n *Needed) Add(r *state.Resource) {
 	}
 }
 
+// isComponent reports whether a URN names a component. The stack is none here: to depend on it is to depend on nothing.
 func (n *Needed) isComponent(u urn.URN) bool {
 	return slices.ContainsFunc(n.byURN[u], func(r *state.Resource) bool {
 		return !r.Custom && r.ViewOf == "" && r.Type != urn.RootStackType

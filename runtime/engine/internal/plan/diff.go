@@ -33,7 +33,9 @@ type Surroundings struct {
 	OwnerLeft bool
 }
 
-// Forced finds the reasons for a replacement that no provider is asked about, first hit first (E4.38–E4.41).
+// Forced finds the reasons for a replacement that no provider is asked about, first hit first (E4.38–E4.41). goal has
+// the program's options, old those of the state. The same resource may be given for both: then the answer is what the
+// state alone tells, for one that the program has not come to yet.
 func Forced(old, goal *state.Resource, s Surroundings) (Diff, bool) {
 	if triggered(old.ReplacementTrigger, goal.ReplacementTrigger) {
 		return Diff{Change: true, Replace: true, Reason: "its replacement trigger changed"}, true
@@ -59,7 +61,7 @@ func Forced(old, goal *state.Resource, s Surroundings) (Diff, bool) {
 }
 
 // triggered reports whether a replacement trigger asks for a replacement: it was there, is there, and is or may be
-// another (E4.84).
+// another (E4.84). To add or remove a trigger replaces nothing: there is no earlier value to differ from.
 func triggered(old, goal value.Value) bool {
 	if old.IsNull() || goal.IsNull() {
 		return false
@@ -70,7 +72,7 @@ func triggered(old, goal value.Value) bool {
 	return !value.SameContent(old, goal)
 }
 
-// ProviderReplaced is the diff of a resource whose provider is not the same any more.
+// ProviderReplaced returns the diff of a resource whose provider is not the same any more.
 func ProviderReplaced() Diff {
 	return Diff{Change: true, Replace: true, Keys: []string{"provider"}, Reason: "its provider is replaced"}
 }
@@ -80,8 +82,9 @@ func ComponentDiff(old *state.Resource, inputs value.Value) Diff {
 	return Diff{Change: !value.SameContent(old.Inputs, inputs)}
 }
 
-// ProviderDiff reads a provider's answer. ignore are the stored or wanted ignoreChanges; they matter only where the
-// engine has to compare by itself (E4.46–E4.48).
+// ProviderDiff reads a provider's answer. Providers may say what changes in three ways: by Changes, by lists of keys,
+// and by a detailed diff. Where they disagree, a key that forces a replacement counts most. ignore are the stored or
+// wanted ignoreChanges; they matter only where the engine has to compare by itself (E4.46–E4.48).
 func ProviderDiff(r provider.DiffResponse, oldInputs, inputs value.Value, ignore []string) Diff {
 	v := Diff{DeleteBeforeReplace: r.DeleteBeforeReplace, Stable: stable(r)}
 	switch r.Changes {
@@ -99,7 +102,7 @@ func ProviderDiff(r provider.DiffResponse, oldInputs, inputs value.Value, ignore
 			return v
 		}
 	case provider.DiffNone:
-		if !r.Replace() {
+		if !r.Replace() { // a provider that says "no change" and names a replacement is taken at the latter
 			return v
 		}
 	}
@@ -111,7 +114,7 @@ func ProviderDiff(r provider.DiffResponse, oldInputs, inputs value.Value, ignore
 	return v
 }
 
-// stable are the outputs that a provider says an update leaves as they are, without those that it says change.
+// stable returns the outputs that a provider says an update leaves as they are, without those that it says change.
 func stable(r provider.DiffResponse) []string {
 	changed := map[string]bool{}
 	for _, key := range r.Diffs {
@@ -129,7 +132,7 @@ func stable(r provider.DiffResponse) []string {
 	return keys
 }
 
-// replaceKeys are the keys that force a replacement: those named, and those whose detailed diff says so.
+// replaceKeys returns the keys that force a replacement: those named, and those whose detailed diff says so.
 func replaceKeys(r provider.DiffResponse) []string {
 	keys := slices.Clone(r.Replaces)
 	var more []string
@@ -144,7 +147,7 @@ func replaceKeys(r provider.DiffResponse) []string {
 	return append(keys, more...)
 }
 
-// topKey is the first name of a property path.
+// topKey returns the first name of a property path.
 func topKey(path string) string {
 	p, err := value.ParsePath(path)
 	if err != nil || len(p) == 0 || p[0].IsIndex {
@@ -191,7 +194,8 @@ func parsePaths(texts []string) []value.Path {
 // initErrorKey is the name under which replaceOnChanges speaks of errors of an earlier initialization (E4.69).
 const initErrorKey = "#initerror"
 
-// ReplaceOn returns the diff after replaceOnChanges (E4.69). It does not touch the maps of v.
+// ReplaceOn returns the diff after replaceOnChanges (E4.69): a change at one of the paths, or below it, forces a
+// replacement. The maps and lists of v are shared with events, so that they are copied before they change.
 func (v Diff) ReplaceOn(paths []string, hadInitErrors bool) Diff {
 	listed := parsePaths(paths)
 	if len(listed) == 0 {

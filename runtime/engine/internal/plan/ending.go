@@ -66,6 +66,11 @@ type ending struct {
 }
 
 // PlanEnding chooses what is deleted at the end of an operation, and with which steps (E4.118).
+//
+// Everything that was not registered goes, unless the scope leaves it out, or something that stays needs it. The passes
+// come in this order because each takes note of what the next one asks for: registered resources say which providers
+// and dependencies are in use; prior ones then go or stay, and those that stay add to what is in use; at last what was
+// chosen is put in order, and providers that are still in use are taken out again.
 func PlanEnding(inv Inventory, scope *Scope) Ending {
 	all := inv.resources()
 	p := &ending{inv: inv, scope: scope, deletes: scope.Deletes(all), providers: map[string]bool{},
@@ -73,14 +78,14 @@ func PlanEnding(inv Inventory, scope *Scope) Ending {
 	p.Resources, p.Steps = []*state.Resource{}, []Step{}
 	p.current()
 	p.produced()
-	p.prior(NewNeeded(all))
+	p.prior(NewNeeded(all)) // two sets: what stays along with kept owners, and what stays at all
 	p.keep(NewNeeded(all))
 	p.order()
 	p.withoutNeeded()
 	return p.Ending
 }
 
-// resources are all that scope and needs are computed over, with present names.
+// resources returns all that scope and needs are computed over, with present names.
 func (inv *Inventory) resources() []*state.Resource {
 	var all []*state.Resource
 	for i := range inv.Produced {
@@ -100,6 +105,7 @@ func (p *ending) stay(r *state.Resource) {
 	r.AllDependencies(func(u urn.URN) { p.wanted[u] = true })
 }
 
+// delete chooses the deletion of a resource.
 func (p *ending) delete(r *state.Resource, step Step) {
 	p.Resources, p.Steps = append(p.Resources, r), append(p.Steps, step)
 }
@@ -160,8 +166,8 @@ func (p *ending) prior(with *Needed) {
 		f := &p.inv.Prior[i]
 		r := f.Resource
 		switch {
-		case f.Now == nil || r.ViewOf != "" || f.Claimed && !f.PendingDelete:
-		case f.Relocated && !f.PendingDelete && p.wanted[r.URN]:
+		case f.Now == nil || r.ViewOf != "" || f.Claimed && !f.PendingDelete: // gone, goes with its owner, or registered
+		case f.Relocated && !f.PendingDelete && p.wanted[r.URN]: // it was moved because something that stays needs it
 		case with.Kept[r.URN]:
 			p.stay(r)
 		case p.stays(f):
@@ -179,7 +185,7 @@ func (p *ending) prior(with *Needed) {
 			} else {
 				p.delete(r, Deletion(r, f.PendingDelete))
 			}
-			if !r.Delete || !present[r.URN] {
+			if !r.Delete || !present[r.URN] { // of several with one URN only the present one counts
 				p.gone[r.URN] = true
 			}
 		}
@@ -255,7 +261,7 @@ func (p *ending) order() {
 // withoutNeeded leaves out providers that something still names, which wait for that, and what was deleted on behalf of
 // another resource and something still depends on.
 func (p *ending) withoutNeeded() {
-	for i := len(p.Resources) - 1; i >= 0; i-- {
+	for i := len(p.Resources) - 1; i >= 0; i-- { // backwards: the list shrinks
 		r := p.Resources[i]
 		unmade := p.Steps[i].Op == OpRemovePendingReplace && !r.PendingReplacement && p.wanted[r.URN]
 		if unmade || r.IsProvider() && p.providers[urn.Reference{URN: r.URN, ID: r.ID}.String()] {
@@ -264,6 +270,7 @@ func (p *ending) withoutNeeded() {
 	}
 }
 
+// nameOf returns what a resource of the state is called now.
 func (p *ending) nameOf(u urn.URN) urn.URN {
 	if now, ok := p.inv.Renamed[u]; ok {
 		return now
@@ -271,7 +278,7 @@ func (p *ending) nameOf(u urn.URN) urn.URN {
 	return u
 }
 
-// ownersToKeep are the resources that replacements have left behind and that cannot be deleted in this operation,
+// ownersToKeep returns the resources that replacements have left behind and that cannot be deleted in this operation,
 // because something that stays still goes with them (deletedWith): it is replaced by the next operation that may do so,
 // and the old owner is deleted then.
 func (p *ending) ownersToKeep() []*state.Resource {
@@ -305,7 +312,7 @@ func (p *ending) ownersToKeep() []*state.Resource {
 	return keep
 }
 
-// present are the resources as they are now, by their URNs.
+// present returns the resources as they are now, by their URNs.
 func (p *ending) present() map[urn.URN]*state.Resource {
 	present := map[urn.URN]*state.Resource{}
 	for i := range p.inv.Prior {

@@ -58,7 +58,14 @@ func (*Compare) isRequest()         {}
 func (*CompareProvider) isRequest() {}
 
 // Examination finds out what has to happen to one resource (E4.21–E4.51). It never asks a provider by itself: Next says
-// what to ask, the caller asks it, and one of the answering methods takes the answer.
+// what to ask, the caller asks it, and one of the answering methods takes the answer. At most four questions come, in
+// this order, each only where the answers so far leave it open:
+//
+//	Check            against the old inputs; for a new resource, without any
+//	CompareProvider  where the program names another provider than the state
+//	Compare          unless a replacement is decided already
+//	Check            once more, without the old inputs, where a replacement was decided: the new object takes over
+//	                 nothing that the provider has made up for the old one, such as a name
 //
 //	for q := x.Next(); q != nil; q = x.Next() {
 //		// ask a provider and call Checked, Compared or ProviderCompared
@@ -78,7 +85,7 @@ type Examination struct {
 	kept value.Value
 }
 
-// stage is what is done of an examination.
+// stage is what is done of an examination. Checked moves it on; every other move is Next's.
 type stage uint8
 
 const (
@@ -155,7 +162,7 @@ func (x *Examination) check(anew, second bool) Request {
 	case x.Old != nil && !anew:
 		prior = x.Old.Inputs
 		news = withoutNewDefaults(news, prior, x.Defaults)
-	case anew && x.Recorded != nil:
+	case anew && x.Recorded != nil: // so that the provider makes up the same name as at the first attempt
 		prior = x.Recorded.Inputs
 	}
 	x.Goal.Inputs = news
@@ -206,6 +213,7 @@ func (x *Examination) compareProviders() Request {
 		x.stage = done
 		return nil
 	}
+	// A provider that only has another name is the same one. One that the state does not have cannot be compared.
 	renamed := before.ID == now.ID && x.FormerProvider == before.URN
 	if renamed || x.OldProvider == nil {
 		return nil

@@ -13,7 +13,8 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// Goal is what the program asked for, everything parsed and inheritance applied.
+// Goal is what the program asked for, everything parsed and inheritance applied. Its registration owns it; it does not
+// change once it was claimed, and children read it.
 type Goal struct {
 	monitor.RegisterRequest
 	Timeouts state.Timeouts
@@ -75,8 +76,8 @@ func NewGoal(r monitor.RegisterRequest, rootDir string) (*Goal, error) {
 	return g, nil
 }
 
-// propertyDependencies are the dependencies by input: as sent, or all for each when none were sent (E1.48), and those
-// that the values carry (E1.49).
+// propertyDependencies returns the dependencies by input: as sent, or all for each when none were sent (E1.48), and
+// those that the values carry (E1.49).
 func propertyDependencies(inputs value.Value, r monitor.RegisterRequest) map[string][]urn.URN {
 	all := make(map[string][]urn.URN, inputs.Len())
 	for _, key := range inputs.Keys() {
@@ -98,7 +99,7 @@ func propertyDependencies(inputs value.Value, r monitor.RegisterRequest) map[str
 	return all
 }
 
-// Distinct is the list with each URN once, in order of first occurrence, never nil.
+// Distinct returns the list with each URN once, in order of first occurrence, never nil.
 func Distinct(urns []urn.URN) []urn.URN {
 	once := make([]urn.URN, 0, len(urns))
 	seen := make(map[urn.URN]bool, len(urns))
@@ -111,7 +112,8 @@ func Distinct(urns []urn.URN) []urn.URN {
 	return once
 }
 
-// WithoutDeps removes what values carry of dependencies, deeply: from here on they live in the maps only (E2.24).
+// WithoutDeps removes what values carry of dependencies, deeply: from here on they live in the maps only (E2.24). A
+// value without any comes back as it is, which spares a copy of most inputs.
 func WithoutDeps(v value.Value) value.Value {
 	if !v.Any(func(x value.Value) bool { return len(x.Deps()) > 0 }) {
 		return v
@@ -139,7 +141,7 @@ func parseTimeouts(t monitor.Timeouts) (state.Timeouts, error) {
 	return out, nil
 }
 
-// SourcePosition is a place as it is kept in the state, empty when there is none that can be named (E2.82).
+// SourcePosition returns a place as it is kept in the state, empty when there is none that can be named (E2.82).
 func SourcePosition(rootDir string, p *monitor.Position) string {
 	if p == nil || !filepath.IsAbs(p.Path) || rootDir == "" {
 		return ""
@@ -169,7 +171,8 @@ func NameTransforms(steps []Step, g *Goal, rootDir string) {
 	}
 }
 
-// Inherit fills in what the goal leaves to its parent (E2.26–E2.29, E2.17). parent is nil without one.
+// Inherit fills in what the goal leaves to its parent (E2.26–E2.29, E2.17). parent is nil without one. A provider is
+// inherited only where it serves the resource's package; a component takes it whatever it serves, to hand it on.
 func (g *Goal) Inherit(parent *Goal) {
 	local := !g.Custom && !g.Remote
 	isProvider := urn.IsProviderType(g.Type)
@@ -210,7 +213,7 @@ func (g *Goal) InheritProviders(parent *Goal) {
 	}
 }
 
-// ProviderPackage is the package that a provider reference serves.
+// ProviderPackage returns the package that a provider reference serves.
 func ProviderPackage(ref string) string {
 	r, err := urn.ParseReference(ref)
 	if err != nil {
@@ -219,7 +222,7 @@ func ProviderPackage(ref string) string {
 	return r.URN.Package()
 }
 
-// NewState is the state that the goal describes, before its provider has said anything; old is what it was, or nil
+// NewState returns the state that the goal describes, before its provider has said anything; old is what it was, or nil
 // (E4.5).
 func (g *Goal) NewState(u urn.URN, old *state.Resource) *state.Resource {
 	s := &state.Resource{

@@ -137,7 +137,7 @@ func namingSection(at string, text []byte, below string) (*namingText, error) {
 	return s, nil
 }
 
-// scheme is what a section says; nil when it says nothing.
+// scheme returns what a section says; nil when it says nothing.
 func (s *namingText) scheme(o NamingOptions) (*namingScheme, error) {
 	switch {
 	case s.mode != nil && (s.pattern != nil || s.enforce != nil):
@@ -206,8 +206,8 @@ func resolvePattern(pattern string, o NamingOptions) (string, error) {
 // expression finds everything in a pattern that wants to be filled in.
 var expression = regexp.MustCompile(`\$\{[^}]*\}`)
 
-// Of is what a resource's provider is to be told about its name; nil for nothing. fixed says that the name is the same
-// each time, so that a replacement has to delete first (E4.127). Providers have no names of their own.
+// Of returns what a resource's provider is to be told about its name; nil for nothing. fixed says that the name is the
+// same each time, so that a replacement has to delete first (E4.127). Providers have no names of their own.
 func (n *Naming) Of(r *state.Resource, seed []byte) (told *provider.Autonaming, fixed bool) {
 	if n == nil || !r.Custom || r.IsProvider() {
 		return nil, false
@@ -228,6 +228,7 @@ func (n *Naming) Of(r *state.Resource, seed []byte) (told *provider.Autonaming, 
 
 // name makes a name of the pattern. The same seed makes the same one.
 func (s *namingScheme) name(resource string, seed []byte) string {
+	// ChaCha8 is specified, so that a seed that a plan file keeps gives the same name in every version (E7.66).
 	lot := rand.New(rand.NewChaCha8(sha256.Sum256(seed)))
 	draw := func(n int, letters string) string {
 		b := make([]byte, n)

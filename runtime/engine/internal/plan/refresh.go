@@ -7,7 +7,7 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// Rebuild is the state after a refresh: each old resource with what was read of it, nil for one that is gone, and
+// Rebuild returns the state after a refresh: each old resource with what was read of it, nil for one that is gone, and
 // nothing that names what is gone (E6.36–E6.39). A resource for which nothing changes comes back as the same pointer as
 // refreshed.
 func Rebuild(prior, refreshed []*state.Resource) []*state.Resource {
@@ -74,7 +74,8 @@ func allBefore(r *state.Resource, resources []*state.Resource) bool {
 	return Pruned(r, func(u urn.URN) bool { return !there[u] }) == r
 }
 
-// Pruned is r without references to what is gone; r itself when it has none.
+// Pruned returns r without references to what is gone; r itself when it has none, so that callers see by the pointer
+// whether there is anything to write.
 func Pruned(r *state.Resource, gone func(urn.URN) bool) *state.Resource {
 	dangling := r.Parent != "" && gone(r.Parent) || r.DeletedWith != "" && gone(r.DeletedWith) ||
 		slices.ContainsFunc(r.Dependencies, gone) || slices.ContainsFunc(r.ReplaceWith, gone)

@@ -10,7 +10,9 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// replacement are the steps that replace a resource (E4.54–E4.56).
+// replacement returns the steps that replace a resource (E4.54–E4.56). Created first, the old object is left behind and
+// deleted at the end of the operation, when nothing names it any more. Deleted first, everything that cannot be without
+// it has to go before it, dependents first; each of those comes back when the program registers it.
 func (s *Situation) replacement() []Step {
 	with := func(op Op) Step {
 		step := NewStep(op, s.Old, s.Goal)
@@ -33,7 +35,7 @@ func (s *Situation) replacement() []Step {
 		step.Keys, step.Reason = d.Keys, d.Reason
 		steps = append(steps, step)
 	}
-	if !s.Old.PendingReplacement {
+	if !s.Old.PendingReplacement { // else an earlier operation has deleted it and was cut off before it created the new one
 		gone := with(OpDeleteReplaced)
 		gone.New = nil
 		steps = append(steps, gone)
@@ -41,6 +43,7 @@ func (s *Situation) replacement() []Step {
 	return append(steps, with(OpReplace), with(OpCreateReplacement))
 }
 
+// protectedText says why a protected resource is not replaced, and the way out (E4.73).
 func protectedText(u urn.URN) string {
 	return fmt.Sprintf("unable to replace resource %q\nas it is protected. To allow it, set the option protect of the "+
 		"resource to false and run again, or use `state unprotect '%s'`", u, u)
@@ -85,8 +88,11 @@ type Candidate struct {
 	Forced Diff
 }
 
-// Cascade finds what has to be deleted before a resource is (E4.58–E4.62). It asks what unknown values of some inputs
-// mean for a candidate:
+// Cascade finds what has to be deleted before a resource is (E4.58–E4.62). It goes through the state once, in its
+// order: what depends on a resource stands behind it, so that everything that may pull a candidate along was looked at
+// before. To depend on what goes is not enough to go too: while the root is missing, the outputs that a candidate uses
+// are unknown, and its provider says whether it can live with that. So the cascade asks what unknown values of some
+// inputs mean for a candidate:
 //
 //	for q := c.Next(); q != nil; q = c.Next() {
 //		c.Answer(provider.Diff(q.Inputs))
@@ -152,7 +158,7 @@ func (c *Cascade) Next() *Question {
 	return nil
 }
 
-// unknownInputs are a resource's recorded inputs with some properties unknown, and with what it ignores as it was.
+// unknownInputs returns a resource's recorded inputs with some properties unknown, and with what it ignores as it was.
 func unknownInputs(r *state.Resource, properties []string) value.Value {
 	inputs := r.Inputs
 	for _, key := range properties {
@@ -188,13 +194,13 @@ func (c *Cascade) add(r *state.Resource, keys []string, reason string) {
 	}
 }
 
-// Dependents are what was found, in the order of deletion: dependents first. An error is a *ProtectedError.
+// Dependents returns what was found, in the order of deletion: dependents first. An error is a *ProtectedError.
 func (c *Cascade) Dependents() ([]Dependent, error) {
 	slices.Reverse(c.found)
 	return c.found, c.err
 }
 
-// changedBy are the properties of r that depend on one of the resources, ascending.
+// changedBy returns the properties of r that depend on one of the resources, ascending.
 func changedBy(r *state.Resource, going map[urn.URN]bool) []string {
 	var properties []string
 	for key, deps := range r.PropertyDependencies {

@@ -67,7 +67,7 @@ func (s *Scope) Skip(u urn.URN) { s.skipped[u] = true }
 // Skipped reports whether Skip was called for a resource.
 func (s *Scope) Skipped(u urn.URN) bool { return s.skipped[u] }
 
-// Missing are the resources on which r depends and of which Skip was told, ascending (E4.102).
+// Missing returns the resources on which r depends and of which Skip was told, ascending (E4.102).
 func (s *Scope) Missing(r *state.Resource) []urn.URN {
 	var missing []urn.URN
 	r.AllDependencies(func(u urn.URN) {
@@ -111,7 +111,9 @@ func (s *Scope) names(urns ...urn.URN) bool {
 }
 
 // Admits decides whether a resource that is registered is in scope (E4.99–E4.101, E4.106). known are its URN and, if it
-// had another, the one before.
+// had another, the one before. Programs register dependencies first, so that what a resource depends on was decided
+// before. Providers and the stack are always admitted: without them nothing else could be operated on; but what depends
+// on them is not in scope for that.
 func (s *Scope) Admits(r *state.Resource, known ...urn.URN) bool {
 	if !s.Restricts() {
 		return true
@@ -169,12 +171,12 @@ func (s *Scope) Deletes(resources []*state.Resource) func(*state.Resource) bool 
 	return func(r *state.Resource) bool { return !excluded[r.URN] && !keep.Kept[r.URN] }
 }
 
-// closure are the URNs that match and, if asked for, those of everything that depends on them. Where a replacement has
-// left something to be deleted, there are several resources of one URN: what one of them is, all are, so that what
+// closure returns the URNs that match and, if asked for, those of everything that depends on them. Where a replacement
+// has left something to be deleted, there are several resources of one URN: what one of them is, all are, so that what
 // stands in between is looked at again.
 func closure(resources []*state.Resource, match func(urn.URN) bool, dependents bool) map[urn.URN]bool {
 	in := map[urn.URN]bool{}
-	for more := true; more; {
+	for more := true; more; { // one pass will do but where a URN is there twice
 		more = false
 		for _, r := range resources {
 			if !in[r.URN] && (match(r.URN) || dependents && DependsOnAny(r, in)) {
@@ -192,7 +194,7 @@ func DependsOnAny(r *state.Resource, set map[urn.URN]bool) bool {
 	return found
 }
 
-// Missing are the exact URNs of a list that are nowhere.
+// Missing returns the exact URNs of a list that are nowhere.
 func (p Patterns) Missing(present func(urn.URN) bool) []urn.URN {
 	return slices.DeleteFunc(slices.Clone(p.Exact), present)
 }

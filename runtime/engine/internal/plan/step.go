@@ -7,29 +7,39 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// Op is what a step does (E8.1).
+// Op is what a step does (E8.1). The texts are Pulumi's: events, plan files and hooks have them.
 type Op string
 
 // The operations.
 const (
-	OpSame                 Op = "same"
-	OpCreate               Op = "create"
-	OpUpdate               Op = "update"
-	OpDelete               Op = "delete"
-	OpReplace              Op = "replace"
-	OpCreateReplacement    Op = "create-replacement"
-	OpDeleteReplaced       Op = "delete-replaced"
-	OpRead                 Op = "read"
-	OpReadReplacement      Op = "read-replacement"
-	OpRefresh              Op = "refresh"
-	OpDiscard              Op = "discard"
-	OpDiscardReplaced      Op = "discard-replaced"
+	OpSame   Op = "same"   // record the resource again; its object is left alone
+	OpCreate Op = "create" // make an object
+	OpUpdate Op = "update" // change the object in place
+	OpDelete Op = "delete" // end the object
+
+	// A replacement is three steps: one makes the new object, one ends the old one, and OpReplace, which does nothing by
+	// itself, stands for both to people. Which object comes first is the planner's choice (E4.52). An old object that is
+	// to go last stays in the state as pending delete until the end of the operation.
+	OpReplace           Op = "replace"
+	OpCreateReplacement Op = "create-replacement"
+	OpDeleteReplaced    Op = "delete-replaced"
+
+	OpRead            Op = "read"             // read an object that is managed elsewhere
+	OpReadReplacement Op = "read-replacement" // the same, in place of one that was managed here
+	OpRefresh         Op = "refresh"          // read an object that is managed here
+
+	// Discards forget resources that were only read: their objects are not ours to delete.
+	OpDiscard         Op = "discard"
+	OpDiscardReplaced Op = "discard-replaced"
+	// OpRemovePendingReplace forgets a resource that was deleted to be replaced, and that nobody wants any more.
 	OpRemovePendingReplace Op = "remove-pending-replace"
-	OpImport               Op = "import"
-	OpImportReplacement    Op = "import-replacement"
+
+	OpImport            Op = "import"             // take an existing object under management
+	OpImportReplacement Op = "import-replacement" // the same, in place of another object
 )
 
-// Step is one planned action on one resource. It is data: it can be printed, compared and stored.
+// Step is one planned action on one resource. It is data: it can be printed, compared and stored. Old and New are
+// shared with the state and with the registration; nobody changes them once they are in a step.
 type Step struct {
 	Op       Op
 	URN      urn.URN

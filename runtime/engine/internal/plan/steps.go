@@ -42,7 +42,10 @@ func Steps(s Situation) []Step {
 	return steps
 }
 
-// steps chooses the steps by what is known of the resource, its goal and the diff.
+// steps chooses the steps by what is known of the resource, its goal and the diff. The first case that holds decides:
+// an import comes before everything, then what has no object any more, then what the diff says. Where a replacement
+// makes the new object first, OpReplace comes last, and the other way round: people hear of a replacement when its
+// second half is done.
 func (s *Situation) steps() []Step {
 	old, goal := s.Old, s.Goal
 	switch {
@@ -52,7 +55,7 @@ func (s *Situation) steps() []Step {
 		return []Step{NewStep(OpImportReplacement, old, goal), NewStep(OpReplace, old, goal)}
 	case old == nil: // E4.28
 		return []Step{NewStep(OpCreate, nil, goal)}
-	case s.Deleted != nil: // E4.30
+	case s.Deleted != nil: // E4.30: its old object is gone already, so that only the second half is left
 		create := NewStep(OpCreateReplacement, old, goal)
 		create.Keys, create.Reason = s.Deleted.Keys, s.Deleted.Reason
 		replace := NewStep(OpReplace, old, goal)
@@ -64,17 +67,20 @@ func (s *Situation) steps() []Step {
 		return []Step{NewStep(OpCreateReplacement, old, goal), replace}
 	case s.Replaces(): // E4.36
 		return s.replacement()
+	// What was not initialized completely is updated even without a difference, so that its provider tries again.
 	case s.Diff.Change || len(old.InitErrors) > 0 && !s.Imported: // E4.34, E4.35
 		step := NewStep(OpUpdate, old, goal)
 		step.Diffs, step.Detailed, step.Stable = s.Diff.Diffs, s.Diff.Detailed, s.Diff.Stable
 		return []Step{step}
-	case s.Imported: // E4.37
+	case s.Imported: // E4.37: the import has recorded it
 		return nil
 	}
 	return []Step{NewStep(OpSame, old, goal)} // E4.33
 }
 
-// ReadSteps are the steps for a resource that is read (E4.92). old is what is known under its URN, or nil.
+// ReadSteps returns the steps for a resource that is read (E4.92). old is what is known under its URN, or nil.
+//
+// A managed resource that is read under its own ID becomes an external one without a replacement: its object stays.
 func ReadSteps(old, goal *state.Resource) []Step {
 	if old != nil && !old.External && old.ID != goal.ID {
 		return []Step{NewStep(OpReadReplacement, old, goal), NewStep(OpReplace, old, goal)}
@@ -94,8 +100,8 @@ type Obstacle struct {
 	Warning bool // in a preview, which goes on
 }
 
-// Obstacles are what stands against the replacement of an old resource, for people. unprotected says that protection
-// does not count. An update ends with the first of them.
+// Obstacles returns what stands against the replacement of an old resource, for people. unprotected says that
+// protection does not count. An update ends with the first of them.
 func (s *Situation) Obstacles(dryRun, unprotected bool) []Obstacle {
 	var found []Obstacle
 	if s.Old.Protect && s.Goal.Protect && !unprotected {

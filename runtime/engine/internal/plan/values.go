@@ -19,7 +19,7 @@ func AsMap(v value.Value) value.Value {
 	return value.EmptyMap()
 }
 
-// Printed is a value for people: a plain text as it is, everything else as the value prints, secrets hidden.
+// Printed returns a value for people: a plain text as it is, everything else as the value prints, secrets hidden.
 func Printed(v value.Value) string {
 	if text, ok := v.AsString(); ok && !v.IsSecret() {
 		return text
@@ -27,7 +27,7 @@ func Printed(v value.Value) string {
 	return v.String()
 }
 
-// IDValue is a resource's ID as a program sees it.
+// IDValue returns a resource's ID as a program sees it: unknown where there is none yet.
 func IDValue(id string) value.Value {
 	if id == "" || id == UnknownID {
 		return value.Unknown(value.KindString)
@@ -56,7 +56,7 @@ func WithStable(outputs, old value.Value, stable []string) value.Value {
 	return outputs
 }
 
-// PositionOf is the first source position of the resources given.
+// PositionOf returns the first source position of the resources given.
 func PositionOf(resources ...*state.Resource) string {
 	for _, r := range resources {
 		if r != nil && r.SourcePosition != "" {

@@ -65,6 +65,7 @@ func (builtin) Close() error { return nil }
 // builtinResources manages the resources of the package pulumi.
 type builtinResources struct{ r *Registry }
 
+// unknownToken is the error for a type or function that the package does not have.
 func unknownToken(token string) error {
 	return fmt.Errorf("the package pulumi has no %q", token)
 }
@@ -209,7 +210,7 @@ func (b builtinResources) Invoke(ctx context.Context, r provider.InvokeRequest) 
 	return provider.InvokeResponse{}, unknownToken(r.Token)
 }
 
-// resourceValue is what getResource answers: a resource of this operation (E2.65).
+// resourceValue returns what getResource answers: a resource of this operation (E2.65).
 func (r *Registry) resourceValue(u urn.URN) (value.Value, error) {
 	var now *state.Resource
 	if reg := r.Table.Get(u); reg != nil {

@@ -19,7 +19,7 @@ type extensionText struct {
 	Value   []byte `json:"value"`
 }
 
-// extensionRef is the reference of an extension, which its content makes (E2.67).
+// extensionRef returns the reference of an extension, which its content makes (E2.67).
 func extensionRef(z *monitor.Parameterization) string {
 	sum := sha256.Sum256([]byte(z.Name + "\x00" + z.Version + "\x00" + string(z.Value)))
 	return hex.EncodeToString(sum[:])

@@ -15,7 +15,7 @@ type guarded struct{ provider.Configured }
 
 var _ provider.Configured = guarded{}
 
-// unstorable is the fault of an answer, nil if there is none.
+// unstorable returns the fault of an answer, nil if there is none.
 func unstorable(doing, field string, answer value.Value) error {
 	if err := value.Storable(answer); err != nil {
 		return fmt.Errorf("%s: the provider answered %s that no state can keep: %w", doing, field, err)
@@ -23,7 +23,7 @@ func unstorable(doing, field string, answer value.Value) error {
 	return nil
 }
 
-// lost is the error of a change whose answer is of no use: the next run reads what became of it.
+// lost returns the error of a change whose answer is of no use: the next run reads what became of it.
 func lost(err error) error {
 	return &provider.Error{Outcome: provider.Unclear, Lost: true, Message: err.Error(), Cause: err}
 }
@@ -49,6 +49,7 @@ func (g guarded) List(ctx context.Context, r provider.ListRequest) (provider.Lis
 	return provider.List(ctx, g.Configured, r)
 }
 
+// Check refuses inputs that no state can keep.
 func (g guarded) Check(ctx context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
 	answer, err := g.Configured.Check(ctx, r)
 	if err == nil {
@@ -79,6 +80,7 @@ func (g guarded) Create(ctx context.Context, r provider.CreateRequest) (provider
 		Outputs: value.EmptyMap(), Reasons: []string{fault.Error()}, RefreshBeforeUpdate: true, Cause: fault}
 }
 
+// Read refuses a state that no state file can keep; nothing has changed, so that the failure is an ordinary one.
 func (g guarded) Read(ctx context.Context, r provider.ReadRequest) (provider.ReadResponse, error) {
 	answer, err := g.Configured.Read(ctx, r)
 	if err != nil {
@@ -90,6 +92,7 @@ func (g guarded) Read(ctx context.Context, r provider.ReadRequest) (provider.Rea
 	return answer, err
 }
 
+// Update answers with an unclear outcome where the object has changed and its outputs cannot be kept.
 func (g guarded) Update(ctx context.Context, r provider.UpdateRequest) (provider.UpdateResponse, error) {
 	answer, err := g.Configured.Update(ctx, r)
 	if err != nil {
@@ -101,10 +104,12 @@ func (g guarded) Update(ctx context.Context, r provider.UpdateRequest) (provider
 	return answer, nil
 }
 
+// Delete has no answer that a state would keep.
 func (g guarded) Delete(ctx context.Context, r provider.DeleteRequest) error {
 	return inPart(g.Configured.Delete(ctx, r))
 }
 
+// Invoke refuses a result that cannot go into a state.
 func (g guarded) Invoke(ctx context.Context, r provider.InvokeRequest) (provider.InvokeResponse, error) {
 	answer, err := g.Configured.Invoke(ctx, r)
 	if err == nil {
@@ -113,6 +118,7 @@ func (g guarded) Invoke(ctx context.Context, r provider.InvokeRequest) (provider
 	return answer, err
 }
 
+// Call refuses a result that cannot go into a state.
 func (g guarded) Call(ctx context.Context, r provider.CallRequest) (provider.CallResponse, error) {
 	answer, err := g.Configured.Call(ctx, r)
 	if err == nil {
@@ -121,6 +127,7 @@ func (g guarded) Call(ctx context.Context, r provider.CallRequest) (provider.Cal
 	return answer, err
 }
 
+// Construct refuses outputs that no state can keep.
 func (g guarded) Construct(ctx context.Context, r provider.ConstructRequest) (provider.ConstructResponse, error) {
 	answer, err := g.Configured.Construct(ctx, r)
 	if err == nil {

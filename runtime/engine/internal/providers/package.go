@@ -25,7 +25,7 @@ const (
 // deniedID marks a reference to a default provider that must not be used (E1.15).
 const deniedID = "denydefaultprovider"
 
-// PackageName is the name of the package that a request's plugin serves.
+// PackageName returns the name of the package that a request's plugin serves.
 func PackageName(p monitor.Package) string {
 	if p.Parameterization != nil {
 		return p.Parameterization.Name
@@ -74,11 +74,11 @@ func WithPackage(inputs value.Value, p monitor.Package, env map[string]string) v
 	return inputs
 }
 
-// WithoutInternal is inputs as providers and outputs have them (E3.21).
+// WithoutInternal returns inputs as providers and outputs have them (E3.21).
 func WithoutInternal(inputs value.Value) value.Value { return inputs.Without(internalKey) }
 
-// PackageOf is the reverse of WithPackage: which plugin a provider resource's inputs name. State from before the key
-// __internal has its members at the root (E3.22).
+// PackageOf returns which plugin a provider resource's inputs name: it reverses WithPackage. State from before the
+// key __internal has its members at the root (E3.22).
 func PackageOf(pkg string, inputs value.Value) provider.Package {
 	internal, ok := inputs.Lookup(internalKey)
 	if !ok {
@@ -122,7 +122,7 @@ type Config struct {
 	Secret []string          // the keys of secrets
 }
 
-// of is the stack's configuration of a package, without the namespace (E3.2). The providers that run code of a
+// of returns the stack's configuration of a package, without the namespace (E3.2). The providers that run code of a
 // program, Pulumi's for Node.js and Python, get all of it, with namespaces: the code reads what it likes.
 func (c Config) of(pkg string) map[string]string {
 	if runsPrograms(pkg) {
@@ -137,9 +137,9 @@ func (c Config) of(pkg string) map[string]string {
 	return config
 }
 
-// environment is what of a package's configuration goes into the environment of its plugin (E3.2). Secrets are left
-// out: the plugin gets those that it needs when it is configured, and what it starts in turn inherits the environment.
-// The providers that run code of a program read them there.
+// environment returns what of a package's configuration goes into the environment of its plugin (E3.2). Secrets are
+// left out: the plugin gets those that it needs when it is configured, and what it starts in turn inherits the
+// environment. The providers that run code of a program read them there.
 func (c Config) environment(pkg string) map[string]string {
 	config := c.of(pkg)
 	if runsPrograms(pkg) {
@@ -159,7 +159,7 @@ func runsPrograms(pkg string) bool {
 	return pkg == "pulumi-nodejs" || pkg == "pulumi-python" || pkg == "dynamic"
 }
 
-// VersionOf is the version of the package that a request's plugin serves.
+// VersionOf returns the version of the package that a request's plugin serves.
 func VersionOf(p monitor.Package) string {
 	if p.Parameterization != nil {
 		return p.Parameterization.Version
@@ -167,7 +167,7 @@ func VersionOf(p monitor.Package) string {
 	return p.Version
 }
 
-// Default is what the stack's configuration says of a package, as its default provider takes it (E3.24).
+// Default returns what the stack's configuration says of a package, as its default provider takes it (E3.24).
 func (c Config) Default(pkg string) value.Value {
 	inputs := map[string]value.Value{}
 	for name, text := range c.of(pkg) {
@@ -183,7 +183,7 @@ func (c Config) Default(pkg string) value.Value {
 	return value.Map(inputs)
 }
 
-// DefaultName is the name of a default provider (E3.30).
+// DefaultName returns the name of a default provider (E3.30).
 func DefaultName(version, url string) string {
 	identifier := func(r rune) rune {
 		switch {
@@ -235,7 +235,7 @@ func olderVersion(a, b string) bool {
 	return slices.Compare(x, y) < 0
 }
 
-// versionNumbers are the numbers of a version such as v1.2.3-beta+7, up to the first part that is none.
+// versionNumbers returns the numbers of a version such as v1.2.3-beta+7, up to the first part that is none.
 func versionNumbers(v string) []int {
 	core, _, _ := strings.Cut(strings.TrimPrefix(v, "v"), "-")
 	core, _, _ = strings.Cut(core, "+")

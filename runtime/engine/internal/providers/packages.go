@@ -42,7 +42,7 @@ func (k *Packages) Register(p monitor.Package, newID func() string) (string, err
 	return ref, nil
 }
 
-// Request is the package that a request wants: that of its reference, else pkg with what the request itself says
+// Request returns the package that a request wants: that of its reference, else pkg with what the request itself says
 // (E2.20).
 func (k *Packages) Request(pkg, ref string, inline monitor.Package) (monitor.Package, error) {
 	if ref == "" {
@@ -59,6 +59,7 @@ func (k *Packages) Request(pkg, ref string, inline monitor.Package) (monitor.Pac
 	return p, nil
 }
 
+// get returns the package of a reference.
 func (k *Packages) get(ref string) (monitor.Package, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -66,7 +67,7 @@ func (k *Packages) get(ref string) (monitor.Package, bool) {
 	return p, ok
 }
 
-// Extends is the plugin that a package reference extends, empty when it is no extension's.
+// Extends returns the plugin that a package reference extends, empty when it is no extension's.
 func (k *Packages) Extends(ref string) string {
 	if p, _ := k.get(ref); p.Extension {
 		return p.Name
@@ -74,7 +75,7 @@ func (k *Packages) Extends(ref string) string {
 	return ""
 }
 
-// Extension is a package reference if it is an extension's, else empty.
+// Extension returns a package reference if it is an extension's, else empty.
 func (k *Packages) Extension(ref string) string {
 	if p, _ := k.get(ref); p.Extension {
 		return ref

@@ -31,7 +31,8 @@ type Registry struct {
 	closed     bool
 }
 
-// Instance is a provider resource at work. The fields below ready are to be read after it is closed.
+// Instance is a provider resource at work. The fields below ready are to be read after it is closed: the instance is
+// found under its reference before its plugin has started, so that the plugin starts once for all who ask.
 type Instance struct {
 	ref   urn.Reference
 	ready chan struct{}
@@ -45,6 +46,8 @@ type Instance struct {
 	extensions map[string]*extension
 }
 
+// candidate is a provider between its check and its creation, update or same. Configuration may be checked more than
+// once, and only the last check counts.
 type candidate struct {
 	inputs   value.Value // as checked
 	provider provider.Provider
@@ -76,7 +79,7 @@ func New(o Options) *Registry {
 		byRef: map[urn.Reference]*Instance{}, candidates: map[urn.URN]*candidate{}, defaults: map[string]*defaultProvider{}}
 }
 
-// Of is the provider that manages a custom resource (E5.27).
+// Of returns the provider that manages a custom resource (E5.27).
 func (r *Registry) Of(s *state.Resource) (provider.Configured, error) {
 	if s.IsProvider() {
 		return providerResources{registry: r}, nil
@@ -94,7 +97,7 @@ func (r *Registry) Of(s *state.Resource) (provider.Configured, error) {
 	return i.Configured, nil
 }
 
-// Get is the provider of a reference: that of this operation, else one loaded from the state (E3.14, E4.8).
+// Get returns the provider of a reference: that of this operation, else one loaded from the state (E3.14, E4.8).
 func (r *Registry) Get(ref string) (*Instance, error) {
 	parsed, err := urn.ParseReference(ref)
 	if err != nil {
@@ -152,7 +155,7 @@ func (r *Registry) load(pkg string, inputs value.Value) (provider.Provider, erro
 		r.loaded = append(r.loaded, p)
 	}
 	r.mu.Unlock()
-	if closed {
+	if closed { // nobody else would end it
 		return nil, errors.Join(context.Canceled, p.Close())
 	}
 	if info, err := p.Info(r.Calls); err == nil && request.Version != "" && info.Version != request.Version &&
@@ -263,12 +266,13 @@ func diffConfig(ctx context.Context, p provider.Provider, preview bool, about ur
 	return v, err
 }
 
+// isUnimplemented reports whether a provider does not know the call, which is no failure for optional ones.
 func isUnimplemented(err error) bool {
 	var failure *provider.Error
 	return errors.As(err, &failure) && failure.Unimplemented
 }
 
-// Cancel asks every provider to end what is in flight soon (E3.55).
+// Cancel asks every provider to end what is in flight soon (E3.55). It returns when all have answered.
 func (r *Registry) Cancel(ctx context.Context) {
 	r.mu.Lock()
 	loaded := r.loaded[:len(r.loaded):len(r.loaded)]
@@ -280,7 +284,7 @@ func (r *Registry) Cancel(ctx context.Context) {
 	group.Wait()
 }
 
-// Close ends every provider.
+// Close ends every provider, all at once, and lets none be loaded after that.
 func (r *Registry) Close() {
 	r.mu.Lock()
 	loaded := r.loaded

@@ -28,6 +28,8 @@ func (t *Table) Inventory(destroying bool) plan.Inventory {
 	return inv
 }
 
+// factOf returns what the planner has to know of a prior resource. A position counts only for one that this operation
+// has put there: the others are in the order of the list.
 func factOf(e *Prior) plan.PriorFact {
 	f := plan.PriorFact{Resource: e.resource, Now: e.now, Claimed: e.claimed, PendingDelete: e.pendingDelete,
 		Relocated: e.relocated != nil}

@@ -42,7 +42,7 @@ func (m *Marks) Mark(claimed *Prior, steps []plan.Step) {
 		claimed.decided = true
 	}
 	for i := range steps {
-		switch step := &steps[i]; step.Op {
+		switch step := &steps[i]; step.Op { // under both names: others may use the present or the former one
 		case plan.OpReplace:
 			m.replaced[step.URN] = true
 			m.replaced[step.Old.URN] = true
@@ -69,7 +69,8 @@ func (m *Marks) MarkDeleting(urns []urn.URN) {
 	}
 }
 
-// EndCascades tells those who wait for the deletions among some steps that they are over.
+// EndCascades tells those who wait for the deletions among some steps that they are over, whether they worked or not.
+// Without it, registrations that wait for them would do so until the operation ends.
 func (m *Marks) EndCascades(steps []plan.Step) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

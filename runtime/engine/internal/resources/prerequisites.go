@@ -144,7 +144,7 @@ func (t *Table) RetainAll() []*Registration {
 	return all
 }
 
-// BareGoal is as much of a goal as others need to know of a resource that no program has registered.
+// BareGoal returns as much of a goal as others need to know of a resource that no program has registered.
 func BareGoal(r *state.Resource) *plan.Goal {
 	return &plan.Goal{Position: r.SourcePosition, RegisterRequest: monitor.RegisterRequest{Type: r.Type,
 		Name: r.URN.Name(), Parent: r.Parent, Custom: r.Custom, Provider: r.Provider, Inputs: value.EmptyMap()}}

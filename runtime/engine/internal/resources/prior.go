@@ -8,7 +8,8 @@ import (
 )
 
 // Prior is one resource of the state as the operation found it, or as it imported it, and what has become of it. Its
-// table guards the fields.
+// table guards the fields. A Prior is the identity of a resource through an operation: its content, its name and its
+// position in the journal may all change while steps are taken.
 type Prior struct {
 	t        *Table
 	id       journal.ID
@@ -79,7 +80,7 @@ func newPriors(t *Table, resources []*state.Resource, ids []journal.ID) *priors 
 	return p
 }
 
-// before is the resource with a URN that one at an index depends on: the last one in front of it.
+// before returns the resource with a URN that one at an index depends on: the last one in front of it.
 func (p *priors) before(u urn.URN, index int) *Prior {
 	if e := p.byURN[u]; e != nil && e.index < index {
 		return e
@@ -99,6 +100,7 @@ func (p *priors) made(r *state.Resource, id journal.ID) *Prior {
 	return e
 }
 
+// resources returns the resources as they were found, in order.
 func (p *priors) resources() []*state.Resource {
 	list := make([]*state.Resource, len(p.list))
 	for i, e := range p.list {

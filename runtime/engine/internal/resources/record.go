@@ -37,7 +37,7 @@ func (t *Table) Recorded(s *plan.Step, result *state.Resource, at Positions, e j
 	dryRun bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if s.Over != 0 {
+	if s.Over != 0 { // what was found to be gone, in whose position this one was created
 		for _, old := range t.priors.list {
 			if old.id == s.Over {
 				old.now = nil

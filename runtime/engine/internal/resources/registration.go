@@ -21,7 +21,7 @@ type Registration struct {
 	Parent urn.URN
 	Old    *Prior // what it was; nil for a new one
 
-	Done   chan struct{} // closed when its steps are over
+	Done   chan struct{} // closed when its steps are over; who waits for the resource waits for this
 	Result monitor.Result
 	Step   plan.Step // the logical step that it took
 

@@ -37,7 +37,7 @@ func (c *registrations) track(reg *Registration) {
 	}
 }
 
-// former is the URN under which a resource of this operation was found, empty when that is its own.
+// former returns the URN under which a resource of this operation was found, empty when that is its own.
 func (c *registrations) former(u urn.URN) urn.URN {
 	if r := c.of[u]; r != nil && r.Old != nil && r.Old.resource.URN != u {
 		return r.Old.resource.URN

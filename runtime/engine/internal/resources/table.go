@@ -54,6 +54,7 @@ type Conflict struct {
 	Text string
 }
 
+// conflict makes the answer of a claim that is refused.
 func conflict(code diag.Code, format string, args ...any) (*Registration, *Conflict) {
 	return nil, &Conflict{code, fmt.Sprintf(format, args...)}
 }
@@ -131,7 +132,7 @@ func (t *Table) Track(goal *plan.Goal, u, parent urn.URN) *Registration {
 	return reg
 }
 
-// lineage is what finds former names. The caller holds mu.
+// lineage returns what finds former names. The caller holds mu.
 func (t *Table) lineage() plan.Lineage {
 	return plan.Lineage{Stack: t.stack, Project: t.project, Former: t.current.former}
 }

@@ -35,7 +35,7 @@ func (t *Table) Owner(s *plan.Step) *Owner {
 	return o
 }
 
-// Views are the owner's views: the old ones when a replacement has left the owner behind, else the others.
+// Views returns the owner's views: the old ones when a replacement has left the owner behind, else the others.
 func (o *Owner) Views() []View {
 	o.t.mu.Lock()
 	defer o.t.mu.Unlock()
@@ -49,7 +49,8 @@ func (o *Owner) Views() []View {
 	return found
 }
 
-// leaving reports whether the step is about an owner that a replacement has left behind.
+// leaving reports whether the step is about an owner that a replacement has left behind. Both generations of an owner
+// have the same URN, and so have their views: those of the old one are marked as left behind with it.
 func (o *Owner) leaving() bool {
 	if o.Step.Old == nil || o.Step.New != nil && o.Step.Op != plan.OpRefresh {
 		return false
