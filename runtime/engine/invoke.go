@@ -21,14 +21,8 @@ func (d *Deployment) Invoke(ctx context.Context, r monitor.InvokeRequest) (monit
 	}
 	defer d.leave()
 	pkg := urn.PackageOf(r.Token)
-	// A call inside of a component uses the provider that the component has for the package.
-	if p := d.table.Goal(r.Parent); r.Provider == "" && p != nil {
-		if !p.Custom {
-			r.Provider = p.Providers[pkg]
-		}
-		if r.Provider == "" && plan.ProviderPackage(p.Provider) == pkg {
-			r.Provider = p.Provider
-		}
+	if r.Provider == "" {
+		r.Provider = d.parentProvider(r.Parent, pkg)
 	}
 	asked := r.Args
 	r, err := d.transforms.invoke(ctx, r)
@@ -69,6 +63,22 @@ func (d *Deployment) Invoke(ctx context.Context, r monitor.InvokeRequest) (monit
 	}
 	return monitor.InvokeResponse{Result: answer.Result.DependingOn(added(asked, r.Args)...),
 		Failures: failuresOf(answer.Failures), Unknown: !answer.Result.IsKnown()}, nil
+}
+
+// parentProvider returns the provider that a call inherits from its parent: a component has one for each package, or
+// one for all that it is made of; empty when there is none.
+func (d *Deployment) parentProvider(parent urn.URN, pkg string) string {
+	p := d.table.Goal(parent)
+	if p == nil {
+		return ""
+	}
+	if ref := p.Providers[pkg]; !p.Custom && ref != "" {
+		return ref
+	}
+	if plan.ProviderPackage(p.Provider) == pkg {
+		return p.Provider
+	}
+	return ""
 }
 
 // added returns the resources that transforms have made the arguments of a call depend on.

@@ -51,9 +51,36 @@ func (f *refresher) inScope() { f.all(f.table.Scope.Refreshes(f.table.Base().Res
 // was read. Only those that chosen admits are read.
 func (f *refresher) all(chosen func(*state.Resource) bool) {
 	base := f.table.Base()
-	refreshed := slices.Clone(base.Resources)
+	refreshed, created := f.read(base.Resources, chosen)
+	if f.life.isTerminated() {
+		return
+	}
+	// What is gone may leave resources without the owner that they go with (deletedWith); then the order changes (E4.80).
+	order := plan.OwnersFirst(base.Resources, refreshed)
+	if order != nil {
+		base.Resources, base.IDs = inOrder(base.Resources, order), inOrder(base.IDs, order)
+		refreshed, created = inOrder(refreshed, order), inOrder(created, order)
+	}
+	rebuilt := plan.Rebuild(base.Resources, refreshed)
+	anew := order != nil || slices.ContainsFunc(created, func(views []*state.Resource) bool { return len(views) > 0 })
+	e, next := changesOf(base, rebuilt)
+	if anew {
+		e, next = f.written(base, rebuilt, created)
+	}
+	f.commit(e)
+	f.table.Rebase(next)
+	if f.report.hasFailed() { // E7.20: everything was read; nothing comes after it
+		f.life.stop()
+	}
+}
+
+// read reads resources. refreshed are they all as they are now, nil for those that are gone; created are views that are
+// new, each at the index of its owner.
+func (f *refresher) read(all []*state.Resource, chosen func(*state.Resource) bool) (refreshed []*state.Resource,
+	created [][]*state.Resource) {
+	refreshed, created = slices.Clone(all), make([][]*state.Resource, len(all))
 	var read []int
-	for i, r := range refreshed {
+	for i, r := range all {
 		if r.ViewOf == "" && chosen(r) {
 			read = append(read, i)
 		}
@@ -62,37 +89,24 @@ func (f *refresher) all(chosen func(*state.Resource) bool) {
 	f.slots.Each(len(read), func(n int) {
 		i := read[n]
 		// E7.20: what fails was reported and stops nothing here
-		refreshed[i], told[n], _ = f.executor.RefreshWithViews(base.Resources[i])
+		refreshed[i], told[n], _ = f.executor.RefreshWithViews(all[i])
 	})
 	if f.life.isTerminated() {
-		return
+		return refreshed, created
 	}
 	// What providers have told of views is taken into account when all are read: it changes places of refreshed that
 	// other goroutines could be at.
-	created := map[int][]*state.Resource{} // views, by the place of their owner
 	for n, v := range told {
 		views := f.executor.RefreshedViews(v, func(p *resources.Prior) **state.Resource { return &refreshed[p.Index()] })
-		if len(views) > 0 && refreshed[read[n]] != nil {
+		if refreshed[read[n]] != nil {
 			created[read[n]] = views
 		}
 	}
-	// What is gone may leave resources without the owner that they go with (deletedWith); then the order changes (E4.80).
-	order := plan.OwnersFirst(base.Resources, refreshed)
-	if order != nil {
-		base.Resources, base.IDs = inOrder(base.Resources, order), inOrder(base.IDs, order)
-		refreshed = inOrder(refreshed, order)
-		found := created
-		created = map[int][]*state.Resource{}
-		for to, from := range order {
-			if views := found[from]; views != nil {
-				created[to] = views
-			}
-		}
-	}
-	// One entry says all that has changed. Only a new order, or views that are new, take writing everything anew.
-	rebuilt := plan.Rebuild(base.Resources, refreshed)
-	var e journal.Entry
-	var rest resources.State
+	return refreshed, created
+}
+
+// changesOf returns what has to be written to get from the base to what was read, and the state that follows.
+func changesOf(base resources.State, rebuilt []*state.Resource) (e journal.Entry, next resources.State) {
 	for i, r := range rebuilt {
 		switch {
 		case r == nil:
@@ -101,16 +115,9 @@ func (f *refresher) all(chosen func(*state.Resource) bool) {
 		case r != base.Resources[i]:
 			e.Amend = append(e.Amend, journal.Amended{ID: base.IDs[i], Resource: r})
 		}
-		rest.Resources, rest.IDs = append(rest.Resources, r), append(rest.IDs, base.IDs[i])
+		next.Resources, next.IDs = append(next.Resources, r), append(next.IDs, base.IDs[i])
 	}
-	if len(created) > 0 || order != nil {
-		e, rest = f.insertViews(base, rebuilt, created)
-	}
-	f.commit(e)
-	f.table.Rebase(rest)
-	if f.report.hasFailed() { // E7.20: everything was read; nothing comes after it
-		f.life.stop()
-	}
+	return e, next
 }
 
 // rest ends a refresh that ran a program: what the program did not register is read as well, and what is gone
@@ -160,9 +167,9 @@ func inOrder[T any](items []T, order []int) []T {
 	return next
 }
 
-// insertViews puts views that a refresh has found behind their owners, which takes writing everything anew, in its
-// order.
-func (f *refresher) insertViews(base resources.State, rebuilt []*state.Resource, created map[int][]*state.Resource) (
+// written puts views that a refresh has found behind their owners, which takes writing everything anew, in its order: a
+// journal has no other way to put something in between.
+func (f *refresher) written(base resources.State, rebuilt []*state.Resource, created [][]*state.Resource) (
 	e journal.Entry, next resources.State) {
 	for i, r := range rebuilt {
 		e.Remove = append(e.Remove, base.IDs[i])

@@ -167,8 +167,16 @@ func (w *Writer) withLate(e journal.Entry) (extended journal.Entry, claimed, wai
 		extended.Amend = e.Amend
 		return extended, nil, wait
 	}
-	remove := make([]journal.ID, 0, len(claimed)+len(e.Remove))
-	add := make([]journal.Amended, 0, len(claimed)+len(e.Add))
+	extended.Remove, extended.Add = withClaimed(e, claimed, amended)
+	return extended, claimed, wait
+}
+
+// withClaimed returns what an entry removes and adds together with the late sames that go into it, of which amended has
+// those that it changes at once. What would be added and removed in one entry is left out: nobody is ever to see it.
+func withClaimed(e journal.Entry, claimed []*lateSame, amended map[*lateSame]*state.Resource) (remove []journal.ID,
+	add []journal.Amended) {
+	remove = make([]journal.ID, 0, len(claimed)+len(e.Remove))
+	add = make([]journal.Amended, 0, len(claimed)+len(e.Add))
 	gone := map[journal.ID]bool{}
 	for _, id := range e.Remove {
 		gone[id] = true
@@ -179,7 +187,7 @@ func (w *Writer) withLate(e journal.Entry) (extended journal.Entry, claimed, wai
 		if r := amended[s]; r != nil {
 			a.Resource = r
 		}
-		if gone[a.ID] { // never to be seen: added and removed in one entry
+		if gone[a.ID] {
 			delete(gone, a.ID)
 			continue
 		}
@@ -190,8 +198,7 @@ func (w *Writer) withLate(e journal.Entry) (extended journal.Entry, claimed, wai
 			remove = append(remove, id)
 		}
 	}
-	extended.Remove, extended.Add = remove, append(add, e.Add...)
-	return extended, claimed, wait
+	return remove, append(add, e.Add...)
 }
 
 // Close ends all writing: what is recorded from now on is lost (E5.51).

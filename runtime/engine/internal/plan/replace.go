@@ -35,7 +35,7 @@ func (s *Situation) replacement() []Step {
 		step.Keys, step.Reason = d.Keys, d.Reason
 		steps = append(steps, step)
 	}
-	if !s.Old.PendingReplacement { // else an earlier operation has deleted it and was cut off before it created the new one
+	if !s.Old.PendingReplacement { // else an earlier operation has deleted it, and was cut off before the creation
 		gone := with(OpDeleteReplaced)
 		gone.New = nil
 		steps = append(steps, gone)
