@@ -23,6 +23,9 @@ const (
 	ExtractAction                   // gives a part of the program a name
 	InlineAction                    // puts a value in the places of its name
 	RewriteAction                   // says the same in another way
+	DeclareAction                   // declares a name that nothing has yet
+	QuoteAction                     // makes a text of something else
+	MoveAction                      // puts a declaration into another file
 )
 
 // Action is a change of a program that the editor offers, such as a refactoring. The program is right without it.
@@ -51,7 +54,7 @@ func Actions(ctx context.Context, s *Snapshot, path string, start, end int) ([]A
 	a.start, a.end = a.trimmed(start, end)
 	var offered []Action
 	for _, offer := range []func(*actor) []Action{fill, extract, extractComponent, inline, changeForm, changeStyle,
-		changeFile, repeat} {
+		changeFile, repeat, declareMissing, pin, quote, refer, moveOut} {
 		for _, action := range offer(a) {
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
@@ -112,11 +115,14 @@ func (a *actor) sound(action Action) bool {
 	return true
 }
 
-// with is the snapshot that edits make; nil where one of them is about a file that is not open.
+// with is the snapshot that edits make; nil where nothing is known of a file.
 func (s *Snapshot) with(edits map[string][]diag.Edit) *Snapshot {
 	next := &Snapshot{session: s.session, texts: maps.Clone(s.texts), programs: map[string]*Program{}, before: s.latest()}
 	for path, list := range edits {
 		document := s.texts[path]
+		if document == nil && len(list) > 0 { // of a file that is not open
+			document = parser.NewDocument(list[0].Range.Source)
+		}
 		if document == nil {
 			return nil
 		}

@@ -3,26 +3,46 @@ package editor
 import (
 	"context"
 	"slices"
+	"strings"
 
+	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// Hint is a type that an editor shows behind an expression.
+// HintKind tells what a hint says.
+type HintKind uint8
+
+// The kinds of hints.
+const (
+	TypeHint    HintKind = iota // the type of an expression
+	NameHint                    // what a resource is called in the stack
+	DefaultHint                 // values that the schema gives properties which are left out
+)
+
+// Hint is something that an editor shows behind a stretch of a text.
 type Hint struct {
-	At   diag.Range // of the expression with its `${`, `}` and quotes, in the whole text
-	Type string     // for people
+	At   diag.Range // in the whole text; an expression with its `${`, `}` and quotes
+	Kind HintKind
+	Text string // for people
 }
 
-// Hints returns the types of the expressions `${…}` that fill a whole text of a file and end between two offsets, in
-// the order of the text. What may be anything has no hint.
+// Hints returns what can be said of stretches of a file that end between two offsets, in the order of the text: the
+// types of the expressions `${…}` that fill a whole text, unless they may be anything; the names of resources in the
+// stack, where they are others than those in the program; and the defaults of properties that a resource leaves out.
 func Hints(ctx context.Context, s *Snapshot, path string, start, end int) ([]Hint, error) {
 	p, err := s.Program(ctx, path)
 	if err != nil || p.Checked == nil {
 		return nil, err
 	}
 	var hints []Hint
+	add := func(at diag.Range, kind HintKind, text string) {
+		where := p.location(at)
+		if text != "" && where.Path == path && start <= int(where.At.End) && int(where.At.End) <= end {
+			hints = append(hints, Hint{At: where.At, Kind: kind, Text: text})
+		}
+	}
 	for _, body := range p.bodies() {
 		exprs(body, func(e ast.Expr) {
 			lone(e, func(e ast.Expr, at diag.Range) {
@@ -30,15 +50,63 @@ func Hints(ctx context.Context, s *Snapshot, path string, start, end int) ([]Hin
 				if t == nil || schema.TypeName(schema.Required(t)) == schema.TypeName(schema.Any) {
 					return // known to nobody, or known to be open
 				}
-				where := p.location(at)
-				if where.Path == path && start <= int(where.At.End) && int(where.At.End) <= end {
-					hints = append(hints, Hint{At: where.At, Type: schema.TypeName(t)})
-				}
+				add(at, TypeHint, schema.TypeName(t))
 			})
 		})
+		for _, n := range body.Nodes {
+			if n.Resource == nil || n.Resource.Decl == nil {
+				continue
+			}
+			add(n.Range, NameHint, stackName(n, body != p.Checked))
+			if typed := n.Resource.Decl.Type; typed != nil {
+				add(typed.Range, DefaultHint, defaults(n.Resource))
+			}
+		}
 	}
 	slices.SortFunc(hints, func(a, b Hint) int { return int(a.At.End - b.At.End) })
 	return slices.CompactFunc(hints, func(a, b Hint) bool { return a.At == b.At }), nil // aliases stand for one text
+}
+
+// stackName is what a resource is called in the stack, if that is not its name in the program. ‹…› stands for what is
+// another text for each instance.
+func stackName(n *check.Node, inComponent bool) string {
+	called := n.Resource.LogicalName
+	if inComponent {
+		called = "‹component›-" + called
+	}
+	if n.Resource.Decl.ForEach != nil {
+		called += "-‹key›"
+	}
+	if called == n.Name {
+		return ""
+	}
+	return called
+}
+
+// maxDefaults is how many defaults of a resource are shown.
+const maxDefaults = 3
+
+// defaults are the properties that a resource leaves out and the schema gives a value.
+func defaults(r *check.Resource) string {
+	if r.Schema == nil || r.Schema.Inputs == nil || r.Decl.PropertiesExpr != nil {
+		return ""
+	}
+	var given []string
+	for _, p := range r.Schema.Inputs.Properties() {
+		if p.Default == nil || p.Deprecation != "" ||
+			slices.ContainsFunc(r.Decl.Properties, func(own ast.Property) bool { return own.Name.Value == p.Name }) {
+			continue
+		}
+		if len(given) == maxDefaults {
+			given = append(given, "…")
+			break
+		}
+		given = append(given, p.Name+" = "+schema.ScalarText(p.Default))
+	}
+	if len(given) == 0 {
+		return ""
+	}
+	return "default: " + strings.Join(given, ", ")
 }
 
 // lone calls fn for the expressions inside of e that fill a whole text, with the place of that text.

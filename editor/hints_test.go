@@ -28,7 +28,7 @@ func TestHints(t *testing.T) {
 			require.NoError(t, err)
 			var hints []string
 			for _, h := range found {
-				hints = append(hints, h.At.Text()+": "+h.Type)
+				hints = append(hints, h.At.Text()+": "+h.Text)
 			}
 			require.Equal(t, c.wants, hints)
 		})

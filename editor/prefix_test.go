@@ -1,10 +1,13 @@
 package editor_test
 
 import (
+	"bytes"
 	"flag"
+	"fmt"
 	"math/rand/v2"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
@@ -39,18 +42,22 @@ func somePrograms(t *testing.T) []string {
 }
 
 // TestHalfTypedProgramsAreAnswered asks everything of the prefixes of programs, and of programs without one character,
-// at the place of the edit: there is an answer each time, and its places are in the text.
+// at the place of the edit: there is an answer each time, its places are in the text, and the rest of the program keeps
+// its declarations.
 func TestHalfTypedProgramsAreAnswered(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 4))
 	for _, text := range somePrograms(t) {
 		session := editor.NewSession(newOpener())
 		session.Open(file, text)
+		whole := declaredIn(t, session.Snapshot())
+		document := session.Snapshot().Text(file)
 		edited := func(e parser.Edit) {
 			before := session.Snapshot().Text(file).Source().Text()
 			session.Edit(file, parser.Edit{End: len(before), Text: text})
 			session.Edit(file, e)
 			askEverything(t, session.Snapshot(), e.Start)
+			kept(t, document, whole, declaredIn(t, session.Snapshot()), e)
 		}
 		for at := range len(text) {
 			if *everywhere || random.IntN(len(text)) < 3 {
@@ -58,6 +65,56 @@ func TestHalfTypedProgramsAreAnswered(t *testing.T) {
 			}
 			if *everywhere || random.IntN(len(text)) < 3 {
 				edited(parser.Edit{Start: at, End: at + 1})
+			}
+		}
+	}
+	t.Logf("%d of %d declarations that stand elsewhere in the section of an edit are lost", lost.Load(), couldLose.Load())
+	require.Less(t, lost.Load()*100, couldLose.Load(), "more than one in a hundred")
+}
+
+// declaredIn are the declarations of a program by their names, with the offsets at which they begin.
+func declaredIn(t *testing.T, s *editor.Snapshot) map[string]int {
+	t.Helper()
+	found, err := editor.Symbols(t.Context(), s, file)
+	require.NoError(t, err)
+	declared := map[string]int{}
+	for _, symbol := range found {
+		declared[fmt.Sprint(symbol.Kind, " ", symbol.Name)] = int(symbol.At.Start)
+	}
+	return declared
+}
+
+// lost counts, over all texts, declarations that an edit elsewhere cost, and all that it could have cost.
+var lost, couldLose atomic.Int64
+
+// kept holds what a program declares after an edit to what it declared before: all but the section that the edit is in
+// stays, and so does what stands in front of a cut.
+func kept(t *testing.T, before *parser.Document, whole, now map[string]int, e parser.Edit) {
+	t.Helper()
+	text := before.Source().Text()
+	section := func(offset int) int { // the start of the last line without indentation
+		for start := bytes.LastIndexByte(text[:offset], '\n') + 1; ; start = bytes.LastIndexByte(text[:start-1], '\n') + 1 {
+			if c := text[start]; start == 0 || c != ' ' && c != '\n' && c != '#' && c != '-' && c != '\t' {
+				return start
+			}
+		}
+	}
+	block := before.Block(e.Start)
+	for name, at := range whole {
+		if e.End == len(text) && e.End > e.Start+1 && at >= int(block.Start) {
+			continue // it is cut off
+		}
+		if int(block.Start) <= at && at < int(block.End) {
+			continue
+		}
+		if head := section(at); head-1 <= e.Start && e.Start < bytes.IndexByte(text[head:], ':')+head+2 {
+			continue // the name of its section is gone, or joined to the line above
+		}
+		couldLose.Add(1)
+		if _, ok := now[name]; !ok {
+			lost.Add(1)
+			if section(at) != section(e.Start) {
+				t.Errorf("%s is lost by the edit %+v of\n%s", name, e, text)
 			}
 		}
 	}

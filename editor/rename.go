@@ -152,27 +152,16 @@ func (p *Program) alias(n *check.Node, key, was string, noParent bool) (Location
 	point := func(offset int) Location {
 		return Location{Path: whole.Path, At: diag.NewRange(src, offset, offset)}
 	}
-	aliasKey, optionsKey, entry := "aliases", "options", "{"+key+": "+flowText(was)
+	aliasKey, entry := "aliases", "{"+key+": "+flowText(was)
 	parentless := ", noParent: true"
 	if strings.HasPrefix(n.Range.Text(), `"`) { // as in JSON
-		aliasKey, optionsKey, entry = `"aliases"`, `"options"`, "{"+jsonText(key)+": "+jsonText(was)
+		aliasKey, entry = `"aliases"`, "{"+jsonText(key)+": "+jsonText(was)
 		parentless = `, "noParent": true`
 	}
 	if noParent {
 		entry += parentless
 	}
 	entry += "}"
-	indentOf := func(offset int) string {
-		start := offset
-		for start > 0 && text[start-1] != '\n' {
-			start--
-		}
-		end := start
-		for end < len(text) && text[end] == ' ' {
-			end++
-		}
-		return string(text[start:end])
-	}
 	if aliases := decl.Options.Aliases; aliases != nil {
 		list, ok := aliases.Value.(*ast.List)
 		if !ok {
@@ -185,9 +174,26 @@ func (p *Program) alias(n *check.Node, key, was string, noParent bool) (Location
 		case text[at.Start] == '[':
 			return point(int(at.Start) + 1), entry + ", ", true
 		case text[at.Start] == '-':
-			return point(int(at.Start)), "- " + entry + "\n" + indentOf(int(at.Start)), true
+			return point(int(at.Start)), "- " + entry + "\n" + indentOf(text, int(at.Start)), true
 		}
 		return Location{}, "", false
+	}
+	return p.option(n, aliasKey, "["+entry+"]")
+}
+
+// option is the text that gives a resource an option that it does not have, and where it goes. In JSON the key and the
+// value are written as there.
+func (p *Program) option(n *check.Node, key, what string) (Location, string, bool) {
+	decl := n.Resource.Decl
+	whole := p.location(decl.Range)
+	src := whole.At.Source
+	text := src.Text()
+	point := func(offset int) Location {
+		return Location{Path: whole.Path, At: diag.NewRange(src, offset, offset)}
+	}
+	optionsKey := "options"
+	if strings.HasPrefix(n.Range.Text(), `"`) { // as in JSON
+		optionsKey = `"options"`
 	}
 	if options := decl.Options.Range; !options.IsZero() {
 		at := p.File.Origins.Place(options)
@@ -196,9 +202,9 @@ func (p *Program) alias(n *check.Node, key, was string, noParent bool) (Location
 			if rest := bytes.TrimLeft(text[at.Start+1:], " \t\r\n"); bytes.HasPrefix(rest, []byte("}")) {
 				comma = ""
 			}
-			return point(int(at.Start) + 1), aliasKey + ": [" + entry + "]" + comma, true
+			return point(int(at.Start) + 1), key + ": " + what + comma, true
 		}
-		return point(int(at.Start)), aliasKey + ": [" + entry + "]\n" + indentOf(int(at.Start)), true
+		return point(int(at.Start)), key + ": " + what + "\n" + indentOf(text, int(at.Start)), true
 	}
 	if decl.Type == nil {
 		return Location{}, "", false
@@ -206,12 +212,21 @@ func (p *Program) alias(n *check.Node, key, was string, noParent bool) (Location
 	typed := p.File.Origins.Place(decl.Type.Range)
 	end := int(typed.End)
 	if flow := strings.ContainsAny(string(text[whole.At.Start:typed.Start]), "{"); flow {
-		return point(end), ", " + optionsKey + ": {" + aliasKey + ": [" + entry + "]}", true
+		return point(end), ", " + optionsKey + ": {" + key + ": " + what + "}", true
 	}
 	lineEnd := end
 	for lineEnd < len(text) && text[lineEnd] != '\n' && text[lineEnd] != '\r' {
 		lineEnd++
 	}
-	return point(lineEnd), "\n" + indentOf(end) + optionsKey + ":\n" + indentOf(end) + "  " + aliasKey + ": [" + entry +
-		"]", true
+	return point(lineEnd), "\n" + indentOf(text, end) + optionsKey + ":\n" + indentOf(text, end) + "  " + key + ": " + what, true
+}
+
+// indentOf are the blanks that the line of an offset begins with.
+func indentOf(text []byte, offset int) string {
+	start := bytes.LastIndexByte(text[:offset], '\n') + 1
+	end := start
+	for end < len(text) && text[end] == ' ' {
+		end++
+	}
+	return string(text[start:end])
 }

@@ -14,7 +14,8 @@ import (
 var actionKinds = map[editor.ActionKind]protocol.CodeActionKind{
 	editor.FillAction: protocol.CodeActionKindQuickFix, editor.ExtractAction: protocol.CodeActionKindRefactorExtract,
 	editor.InlineAction:  protocol.CodeActionKindRefactorInline,
-	editor.RewriteAction: protocol.CodeActionKindRefactorRewrite,
+	editor.RewriteAction: protocol.CodeActionKindRefactorRewrite, editor.DeclareAction: protocol.CodeActionKindQuickFix,
+	editor.QuoteAction: protocol.CodeActionKindRefactorRewrite, editor.MoveAction: protocol.CodeActionKindRefactorMove,
 }
 
 // editing is what a client can do with edits of the workspace.

@@ -8,7 +8,7 @@ import (
 	"github.com/yamlhost/yamlhost/editor"
 )
 
-// InlayHint are the types of the expressions in a stretch of a file.
+// InlayHint are the types of expressions, the names and the defaults of resources in a stretch of a file.
 func (s *server) InlayHint(ctx context.Context, params *protocol.InlayHintParams) ([]protocol.InlayHint, error) {
 	path := pathOf(params.TextDocument.URI)
 	document := moment(ctx).Text(path)
@@ -21,10 +21,15 @@ func (s *server) InlayHint(ctx context.Context, params *protocol.InlayHintParams
 	if err != nil {
 		return nil, failed(ctx)
 	}
+	padded := true
 	list := make([]protocol.InlayHint, 0, len(found))
 	for _, h := range found {
-		list = append(list, protocol.InlayHint{Position: e.rangeOf(h.At).End, Label: protocol.String(": " + h.Type),
-			Kind: protocol.InlayHintKindType})
+		hint := protocol.InlayHint{Position: e.rangeOf(h.At).End, Label: protocol.String(h.Text), PaddingLeft: &padded}
+		if h.Kind == editor.TypeHint {
+			hint = protocol.InlayHint{Position: hint.Position, Label: protocol.String(": " + h.Text),
+				Kind: protocol.InlayHintKindType}
+		}
+		list = append(list, hint)
 	}
 	return list, nil
 }

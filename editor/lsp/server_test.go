@@ -184,7 +184,12 @@ func TestFixesAreActions(t *testing.T) {
 	actions, err := c.server.CodeAction(t.Context(), &protocol.CodeActionParams{
 		TextDocument: protocol.TextDocumentIdentifier{URI: c.uri}, Range: first.Diagnostics[0].Range})
 	require.NoError(t, err)
-	require.Len(t, actions, 1)
+	var titles []string
+	for _, action := range actions {
+		titles = append(titles, action.(*protocol.CodeAction).Title)
+	}
+	require.Equal(t, []string{"Write `server`", "Declare the configuration value sever of type string",
+		"Declare the variable sever"}, titles)
 	edits := actions[0].(*protocol.CodeAction).Edit.Changes[c.uri]
 	require.Len(t, edits, 1)
 	require.Equal(t, "server", edits[0].NewText)

@@ -273,7 +273,7 @@ func (m *marked) answer(t *testing.T, k mark) string {
 		found, err := editor.Hints(ctx, s, path, 0, len(s.Text(path).Source().Text()))
 		require.NoError(t, err)
 		for _, h := range found {
-			fmt.Fprintf(&b, "%s: %s\n", m.place(path, h.At), h.Type)
+			fmt.Fprintf(&b, "%s: %s\n", m.place(path, h.At), h.Text)
 		}
 	case "lenses":
 		found, err := editor.Lenses(ctx, s, path)

@@ -1,0 +1,221 @@
+package editor
+
+import (
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/value"
+)
+
+// declareMissing offers to declare the name of an expression that nothing has: as a configuration value, or input of
+// the component, of the first type that fits, and as a variable.
+func declareMissing(a *actor) (offered []Action) {
+	missing, at := a.unknown()
+	if missing == "" || !plainName().MatchString(missing) {
+		return nil
+	}
+	component, _, _, _ := scope(names(a.trail(at, at)))
+	section, what := "config", "configuration value"
+	if component != "" {
+		section, what = "inputs", "input"
+	}
+	for _, t := range []string{"string", "integer", "boolean", "list<string>", "object"} {
+		edit, ok := a.declare(component, section, missing+":\n  type: "+t, a.flowEntry(missing, "type", t), at)
+		if !ok {
+			break
+		}
+		if fits := a.action(DeclareAction, "Declare the "+what+" "+missing+" of type "+t, edit); a.sound(fits[0]) {
+			offered = append(offered, fits...)
+			break
+		}
+	}
+	text := missing + `: ""`
+	if a.json() {
+		text = strconv.Quote(missing) + `: ""`
+	}
+	if edit, ok := a.declare(component, "variables", missing+`: ""`, text, at); ok {
+		offered = append(offered, a.action(DeclareAction, "Declare the variable "+missing, edit)...)
+	}
+	return offered
+}
+
+// flowEntry is an entry with a map of one entry, in brackets.
+func (a *actor) flowEntry(name, key, of string) string {
+	if a.json() {
+		return strconv.Quote(name) + ": {" + strconv.Quote(key) + ": " + strconv.Quote(of) + "}"
+	}
+	return name + ": {" + key + ": " + flowText(of) + "}"
+}
+
+// unknown is the name at the stretch that stands for nothing, and where it stands.
+func (a *actor) unknown() (missing string, at int) {
+	a.each(func(e ast.Expr, _, _ int) {
+		access, ok := e.(*ast.Access)
+		if !ok || a.p.Checked.Ref(access).Kind != check.RefBad {
+			return
+		}
+		if start, end, ok := a.place(access.Root.Range); ok && start <= a.start && a.end <= end {
+			missing, at = access.Root.Value, start
+		}
+	})
+	return missing, at
+}
+
+// pin offers to fix the version of a resource's package to the one that it is checked with.
+func pin(a *actor) []Action {
+	n := a.resource()
+	if n == nil || n.Resource.Schema == nil || n.Resource.Component != nil || n.Resource.Decl.Options.Version != nil ||
+		n.Resource.Decl.Type == nil {
+		return nil
+	}
+	start, end, ok := a.place(n.Resource.Decl.Type.Range)
+	if !ok || a.start < start || a.end > end {
+		return nil // only where its type stands
+	}
+	q := &completer{ctx: a.ctx, p: a.p}
+	pkg := q.load(n.Resource.Token)
+	if pkg == nil || pkg.Version == "" {
+		return nil
+	}
+	key, version := "version", flowText(pkg.Version)
+	if a.json() {
+		key, version = strconv.Quote(key), strconv.Quote(pkg.Version)
+	}
+	at, text, ok := a.p.option(n, key, version)
+	if !ok || at.Path != a.path {
+		return nil
+	}
+	return a.action(RewriteAction, "Pin version "+pkg.Version+" of the package "+pkg.Name,
+		diag.Edit{Range: at.At, Text: text})
+}
+
+// quote offers to make a text of a number or a word that YAML reads as something else.
+func quote(a *actor) []Action {
+	trail := a.trail(a.start, a.end)
+	if len(trail) == 0 || a.json() {
+		return nil
+	}
+	last := trail[len(trail)-1]
+	start, end := int(last.Value.Start), int(last.Value.End)
+	if last.Kind != parser.ScalarSpan || last.Value.IsZero() || a.start < start || a.end > end {
+		return nil
+	}
+	var offered []Action
+	a.each(func(e ast.Expr, from, to int) {
+		switch e.(type) {
+		case *ast.Number, *ast.Bool, *ast.Null:
+			written := string(a.text[start:end])
+			if from == start && to == end && start < end && offered == nil && misread(e, written) {
+				offered = a.action(QuoteAction, "Write "+written+" as a text", a.replace(start, end, strconv.Quote(written)))
+			}
+		}
+	})
+	return offered
+}
+
+// misread reports whether YAML makes something else of a word than people who see it, such as 1.1 of 1.10.
+func misread(e ast.Expr, written string) bool {
+	switch e := e.(type) {
+	case *ast.Number:
+		return value.FormatNumber(e.Value) != written
+	case *ast.Bool:
+		return written != "true" && written != "false"
+	case *ast.Null:
+		return written != "null"
+	}
+	return false
+}
+
+// refer offers to make a reference of the name of a resource where an option wants a resource.
+func refer(a *actor) []Action {
+	trail := a.trail(a.start, a.end)
+	n := a.resource()
+	at := slices.IndexFunc(trail, func(s parser.Span) bool { return strings.EqualFold(s.Name, "options") })
+	if n == nil || at < 0 || at+1 >= len(trail) {
+		return nil
+	}
+	spec := ast.OptionSpecOf(trail[at+1].Name)
+	last := trail[len(trail)-1]
+	if spec == nil || spec.Shape != ast.ResourceOption && spec.Shape != ast.ResourcesOption ||
+		last.Kind != parser.ScalarSpan || !last.Value.Contains(a.start) {
+		return nil
+	}
+	value := unquoted(last.Value)
+	for _, other := range a.p.bodyOf(n).Nodes {
+		if other.Resource == nil || other == n || other.Name != value.Text() {
+			continue
+		}
+		text := "${" + other.Name + "}"
+		if a.inFlow(trail) && value == last.Value {
+			text = strconv.Quote(text)
+		}
+		return a.action(DeclareAction, "Write `${"+other.Name+"}`", diag.Edit{Range: value, Text: text})
+	}
+	return nil
+}
+
+// moveOut offers to put a resource into a file that the program includes.
+func moveOut(a *actor) (offered []Action) {
+	n := a.resource()
+	if n == nil || a.p.bodyOf(n) != a.p.Checked {
+		return nil
+	}
+	trail := a.trail(a.start, a.end)
+	if len(trail) < 2 || !strings.EqualFold(trail[0].Name, "resources") || trail[1].Name != n.Name ||
+		a.inFlow(trail[:2]) || !trail[1].Key.Contains(a.start) {
+		return nil
+	}
+	entry := trail[1].Range()
+	start, end := a.aboveComments(int(entry.Start)), a.lineEnd(int(entry.End))
+	column := a.column(int(entry.Start))
+	text, ok := a.moved(min(start+column, int(entry.Start)), end, 0)
+	if !ok {
+		return nil // a comment stands further left
+	}
+	cut := a.cut(start, end)
+	if len(trail[0].Children) == 1 {
+		cut = a.cut(int(trail[0].Key.Start), end)
+	}
+	for _, target := range a.p.parts() {
+		if target.Source.Name() == a.src.Name() {
+			continue
+		}
+		path := a.p.PathOf(target)
+		document := a.s.Text(path)
+		if document == nil {
+			document = parser.NewDocument(target.Source)
+		}
+		to := &actor{ctx: a.ctx, s: a.s, p: a.p, path: path, src: document.Source(), text: document.Source().Text(),
+			spans: document.Spans()}
+		if to.json() || len(to.spans) == 0 {
+			continue
+		}
+		edit, ok := to.declare("", "resources", text, "", int(to.spans[0].Key.Start))
+		if !ok || slices.ContainsFunc(to.spans, func(s parser.Span) bool {
+			return strings.EqualFold(s.Name, "resources") && s.Flow
+		}) {
+			continue
+		}
+		offered = append(offered, Action{Kind: MoveAction, Title: "Move " + n.Name + " to " + filepath.Base(path),
+			Edits: map[string][]diag.Edit{a.path: {cut}, path: {edit}}})
+	}
+	return offered
+}
+
+// parts are places in the files of the program that declare something, one in each.
+func (p *Program) parts() (found []diag.Range) {
+	seen := map[string]bool{}
+	p.eachDeclaration(func(r diag.Range) {
+		if whole := p.location(r); !whole.At.IsZero() && !seen[whole.Path] {
+			seen[whole.Path] = true
+			found = append(found, whole.At)
+		}
+	})
+	return found
+}
