@@ -48,9 +48,10 @@ type link struct {
 	reversed bool // it closes a cycle and is laid out the other way round
 	number   int
 
-	chain    []*vertex // what it passes, from left to right
-	curve    []point   // start, then three points for each cubic curve
-	stops    []int     // where in the curve each column of the chain but the last is left behind
+	chain []*vertex // what it passes, from left to right
+	// curve is the start, then three points for each cubic curve or, of a coarse link, one for each straight stretch.
+	curve    []point
+	coarse   bool
 	label    string
 	labelAt  point // left end of its base line
 	labelled bool

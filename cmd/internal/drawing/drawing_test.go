@@ -327,6 +327,43 @@ func TestCostIsBounded(t *testing.T) {
 	require.Less(t, size(4000), 5*size(1000))
 }
 
+// Very many arrows are made of straight lines and grouped by their looks: each is there once, with its tip, and ends at
+// the box that it leads to.
+func TestVeryManyArrows(t *testing.T) {
+	t.Parallel()
+	p := &Picture{Nodes: []Node{{ID: "hub"}}}
+	for i := range huge {
+		id := fmt.Sprint("n", i)
+		p.Nodes = append(p.Nodes, Node{ID: id, Name: id})
+		p.Edges = append(p.Edges, Edge{From: "hub", To: id, Tip: "tip " + id})
+		if i > 0 {
+			p.Edges = append(p.Edges, Edge{From: fmt.Sprint("n", i/2), To: id, Tip: "tip too " + id})
+		}
+	}
+	s := layOut(p)
+	require.Len(t, s.links, len(p.Edges))
+	for _, l := range s.links {
+		require.True(t, l.coarse)
+		end := l.curve[len(l.curve)-1]
+		require.InDelta(t, l.to.x, end.x, 1)
+		require.True(t, end.y >= l.to.y && end.y <= l.to.y+l.to.h)
+	}
+	var b bytes.Buffer
+	require.NoError(t, Write(&b, p))
+	text := b.String()
+	wellFormed(t, &b)
+	for _, e := range p.Edges {
+		require.Equal(t, 1, strings.Count(text, "<title>"+e.Tip+"</title></path>"), e.Tip)
+	}
+	require.Less(t, strings.Count(text, `class="edges`), 2*hues+1)
+}
+
+// A row of lines is written by whole pixels from one to the next, so that roundings do not add up.
+func TestLinesOf(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "M1 2h3l2-1l1 2h-7", linesOf([]point{{1.4, 1.6}, {4.4, 1.6}, {6.4, 0.6}, {7.4, 2.6}, {0.4, 2.6}}))
+}
+
 func BenchmarkWrite(b *testing.B) {
 	for _, n := range []int{50, 500, 5000, 10000} {
 		p := scribble(3, n, n/50, n*3, false)

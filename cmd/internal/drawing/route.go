@@ -6,8 +6,13 @@ import (
 	"slices"
 )
 
-// manyLinks is how many arrows a level may have for labels to be tried.
-const manyLinks = 1500
+const (
+	// manyLinks is how many arrows a level may have for labels to be tried.
+	manyLinks = 1500
+	// huge is from how many arrows on a level's arrows are coarse: they are made of straight lines, and each stretch that
+	// several share is drawn once.
+	huge = 3000
+)
 
 // route gives everything in a layered block its place, and every link its curve: through the gaps between columns it
 // bends, in a column it is straight.
@@ -24,7 +29,7 @@ func (b *block) route(linksOfLevel int) {
 			b.h = max(b.h, v.y+v.h/2)
 		}
 	}
-	wantLabels := linksOfLevel <= manyLinks
+	wantLabels, coarse := linksOfLevel <= manyLinks, linksOfLevel >= huge
 	// Links bend in the gap before a column, then run straight, for their labels.
 	wide, gap, run := make([]float64, len(b.lines)), make([]float64, len(b.lines)), make([]float64, len(b.lines))
 	for i, line := range b.lines {
@@ -56,20 +61,29 @@ func (b *block) route(linksOfLevel int) {
 			if v.item != nil {
 				v.item.x = start[i] + math.Round((wide[i]-v.item.w)/2)
 				v.item.y = v.y - v.h/2
+				if coarse {
+					v.item.y = math.Round(v.item.y)
+				}
 			}
 		}
 	}
 	b.w = x
 	ports := b.ports()
+	drawn := map[*item]int{} // how many stops of the line that leaves an item have been drawn
+	var curve []point
+	var stops []int // where in the curve each column of the chain but the last is left behind
 	for _, l := range b.links {
 		if l.from == l.to {
 			continue
 		}
 		left, right := l.left(), l.right()
-		curve := []point{{left.x + left.w, left.y + left.h/2}}
+		curve, stops = append(curve[:0], point{left.x + left.w, left.y + left.h/2}), stops[:0]
 		to := func(x, y float64) {
-			last := curve[len(curve)-1]
-			if last.x != x || last.y != y {
+			switch last := curve[len(curve)-1]; {
+			case last.x == x && last.y == y:
+			case coarse:
+				curve = append(curve, point{x, y})
+			default:
 				half := (last.x + x) / 2
 				curve = append(curve, point{half, last.y}, point{half, y}, point{x, y})
 			}
@@ -77,19 +91,26 @@ func (b *block) route(linksOfLevel int) {
 		edge := func(column int) float64 { return start[column] + wide[column] }
 		if len(l.chain) > 0 {
 			to(edge(left.layer), curve[0].y)
-			l.stops = append(l.stops, len(curve)-1)
+			stops = append(stops, len(curve)-1)
 			for i, v := range l.chain[1 : len(l.chain)-1] {
 				to(start[left.layer+1+i]-run[left.layer+1+i], v.y)
 				to(edge(left.layer+1+i), v.y)
-				l.stops = append(l.stops, len(curve)-1)
+				stops = append(stops, len(curve)-1)
 			}
 			to(start[right.layer]-run[right.layer], ports[l])
 		}
 		to(right.x+right.inset(ports[l]), ports[l])
+		from := 0
+		if coarse && !l.reversed && len(stops) > 0 {
+			if known := min(drawn[l.from], len(stops)-1); known > 0 {
+				from = stops[known]
+			}
+			drawn[l.from] = max(drawn[l.from], len(stops)-1)
+		}
 		if l.reversed {
 			slices.Reverse(curve)
 		}
-		l.curve = curve
+		l.curve, l.coarse = slices.Clone(curve[from:]), coarse
 	}
 	if wantLabels {
 		b.labels()

@@ -1,8 +1,10 @@
 package drawing
 
 import (
+	"bufio"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -13,7 +15,7 @@ import (
 // that know no variables draw it light.
 func Write(w io.Writer, p *Picture) error {
 	s := layOut(p)
-	x := &writer{}
+	x := &writer{bufio.NewWriter(w)}
 	x.printf(`<svg xmlns="http://www.w3.org/2000/svg" width="%s" height="%s" viewBox="0 0 %[1]s %[2]s" role="img">`+"\n",
 		num(s.w), num(s.h))
 	x.title(p.Title)
@@ -39,13 +41,13 @@ func Write(w io.Writer, p *Picture) error {
 	}
 	x.legend(p, s)
 	x.printf("</svg>\n")
-	_, err := io.WriteString(w, x.b.String())
-	return err
+	return x.w.Flush()
 }
 
-type writer struct{ b strings.Builder }
+// writer writes the parts of a document. That writing has failed shows in the end.
+type writer struct{ w *bufio.Writer }
 
-func (x *writer) printf(format string, args ...any) { fmt.Fprintf(&x.b, format, args...) }
+func (x *writer) printf(format string, args ...any) { fmt.Fprintf(x.w, format, args...) }
 
 func (x *writer) title(text string) {
 	if text != "" {
@@ -132,15 +134,15 @@ func (x *writer) styles() {
 	for _, name := range kindNames {
 		x.printf(".%s path,.%[1]s rect{%s%s}\n", name, paint("fill", name), paint("stroke", name+"-line"))
 	}
-	x.printf(".edge path{fill:none;stroke-width:1.3}\n")
+	x.printf(".edge path,.edges path{fill:none;stroke-width:1.3}\n")
 	for i := range hues {
 		hue := "hue" + strconv.Itoa(i)
 		x.printf(".%s path{%s}\n.tip%d{%s}\n", hue, paint("stroke", hue), i, paint("fill", hue))
 	}
-	x.printf(".many{opacity:.5}\n.many:hover{opacity:1}\n")
-	x.printf(".edge .near{stroke:transparent;stroke-width:9}\n")
+	x.printf(".edge.many,.edges.many path{opacity:.5}\n.edge.many:hover,.edges.many path:hover{opacity:1}\n")
+	x.printf(".edge .near{stroke:transparent;stroke-width:9;marker-end:none}\n")
 	x.printf(
-		".edge:hover path{%sstroke-width:2.4}\n.edge:hover .near{stroke:transparent;stroke-width:9}\n</style>\n<defs>\n",
+		".edge:hover path,.edges path:hover{%sstroke-width:2.4}\n.edge:hover .near{stroke:transparent;stroke-width:9}\n</style>\n<defs>\n",
 		paint("stroke", "hot"))
 	for i := range hues {
 		x.printf(
@@ -229,42 +231,51 @@ const (
 	// run together they still show.
 	crowded = 150
 	many    = 24
-	// huge is from how many arrows on each stretch that several share is written once only.
-	huge = 3000
 )
 
-// links draws all arrows.
+// links draws all arrows. Very many are grouped by how they look, which takes half of the text.
 func (x *writer) links(list []*link) {
-	drawn := map[*item]int{} // how many stops of the line that leaves an item have been drawn
-	for _, l := range list {
-		if len(l.curve) == 0 {
-			continue
-		}
-		curve := l.curve
-		if len(list) >= huge && !l.reversed && len(l.stops) > 0 {
-			known := min(drawn[l.from], len(l.stops)-1)
-			curve = curve[l.stops[known]:]
-			if known == 0 {
-				curve = l.curve
-			}
-			drawn[l.from] = max(drawn[l.from], len(l.stops)-1)
-		}
-		hue, faint := l.from.index%hues, ""
+	list = slices.DeleteFunc(slices.Clone(list), func(l *link) bool { return len(l.curve) == 0 })
+	look := func(l *link) string {
+		hue := l.from.index % hues
 		if len(list) >= crowded && len(l.from.next) >= many {
-			faint = " many"
+			return fmt.Sprintf(`hue%d many" marker-end="url(#arrow%[1]d)"`, hue)
 		}
-		x.printf(`<g class="edge hue%d%s">`, hue, faint)
-		x.title(strings.Join(l.tips, "\n"))
-		d := pathOf(curve)
-		if len(list) < crowded { // a wider line to rest the pointer on
-			x.printf(`<path class="near" d="%s"/>`, d)
+		return fmt.Sprintf(`hue%d" marker-end="url(#arrow%[1]d)"`, hue)
+	}
+	if len(list) < huge {
+		for _, l := range list {
+			x.printf(`<g class="edge %s>`, look(l))
+			x.title(strings.Join(l.tips, "\n"))
+			d := pathOf(l)
+			if len(list) < crowded { // a wider line to rest the pointer on
+				x.printf(`<path class="near" d="%s"/>`, d)
+			}
+			x.printf(`<path d="%s"/></g>`+"\n", d)
 		}
-		x.printf(`<path d="%s" marker-end="url(#arrow%d)"/></g>`+"\n", d, hue)
+		return
+	}
+	byLook := map[string][]*link{}
+	for _, l := range list {
+		byLook[look(l)] = append(byLook[look(l)], l)
+	}
+	for _, look := range slices.Sorted(maps.Keys(byLook)) {
+		x.printf(`<g class="edges %s>`+"\n", look)
+		for _, l := range byLook[look] {
+			x.printf(`<path d="%s">`, pathOf(l))
+			x.title(strings.Join(l.tips, "\n"))
+			x.printf("</path>\n")
+		}
+		x.printf("</g>\n")
 	}
 }
 
-// pathOf is a curve as the data of a path.
-func pathOf(curve []point) string {
+// pathOf is a link's curve as the data of a path.
+func pathOf(l *link) string {
+	if l.coarse {
+		return linesOf(l.curve)
+	}
+	curve := l.curve
 	var d strings.Builder
 	at := curve[0]
 	fmt.Fprintf(&d, "M%s %s", num(at.x), num(at.y))
@@ -279,6 +290,28 @@ func pathOf(curve []point) string {
 		at = to
 	}
 	return d.String()
+}
+
+// linesOf is a row of straight lines between whole pixels as the data of a path.
+func linesOf(points []point) string {
+	whole := func(f float64) int64 { return int64(math.Round(f)) }
+	x, y := whole(points[0].x), whole(points[0].y)
+	d := strconv.AppendInt([]byte("M"), x, 10)
+	d = strconv.AppendInt(append(d, ' '), y, 10)
+	for _, to := range points[1:] {
+		dx, dy := whole(to.x)-x, whole(to.y)-y
+		if dy == 0 {
+			d = strconv.AppendInt(append(d, 'h'), dx, 10)
+		} else {
+			d = strconv.AppendInt(append(d, 'l'), dx, 10)
+			if dy > 0 {
+				d = append(d, ' ')
+			}
+			d = strconv.AppendInt(d, dy, 10)
+		}
+		x, y = x+dx, y+dy
+	}
+	return string(d)
 }
 
 // used are the kinds that a picture has boxes of.
