@@ -68,12 +68,21 @@ type ConfigText struct {
 // Each fault is reported once; faults that only follow from it are not (D7).
 func Check(ctx context.Context, file *ast.File, opts Options) (*Program, diag.Diagnostics) {
 	r := newRun(ctx, file, opts)
+	if p := newPatch(r, file, opts); p != nil {
+		if program, found, ok := p.apply(); ok {
+			return program, found
+		}
+		r = newRun(ctx, file, opts)
+	}
 	opts.Previous = nil
+	r.records.all = make(map[*ast.Unit]*record,
+		len(file.Config)+len(file.Variables)+len(file.Resources)+len(file.Outputs)+len(file.Hooks))
 	main := r.body(file, opts)
 	main.findDynamic()
 	bodies := append(main.findComponents(), main)
 	for _, b := range bodies {
 		b.remembered = r.memory.body(b.component)
+		b.resourceKeys = make(map[urnKey]*Node, len(b.file.Resources))
 		b.declare()
 		b.recognize()
 		b.findDefaultProviders()
@@ -103,10 +112,12 @@ func Check(ctx context.Context, file *ast.File, opts Options) (*Program, diag.Di
 	main.program.inputsOf = main.knownInputs(bodies)
 	main.reportMissingPackages()
 	main.warnUnread()
-	found := main.withoutFollowUps(bodies, *main.sink)
+	remarks := r.remarks
+	remarks.loose = *main.sink
+	found := main.withoutFollowUps(bodies, remarks.all())
 	r.forget(bodies)
 	if !hasLoop && ctx.Err() == nil {
-		main.program.left = r.leave(file, opts, bodies)
+		main.program.left = r.leave(file, opts, bodies, remarks)
 	}
 	return main.program, found
 }
@@ -122,11 +133,14 @@ type run struct {
 	packages   *packages
 	unnamed    bool // an entry of the text has no name (Y117)
 	records    records
-	entered    pieces[record]
-	refs       pieces[Ref]
-	extents    map[*ast.Access]diag.Range // of the expressions that lead on from an access
-	memory     *memory                    // of an earlier check; nil where there is none
-	previous   records                    // of that check
+	remarks    remarks
+	// transforming says that resources have transforms of their own, which see what is declared below them.
+	transforming bool
+	entered      pieces[record]
+	refs         pieces[Ref]
+	extents      map[*ast.Access]diag.Range // of the expressions that lead on from an access
+	memory       *memory                    // of an earlier check; nil where there is none
+	previous     records                    // of that check
 }
 
 func newRun(ctx context.Context, file *ast.File, opts Options) *run {
@@ -139,7 +153,6 @@ func newRun(ctx context.Context, file *ast.File, opts Options) *run {
 		dynamic:    make(map[string]*Dynamic),
 		packages:   &packages{loaded: make(map[string]*loadedPackage), missing: make(map[*loadedPackage][]diag.Range)},
 		extents:    make(map[*ast.Access]diag.Range),
-		records:    make(records, len(file.Config)+len(file.Variables)+len(file.Resources)+len(file.Outputs)+len(file.Hooks)),
 		memory:     recall(file, opts),
 	}
 	if r.memory != nil {
@@ -152,7 +165,7 @@ func newRun(ctx context.Context, file *ast.File, opts Options) *run {
 func (r *run) enter(unit *ast.Unit) *record {
 	record := &r.entered.next(1)[0]
 	record.refs = r.refs.next(len(unit.Accesses))
-	r.records[unit] = record
+	r.records.all[unit] = record
 	return record
 }
 
@@ -189,7 +202,7 @@ func (r *run) body(file *ast.File, opts Options) *body {
 	}
 	return &body{cyclic: make(map[*Node]bool), batch: batch,
 		origins:      origins{variables: make(map[*Node]bool), parts: make(map[ast.Expr]bool)},
-		resourceKeys: make(map[urnKey]*Node, len(file.Resources)),
+		resourceKeys: make(map[urnKey]*Node),
 		resolver: resolver{choices: make(map[choiceKey]*choice),
 			linker: linker{
 				scope: newScope(r, file, opts), program: program, defaults: make(map[string]*Node)}}}
@@ -224,7 +237,7 @@ func (c *body) checkNodes() {
 		j := c.judge(c.file.Unit)
 		j.infer(e)
 		j.fit(e, schema.String, &place{what: "pulumi.requiredVersion", strict: true})
-		c.settle(j.seal(nil, schema.Invalid, given{}))
+		c.settle(c.file.Unit, j.seal(nil, schema.Invalid, given{}))
 	}
 }
 
@@ -279,7 +292,7 @@ func (c *body) settleNode(n *Node, j judgement) {
 	if j.anew {
 		c.keep(n.unit(), j.outcome)
 	}
-	c.settle(j.outcome)
+	c.settle(n.unit(), j.outcome)
 	if n.Kind == ResourceNode {
 		c.checkURN(n)
 	}
@@ -288,14 +301,14 @@ func (c *body) settleNode(n *Node, j judgement) {
 // keep keeps an outcome with the declaration's record.
 func (c *body) keep(unit *ast.Unit, v *outcome) {
 	c.changed = true
-	if r := c.records[unit]; r != nil {
+	if r := c.records.of(unit); r != nil {
 		r.outcome = v
 	}
 }
 
-// settle hands over what was found out about a declaration.
-func (c *body) settle(v *outcome) {
-	c.sink.Add(v.found...)
+// settle hands over what was found out about the declaration of a unit.
+func (c *body) settle(unit *ast.Unit, v *outcome) {
+	c.remarks.judged(unit, v)
 	c.written = append(c.written, v.jsonArguments...)
 	for _, l := range v.leads {
 		c.extents[l.from] = l.to
@@ -312,25 +325,29 @@ func (c *body) checkOutputs() {
 	for _, h := range c.program.Hooks {
 		j := c.judge(h.Decl.Unit)
 		j.checkHook(h)
-		c.settle(j.seal(nil, schema.Invalid, given{}))
+		c.settle(h.Decl.Unit, j.seal(nil, schema.Invalid, given{}))
 	}
 	for _, m := range c.file.Messages {
 		j := c.judge(m.Unit)
 		j.checkMessage(m)
-		c.settle(j.seal(nil, schema.Invalid, given{}))
+		c.settle(m.Unit, j.seal(nil, schema.Invalid, given{}))
 	}
 	for _, o := range c.program.Outputs {
-		v := c.takeOver(o.Decl.Unit, nil)
-		if v == nil {
-			j := c.judge(o.Decl.Unit)
-			t := j.infer(o.Decl.Value)
-			j.reservedOutput(o.Decl)
-			v = j.seal(nil, t, given{})
-			c.keep(o.Decl.Unit, v)
-		}
-		o.Type = v.typ
-		c.settle(v)
+		c.checkOutput(o)
 	}
+}
+
+func (c *body) checkOutput(o *Output) {
+	v := c.takeOver(o.Decl.Unit, nil)
+	if v == nil {
+		j := c.judge(o.Decl.Unit)
+		t := j.infer(o.Decl.Value)
+		j.reservedOutput(o.Decl)
+		v = j.seal(nil, t, given{})
+		c.keep(o.Decl.Unit, v)
+	}
+	o.Type = v.typ
+	c.settle(o.Decl.Unit, v)
 }
 
 // noteWritten looks at the arguments of fn::toJSON.

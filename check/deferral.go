@@ -346,7 +346,7 @@ func (k *loop) cut() {
 		for _, e := range k.exprsOf(n) {
 			k.c.eachUse(e, func(a *ast.Access, outputs []string) {
 				unit, i := a.Unit()
-				if ref := &k.c.records[unit].refs[i]; outputs != nil && k.inputs[ref.Node] != nil {
+				if ref := &k.c.records.of(unit).refs[i]; outputs != nil && k.inputs[ref.Node] != nil {
 					ref.Deferred, deferred[a.Root.Range.Start] = true, true
 				}
 			})

@@ -119,7 +119,7 @@ func (c *fitter) resourceWanted(e ast.Expr) string {
 	}
 	if s, ok := e.(*ast.String); ok {
 		c.volatile = true // by a name that is no reference
-		if n := c.declared[s.Value]; n != nil && n.Kind == ResourceNode {
+		if n := c.lookup(s.Value); n != nil && n.Kind == ResourceNode {
 			return "write `${" + s.Value + "}`"
 		}
 	}

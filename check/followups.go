@@ -58,7 +58,7 @@ func (c *body) withoutFollowUps(bodies []*body, found diag.Diagnostics) diag.Dia
 		f.faults = append(f.faults, c.stretchOf(at))
 	}
 	for _, d := range found { // forEach is missing
-		if d.Code == diag.Undeclared && d.Subject.Text() == eachName {
+		if eachUndeclared(d) {
 			f.faults = append(f.faults, c.stretchOf(d.Subject))
 		}
 	}
@@ -138,7 +138,7 @@ func compareStretches(a, b stretch) int {
 
 // usages are the uses of all declarations and the beginnings of those, both in the order of the text.
 func (c *body) usages(bodies []*body) (uses []usage, starts []stretch) {
-	for unit, r := range c.records {
+	for unit, r := range c.records.each() {
 		for i, access := range unit.Accesses {
 			if r.refs[i].Kind != RefNode {
 				continue

@@ -17,7 +17,7 @@ const eachName = "each"
 func (c *linker) linkResource(n *Node) {
 	decl := n.Resource.Decl
 	if decl.ForEach != nil {
-		if other := c.declared[eachName]; other != nil && !c.eachTaken {
+		if other := c.lookup(eachName); other != nil && !c.eachTaken {
 			c.eachTaken = true
 			c.report(diag.Diagnostic{Code: diag.DeclaredTwice, Subject: other.Range,
 				Summary: "`each` is a " + other.Kind.String() + " and the instance in resources with `forEach`",

@@ -21,7 +21,7 @@ func (p *Program) Invokes() []*Invoke {
 			}
 		}
 	}
-	for _, r := range p.records {
+	for _, r := range p.records.each() {
 		add(r)
 	}
 	all := make([]*Invoke, 0, len(byToken))

@@ -50,7 +50,7 @@ func (c *linker) link() {
 	if c.file.Unit != nil {
 		c.linkUnit(nil, new([]Edge), c.file.Unit)
 	}
-	c.reportUndeclared()
+	c.remarks.undeclared.Add(c.attempt(c.reportUndeclared)...)
 	c.reportSlips()
 	c.linkDefaultProviders()
 	c.linkMatched()
@@ -78,7 +78,7 @@ func (c *linker) linkUnit(n *Node, needs *[]Edge, unit *ast.Unit, around ...surr
 	if len(around) == 0 && c.relink(n, unit) {
 		return
 	}
-	record, calls := c.records[unit], unit.Calls
+	record, calls := c.records.of(unit), unit.Calls
 	if len(c.defaults) == 0 {
 		calls = nil
 	}
@@ -96,6 +96,9 @@ func (c *linker) linkUnit(n *Node, needs *[]Edge, unit *ast.Unit, around ...surr
 			ref = c.resolveIn(n, e.Root, here)
 		}
 		record.refs[i] = ref
+		if ref.Kind == RefBad {
+			c.remarks.misses(unit)
+		}
 		if ref.Kind == RefArgs {
 			if c.argTypes == nil {
 				c.argTypes = make(map[*ast.Access]schema.Type)
@@ -103,7 +106,7 @@ func (c *linker) linkUnit(n *Node, needs *[]Edge, unit *ast.Unit, around ...surr
 			c.argTypes[e] = here.args
 		}
 		if ref.Kind == RefNode {
-			ref.Node.uses++
+			c.uses[ref.Node.place]++
 			*needs = append(*needs, Edge{To: ref.Node, Range: e.Root.Range})
 		}
 	}

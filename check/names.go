@@ -45,6 +45,7 @@ type scope struct {
 	byKey    map[string]*Node // configuration by full key, declared or not
 	all      []*Node          // in source order: configuration, resources, variables; then undeclared configuration
 	named    int              // how many of them are declared
+	uses     []int32          // by name, of each of all
 
 	undeclared map[string]*undeclaredName
 	missing    []string      // names that are taken to be those of entries without a name
@@ -56,7 +57,6 @@ type scope struct {
 
 func newScope(r *run, file *ast.File, opts Options) scope {
 	return scope{run: r, opts: opts, file: file,
-		declared:   make(map[string]*Node, len(file.Config)+len(file.Variables)+len(file.Resources)),
 		byKey:      make(map[string]*Node),
 		undeclared: make(map[string]*undeclaredName),
 		slips:      make(map[int]bool)}
@@ -86,7 +86,8 @@ func (c *linker) declare() {
 		c.enter(decl.Unit)
 	}
 	nodes := make([]Node, len(c.file.Config)+len(c.file.Resources)+len(c.file.Variables))
-	c.all = make([]*Node, 0, len(nodes))
+	c.declared = make(map[string]*Node, len(nodes))
+	c.all, c.uses = make([]*Node, 0, len(nodes)), make([]int32, 0, len(nodes))
 	node := func(n Node) *Node {
 		at := &nodes[len(c.all)]
 		*at = n
@@ -143,9 +144,23 @@ func (c *scope) fullKey(name string) string {
 	return c.opts.Project + ":" + name
 }
 
-func (c *scope) add(n *Node) {
+// lookup is the node that has a name; nil where nothing has. What declared has may be as an earlier check made it, in
+// the same place.
+func (c *scope) lookup(name string) *Node {
+	if n := c.declared[name]; n != nil {
+		return c.all[n.place]
+	}
+	return nil
+}
+
+// enlist gives a node the next place.
+func (c *scope) enlist(n *Node) {
 	n.place = len(c.all)
-	c.all = append(c.all, n)
+	c.all, c.uses = append(c.all, n), append(c.uses, 0)
+}
+
+func (c *scope) add(n *Node) {
+	c.enlist(n)
 	if n.Name == pulumiName {
 		c.errorf(diag.DeclaredTwice, n.Range, "choose another name", "`%s` is the built-in variable and cannot be declared",
 			n.Name)
@@ -186,7 +201,7 @@ func (c *scope) warnShadowed() {
 // resolve finds what a root stands for (L5.20–L5.22).
 func (c *scope) resolve(root ast.Literal) Ref {
 	name := root.Value
-	if n := c.declared[name]; n != nil {
+	if n := c.lookup(name); n != nil {
 		return Ref{Kind: RefNode, Node: n}
 	}
 	if name == pulumiName {
@@ -211,8 +226,7 @@ func (c *scope) resolve(root ast.Literal) Ref {
 		n := c.byKey[key]
 		if n == nil || n.Name != name {
 			n = &Node{Kind: ConfigNode, Name: name, Range: root.Range, Type: schema.Invalid, Config: &Config{Key: key}}
-			n.place = len(c.all)
-			c.all = append(c.all, n)
+			c.enlist(n)
 			c.byKey[key] = n
 		}
 		return Ref{Kind: RefNode, Node: n}
@@ -389,7 +403,7 @@ func (c *scope) nearNames(name string, i int) []string {
 // misspelt where others use the declaration by its name; where none does, but several use the undeclared one, the
 // declaration is. Between one use and its declaration the rest of the text decides, if it can and search says to look.
 func (c *scope) mendName(d *diag.Diagnostic, name, meant string, wrong *undeclaredName, search bool) {
-	n := c.declared[meant]
+	n := c.lookup(meant)
 	if meant == "" || n == nil && meant != pulumiName {
 		return
 	}
@@ -398,7 +412,7 @@ func (c *scope) mendName(d *diag.Diagnostic, name, meant string, wrong *undeclar
 		uses = append(uses, use.Range)
 	}
 	misspelt := false // the declaration
-	if n != nil && n.uses == 0 {
+	if n != nil && c.uses[n.place] == 0 {
 		here, there := 0, 0 // how often the text has the words besides
 		if search {
 			here, there = c.wordCount(name)-len(uses), c.wordCount(meant)-1

@@ -17,22 +17,31 @@ func (c *body) order() {
 
 // arrange puts the nodes in order, and reports whether some need themselves.
 func (c *body) arrange() bool {
+	nodes, cyclic := arranged(c.all)
+	for i, n := range nodes {
+		n.Index = i
+	}
+	c.program.Nodes = nodes
+	return cyclic
+}
+
+// arranged are nodes, which stand at their places, in the order of evaluation; cyclic says that some need themselves.
+func arranged(all []*Node) (nodes []*Node, cyclic bool) {
 	const (
 		fresh = iota
 		open
 		done
 	)
-	state := make([]uint8, len(c.all)) // by place
-	c.program.Nodes = make([]*Node, 0, len(c.all))
+	state := make([]uint8, len(all)) // by place
+	nodes = make([]*Node, 0, len(all))
 	type frame struct {
 		node *Node
 		next int
 	}
 	var stack []frame
-	cyclic := false
-	roots := make([]*Node, 0, len(c.all))
+	roots := make([]*Node, 0, len(all))
 	for _, kind := range []NodeKind{ConfigNode, ResourceNode, VariableNode} {
-		for _, n := range c.all {
+		for _, n := range all {
 			if n.Kind == kind {
 				roots = append(roots, n)
 			}
@@ -48,13 +57,12 @@ func (c *body) arrange() bool {
 			top := &stack[len(stack)-1]
 			if top.next == len(top.node.Needs) {
 				state[top.node.place] = done
-				top.node.Index = len(c.program.Nodes)
-				c.program.Nodes = append(c.program.Nodes, top.node)
+				nodes = append(nodes, top.node)
 				stack = stack[:len(stack)-1]
 				continue
 			}
 			edge := top.node.Needs[top.next]
-			to := edge.To
+			to := all[edge.To.place]
 			top.next++
 			switch {
 			case edge.Deferred:
@@ -66,7 +74,7 @@ func (c *body) arrange() bool {
 			}
 		}
 	}
-	return cyclic
+	return nodes, cyclic
 }
 
 // maxCycles bounds how many cycles of one loop are reported: each edge in it may close one.

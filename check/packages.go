@@ -121,7 +121,7 @@ func (c *body) loadPackages(bodies []*body) {
 		body.settleChoices()
 		for _, n := range body.all {
 			if n.Kind == ResourceNode {
-				body.resolveResource(n)
+				c.remarks.about(n, body.attempt(func() { body.resolveResource(n) }))
 			}
 		}
 	}

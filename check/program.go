@@ -2,6 +2,8 @@ package check
 
 import (
 	"context"
+	"iter"
+	"maps"
 
 	"github.com/yamlhost/yamlhost/builtins"
 	"github.com/yamlhost/yamlhost/diag"
@@ -29,6 +31,9 @@ type Program struct {
 
 	records records // of all declarations, those of components included
 	left    *memory // to a later check; nil for nothing
+	// current are the nodes by place where some edges and references lead to nodes as an earlier check made them; nil
+	// where all lead to those of this program.
+	current []*Node
 
 	inputsOf  func(token string) *schema.Object
 	component bool // it is the body of a component
@@ -60,7 +65,6 @@ type Node struct {
 	stamp  *stamp
 	record *record // of its expressions; nil for what nothing declares
 	place  int     // among those of its body, in source order
-	uses   int     // by name
 
 	Variable *ast.Variable // of a VariableNode
 	Resource *Resource     // of a ResourceNode
@@ -84,7 +88,7 @@ func (n *Node) unit() *ast.Unit {
 
 // Edge says that a node needs another, and which text says so.
 type Edge struct {
-	To    *Node
+	To    *Node // in a program that was checked after an edit maybe as it was before; see Program.Needed
 	Range diag.Range
 	// Deferred says that only single outputs of a component with a Deferral are needed: To need not be complete.
 	Deferred bool
@@ -180,16 +184,29 @@ type Method struct {
 // Ref is what the root of an access stands for.
 func (p *Program) Ref(a *ast.Access) Ref {
 	unit, i := a.Unit()
-	if r := p.records[unit]; r != nil {
-		return r.refs[i]
+	r := p.records.of(unit)
+	if r == nil {
+		return Ref{}
 	}
-	return Ref{}
+	ref := r.refs[i]
+	if p.current != nil && ref.Node != nil {
+		ref.Node = p.current[ref.Node.place]
+	}
+	return ref
+}
+
+// Needed is the node that an edge leads to, as it is in this program.
+func (p *Program) Needed(e Edge) *Node {
+	if p.current != nil {
+		return p.current[e.To.place]
+	}
+	return e.To
 }
 
 // Call is what a call means; nil for one that has been reported as wrong.
 func (p *Program) Call(c *ast.Call) *Call {
 	unit, i := c.Unit()
-	if r := p.records[unit]; r != nil && r.outcome != nil {
+	if r := p.records.of(unit); r != nil && r.outcome != nil {
 		return r.outcome.calls[i]
 	}
 	return nil
@@ -208,7 +225,7 @@ func (p *Program) TypeOf(e ast.Expr) schema.Type {
 		return schema.Invalid
 	}
 	unit, i := ast.Slot(e)
-	if r := p.records[unit]; r != nil && r.outcome != nil && r.outcome.types[i] != nil {
+	if r := p.records.of(unit); r != nil && r.outcome != nil && r.outcome.types[i] != nil {
 		return r.outcome.types[i]
 	}
 	return schema.Invalid
@@ -220,7 +237,63 @@ type record struct {
 	outcome *outcome // nil until it is judged
 }
 
-type records map[*ast.Unit]*record
+// records are those of declarations by their units. Later ones stand in the place of those that an earlier check has
+// left: so a check after an edit need not copy them all. It is immutable once the check has ended.
+type records struct {
+	all   map[*ast.Unit]*record
+	later map[*ast.Unit]*record // nil for one that is gone
+}
+
+// of is the record of a unit; nil where there is none.
+func (r records) of(unit *ast.Unit) *record {
+	if record, replaced := r.later[unit]; replaced {
+		return record
+	}
+	return r.all[unit]
+}
+
+// each yields all of them.
+func (r records) each() iter.Seq2[*ast.Unit, *record] {
+	return func(yield func(*ast.Unit, *record) bool) {
+		for unit, record := range r.all {
+			if _, replaced := r.later[unit]; !replaced && !yield(unit, record) {
+				return
+			}
+		}
+		for unit, record := range r.later {
+			if record != nil && !yield(unit, record) {
+				return
+			}
+		}
+	}
+}
+
+// maxLater bounds how many records stand beside the others before they are put together.
+const maxLater = 64
+
+// replacing are the records with others for some units; nil for a unit that is gone.
+func (r records) replacing(by map[*ast.Unit]*record) records {
+	if len(r.later)+len(by) <= maxLater {
+		later := maps.Clone(by)
+		for unit, record := range r.later {
+			if _, replaced := by[unit]; !replaced {
+				later[unit] = record
+			}
+		}
+		return records{all: r.all, later: later}
+	}
+	all := make(map[*ast.Unit]*record, len(r.all))
+	for unit, record := range r.each() {
+		all[unit] = record
+	}
+	for unit, record := range by {
+		delete(all, unit)
+		if record != nil {
+			all[unit] = record
+		}
+	}
+	return records{all: all}
+}
 
 // pieces are parts of one piece of memory, which costs less than one for each.
 type pieces[T any] struct{ rest []T }

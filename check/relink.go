@@ -46,7 +46,7 @@ func (c *linker) relink(n *Node, unit *ast.Unit) bool {
 	for _, ref := range was.record.refs {
 		switch ref.Kind {
 		case RefNode, RefEach:
-			if ref.Node.place >= len(c.earlier) || c.earlier[ref.Node.place] != ref.Node {
+			if ref.Node.place >= len(c.earlier) {
 				return false // nothing declares it
 			}
 		case RefPulumi:
@@ -61,7 +61,7 @@ func (c *linker) relink(n *Node, unit *ast.Unit) bool {
 		}
 		refs[i] = ref
 		if ref.Kind == RefNode {
-			ref.Node.uses++
+			c.uses[ref.Node.place]++
 			if n.Needs == nil {
 				n.Needs = c.edges.next(len(refs) - i)[:0]
 			}

@@ -14,7 +14,7 @@ type judge struct{ typer }
 
 // judge makes the judge of the declaration whose expressions are those of a unit.
 func (b *body) judge(unit *ast.Unit) *judge {
-	j := &judge{typer{fitter: fitter{constants{body: b, unit: unit, record: b.records[unit], outcome: new(outcome),
+	j := &judge{typer{fitter: fitter{constants{body: b, unit: unit, record: b.records.of(unit), outcome: new(outcome),
 		findings: &findings{sink: new(diag.Diagnostics), asked: b.asked}}}}}
 	if unit != nil {
 		j.types, j.calls = make([]schema.Type, unit.Size), make([]*Call, len(unit.Calls))
@@ -25,7 +25,7 @@ func (b *body) judge(unit *ast.Unit) *judge {
 
 // reconsider makes a judge of a declaration that has been judged, for what more is to be said about it.
 func (b *body) reconsider(unit *ast.Unit) *judge {
-	known := b.records[unit].outcome
+	known := b.records.of(unit).outcome
 	j := b.judge(unit)
 	j.types, j.calls = slices.Clone(known.types), slices.Clone(known.calls)
 	j.record.outcome = known

@@ -90,16 +90,33 @@ type memory struct {
 	environment
 	stackKeys  []string
 	packages   map[string]*loadedPackage
+	order      []string // of first use of the packages
 	components map[*ast.Component]*Component
 	bodies     map[string]*remembered // by the token of the component; empty for the program's own
+	remarks    remarks
+	described  []schema.Descriptor // the packages that the project declares
+	// entangled says that packages are missing or resources have transforms, so that what is found speaks of several
+	// declarations.
+	entangled bool
 }
 
 // remembered is what is kept of a body.
 type remembered struct {
 	all      []*Node
 	named    int // how many of them the body declares
-	declared map[string]*Node
+	uses     []int32
+	declared map[string]*Node // maybe as an earlier check made them, in the places that they have in all
+	byKey    map[string]*Node // the same
 	choices  map[choiceKey]*choice
+	defaults bool // it has default providers
+}
+
+// node is the declared node that has a name; nil where nothing has.
+func (r *remembered) node(name string) *Node {
+	if n := r.declared[name]; n != nil {
+		return r.all[n.place]
+	}
+	return nil
 }
 
 // environmentOf is what the declarations of a program are judged by.
@@ -152,8 +169,10 @@ func recall(file *ast.File, opts Options) *memory {
 }
 
 // leave keeps what a later check may take over.
-func (r *run) leave(file *ast.File, opts Options, bodies []*body) *memory {
-	m := &memory{environment: environmentOf(file, opts), stackKeys: opts.StackKeys, packages: r.packages.loaded,
+func (r *run) leave(file *ast.File, opts Options, bodies []*body, remarks remarks) *memory {
+	m := &memory{environment: environmentOf(file, opts), stackKeys: opts.StackKeys,
+		packages: r.packages.loaded, order: r.packages.order,
+		remarks: remarks, described: opts.Packages, entangled: len(r.packages.missing) > 0 || r.transforming,
 		components: make(map[*ast.Component]*Component),
 		bodies:     make(map[string]*remembered, len(bodies))}
 	for _, b := range bodies {
@@ -162,14 +181,15 @@ func (r *run) leave(file *ast.File, opts Options, bodies []*body) *memory {
 			token = b.component.Token
 			m.components[b.component.Decl] = b.component
 		}
-		m.bodies[token] = &remembered{all: b.all, named: b.named, declared: b.declared, choices: b.choices}
+		m.bodies[token] = &remembered{all: b.all, named: b.named, uses: b.uses, declared: b.declared, byKey: b.byKey,
+			choices: b.choices, defaults: len(b.defaults) > 0}
 	}
 	return m
 }
 
 // forget lets go of what is needed only while the program is being checked, earlier checks above all.
 func (r *run) forget(bodies []*body) {
-	r.memory, r.previous = nil, nil
+	r.memory, r.previous = nil, records{}
 	for _, b := range bodies {
 		b.remembered, b.linker.earlier = nil, nil
 		if b.component != nil {
@@ -198,7 +218,7 @@ func (b *body) left(unit *ast.Unit, n *Node) *outcome {
 	if was := b.was(n); was != nil {
 		return was.record.outcome
 	}
-	if record := r.previous[unit]; record != nil {
+	if record := r.previous.of(unit); record != nil {
 		return record.outcome
 	}
 	return nil
@@ -214,7 +234,7 @@ func (b *body) takeOver(unit *ast.Unit, n *Node) *outcome {
 	if n != nil {
 		record = n.record
 	} else {
-		record = b.records[unit]
+		record = b.records.of(unit)
 	}
 	for i, ref := range record.refs {
 		s := v.seen[i]
@@ -293,7 +313,7 @@ func (b *body) stamped(n *Node) *stamp {
 	if n.Kind == VariableNode || b.remembered == nil {
 		return s
 	}
-	before := b.remembered.declared[n.Name]
+	before := b.remembered.node(n.Name)
 	if before == nil || before.Kind != n.Kind || before.stamp == nil || before.stamp.resource != s.resource ||
 		!sameType(before.stamp.typ, s.typ) {
 		return s

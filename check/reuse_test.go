@@ -117,7 +117,8 @@ func known(file *ast.File, p *check.Program) string {
 		for _, n := range body.Nodes {
 			fmt.Fprintln(&b, node(n), schema.TypeName(n.Type))
 			for _, edge := range n.Needs {
-				fmt.Fprintln(&b, "  needs", node(edge.To), file.Origins.Place(edge.Range).Start)
+				to := body.Needed(edge)
+				fmt.Fprintln(&b, "  needs", node(to), slices.Contains(body.Nodes, to), file.Origins.Place(edge.Range).Start)
 			}
 			switch {
 			case n.Variable != nil:
@@ -162,6 +163,7 @@ func TestCheckAfterEditEqualsFresh(t *testing.T) {
 	random := rand.New(rand.NewPCG(*seed, 1))
 	schemas := loader()
 	const chain = 12
+	patched := 0
 	for done := 0; done < *edits; done += chain {
 		name := names[random.IntN(len(names))]
 		text := programs[name]
@@ -187,7 +189,77 @@ func TestCheckAfterEditEqualsFresh(t *testing.T) {
 				n, document.Source().Text())
 			require.Equal(t, known(file, fresh), known(file, program), "%s, edit %d:\n%s", name, n, document.Source().Text())
 			previous = program
+			if check.Patched(program) {
+				patched++
+			}
 		}
+	}
+	t.Logf("%d checks judged only what the edit had changed", patched)
+	require.Greater(t, 20*patched, *edits)
+}
+
+// TestOneDeclarationIsJudgedAnew edits one declaration after the other: where others see nothing of it, the program is
+// the one before with that declaration in it, and all answers are those of a check that knows nothing.
+func TestOneDeclarationIsJudgedAnew(t *testing.T) {
+	t.Parallel()
+	text := `config:
+  region: {type: string}
+variables:
+  size: 3
+  unused: ${b.id}
+  other: ${size}
+resources:
+  a:
+    type: zoo:Typed
+    properties: {s: x}
+  b:
+    type: zoo:Typed
+    properties:
+      s: ${a.id}
+  c:
+    type: zoo:Typed
+    properties:
+      s: ${b.id}
+      n: ${size}
+outputs:
+  o: ${other}
+  p:
+    of: ${c.id}
+`
+	options := check.Options{Project: "p", Schemas: loader()}
+	document := parser.NewDocument(diag.NewSource("x", []byte(text)))
+	file, _ := document.File(parser.Options{})
+	program, _ := check.Check(t.Context(), file, options)
+	for i, step := range []struct {
+		old, by string
+		patched bool
+	}{
+		{"{s: x}", "{s: y}", true},
+		{"s: ${a.id}", "s: to ${a.id}", true},
+		{"s: to ${a.id}", "s: ${region}", true},
+		{"s: ${region}", "s: ${size}", false}, // which is evaluated before it from now on
+		{"s: ${size}", "s: ${siez}", false},
+		{"s: ${siez}", "s: ${siez} ", true},
+		{"s: ${siez} ", "wrong: 1", true},
+		{"wrong: 1", "s: ${c.id}", false}, // a cycle
+		{"s: ${c.id}", "s: ${a.id}", false},
+		{"{s: y}", "{s: z}", true},
+		{"of: ${c.id}", "of: ${c.none}", true},
+		{"of: ${c.none}", "of: [1]", true},
+		{"{s: z}", "{s: '${q:none}'}", false}, // configuration that its use declares
+	} {
+		at := bytes.Index(document.Source().Text(), []byte(step.old))
+		document = document.Edit(parser.Edit{Start: at, End: at + len(step.old), Text: step.by})
+		file, _ := document.File(parser.Options{})
+		options.Previous = nil
+		fresh, want := check.Check(t.Context(), file, options)
+		options.Previous = program
+		next, found := check.Check(t.Context(), file, options)
+		require.Equal(t, whole(file.Origins.Findings(want)), whole(file.Origins.Findings(found)), "%d: %s", i, step.by)
+		require.Equal(t, known(file, fresh), known(file, next), "%d: %s", i, step.by)
+		require.Equal(t, fresh.Graph(), next.Graph())
+		require.Equal(t, step.patched, check.Patched(next), "%d: %s", i, step.by)
+		program = next
 	}
 }
 

@@ -268,7 +268,7 @@ func (c *body) checkTransforms(bodies []*body) {
 			m.look(&c.linker, &Node{Kind: VariableNode, Variable: &ast.Variable{Value: o.Decl.Value}})
 		}
 		j.checkTransform(t.Decl, m)
-		c.settle(j.seal(nil, schema.Invalid, given{}))
+		c.settle(t.Decl.Unit, j.seal(nil, schema.Invalid, given{}))
 	}
 	for _, body := range bodies {
 		for _, n := range body.all {
@@ -276,13 +276,14 @@ func (c *body) checkTransforms(bodies []*body) {
 				continue
 			}
 			for _, decl := range n.Resource.Decl.Options.Transforms {
+				c.transforming = true
 				m := &matched{t: decl}
 				for _, below := range body.below(n) {
 					body.eachRegistered(below, m.look)
 				}
 				j := body.reconsider(n.Resource.Decl.Unit)
 				j.checkTransform(decl, m)
-				body.settle(j.seal(nil, schema.Invalid, given{}))
+				body.settle(n.Resource.Decl.Unit, j.seal(nil, schema.Invalid, given{}))
 			}
 		}
 	}

@@ -23,11 +23,11 @@ func ApplyFixes(src *Source, ds Diagnostics) (text []byte, applied int) {
 	var b bytes.Buffer
 	at := int32(0)
 	for _, e := range edits {
-		b.Write(src.text[at:e.Range.Start])
+		b.Write(src.Text()[at:e.Range.Start])
 		b.WriteString(e.Text)
 		at = e.Range.End
 	}
-	b.Write(src.text[at:])
+	b.Write(src.Text()[at:])
 	return b.Bytes(), applied
 }
 
@@ -38,7 +38,7 @@ func place(src *Source, taken, wanted []Edit) (all []Edit, ok bool) {
 	slices.SortStableFunc(wanted, byStart)
 	for i, e := range wanted {
 		r := e.Range
-		if r.Source != src || r.Start < 0 || r.Start > r.End || int(r.End) > len(src.text) || i > 0 &&
+		if r.Source != src || r.Start < 0 || r.Start > r.End || int(r.End) > src.Len() || i > 0 &&
 			touches(wanted[i-1], e) {
 			return nil, false
 		}

@@ -154,7 +154,7 @@ func (p *textPrinter) line(number int, mark string) {
 
 // excerpt shows a range in its source: one line with a line under it, or several lines marked at their left.
 func (p *textPrinter) excerpt(r Range, color string, underline byte) {
-	if r.IsZero() || len(r.Source.text) == 0 {
+	if r.IsZero() || r.Source.Len() == 0 {
 		return
 	}
 	start, end := trimmed(r)
@@ -200,7 +200,7 @@ func (p *textPrinter) underlined(s *Source, number, start, end int, color string
 // trimmed are a range's byte offsets inside the source, without white space at its end: the range of a YAML block
 // reaches to the beginning of the next line.
 func trimmed(r Range) (start, end int) {
-	text := r.Source.text
+	text := r.Source.Text()
 	start = min(max(int(r.Start), 0), len(text))
 	end = min(max(int(r.End), start), len(text))
 	if kept := len(bytes.TrimRight(text[start:end], " \t\r\n")); kept > 0 {

@@ -3,17 +3,17 @@ package diag
 import (
 	"bytes"
 	"maps"
-	"sort"
-	"strings"
 	"sync"
 	"unicode/utf8"
 )
 
 // Source is one text with a name. It is immutable, except that Hide adds what is hidden, and safe for concurrent use.
 type Source struct {
-	name  string
-	text  []byte
-	lines []int32 // byte offset of the first byte of each line
+	name   string
+	pieces *pieces
+
+	joining sync.Once // makes text
+	text    []byte
 
 	mu     sync.Mutex // guards what follows
 	hidden map[Range]struct{}
@@ -34,7 +34,7 @@ func (s *Source) Hide(r Range) {
 func (s *Source) shown(start, end int) []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	text := s.text[start:end]
+	text := s.pieces.slice(start, end)
 	copied := false
 	for r := range s.hidden {
 		from, to := max(int(r.Start), start), min(int(r.End), end)
@@ -55,40 +55,13 @@ func (s *Source) shown(start, end int) []byte {
 
 // NewSource makes a Source. name is the path as the user should see it. It takes ownership of text.
 func NewSource(name string, text []byte) *Source {
-	lines := make([]int32, 1, bytes.Count(text, []byte{'\n'})+1)
-	return &Source{name: name, text: text, lines: appendLines(lines, text, 0)}
+	return &Source{name: name, pieces: newPieces(text)}
 }
 
-// appendLines adds the beginnings of the lines behind those line breaks that a text has, which begins at an offset.
-func appendLines(lines []int32, text []byte, offset int) []int32 {
-	for at := 0; ; {
-		n := bytes.IndexByte(text[at:], '\n')
-		if n < 0 {
-			return lines
-		}
-		at += n + 1
-		lines = append(lines, int32(offset+at))
-	}
-}
-
-// Edited is the text with the bytes from start up to but not including end replaced, which must lie in it. It is
-// cheaper than NewSource: the places of the lines that stay are reused.
+// Edited is the text with the bytes from start up to but not including end replaced, which must lie in it. It shares
+// all but what is around the edit with the text before, so that it costs little however long that is.
 func (s *Source) Edited(start, end int, by string) *Source {
-	text := make([]byte, 0, len(s.text)-(end-start)+len(by))
-	text = append(append(append(text, s.text[:start]...), by...), s.text[end:]...)
-	from, to := s.lineOf(start)+1, s.lineOf(end)+1
-	lines := make([]int32, 0, len(s.lines)-(to-from)+strings.Count(by, "\n"))
-	lines = appendLines(append(lines, s.lines[:from]...), text[start:start+len(by)], start)
-	shift := int32(len(text) - len(s.text))
-	for _, at := range s.lines[to:] {
-		lines = append(lines, at+shift)
-	}
-	return &Source{name: s.name, text: text, lines: lines}
-}
-
-// lineOf is the 0-based line of an offset.
-func (s *Source) lineOf(offset int) int {
-	return sort.Search(len(s.lines), func(i int) bool { return int(s.lines[i]) > offset }) - 1
+	return &Source{name: s.name, pieces: s.pieces.edited(start, end, by)}
 }
 
 // Name is the path as the user should see it.
@@ -98,14 +71,20 @@ func (s *Source) Name() string { return s.name }
 func (s *Source) Renamed(name string) *Source {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return &Source{name: name, text: s.text, lines: s.lines, hidden: maps.Clone(s.hidden)}
+	return &Source{name: name, pieces: s.pieces, hidden: maps.Clone(s.hidden)}
 }
 
-// Text is the whole text, which the caller must not modify.
-func (s *Source) Text() []byte { return s.text }
+// Text is the whole text, which the caller must not modify. Of an edited text it is put together once it is asked for.
+func (s *Source) Text() []byte {
+	s.joining.Do(func() { s.text = s.pieces.slice(0, s.pieces.size) })
+	return s.text
+}
+
+// Len is how many bytes the text has.
+func (s *Source) Len() int { return s.pieces.size }
 
 // Lines is the number of lines; a text that ends in a newline has an empty last line.
-func (s *Source) Lines() int { return len(s.lines) }
+func (s *Source) Lines() int { return s.pieces.breaks + 1 }
 
 // Position is a place in a text as people name it.
 type Position struct {
@@ -115,9 +94,9 @@ type Position struct {
 
 // Position converts a byte offset; an offset outside of the text is moved to its nearest end.
 func (s *Source) Position(offset int) Position {
-	offset = min(max(offset, 0), len(s.text))
-	line := s.lineOf(offset)
-	return Position{Line: line + 1, Column: utf8.RuneCount(s.text[s.lines[line]:offset]) + 1}
+	offset = min(max(offset, 0), s.Len())
+	line := s.pieces.lineOf(offset)
+	return Position{Line: line + 1, Column: utf8.RuneCount(s.pieces.slice(s.pieces.lineStart(line), offset)) + 1}
 }
 
 // Offset converts a place to a byte offset. Places outside of the text are moved to the nearest one inside: a column
@@ -126,22 +105,24 @@ func (s *Source) Offset(p Position) int {
 	if p.Line < 1 {
 		return 0
 	}
-	if p.Line > len(s.lines) {
-		return len(s.text)
+	if p.Line > s.Lines() {
+		return s.Len()
 	}
 	start, end := s.lineBounds(p.Line)
-	for column := 1; column < p.Column && start < end; column++ {
-		_, size := utf8.DecodeRune(s.text[start:end])
-		start += size
+	line := s.pieces.slice(start, end)
+	at := 0
+	for column := 1; column < p.Column && at < len(line); column++ {
+		_, size := utf8.DecodeRune(line[at:])
+		at += size
 	}
-	return start
+	return start + at
 }
 
 // PositionUTF16 converts a byte offset to a 0-based line and a 0-based column in UTF-16 code units, as editors count.
 func (s *Source) PositionUTF16(offset int) (line, column int) {
-	offset = min(max(offset, 0), len(s.text))
-	line = s.lineOf(offset)
-	for _, r := range string(s.text[s.lines[line]:offset]) {
+	offset = min(max(offset, 0), s.Len())
+	line = s.pieces.lineOf(offset)
+	for _, r := range string(s.pieces.slice(s.pieces.lineStart(line), offset)) {
 		column++
 		if r > 0xFFFF {
 			column++
@@ -156,36 +137,38 @@ func (s *Source) OffsetUTF16(line, column int) int {
 	if line < 0 {
 		return 0
 	}
-	if line >= len(s.lines) {
-		return len(s.text)
+	if line >= s.Lines() {
+		return s.Len()
 	}
 	start, end := s.lineBounds(line + 1)
-	for units := 0; start < end && units < column; {
-		r, size := utf8.DecodeRune(s.text[start:end])
+	text := s.pieces.slice(start, end)
+	at := 0
+	for units := 0; at < len(text) && units < column; {
+		r, size := utf8.DecodeRune(text[at:])
 		units++
 		if r > 0xFFFF {
 			units++
 		}
-		start += size
+		at += size
 	}
-	return start
+	return start + at
 }
 
 // Line is the text of a 1-based line without its line break; nil outside of the text.
 func (s *Source) Line(line int) []byte {
-	if line < 1 || line > len(s.lines) {
+	if line < 1 || line > s.Lines() {
 		return nil
 	}
 	start, end := s.lineBounds(line)
-	return s.text[start:end]
+	return s.pieces.slice(start, end)
 }
 
 func (s *Source) lineBounds(line int) (start, end int) {
-	start, end = int(s.lines[line-1]), len(s.text)
-	if line < len(s.lines) {
-		end = int(s.lines[line]) - 1
+	start, end = s.pieces.lineStart(line-1), s.Len()
+	if line < s.Lines() {
+		end = s.pieces.lineStart(line) - 1
 	}
-	if end > start && s.text[end-1] == '\r' {
+	if end > start && s.pieces.slice(end-1, end)[0] == '\r' {
 		end--
 	}
 	return start, end
@@ -223,10 +206,10 @@ func (r Range) EndPosition() Position {
 
 // Text is the range's text; empty for no place at all or a range outside of its source.
 func (r Range) Text() string {
-	if r.Source == nil || r.Start < 0 || int(r.End) > len(r.Source.text) || r.Start > r.End {
+	if r.Source == nil || r.Start < 0 || int(r.End) > r.Source.Len() || r.Start > r.End {
 		return ""
 	}
-	return string(r.Source.text[r.Start:r.End])
+	return string(r.Source.pieces.slice(int(r.Start), int(r.End)))
 }
 
 // Word returns the place of a word in the range, without the quotes around it. ok is false where the range writes the

@@ -35,14 +35,15 @@ func Needs(ctx context.Context, s *Snapshot, path string, offset int) ([]Depende
 	var found []Dependency
 	index := map[*check.Node]int{}
 	for _, edge := range v.needs() {
-		if !declared(edge.To) {
+		to := p.Checked.Needed(edge)
+		if !declared(to) {
 			continue
 		}
-		i, known := index[edge.To]
+		i, known := index[to]
 		if !known {
 			i = len(found)
-			index[edge.To] = i
-			found = append(found, Dependency{Symbol: p.vertexSymbol(&vertex{node: edge.To})})
+			index[to] = i
+			found = append(found, Dependency{Symbol: p.vertexSymbol(&vertex{node: to})})
 		}
 		found[i].use(p, edge)
 	}
@@ -61,7 +62,7 @@ func NeededBy(ctx context.Context, s *Snapshot, path string, offset int) ([]Depe
 		d := Dependency{}
 		needed := false
 		for _, edge := range other.needs() {
-			if edge.To == v.node {
+			if p.Checked.Needed(edge) == v.node {
 				needed = true
 				d.use(p, edge)
 			}

@@ -21,6 +21,7 @@ type block struct {
 
 	asWritten *lexed // before repairs
 	printable bool   // of a document: it holds nothing that no program may
+	flush     bool   // of a document: some line but that of a key at the top is not indented
 }
 
 // newBlock reads the YAML of a stretch. origin is where it begins in src, and line how many lines come before it in the

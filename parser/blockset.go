@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 	"sort"
+	"strings"
 	"sync"
 
 	"github.com/yamlhost/yamlhost/diag"
@@ -56,12 +57,12 @@ func (s *blockSet) at(offset int) int {
 	return max(sort.Search(len(s.places), func(i int) bool { return s.places[i].start > offset })-1, 0)
 }
 
-// end is where a block of a text ends.
-func (s *blockSet) end(i int, text []byte) int {
+// end is where a block of a text of so many bytes ends.
+func (s *blockSet) end(i, length int) int {
 	if i+1 < len(s.places) {
 		return s.places[i+1].start
 	}
-	return len(text)
+	return length
 }
 
 // start is where the block with a text begins.
@@ -142,34 +143,77 @@ func ownBlock(name string, s stretch, body []byte, line int) *block {
 	text := slices.Concat(s.lead, body)
 	b := newBlockOf(diag.NewSource(name, text[len(s.lead):]), s, text, 0, line)
 	b.printable = oddCharacter(body) == nil
+	below := body
+	if s.lead == nil {
+		_, below, _ = bytes.Cut(body, []byte("\n"))
+	}
+	for len(below) > 0 && !b.flush {
+		var line []byte
+		line, below, _ = bytes.Cut(below, []byte("\n"))
+		b.flush = len(line) > 0 && bytes.IndexByte([]byte(" \r#"), line[0]) < 0 && !bytes.HasPrefix(line, []byte("- "))
+	}
 	return b
+}
+
+// Outline is the text with the lines of the sections left empty that begin with some prefixes, and without empty lines
+// at its end; ok is false where blocks do not tell which lines those are.
+func (d *Document) Outline(prefixes []string) (text []byte, ok bool) {
+	if d.set == nil {
+		return nil, false
+	}
+	part := func(from, to int) string { return diag.NewRange(d.src, from, to).Text() }
+	set, length := d.set, d.src.Len()
+	text = []byte(part(0, set.places[0].start))
+	empty := 0 // lines before what is kept next
+	for _, section := range set.sections {
+		from, to := set.places[section.head].start, set.end(section.end-1, length)
+		if !slices.ContainsFunc(prefixes, func(p string) bool { return part(from, min(from+len(p), to)) == p }) {
+			text = append(text, bytes.Repeat([]byte("\n"), empty)...)
+			text, empty = append(text, part(from, to)...), 0
+			continue
+		}
+		if slices.ContainsFunc(set.blocks[section.head:section.end], func(b *block) bool { return b.flush }) {
+			return nil, false
+		}
+		empty += d.src.Position(to).Line - d.src.Position(from).Line
+	}
+	return append(bytes.TrimRight(text, "\n"), '\n'), true
 }
 
 // editInside is the document after an edit inside of one entry that surely leaves all others where they are: it touches
 // lines below the first one of the entry, which stand deeper than entries do before and after. It is nil for any other
 // edit.
 func (d *Document) editInside(e Edit) *Document {
-	set, text := d.set, d.src.Text()
-	if set == nil || set.usual == 0 || set.open || e.Start < 0 || e.End < e.Start || e.End > len(text) {
+	set, length := d.set, d.src.Len()
+	if set == nil || set.usual == 0 || set.open || e.Start < 0 || e.End < e.Start || e.End > length {
 		return nil
-	}
-	if e = e.trimmed(text); e.Start == e.End && e.Text == "" {
-		return d
 	}
 	i := set.at(e.Start)
-	old, from, to := set.blocks[i], set.places[i].start, set.end(i, text)
-	last := to == len(text)
-	if old.lead == nil || old.astray || e.Start < from || e.End > to || !last && e.End == to {
+	if e.End > set.end(i, length) {
+		e = e.trimmed(d.src.Text())
+		i = set.at(e.Start)
+	}
+	old, from, to := set.blocks[i], set.places[i].start, set.end(i, length)
+	last := to == length
+	if e.Start < from || e.End > to {
 		return nil
 	}
-	body := make([]byte, 0, to-from-(e.End-e.Start)+len(e.Text))
-	body = append(append(append(body, text[from:e.Start]...), e.Text...), text[e.End:to]...)
+	text := diag.NewRange(d.src, from, to).Text()
+	inside := Edit{e.Start - from, e.End - from, e.Text}.trimmed([]byte(text))
+	if inside.Start == inside.End && inside.Text == "" {
+		return d
+	}
+	e = Edit{inside.Start + from, inside.End + from, inside.Text}
+	if old.lead == nil || old.astray || !last && e.End == to {
+		return nil
+	}
+	body := []byte(text[:inside.Start] + e.Text + text[inside.End:])
 	first := bytes.IndexByte(body, '\n') + 1
-	if first == 0 || e.Start-from < first || !last && body[len(body)-1] != '\n' || oddBreaks(body) ||
-		!set.inside(text[from:to], first) || !set.inside(body, first) {
+	if first == 0 || inside.Start < first || !last && body[len(body)-1] != '\n' || oddBreaks(body) ||
+		!set.inside([]byte(text), first) || !set.inside(body, first) {
 		return nil
 	}
-	lines := bytes.Count([]byte(e.Text), []byte("\n")) - bytes.Count(text[e.Start:e.End], []byte("\n"))
+	lines := strings.Count(e.Text, "\n") - strings.Count(text[inside.Start:inside.End], "\n")
 	d.shared.mu.Lock()
 	defer d.shared.mu.Unlock()
 	if lines != 0 {
@@ -313,7 +357,7 @@ func (s *blockSet) holds(text []byte) bool {
 	for i, b := range s.blocks {
 		s.open = s.open || b.asWritten.open
 		doubtful = doubtful || b.astray && !b.deeper || // it may be what the entries below it belong to
-			b.asWritten.open && closesLater(text, s.places[i].start, s.end(i, text))
+			b.asWritten.open && closesLater(text, s.places[i].start, s.end(i, len(text)))
 		if doubtful {
 			s.open = true
 			break

@@ -215,10 +215,10 @@ func (d *Document) Declared() []Named {
 // read by blocks.
 func (d *Document) Block(offset int) diag.Range {
 	if d.set == nil || len(d.set.blocks) == 0 {
-		return diag.NewRange(d.src, 0, len(d.src.Text()))
+		return diag.NewRange(d.src, 0, d.src.Len())
 	}
 	i := d.set.at(offset)
-	return diag.NewRange(d.src, d.set.places[i].start, d.set.end(i, d.src.Text()))
+	return diag.NewRange(d.src, d.set.places[i].start, d.set.end(i, d.src.Len()))
 }
 
 // Inside is the block that holds an offset of the whole text, and the offset in it. Without blocks that is the text

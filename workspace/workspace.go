@@ -54,6 +54,9 @@ type Options struct {
 	// Opened is the text of a file, by the name that Shown gives it, where an editor has it open; nil for any other file.
 	// The function itself is nil where there is no editor.
 	Opened func(shown string) *diag.Source
+	// Outline is the text of a file that an editor has open without the lines of project.ProgramSections; nil where it is
+	// not known. The function itself may be nil.
+	Outline func(shown string) []byte
 	// Confined reads nothing outside of the project's folder, also where links lead: for a project that is not trusted
 	// (D13).
 	Confined bool
@@ -77,7 +80,11 @@ func (o Options) load(path string) (*project.Project, diag.Diagnostics, error) {
 	if src == nil {
 		return project.Load(path, o.shown(path))
 	}
-	p, diags := project.Parse(src)
+	var outline []byte
+	if o.Outline != nil {
+		outline = o.Outline(o.shown(path))
+	}
+	p, diags := project.ParseOutlined(src, outline)
 	p.Path, p.Dir = path, filepath.Dir(path)
 	return p, diags, nil
 }

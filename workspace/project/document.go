@@ -95,17 +95,23 @@ func (d *document) at(n *yaml.Node) diag.Range {
 		return diag.NewRange(d.src, 0, 0)
 	}
 	start := d.src.Offset(diag.Position{Line: n.Line, Column: n.Column})
-	text := d.src.Text()
 	end := len(bytes.TrimRight(d.src.Line(n.Line), " \t")) + d.src.Offset(diag.Position{Line: n.Line, Column: 1})
 	switch {
 	case n.Kind == yaml.ScalarNode && n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0:
-		if e := quotedEnd(text[start:]); e > 0 {
-			end = start + e
+		for size, e := 256, 0; e == 0 && size/2 < d.src.Len()-start; size *= 2 {
+			if e = quotedEnd([]byte(d.next(start, size))); e > 0 {
+				end = start + e
+			}
 		}
-	case n.Kind == yaml.ScalarNode && bytes.HasPrefix(text[start:], []byte(n.Value)):
+	case n.Kind == yaml.ScalarNode && d.next(start, len(n.Value)) == n.Value:
 		end = start + len(n.Value)
 	}
 	return diag.NewRange(d.src, start, end)
+}
+
+// next is the text from an offset on, of so many bytes if there are as many.
+func (d *document) next(start, size int) string {
+	return diag.NewRange(d.src, start, min(start+size, d.src.Len())).Text()
 }
 
 // quotedEnd is the length of the quoted text at the start of b, quotes included; 0 when there is none.

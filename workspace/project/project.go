@@ -106,10 +106,17 @@ var projectName = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // Parse reads the text of a project file. It always returns a project with what could be read.
-func Parse(src *diag.Source) (*Project, diag.Diagnostics) {
+func Parse(src *diag.Source) (*Project, diag.Diagnostics) { return ParseOutlined(src, nil) }
+
+// ProgramSections are the prefixes of the lines that begin sections of a program which no project file reads.
+func ProgramSections() []string { return []string{"resources:", "variables:", "outputs:"} }
+
+// ParseOutlined is Parse where the text without the lines of ProgramSections, and without empty lines at its end, is
+// known; nil where it is not.
+func ParseOutlined(src *diag.Source, outline []byte) (*Project, diag.Diagnostics) {
 	p := &Project{Source: src}
 	d := &document{src: src}
-	root := d.parseProject()
+	root := d.parseProject(outline)
 	if root == nil {
 		if len(d.diags) == 0 {
 			d.add(diag.WrongKind, diag.NewRange(src, 0, 0), "the project file is empty",
@@ -126,17 +133,19 @@ func Parse(src *diag.Source) (*Project, diag.Diagnostics) {
 }
 
 // parseProject parses the text; of one that is not small, only what is not program, which takes half of a program's
-// reading time.
-func (d *document) parseProject() *yaml.Node {
-	text := d.src.Text()
-	if len(text) > 4<<10 {
+// reading time. That is known already where outline is not nil.
+func (d *document) parseProject(outline []byte) *yaml.Node {
+	if d.src.Len() > 4<<10 {
+		if outline == nil {
+			outline = blankProgram(d.src.Text())
+		}
 		// An anchor in what was cut makes this fail; then the whole text decides.
 		quick := &document{src: d.src}
-		if root := quick.parse(blankProgram(text)); root != nil {
+		if root := quick.parse(outline); root != nil {
 			return root
 		}
 	}
-	return d.parse(text)
+	return d.parse(d.src.Text())
 }
 
 // blankProgram is text with the lines of top-level program sections left empty, so that places stay true.
@@ -152,7 +161,7 @@ func blankProgram(text []byte) []byte {
 		if first := line[0]; first != ' ' && first != '\n' && first != '\r' && first != '#' &&
 			!(first == '-' && len(line) > 1 && line[1] == ' ') {
 			cutting = false
-			for _, section := range []string{"resources:", "variables:", "outputs:"} {
+			for _, section := range ProgramSections() {
 				cutting = cutting || strings.HasPrefix(string(line[:min(len(line), 16)]), section)
 			}
 		}

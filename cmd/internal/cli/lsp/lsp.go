@@ -173,6 +173,13 @@ func (o *ProgramOpener) Open(ctx context.Context, path string, texts func(path s
 			return d.Source()
 		}
 		return nil
+	}, Outline: func(name string) []byte {
+		if d := document(absolute(name)); d != nil {
+			if text, known := d.Outline(project.ProgramSections()); known {
+				return text
+			}
+		}
+		return nil
 	}}
 	if settings := o.settings(ctx, root, path, options, document); settings != nil {
 		settings.Path = absolute

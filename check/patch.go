@@ -1,0 +1,425 @@
+package check
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// After most edits one declaration is another one, and nothing that others can see of it has changed. Then the program
+// is the one before with that declaration judged anew. All other nodes are shared with the program before, so that
+// edges and references in them may lead to the node that was replaced: whoever follows them asks the program for the
+// node in that place. Whatever is not surely of this kind is left to a whole check.
+
+// patch makes a program of the one before. It is used once, by one goroutine.
+type patch struct {
+	*body
+	before  *Program
+	memory  *memory
+	was     *remembered
+	changes []change              // in the order of evaluation, outputs behind nodes
+	gone    map[*ast.Unit]*record // of the declarations that change; nil for what they were before
+	places  []int                 // of the nodes among the changes
+}
+
+// change is one declaration that is judged anew: of a node or of an output.
+type change struct {
+	wasNode, node     *Node
+	wasOutput, output *Output
+	at                int // of the output
+}
+
+func (c change) units() (was, now *ast.Unit) {
+	if c.node != nil {
+		return c.wasNode.unit(), c.node.unit()
+	}
+	return c.wasOutput.Decl.Unit, c.output.Decl.Unit
+}
+
+// needs are what the declaration needed, and what it needs.
+func (c change) needs() (was, now []Edge) {
+	if c.node != nil {
+		return c.wasNode.Needs, c.node.Needs
+	}
+	return c.wasOutput.Needs, c.output.Needs
+}
+
+// newPatch finds out what has changed since the check before; nil where that is too much, or cannot be told.
+func newPatch(r *run, file *ast.File, opts Options) *patch {
+	m := r.memory
+	if m == nil || len(m.bodies) != 1 || m.bodies[""] == nil {
+		return nil
+	}
+	before, was := opts.Previous, m.bodies[""]
+	if before.Deferring || was.defaults || m.entangled || !sound(before.File) || !sound(file) ||
+		len(opts.Local) > 0 || len(before.Components)+len(before.Dynamic) > 0 ||
+		!slices.Equal(m.stackKeys, opts.StackKeys) || !reflect.DeepEqual(m.described, opts.Packages) {
+		return nil
+	}
+	p := &patch{before: before, memory: m, was: was, gone: make(map[*ast.Unit]*record)}
+	if !p.samePackages(r) || !p.findChanges(before.File, file) || !p.findVolatile() {
+		return nil
+	}
+	for _, unit := range m.remarks.missing {
+		if _, changes := p.gone[unit]; !changes {
+			return nil // what else the text says decides what is said about a name that stands for nothing
+		}
+	}
+	opts.Previous = nil
+	r.packages = &packages{loaded: m.packages, order: m.order, missing: make(map[*loadedPackage][]diag.Range)}
+	p.body = r.body(file, opts)
+	p.declared, p.byKey, p.choices = was.declared, maps.Clone(was.byKey), was.choices
+	p.named, p.all, p.uses = was.named, slices.Clone(was.all), slices.Clone(was.uses)
+	p.remembered = was
+	return p
+}
+
+// sound reports whether a program declares nothing but configuration, variables, resources and outputs, and all of it
+// could be read.
+func sound(f *ast.File) bool {
+	return len(f.Components)+len(f.Hooks)+len(f.Dynamic)+len(f.Transforms)+len(f.Messages) == 0 &&
+		len(f.Lost)+len(f.Slips)+f.Nameless == 0
+}
+
+// samePackages reports whether the packages are those of the check before.
+func (p *patch) samePackages(r *run) bool {
+	for _, known := range p.memory.packages {
+		if r.schemas == nil {
+			continue
+		}
+		if pkg, err := r.schemas.Load(r.ctx, known.descriptor); err != nil || known.err != nil || pkg != known.pkg {
+			return false
+		}
+	}
+	return true
+}
+
+// findChanges finds the one declaration that is another one; false where there are more, or something else differs.
+func (p *patch) findChanges(was, now *ast.File) bool {
+	if was.Name != now.Name || was.Description != now.Description || was.Version != now.Version ||
+		was.Namespace != now.Namespace || was.RequiredVersion != now.RequiredVersion || was.Unit != now.Unit ||
+		!slices.Equal(was.Config, now.Config) {
+		return false
+	}
+	variable, oneVariable := changedAt(was.Variables, now.Variables)
+	resource, oneResource := changedAt(was.Resources, now.Resources)
+	output, oneOutput := changedAt(was.Outputs, now.Outputs)
+	if !oneVariable || !oneResource || !oneOutput {
+		return false
+	}
+	switch {
+	case resource >= 0 && variable < 0 && output < 0:
+		return p.changeResource(len(was.Config)+resource, now.Resources[resource])
+	case variable >= 0 && resource < 0 && output < 0:
+		return p.changeVariable(len(was.Config)+len(was.Resources)+variable, now.Variables[variable])
+	case output >= 0 && resource < 0 && variable < 0:
+		return p.changeOutput(output, now.Outputs[output])
+	}
+	return resource < 0 && variable < 0 && output < 0
+}
+
+// changedAt is the one place at which two lists differ, -1 for none; ok is false where there are several.
+func changedAt[T comparable](a, b []T) (at int, ok bool) {
+	if len(a) != len(b) {
+		return -1, false
+	}
+	at = -1
+	for i := range a {
+		if a[i] == b[i] {
+			continue
+		}
+		if at >= 0 {
+			return -1, false
+		}
+		at = i
+	}
+	return at, true
+}
+
+// nodeAt is the node at a place, if it is the one that its name stands for.
+func (p *patch) nodeAt(place int, name string) *Node {
+	if place >= p.was.named {
+		return nil
+	}
+	n := p.was.all[place]
+	if n.Name != name || p.was.node(name) != n {
+		return nil
+	}
+	return n
+}
+
+// renewed is a node in the place of another.
+func renewed(was *Node) *Node {
+	return &Node{Index: was.Index, Kind: was.Kind, Name: was.Name, Type: schema.Invalid, place: was.place}
+}
+
+// changeResource replaces the resource at a place. What it is called, where its type is looked for and what decides on
+// its URN stay the same.
+func (p *patch) changeResource(place int, decl *ast.Resource) bool {
+	was := p.nodeAt(place, decl.Name.Value)
+	if was == nil || was.Resource == nil || was.Resource.Component != nil || decl.Unit == nil {
+		return false
+	}
+	if old := was.Resource.Decl; old != decl && !looksTheSame(old, decl) {
+		return false
+	}
+	n := renewed(was)
+	n.Range, n.Resource = decl.Name.Range, &Resource{Decl: decl, LogicalName: logicalName(decl)}
+	return p.add(change{wasNode: was, node: n})
+}
+
+// looksTheSame reports whether two declarations of a resource differ in nothing but what others cannot see, or can see
+// by its type.
+func looksTheSame(a, b *ast.Resource) bool {
+	if a.Type == nil || b.Type == nil || a.DefaultProvider != nil || b.DefaultProvider != nil ||
+		len(a.Options.Transforms)+len(b.Options.Transforms) > 0 || a.Options.Hooks != nil || b.Options.Hooks != nil {
+		return false
+	}
+	return a.Type.Value == b.Type.Value && logicalName(a) == logicalName(b) && sameUse(resourceUse(a), resourceUse(b)) &&
+		(a.ForEach == nil) == (b.ForEach == nil) && (a.If == nil) == (b.If == nil) && (a.Get == nil) == (b.Get == nil) &&
+		sameOption(a.Options.Parent, b.Options.Parent) && sameCalls(a.Unit, b.Unit)
+}
+
+// sameUse reports whether a package is looked for in the same way.
+func sameUse(a, b use) bool {
+	return a.token.Value == b.token.Value && a.versionText == b.versionText && a.urlText == b.urlText &&
+		a.explicit == b.explicit
+}
+
+// sameOption reports whether two options surely mean the same.
+func sameOption(a, b *ast.Option) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Value.Range().Text() == b.Value.Range().Text()
+}
+
+// sameCalls reports whether two units call functions of the same packages.
+func sameCalls(a, b *ast.Unit) bool {
+	return slices.EqualFunc(providerCalls(a), providerCalls(b), sameUse)
+}
+
+// providerCalls are the uses of packages by the calls of a unit.
+func providerCalls(unit *ast.Unit) (uses []use) {
+	for _, call := range unit.Calls {
+		if token := invokedToken(call); token != nil {
+			uses = append(uses, useOf(call, token))
+		}
+	}
+	return uses
+}
+
+// changeVariable replaces the variable at a place, which nothing may use: whoever does follows its value.
+func (p *patch) changeVariable(place int, decl *ast.Variable) bool {
+	was := p.nodeAt(place, decl.Name.Value)
+	if was == nil || was.Variable == nil || decl.Unit == nil {
+		return false
+	}
+	if was.Variable != decl && (p.was.uses[place] > 0 || !sameCalls(was.Variable.Unit, decl.Unit)) {
+		return false
+	}
+	n := renewed(was)
+	n.Range, n.Variable = decl.Name.Range, decl
+	return p.add(change{wasNode: was, node: n})
+}
+
+func (p *patch) changeOutput(at int, decl *ast.Output) bool {
+	was := p.before.Outputs[at]
+	if decl.Unit == nil || was.Decl.Name.Value != decl.Name.Value || !sameCalls(was.Decl.Unit, decl.Unit) {
+		return false
+	}
+	return p.add(change{wasOutput: was, output: &Output{Decl: decl, Type: schema.Invalid}, at: at})
+}
+
+// add adds a change; false where others have to do with what was there before.
+func (p *patch) add(c change) bool {
+	was, now := c.units()
+	record := p.before.records.of(was)
+	if record == nil || record.outcome == nil || len(record.outcome.jsonArguments) > 0 {
+		return false
+	}
+	for _, ref := range record.refs {
+		if ref.Node != nil && ref.Node.place >= p.was.named {
+			return false // its use is what declares it
+		}
+	}
+	if c.node != nil {
+		for _, d := range p.memory.remarks.loose {
+			if mentions(d, c.wasNode.Range.Source) {
+				return false
+			}
+		}
+		p.places = append(p.places, c.node.place)
+	} else {
+		for _, d := range p.memory.remarks.loose {
+			if mentions(d, c.wasOutput.Decl.Name.Range.Source) {
+				return false
+			}
+		}
+	}
+	p.gone[was] = nil
+	fresh := newRecord(now)
+	p.gone[now] = fresh
+	if c.node != nil {
+		c.node.record = fresh
+	}
+	p.changes = append(p.changes, c)
+	return true
+}
+
+func newRecord(unit *ast.Unit) *record { return &record{refs: make([]Ref, len(unit.Accesses))} }
+
+// findVolatile adds the declarations that have looked at what may have changed.
+func (p *patch) findVolatile() bool {
+	volatile := make(map[*ast.Unit]bool, len(p.memory.remarks.volatile))
+	for _, unit := range p.memory.remarks.volatile {
+		if _, changes := p.gone[unit]; !changes {
+			volatile[unit] = true
+		}
+	}
+	if len(volatile) == 0 {
+		return true
+	}
+	for place, n := range p.was.all {
+		unit := n.unit()
+		if unit == nil || !volatile[unit] {
+			continue
+		}
+		delete(volatile, unit)
+		switch {
+		case n.Kind == ResourceNode && p.changeResource(place, n.Resource.Decl):
+		case n.Kind == VariableNode && p.changeVariable(place, n.Variable):
+		default:
+			return false
+		}
+	}
+	for at, o := range p.before.Outputs {
+		if volatile[o.Decl.Unit] {
+			delete(volatile, o.Decl.Unit)
+			if !p.changeOutput(at, o.Decl) {
+				return false
+			}
+		}
+	}
+	slices.SortStableFunc(p.changes, func(a, b change) int { return a.order() - b.order() })
+	return len(volatile) == 0
+}
+
+// order is where a change stands in the order of evaluation.
+func (c change) order() int {
+	if c.node != nil {
+		return c.node.Index
+	}
+	return 1<<30 + c.at
+}
+
+// apply makes the program; ok is false where a whole check has to.
+func (p *patch) apply() (program *Program, found diag.Diagnostics, ok bool) {
+	if p.ctx.Err() != nil {
+		return nil, nil, false
+	}
+	p.run.records = p.before.records.replacing(p.gone)
+	program = p.program
+	name := program.Name
+	*program = *p.before
+	program.File, program.Name, program.records, program.current = p.file, name, p.run.records, p.all
+	program.Nodes, program.Outputs = slices.Clone(p.before.Nodes), slices.Clone(p.before.Outputs)
+	for _, c := range p.changes {
+		if c.node != nil {
+			p.all[c.node.place], program.Nodes[c.node.Index] = c.node, c.node
+		} else {
+			program.Outputs[c.at] = c.output
+		}
+	}
+	if !p.link() || !p.sameOrder() {
+		return nil, nil, false
+	}
+	for _, c := range p.changes {
+		if !p.judgeAnew(c) {
+			return nil, nil, false
+		}
+	}
+	if len(*p.sink) > 0 || len(p.written) > 0 || len(p.packages.missing) > 0 || p.ctx.Err() != nil {
+		return nil, nil, false // others have to do with it
+	}
+	remarks := p.memory.remarks.without(p.gone, p.places)
+	remarks = remarks.with(p.run.remarks)
+	found = remarks.all()
+	if slices.ContainsFunc(found, mayFollow) && (len(p.file.Faults) > 0 || slices.ContainsFunc(found, eachUndeclared)) {
+		return nil, nil, false
+	}
+	left := *p.memory
+	left.environment, left.remarks = environmentOf(p.file, p.opts), remarks
+	left.bodies = map[string]*remembered{"": {all: p.all, named: p.named, uses: p.uses, declared: p.declared,
+		byKey: p.was.byKey, choices: p.choices}}
+	program.left = &left
+	p.forget([]*body{p.body})
+	return program, found, true
+}
+
+// link finds what the names in the changed declarations stand for.
+func (p *patch) link() bool {
+	for _, c := range p.changes {
+		was, now := c.units()
+		for _, ref := range p.before.records.of(was).refs {
+			if ref.Kind == RefNode {
+				p.uses[ref.Node.place]--
+			}
+		}
+		switch n := c.node; {
+		case n == nil:
+			p.linkUnit(nil, &c.output.Needs, now)
+		case n.Kind == VariableNode:
+			p.linkUnit(n, &n.Needs, now)
+		case n.Resource.Decl.ForEach != nil && p.lookup(eachName) != nil:
+			return false
+		default:
+			p.remarks.about(n, p.attempt(func() { p.resolveResource(n) }))
+			p.linkResource(n)
+		}
+	}
+	p.remarks.undeclared = p.attempt(p.reportUndeclared)
+	return len(p.all) == len(p.was.all)
+}
+
+// sameOrder reports whether the nodes are evaluated in the order of before, and none needs itself.
+func (p *patch) sameOrder() bool {
+	if !slices.ContainsFunc(p.changes, func(c change) bool {
+		was, now := c.needs()
+		return c.node != nil && !slices.EqualFunc(was, now, func(a, b Edge) bool { return a.To.place == b.To.place })
+	}) {
+		return true
+	}
+	nodes, cyclic := arranged(p.all)
+	return !cyclic && slices.Equal(nodes, p.program.Nodes)
+}
+
+// judgeAnew judges a declaration; false where others can see that it has changed.
+func (p *patch) judgeAnew(c change) bool {
+	if c.node == nil {
+		p.checkOutput(c.output)
+		return true
+	}
+	n, was := c.node, c.wasNode
+	p.checkNode(n)
+	if n.stamp == was.stamp {
+		return true
+	}
+	if n.Kind != VariableNode || n.Variable != was.Variable {
+		return n.Kind == VariableNode && p.uses[n.place] == 0
+	}
+	if was.stamp == nil || !sameType(n.Type, was.Type) {
+		return false
+	}
+	n.stamp, n.record.outcome.stamp = was.stamp, was.stamp // its value is the same
+	return true
+}
+
+// eachUndeclared reports whether a finding says that forEach is missing.
+func eachUndeclared(d diag.Diagnostic) bool {
+	return d.Code == diag.Undeclared && d.Subject.Text() == eachName
+}

@@ -1,0 +1,130 @@
+package check
+
+import (
+	"iter"
+	"slices"
+
+	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+)
+
+// remarks are the findings of a check by what they speak of, so that a check after an edit can tell which of them stay.
+type remarks struct {
+	loose      diag.Diagnostics // about several declarations, or the program as a whole
+	types      []typeRemark     // in the order of the nodes
+	undeclared diag.Diagnostics // names that stand for nothing
+	outcomes   []remark         // of declarations that were judged, in that order
+
+	missing  []*ast.Unit // declarations that use names which stand for nothing
+	volatile []*ast.Unit // declarations that have looked at what may change without notice
+}
+
+// remark is what was found when a declaration was judged.
+type remark struct {
+	unit  *ast.Unit
+	found diag.Diagnostics
+}
+
+// typeRemark is what was found when the type of a resource was looked for.
+type typeRemark struct {
+	place int // of the node
+	found diag.Diagnostics
+}
+
+// about notes what was found about the type of a node.
+func (r *remarks) about(n *Node, found diag.Diagnostics) {
+	if len(found) > 0 {
+		r.types = append(r.types, typeRemark{n.place, found})
+	}
+}
+
+// judged notes what was found about the declaration of a unit.
+func (r *remarks) judged(unit *ast.Unit, v *outcome) {
+	if len(v.found) > 0 {
+		r.outcomes = append(r.outcomes, remark{unit, v.found})
+	}
+	if v.volatile {
+		r.volatile = append(r.volatile, unit)
+	}
+}
+
+// misses notes that a declaration uses a name that stands for nothing.
+func (r *remarks) misses(unit *ast.Unit) {
+	if n := len(r.missing); n == 0 || r.missing[n-1] != unit {
+		r.missing = append(r.missing, unit)
+	}
+}
+
+// all are the findings, whatever they speak of.
+func (r *remarks) all() diag.Diagnostics {
+	found := slices.Clone(r.loose)
+	for _, t := range r.types {
+		found.Add(t.found...)
+	}
+	found.Add(r.undeclared...)
+	for _, o := range r.outcomes {
+		found.Add(o.found...)
+	}
+	return found
+}
+
+// without are the remarks but for those about some declarations and nodes, which others take the place of.
+func (r *remarks) without(units map[*ast.Unit]*record, places []int) remarks {
+	gone := func(unit *ast.Unit) bool {
+		_, gone := units[unit]
+		return gone
+	}
+	kept := remarks{loose: r.loose}
+	kept.types = slices.DeleteFunc(slices.Clone(r.types), func(t typeRemark) bool {
+		return slices.Contains(places, t.place)
+	})
+	kept.outcomes = slices.DeleteFunc(slices.Clone(r.outcomes), func(o remark) bool { return gone(o.unit) })
+	kept.volatile = slices.DeleteFunc(slices.Clone(r.volatile), gone)
+	if !slices.ContainsFunc(r.missing, gone) {
+		kept.missing, kept.undeclared = r.missing, r.undeclared
+	}
+	return kept
+}
+
+// with are the remarks and others behind them.
+func (r *remarks) with(others remarks) remarks {
+	return remarks{
+		loose:      slices.Concat(r.loose, others.loose),
+		types:      slices.Concat(r.types, others.types),
+		undeclared: slices.Concat(r.undeclared, others.undeclared),
+		outcomes:   slices.Concat(r.outcomes, others.outcomes),
+		missing:    slices.Concat(r.missing, others.missing),
+		volatile:   slices.Concat(r.volatile, others.volatile),
+	}
+}
+
+// mentions reports whether a finding speaks of a text.
+func mentions(d diag.Diagnostic, src *diag.Source) bool {
+	for at := range placesOf(d) {
+		if at.Source == src {
+			return true
+		}
+	}
+	return false
+}
+
+// placesOf yields all places that a finding speaks of.
+func placesOf(d diag.Diagnostic) iter.Seq[diag.Range] {
+	return func(yield func(diag.Range) bool) {
+		if !yield(d.Subject) {
+			return
+		}
+		for _, r := range d.Related {
+			if !yield(r.Range) {
+				return
+			}
+		}
+		for _, f := range d.Fixes {
+			for _, e := range f.Edits {
+				if !yield(e.Range) {
+					return
+				}
+			}
+		}
+	}
+}
