@@ -97,7 +97,7 @@ func (f *refresher) read(all []*state.Resource, chosen func(*state.Resource) boo
 	// What providers have told of views is taken into account when all are read: it changes places of refreshed that
 	// other goroutines could be at.
 	for n, v := range told {
-		views := f.executor.RefreshedViews(v, func(p *resources.Prior) **state.Resource { return &refreshed[p.Index()] })
+		views := v.Refreshed(func(p *resources.Prior) **state.Resource { return &refreshed[p.Index()] })
 		if refreshed[read[n]] != nil {
 			created[read[n]] = views
 		}

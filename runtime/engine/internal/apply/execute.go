@@ -115,7 +115,7 @@ func (x *Executor) take(s *execution, reg *resources.Registration) (*state.Resou
 	var failure *provider.Error
 	partial := errors.As(err, &failure) && failure.Outcome == provider.Partial && result != nil
 	if s.New == nil { // E4.115: views leave the state before their owner
-		if err := x.writeViews(s.views, true, err == nil); err != nil {
+		if err := s.views.write(true, err == nil); err != nil {
 			return nil, x.JournalFailed(&s.Step, err)
 		}
 	}
@@ -135,7 +135,7 @@ func (x *Executor) take(s *execution, reg *resources.Registration) (*state.Resou
 	}
 	if err != nil {
 		x.Report.StepFailed(shown, err, took)
-		if err := x.writeViews(s.views, partial || s.Op == plan.OpUpdate || s.Op == plan.OpRead && s.Old != nil,
+		if err := s.views.write(partial || s.Op == plan.OpUpdate || s.Op == plan.OpRead && s.Old != nil,
 			false); err != nil {
 			return nil, x.JournalFailed(&s.Step, err)
 		}
@@ -146,11 +146,11 @@ func (x *Executor) take(s *execution, reg *resources.Registration) (*state.Resou
 	if about.Custom || s.New == nil {
 		x.AfterHooks(&s.Step, result)
 	}
-	if err := x.writeViews(s.views, true, false); err != nil {
+	if err := s.views.write(true, false); err != nil {
 		return nil, x.JournalFailed(&s.Step, err)
 	}
 	if s.Op == plan.OpSame {
-		if err := x.sameViews(s); err != nil {
+		if err := s.views.keepSame(); err != nil {
 			return nil, x.JournalFailed(&s.Step, err)
 		}
 	}

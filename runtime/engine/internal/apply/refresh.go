@@ -15,7 +15,7 @@ import (
 // which is old itself when nothing differs or when reading failed, and nil when the resource is gone.
 func (x *Executor) Refresh(old *state.Resource) (*state.Resource, error) {
 	now, v, err := x.RefreshWithViews(old)
-	if failed := x.keepRefreshed(v, now == nil); failed != nil && err == nil {
+	if failed := v.keepRefreshed(now == nil); failed != nil && err == nil {
 		err = failed
 	}
 	return now, err

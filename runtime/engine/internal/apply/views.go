@@ -147,84 +147,84 @@ func (v *Viewing) take() []viewStep {
 	return steps
 }
 
-// writeViews makes what was told the state of the owner's views. there says that the owner is in the state; without it
+// write makes what was told the state of the owner's views. there says that the owner is in the state; without it
 // its views cannot be either. gone says that the step has ended the owner: what is left of its views ends with it,
 // whether the provider told so or not.
-func (x *Executor) writeViews(v *Viewing, there, gone bool) error {
+func (v *Viewing) write(there, gone bool) error {
 	if v == nil {
 		return nil
 	}
 	told := v.take()
 	if v.owner.Step.Op == plan.OpCreateReplacement && there {
 		if e := v.owner.LeaveViews(); len(e.Amend) > 0 {
-			if err := x.Journal.Commit(x.Calls, e); err != nil {
+			if err := v.x.Journal.Commit(v.x.Calls, e); err != nil {
 				return err
 			}
 		}
 	}
 	for _, w := range told {
 		if w.err != nil {
-			x.Report.StepFailed(w.step, w.err, 0)
-			x.Failed()
+			v.x.Report.StepFailed(w.step, w.err, 0)
+			v.x.Failed()
 			continue
 		}
 		if w.step.New != nil && !there {
 			continue
 		}
-		if err := x.recordView(v, &w); err != nil {
+		if err := v.record(&w); err != nil {
 			return err
 		}
-		x.Report.Finished(w.step, w.result, true, 0)
+		v.x.Report.Finished(w.step, w.result, true, 0)
 	}
 	if !gone {
 		return nil
 	}
 	for _, e := range v.owner.Views() {
 		w := viewStep{step: plan.NewStep(plan.OpDelete, e.Found, nil), old: &e, result: plan.OpDelete}
-		x.Report.Started(w.step)
-		if err := x.recordView(v, &w); err != nil {
+		v.x.Report.Started(w.step)
+		if err := v.record(&w); err != nil {
 			return err
 		}
-		x.Report.Finished(w.step, plan.OpDelete, true, 0)
+		v.x.Report.Finished(w.step, plan.OpDelete, true, 0)
 	}
 	return nil
 }
 
-// recordView writes down one step of a view. Views are written with their owner's step and have no pending operation of
+// record writes down one step of a view. Views are written with their owner's step and have no pending operation of
 // their own: what became of them is found out with the owner.
-func (x *Executor) recordView(v *Viewing, w *viewStep) error {
-	e := v.owner.RecordView(&w.step, w.old, w.result, x.Journal.NewID)
+func (v *Viewing) record(w *viewStep) error {
+	e := v.owner.RecordView(&w.step, w.old, w.result, v.x.Journal.NewID)
 	if len(e.Remove)+len(e.Amend)+len(e.Add) == 0 {
 		return nil
 	}
-	return x.Journal.Commit(x.Calls, e)
+	return v.x.Journal.Commit(v.x.Calls, e)
 }
 
-// sameViews keeps the views of a resource that has not changed (E4.116).
-func (x *Executor) sameViews(s *execution) error {
-	if s.views == nil {
+// keepSame keeps the views of a resource that has not changed (E4.116).
+func (v *Viewing) keepSame() error {
+	if v == nil {
 		return nil
 	}
-	owner := s.views.owner.URN
-	for _, e := range s.views.owner.Views() {
+	owner := v.owner.URN
+	for _, e := range v.owner.Views() {
 		after := e.Now.Clone()
 		if after.ViewOf != owner {
-			after.URN = urn.New(x.Stack, x.Project, owner, after.Type, after.URN.Name())
+			after.URN = urn.New(v.x.Stack, v.x.Project, owner, after.Type, after.URN.Name())
 			after.Parent, after.ViewOf = owner, owner
 		}
 		w := viewStep{step: plan.NewStep(plan.OpSame, e.Found, after), old: &e, result: plan.OpSame}
-		x.Report.Started(w.step)
-		if err := x.recordView(s.views, &w); err != nil {
+		v.x.Report.Started(w.step)
+		if err := v.record(&w); err != nil {
 			return err
 		}
-		x.Report.Finished(w.step, plan.OpSame, true, 0)
+		v.x.Report.Finished(w.step, plan.OpSame, true, 0)
 	}
 	return nil
 }
 
-// RefreshedViews brings what a refresh was told of views into the states that it has read, of which at gives each its
+// Refreshed brings what a refresh was told of views into the states that it has read, of which at gives each its
 // place, nil if it has none; and answers with views that are new.
-func (x *Executor) RefreshedViews(v *Viewing, at func(*resources.Prior) **state.Resource) (created []*state.Resource) {
+func (v *Viewing) Refreshed(at func(*resources.Prior) **state.Resource) (created []*state.Resource) {
 	for _, w := range v.take() {
 		if w.err == nil {
 			var place **state.Resource
@@ -238,35 +238,35 @@ func (x *Executor) RefreshedViews(v *Viewing, at func(*resources.Prior) **state.
 				created = append(created, w.step.New)
 			}
 		}
-		x.reportRefreshed(&w)
+		v.report(&w)
 	}
 	return created
 }
 
-// reportRefreshed tells what a refresh has found of a view.
-func (x *Executor) reportRefreshed(w *viewStep) {
+// report tells what a refresh has found of a view.
+func (v *Viewing) report(w *viewStep) {
 	switch {
 	case w.err != nil:
-		x.Report.StepFailed(w.step, w.err, 0)
-	case x.Refreshing:
-		x.Report.Finished(w.step, w.result, true, 0)
+		v.x.Report.StepFailed(w.step, w.err, 0)
+	case v.x.Refreshing:
+		v.x.Report.Finished(w.step, w.result, true, 0)
 	default:
-		x.Report.Finished(w.step, plan.OpRefresh, true, 0)
+		v.x.Report.Finished(w.step, plan.OpRefresh, true, 0)
 	}
 }
 
 // keepRefreshed records what the refresh of a resource that a program has registered was told of views. Those that are
 // new come with the next refresh: they would have to stand behind their owner, which has no place in the state yet.
 // Those of an owner that is gone go with it.
-func (x *Executor) keepRefreshed(v *Viewing, gone bool) error {
+func (v *Viewing) keepRefreshed(gone bool) error {
 	for _, w := range v.take() {
 		if w.err == nil && !gone && w.old != nil {
 			e := v.owner.RefreshView(w.old, w.step.New)
-			if err := x.Journal.Commit(x.Calls, e); err != nil {
+			if err := v.x.Journal.Commit(v.x.Calls, e); err != nil {
 				return err
 			}
 		}
-		x.reportRefreshed(&w)
+		v.report(&w)
 	}
 	return nil
 }
