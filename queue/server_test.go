@@ -169,6 +169,7 @@ func TestServer(t *testing.T) {
 	t.Run("slots", func(t *testing.T) { t.Parallel(); testSlots(t, newPlace(t)) })
 	t.Run("cancel", func(t *testing.T) { t.Parallel(); testCancel(t, newPlace(t)) })
 	t.Run("retries", func(t *testing.T) { t.Parallel(); testRetried(t, newPlace(t)) })
+	t.Run("once", func(t *testing.T) { t.Parallel(); testOnce(t, newPlace(t)) })
 	t.Run("lost worker", func(t *testing.T) { t.Parallel(); testLostWorker(t, newPlace(t)) })
 	t.Run("stopped worker", func(t *testing.T) { t.Parallel(); testStoppedWorker(t, newPlace(t)) })
 	t.Run("allow", func(t *testing.T) { t.Parallel(); testAllow(t, newPlace(t)) })
@@ -348,6 +349,30 @@ func testRetried(t *testing.T, p *place) {
 	require.Equal(t, Failed, entries["pending"].State)
 	require.Equal(t, 10, entries["pending"].Result.Code)
 	require.Equal(t, map[string]int{"failed": 2, "pending": 1}, tries)
+}
+
+// A job that was carried out is not carried out again, however soon workers look for those that nobody works on.
+func testOnce(t *testing.T, p *place) {
+	var mu sync.Mutex
+	runs := map[string]int{}
+	var stacks []string
+	for i := range 60 {
+		stacks = append(stacks, fmt.Sprint("s", i))
+	}
+	for _, name := range []string{"one", "two"} {
+		p.work(WorkerOptions{Name: name, Jobs: 4, Grace: time.Microsecond, Run: func(_ context.Context, j Job, _ string,
+			_ <-chan struct{}) Result {
+			mu.Lock()
+			defer mu.Unlock()
+			runs[j.Stack]++
+			return Result{Name: "ok"}
+		}})
+	}
+	p.submit("r", 2, nil, stacks...)
+	for stack, e := range p.follow("r") {
+		require.Equal(t, Done, e.State, stack)
+		require.Equal(t, 1, runs[stack], stack)
+	}
 }
 
 // A worker whose session is lost ends its job, and another one takes it.

@@ -39,7 +39,7 @@ func (q *Queue) Work(ctx context.Context, o WorkerOptions) error {
 	if o.Grace == 0 {
 		o.Grace = 15 * time.Second
 	}
-	w := &worker{queue: q, options: o, wake: make(chan struct{}, 1)}
+	w := &worker{queue: q, options: o, locks: &locks{done: map[int64]*alive{}}}
 	workers := river.NewWorkers()
 	river.AddWorker(workers, &stackWorker{worker: w})
 	client, err := river.NewClient(q.driver, &river.Config{
@@ -58,7 +58,7 @@ func (q *Queue) Work(ctx context.Context, o WorkerOptions) error {
 		return fmt.Errorf("work on the queue: %w", err)
 	}
 	ended, unsubscribe := client.Subscribe(river.EventKindJobCompleted, river.EventKindJobFailed,
-		river.EventKindJobCancelled)
+		river.EventKindJobCancelled, river.EventKindJobSnoozed)
 	defer unsubscribe()
 	var chores sync.WaitGroup
 	chores.Go(func() { w.keepHouse(life, ended) })
@@ -66,6 +66,7 @@ func (q *Queue) Work(ctx context.Context, o WorkerOptions) error {
 	err = client.Stop(life) // waits for jobs under way
 	end()
 	chores.Wait()
+	w.locks.releaseAll()
 	return err
 }
 
@@ -73,7 +74,7 @@ func (q *Queue) Work(ctx context.Context, o WorkerOptions) error {
 type worker struct {
 	queue    *Queue
 	options  WorkerOptions
-	wake     chan struct{}
+	locks    *locks
 	stopping <-chan struct{} // closed when it is to end
 }
 
@@ -98,14 +99,14 @@ func (w *stackWorker) Work(ctx context.Context, r *river.Job[Job]) error {
 	if !Allows(w.options.Allow, j.Source) {
 		return river.JobCancel(fmt.Errorf("the worker %s does not allow %s", w.options.Name, j.Source))
 	}
-	alive, got, err := w.queue.hold(ctx, r.ID, j)
+	alive, got, err := w.queue.hold(ctx, r.ID, r.AttemptedAt, j)
 	if err != nil {
 		return err
 	}
 	if !got { // no slot of its environment is free, or another worker has it after all
 		return river.JobSnooze(time.Second)
 	}
-	defer alive.release()
+	defer w.locks.over(r.ID, alive)
 	dir, err := os.MkdirTemp(w.options.Folder, "yamlhost-job-")
 	if err != nil {
 		return err
@@ -185,7 +186,8 @@ func (w *worker) keepHouse(ctx context.Context, ended <-chan *river.Event) {
 	timer := time.NewTicker(time.Second)
 	defer timer.Stop()
 	for {
-		err := errors.Join(w.queue.release(ctx), w.queue.rescue(ctx, w.options.Grace), w.queue.due(ctx))
+		err := errors.Join(w.locks.release(ctx, w.queue), w.queue.release(ctx), w.queue.rescue(ctx, w.options.Grace),
+			w.queue.due(ctx))
 		if w.options.Archives != nil {
 			err = errors.Join(err, w.queue.tidy(ctx, w.options.Archives))
 		}
@@ -223,72 +225,6 @@ func (q *Queue) release(ctx context.Context) error {
 func (q *Queue) callWorkers(ctx context.Context) error {
 	return q.driver.GetExecutor().NotifyMany(ctx, &riverdriver.NotifyManyParams{Topic: "river_insert",
 		Payload: []string{`{"queue": "` + river.QueueDefault + `"}`}})
-}
-
-// alive is the lock of a job under way, in a session of its own.
-type alive struct {
-	conn *pgx.Conn
-	lost chan struct{} // closed when the session has ended by itself
-	end  context.CancelFunc
-	done chan struct{}
-}
-
-// The classes of the advisory locks: jobs and slots of environments.
-const (
-	jobLocks  = 0x796a6f62
-	slotLocks = 0x79736c6f
-)
-
-// hold takes the lock of a job, and a slot of its environment; got is false when one of them is taken.
-func (q *Queue) hold(ctx context.Context, id int64, j Job) (a *alive, got bool, err error) {
-	conn, err := pgx.ConnectConfig(ctx, q.pool.Config().ConnConfig.Copy())
-	if err != nil {
-		return nil, false, err
-	}
-	try := func(query string, args ...any) {
-		if err == nil {
-			err = conn.QueryRow(ctx, query, args...).Scan(&got)
-		}
-	}
-	_, err = conn.Exec(ctx, `SELECT set_config('tcp_keepalives_idle', '10', false),
-		set_config('tcp_keepalives_interval', '5', false), set_config('tcp_keepalives_count', '3', false)`)
-	try(`SELECT pg_try_advisory_lock($1, $2)`, jobLocks, int32(id))
-	if err == nil && got && j.Environment != "" && j.Slots > 0 {
-		got = false
-		for slot := 0; slot < j.Slots && !got && err == nil; slot++ {
-			try(`SELECT pg_try_advisory_lock($1, hashtext($2))`, slotLocks, fmt.Sprintf("%s/%d", j.Environment, slot))
-		}
-	}
-	if err != nil || !got {
-		_ = conn.Close(context.WithoutCancel(ctx)) // the server ends the session, and its locks, in any case
-		return nil, false, err
-	}
-	life, end := context.WithCancel(context.Background())
-	a = &alive{conn: conn, lost: make(chan struct{}), end: end, done: make(chan struct{})}
-	go a.watch(life)
-	return a, true, nil
-}
-
-// watch waits for the end of the session.
-func (a *alive) watch(ctx context.Context) {
-	defer close(a.done)
-	for {
-		if _, err := a.conn.WaitForNotification(ctx); err != nil {
-			if ctx.Err() == nil {
-				close(a.lost)
-			}
-			return
-		}
-	}
-}
-
-// release ends the session, and with it the locks.
-func (a *alive) release() {
-	a.end()
-	<-a.done
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	_ = a.conn.Close(ctx) // the server ends the session in any case
 }
 
 // rescue gives jobs back whose workers are gone: they run, and nobody has their lock.

@@ -255,6 +255,8 @@ func scale(t *testing.T, stacks, workers int) {
 		require.NoError(t, q.Follow(context.Background(), run, func(e *queue.Entry) {
 			if e.Result != nil && e.Result.Code == console.CodeOK {
 				done++
+			} else {
+				t.Logf("%s: %v %+v", e.Job.Key(), e.Errors, e.Result)
 			}
 		}))
 		require.Equal(t, stacks, done, what)
