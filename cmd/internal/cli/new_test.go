@@ -1,12 +1,16 @@
 package cli
 
 import (
+	"bytes"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"github.com/yamlhost/yamlhost/cmd/internal/templates"
+	"github.com/yamlhost/yamlhost/runtime/plugin"
 )
 
 // withPlugin are the templates that need a plugin, and so its schema to be checked.
@@ -38,6 +42,10 @@ func TestNewFromEveryTemplate(t *testing.T) {
 			require.Contains(t, x.err.String(), "yamlhost up")
 			dir := filepath.Join(x.world.Dir, "a", "site")
 			require.FileExists(t, filepath.Join(dir, ".gitignore"))
+			lock, err := plugin.ReadLockFile(dir)
+			require.NoError(t, err)
+			require.NotNil(t, lock)
+			require.Empty(t, lock.Plugins)
 			text, err := os.ReadFile(filepath.Join(dir, "Pulumi.yaml"))
 			require.NoError(t, err)
 			require.NotContains(t, string(text), "\ntemplate:")
@@ -45,6 +53,7 @@ func TestNewFromEveryTemplate(t *testing.T) {
 			x.world.Dir = dir
 			require.Equal(t, 0, x.run("stack", "--show-name"), x.err.String())
 			require.Equal(t, "dev\n", x.out.String())
+			testProject(t, x, name)
 			check := []string{"check"}
 			if withPlugin[name] {
 				schemas := os.Getenv("YAMLHOST_SCHEMAS")
@@ -56,6 +65,48 @@ func TestNewFromEveryTemplate(t *testing.T) {
 			require.Equal(t, 0, x.run(check...), x.err.String())
 			require.Contains(t, x.out.String()+x.err.String(), "0 errors, 0 warnings")
 		})
+	}
+}
+
+// testProject runs the test that a new project has, as far as the machine can: it passes, leaves nothing behind, and
+// fails where the program's outputs are others.
+func testProject(t *testing.T, x *terminal, name string) {
+	t.Helper()
+	if runtime.GOOS == "windows" || withPlugin[name] {
+		return // it is for a shell; and checking against a schema comes last
+	}
+	if _, err := exec.LookPath("node"); err != nil && name == "dynamic-provider" {
+		return
+	}
+	self, err := os.Executable()
+	require.NoError(t, err)
+	bin, temporary := t.TempDir(), t.TempDir()
+	require.NoError(t, os.Symlink(self, filepath.Join(bin, "yamlhost")))
+	test := func() (string, error) {
+		cmd := exec.Command("sh", templates.TestScript)
+		cmd.Dir = x.world.Dir
+		cmd.Env = append([]string{"HOME=" + x.world.Home, "TMPDIR=" + temporary,
+			"PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH")}, x.world.Env...)
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	out, err := test()
+	require.NoError(t, err, out)
+	require.Contains(t, out, "test: passed")
+	left, err := os.ReadDir(temporary)
+	require.NoError(t, err)
+	require.Empty(t, left)
+	require.Equal(t, 0, x.run("stack"), x.err.String())
+	require.NotContains(t, x.out.String(), "random")
+	if name == "hello" {
+		path := filepath.Join(x.world.Dir, "Pulumi.yaml")
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(path, bytes.Replace(text, []byte("Hello, "), []byte("Bye, "), 1), 0o644))
+		out, err = test()
+		require.Error(t, err)
+		require.Contains(t, out, "test: the greeting is: Bye, ")
+		require.NoError(t, os.WriteFile(path, text, 0o644))
 	}
 }
 
@@ -135,7 +186,7 @@ func TestNewLeavesStacksOfOthersAlone(t *testing.T) {
 	require.Contains(t, x.err.String(), "has a stack 'dev' of a project site already")
 	require.NoDirExists(t, filepath.Join(x.world.Dir, "two"))
 	require.Equal(t, 1, x.run("new", "empty", "--yes", "--dir", "one", "--name", "site"), x.err.String())
-	require.Contains(t, x.err.String(), "    Pulumi.yaml\nand ")
+	require.Contains(t, x.err.String(), "    Pulumi.yaml\n    test.sh\nand ")
 	require.Contains(t, x.err.String(), "another --dir or --name or --stack")
 }
 

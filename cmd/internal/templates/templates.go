@@ -19,6 +19,7 @@ import (
 	"syscall"
 
 	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/runtime/plugin"
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
@@ -40,7 +41,12 @@ type File struct {
 	Path string // relative, with slashes
 	Text []byte
 	Mode fs.FileMode // permissions
+	// Usual says that the template has none of its own, and that any other in its place will do.
+	Usual bool
 }
+
+// TestScript is the file of a project that tests it.
+const TestScript = "test.sh"
 
 // joining are the embedded templates whose files fit into any project.
 var joining = []string{"github-actions", "gitlab-ci"}
@@ -180,12 +186,17 @@ __pycache__/
 .env
 `
 
-// Ignored reports whether a .gitignore is among the template's own files.
-func (t *Template) Ignored() bool {
-	return slices.ContainsFunc(t.files, func(f File) bool { return f.Path == ".gitignore" })
+// unlocked is the lock file of a template that brings none. What no built-in provider serves comes into it, with
+// checksums, when a plugin is first installed for the project.
+const unlocked = "{\n  \"version\": 1,\n  \"plugins\": []\n}\n"
+
+// usual are the files that every project has.
+var usual = []File{
+	{Path: ".gitignore", Text: []byte(ignored), Mode: 0o644, Usual: true},
+	{Path: plugin.LockName, Text: []byte(unlocked), Mode: 0o644, Usual: true},
 }
 
-// Fill is the files of a project with that name and description, a .gitignore among them.
+// Fill is the files of a project with that name and description, a .gitignore and a lock file among them.
 func (t *Template) Fill(name, description string) ([]File, error) {
 	var made []File
 	for _, f := range t.files {
@@ -201,8 +212,10 @@ func (t *Template) Fill(name, description string) ([]File, error) {
 		}
 		made = append(made, f)
 	}
-	if !t.Ignored() {
-		made = append(made, File{Path: ".gitignore", Text: []byte(ignored), Mode: 0o644})
+	for _, f := range usual {
+		if !slices.ContainsFunc(t.files, func(own File) bool { return own.Path == f.Path }) {
+			made = append(made, f)
+		}
 	}
 	return made, nil
 }

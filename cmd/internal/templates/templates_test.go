@@ -39,7 +39,7 @@ func TestFolder(t *testing.T) {
 	require.NoError(t, err)
 	files, err := tmpl.Fill("site", "Words")
 	require.NoError(t, err)
-	require.Equal(t, []string{"Pulumi.yaml", "bytes.bin", "docs/read.txt", "run.sh", ".gitignore"}, paths(files))
+	require.Equal(t, []string{"Pulumi.yaml", "bytes.bin", "docs/read.txt", "run.sh", ".gitignore", "yamlhost.lock.json"}, paths(files))
 	require.Equal(t, "name: site\ndescription: Words\nruntime: yaml\n", string(files[0].Text))
 	require.Equal(t, "\x00${PROJECT}", string(files[1].Text))
 	require.Equal(t, "site: Words", string(files[2].Text))

@@ -177,9 +177,8 @@ func (m *maker) join(path string) error {
 	if err != nil {
 		return err
 	}
-	files = slices.DeleteFunc(files, func(f templates.File) bool {
-		return f.Path == m.template.ProjectFile ||
-			f.Path == ".gitignore"
+	files = slices.DeleteFunc(files, func(f templates.File) bool { // the project has its own, or none
+		return f.Usual || f.Path == m.template.ProjectFile || f.Path == templates.TestScript
 	})
 	if files, err = m.free(files, nil, false); err != nil {
 		return err
@@ -241,19 +240,22 @@ func (m *maker) settings() (*project.Settings, error) {
 	return settings, m.Report(found)
 }
 
-// free returns the files to write, unless there are others in their places. A .gitignore that is there stays as it is
-// if the template has none of its own. settings are nil if there are none to write. A stack that exists belongs to
+// free returns the files to write, unless there are others in their places. Usual files that are there stay as they are.
+// settings are nil if there are none to write. A stack that exists belongs to
 // another project, unless --force says that it is to be used.
 func (m *maker) free(files []templates.File, settings *project.Settings, exists bool) ([]templates.File, error) {
 	taken, err := templates.Conflicts(m.dir, files)
 	if err != nil {
 		return nil, err
 	}
-	if !m.template.Ignored() && slices.Contains(taken, ".gitignore") {
-		isIgnored := func(path string) bool { return path == ".gitignore" }
-		files = slices.DeleteFunc(files, func(f templates.File) bool { return isIgnored(f.Path) })
-		taken = slices.DeleteFunc(taken, isIgnored)
-	}
+	files = slices.DeleteFunc(files, func(f templates.File) bool {
+		at := slices.Index(taken, f.Path)
+		if !f.Usual || at < 0 {
+			return false
+		}
+		taken = slices.Delete(taken, at, at+1)
+		return true
+	})
 	if settings != nil && settings.Exists && len(m.values) > 0 {
 		taken = append(taken, filepath.Base(settings.Path))
 	}

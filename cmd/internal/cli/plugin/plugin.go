@@ -145,6 +145,10 @@ func pluginInstall(ctx context.Context, a *console.Console, o *pluginOptions) er
 		return console.WithCode(console.CodeUsage,
 			"there is no %s here; name a plugin: yamlhost plugin install resource NAME VERSION", plugin.LockName)
 	case len(o.args) == 0:
+		if len(lock.Plugins) == 0 {
+			fmt.Fprintf(a.Streams.Err, "%s lists no plugins: one comes into it when a command first downloads it for this "+
+				"project.\n", plugin.LockName)
+		}
 		for _, p := range lock.Plugins {
 			if err := installLocked(ctx, a, o, p.Name, p.Version, lock, dir); err != nil {
 				return err
