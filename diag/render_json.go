@@ -82,12 +82,15 @@ func placeRecord(r Range) *PlaceRecord {
 	}
 }
 
+// Document is findings as WriteJSON writes them.
+type Document struct {
+	Diagnostics []Record `json:"diagnostics"`
+}
+
 // WriteJSON writes findings as {"diagnostics": [...]}, indented, with a line break at the end.
 func WriteJSON(w io.Writer, ds Diagnostics) error {
 	out := json.NewEncoder(w)
 	out.SetEscapeHTML(false)
 	out.SetIndent("", "  ")
-	return out.Encode(struct {
-		Diagnostics []Record `json:"diagnostics"`
-	}{ds.Records()})
+	return out.Encode(Document{ds.Records()})
 }

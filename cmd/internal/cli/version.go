@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"runtime"
 
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
@@ -11,12 +12,31 @@ import (
 
 // newVersion prints version and edition; it reads no file, so that it is fast.
 func newVersion(a *console.Console) *cobra.Command {
-	return &cobra.Command{
+	asJSON := false
+	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print version and edition",
 		Args:  cobra.NoArgs,
-		RunE:  func(*cobra.Command, []string) error { return printVersion(a) },
+		RunE: func(*cobra.Command, []string) error {
+			if asJSON {
+				return a.WriteJSON(versionRecord{a.Version(), release.Edition, "v" + operation.PulumiVersion, runtime.Version(),
+					runtime.GOOS, runtime.GOARCH})
+			}
+			return printVersion(a)
+		},
 	}
+	cmd.Flags().BoolVarP(&asJSON, "json", "j", false, "write JSON")
+	return cmd
+}
+
+// versionRecord says which program this is.
+type versionRecord struct {
+	Version       string `json:"version"`       // with a leading v
+	Edition       string `json:"edition"`       // default or lean
+	PulumiVersion string `json:"pulumiVersion"` // of the Pulumi CLI that it does as, with a leading v
+	GoVersion     string `json:"goVersion"`
+	OS            string `json:"os"`
+	Arch          string `json:"arch"`
 }
 
 func printVersion(a *console.Console) error {

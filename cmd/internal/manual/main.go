@@ -5,6 +5,7 @@
 //	go run ./cmd/internal/manual -version 1.2.3 -time 1700000000 -man DIR
 //	go run ./cmd/internal/manual -page docs/commands.md
 //	go run ./cmd/internal/manual -providers docs/providers.md
+//	go run ./cmd/internal/manual -schemas .    # docs/schemas and the table of docs/json.md
 package main
 
 import (
@@ -27,7 +28,15 @@ func main() {
 	man := flag.String("man", "", "write man pages to this folder, which must exist")
 	page := flag.String("page", "", "write all commands to this file, in Markdown")
 	providers := flag.String("providers", "", "write what the built-in providers take and give to this file, in Markdown")
+	root := flag.String("schemas", "", "write the JSON schemas of what commands write into this folder of the repository")
 	flag.Parse()
+	if *root != "" {
+		if err := writeSchemas(*root); err != nil {
+			fmt.Fprintln(os.Stderr, "manual:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if err := write(*version, time.Unix(*seconds, 0).UTC(), *man, *page, *providers); err != nil {
 		fmt.Fprintln(os.Stderr, "manual:", err)
 		os.Exit(1)

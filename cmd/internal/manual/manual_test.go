@@ -48,6 +48,29 @@ func TestProvidersAreCurrent(t *testing.T) {
 		"write it anew: go run ./cmd/internal/manual -providers docs/providers.md")
 }
 
+// TestSchemasAreCurrent fails when what commands write has changed and docs/schemas or docs/json.md has not.
+func TestSchemasAreCurrent(t *testing.T) {
+	t.Parallel()
+	const root = "../../.."
+	if os.Getenv("UPDATE_GOLDENS") != "" {
+		require.NoError(t, writeSchemas(root))
+	}
+	files, page, err := schemas(root)
+	require.NoError(t, err)
+	text, err := os.ReadFile(filepath.Join(root, "docs/json.md"))
+	require.NoError(t, err)
+	const way = "write them anew: go run ./cmd/internal/manual -schemas ."
+	require.Equal(t, string(page), string(text), way)
+	entries, err := os.ReadDir(filepath.Join(root, "docs/schemas"))
+	require.NoError(t, err)
+	require.Len(t, entries, len(files), way)
+	for _, e := range entries {
+		text, err := os.ReadFile(filepath.Join(root, "docs/schemas", e.Name()))
+		require.NoError(t, err)
+		require.Equal(t, string(files[e.Name()]), string(text), way)
+	}
+}
+
 // Every command has a man page with its flags and examples; the same date gives the same bytes.
 func TestManPages(t *testing.T) {
 	t.Parallel()

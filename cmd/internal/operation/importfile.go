@@ -128,10 +128,7 @@ func (w *wantedCreates) save(a *console.Console, name string, sealer secrets.Man
 
 // WriteImports writes an import file (F7.13) where name says, as users see it; - is standard output.
 func WriteImports(a *console.Console, name string, table map[string]urn.URN, entries []SavedImport) error {
-	document := struct {
-		NameTable map[string]urn.URN `json:"nameTable,omitempty"`
-		Resources []SavedImport      `json:"resources,omitempty"`
-	}{table, entries}
+	document := importDocument{table, entries}
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false) // people are to find the placeholder

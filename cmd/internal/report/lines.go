@@ -34,6 +34,8 @@ func NewLines(out io.Writer, o view.Options, m *mask.Masker) *Lines {
 // The shapes of events, in the order in which Pulumi writes their members.
 type (
 	envelope struct {
+		Project          string          `json:"project,omitempty"` // of a command about many stacks; see labelled
+		Stack            string          `json:"stack,omitempty"`   // likewise
 		Sequence         int             `json:"sequence"`
 		Timestamp        int64           `json:"timestamp"`
 		Prelude          *preludeJSON    `json:"preludeEvent,omitempty"`

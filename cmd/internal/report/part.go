@@ -171,13 +171,16 @@ type partJSON struct {
 	Document json.RawMessage `json:"document,omitempty"` // what the command about this stack alone would have written
 }
 
+// partsJSON is the document of a command about several stacks.
+type partsJSON struct {
+	Result   string     `json:"result"` // name of the exit code
+	ExitCode int        `json:"exitCode"`
+	Stacks   []partJSON `json:"stacks"`
+}
+
 // writeParts writes the document of a command about several stacks.
 func writeParts(w io.Writer, r *Record) error {
-	document := struct {
-		Result   string     `json:"result"`
-		ExitCode int        `json:"exitCode"`
-		Stacks   []partJSON `json:"stacks"`
-	}{Result: r.Exit.Name, ExitCode: r.Exit.Code}
+	document := partsJSON{Result: r.Exit.Name, ExitCode: r.Exit.Code}
 	for _, part := range r.Parts {
 		p := partJSON{Project: part.Project, Stack: part.Stack, Result: part.Exit.Name, ExitCode: part.Exit.Code,
 			Because: part.Skipped, Seconds: part.Took.Seconds()}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/contract"
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
 	"github.com/yamlhost/yamlhost/runtime/embedded"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
@@ -152,4 +153,9 @@ func readStack(ctx context.Context, a *console.Console, o *aboutOptions, r *abou
 	}
 	r.CurrentStack = about
 	return nil
+}
+
+// Contracts are the JSON forms that this package writes.
+var Contracts = []contract.Contract{
+	contract.Of[aboutRecord]("about", "the program, the machine, the backend and the stack", "`about --json`"),
 }

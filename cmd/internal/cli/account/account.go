@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/contract"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 )
 
@@ -129,8 +130,19 @@ func Whoami(_ context.Context, a *console.Console, o *accountOptions) error {
 		user = a.World.Process().User
 	}
 	if o.json {
-		return a.WriteJSON(map[string]string{"user": user, "url": b.PublicURL()})
+		return a.WriteJSON(identity{b.PublicURL(), user})
 	}
 	_, err = fmt.Fprintln(a.Streams.Out, user)
 	return err
+}
+
+// identity is who one is to a backend.
+type identity struct {
+	URL  string `json:"url"` // without what signs in
+	User string `json:"user"`
+}
+
+// Contracts are the JSON forms that this package writes.
+var Contracts = []contract.Contract{
+	contract.Of[identity]("identity", "who one is to the backend", "`whoami --json`"),
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/contract"
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
@@ -77,4 +78,10 @@ func exactly(what string) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// Contracts are the JSON forms that this package writes.
+var Contracts = []contract.Contract{
+	contract.Of[console.ConfigRecord]("value", "a configuration value", "`config get --json`"),
+	contract.Of[map[string]console.ConfigRecord]("config", "the configuration of a stack", "`config --json`"),
 }

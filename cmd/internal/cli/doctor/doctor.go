@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/contract"
 	"github.com/yamlhost/yamlhost/runtime/embedded"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
 )
@@ -34,34 +36,64 @@ type finding struct {
 }
 
 // NewDoctor makes the command `doctor`.
-func NewDoctor(_ *console.Console, run func(context.Context, *struct{}) error) *cobra.Command {
-	return &cobra.Command{
+func NewDoctor(_ *console.Console, run func(context.Context, *doctorOptions) error) *cobra.Command {
+	o := &doctorOptions{}
+	cmd := &cobra.Command{
 		Use: "doctor", Short: "Look for what is wrong with this machine", Args: console.NoArguments,
 		Long: "doctor looks at PATH, the shell, plugins, the backend, the clock and the terminal, and says " +
 			"what is wrong and what to do. It writes a small file to the backend and removes it again. If " +
 			"something is wrong, the exit code is 1.",
-		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), nil) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), o) },
 	}
+	cmd.Flags().BoolVarP(&o.json, "json", "j", false, "write JSON")
+	return cmd
+}
+
+// doctorOptions are what `doctor` takes.
+type doctorOptions struct{ json bool }
+
+// record is a finding for programs.
+type record struct {
+	Part  string `json:"part"`
+	Grade grade  `json:"grade"` // ok, note or wrong
+	Text  string `json:"text"`
+	Way   string `json:"way,omitempty"` // what to do; empty when there is nothing to do
+}
+
+// examination is what was found of a machine.
+type examination struct {
+	Wrong    int      `json:"wrong"` // how many findings are
+	Findings []record `json:"findings"`
+}
+
+// Contracts are the JSON forms that this package writes.
+var Contracts = []contract.Contract{
+	contract.Of[examination]("machine", "what is right and wrong with a machine", "`doctor --json`"),
 }
 
 // Doctor looks at every part of the machine, and shows what it has found.
-func Doctor(ctx context.Context, a *console.Console, _ *struct{}) error {
+func Doctor(ctx context.Context, a *console.Console, o *doctorOptions) error {
 	found := []finding{lookPath(a), lookShell(a)}
 	found = append(found, lookPlugins(plugin.Installed(a.World.PulumiHome()))...)
 	found = append(found, lookBackend(ctx, a)...)
 	found = append(found, lookTerminal(a))
 	bad := 0
-	w := tabwriter.NewWriter(a.Streams.Out, 0, 0, 2, ' ', 0)
 	for _, f := range found {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", f.grade, f.part, f.text)
-		if f.way != "" {
-			fmt.Fprintf(w, "\t\t%s\n", f.way)
-		}
 		if f.grade == wrong {
 			bad++
 		}
 	}
-	if err := w.Flush(); err != nil {
+	write := writeText
+	if o.json {
+		write = func(_ io.Writer, found []finding) error {
+			e := examination{Wrong: bad}
+			for _, f := range found {
+				e.Findings = append(e.Findings, record{f.part, f.grade, f.text, f.way})
+			}
+			return a.WriteJSON(e)
+		}
+	}
+	if err := write(a.Streams.Out, found); err != nil {
 		return err
 	}
 	if bad > 0 {
@@ -72,6 +104,17 @@ func Doctor(ctx context.Context, a *console.Console, _ *struct{}) error {
 		return console.WithCode(console.CodeError, "%s wrong with this machine", things)
 	}
 	return nil
+}
+
+func writeText(out io.Writer, found []finding) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, f := range found {
+		fmt.Fprintf(w, "%s\t%s\t%s\n", f.grade, f.part, f.text)
+		if f.way != "" {
+			fmt.Fprintf(w, "\t\t%s\n", f.way)
+		}
+	}
+	return w.Flush()
 }
 
 // onPath is the first program of that name in the folders of PATH; empty when there is none.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/contract"
 	"github.com/yamlhost/yamlhost/diag"
 )
 
@@ -106,4 +107,10 @@ func listCodes(a *console.Console, asJSON bool) error {
 		return a.WriteJSON(records)
 	}
 	return tw.Flush()
+}
+
+// Contracts are the JSON forms that this package writes.
+var Contracts = []contract.Contract{
+	contract.Of[PageRecord]("code", "what a finding means", "`explain CODE --json`"),
+	contract.Of[[]PageRecord]("codes", "all codes of findings", "`explain --json`"),
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/builtins"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/contract"
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/schema"
 )
@@ -182,4 +183,10 @@ func describeFunction(w io.Writer, f *builtins.Func) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// Contracts are the JSON forms that this package writes.
+var Contracts = []contract.Contract{
+	contract.Of[functionRecord]("function", "a function of the language", "`functions NAME --json`"),
+	contract.Of[[]functionRecord]("functions", "all functions", "`functions --json`"),
 }

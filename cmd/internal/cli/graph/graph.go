@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/contract"
 	"github.com/yamlhost/yamlhost/cmd/internal/fleet"
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
 	"github.com/yamlhost/yamlhost/cmd/internal/picture"
@@ -88,7 +89,7 @@ func writeGraphJSON(w io.Writer, list []check.Vertex) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	return enc.Encode(map[string]any{"nodes": list})
+	return enc.Encode(graphDocument{list})
 }
 
 func writeDOT(w io.Writer, list []check.Vertex) error {
@@ -155,4 +156,16 @@ func writeMermaid(w io.Writer, list []check.Vertex) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// graphDocument is the graph of a program.
+type graphDocument struct {
+	Nodes []check.Vertex `json:"nodes"`
+}
+
+// Contracts are the JSON forms that this package writes.
+var Contracts = []contract.Contract{
+	contract.Of[graphDocument]("graph", "what a program is made of, and what needs what", "`graph --format json`"),
+	contract.Of[projectsDocument]("projects", "projects, and what they read of each other",
+		"`graph --projects --format json`"),
 }

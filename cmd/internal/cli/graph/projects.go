@@ -101,5 +101,10 @@ func projectsJSON(w io.Writer, g *projects.Graph) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	return enc.Encode(map[string]any{"projects": list})
+	return enc.Encode(projectsDocument{list})
+}
+
+// projectsDocument is the graph of projects.
+type projectsDocument struct {
+	Projects []projectJSON `json:"projects"`
 }

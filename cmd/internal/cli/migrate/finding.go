@@ -3,6 +3,7 @@ package migrate
 import (
 	"encoding/json"
 	"fmt"
+	"github.com/yamlhost/yamlhost/cmd/internal/contract"
 	"io"
 	"slices"
 	"text/tabwriter"
@@ -93,4 +94,9 @@ func (s *survey) writeText(w io.Writer) error {
 		"\nReady. Nothing was changed. `yamlhost preview --expect-no-changes` shows that nothing would be;\n"+
 			"the Pulumi CLI can take each stack back at any time.\n")
 	return err
+}
+
+// Contracts are the JSON forms that this package writes.
+var Contracts = []contract.Contract{
+	contract.Of[survey]("migration", "what a project of the Pulumi CLI would meet", "`migrate --check --format json`"),
 }

@@ -240,9 +240,9 @@ func (m *maker) settings() (*project.Settings, error) {
 	return settings, m.Report(found)
 }
 
-// free returns the files to write, unless there are others in their places. Usual files that are there stay as they are.
-// settings are nil if there are none to write. A stack that exists belongs to
-// another project, unless --force says that it is to be used.
+// free returns the files to write, unless there are others in their places. Usual files that are there stay as they
+// are. settings are nil if there are none to write. A stack that exists belongs to another project, unless --force says
+// that it is to be used.
 func (m *maker) free(files []templates.File, settings *project.Settings, exists bool) ([]templates.File, error) {
 	taken, err := templates.Conflicts(m.dir, files)
 	if err != nil {

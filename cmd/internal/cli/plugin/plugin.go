@@ -13,6 +13,7 @@ import (
 	"github.com/Masterminds/semver/v3"
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/contract"
 	"github.com/yamlhost/yamlhost/runtime/embedded"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
 	"github.com/yamlhost/yamlhost/workspace/project"
@@ -89,22 +90,24 @@ func newPluginRemove(a *console.Console, run func(context.Context, *pluginOption
 	return cmd
 }
 
+// pluginRecord is a plugin that is there.
+type pluginRecord struct {
+	Name    string `json:"name"`
+	Kind    string `json:"kind"` // resource
+	Version string `json:"version"`
+	Path    string `json:"path,omitempty"` // of its folder; empty for a built-in provider
+	BuiltIn bool   `json:"builtIn,omitempty"`
+}
+
 // pluginList shows what there is.
 func pluginList(_ context.Context, a *console.Console, o *pluginOptions) error {
-	type row struct {
-		Name    string `json:"name"`
-		Kind    string `json:"kind"`
-		Version string `json:"version"`
-		Path    string `json:"path,omitempty"`
-		BuiltIn bool   `json:"builtIn,omitempty"`
-	}
-	rows := []row{}
+	rows := []pluginRecord{}
 	for _, p := range plugin.Installed(a.World.PulumiHome()) {
-		rows = append(rows, row{Name: p.Name, Kind: "resource", Version: p.Version, Path: p.Path})
+		rows = append(rows, pluginRecord{Name: p.Name, Kind: "resource", Version: p.Version, Path: p.Path})
 	}
 	for _, name := range embedded.Names() {
 		version, _ := embedded.Version(name)
-		rows = append(rows, row{Name: name, Kind: "resource", Version: version, BuiltIn: true})
+		rows = append(rows, pluginRecord{Name: name, Kind: "resource", Version: version, BuiltIn: true})
 	}
 	if o.json {
 		text, err := json.MarshalIndent(rows, "", "  ")
@@ -328,4 +331,10 @@ func pluginFits(p plugin.InstalledPlugin, args []string) (bool, error) {
 	}
 	have, err := semver.NewVersion(p.Version)
 	return err == nil && wanted.Check(have), nil
+}
+
+// Contracts are the JSON forms that this package writes.
+var Contracts = []contract.Contract{
+	contract.Of[[]pluginRecord]("plugins", "the plugins that are installed or built in", "`plugin ls --json`"),
+	contract.Of[plugin.LockFile]("lock", "the plugins that a project uses", "`"+plugin.LockName+"`"),
 }

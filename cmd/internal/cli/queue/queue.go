@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/contract"
 	"github.com/yamlhost/yamlhost/queue"
 )
 
@@ -151,4 +152,10 @@ func cancelJobs(ctx context.Context, a *console.Console, o *queueOptions, name s
 	}
 	fmt.Fprintf(a.Streams.Err, "Cancelled %s\n", console.Count(ended.Jobs, "job"))
 	return nil
+}
+
+// Contracts are the JSON forms that this package writes.
+var Contracts = []contract.Contract{
+	contract.Of[[]*queue.Entry]("jobs", "the jobs of a queue", "`queue ls --json`"),
+	contract.Of[queue.Entry]("job", "a job of a queue", "`queue show --json`"),
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/contract"
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/schema"
@@ -464,4 +465,10 @@ func wrap(text, indent string) string {
 		column += len(word)
 	}
 	return b.String()
+}
+
+// Contracts are the JSON forms that this package writes.
+var Contracts = []contract.Contract{
+	contract.Of[packageRecord]("package", "what a package has", "`schema PACKAGE --json`"),
+	contract.Of[MemberRecord]("type", "a resource type, a function, an object or an enum", "`schema TOKEN --json`"),
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/contract"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
@@ -106,4 +107,11 @@ func describeStack(ctx context.Context, a *console.Console, b *backend.Backend, 
 		r.UpdateInProgress = len(locks) > 0
 	}
 	return r
+}
+
+// Contracts are the JSON forms that this package writes.
+var Contracts = []contract.Contract{
+	contract.Of[[]stackRecord]("stacks", "stacks", "`stack ls --json`"),
+	contract.Of[[]historyRecord]("history", "the operations on a stack, the last one first", "`stack history --json`"),
+	contract.Of[map[string]string]("tags", "the tags of a stack", "`stack tag ls --json`"),
 }
