@@ -176,11 +176,15 @@ fmt-test:
 
 # The checker, evaluator and engine in a browser: a page in bin/playground that any server of files can give out.
 PAGE := bin/playground
+# PAGE_LIMIT is how many bytes the compressed program may have that a page loads.
+PAGE_LIMIT := 6000000
 .PHONY: playground playground-test
 playground:
 	mkdir -p $(PAGE)
 	GOOS=js GOARCH=wasm CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o $(PAGE)/yamlhost.wasm ./cmd/yamlhost-web
 	gzip -9 -n -f $(PAGE)/yamlhost.wasm
+	@size=$$(wc -c < $(PAGE)/yamlhost.wasm.gz); [ $$size -le $(PAGE_LIMIT) ] || \
+	  { echo "$(PAGE)/yamlhost.wasm.gz has $$size bytes; $(PAGE_LIMIT) are allowed: find what is linked needlessly" >&2; exit 1; }
 	cp "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" cmd/yamlhost-web/page/index.html $(PAGE)/
 	cd cmd/yamlhost-web/page && { [ -d node_modules ] || npm ci --silent; } && npm run -s check && npm run -s build
 

@@ -6,13 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
-	"net/http"
 	"net/netip"
 	"path/filepath"
 	"strings"
-	"syscall"
-	"time"
 )
 
 // ErrOutside says that a path leads out of the folder that holds the program.
@@ -138,24 +134,4 @@ func Host(host string) error {
 		return &AddressError{host}
 	}
 	return nil
-}
-
-// Dialer connects to public addresses only, whatever their names resolve to.
-func Dialer() *net.Dialer {
-	return &net.Dialer{Timeout: 30 * time.Second, Control: func(_, address string, _ syscall.RawConn) error {
-		to, err := netip.ParseAddrPort(address)
-		if err != nil || !Public(to.Addr()) {
-			return &AddressError{address}
-		}
-		return nil
-	}}
-}
-
-// Client reads from public addresses only, without a proxy, which would connect where it likes. Redirects are judged
-// like the first address.
-func Client() *http.Client {
-	return &http.Client{Transport: &http.Transport{
-		DialContext: Dialer().DialContext, TLSHandshakeTimeout: 10 * time.Second, ResponseHeaderTimeout: time.Minute,
-		ForceAttemptHTTP2: true, DisableKeepAlives: true,
-	}}
 }
