@@ -85,11 +85,21 @@ func (s *s3Store) put(ctx context.Context, key string, data []byte, c backend.Co
 		return aws.ToString(out.ETag), nil
 	}
 	switch status := s.status(err); {
-	case status == http.StatusPreconditionFailed, status == http.StatusConflict,
+	case status == http.StatusPreconditionFailed, status == http.StatusConflict && !s.holds(ctx, key, c),
 		status == http.StatusNotFound && c.Version != "" && !strings.Contains(s.explain(err), "NoSuchBucket"):
 		return "", backend.ErrChanged
 	}
 	return "", err
+}
+
+// holds reports whether the condition of a put that met with a conflict holds now. S3 says so too when another request
+// gets in the way, and asks for the same one again.
+func (s *s3Store) holds(ctx context.Context, key string, c backend.Condition) bool {
+	now, err := s.client.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &s.bucket, Key: &key})
+	if c.Absent {
+		return s.status(err) == http.StatusNotFound
+	}
+	return err == nil && c.Version != "" && aws.ToString(now.ETag) == c.Version
 }
 
 func (s *s3Store) status(err error) int {

@@ -3,6 +3,9 @@
 package bucket
 
 import (
+	"errors"
+	"io"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"testing"
@@ -10,6 +13,7 @@ import (
 	"github.com/johannesboyne/gofakes3"
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 	"github.com/stretchr/testify/require"
+	"github.com/yamlhost/yamlhost/runtime/backend"
 )
 
 // fakeS3 is the URL of an S3 in this process with a bucket in it.
@@ -45,4 +49,43 @@ func TestS3WithoutBucket(t *testing.T) {
 	o, err := Open(t.Context(), "s3://bowl"+url[len("s3://pail"):], os.LookupEnv)
 	require.NoError(t, err)
 	missingBucket(t, o)
+}
+
+// A conflict with another request is no answer to whether the condition of a write holds: S3 asks for the same once
+// more. A look tells what it is.
+func TestS3Conflict(t *testing.T) {
+	t.Parallel()
+	there := ""
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.Method == http.MethodPut:
+			w.WriteHeader(http.StatusConflict)
+			_, _ = io.WriteString(w, `<Error><Code>ConditionalRequestConflict</Code><Message>again</Message></Error>`)
+		case there == "":
+			w.WriteHeader(http.StatusNotFound)
+		default:
+			w.Header().Set("ETag", there)
+		}
+	}))
+	t.Cleanup(server.Close)
+	lookup := func(string) (string, bool) { return "", false }
+	store, err := Open(t.Context(), "s3://pail?region=us-east-1&use_path_style=true&disable_https=true&anonymous=true&"+
+		"endpoint="+server.URL, lookup)
+	require.NoError(t, err)
+	for _, c := range []struct {
+		there     string
+		condition backend.Condition
+		changed   bool
+	}{
+		{"", backend.Condition{Absent: true}, false},
+		{`"a"`, backend.Condition{Absent: true}, true},
+		{`"a"`, backend.Condition{Version: `"a"`}, false},
+		{`"b"`, backend.Condition{Version: `"a"`}, true},
+		{"", backend.Condition{Version: `"a"`}, true},
+	} {
+		there = c.there
+		_, err := store.Put(t.Context(), "key", []byte("x"), c.condition)
+		require.Error(t, err)
+		require.Equal(t, c.changed, errors.Is(err, backend.ErrChanged), "%+v: %v", c, err)
+	}
 }
