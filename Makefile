@@ -157,11 +157,15 @@ same: build
 figures-quick:
 	$(GO) run ./bench/figures -parts process/1,process/1000,plugin/1,plugin/1000 -before '$(BEFORE)' -limit 9m -file ''
 
-# Neovim, Emacs, the library that VS Code speaks to servers with, and the packaged extension, driven against the program; it
-# installs what is missing. The package is bin/yamlhost.vsix, what the editors showed bin/editor.
-.PHONY: editor-test
+# Neovim, Emacs, the library that VS Code speaks to servers with, the packaged extension, and a client of assistants, driven
+# against the program; it installs what is missing. The package is bin/yamlhost.vsix, what the editors showed bin/editor;
+# editor-captures puts that, and what the playground showed, into docs/editor.md.
+.PHONY: editor-test editor-captures
 editor-test: build
 	editor/clients/test.sh
+
+editor-captures: editor-test playground-test
+	node editor/clients/captures.mjs
 
 # The language server's latencies and memory on generated programs, as a table; docs/editor.md has one.
 .PHONY: editor-bench

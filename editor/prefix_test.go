@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/stretchr/testify/require"
@@ -59,12 +60,12 @@ func TestHalfTypedProgramsAreAnswered(t *testing.T) {
 			askEverything(t, session.Snapshot(), e.Start)
 			kept(t, document, whole, declaredIn(t, session.Snapshot()), e)
 		}
-		for at := range len(text) {
+		for at, r := range text {
 			if *everywhere || random.IntN(len(text)) < 3 {
 				edited(parser.Edit{Start: at, End: len(text)})
 			}
 			if *everywhere || random.IntN(len(text)) < 3 {
-				edited(parser.Edit{Start: at, End: at + 1})
+				edited(parser.Edit{Start: at, End: at + utf8.RuneLen(r)})
 			}
 		}
 	}

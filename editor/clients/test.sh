@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# usage: test.sh [vscode] [nvim] [emacs]   Drives editors against the program that YAMLHOST_BINARY names; all of them by default.
+# usage: test.sh [vscode] [nvim] [emacs] [mcp]   Drives editors against the program that YAMLHOST_BINARY names; all of them by default.
 # What is missing is installed where that is possible: editors from Debian by apt-get, the rest by npm. What an editor showed is
 # kept in bin/editor.
 set -euo pipefail
@@ -48,7 +48,17 @@ drive_vscode() {
   npm run -s check
   npm run -s build
   npm run -s package
-  node --test --test-timeout=120000 --test-reporter=spec test/*.test.mjs | tee "$root/bin/editor/vscode.txt"
+  rm -f "$root/bin/editor/vscode.txt"
+  YAMLHOST_CAPTURE=$root/bin/editor/vscode.txt node --test --test-timeout=120000 --test-concurrency=1 --test-reporter=spec test/*.test.mjs
+}
+
+drive_mcp() {
+  need node nodejs
+  need npm npm
+  cd mcp
+  [ -d node_modules ] || npm ci --silent --ignore-scripts
+  rm -f "$root/bin/editor/mcp.txt"
+  YAMLHOST_CAPTURE=$root/bin/editor/mcp.txt npm test --silent
 }
 
 drive_nvim() {
@@ -63,7 +73,7 @@ drive_emacs() {
   timeout 120 emacs --batch -l emacs/test.el 2>&1 | tee "$root/bin/editor/emacs.txt"
 }
 
-for client in "${@:-vscode nvim emacs}"; do
+for client in "${@:-vscode nvim emacs mcp}"; do
   for one in $client; do
     echo "== $one"
     ( "drive_$one" )

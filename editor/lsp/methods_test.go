@@ -16,7 +16,7 @@ func TestMethodsHaveTests(t *testing.T) {
 	page, err := os.ReadFile("../../docs/editor.md")
 	require.NoError(t, err)
 	var code strings.Builder
-	for _, pattern := range []string{"*_test.go", "../*_test.go", "../../cmd/internal/cli/*_test.go"} {
+	for _, pattern := range []string{"*_test.go", "../*_test.go", "../mcp/*_test.go", "../../cmd/internal/cli/*_test.go"} {
 		names, err := filepath.Glob(pattern)
 		require.NoError(t, err)
 		for _, name := range names {

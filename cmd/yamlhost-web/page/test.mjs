@@ -1,6 +1,6 @@
 // Opens the page in a browser without a screen: findings, graph, preview, the program in the link, and no request to anybody else.
 import assert from "node:assert/strict";
-import { createReadStream, existsSync } from "node:fs";
+import { createReadStream, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -45,12 +45,16 @@ test("the playground", async (t) => {
   await page.waitForFunction(() => document.getElementById("side").textContent.includes("3 to create"));
   assert.match(await page.textContent("#side"), /\+ pet random:RandomPet/);
   await page.screenshot({ path: join(folder, "preview.png") });
+  const shown = ["preview:", await page.evaluate(() => document.getElementById("side").innerText)];
 
   await page.click("#findings");
   await write(sound.replace("${pet.id}", "${pot.id}"));
   await status("1 finding");
   assert.match(await page.textContent("#side"), /Y200: nothing is called `pot`/);
   await page.waitForSelector(".cm-lintRange-error");
+  shown.push("finding:", await page.evaluate(() => document.getElementById("side").innerText));
+  mkdirSync(join(folder, "../editor"), { recursive: true });
+  writeFileSync(join(folder, "../editor/chromium.txt"), shown.join("\n") + "\n");
   await page.screenshot({ path: join(folder, "finding.png") });
   const broken = await program();
   await page.waitForFunction(() => location.hash.length > 20);

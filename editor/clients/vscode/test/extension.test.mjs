@@ -6,7 +6,7 @@ import Module, { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { binary, here, position, project, text } from "./sample.mjs";
+import { binary, here, placed, position, project, show, text } from "./sample.mjs";
 import { stub } from "./vscode-stub.mjs";
 
 const require = createRequire(import.meta.url);
@@ -51,6 +51,7 @@ test("the extension starts the server, shows findings, draws the graph and plans
   assert.equal(findings.length, 1);
   assert.equal(findings[0].range.start.line, position(text, "${pet.id}").line);
   assert.match(findings[0].message, /pot/);
+  show(`the packaged extension shows at ${placed(findings[0].range)}: ${findings[0].message.split("\n")[0]}`);
   await vscode.commands.get("yamlhost.showGraph")();
   assert.match(vscode.panels[0].webview.html, /<svg/);
   assert.match(vscode.panels[0].webview.html, /default-src 'none'/);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { createRequire } from "node:module";
 import { test } from "node:test";
-import { applied, binary, position, project, text } from "./sample.mjs";
+import { applied, binary, placed, position, project, show, text } from "./sample.mjs";
 
 const require = createRequire(import.meta.url);
 const lsp = require("vscode-languageserver-protocol/node");
@@ -58,6 +58,7 @@ test("findings come by push and by pull, and follow edits", async (t) => {
   const found = await c.findings(2);
   assert.equal(found.length, 1);
   assert.equal(found[0].code, "Y200");
+  show(`finding: ${found[0].code} at ${placed(found[0].range)}: ${found[0].message.split("\n")[0]}`);
   assert.deepEqual(found[0].range, range);
   const report = await c.request(lsp.DocumentDiagnosticRequest.type, c.document);
   assert.deepEqual(report.items, found);
@@ -116,6 +117,20 @@ test("structure: symbols, folding, selection, links, hints, tokens, the graph", 
   const tokens = await c.request(lsp.SemanticTokensRequest.type, c.document);
   assert.equal(tokens.data.length % 5, 0);
   assert.ok(tokens.data.length > 100);
+  const legend = c.hello.capabilities.semanticTokensProvider.legend.tokenTypes;
+  let line = 0;
+  let character = 0;
+  const words = [];
+  for (let i = 0; i < tokens.data.length; i += 5) {
+    const [lines, columns, length, kind] = tokens.data.slice(i, i + 4);
+    character = lines ? columns : character + columns;
+    line += lines;
+    words.push(`${text.split("\n")[line]?.slice(character, character + length)} (${legend[kind]})`);
+  }
+  show("semantic tokens: " + words.slice(0, 14).join(", ") + ", …");
+  for (const h of hints) {
+    show(`inlay hint at ${placed({ start: h.position })}: ${h.label.trim()}`);
+  }
   const part = await c.request(lsp.SemanticTokensRangeRequest.type, { ...c.document, range: { start: { line: 0, character: 0 }, end: { line: 5, character: 0 } } });
   assert.ok(part.data.length > 0 && part.data.length < tokens.data.length);
   const [item] = await c.request(lsp.CallHierarchyPrepareRequest.type, c.on("pet:"));
@@ -123,6 +138,7 @@ test("structure: symbols, folding, selection, links, hints, tokens, the graph", 
   assert.deepEqual(needed.map((n) => n.from.name), ["next"]);
   const needs = await c.request(lsp.CallHierarchyOutgoingCallsRequest.type, { item });
   assert.deepEqual(needs.map((n) => n.to.name), ["twice"]);
+  show(`calls: pet needs ${needs.map((n) => n.to.name)}, and ${needed.map((n) => n.from.name)} needs it`);
 });
 
 test("formatting and actions", async (t) => {
@@ -150,6 +166,7 @@ test("required properties are filled in by a snippet", async (t) => {
   const actions = await c.request(lsp.CodeActionRequest.type, { ...c.document, range: { start: at, end: at }, context: { diagnostics: [] } });
   const fill = actions.find((a) => a.title.startsWith("Fill in"));
   assert.match(fill.edit.documentChanges[0].edits[0].snippet.value, /byteLength: \$\{1:/);
+  show(`action: ${fill.title}, as the snippet ${JSON.stringify(fill.edit.documentChanges[0].edits[0].snippet.value)}`);
 });
 
 test("commands: the graph always, a plan only in a trusted workspace", async (t) => {
@@ -169,6 +186,7 @@ test("types, lenses, parts of the format, renamed files, the workspace", async (
   assert.deepEqual(await c.request(lsp.TypeDefinitionRequest.type, c.on("pet:")), []);
   const lenses = await c.request(lsp.CodeLensRequest.type, c.document);
   assert.deepEqual(lenses.map((l) => l.command.title), ["dev: not deployed", "dev: not deployed"]);
+  show("lenses: " + lenses.map((l) => l.command.title).join(", "));
   const line = position(program, "length: ").line;
   const range = { start: { line, character: 0 }, end: { line, character: 1 } };
   const options = { tabSize: 2, insertSpaces: true };

@@ -1,6 +1,6 @@
 // A project in a folder of its own, and the program that the tests start.
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdtempSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -71,3 +71,13 @@ export function applied(program, edits) {
   const sorted = [...edits].sort((a, b) => offset(b.range.start) - offset(a.range.start));
   return sorted.reduce((s, e) => s.slice(0, offset(e.range.start)) + e.newText + s.slice(offset(e.range.end)), program);
 }
+
+// show keeps what a client showed, where somebody wants it.
+export function show(text) {
+  if (process.env.YAMLHOST_CAPTURE) {
+    appendFileSync(process.env.YAMLHOST_CAPTURE, text + "\n");
+  }
+}
+
+// at is a place as people write it.
+export const placed = (range) => `${range.start.line + 1}:${range.start.character + 1}`;

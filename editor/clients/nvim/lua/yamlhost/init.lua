@@ -71,9 +71,30 @@ function M.graph(path)
   end)
 end
 
+-- indent is the indentation of a line by the line above it: deeper behind a key without a value, else as that line, or
+-- as the key behind its dash.
+function M.indent()
+  local above = vim.fn.prevnonblank(vim.v.lnum - 1)
+  local line = vim.fn.getline(above)
+  local dashes = line:match("^%s*([%-%s]*)[^%-%s]") or ""
+  local deeper = line:match(":%s*$") or line:match(":%s*[|>][+%-]?%s*$")
+  return vim.fn.indent(above) + #dashes + (deeper and 2 or 0)
+end
+
+local function settings(buffer)
+  if vim.api.nvim_buf_is_valid(buffer) then
+    local bo = vim.bo[buffer]
+    bo.omnifunc, bo.indentexpr, bo.indentkeys = "v:lua.vim.lsp.omnifunc", "v:lua.require'yamlhost'.indent()", "o,O,*<Return>"
+    bo.expandtab, bo.shiftwidth, bo.softtabstop = true, 2, 2
+  end
+end
+
 function M.setup(options)
   M.options = vim.tbl_extend("force", defaults, options or {})
-  vim.api.nvim_create_autocmd("FileType", { pattern = "yaml.yamlhost", callback = function(event) M.start(event.buf) end })
+  vim.api.nvim_create_autocmd("FileType", { pattern = "yaml.yamlhost", callback = function(event)
+    M.start(event.buf)
+    vim.schedule(function() settings(event.buf) end) -- after those of other plugins for YAML
+  end })
   vim.api.nvim_create_user_command("YamlhostPlan", M.plan, {})
   vim.api.nvim_create_user_command("YamlhostGraph", function(args) M.graph(args.args) end, { nargs = "?", complete = "file" })
   if vim.bo.filetype == "yaml.yamlhost" then
