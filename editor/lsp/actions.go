@@ -35,8 +35,14 @@ func editingOf(c protocol.ClientCapabilities) editing {
 	return can
 }
 
+// rewriter answers requests for edits of texts.
+type rewriter struct {
+	*settings
+	documents *documents
+}
+
 // CodeAction offers the fixes of findings, and what else can be done with a stretch.
-func (s *server) CodeAction(ctx context.Context, params *protocol.CodeActionParams) ([]protocol.CommandOrCodeAction,
+func (s *rewriter) CodeAction(ctx context.Context, params *protocol.CodeActionParams) ([]protocol.CommandOrCodeAction,
 	error) {
 	path := pathOf(params.TextDocument.URI)
 	snapshot := moment(ctx)
@@ -64,7 +70,7 @@ func (s *server) CodeAction(ctx context.Context, params *protocol.CodeActionPara
 		kind := protocol.CodeActionKindQuickFix
 		for _, fix := range fixes {
 			actions = append(actions, &protocol.CodeAction{Title: fix.Label, Kind: &kind, IsPreferred: &preferred,
-				Diagnostics: []protocol.Diagnostic{s.diagnostic(e, snapshot, path, fix.Finding)},
+				Diagnostics: []protocol.Diagnostic{e.diagnostic(snapshot, path, fix.Finding)},
 				Edit:        workspaceEdit(e, fix.Edits)})
 		}
 	}
@@ -84,21 +90,15 @@ func (s *server) CodeAction(ctx context.Context, params *protocol.CodeActionPara
 	return actions, nil
 }
 
-func (s *server) editing() editing {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.edits
-}
-
 // actionEdit is the edit of an action as a client understands it.
-func (s *server) actionEdit(e encoding, can editing, path string, action editor.Action) *protocol.WorkspaceEdit {
+func (s *rewriter) actionEdit(e encoding, can editing, path string, action editor.Action) *protocol.WorkspaceEdit {
 	snippet := action.Snippet != "" && can.snippets
 	if !snippet && action.Renamed == "" {
 		return workspaceEdit(e, action.Edits)
 	}
 	change := &protocol.TextDocumentEdit{}
 	change.TextDocument.URI = uriOf(path)
-	if version, open := s.versionOf(path); open {
+	if version, open := s.documents.versionOf(path); open {
 		change.TextDocument.Version = &version
 	}
 	for _, edit := range action.Edits[path] {

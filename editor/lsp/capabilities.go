@@ -7,11 +7,11 @@ func yes() *bool {
 	return &b
 }
 
-// capabilities are what the server answers. The caller holds the lock of the server.
-func (s *server) capabilities() protocol.ServerCapabilities {
+// capabilities are what the server answers, and how it counts positions and which commands it carries out.
+func capabilities(positions encoding, commands []string) protocol.ServerCapabilities {
 	change := protocol.TextDocumentSyncKindIncremental
 	return protocol.ServerCapabilities{
-		PositionEncoding: s.positions.kind(),
+		PositionEncoding: positions.kind(),
 		TextDocumentSync: &protocol.TextDocumentSyncOptions{OpenClose: yes(), Change: &change,
 			Save: protocol.Boolean(true)},
 		DiagnosticProvider: &protocol.DiagnosticOptions{InterFileDependencies: true,
@@ -40,7 +40,7 @@ func (s *server) capabilities() protocol.ServerCapabilities {
 		LinkedEditingRangeProvider:       protocol.Boolean(true),
 		SemanticTokensProvider: &protocol.SemanticTokensOptions{Legend: legend(), Range: protocol.Boolean(true),
 			Full: &protocol.SemanticTokensFullDelta{Delta: yes()}},
-		ExecuteCommandProvider: protocol.ExecuteCommandOptions{Commands: s.commands()},
+		ExecuteCommandProvider: protocol.ExecuteCommandOptions{Commands: commands},
 		CodeActionProvider: &protocol.CodeActionOptions{CodeActionKinds: []protocol.CodeActionKind{
 			protocol.CodeActionKindQuickFix, protocol.CodeActionKindRefactorExtract, protocol.CodeActionKindRefactorInline,
 			protocol.CodeActionKindRefactorRewrite}},

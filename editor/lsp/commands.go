@@ -25,7 +25,13 @@ func trusts(options protocol.LSPAny) bool {
 	return json.Unmarshal(options, &known) == nil && known.Trusted
 }
 
-func (s *server) commands() []string {
+// commander carries out commands.
+type commander struct {
+	*settings
+	options Options
+}
+
+func (s *commander) commands() []string {
 	var names []string
 	if s.options.Graph != nil {
 		names = append(names, graphCommand)
@@ -37,7 +43,8 @@ func (s *server) commands() []string {
 }
 
 // ExecuteCommand carries out what a person asks for.
-func (s *server) ExecuteCommand(ctx context.Context, params *protocol.ExecuteCommandParams) (protocol.LSPAny, error) {
+func (s *commander) ExecuteCommand(ctx context.Context, params *protocol.ExecuteCommandParams) (protocol.LSPAny,
+	error) {
 	var asked string
 	if len(params.Arguments) != 1 || json.Unmarshal(params.Arguments[0], &asked) != nil {
 		return nil, jsonrpc2.Errorf(jsonrpc2.InvalidParams, "%s takes the URI of a file", params.Command)
@@ -73,10 +80,4 @@ func (s *server) ExecuteCommand(ctx context.Context, params *protocol.ExecuteCom
 		return nil, jsonrpc2.Errorf(jsonrpc2.InvalidParams, "there is no command %s", params.Command)
 	}
 	return json.Marshal(text)
-}
-
-func (s *server) trusting() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.trusted
 }

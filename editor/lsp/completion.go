@@ -21,8 +21,15 @@ var itemKinds = map[editor.ItemKind]protocol.CompletionItemKind{
 	editor.PackageItem: protocol.CompletionItemKindModule, editor.FileItem: protocol.CompletionItemKindFile,
 }
 
+// completer answers requests about what may be written.
+type completer struct {
+	*settings
+	lists sentLists
+}
+
 // Completion says what may be written at a place.
-func (s *server) Completion(ctx context.Context, params *protocol.CompletionParams) (protocol.CompletionResult, error) {
+func (s *completer) Completion(ctx context.Context, params *protocol.CompletionParams) (protocol.CompletionResult,
+	error) {
 	at, open := s.placeOf(ctx, params.TextDocumentPositionParams)
 	if !open {
 		return nil, nil
@@ -57,7 +64,8 @@ func (s *server) Completion(ctx context.Context, params *protocol.CompletionPara
 }
 
 // CompletionResolve adds what a list leaves out: the documentation of the item that a person looks at.
-func (s *server) CompletionResolve(_ context.Context, item *protocol.CompletionItem) (*protocol.CompletionItem, error) {
+func (s *completer) CompletionResolve(_ context.Context, item *protocol.CompletionItem) (*protocol.CompletionItem,
+	error) {
 	var data [2]int
 	if json.Unmarshal(item.Data, &data) == nil {
 		if docs := s.lists.docs(data[0], data[1]); docs != "" {
@@ -65,13 +73,6 @@ func (s *server) CompletionResolve(_ context.Context, item *protocol.CompletionI
 		}
 	}
 	return item, nil
-}
-
-// resolves reports whether the client asks for the documentation of single items.
-func (s *server) resolves() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.lazyDocs
 }
 
 // lazyDocsOf reports whether a client can ask for the documentation of single items.

@@ -14,7 +14,10 @@ import (
 
 // publisher sends diagnostics after each change. A change that comes while a program is being checked ends that check.
 type publisher struct {
-	s    *server
+	documents *documents
+	client    protocol.Client
+	rest      func() // nil for nothing
+
 	ctx  context.Context
 	wake chan struct{}
 	done sync.WaitGroup
@@ -25,8 +28,9 @@ type publisher struct {
 	told   map[string][]string // paths that a path's program had findings about
 }
 
-func newPublisher(ctx context.Context, s *server) *publisher {
-	p := &publisher{s: s, ctx: ctx, wake: make(chan struct{}, 1), told: map[string][]string{}}
+func newPublisher(ctx context.Context, client protocol.Client, d *documents, rest func()) *publisher {
+	p := &publisher{documents: d, client: client, rest: rest, ctx: ctx,
+		wake: make(chan struct{}, 1), told: map[string][]string{}}
 	p.done.Add(1)
 	go p.run()
 	return p
@@ -38,7 +42,7 @@ func (p *publisher) wait() { p.done.Wait() }
 func (p *publisher) changed(path string) {
 	p.mu.Lock()
 	if path == "" {
-		p.dirty = append(p.dirty, p.s.session.Snapshot().Paths()...)
+		p.dirty = append(p.dirty, p.documents.session.Snapshot().Paths()...)
 	} else {
 		p.dirty = append(slices.DeleteFunc(p.dirty, func(other string) bool { return other == path }), path)
 	}
@@ -60,9 +64,9 @@ func (p *publisher) closed(path string) {
 	delete(p.told, path)
 	p.mu.Unlock()
 	for _, other := range told {
-		_, open := p.s.versionOf(other)
+		_, open := p.documents.versionOf(other)
 		if !open {
-			_ = p.s.client.PublishDiagnostics(p.ctx, &protocol.PublishDiagnosticsParams{URI: uriOf(other),
+			_ = p.client.PublishDiagnostics(p.ctx, &protocol.PublishDiagnosticsParams{URI: uriOf(other),
 				Diagnostics: []protocol.Diagnostic{}})
 		}
 	}
@@ -81,8 +85,8 @@ func (p *publisher) run() {
 			return
 		case <-rest:
 			rest = nil
-			if p.s.options.Rest != nil {
-				p.done.Go(p.s.options.Rest) // an edit does not wait for it
+			if p.rest != nil {
+				p.done.Go(p.rest) // an edit does not wait for it
 			}
 			continue
 		case <-p.wake:
@@ -106,8 +110,8 @@ func (p *publisher) next() bool {
 	p.cancel = cancel
 	p.mu.Unlock()
 	defer cancel()
-	snapshot := p.s.session.Snapshot()
-	version, open := p.s.versionOf(path)
+	snapshot := p.documents.session.Snapshot()
+	version, open := p.documents.versionOf(path)
 	if !open {
 		return true
 	}
@@ -141,11 +145,12 @@ func (p *publisher) publish(snapshot *editor.Snapshot, path string, version int3
 	p.told[path] = told
 	p.mu.Unlock()
 	for other, list := range found {
-		params := &protocol.PublishDiagnosticsParams{URI: uriOf(other), Diagnostics: p.s.diagnostics(snapshot, path, list)}
+		params := &protocol.PublishDiagnosticsParams{URI: uriOf(other),
+			Diagnostics: p.documents.encoding().diagnostics(snapshot, path, list)}
 		if other == path {
 			params.Version = protocol.NewOptional(version)
 		}
-		_ = p.s.client.PublishDiagnostics(p.ctx, params)
+		_ = p.client.PublishDiagnostics(p.ctx, params)
 	}
 }
 
@@ -155,16 +160,15 @@ var severities = map[diag.Severity]protocol.DiagnosticSeverity{
 	diag.Portability: protocol.DiagnosticSeverityHint,
 }
 
-func (s *server) diagnostics(snapshot *editor.Snapshot, path string, list diag.Diagnostics) []protocol.Diagnostic {
-	e := s.encoding()
+func (e encoding) diagnostics(snapshot *editor.Snapshot, path string, list diag.Diagnostics) []protocol.Diagnostic {
 	all := make([]protocol.Diagnostic, 0, len(list))
 	for _, d := range list {
-		all = append(all, s.diagnostic(e, snapshot, path, d))
+		all = append(all, e.diagnostic(snapshot, path, d))
 	}
 	return all
 }
 
-func (s *server) diagnostic(e encoding, snapshot *editor.Snapshot, path string, d diag.Diagnostic) protocol.Diagnostic {
+func (e encoding) diagnostic(snapshot *editor.Snapshot, path string, d diag.Diagnostic) protocol.Diagnostic {
 	message := d.Summary
 	if d.Detail != "" {
 		message += "\n" + d.Detail
@@ -192,7 +196,7 @@ func (s *server) diagnostic(e encoding, snapshot *editor.Snapshot, path string, 
 }
 
 // Diagnostic answers a client that asks for diagnostics instead of waiting for them.
-func (s *server) Diagnostic(ctx context.Context, params *protocol.DocumentDiagnosticParams) (
+func (s *reporter) Diagnostic(ctx context.Context, params *protocol.DocumentDiagnosticParams) (
 	protocol.DocumentDiagnosticReport, error) {
 	path := pathOf(params.TextDocument.URI)
 	snapshot := moment(ctx)
@@ -203,7 +207,7 @@ func (s *server) Diagnostic(ctx context.Context, params *protocol.DocumentDiagno
 		return nil, ctx.Err()
 	}
 	if err == nil {
-		report.Items = s.diagnostics(snapshot, path, found[path])
+		report.Items = s.encoding().diagnostics(snapshot, path, found[path])
 	}
 	return report, nil
 }

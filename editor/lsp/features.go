@@ -17,16 +17,8 @@ type place struct {
 	e        encoding
 }
 
-// placeOf is the place of a request; false for a file that is not open.
-func (s *server) placeOf(ctx context.Context, at protocol.TextDocumentPositionParams) (place, bool) {
-	p := place{snapshot: moment(ctx), path: pathOf(at.TextDocument.URI), e: s.encoding()}
-	document := p.snapshot.Text(p.path)
-	if document == nil {
-		return p, false
-	}
-	p.offset = p.e.offset(document.Source(), at.Position)
-	return p, true
-}
+// lookups answers requests that only read.
+type lookups struct{ *settings }
 
 // failed is the answer to a request whose program cannot be read: that is said by diagnostics, so that the request has
 // none.
@@ -37,7 +29,7 @@ func markdown(text string) *protocol.MarkupContent {
 }
 
 // Hover explains what stands at a place.
-func (s *server) Hover(ctx context.Context, params *protocol.HoverParams) (*protocol.Hover, error) {
+func (s *lookups) Hover(ctx context.Context, params *protocol.HoverParams) (*protocol.Hover, error) {
 	at, open := s.placeOf(ctx, params.TextDocumentPositionParams)
 	if !open {
 		return nil, nil
@@ -51,7 +43,7 @@ func (s *server) Hover(ctx context.Context, params *protocol.HoverParams) (*prot
 }
 
 // SignatureHelp shows the function whose arguments are being written.
-func (s *server) SignatureHelp(ctx context.Context, params *protocol.SignatureHelpParams) (*protocol.SignatureHelp,
+func (s *lookups) SignatureHelp(ctx context.Context, params *protocol.SignatureHelpParams) (*protocol.SignatureHelp,
 	error) {
 	at, open := s.placeOf(ctx, params.TextDocumentPositionParams)
 	if !open {
@@ -82,7 +74,8 @@ func (p place) locations(found []editor.Location) []protocol.Location {
 }
 
 // Definition is where a name is declared.
-func (s *server) Definition(ctx context.Context, params *protocol.DefinitionParams) (protocol.DefinitionResult, error) {
+func (s *lookups) Definition(ctx context.Context, params *protocol.DefinitionParams) (protocol.DefinitionResult,
+	error) {
 	at, open := s.placeOf(ctx, params.TextDocumentPositionParams)
 	if !open {
 		return nil, nil
@@ -95,7 +88,7 @@ func (s *server) Definition(ctx context.Context, params *protocol.DefinitionPara
 }
 
 // References are the uses of a name.
-func (s *server) References(ctx context.Context, params *protocol.ReferenceParams) ([]protocol.Location, error) {
+func (s *lookups) References(ctx context.Context, params *protocol.ReferenceParams) ([]protocol.Location, error) {
 	at, open := s.placeOf(ctx, params.TextDocumentPositionParams)
 	if !open {
 		return nil, nil
@@ -108,7 +101,7 @@ func (s *server) References(ctx context.Context, params *protocol.ReferenceParam
 }
 
 // DocumentHighlight are the uses of a name in one file.
-func (s *server) DocumentHighlight(ctx context.Context, params *protocol.DocumentHighlightParams) (
+func (s *lookups) DocumentHighlight(ctx context.Context, params *protocol.DocumentHighlightParams) (
 	[]protocol.DocumentHighlight, error) {
 	at, open := s.placeOf(ctx, params.TextDocumentPositionParams)
 	if !open {
@@ -128,7 +121,8 @@ func (s *server) DocumentHighlight(ctx context.Context, params *protocol.Documen
 }
 
 // PrepareRename is the name that would be renamed.
-func (s *server) PrepareRename(ctx context.Context, params *protocol.PrepareRenameParams) (protocol.PrepareRenameResult,
+func (s *rewriter) PrepareRename(ctx context.Context, params *protocol.PrepareRenameParams) (
+	protocol.PrepareRenameResult,
 	error) {
 	at, open := s.placeOf(ctx, params.TextDocumentPositionParams)
 	if !open {
@@ -142,7 +136,7 @@ func (s *server) PrepareRename(ctx context.Context, params *protocol.PrepareRena
 }
 
 // Rename gives a name another one, in all files.
-func (s *server) Rename(ctx context.Context, params *protocol.RenameParams) (*protocol.WorkspaceEdit, error) {
+func (s *rewriter) Rename(ctx context.Context, params *protocol.RenameParams) (*protocol.WorkspaceEdit, error) {
 	at, open := s.placeOf(ctx, params.TextDocumentPositionParams)
 	if !open {
 		return nil, nil
@@ -174,7 +168,7 @@ func (e encoding) symbols(found []editor.Symbol) []protocol.DocumentSymbol {
 }
 
 // DocumentSymbol are the declarations of a file.
-func (s *server) DocumentSymbol(ctx context.Context, params *protocol.DocumentSymbolParams) (
+func (s *lookups) DocumentSymbol(ctx context.Context, params *protocol.DocumentSymbolParams) (
 	protocol.DocumentSymbolResult, error) {
 	found, err := editor.Symbols(ctx, moment(ctx), pathOf(params.TextDocument.URI))
 	if err != nil {
@@ -184,7 +178,7 @@ func (s *server) DocumentSymbol(ctx context.Context, params *protocol.DocumentSy
 }
 
 // Symbols are the declarations of everything that is open.
-func (s *server) Symbols(ctx context.Context, params *protocol.WorkspaceSymbolParams) (protocol.WorkspaceSymbolResult,
+func (s *lookups) Symbols(ctx context.Context, params *protocol.WorkspaceSymbolParams) (protocol.WorkspaceSymbolResult,
 	error) {
 	found, err := editor.FindSymbols(ctx, moment(ctx), params.Query)
 	if err != nil {

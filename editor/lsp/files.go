@@ -11,7 +11,7 @@ import (
 )
 
 // WillRenameFiles answers with the edits of texts that name files which are about to be renamed.
-func (s *server) WillRenameFiles(ctx context.Context, params *protocol.RenameFilesParams) (*protocol.WorkspaceEdit,
+func (s *rewriter) WillRenameFiles(ctx context.Context, params *protocol.RenameFilesParams) (*protocol.WorkspaceEdit,
 	error) {
 	all := map[string][]diag.Edit{}
 	for _, file := range params.Files {
@@ -47,12 +47,19 @@ func fileOperations() *protocol.WorkspaceOptions {
 			{Scheme: &fileScheme, Pattern: protocol.FileOperationPattern{Glob: "**/*"}}}}}}
 }
 
+// reporter answers clients that ask for findings.
+type reporter struct {
+	*settings
+	documents *documents
+	programs  func(folder string) []string // nil where nobody looks for those that are not open
+}
+
 // DiagnosticWorkspace answers with the findings of all programs of which a text is open, and of those in the folders of
 // the workspace of which none is.
-func (s *server) DiagnosticWorkspace(ctx context.Context, _ *protocol.WorkspaceDiagnosticParams) (
+func (s *reporter) DiagnosticWorkspace(ctx context.Context, _ *protocol.WorkspaceDiagnosticParams) (
 	*protocol.WorkspaceDiagnosticReport, error) {
 	snapshot := moment(ctx)
-	r := &workspaceReport{s: s, told: map[string]bool{}, items: []protocol.WorkspaceDocumentDiagnosticReport{}}
+	r := &workspaceReport{reporter: s, told: map[string]bool{}, items: []protocol.WorkspaceDocumentDiagnosticReport{}}
 	for _, path := range snapshot.Paths() {
 		if err := r.add(ctx, snapshot, path); err != nil {
 			return nil, err
@@ -71,7 +78,7 @@ func (s *server) DiagnosticWorkspace(ctx context.Context, _ *protocol.WorkspaceD
 
 // workspaceReport is the findings of many programs, those of each file once.
 type workspaceReport struct {
-	s     *server
+	*reporter
 	told  map[string]bool
 	items []protocol.WorkspaceDocumentDiagnosticReport
 }
@@ -91,8 +98,8 @@ func (r *workspaceReport) add(ctx context.Context, snapshot *editor.Snapshot, pa
 		}
 		r.told[other] = true
 		item := &protocol.WorkspaceFullDocumentDiagnosticReport{URI: uriOf(other)}
-		item.Kind, item.Items = "full", r.s.diagnostics(snapshot, path, list)
-		if version, open := r.s.versionOf(other); open {
+		item.Kind, item.Items = "full", r.encoding().diagnostics(snapshot, path, list)
+		if version, open := r.documents.versionOf(other); open {
 			item.Version = &version
 		}
 		r.items = append(r.items, item)
@@ -101,16 +108,13 @@ func (r *workspaceReport) add(ctx context.Context, snapshot *editor.Snapshot, pa
 }
 
 // closedPrograms are the files of the programs in the folders of the workspace.
-func (s *server) closedPrograms() []string {
-	if s.options.Programs == nil {
+func (s *reporter) closedPrograms() []string {
+	if s.programs == nil {
 		return nil
 	}
-	s.mu.Lock()
-	folders := s.folders
-	s.mu.Unlock()
 	var paths []string
-	for _, folder := range folders {
-		paths = append(paths, s.options.Programs(folder)...)
+	for _, folder := range s.workspace() {
+		paths = append(paths, s.programs(folder)...)
 	}
 	return paths
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/yamlhost/yamlhost/editor"
 )
 
-func (s *server) textEdits(edits []diag.Edit) []protocol.TextEdit {
+func (s *rewriter) textEdits(edits []diag.Edit) []protocol.TextEdit {
 	e := s.encoding()
 	list := []protocol.TextEdit{}
 	for _, edit := range edits {
@@ -19,13 +19,13 @@ func (s *server) textEdits(edits []diag.Edit) []protocol.TextEdit {
 }
 
 // Formatting brings a text into one form.
-func (s *server) Formatting(ctx context.Context, params *protocol.DocumentFormattingParams) ([]protocol.TextEdit,
+func (s *rewriter) Formatting(ctx context.Context, params *protocol.DocumentFormattingParams) ([]protocol.TextEdit,
 	error) {
 	return s.textEdits(editor.Format(moment(ctx), pathOf(params.TextDocument.URI))), nil
 }
 
 // RangeFormatting brings the lines of a stretch into the form that they have in the whole text.
-func (s *server) RangeFormatting(ctx context.Context, params *protocol.DocumentRangeFormattingParams) (
+func (s *rewriter) RangeFormatting(ctx context.Context, params *protocol.DocumentRangeFormattingParams) (
 	[]protocol.TextEdit, error) {
 	snapshot, path := moment(ctx), pathOf(params.TextDocument.URI)
 	document := snapshot.Text(path)
@@ -37,7 +37,7 @@ func (s *server) RangeFormatting(ctx context.Context, params *protocol.DocumentR
 }
 
 // OnTypeFormatting indents a new line.
-func (s *server) OnTypeFormatting(ctx context.Context, params *protocol.DocumentOnTypeFormattingParams) (
+func (s *rewriter) OnTypeFormatting(ctx context.Context, params *protocol.DocumentOnTypeFormattingParams) (
 	[]protocol.TextEdit, error) {
 	snapshot, path := moment(ctx), pathOf(params.TextDocument.URI)
 	document := snapshot.Text(path)

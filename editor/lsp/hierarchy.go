@@ -25,7 +25,7 @@ func (e encoding) ranges(list []diag.Range) []protocol.Range {
 }
 
 // PrepareCallHierarchy is the declaration of what stands at a place.
-func (s *server) PrepareCallHierarchy(ctx context.Context,
+func (s *lookups) PrepareCallHierarchy(ctx context.Context,
 	params *protocol.CallHierarchyPrepareParams) ([]protocol.CallHierarchyItem, error) {
 	at, open := s.placeOf(ctx, params.TextDocumentPositionParams)
 	if !open {
@@ -39,7 +39,7 @@ func (s *server) PrepareCallHierarchy(ctx context.Context,
 }
 
 // IncomingCalls are the declarations that need one.
-func (s *server) IncomingCalls(ctx context.Context,
+func (s *lookups) IncomingCalls(ctx context.Context,
 	params *protocol.CallHierarchyIncomingCallsParams) ([]protocol.CallHierarchyIncomingCall, error) {
 	at, open := s.placeOf(ctx, itemPlace(params.Item))
 	if !open {
@@ -58,7 +58,7 @@ func (s *server) IncomingCalls(ctx context.Context,
 }
 
 // OutgoingCalls are the declarations that one needs.
-func (s *server) OutgoingCalls(ctx context.Context,
+func (s *lookups) OutgoingCalls(ctx context.Context,
 	params *protocol.CallHierarchyOutgoingCallsParams) ([]protocol.CallHierarchyOutgoingCall, error) {
 	at, open := s.placeOf(ctx, itemPlace(params.Item))
 	if !open {

@@ -9,7 +9,7 @@ import (
 )
 
 // InlayHint are the types of expressions, the names and the defaults of resources in a stretch of a file.
-func (s *server) InlayHint(ctx context.Context, params *protocol.InlayHintParams) ([]protocol.InlayHint, error) {
+func (s *lookups) InlayHint(ctx context.Context, params *protocol.InlayHintParams) ([]protocol.InlayHint, error) {
 	path := pathOf(params.TextDocument.URI)
 	document := moment(ctx).Text(path)
 	if document == nil {

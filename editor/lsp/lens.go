@@ -9,7 +9,7 @@ import (
 )
 
 // CodeLens shows what the selected stack holds of each resource.
-func (s *server) CodeLens(ctx context.Context, params *protocol.CodeLensParams) ([]protocol.CodeLens, error) {
+func (s *lookups) CodeLens(ctx context.Context, params *protocol.CodeLensParams) ([]protocol.CodeLens, error) {
 	found, err := editor.Lenses(ctx, moment(ctx), pathOf(params.TextDocument.URI))
 	if err != nil {
 		return nil, failed(ctx)
@@ -23,7 +23,7 @@ func (s *server) CodeLens(ctx context.Context, params *protocol.CodeLensParams) 
 }
 
 // TypeDefinition is where a component or a dynamic type is declared.
-func (s *server) TypeDefinition(ctx context.Context, params *protocol.TypeDefinitionParams) (protocol.DefinitionResult,
+func (s *lookups) TypeDefinition(ctx context.Context, params *protocol.TypeDefinitionParams) (protocol.DefinitionResult,
 	error) {
 	at, open := s.placeOf(ctx, params.TextDocumentPositionParams)
 	if !open {

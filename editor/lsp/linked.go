@@ -9,7 +9,7 @@ import (
 )
 
 // LinkedEditingRange are the places of a name that change together.
-func (s *server) LinkedEditingRange(ctx context.Context,
+func (s *lookups) LinkedEditingRange(ctx context.Context,
 	params *protocol.LinkedEditingRangeParams) (*protocol.LinkedEditingRanges, error) {
 	at, open := s.placeOf(ctx, params.TextDocumentPositionParams)
 	if !open {

@@ -9,7 +9,7 @@ import (
 )
 
 // DocumentLink are the files that a text names.
-func (s *server) DocumentLink(ctx context.Context, params *protocol.DocumentLinkParams) ([]protocol.DocumentLink,
+func (s *lookups) DocumentLink(ctx context.Context, params *protocol.DocumentLinkParams) ([]protocol.DocumentLink,
 	error) {
 	found, err := editor.Links(ctx, moment(ctx), pathOf(params.TextDocument.URI))
 	if err != nil {

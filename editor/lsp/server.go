@@ -13,7 +13,6 @@ import (
 	"go.lsp.dev/protocol"
 
 	"github.com/yamlhost/yamlhost/editor"
-	"github.com/yamlhost/yamlhost/parser"
 )
 
 // Options are what a server can do besides answering about texts.
@@ -35,8 +34,8 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, session *editor.Ses
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	conn := jsonrpc2.NewConn(jsonrpc2.NewStream(&pipe{in, out}), jsonrpc2.WithCodec(codec{}))
-	s := &server{session: session, client: protocol.ClientDispatcher(conn), options: options, exit: stop}
-	s.publisher = newPublisher(ctx, s)
+	s := newServer(session, options, stop)
+	s.publisher = newPublisher(ctx, protocol.ClientDispatcher(conn), s.documents, options.Rest)
 	conn.Go(ctx, s.ordered(ctx, protocol.ServerHandler(s, jsonrpc2.MethodNotFoundHandler)))
 	select {
 	case <-ctx.Done():
@@ -73,25 +72,36 @@ func (codec) Marshal(v any) ([]byte, error) { return protocol.Marshal(v) }
 
 func (codec) Unmarshal(data []byte, v any) error { return protocol.Unmarshal(data, v) }
 
+// server answers a client. Each of its parts answers some methods, and owns what it needs for that; here are the
+// beginning and the end.
 type server struct {
-	protocol.UnimplementedServer
-	session   *editor.Session
-	client    protocol.Client
-	publisher *publisher
-	options   Options
-	exit      func()
-	tokens    sentTokens
-	lists     sentLists
+	unanswered
+	*documents
+	lookups
+	rewriter
+	completer
+	colorer
+	reporter
+	commander
 
-	mu        sync.Mutex
-	positions encoding         // guarded by mu, as all that follows
-	versions  map[string]int32 // of the texts that are open, by path
-	pulls     bool             // the client asks for diagnostics itself
-	down      bool             // shutdown has been asked for
-	edits     editing          // what the client can do with edits
-	folders   []string         // of the workspace
-	lazyDocs  bool             // the client asks for the documentation of completions one by one
-	trusted   bool             // the client trusts the workspace: the project's code may run when a person asks for it
+	exit func()
+	mu   sync.Mutex
+	down bool // shutdown has been asked for; guarded by mu
+}
+
+// unanswered are the methods that no part answers.
+type unanswered struct{ protocol.UnimplementedServer }
+
+// newServer makes the parts of a server.
+func newServer(session *editor.Session, options Options, exit func()) *server {
+	known := &settings{positions: utf16}
+	s := &server{documents: &documents{settings: known, session: session, versions: map[string]int32{}},
+		lookups: lookups{known}, completer: completer{settings: known}, colorer: colorer{settings: known},
+		commander: commander{settings: known, options: options}, exit: exit}
+	s.rewriter = rewriter{known, s.documents}
+	s.reporter = reporter{known, s.documents, options.Programs}
+	s.documents.closed = s.colorer.sent.forget
+	return s
 }
 
 func (s *server) stopped() bool {
@@ -155,24 +165,8 @@ func moment(ctx context.Context) *editor.Snapshot {
 }
 
 func (s *server) Initialize(_ context.Context, params *protocol.InitializeParams) (*protocol.InitializeResult, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.versions = map[string]int32{}
-	s.positions = utf16
-	s.edits = editingOf(params.Capabilities)
-	s.trusted = trusts(params.InitializationOptions)
-	s.folders, s.lazyDocs = foldersOf(params), lazyDocsOf(params.Capabilities)
-	if general := params.Capabilities.General; general != nil {
-		for _, kind := range general.PositionEncodings {
-			if kind == protocol.PositionEncodingKindUTF8 {
-				s.positions = utf8
-			}
-		}
-	}
-	if t := params.Capabilities.TextDocument; t != nil && t.Diagnostic != nil {
-		s.pulls = true
-	}
-	return &protocol.InitializeResult{Capabilities: s.capabilities(),
+	s.documents.begin(params)
+	return &protocol.InitializeResult{Capabilities: capabilities(s.documents.encoding(), s.commands()),
 		ServerInfo: protocol.ServerInfo{Name: "yamlhost", Version: protocol.NewOptional(s.options.Version)}}, nil
 }
 
@@ -188,74 +182,4 @@ func (s *server) Shutdown(context.Context) error {
 func (s *server) Exit(context.Context) error {
 	s.exit()
 	return nil
-}
-
-func (s *server) encoding() encoding {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.positions
-}
-
-func (s *server) DidOpen(_ context.Context, params *protocol.DidOpenTextDocumentParams) error {
-	path := pathOf(params.TextDocument.URI)
-	s.setVersion(path, params.TextDocument.Version)
-	s.session.Open(path, params.TextDocument.Text)
-	s.publisher.changed(path)
-	return nil
-}
-
-func (s *server) DidChange(_ context.Context, params *protocol.DidChangeTextDocumentParams) error {
-	path := pathOf(params.TextDocument.URI)
-	s.setVersion(path, params.TextDocument.Version)
-	for _, change := range params.ContentChanges {
-		document := s.session.Snapshot().Text(path)
-		if document == nil {
-			return nil
-		}
-		switch change := change.(type) {
-		case *protocol.TextDocumentContentChangeWholeDocument:
-			s.session.Edit(path, parser.Edit{Start: 0, End: len(document.Source().Text()), Text: change.Text})
-		case *protocol.TextDocumentContentChangePartial:
-			start, end := s.encoding().offsets(document.Source(), change.Range)
-			s.session.Edit(path, parser.Edit{Start: start, End: end, Text: change.Text})
-		}
-	}
-	s.publisher.changed(path)
-	return nil
-}
-
-func (s *server) DidClose(_ context.Context, params *protocol.DidCloseTextDocumentParams) error {
-	path := pathOf(params.TextDocument.URI)
-	s.mu.Lock()
-	delete(s.versions, path)
-	s.mu.Unlock()
-	s.session.Close(path)
-	s.tokens.forget(path)
-	s.publisher.closed(path)
-	return nil
-}
-
-func (s *server) DidSave(context.Context, *protocol.DidSaveTextDocumentParams) error {
-	s.session.Refresh()
-	s.publisher.changed("")
-	return nil
-}
-
-func (s *server) DidChangeWatchedFiles(context.Context, *protocol.DidChangeWatchedFilesParams) error {
-	s.session.Refresh()
-	s.publisher.changed("")
-	return nil
-}
-
-func (s *server) setVersion(path string, version int32) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.versions[path] = version
-}
-
-func (s *server) versionOf(path string) (int32, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	version, open := s.versions[path]
-	return version, open
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // FoldingRanges are the stretches of a text that can be hidden.
-func (s *server) FoldingRanges(ctx context.Context, params *protocol.FoldingRangeParams) ([]protocol.FoldingRange,
+func (s *lookups) FoldingRanges(ctx context.Context, params *protocol.FoldingRangeParams) ([]protocol.FoldingRange,
 	error) {
 	list := []protocol.FoldingRange{}
 	for _, f := range editor.Folds(moment(ctx), pathOf(params.TextDocument.URI)) {
@@ -23,7 +23,7 @@ func (s *server) FoldingRanges(ctx context.Context, params *protocol.FoldingRang
 }
 
 // SelectionRange are the stretches around each of some places.
-func (s *server) SelectionRange(ctx context.Context,
+func (s *lookups) SelectionRange(ctx context.Context,
 	params *protocol.SelectionRangeParams) ([]protocol.SelectionRange, error) {
 	snapshot, path, e := moment(ctx), pathOf(params.TextDocument.URI), s.encoding()
 	document := snapshot.Text(path)

@@ -29,8 +29,14 @@ func legend() protocol.SemanticTokensLegend {
 	return protocol.SemanticTokensLegend{TokenTypes: types, TokenModifiers: modifiers}
 }
 
+// colorer answers requests for tokens.
+type colorer struct {
+	*settings
+	sent sentTokens
+}
+
 // SemanticTokensFull are the tokens of a file.
-func (s *server) SemanticTokensFull(ctx context.Context,
+func (s *colorer) SemanticTokensFull(ctx context.Context,
 	params *protocol.SemanticTokensParams) (*protocol.SemanticTokens, error) {
 	document := moment(ctx).Text(pathOf(params.TextDocument.URI))
 	if document == nil {
@@ -41,16 +47,16 @@ func (s *server) SemanticTokensFull(ctx context.Context,
 	if err != nil {
 		return nil, failed(ctx)
 	}
-	tokens := &protocol.SemanticTokens{Data: s.tokens.data(path, s.encoding(), parts)}
-	s.tokens.keep(path, tokens)
+	tokens := &protocol.SemanticTokens{Data: s.sent.data(path, s.encoding(), parts)}
+	s.sent.keep(path, tokens)
 	return tokens, nil
 }
 
 // SemanticTokensFullDelta are the tokens of a file as a change of those that were answered last.
-func (s *server) SemanticTokensFullDelta(ctx context.Context,
+func (s *colorer) SemanticTokensFullDelta(ctx context.Context,
 	params *protocol.SemanticTokensDeltaParams) (protocol.SemanticTokensDeltaResult, error) {
 	path := pathOf(params.TextDocument.URI)
-	before, known := s.tokens.last(path, params.PreviousResultID)
+	before, known := s.sent.last(path, params.PreviousResultID)
 	tokens, err := s.SemanticTokensFull(ctx, &protocol.SemanticTokensParams{TextDocument: params.TextDocument})
 	if err != nil || tokens == nil {
 		return nil, err
@@ -159,7 +165,7 @@ func (t *sentTokens) forget(path string) {
 }
 
 // SemanticTokensRange are the tokens of a stretch of a file.
-func (s *server) SemanticTokensRange(ctx context.Context,
+func (s *colorer) SemanticTokensRange(ctx context.Context,
 	params *protocol.SemanticTokensRangeParams) (*protocol.SemanticTokens, error) {
 	document := moment(ctx).Text(pathOf(params.TextDocument.URI))
 	if document == nil {
@@ -169,7 +175,7 @@ func (s *server) SemanticTokensRange(ctx context.Context,
 	return s.semanticTokens(ctx, pathOf(params.TextDocument.URI), start, end)
 }
 
-func (s *server) semanticTokens(ctx context.Context, path string, start, end int) (*protocol.SemanticTokens, error) {
+func (s *colorer) semanticTokens(ctx context.Context, path string, start, end int) (*protocol.SemanticTokens, error) {
 	found, err := editor.Tokens(ctx, moment(ctx), path, start, end)
 	if err != nil {
 		return nil, failed(ctx)
