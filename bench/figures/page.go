@@ -32,7 +32,7 @@ func (all *results) page() []byte {
 		b.WriteString("\nNothing has been measured yet.\n")
 		return b.Bytes()
 	}
-	fmt.Fprintf(&b, "\nMeasured on %s.\n", all.Machine)
+	fmt.Fprintf(&b, "\nMeasured on %s, in %s.\n", all.Machine, all.runs())
 	for _, mode := range []struct{ part, title string }{
 		{"process", "Provider in the process"}, {"plugin", "Provider as a plugin"}} {
 		all.scale(&b, mode.part, mode.title)
@@ -40,6 +40,23 @@ func (all *results) page() []byte {
 	all.besideTables(&b)
 	all.shapeTable(&b)
 	return b.Bytes()
+}
+
+// runs is how often each operation was measured, without those beside others, which run once.
+func (all *results) runs() string {
+	least, most := 0, 0
+	for _, r := range all.Rows {
+		if n := len(r.CPU); !strings.HasPrefix(r.Part, "beside/") {
+			if least == 0 || n < least {
+				least = n
+			}
+			most = max(most, n)
+		}
+	}
+	if least == most {
+		return fmt.Sprintf("%d runs", most)
+	}
+	return fmt.Sprintf("%d to %d runs", least, most)
 }
 
 // scale writes the tables of one way of running the provider.
@@ -90,15 +107,28 @@ func (all *results) scale(b *bytes.Buffer, mode, title string) {
 		return fmt.Sprintf("%.1f", float64(median(all.find(part, operation, afterTool).Written))/1e6)
 	})
 	if n := len(known); n > 1 && known[n-2] >= 1000 {
-		table := []string{}
-		for _, o := range plain {
-			from, to := all.find(fmt.Sprintf("%s/%d", mode, known[n-2]), o.name, afterTool),
-				all.find(fmt.Sprintf("%s/%d", mode, known[n-1]), o.name, afterTool)
-			table = append(table, fmt.Sprintf("%s %.2f", o.name, exponent(median(from.CPU), median(to.CPU), known[n-2],
-				known[n-1])))
+		for _, cost := range []struct {
+			name string
+			of   func(*row) float64
+		}{
+			{"CPU", func(r *row) float64 { return median(r.CPU) }},
+			{"memory", func(r *row) float64 { return float64(median(r.Peak)) }},
+			{"what is written", func(r *row) float64 { return float64(median(r.Written)) }},
+		} {
+			table := []string{}
+			for _, o := range plain {
+				from, to := all.find(fmt.Sprintf("%s/%d", mode, known[n-2]), o.name, afterTool),
+					all.find(fmt.Sprintf("%s/%d", mode, known[n-1]), o.name, afterTool)
+				if cost.of(from) >= 1e5 || cost.name == "CPU" { // a few bytes have no exponent
+					table = append(table, fmt.Sprintf("%s %.2f", o.name, exponent(cost.of(from), cost.of(to), known[n-2],
+						known[n-1])))
+				}
+			}
+			if len(table) > 0 {
+				fmt.Fprintf(b, "\nFrom %s to %s resources %s grows with these exponents:\n%s.\n", thousands(known[n-2]),
+					thousands(known[n-1]), cost.name, strings.Join(table, ",\n"))
+			}
 		}
-		fmt.Fprintf(b, "\nFrom %s to %s resources CPU grows with these exponents:\n%s.\n", thousands(known[n-2]),
-			thousands(known[n-1]), strings.Join(table, ",\n"))
 	}
 }
 
@@ -143,6 +173,11 @@ func (all *results) besideTables(b *bytes.Buffer) {
 				}
 			}
 			b.WriteByte('\n')
+		}
+		for _, tool := range tools[2:] {
+			if all.find(part, update, tool) == nil {
+				fmt.Fprintf(b, "\nNot measured, because the machine had none: %s.\n", tool)
+			}
 		}
 	}
 }

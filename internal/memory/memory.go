@@ -11,7 +11,7 @@ import (
 
 // Enough is how much memory, in bytes, a process may take before the runtime collects earlier than when the heap has
 // doubled.
-const Enough = 512 << 20
+const Enough = 448 << 20
 
 // Bound makes the runtime collect earlier once the process takes Enough, for the rest of its life. When more than that
 // is live, the process may take half of the live memory on top, so that collecting never takes most of its time. Bound
