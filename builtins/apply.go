@@ -103,7 +103,7 @@ func Apply(ctx context.Context, env Env, f *Func, args []value.Value) (value.Val
 		}
 	}
 	if unknown {
-		return value.UnknownFrom(f.witness(len(args)), args...), nil
+		return value.UnknownFrom(f.resultKind(len(args)), args...), nil
 	}
 	budget := budgetOf(ctx)
 	if grows := growth[f.Name]; grows != nil && budget != nil {

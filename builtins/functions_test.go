@@ -224,7 +224,7 @@ func TestFunctions(t *testing.T) {
 			t.Parallel()
 			got, err := apply(tc.f, tc.args...)
 			require.NoError(t, err)
-			require.True(t, value.Equal(tc.want, got), "want %v, got %v (witness %s)", tc.want, got, got.Kind())
+			require.True(t, value.Equal(tc.want, got), "want %v, got %v (kind %s)", tc.want, got, got.Kind())
 		})
 	}
 }

@@ -32,7 +32,7 @@ var logicFuncs = []*Func{
 				return value.Null, err
 			}
 			if !condition.IsKnown() {
-				return condition.AsWitness(value.KindAny), nil
+				return condition.UnknownAs(value.KindAny), nil
 			}
 			yes, ok := condition.AsBool()
 			if !ok {

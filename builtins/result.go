@@ -65,11 +65,11 @@ func optional(t schema.Type) schema.Type {
 
 func list(t schema.Type) schema.Type { return &schema.Array{Item: t} }
 
-// witness is the kind of the function's result as far as it does not depend on the arguments.
-func (f *Func) witness(args int) value.Kind {
+// resultKind returns the kind of the function's result as far as it does not depend on the arguments.
+func (f *Func) resultKind(args int) value.Kind {
 	types := make([]schema.Type, args)
 	for i := range types {
 		types[i] = schema.Any
 	}
-	return schema.Witness(f.Result(types))
+	return schema.ExpectedKind(f.Result(types))
 }

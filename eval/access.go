@@ -83,7 +83,7 @@ func (s *scope) access(ctx context.Context, a *ast.Access) (found, *fault) {
 	for _, step := range a.Steps {
 		if !v.IsKnown() {
 			s.used.doubt(v)
-			return found{value: v.AsWitness(value.KindAny), partial: partial}, nil // L5.36
+			return found{value: v.UnknownAs(value.KindAny), partial: partial}, nil // L5.36
 		}
 		var f *fault
 		if step.Optional && absent(v, step.Name, float64(step.Index), step.IsIndex, partial) {
@@ -264,7 +264,7 @@ func (s *scope) member(ctx context.Context, e *ast.Member) (found, *fault) {
 	switch {
 	case !object.IsKnown():
 		s.used.doubt(object)
-		to.value = object.AsWitness(value.KindAny)
+		to.value = object.UnknownAs(value.KindAny)
 	case e.Optional && absent(object, e.Name.Value, 0, false, from.partial):
 		to.value, to.ended = value.Null.WithMarksOf(object), true
 	default:

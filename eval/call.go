@@ -57,7 +57,7 @@ func (c *builtinCall) value(ctx context.Context) (value.Value, *fault) {
 		case f != nil:
 			return value.Null, f
 		case !items.IsKnown():
-			return items.AsWitness(value.KindAny), nil
+			return items.UnknownAs(value.KindAny), nil
 		case !items.Is(value.KindList):
 			return value.Null, blame(diag.BadArguments, last.Range(), "", "... needs a list, not %s", kindOf(items))
 		}

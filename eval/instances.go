@@ -87,7 +87,7 @@ func (s *instance) instances(ctx context.Context) (value.Value, *fault) {
 	case !collection.IsKnown():
 		s.e.notes.add(n.Range, "its `forEach` is not known before something else is created",
 			"the instances of `%s` are not shown here", s.name())
-		return collection.AsWitness(schema.Witness(n.Type)), nil
+		return collection.UnknownAs(schema.ExpectedKind(n.Type)), nil
 	case collection.IsSecret():
 		return value.Null, blame(diag.NotAssignable, from.Range(),
 			"names and number of resources are seen by all; use fn::unsecret if that is fine",

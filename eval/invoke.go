@@ -36,7 +36,7 @@ func (s *scope) invoke(ctx context.Context, e *ast.Call, call *check.Invoke) (va
 		provider, failed = s.defaultProvider(ctx, call.DefaultProvider)
 	}
 	if failed != nil && failed.later {
-		return value.Unknown(resultWitness(call)), nil
+		return value.Unknown(resultKind(call)), nil
 	}
 	if failed != nil {
 		return value.Null, failed
@@ -64,7 +64,7 @@ func (s *scope) invoke(ctx context.Context, e *ast.Call, call *check.Invoke) (va
 		}
 		return v.DependingOn(deps...)
 	}
-	unknown := marked(value.Unknown(resultWitness(call)))
+	unknown := marked(value.Unknown(resultKind(call)))
 	if args.ContainsUnknown() || s.e.awaits(deps) {
 		return unknown, nil
 	}
@@ -126,16 +126,16 @@ func returnPath(call *check.Invoke) value.Path {
 	return check.ReturnPath(call.Schema.Result, call.Return)
 }
 
-func resultWitness(call *check.Invoke) value.Kind {
+func resultKind(call *check.Invoke) value.Kind {
 	switch {
 	case call.Schema == nil:
 		return value.KindAny
 	case call.Return == "":
-		return schema.Witness(call.Schema.Result)
+		return schema.ExpectedKind(call.Schema.Result)
 	}
 	if o, ok := call.Schema.Result.(*schema.Object); ok {
 		if p := o.Property(call.Return); p != nil {
-			return schema.Witness(p.Type)
+			return schema.ExpectedKind(p.Type)
 		}
 	}
 	return value.KindAny

@@ -17,7 +17,7 @@ func (s *scope) splat(ctx context.Context, e *ast.Splat) (value.Value, *fault) {
 		return value.Null, f
 	case !source.IsKnown():
 		s.used.doubt(source)
-		return source.AsWitness(value.KindList), nil
+		return source.UnknownAs(value.KindList), nil
 	}
 	var items []value.Value
 	switch source.Kind() {
@@ -62,7 +62,7 @@ func (s *scope) loop(ctx context.Context, e *ast.For) (value.Value, *fault) {
 		return value.Null, f
 	case !collection.IsKnown():
 		s.used.doubt(collection)
-		return collection.AsWitness(kind), nil
+		return collection.UnknownAs(kind), nil
 	case !collection.Is(value.KindList) && !collection.Is(value.KindMap):
 		return value.Null, blame(diag.NotIndexable, e.Collection.Range(), "", "a loop needs a list or a map, not %s",
 			kindOf(collection))

@@ -38,7 +38,7 @@ func (s *scope) method(ctx context.Context, e *ast.Call, call *check.Method) (va
 		return v.DependingOn(deps...)
 	}
 	if !self.IsKnown() || !args.IsKnown() {
-		return marked(value.Unknown(methodWitness(call))), nil
+		return marked(value.Unknown(methodKind(call))), nil
 	}
 	ref, f := needResource("resource", self, call.Resource.Range())
 	if f != nil {
@@ -121,7 +121,7 @@ func (s *scope) methodResult(call *check.Method, response monitor.CallResponse) 
 	if object, ok := call.Schema.Result.(*schema.Object); ok && s.e.info.DryRun {
 		for _, p := range object.Properties() {
 			if _, answered := result.Lookup(p.Name); !answered {
-				result = result.With(p.Name, value.Unknown(schema.Witness(p.Type)))
+				result = result.With(p.Name, value.Unknown(schema.ExpectedKind(p.Type)))
 			}
 		}
 	}
@@ -129,16 +129,16 @@ func (s *scope) methodResult(call *check.Method, response monitor.CallResponse) 
 	case call.Schema.Scalar && result.Len() == 1:
 		return result.Get(result.Keys()[0])
 	case call.Schema.Scalar && result.Len() == 0 && s.e.info.DryRun:
-		return value.Unknown(schema.Witness(call.Schema.Result))
+		return value.Unknown(schema.ExpectedKind(call.Schema.Result))
 	case call.Return != "":
 		return result.Get(call.Return)
 	}
 	return result
 }
 
-func methodWitness(call *check.Method) value.Kind {
+func methodKind(call *check.Method) value.Kind {
 	if call.Schema == nil {
 		return value.KindAny
 	}
-	return resultWitness(&check.Invoke{Schema: call.Schema, Return: call.Return})
+	return resultKind(&check.Invoke{Schema: call.Schema, Return: call.Return})
 }

@@ -18,14 +18,14 @@ func (s *scope) unary(ctx context.Context, e *ast.Unary) (value.Value, *fault) {
 	switch e.Op {
 	case "-":
 		if !v.IsKnown() {
-			return v.AsWitness(value.KindNumber), nil
+			return v.UnknownAs(value.KindNumber), nil
 		}
 		if n, ok := v.AsNumber(); ok {
 			return value.Number(-n).WithMarksOf(v), nil
 		}
 	case "!":
 		if !v.IsKnown() {
-			return v.AsWitness(value.KindBool), nil
+			return v.UnknownAs(value.KindBool), nil
 		}
 		if b, ok := v.AsBool(); ok {
 			return value.Bool(!b).WithMarksOf(v), nil
@@ -136,7 +136,7 @@ func (s *scope) logic(ctx context.Context, e *ast.Binary) (value.Value, *fault) 
 	}
 	s.used.doubt(left)
 	if !left.IsKnown() {
-		return left.AsWitness(value.KindBool), nil
+		return left.UnknownAs(value.KindBool), nil
 	}
 	a, ok := left.AsBool()
 	if !ok {
@@ -152,7 +152,7 @@ func (s *scope) logic(ctx context.Context, e *ast.Binary) (value.Value, *fault) 
 	if right.IsKnown() && !right.Is(value.KindBool) {
 		return value.Null, wrongOperand(e.Op, e.Right, right)
 	}
-	return right.AsWitness(value.KindBool).WithMarksOf(left), nil
+	return right.UnknownAs(value.KindBool).WithMarksOf(left), nil
 }
 
 // conditional evaluates one branch only. While the condition is unknown, so is the result (L10.C1).
@@ -163,7 +163,7 @@ func (s *scope) conditional(ctx context.Context, e *ast.Conditional) (value.Valu
 	}
 	s.used.doubt(condition)
 	if !condition.IsKnown() {
-		return condition.AsWitness(value.KindAny), nil
+		return condition.UnknownAs(value.KindAny), nil
 	}
 	yes, ok := condition.AsBool()
 	if !ok {

@@ -83,7 +83,7 @@ func (s *instance) readID(ctx context.Context, get *ast.Get) (value.Value, *faul
 	text, ok := id.AsString()
 	switch {
 	case !id.IsKnown():
-		return id.AsWitness(value.KindString), nil
+		return id.UnknownAs(value.KindString), nil
 	case !ok:
 		return value.Null, blame(diag.NotAssignable, get.ID.Range(), "", "id must be a string, not %s", kindOf(id))
 	case text == "":

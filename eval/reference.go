@@ -43,7 +43,7 @@ func (r *resource) output(name string) value.Value {
 	if !ok && !r.known {
 		kind := value.KindAny
 		if r.types != nil {
-			kind = schema.Witness(r.types(name))
+			kind = schema.ExpectedKind(r.types(name))
 		}
 		v = value.Unknown(kind)
 	}
@@ -206,7 +206,7 @@ func (e *evaluator) stackOutput(ctx context.Context, stack, output string, at di
 	}
 	outputs := l.resource.output("outputs")
 	if !outputs.IsKnown() {
-		return outputs.AsWitness(value.KindAny), nil
+		return outputs.UnknownAs(value.KindAny), nil
 	}
 	return outputs.Get(output), nil
 }

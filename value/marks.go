@@ -130,21 +130,21 @@ func (v Value) withMarks(m marks) Value {
 	return v
 }
 
-// retype is an unknown v with another witness.
-func (v Value) retype(witness Kind) Value { v.kind = witness; return v }
+// retype returns an unknown v as one of another kind.
+func (v Value) retype(kind Kind) Value { v.kind = kind; return v }
 
-// AsWitness is v, which must be unknown, with another witness; a known v is returned as it is.
-func (v Value) AsWitness(witness Kind) Value {
+// UnknownAs returns v, which must be unknown, as one of another kind; a known v is returned as it is.
+func (v Value) UnknownAs(kind Kind) Value {
 	if v.IsKnown() {
 		return v
 	}
-	return v.retype(witness)
+	return v.retype(kind)
 }
 
 // UnknownFrom is an unknown value with the secrecy and dependencies of everything in from, deeply: what a function of
 // those values is before they are known.
-func UnknownFrom(witness Kind, from ...Value) Value {
-	v := Unknown(witness)
+func UnknownFrom(kind Kind, from ...Value) Value {
+	v := Unknown(kind)
 	for _, f := range from {
 		if f.ContainsSecret() {
 			v = v.Secret()

@@ -174,7 +174,7 @@ func TestNothingPanics(t *testing.T) {
 		v.Index(-1)
 		v.Get("")
 		v.With("a", v).Without("a")
-		v.AsWitness(value.KindAny)
+		v.UnknownAs(value.KindAny)
 		_, _ = value.JSON(v)
 		_, _ = value.Text(v)
 		_ = v.String() + v.Kind().String()

@@ -155,7 +155,7 @@ func (p Path) Contains(other Path) bool {
 func (p Path) Get(v Value) (Value, bool) {
 	for _, step := range p {
 		if !v.IsKnown() {
-			return v.AsWitness(KindAny), true
+			return v.UnknownAs(KindAny), true
 		}
 		if step.IsWildcard() {
 			return Null, false

@@ -41,7 +41,7 @@ var textHints = map[Kind]string{
 // gives a *TextError.
 func Text(v Value) (Value, error) {
 	if !v.IsKnown() {
-		return v.AsWitness(KindString), nil
+		return v.UnknownAs(KindString), nil
 	}
 	text := Value{kind: KindString, marks: v.marks}
 	switch p := v.payload.(type) {

@@ -8,7 +8,7 @@ import (
 // Kind tells the shapes of values apart.
 type Kind uint8
 
-// The kinds of values. KindAny is only ever the witness of an unknown value whose kind is not known either.
+// The kinds of values. KindAny is only ever the kind of an unknown value of which nobody knows what it will be.
 const (
 	KindNull Kind = iota
 	KindBool
@@ -104,11 +104,11 @@ func MapOf(entries ...Entry) Value {
 // EmptyMap is a map without entries.
 func EmptyMap() Value { return Value{kind: KindMap, payload: &fields{}} }
 
-// Unknown is a value that cannot be computed before apply. witness says of what kind it will be; KindAny when that is
-// open. The witness chooses the sentinel on the wire (F1.5).
-func Unknown(witness Kind) Value { return Value{kind: witness, marks: &marks{unknown: true}} }
+// Unknown is a value that cannot be computed before apply. kind says what it will be; KindAny when that is
+// open. It chooses the sentinel on the wire (F1.5).
+func Unknown(kind Kind) Value { return Value{kind: kind, marks: &marks{unknown: true}} }
 
-// Kind is the value's kind, also when it is secret. For an unknown value it is the witness.
+// Kind is the value's kind, also when it is secret. For an unknown value it is the kind that it will be.
 func (v Value) Kind() Kind { return v.kind }
 
 // IsKnown reports whether the value itself is known; parts inside it may still be unknown, see ContainsUnknown.

@@ -53,19 +53,19 @@ func (k kind) pendingOutputs(def *schema.Resource, inputs, before value.Value) [
 // markPending makes outputs unknown, and secret where the schema says so.
 func markPending(outputs value.Value, def *schema.Resource, names []string) value.Value {
 	for _, name := range names {
-		witness := value.KindAny
+		kind := value.KindAny
 		if property := def.Outputs.Property(name); property != nil {
-			witness = witnessOf(property.Type)
+			kind = kindOf(property.Type)
 		}
-		outputs = outputs.With(name, value.Unknown(witness))
+		outputs = outputs.With(name, value.Unknown(kind))
 	}
 	return seal(outputs, def)
 }
 
-func witnessOf(t schema.Type) value.Kind {
+func kindOf(t schema.Type) value.Kind {
 	switch t := t.(type) {
 	case *schema.Optional:
-		return witnessOf(t.Elem)
+		return kindOf(t.Elem)
 	case *schema.Array:
 		return value.KindList
 	case *schema.Map, *schema.Object:

@@ -64,8 +64,8 @@ func (o Options) decode(w *structpb.Value) (v value.Value, dropped bool, f *faul
 	case *structpb.Value_NumberValue:
 		return value.Number(kind.NumberValue), false, nil
 	case *structpb.Value_StringValue:
-		if witness, ok := Witness(kind.StringValue); ok {
-			return o.unknown(witness)
+		if of, ok := KindOfSentinel(kind.StringValue); ok {
+			return o.unknown(of)
 		}
 		return value.String(kind.StringValue), false, nil
 	case *structpb.Value_ListValue:
@@ -89,10 +89,10 @@ func (o Options) decode(w *structpb.Value) (v value.Value, dropped bool, f *faul
 	return value.Null, false, nil
 }
 
-func (o Options) unknown(witness value.Kind) (v value.Value, dropped bool, f *fault) {
+func (o Options) unknown(of value.Kind) (v value.Value, dropped bool, f *fault) {
 	switch {
 	case o.KeepUnknowns:
-		return value.Unknown(witness), false, nil
+		return value.Unknown(of), false, nil
 	case o.RejectUnknowns:
 		return value.Null, false, newFault("is not known yet, and must be here")
 	}
@@ -280,7 +280,7 @@ func decodeID(w *structpb.Value) (value.Value, *fault) {
 	case nil, *structpb.Value_NullValue:
 		return value.Null, nil
 	case *structpb.Value_StringValue:
-		if _, sentinel := Witness(kind.StringValue); sentinel || kind.StringValue == "" {
+		if _, sentinel := KindOfSentinel(kind.StringValue); sentinel || kind.StringValue == "" {
 			return unknown, nil
 		}
 		return value.String(kind.StringValue), nil

@@ -227,8 +227,8 @@ func (o Options) directValue(b []byte, depth int) (v value.Value, dropped, ok bo
 	switch number {
 	case textField:
 		text := shared(content)
-		if witness, ok := Witness(text); ok {
-			v, dropped, f := o.unknown(witness)
+		if of, ok := KindOfSentinel(text); ok {
+			v, dropped, f := o.unknown(of)
 			return v, dropped, f == nil
 		}
 		return value.String(text), false, utf8.ValidString(text)

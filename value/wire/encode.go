@@ -101,7 +101,7 @@ func (o Options) encodeOutput(v value.Value, deps []urn.URN) (*structpb.Value, *
 		}
 		fields = append(fields, field{valueKey, w})
 	case o.KeepUnknowns:
-		if sentinel := Sentinel(v.Kind()); o.KeepWitnesses && sentinel != UnknownString {
+		if sentinel := Sentinel(v.Kind()); o.KeepUnknownKinds && sentinel != UnknownString {
 			fields = append(fields, field{valueKey, newString(sentinel)})
 		}
 	case o.RejectUnknowns:

@@ -18,9 +18,9 @@ type Options struct {
 	KeepOutputs bool
 	// UpgradeToOutputs writes secrets and unknowns without dependencies as output values too. It implies KeepOutputs.
 	UpgradeToOutputs bool
-	// KeepWitnesses writes the kind of an unknown with dependencies, which the plain output value has no room for. Only
-	// readers that take a sentinel inside an output value for an unknown understand it; ours do.
-	KeepWitnesses bool
+	// KeepUnknownKinds writes the kind of an unknown with dependencies, which the plain output value has no room for.
+	// Only readers that take a sentinel inside an output value for an unknown understand it; ours do.
+	KeepUnknownKinds bool
 	// KeepByteStrings passes strings that are not UTF-8 on; else they are an error naming the property (F1.9).
 	KeepByteStrings bool
 	// ElideAssetContents writes assets and archives with a hash as signature and hash alone.
@@ -34,7 +34,7 @@ type Options struct {
 // KeepAll is for two ends that are both ours: everything that a value holds is kept.
 func KeepAll() Options {
 	return Options{
-		KeepUnknowns: true, KeepSecrets: true, KeepResources: true, KeepOutputs: true, KeepWitnesses: true,
+		KeepUnknowns: true, KeepSecrets: true, KeepResources: true, KeepOutputs: true, KeepUnknownKinds: true,
 		KeepByteStrings: true,
 	}
 }

@@ -51,8 +51,8 @@ const (
 
 // Sentinel is the string that stands for an unknown of a kind (F1.5). Kinds that have none of their own share that of
 // strings, as engines do (E1.12).
-func Sentinel(witness value.Kind) string {
-	switch witness {
+func Sentinel(kind value.Kind) string {
+	switch kind {
 	case value.KindBool:
 		return UnknownBool
 	case value.KindNumber:
@@ -70,9 +70,9 @@ func Sentinel(witness value.Kind) string {
 	}
 }
 
-// Witness is the kind that a sentinel stands for, and whether text is a sentinel at all. The string sentinel also
-// stands for unknowns of no particular kind (E1.12), so it promises nothing: KindAny.
-func Witness(text string) (value.Kind, bool) {
+// KindOfSentinel returns the kind that a sentinel stands for, and whether text is a sentinel at all. The string
+// sentinel also stands for unknowns of no particular kind (E1.12), so it promises nothing: KindAny.
+func KindOfSentinel(text string) (value.Kind, bool) {
 	if len(text) != len(UnknownString) {
 		return value.KindAny, false
 	}

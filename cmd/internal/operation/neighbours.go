@@ -62,7 +62,7 @@ func typed(v value.Value, t schema.Type) value.Value {
 	if v.IsKnown() || t == nil {
 		return v
 	}
-	return v.AsWitness(schema.Witness(t))
+	return v.UnknownAs(schema.ExpectedKind(t))
 }
 
 // plain reports whether a value is read from a state as it was written into it: it is known and made of scalars, lists

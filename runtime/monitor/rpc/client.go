@@ -96,7 +96,7 @@ func (c *Client) call(ctx context.Context) (_ context.Context, encoding wire.Opt
 		return metadata.AppendToOutgoingContext(ctx, exactHeader, "1"), wire.KeepAll(), info, nil
 	}
 	encoding = wire.KeepAll()
-	encoding.KeepOutputs, encoding.KeepWitnesses = false, false
+	encoding.KeepOutputs, encoding.KeepUnknownKinds = false, false
 	return ctx, encoding, info, nil
 }
 
@@ -218,7 +218,7 @@ func told(trailer metadata.MD, id string, custom, preview, unknown bool) (known 
 	if exact, ok, err := unpackID(trailer); ok || err != nil {
 		return known, exact, err
 	}
-	_, sentinel := wire.Witness(id)
+	_, sentinel := wire.KindOfSentinel(id)
 	switch {
 	case id != "" && !sentinel:
 		return known, value.String(id), nil

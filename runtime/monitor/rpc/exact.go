@@ -82,7 +82,7 @@ func unpackID(md metadata.MD) (id value.Value, ok bool, err error) {
 	}
 	id, err = wire.KeepAll().DecodeValue(w)
 	if !id.IsKnown() {
-		id = id.AsWitness(value.KindString) // the witness of an ID is no news
+		id = id.UnknownAs(value.KindString) // that an ID is a text is no news
 	}
 	return id, err == nil, err
 }

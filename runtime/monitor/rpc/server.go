@@ -377,7 +377,7 @@ func (s *server) ReadResource(ctx context.Context, r *pulumirpc.ReadResourceRequ
 	}
 	if !ok {
 		id = value.String(r.GetId())
-		if _, unknown := wire.Witness(r.GetId()); unknown {
+		if _, unknown := wire.KindOfSentinel(r.GetId()); unknown {
 			id = value.Unknown(value.KindString)
 		}
 	}

@@ -99,7 +99,7 @@ func (s *server) invokeTransform(c *pulumirpc.Callback) monitor.InvokeTransform 
 // transformEncoding keeps everything that inputs can have; strings of bytes only for those who know them.
 func transformEncoding(byteStrings bool) wire.Options {
 	o := wire.KeepAll()
-	o.KeepWitnesses, o.KeepByteStrings = false, byteStrings
+	o.KeepUnknownKinds, o.KeepByteStrings = false, byteStrings
 	return o
 }
 

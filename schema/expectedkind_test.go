@@ -10,7 +10,7 @@ import (
 )
 
 // L9.14: what is not known yet has a kind already, as far as its type has one.
-func TestWitness(t *testing.T) {
+func TestExpectedKind(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		of   schema.Type
@@ -27,6 +27,6 @@ func TestWitness(t *testing.T) {
 		"union":             {&schema.Union{Members: []schema.Type{schema.String, schema.Bool}}, value.KindAny},
 		"nothing":           {nil, value.KindAny},
 	} {
-		require.Equal(t, c.want, schema.Witness(c.of), name)
+		require.Equal(t, c.want, schema.ExpectedKind(c.of), name)
 	}
 }

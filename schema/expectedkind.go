@@ -2,9 +2,9 @@ package schema
 
 import "github.com/yamlhost/yamlhost/value"
 
-// Witness is the kind of value that a type promises, for values that are not known yet: KindAny where it promises none.
-// What may be absent promises what it is when it is there.
-func Witness(t Type) value.Kind {
+// ExpectedKind returns the kind of value that a type promises, for values that are not known yet: KindAny where it
+// promises none. What may be absent promises what it is when it is there.
+func ExpectedKind(t Type) value.Kind {
 	switch t := t.(type) {
 	case Primitive:
 		switch t {
@@ -22,11 +22,11 @@ func Witness(t Type) value.Kind {
 			return value.KindResource
 		}
 	case *Optional:
-		return Witness(t.Elem)
+		return ExpectedKind(t.Elem)
 	case *Enum:
-		return Witness(t.Base)
+		return ExpectedKind(t.Base)
 	case *Token:
-		return Witness(t.Underlying)
+		return ExpectedKind(t.Underlying)
 	case *Array:
 		return value.KindList
 	case *Map, *Object:
