@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -24,8 +25,9 @@ import (
 func TestEditorFindsWhatCheckFinds(t *testing.T) {
 	t.Parallel()
 	programs := 0
-	for _, pattern := range []string{"../../../parser/testdata/*.txtar", "../../../eval/testdata/*/*.txtar",
-		"testdata/script/*.txtar"} {
+	for _, pattern := range []string{"../../../parser/testdata/*.txtar", "../../../eval/testdata/*.txtar",
+		"../../../eval/testdata/*/*.txtar", "../../../check/testdata/*/*.txtar", "../../../runtime/engine/testdata/*.txtar",
+		"testdata/*/*.txtar"} {
 		archives, err := filepath.Glob(pattern)
 		require.NoError(t, err)
 		require.NotEmpty(t, archives)
@@ -39,7 +41,7 @@ func TestEditorFindsWhatCheckFinds(t *testing.T) {
 				require.NoError(t, os.WriteFile(at, f.Data, 0o644))
 			}
 			for _, f := range archive.Files {
-				if base := filepath.Base(f.Name); base != "Pulumi.yaml" && base != "Main.yaml" {
+				if !programName.MatchString(filepath.Base(f.Name)) && !strings.Contains(path, "corpus") {
 					continue
 				}
 				programs++
@@ -47,8 +49,21 @@ func TestEditorFindsWhatCheckFinds(t *testing.T) {
 			}
 		}
 	}
-	require.Greater(t, programs, 200)
+	examples, err := filepath.Glob("../../../examples/*/*")
+	require.NoError(t, err)
+	for _, path := range examples {
+		if programName.MatchString(filepath.Base(path)) {
+			path, err := filepath.Abs(path)
+			require.NoError(t, err)
+			programs++
+			sameInEditor(t, "example", path)
+		}
+	}
+	require.Greater(t, programs, 350)
 }
+
+// programName are the names of files with programs.
+var programName = regexp.MustCompile(`^(Pulumi|Main|PulumiPlugin)\.(yaml|yml|json)$`)
 
 func sameInEditor(t *testing.T, name, path string) {
 	t.Helper()
