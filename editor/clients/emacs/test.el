@@ -59,6 +59,9 @@
   (message "completion behind ${pet.: %s"
            (mapconcat (lambda (i) (plist-get i :label)) (plist-get (test-request :textDocument/completion) :items) " "))
   (test-at "${pet.id}" 3)
+  (message "definition: line %d"
+           (1+ (plist-get (plist-get (plist-get (aref (test-request :textDocument/definition) 0) :range) :start) :line)))
+  (test-at "${pet.id}" 3)
   (eglot-rename "animal")
   (test-expect (string-match-p "prefix: \\${animal\\.id}" (buffer-string)) "the use is renamed")
   (test-expect (string-match-p "aliases: \\[{name: pet}\\]" (buffer-string)) "an alias keeps the state")
