@@ -153,7 +153,7 @@ func (c *fitter) checkIndex(list *ast.List, i int, at diag.Range) bool {
 		return false
 	}
 	c.errorf(diag.IndexOutOfRange, at, "items are counted from 0", "index %d, list has %s", i,
-		counted(len(list.Items), "element"))
+		diag.Count(len(list.Items), "element"))
 	return true
 }
 
@@ -164,13 +164,6 @@ func (c *fitter) mayHave(part ast.Expr, rest []ast.Step) bool {
 		_, literal := e.Key.(*ast.String)
 		return !literal
 	})
-}
-
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // member is the type behind one step into a value of type t. Where there is no such step it reports that and answers

@@ -241,7 +241,7 @@ func (c *body) checkNodes() {
 	}
 }
 
-func (c *body) checkNode(n *Node) { c.settleNode(n, c.judgeNode(n)) }
+func (c *body) checkNode(n *Node) { c.recordNode(n, c.judgeNode(n)) }
 
 // judgement is what was found out about a node.
 type judgement struct {
@@ -286,9 +286,9 @@ func (c *body) judgeNode(n *Node) judgement {
 	return judgement{v, anew}
 }
 
-// settleNode hands over what was found out about a node. Nodes are settled in the order of evaluation, which is that
+// recordNode puts what was found out about a node into the program. It is called in the order of evaluation, which is
 // of the findings.
-func (c *body) settleNode(n *Node, j judgement) {
+func (c *body) recordNode(n *Node, j judgement) {
 	if j.anew {
 		c.keep(n.unit(), j.outcome)
 	}

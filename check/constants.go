@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"errors"
 	"path/filepath"
 	"slices"
@@ -163,7 +164,7 @@ func (c *typer) checkConfined(arg ast.Expr, path string) bool {
 	if !absolute {
 		full = filepath.Join(c.opts.ProgramDir, full)
 	}
-	relative, err := filepath.Rel(firstOf(c.opts.RootDir, c.opts.ProgramDir), full)
+	relative, err := filepath.Rel(cmp.Or(c.opts.RootDir, c.opts.ProgramDir), full)
 	if err == nil && filepath.IsLocal(relative) {
 		return true
 	}

@@ -45,6 +45,6 @@ func (c *body) checkLevels() {
 		if judgements[i].outcome == nil {
 			return // it was cancelled
 		}
-		c.settleNode(n, judgements[i])
+		c.recordNode(n, judgements[i])
 	}
 }

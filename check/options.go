@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -161,19 +162,12 @@ func (c *typer) fitProvider(name string, e ast.Expr, pkg string) {
 	of, isProvider := strings.CutPrefix(t.Token, providerPrefix)
 	switch {
 	case !isProvider:
-		c.errorf(diag.WrongProvider, e.Range(), "declare a resource of type "+providerPrefix+firstOf(pkg, "<package>"),
+		c.errorf(diag.WrongProvider, e.Range(), "declare a resource of type "+providerPrefix+cmp.Or(pkg, "<package>"),
 			"%s is not a provider but a %s", describeExpr(e), schema.CollapseToken(t.Token))
 	case pkg != "" && pkg != of:
 		c.errorf(diag.WrongProvider, e.Range(), "use a resource of type "+providerPrefix+pkg,
 			"provider %s is for package %s, not for %s", describeExpr(e), of, pkg)
 	}
-}
-
-func firstOf(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // fitProviders accepts a list of providers, or a map of them by package (L4.21).

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
@@ -433,7 +434,7 @@ func (p *loadedPackage) function(written string) resolvedFunction {
 // installLine is the command that installs the plugin of a package. A package that is not there is never taken for a
 // misspelt one: aws is not awsx, whatever is installed.
 func installLine(d schema.Descriptor) string {
-	version := firstOf(d.Version, "VERSION")
+	version := cmp.Or(d.Version, "VERSION")
 	return fmt.Sprintf("install it with: yamlhost plugin install resource %s %s", d.Name, version)
 }
 

@@ -146,11 +146,7 @@ func sentences(parts ...string) string {
 
 // shown is a text short enough for a headline, quoted.
 func shown(text string) string {
-	const most = 40
-	if r := []rune(text); len(r) > most {
-		text = string(r[:most]) + "…"
-	}
-	return quote(text)
+	return quote(diag.Shorten(text, 40))
 }
 
 // quote marks what stands in a program as such.

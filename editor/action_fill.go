@@ -127,6 +127,7 @@ func inFlowText(value string) string {
 	return value
 }
 
+// fillTitle is the title of the action that fills in required properties, as editors show it in a menu.
 func fillTitle(n *check.Node, list []*schema.Property) string {
 	if len(list) == 1 {
 		return fmt.Sprintf("Fill in %s of %s", list[0].Name, n.Name)

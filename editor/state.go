@@ -206,7 +206,7 @@ func (p *Program) explainState(ctx context.Context, at spot) string {
 	if !ok {
 		return ""
 	}
-	return "In the stack " + codeSpan(state.Stack) + ": " + codeSpan(shorten(v.String()))
+	return "In the stack " + codeSpan(state.Stack) + ": " + codeSpan(diag.Shorten(v.String(), maxShown))
 }
 
 // step is the value that steps into a resource lead to, unless the schema or the state calls it secret.
@@ -240,13 +240,6 @@ func (d Deployed) step(n *check.Node, steps []ast.Step) (value.Value, bool) {
 		}
 	}
 	return v, true
-}
-
-func shorten(text string) string {
-	if runes := []rune(text); len(runes) > maxShown {
-		return string(runes[:maxShown]) + "…"
-	}
-	return text
 }
 
 // codeSpan is a text as code in Markdown, on one line.

@@ -154,6 +154,7 @@ func (r *configReader) checkedDefault(value ast.Expr) ast.Expr {
 	return value
 }
 
+// homogeneous is the list of a default, or an ast.Bad when its items are of several kinds and no type is declared.
 func (r *configReader) homogeneous(list *ast.List) ast.Expr {
 	first := ""
 	for _, item := range list.Items {

@@ -255,9 +255,5 @@ func shorten(text string) string {
 		}
 		return r
 	}, text[:min(len(text), 4*most+4)])
-	runes := []rune(text)
-	if len(runes) <= most {
-		return text
-	}
-	return string(runes[:most]) + "…"
+	return diag.Shorten(text, most)
 }

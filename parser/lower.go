@@ -290,6 +290,7 @@ func (o *operators) object(e *hclsyntax.ObjectConsExpr, place ast.Place) ast.Exp
 	return m
 }
 
+// access lowers a path such as a.b[0] from HCL's tree: to a local name of a for expression, or to a property access.
 func (o *operators) access(e *hclsyntax.ScopeTraversalExpr, place ast.Place) ast.Expr {
 	root, ok := e.Traversal[0].(hcl.TraverseRoot)
 	if !ok {

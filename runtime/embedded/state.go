@@ -168,7 +168,7 @@ func appendNew(list []string, s string) []string {
 	return append(list, s)
 }
 
-// withTimeout is ctx with an end after that many seconds; 0 is no end.
+// withTimeout is ctx with an end after the seconds of a resource's customTimeouts; 0 is no end.
 func withTimeout(ctx context.Context, seconds float64) (context.Context, context.CancelFunc) {
 	if seconds <= 0 {
 		return ctx, func() {}

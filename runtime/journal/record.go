@@ -44,7 +44,7 @@ type Identity struct {
 	SHA256 string `json:"sha256"` // of the bytes in the store, lower-case hex; empty when there is no file
 }
 
-// IdentityOf is the identity of a file with that content; nil stands for no file.
+// IdentityOf is the identity of a state file with that content; nil stands for no file.
 func IdentityOf(data []byte) Identity {
 	if data == nil {
 		return Identity{}

@@ -20,6 +20,7 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 	"google.golang.org/protobuf/types/known/structpb"
 
+	"github.com/yamlhost/yamlhost/internal/transport"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/value"
@@ -319,20 +320,12 @@ func serveOld(t testing.TB, o *oldPlugin) string {
 // serveProvider serves a plugin in this process until the test ends, and returns its address.
 func serveProvider(t testing.TB, p pulumirpc.ResourceProviderServer) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	server := grpc.NewServer()
-	pulumirpc.RegisterResourceProviderServer(server, p)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_ = server.Serve(listener)
-	}()
-	t.Cleanup(func() {
-		server.Stop()
-		<-done
+	address, stop, err := transport.Serve("the provider", func(s *grpc.Server) {
+		pulumirpc.RegisterResourceProviderServer(s, p)
 	})
-	return listener.Addr().String()
+	require.NoError(t, err)
+	t.Cleanup(stop)
+	return address
 }
 
 func TestEncodingTable(t *testing.T) { // F1.13, E3.45

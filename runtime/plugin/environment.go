@@ -3,6 +3,7 @@ package plugin
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -30,22 +31,13 @@ func (o *Options) environment(p provider.Package) ([]string, error) {
 		return nil, fmt.Errorf("start plugin %s: encode its configuration: %w", p.Name, err)
 	}
 	set("PULUMI_CONFIG", string(text))
-	for _, name := range sortedKeys(o.RuntimeOptions) {
+	for _, name := range slices.Sorted(maps.Keys(o.RuntimeOptions)) {
 		set("PULUMI_RUNTIME_"+strings.ToUpper(name), o.RuntimeOptions[name])
 	}
-	for _, from := range sortedKeys(p.EnvVarMappings) {
+	for _, from := range slices.Sorted(maps.Keys(p.EnvVarMappings)) {
 		if text, ok := environ.List(o.Env).Lookup(from); ok {
 			set(p.EnvVarMappings[from], text)
 		}
 	}
 	return env, nil
-}
-
-func sortedKeys(m map[string]string) []string {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
 }

@@ -248,6 +248,7 @@ func (d *fileDecoder) checkpoint(c *Checkpoint) {
 	})
 }
 
+// keep notes the raw JSON of a member that this version does not know, so that it is written again; nil is no member.
 func keep(m map[string]json.RawMessage, key string, raw json.RawMessage) map[string]json.RawMessage {
 	if raw == nil {
 		return m

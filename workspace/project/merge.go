@@ -108,8 +108,5 @@ func wrongType(decl *Declaration, e *Entry, stack string, v any, where diag.Rang
 // shorten cuts a text that would not fit on a line.
 func shorten(text string) string {
 	text, _, _ = strings.Cut(text, "\n")
-	if runes := []rune(text); len(runes) > 40 {
-		return string(runes[:39]) + "…"
-	}
-	return text
+	return diag.Shorten(text, 40)
 }

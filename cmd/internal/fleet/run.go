@@ -11,6 +11,7 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/report"
 	"github.com/yamlhost/yamlhost/cmd/internal/view"
+	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/workspace/projects"
 )
 
@@ -285,7 +286,7 @@ func codesOf(codes map[int]int) []int {
 // rest counts stacks and names the first few of them.
 func (r *runner) rest(names []string) string {
 	const most = 5
-	text := fmt.Sprintf("%d of %s: ", len(names), view.Count(len(r.results), "stack"))
+	text := fmt.Sprintf("%d of %s: ", len(names), diag.Count(len(r.results), "stack"))
 	for i, name := range names {
 		if i == most {
 			return text + fmt.Sprintf(", and %d more", len(names)-most)

@@ -92,7 +92,7 @@ func (s *Selection) Find(ctx context.Context, a *console.Console, o Opening) (*p
 	}
 	if len(keep) == 0 {
 		fmt.Fprintf(a.Streams.Err, "None of %s fits --filter and --affected-by: there is nothing to do\n",
-			console.Count(len(members), "project"))
+			diag.Count(len(members), "project"))
 	}
 	exists := func(ref projects.Reference) (bool, error) {
 		b, err := a.Backends().Open(members[0].Project)

@@ -20,6 +20,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/queue"
 	"github.com/yamlhost/yamlhost/workspace/projects"
 )
@@ -90,13 +91,13 @@ func (s *Submission) Submit(ctx context.Context, a *console.Console, sel *Select
 			return err
 		}
 		fmt.Fprintf(a.Streams.Err, "%s in the queue every %s, under the name %s\n",
-			console.Count(len(jobs.Jobs), "job"), s.Every, name)
+			diag.Count(len(jobs.Jobs), "job"), s.Every, name)
 		return nil
 	}
 	if _, err := q.Submit(ctx, jobs, files.brought()); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Streams.Err, "%s in the queue as the run %s\n", console.Count(len(jobs.Jobs), "job"), run)
+	fmt.Fprintf(a.Streams.Err, "%s in the queue as the run %s\n", diag.Count(len(jobs.Jobs), "job"), run)
 	if s.Detach {
 		return nil
 	}
@@ -141,9 +142,9 @@ func follow(ctx context.Context, a *console.Console, q *queue.Queue, run string,
 	case len(list) == 0:
 		return nil
 	case len(list) == 1:
-		return console.WithCode(list[0], "%d of %s did not end well", codes[list[0]], console.Count(n, "job"))
+		return console.WithCode(list[0], "%d of %s did not end well", codes[list[0]], diag.Count(n, "job"))
 	}
-	return console.WithCode(console.CodeFailed, "of %s some did not end well", console.Count(n, "job"))
+	return console.WithCode(console.CodeFailed, "of %s some did not end well", diag.Count(n, "job"))
 }
 
 // parseSlots reads STACK=N,….

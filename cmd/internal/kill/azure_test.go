@@ -12,7 +12,6 @@ import (
 	"os/exec"
 	"path"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -36,13 +35,8 @@ var azureKey = base64.StdEncoding.EncodeToString([]byte("key"))
 
 // emulator is Azure's emulator of its blobs in a process of its own, which can be killed.
 type emulator struct {
-	t       *testing.T
-	dir     string
-	address string
-	pail    *container.Client
-
-	mu      sync.Mutex // guards what follows, and lets one start or kill it at a time
-	process *exec.Cmd
+	server
+	pail *container.Client
 }
 
 func newEmulator(t *testing.T) *emulator {
@@ -50,10 +44,8 @@ func newEmulator(t *testing.T) *emulator {
 	if *azuritePath == "" {
 		t.Skip("needs Azure's emulator: make store-test installs it and says where")
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	e := &emulator{t: t, dir: t.TempDir(), address: l.Addr().String()}
-	require.NoError(t, l.Close())
+	e := &emulator{}
+	e.init(t, e.commandLine)
 	for name, value := range e.environ() {
 		t.Setenv(name, value)
 	}
@@ -74,33 +66,14 @@ func (e *emulator) environ() map[string]string {
 	return map[string]string{"AZURE_STORAGE_ACCOUNT": "account", "AZURE_STORAGE_KEY": azureKey}
 }
 
-func (e *emulator) start() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+// commandLine is the emulator's command line.
+func (e *emulator) commandLine() *exec.Cmd {
 	host, port, err := net.SplitHostPort(e.address)
 	require.NoError(e.t, err)
-	e.process = exec.Command(*azuritePath, "--blobHost", host, "--blobPort", port, "--location", e.dir, "--silent",
+	cmd := exec.Command(*azuritePath, "--blobHost", host, "--blobPort", port, "--location", e.dir, "--silent",
 		"--skipApiVersionCheck", "--disableProductStyleUrl", "--disableTelemetry")
-	e.process.Env = append(os.Environ(), "AZURITE_ACCOUNTS=account:"+azureKey)
-	if err := e.process.Start(); err != nil {
-		e.t.Error(err)
-		return
-	}
-	for range 3000 {
-		if c, err := net.Dial("tcp", e.address); err == nil {
-			_ = c.Close()
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	e.t.Error("the emulator does not answer")
-}
-
-func (e *emulator) stop() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	_ = e.process.Process.Kill()
-	_ = e.process.Wait()
+	cmd.Env = append(os.Environ(), "AZURITE_ACCOUNTS=account:"+azureKey)
+	return cmd
 }
 
 // bounce stops the emulator's process, and lets it go on after a while: it keeps its index in memory, and writes it now

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -49,24 +48,15 @@ type storeServer interface {
 }
 
 // gateway is a server of S3 in a process of its own, which can be killed.
-type gateway struct {
-	t       *testing.T
-	dir     string
-	address string
-
-	mu      sync.Mutex // guards what follows, and lets one start or kill it at a time
-	process *exec.Cmd
-}
+type gateway struct{ server }
 
 func newGateway(t *testing.T) *gateway {
 	t.Helper()
 	if *gatewayPath == "" {
 		t.Skip("needs a server of S3: make store-test builds one and says where")
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	g := &gateway{t: t, dir: t.TempDir(), address: l.Addr().String()}
-	require.NoError(t, l.Close())
+	g := &gateway{}
+	g.init(t, g.commandLine)
 	require.NoError(t, os.Mkdir(filepath.Join(g.dir, "pail"), 0o700))
 	for name, value := range g.environ() {
 		t.Setenv(name, value)
@@ -81,30 +71,11 @@ func (g *gateway) environ() map[string]string {
 		"AWS_EC2_METADATA_DISABLED": "true", "AWS_CONFIG_FILE": "/dev/null", "AWS_SHARED_CREDENTIALS_FILE": "/dev/null"}
 }
 
-func (g *gateway) start() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.process = exec.Command(*gatewayPath, "--port", g.address, "posix", g.dir)
-	g.process.Env = append(os.Environ(), "ROOT_ACCESS_KEY=key", "ROOT_SECRET_KEY=secretsecret")
-	if err := g.process.Start(); err != nil {
-		g.t.Error(err)
-		return
-	}
-	for range 500 {
-		if c, err := net.Dial("tcp", g.address); err == nil {
-			_ = c.Close()
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	g.t.Error("the server does not answer")
-}
-
-func (g *gateway) stop() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	_ = g.process.Process.Kill()
-	_ = g.process.Wait()
+// commandLine is the server's command line.
+func (g *gateway) commandLine() *exec.Cmd {
+	cmd := exec.Command(*gatewayPath, "--port", g.address, "posix", g.dir)
+	cmd.Env = append(os.Environ(), "ROOT_ACCESS_KEY=key", "ROOT_SECRET_KEY=secretsecret")
+	return cmd
 }
 
 // bounce kills the server, and starts it again after a while.

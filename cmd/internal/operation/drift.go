@@ -161,7 +161,7 @@ func Drift(ctx context.Context, a *console.Console, o *Options) error {
 	if n := len(loaded.Snapshot.Pending); n > 0 {
 		return console.WithCode(console.CodePending,
 			"%s of an earlier run is pending, so that drift cannot be told; run `yamlhost refresh` first",
-			console.Count(n, "operation"))
+			diag.Count(n, "operation"))
 	}
 	c := &driftCollector{}
 	p.display.listen = c.event

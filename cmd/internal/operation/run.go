@@ -234,7 +234,7 @@ func (p *Pipeline) saveCreates(w *wantedCreates) error {
 		return console.ExplainSecret(err, p.Stack.Ref.Stack)
 	}
 	fmt.Fprintf(p.Console.Streams.Err, "%s: what would be created; fill in %s for %s, then `yamlhost import --file %s`.\n",
-		name, console.Count(waiting, "ID"), ImportPlaceholder, name)
+		name, diag.Count(waiting, "ID"), ImportPlaceholder, name)
 	return nil
 }
 

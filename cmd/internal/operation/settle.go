@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/value/urn"
@@ -154,7 +155,7 @@ func (w *pendingWork) settleRefresh(ctx context.Context, base *state.Snapshot) (
 	if len(open) > 0 && !s.skipPendingCreates {
 		fmt.Fprintf(w.out,
 			"warning: what became of %s is not known; use --import-pending-creates for those that happened, "+
-				"--clear-pending-creates to forget them\n", console.Count(len(open), "interrupted creation"))
+				"--clear-pending-creates to forget them\n", diag.Count(len(open), "interrupted creation"))
 	}
 	if len(decided) == 0 {
 		return base, nil

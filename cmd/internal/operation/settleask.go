@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/value"
@@ -58,7 +59,7 @@ func (w *pendingWork) unsettledAfter() error {
 func (w *pendingWork) advice(ops []state.Operation) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "it is not known what became of %s: the run was cut off before the provider answered",
-		console.Count(len(ops), "creation"))
+		diag.Count(len(ops), "creation"))
 	for _, op := range ops {
 		fmt.Fprintf(&b, "\n  * %s%s", op.Resource.URN, w.recordedAs(op.Resource))
 	}
@@ -73,7 +74,7 @@ func (w *pendingWork) advice(ops []state.Operation) string {
 func (w *pendingWork) askAll(ops []state.Operation, op Operation) error {
 	out := w.out
 	if len(ops) > 1 {
-		fmt.Fprintf(out, "It is not known what became of %s:\n", console.Count(len(ops), "creation"))
+		fmt.Fprintf(out, "It is not known what became of %s:\n", diag.Count(len(ops), "creation"))
 		for _, op := range ops {
 			fmt.Fprintf(out, "  * %s%s\n", op.Resource.URN, w.recordedAs(op.Resource))
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/value/urn"
@@ -40,7 +41,7 @@ func DamageOf(r *backend.Recovery) (texts []string) {
 	if r.Mended > 0 {
 		texts = append(texts,
 			fmt.Sprintf("the journal of an earlier %s had %s, put right now; check the disk and the memory of the machine",
-				orWord(r.Header.Command, "run"), console.Count(r.Mended, "flipped bit")))
+				orWord(r.Header.Command, "run"), diag.Count(r.Mended, "flipped bit")))
 	}
 	for _, g := range r.Gaps {
 		texts = append(texts,
@@ -80,7 +81,7 @@ func warnOfRecovery(a *console.Console, r *backend.Recovery, settled bool) {
 				"applied\n", r.Header.Command)
 	case settled && r.Entries > 0:
 		fmt.Fprintf(out, "warning: an earlier %s was cut off; its %s were recovered from the journal\n", r.Header.Command,
-			console.Count(r.Entries, "journal record"))
+			diag.Count(r.Entries, "journal record"))
 	}
 	for _, text := range DamageOf(r) {
 		fmt.Fprintf(out, "warning: %s\n", text)

@@ -27,7 +27,7 @@ func WriteSVG(w io.Writer, p *check.Program) error {
 		}
 	}
 	s.picture.Title = p.Name
-	s.picture.Subtitle = count(resources, "resource") + ", " + count(len(p.Outputs), "output")
+	s.picture.Subtitle = diag.Count(resources, "resource") + ", " + diag.Count(len(p.Outputs), "output")
 	s.body(p, "", "", nil)
 	return drawing.Write(w, &s.picture)
 }
@@ -236,11 +236,4 @@ func place(r diag.Range) string {
 		return ""
 	}
 	return fmt.Sprintf(" (%s:%d)", r.Source.Name(), r.StartPosition().Line)
-}
-
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

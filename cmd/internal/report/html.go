@@ -108,7 +108,7 @@ func pageResources(r *Record, lines int) (data, types template.JS, err error) {
 			Depth: item.Depth, Outcome: pageOutcome(item), Took: view.Seconds(item.Took), Heading: item.Component}
 		for k, line := range item.Changes {
 			if k == lines {
-				p.Changes = append(p.Changes, "… and "+view.Count(len(item.Changes)-k, "line")+" more")
+				p.Changes = append(p.Changes, "… and "+diag.Count(len(item.Changes)-k, "line")+" more")
 				break
 			}
 			p.Changes = append(p.Changes, cut(line, pageLine))

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/view"
+	"github.com/yamlhost/yamlhost/cmd/internal/view/viewtest"
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 	"github.com/yamlhost/yamlhost/runtime/provider"
@@ -22,22 +23,22 @@ import (
 func TestStepsAsJSON(t *testing.T) {
 	t.Parallel()
 	pet := func(inputs, outputs value.Value) *state.Resource {
-		return &state.Resource{URN: petURN, Type: petURN.Type(), Inputs: inputs, Outputs: outputs}
+		return &state.Resource{URN: viewtest.PetURN, Type: viewtest.PetURN.Type(), Inputs: inputs, Outputs: outputs}
 	}
 	one := func(v value.Value) value.Value { return value.EmptyMap().With("a", v) }
 	const (
 		signature = `"4dabf18193072939515e22adb298388d"`
-		named     = `"type":"random:index/randomPet:RandomPet","urn":"` + string(petURN) + `"`
+		named     = `"type":"random:index/randomPet:RandomPet","urn":"` + string(viewtest.PetURN) + `"`
 		nothing   = `{` + named + `,"id":"","parent":"","inputs":{},"outputs":{},"provider":""}`
 	)
 	plain := pet(value.EmptyMap(), value.EmptyMap())
-	full := &state.Resource{URN: petURN, Type: petURN.Type(), Custom: true, Delete: true, ID: "i", Parent: stackURN,
+	full := &state.Resource{URN: viewtest.PetURN, Type: viewtest.PetURN.Type(), Custom: true, Delete: true, ID: "i", Parent: viewtest.StackURN,
 		Protect: true, Taint: true,
 		External: true, RetainOnDelete: true, Provider: "ref", InitErrors: []string{"e"}, HideDiffs: []string{"h"}}
 	created := pet(one(value.Int(1)), one(value.Int(2)))
 	created.ID = "i"
 	step := func(op engine.Op, before, after *state.Resource) *engine.Step {
-		return &engine.Step{Op: op, URN: petURN, Type: petURN.Type(), Old: before, New: after}
+		return &engine.Step{Op: op, URN: viewtest.PetURN, Type: viewtest.PetURN.Type(), Old: before, New: after}
 	}
 	started := func(s *engine.Step) engine.Event { return &engine.StepStarted{Step: s} }
 	finished := func(s *engine.Step) engine.Event { return &engine.StepFinished{Step: s, Op: s.Op} }
@@ -49,14 +50,14 @@ func TestStepsAsJSON(t *testing.T) {
 		want   []string
 		absent string
 	}{
-		{name: "E8.14 E8.15 a replacement", event: finished(&engine.Step{Op: engine.OpReplace, URN: petURN,
-			Type: petURN.Type(), Provider: "ref",
+		{name: "E8.14 E8.15 a replacement", event: finished(&engine.Step{Op: engine.OpReplace, URN: viewtest.PetURN,
+			Type: viewtest.PetURN.Type(), Provider: "ref",
 			Old: plain, New: plain, Keys: []string{"k"}, Diffs: []string{"d"}, Detailed: map[string]provider.PropertyDiff{
 				"a": {Kind: provider.DiffAdd}, "b": {Kind: provider.DiffAddReplace, InputDiff: true},
 				"c": {Kind: provider.DiffDelete},
 				"d": {Kind: provider.DiffDeleteReplace}, "e": {Kind: provider.DiffUpdate},
 				"f": {Kind: provider.DiffUpdateReplace}}}),
-			want: []string{`{"resOutputsEvent":{"metadata":{"op":"replace","urn":"` + string(petURN) +
+			want: []string{`{"resOutputsEvent":{"metadata":{"op":"replace","urn":"` + string(viewtest.PetURN) +
 				`","type":"random:index/randomPet:RandomPet",` +
 				`"old":` + nothing + `,"new":` + nothing + `,"keys":["k"],"diffs":["d"],"detailedDiff":{` +
 				`"a":{"diffKind":"add","inputDiff":false},"b":{"diffKind":"add-replace","inputDiff":true},` +
@@ -70,7 +71,7 @@ func TestStepsAsJSON(t *testing.T) {
 		{name: "E8.16 a deletion has nothing new", event: started(step(engine.OpDelete, plain, nil)),
 			want: []string{`,"new":null,`}},
 		{name: "E8.17 all of a state", event: started(step(engine.OpDelete, full, nil)),
-			want: []string{`"old":{` + named + `,"custom":true,"delete":true,"id":"i","parent":"` + string(stackURN) +
+			want: []string{`"old":{` + named + `,"custom":true,"delete":true,"id":"i","parent":"` + string(viewtest.StackURN) +
 				`","protect":true,"taint":true,` +
 				`"external":true,"retainOnDelete":true,"inputs":{},"outputs":{},"provider":"ref","initErrors":["e"],"hideDiffs":["h"]}`}},
 		{name: "E8.18 what is secret, not known, or long",
@@ -118,7 +119,7 @@ func TestDigestTells(t *testing.T) {
 	guarded := &state.Resource{URN: u, Type: "t:m:R", Protect: true, Inputs: value.EmptyMap(), Outputs: value.EmptyMap()}
 	free := guarded.Clone()
 	free.Protect = false
-	stack := &state.Resource{URN: stackURN, Type: urn.RootStackType}
+	stack := &state.Resource{URN: viewtest.StackURN, Type: urn.RootStackType}
 	end := func(op engine.Op, before, after *state.Resource) engine.Event {
 		return &engine.StepFinished{Op: op, Step: &engine.Step{Op: op, URN: after.URN, Type: after.Type, Old: before,
 			New: after, Diffs: []string{"d"}}}

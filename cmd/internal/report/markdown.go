@@ -131,7 +131,7 @@ func markdownFindings(b *strings.Builder, r *Record, f fold) {
 		}
 	}
 	if shown > f.findings {
-		fmt.Fprintf(b, "\n… and %s more.\n", view.Count(shown-f.findings, "finding"))
+		fmt.Fprintf(b, "\n… and %s more.\n", diag.Count(shown-f.findings, "finding"))
 	}
 }
 
@@ -167,7 +167,7 @@ func markdownTable(b *strings.Builder, r *Record, f fold) {
 		b.WriteString("\nFurther resources:\n\n")
 		for i, key := range order {
 			if i == 50 {
-				fmt.Fprintf(b, "- … and %s more\n", view.Count(len(order)-i, "type"))
+				fmt.Fprintf(b, "- … and %s more\n", diag.Count(len(order)-i, "type"))
 				break
 			}
 			fmt.Fprintf(b, "- %s %s\n", view.Figure(left[key]), escape(cut(key, 120)))
@@ -187,7 +187,7 @@ func markdownChanges(b *strings.Builder, r *Record, f fold) {
 		lines := make([]string, 0, len(item.Changes))
 		for k, line := range item.Changes {
 			if k == f.changes {
-				lines = append(lines, fmt.Sprintf("… and %s more", view.Count(len(item.Changes)-k, "line")))
+				lines = append(lines, fmt.Sprintf("… and %s more", diag.Count(len(item.Changes)-k, "line")))
 				break
 			}
 			lines = append(lines, diffLine(cut(line, f.sizeLimit)))
@@ -212,7 +212,7 @@ func markdownOutputs(b *strings.Builder, r *Record, f fold) {
 	b.WriteString("\n| | output | value |\n|---|---|---|\n")
 	for i, out := range r.Outputs {
 		if i == max(f.rows/4, 20) {
-			fmt.Fprintf(b, "\n… and %s more.\n", view.Count(len(r.Outputs)-i, "output"))
+			fmt.Fprintf(b, "\n… and %s more.\n", diag.Count(len(r.Outputs)-i, "output"))
 			return
 		}
 		text := out.After

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -48,36 +49,36 @@ func OriginOf(getenv func(string) string, dir string) Origin {
 		if id := getenv("GITHUB_RUN_ID"); id != "" {
 			o.add("ci.build.url", getenv("GITHUB_SERVER_URL")+"/"+getenv("GITHUB_REPOSITORY")+"/actions/runs/"+id)
 		}
-		head, branch = firstOf(head, getenv("GITHUB_SHA")), firstOf(branch, getenv("GITHUB_HEAD_REF"), getenv("GITHUB_REF"))
+		head, branch = cmp.Or(head, getenv("GITHUB_SHA")), cmp.Or(branch, getenv("GITHUB_HEAD_REF"), getenv("GITHUB_REF"))
 	case GitLab:
 		o.add("ci.system", "GitLab CI/CD")
 		o.add("ci.build.id", getenv("CI_PIPELINE_ID"))
 		o.add("ci.build.number", getenv("CI_PIPELINE_IID"))
 		o.add("ci.build.type", getenv("CI_PIPELINE_SOURCE"))
 		o.add("ci.build.url", getenv("CI_JOB_URL"))
-		head, branch = firstOf(head, getenv("CI_COMMIT_SHA")), firstOf(branch, getenv("CI_COMMIT_REF_NAME"))
+		head, branch = cmp.Or(head, getenv("CI_COMMIT_SHA")), cmp.Or(branch, getenv("CI_COMMIT_REF_NAME"))
 	case Azure:
 		o.add("ci.system", "Azure Pipelines")
 		o.add("ci.build.id", getenv("BUILD_BUILDID"))
 		o.add("ci.build.number", getenv("BUILD_BUILDNUMBER"))
 		o.add("ci.build.type", getenv("BUILD_REASON"))
-		head, branch = firstOf(head, getenv("BUILD_SOURCEVERSION")), firstOf(branch, getenv("BUILD_SOURCEBRANCHNAME"))
+		head, branch = cmp.Or(head, getenv("BUILD_SOURCEVERSION")), cmp.Or(branch, getenv("BUILD_SOURCEBRANCHNAME"))
 	case Buildkite:
 		o.add("ci.system", "Buildkite")
 		o.add("ci.build.id", getenv("BUILDKITE_BUILD_ID"))
 		o.add("ci.build.number", getenv("BUILDKITE_BUILD_NUMBER"))
 		o.add("ci.build.url", getenv("BUILDKITE_BUILD_URL"))
-		head, branch = firstOf(head, getenv("BUILDKITE_COMMIT")), firstOf(branch, getenv("BUILDKITE_BRANCH"))
+		head, branch = cmp.Or(head, getenv("BUILDKITE_COMMIT")), cmp.Or(branch, getenv("BUILDKITE_BRANCH"))
 	case TeamCity:
 		o.add("ci.system", "TeamCity")
 		o.add("ci.build.number", getenv("BUILD_NUMBER"))
-		head = firstOf(head, getenv("BUILD_VCS_NUMBER"))
+		head = cmp.Or(head, getenv("BUILD_VCS_NUMBER"))
 	default:
 		if url := getenv("JENKINS_URL"); url != "" {
 			o.add("ci.system", "Jenkins")
 			o.add("ci.build.number", getenv("BUILD_NUMBER"))
 			o.add("ci.build.url", getenv("BUILD_URL"))
-			head, branch = firstOf(head, getenv("GIT_COMMIT")), firstOf(branch, getenv("GIT_BRANCH"))
+			head, branch = cmp.Or(head, getenv("GIT_COMMIT")), cmp.Or(branch, getenv("GIT_BRANCH"))
 		}
 	}
 	o.add("git.head", head)
@@ -94,15 +95,6 @@ func OriginOf(getenv func(string) string, dir string) Origin {
 var remoteParts = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:[a-z+]+://)?(?:[^@/]*@)?([^:/]+)(?::\d+/|[:/])(.+)/([^/]+?)(?:\.git)?/?$`)
 })
-
-func firstOf(texts ...string) string {
-	for _, text := range texts {
-		if text != "" {
-			return text
-		}
-	}
-	return ""
-}
 
 // gitState reads the repository around a folder: the commit, the branch and the remote origin. What is not there is
 // empty.

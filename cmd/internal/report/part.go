@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/view"
+	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/value/mask"
 )
 
@@ -206,7 +207,7 @@ func markdownParts(b *strings.Builder, r *Record, f fold) {
 	b.WriteString("\n| | stack | | |\n|---|---|---|---|\n")
 	for i, part := range r.Parts {
 		if i == max(f.rows, 200) {
-			fmt.Fprintf(b, "| | and %s more | | |\n", view.Count(len(r.Parts)-i, "stack"))
+			fmt.Fprintf(b, "| | and %s more | | |\n", diag.Count(len(r.Parts)-i, "stack"))
 			break
 		}
 		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", part.mark(), code(part.name()), escape(part.Headline()),

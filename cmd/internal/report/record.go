@@ -164,7 +164,7 @@ func (r *Record) headline() string {
 		return "nothing to do"
 	}
 	errors, warnings := r.severities()
-	return view.Count(errors, "error") + ", " + view.Count(warnings, "warning")
+	return diag.Count(errors, "error") + ", " + diag.Count(warnings, "warning")
 }
 
 // severities counts errors and warnings.

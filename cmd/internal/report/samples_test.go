@@ -7,83 +7,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/view"
+	"github.com/yamlhost/yamlhost/cmd/internal/view/viewtest"
 	"github.com/yamlhost/yamlhost/diag"
-	"github.com/yamlhost/yamlhost/runtime/engine"
-	"github.com/yamlhost/yamlhost/runtime/provider"
-	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/value"
 	"github.com/yamlhost/yamlhost/value/mask"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
-
-const (
-	stackURN   = urn.URN("urn:pulumi:dev::p::pulumi:pulumi:Stack::p-dev")
-	petURN     = urn.URN("urn:pulumi:dev::p::random:index/randomPet:RandomPet::pet")
-	commandURN = urn.URN("urn:pulumi:dev::p::command:local:Command::cmd")
-)
-
-func resource(u urn.URN, inputs value.Value) *state.Resource {
-	return &state.Resource{URN: u, Type: u.Type(), Custom: u != stackURN, Parent: parentOf(u), Inputs: inputs,
-		Outputs: value.EmptyMap()}
-}
-
-func parentOf(u urn.URN) urn.URN {
-	if u == stackURN {
-		return ""
-	}
-	return stackURN
-}
-
-// events are an update with one of everything that a view has to show.
-func events() []engine.Event {
-	stack := &engine.Step{Op: engine.OpSame, URN: stackURN, Type: urn.RootStackType,
-		Old: resource(stackURN, value.EmptyMap()), New: resource(stackURN, value.EmptyMap())}
-	pet := &engine.Step{
-		Op: engine.OpReplace, URN: petURN, Type: petURN.Type(),
-		Old: resource(petURN, value.MapOf(value.Entry{Key: "length", Value: value.Int(2)},
-			value.Entry{Key: "old", Value: value.Bool(true)})),
-		New:      resource(petURN, value.MapOf(value.Entry{Key: "length", Value: value.Int(3)})),
-		Keys:     []string{"length"},
-		Detailed: map[string]provider.PropertyDiff{"length": {Kind: provider.DiffUpdateReplace}},
-	}
-	command := &engine.Step{
-		Op: engine.OpCreate, URN: commandURN, Type: commandURN.Type(),
-		New: resource(commandURN, value.MapOf(
-			value.Entry{Key: "create", Value: value.String("echo hunter2 <b>")},
-			value.Entry{Key: "environment", Value: value.MapOf(value.Entry{Key: "KEY",
-				Value: value.String("opensesame").Secret()})})),
-	}
-	after := resource(stackURN, value.EmptyMap())
-	after.Outputs = value.MapOf(
-		value.Entry{Key: "name", Value: value.String("new-name")},
-		value.Entry{Key: "token", Value: value.String("opensesame").Secret()})
-	before := resource(stackURN, value.EmptyMap())
-	before.Outputs = value.MapOf(value.Entry{Key: "name", Value: value.String("old-name")},
-		value.Entry{Key: "gone", Value: value.Int(1)})
-	return []engine.Event{
-		&engine.Prelude{Config: map[string]string{"p:key": "hunter2"}},
-		&engine.StepStarted{Step: stack},
-		&engine.StepFinished{Step: stack, Op: engine.OpSame},
-		&engine.StepStarted{Step: pet},
-		&engine.StepFinished{Step: pet, Op: engine.OpReplace, Duration: 1500 * time.Millisecond},
-		&engine.StepStarted{Step: command},
-		&engine.Message{URN: commandURN, Severity: diag.Info, Text: "on the way", Ephemeral: true},
-		&engine.Message{URN: commandURN, Severity: diag.Info, Text: "said hunter2\nand more"},
-		&engine.Message{URN: commandURN, Severity: diag.Error, Code: diag.OperationFailed,
-			Text:     "creating cmd failed: exit status 3\nhunter2 was wrong",
-			Position: "project:///Pulumi.yaml#4,3"},
-		&engine.StepFailed{Step: command, Duration: 20 * time.Millisecond},
-		&engine.Summary{Changes: map[engine.Op]int{engine.OpSame: 1, engine.OpReplace: 1}, Result: "failed",
-			Duration: 2 * time.Second,
-			Outputs:  after, OldOutputs: before, Skipped: []urn.URN{urn.New("dev", "p", "", "a:b:C", "later")}},
-		&engine.Finished{},
-	}
-}
 
 func golden(t *testing.T, name, got string) {
 	t.Helper()
@@ -101,14 +32,14 @@ func TestJSONLines(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer
 	v := NewLines(&b, view.Options{}, secrets("hunter2"))
-	for _, e := range events() {
+	for _, e := range viewtest.Events() {
 		v.Event(e)
 	}
 	out := b.String()
 	require.NotContains(t, out, "hunter2", "secret configuration is masked wherever it appears (L9.34)")
 	require.NotContains(t, out, "opensesame", "secret values are masked (F4.16)")
 	lines := strings.Split(strings.TrimSpace(out), "\n")
-	require.Len(t, lines, len(events()))
+	require.Len(t, lines, len(viewtest.Events()))
 	var keys []string
 	for i, line := range lines {
 		var event map[string]json.RawMessage
@@ -157,7 +88,7 @@ func sampleOptions() view.Options {
 func TestDigest(t *testing.T) { // E8.22, E8.23, E8.24: every member, in order
 	t.Parallel()
 	d := NewDigest(sampleOptions(), secrets("hunter2"))
-	for _, e := range events() {
+	for _, e := range viewtest.Events() {
 		d.Event(e)
 	}
 	var b bytes.Buffer

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/view"
+	"github.com/yamlhost/yamlhost/cmd/internal/view/viewtest"
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 	"github.com/yamlhost/yamlhost/value/mask"
@@ -62,11 +63,11 @@ func TestReportsFitTheirSchemas(t *testing.T) {
 		require.NoError(t, err)
 		return s.Validate(document)
 	}
-	odd := append(events()[:len(events())-2:len(events())-2], &engine.Message{Severity: diag.Error,
+	odd := append(viewtest.Events()[:len(viewtest.Events())-2:len(viewtest.Events())-2], &engine.Message{Severity: diag.Error,
 		Text: "no place \x1b[2J & <b> \x00"},
-		&engine.Message{Severity: diag.Warning, Text: "twice"}, &engine.Message{URN: petURN, Severity: diag.Warning,
+		&engine.Message{Severity: diag.Warning, Text: "twice"}, &engine.Message{URN: viewtest.PetURN, Severity: diag.Warning,
 			Text: "twice"})
-	cases := map[string][]engine.Event{"nothing": nil, "all": events(), "cut off": odd}
+	cases := map[string][]engine.Event{"nothing": nil, "all": viewtest.Events(), "cut off": odd}
 	t.Run("sarif", func(t *testing.T) {
 		t.Parallel()
 		file, err := os.Open("../../../diag/testdata/sarif-schema-2.1.0.json.gz")

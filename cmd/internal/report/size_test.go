@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/yamlhost/yamlhost/cmd/internal/view/viewtest"
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 	"github.com/yamlhost/yamlhost/value"
@@ -18,8 +19,8 @@ import (
 // many are the events of a run with n resources, of which every third is created, every third changed, and the last one
 // fails.
 func many(n int) []engine.Event {
-	stack := &engine.Step{Op: engine.OpSame, URN: stackURN, Type: urn.RootStackType,
-		Old: resource(stackURN, value.EmptyMap()), New: resource(stackURN, value.EmptyMap())}
+	stack := &engine.Step{Op: engine.OpSame, URN: viewtest.StackURN, Type: urn.RootStackType,
+		Old: viewtest.Resource(viewtest.StackURN, value.EmptyMap()), New: viewtest.Resource(viewtest.StackURN, value.EmptyMap())}
 	list := []engine.Event{&engine.Prelude{}, &engine.StepStarted{Step: stack},
 		&engine.StepFinished{Step: stack, Op: engine.OpSame}}
 	var before urn.URN
@@ -32,13 +33,13 @@ func many(n int) []engine.Event {
 				value.Entry{Key: "port", Value: value.Int(port)},
 				value.Entry{Key: "policy", Value: value.String(fmt.Sprintf(`{"Version":"2012-10-17","Port":%d}`, port))})
 		}
-		s := &engine.Step{Op: engine.OpSame, URN: u, Type: u.Type(), Old: resource(u, inputs(80)),
-			New: resource(u, inputs(80))}
+		s := &engine.Step{Op: engine.OpSame, URN: u, Type: u.Type(), Old: viewtest.Resource(u, inputs(80)),
+			New: viewtest.Resource(u, inputs(80))}
 		switch i % 3 {
 		case 0:
 			s.Op, s.Old = engine.OpCreate, nil
 		case 1:
-			s.Op, s.New = engine.OpUpdate, resource(u, inputs(8080))
+			s.Op, s.New = engine.OpUpdate, viewtest.Resource(u, inputs(8080))
 		}
 		if i%7 > 0 {
 			s.New.Dependencies = []urn.URN{before}
@@ -92,7 +93,7 @@ func TestReportsHoldHostileTexts(t *testing.T) {
 	hostile := "</script><img src=x onerror=alert(1)> | `tick` ``` @team ]]> &lt;"
 	u := urn.New("dev", "p", "", "a:b:C", hostile)
 	s := &engine.Step{Op: engine.OpCreate, URN: u, Type: u.Type(),
-		New: resource(u, value.MapOf(value.Entry{Key: hostile, Value: value.String(hostile + "\n```\n" + hostile)}))}
+		New: viewtest.Resource(u, value.MapOf(value.Entry{Key: hostile, Value: value.String(hostile + "\n```\n" + hostile)}))}
 	list := []engine.Event{&engine.Prelude{}, &engine.StepStarted{Step: s}, &engine.StepFinished{Step: s, Op: s.Op},
 		&engine.Message{Severity: diag.Error, Text: hostile + "\n" + hostile},
 		&engine.Summary{Changes: map[engine.Op]int{engine.OpCreate: 1}, Result: "failed"}, &engine.Finished{}}

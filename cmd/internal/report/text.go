@@ -42,7 +42,7 @@ func (t *text) finish(r *Record) error {
 	var err error
 	if r.Command == "check" {
 		faults, warnings := r.severities()
-		_, err = fmt.Fprintf(t.out, "%s, %s\n", view.Count(faults, "error"), view.Count(warnings, "warning"))
+		_, err = fmt.Fprintf(t.out, "%s, %s\n", diag.Count(faults, "error"), diag.Count(warnings, "warning"))
 	}
 	for _, remark := range r.Remarks {
 		if len(r.Parts) == 0 { // else each has told its own

@@ -2,10 +2,12 @@ package view
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
 
+	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/value"
@@ -74,7 +76,7 @@ func changeLines(s *engine.Step, p palette, m *mask.Masker, o Options) []string 
 		lines = append(lines, p.paint(dim, reason))
 	}
 	if left > 0 {
-		lines = append(lines, p.paint(dim, fmt.Sprintf("… and %s more; --diff shows all", Count(left, "change"))))
+		lines = append(lines, p.paint(dim, fmt.Sprintf("… and %s more; --diff shows all", diag.Count(left, "change"))))
 	}
 	return lines
 }
@@ -152,7 +154,7 @@ func forcesReplacement(s *engine.Step, path string) bool {
 	if d, ok := s.Detailed[path]; ok {
 		return d.Kind.Replaces()
 	}
-	return len(s.Detailed) == 0 && containsString(s.Keys, topLevel(path)) || detailedBelow(s.Detailed, path)
+	return len(s.Detailed) == 0 && slices.Contains(s.Keys, topLevel(path)) || detailedBelow(s.Detailed, path)
 }
 
 // transformOf is the file and line of the transform that has set a property; empty where none has.
@@ -178,15 +180,6 @@ func below(path, of string) bool {
 func detailedBelow(detailed map[string]provider.PropertyDiff, path string) bool {
 	for p, d := range detailed {
 		if d.Kind.Replaces() && (strings.HasPrefix(path, p) || strings.HasPrefix(p, path)) {
-			return true
-		}
-	}
-	return false
-}
-
-func containsString(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
 			return true
 		}
 	}
@@ -271,7 +264,7 @@ func showValue(v value.Value, showSecrets bool, m *mask.Masker) string {
 	text := m.Hide(valueText(v, showSecrets)) // before it is cut, which would leave the beginning of a secret
 	const limit = 100
 	if runes := []rune(text); len(runes) > limit {
-		return string(runes[:limit-1]) + fmt.Sprintf("… (%s)", Count(len(text), "byte"))
+		return string(runes[:limit-1]) + fmt.Sprintf("… (%s)", diag.Count(len(text), "byte"))
 	}
 	return text
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/internal/printable"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 	"github.com/yamlhost/yamlhost/value/mask"
@@ -139,7 +140,7 @@ func (v *live) lines(width, height int) []string {
 	rows, left := v.pick(room)
 	lines := v.render(rows, width)
 	if left > 0 {
-		lines = append(lines, v.fit(dim, fmt.Sprintf("     … and %s more", Count(left, "resource")), width))
+		lines = append(lines, v.fit(dim, fmt.Sprintf("     … and %s more", diag.Count(left, "resource")), width))
 	}
 	return append(lines, v.fit(dim, v.progress(), width))
 }

@@ -40,7 +40,7 @@ func (r report) problems(w io.Writer) {
 	if s.Result == "canceled" {
 		cause = "the interrupt"
 	}
-	fmt.Fprintf(w, "%s skipped because of %s: %s\n\n", Count(len(names), "resource"), cause, text)
+	fmt.Fprintf(w, "%s skipped because of %s: %s\n\n", diag.Count(len(names), "resource"), cause, text)
 }
 
 // grouped are the errors or the warnings, each once: those of one resource where its first one stands.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/internal/printable"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 	"github.com/yamlhost/yamlhost/value/mask"
@@ -51,7 +52,7 @@ func (v *rendering) final(width int) []string {
 	})
 	lines := v.render(rows, width)
 	if same > 0 {
-		lines = append(lines, v.fit(dim, fmt.Sprintf("     %s unchanged", Count(same, "resource")), width))
+		lines = append(lines, v.fit(dim, fmt.Sprintf("     %s unchanged", diag.Count(same, "resource")), width))
 	}
 	return lines
 }

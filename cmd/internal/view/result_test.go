@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/yamlhost/yamlhost/cmd/internal/view/viewtest"
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 	"github.com/yamlhost/yamlhost/value"
@@ -188,7 +189,7 @@ func TestCodeOfDynamicProviders(t *testing.T) {
 	const old, new = "sha256:0123456789abcdef", "sha256:fedcba9876543210"
 	bundle := func(body string) string { return "\"use strict\";\n// lib.ts\nvar lib = 1;\n// note.ts\n" + body }
 	s := made(engine.OpUpdate, "", urn.ProviderType("dynamic"), "note.ts", 1)
-	s.Old = resource(s.URN, source(old, bundle("one\ntwo\nkey = \"hunter2\"\n")))
+	s.Old = viewtest.Resource(s.URN, source(old, bundle("one\ntwo\nkey = \"hunter2\"\n")))
 	s.New.Inputs = source(new, bundle("one\n2\nkey = \"hunter2\"\n"))
 	m := masker([]string{"hunter2"})
 	require.Equal(t, []string{"~ code:", "    note.ts", "      one", "    - two", "    + 2", `      key = "[secret]"`,
@@ -204,10 +205,10 @@ func TestCodeOfDynamicProviders(t *testing.T) {
 		"~ code of its provider: [secret] (changed)":                 {value.String("a").Secret(), value.String("b").Secret()},
 		"~ code of its provider:|    - a|      b|    + c":            {value.String("a\nb\n"), value.String("b\nc\n")},
 	} {
-		r.Old, r.New.Inputs = resource(r.URN, marked(codes[0])), marked(codes[1])
+		r.Old, r.New.Inputs = viewtest.Resource(r.URN, marked(codes[0])), marked(codes[1])
 		require.Equal(t, strings.Split(want, "|"), changeLines(r, palette{}, m, Options{}))
 	}
-	r.Old = resource(r.URN, marked(value.String(new)))
+	r.Old = viewtest.Resource(r.URN, marked(value.String(new)))
 	r.New.Inputs = marked(value.String(new))
 	require.Empty(t, changeLines(r, palette{}, m, Options{}))
 }

@@ -79,14 +79,6 @@ func seconds(d time.Duration) string {
 	}
 }
 
-// Count is a count with its noun.
-func Count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
 // ShortType is a type token without what repeats itself: random:index/randomPet:RandomPet is random:RandomPet.
 func ShortType(token string) string {
 	parts := strings.Split(token, ":")

@@ -50,7 +50,7 @@ func opaque(text string) (summary string, ok bool) {
 	sum := sha256.Sum256([]byte(text))
 	digest := "sha256 " + hex.EncodeToString(sum[:4])
 	if block, _ := pem.Decode([]byte(text)); block != nil {
-		return fmt.Sprintf("(%s, %s, %s)", strings.ToLower(block.Type), Count(len(block.Bytes), "byte"), digest), true
+		return fmt.Sprintf("(%s, %s, %s)", strings.ToLower(block.Type), diag.Count(len(block.Bytes), "byte"), digest), true
 	}
 	if len(text) < 80 || strings.ContainsAny(text, " \t:.") {
 		return "", false
@@ -59,7 +59,7 @@ func opaque(text string) (summary string, ok bool) {
 	if err != nil {
 		return "", false
 	}
-	return fmt.Sprintf("(base64, %s, %s)", Count(len(data), "byte"), digest), true
+	return fmt.Sprintf("(base64, %s, %s)", diag.Count(len(data), "byte"), digest), true
 }
 
 // textChange shows how a text changes, in more lines than one where that reads better; nil where one line does.
@@ -78,8 +78,8 @@ func (c changeWriter) textChange(path, before, after string) []string {
 		return nil
 	}
 	if len(before)+len(after) > 2*mostText {
-		return []string{c.p.paint(yellow, "~ "+path+": ") + fmt.Sprintf("(text, %s)", Count(len(before), "byte")) +
-			c.p.paint(dim, " => ") + fmt.Sprintf("(text, %s)", Count(len(after), "byte"))}
+		return []string{c.p.paint(yellow, "~ "+path+": ") + fmt.Sprintf("(text, %s)", diag.Count(len(before), "byte")) +
+			c.p.paint(dim, " => ") + fmt.Sprintf("(text, %s)", diag.Count(len(after), "byte"))}
 	}
 	return append([]string{c.p.paint(yellow, "~ "+path+":")}, c.unified(before, after)...)
 }
@@ -110,7 +110,7 @@ func (c changeWriter) folded(lines []string) []string {
 	}
 	rest := len(lines) - foldedSize
 	return append(lines[:foldedSize:foldedSize], c.p.paint(dim, fmt.Sprintf("    … and %s more; --diff shows all",
-		Count(rest, "line"))))
+		diag.Count(rest, "line"))))
 }
 
 // unified is a diff by lines. Of a line that changes in part, the part is marked where there are colours.

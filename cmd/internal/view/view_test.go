@@ -7,82 +7,16 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/yamlhost/yamlhost/cmd/internal/view/viewtest"
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/engine"
-	"github.com/yamlhost/yamlhost/runtime/provider"
-	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/value"
 	"github.com/yamlhost/yamlhost/value/mask"
 	"github.com/yamlhost/yamlhost/value/urn"
 )
-
-const (
-	stackURN   = urn.URN("urn:pulumi:dev::p::pulumi:pulumi:Stack::p-dev")
-	petURN     = urn.URN("urn:pulumi:dev::p::random:index/randomPet:RandomPet::pet")
-	commandURN = urn.URN("urn:pulumi:dev::p::command:local:Command::cmd")
-)
-
-func resource(u urn.URN, inputs value.Value) *state.Resource {
-	return &state.Resource{URN: u, Type: u.Type(), Custom: u != stackURN, Parent: parentOf(u), Inputs: inputs,
-		Outputs: value.EmptyMap()}
-}
-
-func parentOf(u urn.URN) urn.URN {
-	if u == stackURN {
-		return ""
-	}
-	return stackURN
-}
-
-// events are an update with one of everything that a view has to show.
-func events() []engine.Event {
-	stack := &engine.Step{Op: engine.OpSame, URN: stackURN, Type: urn.RootStackType,
-		Old: resource(stackURN, value.EmptyMap()), New: resource(stackURN, value.EmptyMap())}
-	pet := &engine.Step{
-		Op: engine.OpReplace, URN: petURN, Type: petURN.Type(),
-		Old: resource(petURN, value.MapOf(value.Entry{Key: "length", Value: value.Int(2)},
-			value.Entry{Key: "old", Value: value.Bool(true)})),
-		New:      resource(petURN, value.MapOf(value.Entry{Key: "length", Value: value.Int(3)})),
-		Keys:     []string{"length"},
-		Detailed: map[string]provider.PropertyDiff{"length": {Kind: provider.DiffUpdateReplace}},
-	}
-	command := &engine.Step{
-		Op: engine.OpCreate, URN: commandURN, Type: commandURN.Type(),
-		New: resource(commandURN, value.MapOf(
-			value.Entry{Key: "create", Value: value.String("echo hunter2 <b>")},
-			value.Entry{Key: "environment", Value: value.MapOf(value.Entry{Key: "KEY",
-				Value: value.String("opensesame").Secret()})})),
-	}
-	after := resource(stackURN, value.EmptyMap())
-	after.Outputs = value.MapOf(
-		value.Entry{Key: "name", Value: value.String("new-name")},
-		value.Entry{Key: "token", Value: value.String("opensesame").Secret()})
-	before := resource(stackURN, value.EmptyMap())
-	before.Outputs = value.MapOf(value.Entry{Key: "name", Value: value.String("old-name")},
-		value.Entry{Key: "gone", Value: value.Int(1)})
-	return []engine.Event{
-		&engine.Prelude{Config: map[string]string{"p:key": "hunter2"}},
-		&engine.StepStarted{Step: stack},
-		&engine.StepFinished{Step: stack, Op: engine.OpSame},
-		&engine.StepStarted{Step: pet},
-		&engine.StepFinished{Step: pet, Op: engine.OpReplace, Duration: 1500 * time.Millisecond},
-		&engine.StepStarted{Step: command},
-		&engine.Message{URN: commandURN, Severity: diag.Info, Text: "on the way", Ephemeral: true},
-		&engine.Message{URN: commandURN, Severity: diag.Info, Text: "said hunter2\nand more"},
-		&engine.Message{URN: commandURN, Severity: diag.Error, Code: diag.OperationFailed,
-			Text:     "creating cmd failed: exit status 3\nhunter2 was wrong",
-			Position: "project:///Pulumi.yaml#4,3"},
-		&engine.StepFailed{Step: command, Duration: 20 * time.Millisecond},
-		&engine.Summary{Changes: map[engine.Op]int{engine.OpSame: 1, engine.OpReplace: 1}, Result: "failed",
-			Duration: 2 * time.Second,
-			Outputs:  after, OldOutputs: before, Skipped: []urn.URN{urn.New("dev", "p", "", "a:b:C", "later")}},
-		&engine.Finished{},
-	}
-}
 
 func show(t *testing.T, o Options) (stdout, stderr string) {
 	t.Helper()
@@ -94,7 +28,7 @@ func show(t *testing.T, o Options) (stdout, stderr string) {
 			[]byte("name: p\nruntime: yaml\nresources:\n  cmd:\n    type: command:local:Command\n"))
 	}
 	v := New(o)
-	for _, e := range events() {
+	for _, e := range viewtest.Events() {
 		v.Event(e)
 	}
 	v.Close()
@@ -209,10 +143,10 @@ func TestSecretsAreHiddenBeforeTextIsCut(t *testing.T) {
 	require.Equal(t, `"[secret]"`, showValue(value.String(secret), false, m))
 	var screen bytes.Buffer
 	v := newLive(Options{Out: io.Discard, Err: io.Discard, Width: 100, Height: 10}, m, &screen)
-	for _, e := range events()[:6] {
+	for _, e := range viewtest.Events()[:6] {
 		v.Event(e)
 	}
-	v.Event(&engine.Message{URN: commandURN, Severity: diag.Info, Text: "\x1b[2Jnow " + secret, Ephemeral: true})
+	v.Event(&engine.Message{URN: viewtest.CommandURN, Severity: diag.Info, Text: "\x1b[2Jnow " + secret, Ephemeral: true})
 	v.mu.Lock()
 	v.draw()
 	v.mu.Unlock()
@@ -232,8 +166,8 @@ func TestSameOutput(t *testing.T) {
 		before, after value.Value
 		same          bool
 	}{
-		"a version of a package":     {ref(petURN, ""), ref(petURN, "1.2.3"), true},
-		"another resource":           {ref(petURN, ""), ref(commandURN, ""), false},
+		"a version of a package":     {ref(viewtest.PetURN, ""), ref(viewtest.PetURN, "1.2.3"), true},
+		"another resource":           {ref(viewtest.PetURN, ""), ref(viewtest.CommandURN, ""), false},
 		"an asset that was not told": {value.EmptyMap(), asset, true},
 		"an archive that was not told": {in(value.EmptyMap()), in(value.NewArchive(&value.Archive{Path: "d", Hash: "abc"})),
 			true},
@@ -249,11 +183,11 @@ func TestSameOutput(t *testing.T) {
 // What a refresh did not find is told in one word, and stays told when it is created anew: in a log as two lines, on a
 // terminal behind the row. Nothing is said of what has not changed.
 func TestGoneIsTold(t *testing.T) {
-	old := resource(petURN, value.MapOf(value.Entry{Key: "length", Value: value.Int(2)}))
-	same := resource(commandURN, value.EmptyMap())
-	gone := &engine.Step{Op: engine.OpRefresh, URN: petURN, Type: petURN.Type(), Old: old}
-	kept := &engine.Step{Op: engine.OpRefresh, URN: commandURN, Type: commandURN.Type(), Old: same, New: same}
-	anew := &engine.Step{Op: engine.OpCreate, URN: petURN, Type: petURN.Type(), New: old}
+	old := viewtest.Resource(viewtest.PetURN, value.MapOf(value.Entry{Key: "length", Value: value.Int(2)}))
+	same := viewtest.Resource(viewtest.CommandURN, value.EmptyMap())
+	gone := &engine.Step{Op: engine.OpRefresh, URN: viewtest.PetURN, Type: viewtest.PetURN.Type(), Old: old}
+	kept := &engine.Step{Op: engine.OpRefresh, URN: viewtest.CommandURN, Type: viewtest.CommandURN.Type(), Old: same, New: same}
+	anew := &engine.Step{Op: engine.OpCreate, URN: viewtest.PetURN, Type: viewtest.PetURN.Type(), New: old}
 	for name, c := range map[string]struct {
 		interactive bool
 		want        string

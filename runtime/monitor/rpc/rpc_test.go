@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"reflect"
 	"testing"
 
@@ -19,6 +18,7 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 	"google.golang.org/protobuf/types/known/structpb"
 
+	"github.com/yamlhost/yamlhost/internal/transport"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/monitor/rpc"
 	"github.com/yamlhost/yamlhost/value"
@@ -606,19 +606,12 @@ func TestOtherEngines(t *testing.T) {
 
 func serveRaw(t *testing.T, e pulumirpc.ResourceMonitorServer) string {
 	t.Helper()
-	listener := listen(t)
-	server := grpc.NewServer()
-	pulumirpc.RegisterResourceMonitorServer(server, e)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_ = server.Serve(listener)
-	}()
-	t.Cleanup(func() {
-		server.Stop()
-		<-done
+	address, stop, err := transport.Serve("the monitor", func(s *grpc.Server) {
+		pulumirpc.RegisterResourceMonitorServer(s, e)
 	})
-	return listener.Addr().String()
+	require.NoError(t, err)
+	t.Cleanup(stop)
+	return address
 }
 
 func FuzzRegisterRequest(f *testing.F) {
@@ -658,11 +651,4 @@ func BenchmarkRegisterResource(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-}
-
-func listen(t *testing.T) net.Listener {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	return listener
 }

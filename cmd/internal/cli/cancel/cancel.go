@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 )
 
@@ -62,7 +63,7 @@ func Cancel(ctx context.Context, a *console.Console, o *cancelOptions) error {
 		return nil
 	}
 	fmt.Fprintf(a.Streams.Err, "The currently running update for '%s' has been canceled! (%s removed)\n", s.Ref.Stack,
-		console.Count(len(cancelled.Locks), "lock"))
+		diag.Count(len(cancelled.Locks), "lock"))
 	for _, l := range cancelled.Locks {
 		fmt.Fprintf(a.Streams.Err, "  %s\n", fateOf(l))
 	}

@@ -138,7 +138,7 @@ func Check(ctx context.Context, a *console.Console, o *checkOptions) error {
 		if len(shown) > 0 {
 			fmt.Fprintln(a.Streams.Out)
 		}
-		fmt.Fprintf(a.Streams.Out, "%s, %s\n", console.Count(errors, "error"), console.Count(warnings, "warning"))
+		fmt.Fprintf(a.Streams.Out, "%s, %s\n", diag.Count(errors, "error"), diag.Count(warnings, "warning"))
 	}
 	if errors > 0 {
 		return console.Reported(shown)

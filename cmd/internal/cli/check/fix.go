@@ -33,7 +33,7 @@ func fixTarget(a *console.Console, ds diag.Diagnostics, again func() (diag.Diagn
 		}
 	}
 	if total > 0 {
-		fmt.Fprintf(a.Streams.Err, "fixed %s\n", console.Count(total, "finding"))
+		fmt.Fprintf(a.Streams.Err, "fixed %s\n", diag.Count(total, "finding"))
 	}
 	return ds, nil
 }

@@ -321,6 +321,6 @@ func (s *search) save(a *console.Console, name string, entries []operation.Saved
 		return err
 	}
 	fmt.Fprintf(a.Streams.Err, "%s lists %s; look through it, then `yamlhost import --file %s`.\n", name,
-		console.Count(len(entries), "resource"), name)
+		diag.Count(len(entries), "resource"), name)
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
 	"github.com/yamlhost/yamlhost/cmd/internal/pipelines"
 	"github.com/yamlhost/yamlhost/cmd/internal/report"
+	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/workspace/projects"
 )
@@ -145,7 +146,7 @@ func runSeveral(ctx context.Context, a *console.Console, o *operation.Options, s
 		if err := fleet.Preview(ctx, a, look); err != nil {
 			return err
 		}
-		if err := a.Prompt().Confirm(fmt.Sprintf(k.question, console.Count(len(g.Members), "stack"))); err != nil {
+		if err := a.Prompt().Confirm(fmt.Sprintf(k.question, diag.Count(len(g.Members), "stack"))); err != nil {
 			return err
 		}
 		o.SkipPreview = true

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/contract"
+	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/embedded"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
 )
@@ -230,7 +231,7 @@ func lookBackend(ctx context.Context, a *console.Console) []finding {
 		return bad(err, "see that you may write there and that there is space left")
 	}
 	return []finding{{part: "backend", grade: fine, text: fmt.Sprintf("%s can be read and written; it has %s",
-		b.PublicURL(), console.Count(len(stacks), "stack"))},
+		b.PublicURL(), diag.Count(len(stacks), "stack"))},
 		clock(before, written, time.Now())}
 }
 

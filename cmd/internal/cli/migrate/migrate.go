@@ -82,7 +82,7 @@ func Migrate(ctx context.Context, a *console.Console, o *options) error {
 	}
 	if !v.survey.Ready {
 		return console.WithCode(console.CodeError, "not ready: %s in the way; nothing was changed",
-			console.Count(v.survey.obstacles(), "thing"))
+			diag.Count(v.survey.obstacles(), "thing"))
 	}
 	return nil
 }
@@ -173,7 +173,7 @@ func (v *visit) lookBackend(ctx context.Context) ([]backend.Ref, *backend.Backen
 		v.survey.add("backend", refused, way, "%s", err)
 		return nil, nil
 	}
-	v.survey.add("backend", same, "", "%s has %s of this project", b.PublicURL(), console.Count(len(stacks), "stack"))
+	v.survey.add("backend", same, "", "%s has %s of this project", b.PublicURL(), diag.Count(len(stacks), "stack"))
 	return stacks, b
 }
 
@@ -206,13 +206,13 @@ func (v *visit) lookProgram(ctx context.Context, stack string) {
 	case warnings > 0:
 		v.survey.add(part, differs, "`yamlhost check` shows them",
 			"the program is sound, with %s that the Pulumi CLI does not give",
-			console.Count(warnings, "warning"))
+			diag.Count(warnings, "warning"))
 	default:
 		v.survey.add(part, same, "", "the program is sound")
 	}
 	if only > 0 {
 		v.survey.add(part, differs, "`yamlhost check --portable` shows them",
-			"the way back is closed while the program uses what only yamlhost understands: %s", console.Count(only, "place"))
+			"the way back is closed while the program uses what only yamlhost understands: %s", diag.Count(only, "place"))
 	}
 }
 
@@ -257,14 +257,14 @@ func (v *visit) lookStack(ctx context.Context, b *backend.Backend, ref backend.R
 func (v *visit) lookState(part string, b *backend.Backend, ref backend.Ref, loaded *backend.Loaded) {
 	if faults := loaded.Snapshot.Faults(); len(faults) > 0 {
 		v.survey.add(part, refused, "`yamlhost state repair --stack "+ref.Stack+"` shows what can be done",
-			"the state breaks %s, the first: %s", console.Count(len(faults), "rule"), faults[0])
+			"the state breaks %s, the first: %s", diag.Count(len(faults), "rule"), faults[0])
 	} else {
-		v.survey.add(part, same, "", "the state is read as it is: %s", console.Count(len(loaded.Snapshot.Resources),
+		v.survey.add(part, same, "", "the state is read as it is: %s", diag.Count(len(loaded.Snapshot.Resources),
 			"resource"))
 	}
 	if n := len(loaded.Snapshot.Pending); n > 0 {
 		v.survey.add(part, differs, "`yamlhost up` and `yamlhost refresh` settle them; `yamlhost state verify` names them",
-			"an earlier run was cut off: nobody knows how %s ended", console.Count(n, "operation"))
+			"an earlier run was cut off: nobody knows how %s ended", diag.Count(n, "operation"))
 	}
 	locks, err := b.Locks(ref)
 	if err != nil {

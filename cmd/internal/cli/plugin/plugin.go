@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/contract"
+	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/embedded"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
 	"github.com/yamlhost/yamlhost/workspace/project"
@@ -304,7 +305,7 @@ func pluginRemove(_ context.Context, a *console.Console, o *pluginOptions) error
 			return console.WithCode(console.CodeUsage,
 				"--yes must be passed in to remove plugins when running in non-interactive mode")
 		}
-		if err := a.Prompt().Confirm(fmt.Sprintf("Remove %s?", console.Count(len(removed), "plugin"))); err != nil {
+		if err := a.Prompt().Confirm(fmt.Sprintf("Remove %s?", diag.Count(len(removed), "plugin"))); err != nil {
 			return err
 		}
 	}

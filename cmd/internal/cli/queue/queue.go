@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/contract"
+	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/queue"
 )
 
@@ -150,7 +151,7 @@ func cancelJobs(ctx context.Context, a *console.Console, o *queueOptions, name s
 		fmt.Fprintf(a.Streams.Err, "The schedule %s has ended\n", name)
 		return nil
 	}
-	fmt.Fprintf(a.Streams.Err, "Cancelled %s\n", console.Count(ended.Jobs, "job"))
+	fmt.Fprintf(a.Streams.Err, "Cancelled %s\n", diag.Count(ended.Jobs, "job"))
 	return nil
 }
 

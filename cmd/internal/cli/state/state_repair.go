@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
+	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/value/urn"
@@ -72,7 +73,7 @@ func stateVerify(ctx context.Context, a *console.Console, o *stateOptions) error
 			fmt.Fprintf(out, "a journal of an earlier %s does not fit the state; the next run puts it aside\n", r.Header.Command)
 		default:
 			fmt.Fprintf(out, "an earlier %s was cut off or is under way; %s in its journal\n", r.Header.Command,
-				console.Count(r.Entries, "record"))
+				diag.Count(r.Entries, "record"))
 		}
 	}
 	for _, text := range operation.DamageOf(loaded.Recovered) {
@@ -97,9 +98,9 @@ func stateVerify(ctx context.Context, a *console.Console, o *stateOptions) error
 	}
 	if len(faults) > 0 {
 		return console.WithCode(console.CodeError, "the state breaks %s; `yamlhost state repair` shows what can be done",
-			console.Count(len(faults), "rule"))
+			diag.Count(len(faults), "rule"))
 	}
-	fmt.Fprintf(out, "The state of %s is sound: %s.\n", s.Ref.Stack, console.Count(len(loaded.Snapshot.Resources),
+	fmt.Fprintf(out, "The state of %s is sound: %s.\n", s.Ref.Stack, diag.Count(len(loaded.Snapshot.Resources),
 		"resource"))
 	return nil
 }
@@ -156,7 +157,7 @@ func stateRepair(ctx context.Context, a *console.Console, o *stateOptions) (err 
 	base, taken := withTorn(session.Base(), torn)
 	next, done, left := base.Repaired()
 	if taken > 0 && len(done) == 0 {
-		done = []state.Repair{{What: console.Count(taken, "record") + " of what was set aside: back in the state"}}
+		done = []state.Repair{{What: diag.Count(taken, "record") + " of what was set aside: back in the state"}}
 	}
 	if len(torn) > 0 && taken == 0 && len(done) == 0 && len(left) == 0 {
 		return console.WithCode(console.CodeError,
@@ -180,13 +181,13 @@ func stateRepair(ctx context.Context, a *console.Console, o *stateOptions) (err 
 	if p := s.Backend.Previous(s.Ref); len(left) > 0 && p != nil {
 		fmt.Fprintf(a.Streams.Out,
 			"There is a sound copy of the state: %s, of %s, with %s; `yamlhost state repair --previous` puts it back.\n",
-			a.Short(p.Path), p.Written.Format(time.RFC3339), console.Count(p.Resources, "resource"))
+			a.Short(p.Path), p.Written.Format(time.RFC3339), diag.Count(p.Resources, "resource"))
 	}
 	if len(left) > 0 {
 		return console.WithCode(console.CodeError,
 			"%s cannot be put right without losing sight of something that may exist; nothing was changed.\n"+
 				"Decide about each: `yamlhost stack export`, edit, and `yamlhost stack import --force`",
-			console.Count(len(left), "fault"))
+			diag.Count(len(left), "fault"))
 	}
 	if !o.yes {
 		if !a.Interactive() {
@@ -260,10 +261,10 @@ func putBack(ctx context.Context, a *console.Console, s *console.Stack, o *state
 	p *backend.Previous) (aside string, err error) {
 	if p.Mended {
 		fmt.Fprintf(a.Streams.Out, "The checksum says which bit it is; with that put right nothing is missing: %s.\n",
-			console.Count(p.Resources, "resource"))
+			diag.Count(p.Resources, "resource"))
 	} else {
 		fmt.Fprintf(a.Streams.Out, "There is a sound copy of the state: %s, of %s, with %s.\n",
-			a.Short(p.Path), p.Written.Format(time.RFC3339), console.Count(p.Resources, "resource"))
+			a.Short(p.Path), p.Written.Format(time.RFC3339), diag.Count(p.Resources, "resource"))
 	}
 	if !o.yes {
 		if !a.Interactive() {
@@ -280,7 +281,7 @@ func putBack(ctx context.Context, a *console.Console, s *console.Stack, o *state
 // confirmSalvage shows what is missing of a damaged journal and asks whether to go on with the rest.
 func confirmSalvage(a *console.Console, half *backend.DamagedJournalError, o *stateOptions) error {
 	fmt.Fprintf(a.Streams.Out, "%s: %v\n", a.Short(half.Path), half.Damage)
-	fmt.Fprintf(a.Streams.Out, "%s can be read and used.\n", console.Count(half.Damage.Entries, "record"))
+	fmt.Fprintf(a.Streams.Out, "%s can be read and used.\n", diag.Count(half.Damage.Entries, "record"))
 	if o.yes {
 		return nil
 	}

@@ -144,7 +144,7 @@ func stateDelete(ctx context.Context, a *console.Console, o *stateEditOptions, a
 			return next, adviseDelete(err)
 		})
 	if err == nil {
-		fmt.Fprintf(a.Streams.Err, "%s taken out of the state\n", console.Count(len(removed), "resource"))
+		fmt.Fprintf(a.Streams.Err, "%s taken out of the state\n", diag.Count(len(removed), "resource"))
 	}
 	return err
 }
@@ -213,7 +213,7 @@ func stateMark(a *console.Console, what string, mark func(*state.Resource) *bool
 			})
 		})
 		if err == nil {
-			fmt.Fprintf(a.Streams.Err, "%s %s\n", console.Count(n, "resource"), what)
+			fmt.Fprintf(a.Streams.Err, "%s %s\n", diag.Count(n, "resource"), what)
 		}
 		return err
 	}
@@ -244,7 +244,7 @@ func stateMove(ctx context.Context, a *console.Console, o *stateEditOptions, arg
 		return console.WithCode(console.CodeBadUsage, "source and destination are the same stack")
 	}
 	if !o.yes && a.Interactive() {
-		if err := a.Prompt().Confirm(fmt.Sprintf("Move %s from %s to %s?", console.Count(len(urns), "resource"), from.Ref.Stack,
+		if err := a.Prompt().Confirm(fmt.Sprintf("Move %s from %s to %s?", diag.Count(len(urns), "resource"), from.Ref.Stack,
 			to.Ref.Stack)); err != nil {
 			return err
 		}
@@ -260,7 +260,7 @@ func stateMove(ctx context.Context, a *console.Console, o *stateEditOptions, arg
 	for _, text := range moved.Broken {
 		fmt.Fprintf(a.Streams.Err, "  warning: %s\n", text)
 	}
-	fmt.Fprintf(a.Streams.Err, "%s moved from %s to %s\n", console.Count(len(moved.Resources), "resource"), from.Ref.Stack,
+	fmt.Fprintf(a.Streams.Err, "%s moved from %s to %s\n", diag.Count(len(moved.Resources), "resource"), from.Ref.Stack,
 		to.Ref.Stack)
 	return nil
 }
