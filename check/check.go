@@ -139,6 +139,7 @@ type run struct {
 	entered      pieces[record]
 	refs         pieces[Ref]
 	extents      map[*ast.Access]diag.Range // of the expressions that lead on from an access
+	spare        sync.Pool                  // of *places
 	memory       *memory                    // of an earlier check; nil where there is none
 	previous     records                    // of that check
 }
@@ -153,6 +154,7 @@ func newRun(ctx context.Context, file *ast.File, opts Options) *run {
 		dynamic:    make(map[string]*Dynamic),
 		packages:   &packages{loaded: make(map[string]*loadedPackage), missing: make(map[*loadedPackage][]diag.Range)},
 		extents:    make(map[*ast.Access]diag.Range),
+		spare:      sync.Pool{New: func() any { return new(places) }},
 		memory:     recall(file, opts),
 	}
 	if r.memory != nil {

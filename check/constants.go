@@ -23,6 +23,7 @@ type constants struct {
 	unit      *ast.Unit // of the declaration; nil for one without expressions
 	record    *record   // of the unit
 	*outcome            // in the making
+	places    *places
 }
 
 // hasLost reports whether reading the text has lost something of a name.

@@ -278,8 +278,9 @@ func (c *fitter) fitList(e *ast.List, to schema.Type, at *place) bool {
 	case *schema.Array:
 		ok := true
 		for i, item := range e.Items {
-			inner := at.item(i)
-			ok = c.fit(item, to.Item, &inner) && (!to.Plain || c.inTime(item, to.Item, &inner)) && ok
+			inner := c.places.enter(at.item(i))
+			ok = c.fit(item, to.Item, inner) && (!to.Plain || c.inTime(item, to.Item, inner)) && ok
+			c.places.leave(inner)
 		}
 		return ok
 	case *schema.Token:

@@ -38,12 +38,13 @@ func (c *fitter) fitMap(e *ast.Map, to schema.Type, at *place) bool {
 	case *schema.Map:
 		ok := true
 		for _, entry := range e.Entries {
-			inner := at.inside("(computed)", entry.Key.Range())
+			inner := c.places.enter(at.inside("(computed)", entry.Key.Range()))
 			if key, literal := entry.Key.(*ast.String); literal {
 				inner.member = key.Value
 			}
 			inner.nullable = true // left out (L3.13)
-			ok = c.fit(entry.Value, to.Item, &inner) && (!to.Plain || c.inTime(entry.Value, to.Item, &inner)) && ok
+			ok = c.fit(entry.Value, to.Item, inner) && (!to.Plain || c.inTime(entry.Value, to.Item, inner)) && ok
+			c.places.leave(inner)
 		}
 		return ok
 	case *schema.Token:
@@ -145,7 +146,7 @@ func simple(e ast.Expr) bool {
 // fitObject checks the entries of a map literal against an object's members.
 func (c *fitter) fitObject(e *ast.Map, to *schema.Object, at *place) bool {
 	ok, computed := true, false
-	at.present = make(map[string]bool, len(e.Entries))
+	at.setMembers(len(e.Entries))
 	for _, entry := range e.Entries {
 		if key, literal := entry.Key.(*ast.String); literal {
 			at.present[key.Value] = true
@@ -176,19 +177,20 @@ func (c *fitter) fitMember(key ast.Literal, v ast.Expr, to *schema.Object, at *p
 		}
 		return true
 	}
-	inner := at.inside(p.Name, key.Range)
+	inner := c.places.enter(at.inside(p.Name, key.Range))
+	defer c.places.leave(inner)
 	c.warnDeprecated(p.Deprecation, inner.keyAt(key.Range), "property", p.Name)
 	want := p.Type
 	if at.optional {
 		want = schema.OptionalOf(want)
 	}
-	if !c.fit(v, want, &inner) {
+	if !c.fit(v, want, inner) {
 		return false
 	}
-	if p.Const != nil && !c.fitConst(v, p, &inner) {
+	if p.Const != nil && !c.fitConst(v, p, inner) {
 		return false
 	}
-	return !p.Plain || at.optional || c.inTime(v, p.Type, &inner)
+	return !p.Plain || at.optional || c.inTime(v, p.Type, inner)
 }
 
 // inTime checks a plain place (L8.18). Of a list or map that is written out, only itself has to be known: what stands

@@ -29,10 +29,35 @@ type place struct {
 	inUnion  bool
 	// meant are members that unknown ones may have been meant to be: that they are missing is said already.
 	meant map[string]bool
-	// present are the members that are set.
-	present map[string]bool
+	// present are the members that are set: kept, once setMembers has been called.
+	present, kept map[string]bool
 	// outputs are those of the resource whose inputs these are; nil for others.
 	outputs *schema.Object
+}
+
+// places are places that nobody uses now: every part of a literal has one while it is looked at.
+type places struct{ spare []*place }
+
+// enter returns a place that is as told. The caller gives it back with leave, behind its last use.
+func (s *places) enter(as place) *place {
+	p := new(place)
+	if last := len(s.spare) - 1; last >= 0 {
+		p, s.spare = s.spare[last], s.spare[:last]
+		as.kept = p.kept
+	}
+	*p = as
+	return p
+}
+
+func (s *places) leave(p *place) { s.spare = append(s.spare, p) }
+
+// setMembers makes present an empty set, with room for so many.
+func (p *place) setMembers(count int) {
+	if p.kept == nil {
+		p.kept = make(map[string]bool, count)
+	}
+	clear(p.kept)
+	p.present = p.kept
 }
 
 func (p *place) inside(member string, key diag.Range) place {

@@ -15,6 +15,7 @@ type judge struct{ typer }
 // judge makes the judge of the declaration whose expressions are those of a unit.
 func (b *body) judge(unit *ast.Unit) *judge {
 	j := &judge{typer{fitter: fitter{constants{body: b, unit: unit, record: b.records.of(unit), outcome: new(outcome),
+		places:   b.spare.Get().(*places),
 		findings: &findings{sink: new(diag.Diagnostics), asked: b.asked}}}}}
 	if unit != nil {
 		j.types, j.calls = make([]schema.Type, unit.Size), make([]*Call, len(unit.Calls))
@@ -74,14 +75,15 @@ func (c *judge) checkStackReference(n *Node) {
 
 func (c *judge) checkProperties(n *Node, s *schema.Resource) {
 	decl := n.Resource.Decl
-	at := &place{owner: schema.CollapseToken(s.Token), noun: "input", outputs: s.Outputs}
+	at := c.places.enter(place{owner: schema.CollapseToken(s.Token), noun: "input", outputs: s.Outputs})
+	defer c.places.leave(at)
 	if decl.PropertiesExpr != nil {
 		at.what = "properties of " + decl.Name.Value
 		c.fit(decl.PropertiesExpr, s.Inputs, at)
 		return
 	}
 	at.mean(decl.Misplaced...)
-	at.present = make(map[string]bool, len(decl.Properties))
+	at.setMembers(len(decl.Properties))
 	for _, p := range decl.Properties {
 		at.present[p.Name.Value] = true
 	}
@@ -111,7 +113,7 @@ func (c *judge) checkGet(n *Node) {
 		state = mergedState(s)
 	}
 	at := &place{owner: schema.CollapseToken(s.Token), noun: "output", optional: true}
-	at.present = make(map[string]bool, len(get.State))
+	at.setMembers(len(get.State))
 	for _, p := range get.State {
 		at.present[p.Name.Value] = true
 	}

@@ -279,6 +279,8 @@ func givenFor(n *Node) given {
 
 // seal closes what a judge has found out about a declaration. n is nil for what is no node.
 func (c *judge) seal(n *Node, t schema.Type, g given) *outcome {
+	c.spare.Put(c.places)
+	c.places = new(places)
 	v := c.outcome
 	v.typ, v.given, v.found = t, g, *c.sink
 	if c.record == nil {

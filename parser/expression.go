@@ -150,6 +150,7 @@ func (x *exprReader) mapOrCall(n *node, at diag.Range, live bool) ast.Expr {
 		}
 		m.Entries = append(m.Entries, ast.MapEntry{Key: key, Value: value})
 	}
+	x.release(entries)
 	return m
 }
 

@@ -23,6 +23,7 @@ type nodeReader struct {
 	*findings
 	repairs *repairs // of the text
 	aliases aliases
+	spare   [][]entry // lists that nobody uses
 }
 
 // newNodeReader makes a reader of a text, which reports to findings.
@@ -93,10 +94,28 @@ func (r *nodeReader) tally() bool {
 	return ok
 }
 
+// list is an empty list with room for so many entries.
+func (r *nodeReader) list(room int) []entry {
+	if last := len(r.spare) - 1; last >= 0 && cap(r.spare[last]) >= room {
+		list := r.spare[last]
+		r.spare = r.spare[:last]
+		return list
+	}
+	return make([]entry, 0, room)
+}
+
+// release gives back a list of entries, which nobody uses any more.
+func (r *nodeReader) release(list []entry) {
+	const most = 64 // a longer one is hardly needed again
+	if cap(list) <= most {
+		r.spare = append(r.spare, list[:0])
+	}
+}
+
 // entries are the entries of a map: merge keys expanded, keys as text, each name once. It reports keys that are no text
 // (L1.27) and those that come twice (L1.E).
 func (r *nodeReader) entries(n *node) []entry {
-	list := make([]entry, 0, len(n.content)/2)
+	list := r.list(len(n.content) / 2)
 	index := newNames(len(n.content) / 2)
 	merges := false
 	var firsts map[int]diag.Range // where those stand first that the list has from further below

@@ -336,6 +336,7 @@ func (x *exprReader) propertyList(n *node) []ast.Property {
 	for _, e := range entries {
 		list = append(list, ast.Property{Name: ast.Literal{Value: e.name, Range: e.at}, Value: x.expression(e)})
 	}
+	x.release(entries)
 	return list
 }
 
