@@ -87,5 +87,6 @@ func TestS3Conflict(t *testing.T) {
 		_, err := store.Put(t.Context(), "key", []byte("x"), c.condition)
 		require.Error(t, err)
 		require.Equal(t, c.changed, errors.Is(err, backend.ErrChanged), "%+v: %v", c, err)
+		require.NotErrorIs(t, err, backend.ErrRefused, "it is to be tried again")
 	}
 }

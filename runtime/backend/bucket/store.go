@@ -121,9 +121,11 @@ func (s *Store) explain(err error) error {
 	return sorted(s.native.status(err), text)
 }
 
-// sorted returns err as one that will not pass, if the status which the service answered says so, else as one that may.
+// sorted returns err as one that will not pass, if the status which the service answered says so, else as one that may:
+// a conflict is with another request, which comes to its end.
 func sorted(status int, text string) error {
-	if status >= 400 && status < 500 && status != http.StatusRequestTimeout && status != http.StatusTooManyRequests {
+	if status >= 400 && status < 500 && status != http.StatusRequestTimeout && status != http.StatusTooManyRequests &&
+		status != http.StatusConflict {
 		return fmt.Errorf("%w: %s", backend.ErrRefused, text)
 	}
 	return passing(text)
