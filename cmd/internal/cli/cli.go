@@ -93,12 +93,14 @@ func Run(ctx context.Context, args []string, s console.Streams, w console.World)
 	return code
 }
 
-// inside runs commands of this program in this process, without a terminal and without anybody to ask.
+// inside runs commands of this program in this process, without a terminal and without anybody to ask. They share the
+// connections to where state lives.
 func inside(a *console.Console) lspcmd.Inside {
+	stores := console.NewOpenStores()
 	return func(ctx context.Context, dir string, args ...string) (string, error) {
 		var out bytes.Buffer
 		w := a.World
-		w.Dir, w.Signals = dir, nil
+		w.Dir, w.Signals, w.Stores = dir, nil, stores
 		streams := console.Streams{In: strings.NewReader(""), Out: &out, Err: &out}
 		args = append([]string{"--non-interactive", "--color", "never"}, args...)
 		if code := Run(ctx, args, streams, w); code != console.CodeOK {
