@@ -19,6 +19,9 @@ import (
 // LockName is the name of the lock file, beside the project file.
 const LockName = "yamlhost.lock.json"
 
+// lockFormat is the version of the format that is written.
+const lockFormat = 1
+
 // LockFile says which plugins a project uses, exactly: for each its version, where it comes from, and the SHA-256 of
 // its archive for each platform that somebody has installed it on (F2.34). Keys has, by the names of plugins, the
 // public keys of minisign whose owners must have signed every archive that comes, new versions too.
@@ -49,8 +52,12 @@ func ReadLockFile(dir string) (*LockFile, error) {
 	if err := json.Unmarshal(text, &l); err != nil {
 		return nil, fmt.Errorf("the lock file %s is malformed; remove it to make a new one: %w", path, err)
 	}
-	if l.Version != 1 {
-		return nil, fmt.Errorf("the lock file %s is of version %d, and this program knows version 1", path, l.Version)
+	if l.Version > lockFormat {
+		return nil, fmt.Errorf("the lock file %s was written by a newer version of yamlhost: its format is %d, and this "+
+			"program knows %d; nothing was done", path, l.Version, lockFormat)
+	}
+	if l.Version < 1 {
+		return nil, fmt.Errorf("the lock file %s does not say the version of its format; remove it to make a new one", path)
 	}
 	return &l, nil
 }

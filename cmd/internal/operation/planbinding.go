@@ -22,12 +22,16 @@ import (
 // planBinding is what a plan is good for: one stack with one state, one program, and the plugins that the plan was made
 // with. A plan of the Pulumi CLI has none, and binds by its steps and inputs alone. Texts are SHA-256 in hexadecimal.
 type planBinding struct {
+	Format  int               `json:"format,omitempty"` // planFormat when it was written; none is the first
 	Project string            `json:"project"`
 	Stack   string            `json:"stack"`
 	Program map[string]string `json:"program"` // by file, relative to the project's folder
 	Plugins map[string]string `json:"plugins,omitempty"`
 	State   string            `json:"state"`
 }
+
+// planFormat is the version of what a binding says, and of what a plan means with it.
+const planFormat = 1
 
 // refusedPlan is an error with the exit code of a plan that is not carried out.
 func refusedPlan(format string, args ...any) error {
@@ -63,8 +67,8 @@ func (s *subject) binding(base *state.Snapshot, used *usedPlugins) (*planBinding
 	if err != nil {
 		return nil, err
 	}
-	return &planBinding{Project: s.project, Stack: s.stack, Program: s.program, Plugins: used.checksums(),
-		State: digest}, nil
+	return &planBinding{Format: planFormat, Project: s.project, Stack: s.stack, Program: s.program,
+		Plugins: used.checksums(), State: digest}, nil
 }
 
 func checksum(text []byte) string {

@@ -123,6 +123,10 @@ func readPlanFile(path, name string) (*planFile, error) {
 	if f.Manifest.Time.IsZero() && f.ResourcePlans == nil {
 		return nil, fmt.Errorf("%s is no plan: it has neither a manifest nor resources", name)
 	}
+	if b := f.Binding; b != nil && b.Format > planFormat {
+		return nil, refusedPlan("%s was written by a newer version of yamlhost: its format is %d, and this program knows %d",
+			name, b.Format, planFormat)
+	}
 	return &f, nil
 }
 
