@@ -31,13 +31,14 @@ func checksumText(sum uint32) []byte {
 	return fmt.Appendf(nil, "%s%08x%s", checksumBefore, sum, checksumAfter)
 }
 
-// withChecksum returns the text of a state file with its checksum.
+// withChecksum returns the text of a state file with its checksum. It may take over the bytes of text, whose end it
+// replaces then: a large state is not copied for a few bytes.
 func withChecksum(text []byte) []byte {
 	body, ok := bytes.CutSuffix(text, []byte("}"))
 	if !ok || len(bytes.TrimSpace(body)) <= 1 { // an object without members has no place for one more
 		return text
 	}
-	return append(body[:len(body):len(body)], checksumOf(body)...)
+	return append(body, checksumOf(body)...)
 }
 
 // FlippedError says that one bit of a state file has flipped since the file was written.

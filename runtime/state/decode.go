@@ -53,13 +53,9 @@ func Decode(data []byte, open Opener) (*Snapshot, error) {
 }
 
 // DecodeCheckpoint reads a state file of any version (F5.1, F5.2), in the manner of Decode. Versions or features that
-// are not known are a *VersionError.
+// are not known are a *VersionError. What is read shares data, which nobody may change any more.
 func DecodeCheckpoint(data []byte, open Opener) (*Checkpoint, error) {
-	c, err := decodeDocument(data, "checkpoint", open)
-	if err != nil {
-		return nil, err
-	}
-	return c, nil
+	return newDecoder(borrowed(data), open).document("checkpoint")
 }
 
 // Readable checks that DecodeCheckpoint can read a state file, by reading it in the same way with its secrets sealed
@@ -96,7 +92,7 @@ func skimmed(data []byte, read func(d *decoder)) error {
 	return err
 }
 
-// borrowed is a text without a copy of it, for a reader that keeps nothing. The caller does not change data meanwhile.
+// borrowed is a text without a copy of it. Nobody may change data while the text or a part of it is in use.
 func borrowed(data []byte) string { return unsafe.String(unsafe.SliceData(data), len(data)) }
 
 // DecodeExport reads what stack export prints and stack import takes (F5.17), in the manner of Decode.
