@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
@@ -134,7 +135,8 @@ func (p Plan) rootOf(b build) ([]byte, error) {
 		{"home/yamlhost/", 0o755, user},
 		{"tmp/", 0o1777, 0}, {"usr/", 0o755, 0}, {"usr/bin/", 0o755, 0}, {"usr/share/", 0o755, 0},
 		{"usr/share/doc/", 0o755, 0},
-		{"usr/share/doc/yamlhost/", 0o755, 0}, {"work/", 0o755, user},
+		{"usr/share/doc/yamlhost/", 0o755, 0}, {"usr/share/man/", 0o755, 0},
+		{"usr/share/man/man1/", 0o755, 0}, {"work/", 0o755, user},
 	} {
 		if err := put(d.name, d.mode, d.owner, nil); err != nil {
 			return nil, err
@@ -161,14 +163,19 @@ func (p Plan) rootOf(b build) ([]byte, error) {
 		}
 	}
 	for _, f := range b.extras {
-		if !slices.Contains([]string{"LICENSE", "THIRD_PARTY_NOTICES.txt"}, f.name) {
+		to := "usr/share/doc/yamlhost/" + f.name
+		page, isPage := strings.CutPrefix(f.name, "man/")
+		switch {
+		case isPage:
+			to = "usr/share/man/man1/" + page
+		case !slices.Contains([]string{"LICENSE", "THIRD_PARTY_NOTICES.txt"}, f.name):
 			continue
 		}
 		data, err := os.ReadFile(f.path)
 		if err != nil {
 			return nil, err
 		}
-		if err := put("usr/share/doc/yamlhost/"+f.name, 0o644, 0, data); err != nil {
+		if err := put(to, 0o644, 0, data); err != nil {
 			return nil, err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"embed"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/template"
 )
@@ -12,7 +13,7 @@ import (
 var texts embed.FS
 
 // manifests writes what package managers read: Homebrew's formula, Scoop's manifest and WinGet's three files, and the
-// installer of this version. Those of a system whose archives were not built are left out.
+// installer of this version. One that names an archive which was not built is left out.
 func (p Plan) manifests() error {
 	_, digests, err := p.sums()
 	if err != nil {
@@ -23,14 +24,22 @@ func (p Plan) manifests() error {
 		"URL": "https://github.com/yamlhost/yamlhost/releases/download/v" + p.Version,
 		"Sum": func(target string) string { return digests["yamlhost_"+p.Version+"_"+target] },
 	}
-	for _, m := range []struct{ from, to, needs string }{
-		{"homebrew.rb", "yamlhost.rb", "darwin_arm64.tar.gz"},
-		{"scoop.json", "yamlhost.json", "windows_amd64.zip"},
-		{"winget.yaml", "yamlhost.yamlhost.yaml", "windows_amd64.zip"},
-		{"winget.installer.yaml", "yamlhost.yamlhost.installer.yaml", "windows_amd64.zip"},
-		{"winget.locale.yaml", "yamlhost.yamlhost.locale.en-US.yaml", "windows_amd64.zip"},
+	built := func(targets ...string) bool {
+		return !slices.ContainsFunc(targets, func(t string) bool { return digests["yamlhost_"+p.Version+"_"+t] == "" })
+	}
+	windows := []string{"windows_amd64.zip", "windows_arm64.zip"}
+	unix := []string{"darwin_amd64.tar.gz", "darwin_arm64.tar.gz", "linux_amd64.tar.gz", "linux_arm64.tar.gz"}
+	for _, m := range []struct {
+		from, to string
+		names    []string // the archives whose checksums it has
+	}{
+		{"homebrew.rb", "yamlhost.rb", unix},
+		{"scoop.json", "yamlhost.json", windows},
+		{"winget.yaml", "yamlhost.yamlhost.yaml", windows},
+		{"winget.installer.yaml", "yamlhost.yamlhost.installer.yaml", windows},
+		{"winget.locale.yaml", "yamlhost.yamlhost.locale.en-US.yaml", windows},
 	} {
-		if digests["yamlhost_"+p.Version+"_"+m.needs] == "" {
+		if !built(m.names...) {
 			continue
 		}
 		t, err := template.New(m.from).Funcs(template.FuncMap{"upper": strings.ToUpper}).Option("missingkey=error").ParseFS(
