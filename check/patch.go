@@ -72,7 +72,7 @@ func newPatch(r *run, file *ast.File, opts Options) *patch {
 	opts.Previous = nil
 	r.packages = &packages{loaded: m.packages, order: m.order, missing: make(map[*loadedPackage][]diag.Range)}
 	p.body = r.body(file, opts)
-	p.declared, p.byKey, p.choices = was.declared, maps.Clone(was.byKey), was.choices
+	p.declared, p.byKey, p.choices = was.declared, maps.Clone(was.byKey), maps.Clone(was.choices)
 	p.named, p.all, p.uses = was.named, slices.Clone(was.all), slices.Clone(was.uses)
 	p.remembered = was
 	return p

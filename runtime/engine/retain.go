@@ -151,7 +151,7 @@ func (r *registrar) needsSkipped(s *record) error {
 		return nil
 	}
 	for _, u := range missing {
-		text := fmt.Sprintf("Resource '%s' depends on '%s' which was was not specified in --target list.", s.reg.URN, u)
+		text := fmt.Sprintf("Resource '%s' depends on '%s' which was not specified in --target list.", s.reg.URN, u)
 		if len(r.opts.Targets) == 0 {
 			text = fmt.Sprintf("Resource '%s' depends on '%s' which is excluded and does not exist yet.", s.reg.URN, u)
 		}

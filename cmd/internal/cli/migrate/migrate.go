@@ -16,6 +16,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/value"
 	"github.com/yamlhost/yamlhost/value/urn"
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
@@ -300,6 +301,7 @@ func (v *visit) lookPlugins(part string, s *state.Snapshot) {
 		if !urn.IsProviderType(r.Type) || !used[r.URN] {
 			continue
 		}
+		v.lookVersion(part, r)
 		pkg := engine.PackageOfProvider(r)
 		name := strings.TrimSpace(pkg.Name + " " + pkg.Version)
 		if asked[name] {
@@ -321,6 +323,20 @@ func (v *visit) lookPlugins(part string, s *state.Snapshot) {
 		v.survey.add(part, differs, "install a plugin to have it used instead",
 			"built-in providers stand for plugins: %s", strings.Join(slices.Sorted(maps.Keys(builtIn)), ", "))
 	}
+}
+
+// lookVersion tells of a provider of a package with parameters for which the Pulumi CLI has noted the version of the
+// plugin where that of the package belongs (E3.21). It does so for providers that a program declares.
+func (v *visit) lookVersion(part string, r *state.Resource) {
+	internal, _ := r.Inputs.Lookup("__internal")
+	noted, _ := r.Inputs.Lookup("version")
+	plugin, found := internal.Lookup("version")
+	name := r.URN.Name()
+	if !found || !internal.Has("parameterization") || !value.Equal(noted, plugin) || strings.HasPrefix(name, "default") {
+		return
+	}
+	v.survey.add(part, changes, "", "the state has the version of the plugin for that of the package at the provider %s; "+
+		"the first update puts it right, and replaces nothing", name)
 }
 
 // firstLine is what an error says first.
