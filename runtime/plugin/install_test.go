@@ -237,7 +237,7 @@ func TestLockFile(t *testing.T) {
 	require.Equal(t, "ant", back.Plugins[0].Name)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, LockName), []byte(`{"version":9}`), 0o600))
 	_, err = ReadLockFile(dir)
-	require.ErrorContains(t, err, "version 9")
+	require.ErrorContains(t, err, "format is 9")
 }
 
 // Of installations at the same moment one does the work, and the others find it done (F2.28).
