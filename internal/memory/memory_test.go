@@ -12,7 +12,8 @@ func TestLimit(t *testing.T) {
 	t.Parallel()
 	require.EqualValues(t, Enough, limit(0))
 	require.EqualValues(t, Enough, limit(100<<20))
-	require.EqualValues(t, 3<<30, limit(2<<30))
+	require.EqualValues(t, Enough, limit(Enough*2/3))
+	require.EqualValues(t, 6<<30-Enough, limit(2<<30), "a large heap may double before it is looked through")
 }
 
 // The function is called after each collection, not only after the first.
