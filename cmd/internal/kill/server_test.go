@@ -1,3 +1,5 @@
+//go:build linux && !lean
+
 package kill
 
 import (
