@@ -88,7 +88,7 @@ func (c *chain) mark(kind string) error { return c.put([]byte(kind + newUUID()))
 // done.
 func (c *chain) guard() error { return c.mark(markGuard) }
 
-// Write makes a piece of the journal a link.
+// Write stores a piece of the journal as the next link of the chain: an object of its own, which nobody writes over.
 func (c *chain) Write(p []byte) (int, error) {
 	if err := c.put(p); err != nil {
 		return 0, err
