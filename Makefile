@@ -170,7 +170,7 @@ editor-captures: editor-test playground-test
 # The language server's latencies and memory on generated programs, as a table; docs/editor.md has one.
 .PHONY: editor-bench
 editor-bench: build
-	$(GO) run ./bench/editor -binary bin/yamlhost
+	$(GO) run ./bench/editor -binary $(CURDIR)/bin/yamlhost
 
 # PROGRAMS edited programs of the archives: the tree before formatting equals the tree after, and a second time changes nothing.
 PROGRAMS ?= 100000
