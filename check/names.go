@@ -153,14 +153,14 @@ func (c *scope) lookup(name string) *Node {
 	return nil
 }
 
-// enlist gives a node the next place.
-func (c *scope) enlist(n *Node) {
+// addNode gives a node the next place.
+func (c *scope) addNode(n *Node) {
 	n.place = len(c.all)
 	c.all, c.uses = append(c.all, n), append(c.uses, 0)
 }
 
 func (c *scope) add(n *Node) {
-	c.enlist(n)
+	c.addNode(n)
 	if n.Name == pulumiName {
 		c.errorf(diag.DeclaredTwice, n.Range, "choose another name", "`%s` is the built-in variable and cannot be declared",
 			n.Name)
@@ -226,7 +226,7 @@ func (c *scope) resolve(root ast.Literal) Ref {
 		n := c.byKey[key]
 		if n == nil || n.Name != name {
 			n = &Node{Kind: ConfigNode, Name: name, Range: root.Range, Type: schema.Invalid, Config: &Config{Key: key}}
-			c.enlist(n)
+			c.addNode(n)
 			c.byKey[key] = n
 		}
 		return Ref{Kind: RefNode, Node: n}

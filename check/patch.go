@@ -12,7 +12,7 @@ import (
 
 // After most edits one declaration is another one, and nothing that others can see of it has changed. Then the program
 // is the one before with that declaration judged anew. All other nodes are shared with the program before, so that
-// edges and references in them may lead to the node that was replaced: whoever follows them asks the program for the
+// edges and references in them may lead to the node that was replaced: code that follows them asks the program for the
 // node in that place. Whatever is not surely of this kind is left to a whole check.
 
 // patch makes a program of the one before. It is used once, by one goroutine.
@@ -213,7 +213,7 @@ func providerCalls(unit *ast.Unit) (uses []use) {
 	return uses
 }
 
-// changeVariable replaces the variable at a place, which nothing may use: whoever does follows its value.
+// changeVariable replaces the variable at a place, which nothing may use: what uses it depends on its value.
 func (p *patch) changeVariable(place int, decl *ast.Variable) bool {
 	was := p.nodeAt(place, decl.Name.Value)
 	if was == nil || was.Variable == nil || decl.Unit == nil {

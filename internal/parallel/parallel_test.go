@@ -23,7 +23,7 @@ func TestEach(t *testing.T) {
 	}
 }
 
-// A panic reaches the caller, whoever's goroutine it was in, and says where it came from.
+// A panic reaches the caller, from any goroutine, and says where it came from.
 func TestEachPanics(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int64

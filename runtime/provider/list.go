@@ -6,7 +6,7 @@ import (
 	"github.com/yamlhost/yamlhost/value"
 )
 
-// Lister is a Configured provider that can tell what exists, whoever made it. Providers may leave it out.
+// Lister is a Configured provider that can tell what exists, also what others made. Providers may leave it out.
 type Lister interface {
 	// List returns one page of the resources of a type. Whether the provider can list that type at all shows in the error:
 	// an *Error whose Unimplemented is set.
