@@ -5,9 +5,6 @@ package queue
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
-	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -27,13 +24,14 @@ const (
 	slotLocks = 0x79736c6f
 )
 
-// hold takes the lock of a job that was begun at a time, and a slot of its environment; got is false when one of them
+// hold takes the lock of a job that was begun at a time, and a slot of its environment. It returns nil when one of them
 // is taken, or when the job was given to another worker before its lock was taken.
-func (q *Queue) hold(ctx context.Context, id int64, begun *time.Time, j Job) (a *alive, got bool, err error) {
+func (q *Queue) hold(ctx context.Context, id int64, begun *time.Time, j Job) (*alive, error) {
 	conn, err := pgx.ConnectConfig(ctx, q.pool.Config().ConnConfig.Copy())
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
+	got := false
 	try := func(query string, args ...any) {
 		if err == nil {
 			err = conn.QueryRow(ctx, query, args...).Scan(&got)
@@ -53,12 +51,12 @@ func (q *Queue) hold(ctx context.Context, id int64, begun *time.Time, j Job) (a 
 	}
 	if err != nil || !got {
 		_ = conn.Close(context.WithoutCancel(ctx)) // the server ends the session, and its locks, in any case
-		return nil, false, err
+		return nil, err
 	}
 	life, end := context.WithCancel(context.Background())
-	a = &alive{conn: conn, lost: make(chan struct{}), end: end, done: make(chan struct{})}
+	a := &alive{conn: conn, lost: make(chan struct{}), end: end, done: make(chan struct{})}
 	go a.watch(life)
-	return a, true, nil
+	return a, nil
 }
 
 // watch waits for the end of the session.
@@ -81,51 +79,4 @@ func (a *alive) release() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	_ = a.conn.Close(ctx) // the server ends the session in any case
-}
-
-// locks are those of jobs that a worker has carried out and that the database still has as running: River writes down
-// a little later how they ended. Without its lock such a job would look like one whose worker is gone.
-type locks struct {
-	mu   sync.Mutex
-	done map[int64]*alive // by job; guarded by mu
-}
-
-// over takes note of a job that was carried out.
-func (l *locks) over(id int64, a *alive) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if before := l.done[id]; before != nil {
-		before.release()
-	}
-	l.done[id] = a
-}
-
-// release gives the locks back of jobs that the database does not have as running any more.
-func (l *locks) release(ctx context.Context, q *Queue) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.done) == 0 {
-		return nil
-	}
-	rows, err := q.pool.Query(ctx, `SELECT id FROM unnest($1::bigint[]) AS id WHERE NOT EXISTS (
-		SELECT 1 FROM river_job j WHERE j.id = id.id AND j.state = 'running')`, slices.Collect(maps.Keys(l.done)))
-	if err != nil {
-		return err
-	}
-	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
-	for _, id := range ids {
-		l.done[id].release()
-		delete(l.done, id)
-	}
-	return err
-}
-
-// releaseAll gives all locks back.
-func (l *locks) releaseAll() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for id, a := range l.done {
-		a.release()
-		delete(l.done, id)
-	}
 }

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river/rivertype"
 	"github.com/stretchr/testify/require"
 
 	"github.com/yamlhost/yamlhost/runtime/backend/postgres/postgrestest"
@@ -152,6 +153,14 @@ func (p *place) follow(run string) map[string]*Entry {
 	return entries
 }
 
+// until waits for something to come true, for as long as the test may take.
+func (p *place) until(is func() bool) {
+	for !is() {
+		require.NoError(p.t, p.t.Context().Err())
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
 // exec runs a statement.
 func (p *place) exec(statement string, args ...any) {
 	_, err := p.pool.Exec(p.t.Context(), statement, args...)
@@ -171,6 +180,9 @@ func TestServer(t *testing.T) {
 	t.Run("retries", func(t *testing.T) { t.Parallel(); testRetried(t, newPlace(t)) })
 	t.Run("once", func(t *testing.T) { t.Parallel(); testOnce(t, newPlace(t)) })
 	t.Run("lost worker", func(t *testing.T) { t.Parallel(); testLostWorker(t, newPlace(t)) })
+	t.Run("late worker", func(t *testing.T) { t.Parallel(); testLateWorker(t, newPlace(t)) })
+	t.Run("slow worker", func(t *testing.T) { t.Parallel(); testSlowWorker(t, newPlace(t)) })
+	t.Run("cancelled and lost", func(t *testing.T) { t.Parallel(); testCancelledAndLost(t, newPlace(t)) })
 	t.Run("stopped worker", func(t *testing.T) { t.Parallel(); testStoppedWorker(t, newPlace(t)) })
 	t.Run("allow", func(t *testing.T) { t.Parallel(); testAllow(t, newPlace(t)) })
 	t.Run("git", func(t *testing.T) { t.Parallel(); testGit(t, newPlace(t)) })
@@ -212,7 +224,7 @@ func testOrder(t *testing.T, p *place) {
 	}
 	require.Equal(t, "a", order[0])
 	require.Equal(t, "d", order[3])
-	require.Eventually(t, p.archives.empty, time.Minute, 10*time.Millisecond)
+	p.until(p.archives.empty)
 }
 
 // What needs a job that failed is not begun, and what does not need it goes on.
@@ -395,11 +407,117 @@ func testLostWorker(t *testing.T, p *place) {
 	}})
 	p.submit("r", 2, nil, "a")
 	<-begun
-	p.exec(`SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND classid::bigint = $1`,
-		int64(jobLocks))
+	p.loseSessions()
 	e := p.follow("r")["a"]
 	require.Equal(t, Done, e.State)
 	require.Equal(t, 2, runs)
+}
+
+// loseSessions cuts the sessions that hold locks of jobs.
+func (p *place) loseSessions() {
+	p.exec(`SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND classid::bigint = $1`,
+		int64(jobLocks))
+}
+
+// A worker that lost its session, and ends its job when another worker has it, changes nothing: neither while the other
+// one is at work nor afterwards, however its own attempt ended.
+func testLateWorker(t *testing.T, p *place) {
+	for name, late := range map[string]Result{
+		"good": {Name: "late"}, "again": {Code: 19, Name: "late"}, "failed": {Code: 14, Name: "late"},
+		"pending": {Code: 10, Name: "late"},
+	} {
+		for _, when := range []string{"before", "after"} {
+			run := name + " " + when
+			begun, comeBack, second, goOn := make(chan struct{}), make(chan struct{}), make(chan struct{}), make(chan struct{})
+			endFirst := p.work(WorkerOptions{Name: "first " + run, Run: func(context.Context, Job, string,
+				<-chan struct{}) Result {
+				close(begun)
+				<-comeBack
+				return late
+			}})
+			ids := p.submit(run, 2, nil, "a")
+			<-begun
+			runs := 0
+			endSecond := p.work(WorkerOptions{Name: "second " + run, Grace: time.Millisecond, Run: func(context.Context, Job,
+				string, <-chan struct{}) Result {
+				runs++
+				close(second)
+				<-goOn
+				return Result{Name: "second"}
+			}})
+			p.loseSessions()
+			<-second
+			if when == "before" {
+				close(comeBack)
+				endFirst()
+				e, err := p.Show(t.Context(), ids[0])
+				require.NoError(t, err)
+				require.Equal(t, Running, e.State, run)
+				require.Nil(t, e.Result, run)
+			}
+			close(goOn)
+			p.follow(run)
+			if when == "after" {
+				close(comeBack)
+				endFirst()
+			}
+			endSecond()
+			e, err := p.Show(t.Context(), ids[0])
+			require.NoError(t, err)
+			require.Equal(t, Done, e.State, run)
+			require.Equal(t, "second", e.Result.Name, run)
+			require.Equal(t, 1, runs, run)
+		}
+	}
+}
+
+// A worker that has taken a job and is too slow to take its lock leaves it to the worker that has it by now.
+func testSlowWorker(t *testing.T, p *place) {
+	ids := p.submit("r", 2, nil, "a")
+	p.exec(`UPDATE river_job SET state = 'running', attempt = 1, attempted_at = now() - interval '1 hour' WHERE id = $1`, ids[0])
+	row := func() *rivertype.JobRow {
+		found, err := p.client.JobGet(t.Context(), ids[0])
+		require.NoError(t, err)
+		return found
+	}
+	slow := row()
+	begun, goOn := make(chan struct{}), make(chan struct{})
+	p.work(WorkerOptions{Run: func(context.Context, Job, string, <-chan struct{}) Result {
+		close(begun)
+		<-goOn
+		return Result{Name: "ok"}
+	}})
+	<-begun
+	before := row()
+	lock, err := p.hold(t.Context(), ids[0], slow.AttemptedAt, Job{})
+	require.NoError(t, err)
+	require.Nil(t, lock)
+	for _, o := range []outcome{again(nil, 0), again(nil, time.Second), failed(slow, nil, "x"), cancelled(nil, "x"),
+		{state: rivertype.JobStateCompleted}} {
+		owner, err := p.conclude(t.Context(), slow, o)
+		require.NoError(t, err)
+		require.False(t, owner)
+	}
+	require.Equal(t, before, row())
+	close(goOn)
+	require.Equal(t, Done, p.follow("r")["a"].State)
+}
+
+// A job that somebody has cancelled is not begun again when its worker is gone.
+func testCancelledAndLost(t *testing.T, p *place) {
+	ids := p.submit("r", 2, nil, "a", "b")
+	p.exec(`UPDATE river_job SET state = 'running', attempt = 1, attempted_at = now() - interval '1 hour' WHERE id = $1`, ids[0])
+	ended, err := p.Cancel(t.Context(), fmt.Sprint(ids[0]))
+	require.NoError(t, err)
+	require.Equal(t, Ended{Jobs: 1}, ended)
+	p.work(WorkerOptions{Run: func(_ context.Context, j Job, _ string, _ <-chan struct{}) Result {
+		return Result{Name: "ran " + j.Stack}
+	}})
+	entries := p.follow("r")
+	require.Equal(t, Cancelled, entries["a"].State)
+	require.Nil(t, entries["a"].Result)
+	require.False(t, entries["a"].Ended.IsZero())
+	require.Equal(t, Done, entries["b"].State)
 }
 
 // A worker that is told to end interrupts its jobs, which another one takes.
@@ -436,7 +554,7 @@ func testAllow(t *testing.T, p *place) {
 		Project: "p", Stack: "a", Path: ".", Source: Source{Archive: files.Digest}}}}, files)
 	require.ErrorContains(t, err, `p/a: a job cannot do "rm"`)
 	require.False(t, begun)
-	require.Eventually(t, p.archives.empty, time.Minute, 10*time.Millisecond, "an archive of jobs that were refused goes")
+	p.until(p.archives.empty) // an archive of jobs that were refused goes
 }
 
 // The files of a job may come from a commit of a repository.
@@ -477,10 +595,11 @@ func testDamage(t *testing.T, p *place) {
 	p.archives.mu.Unlock()
 	p.work(WorkerOptions{Run: well})
 	says := func(id int64, text string) {
-		require.Eventually(t, func() bool {
+		p.until(func() bool {
 			e, err := p.Show(t.Context(), id)
-			return err == nil && strings.Contains(strings.Join(e.Errors, "\n"), text)
-		}, time.Minute, 10*time.Millisecond, text)
+			require.NoError(t, err)
+			return strings.Contains(strings.Join(e.Errors, "\n"), text)
+		})
 	}
 	says(ids[0], "is damaged")
 	ids = p.submit("s", 2, func(_ int, j *Job) { j.Source.Archive = strings.Repeat("0", 64) }, "b")
@@ -502,7 +621,7 @@ func testSchedule(t *testing.T, p *place) {
 	require.ErrorContains(t, p.Schedule(t.Context(), "nightly", time.Second, s, files), "a minute at the earliest")
 	require.NoError(t, p.Schedule(t.Context(), "nightly", time.Hour, s, files))
 	runs := func(n int) {
-		require.Eventually(t, func() bool {
+		p.until(func() bool {
 			list, err := p.List(t.Context(), "", 100)
 			done := 0
 			for _, e := range list {
@@ -510,8 +629,9 @@ func testSchedule(t *testing.T, p *place) {
 					done++
 				}
 			}
-			return err == nil && done == n
-		}, time.Minute, 10*time.Millisecond)
+			require.NoError(t, err)
+			return done == n
+		})
 	}
 	runs(1)
 	p.exec(`UPDATE yamlhost_schedules SET next = now()`)
@@ -525,7 +645,7 @@ func testSchedule(t *testing.T, p *place) {
 	ended, err := p.Cancel(t.Context(), "nightly")
 	require.NoError(t, err)
 	require.Equal(t, Ended{Schedule: true}, ended)
-	require.Eventually(t, p.archives.empty, time.Minute, 10*time.Millisecond)
+	p.until(p.archives.empty)
 }
 
 // What nobody can reach is told without the password.

@@ -10,12 +10,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver"
 )
@@ -39,10 +38,10 @@ func (q *Queue) Work(ctx context.Context, o WorkerOptions) error {
 	if o.Grace == 0 {
 		o.Grace = 15 * time.Second
 	}
-	w := &worker{queue: q, options: o, locks: &locks{done: map[int64]*alive{}}}
+	w := &worker{queue: q, options: o, ended: make(chan struct{}, 1)}
 	workers := river.NewWorkers()
 	river.AddWorker(workers, &stackWorker{worker: w})
-	client, err := river.NewClient(q.driver, &river.Config{
+	client, err := river.NewClient(workerDriver{q.driver}, &river.Config{
 		ID: o.Name, Logger: silent, Workers: workers, JobTimeout: -1,
 		// The lock of a job says whether its worker lives; River's own clock is for the case that nobody looks at locks.
 		RescueStuckJobsAfter: 7 * 24 * time.Hour, CompletedJobRetentionPeriod: 7 * 24 * time.Hour,
@@ -57,16 +56,12 @@ func (q *Queue) Work(ctx context.Context, o WorkerOptions) error {
 	if err := client.Start(life); err != nil {
 		return fmt.Errorf("work on the queue: %w", err)
 	}
-	ended, unsubscribe := client.Subscribe(river.EventKindJobCompleted, river.EventKindJobFailed,
-		river.EventKindJobCancelled, river.EventKindJobSnoozed)
-	defer unsubscribe()
 	var chores sync.WaitGroup
-	chores.Go(func() { w.keepHouse(life, ended) })
+	chores.Go(func() { w.keepHouse(life) })
 	<-ctx.Done()
 	err = client.Stop(life) // waits for jobs under way
 	end()
 	chores.Wait()
-	w.locks.releaseAll()
 	return err
 }
 
@@ -74,8 +69,8 @@ func (q *Queue) Work(ctx context.Context, o WorkerOptions) error {
 type worker struct {
 	queue    *Queue
 	options  WorkerOptions
-	locks    *locks
 	stopping <-chan struct{} // closed when it is to end
+	ended    chan struct{}   // has a value after the end of a job; of capacity 1
 }
 
 func (w *worker) tell(format string, args ...any) {
@@ -90,30 +85,52 @@ type stackWorker struct {
 	*worker
 }
 
-// Work carries a job out. An error has it tried again, with backoff; a cancellation ends it.
+// Work carries a job out and records how it ended, before it gives the job's lock back. It returns nil in any case:
+// River writes nothing down for it (see workerDriver).
 func (w *stackWorker) Work(ctx context.Context, r *river.Job[Job]) error {
-	j := r.Args
+	if o, refused := w.refuse(r.Args); refused {
+		w.record(ctx, r.JobRow, o)
+		return nil
+	}
+	lock, err := w.queue.hold(ctx, r.ID, r.AttemptedAt, r.Args)
+	if err != nil {
+		w.tell("job %d waits: %v", r.ID, err)
+	}
+	if lock == nil { // no slot of its environment is free, or another worker has it
+		w.record(ctx, r.JobRow, again(nil, time.Second))
+		return nil
+	}
+	defer lock.release()
+	w.record(ctx, r.JobRow, w.attempt(ctx, r, lock))
+	return nil
+}
+
+// refuse returns the outcome of a job that the worker does not carry out.
+func (w *stackWorker) refuse(j Job) (o outcome, refused bool) {
 	if err := j.Check(); err != nil {
-		return river.JobCancel(err)
+		return cancelled(nil, err.Error()), true
 	}
 	if !Allows(w.options.Allow, j.Source) {
-		return river.JobCancel(fmt.Errorf("the worker %s does not allow %s", w.options.Name, j.Source))
+		return cancelled(nil, fmt.Sprintf("the worker %s does not allow %s", w.options.Name, j.Source)), true
 	}
-	alive, got, err := w.queue.hold(ctx, r.ID, r.AttemptedAt, j)
-	if err != nil {
-		return err
-	}
-	if !got { // no slot of its environment is free, or another worker has it after all
-		return river.JobSnooze(time.Second)
-	}
-	defer w.locks.over(r.ID, alive)
+	return o, false
+}
+
+// attempt carries out a job whose lock the worker holds.
+func (w *stackWorker) attempt(ctx context.Context, r *river.Job[Job], lock *alive) (o outcome) {
+	j := r.Args
+	defer func() {
+		if fault := recover(); fault != nil {
+			o = failed(r.JobRow, nil, fmt.Sprintf("a fault of the program: %v\n%s", fault, debug.Stack()))
+		}
+	}()
 	dir, err := os.MkdirTemp(w.options.Folder, "yamlhost-job-")
 	if err != nil {
-		return err
+		return failed(r.JobRow, nil, err.Error())
 	}
 	defer os.RemoveAll(dir)
 	if err := w.fetch(ctx, j.Source, dir); err != nil {
-		return err
+		return failed(r.JobRow, nil, err.Error())
 	}
 	interrupt := make(chan struct{})
 	over := make(chan struct{})
@@ -121,32 +138,21 @@ func (w *stackWorker) Work(ctx context.Context, r *river.Job[Job]) error {
 	watching.Go(func() {
 		select {
 		case <-ctx.Done(): // somebody cancels the job
-		case <-alive.lost: // it is another worker's now, or will be
+		case <-lock.lost: // it is another worker's now, or will be
 		case <-w.stopping:
 		case <-over:
 			return
 		}
 		close(interrupt)
 	})
+	endWatch := sync.OnceFunc(func() { close(over); watching.Wait() })
+	defer endWatch()
 	w.tell("%s of %s begins (job %d, attempt %d)", j.Command, j.Key(), r.ID, r.Attempt)
 	result := w.options.Run(context.WithoutCancel(ctx), j, filepath.Join(dir, filepath.FromSlash(j.Path)), interrupt)
-	close(over)
-	watching.Wait()
+	endWatch()
 	result.Worker = w.options.Name
 	w.tell("%s of %s ended: %s (job %d)", j.Command, j.Key(), result.Name, r.ID)
-	if err := river.RecordOutput(ctx, result); err != nil {
-		return err
-	}
-	stopped := ctx.Err() == nil && closed(interrupt)
-	switch {
-	case Well(result.Code):
-		return nil
-	case stopped && Retry(j.Command, result.Code): // this worker ends; another one goes on at once
-		return river.JobSnooze(0)
-	case Retry(j.Command, result.Code) && ctx.Err() == nil:
-		return fmt.Errorf("ended with %d (%s)", result.Code, result.Name)
-	}
-	return river.JobCancel(fmt.Errorf("ended with %d (%s), which is not tried again by itself", result.Code, result.Name))
+	return outcomeOf(r, &result, ctx.Err() != nil, closed(interrupt))
 }
 
 func closed(c <-chan struct{}) bool {
@@ -182,12 +188,11 @@ func (w *worker) fetch(ctx context.Context, s Source, dir string) error {
 
 // keepHouse lets jobs go on whose needs are completed, ends those whose needs have failed, and gives those of dead
 // workers to others. Every worker does so; the statements are the same no matter who comes first.
-func (w *worker) keepHouse(ctx context.Context, ended <-chan *river.Event) {
+func (w *worker) keepHouse(ctx context.Context) {
 	timer := time.NewTicker(time.Second)
 	defer timer.Stop()
 	for {
-		err := errors.Join(w.locks.release(ctx, w.queue), w.queue.release(ctx), w.queue.rescue(ctx, w.options.Grace),
-			w.queue.due(ctx))
+		err := errors.Join(w.queue.release(ctx), w.queue.rescue(ctx, w.options.Grace), w.queue.due(ctx))
 		if w.options.Archives != nil {
 			err = errors.Join(err, w.queue.tidy(ctx, w.options.Archives))
 		}
@@ -197,7 +202,7 @@ func (w *worker) keepHouse(ctx context.Context, ended <-chan *river.Event) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-ended:
+		case <-w.ended:
 		case <-timer.C:
 		}
 	}
@@ -225,41 +230,4 @@ func (q *Queue) release(ctx context.Context) error {
 func (q *Queue) callWorkers(ctx context.Context) error {
 	return q.driver.GetExecutor().NotifyMany(ctx, &riverdriver.NotifyManyParams{Topic: "river_insert",
 		Payload: []string{`{"queue": "` + river.QueueDefault + `"}`}})
-}
-
-// rescue gives jobs back whose workers are gone: they run, and nobody has their lock.
-func (q *Queue) rescue(ctx context.Context, grace time.Duration) error {
-	return q.pool.AcquireFunc(ctx, func(c *pgxpool.Conn) error {
-		rows, err := c.Query(ctx, `SELECT id FROM river_job WHERE kind = $1 AND state = 'running' AND
-			attempted_at < now() - $2::interval`, Job{}.Kind(), grace)
-		if err != nil {
-			return err
-		}
-		ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
-		if err != nil {
-			return err
-		}
-		for _, id := range ids {
-			if err := rescueOne(ctx, c, id, grace); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// rescueOne gives a job back, unless somebody has its lock. The attempt does not count.
-func rescueOne(ctx context.Context, c *pgxpool.Conn, id int64, grace time.Duration) error {
-	return pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error {
-		var free bool
-		err := tx.QueryRow(ctx, `SELECT pg_try_advisory_xact_lock($1, $2)`, jobLocks, int32(id)).Scan(&free)
-		if err != nil || !free {
-			return err
-		}
-		_, err = tx.Exec(ctx, `UPDATE river_job SET state = 'available', scheduled_at = now(),
-			attempt = GREATEST(attempt - 1, 0), errors = array_append(errors, jsonb_build_object('at', now(), 'attempt', attempt,
-				'error', 'its worker ' || COALESCE(attempted_by[array_length(attempted_by, 1)], '') || ' is gone', 'trace', ''))
-			WHERE id = $1 AND state = 'running' AND attempted_at < now() - $2::interval`, id, grace)
-		return err
-	})
 }

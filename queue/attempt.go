@@ -1,0 +1,225 @@
+//go:build !lean
+
+package queue
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivertype"
+)
+
+// outcome is how an attempt at a job ended.
+type outcome struct {
+	state  rivertype.JobState // completed, cancelled, or available for a job that is tried again
+	result *Result            // nil where no command was run
+	reason string             // is added to the job's errors; empty for none
+	after  time.Duration      // how long a job waits that is tried again
+	counts bool               // whether the attempt is one of those that a job has
+}
+
+func cancelled(r *Result, reason string) outcome {
+	return outcome{state: rivertype.JobStateCancelled, result: r, reason: reason}
+}
+
+// again is the outcome of an attempt that does not count.
+func again(r *Result, after time.Duration) outcome {
+	return outcome{state: rivertype.JobStateAvailable, result: r, after: after}
+}
+
+// failed is the outcome of an attempt that counts. The next one is made after River's time for it, which grows with the
+// number of failures.
+func failed(row *rivertype.JobRow, r *Result, reason string) outcome {
+	after := time.Until((&river.DefaultClientRetryPolicy{}).NextRetry(row))
+	return outcome{state: rivertype.JobStateAvailable, result: r, reason: reason, after: after, counts: true}
+}
+
+// outcomeOf returns what the result of a command means for its job. unwanted reports whether somebody has cancelled the
+// job, interrupted whether the command was interrupted, for that reason or because of the worker.
+func outcomeOf(j *river.Job[Job], r *Result, unwanted, interrupted bool) outcome {
+	switch text := fmt.Sprintf("ended with %d (%s)", r.Code, r.Name); {
+	case Well(r.Code):
+		return outcome{state: rivertype.JobStateCompleted, result: r}
+	case unwanted || !Retry(j.Args.Command, r.Code):
+		return cancelled(r, text+", which is not tried again by itself")
+	case interrupted: // this worker ends, or has lost the job; another one goes on at once
+		return again(r, 0)
+	default:
+		return failed(j.JobRow, r, text)
+	}
+}
+
+// record writes down how an attempt ended, for as long as it takes to reach the database. A worker that ends gives up
+// after some tries: the job goes to another one then.
+func (w *worker) record(ctx context.Context, row *rivertype.JobRow, o outcome) {
+	ctx = context.WithoutCancel(ctx)
+	wait, last := 100*time.Millisecond, 5
+	for {
+		owner, err := w.queue.conclude(ctx, row, o)
+		if err == nil {
+			if !owner && o.result != nil {
+				w.tell("job %d was given to another worker: its result is not recorded here", row.ID)
+			}
+			select {
+			case w.ended <- struct{}{}:
+			default: // the chores are called already
+			}
+			return
+		}
+		w.tell("how job %d ended cannot be recorded yet: %v", row.ID, err)
+		if closed(w.stopping) {
+			if last--; last == 0 {
+				return
+			}
+		}
+		time.Sleep(wait)
+		wait = min(2*wait, 5*time.Second)
+	}
+}
+
+// concludeTime is how long the database may take to record an outcome.
+const concludeTime = 30 * time.Second
+
+// conclude records how an attempt ended, unless the job is not that attempt's any more: a worker that lost its session
+// or was slow may come back when the job was given to another one. The beginning of the attempt names it. owner reports
+// whether the outcome was recorded.
+func (q *Queue) conclude(ctx context.Context, row *rivertype.JobRow, o outcome) (owner bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, concludeTime)
+	defer cancel()
+	err = pgx.BeginFunc(ctx, q.pool, func(tx pgx.Tx) error {
+		var wanted bool
+		err := tx.QueryRow(ctx, `SELECT NOT metadata ? 'cancel_attempted_at' FROM river_job WHERE id = $1 AND
+			state = 'running' AND attempted_at = $2 FOR UPDATE`, row.ID, row.AttemptedAt).Scan(&wanted)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		owner = true
+		return write(ctx, tx, row, o, o.next(row, wanted))
+	})
+	return owner && err == nil, err
+}
+
+// next is the state that a job goes to. wanted is false for one that somebody has cancelled.
+func (o *outcome) next(row *rivertype.JobRow, wanted bool) rivertype.JobState {
+	switch {
+	case o.state != rivertype.JobStateAvailable:
+		return o.state
+	case !wanted:
+		return rivertype.JobStateCancelled
+	case o.counts && row.Attempt >= row.MaxAttempts:
+		return rivertype.JobStateDiscarded
+	}
+	return o.state
+}
+
+// write changes the row of a job that the transaction has locked.
+func write(ctx context.Context, tx pgx.Tx, row *rivertype.JobRow, o outcome, state rivertype.JobState) error {
+	more := []byte("{}")
+	var fault []byte
+	var err error
+	if o.result != nil {
+		if more, err = json.Marshal(map[string]any{rivertype.MetadataKeyOutput: o.result}); err != nil {
+			return err
+		}
+	}
+	if o.reason != "" {
+		text := strings.ReplaceAll(strings.ToValidUTF8(o.reason, "\uFFFD"), "\x00", "")
+		fault, err = json.Marshal(rivertype.AttemptError{At: time.Now().UTC(), Attempt: row.Attempt, Error: text})
+		if err != nil {
+			return err
+		}
+	}
+	attempt := row.Attempt
+	if state == rivertype.JobStateAvailable && !o.counts {
+		attempt--
+	}
+	_, err = tx.Exec(ctx, `UPDATE river_job SET state = $2::text::river_job_state, attempt = $3,
+		metadata = metadata || $4::jsonb,
+		errors = CASE WHEN $5::jsonb IS NULL THEN errors ELSE array_append(errors, $5::jsonb) END,
+		finalized_at = CASE WHEN $2::text <> 'available' THEN now() END,
+		scheduled_at = CASE WHEN $2::text <> 'available' THEN scheduled_at ELSE now() + $6::interval END
+		WHERE id = $1`, row.ID, string(state), attempt, more, fault, max(0, o.after))
+	return err
+}
+
+// workerDriver is River's driver of a worker, without what River writes down at the end of a job: it goes by the job's
+// number alone, so that an attempt that is not the job's any more would end the one that is. Attempts record their ends
+// themselves (see conclude). What River cannot even give to a worker, it still records.
+type workerDriver struct{ *riverpgxv5.Driver }
+
+// GetExecutor returns River's executor, without ends of jobs that were carried out.
+func (d workerDriver) GetExecutor() riverdriver.Executor {
+	return workerExecutor{d.Driver.GetExecutor()}
+}
+
+type workerExecutor struct{ riverdriver.Executor }
+
+// JobSetStateIfRunningMany records the ends of jobs but for those whose attempt has done so: Work returns nil for them,
+// which River takes as completed.
+func (e workerExecutor) JobSetStateIfRunningMany(ctx context.Context,
+	params *riverdriver.JobSetStateIfRunningManyParams) ([]*rivertype.JobRow, error) {
+	rest := *params
+	rest.ID = make([]int64, len(params.ID)) // no job has the number 0
+	left := false
+	for i, id := range params.ID {
+		if params.State[i] != rivertype.JobStateCompleted {
+			rest.ID[i], left = id, true
+		}
+	}
+	if !left {
+		return nil, nil
+	}
+	return e.Executor.JobSetStateIfRunningMany(ctx, &rest)
+}
+
+// rescue gives jobs back whose workers are gone: they run, and nobody has their lock.
+func (q *Queue) rescue(ctx context.Context, grace time.Duration) error {
+	return q.pool.AcquireFunc(ctx, func(c *pgxpool.Conn) error {
+		rows, err := c.Query(ctx, `SELECT id FROM river_job WHERE kind = $1 AND state = 'running' AND
+			attempted_at < now() - $2::interval`, Job{}.Kind(), grace)
+		if err != nil {
+			return err
+		}
+		ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			if err := rescueOne(ctx, c, id, grace); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// rescueOne gives a job back, unless somebody has its lock. The attempt does not count. A job that somebody has
+// cancelled is over instead.
+func rescueOne(ctx context.Context, c *pgxpool.Conn, id int64, grace time.Duration) error {
+	return pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error {
+		var free bool
+		err := tx.QueryRow(ctx, `SELECT pg_try_advisory_xact_lock($1, $2)`, jobLocks, int32(id)).Scan(&free)
+		if err != nil || !free {
+			return err
+		}
+		_, err = tx.Exec(ctx, `UPDATE river_job SET scheduled_at = now(),
+			state = CASE WHEN metadata ? 'cancel_attempted_at' THEN 'cancelled' ELSE 'available' END::river_job_state,
+			finalized_at = CASE WHEN metadata ? 'cancel_attempted_at' THEN now() END,
+			attempt = GREATEST(attempt - 1, 0), errors = array_append(errors, jsonb_build_object('at', now(), 'attempt', attempt,
+				'error', 'its worker ' || COALESCE(attempted_by[array_length(attempted_by, 1)], '') || ' is gone', 'trace', ''))
+			WHERE id = $1 AND state = 'running' AND attempted_at < now() - $2::interval`, id, grace)
+		return err
+	})
+}
