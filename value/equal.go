@@ -1,22 +1,33 @@
 package value
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // Equal reports whether a and b have the same content and the same marks: unknown, secret and dependencies, deeply.
 // Numbers are compared as doubles, with NaN equal to itself and -0 equal to 0. Assets and archives with hashes are
 // compared by them alone (F1.26).
-func Equal(a, b Value) bool { return equal(a, b, true) }
+func Equal(a, b Value) bool { return equal(a, b, likeness{marks: true}) }
 
 // SameContent reports whether a and b have the same content, whatever their secrecy and dependencies. Two unknown
 // values are the same content only if both are unknown at the same place.
-func SameContent(a, b Value) bool { return equal(a, b, false) }
+func SameContent(a, b Value) bool { return equal(a, b, likeness{}) }
 
-// equal compares two values; withMarks says that secrecy and dependencies count.
-func equal(a, b Value, withMarks bool) bool {
+// Identical is Equal to the last bit: numbers are compared by their bits, and assets and archives by all that they say.
+func Identical(a, b Value) bool { return equal(a, b, likeness{marks: true, bits: true}) }
+
+// likeness says what counts besides content.
+type likeness struct {
+	marks bool // secrecy and dependencies
+	bits  bool // the bits of numbers, and what assets with hashes say besides
+}
+
+func equal(a, b Value, l likeness) bool {
 	if a.kind != b.kind || a.IsKnown() != b.IsKnown() {
 		return false
 	}
-	if withMarks && (a.IsSecret() != b.IsSecret() || !slices.Equal(a.Deps(), b.Deps())) {
+	if l.marks && (a.IsSecret() != b.IsSecret() || !slices.Equal(a.Deps(), b.Deps())) {
 		return false
 	}
 	if !a.IsKnown() {
@@ -30,32 +41,35 @@ func equal(a, b Value, withMarks bool) bool {
 		return x == y
 	case float64:
 		y, _ := b.AsNumber()
+		if l.bits {
+			return math.Float64bits(x) == math.Float64bits(y)
+		}
 		return x == y || x != x && y != y
 	case string:
 		y, _ := b.AsString()
 		return x == y
 	case []Value:
 		y, _ := b.AsList()
-		return slices.EqualFunc(x, y, func(p, q Value) bool { return equal(p, q, withMarks) })
+		return slices.EqualFunc(x, y, func(p, q Value) bool { return equal(p, q, l) })
 	case *fields:
 		y, ok := b.payload.(*fields)
 		return ok && slices.Equal(x.keys, y.keys) &&
-			slices.EqualFunc(x.values, y.values, func(p, q Value) bool { return equal(p, q, withMarks) })
+			slices.EqualFunc(x.values, y.values, func(p, q Value) bool { return equal(p, q, l) })
 	case *Asset:
 		y, ok := b.AsAsset()
-		if ok && x.Hash != "" && y.Hash != "" {
+		if ok && !l.bits && x.Hash != "" && y.Hash != "" {
 			return x.Hash == y.Hash
 		}
 		return ok && *x == *y
 	case *Archive:
 		y, ok := b.AsArchive()
-		if ok && x.Hash != "" && y.Hash != "" {
+		if ok && !l.bits && x.Hash != "" && y.Hash != "" {
 			return x.Hash == y.Hash
 		}
-		return ok && x.Path == y.Path && x.URI == y.URI && x.Hash == y.Hash && equal(x.Assets, y.Assets, withMarks)
+		return ok && x.Path == y.Path && x.URI == y.URI && x.Hash == y.Hash && equal(x.Assets, y.Assets, l)
 	case *ResourceRef:
 		y, ok := b.AsResource()
-		return ok && x.URN == y.URN && x.PackageVersion == y.PackageVersion && equal(x.ID, y.ID, withMarks)
+		return ok && x.URN == y.URN && x.PackageVersion == y.PackageVersion && equal(x.ID, y.ID, l)
 	}
 	return false
 }

@@ -82,6 +82,12 @@ func verifyChecksum(text []byte) (changed bool, err error) {
 	return true, nil
 }
 
+// intact reports whether a state file's text ends with its checksum: it is what was written, to the last byte.
+func intact(text []byte) bool {
+	n := len(text) - checksumLength
+	return n > 1 && bytes.Equal(text[n:], checksumOf(text[:n]))
+}
+
 // distance returns in how many bits two texts of one length differ.
 func distance(a, b []byte) (n int) {
 	for i := range a {

@@ -102,7 +102,7 @@ func (b stackHistory) sameCopy(folder, before, after string, content []byte) *co
 	if len(all) == 0 {
 		return nil
 	}
-	if data, err := b.disk.ReadFile(all[0].path); err != nil || !bytes.Equal(data, content) {
+	if same, err := disk.Holds(b.disk, all[0].path, content); err != nil || !same {
 		return nil
 	}
 	return &all[0]

@@ -51,6 +51,7 @@ type Session struct {
 	recovered *Recovery
 	moved     []urn.URN
 	altered   bool
+	unwritten bool // the state file is the one that base was read from
 
 	mu         sync.Mutex // guards what follows
 	checkpoint state.Checkpoint
@@ -124,7 +125,7 @@ func (s *Session) load() error {
 	}
 	s.altered = file.altered()
 	base := snapshotOf(c)
-	s.checkpoint, s.file, s.base, s.replayer = *c, file, base, journal.NewReplayer(base)
+	s.checkpoint, s.file, s.base, s.replayer, s.unwritten = *c, file, base, journal.NewReplayer(base), c.Snapshot != nil
 	if s.o.SkipIntegrity {
 		return nil
 	}

@@ -5,8 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
+	"time"
 
 	"github.com/yamlhost/yamlhost/runtime/backend/disk"
+	"github.com/yamlhost/yamlhost/runtime/secrets"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/value/urn"
 )
@@ -107,20 +110,33 @@ func (s *Session) Close() error {
 }
 
 // same reports whether the state file is what would be written, but for the time and the order of resources: those that
-// do not change come in the order in which they were registered, which differs from run to run. The caller holds the
-// session's mutex.
+// do not change come in the order in which they were registered, which differs from run to run. Nothing is encoded but
+// what surrounds the resources: a file with a checksum that fits was encoded as this one would be, so that it is enough
+// that what was read of it is what would be written. The caller holds the session's mutex.
 func (s *Session) same(snapshot *state.Snapshot) bool {
 	plain, err := unpack(s.file.raw)
-	if err != nil || s.base == nil || s.file.path != s.state.file(s.state.packing(s.file)) {
+	if err != nil || !s.unwritten || s.file.path != s.state.file(s.state.packing(s.file)) || !intact(plain) ||
+		len(s.base.Pending)+len(snapshot.Pending) > 0 {
 		return false
 	}
-	next := s.next(snapshot)
-	if next.Snapshot.Resources = inOrderOf(s.base.Resources, snapshot.Resources); next.Snapshot.Resources == nil {
+	ordered := inOrderOf(s.base.Resources, snapshot.Resources)
+	if ordered == nil && len(snapshot.Resources) > 0 || !slices.EqualFunc(s.base.Resources, ordered, state.Identical) {
 		return false
 	}
-	next.Snapshot.Manifest.Time = s.base.Manifest.Time
-	text, err := state.EncodeCheckpoint(&next, s.sealer)
-	return err == nil && bytes.Equal(withChecksum(text), plain)
+	around := func(c state.Checkpoint, sealer secrets.Manager) []byte {
+		empty := *c.Snapshot
+		empty.Resources, empty.Manifest.Time = nil, time.Time{}
+		c.Snapshot = &empty
+		text, err := state.EncodeCheckpoint(&c, sealer)
+		if err != nil {
+			return nil
+		}
+		return text
+	}
+	read := s.checkpoint
+	read.Snapshot = s.base
+	text := around(read, nil)
+	return text != nil && bytes.Equal(text, around(s.next(snapshot), s.sealer))
 }
 
 // inOrderOf returns resources in the order of others with the same names and IDs; nil if there are no such others for

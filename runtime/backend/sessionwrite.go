@@ -118,6 +118,7 @@ func (s *Session) replace(snapshot *state.Snapshot) error {
 	if s.log != nil {
 		w.size = s.log.Size()
 	}
+	s.unwritten = false
 	file, err := s.write(w)
 	if err == nil {
 		s.file = file

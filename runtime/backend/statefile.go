@@ -146,12 +146,12 @@ func (b stackState) read(path string) (stored, error) {
 // keepAsBackup makes a state file its .bak (F6.10), which the next state file leaves alone because it takes over the
 // name and not the file. It is not synced: it is a second chance, not a promise.
 func (b stackState) keepAsBackup(path string) error {
-	old, err := b.disk.ReadFile(path)
+	_, err := b.disk.ModTime(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err == nil {
-		err = disk.SameAs(b.disk, path, path+".bak", old)
+		err = disk.SameAs(b.disk, path, path+".bak", nil)
 	}
 	if err != nil {
 		return &FileError{Doing: "keep the previous state as", Path: path + ".bak", Err: err}

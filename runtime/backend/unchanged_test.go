@@ -1,8 +1,10 @@
 package backend
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,6 +13,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/backend/disk"
 	"github.com/yamlhost/yamlhost/runtime/backend/disk/disktest"
 	"github.com/yamlhost/yamlhost/runtime/journal"
+	"github.com/yamlhost/yamlhost/runtime/secrets"
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
@@ -134,3 +137,59 @@ func TestUnchangedAfterAnImport(t *testing.T) {
 	last := b.historyOf(testRef).copies("history", "dev-", ".checkpoint.json")[0]
 	require.Equal(t, read(t, path), read(t, last.path))
 }
+
+// What differs in the least is written, and what does not is left alone, although nobody encodes it to find out.
+func TestWhatIsUnchanged(t *testing.T) {
+	t.Parallel()
+	type snapshot = state.Snapshot
+	for what, test := range map[string]struct {
+		change func(*snapshot, *BeginOptions)
+		writes bool
+	}{
+		"nothing":   {func(*snapshot, *BeginOptions) {}, false},
+		"the order": {func(s *snapshot, _ *BeginOptions) { slices.Reverse(s.Resources) }, false},
+		"a place": {func(s *snapshot, _ *BeginOptions) {
+			s.Resources[0].SourcePosition = "project:///a#1"
+		}, true},
+		"a property":   {func(s *snapshot, _ *BeginOptions) { s.Resources[0].Outputs = s.Resources[0].Inputs }, true},
+		"fewer":        {func(s *snapshot, _ *BeginOptions) { s.Resources = s.Resources[1:] }, true},
+		"all are gone": {func(s *snapshot, _ *BeginOptions) { s.Resources = nil }, true},
+		"metadata":     {func(s *snapshot, _ *BeginOptions) { s.Metadata = []byte(`{"a":1}`) }, true},
+		"extensions":   {func(s *snapshot, _ *BeginOptions) { s.Extensions = []byte(`{"a":1}`) }, true},
+		"a pending step": {func(s *snapshot, _ *BeginOptions) {
+			s.Pending = []state.Operation{{Resource: resource(9), Kind: state.Creating}}
+		}, true},
+		"unknown members": {func(s *snapshot, _ *BeginOptions) {
+			s.Unknown = map[string]json.RawMessage{"a": []byte("1")}
+		}, true},
+		"how it is sealed": {func(_ *snapshot, o *BeginOptions) { o.Secrets = otherB64{} }, true},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			b, dir := newBackend(t)
+			require.NoError(t, b.Create(t.Context(), testRef, &state.SecretsProvider{Type: "b64"}))
+			require.NoError(t, other(b, 1))
+			require.NoError(t, other(b, 2))
+			path := filepath.Join(dir, "stacks/p/dev.json")
+			before := read(t, path)
+			begin := func(o BeginOptions) *Session {
+				s, err := b.Begin(t.Context(), testRef, o)
+				require.NoError(t, err)
+				return s
+			}
+			o := b64Options
+			test.change(&state.Snapshot{Resources: []*state.Resource{resource(1), resource(2)}}, &o)
+			s := begin(o)
+			final := *s.Base()
+			final.Resources = []*state.Resource{final.Resources[0].Clone(), final.Resources[1].Clone()}
+			test.change(&final, &o)
+			require.NoError(t, s.Commit(t.Context(), &final, nil))
+			require.Equal(t, test.writes, read(t, path) != before)
+		})
+	}
+}
+
+// otherB64 seals in the same way under another name.
+type otherB64 struct{ secrets.B64 }
+
+func (otherB64) Type() string { return "other" }

@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"bytes"
 	"crypto/rand"
 	"errors"
 	"io"
@@ -186,14 +187,19 @@ func WriteWhole(d Disk, path string, data []byte, sync bool) error {
 	return WriteThrough(d, Temporary(path), path, data, sync)
 }
 
-// SameAs makes path another name of a file that is never written to, whose content is data. Where files have one name
-// only, it writes a copy in the manner of WriteWhole without sync.
+// SameAs makes path another name of a file that is never written to, whose content is data; nil for content that is to
+// be read if it is needed. Where files have one name only, it writes a copy in the manner of WriteWhole without sync.
 func SameAs(d Disk, file, path string, data []byte) error {
 	if err := MkdirAll(d, filepath.Dir(path)); err != nil {
 		return err
 	}
 	tmp := Temporary(path)
 	if err := d.Link(file, tmp); err != nil {
+		if data == nil {
+			if data, err = d.ReadFile(file); err != nil {
+				return err
+			}
+		}
 		return WriteThrough(d, Temporary(path), path, data, false)
 	}
 	err := d.Rename(tmp, path)
@@ -202,6 +208,29 @@ func SameAs(d Disk, file, path string, data []byte) error {
 		err = errors.Join(err, removed)
 	}
 	return err
+}
+
+// Holds reports whether a file has a content. It reads the file piece by piece, and not at all when its size tells.
+func Holds(d Disk, path string, content []byte) (bool, error) {
+	f, err := d.Open(path)
+	if err != nil {
+		return false, err
+	}
+	size, err := f.Seek(0, io.SeekEnd)
+	if err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	same := err == nil && size == int64(len(content))
+	piece := make([]byte, min(len(content), 64<<10))
+	for same && len(content) > 0 {
+		piece = piece[:min(len(content), len(piece))]
+		if _, err = io.ReadFull(f, piece); err != nil {
+			break
+		}
+		same = bytes.Equal(piece, content[:len(piece)])
+		content = content[len(piece):]
+	}
+	return same && err == nil, errors.Join(err, f.Close())
 }
 
 // WriteThrough is WriteWhole by way of a Temporary file in another folder of the same file system; path's has to exist.

@@ -1,0 +1,35 @@
+package disk
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A file holds what it was written with, and nothing that differs in length or in one byte, wherever that is.
+func TestHolds(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "file")
+	content := bytes.Repeat([]byte("0123456789"), 20_000)
+	require.NoError(t, os.WriteFile(path, content, 0o600))
+	holds := func(content []byte) bool {
+		same, err := Holds(Real{}, path, content)
+		require.NoError(t, err)
+		return same
+	}
+	require.True(t, holds(content))
+	require.False(t, holds(content[1:]))
+	require.False(t, holds(append(bytes.Clone(content), '0')))
+	require.False(t, holds(nil))
+	for _, at := range []int{0, 1 << 16, len(content) - 1} {
+		other := bytes.Clone(content)
+		other[at]++
+		require.False(t, holds(other), at)
+	}
+	_, err := Holds(Real{}, path+"2", content)
+	require.ErrorIs(t, err, fs.ErrNotExist)
+}
