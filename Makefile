@@ -91,9 +91,6 @@ store-test: $(GATEWAY) $(AZURITE)
 	$(GO) test ./cmd/internal/kill -run TestStore -count 1 -v -timeout 30m -gateway $(CURDIR)/$(GATEWAY) -azurite $(CURDIR)/$(AZURITE)
 	cd test/plugins && YAMLHOST_LIFE_BINARIES=$(CURDIR)/bin/life YAMLHOST_GATEWAY=$(CURDIR)/$(GATEWAY) $(GO) test -timeout 30m ./life -run TestMovingOnABucket
 
-# State in PostgreSQL, on servers in temporary folders, on sockets there: what the store promises, and runs that are killed, raced and
-# paused while connections are cut and the server is restarted and crashes, DATABASE_KILLS of them; and the Pulumi CLI on the same table.
-DATABASE_KILLS ?= 30
 # Pipelines that `run --all --emit` writes: linted, and run on this machine.
 .PHONY: pipelines-test
 pipelines-test:
@@ -104,13 +101,24 @@ pipelines-test:
 workspace-figures:
 	$(GO) run ./bench/workspaces
 
+# State in PostgreSQL, on servers in temporary folders, on sockets there: what the store promises, and runs that are killed, raced and
+# paused while connections are cut and the server is restarted and crashes: DATABASE_KILLS kills and as many cuts that hit a run in the
+# middle of an operation; and the Pulumi CLI on the same table.
+DATABASE_KILLS ?= 30
+DATABASE_CUTS ?= $(DATABASE_KILLS)
 .PHONY: postgres-test
 postgres-test:
 	@test/tools/postgres find >/dev/null || { echo "no programs of a server of PostgreSQL are here: apt-get install postgresql"; exit 1; }
 	YAMLHOST_POSTGRES=$$(test/tools/postgres find) $(GO) test -count 1 -v -timeout 20m ./runtime/backend/postgres ./queue
 	YAMLHOST_POSTGRES=$$(test/tools/postgres find) $(GO) test -count 1 -timeout 20m ./cmd/internal/cli -run TestQueueScripts
-	YAMLHOST_POSTGRES=$$(test/tools/postgres find) $(GO) test ./cmd/internal/kill -run 'TestDatabase|TestQueueKill' -count 1 -v -timeout 0 -database-kills $(DATABASE_KILLS)
+	YAMLHOST_POSTGRES=$$(test/tools/postgres find) $(GO) test ./cmd/internal/kill -run 'TestDatabase|TestQueueKill' -count 1 -v -timeout 0 -database-kills $(DATABASE_KILLS) -database-cuts $(DATABASE_CUTS)
 	cd test/plugins && YAMLHOST_POSTGRES=$$(../tools/postgres find) YAMLHOST_LIFE_BINARIES=$(CURDIR)/bin/life $(GO) test -count 1 -timeout 30m ./life -run TestMovingOnInPostgreSQL
+
+# Workers of a queue that are killed at random for a while.
+QUEUE_TIME ?= 10m
+.PHONY: queue-kill-test
+queue-kill-test:
+	YAMLHOST_POSTGRES=$$(test/tools/postgres find) $(GO) test ./cmd/internal/kill -run TestQueueKill -count 1 -v -timeout 0 -queue-stacks 200 -queue-time $(QUEUE_TIME)
 
 kill-test-s3: KILLS = 200
 kill-test-s3: $(GATEWAY)

@@ -29,8 +29,9 @@ import (
 
 // cupboard is archives in memory.
 type cupboard struct {
-	mu   sync.Mutex
-	kept map[string][]byte // guarded by mu
+	mu    sync.Mutex
+	kept  map[string][]byte // guarded by mu
+	reads int               // guarded by mu
 }
 
 func (c *cupboard) PutArchive(digest string, content io.Reader) error {
@@ -44,6 +45,7 @@ func (c *cupboard) PutArchive(digest string, content io.Reader) error {
 func (c *cupboard) Archive(digest string) (io.Reader, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.reads++
 	if text, ok := c.kept[digest]; ok {
 		return bytes.NewReader(text), nil
 	}
@@ -184,6 +186,7 @@ func TestServer(t *testing.T) {
 	t.Run("slow worker", func(t *testing.T) { t.Parallel(); testSlowWorker(t, newPlace(t)) })
 	t.Run("cancelled and lost", func(t *testing.T) { t.Parallel(); testCancelledAndLost(t, newPlace(t)) })
 	t.Run("stopped worker", func(t *testing.T) { t.Parallel(); testStoppedWorker(t, newPlace(t)) })
+	t.Run("files", func(t *testing.T) { t.Parallel(); testFiles(t, newPlace(t)) })
 	t.Run("allow", func(t *testing.T) { t.Parallel(); testAllow(t, newPlace(t)) })
 	t.Run("git", func(t *testing.T) { t.Parallel(); testGit(t, newPlace(t)) })
 	t.Run("damage", func(t *testing.T) { t.Parallel(); testDamage(t, newPlace(t)) })
@@ -535,6 +538,31 @@ func testStoppedWorker(t *testing.T, p *place) {
 	e := p.follow("r")["a"]
 	require.Equal(t, Done, e.State)
 	require.Equal(t, "two", e.Result.Worker)
+}
+
+// A worker reads an archive for as many jobs as it has at a time, not for each, and no job sees what another one wrote.
+func testFiles(t *testing.T, p *place) {
+	var stacks []string
+	for i := range 20 {
+		stacks = append(stacks, fmt.Sprint("s", i))
+	}
+	p.submit("r", 2, nil, stacks...)
+	p.work(WorkerOptions{Jobs: 2, Run: func(_ context.Context, j Job, dir string, _ <-chan struct{}) Result {
+		entries, err := os.ReadDir(dir)
+		if err == nil && len(entries) == 1 {
+			err = os.WriteFile(filepath.Join(dir, "Pulumi."+j.Stack+".yaml"), nil, 0o600)
+		}
+		if err != nil || len(entries) != 1 {
+			return Result{Code: 1, Name: fmt.Sprint(entries, err)}
+		}
+		return Result{Name: "ok"}
+	}})
+	for stack, e := range p.follow("r") {
+		require.Equal(t, Done, e.State, "%s: %v", stack, e)
+	}
+	p.archives.mu.Lock()
+	defer p.archives.mu.Unlock()
+	require.LessOrEqual(t, p.archives.reads, 2)
 }
 
 // A worker refuses what it is not told to allow, and what is no job at all.

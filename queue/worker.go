@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime/debug"
@@ -34,11 +33,17 @@ type WorkerOptions struct {
 }
 
 // Work takes jobs until the context ends, and then waits for those that are under way, which it interrupts.
-func (q *Queue) Work(ctx context.Context, o WorkerOptions) error {
+func (q *Queue) Work(ctx context.Context, o WorkerOptions) (err error) {
 	if o.Grace == 0 {
 		o.Grace = 15 * time.Second
 	}
 	w := &worker{queue: q, options: o, ended: make(chan struct{}, 1)}
+	folder, release, err := ownFolder(o.Folder)
+	if err != nil {
+		return fmt.Errorf("make a folder for the files of jobs: %w", err)
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	w.copies = &copies{folder: folder, most: o.Jobs, fetch: w.fetch}
 	workers := river.NewWorkers()
 	river.AddWorker(workers, &stackWorker{worker: w})
 	client, err := river.NewClient(workerDriver{q.driver}, &river.Config{
@@ -70,7 +75,8 @@ type worker struct {
 	queue    *Queue
 	options  WorkerOptions
 	stopping <-chan struct{} // closed when it is to end
-	ended    chan struct{}   // has a value after the end of a job; of capacity 1
+	copies   *copies
+	ended    chan struct{} // has a value after the end of a job; of capacity 1
 }
 
 func (w *worker) tell(format string, args ...any) {
@@ -124,14 +130,11 @@ func (w *stackWorker) attempt(ctx context.Context, r *river.Job[Job], lock *aliv
 			o = failed(r.JobRow, nil, fmt.Sprintf("a fault of the program: %v\n%s", fault, debug.Stack()))
 		}
 	}()
-	dir, err := os.MkdirTemp(w.options.Folder, "yamlhost-job-")
+	files, err := w.copies.take(ctx, j.Source)
 	if err != nil {
 		return failed(r.JobRow, nil, err.Error())
 	}
-	defer os.RemoveAll(dir)
-	if err := w.fetch(ctx, j.Source, dir); err != nil {
-		return failed(r.JobRow, nil, err.Error())
-	}
+	defer w.copies.give(files)
 	interrupt := make(chan struct{})
 	over := make(chan struct{})
 	var watching sync.WaitGroup
@@ -148,7 +151,7 @@ func (w *stackWorker) attempt(ctx context.Context, r *river.Job[Job], lock *aliv
 	endWatch := sync.OnceFunc(func() { close(over); watching.Wait() })
 	defer endWatch()
 	w.tell("%s of %s begins (job %d, attempt %d)", j.Command, j.Key(), r.ID, r.Attempt)
-	result := w.options.Run(context.WithoutCancel(ctx), j, filepath.Join(dir, filepath.FromSlash(j.Path)), interrupt)
+	result := w.options.Run(context.WithoutCancel(ctx), j, filepath.Join(files.dir, filepath.FromSlash(j.Path)), interrupt)
 	endWatch()
 	result.Worker = w.options.Name
 	w.tell("%s of %s ended: %s (job %d)", j.Command, j.Key(), result.Name, r.ID)

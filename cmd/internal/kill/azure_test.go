@@ -131,7 +131,7 @@ func (e *emulator) unsettled(prefix string) (left []string) {
 }
 
 // TestStoreKillOnAzure is TestStoreKill on Azure's emulator.
-func TestStoreKillOnAzure(t *testing.T) { storeKill(t, newEmulator(t), *azureKills) } // D9
+func TestStoreKillOnAzure(t *testing.T) { storeKill(t, newEmulator(t), *azureKills, 0) } // D9
 
 func TestStoreRacesOnAzure(t *testing.T) { storeRaced(t, newEmulator(t), *azureRaces) } // F6.9
 

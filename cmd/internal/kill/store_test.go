@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -15,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -153,11 +155,20 @@ func (g *gateway) unsettled(prefix string) (left []string) {
 // TestStoreKill is TestKill on a store: runs are killed, machines are lost, and so is the server, in the middle of
 // runs.
 func TestStoreKill(t *testing.T) { // D9
-	storeKill(t, newGateway(t), *storeKills)
+	storeKill(t, newGateway(t), *storeKills, 0)
 }
 
-func storeKill(t *testing.T, g storeServer, kills int) {
+// cutter is a server that can cut connections and goes on.
+type cutter interface {
+	// cut cuts all connections, and reports whether one of them was of a run in the middle of an operation.
+	cut() bool
+}
+
+// storeKill kills so many runs. cuts is how many times connections of runs in the middle of an operation are cut, too, on
+// a server that is a cutter.
+func storeKill(t *testing.T, g storeServer, kills, cuts int) {
 	t.Helper()
+	began := time.Now()
 	o := &outcome{points: map[string]int{}}
 	first := newStoreBench(t, g, &outcome{points: map[string]int{}}, *seed*1000+500, 0)
 	points := first.moments(t)
@@ -167,22 +178,34 @@ func storeKill(t *testing.T, g storeServer, kills int) {
 	over := make(chan struct{})
 	var server sync.WaitGroup
 	bounces := 0
+	var tried, hit atomic.Int64 // cuts, and those in the middle of an operation
 	server.Go(func() {
 		for random := rand.New(rand.NewPCG(*seed, 4)); ; {
+			wait := time.Second + time.Duration(random.IntN(4000))*time.Millisecond
+			if cuts > 0 {
+				wait /= 4
+			}
 			select {
 			case <-over:
 				return
-			case <-time.After(time.Second + time.Duration(random.IntN(4000))*time.Millisecond):
-				g.bounce(time.Duration(random.IntN(600))*time.Millisecond, bounces)
-				bounces++
+			case <-time.After(wait):
 			}
+			if c, ok := g.(cutter); ok && random.IntN(8) > 0 {
+				tried.Add(1)
+				if c.cut() {
+					hit.Add(1)
+				}
+				continue
+			}
+			g.bounce(time.Duration(random.IntN(600))*time.Millisecond, bounces)
+			bounces++
 		}
 	})
 	var group sync.WaitGroup
 	for w := range *workers {
 		bench := newStoreBench(t, g, o, *seed*1000+uint64(w), 3)
 		group.Go(func() {
-			for n := w; o.fewer(kills); n += *workers {
+			for n := w; o.fewer(kills) || hit.Load() < int64(cuts) && o.fewer(math.MaxInt); n += *workers {
 				bench.round(points[n%len(points)])
 			}
 		})
@@ -195,6 +218,8 @@ func storeKill(t *testing.T, g storeServer, kills int) {
 	t.Logf(
 		"kills %d at %d named moments and at random ones, runs %d; machines lost %d, the server was taken away %d times",
 		o.kills, len(points), o.runs, o.machines, bounces)
+	t.Logf("connections cut %d times, %d of them in the middle of an operation; %v in all", tried.Load(), hit.Load(),
+		time.Since(began).Round(time.Second))
 	t.Logf("manual steps %d, lost objects %d, ghosts %d, unreadable states %d, silent re-creations %d, litter %d",
 		o.manual, o.lost, o.ghosts, o.unreadable, o.recreated, o.litter)
 	t.Logf("runs that came before the lease of a lost machine had run out, and were only repeated: %d", o.waits)

@@ -1,0 +1,180 @@
+//go:build !lean
+
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+)
+
+// copies keeps folders with the files of sources from one job to the next, so that a worker does not fetch and unpack
+// the same files for each of hundreds of jobs. A folder has one job at a time, and the next one finds it as it was:
+// what a job has added is removed, and a folder in which something else has changed is not used again. There are never
+// more folders than jobs that a worker may have at a time. It is safe for concurrent use.
+type copies struct {
+	folder string // which the folders are made in, and which is removed with them in the end
+	most   int    // folders, those in use included
+	fetch  func(ctx context.Context, s Source, dir string) error
+
+	mu    sync.Mutex
+	idle  []*copied // the last one was used last; guarded by mu
+	inUse int       // guarded by mu
+}
+
+// copied is a folder with the files of a source.
+type copied struct {
+	source  Source
+	dir     string
+	entries map[string]entry // by path in dir
+}
+
+// entry is what shows whether a file or folder is as it was. All files have the same time, in the past, so that every
+// write shows.
+type entry struct {
+	mode   fs.FileMode
+	size   int64  // of a file
+	target string // of a symbolic link
+}
+
+var untouched = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// take returns a folder with the files of a source, which the caller gives back.
+func (c *copies) take(ctx context.Context, s Source) (*copied, error) {
+	found, surplus := c.choose(s)
+	if surplus != nil {
+		surplus.remove()
+	}
+	if found != nil {
+		if found.restore() == nil { // what a job has left running may have written since
+			return found, nil
+		}
+		found.remove()
+	}
+	made, err := c.make(ctx, s)
+	if err != nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.inUse--
+	}
+	return made, err
+}
+
+// choose takes an idle folder of the source out. surplus is one that has to go because there would be too many.
+func (c *copies) choose(s Source) (found, surplus *copied) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.inUse++
+	if i := slices.IndexFunc(c.idle, func(x *copied) bool { return x.source == s }); i >= 0 {
+		found = c.idle[i]
+		c.idle = slices.Delete(c.idle, i, i+1)
+	} else if len(c.idle) > 0 && len(c.idle)+c.inUse > c.most {
+		surplus = c.idle[0]
+		c.idle = slices.Delete(c.idle, 0, 1)
+	}
+	return found, surplus
+}
+
+func (c *copies) make(ctx context.Context, s Source) (made *copied, err error) {
+	dir, err := os.MkdirTemp(c.folder, "job-")
+	if err != nil {
+		return nil, err
+	}
+	made = &copied{source: s, dir: dir, entries: map[string]entry{}}
+	defer func() {
+		if err != nil {
+			made.remove()
+		}
+	}()
+	if err = c.fetch(ctx, s, dir); err == nil {
+		err = made.note()
+	}
+	return made, err
+}
+
+// give takes a folder back, which is as a job has left it.
+func (c *copies) give(x *copied) {
+	fault := x.restore()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.inUse--
+	if fault != nil {
+		x.remove()
+		return
+	}
+	c.idle = append(c.idle, x)
+}
+
+// remove removes the folder. What cannot be removed goes with the worker's folder.
+func (x *copied) remove() { _ = os.RemoveAll(x.dir) }
+
+// note takes note of what is in the folder.
+func (x *copied) note() error {
+	return filepath.WalkDir(x.dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.Type().IsRegular() {
+			if err := os.Chtimes(path, untouched, untouched); err != nil {
+				return err
+			}
+		}
+		x.entries[path], _, err = look(path, d)
+		return err
+	})
+}
+
+// look returns what an entry is, and reports whether nobody has written it.
+func look(path string, d fs.DirEntry) (e entry, same bool, err error) {
+	info, err := d.Info()
+	if err != nil {
+		return e, false, err
+	}
+	e.mode = info.Mode()
+	switch {
+	case e.mode.IsRegular():
+		e.size = info.Size()
+		return e, info.ModTime().Equal(untouched), nil
+	case e.mode&fs.ModeSymlink != 0:
+		e.target, err = os.Readlink(path)
+	}
+	return e, true, err
+}
+
+var errChanged = errors.New("files have changed")
+
+// restore removes what was added to the folder. It returns an error if the folder cannot be as it was.
+func (x *copied) restore() error {
+	found := 0
+	err := filepath.WalkDir(x.dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		before, known := x.entries[path]
+		if !known {
+			if err := os.RemoveAll(path); err != nil {
+				return err
+			}
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		found++
+		now, same, err := look(path, d)
+		if err == nil && (!same || now != before) {
+			err = fmt.Errorf("%s: %w", path, errChanged)
+		}
+		return err
+	})
+	if err == nil && found < len(x.entries) {
+		err = errChanged
+	}
+	return err
+}
