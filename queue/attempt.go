@@ -3,6 +3,7 @@
 package queue
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver"
@@ -58,6 +60,30 @@ func outcomeOf(j *river.Job[Job], r *Result, unwanted, interrupted bool) outcome
 	}
 }
 
+// plannedKey is where a job's metadata has the bytes of Result.Planned, in base64.
+const plannedKey = "yamlhost_planned"
+
+// planned returns what the jobs that a preview needs have planned.
+func (q *Queue) planned(ctx context.Context, id int64) (map[string][]byte, error) {
+	rows, err := q.pool.Query(ctx, `SELECT args, decode(metadata->>$2, 'base64') FROM river_job WHERE metadata->>$2 <> ''
+		AND id IN (SELECT jsonb_array_elements_text(metadata->'yamlhost_needs')::bigint FROM river_job WHERE id = $1)`,
+		id, plannedKey)
+	if err != nil {
+		return nil, err
+	}
+	found := map[string][]byte{}
+	var arguments, text []byte
+	_, err = pgx.ForEachRow(rows, []any{&arguments, &text}, func() error {
+		var j Job
+		if err := json.Unmarshal(arguments, &j); err != nil {
+			return err
+		}
+		found[j.Key()] = bytes.Clone(text)
+		return nil
+	})
+	return found, err
+}
+
 // record writes down how an attempt ended, for as long as it takes to reach the database. A worker that ends gives up
 // after some tries: the job goes to another one then.
 func (w *worker) record(ctx context.Context, row *rivertype.JobRow, o outcome) {
@@ -76,6 +102,9 @@ func (w *worker) record(ctx context.Context, row *rivertype.JobRow, o outcome) {
 			return
 		}
 		w.tell("how job %d ended cannot be recorded yet: %v", row.ID, err)
+		if said := (*pgconn.PgError)(nil); errors.As(err, &said) && strings.HasPrefix(said.Code, "22") { // nor ever will be
+			o = cancelled(nil, "the database refuses the result: "+said.Message)
+		}
 		if closed(w.stopping) {
 			if last--; last == 0 {
 				return
@@ -130,7 +159,8 @@ func write(ctx context.Context, tx pgx.Tx, row *rivertype.JobRow, o outcome, sta
 	var fault []byte
 	var err error
 	if o.result != nil {
-		if more, err = json.Marshal(map[string]any{rivertype.MetadataKeyOutput: o.result}); err != nil {
+		more, err = json.Marshal(map[string]any{rivertype.MetadataKeyOutput: o.result, plannedKey: o.result.Planned})
+		if err != nil {
 			return err
 		}
 	}

@@ -67,6 +67,9 @@ type Job struct {
 	Flags       []string `json:"flags,omitempty"`       // from AllowedFlags
 	Environment string   `json:"environment,omitempty"` // whose slots it takes; empty for none
 	Slots       int      `json:"slots,omitempty"`       // how many jobs of the environment may go on at a time
+
+	// Planned is what the previews that a preview needs have planned, by the keys of their stacks. A worker fills it in.
+	Planned map[string][]byte `json:"-"`
 }
 
 // Kind names jobs in River.
@@ -106,6 +109,9 @@ type Result struct {
 	Name   string `json:"name"`   // of the code
 	Log    string `json:"log"`    // what was shown, without secrets; cut in front
 	Worker string `json:"worker"` // who did it
+
+	// Planned is what a preview has to tell those that need it, without secrets; nil for nothing. Entries do not have it.
+	Planned []byte `json:"-"`
 }
 
 // Runner carries out a job whose files lie in dir. interrupt is closed when it is to come to an early end.

@@ -175,6 +175,7 @@ func TestServer(t *testing.T) {
 	t.Parallel()
 	newPlace := newPlaces(t)
 	t.Run("order", func(t *testing.T) { t.Parallel(); testOrder(t, newPlace(t)) })
+	t.Run("planned", func(t *testing.T) { t.Parallel(); testPlanned(t, newPlace(t)) })
 	t.Run("failure", func(t *testing.T) { t.Parallel(); testFailure(t, newPlace(t)) })
 	t.Run("priorities", func(t *testing.T) { t.Parallel(); testPriorities(t, newPlace(t)) })
 	t.Run("slots", func(t *testing.T) { t.Parallel(); testSlots(t, newPlace(t)) })
@@ -228,6 +229,39 @@ func testOrder(t *testing.T, p *place) {
 	require.Equal(t, "a", order[0])
 	require.Equal(t, "d", order[3])
 	p.until(p.archives.empty)
+}
+
+// A preview gets what those that it needs have planned, as it is, and nobody else does.
+func testPlanned(t *testing.T, p *place) {
+	var mu sync.Mutex
+	got := map[string]map[string][]byte{}
+	p.work(WorkerOptions{Jobs: 2, Run: func(_ context.Context, j Job, _ string, _ <-chan struct{}) Result {
+		mu.Lock()
+		defer mu.Unlock()
+		got[j.Command+" "+j.Stack] = j.Planned
+		if j.Stack == "b" {
+			return Result{Name: "ok"}
+		}
+		return Result{Name: "ok", Planned: []byte("\x00of " + j.Stack)}
+	}})
+	for _, command := range []string{"preview", "run"} {
+		files := p.files(command)
+		s := Submission{Priority: 2, Needs: [][]int{nil, nil, {0, 1}, {2}}}
+		for _, stack := range []string{"a", "b", "c", "d"} {
+			s.Jobs = append(s.Jobs, Job{Run: command, Command: command, Project: "p", Stack: stack, Path: ".",
+				Source: Source{Archive: files.Digest}})
+		}
+		_, err := p.Submit(t.Context(), s, files)
+		require.NoError(t, err)
+		for _, e := range p.follow(command) {
+			require.Equal(t, Done, e.State)
+			require.Nil(t, e.Result.Planned)
+		}
+	}
+	require.Empty(t, got["preview a"])
+	require.Equal(t, map[string][]byte{"p/a": []byte("\x00of a")}, got["preview c"])
+	require.Equal(t, map[string][]byte{"p/c": []byte("\x00of c")}, got["preview d"])
+	require.Empty(t, got["run c"])
 }
 
 // What needs a job that failed is not begun, and what does not need it goes on.

@@ -135,6 +135,11 @@ func (w *stackWorker) attempt(ctx context.Context, r *river.Job[Job], lock *aliv
 		return failed(r.JobRow, nil, err.Error())
 	}
 	defer w.copies.give(files)
+	if j.Command == "preview" {
+		if j.Planned, err = w.queue.planned(ctx, r.ID); err != nil {
+			return failed(r.JobRow, nil, fmt.Sprintf("read what it needs: %v", err))
+		}
+	}
 	interrupt := make(chan struct{})
 	over := make(chan struct{})
 	var watching sync.WaitGroup

@@ -62,6 +62,8 @@ type World struct {
 	Found func(diag.Diagnostic)
 	// Stores are shared by commands in one process that follow each other, such as jobs of a worker; nil for each its own.
 	Stores *OpenStores
+	// Previews are those that a command is a part of whose stacks are previewed in several processes; nil for none.
+	Previews *Previews
 	// Embedded are further providers in this process; they come before the built-in ones.
 	Embedded []EmbeddedProviders
 }

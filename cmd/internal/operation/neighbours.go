@@ -1,10 +1,13 @@
 package operation
 
 import (
+	"fmt"
 	"sync"
 
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/engine"
+	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/schema"
 	"github.com/yamlhost/yamlhost/value"
 )
@@ -16,17 +19,20 @@ import (
 type Neighbours struct {
 	mu      sync.Mutex
 	planned map[backend.Ref]value.Value // guarded by mu
+	stored  map[backend.Ref][]string    // names of outputs that are in the state as planned; guarded by mu
+	others  *console.Previews           // in other processes; nil for none
 }
 
-// outputs are the planned outputs of a stack, and whether it has been planned.
-func (n *Neighbours) outputs(ref backend.Ref) (value.Value, bool) {
+// outputs are the planned outputs of a stack, and whether it has been planned. stored are the names of more of them,
+// whose values are those of the state.
+func (n *Neighbours) outputs(ref backend.Ref) (v value.Value, stored []string, found bool) {
 	if n == nil {
-		return value.Null, false
+		return value.Null, nil, false
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	v, found := n.planned[ref]
-	return v, found
+	v, found = n.planned[ref]
+	return v, n.stored[ref], found
 }
 
 // heard takes the outputs from the end of a plan.
@@ -49,12 +55,30 @@ func (n *Neighbours) heard(p *display, e engine.Event) {
 	if !s.Planning && !plain(outputs) {
 		return // the state has them in a form of its own
 	}
+	if n.others != nil {
+		n.send(p, outputs, s.OldOutputs)
+		return
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.planned == nil {
 		n.planned = map[backend.Ref]value.Value{}
 	}
 	n.planned[p.stack.Ref] = outputs
+}
+
+// send has planned outputs carried to other processes. before is the stack as it is stored; nil for none.
+func (n *Neighbours) send(p *display, outputs value.Value, before *state.Resource) {
+	stored := value.EmptyMap()
+	if before != nil && before.Outputs.Is(value.KindMap) {
+		stored = before.Outputs
+	}
+	text, err := pack(outputs, stored)
+	if err != nil {
+		p.sink.tell(p.console.Streams.Err, fmt.Sprintf("warning: those who read this stack see its stored outputs: %v\n", err))
+		return
+	}
+	n.others.Planned = text
 }
 
 // typed gives an unknown value the kind that its type has. A known one is as it is.

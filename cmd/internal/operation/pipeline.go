@@ -48,6 +48,12 @@ func prepare(ctx context.Context, a *console.Console, o *Options, op Operation,
 	if err := o.distrust(); err != nil {
 		return p, err
 	}
+	if a.World.Previews != nil {
+		var err error
+		if o.Neighbours, err = neighboursOf(a.World.Previews); err != nil {
+			return p, err
+		}
+	}
 	dir := a.World.Dir
 	if o.Dir != "" {
 		dir = a.Path(o.Dir)

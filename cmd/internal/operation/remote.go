@@ -109,8 +109,8 @@ func (s otherStacks) openAhead(ctx context.Context, program *check.Program, base
 // outputs reads the outputs of a stack, for stack references.
 func (s otherStacks) outputs(ctx context.Context, name string) (value.Value, error) {
 	if ref, err := backend.ParseRef(name, s.project); err == nil && (s.mayRead == nil || s.mayRead(name) == nil) {
-		if planned, found := s.planned.outputs(ref); found {
-			return planned, nil
+		if planned, stored, found := s.planned.outputs(ref); found {
+			return s.complete(ctx, name, planned, stored)
 		}
 	}
 	snapshot, err := s.load(ctx, name)
@@ -118,6 +118,25 @@ func (s otherStacks) outputs(ctx context.Context, name string) (value.Value, err
 		return value.Null, err
 	}
 	return StackOutputs(snapshot), nil
+}
+
+// complete adds outputs to planned ones whose values are those of the state.
+func (s otherStacks) complete(ctx context.Context, name string, planned value.Value, stored []string) (value.Value,
+	error) {
+	if len(stored) == 0 {
+		return planned, nil
+	}
+	snapshot, err := s.load(ctx, name)
+	if err != nil {
+		return value.Null, err
+	}
+	outputs := StackOutputs(snapshot)
+	for _, output := range stored {
+		if v, has := outputs.Lookup(output); has {
+			planned = planned.With(output, v)
+		}
+	}
+	return planned, nil
 }
 
 // resources reads the resources of a stack (E2.65).

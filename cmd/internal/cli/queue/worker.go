@@ -128,11 +128,15 @@ func runner(a *console.Console, execute Execute, stores *console.OpenStores) que
 		})
 		w := a.World
 		w.Dir, w.Signals, w.Stores = dir, signals, stores
+		previews := &console.Previews{Before: j.Planned}
+		if j.Command == "preview" {
+			w.Previews = previews
+		}
 		log := &tail{}
 		code := execute(ctx, append(args, j.Flags...), console.Streams{In: strings.NewReader(""), Out: log, Err: log}, w)
 		close(over)
 		watching.Wait()
-		return queue.Result{Code: code, Name: console.CodeName(code), Log: log.String()}
+		return queue.Result{Code: code, Name: console.CodeName(code), Log: log.String(), Planned: previews.Planned}
 	}
 }
 
