@@ -37,7 +37,7 @@ func (e *evaluator) output(ctx context.Context, in *frame, o *check.Output) (val
 	s := scope{e: e, frame: in}
 	v, f := s.eval(ctx, o.Decl.Value)
 	if f == nil {
-		f = storable("the output `"+o.Decl.Name.Value+"`", v, nil, o.Decl.Value.Range())
+		f = storable("the output `"+o.Decl.Name.Value+"`", v, places{}, o.Decl.Value.Range())
 	}
 	return v, f
 }

@@ -158,7 +158,7 @@ func (p *pending) input(ctx context.Context, name string) (value.Value, *fault) 
 				written = append(written, property)
 			}
 		}
-		inputs, _, _, f := p.of.properties(ctx, written, &monitor.RegisterRequest{})
+		inputs, _, f := p.of.properties(ctx, written, &monitor.RegisterRequest{})
 		if f != nil {
 			return value.Null, f
 		}

@@ -2,6 +2,7 @@ package eval
 
 import (
 	"context"
+	"slices"
 
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/diag"
@@ -44,13 +45,13 @@ func (s *scope) invoke(ctx context.Context, e *ast.Call, call *check.Invoke) (va
 	if call.Schema != nil && call.Schema.Inputs != nil && args.Is(value.KindMap) {
 		converted, err := s.e.converter(ctx).Convert(call.Schema.Inputs, args)
 		if err != nil {
-			return value.Null, conversionFault(e.Name.Value, err, argumentRanges(call.Arguments), e.Name.Range)
+			return value.Null, conversionFault(e.Name.Value, err, places{expr: call.Arguments}, e.Name.Range)
 		}
 		args = converted
 	}
 	deps := args.AllDeps() // of nulls too
 	args = withoutNulls(args)
-	if f := storable(e.Name.Value, args, argumentRanges(call.Arguments), e.Name.Range); f != nil {
+	if f := storable(e.Name.Value, args, places{expr: call.Arguments}, e.Name.Range); f != nil {
 		return value.Null, f
 	}
 
@@ -86,7 +87,7 @@ func (s *scope) invoke(ctx context.Context, e *ast.Call, call *check.Invoke) (va
 			switch {
 			case len(response.Failures) > 0:
 				return value.Null, failuresFault(diag.InvokeFailed, call.Token, response.Failures, args,
-					argumentRanges(call.Arguments), e.Name.Range)
+					places{expr: call.Arguments}, e.Name.Range)
 			case response.Unknown:
 				return unknown, nil
 			}
@@ -173,24 +174,32 @@ func (e *evaluator) packageOf(ctx context.Context, d schema.Descriptor) (version
 	return "", "", ref, err
 }
 
-// argumentRanges are the places of top-level properties in a map that is written out.
-func argumentRanges(e ast.Expr) map[string]diag.Range {
-	m, ok := e.(*ast.Map)
-	if !ok {
-		return nil
-	}
-	ranges := make(map[string]diag.Range, len(m.Entries))
-	for _, entry := range m.Entries {
-		if key, ok := entry.Key.(*ast.String); ok {
-			ranges[key.Value] = entry.Value.Range()
+// places tell where properties are written out, in a list or in an expression. The zero places tell of none.
+type places struct {
+	list []ast.Property
+	expr ast.Expr
+}
+
+// of is where the value of a property is written; otherwise if it is not written out.
+func (p places) of(name string, otherwise diag.Range) diag.Range {
+	for _, property := range slices.Backward(p.list) {
+		if property.Name.Value == name {
+			return property.Value.Range()
 		}
 	}
-	return ranges
+	if m, ok := p.expr.(*ast.Map); ok {
+		for _, entry := range slices.Backward(m.Entries) {
+			if key, ok := entry.Key.(*ast.String); ok && key.Value == name {
+				return entry.Value.Range()
+			}
+		}
+	}
+	return otherwise
 }
 
 // failuresFault is a refusal by a provider, each reason at the property that it is about.
 func failuresFault(code diag.Code, what string, failures []monitor.Failure, inputs value.Value,
-	ranges map[string]diag.Range, otherwise diag.Range) *fault {
+	written places, otherwise diag.Range) *fault {
 	var all *fault
 	for _, failure := range failures {
 		reason, at := redact(failure.Reason, inputs), otherwise
@@ -198,9 +207,7 @@ func failuresFault(code diag.Code, what string, failures []monitor.Failure, inpu
 			reason = failure.Property + ": " + reason
 			top, err := value.ParsePath(failure.Property)
 			if err == nil && len(top) > 0 {
-				if r, ok := ranges[top[0].Key]; ok {
-					at = r
-				}
+				at = written.of(top[0].Key, otherwise)
 			}
 		}
 		all = all.and(blame(code, at, "", "%s: %s", what, reason))
@@ -209,12 +216,10 @@ func failuresFault(code diag.Code, what string, failures []monitor.Failure, inpu
 }
 
 // conversionFault is a value that cannot be sent to a provider (L8.40).
-func conversionFault(what string, err error, ranges map[string]diag.Range, otherwise diag.Range) *fault {
+func conversionFault(what string, err error, written places, otherwise diag.Range) *fault {
 	at, text := otherwise, err.Error()
 	if c, ok := err.(*schema.ConvertError); ok && len(c.Path) > 0 {
-		if r, ok := ranges[c.Path[0].Key]; ok {
-			at = r
-		}
+		at = written.of(c.Path[0].Key, otherwise)
 	}
 	return blame(diag.NotAssignable, at, "", "%s: %s", what, text)
 }

@@ -47,12 +47,12 @@ func (s *scope) method(ctx context.Context, e *ast.Call, call *check.Method) (va
 	if call.Inputs != nil {
 		converted, err := s.e.converter(ctx).Convert(call.Inputs, args)
 		if err != nil {
-			return value.Null, conversionFault(call.Name, err, argumentRanges(call.Arguments), e.Name.Range)
+			return value.Null, conversionFault(call.Name, err, places{expr: call.Arguments}, e.Name.Range)
 		}
 		args = converted
 	}
 	args = withoutNulls(args)
-	if f := storable(e.Name.Value, args, argumentRanges(call.Arguments), e.Name.Range); f != nil {
+	if f := storable(e.Name.Value, args, places{expr: call.Arguments}, e.Name.Range); f != nil {
 		return value.Null, f
 	}
 	request := monitor.CallRequest{
@@ -76,7 +76,7 @@ func (s *scope) method(ctx context.Context, e *ast.Call, call *check.Method) (va
 		if response, err = s.e.monitor.Call(ctx, request); err == nil {
 			if len(response.Failures) > 0 {
 				return value.Null, failuresFault(diag.InvokeFailed, request.Token, response.Failures, args,
-					argumentRanges(call.Arguments), e.Name.Range)
+					places{expr: call.Arguments}, e.Name.Range)
 			}
 			return marked(s.methodResult(call, response)), nil
 		}

@@ -49,7 +49,7 @@ func (s *instance) options(ctx context.Context, request *monitor.RegisterRequest
 	if from.ReplacementTrigger != nil {
 		v, f := s.eval(ctx, from.ReplacementTrigger.Value)
 		o.blame(f)
-		o.blame(storable("replacementTrigger", v, nil, from.ReplacementTrigger.Value.Range()))
+		o.blame(storable("replacementTrigger", v, places{}, from.ReplacementTrigger.Value.Range()))
 		request.ReplacementTrigger = v
 		request.Dependencies = append(request.Dependencies, v.AllDeps()...)
 	}

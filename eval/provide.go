@@ -46,7 +46,7 @@ func Construct(ctx context.Context, c *check.Component, m monitor.Monitor, reque
 		Schema: c.Schema}
 	inputs, err := e.converter(ctx).Convert(c.Schema.Inputs, request.Inputs)
 	if err != nil {
-		return Constructed{}, conversionFault(request.Name, err, nil, c.Decl.Name.Range).findings
+		return Constructed{}, conversionFault(request.Name, err, places{}, c.Decl.Name.Range).findings
 	}
 	request.Type, request.Custom, request.Remote, request.Inputs = c.Token, false, false, inputs
 	request.SourcePosition = e.position(c.Decl.Name.Range)
@@ -69,7 +69,7 @@ func (s *instance) provide(ctx context.Context, request monitor.RegisterRequest)
 		err = monitor.ErrReported
 	}
 	if err != nil {
-		return Constructed{}, registrationFault(s.resource, err, request.Inputs, nil)
+		return Constructed{}, registrationFault(s.resource, err, request.Inputs, places{})
 	}
 	if _, f := s.construct(ctx, response.URN, request.Inputs); f != nil {
 		return Constructed{}, f

@@ -19,14 +19,13 @@ func (s *instance) read(ctx context.Context) (value.Value, *fault) {
 	r := s.resource
 	request := monitor.ReadRequest{Type: r.Token, Name: s.name(), SourcePosition: s.e.position(r.Decl.Name.Range)}
 	var failed *fault
-	var ranges map[string]diag.Range
 	if r.Decl.Get == nil {
 		request.ID, failed = s.stackName(ctx)
 		request.State = value.MapOf(value.Entry{Key: "name", Value: request.ID})
 	} else {
 		request.ID, failed = s.readID(ctx, r.Decl.Get)
 		var f *fault
-		request.State, ranges, f = s.readState(ctx)
+		request.State, f = s.readState(ctx)
 		failed = failed.and(f)
 	}
 	o, from := &optionReader{scope: &s.scope, ctx: ctx}, &r.Decl.Options
@@ -55,7 +54,7 @@ func (s *instance) read(ctx context.Context) (value.Value, *fault) {
 	}
 	response, err := s.e.monitor.ReadResource(ctx, request)
 	if err != nil {
-		return value.Null, registrationFault(r, err, value.List(request.ID, request.State), ranges)
+		return value.Null, registrationFault(r, err, value.List(request.ID, request.State), placesOfState(r))
 	}
 	s.frame.members.add(response.URN)
 	id := response.ID
@@ -93,7 +92,7 @@ func (s *instance) readID(ctx context.Context, get *ast.Get) (value.Value, *faul
 }
 
 // readState is what a get knows of the resource besides its ID; its members are outputs (L3.32).
-func (s *instance) readState(ctx context.Context) (value.Value, map[string]diag.Range, *fault) {
+func (s *instance) readState(ctx context.Context) (value.Value, *fault) {
 	r := s.resource
 	var object *schema.Object
 	if r.Schema != nil {
@@ -101,22 +100,30 @@ func (s *instance) readState(ctx context.Context) (value.Value, map[string]diag.
 			object = r.Schema.Outputs
 		}
 	}
-	state, ranges, f := s.block(ctx, r.Decl.Get.State, object)
+	state, f := s.block(ctx, r.Decl.Get.State, object)
 	if f != nil {
-		return value.Null, nil, f
+		return value.Null, f
 	}
 	if object != nil {
 		converted, err := s.e.converter(ctx).Convert(object, state)
 		if err != nil {
-			return value.Null, nil, conversionFault(r.Decl.Name.Value, err, ranges, r.Decl.Name.Range)
+			return value.Null, conversionFault(r.Decl.Name.Value, err, placesOfState(r), r.Decl.Name.Range)
 		}
 		state = converted
 	}
 	state = withoutNulls(state)
-	if f := storable(r.Decl.Name.Value, state, ranges, r.Decl.Name.Range); f != nil {
-		return value.Null, nil, f
+	if f := storable(r.Decl.Name.Value, state, placesOfState(r), r.Decl.Name.Range); f != nil {
+		return value.Null, f
 	}
-	return state, ranges, nil
+	return state, nil
+}
+
+// placesOfState tells where what is known of a resource that is read is written out.
+func placesOfState(r *check.Resource) places {
+	if r.Decl.Get == nil {
+		return places{}
+	}
+	return places{list: r.Decl.Get.State}
 }
 
 // stackName is the stack that a StackReference reads (L7.11).

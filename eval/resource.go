@@ -32,7 +32,7 @@ func (s *instance) register(ctx context.Context) (value.Value, *fault) {
 	if s.node.Deferral != nil {
 		written = ahead(s.node)
 	}
-	inputs, whole, ranges, failed := s.properties(ctx, written, &request)
+	inputs, whole, failed := s.properties(ctx, written, &request)
 	failed = failed.and(s.options(ctx, &request))
 	if local && failed == nil {
 		failed = s.givenProviders(ctx, &request)
@@ -56,7 +56,7 @@ func (s *instance) register(ctx context.Context) (value.Value, *fault) {
 		err = monitor.ErrReported
 	}
 	if err != nil {
-		return value.Null, registrationFault(r, err, inputs, ranges)
+		return value.Null, registrationFault(r, err, inputs, places{written, r.Decl.PropertiesExpr})
 	}
 	if s.node.Deferral != nil {
 		return s.begin(response.URN, s.e.changed.of(request)), nil
@@ -96,8 +96,7 @@ func (e *evaluator) registered(r *check.Resource, of *resource) value.Value {
 }
 
 // registrationFault is a registration that did not succeed.
-func registrationFault(r *check.Resource, err error, inputs value.Value,
-	ranges map[string]diag.Range) *fault {
+func registrationFault(r *check.Resource, err error, inputs value.Value, written places) *fault {
 	if f := silent(err); f != nil {
 		return f
 	}
@@ -105,21 +104,20 @@ func registrationFault(r *check.Resource, err error, inputs value.Value,
 		return f
 	}
 	if refusal := (*monitor.FailuresError)(nil); errors.As(err, &refusal) {
-		return failuresFault(diag.CheckFailed, r.Decl.Name.Value, refusal.Failures, inputs, ranges, r.Decl.Name.Range)
+		return failuresFault(diag.CheckFailed, r.Decl.Name.Value, refusal.Failures, inputs, written, r.Decl.Name.Range)
 	}
 	return blame(diag.OperationFailed, r.Decl.Name.Range, "", "registering %s failed: %s", r.Decl.Name.Value,
 		redact(err.Error(), inputs))
 }
 
-// properties evaluates the inputs of a resource that are given as written, and makes of them what its provider expects,
-// with the places of those that are written out. whole is the same with nulls, which are not sent but depend on where
-// they came from. What a default has filled in is noted in the request. A provider reads its environment itself, mapped
-// by envVarMappings: to fill in what this process has would make plans depend on the machine (L3.15).
+// properties evaluates the inputs of a resource that are given as written, and makes of them what its provider expects.
+// whole is the same with nulls, which are not sent but depend on where they came from. What a default has filled in is
+// noted in the request. A provider reads its environment itself, mapped by envVarMappings: to fill in what this process
+// has would make plans depend on the machine (L3.15).
 func (s *instance) properties(ctx context.Context, written []ast.Property,
-	request *monitor.RegisterRequest) (
-	inputs, whole value.Value, ranges map[string]diag.Range, _ *fault,
-) {
+	request *monitor.RegisterRequest) (inputs, whole value.Value, _ *fault) {
 	r := s.resource
+	where := places{written, r.Decl.PropertiesExpr}
 	var object *schema.Object
 	if r.Schema != nil {
 		object = r.Schema.Inputs
@@ -127,20 +125,19 @@ func (s *instance) properties(ctx context.Context, written []ast.Property,
 	if e := r.Decl.PropertiesExpr; e != nil {
 		var f *fault
 		if inputs, f = s.eval(ctx, e); f != nil {
-			return value.Null, value.Null, nil, f
+			return value.Null, value.Null, f
 		}
-		ranges = argumentRanges(e)
 		switch {
 		case inputs.IsNull():
 			inputs = value.EmptyMap().WithMarksOf(inputs)
 		case inputs.IsKnown() && !inputs.Is(value.KindMap):
-			return value.Null, value.Null, nil, blame(diag.NotAssignable, e.Range(), "", "properties must be a map, not %s",
+			return value.Null, value.Null, blame(diag.NotAssignable, e.Range(), "", "properties must be a map, not %s",
 				kindOf(inputs))
 		}
 	} else {
 		var f *fault
-		if inputs, ranges, f = s.block(ctx, written, object); f != nil {
-			return value.Null, value.Null, nil, f
+		if inputs, f = s.block(ctx, written, object); f != nil {
+			return value.Null, value.Null, f
 		}
 	}
 	if object != nil {
@@ -151,13 +148,13 @@ func (s *instance) properties(ctx context.Context, written []ast.Property,
 		converter.Filled = func(at value.Path) { request.Defaults = append(request.Defaults, at) }
 		completed, err := converter.Complete(object, inputs)
 		if err != nil {
-			return value.Null, value.Null, nil, conversionFault(r.Decl.Name.Value, err, ranges, r.Decl.Name.Range)
+			return value.Null, value.Null, conversionFault(r.Decl.Name.Value, err, where, r.Decl.Name.Range)
 		}
 		inputs = completed
 	}
 	if !inputs.IsKnown() {
 		// Without a schema nothing is known of an unknown block: there is no way to send it (L3.12).
-		return value.Null, value.Null, nil, blame(diag.NotKnownInTime, r.Decl.PropertiesExpr.Range(),
+		return value.Null, value.Null, blame(diag.NotKnownInTime, r.Decl.PropertiesExpr.Range(),
 			"write the names of the properties out",
 			"properties must be known before anything is created")
 	}
@@ -170,17 +167,15 @@ func (s *instance) properties(ctx context.Context, written []ast.Property,
 		inputs = value.MapOf(entries...)
 	}
 	whole, inputs = inputs, withoutNulls(inputs) // L3.13
-	if f := storable(r.Decl.Name.Value, inputs, ranges, r.Decl.Name.Range); f != nil {
-		return value.Null, value.Null, nil, f
+	if f := storable(r.Decl.Name.Value, inputs, where, r.Decl.Name.Range); f != nil {
+		return value.Null, value.Null, f
 	}
-	return inputs, whole, ranges, nil
+	return inputs, whole, nil
 }
 
 // block evaluates properties that are written out.
-func (s *instance) block(ctx context.Context, properties []ast.Property, object *schema.Object) (value.Value,
-	map[string]diag.Range, *fault) {
+func (s *instance) block(ctx context.Context, properties []ast.Property, object *schema.Object) (value.Value, *fault) {
 	entries := make([]value.Entry, len(properties))
-	ranges := make(map[string]diag.Range, len(properties))
 	var failed *fault
 	for i, p := range properties {
 		v, f := s.eval(ctx, p.Value)
@@ -189,12 +184,11 @@ func (s *instance) block(ctx context.Context, properties []ast.Property, object 
 			v = s.originalText(v, p, object)
 		}
 		entries[i] = value.Entry{Key: p.Name.Value, Value: v}
-		ranges[p.Name.Value] = p.Value.Range()
 	}
 	if failed != nil {
-		return value.Null, nil, failed
+		return value.Null, failed
 	}
-	return value.MapOf(entries...), ranges, nil
+	return value.MapOf(entries...), nil
 }
 
 // originalText is the text of a configuration value as it was written, where a value without declared type goes into a

@@ -162,7 +162,7 @@ func (e *evaluator) outputs(ctx context.Context, result *Result) (value.Value, d
 			continue
 		}
 		size += value.Size(v, e.budget.ValueLimit()) + int64(len(o.Decl.Name.Value))
-		if f := storable("the output `"+o.Decl.Name.Value+"`", v, nil, o.Decl.Value.Range()); f != nil {
+		if f := storable("the output `"+o.Decl.Name.Value+"`", v, places{}, o.Decl.Value.Range()); f != nil {
 			result.count(f)
 			findings.Add(f.findings...)
 			continue

@@ -8,18 +8,16 @@ import (
 )
 
 // storable refuses a value that is about to enter the state or a message to a provider although neither can hold it
-// (F1.10): it may come from a file, from a function or from configuration. ranges are the places of top-level
-// properties that are written out.
-func storable(what string, v value.Value, ranges map[string]diag.Range, otherwise diag.Range) *fault {
+// (F1.10): it may come from a file, from a function or from configuration. written says where top-level properties are
+// written out.
+func storable(what string, v value.Value, written places, otherwise diag.Range) *fault {
 	err := value.Storable(v)
 	if err == nil {
 		return nil
 	}
 	at := otherwise
 	if f := (*value.StorableError)(nil); errors.As(err, &f) && len(f.Path) > 0 {
-		if r, ok := ranges[f.Path[0].Key]; ok {
-			at = r
-		}
+		at = written.of(f.Path[0].Key, otherwise)
 	}
 	return blame(diag.ReservedKey, at,
 		"take the part that is needed out of the value, or pass it on as a text with fn::toJSON",

@@ -205,12 +205,12 @@ func (s *transformer) merge(ctx context.Context, object *schema.Object, when, in
 	}
 	converted, err := s.e.converter(ctx).Complete(schema.ObjectOf(properties...), fresh)
 	if err != nil {
-		return into, nil, conversionFault(of, err, argumentRanges(t.Merge), t.Merge.Range())
+		return into, nil, conversionFault(of, err, places{expr: t.Merge}, t.Merge.Range())
 	}
 	for i, key := range converted.Keys() {
 		result = result.With(key, converted.At(i))
 	}
-	if f := storable(of, result, argumentRanges(t.Merge), t.Merge.Range()); f != nil {
+	if f := storable(of, result, places{expr: t.Merge}, t.Merge.Range()); f != nil {
 		return into, nil, f
 	}
 	return result, paths, nil
@@ -362,7 +362,7 @@ func (s *transformer) mergeOptions(ctx context.Context, from *ast.Options,
 	if from.ReplacementTrigger != nil {
 		v, f := s.eval(ctx, from.ReplacementTrigger.Value)
 		o.blame(f)
-		o.blame(storable("replacementTrigger", v, nil, from.ReplacementTrigger.Value.Range()))
+		o.blame(storable("replacementTrigger", v, places{}, from.ReplacementTrigger.Value.Range()))
 		r.ReplacementTrigger = v.WithoutDeps()
 		r.Dependencies = append(r.Dependencies, s.e.concrete(v.AllDeps())...)
 	}

@@ -46,7 +46,7 @@ type Converter struct {
 
 // Convert is the function Convert.
 func (c Converter) Convert(t Type, v value.Value) (value.Value, error) {
-	v, _, err := (&converter{Converter: c}).convert(t, v, nil)
+	v, _, err := (&converter{Converter: c}).convert(t, v)
 	return v, err
 }
 
@@ -65,7 +65,7 @@ func (c Converter) Complete(o *Object, inputs value.Value) (value.Value, error) 
 	if inputs.IsNull() {
 		inputs = value.EmptyMap().WithMarksOf(inputs)
 	}
-	inputs, _, err := (&converter{Converter: c, complete: true}).convert(o, inputs, nil)
+	inputs, _, err := (&converter{Converter: c, complete: true}).convert(o, inputs)
 	if err != nil {
 		return value.Null, err
 	}
@@ -123,7 +123,21 @@ func ScalarValue(v any) value.Value {
 
 type converter struct {
 	Converter
-	complete bool // add constants, defaults and secrecy
+	complete bool       // add constants, defaults and secrecy
+	at       value.Path // of the value under conversion; its room is used again and again
+}
+
+// below converts a part of the value under conversion.
+func (c *converter) below(step value.PathStep, t Type, v value.Value) (value.Value, bool, error) {
+	c.at = append(c.at, step)
+	v, changed, err := c.convert(t, v)
+	c.at = c.at[:len(c.at)-1]
+	return v, changed, err
+}
+
+// wrong is a value that does not fit.
+func (c *converter) wrong(reason string) *ConvertError {
+	return &ConvertError{Path: slices.Clone(c.at), Reason: reason}
 }
 
 // known is a type with its definition, of whatever package it is.
@@ -141,39 +155,39 @@ func (c *converter) known(t Type) Type {
 }
 
 // convert answers whether it changed anything, so that values stay shared where it did not.
-func (c *converter) convert(t Type, v value.Value, at value.Path) (value.Value, bool, error) {
+func (c *converter) convert(t Type, v value.Value) (value.Value, bool, error) {
 	if !v.IsKnown() {
 		return v, false, nil
 	}
 	switch t := t.(type) {
 	case Primitive:
-		return convertPrimitive(t, v, at)
+		return c.convertPrimitive(t, v)
 	case *Optional:
 		if v.IsNull() {
 			return v, false, nil
 		}
-		return c.convert(t.Elem, v, at)
+		return c.convert(t.Elem, v)
 	case *Enum:
-		return convertPrimitive(t.Base, v, at)
+		return c.convertPrimitive(t.Base, v)
 	case *Token:
 		if known := c.known(t); known != Type(t) {
-			return c.convert(known, v, at)
+			return c.convert(known, v)
 		}
-		return c.convert(t.Underlying, v, at)
+		return c.convert(t.Underlying, v)
 	case *Array:
-		return c.convertList(t, v, at)
+		return c.convertList(t, v)
 	case *Map:
-		return c.convertMap(v, at, func(string) *Property { return &Property{Type: t.Item} }, nil)
+		return c.convertMap(v, t)
 	case *Object:
-		return c.convertMap(v, at, t.Property, t)
+		return c.convertObject(v, t)
 	case *Union:
-		return c.convertUnion(t, v, at)
+		return c.convertUnion(t, v)
 	case *ResourceType:
 	}
 	return v, false, nil
 }
 
-func convertPrimitive(t Primitive, v value.Value, at value.Path) (value.Value, bool, error) {
+func (c *converter) convertPrimitive(t Primitive, v value.Value) (value.Value, bool, error) {
 	switch t {
 	case String:
 		if ref, ok := v.AsResource(); ok {
@@ -194,7 +208,7 @@ func convertPrimitive(t Primitive, v value.Value, at value.Path) (value.Value, b
 		}
 		f, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 		if err != nil || math.IsNaN(f) || math.IsInf(f, 0) || strings.ContainsAny(text, "xXpP_") {
-			return v, false, &ConvertError{Path: at, Reason: "this is text that is not a number"}
+			return v, false, c.wrong("this is text that is not a number")
 		}
 		return value.Number(f).WithMarksOf(v), true, nil
 	case Bool:
@@ -203,21 +217,21 @@ func convertPrimitive(t Primitive, v value.Value, at value.Path) (value.Value, b
 			break
 		}
 		if text != "true" && text != "false" {
-			return v, false, &ConvertError{Path: at, Reason: `this is text that is neither "true" nor "false"`}
+			return v, false, c.wrong(`this is text that is neither "true" nor "false"`)
 		}
 		return value.Bool(text == "true").WithMarksOf(v), true, nil
 	}
 	return v, false, nil
 }
 
-func (c *converter) convertList(t *Array, v value.Value, at value.Path) (value.Value, bool, error) {
+func (c *converter) convertList(t *Array, v value.Value) (value.Value, bool, error) {
 	items, ok := v.AsList()
 	if !ok {
 		return v, false, nil
 	}
 	var converted []value.Value // nil until the first change
 	for i, item := range items {
-		next, changed, err := c.convert(t.Item, item, at.Then(value.IndexStep(i)))
+		next, changed, err := c.below(value.IndexStep(i), t.Item, item)
 		if err != nil {
 			return v, false, err
 		}
@@ -234,104 +248,133 @@ func (c *converter) convertList(t *Array, v value.Value, at value.Path) (value.V
 	return value.List(converted...).WithMarksOf(v), true, nil
 }
 
-// convertMap converts the members of a map; o is set when they are those of an object.
-func (c *converter) convertMap(
-	v value.Value, at value.Path, property func(string) *Property, o *Object,
-) (value.Value, bool, error) {
+func (c *converter) convertMap(v value.Value, t *Map) (value.Value, bool, error) {
 	if !v.Is(value.KindMap) {
 		return v, false, nil
 	}
-	keys := v.Keys()
-	entries := make([]value.Entry, len(keys))
-	changedAny := false
-	for i, key := range keys {
-		item := v.At(i)
-		if p := property(key); p != nil {
-			next, changed, err := c.convert(p.Type, item, at.Then(value.KeyStep(key)))
-			if err != nil {
-				return v, false, err
-			}
-			if c.complete && o != nil {
-				if p.Const != nil && !next.IsNull() {
-					if next.IsKnown() && !value.SameContent(next, ScalarValue(p.Const)) {
-						return v, false, &ConvertError{
-							Path:   at.Then(value.KeyStep(key)),
-							Reason: fmt.Sprintf("this must be %q", ScalarText(p.Const)),
-						}
-					}
-				}
-				if p.Secret && !next.IsNull() {
-					next, changed = sealed(p, next), true
-				}
-			}
-			item, changedAny = next, changedAny || changed
-		}
-		entries[i] = value.Entry{Key: key, Value: item}
-	}
-	if c.complete && o != nil {
-		var err error
-		var filled bool
-		if entries, filled, err = c.fill(o, v, entries, at); err != nil {
+	var converted []value.Value // nil until the first change
+	for i, key := range v.Keys() {
+		next, changed, err := c.below(value.KeyStep(key), t.Item, v.At(i))
+		if err != nil {
 			return v, false, err
 		}
-		changedAny = changedAny || filled
+		if changed {
+			converted = changeAt(converted, v, i, next)
+		}
 	}
-	if !changedAny {
-		return v, false, nil
-	}
-	return value.MapOf(entries...).WithMarksOf(v), true, nil
+	return withMembers(v, converted, nil), converted != nil, nil
 }
 
-// fill adds members of an object that are left out, or null, and have a constant or a default. Constants of members
-// that may be left out are added at the top only: deeper down they tell which of several kinds an object is.
-func (c *converter) fill(o *Object, v value.Value, entries []value.Entry, at value.Path) ([]value.Entry, bool, error) {
-	filledAny := false
-	for _, p := range o.Properties() {
-		old, given := v.Lookup(p.Name)
-		if given && !old.IsNull() || p.Const != nil && !p.Required && len(at) > 0 {
+// changeAt sets a member in a copy of those of a map, which it makes if there is none yet.
+func changeAt(members []value.Value, of value.Value, i int, v value.Value) []value.Value {
+	if members == nil {
+		members = make([]value.Value, of.Len())
+		for i := range members {
+			members[i] = of.At(i)
+		}
+	}
+	members[i] = v
+	return members
+}
+
+// withMembers is a map with other members, unless that is nil, and with some more.
+func withMembers(v value.Value, members []value.Value, more []value.Entry) value.Value {
+	if members == nil && len(more) == 0 {
+		return v
+	}
+	entries := make([]value.Entry, 0, v.Len()+len(more))
+	for i, key := range v.Keys() {
+		member := v.At(i)
+		if members != nil {
+			member = members[i]
+		}
+		entries = append(entries, value.Entry{Key: key, Value: member})
+	}
+	return value.MapOf(append(entries, more...)...).WithMarksOf(v)
+}
+
+func (c *converter) convertObject(v value.Value, o *Object) (value.Value, bool, error) {
+	if !v.Is(value.KindMap) {
+		return v, false, nil
+	}
+	var members []value.Value // nil until the first change
+	for i, key := range v.Keys() {
+		p := o.Property(key)
+		if p == nil {
 			continue
 		}
-		filled, ok, err := fallback(p, c.Getenv)
+		next, changed, err := c.below(value.KeyStep(key), p.Type, v.At(i))
 		if err != nil {
-			var inside *ConvertError
-			if errors.As(err, &inside) && len(at) > 0 {
-				return nil, false, &ConvertError{Path: at.Then(inside.Path[0]), Reason: inside.Reason}
+			return v, false, err
+		}
+		if c.complete && !next.IsNull() {
+			if p.Const != nil && next.IsKnown() && !value.SameContent(next, ScalarValue(p.Const)) {
+				err := c.wrong(fmt.Sprintf("this must be %q", ScalarText(p.Const)))
+				err.Path = append(err.Path, value.KeyStep(key))
+				return v, false, err
 			}
-			return nil, false, err
+			if p.Secret {
+				next, changed = sealed(p, next), true
+			}
+		}
+		if changed {
+			members = changeAt(members, v, i, next)
+		}
+	}
+	var filled []value.Entry
+	if c.complete {
+		var err error
+		if filled, err = c.fill(o, v); err != nil {
+			return v, false, err
+		}
+	}
+	// Of entries with the same key the last one counts: what is filled in takes the place of a null.
+	return withMembers(v, members, filled), members != nil || len(filled) > 0, nil
+}
+
+// fill returns the members of an object that are left out, or null, and have a constant or a default. Constants of
+// members that may be left out are filled in at the top only: deeper down they tell which of several kinds an object
+// is.
+func (c *converter) fill(o *Object, v value.Value) (filled []value.Entry, _ error) {
+	for _, p := range o.Properties() {
+		old, given := v.Lookup(p.Name)
+		if given && !old.IsNull() || p.Const != nil && !p.Required && len(c.at) > 0 {
+			continue
+		}
+		fallback, ok, err := fallback(p, c.Getenv)
+		if err != nil {
+			if inside := (*ConvertError)(nil); errors.As(err, &inside) {
+				inside.Path = append(slices.Clone(c.at), inside.Path...)
+			}
+			return nil, err
 		}
 		if !ok {
 			continue
 		}
-		filledAny = true
 		if c.Filled != nil && p.Const == nil {
-			c.Filled(at.Then(value.KeyStep(p.Name)))
+			c.Filled(c.at.Then(value.KeyStep(p.Name)))
 		}
-		entry := value.Entry{Key: p.Name, Value: sealed(p, filled)}
-		if given {
-			entries[slices.IndexFunc(entries, func(e value.Entry) bool { return e.Key == p.Name })] = entry
-		} else {
-			entries = append(entries, entry)
-		}
+		filled = append(filled, value.Entry{Key: p.Name, Value: sealed(p, fallback)})
 	}
-	return entries, filledAny, nil
+	return filled, nil
 }
 
 // convertUnion converts only when no member takes the value as it is (L8.40).
-func (c *converter) convertUnion(u *Union, v value.Value, at value.Path) (value.Value, bool, error) {
+func (c *converter) convertUnion(u *Union, v value.Value) (value.Value, bool, error) {
 	if v.IsNull() {
 		return v, false, nil
 	}
 	u = c.knownMembers(u)
 	if member := u.selected(v); member != nil {
-		return c.convert(member, v, at)
+		return c.convert(member, v)
 	}
 	for _, member := range u.Members {
 		if Fits(member, v) {
-			return c.convert(member, v, at)
+			return c.convert(member, v)
 		}
 	}
 	for _, member := range u.Members {
-		next, changed, err := c.convert(member, v, at)
+		next, changed, err := c.convert(member, v)
 		if err == nil && changed && Fits(member, next) {
 			return next, true, nil
 		}

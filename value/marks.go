@@ -102,23 +102,68 @@ func (v Value) AllDeps() []urn.URN {
 // Bare is v with every secret mark and dependency removed, deeply; unknowns stay unknown. It is how plain text leaves
 // the safe path, so call it only where secrets are meant to be seen.
 func (v Value) Bare() Value {
-	if !v.Any(func(x Value) bool { return x.marks != nil && (x.marks.secret || len(x.marks.deps) > 0) }) {
-		return v
-	}
-	return v.Transform(func(x Value) Value {
-		if x.marks == nil {
-			return x
-		}
-		return x.withMarks(marks{unknown: x.marks.unknown})
-	})
+	return v.remarked(func(m marks) marks { return marks{unknown: m.unknown} })
 }
 
 // DeepPublic is v with every secret mark removed, deeply; dependencies stay (fn::unsecret, L6.26).
 func (v Value) DeepPublic() Value {
-	if !v.ContainsSecret() {
-		return v
+	return v.remarked(func(m marks) marks { return marks{unknown: m.unknown, deps: m.deps} })
+}
+
+// DeepWithoutDeps is v without dependencies, deeply; secrets and unknowns stay.
+func (v Value) DeepWithoutDeps() Value {
+	return v.remarked(func(m marks) marks { return marks{unknown: m.unknown, secret: m.secret} })
+}
+
+// remarked is v with fewer marks, deeply. What loses none is shared and not copied.
+func (v Value) remarked(fewer func(marks) marks) Value {
+	next, _ := v.remark(fewer)
+	return next
+}
+
+// remark also answers whether anything lost a mark.
+func (v Value) remark(fewer func(marks) marks) (next Value, changed bool) {
+	switch p := v.payload.(type) {
+	case []Value:
+		var items []Value
+		if items, changed = remarkAll(p, fewer); changed {
+			v.payload = items
+		}
+	case *fields:
+		var values []Value
+		if values, changed = remarkAll(p.values, fewer); changed {
+			v.payload = &fields{p.keys, values}
+		}
+	case *Archive:
+		archive := *p
+		if archive.Assets, changed = p.Assets.remark(fewer); changed {
+			v.payload = &archive
+		}
+	case *ResourceRef:
+		ref := *p
+		if ref.ID, changed = p.ID.remark(fewer); changed {
+			v.payload = &ref
+		}
 	}
-	return v.Transform(Value.Public)
+	if v.marks != nil {
+		if m := fewer(*v.marks); m.secret != v.marks.secret || len(m.deps) != len(v.marks.deps) {
+			return v.withMarks(m), true
+		}
+	}
+	return v, changed
+}
+
+func remarkAll(values []Value, fewer func(marks) marks) (next []Value, changed bool) {
+	for i, v := range values {
+		item, lost := v.remark(fewer)
+		if lost && next == nil {
+			next = slices.Clone(values)
+		}
+		if lost {
+			next[i] = item
+		}
+	}
+	return next, next != nil
 }
 
 func (v Value) withMarks(m marks) Value {

@@ -2,7 +2,9 @@ package value
 
 import (
 	"math"
+	"slices"
 	"sort"
+	"strings"
 )
 
 // Kind tells the shapes of values apart.
@@ -86,11 +88,12 @@ type Entry struct {
 
 // MapOf makes a map from entries in any order; of entries with the same key the last one counts.
 func MapOf(entries ...Entry) Value {
-	sorted := make([]Entry, len(entries))
-	copy(sorted, entries)
-	sort.SliceStable(sorted, func(i, j int) bool { return sorted[i].Key < sorted[j].Key })
-	f := &fields{keys: make([]string, 0, len(sorted)), values: make([]Value, 0, len(sorted))}
-	for _, e := range sorted {
+	if !slices.IsSortedFunc(entries, compareKeys) {
+		entries = slices.Clone(entries)
+		slices.SortStableFunc(entries, compareKeys)
+	}
+	f := &fields{keys: make([]string, 0, len(entries)), values: make([]Value, 0, len(entries))}
+	for _, e := range entries {
 		if n := len(f.keys); n > 0 && f.keys[n-1] == e.Key {
 			f.values[n-1] = e.Value
 			continue
@@ -100,6 +103,8 @@ func MapOf(entries ...Entry) Value {
 	}
 	return Value{kind: KindMap, payload: f}
 }
+
+func compareKeys(a, b Entry) int { return strings.Compare(a.Key, b.Key) }
 
 // EmptyMap is a map without entries.
 func EmptyMap() Value { return Value{kind: KindMap, payload: &fields{}} }

@@ -214,7 +214,7 @@ func (c configured) Update(ctx context.Context, r provider.UpdateRequest) (provi
 		return provider.UpdateResponse{}, err
 	}
 	inputs := k.complete(r.News)
-	outputs := mapOrEmpty(withoutDeps(r.OldOutputs)).Without(rawStateNote)
+	outputs := mapOrEmpty(r.OldOutputs.DeepWithoutDeps()).Without(rawStateNote)
 	for _, property := range def.Inputs.Properties() {
 		if !slices.Contains(k.computed, property.Name) {
 			outputs = outputs.Without(property.Name)
@@ -265,7 +265,7 @@ func (c configured) Read(_ context.Context, r provider.ReadRequest) (provider.Re
 		if inputs.IsNull() {
 			inputs = inputsOf(r.Outputs, def)
 		}
-		outputs := withoutDeps(r.Outputs)
+		outputs := r.Outputs.DeepWithoutDeps()
 		if k.read != nil {
 			var exists bool
 			if outputs, exists = k.read(outputs); !exists {
@@ -310,7 +310,7 @@ func (c configured) Invoke(ctx context.Context, r provider.InvokeRequest) (provi
 	if err != nil {
 		return provider.InvokeResponse{}, err
 	}
-	args, failures := checkObject(def.Inputs, withoutDeps(r.Args), r.Token)
+	args, failures := checkObject(def.Inputs, r.Args.DeepWithoutDeps(), r.Token)
 	if len(failures) > 0 {
 		return provider.InvokeResponse{Failures: failures}, nil
 	}

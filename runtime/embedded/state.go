@@ -16,7 +16,7 @@ const rawStateNote = "__pulumi_raw_state_delta"
 
 // complete is inputs with the kind's defaults, without nulls and without dependencies: those are the engine's business.
 func (k kind) complete(inputs value.Value) value.Value {
-	inputs = mapOrEmpty(withoutDeps(inputs))
+	inputs = mapOrEmpty(inputs.DeepWithoutDeps())
 	for _, key := range inputs.Keys() {
 		if v, _ := inputs.Lookup(key); v.IsNull() {
 			inputs = inputs.Without(key)
@@ -141,13 +141,6 @@ func mapOrEmpty(v value.Value) value.Value {
 		return value.EmptyMap()
 	}
 	return v
-}
-
-func withoutDeps(v value.Value) value.Value {
-	if len(v.AllDeps()) == 0 {
-		return v
-	}
-	return v.Transform(value.Value.WithoutDeps)
 }
 
 // withoutNotes is a map without the keys that plugins keep for themselves.

@@ -59,6 +59,6 @@ func (d *Deployment) construct(ctx context.Context, g *plan.Goal) (monitor.Regis
 			deps[key] = plan.Distinct(append(append([]urn.URN{}, deps[key]...), more...))
 		}
 	}
-	return monitor.RegisterResponse{URN: answer.URN, Outputs: plan.WithoutDeps(outputs), Known: !d.opts.DryRun,
+	return monitor.RegisterResponse{URN: answer.URN, Outputs: outputs.DeepWithoutDeps(), Known: !d.opts.DryRun,
 		PropertyDependencies: deps}, nil
 }

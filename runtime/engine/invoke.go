@@ -39,7 +39,7 @@ func (d *Deployment) Invoke(ctx context.Context, r monitor.InvokeRequest) (monit
 	if err != nil {
 		return monitor.InvokeResponse{}, err
 	}
-	args := plan.WithoutDeps(plan.AsMap(r.Args))
+	args := plan.AsMap(r.Args).DeepWithoutDeps()
 	if !ready || i.Unconfigured || args.ContainsUnknown() { // E2.51, E2.54
 		return monitor.InvokeResponse{Unknown: true}, nil
 	}

@@ -26,7 +26,7 @@ func (d *Deployment) RegisterOutputs(ctx context.Context, u urn.URN, outputs val
 	if err := value.Storable(outputs); err != nil { // F1.10
 		return fmt.Errorf("the outputs of %s: %w", u, err)
 	}
-	outputs, err := d.opts.withHashes(ctx, plan.WithoutDeps(plan.AsMap(outputs)))
+	outputs, err := d.opts.withHashes(ctx, plan.AsMap(outputs).DeepWithoutDeps())
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ func (d *Deployment) ReadResource(ctx context.Context, r monitor.ReadRequest) (m
 	if err != nil {
 		return monitor.ReadResponse{}, err
 	}
-	inputs, err := d.opts.withHashes(ctx, plan.WithoutDeps(plan.AsMap(r.State)))
+	inputs, err := d.opts.withHashes(ctx, plan.AsMap(r.State).DeepWithoutDeps())
 	if err != nil {
 		return monitor.ReadResponse{}, err
 	}

@@ -182,7 +182,7 @@ func (x *Examination) check(anew, second bool) Request {
 // when it has nothing to say.
 func (x *Examination) Checked(inputs value.Value) {
 	if inputs.Is(value.KindMap) {
-		x.Goal.Inputs = WithoutDeps(inputs)
+		x.Goal.Inputs = inputs.DeepWithoutDeps()
 	}
 	if x.last.Anew && x.Recorded != nil {
 		x.Goal.Inputs = againWith(x.Recorded.Inputs, x.last.News, x.Goal.Inputs)

@@ -67,10 +67,11 @@ func NewGoal(r monitor.RegisterRequest, rootDir string) (*Goal, error) {
 		g.Inputs = value.EmptyMap()
 	}
 	g.PropertyDependencies = propertyDependencies(g.Inputs, r)
-	if !r.Remote { // who builds a component gets them where they are, as far as it takes them (E2.39)
-		g.Inputs = WithoutDeps(g.Inputs)
+	// From here on, what values came from is in the maps only (E2.24).
+	if !r.Remote { // who builds a component gets it where it is, as far as it takes it (E2.39)
+		g.Inputs = g.Inputs.DeepWithoutDeps()
 	}
-	g.ReplacementTrigger = WithoutDeps(r.ReplacementTrigger)
+	g.ReplacementTrigger = r.ReplacementTrigger.DeepWithoutDeps()
 	g.Dependencies = Distinct(r.Dependencies)
 	g.Position = SourcePosition(rootDir, r.SourcePosition)
 	return g, nil
@@ -80,13 +81,12 @@ func NewGoal(r monitor.RegisterRequest, rootDir string) (*Goal, error) {
 // those that the values carry (E1.49).
 func propertyDependencies(inputs value.Value, r monitor.RegisterRequest) map[string][]urn.URN {
 	all := make(map[string][]urn.URN, inputs.Len())
-	for _, key := range inputs.Keys() {
+	for i, key := range inputs.Keys() {
 		deps := r.PropertyDependencies[key]
 		if len(r.PropertyDependencies) == 0 && !r.Remote {
 			deps = r.Dependencies
 		}
-		part, _ := inputs.Lookup(key)
-		all[key] = Distinct(slices.Concat(deps, part.AllDeps(), inputs.Deps()))
+		all[key] = Distinct(slices.Concat(deps, inputs.At(i).AllDeps(), inputs.Deps()))
 	}
 	for key, deps := range r.PropertyDependencies {
 		if _, ok := all[key]; !ok {
@@ -102,6 +102,15 @@ func propertyDependencies(inputs value.Value, r monitor.RegisterRequest) map[str
 // Distinct returns the list with each URN once, in order of first occurrence, never nil.
 func Distinct(urns []urn.URN) []urn.URN {
 	once := make([]urn.URN, 0, len(urns))
+	const few = 8
+	if len(urns) <= few {
+		for _, u := range urns {
+			if u != "" && !slices.Contains(once, u) {
+				once = append(once, u)
+			}
+		}
+		return once
+	}
 	seen := make(map[urn.URN]bool, len(urns))
 	for _, u := range urns {
 		if u != "" && !seen[u] {
@@ -110,15 +119,6 @@ func Distinct(urns []urn.URN) []urn.URN {
 		}
 	}
 	return once
-}
-
-// WithoutDeps removes what values carry of dependencies, deeply: from here on they live in the maps only (E2.24). A
-// value without any comes back as it is, which spares a copy of most inputs.
-func WithoutDeps(v value.Value) value.Value {
-	if !v.Any(func(x value.Value) bool { return len(x.Deps()) > 0 }) {
-		return v
-	}
-	return v.Transform(value.Value.WithoutDeps)
 }
 
 // parseTimeouts reads Go durations into seconds (E5.33).
