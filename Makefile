@@ -6,6 +6,8 @@ VERSION ?= 0.1.0
 LDFLAGS := -s -w -X main.version=$(VERSION)
 # `make build TAGS=lean` leaves out object stores and cloud key services. What they weigh: docs/state.md.
 TAGS    ?=
+# gRPC without its pages for tracing, which make the linker keep every method: docs/design/size.md.
+ALLTAGS := grpcnotrace $(TAGS)
 
 .PHONY: all build run run-destroy test race fuzz bench figures compare-hosts kill-test model plugin-test bridge-test clean
 
@@ -21,7 +23,7 @@ bin/tags: always
 always:
 
 $(BIN): bin/tags $(shell find . -name '*.go' -not -path './test/*') go.mod go.sum $(shell find runtime/embedded -name '*.gz' 2>/dev/null)
-	CGO_ENABLED=0 $(GO) build -trimpath -tags '$(TAGS)' -ldflags '$(LDFLAGS)' -o $@ ./cmd/yamlhost
+	CGO_ENABLED=0 $(GO) build -trimpath -tags '$(ALLTAGS)' -ldflags '$(LDFLAGS)' -o $@ ./cmd/yamlhost
 
 # Builds yamlhost and runs the first example, with a backend of its own in .try so that nothing else is touched.
 # Run it again and everything is unchanged; `make run-destroy` takes it down.

@@ -55,9 +55,9 @@ func (p Plan) build(ctx context.Context, t Target, work string, extras []file) (
 
 // compile builds one program without anything of the machine in it: no paths, no time, no identity of the build.
 func (p Plan) compile(ctx context.Context, t Target, program, path string) error {
-	tags := ""
+	tags := "grpcnotrace" // docs/design/size.md
 	if t.Edition == "lean" {
-		tags = "lean"
+		tags += ",lean"
 	}
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-tags", tags,
 		"-ldflags", "-s -w -buildid= -X main.version="+p.Version, "-o", path, "./cmd/"+program)

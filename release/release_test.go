@@ -169,6 +169,21 @@ func TestArchive(t *testing.T) {
 	require.Equal(t, "v"+version+" (default edition)\n", string(out))
 }
 
+// TestSizes: the programs of both editions are no larger than docs/design/size.md says, and nothing in them finds
+// methods by their names, which would make the linker keep all of them.
+func TestSizes(t *testing.T) {
+	r := release(t)
+	const mebibyte = 1 << 20
+	for edition, most := range map[string]int{"yamlhost": 50 * mebibyte, "yamlhost-lean": 36 * mebibyte} {
+		name := edition + "_" + version + "_" + runtime.GOOS + "_" + runtime.GOARCH
+		program := content(t, filepath.Join(r.first, name+".tar.gz"))[name+"/yamlhost"]
+		require.NotEmpty(t, program)
+		require.LessOrEqual(t, len(program), most, "%s has %d bytes", edition, len(program))
+		require.False(t, bytes.Contains(program, []byte("text/template.(*state).evalField")),
+			"%s links text/template's evaluation; see docs/design/size.md", edition)
+	}
+}
+
 // TestLifeWithNothingElse leads a whole life of a stack in a root folder that has nothing but the program: no shell, no
 // libraries, no network, no devices.
 func TestLifeWithNothingElse(t *testing.T) {

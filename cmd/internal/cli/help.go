@@ -56,8 +56,7 @@ func arrangeHelp(root *cobra.Command) {
 		}
 	}
 	visit(root)
-	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages",
-		fmt.Sprintf(".FlagUsagesWrapped %d", helpWidth)))
+	root.SetUsageFunc(writeUsage)
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
 		text := cmd.Long
 		if text == "" {

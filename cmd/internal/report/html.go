@@ -3,10 +3,10 @@ package report
 import (
 	_ "embed" // the page
 	"encoding/json"
-	"html/template"
+	"fmt"
+	"html"
 	"io"
 	"strings"
-	"sync"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/view"
 	"github.com/yamlhost/yamlhost/diag"
@@ -16,41 +16,22 @@ import (
 //go:embed page.html
 var pageText string
 
-var page = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Parse(pageText)) })
-
-// The data of the page. Resources are numbered in the order of the tree, so that edges of the graph and parents are
-// short.
-type (
-	pageData struct {
-		Title, Command, Name, Headline, Exit, Took string
-		Failed                                     bool
-		Remarks                                    []string
-		Findings                                   []pageFinding
-		Outputs                                    []view.Output
-		Origin                                     [][2]string
-		Data                                       template.JS // pageResource as JSON
-		Types                                      template.JS // of resources
-	}
-	pageFinding struct {
-		Severity, Code, Text string
-		Resource             string
-	}
-	// pageResource has one-letter members because there may be thousands.
-	pageResource struct {
-		Name  string `json:"n"`
-		Type  int    `json:"t"` // index into Types
-		Sign  string `json:"s,omitempty"`
-		Words string `json:"w"`
-		Depth int    `json:"d,omitempty"`
-		// create, update, replace, delete, same, failed …, for the filters and the colour
-		Outcome string   `json:"o,omitempty"`
-		Changes []string `json:"c,omitempty"`
-		Needs   []int    `json:"e,omitempty"`
-		Took    string   `json:"k,omitempty"`
-		Heading bool     `json:"h,omitempty"` // a component
-		Place   string   `json:"p,omitempty"`
-	}
-)
+// pageResource is a resource on the page. Resources are numbered in the order of the tree, so that edges of the graph
+// and parents are short, and members have one letter because there may be thousands.
+type pageResource struct {
+	Name  string `json:"n"`
+	Type  int    `json:"t"` // index into Types
+	Sign  string `json:"s,omitempty"`
+	Words string `json:"w"`
+	Depth int    `json:"d,omitempty"`
+	// create, update, replace, delete, same, failed …, for the filters and the colour
+	Outcome string   `json:"o,omitempty"`
+	Changes []string `json:"c,omitempty"`
+	Needs   []int    `json:"e,omitempty"`
+	Took    string   `json:"k,omitempty"`
+	Heading bool     `json:"h,omitempty"` // a component
+	Place   string   `json:"p,omitempty"`
+}
 
 // Bounds of the page: a resource's changes in lines and characters.
 const (
@@ -59,37 +40,95 @@ const (
 )
 
 // WriteHTML writes one page that needs nothing else: a tree with filters, findings, outputs and a graph. It loads
-// nothing from the network, and works from a file.
+// nothing from the network, and works from a file. The page is a text with slots: with html/template, the program would
+// keep every method of every type (docs/design/size.md).
 func WriteHTML(w io.Writer, r *Record) error {
-	d := pageData{
-		Title: "yamlhost " + r.Command + " · " + r.name(), Command: r.Command, Name: r.name(), Headline: r.headline(),
-		Failed: r.Exit.Code != 0,
-		Took:   view.Seconds(r.Took), Remarks: r.Remarks, Outputs: r.Outputs, Origin: r.Origin.Properties(),
-	}
-	if r.Exit.Code != 0 {
-		d.Exit = r.Exit.Name
-	}
-	for _, f := range r.Findings {
-		var b strings.Builder
-		_ = diag.WriteText(&b, diag.Diagnostics{f.Diagnostic}, diag.TextOptions{Hints: 20})
-		d.Findings = append(d.Findings, pageFinding{Severity: f.Severity.String(), Code: string(f.Code), Text: b.String(),
-			Resource: f.URN.Name()})
-	}
-	var err error
-	if d.Data, d.Types, err = pageResources(r, pageLines); err != nil {
+	resources, types, err := pageResources(r, pageLines)
+	if err != nil {
 		return err
 	}
-	if most := 1 << 20; len(d.Data) > most { // many resources: each gets its share
-		if d.Data, d.Types, err = pageResources(r, max(2, pageLines*most/len(d.Data)/4)); err != nil {
+	if most := 1 << 20; len(resources) > most { // many resources: each gets its share
+		if resources, types, err = pageResources(r, max(2, pageLines*most/len(resources)/4)); err != nil {
 			return err
 		}
 	}
-	return page().Execute(w, d)
+	badge, took := `<span class="badge">ok</span>`, ""
+	if r.Exit.Code != 0 {
+		badge = `<span class="badge failed">` + html.EscapeString(r.Exit.Name) + `</span>`
+	}
+	if text := view.Seconds(r.Took); text != "" {
+		took = ` <span class="dim">in ` + html.EscapeString(text) + `</span>`
+	}
+	var remarks strings.Builder
+	for _, text := range r.Remarks {
+		remarks.WriteString("<p>" + html.EscapeString(text) + "</p>")
+	}
+	_, err = strings.NewReplacer(
+		"{{title}}", html.EscapeString("yamlhost "+r.Command+" · "+r.name()), "{{command}}", html.EscapeString(r.Command),
+		"{{name}}", html.EscapeString(r.name()), "{{badge}}", badge, "{{headline}}", html.EscapeString(r.headline()),
+		"{{took}}", took, "{{remarks}}", remarks.String(), "{{findings}}", pageFindings(r.Findings),
+		"{{outputs}}", pageOutputs(r.Outputs), "{{origin}}", pageOrigin(r.Origin.Properties()),
+		"{{resources}}", resources, "{{types}}", types,
+	).WriteString(w, pageText)
+	return err
 }
 
-// pageResources are the resources and their types as JSON, which template puts into a script as it is: encoding/json
+func pageFindings(findings []view.Finding) string {
+	var b strings.Builder
+	for i, f := range findings {
+		if i == 0 {
+			b.WriteString("<h2>Findings</h2>")
+		}
+		var text strings.Builder
+		_ = diag.WriteText(&text, diag.Diagnostics{f.Diagnostic}, diag.TextOptions{Hints: 20}) // a Builder takes everything
+		fmt.Fprintf(&b, `<pre class="%s">%s</pre>`, f.Severity, html.EscapeString(text.String()))
+	}
+	return b.String()
+}
+
+func pageOutputs(outputs []view.Output) string {
+	rows := make([][]string, len(outputs))
+	for i, o := range outputs {
+		text := o.After
+		switch o.Sign {
+		case "~":
+			text = o.Before + " => " + o.After
+		case "-":
+			text = o.Before
+		}
+		rows[i] = []string{o.Sign, o.Name, text}
+	}
+	return pageTable("Outputs", "mono", rows)
+}
+
+func pageOrigin(properties [][2]string) string {
+	rows := make([][]string, len(properties))
+	for i, p := range properties {
+		rows[i] = p[:]
+	}
+	return pageTable("Origin", "mono dim", rows)
+}
+
+// pageTable returns a table of plain texts under a heading, or nothing when there are no rows.
+func pageTable(heading, class string, rows [][]string) string {
+	if len(rows) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("<h2>" + heading + `</h2><table class="` + class + `">`)
+	for _, row := range rows {
+		b.WriteString("<tr>")
+		for _, cell := range row {
+			b.WriteString("<td>" + html.EscapeString(cell) + "</td>")
+		}
+		b.WriteString("</tr>")
+	}
+	return b.String() + "</table>"
+}
+
+// pageResources are the resources and their types as JSON, which the page has in a script as it is: encoding/json
 // escapes what could end one.
-func pageResources(r *Record, lines int) (data, types template.JS, err error) {
+func pageResources(r *Record, lines int) (data, types string, err error) {
 	index := make(map[urn.URN]int, len(r.Resources))
 	for i := range r.Resources {
 		index[r.Resources[i].URN] = i
@@ -128,7 +167,7 @@ func pageResources(r *Record, lines int) (data, types template.JS, err error) {
 		return "", "", err
 	}
 	kindText, err := json.Marshal(names)
-	return template.JS(text), template.JS(kindText), err
+	return string(text), string(kindText), err
 }
 
 func placeText(at diag.Range) string {

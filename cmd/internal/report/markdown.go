@@ -192,8 +192,8 @@ func markdownChanges(b *strings.Builder, r *Record, f fold) {
 			}
 			lines = append(lines, diffLine(cut(line, f.sizeLimit)))
 		}
-		fmt.Fprintf(b, "\n<details><summary>%s %s: %s</summary>\n\n%s\n</details>\n", html(item.Sign), html(item.URN.Name()),
-			html(item.Words), fenced("diff", lines))
+		fmt.Fprintf(b, "\n<details><summary>%s %s: %s</summary>\n\n%s\n</details>\n", elementText(item.Sign),
+			elementText(item.URN.Name()), elementText(item.Words), fenced("diff", lines))
 	}
 }
 
@@ -259,7 +259,7 @@ func escape(text string) string {
 		"\\[", "@", "@\u200b", "#", "\\#").Replace(text)
 }
 
-// html is a text inside of an element.
-func html(text string) string {
+// elementText is a text inside of an element.
+func elementText(text string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "\n", " ").Replace(text)
 }

@@ -221,7 +221,7 @@ func markdownParts(b *strings.Builder, r *Record, f fold) {
 		if f.rows == 0 {
 			continue // the table has to do
 		}
-		fmt.Fprintf(b, "\n<details><summary>%s %s</summary>\n\n%s\n</details>\n", part.mark(), html(part.name()), text)
+		fmt.Fprintf(b, "\n<details><summary>%s %s</summary>\n\n%s\n</details>\n", part.mark(), elementText(part.name()), text)
 	}
 }
 
