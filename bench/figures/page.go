@@ -106,28 +106,34 @@ func (all *results) scale(b *bytes.Buffer, mode, title string) {
 	table("Written, in MB", func(part, operation string) string {
 		return fmt.Sprintf("%.1f", float64(median(all.find(part, operation, afterTool).Written))/1e6)
 	})
-	if n := len(known); n > 1 && known[n-2] >= 1000 {
-		for _, cost := range []struct {
-			name string
-			of   func(*row) float64
-		}{
-			{"CPU", func(r *row) float64 { return median(r.CPU) }},
-			{"memory", func(r *row) float64 { return float64(median(r.Peak)) }},
-			{"what is written", func(r *row) float64 { return float64(median(r.Written)) }},
-		} {
-			table := []string{}
-			for _, o := range plain {
-				from, to := all.find(fmt.Sprintf("%s/%d", mode, known[n-2]), o.name, afterTool),
-					all.find(fmt.Sprintf("%s/%d", mode, known[n-1]), o.name, afterTool)
-				if cost.of(from) >= 1e5 || cost.name == "CPU" { // a few bytes have no exponent
-					table = append(table, fmt.Sprintf("%s %.2f", o.name, exponent(cost.of(from), cost.of(to), known[n-2],
-						known[n-1])))
-				}
+	for i, from := range known {
+		if from >= 1000 && i+1 < len(known) {
+			all.exponents(b, mode, from, known[i+1])
+		}
+	}
+}
+
+// exponents writes how costs grow from one size to another.
+func (all *results) exponents(b *bytes.Buffer, mode string, from, to int) {
+	for _, cost := range []struct {
+		name string
+		of   func(*row) float64
+	}{
+		{"CPU", func(r *row) float64 { return median(r.CPU) }},
+		{"memory", func(r *row) float64 { return float64(median(r.Peak)) }},
+		{"what is written", func(r *row) float64 { return float64(median(r.Written)) }},
+	} {
+		var table []string
+		for _, o := range plain {
+			small := cost.of(all.find(fmt.Sprintf("%s/%d", mode, from), o.name, afterTool))
+			large := cost.of(all.find(fmt.Sprintf("%s/%d", mode, to), o.name, afterTool))
+			if small >= 1e5 || cost.name == "CPU" { // a few bytes have no exponent
+				table = append(table, fmt.Sprintf("%s %.2f", o.name, exponent(small, large, from, to)))
 			}
-			if len(table) > 0 {
-				fmt.Fprintf(b, "\nFrom %s to %s resources %s grows with these exponents:\n%s.\n", thousands(known[n-2]),
-					thousands(known[n-1]), cost.name, strings.Join(table, ",\n"))
-			}
+		}
+		if len(table) > 0 {
+			fmt.Fprintf(b, "\nFrom %s to %s resources %s grows with these exponents:\n%s.\n", thousands(from), thousands(to),
+				cost.name, strings.Join(table, ",\n"))
 		}
 	}
 }

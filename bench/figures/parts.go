@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -56,22 +57,38 @@ var apply = words("apply -auto-approve -refresh=false -no-color")
 func words(text string) []string { return strings.Fields(text) }
 
 // sizes are the numbers of resources that programs of the usual shape have.
-var sizes = []int{1, 10, 100, 1000, 10000, 50000}
+var sizes = []int{1, 10, 100, 1000, 10000, 50000, 100000}
 
-// parts are all parts, in the order in which they are measured.
+// mostRuns are enough for programs of a size, which differ less from run to run the larger they are.
+func mostRuns(size int) int {
+	switch {
+	case size >= 100000:
+		return 1
+	case size >= 50000:
+		return 3
+	}
+	return math.MaxInt
+}
+
+// parts are all parts, in the order in which they are measured: those that take long are the last.
 func parts() []*part {
-	var all []*part
+	var all, long []*part
 	for _, size := range sizes {
 		for _, mode := range []string{"process", "plugin"} {
-			all = append(all, &part{name: fmt.Sprintf("%s/%d", mode, size), size: size, program: program.YAML,
-				operations: plain, inProcess: mode == "process", floor: true})
+			p := &part{name: fmt.Sprintf("%s/%d", mode, size), size: size, program: program.YAML,
+				operations: plain, inProcess: mode == "process", floor: true}
+			if mostRuns(size) < math.MaxInt {
+				long = append(long, p)
+			} else {
+				all = append(all, p)
+			}
 		}
 	}
 	for _, size := range []int{100, 1000} {
 		all = append(all, &part{name: fmt.Sprintf("beside/%d", size), size: size, program: program.YAML, operations: plain,
 			beside: true, floor: true})
 	}
-	return append(all, shapes()...)
+	return slices.Concat(all, shapes(), long)
 }
 
 // shapes are programs of other shapes, with the provider in the process.
@@ -139,6 +156,7 @@ func (p *part) measure(dir string, b *built, runs int) ([]*row, error) {
 	if p.floor {
 		tools = append([]tool{{name: floorTool}}, tools...)
 	}
+	runs = min(runs, mostRuns(p.size))
 	rows := map[string]*row{}
 	var order []*row
 	for run := range runs {

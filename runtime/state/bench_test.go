@@ -115,3 +115,16 @@ func BenchmarkReadable(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkIdentical compares states of a thousand resources that are the same and share nothing.
+func BenchmarkIdentical(b *testing.B) {
+	x, y := sample(1000), sample(1000)
+	b.ReportAllocs()
+	for b.Loop() {
+		for i, r := range x.Resources {
+			if !Identical(r, y.Resources[i]) {
+				b.Fatal(r.URN)
+			}
+		}
+	}
+}

@@ -50,7 +50,12 @@ func identicalOrigin(a, b *Resource) bool {
 }
 
 func identicalTimes(a, b *time.Time) bool {
-	return a == b || a != nil && b != nil && a.Format(time.RFC3339Nano) == b.Format(time.RFC3339Nano)
+	if a == nil || b == nil {
+		return a == b
+	}
+	_, x := a.Zone()
+	_, y := b.Zone()
+	return a.Equal(*b) && x == y
 }
 
 func identicalMembers(a, b map[string]json.RawMessage) bool {
