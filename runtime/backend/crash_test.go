@@ -108,13 +108,18 @@ func (d *simDisk) ModTime(path string) (time.Time, error) {
 	return time.Time{}, pathError("stat", path, fs.ErrNotExist)
 }
 
-func (d *simDisk) Stamp(path string) (disk.Stamp, error) {
+func (d *simDisk) ReadUnless(path string, seen disk.Stamp) (text []byte, now disk.Stamp, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if f := d.names[path]; f != nil {
-		return disk.Stamp{Size: int64(len(f.data)), Modified: f.at.UnixNano(), Changed: f.at.UnixNano()}, nil
+	f := d.names[path]
+	if f == nil {
+		return nil, now, pathError("open", path, fs.ErrNotExist)
 	}
-	return disk.Stamp{}, pathError("open", path, fs.ErrNotExist)
+	now = disk.Stamp{Size: int64(len(f.data)), Modified: f.at.UnixNano(), Changed: f.at.UnixNano()}
+	if now == seen {
+		return nil, now, nil
+	}
+	return bytes.Clone(f.data), now, nil
 }
 
 func (d *simDisk) Mkdir(path string) error {

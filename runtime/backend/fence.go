@@ -67,15 +67,10 @@ func (l *heldLock) look() error {
 	if l.lost != nil {
 		return l.lost
 	}
-	now, err := l.files.disk.Stamp(l.path)
-	if err == nil && now != (disk.Stamp{}) && now == l.seen {
-		return nil
-	}
-	var text []byte
-	if err == nil {
-		text, err = l.files.disk.ReadFile(l.path)
-	}
+	text, now, err := l.files.disk.ReadUnless(l.path, l.seen)
 	switch {
+	case err == nil && now != (disk.Stamp{}) && now == l.seen:
+		return nil // it is what it was
 	case errors.Is(err, fs.ErrNotExist):
 		l.lost = &LockLostError{Ref: l.ref, Why: "its lock was removed, by cancel or by hand", By: l.successor()}
 		return l.lost
@@ -85,7 +80,7 @@ func (l *heldLock) look() error {
 		l.lost = &LockLostError{Ref: l.ref, Why: "its lock was overwritten", By: l.successor()}
 		return l.lost
 	}
-	l.seen = now // from before the file was read
+	l.seen = now
 	return nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -540,16 +539,21 @@ func TestAliveAt(t *testing.T) {
 // of the same length, and put there anew.
 func TestLockFileStamp(t *testing.T) { // D14
 	t.Parallel()
-	one, err := disk.Real{}.Stamp("fence.go")
+	text, one, err := disk.Real{}.ReadUnless("fence.go", disk.Stamp{})
 	require.NoError(t, err)
-	again, err := disk.Real{}.Stamp("fence.go")
-	require.NoError(t, err)
-	other, err := disk.Real{}.Stamp("lock.go")
+	require.Equal(t, read(t, "fence.go"), string(text))
+	text, again, err := disk.Real{}.ReadUnless("fence.go", one)
 	require.NoError(t, err)
 	require.Equal(t, one, again)
-	require.True(t, one != other || one == disk.Stamp{}, "only a system that cannot tell has none")
-	_, err = disk.Real{}.Stamp(filepath.Join(t.TempDir(), "none"))
-	require.True(t, err == nil || errors.Is(err, fs.ErrNotExist))
+	require.Equal(t, one != disk.Stamp{}, text == nil, "only a system that cannot tell reads again")
+	text, other, err := disk.Real{}.ReadUnless("lock.go", one)
+	require.NoError(t, err)
+	require.True(t, one != other || one == disk.Stamp{})
+	require.Equal(t, read(t, "lock.go"), string(text))
+	_, _, err = disk.Real{}.ReadUnless(filepath.Join(t.TempDir(), "none"), one)
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	_, _, err = disk.Real{}.ReadUnless(t.TempDir(), one)
+	require.Error(t, err, "a folder has no text")
 	for name, c := range map[string]struct {
 		change func(t *testing.T, path string, text []byte)
 		lost   bool

@@ -68,7 +68,7 @@ func (b stackLocks) lock(ctx context.Context) (*heldLock, error) {
 	if err := b.prepare(); err != nil {
 		return nil, err
 	}
-	if err := disk.MkdirAll(b.disk, b.folder()); err != nil {
+	if err := disk.MkdirForCopies(b.disk, b.folder()); err != nil { // a lock that a crash loses is in nobody's way
 		return nil, &FileError{Doing: "lock the stack in", Path: b.folder(), Err: err}
 	}
 	release, free := b.disk.Guard(b.folder())

@@ -159,8 +159,11 @@ func (d *objectDisk) ModTime(path string) (time.Time, error) {
 	return time.Time{}, fs.ErrNotExist
 }
 
-// Stamp is not known: objects are read.
-func (d *objectDisk) Stamp(string) (disk.Stamp, error) { return disk.Stamp{}, nil }
+// ReadUnless always reads: objects have no stamps.
+func (d *objectDisk) ReadUnless(path string, _ disk.Stamp) (text []byte, now disk.Stamp, err error) {
+	text, err = d.ReadFile(path)
+	return text, disk.Stamp{}, err
+}
 
 // Mkdir and SyncDir do nothing: a store has no folders.
 func (d *objectDisk) Mkdir(string) error   { return nil }

@@ -146,22 +146,17 @@ func (b *Backend) Create(ctx context.Context, r Ref, secrets *state.SecretsProvi
 	if lost := b.Lost(r); lost != nil {
 		return lost
 	}
-	stub, err := state.EncodeCheckpoint(&state.Checkpoint{Stack: r.QualifiedName()}, nil)
-	if err != nil {
-		return err
-	}
-	file, err := b.stateOf(r).replace(held, stub, stored{})
-	if err != nil {
-		return err
-	}
 	text, err := state.EncodeCheckpoint(&state.Checkpoint{Stack: r.QualifiedName(), Snapshot: &state.Snapshot{
 		Manifest: b.manifest(), SecretsProvider: secrets,
 	}}, nil)
 	if err != nil {
 		return err
 	}
-	_, err = b.stateOf(r).replace(held, text, file)
-	return err
+	file, err := b.stateOf(r).replace(held, text, stored{})
+	if err != nil {
+		return err
+	}
+	return b.stateOf(r).keepStub(file)
 }
 
 // RemoveOptions say how much Remove removes.

@@ -159,6 +159,23 @@ func (b stackState) keepAsBackup(path string) error {
 	return nil
 }
 
+// keepStub writes what comes before the first state of a stack: the Pulumi CLI writes a stub first, which the state then
+// makes its backup (F6.6). It comes behind the state here, so that a stack which is only half made has no remains.
+func (b stackState) keepStub(file stored) error {
+	text, err := state.EncodeCheckpoint(&state.Checkpoint{Stack: b.ref.QualifiedName()}, nil)
+	if err != nil {
+		return err
+	}
+	stub, err := b.pack(text, file)
+	if err != nil {
+		return err
+	}
+	if err := disk.WriteWhole(b.disk, file.path+".bak", stub.data, false); err != nil {
+		return &FileError{Doing: "keep the previous state as", Path: file.path + ".bak", Err: err}
+	}
+	return nil
+}
+
 // pack makes a state file that takes the place of another one, which may be none. It is read back first: bytes that
 // nobody can read never become the state. Such bytes give an *UnreadableError.
 func (b stackState) pack(text []byte, over stored) (packed, error) {

@@ -20,8 +20,9 @@ type Disk interface {
 	Open(path string) (io.ReadSeekCloser, error) // reads a file piece by piece
 	ReadDir(path string) ([]string, error)       // names, sorted; folders end in a slash
 	ModTime(path string) (time.Time, error)
-	// Stamp tells one content of a file from another without reading it. The zero stamp says that nobody can tell.
-	Stamp(path string) (Stamp, error)
+	// ReadUnless reads a file unless its stamp is seen; then the text is nil. now is the stamp from before it was read.
+	// The zero stamp says that nobody can tell one content of the file from another: such a file is always read.
+	ReadUnless(path string, seen Stamp) (text []byte, now Stamp, err error)
 	Mkdir(path string) error
 	Create(path string) (journal.File, error) // empties a file that is there
 	Rename(from, to string) error
@@ -147,20 +148,25 @@ func (Real) SyncDir(path string) error {
 }
 
 // MkdirAll makes a folder and what is missing above it, durably.
-func MkdirAll(d Disk, path string) error {
+func MkdirAll(d Disk, path string) error { return mkdirAll(d, path, true) }
+
+// MkdirForCopies makes a folder and what is missing above it, for files that a crash of the machine may lose.
+func MkdirForCopies(d Disk, path string) error { return mkdirAll(d, path, false) }
+
+func mkdirAll(d Disk, path string, sync bool) error {
 	err := d.Mkdir(path)
 	switch {
-	case err == nil:
+	case err == nil && sync:
 		return d.SyncDir(filepath.Dir(path))
-	case errors.Is(err, fs.ErrExist):
+	case err == nil, errors.Is(err, fs.ErrExist):
 		return nil
 	case !errors.Is(err, fs.ErrNotExist) || filepath.Dir(path) == path:
 		return err
 	}
-	if err := MkdirAll(d, filepath.Dir(path)); err != nil {
+	if err := mkdirAll(d, filepath.Dir(path), sync); err != nil {
 		return err
 	}
-	return MkdirAll(d, path)
+	return mkdirAll(d, path, sync)
 }
 
 // TemporarySuffix is in the names of files whose next content is being written, beside them. No listing looks for it.
@@ -181,7 +187,7 @@ func WriteDurably(d Disk, path string, data []byte) error {
 // WriteWhole puts data in a file so that a reader sees either the old content or the new. Without sync a crash of the
 // machine may lose both; it is for copies.
 func WriteWhole(d Disk, path string, data []byte, sync bool) error {
-	if err := MkdirAll(d, filepath.Dir(path)); err != nil {
+	if err := mkdirAll(d, filepath.Dir(path), sync); err != nil {
 		return err
 	}
 	return WriteThrough(d, Temporary(path), path, data, sync)
@@ -190,7 +196,7 @@ func WriteWhole(d Disk, path string, data []byte, sync bool) error {
 // SameAs makes path another name of a file that is never written to, whose content is data; nil for content that is to
 // be read if it is needed. Where files have one name only, it writes a copy in the manner of WriteWhole without sync.
 func SameAs(d Disk, file, path string, data []byte) error {
-	if err := MkdirAll(d, filepath.Dir(path)); err != nil {
+	if err := MkdirForCopies(d, filepath.Dir(path)); err != nil {
 		return err
 	}
 	tmp := Temporary(path)

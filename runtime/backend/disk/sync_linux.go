@@ -13,11 +13,7 @@ func syncData(f *os.File) error {
 	}
 	var fault error
 	if err := connection.Control(func(fd uintptr) {
-		for {
-			if fault = syscall.Fdatasync(int(fd)); fault != syscall.EINTR {
-				return
-			}
-		}
+		fault = again(func() error { return syscall.Fdatasync(int(fd)) })
 	}); err != nil {
 		return err
 	}

@@ -35,10 +35,10 @@ type faultyDisk struct {
 	fault Fault
 }
 
-// Stamp is how the holder of a lock looks at it.
-func (d faultyDisk) Stamp(path string) (s disk.Stamp, err error) {
-	err = d.fault.Around("look", path, func() error { s, err = d.Disk.Stamp(path); return err })
-	return s, err
+// ReadUnless is how the holder of a lock looks at it.
+func (d faultyDisk) ReadUnless(path string, seen disk.Stamp) (text []byte, now disk.Stamp, err error) {
+	err = d.fault.Around("look", path, func() error { text, now, err = d.Disk.ReadUnless(path, seen); return err })
+	return text, now, err
 }
 
 func (d faultyDisk) Mkdir(path string) error {
