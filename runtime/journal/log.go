@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"sync"
 	"time"
 
@@ -230,6 +231,7 @@ func (l *Log) await(b *batch) error {
 		return b.err
 	}
 	l.busy = true
+	l.gather()
 	data, failed := l.take(), l.failed
 	l.batch = nil
 	l.mu.Unlock()
@@ -253,6 +255,18 @@ func (l *Log) await(b *batch) error {
 	l.failed = failed
 	l.release()
 	return b.err
+}
+
+// gather lets those who can run now put their records into the batch that is about to be synced, for as long as each
+// round of them brings more. Nobody waits for time to pass: where nobody else can run, it returns at once. It comes to
+// an end because those who wait for the batch put nothing meanwhile. The caller holds the lock and has set busy.
+func (l *Log) gather() {
+	for before := int64(-1); before != l.size && !l.o.NoSync; {
+		before = l.size
+		l.mu.Unlock()
+		runtime.Gosched()
+		l.mu.Lock()
+	}
 }
 
 // take takes what is queued. The caller holds the lock.
