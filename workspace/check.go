@@ -56,7 +56,7 @@ func (w *Workspace) Check(ctx context.Context, o CheckOptions) (*check.Program, 
 		}
 		return nil, w.Diags
 	}
-	file, parsed := parser.Parse(w.Source, w.ParserOptions(o))
+	file, parsed := w.options.Texts.parse(w, w.ParserOptions(o))
 	file = w.Declare(file)
 	options, failed := w.CheckerOptions(ctx, o)
 	var program *check.Program
@@ -104,7 +104,9 @@ func (w *Workspace) Parse(config map[string]check.ConfigText) (*ast.File, diag.D
 }
 
 func (w *Workspace) parse(declared []string) (*ast.File, diag.Diagnostics) {
-	file, diags := parser.Parse(w.Source, w.parserOptions(declared))
+	o := w.parserOptions(declared)
+	file, diags := parser.Parse(w.Source, o)
+	w.options.Texts.keep(w, parsed{w.Source, o.Declared, file, diags})
 	return w.Declare(file), diags
 }
 

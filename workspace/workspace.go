@@ -60,6 +60,8 @@ type Options struct {
 	// Confined reads nothing outside of the project's folder, also where links lead: for a project that is not trusted
 	// (D13).
 	Confined bool
+	// Texts keeps what Parse has parsed for the Check of a workspace that is opened later; nil keeps nothing.
+	Texts *Texts
 	// LocalPackages reads the packages that the project uses by path: those of components, and plugins.
 	LocalPackages bool
 }
@@ -91,7 +93,7 @@ func (o Options) load(path string) (*project.Project, diag.Diagnostics, error) {
 
 func (o Options) opened(path string) *diag.Source {
 	if o.Opened == nil {
-		return nil
+		return o.Texts.unchanged(path, o.shown(path))
 	}
 	return o.Opened(o.shown(path))
 }

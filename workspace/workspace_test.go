@@ -42,6 +42,51 @@ func noSchemas() (schema.Loader, func() bool) {
 		func() bool { return false }
 }
 
+// What was parsed to find the order of projects is what their work checks, once, and only while nothing has changed.
+func TestTexts(t *testing.T) {
+	t.Parallel()
+	const text = "name: p\nruntime: yaml\noutputs:\n  a: ${missing}\n"
+	for name, c := range map[string]struct {
+		files  map[string]string
+		change func(t *testing.T, dir string)
+		reused bool
+	}{
+		"same": {map[string]string{"Pulumi.yaml": text}, func(*testing.T, string) {}, true},
+		"beside": {map[string]string{"Pulumi.yaml": "name: p\nruntime: yaml\n", "Main.yaml": "outputs: {a: 1}\n"},
+			func(*testing.T, string) {}, true},
+		"changed": {map[string]string{"Pulumi.yaml": text}, func(t *testing.T, dir string) {
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "Pulumi.yaml"), []byte(text+"  b: 1\n"), 0o600))
+		}, false},
+		"with a part": {map[string]string{"Pulumi.yaml": text + "include: ['part-*.yaml']\n",
+			"part-a.yaml": "outputs: {c: 1}\n"}, func(*testing.T, string) {}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := folder(t, c.files)
+			o := workspace.Options{Shown: workspace.Relative(dir), Texts: workspace.NewTexts()}
+			first, err := workspace.Open(dir, o)
+			require.NoError(t, err)
+			first.Parse(nil)
+			c.change(t, dir)
+			alone, err := workspace.Open(dir, workspace.Options{Shown: o.Shown})
+			require.NoError(t, err)
+			for round, reused := range []bool{c.reused, false} {
+				again, err := workspace.Open(dir, o)
+				require.NoError(t, err)
+				require.Equal(t, reused, again.Source == first.Source, "round %d", round)
+				want, found := alone.Check(t.Context(), workspace.CheckOptions{Schemas: noSchemas})
+				got, diags := again.Check(t.Context(), workspace.CheckOptions{Schemas: noSchemas})
+				require.Equal(t, len(want.Outputs), len(got.Outputs))
+				require.Equal(t, len(found), len(diags))
+				for i := range found {
+					require.Equal(t, found[i].Summary, diags[i].Summary)
+					require.Equal(t, found[i].Subject.Start, diags[i].Subject.Start)
+				}
+			}
+		})
+	}
+}
+
 // L1.7, L2.33: a program beside its project file has that file's declarations, but for those that it makes itself.
 func TestParseWithDeclarations(t *testing.T) {
 	t.Parallel()

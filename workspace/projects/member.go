@@ -60,6 +60,8 @@ type Package struct {
 type Options struct {
 	// Shown is how a path is called in messages; nil for the path itself.
 	Shown func(path string) string
+	// Texts keeps the programs that were parsed; nil keeps none.
+	Texts *workspace.Texts
 	// Stack chooses the stack of a project.
 	Stack func(p *project.Project) (string, error)
 	// Settings reads the settings file of a stack; nil to read it from its usual place.
@@ -97,7 +99,7 @@ func Find(root string) ([]string, error) {
 
 // Open reads the project of a folder and what its program says of others. root is what Path is relative to.
 func Open(root, dir string, o Options) (*Member, error) {
-	ws, err := workspace.Open(dir, workspace.Options{Shown: o.Shown})
+	ws, err := workspace.Open(dir, workspace.Options{Shown: o.Shown, Texts: o.Texts})
 	if err != nil {
 		return nil, err
 	}

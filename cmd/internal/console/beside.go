@@ -11,7 +11,7 @@ import (
 // Beside returns a console for one of the stacks of a command that works on several. What it shows goes to out and err,
 // what it reports to reports. Nobody is asked, and the log of a CI system is left to a. Signals are those of a.
 func (a *Console) Beside(out, err io.Writer, reports *report.Set) *Console {
-	c := &Console{World: a.World, Global: a.Global, Signals: a.Signals, stores: a.stores}
+	c := &Console{World: a.World, Global: a.Global, Signals: a.Signals, stores: a.stores, texts: a.texts}
 	c.Global.NonInteractive = true
 	c.Crashes = &Crashes{Console: a}
 	c.GuardStreams(Streams{In: strings.NewReader(""), Out: out, Err: err})

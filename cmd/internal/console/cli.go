@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/secrets"
+	"github.com/yamlhost/yamlhost/workspace"
 )
 
 // Console is one run of the command line: its streams, the flags that all commands share, and the world.
@@ -24,10 +25,11 @@ type Console struct {
 	Signals *interrupts
 	Crashes *Crashes
 	Reports Reports
-	blocks  sync.Mutex      // held while a block is shown
-	stores  *OpenStores     // shared by the stacks of one command; nil for a command about one
-	keys    secrets.Keyring // derived once in a process
-	asked   answers         // passphrases, asked for once in a process
+	blocks  sync.Mutex       // held while a block is shown
+	texts   *workspace.Texts // shared by the stacks of one command; nil for a command about one
+	stores  *OpenStores      // shared by the stacks of one command; nil for a command about one
+	keys    secrets.Keyring  // derived once in a process
+	asked   answers          // passphrases, asked for once in a process
 }
 
 // globalOptions are the flags that every command has.

@@ -16,7 +16,7 @@ import (
 
 // Looking are the options for commands that only look at a program: they start nothing that the project brings (D13).
 func (a *Console) Looking() workspace.Options {
-	return workspace.Options{Shown: a.Short, LocalPackages: true}
+	return workspace.Options{Shown: a.Short, LocalPackages: true, Texts: a.texts}
 }
 
 // Trusting are the options for commands that use the user's own program: they start its compiler. say is told what the

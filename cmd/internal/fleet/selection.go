@@ -75,7 +75,7 @@ func (s *Selection) Find(ctx context.Context, a *console.Console, o Opening) (*p
 		return nil, nil, err
 	}
 	choose := func(p *project.Project) (string, error) { return s.stackOf(a, p, o.Careful) }
-	members, err := projects.OpenAll(root, dirs, projects.Options{Shown: a.Short, Stack: choose,
+	members, err := projects.OpenAll(root, dirs, projects.Options{Shown: a.Short, Texts: a.Looking().Texts, Stack: choose,
 		Settings: func(p *project.Project, stack string) (*project.Settings, diag.Diagnostics, error) {
 			return a.LoadSettings(p, stack, "")
 		}})

@@ -107,6 +107,9 @@ func runSeveral(ctx context.Context, a *console.Console, o *operation.Options, s
 	name string) error {
 	ctx, done := a.Signals.Gentle(ctx)
 	defer done()
+	if !k.existing { // those run no program, and need its text for their order only
+		a.ShareTexts()
+	}
 	g, err := s.Open(ctx, a, fleet.Opening{Shown: true})
 	if err != nil {
 		return err
