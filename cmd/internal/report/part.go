@@ -26,7 +26,8 @@ func (s *Set) Part(number int, project, stack, program string, began time.Time) 
 	defer s.mu.Unlock()
 	subject := s.record.Subject
 	subject.Project, subject.Stack, subject.Program = project, stack, program
-	part := &Set{record: Record{Subject: subject, Began: began, number: number}, mask: mask.New(), whole: s}
+	part := &Set{record: Record{Subject: subject, Began: began, number: number}, mask: mask.New(), whole: s,
+		untold: s.untold}
 	for _, out := range s.outputs {
 		mine := &output{spec: out.spec, kind: out.kind, out: io.Discard}
 		switch out.kind.name {
@@ -44,8 +45,8 @@ func (s *Set) Part(number int, project, stack, program string, began time.Time) 
 	return part
 }
 
-// Gather is a set without reports, for those who read its record.
-func Gather() *Set { return &Set{mask: mask.New()} }
+// Gather is a set without reports, for those who read in its record what became of each resource.
+func Gather() *Set { return &Set{mask: mask.New(), untold: true} }
 
 // join takes a finished part in.
 func (s *Set) join(r *Record, fault error) {

@@ -56,11 +56,16 @@ type Record struct {
 	number int       // of a part, in the order of the parts
 }
 
-// finish takes what the last operation has to tell.
-func (r *Record) finish(l *view.Outline, m *mask.Masker) {
+// finish takes what the last operation has to tell. Changes of properties take longest to make: untold leaves them out.
+func (r *Record) finish(l *view.Outline, m *mask.Masker, untold bool) {
 	if l != nil {
 		r.Title, r.Stack = l.Title(), l.Stack()
-		r.Resources, r.Counts, r.Outputs = l.Resources(), l.Counts(), l.Outputs()
+		if untold {
+			r.Resources = l.Outcomes()
+		} else {
+			r.Resources = l.Resources()
+		}
+		r.Counts, r.Outputs = l.Counts(), l.Outputs()
 		if s := l.Summary(); s != nil {
 			r.Planning, r.Result = s.Planning, s.Result
 		} else if len(r.Resources) > 0 {

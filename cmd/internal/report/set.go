@@ -46,6 +46,7 @@ type Set struct {
 	ended   bool
 	failed  error // the first fault of a report
 	whole   *Set  // of the command, where this is a part of it; nil otherwise. Not changed
+	untold  bool  // see Options; not changed
 }
 
 // Options say what a set is about.
@@ -57,6 +58,8 @@ type Options struct {
 	Origin  Origin
 	Began   time.Time
 	Always  bool // also without specs: somebody reads the record
+	// Untold says that without specs nobody reads more of the record than what became of each resource.
+	Untold bool
 }
 
 // Open opens every report before anything is done. The error names the report that cannot be written; nothing is left
@@ -65,7 +68,8 @@ func Open(o Options) (*Set, error) {
 	if len(o.Specs) == 0 && !o.Always {
 		return nil, nil
 	}
-	s := &Set{record: Record{Subject: o.Subject, Began: o.Began, Origin: o.Origin}, mask: mask.New()}
+	s := &Set{record: Record{Subject: o.Subject, Began: o.Began, Origin: o.Origin}, mask: mask.New(),
+		untold: o.Untold && len(o.Specs) == 0}
 	taken := map[string]string{}
 	for _, spec := range o.Specs {
 		k, err := findKind(spec.Kind)
@@ -275,7 +279,7 @@ func (s *Set) end(exit Exit, now time.Time) error {
 	s.ended = true
 	s.record.gather()
 	s.record.Exit, s.record.Took = exit, max(0, now.Sub(s.record.Began))
-	s.record.finish(s.outline, s.mask)
+	s.record.finish(s.outline, s.mask, s.untold)
 	s.outline = nil
 	for _, out := range s.outputs {
 		var err error

@@ -91,10 +91,15 @@ func (r *Resource) Changed() bool {
 func (r *Resource) IsStack() bool { return r.URN.Type() == urn.RootStackType }
 
 // Resources are all resources in the order of the tree, and then those that were skipped.
-func (l *Outline) Resources() []Resource {
+func (l *Outline) Resources() []Resource { return l.resources(l.resource) }
+
+// Outcomes are Resources without more about each than its name, what was done with it and how far it got.
+func (l *Outline) Outcomes() []Resource { return l.resources(outcomeOf) }
+
+func (l *Outline) resources(of func(r *row, depth int) Resource) []Resource {
 	var list []Resource
 	b := l.report.board
-	b.tree.walk(func(r *row, depth int) { list = append(list, l.resource(r, depth)) })
+	b.tree.walk(func(r *row, depth int) { list = append(list, of(r, depth)) })
 	if b.summary != nil {
 		for _, u := range b.summary.Skipped {
 			known := b.rows[u] != nil || slices.ContainsFunc(b.order, func(r *row) bool {
@@ -109,9 +114,15 @@ func (l *Outline) Resources() []Resource {
 	return list
 }
 
-func (l *Outline) resource(r *row, depth int) Resource {
+// outcomeOf tells of a resource what Outcomes tells.
+func outcomeOf(r *row, depth int) Resource {
 	item := Resource{URN: r.urn, Depth: depth, Component: r.component, Op: r.op, Sign: opStyles[r.op].sign, Took: r.took}
 	item.Outcome, item.Words = r.outcome()
+	return item
+}
+
+func (l *Outline) resource(r *row, depth int) Resource {
+	item := outcomeOf(r, depth)
 	state := r.step.New
 	if state == nil {
 		state = r.step.Old
