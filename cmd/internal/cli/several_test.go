@@ -72,6 +72,8 @@ func TestInterruptOfSeveralStacks(t *testing.T) {
 	there := func() {
 		held, err := os.Open(begun) // once the command has opened it
 		require.NoError(t, err)
+		_, err = io.Copy(io.Discard, held) // who writes to a pipe without a reader is killed
+		require.NoError(t, err)
 		require.NoError(t, held.Close())
 	}
 	said, code := run(func(keyboard io.Writer) {
