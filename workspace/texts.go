@@ -15,9 +15,9 @@ import (
 // textsRoom is how much text, in bytes, Texts keeps at most. A syntax tree takes some twenty times as much memory.
 const textsRoom = 4 << 20
 
-// Texts keeps the programs that a command over several projects has parsed to find their order, so that the work on each
-// of them need not parse it again. A program is forgotten once it was used, and one that has changed meanwhile is parsed
-// anew. Programs that include others are not kept. It is safe for concurrent use; a nil one keeps nothing.
+// Texts keeps the programs that a command over several projects has parsed to find their order, so that the work on
+// each of them need not parse it again. A program is forgotten once it was used, and one that has changed meanwhile is
+// parsed anew. Programs that include others are not kept. It is safe for concurrent use; a nil one keeps nothing.
 type Texts struct {
 	mu   sync.Mutex
 	size int               // bytes of text in kept; guarded by mu
