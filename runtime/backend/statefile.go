@@ -159,8 +159,8 @@ func (b stackState) keepAsBackup(path string) error {
 	return nil
 }
 
-// keepStub writes the backup of a stack's first state: a stub, which the Pulumi CLI writes as the state first (F6.6). It
-// comes behind the state here, so that a stack which is only half made has no remains.
+// keepStub writes the backup of a stack's first state: a stub, which the Pulumi CLI writes as the state first (F6.6).
+// It comes behind the state here, so that a stack which is only half made has no remains.
 func (b stackState) keepStub(file stored) error {
 	text, err := state.EncodeCheckpoint(&state.Checkpoint{Stack: b.ref.QualifiedName()}, nil)
 	if err != nil {
