@@ -151,6 +151,18 @@ func TestMoveTakesChildrenAndProviders(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"p-other", "default", "a", "c", "b"}, names(again.Target))
 
+	// Another one with the same inputs, as two stacks have: what is moved has that one from now on.
+	own := household().OfStack("p", "other")
+	own.Resources = own.Resources[:2]
+	own.Resources[1].ID = "own"
+	taken, err := Move{URNs: []urn.URN{named("a")}, Project: "p", Stack: "other"}.Apply(source, own)
+	require.NoError(t, err)
+	require.Equal(t, []string{"p-other", "default", "a", "c"}, names(taken.Target))
+	require.Equal(t, "urn:pulumi:other::p::pulumi:providers:t::default::own", taken.Target.Resources[2].Provider)
+	own.Resources[1].Inputs = value.MapOf(value.Entry{Key: "region", Value: value.String("eu")})
+	_, err = Move{URNs: []urn.URN{named("a")}, Project: "p", Stack: "other"}.Apply(source, own)
+	require.ErrorContains(t, err, "with other settings")
+
 	_, err = Move{URNs: []urn.URN{stackURN}, Project: "p", Stack: "other"}.Apply(source, target)
 	require.Error(t, err)
 	_, err = Move{URNs: []urn.URN{named("a")}, Project: "p", Stack: "other"}.Apply(source, m.Target)

@@ -23,9 +23,9 @@ type Moved struct {
 	Broken         []string
 }
 
-// Apply moves resources. Their providers are copied, what they depend on and is not moved is not named any more, and
-// what has no parent in its new stack belongs to the stack itself. Names that are taken over there, and root stacks,
-// are errors.
+// Apply moves resources. Their providers are copied, unless the target has equal ones. What they depend on and is not
+// moved is not named any more, and what has no parent in its new stack belongs to the stack itself. Names that are
+// taken over there, and root stacks, are errors.
 func (m Move) Apply(source, target *Snapshot) (*Moved, error) {
 	moving, err := m.chosen(source)
 	if err != nil {
@@ -44,11 +44,16 @@ func (m Move) Apply(source, target *Snapshot) (*Moved, error) {
 			Outputs: value.EmptyMap()}}, next.Resources...)
 	}
 	providers := m.providers(source, moving)
+	equal := map[string]string{} // references of the target for those of the source
 	for _, r := range source.Resources {
 		ref := urn.Reference{URN: r.URN, ID: r.ID}.String()
 		if r.IsProvider() && providers[ref] && !moving[r.URN] {
-			if err := m.copyProvider(r, &next, there); err != nil {
+			p, err := m.copyProvider(r, &next, there)
+			if err != nil {
 				return nil, err
+			}
+			if p.ID != r.ID {
+				equal[ref] = urn.Reference{URN: p.URN, ID: p.ID}.String()
 			}
 		}
 		if !moving[r.URN] {
@@ -58,6 +63,9 @@ func (m Move) Apply(source, target *Snapshot) (*Moved, error) {
 		out.Resources = append(out.Resources, r.URN)
 		kept := m.cut(r, func(u urn.URN) bool { return !moving[u] }, out)
 		now := renamesTo(kept, m.Project, m.Stack).everywhere(kept)
+		if ref := equal[r.Provider]; ref != "" {
+			now.Provider = ref
+		}
 		if kept.Parent == "" || kept.Parent == urn.RootStack(r.URN.Stack(), r.URN.Project()) {
 			if !r.IsProvider() || r.Parent != "" {
 				now.Parent = root
@@ -119,8 +127,9 @@ func (m Move) providers(s *Snapshot, moving map[urn.URN]bool) map[string]bool {
 	return refs
 }
 
-// copyProvider puts a provider into the target, where one of that name must be the same.
-func (m Move) copyProvider(p *Resource, target *Snapshot, there map[urn.URN]bool) error {
+// copyProvider puts a provider into the target, and returns it. Where the target has one of that name already, that one
+// stays: it must be the same, or have the same inputs, as the default providers of two stacks have.
+func (m Move) copyProvider(p *Resource, target *Snapshot, there map[urn.URN]bool) (*Resource, error) {
 	now := renamesTo(p, m.Project, m.Stack).everywhere(p)
 	if p.Parent != "" {
 		now.Parent = urn.RootStack(m.Stack, m.Project)
@@ -131,14 +140,15 @@ func (m Move) copyProvider(p *Resource, target *Snapshot, there map[urn.URN]bool
 		if r.URN != now.URN || r.Delete {
 			continue
 		}
-		if r.ID == now.ID {
-			return nil
+		if r.ID == now.ID || value.Equal(r.Inputs, now.Inputs) {
+			return r, nil
 		}
-		return fmt.Errorf("the stack %s has another provider named %s; rename one of them first", m.Stack, now.URN.Name())
+		return nil, fmt.Errorf("the stack %s has a provider named %s with other settings; rename one of them first", m.Stack,
+			now.URN.Name())
 	}
 	there[now.URN] = true
 	target.Resources = append(target.Resources, now)
-	return nil
+	return now, nil
 }
 
 // cut is r without references to what is on the other side. Its parent and provider stay: they are seen to.

@@ -99,7 +99,7 @@ var examples = map[string][]example{
 		{"destroy --yes --remove --stack test", "Delete all without asking, and then the stack too"},
 	},
 	"import": {
-		{"import random:RandomPet pet happy-cat", "Take one resource into the stack and print YAML for it"},
+		{"import random:RandomString token k3Fq9sPz", "Take one resource into the stack and print YAML for it"},
 		{"import --file resources.json --out resources.yaml", "Take all that a file lists"},
 		{"import --query query.yaml", "Ask providers what exists, and take what the stack lacks"},
 		{"import --query query.yaml --import-file found.json", "Write what exists to a file, to look through before taking it"},
@@ -142,7 +142,7 @@ var examples = map[string][]example{
 	},
 	"stack import": {
 		{"stack import --file state.json", "Replace the state by one that was exported"},
-		{"$ cat state.json | yamlhost stack import --stack copy", "The same from standard input"},
+		{"$ cat state.json | yamlhost stack import", "The same from standard input"},
 	},
 	"stack rename": {
 		{"stack rename production", "Rename the selected stack"},

@@ -35,12 +35,12 @@ func NewImport(a *console.Console, run func(context.Context, *importOptions) err
 	cmd := &cobra.Command{
 		Use: "import [TYPE NAME ID]", Short: "Take resources that exist already into the stack", Args: cobra.MaximumNArgs(3),
 		Long: "import reads resources that exist already, takes them into the state, and writes YAML to paste into the " +
-			"program, after\n" +
-			"which there is nothing to do. Resources come from the command line, or several of them from a file:\n\n" +
-			"    {\"nameTable\": {\"box\": \"urn:…\"}, \"resources\": [{\"type\": \"…\", \"name\": \"…\", \"id\": \"…\", " +
-			"\"parent\": \"box\"}]}\n\n" +
-			"A query file says which types to look for. Providers that can list what exists are asked, and what the stack does " +
-			"not\nhave yet is imported, or written to an import file to look through first:\n\n" +
+			"program, after which there is nothing to do. Resources come from the command line, or several of them from a " +
+			"file:\n\n" +
+			"    {\"nameTable\": {\"box\": \"urn:…\"},\n" +
+			"     \"resources\": [{\"type\": \"…\", \"name\": \"…\", \"id\": \"…\", \"parent\": \"box\"}]}\n\n" +
+			"A query file says which types to look for. Providers that can list what exists are asked, and what the stack " +
+			"does not have yet is imported, or written to an import file to look through first:\n\n" +
 			"    resources:\n      - type: aws:s3/bucket:Bucket\n        query: {tags: {team: web}}\n" +
 			"        name: web-${name}",
 		RunE: func(cmd *cobra.Command, args []string) error {
