@@ -284,6 +284,8 @@ type ended struct {
 	killed bool
 	dumped bool  // its memory, into a file
 	peak   int64 // KiB of memory of it, or of the largest of its children
+	took   time.Duration
+	cpu    time.Duration // processor time of it and its children
 }
 
 // run runs yamlhost, until it dies at the moment called point, or is killed after a time unless that is 0.
@@ -316,7 +318,8 @@ func (b *bench) run(point string, after time.Duration, args ...string) ended {
 	b.said = out.String()
 	status := cmd.ProcessState.Sys().(syscall.WaitStatus)
 	e := ended{code: cmd.ProcessState.ExitCode(), killed: status.Signaled() && status.Signal() == syscall.SIGKILL,
-		dumped: status.CoreDump(), peak: cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss}
+		dumped: status.CoreDump(), peak: cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss, took: time.Since(began),
+		cpu: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()}
 	b.o.mu.Lock()
 	defer b.o.mu.Unlock()
 	b.o.runs++

@@ -15,7 +15,12 @@ import (
 // was taken through it. What it answers is final: nobody asks again.
 func Faulty(o backend.Objects, f disktest.Fault) backend.Objects {
 	s := &faulty{Objects: o, fault: f, holds: &atomic.Bool{}}
-	if store, ok := o.(backend.Fencing); ok {
+	store, fences := o.(backend.Fencing)
+	more, isDatabase := o.(database)
+	switch {
+	case isDatabase:
+		return &faultyDatabase{&faultyFencing{faulty: s, store: store}, more}
+	case fences:
 		return &faultyFencing{faulty: s, store: store}
 	}
 	return s
@@ -70,6 +75,33 @@ func (s *faultyFencing) Hold(ctx context.Context, key string, number int64) (bac
 		return nil, err
 	}
 	return faultyHeld{&faulty{Objects: held, fault: s.fault, holds: s.holds}, held}, nil
+}
+
+// database is a store that knows leases, reads much at once, and tells those who wait.
+type database interface {
+	backend.Fencing
+	backend.Bulk
+	backend.Waking
+}
+
+// faultyDatabase is such a store that does all that a database does.
+type faultyDatabase struct {
+	*faultyFencing
+	all database
+}
+
+var _ database = (*faultyDatabase)(nil)
+
+func (s *faultyDatabase) ListAll(ctx context.Context, prefix string) ([]backend.Listed, error) {
+	return s.all.ListAll(ctx, prefix)
+}
+
+func (s *faultyDatabase) GetAll(ctx context.Context, keys []string) (map[string]backend.Object, error) {
+	return s.all.GetAll(ctx, keys)
+}
+
+func (s *faultyDatabase) Wakes(ctx context.Context, key string) (<-chan struct{}, func(), error) {
+	return s.all.Wakes(ctx, key)
 }
 
 type faultyHeld struct {
