@@ -224,9 +224,9 @@ func TestEveryPrefixAndDeletion(t *testing.T) {
 		tokens, err := editor.Tokens(t.Context(), s.Snapshot(), file, 0, len(text))
 		require.NoError(t, err)
 		for i, token := range tokens {
-			require.Less(t, token.At.Start, token.At.End)
-			require.LessOrEqual(t, int(token.At.End), len(text))
-			require.True(t, i == 0 || tokens[i-1].At.End <= token.At.Start)
+			require.Less(t, token.Start, token.End)
+			require.LessOrEqual(t, int(token.End), len(text))
+			require.True(t, i == 0 || tokens[i-1].End <= token.Start)
 		}
 		around, err := editor.Selection(t.Context(), s.Snapshot(), file, offset)
 		require.NoError(t, err)

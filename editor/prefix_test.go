@@ -138,8 +138,8 @@ func askEverything(t *testing.T, s *editor.Snapshot, at int) {
 	tokens, err := editor.Tokens(ctx, s, file, 0, size)
 	require.NoError(t, err)
 	for i, token := range tokens {
-		require.LessOrEqual(t, int(token.At.End), size)
-		require.False(t, i > 0 && tokens[i-1].At.End > token.At.Start, "tokens overlap")
+		require.LessOrEqual(t, int(token.End), size)
+		require.False(t, i > 0 && tokens[i-1].End > token.Start, "tokens overlap")
 	}
 	for name, ask := range map[string]func() error{
 		"hover":      func() error { _, err := editor.HoverAt(ctx, s, file, at); return err },

@@ -26,6 +26,18 @@ type PartTokens struct {
 	sight uint64 // of what its names stand for
 }
 
+// Touching are the tokens of a part that touch the bytes of the whole text from start up to but not including end.
+func (p TokenPart) Touching(start, end int) []Token {
+	tokens := p.Tokens
+	for len(tokens) > 0 && p.Start+int(tokens[0].End) <= start {
+		tokens = tokens[1:]
+	}
+	for len(tokens) > 0 && p.Start+int(tokens[len(tokens)-1].Start) >= end {
+		tokens = tokens[:len(tokens)-1]
+	}
+	return tokens
+}
+
 // tokenParts are the parts that were colored last, by the path of the file and the text of the part. It is safe for
 // concurrent use.
 type tokenParts struct {
@@ -171,7 +183,7 @@ func (c *colors) own(d *declarations) {
 
 // otherTokens are those of all declarations but a program's own configuration, variables, resources and outputs, by the
 // texts in which they stand.
-func otherTokens(p *Program) map[*diag.Source][]Token {
+func otherTokens(p *Program) map[*diag.Source][]colored {
 	c := colors{p: p, end: math.MaxInt}
 	c.others()
 	rest := *p.File
@@ -180,21 +192,26 @@ func otherTokens(p *Program) map[*diag.Source][]Token {
 	for _, body := range p.bodies()[1:] {
 		exprs(body, c.expression)
 	}
-	byText := map[*diag.Source][]Token{}
+	byText := map[*diag.Source][]colored{}
 	for _, token := range c.tokens {
-		byText[token.At.Source] = append(byText[token.At.Source], token)
+		byText[token.src] = append(byText[token.src], token)
 	}
 	return byText
 }
 
 // inOrder are tokens in the order of their text, without those that another one overlaps.
-func inOrder(found []Token) []Token {
-	slices.SortStableFunc(found, func(a, b Token) int { return int(a.At.Start - b.At.Start) })
-	var tokens []Token
+func inOrder(found []colored) []Token {
+	slices.SortStableFunc(found, func(a, b colored) int { return int(a.Start - b.Start) })
+	count, end := 0, int32(0)
 	for _, t := range found {
-		if n := len(tokens); n == 0 || tokens[n-1].At.End <= t.At.Start {
-			tokens = append(tokens, t)
+		if count == 0 || end <= t.Start {
+			found[count], end = t, t.End
+			count++
 		}
+	}
+	tokens := make([]Token, count)
+	for i := range tokens {
+		tokens[i] = found[i].Token
 	}
 	return tokens
 }

@@ -29,31 +29,31 @@ const (
 	OperatorToken // and the delimiters of ${…}
 )
 
-// Token is a word of a program, or a part of one that spans lines.
+// Token is a word of a program, or a part of one that spans lines. Large programs have hundreds of thousands of them.
 type Token struct {
-	At       diag.Range // in the whole text, on one line
-	Kind     TokenKind
-	Declared bool // here, and not used
+	Start, End int32 // byte offsets, on one line
+	Kind       TokenKind
+	Declared   bool // here, and not used
+}
+
+// colored is a token of some text.
+type colored struct {
+	Token
+	src *diag.Source
 }
 
 // Tokens returns the tokens of a file that touch the bytes from start up to but not including end, in the order of the
-// text. None overlaps another one.
+// text, with their places in it. None overlaps another one.
 func Tokens(ctx context.Context, s *Snapshot, path string, start, end int) ([]Token, error) {
 	parts, err := TokenParts(ctx, s, path)
 	if err != nil || len(parts) == 0 {
 		return nil, err
 	}
-	src := s.Text(path).Source()
 	var tokens []Token
 	for _, part := range parts {
-		if part.Start >= end || part.Start+len(part.Source.Text()) <= start {
-			continue
-		}
-		for _, t := range part.Tokens {
-			t.At = diag.NewRange(src, part.Start+int(t.At.Start), part.Start+int(t.At.End))
-			if int(t.At.Start) < end && start < int(t.At.End) {
-				tokens = append(tokens, t)
-			}
+		for _, t := range part.Touching(start, end) {
+			t.Start, t.End = t.Start+int32(part.Start), t.End+int32(part.Start)
+			tokens = append(tokens, t)
 		}
 	}
 	return tokens, nil
@@ -77,7 +77,7 @@ type colors struct {
 	p          *Program
 	src        *diag.Source // of the file; nil for parts, whose tokens keep their places
 	start, end int
-	tokens     []Token
+	tokens     []colored
 }
 
 func (c *colors) add(kind TokenKind, declared bool, r diag.Range) {
@@ -102,7 +102,7 @@ func (c *colors) add(kind TokenKind, declared bool, r diag.Range) {
 			line = start + n
 		}
 		if start < line && start < c.end && c.start < line {
-			c.tokens = append(c.tokens, Token{At: diag.NewRange(src, start, line), Kind: kind, Declared: declared})
+			c.tokens = append(c.tokens, colored{Token{int32(start), int32(line), kind, declared}, src})
 		}
 		for start = line; start < end && white(src.Text()[start]); start++ {
 		}

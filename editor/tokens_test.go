@@ -27,7 +27,7 @@ func colored(t *testing.T, text string, start, end int) string {
 		if token.Declared {
 			kind = strings.ToUpper(kind)
 		}
-		words = append(words, kind+":"+token.At.Text())
+		words = append(words, kind+":"+text[token.Start:token.End])
 	}
 	return strings.Join(words, " ")
 }
@@ -115,8 +115,7 @@ func TestTokensAfterEdits(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, tokens, len(wants))
 		for i, token := range tokens {
-			require.Equal(t, [4]any{wants[i].At.Start, wants[i].At.End, wants[i].Kind, wants[i].Declared},
-				[4]any{token.At.Start, token.At.End, token.Kind, token.Declared}, token.At.Text())
+			require.Equal(t, wants[i], token, text[token.Start:token.End])
 		}
 	}
 }

@@ -22,6 +22,21 @@ func (e encoding) kind() protocol.PositionEncodingKind {
 	return protocol.PositionEncodingKindUTF16
 }
 
+// units is how long a text is, as columns are counted.
+func (e encoding) units(text []byte) int {
+	if e == utf8 {
+		return len(text)
+	}
+	n := 0
+	for _, r := range string(text) {
+		n++
+		if r > 0xFFFF {
+			n++
+		}
+	}
+	return n
+}
+
 func (e encoding) position(src *diag.Source, offset int) protocol.Position {
 	if e == utf16 {
 		line, column := src.PositionUTF16(offset)

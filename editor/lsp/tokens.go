@@ -1,7 +1,9 @@
 package lsp
 
 import (
+	"bytes"
 	"context"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -38,18 +40,13 @@ type colorer struct {
 // SemanticTokensFull are the tokens of a file.
 func (s *colorer) SemanticTokensFull(ctx context.Context,
 	params *protocol.SemanticTokensParams) (*protocol.SemanticTokens, error) {
-	document := moment(ctx).Text(pathOf(params.TextDocument.URI))
-	if document == nil {
-		return nil, nil
-	}
 	path := pathOf(params.TextDocument.URI)
-	parts, err := editor.TokenParts(ctx, moment(ctx), path)
-	if err != nil {
-		return nil, failed(ctx)
+	parts, err := s.parts(ctx, path)
+	if parts == nil {
+		return nil, err
 	}
-	tokens := &protocol.SemanticTokens{Data: s.sent.data(path, s.encoding(), parts)}
-	s.sent.keep(path, tokens)
-	return tokens, nil
+	name := s.sent.keep(path, parts)
+	return &protocol.SemanticTokens{ResultID: &name, Data: encoded(s.encoding(), parts)}, nil
 }
 
 // SemanticTokensFullDelta are the tokens of a file as a change of those that were answered last.
@@ -57,152 +54,187 @@ func (s *colorer) SemanticTokensFullDelta(ctx context.Context,
 	params *protocol.SemanticTokensDeltaParams) (protocol.SemanticTokensDeltaResult, error) {
 	path := pathOf(params.TextDocument.URI)
 	before, known := s.sent.last(path, params.PreviousResultID)
-	tokens, err := s.SemanticTokensFull(ctx, &protocol.SemanticTokensParams{TextDocument: params.TextDocument})
-	if err != nil || tokens == nil {
-		return nil, err
-	}
 	if !known {
+		tokens, err := s.SemanticTokensFull(ctx, &protocol.SemanticTokensParams{TextDocument: params.TextDocument})
+		if tokens == nil {
+			return nil, err
+		}
 		return tokens, nil
 	}
-	return &protocol.SemanticTokensDelta{ResultID: tokens.ResultID, Edits: tokenEdits(before, tokens.Data)}, nil
+	parts, err := s.parts(ctx, path)
+	if parts == nil {
+		return nil, err
+	}
+	name := s.sent.keep(path, parts)
+	return &protocol.SemanticTokensDelta{ResultID: &name, Edits: tokenEdits(s.encoding(), before, parts)}, nil
 }
 
-// tokenEdits is the one stretch in which two lists of tokens differ; none where they are equal.
-func tokenEdits(before, after []uint32) []protocol.SemanticTokensEdit {
-	start := 0
-	for start < len(before) && start < len(after) && before[start] == after[start] {
-		start++
+// SemanticTokensRange are the tokens of a stretch of a file.
+func (s *colorer) SemanticTokensRange(ctx context.Context,
+	params *protocol.SemanticTokensRangeParams) (*protocol.SemanticTokens, error) {
+	path := pathOf(params.TextDocument.URI)
+	parts, err := s.parts(ctx, path)
+	if parts == nil {
+		return nil, err
 	}
-	same := 0
-	for same < len(before)-start && same < len(after)-start && before[len(before)-1-same] == after[len(after)-1-same] {
-		same++
+	start, end := s.encoding().offsets(moment(ctx).Text(path).Source(), params.Range)
+	w := tokenWriter{encoding: s.encoding()}
+	for _, part := range parts {
+		w.write(part, part.Touching(start, end))
 	}
-	if start == len(before) && start == len(after) {
-		return []protocol.SemanticTokensEdit{}
+	return &protocol.SemanticTokens{Data: w.data}, nil
+}
+
+// parts are the tokens of a text that is open; nil for another one, and where the program cannot be read.
+func (s *colorer) parts(ctx context.Context, path string) ([]editor.TokenPart, error) {
+	if moment(ctx).Text(path) == nil {
+		return nil, nil
 	}
-	return []protocol.SemanticTokensEdit{{Start: uint32(start), DeleteCount: uint32(len(before) - start - same),
-		Data: after[start : len(after)-same]}}
+	parts, err := editor.TokenParts(ctx, moment(ctx), path)
+	if err != nil {
+		return nil, failed(ctx)
+	}
+	if parts == nil {
+		parts = []editor.TokenPart{}
+	}
+	return parts, nil
 }
 
 // sentTokens are the tokens of each file that were answered last, for answers that say only what has changed. It is
 // safe for concurrent use.
 type sentTokens struct {
 	mu     sync.Mutex
-	count  int                                 // of answers; guarded by mu, as what follows
-	byPath map[string]*protocol.SemanticTokens // with the name of the answer
-	parts  map[string]map[*editor.PartTokens][]uint32
+	count  int                   // of answers; guarded by mu, as what follows
+	byPath map[string]sentAnswer // the last one
 }
 
-// data are the tokens of parts as the protocol has them. Those of a part that was sent before are not counted again.
-func (t *sentTokens) data(path string, e encoding, parts []editor.TokenPart) []uint32 {
-	t.mu.Lock()
-	known := t.parts[path]
-	t.mu.Unlock()
-	kept := make(map[*editor.PartTokens][]uint32, len(parts))
-	size := 0
-	for _, part := range parts {
-		data, ok := known[part.PartTokens]
-		if !ok {
-			data = encoded(e, part.Tokens)
-		}
-		kept[part.PartTokens] = data
-		size += len(data)
-	}
-	all := make([]uint32, 0, size)
-	line := uint32(0) // of the last token
-	for _, part := range parts {
-		data := kept[part.PartTokens]
-		if len(data) == 0 {
-			continue
-		}
-		first := len(all)
-		all = append(all, data...)
-		last := uint32(part.Line)
-		for i := 0; i < len(data); i += tokenSize {
-			last += data[i]
-		}
-		all[first] = uint32(part.Line) + data[0] - line
-		line = last
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.parts == nil {
-		t.parts = map[string]map[*editor.PartTokens][]uint32{}
-	}
-	t.parts[path] = kept
-	return all
+type sentAnswer struct {
+	name  string
+	parts []editor.TokenPart
 }
 
-// keep names an answer, and keeps it.
-func (t *sentTokens) keep(path string, tokens *protocol.SemanticTokens) {
+// keep keeps what is answered, and gives it a name.
+func (t *sentTokens) keep(path string, parts []editor.TokenPart) (name string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.count++
-	name := strconv.Itoa(t.count)
-	tokens.ResultID = &name
+	name = strconv.Itoa(t.count)
 	if t.byPath == nil {
-		t.byPath = map[string]*protocol.SemanticTokens{}
+		t.byPath = map[string]sentAnswer{}
 	}
-	t.byPath[path] = tokens
+	t.byPath[path] = sentAnswer{name, parts}
+	return name
 }
 
-// last is what was answered by a name; false where that is not the last answer.
-func (t *sentTokens) last(path, name string) ([]uint32, bool) {
+// last is what was answered by a name; known is false where that is not the last answer.
+func (t *sentTokens) last(path, name string) (parts []editor.TokenPart, known bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	sent := t.byPath[path]
-	if sent == nil || *sent.ResultID != name {
-		return nil, false
-	}
-	return sent.Data, true
+	sent, answered := t.byPath[path]
+	return sent.parts, answered && sent.name == name
 }
 
 func (t *sentTokens) forget(path string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.byPath, path)
-	delete(t.parts, path)
-}
-
-// SemanticTokensRange are the tokens of a stretch of a file.
-func (s *colorer) SemanticTokensRange(ctx context.Context,
-	params *protocol.SemanticTokensRangeParams) (*protocol.SemanticTokens, error) {
-	document := moment(ctx).Text(pathOf(params.TextDocument.URI))
-	if document == nil {
-		return nil, nil
-	}
-	start, end := s.encoding().offsets(document.Source(), params.Range)
-	return s.semanticTokens(ctx, pathOf(params.TextDocument.URI), start, end)
-}
-
-func (s *colorer) semanticTokens(ctx context.Context, path string, start, end int) (*protocol.SemanticTokens, error) {
-	found, err := editor.Tokens(ctx, moment(ctx), path, start, end)
-	if err != nil {
-		return nil, failed(ctx)
-	}
-	return &protocol.SemanticTokens{Data: encoded(s.encoding(), found)}, nil
 }
 
 // tokenSize is how many numbers stand for a token: lines and columns behind the one before, length, type, modifiers.
 const tokenSize = 5
 
-// encoded are tokens as the protocol has them, the first one by its line in the source.
-func encoded(e encoding, found []editor.Token) []uint32 {
-	data := make([]uint32, 0, tokenSize*len(found))
-	var last protocol.Position
-	for _, token := range found {
-		at := e.rangeOf(token.At)
-		column := at.Start.Character
-		if at.Start.Line == last.Line {
-			column -= last.Character
+// tokenWriter writes the tokens of parts as the protocol has them, in the order of the text.
+type tokenWriter struct {
+	encoding
+	data         []uint32
+	line, column int // of the last token
+}
+
+// write adds tokens of a part.
+func (w *tokenWriter) write(part editor.TokenPart, tokens []editor.Token) {
+	if len(tokens) == 0 {
+		return
+	}
+	text := part.Source.Text()
+	line, column, at := part.Line, 0, 0 // how far the text has been counted
+	for _, token := range tokens {
+		start, end := int(token.Start), int(token.End)
+		if breaks := bytes.Count(text[at:start], []byte{'\n'}); breaks > 0 {
+			line, column, at = line+breaks, 0, bytes.LastIndexByte(text[:start], '\n')+1
 		}
-		modifiers := uint32(0)
+		column += w.units(text[at:start])
+		length, modifiers, behind := w.units(text[start:end]), uint32(0), column
 		if token.Declared {
 			modifiers = 1
 		}
-		data = append(data, at.Start.Line-last.Line, column, at.End.Character-at.Start.Character, uint32(token.Kind),
-			modifiers)
-		last = at.Start
+		if line == w.line {
+			behind -= w.column
+		}
+		w.data = append(w.data, uint32(line-w.line), uint32(behind), uint32(length), uint32(token.Kind), modifiers)
+		w.line, w.column = line, column
+		column, at = column+length, end
 	}
-	return data
+}
+
+// encoded are the tokens of a text.
+func encoded(e encoding, parts []editor.TokenPart) []uint32 {
+	return tokenWriter{encoding: e}.behind(parts)
+}
+
+func count(parts []editor.TokenPart) (tokens int) {
+	for _, part := range parts {
+		tokens += len(part.Tokens)
+	}
+	return tokens
+}
+
+// tokenEdits is the one stretch in which the tokens of two texts differ; none where they are equal. Only parts that
+// differ are written out.
+func tokenEdits(e encoding, before, after []editor.TokenPart) []protocol.SemanticTokensEdit {
+	above := 0
+	for above < min(len(before), len(after)) && before[above].PartTokens == after[above].PartTokens &&
+		before[above].Line == after[above].Line {
+		above++
+	}
+	start, last := tokenSize*count(after[:above]), tokenWriter{encoding: e}
+	for _, part := range slices.Backward(after[:above]) {
+		if n := len(part.Tokens); n > 0 {
+			last.write(part, part.Tokens[n-1:])
+			break
+		}
+	}
+	before, after = before[above:], after[above:]
+	below := 0
+	for moved := 0; below < min(len(before), len(after)); below++ {
+		b, a := before[len(before)-1-below], after[len(after)-1-below]
+		if below == 0 {
+			moved = a.Line - b.Line
+		}
+		if b.PartTokens != a.PartTokens || a.Line-b.Line != moved {
+			break
+		}
+	}
+	for first := false; below > 0 && !first; below-- { // whose place is told by that of the last one above it
+		first = len(after[len(after)-below].Tokens) > 0
+	}
+	was, now := last.behind(before[:len(before)-below]), last.behind(after[:len(after)-below])
+	for len(was) > 0 && len(now) > 0 && was[0] == now[0] {
+		was, now, start = was[1:], now[1:], start+1
+	}
+	for len(was) > 0 && len(now) > 0 && was[len(was)-1] == now[len(now)-1] {
+		was, now = was[:len(was)-1], now[:len(now)-1]
+	}
+	if len(was)+len(now) == 0 {
+		return []protocol.SemanticTokensEdit{}
+	}
+	return []protocol.SemanticTokensEdit{{Start: uint32(start), DeleteCount: uint32(len(was)), Data: now}}
+}
+
+// behind are the tokens of parts that follow what has been written.
+func (w tokenWriter) behind(parts []editor.TokenPart) []uint32 {
+	w.data = make([]uint32, 0, tokenSize*count(parts))
+	for _, part := range parts {
+		w.write(part, part.Tokens)
+	}
+	return w.data
 }

@@ -45,8 +45,14 @@ func TestSemanticTokenDeltas(t *testing.T) {
 	}
 	first := full()
 	known, name := first.Data, *first.ResultID
-	for _, text := range []string{"  zero: 0\n", "", "# a comment\n", "  three: ${one}\n"} {
-		c.change(partial(1, 0, 1, 0, text))
+	for i, change := range []protocol.TextDocumentContentChangeEvent{
+		partial(1, 0, 1, 0, "  zero: 0\n"), partial(1, 0, 1, 0, ""), partial(1, 0, 1, 0, "# a comment\n"),
+		partial(1, 0, 1, 0, "  three: ${one}\n"), partial(0, 0, 0, 0, "# at the top\n\n"),
+		partial(3, 2, 3, 7, "thirty"), partial(3, 0, 4, 0, ""), partial(0, 0, 2, 0, ""),
+		partial(2, 7, 2, 7, " "), partial(4, 0, 4, 0, "outputs:\n  o: ${two}\n  p: \"😀 ${one}\"\n"),
+		partial(5, 0, 6, 0, ""), partial(0, 0, 6, 0, ""), partial(0, 0, 0, 0, "variables:\n  a: ${a}\n"),
+	} {
+		c.change(change)
 		answer, err := c.server.SemanticTokensFullDelta(t.Context(),
 			&protocol.SemanticTokensDeltaParams{TextDocument: document, PreviousResultID: name})
 		require.NoError(t, err)
@@ -56,7 +62,7 @@ func TestSemanticTokenDeltas(t *testing.T) {
 			known = slices.Concat(known[:e.Start], e.Data, known[e.Start+e.DeleteCount:])
 		}
 		all := full()
-		require.Equal(t, all.Data, known)
+		require.Equal(t, all.Data, append([]uint32{}, known...), "edit %d", i)
 		name = *all.ResultID
 	}
 	answer, err := c.server.SemanticTokensFullDelta(t.Context(),

@@ -304,8 +304,10 @@ func (m *marked) answer(t *testing.T, k mark) string {
 	case "tokens":
 		found, err := editor.Tokens(ctx, s, path, k.start, k.end)
 		require.NoError(t, err)
+		src := s.Text(path).Source()
 		for _, token := range found {
-			fmt.Fprintf(&b, "%s: %v declared=%v\n", m.place(path, token.At), token.Kind, token.Declared)
+			at := diag.NewRange(src, int(token.Start), int(token.End))
+			fmt.Fprintf(&b, "%s: %v declared=%v\n", m.place(path, at), token.Kind, token.Declared)
 		}
 	case "calls":
 		for what, ask := range map[string]func() ([]editor.Dependency, error){
