@@ -35,6 +35,8 @@ type Item struct {
 	Insert     string // in place of the word
 	First      bool   // goes before the others: it is required
 	Deprecated bool
+
+	node *check.Node // whose type is the detail; nil where Detail is
 }
 
 // Completions are what may stand at a place, and the byte offsets of the word that they replace.
@@ -44,8 +46,9 @@ type Completions struct {
 	Partial    bool // there are more, which further letters would show
 }
 
-// maxItems bounds the answer; anyone who looks for one of more writes another letter.
-const maxItems = 500
+// maxItems bounds the answer; anyone who looks for one of more writes another letter. An editor reads what it gets with
+// each letter, so that long answers are late.
+const maxItems = 200
 
 // Complete says what may be written at a place.
 func Complete(ctx context.Context, s *Snapshot, path string, offset int) (Completions, error) {
@@ -53,51 +56,74 @@ func Complete(ctx context.Context, s *Snapshot, path string, offset int) (Comple
 	if document == nil {
 		return Completions{}, nil
 	}
-	text := document.Source().Text()
-	c := parser.Cursor(text, offset)
-	answer := Completions{Start: c.Start, End: c.End}
+	text, shift := document.Near(offset)
+	c := parser.Cursor(text, offset-shift)
+	answer := Completions{Start: c.Start + shift, End: c.End + shift}
 	p, err := s.Recent(ctx, path)
 	if err != nil || p.Document == nil && p.SettingsOf == "" {
 		return answer, err
 	}
-	block := document.Block(offset)
-	q := &completer{ctx: ctx, p: p, cursor: c, block: string(text[block.Start:min(int(block.End), len(text))]),
-		offset: offset - int(block.Start)}
+	q := &completer{ctx: ctx, p: p, cursor: c, block: string(text), offset: offset - shift}
 	if p.Document != nil && p.Document != document {
 		q.text = document
 	}
 	var items []Item
 	if p.SettingsOf != "" {
-		c = namespaced(text, offset, c)
-		answer.Start, answer.End = c.Start, c.End
+		c = namespaced(text, offset-shift, c)
+		answer.Start, answer.End = c.Start+shift, c.End+shift
 		items = s.completeSettings(ctx, p, c)
 	} else {
 		items = q.items()
 	}
-	for _, item := range items {
-		if matches(item.Label, c.Typed) {
-			answer.Items = append(answer.Items, item)
-		}
-	}
-	slices.SortStableFunc(answer.Items, func(a, b Item) int {
-		return cmp.Or(cmp.Compare(a.rank(c.Typed), b.rank(c.Typed)), strings.Compare(a.Label, b.Label))
-	})
+	answer.Items, answer.Partial = best(items, c.Typed)
 	if surroundingsOf(text, c).fit(answer.Items, c) {
 		answer.End++
-	}
-	if len(answer.Items) > maxItems {
-		answer.Items, answer.Partial = answer.Items[:maxItems], true
 	}
 	answer.Partial = answer.Partial || q.partial
 	return answer, nil
 }
 
-// rank orders items: those that begin with what was typed go first, and among them what is required, then what the
-// program and the schema say, then names and functions.
-func (i Item) rank(typed string) int {
-	rank := 0
+// best are the items that what was typed may stand for, in order; more says that there are others.
+func best(items []Item, typed string) (list []Item, more bool) {
+	type candidate struct{ rank, at int }
+	compare := func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(a.rank, b.rank), strings.Compare(items[a.at].Label, items[b.at].Label), a.at-b.at)
+	}
+	var found []candidate
+	cut := func() {
+		slices.SortFunc(found, compare)
+		more = more || len(found) > maxItems
+		found = found[:min(len(found), maxItems)]
+	}
 	typed = strings.ToLower(typed)
-	label := strings.ToLower(i.Label)
+	for i, item := range items {
+		label := strings.ToLower(item.Label)
+		if !matches(label, typed) {
+			continue
+		}
+		c := candidate{item.rank(label, typed), i}
+		if more && compare(c, found[maxItems-1]) > 0 {
+			continue
+		}
+		if found = append(found, c); len(found) == 2*maxItems {
+			cut()
+		}
+	}
+	cut()
+	for _, c := range found {
+		item := items[c.at]
+		if item.node != nil {
+			item.Detail = nodeDetail(item.node)
+		}
+		list = append(list, item)
+	}
+	return list, more
+}
+
+// rank orders items: those that begin with what was typed go first, and among them what is required, then what the
+// program and the schema say, then names and functions. The letters are small ones.
+func (i Item) rank(label, typed string) int {
+	rank := 0
 	if !strings.HasPrefix(label, typed) && !strings.HasPrefix(strings.TrimPrefix(label, "fn::"), typed) {
 		rank += 8
 	}
@@ -113,10 +139,10 @@ func (i Item) rank(typed string) int {
 	return rank
 }
 
-// matches reports whether the letters that were typed stand in a label in that order, the first of them anywhere.
+// matches reports whether the letters that were typed stand in a label in that order, the first of them anywhere. All
+// are small ones.
 func matches(label, typed string) bool {
-	label = strings.ToLower(label)
-	for _, r := range strings.ToLower(typed) {
+	for _, r := range typed {
 		i := strings.IndexRune(label, r)
 		if i < 0 {
 			return false

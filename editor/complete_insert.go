@@ -16,6 +16,7 @@ type surroundings struct {
 	quote  string // that stands in front of the word; empty for none
 	closed bool   // it stands behind the word too
 	colon  bool   // the word is a key with its colon
+	brace  bool   // the word is the last of an expression that no brace closes
 }
 
 func surroundingsOf(text []byte, c parser.Context) surroundings {
@@ -23,6 +24,7 @@ func surroundingsOf(text []byte, c parser.Context) surroundings {
 	if c.Start > 0 && (text[c.Start-1] == '"' || text[c.Start-1] == '\'') {
 		s.quote = string(text[c.Start-1])
 	}
+	s.brace = c.Kind == parser.NameCursor && unclosed(text, c)
 	behind := text[c.End:]
 	if s.quote != "" && bytes.HasPrefix(behind, []byte(s.quote)) {
 		s.closed, behind = true, behind[1:]
@@ -32,9 +34,107 @@ func surroundingsOf(text []byte, c parser.Context) surroundings {
 	return s
 }
 
+// unclosed reports whether the brace is missing behind a word in `${…}`, and that word can be the last of the expression.
+func unclosed(text []byte, c parser.Context) bool {
+	start := bytes.LastIndexByte(text[:c.Start], '\n') + 1
+	begin := start + max(bytes.LastIndex(text[start:c.Start], []byte("${")), 0)
+	e := expressionScan{quote: openQuote(text[start:begin])}
+	for i := begin + 2; i < c.Start; {
+		i += e.step(text, i)
+	}
+	if e.inText || len(e.open) > 0 {
+		return false
+	}
+	indent := start
+	for indent < begin && text[indent] == ' ' {
+		indent++
+	}
+	least := indent - start // of the lines that can go on with the value
+	if parser.BeginsValue(text, start) {
+		least++
+	}
+	for i := c.End; i < len(text) && !e.ended; {
+		if text[i] == '\n' && !deepEnough(text[i+1:], least) {
+			return true
+		}
+		i += e.step(text, i)
+	}
+	return !e.closed
+}
+
+// deepEnough reports whether the next line that is not empty has so many blanks in front.
+func deepEnough(text []byte, least int) bool {
+	for line := range bytes.Lines(text) {
+		if rest := bytes.TrimLeft(line, " "); len(bytes.TrimSpace(rest)) > 0 {
+			return len(line)-len(rest) >= least
+		}
+	}
+	return false
+}
+
+// openQuote is the quote that is open at the end of the beginning of a line; 0 for none.
+func openQuote(line []byte) (quote byte) {
+	for i := 0; i < len(line); i++ {
+		switch ch := line[i]; {
+		case quote == '"' && ch == '\\':
+			i++
+		case ch == quote:
+			quote = 0
+		case quote == 0 && (ch == '"' || ch == '\'') && (i == 0 || bytes.IndexByte([]byte(" [{,"), line[i-1]) >= 0):
+			quote = ch
+		}
+	}
+	return quote
+}
+
+// expressionScan reads an expression, of which it knows brackets and texts, up to its brace or the end of the value
+// that it is in.
+type expressionScan struct {
+	quote         byte   // around the value; 0 for none
+	open          []byte // brackets
+	inText        bool   // of the expression
+	closed, ended bool
+}
+
+// step reads what stands at an offset, and answers how many bytes that is.
+func (e *expressionScan) step(text []byte, i int) int {
+	ch, next := text[i], byte(0)
+	if i+1 < len(text) {
+		next = text[i+1]
+	}
+	switch {
+	case e.quote == '"' && ch == '\\':
+		e.inText = e.inText != (next == '"')
+		return 2
+	case e.quote == '\'' && ch == '\'' && next == '\'':
+		return 2
+	case ch == e.quote:
+		e.ended = true
+	case ch == '\\' && e.inText:
+		return 2
+	case ch == '"':
+		e.inText = !e.inText
+	case e.inText:
+	case ch == '$' && next == '{':
+		e.ended = true // of another one
+	case ch == '(' || ch == '[' || ch == '{':
+		e.open = append(e.open, ch)
+	case (ch == ')' || ch == ']' || ch == '}') && len(e.open) > 0:
+		e.open = e.open[:len(e.open)-1]
+	case ch == '}':
+		e.closed, e.ended = true, true
+	}
+	return 1
+}
+
 // fit makes items fit where they go. closing says that they take the place of the quote behind the word too.
 func (s surroundings) fit(items []Item, c parser.Context) (closing bool) {
 	if c.Kind == parser.NameCursor {
+		for i := range items {
+			if s.brace && items[i].Kind != FunctionItem { // its arguments are still to be written
+				items[i].Insert += "}"
+			}
+		}
 		return false
 	}
 	key := c.Kind == parser.KeyCursor

@@ -209,13 +209,9 @@ func (q *completer) scope() []*check.Node {
 
 // unchecked are names that the text has by now, and nobody has checked yet.
 func (q *completer) unchecked() []*check.Node {
-	known := map[string]bool{}
-	for _, n := range q.p.Checked.Nodes {
-		known[n.Name] = true
-	}
 	var nodes []*check.Node
-	for _, d := range q.text.Declared() {
-		if known[d.Name] {
+	for _, d := range q.text.DeclaredSince(q.p.Document) {
+		if slices.ContainsFunc(q.p.Checked.Nodes, func(n *check.Node) bool { return n.Name == d.Name }) {
 			continue
 		}
 		n := &check.Node{Kind: check.VariableNode, Name: d.Name, Type: schema.Any}
@@ -240,7 +236,7 @@ func (q *completer) references(wanted func(*check.Node) bool) []Item {
 			if q.cursor.Flow {
 				reference = `"` + reference + `"`
 			}
-			items = append(items, Item{Label: reference, Kind: NameItem, Insert: reference, Detail: nodeDetail(n)})
+			items = append(items, Item{Label: reference, Kind: NameItem, Insert: reference, node: n})
 		}
 	}
 	return items
@@ -273,7 +269,7 @@ func (q *completer) names() []Item {
 	if len(c.Steps) == 0 {
 		var items []Item
 		for _, n := range q.scope() {
-			items = append(items, Item{Label: n.Name, Kind: NameItem, Insert: n.Name, Detail: nodeDetail(n)})
+			items = append(items, Item{Label: n.Name, Kind: NameItem, Insert: n.Name, node: n})
 		}
 		if q.each() != nil {
 			items = append(items, Item{Label: "each", Kind: NameItem, Insert: "each", Detail: "this instance of the resource"})

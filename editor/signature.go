@@ -22,7 +22,8 @@ func SignatureAt(s *Snapshot, path string, offset int) *Signature {
 	if document == nil {
 		return nil
 	}
-	c := parser.Cursor(document.Source().Text(), offset)
+	text, shift := document.Near(offset)
+	c := parser.Cursor(text, offset-shift)
 	f, found := builtins.Lookup(c.Function)
 	if !found {
 		return nil

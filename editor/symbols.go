@@ -62,7 +62,7 @@ func FindSymbols(ctx context.Context, s *Snapshot, query string) ([]Symbol, erro
 		}
 		seen[p.Main] = true
 		for _, symbol := range p.symbols() {
-			if matches(symbol.Name, query) {
+			if matches(strings.ToLower(symbol.Name), strings.ToLower(query)) {
 				found = append(found, symbol)
 			}
 		}

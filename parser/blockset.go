@@ -86,6 +86,12 @@ func (s *blockSet) start(src *diag.Source) (int, bool) {
 	return s.places[i].start, true
 }
 
+// has reports whether a block is one of the set.
+func (s *blockSet) has(b *block) bool {
+	_, found := s.start(b.yaml.src)
+	return found
+}
+
 // maxReplaced bounds how many blocks are found beside the index before it is made anew.
 const maxReplaced = 64
 

@@ -161,6 +161,12 @@ func shapeOf(text []byte, start int) lineShape {
 	return s
 }
 
+// BeginsValue reports whether the line that begins at an offset has a key or is an item of a list.
+func BeginsValue(text []byte, start int) bool {
+	s := shapeOf(text, start)
+	return s.colon > 0 || len(s.dashes) > 0
+}
+
 // blockContext looks at a place outside of brackets.
 func blockContext(text []byte, start, offset int) Context {
 	s := shapeOf(text, start)
@@ -207,6 +213,13 @@ func parentsOf(text []byte, start, column int, dashes []int) (path []string) {
 		start = bytes.LastIndexByte(text[:end], '\n') + 1
 		if trimmed := bytes.TrimSpace(text[start:end]); len(trimmed) == 0 || trimmed[0] == '#' {
 			continue
+		}
+		indent := start
+		for text[indent] == ' ' {
+			indent++
+		}
+		if indent -= start; indent > column || indent == column && !equal {
+			continue // it stands beside the place, or deeper
 		}
 		s := shapeOf(text, start)
 		switch {

@@ -5,7 +5,33 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/diag"
 )
+
+// TestCursorNear looks at every place of programs, whole and cut off, by what is near: it is what the whole text tells.
+func TestCursorNear(t *testing.T) {
+	t.Parallel()
+	near := 0
+	for name, text := range programs(t) {
+		if len(text) > 3000 {
+			continue
+		}
+		for _, end := range []int{len(text), len(text) / 2, len(text) / 3} {
+			document := NewDocument(diag.NewSource("x", text[:end]))
+			for at := 0; at <= end; at += 1 + at%3 {
+				part, shift := document.Near(at)
+				if shift != 0 || len(part) < end {
+					near++
+				}
+				got := Cursor(part, at-shift)
+				got.Start, got.End = got.Start+shift, got.End+shift
+				require.Equal(t, Cursor(text[:end], at), got, "%s at %d of %d", name, at, end)
+			}
+		}
+	}
+	require.Greater(t, near, 10_000)
+}
 
 // TestCursor looks at the place of the mark | in texts that are being written.
 func TestCursor(t *testing.T) {

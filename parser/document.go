@@ -183,9 +183,10 @@ type Named struct {
 	Name    string
 }
 
-// Declared are the names of the program's configuration, variables and resources, as far as they can be read. There are
-// none where the text is read as a whole.
-func (d *Document) Declared() []Named {
+// DeclaredSince are the names of the program's configuration, variables and resources that stand in parts which another
+// document, that this one was made of, does not have; as far as they can be read. There are none where the text is read
+// as a whole.
+func (d *Document) DeclaredSince(before *Document) []Named {
 	if d.set == nil {
 		return nil
 	}
@@ -199,6 +200,9 @@ func (d *Document) Declared() []Named {
 		}
 		key, named := canonical(head.top[0].name, []string{"config", "configuration", "variables", "resources"})
 		for _, b := range d.set.blocks[section.head+1 : section.end] {
+			if before != nil && before.set != nil && before.set.has(b) {
+				continue
+			}
 			for _, e := range b.top { // the section's key, in front of the entry
 				for _, name := range textKeys(e.value.target()) {
 					if named {
@@ -219,6 +223,20 @@ func (d *Document) Block(offset int) diag.Range {
 	}
 	i := d.set.at(offset)
 	return diag.NewRange(d.src, d.set.places[i].start, d.set.end(i, d.src.Len()))
+}
+
+// Near is as much of the text as tells what stands at an offset: its part with the key of the section in front, or all
+// of it. shift is what has to be added to offsets in it for those in the document.
+func (d *Document) Near(offset int) (text []byte, shift int) {
+	if d.set == nil || len(d.set.blocks) == 0 || d.set.open {
+		return d.src.Text(), 0
+	}
+	i := d.set.at(offset)
+	b := d.set.blocks[i]
+	if b.astray || b.failed || offset < d.set.places[i].start {
+		return d.src.Text(), 0 // it may belong to what stands above, if anything does
+	}
+	return slices.Concat(b.lead, b.yaml.src.Text()), d.set.places[i].start - len(b.lead)
 }
 
 // Inside is the block that holds an offset of the whole text, and the offset in it. Without blocks that is the text

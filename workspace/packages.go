@@ -31,12 +31,16 @@ func (w *Workspace) readPackages() error {
 // readDeclared finds the packages that are declared in the program directory (L1.H). Those of a program in a folder of
 // its own may lie beside the project file too, where `pulumi package add` puts them.
 func (w *Workspace) readDeclared() error {
-	files, found, err := project.PackageFiles(w.Dir(), w.options.shown)
+	known := w.options.Declarations
+	if known == nil {
+		known = new(project.FoundPackages)
+	}
+	files, found, err := known.Files(w.Dir(), w.options.shown)
 	if err != nil {
 		return err
 	}
 	if w.Project.Dir != w.Dir() {
-		if beside, more, err := project.PackageFiles(filepath.Join(w.Project.Dir, "sdks"), w.options.shown); err == nil {
+		if beside, more, err := known.Files(filepath.Join(w.Project.Dir, "sdks"), w.options.shown); err == nil {
 			files, found = append(files, beside...), append(found, more...)
 		} // no such folder, no packages
 	}

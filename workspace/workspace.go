@@ -57,6 +57,8 @@ type Options struct {
 	// Outline is the text of a file that an editor has open without the lines of project.ProgramSections; nil where it is
 	// not known. The function itself may be nil.
 	Outline func(shown string) []byte
+	// Declarations keep the packages that are declared beside programs; nil to look for them each time.
+	Declarations *project.FoundPackages
 	// Confined reads nothing outside of the project's folder, also where links lead: for a project that is not trusted
 	// (D13).
 	Confined bool

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/Masterminds/semver/v3"
 	"github.com/yamlhost/yamlhost/diag"
@@ -39,8 +40,79 @@ const maxPackageFile = 1 << 20 // bytes (L1.44)
 // PackageFiles reads every package declaration below a program directory: those in sdks first, then all others (L1.44).
 // name makes a path into what users see.
 func PackageFiles(dir string, name func(path string) string) ([]PackageFile, diag.Diagnostics, error) {
+	return new(FoundPackages).Files(dir, name)
+}
+
+// declared is what was found below a program directory, and the folders and files that were looked at.
+type declared struct {
+	files  []PackageFile
+	diags  diag.Diagnostics
+	looked map[string]version
+}
+
+// version tells apart what a folder or file held at some time.
+type version struct {
+	size    int64
+	changed int64 // nanoseconds since 1970
+}
+
+// versionOf is the version of a folder or file; zero where there is none.
+func versionOf(path string) version {
+	info, err := os.Stat(path)
+	if err != nil {
+		return version{}
+	}
+	return version{info.Size(), info.ModTime().UnixNano()}
+}
+
+// holds reports whether nothing that was looked at has changed.
+func (d *declared) holds() bool {
+	for path, was := range d.looked {
+		if versionOf(path) != was {
+			return false
+		}
+	}
+	return true
+}
+
+// FoundPackages keep what was found below program directories, for programs that ask again and again. They are safe for
+// concurrent use; the zero value is empty.
+type FoundPackages struct {
+	mu    sync.Mutex
+	known map[place]*declared // guarded by mu
+}
+
+// place is a program directory, and what users see of its path.
+type place struct{ dir, shown string }
+
+// Files are those that PackageFiles reads. They are read again once a folder or a file has changed.
+func (f *FoundPackages) Files(dir string, name func(path string) string) ([]PackageFile, diag.Diagnostics, error) {
+	at := place{dir, name(dir)}
+	f.mu.Lock()
+	d := f.known[at]
+	f.mu.Unlock()
+	if d == nil || !d.holds() {
+		var err error
+		if d, err = declaredBelow(dir, name); err != nil {
+			return nil, nil, err
+		}
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if f.known == nil {
+			f.known = map[place]*declared{}
+		}
+		f.known[at] = d
+	}
+	return slices.Clone(d.files), slices.Clone(d.diags), nil
+}
+
+func declaredBelow(dir string, name func(path string) string) (*declared, error) {
 	var paths []string
+	found := &declared{looked: map[string]version{}}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && (path == dir || !slices.Contains(skippedDirs, d.Name())) {
+			found.looked[path] = versionOf(path)
+		}
 		switch {
 		case err != nil && path == dir:
 			return err
@@ -54,7 +126,7 @@ func PackageFiles(dir string, name func(path string) string) ([]PackageFile, dia
 		return nil
 	})
 	if err != nil {
-		return nil, nil, fmt.Errorf("look for package declarations: %w", err)
+		return nil, fmt.Errorf("look for package declarations: %w", err)
 	}
 	sdks := filepath.Join(dir, "sdks") + string(filepath.Separator)
 	slices.SortStableFunc(paths, func(a, b string) int {
@@ -66,24 +138,23 @@ func PackageFiles(dir string, name func(path string) string) ([]PackageFile, dia
 		}
 		return 0
 	})
-	var files []PackageFile
-	var diags diag.Diagnostics
 	for _, path := range paths {
-		info, err := os.Stat(path)
-		if err != nil || info.Size() > maxPackageFile {
+		v := versionOf(path)
+		found.looked[path] = v
+		if v.size > maxPackageFile {
 			continue
 		}
 		text, err := os.ReadFile(path)
 		if err != nil || !bytes.Contains(text, []byte("packageDeclarationVersion")) {
 			continue
 		}
-		file, found, ds := ParsePackageFile(diag.NewSource(name(path), StripBOM(text)))
-		if diags.Add(ds...); found && !ds.HasErrors() {
+		file, declares, ds := ParsePackageFile(diag.NewSource(name(path), StripBOM(text)))
+		if found.diags.Add(ds...); declares && !ds.HasErrors() {
 			file.Path = path
-			files = append(files, file)
+			found.files = append(found.files, file)
 		}
 	}
-	return files, diags, nil
+	return found, nil
 }
 
 // ParsePackageFile reads a package declaration; found is false for a text that is none (L1.40).

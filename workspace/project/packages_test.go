@@ -1,6 +1,7 @@
 package project
 
 import (
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -28,6 +29,36 @@ func TestPackageFiles(t *testing.T) {
 			[]byte(`{"r":1}`)}},
 		{Path: filepath.Join(dir, "a.yaml"), Name: "plain", Version: "1.2.3"},
 	}, files)
+}
+
+// TestFoundPackagesFollowFiles asks again after files have come, changed and gone, in folders of any depth.
+func TestFoundPackagesFollowFiles(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var kept FoundPackages
+	names := func() (found []string) {
+		for range 2 {
+			files, _, err := kept.Files(dir, filepath.Base)
+			require.NoError(t, err)
+			found = nil
+			for _, f := range files {
+				found = append(found, f.Name)
+			}
+		}
+		return found
+	}
+	declaration := func(name string) string { return "packageDeclarationVersion: 1\nname: " + name + "\n" }
+	require.Empty(t, names())
+	write(t, dir, map[string]string{"a.yaml": declaration("first")})
+	require.Equal(t, []string{"first"}, names())
+	write(t, dir, map[string]string{"a.yaml": declaration("another")})
+	require.Equal(t, []string{"another"}, names())
+	write(t, dir, map[string]string{"sdks/x/y/b.yaml": declaration("deep")})
+	require.Equal(t, []string{"deep", "another"}, names())
+	require.NoError(t, os.Remove(filepath.Join(dir, "a.yaml")))
+	require.Equal(t, []string{"deep"}, names())
+	require.NoError(t, os.RemoveAll(filepath.Join(dir, "sdks")))
+	require.Empty(t, names())
 }
 
 // L4.22: a version may be written with a leading v, wherever there is one.

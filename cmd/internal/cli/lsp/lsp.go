@@ -71,6 +71,8 @@ func Lsp(ctx context.Context, a *console.Console, inside Inside) error {
 type ProgramOpener struct {
 	Console *console.Console
 
+	declarations project.FoundPackages
+
 	mu      sync.Mutex
 	Loaders map[string]*KeptSchemas // by the folder of the project; guarded by mu
 	states  map[string]keptState    // by the folder of the project; guarded by mu
@@ -168,7 +170,7 @@ func (o *ProgramOpener) Open(ctx context.Context, path string, texts func(path s
 		}
 		return nil
 	}
-	options := workspace.Options{Shown: shown, LocalPackages: true, Opened: func(name string) *diag.Source {
+	options := workspace.Options{Shown: shown, LocalPackages: true, Declarations: &o.declarations, Opened: func(name string) *diag.Source {
 		if d := document(absolute(name)); d != nil {
 			return d.Source()
 		}
