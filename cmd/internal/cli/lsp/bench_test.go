@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/yamlhost/yamlhost/bench/noop"
 	"github.com/yamlhost/yamlhost/bench/program"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
@@ -15,36 +17,64 @@ import (
 	"github.com/yamlhost/yamlhost/parser"
 )
 
+// edited is a generated program that is open in a session, as a language server has it.
+type edited struct {
+	tb      testing.TB
+	session *editor.Session
+	path    string
+}
+
+// generated opens a program with some resources.
+func generated(tb testing.TB, resources int) *edited {
+	dir := tb.TempDir()
+	e := &edited{tb: tb, path: filepath.Join(dir, "Pulumi.yaml")}
+	text := program.YAML(resources, 0)
+	require.NoError(tb, os.WriteFile(e.path, text, 0o600))
+	opener := &ProgramOpener{Console: &console.Console{World: console.World{Dir: dir, Home: tb.TempDir(),
+		Embedded: []console.EmbeddedProviders{noop.Loader{}}}}, Loaders: map[string]*KeptSchemas{}}
+	tb.Cleanup(opener.Close)
+	e.session = editor.NewSession(opener)
+	e.session.Open(e.path, string(text))
+	return e
+}
+
+// find is where some text of a resource begins, and the offset behind it.
+func (e *edited) find(resource int, what string) (start, end int) {
+	document := e.session.Snapshot().Text(e.path)
+	text := document.Source().Text()
+	at := bytes.Index(text, fmt.Appendf(nil, "\n  thing%d:", resource))
+	at += bytes.Index(text[at:], []byte(what))
+	return at, at + len(what)
+}
+
+func (e *edited) replace(start, end int, by string) {
+	e.session.Edit(e.path, parser.Edit{Start: start, End: end, Text: by})
+}
+
+// diagnose is how many findings the program has.
+func (e *edited) diagnose() int {
+	found, err := editor.Diagnostics(e.tb.Context(), e.session.Snapshot(), e.path)
+	if err != nil {
+		e.tb.Fatal(err)
+	}
+	return len(found[e.path])
+}
+
 // BenchmarkEdit changes one digit in the middle of a program again and again, and asks for the findings each time: what
 // a language server does but for the protocol. The bytes of each edit decide how often memory is collected, which costs
 // most where much of it is live.
 func BenchmarkEdit(b *testing.B) {
 	for _, n := range []int{1000, 10_000} {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
-			dir := b.TempDir()
-			path := filepath.Join(dir, "Pulumi.yaml")
-			text := program.YAML(n, 0)
-			if err := os.WriteFile(path, text, 0o600); err != nil {
-				b.Fatal(err)
-			}
-			opener := &ProgramOpener{Console: &console.Console{World: console.World{Dir: dir, Home: b.TempDir(),
-				Embedded: []console.EmbeddedProviders{noop.Loader{}}}}, Loaders: map[string]*KeptSchemas{}}
-			defer opener.Close()
-			session := editor.NewSession(opener)
-			session.Open(path, string(text))
-			diagnose := func() {
-				found, err := editor.Diagnostics(b.Context(), session.Snapshot(), path)
-				if err != nil || len(found[path]) > 0 {
-					b.Fatal(found, err)
-				}
-			}
-			diagnose()
-			at := bytes.Index(text, fmt.Appendf(nil, "\n  thing%d:", n/2))
-			at += bytes.Index(text[at:], []byte("size: ")) + len("size: ")
+			e := generated(b, n)
+			require.Zero(b, e.diagnose())
+			_, at := e.find(n/2, "size: ")
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
-				session.Edit(path, parser.Edit{Start: at, End: at + 1, Text: strconv.Itoa(1 + i%9)})
-				diagnose()
+				e.replace(at, at+1, strconv.Itoa(1+i%9))
+				if e.diagnose() > 0 {
+					b.Fatal("a number is wrong")
+				}
 			}
 		})
 	}

@@ -1,0 +1,76 @@
+package lsp
+
+import (
+	"runtime"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/editor"
+)
+
+// live is how many bytes can be reached.
+func live() uint64 {
+	var m runtime.MemStats
+	runtime.GC() // what it finds in pools, the second one drops
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// TestMemoryStaysFlat makes a thousand edits all over a program, right and wrong ones, and asks what an editor asks
+// after each: what the server holds afterwards is what it held before, but for a twentieth. It runs beside no other
+// test, which would hold memory of its own.
+func TestMemoryStaysFlat(t *testing.T) {
+	const resources, edits = 200, 1000
+	e := generated(t, resources)
+	ask := func(wrong bool) {
+		t.Helper()
+		require.Equal(t, wrong, e.diagnose() > 0)
+		ctx, snapshot := t.Context(), e.session.Snapshot()
+		_, err := editor.TokenParts(ctx, snapshot, e.path)
+		require.NoError(t, err)
+		at, _ := e.find(resources/2, "upstream: ${")
+		_, err = editor.Complete(ctx, snapshot, e.path, at+len("upstream: ${th"))
+		require.NoError(t, err)
+		_, err = editor.HoverAt(ctx, snapshot, e.path, at)
+		require.NoError(t, err)
+		_, err = editor.Symbols(ctx, snapshot, e.path)
+		require.NoError(t, err)
+	}
+	edit := func(i int) {
+		resource := i * 7 % resources
+		change := func(what, by string, wrong bool) {
+			start, end := e.find(resource, what)
+			e.replace(start, end, by)
+			ask(wrong)
+		}
+		switch i % 5 {
+		case 0:
+			change("size: ", "sizo: ", true)
+			change("sizo: ", "size: ", false)
+		case 1:
+			change("  size: ", " size: ", true)
+			change(" size: ", "  size: ", false)
+		case 2:
+			change("title: thing", "title: ${nope}", true)
+			change("title: ${nope}", "title: thing", false)
+		default:
+			start, _ := e.find(resource, "\n      enabled: ")
+			e.replace(start-1, start, strconv.Itoa(i%10))
+			ask(false)
+		}
+	}
+	for i := range 10 {
+		edit(i) // all that is made once is there
+	}
+	before := live()
+	for i := range edits {
+		edit(i)
+	}
+	after := live()
+	t.Logf("%d bytes, after the edits %d", before, after)
+	require.Less(t, after, before+before/20)
+	runtime.KeepAlive(e)
+}
