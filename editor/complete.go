@@ -63,7 +63,8 @@ func Complete(ctx context.Context, s *Snapshot, path string, offset int) (Comple
 	if err != nil || p.Document == nil && p.SettingsOf == "" {
 		return answer, err
 	}
-	q := &completer{ctx: ctx, p: p, cursor: c, block: string(text), offset: offset - shift}
+	block := document.Block(offset)
+	q := &completer{ctx: ctx, p: p, cursor: c, block: block.Text(), offset: offset - int(block.Start)}
 	if p.Document != nil && p.Document != document {
 		q.text = document
 	}
