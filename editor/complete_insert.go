@@ -34,7 +34,7 @@ func surroundingsOf(text []byte, c parser.Context) surroundings {
 	return s
 }
 
-// unclosed reports whether the brace is missing behind a word in `${…}`, and that word can be the last of the expression.
+// unclosed reports whether the brace is missing behind a word in `${…}` that can be the last of the expression.
 func unclosed(text []byte, c parser.Context) bool {
 	start := bytes.LastIndexByte(text[:c.Start], '\n') + 1
 	begin := start + max(bytes.LastIndex(text[start:c.Start], []byte("${")), 0)
