@@ -170,19 +170,21 @@ func (o *ProgramOpener) Open(ctx context.Context, path string, texts func(path s
 		}
 		return nil
 	}
-	options := workspace.Options{Shown: shown, LocalPackages: true, Declarations: &o.declarations, Opened: func(name string) *diag.Source {
+	options := workspace.Options{Shown: shown, LocalPackages: true, Declarations: &o.declarations}
+	options.Opened = func(name string) *diag.Source {
 		if d := document(absolute(name)); d != nil {
 			return d.Source()
 		}
 		return nil
-	}, Outline: func(name string) []byte {
+	}
+	options.Outline = func(name string) []byte {
 		if d := document(absolute(name)); d != nil {
 			if text, known := d.Outline(project.ProgramSections()); known {
 				return text
 			}
 		}
 		return nil
-	}}
+	}
 	if settings := o.settings(ctx, root, path, options, document); settings != nil {
 		settings.Path = absolute
 		return settings, nil
