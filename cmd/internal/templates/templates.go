@@ -45,7 +45,7 @@ type File struct {
 	Usual bool
 }
 
-// TestScript is the file of a project that tests it.
+// TestScript is the file of a project that tests it; testScript writes that of embedded templates.
 const TestScript = "test.sh"
 
 // joining are the embedded templates whose files fit into any project.
@@ -79,6 +79,7 @@ func Embedded(name string) (*Template, error) {
 	if err != nil {
 		return nil, err
 	}
+	t.files = append(t.files, testScript(name))
 	t.Joins = slices.Contains(joining, name)
 	return t, nil
 }

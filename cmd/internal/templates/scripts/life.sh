@@ -6,6 +6,7 @@ mkdir "$work/state"
 cp -R "$(dirname "$0")" "$work/project"
 cd "$work/project"
 export PULUMI_BACKEND_URL="file://$work/state"
+#setup
 finish() {
 	yamlhost destroy --yes --stack dev >/dev/null 2>&1 || true
 	rm -rf "$work"
@@ -20,11 +21,7 @@ yamlhost check
 yamlhost run --stack dev
 yamlhost run --stack dev --expect-no-changes
 
-morning=$(yamlhost stack output morning --stack dev)
-case $morning in
-"Good morning, "*!) ;;
-*) fail "the words are: $morning" ;;
-esac
+#promises
 
 yamlhost destroy --yes --stack dev
 echo "test: passed"
