@@ -85,6 +85,35 @@ func TestLinksOfPagesLeadSomewhere(t *testing.T) {
 	}
 }
 
+// TestComparisonsAreShown holds each cell of the tables of docs/comparison.md to a link: of the column about this program
+// to a page, of the others to a manual, unless a dash says that none is known.
+func TestComparisonsAreShown(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "docs", "comparison.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := 0
+	for _, line := range strings.Split(string(text), "\n") {
+		cells := strings.Split(strings.Trim(line, "| "), " | ")
+		if !strings.HasPrefix(line, "| ") || cells[0] == "yamlhost" {
+			continue
+		}
+		rows++
+		for i, cell := range cells[1:] {
+			link := pageLink.FindStringSubmatch(cell)
+			if cell == "–" && i > 0 {
+				continue
+			}
+			if link == nil || strings.HasPrefix(link[1], "https://") != (i > 0) {
+				t.Errorf("docs/comparison.md: nothing shows %q in the row %s", cell, cells[0])
+			}
+		}
+	}
+	if rows < 15 {
+		t.Errorf("docs/comparison.md has %d rows", rows)
+	}
+}
+
 // TestMakeTargets holds the pages and the Makefile to each other: a target that is named exists, and CONTRIBUTING.md or
 // the README names each.
 func TestMakeTargets(t *testing.T) {
