@@ -87,7 +87,7 @@ var mayImport = map[string][]string{
 	// Jobs on many machines. It knows neither projects nor engines.
 	"queue": {},
 	// The projects below a folder: which there are, and in which order. It starts nothing.
-	"workspace/projects": {"workspace", "workspace/project", "parser/ast", "check", "diag"},
+	"workspace/projects": {"internal/parallel", "workspace", "workspace/project", "parser/ast", "check", "diag"},
 	"workspace/compiler": {"internal/supervise", "workspace", "internal/environ", "diag"},
 	// The licences of what is linked, as a test.
 	"internal/notices": {},

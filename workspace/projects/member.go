@@ -11,6 +11,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/parallel"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/workspace"
 	"github.com/yamlhost/yamlhost/workspace/project"
@@ -99,11 +100,28 @@ func Find(root string) ([]string, error) {
 
 // Open reads the project of a folder and what its program says of others. root is what Path is relative to.
 func Open(root, dir string, o Options) (*Member, error) {
+	d, err := openDraft(root, dir, o)
+	if err != nil {
+		return nil, err
+	}
+	d.complete()
+	return d.Member, nil
+}
+
+// draft is a member whose program has not been parsed yet.
+type draft struct {
+	*Member
+	program *workspace.Workspace // nil where there is no program to look at
+	config  map[project.Key]project.Text
+}
+
+// openDraft reads all that is needed of a member.
+func openDraft(root, dir string, o Options) (*draft, error) {
 	ws, err := workspace.Open(dir, workspace.Options{Shown: o.Shown, Texts: o.Texts})
 	if err != nil {
 		return nil, err
 	}
-	m := &Member{Dir: ws.Project.Dir, Project: ws.Project, Compiled: ws.Compiled(), Diags: ws.Diags}
+	m := &draft{Member: &Member{Dir: ws.Project.Dir, Project: ws.Project, Compiled: ws.Compiled(), Diags: ws.Diags}}
 	m.Path = workspace.Relative(root)(m.Dir)
 	for _, pkg := range ws.Project.Packages {
 		if at, local := ws.Project.LocalDir(pkg); local {
@@ -116,18 +134,25 @@ func Open(root, dir string, o Options) (*Member, error) {
 	if m.Stack, err = o.Stack(ws.Project); err != nil {
 		return nil, err
 	}
-	config, err := m.config(o)
-	if err != nil {
+	if m.config, err = m.configOf(o); err != nil {
 		return nil, err
 	}
-	m.Tags = tagsOf(config)
-	if ws.Source == nil {
-		return m, nil
+	m.Tags = tagsOf(m.config)
+	if ws.Source != nil {
+		m.program = ws
 	}
-	file, _ := ws.Parse(ws.ConfigTexts(config))
-	m.Providers = providersOf(file)
-	m.read(file, ws.ConfigTexts(config))
 	return m, nil
+}
+
+// complete parses the program, and finds what it says of others. Drafts may be completed at the same time.
+func (d *draft) complete() {
+	if d.program == nil {
+		return
+	}
+	config := d.program.ConfigTexts(d.config)
+	file, _ := d.program.Parse(config)
+	d.Providers = providersOf(file)
+	d.read(file, config)
 }
 
 // sealed leaves secrets as they are: no name of a stack is one.
@@ -135,8 +160,8 @@ type sealed struct{}
 
 func (sealed) Decrypt(string) (string, error) { return "", nil }
 
-// config is the stack's configuration; secrets are empty. What is wrong with it is told where the stack is used.
-func (m *Member) config(o Options) (map[project.Key]project.Text, error) {
+// configOf is the stack's configuration; secrets are empty. What is wrong with it is told where the stack is used.
+func (m *Member) configOf(o Options) (map[project.Key]project.Text, error) {
 	read := o.Settings
 	if read == nil {
 		read = func(p *project.Project, stack string) (*project.Settings, diag.Diagnostics, error) {
@@ -208,23 +233,30 @@ func providersOf(file *ast.File) []string {
 	return slices.Compact(names)
 }
 
+// atOnce is how many programs are in memory at a time while their order is found.
+const atOnce = 64
+
 // OpenAll opens the members of folders, in their order. A folder that cannot be read is an error; so is one without a
 // project of its own or above it. A folder that two names mean is opened once.
 func OpenAll(root string, dirs []string, o Options) ([]*Member, error) {
 	var members []*Member
 	seen := map[string]bool{}
-	for _, dir := range dirs {
-		m, err := Open(root, dir, o)
-		if err != nil {
-			if errors.Is(err, os.ErrNotExist) {
-				return nil, fmt.Errorf("%s does not exist", dir)
+	for dirs := range slices.Chunk(dirs, atOnce) {
+		var drafts []*draft
+		for _, dir := range dirs {
+			d, err := openDraft(root, dir, o)
+			if err != nil {
+				if errors.Is(err, os.ErrNotExist) {
+					return nil, fmt.Errorf("%s does not exist", dir)
+				}
+				return nil, err
 			}
-			return nil, err
+			if !seen[d.Dir] {
+				seen[d.Dir] = true
+				drafts, members = append(drafts, d), append(members, d.Member)
+			}
 		}
-		if !seen[m.Dir] {
-			seen[m.Dir] = true
-			members = append(members, m)
-		}
+		parallel.Each(len(drafts), 1, func(i int) { drafts[i].complete() })
 	}
 	return members, nil
 }
