@@ -81,11 +81,15 @@ func (s *Session) dropLog() error {
 		return s.held.explain(errors.Join(s.log.Close(), s.held.chain.dropAll()))
 	}
 	path := s.state.journalOf(s.ref).journalFile()
+	remove := disk.RemoveDurably
+	if s.log.Err() == nil { // a crash may bring it back: its last note says that the state file holds it all
+		remove = disk.RemoveIfThere
+	}
 	closing := s.log.Close()
-	err := disk.RemoveDurably(s.state.disk, path)
+	err := remove(s.state.disk, path)
 	// a disk that failed once is asked again: what stays behind is in the way of nobody, but puzzles people
 	if err != nil && !errors.As(err, new(*LockLostError)) {
-		err = disk.RemoveDurably(s.state.disk, path)
+		err = remove(s.state.disk, path)
 	}
 	if err = errors.Join(closing, err); err != nil {
 		return &FileError{Doing: "remove the journal", Path: path, Err: err}

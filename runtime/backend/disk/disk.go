@@ -260,11 +260,20 @@ func WriteThrough(d Disk, tmp, path string, data []byte, sync bool) error {
 
 // RemoveDurably removes a file if it is there.
 func RemoveDurably(d Disk, path string) error {
-	if err := d.Remove(path); err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
+	switch err := d.Remove(path); {
+	case err == nil:
+		return d.SyncDir(filepath.Dir(path))
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	default:
 		return err
 	}
-	return d.SyncDir(filepath.Dir(path))
+}
+
+// RemoveIfThere removes a file if it is there. A crash of the machine may bring it back.
+func RemoveIfThere(d Disk, path string) error {
+	if err := d.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
