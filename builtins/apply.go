@@ -149,7 +149,7 @@ func ApplyLazy(ctx context.Context, env Env, f *Func, args []Thunk) (value.Value
 			return value.Null, err
 		}
 		result, err := f.Lazy(ctx, env, args)
-		if failure := (*Error)(nil); errors.As(err, &failure) && failure.Func == nil {
+		if failure, ok := errors.AsType[*Error](err); ok && failure.Func == nil {
 			failure.Func = f
 		}
 		return result, err

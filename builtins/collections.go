@@ -104,7 +104,7 @@ var collectionFuncs = []*Func{
 		Gives:   `["a", "b"]`,
 		Since:   "0.1.0", Rule: "L10.C6",
 		Eval: parts(func(args []value.Value) (value.Value, error) {
-			return functions.Texts(args[0].Keys()), nil
+			return value.Strings(args[0].Keys()), nil
 		}),
 	},
 	{

@@ -43,7 +43,7 @@ func throughCty(f function.Function) evalFunc {
 // ctyError keeps what a function of cty says, which may quote its arguments, away from the reason that is always shown.
 func ctyError(err error) error {
 	failure := &Error{Arg: -1, Reason: "cannot be computed"}
-	if at := (function.ArgError{}); errors.As(err, &at) {
+	if at, ok := errors.AsType[function.ArgError](err); ok {
 		failure.Arg = at.Index
 	}
 	if broken := (function.PanicError{}); !errors.As(err, &broken) {

@@ -159,7 +159,7 @@ var encodingFuncs = []*Func{
 		Since:   "0.1.0", Rule: "L6.20", Portable: true,
 		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
 			decoded, err := base64.StdEncoding.DecodeString(str(args[0]))
-			if at := base64.CorruptInputError(0); errors.As(err, &at) {
+			if at, ok := errors.AsType[base64.CorruptInputError](err); ok {
 				return value.Null, blameText(0, str(args[0]), "text: is not Base64 (fault at byte %d)", int64(at))
 			}
 			if err != nil {

@@ -114,7 +114,7 @@ func read(env Env, path string) ([]byte, error) {
 		return content, nil
 	}
 	reason := "cannot be read"
-	if pathError := (*fs.PathError)(nil); errors.As(err, &pathError) {
+	if pathError, ok := errors.AsType[*fs.PathError](err); ok {
 		reason += " (" + pathError.Err.Error() + ")"
 	}
 	switch {

@@ -7,7 +7,6 @@ import (
 	"net/netip"
 
 	"github.com/yamlhost/yamlhost/internal/cidr"
-	"github.com/yamlhost/yamlhost/internal/functions"
 	"github.com/yamlhost/yamlhost/schema"
 	"github.com/yamlhost/yamlhost/value"
 )
@@ -126,7 +125,7 @@ var networkFuncs = []*Func{
 			for _, part := range parts {
 				networks = append(networks, part.String())
 			}
-			return functions.Texts(networks), nil
+			return value.Strings(networks), nil
 		},
 	},
 	{

@@ -142,7 +142,7 @@ func compile(text value.Value) (*functions.Pattern, error) {
 // badPattern says what is wrong with a regular expression, without quoting it.
 func badPattern(arg int, err error) error {
 	failure := &Error{Arg: arg, Reason: "pattern: is not a regular expression"}
-	if of := (*syntax.Error)(nil); errors.As(err, &of) {
+	if of, ok := errors.AsType[*syntax.Error](err); ok {
 		failure.Reason += ", " + of.Code.String()
 		failure.Shown = of.Expr
 	}

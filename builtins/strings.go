@@ -63,7 +63,7 @@ var stringFuncs = []*Func{
 			if text == "" {
 				return value.List(value.String("")), nil // also for an empty delimiter (L6.12)
 			}
-			return functions.Texts(strings.Split(text, delimiter)), nil
+			return value.Strings(strings.Split(text, delimiter)), nil
 		},
 	},
 	{
@@ -335,7 +335,7 @@ var stringFuncs = []*Func{
 		Since:    "0.1.0", Rule: "D6",
 		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
 			rows, err := functions.Rows(args[1:])
-			if uneven := (*functions.LengthError)(nil); errors.As(err, &uneven) {
+			if uneven, ok := errors.AsType[*functions.LengthError](err); ok {
 				return value.Null, blame(uneven.Arg+1, "arguments: %s", uneven)
 			}
 			texts := make([]value.Value, len(rows))

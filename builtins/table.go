@@ -42,6 +42,15 @@ func Table() []*Func {
 	return all
 }
 
+// Names are the names and aliases of all functions.
+func Names() []string {
+	var names []string
+	for _, f := range Table() {
+		names = append(append(names, f.Name), f.Aliases...)
+	}
+	return names
+}
+
 // byName finds functions by name or alias in lower case. It is complete before main starts and never changes.
 var byName = func() map[string]*Func {
 	index := make(map[string]*Func)

@@ -19,7 +19,7 @@ func (c *typer) inferCall(e *ast.Call) schema.Type {
 	f, ok := builtins.Lookup(e.Name.Value)
 	if !ok {
 		c.inferInside(e)
-		near := c.suggest(e.Name.Value, "functions", functionNames)
+		near := c.suggest(e.Name.Value, "functions", builtins.Names)
 		hint := didYouMean(near)
 		if foreign, ok := foreignFunctions[strings.ToLower(e.Name.Value)]; ok {
 			near, hint = nil, foreign
@@ -150,14 +150,6 @@ func (c *typer) inferInside(e *ast.Call) {
 }
 
 func isFunction(name string) bool { _, ok := builtins.Lookup(name); return ok }
-
-func functionNames() []string {
-	var names []string
-	for _, f := range builtins.Table() {
-		names = append(append(names, f.Name), f.Aliases...)
-	}
-	return names
-}
 
 // bind puts the arguments of a call in the order of the parameters (L6.B).
 func (c *fitter) bind(e *ast.Call, f *builtins.Func) ([]ast.Expr, bool) {

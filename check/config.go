@@ -357,27 +357,3 @@ func withArticle(noun string) string {
 	}
 	return "a " + noun
 }
-
-// ConfigText returns the text of a configuration value for an expression that is nothing but that value, directly or
-// through variables, when nothing declares its type: a property that wants text gets it unchanged (L2.33). ok is false
-// for every other expression.
-func (p *Program) ConfigText(e ast.Expr) (text string, ok bool) {
-	for range maxIndirections {
-		access, isAccess := e.(*ast.Access)
-		if !isAccess || len(access.Steps) > 0 {
-			return "", false
-		}
-		n := p.Ref(access).Node
-		switch {
-		case n == nil:
-			return "", false
-		case n.Kind == VariableNode:
-			e = n.Variable.Value
-		case n.Kind == ConfigNode && n.Config.Text != nil:
-			return *n.Config.Text, true
-		default:
-			return "", false
-		}
-	}
-	return "", false
-}

@@ -53,9 +53,6 @@ func TestUndeclaredConfig(t *testing.T) { // L2.30, L2.31
 			config := node(t, p, "k").Config
 			require.True(t, value.Equal(want, *config.Value), "got %v", *config.Value)
 			require.Equal(t, text, *config.Text) // L2.33
-			kept, ok := p.ConfigText(node(t, p, "v").Variable.Value)
-			require.True(t, ok)
-			require.Equal(t, text, kept)
 		})
 	}
 }

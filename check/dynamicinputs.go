@@ -30,7 +30,7 @@ func DynamicInputs(all []*Dynamic, d *Dynamic) value.Value {
 		{Key: "types", Value: types},
 	}
 	if env = slices.Compact(env); len(env) > 0 {
-		inputs = append(inputs, value.Entry{Key: "env", Value: textList(env)})
+		inputs = append(inputs, value.Entry{Key: "env", Value: value.Strings(env)})
 	}
 	return value.MapOf(inputs...)
 }
@@ -52,9 +52,9 @@ func dynamicType(d *ast.Dynamic) value.Value {
 				replace = append(replace, p.Name.Value)
 			}
 		}
-		t = t.With("inputs", textList(all))
+		t = t.With("inputs", value.Strings(all))
 		if replace != nil {
-			t = t.With("replace", textList(replace))
+			t = t.With("replace", value.Strings(replace))
 		}
 	}
 	if d.Outputs != nil {
@@ -68,19 +68,11 @@ func dynamicType(d *ast.Dynamic) value.Value {
 			}
 		}
 		if stable != nil {
-			t = t.With("stable", textList(stable))
+			t = t.With("stable", value.Strings(stable))
 		}
 		if secret != nil {
-			t = t.With("secret", textList(secret))
+			t = t.With("secret", value.Strings(secret))
 		}
 	}
 	return t
-}
-
-func textList(texts []string) value.Value {
-	items := make([]value.Value, len(texts))
-	for i, text := range texts {
-		items[i] = value.String(text)
-	}
-	return value.List(items...)
 }

@@ -1,6 +1,8 @@
 package check
 
 import (
+	"slices"
+
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
@@ -119,10 +121,8 @@ func (c *fitter) warnNearMiss(e ast.Expr, u *schema.Union, at *place) {
 			values = append(values, enumTexts(enum)...)
 		}
 	}
-	for _, v := range values {
-		if v == text.Value {
-			return
-		}
+	if slices.Contains(values, text.Value) {
+		return
 	}
 	if near := diag.Suggest(text.Value, values); len(near) > 0 {
 		c.warnf(diag.NotInEnum, at.at(e), didYouMean(near), "%s: %s is none of the known values", at, shown(text.Value))

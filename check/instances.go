@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
@@ -87,12 +88,7 @@ func loopable(t schema.Type) bool {
 	case *schema.Token:
 		return loopable(t.Underlying)
 	case *schema.Union:
-		for _, member := range t.Members {
-			if loopable(member) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(t.Members, loopable)
 	case *schema.ResourceType:
 		return false
 	}

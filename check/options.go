@@ -401,7 +401,7 @@ func (c *judge) checkDefaultProviderVersion(n *Node) {
 	mine, theirs := &n.Resource.Decl.Options, &provider.Resource.Decl.Options
 	for _, both := range [][2]*ast.Option{{mine.Version, theirs.Version},
 		{mine.PluginDownloadURL, theirs.PluginDownloadURL}} {
-		own, given := optionText(both[0]), optionText(both[1])
+		own, given := both[0].Text(), both[1].Text()
 		if own != "" && schema.PlainVersion(own) != schema.PlainVersion(given) {
 			c.report(diag.Diagnostic{Code: diag.WrongProvider, Subject: both[0].Value.Range(),
 				Summary: "option " + both[0].Key.Value + " differs from that of the default provider " + provider.Name,

@@ -242,18 +242,8 @@ func (p *packages) add(d schema.Descriptor) *loadedPackage {
 
 func resourceUse(decl *ast.Resource) use {
 	o := &decl.Options
-	return use{token: decl.Type, versionText: optionText(o.Version), urlText: optionText(o.PluginDownloadURL),
+	return use{token: decl.Type, versionText: o.Version.Text(), urlText: o.PluginDownloadURL.Text(),
 		explicit: o.Provider != nil || strings.HasPrefix(decl.Type.Value, "pulumi:providers:")}
-}
-
-func optionText(o *ast.Option) string {
-	if o == nil {
-		return ""
-	}
-	if s, ok := o.Value.(*ast.String); ok {
-		return s.Value
-	}
-	return ""
 }
 
 // descriptors are the packages in which a token may be found, in order (L7.20): those that the project declares under
@@ -271,7 +261,7 @@ func (c *resolver) descriptors(u use) []schema.Descriptor {
 	}
 	if provider := c.defaults[name]; provider != nil && !u.explicit && u.versionText == "" && u.urlText == "" {
 		options := &provider.Resource.Decl.Options // L7.46
-		u.versionText, u.urlText = optionText(options.Version), optionText(options.PluginDownloadURL)
+		u.versionText, u.urlText = options.Version.Text(), options.PluginDownloadURL.Text()
 	}
 	if first, named := c.namedVersions[name]; named && u.versionText == "" && u.urlText == "" &&
 		!strings.HasPrefix(u.token.Value, providerPrefix) {

@@ -56,7 +56,7 @@ func Explain(code Code) (page Page, ok bool) {
 	var examples *[]Example
 	var block *strings.Builder
 	name := ""
-	for _, line := range strings.Split(page.Text, "\n") {
+	for line := range strings.SplitSeq(page.Text, "\n") {
 		switch {
 		case block != nil && line == "```":
 			if examples != nil {

@@ -130,7 +130,7 @@ func (p *textPrinter) diagnostic(d Diagnostic) {
 // hints are at most n lines of what to do: the detail's first, then the labels of fixes where there is room.
 func hints(d Diagnostic, n int) []string {
 	var lines []string
-	for _, line := range strings.Split(d.Detail, "\n") {
+	for line := range strings.SplitSeq(d.Detail, "\n") {
 		if line = strings.TrimRight(oneLine(line), " "); line != "" {
 			lines = append(lines, line)
 		}

@@ -2,6 +2,7 @@ package editor
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/yamlhost/yamlhost/check"
@@ -88,10 +89,8 @@ func NeededBy(ctx context.Context, s *Snapshot, path string, offset int) ([]Depe
 // use adds the place of an edge once.
 func (d *Dependency) use(p *Program, edge check.Edge) {
 	at := p.File.Origins.Place(edge.Range)
-	for _, known := range d.Uses {
-		if known == at {
-			return
-		}
+	if slices.Contains(d.Uses, at) {
+		return
 	}
 	if !at.IsZero() {
 		d.Uses = append(d.Uses, at)

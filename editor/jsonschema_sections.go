@@ -1,6 +1,7 @@
 package editor
 
 import (
+	"maps"
 	"strings"
 
 	"github.com/yamlhost/yamlhost/schema"
@@ -74,9 +75,7 @@ func (w *schemaWriter) sections() jsonNode {
 			}, "message"))}, "Texts that a run shows."),
 		"include": described(textOrTexts, "Further files of the program; * stands for a part of a name."),
 	}
-	for name, node := range projectFields() {
-		sections[name] = node
-	}
+	maps.Copy(sections, projectFields())
 	return sections
 }
 
@@ -106,9 +105,7 @@ func dynamicNode(texts jsonNode) jsonNode {
 	flag := jsonNode{"type": "boolean"}
 	property := func(more jsonNode) jsonNode {
 		fields := jsonNode{"type": configTypeNode(), "items": itemsNode(), "secret": flag, "description": plainText("")}
-		for name, node := range more {
-			fields[name] = node
-		}
+		maps.Copy(fields, more)
 		return mapOf(anyOf(configTypeNode(), closedMap(fields)))
 	}
 	return closedMap(jsonNode{

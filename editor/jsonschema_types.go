@@ -2,6 +2,7 @@ package editor
 
 import (
 	"context"
+	"maps"
 	"net/url"
 	"strconv"
 	"strings"
@@ -237,9 +238,7 @@ func annotated(node, notes jsonNode) jsonNode {
 	if node["$ref"] != nil {
 		node = jsonNode{"allOf": []any{node}}
 	}
-	for key, note := range notes {
-		node[key] = note
-	}
+	maps.Copy(node, notes)
 	return node
 }
 

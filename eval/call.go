@@ -159,14 +159,14 @@ func (c *builtinCall) fault(err error) *fault {
 	if of := silent(err); of != nil {
 		return of
 	}
-	if of := (*fault)(nil); errors.As(err, &of) {
+	if of, ok := errors.AsType[*fault](err); ok {
 		return of.at(e.Range())
 	}
 	if of := c.e.overspent(err, e.Range()); of != nil {
 		return of
 	}
 	at, code := e.Name.Range, diag.FunctionFailed
-	if failure := (*builtins.Error)(nil); errors.As(err, &failure) {
+	if failure, ok := errors.AsType[*builtins.Error](err); ok {
 		if i := failure.Arg; i >= 0 && len(args) > 0 {
 			if arg := args[min(i, len(args)-1)]; arg != nil {
 				at = arg.Range()
@@ -309,7 +309,7 @@ func (env environment) StackOutput(ctx context.Context, stack, output string) (v
 // Recoverable tells faults of an expression, which try passes over, from failures of what it needs, which recover
 // passes over too (L10.C5).
 func (env environment) Recoverable(err error) (isFault, isFailure bool) {
-	if f := (*fault)(nil); errors.As(err, &f) {
+	if f, ok := errors.AsType[*fault](err); ok {
 		return f.cause == broken, f.cause == poisoned
 	}
 	return silent(err) == nil, false

@@ -103,7 +103,7 @@ func registrationFault(r *check.Resource, err error, inputs value.Value, written
 	if f := faultOf(err); f != nil {
 		return f
 	}
-	if refusal := (*monitor.FailuresError)(nil); errors.As(err, &refusal) {
+	if refusal, ok := errors.AsType[*monitor.FailuresError](err); ok {
 		return failuresFault(diag.CheckFailed, r.Decl.Name.Value, refusal.Failures, inputs, written, r.Decl.Name.Range)
 	}
 	return blame(diag.OperationFailed, r.Decl.Name.Range, "", "registering %s failed: %s", r.Decl.Name.Value,

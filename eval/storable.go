@@ -16,7 +16,7 @@ func storable(what string, v value.Value, written places, otherwise diag.Range) 
 		return nil
 	}
 	at := otherwise
-	if f := (*value.StorableError)(nil); errors.As(err, &f) && len(f.Path) > 0 {
+	if f, ok := errors.AsType[*value.StorableError](err); ok && len(f.Path) > 0 {
 		at = written.of(f.Path[0].Key, otherwise)
 	}
 	return blame(diag.ReservedKey, at,

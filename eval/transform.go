@@ -431,16 +431,16 @@ func optionValues(r monitor.RegisterRequest) value.Value {
 		case s.flag != nil && *s.flag(&r) != nil:
 			entries = append(entries, value.Entry{Key: s.option, Value: value.Bool(**s.flag(&r))})
 		case s.texts != nil && len(*s.texts(&r)) > 0:
-			entries = append(entries, value.Entry{Key: s.option, Value: textList(*s.texts(&r))})
+			entries = append(entries, value.Entry{Key: s.option, Value: value.Strings(*s.texts(&r))})
 		case s.text != nil:
 			entries = append(entries, textEntries([2]string{s.option, *s.text(&r)})...)
 		}
 	}
 	if len(r.Dependencies) > 0 {
-		entries = append(entries, value.Entry{Key: "dependsOn", Value: textList(urnTexts(r.Dependencies))})
+		entries = append(entries, value.Entry{Key: "dependsOn", Value: value.Strings(urnTexts(r.Dependencies))})
 	}
 	if len(r.ReplaceWith) > 0 {
-		entries = append(entries, value.Entry{Key: "replaceWith", Value: textList(urnTexts(r.ReplaceWith))})
+		entries = append(entries, value.Entry{Key: "replaceWith", Value: value.Strings(urnTexts(r.ReplaceWith))})
 	}
 	timeouts := textEntries([2]string{"create", r.CustomTimeouts.Create}, [2]string{"update", r.CustomTimeouts.Update},
 		[2]string{"delete", r.CustomTimeouts.Delete}, [2]string{"read", r.CustomTimeouts.Read})
@@ -502,17 +502,8 @@ func (c *changedInputs) of(r monitor.RegisterRequest) value.Value {
 
 // faultOf is the fault of a transform in an error that an engine of this process has passed on; nil for another error.
 func faultOf(err error) *fault {
-	var f *fault
-	if errors.As(err, &f) && len(f.findings) > 0 {
+	if f, ok := errors.AsType[*fault](err); ok && len(f.findings) > 0 {
 		return f
 	}
 	return nil
-}
-
-func textList(texts []string) value.Value {
-	items := make([]value.Value, len(texts))
-	for i, text := range texts {
-		items[i] = value.String(text)
-	}
-	return value.List(items...)
 }

@@ -161,7 +161,7 @@ func usesOf(file *ast.File) []packageUse {
 	body := func(variables []*ast.Variable, resources []*ast.Resource, outputs []*ast.Output) {
 		for _, r := range resources {
 			if r.Type != nil {
-				add(r.Type.Value, literal(r.Options.Version), literal(r.Options.PluginDownloadURL))
+				add(r.Type.Value, r.Options.Version.Text(), r.Options.PluginDownloadURL.Text())
 			}
 			r.Exprs(calls)
 		}
@@ -187,13 +187,3 @@ func usesOf(file *ast.File) []packageUse {
 
 // componentNamespace is that of components that a program declares itself (decision D6).
 const componentNamespace = "components:index:"
-
-func literal(o *ast.Option) string {
-	if o == nil {
-		return ""
-	}
-	if s, ok := o.Value.(*ast.String); ok {
-		return s.Value
-	}
-	return ""
-}

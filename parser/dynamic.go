@@ -1,6 +1,7 @@
 package parser
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/yamlhost/yamlhost/diag"
@@ -64,10 +65,8 @@ func (r dynamicReader) codeChange(e entry) *ast.Literal {
 	if literal == nil {
 		return nil
 	}
-	for _, known := range codeChanges {
-		if literal.Value == known {
-			return literal
-		}
+	if slices.Contains(codeChanges, literal.Value) {
+		return literal
 	}
 	detail := "it is ignore, update or replace"
 	if near := diag.Suggest(literal.Value, codeChanges); len(near) > 0 {

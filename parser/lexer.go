@@ -2,6 +2,7 @@ package parser
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -55,10 +56,8 @@ type lexed struct {
 // first is the first suspicion of one of the kinds, in the order of the text; nil without one.
 func (l *lexed) first(kinds ...suspect) *suspicion {
 	for i := range l.suspicions {
-		for _, kind := range kinds {
-			if l.suspicions[i].kind == kind {
-				return &l.suspicions[i]
-			}
+		if slices.Contains(kinds, l.suspicions[i].kind) {
+			return &l.suspicions[i]
 		}
 	}
 	return nil

@@ -288,7 +288,7 @@ func foreignType(d *diag.Diagnostic, literal *ast.Literal) {
 	case terraformType().MatchString(text):
 		m := terraformType().FindStringSubmatch(text)
 		var name strings.Builder
-		for _, word := range strings.Split(text, "_") {
+		for word := range strings.SplitSeq(text, "_") {
 			name.WriteString(strings.ToUpper(word[:1]) + word[1:])
 		}
 		short := strings.TrimPrefix(name.String(), strings.ToUpper(m[1][:1])+m[1][1:])

@@ -3,11 +3,8 @@ package schema
 // builtinName is the package that the engine itself provides (L7.B).
 const builtinName = "pulumi"
 
-// Tokens of the built-in package.
-const (
-	StashToken          = "pulumi:index:Stash"
-	StackReferenceToken = "pulumi:pulumi:StackReference"
-)
+// StackReferenceToken is the type of stack references.
+const StackReferenceToken = "pulumi:pulumi:StackReference"
 
 const builtinSchema = `{
   "name": "pulumi",

@@ -343,7 +343,7 @@ func (c *converter) fill(o *Object, v value.Value) (filled []value.Entry, _ erro
 		}
 		fallback, ok, err := fallback(p, c.Getenv)
 		if err != nil {
-			if inside := (*ConvertError)(nil); errors.As(err, &inside) {
+			if inside, located := errors.AsType[*ConvertError](err); located {
 				inside.Path = append(slices.Clone(c.at), inside.Path...)
 			}
 			return nil, err

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/yamlhost/yamlhost/internal/jsontext"
 )
@@ -178,10 +179,8 @@ func (p *Package) decodeResult(f *Function, raw []byte) error {
 
 // isOverlay reports whether a member has no implementation that YAML could use (F8.17).
 func isOverlay(overlay bool, languages []string) bool {
-	for _, language := range languages {
-		if language == "yaml" {
-			return false
-		}
+	if slices.Contains(languages, "yaml") {
+		return false
 	}
 	return overlay
 }

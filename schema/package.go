@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -154,12 +155,7 @@ func (p *Package) Owns(name string) bool {
 	if name == p.Name {
 		return true
 	}
-	for _, allowed := range p.AllowedPackageNames {
-		if name == allowed {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(p.AllowedPackageNames, name)
 }
 
 // Damaged reports whether a definition could not be read, or is no longer what it was when the index was made. Opened

@@ -155,8 +155,7 @@ func FromJSON(text string) (Value, error) {
 	d := jsonReader{jsontext.New(text, jsontext.Options{MaxDepth: maxJSONDepth, Secret: true})}
 	v := d.value()
 	d.End()
-	var fault *jsontext.Error
-	if errors.As(d.Err, &fault) {
+	if fault, ok := errors.AsType[*jsontext.Error](d.Err); ok {
 		return Null, &JSONError{Offset: fault.Offset, Line: fault.Line, Column: fault.Column, Reason: fault.Problem}
 	}
 	return v, nil

@@ -270,25 +270,6 @@ func (p Path) Delete(v Value) (Value, bool) {
 	return Value{kind: KindList, payload: next, marks: v.marks}, true
 }
 
-// Expand is the list of places in v that the path matches, wildcards resolved, in order of keys and indexes. A path
-// without wildcards is its own expansion where it leads somewhere.
-func (p Path) Expand(v Value) []Path {
-	var found []Path
-	var walk func(at Path, rest Path, v Value)
-	walk = func(at, rest Path, v Value) {
-		if len(rest) == 0 {
-			found = append(found, at)
-			return
-		}
-		for _, step := range v.stepsMatching(rest[0]) {
-			inner, _ := v.child(step)
-			walk(at.Then(step), rest[1:], inner)
-		}
-	}
-	walk(Path{}, p, v)
-	return found
-}
-
 // stepsMatching are the steps into v that step stands for.
 func (v Value) stepsMatching(step PathStep) []PathStep {
 	if !step.IsWildcard() {

@@ -134,16 +134,6 @@ func TestPathContains(t *testing.T) { // E4.69
 	}
 }
 
-func TestPathExpand(t *testing.T) {
-	t.Parallel()
-	tree := MapOf(Entry{"a", List(MapOf(Entry{"b", Int(1)}), EmptyMap(), MapOf(Entry{"b", Int(2)}))})
-	var found []string
-	for _, p := range mustPath(t, "*[*].b").Expand(tree) {
-		found = append(found, p.String())
-	}
-	require.Equal(t, []string{"a[0].b", "a[2].b"}, found)
-}
-
 func TestPathReset(t *testing.T) { // E4.65
 	t.Parallel()
 	list := func(items ...int) Value {

@@ -66,6 +66,15 @@ func String(s string) Value { return Value{kind: KindString, payload: s} }
 // List makes a list. It takes ownership of items: the caller must not modify the slice afterwards.
 func List(items ...Value) Value { return Value{kind: KindList, payload: items} }
 
+// Strings makes a list of texts.
+func Strings(texts []string) Value {
+	items := make([]Value, len(texts))
+	for i, text := range texts {
+		items[i] = String(text)
+	}
+	return List(items...)
+}
+
 // Map makes a map by copying m.
 func Map(m map[string]Value) Value {
 	keys := make([]string, 0, len(m))
@@ -108,6 +117,14 @@ func compareKeys(a, b Entry) int { return strings.Compare(a.Key, b.Key) }
 
 // EmptyMap is a map without entries.
 func EmptyMap() Value { return Value{kind: KindMap, payload: &fields{}} }
+
+// MapOrEmpty returns v if it is a map, else an empty map.
+func (v Value) MapOrEmpty() Value {
+	if v.Is(KindMap) {
+		return v
+	}
+	return EmptyMap()
+}
 
 // Unknown is a value that cannot be computed before apply. kind says what it will be; KindAny when that is
 // open. It chooses the sentinel on the wire (F1.5).

@@ -49,16 +49,6 @@ func declaredType(t *project.Type, at diag.Range) *ast.ConfigType {
 	return list
 }
 
-// SecretKeys returns the configuration keys that the project file or the program declare secret. Faults of the program
-// are not told.
-func (w *Workspace) SecretKeys() map[project.Key]bool {
-	if w.Source == nil {
-		return SecretKeys(w.Project, nil)
-	}
-	file, _ := w.Parse(nil)
-	return SecretKeys(w.Project, file)
-}
-
 // DeclaredKeys returns the keys that the project file and the program declare, and whether each is declared secret.
 func (w *Workspace) DeclaredKeys() map[project.Key]bool {
 	if w.Source == nil {

@@ -107,12 +107,3 @@ func CSV(text string) (rows []value.Value, repeated bool, err error) {
 	}
 	return rows, repeated, nil
 }
-
-// Texts is a list value of texts.
-func Texts(texts []string) value.Value {
-	items := make([]value.Value, len(texts))
-	for i, text := range texts {
-		items[i] = value.String(text)
-	}
-	return value.List(items...)
-}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"time"
@@ -77,9 +78,7 @@ func Get(ctx context.Context, client *http.Client, address string, o Options) (*
 		cancel(nil)
 		return nil, &FinalError{"the URL is malformed"}
 	}
-	for name, values := range o.Header {
-		request.Header[name] = values
-	}
+	maps.Copy(request.Header, o.Header)
 	silent := fmt.Errorf("the server sent nothing for %s", o.Silence)
 	var timer *time.Timer
 	if o.Silence > 0 {

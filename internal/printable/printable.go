@@ -139,7 +139,7 @@ func sequence(text string) (length int, whole bool) {
 
 // harmless reports whether parameters of a sequence do nothing but weight and colour of letters: none hides them.
 func harmless(parameters string) bool {
-	for _, p := range strings.Split(parameters, ";") {
+	for p := range strings.SplitSeq(parameters, ";") {
 		switch p {
 		case "", "0", "00", "1", "01", "2", "3", "4", "22", "23", "24", "39",
 			"30", "31", "32", "33", "34", "35", "36", "37", "90", "91", "92", "93", "94", "95", "96", "97":

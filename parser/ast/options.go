@@ -42,6 +42,17 @@ type Option struct {
 	Value Expr
 }
 
+// Text returns the text of an option that is a plain text, else, and for nil, an empty one.
+func (o *Option) Text() string {
+	if o == nil {
+		return ""
+	}
+	if s, ok := o.Value.(*String); ok {
+		return s.Value
+	}
+	return ""
+}
+
 // Timeouts is the option customTimeouts.
 type Timeouts struct {
 	Key                          Literal

@@ -204,8 +204,7 @@ type FileError struct {
 
 func (e *FileError) Error() string {
 	why := e.Err
-	var inner *fs.PathError
-	if errors.As(why, &inner) {
+	if inner, ok := errors.AsType[*fs.PathError](why); ok {
 		why = inner.Err
 	}
 	hint := ""

@@ -83,7 +83,7 @@ func (b *files) layout() (fresh bool, err error) {
 	case err != nil:
 		return false, &FileError{Doing: "read", Path: path, Err: err}
 	}
-	for _, line := range strings.Split(string(text), "\n") {
+	for line := range strings.SplitSeq(string(text), "\n") {
 		key, version, ok := strings.Cut(line, ":")
 		if !ok || strings.TrimSpace(key) != "version" {
 			continue

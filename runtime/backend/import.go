@@ -37,8 +37,7 @@ type ImportOptions struct {
 func (b *Backend) Import(ctx context.Context, r Ref, data []byte, o ImportOptions) (_ *Imported, err error) {
 	next, err := state.DecodeExport(data, o.Begin.Open)
 	if err != nil {
-		var syntax *state.SyntaxError
-		if errors.As(err, &syntax) {
+		if _, ok := errors.AsType[*state.SyntaxError](err); ok {
 			return nil, fmt.Errorf("the state to import cannot be read: %w", err)
 		}
 		return nil, err
@@ -54,8 +53,7 @@ func (b *Backend) Import(ctx context.Context, r Ref, data []byte, o ImportOption
 		return nil, err
 	}
 	err = s.Commit(ctx, next, nil)
-	var unsound *state.IntegrityError
-	if errors.As(err, &unsound) && o.Force {
+	if _, ok := errors.AsType[*state.IntegrityError](err); ok && o.Force {
 		err = nil // told already
 	}
 	return out, err

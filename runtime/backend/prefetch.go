@@ -3,6 +3,7 @@ package backend
 import (
 	"context"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -145,9 +146,7 @@ func (g *prefetched) Get(ctx context.Context, key string) (Object, error) {
 			return Object{}, fs.ErrNotExist
 		}
 		delete(found, key)
-		for next, o := range found {
-			g.ahead[next] = o
-		}
+		maps.Copy(g.ahead, found)
 		return o, nil
 	}
 	return g.Bulk.Get(ctx, key)

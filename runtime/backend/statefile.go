@@ -42,8 +42,7 @@ func (s stored) decode(open state.Opener) (*state.Checkpoint, error) {
 		}
 		return c, nil
 	}
-	var syntax *state.SyntaxError
-	if errors.As(err, &syntax) {
+	if _, ok := errors.AsType[*state.SyntaxError](err); ok {
 		return nil, &CorruptError{Path: s.path, Err: err}
 	}
 	return nil, fmt.Errorf("read the state %s: %w", s.path, err)
@@ -118,8 +117,7 @@ func (b stackState) locate() (path string, err error) {
 // exists reports whether there is a state file.
 func (b stackState) exists() (bool, error) {
 	_, err := b.locate()
-	var missing *NotFoundError
-	if errors.As(err, &missing) {
+	if _, ok := errors.AsType[*NotFoundError](err); ok {
 		return false, nil
 	}
 	return err == nil, err

@@ -70,11 +70,11 @@ func (c *configured) Check(ctx context.Context, r provider.CheckRequest) (provid
 	if err != nil {
 		return provider.CheckResponse{}, err
 	}
-	inputs := mapOrEmpty(r.News).Without(codeInput)
+	inputs := r.News.MapOrEmpty().Without(codeInput)
 	if has, err := c.has(ctx, h, t, "check"); err != nil {
 		return provider.CheckResponse{}, err
 	} else if has {
-		prior, err := encode(mapOrEmpty(r.Olds).Without(codeInput))
+		prior, err := encode(r.Olds.MapOrEmpty().Without(codeInput))
 		if err != nil {
 			return provider.CheckResponse{}, err
 		}
@@ -184,7 +184,7 @@ func compare(t Type, prior, news value.Value) provider.DiffResponse {
 
 func (c *configured) authorsDiff(ctx context.Context, h *host, t Type, r provider.DiffRequest,
 	codeChanged bool) (provider.DiffResponse, error) {
-	prior, err := encode(mapOrEmpty(r.OldOutputs).Without(codeInput))
+	prior, err := encode(r.OldOutputs.MapOrEmpty().Without(codeInput))
 	if err != nil {
 		return provider.DiffResponse{}, err
 	}
@@ -231,7 +231,7 @@ func (c *configured) Create(ctx context.Context, r provider.CreateRequest) (prov
 		}
 		args["preview"] = true
 	}
-	inputs := mapOrEmpty(r.Inputs).Without(codeInput)
+	inputs := r.Inputs.MapOrEmpty().Without(codeInput)
 	if args["inputs"], err = encode(inputs); err != nil {
 		return provider.CreateResponse{}, err
 	}
@@ -288,7 +288,7 @@ func (c *configured) Update(ctx context.Context, r provider.UpdateRequest) (prov
 		}
 		args["preview"] = true
 	}
-	inputs, prior := mapOrEmpty(r.News).Without(codeInput), mapOrEmpty(r.OldOutputs).Without(codeInput)
+	inputs, prior := r.News.MapOrEmpty().Without(codeInput), r.OldOutputs.MapOrEmpty().Without(codeInput)
 	has, err := c.has(ctx, h, t, "update")
 	if err != nil {
 		return provider.UpdateResponse{}, err
@@ -332,7 +332,7 @@ func (c *configured) Delete(ctx context.Context, r provider.DeleteRequest) error
 	if has, err := c.has(ctx, h, t, "delete"); err != nil || !has {
 		return err
 	}
-	props, err := encode(mapOrEmpty(r.Outputs).Without(codeInput))
+	props, err := encode(r.Outputs.MapOrEmpty().Without(codeInput))
 	if err != nil {
 		return err
 	}
@@ -357,7 +357,7 @@ func (c *configured) Read(ctx context.Context, r provider.ReadRequest) (provider
 		}
 		return provider.ReadResponse{ID: r.ID, Inputs: r.Inputs, Outputs: r.Outputs}, nil
 	}
-	prior := mapOrEmpty(r.Outputs).Without(codeInput)
+	prior := r.Outputs.MapOrEmpty().Without(codeInput)
 	props, err := encode(prior)
 	if err != nil {
 		return provider.ReadResponse{}, err
@@ -396,7 +396,7 @@ func (c *configured) Read(ctx context.Context, r provider.ReadRequest) (provider
 		if inputs, err = decode(result.Inputs, false); err != nil {
 			return provider.ReadResponse{}, h.nonsense("read", err)
 		}
-		inputs = inputs.SecretLike(mapOrEmpty(r.Inputs))
+		inputs = inputs.SecretLike(r.Inputs.MapOrEmpty())
 	case inputs.IsNull():
 		inputs = t.inputsIn(outputs)
 	}
@@ -475,7 +475,7 @@ func seal(outputs value.Value, t Type, inputs value.Value) value.Value {
 // withOutputs marks the outputs of a partial failure.
 func withOutputs(err error, t Type, inputs value.Value) error {
 	if failed, ok := err.(*provider.Error); ok && failed.Outcome == provider.Partial {
-		failed.Outputs = seal(mapOrEmpty(failed.Outputs), t, inputs)
+		failed.Outputs = seal(failed.Outputs.MapOrEmpty(), t, inputs)
 	}
 	return err
 }
@@ -489,13 +489,6 @@ func idText(id any) string {
 		return id.String()
 	}
 	return ""
-}
-
-func mapOrEmpty(v value.Value) value.Value {
-	if v.IsNull() {
-		return value.EmptyMap()
-	}
-	return v
 }
 
 func appendNew(list []string, s string) []string {

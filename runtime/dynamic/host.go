@@ -55,8 +55,7 @@ func (r reply) into(result any) error {
 	d := json.NewDecoder(bytes.NewReader(r.OK))
 	d.UseNumber()
 	if err := d.Decode(result); err != nil {
-		var wrong *json.UnmarshalTypeError
-		if errors.As(err, &wrong) {
+		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 			return fmt.Errorf("%s cannot be a %s", wrong.Field, wrong.Value)
 		}
 		return err
@@ -196,8 +195,7 @@ func (h *host) call(ctx context.Context, r request) (reply, error) {
 			return reply{}, err
 		}
 		answer, err := p.do(ctx, r)
-		var gone *goneError
-		if errors.As(err, &gone) && !gone.begun && try < retries && ctx.Err() == nil {
+		if gone, ok := errors.AsType[*goneError](err); ok && !gone.begun && try < retries && ctx.Err() == nil {
 			continue
 		}
 		if err != nil {

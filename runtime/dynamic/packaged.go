@@ -43,7 +43,7 @@ func (p *packaged) CheckConfig(_ context.Context, r provider.CheckRequest) (prov
 	if err != nil {
 		return provider.CheckResponse{}, err
 	}
-	return provider.CheckResponse{Inputs: mapOrEmpty(r.News).With(packageCode, value.String(text).Secret())}, nil
+	return provider.CheckResponse{Inputs: r.News.MapOrEmpty().With(packageCode, value.String(text).Secret())}, nil
 }
 
 // code is the code of the package as text, which depends on nothing else: states of different hosts are compared.
@@ -94,7 +94,7 @@ func (p *packaged) DiffConfig(_ context.Context, r provider.DiffRequest) (provid
 
 // Configure makes the provider ready, with the configuration of the package. It starts no process.
 func (p *packaged) Configure(_ context.Context, r provider.ConfigureRequest) (provider.Configured, error) {
-	inputs := mapOrEmpty(r.Inputs.DeepPublic())
+	inputs := r.Inputs.DeepPublic().MapOrEmpty()
 	code := inputs.Get(packageCode)
 	if !code.Is(value.KindString) {
 		text, err := p.code()

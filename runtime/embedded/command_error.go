@@ -52,8 +52,7 @@ func commandError(j job, result processResult, secrets *mask.Masker, err error) 
 
 // startFault is the reason without the names of system calls.
 func startFault(err error) string {
-	var path *exec.Error
-	if errors.As(err, &path) {
+	if path, ok := errors.AsType[*exec.Error](err); ok {
 		return fmt.Sprintf("%s: %s", path.Name, path.Err)
 	}
 	return strings.TrimPrefix(strings.TrimPrefix(err.Error(), "fork/exec "), "chdir ")

@@ -44,7 +44,7 @@ func (c configured) Diff(_ context.Context, r provider.DiffRequest) (provider.Di
 		}
 	}
 	if k.stale != nil {
-		if name := k.stale(after, mapOrEmpty(r.OldOutputs.DeepWithoutDeps())); name != "" {
+		if name := k.stale(after, r.OldOutputs.DeepWithoutDeps().MapOrEmpty()); name != "" {
 			response.Changes = provider.DiffSome
 			response.Diffs = appendNew(response.Diffs, name)
 			response.Replaces = appendNew(response.Replaces, name)

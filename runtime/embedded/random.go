@@ -205,8 +205,7 @@ func lookupInt(v value.Value, key string) (n int, ok bool) {
 }
 
 func lookupString(v value.Value, key string) string {
-	inner, _ := v.Lookup(key)
-	s, _ := inner.AsString()
+	s, _ := v.Get(key).AsString()
 	return s
 }
 
@@ -466,7 +465,7 @@ func (g generator) pet(_ context.Context, _ provider.Subject, inputs value.Value
 
 // shuffle repeats whole permutations until there are enough results.
 func (g generator) shuffle(_ context.Context, _ provider.Subject, inputs value.Value) (string, value.Value, error) {
-	given, _ := inputs.Lookup("inputs")
+	given := inputs.Get("inputs")
 	items, _ := given.AsList()
 	count, asked := lookupInt(inputs, "resultCount")
 	if !asked {

@@ -44,7 +44,7 @@ func (s *shell) Schema(_ context.Context, r provider.SchemaRequest) ([]byte, err
 
 // CheckConfig takes every configuration as it is, save for settings that a package cannot read.
 func (s *shell) CheckConfig(_ context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
-	response := provider.CheckResponse{Inputs: mapOrEmpty(r.News)}
+	response := provider.CheckResponse{Inputs: r.News.MapOrEmpty()}
 	if s.kinds.configure != nil && !response.Inputs.ContainsUnknown() {
 		if _, err := s.kinds.configure(response.Inputs); err != nil {
 			response.Failures = []provider.Failure{{Reason: err.Error()}}
@@ -67,7 +67,7 @@ func (s *shell) Configure(_ context.Context, r provider.ConfigureRequest) (provi
 	if s.kinds.configure == nil {
 		return configured{s}, nil
 	}
-	kinds, err := s.kinds.configure(mapOrEmpty(r.Inputs))
+	kinds, err := s.kinds.configure(r.Inputs.MapOrEmpty())
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +137,7 @@ func (c configured) Check(_ context.Context, r provider.CheckRequest) (provider.
 // checkObject converts inputs and finds what is missing, unknown to the schema or of another type. Nulls are left out,
 // save where one is needed and may be anything.
 func checkObject(o *schema.Object, news value.Value, token string) (value.Value, []provider.Failure) {
-	inputs := mapOrEmpty(news)
+	inputs := news.MapOrEmpty()
 	var failures []provider.Failure
 	for _, key := range inputs.Keys() {
 		given, _ := inputs.Lookup(key)
@@ -214,7 +214,7 @@ func (c configured) Update(ctx context.Context, r provider.UpdateRequest) (provi
 		return provider.UpdateResponse{}, err
 	}
 	inputs := k.complete(r.News)
-	outputs := mapOrEmpty(r.OldOutputs.DeepWithoutDeps()).Without(rawStateNote)
+	outputs := r.OldOutputs.DeepWithoutDeps().MapOrEmpty().Without(rawStateNote)
 	for _, property := range def.Inputs.Properties() {
 		if !slices.Contains(k.computed, property.Name) {
 			outputs = outputs.Without(property.Name)

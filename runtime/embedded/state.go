@@ -16,7 +16,7 @@ const rawStateNote = "__pulumi_raw_state_delta"
 
 // complete is inputs with the kind's defaults, without nulls and without dependencies: those are the engine's business.
 func (k kind) complete(inputs value.Value) value.Value {
-	inputs = mapOrEmpty(inputs.DeepWithoutDeps())
+	inputs = inputs.DeepWithoutDeps().MapOrEmpty()
 	for _, key := range inputs.Keys() {
 		if v, _ := inputs.Lookup(key); v.IsNull() {
 			inputs = inputs.Without(key)
@@ -136,16 +136,9 @@ func overlay(base, top value.Value) value.Value {
 	return value.MapOf(entries...)
 }
 
-func mapOrEmpty(v value.Value) value.Value {
-	if !v.Is(value.KindMap) {
-		return value.EmptyMap()
-	}
-	return v
-}
-
 // withoutNotes is a map without the keys that plugins keep for themselves.
 func withoutNotes(v value.Value) value.Value {
-	v = mapOrEmpty(v)
+	v = v.MapOrEmpty()
 	for _, key := range v.Keys() {
 		if strings.HasPrefix(key, "__") {
 			v = v.Without(key)

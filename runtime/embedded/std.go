@@ -40,7 +40,7 @@ func stdKinds(o Options) kinds {
 	}
 	for name, form := range fileForms {
 		k.functions["std:index:"+name] = func(ctx context.Context, args value.Value) (value.Value, error) {
-			path, err := s.reachable(textArg(args, "input"))
+			path, err := s.reachable(lookupString(args, "input"))
 			if err != nil {
 				return value.Null, failed(err)
 			}
@@ -63,15 +63,8 @@ var stdElsewhere = map[string]string{
 		"[for i, k in keys : values[i] if contains(search, k)]",
 }
 
-func textArg(args value.Value, name string) string {
-	v, _ := args.Lookup(name)
-	s, _ := v.AsString()
-	return s
-}
-
 func numberArg(args value.Value, name string) float64 {
-	v, _ := args.Lookup(name)
-	f, _ := v.AsNumber()
+	f, _ := args.Get(name).AsNumber()
 	return f
 }
 
@@ -85,15 +78,14 @@ func whole(args value.Value, name string) (int, error) {
 }
 
 func listArg(args value.Value, name string) []value.Value {
-	v, _ := args.Lookup(name)
-	items, _ := v.AsList()
+	items, _ := args.Get(name).AsList()
 	return items
 }
 
 // fromText is a function of the text input.
 func fromText(fn func(string) (string, error)) formula {
 	return func(args value.Value) (value.Value, error) {
-		s, err := fn(textArg(args, "input"))
+		s, err := fn(lookupString(args, "input"))
 		return value.String(s), err
 	}
 }
@@ -105,7 +97,7 @@ func always1(fn func(string) string) formula {
 // withText is a function of the text input and a text of another name.
 func withText(other string, fn func(s, other string) value.Value) formula {
 	return func(args value.Value) (value.Value, error) {
-		return fn(textArg(args, "input"), textArg(args, other)), nil
+		return fn(lookupString(args, "input"), lookupString(args, other)), nil
 	}
 }
 

@@ -37,7 +37,7 @@ func stdConversions() map[string]formula {
 			return text, err
 		},
 		"jsondecode": func(args value.Value) (value.Value, error) {
-			v, err := value.FromJSON(textArg(args, "input"))
+			v, err := value.FromJSON(lookupString(args, "input"))
 			if err != nil {
 				return value.Null, fmt.Errorf("the input is not JSON: %w", err)
 			}
@@ -73,7 +73,7 @@ func stdConversions() map[string]formula {
 }
 
 func csvDecode(args value.Value) (value.Value, error) {
-	rows, _, err := functions.CSV(textArg(args, "input"))
+	rows, _, err := functions.CSV(lookupString(args, "input"))
 	switch {
 	case errors.Is(err, functions.ErrHeader):
 		return value.Null, errors.New("the input has no header line")

@@ -27,7 +27,7 @@ func stdDigests() map[string]formula {
 					return value.Null, err
 				}
 			}
-			hashed, err := bcrypt.GenerateFromPassword([]byte(textArg(args, "input")), cost)
+			hashed, err := bcrypt.GenerateFromPassword([]byte(lookupString(args, "input")), cost)
 			return value.String(string(hashed)), err
 		},
 		"rsadecrypt": decryptRSA,
@@ -36,14 +36,14 @@ func stdDigests() map[string]formula {
 
 // decryptRSA takes off an encryption with padding by PKCS #1 v1.5. No error shows any of the key.
 func decryptRSA(args value.Value) (value.Value, error) {
-	sealed, err := base64.StdEncoding.DecodeString(textArg(args, "cipherText"))
+	sealed, err := base64.StdEncoding.DecodeString(lookupString(args, "cipherText"))
 	if err != nil {
 		return value.Null, errors.New("cipherText is not base64")
 	}
-	parsed, _, err := parseKey(textArg(args, "key"), "key")
+	parsed, _, err := parseKey(lookupString(args, "key"), "key")
 	if err != nil {
 		var inOpenSSH error
-		if parsed, _, inOpenSSH = parseOpenSSHKey(textArg(args, "key"), "key"); inOpenSSH != nil {
+		if parsed, _, inOpenSSH = parseOpenSSHKey(lookupString(args, "key"), "key"); inOpenSSH != nil {
 			return value.Null, err
 		}
 	}

@@ -17,7 +17,7 @@ import (
 func stdFormats() map[string]formula {
 	return map[string]formula{
 		"format": func(args value.Value) (value.Value, error) {
-			text, err := format(textArg(args, "input"), listArg(args, "args"))
+			text, err := format(lookupString(args, "input"), listArg(args, "args"))
 			return value.String(text), err
 		},
 		"formatlist": formatList,
@@ -28,17 +28,17 @@ func stdFormats() map[string]formula {
 // is the same each time. Without lists it formats once.
 func formatList(args value.Value) (value.Value, error) {
 	rows, err := functions.Rows(listArg(args, "args"))
-	if uneven := (*functions.LengthError)(nil); errors.As(err, &uneven) {
+	if uneven, ok := errors.AsType[*functions.LengthError](err); ok {
 		return value.Null, fmt.Errorf("the lists must be equally long, but one has %d members and another %d",
 			uneven.Earlier, uneven.Length)
 	}
 	texts := make([]string, len(rows))
 	for i, row := range rows {
-		if texts[i], err = format(textArg(args, "input"), row); err != nil {
+		if texts[i], err = format(lookupString(args, "input"), row); err != nil {
 			return value.Null, err
 		}
 	}
-	return functions.Texts(texts), nil
+	return value.Strings(texts), nil
 }
 
 // hole is %, flags, a width, a precision, the number of an argument and a verb.

@@ -34,7 +34,7 @@ func stdLists() map[string]formula {
 		"sort": of(func(l []value.Value) (value.Value, error) {
 			list, err := textsOf(l)
 			slices.Sort(list)
-			return functions.Texts(list), err
+			return value.Strings(list), err
 		}),
 		"compact": of(func(l []value.Value) (value.Value, error) { return functions.Compact(l), nil }),
 		"concat": of(func(l []value.Value) (value.Value, error) {

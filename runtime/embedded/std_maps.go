@@ -12,16 +12,16 @@ import (
 
 func stdMaps() map[string]formula {
 	return map[string]formula{
-		"keys":   func(args value.Value) (value.Value, error) { return functions.Texts(args.Get("input").Keys()), nil },
+		"keys":   func(args value.Value) (value.Value, error) { return value.Strings(args.Get("input").Keys()), nil },
 		"values": func(args value.Value) (value.Value, error) { return functions.Values(args.Get("input")), nil },
 		"lookup": func(args value.Value) (value.Value, error) {
-			if v, found := args.Get("map").Lookup(textArg(args, "key")); found {
+			if v, found := args.Get("map").Lookup(lookupString(args, "key")); found {
 				return v, nil
 			}
 			if v, given := args.Lookup("default"); given {
 				return v, nil
 			}
-			return value.Null, fmt.Errorf("the map has no key %q, and there is no default", textArg(args, "key"))
+			return value.Null, fmt.Errorf("the map has no key %q, and there is no default", lookupString(args, "key"))
 		},
 		"merge": func(args value.Value) (value.Value, error) {
 			all := value.EmptyMap()

@@ -7,7 +7,6 @@ import (
 	"net/netip"
 
 	"github.com/yamlhost/yamlhost/internal/cidr"
-	"github.com/yamlhost/yamlhost/internal/functions"
 	"github.com/yamlhost/yamlhost/value"
 )
 
@@ -67,7 +66,7 @@ func stdNetworks() map[string]formula {
 }
 
 func networkArg(args value.Value) (netip.Prefix, error) {
-	text := textArg(args, "input")
+	text := lookupString(args, "input")
 	network, err := netip.ParsePrefix(text)
 	if err != nil {
 		return network, fmt.Errorf("input must be a network such as 10.0.0.0/8, not %q", text)
@@ -104,5 +103,5 @@ func consecutiveSubnets(args value.Value) (value.Value, error) {
 	for _, part := range parts {
 		list = append(list, part.String())
 	}
-	return functions.Texts(list), nil
+	return value.Strings(list), nil
 }

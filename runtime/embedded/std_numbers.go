@@ -68,7 +68,7 @@ func parseInteger(args value.Value) (value.Value, error) {
 			return value.Null, err
 		}
 	}
-	text := textArg(args, "input")
+	text := lookupString(args, "input")
 	n, err := functions.ParseInt(text, base)
 	switch {
 	case errors.Is(err, functions.ErrBase):

@@ -14,11 +14,11 @@ import (
 func stdPatterns() map[string]formula {
 	return map[string]formula{
 		"regex": func(args value.Value) (value.Value, error) {
-			pattern, err := compile(textArg(args, "pattern"))
+			pattern, err := compile(lookupString(args, "pattern"))
 			if err != nil {
 				return value.Null, err
 			}
-			text := textArg(args, "string")
+			text := lookupString(args, "string")
 			match := pattern.FindStringSubmatchIndex(text)
 			if match == nil {
 				return value.Null, errors.New("the pattern matches nowhere in the string")
@@ -26,11 +26,11 @@ func stdPatterns() map[string]formula {
 			return pattern.Match(text, match, value.String("")), nil
 		},
 		"regexall": func(args value.Value) (value.Value, error) {
-			pattern, err := compile(textArg(args, "pattern"))
+			pattern, err := compile(lookupString(args, "pattern"))
 			if err != nil {
 				return value.Null, err
 			}
-			text := textArg(args, "string")
+			text := lookupString(args, "string")
 			var list []value.Value
 			for _, match := range pattern.FindAllStringSubmatchIndex(text, -1) {
 				list = append(list, pattern.Match(text, match, value.String("")))
@@ -39,7 +39,7 @@ func stdPatterns() map[string]formula {
 		},
 		// A search between slashes is a pattern, whose groups the replacement may name as $1 or ${name}.
 		"replace": func(args value.Value) (value.Value, error) {
-			text, search, by := textArg(args, "text"), textArg(args, "search"), textArg(args, "replace")
+			text, search, by := lookupString(args, "text"), lookupString(args, "search"), lookupString(args, "replace")
 			if len(search) < 2 || !strings.HasPrefix(search, "/") || !strings.HasSuffix(search, "/") {
 				return value.String(strings.ReplaceAll(text, search, by)), nil
 			}

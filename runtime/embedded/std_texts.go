@@ -32,15 +32,15 @@ func stdTexts() map[string]formula {
 		"startswith": withText("prefix", func(s, p string) value.Value { return value.Bool(strings.HasPrefix(s, p)) }),
 		"endswith":   withText("suffix", func(s, p string) value.Value { return value.Bool(strings.HasSuffix(s, p)) }),
 		"split": func(args value.Value) (value.Value, error) {
-			return functions.Texts(strings.Split(textArg(args, "text"), textArg(args, "separator"))), nil
+			return value.Strings(strings.Split(lookupString(args, "text"), lookupString(args, "separator"))), nil
 		},
 		"join": func(args value.Value) (value.Value, error) {
 			parts, err := textsOf(listArg(args, "input"))
-			return value.String(strings.Join(parts, textArg(args, "separator"))), err
+			return value.String(strings.Join(parts, lookupString(args, "separator"))), err
 		},
 		"indent": func(args value.Value) (value.Value, error) {
 			n, err := whole(args, "spaces")
-			indented, ok := functions.Indent(textArg(args, "input"), n)
+			indented, ok := functions.Indent(lookupString(args, "input"), n)
 			if err != nil || !ok {
 				return value.Null, fmt.Errorf("spaces must be a whole number from 0 to %d", functions.MostIndent)
 			}
@@ -53,7 +53,7 @@ func stdTexts() map[string]formula {
 
 // substring counts in characters; a negative offset counts from the end, and a length of -1 means all the rest.
 func substring(args value.Value) (value.Value, error) {
-	runes := []rune(textArg(args, "input"))
+	runes := []rune(lookupString(args, "input"))
 	offset, err := whole(args, "offset")
 	if err != nil {
 		return value.Null, err

@@ -18,9 +18,9 @@ import (
 func (s standard) world() map[string]formula {
 	now := func() time.Time { return s.o.Now().UTC() }
 	stamp := func(args value.Value, name string) (time.Time, error) {
-		t, err := time.Parse(time.RFC3339, textArg(args, name))
+		t, err := time.Parse(time.RFC3339, lookupString(args, name))
 		if err != nil {
-			return t, fmt.Errorf("%s %q is no timestamp such as 2006-01-02T15:04:05Z", name, textArg(args, name))
+			return t, fmt.Errorf("%s %q is no timestamp such as 2006-01-02T15:04:05Z", name, lookupString(args, name))
 		}
 		return t, nil
 	}
@@ -31,9 +31,9 @@ func (s standard) world() map[string]formula {
 			if err != nil {
 				return value.Null, err
 			}
-			d, err := time.ParseDuration(textArg(args, "duration"))
+			d, err := time.ParseDuration(lookupString(args, "duration"))
 			if err != nil {
-				return value.Null, fmt.Errorf("duration %q is no duration such as 1h30m", textArg(args, "duration"))
+				return value.Null, fmt.Errorf("duration %q is no duration such as 1h30m", lookupString(args, "duration"))
 			}
 			return value.String(t.Add(d).Format(time.RFC3339)), nil
 		},
@@ -56,7 +56,7 @@ func (s standard) world() map[string]formula {
 		"abspath":    always1(s.path),
 		"pathexpand": fromText(s.expand),
 		"fileexists": func(args value.Value) (value.Value, error) {
-			path, err := s.reachable(textArg(args, "input"))
+			path, err := s.reachable(lookupString(args, "input"))
 			if err != nil {
 				return value.Null, err
 			}

@@ -38,7 +38,7 @@ func (c calendar) offsetKind() kind {
 			return base.Format(time.RFC3339), offsetOutputs(spans, inputs, base), nil
 		},
 		update: func(_ context.Context, _ provider.Subject, inputs, before value.Value) (value.Value, error) {
-			base, err := parseMoment(lookupString(overlay(mapOrEmpty(before), inputs), "baseRfc3339"))
+			base, err := parseMoment(lookupString(overlay(before.MapOrEmpty(), inputs), "baseRfc3339"))
 			if err != nil {
 				return value.Null, failed(err)
 			}

@@ -120,8 +120,7 @@ func checkOneOf(inputs value.Value, property string, allowed []string) []provide
 
 // textsAt are the texts of a list that are known, and where they are.
 func textsAt(inputs value.Value, property string, visit func(place, text string)) {
-	list, _ := inputs.Lookup(property)
-	items, _ := list.AsList()
+	items, _ := inputs.Get(property).AsList()
 	for i, item := range items {
 		if s, ok := item.AsString(); ok {
 			visit(fmt.Sprintf("%s[%d]", property, i), s)
@@ -131,8 +130,7 @@ func textsAt(inputs value.Value, property string, visit func(place, text string)
 
 // wholeOf is a number that a check has found to be whole and small.
 func wholeOf(inputs value.Value, property string) int {
-	v, _ := inputs.Lookup(property)
-	f, _ := v.AsNumber()
+	f, _ := inputs.Get(property).AsNumber()
 	return int(math.Trunc(f))
 }
 

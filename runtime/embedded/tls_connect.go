@@ -87,8 +87,7 @@ func (c certificates) fetchThroughProxy(ctx context.Context, target *url.URL,
 
 // withoutURL takes the address out of an error: that of a proxy holds its password.
 func withoutURL(err error) error {
-	var located *url.Error
-	if errors.As(err, &located) {
+	if located, ok := errors.AsType[*url.Error](err); ok {
 		return located.Err
 	}
 	return err

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"maps"
 
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
@@ -50,10 +51,8 @@ func (d *Deployment) construct(ctx context.Context, g *plan.Goal) (monitor.Regis
 	if err != nil {
 		return monitor.RegisterResponse{}, d.failures.notConstructed(u, g, err)
 	}
-	outputs, deps := plan.AsMap(answer.Outputs), map[string][]urn.URN{}
-	for key, urns := range answer.StateDependencies {
-		deps[key] = urns
-	}
+	outputs, deps := answer.Outputs.MapOrEmpty(), map[string][]urn.URN{}
+	maps.Copy(deps, answer.StateDependencies)
 	for i, key := range outputs.Keys() { // E2.44
 		if more := outputs.At(i).AllDeps(); len(more) > 0 {
 			deps[key] = plan.Distinct(append(append([]urn.URN{}, deps[key]...), more...))

@@ -56,8 +56,7 @@ func (f *failures) refused(u urn.URN, position, doing, typ string, err error) er
 		return monitor.ErrShutdown
 	}
 	text := err.Error()
-	var crash *provider.CrashError
-	if errors.As(err, &crash) {
+	if crash, ok := errors.AsType[*provider.CrashError](err); ok {
 		text = fmt.Sprintf("could not %s %s %q: %s", doing, typ, u.Name(), f.report.crashText(crash))
 	}
 	f.report.message(operationFailed(u, position, text))
@@ -70,8 +69,7 @@ func (f *failures) notConstructed(u urn.URN, g *plan.Goal, err error) error {
 		return monitor.ErrShutdown
 	}
 	text := fmt.Sprintf("%s resource '%s' has a problem: %s", g.Type, g.Name, f.report.errorText(err))
-	var failure *provider.Error
-	if errors.As(err, &failure) {
+	if failure, ok := errors.AsType[*provider.Error](err); ok {
 		for _, p := range failure.Properties {
 			text += fmt.Sprintf("\n  %s: %s", p.Property, p.Reason)
 		}

@@ -179,7 +179,7 @@ func (m *importer) makeProviders(ctx context.Context, imports []Import) error {
 			continue
 		}
 		g, err := plan.NewGoal(monitor.RegisterRequest{Type: i.Type, Name: i.Name, Custom: true, Parent: i.parent(m.opts),
-			Protect: &i.Protect, Inputs: providers.WithPackage(plan.AsMap(i.Inputs), i.Package, nil)}, m.opts.RootDir)
+			Protect: &i.Protect, Inputs: providers.WithPackage(i.Inputs.MapOrEmpty(), i.Package, nil)}, m.opts.RootDir)
 		if err != nil {
 			return err
 		}
@@ -254,7 +254,7 @@ func (m *importer) importOne(i *Import, ref string) error {
 	}
 	switch {
 	// What is managed already under that ID is imported; under another one, somebody means something else.
-	case present != nil && present.State() != nil && plan.OrElse(present.State().ImportID, present.State().ID) == i.ID:
+	case present != nil && present.State() != nil && cmp.Or(present.State().ImportID, present.State().ID) == i.ID:
 		return nil // E7.51
 	case present != nil:
 		return fault("resource '%s' already exists", u)

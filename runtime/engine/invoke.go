@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,7 +40,7 @@ func (d *Deployment) Invoke(ctx context.Context, r monitor.InvokeRequest) (monit
 	if err != nil {
 		return monitor.InvokeResponse{}, err
 	}
-	args := plan.AsMap(r.Args).DeepWithoutDeps()
+	args := r.Args.MapOrEmpty().DeepWithoutDeps()
 	if !ready || i.Unconfigured || args.ContainsUnknown() { // E2.51, E2.54
 		return monitor.InvokeResponse{Unknown: true}, nil
 	}
@@ -146,7 +147,7 @@ func (d *Deployment) Call(ctx context.Context, r monitor.CallRequest) (monitor.C
 		part, _ := r.Args.Lookup(key)
 		deps[key] = plan.Distinct(slices.Concat(r.ArgDependencies[key], part.AllDeps()))
 	}
-	answer, err := i.Configured.Call(d.calls, provider.CallRequest{Token: r.Token, Args: plan.AsMap(r.Args),
+	answer, err := i.Configured.Call(d.calls, provider.CallRequest{Token: r.Token, Args: r.Args.MapOrEmpty(),
 		ArgDependencies: deps, Deployment: d.info()})
 	if err != nil { // E2.58
 		if !errors.Is(err, monitor.ErrShutdown) {
@@ -174,7 +175,7 @@ func (d *Deployment) callProvider(r monitor.CallRequest) string {
 	}
 	if urn.IsProviderType(ref.URN.Type()) {
 		id, _ := ref.ID.AsString()
-		return urn.Reference{URN: ref.URN, ID: plan.OrElse(id, UnknownID)}.String()
+		return urn.Reference{URN: ref.URN, ID: cmp.Or(id, UnknownID)}.String()
 	}
 	if r.Provider != "" {
 		return r.Provider

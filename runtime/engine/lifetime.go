@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/resources"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 )
 
@@ -166,16 +167,7 @@ func (l *lifetime) waitForShutdown(ctx context.Context) error {
 func (l *lifetime) finishWaiting() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !isClosed(l.drained) {
+	if !resources.Closed(l.drained) {
 		close(l.drained)
-	}
-}
-
-func isClosed(done <-chan struct{}) bool {
-	select {
-	case <-done:
-		return true
-	default:
-		return false
 	}
 }

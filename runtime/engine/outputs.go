@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/apply"
-	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/resources"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
@@ -26,7 +25,7 @@ func (d *Deployment) RegisterOutputs(ctx context.Context, u urn.URN, outputs val
 	if err := value.Storable(outputs); err != nil { // F1.10
 		return fmt.Errorf("the outputs of %s: %w", u, err)
 	}
-	outputs, err := d.opts.withHashes(ctx, plan.AsMap(outputs).DeepWithoutDeps())
+	outputs, err := d.opts.withHashes(ctx, outputs.MapOrEmpty().DeepWithoutDeps())
 	if err != nil {
 		return err
 	}
@@ -39,7 +38,7 @@ func (d *Deployment) RegisterOutputs(ctx context.Context, u urn.URN, outputs val
 	if !ok {
 		return fmt.Errorf("cannot complete a resource '%s' whose registration isn't pending", u)
 	}
-	return d.outputs.record(reg, plan.AsMap(before), outputs)
+	return d.outputs.record(reg, before.MapOrEmpty(), outputs)
 }
 
 // outputRecorder writes registered outputs: those of components at once, those of the stack at the end of the operation
@@ -133,7 +132,7 @@ func (o *outputRecorder) finish() (before, after *state.Resource) {
 	if (aborted || failed || o.report.hasFailed() || o.life.running.Err() != nil) && before != nil {
 		merged := before.Outputs
 		for i, key := range outputs.Keys() {
-			merged = plan.AsMap(merged).With(key, outputs.At(i))
+			merged = merged.MapOrEmpty().With(key, outputs.At(i))
 		}
 		outputs = merged
 	}

@@ -35,7 +35,7 @@ func (d *Deployment) ReadResource(ctx context.Context, r monitor.ReadRequest) (m
 	if err != nil {
 		return monitor.ReadResponse{}, err
 	}
-	inputs, err := d.opts.withHashes(ctx, plan.AsMap(r.State).DeepWithoutDeps())
+	inputs, err := d.opts.withHashes(ctx, r.State.MapOrEmpty().DeepWithoutDeps())
 	if err != nil {
 		return monitor.ReadResponse{}, err
 	}

@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -201,17 +202,14 @@ func (r *reporter) summary(took time.Duration, result string, before, after *sta
 		return
 	}
 	changes := make(map[Op]int, len(r.changes))
-	for op, n := range r.changes {
-		changes[op] = n
-	}
+	maps.Copy(changes, r.changes)
 	r.sink(&Summary{Planning: r.planning, MaybeCorrupt: r.maybeCorrupt, Duration: took, Changes: changes, Result: result,
 		Skipped: r.skipped, Outputs: after, OldOutputs: before})
 }
 
 // errorText returns the text of an error, that of a crash in full only once (D10).
 func (r *reporter) errorText(err error) string {
-	var crash *provider.CrashError
-	if errors.As(err, &crash) {
+	if crash, ok := errors.AsType[*provider.CrashError](err); ok {
 		return r.crashText(crash)
 	}
 	return err.Error()

@@ -193,7 +193,7 @@ func (s *resolving) adopt(r *state.Resource, id string) error {
 	n.InitErrors = nil
 	var failure *provider.Error
 	if errors.As(err, &failure) && failure.Outcome == provider.Partial { // E5.39
-		answer = provider.ReadResponse{ID: failure.ID, Outputs: plan.AsMap(failure.Outputs),
+		answer = provider.ReadResponse{ID: failure.ID, Outputs: failure.Outputs.MapOrEmpty(),
 			RefreshBeforeUpdate: failure.RefreshBeforeUpdate}
 		n.InitErrors = failure.Reasons
 	} else if err != nil {
@@ -202,7 +202,7 @@ func (s *resolving) adopt(r *state.Resource, id string) error {
 	if answer.ID == "" {
 		return fmt.Errorf("there is nothing with the ID %q", id)
 	}
-	n.ID, n.Outputs, n.RefreshBeforeUpdate = answer.ID, plan.AsMap(answer.Outputs), answer.RefreshBeforeUpdate
+	n.ID, n.Outputs, n.RefreshBeforeUpdate = answer.ID, answer.Outputs.MapOrEmpty(), answer.RefreshBeforeUpdate
 	n.Outputs = apply.SecretOutputs(n.Outputs, n.Inputs, n.AdditionalSecretOutputs)
 	n.Created, n.Modified = s.opts.now(), s.opts.now()
 	present := make(map[urn.URN]bool, len(s.resources))

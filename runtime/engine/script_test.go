@@ -287,9 +287,9 @@ func importsOf(t *testing.T, input string) []Import {
 				if strings.HasPrefix(text, "secret!") {
 					v = v.Secret()
 				}
-				i.Inputs = plan.AsMap(i.Inputs).With(name, v)
+				i.Inputs = i.Inputs.MapOrEmpty().With(name, v)
 			case kind == "out":
-				i.Outputs = plan.AsMap(i.Outputs).With(name, value.String(text))
+				i.Outputs = i.Outputs.MapOrEmpty().With(name, value.String(text))
 			}
 		}
 		urns[i.Name] = i.urn(&Options{Project: "p", Stack: "dev"})

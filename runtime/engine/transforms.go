@@ -91,7 +91,7 @@ func (o *Options) transformed(ctx context.Context, g *plan.Goal, all []monitor.T
 			return nil, fmt.Errorf("invoke transform: %w", err)
 		}
 		next.Type, next.Name, next.Parent, next.Custom, next.Remote = r.Type, r.Name, r.Parent, r.Custom, r.Remote
-		next.Inputs = plan.AsMap(next.Inputs)
+		next.Inputs = next.Inputs.MapOrEmpty()
 		r = next
 	}
 	r.PropertyDependencies = make(map[string][]urn.URN, r.Inputs.Len())

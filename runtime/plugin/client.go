@@ -110,7 +110,7 @@ func (c *client) schema(ctx context.Context, r provider.SchemaRequest) (*schemaT
 // takes the configuration as it is (E3.19).
 func (c *client) CheckConfig(ctx context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
 	encoding := c.checkConfig(keptWhen(r.AllowUnknowns))
-	olds, err := c.encode(encoding, "olds", withoutInternal(propertiesOrEmpty(r.Olds)))
+	olds, err := c.encode(encoding, "olds", withoutInternal(r.Olds.MapOrEmpty()))
 	if err != nil {
 		return provider.CheckResponse{}, err
 	}
@@ -132,7 +132,7 @@ func (c *client) CheckConfig(ctx context.Context, r provider.CheckRequest) (prov
 		return provider.CheckResponse{}, err
 	}
 	return provider.CheckResponse{
-		Inputs:   withSecretsOf(r.News, propertiesOrEmpty(inputs)), // nothing was sent as a secret
+		Inputs:   withSecretsOf(r.News, inputs.MapOrEmpty()), // nothing was sent as a secret
 		Failures: failuresOf(got.GetFailures()),
 	}, nil
 }

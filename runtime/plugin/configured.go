@@ -84,7 +84,7 @@ func (c *configured) Check(ctx context.Context, r provider.CheckRequest) (provid
 	request := &pulumirpc.CheckRequest{Urn: string(r.URN), Name: r.Name, Type: r.Type, RandomSeed: r.RandomSeed}
 	encoding := c.request(keptWhen(r.AllowUnknowns))
 	if err := c.encodeInto(request,
-		sent{"olds", propertiesOrEmpty(r.Olds), encoding, "olds"},
+		sent{"olds", r.Olds.MapOrEmpty(), encoding, "olds"},
 		sent{"news", r.News, encoding, "news"},
 	); err != nil {
 		return provider.CheckResponse{}, err
@@ -102,7 +102,7 @@ func (c *configured) Check(ctx context.Context, r provider.CheckRequest) (provid
 		return provider.CheckResponse{}, err
 	}
 	return provider.CheckResponse{
-		Inputs: c.annotated(r.News, propertiesOrEmpty(inputs)), Failures: failuresOf(got.GetFailures()),
+		Inputs: c.annotated(r.News, inputs.MapOrEmpty()), Failures: failuresOf(got.GetFailures()),
 		AutonamingIgnored: r.Autonaming != nil && !c.capabilities.autonaming,
 	}, nil
 }
@@ -201,7 +201,7 @@ func (c *configured) Create(ctx context.Context, r provider.CreateRequest) (prov
 			Message: fmt.Sprintf("plugin %s returned no ID for what it created as %s", c.name, r.URN)}
 	}
 	return provider.CreateResponse{
-		ID: id, Outputs: c.annotated(r.Inputs, propertiesOrEmpty(outputs)), RefreshBeforeUpdate: got.GetRefreshBeforeUpdate(),
+		ID: id, Outputs: c.annotated(r.Inputs, outputs.MapOrEmpty()), RefreshBeforeUpdate: got.GetRefreshBeforeUpdate(),
 	}, nil
 }
 
@@ -290,7 +290,7 @@ func (c *configured) Update(ctx context.Context, r provider.UpdateRequest) (prov
 		return provider.UpdateResponse{}, err
 	}
 	return provider.UpdateResponse{
-		Outputs: c.annotated(r.News, propertiesOrEmpty(outputs)), RefreshBeforeUpdate: got.GetRefreshBeforeUpdate(),
+		Outputs: c.annotated(r.News, outputs.MapOrEmpty()), RefreshBeforeUpdate: got.GetRefreshBeforeUpdate(),
 	}, nil
 }
 
@@ -319,7 +319,7 @@ func (c *configured) Delete(ctx context.Context, r provider.DeleteRequest) error
 // Invoke calls a function.
 func (c *configured) Invoke(ctx context.Context, r provider.InvokeRequest) (provider.InvokeResponse, error) {
 	request := &pulumirpc.InvokeRequest{Tok: r.Token, Preview: r.Preview}
-	if err := c.encodeAll(part{"arguments", propertiesOrEmpty(r.Args), c.request(omitUnknowns),
+	if err := c.encodeAll(part{"arguments", r.Args.MapOrEmpty(), c.request(omitUnknowns),
 		&request.Args}); err != nil {
 		return provider.InvokeResponse{}, err
 	}
@@ -334,7 +334,7 @@ func (c *configured) Invoke(ctx context.Context, r provider.InvokeRequest) (prov
 	if !c.capabilities.secrets && r.Args.ContainsSecret() { // E2.53
 		result = withEachSecret(result)
 	}
-	return provider.InvokeResponse{Result: propertiesOrEmpty(result), Failures: failuresOf(got.GetFailures())}, nil
+	return provider.InvokeResponse{Result: result.MapOrEmpty(), Failures: failuresOf(got.GetFailures())}, nil
 }
 
 // Call calls a method.
@@ -345,7 +345,7 @@ func (c *configured) Call(ctx context.Context, r provider.CallRequest) (provider
 		ConfigSecretKeys: d.ConfigSecretKeys, DryRun: d.DryRun, Parallel: int32(d.Parallel),
 		MonitorEndpoint: d.MonitorEndpoint, AcceptsOutputValues: true,
 	}
-	if err := c.encodeAll(part{"arguments", propertiesOrEmpty(r.Args), c.capabilities.call(), &request.Args}); err != nil {
+	if err := c.encodeAll(part{"arguments", r.Args.MapOrEmpty(), c.capabilities.call(), &request.Args}); err != nil {
 		return provider.CallResponse{}, err
 	}
 	request.ArgDependencies = wire.DependencyMessages(r.ArgDependencies,
@@ -363,7 +363,7 @@ func (c *configured) Call(ctx context.Context, r provider.CallRequest) (provider
 		return provider.CallResponse{}, err
 	}
 	dependencies := wire.Dependencies(got.GetReturnDependencies())
-	result = propertiesOrEmpty(result)
+	result = result.MapOrEmpty()
 	return provider.CallResponse{Result: result, ReturnDependencies: extended(dependencies, result),
 		Failures: failuresOf(got.GetFailures())}, nil
 }
@@ -403,7 +403,7 @@ func (c *configured) Construct(ctx context.Context, r provider.ConstructRequest)
 		request.Aliases = append(request.Aliases, &pulumirpc.Alias{Alias: &pulumirpc.Alias_Spec_{Spec: spec}})
 	}
 	encoding := c.capabilities.construct()
-	if err := c.encodeAll(part{"inputs", propertiesOrEmpty(r.Inputs), encoding, &request.Inputs}); err != nil {
+	if err := c.encodeAll(part{"inputs", r.Inputs.MapOrEmpty(), encoding, &request.Inputs}); err != nil {
 		return provider.ConstructResponse{}, err
 	}
 	if !r.ReplacementTrigger.IsNull() {
@@ -427,7 +427,7 @@ func (c *configured) Construct(ctx context.Context, r provider.ConstructRequest)
 		return provider.ConstructResponse{}, err
 	}
 	dependencies := wire.Dependencies(got.GetStateDependencies())
-	outputs = propertiesOrEmpty(outputs)
+	outputs = outputs.MapOrEmpty()
 	return provider.ConstructResponse{URN: urn.URN(got.GetUrn()), Outputs: outputs,
 		StateDependencies: extended(dependencies, outputs)}, nil
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/yamlhost/yamlhost/internal/transport"
 	"github.com/yamlhost/yamlhost/runtime/provider"
-	"github.com/yamlhost/yamlhost/value"
 	"github.com/yamlhost/yamlhost/value/wire"
 )
 
@@ -113,12 +112,4 @@ func statusOf(err error, encoding wire.Options) error {
 		details = append(details, d)
 	}
 	return transport.Status(code, e.Error(), details...)
-}
-
-// propertiesOrEmpty reads a nil struct as no properties.
-func propertiesOrEmpty(v value.Value) value.Value {
-	if v.IsNull() {
-		return value.EmptyMap()
-	}
-	return v
 }

@@ -192,7 +192,7 @@ func (s *server) check(
 		return nil, err
 	}
 	request := provider.CheckRequest{
-		Subject: subject(r.GetUrn(), r.GetName(), r.GetType()), Olds: propertiesOrEmpty(v[0]), News: propertiesOrEmpty(v[1]),
+		Subject: subject(r.GetUrn(), r.GetName(), r.GetType()), Olds: v[0].MapOrEmpty(), News: v[1].MapOrEmpty(),
 		// the wire does not say whether this is a preview
 		RandomSeed: r.GetRandomSeed(), AllowUnknowns: v[1].ContainsUnknown(),
 	}
@@ -273,7 +273,7 @@ func (s *server) Configure(ctx context.Context, r *pulumirpc.ConfigureRequest) (
 		return nil, status.Error(codes.FailedPrecondition, "the provider is configured already")
 	}
 	got, err := s.provider.Configure(ctx, provider.ConfigureRequest{
-		Subject: subject(r.GetUrn(), r.GetName(), r.GetType()), ID: r.GetId(), Inputs: propertiesOrEmpty(v[0]),
+		Subject: subject(r.GetUrn(), r.GetName(), r.GetType()), ID: r.GetId(), Inputs: v[0].MapOrEmpty(),
 	})
 	if err != nil {
 		return nil, statusOf(err, wire.Options{KeepUnknowns: true, KeepSecrets: true, KeepResources: true})
@@ -311,7 +311,7 @@ func (s *server) Create(ctx context.Context, r *pulumirpc.CreateRequest) (*pulum
 	}
 	defer at.end()
 	got, err := at.provider.Create(ctx, provider.CreateRequest{Subject: at.subject,
-		Inputs: propertiesOrEmpty(v[0]), Timeout: r.GetTimeout(), Preview: r.GetPreview(), Views: at.views})
+		Inputs: v[0].MapOrEmpty(), Timeout: r.GetTimeout(), Preview: r.GetPreview(), Views: at.views})
 	if err != nil {
 		return nil, s.fail(err)
 	}
@@ -350,7 +350,7 @@ func (s *server) Update(ctx context.Context, r *pulumirpc.UpdateRequest) (*pulum
 	defer at.end()
 	got, err := at.provider.Update(ctx, provider.UpdateRequest{
 		Subject: at.subject, ID: r.GetId(), OldInputs: v[0], OldOutputs: v[1],
-		News: propertiesOrEmpty(v[2]), Timeout: r.GetTimeout(), IgnoreChanges: r.GetIgnoreChanges(), Preview: r.GetPreview(),
+		News: v[2].MapOrEmpty(), Timeout: r.GetTimeout(), IgnoreChanges: r.GetIgnoreChanges(), Preview: r.GetPreview(),
 		Views: at.views,
 	})
 	if err != nil {
@@ -383,7 +383,7 @@ func (s *server) Invoke(ctx context.Context, r *pulumirpc.InvokeRequest) (*pulum
 	if err != nil {
 		return nil, err
 	}
-	got, err := p.Invoke(ctx, provider.InvokeRequest{Token: r.GetTok(), Args: propertiesOrEmpty(v[0]),
+	got, err := p.Invoke(ctx, provider.InvokeRequest{Token: r.GetTok(), Args: v[0].MapOrEmpty(),
 		Preview: r.GetPreview()})
 	if err != nil {
 		return nil, s.fail(err)
@@ -399,7 +399,7 @@ func (s *server) List(r *pulumirpc.ListRequest, stream pulumirpc.ResourceProvide
 		return err
 	}
 	page, err := provider.List(stream.Context(), p, provider.ListRequest{Type: r.GetToken(),
-		Query: propertiesOrEmpty(v[0]), Limit: int(r.GetLimit()), Continuation: r.GetContinuationToken()})
+		Query: v[0].MapOrEmpty(), Limit: int(r.GetLimit()), Continuation: r.GetContinuationToken()})
 	if err != nil {
 		return s.fail(err)
 	}
@@ -426,7 +426,7 @@ func (s *server) Call(ctx context.Context, r *pulumirpc.CallRequest) (*pulumirpc
 	if err != nil {
 		return nil, err
 	}
-	request := provider.CallRequest{Token: r.GetTok(), Args: propertiesOrEmpty(v[0]), Deployment: deploymentOf(r),
+	request := provider.CallRequest{Token: r.GetTok(), Args: v[0].MapOrEmpty(), Deployment: deploymentOf(r),
 		ArgDependencies: wire.Dependencies(r.GetArgDependencies())}
 	got, err := p.Call(ctx, request)
 	if err != nil {
@@ -472,7 +472,7 @@ func (s *server) Construct(ctx context.Context, r *pulumirpc.ConstructRequest) (
 	}
 	request := provider.ConstructRequest{
 		Deployment: deploymentOf(r), InputDependencies: wire.Dependencies(r.GetInputDependencies()),
-		Type: r.GetType(), Name: r.GetName(), Parent: urn.URN(r.GetParent()), Inputs: propertiesOrEmpty(v[0]),
+		Type: r.GetType(), Name: r.GetName(), Parent: urn.URN(r.GetParent()), Inputs: v[0].MapOrEmpty(),
 		Dependencies: wire.URNs(r.GetDependencies()), Providers: r.GetProviders(),
 		Protect: r.Protect, RetainOnDelete: r.RetainOnDelete, DeleteBeforeReplace: r.DeleteBeforeReplace,
 		AdditionalSecretOutputs: r.GetAdditionalSecretOutputs(), IgnoreChanges: r.GetIgnoreChanges(),

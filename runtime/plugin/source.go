@@ -70,7 +70,7 @@ func Sources(name, from, overrides string) ([]Source, error) {
 
 // override is what the first of regex=URL,… that matches makes of a source; empty when none does.
 func override(canonical, overrides string) (string, error) {
-	for _, rule := range strings.Split(overrides, ",") {
+	for rule := range strings.SplitSeq(overrides, ",") {
 		if rule == "" {
 			continue
 		}
@@ -123,8 +123,7 @@ func (s Source) Latest(ctx context.Context, client *http.Client) (string, error)
 
 // plainly is an error of a request without the request, which is named already.
 func plainly(err error) error {
-	var u *url.Error
-	if errors.As(err, &u) {
+	if u, ok := errors.AsType[*url.Error](err); ok {
 		return u.Err
 	}
 	return err

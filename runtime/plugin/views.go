@@ -69,8 +69,8 @@ func (c *configured) follow(v *provider.Views) (*following, error) {
 	f := &following{views: &c.host.views, address: address, token: rand.Text()}
 	for _, old := range v.Old {
 		view := &pulumirpc.View{Type: old.Type, Name: old.Name, ParentType: old.ParentType, ParentName: old.ParentName}
-		for _, p := range []part{{"inputs of a view", propertiesOrEmpty(old.Inputs), c.elided(omitUnknowns), &view.Inputs},
-			{"outputs of a view", propertiesOrEmpty(old.Outputs), c.elided(omitUnknowns), &view.Outputs}} {
+		for _, p := range []part{{"inputs of a view", old.Inputs.MapOrEmpty(), c.elided(omitUnknowns), &view.Inputs},
+			{"outputs of a view", old.Outputs.MapOrEmpty(), c.elided(omitUnknowns), &view.Outputs}} {
 			if err := c.encodeAll(p); err != nil {
 				return nil, err
 			}
@@ -167,10 +167,10 @@ func viewStepMessage(s provider.ViewStep) (*pulumirpc.ViewStep, error) {
 		}
 		state := &pulumirpc.ViewStepState{Type: v.Type, Name: v.Name, ParentType: v.ParentType, ParentName: v.ParentName}
 		encoding := wire.Options{KeepUnknowns: true, KeepSecrets: true, KeepResources: true}
-		if err := encodeTo(encoding, propertiesOrEmpty(v.Inputs), state, "inputs"); err != nil {
+		if err := encodeTo(encoding, v.Inputs.MapOrEmpty(), state, "inputs"); err != nil {
 			return nil, err
 		}
-		if err := encodeTo(encoding, propertiesOrEmpty(v.Outputs), state, "outputs"); err != nil {
+		if err := encodeTo(encoding, v.Outputs.MapOrEmpty(), state, "outputs"); err != nil {
 			return nil, err
 		}
 		*side.to = state
@@ -202,7 +202,7 @@ func readView(m viewMessage) (provider.View, error) {
 	if err != nil {
 		return v, fmt.Errorf("outputs of %s: %w", v.Name, err)
 	}
-	v.Inputs, v.Outputs = propertiesOrEmpty(inputs), propertiesOrEmpty(outputs)
+	v.Inputs, v.Outputs = inputs.MapOrEmpty(), outputs.MapOrEmpty()
 	return v, nil
 }
 

@@ -285,8 +285,7 @@ func (d *decoder) plain(start int, plaintext string) value.Value {
 	v := inner.value()
 	inner.End()
 	if inner.Err != nil {
-		var syntax *SyntaxError
-		if errors.As(inner.Err, &syntax) {
+		if _, ok := errors.AsType[*SyntaxError](inner.Err); ok {
 			d.FailAt(start, "what is inside of this secret is not JSON")
 		} else {
 			d.Stop(inner.Err)

@@ -31,8 +31,7 @@ func (s *Snapshot) InOrder() (sound *Snapshot, moved []urn.URN, err error) {
 		}
 		return nil, nil, fault
 	}
-	var broken *IntegrityError
-	if errors.As(fault, &broken) {
+	if broken, ok := errors.AsType[*IntegrityError](fault); ok {
 		return nil, nil, &IntegrityError{Rule: broken.Rule, URN: broken.URN, Problem: broken.Problem + "; no order helps: " +
 			err.Error()}
 	}

@@ -128,11 +128,6 @@ func (u URN) IsDefaultProvider() bool {
 	return IsProviderType(u.Type()) && strings.HasPrefix(u.Name(), "default")
 }
 
-// WithStack is u in another stack.
-func (u URN) WithStack(stack string) URN {
-	return URN(prefix + stack + delimiter + u.part(1))
-}
-
 // Reference is a provider reference: the provider resource's URN and ID (E1.13, F1.30). The zero value means "none".
 type Reference struct {
 	URN URN

@@ -34,8 +34,6 @@ func TestParts(t *testing.T) {
 		"E1.2, E1.5: the bare name of the stack")
 	require.Equal(t, urn.URN("urn:pulumi:dev::p::g:h:I::n"), urn.New("dev", "p", urn.RootStack("dev", "p"), "g:h:I", "n"),
 		"E1.3, E1.6")
-	require.Equal(t, urn.URN("urn:pulumi:prod::p::g:h:I::a::b"),
-		urn.URN("urn:pulumi:dev::p::g:h:I::a::b").WithStack("prod"))
 }
 
 func TestReference(t *testing.T) { // E1.13

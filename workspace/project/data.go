@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -169,10 +170,8 @@ func HasSecure(v any) bool {
 	case Secure:
 		return true
 	case []any:
-		for _, item := range x {
-			if HasSecure(item) {
-				return true
-			}
+		if slices.ContainsFunc(x, HasSecure) {
+			return true
 		}
 	case map[string]any:
 		for _, item := range x {

@@ -35,8 +35,7 @@ func Includer(dir string, name func(path string) string, allow func(path string)
 				}
 				text, err := os.ReadFile(path)
 				if err != nil {
-					var reason *fs.PathError
-					if errors.As(err, &reason) {
+					if reason, ok := errors.AsType[*fs.PathError](err); ok {
 						err = reason.Err
 					}
 					return nil, fmt.Errorf("%s: %w", name(path), err)

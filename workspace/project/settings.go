@@ -205,16 +205,6 @@ func (s *Settings) Entry(key Key) *Entry {
 	return nil
 }
 
-// HasSecrets reports whether any value holds a ciphertext.
-func (s *Settings) HasSecrets() bool {
-	for _, e := range s.entries {
-		if e.IsSecret() {
-			return true
-		}
-	}
-	return false
-}
-
 // IsSecret reports whether the value, or any part of it, is encrypted (L2.4).
 func (e *Entry) IsSecret() bool { return HasSecure(e.data) }
 
@@ -239,11 +229,6 @@ func (e *Entry) Data() any {
 // Opener opens ciphertexts.
 type Opener interface {
 	Decrypt(ciphertext string) (string, error)
-}
-
-// Sealer makes ciphertexts.
-type Sealer interface {
-	Encrypt(plaintext string) (string, error)
 }
 
 // Open is the value as programs get it, secrets in plain text (F3.12). open is not used for a value without secrets.

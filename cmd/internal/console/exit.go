@@ -98,8 +98,7 @@ func CodeOf(err error) (code int, text string) {
 	if err == nil {
 		return CodeOK, ""
 	}
-	var exit *ExitError
-	if errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*ExitError](err); ok {
 		if exit.Cause == nil {
 			return exit.Code, ""
 		}

@@ -7,8 +7,7 @@ import (
 
 // PlainError is an error of the file system without the name of the file, which is said already.
 func PlainError(err error) error {
-	var p *os.PathError
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[*os.PathError](err); ok {
 		return p.Err
 	}
 	return err

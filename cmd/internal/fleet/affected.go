@@ -44,7 +44,7 @@ func changedFiles(ctx context.Context, a *console.Console, root, span string) ([
 		return nil, err
 	}
 	var files []string
-	for _, name := range strings.Split(strings.TrimRight(list, "\x00"), "\x00") {
+	for name := range strings.SplitSeq(strings.TrimRight(list, "\x00"), "\x00") {
 		if name == "" {
 			continue
 		}

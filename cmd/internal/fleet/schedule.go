@@ -21,7 +21,7 @@ func ParseLimits(text string, all int) (Limits, error) {
 	if text == "" {
 		return l, nil
 	}
-	for _, part := range strings.Split(text, ",") {
+	for part := range strings.SplitSeq(text, ",") {
 		name, number, named := strings.Cut(part, "=")
 		if !named {
 			name, number = "", part

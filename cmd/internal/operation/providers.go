@@ -179,7 +179,7 @@ func once(tell func(text string)) func(text string) {
 // debugProviders reads PULUMI_DEBUG_PROVIDERS, a list of name:port.
 func debugProviders(text string) map[string]int {
 	ports := map[string]int{}
-	for _, item := range strings.Split(text, ",") {
+	for item := range strings.SplitSeq(text, ",") {
 		name, port, found := strings.Cut(strings.TrimSpace(item), ":")
 		if n, err := strconv.Atoi(port); found && err == nil {
 			ports[name] = n

@@ -1,6 +1,7 @@
 package operation
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -13,8 +14,7 @@ import (
 
 // adviseRepair adds the way out to the error of a state that is not sound.
 func adviseRepair(err error) error {
-	var unsound *state.IntegrityError
-	if errors.As(err, &unsound) {
+	if _, ok := errors.AsType[*state.IntegrityError](err); ok {
 		return fmt.Errorf("%w\n`yamlhost state repair` shows what can be done about it", err)
 	}
 	return err
@@ -41,12 +41,12 @@ func DamageOf(r *backend.Recovery) (texts []string) {
 	if r.Mended > 0 {
 		texts = append(texts,
 			fmt.Sprintf("the journal of an earlier %s had %s, put right now; check the disk and the memory of the machine",
-				orWord(r.Header.Command, "run"), diag.Count(r.Mended, "flipped bit")))
+				cmp.Or(r.Header.Command, "run"), diag.Count(r.Mended, "flipped bit")))
 	}
 	for _, g := range r.Gaps {
 		texts = append(texts,
 			fmt.Sprintf("the journal of an earlier %s is damaged: %d bytes from byte %d on cannot be read; "+
-				"what follows them was used", orWord(r.Header.Command, "run"), g.Length, g.Offset))
+				"what follows them was used", cmp.Or(r.Header.Command, "run"), g.Length, g.Offset))
 	}
 	for _, m := range r.Missing {
 		texts = append(texts, "it is not known "+m)
@@ -56,13 +56,6 @@ func DamageOf(r *backend.Recovery) (texts []string) {
 			"`yamlhost refresh` finds what changed of those that it has")
 	}
 	return texts
-}
-
-func orWord(text, otherwise string) string {
-	if text == "" {
-		return otherwise
-	}
-	return text
 }
 
 // warnOfRecovery tells what an earlier run left behind that was cut off (D9).

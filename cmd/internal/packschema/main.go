@@ -88,5 +88,5 @@ func packed(data []byte, version string) ([]byte, error) {
 	case version == "":
 		return nil, errors.New("the schema has no version: give -version")
 	}
-	return append([]byte(fmt.Sprintf(`{"version":%q,`, version)), out.Bytes()[1:]...), nil
+	return append(fmt.Appendf(nil, `{"version":%q,`, version), out.Bytes()[1:]...), nil
 }

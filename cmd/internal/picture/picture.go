@@ -4,6 +4,7 @@ package picture
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/yamlhost/yamlhost/check"
@@ -104,10 +105,8 @@ func (s *sketch) opens(c *check.Component, around []*check.Component) bool {
 	if c == nil || c.Body == nil {
 		return false
 	}
-	for _, other := range around {
-		if other == c {
-			return false
-		}
+	if slices.Contains(around, c) {
+		return false
 	}
 	members := len(c.Body.Nodes) + len(c.Body.Outputs)
 	if members > s.left {

@@ -135,7 +135,7 @@ func readGit(git string) (head, branch, remote string) {
 	if ref, symbolic := strings.CutPrefix(head, "ref: "); symbolic {
 		branch = ref
 		if head = read(common, filepath.FromSlash(ref)); head == "" {
-			for _, line := range strings.Split(read(common, "packed-refs"), "\n") {
+			for line := range strings.SplitSeq(read(common, "packed-refs"), "\n") {
 				if sum, found := strings.CutSuffix(line, " "+ref); found {
 					head = sum
 				}
@@ -143,7 +143,7 @@ func readGit(git string) (head, branch, remote string) {
 		}
 	}
 	section := ""
-	for _, line := range strings.Split(read(common, "config"), "\n") {
+	for line := range strings.SplitSeq(read(common, "config"), "\n") {
 		line = strings.TrimSpace(line)
 		if strings.HasPrefix(line, "[") {
 			section = line

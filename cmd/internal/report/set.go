@@ -114,8 +114,7 @@ func create(path string) (io.WriteCloser, error) {
 
 // plain is the cause of a fault without the path and the call, which the message has.
 func plain(err error) error {
-	var fault *os.PathError
-	if errors.As(err, &fault) {
+	if fault, ok := errors.AsType[*os.PathError](err); ok {
 		return fault.Err
 	}
 	return err

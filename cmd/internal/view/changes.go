@@ -209,7 +209,7 @@ func leafChanges(path string, old, new value.Value, fn func(leafChange)) {
 	}
 	bothMaps := old.Is(value.KindMap) && new.Is(value.KindMap)
 	if path == "" && !bothMaps {
-		old, new, bothMaps = orEmpty(old), orEmpty(new), true
+		old, new, bothMaps = old.MapOrEmpty(), new.MapOrEmpty(), true
 	}
 	if !old.IsSecret() && !new.IsSecret() && bothMaps {
 		keys := append(append([]string{}, old.Keys()...), new.Keys()...)
@@ -240,13 +240,6 @@ func step(path string, before, after value.Value, had, has bool, fn func(leafCha
 	default:
 		fn(leafChange{path: path, after: &after})
 	}
-}
-
-func orEmpty(v value.Value) value.Value {
-	if v.Is(value.KindMap) {
-		return v
-	}
-	return value.EmptyMap()
 }
 
 func joinKey(path, key string) string {

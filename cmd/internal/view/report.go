@@ -300,7 +300,7 @@ func outputsOf(r *state.Resource) value.Value {
 	if r == nil {
 		return value.EmptyMap()
 	}
-	return orEmpty(r.Outputs)
+	return r.Outputs.MapOrEmpty()
 }
 
 // outputText shows an output: text as it is when it is one line, everything else like a property.

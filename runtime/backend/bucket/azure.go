@@ -82,8 +82,7 @@ func (s *azureStore) version(r *blob.Reader) (string, error) {
 }
 
 func (s *azureStore) status(err error) int {
-	var reply *azcore.ResponseError
-	if errors.As(err, &reply) {
+	if reply, ok := errors.AsType[*azcore.ResponseError](err); ok {
 		return reply.StatusCode
 	}
 	return 0
@@ -91,8 +90,7 @@ func (s *azureStore) status(err error) int {
 
 // explain returns the first line of what the service says; the rest is the request and its answer.
 func (s *azureStore) explain(err error) string {
-	var reply *azcore.ResponseError
-	if errors.As(err, &reply) && reply.ErrorCode != "" {
+	if reply, ok := errors.AsType[*azcore.ResponseError](err); ok && reply.ErrorCode != "" {
 		return reply.ErrorCode
 	}
 	return plainCause(err)

@@ -12,12 +12,10 @@ import (
 
 // plainCause returns what a person can do something about: of a failed connection, where to and why.
 func plainCause(err error) string {
-	var op *net.OpError
-	if errors.As(err, &op) {
+	if op, ok := errors.AsType[*net.OpError](err); ok {
 		return op.Error()
 	}
-	var request *url.Error
-	if errors.As(err, &request) {
+	if request, ok := errors.AsType[*url.Error](err); ok {
 		return request.Err.Error()
 	}
 	return err.Error()

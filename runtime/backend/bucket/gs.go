@@ -145,8 +145,7 @@ func (s *gsStore) Delete(ctx context.Context, key string) error {
 
 // gsAnswer returns what the service answered: the status, 0 if it did not answer, and its message.
 func gsAnswer(err error) (code int, text string) {
-	var api *googleapi.Error
-	if errors.As(err, &api) {
+	if api, ok := errors.AsType[*googleapi.Error](err); ok {
 		code, text = api.Code, api.Message
 	}
 	if text == "" {

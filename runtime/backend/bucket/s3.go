@@ -103,8 +103,7 @@ func (s *s3Store) holds(ctx context.Context, key string, c backend.Condition) bo
 }
 
 func (s *s3Store) status(err error) int {
-	var reply *awshttp.ResponseError
-	if errors.As(err, &reply) {
+	if reply, ok := errors.AsType[*awshttp.ResponseError](err); ok {
 		return reply.HTTPStatusCode()
 	}
 	return 0
@@ -120,12 +119,10 @@ func (s *s3Store) version(r *blob.Reader) (string, error) {
 
 // explain leaves out what only helps programmers: which request it was, and by what number.
 func (s *s3Store) explain(err error) string {
-	var api smithy.APIError
-	if errors.As(err, &api) {
+	if api, ok := errors.AsType[smithy.APIError](err); ok {
 		return api.ErrorCode() + ": " + api.ErrorMessage()
 	}
-	var op *smithy.OperationError
-	if errors.As(err, &op) {
+	if op, ok := errors.AsType[*smithy.OperationError](err); ok {
 		err = op.Err
 	}
 	return plainCause(err)

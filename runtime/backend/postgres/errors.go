@@ -25,8 +25,7 @@ const (
 )
 
 func code(err error) string {
-	var said *pgconn.PgError
-	if errors.As(err, &said) {
+	if said, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return said.Code
 	}
 	return ""

@@ -57,8 +57,7 @@ func Open(ctx context.Context, rawURL string, lookup Lookup) (backend.Objects, e
 
 // withoutSettings returns why settings cannot be used, without the settings.
 func withoutSettings(err error) error {
-	var malformed *pgconn.ParseConfigError
-	if errors.As(err, &malformed) {
+	if malformed, ok := errors.AsType[*pgconn.ParseConfigError](err); ok {
 		if cause := errors.Unwrap(malformed); cause != nil {
 			return cause
 		}

@@ -151,7 +151,7 @@ func missingModules(o Options, name, base, text string) []Fault {
 func importedModules(text string) []string {
 	var modules []string
 	for _, m := range pythonImport().FindAllStringSubmatch(text, -1) {
-		for _, item := range strings.Split(m[1], ",") {
+		for item := range strings.SplitSeq(m[1], ",") {
 			if name, _, _ := strings.Cut(strings.TrimSpace(item), " "); name != "" {
 				modules = append(modules, name)
 			}
@@ -160,7 +160,7 @@ func importedModules(text string) []string {
 			continue
 		}
 		modules = append(modules, m[2])
-		for _, item := range strings.Split(m[3], ",") { // from a import b may mean the module a.b
+		for item := range strings.SplitSeq(m[3], ",") { // from a import b may mean the module a.b
 			if name, _, _ := strings.Cut(strings.TrimSpace(item), " "); name != "" && name != "*" {
 				modules = append(modules, joinModule(m[2], name))
 			}
@@ -189,7 +189,7 @@ func moduleFiles(module, here, base string) []string {
 		module = module[dots:]
 	}
 	var found []string
-	for _, part := range strings.Split(module, ".") {
+	for part := range strings.SplitSeq(module, ".") {
 		if part == "" {
 			continue
 		}

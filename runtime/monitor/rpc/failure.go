@@ -47,8 +47,7 @@ func statusOf(err error) error {
 		code = codes.Unavailable
 		details = append(details, &errdetails.ErrorInfo{Domain: domain, Reason: reasonShutdown})
 	}
-	var failures *monitor.FailuresError
-	if errors.As(err, &failures) {
+	if failures, ok := errors.AsType[*monitor.FailuresError](err); ok {
 		details = append(details, &errdetails.ErrorInfo{Domain: domain, Reason: reasonFailures,
 			Metadata: map[string]string{"token": failures.Token}})
 		list := &pulumirpc.InputPropertiesError{}

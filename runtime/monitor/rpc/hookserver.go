@@ -83,8 +83,7 @@ func (s *server) registerHook(ctx context.Context, h monitor.Hook) (*emptypb.Emp
 }
 
 func text(args value.Value, name string) string {
-	v, _ := args.Lookup(name)
-	s, _ := v.AsString()
+	s, _ := args.Get(name).AsString()
 	return s
 }
 

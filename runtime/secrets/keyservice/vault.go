@@ -120,8 +120,7 @@ func (v *vault) ask(what string, question map[string]string) (vaultAnswer, error
 	}
 	response, err := v.client.Do(request)
 	if err != nil {
-		var inner *url.Error
-		if errors.As(err, &inner) {
+		if inner, ok := errors.AsType[*url.Error](err); ok {
 			err = inner.Err
 		}
 		return failed(err)

@@ -25,12 +25,7 @@ func NewLogin(_ *console.Console, run func(context.Context, *accountOptions) err
 		Use: "login [URL]", Short: "Choose where state is kept", Args: console.AtMostOne("the URL of a backend"),
 		Long: "login makes a backend the current one: a folder, as file://~ or file:///some/path, or a store of objects. " +
 			storesOfThisBuild(),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				o.url = args[0]
-			}
-			return run(cmd.Context(), o)
-		},
+		RunE: console.RunWith(run, o, &o.url),
 	}
 	cmd.Flags().BoolVarP(&o.local, "local", "l", false, "the same as file://~")
 	cmd.Flags().StringVarP(&o.url, "cloud-url", "c", "", "the URL of the backend")
@@ -51,12 +46,7 @@ func NewLogout(_ *console.Console, run func(context.Context, *accountOptions) er
 	o := &accountOptions{}
 	cmd := &cobra.Command{
 		Use: "logout [URL]", Short: "Forget a backend", Args: console.AtMostOne("the URL of a backend"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				o.url = args[0]
-			}
-			return run(cmd.Context(), o)
-		},
+		RunE: console.RunWith(run, o, &o.url),
 	}
 	cmd.Flags().BoolVarP(&o.local, "local", "l", false, "the same as file://~")
 	return cmd

@@ -27,12 +27,7 @@ func NewCancel(a *console.Console, run func(context.Context, *cancelOptions) err
 			"stopped now and wakes up later. A call to a provider that is in flight ends, and is a pending " +
 			"operation for the next run. The Pulumi CLI does not look at its lock and goes on without one: end " +
 			"it first.",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				o.stack = args[0]
-			}
-			return run(cmd.Context(), o)
-		},
+		RunE: console.RunWith(run, o, &o.stack),
 	}
 	cmd.Flags().StringVarP(&o.stack, "stack", "s", "", "the stack; by default the selected one")
 	cmd.Flags().BoolVarP(&o.yes, "yes", "y", a.World.Enabled("PULUMI_SKIP_CONFIRMATIONS"), "do not ask")

@@ -81,8 +81,7 @@ func open(ctx context.Context, a *console.Console, o *target) (*configured, erro
 		return nil, err
 	}
 	s, err := a.OpenStack(ctx, p, o.stack)
-	var missing *console.MissingStackError
-	if errors.As(err, &missing) {
+	if missing, ok := errors.AsType[*console.MissingStackError](err); ok {
 		settings, diags, loadErr := a.LoadSettings(p, missing.Ref.Stack, o.file)
 		if loadErr != nil || !settings.Exists {
 			return nil, err

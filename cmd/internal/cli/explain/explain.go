@@ -33,12 +33,7 @@ func NewExplain(_ *console.Console, run func(context.Context, *explainOptions) e
 			}
 			return codes, cobra.ShellCompDirectiveNoFileComp
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				o.code = args[0]
-			}
-			return run(cmd.Context(), o)
-		},
+		RunE: console.RunWith(run, o, &o.code),
 	}
 	cmd.Flags().BoolVarP(&o.json, "json", "j", false, "write JSON")
 	return cmd

@@ -29,14 +29,9 @@ func NewFunctions(_ *console.Console, run func(context.Context, *functionsOption
 		Short: "Show the functions that programs can call",
 		Args:  cobra.MaximumNArgs(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return functionNames(), cobra.ShellCompDirectiveNoFileComp
+			return builtins.Names(), cobra.ShellCompDirectiveNoFileComp
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				o.name = args[0]
-			}
-			return run(cmd.Context(), o)
-		},
+		RunE: console.RunWith(run, o, &o.name),
 	}
 	cmd.Flags().BoolVarP(&o.json, "json", "j", false, "write JSON")
 	return cmd
@@ -104,7 +99,7 @@ func Functions(_ context.Context, a *console.Console, o *functionsOptions) error
 	f, found := builtins.Lookup(name)
 	if !found {
 		text := fmt.Sprintf("there is no function %q", o.name)
-		if near := diag.Suggest(name, functionNames()); len(near) > 0 {
+		if near := diag.Suggest(name, builtins.Names()); len(near) > 0 {
 			text += fmt.Sprintf("; did you mean %s?", near[0])
 		}
 		return fmt.Errorf("%s", text)
@@ -113,14 +108,6 @@ func Functions(_ context.Context, a *console.Console, o *functionsOptions) error
 		return a.WriteJSON(recordOf(themeOf(f), f))
 	}
 	return describeFunction(a.Streams.Out, f)
-}
-
-func functionNames() []string {
-	var names []string
-	for _, f := range builtins.Table() {
-		names = append(append(names, f.Name), f.Aliases...)
-	}
-	return names
 }
 
 func themeOf(f *builtins.Func) string {

@@ -34,12 +34,7 @@ func NewGraph(_ *console.Console, run func(context.Context, *graphOptions) error
 		Use:   "graph [DIR or FILE]",
 		Short: "Show what depends on what in a program",
 		Args:  cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				o.target = args[0]
-			}
-			return run(cmd.Context(), o)
-		},
+		RunE:  console.RunWith(run, o, &o.target),
 	}
 	cmd.Flags().StringVar(&o.format, "format", "dot",
 		"dot, mermaid, json, or svg: a picture, with components as groups around what they are made of")

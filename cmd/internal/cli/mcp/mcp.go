@@ -32,12 +32,7 @@ func NewMCP(_ *console.Console, run func(context.Context, *Options) error) *cobr
 			"nothing, starts nothing that the project brings, and shows no secret. With --allow-plan it offers " +
 			"previews too, which run plugins and commands of the project.",
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				o.folder = args[0]
-			}
-			return run(cmd.Context(), o)
-		},
+		RunE: console.RunWith(run, o, &o.folder),
 	}
 	cmd.Flags().BoolVar(&o.allowPlan, "allow-plan", false, "offer previews, which run plugins and commands of the project")
 	return cmd

@@ -40,12 +40,7 @@ func NewMigrate(_ *console.Console, run func(context.Context, *options) error) *
 			"missing. It starts no program, takes no lock and writes nothing. The exit code is 1 if something " +
 			"is in the way. There is nothing to convert: yamlhost works on the project as it is, and the " +
 			"Pulumi CLI can take it back.",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				o.dir = args[0]
-			}
-			return run(cmd.Context(), o)
-		},
+		RunE: console.RunWith(run, o, &o.dir),
 	}
 	cmd.Flags().BoolVar(&o.check, "check", false, "look, and change nothing")
 	cmd.Flags().StringVarP(&o.stack, "stack", "s", "",

@@ -449,7 +449,7 @@ func wrap(text, indent string) string {
 	const width = 100
 	var b strings.Builder
 	column := 0
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		switch {
 		case column == 0:
 			b.WriteString(indent)

@@ -121,8 +121,7 @@ func nameOf(urn string) string {
 // stateRepair shows what can be put right, and does it.
 func stateRepair(ctx context.Context, a *console.Console, o *stateOptions) (err error) {
 	s, err := a.CurrentStack(ctx, o.stack)
-	var missing *console.MissingStackError
-	if errors.As(err, &missing) && missing.Lost != nil {
+	if missing, ok := errors.AsType[*console.MissingStackError](err); ok && missing.Lost != nil {
 		return restoreLost(ctx, a, missing.Lost, o)
 	}
 	if err != nil {
@@ -130,16 +129,14 @@ func stateRepair(ctx context.Context, a *console.Console, o *stateOptions) (err 
 	}
 	begin := backend.BeginOptions{Command: "repair", SkipIntegrity: true}
 	session, err := s.Backend.Begin(ctx, s.Ref, begin)
-	var half *backend.DamagedJournalError
-	if errors.As(err, &half) {
+	if half, ok := errors.AsType[*backend.DamagedJournalError](err); ok {
 		if err := confirmSalvage(a, half, o); err != nil {
 			return err
 		}
 		begin.Salvage = true
 		session, err = s.Backend.Begin(ctx, s.Ref, begin)
 	}
-	var damaged *backend.CorruptError
-	if errors.As(err, &damaged) && damaged.Previous != nil {
+	if damaged, ok := errors.AsType[*backend.CorruptError](err); ok && damaged.Previous != nil {
 		return restorePrevious(ctx, a, s, o, damaged)
 	}
 	if err != nil {

@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -284,7 +285,7 @@ func (x *Executor) performCreate(s *execution) (*state.Resource, error) { // E5.
 	if err != nil {
 		var failure *provider.Error
 		if errors.As(err, &failure) && failure.Outcome == provider.Partial && failure.ID != "" { // E5.36
-			n.ID, n.Outputs, n.InitErrors = failure.ID, plan.AsMap(failure.Outputs), failure.Reasons
+			n.ID, n.Outputs, n.InitErrors = failure.ID, failure.Outputs.MapOrEmpty(), failure.Reasons
 			n.RefreshBeforeUpdate = failure.RefreshBeforeUpdate
 			return n, err
 		}
@@ -294,7 +295,7 @@ func (x *Executor) performCreate(s *execution) (*state.Resource, error) { // E5.
 		return nil, &provider.Error{Outcome: provider.Unclear, Lost: true,
 			Message: fmt.Sprintf("plugin returned empty resource.ID from create '%s'", n.URN)} // E3.51
 	}
-	n.ID, n.Outputs, n.RefreshBeforeUpdate = r.ID, plan.AsMap(r.Outputs), r.RefreshBeforeUpdate
+	n.ID, n.Outputs, n.RefreshBeforeUpdate = r.ID, r.Outputs.MapOrEmpty(), r.RefreshBeforeUpdate
 	return n, nil
 }
 
@@ -319,13 +320,13 @@ func (x *Executor) performUpdate(s *execution) (*state.Resource, error) { // E5.
 	if err != nil {
 		var failure *provider.Error
 		if errors.As(err, &failure) && failure.Outcome == provider.Partial { // E5.37
-			n.Inputs, n.Outputs, n.InitErrors = s.Old.Inputs, plan.AsMap(failure.Outputs), failure.Reasons
+			n.Inputs, n.Outputs, n.InitErrors = s.Old.Inputs, failure.Outputs.MapOrEmpty(), failure.Reasons
 			n.RefreshBeforeUpdate = failure.RefreshBeforeUpdate
 			return n, err
 		}
 		return nil, err
 	}
-	n.Outputs, n.RefreshBeforeUpdate = plan.AsMap(r.Outputs), r.RefreshBeforeUpdate
+	n.Outputs, n.RefreshBeforeUpdate = r.Outputs.MapOrEmpty(), r.RefreshBeforeUpdate
 	if x.DryRun {
 		n.Outputs = plan.WithStable(n.Outputs, s.Old.Outputs, s.Stable)
 	}
@@ -378,7 +379,7 @@ func (x *Executor) performRead(s *execution) (*state.Resource, error) { // E5.24
 		Views: s.views.request()}) // E2.48
 	var failure *provider.Error
 	if errors.As(err, &failure) && failure.Outcome == provider.Partial { // E5.38
-		r = provider.ReadResponse{ID: failure.ID, Inputs: failure.Inputs, Outputs: plan.AsMap(failure.Outputs)}
+		r = provider.ReadResponse{ID: failure.ID, Inputs: failure.Inputs, Outputs: failure.Outputs.MapOrEmpty()}
 		n.InitErrors = failure.Reasons
 	} else if err != nil {
 		return nil, err
@@ -386,7 +387,7 @@ func (x *Executor) performRead(s *execution) (*state.Resource, error) { // E5.24
 	if !r.Outputs.Is(value.KindMap) || r.ID == "" && r.Outputs.Len() == 0 { // E2.49
 		return nil, fmt.Errorf("resource '%s' does not exist", n.ID)
 	}
-	n.ID = plan.OrElse(r.ID, n.ID)
+	n.ID = cmp.Or(r.ID, n.ID)
 	n.Outputs, n.RefreshBeforeUpdate = r.Outputs, r.RefreshBeforeUpdate // the inputs stay those of the program
 	if old := s.Old; old != nil && s.Op == plan.OpRead {                // E6.27
 		n.Created, n.Modified = old.Created, old.Modified
@@ -412,7 +413,7 @@ func (x *Executor) performImport(s *execution) (*state.Resource, error) { // E4.
 		Views: s.views.request()})
 	var failure *provider.Error
 	if errors.As(err, &failure) && failure.Outcome == provider.Partial { // E5.39
-		r = provider.ReadResponse{ID: failure.ID, Inputs: failure.Inputs, Outputs: plan.AsMap(failure.Outputs)}
+		r = provider.ReadResponse{ID: failure.ID, Inputs: failure.Inputs, Outputs: failure.Outputs.MapOrEmpty()}
 		n.InitErrors = failure.Reasons
 	} else if err != nil {
 		return nil, err
@@ -424,7 +425,7 @@ func (x *Executor) performImport(s *execution) (*state.Resource, error) { // E4.
 		return nil, fmt.Errorf("provider does not support importing resources; please try updating the '%s' plugin",
 			n.URN.Package())
 	}
-	n.ID, n.Inputs, n.Outputs, n.RefreshBeforeUpdate = plan.OrElse(r.ID, n.ImportID), r.Inputs, r.Outputs,
+	n.ID, n.Inputs, n.Outputs, n.RefreshBeforeUpdate = cmp.Or(r.ID, n.ImportID), r.Inputs, r.Outputs,
 		r.RefreshBeforeUpdate
 	return n, nil
 }

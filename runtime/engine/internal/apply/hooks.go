@@ -102,14 +102,14 @@ func hookArgs(s *plan.Step, binds, result *state.Resource) value.Value {
 		"urn": value.String(string(binds.URN)), "name": value.String(binds.URN.Name()), "type": value.String(binds.Type),
 	}
 	if s.Old != nil && s.Op != plan.OpCreateReplacement {
-		args["oldInputs"], args["oldOutputs"] = plan.AsMap(s.Old.Inputs), plan.AsMap(s.Old.Outputs)
+		args["oldInputs"], args["oldOutputs"] = s.Old.Inputs.MapOrEmpty(), s.Old.Outputs.MapOrEmpty()
 	}
 	if s.New != nil && binds == s.New {
-		args["newInputs"] = plan.AsMap(s.New.Inputs)
+		args["newInputs"] = s.New.Inputs.MapOrEmpty()
 	}
 	if result != nil {
 		id = result.ID
-		args["newOutputs"] = plan.AsMap(result.Outputs)
+		args["newOutputs"] = result.Outputs.MapOrEmpty()
 	}
 	args["id"] = value.String(id)
 	return value.Map(args)

@@ -32,7 +32,7 @@ func (x *Executor) performCommandImport(s *execution) (*state.Resource, error) {
 		n.Created = x.now()
 		n.Modified = n.Created
 		n.ImportID = ""
-		n.Inputs, n.Outputs = plan.AsMap(i.Inputs), plan.AsMap(i.Outputs)
+		n.Inputs, n.Outputs = i.Inputs.MapOrEmpty(), i.Outputs.MapOrEmpty()
 		return n, nil
 	}
 	n, err := x.performImport(&execution{Step: plan.Step{Op: s.Op, URN: s.URN, Type: s.Type, New: s.New}})

@@ -61,7 +61,7 @@ func (x *Executor) readAgain(s *execution) (*state.Resource, plan.Op, error) {
 	var unhealthy []string
 	var failure *provider.Error
 	if errors.As(err, &failure) && failure.Outcome == provider.Partial { // E5.39
-		r = provider.ReadResponse{ID: failure.ID, Inputs: failure.Inputs, Outputs: plan.AsMap(failure.Outputs),
+		r = provider.ReadResponse{ID: failure.ID, Inputs: failure.Inputs, Outputs: failure.Outputs.MapOrEmpty(),
 			RefreshBeforeUpdate: failure.RefreshBeforeUpdate}
 		unhealthy = failure.Reasons
 		text := "Refreshed resource is in an unhealthy state:"
@@ -76,7 +76,7 @@ func (x *Executor) readAgain(s *execution) (*state.Resource, plan.Op, error) {
 		return nil, plan.OpDelete, nil
 	}
 	now := old.Clone()
-	now.ID, now.Outputs, now.InitErrors, now.RefreshBeforeUpdate = r.ID, plan.AsMap(r.Outputs), unhealthy,
+	now.ID, now.Outputs, now.InitErrors, now.RefreshBeforeUpdate = r.ID, r.Outputs.MapOrEmpty(), unhealthy,
 		r.RefreshBeforeUpdate
 	if r.Inputs.Is(value.KindMap) {
 		now.Inputs = r.Inputs

@@ -132,7 +132,7 @@ func (v *Viewing) read(t provider.ViewStep) (viewStep, error) {
 func (v *Viewing) resource(of *provider.View) *state.Resource {
 	return &state.Resource{URN: urn.New(v.x.Stack, v.x.Project, v.owner.URN, of.Type, of.Name), Type: of.Type,
 		Parent: v.owner.URN, ViewOf: v.owner.URN,
-		Inputs: plan.AsMap(of.Inputs).DeepWithoutDeps(), Outputs: plan.AsMap(of.Outputs).DeepWithoutDeps()}
+		Inputs: of.Inputs.MapOrEmpty().DeepWithoutDeps(), Outputs: of.Outputs.MapOrEmpty().DeepWithoutDeps()}
 }
 
 // take returns the steps told so far, which are not told again.

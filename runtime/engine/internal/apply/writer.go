@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/resources"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/value/urn"
@@ -126,7 +127,7 @@ func (w *Writer) withLate(e journal.Entry) (extended journal.Entry, claimed, wai
 	var visit func(u urn.URN)
 	claim := func(s *lateSame) {
 		if s.claimed {
-			if !mine[s] && !isClosed(s.journaled) && !slices.Contains(wait, s) {
+			if !mine[s] && !resources.Closed(s.journaled) && !slices.Contains(wait, s) {
 				wait = append(wait, s)
 			}
 			return
@@ -216,13 +217,4 @@ func (w *Writer) Snapshot(base *state.Snapshot) (*state.Snapshot, error) {
 		return base, nil
 	}
 	return journal.Replay(base, w.entries)
-}
-
-func isClosed(done <-chan struct{}) bool {
-	select {
-	case <-done:
-		return true
-	default:
-		return false
-	}
 }

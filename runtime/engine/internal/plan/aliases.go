@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/yamlhost/yamlhost/runtime/monitor"
@@ -46,7 +47,7 @@ func (l Lineage) Candidates(own urn.URN, parent urn.URN, aliases []monitor.Alias
 			inherit(a.URN.Name(), a.URN.Type())
 			continue
 		}
-		inherit(OrElse(a.Name, name), OrElse(a.Type, typ))
+		inherit(cmp.Or(a.Name, name), cmp.Or(a.Type, typ))
 	}
 	return found
 }
@@ -65,8 +66,8 @@ func (l Lineage) expand(a monitor.Alias, parent urn.URN, name, typ string) urn.U
 			parent = before
 		}
 	}
-	return urn.New(OrElse(a.Stack, l.Stack), OrElse(a.Project, l.Project), parent, OrElse(a.Type, typ),
-		OrElse(a.Name, name))
+	return urn.New(cmp.Or(a.Stack, l.Stack), cmp.Or(a.Project, l.Project), parent, cmp.Or(a.Type, typ),
+		cmp.Or(a.Name, name))
 }
 
 // inheritedName returns the name a child had when its parent had another: a child's name that begins with its parent's
@@ -76,12 +77,4 @@ func inheritedName(name, parent, oldParent string) string {
 		return oldParent + rest
 	}
 	return name
-}
-
-// OrElse returns s, or fallback where s is empty.
-func OrElse(s, fallback string) string {
-	if s == "" {
-		return fallback
-	}
-	return s
 }

@@ -1,7 +1,9 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -192,9 +194,9 @@ func (g *Goal) Inherit(parent *Goal) {
 	}
 	if !local && !isProvider && g.Provider == "" {
 		pkg := urn.PackageOf(g.Type)
-		g.Provider = OrElse(g.Providers[pkg], g.Providers[g.Base])
+		g.Provider = cmp.Or(g.Providers[pkg], g.Providers[g.Base])
 		if g.Provider == "" && parent != nil && !parent.Custom {
-			g.Provider = OrElse(parent.Providers[pkg], parent.Providers[g.Base])
+			g.Provider = cmp.Or(parent.Providers[pkg], parent.Providers[g.Base])
 		}
 	}
 }
@@ -203,12 +205,8 @@ func (g *Goal) Inherit(parent *Goal) {
 func (g *Goal) InheritProviders(parent *Goal) {
 	if !g.Custom && parent != nil && !parent.Custom {
 		merged := make(map[string]string, len(g.Providers)+len(parent.Providers))
-		for name, ref := range parent.Providers {
-			merged[name] = ref
-		}
-		for name, ref := range g.Providers {
-			merged[name] = ref
-		}
+		maps.Copy(merged, parent.Providers)
+		maps.Copy(merged, g.Providers)
 		g.Providers = merged
 	}
 }

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
@@ -91,7 +92,7 @@ func ReadSteps(old, goal *state.Resource) []Step {
 // WantsImport decides whether a resource is to be imported (E4.86).
 func WantsImport(old, goal *state.Resource) bool {
 	return goal.Custom && goal.ImportID != "" && (old == nil || old.External ||
-		OrElse(old.ImportID, old.ID) != goal.ImportID)
+		cmp.Or(old.ImportID, old.ID) != goal.ImportID)
 }
 
 // Obstacle is what a replacement meets that must not be (E4.53, E4.73).

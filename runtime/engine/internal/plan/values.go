@@ -11,14 +11,6 @@ import (
 // UnknownID stands for the ID of a provider that a preview only pretends to create (E1.11).
 const UnknownID = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 
-// AsMap returns v if it is a map, else an empty one.
-func AsMap(v value.Value) value.Value {
-	if v.Is(value.KindMap) {
-		return v
-	}
-	return value.EmptyMap()
-}
-
 // Printed returns a value for people: a plain text as it is, everything else as the value prints, secrets hidden.
 func Printed(v value.Value) string {
 	if text, ok := v.AsString(); ok && !v.IsSecret() {

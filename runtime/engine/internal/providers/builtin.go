@@ -149,7 +149,7 @@ func (b builtinResources) stackReference(ctx context.Context, inputs value.Value
 			secret = append(secret, value.String(key))
 		}
 	}
-	return value.MapOf(value.Entry{Key: "name", Value: named}, value.Entry{Key: "outputs", Value: plan.AsMap(outputs)},
+	return value.MapOf(value.Entry{Key: "name", Value: named}, value.Entry{Key: "outputs", Value: outputs.MapOrEmpty()},
 		value.Entry{Key: "secretOutputNames", Value: value.List(secret...)}), nil
 }
 
@@ -157,7 +157,7 @@ func (b builtinResources) stackReference(ctx context.Context, inputs value.Value
 func (b builtinResources) Read(ctx context.Context, r provider.ReadRequest) (provider.ReadResponse, error) {
 	switch r.Type {
 	case stackReferenceType:
-		inputs := plan.AsMap(r.Inputs)
+		inputs := r.Inputs.MapOrEmpty()
 		if !inputs.Has("name") {
 			inputs = inputs.With("name", value.String(r.ID))
 		}
@@ -179,7 +179,7 @@ func (b builtinResources) Update(ctx context.Context, r provider.UpdateRequest) 
 		return provider.UpdateResponse{Outputs: outputs}, err
 	}
 	input, _ := r.News.Lookup("input")
-	return provider.UpdateResponse{Outputs: plan.AsMap(r.OldOutputs).With("input", input)}, nil
+	return provider.UpdateResponse{Outputs: r.OldOutputs.MapOrEmpty().With("input", input)}, nil
 }
 
 // Delete has nothing to do.
@@ -189,8 +189,7 @@ func (builtinResources) Delete(context.Context, provider.DeleteRequest) error { 
 func (b builtinResources) Invoke(ctx context.Context, r provider.InvokeRequest) (provider.InvokeResponse, error) {
 	switch r.Token {
 	case "pulumi:pulumi:getResource":
-		part, _ := r.Args.Lookup("urn")
-		u, _ := part.AsString()
+		u, _ := r.Args.Get("urn").AsString()
 		result, err := b.r.resourceValue(urn.URN(u))
 		return provider.InvokeResponse{Result: result}, err
 	case "pulumi:pulumi:readStackOutputs":
@@ -205,7 +204,7 @@ func (b builtinResources) Invoke(ctx context.Context, r provider.InvokeRequest) 
 		}
 		resources, err := b.r.StackResources(ctx, name)
 		return provider.InvokeResponse{Result: value.MapOf(value.Entry{Key: "name", Value: named},
-			value.Entry{Key: "outputs", Value: plan.AsMap(resources)})}, err
+			value.Entry{Key: "outputs", Value: resources.MapOrEmpty()})}, err
 	}
 	return provider.InvokeResponse{}, unknownToken(r.Token)
 }

@@ -1,6 +1,7 @@
 package providers
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
@@ -10,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/value"
@@ -85,8 +85,7 @@ func PackageOf(pkg string, inputs value.Value) provider.Package {
 		internal = inputs
 	}
 	text := func(v value.Value, key string) string {
-		part, _ := v.Lookup(key)
-		s, _ := part.AsString()
+		s, _ := v.Get(key).AsString()
 		return s
 	}
 	p := provider.Package{Name: pkg, Version: text(inputs, versionKey), DownloadURL: text(internal, "pluginDownloadURL")}
@@ -107,7 +106,7 @@ func PackageOf(pkg string, inputs value.Value) provider.Package {
 	if blob, ok := internal.Lookup("parameterization"); ok && blob.Is(value.KindString) {
 		data, _ := base64.StdEncoding.DecodeString(text(internal, "parameterization"))
 		p.Parameterization = &provider.Parameterization{Name: pkg, Version: p.Version, Value: data}
-		p.Name = plan.OrElse(text(internal, "name"), pkg)
+		p.Name = cmp.Or(text(internal, "name"), pkg)
 		p.Version = ""
 		if ok && internal.Has(versionKey) {
 			p.Version = text(internal, versionKey)
@@ -240,7 +239,7 @@ func versionNumbers(v string) []int {
 	core, _, _ := strings.Cut(strings.TrimPrefix(v, "v"), "-")
 	core, _, _ = strings.Cut(core, "+")
 	var numbers []int
-	for _, part := range strings.Split(core, ".") {
+	for part := range strings.SplitSeq(core, ".") {
 		n, err := strconv.Atoi(part)
 		if err != nil {
 			return numbers

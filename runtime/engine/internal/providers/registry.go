@@ -1,13 +1,13 @@
 package providers
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
 
-	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/resources"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/provider"
@@ -162,7 +162,7 @@ func (r *Registry) load(pkg string, inputs value.Value) (provider.Provider, erro
 		olderVersion(info.Version, request.Version) {
 		r.Warn("", fmt.Sprintf( // E3.6
 			"resource plugin %s is expected to have version >=%s, but has %s; the wrong version may be installed",
-			request.Name, request.Version, plan.OrElse(info.Version, "none")))
+			request.Name, request.Version, cmp.Or(info.Version, "none")))
 	}
 	return p, nil
 }

@@ -175,7 +175,7 @@ func (p *Prerequisites) move(m *prerequisite, newID func() journal.ID) *Move {
 	case holder != nil && !holder.IsDone():
 		heap.Push(&p.left, m)
 		return &Move{Wait: holder.Done}
-	case holder == nil && e.cascade != nil && !isDone(e.cascade.Done):
+	case holder == nil && e.cascade != nil && !Closed(e.cascade.Done):
 		heap.Push(&p.left, m)
 		return &Move{Wait: e.cascade.Done}
 	}

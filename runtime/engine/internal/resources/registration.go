@@ -39,9 +39,10 @@ type Registration struct {
 }
 
 // IsDone reports whether its steps are over.
-func (r *Registration) IsDone() bool { return isDone(r.Done) }
+func (r *Registration) IsDone() bool { return Closed(r.Done) }
 
-func isDone(done <-chan struct{}) bool {
+// Closed reports whether a channel that says that something is over is closed.
+func Closed(done <-chan struct{}) bool {
 	select {
 	case <-done:
 		return true
