@@ -363,6 +363,7 @@ func textAnd(of func(text, other string) value.Value) evalFunc {
 	}
 }
 
+// str is an argument whose parameter is a text.
 func str(v value.Value) string { s, _ := v.AsString(); return s }
 
 // clampInt is a whole number as an int, moved into the range of 32 bits, which is more than any text has characters.

@@ -78,7 +78,9 @@ func Check(ctx context.Context, file *ast.File, opts Options) (*Program, diag.Di
 	r.records.all = make(map[*ast.Unit]*record,
 		len(file.Config)+len(file.Variables)+len(file.Resources)+len(file.Outputs)+len(file.Hooks))
 	main := r.body(file, opts)
-	main.findDynamic()
+	dynamic := dynamicTypes{findings: r.findings, bundle: opts.Bundle, byToken: r.dynamic}
+	dynamic.find(ctx, file, opts)
+	main.program.Dynamic = dynamic.all
 	bodies := append(main.findComponents(), main)
 	for _, b := range bodies {
 		b.remembered = r.memory.body(b.component)
@@ -96,7 +98,7 @@ func Check(ctx context.Context, file *ast.File, opts Options) (*Program, diag.Di
 		return main.program, *main.sink
 	}
 	hasLoop := false
-	for _, b := range main.usersLast(bodies) {
+	for _, b := range r.usersLast(bodies) {
 		b.order()
 		b.checkNodes()
 		b.checkOutputs()
@@ -114,7 +116,7 @@ func Check(ctx context.Context, file *ast.File, opts Options) (*Program, diag.Di
 	main.warnUnread()
 	remarks := r.remarks
 	remarks.loose = *main.sink
-	found := main.withoutFollowUps(bodies, remarks.all())
+	found := r.withoutFollowUps(file, bodies, remarks.all())
 	r.forget(bodies)
 	if !hasLoop && ctx.Err() == nil {
 		main.program.left = r.leave(file, opts, bodies, remarks)
@@ -123,7 +125,7 @@ func Check(ctx context.Context, file *ast.File, opts Options) (*Program, diag.Di
 }
 
 // run is one run of Check: what the bodies of a program and of its components share. One goroutine writes to what is
-// below it, but for what has a mutex: nodes are judged by several.
+// below it, but for what has a mutex: several check nodes.
 type run struct {
 	*findings
 	ctx        context.Context
@@ -175,11 +177,10 @@ func (r *run) enter(unit *ast.Unit) *record {
 type body struct {
 	resolver
 	resourceKeys map[urnKey]*Node
-	notedTexts   map[*Node]bool // what noteTexts has looked at
 	cyclic       map[*Node]bool
 	hasLoop      bool        // some node needs itself, or some component contains itself: nothing is taken over
-	changed      bool        // something was judged anew
-	batch        int         // how many nodes one goroutine judges at least
+	changed      bool        // something was checked anew
+	batch        int         // how many nodes one goroutine checks at least
 	remembered   *remembered // of an earlier check; nil for nothing
 	written      []ast.Expr  // the arguments of fn::toJSON, in the order of evaluation
 
@@ -215,12 +216,12 @@ func (c *body) checkNodes() {
 	c.hasLoop = c.hasLoop || len(c.cyclic) > 0 || c.program.Deferring
 	switch {
 	case c.program.Deferring:
-		checked, typed := make(map[*Node]bool), make(map[*Node]bool)
+		ahead := ahead{body: c, checked: make(map[*Node]bool), typed: make(map[*Node]bool)}
 		for _, n := range c.program.Nodes {
 			if c.ctx.Err() != nil {
 				return // anyone who asked for it wants no answer any more
 			}
-			c.inOrder(n, checked, typed)
+			ahead.inOrder(n)
 		}
 	case c.hasLoop:
 		for _, n := range c.program.Nodes {
@@ -236,24 +237,24 @@ func (c *body) checkNodes() {
 		return
 	}
 	if e := c.file.RequiredVersion; e != nil {
-		j := c.judge(c.file.Unit)
+		j := c.checkerOf(c.file.Unit)
 		j.infer(e)
 		j.fit(e, schema.String, &place{what: "pulumi.requiredVersion", strict: true})
-		c.settle(c.file.Unit, j.seal(nil, schema.Invalid, given{}))
+		c.handOver(c.file.Unit, j.seal(nil, schema.Invalid, given{}))
 	}
 }
 
-func (c *body) checkNode(n *Node) { c.recordNode(n, c.judgeNode(n)) }
+func (c *body) checkNode(n *Node) { c.recordNode(n, c.analyzeNode(n)) }
 
-// judgement is what was found out about a node.
-type judgement struct {
+// analysis is what was found out about a node.
+type analysis struct {
 	*outcome
 	anew bool // no earlier check has left it
 }
 
-// judgeNode finds out about a node, behind what it needs. Nodes that do not need each other may be judged at the same
-// time: it writes to nothing but the node and its record.
-func (c *body) judgeNode(n *Node) judgement {
+// analyzeNode finds out about a node, behind what it needs. Nodes that do not need each other may be analyzed at
+// the same time: it writes to nothing but the node and its record.
+func (c *body) analyzeNode(n *Node) analysis {
 	unit := n.unit()
 	var before given
 	if n.Kind == ResourceNode {
@@ -263,7 +264,7 @@ func (c *body) judgeNode(n *Node) judgement {
 	v := c.takeOver(unit, n)
 	anew := v == nil
 	if anew {
-		j := c.judge(unit)
+		j := c.checkerOf(unit)
 		switch n.Kind {
 		case ConfigNode:
 			j.checkConfig(n)
@@ -285,16 +286,16 @@ func (c *body) judgeNode(n *Node) judgement {
 	if c.cyclic[n] && n.Kind != ResourceNode {
 		n.Type = schema.Invalid
 	}
-	return judgement{v, anew}
+	return analysis{v, anew}
 }
 
 // recordNode puts what was found out about a node into the program. It is called in the order of evaluation, which is
 // of the findings.
-func (c *body) recordNode(n *Node, j judgement) {
+func (c *body) recordNode(n *Node, j analysis) {
 	if j.anew {
 		c.keep(n.unit(), j.outcome)
 	}
-	c.settle(n.unit(), j.outcome)
+	c.handOver(n.unit(), j.outcome)
 	if n.Kind == ResourceNode {
 		c.checkURN(n)
 	}
@@ -308,9 +309,9 @@ func (c *body) keep(unit *ast.Unit, v *outcome) {
 	}
 }
 
-// settle hands over what was found out about the declaration of a unit.
-func (c *body) settle(unit *ast.Unit, v *outcome) {
-	c.remarks.judged(unit, v)
+// handOver hands over what was found out about the declaration of a unit.
+func (c *body) handOver(unit *ast.Unit, v *outcome) {
+	c.remarks.keep(unit, v)
 	c.written = append(c.written, v.jsonArguments...)
 	for _, l := range v.leads {
 		c.extents[l.from] = l.to
@@ -325,14 +326,14 @@ func (c *body) checkOutputs() {
 		return
 	}
 	for _, h := range c.program.Hooks {
-		j := c.judge(h.Decl.Unit)
+		j := c.checkerOf(h.Decl.Unit)
 		j.checkHook(h)
-		c.settle(h.Decl.Unit, j.seal(nil, schema.Invalid, given{}))
+		c.handOver(h.Decl.Unit, j.seal(nil, schema.Invalid, given{}))
 	}
 	for _, m := range c.file.Messages {
-		j := c.judge(m.Unit)
+		j := c.checkerOf(m.Unit)
 		j.checkMessage(m)
-		c.settle(m.Unit, j.seal(nil, schema.Invalid, given{}))
+		c.handOver(m.Unit, j.seal(nil, schema.Invalid, given{}))
 	}
 	for _, o := range c.program.Outputs {
 		c.checkOutput(o)
@@ -342,19 +343,20 @@ func (c *body) checkOutputs() {
 func (c *body) checkOutput(o *Output) {
 	v := c.takeOver(o.Decl.Unit, nil)
 	if v == nil {
-		j := c.judge(o.Decl.Unit)
+		j := c.checkerOf(o.Decl.Unit)
 		t := j.infer(o.Decl.Value)
 		j.reservedOutput(o.Decl)
 		v = j.seal(nil, t, given{})
 		c.keep(o.Decl.Unit, v)
 	}
 	o.Type = v.typ
-	c.settle(o.Decl.Unit, v)
+	c.handOver(o.Decl.Unit, v)
 }
 
 // noteWritten looks at the arguments of fn::toJSON.
 func (c *body) noteWritten() {
+	notes := textNotes{findings: c.findings, program: c.program, config: c.opts.Config, noted: make(map[*Node]bool)}
 	for _, argument := range c.written {
-		c.noteTexts(argument)
+		notes.noteTexts(argument)
 	}
 }

@@ -286,7 +286,7 @@ func (c *linker) linkComponent(n *Node, before map[string]map[*Node]bool) {
 
 // usersLast orders bodies so that each comes behind the components that it uses, and reports components that contain
 // themselves: they would never end.
-func (c *body) usersLast(bodies []*body) []*body {
+func (c *findings) usersLast(bodies []*body) []*body {
 	const (
 		fresh = iota
 		open
@@ -325,7 +325,7 @@ func (c *body) usersLast(bodies []*body) []*body {
 }
 
 // reportEndless reports components that contain each other; via are the resources that say so.
-func (c *body) reportEndless(bodies []*body, via []*Node) {
+func (c *findings) reportEndless(bodies []*body, via []*Node) {
 	var names []string
 	var related []diag.Related
 	for i, b := range bodies {

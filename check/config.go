@@ -17,7 +17,7 @@ import (
 )
 
 // checkConfig gives a configuration value its type and, where the stack has it, its value (L2.30–L2.37).
-func (c *judge) checkConfig(n *Node) {
+func (c *declChecker) checkConfig(n *Node) {
 	config, decl := n.Config, n.Config.Decl
 	text, set := c.opts.Config[config.Key]
 	if decl == nil {
@@ -104,7 +104,7 @@ func (c *scope) warnUnread() {
 
 // guessConfig types a value by its text alone, as nothing declares it (L2.30). The text is kept for properties that
 // want text (L2.33).
-func (c *judge) guessConfig(n *Node, text ConfigText, set bool) {
+func (c *declChecker) guessConfig(n *Node, text ConfigText, set bool) {
 	n.Type = schema.Any
 	if !set || text.Unread {
 		return
@@ -117,14 +117,14 @@ func (c *judge) guessConfig(n *Node, text ConfigText, set bool) {
 	n.Config.Value, n.Config.Text = &v, &text.Text
 }
 
-func (c *judge) convertConfig(n *Node, text ConfigText, secret bool) {
+func (c *declChecker) convertConfig(n *Node, text ConfigText, secret bool) {
 	want := schema.Required(n.Type)
 	v, err := textTo(want, text.Text)
 	if want == schema.String && text.Structured {
 		err = errConversion
 	}
 	if decl := n.Config.Decl; err != nil && text.Project && decl.Default != nil {
-		return // the same text, which reading the program has judged
+		return // the same text, which reading the program has checked
 	}
 	if err != nil {
 		what := "the value"
@@ -146,7 +146,7 @@ func (c *judge) convertConfig(n *Node, text ConfigText, secret bool) {
 }
 
 // checkDefault compares a default with the declared type (L2.22).
-func (c *judge) checkDefault(decl *ast.Config, declared schema.Type) {
+func (c *declChecker) checkDefault(decl *ast.Config, declared schema.Type) {
 	at := &place{what: "default of " + quote(decl.Name.Value), strict: true, nullable: true}
 	faults := c.attempt(func() { c.fit(decl.Default, declared, at) })
 	for _, d := range faults {

@@ -22,8 +22,8 @@ type Deferral struct {
 // whether there are any.
 func (c *body) deferLoops() bool {
 	found := false
-	for _, loop := range c.loops(c.all, nil) {
-		k := newLoop(c, loop)
+	for _, loop := range loopsOf(c.all, nil) {
+		k := newLoop(c.program, loop)
 		if k != nil && !k.cyclic() {
 			k.cut()
 			c.program.Deferring, found = true, true
@@ -40,7 +40,7 @@ type nodeUse struct {
 
 // loop is a set of nodes that need each other.
 type loop struct {
-	c       *body
+	program *Program
 	nodes   []*Node
 	members map[*Node]bool
 	// inputs are, of the components, what each property uses; other are what everything else of a node uses.
@@ -50,9 +50,10 @@ type loop struct {
 }
 
 // newLoop looks at what the nodes of a loop use of each other; nil where no component is among them.
-func newLoop(c *body, nodes []*Node) *loop {
-	k := &loop{c: c, nodes: nodes, members: make(map[*Node]bool, len(nodes)), inputs: map[*Node]map[string][]nodeUse{},
-		other: map[*Node][]nodeUse{}, behind: map[*Component]map[string][]string{}}
+func newLoop(program *Program, nodes []*Node) *loop {
+	k := &loop{program: program, nodes: nodes, members: make(map[*Node]bool, len(nodes)),
+		inputs: map[*Node]map[string][]nodeUse{}, other: map[*Node][]nodeUse{},
+		behind: map[*Component]map[string][]string{}}
 	for _, n := range nodes {
 		k.members[n] = true
 		if opens(n) {
@@ -114,9 +115,9 @@ func (k *loop) look(n *Node) {
 // uses are what an expression uses of nodes; each is told of every name that stands for a node.
 func (k *loop) uses(e ast.Expr, each func(*ast.Access)) []nodeUse {
 	var found []nodeUse
-	k.c.eachUse(e, func(a *ast.Access, outputs []string) {
+	k.eachUse(e, func(a *ast.Access, outputs []string) {
 		each(a)
-		n := k.c.program.Ref(a).Node
+		n := k.program.Ref(a).Node
 		if outputs == nil {
 			found = append(found, nodeUse{of: n})
 		}
@@ -129,11 +130,11 @@ func (k *loop) uses(e ast.Expr, each func(*ast.Access)) []nodeUse {
 
 // eachUse calls fn for every name in an expression that stands for a node: with the outputs that are used, where it is
 // a component of which these alone are, and with nil otherwise.
-func (c *body) eachUse(e ast.Expr, fn func(a *ast.Access, outputs []string)) {
+func (k *loop) eachUse(e ast.Expr, fn func(a *ast.Access, outputs []string)) {
 	ast.Walk(e, func(e ast.Expr) bool {
 		switch e := e.(type) {
 		case *ast.Access:
-			if ref := c.program.Ref(e); ref.Kind == RefNode && ref.Node != nil {
+			if ref := k.program.Ref(e); ref.Kind == RefNode && ref.Node != nil {
 				fn(e, outputsOf(ref.Node, e.Steps))
 			}
 		case *ast.Member: // many[key].output
@@ -141,13 +142,13 @@ func (c *body) eachUse(e ast.Expr, fn func(a *ast.Access, outputs []string)) {
 			if !ok {
 				break
 			}
-			if a := c.instancesIn(index.Collection); a != nil {
+			if a := k.instancesIn(index.Collection); a != nil {
 				fn(a, []string{e.Name.Value})
-				c.eachUse(index.Key, fn)
+				k.eachUse(index.Key, fn)
 				return false
 			}
 		case *ast.For:
-			a := c.instancesIn(e.Collection)
+			a := k.instancesIn(e.Collection)
 			if a == nil {
 				break
 			}
@@ -157,14 +158,14 @@ func (c *body) eachUse(e ast.Expr, fn func(a *ast.Access, outputs []string)) {
 			}
 			fn(a, outputs)
 			for _, inside := range []ast.Expr{e.Key, e.Value, e.Condition} {
-				c.eachUse(inside, fn)
+				k.eachUse(inside, fn)
 			}
 			return false
 		case *ast.Splat:
-			if a := c.instancesIn(e.Source); a != nil {
+			if a := k.instancesIn(e.Source); a != nil {
 				if outputs, single := membersOf(e.Item, e.Each); single {
 					fn(a, outputs)
-					c.eachUse(e.Each, fn)
+					k.eachUse(e.Each, fn)
 					return false
 				}
 			}
@@ -192,12 +193,12 @@ func outputsOf(n *Node, steps []ast.Step) []string {
 }
 
 // instancesIn is an expression that names the instances of a component; nil for another.
-func (c *body) instancesIn(e ast.Expr) *ast.Access {
+func (k *loop) instancesIn(e ast.Expr) *ast.Access {
 	a, ok := e.(*ast.Access)
 	if !ok || len(a.Steps) > 0 {
 		return nil
 	}
-	ref := c.program.Ref(a)
+	ref := k.program.Ref(a)
 	if ref.Kind != RefNode || ref.Node == nil || !opens(ref.Node) || ref.Node.Resource.Decl.ForEach == nil {
 		return nil
 	}
@@ -344,9 +345,9 @@ func (k *loop) cut() {
 		}
 		deferred := map[int32]bool{} // where the names stand
 		for _, e := range k.exprsOf(n) {
-			k.c.eachUse(e, func(a *ast.Access, outputs []string) {
+			k.eachUse(e, func(a *ast.Access, outputs []string) {
 				unit, i := a.Unit()
-				if ref := &k.c.records.of(unit).refs[i]; outputs != nil && k.inputs[ref.Node] != nil {
+				if ref := &k.program.records.of(unit).refs[i]; outputs != nil && k.inputs[ref.Node] != nil {
 					ref.Deferred, deferred[a.Root.Range.Start] = true, true
 				}
 			})
@@ -377,6 +378,7 @@ func (k *loop) deferral(n *Node, in map[string][]nodeUse) *Deferral {
 	return d
 }
 
+// exprsOf returns the expressions of a variable or a resource.
 func (k *loop) exprsOf(n *Node) []ast.Expr {
 	switch n.Kind {
 	case VariableNode:
@@ -389,32 +391,38 @@ func (k *loop) exprsOf(n *Node) []ast.Expr {
 	return nil
 }
 
+// ahead checks the nodes of a body whose loops are cut.
+type ahead struct {
+	*body
+	checked, typed map[*Node]bool
+}
+
 // inOrder checks a node behind what it needs.
-func (c *body) inOrder(n *Node, checked, typed map[*Node]bool) {
-	if checked[n] {
+func (c *ahead) inOrder(n *Node) {
+	if c.checked[n] {
 		return
 	}
-	checked[n] = true
-	c.typeAhead(n, checked, typed)
+	c.checked[n] = true
+	c.typeAhead(n)
 	for _, edge := range n.Needs {
 		if edge.Deferred {
-			c.typeAhead(edge.To, checked, typed)
+			c.typeAhead(edge.To)
 		} else {
-			c.inOrder(edge.To, checked, typed)
+			c.inOrder(edge.To)
 		}
 	}
 	c.checkNode(n)
 }
 
 // typeAhead finds the type of instances that come back to themselves: others see it before they are checked.
-func (c *body) typeAhead(n *Node, checked, typed map[*Node]bool) {
-	if n.Deferral == nil || n.Resource.Decl.ForEach == nil || typed[n] {
+func (c *ahead) typeAhead(n *Node) {
+	if n.Deferral == nil || n.Resource.Decl.ForEach == nil || c.typed[n] {
 		return
 	}
-	typed[n] = true
+	c.typed[n] = true
 	for _, needed := range n.Deferral.Register {
-		c.inOrder(needed, checked, typed)
+		c.inOrder(needed)
 	}
 	c.refreshComponent(n)
-	n.Type = c.judge(n.unit()).instancesType(n)
+	n.Type = c.checkerOf(n.unit()).instancesType(n)
 }

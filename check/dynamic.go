@@ -91,29 +91,37 @@ type Dynamic struct {
 // Replaces reports whether a change of the code replaces what it made.
 func (d *Dynamic) Replaces() bool { return d.Decl.OnCodeChange.Text() == "replace" }
 
-// findDynamic makes types of the declarations of the program, and of packages that are used by path.
-func (c *body) findDynamic() {
-	c.addDynamic(c.file.Dynamic, c.opts.ProgramDir, "", DynamicNamespace)
-	for _, pkg := range c.opts.Local {
-		c.addDynamic(pkg.File.Dynamic, pkg.Dir, pkg.Name, pkg.Name, pkg.Alias)
+// dynamicTypes makes types of declarations.
+type dynamicTypes struct {
+	*findings
+	bundle  Bundler             // nil where nobody bundles
+	byToken map[string]*Dynamic // what was made, in all spellings of the token
+	all     []*Dynamic          // in source order
+}
+
+// find makes the types of a program, and of packages that are used by path.
+func (c *dynamicTypes) find(ctx context.Context, file *ast.File, opts Options) {
+	c.add(ctx, file.Dynamic, opts.ProgramDir, "", DynamicNamespace)
+	for _, pkg := range opts.Local {
+		c.add(ctx, pkg.File.Dynamic, pkg.Dir, pkg.Name, pkg.Name, pkg.Alias)
 	}
 }
 
-// addDynamic makes types of declarations, and bundles each source once. names are those of their package in tokens; the
-// first is the canonical one.
-func (c *body) addDynamic(decls []*ast.Dynamic, dir, pkg string, names ...string) {
+// add makes the types of one package, and bundles each source once. names are those of the package in tokens; the first
+// is the canonical one.
+func (c *dynamicTypes) add(ctx context.Context, decls []*ast.Dynamic, dir, pkg string, names ...string) {
 	bundles := map[string]*Bundle{}
 	for _, decl := range decls {
 		d := &Dynamic{Decl: decl, Package: pkg, Token: names[0] + ":index:" + decl.Name.Value}
-		d.Schema = c.dynamicSchema(d)
-		if other := c.dynamic[d.Token]; other != nil && other.Decl.Name.Range.Source != decl.Name.Range.Source {
+		d.Schema = c.schemaOf(d)
+		if other := c.byToken[d.Token]; other != nil && other.Decl.Name.Range.Source != decl.Name.Range.Source {
 			c.report(diag.Diagnostic{Code: diag.DeclaredTwice, Subject: decl.Name.Range,
 				Summary: "the package has a type `" + decl.Name.Value + "` already", Detail: "rename one of the two",
 				Related: []diag.Related{{Range: other.Decl.Name.Range, Message: "the other one is here"}}})
 		}
-		c.program.Dynamic = append(c.program.Dynamic, d)
+		c.all = append(c.all, d)
 		for _, name := range names {
-			c.dynamic[name+":index:"+decl.Name.Value], c.dynamic[name+":"+decl.Name.Value] = d, d
+			c.byToken[name+":index:"+decl.Name.Value], c.byToken[name+":"+decl.Name.Value] = d, d
 		}
 		if decl.Provider == nil {
 			continue
@@ -123,22 +131,22 @@ func (c *body) addDynamic(decls []*ast.Dynamic, dir, pkg string, names ...string
 			c.errorf(diag.FileAccess, at, "move the file into the project", "%s is outside of the project", shown(d.Path))
 			continue
 		}
-		if c.opts.Bundle == nil {
+		if c.bundle == nil {
 			continue
 		}
 		known, done := bundles[d.Path]
 		if !done {
-			known = c.bundle(decl, dir, d.Path)
+			known = c.code(ctx, decl, dir, d.Path)
 			bundles[d.Path] = known
 		}
 		d.Code = known
 	}
 }
 
-// bundle asks for the code of a source, and reports what is wrong with it at the declaration that names it first.
-func (c *body) bundle(decl *ast.Dynamic, dir, source string) *Bundle {
+// code asks for the code of a source, and reports what is wrong with it at the declaration that names it first.
+func (c *dynamicTypes) code(ctx context.Context, decl *ast.Dynamic, dir, source string) *Bundle {
 	at := decl.Provider.Range
-	b, faults, err := c.opts.Bundle(c.ctx, dir, source)
+	b, faults, err := c.bundle(ctx, dir, source)
 	for _, f := range faults {
 		c.errorf(diag.BadSource, at, f.Place, "%s cannot be used: %s", source, f.Message)
 	}
@@ -151,17 +159,17 @@ func (c *body) bundle(decl *ast.Dynamic, dir, source string) *Bundle {
 	return b
 }
 
-// dynamicSchema is the type as a resource of a provider. What is not declared is any.
-func (c *body) dynamicSchema(d *Dynamic) *schema.Resource {
+// schemaOf is the type as a resource of a provider. What is not declared is any.
+func (c *dynamicTypes) schemaOf(d *Dynamic) *schema.Resource {
 	r := &schema.Resource{Token: d.Token, Description: d.Decl.Description.Text()}
-	inputs := c.dynamicProperties(d.Decl.Inputs, true)
-	outputs := c.dynamicProperties(d.Decl.Outputs, false)
+	inputs := c.properties(d.Decl.Inputs, true)
+	outputs := c.properties(d.Decl.Outputs, false)
 	r.Inputs = schema.NewObject("", d.Decl.Inputs != nil, func() []*schema.Property { return inputs })
 	r.Outputs = schema.NewObject("", d.Package != "", func() []*schema.Property { return outputs })
 	return r
 }
 
-func (c *body) dynamicProperties(from *ast.DynamicProperties, input bool) []*schema.Property {
+func (c *dynamicTypes) properties(from *ast.DynamicProperties, input bool) []*schema.Property {
 	if from == nil {
 		return nil
 	}

@@ -11,8 +11,8 @@ func (o Options) InBatches(size int) Options {
 // Patched reports whether a program is the one before with what an edit has changed in its place.
 func Patched(p *Program) bool { return p.current != nil }
 
-// JudgedAnew are the declarations of a program that an earlier check has not left a outcome for, by name and in order.
-func JudgedAnew(before, after *Program) []string {
+// CheckedAnew are the declarations of a program that an earlier check has not left a outcome for, by name and in order.
+func CheckedAnew(before, after *Program) []string {
 	known := map[*outcome]bool{}
 	for _, r := range before.records.each() {
 		known[r.outcome] = true

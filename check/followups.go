@@ -21,11 +21,6 @@ type stretch struct {
 	start, end int32
 }
 
-func (c *body) stretchOf(at diag.Range) stretch {
-	at = c.file.Origins.Place(at)
-	return stretch{at.Source, at.Start, at.End}
-}
-
 func (s stretch) holds(o stretch) bool {
 	return s.source == o.source && s.start <= o.start && o.end <= s.end
 }
@@ -38,28 +33,35 @@ type usage struct {
 	kind diag.Range // the declaration of what the resource is an instance of
 }
 
-// cause finds out which declarations have a fault.
+// cause finds out which declarations of a file have a fault.
 type cause struct {
-	c      *body
+	*run
+	file   *ast.File
 	starts []stretch // of the entries of the program, in order
 	faults []stretch // in order
 	known  map[stretch]bool
 	nodes  map[*Node]bool
 }
 
+// stretchOf returns the part of the whole text that a place is.
+func (f *cause) stretchOf(at diag.Range) stretch {
+	at = f.file.Origins.Place(at)
+	return stretch{at.Source, at.Start, at.End}
+}
+
 // withoutFollowUps leaves out findings about uses of declarations in which the parser has found a fault, or that are
 // what they are by others with one.
-func (c *body) withoutFollowUps(bodies []*body, found diag.Diagnostics) diag.Diagnostics {
+func (r *run) withoutFollowUps(file *ast.File, bodies []*body, found diag.Diagnostics) diag.Diagnostics {
 	if !slices.ContainsFunc(found, mayFollow) {
 		return found
 	}
-	f := &cause{c: c, known: make(map[stretch]bool), nodes: make(map[*Node]bool)}
-	for _, at := range c.file.Faults {
-		f.faults = append(f.faults, c.stretchOf(at))
+	f := &cause{run: r, file: file, known: make(map[stretch]bool), nodes: make(map[*Node]bool)}
+	for _, at := range file.Faults {
+		f.faults = append(f.faults, f.stretchOf(at))
 	}
 	for _, d := range found { // forEach is missing
 		if eachUndeclared(d) {
-			f.faults = append(f.faults, c.stretchOf(d.Subject))
+			f.faults = append(f.faults, f.stretchOf(d.Subject))
 		}
 	}
 	if len(f.faults) == 0 {
@@ -67,13 +69,13 @@ func (c *body) withoutFollowUps(bodies []*body, found diag.Diagnostics) diag.Dia
 	}
 	slices.SortFunc(f.faults, compareStretches)
 	var uses []usage
-	uses, f.starts = c.usages(bodies)
+	uses, f.starts = f.usages(bodies)
 	longest := int32(0)
 	for _, u := range uses {
 		longest = max(longest, u.at.end-u.at.start)
 	}
 	return slices.DeleteFunc(slices.Clone(found), func(d diag.Diagnostic) bool {
-		return mayFollow(d) && slices.ContainsFunc(around(uses, longest, c.stretchOf(d.Subject)), f.causes)
+		return mayFollow(d) && slices.ContainsFunc(around(uses, longest, f.stretchOf(d.Subject)), f.causes)
 	})
 }
 
@@ -112,7 +114,7 @@ func (f *cause) faulty(n *Node) bool {
 // within reports whether there is a fault in an entry, up to the beginning of the next: what could not be read of an
 // entry stands behind the rest.
 func (f *cause) within(entry diag.Range) bool {
-	at := f.c.stretchOf(entry)
+	at := f.stretchOf(entry)
 	known, asked := f.known[at]
 	if asked {
 		return known
@@ -137,18 +139,18 @@ func compareStretches(a, b stretch) int {
 }
 
 // usages are the uses of all declarations and the beginnings of those, both in the order of the text.
-func (c *body) usages(bodies []*body) (uses []usage, starts []stretch) {
-	for unit, r := range c.records.each() {
+func (f *cause) usages(bodies []*body) (uses []usage, starts []stretch) {
+	for unit, r := range f.records.each() {
 		for i, access := range unit.Accesses {
 			if r.refs[i].Kind != RefNode {
 				continue
 			}
-			whole, found := c.extents[access]
+			whole, found := f.extents[access]
 			if !found {
 				whole = access.Range()
 			}
-			use, node := c.stretchOf(whole), r.refs[i].Node
-			if at, ok := declaration(node); ok && !c.stretchOf(at).holds(use) {
+			use, node := f.stretchOf(whole), r.refs[i].Node
+			if at, ok := declaration(node); ok && !f.stretchOf(at).holds(use) {
 				uses = append(uses, usage{at: use, node: node})
 			}
 		}
@@ -156,21 +158,21 @@ func (c *body) usages(bodies []*body) (uses []usage, starts []stretch) {
 	for _, b := range bodies {
 		for _, n := range b.all {
 			if at, ok := declaration(n); ok {
-				starts = append(starts, c.stretchOf(at))
+				starts = append(starts, f.stretchOf(at))
 			}
 			if kind, ok := kindOf(n); ok {
-				uses = append(uses, usage{at: c.stretchOf(n.Resource.Decl.Range), kind: kind})
+				uses = append(uses, usage{at: f.stretchOf(n.Resource.Decl.Range), kind: kind})
 			}
 		}
 		for _, o := range b.file.Outputs {
-			starts = append(starts, c.stretchOf(o.Range))
+			starts = append(starts, f.stretchOf(o.Range))
 		}
 	}
-	for _, component := range c.file.Components {
-		starts = append(starts, c.stretchOf(component.Range))
+	for _, component := range f.file.Components {
+		starts = append(starts, f.stretchOf(component.Range))
 	}
-	for _, d := range c.file.Dynamic {
-		starts = append(starts, c.stretchOf(d.Range))
+	for _, d := range f.file.Dynamic {
+		starts = append(starts, f.stretchOf(d.Range))
 	}
 	slices.SortFunc(uses, func(a, b usage) int { return compareStretches(a.at, b.at) })
 	slices.SortFunc(starts, compareStretches)

@@ -90,7 +90,7 @@ func (c *linker) linkHooksOf(n *Node) {
 }
 
 // checkHook finds the type of a command.
-func (c *judge) checkHook(h *Hook) {
+func (c *declChecker) checkHook(h *Hook) {
 	if h.Decl.Command != nil {
 		c.infer(h.Decl.Command)
 		c.fit(h.Decl.Command, &schema.Array{Item: schema.String}, &place{what: "the command of hook " + h.Decl.Name.Value})
@@ -98,7 +98,7 @@ func (c *judge) checkHook(h *Hook) {
 }
 
 // checkHookOption checks that an option names kinds and hooks that exist.
-func (c *judge) checkHookOption(o *ast.Options) {
+func (c *declChecker) checkHookOption(o *ast.Options) {
 	c.volatile = true // what hooks are for is told by all who name them
 	c.infer(o.Hooks.Value)
 	if c.component != nil {
@@ -156,7 +156,7 @@ func (c *judge) checkHookOption(o *ast.Options) {
 func isHookKind(name string) bool { return slices.Contains(hookKinds, name) }
 
 // checkMessage checks a message of the section `messages` (L10.C20).
-func (c *judge) checkMessage(m *ast.Message) {
+func (c *declChecker) checkMessage(m *ast.Message) {
 	m.Exprs(func(e ast.Expr) { c.infer(e) })
 	if m.If != nil {
 		c.operand(m.If, schema.Bool, "`if`")

@@ -58,7 +58,7 @@ func (c *linker) resolveIn(n *Node, root ast.Literal, around surroundings) Ref {
 }
 
 // checkInstances checks the fields forEach and if.
-func (c *judge) checkInstances(n *Node) {
+func (c *declChecker) checkInstances(n *Node) {
 	decl := n.Resource.Decl
 	if decl.ForEach != nil {
 		t := c.infer(decl.ForEach)
@@ -120,7 +120,7 @@ func eachOf(collection schema.Type) schema.Type {
 }
 
 // instancesType is the type of a resource's node: of one resource, of one that may be missing, or of many.
-func (c *judge) instancesType(n *Node) schema.Type {
+func (c *declChecker) instancesType(n *Node) schema.Type {
 	decl, t := n.Resource.Decl, n.Type
 	if decl.ForEach == nil {
 		if decl.If != nil && t != schema.Invalid {

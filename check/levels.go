@@ -2,7 +2,7 @@ package check
 
 import "github.com/yamlhost/yamlhost/internal/parallel"
 
-// usualBatch is how many nodes one goroutine judges at least: fewer cost less than handing them over.
+// usualBatch is how many nodes one goroutine checks at least: fewer cost less than handing them over.
 const usualBatch = 32
 
 // levels groups the nodes of a body, in which none needs itself: each level needs nothing but those before it. In a
@@ -33,18 +33,18 @@ func (c *body) levels() [][]*Node {
 
 // checkLevels gives every node of a body without loops its type, those of a level at the same time.
 func (c *body) checkLevels() {
-	judgements := make([]judgement, len(c.program.Nodes))
+	analyses := make([]analysis, len(c.program.Nodes))
 	for _, level := range c.levels() {
 		parallel.Each(len(level), c.batch, func(i int) {
 			if n := level[i]; c.ctx.Err() == nil { // else anyone who asked for it wants no answer any more
-				judgements[n.Index] = c.judgeNode(n)
+				analyses[n.Index] = c.analyzeNode(n)
 			}
 		})
 	}
 	for i, n := range c.program.Nodes {
-		if judgements[i].outcome == nil {
+		if analyses[i].outcome == nil {
 			return // it was cancelled
 		}
-		c.recordNode(n, judgements[i])
+		c.recordNode(n, analyses[i])
 	}
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // checkOptions checks a resource's options (L4).
-func (c *judge) checkOptions(n *Node) {
+func (c *declChecker) checkOptions(n *Node) {
 	o := &n.Resource.Decl.Options
 	o.Each(func(option *ast.Option) { c.infer(option.Value) })
 
@@ -37,7 +37,7 @@ func (c *judge) checkOptions(n *Node) {
 }
 
 // checkOption checks an option by what is special about it, or else by its shape.
-func (c *judge) checkOption(n *Node, spec *ast.OptionSpec, e ast.Expr) {
+func (c *declChecker) checkOption(n *Node, spec *ast.OptionSpec, e ast.Expr) {
 	fit := c.fitOption
 	if spec.Early {
 		fit = c.fitEarly
@@ -108,7 +108,7 @@ func (c *typer) fitOption(name string, e ast.Expr, t schema.Type) bool {
 }
 
 // fitEarly is fitOption for what has to be known before anything is created (L4.2).
-func (c *judge) fitEarly(name string, e ast.Expr, t schema.Type) bool {
+func (c *declChecker) fitEarly(name string, e ast.Expr, t schema.Type) bool {
 	if !c.fitOption(name, e, t) {
 		return false
 	}
@@ -171,7 +171,7 @@ func (c *typer) fitProvider(name string, e ast.Expr, pkg string) {
 }
 
 // fitProviders accepts a list of providers, or a map of them by package (L4.21).
-func (c *judge) fitProviders(name string, e ast.Expr) {
+func (c *declChecker) fitProviders(name string, e ast.Expr) {
 	switch e := e.(type) {
 	case *ast.List:
 		for _, item := range e.Items {
@@ -210,7 +210,7 @@ func (c *typer) checkVersion(name string, e ast.Expr) {
 }
 
 // fitTimeout wants a duration such as 5m or 1h30m (L4.13).
-func (c *judge) fitTimeout(name string, e ast.Expr) {
+func (c *declChecker) fitTimeout(name string, e ast.Expr) {
 	const hint = "write a number with a unit, such as 40s, 5m, 1h30m or 1d"
 	if _, isNumber := c.constant(e).(*ast.Number); isNumber {
 		c.errorf(diag.Malformed, e.Range(), hint, "customTimeouts.%s: a number has no unit", name)
@@ -227,7 +227,7 @@ func (c *judge) fitTimeout(name string, e ast.Expr) {
 }
 
 // eachText calls fn for every literal text of a list, or for a single one.
-func (c *judge) eachText(e ast.Expr, fn func(text *ast.String)) {
+func (c *declChecker) eachText(e ast.Expr, fn func(text *ast.String)) {
 	switch e := e.(type) {
 	case *ast.String:
 		fn(e)
@@ -240,7 +240,7 @@ func (c *judge) eachText(e ast.Expr, fn func(text *ast.String)) {
 	}
 }
 
-func (c *judge) fitTexts(name string, e ast.Expr) bool {
+func (c *declChecker) fitTexts(name string, e ast.Expr) bool {
 	if t := schema.Required(c.infer(e)); t == schema.String {
 		return c.fitEarly(name, e, schema.String)
 	}
@@ -248,7 +248,7 @@ func (c *judge) fitTexts(name string, e ast.Expr) bool {
 }
 
 // fitPaths wants property paths (L4.16). inputs are what the first segment should be one of; nil for anything.
-func (c *judge) fitPaths(name string, e ast.Expr, inputs *schema.Object) {
+func (c *declChecker) fitPaths(name string, e ast.Expr, inputs *schema.Object) {
 	if !c.fitTexts(name, e) {
 		return
 	}
@@ -269,7 +269,7 @@ func (c *judge) fitPaths(name string, e ast.Expr, inputs *schema.Object) {
 }
 
 // warnNoProperty warns of a text in an option that begins with the name of a property that there is not.
-func (c *judge) warnNoProperty(option, what string, text *ast.String, name string, o *schema.Object) {
+func (c *declChecker) warnNoProperty(option, what string, text *ast.String, name string, o *schema.Object) {
 	near := diag.Suggest(name, propertyNames(o))
 	d := diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownProperty, Subject: text.Range(),
 		Detail: didYouMean(near), Summary: fmt.Sprintf("%s: there is no %s `%s`", option, what, name)}
@@ -286,7 +286,7 @@ func inputsOf(n *Node) *schema.Object {
 	return nil
 }
 
-func (c *judge) fitSecretOutputs(name string, e ast.Expr, n *Node) {
+func (c *declChecker) fitSecretOutputs(name string, e ast.Expr, n *Node) {
 	s := n.Resource.Schema
 	if !c.fitTexts(name, e) || s == nil {
 		return
@@ -299,7 +299,7 @@ func (c *judge) fitSecretOutputs(name string, e ast.Expr, n *Node) {
 }
 
 // fitAliases checks aliases as far as they are written out (L4.10).
-func (c *judge) fitAliases(name string, e ast.Expr) {
+func (c *declChecker) fitAliases(name string, e ast.Expr) {
 	list, ok := e.(*ast.List)
 	if !ok {
 		t := schema.Required(c.infer(e))
@@ -329,7 +329,7 @@ func (c *judge) fitAliases(name string, e ast.Expr) {
 	}
 }
 
-func (c *judge) fitAliasType(name string, e ast.Expr, t schema.Type) {
+func (c *declChecker) fitAliasType(name string, e ast.Expr, t schema.Type) {
 	switch t := schema.Required(t).(type) {
 	case schema.Primitive:
 		if t == schema.String || t == schema.Any || t == schema.Invalid {
@@ -347,7 +347,7 @@ func (c *judge) fitAliasType(name string, e ast.Expr, t schema.Type) {
 		name, typeWithArticle(t))
 }
 
-func (c *judge) checkURNText(name string, e ast.Expr, text string) {
+func (c *declChecker) checkURNText(name string, e ast.Expr, text string) {
 	if _, err := urn.Parse(text); err != nil {
 		c.errorf(diag.Malformed, e.Range(), "a URN looks like urn:pulumi:stack::project::package:module:Type::name",
 			"%s: %s is not a URN", name, shown(text))
@@ -359,7 +359,7 @@ var aliasKeys = []string{"name", "noParent", "parent", "project", "stack", "type
 // AliasKeys are the keys that say which resource an alias is about.
 func AliasKeys() []string { return slices.Clone(aliasKeys) }
 
-func (c *judge) fitAlias(option string, m *ast.Map) {
+func (c *declChecker) fitAlias(option string, m *ast.Map) {
 	for _, entry := range m.Entries {
 		key, literal := entry.Key.(*ast.String)
 		if !literal {
@@ -393,7 +393,7 @@ func (c *judge) fitAlias(option string, m *ast.Map) {
 }
 
 // checkDefaultProviderVersion is L7.46: who uses the default provider uses its version.
-func (c *judge) checkDefaultProviderVersion(n *Node) {
+func (c *declChecker) checkDefaultProviderVersion(n *Node) {
 	provider := n.Resource.DefaultProvider
 	if provider == nil {
 		return

@@ -82,42 +82,51 @@ const maxCycles = 10
 
 // reportCycles reports, for every loop of nodes that need each other, cycles that share no closing edge (L9.5).
 func (c *body) reportCycles() {
-	cut := make(map[*Node]map[int]bool) // edges taken out of each node, by place in Needs
-	for _, loop := range c.loops(c.all, cut) {
+	t := tangles{findings: c.findings, cut: make(edgeSet)}
+	for _, loop := range loopsOf(c.all, t.cut) {
 		for _, n := range loop {
 			c.cyclic[n] = true
 		}
-		c.untangle(loop, cut, maxCycles)
+		t.untangle(loop, maxCycles)
 	}
 }
 
+// edgeSet are edges of each node, by their place in Needs.
+type edgeSet map[*Node]map[int]bool
+
+// tangles reports cycles, and takes one edge out of each.
+type tangles struct {
+	*findings
+	cut edgeSet // what was taken out
+}
+
 // untangle reports one cycle of a loop, takes its closing edge out and goes on with the rest.
-func (c *body) untangle(loop []*Node, cut map[*Node]map[int]bool, budget int) int {
+func (t *tangles) untangle(loop []*Node, budget int) int {
 	if budget == 0 {
 		return 0
 	}
-	nodes, edges := shortestCycle(loop, cut)
+	nodes, edges := shortestCycle(loop, t.cut)
 	if nodes == nil {
 		return budget
 	}
-	c.reportCycle(nodes, edges)
+	t.reportCycle(nodes, edges)
 	budget--
 	last := nodes[len(nodes)-1]
-	if cut[last] == nil {
-		cut[last] = make(map[int]bool)
+	if t.cut[last] == nil {
+		t.cut[last] = make(map[int]bool)
 	}
 	for i, edge := range last.Needs {
 		if edge.To == nodes[0] {
-			cut[last][i] = true
+			t.cut[last][i] = true
 		}
 	}
-	for _, rest := range c.loops(loop, cut) {
-		budget = c.untangle(rest, cut, budget)
+	for _, rest := range loopsOf(loop, t.cut) {
+		budget = t.untangle(rest, budget)
 	}
 	return budget
 }
 
-func (c *body) reportCycle(nodes []*Node, edges []Edge) {
+func (t *tangles) reportCycle(nodes []*Node, edges []Edge) {
 	var path strings.Builder
 	related := make([]diag.Related, 0, len(nodes))
 	for i, n := range nodes {
@@ -136,12 +145,12 @@ func (c *body) reportCycle(nodes []*Node, edges []Edge) {
 		detail = "none of these can be evaluated first; make the `match` of the transform narrower, or take out one of the " +
 			"references"
 	}
-	c.report(diag.Diagnostic{Code: diag.Cycle, Subject: closing.Range, Summary: "cycle: " + path.String(),
+	t.report(diag.Diagnostic{Code: diag.Cycle, Subject: closing.Range, Summary: "cycle: " + path.String(),
 		Detail: detail, Related: related})
 }
 
 // shortestCycle is a shortest cycle through the first node of a loop: its nodes in order and the edge out of each.
-func shortestCycle(loop []*Node, cut map[*Node]map[int]bool) ([]*Node, []Edge) {
+func shortestCycle(loop []*Node, cut edgeSet) ([]*Node, []Edge) {
 	inside := make(map[*Node]bool, len(loop))
 	for _, n := range loop {
 		inside[n] = true
@@ -180,9 +189,9 @@ func shortestCycle(loop []*Node, cut map[*Node]map[int]bool) ([]*Node, []Edge) {
 	return nil, nil
 }
 
-// loops are the sets of nodes that need each other, themselves included, each in source order; single nodes count only
+// loopsOf are the sets of nodes that need each other, themselves included, each in source order; single nodes count only
 // when they need themselves. It is Tarjan's algorithm with a stack of its own, so that long chains are no danger.
-func (c *body) loops(nodes []*Node, cut map[*Node]map[int]bool) [][]*Node {
+func loopsOf(nodes []*Node, cut edgeSet) [][]*Node {
 	position := make(map[*Node]int, len(nodes))
 	for i, n := range nodes {
 		position[n] = i
@@ -255,7 +264,7 @@ func (c *body) loops(nodes []*Node, cut map[*Node]map[int]bool) [][]*Node {
 	return found
 }
 
-func needsItself(n *Node, cut map[*Node]map[int]bool) bool {
+func needsItself(n *Node, cut edgeSet) bool {
 	for i, edge := range n.Needs {
 		if edge.To == n && !cut[n][i] && !edge.Deferred {
 			return true

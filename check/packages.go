@@ -117,9 +117,9 @@ func (c *body) loadPackages(bodies []*body) {
 		})
 	}
 	wait.Wait()
-	c.takeOverPackages()
+	c.packages.takeOver(c.memory)
 	for _, body := range bodies {
-		body.settleChoices()
+		body.renewChoices()
 		for _, n := range body.all {
 			if n.Kind == ResourceNode {
 				c.remarks.about(n, body.attempt(func() { body.resolveResource(n) }))
@@ -196,23 +196,23 @@ func (c *resolver) choose(u use) *choice {
 	return known
 }
 
-// takeOverPackages keeps what an earlier check has looked up in the packages that are the same.
-func (c *body) takeOverPackages() {
-	if c.memory == nil {
+// takeOver keeps what an earlier check, nil for none, has looked up in the packages that are the same.
+func (ps *packages) takeOver(m *memory) {
+	if m == nil {
 		return
 	}
-	for key, p := range c.packages.loaded {
-		if before := c.memory.packages[key]; before != nil && before.pkg == p.pkg && p.pkg != nil && before.err == nil &&
+	for key, p := range ps.loaded {
+		if before := m.packages[key]; before != nil && before.pkg == p.pkg && p.pkg != nil && before.err == nil &&
 			p.err == nil &&
 			reflect.DeepEqual(before.descriptor, p.descriptor) {
-			c.packages.loaded[key] = before
+			ps.loaded[key] = before
 		}
 	}
 }
 
-// settleChoices makes the choices speak of the packages that have been loaded. A choice is the one of an earlier check
+// renewChoices makes the choices speak of the packages that have been loaded. A choice is the one of an earlier check
 // where it is the same.
-func (c *body) settleChoices() {
+func (c *body) renewChoices() {
 	c.chosen = nil
 	for key, made := range c.choices {
 		for i, p := range made.packages {

@@ -11,7 +11,7 @@ import (
 )
 
 // After most edits one declaration is another one, and nothing that others can see of it has changed. Then the program
-// is the one before with that declaration judged anew. All other nodes are shared with the program before, so that
+// is the one before with that declaration checked anew. All other nodes are shared with the program before, so that
 // edges and references in them may lead to the node that was replaced: code that follows them asks the program for the
 // node in that place. Whatever is not surely of this kind is left to a whole check.
 
@@ -26,7 +26,7 @@ type patch struct {
 	places  []int                 // of the nodes among the changes
 }
 
-// change is one declaration that is judged anew: of a node or of an output.
+// change is one declaration that is checked anew: of a node or of an output.
 type change struct {
 	wasNode, node     *Node
 	wasOutput, output *Output
@@ -339,7 +339,7 @@ func (p *patch) apply() (program *Program, found diag.Diagnostics, ok bool) {
 		return nil, nil, false
 	}
 	for _, c := range p.changes {
-		if !p.judgeAnew(c) {
+		if !p.checkAnew(c) {
 			return nil, nil, false
 		}
 	}
@@ -398,8 +398,8 @@ func (p *patch) sameOrder() bool {
 	return !cyclic && slices.Equal(nodes, p.program.Nodes)
 }
 
-// judgeAnew judges a declaration; false where others can see that it has changed.
-func (p *patch) judgeAnew(c change) bool {
+// checkAnew checks a declaration; false where others can see that it has changed.
+func (p *patch) checkAnew(c change) bool {
 	if c.node == nil {
 		p.checkOutput(c.output)
 		return true

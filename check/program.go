@@ -234,7 +234,7 @@ func (p *Program) TypeOf(e ast.Expr) schema.Type {
 // record is what is known of the expressions of a declaration.
 type record struct {
 	refs    []Ref    // of the unit's accesses
-	outcome *outcome // nil until it is judged
+	outcome *outcome // nil until it is checked
 }
 
 // records are those of declarations by their units. Later ones stand in the place of those that an earlier check has

@@ -13,13 +13,13 @@ type remarks struct {
 	loose      diag.Diagnostics // about several declarations, or the program as a whole
 	types      []typeRemark     // in the order of the nodes
 	undeclared diag.Diagnostics // names that stand for nothing
-	outcomes   []remark         // of declarations that were judged, in that order
+	outcomes   []remark         // of declarations that were checked, in that order
 
 	missing  []*ast.Unit // declarations that use names which stand for nothing
 	volatile []*ast.Unit // declarations that have looked at what may change without notice
 }
 
-// remark is what was found when a declaration was judged.
+// remark is what was found when a declaration was checked.
 type remark struct {
 	unit  *ast.Unit
 	found diag.Diagnostics
@@ -38,8 +38,8 @@ func (r *remarks) about(n *Node, found diag.Diagnostics) {
 	}
 }
 
-// judged notes what was found about the declaration of a unit.
-func (r *remarks) judged(unit *ast.Unit, v *outcome) {
+// keep notes what was found about the declaration of a unit.
+func (r *remarks) keep(unit *ast.Unit, v *outcome) {
 	if len(v.found) > 0 {
 		r.outcomes = append(r.outcomes, remark{unit, v.found})
 	}

@@ -10,7 +10,7 @@ import (
 // (F1.10). Arguments of built-in functions are left to the evaluator: what they make of a map is often a text.
 
 // reportReservedKeys looks for the key in a resource.
-func (c *judge) reportReservedKeys(decl *ast.Resource) {
+func (c *declChecker) reportReservedKeys(decl *ast.Resource) {
 	decl.Exprs(c.reservedInside)
 	for _, p := range decl.Properties {
 		c.reserved(p.Name.Value, p.Name.Range)
@@ -23,19 +23,19 @@ func (c *judge) reportReservedKeys(decl *ast.Resource) {
 }
 
 // reservedOutput looks for the key in an output.
-func (c *judge) reservedOutput(decl *ast.Output) {
+func (c *declChecker) reservedOutput(decl *ast.Output) {
 	c.reservedInside(decl.Value)
 	c.reserved(decl.Name.Value, decl.Name.Range)
 }
 
-func (c *judge) reserved(name string, at diag.Range) {
+func (c *declChecker) reserved(name string, at diag.Range) {
 	if name == value.SignatureKey {
 		c.errorf(diag.ReservedKey, at, "it marks secrets, assets and other special values; use another key",
 			"unrecognized signature: the key `%s` is reserved", name)
 	}
 }
 
-func (c *judge) reservedInside(e ast.Expr) {
+func (c *declChecker) reservedInside(e ast.Expr) {
 	ast.Walk(e, func(e ast.Expr) bool {
 		switch e := e.(type) {
 		case *ast.Call:

@@ -9,12 +9,12 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// judge checks one declaration.
-type judge struct{ typer }
+// declChecker checks one declaration.
+type declChecker struct{ typer }
 
-// judge makes the judge of the declaration whose expressions are those of a unit.
-func (b *body) judge(unit *ast.Unit) *judge {
-	j := &judge{typer{fitter: fitter{constants{body: b, unit: unit, record: b.records.of(unit), outcome: new(outcome),
+// checkerOf makes the checker of the declaration whose expressions are those of a unit.
+func (b *body) checkerOf(unit *ast.Unit) *declChecker {
+	j := &declChecker{typer{fitter: fitter{constants{body: b, unit: unit, record: b.records.of(unit), outcome: new(outcome),
 		places:   b.spare.Get().(*places),
 		findings: &findings{sink: new(diag.Diagnostics), asked: b.asked}}}}}
 	if unit != nil {
@@ -24,17 +24,17 @@ func (b *body) judge(unit *ast.Unit) *judge {
 	return j
 }
 
-// reconsider makes a judge of a declaration that has been judged, for what more is to be said about it.
-func (b *body) reconsider(unit *ast.Unit) *judge {
+// reconsider makes a checker of a declaration that has been checked, for what more is to be said about it.
+func (b *body) reconsider(unit *ast.Unit) *declChecker {
 	known := b.records.of(unit).outcome
-	j := b.judge(unit)
+	j := b.checkerOf(unit)
 	j.types, j.calls = slices.Clone(known.types), slices.Clone(known.calls)
 	j.record.outcome = known
 	return j
 }
 
 // checkResource checks properties, get and options of a resource (L3.B, L3.C, L4). Its type is known already.
-func (c *judge) checkResource(n *Node) {
+func (c *declChecker) checkResource(n *Node) {
 	decl := n.Resource.Decl
 	c.checkInstances(n)
 	var harmless []diag.Code
@@ -55,8 +55,8 @@ func (c *judge) checkResource(n *Node) {
 	}
 }
 
-// checkStackReference judges the stack that a StackReference reads: its ID, or its name, or else its own name (L7.11).
-func (c *judge) checkStackReference(n *Node) {
+// checkStackReference checks the stack that a StackReference reads: its ID, or its name, or else its own name (L7.11).
+func (c *declChecker) checkStackReference(n *Node) {
 	decl := n.Resource.Decl
 	if decl.Get != nil && decl.Get.ID != nil {
 		c.checkStack(diag.OperationFailed, decl.Get.ID)
@@ -73,7 +73,7 @@ func (c *judge) checkStackReference(n *Node) {
 	}
 }
 
-func (c *judge) checkProperties(n *Node, s *schema.Resource) {
+func (c *declChecker) checkProperties(n *Node, s *schema.Resource) {
 	decl := n.Resource.Decl
 	at := c.places.enter(place{owner: schema.CollapseToken(s.Token), noun: "input", outputs: s.Outputs})
 	defer c.places.leave(at)
@@ -95,7 +95,7 @@ func (c *judge) checkProperties(n *Node, s *schema.Resource) {
 }
 
 // checkGet is L3.C: the ID is required, and the state may name outputs, none of them required.
-func (c *judge) checkGet(n *Node) {
+func (c *declChecker) checkGet(n *Node) {
 	get := n.Resource.Decl.Get
 	for _, p := range get.State {
 		c.infer(p.Value)

@@ -16,7 +16,7 @@ import (
 // order of evaluation and whatever compares declarations with each other are worked out anew each time, which costs
 // little.
 
-// outcome is what was found out about one declaration, and by what. It is immutable once it is settled.
+// outcome is what was found out about one declaration, and by what. It is immutable once it is sealed.
 type outcome struct {
 	types []schema.Type // by slot; nil for an expression that nobody has looked at
 	calls []*Call       // of the unit's calls; nil for one that means nothing
@@ -31,7 +31,7 @@ type outcome struct {
 	stamp *stamp
 }
 
-// trail is what a judge has looked at besides the expressions and what their names stand for.
+// trail is what a checker has looked at besides the expressions and what their names stand for.
 type trail struct {
 	lost          []answer     // names that were looked for among those that reading has lost
 	missing       []missingUse // packages that were looked for in vain
@@ -70,7 +70,7 @@ type looks struct {
 	each, perhaps, is bool // it has forEach, if, and get
 }
 
-// given is what is known of a resource before it is judged.
+// given is what is known of a resource before it is checked.
 type given struct {
 	schema   *schema.Resource
 	token    string
@@ -78,7 +78,7 @@ type given struct {
 	provider *ast.Resource // the default one
 }
 
-// environment is what all declarations of a program are judged by.
+// environment is what all declarations of a program are checked under.
 type environment struct {
 	options   Options // without what is compared elsewhere
 	allowEnv  []string
@@ -119,7 +119,7 @@ func (r *remembered) node(name string) *Node {
 	return nil
 }
 
-// environmentOf is what the declarations of a program are judged by.
+// environmentOf is what the declarations of a program are checked under.
 func environmentOf(file *ast.File, opts Options) environment {
 	e := environment{options: opts}
 	o := &e.options
@@ -277,8 +277,8 @@ func givenFor(n *Node) given {
 	return g
 }
 
-// seal closes what a judge has found out about a declaration. n is nil for what is no node.
-func (c *judge) seal(n *Node, t schema.Type, g given) *outcome {
+// seal closes what a checker has found out about a declaration. n is nil for what is no node.
+func (c *declChecker) seal(n *Node, t schema.Type, g given) *outcome {
 	c.spare.Put(c.places)
 	c.places = new(places)
 	v := c.outcome

@@ -194,13 +194,13 @@ func TestCheckAfterEditEqualsFresh(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d checks judged only what the edit had changed", patched)
+	t.Logf("%d checks checked only what the edit had changed", patched)
 	require.Greater(t, 20*patched, *edits)
 }
 
-// TestOneDeclarationIsJudgedAnew edits one declaration after the other: where others see nothing of it, the program is
+// TestOneDeclarationIsCheckedAnew edits one declaration after the other: where others see nothing of it, the program is
 // the one before with that declaration in it, and all answers are those of a check that knows nothing.
-func TestOneDeclarationIsJudgedAnew(t *testing.T) {
+func TestOneDeclarationIsCheckedAnew(t *testing.T) {
 	t.Parallel()
 	text := `config:
   region: {type: string}
@@ -284,7 +284,7 @@ outputs:
 			f.Set(reflect.MakeFunc(f.Type(), func([]reflect.Value) []reflect.Value { panic("the program names no files") }))
 		}
 	}
-	judged := func(change func(string) string) []string {
+	checkedAnew := func(change func(string) string) []string {
 		t.Helper()
 		before, _ := document.File(parser.Options{})
 		options.Previous = nil
@@ -292,18 +292,18 @@ outputs:
 		after, _ := document.Edit(parser.Edit{Start: 0, End: len(text), Text: change(text)}).File(parser.Options{})
 		options.Previous = first
 		second, _ := check.Check(t.Context(), after, options)
-		return check.JudgedAnew(first, second)
+		return check.CheckedAnew(first, second)
 	}
 	replace := func(old, by string) func(string) string {
 		return func(text string) string { return strings.Replace(text, old, by, 1) }
 	}
-	require.Empty(t, judged(func(s string) string { return s }))
-	require.Empty(t, judged(func(s string) string { return "# a comment\n" + s }))
-	require.Equal(t, []string{"a"}, judged(replace("nmae: x", "nmae: y")))
-	require.Equal(t, []string{"a", "b"}, judged(replace("zoo:Typed", "zoo:Type")), "the type of a is another")
-	require.Equal(t, []string{"c", "o", "other", "size"}, judged(replace("size: 3", "size: 4")))
-	require.Equal(t, []string{"x"}, judged(replace("outputs:", "outputs:\n  x: 1")))
-	require.Equal(t, []string{"b", "z"}, judged(replace("  a:", "  z:")), "a is no more")
+	require.Empty(t, checkedAnew(func(s string) string { return s }))
+	require.Empty(t, checkedAnew(func(s string) string { return "# a comment\n" + s }))
+	require.Equal(t, []string{"a"}, checkedAnew(replace("nmae: x", "nmae: y")))
+	require.Equal(t, []string{"a", "b"}, checkedAnew(replace("zoo:Typed", "zoo:Type")), "the type of a is another")
+	require.Equal(t, []string{"c", "o", "other", "size"}, checkedAnew(replace("size: 3", "size: 4")))
+	require.Equal(t, []string{"x"}, checkedAnew(replace("outputs:", "outputs:\n  x: 1")))
+	require.Equal(t, []string{"b", "z"}, checkedAnew(replace("  a:", "  z:")), "a is no more")
 }
 
 // TestCancelledCheckLeavesNothing cancels checks at every look at the context: a check after that is as if there were

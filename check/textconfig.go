@@ -9,25 +9,30 @@ import (
 	"github.com/yamlhost/yamlhost/value"
 )
 
+// textNotes looks for configuration in the arguments of fn::toJSON.
+type textNotes struct {
+	*findings
+	program *Program
+	config  map[string]ConfigText
+	noted   map[*Node]bool // what has been looked at
+}
+
 // noteTexts tells, once for each value, where the argument of fn::toJSON holds configuration that is declared as text,
 // and that looks like a number or a boolean: Pulumi's own host ignores the declaration of a value that the stack has
 // (L2.30), and writes a number where ours writes a text, so that what was made from the document differs.
-func (c *body) noteTexts(argument ast.Expr) {
+func (c *textNotes) noteTexts(argument ast.Expr) {
 	ast.Walk(argument, func(e ast.Expr) bool {
 		a, ok := e.(*ast.Access)
 		if !ok {
 			return true
 		}
 		ref := c.program.Ref(a)
-		if ref.Kind != RefNode || ref.Node == nil || c.notedTexts[ref.Node] {
+		if ref.Kind != RefNode || ref.Node == nil || c.noted[ref.Node] {
 			return true
 		}
 		switch n := ref.Node; n.Kind {
 		case VariableNode:
-			if c.notedTexts == nil {
-				c.notedTexts = map[*Node]bool{}
-			}
-			c.notedTexts[n] = true // what is inside is told once
+			c.noted[n] = true // what is inside is told once
 			c.noteTexts(n.Variable.Value)
 		case ConfigNode:
 			c.noteText(n, a)
@@ -38,9 +43,9 @@ func (c *body) noteTexts(argument ast.Expr) {
 }
 
 // noteText tells of one value of the configuration.
-func (c *body) noteText(n *Node, a *ast.Access) {
+func (c *textNotes) noteText(n *Node, a *ast.Access) {
 	decl := n.Config.Decl
-	text, set := c.opts.Config[n.Config.Key]
+	text, set := c.config[n.Config.Key]
 	if decl == nil || decl.Type == nil || decl.Type.Name != "string" || !set || text.Unread || text.Project || text.Structured {
 		return
 	}
@@ -58,10 +63,7 @@ func (c *body) noteText(n *Node, a *ast.Access) {
 	default:
 		return
 	}
-	if c.notedTexts == nil {
-		c.notedTexts = map[*Node]bool{}
-	}
-	c.notedTexts[n] = true
+	c.noted[n] = true
 	ours := strconv.Quote(text.Text)
 	if text.Secret || decl.Secret != nil && decl.Secret.Value {
 		ours, written = "in quotes", "without"

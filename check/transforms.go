@@ -258,7 +258,7 @@ func eachCallOf(n *Node, fn func(token *ast.Literal)) {
 // checkTransforms checks the transforms of the stack and of resources, now that everything else is known.
 func (c *body) checkTransforms(bodies []*body) {
 	for _, t := range c.program.Transforms {
-		j := c.judge(t.Decl.Unit)
+		j := c.checkerOf(t.Decl.Unit)
 		t.Decl.Exprs(func(e ast.Expr) { j.infer(e) })
 		m := &matched{t: t.Decl}
 		for _, n := range c.all {
@@ -268,7 +268,7 @@ func (c *body) checkTransforms(bodies []*body) {
 			m.look(&c.linker, &Node{Kind: VariableNode, Variable: &ast.Variable{Value: o.Decl.Value}})
 		}
 		j.checkTransform(t.Decl, m)
-		c.settle(t.Decl.Unit, j.seal(nil, schema.Invalid, given{}))
+		c.handOver(t.Decl.Unit, j.seal(nil, schema.Invalid, given{}))
 	}
 	for _, body := range bodies {
 		for _, n := range body.all {
@@ -283,7 +283,7 @@ func (c *body) checkTransforms(bodies []*body) {
 				}
 				j := body.reconsider(n.Resource.Decl.Unit)
 				j.checkTransform(decl, m)
-				body.settle(n.Resource.Decl.Unit, j.seal(nil, schema.Invalid, given{}))
+				body.handOver(n.Resource.Decl.Unit, j.seal(nil, schema.Invalid, given{}))
 			}
 		}
 	}
@@ -370,7 +370,7 @@ func (c *run) functionInputs(token string) *schema.Object {
 	return nil
 }
 
-func (c *judge) checkTransform(t *ast.Transform, m *matched) {
+func (c *declChecker) checkTransform(t *ast.Transform, m *matched) {
 	if t.When != nil {
 		c.operand(t.When, schema.Bool, "`when`")
 	}
@@ -422,7 +422,7 @@ func mapLike(t schema.Type) bool {
 }
 
 // checkMerged checks one property that a transform sets: something that matches must have it, and take the value.
-func (c *judge) checkMerged(key *ast.String, e ast.Expr, m *matched) {
+func (c *declChecker) checkMerged(key *ast.String, e ast.Expr, m *matched) {
 	var takes []*schema.Property
 	var names []string
 	for _, inputs := range m.inputs {

@@ -163,6 +163,7 @@ type completer struct {
 	text    *parser.Document // as it is now; nil where the program is of that
 }
 
+// keys are the completions for keys of a map.
 func keys(kind ItemKind, names ...string) []Item {
 	items := make([]Item, 0, len(names))
 	for _, name := range names {
@@ -171,6 +172,7 @@ func keys(kind ItemKind, names ...string) []Item {
 	return items
 }
 
+// values are the completions for words that are the value of a key.
 func values(names ...string) []Item {
 	items := make([]Item, 0, len(names))
 	for _, name := range names {

@@ -88,6 +88,7 @@ func LimitsOf(info *pulumirpc.ProgramInfo, limits builtins.Limits) builtins.Limi
 	return limits
 }
 
+// evalOptions returns how a program of the workspace is evaluated for an engine that asks over gRPC.
 func (h *Host) evalOptions(w *workspace.Workspace, limits builtins.Limits) eval.Options {
 	return eval.Options{
 		Limits:  limits,

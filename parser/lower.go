@@ -32,6 +32,7 @@ func (o *operators) lowered(dollar int) ast.Expr {
 	return e
 }
 
+// bad reports a part of an expression that cannot be read, and returns the node that stands for it.
 func (o *operators) bad(r hcl.Range, detail, format string, args ...any) ast.Expr {
 	o.in.fail(diag.BadInterpolation, o.at(r), detail, format, args...)
 	return bad(o.at(r))

@@ -73,11 +73,11 @@ func (p *printer) expr(e ast.Expr) string {
 	case *ast.Call:
 		return p.callOf(e)
 	case *ast.Unary:
-		return e.Op + p.tight(e.Operand)
+		return e.Op + p.operand(e.Operand)
 	case *ast.Binary:
-		return p.tight(e.Left) + " " + e.Op + " " + p.tight(e.Right)
+		return p.operand(e.Left) + " " + e.Op + " " + p.operand(e.Right)
 	case *ast.Conditional:
-		return p.tight(e.Condition) + " ? " + p.tight(e.Then) + " : " + p.tight(e.Else)
+		return p.operand(e.Condition) + " ? " + p.operand(e.Then) + " : " + p.operand(e.Else)
 	case *ast.Index:
 		return p.source(e.Collection) + "[" + p.expr(e.Key) + "]"
 	case *ast.Member:
@@ -91,8 +91,8 @@ func (p *printer) expr(e ast.Expr) string {
 	return "null"
 }
 
-// tight is an expression beside an operator.
-func (p *printer) tight(e ast.Expr) string {
+// operand writes an expression that stands beside an operator, in parentheses where it has operators itself.
+func (p *printer) operand(e ast.Expr) string {
 	switch e.(type) {
 	case *ast.Binary, *ast.Conditional:
 		return "(" + p.expr(e) + ")"
@@ -105,7 +105,7 @@ func (p *printer) source(e ast.Expr) string {
 	if _, signed := e.(*ast.Unary); signed {
 		return "(" + p.expr(e) + ")"
 	}
-	return p.tight(e)
+	return p.operand(e)
 }
 
 func member(name string) string {
@@ -155,16 +155,16 @@ func (p *printer) loop(e *ast.For) string {
 	if e.KeyName != nil {
 		b.WriteString(e.KeyName.Name + ", ")
 	}
-	b.WriteString(e.ValueName.Name + " in " + p.tight(e.Collection) + " : ")
+	b.WriteString(e.ValueName.Name + " in " + p.operand(e.Collection) + " : ")
 	if e.Key != nil {
-		b.WriteString(p.tight(e.Key) + " => ")
+		b.WriteString(p.operand(e.Key) + " => ")
 	}
-	b.WriteString(p.tight(e.Value))
+	b.WriteString(p.operand(e.Value))
 	if e.Grouped {
 		b.WriteString("...")
 	}
 	if e.Condition != nil {
-		b.WriteString(" if " + p.tight(e.Condition))
+		b.WriteString(" if " + p.operand(e.Condition))
 	}
 	return b.String() + end
 }

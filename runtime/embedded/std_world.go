@@ -78,7 +78,7 @@ var fileForms = map[string]func([]byte) string{
 	"filesha512":       functions.SHA512,
 }
 
-// path is a path as the program means it: relative ones begin in its directory.
+// path makes the path that a function of std is given absolute: a relative one begins in the directory of the program.
 func (s standard) path(p string) string {
 	if filepath.IsAbs(p) {
 		return filepath.Clean(p)

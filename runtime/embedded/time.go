@@ -102,10 +102,12 @@ type span struct {
 	add      func(base time.Time, n int) time.Time
 }
 
+// days adds n times a number of years, months and days, by the calendar.
 func days(years, months, days int) func(time.Time, int) time.Time {
 	return func(t time.Time, n int) time.Time { return t.AddDate(n*years, n*months, n*days) }
 }
 
+// clock adds n times a fixed length of time.
 func clock(d time.Duration) func(time.Time, int) time.Time {
 	return func(t time.Time, n int) time.Time { return t.Add(time.Duration(n) * d) }
 }

@@ -168,7 +168,7 @@ func TestPendingCreation(t *testing.T) {
 		x, dir := cutOff(t, "creating")
 		require.Equal(t, 1, x.run("up", "--yes", "--settle-pending", secondURN+"=nonsense"), x.err.String())
 		require.Contains(t, x.err.String(), `there is nothing with the ID "nonsense"`)
-		require.Equal(t, console.CodePending, x.run("up", "--yes", "--non-interactive"), "nothing was settled")
+		require.Equal(t, console.CodePending, x.run("up", "--yes", "--non-interactive"), "nothing was resolved")
 		require.Len(t, ids(t, dir, "second"), 1)
 	})
 	t.Run("forgotten", func(t *testing.T) {
@@ -216,7 +216,7 @@ func TestPendingCreation(t *testing.T) {
 		require.Equal(t, []string{made}, ids(t, dir, "second"))
 		require.Equal(t, before, checkpointOf(t, x), "nothing was changed")
 		require.Equal(t, 0, x.run("up", "--yes", "--settle-pending", secondURN+"="+made), x.err.String())
-		require.Equal(t, console.CodeUsage, x.run("up", "--yes", "--settle-pending", secondURN+"="+made), "it is settled")
+		require.Equal(t, console.CodeUsage, x.run("up", "--yes", "--settle-pending", secondURN+"="+made), "it is resolved")
 		require.Contains(t, x.err.String(), "there is none")
 	})
 	t.Run("a partial answer lists what is still open", func(t *testing.T) {
@@ -340,7 +340,7 @@ func TestRefreshTellsWhatIsGone(t *testing.T) {
 	require.Contains(t, x.err.String(), "Resources: 1 gone, 2 unchanged")
 }
 
-// Updates and deletions in flight are settled by reading.
+// Updates and deletions in flight are resolved by reading.
 func TestPendingChange(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

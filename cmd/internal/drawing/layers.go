@@ -331,7 +331,7 @@ func (b *block) align() {
 				}
 				want, weight = append(want, sum/n), append(weight, heavy)
 			}
-			settle(line, want, weight)
+			spread(line, want, weight)
 		}
 	}
 }
@@ -345,9 +345,9 @@ func distance(a, c *vertex) float64 {
 	return a.h/2 + gap + c.h/2
 }
 
-// settle puts vertices where they want to be, as far as their order and distances allow: the smallest sum of squares,
+// spread puts vertices where they want to be, as far as their order and distances allow: the smallest sum of squares,
 // by joining neighbours that push each other until none does.
-func settle(line []*vertex, want, weight []float64) {
+func spread(line []*vertex, want, weight []float64) {
 	type heap struct {
 		sum, weight float64
 		count       int

@@ -169,7 +169,7 @@ func PlanAndApply(ctx context.Context, a *console.Console, o *Options, op Operat
 		return err
 	}
 	if len(p.pending.kept) > 0 {
-		return p.pending.unsettledAfter()
+		return p.pending.unresolvedAfter()
 	}
 	if op.Kind == "destroy" {
 		return afterDestroy(ctx, a, o, p, len(result.Snapshot.Resources))

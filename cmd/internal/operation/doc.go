@@ -1,6 +1,6 @@
 // Package operation is the path from options to a finished operation of the engine:
 //
-//	Prepare -> plan -> confirm -> apply; settle pending creations before it, rescue the state after it
+//	Prepare -> plan -> confirm -> apply; resolve pending creations before it, rescue the state after it
 //
 // It opens the workspace and the stack, makes the providers, checks the program, plans, asks, applies, writes state and
 // history, and reads and writes plan files. Its central types are Pipeline, which is a stack with everything that an

@@ -24,7 +24,7 @@ import (
 func (p *Pipeline) plan(ctx context.Context, op Operation) (*engine.Result, error) {
 	var base *state.Snapshot
 	if p.Stack.Missing {
-		if _, err := settleWordsOf(p.options.SettlePending, nil); err != nil {
+		if _, err := pendingAnswersOf(p.options.SettlePending, nil); err != nil {
 			return nil, err
 		}
 	} else {
@@ -32,7 +32,7 @@ func (p *Pipeline) plan(ctx context.Context, op Operation) (*engine.Result, erro
 		if err != nil {
 			return nil, err
 		}
-		if base, err = p.pending.settle(ctx, sound, op); err != nil {
+		if base, err = p.pending.resolveAll(ctx, sound, op); err != nil {
 			return nil, err
 		}
 	}
@@ -86,10 +86,10 @@ func (p *Pipeline) apply(ctx context.Context, op Operation) (_ *engine.Result, e
 	return result, nil
 }
 
-// begin is the state of a session with what an earlier run left in flight settled, in the file too.
+// begin is the state of a session with what an earlier run left in flight resolved, in the file too.
 func (p *Pipeline) begin(ctx context.Context, session *backend.Session, op Operation) (*state.Snapshot, error) {
 	base := session.Base()
-	next, err := p.pending.settle(ctx, base, op)
+	next, err := p.pending.resolveAll(ctx, base, op)
 	if err != nil || next == base {
 		return base, err
 	}

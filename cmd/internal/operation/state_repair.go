@@ -59,7 +59,7 @@ func DamageOf(r *backend.Recovery) (texts []string) {
 }
 
 // warnOfRecovery tells what an earlier run left behind that was cut off (D9).
-func warnOfRecovery(a *console.Console, r *backend.Recovery, settled bool) {
+func warnOfRecovery(a *console.Console, r *backend.Recovery, resolved bool) {
 	if r == nil {
 		return
 	}
@@ -72,7 +72,7 @@ func warnOfRecovery(a *console.Console, r *backend.Recovery, settled bool) {
 		fmt.Fprintf(out,
 			"warning: a journal of an earlier %s does not fit the state, which was written by someone else since; it was not "+
 				"applied\n", r.Header.Command)
-	case settled && r.Entries > 0:
+	case resolved && r.Entries > 0:
 		fmt.Fprintf(out, "warning: an earlier %s was cut off; its %s were recovered from the journal\n", r.Header.Command,
 			diag.Count(r.Entries, "journal record"))
 	}

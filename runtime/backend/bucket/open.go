@@ -22,7 +22,7 @@ type opener func(ctx context.Context, u *url.URL, lookup Lookup) (backend.Object
 // Lookup returns an environment variable, and whether it is set; nil has none.
 type Lookup func(name string) (string, bool)
 
-// kinds are all that there are; the lean edition has no opener for any.
+// kinds are the kinds of stores, in the order of messages; the lean edition has no opener for any.
 func kinds() []kind {
 	return []kind{
 		{"s3", "Amazon S3 and what speaks its language", s3Opener()},

@@ -89,8 +89,9 @@ func encode(o wire.Options, v value.Value) (*structpb.Struct, error) {
 	return s, nil
 }
 
-// tell adds to an answer what only our own client reads.
-func tell(ctx context.Context, known bool, id value.Value) error {
+// sendTrailer adds to an answer what only our own client reads: whether the resource is known, and an ID that is no
+// plain text.
+func sendTrailer(ctx context.Context, known bool, id value.Value) error {
 	md := metadata.Pairs(knownHeader, "0")
 	if known {
 		md.Set(knownHeader, "1")
@@ -286,7 +287,7 @@ func (s *server) RegisterResource(ctx context.Context, r *pulumirpc.RegisterReso
 		return nil, err
 	}
 	if exact {
-		if err := tell(ctx, got.Known, got.ID); err != nil {
+		if err := sendTrailer(ctx, got.Known, got.ID); err != nil {
 			return nil, err
 		}
 	}
@@ -398,7 +399,7 @@ func (s *server) ReadResource(ctx context.Context, r *pulumirpc.ReadResourceRequ
 		return nil, err
 	}
 	if exact {
-		if err := tell(ctx, got.Known, got.ID); err != nil {
+		if err := sendTrailer(ctx, got.Known, got.ID); err != nil {
 			return nil, err
 		}
 	}

@@ -17,7 +17,7 @@ func NewDestroy(a *console.Console, run func(context.Context, *operation.Options
 	}
 	operationFlags(a, cmd, o)
 	o.Reports.Register(cmd)
-	settleFlag(cmd, o)
+	settlePendingFlag(cmd, o)
 	applyFlags(a, cmd, o)
 	configFlags(cmd, o)
 	refreshFlag(cmd, o)

@@ -90,8 +90,8 @@ func continueFlag(a *console.Console, cmd *cobra.Command, o *operation.Options) 
 		"after an error go on with what does not depend on it")
 }
 
-func settleFlag(cmd *cobra.Command, o *operation.Options) {
-	cmd.Flags().StringArrayVar(&o.SettlePending, "settle-pending", nil, operation.SettleHelp)
+func settlePendingFlag(cmd *cobra.Command, o *operation.Options) {
+	cmd.Flags().StringArrayVar(&o.SettlePending, "settle-pending", nil, operation.SettlePendingHelp)
 }
 
 func expectFlag(cmd *cobra.Command, o *operation.Options, help string) {
@@ -120,7 +120,7 @@ func runOperation(a *console.Console, o *operation.Options, run func(context.Con
 		if err := o.Scope.Check(); err != nil {
 			return err
 		}
-		if err := operation.CheckSettleFlags(o.SettlePending); err != nil {
+		if err := operation.CheckSettlePending(o.SettlePending); err != nil {
 			return err
 		}
 		if o.Timeout < 0 || o.LockTimeout < 0 {

@@ -53,7 +53,7 @@ func NewImport(a *console.Console, run func(context.Context, *importOptions) err
 	}
 	operationFlags(a, cmd, &o.Options)
 	yesFlag(a, cmd, &o.Options)
-	settleFlag(cmd, &o.Options)
+	settlePendingFlag(cmd, &o.Options)
 	f := cmd.Flags()
 	f.BoolVar(&o.SkipPreview, "skip-preview", false, "do not preview first") // -f is --file here, as with the Pulumi CLI
 	f.BoolVar(&o.PreviewOnly, "preview-only", false, "only show what would be imported")

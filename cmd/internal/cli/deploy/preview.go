@@ -18,7 +18,7 @@ func NewPreview(a *console.Console, run func(context.Context, *operation.Options
 	}
 	operationFlags(a, cmd, o)
 	o.Reports.Register(cmd)
-	settleFlag(cmd, o)
+	settlePendingFlag(cmd, o)
 	configFlags(cmd, o)
 	refreshFlag(cmd, o)
 	expectFlag(cmd, o, "end with exit code 7 if anything would change")

@@ -21,7 +21,7 @@ func NewRun(a *console.Console, run func(context.Context, *operation.Options) er
 	}
 	operationFlags(a, cmd, o)
 	o.Reports.Register(cmd)
-	settleFlag(cmd, o)
+	settlePendingFlag(cmd, o)
 	configFlags(cmd, o)
 	refreshFlag(cmd, o)
 	expectFlag(cmd, o, expectHelp)

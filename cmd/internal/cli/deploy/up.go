@@ -18,7 +18,7 @@ func NewUp(a *console.Console, run func(context.Context, *operation.Options) err
 	}
 	operationFlags(a, cmd, o)
 	o.Reports.Register(cmd)
-	settleFlag(cmd, o)
+	settlePendingFlag(cmd, o)
 	configFlags(cmd, o)
 	refreshFlag(cmd, o)
 	applyFlags(a, cmd, o)

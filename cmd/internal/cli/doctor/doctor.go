@@ -169,10 +169,10 @@ func lookShell(a *console.Console) finding {
 	if runtime.GOOS == "windows" {
 		path = onPath(a, "cmd")
 	}
-	return judgeShell(path)
+	return shellFinding(path)
 }
 
-func judgeShell(path string) finding {
+func shellFinding(path string) finding {
 	if info, err := os.Stat(path); err != nil || !isProgram(info) {
 		return finding{"shell", note, "there is none to start resources of the type command:local:Command",
 			"install one as /bin/sh, or set `interpreter` in such resources"}
@@ -235,7 +235,7 @@ func lookBackend(ctx context.Context, a *console.Console) []finding {
 		clock(before, written, time.Now())}
 }
 
-// clock judges a time that the backend gave to something that was written between two moments of this machine.
+// clock compares a time that the backend gave to something that was written between two moments of this machine.
 func clock(before, written, after time.Time) finding {
 	f := finding{part: "clock", grade: fine, text: "it agrees with that of the backend"}
 	switch {

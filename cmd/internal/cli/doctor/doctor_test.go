@@ -36,7 +36,7 @@ func TestPluginWithoutProgram(t *testing.T) {
 func TestShell(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "sh")
-	require.Equal(t, note, judgeShell(path).grade)
+	require.Equal(t, note, shellFinding(path).grade)
 	require.NoError(t, os.WriteFile(path, nil, 0o755))
-	require.Equal(t, fine, judgeShell(path).grade)
+	require.Equal(t, fine, shellFinding(path).grade)
 }

@@ -259,7 +259,7 @@ func (v *visit) lookState(part string, b *backend.Backend, ref backend.Ref, load
 			"resource"))
 	}
 	if n := len(loaded.Snapshot.Pending); n > 0 {
-		v.survey.add(part, differs, "`yamlhost up` and `yamlhost refresh` settle them; `yamlhost state verify` names them",
+		v.survey.add(part, differs, "`yamlhost up` and `yamlhost refresh` resolve them; `yamlhost state verify` names them",
 			"an earlier run was cut off: nobody knows how %s ended", diag.Count(n, "operation"))
 	}
 	locks, err := b.Locks(ref)

@@ -10,19 +10,19 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// SettleHelp is the help of --settle-pending.
-const SettleHelp = "what became of creations whose run was cut off: forget (they did not happen), retry (create " +
-	"again with the same inputs, " +
-	"whatever happened), or <urn>=<id> (it made the object with this ID); may come several times"
+// SettlePendingHelp is the help of --settle-pending.
+const SettlePendingHelp = "what became of creations whose run was cut off: forget (they did not happen), " +
+	"retry (create again with the same inputs, whatever happened), or <urn>=<id> (it made the object with this ID); may come several times"
 
-// settleWords are what --settle-pending says of pending creations: of some by URN, and of all others if others is set.
-type settleWords struct {
+// pendingAnswers are what --settle-pending says of pending creations: of some by URN, and of all others if others is
+// set.
+type pendingAnswers struct {
 	by     map[urn.URN]engine.Decision
 	others *engine.Decision
 }
 
-// CheckSettleFlags refuses values of --settle-pending that mean nothing, whatever is pending.
-func CheckSettleFlags(flags []string) error {
+// CheckSettlePending refuses values of --settle-pending that mean nothing, whatever is pending.
+func CheckSettlePending(flags []string) error {
 	general := ""
 	for _, text := range flags {
 		switch {
@@ -39,11 +39,11 @@ func CheckSettleFlags(flags []string) error {
 	return nil
 }
 
-// settleWordsOf reads --settle-pending. unfinished tells where a URN ends, for names may have equals signs in them;
+// pendingAnswersOf reads --settle-pending. unfinished tells where a URN ends, for names may have equals signs in them;
 // what names none of them is an error, for else a misspelt URN would have its object created a second time.
-func settleWordsOf(flags []string, unfinished []state.Operation) (settleWords, error) {
-	w := settleWords{by: map[urn.URN]engine.Decision{}}
-	if err := CheckSettleFlags(flags); err != nil {
+func pendingAnswersOf(flags []string, unfinished []state.Operation) (pendingAnswers, error) {
+	w := pendingAnswers{by: map[urn.URN]engine.Decision{}}
+	if err := CheckSettlePending(flags); err != nil {
 		return w, err
 	}
 	for _, text := range flags {

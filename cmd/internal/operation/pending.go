@@ -30,18 +30,18 @@ type pendingWork struct {
 	told    bool                        // what an earlier run left in flight was told
 }
 
-// settle brings a state up to date with what became of operations that an earlier run left in flight: it reads what was
-// being updated or deleted, and takes a person's word for what was being created. Without that it stops, rather than
-// create a second object beside one that nobody knows of; a destruction goes on and leaves it pending.
-func (w *pendingWork) settle(ctx context.Context, base *state.Snapshot, op Operation) (*state.Snapshot, error) {
-	words, err := settleWordsOf(w.options.SettlePending, engine.Unfinished(base))
+// resolveAll brings a state up to date with what became of operations that an earlier run left in flight: it reads what
+// was being updated or deleted, and takes a person's word for what was being created. Without that it stops, rather
+// than create a second object beside one that nobody knows of; a destruction goes on and leaves it pending.
+func (w *pendingWork) resolveAll(ctx context.Context, base *state.Snapshot, op Operation) (*state.Snapshot, error) {
+	words, err := pendingAnswersOf(w.options.SettlePending, engine.Unfinished(base))
 	switch {
 	case err != nil:
 		return nil, err
 	case len(base.Pending) == 0:
 		return base, nil
 	case op.Kind == refreshOperation.Kind: // which reads everything
-		return w.settleRefresh(ctx, base)
+		return w.resolveForRefresh(ctx, base)
 	}
 	tell := !w.told
 	if w.told = true; tell {
@@ -79,14 +79,14 @@ func (w *pendingWork) settle(ctx context.Context, base *state.Snapshot, op Opera
 			words.by[o.Resource.URN] = engine.Decision{Keep: true}
 		}
 	default:
-		return nil, w.unsettled(open)
+		return nil, w.unresolved(open)
 	}
-	next, settled, err := w.resolve(ctx, base, words.by)
+	next, resolved, err := w.resolve(ctx, base, words.by)
 	if err != nil {
 		return nil, err
 	}
 	w.retry, w.kept = nil, nil
-	for _, s := range settled {
+	for _, s := range resolved {
 		switch s.Ending {
 		case engine.EndedAgain:
 			w.retry = append(w.retry, s.Resource.URN)
@@ -95,14 +95,14 @@ func (w *pendingWork) settle(ctx context.Context, base *state.Snapshot, op Opera
 		}
 	}
 	if tell {
-		w.tellSettled(settled)
+		w.tellResolved(resolved)
 	}
 	return next, nil
 }
 
-// settleRefresh takes somebody's word for creations that an earlier run left open, before a refresh: those that
+// resolveForRefresh takes somebody's word for creations that an earlier run left open, before a refresh: those that
 // happened are read under the ID that is given and taken into the state, others are forgotten or stay open (E6.42).
-func (w *pendingWork) settleRefresh(ctx context.Context, base *state.Snapshot) (*state.Snapshot, error) {
+func (w *pendingWork) resolveForRefresh(ctx context.Context, base *state.Snapshot) (*state.Snapshot, error) {
 	s := &w.options.Scope
 	named := map[urn.URN]string{}
 	for i := 0; i+1 < len(s.importPendingCreates); i += 2 {
@@ -162,11 +162,11 @@ func (w *pendingWork) settleRefresh(ctx context.Context, base *state.Snapshot) (
 	}
 	asked := *base
 	asked.Pending = decided
-	next, settled, err := w.resolve(ctx, &asked, words)
+	next, resolved, err := w.resolve(ctx, &asked, words)
 	if err != nil {
 		return nil, err
 	}
-	w.tellSettled(settled)
+	w.tellResolved(resolved)
 	after := *next
 	after.Pending = open
 	return &after, nil

@@ -21,9 +21,9 @@ func (w *pendingWork) tellPending(ops []state.Operation) {
 	}
 }
 
-func (w *pendingWork) tellSettled(settled []engine.Resolution) {
+func (w *pendingWork) tellResolved(resolved []engine.Resolution) {
 	out := w.out
-	for _, s := range settled {
+	for _, s := range resolved {
 		text := ""
 		switch s.Ending {
 		case engine.EndedThere:
@@ -46,13 +46,13 @@ func (w *pendingWork) tellSettled(settled []engine.Resolution) {
 	}
 }
 
-// unsettled ends a command that nobody has told what became of creations.
-func (w *pendingWork) unsettled(ops []state.Operation) error {
+// unresolved ends a command that nobody has told what became of creations.
+func (w *pendingWork) unresolved(ops []state.Operation) error {
 	return console.WithCode(console.CodePending, "%s\nNothing was changed.", w.advice(ops))
 }
 
-// unsettledAfter ends a destruction that had to leave creations pending of which nobody knows whether they happened.
-func (w *pendingWork) unsettledAfter() error {
+// unresolvedAfter ends a destruction that had to leave creations pending of which nobody knows whether they happened.
+func (w *pendingWork) unresolvedAfter() error {
 	return console.WithCode(console.CodePending, "%s\nEverything else was destroyed.", w.advice(w.kept))
 }
 
