@@ -189,8 +189,8 @@ func shortestCycle(loop []*Node, cut edgeSet) ([]*Node, []Edge) {
 	return nil, nil
 }
 
-// loopsOf are the sets of nodes that need each other, themselves included, each in source order; single nodes count only
-// when they need themselves. It is Tarjan's algorithm with a stack of its own, so that long chains are no danger.
+// loopsOf are the sets of nodes that need each other, themselves included, each in source order; single nodes count
+// only when they need themselves. It is Tarjan's algorithm with a stack of its own, so that long chains are no danger.
 func loopsOf(nodes []*Node, cut edgeSet) [][]*Node {
 	position := make(map[*Node]int, len(nodes))
 	for i, n := range nodes {

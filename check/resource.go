@@ -14,8 +14,8 @@ type declChecker struct{ typer }
 
 // checkerOf makes the checker of the declaration whose expressions are those of a unit.
 func (b *body) checkerOf(unit *ast.Unit) *declChecker {
-	j := &declChecker{typer{fitter: fitter{constants{body: b, unit: unit, record: b.records.of(unit), outcome: new(outcome),
-		places:   b.spare.Get().(*places),
+	j := &declChecker{typer{fitter: fitter{constants{body: b, unit: unit, record: b.records.of(unit),
+		outcome: new(outcome), places: b.spare.Get().(*places),
 		findings: &findings{sink: new(diag.Diagnostics), asked: b.asked}}}}}
 	if unit != nil {
 		j.types, j.calls = make([]schema.Type, unit.Size), make([]*Call, len(unit.Calls))
