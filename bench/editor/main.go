@@ -1,6 +1,7 @@
 // Command editor measures the language server as an editor has it: over standard input and output, on generated
 // programs. It prints a table: for each request the highest of 95 of 100 samples, as people wait for it and as CPU time
-// of the server, in milliseconds. Where others use the machine, the CPU time is what counts.
+// of the server, in milliseconds. Where others use the machine, the CPU time is what counts. With a directory of
+// gzipped package schemas in YAMLHOST_SCHEMAS, it measures a program of the package with the largest one too.
 //
 //	go run ./bench/editor [-binary yamlhost] [-sizes 1000,10000] [-samples 40] [-edits 1000]
 package main
@@ -50,15 +51,28 @@ func run() error {
 	if err := build(filepath.Join(dir, "plugins", "pulumi-resource-noop"), "./bench/pulumi-resource-noop"); err != nil {
 		return err
 	}
-	var tables []*table
+	var jobs []job
 	for _, size := range strings.Split(*sizes, ",") {
 		n, err := strconv.Atoi(size)
 		if err != nil || n < 10 {
 			return fmt.Errorf("-sizes: %q is no number from 10 on", size)
 		}
-		t, err := measure(dir, n)
+		jobs = append(jobs, job{name: size + " resources", resources: n, text: program.YAML(n, 0), pkg: "noop",
+			plugins: filepath.Join(dir, "plugins"), number: "      size: ", key: "      size: ",
+			reference: "      upstream: ", step: ".uid"})
+	}
+	if schemas := os.Getenv("YAMLHOST_SCHEMAS"); schemas != "" {
+		large, err := largest(schemas, filepath.Join(dir, "large"))
 		if err != nil {
-			return fmt.Errorf("%d resources: %w", n, err)
+			return err
+		}
+		jobs = append(jobs, large)
+	}
+	var tables []*table
+	for _, j := range jobs {
+		t, err := measure(dir, j)
+		if err != nil {
+			return fmt.Errorf("%s: %w", j.name, err)
 		}
 		tables = append(tables, t)
 	}
@@ -77,12 +91,25 @@ func build(out, pkg string) error {
 // sample is one measurement: as people wait for it, and as CPU time.
 type sample struct{ wall, cpu time.Duration }
 
+// job is a program that is edited: the beginnings of lines say where.
+type job struct {
+	name      string
+	resources int
+	text      []byte
+	pkg       string
+	plugins   string // the folder of its provider
+	number    string // the value behind it is changed
+	key       string // the last letters of its first four are a wrong key
+	reference string // to another resource
+	step      string // behind the name in that
+}
+
 // table is what was measured with one program.
 type table struct {
-	resources int
-	names     []string // in order
-	samples   map[string][]sample
-	memory    map[string]int64 // bytes, by when
+	job
+	names   []string // in order
+	samples map[string][]sample
+	memory  map[string]int64 // bytes, by when
 }
 
 func (t *table) add(name string, s sample) {
@@ -106,7 +133,7 @@ func high(list []sample, of func(sample) time.Duration) float64 {
 func show(tables []*table) {
 	fmt.Print("| p95 in ms, wall (CPU) |")
 	for _, t := range tables {
-		fmt.Printf(" %d resources |", t.resources)
+		fmt.Printf(" %s |", t.name)
 	}
 	fmt.Print("\n|---|", strings.Repeat("---|", len(tables)), "\n")
 	for _, name := range tables[0].names {
@@ -129,38 +156,51 @@ func show(tables []*table) {
 
 const openMemory, laterMemory = "memory, a program open", "memory, after the edits"
 
-// measure opens a program with some resources, and does what people do with it.
-func measure(dir string, resources int) (*table, error) {
-	project := filepath.Join(dir, strconv.Itoa(resources))
+// measure opens a program, and does what people do with it.
+func measure(dir string, j job) (*table, error) {
+	project := filepath.Join(dir, strings.ReplaceAll(j.name, " ", "-"))
 	if err := os.MkdirAll(project, 0o755); err != nil {
 		return nil, err
 	}
-	text := program.YAML(resources, 0)
 	path := filepath.Join(project, "Pulumi.yaml")
-	if err := os.WriteFile(path, text, 0o644); err != nil {
+	if err := os.WriteFile(path, j.text, 0o644); err != nil {
 		return nil, err
 	}
-	t := &table{resources: resources, samples: map[string][]sample{}, memory: map[string]int64{}}
-	begun := time.Now()
-	s, err := start(*binary, project, filepath.Join(dir, "plugins"))
+	t := &table{job: j, samples: map[string][]sample{}, memory: map[string]int64{}}
+	opened := func(as string) (*document, error) {
+		begun := time.Now()
+		s, err := start(*binary, project, j.plugins)
+		if err != nil {
+			return nil, err
+		}
+		t.add("start", sample{time.Since(begun), s.cpu()})
+		d := &document{server: s, uri: "file://" + path, lines: strings.Split(string(j.text), "\n")}
+		t.add(as, s.timed(func() { d.open(string(j.text)) }))
+		return d, s.err
+	}
+	first, err := opened("open, with schemas that nobody has read before")
 	if err != nil {
 		return nil, err
 	}
+	first.server.kill()
+	d, err := opened("open, to the first findings")
+	if err != nil {
+		return nil, err
+	}
+	s := d.server
 	defer s.kill()
-	t.add("start", sample{time.Since(begun), s.cpu()})
-	d := &document{server: s, uri: "file://" + path, lines: strings.Split(string(text), "\n")}
-	t.add("open, to the first findings", s.timed(func() { d.open(string(text)) }))
 	time.Sleep(rest)
 	t.memory[openMemory] = s.memory()
 
-	thing := slices.Index(d.lines, fmt.Sprintf("  thing%d:", resources/2))
+	thing := slices.Index(d.lines, fmt.Sprintf("  thing%d:", j.resources/2))
 	find := func(prefix string) int {
 		return thing + slices.IndexFunc(d.lines[thing:], func(l string) bool { return strings.HasPrefix(l, prefix) })
 	}
-	kind, size, upstream, region := find("    type: "), find("      size: "), find("      upstream: "),
-		slices.IndexFunc(d.lines, func(l string) bool { return strings.HasPrefix(l, "  region:") })
+	kind, size, key, upstream := find("    type: "), find(j.number), find(j.key), find(j.reference)
+	region := slices.IndexFunc(d.lines, func(l string) bool { return strings.HasPrefix(l, "  region:") })
+	value := len(j.number)
 	reference := strings.Index(d.lines[upstream], "${") + 2
-	dot := strings.Index(d.lines[upstream], ".uid")
+	dot := strings.Index(d.lines[upstream], j.step)
 	previous := ""
 	for i := range *samples {
 		change := func(name string, line, from, to int, by string) func() {
@@ -168,10 +208,10 @@ func measure(dir string, resources int) (*table, error) {
 			t.add(name, s.timed(func() { undo = d.change(line, from, to, by) }))
 			return func() { t.add("taken back", s.timed(undo)) }
 		}
-		change("change of a digit, to the findings", size, 12, len(d.lines[size]), strconv.Itoa(100+i))
-		change("a wrong key", size, 6, 10, "sizo")()
+		change("change of a digit, to the findings", size, value, len(d.lines[size]), strconv.Itoa(100+i))
+		change("a wrong key", key, 9, 10, "x")()
 		change("a wrong reference", upstream, reference, dot, "nope")()
-		change("a wrong indentation", size, 0, 1, "")()
+		change("a wrong indentation", key, 0, 1, "")()
 		at := map[string]any{"line": kind, "character": 14}
 		t.add("hover", s.timed(func() { d.ask("hover", map[string]any{"position": at}) }))
 		half := func(name string, line, from, to int, by string) {
@@ -181,15 +221,15 @@ func measure(dir string, resources int) (*table, error) {
 			}))
 			undo()
 		}
-		half("completion of a type", kind, 10, len(d.lines[kind]), "noop:")
-		half("completion of a key", size, 6, len(d.lines[size]), "s")
+		half("completion of a type", kind, 10, len(d.lines[kind]), j.pkg+":")
+		half("completion of a key", key, 6, len(d.lines[key]), "s")
 		half("completion of a reference", upstream, reference, dot, "thing")
 		if previous == "" || i%10 == 0 {
 			t.add("semantic tokens", s.timed(func() {
 				previous = d.ask("semanticTokens/full", nil).ResultID
 			}))
 		}
-		d.change(size, 12, len(d.lines[size]), strconv.Itoa(300+i))
+		d.change(size, value, len(d.lines[size]), strconv.Itoa(300+i))
 		t.add("semantic tokens after an edit", s.timed(func() {
 			previous = d.ask("semanticTokens/full/delta", map[string]any{"previousResultId": previous}).ResultID
 		}))
@@ -200,7 +240,7 @@ func measure(dir string, resources int) (*table, error) {
 		}
 	}
 	for i := range *edits {
-		d.change(size, 12, len(d.lines[size]), strconv.Itoa(i))
+		d.change(size, value, len(d.lines[size]), strconv.Itoa(i))
 	}
 	time.Sleep(rest)
 	t.memory[laterMemory] = s.memory()

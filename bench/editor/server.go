@@ -37,7 +37,8 @@ type message struct {
 func start(binary, dir, plugins string) (*server, error) {
 	s := &server{cmd: exec.Command(binary, "lsp")}
 	s.cmd.Dir, s.cmd.Stderr = dir, os.Stderr
-	s.cmd.Env = append(os.Environ(), "PATH="+plugins+string(os.PathListSeparator)+os.Getenv("PATH"))
+	s.cmd.Env = append(os.Environ(), "PATH="+plugins+string(os.PathListSeparator)+os.Getenv("PATH"),
+		"PULUMI_HOME="+filepath.Join(filepath.Dir(plugins), "home"))
 	out, err := s.cmd.StdoutPipe()
 	if err != nil {
 		return nil, err
