@@ -77,6 +77,12 @@ func TestMigrateNotReady(t *testing.T) {
 		"a plugin that is not here": {func(t *testing.T) *terminal { return withState(t, provider+","+ape) },
 			[]string{`missing +stack dev +the plugin zoo 1.2.3 is not installed`, "yamlhost plugin install resource zoo 1.2.3"},
 			1},
+		"a plugin's version for that of a package (E3.21)": {func(t *testing.T) *terminal {
+			return withState(t, `{"urn":"urn:pulumi:dev::one::pulumi:providers:zoo::mine","custom":true,"id":"p",`+
+				`"type":"pulumi:providers:zoo","inputs":{"version":"1.2.3","__internal":{"name":"builder","version":"1.2.3",`+
+				`"parameterization":"e30="}},"outputs":{"version":"1.2.3"}},`+
+				strings.Replace(ape, "default_1_2_3", "mine", 1))
+		}, []string{`changes +stack dev +.*the version of the plugin .* at the provider mine`}, 1},
 		"secrets without a passphrase": {func(t *testing.T) *terminal {
 			x := withState(t, "")
 			require.Equal(t, 0, x.run("config", "set", "--secret", "k", "hush"), x.err.String())
