@@ -39,9 +39,11 @@ func again(r *Result, after time.Duration) outcome {
 }
 
 // failed is the outcome of an attempt that counts. The next one is made after River's time for it, which grows with the
-// number of failures.
+// number of failures. The errors of a job tell also of workers that died, which are none of its failures.
 func failed(row *rivertype.JobRow, r *Result, reason string) outcome {
-	after := time.Until((&river.DefaultClientRetryPolicy{}).NextRetry(row))
+	counted := *row
+	counted.Errors = row.Errors[:min(len(row.Errors), max(0, row.Attempt-1))]
+	after := time.Until((&river.DefaultClientRetryPolicy{}).NextRetry(&counted))
 	return outcome{state: rivertype.JobStateAvailable, result: r, reason: reason, after: after, counts: true}
 }
 

@@ -30,7 +30,7 @@ func ownFolder(in string) (dir string, release func() error, err error) {
 		lock := flock.New(filepath.Join(dir, lockName))
 		locked, fault := lock.TryLock()
 		if locked {
-			return dir, func() error { return errors.Join(lock.Close(), os.RemoveAll(dir)) }, nil
+			return dir, func() error { return removeFolder(dir, lock) }, nil
 		}
 		err = fmt.Errorf("lock %s: %w", dir, errors.Join(fault, lock.Close()))
 		_ = os.RemoveAll(dir) // perhaps another worker that begins has taken it for a dead one's, and does so as well
@@ -46,10 +46,22 @@ func removeDead(in string) {
 			continue
 		}
 		lock := flock.New(filepath.Join(dir, lockName), flock.SetFlag(os.O_RDWR)) // and does not make one
-		locked, err := lock.TryLock()
-		_ = lock.Close()
-		if err == nil && locked {
-			_ = os.RemoveAll(dir)
+		if locked, err := lock.TryLock(); err == nil && locked {
+			_ = removeFolder(dir, lock)
+		} else {
+			_ = lock.Close()
 		}
 	}
+}
+
+// removeFolder removes a folder whose lock is held. The lock's file goes last: what is left of a removal that was cut
+// off is still a dead worker's folder.
+func removeFolder(dir string, lock *flock.Flock) error {
+	entries, err := os.ReadDir(dir)
+	for _, entry := range entries {
+		if entry.Name() != lockName {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(dir, entry.Name())))
+		}
+	}
+	return errors.Join(err, lock.Close(), os.RemoveAll(dir))
 }

@@ -8,7 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/riverqueue/river/rivertype"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 )
@@ -94,6 +96,18 @@ func TestArchivesStayInside(t *testing.T) {
 		dir := t.TempDir()
 		require.ErrorContains(t, Unpack(archiveOf(t, name), dir), "no file of a folder", name)
 	}
+}
+
+// A job waits longer from one failure to the next; that its workers died before is no failure of its own.
+func TestBackoff(t *testing.T) {
+	t.Parallel()
+	row := &rivertype.JobRow{Attempt: 1, MaxAttempts: maxAttempts}
+	first := failed(row, nil, "x").after
+	require.Less(t, first, 3*time.Second)
+	row.Errors = make([]rivertype.AttemptError, 7) // six workers died
+	require.Less(t, failed(row, nil, "x").after, 3*time.Second)
+	row.Attempt = 2
+	require.Greater(t, failed(row, nil, "x").after, 3*time.Second)
 }
 
 func TestRetries(t *testing.T) {

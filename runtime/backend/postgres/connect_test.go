@@ -146,9 +146,9 @@ func TestPooler(t *testing.T) {
 			_ = pooler.Process.Kill()
 			_ = pooler.Wait()
 		})
-		require.Eventually(t, func() bool {
-			_, err := os.Stat(filepath.Join(server.Dir, ".s.PGSQL."+port))
-			return err == nil
+		require.Eventually(t, func() bool { // a socket is there before anybody listens at it
+			c, err := net.Dial("unix", filepath.Join(server.Dir, ".s.PGSQL."+port))
+			return err == nil && c.Close() == nil
 		}, time.Minute, 10*time.Millisecond)
 		s := openAt(t, server.URL("pooled")+"&port="+port)
 		_, err := s.Put(t.Context(), ".pulumi/meta.yaml", nil, backend.Condition{})
