@@ -182,7 +182,7 @@ func (x *Examination) check(anew, second bool) Request {
 // when it has nothing to say.
 func (x *Examination) Checked(inputs value.Value) {
 	if inputs.Is(value.KindMap) {
-		x.Goal.Inputs = inputs.DeepWithoutDeps()
+		x.Goal.Inputs = sharedWith(inputs.DeepWithoutDeps(), x.last.Olds, x.last.News)
 	}
 	if x.last.Anew && x.Recorded != nil {
 		x.Goal.Inputs = againWith(x.Recorded.Inputs, x.last.News, x.Goal.Inputs)
@@ -190,6 +190,16 @@ func (x *Examination) Checked(inputs value.Value) {
 	if x.stage == begun {
 		x.stage = checked
 	}
+}
+
+// sharedWith is the first of others that says the same as an answer, which then need not be kept; most do.
+func sharedWith(answer value.Value, others ...value.Value) value.Value {
+	for _, other := range others {
+		if value.Identical(answer, other) {
+			return other
+		}
+	}
+	return answer
 }
 
 // compareProviders finds out whether the resource has another provider, as far as that can be told without asking
