@@ -147,6 +147,13 @@ bridge-test:
 compare-hosts:
 	cd test/plugins && YAMLHOST_COMPARE_HOSTS=1 $(GO) test -timeout 60m ./life -run TestBothHosts -v
 
+# What `migrate --check` says of stacks that the Pulumi CLI has made, against what a preview then shows: of the programs of
+# plugin-test, those of YAMLHOST_CONFORMANCE, the examples, and the programs of all archives. It prints how many agree.
+.PHONY: migrate-test
+migrate-test:
+	cd test/plugins && YAMLHOST_LIFE_BINARIES=$(CURDIR)/bin/life YAMLHOST_COMPARE_HOSTS=1 YAMLHOST_MIGRATE=1 \
+	  $(GO) test -count 1 -timeout 120m ./life -run TestMigrateTellsTheTruth -v
+
 # What operations cost, in whole processes: docs/figures.md is written from it. PARTS names parts (go run ./bench/figures -list),
 # BEFORE a revision to measure beside, RUNS how often.
 PARTS  ?=

@@ -35,8 +35,13 @@ func main() {
 	flag.StringVar(&c.tree, "tree", ".", "the tree with examples and archives")
 	flag.StringVar(&c.only, "only", "", "programs whose name contains this")
 	flag.BoolVar(&c.verbose, "v", false, "show what differs although it is named")
+	unpack := flag.String("unpack", "", "only write the programs into this folder, each into one of its own, and name them")
 	named := flag.String("named", "bench/same/named.txt", "differences that are known, with their reasons")
 	flag.Parse()
+	if *unpack != "" {
+		exit(unpackAll(c.tree, *unpack))
+		return
+	}
 	exit(c.run(*named))
 }
 

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -99,6 +101,50 @@ func withRoot(files map[string][]byte, dir string) map[string][]byte {
 		own[name] = data
 	}
 	return own
+}
+
+// unpackAll writes all programs of a tree into a folder, with their configuration as that of the stack dev, and prints
+// the name and the project's folder of each.
+func unpackAll(tree, root string) error {
+	list, err := programs(tree)
+	if err != nil {
+		return err
+	}
+	for _, p := range list {
+		dir := filepath.Join(root, filepath.FromSlash(p.name))
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return err
+		}
+		if dir, err = p.unpack(dir); err != nil {
+			return err
+		}
+		if err := p.configure(dir); err != nil {
+			return err
+		}
+		fmt.Printf("%s\t%s\n", p.name, dir)
+	}
+	return nil
+}
+
+// projectName is the name in a project file.
+var projectName = regexp.MustCompile(`(?m)^name: *(\S+)`)
+
+// configure writes the program's configuration into the file of the stack dev.
+func (p program) configure(dir string) error {
+	name := projectName.FindSubmatch(p.files["Pulumi.yaml"])
+	if len(p.config) == 0 || name == nil {
+		return nil
+	}
+	var b strings.Builder
+	b.WriteString("config:\n")
+	for _, line := range p.config {
+		key, value, _ := strings.Cut(line, "=")
+		if !strings.Contains(key, ":") {
+			key = string(name[1]) + ":" + key
+		}
+		fmt.Fprintf(&b, "  %s: %q\n", key, value)
+	}
+	return os.WriteFile(filepath.Join(dir, "Pulumi.dev.yaml"), []byte(b.String()), 0o600)
 }
 
 // unpack lays the program into a folder, and returns the folder of its project.

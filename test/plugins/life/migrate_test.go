@@ -2,16 +2,20 @@ package life
 
 import (
 	"encoding/json"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gopkg.in/yaml.v3"
 )
 
 // TestMigrateTellsTheTruth has the Pulumi CLI, with its own language host, make a stack of each program, and compares
 // what `migrate --check` says of it with what then happens: a stack that is called ready is previewed without a change,
-// unless the Pulumi CLI would change something itself, and one that is not called ready is not. It prints how many there were of each.
+// unless the Pulumi CLI would change something itself, and one that is not called ready is not. testdata/foretold.yaml
+// names the programs of which that is not so, and why: what only a run can tell. It prints how many there were of each.
 func TestMigrateTellsTheTruth(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -19,9 +23,13 @@ func TestMigrateTellsTheTruth(t *testing.T) {
 	}
 	base := newStack(t)
 	turn := make(chan struct{}, 2)
-	made, ready := make(chan string, 1000), make(chan string, 1000)
+	made, ready, unforetold := make(chan string, 1000), make(chan string, 1000), make(chan string, 1000)
+	named := map[string]string{}
+	text, err := os.ReadFile("testdata/foretold.yaml")
+	require.NoError(t, err)
+	require.NoError(t, yaml.Unmarshal(text, &named))
 	t.Run("programs", func(t *testing.T) {
-		for _, p := range hostPrograms(t) {
+		for _, p := range append(hostPrograms(t), archived(t)...) {
 			t.Run(p.name, func(t *testing.T) {
 				t.Parallel()
 				turn <- struct{}{}
@@ -33,16 +41,20 @@ func TestMigrateTellsTheTruth(t *testing.T) {
 				if text, err := up.CombinedOutput(); err != nil {
 					t.Skipf("the Pulumi CLI makes no stack of it: %s", text)
 				}
-				made <- p.name
 				check := exec.Command(filepath.Join(s.bin, "yamlhost"), "migrate", "--check", "--format", "json", "--stack", "dev")
 				check.Dir, check.Env = s.dir, s.env
 				report, err := check.Output()
 				var told struct {
 					Ready    bool
+					Stacks   []struct{ Resources int }
 					Findings []struct{ Part, Grade, Text, Way string }
 				}
 				require.NoError(t, json.Unmarshal(report, &told), string(report))
 				require.Equal(t, told.Ready, err == nil)
+				if len(told.Stacks) == 1 && told.Stacks[0].Resources == 0 {
+					t.Skip("the Pulumi CLI runs no program of it: the project names no runtime")
+				}
+				made <- p.name
 				again := exec.Command(filepath.Join(s.bin, "pulumi"), "preview", "--expect-no-changes", "--stack", "dev",
 					"--non-interactive")
 				again.Dir, again.Env = s.dir, s.env
@@ -53,7 +65,14 @@ func TestMigrateTellsTheTruth(t *testing.T) {
 					require.Contains(t, shown, "does not exist")
 					return
 				}
-				require.Equal(t, told.Ready && fault == nil, empty, "%s\n%s\nthe Pulumi CLI: %s", report, shown, theirs)
+				agrees := (told.Ready && fault == nil) == empty
+				if why := named[p.name]; why != "" {
+					require.False(t, agrees, "it is foretold now; take it out of testdata/foretold.yaml")
+					t.Logf("not foretold: %s", why)
+					unforetold <- p.name
+					return
+				}
+				require.True(t, agrees, "%s\n%s\nthe Pulumi CLI: %s", report, shown, theirs)
 				if told.Ready {
 					ready <- p.name
 				} else {
@@ -62,6 +81,38 @@ func TestMigrateTellsTheTruth(t *testing.T) {
 			})
 		}
 	})
-	t.Logf("%d programs, %d of them ready", len(made), len(ready))
+	t.Logf("%d programs, %d of them ready, %d that change what nothing has foretold", len(made), len(ready), len(unforetold))
 	require.Greater(t, len(ready), 20)
+}
+
+// archived are the examples and the programs of all archives of the repository, where YAMLHOST_MIGRATE is set, as
+// `make migrate-test` does. Their provider zoo is put beside the other plugins.
+func archived(t *testing.T) (list []hostProgram) {
+	t.Helper()
+	if os.Getenv("YAMLHOST_MIGRATE") == "" {
+		return nil
+	}
+	bin, err := binaries()
+	require.NoError(t, err)
+	same := filepath.Join(bin, "same")
+	build := exec.Command("go", "build", "-o", same, "./bench/same")
+	build.Dir = "../../.."
+	text, err := build.CombinedOutput()
+	require.NoError(t, err, string(text))
+	schema, err := os.ReadFile("../../../eval/testdata/zoo.json")
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(bin, "zoo.json"), schema, 0o644))
+	link := filepath.Join(bin, "pulumi-resource-zoo")
+	if err := os.Remove(link); err != nil {
+		require.ErrorIs(t, err, os.ErrNotExist)
+	}
+	require.NoError(t, os.Symlink(same, link))
+	names, err := exec.Command(same, "-tree", "../../..", "-unpack", t.TempDir()).Output()
+	require.NoError(t, err)
+	for line := range strings.Lines(string(names)) {
+		name, dir, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		list = append(list, hostProgram{name, dir})
+	}
+	require.NotEmpty(t, list)
+	return list
 }
