@@ -149,7 +149,7 @@ func TestNewOverwritesNothing(t *testing.T) {
 	put("note.ts")
 	put(".gitignore")
 	require.Equal(t, 1, x.run("new", "dynamic-provider", "--yes"), x.err.String())
-	require.Contains(t, x.err.String(), "already:\n    .gitignore\n    note.ts\n")
+	require.Contains(t, x.err.String(), "already has these files:\n    .gitignore\n    note.ts\n")
 	require.NoFileExists(t, filepath.Join(x.world.Dir, "Pulumi.yaml"))
 	require.Equal(t, 0, x.run("stack", "ls", "--all"), x.err.String())
 	require.NotContains(t, x.out.String(), "dev")
@@ -260,7 +260,7 @@ func TestNewFromRepository(t *testing.T) {
 // Where there is no project, commands that need one say how to begin.
 func TestNewIsWhatToBeginWith(t *testing.T) {
 	t.Parallel()
-	for _, args := range [][]string{{"up", "--yes"}, {"up"}, {"preview"}, {"run"}} {
+	for _, args := range [][]string{{"up", "--yes"}, {"up"}, {"up", "--non-interactive"}, {"preview"}, {"run"}} {
 		x := emptyTerminal(t)
 		require.NotEqual(t, 0, x.run(args...))
 		require.Contains(t, x.err.String(), "begin with `yamlhost new`", args)

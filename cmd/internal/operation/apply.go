@@ -121,6 +121,9 @@ func PlanAndApply(ctx context.Context, a *console.Console, o *Options, op Operat
 		return console.WithCode(console.CodeBadUsage, "--strict binds to the preview: leave out --skip-preview and --plan")
 	}
 	if err := MayAsk(a, o); err != nil {
+		if _, _, missing := a.OpenProject(a.World.Dir); op.Kind != "destroy" && errors.Is(missing, project.ErrNotFound) {
+			return missing // the first thing to know about an empty folder
+		}
 		return err
 	}
 	ctx, done := a.Signals.Gentle(ctx)

@@ -12,8 +12,10 @@ func TestScripts(t *testing.T) {
 		require.Contains(t, Names(), name)
 	}
 	for _, name := range Names() {
+		require.LessOrEqual(t, len(name), 17, "the list of templates has 80 columns")
 		template, err := Embedded(name)
 		require.NoError(t, err)
+		require.LessOrEqual(t, len(template.Description), 61, "%s: the list of templates has 80 columns", name)
 		files, err := template.Fill("p", "d")
 		require.NoError(t, err)
 		found := 0

@@ -264,7 +264,7 @@ func (m *maker) free(files []templates.File, settings *project.Settings, exists 
 	}
 	var faults, ways []string
 	if len(taken) > 0 {
-		faults = append(faults, fmt.Sprintf("there are such files in %s already:\n    %s", m.place(),
+		faults = append(faults, fmt.Sprintf("%s already has these files:\n    %s", m.place(),
 			strings.Join(taken, "\n    ")))
 		ways = append(ways, "--dir")
 	}
@@ -360,11 +360,11 @@ func (m *maker) tell(files []templates.File, used bool) {
 		fmt.Fprintf(tw, "    cd %s\n", quoted(m.place()))
 	}
 	for _, v := range m.unset {
-		option := ""
-		if v.Secret {
-			option = "--secret "
+		line := v.Key + " VALUE"
+		if v.Secret { // it is asked for, so that it is not in the shell's history
+			line = "--secret " + v.Key
 		}
-		fmt.Fprintf(tw, "    yamlhost config set %s%s VALUE\t%s\n", option, v.Key, v.Description)
+		fmt.Fprintf(tw, "    yamlhost config set %s\t%s\n", line, v.Description)
 	}
 	fmt.Fprintln(tw, "    yamlhost preview\tshows what would be made")
 	fmt.Fprintln(tw, "    yamlhost up\tmakes it")
