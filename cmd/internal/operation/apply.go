@@ -86,7 +86,7 @@ func Run(ctx context.Context, a *console.Console, o *Options) error {
 			return err
 		}
 	}
-	if err := a.Realize(ctx, p.Stack, chosen); err != nil {
+	if err := realize(ctx, a, p.Stack, chosen, o.LockTimeout); err != nil {
 		return err
 	}
 	// Nobody is asked, so nobody would read a preview: each step is planned right before it is taken.

@@ -18,21 +18,30 @@ const lockInterval = 500 * time.Millisecond
 // lease runs out without a word.
 const heardInterval = 4 * lockInterval
 
-// beginSession takes the lock of a stack. It waits so long for another run that holds it, and tells that on out; an
-// interrupt ends the waiting.
+// beginSession takes the lock of a stack. It waits so long for another run that holds it.
 func beginSession(ctx context.Context, out io.Writer, s *console.Stack, wait time.Duration,
-	o backend.BeginOptions) (*backend.Session, error) {
+	o backend.BeginOptions) (session *backend.Session, err error) {
+	err = awaitLock(ctx, out, s, wait, func() error {
+		session, err = s.Backend.Begin(ctx, s.Ref, o)
+		return err
+	})
+	return session, err
+}
+
+// awaitLock tries what takes the lock of a stack, again and again for so long as another run holds it. It tells that on
+// out; an interrupt ends the waiting.
+func awaitLock(ctx context.Context, out io.Writer, s *console.Stack, wait time.Duration, try func() error) error {
 	limit, end := context.WithTimeout(ctx, wait)
 	defer end()
 	told := false
 	interval := lockInterval
 	var wakes <-chan struct{}
 	for {
-		session, err := s.Backend.Begin(ctx, s.Ref, o)
+		err := try()
 		var locked *backend.LockedError
 		var held *backend.HeldUpError
 		if err == nil || wait <= 0 || !errors.As(err, &locked) && !errors.As(err, &held) {
-			return session, err
+			return err
 		}
 		if !told {
 			told = true
@@ -55,7 +64,17 @@ func beginSession(ctx context.Context, out io.Writer, s *console.Stack, wait tim
 			timer.Stop()
 		case <-limit.Done():
 			timer.Stop()
-			return nil, err
+			return err
 		}
 	}
+}
+
+// realize creates a stack that does not exist yet. It waits so long for another run that holds the stack's lock: one
+// that was cut off when it made the stack, or that makes it now.
+func realize(ctx context.Context, a *console.Console, s *console.Stack, chosen bool, wait time.Duration) error {
+	err := awaitLock(ctx, a.Streams.Err, s, wait, func() error { return a.Realize(ctx, s, chosen) })
+	if exists := (*backend.ExistsError)(nil); wait > 0 && errors.As(err, &exists) {
+		s.Missing, err = false, nil
+	}
+	return err
 }
