@@ -161,6 +161,22 @@ func TestBlocksOfOddTexts(t *testing.T) {
 	}
 }
 
+// TestEditInsideOfAnEntryDeclaredTwice edits an entry whose name is declared twice: that it is, is still told.
+func TestEditInsideOfAnEntryDeclaredTwice(t *testing.T) {
+	t.Parallel()
+	for _, first := range []string{"", "    type: x:Y\n"} {
+		text := "resources:\n  a:\n    type: x:Y\n  b:\n" + first + "  b:\n    type: x:Z\noutputs:\n  o: 1\n"
+		at := strings.Index(text, "Z")
+		document := NewDocument(diag.NewSource("x", []byte(text)))
+		document.File(Options{})
+		document = document.Edit(Edit{Start: at, End: at, Text: "y"})
+		file, diags := document.File(Options{})
+		whole, found := Parse(diag.NewSource("x", document.Source().Text()), Options{})
+		require.Len(t, found, 1)
+		require.Equal(t, told(t, whole, found), told(t, file, diags))
+	}
+}
+
 // TestEditEqualsFresh makes random edits: what is read afterwards is what a fresh reading of the same text gives.
 func TestEditEqualsFresh(t *testing.T) {
 	t.Parallel()

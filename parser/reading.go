@@ -54,9 +54,11 @@ func (d *Document) patched(options Options) (file *ast.File, diags diag.Diagnost
 		return nil, nil, false
 	}
 	lines := d.set.places[len(d.set.places)-1].lines != last.set.places[len(last.set.places)-1].lines
+	own := 0
 	for _, found := range last.diags {
 		switch {
 		case found.Subject.Source == before.yaml.src:
+			own++
 		case len(found.Related) > 0 && (lines || slices.ContainsFunc(found.Related, func(r diag.Related) bool {
 			return r.Range.Source == before.yaml.src
 		})), slices.ContainsFunc(found.Fixes, func(f diag.Fix) bool {
@@ -68,8 +70,8 @@ func (d *Document) patched(options Options) (file *ast.File, diags diag.Diagnost
 		}
 	}
 	read, known := before.read.only()
-	if !known || len(before.read.diags) > 0 {
-		return nil, nil, false
+	if !known || len(before.read.diags) > 0 || own != len(read.diags) {
+		return nil, nil, false // others have found something in it, such as that its name is taken
 	}
 	part := part{entry: now.top[0], block: now, lines: d.set.places[i].lines}
 	fresh, known := now.items(part, last.scope, read.reader()).only()
