@@ -12,7 +12,7 @@ import (
 var assetFuncs = []*Func{
 	{
 		Name:    "stringAsset",
-		Summary: "An asset with a text as its content.",
+		Summary: "An asset with a string as its content.",
 		Params:  []Param{{Name: "text", Type: schema.String, Doc: "the content"}},
 		Result:  always(schema.Asset),
 		Example: `fn::stringAsset: hello`,
@@ -34,9 +34,9 @@ var assetFuncs = []*Func{
 	},
 	{
 		Name:    "remoteAsset",
-		Summary: "An asset with the content behind an address.",
+		Summary: "An asset with the content that a URL serves.",
 		Params: []Param{{Name: "uri", Type: schema.String, Path: true,
-			Doc: "an address that starts with http://, https:// or file://"}},
+			Doc: "a URL that starts with http://, https:// or file://"}},
 		Result:  always(schema.Asset),
 		Example: `fn::remoteAsset: https://example.com/index.html`,
 		Call:    `remoteAsset("https://example.com/index.html")`,
@@ -58,9 +58,9 @@ var assetFuncs = []*Func{
 	},
 	{
 		Name:    "remoteArchive",
-		Summary: "An archive from the file behind an address.",
+		Summary: "An archive of the file that a URL serves.",
 		Params: []Param{{Name: "uri", Type: schema.String, Path: true,
-			Doc: "an address that starts with http://, https:// or file://"}},
+			Doc: "a URL that starts with http://, https:// or file://"}},
 		Result:  always(schema.Archive),
 		Example: `fn::remoteArchive: https://example.com/site.zip`,
 		Call:    `remoteArchive("https://example.com/site.zip")`,
@@ -70,9 +70,9 @@ var assetFuncs = []*Func{
 	},
 	{
 		Name:    "assetArchive",
-		Summary: "An archive put together from assets and archives by their names in it.",
+		Summary: "An archive made of assets and archives, each under its name.",
 		Params: []Param{{Name: "assets", Type: &schema.Map{Item: schema.Asset},
-			Doc: "assets and archives; a key may hold slashes"}},
+			Doc: "the assets and archives by their names in the archive; a name may contain slashes"}},
 		Result:  always(schema.Archive),
 		Example: `fn::assetArchive: {readme.txt: {fn::stringAsset: hello}}`,
 		Call:    `assetArchive({"readme.txt" = stringAsset("hello")})`,

@@ -40,7 +40,7 @@ func (e *BudgetError) Error() string {
 		return fmt.Sprintf("evaluating the program takes more than %d steps", e.Limit)
 	}
 	if e.Outputs {
-		return fmt.Sprintf("the outputs would together be larger than %s", bytesText(e.Limit))
+		return fmt.Sprintf("the outputs together would be larger than %s", bytesText(e.Limit))
 	}
 	return fmt.Sprintf("the value would be larger than %s", bytesText(e.Limit))
 }
@@ -51,7 +51,7 @@ func (e *BudgetError) Detail() string {
 		return "make the program do less, or raise the limit with --max-steps"
 	}
 	if e.Outputs {
-		return "make them smaller, or raise the limit, which is a half of --max-value"
+		return "make them smaller, or raise the limit, which is half of --max-value"
 	}
 	return "make the value smaller, or raise the limit with --max-value"
 }

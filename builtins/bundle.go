@@ -37,10 +37,10 @@ var bundleFuncs = []*Func{{
 		{Name: "capture", Type: &schema.Map{Item: schema.Any}, Optional: true, Marked: true,
 			Doc: "values that the sources import: from yamlhost:captured, in Python from yamlhost_captured"},
 		{Name: "external", Type: &schema.Array{Item: schema.String}, Optional: true,
-			Doc: "packages that are not put in, such as @aws-sdk/*"},
-		{Name: "minify", Type: schema.Bool, Optional: true, Doc: "short names, and no white space"},
+			Doc: "packages to leave out, such as @aws-sdk/*"},
+		{Name: "minify", Type: schema.Bool, Optional: true, Doc: "shorten names and remove white space"},
 		{Name: "secret", Type: schema.String, Optional: true,
-			Doc: "allow: captured values may be secret, and the archive is secret then"},
+			Doc: "allow: captured values may be secret, which makes the archive secret"},
 	},
 	Shape:   Fields,
 	Result:  always(schema.Archive),
@@ -51,7 +51,7 @@ var bundleFuncs = []*Func{{
 		capture := args[2]
 		allowed := str(args[5])
 		if !args[5].IsNull() && allowed != "allow" {
-			return value.Null, blameText(5, allowed, "secret: there is nothing but allow")
+			return value.Null, blameText(5, allowed, "secret: the only value is allow")
 		}
 		if secret := secretAt("capture", capture); secret != "" && allowed == "" {
 			return value.Null, blame(2,
@@ -79,7 +79,7 @@ var bundleFuncs = []*Func{{
 				return value.Null, blame(2, "capture: %s", err)
 			}
 			if _, taken := texts[capturedName]; taken {
-				return value.Null, blame(2, "the sources have a file %s of their own", capturedName)
+				return value.Null, blame(2, "the sources already have a file %s", capturedName)
 			}
 			texts = maps.Clone(texts)
 			texts[capturedName] = string(text)

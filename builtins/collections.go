@@ -18,7 +18,7 @@ var collectionFuncs = []*Func{
 		Name:    "select",
 		Summary: "The item of a list at an index.",
 		Params: []Param{
-			{Name: "index", Type: schema.Integer, Doc: "0-based place of the item", Marked: true},
+			{Name: "index", Type: schema.Integer, Doc: "0-based index of the item", Marked: true},
 			{Name: "items", Type: anyList, Doc: "the list", Marked: true},
 		},
 		Shape:   Positional,
@@ -33,16 +33,16 @@ var collectionFuncs = []*Func{
 				return value.Null, blame(0, "index: must not be negative")
 			}
 			if n := args[1].Len(); index >= float64(n) {
-				return value.Null, blame(0, "index: there is no such item, the list is shorter")
+				return value.Null, blame(0, "index: is past the end of the list")
 			}
 			return args[1].At(int(index)), nil
 		}),
 	},
 	{
 		Name:    "length",
-		Summary: "The number of items of a list, of entries of a map or of characters of a text.",
+		Summary: "The number of items in a list, of entries in a map or of characters in a string.",
 		Params: []Param{{Name: "value", Type: &schema.Union{Members: []schema.Type{anyList, anyMap, schema.String}},
-			Doc: "a list, a map, or a text, whose characters are counted as readers see them", Marked: true}},
+			Doc: "a list, a map, or a string, whose characters are counted as readers see them", Marked: true}},
 		Result:  always(schema.Integer),
 		Example: `fn::length: [a, b, c]`,
 		Call:    `length(["a", "b", "c"])`,
@@ -126,7 +126,7 @@ var collectionFuncs = []*Func{
 		Params: []Param{
 			{Name: "map", Type: anyMap, Doc: "the map", Marked: true},
 			{Name: "key", Type: schema.String, Doc: "the key", Marked: true},
-			{Name: "default", Type: schema.Any, Doc: "the result when there is no such key; without it that is an error",
+			{Name: "default", Type: schema.Any, Doc: "the result when the map lacks the key; without a default that is an error",
 				Optional: true, Marked: true},
 		},
 		Shape: Positional,
@@ -157,7 +157,7 @@ var collectionFuncs = []*Func{
 	},
 	{
 		Name:     "merge",
-		Summary:  "One map with the entries of several; of equal keys the last one counts.",
+		Summary:  "One map with the entries of several; for a key in more than one of them, the last value is used.",
 		Params:   []Param{{Name: "maps", Type: listOrMap, Doc: "the maps, or one list of them", Marked: true}},
 		Variadic: true,
 		Result: func(args []schema.Type) schema.Type {
@@ -232,7 +232,7 @@ var collectionFuncs = []*Func{
 	},
 	{
 		Name:    "flatten",
-		Summary: "A list with the items of the lists in it, at any depth, in their place.",
+		Summary: "A list with every list in it replaced by its items, at any depth.",
 		Params:  []Param{{Name: "items", Type: anyList, Doc: "the list", Marked: true}},
 		Result:  always(anyList),
 		Example: `fn::flatten: [[a, [b]], c]`,
@@ -262,9 +262,9 @@ var collectionFuncs = []*Func{
 	},
 	{
 		Name:    "sort",
-		Summary: "A list of texts or of numbers in ascending order.",
+		Summary: "A list of strings or of numbers in ascending order.",
 		Params: []Param{{Name: "items", Type: &schema.Array{Item: &schema.Union{Members: []schema.Type{schema.String,
-			schema.Number}}}, Doc: "only texts, which are compared byte by byte, or only numbers"}},
+			schema.Number}}}, Doc: "only strings, which are compared byte by byte, or only numbers"}},
 		Result:  argument(0),
 		Example: `fn::sort: [b, c, a]`,
 		Call:    `sort(["b", "c", "a"])`,
@@ -274,7 +274,7 @@ var collectionFuncs = []*Func{
 			items, _ := args[0].AsList()
 			for i, item := range items {
 				if item.Kind() != items[0].Kind() {
-					return value.Null, blame(0, "items: item %d is %s among others that are not", i, kindPhrase(item.Kind()))
+					return value.Null, blame(0, "items: item %d is %s, unlike the items before it", i, kindPhrase(item.Kind()))
 				}
 			}
 			sorted := slices.Clone(items)
@@ -299,10 +299,10 @@ var collectionFuncs = []*Func{
 		Summary: "The numbers from 0, or from a start, up to but not including a limit.",
 		Params: []Param{
 			{Name: "start", Type: schema.Number,
-				Doc: "the first number; where it is the only argument, it is the limit, and the first number is 0"},
+				Doc: "the first number; if it is the only argument, it is the limit, and the first number is 0"},
 			{Name: "limit", Type: schema.Number, Doc: "where to stop", Optional: true},
 			{Name: "step", Type: schema.Number,
-				Doc: "the distance between two numbers; 1, or -1 where the limit is less than the start", Optional: true},
+				Doc: "the distance between two numbers; 1 by default, or -1 if the limit is less than the start", Optional: true},
 		},
 		Shape:   Positional,
 		Result:  always(&schema.Array{Item: schema.Number}),
@@ -317,7 +317,7 @@ var collectionFuncs = []*Func{
 			if !hasLimit {
 				start, limit = 0, start
 				if limit < 0 {
-					return value.Null, blame(0, "start: must not be negative where it is the only argument")
+					return value.Null, blame(0, "start: must not be negative if it is the only argument")
 				}
 			}
 			var by *float64
@@ -331,18 +331,18 @@ var collectionFuncs = []*Func{
 			case errors.Is(err, functions.ErrLong):
 				return value.Null, blame(0, "the result would have more than %d items", functions.MostItems)
 			case err != nil:
-				return value.Null, blame(2, "step: leads away from the limit")
+				return value.Null, blame(2, "step: never reaches the limit")
 			}
 			return numbers, nil
 		},
 	},
 	{
 		Name:    "contains",
-		Summary: "Whether a list has an item, a map has a key or a text has a part.",
+		Summary: "Whether a list contains an item, a map a key, or a string a substring.",
 		Params: []Param{
 			{Name: "collection", Type: &schema.Union{Members: []schema.Type{anyList, anyMap, schema.String}},
-				Doc: "a list, a map or a text"},
-			{Name: "wanted", Type: schema.Any, Doc: "the item, the key or the part"},
+				Doc: "a list, a map or a string"},
+			{Name: "wanted", Type: schema.Any, Doc: "the item, the key or the substring"},
 		},
 		Shape:   Positional,
 		Result:  always(schema.Bool),

@@ -68,7 +68,7 @@ func toCty(v value.Value) (cty.Value, error) {
 	case value.KindString:
 		text := cty.StringVal(str(v))
 		if text.AsString() != str(v) {
-			return cty.NilVal, fmt.Errorf("must be a text of valid UTF-8 in Unicode's composed form")
+			return cty.NilVal, fmt.Errorf("must be valid UTF-8 in Unicode's composed form (NFC)")
 		}
 		return text, nil
 	}
@@ -91,5 +91,5 @@ func fromCty(v cty.Value) (value.Value, error) {
 		}
 		return value.Number(n), nil
 	}
-	return value.Null, fmt.Errorf("the library gave something that is no value here")
+	return value.Null, fmt.Errorf("the library returned a value of an unknown kind")
 }

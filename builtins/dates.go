@@ -15,12 +15,12 @@ import (
 var dateFuncs = []*Func{
 	{
 		Name:    "formatDate",
-		Summary: "A moment written in another way.",
+		Summary: "A timestamp in another format.",
 		Params: []Param{
 			{Name: "layout", Type: schema.String,
-				Doc: "how to write it: YYYY year, MM month, MMM its name, DD day, EEE weekday, hh hour, HH hour of twelve, " +
+				Doc: "the format: YYYY year, MM month, MMM its name, DD day, EEE weekday, hh hour, HH hour of twelve, " +
 					"mm minute, ss second, AA AM or PM, ZZZZ offset; other letters between single quotes"},
-			{Name: "moment", Type: schema.String, Doc: "the moment, such as 2026-08-03T10:30:00Z"},
+			{Name: "moment", Type: schema.String, Doc: "the timestamp, such as 2026-08-03T10:30:00Z"},
 		},
 		Shape:   Positional,
 		Result:  always(schema.String),
@@ -37,9 +37,9 @@ var dateFuncs = []*Func{
 	},
 	{
 		Name:    "timeAdd",
-		Summary: "The moment that is a duration after another.",
+		Summary: "The timestamp that is a duration after another one.",
 		Params: []Param{
-			{Name: "moment", Type: schema.String, Doc: "the moment to count from, such as 2026-08-03T10:30:00Z"},
+			{Name: "moment", Type: schema.String, Doc: "the timestamp to count from, such as 2026-08-03T10:30:00Z"},
 			{Name: "duration", Type: schema.String, Doc: "how much later, such as 90m or 1h30m; -24h is a day earlier"},
 		},
 		Shape:   Positional,
@@ -62,10 +62,10 @@ var dateFuncs = []*Func{
 	},
 	{
 		Name:    "timeCompare",
-		Summary: "Which of two moments is earlier: -1 for the first, 1 for the second, 0 when both are the same.",
+		Summary: "Which of two timestamps is earlier: -1 for the first, 1 for the second, 0 when both are equal.",
 		Params: []Param{
-			{Name: "first", Type: schema.String, Doc: "a moment, such as 2026-08-03T10:30:00Z"},
-			{Name: "second", Type: schema.String, Doc: "another moment; offsets are taken into account"},
+			{Name: "first", Type: schema.String, Doc: "a timestamp, such as 2026-08-03T10:30:00Z"},
+			{Name: "second", Type: schema.String, Doc: "another timestamp; offsets are taken into account"},
 		},
 		Shape:   Positional,
 		Result:  always(schema.Integer),
@@ -90,7 +90,7 @@ var dateFuncs = []*Func{
 func moment(args []value.Value, i int, name string) (time.Time, error) {
 	at, err := time.Parse(time.RFC3339, str(args[i]))
 	if err != nil {
-		return at, blameText(i, str(args[i]), "%s: must be a moment such as 2026-08-03T10:30:00Z", name)
+		return at, blameText(i, str(args[i]), "%s: must be a timestamp such as 2026-08-03T10:30:00Z", name)
 	}
 	return at, nil
 }

@@ -71,7 +71,7 @@ var encodingFuncs = []*Func{
 		Name:    "fromYAML",
 		Summary: "The value that a YAML text describes.",
 		Params: []Param{{Name: "text", Type: schema.String,
-			Doc: "the YAML, one document; nothing in it is interpolated or called"}},
+			Doc: "one YAML document; nothing in it is interpolated or called"}},
 		Result:  always(schema.Any),
 		Example: `fn::fromYAML: "ports: [80, 443]\ntls: true\n"`,
 		Call:    `fromYAML("ports: [80, 443]\ntls: true\n")`,
@@ -99,7 +99,7 @@ var encodingFuncs = []*Func{
 			rows, repeated, err := functions.CSV(str(args[0]))
 			switch {
 			case errors.Is(err, functions.ErrHeader):
-				return value.Null, blame(0, "text: lacks the line with the names of the columns")
+				return value.Null, blame(0, "text: has no header line")
 			case err != nil:
 				return value.Null, &Error{Arg: 0, Reason: "text: is not CSV", Detail: err.Error()}
 			case repeated:
@@ -110,8 +110,8 @@ var encodingFuncs = []*Func{
 	},
 	{
 		Name:    "urlEncode",
-		Summary: "A text with the characters replaced that have a meaning in the query of an address.",
-		Params:  []Param{{Name: "text", Type: schema.String, Doc: "the text to encode"}},
+		Summary: "A string encoded for the query of a URL.",
+		Params:  []Param{{Name: "text", Type: schema.String, Doc: "the string to encode"}},
 		Result:  always(schema.String),
 		Example: `fn::urlEncode: a b&c`,
 		Call:    `urlEncode("a b&c")`,
@@ -121,8 +121,8 @@ var encodingFuncs = []*Func{
 	},
 	{
 		Name:    "urlDecode",
-		Summary: "The text behind one that urlEncode made.",
-		Params:  []Param{{Name: "text", Type: schema.String, Doc: "the text to decode"}},
+		Summary: "The string that urlEncode encoded.",
+		Params:  []Param{{Name: "text", Type: schema.String, Doc: "the string to decode"}},
 		Result:  always(schema.String),
 		Example: `fn::urlDecode: a+b%26c`,
 		Call:    `urlDecode("a+b%26c")`,
@@ -131,15 +131,15 @@ var encodingFuncs = []*Func{
 		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
 			text, err := url.QueryUnescape(str(args[0]))
 			if err != nil || !utf8.ValidString(text) {
-				return value.Null, blameText(0, str(args[0]), "text: is not encoded for an address")
+				return value.Null, blameText(0, str(args[0]), "text: is not URL-encoded")
 			}
 			return value.String(text), nil
 		},
 	},
 	{
 		Name:    "toBase64",
-		Summary: "The bytes of a text in Base64, standard alphabet with padding.",
-		Params:  []Param{{Name: "text", Type: schema.String, Doc: "the text to encode"}},
+		Summary: "The bytes of a string in Base64, standard alphabet with padding.",
+		Params:  []Param{{Name: "text", Type: schema.String, Doc: "the string to encode"}},
 		Result:  always(schema.String),
 		Example: `fn::toBase64: hello`,
 		Call:    `toBase64("hello")`,
@@ -149,7 +149,7 @@ var encodingFuncs = []*Func{
 	},
 	{
 		Name:    "fromBase64",
-		Summary: "The text whose bytes a Base64 text describes.",
+		Summary: "The string whose bytes a Base64 text describes.",
 		Params: []Param{{Name: "text", Type: schema.String,
 			Doc: "standard alphabet with padding; the decoded bytes must be UTF-8"}},
 		Result:  always(schema.String),
@@ -173,7 +173,7 @@ var encodingFuncs = []*Func{
 	},
 	{
 		Name:    "toString",
-		Summary: "A string, number or boolean as text, as it would appear inside a longer text.",
+		Summary: "A string, number or boolean as a string, in the form that it has inside of a longer string.",
 		Params:  []Param{{Name: "value", Type: schema.Any, Doc: "a string, number, boolean or null"}},
 		Result:  always(schema.String),
 		Example: `fn::toString: 8080`,
@@ -190,8 +190,8 @@ var encodingFuncs = []*Func{
 	},
 	{
 		Name:    "toNumber",
-		Summary: "The number that a text holds.",
-		Params:  []Param{{Name: "value", Type: scalar, Doc: "a text such as 8080, -1.5 or 1e6, or a number"}},
+		Summary: "The number written in a string.",
+		Params:  []Param{{Name: "value", Type: scalar, Doc: "a string such as 8080, -1.5 or 1e6, or a number"}},
 		Result:  always(schema.Number),
 		Example: `fn::toNumber: "8080"`,
 		Call:    `toNumber("8080")`,
@@ -212,7 +212,7 @@ var encodingFuncs = []*Func{
 	},
 	{
 		Name:    "toBool",
-		Summary: "The boolean that a text holds.",
+		Summary: "The boolean written in a string.",
 		Params:  []Param{{Name: "value", Type: scalar, Doc: "the text true or false, in any case, or a boolean"}},
 		Result:  always(schema.Bool),
 		Example: `fn::toBool: "true"`,

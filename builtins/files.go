@@ -71,11 +71,11 @@ var fileFuncs = []*Func{
 	},
 	{
 		Name:    "env",
-		Summary: "The text of an environment variable, which the program must be allowed to read.",
+		Summary: "The value of an environment variable, which the program must be allowed to read.",
 		Params: []Param{
 			{Name: "name", Type: schema.String,
-				Doc: "the variable; listed under pulumi.allowEnv, or under pulumi.publicEnv where it is no secret"},
-			{Name: "default", Type: schema.Any, Doc: "the result where there is no such variable", Optional: true},
+				Doc: "the variable, which the program lists under pulumi.allowEnv, or under pulumi.publicEnv if it is not secret"},
+			{Name: "default", Type: schema.Any, Doc: "the result if the variable is not set", Optional: true},
 		},
 		Shape: Positional,
 		Result: func(args []schema.Type) schema.Type {
@@ -96,7 +96,7 @@ var fileFuncs = []*Func{
 			case found:
 				return v, nil
 			case args[1].IsNull():
-				return value.Null, blame(0, "there is no environment variable %s, and no default", str(args[0]))
+				return value.Null, blame(0, "the environment variable %s is not set, and there is no default", str(args[0]))
 			}
 			return args[1], nil
 		},

@@ -16,8 +16,8 @@ import (
 var hashFuncs = []*Func{
 	{
 		Name:    "sha1",
-		Summary: "The SHA-1 digest of a text in lower-case hexadecimal.",
-		Params:  []Param{{Name: "text", Type: schema.String, Doc: "the text to digest"}},
+		Summary: "The SHA-1 digest of a string in lower-case hexadecimal.",
+		Params:  []Param{{Name: "text", Type: schema.String, Doc: "the string to digest"}},
 		Result:  always(schema.String),
 		Example: `fn::sha1: hello`,
 		Call:    `sha1("hello")`,
@@ -27,8 +27,8 @@ var hashFuncs = []*Func{
 	},
 	{
 		Name:    "md5",
-		Summary: "The MD5 digest of a text in lower-case hexadecimal.",
-		Params:  []Param{{Name: "text", Type: schema.String, Doc: "the text to digest"}},
+		Summary: "The MD5 digest of a string in lower-case hexadecimal.",
+		Params:  []Param{{Name: "text", Type: schema.String, Doc: "the string to digest"}},
 		Result:  always(schema.String),
 		Example: `fn::md5: hello`,
 		Call:    `md5("hello")`,
@@ -38,8 +38,8 @@ var hashFuncs = []*Func{
 	},
 	{
 		Name:    "sha256",
-		Summary: "The SHA-256 digest of a text in lower-case hexadecimal.",
-		Params:  []Param{{Name: "text", Type: schema.String, Doc: "the text to digest"}},
+		Summary: "The SHA-256 digest of a string in lower-case hexadecimal.",
+		Params:  []Param{{Name: "text", Type: schema.String, Doc: "the string to digest"}},
 		Result:  always(schema.String),
 		Example: `fn::sha256: hello`,
 		Call:    `sha256("hello")`,
@@ -49,8 +49,8 @@ var hashFuncs = []*Func{
 	},
 	{
 		Name:    "sha512",
-		Summary: "The SHA-512 digest of a text in lower-case hexadecimal.",
-		Params:  []Param{{Name: "text", Type: schema.String, Doc: "the text to digest"}},
+		Summary: "The SHA-512 digest of a string in lower-case hexadecimal.",
+		Params:  []Param{{Name: "text", Type: schema.String, Doc: "the string to digest"}},
 		Result:  always(schema.String),
 		Example: `fn::sha512: hello`,
 		Call:    `sha512("hello")`,
@@ -60,8 +60,8 @@ var hashFuncs = []*Func{
 	},
 	{
 		Name:    "base64sha256",
-		Summary: "The SHA-256 digest of a text in Base64.",
-		Params:  []Param{{Name: "text", Type: schema.String, Doc: "the text to digest"}},
+		Summary: "The SHA-256 digest of a string in Base64.",
+		Params:  []Param{{Name: "text", Type: schema.String, Doc: "the string to digest"}},
 		Result:  always(schema.String),
 		Example: `fn::base64sha256: hello`,
 		Call:    `base64sha256("hello")`,
@@ -71,8 +71,8 @@ var hashFuncs = []*Func{
 	},
 	{
 		Name:    "base64sha512",
-		Summary: "The SHA-512 digest of a text in Base64.",
-		Params:  []Param{{Name: "text", Type: schema.String, Doc: "the text to digest"}},
+		Summary: "The SHA-512 digest of a string in Base64.",
+		Params:  []Param{{Name: "text", Type: schema.String, Doc: "the string to digest"}},
 		Result:  always(schema.String),
 		Example: `fn::base64sha512: hello`,
 		Call:    `base64sha512("hello")`,
@@ -82,10 +82,10 @@ var hashFuncs = []*Func{
 	},
 	{
 		Name:    "hmacSHA256",
-		Summary: "The HMAC of a text with a key and SHA-256, in lower-case hexadecimal.",
+		Summary: "The HMAC of a string with a key and SHA-256, in lower-case hexadecimal.",
 		Params: []Param{
 			{Name: "key", Type: schema.String, Doc: "the key"},
-			{Name: "text", Type: schema.String, Doc: "the text to authenticate"},
+			{Name: "text", Type: schema.String, Doc: "the string to authenticate"},
 		},
 		Shape:   Positional,
 		Result:  always(schema.String),
@@ -101,7 +101,7 @@ var hashFuncs = []*Func{
 	},
 	{
 		Name:    "uuidv5",
-		Summary: "The UUID that belongs to a name in a namespace: equal names have equal ones.",
+		Summary: "The UUID of a name in a namespace: equal names have equal UUIDs.",
 		Params: []Param{
 			{Name: "namespace", Type: schema.String, Doc: "dns, url, oid, x500 or a UUID"},
 			{Name: "name", Type: schema.String, Doc: "the name"},

@@ -14,7 +14,7 @@ var logicFuncs = []*Func{
 		Summary: "The second argument when the first is true, else the third.",
 		Params: []Param{
 			{Name: "condition", Type: schema.Bool,
-				Doc: "what decides; while it is unknown, so is the result, and neither branch is evaluated"},
+				Doc: "the condition; while it is unknown, the result is unknown and neither branch is evaluated"},
 			{Name: "then", Type: schema.Any, Doc: "the result when the condition is true"},
 			{Name: "else", Type: schema.Any, Doc: "the result when the condition is false"},
 		},
@@ -50,7 +50,7 @@ var logicFuncs = []*Func{
 		Name:    "try",
 		Summary: "The first argument that can be evaluated without an error.",
 		Params: []Param{{Name: "candidates", Type: schema.Any,
-			Doc: "what to try, in order; one that is unknown ends the search, and a null is a success"}},
+			Doc: "the arguments to try in order; an unknown one ends the search, and null counts as a success"}},
 		Variadic: true,
 		Shape:    Positional,
 		Result:   func(args []schema.Type) schema.Type { return union(args...) },
@@ -101,7 +101,7 @@ var logicFuncs = []*Func{
 		Summary: "The first argument, or the second when evaluating the first fails or a resource that it needs failed.",
 		Params: []Param{
 			{Name: "value", Type: schema.Any, Doc: "what to evaluate"},
-			{Name: "fallback", Type: schema.Any, Doc: "what to answer instead"},
+			{Name: "fallback", Type: schema.Any, Doc: "the result if the first argument fails"},
 		},
 		Shape: Positional,
 		Result: func(args []schema.Type) schema.Type {
@@ -124,7 +124,7 @@ var logicFuncs = []*Func{
 	},
 	{
 		Name:    "notImplemented",
-		Summary: "An error that says what is still to be written.",
+		Summary: "Fails with a message about what is still to be written.",
 		Params:  []Param{{Name: "message", Type: schema.String, Doc: "what to say"}},
 		Result:  always(schema.Any),
 		Example: `fn::try: [{fn::notImplemented: the price}, later]`,
@@ -140,7 +140,7 @@ var logicFuncs = []*Func{
 		Name:    "coalesce",
 		Summary: "The first argument that is not null; null when all are.",
 		Params: []Param{{Name: "values", Type: schema.Any,
-			Doc: "the values, or one list of them; one that is unknown ends the search", Marked: true}},
+			Doc: "the values, or one list of them; an unknown one ends the search", Marked: true}},
 		Variadic: true,
 		Result: func(args []schema.Type) schema.Type {
 			if len(args) == 1 {

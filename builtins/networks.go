@@ -35,7 +35,7 @@ var networkFuncs = []*Func{
 			whole, _ := big.NewFloat(number).Int(nil)
 			host, err := cidr.Host(network, whole)
 			if err != nil {
-				return value.Null, blame(1, "number: the network has no such address, its prefix is %d bits", network.Bits())
+				return value.Null, blame(1, "number: the network has no such address: its prefix has %d bits", network.Bits())
 			}
 			return value.String(host.String()), nil
 		},
@@ -56,18 +56,18 @@ var networkFuncs = []*Func{
 			}
 			mask, ok := cidr.Mask(network)
 			if !ok {
-				return value.Null, blameText(0, str(args[0]), "network: must be of IPv4; IPv6 has no masks")
+				return value.Null, blameText(0, str(args[0]), "network: must be an IPv4 network; IPv6 has no masks")
 			}
 			return value.String(mask.String()), nil
 		},
 	},
 	{
 		Name:    "cidrSubnet",
-		Summary: "One of the equal networks that a network can be divided into.",
+		Summary: "One of the subnets of equal size that a network divides into.",
 		Params: []Param{
 			{Name: "network", Type: schema.String, Doc: "the network to divide, such as 10.0.0.0/16"},
 			{Name: "bits", Type: schema.Integer, Doc: "how many bits longer the new prefix is; 8 makes 256 networks"},
-			{Name: "number", Type: schema.Integer, Doc: "0-based number of the network that is wanted"},
+			{Name: "number", Type: schema.Integer, Doc: "0-based number of the subnet"},
 		},
 		Shape:   Positional,
 		Result:  always(schema.String),
@@ -86,14 +86,14 @@ var networkFuncs = []*Func{
 			case errors.Is(err, cidr.ErrPrefix):
 				return value.Null, wrongLength(1, network, bits)
 			case err != nil:
-				return value.Null, blame(2, "number: %d bits number fewer networks", bits)
+				return value.Null, blame(2, "number: %d bits make fewer networks", bits)
 			}
 			return value.String(part.String()), nil
 		},
 	},
 	{
 		Name:    "cidrSubnets",
-		Summary: "Networks of several sizes, one behind the other from the start of a network.",
+		Summary: "Subnets of several sizes, one after another from the start of a network.",
 		Params: []Param{
 			{Name: "network", Type: schema.String, Doc: "the network to divide, such as 10.0.0.0/16"},
 			{Name: "bits", Type: schema.Integer, Doc: "for each network, how many bits longer its prefix is"},
@@ -119,7 +119,7 @@ var networkFuncs = []*Func{
 			case errors.Is(err, cidr.ErrPrefix):
 				return value.Null, wrongLength(i, network, bits[i-1])
 			case err != nil:
-				return value.Null, blame(i, "bits: there is no room for network %d behind the others", i)
+				return value.Null, blame(i, "bits: there is no room for network %d after the others", i)
 			}
 			networks := make([]string, 0, len(parts))
 			for _, part := range parts {
@@ -130,7 +130,7 @@ var networkFuncs = []*Func{
 	},
 	{
 		Name:    "cidrContains",
-		Summary: "Whether an address or a network lies wholly inside a network.",
+		Summary: "Whether an address or a network is completely inside a network.",
 		Params: []Param{
 			{Name: "network", Type: schema.String, Doc: "the network, such as 10.0.0.0/16"},
 			{Name: "part", Type: schema.String, Doc: "an address or another network"},

@@ -160,7 +160,7 @@ var numberFuncs = []*Func{
 	},
 	{
 		Name:    "parseInt",
-		Summary: "The whole number that a text holds in some base.",
+		Summary: "The whole number written in a string in some base.",
 		Params: []Param{
 			{Name: "text", Type: schema.String, Doc: "the digits, with a sign or without"},
 			{Name: "base", Type: schema.Integer, Doc: "the base, from 2 to 62"},
@@ -177,7 +177,7 @@ var numberFuncs = []*Func{
 			case errors.Is(err, functions.ErrBase):
 				return value.Null, blame(1, "base: must be from 2 to 62")
 			case errors.Is(err, functions.ErrDigits):
-				return value.Null, blameText(0, str(args[0]), "text: is no whole number in that base")
+				return value.Null, blameText(0, str(args[0]), "text: is not a whole number in that base")
 			case err != nil:
 				return value.Null, blame(-1, "the result has more digits than a number can hold")
 			}

@@ -18,10 +18,10 @@ import (
 var patternFuncs = []*Func{
 	{
 		Name:    "regex",
-		Summary: "What the first match of a regular expression gives; an error when there is no match.",
+		Summary: "The first match of a regular expression; an error when nothing matches.",
 		Params: []Param{
 			{Name: "pattern", Type: schema.String, Doc: "the regular expression, in the syntax of RE2"},
-			{Name: "text", Type: schema.String, Doc: "the text to search"},
+			{Name: "text", Type: schema.String, Doc: "the string to search"},
 		},
 		Shape:   Positional,
 		Result:  always(schema.Any),
@@ -37,17 +37,17 @@ var patternFuncs = []*Func{
 			found := p.FindStringSubmatchIndex(str(args[1]))
 			if found == nil {
 				return value.Null, blameText(1, str(args[1]),
-					"text: nothing in it matches the pattern; use fn::regexAll where that may be")
+					"text: nothing in it matches the pattern; use fn::regexAll if that may happen")
 			}
 			return p.Match(str(args[1]), found, value.Null), nil
 		},
 	},
 	{
 		Name:    "regexAll",
-		Summary: "What every match of a regular expression gives, in order; an empty list when there is none.",
+		Summary: "Every match of a regular expression, in order; an empty list when nothing matches.",
 		Params: []Param{
 			{Name: "pattern", Type: schema.String, Doc: "the regular expression, in the syntax of RE2"},
-			{Name: "text", Type: schema.String, Doc: "the text to search"},
+			{Name: "text", Type: schema.String, Doc: "the string to search"},
 		},
 		Shape:   Positional,
 		Result:  always(anyList),
@@ -73,12 +73,12 @@ var patternFuncs = []*Func{
 	},
 	{
 		Name:    "regexReplace",
-		Summary: "A text with every match of a regular expression replaced.",
+		Summary: "A string with every match of a regular expression replaced.",
 		Params: []Param{
-			{Name: "text", Type: schema.String, Doc: "the text to change"},
+			{Name: "text", Type: schema.String, Doc: "the string to change"},
 			{Name: "pattern", Type: schema.String, Doc: "the regular expression, in the syntax of RE2"},
 			{Name: "replacement", Type: schema.String,
-				Doc: "what to put in its place; $1 is what the first group matched, $name what a named one did, $$$$ a dollar"},
+				Doc: "the replacement; $1 stands for the first group, $name for a named one, $$$$ for a dollar sign"},
 		},
 		Shape:   Positional,
 		Result:  always(schema.String),
@@ -131,7 +131,7 @@ func replaced(ctx context.Context, re *regexp.Regexp, text, template string) (st
 func compile(text value.Value) (*functions.Pattern, error) {
 	p, err := functions.CompilePattern(str(text))
 	if errors.Is(err, functions.ErrGroups) {
-		return nil, blame(0, "pattern: give all of its groups names, or none; a group that only groups is written (?:…)")
+		return nil, blame(0, "pattern: name all of its groups, or none; write a group that captures nothing as (?:…)")
 	}
 	if err != nil {
 		return nil, badPattern(0, err)

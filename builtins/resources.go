@@ -56,7 +56,7 @@ var resourceFuncs = []*Func{
 		Params: []Param{
 			{Name: "function", Type: schema.String, Doc: "the function's token, such as aws:index:getRegion", Literal: true},
 			{Name: "arguments", Type: anyMap, Doc: "the function's arguments by name", Optional: true},
-			{Name: "return", Type: schema.String, Doc: "the name of the one output that is wanted", Optional: true,
+			{Name: "return", Type: schema.String, Doc: "the name of the output to return", Optional: true,
 				Literal: true},
 			{Name: "options", Type: anyMap, Doc: "parent, provider, version, pluginDownloadURL and dependsOn", Optional: true},
 		},
@@ -73,7 +73,7 @@ var resourceFuncs = []*Func{
 			{Name: "resource", Type: schema.AnyResource, Doc: "the resource, as in ${server}"},
 			{Name: "method", Type: schema.String, Doc: "the method's name", Literal: true},
 			{Name: "arguments", Type: anyMap, Doc: "the method's arguments by name", Optional: true},
-			{Name: "return", Type: schema.String, Doc: "the name of the one output that is wanted", Optional: true,
+			{Name: "return", Type: schema.String, Doc: "the name of the output to return", Optional: true,
 				Literal: true},
 		},
 		Shape:   Fields,

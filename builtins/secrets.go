@@ -12,7 +12,7 @@ var secretFuncs = []*Func{
 	{
 		Name:    "secret",
 		Summary: "The argument, marked secret: it is encrypted in state and never shown.",
-		Params: []Param{{Name: "value", Type: schema.Any, Doc: "anything, a resource too, whose members are secret then",
+		Params: []Param{{Name: "value", Type: schema.Any, Doc: "any value; all members of a resource become secret",
 			Marked: true}},
 		Result:  argument(0),
 		Example: `fn::secret: hush`,
@@ -25,7 +25,7 @@ var secretFuncs = []*Func{
 	},
 	{
 		Name:    "unsecret",
-		Summary: "The argument without the mark of a secret, also inside of lists and maps.",
+		Summary: "The argument, no longer marked secret, at any depth of lists and maps.",
 		Params:  []Param{{Name: "value", Type: schema.Any, Doc: "anything", Marked: true}},
 		Result:  argument(0),
 		Example: `fn::unsecret: {fn::secret: hush}`,

@@ -14,11 +14,11 @@ import (
 var sequenceFuncs = []*Func{
 	{
 		Name:    "element",
-		Summary: "The item of a list at an index that starts over at the end of the list.",
+		Summary: "The item of a list at an index that wraps around at the end of the list.",
 		Params: []Param{
 			{Name: "items", Type: anyList, Doc: "the list, not empty", Marked: true},
 			{Name: "index", Type: schema.Integer,
-				Doc: "0-based place; behind the last item comes the first, and -1 is the last one", Marked: true},
+				Doc: "0-based index; after the last item comes the first again, and -1 is the last one", Marked: true},
 		},
 		Shape:   Positional,
 		Result:  itemOfArgument(0, same),
@@ -29,7 +29,7 @@ var sequenceFuncs = []*Func{
 		Eval: parts(func(args []value.Value) (value.Value, error) {
 			n := args[0].Len()
 			if n == 0 {
-				return value.Null, blame(0, "items: must have an item")
+				return value.Null, blame(0, "items: must not be empty")
 			}
 			return args[0].At(((clampInt(args[1]) % n) + n) % n), nil
 		}),
@@ -39,8 +39,8 @@ var sequenceFuncs = []*Func{
 		Summary: "The items of a list from one index up to but not including another.",
 		Params: []Param{
 			{Name: "items", Type: anyList, Doc: "the list", Marked: true},
-			{Name: "start", Type: schema.Integer, Doc: "0-based place of the first item", Marked: true},
-			{Name: "end", Type: schema.Integer, Doc: "0-based place behind the last item; the end of the list when left out",
+			{Name: "start", Type: schema.Integer, Doc: "0-based index of the first item", Marked: true},
+			{Name: "end", Type: schema.Integer, Doc: "0-based index after the last item; the end of the list when left out",
 				Optional: true, Marked: true},
 		},
 		Shape:   Positional,
@@ -66,7 +66,7 @@ var sequenceFuncs = []*Func{
 	},
 	{
 		Name:    "chunkList",
-		Summary: "A list cut into lists of some length; the last one may be shorter.",
+		Summary: "A list split into lists of a given length; the last one may be shorter.",
 		Params: []Param{
 			{Name: "items", Type: anyList, Doc: "the list", Marked: true},
 			{Name: "size", Type: schema.Integer, Doc: "how many items each list has, at least 1", Marked: true},
@@ -89,9 +89,9 @@ var sequenceFuncs = []*Func{
 	{
 		Name:    "reverse",
 		Aliases: []string{"reverseList", "strrev"},
-		Summary: "A list, or the characters of a text, in the opposite order.",
+		Summary: "A list, or the characters of a string, in the opposite order.",
 		Params: []Param{{Name: "value", Type: &schema.Union{Members: []schema.Type{anyList, schema.String}},
-			Doc: "a list, or a text, whose characters are those that readers see", Marked: true}},
+			Doc: "a list, or a string, whose characters are those that readers see", Marked: true}},
 		Result:  argument(0),
 		Example: `fn::reverse: [1, 2, 3]`,
 		Call:    `reverse([1, 2, 3])`,
@@ -109,7 +109,7 @@ var sequenceFuncs = []*Func{
 	},
 	{
 		Name:    "setProduct",
-		Summary: "Every way to choose one item from each of some lists.",
+		Summary: "Every combination of one item from each of several lists.",
 		Params: []Param{{Name: "lists", Type: anyList, Doc: "the lists; the result has at most 1000000 items",
 			Marked: true}},
 		Variadic: true,
@@ -148,7 +148,7 @@ var sequenceFuncs = []*Func{
 		Name:    "zipmap",
 		Summary: "A map made from a list of keys and a list of their values.",
 		Params: []Param{
-			{Name: "keys", Type: textList, Doc: "the keys; of equal ones the last counts"},
+			{Name: "keys", Type: textList, Doc: "the keys; if a key occurs twice, its last value is used"},
 			{Name: "values", Type: anyList, Doc: "as many values", Marked: true},
 		},
 		Shape:   Positional,
@@ -174,7 +174,7 @@ var sequenceFuncs = []*Func{
 		Name:    "coalesceList",
 		Summary: "The first list that has items; an empty one when none has.",
 		Params: []Param{{Name: "lists", Type: &schema.Optional{Elem: anyList},
-			Doc: "the lists; null counts as empty, and one that is unknown ends the search", Marked: true}},
+			Doc: "the lists; null counts as empty, and an unknown one ends the search", Marked: true}},
 		Variadic: true,
 		Shape:    Positional,
 		Result: func(args []schema.Type) schema.Type {
@@ -201,7 +201,7 @@ var sequenceFuncs = []*Func{
 	},
 	{
 		Name:    "compact",
-		Summary: "A list without the items that are null or empty texts.",
+		Summary: "A list without the items that are null or empty strings.",
 		Params:  []Param{{Name: "items", Type: anyList, Doc: "the list"}},
 		Result:  argument(0),
 		Example: `fn::compact: [a, "", null, b]`,
@@ -233,7 +233,7 @@ var sequenceFuncs = []*Func{
 	},
 	{
 		Name:     "setUnion",
-		Summary:  "The items of some lists, each once, in the order in which they come up.",
+		Summary:  "The items of several lists, each once, in the order in which they first occur.",
 		Params:   []Param{{Name: "lists", Type: anyList, Doc: "the lists"}},
 		Variadic: true,
 		Shape:    Positional,
@@ -248,7 +248,7 @@ var sequenceFuncs = []*Func{
 	},
 	{
 		Name:     "setIntersection",
-		Summary:  "The items that all of some lists have, each once, in the order of the first list.",
+		Summary:  "The items that are in all of several lists, each once, in the order of the first list.",
 		Params:   []Param{{Name: "lists", Type: anyList, Doc: "the lists"}},
 		Variadic: true,
 		Shape:    Positional,
@@ -263,7 +263,7 @@ var sequenceFuncs = []*Func{
 	},
 	{
 		Name:    "setSubtract",
-		Summary: "The items of a list that another lacks, each once.",
+		Summary: "The items of a list that are not in another, each once.",
 		Params: []Param{
 			{Name: "items", Type: anyList, Doc: "the list"},
 			{Name: "without", Type: anyList, Doc: "what to leave out"},
@@ -280,7 +280,7 @@ var sequenceFuncs = []*Func{
 	},
 	{
 		Name:    "setSymmetricDifference",
-		Summary: "The items that only one of two lists has, each once.",
+		Summary: "The items that are in only one of two lists, each once.",
 		Params: []Param{
 			{Name: "first", Type: anyList, Doc: "a list"},
 			{Name: "second", Type: anyList, Doc: "another list"},

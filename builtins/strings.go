@@ -19,10 +19,10 @@ import (
 var stringFuncs = []*Func{
 	{
 		Name:    "join",
-		Summary: "The items of a list as one text, with a delimiter between them.",
+		Summary: "The items of a list as one string, with a delimiter between them.",
 		Params: []Param{
 			{Name: "delimiter", Type: &schema.Optional{Elem: schema.String},
-				Doc: "what stands between two items; null for nothing"},
+				Doc: "the string between two items; null for none"},
 			{Name: "items", Type: &schema.Array{Item: scalar}, Doc: "strings, numbers or booleans"},
 		},
 		Shape:   Positional,
@@ -47,10 +47,10 @@ var stringFuncs = []*Func{
 	},
 	{
 		Name:    "split",
-		Summary: "The parts of a text between occurrences of a delimiter.",
+		Summary: "The parts of a string between occurrences of a delimiter.",
 		Params: []Param{
-			{Name: "delimiter", Type: schema.String, Doc: "what separates the parts; an empty one separates every character"},
-			{Name: "text", Type: schema.String, Doc: "the text to take apart"},
+			{Name: "delimiter", Type: schema.String, Doc: "the delimiter; an empty one separates every character"},
+			{Name: "text", Type: schema.String, Doc: "the string to split"},
 		},
 		Shape:   Positional,
 		Result:  always(textList),
@@ -68,11 +68,11 @@ var stringFuncs = []*Func{
 	},
 	{
 		Name:    "replace",
-		Summary: "A text with every occurrence of one text replaced by another.",
+		Summary: "A string with every occurrence of one string replaced by another.",
 		Params: []Param{
-			{Name: "text", Type: schema.String, Doc: "the text to change"},
+			{Name: "text", Type: schema.String, Doc: "the string to change"},
 			{Name: "old", Type: schema.String, Doc: "what to look for; not a pattern, not empty"},
-			{Name: "new", Type: schema.String, Doc: "what to put in its place"},
+			{Name: "new", Type: schema.String, Doc: "the replacement"},
 		},
 		Shape:   Positional,
 		Result:  always(schema.String),
@@ -90,9 +90,9 @@ var stringFuncs = []*Func{
 	{
 		Name:    "trim",
 		Aliases: []string{"trimSpace"},
-		Summary: "A text without white space at its ends, or without the characters given.",
+		Summary: "A string without white space at its ends, or without the characters given.",
 		Params: []Param{
-			{Name: "text", Type: schema.String, Doc: "the text to trim"},
+			{Name: "text", Type: schema.String, Doc: "the string to trim"},
 			{Name: "characters", Type: schema.String, Doc: "the characters to remove; white space when left out",
 				Optional: true},
 		},
@@ -111,8 +111,8 @@ var stringFuncs = []*Func{
 	},
 	{
 		Name:    "lower",
-		Summary: "A text in lower case.",
-		Params:  []Param{{Name: "text", Type: schema.String, Doc: "the text to change"}},
+		Summary: "A string in lower case.",
+		Params:  []Param{{Name: "text", Type: schema.String, Doc: "the string to change"}},
 		Result:  always(schema.String),
 		Example: `fn::lower: Web-1`,
 		Call:    `lower("Web-1")`,
@@ -122,8 +122,8 @@ var stringFuncs = []*Func{
 	},
 	{
 		Name:    "upper",
-		Summary: "A text in upper case.",
-		Params:  []Param{{Name: "text", Type: schema.String, Doc: "the text to change"}},
+		Summary: "A string in upper case.",
+		Params:  []Param{{Name: "text", Type: schema.String, Doc: "the string to change"}},
 		Result:  always(schema.String),
 		Example: `fn::upper: Web-1`,
 		Call:    `upper("Web-1")`,
@@ -133,10 +133,10 @@ var stringFuncs = []*Func{
 	},
 	{
 		Name:    "substr",
-		Summary: "A part of a text, counted in characters as readers see them.",
+		Summary: "A part of a string, counted in characters as readers see them.",
 		Params: []Param{
-			{Name: "text", Type: schema.String, Doc: "the text to cut from"},
-			{Name: "offset", Type: schema.Integer, Doc: "0-based place of the first character; negative counts from the end"},
+			{Name: "text", Type: schema.String, Doc: "the string to cut from"},
+			{Name: "offset", Type: schema.Integer, Doc: "0-based index of the first character; a negative one counts from the end"},
 			{Name: "length", Type: schema.Integer, Doc: "how many characters; to the end when left out or -1", Optional: true},
 		},
 		Shape:   Positional,
@@ -166,11 +166,11 @@ var stringFuncs = []*Func{
 	},
 	{
 		Name:    "format",
-		Summary: "A text with arguments put in the places that verbs mark.",
+		Summary: "A string with each verb replaced by an argument.",
 		Params: []Param{
 			{Name: "format", Type: schema.String,
-				Doc: "the text; %s is a text, %d a whole number, %05d one padded with zeros, %f a number with six decimals " +
-					"(%.2f: two), %x a whole number or text in hexadecimal, %% a percent sign"},
+				Doc: "the string; %s is a string, %d a whole number, %05d one padded with zeros, %f a number with six decimals " +
+					"(%.2f: two), %x a whole number or string in hexadecimal, %% a percent sign"},
 			{Name: "arguments", Type: scalar, Doc: "one for each verb"},
 		},
 		Variadic: true,
@@ -186,9 +186,9 @@ var stringFuncs = []*Func{
 	},
 	{
 		Name:    "chomp",
-		Summary: "A text without the line ends at its end.",
+		Summary: "A string without the line breaks at its end.",
 		Params: []Param{
-			{Name: "text", Type: schema.String, Doc: "the text to change"},
+			{Name: "text", Type: schema.String, Doc: "the string to change"},
 		},
 		Result:  always(schema.String),
 		Example: `fn::chomp: "hello\n\n"`,
@@ -199,10 +199,10 @@ var stringFuncs = []*Func{
 	},
 	{
 		Name:    "trimPrefix",
-		Summary: "A text without another at its start.",
+		Summary: "A string without a given prefix.",
 		Params: []Param{
-			{Name: "text", Type: schema.String, Doc: "the text to change"},
-			{Name: "prefix", Type: schema.String, Doc: "what to remove where the text starts with it"},
+			{Name: "text", Type: schema.String, Doc: "the string to change"},
+			{Name: "prefix", Type: schema.String, Doc: "the prefix to remove, if the string has it"},
 		},
 		Shape:   Positional,
 		Result:  always(schema.String),
@@ -214,10 +214,10 @@ var stringFuncs = []*Func{
 	},
 	{
 		Name:    "trimSuffix",
-		Summary: "A text without another at its end.",
+		Summary: "A string without a given suffix.",
 		Params: []Param{
-			{Name: "text", Type: schema.String, Doc: "the text to change"},
-			{Name: "suffix", Type: schema.String, Doc: "what to remove where the text ends with it"},
+			{Name: "text", Type: schema.String, Doc: "the string to change"},
+			{Name: "suffix", Type: schema.String, Doc: "the suffix to remove, if the string has it"},
 		},
 		Shape:   Positional,
 		Result:  always(schema.String),
@@ -229,10 +229,10 @@ var stringFuncs = []*Func{
 	},
 	{
 		Name:    "startsWith",
-		Summary: "Whether a text starts with another.",
+		Summary: "Whether a string starts with another.",
 		Params: []Param{
-			{Name: "text", Type: schema.String, Doc: "the text to look at"},
-			{Name: "prefix", Type: schema.String, Doc: "what it may start with"},
+			{Name: "text", Type: schema.String, Doc: "the string to test"},
+			{Name: "prefix", Type: schema.String, Doc: "the prefix"},
 		},
 		Shape:   Positional,
 		Result:  always(schema.Bool),
@@ -244,10 +244,10 @@ var stringFuncs = []*Func{
 	},
 	{
 		Name:    "endsWith",
-		Summary: "Whether a text ends with another.",
+		Summary: "Whether a string ends with another.",
 		Params: []Param{
-			{Name: "text", Type: schema.String, Doc: "the text to look at"},
-			{Name: "suffix", Type: schema.String, Doc: "what it may end with"},
+			{Name: "text", Type: schema.String, Doc: "the string to test"},
+			{Name: "suffix", Type: schema.String, Doc: "the suffix"},
 		},
 		Shape:   Positional,
 		Result:  always(schema.Bool),
@@ -259,10 +259,10 @@ var stringFuncs = []*Func{
 	},
 	{
 		Name:    "indent",
-		Summary: "A text with spaces before every line but the first.",
+		Summary: "A string with spaces before every line but the first.",
 		Params: []Param{
 			{Name: "spaces", Type: schema.Integer, Doc: "how many spaces, from 0 to 1000"},
-			{Name: "text", Type: schema.String, Doc: "the text to change"},
+			{Name: "text", Type: schema.String, Doc: "the string to change"},
 		},
 		Shape:   Positional,
 		Result:  always(schema.String),
@@ -280,9 +280,9 @@ var stringFuncs = []*Func{
 	},
 	{
 		Name:    "title",
-		Summary: "A text with a capital at the start of every word.",
+		Summary: "A string with a capital letter at the start of every word.",
 		Params: []Param{
-			{Name: "text", Type: schema.String, Doc: "the text to change"},
+			{Name: "text", Type: schema.String, Doc: "the string to change"},
 		},
 		Result:  always(schema.String),
 		Example: `fn::title: hello world`,
@@ -297,9 +297,9 @@ var stringFuncs = []*Func{
 	},
 	{
 		Name:    "repeat",
-		Summary: "A text several times in a row.",
+		Summary: "A string repeated several times.",
 		Params: []Param{
-			{Name: "text", Type: schema.String, Doc: "the text"},
+			{Name: "text", Type: schema.String, Doc: "the string"},
 			{Name: "times", Type: schema.Integer, Doc: "how often"},
 		},
 		Shape:   Positional,
@@ -318,9 +318,9 @@ var stringFuncs = []*Func{
 	},
 	{
 		Name:    "formatList",
-		Summary: "A list of texts, each made like fn::format makes one, from the items of lists.",
+		Summary: "A list of strings that fn::format makes from the items of lists.",
 		Params: []Param{
-			{Name: "format", Type: schema.String, Doc: "the text with verbs, see fn::format"},
+			{Name: "format", Type: schema.String, Doc: "the string with verbs, see fn::format"},
 			{Name: "arguments", Type: &schema.Union{Members: []schema.Type{schema.String, schema.Number, schema.Bool,
 				&schema.Array{Item: scalar}}},
 				Doc: "one for each verb: a list gives every text its own item, anything else is the same for all; the lists have " +

@@ -46,7 +46,7 @@ func TestRecords(t *testing.T) {
 			for i, p := range f.Params {
 				require.NotEmpty(t, p.Name)
 				require.NotEmpty(t, p.Doc, p.Name)
-				require.NotRegexp(t, `\.$`, p.Doc, "a parameter's text is no sentence")
+				require.NotRegexp(t, `\.$`, p.Doc, "a parameter's text is not a sentence")
 				require.NotNil(t, p.Type, p.Name)
 				require.False(t, names[p.Name], p.Name)
 				names[p.Name] = true

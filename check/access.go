@@ -207,7 +207,7 @@ func (c *fitter) member(t schema.Type, s step) schema.Type {
 		if !s.isIndex {
 			return t.Item
 		}
-		c.errorf(diag.NotIndexable, s.at, fmt.Sprintf("a key is written as a text: `[%q]`", fmt.Sprint(s.index)),
+		c.errorf(diag.NotIndexable, s.at, fmt.Sprintf("write a key as a string: `[%q]`", fmt.Sprint(s.index)),
 			"%s is a map, which has no elements", s.owner)
 		return schema.Invalid
 	case *schema.Object:

@@ -123,7 +123,7 @@ func (c *fitter) warnOldSpelling(at diag.Range, written, name string) {
 
 // foreignFunctions are functions of CloudFormation that people look for, in lower case, and what does the same here.
 var foreignFunctions = map[string]string{
-	"sub":         "a text needs no function: write `${name}` in it for a value",
+	"sub":         "a string needs no function: write `${name}` in it to insert a value",
 	"ref":         "write `${name}` for a value, or `${name.id}` for the ID of a resource",
 	"getatt":      "write `${resource.property}`",
 	"findinmap":   "write `${map.key}` for a constant key, or `${map[key]}` for a computed one",
@@ -242,7 +242,7 @@ func (c *fitter) bindFields(e *ast.Call, f *builtins.Func, m *ast.Map) ([]ast.Ex
 			if field(m, sure) == nil {
 				d.Fixes = writing(key.Range(), key.Value, sure)
 			} else {
-				d.Detail = quote(sure) + " is there already: remove one of the two"
+				d.Detail = quote(sure) + " is already given: remove one of the two"
 			}
 			c.report(d)
 		}
@@ -349,7 +349,7 @@ func (c *fitter) fitArgument(f *builtins.Func, arg ast.Expr, i int, e *ast.Call)
 	}
 	if p.Literal {
 		if _, ok := arg.(*ast.String); !ok {
-			c.errorf(diag.NotLiteral, arg.Range(), "", "%s of fn::%s must be a literal text", p.Name, f.Name)
+			c.errorf(diag.NotLiteral, arg.Range(), "", "%s of fn::%s must be a literal string", p.Name, f.Name)
 			return false
 		}
 	}

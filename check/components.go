@@ -237,7 +237,7 @@ func (c *resolver) resolveComponent(n *Node) {
 	r.Component, r.Schema, r.Token = component, component.Schema, component.Token
 	n.Type = component.seen.typ
 	if r.Decl.Get != nil {
-		c.errorf(diag.WrongKind, r.Decl.Name.Range, "declare what the component is made of instead",
+		c.errorf(diag.WrongKind, r.Decl.Name.Range, "declare the resources of the component instead",
 			"a component cannot be read with `get`")
 	}
 }
@@ -336,5 +336,5 @@ func (c *findings) reportEndless(bodies []*body, via []*Node) {
 	}
 	c.report(diag.Diagnostic{Code: diag.Cycle, Subject: via[len(via)-1].Resource.Decl.Type.Range,
 		Summary: "cycle of components: " + strings.Join(append(names, names[0]), " → "),
-		Detail:  "a component that contains itself would never end; take out one of the resources", Related: related})
+		Detail:  "a component cannot contain itself: remove one of these resources", Related: related})
 }

@@ -239,7 +239,7 @@ var (
 	booleanTexts = map[string]bool{"true": true, "1": true, "false": false, "0": false}
 )
 
-var errConversion = errors.New("the text does not fit")
+var errConversion = errors.New("the text does not have the form of its type")
 
 // textTo converts a configuration text to a type (L2.34).
 func textTo(t schema.Type, text string) (value.Value, error) {

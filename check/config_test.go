@@ -130,7 +130,7 @@ variables: {l: [1]}`,
 variables:
   hidden: 1                                #! Y123 p:hidden is hidden by the variable hidden
   seen: ${p:hidden} ${aws:region}
-  gone: ${aws:zone}                        #! Y200 nothing is called "aws:zone"`,
+  gone: ${aws:zone}                        #! Y200 "aws:zone" is not declared`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, diags := checkText(t, "Main.yaml", text, stack("p:hidden", "x", "aws:region", "eu"))

@@ -169,7 +169,7 @@ func (c *typer) checkConfined(arg ast.Expr, path string) bool {
 	if err == nil && filepath.IsLocal(relative) {
 		return true
 	}
-	hint := "the run restricts paths; copy the file into the project, or write an absolute path out"
+	hint := "the run restricts paths; copy the file into the project, or write an absolute path"
 	if c.opts.Untrusted {
 		hint = "the run is --untrusted; copy the file into the project"
 	}

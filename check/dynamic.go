@@ -191,7 +191,7 @@ func (c *dynamicTypes) properties(from *ast.DynamicProperties, input bool) []*sc
 		case *ast.Bool:
 			p.Default = literal.Value
 		default:
-			c.errorf(diag.ConfigDefault, literal.Range(), "let the code fill in others in its method check",
+			c.errorf(diag.ConfigDefault, literal.Range(), "for other defaults, let the code fill them in in its method check",
 				"the default of %s must be a text, a number or a boolean", shown(decl.Name.Value))
 		}
 		if !p.Required {

@@ -301,7 +301,7 @@ func (c *fitter) fitList(e *ast.List, to schema.Type, at *place) bool {
 	case schema.Primitive:
 		hint = "write one value, without the list"
 		if to == schema.String && len(e.Items) != 1 {
-			hint += "; fn::join makes one text of a list"
+			hint += "; fn::join makes one string of a list"
 		}
 	}
 	if to == schema.AnyResource || isResource(to) {

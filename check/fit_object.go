@@ -26,7 +26,7 @@ func mapHint(to schema.Type) string {
 		names = propertyNames(o)
 	}
 	if len(names) == 0 {
-		return "write `{}`: there is nothing to say in it"
+		return "write `{}`: it has no members"
 	}
 	return "write a map with " + listed(names)
 }
@@ -57,7 +57,7 @@ func (c *fitter) fitMap(e *ast.Map, to schema.Type, at *place) bool {
 		}
 		hint := ""
 		if to == schema.String {
-			hint = "use fn::toJSON to make a text of it"
+			hint = "use fn::toJSON to make a string of it"
 		}
 		if key := c.callWithoutPrefix(e); key != nil {
 			d := diag.Diagnostic{Code: diag.NotAssignable, Subject: at.at(e),
@@ -102,7 +102,7 @@ func (c *fitter) callWithoutPrefix(e *ast.Map) *ast.String {
 
 // pairsHint says how to write a map where a list is wanted: one of pairs, as tags often are, is written anew.
 func (c *fitter) pairsHint(e *ast.Map, list *schema.Array, at *place) (hint string, fixes []diag.Fix) {
-	hint = "write a list, each item behind a dash"
+	hint = "write a list, each item after a dash"
 	item, ok := c.known(schema.Required(list.Item)).(*schema.Object)
 	if !ok {
 		return hint, nil
@@ -248,7 +248,7 @@ func (c *fitter) fitConst(v ast.Expr, p *schema.Property, at *place) bool {
 		return true
 	}
 	if want := scalarText(p.Const); text != want {
-		c.errorf(diag.NotInEnum, at.at(v), "leave it out: it is filled in", "%s must be %s", at, shown(want))
+		c.errorf(diag.NotInEnum, at.at(v), "leave it out: its value is fixed", "%s must be %s", at, shown(want))
 		return false
 	}
 	return true

@@ -18,7 +18,7 @@ func TestMapHint(t *testing.T) {
 		"write a map, each entry on a line `name: value`": &schema.Map{Item: schema.String},
 		"write a map with must":                           object(optional, required),
 		"write a map with may":                            object(optional),
-		"write `{}`: there is nothing to say in it":       object(),
+		"write `{}`: it has no members":                   object(),
 	} {
 		require.Equal(t, want, mapHint(to))
 	}

@@ -125,7 +125,7 @@ func (c *fitter) warnNearMiss(e ast.Expr, u *schema.Union, at *place) {
 		return
 	}
 	if near := diag.Suggest(text.Value, values); len(near) > 0 {
-		c.warnf(diag.NotInEnum, at.at(e), didYouMean(near), "%s: %s is none of the known values", at, shown(text.Value))
+		c.warnf(diag.NotInEnum, at.at(e), didYouMean(near), "%s: %s is not one of the known values", at, shown(text.Value))
 	}
 }
 

@@ -109,18 +109,18 @@ func (c *declChecker) checkHookOption(o *ast.Options) {
 	const shape = `hooks is a map from kinds of hooks to names, such as {beforeCreate: [check]}`
 	m, ok := o.Hooks.Value.(*ast.Map)
 	if !ok {
-		c.errorf(diag.WrongKind, o.Hooks.Value.Range(), shape, "the option hooks must be a map that is written out")
+		c.errorf(diag.WrongKind, o.Hooks.Value.Range(), shape, "the option hooks must be a literal map")
 		return
 	}
 	for _, entry := range m.Entries {
 		if list, isList := entry.Value.(*ast.List); isList {
 			for _, item := range list.Items {
 				if _, isText := item.(*ast.String); !isText {
-					c.errorf(diag.NotLiteral, item.Range(), shape, "a hook is named by a literal text")
+					c.errorf(diag.NotLiteral, item.Range(), shape, "the name of a hook must be a literal string")
 				}
 			}
 		} else if _, isText := entry.Value.(*ast.String); !isText {
-			c.errorf(diag.NotLiteral, entry.Value.Range(), shape, "a hook is named by a literal text")
+			c.errorf(diag.NotLiteral, entry.Value.Range(), shape, "the name of a hook must be a literal string")
 		}
 		if kind, isText := entry.Key.(*ast.String); !isText || !isHookKind(kind.Value) {
 			c.errorf(diag.UnknownKey, entry.Key.Range(), "the kinds of hooks are "+listed(hookKinds),
@@ -148,7 +148,7 @@ func (c *declChecker) checkHookOption(o *ast.Options) {
 		}
 		if h.OnError && !h.other.IsZero() {
 			c.errorf(diag.WrongKind, name.Range(), "declare two hooks with the same command",
-				"the hook `%s` cannot be for errors and of other kinds too", name.Value)
+				"the hook `%s` cannot be an error hook and a hook of another kind", name.Value)
 		}
 	})
 }

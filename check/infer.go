@@ -127,7 +127,7 @@ func (c *typer) printable(e ast.Expr, t schema.Type) {
 	case schema.Primitive:
 		switch t {
 		case schema.Null:
-			c.warnf(diag.NotPrintable, e.Range(), "it becomes an empty text", "this is null")
+			c.warnf(diag.NotPrintable, e.Range(), "it becomes an empty string", "this is null")
 			return
 		case schema.Asset, schema.Archive:
 			hint = "use its content or its path instead"
@@ -135,7 +135,7 @@ func (c *typer) printable(e ast.Expr, t schema.Type) {
 			hint = resourceHint(e)
 		}
 	case *schema.Array:
-		hint = "use fn::join to put its items into one text, or fn::toJSON"
+		hint = "use fn::join to join its items into one string, or fn::toJSON"
 	case *schema.Map, *schema.Object:
 		hint = "use fn::toJSON, or name one of its members"
 	case *schema.ResourceType:

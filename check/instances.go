@@ -74,7 +74,7 @@ func (c *declChecker) checkInstances(n *Node) {
 	if decl.DefaultProvider != nil && decl.DefaultProvider.Value && decl.ForEach != nil {
 		c.errorf(diag.WrongProvider, decl.DefaultProvider.Range,
 			"remove `forEach`, or name the instances in the option `provider`",
-			"many providers cannot be the default one")
+			"a provider with several instances cannot be the default provider")
 	}
 }
 

@@ -140,7 +140,7 @@ func (c *typer) inferInvoke(e *ast.Call) schema.Type {
 		c.infer(selector)
 	default:
 		c.infer(selector)
-		c.errorf(diag.NotLiteral, selector.Range(), "write the name of one output", "return must be a literal text")
+		c.errorf(diag.NotLiteral, selector.Range(), "write the name of one output", "return must be a literal string")
 	}
 	token := invokedToken(e)
 	pkg := ""
@@ -155,7 +155,7 @@ func (c *typer) inferInvoke(e *ast.Call) schema.Type {
 			return schema.Invalid
 		}
 		c.errorf(diag.NotLiteral, function.Range(), "write the function's token, such as aws:index:getRegion",
-			"function must be a literal text")
+			"function must be a literal string")
 		return schema.Invalid
 	}
 	in.Token = token.Value
@@ -238,7 +238,7 @@ func (c *typer) resolveFunction(in *Invoke, u use) *schema.Function {
 		}
 		in.Package = d
 		if found.err != nil {
-			c.errorf(diag.PackageMissing, u.token.Range, "the package's schema is faulty", "%s cannot be called: %s",
+			c.errorf(diag.PackageMissing, u.token.Range, "the package's schema has an error", "%s cannot be called: %s",
 				u.token.Value, found.err)
 			return nil
 		}
@@ -320,7 +320,7 @@ func (c *typer) checkInvokeOptions(in *Invoke, options ast.Expr, pkg string) {
 			c.fitResources(name, entry.Value)
 		case "version", "pluginDownloadURL":
 			if _, ok := entry.Value.(*ast.String); !ok {
-				c.errorf(diag.NotLiteral, entry.Value.Range(), "", "%s must be a literal text", name)
+				c.errorf(diag.NotLiteral, entry.Value.Range(), "", "%s must be a literal string", name)
 			} else if name == "version" {
 				c.checkVersion(name, entry.Value)
 			}

@@ -79,7 +79,7 @@ func (c *typer) inferMethod(e *ast.Call, f *builtins.Func) schema.Type {
 		c.errorf(diag.NoMember, method.Range(), hint, "%s has no method `%s`", schema.CollapseToken(r.Token), m.Name)
 		return schema.Invalid
 	case err != nil:
-		c.errorf(diag.PackageMissing, method.Range(), "the package's schema is faulty", "%s cannot be called: %s", m.Name,
+		c.errorf(diag.PackageMissing, method.Range(), "the package's schema has an error", "%s cannot be called: %s", m.Name,
 			err)
 		return schema.Invalid
 	}

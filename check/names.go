@@ -290,10 +290,10 @@ func (c *scope) reportUndeclared() {
 		case hint != "":
 		case strings.Contains(name, ":-"):
 			key, fallback, _ := strings.Cut(name, ":-")
-			hint = "a default stands in the declaration: `config: {" + key + ": {default: " + fallback +
-				"}}`, and is used by `${" + key + "}`"
+			hint = "write the default in the declaration: `config: {" + key + ": {default: " + fallback +
+				"}}`, and read the value as `${" + key + "}`"
 		case name == eachName:
-			hint = "it stands for an instance inside of a resource that has `forEach`, in every field but `forEach` itself"
+			hint = "it is the instance of a resource that has `forEach`; every field of the resource knows it, except `forEach`"
 		case strings.Contains(name, ":"):
 			hint = "the stack has no such configuration key; set it with: yamlhost config set " + name + " VALUE"
 		case operatorHint(name) != "":
@@ -314,8 +314,8 @@ func (c *scope) reportUndeclared() {
 				"or, if it is configuration that a stack sets, check with that stack: yamlhost check --stack NAME")
 		}
 		wrong := c.undeclared[name]
-		d := diag.Diagnostic{Severity: severity, Code: diag.Undeclared, Subject: wrong.first, Summary: "nothing is called " +
-			shown(name), Detail: hint, Related: wrong.related}
+		d := diag.Diagnostic{Severity: severity, Code: diag.Undeclared, Subject: wrong.first, Summary: shown(name) +
+			" is not declared", Detail: hint, Related: wrong.related}
 		c.mendName(&d, name, diag.Meant(name, near), wrong, i < maxSearches)
 		c.report(d)
 	}
@@ -352,8 +352,8 @@ func (c *scope) reportPrefixes() {
 		if !again {
 			i = len(found)
 			first[prefix] = i
-			found.Add(diag.Diagnostic{Code: diag.Undeclared, Subject: at, Summary: "nothing is called " + shown(prefix),
-				Detail: "a name stands for itself, whatever its section: write `${" + describeSteps(name, e.Steps[1:]) + "}`"})
+			found.Add(diag.Diagnostic{Code: diag.Undeclared, Subject: at, Summary: shown(prefix) + " is not declared",
+				Detail: "a name is written without its section: write `${" + describeSteps(name, e.Steps[1:]) + "}`"})
 		} else {
 			found[i].Related = append(found[i].Related, diag.Related{Range: at, Message: "it is used here too"})
 		}
@@ -478,7 +478,7 @@ func operatorHint(name string) string {
 	words := strings.Fields(name)
 	switch {
 	case len(name) >= 2 && name[0] == '\'' && name[len(name)-1] == '\'':
-		return "inside of `${…}`, a text stands in double quotes"
+		return "inside of `${…}`, a string needs double quotes"
 	case len(words) == 2 && words[0] == "not":
 		return "`not` is written `!`: `!" + words[1] + "`"
 	case len(words) == 3 && words[1] == "and":

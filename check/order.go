@@ -140,10 +140,10 @@ func (t *tangles) reportCycle(nodes []*Node, edges []Edge) {
 	}
 	path.WriteString(nodes[0].Name)
 	closing := edges[len(edges)-1]
-	detail := "none of these can be evaluated first; take out one of the references"
+	detail := "none of these can be evaluated first; remove one of the references"
 	if slices.ContainsFunc(edges, func(e Edge) bool { return e.transform != nil }) {
-		detail = "none of these can be evaluated first; make the `match` of the transform narrower, or take out one of the " +
-			"references"
+		detail = "none of these can be evaluated first; make the `match` of the transform narrower, or remove " +
+			"one of the references"
 	}
 	t.report(diag.Diagnostic{Code: diag.Cycle, Subject: closing.Range, Summary: "cycle: " + path.String(),
 		Detail: detail, Related: related})

@@ -341,7 +341,7 @@ func (c *resolver) resolveResource(n *Node) {
 		}
 		r.Package = d
 		if found.err != nil {
-			c.errorf(diag.PackageMissing, token.Range, "the package's schema is faulty", "%s cannot be used: %s",
+			c.errorf(diag.PackageMissing, token.Range, "the package's schema has an error", "%s cannot be used: %s",
 				token.Value, found.err)
 			return
 		}
@@ -483,7 +483,7 @@ func (c *findings) tokenNotFound(token *ast.Literal, pkg *schema.Package, what s
 		near, hint = nil, "it is a function: call it with `fn::"+token.Value+"`"
 	}
 	if hint == "" {
-		hint = "list what there is with: yamlhost schema " + pkg.Name
+		hint = "list what the package has with: yamlhost schema " + pkg.Name
 	}
 	c.report(diag.Diagnostic{Code: diag.TokenNotFound, Subject: token.Range, Detail: hint,
 		Summary: fmt.Sprintf("package %s has no %s %s", pkg.Name, what, token.Value),

@@ -58,7 +58,7 @@ type Node struct {
 	Kind  NodeKind
 	Name  string
 	Range diag.Range // of its name
-	Needs []Edge     // in source order; a node may come several times
+	Needs []Edge     // in source order; a node may be repeated
 	Type  schema.Type
 
 	Config *Config // of a ConfigNode

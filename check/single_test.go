@@ -99,7 +99,7 @@ func TestRequiredMemberByPart(t *testing.T) {
 	require.Equal(t, "did you mean `resourceGroupName`?", found[0].Detail)
 	fixed, _ := applied(text, found)
 	require.Contains(t, fixed, "s: {type: 'plain:Group', properties: {resourceGroupName: x}}")
-	require.Equal(t, diag.UnknownProperty, found[1].Code, "a list is no name")
+	require.Equal(t, diag.UnknownProperty, found[1].Code, "a list is not a name")
 	require.Equal(t, diag.RequiredMissing, found[2].Code)
 }
 

@@ -69,9 +69,9 @@ func (c *textNotes) noteText(n *Node, a *ast.Access) {
 		ours, written = "in quotes", "without"
 	}
 	c.report(diag.Diagnostic{Severity: diag.Info, Code: diag.BadNumber, Subject: a.Range(),
-		Summary: fmt.Sprintf("config %s is declared as text and is written %s, Pulumi's own host writes it %s",
+		Summary: fmt.Sprintf("config %s is declared as a string: it becomes %s here and %s in Pulumi's own host",
 			decl.Name.Value, ours, written),
-		Detail:  fmt.Sprintf("declare it with `type: %s` to keep what Pulumi's host has made of the document", kind),
+		Detail:  fmt.Sprintf("declare it with `type: %s` to keep the value that Pulumi's host reads", kind),
 		Related: []diag.Related{{Range: decl.Type.Range, Message: "declared here"}}})
 }
 

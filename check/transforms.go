@@ -388,13 +388,13 @@ func (c *declChecker) checkTransform(t *ast.Transform, m *matched) {
 		}
 		c.report(diag.Diagnostic{Severity: diag.Warning, Code: diag.Ignored, Subject: at,
 			Summary: "this transform matches no " + what,
-			Detail:  "`*` stands for any text; a type is written package:module:Type, as `yamlhost graph` shows it"})
+			Detail:  "`*` matches any text; a type is written package:module:Type, as `yamlhost graph` shows it"})
 	}
 	if t.Merge == nil {
 		return
 	}
 	if from := schema.Required(c.infer(t.Merge)); !mapLike(from) {
-		c.errorf(diag.NotAssignable, t.Merge.Range(), "", "what a transform merges must be a map, not %s",
+		c.errorf(diag.NotAssignable, t.Merge.Range(), "", "the properties that a transform merges must be a map, not %s",
 			typeWithArticle(from))
 		return
 	}

@@ -39,7 +39,7 @@ func TestTransformFindings(t *testing.T) {
 		"a member of args": {"transforms:\n  - when: '${args.nam == \"pet\"}'\n    options: {protect: true}\n" +
 			pets, diag.NoMember, ".nam", "did you mean `name`"},
 		"args outside": {"outputs: {a: '${args.name}'}\n" + pets, diag.Undeclared, "args",
-			"nothing is called `args`"},
+			"`args` is not declared"},
 		"an option": {"transforms:\n  - options: {protectt: true}\n" + pets, diag.UnknownKey, "protectt",
 			"did you mean `protect`"},
 		"another parent": {"transforms:\n  - options: {parent: '${pet}'}\n" + pets, diag.UnknownKey, "parent",

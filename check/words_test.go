@@ -18,7 +18,7 @@ func TestWordsOfOthers(t *testing.T) {
 		text, at, detail, fixed string
 	}{
 		"a section before a name": {pw + "outputs: {a: '${resources.pw.result}', b: '${resources.pw.id}'}\n", "resources",
-			"a name stands for itself, whatever its section: write `${pw.result}`", pw +
+			"a name is written without its section: write `${pw.result}`", pw +
 				"outputs: {a: '${pw.result}', b: '${pw.id}'}\n"},
 		"config before a name": {"config: {region: {default: x}}\noutputs: {a: '${config.region}'}\n", "config",
 			"write `${region}`", "config: {region: {default: x}}\noutputs: {a: '${region}'}\n"},

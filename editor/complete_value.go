@@ -274,7 +274,7 @@ func (q *completer) names() []Item {
 		if q.each() != nil {
 			items = append(items, Item{Label: "each", Kind: NameItem, Insert: "each", Detail: "this instance of the resource"})
 		}
-		items = append(items, Item{Label: "pulumi", Kind: NameItem, Insert: "pulumi", Detail: "what is known of the run"})
+		items = append(items, Item{Label: "pulumi", Kind: NameItem, Insert: "pulumi", Detail: "values about the run"})
 		for _, f := range builtins.Table() {
 			if f.Call != "" {
 				items = append(items, Item{Label: f.Name, Kind: FunctionItem, Insert: f.Name + "(", Detail: f.Signature(),

@@ -85,7 +85,7 @@ func (s *Snapshot) packageOf(ctx context.Context, path, token string) (*Program,
 		return p, pkg, nil
 	}
 	name, _, _ := strings.Cut(token, ":")
-	return nil, nil, fmt.Errorf("the package %s is not known here; known are %s", name, strings.Join(p.Packages(), ", "))
+	return nil, nil, fmt.Errorf("the package %s is not known here; the known packages are %s", name, strings.Join(p.Packages(), ", "))
 }
 
 func (p *Program) memberInfos(ctx context.Context, o *schema.Object) []MemberInfo {

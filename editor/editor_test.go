@@ -201,7 +201,7 @@ func TestRename(t *testing.T) {
 	_, err := editor.Rename(t.Context(), s, file, offset, "b")
 	require.ErrorContains(t, err, "declared already")
 	_, err = editor.Rename(t.Context(), s, file, offset, "b c")
-	require.ErrorContains(t, err, "is no name")
+	require.ErrorContains(t, err, "is not a name")
 }
 
 // TestEveryPrefixAndDeletion completes at every place of a program that is cut off there, or lacks one character:

@@ -70,7 +70,7 @@ func (p *Program) explain(s spot) string {
 		}
 		return page(name+": "+schema.TypeName(t), deprecated, text)
 	case s.access != nil && p.Checked.Ref(s.access).Kind == check.RefPulumi:
-		return page("pulumi", "", "What is known of the run: the project, the stack, the organization and the folders.")
+		return page("pulumi", "", "Values about the run: the project, the stack, the organization and the folders.")
 	case s.node != nil:
 		return explainNode(s.node)
 	case s.output != nil:

@@ -194,12 +194,12 @@ func (w *schemaWriter) resource() jsonNode {
 		"options":    described(w.options(), "How the resource is managed."),
 		"get": described(jsonNode{"type": "object", "required": []string{"id"}, "additionalProperties": false,
 			"properties": jsonNode{"id": w.value(schema.String), "state": jsonNode{"type": []string{"object", "null"}}}},
-			"Reads a resource that exists, and does not manage it."),
+			"Reads an existing resource without managing it."),
 		"defaultProvider": described(jsonNode{"type": "boolean"},
 			"This provider manages the resources of its package that name none."),
 		"forEach": described(refTo(anyValue),
-			"Makes one resource for each entry of a list or map, or as many as a number says; "+
-				"${each.key} and ${each.value} tell them apart."),
+			"Makes one resource for each entry of a list or map, or the given number of them; ${each.key} and "+
+				"${each.value} tell them apart."),
 		"if": described(w.value(schema.Bool), "The resource is made only if this is true."),
 	}
 	node := jsonNode{"type": "object", "properties": fields, "required": []string{"type"}, "additionalProperties": false}

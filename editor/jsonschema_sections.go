@@ -33,8 +33,8 @@ func (w *schemaWriter) sections() jsonNode {
 	pulumi := closedMap(jsonNode{
 		"requiredVersion": described(w.value(schema.OptionalOf(schema.String)),
 			"The versions of Pulumi that the program needs, such as >=3.100.0."),
-		"allowEnv":  described(textOrTexts, "The environment variables that the program may read."),
-		"publicEnv": described(textOrTexts, "Those that it may read and that are no secrets."),
+		"allowEnv":  described(textOrTexts, "The environment variables that the program may read; their values are secret."),
+		"publicEnv": described(textOrTexts, "The environment variables that the program may read and whose values are not secret."),
 	})
 	component := closedMap(jsonNode{
 		"name": plainText(""), "description": plainText("What the component is."),
@@ -42,7 +42,7 @@ func (w *schemaWriter) sections() jsonNode {
 		"pulumi": pulumi, "inputs": mapOf(refTo("config")), "variables": values, "resources": resources, "outputs": values,
 	})
 	hook := closedMap(jsonNode{
-		"command":      described(refTo(anyValue), "A program and its arguments; ${args} says what the operation is about."),
+		"command":      described(refTo(anyValue), "A program and its arguments; ${args} describes the operation."),
 		"onDryRun":     described(jsonNode{"type": "boolean"}, "It runs in previews too."),
 		"ignoreErrors": described(jsonNode{"type": "boolean"}, "The operation goes on when the command fails."),
 	}, "command")
@@ -51,7 +51,7 @@ func (w *schemaWriter) sections() jsonNode {
 		"description": plainText("What the project is."),
 		"version":     plainText("The version of a package of components."),
 		"namespace":   plainText("The namespace of a package of components."),
-		"pulumi":      described(pulumi, "What the program needs of its surroundings."),
+		"pulumi":      described(pulumi, "What the program needs from its environment."),
 		"config": described(anyOf(mapOf(refTo("config")), jsonNode{"type": "string"}),
 			"Configuration values, which stacks give in Pulumi.<stack>.yaml."),
 		"configuration": annotated(mapOf(refTo("config")), jsonNode{"deprecationMessage": "write config"}),
@@ -63,14 +63,14 @@ func (w *schemaWriter) sections() jsonNode {
 		"dynamic": described(mapOf(dynamicNode(textOrTexts)),
 			"Types of resources whose provider is a file beside the program."),
 		"transforms": described(w.transforms(true),
-			"Changes of many resources or function calls, before anything is done about them."),
+			"Changes to many resources or function calls, applied before they reach the engine."),
 		"transformations": annotated(w.transforms(true), jsonNode{"deprecationMessage": "write transforms"}),
 		"messages": described(jsonNode{"type": []string{"array", "null"}, "items": anyOf(jsonNode{"type": "string"},
 			closedMap(jsonNode{
 				"level": described(jsonNode{"enum": []string{"debug", "info", "warning", "error"}},
-					"How grave it is; error makes the run fail."),
+					"Its severity; error makes the run fail."),
 				"message":  described(refTo(anyValue), "The text."),
-				"resource": described(refTo(anyValue), "The resource that it is about."),
+				"resource": described(refTo(anyValue), "The resource that the message is about."),
 				"if":       described(refTo(anyValue), "A condition."),
 			}, "message"))}, "Texts that a run shows."),
 		"include": described(textOrTexts, "Further files of the program; * stands for a part of a name."),
@@ -83,18 +83,18 @@ func (w *schemaWriter) sections() jsonNode {
 func (w *schemaWriter) transforms(stack bool) jsonNode {
 	globs := anyOf(jsonNode{"type": "string"}, jsonNode{"type": "array", "items": jsonNode{"type": "string"}})
 	match := jsonNode{
-		"type":   described(globs, "The types, such as aws:s3:Bucket or aws:*; * stands for any text."),
-		"name":   described(globs, "The names; * stands for any text."),
+		"type":   described(globs, "The types, such as aws:s3:Bucket or aws:*; * matches any text."),
+		"name":   described(globs, "The names; * matches any text."),
 		"custom": described(jsonNode{"type": "boolean"}, "Resources that a provider manages, or else components."),
 	}
 	item := jsonNode{
 		"when":       described(refTo(anyValue), "A condition; args is what the transform changes."),
 		"properties": described(refTo(anyValue), "Merged into the properties; null takes one away."),
-		"replace":    described(jsonNode{"type": "boolean"}, "The properties take the place of those that are there."),
+		"replace":    described(jsonNode{"type": "boolean"}, "The properties replace the existing ones."),
 		"options":    described(refTo("transformOptions"), "Merged into the options."),
 	}
 	if stack {
-		match["function"] = described(globs, "The functions of providers; * stands for any text.")
+		match["function"] = described(globs, "The functions of providers; * matches any text.")
 		item["arguments"] = described(refTo(anyValue), "Merged into the arguments of a function call; null takes one away.")
 	}
 	item["match"] = described(closedMap(match), "What the transform changes; everything when it is left out.")
@@ -145,7 +145,7 @@ func projectFields() jsonNode {
 		"backend":               described(closedMap(jsonNode{"url": text}), "Where the state is kept."),
 		"options":               closedMap(jsonNode{"refresh": jsonNode{"enum": []string{"always"}}, "drift": driftNode()}),
 		"template": described(closedOpen(jsonNode{"displayName": text, "description": text, "quickstart": text,
-			"config": open, "metadata": open}), "What is asked when a project is made of this one."),
+			"config": open, "metadata": open}), "The questions that `yamlhost new` asks."),
 		"packages": described(jsonNode{"type": []string{"object", "null"}, "additionalProperties": jsonNode{
 			"properties": jsonNode{"source": plainText("Its name, a folder, or a repository."), "version": text,
 				"parameters": jsonNode{}}}}, "Packages by name, each with its source."),

@@ -55,14 +55,14 @@ func Rename(ctx context.Context, s *Snapshot, path string, offset int, to string
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return nil, fmt.Errorf("nothing that has a name of its own stands here")
+		return nil, fmt.Errorf("there is nothing here that can be renamed")
 	}
 	p, n, err := s.named(ctx, path, offset)
 	if err != nil {
 		return nil, err
 	}
 	if !plainName().MatchString(to) {
-		return nil, fmt.Errorf("%q is no name: letters, digits, _ and - make one, and it begins with a letter", to)
+		return nil, fmt.Errorf("%q is not a name: a name has letters, digits, _ and -, and begins with a letter", to)
 	}
 	if to == n.text() {
 		return nil, nil

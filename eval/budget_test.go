@@ -54,7 +54,7 @@ variables:
 outputs:
   one: ${big}
   two: ${big}
-`, limits: small, at: "${big}\n", says: "the outputs would together be larger than 512 KiB"},
+`, limits: small, at: "${big}\n", says: "the outputs together would be larger than 512 KiB"},
 		"a loop over loops": {text: `outputs: {x: '${[for a in range(10000) : [for b in range(10000) : a * b]]}'}`,
 			at: "range(10000)", says: "more than 10000000 steps"},
 		"many outputs": {text: "outputs:\n" + manyOutputs(20_000), limits: builtins.Limits{Steps: 10_000},

@@ -251,7 +251,7 @@ func (env environment) Env(name string) (value.Value, bool, error) {
 // ParseYAML reads a text as data (L10.C4).
 func (env environment) ParseYAML(text string) (value.Value, error) {
 	if env.e.options.ParseData == nil {
-		return value.Null, errors.New("nothing here can read YAML")
+		return value.Null, errors.New("this build cannot read YAML")
 	}
 	data, findings := env.e.options.ParseData(diag.NewSource("text", []byte(text)))
 	for _, d := range findings {
@@ -292,13 +292,13 @@ func Literal(e ast.Expr) (value.Value, error) {
 			}
 			key, ok := entry.Key.(*ast.String)
 			if !ok {
-				return value.Null, errors.New("keys must be texts")
+				return value.Null, errors.New("keys must be strings")
 			}
 			entries[i] = value.Entry{Key: key.Value, Value: v}
 		}
 		return value.MapOf(entries...), nil
 	}
-	return value.Null, errors.New("only scalars, lists and maps are data")
+	return value.Null, errors.New("only scalars, lists and maps are allowed")
 }
 
 // StackOutput reads an output of another stack (L6.30).

@@ -41,7 +41,7 @@ func (c *builtinCall) confine() {
 				shown = "`" + path + "`"
 			}
 			return value.Null, blame(diag.FileAccess, arg.Range(),
-				"the run restricts paths; copy the file into the project, or write an absolute path out",
+				"the run restricts paths; copy the file into the project, or write an absolute path",
 				"%s is outside of the project", shown)
 		}
 	}
@@ -59,7 +59,7 @@ func (e *evaluator) stranger(path string, secret bool, arg ast.Expr) error {
 		shown = "`" + path + "`"
 	}
 	return blame(diag.FileAccess, arg.Range(),
-		"the run is --untrusted; the files of the project and public addresses are all that it reads",
+		"the run is --untrusted; it reads only files of the project and public addresses",
 		"%s may not be read: %s", shown, err)
 }
 
@@ -68,7 +68,7 @@ func (e *evaluator) public(path string) error {
 		if !strings.EqualFold(scheme, "file") {
 			at, err := url.Parse(path)
 			if err != nil {
-				return errors.New("it is no address")
+				return errors.New("it is not an address")
 			}
 			return confine.Host(at.Hostname())
 		}

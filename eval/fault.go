@@ -36,9 +36,9 @@ func (f *fault) Error() string {
 	case len(f.findings) > 1:
 		return fmt.Sprintf("%s (and %d more)", f.findings[0].Summary, len(f.findings)-1)
 	case f.cause == over:
-		return "the operation is over"
+		return "the operation has ended"
 	}
-	return "something that this needs has failed"
+	return "something that this depends on has failed"
 }
 
 // The faults without findings.

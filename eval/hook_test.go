@@ -116,7 +116,7 @@ func TestFaultyHooks(t *testing.T) {
 		"unknown moment": {"{sometimes: [first]}", "there are no hooks of this kind"},
 		"both kinds":     {"{beforeCreate: [first], onError: [first]}", "cannot be for errors and of other kinds too"},
 		"no map":         {"[first]", "must be a map"},
-		"no text":        {"{beforeCreate: ['${v}']}", "a hook is named by a literal text"},
+		"no text":        {"{beforeCreate: ['${v}']}", "the name of a hook must be a literal string"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -48,7 +48,7 @@ func (s *instance) one(ctx context.Context) (value.Value, *fault) {
 	}
 	v, f := s.register(ctx)
 	if f != nil && f.later {
-		s.e.notes.add(s.node.Range, "it is in the hands of a resource whose own instances are not known yet",
+		s.e.notes.add(s.node.Range, "it is created by a resource whose own instances are not known yet",
 			"`%s` is not shown here", s.name())
 		return value.Unknown(value.KindResource), nil
 	}
@@ -69,7 +69,7 @@ func (s *instance) wanted(ctx context.Context, condition ast.Expr) (bool, *fault
 			"`if` must be known before anything is created")
 	case v.IsSecret():
 		return false, blame(diag.NotAssignable, condition.Range(),
-			"which resources there are is seen by all; use fn::unsecret if that is fine",
+			"everybody can see which resources exist; use fn::unsecret if that is acceptable",
 			"`if` must not be secret")
 	case !ok:
 		return false, blame(diag.NotAssignable, condition.Range(), "", "`if` must be a boolean, not %s", kindOf(v))
@@ -85,12 +85,12 @@ func (s *instance) instances(ctx context.Context) (value.Value, *fault) {
 	case f != nil:
 		return value.Null, f
 	case !collection.IsKnown():
-		s.e.notes.add(n.Range, "its `forEach` is not known before something else is created",
+		s.e.notes.add(n.Range, "its `forEach` is not known until something else is created",
 			"the instances of `%s` are not shown here", s.name())
 		return collection.UnknownAs(schema.ExpectedKind(n.Type)), nil
 	case collection.IsSecret():
 		return value.Null, blame(diag.NotAssignable, from.Range(),
-			"names and number of resources are seen by all; use fn::unsecret if that is fine",
+			"everybody can see the names and the number of resources; use fn::unsecret if that is acceptable",
 			"`forEach` must not be secret")
 	}
 	of := *s

@@ -134,11 +134,11 @@ func (s *scope) loop(ctx context.Context, e *ast.For) (value.Value, *fault) {
 			entries[at].Value = value.List(append(items, v)...)
 		case key.IsSecret():
 			failed = failed.and(blame(diag.Duplicate, e.Key.Range(),
-				"write ... behind the value to gather values of one key in a list",
+				"write ... after the value to gather values of one key in a list",
 				"two values have the same key"))
 		default:
 			failed = failed.and(blame(diag.Duplicate, e.Key.Range(),
-				"write ... behind the value to gather values of one key in a list",
+				"write ... after the value to gather values of one key in a list",
 				"two values have the key %q", name))
 		}
 	}

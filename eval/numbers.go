@@ -45,13 +45,13 @@ func (n *numberNote) tell(to *notes) {
 	if n.secret {
 		ours, theirs = "in digits", "with an exponent"
 	}
-	detail := "a name or ID that was made with it by Pulumi's host differs; this is said once for the whole program"
+	detail := "a name or ID that was made with it by Pulumi's host differs; this is reported once for the whole program"
 	if whole := n.number == math.Trunc(n.number); whole && !n.secret {
 		detail = "write " + theirs +
-			" in the text to keep a name that Pulumi's host has made; this is said once for the whole program"
+			" in the text to keep a name that Pulumi's host has made; this is reported once for the whole program"
 	}
 	to.mu.Lock()
 	defer to.mu.Unlock()
 	to.found.Add(diag.Diagnostic{Severity: diag.Info, Code: diag.BadNumber, Subject: n.at, Detail: detail,
-		Summary: "the number is written " + ours + ", Pulumi's own host writes it " + theirs})
+		Summary: "the number becomes " + ours + ", in Pulumi's own host it becomes " + theirs})
 }

@@ -41,7 +41,7 @@ func wrongOperand(op string, operand ast.Expr, v value.Value) *fault {
 		wants, hint = "a boolean", "compare it with something, or convert it with toBool"
 	}
 	if op == "+" && v.Is(value.KindString) {
-		hint = `to put texts together write "${a}${b}"`
+		hint = `to join strings write "${a}${b}"`
 	}
 	if op == "?" {
 		return blame(diag.NotAssignable, operand.Range(), hint, "a condition must be %s, not %s", wants, kindOf(v))

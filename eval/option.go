@@ -210,7 +210,7 @@ func (o *optionReader) known(option *ast.Option) value.Value {
 		return value.Null
 	case v.ContainsSecret():
 		o.blame(blame(diag.NotAssignable, option.Value.Range(),
-			"options are stored in plain text; use fn::unsecret if that is fine",
+			"options are stored in plain text; use fn::unsecret if that is acceptable",
 			"%s must not be secret", option.Key.Value))
 		return value.Null
 	}

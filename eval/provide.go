@@ -55,7 +55,7 @@ func Construct(ctx context.Context, c *check.Component, m monitor.Monitor, reque
 	findings := e.notes.found.Sorted()
 	if f != nil {
 		if len(f.findings) == 0 {
-			f = blame(diag.OperationFailed, c.Decl.Name.Range, "", "a resource of `%s` could not be made", request.Name)
+			f = blame(diag.OperationFailed, c.Decl.Name.Range, "", "a resource of `%s` could not be created", request.Name)
 		}
 		return Constructed{}, append(f.findings, findings...)
 	}

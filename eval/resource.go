@@ -155,7 +155,7 @@ func (s *instance) properties(ctx context.Context, written []ast.Property,
 	if !inputs.IsKnown() {
 		// Without a schema nothing is known of an unknown block: there is no way to send it (L3.12).
 		return value.Null, value.Null, blame(diag.NotKnownInTime, r.Decl.PropertiesExpr.Range(),
-			"write the names of the properties out",
+			"write the names of the properties as literals",
 			"properties must be known before anything is created")
 	}
 	// What the block as a whole carries belongs to each property (L3.12).

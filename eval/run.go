@@ -106,7 +106,7 @@ func (e *evaluator) start(ctx context.Context) error {
 		return err
 	}
 	if response.URN == "" {
-		return errors.New("the engine gave it no URN")
+		return errors.New("the engine returned no URN for it")
 	}
 	e.stack = response.URN
 	e.resources.add(&resource{urn: response.URN, known: true, outputs: value.EmptyMap(), component: true})

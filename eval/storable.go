@@ -20,6 +20,6 @@ func storable(what string, v value.Value, written places, otherwise diag.Range) 
 		at = written.of(f.Path[0].Key, otherwise)
 	}
 	return blame(diag.ReservedKey, at,
-		"take the part that is needed out of the value, or pass it on as a text with fn::toJSON",
+		"select the part that is needed, or pass the value on as a string with fn::toJSON",
 		"%s: %s", what, err)
 }

@@ -170,10 +170,10 @@ func (s *transformer) merge(ctx context.Context, object *schema.Object, when, in
 	case v.IsNull():
 		return into, nil, nil
 	case !v.IsKnown():
-		return into, nil, blame(diag.NotKnownInTime, t.Merge.Range(), "write the names of the properties out",
+		return into, nil, blame(diag.NotKnownInTime, t.Merge.Range(), "write the names of the properties as literals",
 			"the names of the properties must be known before anything is created")
 	case !v.Is(value.KindMap):
-		return into, nil, blame(diag.NotAssignable, t.Merge.Range(), "", "what a transform merges must be a map, not %s",
+		return into, nil, blame(diag.NotAssignable, t.Merge.Range(), "", "the properties that a transform merges must be a map, not %s",
 			kindOf(v))
 	}
 	v = s.e.concreteDeps(v)

@@ -125,5 +125,5 @@ func TestCompilerMessages(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, got.GetBail())
 	require.Contains(t, e.said(), "INFO one thing is deprecated")
-	require.Contains(t, e.said(), "ERROR <sh compile>:1:17: nothing is called `nothing`")
+	require.Contains(t, e.said(), "ERROR <sh compile>:1:17: `nothing` is not declared")
 }

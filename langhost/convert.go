@@ -60,7 +60,7 @@ func (h *Host) ConvertProgram(ctx context.Context, r *pulumirpc.ConvertProgramRe
 		}
 	}
 	if !filepath.IsLocal(filepath.Join(".", main)) {
-		return nil, fmt.Errorf("the project's field main is %s, which lies outside of it", main)
+		return nil, fmt.Errorf("the project's field main is %s, which is outside of the project", main)
 	}
 	files := map[string]string{"Pulumi.yaml": "name: " + pcl.Scalar(w.Project.Name.Text) + "\nruntime: pcl\n"}
 	if main != "" {

@@ -58,7 +58,7 @@ func (h *Host) GenerateProject(ctx context.Context, r *pulumirpc.GenerateProject
 		}
 	}
 	if !filepath.IsLocal(filepath.Join(".", main)) {
-		return nil, fmt.Errorf("the project's field main is %s, which lies outside of it", main)
+		return nil, fmt.Errorf("the project's field main is %s, which is outside of the project", main)
 	}
 	sources, err := readSources(r.GetSourceDirectory())
 	if err != nil {

@@ -219,7 +219,7 @@ func TestRunKnowsStructuredConfig(t *testing.T) {
 func TestRunTellsFaults(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct{ program, want string }{
-		"check":  {"outputs:\n  o: ${nothing}\n", "ERROR Main.yaml:2:8: nothing is called `nothing`"},
+		"check":  {"outputs:\n  o: ${nothing}\n", "ERROR Main.yaml:2:8: `nothing` is not declared"},
 		"syntax": {"outputs: [\n", "ERROR Main.yaml:"},
 		"version with a leading v": {"pulumi: {requiredVersion: '>=v9.0.0 || v9.1.0'}\n",
 			"3.200.0 is not in >=9.0.0 || 9.1.0"},

@@ -93,7 +93,7 @@ func scanAccess(text string, i int, chains bool) (*accessText, *fault) {
 					to = i + 1
 				}
 				return nil, &fault{from: i, to: to, final: true, summary: "a name is missing after `.`",
-					detail: "remove the `.`, or write a name behind it"}
+					detail: "remove the `.`, or write a name after it"}
 			}
 			step := nameStep(text, from, end, i)
 			step.optional, optional = optional, false

@@ -142,7 +142,7 @@ func (b *block) missingColon() {
 		end--
 	}
 	b.yaml.fail(diag.Syntax, b.yaml.at(start, end), "a line in a map is written `key: value`",
-		"`:` is missing behind a key")
+		"`:` is missing after a key")
 }
 
 // lose notes the name of an entry that cannot be read.

@@ -68,7 +68,7 @@ func (r dynamicReader) codeChange(e entry) *ast.Literal {
 	if slices.Contains(codeChanges, literal.Value) {
 		return literal
 	}
-	detail := "it is ignore, update or replace"
+	detail := "it must be ignore, update or replace"
 	if near := diag.Suggest(literal.Value, codeChanges); len(near) > 0 {
 		detail = "did you mean " + anyOf(near) + "?"
 	}

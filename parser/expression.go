@@ -110,7 +110,7 @@ func (x *exprReader) warnOneColon(e entry) {
 		return
 	}
 	d := x.warn(diag.UnknownFunction, e.at, "a call is written with two colons: `"+callPrefix+shorten(name)+"`",
-		"`%s` is no call, but data", shorten(e.name))
+		"`%s` is data, not a call", shorten(e.name))
 	if e.at.Text() == e.name {
 		d.Fixes = []diag.Fix{{Label: "Write `" + callPrefix + shorten(name) + "`",
 			Edits: []diag.Edit{{Range: e.at, Text: callPrefix + name}}}}
@@ -128,7 +128,7 @@ func (x *exprReader) mapOrCall(n *node, at diag.Range, live bool) ast.Expr {
 			if len(entries) == 1 {
 				return x.call(e, place)
 			}
-			x.fail(diag.CallHasSiblings, e.at, "a call is a map with this one key; give the other entries a map of their own",
+			x.fail(diag.CallHasSiblings, e.at, "a call is a map with this one key; move the other entries into another map",
 				"`%s` must be the only key of its map", shorten(e.name))
 			x.hideMeant(entries)
 			return bad(at)
@@ -190,7 +190,7 @@ func (x *exprReader) scalarLiteral(n *node, place ast.Place) ast.Expr {
 			return bad(place.At)
 		}
 		if integer && !exact {
-			x.warn(diag.BadNumber, place.At, "numbers have 53 bits; put it in quotes where a text will do",
+			x.warn(diag.BadNumber, place.At, "numbers have 53 bits; put it in quotes if it may be a string",
 				"the number %s loses digits: it becomes %s", shorten(n.value), shorten(strconv.FormatFloat(number, 'f', -1, 64)))
 		}
 		return &ast.Number{Place: place, Value: number, Integer: integer && n.tag == intTag || integer && !exact}

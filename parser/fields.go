@@ -90,7 +90,7 @@ func (r *nodeReader) unknownKey(severity diag.Severity, e entry, place string, k
 	switch {
 	case detail != "":
 	case e.taken:
-		detail = "`" + e.meant + "` is there already: remove one of the two"
+		detail = "`" + e.meant + "` is already given: remove one of the two"
 	case e.meant != "" && slices.Contains(keys, e.meant):
 		detail = "did you mean `" + e.meant + "`?"
 	case len(near) > 0:

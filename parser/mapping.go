@@ -72,7 +72,7 @@ func (r *nodeReader) with(n, via *node, fn func(n *node, at diag.Range)) {
 	}
 	if n.kind == aliasNode {
 		if r.aliases.inside[n.alias] || n.alias.start <= n.start && n.end <= n.alias.end {
-			r.fail(diag.AliasLimit, at, "an alias cannot stand inside of the value that its anchor names",
+			r.fail(diag.AliasLimit, at, "an alias cannot be inside of the value of its own anchor",
 				"`*%s` refers to itself", shorten(n.value))
 			return
 		}
@@ -88,7 +88,7 @@ func (r *nodeReader) with(n, via *node, fn func(n *node, at diag.Range)) {
 func (r *nodeReader) tally() bool {
 	ok, first := r.aliases.tally()
 	if first {
-		r.fail(diag.AliasLimit, r.span(r.aliases.open[0]), "write out less through aliases and merge keys",
+		r.fail(diag.AliasLimit, r.span(r.aliases.open[0]), "use fewer aliases and merge keys",
 			"more than %d nodes after expanding aliases", maxExpansion)
 	}
 	return ok
@@ -131,7 +131,7 @@ func (r *nodeReader) entries(n *node) []entry {
 			continue
 		}
 		if key.kind != scalarNode {
-			detail := "write a text as the key"
+			detail := "write a string as the key"
 			if key.kind == mapNode && key.flow() { // {{name}}, as other tools have it
 				detail = "a reference is written `${name.property}`; put a text that begins with `{` in quotes"
 			}
@@ -144,7 +144,7 @@ func (r *nodeReader) entries(n *node) []entry {
 		}
 		switch key.tag {
 		case intTag, floatTag, boolTag, nullTag:
-			r.warn(diag.KeyNotString, at, "Pulumi's own YAML host rejects such keys; quote it to make it a text",
+			r.warn(diag.KeyNotString, at, "Pulumi's own YAML host rejects such keys; put it in quotes",
 				"the key `%s` is read as text", shorten(key.value))
 		}
 		if before, found := index.add(list, key.value); found {

@@ -49,7 +49,7 @@ func ParsePackage(files []*diag.Source) (*ast.File, diag.Diagnostics) {
 	}
 	if whole.Name == nil && whole.Source != nil {
 		diags.Add(diag.Diagnostic{Code: diag.RequiredMissing, Subject: diag.NewRange(whole.Source, 0, 0),
-			Summary: "the package has no name", Detail: "add `name: …`: it is what types begin with"})
+			Summary: "the package has no name", Detail: "add `name: …`: the types of the package begin with it"})
 	}
 	return whole, diags
 }

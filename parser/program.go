@@ -115,7 +115,7 @@ func (o *outline) assign(name string, s *section) {
 	case transformsName, transformationsName:
 		if plugin {
 			in.fail(diag.UnknownKey, s.at, "write the option `transforms` on a resource of a component",
-				"a package has no `transforms` of its own")
+				"a package cannot have `transforms`")
 			return
 		}
 		o.transforms = append(o.transforms, s)
@@ -154,7 +154,7 @@ func (o *outline) read(names map[string]bool) {
 	file.Dynamic = in.dynamicSection(o.dynamic)
 	for _, d := range file.Dynamic {
 		if o.options.Plugin && d.Provider != nil && d.Inputs == nil {
-			in.fail(diag.RequiredMissing, d.Name.Range, "list them: those who use the package see nothing else of the type",
+			in.fail(diag.RequiredMissing, d.Name.Range, "list them: users of the package see nothing else of the type",
 				"the type `%s` of a package needs `inputs`", shorten(d.Name.Value))
 		}
 	}

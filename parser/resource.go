@@ -26,7 +26,7 @@ func (b *bodyReader) resourceSection(section *section) (resources []*ast.Resourc
 	for _, it := range b.items(section, (*bodyReader).resourceItem) {
 		if parent := it.stray; parent != "" {
 			if bare != nil { // whose fields begin here
-				parent = "`" + shorten(bare.Name.Value) + "`, with what belongs to it"
+				parent = "`" + shorten(bare.Name.Value) + "`, with its fields"
 			}
 			if !strays {
 				code := diag.WrongKind
@@ -91,7 +91,7 @@ func bodyHint(n *node) string {
 			switch value := strings.TrimSpace(rest); {
 			case !ok || value == "":
 			case strings.HasPrefix(rest, ":"):
-				return "a space is missing behind the colon: write `" + field + ": " + shorten(value[1:]) + "`"
+				return "a space is missing after the colon: write `" + field + ": " + shorten(value[1:]) + "`"
 			case rest[0] == ' ':
 				return "a colon is missing: write `" + field + ": " + shorten(value) + "`"
 			}
@@ -211,7 +211,7 @@ func (r *resourceReader) readParts(parts resourceParts) {
 		r.resource.Get = r.get(*parts.get)
 		if parts.properties != nil && r.resource.Get != nil {
 			d := r.fail(diag.WrongKind, parts.get.at, "a resource is either read with `get` or managed with `properties`",
-				"`get` and `properties` exclude each other")
+				"`get` and `properties` cannot be used together")
 			d.Related = []diag.Related{{Range: parts.properties.at, Message: "`properties` stands here"}}
 		}
 	}
@@ -233,7 +233,7 @@ func levelHint(e entry, properties *entry) string {
 	}
 	if properties != nil && len(diag.Suggest(e.name, resourceKeys)) == 0 {
 		if body := properties.value.target(); body.kind == mapNode && hasExactKey(body, e.name) {
-			return "it stands under `properties` already"
+			return "it is under `properties` already"
 		}
 	}
 	if len(diag.Suggest(e.name, resourceKeys)) == 0 {

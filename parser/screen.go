@@ -60,10 +60,10 @@ func oddCharacter(text []byte) *fault {
 		switch {
 		case r == utf8.RuneError && size <= 1:
 			return &fault{from: i, to: i + 1, summary: fmt.Sprintf("the byte 0x%02X is not valid UTF-8", c),
-				detail: "save the file as UTF-8; bytes that are no text belong in a file that `fn::filebase64` reads"}
+				detail: "save the file as UTF-8; put bytes that are not text into a file that `fn::filebase64` reads"}
 		case r == 0:
 			return &fault{from: i, to: i + 1, summary: "a NUL byte cannot be part of a program",
-				detail: "the file holds binary data and is no program"}
+				detail: "the file holds binary data, not a program"}
 		case !printable(r):
 			return &fault{from: i, to: i + size,
 				summary: fmt.Sprintf("the control character U+%04X cannot be part of a program", r),

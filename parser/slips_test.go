@@ -26,14 +26,14 @@ func TestSlipsOfBeginners(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ text, at, detail string }{
 		"fields beside the name": {"resources:\n  pet:\n  type: a:b\n  properties:\n    x: 1\n  options:\n    protect: true\n",
-			"type", "indent this under `pet`, with what belongs to it"},
+			"type", "indent this under `pet`, with its fields"},
 		"options beside the resource": {"resources:\n  pet: {type: 'a:b'}\n  options:\n    protect: true\n",
 			"options", "indent this under the resource that it belongs to"},
 		"a tab where the fields begin": {"resources:\n  pet:\n\ttype: a:b\n", "\t", "indent with spaces"},
 		"no colon": {"resources:\n  pet:\n    type a:b\n", "type a:b",
 			"a colon is missing: write `type: a:b`"},
 		"no space": {"resources:\n  pet:\n    type:a:b\n", "type:a:b",
-			"a space is missing behind the colon: write `type: a:b`"},
+			"a space is missing after the colon: write `type: a:b`"},
 		"the type alone": {"resources:\n  pet: a:b:c\n", "a:b:c", "write it as the type: `{type: a:b:c}`"},
 		"a text alone":   {"resources:\n  pet: typed\n", "typed", "it has at least a `type`"},
 		"nothing":        {"resources:\n  pet:\noutputs: {}\n", "pet", "add `type: package:module:Type`"},

@@ -100,7 +100,7 @@ func (a *accuser) explain(err error) {
 		}
 	}
 	start, end := lineAt(a.text, max(line, 1))
-	a.fail(diag.Syntax, a.at(start, end), "the cause may stand on the line before", "the YAML syntax is broken here: %s",
+	a.fail(diag.Syntax, a.at(start, end), "the cause may be on the line before", "the YAML syntax is broken here: %s",
 		ownWords(message))
 }
 
@@ -138,7 +138,7 @@ func (a *accuser) accuse(s *suspicion) {
 		a.fail(diag.Syntax, at, "add the missing `"+string(closer(a.text[s.at]))+"`", "`%s` is never closed", open)
 	case suspectComma:
 		from := s.at - 1
-		d := a.fail(diag.Syntax, a.at(from, s.at), "", "a comma is missing behind this")
+		d := a.fail(diag.Syntax, a.at(from, s.at), "", "a comma is missing after this")
 		d.Fixes = []diag.Fix{{Label: "Add a comma", Edits: []diag.Edit{{Range: a.at(s.at, s.at), Text: ","}}}}
 		a.fault.comma = s.end - 1
 	case suspectTail:
@@ -160,7 +160,7 @@ func (a *accuser) accuse(s *suspicion) {
 	case suspectAlias:
 		if s.end < len(a.text) && !blankAt(a.text, s.end) {
 			a.fail(diag.Syntax, a.at(s.at, s.at+1), "put the text in quotes",
-				"a text without quotes cannot begin with `*`, which begins an alias")
+				"text without quotes cannot begin with `*`, which begins an alias")
 			return
 		}
 		name := shorten(string(a.text[s.at+1 : s.end]))
@@ -186,7 +186,7 @@ func (a *accuser) accuse(s *suspicion) {
 	case suspectHeader:
 		a.fail(diag.Syntax, at, "begin the text on the next line", "nothing may follow `|` or `>` on its line")
 	case suspectKey:
-		a.fail(diag.Syntax, at, "a line in a map is written `key: value`", "`:` is missing behind a key")
+		a.fail(diag.Syntax, at, "a line in a map is written `key: value`", "`:` is missing after a key")
 	}
 }
 
@@ -224,7 +224,7 @@ func (a *accuser) accuseEscape(s *suspicion) {
 func (a *accuser) accuseColon(s *suspicion, at diag.Range) {
 	line := contentBegin(a.text, s.at)
 	if start, end, ok := wordAbove(a.text, line); ok {
-		a.fail(diag.Syntax, a.at(start, end), "a line in a map is written `key: value`", "`:` is missing behind a key")
+		a.fail(diag.Syntax, a.at(start, end), "a line in a map is written `key: value`", "`:` is missing after a key")
 		return
 	}
 	before := a.text[line:s.at]
@@ -265,12 +265,12 @@ func ownWords(message string) string {
 		{"anchor", "the name of an anchor or alias is malformed"},
 		{"alias", "the name of an anchor or alias is malformed"},
 		{"alphabetic or numeric", "the name of an anchor or alias is malformed"},
-		{"<document start>", "there is text behind the end of the program"},
+		{"<document start>", "there is text after the end of the program"},
 		{"indentation indicator", "the indentation of a text cannot be 0"},
 		{"key", "a key was expected"},
 		{"',' or", "a comma or a closing bracket was expected"},
 		{"content", "a value was expected"},
-		{"':'", "`:` was expected behind a key"},
+		{"':'", "`:` was expected after a key"},
 		{"quoted", "a quoted text is malformed"},
 	} {
 		if strings.Contains(message, w.contains) {

@@ -36,8 +36,8 @@ func TestSyntax(t *testing.T) {
 			"`${name}`"},
 		"brace text in a list":   {"variables:\n  a: [{b}-c, d]\n", 2, 7, "{b}-c", "nothing may follow `}`", "quotes"},
 		"text behind a list":     {"variables:\n  a: [b] c\n", 2, 6, "[b] c", "nothing may follow `]`", "quotes"},
-		"comma in a list":        {"variables:\n  a: [b, 'c' 'd']\n", 2, 12, "'", "a comma is missing behind this", ""},
-		"comma between lines":    {"variables: {\n  a: b\n  c: d\n}\n", 2, 6, "b", "a comma is missing behind this", ""},
+		"comma in a list":        {"variables:\n  a: [b, 'c' 'd']\n", 2, 12, "'", "a comma is missing after this", ""},
+		"comma between lines":    {"variables: {\n  a: b\n  c: d\n}\n", 2, 6, "b", "a comma is missing after this", ""},
 		"wrong bracket":          {"variables: {a: [b}}\n", 1, 18, "}", "`}` cannot close `[`", ""},
 		"bracket too many":       {"variables:\n  a: [b]]\n", 2, 9, "]", "`]` closes nothing", ""},
 		"two colons":             {"variables:\n  a: b: c\n", 2, 7, ":", "a second `: ` in one entry", "quotes"},
@@ -53,7 +53,7 @@ func TestSyntax(t *testing.T) {
 		"bad list indentation": {"variables:\n  a:\n    - b\n   - c\n", 4, 4, "-",
 			"this line is indented like none of those above it", "align"},
 		"unknown anchor (L1.28)": {"variables:\n  a: *b\n", 2, 6, "*b", "there is no anchor called `b`", "&b"},
-		"missing colon":          {"variables:\n  a b\n  c: d\n", 2, 3, "a b", "`:` is missing behind a key", "key: value"},
+		"missing colon":          {"variables:\n  a b\n  c: d\n", 2, 3, "a b", "`:` is missing after a key", "key: value"},
 		"list behind a key": {"variables:\n  a: - b\n", 2, 6, "-", "a list item cannot follow a key on the same line",
 			"next line"},
 		"unknown escape": {"variables:\n  a: \"b\\qc\"\n", 2, 8, "\\q", "there is no escape `\\q`", "backslash"},
@@ -122,7 +122,7 @@ func TestEachMissingComma(t *testing.T) {
 			continue // 1 2.5 is a text
 		}
 		require.Len(t, diags, 1, broken)
-		require.Equal(t, "a comma is missing behind this", diags[0].Summary, broken)
+		require.Equal(t, "a comma is missing after this", diags[0].Summary, broken)
 		require.Equal(t, int32(i), diags[0].Subject.End)
 		require.Equal(t, []diag.Edit{{Range: diag.Range{Source: diags[0].Subject.Source, Start: int32(i), End: int32(i)},
 			Text: ","}}, diags[0].Fixes[0].Edits)

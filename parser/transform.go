@@ -23,7 +23,7 @@ const (
 // section, which may be about function calls too.
 func transformList(x *exprReader, e entry, stack bool) (list []*ast.Transform) {
 	if e.name == transformationsName {
-		d := x.warn(diag.Deprecated, e.at, "", "`transformations` is the older word: write `transforms`")
+		d := x.warn(diag.Deprecated, e.at, "", "`transformations` is the old name: write `transforms`")
 		d.Fixes = e.renamed(transformsName)
 	}
 	x.extension(e.at, "`transforms`")
@@ -139,7 +139,7 @@ func (r *transformReader) wrongSide() {
 	t, found := r.transform, r.found
 	report := func(key, detail string) {
 		if e, ok := found[key]; ok {
-			r.fail(diag.UnknownKey, e.at, detail, "`%s` has no place in this transform", key)
+			r.fail(diag.UnknownKey, e.at, detail, "`%s` is not allowed in this transform", key)
 		}
 	}
 	if t.Arguments {
@@ -162,13 +162,13 @@ func (r *transformReader) match(e entry) (m ast.TransformMatch) {
 		r.fields(n, matchKeys, func(key string, e entry) {
 			switch key {
 			case "type":
-				m.Types = r.literals(e, "`type`", "a type, where `*` stands for any text")
+				m.Types = r.literals(e, "`type`", "a type pattern, where `*` matches any text")
 			case "name":
-				m.Names = r.literals(e, "`name`", "a name, where `*` stands for any text")
+				m.Names = r.literals(e, "`name`", "a name pattern, where `*` matches any text")
 			case "custom":
 				m.Custom = r.literalBool(e, "`custom`")
 			case "function":
-				m.Functions = r.literals(e, "`function`", "a function, where `*` stands for any text")
+				m.Functions = r.literals(e, "`function`", "a function pattern, where `*` matches any text")
 			}
 		}, func(e entry) { r.unknownKey(diag.Error, e, "`match`", matchKeys, "") })
 	})

@@ -45,7 +45,7 @@ func TestPassage(t *testing.T) {
 	require.Equal(t, len(lead)+2, p.offset(at.Start))
 	require.Equal(t, 3, p.shownLine(at))
 	require.True(t, p.namesLines)
-	require.Empty(t, p.at(0, 3).Text(), "what stands in front is no part of the text")
+	require.Empty(t, p.at(0, 3).Text(), "what stands in front is not a part of the text")
 }
 
 // TestAliases holds that the count of what is read through aliases ends at its bound, which is told once.

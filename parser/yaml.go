@@ -46,7 +46,7 @@ func (t *yamlText) load() (*node, *blockSet) {
 	t.noteEscapes()
 	if second := t.lexed.secondDocument; second >= 0 {
 		t.warn(diag.Ignored, t.at(second, second+3),
-			"a program is one document; remove what follows or move it to a file of its own",
+			"a program is one document; remove the rest or move it to another file",
 			"only the first document of the file is read")
 	}
 	root := document.target()

@@ -54,7 +54,7 @@ func outcomeOf(j *river.Job[Job], r *Result, unwanted, interrupted bool) outcome
 	case Well(r.Code):
 		return outcome{state: rivertype.JobStateCompleted, result: r}
 	case unwanted || !Retry(j.Args.Command, r.Code):
-		return cancelled(r, text+", which is not tried again by itself")
+		return cancelled(r, text+", which is not retried automatically")
 	case interrupted: // this worker ends, or has lost the job; another one goes on at once
 		return again(r, 0)
 	default:

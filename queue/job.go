@@ -36,14 +36,14 @@ func (s Source) Check() error {
 	case s.Archive != "":
 		return digits("the digest of the archive", s.Archive, 64)
 	case len(s.Commit) != 40 && len(s.Commit) != 64:
-		return fmt.Errorf("%q is no commit: it takes all of its digits", s.Commit)
+		return fmt.Errorf("%q is not a commit: write all of its digits", s.Commit)
 	}
 	if strings.HasPrefix(s.Git, "-") || strings.ContainsAny(s.Git, "\x00\n\r ") {
-		return fmt.Errorf("%q is no URL of a repository", s.Git)
+		return fmt.Errorf("%q is not a URL of a repository", s.Git)
 	}
 	if u, err := url.Parse(s.Git); err == nil && u.User != nil {
 		if _, has := u.User.Password(); has || u.Scheme == "https" || u.Scheme == "http" {
-			return errors.New("the URL of the repository has credentials in it, and jobs hold no secrets: workers bring them")
+			return errors.New("the URL of the repository has credentials in it, and jobs have no secrets: configure credentials on the workers")
 		}
 	}
 	return digits("the commit", s.Commit, len(s.Commit))
@@ -95,10 +95,10 @@ func (j Job) Check() error {
 		}
 	}
 	if j.Path != "." && (path.Clean(j.Path) != j.Path || !filepath.IsLocal(filepath.FromSlash(j.Path))) {
-		return fmt.Errorf("%q is no folder of the source", j.Path)
+		return fmt.Errorf("%q is not a folder of the source", j.Path)
 	}
 	if j.Stack == "" || strings.HasPrefix(j.Stack, "-") || strings.Contains(j.Stack, "/") {
-		return fmt.Errorf("%q is no name of a stack", j.Stack)
+		return fmt.Errorf("%q is not a name of a stack", j.Stack)
 	}
 	return j.Source.Check()
 }

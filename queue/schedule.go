@@ -20,7 +20,7 @@ const minimum = time.Minute
 // kept for as long as the schedule is there; nil for none.
 func (q *Queue) Schedule(ctx context.Context, name string, every time.Duration, s Submission, files *Files) error {
 	if every < minimum {
-		return fmt.Errorf("a schedule goes on after a minute at the earliest, not after %s", every)
+		return fmt.Errorf("a schedule needs an interval of at least a minute, not %s", every)
 	}
 	for _, j := range s.Jobs {
 		if err := j.Check(); err != nil {

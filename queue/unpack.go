@@ -36,7 +36,7 @@ func Unpack(r io.Reader, dir string) error {
 		}
 		name := filepath.FromSlash(header.Name)
 		if header.Typeflag != tar.TypeReg || !filepath.IsLocal(name) {
-			return fmt.Errorf("the archive has %q, which is no file of a folder", header.Name)
+			return fmt.Errorf("the archive has %q, which is not a file of a folder", header.Name)
 		}
 		if left -= header.Size; left < 0 {
 			return errTooLarge

@@ -205,7 +205,7 @@ func (w *worker) keepHouse(ctx context.Context) {
 			err = errors.Join(err, w.queue.tidy(ctx, w.options.Archives))
 		}
 		if err != nil && ctx.Err() == nil {
-			w.tell("the queue cannot be kept in order: %v", err)
+			w.tell("maintain the queue: %v", err)
 		}
 		select {
 		case <-ctx.Done():

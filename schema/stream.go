@@ -122,7 +122,7 @@ func (s *stream) members(fn func(key string) error) error {
 		if c, ok := s.next(); !ok {
 			return s.truncated()
 		} else if c != ':' {
-			return fmt.Errorf("expected a colon behind the name %q", key)
+			return fmt.Errorf("expected a colon after the name %q", key)
 		}
 		s.pos++
 		if err := fn(key); err != nil {
@@ -136,7 +136,7 @@ func (s *stream) members(fn func(key string) error) error {
 		case c == '}':
 			return nil
 		case c != ',':
-			return fmt.Errorf("expected a comma behind the member %q", key)
+			return fmt.Errorf("expected a comma after the member %q", key)
 		}
 	}
 }
@@ -144,7 +144,7 @@ func (s *stream) members(fn func(key string) error) error {
 // nothingMore demands that the text ends here.
 func (s *stream) nothingMore() error {
 	if _, ok := s.next(); ok {
-		return fmt.Errorf("there is text behind the end, at byte %d", s.offset())
+		return fmt.Errorf("there is text after the end, at byte %d", s.offset())
 	}
 	if !errors.Is(s.end, io.EOF) {
 		return s.end

@@ -68,5 +68,5 @@ func (d DirOpener) OpenURI(uri string) (io.ReadCloser, error) {
 		}
 		return d.open(u.Path)
 	}
-	return nil, fmt.Errorf("%q is no scheme of a remote asset; use http, https or file", u.Scheme)
+	return nil, fmt.Errorf("%q is not a scheme of a remote asset; use http, https or file", u.Scheme)
 }

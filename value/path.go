@@ -228,7 +228,7 @@ func (p Path) set(v, part Value) (Value, error) {
 		return part, nil
 	}
 	if p[0].IsWildcard() {
-		return v, fmt.Errorf("a wildcard names no single place")
+		return v, fmt.Errorf("a wildcard does not name a single place")
 	}
 	if len(p) > 1 {
 		inner, ok := v.child(p[0])

@@ -97,7 +97,7 @@ func unrecognized(signature Value, secret bool) string {
 func storableTexts(texts ...string) *StorableError {
 	for _, t := range texts {
 		if !utf8.ValidString(t) {
-			return &StorableError{Reason: "has a text that is not UTF-8 where a state has no way to keep it"}
+			return &StorableError{Reason: "has a string that is not UTF-8 where a state cannot keep it"}
 		}
 	}
 	return nil

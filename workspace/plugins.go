@@ -64,7 +64,7 @@ func (w *Workspace) examine(p *Plugin) *diag.Diagnostic {
 		if !strings.HasPrefix(folder, ".") && !path.IsAbs(folder) {
 			folder = "./" + folder
 		}
-		finding := fault(shown+" is a file, and a package is named by the path of its folder", "write "+folder)
+		finding := fault(shown+" is a file; name a package by the path of its folder", "write "+folder)
 		finding.Subject = pkg.SourceRange
 		if pkg.SourceRange.Text() == pkg.Source {
 			finding.Fixes = []diag.Fix{{Label: "Change to " + folder,
@@ -101,7 +101,7 @@ func (w *Workspace) almostPath(pkg project.Package) *diag.Diagnostic {
 		return nil
 	}
 	finding := &diag.Diagnostic{Code: diag.PackageMissing, Subject: pkg.SourceRange,
-		Summary: fmt.Sprintf("package `%s`: %s is no path, although there is such a file", pkg.Name.Text, pkg.Source),
+		Summary: fmt.Sprintf("package `%s`: %s is not a path, although a file of that name exists", pkg.Name.Text, pkg.Source),
 		Detail:  "write ./" + source}
 	if pkg.SourceRange.Text() == pkg.Source {
 		finding.Fixes = []diag.Fix{{Label: "Change to ./" + source,

@@ -338,7 +338,7 @@ func (w *Workspace) Compile(ctx context.Context, run Run) diag.Diagnostics {
 			said += "\n"
 		}
 		return diag.Diagnostics{{Code: diag.NoProgram, Subject: w.compiler.at, Summary: summary,
-			Detail: said + "the program is what this command prints"}}
+			Detail: said + "the program is the output of this command"}}
 	}
 	w.Source = diag.NewSource("<"+w.compiler.command+">", project.StripBOM(text))
 	return nil
@@ -347,7 +347,7 @@ func (w *Workspace) Compile(ctx context.Context, run Run) diag.Diagnostics {
 // notCompiled says that a program was not looked at.
 func (w *Workspace) notCompiled() diag.Diagnostic {
 	return diag.Diagnostic{Severity: diag.Warning, Code: diag.NoProgram, Subject: w.compiler.at,
-		Summary: fmt.Sprintf("the program was not checked: it is what the compiler `%s` prints, which is not started here",
+		Summary: fmt.Sprintf("the program was not checked: it is the output of the compiler `%s`, which is not started here",
 			w.compiler.command),
 		Detail: "`yamlhost preview` starts the compiler and reports everything that is wrong with the program"}
 }

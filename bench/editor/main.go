@@ -55,7 +55,7 @@ func run() error {
 	for _, size := range strings.Split(*sizes, ",") {
 		n, err := strconv.Atoi(size)
 		if err != nil || n < 10 {
-			return fmt.Errorf("-sizes: %q is no number from 10 on", size)
+			return fmt.Errorf("-sizes: %q is not a number from 10 on", size)
 		}
 		jobs = append(jobs, job{name: size + " resources", resources: n, text: program.YAML(n, 0), pkg: "noop",
 			plugins: filepath.Join(dir, "plugins"), number: "      size: ", key: "      size: ",

@@ -121,7 +121,7 @@ func five(path string) error {
 func scan(path string) error {
 	text, err := os.ReadFile(path)
 	if err == nil && !json.Valid(text) {
-		err = errors.New("this is no JSON")
+		err = errors.New("this is not JSON")
 	}
 	return err
 }

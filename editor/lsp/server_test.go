@@ -166,7 +166,7 @@ func TestDiagnosticsFollowEdits(t *testing.T) {
 			d := first.Diagnostics[0]
 			require.Equal(t, protocol.Position{Line: 1, Character: c.column}, d.Range.Start)
 			require.Equal(t, protocol.String("Y200"), d.Code)
-			require.Contains(t, string(d.Message.(protocol.String)), "nothing is called `nothing`")
+			require.Contains(t, string(d.Message.(protocol.String)), "`nothing` is not declared")
 			mended := client.change(partial(1, c.column, 1, c.column+7, "pulumi.stack"))
 			require.Empty(t, mended.Diagnostics)
 			both := client.change(partial(4, 7, 4, 10, "twoo"), partial(2, 9, 2, 14, "smiel"))

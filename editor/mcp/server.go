@@ -74,8 +74,8 @@ func newServer(session *editor.Session, options Options) (*mcp.Server, error) {
 		Description: "Describes the built-in functions that programs call as fn::name or inside of ${…}, with examples."},
 		s.functions)
 	mcp.AddTool(m, &mcp.Tool{Name: "graph", Annotations: reading,
-		Description: "Tells what depends on what in a program: configuration, variables, resources and outputs with what " +
-			"each needs."}, s.graph)
+		Description: "Shows the dependencies in a program: configuration, variables, resources and outputs, each " +
+			"with what it needs."}, s.graph)
 	if options.Plan != nil {
 		mcp.AddTool(m, &mcp.Tool{Name: "plan", Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true},
 			Description: "Previews the stack that is selected: what an update would create, update, replace and delete. It " +

@@ -84,7 +84,7 @@ func TestClientOfTheSDK(t *testing.T) {
 	}
 	found := ask("check", nil)
 	require.False(t, found.IsError)
-	require.Contains(t, found.Content[0].(*mcp.TextContent).Text, "nothing is called `pot`")
+	require.Contains(t, found.Content[0].(*mcp.TextContent).Text, "`pot` is not declared")
 	require.Contains(t, ask("graph", nil).Content[0].(*mcp.TextContent).Text, "pet")
 	require.True(t, ask("check", map[string]any{"file": "../x.yaml"}).IsError)
 	require.True(t, ask("explain", map[string]any{"code": "Y999"}).IsError)

@@ -13,9 +13,9 @@ import (
 
 var (
 	// ErrPrefix is returned for a prefix that would be shorter than that of the network, or longer than an address.
-	ErrPrefix = errors.New("the prefix cannot have that length")
+	ErrPrefix = errors.New("the prefix cannot have this length")
 	// ErrNumber is returned for an address or a network that has no such number.
-	ErrNumber = errors.New("there is none with that number")
+	ErrNumber = errors.New("there is no address or network with this number")
 	// ErrRoom is returned for a network that does not fit behind the others.
 	ErrRoom = errors.New("there is no room left")
 )

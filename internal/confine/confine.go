@@ -12,7 +12,7 @@ import (
 )
 
 // ErrOutside says that a path leads out of the folder that holds the program.
-var ErrOutside = errors.New("it is outside of the project, and an untrusted program reads nothing there")
+var ErrOutside = errors.New("it is outside of the project, where an untrusted program may not read")
 
 // Within reports whether a path lies in a folder by its name alone. Both are absolute.
 func Within(root, path string) bool {
@@ -72,7 +72,7 @@ type AddressError struct{ Address string }
 
 // Error names the address.
 func (e *AddressError) Error() string {
-	return e.Address + " is no address of the public network, and an untrusted program reaches no other"
+	return e.Address + " is not a public address, and an untrusted program may reach no other"
 }
 
 // notPublic are ranges that no address of the public network is in: of this network, of providers and their customers

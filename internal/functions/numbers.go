@@ -16,7 +16,7 @@ var (
 	// ErrStep is returned for a step of 0.
 	ErrStep = errors.New("the step is 0")
 	// ErrDirection is returned for a step that leads away from the limit.
-	ErrDirection = errors.New("the step leads away from the limit")
+	ErrDirection = errors.New("the step never reaches the limit")
 	// ErrLong is returned for a range of more than MostItems numbers.
 	ErrLong = errors.New("the range has too many numbers")
 )
@@ -64,7 +64,7 @@ var (
 	// ErrBase is returned for a base that is not from 2 to 62.
 	ErrBase = errors.New("the base must be from 2 to 62")
 	// ErrDigits is returned for a text that is no whole number in the base.
-	ErrDigits = errors.New("the text is no whole number in that base")
+	ErrDigits = errors.New("the text is not a whole number in that base")
 	// ErrExact is returned for a number with more digits than a double holds.
 	ErrExact = errors.New("the number has more digits than a number can hold")
 )

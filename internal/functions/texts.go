@@ -83,7 +83,7 @@ func Title(text string, inside func(rune) bool) string {
 }
 
 // ErrHeader is returned for CSV without a line that names the columns.
-var ErrHeader = errors.New("there is no line with the names of the columns")
+var ErrHeader = errors.New("there is no header line")
 
 // CSV reads lines with commas as maps, by the names in the first line. Of columns with the same name the last one
 // counts; repeated tells that there are some. The error is ErrHeader or one of encoding/csv.

@@ -61,13 +61,13 @@ func Get(ctx context.Context, client *http.Client, address string, o Options) (*
 		before := asking.CheckRedirect
 		asking.CheckRedirect = func(r *http.Request, via []*http.Request) error {
 			if err := o.Redirect(r.URL.String()); err != nil {
-				return &FinalError{fmt.Sprintf("the server sends to %s: %s", r.URL.Redacted(), err)}
+				return &FinalError{fmt.Sprintf("the server redirects to %s: %s", r.URL.Redacted(), err)}
 			}
 			switch {
 			case before != nil:
 				return before(r, via)
 			case len(via) >= 10:
-				return &FinalError{"the server sends from one address to the next"}
+				return &FinalError{"the server redirects too many times"}
 			}
 			return nil
 		}

@@ -133,7 +133,7 @@ func EachMember(raw []byte, fn func(key string, value []byte) error) error {
 		}
 		i = SkipSpace(raw, end)
 		if i >= len(raw) || raw[i] != ':' {
-			return fmt.Errorf("expected a colon behind the name %q", key)
+			return fmt.Errorf("expected a colon after the name %q", key)
 		}
 		i = SkipSpace(raw, i+1)
 		if end, err = ValueEnd(raw, i); err != nil {
@@ -149,7 +149,7 @@ func EachMember(raw []byte, fn func(key string, value []byte) error) error {
 		case raw[i] == '}':
 			return onlySpace(raw, i+1)
 		case raw[i] != ',':
-			return fmt.Errorf("expected a comma behind the member %q", key)
+			return fmt.Errorf("expected a comma after the member %q", key)
 		}
 		i = SkipSpace(raw, i+1)
 	}
@@ -191,7 +191,7 @@ func EachItem(raw []byte, fn func(value []byte) error) error {
 
 func onlySpace(raw []byte, i int) error {
 	if i = SkipSpace(raw, i); i < len(raw) {
-		return fmt.Errorf("there is text behind the end, at byte %d", i)
+		return fmt.Errorf("there is text after the end, at byte %d", i)
 	}
 	return nil
 }

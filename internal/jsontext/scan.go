@@ -91,15 +91,15 @@ func (s *Scanner) Next() byte {
 // Unexpected records that something else stands where want should.
 func (s *Scanner) Unexpected(want string) {
 	if s.Next() == 0 && s.Pos >= len(s.Source) {
-		s.Fail("the text ends where %s should come", want)
+		s.Fail("the text ends where %s is expected", want)
 		return
 	}
 	if s.options.Secret {
-		s.Fail("%s should come here", want)
+		s.Fail("%s is expected here", want)
 		return
 	}
 	r, _ := utf8.DecodeRuneInString(s.Source[s.Pos:])
-	s.Fail("found %q where %s should come", r, want)
+	s.Fail("found %q where %s is expected", r, want)
 }
 
 func (s *Scanner) expect(c byte, want string) bool {
@@ -114,7 +114,7 @@ func (s *Scanner) expect(c byte, want string) bool {
 // End checks that nothing follows.
 func (s *Scanner) End() {
 	if s.Err == nil && (s.Next() != 0 || s.Pos < len(s.Source)) {
-		s.Fail("there is more text behind the value")
+		s.Fail("there is more text after the value")
 	}
 }
 
@@ -267,7 +267,7 @@ func (s *Scanner) escaped(start, i int) string {
 			s.Pos = i + 1
 			return string(buf)
 		case c < 0x20:
-			s.FailAt(i, "a control character stands in a string")
+			s.FailAt(i, "a string contains a control character")
 			return ""
 		case c == '\\':
 			var ok bool
@@ -283,7 +283,7 @@ func (s *Scanner) escaped(start, i int) string {
 			i = end
 		}
 	}
-	s.FailAt(start-1, "the string that begins here does not end")
+	s.FailAt(start-1, "the string that begins here has no end")
 	return ""
 }
 
@@ -315,7 +315,7 @@ func (s *Scanner) escape(buf []byte, i int) ([]byte, int, bool) {
 			}
 		}
 	}
-	s.FailAt(i, "this is no escape that a string may have")
+	s.FailAt(i, "this is not an escape sequence of a string")
 	return nil, 0, false
 }
 

@@ -13,17 +13,17 @@ import (
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"":                     "line 1, column 1 (byte 0): the text ends where a value should come",
-		"{\n  \"a\": nope}":    `line 2, column 8 (byte 9): found 'n' where a value should come`,
-		`{"a" 1}`:              `line 1, column 6 (byte 5): found '1' where ":" should come`,
-		"[1,2":                 `line 1, column 5 (byte 4): the text ends where "," or "]" should come`,
+		"":                     "line 1, column 1 (byte 0): the text ends where a value is expected",
+		"{\n  \"a\": nope}":    `line 2, column 8 (byte 9): found 'n' where a value is expected`,
+		`{"a" 1}`:              `line 1, column 6 (byte 5): found '1' where ":" is expected`,
+		"[1,2":                 `line 1, column 5 (byte 4): the text ends where "," or "]" is expected`,
 		"[[[[1]]]]":            "line 1, column 5 (byte 4): lists and objects are nested more than 3 deep",
-		`"a`:                   "line 1, column 1 (byte 0): the string that begins here does not end",
-		`"\u12"`:               "line 1, column 2 (byte 1): this is no escape that a string may have",
+		`"a`:                   "line 1, column 1 (byte 0): the string that begins here has no end",
+		`"\u12"`:               "line 1, column 2 (byte 1): this is not an escape sequence of a string",
 		"1e999":                "line 1, column 1 (byte 0): the number is too large",
-		"1 2":                  "line 1, column 3 (byte 2): there is more text behind the value",
-		"\"a\nb\"":             "line 1, column 3 (byte 2): a control character stands in a string",
-		`{"a":1,"b":[true,x]}`: `line 1, column 18 (byte 17): found 'x' where a value should come`,
+		"1 2":                  "line 1, column 3 (byte 2): there is more text after the value",
+		"\"a\nb\"":             "line 1, column 3 (byte 2): a string contains a control character",
+		`{"a":1,"b":[true,x]}`: `line 1, column 18 (byte 17): found 'x' where a value is expected`,
 	} {
 		s := New(text, Options{MaxDepth: 3})
 		read(s)

@@ -238,7 +238,7 @@ func (t *translator) output(b *hclsyntax.Block) {
 			if text, ok := literalText(a.Expr); ok {
 				name = text
 			} else {
-				t.fail(a.Expr.Range(), "", "the name of an output must be a literal text")
+				t.fail(a.Expr.Range(), "", "the name of an output must be a literal string")
 			}
 		case "description":
 			if text, ok := literalText(a.Expr); ok {
@@ -269,7 +269,7 @@ func (t *translator) componentUse(b *hclsyntax.Block) node {
 				if text, ok := literalText(a.Expr); ok {
 					token = text
 				} else {
-					t.fail(a.Expr.Range(), "", "the token of a component must be a literal text")
+					t.fail(a.Expr.Range(), "", "the token of a component must be a literal string")
 				}
 				return
 			}

@@ -439,7 +439,7 @@ func (p *printer) pathList(o *ast.Option) string {
 func (p *printer) hookUses(o *ast.Option) string {
 	m, ok := o.Value.(*ast.Map)
 	if !ok {
-		p.fail(o.Value.Range(), "the option hooks must be a map that is written out")
+		p.fail(o.Value.Range(), "the option hooks must be a literal map")
 		return "{}"
 	}
 	var moments []string

@@ -79,7 +79,7 @@ func (m *module) invocation(e *hclsyntax.FunctionCallExpr) (call invocation, ok 
 	}
 	written, literal := literalText(e.Args[0])
 	if !literal {
-		m.fail(e.Args[0].Range(), "", "the token of a function must be a literal text")
+		m.fail(e.Args[0].Range(), "", "the token of a function must be a literal string")
 		return call, false
 	}
 	call.token = (&translator{module: m}).used(written)

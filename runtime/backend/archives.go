@@ -125,7 +125,7 @@ func (b *Backend) RemoveArchive(digest string) error {
 // archiveFolder returns the folder of an archive; an error for what is no digest.
 func (b *files) archiveFolder(digest string) (string, error) {
 	if !digestPattern.MatchString(digest) {
-		return "", fmt.Errorf("%q is no digest of an archive", digest)
+		return "", fmt.Errorf("%q is not a digest of an archive", digest)
 	}
 	return b.path(archivesFolder, digest), nil
 }

@@ -178,8 +178,8 @@ func (l *links) journal() (data []byte, pieces []int, err error) {
 		if i > start && n != l.numbers[i-1]+1 {
 			return nil, nil, &CorruptError{Path: linkKey(l.folder, l.numbers[i-1]+1),
 				Err: errors.New(
-					"this piece of the journal is missing, and there are pieces behind it; put it back from a version or a copy of " +
-						"the store")}
+					"this piece of the journal is missing, and later pieces exist; restore it from a version or " +
+						"a copy of the store")}
 		}
 		if l.data[n] == nil {
 			break // it was removed since it was listed: the state holds all of it

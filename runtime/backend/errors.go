@@ -47,7 +47,7 @@ type LostError struct {
 }
 
 func (e *LostError) Error() string {
-	return fmt.Sprintf("the state of the stack %q is gone, but not its history\n%s\nTo begin anew instead, remove %s.",
+	return fmt.Sprintf("the state of the stack %q is missing, but its history exists\n%s\nTo begin anew instead, remove %s.",
 		e.Ref.Stack, e.Previous.advice(), e.History)
 }
 
@@ -59,7 +59,7 @@ type NotEmptyError struct {
 
 func (e *NotEmptyError) Error() string {
 	return fmt.Sprintf(
-		"the stack %q still has %d resources; destroy them first, or remove it by force and leave them behind",
+		"the stack %q still has %d resources; destroy them first, or remove the stack with --force and leave them behind",
 		e.Ref.Stack, e.Resources)
 }
 
@@ -90,12 +90,11 @@ func (e *CorruptError) Error() string {
 // advice says in an error what can be done with a copy of the state.
 func (p *Previous) advice() string {
 	if p.Mended {
-		return "`yamlhost state repair` puts the bit right; nothing is lost (resources: " + fmt.Sprint(p.Resources) +
+		return "`yamlhost state repair` corrects the bit; nothing is lost (resources: " + fmt.Sprint(p.Resources) +
 			"). If somebody has edited the file by hand, remove its last member, yamlhostChecksum."
 	}
-	return fmt.Sprintf("There is a sound copy of the state: %s, of %s (resources: %d).\n"+
-		"`yamlhost state repair` shows that and puts it back; then `yamlhost refresh`, because what may have changed since "+
-		"is not in it.",
+	return fmt.Sprintf("There is a sound copy of the state: %s, of %s (resources: %d).\n`yamlhost state repair` "+
+		"shows that and puts it back; then `yamlhost refresh`, because it lacks later changes.",
 		p.Path, p.Written.Format(time.RFC3339), p.Resources)
 }
 
@@ -110,7 +109,7 @@ type DamagedJournalError struct {
 }
 
 func (e *DamagedJournalError) Error() string {
-	return fmt.Sprintf("%s: %v\n`yamlhost state repair` shows what can be used of it, and goes on with that.", e.Path,
+	return fmt.Sprintf("%s: %v\n`yamlhost state repair` shows the readable part, and continues with it.", e.Path,
 		e.Damage)
 }
 
@@ -125,7 +124,7 @@ type UnreadableError struct {
 }
 
 func (e *UnreadableError) Error() string {
-	return fmt.Sprintf("the state %s was not replaced: what was about to be written could not have been read again: %v",
+	return fmt.Sprintf("the state %s was not replaced: the new state could not be read back: %v",
 		e.Path, e.Err)
 }
 
@@ -186,11 +185,11 @@ type HeldUpError struct {
 func (e *HeldUpError) Error() string {
 	if e.PID == 0 {
 		return fmt.Sprintf(
-			"another process is in the middle of a change to the stack %q and does not go on; it holds the folder %s. "+
+			"another process has begun a change to the stack %q and makes no progress; it holds the folder %s. "+
 				"Let it go on, or end it, and run this command again. Nothing was done.", e.Ref.Stack, e.Folder)
 	}
 	return fmt.Sprintf(
-		"the process %d is in the middle of a change to the stack %q and does not go on. Let it go on with "+
+		"the process %d has begun a change to the stack %q and makes no progress. Let it go on with "+
 			"'kill -CONT %d', or end it with 'kill -9 %d', and run this command again. Nothing was done.", e.PID, e.Ref.Stack,
 		e.PID, e.PID)
 }

@@ -108,7 +108,7 @@ func (b *Backend) LastUpdate(ctx context.Context, r Ref, written time.Time) time
 	return written
 }
 
-// overview reads what Overview tells, and fails with state.ErrNotStreamed where the state has to be read as a whole.
+// overview reads what Overview tells, and fails with state.ErrNotStreamed where the state cannot be read in parts.
 func (b stackState) overview() (Overview, error) {
 	path, err := b.alone()
 	if err != nil {

@@ -46,10 +46,10 @@ func (e *LockLostError) Error() string {
 		fmt.Fprintf(&b, "; %s holds it now", e.By)
 	}
 	b.WriteString(
-		". Nothing more was written. What was under way is a pending operation, which the next run resolves.")
+		". Nothing more was written. Operations in flight are pending operations now, which the next run resolves.")
 	for _, u := range e.Unrecorded {
 		fmt.Fprintf(&b,
-			"\n  The provider has made %s with the ID %q. If the next run asks about it, answer with: --settle-pending '%s=%s'",
+			"\n  The provider has made %s with the ID %q. If the next run asks for its outcome, answer with: --settle-pending '%s=%s'",
 			u.URN, u.ID, u.URN, u.ID)
 	}
 	return b.String()
@@ -203,7 +203,7 @@ func (b stackLocks) sweep() error {
 			}
 			path := b.path(append(folder, name)...)
 			if err := b.disk.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return &FileError{Doing: "remove what was left half written in", Path: path, Err: err}
+				return &FileError{Doing: "remove the half-written files in", Path: path, Err: err}
 			}
 		}
 	}

@@ -99,7 +99,7 @@ func (b *files) layout() (fresh bool, err error) {
 				version)}
 		}
 	}
-	return false, &LayoutError{path, "the file should say of which layout the folder is, as in \"version: 1\""}
+	return false, &LayoutError{path, "the file should have the folder's layout, as in \"version: 1\""}
 }
 
 // refuseLegacy finds stacks of layout 0, which lie directly in stacks/ (F6.5).

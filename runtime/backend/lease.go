@@ -153,7 +153,7 @@ func (l *lease) give() error {
 	l.file.Holder, l.file.Milliseconds, l.file.Mark = nil, 0, newUUID()
 	err := l.put(Condition{Version: l.version})
 	if err != nil && !errors.Is(err, ErrChanged) {
-		return &FileError{Doing: "give the lease back", Path: l.key, Err: err}
+		return &FileError{Doing: "release the lease", Path: l.key, Err: err}
 	}
 	return nil
 }
@@ -231,6 +231,6 @@ func (l *lease) release() error {
 		return nil // told where it mattered
 	}
 	err := l.give()
-	l.lost = errors.New("the lease was given back")
+	l.lost = errors.New("the lease was released")
 	return err
 }

@@ -112,7 +112,7 @@ func (b stackLocks) probe(h *heldLock) error {
 			}
 			return &UnfitStoreError{PublicURL(b.url)}
 		default:
-			return &FileError{Doing: "try the conditions of", Path: taken, Err: err}
+			return &FileError{Doing: "test conditional writes to", Path: taken, Err: err}
 		}
 	}
 	b.probed.done = true
@@ -124,8 +124,9 @@ type UnfitStoreError struct{ URL string }
 
 func (e *UnfitStoreError) Error() string {
 	return fmt.Sprintf(
-		"the store %s ignores the conditions that objects are written under (If-None-Match and If-Match), so that two "+
-			"runs at once could not be kept apart. Keep state in a store that honours them, or in a folder. Nothing was done.",
+		"the store %s ignores conditional writes (If-None-Match and If-Match), so two runs at once could "+
+			"overwrite each other's state. Keep state in a store that supports them, or in a folder. Nothing "+
+			"was done.",
 		e.URL)
 }
 

@@ -529,7 +529,7 @@ func TestObjectsWaiting(t *testing.T) {
 	})
 	_, err = b.Begin(ctx, testRef, b64Options)
 	require.ErrorIs(t, err, context.Canceled)
-	require.Equal(t, []string{"waiting for the lease of u@h, which seems to be gone, to run out (6s)"}, notes)
+	require.Equal(t, []string{"waiting for the lease of u@h, which seems to have ended, to run out (6s)"}, notes)
 	require.NoError(t, s.Close())
 }
 

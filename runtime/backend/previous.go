@@ -62,7 +62,7 @@ func (b *Backend) Restore(ctx context.Context, r Ref) (aside string, err error) 
 		fault = snapshotOf(c).Verify()
 	}
 	if fault == nil {
-		return "", fmt.Errorf("the state %s is sound; it is not replaced by an older one", file.path)
+		return "", fmt.Errorf("the state %s is sound and is not replaced by an older one", file.path)
 	}
 	previous := current.mended(file.path, fault)
 	if previous == nil {

@@ -24,11 +24,11 @@ func ParseRef(text, project string) (Ref, error) {
 	r := Ref{Project: project, Stack: parts[len(parts)-1]}
 	switch {
 	case len(parts) > 3:
-		return Ref{}, fmt.Errorf("%q is no name of a stack: expected stack, organization/stack or organization/project/stack",
+		return Ref{}, fmt.Errorf("%q is not a name of a stack: expected stack, organization/stack or organization/project/stack",
 			text)
 	case len(parts) > 1 && parts[0] != organization:
 		return Ref{}, fmt.Errorf(
-			"%q is no name of a stack in this backend: what comes before the first slash has to be the word %q",
+			"%q is not a name of a stack in this backend: the part before the first slash has to be %q",
 			text, organization)
 	case len(parts) == 3:
 		r.Project = parts[1]

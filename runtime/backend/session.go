@@ -185,7 +185,7 @@ func (s *Session) ResolvePending(_ context.Context, base *state.Snapshot) error 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed || s.log != nil {
-		return errors.New("the operation is under way; pending operations of earlier runs cannot be resolved any more")
+		return errors.New("the operation is under way; pending operations of earlier runs can no longer be resolved")
 	}
 	if err := s.replace(base); err != nil {
 		return s.held.explain(err)

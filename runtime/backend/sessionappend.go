@@ -87,7 +87,7 @@ func (s *Session) put(e journal.Entry, put func(*journal.Log)) (err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return errors.New("the operation has ended; nothing can be journaled any more")
+		return errors.New("the operation has ended; nothing more can be journaled")
 	}
 	if s.log == nil {
 		if s.log, err = s.newLog(); err != nil {

@@ -38,7 +38,7 @@ func (b stackLease) read() (file leaseFile, o Object, err error) {
 		return leaseFile{}, Object{}, &FileError{Doing: "read the lease", Path: key, Err: err}
 	}
 	if err := json.Unmarshal(o.Data, &file); err != nil || file.Generation <= 0 {
-		return leaseFile{}, Object{}, &CorruptError{Path: key, Err: errors.New("it is no lease; cancel replaces it")}
+		return leaseFile{}, Object{}, &CorruptError{Path: key, Err: errors.New("it is not a lease; cancel replaces it")}
 	}
 	return file, o, nil
 }
@@ -59,7 +59,7 @@ func (b stackLease) take(ctx context.Context, lockName string) (*lease, error) {
 			}
 			if wait > 0 {
 				if b.o.Note != nil {
-					b.o.Note(fmt.Sprintf("waiting for the lease of %s@%s, which seems to be gone, to run out (%s)",
+					b.o.Note(fmt.Sprintf("waiting for the lease of %s@%s, which seems to have ended, to run out (%s)",
 						file.Holder.Username, file.Holder.Hostname, wait.Round(time.Second)))
 				}
 				select {

@@ -248,7 +248,7 @@ func (c *configured) Create(ctx context.Context, r provider.CreateRequest) (prov
 	}
 	id := idText(result.ID)
 	if id == "" && !r.Preview {
-		return provider.CreateResponse{}, h.nonsense("create", fmt.Errorf("it gave no id"))
+		return provider.CreateResponse{}, h.nonsense("create", fmt.Errorf("it returned no id"))
 	}
 	outputs, err := outputsOf(result.Outs, r.Preview)
 	if err != nil {

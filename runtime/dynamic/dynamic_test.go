@@ -145,7 +145,7 @@ func TestLife(t *testing.T) {
 func mustString(t *testing.T, v value.Value) string {
 	t.Helper()
 	s, ok := v.AsString()
-	require.True(t, ok, "%v is no text", v)
+	require.True(t, ok, "%v is not text", v)
 	return s
 }
 
@@ -166,7 +166,7 @@ func TestFailures(t *testing.T) {
 		{"exit", "the code called process.exit(3)", provider.NothingHappened},
 		{"later", "notes.ts:21: behind your back", provider.NothingHappened},
 		{"odd", "the answer of create cannot be used", provider.Unclear},
-		{"nameless", "it gave no id", provider.Unclear},
+		{"nameless", "it returned no id", provider.Unclear},
 		{"abort", "its process ended", provider.Unclear},
 		{"loop", "create of n took longer than", provider.Unclear},
 	} {

@@ -297,7 +297,7 @@ func (p *process) readAnswers(out io.Reader) {
 		}
 		var r reply
 		if err := json.Unmarshal(line, &r); err != nil {
-			go p.kill(errors.New("its process wrote something that is no answer to descriptor 4"), 0)
+			go p.kill(errors.New("its process wrote something that is not an answer to descriptor 4"), 0)
 			return
 		}
 		p.take(r)

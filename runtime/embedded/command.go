@@ -26,7 +26,7 @@ func commandKinds(o Options) kinds {
 		resources: map[string]kind{
 			"command:local:Command": {
 				create: c.create, update: c.update, delete: c.delete, pending: pendingOfCommand,
-				cannotAdopt: "there is nothing that tells what was run",
+				cannotAdopt: "the ID does not tell what was run",
 			},
 		},
 		functions: map[string]function{"command:local:run": c.run},

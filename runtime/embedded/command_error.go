@@ -34,7 +34,7 @@ func commandError(j job, result processResult, secrets *mask.Masker, err error) 
 	}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		failed.Message = "the command was stopped, its time was up: " + command
+		failed.Message = "the command was stopped because its time limit was over: " + command
 	case errors.Is(err, context.Canceled):
 		failed.Message = "the command was cancelled: " + command
 	case !result.started:

@@ -240,7 +240,7 @@ func TestCheckFaults(t *testing.T) {
 			"missing"},
 		{"unknown property", "random", "random:index/randomPet:RandomPet", obj("lenght", 2), "lenght", "no property"},
 		{"wrong kind", "random", "random:index/randomPet:RandomPet", obj("length", value.EmptyMap()), "length", "must be"},
-		{"text that is no number", "random", "random:index/randomPet:RandomPet", obj("length", "two"), "length", "number"},
+		{"text that is not a number", "random", "random:index/randomPet:RandomPet", obj("length", "two"), "length", "number"},
 		{"numeric text", "random", "random:index/randomPet:RandomPet", obj("length", "3"), "", ""},
 		{"fraction", "random", "random:index/randomPet:RandomPet", obj("length", value.Number(1.5)), "length", "must be"},
 		{"length below one", "random", "random:index/randomString:RandomString", obj("length", 0), "length", "at least 1"},

@@ -65,8 +65,8 @@ func randomKinds(o Options) kinds {
 			"random:index/randomUuid7:RandomUuid7": g.uuidKind(uuid7, adoptUUID),
 		},
 		refused: map[string]string{
-			"pulumi:providers:random/terraformConfig": "it describes a Terraform provider, which this is not; install the " +
-				"plugin for it",
+			"pulumi:providers:random/terraformConfig": "it describes a Terraform provider; install the plugin to " +
+				"read it",
 		},
 	}
 }
@@ -230,7 +230,7 @@ func (g generator) below(n int) (int, error) {
 }
 
 func randomnessError(err error) error {
-	return &provider.Error{Message: "the system gave no randomness: " + err.Error(), Cause: err}
+	return &provider.Error{Message: "the system returned no random bytes: " + err.Error(), Cause: err}
 }
 
 // seeded is the sequence that the public package draws from a seed: the checksum of its text starts Go's first

@@ -213,7 +213,7 @@ func TestRandomDiff(t *testing.T) {
 			map[string]provider.DiffKind{"overrideSpecial": provider.DiffDelete}},
 		{"overrideSpecial goes", outputs.With("overrideSpecial", value.String("!")), base, some, []string{"overrideSpecial"},
 			map[string]provider.DiffKind{"overrideSpecial": provider.DiffDeleteReplace}},
-		{"becoming secret is no change", outputs, base.With("length", value.Int(5).Secret()), none, nil, nil},
+		{"becoming secret is not a change", outputs, base.With("length", value.Int(5).Secret()), none, nil, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

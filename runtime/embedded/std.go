@@ -59,7 +59,7 @@ func stdKinds(o Options) kinds {
 
 // stdElsewhere are functions of the package that are not built in, with the reason.
 var stdElsewhere = map[string]string{
-	"matchkeys": "its inputs have no place for the keys, so that no call of it can succeed; use an expression such as " +
+	"matchkeys": "its inputs lack the keys, so no call of it can succeed; use an expression such as " +
 		"[for i, k in keys : values[i] if contains(search, k)]",
 }
 
@@ -106,7 +106,7 @@ func textsOf(items []value.Value) ([]string, error) {
 	for i, item := range items {
 		s, ok := item.AsString()
 		if !ok {
-			return nil, fmt.Errorf("member %d of the list is no text", i)
+			return nil, fmt.Errorf("member %d of the list is not a string", i)
 		}
 		list[i] = s
 	}
@@ -118,7 +118,7 @@ func numbersOf(items []value.Value) ([]float64, error) {
 	for i, item := range items {
 		f, ok := item.AsNumber()
 		if !ok {
-			return nil, fmt.Errorf("member %d of the list is no number", i)
+			return nil, fmt.Errorf("member %d of the list is not a number", i)
 		}
 		list[i] = f
 	}

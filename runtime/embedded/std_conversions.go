@@ -52,7 +52,7 @@ func stdConversions() map[string]formula {
 			case s == "true" || s == "false":
 				return value.Bool(s == "true"), nil
 			}
-			return value.Null, errors.New("only true, false and the texts of these are booleans")
+			return value.Null, errors.New("only true, false, \"true\" and \"false\" are booleans")
 		},
 		"tonumber": func(args value.Value) (value.Value, error) {
 			v := args.Get("input")
@@ -65,7 +65,7 @@ func stdConversions() map[string]formula {
 				return unicode.IsLetter(r) && r != 'e' &&
 					r != 'E' || r == '_'
 			}) {
-				return value.Null, errors.New("the input is no number")
+				return value.Null, errors.New("the input is not a number")
 			}
 			return finite(f)
 		},
@@ -103,5 +103,5 @@ func scalarText(v value.Value) (string, error) {
 	if b, ok := v.AsBool(); ok {
 		return strconv.FormatBool(b), nil
 	}
-	return "", errors.New("only a text, a number and a boolean can become a text")
+	return "", errors.New("only a string, a number or a boolean can become a string")
 }

@@ -49,7 +49,7 @@ func decryptRSA(args value.Value) (value.Value, error) {
 	}
 	key, ok := parsed.(*rsa.PrivateKey)
 	if !ok {
-		return value.Null, errors.New("key is no RSA key")
+		return value.Null, errors.New("key is not an RSA key")
 	}
 	//lint:ignore SA1019 the function std:rsadecrypt is defined so
 	text, err := rsa.DecryptPKCS1v15(nil, key, sealed)

@@ -108,18 +108,18 @@ func verbArgument(verb string, v value.Value) (any, error) {
 			return s, nil
 		}
 		if !isNumber || number != math.Trunc(number) || math.Abs(number) > 1<<53 {
-			return nil, errors.New("is no whole number")
+			return nil, errors.New("is not a whole number")
 		}
 		return int64(number), nil
 	case "e", "E", "f", "F", "g", "G":
 		if !isNumber {
-			return nil, errors.New("is no number")
+			return nil, errors.New("is not a number")
 		}
 		return number, nil
 	case "t":
 		b, ok := v.AsBool()
 		if !ok {
-			return nil, errors.New("is no boolean")
+			return nil, errors.New("is not a boolean")
 		}
 		return b, nil
 	case "s", "q", "v":

@@ -91,7 +91,7 @@ func stdLists() map[string]formula {
 				to, err = whole(args, "to")
 			}
 			if err == nil && (from < 0 || to < from || to > len(l)) {
-				err = fmt.Errorf("the list has %d members, and none from %d to %d", len(l), from, to)
+				err = fmt.Errorf("the list has %d members: there are none from %d to %d", len(l), from, to)
 			}
 			if err != nil {
 				return value.Null, err
@@ -117,7 +117,7 @@ func firstOf(list []value.Value) (value.Value, error) {
 		}
 		text, err := scalarText(v)
 		if err != nil {
-			return value.Null, errors.New("beside a text, the values must be texts, numbers and booleans")
+			return value.Null, errors.New("with a string among them, the values must be strings, numbers and booleans")
 		}
 		if text != "" {
 			return value.String(text), nil

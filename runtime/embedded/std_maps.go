@@ -44,13 +44,13 @@ func stdMaps() map[string]formula {
 		"map": func(args value.Value) (value.Value, error) {
 			pairs := listArg(args, "args")
 			if len(pairs)%2 != 0 {
-				return value.Null, errors.New("args must be keys and values by turns")
+				return value.Null, errors.New("args must alternate keys and values")
 			}
 			m := value.EmptyMap()
 			for pair := range slices.Chunk(pairs, 2) {
 				key, ok := pair[0].AsString()
 				if !ok {
-					return value.Null, errors.New("the keys of a map must be texts")
+					return value.Null, errors.New("the keys of a map must be strings")
 				}
 				m = m.With(key, pair[1])
 			}
@@ -80,7 +80,7 @@ func stdMaps() map[string]formula {
 				return value.Int(utf8.RuneCountInString(s)), nil
 			}
 			if !v.Is(value.KindList) && !v.Is(value.KindMap) {
-				return value.Null, errors.New("only a list, a map or a text has a length")
+				return value.Null, errors.New("only a list, a map or a string has a length")
 			}
 			return value.Int(v.Len()), nil
 		},

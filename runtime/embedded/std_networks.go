@@ -57,7 +57,7 @@ func stdNetworks() map[string]formula {
 			case errors.Is(err, cidr.ErrPrefix):
 				err = fmt.Errorf("the prefix of %s cannot be longer by %d bits", network, bits)
 			case err != nil:
-				err = fmt.Errorf("%d bits are not enough for the number %d", bits, n)
+				err = fmt.Errorf("%d bits cannot hold the number %d", bits, n)
 			}
 			return value.String(part.String()), err
 		},

@@ -55,7 +55,7 @@ func numberRange(args value.Value) (value.Value, error) {
 	case errors.Is(err, functions.ErrLong):
 		err = errors.New("the range has too many numbers")
 	case err != nil:
-		err = errors.New("the step does not lead from the start to the limit")
+		err = errors.New("the step never reaches the limit")
 	}
 	return numbers, err
 }
@@ -74,7 +74,7 @@ func parseInteger(args value.Value) (value.Value, error) {
 	case errors.Is(err, functions.ErrBase):
 		return value.Null, errors.New("base must be from 2 to 62")
 	case errors.Is(err, functions.ErrDigits):
-		return value.Null, fmt.Errorf("%q is no whole number in base %d", text, base)
+		return value.Null, fmt.Errorf("%q is not a whole number in base %d", text, base)
 	case err != nil:
 		return value.Null, fmt.Errorf("%q is too large to be exact", text)
 	}

@@ -45,7 +45,7 @@ func stdPatterns() map[string]formula {
 			}
 			pattern, err := regexp.Compile(search[1 : len(search)-1])
 			if err != nil {
-				return value.Null, fmt.Errorf("search is no regular expression: %w", err)
+				return value.Null, fmt.Errorf("search is not a regular expression: %w", err)
 			}
 			return value.String(pattern.ReplaceAllString(text, by)), nil
 		},
@@ -58,7 +58,7 @@ func compile(text string) (*functions.Pattern, error) {
 	case errors.Is(err, functions.ErrGroups):
 		return nil, errors.New("pattern has groups with names and groups without: give all of them a name, or none")
 	case err != nil:
-		return nil, fmt.Errorf("pattern is no regular expression: %w", err)
+		return nil, fmt.Errorf("pattern is not a regular expression: %w", err)
 	}
 	return pattern, nil
 }

@@ -54,7 +54,7 @@ func checkMoments(properties ...string) func(value.Value) []provider.Failure {
 func parseMoment(text string) (time.Time, error) {
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		return t, fmt.Errorf("%q is no moment such as 2006-01-02T15:04:05Z", text)
+		return t, fmt.Errorf("%q is not a timestamp such as 2006-01-02T15:04:05Z", text)
 	}
 	return t, nil
 }
@@ -91,7 +91,7 @@ func (c calendar) static(_ context.Context, _ provider.Subject, inputs value.Val
 func adoptStatic(id string) (string, value.Value, error) {
 	t, err := parseMoment(id)
 	if err != nil {
-		return "", value.Null, fmt.Errorf("the ID must be the moment: %w", err)
+		return "", value.Null, fmt.Errorf("the ID must be the timestamp: %w", err)
 	}
 	return id, parts(t).With("rfc3339", rfc3339(t)), nil
 }

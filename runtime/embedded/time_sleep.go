@@ -40,7 +40,7 @@ var durationForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustComp
 func parseDuration(text string) (time.Duration, error) {
 	d, err := time.ParseDuration(text)
 	if err != nil || !durationForm().MatchString(text) {
-		return 0, fmt.Errorf("%q is no duration: write a number and ms, s, m or h, such as 30s", text)
+		return 0, fmt.Errorf("%q is not a duration: write a number and ms, s, m or h, such as 30s", text)
 	}
 	return d, nil
 }
@@ -77,9 +77,9 @@ func (c calendar) sleep(ctx context.Context, text string) error {
 		return nil
 	case <-ctx.Done():
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			return failed(fmt.Errorf("the wait of %s was cut short: the resource's time limit is over", text))
+			return failed(fmt.Errorf("the wait of %s ended early: the resource's time limit is over", text))
 		}
-		return failed(fmt.Errorf("the wait of %s was cut short", text))
+		return failed(fmt.Errorf("the wait of %s was cancelled", text))
 	}
 }
 

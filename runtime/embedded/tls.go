@@ -22,7 +22,7 @@ type certificates struct {
 	proxy proxySettings
 }
 
-const onlyInState = "it exists in no other place than a stack's state"
+const onlyInState = "it exists only in a stack's state"
 
 // tlsKinds is the package tls.
 func tlsKinds(o Options) kinds {
@@ -67,8 +67,8 @@ func (c certificates) kinds() kinds {
 			"tls:index/getCertificate:getCertificate": c.getCertificate,
 		},
 		refused: map[string]string{
-			"pulumi:providers:tls/terraformConfig": "it describes a Terraform provider, which this is not; install the plugin " +
-				"for it",
+			"pulumi:providers:tls/terraformConfig": "it describes a Terraform provider; install the plugin to " +
+				"read it",
 		},
 	}
 }

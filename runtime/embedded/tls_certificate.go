@@ -137,7 +137,7 @@ func (c certificates) locallySigned(ctx context.Context, s provider.Subject, inp
 		return "", value.Null, failed(errors.New("caPrivateKeyPem is not the key of caCertPem"))
 	}
 	if !authority.IsCA {
-		c.warn(ctx, s, "caCertPem is not the certificate of an authority: what it signs may not be trusted")
+		c.warn(ctx, s, "caCertPem is not the certificate of an authority: nothing that it signs can be trusted")
 	}
 	// The subject is taken over as it was written, with attributes that have no names here.
 	template := &x509.Certificate{
@@ -222,7 +222,7 @@ func parseCertificate(text, what string) (*x509.Certificate, error) {
 	}
 	certificate, err := x509.ParseCertificate(der)
 	if err != nil {
-		return nil, fmt.Errorf("%s is no certificate: %w", what, err)
+		return nil, fmt.Errorf("%s is not a certificate: %w", what, err)
 	}
 	return certificate, nil
 }

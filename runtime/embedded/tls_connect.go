@@ -80,7 +80,7 @@ func (c certificates) fetchThroughProxy(ctx context.Context, target *url.URL,
 		if response.TLS != nil && len(response.TLS.PeerCertificates) > 0 {
 			return response.TLS.PeerCertificates, nil
 		}
-		last = errors.New("the answer came without certificates")
+		last = errors.New("the server sent no certificates")
 	}
 	return nil, fmt.Errorf("connect to %s through the proxy: %w", target.Host, last)
 }

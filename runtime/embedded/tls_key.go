@@ -148,7 +148,7 @@ func parseKey(text, what string) (crypto.Signer, string, error) {
 	for rest := []byte(text); ; {
 		block, after := pem.Decode(rest)
 		if block == nil {
-			return nil, "", fmt.Errorf("%s is no private key in the PEM format", what)
+			return nil, "", fmt.Errorf("%s is not a private key in the PEM format", what)
 		}
 		var key any
 		var err error
@@ -183,7 +183,7 @@ func parseOpenSSHKey(text, what string) (crypto.Signer, string, error) {
 	case errors.As(err, &locked):
 		return nil, "", fmt.Errorf("%s is encrypted; take the passphrase off first", what)
 	case err != nil:
-		return nil, "", fmt.Errorf("%s is no private key in the form of OpenSSH", what)
+		return nil, "", fmt.Errorf("%s is not a private key in the form of OpenSSH", what)
 	}
 	return signerOf(key, what)
 }

@@ -25,12 +25,12 @@ func checkNames(inputs value.Value) []provider.Failure {
 	var failures []provider.Failure
 	textsAt(inputs, "ipAddresses", func(place, text string) {
 		if net.ParseIP(text) == nil {
-			failures = append(failures, provider.Failure{Property: place, Reason: fmt.Sprintf("%q is no IP address", text)})
+			failures = append(failures, provider.Failure{Property: place, Reason: fmt.Sprintf("%q is not an IP address", text)})
 		}
 	})
 	textsAt(inputs, "uris", func(place, text string) {
 		if _, err := url.Parse(text); err != nil {
-			failures = append(failures, provider.Failure{Property: place, Reason: fmt.Sprintf("%q is no URI", text)})
+			failures = append(failures, provider.Failure{Property: place, Reason: fmt.Sprintf("%q is not a URI", text)})
 		}
 	})
 	return failures
@@ -117,7 +117,7 @@ func parseRequest(text, what string) (*x509.CertificateRequest, error) {
 	}
 	request, err := x509.ParseCertificateRequest(der)
 	if err != nil {
-		return nil, fmt.Errorf("%s is no certificate request: %w", what, err)
+		return nil, fmt.Errorf("%s is not a certificate request: %w", what, err)
 	}
 	if err := request.CheckSignature(); err != nil {
 		return nil, fmt.Errorf("%s is not signed with the key that it is for: %w", what, err)

@@ -237,10 +237,10 @@ func TestCertificateChain(t *testing.T) {
 	for _, c := range []struct{ name, property, text, why string }{
 		{"the authority's key is another", "caPrivateKeyPem", sample("rsa.pem"), "not the key of"},
 		{"the request is a certificate", "certRequestPem", someKey.certificate, "must begin with"},
-		{"the authority is no PEM", "caCertPem", "x", "not in the PEM"},
+		{"the authority is not PEM", "caCertPem", "x", "not in the PEM"},
 		{"the authority is damaged", "caCertPem", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
 			"no certificate"},
-		{"the key is no PEM", "caPrivateKeyPem", "x", "no private key"},
+		{"the key is not PEM", "caPrivateKeyPem", "x", "no private key"},
 	} {
 		_, err := r.Create(t.Context(), provider.CreateRequest{Subject: subject(signedType),
 			Inputs: inputs.With(c.property, value.String(c.text))})

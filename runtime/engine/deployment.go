@@ -19,7 +19,7 @@ var (
 )
 
 // Deployment is the monitor of one operation: it answers what a program asks for while Update, Refresh or Destroy runs
-// it, and refuses everything with monitor.ErrShutdown once the operation is over. It is safe for concurrent use.
+// it, and refuses everything with monitor.ErrShutdown once the operation has ended. It is safe for concurrent use.
 //
 // Each method reads its request, finds the provider (resolver), has the registration handled (registrar), and words the
 // answer. It works on its caller's goroutine. Of all that talks to providers, at most Options.Parallel go on at the

@@ -80,7 +80,7 @@ func (x *examiner) check(s *record, e *plan.Examination, q *plan.Check) error {
 	}
 	if r.AutonamingIgnored && name.Insist && !q.Second {
 		x.report.message(s.message(Message{Severity: diag.Warning, Text: fmt.Sprintf(
-			"%s has a name of its own in %s, but its provider cannot be told names; a newer version of it may", s.reg.URN,
+			"%s has its own name in %s, but its provider does not support autonaming; a newer version may", s.reg.URN,
 			plan.NamingSetting)}))
 	}
 	if len(r.Failures) > 0 {

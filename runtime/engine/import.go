@@ -118,7 +118,7 @@ func (m *importer) importObjects(imports []Import, refs []string) error {
 			}
 		}
 		if len(batch) == 0 {
-			return fmt.Errorf("the parents of %d imports go round in a circle", len(rest))
+			return fmt.Errorf("the parents of %d imports form a cycle", len(rest))
 		}
 		errs := make([]error, len(batch))
 		m.slots.Each(len(batch), func(k int) { errs[k] = m.importOne(&imports[batch[k]], refs[batch[k]]) })
@@ -223,7 +223,7 @@ func (m *importer) importProviders(ctx context.Context, imports []Import) ([]str
 				named = urn.Reference{URN: i.ProviderURN, ID: reg.State().ID}.String()
 			}
 			if named == "" {
-				return nil, fmt.Errorf("the provider %s of %s is not there", i.ProviderURN, i.urn(m.opts))
+				return nil, fmt.Errorf("the provider %s of %s does not exist", i.ProviderURN, i.urn(m.opts))
 			}
 		}
 		ref, err := m.resolver.reference(ctx, named, plugin, string(i.urn(m.opts)), "")
@@ -232,7 +232,7 @@ func (m *importer) importProviders(ctx context.Context, imports []Import) ([]str
 		}
 		if i.Package.Extension {
 			if i.Package.Parameterization == nil {
-				return nil, fmt.Errorf("the extension of %s says nothing of what it is", p.Name)
+				return nil, fmt.Errorf("the extension of %s has no name or version", p.Name)
 			}
 			if i.extension, err = m.packages.Register(p, newUUID); err != nil {
 				return nil, err

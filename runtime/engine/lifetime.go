@@ -23,7 +23,7 @@ type lifetime struct {
 
 	requests sync.WaitGroup
 	drained  chan struct{} // closed when all steps are over
-	over     chan struct{} // closed when the operation is over
+	over     chan struct{} // closed when the operation has ended
 
 	mu            sync.Mutex    // guards the rest
 	closed        bool          // no more requests

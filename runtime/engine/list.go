@@ -108,7 +108,7 @@ func (l *lister) listPages(p provider.Configured, q Query) ([]Found, error) {
 			return nil, l.listFault(q.Type, err)
 		}
 		if page.Unknown {
-			return nil, fmt.Errorf("the provider of %s cannot tell yet which there are", q.Type)
+			return nil, fmt.Errorf("the provider of %s cannot list its resources yet", q.Type)
 		}
 		for _, f := range page.Resources {
 			if f.ID == "" {
@@ -133,7 +133,7 @@ func (l *lister) listPages(p provider.Configured, q Query) ([]Found, error) {
 			empty = 0
 		}
 		if pages[page.Continuation] || empty > emptyPages {
-			return nil, fmt.Errorf("the provider's list of %s does not end: it leads back to a page, or to empty ones", q.Type)
+			return nil, fmt.Errorf("the provider's list of %s does not end: it repeats a page, or returns empty pages", q.Type)
 		}
 		pages[page.Continuation] = true
 		request.Continuation = page.Continuation

@@ -232,7 +232,7 @@ func (op *operation) serve() {
 	op.opts.MonitorEndpoint = endpoint
 }
 
-// watch reacts to interrupts until the operation is over: the first asks providers to hurry, the second gives up
+// watch reacts to interrupts until the operation has ended: the first asks providers to hurry, the second gives up
 // (E5.50, E5.51).
 func (op *operation) watch(ctx context.Context, giveUp context.CancelFunc) {
 	interrupted := ctx.Done()

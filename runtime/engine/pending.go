@@ -33,9 +33,9 @@ func (p *pendingCreations) warn() {
 		fmt.Fprintf(&b, "  * %s, interrupted while %s\n", op.Resource.URN, op.Kind)
 	}
 	b.WriteString(
-		"These resources are in an unknown state because the earlier operation was interrupted while it waited for " +
-			"changes to complete. Run `refresh` to find out what there is, and `refresh --clear-pending-creates` to forget " +
-			"creations that did not happen.")
+		"These resources are in an unknown state because the earlier operation was interrupted while it waited " +
+			"for changes to complete. Run `refresh` to find out what exists, and `refresh " +
+			"--clear-pending-creates` to forget creations that did not happen.")
 	p.report.message(Message{Severity: diag.Warning, Text: b.String()})
 }
 

@@ -128,7 +128,7 @@ func (p *planConstraint) steps(steps []Step) error {
 		switch {
 		case planned == nil && s.Op == OpSame:
 		case planned == nil:
-			return unplanned("the plan has nothing for this resource, and this run would %s it", doing(s.Op))
+			return unplanned("the plan has no step for this resource, and this run would %s it", doing(s.Op))
 		case len(left) == 0:
 			return unplanned("the plan has no further step for this resource, and this run would %s it", doing(s.Op))
 		case !allows(left[0], s.Op):
@@ -417,6 +417,6 @@ func (p *planConstraint) checkMissing(base *state.Snapshot) {
 	for _, u := range p.missing(func(u urn.URN) bool { return known[u] }) {
 		p.noteViolation()
 		p.report.message(operationFailed(u, "", fmt.Sprintf(
-			"not as planned: the plan has steps for %s, and the program does not come to it", u)))
+			"not as planned: the plan has steps for %s, which the program did not register", u)))
 	}
 }

@@ -66,7 +66,7 @@ func Undecided(s *state.Snapshot) []state.Operation {
 func elsewhere(r *state.Resource) bool { return r.Custom && !r.IsProvider() }
 
 // livesInState reports whether the objects of a resource's provider exist in the state only, so that a creation which
-// nobody acknowledged has left nothing behind, whether the provider is embedded or a plugin.
+// nobody acknowledged changed nothing outside of the state, whether the provider is embedded or a plugin.
 func livesInState(r *state.Resource) bool {
 	switch r.URN.Package() {
 	case "random", "tls", "time":
@@ -84,7 +84,7 @@ func ResolvePending(ctx context.Context, o Options, decisions map[urn.URN]Decisi
 	error) {
 	for _, op := range Undecided(o.Base) {
 		if _, decided := decisions[op.Resource.URN]; !decided {
-			return nil, nil, fmt.Errorf("nobody has said what became of the creation of %s", op.Resource.URN)
+			return nil, nil, fmt.Errorf("the outcome of the creation of %s is not known", op.Resource.URN)
 		}
 	}
 	o.Journal, o.DryRun = nil, true

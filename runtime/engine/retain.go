@@ -91,8 +91,9 @@ func (k *retainer) skipCreate(reg *resources.Registration, goal *state.Resource)
 // tooLate reports that a resource cannot change any more, because it was retained before, which ends the operation.
 func (k *retainer) tooLate(u urn.URN, position string) error {
 	return k.failures.abort(u, position, fmt.Sprintf(
-		"Resource '%s' cannot be operated on: something outside of the operation's scope depends on it in the state, and is "+
-			"registered before it now. Include that in the operation too, or run it without --target and --exclude.", u))
+		"Resource '%s' cannot be operated on: in the state, a resource outside of the operation's scope depends "+
+			"on it, and the program now registers that resource first. Include that resource in the operation, "+
+			"or run it without --target and --exclude.", u))
 }
 
 // retain is what happens to a registered resource that is out of scope: a new one is not created, and an old one is
@@ -130,9 +131,9 @@ func (r *registrar) keepPosition(s *record, steps []Step) error {
 	position, late := p.Late(s.goal)
 	if late != "" {
 		return r.failures.abort(s.reg.URN, s.reg.Goal.Position, fmt.Sprintf(
-			"Resource '%s' cannot be created again: something outside of the operation's scope depends on it in the state, "+
-				"and '%s', on which it depends now, came after that. Include them in the operation too, or run it without "+
-				"--target and --exclude.", s.reg.URN, late))
+			"Resource '%s' cannot be created again: in the state, a resource outside of the operation's scope "+
+				"depends on it, and comes before '%s', on which it depends now. Include both in the operation, "+
+				"or run it without --target and --exclude.", s.reg.URN, late))
 	}
 	for i := range steps {
 		switch steps[i].Op {

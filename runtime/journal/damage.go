@@ -234,7 +234,7 @@ func (k *knowledge) saw(step int64) {
 
 func (k *knowledge) missing(c *Contents, gaps []Gap, replayer *Replayer) (missing []string) {
 	if c.beheaded {
-		missing = append(missing, "the beginning of the journal, which says what state it goes on from")
+		missing = append(missing, "the beginning of the journal, which names the state that it continues")
 	}
 	if len(gaps) == 0 {
 		return missing

@@ -10,7 +10,7 @@ import (
 )
 
 // ErrNotAJournal says that a file does not begin like a journal at all.
-var ErrNotAJournal = errors.New("the file is no journal")
+var ErrNotAJournal = errors.New("the file is not a journal")
 
 // ErrNewerFormat says that the journal was written by a version of yamlhost that this one does not understand.
 var ErrNewerFormat = errors.New("the journal was written by a newer version of yamlhost")
@@ -183,8 +183,8 @@ type MismatchError struct {
 
 // Error says that another file is there.
 func (e *MismatchError) Error() string {
-	return "the journal belongs to another version of the state file: the file was changed by another tool after the run " +
-		"that the journal is of was cut off"
+	return "the journal belongs to another version of the state file: another tool changed that file after the " +
+		"run was interrupted"
 }
 
 // beginning is where in the journal what a state file does not hold begins.

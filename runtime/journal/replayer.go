@@ -112,24 +112,24 @@ func (b *Replayer) check(e Entry) error {
 		}
 		return nil
 	} else if e.Step != 0 && op == nil {
-		return fmt.Errorf("the journal ends step %d, which is not under way", e.Step)
+		return fmt.Errorf("the journal ends step %d, which has not begun", e.Step)
 	}
 	removed := make(map[ID]bool, len(e.Remove))
 	for _, id := range e.Remove {
 		if p := b.slots[id]; p == nil || p.resource == nil || removed[id] {
-			return fmt.Errorf("the journal removes entry %d, which is not there", id)
+			return fmt.Errorf("the journal removes entry %d, which does not exist", id)
 		}
 		removed[id] = true
 	}
 	for _, a := range e.Amend {
 		if p := b.slots[a.ID]; p == nil || p.resource == nil || removed[a.ID] || a.Resource == nil {
-			return fmt.Errorf("the journal changes entry %d, which is not there", a.ID)
+			return fmt.Errorf("the journal changes entry %d, which does not exist", a.ID)
 		}
 	}
 	added := make(map[ID]bool, len(e.Add))
 	for _, a := range e.Add {
 		if a.ID <= 0 || a.Resource == nil || b.slots[a.ID] != nil || added[a.ID] {
-			return fmt.Errorf("the journal adds entry %d, which is taken", a.ID)
+			return fmt.Errorf("the journal adds entry %d, which exists already", a.ID)
 		}
 		added[a.ID] = true
 	}
@@ -228,7 +228,7 @@ func Resume(base *state.Snapshot, o Origin) (*Replayer, error) {
 	}
 	b := newBook(base, o.IDs)
 	if len(b.slots) != len(o.IDs) {
-		return nil, errors.New("the journal numbers two resources of the state that it continues alike")
+		return nil, errors.New("the journal gives two resources of the state that it continues the same number")
 	}
 	b.lead = o.Added
 	for i, step := range o.Steps {

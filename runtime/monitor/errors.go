@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// ErrShutdown says that the operation is over: it was cancelled or something else failed. The one who gets it has
+// ErrShutdown says that the operation has ended: it was cancelled or something else failed. The one who gets it has
 // nothing to report.
 var ErrShutdown = errors.New("the deployment is shutting down")
 

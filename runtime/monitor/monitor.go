@@ -8,7 +8,7 @@ import (
 )
 
 // Monitor carries out what a program asks for. All methods are safe for concurrent use and block until the answer is
-// there. An error that wraps ErrShutdown means that the operation is over and nothing more will be done.
+// there. An error that wraps ErrShutdown means that the operation has ended and nothing more will be done.
 type Monitor interface {
 	// Info says which deployment this is.
 	Info(ctx context.Context) (Info, error)

@@ -283,7 +283,7 @@ func (c *client) tracing() bool { return c.host.trace != nil }
 func (c *client) decode(o wire.Options, what string, m proto.Message, field protoreflect.Name) (value.Value, error) {
 	v, err := o.DecodeField(m, m.ProtoReflect().Descriptor().Fields().ByName(field).Number(), largestField)
 	if errors.Is(err, wire.ErrTooLarge) {
-		err = fmt.Errorf("they have more than %d MiB", largestField>>20)
+		err = fmt.Errorf("they are larger than %d MiB", largestField>>20)
 	}
 	if err != nil {
 		return value.Null, &provider.Error{Outcome: provider.Unclear, Lost: true,
@@ -305,12 +305,12 @@ func (c *client) fail(ctx context.Context, what string, err error) error {
 	}
 	if cause := gaveUp(ctx, status.Code(err)); cause != nil {
 		return &provider.Error{Outcome: provider.Unclear, Cause: cause,
-			Message: fmt.Sprintf("%s: gave up waiting for plugin %s: %s", what, c.name, cause)}
+			Message: fmt.Sprintf("%s: stopped waiting for plugin %s: %s", what, c.name, cause)}
 	}
 	e := errorOf(err)
 	if garbled(err) {
 		e.Outcome, e.Lost, e.Unimplemented = provider.Unclear, true, false
-		e.Message = fmt.Sprintf("%s: the answer of plugin %s cannot be understood: %s", what, c.name, e.Message)
+		e.Message = fmt.Sprintf("%s: the answer of plugin %s cannot be read: %s", what, c.name, e.Message)
 	}
 	if e.Unimplemented {
 		e.Message = fmt.Sprintf("plugin %s cannot %s: %s", c.name, what, e.Message)

@@ -70,7 +70,7 @@ func (i *Installation) attempt(ctx context.Context, f *os.File, tag *string) err
 		if start, _, _ := strings.Cut(strings.TrimPrefix(response.Header.Get("Content-Range"), "bytes "),
 			"-"); start != strconv.FormatInt(have, 10) || have == 0 {
 			*tag = "" // the next attempt begins anew
-			return fmt.Errorf("the server sent the bytes from %q on, and was asked for those from %d on", start, have)
+			return fmt.Errorf("the server sent bytes from %q on instead of those from %d on", start, have)
 		}
 	case http.StatusOK: // all of it, from its beginning
 		if err := f.Truncate(0); err != nil {
@@ -91,7 +91,7 @@ func (i *Installation) attempt(ctx context.Context, f *os.File, tag *string) err
 	if largest == 0 {
 		largest = largestArchive
 	}
-	tooLarge := &httpget.FinalError{Problem: fmt.Sprintf("the archive has more than %d bytes, which no plugin has",
+	tooLarge := &httpget.FinalError{Problem: fmt.Sprintf("the archive has more than %d bytes, too many for a plugin",
 		largest)}
 	if have+response.ContentLength > largest {
 		return tooLarge
@@ -101,7 +101,7 @@ func (i *Installation) attempt(ctx context.Context, f *os.File, tag *string) err
 	case have+got > largest:
 		return tooLarge
 	case err == nil && response.ContentLength >= 0 && got != response.ContentLength:
-		return fmt.Errorf("%d bytes came instead of %d", got, response.ContentLength)
+		return fmt.Errorf("the server sent %d bytes instead of %d", got, response.ContentLength)
 	case err == nil:
 		return i.isArchive(f, response)
 	}
@@ -119,7 +119,7 @@ func (i *Installation) isArchive(f *os.File, response *http.Response) error {
 		kind = "something else"
 	}
 	return &httpget.FinalError{Problem: fmt.Sprintf(
-		"what came is no archive but %q; does a proxy or a portal answer for the server?", kind)}
+		"the download is not an archive but %q; does a proxy or a login page answer instead of the server?", kind)}
 }
 
 // get asks a server. One that is silent for too long, in its answer too, is given up.
@@ -141,7 +141,7 @@ func secure(address string, allowHTTP bool) error {
 		return nil
 	}
 	return errors.New(
-		"plugins are downloaded over https only; --allow-http-plugins allows http, on which others can change what comes")
+		"plugins are downloaded over https only; --allow-http-plugins allows http, where others can change them on the way")
 }
 
 // list is a file with checksums that a publisher may give beside the archive.

@@ -38,7 +38,7 @@ func errorOf(err error) *provider.Error {
 			e.Outputs, faults[0] = response(omitUnknowns).Decode(d.GetProperties())
 			e.Inputs, faults[1] = response(omitUnknowns).Decode(d.GetInputs())
 			if fault := errors.Join(faults[:]...); fault != nil {
-				e.Reasons = append(e.Reasons, "the provider's account of it cannot be read: "+fault.Error())
+				e.Reasons = append(e.Reasons, "the provider's description of the error cannot be read: "+fault.Error())
 			}
 		case *pulumirpc.InputPropertiesError:
 			for _, p := range d.GetErrors() {

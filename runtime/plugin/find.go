@@ -72,7 +72,7 @@ func (o *Options) fromOverrides(name, version string) (found, bool, error) {
 		}
 		info, err := os.Stat(path)
 		if err != nil {
-			return found{}, false, fmt.Errorf("the project names %s for plugin %s, where there is nothing: %w", override.Path,
+			return found{}, false, fmt.Errorf("the project names %s for plugin %s, which does not exist: %w", override.Path,
 				name, err)
 		}
 		if !info.IsDir() {

@@ -174,11 +174,11 @@ func (f *Finder) Parameterize(ctx context.Context, pkg provider.Package, paramet
 		}
 	}
 	if err := json.Unmarshal(text, &head); err != nil || head.Name == "" {
-		return schema.Descriptor{}, nil, errors.New("the schema of what the plugin makes of its parameters cannot be read")
+		return schema.Descriptor{}, nil, errors.New("the schema that the plugin makes from its parameters cannot be read")
 	}
 	made := head.Parameterization
 	if made == nil {
-		return schema.Descriptor{}, nil, fmt.Errorf("the schema of %s does not say how the plugin %s makes it", head.Name,
+		return schema.Descriptor{}, nil, fmt.Errorf("the schema of %s lacks the parameters with which the plugin %s makes it", head.Name,
 			pkg.Name)
 	}
 	return schema.Descriptor{

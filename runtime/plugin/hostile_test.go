@@ -163,13 +163,13 @@ func TestHostileServers(t *testing.T) {
 		}, want: `what came is no archive but "text/html"`},
 		"nothing at all": {serve: func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
 			limits: Installation{Silence: time.Millisecond},
-			want:   "the server sent nothing for 1ms"},
+			want:   "the server sent no data for 1ms"},
 		"silence in the middle": {serve: func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Length", "100000")
 			_, _ = w.Write(good[:50])
 			_ = http.NewResponseController(w).Flush()
 			<-r.Context().Done()
-		}, limits: Installation{Silence: 20 * time.Millisecond}, want: "the server sent nothing for 20ms"},
+		}, limits: Installation{Silence: 20 * time.Millisecond}, want: "the server sent no data for 20ms"},
 		"drops without an end": {serve: func(w http.ResponseWriter, r *http.Request) {
 			for r.Context().Err() == nil {
 				if _, err := w.Write([]byte{0x1f}); err != nil || http.NewResponseController(w).Flush() != nil {

@@ -71,11 +71,11 @@ func (e *ChecksumError) Error() string {
 func Install(ctx context.Context, i Installation) (InstallResult, error) {
 	i.Version = strings.TrimPrefix(i.Version, "v")
 	if _, err := semver.NewVersion(i.Version); err != nil {
-		return InstallResult{}, fmt.Errorf("%q is no version of a plugin", i.Version)
+		return InstallResult{}, fmt.Errorf("%q is not a version of a plugin", i.Version)
 	}
 	label := "resource-" + i.Name + "-v" + i.Version
 	if !pluginDirectory().MatchString(label) || strings.ContainsAny(label, `/\`) {
-		return InstallResult{}, fmt.Errorf("%q is no name of a plugin", i.Name)
+		return InstallResult{}, fmt.Errorf("%q is not a name of a plugin", i.Name)
 	}
 	folder := filepath.Join(i.Home, "plugins")
 	dir := filepath.Join(folder, label)

@@ -154,7 +154,7 @@ func TestHang(t *testing.T) {
 	defer cancel()
 	_, err := create(ctx, configured, "hang")
 	require.ErrorIs(t, err, context.DeadlineExceeded)
-	require.ErrorContains(t, err, "create: gave up waiting for plugin misfit")
+	require.ErrorContains(t, err, "create: stopped waiting for plugin misfit")
 	_, err = create(t.Context(), configured, "print") // chatter on stdout does no harm, and it is alive
 	require.NoError(t, err)
 }

@@ -131,7 +131,7 @@ func (o *Options) admits(name, wanted string) error {
 	}
 	admitted, err := semver.NewConstraint(wanted)
 	if err != nil {
-		return fmt.Errorf("plugin %s requires the version %q of Pulumi, which is no range of versions", name, wanted)
+		return fmt.Errorf("plugin %s requires the version %q of Pulumi, which is not a range of versions", name, wanted)
 	}
 	if have, err := semver.NewVersion(o.PulumiVersion); err == nil && !admitted.Check(have) {
 		return fmt.Errorf("plugin %s requires the version %s of Pulumi, and this program is compatible with %s", name, wanted,

@@ -150,11 +150,11 @@ func TestScriptFaults(t *testing.T) {
 		"another Pulumi": {script: plugin.Script{Language: "toy", Requires: ">=4.0.0"},
 			wrong: "plugin misfit requires the version >=4.0.0 of Pulumi, and this program is compatible with 3.200.0"},
 		"no range": {script: plugin.Script{Language: "toy", Requires: "new"},
-			wrong: "which is no range of versions"},
+			wrong: "which is not a range of versions"},
 		"cannot be run at all": {change: func(o *plugin.Options) { o.ReadScript = nil }, wrong: "which cannot be run here"},
 		"cannot be read": {change: func(o *plugin.Options) {
-			o.ReadScript = func(string) (plugin.Script, error) { return plugin.Script{}, errors.New("line 2 is no YAML") }
-		}, wrong: "start plugin misfit: line 2 is no YAML"},
+			o.ReadScript = func(string) (plugin.Script, error) { return plugin.Script{}, errors.New("line 2 is not YAML") }
+		}, wrong: "start plugin misfit: line 2 is not YAML"},
 		"ends at once": {script: toy("exit"),
 			wrong: "plugin misfit stopped unexpectedly (exit status 7); its last output:\n    cannot find my configuration"},
 		"its host refuses": {script: toy("refuse"), wrong: "cannot find module 'express'"},
@@ -162,7 +162,7 @@ func TestScriptFaults(t *testing.T) {
 			wrong: `plugin misfit printed "Welcome to my program!" where its port was expected`},
 		"no port": {script: toy("silent"), change: func(o *plugin.Options) { o.StartLimit = time.Second / 2 },
 			wrong: "plugin misfit did not print its port within 3s; its last output:\n    thinking"},
-		"the host's host is no host": {script: toy("serve"), change: func(o *plugin.Options) {
+		"the host's host is not a host": {script: toy("serve"), change: func(o *plugin.Options) {
 			o.Env = []string{childMode +
 				"=exit"}
 		}, wrong: "stopped unexpectedly (exit status 7)"},

@@ -491,7 +491,7 @@ func (s *server) Construct(ctx context.Context, r *pulumirpc.ConstructRequest) (
 				Parent: urn.URN(a.Spec.GetParentUrn()), NoParent: a.Spec.GetNoParent(),
 			})
 		default:
-			return nil, status.Error(codes.InvalidArgument, fmt.Sprintf("an alias of component %s says nothing", r.GetName()))
+			return nil, status.Error(codes.InvalidArgument, fmt.Sprintf("an alias of component %s is empty", r.GetName()))
 		}
 	}
 	got, err := p.Construct(ctx, request)

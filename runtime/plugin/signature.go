@@ -26,7 +26,7 @@ type Key struct{ public minisign.PublicKey }
 func ParseKey(text string) (*Key, error) {
 	var k Key
 	if err := k.public.UnmarshalText([]byte(strings.TrimSpace(text))); err != nil {
-		return nil, errors.New("it is no public key of minisign, which is one line that begins with RW")
+		return nil, errors.New("it is not a public key of minisign, which is one line that begins with RW")
 	}
 	return &k, nil
 }
@@ -96,7 +96,7 @@ func (i *Installation) signed(ctx context.Context, archive, sum string) error {
 		}
 		return nil
 	}
-	return refuse("a key is trusted for the plugin, and its publisher gives no signature beside the archive: neither %s, "+
+	return refuse("a key is trusted for the plugin, and its publisher has no signature beside the archive: neither %s, "+
 		"nor a signed list of checksums", name)
 }
 
@@ -113,7 +113,7 @@ func (i *Installation) signedName() string {
 func (k *Key) vouches(path string, signature []byte, name string) string {
 	var s minisign.Signature
 	if err := s.UnmarshalText(signature); err != nil {
-		return "is no signature of minisign"
+		return "is not a signature of minisign"
 	}
 	if s.KeyID != k.public.ID() {
 		return fmt.Sprintf("is of the key %016X, and %016X is trusted", s.KeyID, k.public.ID())
@@ -123,7 +123,7 @@ func (k *Key) vouches(path string, signature []byte, name string) string {
 	case err != nil:
 		return "cannot be compared: " + err.Error()
 	case !sound:
-		return "is not the trusted key's signature of what came"
+		return "is not the trusted key's signature of the download"
 	}
 	return speaksOf(signature, name)
 }
@@ -154,7 +154,7 @@ func (k *Key) hasSigned(path string, ofDigest bool, signature []byte) (bool, err
 func speaksOf(signature []byte, name string) string {
 	var s minisign.Signature
 	if err := s.UnmarshalText(signature); err != nil {
-		return "is no signature of minisign"
+		return "is not a signature of minisign"
 	}
 	for field := range strings.FieldsSeq(s.TrustedComment) {
 		if about, found := strings.CutPrefix(field, "file:"); found && name != "" && about != name {

@@ -101,16 +101,16 @@ func TestSignatures(t *testing.T) {
 			mine := strings.Split(us.sign([]byte("something else"), asset), "\n")
 			lines[1] = mine[1]
 			return strings.Join(lines, "\n")
-		}()}, want: "is not the trusted key's signature of what came"},
+		}()}, want: "is not the trusted key's signature of the download"},
 		"of other bytes": {files: map[string]string{asset + ".minisig": us.sign([]byte(good+"x"), asset)},
-			want: "is not the trusted key's signature of what came"},
+			want: "is not the trusted key's signature of the download"},
 		"of an older version": {files: map[string]string{
 			asset + ".minisig": us.sign([]byte(good), assetOf("1.0.0"))}, want: "is the signature of " + assetOf("1.0.0")},
 		"with a comment that was changed": {files: map[string]string{
 			asset + ".minisig": strings.Replace(us.sign([]byte(good), assetOf("1.0.0")), "1.0.0", "1.2.3", 1)},
 			want: "is not the trusted key's signature"},
 		"no signature but a page": {files: map[string]string{asset + ".minisig": "<html>"},
-			want: "is no signature of minisign"},
+			want: "is not a signature of minisign"},
 		"a signature without an end": {files: map[string]string{asset + ".minisig": "endless"}, want: "it is too large"},
 		"a fault where the signature is": {files: map[string]string{asset + ".minisig": "fault"},
 			want: "its signature cannot be read"},

@@ -31,7 +31,7 @@ func releases(owner, repository string) Source {
 // (F2.32). overrides is the text of PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES (F2.35).
 func Sources(name, from, overrides string) ([]Source, error) {
 	if !pluginName().MatchString(name) {
-		return nil, fmt.Errorf("no plugin can be called %q", name) // nor is a path ever made an address
+		return nil, fmt.Errorf("%q cannot be the name of a plugin", name) // nor is a path ever made an address
 	}
 	canonical := from
 	if from == "" {
@@ -49,7 +49,7 @@ func Sources(name, from, overrides string) ([]Source, error) {
 	}
 	u, err := url.Parse(strings.NewReplacer("${", "$%7B", "}", "%7D").Replace(from))
 	if err != nil {
-		return nil, fmt.Errorf("%q is no URL to download a plugin from", from)
+		return nil, fmt.Errorf("%q is not a URL to download a plugin from", from)
 	}
 	switch u.Scheme {
 	case "http", "https":
@@ -92,7 +92,7 @@ func override(canonical, overrides string) (string, error) {
 }
 
 // ErrNoLatest says that a source cannot tell which version is the newest.
-var ErrNoLatest = errors.New("the newest version is not known there")
+var ErrNoLatest = errors.New("the newest version cannot be looked up there")
 
 // Latest asks a source for its newest version, without a v. client may be nil.
 func (s Source) Latest(ctx context.Context, client *http.Client) (string, error) {

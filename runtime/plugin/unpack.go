@@ -26,7 +26,7 @@ const (
 	longestName   = 1024
 )
 
-var errTooLarge = errors.New("the archive is larger than any plugin; it was not unpacked")
+var errTooLarge = errors.New("the archive is too large for a plugin; it was not unpacked")
 
 // unpack fills a plugin's folder from an archive (F2.31) or, where bare allows that, from an executable.
 func unpack(dir, archive, name string, bare bool) error {
@@ -93,7 +93,7 @@ func takeMember(dir string, h *tar.Header, content io.Reader) error {
 	}
 	if len(h.Name) > longestName || strings.Count(h.Name, "/") > deepestMember {
 		return fmt.Errorf(
-			"the archive has a member whose path is longer or deeper than any plugin's (%.40q…); nothing was installed", h.Name)
+			"the archive has a member with a path that is too long or too deep (%.40q…); nothing was installed", h.Name)
 	}
 	if !filepath.IsLocal(local) || strings.ContainsAny(h.Name, "\\\x00") {
 		return fmt.Errorf(

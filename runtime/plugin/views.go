@@ -32,7 +32,7 @@ func (v *views) PublishViewSteps(ctx context.Context, r *pulumirpc.PublishViewSt
 	of := v.byToken[r.GetToken()]
 	v.mu.Unlock()
 	if of == nil {
-		return nil, status.Error(codes.NotFound, "the token is not that of a call under way")
+		return nil, status.Error(codes.NotFound, "the token belongs to no call in progress")
 	}
 	steps := make([]provider.ViewStep, len(r.GetSteps()))
 	for i, s := range r.GetSteps() {
@@ -118,7 +118,7 @@ func viewOpMessage(op string) pulumirpc.ViewStep_Op {
 func viewStepOf(s *pulumirpc.ViewStep) (provider.ViewStep, error) {
 	step := provider.ViewStep{Op: viewOp(s.GetOp()), Error: s.GetError(), Keys: s.GetKeys(), Diffs: s.GetDiffs()}
 	if step.Op == "" {
-		return step, fmt.Errorf("it does not say what it does")
+		return step, fmt.Errorf("it names no operation")
 	}
 	switch s.GetStatus() {
 	case pulumirpc.ViewStep_PARTIAL_FAILURE:
@@ -136,7 +136,7 @@ func viewStepOf(s *pulumirpc.ViewStep) (provider.ViewStep, error) {
 		return step, err
 	}
 	if step.Old == nil && step.New == nil {
-		return step, fmt.Errorf("it does not say of what")
+		return step, fmt.Errorf("it names no resource")
 	}
 	return step, nil
 }

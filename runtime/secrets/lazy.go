@@ -20,7 +20,7 @@ type PassphraseSource func(p Purpose) (string, error)
 // ErrNoPassphrase says that a passphrase is needed and none is given (F4.5, D3).
 var ErrNoPassphrase = errors.New(
 	"passphrase must be set with PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE " +
-		"environment variables; a new stack can also be given another way to keep secrets, with --secrets-provider")
+		"environment variables; a new stack can also use another secrets provider, with --secrets-provider")
 
 // PassphraseFrom is the usual order of sources (F4.5): the variable PULUMI_CONFIG_PASSPHRASE if it is set, even to
 // nothing; the trimmed content of the file that PULUMI_CONFIG_PASSPHRASE_FILE names; a person. Each of the functions

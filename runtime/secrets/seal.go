@@ -46,7 +46,7 @@ func (s seal) Decrypt(ciphertext string) (string, error) {
 	}
 	nonce, err := base64.StdEncoding.DecodeString(nonceText)
 	if err != nil || len(nonce) != nonceSize {
-		return "", errors.New("the ciphertext is damaged: its second part is no nonce")
+		return "", errors.New("the ciphertext is damaged: its second part is not a nonce")
 	}
 	sealed, err := base64.StdEncoding.DecodeString(sealedText)
 	if err != nil {

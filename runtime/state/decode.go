@@ -394,7 +394,7 @@ func (d *decoder) moment() time.Time {
 	}
 	t, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {
-		d.FailAt(start, "%q is no time: expected one like 2006-01-02T15:04:05Z", text)
+		d.FailAt(start, "%q is not a time: expected one like 2006-01-02T15:04:05Z", text)
 	}
 	return t
 }

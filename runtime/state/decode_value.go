@@ -264,7 +264,7 @@ func (d *decoder) secret(start int, m members) value.Value {
 		return sealedValue(ciphertext)
 	}
 	if d.manager == nil {
-		d.Stop(fmt.Errorf("%s cannot be opened: the state does not say how it was sealed", place(d.scope, d.path)))
+		d.Stop(fmt.Errorf("%s cannot be opened: the state does not name its secrets provider", place(d.scope, d.path)))
 		return value.Null
 	}
 	opened, err := d.manager.Decrypt(ciphertext)

@@ -27,7 +27,7 @@ type InUseError struct {
 // Error names the resource and those that need it.
 func (e *InUseError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "the resource %s cannot be taken out of the state, because others depend on it:", e.URN)
+	fmt.Fprintf(&b, "the resource %s cannot be removed from the state, because others depend on it:", e.URN)
 	for _, u := range e.By {
 		b.WriteString("\n  * " + string(u))
 	}
@@ -62,7 +62,7 @@ func (s *Snapshot) Without(urns []urn.URN, o RemoveOptions) (*Snapshot, []urn.UR
 			return nil, nil, &MissingError{u}
 		case entries > 1 && !o.Force:
 			return nil, nil, fmt.Errorf(
-				"the state has %d entries named %s, of which some are left to delete; force takes all of them out", entries, u)
+				"the state has %d entries named %s, some of which are pending deletes; --force removes all of them", entries, u)
 		}
 		named[u] = true
 	}

@@ -194,7 +194,7 @@ func (s *Snapshot) provider(e *encoder) (*SecretsProvider, error) {
 		return old, nil
 	}
 	if e.sealed {
-		return nil, errors.New("the state has secrets that are still sealed in another way; open them before writing it")
+		return nil, errors.New("the state has secrets that are still sealed by another secrets provider; open them before writing it")
 	}
 	return now, nil
 }

@@ -289,7 +289,7 @@ func (e *encoder) plaintext(v value.Value) string {
 func (e *encoder) seal(plaintext string) (string, error) {
 	switch m := e.form.manager.(type) {
 	case nil:
-		return "", errors.New("no way to keep secrets is given")
+		return "", errors.New("no secrets provider is given")
 	case *Memory:
 		n := e.repeats[plaintext]
 		if e.repeats == nil {

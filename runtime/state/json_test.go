@@ -100,11 +100,11 @@ func TestResourcesBeforeSecretsProvider(t *testing.T) {
 func TestDecodeFaults(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, text, want string }{
-		{"nothing", "", "line 1, column 1 (byte 0): the text ends where an object should come"},
-		{"not JSON", "hello", "found 'h' where an object should come"},
+		{"nothing", "", "line 1, column 1 (byte 0): the text ends where an object is expected"},
+		{"not JSON", "hello", "found 'h' where an object is expected"},
 		{"cut off", "{\n  \"version\": 3,\n  \"checkpoint\": {\"stack\": \"de",
-			"line 3, column 27 (byte 44): the string that begins here does not end"},
-		{"trailing", `{"version":3} x`, "there is more text behind the value"},
+			"line 3, column 27 (byte 44): the string that begins here has no end"},
+		{"trailing", `{"version":3} x`, "there is more text after the value"},
 		{"too new", `{"version":5,"checkpoint":{}}`, "version 5"},
 		{"version -1", `{"version":-1,"checkpoint":{}}`, "version -1"},
 		{"version 2.5", `{"version":2.5,"checkpoint":{}}`, "version 2"},
@@ -351,7 +351,7 @@ func FuzzDecodeCheckpoint(f *testing.F) {
 			return
 		}
 		if !json.Valid([]byte(strings.TrimPrefix(string(data), "\ufeff"))) {
-			t.Fatalf("read what is no JSON")
+			t.Fatalf("read what is not JSON")
 		}
 		text, err := EncodeCheckpoint(c, nil)
 		if err != nil {

@@ -92,7 +92,7 @@ func (m Move) chosen(s *Snapshot) (map[urn.URN]bool, error) {
 	for _, r := range s.Resources {
 		parents[r.URN] = r.Parent
 		if r.Delete && slices.Contains(m.URNs, r.URN) {
-			return nil, fmt.Errorf("%s has an entry that is left to delete; run `up` first", r.URN)
+			return nil, fmt.Errorf("%s has a pending delete; run `up` first", r.URN)
 		}
 	}
 	for _, u := range m.URNs {

@@ -151,7 +151,7 @@ func (s *Snapshot) Repaired() (next *Snapshot, done []Repair, left []*IntegrityE
 	next = &n
 	if want := magicOf(n.Manifest.Version); n.Manifest.Magic != want && n.Manifest.Magic+n.Manifest.Version != "" {
 		n.Manifest.Magic = want
-		done = append(done, Repair{What: "the manifest's magic is made that of its version"})
+		done = append(done, Repair{What: "the manifest's magic is set to that of its version"})
 	}
 	var more []Repair
 	n.Resources, more = withoutTwins(n.Resources)
@@ -175,7 +175,7 @@ func (s *Snapshot) Repaired() (next *Snapshot, done []Repair, left []*IntegrityE
 	if err == nil {
 		next = sorted
 		for _, u := range moved {
-			done = append(done, Repair{u, "moved in front of what depends on it"})
+			done = append(done, Repair{u, "moved before its dependants"})
 		}
 	}
 	return next, done, next.Faults()
@@ -192,7 +192,7 @@ func withoutTwins(resources []*Resource) (kept []*Resource, done []Repair) {
 	for _, r := range resources {
 		o := object{r.URN, r.ID, r.Delete, r.Custom}
 		if seen[o] && r.URN != "" {
-			done = append(done, Repair{r.URN, fmt.Sprintf("the second entry with the same ID %q is dropped", r.ID)})
+			done = append(done, Repair{r.URN, fmt.Sprintf("the second entry with the same ID %q is removed", r.ID)})
 			continue
 		}
 		seen[o] = true
@@ -213,9 +213,9 @@ func mend(r *Resource, present map[urn.URN]bool, providers map[urn.URN][]string)
 	if !n.Custom && n.ID != "" {
 		if n.Provider != "" { // forgetting the ID would lose an object
 			n.Custom = true
-			what = append(what, "it is no component: it has a provider and an ID")
+			what = append(what, "it is not a component: it has a provider and an ID")
 		} else {
-			what = append(what, fmt.Sprintf("the ID %q is dropped, as it is a component", n.ID))
+			what = append(what, fmt.Sprintf("the ID %q is removed, because it is a component", n.ID))
 			n.ID = ""
 		}
 	}
@@ -230,7 +230,7 @@ func mend(r *Resource, present map[urn.URN]bool, providers map[urn.URN][]string)
 		name  string
 	}{{&n.Parent, "parent"}, {&n.DeletedWith, "deletedWith"}} {
 		if *f.field != "" && gone(*f.field) {
-			what = append(what, fmt.Sprintf("%s %s is not in the state and is dropped", f.name, *f.field))
+			what = append(what, fmt.Sprintf("%s %s is not in the state and is removed", f.name, *f.field))
 			*f.field = ""
 		}
 	}
@@ -240,7 +240,7 @@ func mend(r *Resource, present map[urn.URN]bool, providers map[urn.URN][]string)
 		}
 		for _, u := range list {
 			if gone(u) {
-				what = append(what, fmt.Sprintf("%s %s is not in the state and is dropped", name, u))
+				what = append(what, fmt.Sprintf("%s %s is not in the state and is removed", name, u))
 			}
 		}
 		return slices.DeleteFunc(slices.Clone(list), gone)

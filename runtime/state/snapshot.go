@@ -123,7 +123,7 @@ func (r *Resource) Clone() *Resource {
 func (r *Resource) IsProvider() bool { return urn.IsProviderType(r.Type) }
 
 // AllDependencies calls fn for the URN of everything that r depends on in any way (E1.47): its provider, parent,
-// dependencies, property dependencies, deletedWith and replaceWith. A URN may come several times.
+// dependencies, property dependencies, deletedWith and replaceWith. A URN may be repeated.
 func (r *Resource) AllDependencies(fn func(urn.URN)) {
 	if r.Provider != "" {
 		if ref, err := urn.ParseReference(r.Provider); err == nil {

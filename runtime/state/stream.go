@@ -14,7 +14,7 @@ import (
 
 // ErrNotStreamed says that a state file is not of the shape that can be read piece by piece. Reading it as a whole
 // gives the answer, or says what is wrong with it.
-var ErrNotStreamed = errors.New("the state has to be read as a whole")
+var ErrNotStreamed = errors.New("the state cannot be read in parts")
 
 // Summary is what a state file tells without its resources.
 type Summary struct {

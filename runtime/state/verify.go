@@ -97,7 +97,7 @@ func (v *verifier) resource(s *Snapshot, r *Resource) error {
 	if r.Provider != "" && !r.PendingReplacement {
 		ref, err := urn.ParseReference(r.Provider)
 		if err != nil {
-			return fault("E6.46", "its provider %q is no provider reference", r.Provider)
+			return fault("E6.46", "its provider %q is not a provider reference", r.Provider)
 		}
 		if !v.providers[r.Provider] {
 			return fault("E6.46", "its provider %s with the ID %q %s", ref.URN, ref.ID, where(s, func(p *Resource) bool {
@@ -109,7 +109,7 @@ func (v *verifier) resource(s *Snapshot, r *Resource) error {
 		return err
 	}
 	if v.seen[r.URN] && !r.Delete {
-		return fault("E6.48", "it is listed twice, and neither entry is left over from a replacement")
+		return fault("E6.48", "it is listed twice, and neither entry is a pending delete")
 	}
 	return nil
 }

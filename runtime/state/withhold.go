@@ -4,7 +4,7 @@ import "github.com/yamlhost/yamlhost/value"
 
 // Withheld is what a resource's initErrors say when its secrets could not be sealed, so that the next update looks
 // after it (E5.40).
-const Withheld = "its secrets could not be recorded, because there was nothing to seal them with"
+const Withheld = "its secrets could not be recorded, because there was no secrets provider to seal them"
 
 // WithoutSecrets is r with null in the place of every secret and, if there was one, Withheld among its initErrors; r
 // itself when it has none.

@@ -48,7 +48,7 @@ func New(env environ.List, supervisor []string, say func(ctx context.Context, s 
 		} {
 			if _, set := env.Lookup(variable.name); set { // L1.F2
 				say(ctx, diag.Warning, "the environment sets "+variable.name+
-					", which the compiler gets instead of the value of this run")
+					": the compiler gets that value instead of the value of this run")
 				continue
 			}
 			cmd.Env = append(cmd.Env, variable.name+"="+variable.text)

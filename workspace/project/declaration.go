@@ -103,7 +103,7 @@ func (p *Project) readDeclaration(d *document, e entry) *Declaration {
 func (p *Project) readShorthand(d *document, place string, decl *Declaration, n *yaml.Node) {
 	if isNull(n) {
 		d.add(diag.WrongKind, decl.Place, place+" has no value",
-			"write a value, or `{type: string}` to demand one from the stack")
+			"write a value, or `{type: string}` to require one from the stack")
 		decl.Optional = true
 		return
 	}
@@ -221,7 +221,7 @@ func (d *document) readType(field string, n, items *yaml.Node) *Type {
 	}
 	if isNull(items) {
 		d.add(diag.WrongKind, l.Range, strings.TrimSuffix(field, ".type")+" is an array without items",
-			"say what it holds: `items: {type: string}`")
+			"add the type of its items: `items: {type: string}`")
 		return t
 	}
 	fields := d.fields(strings.TrimSuffix(field, "type")+"items", items, "type", "items")

@@ -38,10 +38,10 @@ func (p *Project) readDrift(d *document, n *yaml.Node) {
 		switch {
 		case rule.Reason == "":
 			d.add(diag.WrongKind, d.at(follow(item)), place+" has no reason",
-				"say why the difference does not matter: `reason: …`")
+				"add the reason why the difference does not matter: `reason: …`")
 		case rule.Type == "" && rule.URN == "" && rule.Property == "":
 			d.add(diag.WrongKind, d.at(follow(item)), place+" ignores everything",
-				"say what to ignore with `type`, `urn` or `property`")
+				"name what to ignore with `type`, `urn` or `property`")
 		default:
 			p.DriftRules = append(p.DriftRules, rule)
 		}

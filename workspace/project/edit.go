@@ -134,7 +134,7 @@ func (s *Settings) RemovePath(path KeyPath) (bool, error) {
 	changed, found := cut(e.data, path.Steps)
 	if m, ok := changed.(map[string]any); ok && len(m) == 1 {
 		if _, isText := m["secure"].(string); isText {
-			return false, errors.New(`a map whose only key is "secure" stands for a secret: it cannot be what is left`)
+			return false, errors.New(`a map whose only key is "secure" stands for a secret: the change would leave such a map`)
 		}
 	}
 	if found {

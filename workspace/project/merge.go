@@ -19,7 +19,7 @@ type Text struct {
 }
 
 // ErrUnread is the error of an Opener that opens nothing, since a key service would have to be asked.
-var ErrUnread = errors.New("the key service is not asked")
+var ErrUnread = errors.New("the key service is not used")
 
 // Merge makes the configuration of a stack: its own values, and those of the project file for keys that it lacks (L2.2,
 // F3.5). Missing values and values of a wrong type are diagnostics (L2.14, L2.15). The error is about decryption; open

@@ -182,7 +182,7 @@ func ParsePackageFile(src *diag.Source) (file PackageFile, found bool, diags dia
 	file.Name, file.Version, file.DownloadURL = text("name"), plainVersion(text("version")), text("downloadUrl")
 	if file.Name == "" {
 		d.add(diag.WrongKind, mark.key.Range, "the package declaration has no name",
-			"say which plugin provides the package: `name: …`")
+			"name the plugin that provides the package: `name: …`")
 	}
 	d.version("version", byName["version"].value, file.Version)
 	file.Parameterization = d.packageParameter("parameterization", byName["parameterization"].value)

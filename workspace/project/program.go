@@ -47,7 +47,7 @@ func (p *Project) FindProgram() (Program, diag.Diagnostics) {
 			return Program{Dir: filepath.Dir(target), Path: target}, nil
 		default:
 			return Program{}, diag.Diagnostics{{Code: diag.NoProgram, Subject: p.Main.Range,
-				Summary: fmt.Sprintf("main names %s, which is no YAML or JSON file", p.Main.Text),
+				Summary: fmt.Sprintf("main names %s, which is not a YAML or JSON file", p.Main.Text),
 				Detail:  "it must name a directory or a file that ends in .yaml, .yml or .json"}}
 		}
 	}

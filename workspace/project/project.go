@@ -221,7 +221,7 @@ func (p *Project) readName(d *document, entries []entry, byName map[string]entry
 		return
 	}
 	if isNull(e.value) {
-		d.add(diag.WrongKind, e.key.Range, "the project has no name", "write one behind the colon: `name: my-project`")
+		d.add(diag.WrongKind, e.key.Range, "the project has no name", "write one after the colon: `name: my-project`")
 		return
 	}
 	name := d.text("name", e.value)
@@ -315,7 +315,7 @@ func (p *Project) readPackages(d *document, n *yaml.Node) {
 			text("pluginDownloadURL")
 		pkg.SourceRange = d.at(fields["source"].value)
 		if isNull(fields["source"].value) {
-			d.add(diag.WrongKind, e.key.Range, place+" has no source", "say where the package comes from: `source: …`")
+			d.add(diag.WrongKind, e.key.Range, place+" has no source", "add the source of the package: `source: …`")
 			continue
 		}
 		pkg.Parameters = d.texts(place+".parameters", fields["parameters"].value)

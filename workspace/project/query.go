@@ -81,7 +81,7 @@ func (d *document) queriedType(field string, n *yaml.Node) QueriedType {
 	name := literal("name")
 	for _, part := range placeholders().FindAllString(name.Text, -1) {
 		if !slices.Contains([]string{"${name}", "${id}", "$${"}, part) {
-			d.add(diag.BadInterpolation, name.Range, fmt.Sprintf("%s.name has %s, which nothing stands for", field, part),
+			d.add(diag.BadInterpolation, name.Range, fmt.Sprintf("%s.name has %s, which has no value", field, part),
 				"names are made of `${name}`, which is the provider's name of the resource or else its ID, and `${id}`")
 		}
 	}

@@ -37,7 +37,7 @@ func ParseFilter(text string) (Filter, error) {
 		return f, fmt.Errorf("--filter knows path, name and tag, not %q", kind)
 	}
 	if _, err := path.Match(f.pattern, ""); err != nil {
-		return f, fmt.Errorf("--filter %s: %q is no pattern: a bracket is not closed", text, f.pattern)
+		return f, fmt.Errorf("--filter %s: %q is not a pattern: a bracket is not closed", text, f.pattern)
 	}
 	return f, nil
 }

@@ -33,7 +33,7 @@ func Link(members []*Member) (*Graph, diag.Diagnostics) {
 			first := members[other]
 			diags.Add(diag.Diagnostic{Code: diag.SameStack, Subject: m.Project.Name.Range,
 				Summary: fmt.Sprintf("the projects in %s and %s make the same stack %s", first.Path, m.Path, m.Key()),
-				Detail:  "each would delete what the other one makes: give one of them another name",
+				Detail:  "each would delete the resources of the other: give one of them another name",
 				Related: []diag.Related{{Range: first.Project.Name.Range, Message: "the other one"}}})
 			continue
 		}
@@ -131,7 +131,7 @@ func (g *Graph) cycles() (diags diag.Diagnostics) {
 		}
 		names := []string{g.Members[path[0].From].Project.Name.Text}
 		d := diag.Diagnostic{Code: diag.ProjectCycle, Subject: path[0].Place,
-			Detail: "no order can satisfy both: take one of the references out, or move what it reads into a project of its own"}
+			Detail: "no order satisfies both: remove one of the references, or move what it reads into a project of its own"}
 		for k, e := range path {
 			names = append(names, g.Members[e.To].Project.Name.Text)
 			if k > 0 {
@@ -216,8 +216,8 @@ func (g *Graph) lost(ref Reference, leftOut bool, other *Member, sure bool) diag
 	}
 	switch {
 	case leftOut:
-		d.Summary = fmt.Sprintf("the stack %s does not exist yet, and its project %s is left out here", ref.Key(), other.Path)
-		d.Detail = "take the project in, or run it first"
+		d.Summary = fmt.Sprintf("the stack %s does not exist yet, and its project %s is not included here", ref.Key(), other.Path)
+		d.Detail = "include the project, or run it first"
 	case other != nil:
 		d.Summary += fmt.Sprintf(": of %s, it is the stack %s that is taken", ref.Project, other.Stack)
 		d.Related = []diag.Related{{Range: other.Project.Name.Range, Message: "the project"}}
@@ -243,12 +243,12 @@ func (g *Graph) Unordered() (diags diag.Diagnostics) {
 	for _, m := range g.Members {
 		for _, at := range m.Unread {
 			diags.Add(diag.Diagnostic{Severity: diag.Info, Subject: at,
-				Summary: "only a run knows which stack this reads, so that it says nothing about the order",
+				Summary: "only a run knows which stack this reads, so it does not affect the order",
 				Detail:  "name the stack by text, configuration, pulumi.project, pulumi.stack and pulumi.organization"})
 		}
 		if m.Compiled {
 			diags.Add(diag.Diagnostic{Severity: diag.Info, Subject: m.Project.Name.Range,
-				Summary: "the program of " + m.Path + " is what a command prints, so that its references say nothing about the order"})
+				Summary: "the program of " + m.Path + " is the output of a command, so its references do not affect the order"})
 		}
 	}
 	return diags

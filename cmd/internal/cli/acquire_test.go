@@ -334,7 +334,7 @@ func TestInstallWithKey(t *testing.T) {
 		return x.run(append([]string{"plugin", "install", "resource", "drawer", version, "--file", file}, flags...)...)
 	}
 	require.Equal(t, 2, install("1.0.0", "--key", "nonsense"))
-	require.Contains(t, x.err.String(), "--key: it is no public key of minisign")
+	require.Contains(t, x.err.String(), "--key: it is not a public key of minisign")
 	require.Equal(t, 1, install("1.0.0", "--key", key))
 	require.Contains(t, x.err.String(), "a key is trusted for the plugin, and there is no "+file+".minisig")
 	require.NoFileExists(t, filepath.Join(x.world.Dir, plugin.LockName))

@@ -162,9 +162,9 @@ func newRoot(a *console.Console, measured *profile) *cobra.Command {
 	flags.BoolVar(&a.Global.NonInteractive, "non-interactive", false, "never ask, as without a terminal")
 	flags.BoolVar(&a.Global.Offline, "offline", false, "download no plugin")
 	flags.BoolVar(&a.Global.AllowHTTP, "allow-http-plugins", false,
-		"download plugins over http too, on which others can change what comes")
+		"allow downloads of plugins over http, where others can change them on the way")
 	flags.StringSliceVar(&a.Global.PassEnv, "pass-env", nil,
-		"let plugins and commands inherit this variable although it opens secrets, such as PGPASSWORD")
+		"let plugins and commands inherit this variable although it is a secret, such as PGPASSWORD")
 	flags.IntVarP(&a.Global.Verbose, "verbose", "v", 0, "show more detail")
 	console.Hide(flags, "verbose")
 	flags.StringVar(&profileDir, "profile", "",

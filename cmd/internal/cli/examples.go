@@ -15,7 +15,7 @@ var examples = map[string][]example{
 	},
 	"check": {
 		{"check", "Check the program of the working directory"},
-		{"check --fix shop", "Correct what has one certain correction"},
+		{"check --fix shop", "Apply every fix that is certain"},
 		{"check --format sarif > findings.sarif", "Write findings for code scanning"},
 	},
 	"fmt": {
@@ -31,11 +31,11 @@ var examples = map[string][]example{
 		{"functions join", "Show one function with its parameters and an example"},
 	},
 	"schema": {
-		{"schema random:RandomPet", "Show what a resource takes and gives"},
+		{"schema random:RandomPet", "Show the inputs and outputs of a resource"},
 		{"schema --json-schema > Pulumi.schema.json", "Write a JSON Schema of the project's files for editors"},
 	},
 	"migrate": {
-		{"migrate --check", "Say what a project of the Pulumi CLI would meet here, before anything is touched"},
+		{"migrate --check", "Report how a project of the Pulumi CLI would work here, without changing it"},
 		{"migrate --check --stack prod", "With the state and the configuration of one stack"},
 	},
 	"graph": {
@@ -45,15 +45,15 @@ var examples = map[string][]example{
 	"run": {
 		{"run", "Check, plan and apply, and create the stack dev if none is chosen"},
 		{"run shop --stack prod --out markdown=summary.md", "Run in CI with a summary for a pull request"},
-		{"run --plan plan.json", "Do what a reviewed plan says, or nothing"},
-		{"run --all --affected-by main", "Run every project that a change concerns, in their order"},
+		{"run --plan plan.json", "Apply a reviewed plan exactly, or do nothing"},
+		{"run --all --affected-by main", "Run every project that a change affects, in dependency order"},
 	},
 	"worker": {
-		{"worker --queue postgres://db/queue --allow https://git.example.com/infra", "Run what is in those repositories"},
+		{"worker --queue postgres://db/queue --allow https://git.example.com/infra", "Run projects of those repositories"},
 		{"worker --queue postgres://db/queue --allow archive --jobs 4", "Run archives, four at a time"},
 	},
 	"queue": {
-		{"queue ls --queue postgres://db/queue", "See what is in a queue"},
+		{"queue ls --queue postgres://db/queue", "List the jobs in a queue"},
 		{"queue cancel 17 --queue postgres://db/queue", "Cancel one job"},
 	},
 	"queue ls": {
@@ -95,7 +95,7 @@ var examples = map[string][]example{
 		{"drift --exit-code --out markdown=drift.md", "In a nightly job: exit code 17 and a report on drift"},
 	},
 	"destroy": {
-		{"destroy", "Show what goes, ask, and delete every resource of the stack"},
+		{"destroy", "Show what would be deleted, ask, and delete every resource of the stack"},
 		{"destroy --yes --remove --stack test", "Delete all without asking, and then the stack too"},
 	},
 	"import": {
@@ -122,7 +122,7 @@ var examples = map[string][]example{
 	},
 	"stack rm": {
 		{"stack rm test", "Remove an empty stack and its configuration, after a question"},
-		{"stack rm test --force --yes", "Remove it even if it has resources; they stay in the world"},
+		{"stack rm test --force --yes", "Remove it even if it has resources; the resources themselves stay"},
 	},
 	"stack ls": {
 		{"stack ls", "List the project's stacks"},
@@ -190,7 +190,7 @@ var examples = map[string][]example{
 	},
 	"config set": {
 		{"config set region eu-central-1", "Set a value"},
-		{"$ yamlhost config set --secret token < token.txt", "Set a secret that is on no command line"},
+		{"$ yamlhost config set --secret token < token.txt", "Set a secret without writing it on the command line"},
 		{"config set --path servers[0].port 8080", "Set a part of a value"},
 	},
 	"config rm": {
@@ -202,7 +202,7 @@ var examples = map[string][]example{
 		{"config set-all --secret token=t0p --plaintext region=eu", "One of them sealed"},
 	},
 	"state": {
-		{"state verify", "Check everything that must hold of the state"},
+		{"state verify", "Check every rule that a state must follow"},
 		{"state protect urn:pulumi:dev::shop::random:index/randomPet:RandomPet::pet", "Protect a resource"},
 	},
 	"state verify": {
@@ -210,12 +210,12 @@ var examples = map[string][]example{
 		{"state verify --stack prod", "Of another one"},
 	},
 	"state repair": {
-		{"state repair", "Correct what can be corrected, after a question"},
+		{"state repair", "Repair what can be repaired, after a question"},
 		{"state repair --yes --stack prod", "Without asking"},
 	},
 	"state delete": {
 		{"state delete urn:pulumi:dev::shop::random:index/randomPet:RandomPet::pet",
-			"Forget a resource; what it is in the world stays"},
+			"Remove a resource from the state; the resource itself stays"},
 		{"state delete --all --yes", "Forget everything"},
 	},
 	"state move": {
@@ -234,15 +234,15 @@ var examples = map[string][]example{
 	},
 	"state unprotect": {
 		{"state unprotect urn:pulumi:dev::shop::random:index/randomPet:RandomPet::pet", "Allow a resource to be deleted"},
-		{"state unprotect --all --yes", "Allow it of all"},
+		{"state unprotect --all --yes", "Allow it for all"},
 	},
 	"state taint": {
 		{"state taint urn:pulumi:dev::shop::random:index/randomPet:RandomPet::pet", "Have the next update replace it"},
-		{"state taint --all --yes", "Have it replace all"},
+		{"state taint --all --yes", "Have it replace all resources"},
 	},
 	"state untaint": {
 		{"state untaint urn:pulumi:dev::shop::random:index/randomPet:RandomPet::pet", "Undo `taint` for a resource"},
-		{"state untaint --all --yes", "Take it back of all"},
+		{"state untaint --all --yes", "Undo it for all resources"},
 	},
 	"cancel": {
 		{"cancel", "Remove the locks of the selected stack, after a question"},
@@ -291,7 +291,7 @@ var examples = map[string][]example{
 		{"$ PATH=~/.yamlhost/shim:$PATH node deploy.js", "Run a tool that calls pulumi with it"},
 	},
 	"doctor": {
-		{"doctor", "Look at plugins, backend, clock, terminal and shell"},
+		{"doctor", "Check plugins, backend, clock, terminal and shell"},
 		{"doctor -C shop", "Look for the project in another folder"},
 	},
 	"about": {

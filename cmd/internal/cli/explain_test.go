@@ -216,7 +216,7 @@ func TestCheckFix(t *testing.T) {
 			"prefx: a}\n"+
 			"outputs:\n  a: ${pte.id}-${pet.lenght}\n  b: ${nothing}\n")
 	require.Equal(t, 0, x.run("check", "--fix"))
-	require.Contains(t, x.out.String(), "Pulumi.yaml:9:8: warning[Y200]: nothing is called `nothing`")
+	require.Contains(t, x.out.String(), "Pulumi.yaml:9:8: warning[Y200]: `nothing` is not declared")
 	text, err := os.ReadFile(filepath.Join(x.world.Dir, "Pulumi.yaml"))
 	require.NoError(t, err)
 	require.Equal(t,

@@ -40,7 +40,7 @@ func TestMigrateReady(t *testing.T) {
 	require.Equal(t, "dev", found.Stacks[0].Name)
 	require.Equal(t, 3, found.Stacks[0].Resources, "the stack, the provider and the pet")
 	require.Equal(t, 0, x.run("migrate", "--check", "--stack", "dev"), x.err.String())
-	require.Regexp(t, `differs +stack dev +built-in providers stand for plugins: random`, x.out.String())
+	require.Regexp(t, `differs +stack dev +built-in providers are used instead of plugins: random`, x.out.String())
 	require.NotContains(t, x.out.String(), "prod")
 	require.Contains(t, x.out.String(), "Ready.")
 	require.Equal(t, before, filesBelow(t, root))

@@ -164,7 +164,7 @@ func TestNewOverwritesNothing(t *testing.T) {
 	text, err = os.ReadFile(filepath.Join(x.world.Dir, "note.ts"))
 	require.NoError(t, err)
 	require.NotEqual(t, "mine", string(text))
-	require.Contains(t, x.err.String(), "It uses stack 'dev', which was there.")
+	require.Contains(t, x.err.String(), "It uses the existing stack 'dev'.")
 }
 
 // An error of writing names the file: here a file is where a folder has to be.

@@ -307,7 +307,7 @@ func TestPendingCreationInTheState(t *testing.T) {
 		require.Equal(t, 0, x.run("up", "--yes"), x.err.String())
 		cut(t, x, "creating", "urn:pulumi:dev::two::random:index/randomPet:RandomPet::pet")
 		require.Equal(t, 0, x.run(command...), x.err.String())
-		require.Contains(t, x.err.String(), "has left nothing behind")
+		require.Contains(t, x.err.String(), "changed nothing outside of the state")
 		require.NotContains(t, string(checkpointOf(t, x)), "pending_operations")
 	}
 }

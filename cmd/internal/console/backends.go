@@ -87,7 +87,7 @@ func (b Backends) OpenAt(url, workDir string) (*backend.Backend, error) {
 	}
 	switch gzip, zstd := b.diyTrue("GZIP"), b.diyTrue("ZSTD"); {
 	case gzip && zstd:
-		return nil, WithCode(CodeUsage, "PULUMI_DIY_BACKEND_GZIP and PULUMI_DIY_BACKEND_ZSTD exclude each other")
+		return nil, WithCode(CodeUsage, "PULUMI_DIY_BACKEND_GZIP and PULUMI_DIY_BACKEND_ZSTD cannot be used together")
 	case gzip:
 		o.Compression = backend.Gzip
 	case zstd:

@@ -54,7 +54,7 @@ var notYet = map[string]string{
 	"otel-traces": "PULUMI_DEBUG_GRPC=file writes every call to a provider",
 	"profiling":   "", "memprofilerate": "", "teams": "", "organization": "", "project": "", "oidc-token": "",
 	"dest":          "copy the stack's file instead",
-	"version":       "every state before is in the backend's .pulumi/history",
+	"version":       "earlier states are in the backend's .pulumi/history",
 	"output":        "use --json",
 	"remote-config": "", "copy-config-from": "", "tag": "", "open": "", "client": "", "override-env": "",
 }

@@ -50,7 +50,7 @@ func Watch(signals <-chan os.Signal, err io.Writer, end func()) *interrupts {
 		}
 		close(i.First)
 		if after > 0 {
-			i.lines <- fmt.Sprintf("The time of %s is over; cancelling. What is under way comes to its end.", after)
+			i.lines <- fmt.Sprintf("The time limit of %s is over; cancelling. Operations in flight finish first.", after)
 		} else {
 			i.lines <- "^C received; cancelling. If you would like to terminate immediately, press ^C again."
 		}
@@ -112,7 +112,7 @@ func (i *interrupts) TimedOut() bool {
 // Ended is the error of a command that an interrupt ended: that of the deadline has a code of its own.
 func (i *interrupts) Ended() error {
 	if i.TimedOut() {
-		return &ExitError{Code: CodeTimeout, Cause: errors.New("the time was over")}
+		return &ExitError{Code: CodeTimeout, Cause: errors.New("the time limit was over")}
 	}
 	return &ExitError{Code: CodeInterrupted, Cause: errors.New("interrupted")}
 }

@@ -23,7 +23,7 @@ type ReportFlags struct {
 // Register adds the flags to a command.
 func (f *ReportFlags) Register(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&f.out, "out", nil,
-		"write a report as KIND=FILE, - for standard output; may come several times: "+report.KindHelp())
+		"write a report as KIND=FILE, - for standard output; may be repeated: "+report.KindHelp())
 	cmd.Flags().StringVar(&f.eventLog, "event-log", "",
 		"write a line of JSON for each event to this file, or to a listener at tcp://ADDRESS")
 	Hide(cmd.Flags(), "event-log") // --out events=FILE is the same
@@ -116,7 +116,7 @@ func (r *Reports) Finish(code int, text string) error {
 	err := r.Set.Finish(report.Exit{Code: code, Name: CodeName(code), Text: text}, r.world.time())
 	ci := report.CI{System: r.system, Getenv: r.world.Getenv, Log: r.streams.Err}
 	if fault := ci.Write(r.Record()); fault != nil {
-		err = errors.Join(err, fmt.Errorf("the CI system could not be told: %w", fault))
+		err = errors.Join(err, fmt.Errorf("report to the CI system: %w", fault))
 	}
 	return err
 }

@@ -30,7 +30,7 @@ func (a *Console) Secrets() Secrets {
 
 // errOvertaken says that another process has decided how a stack's secrets are sealed, after this one had looked.
 var errOvertaken = errors.New(
-	"another process has decided meanwhile how the secrets of the stack are sealed; run the command again")
+	"another process has changed the stack's secrets provider meanwhile; run the command again")
 
 // Manager makes the secrets manager of a stack. A salt that is made for a new passphrase is written to the settings
 // file before anything is sealed with it (F4.14). The caller does not hold that file.

@@ -99,7 +99,7 @@ func (v *StackSecrets) Opener(p state.SecretsProvider) (secrets.Manager, error) 
 // ExplainSecret says what to do about a secret that could not be sealed or opened.
 func ExplainSecret(err error, stack string) error {
 	if errors.Is(err, secrets.ErrIncorrectPassphrase) {
-		return fmt.Errorf("%w: it is not the one that the secrets of stack %s were sealed with", err, stack)
+		return fmt.Errorf("%w: the secrets of stack %s were sealed with another one", err, stack)
 	}
 	return err
 }

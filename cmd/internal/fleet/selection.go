@@ -31,12 +31,12 @@ func (s *Selection) Register(cmd *cobra.Command, resumable bool) {
 	f := cmd.Flags()
 	f.BoolVar(&s.All, "all", false, "every project below a folder, in the order of their references (docs/workspaces.md)")
 	f.StringArrayVar(&s.Filters, "filter", nil,
-		"of these only path=GLOB, name=GLOB or tag=NAME:GLOB; ! in front turns it round; may come several times")
+		"only projects that match path=GLOB, name=GLOB or tag=NAME:GLOB; a ! in front negates it; may be repeated")
 	f.StringVar(&s.AffectedBy, "affected-by", "",
-		"of these only what a range of git commits changes, such as main...HEAD, and what needs it")
-	f.StringVar(&s.Jobs, "jobs", "", "how many stacks at the same time, in all and for a provider, such as 8,aws=2")
+		"only projects that a range of git commits changes, such as main...HEAD, and their dependants")
+	f.StringVar(&s.Jobs, "jobs", "", "how many stacks run at the same time, in total and per provider, such as 8,aws=2")
 	if resumable {
-		f.BoolVar(&s.Resume, "resume", false, "leave out what the same command finished before it was interrupted")
+		f.BoolVar(&s.Resume, "resume", false, "skip what the same command finished before it was interrupted")
 	}
 }
 
@@ -91,7 +91,7 @@ func (s *Selection) Find(ctx context.Context, a *console.Console, o Opening) (*p
 		return nil, nil, err
 	}
 	if len(keep) == 0 {
-		fmt.Fprintf(a.Streams.Err, "None of %s fits --filter and --affected-by: there is nothing to do\n",
+		fmt.Fprintf(a.Streams.Err, "None of %s matches --filter and --affected-by: there is nothing to do\n",
 			diag.Count(len(members), "project"))
 	}
 	exists := func(ref projects.Reference) (bool, error) {

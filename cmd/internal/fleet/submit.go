@@ -38,14 +38,14 @@ type Submission struct {
 // Register adds the flags. scheduled adds --every.
 func (s *Submission) Register(cmd *cobra.Command, scheduled bool) {
 	f := cmd.Flags()
-	f.StringVar(&s.URL, "queue", "", "let workers do it: postgres://… (docs/workspaces.md)")
-	f.IntVar(&s.Priority, "priority", 2, "with --queue: from 1, which goes first, to 4")
-	f.StringVar(&s.Slots, "slots", "", "with --queue: how many jobs of a stack's name may go on at a time, such as prod=2")
+	f.StringVar(&s.URL, "queue", "", "submit the runs to workers through this queue: postgres://… (docs/workspaces.md)")
+	f.IntVar(&s.Priority, "priority", 2, "with --queue: the priority, from 1 (first) to 4")
+	f.StringVar(&s.Slots, "slots", "", "with --queue: how many jobs of a stack's name may run at the same time, such as prod=2")
 	f.StringVar(&s.Source, "source", "archive",
 		"with --queue: where workers get the files from: archive (as they are now, without what git ignores), or git (HEAD)")
 	f.BoolVar(&s.Detach, "detach", false, "with --queue: do not wait for the jobs")
 	if scheduled {
-		f.DurationVar(&s.Every, "every", 0, "with --queue: again and again, such as 6h")
+		f.DurationVar(&s.Every, "every", 0, "with --queue: repeat at this interval, such as 6h")
 	}
 }
 
@@ -142,9 +142,9 @@ func follow(ctx context.Context, a *console.Console, q *queue.Queue, run string,
 	case len(list) == 0:
 		return nil
 	case len(list) == 1:
-		return console.WithCode(list[0], "%d of %s did not end well", codes[list[0]], diag.Count(n, "job"))
+		return console.WithCode(list[0], "%d of %s did not succeed", codes[list[0]], diag.Count(n, "job"))
 	}
-	return console.WithCode(console.CodeFailed, "of %s some did not end well", diag.Count(n, "job"))
+	return console.WithCode(console.CodeFailed, "some of %s did not succeed", diag.Count(n, "job"))
 }
 
 // parseSlots reads STACK=N,….

@@ -90,7 +90,7 @@ func garbled(kind string, reply proto.Message) (any, error) {
 		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
 		select {} // the signal takes a moment, and the answer must not
 	case "bytes":
-		return []byte("\xff\xff\xff\xff this is no message"), nil
+		return []byte("\xff\xff\xff\xff this is not a message"), nil
 	case "empty":
 		return reply.ProtoReflect().New().Interface(), nil
 	case "unknowns":
@@ -153,7 +153,7 @@ func TestGarbage(t *testing.T) {
 		{garbage: "Check bytes", code: console.CodeFailed, says: unreadable},
 		{garbage: "Check failures", code: console.CodeFailed, says: "i0"},
 		{garbage: "Check status", code: console.CodeFailed, says: "speaks in tongues"},
-		{garbage: "Create bytes", code: console.CodeFailed, says: "create: the answer of plugin drawer cannot be understood",
+		{garbage: "Create bytes", code: console.CodeFailed, says: "create: the answer of plugin drawer cannot be read",
 			pending: true},
 		{garbage: "Create empty", code: console.CodeFailed, says: "plugin drawer returned no ID for what it created",
 			pending: true},
@@ -168,14 +168,14 @@ func TestGarbage(t *testing.T) {
 		{garbage: "Diff numbers", again: true, code: 0},
 		{garbage: "Diff empty", again: true, code: 0},
 		{garbage: "Update bytes", again: true, code: console.CodeFailed,
-			says: "update: the answer of plugin drawer cannot be understood"},
+			says: "update: the answer of plugin drawer cannot be read"},
 		{garbage: "Update unknowns", again: true, code: console.CodeFailed,
 			says: "plugin drawer answered outputs that cannot be read"},
 		{garbage: "Update empty", again: true, code: 0},
 		{garbage: "Delete bytes", again: true, code: console.CodeFailed,
-			says: "delete: the answer of plugin drawer cannot be understood"},
+			says: "delete: the answer of plugin drawer cannot be read"},
 		{garbage: "Read bytes", again: true, code: console.CodeFailed,
-			says: "read: the answer of plugin drawer cannot be understood"},
+			says: "read: the answer of plugin drawer cannot be read"},
 		{garbage: "Read unknowns", again: true, code: console.CodeFailed,
 			says: "plugin drawer answered outputs that cannot be read"},
 		{garbage: "Cancel bytes", code: 0},

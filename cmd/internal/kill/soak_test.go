@@ -219,7 +219,7 @@ func (s *soak) flip() {
 	if _, err := s.load(); err != nil {
 		e := s.run("", 0, s.up()...)
 		if said = s.said; e.code == 0 || !strings.Contains(said, "yamlhost state repair") {
-			s.o.fault(&s.o.unreadable, "a flipped bit %d of %s is no state (%v), and nothing was said of it:\n%s", bit, path,
+			s.o.fault(&s.o.unreadable, "a flipped bit %d of %s is not a state (%v), and nothing was said of it:\n%s", bit, path,
 				err, said)
 			return
 		}

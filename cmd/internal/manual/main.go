@@ -27,7 +27,7 @@ func main() {
 	seconds := flag.Int64("time", 0, "their date, in seconds since 1970; the same gives the same bytes")
 	man := flag.String("man", "", "write man pages to this folder, which must exist")
 	page := flag.String("page", "", "write all commands to this file, in Markdown")
-	providers := flag.String("providers", "", "write what the built-in providers take and give to this file, in Markdown")
+	providers := flag.String("providers", "", "write the inputs and outputs of the built-in providers to this file, in Markdown")
 	root := flag.String("schemas", "", "write the JSON schemas of what commands write into this folder of the repository")
 	flag.Parse()
 	if *root != "" {
@@ -47,7 +47,7 @@ func main() {
 func write(version string, date time.Time, man, page, providers string) error {
 	root := cli.Commands()
 	if man == "" && page == "" && providers == "" {
-		return errors.New("say with -man, -page or -providers what to write")
+		return errors.New("choose what to write with -man, -page or -providers")
 	}
 	if providers != "" {
 		var b bytes.Buffer

@@ -14,7 +14,7 @@ import (
 // writeProviders writes docs/providers.md: what the built-in providers take and give, out of their schemas. Errors of w
 // are the caller's to see: it is a buffer.
 func writeProviders(w io.Writer) error {
-	fmt.Fprint(w, "# What the built-in providers take and give\n\n<!-- Written by `go run ./cmd/internal/manual -providers "+
+	fmt.Fprint(w, "# Inputs and outputs of the built-in providers\n\n<!-- Written by `go run ./cmd/internal/manual -providers "+
 		"docs/providers.md`; a test holds it against the schemas. -->\n\nThe schemas of the providers that are "+
 		"[built in](embedded.md), which also says how they work.\n`yamlhost schema TYPE` shows the same, for plugins too.\n")
 	for _, name := range embedded.Names() {

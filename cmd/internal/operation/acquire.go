@@ -43,7 +43,7 @@ func acceptor(a *console.Console, o *Options, asking func() bool) func(ctx conte
 	}
 	return func(_ context.Context, name, version, from string) error {
 		if !asking() { // a question would get lost among the progress
-			return fmt.Errorf("%s has no checksum of it; --accept-new-plugins accepts what comes, and locks it", plugin.LockName)
+			return fmt.Errorf("%s has no checksum for it; --accept-new-plugins downloads it and locks its checksum", plugin.LockName)
 		}
 		if version != "" {
 			name += " " + version

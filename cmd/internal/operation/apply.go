@@ -115,7 +115,7 @@ func chosen(a *console.Console, o *Options) func(context.Context, *project.Proje
 // PlanAndApply is `up` and its kin (E7.12): a preview, a question, the operation.
 func PlanAndApply(ctx context.Context, a *console.Console, o *Options, op Operation) error {
 	if o.SkipPreview && o.PreviewOnly {
-		return console.WithCode(console.CodeBadUsage, "--skip-preview and --preview-only exclude each other")
+		return console.WithCode(console.CodeBadUsage, "--skip-preview and --preview-only cannot be used together")
 	}
 	if o.Strict && (o.SkipPreview || o.plan != "") {
 		return console.WithCode(console.CodeBadUsage, "--strict binds to the preview: leave out --skip-preview and --plan")

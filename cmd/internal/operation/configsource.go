@@ -30,16 +30,16 @@ type configSources struct {
 // ConfigSourceFlags adds the flags that take configuration from elsewhere than the command line.
 func ConfigSourceFlags(cmd *cobra.Command, o *Options) {
 	cmd.Flags().StringArrayVar(&o.sources.from, "config-from", nil,
-		"set configuration from a file, as key=FILE, - for standard input; may come several times")
+		"set configuration from a file, as key=FILE, - for standard input; may be repeated")
 	cmd.Flags().StringVar(&o.sources.env, "config-env", "",
 		"set configuration from environment variables with this prefix")
 }
 
 // TimeFlags adds the flags that bound how long a command takes.
 func TimeFlags(cmd *cobra.Command, o *Options) {
-	cmd.Flags().DurationVar(&o.Timeout, "timeout", 0, "interrupt the command once when it takes longer, such as 30m")
+	cmd.Flags().DurationVar(&o.Timeout, "timeout", 0, "interrupt the command when it takes longer, such as 30m")
 	cmd.Flags().DurationVar(&o.LockTimeout, "lock-timeout", 0,
-		"wait so long for another run that holds the stack, such as 5m")
+		"how long to wait for another run that holds the stack, such as 5m")
 }
 
 // settingsFromFlags gathers what --config, --config-from and --config-env set, in this order. declared are keys that

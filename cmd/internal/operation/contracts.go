@@ -13,7 +13,7 @@ type importDocument struct {
 
 // Contracts are the JSON forms that this package writes.
 var Contracts = []contract.Contract{
-	contract.Of[planFile]("plan", "a plan to hold an operation to", "`preview --save-plan`"),
-	contract.Of[ShownPlan]("plan-shown", "a plan to look at, without secrets", "`plan show --format json`"),
+	contract.Of[planFile]("plan", "a plan that a later operation must follow", "`preview --save-plan`"),
+	contract.Of[ShownPlan]("plan-shown", "a plan to read, without secrets", "`plan show --format json`"),
 	contract.Of[importDocument]("import", "what to import", "`preview --import-file`, `import --query … --import-file`"),
 }

@@ -160,7 +160,7 @@ func Drift(ctx context.Context, a *console.Console, o *Options) error {
 	}
 	if n := len(loaded.Snapshot.Pending); n > 0 {
 		return console.WithCode(console.CodePending,
-			"%s of an earlier run is pending, so that drift cannot be told; run `yamlhost refresh` first",
+			"%s of an earlier run is pending, so drift cannot be determined; run `yamlhost refresh` first",
 			diag.Count(n, "operation"))
 	}
 	c := &driftCollector{}

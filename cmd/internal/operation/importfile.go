@@ -28,7 +28,7 @@ const ImportPlaceholder = "<PLACEHOLDER>"
 // ImportFileFlag adds --import-file.
 func ImportFileFlag(cmd *cobra.Command, o *Options) {
 	cmd.Flags().StringVar(&o.importFile, "import-file", "",
-		"write what the plan would create to this file, for import with --file; IDs are to be filled in")
+		"write what the plan would create to this file, for import with --file; fill in the IDs")
 }
 
 // wantedCreates are what a plan would create, and the providers that it has to do with.
@@ -85,7 +85,7 @@ type SavedImport struct {
 }
 
 // save writes the file that name says, as users see it: what would be created, with a placeholder for each ID, and
-// secrets sealed by sealer. waiting is how many IDs are to be filled in.
+// secrets sealed by sealer. waiting is how many fill in the IDs.
 func (w *wantedCreates) save(a *console.Console, name string, sealer secrets.Manager) (waiting int, err error) {
 	slices.SortFunc(w.created, inProgramOrder)
 	names := w.names()

@@ -70,7 +70,7 @@ func (p *pathPlugins) Unseen() diag.Diagnostics {
 	for name := range p.wanted {
 		diags.Add(diag.Diagnostic{Severity: diag.Warning, Code: diag.PackageMissing, Subject: p.places[name],
 			Summary: "what package `" + name +
-				"` provides was not checked: its plugin lies in the project, and is not started here",
+				"` provides was not checked: its plugin is in the project, and is not started here",
 			Detail: "`yamlhost preview` starts it; or give its schema with --schema FILE"})
 	}
 	slices.SortFunc(diags, func(a, b diag.Diagnostic) int { return cmp.Compare(a.Summary, b.Summary) })

@@ -65,7 +65,7 @@ func (w *pendingWork) resolveAll(ctx context.Context, base *state.Snapshot, op O
 	case len(open) == 0:
 	case w.document:
 		fmt.Fprintln(w.out,
-			"warning: what became of these creations is not known; `up` will want to know it (see --settle-pending)")
+			"warning: the outcome of these creations is not known; `up` will ask for it (see --settle-pending)")
 		return base, nil
 	case !w.options.unasked && w.console.Interactive():
 		if err := w.askAll(open, op); err != nil {
@@ -154,7 +154,7 @@ func (w *pendingWork) resolveForRefresh(ctx context.Context, base *state.Snapsho
 	}
 	if len(open) > 0 && !s.skipPendingCreates {
 		fmt.Fprintf(w.out,
-			"warning: what became of %s is not known; use --import-pending-creates for those that happened, "+
+			"warning: the outcome of %s is not known; use --import-pending-creates for those that happened, "+
 				"--clear-pending-creates to forget them\n", diag.Count(len(open), "interrupted creation"))
 	}
 	if len(decided) == 0 {

@@ -29,7 +29,7 @@ func CheckSettlePending(flags []string) error {
 		case text == "forget" || text == "retry":
 			if general != "" && general != text {
 				return console.WithCode(console.CodeUsage,
-					"--settle-pending takes either forget or retry for everything that has no word of its own, not both")
+					"--settle-pending takes either forget or retry for all creations without an ID, not both")
 			}
 			general = text
 		case !strings.HasPrefix(text, "urn:") || !strings.Contains(text, "="):
@@ -72,7 +72,7 @@ func pendingAnswersOf(flags []string, unfinished []state.Operation) (pendingAnsw
 // unknownPending refuses a word about something that is not pending.
 func unknownPending(text string, unfinished []state.Operation) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "--settle-pending %q names no creation that an earlier run has left open", text)
+	fmt.Fprintf(&b, "--settle-pending %q names no unfinished creation of an earlier run", text)
 	if len(unfinished) == 0 {
 		b.WriteString("; there is none")
 	} else {

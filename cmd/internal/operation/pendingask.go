@@ -15,7 +15,7 @@ import (
 
 func (w *pendingWork) tellPending(ops []state.Operation) {
 	out := w.out
-	fmt.Fprintln(out, "An earlier run was cut off in the middle of:")
+	fmt.Fprintln(out, "An earlier run was interrupted during:")
 	for _, op := range ops {
 		fmt.Fprintf(out, "  * %s %s\n", op.Kind, op.Resource.URN)
 	}
@@ -27,20 +27,20 @@ func (w *pendingWork) tellResolved(resolved []engine.Resolution) {
 		text := ""
 		switch s.Ending {
 		case engine.EndedThere:
-			text = "was read, and is there"
+			text = "was read, and exists"
 		case engine.EndedGone:
-			text = "was read, and is gone"
+			text = "was read, and does not exist any more"
 		case engine.EndedAdopted:
-			text = fmt.Sprintf("was read, and is taken into the state under the ID %q", s.ID)
+			text = fmt.Sprintf("was read, and is now in the state with the ID %q", s.ID)
 		case engine.EndedNothing:
-			text = "has left nothing behind"
+			text = "changed nothing outside of the state"
 		case engine.EndedForgot:
-			text = "is taken as not created"
+			text = "counts as not created"
 		case engine.EndedAgain:
-			text = "will be created again with the recorded inputs; if the first creation succeeded after all, what it made " +
-				"is left without a manager"
+			text = "will be created again with the recorded inputs; if the first creation succeeded, its object " +
+				"stays and nothing manages it"
 		case engine.EndedOpen:
-			text = "is left as it is: nobody knows whether it exists"
+			text = "stays in the state: it is not known whether it exists"
 		}
 		fmt.Fprintf(out, "  %s %s\n", s.Resource.URN, text)
 	}
@@ -58,15 +58,15 @@ func (w *pendingWork) unresolvedAfter() error {
 
 func (w *pendingWork) advice(ops []state.Operation) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "it is not known what became of %s: the run was cut off before the provider answered",
+	fmt.Fprintf(&b, "the outcome of %s is not known: the run was interrupted before the provider answered",
 		diag.Count(len(ops), "creation"))
 	for _, op := range ops {
 		fmt.Fprintf(&b, "\n  * %s%s", op.Resource.URN, w.recordedAs(op.Resource))
 	}
 	b.WriteString(
-		"\nLook whether they exist, and run again with --settle-pending '<urn>=<id>' for each that does and " +
+		"\nFind out whether they exist, and run again with --settle-pending '<urn>=<id>' for each that does and " +
 			"--settle-pending forget for the rest;\n" +
-			"or with --settle-pending retry to create them again without looking.")
+			"or with --settle-pending retry to create them again in any case.")
 	return b.String()
 }
 
@@ -74,11 +74,11 @@ func (w *pendingWork) advice(ops []state.Operation) string {
 func (w *pendingWork) askAll(ops []state.Operation, op Operation) error {
 	out := w.out
 	if len(ops) > 1 {
-		fmt.Fprintf(out, "It is not known what became of %s:\n", diag.Count(len(ops), "creation"))
+		fmt.Fprintf(out, "The outcome of %s is not known:\n", diag.Count(len(ops), "creation"))
 		for _, op := range ops {
 			fmt.Fprintf(out, "  * %s%s\n", op.Resource.URN, w.recordedAs(op.Resource))
 		}
-		fmt.Fprint(out, "Enter `none` if none of them happened, `each` to be asked about each, or nothing to stop: ")
+		fmt.Fprint(out, "Enter `none` if none of them exists, `each` to answer for each, or nothing to stop: ")
 		line, err := w.console.Prompt().Answer()
 		switch line = strings.TrimSpace(line); {
 		case err == nil && line == "none":
@@ -108,7 +108,7 @@ func (w *pendingWork) askPending(r *state.Resource, keep bool) (engine.Decision,
 	if keep {
 		ways += ", `later` to destroy everything else"
 	}
-	fmt.Fprintf(out, "Was %s%s created? Enter its ID to take it into the state, %s, or nothing to stop: ", r.URN,
+	fmt.Fprintf(out, "Was %s%s created? Enter its ID to add it to the state, %s, or nothing to stop: ", r.URN,
 		w.recordedAs(r), ways)
 	line, err := w.console.Prompt().Answer()
 	switch line = strings.TrimSpace(line); {

@@ -228,7 +228,7 @@ func (p *Pipeline) check(ctx context.Context) error {
 		for i := range diags { // what was not looked at cannot be run
 			if diags[i].Severity == diag.Warning && (diags[i].Code == diag.PackageMissing || diags[i].Code == diag.NoProgram) {
 				diags[i].Severity, diags[i].Detail = diag.Error,
-					"the run is --untrusted, and starts nothing that the project brings"
+					"the run is --untrusted, and starts nothing from the project"
 			}
 		}
 	}

@@ -114,7 +114,7 @@ func (b *planBinding) holds(now subject) error {
 	for _, name := range slices.Sorted(maps.Keys(b.Program)) {
 		switch sum, there := now.program[name]; {
 		case !there:
-			return refusedPlan("the program of the plan has the file %s, and it is gone", name)
+			return refusedPlan("the plan was made with the file %s, which no longer exists", name)
 		case sum != b.Program[name]:
 			return refusedPlan("%s has changed since the plan was made", name)
 		}

@@ -23,7 +23,7 @@ func SavePlanFlag(cmd *cobra.Command, o *Options) {
 // PlanFlag adds --plan.
 func PlanFlag(cmd *cobra.Command, o *Options) {
 	cmd.Flags().StringVar(&o.plan, "plan", "",
-		"do what this file says, which preview has written with --save-plan, or nothing")
+		"apply exactly this plan, which `preview --save-plan` wrote, or do nothing")
 }
 
 // planFile is a plan as `preview --save-plan` writes it (F7.11). Secrets are sealed as in the state.
@@ -118,10 +118,10 @@ func readPlanFile(path, name string) (*planFile, error) {
 	}
 	var f planFile
 	if err := json.Unmarshal(text, &f); err != nil {
-		return nil, fmt.Errorf("%s is no plan: %w", name, JsonFault(err))
+		return nil, fmt.Errorf("%s is not a plan: %w", name, JsonFault(err))
 	}
 	if f.Manifest.Time.IsZero() && f.ResourcePlans == nil {
-		return nil, fmt.Errorf("%s is no plan: it has neither a manifest nor resources", name)
+		return nil, fmt.Errorf("%s is not a plan: it has neither a manifest nor resources", name)
 	}
 	if b := f.Binding; b != nil && b.Format > planFormat {
 		return nil, refusedPlan("%s was written by a newer version of yamlhost: its format is %d, and this program knows %d",

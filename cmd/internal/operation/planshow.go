@@ -184,7 +184,7 @@ func (s *ShownPlan) Text() string {
 	fmt.Fprintf(&b, "\nResources: %s\n", strings.Join(parts, ", "))
 	if s.State != "" {
 		fmt.Fprintf(&b,
-			"It is good for this program, this state and these plugins, and is refused when one of them has changed.\n")
+			"It is valid for this program, this state and these plugins; when one of them has changed, it is refused.\n")
 	}
 	return b.String()
 }

@@ -30,7 +30,7 @@ func aliasAdvice(program *check.Program, base *state.Snapshot) diag.Diagnostics 
 			continue
 		}
 		advice.Add(diag.Diagnostic{Severity: diag.Warning, Code: diag.DuplicateURN, Subject: n.Range,
-			Summary: fmt.Sprintf("`%s` exists as one resource, and with `forEach` its instances are called `%s-…`", n.Name,
+			Summary: fmt.Sprintf("`%s` exists as one resource; with `forEach` its instances are called `%s-…`", n.Name,
 				n.Resource.LogicalName),
 			Detail: "to keep it as one of them, add to its options: " + aliasFor(n, r.URN)})
 	}

@@ -35,21 +35,20 @@ func (p *Pipeline) Commit(ctx context.Context, session *backend.Session, final *
 		switch {
 		case errors.Is(err, backend.ErrChanged):
 			fmt.Fprintf(out,
-				"Somebody who pays no heed to locks has written the state meanwhile. Compare both before you decide which one "+
-					"counts; "+
-					"this one comes back with: yamlhost stack import --file %s\n", path)
+				"Another program has written the state meanwhile, without a lock. Compare both states and keep "+
+					"one; this one is restored with: yamlhost stack import --file %s\n", path)
 		case unreadable != nil:
 			fmt.Fprintf(out,
 				"The state file is what it was before this run, and the journal stays. This is a fault of yamlhost: keep both "+
 					"files and "+
-					"report it. The next run tries again; until it succeeds, the rescue file tells what there is.\n")
+					"report it. The next run tries again; until it succeeds, the rescue file has the current state.\n")
 		case complete:
 			fmt.Fprintf(out,
-				"Nothing is lost: the journal holds it too. Put right what is wrong with the folder, and run the next command as "+
-					"usual.\n")
+				"Nothing is lost: the journal has it too. Correct the problem with the folder, and run the next "+
+					"command as usual.\n")
 		default:
 			fmt.Fprintf(out,
-				"Put right what is wrong with the folder, and bring it back before anything else: yamlhost stack import --file %s\n", path)
+				"Correct the problem with the folder, and restore the state before you run anything else: yamlhost stack import --file %s\n", path)
 		}
 		return err
 	}

@@ -221,8 +221,8 @@ func (p *Pipeline) savePlan(plan *engine.UpdatePlan, base *state.Snapshot) error
 		return err
 	}
 	fmt.Fprintf(p.Console.Streams.Err,
-		"The plan is in %[1]s; `yamlhost plan show %[1]s` shows it, and `yamlhost run --plan %[1]s` does what it says, or "+
-			"nothing.\n", p.options.savePlan)
+		"The plan is in %[1]s; `yamlhost plan show %[1]s` shows it, and `yamlhost run --plan %[1]s` applies "+
+			"exactly this plan, or does nothing.\n", p.options.savePlan)
 	return nil
 }
 

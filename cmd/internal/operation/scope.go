@@ -23,18 +23,18 @@ type scopeOptions struct {
 func ScopeFlags(cmd *cobra.Command, o *Options) {
 	f := cmd.Flags()
 	f.StringArrayVarP(&o.Scope.targets, "target", "t", nil,
-		"operate on this URN only; * stands for anything without a colon, ** for anything; may come several times")
-	f.BoolVar(&o.Scope.targetDependents, "target-dependents", false, "operate on what depends on targets too")
+		"operate on this URN only; * stands for anything without a colon, ** for anything; may be repeated")
+	f.BoolVar(&o.Scope.targetDependents, "target-dependents", false, "also operate on dependants of the targets")
 	f.StringArrayVarP(&o.Scope.excludes, "exclude", "x", nil,
-		"leave this URN alone; globs as with --target; may come several times")
+		"leave this URN out; globs as with --target; may be repeated")
 	f.BoolVar(&o.Scope.excludeDependents, "exclude-dependents", false,
-		"leave what depends on excluded resources alone too")
+		"also leave out dependants of excluded resources")
 }
 
 // ReplaceFlags adds the flags that force replacements.
 func ReplaceFlags(cmd *cobra.Command, o *Options) {
 	f := cmd.Flags()
-	f.StringArrayVar(&o.Scope.replace, "replace", nil, "replace this URN; globs as with --target; may come several times")
+	f.StringArrayVar(&o.Scope.replace, "replace", nil, "replace this URN; globs as with --target; may be repeated")
 	f.StringArrayVar(&o.Scope.targetReplace, "target-replace", nil, "as --target and --replace together")
 }
 
@@ -53,25 +53,25 @@ func ProgramFlag(a *console.Console, cmd *cobra.Command, o *Options, help string
 func PendingFlags(cmd *cobra.Command, o *Options) {
 	f := cmd.Flags()
 	f.BoolVar(&o.Scope.clearPendingCreates, "clear-pending-creates", false,
-		"forget creations that an earlier run left open")
+		"forget creations that an earlier run left unfinished")
 	f.BoolVar(&o.Scope.skipPendingCreates, "skip-pending-creates", false, "keep them without asking")
 	f.StringSliceVar(&o.Scope.importPendingCreates, "import-pending-creates", nil,
-		"take what they made into the state: URN,ID,URN,ID,…")
+		"add the objects that they created to the state: URN,ID,URN,ID,…")
 }
 
 // Check refuses flags that do not go together.
 func (s *scopeOptions) Check() error {
 	switch {
 	case s.clearPendingCreates && s.skipPendingCreates:
-		return console.WithCode(console.CodeBadUsage, "--clear-pending-creates and --skip-pending-creates exclude each other")
+		return console.WithCode(console.CodeBadUsage, "--clear-pending-creates and --skip-pending-creates cannot be used together")
 	case len(s.importPendingCreates)%2 != 0:
 		return console.WithCode(console.CodeBadUsage, "--import-pending-creates takes pairs of a URN and an ID")
 	case s.targetDependents && len(s.targets)+len(s.targetReplace) == 0:
 		return console.WithCode(console.CodeBadUsage,
-			"--target-dependents says something of targets, and there is none: use --target")
+			"--target-dependents needs a target: use --target")
 	case s.excludeDependents && len(s.excludes) == 0 && !s.ExcludeProtected:
 		return console.WithCode(console.CodeBadUsage,
-			"--exclude-dependents says something of excluded resources, and there is none: use --exclude")
+			"--exclude-dependents needs an excluded resource: use --exclude")
 	}
 	return nil
 }

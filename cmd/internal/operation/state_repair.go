@@ -20,8 +20,8 @@ func adviseRepair(err error) error {
 	return err
 }
 
-const AlteredText = "the state file is not what yamlhost wrote: somebody has edited it, or it is damaged; it is used " +
-	"as it is"
+const AlteredText = "the state file has changed since yamlhost wrote it: somebody has edited it, or it is " +
+	"damaged; it is used as it is"
 
 // warnOfOrder tells that a state was edited, or put in order.
 func warnOfOrder(a *console.Console, altered bool, moved []urn.URN) {
@@ -52,8 +52,8 @@ func DamageOf(r *backend.Recovery) (texts []string) {
 		texts = append(texts, "it is not known "+m)
 	}
 	if len(r.Missing) > 0 {
-		texts = append(texts, "look for objects that the state does not have, and take them in with `yamlhost import`; "+
-			"`yamlhost refresh` finds what changed of those that it has")
+		texts = append(texts, "look for objects that the state lacks, and import them with `yamlhost import`; "+
+			"`yamlhost refresh` finds changes of those that it has")
 	}
 	return texts
 }
@@ -66,7 +66,7 @@ func warnOfRecovery(a *console.Console, r *backend.Recovery, resolved bool) {
 	out := a.Streams.Err
 	switch {
 	case r.Known:
-		fmt.Fprintf(out, "A journal of an earlier %s was left behind; all that it tells of is in the state.\n",
+		fmt.Fprintf(out, "An earlier %s left a journal behind; the state already has everything in it.\n",
 			r.Header.Command)
 	case r.Foreign:
 		fmt.Fprintf(out,

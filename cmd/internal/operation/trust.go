@@ -24,7 +24,7 @@ func (o *Options) distrust() error {
 		return nil
 	}
 	if o.AllowEnv {
-		return console.WithCode(console.CodeUsage, "--untrusted and --allow-env exclude each other")
+		return console.WithCode(console.CodeUsage, "--untrusted and --allow-env cannot be used together")
 	}
 	if o.MaxValue == 0 {
 		o.MaxValue = builtins.UntrustedLimits.Value >> 20
@@ -66,7 +66,7 @@ func (o *Options) variables(w *console.World) func(name string) (string, bool) {
 func (o *Options) guardProject(w *console.World, p *project.Project) error {
 	if o.Untrusted && p.BackendURL != "" && w.Getenv("PULUMI_BACKEND_URL") == "" {
 		return console.WithCode(console.CodeError,
-			"the project file of an untrusted project does not decide where state lives; set PULUMI_BACKEND_URL")
+			"an untrusted project may not choose the backend; set PULUMI_BACKEND_URL")
 	}
 	return nil
 }
@@ -83,7 +83,7 @@ func (o *Options) guardSettings(a *console.Console, p *project.Project, path str
 }
 
 // AllowStackHelp is the help of --allow-stack.
-const AllowStackHelp = "with --untrusted, let the program read the outputs of this stack too; may come several times"
+const AllowStackHelp = "with --untrusted, let the program read the outputs of this stack too; may be repeated"
 
 // guardKey finds fault with the settings file of a stranger that names a key service: to ask it opens a connection to
 // where the file says, signed with the user's credentials.
@@ -93,7 +93,7 @@ func (o *Options) guardKey(w *console.World, p *project.Project, s *project.Sett
 		return nil
 	}
 	return diag.Diagnostics{{Code: diag.OperationFailed, Subject: s.ProviderPlace,
-		Summary: "an untrusted project does not decide which key service is asked: its settings name " + s.SecretsProvider,
+		Summary: "an untrusted project may not choose the key service: its settings name " + s.SecretsProvider,
 		Detail: "name settings from outside of the project with --config-file, or the key in " +
 			"PULUMI_CLOUD_SECRET_OVERRIDE"}}
 }
@@ -161,7 +161,7 @@ func asLocked(dir string, only bool) func(plugin.InstalledPlugin) error {
 				plugin.LockName, want)
 		}
 		if only && want == "" {
-			return fmt.Errorf("the plugin %[1]s %[2]s is not in %[3]s, and an untrusted program starts no other (--untrusted)\n"+
+			return fmt.Errorf("the plugin %[1]s %[2]s is not in %[3]s, and an untrusted program may start no other (--untrusted)\n"+
 				"if you trust the plugin, add it with: yamlhost plugin install resource %[1]s %[2]s --reinstall --lock", name,
 				version, plugin.LockName)
 		}
@@ -179,7 +179,7 @@ func (p *Providers) refuse(name string) error {
 	case name == "command" && p.trust == Untrusted:
 		return errors.New("the package command runs commands, which an untrusted program may not (--untrusted)")
 	case p.Paths.has(name):
-		return fmt.Errorf("the plugin %s lies in the project, which is not trusted here (--untrusted)", name)
+		return fmt.Errorf("the plugin %s is in the project, which is not trusted here (--untrusted)", name)
 	}
 	return nil
 }

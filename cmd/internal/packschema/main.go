@@ -80,7 +80,7 @@ func packed(data []byte, version string) ([]byte, error) {
 	}
 	switch {
 	case head.Name == "":
-		return nil, errors.New("this is no schema of a package")
+		return nil, errors.New("this is not a schema of a package")
 	case head.Version != "" && version != "" && head.Version != version:
 		return nil, fmt.Errorf("the schema is of version %s, not %s", head.Version, version)
 	case head.Version != "":

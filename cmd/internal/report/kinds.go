@@ -19,7 +19,7 @@ type kind struct {
 
 // kinds are all kinds, in the order of the help.
 var kinds = []kind{
-	{name: "text", summary: "what a log shows", stream: newText},
+	{name: "text", summary: "the text of a terminal, for logs", stream: newText},
 	{name: "json", summary: "one document", write: writeJSONDocument},
 	{name: "events", summary: "a line of JSON for each event", stream: newEvents},
 	{name: "markdown", summary: "a summary for a pull request", write: WriteMarkdown},

@@ -12,7 +12,7 @@ import (
 	"github.com/yamlhost/yamlhost/value/mask"
 )
 
-// text is what a log shows, line by line.
+// text is the text of a terminal, for logs, line by line.
 type text struct {
 	out  io.Writer
 	kept *block // of one stack of several; nil for a command about one

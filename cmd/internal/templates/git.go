@@ -65,12 +65,12 @@ func ParseRepository(text string) (r Repository, ok bool, err error) {
 	}
 	u, err := url.Parse(text)
 	if err != nil {
-		return r, true, fmt.Errorf("%s is no address of a repository", text)
+		return r, true, fmt.Errorf("%s is not an address of a repository", text)
 	}
 	switch u.Scheme {
 	case "https", "ssh", "file":
 	case "http":
-		return r, true, fmt.Errorf("%s would come unprotected, and anyone between could change it; use https", text)
+		return r, true, fmt.Errorf("%s would be fetched without protection, and others could change it on the way; use https", text)
 	default:
 		return r, true, fmt.Errorf("%s: templates are fetched by https, ssh or file, not by %s", text, u.Scheme)
 	}
@@ -91,10 +91,10 @@ func ParseRepository(text string) (r Repository, ok bool, err error) {
 
 func (r Repository) check(text string) error {
 	if r.Ref != "" && (!goodRef().MatchString(r.Ref) || strings.Contains(r.Ref, "..")) {
-		return fmt.Errorf("%s: %q is no branch, tag or commit", text, r.Ref)
+		return fmt.Errorf("%s: %q is not a branch, tag or commit", text, r.Ref)
 	}
 	if r.Folder != "" && !fs.ValidPath(strings.TrimSuffix(r.Folder, "/")) {
-		return fmt.Errorf("%s: %q is no folder of a repository", text, r.Folder)
+		return fmt.Errorf("%s: %q is not a folder of a repository", text, r.Folder)
 	}
 	return nil
 }

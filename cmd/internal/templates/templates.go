@@ -127,7 +127,7 @@ func read(name string, files fs.FS) (*Template, error) {
 			return fmt.Errorf("%s is neither a file nor a folder, nor a link to a file of the template", at)
 		}
 		if size += info.Size(); size > mostBytes || len(t.files) == mostFiles {
-			return fmt.Errorf("it is no template: there are more than %d files or %d MiB in it", mostFiles, mostBytes>>20)
+			return fmt.Errorf("it is not a template: there are more than %d files or %d MiB in it", mostFiles, mostBytes>>20)
 		}
 		text, err := fs.ReadFile(files, at)
 		if err != nil {
@@ -150,7 +150,7 @@ func read(name string, files fs.FS) (*Template, error) {
 func (t *Template) readProject() error {
 	at := slices.IndexFunc(t.files, func(f File) bool { return f.Path == "Pulumi.yaml" || f.Path == "Pulumi.yml" })
 	if at < 0 {
-		return fmt.Errorf("%s is no template: it has no Pulumi.yaml", t.Name)
+		return fmt.Errorf("%s is not a template: it has no Pulumi.yaml", t.Name)
 	}
 	f := t.files[at]
 	t.ProjectFile = f.Path

@@ -51,7 +51,7 @@ func TestFolder(t *testing.T) {
 func TestFolderThatIsNoTemplate(t *testing.T) {
 	t.Parallel()
 	_, err := FromFolder(folder(t, map[string]string{"a.txt": ""}), "mine")
-	require.EqualError(t, err, "mine is no template: it has no Pulumi.yaml")
+	require.EqualError(t, err, "mine is not a template: it has no Pulumi.yaml")
 	_, err = FromFolder(folder(t, map[string]string{"Pulumi.yaml": "template: 1\n"}), "mine")
 	var faulty *FaultyError
 	require.ErrorAs(t, err, &faulty)

@@ -78,7 +78,7 @@ func TestFlat(t *testing.T) {
 		}
 	}
 	out, _ = showing(Options{Plan: true, Flat: true}, events)
-	require.NotContains(t, out, "components:App", "a component that stays is no heading")
+	require.NotContains(t, out, "components:App", "a component that stays is not a heading")
 	_, errs := showing(Options{Flat: true, Interactive: true, Width: 60, Height: 20}, operation(true))
 	require.Contains(t, errs, "app-second")
 	require.NotContains(t, errs, "…-second")

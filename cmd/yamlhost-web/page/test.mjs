@@ -50,7 +50,7 @@ test("the playground", async (t) => {
   await page.click("#findings");
   await write(sound.replace("${pet.id}", "${pot.id}"));
   await status("1 finding");
-  assert.match(await page.textContent("#side"), /Y200: nothing is called `pot`/);
+  assert.match(await page.textContent("#side"), /Y200: `pot` is not declared/);
   await page.waitForSelector(".cm-lintRange-error");
   shown.push("finding:", await page.evaluate(() => document.getElementById("side").innerText));
   mkdirSync(join(folder, "../editor"), { recursive: true });

@@ -68,7 +68,7 @@ func (s *azureStore) put(ctx context.Context, key string, data []byte, c backend
 		return "", err
 	}
 	if out.ETag == nil {
-		return "", errors.New("the store did not say which version it made")
+		return "", errors.New("the store did not return the version that it made")
 	}
 	return string(*out.ETag), nil
 }
@@ -76,7 +76,7 @@ func (s *azureStore) put(ctx context.Context, key string, data []byte, c backend
 func (s *azureStore) version(r *blob.Reader) (string, error) {
 	var raw azureblob.DownloadStreamResponse
 	if !r.As(&raw) || raw.ETag == nil {
-		return "", errors.New("the store did not say of which version the object is")
+		return "", errors.New("the store did not return the version of the object")
 	}
 	return string(*raw.ETag), nil
 }

@@ -77,7 +77,7 @@ func (s *gsStore) Get(ctx context.Context, key string) (o backend.Object, err er
 	}
 	o.Version = r.Header.Get("X-Goog-Generation")
 	if o.Version == "" {
-		return backend.Object{}, errors.New("the store did not say of which version the object is")
+		return backend.Object{}, errors.New("the store did not return the version of the object")
 	}
 	o.Modified, err = http.ParseTime(r.Header.Get("Last-Modified"))
 	return o, err

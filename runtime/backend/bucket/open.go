@@ -25,7 +25,7 @@ type Lookup func(name string) (string, bool)
 // kinds are the kinds of stores, in the order of messages; the lean edition has no opener for any.
 func kinds() []kind {
 	return []kind{
-		{"s3", "Amazon S3 and what speaks its language", s3Opener()},
+		{"s3", "Amazon S3 and compatible stores", s3Opener()},
 		{"gs", "Google Cloud Storage", gsOpener()},
 		{"azblob", "Azure Blob Storage", azureOpener()},
 	}
@@ -47,7 +47,7 @@ func Known() (schemes []string) {
 func Open(ctx context.Context, rawURL string, lookup Lookup) (backend.Objects, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil {
-		return nil, fmt.Errorf("the backend %q is malformed: it is no URL", rawURL)
+		return nil, fmt.Errorf("the backend %q is malformed: it is not a URL", rawURL)
 	}
 	all := kinds()
 	i := slices.IndexFunc(all, func(k kind) bool { return k.scheme == u.Scheme })

@@ -112,7 +112,7 @@ func (s *s3Store) status(err error) int {
 func (s *s3Store) version(r *blob.Reader) (string, error) {
 	var out s3.GetObjectOutput
 	if !r.As(&out) || out.ETag == nil {
-		return "", fmt.Errorf("%w: it does not say of which version the object is", backend.ErrRefused)
+		return "", fmt.Errorf("%w: the answer lacks the version of the object", backend.ErrRefused)
 	}
 	return *out.ETag, nil
 }

@@ -90,10 +90,9 @@ func (s *Store) prepare(ctx context.Context, c *pgx.Conn) error {
 type PoolerError struct{}
 
 func (*PoolerError) Error() string {
-	return "a connection pooler in transaction mode stands before the database: it gives every transaction another " +
-		"connection, so that " +
-		"the lock of a run would be nobody's. Connect to the server itself, or to a pool in session mode (pool_mode = " +
-		"session)"
+	return "a connection pooler in transaction mode stands before the database: it gives every transaction " +
+		"another connection, so a run would lose its lock. Connect to the server itself, or to a pool in " +
+		"session mode (pool_mode = session)"
 }
 
 // refusePooler finds out whether a connection keeps its session, of which pid is the process: while another one is in

@@ -61,7 +61,7 @@ func parse(rawURL string, lookup Lookup) (*target, error) {
 				"special characters in a password are written with percent signs", name, defaultTable)
 	}
 	if u.Scheme != Scheme {
-		return nil, &backend.UnsupportedURLError{URL: rawURL, Way: "begin it with postgres://, as the Pulumi CLI demands"}
+		return nil, &backend.UnsupportedURLError{URL: rawURL, Way: "begin it with postgres://, as the Pulumi CLI requires"}
 	}
 	query, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
@@ -77,8 +77,8 @@ func parse(rawURL string, lookup Lookup) (*target, error) {
 			"A schema is chosen with search_path=…", name, t.table)
 	case len(t.table)+len(ownSuffix) > longestName:
 		return nil, fmt.Errorf(
-			"the backend %s names a table with %d characters; %d are possible, because another one stands beside it "+
-				"whose name ends in %s", name, len(t.table), longestName-len(ownSuffix), ownSuffix)
+			"the backend %s names a table with %d characters; %d are possible, because a second table has the "+
+				"same name with the ending %s", name, len(t.table), longestName-len(ownSuffix), ownSuffix)
 	}
 	if t.prefix = strings.TrimLeft(u.Path, "/"); t.prefix != "" && !strings.HasSuffix(t.prefix, "/") {
 		t.prefix += "/"
@@ -170,7 +170,7 @@ func fromService(own, environment map[string]string) (map[string]string, error) 
 		return nil, nil
 	}
 	if path == "" {
-		return nil, fmt.Errorf("it is not known where the service %q is described; PGSERVICEFILE names the file", name)
+		return nil, fmt.Errorf("the file with the service %q is not known; name it in PGSERVICEFILE", name)
 	}
 	file, err := pgservicefile.ReadServicefile(path)
 	if err != nil {

@@ -89,8 +89,8 @@ func captured(o Options) api.Plugin {
 			error) {
 			switch {
 			case o.Handler == nil:
-				return api.OnResolveResult{Errors: []api.Message{{Text: "a provider captures nothing: it is given inputs and " +
-					"configuration"}}}, nil
+				return api.OnResolveResult{Errors: []api.Message{{Text: "a provider captures nothing: it " +
+					"receives inputs and configuration"}}}, nil
 			case !o.Handler.Captured:
 				return api.OnResolveResult{Errors: []api.Message{{Text: "nothing is captured: add capture to the call of fn::bundle"}}}, nil
 			}

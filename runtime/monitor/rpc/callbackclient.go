@@ -45,7 +45,7 @@ func (p *programs) connect(target string) (*grpc.ClientConn, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
-		return nil, fmt.Errorf("the monitor is served no more")
+		return nil, fmt.Errorf("the monitor is not served any more")
 	}
 	if conn := p.conns[target]; conn != nil {
 		return conn, nil

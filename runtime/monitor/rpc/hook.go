@@ -95,7 +95,7 @@ func (c *callbacks) Invoke(ctx context.Context, r *pulumirpc.CallbackInvokeReque
 	answer, found := c.answers[r.GetToken()]
 	c.mu.Unlock()
 	if !found {
-		return nil, status.Error(codes.NotFound, "there is nothing to be called by that token")
+		return nil, status.Error(codes.NotFound, "there is no callback with this token")
 	}
 	message, err := answer(ctx, r.GetRequest())
 	if err != nil {

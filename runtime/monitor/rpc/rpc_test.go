@@ -436,7 +436,7 @@ func TestOtherPrograms(t *testing.T) { // what callers get that are not ours
 		require.Equal(t, codes.Internal, status.Code(err))
 		require.ErrorContains(t, err, "resource registration failed")
 	})
-	t.Run("E2.9 parent that is no URN", func(t *testing.T) {
+	t.Run("E2.9 parent that is not a URN", func(t *testing.T) {
 		t.Parallel()
 		_, err := register(t, monitor.RegisterResponse{}, &pulumirpc.RegisterResourceRequest{Parent: "x"})
 		require.Equal(t, codes.InvalidArgument, status.Code(err))

@@ -56,7 +56,7 @@ func Open(url string, o Options) (secrets.Key, error) {
 	switch {
 	case !found || i < 0:
 		return nil, fmt.Errorf(
-			"the secrets provider %q is none that there is: expected passphrase, or the URL of a key as in awskms://, "+
+			"the secrets provider %q is not known: expected passphrase, or the URL of a key as in awskms://, "+
 				"azurekeyvault://, gcpkms:// or hashivault://", url)
 	case all[i].open == nil:
 		return nil, fmt.Errorf(

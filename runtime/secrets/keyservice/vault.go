@@ -30,7 +30,7 @@ type vault struct {
 func openVault(rawURL string, o Options) (secrets.Key, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil {
-		return nil, fmt.Errorf("the secrets provider %q is no URL", rawURL)
+		return nil, fmt.Errorf("the secrets provider %q is not a URL", rawURL)
 	}
 	v := &vault{client: o.Client, engine: "transit", key: path.Join(u.Host, u.Path)}
 	if v.client == nil {
@@ -110,7 +110,7 @@ func (v *vault) ask(what string, question map[string]string) (vaultAnswer, error
 	request, err := http.NewRequestWithContext(ctx, http.MethodPut, v.address+"/v1/"+v.engine+"/"+what+"/"+v.key,
 		bytes.NewReader(body))
 	if err != nil {
-		return failed(errors.New("the address is no URL"))
+		return failed(errors.New("the address is not a URL"))
 	}
 	request.Header.Set("X-Vault-Token", v.token)
 	request.Header.Set("X-Vault-Request", "true")

@@ -132,7 +132,7 @@ resources:
 			now := s.resources()
 			require.Equal(t, "red", now["west-room"]["inputs"].(map[string]any)["colour"], "what is below it is painted")
 			require.Equal(t, map[string]any{"colour": "red"}, now["west"]["inputs"], "what the program says is recorded")
-			require.Equal(t, west["modified"], now["west"]["modified"], "which is no change")
+			require.Equal(t, west["modified"], now["west"]["modified"], "which is not a change")
 		})
 	}
 }

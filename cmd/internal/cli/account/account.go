@@ -23,7 +23,8 @@ func NewLogin(_ *console.Console, run func(context.Context, *accountOptions) err
 	o := &accountOptions{}
 	cmd := &cobra.Command{
 		Use: "login [URL]", Short: "Choose where state is kept", Args: console.AtMostOne("the URL of a backend"),
-		Long: "login makes a backend the current one: a folder, as file://~ or file:///some/path, or a store of objects. " +
+		Long: "login selects the backend that later commands use: a folder, as file://~ or file:///some/path, or " +
+			"an object store. " +
 			storesOfThisBuild(),
 		RunE: console.RunWith(run, o, &o.url),
 	}
@@ -36,7 +37,7 @@ func NewLogin(_ *console.Console, run func(context.Context, *accountOptions) err
 func storesOfThisBuild() string {
 	known := console.Stores()
 	if len(known) == 0 {
-		return "This build has no stores; docs/state.md says how to get one that has."
+		return "This build has no object stores; docs/state.md says how to get a build that has."
 	}
 	return "This build knows " + strings.Join(known, "://, ") + "://."
 }
@@ -56,7 +57,7 @@ func NewLogout(_ *console.Console, run func(context.Context, *accountOptions) er
 func NewWhoami(_ *console.Console, run func(context.Context, *accountOptions) error) *cobra.Command {
 	o := &accountOptions{}
 	cmd := &cobra.Command{
-		Use: "whoami", Short: "Show who acts on which backend", Args: console.NoArguments,
+		Use: "whoami", Short: "Show the current user and the backend", Args: console.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), o) },
 	}
 	cmd.Flags().BoolVarP(&o.json, "json", "j", false, "write JSON")
@@ -67,12 +68,12 @@ func NewWhoami(_ *console.Console, run func(context.Context, *accountOptions) er
 func Login(_ context.Context, a *console.Console, o *accountOptions) error {
 	switch {
 	case o.local && o.url != "":
-		return errors.New("--local and a URL exclude each other")
+		return errors.New("--local and a URL cannot be used together")
 	case o.local:
 		o.url = console.DefaultBackend
 	case o.url == "":
 		return errors.New(
-			"say where state is to be kept: yamlhost login file://~, yamlhost login file:///some/path or yamlhost login " +
+			"name the place for the state: yamlhost login file://~, yamlhost login file:///some/path or yamlhost login " +
 				"s3://bucket")
 	}
 	if !strings.Contains(o.url, "://") {
@@ -134,5 +135,5 @@ type identity struct {
 
 // Contracts are the JSON forms that this package writes.
 var Contracts = []contract.Contract{
-	contract.Of[identity]("identity", "who one is to the backend", "`whoami --json`"),
+	contract.Of[identity]("identity", "the current user and the backend", "`whoami --json`"),
 }

@@ -77,10 +77,10 @@ func fateOf(l backend.Lock) string {
 	if l.PID == 0 {
 		who = l.Path
 	}
-	fenced := "it begins nothing and writes nothing more. A call to a provider that is in flight ends, and is a pending " +
-		"operation for the next run."
+	fenced := "it starts no further step and writes nothing more. A provider call in flight finishes, and is a " +
+		"pending operation for the next run."
 	if l.Foreign {
-		fenced = "it does not look at its lock and goes on without one. End it before the next run."
+		fenced = "it does not notice that its lock is gone, and continues. Stop it before the next run."
 	}
 	switch l.Owner {
 	case backend.OwnerGone:
@@ -89,8 +89,9 @@ func fateOf(l backend.Lock) string {
 		return who + " still runs: " + fenced
 	case backend.OwnerStopped:
 		return fmt.Sprintf(
-			"%s is stopped. If it wakes up, %s End it with 'kill -9 %d' before you say what became of its pending operations.",
-			who, strings.TrimSuffix(fenced, " End it before the next run."), l.PID)
+			"%s is suspended. If it resumes, %s End it with 'kill -9 %d' before you resolve its pending "+
+				"operations.",
+			who, strings.TrimSuffix(fenced, " Stop it before the next run."), l.PID)
 	}
-	return who + " may still run; from here it cannot be told. If it does, " + fenced
+	return who + " may still run; this cannot be checked from here. If it does, " + fenced
 }

@@ -36,7 +36,7 @@ func NewCheck(_ *console.Console, run func(context.Context, *checkOptions) error
 	o := &checkOptions{}
 	cmd := &cobra.Command{
 		Use:   "check [DIR or FILE]...",
-		Short: "Report everything that is wrong with a program, in one pass",
+		Short: "Report all faults of a program in one pass",
 		Long: "check reads, resolves and type-checks programs without running them. It needs no stack; with " +
 			"--stack the stack's configuration is checked as well. It ends with exit code 12 if there is any " +
 			"error.",
@@ -50,7 +50,7 @@ func NewCheck(_ *console.Console, run func(context.Context, *checkOptions) error
 	cmd.Flags().StringVar(&o.format, "format", "text", "the report on standard output: "+
 		strings.Join(report.Kinds(), ", "))
 	o.reports.Register(cmd)
-	cmd.Flags().BoolVar(&o.fix, "fix", false, "apply the fixes that are certain to the files")
+	cmd.Flags().BoolVar(&o.fix, "fix", false, "apply the fixes that are certain, and write the files")
 	o.schemas.Register(cmd)
 	cmd.Flags().BoolVar(&o.untrusted, "untrusted", false,
 		"report what a run with --untrusted refuses, and ask no plugin that is not locked")

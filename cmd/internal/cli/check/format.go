@@ -30,12 +30,12 @@ func NewFormat(_ *console.Console, run func(context.Context, *FormatOptions) err
 	cmd := &cobra.Command{
 		Use:   "fmt [DIR or FILE]...",
 		Short: "Bring programs into one form: indentation and spacing",
-		Long: "fmt changes nothing but white space: two columns for each level, one blank behind a colon, no " +
-			"blanks at the end of lines, at most one empty line in a row. Comments, order and quotes stay, and " +
-			"so does what the text means. A file with syntax errors stays as it is. For a folder, the files of " +
-			"its program are meant; - is standard input, which is written to standard output. With --check it " +
-			"exits with 1 if a file would change. With --sections the sections of a program come in the usual " +
-			"order: what the project is, configuration, components, variables, resources, outputs.",
+		Long: "fmt changes white space only: two columns for each level, one space after a colon, no spaces at " +
+			"the end of lines, at most one empty line in a row. Comments, order, quotes and meaning stay the " +
+			"same. A file with syntax errors is left unchanged. A folder stands for the files of its program; " +
+			"- reads standard input and writes the result to standard output. With --check it exits with 1 if " +
+			"a file would change. With --sections it also sorts the sections of a program: project fields, " +
+			"configuration, components, variables, resources, outputs.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.targets = args; len(args) == 0 {
 				o.targets = []string{"."}

@@ -44,7 +44,7 @@ func get(ctx context.Context, a *console.Console, o *getting) error {
 	}
 	part, found := e.Part(path.Steps)
 	if !found {
-		return fmt.Errorf("config %s has nothing at %s in stack %s", path.Key, o.key, c.stack)
+		return fmt.Errorf("config %s has no value at %s in stack %s", path.Key, o.key, c.stack)
 	}
 	isSecret := project.HasSecure(part)
 	if isSecret {

@@ -42,7 +42,7 @@ func newSet(a *console.Console, o *target) *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&s.path, "path", false, "the key is a path into a value, as in servers[0].port")
 	cmd.Flags().BoolVar(&s.secret, "secret", false, "encrypt the value")
-	cmd.Flags().BoolVar(&s.plaintext, "plaintext", false, "store the value as it is, even if it looks like a secret")
+	cmd.Flags().BoolVar(&s.plaintext, "plaintext", false, "store the value in plain text, even if it looks like a secret")
 	cmd.Flags().BoolVar(&s.raw, "raw", false, "keep the line break at the end of standard input")
 	cmd.Flags().StringVar(&s.kind, "type", "", "with --path: string, int, bool or float")
 	return cmd
@@ -59,7 +59,7 @@ func set(ctx context.Context, a *console.Console, o *setting) error {
 		return err
 	}
 	if o.secret && o.plaintext {
-		return errors.New("--secret and --plaintext exclude each other")
+		return errors.New("--secret and --plaintext cannot be used together")
 	}
 	return edit(ctx, a, o.target, func(c *configured) error { return setValue(a, c, o, path, text) })
 }
@@ -70,7 +70,7 @@ func setValue(a *console.Console, c *configured, o *setting, path project.KeyPat
 	seal := o.secret || !o.plaintext && workspace.SecretKeys(c.project, nil)[path.Key]
 	if !seal && !o.plaintext && LooksSecret(path.Key.Name, text) {
 		return fmt.Errorf(
-			"config value for %s looks like a secret; use --secret to encrypt it, or --plaintext to store it as it is", path.Key)
+			"config value for %s looks like a secret; use --secret to encrypt it, or --plaintext to store it in plain text", path.Key)
 	}
 	var v any = text
 	switch {

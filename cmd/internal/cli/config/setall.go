@@ -27,11 +27,11 @@ func newSetAll(a *console.Console, o *target) *cobra.Command {
 		Use: "set-all", Short: "Set several values at once, all or none of them", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return setAll(cmd.Context(), a, s) },
 	}
-	cmd.Flags().StringArrayVar(&s.secrets, "secret", nil, "encrypt this value, as key=value; may come several times")
+	cmd.Flags().StringArrayVar(&s.secrets, "secret", nil, "encrypt this value, as key=value; may be repeated")
 	cmd.Flags().StringArrayVar(&s.plain, "plaintext", nil,
-		"store this value as it is, as key=value; may come several times")
+		"store this value in plain text, as key=value; may be repeated")
 	cmd.Flags().BoolVar(&s.path, "path", false, "the keys are paths into values, as in servers[0].port")
-	cmd.Flags().StringVar(&s.json, "json", "", "set what this JSON says, which `config --json --show-secrets` has written")
+	cmd.Flags().StringVar(&s.json, "json", "", "set the values of this JSON, in the form that `config --json --show-secrets` writes")
 	return cmd
 }
 
@@ -59,7 +59,7 @@ func setAll(ctx context.Context, a *console.Console, o *settingAll) error {
 func (o *settingAll) settings() (all []setting, err error) {
 	if o.json != "" {
 		if len(o.plain)+len(o.secrets) > 0 || o.path {
-			return nil, errors.New("--json brings all values with it; it excludes --plaintext, --secret and --path")
+			return nil, errors.New("--json has all values: it cannot be used with --plaintext, --secret or --path")
 		}
 		return fromJSON(o.json)
 	}

@@ -28,7 +28,7 @@ func NewDestroy(a *console.Console, run func(context.Context, *operation.Options
 	operation.ProtectFlag(cmd, o)
 	operation.ProgramFlag(a, cmd, o, "run the program for its providers")
 	cmd.Flags().BoolVar(&o.Scope.ExcludeProtected, "exclude-protected", false,
-		"leave protected resources and what they need alone")
+		"keep protected resources and their dependencies")
 	severalFlags(a, cmd, o, several{run: operation.Destroy, existing: true, reverse: true, json: "events",
 		question: "Do you want to destroy %s?"}, cmd.RunE)
 	return cmd

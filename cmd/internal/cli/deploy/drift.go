@@ -12,10 +12,10 @@ import (
 func NewDrift(a *console.Console, run func(context.Context, *operation.Options) error) *cobra.Command {
 	o := &operation.Options{}
 	cmd := &cobra.Command{
-		Use: "drift [DIR]...", Short: "Report what exists and differs from the state or the program", Args: console.AtMostOne("a directory"),
-		Long: "drift reads every resource and compares it with the state, and that with the program. Nothing " +
-			"is changed. Differences that do not matter are listed in the project file under " +
-			"options.drift.ignore, each with a reason.",
+		Use: "drift [DIR]...", Short: "Report differences between resources, state and program", Args: console.AtMostOne("a directory"),
+		Long: "drift reads every resource, compares it with the state, and compares the state with the program. " +
+			"It changes nothing. The project file lists differences to ignore under options.drift.ignore, each " +
+			"with a reason.",
 		RunE: runOperation(a, o, run),
 	}
 	operationFlags(a, cmd, o)

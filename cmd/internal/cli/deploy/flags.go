@@ -13,13 +13,13 @@ import (
 func operationFlags(a *console.Console, cmd *cobra.Command, o *operation.Options) {
 	f := cmd.Flags()
 	f.StringVarP(&o.Stack, "stack", "s", "", "the stack; by default the selected one")
-	f.StringVarP(&o.Message, "message", "m", "", "what the history says of this operation")
+	f.StringVarP(&o.Message, "message", "m", "", "a message about this operation for the history")
 	f.StringVar(&o.ConfigFile, "config-file", "", "use this file instead of Pulumi.<stack>.yaml")
-	f.IntVarP(&o.Parallel, "parallel", "p", parallelDefault(a), "how many resource operations go on at the same time")
+	f.IntVarP(&o.Parallel, "parallel", "p", parallelDefault(a), "how many resource operations run at the same time")
 	operation.TimeFlags(cmd, o)
 	f.BoolVarP(&o.Json, "json", "j", false, "write JSON to standard output")
 	f.BoolVar(&o.Diff, "diff", false, "show what changes in every property")
-	f.BoolVar(&o.Flat, "flat", false, "show resources as a list instead of a tree, by their whole names")
+	f.BoolVar(&o.Flat, "flat", false, "show resources as a list instead of a tree, with their full names")
 	f.BoolVar(&o.Timestamps, "timestamps", false, "put the time in front of each line of progress in a log")
 	f.BoolVar(&o.ShowSames, "show-sames", false, "show resources that do not change")
 	f.BoolVar(&o.ShowReads, "show-reads", false, "show resources that are only read")
@@ -27,9 +27,9 @@ func operationFlags(a *console.Console, cmd *cobra.Command, o *operation.Options
 	f.BoolVar(&o.SuppressOutputs, "suppress-outputs", false, "do not show the stack's outputs")
 	f.BoolVar(&o.SuppressProgress, "suppress-progress", false, "show no progress, only the result")
 	f.BoolVar(&a.Global.SuppressSecretOutput, "suppress-secret-output", false,
-		"show nothing of what commands with secret inputs print")
+		"hide the output of commands with secret inputs")
 	f.BoolVar(&o.AcceptPlugins, "accept-new-plugins", false,
-		"download and run plugins whose checksums the lock file does not have, and lock them")
+		"accept plugins without a checksum in the lock file: download, run and lock them")
 	f.BoolVar(&o.MonitorRPC, "monitor-rpc", false, "run the program in front of a gRPC connection to the engine")
 	console.Hide(f, "monitor-rpc")
 	for _, name := range []string{"show-replacement-steps", "show-config", "skip-plugin-pre-install", "debug", "copilot",
@@ -55,14 +55,14 @@ func parallelDefault(a *console.Console) int {
 
 func configFlags(cmd *cobra.Command, o *operation.Options) {
 	cmd.Flags().StringArrayVarP(&o.Config, "config", "c", nil,
-		"set configuration first, as key=value; may come several times")
+		"set configuration first, as key=value; may be repeated")
 	operation.ConfigSourceFlags(cmd, o)
 	cmd.Flags().BoolVar(&o.ConfigPath, "config-path", false, "the keys of --config are paths into values")
-	cmd.Flags().Int64Var(&o.MaxValue, "max-value", 0, "let one value of the program take so many MiB (default 256)")
+	cmd.Flags().Int64Var(&o.MaxValue, "max-value", 0, "the largest size of one value of the program, in MiB (default 256)")
 	cmd.Flags().Int64Var(&o.MaxSteps, "max-steps", 0,
-		"let the program take so many steps, and 10000 more for each resource (default 10000000)")
+		"how many steps the program may take, plus 10000 for each resource (default 10000000)")
 	cmd.Flags().BoolVar(&o.RestrictPaths, "restrict-paths", false,
-		"let the program read files of the project only, and absolute paths that it writes out")
+		"let the program read only files of the project and literal absolute paths")
 	cmd.Flags().BoolVar(&o.Untrusted, "untrusted", false,
 		"the project is a stranger's: start nothing of it and no plugin that is not installed and locked,\n"+
 			"read no file outside of it, no environment and no private address (docs/security.md)")
@@ -77,7 +77,7 @@ func refreshFlag(cmd *cobra.Command, o *operation.Options) {
 }
 
 func yesFlag(a *console.Console, cmd *cobra.Command, o *operation.Options) {
-	cmd.Flags().BoolVarP(&o.Yes, "yes", "y", a.World.Enabled("PULUMI_SKIP_CONFIRMATIONS"), "go on without asking")
+	cmd.Flags().BoolVarP(&o.Yes, "yes", "y", a.World.Enabled("PULUMI_SKIP_CONFIRMATIONS"), "continue without asking")
 }
 
 func applyFlags(a *console.Console, cmd *cobra.Command, o *operation.Options) {
@@ -87,7 +87,7 @@ func applyFlags(a *console.Console, cmd *cobra.Command, o *operation.Options) {
 
 func continueFlag(a *console.Console, cmd *cobra.Command, o *operation.Options) {
 	cmd.Flags().BoolVar(&o.ContinueOnError, "continue-on-error", a.World.Enabled("PULUMI_CONTINUE_ON_ERROR"),
-		"after an error go on with what does not depend on it")
+		"after an error, continue with resources that do not depend on the failed one")
 }
 
 func settlePendingFlag(cmd *cobra.Command, o *operation.Options) {

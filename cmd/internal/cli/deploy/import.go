@@ -198,7 +198,7 @@ func importEntries(ctx context.Context, a *console.Console, o *importOptions) (m
 // alone refuses arguments and flags that say what to import beside the flag that says it all.
 func (o *importOptions) alone(flag string) error {
 	if len(o.args) > 0 || o.parent != "" || o.provider != "" || len(o.properties) > 0 || o.file != "" && flag != "--file" {
-		return console.WithCode(console.CodeBadUsage, "%s says it all: leave out what else is on the command line", flag)
+		return console.WithCode(console.CodeBadUsage, "%s describes the whole import: remove the other arguments", flag)
 	}
 	return nil
 }
@@ -213,7 +213,7 @@ func importsOfFile(a *console.Console, o *importOptions) (map[string]urn.URN, []
 	}
 	var f importFile
 	if err := json.Unmarshal(text, &f); err != nil {
-		return nil, nil, fmt.Errorf("%s is no import file: %w", o.file, operation.JsonFault(err))
+		return nil, nil, fmt.Errorf("%s is not an import file: %w", o.file, operation.JsonFault(err))
 	}
 	if len(f.Resources) == 0 {
 		return nil, nil, fmt.Errorf("%s names no resources", o.file)
@@ -298,18 +298,18 @@ func (i *Importing) plan(ctx context.Context, project, stack string) error {
 		case e.ID == "" && !e.Component && !urn.IsProviderType(e.Type):
 			return fmt.Errorf("%s %q has no ID to import it by", e.Type, e.Name)
 		case e.ID == operation.ImportPlaceholder:
-			return fmt.Errorf("%s %q still has %s in the place of its ID: fill that in first", e.Type, e.Name,
+			return fmt.Errorf("%s %q still has the placeholder %s as its ID: fill in the ID first", e.Type, e.Name,
 				operation.ImportPlaceholder)
 		case e.ID != "" && urn.IsProviderType(e.Type):
-			return fmt.Errorf("%s %q has an ID, but a provider is made of its inputs", e.Type, e.Name)
+			return fmt.Errorf("%s %q has an ID: remove it; a provider is imported by its inputs", e.Type, e.Name)
 		case e.Remote && !e.Component:
-			return fmt.Errorf("%s %q is remote, which only components are", e.Type, e.Name)
+			return fmt.Errorf("%s %q is marked remote: only components can be", e.Type, e.Name)
 		case e.Parameterization != nil && e.Extension != nil:
-			return fmt.Errorf("%s %q has a parameterization and an extension: it is of one package", e.Type, e.Name)
+			return fmt.Errorf("%s %q has a parameterization and an extension: keep one of them", e.Type, e.Name)
 		case e.Parameterization != nil && e.Parameterization.PluginName == "":
 			return fmt.Errorf("%s %q: its parameterization has no pluginName", e.Type, e.Name)
 		case e.Extension != nil && (e.Extension.Name == "" || e.Provider == "" && e.Extension.Name == urn.PackageOf(e.Type)):
-			return fmt.Errorf("%s %q: an extension has a name, and the resource a provider of the package that is extended",
+			return fmt.Errorf("%s %q: an extension needs a name, and the resource needs a provider of the package that it extends",
 				e.Type, e.Name)
 		}
 		if e.LogicalName == "" {
@@ -428,7 +428,7 @@ func writeImported(a *console.Console, o *importOptions, i *Importing) error {
 	fmt.Fprintln(a.Streams.Err,
 		"Please copy the following YAML into your program. Not doing so will cause the resources to be deleted by the next "+
 			"update,\n"+
-			"or that to fail where they are protected.")
+			"or the update to fail if they are protected.")
 	_, err := fmt.Fprint(a.Streams.Out, "\n"+text)
 	return err
 }

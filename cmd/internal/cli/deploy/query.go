@@ -148,7 +148,7 @@ func (s *search) ask(ctx context.Context, p *operation.Pipeline, base *state.Sna
 		fault(diag.TokenNotFound, q.Type.Range, fmt.Sprintf("package %s has no type %s", pkg, q.Type.Text), "")
 		return asked, diags
 	case r.Component:
-		fault(diag.TokenNotFound, q.Type.Range, fmt.Sprintf("%s is a component, which no provider can list", r.Token), "")
+		fault(diag.TokenNotFound, q.Type.Range, fmt.Sprintf("%s is a component: providers cannot list components", r.Token), "")
 	}
 	asked.Type = r.Token
 	if r.ListInputs == nil {
@@ -162,13 +162,13 @@ func (s *search) ask(ctx context.Context, p *operation.Pipeline, base *state.Sna
 		if slices.Contains(known, key.Text) {
 			continue
 		}
-		detail := "there is nothing that a list of it can be narrowed by"
+		detail := "its provider has no filters for it"
 		if near := diag.Suggest(key.Text, known); len(near) > 0 {
 			detail = fmt.Sprintf("did you mean `%s`?", near[0])
 		} else if len(known) > 0 {
 			detail = "it takes: " + strings.Join(known, ", ")
 		}
-		fault(diag.UnknownProperty, key.Range, fmt.Sprintf("a list of %s cannot be narrowed by `%s`", r.Token, key.Text), detail)
+		fault(diag.UnknownProperty, key.Range, fmt.Sprintf("a query for %s cannot filter by `%s`", r.Token, key.Text), detail)
 	}
 	return asked, diags
 }
@@ -283,7 +283,7 @@ func (s *search) missing() []operation.SavedImport {
 // show writes a table of what was found.
 func (s *search) show(out io.Writer) error {
 	if len(s.found) == 0 {
-		_, err := fmt.Fprintln(out, "Nothing of what the query asks for exists.")
+		_, err := fmt.Fprintln(out, "The query found no resources.")
 		return err
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)

@@ -14,9 +14,9 @@ func NewRun(a *console.Console, run func(context.Context, *operation.Options) er
 	cmd := &cobra.Command{
 		Use: "run [DIR]...", Short: "Check, plan and apply a program without asking", Args: console.AtMostOne("a directory"),
 		Long: "run checks a program, plans and applies it, and prints its outputs. It never asks, and creates " +
-			"the stack if it is missing: the one of --stack or PULUMI_STACK, the selected one, or else dev. It " +
-			"is the job for CI and for a first try. With --all, or several directories, it takes projects in " +
-			"the order of their references.",
+			"the stack if it is missing: the one of --stack or PULUMI_STACK, the selected one, or else dev. " +
+			"Use it in CI and for a first try. With --all, or several directories, it takes projects in the " +
+			"order of their references.",
 		RunE: runOperation(a, o, run),
 	}
 	operationFlags(a, cmd, o)

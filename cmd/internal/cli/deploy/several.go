@@ -58,19 +58,19 @@ func severalFlags(a *console.Console, cmd *cobra.Command, o *operation.Options, 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if !s.Several(args) {
 			if queued.URL != "" {
-				return console.WithCode(console.CodeBadUsage, "--queue is about several projects: use --all, or name them")
+				return console.WithCode(console.CodeBadUsage, "--queue needs several projects: use --all, or name them")
 			}
 			if emit != "" {
-				return console.WithCode(console.CodeBadUsage, "--emit is about several projects: use --all, or name them")
+				return console.WithCode(console.CodeBadUsage, "--emit needs several projects: use --all, or name them")
 			}
 			if s.Jobs != "" {
-				return console.WithCode(console.CodeBadUsage, "--jobs says something of several projects: use --all, or name them")
+				return console.WithCode(console.CodeBadUsage, "--jobs needs several projects: use --all, or name them")
 			}
 			return one(cmd, args)
 		}
 		for _, name := range notTogether {
 			if f := cmd.Flags().Lookup(name); f != nil && f.Changed {
-				return console.WithCode(console.CodeBadUsage, "--%s means one stack: leave it out, or name one project", name)
+				return console.WithCode(console.CodeBadUsage, "--%s is for one stack: leave it out, or name one project", name)
 			}
 		}
 		s.Dirs, s.Stack, o.Reports.Several = args, o.Stack, true
@@ -227,7 +227,7 @@ func submit(cmd *cobra.Command, a *console.Console, o *operation.Options, s *fle
 	}
 	if k.question != "" && !o.Yes && !o.SkipPreview {
 		return console.WithCode(console.CodeUsage,
-			"nobody can be asked in a queue: --yes or --skip-preview must be passed in")
+			"a job in a queue cannot ask: pass --yes or --skip-preview")
 	}
 	ctx, done := a.Signals.Gentle(cmd.Context())
 	defer done()

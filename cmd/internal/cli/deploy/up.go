@@ -29,6 +29,6 @@ func NewUp(a *console.Console, run func(context.Context, *operation.Options) err
 	operation.ProtectFlag(cmd, o)
 	operation.ProgramFlag(a, cmd, o, "with --refresh: read resources when the program registers them")
 	operation.PlanFlag(cmd, o)
-	cmd.Flags().BoolVar(&o.Strict, "strict", false, "do what the preview has shown, or nothing")
+	cmd.Flags().BoolVar(&o.Strict, "strict", false, "do only what the preview has shown; otherwise fail")
 	return cmd
 }

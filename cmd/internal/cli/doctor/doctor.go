@@ -40,9 +40,9 @@ type finding struct {
 func NewDoctor(_ *console.Console, run func(context.Context, *doctorOptions) error) *cobra.Command {
 	o := &doctorOptions{}
 	cmd := &cobra.Command{
-		Use: "doctor", Short: "Look for what is wrong with this machine", Args: console.NoArguments,
-		Long: "doctor looks at PATH, the shell, plugins, the backend, the clock and the terminal, and says " +
-			"what is wrong and what to do. It writes a small file to the backend and removes it again. If " +
+		Use: "doctor", Short: "Check this machine for problems", Args: console.NoArguments,
+		Long: "doctor looks at PATH, the shell, plugins, the backend, the clock and the terminal, and reports " +
+			"each problem with its solution. It writes a small file to the backend and removes it again. If " +
 			"something is wrong, the exit code is 1.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), o) },
 	}
@@ -69,7 +69,7 @@ type examination struct {
 
 // Contracts are the JSON forms that this package writes.
 var Contracts = []contract.Contract{
-	contract.Of[examination]("machine", "what is right and wrong with a machine", "`doctor --json`"),
+	contract.Of[examination]("machine", "the problems of a machine", "`doctor --json`"),
 }
 
 // Doctor looks at every part of the machine, and shows what it has found.
@@ -141,7 +141,7 @@ func lookPath(a *console.Console) finding {
 	here := onPath(a, "yamlhost")
 	switch {
 	case a.World.Getenv("PATH") == "":
-		f.grade, f.text, f.way = wrong, "it is empty, so that no plugin and no command is found",
+		f.grade, f.text, f.way = wrong, "it is empty, so no plugin and no command is found",
 			"set PATH in the settings of your shell"
 	case here == "":
 		f.grade, f.text, f.way = note, "yamlhost is not on it", "add the folder that it is in to PATH"
@@ -174,7 +174,7 @@ func lookShell(a *console.Console) finding {
 
 func shellFinding(path string) finding {
 	if info, err := os.Stat(path); err != nil || !isProgram(info) {
-		return finding{"shell", note, "there is none to start resources of the type command:local:Command",
+		return finding{"shell", note, "there is no shell for resources of the type command:local:Command",
 			"install one as /bin/sh, or set `interpreter` in such resources"}
 	}
 	return finding{part: "shell", grade: fine, text: "local commands are started by " + path}
@@ -223,12 +223,12 @@ func lookBackend(ctx context.Context, a *console.Console) []finding {
 	}
 	stacks, err := b.Stacks(ctx, "")
 	if err != nil {
-		return bad(err, "see that you may read what is there")
+		return bad(err, "make sure that you may read it")
 	}
 	before := time.Now()
 	written, err := b.Probe()
 	if err != nil {
-		return bad(err, "see that you may write there and that there is space left")
+		return bad(err, "make sure that you may write there and that there is free space")
 	}
 	return []finding{{part: "backend", grade: fine, text: fmt.Sprintf("%s can be read and written; it has %s",
 		b.PublicURL(), diag.Count(len(stacks), "stack"))},
@@ -254,9 +254,9 @@ func lookTerminal(a *console.Console) finding {
 	f := finding{part: "terminal", grade: fine}
 	switch columns, lines := a.Size(); {
 	case !a.Interactive():
-		f.grade, f.text, f.way = note, "there is none, so nobody is asked", "`up` and `destroy` need --yes here"
+		f.grade, f.text, f.way = note, "there is none, so no questions are asked", "`up` and `destroy` need --yes here"
 	case a.World.Getenv("TERM") == "" && runtime.GOOS != "windows", a.World.Getenv("TERM") == "dumb":
-		f.grade, f.text, f.way = note, "it is not known what it can do, so there is no colour",
+		f.grade, f.text, f.way = note, "its abilities are not known, so output has no colour",
 			"set TERM, to xterm-256color for example"
 	default:
 		f.text = fmt.Sprintf("%d columns, %d lines", columns, lines)

@@ -31,9 +31,9 @@ func NewLSP(_ *console.Console, run func(context.Context) error) *cobra.Command 
 	return &cobra.Command{
 		Use:   "lsp",
 		Short: "Answer an editor over the Language Server Protocol",
-		Long: "lsp is started by editors. It answers with the findings of `yamlhost check`, completes, " +
-			"explains and renames. It starts nothing that a project brings, downloads nothing and opens no " +
-			"socket: plugins that are installed or on the PATH are asked for their schemas.",
+		Long: "lsp is started by editors. It answers with the findings of `yamlhost check`, completes, explains " +
+			"and renames. It starts nothing from the project, downloads nothing and opens no socket: plugins " +
+			"that are installed or on the PATH are asked for their schemas.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context()) },
 	}

@@ -28,9 +28,9 @@ func NewMCP(_ *console.Console, run func(context.Context, *Options) error) *cobr
 		Use:   "mcp [DIR]",
 		Short: "Answer a coding assistant over the Model Context Protocol",
 		Long: "mcp is started by tools that write programs with a language model. It offers check, explain, " +
-			"schema, functions and graph for the programs in a folder, reads nothing outside of it, changes " +
-			"nothing, starts nothing that the project brings, and shows no secret. With --allow-plan it offers " +
-			"previews too, which run plugins and commands of the project.",
+			"schema, functions and graph for the programs in one folder. It reads nothing outside of that " +
+			"folder, changes nothing, starts nothing from the project, and shows no secret. With --allow-plan " +
+			"it also offers previews, which run plugins and commands of the project.",
 		Args: cobra.MaximumNArgs(1),
 		RunE: console.RunWith(run, o, &o.folder),
 	}

@@ -98,5 +98,5 @@ func (s *survey) writeText(w io.Writer) error {
 
 // Contracts are the JSON forms that this package writes.
 var Contracts = []contract.Contract{
-	contract.Of[survey]("migration", "what a project of the Pulumi CLI would meet", "`migrate --check --format json`"),
+	contract.Of[survey]("migration", "how a project of the Pulumi CLI would work here", "`migrate --check --format json`"),
 }

@@ -33,7 +33,7 @@ type options struct {
 func NewMigrate(_ *console.Console, run func(context.Context, *options) error) *cobra.Command {
 	o := &options{dir: "."}
 	cmd := &cobra.Command{
-		Use: "migrate --check [DIR]", Short: "Say what a project of the Pulumi CLI would meet here",
+		Use: "migrate --check [DIR]", Short: "Report how a project of the Pulumi CLI would work here",
 		Args: console.AtMostOne("a directory"),
 		Long: "migrate --check reads a project, its program, its stacks, their configuration, secrets and " +
 			"state, and says of each what is the same here as under the Pulumi CLI, what differs and what is " +
@@ -42,9 +42,9 @@ func NewMigrate(_ *console.Console, run func(context.Context, *options) error) *
 			"Pulumi CLI can take it back.",
 		RunE: console.RunWith(run, o, &o.dir),
 	}
-	cmd.Flags().BoolVar(&o.check, "check", false, "look, and change nothing")
+	cmd.Flags().BoolVar(&o.check, "check", false, "report only; change nothing")
 	cmd.Flags().StringVarP(&o.stack, "stack", "s", "",
-		"look at this stack alone; by default at every stack of the project")
+		"check this stack only; by default every stack of the project")
 	cmd.Flags().StringVar(&o.format, "format", "text", "the report on standard output: text or json")
 	o.schemas.Register(cmd)
 	return cmd
@@ -55,8 +55,8 @@ func Migrate(ctx context.Context, a *console.Console, o *options) error {
 	switch {
 	case !o.check:
 		return console.WithCode(console.CodeUsage,
-			"there is nothing to convert: yamlhost runs the project as it is; "+
-				"`yamlhost migrate --check` says what it would meet")
+			"no conversion is needed: yamlhost runs the project as it is; "+
+				"`yamlhost migrate --check` reports how it would work")
 	case o.format != "text" && o.format != "json":
 		return console.WithCode(console.CodeBadUsage, "--format takes text or json, not %q", o.format)
 	}
@@ -77,7 +77,7 @@ func Migrate(ctx context.Context, a *console.Console, o *options) error {
 		return err
 	}
 	if !v.survey.Ready {
-		return console.WithCode(console.CodeError, "not ready: %s in the way; nothing was changed",
+		return console.WithCode(console.CodeError, "not ready: %s to solve first; nothing was changed",
 			diag.Count(v.survey.obstacles(), "thing"))
 	}
 	return nil
@@ -201,14 +201,14 @@ func (v *visit) lookProgram(ctx context.Context, stack string) {
 	case found.HasErrors():
 	case warnings > 0:
 		v.survey.add(part, differs, "`yamlhost check` shows them",
-			"the program is sound, with %s that the Pulumi CLI does not give",
+			"the program is sound, with %s that the Pulumi CLI does not report",
 			diag.Count(warnings, "warning"))
 	default:
 		v.survey.add(part, same, "", "the program is sound")
 	}
 	if only > 0 {
 		v.survey.add(part, differs, "`yamlhost check --portable` shows them",
-			"the way back is closed while the program uses what only yamlhost understands: %s", diag.Count(only, "place"))
+			"the Pulumi CLI cannot run the program while it uses features of yamlhost only: %s", diag.Count(only, "place"))
 	}
 }
 
@@ -270,7 +270,7 @@ func (v *visit) lookState(part string, b *backend.Backend, ref backend.Ref, load
 		if l.Owner == backend.OwnerGone {
 			continue
 		}
-		v.survey.add(part, missing, "wait for it, or `yamlhost cancel "+ref.Stack+"` if it is no more",
+		v.survey.add(part, missing, "wait for it, or `yamlhost cancel "+ref.Stack+"` if it has ended",
 			"it is locked by %s on %s (process %d)", l.User, l.Host, l.PID)
 	}
 }
@@ -315,8 +315,8 @@ func (v *visit) lookPlugins(part string, s *state.Snapshot) {
 		}
 	}
 	if len(builtIn) > 0 {
-		v.survey.add(part, differs, "install a plugin to have it used instead",
-			"built-in providers stand for plugins: %s", strings.Join(slices.Sorted(maps.Keys(builtIn)), ", "))
+		v.survey.add(part, differs, "install a plugin to use it instead",
+			"built-in providers are used instead of plugins: %s", strings.Join(slices.Sorted(maps.Keys(builtIn)), ", "))
 	}
 }
 
@@ -330,8 +330,8 @@ func (v *visit) lookVersion(part string, r *state.Resource) {
 	if !found || !internal.Has("parameterization") || !value.Equal(noted, plugin) || strings.HasPrefix(name, "default") {
 		return
 	}
-	v.survey.add(part, changes, "", "the state has the version of the plugin for that of the package at the provider %s; "+
-		"the first update puts it right, and replaces nothing", name)
+	v.survey.add(part, changes, "", "the state has the plugin's version where the package's version belongs, at "+
+		"the provider %s; the first update corrects it and replaces nothing", name)
 }
 
 // firstLine is what an error says first.

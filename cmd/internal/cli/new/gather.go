@@ -22,7 +22,7 @@ func (m *maker) open(ctx context.Context) (err error) {
 		m.dir = m.Path(m.options.dir)
 	}
 	if info, err := os.Stat(m.dir); err == nil && !info.IsDir() {
-		return console.WithCode(console.CodeUsage, "--dir: %s is no directory", m.options.dir)
+		return console.WithCode(console.CodeUsage, "--dir: %s is not a directory", m.options.dir)
 	}
 	name := m.options.template
 	if name == "" {

@@ -41,8 +41,8 @@ func NewNew(_ *console.Console, run func(context.Context, *newOptions) error) *c
 		Long: "new makes a project, and a stack for it, from a template of this program, from a folder such as " +
 			"./template,\nor from a folder of a git repository, as in " +
 			"https://example.com/team/templates.git//web?ref=v2.\n" +
-			"On a terminal it asks for what no flag says. Files that are there are left alone unless --force is given.\n" +
-			"github-actions and gitlab-ci add their files to a project that is there.\n\n" +
+			"On a terminal it asks for everything that no flag sets. Existing files are kept unless --force is given.\n" +
+			"github-actions and gitlab-ci add their files to an existing project.\n\n" +
 			"Templates: " + strings.Join(templates.Names(), ", ") + ".",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -60,9 +60,9 @@ func NewNew(_ *console.Console, run func(context.Context, *newOptions) error) *c
 	flags.StringVarP(&o.stack, "stack", "s", console.DefaultStack, "the stack to create")
 	flags.StringArrayVarP(&o.config, "config", "c", nil,
 		"a configuration value of the stack, as key=value; may be repeated")
-	flags.BoolVarP(&o.force, "force", "f", false, "replace files that are there, and use a stack that is there")
+	flags.BoolVarP(&o.force, "force", "f", false, "replace existing files, and use an existing stack")
 	flags.BoolVarP(&o.list, "list", "l", false, "list the templates and make nothing")
-	flags.BoolVarP(&o.yes, "yes", "y", false, "do not ask; take the default for what no flag says")
+	flags.BoolVarP(&o.yes, "yes", "y", false, "do not ask; use the default for everything that no flag sets")
 	return cmd
 }
 
@@ -164,7 +164,7 @@ func (m *maker) join(path string) error {
 	for _, flag := range []string{"name", "description", "stack", "config"} {
 		if m.options.set(flag) {
 			return console.WithCode(console.CodeUsage,
-				"--%s is for new projects, but %s is there already; without it, %s adds its files to that project", flag,
+				"--%s is for new projects, but %s exists already; without it, %s adds its files to that project", flag,
 				m.Short(path), m.template.Name)
 		}
 	}
@@ -275,7 +275,7 @@ func (m *maker) free(files []templates.File, settings *project.Settings, exists 
 	}
 	if len(faults) > 0 {
 		return nil, fmt.Errorf(
-			"nothing was written: %s\nGive another %s, or use --force, which replaces files and uses the stack that is there",
+			"nothing was written: %s\nGive another %s, or use --force, which replaces files and uses the existing stack",
 			strings.Join(faults, "\nand "), strings.Join(ways, " or "))
 	}
 	return files, nil
@@ -349,7 +349,7 @@ func (m *maker) tell(files []templates.File, used bool) {
 		fmt.Fprintf(out, "    %s\n", filepath.Base(m.project.StackFile(m.stack.Ref.Stack)))
 	}
 	if used {
-		fmt.Fprintf(out, "It uses stack '%s', which was there.\n", m.stack.Ref.Stack)
+		fmt.Fprintf(out, "It uses the existing stack '%s'.\n", m.stack.Ref.Stack)
 	} else {
 		fmt.Fprintf(out, "Created stack '%s'\n", m.stack.Ref.Stack)
 	}

@@ -23,7 +23,7 @@ func NewShow(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show FILE",
 		Short: "Show a saved plan",
-		Long: "show tells what a plan of `preview --save-plan` would do. It starts no plugin, asks no network, " +
+		Long: "show prints what a plan of `preview --save-plan` would do. It starts no plugin, uses no network, " +
 			"and needs no passphrase: secrets stay sealed.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {

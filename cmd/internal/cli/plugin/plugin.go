@@ -65,20 +65,21 @@ func newPluginInstall(_ *console.Console, run func(context.Context, *pluginOptio
 		Args: cobra.MaximumNArgs(3), RunE: pluginBody(o, run),
 		Long: "install fetches a provider plugin into the plugin folder that Pulumi uses as well. Without arguments " +
 			"it installs what the project's lock file (" + plugin.LockName + ") lists. Archives must have the " +
-			"checksums that the lock file has for this platform, and those that their publisher gives beside them; " +
-			"new ones are added to the lock file. With --key they must have a signature beside them, too.",
+			"checksums that the lock file has for this platform, and those that their publisher lists " +
+			"beside them; new checksums are added to the lock file. With --key they must also have a " +
+			"signature.",
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.server, "server", "",
-		"where to download from; ${NAME}, ${VERSION}, ${OS} and ${ARCH} stand for what they say, and the archive's name is "+
-			"appended")
+		"where to download from; ${NAME}, ${VERSION}, ${OS} and ${ARCH} are replaced by their values, and the "+
+			"archive's name is appended")
 	f.StringVarP(&o.file, "file", "f", "", "install this archive, executable or folder")
 	f.StringVar(&o.checksum, "checksum", "", "the SHA-256 that the archive must have, in hexadecimal digits")
 	f.StringVar(&o.key, "key", "",
 		"the publisher's public key of minisign, or a file with it: the archive, or its list of checksums, must have its\n"+
 			"signature; the lock file keeps the key, and every later version must be signed with it too")
-	f.BoolVar(&o.reinstall, "reinstall", false, "install again what is there")
-	f.BoolVar(&o.lock, "lock", false, "begin a lock file also where there is no project")
+	f.BoolVar(&o.reinstall, "reinstall", false, "install again what is installed already")
+	f.BoolVar(&o.lock, "lock", false, "create a lock file even if there is no project")
 	return cmd
 }
 
@@ -150,8 +151,8 @@ func pluginInstall(ctx context.Context, a *console.Console, o *pluginOptions) er
 			"there is no %s here; name a plugin: yamlhost plugin install resource NAME VERSION", plugin.LockName)
 	case len(o.args) == 0:
 		if len(lock.Plugins) == 0 {
-			fmt.Fprintf(a.Streams.Err, "%s lists no plugins: one comes into it when a command first downloads it for this "+
-				"project.\n", plugin.LockName)
+			fmt.Fprintf(a.Streams.Err, "%s lists no plugins: a command adds a plugin to it when it first "+
+				"downloads it for this project.\n", plugin.LockName)
 		}
 		for _, p := range lock.Plugins {
 			if err := installLocked(ctx, a, o, p.Name, p.Version, lock, dir); err != nil {
@@ -194,8 +195,8 @@ func (o *pluginOptions) trusts(a *console.Console, i *plugin.Installation, lock 
 		return console.WithCode(console.CodeUsage, "--key: %w", err)
 	}
 	if i.Key != nil && i.Key.String() != key.String() {
-		return fmt.Errorf("--key differs from the key that %s has for %s; if the publisher has another one now, remove the "+
-			"old one there", plugin.LockName, i.Name)
+		return fmt.Errorf("--key differs from the key that %s has for %s; if the publisher has a new key, remove "+
+			"the old one from that file", plugin.LockName, i.Name)
 	}
 	i.Key = key
 	return nil
@@ -250,7 +251,7 @@ func installLocked(ctx context.Context, a *console.Console, o *pluginOptions, na
 				name, version, result.Checksum, i.Checksum)
 		}
 		if o.key != "" {
-			return fmt.Errorf("%s %s is installed already, and its signature was not looked at; --reinstall installs it anew",
+			return fmt.Errorf("%s %s is installed already, and its signature was not checked; --reinstall installs it anew",
 				name, version)
 		}
 		fmt.Fprintf(a.Streams.Err, "%s %s is installed already; --reinstall installs it again\n", name, version)

@@ -30,8 +30,8 @@ func NewQueue(a *console.Console) *cobra.Command {
 		Args: console.AtMostOne("the name of a run"), RunE: func(cmd *cobra.Command, args []string) error {
 			return listJobs(cmd.Context(), a, o, args)
 		}}
-	list.Flags().IntVar(&o.most, "limit", 100, "how many, the last ones")
-	list.Flags().BoolVar(&o.schedules, "schedules", false, "list what is submitted again and again instead")
+	list.Flags().IntVar(&o.most, "limit", 100, "how many of the latest jobs to list")
+	list.Flags().BoolVar(&o.schedules, "schedules", false, "list schedules instead")
 	show := &cobra.Command{Use: "show JOB", Short: "Show a job with its log", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return showJob(cmd.Context(), a, o, args[0]) }}
 	for _, c := range []*cobra.Command{list, show} {
@@ -39,8 +39,8 @@ func NewQueue(a *console.Console) *cobra.Command {
 	}
 	cancel := &cobra.Command{Use: "cancel JOB, RUN or SCHEDULE", Short: "Cancel a job, all jobs of a run, or a schedule",
 		Args: cobra.ExactArgs(1),
-		Long: "cancel ends jobs that are not over. One that runs begins nothing more and comes to its end, as after ^C.\n" +
-			"A schedule submits nothing more; its jobs in the queue go on.",
+		Long: "cancel ends jobs that are not over. A job that runs starts no further step and finishes, as after ^C.\n" +
+			"A cancelled schedule submits nothing more; its jobs in the queue go on.",
 		RunE: func(cmd *cobra.Command, args []string) error { return cancelJobs(cmd.Context(), a, o, args[0]) }}
 	for _, c := range []*cobra.Command{list, show, cancel} {
 		urlFlag(c, &o.url)

@@ -31,16 +31,15 @@ func NewWorker(a *console.Console, execute Execute) *cobra.Command {
 	o := &workerOptions{}
 	cmd := &cobra.Command{
 		Use: "worker", Short: "Take runs from a queue", Args: console.NoArguments,
-		Long: "worker takes jobs from a queue in PostgreSQL until it is interrupted; any number of machines " +
-			"may do so. What opens secrets and signs in comes from the environment of the worker; jobs hold " +
-			"nothing of that.",
+		Long: "worker takes jobs from a queue in PostgreSQL until it is interrupted; any number of machines may " +
+			"do so. Passphrases and credentials come from the environment of the worker; jobs contain none.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return work(cmd.Context(), a, o, execute) },
 	}
 	f := cmd.Flags()
 	urlFlag(cmd, &o.url)
 	f.IntVar(&o.jobs, "jobs", max(4, runtime.NumCPU()), "how many jobs at the same time")
 	f.StringArrayVar(&o.allow, "allow", nil,
-		"what may be run here: the URL of a git repository, what such URLs begin with, or archive; may come several times")
+		"a source that may run here: the URL of a git repository, the beginning of such URLs, or archive; may be repeated")
 	f.DurationVar(&o.grace, "grace", 15*time.Second,
 		"how long a job may be without its worker before another one takes it")
 	console.Hide(f, "grace")
@@ -50,13 +49,13 @@ func NewWorker(a *console.Console, execute Execute) *cobra.Command {
 // urlFlag adds --queue.
 func urlFlag(cmd *cobra.Command, url *string) {
 	cmd.Flags().StringVar(url, "queue", "",
-		"the database of the queue: postgres://…, with libpq's variables for the rest")
+		"the database of the queue: postgres://…, with libpq's variables for everything else")
 }
 
 // open opens the queue that a flag names.
 func open(ctx context.Context, url string) (*queue.Queue, error) {
 	if url == "" {
-		return nil, console.WithCode(console.CodeBadUsage, "say which queue: --queue postgres://…")
+		return nil, console.WithCode(console.CodeBadUsage, "name the queue: --queue postgres://…")
 	}
 	return queue.Open(ctx, url)
 }
@@ -64,7 +63,7 @@ func open(ctx context.Context, url string) (*queue.Queue, error) {
 func work(ctx context.Context, a *console.Console, o *workerOptions, execute Execute) error {
 	if len(o.allow) == 0 {
 		return console.WithCode(console.CodeBadUsage,
-			"say what may be run here, with --allow: anybody who can write to the queue could run anything else")
+			"name the sources that may run here with --allow: without it, anybody who can write to the queue could run anything")
 	}
 	if o.jobs < 1 {
 		return console.WithCode(console.CodeBadUsage, "--jobs takes a number from 1, not %d", o.jobs)

@@ -34,17 +34,14 @@ func NewSchema(_ *console.Console, run func(context.Context, *schemaOptions) err
 	o := &schemaOptions{}
 	cmd := &cobra.Command{
 		Use:   "schema TOKEN or PACKAGE, schema --json-schema [DIR or FILE]",
-		Short: "Show what a resource or function of a provider takes and gives",
-		Long: "schema shows the inputs and outputs of a resource type or function such as random:RandomPet, with an " +
-			"example, or\n" +
-			"the members of an object type. With the name of a package it lists the resources and functions of it. The " +
-			"packages that\n" +
-			"the project uses by path or makes of parameters are known, and its own components, as components:Name.\n\n" +
-			"With --json-schema it writes a JSON Schema of the program of a project, for editors that know such schemas: with " +
-			"the\n" +
-			"inputs of the types that the program names, and the names of all others of its packages and of those built in. " +
-			"With\n" +
-			"--stack-file the schema is for Pulumi.<stack>.yaml. As check, it starts nothing that the project brings.",
+		Short: "Show the inputs and outputs of a resource or function",
+		Long: "schema shows the inputs and outputs of a resource type or function such as random:RandomPet, with " +
+			"an example, or\nthe members of an object type. For the name of a package it lists its resources " +
+			"and functions. It also knows the\npackages that the project names by path or by parameters, and " +
+			"the project's components, as components:Name.\n\nWith --json-schema it writes a JSON Schema of a " +
+			"project's program, for editors that support JSON Schema. The schema\nhas the inputs of the types " +
+			"in the program, and the names of all other types of its packages and of the built-in\nones. With " +
+			"--stack-file it describes Pulumi.<stack>.yaml. Like check, it starts nothing from the project.",
 		Args: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case o.jsonSchema:

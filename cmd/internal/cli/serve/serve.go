@@ -24,7 +24,7 @@ func NewServe(a *console.Console) *cobra.Command {
 func newServeLanguage(run func(ctx context.Context, args []string) error) *cobra.Command {
 	return &cobra.Command{
 		Use:   "language [ENGINE ADDRESS]",
-		Short: "Be the language host that the Pulumi CLI starts for YAML programs",
+		Short: "Serve the Pulumi CLI as its language host for YAML programs",
 		Long: "Prints a port and serves the Pulumi CLI there, as pulumi-language-yaml does: the CLI's engine " +
 			"registers the resources that this program finds in YAML. The address is that of the CLI's engine.",
 		// The flags are those of language hosts, with one hyphen.

@@ -24,9 +24,9 @@ func NewShim(run func(*Options) error) *cobra.Command {
 	o := &Options{}
 	cmd := &cobra.Command{
 		Use: "shim DIR", Short: "Put this program into a folder under the name pulumi",
-		Long: "shim links this program into a folder as pulumi. Called by that name it answers as the Pulumi " +
-			"CLI does for YAML projects, so that tools which call `pulumi` work with it: put the folder first " +
-			"on PATH for them. What it does not have it refuses by name.",
+		Long: "shim links this program into a folder as pulumi. Under that name it answers as the Pulumi CLI " +
+			"does for YAML projects, so that tools which call `pulumi` work with it: put the folder first on " +
+			"their PATH. It refuses commands that it does not have, and names them.",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return fmt.Errorf("shim takes one folder\nSee %s --help.", cmd.CommandPath())
@@ -38,7 +38,7 @@ func NewShim(run func(*Options) error) *cobra.Command {
 			return run(o)
 		},
 	}
-	cmd.Flags().BoolVarP(&o.force, "force", "f", false, "replace a pulumi that is there")
+	cmd.Flags().BoolVarP(&o.force, "force", "f", false, "replace an existing pulumi")
 	return cmd
 }
 
@@ -62,7 +62,7 @@ func Shim(a *console.Console, o *Options) error {
 	path := filepath.Join(dir, name)
 	if _, err := os.Lstat(path); err == nil {
 		if there, err := filepath.EvalSymlinks(path); (err != nil || there != self) && !o.force {
-			return fmt.Errorf("%s is there already and is not this program; name another folder, or give --force", path)
+			return fmt.Errorf("%s exists already and is not this program; name another folder, or use --force", path)
 		}
 		if err := os.Remove(path); err != nil {
 			return err

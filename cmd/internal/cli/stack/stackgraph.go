@@ -23,7 +23,7 @@ type stackGraphOptions struct {
 func newStackGraph(a *console.Console, o *stackOptions) *cobra.Command {
 	g := &stackGraphOptions{}
 	cmd := &cobra.Command{
-		Use: "graph [FILE]", Short: "Write the graph of what is in the state, in DOT", Args: cobra.MaximumNArgs(1),
+		Use: "graph [FILE]", Short: "Write the graph of the resources in the state, in DOT", Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				o.file = args[0]
@@ -32,8 +32,8 @@ func newStackGraph(a *console.Console, o *stackOptions) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&g.ignoreParents, "ignore-parent-edges", false, "leave out who is whose parent")
-	f.BoolVar(&g.ignoreDependencies, "ignore-dependency-edges", false, "leave out who depends on whom")
+	f.BoolVar(&g.ignoreParents, "ignore-parent-edges", false, "leave out parents")
+	f.BoolVar(&g.ignoreDependencies, "ignore-dependency-edges", false, "leave out dependencies")
 	f.BoolVar(&g.shortNames, "short-node-name", false, "show names instead of URNs")
 	f.StringVar(&g.dependencyColor, "dependency-edge-color", "#246C60", "the colour of dependencies")
 	f.StringVar(&g.parentColor, "parent-edge-color", "#AA6639", "the colour of parents")

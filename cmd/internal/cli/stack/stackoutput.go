@@ -29,7 +29,7 @@ func newStackOutput(a *console.Console, o *stackOptions) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVarP(&o.json, "json", "j", false, "write JSON")
-	cmd.Flags().BoolVar(&o.shell, "shell", false, "write lines that a shell can read")
+	cmd.Flags().BoolVar(&o.shell, "shell", false, "write lines that a shell can evaluate")
 	cmd.Flags().BoolVar(&o.showSecrets, "show-secrets", false, "show secrets in plain text")
 	return cmd
 }
@@ -128,7 +128,7 @@ func stackOutput(ctx context.Context, a *console.Console, o *stackOptions) error
 		return err
 	}
 	if o.json && o.shell {
-		return errors.New("--json and --shell exclude each other")
+		return errors.New("--json and --shell cannot be used together")
 	}
 	loaded, err := a.LoadState(ctx, s, o.showSecrets)
 	if err != nil {

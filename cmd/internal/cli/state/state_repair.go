@@ -26,10 +26,10 @@ type stateOptions struct {
 func newStateVerify(a *console.Console, run func(context.Context, *stateOptions) error) *cobra.Command {
 	o := &stateOptions{}
 	cmd := &cobra.Command{
-		Use: "verify", Short: "Check everything that must hold of a state", Args: console.NoArguments,
-		Long: "verify reads a stack's state, with what a cut-off run has journaled, and names each rule that " +
-			"it breaks and each operation of which nobody knows how it ended. It changes nothing. The exit " +
-			"code is 1 if a rule is broken.",
+		Use: "verify", Short: "Check every rule that a state must follow", Args: console.NoArguments,
+		Long: "verify reads a stack's state and the journal of an interrupted run. It lists each rule that the " +
+			"state breaks and each operation whose outcome is not known. It changes nothing. The exit code is " +
+			"1 if a rule is broken.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), o) },
 	}
 	cmd.Flags().StringVarP(&o.stack, "stack", "s", "", "the stack; by default the selected one")
@@ -39,17 +39,17 @@ func newStateVerify(a *console.Console, run func(context.Context, *stateOptions)
 func newStateRepair(a *console.Console, run func(context.Context, *stateOptions) error) *cobra.Command {
 	o := &stateOptions{}
 	cmd := &cobra.Command{
-		Use: "repair", Short: "Put right what can be put right in a state that is not sound", Args: console.NoArguments,
-		Long: "repair shows what it would do to a state that breaks rules, asks, and does it: it puts " +
-			"resources in order, drops references to what is not there and entries that say the same twice. It " +
-			"never drops the only trace of something that exists; what would need that is named instead. The " +
-			"state as it was stays beside the new one, as .bak.",
+		Use: "repair", Short: "Repair a state that breaks rules", Args: console.NoArguments,
+		Long: "repair shows its corrections to a state that breaks rules, asks, and makes them. It sorts " +
+			"resources into order, removes references to resources that are not in the state, and removes " +
+			"duplicate entries. It never removes the only record of an existing resource: it lists such faults " +
+			"instead. The previous state is kept beside the new one, as .bak.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), o) },
 	}
 	cmd.Flags().StringVarP(&o.stack, "stack", "s", "", "the stack; by default the selected one")
 	cmd.Flags().BoolVarP(&o.yes, "yes", "y", a.World.Enabled("PULUMI_SKIP_CONFIRMATIONS"), "do not ask")
 	cmd.Flags().BoolVar(&o.previous, "previous", false,
-		"put the newest sound copy back instead of a state whose faults cannot be put right")
+		"restore the newest sound copy of a state whose faults cannot be repaired")
 	return cmd
 }
 
@@ -67,12 +67,12 @@ func stateVerify(ctx context.Context, a *console.Console, o *stateOptions) error
 	if r := loaded.Recovered; r != nil {
 		switch {
 		case r.Known:
-			fmt.Fprintf(out, "a journal of an earlier %s was left behind; all that it tells of is in the state\n",
+			fmt.Fprintf(out, "an earlier %s left a journal behind; the state already has everything in it\n",
 				r.Header.Command)
 		case r.Foreign:
-			fmt.Fprintf(out, "a journal of an earlier %s does not fit the state; the next run puts it aside\n", r.Header.Command)
+			fmt.Fprintf(out, "a journal of an earlier %s does not fit the state; the next run sets it aside\n", r.Header.Command)
 		default:
-			fmt.Fprintf(out, "an earlier %s was cut off or is under way; %s in its journal\n", r.Header.Command,
+			fmt.Fprintf(out, "an earlier %s was interrupted or still runs; %s in its journal\n", r.Header.Command,
 				diag.Count(r.Entries, "record"))
 		}
 	}
@@ -158,8 +158,8 @@ func stateRepair(ctx context.Context, a *console.Console, o *stateOptions) (err 
 	}
 	if len(torn) > 0 && taken == 0 && len(done) == 0 && len(left) == 0 {
 		return console.WithCode(console.CodeError,
-			"the state is sound, but has another object of the same name. Delete one by hand, or take it in with `yamlhost "+
-				"import`, and then delete the file that was set aside")
+			"the state is sound, but has another object of the same name. Delete one by hand, or import it with "+
+				"`yamlhost import`, and then delete the file that was set aside")
 	}
 	if len(done) == 0 && len(left) == 0 {
 		fmt.Fprintln(a.Streams.Out, "The state is sound; there is nothing to repair.")
@@ -182,8 +182,8 @@ func stateRepair(ctx context.Context, a *console.Console, o *stateOptions) (err 
 	}
 	if len(left) > 0 {
 		return console.WithCode(console.CodeError,
-			"%s cannot be put right without losing sight of something that may exist; nothing was changed.\n"+
-				"Decide about each: `yamlhost stack export`, edit, and `yamlhost stack import --force`",
+			"%s cannot be repaired without losing the record of a resource that may exist; nothing was changed.\n"+
+				"Correct each by hand: `yamlhost stack export`, edit, and `yamlhost stack import --force`",
 			diag.Count(len(left), "fault"))
 	}
 	if !o.yes {
@@ -198,7 +198,7 @@ func stateRepair(ctx context.Context, a *console.Console, o *stateOptions) (err 
 	if err := session.Commit(ctx, next, nil); err != nil {
 		return err
 	}
-	fmt.Fprintln(a.Streams.Err, "The state is sound now. What it was is kept as .bak beside it.")
+	fmt.Fprintln(a.Streams.Err, "The state is sound now. The previous state is kept as .bak beside it.")
 	return nil
 }
 
@@ -212,13 +212,13 @@ func restorePrevious(ctx context.Context, a *console.Console, s *console.Stack, 
 	}
 	if damaged.Previous.Mended {
 		fmt.Fprintf(a.Streams.Err,
-			"The bit is put right; the damaged file is kept as %s. Check the disk and the memory of the machine.\n",
+			"The bit is corrected; the damaged file is kept as %s. Check the disk and the memory of the machine.\n",
 			a.Short(aside))
 		return nil
 	}
 	fmt.Fprintf(a.Streams.Err,
-		"It is the state now; the damaged one is kept as %s.\nWhat may have changed since is not in it: look with "+
-			"`yamlhost refresh`.\n", a.Short(aside))
+		"It is the state now; the damaged one is kept as %s.\nIt lacks later changes: run `yamlhost refresh` to "+
+			"find them.\n", a.Short(aside))
 	return nil
 }
 
@@ -233,8 +233,8 @@ func restoreUnsound(ctx context.Context, a *console.Console, s *console.Stack, o
 		return err
 	}
 	fmt.Fprintf(a.Streams.Err,
-		"It is the state now; the other one is kept as %s.\nWhat may have changed since is not in it: look with `yamlhost "+
-			"refresh`.\n", a.Short(aside))
+		"It is the state now; the other one is kept as %s.\nIt lacks later changes: run `yamlhost refresh` to "+
+			"find them.\n", a.Short(aside))
 	return nil
 }
 
@@ -249,7 +249,7 @@ func restoreLost(ctx context.Context, a *console.Console, lost *backend.LostErro
 		return err
 	}
 	fmt.Fprintln(a.Streams.Err,
-		"It is the state now.\nWhat may have changed since is not in it: look with `yamlhost refresh`.")
+		"It is the state now.\nIt lacks later changes: run `yamlhost refresh` to find them.")
 	return nil
 }
 
@@ -257,7 +257,7 @@ func restoreLost(ctx context.Context, a *console.Console, lost *backend.LostErro
 func putBack(ctx context.Context, a *console.Console, s *console.Stack, o *stateOptions,
 	p *backend.Previous) (aside string, err error) {
 	if p.Mended {
-		fmt.Fprintf(a.Streams.Out, "The checksum says which bit it is; with that put right nothing is missing: %s.\n",
+		fmt.Fprintf(a.Streams.Out, "The checksum tells which bit it is; with that bit corrected nothing is missing: %s.\n",
 			diag.Count(p.Resources, "resource"))
 	} else {
 		fmt.Fprintf(a.Streams.Out, "There is a sound copy of the state: %s, of %s, with %s.\n",
@@ -292,7 +292,7 @@ func confirmSalvage(a *console.Console, half *backend.DamagedJournalError, o *st
 // listTorn names what the state does not know of.
 func listTorn(a *console.Console, torn []backend.Torn) {
 	for _, t := range torn {
-		fmt.Fprintf(a.Streams.Out, "%s was set aside as torn, but has sound records that the state does not know of:\n",
+		fmt.Fprintf(a.Streams.Out, "%s was set aside as torn, but has sound records that the state lacks:\n",
 			a.Short(t.Path))
 		for _, r := range t.Made {
 			fmt.Fprintf(a.Streams.Out, "  %s with the ID %s was made\n", r.URN, r.ID)

@@ -25,11 +25,11 @@ type stateEditOptions struct {
 // addStateEdits adds the commands that change a state by hand, and nothing in the world, to the group `state`.
 func addStateEdits(a *console.Console, group *cobra.Command) {
 	o := &stateEditOptions{}
-	remove := stateCommand(a, o, "delete [URN]...", "Take resources out of the state; what they are in the world stays",
+	remove := stateCommand(a, o, "delete [URN]...", "Remove resources from the state; the resources themselves stay",
 		console.BindArgs(a, stateDelete))
 	remove.Aliases = []string{"remove"}
-	remove.Flags().BoolVar(&o.force, "force", false, "take it out even if it is protected")
-	remove.Flags().BoolVar(&o.targetDependents, "target-dependents", false, "take out what depends on it too")
+	remove.Flags().BoolVar(&o.force, "force", false, "remove it even if it is protected")
+	remove.Flags().BoolVar(&o.targetDependents, "target-dependents", false, "remove its dependants too")
 	remove.Flags().BoolVar(&o.all, "all", false, "take out everything")
 	all := func(cmd *cobra.Command) *cobra.Command {
 		cmd.Flags().BoolVar(&o.all, "all", false, "all resources")
@@ -130,7 +130,7 @@ func stateDelete(ctx context.Context, a *console.Console, o *stateEditOptions, a
 	}
 	var removed []urn.URN
 	err = editState(ctx, a, o, "state delete",
-		"This takes resources out of the state; they will not be managed any more. Go on?",
+		"This removes resources from the state; they will no longer be managed. Go on?",
 		func(s *state.Snapshot) (*state.Snapshot, error) {
 			if o.all {
 				for _, r := range s.Resources {
@@ -144,7 +144,7 @@ func stateDelete(ctx context.Context, a *console.Console, o *stateEditOptions, a
 			return next, adviseDelete(err)
 		})
 	if err == nil {
-		fmt.Fprintf(a.Streams.Err, "%s taken out of the state\n", diag.Count(len(removed), "resource"))
+		fmt.Fprintf(a.Streams.Err, "%s removed from the state\n", diag.Count(len(removed), "resource"))
 	}
 	return err
 }
@@ -155,9 +155,9 @@ func adviseDelete(err error) error {
 	var used *state.InUseError
 	switch {
 	case errors.As(err, &protected):
-		return fmt.Errorf("%w; use --force to take it out nevertheless", err)
+		return fmt.Errorf("%w; use --force to remove it anyway", err)
 	case errors.As(err, &used):
-		return fmt.Errorf("%w\nTake those out first, or all at once with --target-dependents", err)
+		return fmt.Errorf("%w\nRemove those first, or all at once with --target-dependents", err)
 	}
 	return err
 }
@@ -174,7 +174,7 @@ func stateRename(ctx context.Context, a *console.Console, o *stateEditOptions, a
 		return console.WithCode(console.CodeBadUsage, "the new name is empty")
 	}
 	if !utf8.ValidString(args[1]) {
-		return console.WithCode(console.CodeBadUsage, "the new name %q is not UTF-8; a state has no way to keep it", args[1])
+		return console.WithCode(console.CodeBadUsage, "the new name %q is not UTF-8; a state cannot keep it", args[1])
 	}
 	if urns[0].QualifiedType() == urn.RootStackType {
 		return console.WithCode(console.CodeBadUsage, "the stack is renamed with `yamlhost stack rename`")

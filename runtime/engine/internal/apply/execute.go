@@ -246,7 +246,7 @@ func (x *Executor) perform(s *execution) (*state.Resource, error) {
 	case plan.OpReplace, plan.OpRemovePendingReplace, plan.OpRefresh:
 		return nil, nil
 	}
-	return nil, fmt.Errorf("no way is known to carry out the operation %q", s.Op)
+	return nil, fmt.Errorf("the operation %q is not known", s.Op)
 }
 
 // performSame keeps a resource: outputs, ID and times are those of the prior state, everything else is the program's

@@ -30,7 +30,7 @@ func (h *Hooks) Register(hook monitor.Hook) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if _, taken := h.byName[hook.Name]; taken {
-		return fmt.Errorf("there is a hook %q already", hook.Name)
+		return fmt.Errorf("a hook %q exists already", hook.Name)
 	}
 	if h.byName == nil {
 		h.byName = map[string]monitor.Hook{}

@@ -114,7 +114,7 @@ func (v *Viewing) read(t provider.ViewStep) (viewStep, error) {
 		}
 	}
 	if before == nil && after == nil {
-		return w, fmt.Errorf("a step of the view %s %q of %s says nothing of what there is afterwards", t.Old.Type,
+		return w, fmt.Errorf("a step of the view %s %q of %s does not have the new state", t.Old.Type,
 			t.Old.Name, v.owner.URN)
 	}
 	if v.owner.Step.Op == plan.OpRefresh {

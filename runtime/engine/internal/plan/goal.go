@@ -39,7 +39,7 @@ func NewGoal(r monitor.RegisterRequest, rootDir string) (*Goal, error) {
 		return nil, fmt.Errorf("a resource of type %s has no name", r.Type)
 	}
 	if (r.Custom || r.Remote) && strings.Count(r.Type, ":") < 2 {
-		return nil, fmt.Errorf("%q is no resource type: it should look like package:module:Type", r.Type) // E2.11
+		return nil, fmt.Errorf("%q is not a resource type: it should look like package:module:Type", r.Type) // E2.11
 	}
 	if len(r.EnvVarMappings) > 0 && !urn.IsProviderType(r.Type) {
 		return nil, fmt.Errorf("environment variables can be mapped for a provider only, which %s is not", r.Type) // E2.12
@@ -52,7 +52,7 @@ func NewGoal(r monitor.RegisterRequest, rootDir string) (*Goal, error) {
 	for _, text := range []string{r.Name, r.Type, r.ImportID} {
 		if !utf8.ValidString(text) {
 			return nil, fmt.Errorf(
-				"a resource of type %q has the name or ID %q, which is not UTF-8: a state has no way to keep it", r.Type, text)
+				"a resource of type %q has the name or ID %q, which is not UTF-8: a state cannot keep it", r.Type, text)
 		}
 	}
 	if err := value.Storable(r.Inputs); err != nil { // F1.10

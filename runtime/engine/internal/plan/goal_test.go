@@ -17,7 +17,7 @@ func TestGoalsAreRefused(t *testing.T) {
 		says    string
 	}{
 		"E2.9 parent":       {monitor.RegisterRequest{Type: "a:b:C", Name: "n", Parent: "nonsense"}, "is not a URN"},
-		"E2.11 custom type": {monitor.RegisterRequest{Type: "C", Name: "n", Custom: true}, "is no resource type"},
+		"E2.11 custom type": {monitor.RegisterRequest{Type: "C", Name: "n", Custom: true}, "is not a resource type"},
 		"E2.12 environment": {monitor.RegisterRequest{Type: "a:b:C", Name: "n", Custom: true,
 			EnvVarMappings: map[string]string{"A": "B"}}, "which a:b:C is not"},
 		"E2.16 dependency": {monitor.RegisterRequest{Type: "a:b:C", Name: "n", Dependencies: []urn.URN{"nonsense"}},

@@ -53,7 +53,7 @@ func NewNaming(o NamingOptions) (*Naming, error) {
 		return nil, nil
 	}
 	if slices.Contains(o.ConfigSecretKeys, NamingSetting) {
-		return nil, fmt.Errorf("%s cannot be secret: it ends up in the names of resources", NamingSetting)
+		return nil, fmt.Errorf("%s cannot be secret: it becomes part of resource names", NamingSetting)
 	}
 	n := &Naming{packages: map[string]*namingScheme{}, types: map[string]*namingScheme{}}
 	root, err := namingSection(NamingSetting, []byte(text), "providers")
@@ -86,7 +86,7 @@ func NewNaming(o NamingOptions) (*Naming, error) {
 				return nil, err
 			}
 			if n.types[typ] == nil {
-				return nil, fmt.Errorf("%s says nothing: give it a mode or a pattern", at)
+				return nil, fmt.Errorf("%s is empty: give it a mode or a pattern", at)
 			}
 		}
 	}
@@ -141,9 +141,9 @@ func namingSection(at string, text []byte, below string) (*namingText, error) {
 func (s *namingText) scheme(o NamingOptions) (*namingScheme, error) {
 	switch {
 	case s.mode != nil && (s.pattern != nil || s.enforce != nil):
-		return nil, fmt.Errorf("%s has a mode, and a pattern or enforce as well: a mode says it all", s.at)
+		return nil, fmt.Errorf("%s has a mode and also a pattern or enforce: keep only the mode", s.at)
 	case s.enforce != nil && s.pattern == nil:
-		return nil, fmt.Errorf("%s has enforce, but no pattern that could be enforced", s.at)
+		return nil, fmt.Errorf("%s has enforce, but no pattern to enforce", s.at)
 	case s.pattern != nil:
 		pattern, err := resolvePattern(*s.pattern, o)
 		if err != nil {
@@ -195,7 +195,7 @@ func resolvePattern(pattern string, o NamingOptions) (string, error) {
 		case word == "name", random.MatchString(found) && random.FindString(found) == found:
 		case fault == nil:
 			fault = fmt.Errorf(
-				"%s means nothing here; there are ${name}, ${organization}, ${project}, ${stack}, ${config.KEY}, ${hex(N)}, "+
+				"%s is not known; the placeholders are ${name}, ${organization}, ${project}, ${stack}, ${config.KEY}, ${hex(N)}, "+
 					"${alphanum(N)}, ${string(N)}, ${num(N)} and ${uuid}", found)
 		}
 		return found

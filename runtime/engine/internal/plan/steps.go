@@ -64,7 +64,7 @@ func (s *Situation) steps() []Step {
 		return []Step{replace, create}
 	case old.External: // E4.31
 		replace := NewStep(OpReplace, old, goal)
-		replace.Reason = "it was only read before and is managed from now on"
+		replace.Reason = "it was only read before, and is managed now"
 		return []Step{NewStep(OpCreateReplacement, old, goal), replace}
 	case s.Replaces(): // E4.36
 		return s.replacement()

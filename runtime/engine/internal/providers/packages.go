@@ -20,7 +20,7 @@ func (k *Packages) Register(p monitor.Package, newID func() string) (string, err
 		return "", fmt.Errorf("a package without a name cannot be registered")
 	}
 	if p.Extension && p.Parameterization == nil {
-		return "", fmt.Errorf("the extension of %s says nothing of what it is", p.Name)
+		return "", fmt.Errorf("the extension of %s has no name or version", p.Name)
 	}
 	key := fmt.Sprintf("%q %q %q %v", p.Name, p.Version, p.DownloadURL, p.Checksums)
 	if p.Extension {

@@ -74,8 +74,8 @@ func (t *Table) Claim(g *plan.Goal) (*Registration, *Conflict) {
 	}
 	if by, taken := t.names.kept[u]; taken {
 		return conflict(diag.DuplicateURN,
-			"Duplicate resource URN '%s': the resource of that name becomes '%s', which the operation "+
-				"leaves out; include that too", u, by)
+			"Duplicate resource URN '%s': the resource of that name becomes '%s', which the operation leaves "+
+				"out; include it in the operation", u, by)
 	}
 	reg := &Registration{URN: u, Goal: g, Parent: g.Parent, Done: make(chan struct{}), t: t}
 	for _, candidate := range t.lineage().Candidates(u, g.Parent, g.Aliases) {
