@@ -32,7 +32,7 @@ func (e *Error) Error() string {
 	return e.Reason + ": " + shorten(e.Shown)
 }
 
-// Unwrap is what is behind the failure.
+// Unwrap returns the cause of the failure.
 func (e *Error) Unwrap() error { return e.Err }
 
 // shorten quotes a text and cuts it to what fits on a line.

@@ -45,7 +45,7 @@ func (e *BudgetError) Error() string {
 	return fmt.Sprintf("the value would be larger than %s", bytesText(e.Limit))
 }
 
-// Detail is what to do about it.
+// Detail says how to correct it.
 func (e *BudgetError) Detail() string {
 	if e.Steps {
 		return "make the program do less, or raise the limit with --max-steps"
@@ -66,7 +66,7 @@ func bytesText(n int64) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// Budget is what is left of the limits of one evaluation. It is safe for concurrent use; a nil one is without limits.
+// Budget counts down the limits of one evaluation. It is safe for concurrent use; a nil one is without limits.
 type Budget struct {
 	limits Limits
 	left   atomic.Int64 // steps
@@ -205,12 +205,12 @@ var growth = map[string]func(args []value.Value) int64{
 	"fromYAML": func(args []value.Value) int64 { return parsed(str(args[0]), ",\n[{") * 4 },
 }
 
-// itemSize is what an item of a list costs besides its text, while it is made.
+// itemSize is the cost of an item of a list besides its text, while the list is built.
 const itemSize = 48
 
 func grown(text string, times, by int) int64 { return int64(len(text)) + int64(times)*int64(by) }
 
-// parsed is what a text costs that is taken apart into as many values as it has of some characters.
+// parsed returns the cost of a text that splits into as many values as it has of some characters.
 func parsed(text, marks string) int64 {
 	n := 0
 	for i := range len(marks) {

@@ -64,7 +64,7 @@ const (
 // Thunk evaluates one argument when it is asked to.
 type Thunk func(ctx context.Context) (value.Value, error)
 
-// Env is what functions may reach of the world. Implementations are safe for concurrent use.
+// Env gives functions access to files, environment and engine. Implementations are safe for concurrent use.
 type Env interface {
 	// ReadFile reads a file; a relative path is relative to the program directory.
 	ReadFile(path string) ([]byte, error)

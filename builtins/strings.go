@@ -136,7 +136,8 @@ var stringFuncs = []*Func{
 		Summary: "A part of a string, counted in characters as readers see them.",
 		Params: []Param{
 			{Name: "text", Type: schema.String, Doc: "the string to cut from"},
-			{Name: "offset", Type: schema.Integer, Doc: "0-based index of the first character; a negative one counts from the end"},
+			{Name: "offset", Type: schema.Integer, Doc: "0-based index of the first character; a negative one counts from " +
+				"the end"},
 			{Name: "length", Type: schema.Integer, Doc: "how many characters; to the end when left out or -1", Optional: true},
 		},
 		Shape:   Positional,

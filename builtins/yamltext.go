@@ -102,8 +102,8 @@ func blockable(text string) bool {
 	return true
 }
 
-// bare are the texts that nobody takes for anything else: they start with a letter, hold nothing that YAML knows, and
-// are none of the words that some reader takes for a boolean, a number or null.
+// bare matches texts that no reader takes for anything else: they start with a letter, hold nothing that YAML knows,
+// and are none of the words that some reader takes for a boolean, a number or null.
 var (
 	bare = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_./-]*( [A-Za-z0-9_./-]+)*$`)

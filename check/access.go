@@ -19,7 +19,7 @@ type step struct {
 	owner   string // what is stepped into, as a message names it
 }
 
-// wanted is what a message calls that which the step leads to.
+// wanted names the target of the step in a message.
 func (s step) wanted() string {
 	if s.isIndex {
 		return "elements"
@@ -91,7 +91,7 @@ func (c *fitter) optionalMember(optional bool, t schema.Type, s step) schema.Typ
 	return found
 }
 
-// describeSteps is what a message calls the part of something that some steps lead to.
+// describeSteps names the target of some steps in a message.
 func describeSteps(owner string, steps []ast.Step) string {
 	for _, s := range steps {
 		if s.IsIndex {
@@ -327,7 +327,7 @@ func propertyNames(o *schema.Object) []string {
 	return names
 }
 
-// unnamed is what messages call an expression that has no name.
+// unnamed is the name of a nameless expression in messages.
 const unnamed = "this"
 
 // describeExpr names an expression in a message.

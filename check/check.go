@@ -10,7 +10,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// Options are what Check needs to know besides the text.
+// Options are the inputs of Check besides the text.
 type Options struct {
 	Project string // the project's name: the namespace of configuration keys without one
 	// Schemas finds packages. Without it the types of resources and functions stay unknown, and none is reported missing.
@@ -38,13 +38,13 @@ type Options struct {
 	// Stat looks for files that programs name; nil when there is no file system available. Stat, MayReadStack, Bundle and
 	// Handler may be called from several goroutines at the same time.
 	Stat func(path string) (fs.FileInfo, error)
-	// Previous is what an earlier check of the program has answered: what is the same as then is taken over, so that a
+	// Previous is the result of an earlier check of the program: unchanged parts are reused, so that a
 	// check after an edit costs little more than what has changed. The answers are those of a check without it. It may be
 	// nil.
 	Previous *Program
-	// Bundle makes the code of dynamic types; nil where nobody does, which leaves their sources unread.
+	// Bundle builds the code of dynamic types; nil leaves their sources unread.
 	Bundle Bundler
-	// Handler looks for faults of a source file that fn::bundle makes an archive of; nil where nobody does.
+	// Handler reports faults of a source file that fn::bundle packs; nil for no such check.
 	Handler func(ctx context.Context, dir string, r HandlerSource) ([]BundleFault, error)
 
 	batch int // how many declarations one goroutine checks at least; 0 for the usual
@@ -187,7 +187,7 @@ type body struct {
 	origins origins
 }
 
-// origins are what comes from resources, as far as somebody has asked (L8.18). mu guards them.
+// origins records which values come from resources, as far as they were asked for (L8.18). mu guards them.
 type origins struct {
 	mu        sync.Mutex
 	variables map[*Node]bool

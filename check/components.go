@@ -117,7 +117,7 @@ func (c *body) bodyOf(component *Component, file *ast.File) *body {
 	return b
 }
 
-// seenComponent is what those who use a component see of it. It knows nothing else of the program.
+// seenComponent is a component as its users see it. It has no access to the rest of the program.
 type seenComponent struct {
 	decl    *ast.Component
 	schema  *schema.Resource
@@ -197,7 +197,7 @@ func (b *body) carryOver() {
 	}
 }
 
-// refreshComponent makes an instance of a component speak of what its users see, once the component has been checked.
+// refreshComponent updates an instance of a component to its users' view, once the component has been checked.
 func (b *body) refreshComponent(n *Node) {
 	if c := n.Resource.Component; c != nil {
 		n.Resource.Schema, n.Type = c.Schema, c.seen.typ
@@ -268,7 +268,7 @@ func (c *Component) packages() map[string]bool {
 	return c.needs
 }
 
-// linkComponent gives a component the program's default providers for what it is made of (L7.45).
+// linkComponent gives a component the program's default providers for its resources (L7.45).
 func (c *linker) linkComponent(n *Node, before map[string]map[*Node]bool) {
 	needs := n.Resource.Component.packages()
 	for _, provider := range c.all {

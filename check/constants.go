@@ -16,7 +16,7 @@ import (
 
 // What a call does is known before the program runs where its arguments are written out.
 
-// constants are what expressions stand for as far as that is written out. It knows the types that have been found.
+// constants are the values of expressions that are literal. It knows the types that have been found.
 type constants struct {
 	*body
 	*findings           // of the declaration

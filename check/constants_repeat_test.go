@@ -21,5 +21,5 @@ func TestConstantsThatRepeat(t *testing.T) {
 	text := b.String()
 	_, diags := checkText(t, "Main.yaml", text)
 	require.Len(t, diags, 1, "of what is short the fault is found")
-	require.Contains(t, diags[0].Summary, "there is no such item")
+	require.Contains(t, diags[0].Summary, "is past the end of the list")
 }

@@ -20,7 +20,7 @@ func TestConstants(t *testing.T) {
   bad: {fn::fromJSON: '{"a": }'} #! Y302 fn::fromJSON: text: is not JSON, line 1, column 7
   text: '{"b"}'
   far: ${fromJSON(text)} #! Y302 fromJSON: text: is not JSON
-  sel: {fn::select: [5, [a, b]]} #! Y302 the list is shorter
+  sel: {fn::select: [5, [a, b]]} #! Y302 is past the end of the list
   b64: {fn::fromBase64: 'a*b='} #! Y302 is not Base64
   rx: {fn::regex: ['[', x]} #! Y302 fn::regex
   may: ${try(fromJSON("{"), 1)}
@@ -38,7 +38,7 @@ func TestConstants(t *testing.T) {
 		"paths out of the project": {text: "outputs:\n  a: {fn::readFile: ../x} #! Y306 \"../x\" is outside of the " +
 			"project\n  b: {fn::readFile: sub/../x}\n  c: {fn::readFile: /etc/x}\n",
 			options: func(o *check.Options) { o.RestrictPaths, o.ProgramDir = true, "/some/where" }},
-		"defaults of the shell": {text: "outputs:\n  a: ${region:-us} #! Y200 a default stands in the declaration: " +
+		"defaults of the shell": {text: "outputs:\n  a: ${region:-us} #! Y200 write the default in the declaration: " +
 			"\"config: {region: {default: us}}\"\n"},
 		"tags": {text: "outputs:\n  a: !GetAtt x.y #! Y115 write \"${resource.property}\"\n  b: !!str 5\n " +
 			" c: !other [1] #! Y115 the tag \"!other\" has no effect\n"},

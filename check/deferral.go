@@ -6,7 +6,7 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// Components may use each other's outputs, as long as no output comes back to what it is made of (L10.C21): such a loop
+// Components may use each other's outputs, as long as no output depends on itself (L10.C21): such a loop
 // of nodes is no cycle inside of the components. Their instances are registered first, and inputs follow when they
 // are known.
 
@@ -32,7 +32,7 @@ func (c *body) deferLoops() bool {
 	return found
 }
 
-// nodeUse is what an expression uses of a node: one output of a component, or the node as a whole.
+// nodeUse is the part of a node that an expression uses: one output of a component, or the node as a whole.
 type nodeUse struct {
 	of     *Node
 	output string // empty for the node as a whole
@@ -112,7 +112,7 @@ func (k *loop) look(n *Node) {
 	}
 }
 
-// uses are what an expression uses of nodes; each is told of every name that stands for a node.
+// uses collects the nodes that an expression uses; each is told of every name that stands for a node.
 func (k *loop) uses(e ast.Expr, each func(*ast.Access)) []nodeUse {
 	var found []nodeUse
 	k.eachUse(e, func(a *ast.Access, outputs []string) {

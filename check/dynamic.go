@@ -83,7 +83,7 @@ type Dynamic struct {
 	// Package is the package by path that declares the type and serves it; empty for the program's own types.
 	Package string
 	Schema  *schema.Resource
-	// Code is nil where nobody bundles, and where the source is at fault, which has been reported.
+	// Code is nil without Bundle, and for a faulty source, which has been reported.
 	Code *Bundle
 	Path string // of the source, relative to the folder of the program or package, with slashes
 }

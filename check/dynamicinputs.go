@@ -35,7 +35,7 @@ func DynamicInputs(all []*Dynamic, d *Dynamic) value.Value {
 	return value.MapOf(inputs...)
 }
 
-// dynamicType is what the provider has to know of a type.
+// dynamicType describes a type to the provider.
 func dynamicType(d *ast.Dynamic) value.Value {
 	t := value.EmptyMap()
 	if export := d.Export(); export != "" {

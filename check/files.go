@@ -11,7 +11,7 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// checkPath looks whether the file of a literal path exists (L6.50). It may still come to be before it is needed, so
+// checkPath looks whether the file of a literal path exists (L6.50). It may be created before it is needed, so
 // that this is a warning.
 func (c *typer) checkPath(f *builtins.Func, arg ast.Expr) {
 	text, ok := c.constant(arg).(*ast.String)

@@ -5,7 +5,7 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// Vertex is a configuration value, a variable, a resource or an output in the graph of what needs what, for people and
+// Vertex is a configuration value, a variable, a resource or an output in the dependency graph, for people and
 // tools to look at. As JSON it is a contract: `yamlhost graph --format json` prints it.
 type Vertex struct {
 	Name  string   `json:"name"`
@@ -15,7 +15,7 @@ type Vertex struct {
 	Line  int      `json:"line,omitempty"` // 1-based
 	Needs []string `json:"needs"`          // IDs in source order, each once; never nil
 	ID    string   `json:"id"`             // unique: the kind and the name
-	// Transforms are those of the stack that can change the resource, or what it is made of.
+	// Transforms are the transforms of the stack that can change the resource or its children.
 	Transforms []TransformPlace `json:"transforms,omitempty"`
 }
 

@@ -15,7 +15,7 @@ type Hook struct {
 	Decl *ast.Hook
 	// OnError tells that resources name it for their errors: it is asked whether to try again.
 	OnError bool
-	// Needs are what its command speaks of. Who names the hook needs them too.
+	// Needs are the nodes that its command refers to. A resource that names the hook needs them too.
 	Needs []Edge
 
 	other diag.Range // where it is named for something else than an error

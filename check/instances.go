@@ -11,7 +11,7 @@ import (
 
 // Resources with forEach and if, extensions of yamlhost (decision D6, L10.C3).
 
-// eachName is what the fields of a resource with forEach call the instance.
+// eachName is the name of the instance in the fields of a resource with forEach.
 const eachName = "each"
 
 // linkResource links the expressions of a resource.

@@ -64,7 +64,7 @@ func (c *linker) number(unit **ast.Unit, exprs ...ast.Expr) *record {
 	return c.enter(*unit)
 }
 
-// surroundings are what the expressions of a declaration may name besides, from a slot on.
+// surroundings are the further names that the expressions of a declaration may use, from a slot on.
 type surroundings struct {
 	from int
 	each *Node       // the resource whose instance `each` is; nil where there is none

@@ -28,7 +28,7 @@ var kindNames = [...]string{ConfigNode: "configuration value", VariableNode: "va
 // String is the kind's name for people.
 func (k NodeKind) String() string { return kindNames[min(int(k), len(kindNames)-1)] }
 
-// undeclaredName is a name that stands for nothing: one diagnostic for all of its uses.
+// undeclaredName is a name that is not declared: one diagnostic for all of its uses.
 type undeclaredName struct {
 	first   diag.Range
 	related []diag.Related
@@ -265,7 +265,7 @@ func (c *scope) nameless(name string) bool {
 	return true
 }
 
-// reportUndeclared reports each name that stands for nothing once, in the order of the text.
+// reportUndeclared reports each undeclared name once, in the order of the text.
 func (c *scope) reportUndeclared() {
 	names := make([]string, 0, len(c.undeclared))
 	for name := range c.undeclared {

@@ -57,7 +57,7 @@ type use struct {
 	start    int // in the whole text, where that has been asked
 }
 
-// choiceKey is what decides where a token is looked for.
+// choiceKey decides in which schema a token is looked up.
 type choiceKey struct {
 	pkg, version, url  string
 	explicit, provider bool

@@ -40,7 +40,7 @@ func (c change) units() (was, now *ast.Unit) {
 	return c.wasOutput.Decl.Unit, c.output.Decl.Unit
 }
 
-// needs are what the declaration needed, and what it needs.
+// needs are the former and the present dependencies of the declaration.
 func (c change) needs() (was, now []Edge) {
 	if c.node != nil {
 		return c.wasNode.Needs, c.node.Needs

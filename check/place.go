@@ -35,7 +35,7 @@ type place struct {
 	outputs *schema.Object
 }
 
-// places are places that nobody uses now: every part of a literal has one while it is looked at.
+// places is a pool of unused places: every part of a literal has one while it is checked.
 type places struct{ spare []*place }
 
 // enter returns a place that is as told. The caller gives it back with leave, behind its last use.
@@ -103,7 +103,7 @@ func (p *place) name() string {
 	return p.String()
 }
 
-// at is what a message on the value points at.
+// at returns the range that a message about the value points at.
 func (p *place) at(e ast.Expr) diag.Range {
 	if !p.use.IsZero() {
 		return p.use
@@ -111,7 +111,7 @@ func (p *place) at(e ast.Expr) diag.Range {
 	return e.Range()
 }
 
-// keyAt is what a message on the place itself points at.
+// keyAt returns the range that a message about the key points at.
 func (p *place) keyAt(fallback diag.Range) diag.Range {
 	switch {
 	case !p.use.IsZero():

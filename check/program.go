@@ -68,7 +68,7 @@ type Node struct {
 
 	Variable *ast.Variable // of a VariableNode
 	Resource *Resource     // of a ResourceNode
-	// Transforms are those of the stack that can change it or what it is made of.
+	// Transforms are the transforms of the stack that can change it or its children.
 	Transforms []*ast.Transform
 	Deferral   *Deferral // of an instance of a component whose outputs come back to it; nil for the rest
 }
@@ -86,7 +86,7 @@ func (n *Node) unit() *ast.Unit {
 	return nil
 }
 
-// Edge says that a node needs another, and which text says so.
+// Edge is a dependency between two nodes, with the text that causes it.
 type Edge struct {
 	To    *Node // in a program that was checked after an edit maybe as it was before; see Program.Needed
 	Range diag.Range
@@ -141,14 +141,14 @@ const (
 	RefBad                   // nothing; it has been reported
 )
 
-// Ref is what the root of an access stands for.
+// Ref is the meaning of the root of an access.
 type Ref struct {
 	Kind     RefKind
 	Node     *Node
 	Deferred bool // as in Edge
 }
 
-// Call is what a call means: a built-in function, or a provider function.
+// Call is the target of a call: a built-in function or a provider function.
 type Call struct {
 	Func   *builtins.Func // nil for a provider function
 	Invoke *Invoke        // of a provider function
@@ -181,7 +181,7 @@ type Method struct {
 	Return    string   // empty for the whole result
 }
 
-// Ref is what the root of an access stands for.
+// Ref is the meaning of the root of an access.
 func (p *Program) Ref(a *ast.Access) Ref {
 	unit, i := a.Unit()
 	r := p.records.of(unit)
@@ -203,7 +203,7 @@ func (p *Program) Needed(e Edge) *Node {
 	return e.To
 }
 
-// Call is what a call means; nil for one that has been reported as wrong.
+// Call returns the target of a call; nil for one that has been reported as wrong.
 func (p *Program) Call(c *ast.Call) *Call {
 	unit, i := c.Unit()
 	if r := p.records.of(unit); r != nil && r.outcome != nil {
@@ -231,7 +231,7 @@ func (p *Program) TypeOf(e ast.Expr) schema.Type {
 	return schema.Invalid
 }
 
-// record is what is known of the expressions of a declaration.
+// record keeps the facts about the expressions of a declaration.
 type record struct {
 	refs    []Ref    // of the unit's accesses
 	outcome *outcome // nil until it is checked

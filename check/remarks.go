@@ -25,7 +25,7 @@ type remark struct {
 	found diag.Diagnostics
 }
 
-// typeRemark is what was found when the type of a resource was looked for.
+// typeRemark is a finding from the look-up of a resource's type.
 type typeRemark struct {
 	place int // of the node
 	found diag.Diagnostics
@@ -48,7 +48,7 @@ func (r *remarks) keep(unit *ast.Unit, v *outcome) {
 	}
 }
 
-// misses notes that a declaration uses a name that stands for nothing.
+// misses records that a declaration uses an undeclared name.
 func (r *remarks) misses(unit *ast.Unit) {
 	if n := len(r.missing); n == 0 || r.missing[n-1] != unit {
 		r.missing = append(r.missing, unit)

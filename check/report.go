@@ -9,7 +9,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// findings are what is wrong, as far as it is found.
+// findings collects diagnostics.
 type findings struct {
 	sink  *diag.Diagnostics
 	asked *suggestions
@@ -21,7 +21,7 @@ type suggestions struct {
 	near map[suggestKey][]string
 }
 
-// get returns the answer to a question, for which find is called where nobody has asked it before.
+// get returns the answer to a question; it calls find for a new question.
 func (s *suggestions) get(key suggestKey, find func() []string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -149,5 +149,5 @@ func shown(text string) string {
 	return quote(diag.Shorten(text, 40))
 }
 
-// quote marks what stands in a program as such.
+// quote marks text of the program in a message.
 func quote(text string) string { return "`" + text + "`" }

@@ -122,7 +122,7 @@ func (c *declChecker) checkGet(n *Node) {
 	}
 }
 
-// mergedState is what a get may pass: what the schema lists, and outputs besides.
+// mergedState lists the properties that a get may pass: the state inputs of the schema, and outputs.
 func mergedState(s *schema.Resource) *schema.Object {
 	return schema.NewObject("", true, func() []*schema.Property {
 		all := append([]*schema.Property(nil), s.StateInputs.Properties()...)

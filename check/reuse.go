@@ -11,7 +11,7 @@ import (
 	"github.com/yamlhost/yamlhost/value"
 )
 
-// A check takes over what an earlier one has found out about a declaration, when it would find the same: the
+// A check reuses the outcome of an earlier one for a declaration, when it would be the same: the
 // expressions are the very same, what their names stand for has not changed, and neither have the packages. Names, the
 // order of evaluation and whatever compares declarations with each other are worked out anew each time, which costs
 // little.
@@ -51,20 +51,20 @@ type missingUse struct {
 	at  diag.Range
 }
 
-// sight is what an access stood for.
+// sight is the meaning of an access in an earlier check.
 type sight struct {
 	kind RefKind
 	of   *stamp // of a RefNode
 }
 
-// stamp is what those who refer to a node can see of it. Two checks have one stamp for as long as that is the same.
+// stamp identifies the visible part of a node. Two checks share a stamp as long as that part is the same.
 type stamp struct {
 	typ      schema.Type
 	unit     *ast.Unit // of a variable, whose value is followed
 	resource looks
 }
 
-// looks are what others can see of a resource besides its type.
+// looks are the visible parts of a resource besides its type.
 type looks struct {
 	token             string
 	each, perhaps, is bool // it has forEach, if, and get
@@ -85,7 +85,7 @@ type environment struct {
 	publicEnv []string
 }
 
-// memory is what a check leaves to the one after it. It is immutable.
+// memory is the result that a check passes to the next one. It is immutable.
 type memory struct {
 	environment
 	stackKeys  []string
@@ -100,7 +100,7 @@ type memory struct {
 	entangled bool
 }
 
-// remembered is what is kept of a body.
+// remembered is the memory of a body.
 type remembered struct {
 	all      []*Node
 	named    int // how many of them the body declares
@@ -159,7 +159,7 @@ func sameLoader(a, b schema.Loader) bool {
 	return reflect.TypeOf(a).Comparable() && a == b
 }
 
-// recall is what an earlier check has left; nil where that cannot be used.
+// recall returns the memory of an earlier check; nil where it cannot be used.
 func recall(file *ast.File, opts Options) *memory {
 	if opts.Previous == nil || opts.Previous.left == nil ||
 		!opts.Previous.left.environment.equal(environmentOf(file, opts)) {
@@ -168,7 +168,7 @@ func recall(file *ast.File, opts Options) *memory {
 	return opts.Previous.left
 }
 
-// leave keeps what a later check may take over.
+// leave keeps what a later check may reuse.
 func (r *run) leave(file *ast.File, opts Options, bodies []*body, remarks remarks) *memory {
 	m := &memory{environment: environmentOf(file, opts), stackKeys: opts.StackKeys,
 		packages: r.packages.loaded, order: r.packages.order,
@@ -187,7 +187,7 @@ func (r *run) leave(file *ast.File, opts Options, bodies []*body, remarks remark
 	return m
 }
 
-// forget lets go of what is needed only while the program is being checked, earlier checks above all.
+// forget drops data that is needed only while the program is being checked, earlier checks above all.
 func (r *run) forget(bodies []*body) {
 	r.memory, r.previous = nil, records{}
 	for _, b := range bodies {
@@ -198,7 +198,7 @@ func (r *run) forget(bodies []*body) {
 	}
 }
 
-// body is what is remembered of a body; nil for nothing.
+// body returns the memory of a body; nil for none.
 func (m *memory) body(component *Component) *remembered {
 	switch {
 	case m == nil:

@@ -48,7 +48,7 @@ func TestOneMistakeOneFinding(t *testing.T) {
 		"an old spelling": {"outputs:\n  a: {Fn::ToBase64: x}\n", "outputs:\n  a: {fn::toBase64: x}\n", diag.Capitalisation,
 			"write `Fn::ToBase64` as `fn::toBase64`"},
 		"a function of CloudFormation": {"outputs:\n  a: {Fn::Sub: x}\n", "", diag.UnknownFunction,
-			"a text needs no function: write `${name}`"},
+			"a string needs no function: write `${name}`"},
 		"a name in several sections": {"variables: {bukcet: 1}\noutputs: {a: '${bucket}', b: '${bucket}'}\n",
 			"variables: {bucket: 1}\noutputs: {a: '${bucket}', b: '${bucket}'}\n", diag.Undeclared,
 			"the declaration of `bukcet` looks misspelt"},
@@ -61,7 +61,7 @@ func TestOneMistakeOneFinding(t *testing.T) {
 		"a property beside the right one": {pet + "    properties: {length: 3, lenght: 4}\n", "", diag.UnknownProperty,
 			"`length` is set already"},
 		"a field beside the right one": {pet + "    tpye: random:RandomPet\n", "", diag.UnknownKey,
-			"`type` is there already"},
+			"`type` is already given"},
 		"words joined in another way": {"resources:\n  s: {type: 'random:RandomShuffle', properties: {inputs: [a], " +
 			"result_count: 1}}\n",
 			"resources:\n  s: {type: 'random:RandomShuffle', properties: {inputs: [a], resultCount: 1}}\n", diag.UnknownProperty,

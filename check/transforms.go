@@ -311,7 +311,7 @@ func (c *linker) parentOf(n *Node) *Node {
 	return nil
 }
 
-// matched is what a transform can change.
+// matched is a resource or function call that a transform can change.
 type matched struct {
 	t *ast.Transform
 	// found says that something matches; open, that something may match of which nothing is known.

@@ -33,7 +33,7 @@ const (
 //	  |     ^^^^^^
 //	  = random:RandomPet takes keepers, length, prefix and separator
 //
-// A finding is a headline, the place in the source, related places, and at most three lines of what to do. Control
+// A finding is a headline, the place in the source, related places, and at most three lines of advice. Control
 // characters in texts are made harmless. The error is that of w.
 func WriteText(w io.Writer, ds Diagnostics, o TextOptions) error {
 	if o.Width == 0 {
@@ -127,7 +127,7 @@ func (p *textPrinter) diagnostic(d Diagnostic) {
 	}
 }
 
-// hints are at most n lines of what to do: the detail's first, then the labels of fixes where there is room.
+// hints returns at most n lines of advice: the detail's first, then the labels of fixes where there is room.
 func hints(d Diagnostic, n int) []string {
 	var lines []string
 	for line := range strings.SplitSeq(d.Detail, "\n") {

@@ -53,7 +53,7 @@ func (a *actor) flowEntry(name, key, of string) string {
 	return name + ": {" + key + ": " + flowText(of) + "}"
 }
 
-// unknown is the name at the stretch that stands for nothing, and where it stands.
+// unknown returns the undeclared name at a range, and its position.
 func (a *actor) unknown() (missing string, at int) {
 	a.each(func(e ast.Expr, _, _ int) {
 		access, ok := e.(*ast.Access)

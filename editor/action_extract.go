@@ -9,7 +9,7 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// extract offers to make a variable or a configuration value of what is selected: a value, its entry, or a part of an
+// extract offers to turn the selection into a variable or a configuration value: a value, its entry, or a part of an
 // expression.
 func extract(a *actor) []Action {
 	if a.start == a.end {

@@ -9,7 +9,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// spot is what stands at a place of a program. Fields that do not apply are zero.
+// spot describes the syntax at a position of a program. Fields that do not apply are zero.
 type spot struct {
 	node     *check.Node   // a name that is declared or used here
 	output   *ast.Output   // whose name stands here
@@ -95,7 +95,7 @@ func exprs(body *check.Program, fn func(ast.Expr)) {
 	}
 }
 
-// at finds what stands at a place.
+// at finds the syntax at a position.
 func (p *Program) at(path string, offset int) spot {
 	src, at := p.source(path, offset)
 	if src == nil || p.Checked == nil {

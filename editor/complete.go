@@ -39,7 +39,7 @@ type Item struct {
 	node *check.Node // whose type is the detail; nil where Detail is
 }
 
-// Completions are what may stand at a place, and the byte offsets of the word that they replace.
+// Completions are the proposals at a position, and the byte offsets of the word that they replace.
 type Completions struct {
 	Start, End int
 	Items      []Item

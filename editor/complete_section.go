@@ -44,7 +44,7 @@ func (q *completer) nodeItems(root jsonNode, path []string) []Item {
 	return items
 }
 
-// under are the nodes of what stands in some nodes under a key, or in an item of a list.
+// under returns the nodes below some nodes under a key, or in an item of a list.
 func under(nodes []jsonNode, step string) (found []jsonNode) {
 	for _, node := range nodes {
 		if step == "[]" {

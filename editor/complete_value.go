@@ -14,7 +14,7 @@ import (
 
 // What may stand in a value: constants, properties, functions, and the names in `${…}`.
 
-// expression is what may stand inside of a value of a type, under some keys.
+// expression proposes values of a type, under some keys.
 func (q *completer) expression(t schema.Type, path []string) []Item {
 	for i, step := range path {
 		if name, call := strings.CutPrefix(step, "fn::"); call {
@@ -121,7 +121,7 @@ func (q *completer) files(wanted func(name string) bool) []Item {
 	return items
 }
 
-// argument is what may stand inside of the argument of a function in the fn:: form.
+// argument proposes arguments of a function in the fn:: form.
 func (q *completer) argument(name string, path []string) []Item {
 	if strings.EqualFold(name, "invoke") {
 		switch {
@@ -207,7 +207,7 @@ func (q *completer) scope() []*check.Node {
 	return append(slices.Clip(body.Nodes), q.unchecked()...)
 }
 
-// unchecked are names that the text has by now, and nobody has checked yet.
+// unchecked returns names in the text that have not been checked yet.
 func (q *completer) unchecked() []*check.Node {
 	var nodes []*check.Node
 	for _, d := range q.text.DeclaredSince(q.p.Document) {
@@ -263,7 +263,7 @@ func nodeDetail(n *check.Node) string {
 	return schema.TypeName(n.Type)
 }
 
-// names are what may stand inside of ${…}.
+// names proposes names inside of ${…}.
 func (q *completer) names() []Item {
 	c := q.cursor
 	if len(c.Steps) == 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// TypeInfo is what a package says about a resource or a function, for people and tools. As JSON it is a contract.
+// TypeInfo describes a resource or a function of a package, for people and tools. As JSON it is a contract.
 type TypeInfo struct {
 	Token       string       `json:"token"`
 	Kind        string       `json:"kind"` // resource or function
@@ -85,7 +85,8 @@ func (s *Snapshot) packageOf(ctx context.Context, path, token string) (*Program,
 		return p, pkg, nil
 	}
 	name, _, _ := strings.Cut(token, ":")
-	return nil, nil, fmt.Errorf("the package %s is not known here; the known packages are %s", name, strings.Join(p.Packages(), ", "))
+	return nil, nil, fmt.Errorf("the package %s is not known here; the known packages are "+
+		"%s", name, strings.Join(p.Packages(), ", "))
 }
 
 func (p *Program) memberInfos(ctx context.Context, o *schema.Object) []MemberInfo {

@@ -21,7 +21,7 @@ type printer struct {
 	fail    bool                  // something cannot be written in the form that is asked for
 }
 
-// expression is what an expression is inside of `${…}`; ok is false where it has no such form.
+// expression writes an expression in the form inside of `${…}`; ok is false where it has no such form.
 func (p *Program) expression(e ast.Expr) (text string, ok bool) {
 	w := &printer{checked: p.Checked, locals: map[*ast.Local]string{}}
 	text = w.expr(e)
@@ -109,7 +109,7 @@ func (w *printer) list(items []ast.Expr) string {
 	return strings.Join(texts, ", ")
 }
 
-// mark is what is written before an optional step.
+// mark returns the sign before an optional step.
 func mark(optional bool) string {
 	if optional {
 		return "?"
@@ -198,7 +198,7 @@ var expressionEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\
 // quotedText is a text between the quotes of an expression.
 func quotedText(text string) string { return expressionEscapes.Replace(text) }
 
-// flow is what an expression is as YAML on one line, inside of brackets; ok is false where it has no such form.
+// flow writes an expression as YAML on one line, inside of brackets; ok is false where it has no such form.
 func (p *Program) flow(e ast.Expr) (text string, ok bool) {
 	w := &printer{checked: p.Checked, locals: map[*ast.Local]string{}}
 	text = w.flow(e)

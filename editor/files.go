@@ -33,7 +33,7 @@ func Moved(ctx context.Context, s *Snapshot, from, to string) (map[string][]diag
 	return edits, nil
 }
 
-// renamedPath is what a link says when its target has another path. What stands behind the path, such as the name of an
+// renamedPath returns the text of a link whose target has another path. The rest after the path, such as the name of an
 // export, stays.
 func renamedPath(link Link, target string) (string, bool) {
 	behind, ok := strings.CutPrefix(link.At.Text(), link.written)

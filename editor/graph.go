@@ -16,7 +16,7 @@ type Dependency struct {
 	Uses   []diag.Range // in the file of the one that needs the other: the texts that say so, in source order
 }
 
-// Declared returns the declaration of what stands at a place, which may be a use of it; nil where nothing stands that a
+// Declared returns the declaration of the name at a position, which may be a use of it; nil where nothing stands that a
 // text declares.
 func Declared(ctx context.Context, s *Snapshot, path string, offset int) (*Symbol, error) {
 	p, v, err := vertexAt(ctx, s, path, offset)

@@ -67,8 +67,8 @@ func Hints(ctx context.Context, s *Snapshot, path string, start, end int) ([]Hin
 	return slices.CompactFunc(hints, func(a, b Hint) bool { return a.At == b.At }), nil // aliases stand for one text
 }
 
-// stackName is what a resource is called in the stack, if that is not its name in the program. ‹…› stands for what is
-// another text for each instance.
+// stackName returns the name of a resource in the stack, if it differs from its name in the program. ‹…› stands for
+// what is another text for each instance.
 func stackName(n *check.Node, inComponent bool) string {
 	called := n.Resource.LogicalName
 	if inComponent {

@@ -11,13 +11,13 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// Hover is what is known of a place, as Markdown.
+// Hover describes the name or value at a position, as Markdown.
 type Hover struct {
 	Text string
 	At   diag.Range // in the whole text
 }
 
-// HoverAt explains what stands at a place; nil where nothing is known of it.
+// HoverAt explains the name or value at a position; nil where nothing is known.
 func HoverAt(ctx context.Context, s *Snapshot, path string, offset int) (*Hover, error) {
 	p, err := s.Program(ctx, path)
 	if err == nil && p.SettingsOf != "" {
@@ -185,7 +185,7 @@ func explainFunction(f *builtins.Func) string {
 	return page(f.Signature(), f.Warning, b.String())
 }
 
-// headEnd is what the heading of a page ends with.
+// headEnd ends the heading of a page.
 const headEnd = "\n```"
 
 // page is a heading in code with text below.

@@ -145,7 +145,7 @@ func (w *schemaWriter) addProgram(program *check.Program) {
 	}
 }
 
-// token is what may be written as the token of a resource or function: one of those that are known, or one of another
+// token describes the tokens of a resource or function: one of those that are known, or one of another
 // package.
 func (w *schemaWriter) token(names map[string]bool, what string) jsonNode {
 	var known []string
@@ -209,7 +209,7 @@ func (w *schemaWriter) resource() jsonNode {
 	return node
 }
 
-// inputs are what a resource of a type takes.
+// inputs describes the inputs of a resource type.
 func (w *schemaWriter) inputs(r *schema.Resource) jsonNode {
 	name := "inputs " + r.Token
 	if w.definitions[name] == nil {
@@ -291,7 +291,7 @@ func (w *schemaWriter) expressions() {
 	w.definitions[absent] = anyOf(jsonNode{"type": "null"}, refTo(expression))
 }
 
-// optionTypes are what the options of a resource take when they are written out (L4.A); resources are expressions.
+// optionTypes describes literal options of a resource (L4.A); resources are expressions.
 func (w *schemaWriter) optionTypes() map[string]jsonNode {
 	optional := func(t schema.Type) jsonNode { return w.value(schema.OptionalOf(t)) }
 	resource := optional(schema.AnyResource)

@@ -33,8 +33,9 @@ func (w *schemaWriter) sections() jsonNode {
 	pulumi := closedMap(jsonNode{
 		"requiredVersion": described(w.value(schema.OptionalOf(schema.String)),
 			"The versions of Pulumi that the program needs, such as >=3.100.0."),
-		"allowEnv":  described(textOrTexts, "The environment variables that the program may read; their values are secret."),
-		"publicEnv": described(textOrTexts, "The environment variables that the program may read and whose values are not secret."),
+		"allowEnv": described(textOrTexts, "The environment variables that the program may read; their values are secret."),
+		"publicEnv": described(textOrTexts, "The environment variables that the program may read and whose values are "+
+			"not secret."),
 	})
 	component := closedMap(jsonNode{
 		"name": plainText(""), "description": plainText("What the component is."),

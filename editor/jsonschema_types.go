@@ -46,7 +46,7 @@ func orExpression(optional bool, branches ...any) jsonNode {
 	return anyOf(append(branches, refTo(other))...)
 }
 
-// value is what may stand where a type is wanted.
+// value describes the values of a type.
 func (j *jsonTypes) value(t schema.Type) jsonNode {
 	_, optional := t.(*schema.Optional)
 	t = j.program.Known(j.ctx, schema.Required(t))

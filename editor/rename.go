@@ -107,7 +107,7 @@ func (p *Program) taken(n *name, to string) bool {
 	return slices.ContainsFunc(p.bodyOf(n.node).Nodes, func(other *check.Node) bool { return other.Name == to })
 }
 
-// before is what a resource was called in the stack before something is renamed.
+// before is the name of a resource in the stack before a rename.
 type before struct {
 	node     *check.Node
 	key, was string // of its alias

@@ -40,10 +40,10 @@ type Project struct {
 	Settings func() []*parser.Document
 	// Packages are the names of the packages that are known. It must not know the texts that are open: it outlives them.
 	Packages func() []string
-	// Files are the names of what is in a folder, by its path from the program, folders with a slash at the end; nil where
+	// Files lists the names in a folder, by its path from the program, folders with a slash at the end; nil where
 	// there are none.
 	Files func(folder string) []string
-	// State is what is recorded of the stack that is selected; nil, or a nil answer, where nothing is known. It is safe
+	// State returns the recorded state of the selected stack; nil, or a nil answer, where nothing is known. It is safe
 	// for concurrent use and opens no secret.
 	State func(ctx context.Context) *State
 	// SettingsOf is the absolute path of the program whose stack's settings a file is; empty for a program.
@@ -66,7 +66,7 @@ func NewSession(opener Opener) *Session {
 	return s
 }
 
-// Snapshot is what is open at this moment.
+// Snapshot returns the open files as they are now.
 func (s *Session) Snapshot() *Snapshot {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -185,8 +185,8 @@ type Program struct {
 	Findings diag.Diagnostics // with places in whole texts
 }
 
-// Recent is the program of a file as it was checked last, which may have been before the latest edits: good for answers
-// that must come at once. What nobody has checked yet is checked.
+// Recent returns the program of a file from its last check, which may precede the latest edits: it is for answers
+// that must come at once. It checks a file that has not been checked yet.
 func (s *Snapshot) Recent(ctx context.Context, path string) (*Program, error) {
 	now, last := s.known(path)
 	if now == nil && last != nil && last.Checked != nil {

@@ -28,7 +28,7 @@ func (s *Snapshot) declaredConfig(ctx context.Context, settings *Program) ([]*ch
 	return nodes, p
 }
 
-// completeSettings is what may stand at a place of a stack's settings file.
+// completeSettings proposes keys and values at a position of a stack's settings file.
 func (s *Snapshot) completeSettings(ctx context.Context, settings *Program, c parser.Context) []Item {
 	nodes, _ := s.declaredConfig(ctx, settings)
 	switch {
@@ -94,7 +94,7 @@ func (s *Snapshot) hoverSettings(ctx context.Context, settings *Program, path st
 	return nil
 }
 
-// setting is what the program declares a key of a stack's settings file as; nil for no key of the configuration.
+// setting returns the program's declaration of a key of a stack's settings file; nil if it has none.
 func (s *Snapshot) setting(ctx context.Context, settings *Program, path string, offset int) (*Program, *check.Node) {
 	key, ok := configKeyAt(s.Text(path), offset)
 	if !ok {

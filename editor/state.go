@@ -11,7 +11,7 @@ import (
 	"github.com/yamlhost/yamlhost/value"
 )
 
-// State is what a stack holds, as it was recorded last. It is immutable.
+// State is the last recorded state of a stack. It is immutable.
 type State struct {
 	Stack     string
 	Resources map[Recorded]Deployed // those without a parent
@@ -31,7 +31,7 @@ type Deployed struct {
 	Sealed bool
 }
 
-// state is what is recorded of the selected stack of a program; nil where nothing is known.
+// state returns the recorded state of a program's selected stack; nil where none is known.
 func (p *Program) state(ctx context.Context) *State {
 	if p.Project.State == nil {
 		return nil
@@ -125,7 +125,7 @@ func (d Deployed) drifted(n *check.Node) (names []string) {
 }
 
 // differs reports whether an expression surely has another value than the one that is recorded. Entries of maps that
-// only the record has may be defaults, and count for nothing.
+// only the record has may be defaults, and are ignored.
 func differs(e ast.Expr, before value.Value, known bool) bool {
 	var now value.Value
 	switch e := e.(type) {
@@ -177,7 +177,7 @@ func differs(e ast.Expr, before value.Value, known bool) bool {
 // maxShown is how many characters of a value a hover shows.
 const maxShown = 300
 
-// explainState is what the selected stack knows of a place, as Markdown; empty for nothing.
+// explainState describes a position by the selected stack's state, as Markdown; empty for nothing.
 func (p *Program) explainState(ctx context.Context, at spot) string {
 	if p.Project.State == nil {
 		return ""

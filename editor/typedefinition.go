@@ -6,8 +6,8 @@ import (
 	"github.com/yamlhost/yamlhost/check"
 )
 
-// TypeDefinition is where the type of what stands at a place is declared: the component, or the dynamic type, of a
-// resource or of a type's name. Types of packages are declared by no text.
+// TypeDefinition returns the declaration of the type of the name at a position: the component, or the dynamic type, of
+// a resource or of a type's name. Types of packages are declared by no text.
 func TypeDefinition(ctx context.Context, s *Snapshot, path string, offset int) ([]Location, error) {
 	p, err := s.Program(ctx, path)
 	if err != nil || p.Checked == nil {

@@ -124,7 +124,7 @@ func (u *used) add(v value.Value) {
 	}
 }
 
-// tellFailure gives the second argument of recover the name by which it speaks of what is wrong with the first.
+// tellFailure gives the second argument of recover the name that stands for the error of the first.
 func (c *builtinCall) tellFailure() {
 	first, why := c.thunks[0], ""
 	c.thunks[0] = func(ctx context.Context) (value.Value, error) {
@@ -198,7 +198,7 @@ func (f *fault) at(r diag.Range) *fault {
 	return &placed
 }
 
-// environment is what built-ins reach of the world.
+// environment gives built-ins access to files, environment and engine.
 type environment struct {
 	e   *evaluator
 	ctx context.Context // of the call that it is made for
@@ -306,7 +306,7 @@ func (env environment) StackOutput(ctx context.Context, stack, output string) (v
 	return env.e.stackOutput(ctx, stack, output, env.at)
 }
 
-// Recoverable tells faults of an expression, which try passes over, from failures of what it needs, which recover
+// Recoverable tells faults of an expression, which try passes over, from failures of its dependencies, which recover
 // passes over too (L10.C5).
 func (env environment) Recoverable(err error) (isFault, isFailure bool) {
 	if f, ok := errors.AsType[*fault](err); ok {

@@ -47,7 +47,7 @@ func (c *builtinCall) confine() {
 	}
 }
 
-// stranger judges what an untrusted program may read: files of the project, and public addresses (D13). Its error is
+// stranger decides what an untrusted program may read: files of the project, and public addresses (D13). Its error is
 // nil for those.
 func (e *evaluator) stranger(path string, secret bool, arg ast.Expr) error {
 	err := e.public(path)

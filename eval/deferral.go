@@ -14,7 +14,7 @@ import (
 // Components that use each other's outputs (L10.C21) are registered first. Their inputs, what they are made of and
 // their outputs are evaluated when someone asks, each once. The checker has seen to it that nothing asks for itself.
 
-// early is what is known of a node with a Deferral before it is complete.
+// early is the known part of a node with a Deferral before it is complete.
 type early struct {
 	once  sync.Once
 	value value.Value // a reference, or with forEach a list or map of these

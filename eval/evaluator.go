@@ -66,7 +66,7 @@ func newFrame(body *check.Program, parent urn.URN) *frame {
 	return in
 }
 
-// nodeState is what became of a node.
+// nodeState is the progress of a node.
 type nodeState struct {
 	once  sync.Once
 	value value.Value
@@ -222,7 +222,7 @@ func (g *urnGuard) claim(u urn.URN, name ast.Literal) *fault {
 	return f
 }
 
-// notes are what a run has to say besides faults.
+// notes are the messages of a run besides faults.
 type notes struct {
 	mu    sync.Mutex // guards found
 	found diag.Diagnostics

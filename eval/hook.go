@@ -42,7 +42,7 @@ func (e *evaluator) registerHooks(ctx context.Context) *fault {
 	return failed
 }
 
-// runHook evaluates the command of a hook, now that the engine has said what it is about, and runs it in the program's
+// runHook evaluates the command of a hook, with the engine's description of the operation, and runs it in the program's
 // folder. Of an error hook, a command that succeeds asks for another try.
 func (e *evaluator) runHook(ctx context.Context, h *check.Hook, args value.Value) (retry bool, err error) {
 	s := scope{e: e, frame: e.root, args: args}

@@ -114,8 +114,8 @@ func TestFaultyHooks(t *testing.T) {
 	for name, c := range map[string]struct{ hooks, want string }{
 		"unknown hook":   {"{beforeCreate: [frist]}", "there is no hook `frist`"},
 		"unknown moment": {"{sometimes: [first]}", "there are no hooks of this kind"},
-		"both kinds":     {"{beforeCreate: [first], onError: [first]}", "cannot be for errors and of other kinds too"},
-		"no map":         {"[first]", "must be a map"},
+		"both kinds":     {"{beforeCreate: [first], onError: [first]}", "cannot be an error hook and a hook of another kind"},
+		"no map":         {"[first]", "must be a literal map"},
 		"no text":        {"{beforeCreate: ['${v}']}", "the name of a hook must be a literal string"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 
 // hydrate looks up the resources that inputs refer to and that the program did not register itself: those that the
 // answer of a remote component holds. Hosts for Pulumi read such a resource as soon as they meet it (L5.38), by which
-// the engine comes to have the provider that answers; so do we, that states are the same. What cannot be looked up is
+// the engine starts the provider that answers; so do we, to get equal states. What cannot be looked up is
 // passed on as it is: the engine knows best whether it may be used.
 func (e *evaluator) hydrate(ctx context.Context, inputs value.Value, at diag.Range) {
 	inputs.Any(func(v value.Value) bool {

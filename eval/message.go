@@ -44,7 +44,7 @@ func (e *evaluator) messages(ctx context.Context, result *Result) diag.Diagnosti
 	return findings
 }
 
-// message is what a declaration has to say, and whether it says it.
+// message returns the text of a declared message, and whether it is shown.
 func (s *scope) message(ctx context.Context, decl *ast.Message) (m Message, shown bool, _ *fault) {
 	if decl.If != nil {
 		v, f := s.eval(ctx, decl.If)

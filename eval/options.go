@@ -10,7 +10,7 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// Options are what a run needs to know besides the program.
+// Options are the inputs of a run besides the program.
 type Options struct {
 	Cwd           string // program directory, absolute: ${pulumi.cwd}, and what relative paths are relative to (L1.2)
 	RootDirectory string // project directory, absolute: ${pulumi.rootDirectory}; Cwd when empty
@@ -34,7 +34,7 @@ type Options struct {
 	// Bundle makes texts, by their names in an archive, of a source file below dir and what it imports; nil when nothing
 	// here can. The error says where the fault is.
 	Bundle func(ctx context.Context, dir string, r builtins.BundleRequest) (map[string]string, error)
-	// Message shows a message of the program; nil for nobody. It is called by one goroutine.
+	// Message shows a message of the program; nil for no output. It is called by one goroutine.
 	Message func(ctx context.Context, m Message)
 	// ReadFile reads a file for fn::readFile and its kin; nil to read the file system. The path is as in the program,
 	// made absolute by Cwd.
@@ -59,7 +59,7 @@ type Options struct {
 	SourcePath func(name string) string
 }
 
-// Result is what a run leaves behind.
+// Result is the outcome of a run.
 type Result struct {
 	Stack urn.URN
 	// Outputs are the stack's outputs, a map of those that could be computed.

@@ -17,7 +17,7 @@ import (
 // unknownID stands for an ID that is not known yet in a provider reference (F1.30).
 const unknownID = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 
-// resource is what the program may read of a resource. It is immutable.
+// resource is a resource as the program may read it. It is immutable.
 type resource struct {
 	urn       urn.URN
 	id        value.Value // null for a component

@@ -13,7 +13,7 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// defaultWorkers is how many nodes run at the same time when nobody says: the engine bounds what it does itself.
+// defaultWorkers is how many nodes run at the same time by default: the engine limits its own work.
 const defaultWorkers = 64
 
 // Run carries out a program that has been checked without errors. It registers the stack's own resource, everything in

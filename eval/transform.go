@@ -173,7 +173,8 @@ func (s *transformer) merge(ctx context.Context, object *schema.Object, when, in
 		return into, nil, blame(diag.NotKnownInTime, t.Merge.Range(), "write the names of the properties as literals",
 			"the names of the properties must be known before anything is created")
 	case !v.Is(value.KindMap):
-		return into, nil, blame(diag.NotAssignable, t.Merge.Range(), "", "the properties that a transform merges must be a map, not %s",
+		return into, nil, blame(diag.NotAssignable, t.Merge.Range(), "", "the properties that a transform merges must be "+
+			"a map, not %s",
 			kindOf(v))
 	}
 	v = s.e.concreteDeps(v)
@@ -226,7 +227,7 @@ func propertyOf(object *schema.Object, key string) *schema.Property {
 	return &schema.Property{Name: key, Type: schema.Any}
 }
 
-// deepMerge merges maps key by key; null takes a key away, and everything else takes the place of what was there.
+// deepMerge merges maps key by key; null takes a key away, and everything else replaces the former value.
 func deepMerge(into, from value.Value) value.Value {
 	if !from.Is(value.KindMap) || !from.IsKnown() {
 		return from
@@ -249,7 +250,7 @@ func deepMerge(into, from value.Value) value.Value {
 	return result.WithMarksOf(into, from)
 }
 
-// leafPaths are the paths of what a value sets, below the maps that it consists of.
+// leafPaths returns the paths of the leaves of a value, below its maps.
 func leafPaths(at value.Path, v value.Value) []string {
 	if !v.Is(value.KindMap) || !v.IsKnown() || v.Len() == 0 {
 		return []string{at.String()}

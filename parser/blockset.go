@@ -33,7 +33,7 @@ type blockPlace struct {
 	lines int // how many lines come before it in the text that the user sees, but for those of its source
 }
 
-// newBlockSet makes a set of what read makes of each stretch: a block, and how many lines come before it.
+// newBlockSet makes a set of the blocks that read returns for each part: a block, and how many lines come before it.
 func newBlockSet(sections []cutSection, read func(stretch) (*block, int)) *blockSet {
 	set := &blockSet{}
 	one := func(s stretch) {
@@ -264,7 +264,7 @@ func (b *block) standsAlone() bool {
 	return l.tooDeep < 0 && l.secondDocument < 0 && b.printable && !l.open && len(l.anchors) == 0 && len(l.unanchored) == 0
 }
 
-// blockKey is what the blocks of two texts must have in common to be the same.
+// blockKey identifies a block: blocks of two texts with equal keys are the same.
 type blockKey struct {
 	lead, text string
 	astray     bool

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// CursorKind tells what stands at a place of a text that is being written.
+// CursorKind is the kind of syntax at a position of an unfinished text.
 type CursorKind uint8
 
 // The kinds of places.
@@ -16,7 +16,7 @@ const (
 	NameCursor                    // a name inside of ${…}
 )
 
-// Context is what is known of a place from its lines and brackets alone, so that it is known in a text that is broken
+// Context describes a position by its lines and brackets alone, so that it works in a text that is broken
 // too.
 type Context struct {
 	Kind CursorKind

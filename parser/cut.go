@@ -142,7 +142,7 @@ func contentLines(text []byte) []textLine {
 	return lines
 }
 
-// beginsEntry reports whether a line can be the first of an entry, rather than go on with what stands above it.
+// beginsEntry reports whether a line can be the first of an entry, rather than a continuation of the line above.
 func beginsEntry(text []byte, l textLine) bool {
 	switch c := text[l.start]; c {
 	case '-', '?', ':':

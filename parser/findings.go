@@ -7,10 +7,10 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// maxFindings bounds the errors, and the warnings, about one text; nobody reads as many.
+// maxFindings bounds the errors, and the warnings, about one text; more would not be read.
 const maxFindings = 1000
 
-// findings are what is wrong with a text, up to maxFindings.
+// findings collects the faults of a text, up to maxFindings.
 type findings struct {
 	diags diag.Diagnostics
 	found [diag.Warning + 1]int // errors and warnings so far

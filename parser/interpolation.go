@@ -88,7 +88,7 @@ func (x *exprReader) warnParentheses(s *scalar, i int) {
 //     for a member of that very name, which hardly anything can have. If all names of the text read as an expression
 //     are declared, and the file itself writes no such key, it is an expression;
 //   - what has operators, calls or literals is an expression;
-//   - anything else is a name that nobody declared, for the checker to report.
+//   - anything else is an undeclared name, for the checker to report.
 func (x *exprReader) interpolation(s *scalar, i int) (ast.Expr, int) {
 	access, f := scanAccess(s.text, i+2, true)
 	if f == nil && access.chained() {
@@ -135,7 +135,7 @@ func (x *exprReader) interpolation(s *scalar, i int) (ast.Expr, int) {
 	return bad(s.at(i, end)), end
 }
 
-// fault is what is wrong with a stretch of a scalar's text.
+// fault is a fault in a part of a scalar's text.
 type fault struct {
 	from, to int
 	summary  string

@@ -42,7 +42,7 @@ type suspicion struct {
 	from int
 }
 
-// lexed is what a look at the tokens found.
+// lexed is the result of reading the tokens.
 type lexed struct {
 	tooDeep        int // where the text nests too deep; -1 where it does not
 	secondDocument int // where a further document begins; -1 without one
@@ -300,7 +300,7 @@ func (l *lexer) next() bool {
 	return true
 }
 
-// document reads what stands at the beginning of a line outside of collections: markers of documents, and directives.
+// document reads the beginning of a line outside of collections: markers of documents, and directives.
 func (l *lexer) document() bool {
 	rest := l.text[l.i:]
 	if len(rest) >= 3 && blankAt(rest, 3) && (string(rest[:3]) == "---" || string(rest[:3]) == "...") {
@@ -501,7 +501,7 @@ func (l *lexer) plain(column int) {
 	if first && column == parent {
 		l.suspect(suspectKey, start, l.trimmed(start, l.i), 0)
 	}
-	// Lines that are indented deeper go on with the text, up to a comment.
+	// Lines with deeper indentation continue the text, up to a comment.
 	for {
 		i, lineStart := l.i, l.lineStart
 		for i < len(l.text) {

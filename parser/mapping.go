@@ -59,7 +59,7 @@ func (r *nodeReader) whole(e entry) diag.Range {
 }
 
 // with reads a node through fn, which gets the node behind an alias, and the place to name it by: the alias's own. fn
-// is not called where the alias stands inside of what it stands for, or where aliases expand to too much (L1.28).
+// is not called where the alias is inside of its own value, or where aliases expand to too much (L1.28).
 func (r *nodeReader) with(n, via *node, fn func(n *node, at diag.Range)) {
 	at := r.span(n)
 	entered := len(r.aliases.open)
@@ -104,7 +104,7 @@ func (r *nodeReader) list(room int) []entry {
 	return make([]entry, 0, room)
 }
 
-// release gives back a list of entries, which nobody uses any more.
+// release returns an unused list of entries to the pool.
 func (r *nodeReader) release(list []entry) {
 	const most = 64 // a longer one is hardly needed again
 	if cap(list) <= most {

@@ -10,7 +10,7 @@ import (
 
 // Nearly every program is written in a small part of YAML: maps and lists by indentation or in brackets, texts on one
 // line, literal and folded texts. plainTree reads that part straight into nodes with their places, in a tenth of the
-// time that the YAML reader and locate take. It judges nothing: a text with anything else in it, or with a fault, is
+// time that the YAML reader and locate take. It reports no faults: a text with anything else in it, or with a fault, is
 // left to the YAML reader. FuzzPlainTree holds both to the same trees.
 
 // plainTree reads a text that is written in plain YAML; it returns nil for any other.
@@ -106,7 +106,7 @@ func (r *plainReader) skipComment() {
 }
 
 // column is that of the next content, at the cursor or below; -1 at the end of the text. The cursor is where a node has
-// ended: at the end of a line or, behind a collection, in front of what follows it.
+// ended: at the end of a line or, behind a collection, before the next token.
 func (r *plainReader) column() int {
 	if r.i < len(r.text) && r.text[r.i] != '\n' {
 		return r.i - r.lineStart
@@ -190,7 +190,7 @@ func (r *plainReader) dash() bool { return r.text[r.i] == '-' && r.blankNext(r.i
 // maxPlainKey is how long a key may be, in bytes: the YAML reader allows 1,024 characters.
 const maxPlainKey = 1000
 
-// colon moves behind the colon that makes a key of what began at start and ends at the cursor; it returns false where
+// colon moves past the colon that makes the text from start to the cursor a key; it returns false where
 // there is none. quoted says that it is a quoted text in brackets, whose colon needs no blank behind it.
 func (r *plainReader) colon(start int, quoted bool) bool {
 	i := r.i
@@ -291,7 +291,7 @@ func (r *plainReader) below(column int, ofKey bool, depth int) *node {
 	return r.make(node{kind: scalarNode, tag: nullTag, start: behind, end: behind, indent: column})
 }
 
-// value reads what stands behind a key or alone, up to the end of a line. indent is the column of the collection.
+// value reads a value after a key or alone, up to the end of a line. indent is the column of the collection.
 func (r *plainReader) value(indent, depth int) *node {
 	var n *node
 	switch r.text[r.i] {
@@ -483,7 +483,7 @@ func commonEscapes(inside []byte, quote byte) bool {
 }
 
 // plainEnd is where the unquoted text at the cursor ends on its line; it is the cursor where none can begin, or where
-// another line may go on with it.
+// another line may continue it.
 func (r *plainReader) plainEnd(flow bool) int {
 	i := r.i
 	switch c := r.text[i]; c {

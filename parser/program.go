@@ -15,7 +15,7 @@ var (
 		"plugins", "stackConfigDir", "requiredPulumiVersion"}
 )
 
-// body is what programs and components share.
+// body is the common part of programs and components.
 type body struct {
 	config, configuration, variables, resources, outputs *section
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// reads are what a document and those that edits make of it share: what blocks know, and what was read last. mu guards
+// reads is shared by a document and its edited successors: what blocks know, and the latest reading. mu guards
 // both.
 type reads struct {
 	mu   sync.Mutex

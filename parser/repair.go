@@ -22,7 +22,7 @@ type repair struct {
 	blanked    bool   // the whole line
 }
 
-// repairs are what was written over in a text.
+// repairs are the replaced parts of a text.
 type repairs struct {
 	list []repair
 	lost []string // keys of lines that were taken out
@@ -102,7 +102,7 @@ func (r *repairs) mend(text []byte, line, comma int) bool {
 	return true
 }
 
-// blankOut writes blanks over a line, whose content is given, and over what stands below a key without a value.
+// blankOut writes blanks over a line, whose content is given, and over the lines below a key without a value.
 func (r *repairs) blankOut(text []byte, line, start, end int) {
 	body := text[start:end]
 	lost, _, _ := bytes.Cut(bytes.TrimLeft(body, "- \t"), []byte(":"))

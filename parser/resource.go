@@ -83,7 +83,7 @@ func needsToken(f *findings, r *ast.Resource) {
 		shorten(r.Name.Value))
 }
 
-// bodyHint is how to write what stands in the place of a resource's fields.
+// bodyHint says how to write a value that replaces a resource's fields.
 func bodyHint(n *node) string {
 	if n.kind == scalarNode {
 		for _, field := range resourceKeys {
@@ -103,10 +103,10 @@ func bodyHint(n *node) string {
 	return "it has at least a `type`"
 }
 
-// aName is what the field type has to be under that stands among the resources.
+// aName is the hint for a field type that is placed directly among the resources.
 const aName = "a resource's name"
 
-// aSection is what a section has to be under that stands among the resources.
+// aSection is the hint for a section that is placed among the resources.
 const aSection = "the program, as `resources` is"
 
 // misplaced reports whether an entry is a field of the resource above that has been indented one level too little

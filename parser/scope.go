@@ -41,13 +41,13 @@ func (s *scope) odd(name string) bool {
 	return found
 }
 
-// answer is what a scope has said of a name.
+// answer is a scope's answer about a name.
 type answer struct {
 	name string
 	yes  bool
 }
 
-// answers are what a scope has answered while something was read.
+// answers are the answers of a scope while something was read.
 type answers struct{ declared, odd, stack []answer }
 
 // answers are those that the scope remembers.

@@ -39,7 +39,7 @@ func hideTexts(e ast.Expr) {
 	})
 }
 
-// hideMeant hides what stands in a map as the argument of `fn::secret` without being a call.
+// hideMeant hides the argument of a key `fn::secret` in a map that is not a call.
 func (p *passage) hideMeant(entries []entry) {
 	for _, e := range entries {
 		if name, ok := strings.CutPrefix(strings.ToLower(e.name), "fn:"); ok && strings.TrimPrefix(name, ":") == "secret" {

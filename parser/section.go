@@ -30,7 +30,7 @@ type item struct {
 // itemReader reads one entry of a section.
 type itemReader func(in *bodyReader, e entry, name ast.Literal) item
 
-// readBlock is what has been read of a block, with the answers that it depends on.
+// readBlock is the parsed form of a block, with the answers that it depends on.
 type readBlock struct {
 	answers
 	items []item

@@ -95,7 +95,7 @@ func (b *block) spans() []Span {
 	return b.yaml.spans(b.yaml.root)
 }
 
-// Part is a stretch of a document that is read by itself.
+// Part is a part of a document that is read separately.
 type Part struct {
 	Source      *diag.Source // the same for as long as the stretch stays what it is
 	Start, Line int          // a byte offset in the document; lines above

@@ -52,7 +52,7 @@ var syntaxCauses = []syntaxCause{
 		suspectQuoteOpen, suspectReserved}},
 }
 
-// syntaxFault is what is known of a syntax error that has been reported.
+// syntaxFault describes a syntax error that has been reported.
 type syntaxFault struct {
 	sure  bool // the cause stands in the line that the report names
 	comma int  // where the comma can be put that is missing; 0 where none is known to be

@@ -51,7 +51,7 @@ const unused = `SELECT digest FROM yamlhost_files f WHERE NOT EXISTS (SELECT 1 F
 	AND NOT EXISTS (SELECT 1 FROM yamlhost_schedules s, jsonb_array_elements(s.submission->'jobs') AS j
 		WHERE j->'source'->>'archive' = f.digest)`
 
-// tidy removes archives that nobody needs any more.
+// tidy removes unused archives.
 func (q *Queue) tidy(ctx context.Context, in Archives) error {
 	rows, err := q.pool.Query(ctx, unused, Job{}.Kind())
 	if err != nil {

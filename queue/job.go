@@ -43,7 +43,8 @@ func (s Source) Check() error {
 	}
 	if u, err := url.Parse(s.Git); err == nil && u.User != nil {
 		if _, has := u.User.Password(); has || u.Scheme == "https" || u.Scheme == "http" {
-			return errors.New("the URL of the repository has credentials in it, and jobs have no secrets: configure credentials on the workers")
+			return errors.New("the URL of the repository has credentials in it, and jobs have no secrets: configure " +
+				"credentials on the workers")
 		}
 	}
 	return digits("the commit", s.Commit, len(s.Commit))
@@ -114,7 +115,7 @@ type Result struct {
 	Planned []byte `json:"-"`
 }
 
-// Runner carries out a job whose files lie in dir. interrupt is closed when it is to come to an early end.
+// Runner carries out a job whose files lie in dir. interrupt is closed to end it early.
 type Runner func(ctx context.Context, j Job, dir string, interrupt <-chan struct{}) Result
 
 // Well reports whether jobs that need a stack may go on after an exit code. Besides 0 these are changes (7) and drift

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// alive is the lock of a job under way, in a session of its own.
+// alive is the lock of a running job, in a database session of its own.
 type alive struct {
 	conn *pgx.Conn
 	lost chan struct{} // closed when the session has ended by itself

@@ -217,7 +217,7 @@ func stateOf(s rivertype.JobState, r *Result) State {
 }
 
 // Cancel ends a job by its number, or all jobs of a submission that are not over or a schedule by its name; it returns
-// what there was to end. A job that runs begins nothing more and comes to its end.
+// the ended jobs. A running job begins no further step and finishes.
 func (q *Queue) Cancel(ctx context.Context, name string) (ended Ended, err error) {
 	var list []*Entry
 	if id, fault := strconv.ParseInt(name, 10, 64); fault == nil {

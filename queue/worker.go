@@ -48,7 +48,7 @@ func (q *Queue) Work(ctx context.Context, o WorkerOptions) (err error) {
 	river.AddWorker(workers, &stackWorker{worker: w})
 	client, err := river.NewClient(workerDriver{q.driver}, &river.Config{
 		ID: o.Name, Logger: silent, Workers: workers, JobTimeout: -1,
-		// The lock of a job says whether its worker lives; River's own clock is for the case that nobody looks at locks.
+		// The lock of a job says whether its worker lives; River's own clock is for the case that no worker checks the locks.
 		RescueStuckJobsAfter: 7 * 24 * time.Hour, CompletedJobRetentionPeriod: 7 * 24 * time.Hour,
 		Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: o.Jobs}},
 	})

@@ -28,8 +28,8 @@ func (e *ConvertError) Error() string {
 // Convert makes of v what a provider expects for the type t, deeply (L8.40): numbers and booleans become text where
 // text is wanted, numeric text becomes a number, "true" and "false" become booleans, and a resource where text is
 // wanted becomes its ID, or a component its URN (L8.11). Unknown values, secrecy and dependencies stay where they are.
-// What needs no conversion is left as it is, whether it fits the type or not: judging is the provider's. The error is a
-// *ConvertError.
+// What needs no conversion is left as it is, whether it fits the type or not: checking is the provider's task. The
+// error is a *ConvertError.
 func Convert(t Type, v value.Value) (value.Value, error) { return Converter{}.Convert(t, v) }
 
 // Converter is Convert and Complete for anyone who knows more than one package, and an environment. It is safe for
@@ -72,7 +72,7 @@ func (c Converter) Complete(o *Object, inputs value.Value) (value.Value, error) 
 	return inputs, nil
 }
 
-// fallback is what an input has when a program leaves it out.
+// fallback returns the default of an input that a program leaves out.
 func fallback(p *Property, getenv func(string) (string, bool)) (value.Value, bool, error) {
 	if p.Const != nil {
 		return ScalarValue(p.Const), true, nil

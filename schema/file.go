@@ -90,7 +90,7 @@ func (f fileText) ReadAt(into []byte, offset int64) (int, error) {
 	return file.ReadAt(into, offset)
 }
 
-// unfinished is what the names of files that are being written start with.
+// unfinished is the prefix of the names of unfinished files.
 const unfinished = ".index-"
 
 // Keep writes a file of a cache, a schema or an index, that others read either as it was or as it is now. It need not

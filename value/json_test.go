@@ -122,7 +122,7 @@ func TestFromJSONRefuses(t *testing.T) {
 		"short escape":      {`"\u12"`, `line 1, column 2: this is not an escape sequence of a string`},
 		"trailing comma":    {`[1,]`, "line 1, column 4: a value is expected here"},
 		"key":               {`{a:1}`, "line 1, column 2: a key is expected here"},
-		"colon":             {`{"a" 1}`, `line 1, column 6: ":" should come here`},
+		"colon":             {`{"a" 1}`, `line 1, column 6: ":" is expected here`},
 		"too large":         {`[1e999]`, "line 1, column 2: the number is too large"},
 		"too deep": {strings.Repeat("[", 20_000),
 			"line 1, column 10002: lists and objects are nested more than 10000 deep"},

@@ -61,7 +61,7 @@ func (v Value) WithoutDeps() Value {
 }
 
 // WithMarksOf is v with the secrecy and dependencies of each of from added. Being unknown is not passed on: a function
-// of an unknown value says so itself.
+// of an unknown value records that itself.
 func (v Value) WithMarksOf(from ...Value) Value {
 	for _, f := range from {
 		if f.marks == nil {

@@ -13,7 +13,7 @@ import (
 // DirOpener opens files of the file system, relative ones in Dir, and remote objects.
 type DirOpener struct {
 	Dir string
-	// Allow judges absolute paths before they are opened; nil allows all.
+	// Allow returns an error for an absolute path that may not be opened; nil allows all.
 	Allow func(path string) error
 	// Fetch gets an http or https object, retrying as it sees fit; nil refuses them.
 	Fetch func(uri string) (io.ReadCloser, error)

@@ -47,7 +47,7 @@ func onceEach(first, second diag.Diagnostics) diag.Diagnostics {
 	return all
 }
 
-// within reports whether an error of findings is about a part of what another is about, in the same way.
+// within reports whether an error of findings is about a part of another error's subject, with the same fault.
 func within(findings diag.Diagnostics, d diag.Diagnostic) bool {
 	return d.Code == diag.ConfigDefault && slices.ContainsFunc(findings, func(f diag.Diagnostic) bool {
 		return f.Code == d.Code && f.Subject.Source == d.Subject.Source && d.Subject.Start <= f.Subject.Start &&

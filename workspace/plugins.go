@@ -101,8 +101,9 @@ func (w *Workspace) almostPath(pkg project.Package) *diag.Diagnostic {
 		return nil
 	}
 	finding := &diag.Diagnostic{Code: diag.PackageMissing, Subject: pkg.SourceRange,
-		Summary: fmt.Sprintf("package `%s`: %s is not a path, although a file of that name exists", pkg.Name.Text, pkg.Source),
-		Detail:  "write ./" + source}
+		Summary: fmt.Sprintf("package `%s`: %s is not a path, although a file of that name "+
+			"exists", pkg.Name.Text, pkg.Source),
+		Detail: "write ./" + source}
 	if pkg.SourceRange.Text() == pkg.Source {
 		finding.Fixes = []diag.Fix{{Label: "Change to ./" + source,
 			Edits: []diag.Edit{{Range: pkg.SourceRange, Text: "./" + source}}}}

@@ -18,7 +18,7 @@ var actionKinds = map[editor.ActionKind]protocol.CodeActionKind{
 	editor.QuoteAction: protocol.CodeActionKindRefactorRewrite, editor.MoveAction: protocol.CodeActionKindRefactorMove,
 }
 
-// editing is what a client can do with edits of the workspace.
+// editing lists the workspace edits that a client supports.
 type editing struct{ snippets, renames bool }
 
 func editingOf(c protocol.ClientCapabilities) editing {

@@ -7,7 +7,7 @@ func yes() *bool {
 	return &b
 }
 
-// capabilities are what the server answers, and how it counts positions and which commands it carries out.
+// capabilities lists the requests and commands that the server supports, and how it counts positions.
 func capabilities(positions encoding, commands []string) protocol.ServerCapabilities {
 	change := protocol.TextDocumentSyncKindIncremental
 	return protocol.ServerCapabilities{

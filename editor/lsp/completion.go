@@ -89,7 +89,7 @@ type sentLists struct {
 	last  []editor.Item
 }
 
-// keep keeps a list, and answers with its name; empty where nobody will ask.
+// keep keeps a list and returns its name; empty if it will not be asked for.
 func (l *sentLists) keep(items []editor.Item, asks bool) string {
 	if !asks {
 		return ""

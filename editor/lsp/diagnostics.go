@@ -56,7 +56,7 @@ func (p *publisher) changed(path string) {
 	}
 }
 
-// closed takes back what was said about a path that is no longer open.
+// closed withdraws the diagnostics of a path that is no longer open.
 func (p *publisher) closed(path string) {
 	p.mu.Lock()
 	p.dirty = slices.DeleteFunc(p.dirty, func(other string) bool { return other == path })

@@ -9,7 +9,7 @@ import (
 	"github.com/yamlhost/yamlhost/editor"
 )
 
-// place is what a request asks about.
+// place is the position that a request is about.
 type place struct {
 	snapshot *editor.Snapshot
 	path     string
@@ -28,7 +28,7 @@ func markdown(text string) *protocol.MarkupContent {
 	return &protocol.MarkupContent{Kind: protocol.MarkupKindMarkdown, Value: text}
 }
 
-// Hover explains what stands at a place.
+// Hover explains the name or value at a position.
 func (s *lookups) Hover(ctx context.Context, params *protocol.HoverParams) (*protocol.Hover, error) {
 	at, open := s.placeOf(ctx, params.TextDocumentPositionParams)
 	if !open {

@@ -24,7 +24,7 @@ func (e encoding) ranges(list []diag.Range) []protocol.Range {
 	return ranges
 }
 
-// PrepareCallHierarchy is the declaration of what stands at a place.
+// PrepareCallHierarchy returns the declaration of the name at a position.
 func (s *lookups) PrepareCallHierarchy(ctx context.Context,
 	params *protocol.CallHierarchyPrepareParams) ([]protocol.CallHierarchyItem, error) {
 	at, open := s.placeOf(ctx, params.TextDocumentPositionParams)

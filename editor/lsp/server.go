@@ -15,17 +15,17 @@ import (
 	"github.com/yamlhost/yamlhost/editor"
 )
 
-// Options are what a server can do besides answering about texts.
+// Options are the abilities of a server besides answers about texts.
 type Options struct {
 	Version string // of the program
-	// Graph draws a program, as SVG; nil where nobody draws.
+	// Graph draws a program as SVG; nil for no drawings.
 	Graph func(out io.Writer, p *editor.Program) error
 	// Plan is a preview of the stack that is selected, as text, of the project on disk that a file belongs to; nil where
-	// nobody plans. It is called only when the client has said that it trusts the workspace, and a person asks for it.
+	// no previews. It is called only when the client has said that it trusts the workspace, and a person asks for it.
 	Plan func(ctx context.Context, path string) (string, error)
-	// Programs are the absolute paths of the programs in a folder, at any depth; nil where nobody looks for them.
+	// Programs are the absolute paths of the programs in a folder, at any depth; nil for none.
 	Programs func(folder string) []string
-	// Rest is called when nothing has changed for a while, beside all else; nil for nothing.
+	// Rest is called in a goroutine when nothing has changed for a while; nil for no call.
 	Rest func()
 }
 

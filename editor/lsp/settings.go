@@ -7,7 +7,7 @@ import (
 	"go.lsp.dev/protocol"
 )
 
-// settings are what the client has said about itself at the beginning. They are safe for concurrent use.
+// settings are the client's capabilities from its first request. They are safe for concurrent use.
 type settings struct {
 	mu        sync.Mutex
 	positions encoding // guarded by mu, as all that follows

@@ -17,13 +17,13 @@ import (
 	"github.com/yamlhost/yamlhost/editor"
 )
 
-// Options are what a server answers about.
+// Options are the folder and the abilities of a server.
 type Options struct {
 	Version string // of the program
 	Folder  string // absolute; nothing outside of it is read
 	// Root is the folder of the project that a file belongs to.
 	Root func(path string) string
-	// Plan is a preview of the selected stack of the project in a folder, as text; nil where nobody may plan.
+	// Plan is a preview of the selected stack of the project in a folder, as text; nil for no previews.
 	Plan func(ctx context.Context, dir string) (string, error)
 }
 

@@ -21,7 +21,7 @@ func Within(root, path string) bool {
 }
 
 // Path returns an error that wraps ErrOutside unless an absolute path lies in a folder, before and after links are
-// followed. What does not exist is judged by its name and by the links on the way to it.
+// followed. For a file that does not exist, its name and the links on the way to it decide.
 func Path(root, path string) error {
 	if !Within(root, path) {
 		return ErrOutside
@@ -118,7 +118,7 @@ func Public(a netip.Addr) bool {
 }
 
 // Host returns an *AddressError for a host that is written as an address that is not public, or that names this machine
-// or the local network. Other names are judged when they are connected to (Dialer).
+// or the local network. Other names are checked at the connection (Dialer).
 func Host(host string) error {
 	name := strings.ToLower(strings.TrimSuffix(host, "."))
 	if a, err := netip.ParseAddr(strings.Trim(name, "[]")); err == nil {

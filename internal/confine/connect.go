@@ -21,7 +21,7 @@ func Dialer() *net.Dialer {
 	}}
 }
 
-// Client reads from public addresses only, without a proxy, which would connect where it likes. Redirects are judged
+// Client reads from public addresses only, without a proxy, which would connect where it likes. Redirects are checked
 // like the first address.
 func Client() *http.Client {
 	return &http.Client{Transport: &http.Transport{

@@ -46,7 +46,7 @@ type Options struct {
 	Header http.Header
 	// Silence is how long the server may send nothing, before its answer and in it; 0 for ever.
 	Silence time.Duration
-	// Redirect judges an address that the server sends to; nil allows all.
+	// Redirect returns an error for a redirect that is not allowed; nil allows all.
 	Redirect func(address string) error
 }
 

@@ -157,7 +157,7 @@ type (
 		Local *Local
 	}
 
-	// Bad stands where the text made no sense; the parser has reported why, so that nobody else does.
+	// Bad stands where the text made no sense; the parser has reported why, so no other pass does.
 	Bad struct{ Place }
 )
 

@@ -52,7 +52,7 @@ type File struct {
 	Messages   []*Message   // extension of yamlhost
 }
 
-// Declaration is what the entries of all sections with names have: a name, and the place of the whole entry.
+// Declaration is the common part of the named entries of all sections: the name, and the range of the whole entry.
 type Declaration struct {
 	Name  Literal
 	Range diag.Range
@@ -247,7 +247,7 @@ func (d *Dynamic) Path() string {
 	return file
 }
 
-// Export is the name of what the source file exports; empty for its only provider.
+// Export is the name of an export of the source file; empty for its only provider.
 func (d *Dynamic) Export() string {
 	_, export := d.split()
 	return export

@@ -59,7 +59,7 @@ type Timeouts struct {
 	Create, Update, Delete, Read *Option
 }
 
-// OptionShape is what an option takes when it is written out (L4.A). Anything may be an expression instead; whether its
+// OptionShape is the form of a literal option (L4.A). Anything may be an expression instead; whether its
 // value fits is for the checker (L4.2).
 type OptionShape uint8
 

@@ -40,7 +40,7 @@ func TestArchives(t *testing.T) {
 		require.Error(t, b.PutArchive("../x", strings.NewReader("x")), name)
 		require.Error(t, b.RemoveArchive(""), name)
 		_, err := b.Archive(strings.Repeat("A", 64))
-		require.ErrorContains(t, err, "no digest", name)
+		require.ErrorContains(t, err, "not a digest", name)
 	}
 	require.Equal(t, []string{".pulumi/meta.yaml"}, m.keys())
 	require.Empty(t, filesBelow(t, filepath.Join(dir, archivesFolder)))

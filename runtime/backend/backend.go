@@ -14,7 +14,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/backend/disk"
 )
 
-// Options are what a backend has to be told.
+// Options are the settings of a backend.
 type Options struct {
 	Home    string // what ~ stands for
 	WorkDir string // what relative paths are relative to, absolute
@@ -125,7 +125,7 @@ func (b *Backend) URL() string { return b.url }
 // PublicURL returns the backend's URL for messages and reports.
 func (b *Backend) PublicURL() string { return PublicURL(b.url) }
 
-// secretParameters are parameters of URLs that are nobody's business.
+// secretParameters are the secret parameters of URLs.
 var secretParameters = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`([?&](?:ssl)?password)=[^&]*`)
 })

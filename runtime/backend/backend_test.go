@@ -102,7 +102,7 @@ func TestLayouts(t *testing.T) { // F6.3, F6.5
 	t.Parallel()
 	for name, c := range map[string]struct{ file, text, want string }{
 		"future":       {"meta.yaml", "version: 2\n", "layout 2"},
-		"no version":   {"meta.yaml", "foo: bar\n", "of which layout"},
+		"no version":   {"meta.yaml", "foo: bar\n", "the file should have the folder's layout, as in"},
 		"legacy":       {"meta.yaml", "version: 0\n", "state upgrade"},
 		"legacy stack": {"stacks/dev.json", "{}", "state upgrade"},
 		"ours":         {"meta.yaml", vector(t, "meta.yaml"), ""},
@@ -335,7 +335,7 @@ func TestRecovery(t *testing.T) {
 		require.Equal(t, "b64", loaded.Snapshot.SecretsProvider.Type)
 		require.Equal(t, state.Creating, loaded.Snapshot.Pending[0].Kind)
 	})
-	t.Run("the file was changed by another tool", func(t *testing.T) {
+	t.Run("another tool changed that file", func(t *testing.T) {
 		t.Parallel()
 		b, dir := crashed(t)
 		put(t, filepath.Join(dir, "stacks/p/dev.json"), vector(t, "checkpoint-v3.json"))

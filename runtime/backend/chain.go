@@ -14,9 +14,9 @@ import (
 
 // A journal in a store is a chain of objects: one folder for each generation of the lease, in it one object for each
 // write, numbered from 0. Every link is written under the condition that there is none of its number yet, and a writer
-// never leaves a number out. Anyone who takes over from a writer puts a fence where that would write next: it finds the
-// place taken, and has lost. Links are pieces of the journal (the last one that begins with a journal's signature
-// begins it) or marks.
+// never leaves a number out. A run that takes over from a writer puts a fence where the writer would write next: it
+// finds the place taken, and has lost. Links are pieces of the journal (the last one that begins with a journal's
+// signature begins it) or marks.
 const (
 	markClaim  = "yhclaim\n"   // a generation begins
 	markGuard  = "yhguard\n"   // its writer is about to write something else, and still may
@@ -24,7 +24,7 @@ const (
 	markMerged = "yhsettled\n" // what it had left is in the state file, which was written anew since
 )
 
-// fenceAge is how long a fence stays: longer than any request can be under way.
+// fenceAge is how long a fence stays: longer than any request can take.
 const fenceAge = 30 * 24 * time.Hour
 
 // generationOf returns the generation of a chain's folder; 0 if it is none.
@@ -84,11 +84,11 @@ func (c *chain) put(data []byte) error {
 // kind.
 func (c *chain) mark(kind string) error { return c.put([]byte(kind + newUUID())) }
 
-// guard makes sure that nobody has taken over; what is written next under a condition cannot undo what others have
-// done.
+// guard makes sure that no other run has taken over; what is written next under a condition cannot undo what others
+// have done.
 func (c *chain) guard() error { return c.mark(markGuard) }
 
-// Write stores a piece of the journal as the next link of the chain: an object of its own, which nobody writes over.
+// Write stores a piece of the journal as the next link of the chain: a new object, which is never overwritten.
 func (c *chain) Write(p []byte) (int, error) {
 	if err := c.put(p); err != nil {
 		return 0, err
@@ -142,7 +142,7 @@ func (c *chain) removeLocked(before int) error {
 	return nil
 }
 
-// links are what was found of a chain.
+// links are the pieces of a journal that were found.
 type links struct {
 	folder   string
 	numbers  []int

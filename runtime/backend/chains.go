@@ -167,7 +167,7 @@ func (b stackChains) noteMerged(h *heldLock, l *links) error {
 	return nil
 }
 
-// journal returns what there is of a journal in a store: at most one chain holds something that is not in the state
+// journal returns the links of a journal in a store: at most one chain holds something that is not in the state
 // yet, the newest that is not merged into it.
 func (b stackChains) journal() ([]byte, error) {
 	folders, err := b.list()
@@ -193,7 +193,7 @@ func (b stackChains) journal() ([]byte, error) {
 	return nil, nil
 }
 
-// noteAllMerged notes of what others have left that the state file has it.
+// noteAllMerged records that the state file has the content of other runs' journals.
 func (b stackChains) noteAllMerged(h *heldLock) error {
 	for _, l := range h.left {
 		if err := b.noteMerged(h, l); err != nil {

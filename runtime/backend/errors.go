@@ -47,7 +47,8 @@ type LostError struct {
 }
 
 func (e *LostError) Error() string {
-	return fmt.Sprintf("the state of the stack %q is missing, but its history exists\n%s\nTo begin anew instead, remove %s.",
+	return fmt.Sprintf("the state of the stack %q is missing, but its history exists\n%s\nTo begin anew instead, "+
+		"remove %s.",
 		e.Ref.Stack, e.Previous.advice(), e.History)
 }
 

@@ -70,7 +70,7 @@ func (b stackState) alone() (path string, err error) {
 	return path, nil
 }
 
-// Overview is what a list of stacks tells of one.
+// Overview describes one stack in a list of stacks.
 type Overview struct {
 	Resources, Pending int
 	Updated            time.Time // when the last operation ended, or the state was written; zero before there was any

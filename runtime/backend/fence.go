@@ -49,7 +49,8 @@ func (e *LockLostError) Error() string {
 		". Nothing more was written. Operations in flight are pending operations now, which the next run resolves.")
 	for _, u := range e.Unrecorded {
 		fmt.Fprintf(&b,
-			"\n  The provider has made %s with the ID %q. If the next run asks for its outcome, answer with: --settle-pending '%s=%s'",
+			"\n  The provider has made %s with the ID %q. If the next run asks for its outcome, answer with: "+
+				"--settle-pending '%s=%s'",
 			u.URN, u.ID, u.URN, u.ID)
 	}
 	return b.String()

@@ -14,7 +14,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/backend/disk"
 )
 
-// Record is what history keeps of one operation (F6.11).
+// Record is the history's entry for one operation (F6.11).
 type Record struct {
 	Kind            string                     `json:"kind"`      // update, refresh, destroy, resource-import
 	StartTime       int64                      `json:"startTime"` // Unix seconds

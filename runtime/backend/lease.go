@@ -35,7 +35,7 @@ type leaseHolder struct {
 }
 
 // lease is a lease that this process has taken. Another process may take over once it has not been renewed for its
-// length, judged by the clock of the store; the holder itself judges by its own clocks, and earlier.
+// length, measured by the clock of the store; the holder itself measures by its own clocks, and ends earlier.
 type lease struct {
 	d      *objectDisk
 	ref    Ref
@@ -57,7 +57,7 @@ type lease struct {
 	lost     error
 }
 
-// lockFile returns what a lock file of the holder says, so that both are judged alike.
+// lockFile returns what a lock file of the holder says, so that both are treated alike.
 func (h *leaseHolder) lockFile() lockFile {
 	return lockFile{PID: h.PID, Username: h.Username, Hostname: h.Hostname, Timestamp: h.Since, Yamlhost: &h.Process}
 }

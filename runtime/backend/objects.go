@@ -22,7 +22,7 @@ type Objects interface {
 	Delete(ctx context.Context, key string) error
 }
 
-// Object is what is under a key.
+// Object is the content of a key.
 type Object struct {
 	Data     []byte
 	Version  string    // tells this content from what was there before and will be later; for Condition

@@ -102,7 +102,7 @@ func ThisProcess() Process {
 	return p
 }
 
-// wholeMachine is what Linux calls the processes of a machine that are in no container; the number is fixed.
+// wholeMachine is Linux's fixed number for the process namespace of a machine outside of containers.
 const wholeMachine = "pid:[4026531836]"
 
 // firstLine returns the first line of a file, empty where it cannot be read.

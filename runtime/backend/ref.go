@@ -24,7 +24,8 @@ func ParseRef(text, project string) (Ref, error) {
 	r := Ref{Project: project, Stack: parts[len(parts)-1]}
 	switch {
 	case len(parts) > 3:
-		return Ref{}, fmt.Errorf("%q is not a name of a stack: expected stack, organization/stack or organization/project/stack",
+		return Ref{}, fmt.Errorf("%q is not a name of a stack: expected stack, organization/stack or "+
+			"organization/project/stack",
 			text)
 	case len(parts) > 1 && parts[0] != organization:
 		return Ref{}, fmt.Errorf(

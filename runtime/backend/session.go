@@ -14,8 +14,8 @@ import (
 
 const (
 	defaultInterval = 30 * time.Second
-	// defaultLeastJournal is what a journal may grow to before the state file is rewritten in between, however small that
-	// is.
+	// defaultLeastJournal is the size of a journal below which the state file is not rewritten in between, however small
+	// that is.
 	defaultLeastJournal = 1 << 20
 )
 

@@ -38,7 +38,7 @@ func (s *Session) Append(_ context.Context, e journal.Entry) error {
 }
 
 // Defer takes an entry into account that is durable before any other that is appended later. In a store it is Append:
-// there the order of what is on the way to be written is nobody's promise.
+// there the order of writes in flight is not guaranteed.
 func (s *Session) Defer(ctx context.Context, e journal.Entry) error {
 	if s.held.lease != nil || e.Begin != nil {
 		return s.Append(ctx, e)

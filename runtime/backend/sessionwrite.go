@@ -23,7 +23,7 @@ func (s *Session) checkpointIfDue() {
 	})
 }
 
-// due is what has to be written in between, if anything. The caller writes it.
+// due returns the state to write in between, if any. The caller writes it.
 func (s *Session) due() (w stateWrite, due bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// extensions are what a state file's name may end in (F6.4).
+// extensions are the possible endings of a state file's name (F6.4).
 var extensions = [...]Compression{Plain, Gzip, Zstd}
 
 // stackOf returns the stack whose state file has that name.

@@ -58,7 +58,7 @@ func (s stored) altered() bool {
 	return changed && err == nil
 }
 
-// packed is what a state file will be on disk.
+// packed returns the bytes of a state file on disk.
 type packed struct {
 	data     []byte
 	identity journal.Identity
@@ -187,7 +187,7 @@ func (b stackState) pack(text []byte, over stored) (packed, error) {
 	return packed{data, journal.IdentityOf(data)}, nil
 }
 
-// pathOver returns the path of what pack is about to replace, for errors.
+// pathOver returns the path of the file that pack is about to replace, for errors.
 func (b stackState) pathOver(over stored) string {
 	if over.path == "" {
 		return "of a new stack"

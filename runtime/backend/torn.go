@@ -8,7 +8,7 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// Torn is what a file tells that was set aside as the torn end of a journal although there are sound records in it, of
+// Torn describes a file that was set aside as the torn end of a journal although it has sound records, of
 // a state that does not know it.
 type Torn struct {
 	Path string

@@ -9,8 +9,8 @@ import (
 // errNotBegun says that a step was not begun because what it is about could not be recorded; nothing has happened.
 var errNotBegun = errors.New("the step was not begun")
 
-// withholdSecrets returns the end of a step without its secrets: each is null, and its resource says so. The beginning
-// of a step is refused: anyone who cannot record it must not take it.
+// withholdSecrets returns the end of a step without its secrets: each is null, and its resource has a note. The
+// beginning of a step is refused: anyone who cannot record it must not take it.
 func withholdSecrets(e journal.Entry) (journal.Entry, error) {
 	if e.Begin != nil {
 		return e, errNotBegun

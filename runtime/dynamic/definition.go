@@ -11,7 +11,7 @@ import (
 // Package is the name of the package that types declared in a program belong to: their tokens are dynamic:index:Name.
 const Package = "dynamic"
 
-// CodeChange is what a change of the code alone does to a resource.
+// CodeChange is the effect of a change of the code alone on a resource.
 type CodeChange string
 
 // The policies. ByDiff leaves it to the author's diff, and updates where there is none, as Pulumi does.

@@ -17,7 +17,8 @@ func slip(file string, there, others []string) error {
 	for _, other := range others {
 		for _, method := range methods {
 			if !slices.Contains(there, method) && alike(strings.ToLower(strings.ReplaceAll(other, "_", "")), method) {
-				return &provider.Error{Message: fmt.Sprintf("%s has a method %s, which is never called: did you mean %s?", file, other,
+				return &provider.Error{Message: fmt.Sprintf("%s has a method %s, which is never called: did you mean "+
+					"%s?", file, other,
 					method)}
 			}
 		}

@@ -122,7 +122,7 @@ type job struct {
 }
 
 // execute runs a job and gives its outputs. None of them is secret, whatever the inputs are, as in the public package:
-// there an output is secret where an input of the same name is. Who has a command print a secret says so with
+// there an output is secret where an input of the same name is. For a command that prints a secret, set
 // additionalSecretOutputs or fn::secret.
 func (c commander) execute(ctx context.Context, j job) (value.Value, error) {
 	secrets := mask.New(j.inputs, j.before)
@@ -172,7 +172,7 @@ func (c commander) dir(inputs value.Value) string {
 	return filepath.Clean(filepath.Join(c.Dir, dir))
 }
 
-// environ is what the command inherits, then what the resource gives, then the output of the run before. Of variables
+// environ returns the inherited variables, then the resource's, then the output of the previous run. Of variables
 // that come twice the last one counts.
 func (c commander) environ(j job) []string {
 	env := append([]string(nil), c.Environ...)

@@ -302,7 +302,7 @@ func TestCommandCancel(t *testing.T) {
 			func(stop context.CancelFunc, _ provider.Provider) { stop() }, "cancelled"},
 		{"child in the background", `sleep 600 & echo up`, 0, func(stop context.CancelFunc, _ provider.Provider) { stop() },
 			"cancelled"},
-		{"timeout", `echo up; sleep 600`, 0.2, func(context.CancelFunc, provider.Provider) {}, "time was up"},
+		{"timeout", `echo up; sleep 600`, 0.2, func(context.CancelFunc, provider.Provider) {}, "time limit was over"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -58,8 +58,8 @@ var diffKinds = [...]provider.DiffKind{
 	value.Added: provider.DiffAdd, value.Removed: provider.DiffDelete, value.Changed: provider.DiffUpdate,
 }
 
-// sides are what to compare: old outputs or old inputs, and the new inputs, both with defaults filled in, so that a
-// default that is written out, or state older than a property, is no change.
+// sides returns the values to compare: old outputs or old inputs, and the new inputs, both with defaults filled in, so
+// that a default that is written out, or state older than a property, is no change.
 func (k kind) sides(def *schema.Resource, r provider.DiffRequest) (before, after value.Value) {
 	before = r.OldInputs
 	if k.byOutputs && r.OldOutputs.Len() > 0 || !before.Is(value.KindMap) {

@@ -17,7 +17,7 @@ type kinds struct {
 	configure func(inputs value.Value) (kinds, error)
 }
 
-// kind is what is special about one resource type. What is left out has a plain meaning: inputs become outputs, every
+// kind is the special part of one resource type. A missing field has a plain meaning: inputs become outputs, every
 // change is an update in place, nothing happens on delete.
 type kind struct {
 	// fillIn fills in what outputs have where an input is left out. Such defaults never become inputs, as in bridged
@@ -39,7 +39,7 @@ type kind struct {
 	// stale names the output that asks for a replacement by itself, such as a time that is over; "" for none. inputs are
 	// the new ones, with defaults.
 	stale func(inputs, outputs value.Value) string
-	// read is what is found when a resource is looked at that has these outputs; false when it is no more.
+	// read returns the present state of a resource with these outputs; false if it does not exist any more.
 	read func(outputs value.Value) (value.Value, bool)
 	// create makes the resource; outputs need not repeat inputs or defaults. Inputs have defaults, and are known.
 	create func(ctx context.Context, s provider.Subject, inputs value.Value) (id string, outputs value.Value, err error)

@@ -47,7 +47,7 @@ type LogLine struct {
 	Text   string // without its line break; very long lines come in pieces
 }
 
-// environment is a variable of what commands inherit; empty when it is not there.
+// environment returns a variable that commands inherit; empty when it is not set.
 func (o Options) environment(name string) string {
 	for i := len(o.Environ) - 1; i >= 0; i-- { // the last one counts, as for commands
 		if text, found := strings.CutPrefix(o.Environ[i], name+"="); found {

@@ -26,7 +26,7 @@ type process struct {
 	supervisor []string // see supervise.Start
 }
 
-// processResult is what a process printed, as far as it came.
+// processResult is the output of a process, as far as it was read.
 type processResult struct {
 	started        bool
 	stdout, stderr string

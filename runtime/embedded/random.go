@@ -23,7 +23,7 @@ import (
 // largestRandom bounds lengths and counts, so that a slip of the finger cannot take all memory.
 const largestRandom = 1 << 24
 
-// schemaNote is what the public package notes in state beside strings and passwords: the version of their form. With it
+// schemaNote is the public package's note in the state of strings and passwords: the version of their form. With it
 // the plugin takes over our state without upgrading it, which would make another hash of a password.
 const schemaNote, schemaNoteText = "__meta", `{"schema_version":"3"}`
 

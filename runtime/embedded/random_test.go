@@ -303,7 +303,7 @@ func TestRandomnessFails(t *testing.T) {
 	for typ, inputs := range leastInputs {
 		if strings.HasPrefix(typ, "random:") {
 			_, err := r.Create(t.Context(), provider.CreateRequest{Subject: subject(typ), Inputs: inputs})
-			require.ErrorContains(t, err, "no randomness", typ)
+			require.ErrorContains(t, err, "no random bytes", typ)
 		}
 	}
 }

@@ -17,7 +17,7 @@ import (
 //go:embed schemas/*.json.gz
 var schemaFiles embed.FS
 
-// catalog is what this package embeds. It is read-only; each schema is unpacked once, when first asked for.
+// catalog holds the embedded schemas. It is read-only; each schema is unpacked once, when first asked for.
 var catalog = map[string]*entry{
 	"command": newEntry("command", commandKinds),
 	"random":  newEntry("random", randomKinds),

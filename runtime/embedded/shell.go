@@ -11,8 +11,8 @@ import (
 	"github.com/yamlhost/yamlhost/value"
 )
 
-// shell is what all embedded providers share: it does by the schema whatever the schema tells, and asks a kind for the
-// rest. It is immutable, save that it can be cancelled.
+// shell is the common part of all embedded providers: it does by the schema whatever the schema tells, and asks a kind
+// for the rest. It is immutable, save that it can be cancelled.
 type shell struct {
 	name   string
 	schema *schema.Package

@@ -10,7 +10,7 @@ import (
 	"github.com/yamlhost/yamlhost/value"
 )
 
-// rawStateNote is what bridged plugins note beside outputs about the form that those have inside the plugin. It stops
+// rawStateNote is a bridged plugin's note beside outputs about their form inside the plugin. It stops
 // being true when outputs change; a plugin does without it.
 const rawStateNote = "__pulumi_raw_state_delta"
 
@@ -50,7 +50,7 @@ func (k kind) pendingOutputs(def *schema.Resource, inputs, before value.Value) [
 	return names
 }
 
-// markPending makes outputs unknown, and secret where the schema says so.
+// markPending makes outputs unknown, and secret if they are secret in the schema.
 func markPending(outputs value.Value, def *schema.Resource, names []string) value.Value {
 	for _, name := range names {
 		kind := value.KindAny

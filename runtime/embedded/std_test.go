@@ -124,38 +124,39 @@ func TestStdRefuses(t *testing.T) {
 	for _, c := range []struct{ name, args, why string }{
 		{"base64decode", `{"input":"%"}`, "is not base64"}, {"max", `{"input":[]}`, "no maximum"},
 		{"log", `{"input":-1,"base":2}`, "no such number"},
-		{"range", `{"limit":5,"step":0}`, "does not lead"}, {"range", `{"limit":1e12}`, "too many"},
+		{"range", `{"limit":5,"step":0}`, "the step never reaches the limit"}, {"range", `{"limit":1e12}`, "too many"},
 		{"substr", `{"input":"a","offset":0,"length":5}`, "has 1 characters"},
 		{"element", `{"input":[],"index":0}`, "no such element"}, {"slice", `{"list":[1],"from":2}`, "none from 2"},
 		{"lookup", `{"map":{},"key":"a"}`, `no key "a"`},
 		{"zipmap", `{"keys":["a"],"values":[]}`, "1 keys and 0 values"}, {"jsondecode", `{"input":"{"}`, "is not JSON"},
 		{"tonumber", `{"input":"0x1"}`, "is not a number"},
-		{"tobool", `{"input":"yes"}`, "are booleans"}, {"timeadd", `{"timestamp":"x","duration":"1h"}`, "no timestamp"},
+		{"tobool", `{"input":"yes"}`, "are booleans"}, {"timeadd", `{"timestamp":"x","duration":"1h"}`, "not a timestamp"},
 		{"file", `{"input":"/no/such"}`, "cannot be read"},
-		{"matchkeys", `{"values":[],"searchList":[]}`, "no place for the keys"},
+		{"matchkeys", `{"values":[],"searchList":[]}`, "its inputs lack the keys"},
 		{"format", `{"input":"%s","args":[]}`, `no argument 1 for "%s"`},
 		{"format", `{"input":"a","args":[1]}`, "no place for argument 1"},
 		{"format", `{"input":"%d","args":[1.5]}`, `argument 1 for "%d" is no whole number`},
 		{"format", `{"input":"%f","args":["x"]}`, "is not a number"},
-		{"format", `{"input":"%t","args":["x"]}`, "is not a boolean"}, {"format", `{"input":"%z","args":["x"]}`, "no such verb"},
+		{"format", `{"input":"%t","args":["x"]}`, "is not a boolean"}, {"format", `{"input":"%z","args":["x"]}`, "no " +
+			"such verb"},
 		{"format", `{"input":"%","args":["x"]}`, "no such verb"}, {"format", `{"input":"%999999999d","args":[1]}`,
 			"wider than"},
 		{"format", `{"input":"%.99999s","args":[1]}`, "wider than"}, {"format", `{"input":"%[0]s","args":["x"]}`,
 			"no argument 0"},
 		{"formatlist", `{"input":"%s","args":[["a"],["b","c"]]}`, "equally long"}, {"regex", `{"pattern":"(","string":""}`,
-			"no regular expression"},
+			"not a regular expression"},
 		{"regex", `{"pattern":"b","string":"a"}`, "matches nowhere"}, {"regexall", `{"pattern":"(?P<a>x)(y)","string":""}`,
 			"with names and groups without"},
-		{"replace", `{"text":"a","search":"/(/","replace":""}`, "no regular expression"},
+		{"replace", `{"text":"a","search":"/(/","replace":""}`, "not a regular expression"},
 		{"index", `{"input":["a"],"element":"b"}`, "no such element"},
 		{"coalesce", `{"input":[null,""]}`, "all values are empty"},
 		{"coalesce", `{"input":[1,[2]]}`, "of one kind, not a number and a list"},
-		{"coalesce", `{"input":[[1],"a"]}`, "beside a text"}, {"map", `{"args":["a"]}`, "by turns"},
-		{"map", `{"args":[1,2]}`, "must be texts"},
-		{"parseint", `{"input":"12x"}`, "no whole number in base 10"},
+		{"coalesce", `{"input":[[1],"a"]}`, "with a string among them"}, {"map", `{"args":["a"]}`, "args must alternate keys and values"},
+		{"map", `{"args":[1,2]}`, "must be strings"},
+		{"parseint", `{"input":"12x"}`, "not a whole number in base 10"},
 		{"parseint", `{"input":"1","base":63}`, "from 2 to 62"},
 		{"parseint", `{"input":"zzzzzzzzzzzzzzzz","base":36}`, "too large"},
-		{"tostring", `{"input":[]}`, "can become a text"},
+		{"tostring", `{"input":[]}`, "only a string, a number or a boolean can become a string"},
 		{"cidrhost", `{"input":"10.0.0.0","host":1}`, "must be a network"}, {"cidrhost", `{"input":"10.0.0.0/30","host":4}`,
 			"has 4 addresses"},
 		{"cidrhost", `{"input":"10.0.0.0/30","host":-5}`, "none with the number -5"},
@@ -234,7 +235,7 @@ func TestStdDecrypts(t *testing.T) {
 	got, err := stdCall(t, Options{}, "rsadecrypt", string(text))
 	require.NoError(t, err)
 	require.True(t, value.Equal(value.String("geheim"), got))
-	for key, why := range map[string]string{"p256.pem": "no RSA key", "locked.pem": "encrypted"} {
+	for key, why := range map[string]string{"p256.pem": "not an RSA key", "locked.pem": "encrypted"} {
 		text, err := value.AppendJSON(nil, args.With("key", value.String(sample(key))))
 		require.NoError(t, err)
 		_, err = stdCall(t, Options{}, "rsadecrypt", string(text))

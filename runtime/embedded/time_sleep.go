@@ -79,7 +79,7 @@ func (c calendar) sleep(ctx context.Context, text string) error {
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			return failed(fmt.Errorf("the wait of %s ended early: the resource's time limit is over", text))
 		}
-		return failed(fmt.Errorf("the wait of %s was cancelled", text))
+		return failed(fmt.Errorf("the wait of %s ended early", text))
 	}
 }
 

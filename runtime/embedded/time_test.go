@@ -190,11 +190,11 @@ func TestTimeImports(t *testing.T) {
 		require.Equal(t, provider.DiffNone, r.diff(c.typ, response.Inputs, response.Outputs, c.inputs).Changes, c.id)
 	}
 	for _, c := range []struct{ typ, id, why string }{
-		{staticType, "today", "no moment"}, {offsetType, "2020-02-12T06:36:13Z,1", "the ID must be"},
-		{offsetType, "x,1,,,,,", "no moment"},
+		{staticType, "today", "not a timestamp"}, {offsetType, "2020-02-12T06:36:13Z,1", "the ID must be"},
+		{offsetType, "x,1,,,,,", "not a timestamp"},
 		{offsetType, "2020-02-12T06:36:13Z,,,,,,", "one of"}, {offsetType, "2020-02-12T06:36:13Z,1.5,,,,,", "whole number"},
-		{rotatingType, "2020-02-12T06:36:13Z", "the ID must be"}, {rotatingType, "2020-02-12T06:36:13Z,soon", "no moment"},
-		{sleepType, "30s", "the ID must be"}, {sleepType, ",", "the ID must be"}, {sleepType, "soon,", "no duration"},
+		{rotatingType, "2020-02-12T06:36:13Z", "the ID must be"}, {rotatingType, "2020-02-12T06:36:13Z,soon", "not a timestamp"},
+		{sleepType, "30s", "the ID must be"}, {sleepType, ",", "the ID must be"}, {sleepType, "soon,", "not a duration"},
 	} {
 		_, err := r.Read(t.Context(), provider.ReadRequest{Subject: subject(c.typ), ID: c.id})
 		require.ErrorContains(t, err, c.why, c.id)
@@ -209,15 +209,15 @@ func TestTimeFaults(t *testing.T) {
 		inputs         value.Value
 		property, text string
 	}{
-		{staticType, obj("rfc3339", "2020-02-30T00:00:00Z"), "rfc3339", "no moment"},
+		{staticType, obj("rfc3339", "2020-02-30T00:00:00Z"), "rfc3339", "not a timestamp"},
 		{offsetType, obj(), "", "must be given"},
 		{offsetType, obj("offsetDays", value.Number(1e18)), "offsetDays", "from"},
-		{offsetType, obj("offsetDays", 1, "baseRfc3339", ""), "baseRfc3339", "no moment"},
+		{offsetType, obj("offsetDays", 1, "baseRfc3339", ""), "baseRfc3339", "not a timestamp"},
 		{rotatingType, obj(), "", "must be given"}, {rotatingType, obj("rotationDays", 0), "rotationDays", "from 1"},
-		{rotatingType, obj("rotationRfc3339", "never"), "rotationRfc3339", "no moment"},
+		{rotatingType, obj("rotationRfc3339", "never"), "rotationRfc3339", "not a timestamp"},
 		{sleepType, obj(), "", "must be given"},
-		{sleepType, obj("createDuration", "-1s"), "createDuration", "no duration"},
-		{sleepType, obj("destroyDuration", "1h30m"), "destroyDuration", "no duration"},
+		{sleepType, obj("createDuration", "-1s"), "createDuration", "not a duration"},
+		{sleepType, obj("destroyDuration", "1h30m"), "destroyDuration", "not a duration"},
 		{sleepType, obj("createDuration", soon), "-", ""}, {staticType, obj("rfc3339", soon), "-", ""},
 	} {
 		r := configure(t, "time", Options{})
@@ -275,7 +275,7 @@ func TestSleepIsCutShort(t *testing.T) {
 		}},
 	} {
 		err := c.call(configure(t, "time", Options{}), t.Context())
-		require.ErrorContains(t, err, "cut short", c.name)
+		require.ErrorContains(t, err, "ended early", c.name)
 		var failure *provider.Error
 		require.True(t, errors.As(err, &failure) && failure.Outcome == provider.NothingHappened, c.name)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/yamlhost/yamlhost/value"
 )
 
-// tlsSchemaNote is what the public package notes in state beside private keys; see schemaNote.
+// tlsSchemaNote is the public package's note in the state of private keys; see schemaNote.
 const tlsSchemaNote = `{"schema_version":"1"}`
 
 // certificates is the package tls: keys, requests and certificates, made here and kept in state. None of them exists

@@ -130,7 +130,7 @@ func TestPublicKey(t *testing.T) {
 		why  string
 	}{
 		{obj(), "either"}, {obj("privateKeyPem", "x", "privateKeyOpenssh", "y"), "either"},
-		{obj("privateKeyPem", "x"), "no private key"}, {obj("privateKeyPem", sample("authority.pem")), "must begin with"},
+		{obj("privateKeyPem", "x"), "not a private key"}, {obj("privateKeyPem", sample("authority.pem")), "must begin with"},
 		{obj("privateKeyPem", sample("locked.pem")), "encrypted"}, {obj("privateKeyOpenssh", sample("locked.openssh")),
 			"passphrase"},
 		{obj("privateKeyOpenssh", "x"), "form of OpenSSH"},
@@ -239,8 +239,8 @@ func TestCertificateChain(t *testing.T) {
 		{"the request is a certificate", "certRequestPem", someKey.certificate, "must begin with"},
 		{"the authority is not PEM", "caCertPem", "x", "not in the PEM"},
 		{"the authority is damaged", "caCertPem", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
-			"no certificate"},
-		{"the key is not PEM", "caPrivateKeyPem", "x", "no private key"},
+			"not a certificate"},
+		{"the key is not PEM", "caPrivateKeyPem", "x", "not a private key"},
 	} {
 		_, err := r.Create(t.Context(), provider.CreateRequest{Subject: subject(signedType),
 			Inputs: inputs.With(c.property, value.String(c.text))})
@@ -326,8 +326,8 @@ func TestTLSFaults(t *testing.T) {
 		{"curve", keyType, obj("algorithm", "ECDSA", "ecdsaCurve", "P25"), "ecdsaCurve", "P224"},
 		{"bits", keyType, obj("algorithm", "RSA", "rsaBits", 512), "rsaBits", "from 1024"},
 		{"address", requestType, obj("privateKeyPem", "", "ipAddresses", []string{"1.2.3.4", "1.2.3"}), "ipAddresses[1]",
-			"no IP address"},
-		{"URI", requestType, obj("privateKeyPem", "", "uris", []string{"://"}), "uris[0]", "no URI"},
+			"not an IP address"},
+		{"URI", requestType, obj("privateKeyPem", "", "uris", []string{"://"}), "uris[0]", "not a URI"},
 		{"use", selfSignedType, certificate.With("allowedUses", value.List(value.String("signing"))), "allowedUses[0]",
 			"cert_signing"},
 		{"hours", selfSignedType, certificate.With("validityPeriodHours", value.Number(1e9)), "validityPeriodHours",

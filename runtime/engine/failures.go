@@ -46,7 +46,7 @@ func (f *failures) resourceFailed() {
 	}
 }
 
-// refused reports that a provider could not answer about a resource (E4.27, E4.49). doing is the verb of what it was
+// refused reports that a provider could not answer about a resource (E4.27, E4.49). doing is the verb for what it was
 // asked for. The result is apply.ErrFailed, or err itself where that was reported already.
 func (f *failures) refused(u urn.URN, position, doing, typ string, err error) error {
 	if errors.Is(err, monitor.ErrReported) || errors.Is(err, monitor.ErrShutdown) {

@@ -35,7 +35,7 @@ type Import struct {
 	extension string // the reference of the extension that it is of, once that is known
 }
 
-// URN is what the resource will be called.
+// URN returns the URN that the resource will have.
 func (i *Import) urn(o *Options) urn.URN {
 	return o.urnOf(i.parent(o), i.Type, i.Name)
 }

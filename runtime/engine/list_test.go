@@ -123,7 +123,7 @@ func TestHostileLists(t *testing.T) {
 		}, "more than 100000 of test:index:Res: set a limit"},
 		"not known yet": {func(context.Context, provider.ListRequest) (provider.ListResponse, error) {
 			return provider.ListResponse{Unknown: true}, nil
-		}, "cannot tell yet"},
+		}, "cannot list its resources yet"},
 		"refused": {func(context.Context, provider.ListRequest) (provider.ListResponse, error) {
 			return provider.ListResponse{}, errors.New("no permission")
 		}, "list test:index:Res: no permission"},

@@ -72,7 +72,7 @@ func (m *migration) run() {
 
 // presentDefault returns a package's default provider in the state if it stands in front of everything that a migration
 // changes.
-// One further back could not be named by what stands before it.
+// A resource further back could not be named by an earlier one.
 func (m *migration) presentDefault(all []*state.Resource, pkg string) *state.Resource {
 	for _, r := range all {
 		if r.Custom && !r.IsProvider() && r.Provider == "" && r.URN.Package() == pkg {

@@ -65,7 +65,7 @@ type Options struct {
 	StackResources func(ctx context.Context, name string) (value.Value, error)
 	// Open reads the content behind an asset's or archive's URI; nil when remote content is not possible.
 	Open func(ctx context.Context, uri string) (io.ReadCloser, error)
-	// AllowFile judges the absolute paths of assets and archives before they are opened; nil allows all.
+	// AllowFile returns an error for an absolute path of an asset or archive that may not be opened; nil allows all.
 	AllowFile func(path string) error
 	// Seed gives 32 random bytes for a resource's automatic names; nil for the system's randomness.
 	Seed func() []byte

@@ -9,7 +9,7 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// mode is what the registrations of a program are for.
+// mode is the purpose of a program's registrations.
 type mode uint8
 
 const (
@@ -18,7 +18,7 @@ const (
 	destroying             // to be deleted, with the program's providers (E7.41)
 )
 
-// readOnly is what happens to a resource that the program of a refresh registers: the old state is read again through
+// readOnly handles a resource that the program of a refresh registers: the old state is read again through
 // the provider that the program gives it, and the program's inputs count for nothing (E7.30–E7.32). What is gone leaves
 // the state at the end, when everything that names it is known.
 func (r *registrar) readOnly(ctx context.Context, s *record) error {
@@ -59,7 +59,7 @@ func (r *registrar) readOnly(ctx context.Context, s *record) error {
 }
 
 // readFirst reads a resource when the program registers it, before anything is decided about it (E4.6, E7.29). What it
-// finds is written at once. A resource that is gone is to be created; until then its place in the state says so.
+// finds is written at once. A resource that is gone is to be created; until then its entry in the state is marked.
 func (r *registrar) readFirst(s *record) error {
 	reg, old := s.reg, s.oldState()
 	if old == nil || !old.Custom || old.IsProvider() || old.PendingReplacement || !s.goal.Custom {

@@ -41,7 +41,7 @@ type registrar struct {
 }
 
 // register takes a goal through all stages. The registered resource is done when it returns without an error. With
-// ContinueOnError, one that failed comes back without an error too; its Result says so.
+// ContinueOnError, a failed one also returns without an error; its Result has the failure.
 func (r *registrar) register(ctx context.Context, g *plan.Goal) (*resources.Registration, error) {
 	reg, problem := r.table.Claim(g)
 	if problem != nil {
@@ -298,7 +298,7 @@ func (r *registrar) read(ctx context.Context, goal *state.Resource) (reg *resour
 	return reg, false, err
 }
 
-// readRetained answers a read of what was retained before, with what it was when it was read the last time.
+// readRetained answers a read of a retained resource with its last recorded state.
 func (r *registrar) readRetained(ctx context.Context, reg *resources.Registration, goal *state.Resource) error {
 	if err := r.slots.Wait(ctx, reg.Done); err != nil {
 		return err

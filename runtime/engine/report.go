@@ -17,7 +17,7 @@ import (
 )
 
 // reporter passes events on, one at a time, and counts. It is safe for concurrent use. The sink is called with mu held:
-// that is what puts events in order, and why a sink must not block.
+// that keeps events in order, so a sink must not block.
 type reporter struct {
 	sink     func(Event)
 	planning bool
@@ -159,7 +159,7 @@ func (r *reporter) StepFailed(s Step, err error, took time.Duration) {
 	}
 }
 
-// verbs are what steps do, for people.
+// verbs name the operations of steps for people.
 var verbs = map[Op]string{
 	OpCreate: "create", OpCreateReplacement: "create", OpUpdate: "update", OpDelete: "delete", OpDeleteReplaced: "delete",
 	OpRead: "read", OpReadReplacement: "read", OpRefresh: "refresh", OpImport: "import", OpImportReplacement: "import",

@@ -15,7 +15,7 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// Ending is what became of an operation that an earlier run left in flight.
+// Ending is the resolution of an operation that an earlier run left in flight.
 type Ending string
 
 // The endings.
@@ -36,7 +36,7 @@ type Resolution struct {
 	ID     string // of what EndedAdopted has taken into the state
 }
 
-// Decision is what a person says of a creation in flight. The zero Decision says that it did not happen.
+// Decision is a person's answer about a creation in flight. The zero Decision says that it did not happen.
 type Decision struct {
 	ID    string // of the object that the creation made; empty when it made none
 	Retry bool   // create again with the recorded inputs; nobody knows whether it happened

@@ -96,9 +96,9 @@ func (k *retainer) tooLate(u urn.URN, position string) error {
 			"or run it without --target and --exclude.", u))
 }
 
-// retain is what happens to a registered resource that is out of scope: a new one is not created, and an old one is
+// retain handles a registered resource that is out of scope: a new one is not created, and an old one is
 // retained as it was, without a question to its provider (E4.29, E4.32, E4.101). in says that the resource is in scope,
-// and left alone because of what the operation is: then it goes by its new name.
+// and retained because of the kind of operation: then it has its new name.
 func (r *registrar) retain(ctx context.Context, s *record, in bool) error {
 	old := s.oldState()
 	if old == nil {

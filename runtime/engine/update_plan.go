@@ -6,13 +6,13 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// UpdatePlan is what a preview found an update to take. An update that is given one does that or less, or refuses
-// (7.7).
+// UpdatePlan is the list of steps that a preview found. An update with such a plan takes those steps or fewer, or
+// refuses (7.7).
 type UpdatePlan struct {
 	Resources map[urn.URN]*ResourcePlan
 }
 
-// ResourcePlan is what is planned for one resource.
+// ResourcePlan is the plan for one resource.
 type ResourcePlan struct {
 	Goal    *PlannedGoal // nil for one that is only deleted
 	Steps   []Op
@@ -20,7 +20,7 @@ type ResourcePlan struct {
 	Seed    []byte      // of its automatic names (E7.66)
 }
 
-// PlannedGoal is what the program asked for, the inputs as a difference from what they were (E7.64).
+// PlannedGoal is the registration in the plan, with the inputs as a difference from the former ones (E7.64).
 type PlannedGoal struct {
 	Type, Name              string
 	Custom                  bool

@@ -23,7 +23,7 @@ type Gap struct {
 	last           bool
 }
 
-// DamageError says that a journal cannot be used without losing sight of what was done.
+// DamageError says that a journal cannot be used without losing finished steps.
 type DamageError struct {
 	Gaps    []Gap
 	Missing []string // what is not known any more, for people
@@ -216,7 +216,7 @@ func (c *Contents) Salvage(base *state.Snapshot, at Identity) (replayer *Replaye
 	return replayer, k.missing(c, gaps, replayer), false, nil
 }
 
-// knowledge is what entries tell of steps.
+// knowledge collects what entries tell about steps.
 type knowledge struct {
 	steps     map[int64]bool
 	low, high int64 // the first step there can be, 0 when that is not known, and the last one seen

@@ -1,4 +1,4 @@
-// Package journal is the log of what a running operation has done, from which a snapshot can be made at any moment.
+// Package journal is the log of a running operation, from which a snapshot can be made at any moment.
 //
 // An Entry tells of the beginning or the end of one step. Replay applies entries to a base snapshot and is pure: every
 // prefix of a journal replays to a snapshot that verifies; a Replayer does the same one entry at a time. A Log appends

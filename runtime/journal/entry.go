@@ -40,7 +40,7 @@ type Journal interface {
 	// Append returns once the entry is durable; entries of concurrent calls may share one sync.
 	Append(ctx context.Context, e Entry) error
 	// Defer returns once the entry has its place behind all that came before. It is durable before any entry that is
-	// appended later, so that what is begun because of it may rely on it. A fault that shows later is the fault of what
-	// comes next, or of the end of the operation.
+	// appended later, so that a step that begins because of it may rely on it. A fault that shows later is the fault of
+	// what comes next, or of the end of the operation.
 	Defer(ctx context.Context, e Entry) error
 }

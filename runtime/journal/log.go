@@ -13,7 +13,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// File is what a Log needs of the file that it writes; *os.File is one.
+// File is the file that a Log writes; *os.File implements it.
 type File interface {
 	io.Writer
 	Sync() error

@@ -15,7 +15,7 @@ var ErrNotAJournal = errors.New("the file is not a journal")
 // ErrNewerFormat says that the journal was written by a version of yamlhost that this one does not understand.
 var ErrNewerFormat = errors.New("the journal was written by a newer version of yamlhost")
 
-// Contents is what is in a journal file.
+// Contents is the parsed content of a journal file.
 type Contents struct {
 	Header  Header
 	Entries []Entry

@@ -136,7 +136,7 @@ func (b *Replayer) check(e Entry) error {
 	return nil
 }
 
-// Snapshot is what is known after the entries so far: resources added, in the order of their adding, then what is left
+// Snapshot returns the state after the entries so far: resources added, in the order of their adding, then what is left
 // of the base in its order (E6.30); pending are the steps under way and the base's pending creations (E6.31). Aliases
 // are normalised (E6.32). The snapshot shares resources with the base and the entries; the replayer can go on
 // afterwards.

@@ -21,7 +21,7 @@ type Hook struct {
 	IgnoreErrors bool // a fault is a warning
 	// OnError makes it a hook that is asked, after a failure, whether to try again.
 	OnError bool
-	// Run runs it. args is a map of what the engine says about the operation: urn, id, name, type, newInputs, oldInputs,
+	// Run runs it. args is a map that describes the operation: urn, id, name, type, newInputs, oldInputs,
 	// newOutputs, oldOutputs, and of an error hook failedOperation and errors. retry counts for an error hook only.
 	Run func(ctx context.Context, args value.Value) (retry bool, err error)
 }

@@ -155,7 +155,7 @@ type ReadRequest struct {
 	SourcePosition          *Position
 }
 
-// ReadResponse is what was read.
+// ReadResponse is the state of a resource that was read.
 type ReadResponse struct {
 	URN     urn.URN
 	ID      value.Value

@@ -68,7 +68,7 @@ func (c *client) Parameterize(ctx context.Context, r provider.ParameterizeReques
 
 var _ provider.SchemaReader = (*client)(nil)
 
-// Schema asks for the package's schema. A plugin without one gives an error that says so.
+// Schema asks for the package's schema. For a plugin without one it returns an error.
 func (c *client) Schema(ctx context.Context, r provider.SchemaRequest) ([]byte, error) {
 	got, err := c.schema(ctx, r)
 	if err != nil {

@@ -136,7 +136,8 @@ func (c *configured) Diff(ctx context.Context, r provider.DiffRequest) (provider
 	return diffOf(got), nil
 }
 
-// diffOf reads a diff (F2.23): a detailed one counts only when it says so, and kinds from the future are updates.
+// diffOf reads a diff (F2.23): a detailed one counts only if the answer sets its flag, and kinds from the future are
+// updates.
 func diffOf(got *pulumirpc.DiffResponse) provider.DiffResponse {
 	d := provider.DiffResponse{
 		Replaces: got.GetReplaces(), Stables: got.GetStables(), Diffs: got.GetDiffs(),
@@ -205,7 +206,7 @@ func (c *configured) Create(ctx context.Context, r provider.CreateRequest) (prov
 	}, nil
 }
 
-// partial adds the secrecy of what was sent to what a partial failure tells.
+// partial marks values of a partial failure secret where the sent values were secret.
 func (c *configured) partial(err error, sentInputs, sentOutputs value.Value) error {
 	if e, ok := err.(*provider.Error); ok && e.Outcome == provider.Partial {
 		e.Inputs = c.annotated(sentInputs, e.Inputs)

@@ -157,7 +157,7 @@ func (i *Installation) lists() []list {
 		{"SHA256SUMS", false}, {"checksums.txt", false}}
 }
 
-// published compares the checksum of what was downloaded with those that its publisher gives beside it, if there are
+// published compares the checksum of the download with those that its publisher lists beside it, if there are
 // any.
 func (i *Installation) published(ctx context.Context, sum string) error {
 	base := strings.TrimSuffix(i.url(), i.asset())

@@ -5,7 +5,7 @@ import (
 	"github.com/yamlhost/yamlhost/value/wire"
 )
 
-// capabilities are what a plugin said it can do, by Handshake or, when it has none, by Configure (E3.5, F2.14).
+// capabilities are the abilities that a plugin reported in Handshake or, without one, in Configure (E3.5, F2.14).
 type capabilities struct {
 	secrets, resources, outputs, byteStrings, autonaming, preview bool
 }

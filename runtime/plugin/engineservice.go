@@ -18,7 +18,7 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// engineService is what plugins can ask of the engine at the address that they are started with (F2.11).
+// engineService serves the requests of plugins to the engine, at the address that they are started with (F2.11).
 type engineService struct {
 	pulumirpc.UnimplementedEngineServer
 	options *Options

@@ -11,8 +11,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// environment is what a plugin inherits and what is added for it (E3.2, F2.3). Mappings name what they want: they also
-// see what is not inherited.
+// environment returns the inherited and the added variables of a plugin (E3.2, F2.3). Mappings name what they want:
+// they also see what is not inherited.
 func (o *Options) environment(p provider.Package) ([]string, error) {
 	env := []string(environ.List(o.Env).ForChildren(o.Pass...))
 	set := func(name, text string) { env = append(env, name+"="+text) } // of two the later counts

@@ -74,7 +74,7 @@ func TestFind(t *testing.T) { // F2.25–F2.30
 			}, want: "resource-misfit-v1.0.0"},
 		{name: "override that is not there", change: func(_ *testing.T, o *plugin.Options) {
 			o.Overrides = []plugin.Override{{Name: "misfit", Path: "nowhere"}}
-		}, fails: "the project names nowhere for plugin misfit, where there is nothing"},
+		}, fails: "the project names nowhere for plugin misfit, which does not exist"},
 		{name: "no executable", change: func(t *testing.T, o *plugin.Options) {
 			require.NoError(t, os.MkdirAll(filepath.Join(o.Home, "plugins", "resource-misfit-v1.0.0"), 0o755))
 		}, fails: "holds no executable pulumi-resource-misfit; remove the directory and install the plugin again"},

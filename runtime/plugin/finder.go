@@ -81,7 +81,7 @@ func (f *Finder) Schema(ctx context.Context, d schema.Descriptor) (*schema.Packa
 	return pkg, err
 }
 
-// SchemaText returns the text of what Schema opens.
+// SchemaText returns the text of the schema that Schema opens.
 func (f *Finder) SchemaText(ctx context.Context, d schema.Descriptor) ([]byte, error) {
 	if _, err := f.Schema(ctx, d); err != nil { // which fills the cache with what is sound
 		return nil, err
@@ -178,7 +178,8 @@ func (f *Finder) Parameterize(ctx context.Context, pkg provider.Package, paramet
 	}
 	made := head.Parameterization
 	if made == nil {
-		return schema.Descriptor{}, nil, fmt.Errorf("the schema of %s lacks the parameters with which the plugin %s makes it", head.Name,
+		return schema.Descriptor{}, nil, fmt.Errorf("the schema of %s lacks the parameters with which the plugin %s "+
+			"makes it", head.Name,
 			pkg.Name)
 	}
 	return schema.Descriptor{

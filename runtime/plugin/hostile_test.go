@@ -59,7 +59,7 @@ func TestHostileArchives(t *testing.T) {
 			header(a, tar.Header{Name: "pulumi-resource-toy", Mode: 0o755, Size: 300 << 20, Typeflag: tar.TypeReg})
 			zeros(t, a, 300<<20)
 			require.NoError(t, a.Close())
-		}), "larger than any plugin"},
+		}), "too large for a plugin"},
 		"zeros behind the last member": {packed(t, func(w io.Writer) {
 			a := tar.NewWriter(w)
 			header(a, tar.Header{Name: script.name, Mode: 0o755, Size: int64(len(script.text)), Typeflag: tar.TypeReg})
@@ -67,10 +67,10 @@ func TestHostileArchives(t *testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, a.Close())
 			zeros(t, w, 300<<20)
-		}), "larger than any plugin"},
+		}), "too large for a plugin"},
 		"a size that is a lie": {packed(t, func(w io.Writer) {
 			header(tar.NewWriter(w), tar.Header{Name: "pulumi-resource-toy", Size: 1 << 60, Typeflag: tar.TypeReg})
-		}), "larger than any plugin"},
+		}), "too large for a plugin"},
 		"a hole": {packed(t, func(w io.Writer) { // a sparse file of PAX 1.0
 			a := tar.NewWriter(w)
 			err := a.WriteHeader(&tar.Header{Name: "pulumi-resource-toy", Size: 512, Typeflag: tar.TypeReg,
@@ -89,9 +89,9 @@ func TestHostileArchives(t *testing.T) {
 			for range mostMembers + 1 {
 				header(a, tar.Header{Name: "x/", Mode: 0o755, Typeflag: tar.TypeDir})
 			}
-		}), "larger than any plugin"},
-		"a deep path":        {archiveOf(t, member{name: strings.Repeat("a/", 400) + "b", text: "x"}), "longer or deeper"},
-		"a long name":        {archiveOf(t, member{name: strings.Repeat("a", 5000), text: "x"}), "longer or deeper"},
+		}), "too large for a plugin"},
+		"a deep path":        {archiveOf(t, member{name: strings.Repeat("a/", 400) + "b", text: "x"}), "a path that is too long or too deep"},
+		"a long name":        {archiveOf(t, member{name: strings.Repeat("a", 5000), text: "x"}), "a path that is too long or too deep"},
 		"a file as a folder": {archiveOf(t, script, member{name: script.name + "/x", text: "x"}), "not a directory"},
 		"a folder in the place of the executable": {archiveOf(t, member{name: "pulumi-resource-toy/", kind: tar.TypeDir}),
 			"holds no executable"},
@@ -160,7 +160,7 @@ func TestHostileServers(t *testing.T) {
 		"a page": {serve: func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/html")
 			_, _ = io.WriteString(w, "<html>sign in")
-		}, want: `what came is no archive but "text/html"`},
+		}, want: `the download is not an archive but "text/html"`},
 		"nothing at all": {serve: func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
 			limits: Installation{Silence: time.Millisecond},
 			want:   "the server sent no data for 1ms"},
@@ -182,16 +182,16 @@ func TestHostileServers(t *testing.T) {
 		"a length that is a lie": {serve: func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Length", fmt.Sprint(int64(1)<<50))
 			whole(w)
-		}, want: "which no plugin has"},
+		}, want: "bytes, too many for a plugin"},
 		"a part that nobody asked for": {serve: func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Range", "bytes 5-9/10")
 			w.WriteHeader(http.StatusPartialContent)
 			whole(w)
-		}, want: "was asked for those from 0 on"},
+		}, want: "instead of those from 0 on"},
 		"redirects in a circle": {serve: func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, r.URL.Path,
 				http.StatusFound)
-		}, want: "from one address to the next"},
+		}, want: "the server redirects too many times"},
 		"away from encryption": {overTLS: true, serve: func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://"+r.Host+r.URL.Path, http.StatusFound)
 		}, want: "over https only"},

@@ -45,7 +45,7 @@ type Installation struct {
 	Largest           int64
 }
 
-// InstallResult is what became of an Installation.
+// InstallResult is the outcome of an Installation.
 type InstallResult struct {
 	Dir      string
 	Checksum string // of the archive, SHA-256 in hexadecimal; empty when it is not known, as for a folder

@@ -44,7 +44,7 @@ type Options struct {
 	// (PULUMI_IGNORE_AMBIENT_PLUGINS).
 	Path          []string
 	IgnoreAmbient bool
-	// Approve judges an installed plugin before it is taken; nil takes all. An error ends the search.
+	// Approve returns an error for an installed plugin that may not be used; nil allows all. An error ends the search.
 	Approve func(InstalledPlugin) error
 	// Home is the directory that holds the folder plugins; empty for none.
 	Home string

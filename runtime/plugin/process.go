@@ -169,7 +169,7 @@ func (p *process) crash() *provider.CrashError {
 	return &provider.CrashError{Plugin: p.name, Exit: exit, Output: p.output.String(), PID: p.command.Process.Pid}
 }
 
-// progress is what terminals show as progress; some plugins' runtimes print it before anything else (F2.5).
+// progress matches a terminal's progress output; some plugins' runtimes print it before anything else (F2.5).
 var progress = strings.NewReplacer("\x1b]9;4;3;\x1b\\", "", "\x1b]9;4;0;\x1b\\", "")
 
 // port waits for the port on the first line of output.

@@ -153,13 +153,13 @@ func (at Location) Installed() time.Time {
 	return info.ModTime()
 }
 
-// beside is what the names of the files start with that are kept about the schema of a file.
+// beside returns the common prefix of the names of the files that cache the schema of a file.
 func (c SchemaCache) beside(path string) string {
 	return filepath.Join(c.Home, "yamlhost", "schemas", shortDigest([]byte(path)))
 }
 
 // unpackSchema unpacks a gzipped schema into the home folder, with its index, and answers whether both could be kept.
-// The time of what it unpacks is that of its source, so that an index stands for all who do it at once.
+// An unpacked file has the time of its source, so that all processes that unpack it at once share an index.
 func unpackSchema(path, unpacked, indexPath string, modified time.Time) (kept bool, err error) {
 	packed, err := os.Open(path)
 	if err != nil {

@@ -85,7 +85,7 @@ func (s *schemaText) bytes() []byte {
 	return text
 }
 
-// message is what was received, as protobuf has it.
+// message is the received protobuf message.
 func (s *schemaText) message() *pulumirpc.GetSchemaResponse {
 	return &pulumirpc.GetSchemaResponse{Schema: string(s.bytes())}
 }

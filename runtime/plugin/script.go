@@ -23,7 +23,7 @@ const scriptFile = "PulumiPlugin.yaml"
 // scriptPatience is how many times longer than others a plugin in source form may take to print its port.
 const scriptPatience = 6
 
-// Script is what a plugin in source form says of itself.
+// Script is the description of a plugin in source form.
 type Script struct {
 	Language string         // that it is written in, such as nodejs
 	Options  map[string]any // for the language host; as JSON has values

@@ -47,7 +47,7 @@ func all(request proto.Message, fields ...protoreflect.Name) ([]value.Value, err
 	return values, nil
 }
 
-// encoding is what an engine understands in answers.
+// encoding lists the kinds of values that an engine accepts in answers.
 func (s *server) encoding() wire.Options {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -63,7 +63,7 @@ func (s *server) ready() (provider.Configured, error) {
 	return s.configured, nil
 }
 
-// enter is what every call of a configured provider begins with: the provider, and the values of the request.
+// enter begins every call of a configured provider: it returns the provider and the values of the request.
 func (s *server) enter(request proto.Message, fields ...protoreflect.Name) (provider.Configured, []value.Value, error) {
 	p, err := s.ready()
 	if err != nil {
@@ -73,7 +73,7 @@ func (s *server) enter(request proto.Message, fields ...protoreflect.Name) (prov
 	return p, v, err
 }
 
-// stepRequest is what the requests of steps have in common.
+// stepRequest is the common part of the requests of steps.
 type stepRequest interface {
 	proto.Message
 	GetUrn() string
@@ -442,7 +442,7 @@ func (s *server) Call(ctx context.Context, r *pulumirpc.CallRequest) (*pulumirpc
 	return answer, encodeTo(encoding, got.Result, answer, "return")
 }
 
-// deploymentOf is what calls into a running program tell of it.
+// deploymentOf returns the deployment of a call into a running program.
 func deploymentOf(r interface {
 	GetProject() string
 	GetStack() string

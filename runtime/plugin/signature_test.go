@@ -91,9 +91,9 @@ func TestSignatures(t *testing.T) {
 			"SHA256SUMS.minisig": us.sign([]byte(sums), "SHA256SUMS")}},
 		"a list that is not signed stands before one that is": {files: map[string]string{asset + ".sha256": sums,
 			"checksums.txt": sums, "checksums.txt.minisig": us.sign([]byte(sums), "checksums.txt")}},
-		"nothing is signed": {want: "gives no signature beside the archive"},
+		"nothing is signed": {want: "and its publisher has no signature beside the archive"},
 		"a list without a signature": {files: map[string]string{published: sums},
-			want: "gives no signature beside the archive"},
+			want: "and its publisher has no signature beside the archive"},
 		"by another key": {files: map[string]string{asset + ".minisig": other.sign([]byte(good), asset)},
 			want: "is of the key"},
 		"by another key that calls itself ours": {files: map[string]string{asset + ".minisig": func() string {
@@ -191,7 +191,7 @@ func TestLockedKey(t *testing.T) {
 	err := fetch("1.0.0")
 	var missing *provider.MissingError
 	require.ErrorAs(t, err, &missing)
-	require.Contains(t, missing.Advice, "gives no signature beside the archive")
+	require.Contains(t, missing.Advice, "and its publisher has no signature beside the archive")
 	require.Len(t, Installed(home), 1)
 	now, err := ReadLockFile(dir)
 	require.NoError(t, err)
@@ -217,6 +217,6 @@ func TestParseKey(t *testing.T) {
 	}
 	for _, form := range []string{"", "RW", "untrusted comment: x", strings.Repeat("A", 56)} {
 		_, err := ParseKey(form)
-		require.ErrorContains(t, err, "no public key of minisign", form)
+		require.ErrorContains(t, err, "not a public key of minisign", form)
 	}
 }

@@ -68,7 +68,7 @@ func Sources(name, from, overrides string) ([]Source, error) {
 		"plugins can be downloaded from a URL that begins with http:// or https:// or github://, not from %q", from)
 }
 
-// override is what the first of regex=URL,… that matches makes of a source; empty when none does.
+// override applies the first matching entry of regex=URL,… to a source; empty when none matches.
 func override(canonical, overrides string) (string, error) {
 	for rule := range strings.SplitSeq(overrides, ",") {
 		if rule == "" {

@@ -2,7 +2,7 @@ package plugin
 
 import "sync"
 
-// tail keeps the end of what a process prints, bounded. It is safe for concurrent use.
+// tail keeps the end of a process's output, bounded. It is safe for concurrent use.
 type tail struct {
 	mu    sync.Mutex // guards what follows
 	limit int
@@ -25,7 +25,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// String is what was kept, from the first whole line on where something was cut.
+// String returns the kept output, from the first whole line on if it was truncated.
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -178,7 +178,7 @@ func viewStepMessage(s provider.ViewStep) (*pulumirpc.ViewStep, error) {
 	return m, nil
 }
 
-// viewMessage is what a view has in every kind of message.
+// viewMessage is the common part of all messages about a view.
 type viewMessage interface {
 	GetType() string
 	GetName() string
@@ -214,7 +214,7 @@ func viewOf(m *pulumirpc.ViewStepState) (*provider.View, error) {
 	return &v, err
 }
 
-// publisher is what a provider that we serve tells of its views with. The caller calls release when the call is over.
+// publisher lets a served provider report its views. The caller calls release when the call is over.
 func publisher(address, token string, old []*pulumirpc.View) (_ *provider.Views, release func(), err error) {
 	if address == "" || token == "" {
 		return nil, func() {}, nil

@@ -7,7 +7,7 @@ import (
 	"github.com/yamlhost/yamlhost/value"
 )
 
-// Outcome is what is known of a failed operation's effect (E3.50).
+// Outcome is the known effect of a failed operation (E3.50).
 type Outcome uint8
 
 // The outcomes. NothingHappened: the resource is as before. Unclear: it may have changed. Partial: it exists, is
@@ -53,7 +53,7 @@ func (e *Error) Error() string {
 	return e.Message
 }
 
-// Unwrap is what lies behind, when there is something.
+// Unwrap returns the cause, if there is one.
 func (e *Error) Unwrap() error { return e.Cause }
 
 // CrashError says that a plugin's process is gone: it crashed, was killed or never came up (D10).

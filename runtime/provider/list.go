@@ -19,7 +19,7 @@ type ListRequest struct {
 	Query value.Value // a map: what the provider is to choose by
 	// Limit is how many resources are wanted on all pages together; 0 for all.
 	Limit int
-	// Continuation is what the page before this one said; empty for the first.
+	// Continuation is the token of the previous page; empty for the first page.
 	Continuation string
 }
 

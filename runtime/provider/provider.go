@@ -124,7 +124,7 @@ type DiffRequest struct {
 	AllowUnknowns bool
 }
 
-// Changes is what a provider's diff comes to.
+// Changes is the result of a provider's diff.
 type Changes uint8
 
 // The results of a diff. DiffUnknown leaves it to the engine to compare inputs (E4.46). DiffUnavailable is not a
@@ -136,7 +136,7 @@ const (
 	DiffUnavailable
 )
 
-// DiffKind is what happens to one property.
+// DiffKind is the kind of change of one property.
 type DiffKind uint8
 
 // The kinds of property changes; the odd ones force a replacement.

@@ -10,7 +10,7 @@ import (
 type Manager interface {
 	// Type is how the manager is named in state: passphrase, b64, …; empty while it is not decided yet (see Lazy).
 	Type() string
-	// State is what the state file keeps of the manager; nil when there is nothing to keep. The caller must not modify it.
+	// State is the manager's record in the state file; nil when there is none. The caller must not modify it.
 	State() json.RawMessage
 	// Encrypt seals text. The ciphertext differs from call to call: never compare ciphertexts (F0.5).
 	Encrypt(plaintext string) (string, error)
@@ -26,7 +26,7 @@ const (
 	TypeService    = "service"
 )
 
-// Options are what opening a manager may need.
+// Options are the settings for opening a manager.
 type Options struct {
 	Keys       *Keyring         // keeps derived keys; nil keeps them for this manager only
 	Passphrase PassphraseSource // asked when a passphrase is needed; nil when there is none to be had

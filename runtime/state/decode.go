@@ -422,7 +422,7 @@ func (d *decoder) resource() *Resource {
 	return r
 }
 
-// noProperties are what a resource has unless its text says something else.
+// noProperties are the properties of a resource without any in the text.
 var noProperties = value.EmptyMap()
 
 // texts reads a list of strings, which is nil when nothing is kept.

@@ -148,7 +148,7 @@ func renamedURN(u urn.URN, name string) urn.URN {
 	return urn.URN(strings.TrimSuffix(string(u), u.Name()) + name)
 }
 
-// OfStack is the snapshot as that of a stack of another name: every URN says so (F6.14).
+// OfStack returns the snapshot for a stack with another name: every URN has that name (F6.14).
 func (s *Snapshot) OfStack(project, stack string) *Snapshot {
 	m := renames{}
 	add := func(u urn.URN) {

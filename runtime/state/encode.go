@@ -64,8 +64,8 @@ func EncodeCheckpoint(c *Checkpoint, m secrets.Manager) ([]byte, error) {
 	return e.buf, nil
 }
 
-// EncodeExport is what stack export prints (F5.17): indented by four spaces, with a final newline. f says how secrets
-// appear, usually Sealed or Shown.
+// EncodeExport returns the output of stack export (F5.17): indented by four spaces, with a final newline. f says how
+// secrets appear, usually Sealed or Shown.
 func EncodeExport(s *Snapshot, f Form) ([]byte, error) {
 	text, err := encodeDeployment(s, f, func(e *encoder, features []string) {
 		e.open()
@@ -183,7 +183,7 @@ func sortedFeatures(used map[string]bool) []string {
 	return slices.Sorted(maps.Keys(used))
 }
 
-// provider is what to write as secrets_providers after everything else was written by e.
+// provider returns the secrets_providers to write after everything else was written by e.
 func (s *Snapshot) provider(e *encoder) (*SecretsProvider, error) {
 	m := e.form.manager
 	if m == nil || m.Type() == "" {
@@ -194,7 +194,8 @@ func (s *Snapshot) provider(e *encoder) (*SecretsProvider, error) {
 		return old, nil
 	}
 	if e.sealed {
-		return nil, errors.New("the state has secrets that are still sealed by another secrets provider; open them before writing it")
+		return nil, errors.New("the state has secrets that are still sealed by another secrets provider; open them " +
+			"before writing it")
 	}
 	return now, nil
 }

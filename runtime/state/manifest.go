@@ -11,7 +11,7 @@ func NewManifest(version string, at time.Time) Manifest {
 	return Manifest{Time: at, Version: version, Magic: magicOf(version)}
 }
 
-// magicOf is what a manifest's magic must be (F5.4, E6.7).
+// magicOf returns the magic that a manifest must have (F5.4, E6.7).
 func magicOf(version string) string {
 	if version == "" {
 		return ""

@@ -15,7 +15,7 @@ type Move struct {
 	Project, Stack string    // where to
 }
 
-// Moved is what came of a move: both snapshots, and references that had to be given up because their ends are in
+// Moved is the result of a move: both snapshots, and the removed references, whose ends are in
 // different stacks now, for people.
 type Moved struct {
 	Source, Target *Snapshot

@@ -94,7 +94,7 @@ type Timeouts struct {
 	Read   float64 `json:"read,omitempty"`
 }
 
-// OperationKind is what was being done.
+// OperationKind is the kind of an operation in flight.
 type OperationKind string
 
 // The kinds of pending operations (F5.15).

@@ -16,7 +16,7 @@ import (
 // gives the answer, or says what is wrong with it.
 var ErrNotStreamed = errors.New("the state cannot be read in parts")
 
-// Summary is what a state file tells without its resources.
+// Summary is the content of a state file without its resources.
 type Summary struct {
 	Time      time.Time // when it was written
 	Resources int
@@ -261,7 +261,7 @@ func readPieces(r io.Reader, resource, operation func([]byte) error, keep bool) 
 					p.text = append(p.text, ',')
 				}
 				first = false
-				p.text = append(append(p.text, s.text...), ':') // as it is written, so that head judges it
+				p.text = append(append(p.text, s.text...), ':') // as it is written, so that head checks it
 				if inside := members[path][key]; inside != nil && s.next() != 'n' {
 					return inside(key)
 				}
@@ -277,7 +277,7 @@ func readPieces(r io.Reader, resource, operation func([]byte) error, keep bool) 
 	}
 	once := func(number int, read func(string) error) func(string) error {
 		return func(key string) error {
-			if lists != number-1 { // an export has them in this order, and a list that is there twice is for others to judge
+			if lists != number-1 { // an export has them in this order, and a list that is there twice is for others to check
 				return ErrNotStreamed
 			}
 			lists = number

@@ -2,7 +2,7 @@ package state
 
 import "github.com/yamlhost/yamlhost/value"
 
-// Withheld is what a resource's initErrors say when its secrets could not be sealed, so that the next update looks
+// Withheld is the text in a resource's initErrors when its secrets could not be sealed, so that the next update looks
 // after it (E5.40).
 const Withheld = "its secrets could not be recorded, because there was no secrets provider to seal them"
 

@@ -102,7 +102,7 @@ func (a *automaton) step(state int32, b byte) int32 {
 	return a.root[b]
 }
 
-// depth is how many bytes at the end of what was read may begin a pattern that is not complete.
+// depth is how many bytes at the end of the input may begin an incomplete pattern.
 func (a *automaton) depth(state int32) int {
 	for state != 0 && a.first[state] == a.first[state+1] { // a pattern ends here, and none goes on
 		state = a.fail[state]

@@ -7,7 +7,7 @@ import (
 	"github.com/yamlhost/yamlhost/value"
 )
 
-// Writer hides secrets in a stream, also where one comes in several pieces: the end of what was written is held back
+// Writer hides secrets in a stream, also where one comes in several pieces: the end of the written text is held back
 // for as long as it may be the beginning of a secret. Flush lets it go. It is safe for concurrent use.
 //
 // A secret that is hidden only as a whole text is not looked for in streams.

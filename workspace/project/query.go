@@ -107,7 +107,7 @@ func (d *document) filter(field string, n *yaml.Node) (keys []Literal, text json
 	return keys, text
 }
 
-// placeholders finds what stands for something in a name, and what escapes that.
+// placeholders finds placeholders and escapes in a name.
 var placeholders = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\$\$\{|\$\{[^}]*\}?`)
 })

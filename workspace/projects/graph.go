@@ -216,7 +216,8 @@ func (g *Graph) lost(ref Reference, leftOut bool, other *Member, sure bool) diag
 	}
 	switch {
 	case leftOut:
-		d.Summary = fmt.Sprintf("the stack %s does not exist yet, and its project %s is not included here", ref.Key(), other.Path)
+		d.Summary = fmt.Sprintf("the stack %s does not exist yet, and its project %s is not included "+
+			"here", ref.Key(), other.Path)
 		d.Detail = "include the project, or run it first"
 	case other != nil:
 		d.Summary += fmt.Sprintf(": of %s, it is the stack %s that is taken", ref.Project, other.Stack)

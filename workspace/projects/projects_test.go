@@ -239,7 +239,8 @@ error Y501 d/Pulumi.yaml:4 no project here makes the stack bb/dev
 	require.Len(t, unsure, 3)
 	left, err := g.Lost([]int{0}, func(Reference) (bool, error) { return false, nil })
 	require.NoError(t, err)
-	require.Equal(t, "error Y501 a/Pulumi.yaml:2 the stack b/dev does not exist yet, and its project b is not included here\n",
+	require.Equal(t, "error Y501 a/Pulumi.yaml:2 the stack b/dev does not exist yet, and its project b is not "+
+		"included here\n",
 		said(left))
 	require.False(t, unsure.HasErrors())
 }

@@ -217,18 +217,18 @@ func TestNewPlugins(t *testing.T) {
 		want    string
 	}{
 		"run": {args: []string{"run", "-s", "dev"}, code: 12,
-			want: "--accept-new-plugins accepts what comes"},
+			want: "--accept-new-plugins downloads it and locks its checksum"},
 		"run, accepted": {args: []string{"run", "-s", "dev", "--accept-new-plugins"}, asked: true,
 			want: "Downloading"},
 		"preview, yes": {args: []string{"preview"}, answers: []string{"yes"}, asked: true,
 			want: "yamlhost.lock.json does not have it. Download it from its publisher and run it?"},
 		"preview, no": {args: []string{"preview"}, answers: []string{"no"}, code: 12, want: "you declined it"},
 		"preview without a terminal": {args: []string{"preview"}, silent: true, code: 12,
-			want: "--accept-new-plugins accepts"},
+			want: "--accept-new-plugins downloads it and locks its checksum"},
 		"up, yes": {args: []string{"up", "--yes"}, answers: []string{"yes"}, asked: true,
 			want: "Downloading"},
 		"up without a terminal": {args: []string{"up", "--yes"}, silent: true, code: 12,
-			want: "--accept-new-plugins accepts"},
+			want: "--accept-new-plugins downloads it and locks its checksum"},
 		"destroy": {args: []string{"destroy", "--yes", "--skip-preview"}, made: true, silent: true,
 			code: 1, want: "nothing was done: no provider plugin for package drawer 1.0.0"},
 		"destroy, yes": {args: []string{"destroy", "--yes"}, made: true, answers: []string{"yes"}, asked: true,
@@ -345,7 +345,7 @@ func TestInstallWithKey(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, map[string]string{"drawer": public.String()}, lock.Keys)
 	require.Equal(t, 1, install("1.0.0", "--key", key))
-	require.Contains(t, x.err.String(), "its signature was not looked at; --reinstall installs it anew")
+	require.Contains(t, x.err.String(), "and its signature was not checked; --reinstall installs it anew")
 
 	require.NoError(t, os.Remove(file+".minisig"))
 	require.Equal(t, 1, install("1.1.0"), "the key is remembered")

@@ -35,7 +35,7 @@ func TestUnreadableStateIsRescued(t *testing.T) {
 		Stack: &console.Stack{Project: own, Backend: b, Ref: ref}}
 	err = p.Commit(t.Context(), session,
 		&state.Snapshot{Unknown: map[string]json.RawMessage{"other": json.RawMessage("{")}}, nil)
-	require.ErrorContains(t, err, "could not have been read again")
+	require.ErrorContains(t, err, "was not replaced: the new state could not be read back:")
 	require.FileExists(t, filepath.Join(dir, "p.dev.rescue-7.json"))
 	require.Contains(t, said.String(), filepath.Join(dir, "p.dev.rescue-7.json"))
 	require.Contains(t, said.String(), "the journal stays")

@@ -269,7 +269,7 @@ func TestRefreshWithPendingCreation(t *testing.T) {
 	require.Contains(t, string(checkpointOf(t, x)), "pending_operations")
 	x.streams.In = strings.NewReader("each\n" + ids(t, dir, "second")[0] + "\nno\n")
 	require.Equal(t, 0, x.run("refresh", "--yes"), x.err.String())
-	require.Contains(t, x.err.String(), "is taken into the state")
+	require.Contains(t, x.err.String(), "was read, and is now in the state with the ID")
 	require.NotContains(t, string(checkpointOf(t, x)), "pending_operations")
 	cut(t, x, "creating", secondURN)
 	require.Equal(t, 0, x.run("refresh", "--yes", "--clear-pending-creates"), x.err.String())

@@ -128,7 +128,7 @@ func TestUntrusted(t *testing.T) {
 			"properties: {name: prod}}\noutputs: {a: '${r.outputs.b}'}\n", stack: "prod",
 			flags: []string{"--allow-stack", "organization/one/prod"}},
 		"two flags that differ": {program: "name: one\noutputs: {a: 1}\n", flags: []string{"--allow-env"},
-			want: "exclude each other"},
+			want: "cannot be used together"},
 	} {
 		for _, command := range [][]string{{"run"}, {"preview", "-s", "dev"}, {"up", "--yes", "-s", "dev"}} {
 			t.Run(name+"/"+command[0], func(t *testing.T) {
@@ -264,7 +264,7 @@ func TestUntrustedKeyService(t *testing.T) {
 			x, asked := setUp(t)
 			require.NotEqual(t, 0, x.run(append(command, "--untrusted")...))
 			require.Contains(t, x.err.String(), "Pulumi.dev.yaml:1:18:")
-			require.Contains(t, x.err.String(), "an untrusted project does not decide which key service is asked")
+			require.Contains(t, x.err.String(), "an untrusted project may not choose the key service:")
 			require.Equal(t, 1, strings.Count(x.err.String(), "error"), x.err.String())
 			require.Zero(t, asked.Load())
 			require.NotEqual(t, 0, x.run(command...), "the server has no key")

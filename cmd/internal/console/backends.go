@@ -12,7 +12,7 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
-// DefaultBackend is where state goes when nobody says (D3).
+// DefaultBackend is the backend if none is chosen (D3).
 const DefaultBackend = "file://~"
 
 // Backends opens the places where state lives, as the environment says.

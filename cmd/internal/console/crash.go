@@ -8,8 +8,8 @@ import (
 )
 
 // Crashes ends the process after a fault of ours in any goroutine: in the words of a report, once, and at once, because
-// others may wait for locks for ever. Nothing is cleaned up. The journal is made for that: the next run takes over the
-// lock, and finds what was under way.
+// others may wait for locks for ever. Nothing is cleaned up. The journal covers that: the next run takes over the
+// lock, and finds the operations in flight.
 type Crashes struct {
 	Console *Console
 	once    sync.Once

@@ -31,7 +31,7 @@ type interrupts struct {
 	timedOut  bool   // the first interrupt was the end of the time; guarded by mu
 }
 
-// Watch starts to listen for signals; stop ends it. end is called when a command does not come to its end after the
+// Watch starts to listen for signals; stop ends it. end is called when a command does not finish after the
 // second signal; it does not return. nil lets the command take its time.
 func Watch(signals <-chan os.Signal, err io.Writer, end func()) *interrupts {
 	i := &interrupts{First: make(chan struct{}), Second: make(chan struct{}), done: make(chan struct{}),

@@ -124,7 +124,7 @@ func (r *Reports) Finish(code int, text string) error {
 // finishLimit is how long reports may take before the process ends without them.
 const finishLimit = time.Second
 
-// FinishSoon is Finish for a process that is about to end and may hold locks that nobody gives back.
+// FinishSoon is Finish for a process that is about to end and may hold locks that are never released.
 func (r *Reports) FinishSoon(code int, text string) {
 	done := make(chan struct{})
 	go func() {

@@ -26,7 +26,7 @@ func (s *Steady) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Broken is why the output could not be written; nil if it could. gone says that nobody reads it any more.
+// Broken returns why the output could not be written; nil if it could. gone says that its reader is gone.
 func (s *Steady) Broken() (fault error, gone bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

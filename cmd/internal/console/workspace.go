@@ -30,7 +30,7 @@ func (a *Console) Trusting(say func(diag.Severity, string)) workspace.Options {
 	return o
 }
 
-// CompilerSays shows on out what a compiler has to say (L1.F6).
+// CompilerSays shows a compiler's messages on out (L1.F6).
 func CompilerSays(out io.Writer) func(diag.Severity, string) {
 	return func(s diag.Severity, text string) {
 		if s == diag.Warning {

@@ -24,7 +24,7 @@ type Streams struct {
 	InTerminal, OutTerminal, ErrTerminal bool
 	// Size tells the terminal's columns and lines; nil or zeros when there is none.
 	Size func() (columns, lines int)
-	// ReadPassword reads a line without showing it; nil where nobody can be asked.
+	// ReadPassword reads a line without showing it; nil without a terminal.
 	ReadPassword func() (string, error)
 	// Restore makes the terminal what it was at the start, for when ReadPassword is given up; nil where there is nothing
 	// to do.

@@ -21,7 +21,7 @@ type Command struct {
 	Graph  *projects.Graph
 	Limits Limits
 	Jobs   *Progress // what an earlier run of the same command finished; nil where nothing is kept
-	// Each works on one stack. It shows and reports through the console that it is given, and asks nobody.
+	// Each works on one stack. It shows and reports through its console, and asks nothing.
 	Each func(ctx context.Context, a *console.Console, m *projects.Member) error
 }
 
@@ -42,7 +42,7 @@ func (r result) well() bool {
 }
 
 // Run works on every stack, each behind those that it needs. A failure skips what needs the stack and nothing else; an
-// interrupt lets what is under way come to its end and begins nothing more. The error has the exit code that the stacks
+// interrupt lets running stacks finish and begins no more. The error has the exit code that the stacks
 // agree on, or else that of a failed operation.
 func Run(ctx context.Context, a *console.Console, c Command) error {
 	r := &runner{console: a, command: c, results: make([]result, len(c.Graph.Members)),

@@ -40,7 +40,8 @@ func (s *Submission) Register(cmd *cobra.Command, scheduled bool) {
 	f := cmd.Flags()
 	f.StringVar(&s.URL, "queue", "", "submit the runs to workers through this queue: postgres://… (docs/workspaces.md)")
 	f.IntVar(&s.Priority, "priority", 2, "with --queue: the priority, from 1 (first) to 4")
-	f.StringVar(&s.Slots, "slots", "", "with --queue: how many jobs of a stack's name may run at the same time, such as prod=2")
+	f.StringVar(&s.Slots, "slots", "", "with --queue: how many jobs of a stack's name may run at the same time, such "+
+		"as prod=2")
 	f.StringVar(&s.Source, "source", "archive",
 		"with --queue: where workers get the files from: archive (as they are now, without what git ignores), or git (HEAD)")
 	f.BoolVar(&s.Detach, "detach", false, "with --queue: do not wait for the jobs")
@@ -222,7 +223,7 @@ func pack(root string, names []string, in queue.Archives) (p *packed, err error)
 	return p, nil
 }
 
-// brought is what goes with the jobs; nil for nothing.
+// brought is the archive that goes with the jobs; nil for none.
 func (p *packed) brought() *queue.Files {
 	if p == nil {
 		return nil

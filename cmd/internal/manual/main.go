@@ -27,7 +27,8 @@ func main() {
 	seconds := flag.Int64("time", 0, "their date, in seconds since 1970; the same gives the same bytes")
 	man := flag.String("man", "", "write man pages to this folder, which must exist")
 	page := flag.String("page", "", "write all commands to this file, in Markdown")
-	providers := flag.String("providers", "", "write the inputs and outputs of the built-in providers to this file, in Markdown")
+	providers := flag.String("providers", "", "write the inputs and outputs of the built-in providers to this file, "+
+		"in Markdown")
 	root := flag.String("schemas", "", "write the JSON schemas of what commands write into this folder of the repository")
 	flag.Parse()
 	if *root != "" {

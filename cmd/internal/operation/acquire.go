@@ -31,7 +31,7 @@ func (p *Providers) acquireWith(a *console.Console, dir string, accept func(ctx 
 	})
 }
 
-// acceptor asks a person about a plugin that is to be downloaded without a known checksum; nil where nobody is asked.
+// acceptor asks a person about a plugin that is to be downloaded without a known checksum; nil without a terminal.
 // asking reports whether a question can be seen now.
 func acceptor(a *console.Console, o *Options, asking func() bool) func(ctx context.Context, name, version,
 	from string) error {
@@ -43,7 +43,8 @@ func acceptor(a *console.Console, o *Options, asking func() bool) func(ctx conte
 	}
 	return func(_ context.Context, name, version, from string) error {
 		if !asking() { // a question would get lost among the progress
-			return fmt.Errorf("%s has no checksum for it; --accept-new-plugins downloads it and locks its checksum", plugin.LockName)
+			return fmt.Errorf("%s has no checksum for it; --accept-new-plugins downloads it and locks its "+
+				"checksum", plugin.LockName)
 		}
 		if version != "" {
 			name += " " + version

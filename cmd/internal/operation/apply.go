@@ -89,7 +89,7 @@ func Run(ctx context.Context, a *console.Console, o *Options) error {
 	if err := realize(ctx, a, p.Stack, chosen, o.LockTimeout); err != nil {
 		return err
 	}
-	// Nobody is asked, so nobody would read a preview: each step is planned right before it is taken.
+	// Without a question, a preview would not be read: each step is planned right before it is taken.
 	result, err := p.apply(ctx, updateOperation)
 	return exitError(a, o, "update", result, err)
 }
@@ -180,7 +180,7 @@ func PlanAndApply(ctx context.Context, a *console.Console, o *Options, op Operat
 	return nil
 }
 
-// MayAsk refuses an operation that would have to ask where nobody can answer.
+// MayAsk refuses an operation that would have to ask without a terminal.
 func MayAsk(a *console.Console, o *Options) error {
 	if !o.Yes && !o.SkipPreview && !o.PreviewOnly && !a.Interactive() {
 		return console.WithCode(console.CodeUsage,
@@ -213,7 +213,7 @@ func afterDestroy(ctx context.Context, a *console.Console, o *Options, p *Pipeli
 	return nil
 }
 
-// exitError is the error, and so the exit code, of an operation that has come to its end (F7.14, E8.27–E8.29).
+// exitError is the error, and so the exit code, of a finished operation (F7.14, E8.27–E8.29).
 func exitError(a *console.Console, o *Options, what string, result *engine.Result, err error) error {
 	switch {
 	case result == nil || err != nil && !result.Terminated:

@@ -12,7 +12,7 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// eventSink is where events meet the view of the operation under way: those of the engine, of the program and of
+// eventSink passes events to the view of the running operation: those of the engine, of the program and of
 // plugins, one at a time. Outside of an operation events are dropped.
 type eventSink struct {
 	mu      sync.Mutex
@@ -66,7 +66,7 @@ func (s *eventSink) event(e engine.Event) {
 	}
 }
 
-// tell shows a line as a message of the operation under way; between operations, on out.
+// tell shows a line as a message of the running operation; between operations, on out.
 func (s *eventSink) tell(out io.Writer, text string) {
 	if s.waiting() {
 		fmt.Fprintln(out, text)

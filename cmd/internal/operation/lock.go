@@ -14,7 +14,7 @@ import (
 // lockInterval is how often a lock that another run holds is asked for again.
 const lockInterval = 500 * time.Millisecond
 
-// heardInterval is lockInterval where the store tells when a lock is given back. The Pulumi CLI tells nobody, and a
+// heardInterval is lockInterval where the store reports released locks. The Pulumi CLI reports none, and a
 // lease runs out without a word.
 const heardInterval = 4 * lockInterval
 

@@ -19,8 +19,9 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// planBinding is what a plan is good for: one stack with one state, one program, and the plugins that the plan was made
-// with. A plan of the Pulumi CLI has none, and binds by its steps and inputs alone. Texts are SHA-256 in hexadecimal.
+// planBinding names the conditions of a plan: one stack with one state, one program, and the plugins that the plan was
+// made with. A plan of the Pulumi CLI has none, and binds by its steps and inputs alone. Texts are SHA-256 in
+// hexadecimal.
 type planBinding struct {
 	Format  int               `json:"format,omitempty"` // planFormat when it was written; none is the first
 	Project string            `json:"project"`

@@ -48,7 +48,8 @@ func (p *Pipeline) Commit(ctx context.Context, session *backend.Session, final *
 					"command as usual.\n")
 		default:
 			fmt.Fprintf(out,
-				"Correct the problem with the folder, and restore the state before you run anything else: yamlhost stack import --file %s\n", path)
+				"Correct the problem with the folder, and restore the state before you run anything else: yamlhost stack "+
+					"import --file %s\n", path)
 		}
 		return err
 	}

@@ -190,7 +190,7 @@ func (p *Pipeline) operate(ctx context.Context, op Operation, o engine.Options) 
 	return result, err
 }
 
-// planHolds refuses to go on where what there is differs from what the plan of --plan was made for.
+// planHolds returns an error if the present conditions differ from those of the plan of --plan.
 func (p *Pipeline) planHolds(base *state.Snapshot) error {
 	if p.planFile == nil {
 		return nil
@@ -244,7 +244,7 @@ func (p *Pipeline) others() otherStacks {
 		mayRead: p.Providers.MayReadStack, planned: p.options.Neighbours}
 }
 
-// describe says what to operate on, and what there is to do it with.
+// describe returns the targets and the resources of an operation.
 func (p *Pipeline) describe(o *engine.Options) {
 	o.Project, o.Stack, o.Organization = p.Workspace.Project.Name.Text, p.Stack.Ref.Stack, "organization"
 	o.RootDir, o.ProgramDir = p.Workspace.Project.Dir, p.Workspace.Dir()

@@ -63,7 +63,8 @@ func PendingFlags(cmd *cobra.Command, o *Options) {
 func (s *scopeOptions) Check() error {
 	switch {
 	case s.clearPendingCreates && s.skipPendingCreates:
-		return console.WithCode(console.CodeBadUsage, "--clear-pending-creates and --skip-pending-creates cannot be used together")
+		return console.WithCode(console.CodeBadUsage, "--clear-pending-creates and --skip-pending-creates cannot be used "+
+			"together")
 	case len(s.importPendingCreates)%2 != 0:
 		return console.WithCode(console.CodeBadUsage, "--import-pending-creates takes pairs of a URN and an ID")
 	case s.targetDependents && len(s.targets)+len(s.targetReplace) == 0:

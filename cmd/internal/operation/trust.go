@@ -54,7 +54,7 @@ func (o *Options) opening(a *console.Console, say func(diag.Severity, string)) w
 	return w
 }
 
-// variables looks up what a program may see of the environment; nil for nothing.
+// variables looks up environment variables that a program may read; nil for none.
 func (o *Options) variables(w *console.World) func(name string) (string, bool) {
 	if o.Untrusted {
 		return nil
@@ -98,7 +98,7 @@ func (o *Options) guardKey(w *console.World, p *project.Project, s *project.Sett
 			"PULUMI_CLOUD_SECRET_OVERRIDE"}}
 }
 
-// mayReadStack judges the stacks whose outputs a program may read: without trust these are its own and those that
+// mayReadStack decides which stacks' outputs a program may read: without trust these are its own and those that
 // --allow-stack names. nil allows all.
 func (o *Options) mayReadStack(own backend.Ref) func(name string) error {
 	if !o.Untrusted {
@@ -107,8 +107,8 @@ func (o *Options) mayReadStack(own backend.Ref) func(name string) error {
 	return UntrustedStacks(o.AllowStacks, own.Project, own.Stack)
 }
 
-// UntrustedStacks makes the judge of the stacks that an untrusted program of a project reads. own is its stack; empty
-// where there is none.
+// UntrustedStacks returns a function that decides which stacks an untrusted program of a project may read. own is its
+// stack; empty where there is none.
 func UntrustedStacks(allowed []string, name, own string) func(stack string) error {
 	return func(stack string) error {
 		ref, err := backend.ParseRef(stack, name)
@@ -125,7 +125,7 @@ func UntrustedStacks(allowed []string, name, own string) func(stack string) erro
 	}
 }
 
-// outside are the folders of PATH that do not lie in a project: what is there belongs to the user.
+// outside returns the folders of PATH outside of a project: they belong to the user.
 func outside(path []string, root string) []string {
 	var kept []string
 	real, err := filepath.EvalSymlinks(root)
@@ -161,7 +161,8 @@ func asLocked(dir string, only bool) func(plugin.InstalledPlugin) error {
 				plugin.LockName, want)
 		}
 		if only && want == "" {
-			return fmt.Errorf("the plugin %[1]s %[2]s is not in %[3]s, and an untrusted program may start no other (--untrusted)\n"+
+			return fmt.Errorf("the plugin %[1]s %[2]s is not in %[3]s, and an untrusted program may start no other "+
+				"(--untrusted)\n"+
 				"if you trust the plugin, add it with: yamlhost plugin install resource %[1]s %[2]s --reinstall --lock", name,
 				version, plugin.LockName)
 		}

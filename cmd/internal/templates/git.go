@@ -70,7 +70,8 @@ func ParseRepository(text string) (r Repository, ok bool, err error) {
 	switch u.Scheme {
 	case "https", "ssh", "file":
 	case "http":
-		return r, true, fmt.Errorf("%s would be fetched without protection, and others could change it on the way; use https", text)
+		return r, true, fmt.Errorf("%s would be fetched without protection, and others could change it on the way; use "+
+			"https", text)
 	default:
 		return r, true, fmt.Errorf("%s: templates are fetched by https, ssh or file, not by %s", text, u.Scheme)
 	}

@@ -38,12 +38,12 @@ func TestParseRepository(t *testing.T) {
 		"ext::sh -c whoami://x":                        "not by ext",
 		"https:///t.git":                               "names no host",
 		"ssh://-oProxyCommand=x/t":                     "names no host",
-		"https://example.com/t.git?ref=--upload-pack":  "no branch",
-		"https://example.com/t.git?ref=a..b":           "no branch",
-		"https://example.com/t.git?ref=a:b":            "no branch",
-		"https://example.com/t.git//../etc":            "no folder",
-		"git@example.com:t.git//a/../../b":             "no folder",
-		"https://example.com/t.git//%2e%2e/etc?ref=v1": "no folder",
+		"https://example.com/t.git?ref=--upload-pack":  "not a branch",
+		"https://example.com/t.git?ref=a..b":           "not a branch",
+		"https://example.com/t.git?ref=a:b":            "not a branch",
+		"https://example.com/t.git//../etc":            "not a folder",
+		"git@example.com:t.git//a/../../b":             "not a folder",
+		"https://example.com/t.git//%2e%2e/etc?ref=v1": "not a folder",
 	} {
 		_, ok, err := ParseRepository(text)
 		require.True(t, ok, text)
@@ -142,5 +142,5 @@ func TestTemplateIsBounded(t *testing.T) {
 	require.NoError(t, os.WriteFile(big, nil, 0o644))
 	require.NoError(t, os.Truncate(big, mostBytes+1))
 	_, err := FromFolder(dir, "big")
-	require.ErrorContains(t, err, "no template")
+	require.ErrorContains(t, err, "not a template")
 }

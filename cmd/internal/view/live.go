@@ -15,7 +15,7 @@ import (
 	"github.com/yamlhost/yamlhost/value/mask"
 )
 
-// frame is how often a live view is drawn anew while something is under way.
+// frame is the interval between redraws of a live view during an operation.
 const frame = 100 * time.Millisecond
 
 // live draws a tree of resources on a terminal, over and over at the same place, and ends with a report. It has one

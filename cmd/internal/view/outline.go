@@ -49,7 +49,7 @@ const (
 	Skipped
 )
 
-// outcome tells how far the row's resource has got when the operation has ended, and says it in words. A component whose
+// outcome returns how far the row's resource got before the operation ended, as a value and in words. A component whose
 // outputs were never registered is as done as its children.
 func (r *row) outcome() (Outcome, string) {
 	style := opStyles[r.op]

@@ -63,7 +63,7 @@ func (v *plain) watch() {
 	}
 }
 
-// heartbeat names what has been under way for longest. The caller holds mu.
+// heartbeat names the operation that has run for the longest time. The caller holds mu.
 func (v *plain) heartbeat() {
 	const most = 3
 	var running []*row

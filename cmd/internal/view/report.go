@@ -221,7 +221,8 @@ func (r report) summary(w io.Writer) {
 	}
 	fmt.Fprintln(w)
 	if s.MaybeCorrupt {
-		fmt.Fprintln(w, "The outcome of a failed operation is not known; `yamlhost refresh` finds it out and corrects the state.")
+		fmt.Fprintln(w, "The outcome of a failed operation is not known; `yamlhost refresh` finds it out and corrects "+
+			"the state.")
 	}
 }
 

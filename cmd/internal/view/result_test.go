@@ -46,7 +46,8 @@ func showing(o Options, events []engine.Event) (stdout, stderr string) {
 	return out.String(), errs.String()
 }
 
-// A plan is a result: all of it goes to standard output, in the order of the program, whatever the engine gets to first.
+// A plan is a result: all of it goes to standard output, in the order of the program, whatever the engine gets to
+// first.
 func TestPlanIsTheResult(t *testing.T) {
 	t.Parallel()
 	const want = "  +  p-dev         stack          create\n" +
@@ -178,8 +179,8 @@ func TestNextStep(t *testing.T) {
 	}
 }
 
-// The code of a dynamic provider changes by files and lines, although the state keeps it sealed; what is secret in it is
-// hidden. A resource whose inputs stay says that it changes because of that.
+// The code of a dynamic provider changes by files and lines, although the state keeps it sealed; what is secret in it
+// is hidden. A resource whose inputs stay says that it changes because of that.
 func TestCodeOfDynamicProviders(t *testing.T) {
 	t.Parallel()
 	source := func(digest, code string) value.Value {

@@ -23,7 +23,7 @@ const (
 	mostText     = 64 << 10 // bytes of a text that is compared by lines or as a structure
 )
 
-// structured reads a text as JSON or YAML where that is what it is: a map or a list, and of YAML more than one line.
+// structured reads a text as JSON or YAML if it is one: a map or a list, and of YAML more than one line.
 func structured(text string) (kind string, v value.Value, ok bool) {
 	trimmed := strings.TrimSpace(text)
 	if trimmed == "" || len(text) > mostText {
@@ -45,7 +45,8 @@ func structured(text string) (kind string, v value.Value, ok bool) {
 	return "yaml", v, err == nil && (v.Is(value.KindMap) || v.Is(value.KindList))
 }
 
-// opaque is the summary of a text that nobody reads: keys and certificates in PEM, and base64 of more than a line.
+// opaque returns the summary of a text that is not for reading: keys and certificates in PEM, and base64 of more than a
+// line.
 func opaque(text string) (summary string, ok bool) {
 	sum := sha256.Sum256([]byte(text))
 	digest := "sha256 " + hex.EncodeToString(sum[:4])

@@ -38,7 +38,7 @@ type Options struct {
 	ShowReads       bool
 	Diff            bool // property changes of everything that changes, creations too
 	SuppressOutputs bool
-	// Silent says that nothing happens for long without a word of it: of a file, nobody waits for the next line.
+	// Silent leaves out the notes about long waits: nobody watches a file.
 	Silent bool
 	// Timestamps puts the time in front of each line of progress in a log.
 	Timestamps bool
@@ -54,10 +54,10 @@ type Options struct {
 
 	// Source finds a text by its path, to show the place of a message; nil to show the place without its text.
 	Source func(path string) *diag.Source
-	// Property finds the value of an input property in the resource that stands at a place; nil for nobody to ask. It
+	// Property finds the value of an input property in the resource at a position; nil for no look-up. It
 	// answers false for one that is not written there.
 	Property func(resource diag.Range, path string) (diag.Range, bool)
-	// Found is told every finding that is shown; nil for nobody. It is called by one at a time.
+	// Found is called with every finding that is shown; nil for no call. Calls do not overlap.
 	Found func(diag.Diagnostic)
 }
 

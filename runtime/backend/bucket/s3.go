@@ -92,8 +92,8 @@ func (s *s3Store) put(ctx context.Context, key string, data []byte, c backend.Co
 	return "", err
 }
 
-// holds reports whether the condition of a put that met with a conflict holds now. S3 says so too when another request
-// gets in the way, and asks for the same one again.
+// holds reports whether the condition of a put that met with a conflict holds now. S3 answers the same when another
+// request gets in the way, and asks for the same one again.
 func (s *s3Store) holds(ctx context.Context, key string, c backend.Condition) bool {
 	now, err := s.client.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &s.bucket, Key: &key})
 	if c.Absent {

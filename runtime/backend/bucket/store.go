@@ -28,13 +28,13 @@ type Store struct {
 
 var _ backend.Objects = (*Store)(nil)
 
-// native is what only the client of a certain store can do.
+// native has the operations for which each store needs its own client.
 type native interface {
 	// put writes an object. When the condition does not hold the error is backend.ErrChanged.
 	put(ctx context.Context, key string, data []byte, c backend.Condition) (version string, err error)
 	// version is that of an object that is being read.
 	version(r *blob.Reader) (string, error)
-	// status is what the service answered, as HTTP has it; 0 if it did not.
+	// status returns the HTTP status of the service's answer; 0 if there was none.
 	status(err error) int
 	// explain is an error of the client as a person can read it.
 	explain(err error) string
@@ -122,7 +122,7 @@ func (s *Store) explain(err error) error {
 }
 
 // sorted returns err as one that will not pass, if the status which the service answered says so, else as one that may:
-// a conflict is with another request, which comes to its end.
+// a conflict is with another request, which will finish.
 func sorted(status int, text string) error {
 	if status >= 400 && status < 500 && status != http.StatusRequestTimeout && status != http.StatusTooManyRequests &&
 		status != http.StatusConflict {

@@ -14,7 +14,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/journal"
 )
 
-// Disk is what a backend asks of a file system. Tests put one in its place that loses what was not synced.
+// Disk is the file system under a backend. Tests use one that loses data that was not synced.
 type Disk interface {
 	ReadFile(path string) ([]byte, error)
 	Open(path string) (io.ReadSeekCloser, error) // reads a file piece by piece
@@ -26,14 +26,14 @@ type Disk interface {
 	Mkdir(path string) error
 	Create(path string) (journal.File, error) // empties a file that is there
 	Rename(from, to string) error
-	// Link gives a regular file a second name, which nobody has yet. An error means that there is none.
+	// Link gives a regular file a second name, which must be free. An error means that it has none.
 	Link(from, to string) error
 	Remove(path string) error
 	SyncDir(path string) error
 	// Guard keeps other processes from being between Guard and release with the same folder, as far as the system can. It
 	// waits for them, but not for ever: free says that there was none any more. release must be called in any case.
 	Guard(folder string) (release func(), free bool)
-	// Guarding is the process that is between Guard and release with a folder; 0 if nobody is, or nobody can tell.
+	// Guarding is the process that is between Guard and release with a folder; 0 if none is, or it is not known.
 	Guarding(folder string) (pid int)
 }
 

@@ -20,7 +20,7 @@ const (
 	duplicate = "23505"
 	there     = "42P07"
 	thereToo  = "42710" // of the type that a table brings along
-	// notInThisMode is what pgbouncer says to a transaction where each statement is one.
+	// notInThisMode is pgbouncer's answer to a transaction in statement mode.
 	notInThisMode = "08P01"
 )
 

@@ -32,7 +32,7 @@ var _ backend.Held = (*held)(nil)
 var errHeld = errors.New("another session holds the advisory lock on the stack")
 
 // Hold takes the advisory lock on the key of a lease. Anyone who has it still has lost the lease: that session is
-// ended, so that nothing comes of what it may have under way.
+// ended, so that its statements in flight have no effect.
 func (s *Store) Hold(ctx context.Context, lease string, number int64) (backend.Held, error) {
 	h := &held{Store: s, lease: lease, claim: &claim{s.prefix + lease, number}, done: make(chan struct{})}
 	c, err := h.session(ctx)

@@ -26,7 +26,7 @@ const (
 func Known() []string { return []string{Scheme} }
 
 // Open opens the database of a URL (F6.18). Nothing is asked of it yet, and nothing is made before something is
-// written. lookup has libpq's variables. Messages of what comes of it have no passwords in them.
+// written. lookup has libpq's variables. Error messages have no passwords in them.
 func Open(ctx context.Context, rawURL string, lookup Lookup) (backend.Objects, error) {
 	t, err := parse(rawURL, lookup)
 	if err != nil {
@@ -86,7 +86,7 @@ func (s *Store) prepare(ctx context.Context, c *pgx.Conn) error {
 	return err
 }
 
-// PoolerError says that what stands between this program and the server gives each transaction another connection.
+// PoolerError says that a connection pooler gives each transaction another connection.
 type PoolerError struct{}
 
 func (*PoolerError) Error() string {

@@ -24,7 +24,7 @@ const (
 	longestName  = 63          // bytes that the server keeps of a name
 )
 
-// target is what a URL says: where the database is, which table in it, and what all keys begin with.
+// target is a parsed URL: the database, the table, and the common prefix of all keys.
 type target struct {
 	settings map[string]string // by libpq's keywords
 	table    string

@@ -68,7 +68,7 @@ func TestVariablesAndServices(t *testing.T) { // F6.18
 	_, err = parse("postgres:///?service=gone&servicefile=/none/there", nil)
 	require.ErrorContains(t, err, "read the services in /none/there")
 	_, err = parse("postgres:///?service=gone", nil)
-	require.ErrorContains(t, err, "PGSERVICEFILE names the file")
+	require.ErrorContains(t, err, "is not known; name it in PGSERVICEFILE")
 }
 
 // TestBadURLs: every refusal says what to do, and none repeats the password.

@@ -13,7 +13,7 @@ import (
 
 var _ backend.Waking = (*Store)(nil)
 
-// channel is what is told when a lease is given back. The payload says which.
+// channel is notified when a lease is released. The payload names the lease.
 const channel = "yamlhost_lease"
 
 // payload names a lease in a notification.

@@ -14,7 +14,7 @@ import (
 	"sync"
 )
 
-// Language is what a source file is written in.
+// Language is the language of a source file.
 type Language string
 
 // The languages, by the interpreter that runs them.
@@ -55,7 +55,7 @@ type Options struct {
 	ESM bool
 }
 
-// Handler is what a bundle that runs elsewhere needs besides its sources.
+// Handler describes a bundle that runs elsewhere, besides its sources.
 type Handler struct {
 	Export   string // the one name that the text exports, which the entry must export; empty for all that it does
 	Captured bool   // the sources may import Captured

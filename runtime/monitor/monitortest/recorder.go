@@ -55,7 +55,7 @@ func (r *Recorder) RegisterStackInvokeTransform(_ context.Context, t monitor.Inv
 	return nil
 }
 
-// transformed applies the transforms of a resource, of what it is below, and of the stack.
+// transformed applies the transforms of a resource, of its ancestors, and of the stack.
 func (r *Recorder) transformed(ctx context.Context, g monitor.RegisterRequest) (monitor.RegisterRequest, error) {
 	r.mu.Lock()
 	lower := append(slices.Clone(g.Transforms), r.below[g.Parent]...)

@@ -37,7 +37,7 @@ type Client struct {
 // Option is a setting of a Client.
 type Option func(*Client)
 
-// WithInfo is what Info answers for an engine too old to be asked. It is ignored for others.
+// WithInfo sets the answer of Info for an engine that is too old to be asked. It is ignored for others.
 func WithInfo(info monitor.Info) Option { return func(c *Client) { c.info = info } }
 
 // Dial makes a client for the monitor at host:port. Nothing is sent before the first call. The caller closes the
@@ -85,7 +85,7 @@ func (c *Client) meet(ctx context.Context) (info monitor.Info, ours bool, err er
 	return c.info, c.ours, nil
 }
 
-// call prepares a call: its context, and the encoding of what is sent. To engines of others dependencies travel beside
+// call prepares a call: its context, and the encoding of its values. To engines of others dependencies travel beside
 // the values, as their own programs do it.
 func (c *Client) call(ctx context.Context) (_ context.Context, encoding wire.Options, info monitor.Info, err error) {
 	info, ours, err := c.meet(ctx)

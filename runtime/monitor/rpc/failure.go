@@ -69,7 +69,7 @@ type remoteError struct {
 // Error is the text.
 func (e *remoteError) Error() string { return e.text }
 
-// Unwrap is what errors.Is and errors.As should find.
+// Unwrap returns the cause, for errors.Is and errors.As.
 func (e *remoteError) Unwrap() []error { return e.wraps }
 
 // errorOf reads what the other side answered instead of a result. An engine that is gone counts as shut down: nothing

@@ -142,7 +142,7 @@ func answerHook(ctx context.Context, h monitor.Hook, request []byte) (proto.Mess
 	return &pulumirpc.ResourceHookResponse{Error: failure}, nil
 }
 
-// hookArgs is what the engine says about an operation.
+// hookArgs describes the operation to a hook.
 func hookArgs(r interface {
 	GetUrn() string
 	GetId() string

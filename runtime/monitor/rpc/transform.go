@@ -103,7 +103,7 @@ func transformEncoding(byteStrings bool) wire.Options {
 	return o
 }
 
-// transformRequest is what a program is told of a registration.
+// transformRequest describes a registration to a transform of the program.
 func transformRequest(r monitor.RegisterRequest, byteStrings bool) (*pulumirpc.TransformRequest, error) {
 	encoding := transformEncoding(byteStrings)
 	properties, err := encode(encoding, r.Inputs)

@@ -8,7 +8,7 @@ import (
 	"github.com/yamlhost/yamlhost/value/mask"
 )
 
-// Options are what a Guard is made of.
+// Options are the parts of a Guard.
 type Options struct {
 	// Secrets learns what providers are given and give, and hides it. It must not be nil.
 	Secrets *mask.Masker

@@ -8,7 +8,7 @@ import (
 	"github.com/yamlhost/yamlhost/value/mask"
 )
 
-// secrets are what went to providers or came from them, hidden in what providers say.
+// secrets are the secret values sent to or received from providers, which are masked in providers' messages.
 type secrets struct{ *mask.Masker }
 
 func (s secrets) learn(values ...value.Value) { s.Learn(values...) }

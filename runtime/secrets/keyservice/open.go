@@ -11,7 +11,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/secrets"
 )
 
-// Options are what opening a key may need.
+// Options are the settings for opening a key.
 type Options struct {
 	Lookup func(name string) (string, bool) // environment variables; nil for none
 	Client *http.Client                     // for services that speak plain HTTP; nil for the usual one

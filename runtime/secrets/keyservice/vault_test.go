@@ -128,7 +128,7 @@ func TestOpen(t *testing.T) {
 	t.Parallel()
 	require.Contains(t, Known(), "hashivault")
 	_, err := Open("base64key://abc", Options{})
-	require.ErrorContains(t, err, "none that there is")
+	require.ErrorContains(t, err, "is not known: expected passphrase")
 	for _, scheme := range []string{"awskms", "azurekeyvault", "gcpkms"} {
 		known := false
 		for _, k := range Known() {

@@ -1,4 +1,4 @@
-// Package statetest makes resources for tests of what works on states.
+// Package statetest makes resources for tests of code that works on states.
 package statetest
 
 import (

@@ -70,7 +70,8 @@ func setValue(a *console.Console, c *configured, o *setting, path project.KeyPat
 	seal := o.secret || !o.plaintext && workspace.SecretKeys(c.project, nil)[path.Key]
 	if !seal && !o.plaintext && LooksSecret(path.Key.Name, text) {
 		return fmt.Errorf(
-			"config value for %s looks like a secret; use --secret to encrypt it, or --plaintext to store it in plain text", path.Key)
+			"config value for %s looks like a secret; use --secret to encrypt it, or --plaintext to store it in plain "+
+				"text", path.Key)
 	}
 	var v any = text
 	switch {

@@ -12,7 +12,8 @@ import (
 func NewDrift(a *console.Console, run func(context.Context, *operation.Options) error) *cobra.Command {
 	o := &operation.Options{}
 	cmd := &cobra.Command{
-		Use: "drift [DIR]...", Short: "Report differences between resources, state and program", Args: console.AtMostOne("a directory"),
+		Use: "drift [DIR]...", Short: "Report differences between resources, state and " +
+			"program", Args: console.AtMostOne("a directory"),
 		Long: "drift reads every resource, compares it with the state, and compares the state with the program. " +
 			"It changes nothing. The project file lists differences to ignore under options.drift.ignore, each " +
 			"with a reason.",

@@ -221,7 +221,7 @@ func importsOfFile(a *console.Console, o *importOptions) (map[string]urn.URN, []
 	return f.NameTable, f.Resources, nil
 }
 
-// Importing is an import under way.
+// Importing is an import in progress.
 type Importing struct {
 	options *importOptions
 	Table   map[string]urn.URN
@@ -309,7 +309,8 @@ func (i *Importing) plan(ctx context.Context, project, stack string) error {
 		case e.Parameterization != nil && e.Parameterization.PluginName == "":
 			return fmt.Errorf("%s %q: its parameterization has no pluginName", e.Type, e.Name)
 		case e.Extension != nil && (e.Extension.Name == "" || e.Provider == "" && e.Extension.Name == urn.PackageOf(e.Type)):
-			return fmt.Errorf("%s %q: an extension needs a name, and the resource needs a provider of the package that it extends",
+			return fmt.Errorf("%s %q: an extension needs a name, and the resource needs a provider of the package that it "+
+				"extends",
 				e.Type, e.Name)
 		}
 		if e.LogicalName == "" {

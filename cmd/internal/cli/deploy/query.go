@@ -72,7 +72,7 @@ func queried(ctx context.Context, a *console.Console, o *importOptions) (map[str
 	return s.table, imports, nil
 }
 
-// search is a query under way.
+// search is a query in progress.
 type search struct {
 	query *project.Query
 	table map[string]urn.URN // the providers that the query names
@@ -148,7 +148,8 @@ func (s *search) ask(ctx context.Context, p *operation.Pipeline, base *state.Sna
 		fault(diag.TokenNotFound, q.Type.Range, fmt.Sprintf("package %s has no type %s", pkg, q.Type.Text), "")
 		return asked, diags
 	case r.Component:
-		fault(diag.TokenNotFound, q.Type.Range, fmt.Sprintf("%s is a component: providers cannot list components", r.Token), "")
+		fault(diag.TokenNotFound, q.Type.Range, fmt.Sprintf("%s is a component: providers cannot list "+
+			"components", r.Token), "")
 	}
 	asked.Type = r.Token
 	if r.ListInputs == nil {

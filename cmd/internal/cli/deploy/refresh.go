@@ -12,7 +12,8 @@ import (
 func NewRefresh(a *console.Console, run func(context.Context, *operation.Options) error) *cobra.Command {
 	o := &operation.Options{}
 	cmd := &cobra.Command{
-		Use: "refresh [DIR]...", Short: "Read every resource and update the state with its changes", Args: console.AtMostOne("a directory"),
+		Use: "refresh [DIR]...", Short: "Read every resource and update the state with its " +
+			"changes", Args: console.AtMostOne("a directory"),
 		RunE: runOperation(a, o, run),
 	}
 	operationFlags(a, cmd, o)

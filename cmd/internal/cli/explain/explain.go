@@ -24,8 +24,9 @@ func NewExplain(_ *console.Console, run func(context.Context, *explainOptions) e
 	cmd := &cobra.Command{
 		Use:   "explain [CODE]",
 		Short: "Explain a finding, with a wrong and a right example",
-		Long:  "explain shows the page of a code such as Y210, which is in the brackets of a finding. Without a code it lists all codes.",
-		Args:  cobra.MaximumNArgs(1),
+		Long: "explain shows the page of a code such as Y210, which is in the brackets of a finding. Without a code it " +
+			"lists all codes.",
+		Args: cobra.MaximumNArgs(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			var codes []string
 			for _, code := range diag.Codes() {

@@ -124,7 +124,7 @@ func transformNotes(v check.Vertex) []string {
 	return notes
 }
 
-// writeMermaid writes arrows from what is needed to what needs it, as things come to be.
+// writeMermaid writes arrows from dependencies to dependants, in the order of creation.
 func writeMermaid(w io.Writer, list []check.Vertex) error {
 	brackets := map[string][2]string{"config": {"[/", "/]"}, "variable": {"(", ")"}, "resource": {"[", "]"},
 		"output": {"([", "])"}}

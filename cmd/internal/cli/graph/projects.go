@@ -52,7 +52,7 @@ func projectsDOT(w io.Writer, g *projects.Graph) error {
 	return err
 }
 
-// projectsMermaid writes arrows from what is needed to what needs it, as stacks come to be.
+// projectsMermaid writes arrows from dependencies to dependants, in the order in which stacks are updated.
 func projectsMermaid(w io.Writer, g *projects.Graph) error {
 	var b strings.Builder
 	b.WriteString("flowchart LR\n")

@@ -32,7 +32,7 @@ type finding struct {
 type survey struct {
 	Project string `json:"project"`
 	Backend string `json:"backend,omitempty"` // without what signs in
-	// nothing is in the way: no finding is of the grades changes, missing and refused
+	// no finding prevents the move: none has the grade changes, missing or refused
 	Ready    bool          `json:"ready"`
 	Stacks   []stackResult `json:"stacks"`
 	Findings []finding     `json:"findings"`
@@ -49,17 +49,17 @@ func (s *survey) add(part string, g grade, way, format string, args ...any) {
 	s.Findings = append(s.Findings, finding{part, g, fmt.Sprintf(format, args...), way})
 }
 
-// obstructs reports whether a finding is in the way.
+// obstructs reports whether a finding prevents the move.
 func (f finding) obstructs() bool {
 	return f.Grade == changes || f.Grade == missing || f.Grade == refused
 }
 
-// stands reports whether findings from a place on have nothing in the way.
+// stands reports whether no finding from an index on prevents the move.
 func (s *survey) stands(from int) bool {
 	return !slices.ContainsFunc(s.Findings[from:], finding.obstructs)
 }
 
-// obstacles are how many findings have something in the way.
+// obstacles counts the findings that prevent the move.
 func (s *survey) obstacles() (n int) {
 	for _, f := range s.Findings {
 		if f.obstructs() {

@@ -101,7 +101,7 @@ type pluginRecord struct {
 	BuiltIn bool   `json:"builtIn,omitempty"`
 }
 
-// pluginList shows what there is.
+// pluginList lists installed and built-in plugins.
 func pluginList(_ context.Context, a *console.Console, o *pluginOptions) error {
 	rows := []pluginRecord{}
 	for _, p := range plugin.Installed(a.World.PulumiHome()) {

@@ -19,7 +19,7 @@ import (
 type stateOptions struct {
 	stack string
 	yes   bool
-	// previous puts the newest sound copy in the place of a state that cannot be put right.
+	// previous restores the newest sound copy of a state that cannot be repaired.
 	previous bool
 }
 
@@ -118,7 +118,7 @@ func nameOf(urn string) string {
 	return urn
 }
 
-// stateRepair shows what can be put right, and does it.
+// stateRepair shows possible repairs and makes them.
 func stateRepair(ctx context.Context, a *console.Console, o *stateOptions) (err error) {
 	s, err := a.CurrentStack(ctx, o.stack)
 	if missing, ok := errors.AsType[*console.MissingStackError](err); ok && missing.Lost != nil {
@@ -303,7 +303,7 @@ func listTorn(a *console.Console, torn []backend.Torn) {
 	}
 }
 
-// withTorn is a state with what it did not know of: objects whose name it does not have, and creations under way. Two
+// withTorn adds to a state what it lacks: objects under names that it does not have, and creations in flight. Two
 // objects of one name are for a person to decide about: import keeps one, the other has to be deleted by hand.
 func withTorn(base *state.Snapshot, torn []backend.Torn) (*state.Snapshot, int) {
 	names := map[urn.URN]bool{}

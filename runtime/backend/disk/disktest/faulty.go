@@ -1,4 +1,4 @@
-// Package disktest has disks for tests: of crashes, of bad disks, of what comes between.
+// Package disktest has disks for tests: of crashes, bad disks and interference between calls.
 package disktest
 
 import (

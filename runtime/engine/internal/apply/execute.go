@@ -38,7 +38,7 @@ type Note struct {
 	Text, Position, Property string
 }
 
-// Options are what an executor works with.
+// Options are the parts that an executor works with.
 type Options struct {
 	Project, Stack string
 	// Calls ends when calls in flight are given up. It is the operation's own lifetime, which no single request's context
@@ -77,9 +77,9 @@ var ErrFailed = errors.New("the resource failed")
 // execution is a step that is being taken.
 type execution struct {
 	plan.Step
-	// views is what the provider tells of views in the meantime; nil when it has nothing to tell.
+	// views are the provider's reports about views in the meantime; nil when there are none.
 	views *Viewing
-	// command is what an import without a program is about.
+	// command is the import of an operation without a program.
 	command *Import
 }
 

@@ -16,7 +16,7 @@ import (
 // mostRetries is how often error hooks may have one operation tried again (E5.46).
 const mostRetries = 100
 
-// Hooks are what a program has announced to run around steps. It is safe for concurrent use.
+// Hooks are the program's registered hooks, which run around steps. It is safe for concurrent use.
 type Hooks struct {
 	mu     sync.Mutex // guards byName
 	byName map[string]monitor.Hook

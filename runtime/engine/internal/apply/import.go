@@ -11,7 +11,7 @@ import (
 	"github.com/yamlhost/yamlhost/value"
 )
 
-// Import is what an import that no program has asked for knows of a resource.
+// Import describes a resource of an import without a program.
 type Import struct {
 	Component bool        // no provider has a part in it
 	Inputs    value.Value // a map: fills in what the provider does not tell; null for nothing
@@ -66,7 +66,7 @@ func (x *Executor) performCommandImport(s *execution) (*state.Resource, error) {
 	return n, err
 }
 
-// supplemented is what a provider has read, with what it does not tell filled in by more. What is secret in more is
+// supplemented returns what a provider has read, with missing values filled in from more. What is secret in more is
 // secret.
 func supplemented(read, more value.Value) value.Value {
 	if !more.Is(value.KindMap) {

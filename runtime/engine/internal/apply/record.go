@@ -49,7 +49,7 @@ func success(s *plan.Step, result *state.Resource, at resources.Positions) journ
 			e.Remove = []journal.ID{at.Old}
 		}
 	}
-	// What a replacement ends later stays in its position, with a mark that says so.
+	// A resource that a replacement deletes later stays in its position, marked as a pending delete.
 	leave := func(mark func(*state.Resource)) {
 		left := at.OldNow.Clone()
 		mark(left)

@@ -12,7 +12,7 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// Viewing is what a provider tells of the views of a resource while a step is taken on that (E4.114). It is told from
+// Viewing receives a provider's reports about the views of a resource during a step on it (E4.114). It is called from
 // other goroutines; what it means for the state is written when the owner's step ends (E4.115).
 type Viewing struct {
 	x     *Executor
@@ -91,7 +91,7 @@ func (v *Viewing) publish(_ context.Context, told []provider.ViewStep) error {
 	return nil
 }
 
-// read makes a step of what was told.
+// read turns a report into a step.
 func (v *Viewing) read(t provider.ViewStep) (viewStep, error) {
 	op, ok := viewOps[t.Op]
 	if !ok {

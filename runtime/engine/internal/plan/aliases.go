@@ -8,7 +8,7 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// Lineage is what the search for a resource's former names has to know of the operation.
+// Lineage has the facts of an operation for the search for a resource's former names.
 type Lineage struct {
 	Stack, Project string
 	// Former gives the URN that a resource of this operation had before, empty when it was found under its own.

@@ -65,7 +65,7 @@ func Layers(going []*state.Resource) [][]int {
 }
 
 // layersFrom returns the groups, what is deleted last in front. No resource is in a group before its floor. A resource
-// is one group behind the last of what it depends on; as the state has dependencies first, their groups are known by
+// is one group after the last of its dependencies; as the state has dependencies first, their groups are known by
 // then.
 func layersFrom(going []*state.Resource, floor map[int]int) [][]int {
 	level := make(map[urn.URN]int, len(going)) // of a URN's entries so far, the greatest; from 1
@@ -101,7 +101,7 @@ func layersFrom(going []*state.Resource, floor map[int]int) [][]int {
 	return groups
 }
 
-// dependenciesButParent returns the URNs of what r names as a dependency, other than its parent and provider.
+// dependenciesButParent returns the URNs of r's dependencies, except its parent and provider.
 func dependenciesButParent(r *state.Resource) []urn.URN {
 	var urns []urn.URN
 	bare := *r // AllDependencies names parent and provider too

@@ -10,7 +10,7 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// Diff is what has to happen to a resource that exists.
+// Diff is the decision about a resource that exists.
 type Diff struct {
 	Change              bool // something differs; in place unless Replace
 	Replace             bool
@@ -132,7 +132,8 @@ func stable(r provider.DiffResponse) []string {
 	return keys
 }
 
-// replaceKeys returns the keys that force a replacement: those named, and those whose detailed diff says so.
+// replaceKeys returns the keys that force a replacement: those named, and those with a replacement in the detailed
+// diff.
 func replaceKeys(r provider.DiffResponse) []string {
 	keys := slices.Clone(r.Replaces)
 	var more []string

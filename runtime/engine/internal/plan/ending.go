@@ -9,7 +9,7 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// PriorFact is what has become of a resource of the state by the end of a program.
+// PriorFact describes a prior resource at the end of a program.
 type PriorFact struct {
 	Resource      *state.Resource // as found
 	Now           *state.Resource // nil when it is gone
@@ -22,7 +22,7 @@ type PriorFact struct {
 // replacedNow reports whether a replacement of this operation has left it behind.
 func (f *PriorFact) replacedNow() bool { return f.Claimed && f.PendingDelete }
 
-// CurrentFact is what became of a registration.
+// CurrentFact describes a registration at the end of a program.
 type CurrentFact struct {
 	URN   urn.URN
 	State *state.Resource // nil when it failed or was skipped
@@ -38,13 +38,13 @@ type Inventory struct {
 	Current    []CurrentFact
 	Renamed    map[urn.URN]urn.URN // from former to present names
 	Destroying bool
-	// Produced is what a program has registered before it is destroyed too (E7.42), in the order of the state.
+	// Produced are the resources that a program registered before its destruction (E7.42), in the order of the state.
 	Produced []PriorFact
 	// Pending are the creations of earlier operations of which nobody knows how they ended.
 	Pending []*state.Resource
 }
 
-// Ending is what is deleted at the end of an operation.
+// Ending lists the deletions at the end of an operation.
 type Ending struct {
 	Resources []*state.Resource // in the order of the state, as found
 	Steps     []Step            // one for each
@@ -68,7 +68,7 @@ type ending struct {
 // PlanEnding chooses what is deleted at the end of an operation, and with which steps (E4.118).
 //
 // Everything that was not registered goes, unless the scope leaves it out, or something that stays needs it. The passes
-// come in this order because each takes note of what the next one asks for: registered resources say which providers
+// come in this order because each records facts that the next one needs: registered resources say which providers
 // and dependencies are in use; prior ones then go or stay, and those that stay add to what is in use; at last what was
 // chosen is put in order, and providers that are still in use are taken out again.
 func PlanEnding(inv Inventory, scope *Scope) Ending {
@@ -99,7 +99,7 @@ func (inv *Inventory) resources() []*state.Resource {
 	return Renamed(all, inv.Renamed)
 }
 
-// stay takes note of what a resource that stays needs.
+// stay records the dependencies of a resource that stays.
 func (p *ending) stay(r *state.Resource) {
 	p.providers[r.Provider] = true
 	r.AllDependencies(func(u urn.URN) { p.wanted[u] = true })
@@ -115,7 +115,7 @@ func (p *ending) unlisted(r *state.Resource) bool {
 	return !p.scope.Targets.Empty() && !p.scope.Targets.Match(r.URN) && !p.scope.TargetDependents
 }
 
-// current takes note of what the registered resources need.
+// current records the dependencies of the registered resources.
 func (p *ending) current() {
 	for _, c := range p.inv.Current {
 		if c.State == nil || p.inv.Destroying {

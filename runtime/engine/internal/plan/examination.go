@@ -11,7 +11,7 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// Facts are what an examination starts from.
+// Facts are the inputs of an examination.
 type Facts struct {
 	Old      *state.Resource // nil when new
 	Goal     *state.Resource // the examination fills in its inputs
@@ -31,7 +31,7 @@ type Facts struct {
 	FormerProvider urn.URN
 }
 
-// Request is what an examination has to know from a provider: a *Check, *Compare or *CompareProvider.
+// Request is a question of an examination to a provider: a *Check, *Compare or *CompareProvider.
 type Request interface{ isRequest() }
 
 type (
@@ -85,7 +85,7 @@ type Examination struct {
 	kept value.Value
 }
 
-// stage is what is done of an examination. Checked moves it on; every other move is Next's.
+// stage is the progress of an examination. Checked moves it on; every other move is Next's.
 type stage uint8
 
 const (

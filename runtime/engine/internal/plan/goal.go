@@ -15,7 +15,7 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// Goal is what the program asked for, everything parsed and inheritance applied. Its registration owns it; it does not
+// Goal is a parsed registration with inheritance applied. Its registration owns it; it does not
 // change once it was claimed, and children read it.
 type Goal struct {
 	monitor.RegisterRequest

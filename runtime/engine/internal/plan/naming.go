@@ -21,7 +21,7 @@ import (
 // NamingSetting is the configuration that says how resources are named which the program does not name (E4.126).
 const NamingSetting = "pulumi:autonaming"
 
-// NamingOptions are what names are made of besides the resource: the stack and its configuration.
+// NamingOptions are the inputs of automatic names besides the resource: the stack and its configuration.
 type NamingOptions struct {
 	Project, Stack, Organization string
 	Config                       map[string]string // full key to plain text; objects as JSON
@@ -36,7 +36,7 @@ type Naming struct {
 	types    map[string]*namingScheme
 }
 
-// namingScheme makes names. The zero scheme leaves naming to the provider, which is what providers do anyway.
+// namingScheme makes names. The zero scheme leaves naming to the provider.
 type namingScheme struct {
 	mode    string // propose, enforce or disable; empty to say nothing
 	pattern string // with ${name} and what is random in it still to be filled in

@@ -18,8 +18,8 @@ type ScopeOptions struct {
 	Base                                []*state.Resource
 }
 
-// Scope is what an operation is confined to by targets and excludes (4.13). Admits lets it grow with what is
-// registered. It is not safe for concurrent use; Targets, Excludes and Replaces never change.
+// Scope is the part of a stack that targets and excludes select for an operation (4.13). Admits lets it grow with what
+// is registered. It is not safe for concurrent use; Targets, Excludes and Replaces never change.
 type Scope struct {
 	Targets, Excludes, Replaces Patterns
 	TargetDependents            bool

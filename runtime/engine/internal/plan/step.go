@@ -7,7 +7,7 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// Op is what a step does (E8.1). The texts are Pulumi's: events, plan files and hooks have them.
+// Op is the operation of a step (E8.1). The texts are Pulumi's: events, plan files and hooks have them.
 type Op string
 
 // The operations.

@@ -95,13 +95,13 @@ func WantsImport(old, goal *state.Resource) bool {
 		cmp.Or(old.ImportID, old.ID) != goal.ImportID)
 }
 
-// Obstacle is what a replacement meets that must not be (E4.53, E4.73).
+// Obstacle is the reason why a replacement is refused (E4.53, E4.73).
 type Obstacle struct {
 	Text    string
 	Warning bool // in a preview, which goes on
 }
 
-// Obstacles returns what stands against the replacement of an old resource, for people. unprotected says that
+// Obstacles returns the reasons against the replacement of an old resource, for people. unprotected says that
 // protection does not count. An update ends with the first of them.
 func (s *Situation) Obstacles(dryRun, unprotected bool) []Obstacle {
 	var found []Obstacle

@@ -25,7 +25,7 @@ func extensionRef(z *monitor.Parameterization) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// extension is what a provider was told, or is being told, of one extension.
+// extension is the registration of one extension with a provider, finished or in progress.
 type extension struct {
 	done chan struct{}
 	err  error // to be read after done is closed

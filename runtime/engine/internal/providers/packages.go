@@ -7,7 +7,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 )
 
-// Packages are what programs have announced (E2.67). It is safe for concurrent use.
+// Packages are the packages that programs have registered (E2.67). It is safe for concurrent use.
 type Packages struct {
 	mu    sync.Mutex // guards the rest
 	byRef map[string]monitor.Package

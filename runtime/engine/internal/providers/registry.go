@@ -53,7 +53,7 @@ type candidate struct {
 	provider provider.Provider
 }
 
-// Options are what a registry works with.
+// Options are the parts that a registry works with.
 type Options struct {
 	Loader provider.Loader
 	// Calls ends when calls in flight are given up. It is the operation's own lifetime, which no single request's context

@@ -51,7 +51,7 @@ func outcomeOf(reg *Registration) plan.CurrentFact {
 	return f
 }
 
-// produced makes prior resources of what the operation has put into the state, in the order of that.
+// produced makes prior resources of those that the operation has put into the state, in its order.
 func (t *Table) produced() []plan.PriorFact {
 	var made []*Prior
 	for _, reg := range t.current.of {
@@ -69,7 +69,7 @@ func (t *Table) produced() []plan.PriorFact {
 	return facts
 }
 
-// URNs returns the names of what the state has, in its order.
+// URNs returns the URNs of the resources in the state, in its order.
 func (t *Table) URNs() []urn.URN {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// Marks are what decisions of this operation do to other resources than the one that they are about: later decisions
+// Marks are the effects of decisions of this operation on other resources: later decisions
 // look here. They are a part of a Table and safe for concurrent use.
 type Marks struct {
 	mu       *sync.Mutex // the table's

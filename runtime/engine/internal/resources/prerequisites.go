@@ -41,7 +41,7 @@ type prerequisite struct {
 	moves bool // what it needs is on its way, and it is to be relocated
 }
 
-// Move is what is to be done for one prerequisite; at most one field is set, none when it is where it should be.
+// Move is the action for one prerequisite; at most one field is set, and none if it is already in position.
 type Move struct {
 	Retain *Registration
 	Wait   <-chan struct{}
@@ -199,7 +199,7 @@ func (p *Prerequisites) move(m *prerequisite, newID func() journal.ID) *Move {
 		Entry: &journal.Entry{Remove: []journal.ID{was}, Add: []journal.Amended{{ID: e.id, Resource: e.now}}}}
 }
 
-// End lets go of what was not recorded, because something went wrong.
+// End releases moves that were not recorded, because something failed.
 func (p *Prerequisites) End() {
 	for _, m := range p.seen {
 		if m.own != nil && !m.own.IsDone() {

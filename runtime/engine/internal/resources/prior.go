@@ -21,7 +21,7 @@ type Prior struct {
 	decided bool // that registration has decided what becomes of it
 	// pendingDelete says that a replacement has left it behind, to be deleted.
 	pendingDelete bool
-	// relocated is set for one that has another position in the state, in front of what stays as it was and depends on
+	// relocated is set for one that has another position in the state, before an unchanged resource that depends on
 	// it, and closed when it is there.
 	relocated chan struct{}
 	// cascade is set while and after it is deleted because something that it depends on is replaced.
@@ -204,7 +204,7 @@ func (p *Prior) ForgetCascade() {
 	p.cascade = nil
 }
 
-// Behind returns what stands behind the resource in the state and had no step yet; nothing for an imported one.
+// Behind returns the resources after this one in the state that had no step yet; none for an imported one.
 func (p *Prior) Behind() []*state.Resource {
 	p.t.mu.Lock()
 	defer p.t.mu.Unlock()

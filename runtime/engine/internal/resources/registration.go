@@ -86,7 +86,7 @@ func (r *Registration) Adopt(read bool) {
 	r.retained, r.read = false, read
 }
 
-// Children returns the URNs of what was registered below it.
+// Children returns the URNs of the resources registered below it.
 func (r *Registration) Children() []urn.URN {
 	r.t.mu.Lock()
 	defer r.t.mu.Unlock()

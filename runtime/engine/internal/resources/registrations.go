@@ -75,7 +75,7 @@ type names struct {
 	kept    map[urn.URN]urn.URN // the same where the resource keeps its former name in this operation
 }
 
-// now is what a resource of the state is called now.
+// now returns the present URN of a prior resource.
 func (n *names) now(u urn.URN) urn.URN {
 	if now, ok := n.renamed[u]; ok {
 		return now

@@ -8,8 +8,8 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// Scope is what the operation is confined to, and what it has left out for that. It is the part of a Table and safe for
-// concurrent use.
+// Scope is the part of the stack that the operation may change, and the resources that it left out. It is the part of a
+// Table and safe for concurrent use.
 type Scope struct {
 	mu *sync.Mutex // the table's
 	of *plan.Scope

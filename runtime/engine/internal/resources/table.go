@@ -16,7 +16,7 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// Table is what an operation knows of resources. It is safe for concurrent use: one mutex guards everything that its
+// Table holds the resources of an operation. It is safe for concurrent use: one mutex guards everything that its
 // parts, and the Priors and Registrations that it gives out, say it does. Nobody outside of this package takes it, and
 // nobody calls a provider or waits while holding it.
 //
