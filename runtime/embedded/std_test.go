@@ -135,7 +135,7 @@ func TestStdRefuses(t *testing.T) {
 		{"matchkeys", `{"values":[],"searchList":[]}`, "its inputs lack the keys"},
 		{"format", `{"input":"%s","args":[]}`, `no argument 1 for "%s"`},
 		{"format", `{"input":"a","args":[1]}`, "no place for argument 1"},
-		{"format", `{"input":"%d","args":[1.5]}`, `argument 1 for "%d" is no whole number`},
+		{"format", `{"input":"%d","args":[1.5]}`, `argument 1 for "%d" is not a whole number`},
 		{"format", `{"input":"%f","args":["x"]}`, "is not a number"},
 		{"format", `{"input":"%t","args":["x"]}`, "is not a boolean"}, {"format", `{"input":"%z","args":["x"]}`, "no " +
 			"such verb"},

@@ -143,7 +143,7 @@ func TestPendingCreation(t *testing.T) {
 		x, dir := cutOff(t, "creating")
 		id := ids(t, dir, "second")[0]
 		require.Equal(t, 0, x.run("up", "--yes", "--non-interactive", "--settle-pending", secondURN+"="+id), x.err.String())
-		require.Contains(t, x.err.String(), "taken into the state")
+		require.Contains(t, x.err.String(), "is now in the state")
 		require.Equal(t, []string{id}, ids(t, dir, "second"))
 		require.Equal(t, 0, x.run("destroy", "--yes"), x.err.String())
 		require.Empty(t, ids(t, dir, "second"))
@@ -224,7 +224,7 @@ func TestPendingCreation(t *testing.T) {
 		x, dir := bothCutOff(t)
 		require.Equal(t, console.CodePending, x.run("up", "--yes", "--non-interactive", "--settle-pending", firstURN+"="+
 			ids(t, dir, "first")[0]))
-		require.Contains(t, x.err.String(), "became of 1 creation:")
+		require.Contains(t, x.err.String(), "the outcome of 1 creation is not known:")
 		require.Contains(t, x.err.String(), "\n  * "+secondURN+" (title")
 		require.NotContains(t, x.err.String(), "\n  * "+firstURN+" (title")
 	})
@@ -265,7 +265,7 @@ func TestRefreshWithPendingCreation(t *testing.T) {
 	t.Parallel()
 	x, dir := bothCutOff(t)
 	require.Equal(t, 0, x.run("refresh", "--yes", "--non-interactive"), x.err.String())
-	require.Contains(t, x.err.String(), "warning: what became of 2 interrupted creations is not known")
+	require.Contains(t, x.err.String(), "warning: the outcome of 2 interrupted creations is not known")
 	require.Contains(t, string(checkpointOf(t, x)), "pending_operations")
 	x.streams.In = strings.NewReader("each\n" + ids(t, dir, "second")[0] + "\nno\n")
 	require.Equal(t, 0, x.run("refresh", "--yes"), x.err.String())
@@ -348,8 +348,8 @@ func TestPendingChange(t *testing.T) {
 		remove bool // it had happened, as far as it is a deletion
 		says   string
 	}{
-		"an update": {"updating", false, "is there"}, "a deletion that did not happen": {"deleting", false, "is there"},
-		"a deletion that happened": {"deleting", true, "is gone"}, "a reading": {"reading", false, "left nothing behind"},
+		"an update": {"updating", false, "exists"}, "a deletion that did not happen": {"deleting", false, "exists"},
+		"a deletion that happened": {"deleting", true, "does not exist any more"}, "a reading": {"reading", false, "changed nothing outside of the state"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -362,7 +362,7 @@ func TestPendingChange(t *testing.T) {
 			require.Contains(t, x.err.String(), c.says)
 			require.Len(t, ids(t, dir, "second"), 1)
 			require.Equal(t, 0, x.run("destroy", "--yes", "--non-interactive"), x.err.String())
-			require.NotContains(t, x.err.String(), "cut off")
+			require.NotContains(t, x.err.String(), "was interrupted")
 			require.Empty(t, ids(t, dir, "second"))
 		})
 	}

@@ -96,7 +96,7 @@ func TestUntrusted(t *testing.T) {
 			want: "outside of the project", trusted: true},
 		"a certificate of this machine": {program: "name: one\nvariables: {t: {fn::invoke: {function: " +
 			"'tls:getCertificate', arguments: {url: 'https://127.0.0.1:1'}}}}\noutputs: {t: '${t.id}'}\n",
-			want: "is not an address of the public network"},
+			want: "is not a public address"},
 		"the home folder": {program: "name: one\nvariables: {t: {fn::invoke: {function: 'std:pathexpand', arguments: " +
 			"{input: '~/x'}, return: result}}}\noutputs: {t: '${t}'}\n", want: "not known where the home folder is"},
 		"an included file": {program: "name: one\ninclude: [part.yaml]\n",
