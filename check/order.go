@@ -100,7 +100,7 @@ type tangles struct {
 	cut edgeSet // what was taken out
 }
 
-// untangle reports one cycle of a loop, takes its closing edge out and goes on with the rest.
+// untangle reports one cycle, removes its closing edge and continues with the rest.
 func (t *tangles) untangle(loop []*Node, budget int) int {
 	if budget == 0 {
 		return 0

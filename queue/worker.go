@@ -32,7 +32,7 @@ type WorkerOptions struct {
 	Folder   string // where files of projects are put; empty for the system's folder of temporary files
 }
 
-// Work takes jobs until the context ends, and then waits for those that are under way, which it interrupts.
+// Work takes jobs until the context ends, then interrupts running jobs and waits for them.
 func (q *Queue) Work(ctx context.Context, o WorkerOptions) (err error) {
 	if o.Grace == 0 {
 		o.Grace = 15 * time.Second

@@ -79,7 +79,7 @@ func Get(ctx context.Context, client *http.Client, address string, o Options) (*
 		return nil, &FinalError{"the URL is malformed"}
 	}
 	maps.Copy(request.Header, o.Header)
-	silent := fmt.Errorf("the server sent nothing for %s", o.Silence)
+	silent := fmt.Errorf("the server sent no data for %s", o.Silence)
 	var timer *time.Timer
 	if o.Silence > 0 {
 		timer = time.AfterFunc(o.Silence, func() { cancel(silent) })

@@ -127,7 +127,8 @@ func TestSlips(t *testing.T) {
 	t.Parallel()
 	there := []string{"create", "read", "configure"}
 	for _, name := range []string{"updat", "udpate", "Update", "up_date", "updates", "delte", "chek", "dif"} {
-		require.ErrorContains(t, slip("f.py", there, []string{"call", name}), "a method "+name+", which is never called: did you mean")
+		require.ErrorContains(t, slip("f.py", there, []string{"call", name}), "a method "+name+", which is never called: "+
+			"did you mean")
 	}
 	for _, name := range []string{"creates", "configured", "call", "reed", "up", "fetch", "checkName", "undelete"} {
 		require.NoError(t, slip("f.py", there, []string{name}), name)

@@ -151,7 +151,8 @@ func TestStdRefuses(t *testing.T) {
 		{"index", `{"input":["a"],"element":"b"}`, "no such element"},
 		{"coalesce", `{"input":[null,""]}`, "all values are empty"},
 		{"coalesce", `{"input":[1,[2]]}`, "of one kind, not a number and a list"},
-		{"coalesce", `{"input":[[1],"a"]}`, "with a string among them"}, {"map", `{"args":["a"]}`, "args must alternate keys and values"},
+		{"coalesce", `{"input":[[1],"a"]}`, "with a string among them"}, {"map", `{"args":["a"]}`, "args must alternate " +
+			"keys and values"},
 		{"map", `{"args":[1,2]}`, "must be strings"},
 		{"parseint", `{"input":"12x"}`, "not a whole number in base 10"},
 		{"parseint", `{"input":"1","base":63}`, "from 2 to 62"},

@@ -20,7 +20,7 @@ func (s standard) world() map[string]formula {
 	stamp := func(args value.Value, name string) (time.Time, error) {
 		t, err := time.Parse(time.RFC3339, lookupString(args, name))
 		if err != nil {
-			return t, fmt.Errorf("%s %q is no timestamp such as 2006-01-02T15:04:05Z", name, lookupString(args, name))
+			return t, fmt.Errorf("%s %q is not a timestamp such as 2006-01-02T15:04:05Z", name, lookupString(args, name))
 		}
 		return t, nil
 	}
@@ -33,7 +33,7 @@ func (s standard) world() map[string]formula {
 			}
 			d, err := time.ParseDuration(lookupString(args, "duration"))
 			if err != nil {
-				return value.Null, fmt.Errorf("duration %q is no duration such as 1h30m", lookupString(args, "duration"))
+				return value.Null, fmt.Errorf("duration %q is not a duration such as 1h30m", lookupString(args, "duration"))
 			}
 			return value.String(t.Add(d).Format(time.RFC3339)), nil
 		},

@@ -193,7 +193,8 @@ func TestTimeImports(t *testing.T) {
 		{staticType, "today", "not a timestamp"}, {offsetType, "2020-02-12T06:36:13Z,1", "the ID must be"},
 		{offsetType, "x,1,,,,,", "not a timestamp"},
 		{offsetType, "2020-02-12T06:36:13Z,,,,,,", "one of"}, {offsetType, "2020-02-12T06:36:13Z,1.5,,,,,", "whole number"},
-		{rotatingType, "2020-02-12T06:36:13Z", "the ID must be"}, {rotatingType, "2020-02-12T06:36:13Z,soon", "not a timestamp"},
+		{rotatingType, "2020-02-12T06:36:13Z", "the ID must be"}, {rotatingType, "2020-02-12T06:36:13Z,soon", "not a " +
+			"timestamp"},
 		{sleepType, "30s", "the ID must be"}, {sleepType, ",", "the ID must be"}, {sleepType, "soon,", "not a duration"},
 	} {
 		_, err := r.Read(t.Context(), provider.ReadRequest{Subject: subject(c.typ), ID: c.id})

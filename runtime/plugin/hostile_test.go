@@ -90,8 +90,10 @@ func TestHostileArchives(t *testing.T) {
 				header(a, tar.Header{Name: "x/", Mode: 0o755, Typeflag: tar.TypeDir})
 			}
 		}), "too large for a plugin"},
-		"a deep path":        {archiveOf(t, member{name: strings.Repeat("a/", 400) + "b", text: "x"}), "a path that is too long or too deep"},
-		"a long name":        {archiveOf(t, member{name: strings.Repeat("a", 5000), text: "x"}), "a path that is too long or too deep"},
+		"a deep path": {archiveOf(t, member{name: strings.Repeat("a/", 400) + "b", text: "x"}), "a path that is " +
+			"too long or too deep"},
+		"a long name": {archiveOf(t, member{name: strings.Repeat("a", 5000), text: "x"}), "a path that is too " +
+			"long or too deep"},
 		"a file as a folder": {archiveOf(t, script, member{name: script.name + "/x", text: "x"}), "not a directory"},
 		"a folder in the place of the executable": {archiveOf(t, member{name: "pulumi-resource-toy/", kind: tar.TypeDir}),
 			"holds no executable"},

@@ -32,7 +32,8 @@ func (s *Snapshot) InOrder() (sound *Snapshot, moved []urn.URN, err error) {
 		return nil, nil, fault
 	}
 	if broken, ok := errors.AsType[*IntegrityError](fault); ok {
-		return nil, nil, &IntegrityError{Rule: broken.Rule, URN: broken.URN, Problem: broken.Problem + "; no order helps: " +
+		return nil, nil, &IntegrityError{Rule: broken.Rule, URN: broken.URN, Problem: broken.Problem + "; no order is " +
+			"possible: " +
 			err.Error()}
 	}
 	return nil, nil, fault

@@ -99,10 +99,10 @@ var examples = map[string][]example{
 		{"destroy --yes --remove --stack test", "Delete all without asking, and then the stack too"},
 	},
 	"import": {
-		{"import random:RandomString token k3Fq9sPz", "Take one resource into the stack and print YAML for it"},
-		{"import --file resources.json --out resources.yaml", "Take all that a file lists"},
-		{"import --query query.yaml", "Ask providers what exists, and take what the stack lacks"},
-		{"import --query query.yaml --import-file found.json", "Write what exists to a file, to look through before taking it"},
+		{"import random:RandomString token k3Fq9sPz", "Add one resource to the stack and print YAML for it"},
+		{"import --file resources.json --out resources.yaml", "Add all resources that a file lists"},
+		{"import --query query.yaml", "Ask providers what exists, and add what the stack lacks"},
+		{"import --query query.yaml --import-file found.json", "Write what exists to a file, to review it before the import"},
 	},
 	"stack": {
 		{"stack", "Show the selected stack"},
@@ -238,7 +238,7 @@ var examples = map[string][]example{
 	},
 	"state taint": {
 		{"state taint urn:pulumi:dev::shop::random:index/randomPet:RandomPet::pet", "Have the next update replace it"},
-		{"state taint --all --yes", "Have it replace all resources"},
+		{"state taint --all --yes", "Have it replace all resources resources"},
 	},
 	"state untaint": {
 		{"state untaint urn:pulumi:dev::shop::random:index/randomPet:RandomPet::pet", "Undo `taint` for a resource"},

@@ -349,7 +349,8 @@ func TestPendingChange(t *testing.T) {
 		says   string
 	}{
 		"an update": {"updating", false, "exists"}, "a deletion that did not happen": {"deleting", false, "exists"},
-		"a deletion that happened": {"deleting", true, "does not exist any more"}, "a reading": {"reading", false, "changed nothing outside of the state"},
+		"a deletion that happened": {"deleting", true, "does not exist any more"}, "a " +
+			"reading": {"reading", false, "changed nothing outside of the state"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -173,10 +173,10 @@ func TestRescue(t *testing.T) {
 		complete bool
 		objects  int
 	}{
-		"the state cannot be written": {"write state", 1, true, 4},
-		"the state cannot be renamed": {"rename state", 1, true, 4},
-		"the folder cannot be synced": {"syncdir state", 1, false, 0},
-		"nothing more can be journaled":    {"write journal,sync journal", 14, false, 0},
+		"the state cannot be written":   {"write state", 1, true, 4},
+		"the state cannot be renamed":   {"rename state", 1, true, 4},
+		"the folder cannot be synced":   {"syncdir state", 1, false, 0},
+		"nothing more can be journaled": {"write journal,sync journal", 14, false, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -67,7 +67,8 @@ func stopped(t *testing.T, points []string, n int, newBench func(n int) *bench) 
 		had := !strings.Contains(b.said, "Nothing was canceled") && !strings.Contains(b.said, "(0 locks removed)")
 		if had {
 			held++
-			require.Contains(t, b.said, "is suspended. If it resumes, it starts no further step and writes nothing more.", moment)
+			require.Contains(t, b.said, "is suspended. If it resumes, it starts no further step and writes nothing "+
+				"more.", moment)
 		}
 		e := b.run("", 0, "up", "--yes", "--skip-preview", "--non-interactive")
 		switch {

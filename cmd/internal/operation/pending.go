@@ -32,7 +32,7 @@ type pendingWork struct {
 
 // resolveAll brings a state up to date with what became of operations that an earlier run left in flight: it reads what
 // was being updated or deleted, and takes a person's word for what was being created. Without that it stops, rather
-// than create a second object beside one that nobody knows of; a destruction goes on and leaves it pending.
+// than create a second object beside an unknown one; a destruction continues and leaves it pending.
 func (w *pendingWork) resolveAll(ctx context.Context, base *state.Snapshot, op Operation) (*state.Snapshot, error) {
 	words, err := pendingAnswersOf(w.options.SettlePending, engine.Unfinished(base))
 	switch {

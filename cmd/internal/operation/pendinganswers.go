@@ -11,8 +11,9 @@ import (
 )
 
 // SettlePendingHelp is the help of --settle-pending.
-const SettlePendingHelp = "what became of creations whose run was cut off: forget (they did not happen), " +
-	"retry (create again with the same inputs, whatever happened), or <urn>=<id> (it made the object with this ID); may come several times"
+const SettlePendingHelp = "the outcome of interrupted creations: forget (nothing was created), retry (create " +
+	"again with the same inputs in any case), or <urn>=<id> (the object with this ID was created); may be " +
+	"repeated"
 
 // pendingAnswers are what --settle-pending says of pending creations: of some by URN, and of all others if others is
 // set.

@@ -40,13 +40,13 @@ func DamageOf(r *backend.Recovery) (texts []string) {
 	}
 	if r.Mended > 0 {
 		texts = append(texts,
-			fmt.Sprintf("the journal of an earlier %s had %s, put right now; check the disk and the memory of the machine",
+			fmt.Sprintf("the journal of an earlier %s had %s, now corrected; check the disk and the memory of the machine",
 				cmp.Or(r.Header.Command, "run"), diag.Count(r.Mended, "flipped bit")))
 	}
 	for _, g := range r.Gaps {
 		texts = append(texts,
 			fmt.Sprintf("the journal of an earlier %s is damaged: %d bytes from byte %d on cannot be read; "+
-				"what follows them was used", cmp.Or(r.Header.Command, "run"), g.Length, g.Offset))
+				"the rest was used", cmp.Or(r.Header.Command, "run"), g.Length, g.Offset))
 	}
 	for _, m := range r.Missing {
 		texts = append(texts, "it is not known "+m)
@@ -58,7 +58,7 @@ func DamageOf(r *backend.Recovery) (texts []string) {
 	return texts
 }
 
-// warnOfRecovery tells what an earlier run left behind that was cut off (D9).
+// warnOfRecovery reports the recovery of an interrupted earlier run (D9).
 func warnOfRecovery(a *console.Console, r *backend.Recovery, resolved bool) {
 	if r == nil {
 		return
@@ -70,10 +70,10 @@ func warnOfRecovery(a *console.Console, r *backend.Recovery, resolved bool) {
 			r.Header.Command)
 	case r.Foreign:
 		fmt.Fprintf(out,
-			"warning: a journal of an earlier %s does not fit the state, which was written by someone else since; it was not "+
-				"applied\n", r.Header.Command)
+			"warning: a journal of an earlier %s does not fit the state, which another program has written "+
+				"since; it was not applied\n", r.Header.Command)
 	case resolved && r.Entries > 0:
-		fmt.Fprintf(out, "warning: an earlier %s was cut off; its %s were recovered from the journal\n", r.Header.Command,
+		fmt.Fprintf(out, "warning: an earlier %s was interrupted; its %s were recovered from the journal\n", r.Header.Command,
 			diag.Count(r.Entries, "journal record"))
 	}
 	for _, text := range DamageOf(r) {

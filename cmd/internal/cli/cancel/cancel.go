@@ -22,11 +22,11 @@ func NewCancel(a *console.Console, run func(context.Context, *cancelOptions) err
 	o := &cancelOptions{}
 	cmd := &cobra.Command{
 		Use: "cancel [STACK]", Short: "Remove the locks of a stack", Args: console.AtMostOne("the name of a stack"),
-		Long: "cancel takes a stack's locks away, no matter who holds them, and says whether the owner still " +
-			"runs. A run of yamlhost that loses its lock begins nothing and writes nothing more, also if it is " +
-			"stopped now and wakes up later. A call to a provider that is in flight ends, and is a pending " +
-			"operation for the next run. The Pulumi CLI does not look at its lock and goes on without one: end " +
-			"it first.",
+		Long: "cancel removes the locks of a stack, no matter who holds them, and reports whether their owners " +
+			"still run. A run of yamlhost that loses its lock starts no further step and writes nothing more, " +
+			"even if it is suspended now and resumes later. A provider call in flight finishes, and is a " +
+			"pending operation for the next run. The Pulumi CLI does not notice that its lock is gone, and " +
+			"continues: stop it first.",
 		RunE: console.RunWith(run, o, &o.stack),
 	}
 	cmd.Flags().StringVarP(&o.stack, "stack", "s", "", "the stack; by default the selected one")

@@ -33,16 +33,14 @@ type importOptions struct {
 func NewImport(a *console.Console, run func(context.Context, *importOptions) error) *cobra.Command {
 	o := &importOptions{}
 	cmd := &cobra.Command{
-		Use: "import [TYPE NAME ID]", Short: "Take resources that exist already into the stack", Args: cobra.MaximumNArgs(3),
-		Long: "import reads resources that exist already, takes them into the state, and writes YAML to paste into the " +
-			"program, after which there is nothing to do. Resources come from the command line, or several of them from a " +
-			"file:\n\n" +
-			"    {\"nameTable\": {\"box\": \"urn:…\"},\n" +
-			"     \"resources\": [{\"type\": \"…\", \"name\": \"…\", \"id\": \"…\", \"parent\": \"box\"}]}\n\n" +
-			"A query file says which types to look for. Providers that can list what exists are asked, and what the stack " +
-			"does not have yet is imported, or written to an import file to look through first:\n\n" +
-			"    resources:\n      - type: aws:s3/bucket:Bucket\n        query: {tags: {team: web}}\n" +
-			"        name: web-${name}",
+		Use: "import [TYPE NAME ID]", Short: "Add existing resources to the stack", Args: cobra.MaximumNArgs(3),
+		Long: "import reads existing resources, adds them to the state, and writes YAML to paste into the " +
+			"program. With that YAML\nin the program, the next update has nothing to do. The resources come " +
+			"from the command line or from a file:\n\n    {\"nameTable\": {\"box\": \"urn:…\"}, \"resources\": " +
+			"[{\"type\": \"…\", \"name\": \"…\", \"id\": \"…\", \"parent\": \"box\"}]}\n\nA query file lists " +
+			"types to look for. import asks the providers that can list existing resources, and imports those\n" +
+			"that the stack does not have yet, or writes them to an import file for review:\n\n    resources:\n" +
+			"      - type: aws:s3/bucket:Bucket\n        query: {tags: {team: web}}\n        name: web-${name}",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.args = args
 			return runOperation(a, &o.Options, func(ctx context.Context, _ *operation.Options) error {

@@ -35,11 +35,11 @@ func NewMigrate(_ *console.Console, run func(context.Context, *options) error) *
 	cmd := &cobra.Command{
 		Use: "migrate --check [DIR]", Short: "Report how a project of the Pulumi CLI would work here",
 		Args: console.AtMostOne("a directory"),
-		Long: "migrate --check reads a project, its program, its stacks, their configuration, secrets and " +
-			"state, and says of each what is the same here as under the Pulumi CLI, what differs and what is " +
-			"missing. It starts no program, takes no lock and writes nothing. The exit code is 1 if something " +
-			"is in the way. There is nothing to convert: yamlhost works on the project as it is, and the " +
-			"Pulumi CLI can take it back.",
+		Long: "migrate --check reads a project, its program, its stacks, their configuration, secrets and state, " +
+			"and reports for each what works as with the Pulumi CLI, what differs and what is missing. It " +
+			"starts no program, takes no lock and writes nothing. The exit code is 1 if something prevents the " +
+			"move. No conversion is needed: yamlhost works on the project as it is, and the Pulumi CLI can go " +
+			"on with it at any time.",
 		RunE: console.RunWith(run, o, &o.dir),
 	}
 	cmd.Flags().BoolVar(&o.check, "check", false, "report only; change nothing")
@@ -260,7 +260,7 @@ func (v *visit) lookState(part string, b *backend.Backend, ref backend.Ref, load
 	}
 	if n := len(loaded.Snapshot.Pending); n > 0 {
 		v.survey.add(part, differs, "`yamlhost up` and `yamlhost refresh` resolve them; `yamlhost state verify` names them",
-			"an earlier run was cut off: nobody knows how %s ended", diag.Count(n, "operation"))
+			"an earlier run was interrupted: the outcome of %s is not known", diag.Count(n, "operation"))
 	}
 	locks, err := b.Locks(ref)
 	if err != nil {
