@@ -238,7 +238,7 @@ var examples = map[string][]example{
 	},
 	"state taint": {
 		{"state taint urn:pulumi:dev::shop::random:index/randomPet:RandomPet::pet", "Have the next update replace it"},
-		{"state taint --all --yes", "Have it replace all resources resources"},
+		{"state taint --all --yes", "Have it replace all resources resources resources"},
 	},
 	"state untaint": {
 		{"state untaint urn:pulumi:dev::shop::random:index/randomPet:RandomPet::pet", "Undo `taint` for a resource"},
