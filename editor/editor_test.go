@@ -221,7 +221,7 @@ func TestEveryPrefixAndDeletion(t *testing.T) {
 		require.NoError(t, err)
 		_, err = editor.Symbols(t.Context(), s.Snapshot(), file)
 		require.NoError(t, err)
-		tokens, err := editor.Tokens(t.Context(), s.Snapshot(), file, 0, len(text))
+		tokens, err := tokensOf(t.Context(), s.Snapshot(), file, 0, len(text))
 		require.NoError(t, err)
 		for i, token := range tokens {
 			require.Less(t, token.Start, token.End)

@@ -104,7 +104,7 @@ func TestLinksOfPart(t *testing.T) {
 	require.Len(t, found, 1)
 	require.Equal(t, "b.txt", found[0].At.Text())
 	require.Equal(t, "/project/b.txt", found[0].Target)
-	tokens, err := editor.Tokens(t.Context(), session.Snapshot(), part, 0, 100)
+	tokens, err := tokensOf(t.Context(), session.Snapshot(), part, 0, 100)
 	require.NoError(t, err)
 	require.Len(t, tokens, 3) // variables, b and fn::readFile
 }

@@ -135,7 +135,7 @@ func askEverything(t *testing.T, s *editor.Snapshot, at int) {
 	}
 	_, err = editor.Complete(ctx, s, file, at)
 	require.NoError(t, err)
-	tokens, err := editor.Tokens(ctx, s, file, 0, size)
+	tokens, err := tokensOf(ctx, s, file, 0, size)
 	require.NoError(t, err)
 	for i, token := range tokens {
 		require.LessOrEqual(t, int(token.End), size)

@@ -2,7 +2,6 @@ package editor
 
 import (
 	"bytes"
-	"context"
 	"slices"
 	"strings"
 
@@ -40,23 +39,6 @@ type Token struct {
 type colored struct {
 	Token
 	src *diag.Source
-}
-
-// Tokens returns the tokens of a file that touch the bytes from start up to but not including end, in the order of the
-// text, with their places in it. None overlaps another one.
-func Tokens(ctx context.Context, s *Snapshot, path string, start, end int) ([]Token, error) {
-	parts, err := TokenParts(ctx, s, path)
-	if err != nil || len(parts) == 0 {
-		return nil, err
-	}
-	var tokens []Token
-	for _, part := range parts {
-		for _, t := range part.Touching(start, end) {
-			t.Start, t.End = t.Start+int32(part.Start), t.End+int32(part.Start)
-			tokens = append(tokens, t)
-		}
-	}
-	return tokens, nil
 }
 
 // wholeTokens are the tokens of a text that is not read by parts.

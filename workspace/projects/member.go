@@ -98,16 +98,6 @@ func Find(root string) ([]string, error) {
 	return dirs, nil
 }
 
-// Open reads the project of a folder and what its program says of others. root is what Path is relative to.
-func Open(root, dir string, o Options) (*Member, error) {
-	d, err := openDraft(root, dir, o)
-	if err != nil {
-		return nil, err
-	}
-	d.complete()
-	return d.Member, nil
-}
-
 // draft is a member whose program has not been parsed yet.
 type draft struct {
 	*Member

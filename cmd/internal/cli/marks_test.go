@@ -302,12 +302,14 @@ func (m *marked) answer(t *testing.T, k mark) string {
 			fmt.Fprintf(&b, "%d to %d\n", f.First, f.Last)
 		}
 	case "tokens":
-		found, err := editor.Tokens(ctx, s, path, k.start, k.end)
+		parts, err := editor.TokenParts(ctx, s, path)
 		require.NoError(t, err)
 		src := s.Text(path).Source()
-		for _, token := range found {
-			at := diag.NewRange(src, int(token.Start), int(token.End))
-			fmt.Fprintf(&b, "%s: %v declared=%v\n", m.place(path, at), token.Kind, token.Declared)
+		for _, part := range parts {
+			for _, token := range part.Touching(k.start, k.end) {
+				at := diag.NewRange(src, part.Start+int(token.Start), part.Start+int(token.End))
+				fmt.Fprintf(&b, "%s: %v declared=%v\n", m.place(path, at), token.Kind, token.Declared)
+			}
 		}
 	case "calls":
 		for what, ask := range map[string]func() ([]editor.Dependency, error){
