@@ -84,7 +84,7 @@ func proofs() []proof {
 		{page: "docs/migrate.md", show: onStage("")},
 		{page: "docs/new.md", has: "template:", show: showTemplate},
 		{page: "docs/new.md", has: "--dir site", show: showNew},
-		{page: "docs/new.md", has: ".git//web", why: network + "; testdata/script/new_git.txtar has a repository here"},
+		{page: "docs/new.md", has: ".git//web", why: network + "; the tests of package templates have a repository here"},
 		{page: "docs/operations.md", has: "query:", show: showQuery},
 		{page: "docs/operations.md", has: "autonaming", show: showAutonaming},
 		{page: "docs/operations.md", has: "node deploy.js", show: onStage("")},
