@@ -272,5 +272,5 @@ func TestResumeFromAnyCheckpoint(t *testing.T) {
 	_, err := Resume(&state.Snapshot{}, Origin{IDs: []ID{1}})
 	require.ErrorContains(t, err, "does not fit")
 	_, err = Resume(&state.Snapshot{Resources: []*state.Resource{res(1), res(2)}}, Origin{IDs: []ID{1, 1}})
-	require.ErrorContains(t, err, "alike")
+	require.ErrorContains(t, err, "the same number")
 }

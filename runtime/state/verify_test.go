@@ -43,7 +43,7 @@ func TestVerify(t *testing.T) {
 		{"no URN", func(s *Snapshot) { s.Resources[2].URN = "" }, "E6.44", "", "no URN"},
 		{"no type", func(s *Snapshot) { s.Resources[2].Type = "" }, "E6.44", uA, "no type"},
 		{"E1.21 component with ID", func(s *Snapshot) { s.Resources[0].ID = "x" }, "E6.45", uStack, "component"},
-		{"malformed provider", func(s *Snapshot) { s.Resources[2].Provider = "x" }, "E6.46", uA, "no provider reference"},
+		{"malformed provider", func(s *Snapshot) { s.Resources[2].Provider = "x" }, "E6.46", uA, "not a provider reference"},
 		{"provider's ID", func(s *Snapshot) { s.Resources[1].ID = "2" }, "E6.46", uA, "is not in the state"},
 		{"provider late", func(s *Snapshot) {
 			s.Resources[1], s.Resources[2] = s.Resources[2], s.Resources[1]

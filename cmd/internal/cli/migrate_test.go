@@ -82,7 +82,7 @@ func TestMigrateNotReady(t *testing.T) {
 				`"type":"pulumi:providers:zoo","inputs":{"version":"1.2.3","__internal":{"name":"builder","version":"1.2.3",`+
 				`"parameterization":"e30="}},"outputs":{"version":"1.2.3"}},`+
 				strings.Replace(ape, "default_1_2_3", "mine", 1))
-		}, []string{`changes +stack dev +.*the version of the plugin .* at the provider mine`}, 1},
+		}, []string{`changes +stack dev +.*the plugin's version .* at the provider mine`}, 1},
 		"secrets without a passphrase": {func(t *testing.T) *terminal {
 			x := withState(t, "")
 			require.Equal(t, 0, x.run("config", "set", "--secret", "k", "hush"), x.err.String())
@@ -104,7 +104,7 @@ func TestMigrateNotReady(t *testing.T) {
 				`"urn":"urn:pulumi:dev::one::random:index/randomPet:RandomPet::a",`+
 				`"custom":true,"type":"random:index/randomPet:RandomPet"}}]}}}`), 0o644))
 			return x
-		}, []string{`differs +stack dev .*1 operation ended`}, 0},
+		}, []string{`differs +stack dev .*the outcome of 1 operation is not known`}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -122,5 +122,5 @@ func TestMigrateNotReady(t *testing.T) {
 	}
 	x := newTerminal(t, onePet)
 	require.Equal(t, 2, x.run("migrate"))
-	require.Contains(t, x.err.String(), "nothing to convert")
+	require.Contains(t, x.err.String(), "no conversion is needed")
 }

@@ -35,12 +35,13 @@ func NewImport(a *console.Console, run func(context.Context, *importOptions) err
 	cmd := &cobra.Command{
 		Use: "import [TYPE NAME ID]", Short: "Add existing resources to the stack", Args: cobra.MaximumNArgs(3),
 		Long: "import reads existing resources, adds them to the state, and writes YAML to paste into the " +
-			"program. With that YAML\nin the program, the next update has nothing to do. The resources come " +
-			"from the command line or from a file:\n\n    {\"nameTable\": {\"box\": \"urn:…\"}, \"resources\": " +
-			"[{\"type\": \"…\", \"name\": \"…\", \"id\": \"…\", \"parent\": \"box\"}]}\n\nA query file lists " +
-			"types to look for. import asks the providers that can list existing resources, and imports those\n" +
-			"that the stack does not have yet, or writes them to an import file for review:\n\n    resources:\n" +
-			"      - type: aws:s3/bucket:Bucket\n        query: {tags: {team: web}}\n        name: web-${name}",
+			"program. With that YAML in the program, the next update has nothing to do. The resources come " +
+			"from the command line or from a file:\n\n    {\"nameTable\": {\"box\": \"urn:…\"},\n     " +
+			"\"resources\": [{\"type\": \"…\", \"name\": \"…\", \"id\": \"…\", \"parent\": \"box\"}]}\n\nA " +
+			"query file lists types to look for. import asks the providers that can list existing resources, " +
+			"and imports those that the stack does not have yet, or writes them to an import file for review:\n" +
+			"\n    resources:\n      - type: aws:s3/bucket:Bucket\n        query: {tags: {team: web}}\n        " +
+			"name: web-${name}",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.args = args
 			return runOperation(a, &o.Options, func(ctx context.Context, _ *operation.Options) error {

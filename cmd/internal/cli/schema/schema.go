@@ -36,11 +36,11 @@ func NewSchema(_ *console.Console, run func(context.Context, *schemaOptions) err
 		Use:   "schema TOKEN or PACKAGE, schema --json-schema [DIR or FILE]",
 		Short: "Show the inputs and outputs of a resource or function",
 		Long: "schema shows the inputs and outputs of a resource type or function such as random:RandomPet, with " +
-			"an example, or\nthe members of an object type. For the name of a package it lists its resources " +
-			"and functions. It also knows the\npackages that the project names by path or by parameters, and " +
+			"an example, or the members of an object type. For the name of a package it lists its resources " +
+			"and functions. It also knows the packages that the project names by path or by parameters, and " +
 			"the project's components, as components:Name.\n\nWith --json-schema it writes a JSON Schema of a " +
-			"project's program, for editors that support JSON Schema. The schema\nhas the inputs of the types " +
-			"in the program, and the names of all other types of its packages and of the built-in\nones. With " +
+			"project's program, for editors that support JSON Schema. The schema has the inputs of the types " +
+			"in the program, and the names of all other types of its packages and of the built-in ones. With " +
 			"--stack-file it describes Pulumi.<stack>.yaml. Like check, it starts nothing from the project.",
 		Args: func(cmd *cobra.Command, args []string) error {
 			switch {

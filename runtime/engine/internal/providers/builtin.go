@@ -76,8 +76,8 @@ func (b builtinResources) Check(_ context.Context, r provider.CheckRequest) (pro
 	switch r.Type {
 	case stackReferenceType:
 		member = "name"
-		b.r.Warn(r.URN, "to register a resource of the type "+stackReferenceType+
-			" is deprecated; read it instead, as `get` does") // E2.64
+		b.r.Warn(r.URN, "registering a resource of the type "+stackReferenceType+
+			" is deprecated; read it instead, with `get`") // E2.64
 	case stashType:
 		member = "input"
 	default:
