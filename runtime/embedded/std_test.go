@@ -169,7 +169,7 @@ func TestStdRefuses(t *testing.T) {
 		{"cidrsubnets", `{"input":"10.0.0.0/30","newbits":[3]}`, "by 1 to 2 bits"},
 		{"cidrsubnets", `{"input":"10.0.0.0/30","newbits":[0]}`, "not by 0"},
 		{"rsadecrypt", `{"cipherText":"%","key":""}`, "not base64"}, {"rsadecrypt", `{"cipherText":"","key":"x"}`,
-			"no private key"},
+			"not a private key"},
 	} {
 		_, err := stdCall(t, Options{}, c.name, c.args)
 		require.ErrorContains(t, err, c.why, "%s %s", c.name, c.args)
