@@ -31,7 +31,7 @@ func errorsOf(tb testing.TB, name, text string, l schema.Loader) diag.Diagnostic
 }
 
 var (
-	undeclaredWords = regexp.MustCompile("^`([^` is not declared…]+)")
+	undeclaredWords = regexp.MustCompile("^`([^`…]+).* is not declared$")
 	packageWords    = regexp.MustCompile(`^no provider for package (\S+)`)
 	requiredWords   = regexp.MustCompile(`^(\S+) needs (\S+) \(`)
 	unknownWords    = regexp.MustCompile("^(\\S+) has no (?:input|argument) `(.+)`$")

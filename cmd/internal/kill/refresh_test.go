@@ -19,7 +19,7 @@ func TestRefreshUnreachable(t *testing.T) {
 		says    string
 	}{
 		"an error":         {environ: []string{garbageKey + "=Read status"}, says: "speaks in tongues"},
-		"no message":       {environ: []string{garbageKey + "=Read bytes"}, says: "cannot be understood"},
+		"no message":       {environ: []string{garbageKey + "=Read bytes"}, says: "cannot be read"},
 		"cannot be set up": {environ: []string{garbageKey + "=Configure bytes"}, says: "plugin drawer"},
 		"does not come up": {environ: []string{garbageKey + "=Handshake bytes"}, says: "plugin drawer"},
 		"not there any more": {aside: true, environ: []string{"PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION=true"},
