@@ -43,7 +43,7 @@ func (s Source) Check() error {
 	}
 	if u, err := url.Parse(s.Git); err == nil && u.User != nil {
 		if _, has := u.User.Password(); has || u.Scheme == "https" || u.Scheme == "http" {
-			return errors.New("the URL of the repository has credentials in it, and jobs have no secrets: configure " +
+			return errors.New("the URL of the repository has credentials in it, and jobs hold no secrets: configure " +
 				"credentials on the workers")
 		}
 	}
