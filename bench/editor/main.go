@@ -145,7 +145,7 @@ func show(tables []*table) {
 		}
 		fmt.Println()
 	}
-	for _, when := range []string{openMemory, laterMemory} {
+	for _, when := range []string{openMemory, askedMemory, laterMemory} {
 		fmt.Printf("| %s, MiB |", when)
 		for _, t := range tables {
 			fmt.Printf(" %d |", t.memory[when]>>20)
@@ -154,7 +154,11 @@ func show(tables []*table) {
 	}
 }
 
-const openMemory, laterMemory = "memory, a program open", "memory, after the edits"
+const (
+	openMemory  = "memory, a program open"
+	askedMemory = "memory, after the requests above"
+	laterMemory = "memory, after the edits that follow"
+)
 
 // measure opens a program, and does what people do with it.
 func measure(dir string, j job) (*table, error) {
@@ -239,6 +243,8 @@ func measure(dir string, j job) (*table, error) {
 			}))
 		}
 	}
+	time.Sleep(rest)
+	t.memory[askedMemory] = s.memory()
 	for i := range *edits {
 		d.change(size, value, len(d.lines[size]), strconv.Itoa(i))
 	}
