@@ -19,7 +19,7 @@ type Options struct {
 	Packages []schema.Descriptor
 	// Config is the stack's configuration by full key, <namespace>:<name>.
 	Config map[string]ConfigText
-	// ConfigKnown tells whether Config is that of a stack. Without one, missing values are not reported.
+	// ConfigKnown says that Config is the configuration of a stack. Without a stack, missing values are not reported.
 	ConfigKnown bool
 	// StackKeys are the full keys that some stack of the project sets. They matter when there is no stack.
 	StackKeys []string
@@ -38,9 +38,8 @@ type Options struct {
 	// Stat looks for files that programs name; nil when there is no file system available. Stat, MayReadStack, Bundle and
 	// Handler may be called from several goroutines at the same time.
 	Stat func(path string) (fs.FileInfo, error)
-	// Previous is the result of an earlier check of the program: unchanged parts are reused, so that a
-	// check after an edit costs little more than what has changed. The answers are those of a check without it. It may be
-	// nil.
+	// Previous is the result of an earlier check of the program: unchanged parts are reused, so that a check after an
+	// edit costs little more than what has changed. It does not change the result. It may be nil.
 	Previous *Program
 	// Bundle builds the code of dynamic types; nil leaves their sources unread.
 	Bundle Bundler
@@ -246,7 +245,7 @@ func (c *body) checkNodes() {
 
 func (c *body) checkNode(n *Node) { c.recordNode(n, c.analyzeNode(n)) }
 
-// analysis is what was found out about a node.
+// analysis is the outcome of the check of a node.
 type analysis struct {
 	*outcome
 	anew bool // no earlier check has left it

@@ -9,8 +9,8 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// Components are expanded in process: those that the program declares itself (L10.C15) and those of packages that are
-// used by path (L1.G). Each has a body that is checked once, like a program of its own, and evaluated for each
+// Components that the program declares itself (L10.C15), and components of packages that are used by path (L1.G), are
+// expanded in process. Each has a body that is checked once, like a program of its own, and evaluated for each
 // instance.
 
 // Component is a component whose text is known.
@@ -126,8 +126,8 @@ type seenComponent struct {
 	outputs []schema.Type          // nil until the body has been checked
 }
 
-// show makes what the users of the component see. What it leaves to the body, such as the types of outputs, is found
-// when it is first asked for: when the body has been checked.
+// show makes the component's interface as its users see it. Parts that depend on the body, such as the types of
+// outputs, are computed at first use, after the body has been checked.
 func (c *Component) show() {
 	s := &seenComponent{decl: c.Decl}
 	s.schema = &schema.Resource{Token: c.Token, Component: true, Description: c.Decl.Description.Text()}
@@ -173,8 +173,8 @@ func (s *seenComponent) outputProperties() []*schema.Property {
 	return list
 }
 
-// carryOver closes what the users of a component see. It is what they saw in an earlier check if everything in the body
-// is as it was.
+// carryOver completes the interface of a component. It reuses the interface of an earlier check if nothing in the
+// body has changed.
 func (b *body) carryOver() {
 	c := b.component
 	if c == nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/yamlhost/yamlhost/value"
 )
 
-// What a call does is known before the program runs where its arguments are written out.
+// The result of a call is known before the program runs if its arguments are literals.
 
 // constants are the values of expressions that are literal. It knows the types that have been found.
 type constants struct {

@@ -43,7 +43,7 @@ type loop struct {
 	program *Program
 	nodes   []*Node
 	members map[*Node]bool
-	// inputs are, of the components, what each property uses; other are what everything else of a node uses.
+	// inputs holds, for each component, the uses of each of its properties; other holds all other uses of a node.
 	inputs map[*Node]map[string][]nodeUse
 	other  map[*Node][]nodeUse
 	behind map[*Component]map[string][]string // the inputs behind each output
@@ -75,7 +75,8 @@ func opens(n *Node) bool {
 		n.Resource.Component.Decl.RequiredVersion == nil
 }
 
-// look gathers what a node uses. What is no name in an expression, such as a default provider, counts as a whole.
+// look collects the nodes that a node uses. A use without a name in an expression, such as that of a default
+// provider, counts as a use of the whole node.
 func (k *loop) look(n *Node) {
 	written := map[int32]bool{} // where names stand in expressions
 	gather := func(e ast.Expr) []nodeUse {
@@ -112,7 +113,7 @@ func (k *loop) look(n *Node) {
 	}
 }
 
-// uses collects the nodes that an expression uses; each is told of every name that stands for a node.
+// uses collects the nodes that an expression uses, and calls each for every name that stands for a node.
 func (k *loop) uses(e ast.Expr, each func(*ast.Access)) []nodeUse {
 	var found []nodeUse
 	k.eachUse(e, func(a *ast.Access, outputs []string) {
@@ -128,8 +129,8 @@ func (k *loop) uses(e ast.Expr, each func(*ast.Access)) []nodeUse {
 	return found
 }
 
-// eachUse calls fn for every name in an expression that stands for a node: with the outputs that are used, where it is
-// a component of which these alone are, and with nil otherwise.
+// eachUse calls fn for every name in an expression that stands for a node. outputs are the outputs used, if the node
+// is a component and the expression uses nothing else of it; else nil.
 func (k *loop) eachUse(e ast.Expr, fn func(a *ast.Access, outputs []string)) {
 	ast.Walk(e, func(e ast.Expr) bool {
 		switch e := e.(type) {

@@ -107,8 +107,8 @@ func (c *dynamicTypes) find(ctx context.Context, file *ast.File, opts Options) {
 	}
 }
 
-// add makes the types of one package, and bundles each source once. names are those of the package in tokens; the first
-// is the canonical one.
+// add makes the types of one package, and bundles each source once. names are the package's names in tokens; the
+// first is the canonical one.
 func (c *dynamicTypes) add(ctx context.Context, decls []*ast.Dynamic, dir, pkg string, names ...string) {
 	bundles := map[string]*Bundle{}
 	for _, decl := range decls {
@@ -159,7 +159,7 @@ func (c *dynamicTypes) code(ctx context.Context, decl *ast.Dynamic, dir, source 
 	return b
 }
 
-// schemaOf is the type as a resource of a provider. What is not declared is any.
+// schemaOf returns the type as a provider's resource. Properties without a declared type have the type any.
 func (c *dynamicTypes) schemaOf(d *Dynamic) *schema.Resource {
 	r := &schema.Resource{Token: d.Token, Description: d.Decl.Description.Text()}
 	inputs := c.properties(d.Decl.Inputs, true)

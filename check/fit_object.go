@@ -289,9 +289,9 @@ func (c *fitter) unknownMember(key ast.Literal, v ast.Expr, to *schema.Object, a
 	c.report(d)
 }
 
-// membersMeant are the members that an unknown one may have been meant to be, and the one that surely was: one that is
-// spelled nearly so, that is the same but for capitals, dashes and underscores, or, when it is required and missing and
-// takes the value, one of which the name is the beginning or the end.
+// membersMeant returns the members that an unknown name may stand for, and the one that it surely stands for. These
+// are members with a similar spelling, members that differ only in capitals, dashes and underscores, and required,
+// missing members that accept the value and whose name begins or ends with the unknown one.
 func (c *fitter) membersMeant(name string, v ast.Expr, to *schema.Object, at *place) (near []string, meant string) {
 	names := propertyNames(to)
 	near = diag.Suggest(name, names)

@@ -169,7 +169,7 @@ func (c *constants) partFromResource(part ast.Expr) bool {
 	return known
 }
 
-// namesResource reports whether an expression is a resource, of which a member is known only once it exists.
+// namesResource reports whether an expression is a resource, whose members are known only once it exists.
 func (c *constants) namesResource(e ast.Expr) bool {
 	access, ok := e.(*ast.Access)
 	if !ok || len(access.Steps) > 0 {

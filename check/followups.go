@@ -8,8 +8,8 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// What is wrong with the use of a declaration that could not be read as it stands mostly follows from that: it is left
-// out, and shows again when the declaration is mended and it is still there.
+// A finding about the use of a faulty declaration mostly follows from that fault. The checker leaves it out; if it
+// remains after the declaration is mended, the next check reports it.
 
 // followUps are the codes of findings that may follow from a fault in what is used.
 var followUps = []diag.Code{diag.NoMember, diag.NotIndexable, diag.IndexOutOfRange, diag.NotAssignable,
@@ -25,8 +25,8 @@ func (s stretch) holds(o stretch) bool {
 	return s.source == o.source && s.start <= o.start && o.end <= s.end
 }
 
-// usage is a place at which a declaration is used: that of a node, or of what a resource is an instance of: a component
-// or a dynamic type.
+// usage is a place that uses a declaration: the declaration of a node, or the component or dynamic type of a
+// resource.
 type usage struct {
 	at   stretch
 	node *Node
@@ -49,8 +49,8 @@ func (f *cause) stretchOf(at diag.Range) stretch {
 	return stretch{at.Source, at.Start, at.End}
 }
 
-// withoutFollowUps leaves out findings about uses of declarations in which the parser has found a fault, or that are
-// what they are by others with one.
+// withoutFollowUps leaves out findings about uses of declarations in which the parser has found a fault, and of
+// declarations that depend on such a one.
 func (r *run) withoutFollowUps(file *ast.File, bodies []*body, found diag.Diagnostics) diag.Diagnostics {
 	if !slices.ContainsFunc(found, mayFollow) {
 		return found
@@ -202,7 +202,7 @@ func (c *typer) leadsOn(from, to ast.Expr) {
 	}
 }
 
-// around are the uses that overlap a place, of uses in the order of the text, none of which is longer than longest.
+// around returns the uses that overlap a place. uses are in the order of the text, and none is longer than longest.
 func around(uses []usage, longest int32, at stretch) []usage {
 	var found []usage
 	end, _ := slices.BinarySearchFunc(uses, stretch{at.source, max(at.end, at.start+1), 0},

@@ -7,12 +7,12 @@ import (
 	"github.com/yamlhost/yamlhost/diag"
 )
 
-// What may never be evaluated, or may fail without harm, is held to less than the rest of a program.
+// Expressions that may never be evaluated, or that may fail without harm, are checked less strictly than the rest.
 
 var (
 	// inBranch are the faults that a condition may keep from happening.
 	inBranch = []diag.Code{diag.IndexOutOfRange, diag.FunctionFailed, diag.FileAccess}
-	// inTry are the faults that try, can and recover are there for: those of types too (L10.C5).
+	// inTry are the faults that try, can and recover catch, type errors included (L10.C5).
 	inTry = []diag.Code{diag.IndexOutOfRange, diag.FunctionFailed, diag.FileAccess, diag.NoMember, diag.NotIndexable,
 		diag.NotAssignable, diag.NotPrintable}
 )

@@ -21,8 +21,8 @@ type Hook struct {
 	other diag.Range // where it is named for something else than an error
 }
 
-// argsName is what the command of a hook calls that which the engine says about the operation, and a transform that
-// which it changes.
+// argsName is the name of two values: in the command of a hook, the engine's description of the operation; in a
+// transform, the resource that it changes.
 const argsName = "args"
 
 const onError = "onError"
@@ -99,7 +99,7 @@ func (c *declChecker) checkHook(h *Hook) {
 
 // checkHookOption checks that an option names kinds and hooks that exist.
 func (c *declChecker) checkHookOption(o *ast.Options) {
-	c.volatile = true // what hooks are for is told by all who name them
+	c.volatile = true // a hook's purpose depends on every option that names it
 	c.infer(o.Hooks.Value)
 	if c.component != nil {
 		c.errorf(diag.UnknownKey, o.Hooks.Key.Range, "name the hook on the resources of the program itself",

@@ -22,8 +22,8 @@ func (c *typer) bindLocal(l *ast.Local, t schema.Type) {
 	c.locals[l] = t
 }
 
-// infer finds the type of an expression and of everything inside it, and records them (L8.A). What is wrong inside is
-// reported here, once; whether the type is the right one for its place is for fit.
+// infer finds the type of an expression and of everything inside it, and records them (L8.A). It reports faults
+// inside of the expression, once. Whether the type suits its place is the business of fit.
 func (c *typer) infer(e ast.Expr) schema.Type {
 	if e == nil {
 		return schema.Invalid
@@ -457,7 +457,8 @@ func unify(types []schema.Type) schema.Type {
 	return result
 }
 
-// nonEmpty is the one of two lists of which the other is an empty literal, which goes with every list; nil for others.
+// nonEmpty returns one of two list types if the other is the type of an empty literal, which is assignable to every
+// list; else nil.
 func nonEmpty(a, b schema.Type) schema.Type {
 	x, ok := a.(*schema.Array)
 	y, both := b.(*schema.Array)

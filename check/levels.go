@@ -31,7 +31,7 @@ func (c *body) levels() [][]*Node {
 	return levels
 }
 
-// checkLevels gives every node of a body without loops its type, those of a level at the same time.
+// checkLevels gives every node of a body without cycles its type. It checks the nodes of a level concurrently.
 func (c *body) checkLevels() {
 	analyses := make([]analysis, len(c.program.Nodes))
 	for _, level := range c.levels() {

@@ -168,8 +168,8 @@ func packageOf(token string) string {
 	return pkg
 }
 
-// linkDefaultProviders makes resources need the default provider of their package. What a provider itself needs cannot
-// use it: that goes on with the engine's own.
+// linkDefaultProviders makes resources need the default provider of their package. The dependencies of a provider
+// cannot use that provider: they keep the engine's own default.
 func (c *linker) linkDefaultProviders() {
 	if len(c.defaults) == 0 {
 		return

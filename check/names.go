@@ -48,9 +48,9 @@ type scope struct {
 	uses     []int32          // by name, of each of all
 
 	undeclared map[string]*undeclaredName
-	missing    []string      // names that are taken to be those of entries without a name
+	missing    []string      // unknown names that probably belong to entries without a name
 	prefixes   []*ast.Access // that name a section before a name
-	slips      map[int]bool  // those of file.Slips that something refers into
+	slips      map[int]bool  // indexes in file.Slips whose entries something refers to
 	names      *diag.Names   // declared; nil until asked for
 	folded     []byte        // the text in lower case; nil until asked for
 }
@@ -144,7 +144,7 @@ func (c *scope) fullKey(name string) string {
 	return c.opts.Project + ":" + name
 }
 
-// lookup is the node that has a name; nil where nothing has. What declared has may be as an earlier check made it, in
+// lookup returns the node with a name; nil if there is none. A node in declared may come from an earlier check, in
 // the same place.
 func (c *scope) lookup(name string) *Node {
 	if n := c.declared[name]; n != nil {
@@ -252,8 +252,8 @@ func (c *scope) noteUndeclared(root ast.Literal) {
 	c.undeclared[root.Value] = &undeclaredName{first: root.Range}
 }
 
-// nameless reports whether a name that nothing has is taken to be that of an entry without a name, which is told
-// already (Y117): the first names are.
+// nameless reports whether an unknown name probably belongs to an entry without a name, which is reported already
+// (Y117). There are as many such names as there are entries without one, counted from the first.
 func (c *scope) nameless(name string) bool {
 	if slices.Contains(c.missing, name) {
 		return true

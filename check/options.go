@@ -45,7 +45,7 @@ func (c *declChecker) checkOption(n *Node, spec *ast.OptionSpec, e ast.Expr) {
 	switch spec.Name {
 	case "provider":
 		pkg := ""
-		if s := n.Resource.Schema; s != nil && !s.Component { // components take those of other packages
+		if s := n.Resource.Schema; s != nil && !s.Component { // components take options of other packages
 			pkg = packageOf(n.Resource.Token)
 		}
 		c.fitProvider(spec.Name, e, pkg)
@@ -247,7 +247,8 @@ func (c *declChecker) fitTexts(name string, e ast.Expr) bool {
 	return c.fitEarly(name, e, &schema.Array{Item: schema.String})
 }
 
-// fitPaths wants property paths (L4.16). inputs are what the first segment should be one of; nil for anything.
+// fitPaths requires property paths (L4.16). The first segment should be a property of inputs; with nil, it may be
+// anything.
 func (c *declChecker) fitPaths(name string, e ast.Expr, inputs *schema.Object) {
 	if !c.fitTexts(name, e) {
 		return

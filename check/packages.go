@@ -490,8 +490,8 @@ func (c *findings) tokenNotFound(token *ast.Literal, pkg *schema.Package, what s
 		Fixes:   rename(token.Range, token.Value, near)})
 }
 
-// nearTokens are tokens that a written one may have been meant to be (L7.6), in their shortest form: those that look
-// alike in the short or the long form, else those of other modules that have its name.
+// nearTokens returns the tokens that a misspelt one may stand for (L7.6), in their shortest form: tokens that are
+// similar in the short or the long form, else tokens of other modules with the same name.
 func nearTokens(written string, tokens []string) []string {
 	candidates := make([]string, 0, 2*len(tokens))
 	for _, t := range tokens {

@@ -85,7 +85,7 @@ func sound(f *ast.File) bool {
 		len(f.Lost)+len(f.Slips)+f.Nameless == 0
 }
 
-// samePackages reports whether the packages are those of the check before.
+// samePackages reports whether the packages are the same as in the check before.
 func (p *patch) samePackages(r *run) bool {
 	for _, known := range p.memory.packages {
 		if r.schemas == nil {
@@ -157,7 +157,7 @@ func renewed(was *Node) *Node {
 	return &Node{Index: was.Index, Kind: was.Kind, Name: was.Name, Type: schema.Invalid, place: was.place}
 }
 
-// changeResource replaces the resource at a place. What it is called, where its type is looked for and what decides on
+// changeResource replaces the resource at a place. Its name, the place where its type is looked up and the parts of
 // its URN stay the same.
 func (p *patch) changeResource(place int, decl *ast.Resource) bool {
 	was := p.nodeAt(place, decl.Name.Value)
@@ -244,7 +244,7 @@ func (p *patch) add(c change) bool {
 	}
 	for _, ref := range record.refs {
 		if ref.Node != nil && ref.Node.place >= p.was.named {
-			return false // its use is what declares it
+			return false // its use declares it
 		}
 	}
 	if c.node != nil {

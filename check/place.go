@@ -31,7 +31,7 @@ type place struct {
 	meant map[string]bool
 	// present are the members that are set: kept, once setMembers has been called.
 	present, kept map[string]bool
-	// outputs are those of the resource whose inputs these are; nil for others.
+	// outputs are the outputs of the resource, if these are the inputs of a resource; else nil.
 	outputs *schema.Object
 }
 

@@ -21,7 +21,8 @@ type Program struct {
 	// by an edge that is not deferred, ties in source order (L9.3).
 	Nodes   []*Node
 	Outputs []*Output
-	// Components are the components that the program declares (L3.E), and those of packages that are used by path.
+	// Components are the components that the program declares (L3.E), and the components of packages that are used by
+	// path.
 	Components []*Component
 	Hooks      []*Hook
 	Transforms []*Transform // of the stack
@@ -29,10 +30,10 @@ type Program struct {
 	// Packages are the packages that the program needs, each once, in order of first use.
 	Packages []schema.Descriptor
 
-	records records // of all declarations, those of components included
+	records records // of all declarations, including those in components
 	left    *memory // to a later check; nil for nothing
-	// current are the nodes by place where some edges and references lead to nodes as an earlier check made them; nil
-	// where all lead to those of this program.
+	// current maps places to nodes if some edges and references still lead to nodes of an earlier check; nil if all
+	// lead to nodes of this program.
 	current []*Node
 
 	inputsOf  func(token string) *schema.Object
@@ -64,7 +65,7 @@ type Node struct {
 	Config *Config // of a ConfigNode
 	stamp  *stamp
 	record *record // of its expressions; nil for what nothing declares
-	place  int     // among those of its body, in source order
+	place  int     // index among the nodes of its body, in source order
 
 	Variable *ast.Variable // of a VariableNode
 	Resource *Resource     // of a ResourceNode
@@ -73,7 +74,7 @@ type Node struct {
 	Deferral   *Deferral // of an instance of a component whose outputs come back to it; nil for the rest
 }
 
-// unit is that of the node's expressions; nil for configuration that nothing declares.
+// unit returns the unit of the node's expressions; nil for configuration without a declaration.
 func (n *Node) unit() *ast.Unit {
 	switch {
 	case n.Variable != nil:
@@ -118,7 +119,7 @@ type Resource struct {
 	Dynamic     *Dynamic          // nil for what another provider provides
 	// DefaultProvider is the program's default provider for the package, when the resource has to use it (L7.45).
 	DefaultProvider *Node
-	// DefaultProviders are, for a Component, those of the packages that it is made of.
+	// DefaultProviders are, for a Component, the default providers of the packages that it uses.
 	DefaultProviders []*Node
 }
 
@@ -237,8 +238,8 @@ type record struct {
 	outcome *outcome // nil until it is checked
 }
 
-// records are those of declarations by their units. Later ones stand in the place of those that an earlier check has
-// left: so a check after an edit need not copy them all. It is immutable once the check has ended.
+// records holds the records of declarations by their units. Newer records overlay the ones of an earlier check, so
+// that a check after an edit need not copy them all. It is immutable once the check has ended.
 type records struct {
 	all   map[*ast.Unit]*record
 	later map[*ast.Unit]*record // nil for one that is gone

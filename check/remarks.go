@@ -19,7 +19,7 @@ type remarks struct {
 	volatile []*ast.Unit // declarations that have looked at what may change without notice
 }
 
-// remark is what was found when a declaration was checked.
+// remark holds the findings of the check of a declaration.
 type remark struct {
 	unit  *ast.Unit
 	found diag.Diagnostics

@@ -12,7 +12,7 @@ import (
 // declChecker checks one declaration.
 type declChecker struct{ typer }
 
-// checkerOf makes the checker of the declaration whose expressions are those of a unit.
+// checkerOf makes the checker of the declaration that owns the expressions of a unit.
 func (b *body) checkerOf(unit *ast.Unit) *declChecker {
 	j := &declChecker{typer{fitter: fitter{constants{body: b, unit: unit, record: b.records.of(unit),
 		outcome: new(outcome), places: b.spare.Get().(*places),
@@ -24,7 +24,7 @@ func (b *body) checkerOf(unit *ast.Unit) *declChecker {
 	return j
 }
 
-// reconsider makes a checker of a declaration that has been checked, for what more is to be said about it.
+// reconsider makes a checker for further findings about a declaration that has been checked already.
 func (b *body) reconsider(unit *ast.Unit) *declChecker {
 	known := b.records.of(unit).outcome
 	j := b.checkerOf(unit)

@@ -16,7 +16,8 @@ import (
 // order of evaluation and whatever compares declarations with each other are worked out anew each time, which costs
 // little.
 
-// outcome is what was found out about one declaration, and by what. It is immutable once it is sealed.
+// outcome is the result of checking one declaration, and everything that the result depends on. It is immutable once
+// it is sealed.
 type outcome struct {
 	types []schema.Type // by slot; nil for an expression that nobody has looked at
 	calls []*Call       // of the unit's calls; nil for one that means nothing
@@ -31,7 +32,7 @@ type outcome struct {
 	stamp *stamp
 }
 
-// trail is what a checker has looked at besides the expressions and what their names stand for.
+// trail records what a checker has read besides the expressions and the nodes that they name.
 type trail struct {
 	lost          []answer     // names that were looked for among those that reading has lost
 	missing       []missingUse // packages that were looked for in vain
@@ -70,7 +71,7 @@ type looks struct {
 	each, perhaps, is bool // it has forEach, if, and get
 }
 
-// given is what is known of a resource before it is checked.
+// given holds the properties of a resource that are known before its check.
 type given struct {
 	schema   *schema.Resource
 	token    string
@@ -78,7 +79,7 @@ type given struct {
 	provider *ast.Resource // the default one
 }
 
-// environment is what all declarations of a program are checked under.
+// environment holds the inputs of the check that all declarations of a program share.
 type environment struct {
 	options   Options // without what is compared elsewhere
 	allowEnv  []string
@@ -119,7 +120,7 @@ func (r *remembered) node(name string) *Node {
 	return nil
 }
 
-// environmentOf is what the declarations of a program are checked under.
+// environmentOf returns the shared inputs of the check of a program.
 func environmentOf(file *ast.File, opts Options) environment {
 	e := environment{options: opts}
 	o := &e.options

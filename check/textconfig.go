@@ -32,7 +32,7 @@ func (c *textNotes) noteTexts(argument ast.Expr) {
 		}
 		switch n := ref.Node; n.Kind {
 		case VariableNode:
-			c.noted[n] = true // what is inside is told once
+			c.noted[n] = true // report its content once
 			c.noteTexts(n.Variable.Value)
 		case ConfigNode:
 			c.noteText(n, a)

@@ -43,7 +43,7 @@ func matchesAny(globs []ast.Literal, text string) bool {
 	})
 }
 
-// matchesGlob reports whether a text is what a glob says, in which `*` stands for any text, an empty one included.
+// matchesGlob reports whether a glob matches a text. `*` stands for any text, an empty one included.
 func matchesGlob(glob, text string) bool {
 	parts := strings.Split(glob, "*")
 	last := len(parts) - 1
@@ -185,8 +185,8 @@ func (c *linker) chance(t *ast.Transform, n *Node) likelihood {
 	return best
 }
 
-// chanceOf says whether a transform is for the resource of a node itself. The names of instances, and of what is inside
-// of a component, are known to a run only.
+// chanceOf says whether a transform is for the resource of a node itself. Only a run knows the names of instances and
+// of resources inside of a component.
 func chanceOf(t *ast.Transform, n *Node, inside bool) likelihood {
 	r := n.Resource
 	named := *t
@@ -314,7 +314,7 @@ func (c *linker) parentOf(n *Node) *Node {
 // matched is a resource or function call that a transform can change.
 type matched struct {
 	t *ast.Transform
-	// found says that something matches; open, that something may match of which nothing is known.
+	// found says that a resource matches; open, that a resource that is not known yet may match.
 	found, open bool
 	inputs      []*schema.Object
 	types       []string // of inputs, to name in messages
@@ -470,8 +470,8 @@ func (c *declChecker) checkMerged(key *ast.String, e ast.Expr, m *matched) {
 // are not known.
 func (p *Program) InputsOf(token string) *schema.Object { return p.inputsOf(token) }
 
-// knownInputs makes InputsOf of what the bodies of a program declare and of the packages that are loaded. The function
-// is safe for concurrent use.
+// knownInputs makes an InputsOf from the declarations of a program's bodies and from the loaded packages. The
+// function is safe for concurrent use.
 func (c *run) knownInputs(bodies []*body) func(token string) *schema.Object {
 	declared := make(map[string]*schema.Object)
 	for _, body := range bodies {

@@ -13,8 +13,8 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// extractComponent offers to make a component of the resources that are selected. What they need of the rest becomes
-// inputs, what the rest needs of them outputs, and aliases keep their state.
+// extractComponent offers to make a component of the selected resources. Values that they use from outside become
+// inputs, values that the rest uses of them become outputs, and aliases keep their state.
 func extractComponent(a *actor) []Action {
 	i := slices.IndexFunc(a.spans, func(s parser.Span) bool { return strings.EqualFold(s.Name, "resources") })
 	if a.start == a.end || a.json() || i < 0 || a.spans[i].Flow {
@@ -86,7 +86,7 @@ type relocation struct {
 	types               []string          // the types of inputs, in order
 	given               []string          // the outputs in order
 	outputs             map[string]string // what they give, by their names
-	inside, outside     []diag.Edit       // of the resources, and of what uses them
+	inside, outside     []diag.Edit       // edits of the resources, and of their uses
 }
 
 // pascal is a name for a component that no other has.
@@ -125,8 +125,8 @@ func camel(root string, steps []ast.Step) string {
 	return root
 }
 
-// look finds what crosses the border of the component; it reports false where that cannot be told by inputs and
-// outputs.
+// look finds the references that cross the border of the component; it reports false if inputs and outputs cannot
+// express one of them.
 func (m *relocation) look() bool {
 	ok := true
 	m.each(func(e ast.Expr, start, end int) {

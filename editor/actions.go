@@ -39,7 +39,7 @@ type Action struct {
 	Renamed string
 }
 
-// Actions returns what can be done with a stretch of an open file. What would cause a new finding is not offered.
+// Actions returns the code actions for a stretch of an open file. It offers none that would cause a new finding.
 func Actions(ctx context.Context, s *Snapshot, path string, start, end int) ([]Action, error) {
 	document := s.Text(path)
 	if document == nil {
@@ -221,7 +221,7 @@ func (a *actor) unused(body *check.Program, name string) string {
 	return free
 }
 
-// lineStart is the offset of the line of an offset, lineEnd that of its line break.
+// lineStart returns the offset at which the line of an offset begins, lineEnd the offset of its line break.
 func (a *actor) lineStart(offset int) int { return bytes.LastIndexByte(a.text[:offset], '\n') + 1 }
 
 func (a *actor) lineEnd(offset int) int {
@@ -320,9 +320,9 @@ func (a *actor) moved(start, end, to int) (string, bool) {
 	return strings.Join(lines, "\n"), true
 }
 
-// declare is the edit that adds an entry to a section of the program or of a component. text is the entry as lines
-// without indentation, flow the same as it stands in brackets, both with the key. near is an offset in the section that
-// needs it, in front of which a new section goes.
+// declare returns the edit that adds an entry to a section of the program or of a component. text is the entry as
+// lines without indentation, flow the same entry in flow style, both with the key. near is an offset in the section
+// that needs the entry; a new section goes before that one.
 func (a *actor) declare(component, section, text, flow string, near int) (diag.Edit, bool) {
 	siblings, indent, root := a.spans, 0, a.json()
 	if component != "" {

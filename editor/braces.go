@@ -6,9 +6,9 @@ import (
 	"github.com/yamlhost/yamlhost/diag"
 )
 
-// braces returns the places of the `${` and the `}` around an expression that is all that stands between them; r may be
-// the range of the expression, with or without them, or that of the quoted text they fill. ok is false for any other
-// expression.
+// braces returns the places of the `${` and the `}` around an expression that is all that stands between them; r may
+// be the range of the expression, with or without them, or the range of the quoted text they fill. ok is false for
+// any other expression.
 func braces(r diag.Range) (opening, closing diag.Range, ok bool) {
 	if r.Source == nil {
 		return

@@ -251,7 +251,7 @@ func (q *completer) items() []Item {
 	return q.sectionItems(path)
 }
 
-// fields are keys of the language; those of maps end their line.
+// fields returns items for keys of the language. The key of a map ends its line.
 func fields(names ...string) []Item {
 	items := keys(KeyItem, names...)
 	for i, name := range names {

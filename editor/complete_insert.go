@@ -87,8 +87,8 @@ func openQuote(line []byte) (quote byte) {
 	return quote
 }
 
-// expressionScan reads an expression, of which it knows brackets and texts, up to its brace or the end of the value
-// that it is in.
+// expressionScan reads an expression up to its closing brace or the end of the surrounding value. It recognizes only
+// brackets and quoted texts.
 type expressionScan struct {
 	quote         byte   // around the value; 0 for none
 	open          []byte // brackets

@@ -12,7 +12,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// What may stand in a resource: its fields, options, transforms and types.
+// Completion in a resource: fields, options, transforms and types.
 
 func (q *completer) resource(path []string) []Item {
 	key := q.cursor.Kind == parser.KeyCursor

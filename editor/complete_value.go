@@ -12,7 +12,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// What may stand in a value: constants, properties, functions, and the names in `${…}`.
+// Completion in a value: constants, properties, functions, and the names in `${…}`.
 
 // expression proposes values of a type, under some keys.
 func (q *completer) expression(t schema.Type, path []string) []Item {

@@ -14,9 +14,9 @@ type Fold struct {
 	Comment     bool
 }
 
-// Folds returns the stretches of a text that can be hidden, ordered by their first lines, of which no two are the same:
-// sections, entries, items and texts of several lines, and comments that fill several lines. A line that closes a
-// bracket stays visible.
+// Folds returns the stretches of a text that can be hidden: sections, entries, items and texts of several lines, and
+// comments that fill several lines. They are ordered by their first lines, and no two begin on the same line. A line
+// that closes a bracket stays visible.
 func Folds(s *Snapshot, path string) []Fold {
 	document := s.Text(path)
 	if document == nil {

@@ -14,8 +14,8 @@ func Format(s *Snapshot, path string) []diag.Edit {
 	return FormatRange(s, path, 0, -1)
 }
 
-// FormatRange returns those edits of Format that are about the lines that a stretch of a text touches; a negative end
-// is that of the text.
+// FormatRange returns the edits of Format that touch the lines of a stretch of a text; a negative end stands for the
+// end of the text.
 func FormatRange(s *Snapshot, path string, start, end int) []diag.Edit {
 	document := s.Text(path)
 	if document == nil {

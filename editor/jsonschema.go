@@ -22,9 +22,10 @@ const draft7 = "http://json-schema.org/draft-07/schema#"
 // sections, fields, options and functions, the types that the program names with their inputs, and of packages all
 // other types by name. With all, it has the inputs of every type of the packages.
 //
-// What it refuses is refused by the checker too, save for spellings that the checker repairs with a warning, such as
-// keys of the language in other letters (L1.20); much that the checker finds, it cannot say. Types that cannot be read
-// are allowed with any inputs. The answer is made of maps, slices and scalars, and belongs to the caller.
+// The checker refuses everything that the schema refuses, except for spellings that it repairs with a warning, such
+// as keys of the language in other capitals (L1.20). The schema cannot express many findings of the checker. It
+// allows any inputs for types that cannot be read. The answer consists of maps, slices and scalars, and belongs to
+// the caller.
 func JSONSchema(ctx context.Context, program *check.Program, packages []*schema.Package, all bool) map[string]any {
 	w := &schemaWriter{
 		jsonTypes: jsonTypes{ctx: ctx, program: program, definitions: jsonNode{}, names: map[*schema.Object]string{}},
@@ -53,7 +54,7 @@ type schemaWriter struct {
 	functions     map[string]*schema.Function
 	resourceNames map[string]bool // all that may be written as a type
 	functionNames map[string]bool
-	known         map[string]bool // packages of which all tokens are known
+	known         map[string]bool // packages whose tokens are all known
 }
 
 // spellings are the ways to write a token (L7.1): the short one, that with the module index, and the canonical one.

@@ -24,8 +24,8 @@ func plainText(text string) jsonNode {
 	return described(jsonNode{"type": []string{"string", "null"}}, text)
 }
 
-// sections are the keys at the top: those of programs, included files and component packages (L1.C), and those of
-// project files (L1.B), since one file often is both.
+// sections returns the keys at the top: the keys of programs, included files and component packages (L1.C), and the
+// keys of project files (L1.B), since one file often is both.
 func (w *schemaWriter) sections() jsonNode {
 	values, resources := mapOf(refTo(anyValue)), mapOf(refTo("resource"))
 	texts := jsonNode{"type": []string{"array", "null"}, "items": jsonNode{"type": "string"}}

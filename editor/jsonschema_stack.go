@@ -64,7 +64,7 @@ func stackValue(t schema.Type) jsonNode {
 		node = anyOf(jsonNode{"type": "array", "items": stackValue(t.Item)},
 			jsonNode{"type": "string", "pattern": `^\s*\[`}, secret)
 	case *schema.Map, *schema.Object:
-		// Anyone who reads {secure: …} here need not be told apart from a map with that key.
+		// The schema need not distinguish {secure: …} from a map with that key.
 		node = anyOf(jsonNode{"type": "object"}, jsonNode{"type": "string", "pattern": `^\s*\{`})
 	default:
 		return jsonNode{}

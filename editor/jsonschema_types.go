@@ -21,8 +21,8 @@ const (
 	absent     = "absent"     // null, or an expression that may give it
 )
 
-// jsonTypes writes the types of packages as definitions, each once. What a definition accepts follows the checker: a
-// literal is converted where that loses nothing (L8.41), and an expression may stand for every value.
+// jsonTypes writes the types of packages as definitions, each once. A definition accepts what the checker accepts:
+// literals that convert without loss (L8.41), and an expression in place of any value.
 type jsonTypes struct {
 	ctx         context.Context
 	program     *check.Program

@@ -195,8 +195,8 @@ func (s *Snapshot) Recent(ctx context.Context, path string) (*Program, error) {
 	return s.Program(ctx, path)
 }
 
-// Program parses and checks the program of a file. The error is that of the context, or of a project that cannot be
-// read.
+// Program parses and checks the program of a file. It returns the context's error, or an error if the project cannot
+// be read.
 func (s *Snapshot) Program(ctx context.Context, path string) (*Program, error) {
 	if p, _ := s.known(path); p != nil {
 		return p, nil

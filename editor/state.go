@@ -27,7 +27,8 @@ type Deployed struct {
 	Outputs value.Value // a map, in which secrets are sealed and show as such
 	Protect bool
 	Pending string // what an update that was cut off has left to do; empty for nothing
-	// Sealed says that the resource has secret inputs, of which its ID and outputs may be made: none of them is shown.
+	// Sealed says that the resource has secret inputs. Its ID and outputs may contain them, so none of these is
+	// shown.
 	Sealed bool
 }
 

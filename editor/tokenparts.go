@@ -20,10 +20,10 @@ type TokenPart struct {
 // PartTokens are the tokens of a part, in the order of its text; none overlaps another one. It is immutable, and the
 // same for as long as nothing in it has changed.
 type PartTokens struct {
-	Source *diag.Source // of the part, of which the places of the tokens speak
+	Source *diag.Source // of the part; the tokens' places are in it
 	Tokens []Token
 
-	sight uint64 // of what its names stand for
+	sight uint64 // identifies the meanings of its names
 }
 
 // Touching are the tokens of a part that touch the bytes of the whole text from start up to but not including end.
@@ -65,8 +65,8 @@ func (t *tokenParts) keep(path string, parts map[*diag.Source]*PartTokens) {
 	t.byPath[path] = parts
 }
 
-// TokenParts returns the tokens of a file by parts. What an edit does not touch, and means what it meant, is not looked
-// at again.
+// TokenParts returns the tokens of a file by parts. It reuses parts that an edit neither touches nor changes in
+// meaning.
 func TokenParts(ctx context.Context, s *Snapshot, path string) ([]TokenPart, error) {
 	p, err := s.Program(ctx, path)
 	document := s.Text(path)
@@ -99,7 +99,7 @@ func TokenParts(ctx context.Context, s *Snapshot, path string) ([]TokenPart, err
 	return all, nil
 }
 
-// declarations are those of a program's own body that stand in one part.
+// declarations are the declarations of a program's own body that stand in one part.
 type declarations struct {
 	config    []*ast.Config
 	variables []*ast.Variable
@@ -181,8 +181,8 @@ func (c *colors) own(d *declarations) {
 		Outputs: d.outputs}}, c.expression)
 }
 
-// otherTokens are those of all declarations but a program's own configuration, variables, resources and outputs, by the
-// texts in which they stand.
+// otherTokens returns, by text, the tokens of all declarations other than a program's own configuration, variables,
+// resources and outputs.
 func otherTokens(p *Program) map[*diag.Source][]colored {
 	c := colors{p: p, end: math.MaxInt}
 	c.others()

@@ -106,8 +106,8 @@ func (s *scope) access(ctx context.Context, a *ast.Access) (found, *fault) {
 	return found{value: v, partial: partial}, nil
 }
 
-// absent reports whether an optional step leads out of a known value: it is null, or a list or map without such an item
-// (L10.C19). What a preview knows in part only may have it.
+// absent reports whether an optional step finds nothing in a known value: the value is null, or a list or map without
+// such an item (L10.C19). A value that a preview knows only in part may have the item.
 func absent(v value.Value, name string, index float64, isIndex, partial bool) bool {
 	switch {
 	case partial:

@@ -17,8 +17,8 @@ func (e *evaluator) paying(ctx context.Context) context.Context {
 	return builtins.WithBudget(ctx, e.budget)
 }
 
-// step pays for an expression that is about to be evaluated; it answers with a fault once the run is over. That the
-// steps are spent is told at one place.
+// step counts an evaluation step for an expression; it returns a fault once the run is over. Only one place reports
+// that the steps are spent.
 func (s *scope) step(of ast.Expr) *fault {
 	if s.e.over.Load() {
 		return shutdown

@@ -100,11 +100,11 @@ func (c *builtinCall) argument(i int, arg ast.Expr) builtins.Thunk {
 // used are values that an expression which may fail has used, as far as they have marks.
 type used struct {
 	values []value.Value
-	doubts []value.Value // unknown ones of which something was made, which may fail once they are known
+	doubts []value.Value // unknown values that may make the expression fail once they are known
 	outer  *used         // of the expression around it
 }
 
-// doubt notes that something is made of values, which may fail once those of them that are unknown are known.
+// doubt records that an expression depends on values, and may fail once the unknown ones are known.
 func (u *used) doubt(values ...value.Value) {
 	for ; u != nil; u = u.outer {
 		for _, v := range values {

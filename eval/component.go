@@ -134,8 +134,8 @@ func (e *evaluator) withoutItself(v value.Value, u urn.URN) value.Value {
 	return v.WithoutDeps().DependingOn(others...)
 }
 
-// givenProviders completes the providers of a component of the program: with that of the option provider, and with the
-// program's default ones (L7.40, L7.45).
+// givenProviders completes the providers of a component of the program: with the provider of the option provider, and
+// with the program's default ones (L7.40, L7.45).
 func (s *instance) givenProviders(ctx context.Context, request *monitor.RegisterRequest) *fault {
 	given := func(pkg, ref string) {
 		if request.Providers == nil {
@@ -165,8 +165,8 @@ func (s *instance) givenProviders(ctx context.Context, request *monitor.Register
 
 func packageOfProvider(n *check.Node) string { return urn.PackageOf(n.Resource.Token) }
 
-// oldName is the alias by which a resource in a component of a package is found in states of before the names of
-// components went before those of their resources (L3.53). It is left out where another resource has that name now.
+// oldName returns the alias of a resource in a component of a package for old states, in which the resource's name
+// did not yet begin with its component's name (L3.53). It returns none where another resource has that name now.
 func (s *instance) oldName() []monitor.Alias {
 	r := s.resource
 	if !s.frame.packaged {

@@ -24,7 +24,8 @@ type dynamicProvider struct {
 	fault *fault
 }
 
-// replacedSuffix tells the provider of types with onCodeChange: replace from that of the same source's other types.
+// replacedSuffix marks the provider of types with onCodeChange: replace. The same source's other types have a
+// provider without it.
 const replacedSuffix = "#replace"
 
 // dynamicProvider registers the provider of a dynamic type, once for each source, and returns the reference to it.

@@ -17,8 +17,8 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// evaluator is one run of a program. What workers share is either immutable, in the state of a node, which the node's
-// worker alone writes before others may read it, or guarded by a lock of its own.
+// evaluator is one run of a program. Data that workers share is immutable, or has a lock of its own, or is in the
+// state of a node, which only the node's worker writes, before others may read it.
 type evaluator struct {
 	program *check.Program
 	monitor monitor.Monitor
@@ -51,7 +51,7 @@ type frame struct {
 	parent urn.URN     // of resources that name none
 	prefix string      // before the names of resources (L3.52)
 	inputs value.Value // of a component: a map
-	// component tells that the body is that of a component, which function calls have as their parent (L3.54).
+	// component says that the body belongs to a component, which is the parent of its function calls (L3.54).
 	component bool
 	packaged  bool // of a package
 	members   members

@@ -56,7 +56,7 @@ func blame(code diag.Code, at diag.Range, detail, summary string, args ...any) *
 	}}}
 }
 
-// and joins two faults, either of which may be nil.
+// and joins two faults. Either may be nil.
 func (f *fault) and(g *fault) *fault {
 	switch {
 	case f == nil:

@@ -174,8 +174,8 @@ func instanceKey(collection value.Value, i int) string {
 	return strconv.Itoa(i)
 }
 
-// beside is the value of a resource with forEach of which the instance with a key is there although others failed: who
-// needs that one goes on.
+// beside returns the value of a resource with forEach if the instance with the key exists although others failed:
+// nodes that need only that instance go on.
 func (f *frame) beside(n *check.Node, key string) (value.Value, bool) {
 	if n == nil {
 		return value.Null, false
@@ -234,8 +234,8 @@ func inParallel(n, workers int, fn func(i int)) {
 	wg.Wait()
 }
 
-// name is the name of the resource as its URN has it: with those of the components around it (L3.52), and the key of
-// the instance.
+// name returns the resource's name in its URN: with the names of the components around it (L3.52), and the key of the
+// instance.
 func (s *instance) name() string { return s.frame.prefix + s.resource.LogicalName + s.suffix }
 
 // urnBelow is the URN that the engine will give the resource below a parent.
@@ -243,8 +243,8 @@ func (s *instance) urnBelow(parent urn.URN) urn.URN {
 	return urn.New(s.e.info.Stack, s.e.info.Project, parent, s.resource.Token, s.name())
 }
 
-// postponed reports whether an option names a resource of which a preview does not know yet whether, or as how many
-// instances, it will exist.
+// postponed reports whether an option names a resource for which a preview does not know yet whether it will exist,
+// or how many instances it will have.
 func (s *scope) postponed(e ast.Expr, v value.Value) bool {
 	if v.IsKnown() || !s.e.info.DryRun {
 		return false

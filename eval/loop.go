@@ -49,8 +49,8 @@ func (s *scope) splat(ctx context.Context, e *ast.Splat) (value.Value, *fault) {
 	return s.made(value.List(items...).WithMarksOf(source), e.Range())
 }
 
-// loop is [for …] and {for …}. An unknown collection or condition makes the result unknown, as does an unknown key of a
-// map. The marks of the collection, of conditions and of keys go to the result, those of values stay with them.
+// loop is [for …] and {for …}. An unknown collection or condition makes the result unknown, as does an unknown key of
+// a map. The marks of the collection, of conditions and of keys go to the result; values keep their own.
 func (s *scope) loop(ctx context.Context, e *ast.For) (value.Value, *fault) {
 	kind := value.KindList
 	if e.Key != nil {

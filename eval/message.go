@@ -19,8 +19,8 @@ type Message struct {
 	At       diag.Range
 }
 
-// messages shows the messages of the program, in its order, now that all nodes have been evaluated. What a preview does
-// not know is left out, and so is what depends on a failure. A message of the level error makes the run fail.
+// messages shows the messages of the program, in its order, now that all nodes have been evaluated. It leaves out
+// messages that a preview does not know or that depend on a failure. A message of the level error makes the run fail.
 func (e *evaluator) messages(ctx context.Context, result *Result) diag.Diagnostics {
 	var findings diag.Diagnostics
 	s := &scope{e: e, frame: e.root}

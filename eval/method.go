@@ -101,7 +101,7 @@ func receiver(ref *value.ResourceRef) *value.ResourceRef {
 	return &named
 }
 
-// methodResult is the part of an answer that the call asks for. What a preview's answer lacks is unknown.
+// methodResult returns the part of an answer that the call asks for. A part that a preview's answer lacks is unknown.
 func (s *scope) methodResult(call *check.Method, response monitor.CallResponse) value.Value {
 	result := response.Result
 	if !result.Is(value.KindMap) {

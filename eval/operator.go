@@ -107,8 +107,8 @@ func (s *scope) binary(ctx context.Context, e *ast.Binary) (value.Value, *fault)
 	return result.WithMarksOf(left, right), nil
 }
 
-// equality compares deeply; values of different kinds are not equal. What is compared as a whole taints the result as a
-// whole.
+// equality compares deeply; values of different kinds are not equal. The result gets the marks of both values and of
+// everything inside them.
 func equality(a, b value.Value, want bool) value.Value {
 	if a.ContainsUnknown() || b.ContainsUnknown() {
 		return value.UnknownFrom(value.KindBool, a, b)

@@ -172,8 +172,8 @@ func (o *optionReader) provider(r *check.Resource, from *ast.Options, provider *
 	}
 }
 
-// serves reports whether providers of a package can be those of a resource: it is the resource's own, or that of the
-// plugin which the resource's package is made of.
+// serves reports whether a provider of a package can manage a resource: pkg is the resource's package, or the package
+// of the plugin that the resource's package is made from.
 func serves(r *check.Resource, pkg string) bool {
 	return pkg == urn.PackageOf(r.Token) || pkg == r.Package.Name
 }
@@ -476,7 +476,7 @@ func (s *scope) resourcesIn(ctx context.Context, name string, e ast.Expr) ([]*va
 	return refs, nil
 }
 
-// elementRange is the place of an item in a list that is written out; else that of the whole expression.
+// elementRange returns the place of an item in a literal list; else the place of the whole expression.
 func elementRange(e ast.Expr, i int) diag.Range {
 	switch l := e.(type) {
 	case nil:

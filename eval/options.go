@@ -14,8 +14,8 @@ import (
 type Options struct {
 	Cwd           string // program directory, absolute: ${pulumi.cwd}, and what relative paths are relative to (L1.2)
 	RootDirectory string // project directory, absolute: ${pulumi.rootDirectory}; Cwd when empty
-	// Workers bounds how many nodes are evaluated at the same time. With 1 the order is exactly that of the program.
-	// 0 means the parallelism of the deployment.
+	// Workers bounds how many nodes are evaluated at the same time. With 1 they run exactly in the program's order. 0
+	// means the parallelism of the deployment.
 	Workers int
 	// EngineVersion is the version of the Pulumi engine that pulumi.requiredVersion is compared with (L3.62). Empty
 	// skips the comparison.
@@ -43,7 +43,7 @@ type Options struct {
 	ParseData func(src *diag.Source) (ast.Expr, diag.Diagnostics)
 	// Getenv looks up the environment variables that schemas name for defaults (L3.15); nil for none.
 	Getenv func(name string) (string, bool)
-	// RestrictPaths keeps functions that name files to those of the project (L6.23).
+	// RestrictPaths limits functions that name files to the files of the project (L6.23).
 	RestrictPaths bool
 	// Untrusted is for the program of a stranger (D13): it reads files of the project and nothing else, no private
 	// address, no environment, and runs no command. Getenv and Command are not asked then.
@@ -52,8 +52,8 @@ type Options struct {
 	AllowEnv bool
 	// Limits bound what the evaluation may cost (Y309); what is 0 is as in builtins.DefaultLimits.
 	Limits builtins.Limits
-	// Crash is told of a panic in the goroutine that had it, and does not return; nil to let it end the process as Go
-	// does. Others may hold locks for ever then, so that there is nothing to clean up.
+	// Crash receives a panic, in the goroutine that panicked, and does not return; nil lets the panic end the process
+	// as Go does. Locks may stay held after that, so that no clean-up is possible.
 	Crash func(fault any)
 	// SourcePath makes the absolute path of a source's name, for source positions (D11); nil to join it to Cwd.
 	SourcePath func(name string) string

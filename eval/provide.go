@@ -19,9 +19,8 @@ type Constructed struct {
 }
 
 // Construct makes an instance of a component for another program, which may be in any language (L1.35): it registers
-// the component as request has it, evaluates its body and registers its outputs. The request's inputs are those that
-// the other program gave; its type and kind are the component's business. The options' directories are those of the
-// other program (L3.55).
+// the component as request has it, evaluates its body and registers its outputs. The request's inputs come from the
+// other program; Construct sets its type and kind. The options' directories are the other program's (L3.55).
 func Construct(ctx context.Context, c *check.Component, m monitor.Monitor, request monitor.RegisterRequest,
 	o Options) (Constructed, diag.Diagnostics) {
 	e := &evaluator{program: c.Body, monitor: m, options: o, workers: o.Workers}

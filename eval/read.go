@@ -91,7 +91,7 @@ func (s *instance) readID(ctx context.Context, get *ast.Get) (value.Value, *faul
 	return id, nil
 }
 
-// readState is what a get knows of the resource besides its ID; its members are outputs (L3.32).
+// readState returns the properties that a get gives besides the ID; its members are outputs (L3.32).
 func (s *instance) readState(ctx context.Context) (value.Value, *fault) {
 	r := s.resource
 	var object *schema.Object

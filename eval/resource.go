@@ -110,10 +110,10 @@ func registrationFault(r *check.Resource, err error, inputs value.Value, written
 		redact(err.Error(), inputs))
 }
 
-// properties evaluates the inputs of a resource that are given as written, and makes of them what its provider expects.
-// whole is the same with nulls, which are not sent but depend on where they came from. What a default has filled in is
-// noted in the request. A provider reads its environment itself, mapped by envVarMappings: to fill in what this process
-// has would make plans depend on the machine (L3.15).
+// properties evaluates the inputs of a resource that are given as written, and makes of them what its provider
+// expects. whole is the same with nulls, which are not sent but depend on where they came from. It notes in the
+// request the properties that a default has filled in. A provider reads its environment itself, mapped by
+// envVarMappings: to fill in what this process has would make plans depend on the machine (L3.15).
 func (s *instance) properties(ctx context.Context, written []ast.Property,
 	request *monitor.RegisterRequest) (inputs, whole value.Value, _ *fault) {
 	r := s.resource
@@ -158,7 +158,7 @@ func (s *instance) properties(ctx context.Context, written []ast.Property,
 			"write the names of the properties as literals",
 			"properties must be known before anything is created")
 	}
-	// What the block as a whole carries belongs to each property (L3.12).
+	// The marks of the whole block belong to each property (L3.12).
 	if inputs.IsSecret() || len(inputs.Deps()) > 0 {
 		entries := make([]value.Entry, inputs.Len())
 		for i, key := range inputs.Keys() {
@@ -209,9 +209,9 @@ func (s *instance) originalText(v value.Value, p ast.Property, object *schema.Ob
 	return value.String(*node.Config.Text).WithMarksOf(v)
 }
 
-// dependencies are the URNs behind each top-level property, and all of them together with those of dependsOn and of the
-// replacement trigger (L9.41). Resources whose references go to a remote component are no dependencies of it; where a
-// reference came from is one.
+// dependencies returns the URNs behind each top-level property, and all of them together with the URNs of dependsOn
+// and of the replacement trigger (L9.41). A resource whose reference goes to a remote component is not a dependency
+// of it; the resource from which the reference came is one.
 func (e *evaluator) dependencies(inputs value.Value, remote bool, dependsOn []urn.URN) (map[string][]urn.URN,
 	[]urn.URN) {
 	byProperty := make(map[string][]urn.URN, inputs.Len())
@@ -246,8 +246,8 @@ func depsBesideReferences(v value.Value) []urn.URN {
 	return sortedURNs(deps)
 }
 
-// withProvider is the providers of a component that a provider constructs: the one that is its own is what its children
-// of that package have, too (L4.20).
+// withProvider returns the providers of a component that a provider constructs. The component's own provider is also
+// the provider of its children of that package (L4.20).
 func withProvider(providers map[string]string, own string) map[string]string {
 	ref, err := urn.ParseReference(own)
 	if err != nil { // none is given

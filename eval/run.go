@@ -154,7 +154,7 @@ func (e *evaluator) outputs(ctx context.Context, result *Result) (value.Value, d
 			continue // L3.42; one that turns out to be null is recorded
 		}
 		v = withoutNulls(v)
-		// The outputs are one value: that of the stack.
+		// The outputs are one value, the stack's.
 		if err := e.budget.WithinOutputs(value.Size(v, e.budget.ValueLimit()) + size); err != nil {
 			f := e.overspent(err, o.Decl.Value.Range())
 			result.count(f)

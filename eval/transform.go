@@ -328,8 +328,8 @@ func (s *transformer) invocation(ctx context.Context, r monitor.InvokeRequest) (
 	return r, o.failed
 }
 
-// mergeOptions merges options into those of a registration: lists are put together, maps merged, and of everything else
-// the transform's own count.
+// mergeOptions merges a transform's options into the options of a registration: it joins lists and merges maps; any
+// other option of the transform replaces the registration's.
 func (s *transformer) mergeOptions(ctx context.Context, from *ast.Options,
 	r monitor.RegisterRequest) (monitor.RegisterRequest, *fault) {
 	o := &optionReader{scope: &s.scope, ctx: ctx}
@@ -371,8 +371,7 @@ func (s *transformer) mergeOptions(ctx context.Context, from *ast.Options,
 	return r, o.failed
 }
 
-// mergeProviders adds providers to those of a registration. One of the resource's own package is what the resource
-// uses.
+// mergeProviders adds providers to a registration's. The resource uses the one of its own package.
 func (o *optionReader) mergeProviders(from *ast.Options, r *monitor.RegisterRequest) {
 	given := map[string]string{}
 	if from.Providers != nil {
@@ -422,7 +421,7 @@ func resourceArgs(r monitor.RegisterRequest) value.Value {
 	)
 }
 
-// optionValues are the options of a registration by the names that programs use. What is not set is not there.
+// optionValues returns the options of a registration by the names that programs use, without those that are not set.
 func optionValues(r monitor.RegisterRequest) value.Value {
 	entries := textEntries([2]string{"provider", r.Provider}, [2]string{"version", r.Version},
 		[2]string{"pluginDownloadURL", r.PluginDownloadURL},

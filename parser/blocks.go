@@ -8,8 +8,8 @@ import (
 	"github.com/yamlhost/yamlhost/diag"
 )
 
-// block is a stretch of a text with what has been read of it. What depends on nothing but its own text is kept for as
-// long as that text lives.
+// block is a stretch of a text with the nodes read from it. Results that depend on nothing but its own text are kept
+// for as long as that text lives.
 type block struct {
 	lead           []byte // of the stretch, as what follows
 	astray, deeper bool
@@ -21,11 +21,11 @@ type block struct {
 
 	asWritten *lexed // before repairs
 	printable bool   // of a document: it holds nothing that no program may
-	flush     bool   // of a document: some line but that of a key at the top is not indented
+	flush     bool   // of a document: a line other than a key at the top is not indented
 }
 
-// newBlock reads the YAML of a stretch. origin is where it begins in src, and line how many lines come before it in the
-// text that the user sees, but for those of src.
+// newBlock reads the YAML of a stretch. origin is the offset in src at which it begins; line is the number of lines
+// before src in the text that the user sees.
 func newBlock(src *diag.Source, s stretch, text []byte, origin, line int) *block {
 	return newBlockOf(src, s, slices.Concat(s.lead, text), origin, line)
 }
@@ -112,7 +112,7 @@ func (b *block) strayField() *node {
 	return body.content[0]
 }
 
-// isField reports whether a key is that of a field in the entries of a section, rather than the name of one.
+// isField reports whether a key is a field of a section's entries, rather than the name of an entry.
 func isField(section, key string) bool {
 	_, field := canonical(key, entryKeys[section])
 	return field || section == "variables" && strings.HasPrefix(strings.ToLower(key), "fn::")

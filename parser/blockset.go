@@ -23,14 +23,14 @@ type blockSet struct {
 	replace map[*diag.Source]int // of those that edits have put in since
 }
 
-// blockSection is a key at the top: the block of the key, and those of the entries behind it up to, but not including,
-// end. Both are places among all blocks.
+// blockSection is a key at the top: head is the block of the key, and the blocks of its entries follow up to, but not
+// including, end. Both are indexes among all blocks.
 type blockSection struct{ head, end int }
 
 // blockPlace is where a block begins.
 type blockPlace struct {
 	start int // byte offset in the text
-	lines int // how many lines come before it in the text that the user sees, but for those of its source
+	lines int // number of lines before its source in the text that the user sees
 }
 
 // newBlockSet makes a set of the blocks that read returns for each part: a block, and how many lines come before it.
@@ -118,7 +118,7 @@ func (s *blockSet) with(i int, b *block, bytes, lines int) *blockSet {
 	return next
 }
 
-// cut cuts the text into blocks, of which those that another set has already are taken over.
+// cut cuts the text into blocks. It takes over blocks that another set has already.
 func (d *Document) cut(from *blockSet) {
 	text := d.src.Text()
 	sections, usual := cutText(text)
@@ -270,11 +270,11 @@ type blockKey struct {
 	astray     bool
 }
 
-// knownBlocks are the blocks of an earlier text, of which those of the next are taken. Nearly all of them come in the
-// same order: before an edit from the start on, and behind it from the end.
+// knownBlocks are the blocks of an earlier text that the next text can reuse. Nearly all of them come in the same
+// order: counted from the start before an edit, and from the end behind it.
 type knownBlocks struct {
 	count   int      // of the blocks of the next text
-	before  []*block // the same as those of the next text, from its start on
+	before  []*block // equal to the blocks at the start of the next text
 	behind  []*block // the same as the last ones of the next text
 	between map[blockKey][]*block
 	taken   int

@@ -131,7 +131,7 @@ func (r *configReader) fieldsOfMap(n *node) {
 }
 
 // checkedDefault compares a literal default with the declared type, or with itself where it has to tell the type
-// (L2.22, L2.23). What is wrong is reported and becomes Bad; what is no literal is left to the checker.
+// (L2.22, L2.23). It reports a fault and returns Bad; the checker handles defaults that are not literals.
 func (r *configReader) checkedDefault(value ast.Expr) ast.Expr {
 	if r.config.Type == nil {
 		if list, ok := value.(*ast.List); ok {

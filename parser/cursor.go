@@ -132,7 +132,7 @@ func (c *Context) word(text []byte, from, offset int) {
 // lineShape is a line as its dashes and its key.
 type lineShape struct {
 	dashes []int // columns
-	column int   // of what follows them
+	column int   // of the text that follows them
 	key    string
 	colon  int // offset behind the colon in the text; 0 without a key
 }

@@ -98,7 +98,7 @@ func endOf(lines []textLine, next, end int) int {
 
 func lineStart(l textLine) int { return l.start - l.indent }
 
-// oddBreaks reports whether a text has line breaks other than those of Unix and Windows.
+// oddBreaks reports whether a text has line breaks other than LF and CRLF.
 func oddBreaks(text []byte) bool {
 	for i := 0; i < len(text); i++ {
 		at := bytes.IndexByte(text[i:], '\r')

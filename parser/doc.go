@@ -1,9 +1,9 @@
 // Package parser turns the text of a program into its tree.
 //
-// Parse reads YAML, and JSON as a part of it, and answers with an ast.File and everything that is wrong with the text
-// as such: syntax, unknown and repeated keys, fields of the wrong kind, malformed interpolation. It resolves aliases
-// and merge keys, splits scalars into text and expressions, and reads the expressions inside of `${…}`, in Pulumi's
-// grammar first and in that of HCL otherwise. It always answers with a usable tree.
+// Parse reads YAML, and JSON as a part of it, and returns an ast.File and the faults of the text as such: syntax,
+// unknown and repeated keys, fields of the wrong kind, malformed interpolation. It resolves aliases and merge keys,
+// splits scalars into text and expressions, and reads the expressions inside of `${…}`, first in Pulumi's grammar,
+// otherwise in HCL's. It always returns a usable tree.
 //
 // The package does not know what a name stands for, which functions or resource types exist, and what type anything
 // has; that is package check. It is the only one that sees YAML nodes or HCL expressions: neither leaves it.

@@ -110,7 +110,7 @@ func (s *blockSet) outline(whole *yamlText, options Options, included bool) *out
 	return o
 }
 
-// headReader makes the reader of a block at the top of a text. origins are those of the text.
+// headReader makes the reader of a block at the top of a text. origins are the text's.
 func (s *blockSet) headReader(i int, origins *ast.Origins) *bodyReader {
 	y := s.blocks[i].yaml
 	place := y.passage
@@ -225,8 +225,8 @@ func (d *Document) Block(offset int) diag.Range {
 	return diag.NewRange(d.src, d.set.places[i].start, d.set.end(i, d.src.Len()))
 }
 
-// Near is as much of the text as tells what stands at an offset: its part with the key of the section in front, or all
-// of it. shift is what has to be added to offsets in it for those in the document.
+// Near returns as much of the text as is needed to understand an offset: the part around it with the key of its
+// section in front, or the whole text. To get an offset in the document, add shift to an offset in the returned text.
 func (d *Document) Near(offset int) (text []byte, shift int) {
 	if d.set == nil || len(d.set.blocks) == 0 || d.set.open {
 		return d.src.Text(), 0

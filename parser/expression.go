@@ -98,7 +98,7 @@ func (x *exprReader) warnTag(n *node) {
 
 const callPrefix = "fn::"
 
-// isCall reports whether a key is that of a call: "fn::" in any capitalisation (L6.1, L6.4).
+// isCall reports whether a key calls a function: it begins with "fn::" in any capitalisation (L6.1, L6.4).
 func isCall(key string) bool {
 	return len(key) >= len(callPrefix) && strings.EqualFold(key[:len(callPrefix)], callPrefix)
 }

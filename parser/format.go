@@ -8,11 +8,11 @@ import (
 	"github.com/yamlhost/yamlhost/diag"
 )
 
-// Format writes a text in one manner: two columns for each level, lists under their keys, one blank behind a colon and
-// a dash, no blanks at the end of lines, at most one empty line in a row, a line break at the end. Only white space
-// changes; comments, order, quotes and folding stay, and so does everything inside of a text of several lines. What the
-// text means stays the same: Format compares, and leaves a text alone where it cannot be sure. So it does with one that
-// has syntax errors, which are the findings, and with JSON.
+// Format writes a text in one manner: two columns for each level, lists under their keys, one blank behind a colon
+// and a dash, no blanks at the end of lines, at most one empty line in a row, a line break at the end. Only white
+// space changes; comments, order, quotes and folding stay, and so does everything inside of a text of several lines.
+// The meaning of the text stays the same: Format compares, and leaves the text alone where it cannot be sure. It also
+// leaves alone JSON, and a text with syntax errors, which it returns as findings.
 func Format(src *diag.Source) ([]byte, diag.Diagnostics) {
 	text := src.Text()
 	t := newText(src)

@@ -17,7 +17,7 @@ const maxIncluded = 1000
 // withIncluded reads a program with the texts that it includes, and those that they include. All declare names for all.
 func (o *outline) withIncluded() (*ast.File, diag.Diagnostics) {
 	texts := []*outline{o}
-	unread := []*yamlText{} // of which nothing but diagnostics is known
+	unread := []*yamlText{} // included texts that gave nothing but diagnostics
 	seen := map[string]bool{o.in.src.Name(): true}
 	for i := 0; i < len(texts); i++ {
 		from := texts[i]

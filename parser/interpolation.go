@@ -80,8 +80,8 @@ func (x *exprReader) warnParentheses(s *scalar, i int) {
 		inside)
 }
 
-// interpolation reads the `${…}` that begins at offset i of a scalar's text, and answers with what it means and where
-// it ends. It decides between Pulumi's grammar and that of HCL (decision D6):
+// interpolation reads the `${…}` that begins at offset i of a scalar's text, and returns its expression and the
+// offset at which it ends. It decides between Pulumi's grammar and HCL's (decision D6):
 //
 //   - a name that is declared is what Pulumi would take it for;
 //   - with one exception: where a *member* holds blanks, as in `${res.count + 1}`, or is `*`, the stock host would look

@@ -11,7 +11,7 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// From HCL's tree to that of the language. No node of HCL's gets past this file.
+// This file turns HCL's tree into the language's own. No HCL node leaves it.
 
 // lowered is the expression as a tree of ours. dollar is the offset of its "${" in the scalar's text.
 func (o *operators) lowered(dollar int) ast.Expr {

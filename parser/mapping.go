@@ -31,8 +31,8 @@ func newNodeReader(p *passage, f *findings, r *repairs) *nodeReader {
 	return &nodeReader{passage: p, findings: f, repairs: r}
 }
 
-// extension notes the use of something that only yamlhost understands. What is read through an alias is covered by the
-// note about the alias.
+// extension notes the use of something that only yamlhost understands. The note about an alias covers the text that
+// is read through it.
 func (r *nodeReader) extension(at diag.Range, format string, args ...any) {
 	if !r.aliases.any() {
 		r.portability(at, format, args...)

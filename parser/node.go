@@ -32,7 +32,7 @@ const (
 // nodeStyle is a set of marks of how a node is written.
 type nodeStyle uint8
 
-// They are those of the YAML reader.
+// They are the YAML reader's own.
 const (
 	taggedStyle       = nodeStyle(yaml.TaggedStyle)
 	doubleQuotedStyle = nodeStyle(yaml.DoubleQuotedStyle)

@@ -5,9 +5,9 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// ParsePackage reads the files of a package of components, of which the first is the main one, and puts them together:
-// the components and dynamic types of all, and name, description, version and namespace from the one file that gives
-// each (L1.30–L1.32).
+// ParsePackage reads the files of a package of components and joins them; the first file is the main one. The result
+// has the components and dynamic types of all files. Name, description, version and namespace may each stand in one
+// file only (L1.30–L1.32).
 func ParsePackage(files []*diag.Source) (*ast.File, diag.Diagnostics) {
 	whole := &ast.File{}
 	var diags diag.Diagnostics

@@ -105,8 +105,8 @@ func (r *plainReader) skipComment() {
 	}
 }
 
-// column is that of the next content, at the cursor or below; -1 at the end of the text. The cursor is where a node has
-// ended: at the end of a line or, behind a collection, before the next token.
+// column returns the column of the next content, at the cursor or below; -1 at the end of the text. The cursor stands
+// where a node has ended: at the end of a line or, behind a collection, before the next token.
 func (r *plainReader) column() int {
 	if r.i < len(r.text) && r.text[r.i] != '\n' {
 		return r.i - r.lineStart

@@ -20,8 +20,8 @@ type body struct {
 	config, configuration, variables, resources, outputs *section
 }
 
-// outline is a text of which the sections are known and not read yet: how expressions are to be read depends on the
-// names that all texts of a program declare.
+// outline is a text whose sections are found but not read yet: reading an expression depends on the names that all
+// texts of a program declare.
 type outline struct {
 	in      *bodyReader // of the text as a whole; it gets all findings in the end
 	options Options
@@ -181,8 +181,8 @@ func (o *outline) gatherDiags() {
 	}
 }
 
-// unknownSection reports a key at the top that is no section (L1.17). What is surely a slip of a section whose entries
-// others refer to is noted for the checker, which knows whether they do.
+// unknownSection reports a key at the top that is no section (L1.17). If the key is surely a misspelt section, it is
+// noted for the checker, which knows whether something refers to its entries.
 //
 // names are the keys in the section.
 func (b *bodyReader) unknownSection(file *ast.File, e entry, names []string) {
@@ -212,8 +212,8 @@ func hasKey(n *node, keys ...string) bool {
 	return false
 }
 
-// pulumiBlock reads the section pulumi (L3.G) and answers the required version. What else it says goes into file; a
-// component, for which that is nil, has nothing else to say.
+// pulumiBlock reads the section pulumi (L3.G) and answers the required version. Its other keys go into file; file is
+// nil for a component, which has no other keys.
 func (b *bodyReader) pulumiBlock(e entry, file *ast.File) (required ast.Expr) {
 	keys := []string{"requiredVersion"}
 	if file != nil {

@@ -47,7 +47,7 @@ func (m *textMap) copied(source, n int) {
 	m.decoded += n
 }
 
-// unit says that n bytes of text come from width bytes of source that cannot be told apart.
+// unit records that n bytes of text come from width bytes of source, as one indivisible unit.
 func (m *textMap) unit(source, width, n int) {
 	if n == 0 {
 		return
@@ -144,8 +144,8 @@ func lineBreak(text []byte, i, n int) string {
 	return "\n"
 }
 
-// fold reads blanks and line breaks from i up to the next line with content. ok is false where there is no line break.
-// What the lines fold to is text; escaped says that the first line break has been escaped away.
+// fold reads blanks and line breaks from i up to the next line with content. ok is false where there is no line
+// break. text is the result of the folding; escaped says that a backslash has removed the first line break.
 func fold(source []byte, i int, escaped bool) (text string, next int, ok bool) {
 	var first string
 	var rest strings.Builder
@@ -375,8 +375,8 @@ func blockHeader(source []byte, start int) header {
 	return h
 }
 
-// width is the indentation of the text below a header, in spaces. parent is that of the collection around it, -1 for
-// none.
+// width returns the indentation of the text below a header, in spaces. parent is the indentation of the collection
+// around it, -1 for none.
 func (h header) width(source []byte, parent int) int {
 	if h.increment > 0 {
 		return max(parent, 0) + h.increment

@@ -7,8 +7,8 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// Programs hold secrets as they are, `fn::secret: hunter2`, and findings show lines of programs, in logs too. What is
-// written of a secret is hidden from them; what it is made of by name, `${password}`, is not.
+// Programs may hold secrets in plain text, `fn::secret: hunter2`, and findings show lines of programs, in logs too.
+// Findings hide the literal text of a secret, but not references in it, `${password}`.
 
 // hideSecrets hides what a call that makes a secret is given.
 func hideSecrets(call *ast.Call) {

@@ -8,8 +8,7 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// item is one entry of a section whose keys are names, with what is to be said about it: one of the declarations is
-// set.
+// item is one entry of a section whose keys are names, with its findings. One of its declarations is set.
 type item struct {
 	name   ast.Literal
 	diags  diag.Diagnostics
@@ -106,7 +105,7 @@ func newBodyReader(p *passage, f *findings, r *repairs, s *scope) *bodyReader {
 	return &bodyReader{exprReader: newExprReader(newNodeReader(p, f, r), s)}
 }
 
-// read reads the declarations of a section, with what is to be said about them.
+// read reads the declarations of a section, with their findings.
 func read[T any](b *bodyReader, s *section, reader itemReader, of func(item) T) (declarations []T) {
 	for _, it := range b.items(s, reader) {
 		b.diags.Add(it.diags...)
@@ -115,8 +114,7 @@ func read[T any](b *bodyReader, s *section, reader itemReader, of func(item) T) 
 	return declarations
 }
 
-// items reads the entries of a section, each name once. What is to be said about an item comes with it; b gets all
-// else.
+// items reads the entries of a section, each name once. Findings about an item come with the item; b gets all others.
 func (b *bodyReader) items(s *section, read itemReader) []item {
 	if s == nil {
 		return nil

@@ -127,7 +127,7 @@ func (d *Document) placeSpans(spans []Span) {
 	}
 }
 
-// spans are the entries or items of a located node. What an alias stands for is not inside of it.
+// spans returns the entries or items of a located node. The node that an alias stands for is not inside of the alias.
 func (p *passage) spans(n *node) []Span {
 	var spans []Span
 	switch n.kind {

@@ -11,8 +11,9 @@ import (
 	"github.com/yamlhost/yamlhost/diag"
 )
 
-// The YAML reader stops at the first fault, and tells a line that may be that of the fault, of the line before, or of
-// the collection around it. What a look at the tokens found suspicious tells the place, and often the cause.
+// The YAML reader stops at the first fault. The line that it names may be the fault's, the one before, or the first
+// line of the collection around it. A scan of the tokens for suspicious ones finds the exact place, and often the
+// cause.
 
 var yamlError = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^yaml: (?:line (\d+): )?((?s:.*))$`)
@@ -113,7 +114,8 @@ func (a *accuser) accuse(s *suspicion) {
 	}
 	at := a.at(s.at, min(s.end, len(a.text)))
 	if (s.kind == suspectInterpolation || s.kind == suspectQuoteTail) && outgrown(a.text, s.from, s.at) {
-		// What is written as entries of the map around it was meant as such: the end is missing before them.
+		// Lines that look like entries of the surrounding map were meant as such: the closing quote is missing before
+		// them.
 		kind := suspectQuoteOpen
 		if s.kind == suspectInterpolation {
 			kind = suspectFlowOpen

@@ -17,7 +17,7 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
-// CheckOptions are what is known of a run besides the text.
+// CheckOptions describe a run, besides the program's text.
 type CheckOptions struct {
 	// Schemas loads the schemas of packages. damaged reports whether one of those that were loaded since has turned out to
 	// be damaged, for example by somebody who writes to its file: loaded anew, it is sound or says what is wrong.
@@ -26,15 +26,15 @@ type CheckOptions struct {
 	// may have a method Advice() string that tells the way out. It is nil where only declarations beside the program
 	// count.
 	Parameterize func(ctx context.Context, pkg project.Package) (schema.Descriptor, error)
-	// Config is the configuration of a stack by full key, and that of the project file. ConfigKnown says that there is a
+	// Config is the configuration of a stack and of the project file by full key. ConfigKnown says that there is a
 	// stack; without one, missing values are not reported.
 	Config      map[string]check.ConfigText
 	ConfigKnown bool
-	// Project is the project's name where somebody else knows it better; empty for that of the project file.
+	// Project overrides the project's name; empty for the name in the project file.
 	Project string
 	// Stat looks for files that programs name; nil when there is no file system.
 	Stat func(path string) (fs.FileInfo, error)
-	// AllowEnv, RestrictPaths and Untrusted are what the run will allow the program.
+	// AllowEnv, RestrictPaths and Untrusted are the run's permissions for the program.
 	AllowEnv, RestrictPaths, Untrusted bool
 	// MayReadStack returns an error for a stack whose outputs the program may not read; nil allows all.
 	MayReadStack func(name string) error
@@ -72,8 +72,8 @@ func (w *Workspace) Check(ctx context.Context, o CheckOptions) (*check.Program, 
 	return program, w.Join(slices.Concat(parsed, failed, checked))
 }
 
-// runtime is what is wrong with the runtime of the project: a program in another language cannot be read here, and the
-// Pulumi CLI wants one.
+// runtime returns the findings about the project's runtime: yamlhost reads no other language, and the Pulumi CLI
+// needs the field.
 func (w *Workspace) runtime() diag.Diagnostics {
 	const yaml = "yaml"
 	p := w.Project
@@ -119,12 +119,13 @@ func (w *Workspace) parserOptions(declared []string) parser.Options {
 	return parser.Options{Declared: declared, Include: w.include}
 }
 
-// names are what programs call the values of a configuration.
+// names returns the names that programs use for the values of a configuration.
 func names(config map[string]check.ConfigText, name string) []string {
 	return programNames(slices.Sorted(maps.Keys(config)), name)
 }
 
-// programNames are what programs call values by their full keys, and by short ones where they are those of the project.
+// programNames returns the names that programs use for values: the full keys, and the short ones for values of the
+// project itself.
 func programNames(keys []string, name string) []string {
 	var all []string
 	for _, key := range keys {

@@ -28,7 +28,7 @@ func (w *Workspace) Declare(file *ast.File) *ast.File {
 	return withDeclarations(file, w.Project)
 }
 
-// CheckerOptions are those of the checker, without schemas, and what is wrong with the packages of the project.
+// CheckerOptions returns the options of the checker, without schemas, and the findings about the project's packages.
 func (w *Workspace) CheckerOptions(ctx context.Context, o CheckOptions) (check.Options, diag.Diagnostics) {
 	made, failed := w.parameterized(ctx, o.Parameterize)
 	return check.Options{

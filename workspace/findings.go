@@ -22,7 +22,8 @@ func onceEach(first, second diag.Diagnostics) diag.Diagnostics {
 	}
 	taken, broken := errorsOf(first)
 	wanted, _ := errorsOf(second)
-	// A value of the stack that does not fit is told at the value, with the declaration as a related place.
+	// A value of the stack that does not match its declaration is reported at the value, with the declaration as a
+	// related place.
 	type fault struct {
 		place diag.Range
 		code  diag.Code

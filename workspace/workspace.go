@@ -31,7 +31,7 @@ type Workspace struct {
 	Plugins []Plugin
 	// Parts are the texts that the program is made of besides Source, as far as they have been read.
 	Parts []*diag.Source
-	// Diags are what is wrong with the project file and its surroundings. Check returns them too.
+	// Diags are the findings about the project file and its surroundings. Check returns them too.
 	Diags diag.Diagnostics
 
 	options  Options
@@ -39,15 +39,15 @@ type Workspace struct {
 	find     func(pattern string) ([]*diag.Source, error)
 }
 
-// Options are what a workspace is opened with.
+// Options are the options of Open.
 type Options struct {
 	// Shown is how a path is called in messages; nil for the path itself.
 	Shown func(path string) string
 	// Compile runs the compiler of a project that has one (L1.F). It is nil where nothing may be started that a project
 	// brings, as in `check` (D13): then Check says that it has not seen the program.
 	Compile Compiler
-	// CompilerOption is the runtime option compiler where somebody else has read the project file; nil to take that of the
-	// project file. An empty text is none.
+	// CompilerOption overrides the runtime option compiler of the project file; nil takes the project file's. An
+	// empty text means no compiler.
 	CompilerOption *string
 	// ProgramDir is where a compiler runs; empty for the folder that the project file says.
 	ProgramDir string
@@ -64,7 +64,7 @@ type Options struct {
 	Confined bool
 	// Texts keeps what Parse has parsed for the Check of a workspace that is opened later; nil keeps nothing.
 	Texts *Texts
-	// LocalPackages reads the packages that the project uses by path: those of components, and plugins.
+	// LocalPackages reads the packages that the project uses by path: component packages and plugins.
 	LocalPackages bool
 }
 
@@ -136,7 +136,7 @@ func OpenWithoutProgram(dir string, o Options) (*Workspace, error) {
 	}
 	w := &Workspace{Project: p, Program: project.Program{Dir: p.ProgramDir()}, Diags: diags, options: o}
 	if o.LocalPackages {
-		w.findPlugins() // what is wrong with one matters only when it is needed, and is told then
+		w.findPlugins() // a faulty plugin matters only when it is needed, and is reported then
 		found := w.Diags
 		_ = w.readLocal(p.Packages, p.LocalDir, make(map[string]bool))
 		w.Diags = found
@@ -183,7 +183,7 @@ func openLoose(path string, o Options) (*Workspace, error) {
 	return w, w.readDeclared()
 }
 
-// readProgram reads the program's text, which may be that of the project file (L1.7).
+// readProgram reads the program's text, which may be in the project file (L1.7).
 func (w *Workspace) readProgram() error {
 	if main := w.Project.Main; main != nil && main.Text != "" {
 		target := main.Text
@@ -314,8 +314,7 @@ type Compilation struct {
 	Run     Run
 }
 
-// Run is what a compiler may know of the run that its program is for (L1.F2). The zero value is that of a run without a
-// stack.
+// Run is the part of a run's description that compilers get (L1.F2). The zero value describes a run without a stack.
 type Run struct {
 	Stack, Organization, Project string
 	Config                       map[string]string // by full key, in plain text
@@ -352,5 +351,5 @@ func (w *Workspace) notCompiled() diag.Diagnostic {
 		Detail: "`yamlhost preview` starts the compiler and reports everything that is wrong with the program"}
 }
 
-// Compiled reports whether the program is what a compiler prints.
+// Compiled reports whether a compiler prints the program.
 func (w *Workspace) Compiled() bool { return w.compiler != nil }

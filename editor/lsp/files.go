@@ -54,8 +54,8 @@ type reporter struct {
 	programs  func(folder string) []string // nil where nobody looks for those that are not open
 }
 
-// DiagnosticWorkspace answers with the findings of all programs of which a text is open, and of those in the folders of
-// the workspace of which none is.
+// DiagnosticWorkspace answers with the findings of all programs with an open text, and of all other programs in the
+// folders of the workspace.
 func (s *reporter) DiagnosticWorkspace(ctx context.Context, _ *protocol.WorkspaceDiagnosticParams) (
 	*protocol.WorkspaceDiagnosticReport, error) {
 	snapshot := moment(ctx)
@@ -76,14 +76,14 @@ func (s *reporter) DiagnosticWorkspace(ctx context.Context, _ *protocol.Workspac
 	return &protocol.WorkspaceDiagnosticReport{Items: r.items}, nil
 }
 
-// workspaceReport is the findings of many programs, those of each file once.
+// workspaceReport collects the findings of many programs, each file once.
 type workspaceReport struct {
 	*reporter
 	told  map[string]bool
 	items []protocol.WorkspaceDocumentDiagnosticReport
 }
 
-// add adds the findings of the program of a file. The error is that of the context.
+// add adds the findings of the program of a file. It returns the context's error.
 func (r *workspaceReport) add(ctx context.Context, snapshot *editor.Snapshot, path string) error {
 	found, err := editor.Diagnostics(ctx, snapshot, path)
 	if ctx.Err() != nil {

@@ -115,8 +115,8 @@ type momentKey struct{}
 // ordered handles notifications one after the other, in the order in which they come, and requests beside them: each
 // answers from the snapshot of the moment at which it came, and ends when the editor cancels it.
 //
-// Handlers get contexts made of server, not those of the library: the library uses its own again for other requests,
-// while what context.WithCancel has started on them may still look at them.
+// Handlers get contexts derived from server, not the library's own. The library reuses its contexts for other
+// requests, while goroutines that context.WithCancel has started may still read them.
 func (s *server) ordered(server context.Context, next jsonrpc2.Handler) jsonrpc2.Handler {
 	var mu sync.Mutex
 	running := map[jsonrpc2.ID]func(){} // guarded by mu

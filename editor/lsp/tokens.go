@@ -126,7 +126,7 @@ func (t *sentTokens) keep(path string, parts []editor.TokenPart) (name string) {
 	return name
 }
 
-// last is what was answered by a name; known is false where that is not the last answer.
+// last returns the answer that was given under a name; known is false if that is not the last answer.
 func (t *sentTokens) last(path, name string) (parts []editor.TokenPart, known bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -214,7 +214,7 @@ func tokenEdits(e encoding, before, after []editor.TokenPart) []protocol.Semanti
 			break
 		}
 	}
-	for first := false; below > 0 && !first; below-- { // whose place is told by that of the last one above it
+	for first := false; below > 0 && !first; below-- { // its place is relative to the last one above it
 		first = len(after[len(after)-below].Tokens) > 0
 	}
 	was, now := last.behind(before[:len(before)-below]), last.behind(after[:len(after)-below])

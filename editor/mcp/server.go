@@ -98,7 +98,8 @@ func (s *server) path(name string) (string, error) {
 	if !filepath.IsAbs(at) {
 		at = filepath.Join(s.folder, filepath.FromSlash(name))
 	}
-	// What the path is called may not lead outside, so that nobody learns what exists there; nor may where it leads to.
+	// Neither the path itself nor its target may lead outside of the folder: a caller must not learn what exists
+	// there.
 	if !s.holds(at) && !within(s.options.Folder, at) {
 		return "", fmt.Errorf("%s is outside of the folder", name)
 	}

@@ -16,8 +16,8 @@ type File struct {
 	// Origins says where the blocks of the main text stand in it, for a text that was read by blocks of their own.
 	Origins *Origins
 
-	// Lost are the keys of lines that had to be left out to read a text that is not sound YAML, which the parser has
-	// reported. What misses them is no further fault.
+	// Lost are the keys of lines that the parser left out, and reported, to read a text with YAML faults. A reference
+	// to such a key is no further fault.
 	Lost []string
 	// Faults are the places of errors by which a declaration is another than the text meant, and Nameless how many of them
 	// are entries without a name (Y117). The parser has reported them; what only follows from them is no further fault.
@@ -37,8 +37,8 @@ type File struct {
 	RequiredVersion Expr  // pulumi.requiredVersion (L3.60); nil when absent
 	Unit            *Unit // of RequiredVersion
 
-	// AllowEnv and PublicEnv are the environment variables that the program may read, and those of them that are no
-	// secrets (L10.C9); an extension of yamlhost.
+	// AllowEnv are the environment variables that the program may read; PublicEnv are the ones among them whose
+	// values are not secret (L10.C9). Both are an extension of yamlhost.
 	AllowEnv, PublicEnv []Literal
 
 	Config     []*Config

@@ -84,8 +84,7 @@ type OptionSpec struct {
 	field func(*Options) **Option
 }
 
-// In is where the option stands among those of a resource; nil for customTimeouts and transforms, which are no
-// expressions.
+// In returns the field of o that holds the option; nil for customTimeouts and transforms, which are not expressions.
 func (s *OptionSpec) In(o *Options) **Option {
 	if s.field == nil {
 		return nil

@@ -2,8 +2,8 @@ package ast
 
 import "github.com/yamlhost/yamlhost/diag"
 
-// Origins says where the texts from which parts of a program were read stand in its whole text. A nil Origins is that
-// of a program that was read as one text. It is immutable.
+// Origins maps the texts of which a program's parts were read to their places in its whole text. A nil Origins
+// belongs to a program that was read as one text. It is immutable.
 type Origins struct {
 	Whole *diag.Source
 	// Start is where a part begins: a byte offset in Whole; ok is false for what is no part. It is safe for concurrent

@@ -15,7 +15,7 @@ type Transform struct {
 	MergeKey diag.Range
 	Replace  *BoolLiteral // Merge takes the place of the properties
 	Options  Options
-	Unit     *Unit // of all of its expressions, in the section; those of a resource are the resource's
+	Unit     *Unit // of all of its expressions, in the section; a resource's own transforms have the resource's unit
 }
 
 // Number makes the unit of a transform of the stack that has been read.

@@ -49,8 +49,8 @@ const (
 // Backend is a folder or a store with stacks in it. It is safe for concurrent use, also by several processes: what
 // changes a stack holds the stack's lock.
 //
-// Its methods put together what is done with a stack as a whole. What belongs to one stack has types of its own, which
-// know where files are and nothing else of the backend: see files.
+// Its methods combine work on a stack as a whole. Each part of one stack has a type of its own, which knows the
+// places of files and nothing else of the backend: see files.
 type Backend struct {
 	*files
 	schedule

@@ -141,7 +141,7 @@ func (b stackChains) fence(h *heldLock) error {
 	return nil
 }
 
-// dropLinks removes links before a number, from the first on. What stays behind is only litter.
+// dropLinks removes links before a number, from the first on. A link that remains does no harm.
 func (b stackChains) dropLinks(l *links, before int) {
 	for _, n := range l.numbers {
 		if n >= before || b.objects.delete(linkKey(l.folder, n)) != nil {

@@ -82,7 +82,7 @@ func verifyChecksum(text []byte) (changed bool, err error) {
 	return true, nil
 }
 
-// intact reports whether a state file's text ends with its checksum: it is what was written, to the last byte.
+// intact reports whether a state file's text ends with its checksum, so that every byte is as it was written.
 func intact(text []byte) bool {
 	n := len(text) - checksumLength
 	return n > 1 && bytes.Equal(text[n:], checksumOf(text[:n]))

@@ -9,8 +9,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// A state packs to a tenth or a thirtieth. What unpacks to more than unpackedAtMost, and to more than maxRatio times
-// its size, is no state but an attempt to take all memory.
+// A state packs to between a tenth and a thirtieth of its size. A file that unpacks to more than unpackedAtMost, and
+// to more than maxRatio times its size, is not a state but an attempt to use up the memory.
 const (
 	unpackedAtMost = 128 << 20
 	maxRatio       = 100

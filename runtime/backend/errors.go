@@ -117,8 +117,8 @@ func (e *DamagedJournalError) Error() string {
 // Unwrap gives the cause.
 func (e *DamagedJournalError) Unwrap() error { return e.Damage }
 
-// UnreadableError says that a state was not written because what was about to be written could not have been read
-// again. The state is what it was, and the journal stays.
+// UnreadableError says that a state was not written, because its text could not have been read again. The former
+// state and the journal stay.
 type UnreadableError struct {
 	Path string
 	Err  error

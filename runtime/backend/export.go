@@ -76,7 +76,7 @@ type Overview struct {
 	Updated            time.Time // when the last operation ended, or the state was written; zero before there was any
 }
 
-// Overview reads no more of a stack than it has to tell, and checks no more. Its errors are those of Load.
+// Overview reads and checks only the parts of a stack that it returns. Its errors are the errors of Load.
 func (b *Backend) Overview(ctx context.Context, r Ref) (Overview, error) {
 	o, err := b.stateOf(r).overview()
 	if errors.Is(err, state.ErrNotStreamed) {

@@ -56,9 +56,9 @@ func (e *LockLostError) Error() string {
 	return b.String()
 }
 
-// look makes sure that this run still holds its lock, by looking at the lock file in a folder and the lease in a store
-// (D14). A lock file whose stamp is what it was when the file was read is not read again. A *LockLostError is final:
-// each later look gives it again. Another error means that it could not be told.
+// look makes sure that this run still holds its lock, by looking at the lock file in a folder and the lease in a
+// store (D14). It does not read a lock file again whose stamp is the same as at the last read. A *LockLostError is
+// final: each later look returns it again. Any other error means that look could not find out.
 func (l *heldLock) look() error {
 	if l.lease != nil {
 		return l.lease.look()
@@ -71,7 +71,7 @@ func (l *heldLock) look() error {
 	text, now, err := l.files.disk.ReadUnless(l.path, l.seen)
 	switch {
 	case err == nil && now != (disk.Stamp{}) && now == l.seen:
-		return nil // it is what it was
+		return nil // unchanged
 	case errors.Is(err, fs.ErrNotExist):
 		l.lost = &LockLostError{Ref: l.ref, Why: "its lock was removed, by cancel or by hand", By: l.successor()}
 		return l.lost
@@ -184,9 +184,9 @@ func (d fencedDisk) Remove(path string) error {
 	return err
 }
 
-// sweep removes what others have left half written of a stack: runs that were killed, and runs that were cancelled and
-// may wake up in the middle of a write. It comes before the state is read. The caller holds the lock, or has just
-// removed those of others.
+// sweep removes half-written files of a stack. They come from runs that were killed, and from runs that were
+// cancelled and may wake up in the middle of a write. It runs before the state is read. The caller holds the lock, or
+// has just removed the locks of others.
 func (b stackLocks) sweep() error {
 	if b.objects != nil {
 		return nil // nothing is ever half written there

@@ -56,8 +56,8 @@ type stackHistory struct {
 	ref Ref
 }
 
-// add keeps a record, the state file that goes with it, and a backup of that (F6.11). What is the same as the last time
-// is kept as another name of the same file. The caller holds the lock.
+// add keeps a record, the state file that goes with it, and a backup of that (F6.11). If the state is the same as the
+// last time, it becomes another name of the same file. The caller holds the lock.
 func (b stackHistory) add(record *Record, checkpoint []byte) error {
 	text, err := record.encode()
 	if err != nil {
@@ -108,8 +108,8 @@ func (b stackHistory) sameCopy(folder, before, after string, content []byte) *co
 	return &all[0]
 }
 
-// nextStamp returns the moment by which the next record is named: now, but always after the records that there are,
-// whatever the clock has done since. Their order is that of their names.
+// nextStamp returns the time that names the next record: now, but always after all present records, even if the clock
+// was set back. Records are ordered by name.
 func (b stackHistory) nextStamp() int64 {
 	stamp := b.o.Now().UnixNano()
 	names, _ := b.list("history", b.ref.Project, b.ref.Stack) // a folder that cannot be listed cannot be written to either

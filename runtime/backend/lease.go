@@ -103,7 +103,7 @@ func (l *lease) renewLocked() error {
 	if err != nil {
 		return err
 	}
-	if _, err = l.d.get(l.lock); errors.Is(err, fs.ErrNotExist) { // the stock host removes it when it is told to cancel
+	if _, err = l.d.get(l.lock); errors.Is(err, fs.ErrNotExist) { // the Pulumi CLI's `cancel` removes it
 		err = l.give()
 		l.lost = errors.Join(&LockLostError{Ref: l.ref, Lease: true, Why: "its lock was removed by cancel"}, err)
 		return l.lost
@@ -209,7 +209,7 @@ func (l *lease) renewals() {
 		case <-beat.C:
 			var lost *LockLostError
 			if err := l.renew(); errors.As(err, &lost) {
-				return // anyone who writes next is told
+				return // the next write reports it
 			}
 		}
 	}

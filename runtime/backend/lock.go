@@ -132,7 +132,7 @@ func (b stackLocks) others(own string) error {
 	return nil
 }
 
-// locks returns the locks that count, but own, and the paths of those of processes that are gone.
+// locks returns the live locks other than own, and the paths of locks whose processes are gone.
 func (b stackLocks) locks(own string) (live []Lock, stale []string, err error) {
 	found, files, err := b.lockFiles(own)
 	for i, l := range found {
@@ -176,9 +176,10 @@ func (b stackLocks) lockFiles(own string) (found []Lock, files []lockFile, err e
 	return found, files, nil
 }
 
-// stale reports whether a lock is of a process of this machine that is gone. What the Pulumi CLI left tells no more
-// than the names of host and user: in a store, which machines share, those of this machine count unless others may be
-// called so. In a container they may: the one who starts it gives the name, and it has numbers of processes of its own.
+// stale reports whether a lock belongs to a process of this machine that is gone. The Pulumi CLI's lock names only
+// host, user and process. In a store, which machines share, a lock with this machine's name counts as this machine's
+// unless other machines may have the same name. In a container they may: whoever starts the container chooses its
+// name, and it has process numbers of its own.
 func (b stackLocks) stale(l lockFile) bool {
 	own := l.Yamlhost != nil || b.objects == nil || l.Username == b.o.Process.User && l.Hostname != "" &&
 		!b.o.Process.Contained && !strings.HasPrefix(l.Hostname, "localhost")
@@ -193,7 +194,7 @@ func (b *Backend) Locks(r Ref) ([]Lock, error) {
 
 // Cancelled tells what Cancel has done.
 type Cancelled struct {
-	Locks  []Lock // removed, those of processes that are gone included
+	Locks  []Lock // removed, including locks of processes that are gone
 	HeldUp int    // the process that is stopped in the middle of removing a file; 0 if there is none
 }
 

@@ -77,8 +77,8 @@ func (d *objectDisk) list(prefix string) (found []Listed, err error) {
 	return found, err
 }
 
-// put writes an object under a condition. A reply that was lost is no harm: if what is there is what was to be written,
-// it was written. Content that is written under a condition must therefore be nobody else's.
+// put writes an object under a condition. A lost reply does no harm: if the object has the content, the write
+// succeeded. Content that is written under a condition must therefore differ from every other writer's.
 func (d *objectDisk) put(key string, data []byte, c Condition) (version string, err error) {
 	err = d.try(func(ctx context.Context) error {
 		if version, err = d.objects.Put(ctx, key, data, c); !errors.Is(err, ErrChanged) {
@@ -104,8 +104,8 @@ func (d *objectDisk) delete(key string) error {
 	return d.try(func(ctx context.Context) error { return d.objects.Delete(ctx, key) })
 }
 
-// now is the time by the store's clock, which is the one that its objects' times are by: that of an object written now.
-// It stays in the folder, for the next time.
+// now returns the time by the store's clock, which also gives its objects their times: it is the time of an object
+// that now writes. The object stays in the folder, for the next call.
 func (d *objectDisk) now(folder string) (time.Time, error) {
 	key := folder + "/clock"
 	if _, err := d.put(key, []byte(newUUID()), Condition{}); err != nil {

@@ -71,8 +71,8 @@ func (b stackLocks) lockObjects(ctx context.Context) (_ *heldLock, err error) {
 	return h, b.chainsOf(b.ref).fence(h)
 }
 
-// otherLocks finds lock files but own. Those of the stock host give a *LockedError; those of ours are returned: the
-// lease says what they are worth.
+// otherLocks finds lock files other than own. The Pulumi CLI's give a *LockedError. It returns yamlhost's own: the
+// lease tells whether they are live.
 func (b stackLocks) otherLocks(own string) (ours []string, err error) {
 	folder := keyOf(b.folder())
 	locks, files, err := b.lockFiles(own)
@@ -130,8 +130,8 @@ func (e *UnfitStoreError) Error() string {
 		e.URL)
 }
 
-// explain makes an error that of the lost lock where it came of one: that explains everything. A store that checks the
-// lease with each write knows only that it was lost; a look tells to whom.
+// explain replaces an error that a lost lock has caused by the error of the lost lock. A store that checks the lease
+// with each write knows only that the lock was lost; look finds out to whom.
 func (h *heldLock) explain(err error) error {
 	var lost *LockLostError
 	if !errors.As(err, &lost) && h.lease != nil && errors.Is(err, ErrFenced) {

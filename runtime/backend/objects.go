@@ -31,7 +31,7 @@ type Object struct {
 
 // Listed is an object, or what several have in common, in a list.
 type Listed struct {
-	Key      string // ends in a slash if it is what several have in common
+	Key      string // ends in a slash if it is a common prefix of several keys
 	Modified time.Time
 }
 
@@ -52,8 +52,8 @@ type Fencing interface {
 	Hold(ctx context.Context, key string, number int64) (Held, error)
 }
 
-// Held is a store of which each Put and Delete, but those of the lease itself, give ErrFenced and change nothing unless
-// the lease still has its number in the instant of the change.
+// Held is a store under a lease. Each Put and Delete, except of the lease itself, returns ErrFenced and changes
+// nothing unless the lease still has its number at the instant of the change.
 type Held interface {
 	Objects
 	// Release is called once, before the lease is given back. The lease itself can still be written.

@@ -29,9 +29,8 @@ type Previous struct {
 	data    []byte
 }
 
-// Previous finds the newest copy of a stack's state that is sound; nil when there is none. A copy in the history is
-// what the state was at the end of an operation, and so mostly all of it; .bak is that without the last time it was
-// written.
+// Previous finds the newest sound copy of a stack's state; nil when there is none. A copy in the history is the state
+// at the end of an operation, and mostly the whole present state; .bak is the state before it was last written.
 func (b *Backend) Previous(r Ref) *Previous { return b.stateOf(r).previous() }
 
 // Lost returns what is wrong with a stack whose state has disappeared; nil for one that is there, never was, or was
@@ -160,8 +159,8 @@ func (b stackState) withPrevious(err error) error {
 	return &advised
 }
 
-// mended returns a state file with a flipped bit put right, if that is what is wrong with it and what comes out is
-// sound.
+// mended returns a state file with a flipped bit corrected, if that is its only fault and the result is sound; else
+// nil.
 func (b stackState) mended(path string, fault error) *Previous {
 	var flipped *FlippedError
 	if !errors.As(fault, &flipped) {

@@ -23,8 +23,8 @@ type Process struct {
 	Machine, Boot, Started string
 	// Contained says that the process is in a container, whose host name others elsewhere may have too.
 	Contained bool
-	// Alive reports whether a process of this machine still runs; started is what its lock says of it. nil counts every
-	// process as running, so that no lock is ever taken over.
+	// Alive reports whether a process of this machine still runs; started is the start that its lock records. A nil
+	// Alive counts every process as running, so that no lock is ever taken over.
 	Alive func(pid int, started string) bool
 	// AliveAt reports whether a process of this machine still runs that had this number at a moment, also in a container;
 	// of locks that say no more than that. nil counts every process as running.

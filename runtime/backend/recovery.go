@@ -35,7 +35,7 @@ type Recovery struct {
 	Missing []string
 
 	contents *journal.Contents
-	snapshot *state.Snapshot // the result, secrets sealed; nil when the state file is what counts
+	snapshot *state.Snapshot // the result, secrets sealed; nil when the state file is current
 }
 
 // stackJournal finds what runs have left in the journal of a stack, and brings it into the state: a file in a folder,
@@ -65,8 +65,8 @@ func (b stackJournal) data() ([]byte, error) {
 	return slices.Clip(data), nil
 }
 
-// replay says what a journal makes of a state file, without writing anything. It is nil when there is nothing in it. A
-// journal of which something is missing is a *DamagedJournalError, unless it is to be salvaged.
+// replay applies a journal to a state file, without writing anything. It returns nil if the journal is empty. A
+// journal with missing parts gives a *DamagedJournalError, unless salvage is set.
 func (b stackJournal) replay(file stored, data []byte, salvage bool) (*Recovery, error) {
 	if data == nil {
 		return nil, nil
@@ -117,8 +117,8 @@ func (b stackJournal) replay(file stored, data []byte, salvage bool) (*Recovery,
 	return out, nil
 }
 
-// knows reports whether a state has everything that entries say was made and is still there, and nothing of what they
-// say was begun is open. It needs no base: what an entry adds it describes in full.
+// knows reports whether a state has every resource that the entries added and did not remove, and no step that they
+// began is open. It needs no base: an entry describes in full what it adds.
 func knows(s *state.Snapshot, entries []journal.Entry) bool {
 	made, open := map[journal.ID]*state.Resource{}, map[int64]bool{}
 	for _, e := range entries {
@@ -232,7 +232,7 @@ func (r *Recovery) unlessEmpty() *Recovery {
 	return r
 }
 
-// recovered returns the snapshot that a journal made; nil if the state file is what counts.
+// recovered returns the snapshot that a journal made; nil if the state file is current.
 func (r *Recovery) recovered() *state.Snapshot {
 	if r == nil {
 		return nil

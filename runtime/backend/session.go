@@ -34,9 +34,9 @@ type BeginOptions struct {
 
 // Session is one operation on a stack, from taking its lock to giving it back. It is the operation's journal.
 //
-// Rule for the state file: it is written by Commit, and in between when the journal has outgrown both it and a megabyte
-// and at least Options.CheckpointInterval has passed since it was written last. What that costs in all is therefore
-// linear in what was journaled. Steps go on meanwhile. A crash at any moment loses nothing that Append has
+// Rule for the state file: Commit writes it. In between it is written when the journal has outgrown both the file and
+// a megabyte, and at least Options.CheckpointInterval has passed since the last write. The total cost is therefore
+// linear in the size of the journal. Steps go on meanwhile. A crash at any moment loses nothing that Append has
 // acknowledged.
 //
 // Append is safe for concurrent use; Commit and Close are for the end, when no Append is under way.
@@ -133,7 +133,7 @@ func (s *Session) load() error {
 	if err != nil || sound == base {
 		return err
 	}
-	// What is journaled goes by the places of resources in the file, so that the file comes first.
+	// The journal refers to resources by their positions in the file, so write the file first.
 	if err := s.replace(sound); err != nil {
 		return err
 	}

@@ -71,7 +71,7 @@ func (s *Session) encode(e journal.Entry) (record journal.Record, encoded journa
 	if record, sealing = journal.Encode(e, s.sealer); sealing == nil {
 		return record, e, nil, nil
 	}
-	// What a provider has done must not be lost because a passphrase is missing: the entry goes in without its secrets.
+	// A missing passphrase must not lose the result of a provider call: write the entry without its secrets.
 	if e, err = withholdSecrets(e); err == nil {
 		record, err = journal.Encode(e, s.sealer)
 	}

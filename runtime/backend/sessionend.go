@@ -23,10 +23,11 @@ func (s *Session) end() {
 	}
 }
 
-// Commit ends the session: it writes final as the state unless that is what the file has, or what the journal says if
-// final is nil, and record into the history unless that is nil, drops the journal and gives the lock back. It goes on
-// when ctx is cancelled. A final snapshot that is not sound is written nevertheless, marked as such (E6.51), and gives
-// a *state.IntegrityError. When the state cannot be written, the journal stays and the next command finds it.
+// Commit ends the session. It writes final as the state unless the file has it already; a nil final stands for the
+// state that the journal describes. It writes record into the history unless record is nil, drops the journal and
+// releases the lock. It goes on when ctx is cancelled. A final snapshot that is not sound is written nevertheless,
+// marked as such (E6.51), and gives a *state.IntegrityError. When the state cannot be written, the journal stays and
+// the next command finds it.
 func (s *Session) Commit(_ context.Context, final *state.Snapshot, record *Record) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -44,8 +45,8 @@ func (s *Session) Commit(_ context.Context, final *state.Snapshot, record *Recor
 	return errors.Join(unsound, s.losses.tell(s.held.explain(err)), s.held.release())
 }
 
-// finish writes the final state and drops the journal; nil stands for what the journal says. unsound is what is wrong
-// with the state, which is written nevertheless. The caller holds the session's mutex.
+// finish writes the final state and drops the journal; nil stands for the state that the journal describes. unsound
+// is the fault of a state that is not sound; it is written nevertheless. The caller holds the session's mutex.
 func (s *Session) finish(final *state.Snapshot) (unsound, err error) {
 	if final == nil {
 		if final, err = s.replayer.Snapshot(); err != nil {
@@ -113,10 +114,10 @@ func (s *Session) Close() error {
 	return errors.Join(unsound, s.losses.tell(s.held.explain(err)), s.held.release())
 }
 
-// same reports whether the state file is what would be written, but for the time and the order of resources: those that
-// do not change come in the order in which they were registered, which differs from run to run. Nothing is encoded but
-// what surrounds the resources: a file with a checksum that fits was encoded as this one would be, so that it is enough
-// that what was read of it is what would be written. The caller holds the session's mutex.
+// same reports whether the state file equals the snapshot, apart from the time and the order of resources: unchanged
+// resources come in the order of their registration, which differs from run to run. It encodes only the parts around
+// the resources. A file with a right checksum was encoded in the same way, so comparing the decoded resources is
+// enough. The caller holds the session's mutex.
 func (s *Session) same(snapshot *state.Snapshot) bool {
 	plain, err := unpack(s.file.raw)
 	if err != nil || !s.unwritten || s.file.path != s.state.file(s.state.packing(s.file)) || !intact(plain) ||

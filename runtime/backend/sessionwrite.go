@@ -55,7 +55,8 @@ type stateWrite struct {
 	snapshot *state.Snapshot
 	over     stored       // what it takes the place of
 	log      *journal.Log // nil without a journal
-	// What the snapshot holds of the journal: everything up to a size of it, and how it continues its numbering.
+	// The part of the journal that the snapshot holds: everything up to a size of it, and the origin that continues
+	// its numbering.
 	size   int64
 	origin journal.Origin
 	last   bool // nothing is journaled any more

@@ -13,7 +13,7 @@ import (
 type Torn struct {
 	Path string
 	Made []*state.Resource // objects that the state does not have; secrets in them are sealed
-	// creations of which the records do not tell the end, of resources that the state does not have
+	// creations without a recorded end, of resources that the state does not have
 	Begun []state.Operation
 }
 

@@ -5,8 +5,8 @@ import "context"
 // Waking is a store that tells who waits when a lease may have been given back.
 type Waking interface {
 	Objects
-	// Wakes returns a channel that gets something when the lease under key has been given back. stop ends it; it is
-	// called once. What is told while nobody receives is told once.
+	// Wakes returns a channel that receives a value when the lease under key has been released. The caller calls stop
+	// once to end it. Releases that nobody has received yet count as one.
 	Wakes(ctx context.Context, key string) (wakes <-chan struct{}, stop func(), err error)
 }
 

@@ -14,9 +14,9 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// decider chooses the steps of resources, one resource at a time: while a replacement finds out what has to be deleted
-// with it (E4.58), nobody else may decide about those. What was decided is noted in the table, where later decisions
-// find it. It is safe for concurrent use.
+// decider chooses the steps of resources, one resource at a time: while a replacement finds out what has to be
+// deleted with it (E4.58), no other decision about those resources may run. The table records each decision, and
+// later decisions read it there. It is safe for concurrent use.
 type decider struct {
 	mu sync.Mutex // held while steps are chosen; the table guards the data
 
@@ -32,9 +32,9 @@ type decider struct {
 	failures   *failures
 }
 
-// decide chooses the steps of an examined record and notes what they do to others. again says that meanwhile its old
-// state is deleted on behalf of another resource, so that it has to be examined anew. situation is what the steps are
-// decided by, as far as the record tells.
+// decide chooses the steps of an examined record and notes what they do to others. again reports that the record has
+// to be examined anew, because another resource has meanwhile planned the deletion of its old state. situation is the
+// input of the decision, as far as the record holds it.
 func (d *decider) decide(s *record, situation plan.Situation) (steps []Step, again bool, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

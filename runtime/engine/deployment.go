@@ -76,7 +76,7 @@ func (d *Deployment) SignalAndWaitForShutdown(ctx context.Context) error {
 	return d.waitForShutdown(ctx)
 }
 
-// info returns what providers are told about the deployment when they construct components or call methods.
+// info returns the description of the deployment that providers get when they construct components or call methods.
 func (d *Deployment) info() provider.DeploymentInfo {
 	return provider.DeploymentInfo{
 		Project: d.opts.Project, Stack: d.opts.Stack, Organization: d.opts.Organization,

@@ -10,9 +10,9 @@
 //   - the refresher, the importer, the migration and the deleter work before, after and without a program;
 //   - the lifetime says what may still begin, the reporter what happened, and failures how much ends with a fault.
 //
-// What decides is in internal/plan, which is pure: a prior state, a goal and a provider's answers go in, Steps come
-// out, which are data. internal/apply takes the steps and tells the journal before and after each; internal/resources
-// keeps what is known of resources, internal/providers the providers at work, and internal/slots bounds how much goes
-// on at once. A preview is the same path with an executor that acts on nothing. Events tell a view what happens. The
-// package knows nothing of YAML, files or terminals.
+// internal/plan makes the decisions and is pure: it takes a prior state, a goal and a provider's answers, and returns
+// Steps, which are data. internal/apply executes the steps and records each in the journal before and after it runs.
+// internal/resources holds the prior, current and renamed resources; internal/providers holds the running providers;
+// internal/slots bounds how many run at once. A preview takes the same path with an executor that changes nothing.
+// Events report progress to a view. The package does not depend on YAML, files or terminals.
 package engine

@@ -13,7 +13,7 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// failures reports what goes wrong and decides how much of the operation ends with it. Three kinds are told apart:
+// failures reports what goes wrong and decides how much of the operation ends with it. There are three kinds:
 //
 //   - abort: the operation cannot go on, whatever the user has asked for. The caller returns monitor.ErrReported.
 //   - refused: one resource failed. apply.ErrFailed goes up to where the registration is handled.

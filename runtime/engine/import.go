@@ -48,8 +48,8 @@ func (i *Import) parent(o *Options) urn.URN {
 	return i.Parent
 }
 
-// ImportResources takes resources that exist into the state, without a program. What is in the state already stays as
-// it is.
+// ImportResources takes existing resources into the state, without a program. Resources that are in the state already
+// stay as they are.
 func ImportResources(ctx context.Context, o Options, imports []Import) (*Result, error) {
 	seen := map[urn.URN]bool{}
 	for _, i := range imports {
@@ -213,7 +213,7 @@ func (m *importer) importProviders(ctx context.Context, imports []Import) ([]str
 		if p.Name == "" {
 			p.Name = urn.PackageOf(i.Type)
 		}
-		plugin := p // the provider is that of the package that an extension extends
+		plugin := p // an extension uses the provider of the package that it extends
 		if p.Extension {
 			plugin.Parameterization, plugin.Extension = nil, false
 		}
@@ -253,7 +253,8 @@ func (m *importer) importOne(i *Import, ref string) error {
 		return err
 	}
 	switch {
-	// What is managed already under that ID is imported; under another one, somebody means something else.
+	// A resource that the state already has under that ID counts as imported. Under another ID it is a different
+	// resource, and the import fails.
 	case present != nil && present.State() != nil && cmp.Or(present.State().ImportID, present.State().ID) == i.ID:
 		return nil // E7.51
 	case present != nil:

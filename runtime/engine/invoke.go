@@ -57,8 +57,8 @@ func (d *Deployment) Invoke(ctx context.Context, r monitor.InvokeRequest) (monit
 		}
 		return monitor.InvokeResponse{}, fmt.Errorf("call of %s: %w", r.Token, err)
 	}
-	// What a secret went into comes out secret. Where the program's own arguments had one, the program marks the result
-	// itself; here it is a transform that has brought the secret in.
+	// A result that a secret went into is secret. If the program's own arguments had the secret, the program marks
+	// the result itself; here a transform has added the secret.
 	if args.ContainsSecret() && !asked.ContainsSecret() {
 		answer.Result = answer.Result.Secret()
 	}
@@ -165,8 +165,8 @@ func (d *Deployment) Call(ctx context.Context, r monitor.CallRequest) (monitor.C
 	return monitor.CallResponse{Result: result, Failures: failuresOf(answer.Failures)}, nil
 }
 
-// callProvider finds the provider of a method call: the resource itself if it is a provider, else the one named, else
-// that of the resource (E2.56).
+// callProvider finds the provider of a method call: the resource itself if it is a provider, else the one that the
+// request names, else the resource's provider (E2.56).
 func (d *Deployment) callProvider(r monitor.CallRequest) string {
 	self, _ := r.Args.Lookup("__self__")
 	ref, ok := self.AsResource()

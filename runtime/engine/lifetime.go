@@ -19,7 +19,7 @@ type lifetime struct {
 	calls   context.Context
 	// interrupted is closed when the user has interrupted.
 	interrupted <-chan struct{}
-	crash       func(fault any) // is told of panics; nil to let them end the process
+	crash       func(fault any) // receives panics; nil lets them end the process
 
 	requests sync.WaitGroup
 	drained  chan struct{} // closed when all steps are over
@@ -68,8 +68,8 @@ func (l *lifetime) leave() {
 	l.requests.Done()
 }
 
-// guard is deferred last where a goroutine begins, so that a panic is told before anything waits for a lock that it
-// holds.
+// guard reports a panic. A goroutine defers it last, so that it runs before anything waits for a lock that the
+// panicking function holds.
 func (l *lifetime) guard() {
 	if l.crash == nil {
 		return

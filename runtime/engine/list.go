@@ -28,9 +28,9 @@ type Found = provider.Listed
 // some; one that never comes to an end has no others.
 const emptyPages = 1000
 
-// List asks providers what exists, with the configuration and the state of a stack, of which nothing changes: o is that
-// of a preview. It returns what was found for each query, in the providers' order and each ID once. Events tell only of
-// providers that cannot be used.
+// List asks providers which objects exist, with the configuration and the state of a stack. It changes nothing: o
+// holds the options of a preview. It returns the objects found for each query, in the provider's order, each ID once.
+// Its only events are about providers that cannot be used.
 func List(ctx context.Context, o Options, queries []Query) ([][]Found, error) {
 	show := o.Events
 	o.Events = func(e Event) {

@@ -16,7 +16,7 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// Program asks a monitor for what it wants. Its context ends when nothing more is to be started.
+// Program registers resources with a monitor. Its context ends when the operation starts nothing more.
 type Program = func(ctx context.Context, m monitor.Monitor) error
 
 // Update runs a program and makes the stack what the program asks for; with DryRun it only says what that would take.
@@ -37,9 +37,9 @@ func Update(ctx context.Context, o Options, program Program) (*Result, error) {
 	})
 }
 
-// Destroy deletes everything in the stack, dependents first (E7.35). Without a program, providers are configured as the
-// state says; a program is run for its providers and components, and everything else that it registers is left as it is
-// until it is deleted (E7.41). Errors are those of Update.
+// Destroy deletes everything in the stack, dependents first (E7.35). Without a program, providers get the
+// configuration that the state holds. A program runs for its providers and components only: other resources that it
+// registers stay as they are until they are deleted (E7.41). It returns the errors of Update.
 func Destroy(ctx context.Context, o Options, program Program) (*Result, error) {
 	mode := destroying
 	if program == nil {
@@ -62,9 +62,9 @@ func Destroy(ctx context.Context, o Options, program Program) (*Result, error) {
 	})
 }
 
-// Refresh reads every resource and makes the state tell what there is (E7.13–E7.33). Without a program, providers are
-// configured as the state says; with one, as the program says. Resources are neither created nor deleted. Errors are
-// those of Update.
+// Refresh reads every resource and makes the state tell what there is (E7.13–E7.33). Providers get the configuration
+// of the program, or that of the state if there is no program. No resource is created or deleted. It returns the
+// errors of Update.
 func Refresh(ctx context.Context, o Options, program Program) (*Result, error) {
 	return operate(ctx, o, refreshing, func(op *operation) {
 		if !op.targets.requirePresent() {
@@ -82,9 +82,9 @@ func Refresh(ctx context.Context, o Options, program Program) (*Result, error) {
 	})
 }
 
-// operation is one run on a stack, from its first event to its last: it walks the phases, listens to interrupts, and
-// says how it ended. What the phases do is done by its parts, each with its own data; Deployment is the one that the
-// program sees.
+// operation is one run on a stack, from its first event to its last: it runs the phases, listens to interrupts, and
+// returns the result. The work of the phases is in its parts, each with its own data; the program sees only
+// Deployment.
 type operation struct {
 	*lifetime
 	opts       Options
@@ -255,7 +255,7 @@ func (op *operation) watch(ctx context.Context, giveUp context.CancelFunc) {
 	}
 }
 
-// result returns how the operation ended. The error is that of putting the state together.
+// result returns how the operation ended. The error says that the state could not be put together.
 func (op *operation) result(interrupted bool) (r *Result, err error) {
 	r = &Result{Snapshot: op.opts.Base, Plan: op.constraint.record, Changes: op.report.changes,
 		Failed: op.report.hasFailed(), Canceled: interrupted, Terminated: op.isTerminated(),

@@ -71,8 +71,9 @@ type Options struct {
 	Seed func() []byte
 	// NewID gives the ID of a new provider resource; nil for random UUIDs (E1.17).
 	NewID func() string
-	// Crash is told of a panic in the goroutine that had it, and does not return; nil to let it end the process as Go
-	// does. The journal has everything up to then, and what was under way is open in it: that is as good as after a kill.
+	// Crash receives a panic, in the goroutine that panicked, and does not return; nil lets the panic end the process
+	// as Go does. The journal has everything up to that moment, and steps that had not ended are open in it, as after
+	// a kill.
 	Crash func(fault any)
 	// Now is the clock; nil for the system's.
 	Now func() time.Time

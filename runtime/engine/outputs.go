@@ -41,8 +41,8 @@ func (d *Deployment) RegisterOutputs(ctx context.Context, u urn.URN, outputs val
 	return d.outputs.record(reg, before.MapOrEmpty(), outputs)
 }
 
-// outputRecorder writes registered outputs: those of components at once, those of the stack at the end of the operation
-// (E2.61). It is safe for concurrent use.
+// outputRecorder writes registered outputs: a component's at once, the stack's at the end of the operation (E2.61).
+// It is safe for concurrent use.
 type outputRecorder struct {
 	opts       *Options
 	life       *lifetime
@@ -71,8 +71,8 @@ func (o *outputRecorder) kept() (outputs value.Value, registered bool) {
 	return o.stack, o.registered
 }
 
-// record takes the outputs of a registered component or of the stack, if they are as planned. before are those of the
-// prior state.
+// record takes the outputs of a registered component or of the stack, if they are as planned. before are the outputs
+// in the prior state.
 func (o *outputRecorder) record(reg *resources.Registration, before, outputs value.Value) error {
 	isStack, skipped := reg == o.table.Root(), reg.Result != monitor.Succeeded || reg.State() == nil
 	if isStack { // whether they can be written is decided at the end

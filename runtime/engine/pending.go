@@ -39,13 +39,13 @@ func (p *pendingCreations) warn() {
 	p.report.message(Message{Severity: diag.Warning, Text: b.String()})
 }
 
-// retries reports whether an operation is a creation that is to be made again.
+// retries reports whether an operation is a creation that this operation repeats.
 func (p *pendingCreations) retries(op state.Operation) bool {
 	return op.Kind == state.Creating && slices.Contains(p.retry, op.Resource.URN)
 }
 
-// recorded returns what an earlier creation of a resource was begun with, when that creation is to be made again; else
-// nil.
+// recorded returns the resource record that an earlier creation began with, if this operation repeats that creation;
+// else nil.
 func (p *pendingCreations) recorded(u urn.URN) *state.Resource {
 	if !slices.Contains(p.retry, u) {
 		return nil

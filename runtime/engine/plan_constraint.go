@@ -148,8 +148,8 @@ func (p *planConstraint) steps(steps []Step) error {
 	return nil
 }
 
-// withoutReplacement returns planned steps without those of one replacement, of which less turned out to be needed.
-// What an earlier operation left behind is deleted as planned.
+// withoutReplacement returns planned steps without the steps of one replacement that turned out to be unnecessary.
+// The planned deletion of resources that an earlier operation left behind stays.
 func withoutReplacement(planned []Op) []Op {
 	left := slices.Clone(planned)
 	for _, op := range []Op{OpReplace, OpCreateReplacement, OpDeleteReplaced} {

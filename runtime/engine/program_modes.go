@@ -18,9 +18,9 @@ const (
 	destroying             // to be deleted, with the program's providers (E7.41)
 )
 
-// readOnly handles a resource that the program of a refresh registers: the old state is read again through
-// the provider that the program gives it, and the program's inputs count for nothing (E7.30–E7.32). What is gone leaves
-// the state at the end, when everything that names it is known.
+// readOnly handles a resource that the program of a refresh registers: it reads the old state again through the
+// provider that the program gives it, and ignores the program's inputs (E7.30–E7.32). A resource that is gone leaves
+// the state at the end, when all resources that name it are known.
 func (r *registrar) readOnly(ctx context.Context, s *record) error {
 	reg, old := s.reg, s.oldState()
 	if old == nil {
@@ -58,8 +58,8 @@ func (r *registrar) readOnly(ctx context.Context, s *record) error {
 	return nil
 }
 
-// readFirst reads a resource when the program registers it, before anything is decided about it (E4.6, E7.29). What it
-// finds is written at once. A resource that is gone is to be created; until then its entry in the state is marked.
+// readFirst reads a resource when the program registers it, before the decision about its steps (E4.6, E7.29). It
+// writes the result at once. A resource that is gone will be created; until then its record in the state is marked.
 func (r *registrar) readFirst(s *record) error {
 	reg, old := s.reg, s.oldState()
 	if old == nil || !old.Custom || old.IsProvider() || old.PendingReplacement || !s.goal.Custom {

@@ -15,14 +15,14 @@ import (
 type record struct {
 	reg    *resources.Registration
 	wanted value.Value      // the program's inputs
-	goal   *state.Resource  // what it is to be; the examiner puts the checked inputs there
+	goal   *state.Resource  // the wanted state; the examiner puts the checked inputs there
 	slot   *slots.Slot      // its share of --parallel
 	old    *resources.Prior // what it was, or what was imported
 	before *state.Resource  // instead of old, of one that was retained because something else needs it
 	seed   []byte           // of its automatic names (E7.66)
 
 	provider provider.Configured // nil for a component
-	imported bool                // old is what this operation has imported
+	imported bool                // this operation has imported old
 	deleted  *plan.Dependent     // set when another resource's replacement has deleted old
 	diff     plan.Diff
 	// recreated is the prior resource that was found to be gone, in whose position it is created anew.

@@ -55,7 +55,7 @@ func (f *refresher) all(chosen func(*state.Resource) bool) {
 	if f.life.isTerminated() {
 		return
 	}
-	// What is gone may leave resources without the owner that they go with (deletedWith); then the order changes (E4.80).
+	// If an owner (deletedWith) is gone, the order of the resources that it leaves changes (E4.80).
 	order := plan.OwnersFirst(base.Resources, refreshed)
 	if order != nil {
 		base.Resources, base.IDs = inOrder(base.Resources, order), inOrder(base.IDs, order)
@@ -94,8 +94,8 @@ func (f *refresher) read(all []*state.Resource, chosen func(*state.Resource) boo
 	if f.life.isTerminated() {
 		return refreshed, created
 	}
-	// What providers have told of views is taken into account when all are read: it changes places of refreshed that
-	// other goroutines could be at.
+	// Views are applied after all reads: applying them changes elements of refreshed that other goroutines may be
+	// using until then.
 	for n, v := range told {
 		views := v.Refreshed(func(p *resources.Prior) **state.Resource { return &refreshed[p.Index()] })
 		if refreshed[read[n]] != nil {

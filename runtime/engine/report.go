@@ -207,7 +207,7 @@ func (r *reporter) summary(took time.Duration, result string, before, after *sta
 		Skipped: r.skipped, Outputs: after, OldOutputs: before})
 }
 
-// errorText returns the text of an error, that of a crash in full only once (D10).
+// errorText returns the text of an error. It returns the full text of a crash only once (D10).
 func (r *reporter) errorText(err error) string {
 	if crash, ok := errors.AsType[*provider.CrashError](err); ok {
 		return r.crashText(crash)

@@ -33,7 +33,7 @@ const (
 type Resolution struct {
 	state.Operation
 	Ending Ending
-	ID     string // of what EndedAdopted has taken into the state
+	ID     string // of the resource that EndedAdopted has taken into the state
 }
 
 // Decision is a person's answer about a creation in flight. The zero Decision says that it did not happen.
@@ -43,7 +43,8 @@ type Decision struct {
 	Keep  bool   // leave it pending
 }
 
-// Unfinished returns the creations of which no ID is known, each resource once: those that a Decision can be about.
+// Unfinished returns the pending creations without a known ID, each resource once. A Decision can be about these
+// only.
 func Unfinished(s *state.Snapshot) []state.Operation {
 	var list []state.Operation
 	seen := map[urn.URN]bool{}
@@ -75,11 +76,11 @@ func livesInState(r *state.Resource) bool {
 	return false
 }
 
-// ResolvePending finds out how the pending operations of Base ended, and returns the state that follows and what became
-// of each. Resources that were being updated or deleted are read. For the Unfinished creations, decisions say what
-// became of each; one of Undecided without a decision is an error. Creations that are to be retried or kept stay
-// pending. Nothing is changed outside of the state, and a failure leaves everything pending. Of the options, Journal is
-// not used.
+// ResolvePending finds out how the pending operations of Base ended, and returns the state that follows and what
+// became of each. It reads resources that were being updated or deleted. For the Unfinished creations, decisions say
+// how each ended; an Undecided one without a decision is an error. Creations that a decision retries or keeps stay
+// pending. Nothing changes outside of the state, and a failure leaves everything pending. The option Journal is not
+// used.
 func ResolvePending(ctx context.Context, o Options, decisions map[urn.URN]Decision) (*state.Snapshot, []Resolution,
 	error) {
 	for _, op := range Undecided(o.Base) {

@@ -55,8 +55,8 @@ func (r *resolver) instance(ctx context.Context, w wanted, token string) (*provi
 	return i, r.registry.Extend(i, r.registry.Packages.Extension(w.packageRef), urn.URN(token))
 }
 
-// reference returns the reference of the provider that is named, else that of the package's default provider, which is
-// registered if it is missing. about and position are for messages.
+// reference returns the reference of the named provider, else of the package's default provider, which it registers
+// if it is missing. about and position are for messages.
 func (r *resolver) reference(ctx context.Context, named string, p monitor.Package, about, position string) (string,
 	error) {
 	if named != "" {

@@ -118,8 +118,9 @@ func (r *registrar) retain(ctx context.Context, s *record, in bool) error {
 	return nil
 }
 
-// keepPosition has a resource that is made again, after it was deleted, written where what was left of it was relocated
-// to: what names it stands behind that. What it needs now has to be in front already.
+// keepPosition gives a resource that is created again after its deletion the position to which its remaining record
+// was relocated: the resources that name it come after that position. Everything that the new resource needs has to
+// come before it already.
 func (r *registrar) keepPosition(s *record, steps []Step) error {
 	p := s.recreated
 	if p == nil && s.deleted != nil {
@@ -144,8 +145,8 @@ func (r *registrar) keepPosition(s *record, steps []Step) error {
 	return nil
 }
 
-// needsSkipped reports that a resource in scope depends on one that is not created because it is out of scope, of which
-// nothing is known then (E4.102).
+// needsSkipped returns an error if a resource in scope depends on one that is not created because it is out of scope,
+// so that its outputs do not exist (E4.102).
 func (r *registrar) needsSkipped(s *record) error {
 	missing := r.table.Scope.Missing(s.goal)
 	if len(missing) == 0 {
@@ -164,8 +165,8 @@ func (r *registrar) needsSkipped(s *record) error {
 	return r.life.abort()
 }
 
-// registerRetained answers a registration of a resource that was retained before. As long as the resource is out of
-// scope, or a provider, that is what it is; one in scope would have to change after what needs it was recorded.
+// registerRetained answers a registration of a resource that was retained before. A resource that is out of scope, or
+// a provider, stays retained. One in scope would have to change after the resources that need it were recorded.
 func (r *registrar) registerRetained(ctx context.Context, reg *resources.Registration, g *plan.Goal,
 	slot *slots.Slot) error {
 	if err := slot.Wait(ctx, reg.Done); err != nil {
@@ -185,7 +186,7 @@ func (r *registrar) registerRetained(ctx context.Context, reg *resources.Registr
 	return r.retainer.tooLate(reg.URN, g.Position)
 }
 
-// wantsNoChange reports whether a resource that was retained is what the program wants already.
+// wantsNoChange reports whether a retained resource already is as the program wants it.
 func (r *registrar) wantsNoChange(reg *resources.Registration, g *plan.Goal, now *state.Resource) (bool, error) {
 	s := r.recordOf(&resources.Registration{URN: reg.URN, Goal: g})
 	s.before = now

@@ -23,7 +23,8 @@ func (op *operation) runProgram(program Program) {
 	case <-signal:
 		op.closeRequests()
 		op.deleter.deleteRest()
-		// What is left of the operation is what the program waits for; it is over before the stack's outputs are.
+		// The program waits for all remaining work of the operation. That work ends before the stack's outputs are
+		// registered.
 		op.finishWaiting()
 		op.programEnded(<-ended)
 	case <-op.interrupted: // what it has asked for is let finish; the program itself need not end

@@ -18,8 +18,8 @@ type transforms struct {
 	mu      sync.Mutex // guards the rest
 	stack   []monitor.Transform
 	invokes []monitor.InvokeTransform
-	// pending are those of remote components that are being constructed: the component's own registration comes from
-	// another process, which does not have them (E2.42).
+	// pending holds the transforms of remote components under construction: another process registers the component,
+	// and it does not have them (E2.42).
 	pending map[string][]monitor.Transform
 }
 
@@ -39,8 +39,8 @@ func (t *transforms) RegisterStackInvokeTransform(_ context.Context, transform m
 	return nil
 }
 
-// of returns the transforms that a registration gives itself, and all that apply to it in their order: its own, those
-// of its ancestors from the parent upwards, and the stack's (E2.18).
+// of returns a registration's own transforms, and all transforms that apply to it in their order: its own, its
+// ancestors' from the parent upwards, and the stack's (E2.18).
 func (t *transforms) of(r *monitor.RegisterRequest, ancestors []monitor.Transform) (own, all []monitor.Transform) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -64,8 +64,8 @@ func mendSignature(data []byte) (mended []byte, flipped bool) {
 	return append([]byte(signature), data[len(signature):]...), true
 }
 
-// looksSound is a cheap test that a record begins at data, before its checksum is computed. size is that of its
-// payload.
+// looksSound is a cheap test that a record begins at data, before its checksum is computed. size is the payload's, in
+// bytes.
 func looksSound(data []byte, size uint32) bool {
 	return size >= 2 && size <= maxRecord && int(size) <= len(data)-frameSize && isKind(data[frameSize])
 }

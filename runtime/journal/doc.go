@@ -7,8 +7,8 @@
 //
 // # The file
 //
-// Eight bytes of signature, the last of which is the version of the format; then records. A record is the length of its
-// payload (4 bytes, little-endian), the CRC-32C of the payload (4 bytes), and the payload: one byte that tells its
-// kind, then JSON. The first record is the Header. Secrets are sealed as in the state file. Whatever follows the last
-// record that is whole and whose checksum is right is a torn tail: it was never acknowledged.
+// A journal begins with eight bytes of signature; the last byte is the version of the format. Records follow. A
+// record is the length of its payload (4 bytes, little-endian), the CRC-32C of the payload (4 bytes), and the
+// payload: one byte that tells its kind, then JSON. The first record is the Header. Secrets are sealed as in the
+// state file. Everything after the last whole record with a right checksum is a torn tail: it was never acknowledged.
 package journal

@@ -19,7 +19,7 @@ type Entry struct {
 	// Begin is the operation that is about to be attempted.
 	Begin *state.Operation
 
-	// What the end of the step means for the snapshot; all are empty when it failed and changed nothing.
+	// The changes of the snapshot at the end of the step; all are empty if the step failed and changed nothing.
 	Remove []ID      // entries that are no more
 	Amend  []Amended // entries that take on another content at their place
 	Add    []Amended // new entries, behind all that were added before and before all that is left of the base (E6.30)
@@ -39,8 +39,8 @@ type Amended struct {
 type Journal interface {
 	// Append returns once the entry is durable; entries of concurrent calls may share one sync.
 	Append(ctx context.Context, e Entry) error
-	// Defer returns once the entry has its place behind all that came before. It is durable before any entry that is
-	// appended later, so that a step that begins because of it may rely on it. A fault that shows later is the fault of
-	// what comes next, or of the end of the operation.
+	// Defer returns once the entry has its position after all earlier ones. The entry is durable before any entry
+	// that is appended later, so that a step that begins because of it may rely on it. An error that occurs after the
+	// return is returned by a later call, or by the end of the operation.
 	Defer(ctx context.Context, e Entry) error
 }

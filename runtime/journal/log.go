@@ -24,8 +24,8 @@ type File interface {
 type LogOptions struct {
 	Secrets state.Sealer // seals the entries' secrets; nil when there cannot be any
 	NoSync  bool         // do not wait for the disk: a crash of the machine may lose entries, one of the process does not
-	// Check is called after records that ask for it are durable, once for all that shared the sync, and before anybody is
-	// told that they are. Its error is theirs; the log goes on. It may be nil.
+	// Check is called after records that ask for it are durable, once for all records of one sync, and before their
+	// callers return. Its error becomes the error of these records; the log goes on. It may be nil.
 	Check func() error
 	// Deferral is the longest time for which a record that nobody waits for may be without a sync; 0 is 10 milliseconds.
 	Deferral time.Duration
@@ -129,9 +129,9 @@ func (l *Log) Put(r Record, check bool) (wait func() error) {
 	return func() error { return l.await(b) }
 }
 
-// PutDeferred gives the record its place in the log and returns a function that writes it, or leaves that to anyone who
-// is writing now. It is durable before any record that is put later. told is called once with what became of it. The
-// function's error is why the log cannot be written any more, if that is known by then.
+// PutDeferred gives the record its position in the log and returns a function that writes it, or leaves that to a
+// caller who is writing now. The record is durable before any record that is put later. told is called once with the
+// result. The function returns the reason if it finds that the log cannot be written any more.
 func (l *Log) PutDeferred(r Record, check bool, told func(error)) (write func() error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -171,9 +171,9 @@ func (l *Log) newSealing() []byte {
 	return settings
 }
 
-// Covered notes, durably, that a state file with this identity is about to be written which holds everything that was
-// put up to a size of the log; o is what Replayer.Checkpoint says of it, and may be empty if nothing will be put any
-// more. Whether or not the file comes to be, what is in the journal can be applied.
+// Covered records, durably, that a state file with this identity is about to be written, which holds everything that
+// was put up to a size of the log. o comes from Replayer.Checkpoint, and may be empty if nothing will be put any
+// more. The journal can be applied whether or not the file is then written.
 func (l *Log) Covered(by Identity, o Origin, size int64) error {
 	note := cover{Identity: by, Origin: o}
 	l.mu.Lock()
@@ -286,7 +286,7 @@ func (l *Log) release() {
 		l.mu.Lock()
 		l.failed = failed
 		if b.timer == nil {
-			b.timer = time.AfterFunc(l.o.Deferral, func() { _ = l.await(b) }) // those who want to know are told
+			b.timer = time.AfterFunc(l.o.Deferral, func() { _ = l.await(b) }) // each record's told gets the error
 		}
 	}
 	l.busy = false
@@ -314,7 +314,8 @@ func (l *Log) write(data [][]byte, sync bool) error {
 	return nil
 }
 
-// Err is why the log cannot be written any more; nil while it can. What was acknowledged before is in it all the same.
+// Err returns the reason why the log cannot be written any more; nil while it can. Records that were acknowledged
+// before are in it all the same.
 func (l *Log) Err() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -335,7 +336,7 @@ func (l *Log) Close() error {
 	for l.batch != nil && l.failed == nil {
 		b := l.batch
 		l.mu.Unlock()
-		_ = l.await(b) // those who want to know are told
+		_ = l.await(b) // each record's told gets the error
 		l.mu.Lock()
 	}
 	for l.busy {

@@ -35,7 +35,7 @@ const (
 	kindSecrets    kind = 'S' // how the secrets of the records after it are sealed
 	kindEntry      kind = 'E'
 	kindCheckpoint kind = 'C' // a state file that holds everything up to here is about to be written
-	kindCovered    kind = 'K' // a state file that holds a part of what is up to here is about to be written
+	kindCovered    kind = 'K' // a state file is about to be written that holds a part of the records so far
 )
 
 // Identity tells one state file from another.

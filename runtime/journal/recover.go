@@ -20,7 +20,7 @@ type Contents struct {
 	Header  Header
 	Entries []Entry
 	Secrets *state.SecretsProvider // how the entries' secrets are sealed; nil when there are none
-	Whole   int                    // length of what is in front of a torn tail
+	Whole   int                    // length of the file before a torn tail, in bytes
 	Torn    int                    // length of the torn tail
 	Mended  int                    // flipped bits that were put right
 	Gaps    []Gap                  // what is damaged, in order
@@ -43,8 +43,8 @@ type cover struct {
 	entries, gaps int // before that
 }
 
-// Read takes a journal file apart. A torn tail is no error: it was never acknowledged. A flipped bit is put right. What
-// else is damaged is told by Gaps. m opens secrets; a nil m leaves them sealed, which is enough to replay and to write
+// Read decodes a journal file. A torn tail is no error: it was never acknowledged. Read corrects a flipped bit, and
+// lists other damage in Gaps. m opens secrets; a nil m leaves them sealed, which is enough to replay and to write
 // them again.
 func Read(data []byte, m state.Sealer) (*Contents, error) {
 	c := &Contents{sound: []byte(signature)}

@@ -174,7 +174,8 @@ func (b *Replayer) assemble() (*state.Snapshot, Origin) {
 	return &next, origin
 }
 
-// knownExtensions are the extensions that a snapshot's resources name. What cannot be read stays as it is.
+// knownExtensions returns the extensions that a snapshot's resources name. Extensions that cannot be read stay as
+// they are.
 func (b *Replayer) knownExtensions(s *state.Snapshot) json.RawMessage {
 	if len(b.extensions) == 0 && len(s.Extensions) == 0 {
 		return nil

@@ -17,8 +17,8 @@ import (
 	"github.com/yamlhost/yamlhost/workspace"
 )
 
-// New returns what runs compilers with an environment, behind a supervisor as supervise.Start has it. say is told what
-// a user should know: what the compiler writes to standard error, and variables that are set already. It may be nil.
+// New returns a runner of compilers with an environment, behind a supervisor as in supervise.Start. say receives
+// messages for the user: the compiler's standard error, and variables that are set already. It may be nil.
 func New(env environ.List, supervisor []string, say func(ctx context.Context, s diag.Severity,
 	text string)) workspace.Compiler {
 	if say == nil {

@@ -30,7 +30,7 @@ func (p *Project) LocalDir(pkg Package) (string, bool) {
 	return "", false
 }
 
-// executablePrefix is what the names of the executables of resource plugins begin with.
+// executablePrefix begins the file names of resource plugins.
 const executablePrefix = "pulumi-resource-"
 
 // PluginsIn returns the names of the resource plugins whose executables lie in a folder, and whether the folder holds a

@@ -303,7 +303,7 @@ func isTime(v any) bool {
 	return true
 }
 
-// dataKind is what people call data.
+// dataKind returns the kind of data in the words of messages, such as "array".
 func dataKind(v any) string {
 	switch v.(type) {
 	case nil:

@@ -132,7 +132,7 @@ func quotedEnd(b []byte) int {
 	return 0
 }
 
-// kindName is what people call a node.
+// kindName returns the kind of a node in the words of messages, such as "a list".
 func kindName(n *yaml.Node) string {
 	n = follow(n)
 	switch {
@@ -226,13 +226,13 @@ func (d *document) entries(field string, n *yaml.Node) []entry {
 	return list
 }
 
-// fields are the entries of a mapping of which all keys are known; others are reported.
+// fields returns the entries of a mapping by key. It reports every key that is not in known.
 func (d *document) fields(field string, n *yaml.Node, known ...string) map[string]entry {
 	return d.fieldsOf(field, n, diag.Error, known)
 }
 
-// openFields is fields for a map that may have other keys too, which mean nothing here: only what is surely misspelt is
-// told, as a warning.
+// openFields is fields for a map that may have other keys too, which it ignores. It warns only of keys that are
+// surely misspelt.
 func (d *document) openFields(field string, n *yaml.Node, known ...string) map[string]entry {
 	return d.fieldsOf(field, n, diag.Warning, known)
 }

@@ -12,8 +12,8 @@ import (
 )
 
 // Includer finds the texts that the section include of a program names (L10.C11): patterns are relative to the
-// program's directory dir, name makes a path into what users see, and allow returns an error for a path that may not be
-// read. What it finds has the same identity each time. It is not safe for concurrent use.
+// program's directory dir, name turns a path into the form that users see, and allow returns an error for a path that
+// may not be read. Each call returns the same source for the same text. It is not safe for concurrent use.
 func Includer(dir string, name func(path string) string, allow func(path string) error) func(pattern string) (
 	[]*diag.Source, error) {
 	known := make(map[string]*diag.Source)

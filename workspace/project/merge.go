@@ -21,9 +21,9 @@ type Text struct {
 // ErrUnread is the error of an Opener that opens nothing, since a key service would have to be asked.
 var ErrUnread = errors.New("the key service is not used")
 
-// Merge makes the configuration of a stack: its own values, and those of the project file for keys that it lacks (L2.2,
-// F3.5). Missing values and values of a wrong type are diagnostics (L2.14, L2.15). The error is about decryption; open
-// is used only when there are secrets.
+// Merge makes the configuration of a stack: its own values, and the project file's values for keys that it lacks
+// (L2.2, F3.5). Missing values and values of a wrong type are diagnostics (L2.14, L2.15). The error is about
+// decryption; open is used only when there are secrets.
 func Merge(p *Project, s *Settings, stack string, open Opener) (map[Key]Text, diag.Diagnostics, error) {
 	config := make(map[Key]Text, len(s.entries)+len(p.Config))
 	data := make(map[Key]any, len(s.entries))

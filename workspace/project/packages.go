@@ -43,7 +43,7 @@ func PackageFiles(dir string, name func(path string) string) ([]PackageFile, dia
 	return new(FoundPackages).Files(dir, name)
 }
 
-// declared is what was found below a program directory, and the folders and files that were looked at.
+// declared holds the packages found below a program directory, and the folders and files that the search has read.
 type declared struct {
 	files  []PackageFile
 	diags  diag.Diagnostics

@@ -22,8 +22,7 @@ type Program struct {
 // programNames are the names of a program file in the order of the search (L1.5).
 var programNames = []string{"Main.json", "Main.yaml", "Main.yml", "Pulumi.yaml", "Pulumi.yml", "Pulumi.json"}
 
-// FindProgram finds the program of a project (L1.2–L1.7). What is wrong with the field main is a diagnostic, as is a
-// program that is missing.
+// FindProgram finds the program of a project (L1.2–L1.7). A faulty field main and a missing program are diagnostics.
 func (p *Project) FindProgram() (Program, diag.Diagnostics) {
 	dir := p.Dir
 	if p.Main != nil && p.Main.Text != "" {
@@ -54,7 +53,8 @@ func (p *Project) FindProgram() (Program, diag.Diagnostics) {
 	return p.programIn(dir)
 }
 
-// ProgramDir is the folder that the field main names, or that of the project file (L1.2). It need not hold a program.
+// ProgramDir returns the folder that the field main names, or the project file's folder (L1.2). It need not hold a
+// program.
 func (p *Project) ProgramDir() string {
 	if p.Main == nil || p.Main.Text == "" {
 		return p.Dir

@@ -24,7 +24,8 @@ type QueriedType struct {
 	Provider Literal // a name or a URN of a provider in the stack; empty for the default
 	// Version and DownloadURL are of the provider's plugin; empty for any.
 	Version, DownloadURL string
-	// Filter is what the provider is to choose by, as a JSON object, and Keys are its members; nil for everything.
+	// Filter holds the conditions of the provider's choice, as a JSON object, and Keys are its members; nil for
+	// everything.
 	Filter json.RawMessage
 	Keys   []Literal
 	At     diag.Range // of the filter, or else of the type

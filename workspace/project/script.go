@@ -7,7 +7,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// PluginProgram is what a PulumiPlugin.yaml says of the program that it stands for (F3.17).
+// PluginProgram describes the program that a PulumiPlugin.yaml stands for (F3.17).
 type PluginProgram struct {
 	Language string         // of the program; empty when it does not say
 	Options  map[string]any // for the host of the language, as JSON has values

@@ -76,7 +76,7 @@ func StackKeys(p *Project) []Key {
 		path := filepath.Join(dir, file.Name())
 		settings, _, err := LoadSettings(path, path, p.Name.Text)
 		if err != nil {
-			continue // anyone who uses that stack is told
+			continue // reported where that stack is used
 		}
 		for _, e := range settings.Entries() {
 			if !slices.Contains(keys, e.Key) {

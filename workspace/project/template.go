@@ -11,8 +11,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Template is what a project file says about projects that are made from it: its section `template`, in Pulumi's own
-// form.
+// Template is the section `template` of a project file, in Pulumi's own form. It describes new projects made from
+// that file.
 type Template struct {
 	Description string // of the template, or else of the project; empty when it has none
 	Quickstart  string // what to do after a project has been made; may be empty
@@ -27,7 +27,7 @@ type TemplateValue struct {
 	Secret      bool
 }
 
-// What the texts of a template hold in the place of a project's name and description.
+// Placeholders for a project's name and description in the texts of a template.
 const (
 	templateName        = "${PROJECT}"
 	templateDescription = "${DESCRIPTION}"
@@ -98,8 +98,9 @@ func Fill(text []byte, name, description string) []byte {
 	return bytes.ReplaceAll(text, []byte(templateDescription), []byte(description))
 }
 
-// FromTemplate is the project file of a new project: that of a template with another name and description, filled, and
-// without its section `template`. All other lines stay as they are. The template has been read without faults.
+// FromTemplate returns the project file of a new project: the template's file with another name and description, its
+// placeholders filled, and without the section `template`. All other lines stay as they are. The template has been
+// read without faults.
 func FromTemplate(text []byte, name, description string) ([]byte, error) {
 	doc := &yaml.Node{}
 	if err := yaml.Unmarshal(text, doc); err != nil {

@@ -15,7 +15,7 @@ type Filter struct {
 	not           bool
 }
 
-// ParseFilter reads a condition. A glob is that of path.Match; with a final "/**" it means everything below, too.
+// ParseFilter reads a condition. Globs have the syntax of path.Match; a final "/**" also matches everything below.
 func ParseFilter(text string) (Filter, error) {
 	f := Filter{}
 	rest, not := strings.CutPrefix(text, "!")

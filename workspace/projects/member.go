@@ -32,9 +32,9 @@ type Member struct {
 	Unread []diag.Range
 	// Packages are the folders of packages that are used by path.
 	Packages []Package
-	// Compiled says that the program is what a command prints, so that nobody knows its references here.
+	// Compiled says that a command prints the program, so that its references are not known here.
 	Compiled bool
-	// Diags are what is wrong with the project file. The program's own faults are for the checker.
+	// Diags are the findings about the project file. The checker reports the program's own faults.
 	Diags diag.Diagnostics
 }
 
@@ -150,7 +150,7 @@ type sealed struct{}
 
 func (sealed) Decrypt(string) (string, error) { return "", nil }
 
-// configOf is the stack's configuration; secrets are empty. What is wrong with it is told where the stack is used.
+// configOf returns the stack's configuration; secrets are empty. Its faults are reported where the stack is used.
 func (m *Member) configOf(o Options) (map[project.Key]project.Text, error) {
 	read := o.Settings
 	if read == nil {

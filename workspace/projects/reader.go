@@ -217,7 +217,7 @@ func into(e ast.Expr, steps []ast.Step) ast.Expr {
 	return e
 }
 
-// configured folds a configuration value: that of the stack or of the project file, or the program's default.
+// configured folds a configuration value: the stack's or the project file's, or the program's default.
 func (r *reader) configured(root string, steps []ast.Step) (string, bool) {
 	name := root
 	var fallback ast.Expr

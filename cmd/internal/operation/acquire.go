@@ -31,8 +31,8 @@ func (p *Providers) acquireWith(a *console.Console, dir string, accept func(ctx 
 	})
 }
 
-// acceptor asks a person about a plugin that is to be downloaded without a known checksum; nil without a terminal.
-// asking reports whether a question can be seen now.
+// acceptor returns a function that asks the user about the download of a plugin without a known checksum; nil without
+// a terminal. asking reports whether the user can see a question now.
 func acceptor(a *console.Console, o *Options, asking func() bool) func(ctx context.Context, name, version,
 	from string) error {
 	switch {

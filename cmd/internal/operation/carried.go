@@ -18,7 +18,7 @@ type carried struct {
 	Stored  []string        `json:"stored,omitempty"`
 }
 
-// pack returns the text of planned outputs. stored are those of the state.
+// pack returns the text of planned outputs. stored are the outputs in the state.
 func pack(planned, stored value.Value) ([]byte, error) {
 	var c carried
 	rest := planned
@@ -50,7 +50,7 @@ func withheld(v value.Value) value.Value {
 	return v
 }
 
-// neighboursOf are the stacks that have been previewed elsewhere. What is planned here is written into p.
+// neighboursOf returns the stacks that other runs have previewed. Plans of this process are written into p.
 func neighboursOf(p *console.Previews) (*Neighbours, error) {
 	n := &Neighbours{planned: map[backend.Ref]value.Value{}, stored: map[backend.Ref][]string{}, others: p}
 	for key, text := range p.Before {

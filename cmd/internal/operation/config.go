@@ -8,7 +8,7 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
-// configuration is what the settings file of a stack says, and the configuration of the stack in plain text.
+// configuration holds the settings file of a stack, and the stack's configuration in plain text.
 type configuration struct {
 	settings *project.Settings
 	values   map[project.Key]project.Text

@@ -90,9 +90,9 @@ func settingsFromFlags(a *console.Console, o *Options, declared []project.Key, n
 	return list, nil
 }
 
-// environmentSettings are the variables with a prefix, by name. What follows the prefix is a key, with two underscores
-// for the colon behind a namespace. A known key is also found in another case, and with underscores that it does not
-// have, so that APP_DB_PASSWORD sets dbPassword.
+// environmentSettings returns the variables with a prefix, by name. The rest of a variable's name is a key, with two
+// underscores for the colon behind a namespace. A known key is also found in another case, and with underscores that
+// it does not have, so that APP_DB_PASSWORD sets dbPassword.
 func environmentSettings(prefix string, environment []string, declared []project.Key, namespace string) []setting {
 	plain := func(text string) string { return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(text)) }
 	found := map[string]string{}

@@ -118,7 +118,7 @@ func matches(glob, text string) bool {
 	return err == nil && found
 }
 
-// What providers say when they cannot be asked.
+// Texts of provider errors that say that the provider cannot be used.
 var (
 	deniedWords = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(

@@ -12,17 +12,17 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// eventSink passes events to the view of the running operation: those of the engine, of the program and of
-// plugins, one at a time. Outside of an operation events are dropped.
+// eventSink passes the events of the engine, the program and the plugins to the view of the running operation, one at
+// a time. Without a running operation it drops them.
 type eventSink struct {
 	mu      sync.Mutex
 	shown   *shownView
-	skipped []urn.URN // what the program left out because of what failed before, for the summary (A1)
+	skipped []urn.URN // resources that the program left out after a failure, for the summary (A1)
 
 	masker *mask.Masker // of everything that is said
 }
 
-// secrets are what is known to be secret, for all operations of a command.
+// secrets returns the masker that all operations of a command share.
 func (s *eventSink) secrets() *mask.Masker {
 	s.mu.Lock()
 	defer s.mu.Unlock()

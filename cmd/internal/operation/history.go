@@ -11,7 +11,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/engine"
 )
 
-// record is what history keeps of an operation (F6.11, F6.12).
+// record returns the history record of an operation (F6.11, F6.12).
 func (p *Pipeline) record(op Operation, result *engine.Result, started time.Time) *backend.Record {
 	r := &backend.Record{
 		Kind: op.Kind, StartTime: started.Unix(), EndTime: p.Console.Now().Unix(), Message: p.options.Message,
@@ -28,7 +28,8 @@ func (p *Pipeline) record(op Operation, result *engine.Result, started time.Time
 	return r
 }
 
-// environmentRecord is what history tells of how an operation on the project in dir was started.
+// environmentRecord returns the part of a history record that tells how the operation on the project in dir was
+// started.
 func environmentRecord(a *console.Console, o *Options, dir string) map[string]string {
 	env := map[string]string{
 		"exec.kind": "cli", "pulumi.arch": runtime.GOARCH, "pulumi.os": runtime.GOOS, "pulumi.version": "yamlhost/" +

@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// ImportParameters are what makes a resource's package of a plugin.
+// ImportParameters are the parameters that turn a plugin into the package of a resource.
 type ImportParameters struct {
 	PluginName    string `json:"pluginName"`
 	PluginVersion string `json:"pluginVersion"`

@@ -22,7 +22,7 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// ImportPlaceholder is what `preview --import-file` writes in the place of IDs, for somebody to fill in.
+// ImportPlaceholder stands for the IDs in the file of `preview --import-file`. The user replaces it.
 const ImportPlaceholder = "<PLACEHOLDER>"
 
 // ImportFileFlag adds --import-file.
@@ -31,7 +31,7 @@ func ImportFileFlag(cmd *cobra.Command, o *Options) {
 		"write what the plan would create to this file, for import with --file; fill in the IDs")
 }
 
-// wantedCreates are what a plan would create, and the providers that it has to do with.
+// wantedCreates holds the resources that a plan would create, and the providers that they refer to.
 type wantedCreates struct {
 	mu        sync.Mutex // guards the rest
 	created   []*state.Resource
@@ -159,7 +159,7 @@ func inProgramOrder(a, b *state.Resource) int {
 	return cmp.Or(cmp.Compare(pathA, pathB), cmp.Compare(lineA, lineB), cmp.Compare(a.URN, b.URN))
 }
 
-// names are what the file calls each resource that it names: their own names, as far as these differ.
+// names returns the name that the file uses for each resource: the resource's own, as far as these are unique.
 func (w *wantedCreates) names() map[urn.URN]string {
 	names, taken := map[urn.URN]string{}, map[string]bool{}
 	call := func(u urn.URN) {
@@ -220,7 +220,8 @@ func (e *SavedImport) describe(provider *state.Resource) {
 	}
 }
 
-// configure writes a provider's configuration, secrets sealed. What the plan does not know stays out, and out is told.
+// configure writes a provider's configuration, secrets sealed. It leaves out values that the plan does not know, and
+// says so on out.
 func (e *SavedImport) configure(out io.Writer, r *state.Resource, sealer secrets.Manager) error {
 	e.describe(r)
 	inputs := r.Inputs.Without("__internal").Without("version")

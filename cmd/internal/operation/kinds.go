@@ -7,7 +7,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 )
 
-// Operation is what to do with a stack.
+// Operation is one kind of operation on a stack, such as update or destroy.
 type Operation struct {
 	Kind     string // as history has it: update, refresh or destroy
 	Planning string // what a preview says it does

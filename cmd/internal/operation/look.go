@@ -8,14 +8,14 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/engine"
 )
 
-// Look calls look with a stack's pipeline and with the engine's options of a preview. The providers are those of an
-// operation, with the stack's configuration, and what they say is shown; nothing is written. doing is what is told
-// while it lasts.
+// Look calls look with a stack's pipeline and with the engine's options of a preview. Providers run as in an
+// operation, with the stack's configuration, and their messages are shown; nothing is written. doing is the text of
+// the progress line.
 func Look(ctx context.Context, a *console.Console, o *Options, doing string,
 	look func(context.Context, *Pipeline, engine.Options) error) error {
 	ctx, done := a.Signals.Gentle(ctx)
 	defer done()
-	options := *o // of which what is for the operation behind it does not count here
+	options := *o // without the options that are for the operation behind it
 	options.Json, options.PreviewOnly = false, false
 	var p *Pipeline
 	op := Operation{Kind: "look", Planning: doing,

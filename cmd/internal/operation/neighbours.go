@@ -23,8 +23,8 @@ type Neighbours struct {
 	others  *console.Previews           // in other processes; nil for none
 }
 
-// outputs are the planned outputs of a stack, and whether it has been planned. stored are the names of more of them,
-// whose values are those of the state.
+// outputs returns the planned outputs of a stack; found reports whether the stack has been planned. stored are the
+// names of further outputs, whose values are in the state.
 func (n *Neighbours) outputs(ref backend.Ref) (v value.Value, stored []string, found bool) {
 	if n == nil {
 		return value.Null, nil, false

@@ -12,8 +12,8 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// pendingWork is what an earlier run left in flight, and what has been said of it so far: what a person has answered to
-// a plan counts for the operation that follows.
+// pendingWork holds the operations that an earlier run left in flight, and the decisions about them so far: an answer
+// that the user gave for a plan also counts for the operation that follows.
 type pendingWork struct {
 	console  *console.Console
 	out      io.Writer
@@ -25,7 +25,7 @@ type pendingWork struct {
 		[]engine.Resolution, error)
 
 	answers map[urn.URN]engine.Decision // of a person to what became of pending creations
-	retry   []urn.URN                   // pending creations that are to be made again
+	retry   []urn.URN                   // pending creations to repeat
 	kept    []state.Operation           // pending creations that a destruction has to leave pending
 	told    bool                        // what an earlier run left in flight was told
 }

@@ -15,8 +15,8 @@ const SettlePendingHelp = "the outcome of interrupted creations: forget (nothing
 	"again with the same inputs in any case), or <urn>=<id> (the object with this ID was created); may be " +
 	"repeated"
 
-// pendingAnswers are what --settle-pending says of pending creations: of some by URN, and of all others if others is
-// set.
+// pendingAnswers holds the decisions of --settle-pending about pending creations: about some by URN, and about all
+// others if others is set.
 type pendingAnswers struct {
 	by     map[urn.URN]engine.Decision
 	others *engine.Decision

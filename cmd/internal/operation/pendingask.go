@@ -51,7 +51,7 @@ func (w *pendingWork) unresolved(ops []state.Operation) error {
 	return console.WithCode(console.CodePending, "%s\nNothing was changed.", w.advice(ops))
 }
 
-// unresolvedAfter ends a destruction that had to leave creations pending of which nobody knows whether they happened.
+// unresolvedAfter returns the error of a destroy that had to leave pending creations whose outcome is unknown.
 func (w *pendingWork) unresolvedAfter() error {
 	return console.WithCode(console.CodePending, "%s\nEverything else was destroyed.", w.advice(w.kept))
 }
@@ -101,7 +101,8 @@ func (w *pendingWork) askAll(ops []state.Operation, op Operation) error {
 	return nil
 }
 
-// askPending asks a person for the ID of what a creation has made. With keep, it may stay pending.
+// askPending asks the user for the ID of the object that a creation has made. With keep, the creation may stay
+// pending.
 func (w *pendingWork) askPending(r *state.Resource, keep bool) (engine.Decision, error) {
 	out := w.out
 	ways := "`no` if it does not exist"

@@ -130,7 +130,7 @@ func (p *Pipeline) openWorkspace(dir string, op Operation) error {
 	if !p.Workspace.Diags.HasErrors() {
 		return nil
 	}
-	// The program may be faulty too: everything is told in one pass.
+	// The program may have faults too: report all findings together.
 	found := p.Workspace.Diags
 	if p.Workspace.Source != nil {
 		_, found = p.Workspace.Parse(nil)

@@ -31,7 +31,7 @@ type planBinding struct {
 	State   string            `json:"state"`
 }
 
-// planFormat is the version of what a binding says, and of what a plan means with it.
+// planFormat is the version of the binding's fields and of their meaning.
 const planFormat = 1
 
 // refusedPlan is an error with the exit code of a plan that is not carried out.
@@ -40,13 +40,14 @@ func refusedPlan(format string, args ...any) error {
 		"; nothing was done. Make a new plan with `yamlhost preview --save-plan`", args...)
 }
 
-// subject is what a plan is made for: a stack, and the program in its files, with the checksums of these.
+// subject identifies the stack and the program that a plan is made for. It holds the checksums of the program's
+// files.
 type subject struct {
 	project, stack string
 	program        map[string]string
 }
 
-// subject is what the present run is about.
+// subject returns the subject of the present run.
 func (p *Pipeline) subject() subject {
 	s := subject{project: p.Workspace.Project.Name.Text, stack: p.Stack.Ref.Stack, program: map[string]string{}}
 	for _, src := range append([]*diag.Source{p.Workspace.Source, p.Workspace.Project.Source}, p.Workspace.Parts...) {
@@ -103,7 +104,7 @@ func stateDigest(s *state.Snapshot) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// holds compares the stack and the program of a run with those of the plan. The error gives one reason.
+// holds compares the stack and the program of a run with the plan's. The error names one difference.
 func (b *planBinding) holds(now subject) error {
 	if b == nil {
 		return nil
@@ -128,7 +129,7 @@ func (b *planBinding) holds(now subject) error {
 	return nil
 }
 
-// stateHolds compares a state with that of the plan; nil is not compared.
+// stateHolds compares a state with the plan's; nil is not compared.
 func (b *planBinding) stateHolds(base *state.Snapshot) error {
 	if b == nil || base == nil {
 		return nil
@@ -163,14 +164,14 @@ func (u *usedPlugins) asked() bool {
 	return u.needed || u.want != nil
 }
 
-// checksums are those of all plugins so far.
+// checksums returns the checksums of all plugins used so far.
 func (u *usedPlugins) checksums() map[string]string {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return maps.Clone(u.sums)
 }
 
-// expect binds the plugins to those of a plan.
+// expect requires the plugins of a plan.
 func (u *usedPlugins) expect(want map[string]string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -30,7 +30,7 @@ type ShownPlan struct {
 	Resources []ShownStep       `json:"resources"`
 }
 
-// ShownStep is what is planned for one resource. Values are JSON; a secret is "[secret]".
+// ShownStep is the planned step of one resource. Values are JSON; a secret is "[secret]".
 type ShownStep struct {
 	URN     urn.URN                    `json:"urn"`
 	Type    string                     `json:"type"`

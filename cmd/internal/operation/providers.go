@@ -277,8 +277,8 @@ func (p *Providers) WatchedSchemas() (loader schema.Loader, damaged func() bool)
 	}
 }
 
-// openSchema finds the schema of a package: the one that the command line names, the one that is built in, or that of
-// the plugin, which is asked only when the cache does not have it, or not sound.
+// openSchema finds the schema of a package: the one that the command line names, the built-in one, or the plugin's.
+// It asks the plugin only if the cache has no sound copy.
 func (p *Providers) openSchema(ctx context.Context, d schema.Descriptor) (*schema.Package, error) {
 	if path := p.Given.find(d); path != "" {
 		return p.finder.Cache.OpenFile(path)

@@ -82,7 +82,7 @@ func (s otherStacks) load(ctx context.Context, name string) (*state.Snapshot, er
 }
 
 // openAhead opens the stacks that a program reads as far as they are known before it runs, so that passphrases are
-// asked for before anything is drawn. What cannot be read is told where the program reads it.
+// asked for before the view draws anything. A stack that cannot be read is reported where the program reads it.
 func (s otherStacks) openAhead(ctx context.Context, program *check.Program, base *state.Snapshot) error {
 	var names []string
 	if program != nil {
@@ -120,7 +120,7 @@ func (s otherStacks) outputs(ctx context.Context, name string) (value.Value, err
 	return StackOutputs(snapshot), nil
 }
 
-// complete adds outputs to planned ones whose values are those of the state.
+// complete adds the outputs whose values are in the state to the planned ones.
 func (s otherStacks) complete(ctx context.Context, name string, planned value.Value, stored []string) (value.Value,
 	error) {
 	if len(stored) == 0 {

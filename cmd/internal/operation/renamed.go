@@ -37,7 +37,7 @@ func aliasAdvice(program *check.Program, base *state.Snapshot) diag.Diagnostics 
 	return advice
 }
 
-// makesMany reports whether the instances have names of their own: those of a boolean do not.
+// makesMany reports whether the instances have names of their own. The instance of a boolean condition has none.
 func makesMany(n *check.Node) bool {
 	switch schema.Required(n.Type).(type) {
 	case *schema.Array, *schema.Map, *schema.Object:

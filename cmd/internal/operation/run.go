@@ -190,7 +190,7 @@ func (p *Pipeline) operate(ctx context.Context, op Operation, o engine.Options) 
 	return result, err
 }
 
-// planHolds returns an error if the present conditions differ from those of the plan of --plan.
+// planHolds returns an error if the present conditions differ from the conditions of the plan that --plan names.
 func (p *Pipeline) planHolds(base *state.Snapshot) error {
 	if p.planFile == nil {
 		return nil

@@ -26,7 +26,7 @@ func (s *display) discreetErr() (w io.Writer, flush func() error) {
 	return hiding, hiding.Flush
 }
 
-// tellDetails shows every property that a plan changes, those of new resources too.
+// tellDetails shows every property that a plan changes, including the properties of new resources.
 func (s *display) tellDetails(outline *view.Outline) {
 	out, flush := s.discreetErr()
 	guarded := printable.NewWriter(out, func() bool { return false })
@@ -68,7 +68,7 @@ func (s *display) fail(diags diag.Diagnostics) error {
 	return s.console.Report(diags)
 }
 
-// found shows what evaluating the program has found. What a plan has said for information is not said again.
+// found shows the diagnostics of the program's evaluation. It does not repeat notes that the plan has shown already.
 func (s *display) found(diags diag.Diagnostics) {
 	for _, d := range diags.Sorted() {
 		note := strconv.Itoa(int(d.Subject.Start)) + " " + d.Summary

@@ -13,8 +13,8 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// SchemaFlags are --schema and --schema-dir: schemas to check with instead of those of providers, so that a machine
-// without any plugin can check.
+// SchemaFlags are --schema and --schema-dir: schemas that replace the providers' own, so that a machine without any
+// plugin can check.
 type SchemaFlags struct {
 	files []string
 	dirs  []string

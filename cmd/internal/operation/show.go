@@ -20,8 +20,8 @@ type shownView struct {
 	close func() error
 }
 
-// display shows what an operation does: on the terminal or as JSON, and in the reports of --out. What it shows of texts
-// grows as the operation is prepared: workspace, stack and program are nil before there are any.
+// display shows the progress of an operation on the terminal or as JSON, and in the reports of --out. workspace,
+// stack and program are nil until the preparation of the operation has them.
 type display struct {
 	console   *console.Console
 	options   *Options

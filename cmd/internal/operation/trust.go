@@ -43,8 +43,8 @@ func (o *Options) trust() Trust {
 	return Trusted
 }
 
-// opening are the options of opening a project for an operation. say is told what the compiler of the program has to
-// say; without, the operation runs no program.
+// opening returns the options that open a project for an operation. say receives the messages of the program's
+// compiler; it is nil if the operation runs no program.
 func (o *Options) opening(a *console.Console, say func(diag.Severity, string)) workspace.Options {
 	if say != nil && !o.Untrusted {
 		return a.Trusting(say)
@@ -113,7 +113,7 @@ func UntrustedStacks(allowed []string, name, own string) func(stack string) erro
 	return func(stack string) error {
 		ref, err := backend.ParseRef(stack, name)
 		if err != nil || ref == (backend.Ref{Project: name, Stack: own}) {
-			return nil // a name that is none is told where the stack is read
+			return nil // an invalid name is reported where the stack is read
 		}
 		for _, text := range allowed {
 			if other, err := backend.ParseRef(text, name); err == nil && other == ref {
@@ -142,8 +142,8 @@ func outside(path []string, root string) []string {
 	return kept
 }
 
-// asLocked takes installed plugins that are those of the lock file in a folder: one that came from another archive is
-// refused. With only, the lock file must have the plugin.
+// asLocked returns a check of installed plugins against the lock file in a folder. It refuses a plugin that came from
+// another archive. With only, the lock file must have the plugin.
 func asLocked(dir string, only bool) func(plugin.InstalledPlugin) error {
 	return func(p plugin.InstalledPlugin) error {
 		lock, err := plugin.ReadLockFile(dir)

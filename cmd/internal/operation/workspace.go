@@ -16,7 +16,7 @@ func CheckWorkspace(ctx context.Context, ws *workspace.Workspace, providers *Pro
 	return checkFor(ctx, ws, providers, config, workspace.CheckOptions{})
 }
 
-// checkFor is checkWorkspace for a run, of which the options tell what it allows.
+// checkFor calls checkWorkspace with what the options of a run allow.
 func checkFor(ctx context.Context, ws *workspace.Workspace, providers *Providers, config map[project.Key]project.Text,
 	run workspace.CheckOptions) (*check.Program, diag.Diagnostics) {
 	return ws.Check(ctx, workspace.CheckOptions{

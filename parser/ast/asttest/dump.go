@@ -12,7 +12,7 @@ import (
 )
 
 // Dump writes the tree of a file for people and for tests: a node a line, children indented by two spaces, each with
-// its place as line:column-line:column. What is absent is left out.
+// its place as line:column-line:column. It leaves out absent parts.
 func Dump(w io.Writer, f *ast.File) error {
 	d := &dumper{origins: f.Origins}
 	d.literal("name", f.Name)

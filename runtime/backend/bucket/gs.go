@@ -117,7 +117,7 @@ func (s *gsStore) Put(ctx context.Context, key string, data []byte, c backend.Co
 	case c.Version != "":
 		generation, err := strconv.ParseInt(c.Version, 10, 64)
 		if err != nil || generation <= 0 {
-			generation = 1 // that of no object
+			generation = 1 // a generation that no object has
 		}
 		call.IfGenerationMatch(generation)
 	}

@@ -32,7 +32,7 @@ var _ backend.Objects = (*Store)(nil)
 type native interface {
 	// put writes an object. When the condition does not hold the error is backend.ErrChanged.
 	put(ctx context.Context, key string, data []byte, c backend.Condition) (version string, err error)
-	// version is that of an object that is being read.
+	// version returns the version of the object that r reads.
 	version(r *blob.Reader) (string, error)
 	// status returns the HTTP status of the service's answer; 0 if there was none.
 	status(err error) int

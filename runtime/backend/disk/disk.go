@@ -193,8 +193,8 @@ func WriteWhole(d Disk, path string, data []byte, sync bool) error {
 	return WriteThrough(d, Temporary(path), path, data, sync)
 }
 
-// SameAs makes path another name of a file that is never written to, whose content is data; nil for content that is to
-// be read if it is needed. Where files have one name only, it writes a copy in the manner of WriteWhole without sync.
+// SameAs makes path another name of a file that is never written to. data is its content; with nil, SameAs reads the
+// content if it needs it. Where files have one name only, it writes a copy in the manner of WriteWhole without sync.
 func SameAs(d Disk, file, path string, data []byte) error {
 	if err := MkdirForCopies(d, filepath.Dir(path)); err != nil {
 		return err

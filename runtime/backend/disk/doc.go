@@ -1,4 +1,4 @@
-// Package disk is what the files of stacks ask of a file system: what is written durably, seen whole or not at all, and
-// guarded against others of the same machine. Disk is the contract and Real the machine's file system; what is above,
-// such as WriteDurably, works with any Disk. It knows no stack.
+// Package disk is the file system under the files of stacks: durable writes that readers see whole or not at all, and
+// guards against other processes of the machine. Disk is the contract and Real the machine's file system; functions
+// such as WriteDurably work with any Disk. The package does not know stacks.
 package disk

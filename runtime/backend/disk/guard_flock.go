@@ -15,9 +15,9 @@ import (
 // milliseconds, so that anyone who needs longer is stopped, or its disk hangs.
 const guardLimit = 10 * time.Second
 
-// Guard keeps others of this machine from taking locks in a folder meanwhile, so that of two that come at the same
-// moment one gets the lock and not neither, and nobody takes it while a file is removed. Where the file system knows no
-// such thing, it does nothing: the protocol of F6.9 alone never lets two have the lock.
+// Guard keeps other processes of this machine from taking locks in a folder until release. So if two processes come
+// at the same moment, one of them gets the lock, and none takes it while a file is removed. On a file system without
+// such guards it does nothing: the protocol of F6.9 alone never lets two processes have the lock.
 func (Real) Guard(folder string) (release func(), free bool) {
 	dir, err := os.Open(folder)
 	if err != nil {

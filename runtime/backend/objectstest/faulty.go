@@ -11,8 +11,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/backend/disk/disktest"
 )
 
-// Faulty is a store behind a fault, which is told of each put and delete of an object, and of each look at a lease that
-// was taken through it. What it answers is final: nobody asks again.
+// Faulty is a store behind a fault, which is called for each put and delete of an object, and for each look at a
+// lease that was taken through it. Its error is final: the caller does not try again.
 func Faulty(o backend.Objects, f disktest.Fault) backend.Objects {
 	s := &faulty{Objects: o, fault: f, holds: &atomic.Bool{}}
 	store, fences := o.(backend.Fencing)

@@ -86,7 +86,7 @@ func closeNow(c *pgx.Conn) {
 	_ = c.Close(ctx) // the server ends the session in any case
 }
 
-// lockNumber returns what the advisory lock is taken on: advisory locks have numbers only, and are those of a whole
+// lockNumber returns the number of the advisory lock. Advisory locks have only numbers, and these hold for a whole
 // database.
 func (h *held) lockNumber(ctx context.Context, c *pgx.Conn) (int64, error) {
 	var table uint32

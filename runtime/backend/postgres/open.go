@@ -66,8 +66,8 @@ func withoutSettings(err error) error {
 	return err
 }
 
-// prepare makes a new connection fit for use. What is acknowledged must be on disk; a statement that waits for another
-// one gives up some time, and the server finds out within half a minute that a machine is gone.
+// prepare sets the parameters of a new connection: an acknowledged write is on disk, a statement that waits for a
+// lock gives up after a time, and the server notices within half a minute that a client's machine is gone.
 func (s *Store) prepare(ctx context.Context, c *pgx.Conn) error {
 	var pid uint32
 	if err := c.QueryRow(ctx, `SELECT pg_backend_pid()`).Scan(&pid); err != nil {
@@ -95,9 +95,9 @@ func (*PoolerError) Error() string {
 		"session mode (pool_mode = session)"
 }
 
-// refusePooler finds out whether a connection keeps its session, of which pid is the process: while another one is in
-// the middle of a transaction, a pooler that takes sessions away has given that one this process, or has to give this
-// one another, or none.
+// refusePooler returns an error if a connection does not keep its session, whose server process is pid. It opens a
+// transaction on a second connection: a pooler that shares sessions has then given that one this process, or has to
+// give this connection another process, or none.
 func (s *Store) refusePooler(ctx context.Context, c *pgx.Conn, pid uint32) error {
 	const turn = 3 * time.Second
 	process := func(c *pgx.Conn, statements ...string) (pid uint32, err error) {

@@ -2,7 +2,7 @@ package postgres
 
 import "strings"
 
-// Scheme is that of the URLs of databases.
+// Scheme is the scheme of database URLs.
 const Scheme = "postgres"
 
 // Lookup returns an environment variable, and whether it is set; nil has none.

@@ -50,7 +50,7 @@ var plainName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_$]*$`)
 })
 
-// parse reads a URL. What it does not say comes from the service that it or a variable names, then from libpq's
+// parse reads a URL. Settings that the URL lacks come from the service that it or a variable names, then from libpq's
 // variables.
 func parse(rawURL string, lookup Lookup) (*target, error) {
 	name := backend.PublicURL(rawURL)

@@ -112,7 +112,7 @@ func (s *Store) listIn(ctx context.Context, statement func(from string) (string,
 	first := s.prefix + prefix
 	for _, tables := range [][]string{{s.table, s.own}, {s.table}} { // the Pulumi CLI makes only its own
 		var parts []string
-		for _, table := range tables { // the operators are those of the index that the Pulumi CLI makes
+		for _, table := range tables { // the operators match the index that the Pulumi CLI makes
 			parts = append(parts, `SELECT key, updated_at FROM `+quoted(table)+` WHERE key ~>=~ $1 AND key ~<~ $2`)
 		}
 		text, parameters := statement(strings.Join(parts, ` UNION ALL `))
@@ -264,7 +264,7 @@ func (s *Store) remove(ctx context.Context, key string, held *claim) error {
 	return nil
 }
 
-// create makes the tables: the Pulumi CLI's as it makes it itself, and ours. number is that of a lease.
+// create makes the tables: the Pulumi CLI's as it makes it itself, and ours. number is a lease's number.
 func (s *Store) create(ctx context.Context) error {
 	table, index, own := quoted(s.table), quoted(s.table+"_key_prefix_idx"), quoted(s.own)
 	for _, statement := range [...]string{

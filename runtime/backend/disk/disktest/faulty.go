@@ -8,9 +8,9 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/journal"
 )
 
-// Fault is told of every change that is about to be made on a disk, and of every one that was made; an error makes the
-// change, or the report of its success, fail. do is mkdir, create, write, sync, rename, link, remove, syncdir, or look,
-// which changes nothing; of a rename and a link, path is where to. It is called concurrently.
+// Fault is called before every change on a disk, and after it with done; an error makes the change, or the report of
+// its success, fail. do is mkdir, create, write, sync, rename, link, remove, syncdir, or look, which changes nothing.
+// For a rename and a link, path is the target. It is called concurrently.
 type Fault func(do, path string, done bool) error
 
 // Around carries something out in front of the fault.

@@ -65,7 +65,7 @@ func (s *Server) Crash() { s.run("crash", s.Dir) }
 // Again starts the server that was stopped.
 func (s *Server) Again() { s.run("again", s.Dir) }
 
-// URL returns that of a table in the database postgres.
+// URL returns the URL of a table in the database postgres.
 func (s *Server) URL(table string) string {
 	return "postgres:///postgres?" + url.Values{"host": {s.Dir}, "user": {"postgres"}, "table": {table}}.Encode()
 }

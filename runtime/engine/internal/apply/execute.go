@@ -20,11 +20,11 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// Reporter is told of steps. It is safe for concurrent use.
+// Reporter receives the beginning and the end of steps. It is safe for concurrent use.
 type Reporter interface {
 	Started(plan.Step)
-	// Finished reports a step that succeeded. result is what became of the resource, for a refresh; shown says whether
-	// people hear of it.
+	// Finished reports a step that succeeded. For a refresh, result tells what happened to the resource; shown says
+	// whether views show the step.
 	Finished(s plan.Step, result plan.Op, shown bool, took time.Duration)
 	StepFailed(s plan.Step, err error, took time.Duration)
 	Tell(Note)
@@ -63,9 +63,10 @@ type Options struct {
 
 // Executor takes steps: it announces, records, acts, records again and reports. It is safe for concurrent use.
 //
-// The journal knows of every call that changes something before the call is made, and of its outcome before anything
-// else may depend on that. So a process that is killed at any moment leaves at most calls of which nobody knows how
-// they ended, and those are named. In a preview the journal does nothing, and providers are told that it is one.
+// The executor writes every call that changes something to the journal before it makes the call, and its outcome
+// before anything else may depend on it. So a process that is killed at any moment leaves at most calls whose outcome
+// is unknown, and the journal names them. In a preview the journal does nothing, and requests to providers carry the
+// preview flag.
 type Executor struct {
 	Options
 	Hooks Hooks
@@ -249,8 +250,8 @@ func (x *Executor) perform(s *execution) (*state.Resource, error) {
 	return nil, fmt.Errorf("the operation %q is not known", s.Op)
 }
 
-// performSame keeps a resource: outputs, ID and times are those of the prior state, everything else is the program's
-// (E5.20). No provider is called, unless the resource is one.
+// performSame keeps a resource: it takes outputs, ID and times from the prior state, and everything else from the
+// program (E5.20). It calls no provider, unless the resource is itself a provider.
 func (x *Executor) performSame(s *execution) (*state.Resource, error) { // E5.20
 	if s.Verbatim {
 		return s.New.Clone(), nil
@@ -364,7 +365,7 @@ func (e *protectedDeletion) Error() string {
 			"to false and run `up`, or use `state unprotect '%s'`", e.step.URN, e.step.URN)
 }
 
-// performRead reads a resource that is managed elsewhere (E5.24). The inputs stay those of the program.
+// performRead reads a resource that is managed elsewhere (E5.24). The program's inputs stay.
 func (x *Executor) performRead(s *execution) (*state.Resource, error) { // E5.24
 	n := s.New.Clone()
 	if n.ID == "" { // E2.47: not known yet
@@ -388,7 +389,7 @@ func (x *Executor) performRead(s *execution) (*state.Resource, error) { // E5.24
 		return nil, fmt.Errorf("resource '%s' does not exist", n.ID)
 	}
 	n.ID = cmp.Or(r.ID, n.ID)
-	n.Outputs, n.RefreshBeforeUpdate = r.Outputs, r.RefreshBeforeUpdate // the inputs stay those of the program
+	n.Outputs, n.RefreshBeforeUpdate = r.Outputs, r.RefreshBeforeUpdate // the program's inputs stay
 	if old := s.Old; old != nil && s.Op == plan.OpRead {                // E6.27
 		n.Created, n.Modified = old.Created, old.Modified
 		if !value.Equal(old.Inputs, n.Inputs) || !value.Equal(old.Outputs, n.Outputs) {

@@ -126,8 +126,8 @@ func (x *Executor) performHooked(s *execution) (*state.Resource, error) {
 		return nil, err
 	}
 	result, err := x.perform(s)
-	// Each attempt is told to the hooks with all failures so far, so that they can give up in time.
-	var told []value.Value // texts of what went wrong, newest first
+	// The hooks get all failures so far with each attempt, so that they can give up in time.
+	var told []value.Value // error texts, newest first
 	for try := 1; err != nil && len(binds.ResourceHooks["OnError"]) > 0 && !x.Terminated(); try++ {
 		told = slices.Insert(told, 0, value.String(err.Error()))
 		again, hookErr := x.askErrorHooks(&s.Step, binds, kind, told)

@@ -66,8 +66,8 @@ func (x *Executor) performCommandImport(s *execution) (*state.Resource, error) {
 	return n, err
 }
 
-// supplemented returns what a provider has read, with missing values filled in from more. What is secret in more is
-// secret.
+// supplemented returns what a provider has read, with missing values filled in from more. A value that is secret in
+// more is secret in the result.
 func supplemented(read, more value.Value) value.Value {
 	if !more.Is(value.KindMap) {
 		return read

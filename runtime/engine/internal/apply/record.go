@@ -36,7 +36,7 @@ func operationOf(s *plan.Step) (op state.Operation, ok bool) {
 // success returns what the success of a step means for the state: the entry without its number (E6.9–E6.19).
 func success(s *plan.Step, result *state.Resource, at resources.Positions) journal.Entry {
 	var e journal.Entry
-	// What is new stands behind everything, unless a position was reserved for it; then it takes that one over.
+	// A new resource goes to the end, unless a position was reserved for it; then it takes that position.
 	add := func() {
 		if it := []journal.Amended{{ID: at.New, Resource: result}}; s.Position != 0 {
 			e.Amend = it
@@ -84,8 +84,9 @@ func success(s *plan.Step, result *state.Resource, at resources.Positions) journ
 	return e
 }
 
-// MateriallySame reports whether a same leaves nothing that has to be written before the operation ends (E6.15).
-// What it does not compare, such as times and source positions, is written together with the next thing that is.
+// MateriallySame reports whether a same step changes nothing that has to be written before the operation ends
+// (E6.15). It does not compare times and source positions, among others: these are written together with the next
+// entry.
 func MateriallySame(a, b *state.Resource) bool {
 	return a.URN == b.URN && a.Type == b.Type && a.Custom == b.Custom && a.CustomTimeouts == b.CustomTimeouts &&
 		a.RetainOnDelete == b.RetainOnDelete && a.Provider == b.Provider && a.Parent == b.Parent &&

@@ -95,7 +95,7 @@ func (x *Executor) readAgain(s *execution) (*state.Resource, plan.Op, error) {
 		}
 		return now, plan.OpUpdate, nil
 	}
-	// What would the next update do? Turned around, that is what has happened (E7.18).
+	// Ask the provider what the next update would do: the inverse of that is the drift (E7.18).
 	answer, err := p.Diff(x.Calls, provider.DiffRequest{
 		Subject: provider.SubjectOf(old.URN), ID: now.ID, OldInputs: now.Inputs, OldOutputs: now.Outputs, News: old.Inputs,
 		IgnoreChanges: old.IgnoreChanges, AllowUnknowns: x.DryRun})
@@ -110,7 +110,8 @@ func (x *Executor) readAgain(s *execution) (*state.Resource, plan.Op, error) {
 	return now, plan.OpUpdate, nil
 }
 
-// inverted turns a detailed diff around: what would be added is missing. What forces a replacement does so still.
+// inverted turns a detailed diff around: a property that would be added is missing. A property that forces a
+// replacement still does.
 func inverted(detailed map[string]provider.PropertyDiff) map[string]provider.PropertyDiff {
 	if detailed == nil {
 		return nil

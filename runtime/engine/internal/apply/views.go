@@ -40,7 +40,7 @@ func (x *Executor) watchViews(s *execution) {
 	}
 }
 
-// request returns what goes along with a call to a provider; nil when nothing is to be told.
+// request returns the views that a call to a provider carries; nil when there are none.
 func (v *Viewing) request() *provider.Views {
 	if v == nil {
 		return nil

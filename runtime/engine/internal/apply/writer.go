@@ -23,7 +23,7 @@ type Writer struct {
 	entries  []journal.Entry
 	nextID   journal.ID
 	nextStep int64
-	late     map[urn.URN]*lateSame // by the URN of what it is now
+	late     map[urn.URN]*lateSame // by the resource's present URN
 	lateByID map[journal.ID]*lateSame
 	closed   bool // nothing is written any more (E5.51)
 }
@@ -69,8 +69,8 @@ func (w *Writer) Begin(ctx context.Context, op state.Operation) (int64, error) {
 	return e.Step, w.journal.Append(ctx, e)
 }
 
-// Commit records an entry and returns once it has its place in the journal, behind everything that it depends on. What
-// is begun because of it is durable only together with it.
+// Commit records an entry and returns once the entry has its position in the journal, behind everything that it
+// depends on. A step that begins because of the entry is durable only together with it.
 func (w *Writer) Commit(ctx context.Context, e journal.Entry) error {
 	if w.journal == nil {
 		return nil
@@ -144,7 +144,8 @@ func (w *Writer) withLate(e journal.Entry) (extended journal.Entry, claimed, wai
 	extended = e
 	extended.Amend = nil
 	for _, a := range e.Amend {
-		// What is amended must be there first; when that happens in this very entry, it is added as amended.
+		// A late same has to be in the journal before it can be amended. If this very entry adds it, the entry adds
+		// the amended form.
 		if s := w.lateByID[a.ID]; s != nil {
 			claim(s)
 			if mine[s] {
@@ -172,8 +173,9 @@ func (w *Writer) withLate(e journal.Entry) (extended journal.Entry, claimed, wai
 	return extended, claimed, wait
 }
 
-// withClaimed returns what an entry removes and adds together with the late sames that go into it, of which amended has
-// those that it changes at once. What would be added and removed in one entry is left out: nobody is ever to see it.
+// withClaimed returns the removals and additions of an entry together with the late sames that go into it; amended
+// holds those late sames that the entry changes at once. It leaves out a resource that one entry would both add and
+// remove.
 func withClaimed(e journal.Entry, claimed []*lateSame, amended map[*lateSame]*state.Resource) (remove []journal.ID,
 	add []journal.Amended) {
 	remove = make([]journal.ID, 0, len(claimed)+len(e.Remove))

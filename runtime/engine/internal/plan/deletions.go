@@ -25,10 +25,10 @@ func Deletion(old *state.Resource, pendingDelete bool) Step {
 }
 
 // Layers splits resources to be deleted, given in the order of the state, into groups to be deleted one after the
-// other, the members of each all at once (E4.120). A group holds what depends on nothing that is left but on members of
-// later groups; everything sits as near to the end as that allows (E4.121). What goes with another resource goes before
-// all of that one's generations, also before one that a replacement has left behind it: its object is perhaps that
-// one's. The cost is linear in resources and dependencies.
+// other, the members of each all at once (E4.120). The remaining dependencies of a group's members are all in later
+// groups, and every resource sits as near to the end as that allows (E4.121). A resource that is deleted with an
+// owner goes before all generations of that owner, also before one that a replacement has left behind: its object may
+// belong to that generation. The cost is linear in resources and dependencies.
 func Layers(going []*state.Resource) [][]int {
 	left := map[urn.URN][]int{} // what replacements have left behind
 	for i, r := range going {
@@ -64,9 +64,9 @@ func Layers(going []*state.Resource) [][]int {
 	return groups
 }
 
-// layersFrom returns the groups, what is deleted last in front. No resource is in a group before its floor. A resource
-// is one group after the last of its dependencies; as the state has dependencies first, their groups are known by
-// then.
+// layersFrom returns the groups; the group that is deleted last comes first. No resource is in a group before its
+// floor. A resource is one group after the last of its dependencies. The state has dependencies first, so their
+// groups are known when the resource's turn comes.
 func layersFrom(going []*state.Resource, floor map[int]int) [][]int {
 	level := make(map[urn.URN]int, len(going)) // of a URN's entries so far, the greatest; from 1
 	// below is the greatest level among the descendants of a component that came so far: anyone who depends on the

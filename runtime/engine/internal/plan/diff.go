@@ -27,15 +27,16 @@ type Diff struct {
 
 // Surroundings are the facts about the rest of the operation that may force the replacement of one resource.
 type Surroundings struct {
-	Replaced []urn.URN // of what the resource names, what is replaced in this operation
+	Replaced []urn.URN // resources that this one names and that this operation replaces
 	Named    bool      // the user asked for the replacement (E4.104)
 	// OwnerLeft says that the resource goes with an owner that an earlier operation has replaced and not deleted yet.
 	OwnerLeft bool
 }
 
-// Forced finds the reasons for a replacement that no provider is asked about, first hit first (E4.38–E4.41). goal has
-// the program's options, old those of the state. The same resource may be given for both: then the answer is what the
-// state alone tells, for one that the program has not come to yet.
+// Forced finds the reasons for a replacement that need no call to a provider; the first rule that matches decides
+// (E4.38–E4.41). goal has the options of the program, old has the options of the state. For a resource that the
+// program has not registered yet, the caller passes the same resource twice: the answer then follows from the state
+// alone.
 func Forced(old, goal *state.Resource, s Surroundings) (Diff, bool) {
 	if triggered(old.ReplacementTrigger, goal.ReplacementTrigger) {
 		return Diff{Change: true, Replace: true, Reason: "its replacement trigger changed"}, true

@@ -40,7 +40,7 @@ type Inventory struct {
 	Destroying bool
 	// Produced are the resources that a program registered before its destruction (E7.42), in the order of the state.
 	Produced []PriorFact
-	// Pending are the creations of earlier operations of which nobody knows how they ended.
+	// Pending are the creations of earlier operations whose outcome is unknown.
 	Pending []*state.Resource
 }
 
@@ -60,7 +60,7 @@ type ending struct {
 	inv       Inventory
 	scope     *Scope
 	deletes   func(*state.Resource) bool
-	providers map[string]bool  // references of what stays
+	providers map[string]bool  // references that retained resources hold
 	wanted    map[urn.URN]bool // what stays depends on it, although it was deleted because something in scope was replaced
 	gone      map[urn.URN]bool // what is deleted, unless it has to stay after all
 }
@@ -214,7 +214,7 @@ func (p *ending) keep(keep *Needed) {
 			keep.Add(c.Goal)
 		}
 	}
-	for i := range p.inv.Prior { // so does what is to be created anew, because it is gone, and could not be
+	for i := range p.inv.Prior { // a resource also stays if it was gone, had to be created anew, and could not be
 		if f := &p.inv.Prior[i]; f.Claimed && !f.PendingDelete && f.Now != nil {
 			keep.Add(f.Resource)
 		}

@@ -21,8 +21,7 @@ type Facts struct {
 	Provided bool            // a provider manages the resource; a component has none
 	DryRun   bool
 	Around   Surroundings
-	// Recorded is an attempt at the creation of which nobody knows how it ended, and that is to be repeated; nil for
-	// none.
+	// Recorded is an earlier creation whose outcome is unknown and that is repeated now; nil if there is none.
 	Recorded *state.Resource
 
 	// OldProvider is the state of old's provider, nil when that is not in the state. FormerProvider is the URN under
@@ -45,8 +44,8 @@ type (
 	}
 	// Compare asks the provider what it takes to get from the old state to the checked inputs; answered by Compared.
 	Compare struct{ News value.Value }
-	// CompareProvider asks whether the configuration of a resource's provider differs so much from that of the one before
-	// that the resource cannot stay (E3.35); answered by ProviderCompared.
+	// CompareProvider asks whether the configuration of a resource's provider differs from its former provider's so
+	// much that the resource has to be replaced (E3.35). ProviderCompared answers it.
 	CompareProvider struct {
 		Was *state.Resource
 		Now urn.Reference
@@ -154,8 +153,8 @@ func (x *Examination) Next() Request {
 }
 
 // check prepares the check of the wanted inputs, with the old ones unless the resource is to be made anew. A second
-// check sees what the program wants without ignoreChanges (E9.4). It is nil for a component, which nobody checks
-// (E4.23).
+// check sees what the program wants without ignoreChanges (E9.4). It is nil for a component, which has no provider to
+// check it (E4.23).
 func (x *Examination) check(anew, second bool) Request {
 	prior, news := value.EmptyMap(), x.Wanted
 	switch {
@@ -243,9 +242,10 @@ func (x *Examination) Compared(answer provider.DiffResponse) {
 	x.Diff = ProviderDiff(answer, x.Old.Inputs, x.Goal.Inputs, x.Goal.IgnoreChanges)
 }
 
-// againWith returns the inputs for a second attempt at a creation: those of the first where the program wants the same
-// as then, so that an automatic name is the same and a second object collides with the first. Otherwise checked, what
-// the provider makes of wanted now, with what the provider has filled in at the first attempt.
+// againWith returns the inputs for a second attempt at a creation. If the program wants the same as in the first
+// attempt, these are the first attempt's inputs: the automatic name is the same, and a second object collides with
+// the first. Otherwise they are checked, which the provider has made of wanted now, with the properties that the
+// provider filled in at the first attempt.
 func againWith(recorded, wanted, checked value.Value) value.Value {
 	same := true
 	for i, key := range wanted.Keys() {

@@ -27,7 +27,7 @@ type Goal struct {
 	Base string
 }
 
-// serves reports whether providers of a package can be those of the goal's resource.
+// serves reports whether a provider of package pkg can manage the goal's resource.
 func (g *Goal) serves(pkg string) bool {
 	return pkg != "" && (pkg == urn.PackageOf(g.Type) || pkg == g.Base)
 }
@@ -220,7 +220,7 @@ func ProviderPackage(ref string) string {
 	return r.URN.Package()
 }
 
-// NewState returns the state that the goal describes, before its provider has said anything; old is what it was, or nil
+// NewState returns the state that the goal describes, before any call to its provider; old is the prior state, or nil
 // (E4.5).
 func (g *Goal) NewState(u urn.URN, old *state.Resource) *state.Resource {
 	s := &state.Resource{

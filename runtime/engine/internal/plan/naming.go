@@ -28,8 +28,8 @@ type NamingOptions struct {
 	ConfigSecretKeys             []string
 }
 
-// Naming is how resources are to be named, by type. The most specific scheme counts: that of the type, else that of the
-// package, else the one for all.
+// Naming holds the naming schemes. The most specific one counts: the type's, else the package's, else the general
+// one.
 type Naming struct {
 	all      *namingScheme
 	packages map[string]*namingScheme
@@ -206,8 +206,8 @@ func resolvePattern(pattern string, o NamingOptions) (string, error) {
 // expression finds everything in a pattern that wants to be filled in.
 var expression = regexp.MustCompile(`\$\{[^}]*\}`)
 
-// Of returns what a resource's provider is to be told about its name; nil for nothing. fixed says that the name is the
-// same each time, so that a replacement has to delete first (E4.127). Providers have no names of their own.
+// Of returns the naming that the Check request of a resource carries; nil for none. fixed says that the name is the
+// same each time, so that a replacement has to delete first (E4.127). Provider resources get no automatic names.
 func (n *Naming) Of(r *state.Resource, seed []byte) (told *provider.Autonaming, fixed bool) {
 	if n == nil || !r.Custom || r.IsProvider() {
 		return nil, false

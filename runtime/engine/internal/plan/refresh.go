@@ -41,7 +41,7 @@ func OwnersFirst(prior, refreshed []*state.Resource) (order []int) {
 			}
 		}
 	}
-	to := map[int][]int{} // by the place in front of which they come
+	to := map[int][]int{} // by the index that they come before
 	moved := map[int]bool{}
 	for i, r := range refreshed {
 		if r == nil || !r.Delete {

@@ -109,7 +109,7 @@ type Cascade struct {
 	err        error
 }
 
-// Question asks a resource's provider to compare its recorded inputs with Inputs, of which some are unknown (E4.58c).
+// Question asks a resource's provider to compare its recorded inputs with Inputs, some of which are unknown (E4.58c).
 type Question struct {
 	Resource *state.Resource
 	Inputs   value.Value

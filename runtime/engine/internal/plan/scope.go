@@ -67,7 +67,7 @@ func (s *Scope) Skip(u urn.URN) { s.skipped[u] = true }
 // Skipped reports whether Skip was called for a resource.
 func (s *Scope) Skipped(u urn.URN) bool { return s.skipped[u] }
 
-// Missing returns the resources on which r depends and of which Skip was told, ascending (E4.102).
+// Missing returns the skipped resources (see Skip) that r depends on, in ascending order (E4.102).
 func (s *Scope) Missing(r *state.Resource) []urn.URN {
 	var missing []urn.URN
 	r.AllDependencies(func(u urn.URN) {
@@ -171,9 +171,9 @@ func (s *Scope) Deletes(resources []*state.Resource) func(*state.Resource) bool 
 	return func(r *state.Resource) bool { return !excluded[r.URN] && !keep.Kept[r.URN] }
 }
 
-// closure returns the URNs that match and, if asked for, those of everything that depends on them. Where a replacement
-// has left something to be deleted, there are several resources of one URN: what one of them is, all are, so that what
-// stands in between is looked at again.
+// closure returns the URNs that match and, if dependents is set, the URNs of all that depend on them. A replacement
+// can leave a second resource with the same URN that is pending delete. If one of the two is in the closure, both
+// are, so the resources between them are examined once more.
 func closure(resources []*state.Resource, match func(urn.URN) bool, dependents bool) map[urn.URN]bool {
 	in := map[urn.URN]bool{}
 	for more := true; more; { // one pass will do but where a URN is there twice

@@ -16,7 +16,7 @@ type Situation struct {
 	Deleted *Dependent
 	// Imported says that old was just imported.
 	Imported bool
-	// Importing says that the resource is to be imported first: old, if there is one, gives way to it.
+	// Importing says that the resource is imported first; the old resource, if there is one, is replaced by it.
 	Importing bool
 	// Recreated names the resource of the state in whose position one is created that was found to be gone; 0 for none.
 	Recreated journal.ID
@@ -28,8 +28,8 @@ type Situation struct {
 	Dependents  []Dependent
 }
 
-// Replaces reports whether the old resource is to be replaced for its diff, or because an earlier replacement was not
-// finished (E4.36, E4.64). External and deleted resources are made anew without that.
+// Replaces reports whether the diff or an unfinished earlier replacement requires a replacement of the old resource
+// (E4.36, E4.64). External and deleted resources are created anew without a replacement.
 func (s *Situation) Replaces() bool {
 	return s.Old != nil && s.Deleted == nil && !s.Old.External && (s.Diff.Replace || s.Old.PendingReplacement)
 }
@@ -68,7 +68,7 @@ func (s *Situation) steps() []Step {
 		return []Step{NewStep(OpCreateReplacement, old, goal), replace}
 	case s.Replaces(): // E4.36
 		return s.replacement()
-	// What was not initialized completely is updated even without a difference, so that its provider tries again.
+	// A resource that was not initialized completely is updated even without a difference: its provider tries again.
 	case s.Diff.Change || len(old.InitErrors) > 0 && !s.Imported: // E4.34, E4.35
 		step := NewStep(OpUpdate, old, goal)
 		step.Diffs, step.Detailed, step.Stable = s.Diff.Diffs, s.Diff.Detailed, s.Diff.Stable
@@ -79,7 +79,7 @@ func (s *Situation) steps() []Step {
 	return []Step{NewStep(OpSame, old, goal)} // E4.33
 }
 
-// ReadSteps returns the steps for a resource that is read (E4.92). old is what is known under its URN, or nil.
+// ReadSteps returns the steps for a resource that is read (E4.92). old is the prior state under its URN, or nil.
 //
 // A managed resource that is read under its own ID becomes an external one without a replacement: its object stays.
 func ReadSteps(old, goal *state.Resource) []Step {
@@ -89,7 +89,7 @@ func ReadSteps(old, goal *state.Resource) []Step {
 	return []Step{NewStep(OpRead, old, goal)}
 }
 
-// WantsImport decides whether a resource is to be imported (E4.86).
+// WantsImport reports whether the goal asks for an import (E4.86).
 func WantsImport(old, goal *state.Resource) bool {
 	return goal.Custom && goal.ImportID != "" && (old == nil || old.External ||
 		cmp.Or(old.ImportID, old.ID) != goal.ImportID)

@@ -43,7 +43,7 @@ func (builtin) CheckConfig(_ context.Context, r provider.CheckRequest) (provider
 	return provider.CheckResponse{Inputs: r.News}, nil
 }
 
-// DiffConfig finds changes of content, none of which needs a replacement.
+// DiffConfig compares the configurations. No change needs a replacement.
 func (builtin) DiffConfig(_ context.Context, r provider.DiffRequest) (provider.DiffResponse, error) {
 	if value.SameContent(r.OldInputs.Without(internalKey), r.News) {
 		return provider.DiffResponse{Changes: provider.DiffNone}, nil

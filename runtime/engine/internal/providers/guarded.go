@@ -28,7 +28,7 @@ func lost(err error) error {
 	return &provider.Error{Outcome: provider.Unclear, Lost: true, Message: err.Error(), Cause: err}
 }
 
-// inPart drops what cannot be kept from the tale of a partial failure, whose ID is what matters.
+// inPart drops values that a state cannot hold from the report of a partial failure. Its ID matters most.
 func inPart(err error) error {
 	failure, ok := err.(*provider.Error)
 	if !ok || failure.Outcome != provider.Partial {
@@ -44,7 +44,7 @@ func inPart(err error) error {
 	return &kept
 }
 
-// List passes on to a provider that can list. What it answers are texts, which every state can keep.
+// List calls a provider that can list. Its answers are texts, so they need no check.
 func (g guarded) List(ctx context.Context, r provider.ListRequest) (provider.ListResponse, error) {
 	return provider.List(ctx, g.Configured, r)
 }

@@ -42,8 +42,8 @@ func (k *Packages) Register(p monitor.Package, newID func() string) (string, err
 	return ref, nil
 }
 
-// Request returns the package that a request wants: that of its reference, else pkg with what the request itself says
-// (E2.20).
+// Request returns the package that a request wants: the package of its reference, else pkg with version, URL and
+// checksums of the request itself (E2.20).
 func (k *Packages) Request(pkg, ref string, inline monitor.Package) (monitor.Package, error) {
 	if ref == "" {
 		inline.Name = pkg

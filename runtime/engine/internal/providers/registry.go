@@ -31,8 +31,8 @@ type Registry struct {
 	closed     bool
 }
 
-// Instance is a provider resource at work. The fields below ready are to be read after it is closed: the instance is
-// found under its reference before its plugin has started, so that the plugin starts once for all who ask.
+// Instance is a running provider resource. Callers read the fields below ready only after ready is closed: the
+// registry holds the instance before its plugin has started, so that all callers share one start.
 type Instance struct {
 	ref   urn.Reference
 	ready chan struct{}
@@ -97,7 +97,8 @@ func (r *Registry) Of(s *state.Resource) (provider.Configured, error) {
 	return i.Configured, nil
 }
 
-// Get returns the provider of a reference: that of this operation, else one loaded from the state (E3.14, E4.8).
+// Get returns the provider of a reference: the one registered in this operation, else one loaded from the state
+// (E3.14, E4.8).
 func (r *Registry) Get(ref string) (*Instance, error) {
 	parsed, err := urn.ParseReference(ref)
 	if err != nil {
@@ -228,7 +229,7 @@ func (r *Registry) take(u urn.URN) *candidate {
 	return c
 }
 
-// closeOne ends a provider that is not needed any more. What goes wrong in that is of no interest to the operation.
+// closeOne ends a provider that is not needed any more. The operation ignores its error.
 func (r *Registry) closeOne(p provider.Provider) error {
 	_ = p.Close()
 	return nil

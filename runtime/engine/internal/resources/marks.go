@@ -19,7 +19,7 @@ type Marks struct {
 	deleting map[urn.URN]bool
 }
 
-// Replaced returns those of the URNs that name what was replaced in this operation.
+// Replaced returns those of urns whose resources this operation has replaced.
 func (m *Marks) Replaced(urns ...urn.URN) []urn.URN {
 	m.mu.Lock()
 	defer m.mu.Unlock()

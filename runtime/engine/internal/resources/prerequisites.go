@@ -15,7 +15,7 @@ import (
 // (E4.108). It is taken in the order of the state that the operation found, and anyone who waits does so for something
 // in front of everything that it has not yet moved itself: so no two of them wait for each other.
 //
-// Next says what is to be done with the first one that is left:
+// Next decides about the first one that is left:
 //
 //	for m := p.Next(); m != nil; m = p.Next() {
 //		switch {
@@ -53,7 +53,7 @@ type Move struct {
 // Moved tells those who wait for the new position that the entry was committed, or that this failed.
 func (m *Move) Moved() { close(m.done) }
 
-// Prerequisites collects what an old state needs, of which the prior resource is in the table.
+// Prerequisites collects what an old state depends on. The table holds its prior resource.
 func (t *Table) Prerequisites(old *state.Resource) *Prerequisites {
 	return t.prerequisites(old, func(p *Prerequisites, e *Prior) { p.needs(old, e.index) })
 }
@@ -150,7 +150,7 @@ func BareGoal(r *state.Resource) *plan.Goal {
 		Name: r.URN.Name(), Parent: r.Parent, Custom: r.Custom, Provider: r.Provider, Inputs: value.EmptyMap()}}
 }
 
-// Next returns what is to be done next, nil when everything is in position. newID gives an ID in the journal.
+// Next returns the next move, or nil when everything is in position. newID returns a new ID for the journal.
 func (p *Prerequisites) Next(newID func() journal.ID) *Move {
 	p.t.mu.Lock()
 	defer p.t.mu.Unlock()
@@ -166,8 +166,8 @@ func (p *Prerequisites) Next(newID func() journal.ID) *Move {
 	return nil
 }
 
-// move decides about a prerequisite that somebody else has taken or that a step has touched. Everything that it needs
-// is in position. It is nil when nothing is to be done now.
+// move decides about a prerequisite that another caller has claimed or that a step has touched. Everything that it
+// needs is in position. It returns nil when there is nothing to do now.
 func (p *Prerequisites) move(m *prerequisite, newID func() journal.ID) *Move {
 	e := m.prior
 	holder := p.t.current.holderOf(e, p.t.names.now(e.resource.URN))
@@ -179,7 +179,7 @@ func (p *Prerequisites) move(m *prerequisite, newID func() journal.ID) *Move {
 		heap.Push(&p.left, m)
 		return &Move{Wait: e.cascade.Done}
 	}
-	// What failed stays as it was; so does a provider that was replaced and that something names.
+	// A resource whose step failed stays as it was; so does a replaced provider that another resource names.
 	stays := !e.claimed || holder != nil && holder.state == nil && holder.Result != monitor.Succeeded || m.named &&
 		e.pendingDelete
 	switch {

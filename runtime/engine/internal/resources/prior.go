@@ -49,7 +49,7 @@ type priors struct {
 	views     map[urn.URN][]*Prior       // by their owner, those that the operation makes too
 }
 
-// newPriors indexes a state, of which ids are the IDs in the journal.
+// newPriors indexes a state; ids are the journal IDs of its resources.
 func newPriors(t *Table, resources []*state.Resource, ids []journal.ID) *priors {
 	p := &priors{
 		t:         t,

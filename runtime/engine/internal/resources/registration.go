@@ -12,9 +12,9 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// Registration is a resource that the program has registered or read in this operation, or that stays because something
-// that is left alone depends on it. The exported fields below Done are set by anyone who handles it before Done is
-// closed, and are to be read by others after that; the table guards the others.
+// Registration is a resource that the program has registered or read in this operation, or that is retained because
+// an untargeted resource depends on it. Its handler sets the exported fields below Done before it closes Done; others
+// read them after that. The table guards the other fields.
 type Registration struct {
 	URN    urn.URN
 	Goal   *plan.Goal // nil for a read
@@ -93,8 +93,8 @@ func (r *Registration) Children() []urn.URN {
 	return slices.Clone(r.children)
 }
 
-// Skip takes note that a new resource is not created because it is out of scope: that is a success, of which the
-// program learns nothing but the name (E2.37, E4.29).
+// Skip records that a new resource is not created because it is out of scope. That is a success; the program gets
+// nothing but the URN (E2.37, E4.29).
 func (r *Registration) Skip(step plan.Step) {
 	r.t.mu.Lock()
 	defer r.t.mu.Unlock()
@@ -111,7 +111,7 @@ func (r *Registration) Decide(vanished bool) {
 	r.vanished = vanished
 }
 
-// Refreshed ends a registration of which a refresh has read the prior state.
+// Refreshed ends a registration whose prior state a refresh has read.
 func (r *Registration) Refreshed(step plan.Step) {
 	r.t.mu.Lock()
 	defer r.t.mu.Unlock()
@@ -163,8 +163,8 @@ func (r *Registration) KeepName() {
 	r.t.Scope.of.Skip(r.URN)
 }
 
-// Amended makes another content that of the prior resource: what a refresh has read of it. vanished says that it was
-// not found; then nothing is its prior state any more, and Recreated of the plan names its position.
+// Amended replaces the prior state by now, which a refresh has read. vanished says that the resource was not found:
+// then it has no prior state any more, and Recreated of the plan names its position.
 func (r *Registration) Amended(now *state.Resource, vanished bool) {
 	r.t.mu.Lock()
 	defer r.t.mu.Unlock()
@@ -230,7 +230,7 @@ func (t *Table) AtEnd() []Current {
 	return all
 }
 
-// Replace makes another content that of the resource, if it was registered.
+// Replace replaces the resource's state by now, if the resource was registered.
 func (c Current) Replace(now *state.Resource) {
 	if c.reg != nil {
 		c.reg.t.mu.Lock()

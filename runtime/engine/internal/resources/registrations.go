@@ -26,7 +26,7 @@ func (c *registrations) free(u, parent urn.URN) (known *Registration, problem *C
 	return nil, nil
 }
 
-// track adds a resource to those of this operation.
+// track adds a registration to the operation's.
 func (c *registrations) track(reg *Registration) {
 	c.of[reg.URN] = reg
 	if p := c.of[reg.Parent]; p != nil {

@@ -50,7 +50,7 @@ func (o *Owner) Views() []View {
 }
 
 // leaving reports whether the step is about an owner that a replacement has left behind. Both generations of an owner
-// have the same URN, and so have their views: those of the old one are marked as left behind with it.
+// have the same URN, and so have their views; the views of the old one are marked as left behind with it.
 func (o *Owner) leaving() bool {
 	if o.Step.Old == nil || o.Step.New != nil && o.Step.Op != plan.OpRefresh {
 		return false
@@ -78,8 +78,8 @@ func (o *Owner) FindView(typ, name string) *View {
 	return nil
 }
 
-// LeaveViews leaves the views of a replaced owner to be deleted with it, unless the owner was deleted first (E4.57). It
-// returns what is to be written.
+// LeaveViews leaves the views of a replaced owner to be deleted with it, unless the owner was deleted first (E4.57).
+// It returns the journal entry.
 func (o *Owner) LeaveViews() (e journal.Entry) {
 	present := o.Views()
 	o.t.mu.Lock()
@@ -101,8 +101,8 @@ func (p *Prior) leave() journal.Amended {
 	return journal.Amended{ID: p.id, Resource: left}
 }
 
-// RecordView makes one step of a view the present state, and returns what is to be written. result is what became of
-// it.
+// RecordView makes the outcome of one step of a view its present state, and returns the journal entry. result tells
+// what happened to the view.
 func (o *Owner) RecordView(step *plan.Step, view *View, result plan.Op, newID func() journal.ID) (e journal.Entry) {
 	o.t.mu.Lock()
 	defer o.t.mu.Unlock()
@@ -153,8 +153,8 @@ func (o *Owner) addView(r *state.Resource, id journal.ID, e *journal.Entry) {
 	}
 }
 
-// RefreshView makes what a refresh has found of a view its present state, nil for one that is gone, and returns what is
-// to be written.
+// RefreshView makes now, which a refresh has found, the present state of a view, nil if the view is gone, and returns
+// the journal entry.
 func (o *Owner) RefreshView(v *View, now *state.Resource) (e journal.Entry) {
 	o.t.mu.Lock()
 	defer o.t.mu.Unlock()

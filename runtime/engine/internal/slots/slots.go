@@ -88,7 +88,7 @@ func (p *Pool) Wait(ctx context.Context, done <-chan struct{}) error {
 }
 
 // Each runs fn for 0 to n-1, as many at the same time as there are slots, and returns when all are over. Once the
-// operation has ended no more are begun. The order of beginning is that of the numbers.
+// operation has ended no more are begun. The calls begin in ascending order.
 func (p *Pool) Each(n int, fn func(i int)) {
 	var group sync.WaitGroup
 	defer group.Wait()
