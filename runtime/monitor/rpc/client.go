@@ -148,40 +148,9 @@ func (c *Client) RegisterResource(ctx context.Context, r monitor.RegisterRequest
 	if err != nil {
 		return monitor.RegisterResponse{}, err
 	}
-	inputs, err := send(encoding, "the inputs of "+r.Name, r.Inputs)
+	request, err := registerMessage(encoding, r)
 	if err != nil {
 		return monitor.RegisterResponse{}, err
-	}
-	request := &pulumirpc.RegisterResourceRequest{
-		Type: r.Type, Name: r.Name, Parent: string(r.Parent), Custom: r.Custom, Remote: r.Remote, Object: inputs,
-		PropertyDependencies: wire.DependencyMessages(r.PropertyDependencies,
-			func(us []string) *pulumirpc.RegisterResourceRequest_PropertyDependencies {
-				return &pulumirpc.RegisterResourceRequest_PropertyDependencies{Urns: us}
-			}),
-		Dependencies: wire.Texts(r.Dependencies), Provider: r.Provider, Providers: r.Providers, PackageRef: r.PackageRef,
-		Version:           r.Version,
-		PluginDownloadURL: r.PluginDownloadURL, PluginChecksums: r.PluginChecksums, Protect: r.Protect,
-		RetainOnDelete: r.RetainOnDelete,
-		IgnoreChanges:  r.IgnoreChanges, ReplaceOnChanges: r.ReplaceOnChanges, HideDiffs: r.HideDiffs,
-		AdditionalSecretOutputs: r.AdditionalSecretOutputs, Aliases: aliasMessages(r.Aliases), AliasSpecs: true,
-		ImportId: r.ImportID,
-		CustomTimeouts: &pulumirpc.RegisterResourceRequest_CustomTimeouts{
-			Create: r.CustomTimeouts.Create, Update: r.CustomTimeouts.Update, Delete: r.CustomTimeouts.Delete,
-			Read: r.CustomTimeouts.Read,
-		},
-		DeletedWith: string(r.DeletedWith), ReplaceWith: wire.Texts(r.ReplaceWith), EnvVarMappings: r.EnvVarMappings,
-		Hooks:          hooksMessage(r.Hooks),
-		SourcePosition: positionMessage(r.SourcePosition),
-		AcceptSecrets:  true, AcceptResources: true, AcceptsByteString: true, SupportsPartialValues: true,
-		SupportsResultReporting: true,
-	}
-	if r.DeleteBeforeReplace != nil {
-		request.DeleteBeforeReplaceDefined, request.DeleteBeforeReplace = true, *r.DeleteBeforeReplace
-	}
-	if !r.ReplacementTrigger.IsNull() {
-		if request.ReplacementTrigger, err = encoding.EncodeValue(r.ReplacementTrigger); err != nil {
-			return monitor.RegisterResponse{}, fmt.Errorf("send the replacement trigger of %s: %w", r.Name, err)
-		}
 	}
 	if request.Transforms, err = c.callbacks.offer(r.Transforms); err != nil {
 		return monitor.RegisterResponse{}, err

@@ -12,7 +12,6 @@ import (
 
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
 	"github.com/yamlhost/yamlhost/value/wire"
 )
 
@@ -101,83 +100,6 @@ func transformEncoding(byteStrings bool) wire.Options {
 	o := wire.KeepAll()
 	o.KeepUnknownKinds, o.KeepByteStrings = false, byteStrings
 	return o
-}
-
-// transformRequest describes a registration to a transform of the program.
-func transformRequest(r monitor.RegisterRequest, byteStrings bool) (*pulumirpc.TransformRequest, error) {
-	encoding := transformEncoding(byteStrings)
-	properties, err := encode(encoding, r.Inputs)
-	if err != nil {
-		return nil, err
-	}
-	options := &pulumirpc.TransformResourceOptions{
-		DependsOn: wire.Texts(r.Dependencies), Protect: r.Protect, IgnoreChanges: r.IgnoreChanges,
-		ReplaceOnChanges: r.ReplaceOnChanges,
-		Version:          r.Version, Aliases: aliasMessages(r.Aliases), Provider: r.Provider,
-		PluginDownloadUrl: r.PluginDownloadURL,
-		RetainOnDelete:    r.RetainOnDelete, DeletedWith: string(r.DeletedWith), DeleteBeforeReplace: r.DeleteBeforeReplace,
-		AdditionalSecretOutputs: r.AdditionalSecretOutputs, Providers: r.Providers, PluginChecksums: r.PluginChecksums,
-		Hooks: hooksMessage(r.Hooks), Import: r.ImportID, HideDiff: r.HideDiffs, ReplaceWith: wire.Texts(r.ReplaceWith),
-	}
-	if r.CustomTimeouts != (monitor.Timeouts{}) {
-		options.CustomTimeouts = &pulumirpc.RegisterResourceRequest_CustomTimeouts{Create: r.CustomTimeouts.Create,
-			Update: r.CustomTimeouts.Update, Delete: r.CustomTimeouts.Delete, Read: r.CustomTimeouts.Read}
-	}
-	if !r.ReplacementTrigger.IsNull() {
-		if options.ReplacementTrigger, err = encoding.EncodeValue(r.ReplacementTrigger); err != nil {
-			return nil, err
-		}
-	}
-	return &pulumirpc.TransformRequest{Type: r.Type, Name: r.Name, Custom: r.Custom, Parent: string(r.Parent),
-		Properties: properties, Options: options}, nil
-}
-
-// withTransformRequest is the reverse of transformRequest.
-func withTransformRequest(q *pulumirpc.TransformRequest) (monitor.RegisterRequest, error) {
-	r := monitor.RegisterRequest{Type: q.GetType(), Name: q.GetName(), Custom: q.GetCustom(),
-		Parent: urn.URN(q.GetParent())}
-	return withTransformResponse(r, &pulumirpc.TransformResponse{Properties: q.GetProperties(), Options: q.GetOptions()})
-}
-
-// withTransformResponse is a registration as the program has changed it: properties or options that are not there stay
-// as they were, and those that are there count as a whole.
-func withTransformResponse(r monitor.RegisterRequest, answer *pulumirpc.TransformResponse) (monitor.RegisterRequest,
-	error) {
-	var err error
-	if answer.GetProperties() != nil {
-		if r.Inputs, err = known("properties of a transform", answer.GetProperties()); err != nil {
-			return r, err
-		}
-	}
-	o := answer.GetOptions()
-	if o == nil {
-		return r, nil
-	}
-	for _, list := range []struct {
-		what string
-		urns []string
-	}{{"dependency", o.GetDependsOn()}, {"deletedWith", []string{o.GetDeletedWith()}},
-		{"replaceWith", o.GetReplaceWith()}} {
-		if err := checkURNs(list.what, list.urns...); err != nil {
-			return r, err
-		}
-	}
-	if r.ReplacementTrigger, err = wire.KeepAll().DecodeValue(o.GetReplacementTrigger()); err != nil {
-		return r, fmt.Errorf("replacement trigger: %w", err)
-	}
-	t := o.GetCustomTimeouts()
-	r.Dependencies, r.Protect, r.IgnoreChanges, r.ReplaceOnChanges = wire.URNs(o.GetDependsOn()), o.Protect,
-		o.GetIgnoreChanges(), o.GetReplaceOnChanges()
-	r.Version, r.Aliases, r.Provider = o.GetVersion(), aliasesOf(nil, o.GetAliases(), false), o.GetProvider()
-	r.CustomTimeouts = monitor.Timeouts{Create: t.GetCreate(), Update: t.GetUpdate(), Delete: t.GetDelete(),
-		Read: t.GetRead()}
-	r.PluginDownloadURL, r.RetainOnDelete, r.DeletedWith = o.GetPluginDownloadUrl(), o.RetainOnDelete,
-		urn.URN(o.GetDeletedWith())
-	r.DeleteBeforeReplace, r.AdditionalSecretOutputs = o.DeleteBeforeReplace, o.GetAdditionalSecretOutputs()
-	r.Providers, r.PluginChecksums, r.Hooks = orNone(o.GetProviders()), orNone(o.GetPluginChecksums()),
-		hooksOf(o.GetHooks())
-	r.ImportID, r.HideDiffs, r.ReplaceWith = o.GetImport(), o.GetHideDiff(), wire.URNs(o.GetReplaceWith())
-	return r, nil
 }
 
 // withTransformInvokeResponse is a call as the program has changed it.

@@ -179,3 +179,11 @@ type feature struct {
 	name   string
 	number pulumirpc.ResourceMonitorFeature
 }
+
+// orNone is a map as it is without the wire: one without entries is none at all.
+func orNone[V any](m map[string]V) map[string]V {
+	if len(m) == 0 {
+		return nil
+	}
+	return m
+}
