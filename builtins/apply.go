@@ -56,8 +56,8 @@ func blameText(arg int, shown, format string, a ...any) error {
 }
 
 // Apply calls f with values (L6.5). It checks number and kinds of the arguments, answers an unknown value when one of
-// them is unknown, and gives the result the secrecy and dependencies of all of them. What it makes is paid from the
-// budget of ctx, if there is one. Errors are *Error, *BudgetError, or what Env gave.
+// them is unknown, and gives the result the secrecy and dependencies of all of them. The result counts against the
+// budget of ctx, if there is one. Errors are *Error, *BudgetError, or an error of Env.
 //
 // An optional argument may be left out or null. A function with Lazy is called with thunks of the values; one with
 // neither body is refused.

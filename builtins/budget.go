@@ -29,7 +29,7 @@ const bytesPerStep = 32
 // BudgetError says that a program costs more than it may.
 type BudgetError struct {
 	Limit int64
-	Steps bool // the limit of steps was met; else that of one value, or of the outputs together
+	Steps bool // the limit of steps is used up; false for the limit of one value, or of the outputs together
 	// Outputs says that it was the limit of the outputs.
 	Outputs bool
 }
@@ -73,7 +73,7 @@ type Budget struct {
 	total  atomic.Int64 // that there were
 }
 
-// NewBudget begins an evaluation. What is 0 in limits is as in DefaultLimits.
+// NewBudget begins an evaluation. A limit of 0 stands for the one in DefaultLimits.
 func NewBudget(limits Limits) *Budget {
 	for _, field := range []struct {
 		of        *int64
@@ -114,8 +114,8 @@ func (b *Budget) Within(bytes int64) error {
 	return &BudgetError{Limit: b.limits.Value}
 }
 
-// WithinOutputs checks that the outputs of a stack together have at most that size. The limit is half of that of one
-// value, since the new state, the old state and the text that is written each hold a copy.
+// WithinOutputs checks that the outputs of a stack together have at most that size. The limit is half of a single
+// value's, since the new state, the old state and the text that is written each hold a copy.
 func (b *Budget) WithinOutputs(bytes int64) error {
 	if b == nil || bytes <= b.limits.Value/2 {
 		return nil

@@ -368,7 +368,8 @@ var collectionFuncs = []*Func{
 
 // parts is the body of a function that only moves parts of its arguments about. An unknown argument makes the result
 // unknown, unknown parts stay where they are. A secret anywhere in an argument makes the whole result secret (L9.31);
-// dependencies of the arguments are added, those of parts stay with them (L9.44). All of its parameters are Marked.
+// dependencies of the arguments are added to the result; dependencies of parts stay with the parts (L9.44). All of
+// its parameters are Marked.
 func parts(body func(args []value.Value) (value.Value, error)) func(context.Context, Env, []value.Value) (value.Value,
 	error) {
 	return func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {

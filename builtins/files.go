@@ -106,8 +106,8 @@ var fileFuncs = []*Func{
 // ErrFile is behind every Error about a file that could not be read.
 var ErrFile = errors.New("file access")
 
-// read reads a file. What the operating system says names the absolute path, which belongs to the machine and not to
-// the program, so that only the reason is kept.
+// read reads a file. The operating system's error names the absolute path, which belongs to the machine and not to
+// the program, so read keeps only the reason.
 func read(env Env, path string) ([]byte, error) {
 	content, err := env.ReadFile(path)
 	if err == nil {

@@ -33,7 +33,7 @@ type Func struct {
 	Eval func(ctx context.Context, env Env, args []value.Value) (value.Value, error)
 	// Lazy takes the place of Eval for functions that choose which arguments to evaluate.
 	//
-	// A function with neither, of which there are two (invoke and call), is carried out by the evaluator itself.
+	// The evaluator itself carries out the two functions with neither: invoke and call.
 	Lazy func(ctx context.Context, env Env, args []Thunk) (value.Value, error)
 }
 

@@ -129,7 +129,7 @@ func digest(of func([]byte) string) evalFunc {
 	return text(func(s string) string { return of([]byte(s)) })
 }
 
-// uuidSpace is the bytes of a namespace of UUIDs, of which four have names (RFC 9562, 6.6).
+// uuidSpace returns the bytes of a namespace of UUIDs. Four namespaces have names (RFC 9562, 6.6).
 func uuidSpace(name string) ([]byte, bool) {
 	switch name {
 	case "dns":

@@ -106,7 +106,7 @@ var numberFuncs = []*Func{
 			if decimals < 0 || decimals > 15 {
 				return value.Null, blame(1, "decimals: must be from 0 to 15")
 			}
-			// What people see is rounded, the shortest text of the number: 2.345 is a little less than it looks.
+			// Round the shortest text of the number, as users see it: the number 2.345 itself is a little less.
 			rounded, ok := roundText(strconv.FormatFloat(n, 'f', -1, 64), int(decimals))
 			if !ok {
 				return args[0], nil

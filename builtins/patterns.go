@@ -13,8 +13,8 @@ import (
 )
 
 // patternFuncs look for regular expressions in texts. The syntax is RE2's, so that no pattern takes longer than the
-// text is long. What a match gives is as in cty's library: without groups the text that matched, with groups a list of
-// what they matched, with named groups a map of it.
+// text is long. The result of a match is as in cty's library: the matched text without groups, a list of the groups'
+// texts with groups, a map of them with named groups.
 var patternFuncs = []*Func{
 	{
 		Name:    "regex",

@@ -9,8 +9,8 @@ import (
 	"github.com/yamlhost/yamlhost/value"
 )
 
-// sequenceFuncs take lists apart, order them anew and put them together. Like those of collectionFuncs, the ones that
-// only move items about keep what is unknown in its place.
+// sequenceFuncs take lists apart, order them anew and put them together. As in collectionFuncs, functions that only
+// move items keep unknown items in their places.
 var sequenceFuncs = []*Func{
 	{
 		Name:    "element",

@@ -19,8 +19,8 @@ func yamlText(v value.Value) (string, error) {
 	return b.String(), err
 }
 
-// writeYAML writes v behind what is on the line already: a text of nothing, "- " or "key:", where indent is that of the
-// block around it.
+// writeYAML writes v behind the text that is on the line already: nothing, "- " or "key:". indent is the indentation
+// of the surrounding block.
 func writeYAML(b *strings.Builder, v value.Value, indent string) error {
 	switch {
 	case v.Is(value.KindList) && v.Len() > 0:

@@ -56,8 +56,8 @@ func (l lineLayout) column(offset int) int {
 	return l.cells[i].column
 }
 
-// window is as much of the line as fits into width columns with the columns from..to in sight, and where those are in
-// it. What is cut off is shown by an ellipsis.
+// window returns the part of the line that fits into width columns and shows the columns from..to, and the position
+// of these in it. An ellipsis marks each cut.
 func (l lineLayout) window(from, to, width int) (shown string, newFrom, newTo int) {
 	left, right := 0, l.width
 	if l.width > width {

@@ -21,8 +21,8 @@ var controlCharacters = sync.OnceValue(func() *regexp.Regexp {
 type Page struct {
 	Code  Code
 	Title string
-	// Command is the command line that finds it in the wrong example and not in the right one, such as "check" or
-	// "run"; it is understood to be that of yamlhost, in the directory of the example.
+	// Command is the yamlhost command, such as "check" or "run", that reports the code for the wrong example and not
+	// for the right one. It runs in the directory of the example.
 	Command string
 	Text    string // the whole page, in Markdown
 	Wrong   []Example

@@ -34,7 +34,7 @@ const (
 //	  = random:RandomPet takes keepers, length, prefix and separator
 //
 // A finding is a headline, the place in the source, related places, and at most three lines of advice. Control
-// characters in texts are made harmless. The error is that of w.
+// characters in texts are made harmless. It returns w's error.
 func WriteText(w io.Writer, ds Diagnostics, o TextOptions) error {
 	if o.Width == 0 {
 		o.Width = defaultWidth

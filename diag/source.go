@@ -67,7 +67,7 @@ func (s *Source) Edited(start, end int, by string) *Source {
 // Name is the path as the user should see it.
 func (s *Source) Name() string { return s.name }
 
-// Renamed is the same text under another name. What is hidden stays hidden.
+// Renamed returns the same text under another name. Hidden parts stay hidden.
 func (s *Source) Renamed(name string) *Source {
 	s.mu.Lock()
 	defer s.mu.Unlock()

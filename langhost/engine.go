@@ -82,7 +82,7 @@ func severityOf(severity diag.Severity) pulumirpc.LogSeverity {
 // log shows a message. One that the engine does not take goes to the writer.
 func (e *engine) log(ctx context.Context, severity diag.Severity, text string) {
 	if e.client != nil {
-		// What failed must be told also when the run was cancelled because of it.
+		// Log the failure even if it has cancelled the run.
 		if _, err := e.client.Log(context.WithoutCancel(ctx), &pulumirpc.LogRequest{Severity: severityOf(severity),
 			Message: text}); err == nil {
 			return

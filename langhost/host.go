@@ -15,7 +15,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// Options are what a Host is given from outside.
+// Options are the settings of a Host.
 type Options struct {
 	Version       string // of this program
 	EngineAddress string // host:port of the engine's service; empty when there is none
@@ -131,8 +131,8 @@ func (h *Host) Link(context.Context, *pulumirpc.LinkRequest) (*pulumirpc.LinkRes
 	return &pulumirpc.LinkResponse{}, nil
 }
 
-// childEnv is what hooks and compilers inherit: nothing that opens the secrets of stacks, unless PULUMI_OPTION_PASS_ENV
-// asks for it by name.
+// childEnv returns the environment of hooks and compilers: without variables that open the secrets of stacks, unless
+// PULUMI_OPTION_PASS_ENV names them.
 func (h *Host) childEnv() environ.List {
 	return h.options.Env.ForChildren(strings.Split(h.options.Env.Get("PULUMI_OPTION_PASS_ENV"), ",")...)
 }

@@ -12,7 +12,8 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// schemas is a loader of schemas: that of the engine at target, else our own (F9.15). close must be called.
+// schemas returns a loader of schemas: the loader of the engine at target, else our own (F9.15). The caller must call
+// close.
 func (h *Host) schemas(target string) (_ schema.Loader, close func(), err error) {
 	if target == "" {
 		if h.options.Schemas == nil {

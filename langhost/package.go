@@ -15,7 +15,7 @@ import (
 	"github.com/yamlhost/yamlhost/langhost/pcl"
 )
 
-// packageHead is what a declaration takes from a package's schema.
+// packageHead holds the parts of a package's schema that a declaration needs.
 type packageHead struct {
 	Name                      string         `json:"name"`
 	Version                   string         `json:"version"`
@@ -31,7 +31,7 @@ type parameterHead struct {
 		PluginDownloadURL string `json:"pluginDownloadURL"`
 	} `json:"baseProvider"`
 	Parameter []byte `json:"parameter"`
-	encoded   string // the parameter in base64, where that is what is given
+	encoded   string // the parameter, if it is given in base64
 }
 
 // GeneratePackage writes the declaration of a package (L1.40): all that a YAML program needs of an SDK.

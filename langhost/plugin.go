@@ -89,7 +89,7 @@ type componentPlugin struct {
 	components []*check.Component
 }
 
-// openPlugin reads all files of a plugin (L1.30). What is wrong in them is the error.
+// openPlugin reads all files of a plugin (L1.30). The error has their faults.
 func openPlugin(dir string) (*componentPlugin, error) {
 	paths, err := filepath.Glob(filepath.Join(dir, "*.yaml"))
 	if err != nil {
@@ -166,8 +166,8 @@ func (p *componentPlugin) merge(file *ast.File) diag.Diagnostics {
 	return diags
 }
 
-// check finds out what the components mean, once. Without the schemas of what they are made of they are known from the
-// outside only: schemaOnly is for that.
+// check checks the components, once. Without the schemas of the packages that they use, only their interfaces are
+// known: schemaOnly is for that.
 func (p *componentPlugin) check(ctx context.Context) ([]*check.Component, error) {
 	p.checking.Lock()
 	defer p.checking.Unlock()

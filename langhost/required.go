@@ -78,7 +78,7 @@ func (h *Host) required(ctx context.Context, info *pulumirpc.ProgramInfo) ([]sch
 }
 
 // pluginFolder is the folder of a package of components, which engines ask about before they run it; empty for a
-// program. A project further up is that of somebody who uses the package.
+// program. A project in a parent folder belongs to a user of the package.
 func pluginFolder(info *pulumirpc.ProgramInfo) string {
 	dir := info.GetProgramDirectory()
 	if dir == "" {
@@ -185,5 +185,5 @@ func usesOf(file *ast.File) []packageUse {
 	return uses
 }
 
-// componentNamespace is that of components that a program declares itself (decision D6).
+// componentNamespace begins the types of components that a program declares itself (decision D6).
 const componentNamespace = "components:index:"

@@ -24,8 +24,8 @@ import (
 //
 //	project, program, packages -> check.Program -> eval -> monitor
 //
-// What is wrong with the program is told to the engine, and the answer says bail; the answer's error is about the
-// world.
+// Faults of the program go to the engine's log, and the answer says bail. The returned error is about the
+// surroundings, such as a lost connection.
 func (h *Host) Run(ctx context.Context, r *pulumirpc.RunRequest) (*pulumirpc.RunResponse, error) {
 	ctx, done := h.begin(ctx)
 	defer done()

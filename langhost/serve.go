@@ -44,7 +44,7 @@ func ParseArgs(args []string) (a Arguments, err error) {
 }
 
 // Command implements a command that an engine starts: it reads the command line, serves until ctx is done or the
-// engine is gone, and answers the exit code. What goes wrong is told to o.Stderr.
+// engine is gone, and returns the exit code. Errors go to o.Stderr.
 func Command(ctx context.Context, name string, args []string, o Options, stdout io.Writer) (code int) {
 	a, err := ParseArgs(args)
 	if err == nil {

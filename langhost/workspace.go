@@ -13,8 +13,8 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/compiler"
 )
 
-// open reads the project that a request names, and its program, which a compiler may have to print. What is wrong with
-// either is in the diagnostics.
+// open reads the project that a request names, and its program, which a compiler may have to print. The diagnostics
+// have the faults of both.
 func (h *Host) open(ctx context.Context, info *pulumirpc.ProgramInfo, run workspace.Run) (*workspace.Workspace,
 	diag.Diagnostics, error) {
 	root := info.GetRootDirectory()

@@ -186,9 +186,9 @@ func write(ctx context.Context, tx pgx.Tx, row *rivertype.JobRow, o outcome, sta
 	return err
 }
 
-// workerDriver is River's driver of a worker, without what River writes down at the end of a job: it goes by the job's
-// number alone, so that an attempt that is not the job's any more would end the one that is. Attempts record their ends
-// themselves (see conclude). What River cannot even give to a worker, it still records.
+// workerDriver is River's driver of a worker, except that River does not record the end of a job. River finds a job
+// by its number alone, so an old attempt would end the present one. Attempts record their ends themselves (see
+// conclude). River still records the jobs that it cannot give to a worker.
 type workerDriver struct{ *riverpgxv5.Driver }
 
 // GetExecutor returns River's executor, without ends of jobs that were carried out.

@@ -35,8 +35,8 @@ type copied struct {
 	entries map[string]entry // by path in dir
 }
 
-// entry is what shows whether a file or folder is as it was. All files have the same time, in the past, so that every
-// write shows.
+// entry holds the properties of a file or folder that show whether it has changed. All files get the same time, in
+// the past, so that every write shows.
 type entry struct {
 	mode   fs.FileMode
 	size   int64  // of a file
@@ -111,10 +111,10 @@ func (c *copies) give(x *copied) {
 	c.idle = append(c.idle, x)
 }
 
-// remove removes the folder. What cannot be removed goes with the worker's folder.
+// remove removes the folder. Files that cannot be removed now are removed with the worker's folder.
 func (x *copied) remove() { _ = os.RemoveAll(x.dir) }
 
-// note takes note of what is in the folder.
+// note records the content of the folder.
 func (x *copied) note() error {
 	return filepath.WalkDir(x.dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {

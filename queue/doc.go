@@ -1,11 +1,11 @@
 // Package queue lets many machines work on stacks: jobs in PostgreSQL, by River, that workers take.
 //
-// A job is one command on one stack of a project, which it names by a git commit or by the digest of an archive in the
-// backend of the stacks. It holds no secret: a worker brings passphrases and credentials. A job waits until those that
-// it needs are completed. Which worker takes it, priorities, retries with backoff and who does the housekeeping are
-// River's. What is added: a worker holds an advisory lock for as long as it works on a job, so that the job of one that
-// died goes to another; slots of an environment are such locks too. An attempt records its end itself, in a transaction
-// that changes nothing if the job is another attempt's by then. Previews leave what they plan for those that need them,
-// as bytes that only Runner knows the meaning of. The package knows no command line, no engine and no backend: Runner
-// carries a job out, and Archives keeps archives.
+// A job is one command on one stack of a project, which it names by a git commit or by the digest of an archive in
+// the backend of the stacks. It holds no secret: a worker brings passphrases and credentials. A job waits until those
+// that it needs are completed. River chooses the worker, keeps priorities, retries with backoff and does its
+// housekeeping. This package adds the following. A worker holds an advisory lock while it works on a job, so that the
+// job of a dead worker goes to another one; slots of an environment are such locks too. An attempt records its end
+// itself, in a transaction that changes nothing if another attempt has taken over the job. A preview leaves its
+// planned outputs for the previews that need them, as bytes that only Runner understands. The package does not depend
+// on the command line, the engine or a backend: Runner runs a job, and Archives keeps archives.
 package queue

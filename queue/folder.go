@@ -38,7 +38,8 @@ func ownFolder(in string) (dir string, release func() error, err error) {
 	return "", nil, err
 }
 
-// removeDead removes the folders of workers that died. What cannot be locked or removed is somebody else's.
+// removeDead removes the folders of workers that died. A folder that cannot be locked or removed belongs to another
+// process.
 func removeDead(in string) {
 	entries, _ := filepath.Glob(filepath.Join(in, workerPrefix+"*"))
 	for _, dir := range entries {

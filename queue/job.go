@@ -69,7 +69,8 @@ type Job struct {
 	Environment string   `json:"environment,omitempty"` // whose slots it takes; empty for none
 	Slots       int      `json:"slots,omitempty"`       // how many jobs of the environment may go on at a time
 
-	// Planned is what the previews that a preview needs have planned, by the keys of their stacks. A worker fills it in.
+	// Planned holds the planned outputs of the previews that this preview needs, by the keys of their stacks. A
+	// worker fills it in.
 	Planned map[string][]byte `json:"-"`
 }
 
@@ -79,10 +80,10 @@ func (Job) Kind() string { return "yamlhost_stack" }
 // Key names the stack.
 func (j Job) Key() string { return j.Project + "/" + j.Stack }
 
-// commands are what a job may do.
+// commands are the commands that a job may run.
 var commands = []string{"run", "preview", "refresh", "destroy", "drift"}
 
-// AllowedFlags are what a job may say besides its command. None of them can hold a secret or name a file.
+// AllowedFlags are the flags that a job may have. None of them can hold a secret or name a file.
 var AllowedFlags = []string{"--continue-on-error", "--refresh=true", "--expect-no-changes", "--exit-code", "--remove"}
 
 // Check returns an error for a job that no worker may carry out, no matter who has put it into the database.
@@ -104,14 +105,15 @@ func (j Job) Check() error {
 	return j.Source.Check()
 }
 
-// Result is what came of a job.
+// Result is the result of a job.
 type Result struct {
 	Code   int    `json:"code"`   // exit code of the command
 	Name   string `json:"name"`   // of the code
 	Log    string `json:"log"`    // what was shown, without secrets; cut in front
 	Worker string `json:"worker"` // who did it
 
-	// Planned is what a preview has to tell those that need it, without secrets; nil for nothing. Entries do not have it.
+	// Planned holds the planned outputs of a preview for the previews that need it, without secrets; nil for none.
+	// Entries do not have it.
 	Planned []byte `json:"-"`
 }
 
@@ -131,7 +133,7 @@ const (
 	Running   State = "running"
 	Done      State = "done"
 	Failed    State = "failed"
-	Cancelled State = "cancelled" // by a person, or because of what it needs
+	Cancelled State = "cancelled" // by a person, or because a job that it needs has failed
 )
 
 // Entry is a job in the queue.
@@ -156,7 +158,7 @@ type Schedule struct {
 	Jobs  []Job     `json:"jobs"`
 }
 
-// Ended is what Cancel has ended.
+// Ended lists the jobs that Cancel has ended.
 type Ended struct {
 	Jobs     int
 	Schedule bool

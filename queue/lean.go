@@ -13,7 +13,7 @@ var errLean = errors.New("this is the lean edition of yamlhost, which has no que
 // Queue is a queue in a database, which the lean edition cannot open.
 type Queue struct{}
 
-// Submission is what is put into the queue at once.
+// Submission is a set of jobs that enter the queue together.
 type Submission struct {
 	Jobs     []Job
 	Needs    [][]int

@@ -87,15 +87,15 @@ func (q *Queue) prepare(ctx context.Context) error {
 // Close ends the connections.
 func (q *Queue) Close() { q.pool.Close() }
 
-// Submission is what is put into the queue at once. Needs[i] are the indices of the jobs that job i waits for, all of
-// them lower than i.
+// Submission is a set of jobs that enter the queue together. Needs[i] are the indices of the jobs that job i waits
+// for, all of them lower than i.
 type Submission struct {
 	Jobs     []Job   `json:"jobs"`
 	Needs    [][]int `json:"needs"`
 	Priority int     `json:"priority"` // from 1, the first, to 4
 }
 
-// metadata is what a job has beside its arguments.
+// metadata is the data of a job besides its arguments.
 type metadata struct {
 	Run   string  `json:"yamlhost_run"`
 	Needs []int64 `json:"yamlhost_needs,omitempty"`

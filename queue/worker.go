@@ -194,7 +194,7 @@ func (w *worker) fetch(ctx context.Context, s Source, dir string) error {
 	return nil
 }
 
-// keepHouse lets jobs go on whose needs are completed, ends those whose needs have failed, and gives those of dead
+// keepHouse releases jobs whose needs are completed, ends jobs whose needs have failed, and gives the jobs of dead
 // workers to others. Every worker does so; the statements are the same no matter who comes first.
 func (w *worker) keepHouse(ctx context.Context) {
 	timer := time.NewTicker(time.Second)

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// programs are what is built; the first of them is what everything else is named after.
+// programs are the programs to build. Everything else has the name of the first.
 var programs = []string{"yamlhost", "pulumi-language-yaml", "pulumi-converter-yaml"}
 
 // file is one that goes into archives and packages.
@@ -23,7 +23,7 @@ type file struct {
 	mode fs.FileMode
 }
 
-// build is what was built for a target.
+// build holds the files built for a target.
 type build struct {
 	Target
 	binaries []file // as programs
@@ -129,8 +129,8 @@ func (p Plan) manual(ctx context.Context, dir string) ([]file, error) {
 	return pages, nil
 }
 
-// named is the name of what is built for a target, as yamlhost_1.2.3_linux_amd64, or yamlhost-lean_… for the lean
-// edition.
+// named returns the name of the build for a target, such as yamlhost_1.2.3_linux_amd64, or yamlhost-lean_… for the
+// lean edition.
 func (p Plan) named(t Target) string {
 	return edition(t) + "_" + p.Version + "_" + t.OS + "_" + t.Arch
 }

@@ -1,7 +1,7 @@
-// Command release builds everything that a release consists of, into one folder: archives and packages for each system,
-// an image, manifests of package managers, a list of what is inside, a statement of how it was built, checksums and
-// their signature. It uploads nothing. The same commit, version and Go give the same bits, whatever the folder;
-// docs/releases.md says what users may rely on.
+// Command release builds all parts of a release into one folder: archives and packages for each system, an image,
+// manifests of package managers, a list of components (SBOM), a provenance statement, checksums and their signature.
+// It uploads nothing. The same commit, version and Go give the same bits in any folder; docs/releases.md says what
+// users may rely on.
 package main
 
 import (
@@ -29,7 +29,7 @@ func main() {
 	}
 }
 
-// Plan is what to build, and of what.
+// Plan describes the release to build, and its sources.
 type Plan struct {
 	Version string    // without a leading v
 	Commit  string    // of the source
@@ -41,13 +41,13 @@ type Plan struct {
 	Secret  string // that opens the key file
 }
 
-// Target is what one build of the programs is for.
+// Target is the system and edition of one build.
 type Target struct {
 	OS, Arch string
 	Edition  string // "default" or "lean"
 }
 
-// every is what a release is built for.
+// every returns all targets of a release.
 func every() (all []Target) {
 	for _, edition := range []string{"default", "lean"} {
 		for _, system := range []string{"linux", "darwin", "windows"} {

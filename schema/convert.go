@@ -27,9 +27,9 @@ func (e *ConvertError) Error() string {
 
 // Convert makes of v what a provider expects for the type t, deeply (L8.40): numbers and booleans become text where
 // text is wanted, numeric text becomes a number, "true" and "false" become booleans, and a resource where text is
-// wanted becomes its ID, or a component its URN (L8.11). Unknown values, secrecy and dependencies stay where they are.
-// What needs no conversion is left as it is, whether it fits the type or not: checking is the provider's task. The
-// error is a *ConvertError.
+// wanted becomes its ID, or a component its URN (L8.11). Unknown values, secrecy and dependencies stay where they
+// are. A value that needs no conversion stays as it is, even if it does not have the type: checking is the provider's
+// task. The error is a *ConvertError.
 func Convert(t Type, v value.Value) (value.Value, error) { return Converter{}.Convert(t, v) }
 
 // Converter is Convert and Complete for anyone who knows more than one package, and an environment. It is safe for
@@ -40,7 +40,7 @@ type Converter struct {
 	Known func(Type) Type
 	// Getenv looks up environment variables; nil stands for an empty environment.
 	Getenv func(name string) (string, bool)
-	// Filled is told of each input that Complete fills in with a default; constants are not meant. Nil for nobody.
+	// Filled is called for each input that Complete fills in with a default, but not for constants. It may be nil.
 	Filled func(value.Path)
 }
 
@@ -50,10 +50,10 @@ func (c Converter) Convert(t Type, v value.Value) (value.Value, error) {
 	return v, err
 }
 
-// Complete makes of what a program gives for the inputs o what a provider expects: it converts as Convert does, adds
-// constants (L3.14), fills in what is left out and has a default, of the schema or of an environment variable (L3.15),
-// at any depth of what is given, and marks secret what the schema marks so (L3.16). Of an unknown map every input is
-// unknown (L3.12). The error is a *ConvertError.
+// Complete turns a program's inputs into the inputs that a provider expects, at any depth. It converts as Convert
+// does, adds constants (L3.14), fills in omitted properties that have a default in the schema or in an environment
+// variable (L3.15), and marks secret the properties that the schema marks so (L3.16). If inputs is an unknown map,
+// every input is unknown (L3.12). The error is a *ConvertError.
 func (c Converter) Complete(o *Object, inputs value.Value) (value.Value, error) {
 	if !inputs.IsKnown() {
 		entries := make([]value.Entry, 0, len(o.Properties()))
@@ -100,7 +100,8 @@ func fallback(p *Property, getenv func(string) (string, bool)) (value.Value, boo
 	return value.Null, false, nil
 }
 
-// sealed is v as its property has it. What is secret as a whole has no secrets inside: providers expect one layer.
+// sealed returns v with the secrecy of its property. A value that is secret as a whole has no secrets inside:
+// providers expect one layer.
 func sealed(p *Property, v value.Value) value.Value {
 	if p.Secret {
 		return v.DeepPublic().Secret()
@@ -265,7 +266,7 @@ func (c *converter) convertMap(v value.Value, t *Map) (value.Value, bool, error)
 	return withMembers(v, converted, nil), converted != nil, nil
 }
 
-// changeAt sets a member in a copy of those of a map, which it makes if there is none yet.
+// changeAt sets the value at index i in members, a copy of the map's values, which it makes if there is none yet.
 func changeAt(members []value.Value, of value.Value, i int, v value.Value) []value.Value {
 	if members == nil {
 		members = make([]value.Value, of.Len())

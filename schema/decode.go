@@ -65,7 +65,8 @@ func (p *Package) decodeResource(token string, raw []byte) (*Resource, error) {
 	return r, nil
 }
 
-// decodeObjectType reads an object type that is written where it is used. What it requires is for its provider to tell.
+// decodeObjectType reads an object type that is written where it is used. It does not read required properties: the
+// provider checks these.
 func (p *Package) decodeObjectType(raw []byte) (*Object, error) {
 	var properties []byte
 	if err := decodeFields(raw, readers{"properties": rawInto(&properties)}); err != nil {

@@ -133,7 +133,8 @@ func (p *Package) bindUnion(spec typeSpec, depth int) (Type, error) {
 	return union, nil
 }
 
-// bindRef finds what a reference points at (F8.6). What is not of this package is known by its name only (F8.7).
+// bindRef returns the type that a reference points to (F8.6). A type of another package is known by its name only
+// (F8.7).
 func (p *Package) bindRef(ref, underlying string) (Type, error) {
 	path, fragment, ok := strings.Cut(ref, "#/")
 	if !ok {

@@ -3,7 +3,7 @@ package schema
 import "github.com/yamlhost/yamlhost/value"
 
 // ExpectedKind returns the kind of value that a type promises, for values that are not known yet: KindAny where it
-// promises none. What may be absent promises what it is when it is there.
+// promises none. An optional type promises the kind that it has when the value is present.
 func ExpectedKind(t Type) value.Kind {
 	switch t := t.(type) {
 	case Primitive:

@@ -12,9 +12,9 @@ import (
 )
 
 // OpenFile opens the schema of a file by its index, which it keeps in the file at indexPath and makes anew when it is
-// missing, damaged or that of another text. Of the schema it never holds more than one definition. Any number of
-// processes may do so at the same time. An index that cannot be written costs time and nothing else; an empty indexPath
-// is for none at all. The error says what is wrong with the schema, or that it cannot be read.
+// missing, damaged or belongs to another text. It never holds more than one definition of the schema. Any number of
+// processes may do so at the same time. An index that cannot be written only costs time; an empty indexPath means no
+// index. The error names the fault of the schema, or says that it cannot be read.
 func OpenFile(path, indexPath string) (*Package, error) {
 	if p, err := OpenKept(path, indexPath); err == nil {
 		return p, nil
@@ -33,8 +33,8 @@ func OpenFile(path, indexPath string) (*Package, error) {
 	return p, nil
 }
 
-// OpenKept is OpenFile for a file that is not to be trusted without the index that was made of it. The error wraps
-// ErrDamaged where the index is not whole, or is that of another text.
+// OpenKept is OpenFile for a file that may be trusted only with the index that was made of it. The error wraps
+// ErrDamaged if the index is not whole, or belongs to another text.
 func OpenKept(path, indexPath string) (*Package, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -102,9 +102,9 @@ func Keep(path string, text []byte) error {
 	})
 }
 
-// KeepIndexed writes the text of a schema to a file for OpenKept, with the index of what it has read: never one of the
-// file, which others may have written to since. modified is the time that the file gets. It answers whether both are
-// kept, and whether the text is a schema that can be read.
+// KeepIndexed writes the text of a schema to a file for OpenKept, with an index of the text that it has read. It
+// never indexes the file, to which others may have written since. modified is the time that the file gets. kept
+// reports whether both files were written; the error, whether the text is a readable schema.
 func KeepIndexed(text io.Reader, path, indexPath string, modified time.Time) (kept bool, err error) {
 	var index []byte
 	var unsound error

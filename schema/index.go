@@ -19,7 +19,8 @@ import (
 //
 // The records of a table are sorted by the lower-case form of their tokens, in schema order where that is equal, so
 // that they are found by halving, without decoding the table. Records of the definitions of a section point into the
-// schema's text and hold a checksum of the definition; those of modules and aliases point at records of the section.
+// schema's text and hold a checksum of the definition; records of modules and aliases point at records of the
+// section.
 
 // ErrDamaged says that an index, or a schema's text, is not what it was when the index was made.
 var ErrDamaged = errors.New("the schema's file has changed or is damaged")
@@ -86,10 +87,10 @@ func appendTable(index []byte, records []record) []byte {
 	return index
 }
 
-// openIndexed makes a Package of an index and of the text that it is about, of which only what is asked for is read,
-// when it is asked for. text must be safe for concurrent use. The error wraps ErrDamaged when the index is not whole,
-// or is not that of a text with this stamp and size; a definition that has changed since is told so when it is asked
-// for. damaged is called when a definition turns out to have changed.
+// openIndexed makes a Package of an index and its text. It reads a definition from the text when a caller asks for
+// it. text must be safe for concurrent use. The error wraps ErrDamaged if the index is not whole, or does not belong
+// to a text with this stamp and size. If a definition turns out to have changed, its reader gets an error, and
+// damaged is called.
 func openIndexed(index []byte, text io.ReaderAt, size int64, stamp string, damaged func()) (*Package, error) {
 	end := len(index) - 4
 	start := len(indexMagic) + 4

@@ -14,9 +14,9 @@ import (
 	"strings"
 )
 
-// BuildIndex makes the index of a schema in one pass over its text, of which it holds one definition at a time. stamp
-// tells this text from others of its file. The error says what is wrong with the schema, as that of Parse does, or that
-// it cannot be read.
+// BuildIndex makes the index of a schema in one pass over its text. It holds one definition at a time. stamp
+// distinguishes this text from other texts of its file. The error names the fault of the schema, as Parse does, or
+// says that it cannot be read.
 func BuildIndex(text io.Reader, stamp string) ([]byte, error) {
 	b := &indexer{p: newPackage(nil, nil, nil), text: newStream(text)}
 	if err := b.read(); err != nil {
@@ -36,7 +36,7 @@ type indexer struct {
 	sections [3]definitions // by table
 }
 
-// definitions are those of a section in schema order.
+// definitions are a section's definitions in schema order.
 type definitions struct {
 	records []record
 	aliases [][]string // of resources, by record
@@ -142,8 +142,8 @@ func (b *indexer) index(stamp string) ([]byte, error) {
 	return binary.LittleEndian.AppendUint32(index, crc32.Checksum(index, checksums)), nil
 }
 
-// aliases are the records of old tokens, which point at those of resources; the first in schema order to claim one has
-// it.
+// aliases returns the records of old tokens, which point at the records of resources. The first resource in schema
+// order that claims a token gets it.
 func (b *indexer) aliases(resources []record) []record {
 	places := make([]int, len(resources))
 	for i, r := range resources {

@@ -23,8 +23,8 @@ type Descriptor struct {
 	Parameterization *Parameterization // nil for a plain package
 	// Extension says that the parameters add a package to what the plugin is instead of replacing it (L1.41).
 	Extension bool
-	// Implied says that what uses the package names no version: Version and DownloadURL are those of another use in the
-	// same program. It is no part of the Key.
+	// Implied says that this use of the package names no version: Version and DownloadURL come from another use in
+	// the same program. It is no part of the Key.
 	Implied bool
 }
 
@@ -84,9 +84,10 @@ type Loader interface {
 	Load(ctx context.Context, d Descriptor) (*Package, error)
 }
 
-// NewLoader makes a Loader of a function that fetches the text of a schema. fetch answers with an error that wraps
-// ErrNotFound when no provider has the package; it is called once for each descriptor, at the same time for different
-// ones, and its failures are remembered, save those of a cancelled context. The built-in package pulumi is not fetched.
+// NewLoader makes a Loader of a function that fetches the text of a schema. fetch returns an error that wraps
+// ErrNotFound when no provider has the package. It is called once for each descriptor, concurrently for different
+// ones. Its failures are remembered, except failures of a cancelled context. The built-in package pulumi is not
+// fetched.
 func NewLoader(fetch func(ctx context.Context, d Descriptor) ([]byte, error)) Loader {
 	return NewPackageLoader(func(ctx context.Context, d Descriptor) (*Package, error) {
 		data, err := fetch(ctx, d)

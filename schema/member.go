@@ -9,7 +9,7 @@ type Resource struct {
 	Inputs      *Object
 	Outputs     *Object // without id and urn, which every resource has by its kind
 	StateInputs *Object // what a get may pass besides the ID; nil when the schema does not say
-	ListInputs  *Object // what a list of what exists may be narrowed by; nil when the schema does not say
+	ListInputs  *Object // conditions that narrow a listing; nil when the schema has none
 	Aliases     []string
 	Methods     map[string]string // method name to function token
 	Deprecation string
@@ -114,7 +114,7 @@ func (r *Resource) marksReplacement() bool {
 	return marked(r.Outputs)
 }
 
-// itemsOf is what a path needs behind it to mean everything inside a value of a type.
+// itemsOf returns the suffix of a path that selects everything inside a value of a type.
 func itemsOf(t Type) string {
 	switch t := Required(t).(type) {
 	case *Array:

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// htmlTags are what descriptions and notes have for the documentation's own pages. Elements are named, so that
-// placeholders such as <project> and links such as <https://example.com> stay.
+// htmlTags matches the HTML tags in descriptions and notes. It lists the elements by name, so that placeholders such
+// as <project> and links such as <https://example.com> stay.
 var htmlTags = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`(?i)</?(?:a|b|br|code|dd|details|div|dl|dt|em|h[1-6]|hr|i|img|li|ol|p|pre|span|strong|sub|` +

@@ -13,13 +13,13 @@ import (
 type section interface {
 	// has reports whether there is a definition of exactly that token.
 	has(token string) bool
-	// get is the definition's text; known is false where there is none. The error is that of reading a file.
+	// get returns the definition's text; known is false where there is none. The error comes from reading a file.
 	get(token string) (raw []byte, known bool, err error)
 	// list is all tokens in schema order, which the caller must not modify.
 	list() []string
 	// fold finds a token by its text in lower case, the first in schema order where several differ in case only.
 	fold(lower string) (token string, ok bool)
-	// byModule finds a token by package:module:name in lower case, where the module is that of the package's module format
+	// byModule finds a token by package:module:name in lower case, where the package's module format gives the module
 	// (step 5 of L7.1).
 	byModule(key string) (token string, ok bool)
 }
@@ -52,7 +52,7 @@ func resolve(s section, written string) (string, bool) {
 	return s.byModule(pkg + ":" + module + ":" + name)
 }
 
-// moduleKey is what byModule finds a token by; ok is false for a token that is not of three parts.
+// moduleKey returns the key of a token for byModule; ok is false for a token without three parts.
 func moduleKey(token string, format *regexp.Regexp) (key string, ok bool) {
 	parts := strings.SplitN(token, ":", 3)
 	if len(parts) != 3 {

@@ -13,7 +13,7 @@ import (
 type stream struct {
 	from io.Reader
 	held []byte // read, from the value it is at
-	pos  int    // in held, of what comes next
+	pos  int    // position in held of the next byte
 	at   int64  // of held in the text
 	end  error  // of from; io.EOF at the end of the text
 }
@@ -23,7 +23,7 @@ const window = 256 << 10
 
 func newStream(from io.Reader) *stream { return &stream{from: from, held: make([]byte, 0, window)} }
 
-// more reads on and reports whether there was more. What is before pos is dropped: slices of held are no longer valid.
+// more reads on and reports whether there was more. It drops the text before pos: slices of held are no longer valid.
 func (s *stream) more() bool {
 	if s.end != nil {
 		return false

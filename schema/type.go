@@ -70,7 +70,7 @@ type (
 		Package   Descriptor     // where it is defined, when that is another package; else zero
 	}
 
-	// Token is a type of which only the name is known; values of Underlying are accepted.
+	// Token is a type whose name alone is known; values of Underlying are accepted.
 	Token struct {
 		Token      string
 		Underlying Type

@@ -141,8 +141,8 @@ func OpenArchiveFile(a *Archive, o Opener) (content io.ReadCloser, isFile bool, 
 	return nil, false, fmt.Errorf("open archive with hash %s: %w", a.Hash, ErrElided)
 }
 
-// ArchiveMembers lists the members of a directory or a map of assets (F1.24, F1.25), in the order of the canonical tar.
-// Of an archive file the members are what it holds, in its order; that reads tar, gzipped tar, zip and jar.
+// ArchiveMembers lists the members of a directory or a map of assets (F1.24, F1.25), in the order of the canonical
+// tar. The members of an archive file are its entries, in its order; it may be tar, gzipped tar, zip or jar.
 func ArchiveMembers(a *Archive, o Opener) ([]Member, error) {
 	content, isFile, err := OpenArchiveFile(a, o)
 	if err != nil {
@@ -292,7 +292,7 @@ func ArchiveDigest(a *Archive, o Opener) (string, error) {
 	return hex.EncodeToString(hash.Sum(nil)), nil
 }
 
-// WriteTar writes the canonical tar of members (F1.23). The bytes are what archives are hashed by, so they must never
+// WriteTar writes the canonical tar of members (F1.23). Archives are hashed by these bytes, so they must never
 // change: the writer of the standard library with these very header fields is the reference.
 func WriteTar(w io.Writer, members []Member) error {
 	out := tar.NewWriter(w)

@@ -20,7 +20,7 @@ func ParseDuration(text string) (time.Duration, error) {
 		return time.ParseDuration(text)
 	}
 	days, err := strconv.ParseFloat(m[1], 64)
-	const most = 100_000 // three centuries, which is what a Duration holds
+	const most = 100_000 // three centuries, the range of a Duration
 	if err != nil || days > most {
 		return 0, fmt.Errorf("%q is not a duration", text)
 	}

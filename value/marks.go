@@ -6,7 +6,7 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// marks is what a value carries beside its content. It is immutable and may be shared.
+// marks are the secrecy and dependencies of a value. It is immutable and may be shared.
 type marks struct {
 	unknown bool
 	secret  bool
@@ -115,7 +115,7 @@ func (v Value) DeepWithoutDeps() Value {
 	return v.remarked(func(m marks) marks { return marks{unknown: m.unknown, secret: m.secret} })
 }
 
-// remarked is v with fewer marks, deeply. What loses none is shared and not copied.
+// remarked returns v with fewer marks, deeply. Parts that lose none are shared and not copied.
 func (v Value) remarked(fewer func(marks) marks) Value {
 	next, _ := v.remark(fewer)
 	return next

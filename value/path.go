@@ -294,9 +294,9 @@ func (v Value) stepsMatching(step PathStep) []PathStep {
 }
 
 // Reset returns a copy of news in which the places that the path matches are as they are in olds, and reports whether
-// that was possible everywhere (E4.65). A key that olds lacks is removed, whether or not olds has the container around
-// it; a key that only news lacks is added again. Two things cannot be reset and stay as in news: a list item that only
-// one side has, and a place in a container that news lacks. What was inside a secret comes back as a secret.
+// that was possible everywhere (E4.65). A key that olds lacks is removed, whether or not olds has the container
+// around it; a key that only news lacks is added again. Two things cannot be reset and stay as in news: a list item
+// that only one side has, and a place in a container that news lacks. A part of a secret comes back as a secret.
 func (p Path) Reset(olds, news Value) (Value, bool) { return p.reset(olds, news, false) }
 
 // reset does the work of Reset; exposed says that a container around olds is secret and none around news is.

@@ -9,7 +9,7 @@ func Size(v Value, limit int64) int64 {
 	return limit - s.left
 }
 
-// partSize is what each part counts besides its text.
+// partSize is the size of each part besides its text, in bytes.
 const partSize = 24
 
 type sizer struct{ left int64 }

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// ErrNoText is what Text answers, wrapped, for values that have no text.
+// ErrNoText is wrapped by the error of Text for values that have no text.
 var ErrNoText = errors.New("cannot be put into a text")
 
 // TextError says why a value has no text and what to write in its place.

@@ -10,7 +10,7 @@ import (
 // Kind tells the shapes of values apart.
 type Kind uint8
 
-// The kinds of values. KindAny is only ever the kind of an unknown value of which nobody knows what it will be.
+// The kinds of values. Only an unknown value has KindAny, if its kind is not known either.
 const (
 	KindNull Kind = iota
 	KindBool

@@ -25,7 +25,7 @@ import (
 //go:embed schema.json
 var schema []byte
 
-// Object is what is in a drawer.
+// Object is one object in a drawer.
 type Object struct {
 	ID       string `json:"id"`
 	URN      string `json:"urn"`
@@ -38,7 +38,7 @@ type Object struct {
 type Provider struct {
 	Dir   string
 	Delay func() time.Duration // how long a change takes, before and after it happens; nil for no time
-	// Reached is told of the moments of a change, such as "create begun" and "create done", on behalf of an object.
+	// Reached is called at the moments of a change of an object, such as "create begun" and "create done".
 	Reached func(moment, name string)
 }
 

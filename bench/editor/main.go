@@ -1,7 +1,7 @@
-// Command editor measures the language server as an editor has it: over standard input and output, on generated
-// programs. It prints a table: for each request the highest of 95 of 100 samples, as people wait for it and as CPU time
-// of the server, in milliseconds. Where others use the machine, the CPU time is what counts. With a directory of
-// gzipped package schemas in YAMLHOST_SCHEMAS, it measures a program of the package with the largest one too.
+// Command editor measures the language server as an editor runs it: over standard input and output, on generated
+// programs. It prints a table: for each request the 95th percentile of 100 samples, as elapsed time and as CPU time
+// of the server, in milliseconds. On a machine that others use, compare the CPU time. With a directory of gzipped
+// package schemas in YAMLHOST_SCHEMAS, it measures a program of the package with the largest one too.
 //
 //	go run ./bench/editor [-binary yamlhost] [-sizes 1000,10000] [-samples 40] [-edits 1000]
 package main
@@ -104,7 +104,7 @@ type job struct {
 	step      string // behind the name in that
 }
 
-// table is what was measured with one program.
+// table holds the measurements with one program.
 type table struct {
 	job
 	names   []string // in order

@@ -23,7 +23,7 @@ type server struct {
 	err  error
 }
 
-// message is what a server sends, as far as it is looked at.
+// message is the part of a server's message that the measurement reads.
 type message struct {
 	ID     *int            `json:"id"`
 	Method string          `json:"method"`
@@ -114,7 +114,7 @@ func (s *server) ask(method string, params any) message {
 	return message{}
 }
 
-// timed measures what is done until it returns. What the server goes on with afterwards does not count.
+// timed measures do until it returns. Work that the server continues afterwards does not count.
 func (s *server) timed(do func()) sample {
 	cpu, begun := s.cpu(), time.Now()
 	do()
@@ -134,7 +134,7 @@ func (s *server) cpu() (total time.Duration) {
 	return total
 }
 
-// memory is what the server has of the machine's memory, in bytes; 0 where the system does not tell.
+// memory returns the server's resident memory in bytes; 0 where the system does not report it.
 func (s *server) memory() int64 {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/statm", s.cmd.Process.Pid))
 	if fields := strings.Fields(string(text)); len(fields) > 1 {
@@ -160,7 +160,7 @@ func (d *document) open(text string) {
 	d.findings()
 }
 
-// findings waits for those of the text as it is.
+// findings waits for the findings of the present text.
 func (d *document) findings() {
 	for d.server.err == nil {
 		if m := d.server.read(); m.Method == "textDocument/publishDiagnostics" && m.Params.Version >= d.version {
@@ -169,7 +169,7 @@ func (d *document) findings() {
 	}
 }
 
-// change replaces a part of a line, and waits for the findings. What it returns does the reverse.
+// change replaces a part of a line, and waits for the findings. undo reverses the change.
 func (d *document) change(line, from, to int, by string) (undo func()) {
 	old := d.lines[line][from:to]
 	d.lines[line] = d.lines[line][:from] + by + d.lines[line][to:]
@@ -183,7 +183,7 @@ func (d *document) change(line, from, to int, by string) (undo func()) {
 	return func() { d.change(line, from, from+len(by), old) }
 }
 
-// answer is what is looked at of an answer about a document.
+// answer is the part of an answer about a document that the measurement reads.
 type answer struct {
 	ResultID string `json:"resultId"`
 }

@@ -1,7 +1,7 @@
-// Command figures measures whole processes: generated programs of several sizes and shapes through check, preview, up,
-// a change of one resource in a hundred, refresh and destroy, with a provider that does nothing, once in the process
-// and once as a plugin. In the same run it measures the floor, which is what no host can do without (see bench/floor),
-// an earlier revision if one is named, and, where they can be had, the Pulumi CLI and terraform.
+// Command figures measures whole processes: generated programs of several sizes and shapes through check, preview,
+// up, a change of one resource in a hundred, refresh and destroy, with a provider that does nothing, once in the
+// process and once as a plugin. In the same run it measures the floor, the work that every host must do (see
+// bench/floor), an earlier revision if one is named, and, where they can be had, the Pulumi CLI and terraform.
 //
 // Everything is measured in parts. A part that is done replaces the part of that name in a file, and the page of the
 // documentation is written from that file, so that figures can be taken one part at a time.
@@ -71,7 +71,7 @@ type options struct {
 	limit                     time.Duration
 }
 
-// chosen reports whether a part is to be measured.
+// chosen reports whether the options ask for a part.
 func (o *options) chosen(name string) bool {
 	return o.parts == "" || slices.ContainsFunc(strings.Split(o.parts, ","), func(prefix string) bool {
 		prefix = strings.TrimSpace(prefix)

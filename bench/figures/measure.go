@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// figure is what one command cost, with what it started.
+// figure is the cost of one command, with all processes that it started.
 type figure struct {
 	Wall, CPU time.Duration
 	Peak      int64 // bytes, of the largest process
@@ -24,7 +24,7 @@ type order struct {
 	Dir       string
 }
 
-// measurement is what that process answers.
+// measurement is the answer of that process.
 type measurement struct {
 	figure
 	Exit   int

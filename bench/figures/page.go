@@ -146,7 +146,7 @@ func ratio(r, of *row) string {
 	return fmt.Sprintf("%.2f", median(r.CPU)/median(of.CPU))
 }
 
-// exponent is that of the power of the size with which a cost grows.
+// exponent returns the e for which the cost grows as size^e.
 func exponent(before, after float64, from, to int) float64 {
 	return math.Log(after/before) / math.Log(float64(to)/float64(from))
 }

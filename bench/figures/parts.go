@@ -11,7 +11,7 @@ import (
 	"github.com/yamlhost/yamlhost/bench/program"
 )
 
-// part is what is measured together: one program, through some operations.
+// part is one program that is measured through some operations.
 type part struct {
 	name       string
 	size       int

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// row is what one operation of a part cost with one tool, in each run.
+// row holds the costs of one operation of a part with one tool, in each run.
 type row struct {
 	Part      string    `json:"part"`
 	Operation string    `json:"operation"`

@@ -105,7 +105,7 @@ func unpack(packed, plain string) error {
 	return errors.Join(err, to.Close())
 }
 
-// five writes the first five resources of a schema as those of a program.
+// five writes a program with the first five resources of a schema.
 func five(path string) error {
 	pkg, err := schema.OpenFile(path, "")
 	if err != nil {

@@ -45,7 +45,8 @@ func usage(s *os.ProcessState) (cpu time.Duration, peak int64) {
 	return time.Duration(r.Utime.Nano() + r.Stime.Nano()), r.Maxrss * 1024
 }
 
-// adoptOrphans makes this process the parent of what measured processes leave behind, so that its CPU is known too.
+// adoptOrphans makes this process the parent of processes that measured ones leave behind, so that their CPU time
+// counts too.
 func adoptOrphans() {
 	const setChildSubreaper = 36 // PR_SET_CHILD_SUBREAPER
 	_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, setChildSubreaper, 1, 0)
@@ -74,7 +75,7 @@ func cpuOfChildren() time.Duration {
 	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }
 
-// load is what else the machine is busy with.
+// load returns the load of the machine.
 func load() string {
 	text, err := os.ReadFile("/proc/loadavg")
 	if err != nil {

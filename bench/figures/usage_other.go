@@ -15,7 +15,7 @@ func usage(s *os.ProcessState) (cpu time.Duration, peak int64) {
 	return s.UserTime() + s.SystemTime(), 0
 }
 
-// What processes leave behind is known on Linux only.
+// adoptOrphans does nothing: only Linux can adopt the processes that measured ones leave behind.
 func adoptOrphans() {}
 func reapOrphans()  {}
 

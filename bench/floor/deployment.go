@@ -73,7 +73,7 @@ func (d *deployment) register(r *resource) error {
 	return d.change("Update", r, old)
 }
 
-// unknown is what Pulumi's protocol writes for a value that is not known yet.
+// unknown stands for an unknown value in Pulumi's protocol.
 const unknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 
 // change makes a change durable in the journal before and after it.

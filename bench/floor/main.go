@@ -1,6 +1,6 @@
-// Command floor does what no host of this protocol can do without, and nothing else: it decodes a program once, reads
-// and writes a state once, makes the calls that an operation demands, and syncs what must be durable. What it costs is
-// what other figures are multiples of.
+// Command floor does only the work that every host of this protocol must do: it decodes a program once, reads and
+// writes a state once, makes the calls that an operation needs, and syncs the data that must be durable. Other
+// figures are multiples of its cost.
 //
 //	floor [-plugin FILE] check|preview|up|refresh|destroy PROGRAM STATE
 //

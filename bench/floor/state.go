@@ -12,7 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// checkpoint is what a state says of resources that providers have made.
+// checkpoint is the part of a state about resources that providers have made.
 type checkpoint struct {
 	resources []*resource
 	byURN     map[string]*resource

@@ -53,7 +53,8 @@ func YAML(n, edit int) []byte {
 	return b.Bytes()
 }
 
-// parent keeps the graph about as deep as a tree: something of the first half of what came before.
+// parent returns the parent of resource i: one of the first half of the resources before it, so that the graph is
+// about as deep as a tree.
 func parent(i int, random *rand.Rand) int { return random.IntN(i/2 + 1) }
 
 // Terraform is a program of the same size for terraform, with its built-in resource and values of the same shape.

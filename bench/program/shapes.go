@@ -16,7 +16,7 @@ func thing(b *bytes.Buffer, name, title, upstream string) {
 	}
 }
 
-// Chain has n resources, each of which needs the one before.
+// Chain returns a program of n resources. Each needs the one before.
 func Chain(n int) []byte {
 	b := bytes.NewBufferString(head)
 	before := ""
@@ -28,7 +28,7 @@ func Chain(n int) []byte {
 	return b.Bytes()
 }
 
-// Fan has n resources, all of which need the first one.
+// Fan returns a program of n resources. All of them need the first.
 func Fan(n int) []byte {
 	b := bytes.NewBufferString(head)
 	thing(b, "hub", "hub", "")

@@ -1,8 +1,8 @@
 // Command same compares two binaries of yamlhost: for every example and for every program of the archives of a tree it
 // runs, runs again and destroys with both, and compares exit codes, events, states, histories and journals.
 //
-// What differs between two runs of the same binary is left out: times, random ids. What differs between the binaries is
-// told, and what no line of the file of -named explains makes it fail. It counts what it compared.
+// It leaves out differences between two runs of the same binary: times, random ids. It reports differences between
+// the binaries, and fails for one that no line of the file of -named explains. It counts its comparisons.
 //
 // With -unpack it only writes the programs into folders, for others to run.
 //

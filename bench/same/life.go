@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// outcome is what a life leaves: values by their places, such as "run/state resources/3/inputs/value".
+// outcome holds the results of a life: values by their places, such as "run/state resources/3/inputs/value".
 type outcome map[string]string
 
 // steps are the commands of a life.
@@ -150,8 +150,7 @@ func readJournal(data []byte) (records [][]byte, err error) {
 	return records, nil
 }
 
-// events puts events into an outcome, those of each resource in their order: steps of different ones are under way at
-// the same time.
+// events adds events to an outcome, in order for each resource: steps of different resources run at the same time.
 func events(o outcome, name, text string) {
 	count := map[string]int{}
 	for _, line := range strings.Split(text, "\n") {
@@ -226,7 +225,7 @@ var volatiles = []struct {
 	{regexp.MustCompile(`20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d[.\d]*(?:Z|[+-]\d\d:\d\d)`), "TIME"},
 }
 
-// volatile takes out of a text what no two runs have in common, where it can be told by its form.
+// volatile removes from a text the parts that differ from run to run and have a known form, such as times.
 func volatile(text string) string {
 	for _, v := range volatiles {
 		text = v.match.ReplaceAllString(text, v.with)
@@ -234,7 +233,7 @@ func volatile(text string) string {
 	return text
 }
 
-// stable is what two runs have in common, and the places where they differ.
+// stable returns the common part of two runs, and the places where they differ.
 func stable(a, b outcome) (common outcome, unstable map[string]bool) {
 	common, unstable = outcome{}, map[string]bool{}
 	for key := range joined(a, b) {

@@ -119,7 +119,7 @@ func (c *comparison) run(named string) (err error) {
 	return c.tell(&t)
 }
 
-// tally is what was compared. It is safe for concurrent use.
+// tally counts the comparisons. It is safe for concurrent use.
 type tally struct {
 	mu                                sync.Mutex // guards what follows
 	programs, equal, leaves, journals int

@@ -103,8 +103,8 @@ func withRoot(files map[string][]byte, dir string) map[string][]byte {
 	return own
 }
 
-// unpackAll writes all programs of a tree into a folder, with their configuration as that of the stack dev, and prints
-// the name and the project's folder of each.
+// unpackAll writes all programs of a tree into a folder, with their configuration in the stack dev, and prints the
+// name and the project's folder of each.
 func unpackAll(tree, root string) error {
 	list, err := programs(tree)
 	if err != nil {

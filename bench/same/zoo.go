@@ -9,8 +9,8 @@ import (
 	"github.com/yamlhost/yamlhost/value"
 )
 
-// zoo is the provider of the evaluator's archives: a resource is what its inputs say, and its functions say what they
-// were given.
+// zoo is the provider of the evaluator's archives: the outputs of a resource are its inputs, and functions return
+// their arguments.
 type zoo struct {
 	noop.Provider
 	schema []byte

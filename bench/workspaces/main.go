@@ -31,7 +31,7 @@ func main() {
 	}
 }
 
-// figure is what processes took together.
+// figure is the cost of several processes together.
 type figure struct {
 	wall, cpu time.Duration
 	memory    int64 // bytes, of the largest process

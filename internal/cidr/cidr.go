@@ -1,5 +1,5 @@
-// Package cidr divides ranges of network addresses, of either version of IP, in the notation of RFC 4632. The functions
-// of the language and those of the package std share it; each words its errors itself.
+// Package cidr divides ranges of network addresses, of either version of IP, in the notation of RFC 4632. The
+// functions of the language and of the package std share it; each words its errors itself.
 //
 // A network must be masked: the bits of its address behind the prefix are zero.
 package cidr
@@ -12,7 +12,7 @@ import (
 )
 
 var (
-	// ErrPrefix is returned for a prefix that would be shorter than that of the network, or longer than an address.
+	// ErrPrefix is returned for a prefix that would be shorter than the network's, or longer than an address.
 	ErrPrefix = errors.New("the prefix cannot have this length")
 	// ErrNumber is returned for an address or a network that has no such number.
 	ErrNumber = errors.New("there is no address or network with this number")

@@ -1,5 +1,5 @@
 // Package corpus reads the archives that passes are tested by: a comment, files that are given, and sections whose
-// names begin with "out/", which are what has to come out. Only tests import it.
+// names begin with "out/", which are the expected results. Only tests import it.
 package corpus
 
 import (
@@ -27,8 +27,8 @@ func Given(a *txtar.Archive) []txtar.File {
 }
 
 // Run runs each archive that matches a pattern as a parallel test of its own: pass gets the comment and the given
-// files, and answers with the sections that come out, in order. They have to be those of the archive; with update they
-// are written there instead. A pattern without a match is a failure.
+// files, and returns the resulting sections, in order. They have to equal the archive's; with update they are written
+// there instead. A pattern without a match is a failure.
 func Run(t *testing.T, update bool, pass func(t *testing.T, a *txtar.Archive) []txtar.File, patterns ...string) {
 	t.Helper()
 	for _, pattern := range patterns {

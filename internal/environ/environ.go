@@ -1,5 +1,5 @@
-// Package environ looks up variables in an environment that somebody has handed over: below cmd nothing reads that of
-// the process.
+// Package environ looks up variables in an environment that the caller passes: below cmd nothing reads the
+// environment of the process.
 package environ
 
 import "strings"

@@ -2,5 +2,5 @@
 
 package environ
 
-// same reports whether two names are those of one variable.
+// same reports whether two names name the same variable.
 func same(a, b string) bool { return a == b }

@@ -18,8 +18,8 @@ func Withheld() []string {
 	return []string{"PULUMI_CONFIG_PASSPHRASE", "PULUMI_CONFIG_PASSPHRASE_FILE", "PULUMI_ACCESS_TOKEN", "PGPASSWORD"}
 }
 
-// ForChildren is what child processes inherit: l without what Withheld names, and without the password in the URL of
-// the backend. What asked names is passed on as it is. l stays as it is.
+// ForChildren returns the environment of child processes: l without the variables that Withheld names, and without
+// the password in the URL of the backend. The variables in asked are passed on unchanged. l itself does not change.
 func (l List) ForChildren(asked ...string) List {
 	withheld := Withheld()
 	children := make(List, 0, len(l))

@@ -23,10 +23,10 @@ const Patience = 2 * time.Second
 // pause is how long to wait between two tries.
 const pause = 5 * time.Millisecond
 
-// Folder waits until nobody else holds the lock of a folder, and takes it. If that takes longer than Patience it calls
-// busy once, unless that is nil. A cancelled ctx ends the waiting with its error. The lock of a folder that does not
-// exist is that of the nearest one above it. Where the file system knows no locks, nothing is locked and release does
-// nothing. A lock is not reentrant: the caller must release it before it asks again.
+// Folder waits until nobody else holds the lock of a folder, and takes it. If that takes longer than Patience it
+// calls busy once, unless that is nil. A cancelled ctx ends the waiting with its error. A folder that does not exist
+// has the lock of the nearest existing folder above it. On a file system without locks, nothing is locked and release
+// does nothing. A lock is not reentrant: the caller must release it before it asks again.
 func Folder(ctx context.Context, dir string, busy func()) (release func(), err error) {
 	began, told := time.Now(), busy == nil
 	for {

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// targetOf is what is locked for a folder, and how it is opened. Folders cannot be locked on this system, so a file
-// among the user's temporary files stands for it, which stays.
+// targetOf returns the file to lock for a folder, and the flags to open it. Folders cannot be locked on this system,
+// so a temporary file of the user stands for the folder. It is not removed.
 func targetOf(dir string) (target string, flag int, err error) {
 	if dir, err = existing(dir); err != nil {
 		return "", 0, err

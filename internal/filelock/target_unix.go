@@ -4,7 +4,8 @@ package filelock
 
 import "os"
 
-// targetOf is what is locked for a folder, and how it is opened: the folder itself, so that no file stays behind.
+// targetOf returns the path to lock for a folder, and the flags to open it: the folder itself, so that no file stays
+// behind.
 func targetOf(dir string) (target string, flag int, err error) {
 	target, err = existing(dir)
 	return target, os.O_RDONLY, err

@@ -30,7 +30,7 @@ func Compact(items []value.Value) value.Value {
 	})...)
 }
 
-// Chunks is the items in lists of size, of which the last may be shorter. size is at least 1.
+// Chunks splits items into lists of size items; the last may be shorter. size is at least 1.
 func Chunks(items []value.Value, size int) value.Value {
 	var chunks []value.Value
 	for chunk := range slices.Chunk(items, size) {

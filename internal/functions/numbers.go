@@ -11,7 +11,7 @@ import (
 // MostItems is how many numbers a range may have.
 const MostItems = 1_000_000
 
-// What is wrong with the arguments of Range.
+// Errors in the arguments of Range.
 var (
 	// ErrStep is returned for a step of 0.
 	ErrStep = errors.New("the step is 0")
@@ -59,7 +59,7 @@ func Sign(n float64) float64 {
 	return 0
 }
 
-// What is wrong with the arguments of ParseInt.
+// Errors in the arguments of ParseInt.
 var (
 	// ErrBase is returned for a base that is not from 2 to 62.
 	ErrBase = errors.New("the base must be from 2 to 62")

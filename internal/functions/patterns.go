@@ -31,8 +31,9 @@ func CompilePattern(text string) (*Pattern, error) {
 	return p, nil
 }
 
-// Match is what a match gives: without groups the text that matched, with groups a list of theirs, with named groups a
-// map. A group that took no part in it gives absent. at are the places as FindStringSubmatchIndex returns them.
+// Match returns the value of a match: the matched text without groups, a list of the groups' texts with groups, a map
+// with named groups. A group that did not take part gives absent. at are the positions as FindStringSubmatchIndex
+// returns them.
 func (p *Pattern) Match(text string, at []int, absent value.Value) value.Value {
 	group := func(i int) value.Value {
 		if at[2*i] < 0 {

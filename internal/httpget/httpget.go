@@ -1,5 +1,5 @@
 // Package httpget reads from web servers, which may be out of reach or overloaded for a moment: it tries again. It
-// knows nothing of what is read.
+// does not interpret the data.
 package httpget
 
 import (

@@ -1,4 +1,4 @@
-// Package jsontext reads JSON: Scanner a whole text, with the place of every fault; Passage and the functions around it
-// pass over values in bytes, also before all of a text is there, without decoding what nobody asked for. It knows
-// nothing of what the texts are for.
+// Package jsontext reads JSON. Scanner reads a whole text and locates every fault. Passage and the functions around
+// it skip values in bytes without decoding them, also before the whole text is there. The package does not depend on
+// the texts' meaning.
 package jsontext

@@ -24,7 +24,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("line %d, column %d (byte %d): %s", e.Line, e.Column, e.Offset, e.Problem)
 }
 
-// Options are what differs between texts of different origin.
+// Options hold the differences between texts of different origin.
 type Options struct {
 	MaxDepth int  // how deep lists and objects may nest
 	Secret   bool // errors show nothing of the text

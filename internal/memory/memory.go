@@ -31,7 +31,7 @@ func limit(live uint64) int64 {
 	return max(Enough, 3*int64(live)-Enough)
 }
 
-// live is what the last collection has left.
+// live returns the size of the heap after the last collection, in bytes.
 func live() uint64 {
 	samples := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(samples)
@@ -54,8 +54,8 @@ const servingPercent = 50
 // serving is set where a process stays for long, and gives back what it does not need.
 var serving atomic.Bool
 
-// Serve makes the runtime fit for a server: its heap stays near to what is in use at any size, and large ones are not
-// collected over and over. It does nothing where the environment decides. Rest is to be called when nothing happens.
+// Serve sets the garbage collector for a server: the heap stays near its live size, and a large heap is not collected
+// over and over. It does nothing if the environment sets GOGC or GOMEMLIMIT. Call Rest when the server is idle.
 func Serve(getenv func(name string) string) {
 	if getenv("GOMEMLIMIT") == "" && getenv("GOGC") == "" {
 		serving.Store(true)

@@ -10,8 +10,8 @@ import (
 )
 
 // Each calls do for every number from 0 up to, but not including, n, and returns when all calls have returned. The
-// numbers are taken in batches: those of one batch come one after the other. Several batches run at the same time where
-// there are several processors. If a call panics, Each ends the rest and panics with a Panic.
+// numbers are taken in batches; the calls of one batch run one after the other. Several batches run at the same time
+// where there are several processors. If a call panics, Each ends the rest and panics with a Panic.
 func Each(n, batch int, do func(i int)) {
 	workers := min(runtime.GOMAXPROCS(0), (n+batch-1)/batch)
 	if workers <= 1 {
@@ -49,7 +49,7 @@ func Each(n, batch int, do func(i int)) {
 	}
 }
 
-// Panic is what a call has panicked with, and its stack.
+// Panic holds the value that a call has panicked with, and its stack.
 type Panic struct {
 	Value any
 	Stack []byte

@@ -13,9 +13,9 @@ import (
 // ErrTooLarge says that a file has more bytes than were asked for.
 var ErrTooLarge = errors.New("the file is too large")
 
-// ReadFileUpTo is os.ReadFile for a file of at most limit bytes; another one, or one without an end, gives ErrTooLarge.
-// A cancelled ctx ends it with its error. What was being read is then left to a goroutine, which ends with the process
-// at the latest: a system call that waits for the other end of a pipe cannot be called back.
+// ReadFileUpTo is os.ReadFile for a file of at most limit bytes; another one, or one without an end, gives
+// ErrTooLarge. A cancelled ctx ends it with its error. A goroutine then goes on reading, and ends with the process at
+// the latest: a system call that waits for the other end of a pipe cannot be cancelled.
 func ReadFileUpTo(ctx context.Context, path string, limit int64) ([]byte, error) {
 	return waited(ctx, path, func() ([]byte, error) {
 		f, err := os.Open(path)

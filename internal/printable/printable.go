@@ -45,7 +45,7 @@ type Writer struct {
 	out    io.Writer
 	colors func() bool
 
-	mu   sync.Mutex // guards held, and the order of what is written
+	mu   sync.Mutex // guards held and the order of writes
 	held string     // a sequence or a character that is not complete: a few bytes
 }
 
@@ -103,7 +103,7 @@ func filter(dst []byte, text string, colors, all bool) (out []byte, rest string)
 				dst = append(dst, `\r`...)
 			}
 		case r == 0x7f:
-			dst = append(dst, `\u007f`...) // as JSON has it, since JSON is what it may come in
+			dst = append(dst, `\u007f`...) // escaped as in JSON, because the text may be JSON
 		case r == utf8.RuneError && size == 1, r < 0x80:
 			dst = fmt.Appendf(dst, `\x%02x`, text[i])
 		case unicode.IsControl(r), r == '\u2028', r == '\u2029', r >= '\u202a' && r <= '\u202e', r >= '\u2066' &&

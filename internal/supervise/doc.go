@@ -6,7 +6,7 @@
 // which have left the process group or lost their parent. On other Unix systems it kills the process group. On Windows
 // there is no supervisor: a job object, whose handle the system closes, does the same.
 //
-// What a command has left running when it has ended stays: the supervisor is told to go, and goes alone.
+// Processes that a command leaves running at its end go on: the supervisor is told to exit, and exits alone.
 package supervise
 
 import (
@@ -35,7 +35,7 @@ func Start(cmd *exec.Cmd, supervisor []string) (*Child, error) {
 	return &Child{s}, nil
 }
 
-// errNotStarted is what a supervisor says of a command that it cannot start.
+// errNotStarted is a supervisor's message about a command that it cannot start.
 type errNotStarted string
 
 func (e errNotStarted) Error() string { return string(e) }

@@ -13,7 +13,7 @@ import (
 	"syscall"
 )
 
-// What is said to a supervisor, one byte each, and what it says, one line each.
+// Messages to a supervisor, one byte each, and its answers, one line each.
 const (
 	sayAsk  = 't'
 	sayKill = 'k'
@@ -53,7 +53,7 @@ func start(cmd *exec.Cmd, supervisor []string) (system, error) {
 	if err != nil {
 		return system{}, errors.Join(err, theirControl.Close(), control.Close())
 	}
-	// descriptors 3 and 4; those of the command follow
+	// descriptors 3 and 4; the command's own follow
 	outer.ExtraFiles = append([]*os.File{theirControl, theirStatus}, cmd.ExtraFiles...)
 	err = outer.Start()
 	_, _ = theirControl.Close(), theirStatus.Close()

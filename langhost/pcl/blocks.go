@@ -14,7 +14,7 @@ import (
 type translator struct {
 	*module
 	to *sections
-	// inputs tells that configuration values are those of a component.
+	// component says that the configuration values are a component's inputs.
 	component bool
 }
 

@@ -47,13 +47,13 @@ func (c *converter) notes(key diag.Range, values ...ast.Expr) []string {
 	return lines
 }
 
-// literalNotes are the comments on a field with a literal; place is that of its value.
+// literalNotes returns the comments on a field with a literal; place is the place of its value.
 func (c *converter) literalNotes(place diag.Range) []string {
 	return append(c.above(place), c.behind(place, behindValue())...)
 }
 
-// resourceNotes are the comments on a resource and on those of its fields that PCL has in the head of a block or none
-// at all.
+// resourceNotes returns the comments on a resource, and on its fields that PCL puts into the head of a block or does
+// not have.
 func (c *converter) resourceNotes(r *ast.Resource) []string {
 	lines := append(c.notes(r.Name.Range), c.literalNotes(r.Type.Range)...)
 	if r.LogicalName != nil {

@@ -18,8 +18,8 @@ type Module struct {
 	Files map[string]string
 }
 
-// Convert translates a program back to PCL, from where Pulumi's tools go on to any language. What PCL cannot say is an
-// error.
+// Convert translates a program back to PCL, which Pulumi's tools translate to any language. A construct that PCL
+// lacks is an error.
 func Convert(ctx context.Context, file *ast.File, o Options) (Module, diag.Diagnostics) {
 	c := &converter{
 		ctx: ctx, options: o, own: map[string]*ast.Component{}, hooks: map[string]string{},
@@ -268,7 +268,7 @@ func (p *printer) hook(h *ast.Hook) {
 	p.close()
 }
 
-// body writes variables, resources and outputs; up leads from this file's folder to those of components.
+// body writes variables, resources and outputs; up leads from this file's folder to the folders of components.
 func (p *printer) body(variables []*ast.Variable, resources []*ast.Resource, outputs []*ast.Output, up string) {
 	for _, v := range variables {
 		if p.out.Len() > 0 {

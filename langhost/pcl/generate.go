@@ -18,7 +18,7 @@ import (
 // Sources are the texts of a module by file name.
 type Sources map[string][]byte
 
-// Options are what Generate needs to know besides the text.
+// Options are the inputs of Generate besides the text.
 type Options struct {
 	// Schemas finds packages; nil for none. Only calls with positional arguments need it.
 	Schemas schema.Loader
@@ -163,7 +163,8 @@ func items(body *hclsyntax.Body) []item {
 	return all
 }
 
-// attributes are the attributes of a body that has no blocks, save those of the kinds given, which are called back.
+// attributes calls attribute for each attribute of a body, and the function in blocks for each block of that type.
+// Any other block is an error.
 func (m *module) attributes(body *hclsyntax.Body, blocks map[string]func(*hclsyntax.Block),
 	attribute func(*hclsyntax.Attribute)) {
 	for _, i := range items(body) {

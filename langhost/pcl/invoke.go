@@ -21,7 +21,7 @@ type argumentOf struct {
 	value hclsyntax.Expression
 }
 
-// invoke writes a call of a provider function (L6.C); path is what it takes of the result.
+// invoke writes a call of a provider function (L6.C); path selects a part of the result.
 func (m *module) invoke(e *hclsyntax.FunctionCallExpr, path string) node {
 	call, ok := m.invocation(e)
 	if !ok {

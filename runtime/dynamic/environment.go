@@ -45,7 +45,7 @@ func findProgram(name string, path []string) string {
 	return ""
 }
 
-// PathOf are the folders of PATH in an environment, of which the last mention counts.
+// PathOf returns the folders of PATH in an environment. The last PATH in it counts.
 func PathOf(environ []string) (folders []string) {
 	for _, entry := range environ {
 		if path, is := strings.CutPrefix(entry, "PATH="); is {

@@ -24,7 +24,7 @@ func NewPackaged(name string, sources []value.Value, fault error, o Options) pro
 		loaded: loaded{options: o}}
 }
 
-// packaged is a provider whose code is that of its folder, unless its inputs have another.
+// packaged is a provider whose code is in its folder, unless its inputs have other code.
 type packaged struct {
 	loaded
 	name    string

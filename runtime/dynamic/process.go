@@ -45,7 +45,7 @@ type process struct {
 	last    int           // guarded by mu
 	calls   map[int]*call // guarded by mu; those without an answer
 	why     error         // guarded by mu; why it was ended by us
-	tail    tail          // the last of what it wrote to standard error
+	tail    tail          // the end of its standard error
 	done    chan struct{} // closed when the process and its readers have ended
 	waiting sync.WaitGroup
 }
@@ -205,7 +205,7 @@ func (p *process) kill(why error, patience time.Duration) {
 }
 
 // do sends a request and waits for its answer. A call that takes too long ends the process: code that loops cannot be
-// stopped otherwise. The error is a *goneError, or that of ctx.
+// stopped otherwise. The error is a *goneError, or ctx's.
 func (p *process) do(ctx context.Context, r request) (reply, error) {
 	c := &call{subject: r.subject, method: r.Method, answer: make(chan reply, 1)}
 	p.mu.Lock()

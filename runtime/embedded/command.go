@@ -203,7 +203,7 @@ func (c commander) logger(j job, secrets *mask.Masker) func(line string, stderr 
 		case wanted == "none", wanted == "stdout" && stderr, wanted == "stderr" && !stderr:
 			return
 		}
-		// What is hidden only as a whole line was not found in the stream.
+		// Hide once more: the stream does not find secrets that are hidden only as a whole line.
 		c.Log(LogLine{URN: j.subject.URN, Stderr: stderr, Secret: secret, Text: secrets.Hide(line)})
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/yamlhost/yamlhost/value/mask"
 )
 
-// What an error shows of a failed command.
+// Limits of a failed command's output in an error.
 const (
 	errorOutputLines   = 20
 	errorCommandLength = 120

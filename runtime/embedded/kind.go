@@ -20,8 +20,8 @@ type kinds struct {
 // kind is the special part of one resource type. A missing field has a plain meaning: inputs become outputs, every
 // change is an update in place, nothing happens on delete.
 type kind struct {
-	// fillIn fills in what outputs have where an input is left out. Such defaults never become inputs, as in bridged
-	// packages. It sees inputs without nulls, and those of old states too.
+	// fillIn returns the outputs with defaults for omitted inputs. Such defaults never become inputs, as in bridged
+	// packages. inputs has no nulls; it may come from an old state.
 	fillIn func(inputs value.Value) value.Value
 	// check finds faults beyond those that the schema shows. Inputs are converted, and may be unknown in part.
 	check func(inputs value.Value) []provider.Failure

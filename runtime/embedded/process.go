@@ -134,8 +134,8 @@ type capture struct {
 	stdout, stderr bytes.Buffer // each written by its own reader
 }
 
-// copy reads a stream to its end into to. What people may see of it goes to both, and line by line to log, which may be
-// nil.
+// copy reads a stream to its end into to. The parts that users may see go to both, and line by line to log, which may
+// be nil.
 func (c *capture) copy(to *bytes.Buffer, from io.Reader, secrets *mask.Masker, log func(line string)) {
 	lines := &lines{capture: c, log: log}
 	shown := mask.NewWriter(lines, secrets) // in front of everything that cuts: half a secret would not be recognized

@@ -11,7 +11,7 @@ import (
 )
 
 // The schemas are those of the public packages, minified, with the version that they follow filled in (F8.18), as
-// cmd/internal/packschema makes them. That of time has our own words and its source beside it.
+// cmd/internal/packschema makes them. The schema of time has our own words and its source beside it.
 //
 //go:generate go run ../../cmd/internal/packschema -o schemas/time.json.gz schemas/time.json
 //go:embed schemas/*.json.gz

@@ -288,7 +288,7 @@ func (c configured) Read(_ context.Context, r provider.ReadRequest) (provider.Re
 	}
 	inputs := inputsOf(outputs, def)
 	for _, name := range k.computed {
-		// What the kind fills in itself is left out, where inputs are complete without it.
+		// Leave out properties that the kind fills in itself, if the inputs are complete without them.
 		if fewer := inputs.Without(name); k.check == nil || len(k.check(fewer)) == 0 {
 			inputs = fewer
 		}

@@ -83,7 +83,7 @@ func (c calendar) sleep(ctx context.Context, text string) error {
 	}
 }
 
-// adoptSleep takes the two durations, one of which may be empty.
+// adoptSleep parses the two durations of an ID. One of them may be empty.
 func (c calendar) adoptSleep(id string) (string, value.Value, error) {
 	create, destroy, two := strings.Cut(id, ",")
 	if !two || create == "" && destroy == "" {

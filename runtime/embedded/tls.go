@@ -73,7 +73,8 @@ func (c certificates) kinds() kinds {
 	}
 }
 
-// replacesPEM is every change, save that of a key which an old release of the public package noted as a digest.
+// replacesPEM reports whether a change replaces the resource: every change does, except of a key that an old release
+// of the public package recorded as a digest.
 func replacesPEM(property string, before, _ value.Value) bool {
 	if text, ok := before.AsString(); ok && strings.HasSuffix(property, "Pem") {
 		return strings.Contains(text, "-----BEGIN ")

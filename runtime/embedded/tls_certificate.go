@@ -19,8 +19,7 @@ import (
 	"github.com/yamlhost/yamlhost/value"
 )
 
-// keyUses and extendedKeyUses are what a key of a certificate may be used for (RFC 5280, sections 4.2.1.3 and
-// 4.2.1.12).
+// keyUses and extendedKeyUses are the allowed uses of a certificate's key (RFC 5280, sections 4.2.1.3 and 4.2.1.12).
 var (
 	keyUses = map[string]x509.KeyUsage{
 		"digital_signature": x509.KeyUsageDigitalSignature, "content_commitment": x509.KeyUsageContentCommitment,

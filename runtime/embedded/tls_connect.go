@@ -85,7 +85,7 @@ func (c certificates) fetchThroughProxy(ctx context.Context, target *url.URL,
 	return nil, fmt.Errorf("connect to %s through the proxy: %w", target.Host, last)
 }
 
-// withoutURL takes the address out of an error: that of a proxy holds its password.
+// withoutURL removes the address from an error: a proxy's address may hold its password.
 func withoutURL(err error) error {
 	if located, ok := errors.AsType[*url.Error](err); ok {
 		return located.Err

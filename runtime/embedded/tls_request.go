@@ -52,7 +52,7 @@ func alternativesOf(inputs value.Value) (names alternatives) {
 	return names
 }
 
-// emailAddress is the attribute of a subject that PKCS #9 adds to those of X.520.
+// emailAddress is the attribute of a subject that PKCS #9 adds to X.520's.
 var emailAddress = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 9, 1}
 
 // subjectOf is the distinguished name that inputs describe, and whether it says anything.

@@ -135,7 +135,7 @@ type RegisterResponse struct {
 	Result  Result
 	// Known says that what Outputs lacks is null and not merely unknown yet: the resource exists as it will be.
 	Known bool
-	// PropertyDependencies are those of a remote component's outputs.
+	// PropertyDependencies are the dependencies of a remote component's outputs, by property.
 	PropertyDependencies map[string][]urn.URN
 }
 

@@ -11,10 +11,10 @@ type Transform func(ctx context.Context, r RegisterRequest) (RegisterRequest, er
 type InvokeTransform func(ctx context.Context, r InvokeRequest) (InvokeRequest, error)
 
 // TransformRegistrar is a Monitor that lets programs change what they and their components ask for (E2.69–E2.74). A
-// Monitor that does not implement it has no transforms, and ignores those of a RegisterRequest.
+// Monitor that does not implement it has no transforms, and ignores the ones in a RegisterRequest.
 type TransformRegistrar interface {
 	// RegisterStackTransform applies t to every resource that is registered from now on, after the resource's own
-	// transforms and those of its ancestors, in the order in which transforms are registered.
+	// transforms and its ancestors', in the order in which transforms are registered.
 	RegisterStackTransform(ctx context.Context, t Transform) error
 	// RegisterStackInvokeTransform applies t to every function call from now on.
 	RegisterStackInvokeTransform(ctx context.Context, t InvokeTransform) error

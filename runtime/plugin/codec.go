@@ -9,7 +9,7 @@ import (
 	"github.com/yamlhost/yamlhost/value/wire"
 )
 
-// codec is the usual one for what is sent. What is received it does not make trees of: properties stay bytes (see
+// codec encodes messages as usual. It does not decode received messages into trees: properties stay bytes (see
 // wire.Unmarshal), and a schema stays in the buffers that it came in.
 type codec struct {
 	encoding.CodecV2

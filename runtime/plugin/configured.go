@@ -71,7 +71,8 @@ func (c *configured) encodeInto(request proto.Message, parts ...sent) error {
 	return nil
 }
 
-// annotated is a provider's result with the secrecy of what was sent, if the provider could not see it (F1.16).
+// annotated returns a provider's result with the secrecy of the values sent, if the provider could not see that
+// (F1.16).
 func (c *configured) annotated(sent, got value.Value) value.Value {
 	if c.capabilities.secrets {
 		return got
@@ -433,7 +434,7 @@ func (c *configured) Construct(ctx context.Context, r provider.ConstructRequest)
 		StateDependencies: extended(dependencies, outputs)}, nil
 }
 
-// extended adds the dependencies found inside values to those told by key (E2.44).
+// extended adds the dependencies found inside values to byKey (E2.44).
 func extended(byKey map[string][]urn.URN, properties value.Value) map[string][]urn.URN {
 	if byKey == nil {
 		byKey = map[string][]urn.URN{}

@@ -14,7 +14,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/httpget"
 )
 
-// What a server may cost by default.
+// Default limits of a download's time and size.
 const (
 	mostSilence     = 30 * time.Second
 	mostPatience    = 30 * time.Minute
@@ -22,7 +22,7 @@ const (
 	largestChecksum = 1 << 20 // bytes of a list of checksums
 )
 
-// download takes up to five attempts (F2.33), each of which goes on where the last one ended.
+// download makes up to five attempts (F2.33). Each goes on where the last one ended.
 func (i *Installation) download(ctx context.Context, folder, label string) (string, error) {
 	f, err := os.CreateTemp(folder, label+".tmp*") // no version of any plugin: F2.27
 	if err != nil {
@@ -34,7 +34,7 @@ func (i *Installation) download(ctx context.Context, folder, label string) (stri
 	}
 	limited, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("it takes longer than %s", patience))
 	defer cancel()
-	var tag string // of what is in f
+	var tag string // of the content of f
 	err = httpget.Repeat(limited, i.Pause, func() error { return i.attempt(limited, f, &tag) })
 	if err != nil && limited.Err() != nil && ctx.Err() == nil {
 		err = context.Cause(limited)

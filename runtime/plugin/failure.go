@@ -64,7 +64,7 @@ func missingKeys(d *pulumirpc.ConfigureErrorMissingKeys) string {
 	return text
 }
 
-// statusOf is the reverse of errorOf: how a provider's failure is told to an engine.
+// statusOf is the reverse of errorOf: it encodes a provider's failure for an engine.
 func statusOf(err error, encoding wire.Options) error {
 	if err == nil {
 		return nil

@@ -16,7 +16,7 @@ import (
 type FetchOptions struct {
 	// Home is the directory that holds the folder plugins; empty to download nothing.
 	Home string
-	// LockDir is the folder of the lock file, which is that of the project file.
+	// LockDir is the folder of the lock file, which is also the project file's.
 	LockDir string
 	// Forbidden names what forbids downloads, such as a flag; empty when nothing does.
 	Forbidden string
@@ -30,7 +30,7 @@ type FetchOptions struct {
 	Accept func(ctx context.Context, name, version, from string) error
 	// AllowHTTP is as in Installation.
 	AllowHTTP bool
-	// Tell is told what is being downloaded; nil to drop it. It may be called from several goroutines at once.
+	// Tell receives a text about each download; nil drops it. It may be called from several goroutines at once.
 	Tell func(text string)
 }
 

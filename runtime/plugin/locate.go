@@ -7,7 +7,7 @@ type Location struct {
 	Path     string // of the executable, or of the folder of a script; empty for a running provider to attach to
 	Attached bool
 	Ambient  bool // it is on PATH
-	// Version is that of a plugin in the plugin folder, whose content never changes; empty for all others.
+	// Version is the version of a plugin in the plugin folder, whose content never changes; empty for all others.
 	Version string
 }
 

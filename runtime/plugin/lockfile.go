@@ -117,9 +117,8 @@ func (l *LockFile) Add(name, version, server, checksum string) {
 	})
 }
 
-// EditLockFile changes the lock file of a folder. edit gets what is there now, nil when there is none, and gives what
-// is to be there; nil changes nothing. Of several processes that edit at the same moment none loses what another one
-// has added.
+// EditLockFile changes the lock file of a folder. edit gets the present lock file, nil when there is none, and
+// returns the new one; nil changes nothing. Processes that edit at the same moment do not lose each other's entries.
 func EditLockFile(ctx context.Context, dir string, edit func(*LockFile) (*LockFile, error)) error {
 	release, err := filelock.Folder(ctx, dir, nil)
 	if err != nil {

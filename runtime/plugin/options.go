@@ -48,7 +48,7 @@ type Options struct {
 	Approve func(InstalledPlugin) error
 	// Home is the directory that holds the folder plugins; empty for none.
 	Home string
-	// ProgramDir is where plugins run; RootDir is what relative overrides are relative to.
+	// ProgramDir is the working directory of plugins; relative overrides are relative to RootDir.
 	ProgramDir, RootDir string
 	// Project is the project's name; RuntimeOptions are its runtime.options (E3.2).
 	Project        string
@@ -66,7 +66,7 @@ type Options struct {
 	LegacySearch bool
 	// DisablePreview asks providers for nothing while previewing (PULUMI_DISABLE_PROVIDER_PREVIEW, E3.53).
 	DisablePreview bool
-	// PulumiVersion is the version that plugins are told they run under; empty to accept whatever they require.
+	// PulumiVersion is the version of Pulumi that plugins see; empty accepts any version that they require.
 	PulumiVersion string
 	// MapperTarget, LoaderTarget and ResolverTarget are addresses of services handed to plugins; empty for none (F2.12).
 	MapperTarget, LoaderTarget, ResolverTarget string

@@ -144,7 +144,7 @@ func (p *process) wait() {
 	case <-timer.C:
 	}
 	for _, f := range p.outputs {
-		_ = f.Close() // wakes readers of what nobody will finish
+		_ = f.Close() // wakes readers that would wait for ever
 	}
 	<-drained
 	close(p.ended)

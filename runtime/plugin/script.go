@@ -63,8 +63,8 @@ func (o *Options) languageHost(language string) (command []string, ok bool) {
 	return command, best != nil
 }
 
-// startScript runs a plugin in source form through the host of its language (F2.30, F9.10). The process that comes back
-// is that of the language host; it is over when the plugin is, and ending it ends the plugin.
+// startScript runs a plugin in source form through the host of its language (F2.30, F9.10). It returns the process of
+// the language host, which ends when the plugin does; ending it ends the plugin.
 func (o *Options) startScript(ctx context.Context, name, dir, engine string, env []string,
 	programDir string) (_ *process, port int, err error) {
 	if o.ReadScript == nil {
@@ -124,7 +124,7 @@ func (o *Options) startScript(ctx context.Context, name, dir, engine string, env
 	return p, port, err
 }
 
-// admits makes sure that a plugin runs under the version of Pulumi that we are told to be (F2.30).
+// admits returns an error if a plugin does not run under Options.PulumiVersion (F2.30).
 func (o *Options) admits(name, wanted string) error {
 	if wanted == "" || o.PulumiVersion == "" {
 		return nil

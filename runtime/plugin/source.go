@@ -17,7 +17,7 @@ import (
 type Source struct {
 	// Server is a URL as Installation takes it.
 	Server string
-	// latest is a page that redirects to that of the newest version; empty where there is none.
+	// latest is a page that redirects to the page of the newest version; empty where there is none.
 	latest string
 }
 
@@ -83,7 +83,7 @@ func override(canonical, overrides string) (string, error) {
 		if at == nil {
 			continue
 		}
-		// What stands for the plugin and not for a part of the match stays as it is.
+		// Placeholders for the plugin stay: they are not references to parts of the match.
 		keep := strings.NewReplacer("${NAME}", "$${NAME}", "${VERSION}", "$${VERSION}", "${OS}", "$${OS}", "${ARCH}",
 			"$${ARCH}")
 		return string(expression.ExpandString(nil, keep.Replace(to), canonical, at)), nil

@@ -76,7 +76,7 @@ func unpack(dir, archive, name string, bare bool) error {
 			return err
 		}
 	}
-	if _, err := io.Copy(io.Discard, bounded); err != nil { // the checksum of what was compressed
+	if _, err := io.Copy(io.Discard, bounded); err != nil { // reading to the end verifies the checksum
 		return fmt.Errorf("the archive is damaged: %w", err)
 	}
 	if bounded.N <= 0 {

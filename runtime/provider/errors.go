@@ -60,7 +60,7 @@ func (e *Error) Unwrap() error { return e.Cause }
 type CrashError struct {
 	Plugin string
 	Exit   string // how the process ended, as the system tells
-	Output string // the last of what it printed
+	Output string // the end of its output
 	PID    int    // of the process, for telling one crash from another; 0 when not known
 }
 

@@ -30,8 +30,8 @@ type Provider interface {
 
 // SchemaReader is a Provider whose schema, which may have 150 MB, can be read without a text of it in memory.
 type SchemaReader interface {
-	// ReadSchema gives read what Schema returns: open starts at the beginning of the text each time, and is of use until
-	// read returns. Its error is that of asking, or of read.
+	// ReadSchema passes the text that Schema returns to read. open starts at the beginning of the text each time, and
+	// is valid until read returns. ReadSchema returns the error of the request, or of read.
 	ReadSchema(ctx context.Context, r SchemaRequest, read func(open func() io.Reader) error) error
 }
 
@@ -65,7 +65,7 @@ type ParameterizeRequest struct {
 // ParameterizeResponse names the package that the provider now serves.
 type ParameterizeResponse struct{ Name, Version string }
 
-// SchemaRequest asks for a schema; the subpackage is that of a parameterized provider.
+// SchemaRequest asks for a schema; the subpackage belongs to a parameterized provider.
 type SchemaRequest struct{ SubpackageName, SubpackageVersion string }
 
 // Subject is the resource that a request is about.
@@ -127,8 +127,8 @@ type DiffRequest struct {
 // Changes is the result of a provider's diff.
 type Changes uint8
 
-// The results of a diff. DiffUnknown leaves it to the engine to compare inputs (E4.46). DiffUnavailable is not a
-// provider's answer but that of one whose configuration is not known yet (E3.52).
+// The results of a diff. DiffUnknown leaves it to the engine to compare inputs (E4.46). DiffUnavailable is no
+// provider's answer: it stands for the answer of a provider whose configuration is not known yet (E3.52).
 const (
 	DiffUnknown Changes = iota
 	DiffNone

@@ -52,15 +52,15 @@ func Decode(data []byte, open Opener) (*Snapshot, error) {
 	return s, nil
 }
 
-// DecodeCheckpoint reads a state file of any version (F5.1, F5.2), in the manner of Decode. Versions or features that
-// are not known are a *VersionError. What is read shares data, which nobody may change any more.
+// DecodeCheckpoint reads a state file of any version (F5.1, F5.2), in the manner of Decode. Unknown versions or
+// features give a *VersionError. The result shares data: the caller must not change data afterwards.
 func DecodeCheckpoint(data []byte, open Opener) (*Checkpoint, error) {
 	return newDecoder(borrowed(data), open).document("checkpoint")
 }
 
 // Readable checks that DecodeCheckpoint can read a state file, by reading it in the same way with its secrets sealed
-// and keeping nothing: memory stays small, and time is what scanning the text takes. The error is what DecodeCheckpoint
-// gives.
+// and keeping nothing: it needs little memory, and the time of one scan of the text. It returns the error of
+// DecodeCheckpoint.
 func Readable(data []byte) error {
 	d := newDecoder(borrowed(data), nil)
 	d.skim = true
@@ -83,7 +83,7 @@ func skimmed(data []byte, read func(d *decoder)) error {
 	read(d)
 	d.End()
 	err := d.Err
-	// What is kept are stacks without anything of data in them.
+	// Keep the stacks, without any reference to data in them.
 	clear(d.keys[:cap(d.keys)])
 	clear(d.path[:cap(d.path)])
 	clear(d.values[:cap(d.values)])
@@ -196,7 +196,7 @@ func (d *fileDecoder) document(member string) (*Checkpoint, error) {
 	}
 	c.Version = max(c.Version, 0)
 	if c.Snapshot != nil && d.blind && c.Version >= latestFeatureVersion && slices.Contains(features, "byteString") {
-		c.Snapshot.ByteStrings = true // perhaps inside of what is sealed
+		c.Snapshot.ByteStrings = true // perhaps inside of a sealed secret
 	}
 	return c, nil
 }

@@ -278,7 +278,7 @@ func (d *decoder) secret(start int, m members) value.Value {
 	return d.plain(start, opened)
 }
 
-// plain reads a secret's plain text. A fault in it is told without the text.
+// plain reads a secret's plain text. Its error does not show the text.
 func (d *decoder) plain(start int, plaintext string) value.Value {
 	inner := decoder{Scanner: newScanner(plaintext), inner: true}
 	inner.Depth = d.Depth

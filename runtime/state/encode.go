@@ -110,9 +110,9 @@ func roomFor(r *Resource) int64 {
 	return small + n + n/16
 }
 
-// encodeDeployment writes a deployment behind what head writes, which is told the features that it uses, in order.
-// Whether there are secrets, and so a manager to name in front of the resources, shows only once those are written.
-// They are most of the text and are not copied: there is space in front of them.
+// encodeDeployment writes a deployment after the text that head writes; head gets the features in use, in order. The
+// secrets manager stands before the resources, but is needed only if they have secrets, which shows once they are
+// written. The resources are most of the text and are not copied, so encodeDeployment leaves space before them.
 func encodeDeployment(s *Snapshot, f Form, head func(e *encoder, features []string)) ([]byte, error) {
 	const space = 4096
 	room := int64(space + 512 + len(s.Metadata) + len(s.Snippets) + len(s.Extensions))

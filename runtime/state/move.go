@@ -23,9 +23,9 @@ type Moved struct {
 	Broken         []string
 }
 
-// Apply moves resources. Their providers are copied, unless the target has equal ones. What they depend on and is not
-// moved is not named any more, and what has no parent in its new stack belongs to the stack itself. Names that are
-// taken over there, and root stacks, are errors.
+// Apply moves resources. Their providers are copied, unless the target has equal ones. References to resources that
+// do not move are dropped; a resource without a parent in its new stack becomes a child of the stack itself. A name
+// that the target has already, and a root stack, are errors.
 func (m Move) Apply(source, target *Snapshot) (*Moved, error) {
 	moving, err := m.chosen(source)
 	if err != nil {
@@ -44,7 +44,7 @@ func (m Move) Apply(source, target *Snapshot) (*Moved, error) {
 			Outputs: value.EmptyMap()}}, next.Resources...)
 	}
 	providers := m.providers(source, moving)
-	equal := map[string]string{} // references of the target for those of the source
+	equal := map[string]string{} // references in the target by references in the source
 	for _, r := range source.Resources {
 		ref := urn.Reference{URN: r.URN, ID: r.ID}.String()
 		if r.IsProvider() && providers[ref] && !moving[r.URN] {

@@ -13,12 +13,12 @@ import (
 // Repair is one thing that Repaired has put right.
 type Repair struct {
 	URN  urn.URN // empty when it is about the snapshot as a whole
-	What string  // for people, of what was done
+	What string  // description of the repair, for people
 }
 
-// InOrder is a snapshot as an operation can begin with it: itself if it is sound, or with its resources in another
-// order if that is all it takes, and those that had to move. What breaks a rule nevertheless gives an *IntegrityError.
-// Previews and updates both begin with it.
+// InOrder returns a snapshot that an operation can begin with: s itself if it is sound, or s with its resources in
+// another order if that is enough. moved are the resources that had to move. A rule that is broken nevertheless gives
+// an *IntegrityError. Previews and updates both begin with it.
 func (s *Snapshot) InOrder() (sound *Snapshot, moved []urn.URN, err error) {
 	fault := s.Verify()
 	if fault == nil {
@@ -144,9 +144,9 @@ func (o *orderer) cycle(i int) error {
 		Problem: "it depends on itself, by way of " + strings.Join(append(names, string(o.resources[i].URN)), " -> ")}
 }
 
-// Repaired puts right what can be put right without losing sight of anything that exists (E6.50): the order, references
-// to what is not in the state, a provider's ID, the same entry listed twice, a wrong magic. left is what still breaks a
-// rule and wants a decision.
+// Repaired repairs faults that it can repair without losing track of any existing object (E6.50): the order,
+// references to what is not in the state, a provider's ID, the same entry listed twice, a wrong magic. left are the
+// faults that remain and need a decision.
 func (s *Snapshot) Repaired() (next *Snapshot, done []Repair, left []*IntegrityError) {
 	n := *s
 	next = &n

@@ -23,8 +23,8 @@ type Summary struct {
 	Pending   int
 }
 
-// Summarize counts what is in a state file, reading it piece by piece. It checks no more of the text than it needs to
-// find the parts. Its faults are ErrNotStreamed, and those of r.
+// Summarize counts the parts of a state file, reading it piece by piece. It checks the text only as far as it needs
+// to find the parts. Its errors are ErrNotStreamed, and r's.
 func Summarize(r io.Reader) (Summary, error) {
 	var s Summary
 	f, err := readPieces(r, func([]byte) error { s.Resources++; return nil },

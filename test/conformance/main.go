@@ -34,7 +34,7 @@ func main() {
 	}
 }
 
-// serveEngine is what the suite's own command does.
+// serveEngine runs the suite's engine, as the suite's own command does.
 func serveEngine(ctx context.Context) error {
 	server, err := runner.Start(ctx, tests.LanguageTestdata, tests.LanguageTests)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// report is what a run of the suite has found.
+// report holds the results of a run of the suite.
 type report struct {
 	Results []result
 	Took    time.Duration

@@ -46,7 +46,7 @@ func (o *options) mode() string {
 	return "generated programs"
 }
 
-// result is what became of a test.
+// result is the result of a test.
 type result struct {
 	Name    string
 	Outcome outcome
@@ -287,8 +287,8 @@ type process struct {
 	ended   chan struct{}
 }
 
-// launch starts a program and reads its address. Generated files are taken as the snapshots they are compared with:
-// behaviour is what is measured here.
+// launch starts a program and reads its address. Generated files replace the snapshots that the suite compares them
+// with: this run tests behaviour only.
 func launch(env []string, path string, args ...string) (*process, error) {
 	p := &process{cmd: exec.Command(path, args...), stderr: &tail{}, ended: make(chan struct{})}
 	p.cmd.Env = append(os.Environ(), "PULUMI_ACCEPT=true", "PULUMI_SKIP_UPDATE_CHECK=true",
@@ -342,7 +342,7 @@ func (p *process) kill() {
 
 func (p *process) said() string { return p.stderr.String() }
 
-// tail keeps the last of what is written to it. It is safe for concurrent use.
+// tail keeps the end of the text that is written to it. It is safe for concurrent use.
 type tail struct {
 	mu   sync.Mutex // guards text
 	text bytes.Buffer

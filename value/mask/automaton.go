@@ -19,7 +19,7 @@ type automaton struct {
 	root    [256]int32
 }
 
-// newAutomaton takes ownership of patterns, none of which is empty.
+// newAutomaton takes ownership of patterns. No pattern is empty.
 func newAutomaton(patterns []string) *automaton {
 	sort.Strings(patterns)
 	patterns = slices.Compact(patterns)

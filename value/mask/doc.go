@@ -5,7 +5,7 @@
 // percent-encoded, in hexadecimal and in base64 (forms.go lists them). Where secrets overlap, all of their bytes are
 // hidden, so a secret that contains another one never leaves a rest.
 //
-// What is too short to be looked for everywhere follows rules of its own:
+// Secrets that are too short to be searched everywhere have rules of their own:
 //
 //   - A text of at least LeastText bytes is hidden wherever it occurs.
 //   - A number of at least LeastText characters is hidden where it stands as a number of its own: 5432 is hidden in

@@ -171,8 +171,8 @@ func (m *Masker) HideAll(texts []string) []string {
 	return hidden
 }
 
-// HideValue hides what is known in every text and number inside of v. What is marked secret stays as it is, since
-// printing hides it; a number that is hidden becomes a text.
+// HideValue hides the known secrets in every text and number inside of v. Values that are marked secret stay as they
+// are, since printing hides them; a hidden number becomes a text.
 func (m *Masker) HideValue(v value.Value) value.Value {
 	if m.Empty() {
 		return v

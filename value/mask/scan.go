@@ -13,7 +13,7 @@ type dictionary struct {
 	longestNumber int
 }
 
-// found is what a search tells of a text.
+// found holds the results of a search in a text.
 type found struct {
 	spans []span // in order; no two overlap or touch
 	held  int    // how many bytes at the end may turn out to be a part of a secret when more text follows
@@ -36,7 +36,7 @@ func (d *dictionary) search(text string, before byte, hidden int) found {
 	return f
 }
 
-// add joins s with the spans that it overlaps or touches. Spans come in the order of their ends, but for those of
+// add joins s with the spans that it overlaps or touches. Spans come in the order of their ends, except spans of
 // numbers, which are merged afterwards.
 func (f *found) add(s span) {
 	for len(f.spans) > 0 {

@@ -14,7 +14,7 @@ import (
 type Writer struct {
 	masker *Masker
 
-	mu   sync.Mutex // guards what follows, and the order of what is written
+	mu   sync.Mutex // guards the fields below and the order of writes
 	out  io.Writer
 	held []byte
 	// how many of the first held bytes belong to a secret whose placeholder was written; none for no such secret

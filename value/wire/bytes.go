@@ -99,7 +99,7 @@ func (o Options) appendFields(b []byte, v value.Value, top bool) ([]byte, *fault
 	return b, nil
 }
 
-// appendValue is encode to bytes; there is false for what is left out. What is special takes the way of encode.
+// appendValue is encode to bytes; there is false for a value that is left out. Special values go through encode.
 func (o Options) appendValue(b []byte, v value.Value) (_ []byte, there bool, f *fault) {
 	if v.IsKnown() && !v.IsSecret() && (!o.KeepOutputs && !o.UpgradeToOutputs || len(v.Deps()) == 0) {
 		switch v.Kind() {

@@ -26,8 +26,8 @@ func URNs(list []string) []urn.URN {
 	return us
 }
 
-// Dependencies reads what each property depends on out of messages, of which each call has a type of its own. An empty
-// map is nil.
+// Dependencies reads the dependencies of each property from messages; each RPC has a message type of its own. An
+// empty map gives nil.
 func Dependencies[M interface{ GetUrns() []string }](m map[string]M) map[string][]urn.URN {
 	if len(m) == 0 {
 		return nil

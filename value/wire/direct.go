@@ -132,7 +132,7 @@ type reading int
 const (
 	good   reading = iota // it was read
 	signed                // it has a signature
-	odd                   // as a tree only: it is not what programs write, or has a fault, which is told in one way
+	odd                   // needs a tree: unlike what programs write, or with a fault, which only the tree reader reports
 )
 
 // directDepth is how deep maps and lists that are read directly may be. Deeper ones are counted as protobuf does.

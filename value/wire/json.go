@@ -7,7 +7,7 @@ import (
 )
 
 // EncodeJSON writes a map as the JSON of its message: special values are objects with a signature, unknowns are their
-// sentinels (F1.3). An error is a *PropertyError, or that of a number that JSON cannot express.
+// sentinels (F1.3). The error is a *PropertyError, or says that JSON cannot express a number.
 func (o Options) EncodeJSON(v value.Value) ([]byte, error) {
 	s, err := o.Encode(v)
 	if err != nil || s == nil {

@@ -3,7 +3,7 @@ package wire
 import "google.golang.org/protobuf/types/known/structpb"
 
 // The constructors of this file make a message and the part inside it in one allocation each: values are the bulk of
-// what is sent, and most of them are scalars.
+// the data sent, and most of them are scalars.
 
 func newNull() *structpb.Value {
 	p := &struct {

@@ -26,7 +26,7 @@ const (
 	UnknownObject  = "dd056dcd-154b-4c76-9bd3-c8f88648b5ff"
 )
 
-// The hashes of an asset and of an archive without content, which are told apart from elided ones by them (F1.8).
+// The hashes of an asset and of an archive without content. They distinguish these from elided ones (F1.8).
 const (
 	emptyAssetHash   = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 	emptyArchiveHash = "5f70bf18a086007016e948b04aed3b82103a36bea41755b6cddfaf10ace3c6ef"
@@ -49,8 +49,8 @@ const (
 	assetsKey       = "assets"
 )
 
-// Sentinel is the string that stands for an unknown of a kind (F1.5). Kinds that have none of their own share that of
-// strings, as engines do (E1.12).
+// Sentinel is the string that stands for an unknown of a kind (F1.5). Kinds without a sentinel of their own share the
+// one of strings, as in engines (E1.12).
 func Sentinel(kind value.Kind) string {
 	switch kind {
 	case value.KindBool:

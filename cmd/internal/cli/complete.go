@@ -17,7 +17,7 @@ import (
 )
 
 // completer offers what can stand at a place of a command line. It reads files only: it starts no plugin and opens no
-// socket, so of a backend that is not a folder it offers nothing. What cannot be read has nothing to offer.
+// socket, so of a backend that is not a folder it offers nothing. For a file that cannot be read it offers nothing.
 type completer struct{ console *console.Console }
 
 // offer lists words for an argument or the value of a flag. args stand before it.
@@ -270,8 +270,8 @@ func (c completer) tags(cmd *cobra.Command, _ []string) []string {
 	return names
 }
 
-// keys are those of the chosen stack's settings and those that the project declares, without the project's name where
-// people leave it out.
+// keys returns the keys of the chosen stack's settings and the keys that the project declares, without the project's
+// name where it can be left out.
 func (c completer) keys(cmd *cobra.Command, _ []string) []string {
 	s := c.stack(cmd)
 	if s == nil {

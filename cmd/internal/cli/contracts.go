@@ -20,8 +20,8 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/report"
 )
 
-// Contracts are all JSON forms that the program writes for others. What is Pulumi's own, such as exported states, has a
-// schema elsewhere.
+// Contracts returns all JSON forms that the program writes for other programs. Pulumi's own forms, such as exported
+// states, have their schemas elsewhere.
 func Contracts() []contract.Contract {
 	own := []contract.Contract{
 		contract.Of[versionRecord]("version", "which program this is", "`version --json`"),

@@ -9,7 +9,7 @@ import (
 const coreDumpsKey = "YAMLHOST_CORE_DUMPS"
 
 // keepMemoryToOurselves makes sure that a crash writes no image of our memory to a disk: secrets are in it in plain
-// text (D9). What that takes is up to the system; see the file for each. environ is as in os.Environ.
+// text (D9). Each system has a file of its own for this. environ is as in os.Environ.
 func keepMemoryToOurselves(environ []string) {
 	if slices.Contains(environ, coreDumpsKey+"=true") || slices.Contains(environ, coreDumpsKey+"=1") {
 		return

@@ -6,7 +6,7 @@ import (
 	"syscall"
 )
 
-// limitCoreDumps sets the soft limit of core dumps to nothing. What we start may raise it again.
+// limitCoreDumps sets the soft limit of core dumps to zero. Child processes may raise it again.
 func limitCoreDumps() {
 	var limit syscall.Rlimit
 	if syscall.Getrlimit(syscall.RLIMIT_CORE, &limit) != nil {

@@ -66,7 +66,7 @@ func arrangeHelp(root *cobra.Command) {
 	})
 }
 
-// helpWidth is how many columns help takes: those of the terminal that everybody has.
+// helpWidth is the width of help texts in columns: the width of a standard terminal.
 const helpWidth = 80
 
 // reflowed breaks the lines of a text anew so that they fit. Lines that are indented, and empty ones, stay as they are.

@@ -2,11 +2,11 @@ package cli
 
 import "github.com/yamlhost/yamlhost/cmd/internal/console"
 
-// What Run takes of the machine.
+// The arguments of Run that describe the machine.
 type (
-	// Streams are what a command reads and writes.
+	// Streams are the input and output streams of a command.
 	Streams = console.Streams
-	// World is what a command may know of the machine.
+	// World is the part of the machine that a command can see.
 	World = console.World
 	// EmbeddedProviders are providers that live in this process.
 	EmbeddedProviders = console.EmbeddedProviders

@@ -67,8 +67,8 @@ func (p Prompt) Answer() (string, error) {
 	return p.await(func() (string, error) { return ReadLine(p.streams.In) })
 }
 
-// await is what a person enters; an interrupt is ErrDeclined. The one who reads cannot be called off: after an
-// interrupt it is left to the end of the process.
+// await returns the user's input; an interrupt gives ErrDeclined. The reading goroutine cannot be cancelled: after an
+// interrupt it stays until the process ends.
 func (p Prompt) await(input func() (string, error)) (string, error) {
 	type entered struct {
 		line string

@@ -96,7 +96,8 @@ func (b Backends) OpenAt(url, workDir string) (*backend.Backend, error) {
 	return backend.Open(url, o)
 }
 
-// openObjects opens a store of objects. What is behind it outlives the command that asked: it renews credentials, say.
+// openObjects opens a store of objects. Goroutines behind it, such as one that renews credentials, outlive the
+// command.
 func (b Backends) openObjects(rawURL string) (backend.Objects, error) {
 	var objects backend.Objects
 	var err error

@@ -8,8 +8,8 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/report"
 )
 
-// Beside returns a console for one of the stacks of a command that works on several. What it shows goes to out and err,
-// what it reports to reports. Nobody is asked, and the log of a CI system is left to a. Signals are those of a.
+// Beside returns a console for one of the stacks of a command that works on several. Its output goes to out and err,
+// its reports to reports. It asks no questions and leaves the log of a CI system to a. It shares the signals of a.
 func (a *Console) Beside(out, err io.Writer, reports *report.Set) *Console {
 	c := &Console{World: a.World, Global: a.Global, Signals: a.Signals, stores: a.stores, texts: a.texts}
 	c.Global.NonInteractive = true

@@ -110,7 +110,7 @@ func (a *Console) SayError(text string) {
 	fmt.Fprintf(a.Streams.Err, "error: %s\n", text)
 }
 
-// Report shows diagnostics, without those of portability, and returns errReported if one of them is an error.
+// Report shows diagnostics, without the notes on portability, and returns errReported if one of them is an error.
 func (a *Console) Report(ds diag.Diagnostics) error {
 	shown := diag.Diagnostics{}
 	for _, d := range ds {

@@ -14,7 +14,7 @@ type Crashes struct {
 	Console *Console
 	once    sync.Once
 	mu      sync.Mutex
-	hide    func(string) string // of what is known to be secret; guarded by mu
+	hide    func(string) string // hides the known secrets; guarded by mu
 }
 
 // HideWith sets what makes a text fit to be shown.

@@ -8,8 +8,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/backend"
 )
 
-// The exit codes, the same for each command. Those up to 10 and 255 are Pulumi's (F7.14), of which 4 and 5 are kept
-// free for what Pulumi has reserved them for: resource and policy. Ours begin at 11.
+// The exit codes, the same for each command. The codes up to 10, and 255, are Pulumi's (F7.14). 4 and 5 stay unused:
+// Pulumi reserves them for resource and policy. Our own codes begin at 11.
 const (
 	CodeOK          = 0
 	CodeError       = 1 // any other error
@@ -45,7 +45,8 @@ var codeNames = map[int]string{
 // CodeName is the name of an exit code.
 func CodeName(code int) string { return codeNames[code] }
 
-// PulumiCode is what the Pulumi CLI ends with where this program has a code of its own: an error.
+// PulumiCode returns the exit code of the Pulumi CLI for an exit code of this program. A code that Pulumi does not
+// have becomes its general error.
 func PulumiCode(code int) int {
 	if code >= CodePending && code != CodeInternal {
 		return CodeError

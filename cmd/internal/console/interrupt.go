@@ -19,7 +19,7 @@ type interrupts struct {
 	First    chan struct{}
 	Second   chan struct{}
 	done     chan struct{}
-	lines    chan string // what is to be said
+	lines    chan string // messages to show
 	finished sync.WaitGroup
 	said     sync.WaitGroup
 
@@ -102,14 +102,15 @@ func (i *interrupts) Deadline(after time.Duration) {
 	}
 }
 
-// TimedOut reports whether the first interrupt was that of the deadline.
+// TimedOut reports whether the deadline caused the first interrupt.
 func (i *interrupts) TimedOut() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.timedOut
 }
 
-// Ended is the error of a command that an interrupt ended: that of the deadline has a code of its own.
+// Ended returns the error of a command that an interrupt ended. An interrupt by the deadline has an exit code of its
+// own.
 func (i *interrupts) Ended() error {
 	if i.TimedOut() {
 		return &ExitError{Code: CodeTimeout, Cause: errors.New("the time limit was over")}

@@ -34,10 +34,10 @@ func (f *ReportFlags) Register(cmd *cobra.Command) {
 // Add asks for one more report, as --out does.
 func (f *ReportFlags) Add(spec report.Spec) { f.out = append(f.out, spec.Kind+"="+spec.File) }
 
-// Reports are the reports of a command, and what a CI system is told of it. The zero value has none.
+// Reports are the reports of a command, including the ones for a CI system. The zero value has none.
 type Reports struct {
 	*report.Set               // of --out; nil without any
-	system      report.System // that is told of the run
+	system      report.System // the CI system that gets reports of the run
 	world       *World
 	streams     Streams
 	screen      io.Writer // standard error as it is

@@ -22,7 +22,7 @@ type Secrets struct {
 	report func(diag.Diagnostics) error
 }
 
-// Secrets are those of the stacks that this command works with.
+// Secrets returns the secrets of the stacks that this command works with.
 func (a *Console) Secrets() Secrets {
 	return Secrets{world: &a.World, keys: &a.keys, asked: &a.asked,
 		prompt: a.Prompt(), hold: a.Hold, short: a.Short, report: a.Report}

@@ -90,7 +90,7 @@ func existsError(exists bool, ref backend.Ref) error {
 	return nil
 }
 
-// LoadState reads a stack's state, secrets sealed unless they are to be shown (F4.16).
+// LoadState reads a stack's state. Secrets stay sealed unless open is set (F4.16).
 func (a *Console) LoadState(ctx context.Context, s *Stack, open bool) (*backend.Loaded, error) {
 	var opener state.Opener
 	if open {

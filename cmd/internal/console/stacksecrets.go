@@ -22,7 +22,7 @@ type StackSecrets struct {
 	adopts  bool // the settings say nothing: the state's manager may take over
 
 	again func() (secrets.Manager, error) // the manager anew, once the settings say something else; nil if they cannot
-	// passphrases are where those of other stacks come from; nil for where this one's does
+	// passphrases gives the source of other stacks' passphrases; nil means this stack's source
 	passphrases func(stack, project string) secrets.PassphraseSource
 }
 

@@ -19,8 +19,8 @@ func (a *Console) Looking() workspace.Options {
 	return workspace.Options{Shown: a.Short, LocalPackages: true, Texts: a.texts}
 }
 
-// Trusting are the options for commands that use the user's own program: they start its compiler. say is told what the
-// compiler has to say.
+// Trusting returns the options for commands that use the user's own program: they start its compiler. say receives
+// the compiler's messages.
 func (a *Console) Trusting(say func(diag.Severity, string)) workspace.Options {
 	o := a.Looking()
 	o.Compile = compiler.New(a.ChildEnv(), a.World.Supervisor(), func(_ context.Context, s diag.Severity,

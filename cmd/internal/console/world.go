@@ -15,7 +15,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// Streams are what a command reads and writes. Results go to Out, progress and diagnostics to Err.
+// Streams are the input and output streams of a command. Results go to Out, progress and diagnostics to Err.
 type Streams struct {
 	In  io.Reader
 	Out io.Writer
@@ -31,7 +31,7 @@ type Streams struct {
 	Restore func()
 }
 
-// World is what a command may know of the machine.
+// World is the part of the machine that a command can see.
 type World struct {
 	Version string // of this program
 	Env     []string
@@ -50,7 +50,8 @@ type World struct {
 	Signals <-chan os.Signal
 	// HTTP downloads plugins; nil for the usual client.
 	HTTP *http.Client
-	// Patience is how long a provider may take to answer before people are told what is being waited for; 0 for a minute.
+	// Patience is how long a call to a provider may take before a message says that the command waits for it; 0 for a
+	// minute.
 	Patience time.Duration
 	// Lease is how long a lock in a store of objects holds without being renewed; 0 for the usual time.
 	Lease time.Duration
@@ -58,7 +59,7 @@ type World struct {
 	Disk disk.Disk
 	// Objects makes of a store of states the one that is used; nil for the store itself.
 	Objects func(backend.Objects) backend.Objects
-	// Found is told every finding that is shown as text, for tests; nil otherwise. It is called by one at a time.
+	// Found receives every finding that is shown as text, for tests; nil otherwise. Calls do not overlap.
 	Found func(diag.Diagnostic)
 	// Stores are shared by commands in one process that follow each other, such as jobs of a worker; nil for each its own.
 	Stores *OpenStores
@@ -84,8 +85,8 @@ func (w *World) Quit(code int) {
 	os.Exit(code)
 }
 
-// ChildEnv is what commands, compilers and plugins inherit: nothing that opens the secrets of stacks, unless --pass-env
-// asks for it by name (D13).
+// ChildEnv returns the environment of commands, compilers and plugins: without variables that open the secrets of
+// stacks, unless --pass-env names them (D13).
 func (a *Console) ChildEnv() environ.List {
 	return environ.List(a.World.Env).ForChildren(a.Global.PassEnv...)
 }

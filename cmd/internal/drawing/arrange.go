@@ -210,7 +210,7 @@ func (lv *level) arrange() {
 		b.layered(len(lv.links))
 		blocks = append(blocks, b)
 	}
-	// What is biggest comes first; what stands alone comes last, in its own order.
+	// The biggest blocks come first; single boxes come last, in their own order.
 	slices.SortStableFunc(blocks, func(a, b *block) int { return cmp.Compare(b.w*b.h, a.w*a.h) })
 	if len(alone) > 0 {
 		b := &block{items: alone}

@@ -336,7 +336,7 @@ func (b *block) align() {
 	}
 }
 
-// distance is what there is at least between the middles of two vertices, a above c.
+// distance returns the minimum distance between the centres of two vertices, a above c.
 func distance(a, c *vertex) float64 {
 	gap := lineGap
 	if a.item != nil && c.item != nil {

@@ -1,6 +1,6 @@
 package drawing
 
-// Kind is what a box stands for. It decides about shape and colour.
+// Kind is the kind of thing that a box stands for. It decides shape and colour.
 type Kind uint8
 
 // The kinds of boxes.
@@ -16,7 +16,7 @@ const (
 
 var kindNames = [kinds]string{"resource", "component", "variable", "config", "function", "output"}
 
-// Picture is what to draw. IDs of nodes and groups are unique in it, over both.
+// Picture is the input of a drawing. IDs are unique over all its nodes and groups.
 type Picture struct {
 	Title    string
 	Subtitle string
@@ -43,9 +43,9 @@ type Group struct {
 	Parent string // ID of the group it is in; empty for none
 }
 
-// Edge is an arrow between two nodes or groups. What crosses the frame of a group ends at the frame. Arrows between the
-// same boxes are drawn once, with all their labels. An arrow between a group and its own inside has no place and is
-// left out, as is one whose ends are not in the picture.
+// Edge is an arrow between two nodes or groups. Arrows between the same boxes are drawn once, with all their labels.
+// An arrow to or from a group ends at its frame. An arrow between a group and its own inside is left out, as is one
+// with an end outside of the picture.
 type Edge struct {
 	From, To string
 	Label    string // short; drawn where there is room, and always part of the tip

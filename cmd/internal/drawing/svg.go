@@ -84,7 +84,8 @@ func escape(s string) string {
 	return b.String()
 }
 
-// hues are how many colours lines have; that of a line is the one of the box it leaves, in turns.
+// hues is the number of colours of lines. A line has the colour of the box that it leaves; boxes take the colours in
+// turn.
 const hues = 6
 
 type shade struct{ name, light, dark string }

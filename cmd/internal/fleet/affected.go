@@ -26,7 +26,7 @@ func changedFiles(ctx context.Context, a *console.Console, root, span string) ([
 	if err != nil {
 		return nil, err
 	}
-	// Both names of a file that was moved count: renames are told as a deletion and an addition.
+	// Both names of a moved file count: --no-renames lists a rename as a deletion and an addition.
 	list, err := ask("diff", "--name-only", "--no-renames", "-z", span, "--")
 	if err != nil {
 		return nil, err

@@ -16,10 +16,10 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/projects"
 )
 
-// Progress is the record of a command over several stacks: which of them it has finished, so that --resume leaves them
-// out after an interruption. It lies in the folder of Pulumi's own files and names stacks only. What a project's files
-// say counts: a stack whose project has changed since is done again, and so is what needs it. Its methods are safe for
-// concurrent use.
+// Progress is the record of a command over several stacks: which of them it has finished, so that --resume leaves
+// them out after an interruption. It is kept in the folder of Pulumi's own files and names stacks only. A stack whose
+// project files have changed since runs again, and so do the stacks that need it. Its methods are safe for concurrent
+// use.
 type Progress struct {
 	path   string
 	resume bool
@@ -114,8 +114,8 @@ func (p *Progress) over() {
 	_ = os.Remove(p.path) // at worst --resume passes what has not changed
 }
 
-// digestOf is that of every file of a project that may matter to its run: the project, stack and program files, and
-// those of packages that are used by path.
+// digestOf returns a digest of all files of a project that may matter to its run: the project, stack and program
+// files, and the files of packages that are used by path.
 func digestOf(m *projects.Member) (string, error) {
 	sum := sha256.New()
 	dirs := []string{m.Dir}

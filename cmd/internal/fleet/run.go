@@ -15,7 +15,7 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/projects"
 )
 
-// Command is what is done with each of several stacks.
+// Command is the work to do for each of several stacks.
 type Command struct {
 	Name   string // such as run
 	Graph  *projects.Graph
@@ -41,9 +41,9 @@ func (r result) well() bool {
 	return r.code == console.CodeOK || r.code == console.CodeChanges || r.code == console.CodeDrift
 }
 
-// Run works on every stack, each behind those that it needs. A failure skips what needs the stack and nothing else; an
-// interrupt lets running stacks finish and begins no more. The error has the exit code that the stacks
-// agree on, or else that of a failed operation.
+// Run works on every stack, each behind those that it needs. A failure skips what needs the stack and nothing else;
+// an interrupt lets running stacks finish and begins no more. The error has the exit code that all failed stacks
+// share, or else the code of a failed operation.
 func Run(ctx context.Context, a *console.Console, c Command) error {
 	r := &runner{console: a, command: c, results: make([]result, len(c.Graph.Members)),
 		ended: make(chan int, len(c.Graph.Members)), shown: map[int]bool{}}
@@ -142,7 +142,7 @@ func (r *runner) one(ctx context.Context, i int) {
 	r.print(log, fmt.Sprintf("%s: %s", m.Key(), r.outcome(i)), fmt.Sprintf("yamlhost_%d", i))
 }
 
-// log is what is shown of one stack.
+// log collects the output of one stack.
 type log struct {
 	mu   sync.Mutex
 	text bytes.Buffer // guarded by mu

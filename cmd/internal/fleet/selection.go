@@ -165,8 +165,8 @@ func (s *Selection) keep(ctx context.Context, a *console.Console, root string, g
 	return slices.DeleteFunc(keep, func(i int) bool { return !slices.Contains(affected, i) }), nil
 }
 
-// stackOf is the stack that a command takes of a project: that of the flag or the environment, the selected one, or the
-// default.
+// stackOf returns the stack of a project that a command works on: the one of the flag or the environment, the
+// selected one, or the default.
 func (s *Selection) stackOf(a *console.Console, p *project.Project, careful bool) (string, error) {
 	name := s.Stack
 	if name == "" {
@@ -193,8 +193,8 @@ func (s *Selection) stackOf(a *console.Console, p *project.Project, careful bool
 	return console.DefaultStack, nil
 }
 
-// Limits are those of --jobs. By default as many stacks go on as the machine has processors, and at least four: they
-// wait for providers more than they compute.
+// Limits returns the limits of --jobs. By default as many stacks run at once as the machine has processors, and at
+// least four: they wait for providers more than they compute.
 func (s *Selection) Limits() (Limits, error) {
 	l, err := ParseLimits(s.Jobs, max(4, runtime.NumCPU()))
 	if err != nil {
@@ -203,7 +203,7 @@ func (s *Selection) Limits() (Limits, error) {
 	return l, nil
 }
 
-// Root is what the record of a command is kept by.
+// Root is the key of a command's record.
 func (s *Selection) Root(a *console.Console) string {
 	if s.All && len(s.Dirs) == 1 {
 		return a.Path(s.Dirs[0])

@@ -85,7 +85,7 @@ func writeMember(w io.Writer, m *schema.MemberRecord) {
 	}
 }
 
-// firstSentence is what a description begins with, on one line, without links that lead out of it.
+// firstSentence returns the first sentence of a description on one line, without links out of it.
 func firstSentence(text string) string {
 	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n\n")
 	text = strings.Join(strings.Fields(text), " ")

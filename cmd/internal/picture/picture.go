@@ -40,8 +40,8 @@ type sketch struct {
 	left    int // members of components that may still be shown
 }
 
-// body adds the nodes and outputs of a program, or of a component's body inside of a group. prefix is that of the IDs
-// of what is in it; open are the components around it.
+// body adds the nodes and outputs of a program, or of a component's body inside of a group. prefix begins the IDs of
+// everything in it; open are the components around it.
 func (s *sketch) body(p *check.Program, group, prefix string, open []*check.Component) {
 	names := [...]string{check.ConfigNode: "configuration", check.VariableNode: "variable", check.ResourceNode: "resource"}
 	id := func(n *check.Node) string { return fmt.Sprintf("%sn%d", prefix, n.Index) }
@@ -100,7 +100,7 @@ func (s *sketch) body(p *check.Program, group, prefix string, open []*check.Comp
 	}
 }
 
-// opens reports whether a component is to be shown with what is in it, and counts that.
+// opens reports whether the picture shows the inside of a component, and counts such components.
 func (s *sketch) opens(c *check.Component, around []*check.Component) bool {
 	if c == nil || c.Body == nil {
 		return false
@@ -133,7 +133,8 @@ type needer struct {
 	itself                  *ast.Call // the call that the needer stands for
 }
 
-// edges adds the arrows to a needer. What it needs for calls of provider functions leads to them, and they lead to it.
+// edges adds the arrows to a needer. The inputs of its calls of provider functions have arrows to the calls, and the
+// calls have arrows to it.
 func (s *sketch) edges(o *needer) {
 	type at struct {
 		source *diag.Source

@@ -55,8 +55,8 @@ type job struct {
 	users []string // names of those that need it
 }
 
-// Write writes the pipeline of a graph. base is the root's folder from that of the repository, with slashes; "." for
-// the same.
+// Write writes the pipeline of a graph. base is the root's folder relative to the repository's, with slashes; "." for
+// the same folder.
 func (k Kind) Write(w io.Writer, g *projects.Graph, base string) error {
 	jobs, err := jobsOf(g, base)
 	if err != nil {
@@ -107,7 +107,7 @@ func jobsOf(g *projects.Graph, base string) ([]job, error) {
 	return jobs, nil
 }
 
-// quoted is a text as YAML has it in quotes, which is that of JSON.
+// quoted returns a text in YAML's double quotes, which have JSON's escapes.
 func quoted(text string) string { return strconv.Quote(text) }
 
 const head = "# Written by `yamlhost run --all --emit %s`. Write it anew when projects or their references change.\n"
@@ -121,8 +121,8 @@ const (
 // mostInMatrix is how many jobs a matrix of GitHub's has at most.
 const mostInMatrix = 256
 
-// matrix is jobs that share a matrix of GitHub's: they need the same and are needed by the same. What needs a matrix is
-// skipped when one of its jobs fails, so that no other jobs may share one.
+// matrix is a set of jobs that share a matrix of GitHub's: they need the same jobs, and the same jobs need them.
+// GitHub skips the jobs that need a matrix when one of its jobs fails, so only such jobs may share one.
 type matrix struct {
 	name string
 	jobs []job

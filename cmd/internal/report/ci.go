@@ -72,7 +72,7 @@ func writeTo(path string, flag int, write func(io.Writer) error) error {
 	return errors.Join(write(file), file.Close())
 }
 
-// notInNames is what names of a step's outputs cannot have.
+// notInNames matches the characters that the name of a step's output cannot have.
 var notInNames = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`[^A-Za-z0-9_-]`)
 })

@@ -33,7 +33,7 @@ type (
 		Duration      time.Duration          `json:"duration,omitempty"`
 		ChangeSummary map[engine.Op]int      `json:"changeSummary,omitempty"`
 		MaybeCorrupt  bool                   `json:"maybeCorrupt,omitempty"`
-		// What follows is only there where something was done: Pulumi has no document for that.
+		// The following fields are set only if the operation changed something: Pulumi has no document for that.
 		Result  string             `json:"result,omitempty"`
 		Outputs *map[string]string `json:"outputs,omitempty"`
 	}

@@ -23,7 +23,7 @@ func (e *eventLines) phase(o view.Options, m *mask.Masker) (func(engine.Event), 
 	return lines.Event, func() error { return lines.err }
 }
 
-// find does nothing: what is found outside of operations is in the first one that follows, or told by finish.
+// find does nothing: findings outside of operations are in the next operation, or in finish.
 func (e *eventLines) find(diag.Diagnostics) error { return nil }
 
 func (e *eventLines) finish(r *Record) error {

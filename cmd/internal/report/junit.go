@@ -154,7 +154,7 @@ func faults(list []view.Finding) []junitFault {
 	return out
 }
 
-// caseText is what became of a resource, with its changes.
+// caseText describes the result of a resource, with its changes.
 func caseText(item *view.Resource) string {
 	if !item.Changed() {
 		return ""

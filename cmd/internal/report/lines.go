@@ -216,8 +216,8 @@ func (v *Lines) state(r *state.Resource) *stateJSON {
 	}
 }
 
-// properties are a resource's inputs or outputs, {} when there are none, secrets masked unless they are to be shown,
-// and the text of assets left out (E8.18).
+// properties are a resource's inputs or outputs, {} when there are none, with secrets masked unless the options show
+// them, and without the text of assets (E8.18).
 func (v *Lines) properties(properties value.Value) json.RawMessage {
 	if !properties.Is(value.KindMap) {
 		properties = value.EmptyMap()

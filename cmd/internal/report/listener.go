@@ -35,7 +35,7 @@ func newListener(target string) (*listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	// What happened is told to the end, also after an interrupt; Close ends the stream.
+	// Events are sent until the end of the operation, also after an interrupt; Close ends the stream.
 	stream, err := pulumirpc.NewEventsClient(connection).StreamEvents(context.Background())
 	if err != nil {
 		return nil, errors.Join(err, connection.Close())

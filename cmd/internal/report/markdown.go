@@ -34,9 +34,9 @@ var folds = []fold{
 	{changes: 0, creates: false, rows: 0, findings: 5, lines: 1, sizeLimit: 0},
 }
 
-// WriteMarkdown writes a summary for people who review a change: what came of it, errors, the resources that change
-// and, folded away, how. It stays under MarkdownLimit: property changes of new resources go first, then those of
-// others, then rows of the table, which are counted by type.
+// WriteMarkdown writes a summary for people who review a change: the result, errors, the resources that change and,
+// folded, their property changes. It stays under MarkdownLimit: it leaves out first the property changes of new
+// resources, then of other resources, then rows of the table, which it counts by type.
 func WriteMarkdown(w io.Writer, r *Record) error {
 	for i, f := range folds {
 		text := markdown(r, f)

@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// Origin is where a run comes from: the commit that was checked out, and the build that runs it. Keys are those of
+// Origin is where a run comes from: the commit that was checked out, and the build that runs it. The keys are as in
 // Pulumi's histories (F6.12).
 type Origin struct {
 	properties [][2]string // key and value, none empty
@@ -96,7 +96,7 @@ var remoteParts = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:[a-z+]+://)?(?:[^@/]*@)?([^:/]+)(?::\d+/|[:/])(.+)/([^/]+?)(?:\.git)?/?$`)
 })
 
-// gitState reads the repository around a folder: the commit, the branch and the remote origin. What is not there is
+// gitState reads the repository around a folder: the commit, the branch and the remote origin. A missing part is
 // empty.
 func gitState(dir string) (head, branch, remote string) {
 	for root := dir; ; root = filepath.Dir(root) {

@@ -15,9 +15,9 @@ import (
 	"github.com/yamlhost/yamlhost/value/mask"
 )
 
-// Part opens the reports of one stack of a command that works on several. What is streamed goes to the reports of s:
-// events at once, with the stack's names in each, text when the stack has ended. Everything else is told when s is
-// finished, in the order of the parts' numbers. The part is finished before s is. A nil set has no parts.
+// Part opens the reports of one stack of a command that works on several. Streamed reports go to the reports of s:
+// events at once, each with the stack's names, and text when the stack has ended. Everything else is written when s
+// is finished, in the order of the parts' numbers. The part is finished before s is. A nil set has no parts.
 func (s *Set) Part(number int, project, stack, program string, began time.Time) *Set {
 	if s == nil {
 		return nil
@@ -124,7 +124,7 @@ func (r *Record) Headline() string {
 // Quiet reports whether there is nothing to tell but that all is as it was.
 func (r *Record) Quiet() bool { return r.Title != "" && r.changed() == 0 && len(r.Findings) == 0 }
 
-// gather makes the record of the whole command tell of what its parts found and did.
+// gather copies the findings and results of the parts into the record of the whole command.
 func (r *Record) gather() {
 	if len(r.Parts) == 0 {
 		return

@@ -18,7 +18,7 @@ type Exit struct {
 	Text string // the error that was shown; empty when there is nothing to add to the findings
 }
 
-// Subject is what a command is about.
+// Subject identifies the project and the stack of a command.
 type Subject struct {
 	Command string // such as preview
 	Version string // of this program
@@ -185,7 +185,7 @@ func (r *Record) severities() (errors, warnings int) {
 	return errors, warnings
 }
 
-// name is what a report calls what the command was about.
+// name returns the name of the command's subject in a report.
 func (r *Record) name() string {
 	switch {
 	case r.Project != "" && r.Stack != "":

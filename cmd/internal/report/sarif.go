@@ -16,8 +16,8 @@ func writeSARIF(w io.Writer, r *Record) error {
 // writeGitHub writes the findings as workflow commands.
 func writeGitHub(w io.Writer, r *Record) error { return diag.WriteGitHub(w, r.fromRoot()) }
 
-// fromRoot are the findings with the paths of their files as the repository has them, which is what code hosts show
-// them by.
+// fromRoot returns the findings with file paths relative to the repository's root: code hosts need these to show
+// them.
 func (r *Record) fromRoot() diag.Diagnostics {
 	ds := r.diagnostics()
 	if r.Root == "" {

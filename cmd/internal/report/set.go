@@ -36,7 +36,7 @@ type output struct {
 	stream streamed  // nil for what is written at the end
 }
 
-// Set are the reports of one command. Its methods are safe for concurrent use; those of a nil Set do nothing.
+// Set are the reports of one command. Its methods are safe for concurrent use; they do nothing on a nil Set.
 type Set struct {
 	mu      sync.Mutex // guards what follows
 	outputs []*output
@@ -62,8 +62,8 @@ type Options struct {
 	Untold bool
 }
 
-// Open opens every report before anything is done. The error names the report that cannot be written; nothing is left
-// open then. A nil set is what no specs make.
+// Open opens every report before the command does anything. The error names the report that cannot be written;
+// nothing is left open then. Without specs it returns a nil Set.
 func Open(o Options) (*Set, error) {
 	if len(o.Specs) == 0 && !o.Always {
 		return nil, nil
@@ -166,9 +166,9 @@ func (s *Set) Remark(text string) {
 	s.record.Remarks = append(s.record.Remarks, text)
 }
 
-// Phase begins an operation of the command, such as its preview. event gets each event and done ends the phase. m hides
-// what is known to be secret, also what it learns later. known is what was found before; JSON tells it as part of the
-// operation.
+// Phase begins an operation of the command, such as its preview. event gets each event and done ends the phase. m
+// hides the known secrets, also ones that it learns later. known are earlier findings; JSON reports show them as part
+// of the operation.
 func (s *Set) Phase(o view.Options, m *mask.Masker, known []*engine.Message) (event func(engine.Event),
 	done func() error) {
 	if s == nil {
@@ -297,7 +297,7 @@ func (s *Set) end(exit Exit, now time.Time) error {
 	return s.failed
 }
 
-// Record is what is known so far, for what else tells of the run. It is complete after Finish.
+// Record returns the record so far, for other reports of the run. It is complete after Finish.
 func (s *Set) Record() *Record {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -24,7 +24,7 @@ type Repository struct {
 }
 
 var (
-	// scpForm is what git takes for ssh, as in git@example.com:team/templates.git.
+	// scpForm matches git's short form of an ssh URL, as in git@example.com:team/templates.git.
 	scpForm = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*@[A-Za-z0-9][A-Za-z0-9.-]*:[^-:].*$`)
 	})
@@ -32,7 +32,7 @@ var (
 	treeForm = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^(/.+?)(?:/-)?/tree/([^/]+)(?:/(.*?))?/?$`)
 	})
-	// goodRef keeps options, ranges and refspecs out of what git is told to fetch.
+	// goodRef matches names that git may fetch. It keeps out options, ranges and refspecs.
 	goodRef = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./+-]*$`)
 	})
@@ -100,9 +100,10 @@ func (r Repository) check(text string) error {
 	return nil
 }
 
-// FromRepository fetches a repository with the git on PATH and reads its folder as a template, under the name that the
-// user gave. env is what git runs with. Only the one commit is fetched, without submodules; no hook, filter or program
-// of the repository is run; links are followed inside of the template's folder alone. Nothing of the copy stays behind.
+// FromRepository fetches a repository with the git on PATH and reads its folder as a template, under the name that
+// the user gave. env is git's environment. It fetches only the one commit, without submodules. It runs no hook,
+// filter or program of the repository, and follows links only inside of the template's folder. It removes the copy
+// afterwards.
 func FromRepository(ctx context.Context, r Repository, name string, env []string) (*Template, error) {
 	git, err := exec.LookPath("git")
 	if err != nil {
@@ -141,7 +142,7 @@ func FromRepository(ctx context.Context, r Repository, name string, env []string
 	return FromFolder(folder, name)
 }
 
-// runGit runs one command of git, and makes an error of what it says.
+// runGit runs one git command. The error has git's message.
 func runGit(ctx context.Context, git, dir string, env, args []string) error {
 	safe := []string{
 		"-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false", "-c", "protocol.ext.allow=never",

@@ -45,7 +45,7 @@ type File struct {
 	Usual bool
 }
 
-// TestScript is the file of a project that tests it; testScript writes that of embedded templates.
+// TestScript is the file of a project that tests it; testScript writes the one of embedded templates.
 const TestScript = "test.sh"
 
 // joining are the embedded templates whose files fit into any project.
@@ -187,8 +187,8 @@ __pycache__/
 .env
 `
 
-// unlocked is the lock file of a template that brings none. What no built-in provider serves comes into it, with
-// checksums, when a plugin is first installed for the project.
+// unlocked is the lock file of a template that brings none. The first installation of a plugin for the project adds
+// the plugin, with its checksums.
 const unlocked = "{\n  \"version\": 1,\n  \"plugins\": []\n}\n"
 
 // usual are the files that every project has.
@@ -221,7 +221,7 @@ func (t *Template) Fill(name, description string) ([]File, error) {
 	return made, nil
 }
 
-// Conflicts are those of the files, by path, in whose places something lies in a folder, which need not exist.
+// Conflicts returns the paths of the files that exist in a folder already. The folder itself need not exist.
 func Conflicts(dir string, files []File) ([]string, error) {
 	var taken []string
 	for _, f := range files {
@@ -238,8 +238,8 @@ func Conflicts(dir string, files []File) ([]string, error) {
 	return taken, nil
 }
 
-// Write writes files into a folder, which it makes, and never through links that lead out of it. A file that is there
-// is an error unless it is to be replaced. After an error nothing is left of what was new.
+// Write writes files into a folder, which it makes, and never through links that lead out of it. An existing file is
+// an error unless replace is set. After an error Write removes the files that it has made.
 func Write(dir string, files []File, replace bool) (err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err

@@ -170,7 +170,7 @@ func transformOf(s *engine.Step, path string) string {
 	return ""
 }
 
-// below reports whether a path is inside of what another path leads to.
+// below reports whether a path leads into the value of another path.
 func below(path, of string) bool {
 	rest, inside := strings.CutPrefix(path, of)
 	return inside && rest != "" && strings.ContainsAny(rest[:1], ".[")

@@ -59,8 +59,8 @@ func (c changeWriter) fileChanges(old, new map[string]string) []string {
 	return lines
 }
 
-// codeFiles are the files of a provider's code by name: of Python, a JSON object has them; of JavaScript, the bundle
-// names each above its part. What stands above all of them belongs to no file.
+// codeFiles returns the files of a provider's code by name. Python code is a JSON object of files; a JavaScript
+// bundle names each file above its part. Code above the first name belongs to no file.
 func codeFiles(code string) map[string]string {
 	files := make(map[string]string)
 	if json.Unmarshal([]byte(code), &files) == nil {

@@ -148,7 +148,7 @@ func inOrder(partner []int) []bool {
 	return stays
 }
 
-// identity is what an element of a list is known by; empty when it has no name.
+// identity returns the name of a list element; empty when it has none.
 func identity(v value.Value) string {
 	if !v.Is(value.KindMap) || v.IsSecret() {
 		return ""

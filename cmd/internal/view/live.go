@@ -179,8 +179,8 @@ func (v *live) pick(n int) (rows []placed, left int) {
 	return rows, total - len(rows)
 }
 
-// progress says how far the operation is: done of what is known, running, failed, the time so far, and the slowest of
-// what still runs.
+// progress returns the progress of the operation: steps done of those known, running, failed, the time so far, and
+// the slowest running steps.
 func (v *live) progress() string {
 	b := v.board
 	var slowest *row

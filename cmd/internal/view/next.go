@@ -26,7 +26,7 @@ func (r report) changesAnything() bool {
 	return false
 }
 
-// nextStep is what to do after a command with a result; empty where nothing has to be done.
+// nextStep returns the advice after a command with a result; empty where the user has nothing to do.
 func nextStep(command string, planning, changes bool, result string) string {
 	does := command
 	if command == "preview" || command == "plan" {

@@ -24,13 +24,13 @@ func NewOutline(o Options, m *mask.Masker) *Outline {
 // Event takes an event in.
 func (l *Outline) Event(e engine.Event) { l.report.board.event(e) }
 
-// Title is what goes on, such as Previewing update.
+// Title names the operation, such as Previewing update.
 func (l *Outline) Title() string { return l.report.o.Operation }
 
 // Stack is the stack's name.
 func (l *Outline) Stack() string { return l.report.o.Stack }
 
-// Summary is what the engine says at the end; nil before it.
+// Summary is the engine's summary at the end; nil before it.
 func (l *Outline) Summary() *engine.Summary { return l.report.board.summary }
 
 // Outputs are the stack's outputs, those that are gone last.
@@ -163,7 +163,7 @@ type Counted struct {
 	Words string
 }
 
-// Counts are the numbers of the summary that are not zero, in the order in which they are told.
+// Counts returns the numbers of the summary that are not zero, in the order of display.
 func (l *Outline) Counts() []Counted {
 	return l.report.counts()
 }
@@ -177,7 +177,7 @@ func PlannedWords(op engine.Op) (sign, words string) {
 	return style.sign, style.planned
 }
 
-// ChangedPaths are the properties that a step changes, as paths; of a refresh, those of the outputs.
+// ChangedPaths returns the paths of the properties that a step changes; for a refresh, of the outputs.
 func ChangedPaths(s *engine.Step) []string {
 	var old, new value.Value
 	if s.Old != nil {

@@ -11,8 +11,7 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// problems shows every warning and error once, those of one resource together, errors last, where a reader of a log
-// looks first.
+// problems shows every warning and error once, grouped by resource, errors last, where a reader of a log looks first.
 func (r report) problems(w io.Writer) {
 	var shown diag.Diagnostics
 	for _, errors := range []bool{false, true} {
@@ -43,7 +42,8 @@ func (r report) problems(w io.Writer) {
 	fmt.Fprintf(w, "%s skipped because of %s: %s\n\n", diag.Count(len(names), "resource"), cause, text)
 }
 
-// grouped are the errors or the warnings, each once: those of one resource where its first one stands.
+// grouped returns the errors or the warnings, each once. All messages of a resource stand at the position of its
+// first one.
 func (r report) grouped(errors bool) []*engine.Message {
 	type said struct {
 		urn                    urn.URN

@@ -16,7 +16,7 @@ type rendering struct {
 	p     palette
 	mask  *mask.Masker
 	board *board
-	spin  int // of what runs
+	spin  int // frame of the spinner
 }
 
 func newRendering(o Options, m *mask.Masker) rendering {

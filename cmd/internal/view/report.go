@@ -13,7 +13,7 @@ import (
 	"github.com/yamlhost/yamlhost/value/mask"
 )
 
-// report is the end of what people are shown, the same for terminals and logs: problems, changes, outputs, summary.
+// report is the end of the view, the same for terminals and logs: problems, changes, outputs, summary.
 type report struct {
 	o     Options
 	p     palette
@@ -136,7 +136,7 @@ type Output struct {
 	Plain string
 }
 
-// outputList lists the stack's outputs: first those of the program in its order, then those that are gone.
+// outputList lists the stack's outputs: first the program's outputs in its order, then the removed ones.
 func (r report) outputList() []Output {
 	s := r.board.summary
 	if s == nil || s.Outputs == nil && s.Result == "canceled" { // it did not get to the outputs

@@ -9,7 +9,7 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// row is what is known of one resource in this operation.
+// row holds the progress of one resource in this operation.
 type row struct {
 	urn      urn.URN
 	step     *engine.Step // the one that people think of: logical, the latest
@@ -46,7 +46,7 @@ type board struct {
 	summary  *engine.Summary
 	steps    []*engine.Step // finished logical steps, for diffs
 	gone     int            // resources that a refresh did not find
-	deleted  int            // those of them that the summary counts as deletions
+	deleted  int            // how many of them the summary counts as deletions
 }
 
 // newBoard makes the rows of resources that a terminal shows while an operation runs.
@@ -143,7 +143,7 @@ func (b *board) take(e engine.Event) *row {
 	return nil
 }
 
-// found is what a finished step shows as: of a refresh, what it has found.
+// found returns the op that a finished step is shown as: for a refresh, its result.
 func (b *board) found(r *row, e *engine.StepFinished) engine.Op {
 	s := e.Step
 	switch {

@@ -39,7 +39,7 @@ type opStyle struct {
 	running, done, planned string
 }
 
-// opGone is what a refresh shows of a resource that does not exist any more.
+// opGone is how a refresh shows a resource that does not exist any more.
 const opGone engine.Op = "gone"
 
 var opStyles = map[engine.Op]opStyle{
@@ -61,7 +61,7 @@ var opStyles = map[engine.Op]opStyle{
 	engine.OpImportReplacement:    {"=>", blue, "importing replacement", "imported replacement", "import replacement"},
 }
 
-// summaryOrder is the order in which counts are told.
+// summaryOrder is the order of the counts in the summary.
 var summaryOrder = []engine.Op{engine.OpCreate, engine.OpImport, engine.OpUpdate, engine.OpReplace, engine.OpDelete,
 	engine.OpDiscard, engine.OpRead, engine.OpSame}
 

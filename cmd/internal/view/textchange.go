@@ -104,7 +104,7 @@ func (c changeWriter) structuredChange(path, before, after string) []string {
 	return c.folded(lines)
 }
 
-// folded leaves out the end of what is long, unless everything is asked for.
+// folded leaves out the end of a long text, unless the view shows everything.
 func (c changeWriter) folded(lines []string) []string {
 	if c.o.Diff || len(lines) <= foldedSize {
 		return lines

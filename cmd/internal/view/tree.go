@@ -20,8 +20,8 @@ type tree struct {
 	count   int                // of rows
 }
 
-// siblings is what the names of rows with one parent share, so that a name that has to be cut keeps what tells it
-// apart.
+// siblings holds the common parts of the names of rows with one parent, so that a shortened name keeps the part that
+// distinguishes it.
 type siblings struct {
 	some           bool
 	prefix, suffix string

@@ -30,7 +30,8 @@ type Options struct {
 	Followed bool
 	// Flat shows resources without their components, by their whole names.
 	Flat bool
-	// Command is what people have called, such as up, for what to do next; empty to say nothing of that.
+	// Command is the command that the user has called, such as up. The view uses it for its advice; empty for no
+	// advice.
 	Command string
 
 	ShowSames       bool
@@ -48,7 +49,7 @@ type Options struct {
 	Root      string // the project's folder, to which source positions are relative
 	Operation string // what is going on, such as Previewing or Updating
 	Stack     string // name
-	// Crash is told of a panic in a goroutine of the view, and does not return; nil to let it end the process as Go does.
+	// Crash receives a panic in a goroutine of the view, and does not return; nil lets it end the process as Go does.
 	Crash   func(fault any)
 	Secrets []string // texts to hide wherever they appear (L9.34), by the rules of package mask
 
@@ -97,5 +98,5 @@ func masker(secrets []string) *mask.Masker {
 	return m
 }
 
-// hiddenSecret is what stands for a secret on every output (F4.16).
+// hiddenSecret stands for a secret in every output (F4.16).
 const hiddenSecret = "[secret]"

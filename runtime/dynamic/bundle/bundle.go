@@ -81,7 +81,7 @@ type Bundle struct {
 	Texts    map[string]string // of a Handler, the files to run: by name, relative to the entry's folder
 	Digest   string            // "sha256:" and the hash of language and code
 	Files    []string          // what went in, relative to Dir with slashes, in alphabetical order
-	Map      *Map              // from Code to sources; nil for Python, where lines are those of the files
+	Map      *Map              // from Code to sources; nil for Python, whose lines are the files' own
 }
 
 // Fault is one reason why there is no bundle.

@@ -178,7 +178,7 @@ func joinModule(pkg, name string) string {
 }
 
 // moduleFiles are the files that a module may be, relative to the project: here is the folder of the importing file,
-// base that of the entry.
+// base the folder of the entry.
 func moduleFiles(module, here, base string) []string {
 	dir := base
 	if dots := len(module) - len(strings.TrimLeft(module, ".")); dots > 0 {

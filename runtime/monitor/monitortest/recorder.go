@@ -28,7 +28,7 @@ type Recorder struct {
 	mu       sync.Mutex // guards the rest
 	requests []any
 	outputs  map[urn.URN]value.Value
-	// What programs have registered to change requests: for the stack, and for what is below a resource.
+	// Transforms that programs have registered: for the stack, and for the descendants of a resource.
 	stack   []monitor.Transform
 	below   map[urn.URN][]monitor.Transform
 	invokes []monitor.InvokeTransform

@@ -12,8 +12,8 @@ import (
 	"github.com/yamlhost/yamlhost/value/wire"
 )
 
-// What our client and our server tell each other beyond the protocol. Others never see it: the client sends idHeader
-// only to a server that answered with exactHeader, and the server answers so only to a client that sent it.
+// Headers of our client and our server beyond the protocol. Other programs never see them: the client sends idHeader
+// only to a server that answered with exactHeader, and the server answers so only to a client that sent exactHeader.
 const (
 	exactHeader = "yamlhost-exact"  // request: the client is ours; response header: so is the server
 	knownHeader = "yamlhost-known"  // trailer: "1" when outputs that are absent are null, "0" when they are unknown

@@ -239,7 +239,7 @@ func withoutUnknowns(v value.Value) value.Value {
 // message definitions in use name it no more, but an open enum carries it all the same.
 const skipped pulumirpc.Result = 2
 
-// resultMessage is the result for a caller; one that is not ours need not know skipped, and is told of a failure.
+// resultMessage returns the result for a caller. Foreign callers may not know skipped, so they get a failure instead.
 func resultMessage(r monitor.Result, exact bool) pulumirpc.Result {
 	switch {
 	case r == monitor.Succeeded:

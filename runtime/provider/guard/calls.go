@@ -120,7 +120,7 @@ func (p configured) Create(ctx context.Context, r provider.CreateRequest) (out p
 func (p configured) Read(ctx context.Context, r provider.ReadRequest) (out provider.ReadResponse, err error) {
 	defer p.enter("read the resource", r.URN, r.Inputs, r.Outputs)()
 	out, err = p.Configured.Read(ctx, r)
-	// What was secret before it was read is so afterwards, whatever the provider knows of that.
+	// A value that was secret before the read stays secret, whether or not the provider marks it.
 	out.Inputs, out.Outputs = out.Inputs.SecretLike(r.Inputs), out.Outputs.SecretLike(r.Outputs)
 	err = p.answer(err, nil, out.Inputs, out.Outputs)
 	return out, err

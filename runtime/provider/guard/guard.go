@@ -15,9 +15,9 @@ type Options struct {
 	// Open names the inputs of a package's provider that are sealed and are no secrets, such as its source code; nil for
 	// none.
 	Open func(pkg string) []string
-	// Patience is how long a call may take before Slow is told; 0 for a minute.
+	// Patience is how long a call may take before Slow is called; 0 for a minute.
 	Patience time.Duration
-	// Slow is told of calls that take long; nil to drop that. It is called in a goroutine of Watch, one call at a time.
+	// Slow is called for calls that take long; it may be nil. It runs in a goroutine of Watch, one call at a time.
 	Slow func(Wait)
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// defaultPatience is how long a provider may take to answer before a user is told.
+// defaultPatience is how long a provider may take to answer before the user gets a message.
 const defaultPatience = time.Minute
 
 // watchdog knows which calls to providers have not been answered yet, and tells when one takes long (D10). It is safe

@@ -19,8 +19,8 @@ type keeper struct {
 	plain  func(error) string
 }
 
-// openKeeper opens keys behind gocloud.dev. What a service has answered is put plainly by a function of the service's
-// own, which gives nothing for errors of other kinds; it may be nil.
+// openKeeper returns an opener of keys behind gocloud.dev. plain rewords a service's error for users, and returns ""
+// for errors that are not the service's; it may be nil.
 func openKeeper(plain func(error) string) opener {
 	return func(url string, _ Options) (secrets.Key, error) {
 		where, _, _ := strings.Cut(url, "?")

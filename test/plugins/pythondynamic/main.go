@@ -66,7 +66,7 @@ func (p *provider) call(method string, props *structpb.Struct) error {
 	return nil
 }
 
-// with is what the author's code returned, and the code of the request.
+// with returns the outputs of the author's code, together with the code of the request.
 func with(outs, props *structpb.Struct) *structpb.Struct {
 	all := &structpb.Struct{Fields: map[string]*structpb.Value{}}
 	for key, v := range outs.GetFields() {

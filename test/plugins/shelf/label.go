@@ -10,7 +10,7 @@ import (
 // host can. Nothing exists of a label but its state.
 type Label struct{}
 
-// LabelInputs are what a program gives.
+// LabelInputs are the inputs of a label.
 type LabelInputs struct {
 	Text  string  `pulumi:"text"`
 	Mode  *string `pulumi:"mode,optional"`
@@ -23,7 +23,7 @@ func (i *LabelInputs) Annotate(a infer.Annotator) {
 	a.SetDefault(&i.Owner, nil, "SHELF_OWNER")
 }
 
-// LabelState is what a program can read.
+// LabelState holds the outputs of a label.
 type LabelState struct{ LabelInputs }
 
 // Check leaves out what the program leaves out.

@@ -32,7 +32,7 @@ func (c *Config) Annotate(a infer.Annotator) { a.SetDefault(&c.Region, nil, "SHE
 // Item is a resource: one file in the folder.
 type Item struct{}
 
-// ItemInputs are what a program gives.
+// ItemInputs are the inputs of an item.
 type ItemInputs struct {
 	Title string            `pulumi:"title"`
 	Kind  string            `pulumi:"kind,optional"` // a change replaces the item
@@ -42,7 +42,7 @@ type ItemInputs struct {
 	Fail  string            `pulumi:"fail,optional"` // the operation that is to fail
 }
 
-// ItemState is what a program can read.
+// ItemState holds the outputs of an item.
 type ItemState struct {
 	ItemInputs
 	Path     string `pulumi:"path"`

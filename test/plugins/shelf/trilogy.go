@@ -6,7 +6,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 )
 
-// Trilogy is a component: three volumes, each of which follows the one before, in a case of their own.
+// Trilogy is a component: three volumes in a case of their own. Each follows the one before.
 type Trilogy struct {
 	pulumi.ResourceState
 	TrilogyArgs
@@ -14,7 +14,7 @@ type Trilogy struct {
 	Titles pulumi.StringArrayOutput `pulumi:"titles"`
 }
 
-// TrilogyArgs are what a program gives.
+// TrilogyArgs are the inputs of a trilogy.
 type TrilogyArgs struct {
 	Title pulumi.StringInput `pulumi:"title"`
 	Note  pulumi.StringInput `pulumi:"note,optional" provider:"secret"`

@@ -127,7 +127,7 @@ func Whoami(_ context.Context, a *console.Console, o *accountOptions) error {
 	return err
 }
 
-// identity is who one is to a backend.
+// identity is the user as a backend knows them.
 type identity struct {
 	URL  string `json:"url"` // without what signs in
 	User string `json:"user"`

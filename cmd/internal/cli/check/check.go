@@ -146,8 +146,8 @@ func Check(ctx context.Context, a *console.Console, o *checkOptions) error {
 	return nil
 }
 
-// checkAll checks every target, several at a time unless files are edited. The error is that of the first one that has
-// any.
+// checkAll checks every target, several at a time unless files are edited. It returns the error of the first target
+// that has one.
 func checkAll(o *checkOptions, one func(target string) (diag.Diagnostics, error)) (diag.Diagnostics, error) {
 	limits, err := o.several.Limits()
 	if err != nil {
@@ -181,8 +181,8 @@ func checkAll(o *checkOptions, one func(target string) (diag.Diagnostics, error)
 	return all, nil
 }
 
-// CheckTarget checks the program of a folder or file, and reports what is wrong with it. trust says how much of what
-// the program brings may be started; allowStacks are the stacks that an untrusted one may read.
+// CheckTarget checks the program of a folder or file, and reports the findings. trust says which programs of the
+// project may be started; allowStacks are the stacks that an untrusted program may read.
 func CheckTarget(ctx context.Context, a *console.Console, target, stack string, given *operation.GivenSchemas,
 	trust operation.Trust, allowStacks ...string) (*check.Program, diag.Diagnostics, error) {
 	how := a.Looking()
@@ -192,7 +192,7 @@ func CheckTarget(ctx context.Context, a *console.Console, target, stack string, 
 		return nil, nil, err
 	}
 	var config map[project.Key]project.Text
-	if stack != "" && ws.Project.Name.Text != "" { // a project whose file is broken has no stacks; that is told
+	if stack != "" && ws.Project.Name.Text != "" { // a project with a broken file has no stacks; the fault is reported
 		var diags diag.Diagnostics
 		if config, diags, err = a.StackConfig(ws.Project, stack); err != nil {
 			return nil, nil, err

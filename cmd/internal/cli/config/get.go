@@ -10,7 +10,7 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
-// getting is what `config get` shows.
+// getting holds the arguments of `config get`.
 type getting struct {
 	*target
 	key  string

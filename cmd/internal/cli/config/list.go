@@ -23,7 +23,7 @@ func newList(a *console.Console, o *target) *cobra.Command {
 	return cmd
 }
 
-// listing is what `config ls` shows.
+// listing holds the options of `config ls`.
 type listing struct {
 	*target
 	showSecrets bool

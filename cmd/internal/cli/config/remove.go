@@ -7,7 +7,7 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 )
 
-// removal is what `config rm` removes.
+// removal holds the arguments of `config rm`.
 type removal struct {
 	*target
 	keys []string

@@ -140,7 +140,7 @@ var secretName = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // LooksSecret reports whether a value under that name should rather be encrypted (F3.15): its characters are as mixed
-// as those of generated passwords.
+// as in a generated password.
 func LooksSecret(name, text string) bool {
 	if !secretName().MatchString(name) || len(text) < 8 || strings.ContainsAny(text, " \n") {
 		return false

@@ -12,7 +12,7 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 )
 
-// settingAll is what `config set-all` sets.
+// settingAll holds the arguments of `config set-all`.
 type settingAll struct {
 	*target
 	secrets []string // key=value

@@ -19,7 +19,7 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// importOptions are what `import` takes besides what all operations take.
+// importOptions are the options of `import` besides the options of all operations.
 type importOptions struct {
 	operation.Options
 	file, query, found, parent, provider, out, from string
@@ -96,7 +96,7 @@ type ImportEntry struct {
 	Extension         *ImportExtension            `json:"extension"`
 }
 
-// ImportExtension is what adds a resource's package to a plugin.
+// ImportExtension describes the extension that adds a resource's package to a plugin.
 type ImportExtension struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
@@ -316,7 +316,7 @@ func (i *Importing) plan(ctx context.Context, project, stack string) error {
 			e.LogicalName = e.Name
 		}
 		planned[n] = PlannedImport{Entry: e, token: e.Type}
-		if e.LogicalName != e.Name { // name is what others of the file call it
+		if e.LogicalName != e.Name { // other entries of the file refer to it by name
 			planned[n].Entry.Name = e.LogicalName
 		}
 		byName[e.Name] = n

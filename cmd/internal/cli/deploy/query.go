@@ -25,7 +25,7 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
-// mostShown is how many resources the table of what was found has. An import file has them all.
+// mostShown is the maximum number of rows in the table of results. An import file has all results.
 const mostShown = 100
 
 // queried asks providers for what exists, as --query says, shows it, and returns what the stack does not have yet.
@@ -195,8 +195,8 @@ func namedProvider(base *state.Snapshot, pkg, name string) (*state.Resource, err
 	return nil, errors.New(text)
 }
 
-// name makes entries of what was found. Names are unique among them and in the stack, so that what is written can be
-// pasted into the program.
+// name makes import entries of the objects found. Their names are unique among them and in the stack, so that the
+// text can be pasted into the program.
 func (s *search) name(base *state.Snapshot, asked []engine.Query, answers [][]engine.Found) {
 	type identity struct{ token, id, provider string }
 	managed, taken := map[identity]string{}, map[string]bool{}
@@ -270,7 +270,7 @@ func resourceName(name string) string {
 	return cmp.Or(name, "resource")
 }
 
-// missing is what the stack does not have yet.
+// missing returns the objects that the stack does not have yet.
 func (s *search) missing() []operation.SavedImport {
 	var entries []operation.SavedImport
 	for _, d := range s.found {
@@ -281,7 +281,7 @@ func (s *search) missing() []operation.SavedImport {
 	return entries
 }
 
-// show writes a table of what was found.
+// show writes a table of the objects found.
 func (s *search) show(out io.Writer) error {
 	if len(s.found) == 0 {
 		_, err := fmt.Fprintln(out, "The query found no resources.")

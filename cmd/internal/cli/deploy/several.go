@@ -18,7 +18,7 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/projects"
 )
 
-// several is what an operation does with more than one project.
+// several is an operation on more than one project.
 type several struct {
 	// run is the operation on one of them.
 	run func(context.Context, *console.Console, *operation.Options) error

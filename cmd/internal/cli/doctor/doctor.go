@@ -28,7 +28,7 @@ const (
 	wrong grade = "wrong" // something will fail
 )
 
-// finding is what was found out about a part of the machine.
+// finding is the result of one check of the machine.
 type finding struct {
 	part  string
 	grade grade
@@ -50,7 +50,7 @@ func NewDoctor(_ *console.Console, run func(context.Context, *doctorOptions) err
 	return cmd
 }
 
-// doctorOptions are what `doctor` takes.
+// doctorOptions are the options of `doctor`.
 type doctorOptions struct{ json bool }
 
 // record is a finding for programs.
@@ -61,7 +61,7 @@ type record struct {
 	Way   string `json:"way,omitempty"` // what to do; empty when there is nothing to do
 }
 
-// examination is what was found of a machine.
+// examination holds all findings about a machine.
 type examination struct {
 	Wrong    int      `json:"wrong"` // how many findings are
 	Findings []record `json:"findings"`
@@ -205,7 +205,7 @@ func lookPlugins(installed []plugin.InstalledPlugin) []finding {
 		text: fmt.Sprintf("%d installed; built in are %s", len(installed), strings.Join(embedded.Names(), ", "))}}
 }
 
-// skew is how far the clock of this machine may be from that of the backend.
+// skew is the largest allowed difference between the clocks of this machine and the backend.
 const skew = 5 * time.Minute
 
 // lookBackend looks whether stacks can be listed and written, and at the clocks of both sides.

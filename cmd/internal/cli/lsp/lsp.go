@@ -153,7 +153,7 @@ func (o *ProgramOpener) Root(path string) string {
 // Name is how findings call a file: as `check` does in the project's folder.
 func (o *ProgramOpener) Name(path string) string { return workspace.Relative(o.Root(path))(path) }
 
-// Open reads the program of a file: that of its project, if the file is a part of it, or the file by itself.
+// Open reads the program of a file: its project's program, if the file is a part of it, or the file by itself.
 func (o *ProgramOpener) Open(ctx context.Context, path string, texts func(path string) *parser.Document) (
 	*editor.Project, error) {
 	root := o.Root(path)

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// maxPrograms bounds how many programs of a workspace are checked of which no text is open.
+// maxPrograms is the maximum number of programs of a workspace that are checked without an open text.
 const maxPrograms = 200
 
 // projectFiles are the names of files that say where a project or a package of components is.

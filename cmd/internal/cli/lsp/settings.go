@@ -77,9 +77,9 @@ type unread struct{}
 
 func (unread) Decrypt(string) (string, error) { return "", project.ErrUnread }
 
-// misfits is what the language server shows in the settings file of a stack that programs are checked with: values
-// that the program declares otherwise, and keys that nothing reads. Secrets stay closed, and packages are not asked
-// for.
+// misfits returns the language server's findings in the settings file of the stack that programs are checked with:
+// values whose declaration in the program has another type, and keys that nothing reads. Secrets stay sealed, and no
+// package is loaded.
 func misfits(ctx context.Context, ws *workspace.Workspace, program *parser.Document, settings *project.Settings,
 	stack string) (found diag.Diagnostics) {
 	config, merged, err := project.Merge(ws.Project, settings, stack, unread{})

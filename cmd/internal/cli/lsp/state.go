@@ -20,8 +20,8 @@ type keptState struct {
 	state *editor.State
 }
 
-// state is what is recorded of the stack that is selected for a project, if its backend is a folder. Secrets stay
-// sealed: no passphrase and no key is asked for.
+// state returns the state of the stack that is selected for a project, if its backend is a folder. Secrets stay
+// sealed: it asks for no passphrase and no key.
 func (o *ProgramOpener) state(ctx context.Context, p *project.Project) *editor.State {
 	b := o.Console.Backends().Local(p)
 	if b == nil {

@@ -20,7 +20,7 @@ const (
 	refused grade = "refused" // does not work here
 )
 
-// finding is what was found out about a part of a project.
+// finding is a result about one part of a project.
 type finding struct {
 	Part  string `json:"part"` // project, backend, program, plugins, or `stack` and its name
 	Grade grade  `json:"grade"`

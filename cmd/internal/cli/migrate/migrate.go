@@ -320,8 +320,8 @@ func (v *visit) lookPlugins(part string, s *state.Snapshot) {
 	}
 }
 
-// lookVersion tells of a provider of a package with parameters for which the Pulumi CLI has noted the version of the
-// plugin where that of the package belongs (E3.21). It does so for providers that a program declares.
+// lookVersion reports a provider of a parameterized package for which the Pulumi CLI has recorded the plugin's
+// version in place of the package's (E3.21). The Pulumi CLI does so for providers that a program declares.
 func (v *visit) lookVersion(part string, r *state.Resource) {
 	internal, _ := r.Inputs.Lookup("__internal")
 	noted, _ := r.Inputs.Lookup("version")
@@ -334,7 +334,7 @@ func (v *visit) lookVersion(part string, r *state.Resource) {
 		"the provider %s; the first update corrects it and replaces nothing", name)
 }
 
-// firstLine is what an error says first.
+// firstLine returns the first line of an error's text.
 func firstLine(err error) string {
 	text, _, _ := strings.Cut(err.Error(), "\n")
 	return text

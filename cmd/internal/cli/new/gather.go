@@ -80,7 +80,7 @@ func (m *maker) openFolder(name string) (*templates.Template, error) {
 	return templates.FromFolder(path, name)
 }
 
-// gather finds out what the project is to be: from flags, from a person, or by default.
+// gather finds out the project's properties: from flags, from the user's answers, or from defaults.
 func (m *maker) gather() (err error) {
 	o := m.options
 	if m.values, err = configOf(o.config); err != nil {
@@ -165,7 +165,7 @@ func (m *maker) askConfig(v project.TemplateValue) (string, error) {
 	return m.ask(question, v.Default, func(string) error { return nil })
 }
 
-// value is what a flag says, or else what a person says, or else the default.
+// value returns the flag's value, else the user's answer, else the default.
 func (m *maker) value(flag, question, given, otherwise string, check func(string) error) (string, error) {
 	switch {
 	case m.options.set(flag):

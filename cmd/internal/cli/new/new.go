@@ -66,7 +66,7 @@ func NewNew(_ *console.Console, run func(context.Context, *newOptions) error) *c
 	return cmd
 }
 
-// New makes a project. What can fail is tried before the first file is written.
+// New makes a project. It makes all checks that can fail before it writes the first file.
 func New(ctx context.Context, a *console.Console, o *newOptions) error {
 	if o.list {
 		return list(a.Streams.Out)
@@ -231,7 +231,7 @@ func (m *maker) openStack() (exists bool, err error) {
 	return b.Exists(ref)
 }
 
-// settings are those of the new stack, which has a file already if the folder was used before.
+// settings returns the settings of the new stack, which has a file already if the folder was used before.
 func (m *maker) settings() (*project.Settings, error) {
 	settings, found, err := m.LoadSettings(m.project, m.stack.Ref.Stack, "")
 	if err != nil {
@@ -241,8 +241,8 @@ func (m *maker) settings() (*project.Settings, error) {
 }
 
 // free returns the files to write, unless there are others in their places. Usual files that are there stay as they
-// are. settings are nil if there are none to write. A stack that exists belongs to another project, unless --force says
-// that it is to be used.
+// are. settings are nil if there are none to write. An existing stack belongs to another project, unless --force says
+// to use it.
 func (m *maker) free(files []templates.File, settings *project.Settings, exists bool) ([]templates.File, error) {
 	taken, err := templates.Conflicts(m.dir, files)
 	if err != nil {

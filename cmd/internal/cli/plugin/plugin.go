@@ -130,7 +130,7 @@ func pluginList(_ context.Context, a *console.Console, o *pluginOptions) error {
 	return w.Flush()
 }
 
-// pluginInstall installs one plugin, or those of the lock file.
+// pluginInstall installs one plugin, or all plugins of the lock file.
 func pluginInstall(ctx context.Context, a *console.Console, o *pluginOptions) error {
 	if a.World.PulumiHome() == "" {
 		return errors.New("it is not known where the home folder is; set PULUMI_HOME")
@@ -179,8 +179,8 @@ func pluginInstall(ctx context.Context, a *console.Console, o *pluginOptions) er
 	return installLocked(ctx, a, o, name, version, lock, dir)
 }
 
-// trusts sets the key that must have signed the archive: that of the lock file, or the one of --key. Another one than
-// the lock file's is refused.
+// trusts sets the key that must have signed the archive: the lock file's, or the one of --key. It refuses a --key
+// that differs from the lock file's.
 func (o *pluginOptions) trusts(a *console.Console, i *plugin.Installation, lock *plugin.LockFile) error {
 	var err error
 	if i.Key, err = lock.KeyOf(i.Name); err != nil || o.key == "" {

@@ -98,7 +98,7 @@ func work(ctx context.Context, a *console.Console, o *workerOptions, execute Exe
 		Run: runner(a, execute, stores), Tell: tell, Archives: archives})
 }
 
-// logLimit is how much of what a run shows is kept in the queue, in bytes.
+// logLimit is the maximum size, in bytes, of a run's output that the queue keeps.
 const logLimit = 64 << 10
 
 // runner carries out jobs by this program's own commands.
@@ -139,7 +139,7 @@ func runner(a *console.Console, execute Execute, stores *console.OpenStores) que
 	}
 }
 
-// tail keeps the end of what is written.
+// tail keeps the end of the text that is written to it.
 type tail struct {
 	mu   sync.Mutex
 	text bytes.Buffer // guarded by mu

@@ -14,8 +14,8 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// writeJSONSchema writes the schema of the program of a project, or of its stacks' files. A program with faults has one
-// too, of what is known of it.
+// writeJSONSchema writes the schema of the program of a project, or of its stacks' files. A program with faults has
+// one too, made of its readable parts.
 func writeJSONSchema(ctx context.Context, a *console.Console, o *schemaOptions, given *operation.GivenSchemas) error {
 	ws, err := a.OpenTarget(o.token, a.Looking())
 	if err != nil {
@@ -46,8 +46,8 @@ func writeJSONSchema(ctx context.Context, a *console.Console, o *schemaOptions, 
 	return out.Encode(written)
 }
 
-// packagesOf are the packages of a program and those that are built in, each once. One that cannot be had is told on
-// the side: the types of it are allowed unseen.
+// packagesOf returns the packages of a program and the built-in ones, each once. It warns of a package that cannot be
+// loaded: the schema then allows its types without a check.
 func packagesOf(ctx context.Context, a *console.Console, program *check.Program, loader schema.Loader,
 ) ([]*schema.Package, error) {
 	var wanted []schema.Descriptor

@@ -259,7 +259,7 @@ func resourceRecord(r *schema.Resource) *MemberRecord {
 		Inputs:      propertyRecords(r.Inputs), Outputs: propertyRecords(r.Outputs), Example: resourceExample(r)}
 }
 
-// describeType is what `yamlhost schema` shows of a type of a package.
+// describeType returns the description of a type of a package that `yamlhost schema` shows.
 func describeType(pkg *schema.Package, token string) (*MemberRecord, error) {
 	t, err := pkg.Type(token)
 	if err != nil {

@@ -20,8 +20,8 @@ type ownPackage struct {
 	components []*check.Component
 }
 
-// ownPackageOf finds the package of a name; nil for one of a provider, also where a component of the program has a
-// token in it. The program is checked for it, since the types of outputs are those of the body.
+// ownPackageOf finds the program's own package of a name; nil for a provider's package, even if a component of the
+// program has a token in it. It checks the program, since the types of a component's outputs come from its body.
 func ownPackageOf(ctx context.Context, ws *workspace.Workspace, p *operation.Providers, name string) *ownPackage {
 	const inline = "components"
 	own := &ownPackage{name: name}

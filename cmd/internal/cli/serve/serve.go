@@ -27,7 +27,7 @@ func newServeLanguage(run func(ctx context.Context, args []string) error) *cobra
 		Short: "Serve the Pulumi CLI as its language host for YAML programs",
 		Long: "Prints a port and serves the Pulumi CLI there, as pulumi-language-yaml does: the CLI's engine " +
 			"registers the resources that this program finds in YAML. The address is that of the CLI's engine.",
-		// The flags are those of language hosts, with one hyphen.
+		// The flags are the flags of language hosts, with one hyphen.
 		DisableFlagParsing: true,
 		RunE:               func(cmd *cobra.Command, args []string) error { return run(cmd.Context(), args) },
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 )
 
-// Options are what shim is told.
+// Options are the options of shim.
 type Options struct {
 	dir   string
 	force bool

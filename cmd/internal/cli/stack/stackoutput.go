@@ -34,7 +34,7 @@ func newStackOutput(a *console.Console, o *stackOptions) *cobra.Command {
 	return cmd
 }
 
-// plainOf is a value as plain data for JSON; secrets are hidden unless they are to be shown.
+// plainOf returns a value as plain data for JSON; it hides secrets unless showSecrets is set.
 func plainOf(v value.Value, showSecrets bool) any {
 	if v.IsSecret() && !showSecrets {
 		return console.HiddenSecret

@@ -1,4 +1,4 @@
-// Package viewtest has the events of a made-up update, for tests of what shows or reports events.
+// Package viewtest has the events of a made-up update, for tests of views and reports.
 package viewtest
 
 import (
