@@ -10,7 +10,7 @@
 //	go run ./bench/figures -parts plugin/1000,shape/chain   some of them; a prefix will do
 //	go run ./bench/figures -before v1.2                     an earlier revision in the same run
 //	go run ./bench/figures -page                            only the page, from the file
-//	go run ./bench/figures -list                            only the names of all parts
+//	go run ./bench/figures -list                            only the names of all parts, and how long each takes
 //	go run ./bench/figures -schemas dir                     checks against real schemas, cold and warm, instead
 package main
 
@@ -34,7 +34,7 @@ func main() {
 	flag.StringVar(&o.file, "file", "docs/figures.json", "where figures are kept; empty to print them only")
 	flag.StringVar(&o.page, "to", "docs/figures.md", "the page that is written from them")
 	onlyPage := flag.Bool("page", false, "only write the page")
-	list := flag.Bool("list", false, "only list the parts")
+	list := flag.Bool("list", false, "only list the parts, and how long they take with -runs on a quiet machine of two cores")
 	schemas := flag.String("schemas", "", "measure checks against the gzipped schemas of this folder instead")
 	scanned := flag.String("scan", "", "only look at this JSON text; for -schemas")
 	listed := flag.String("five", "", "only list five resources of this schema; for -schemas")
@@ -51,9 +51,7 @@ func main() {
 	case *schemas != "":
 		err = inFolder(func(dir string) error { return measureSchemas(dir, *schemas) })
 	case *list:
-		for _, p := range parts() {
-			fmt.Println(p.name)
-		}
+		o.list()
 	case *onlyPage:
 		err = writePage(o.file, o.page)
 	default:
@@ -77,6 +75,18 @@ func (o *options) chosen(name string) bool {
 		prefix = strings.TrimSpace(prefix)
 		return name == prefix || strings.HasPrefix(name, prefix+"/")
 	})
+}
+
+// list writes the parts that are chosen, with what each takes.
+func (o *options) list() {
+	var total time.Duration
+	for _, p := range parts() {
+		if o.chosen(p.name) {
+			total += p.cost(o.runs)
+			fmt.Printf("%-20s %2d × %s\n", p.name, p.runs(o.runs), p.once.Round(time.Second/2))
+		}
+	}
+	fmt.Printf("%-20s %s\n", "together", total.Round(time.Minute))
 }
 
 func (o *options) run(dir string) error {

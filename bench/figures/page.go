@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -106,35 +107,59 @@ func (all *results) scale(b *bytes.Buffer, mode, title string) {
 	table("Written, in MB", func(part, operation string) string {
 		return fmt.Sprintf("%.1f", float64(median(all.find(part, operation, afterTool).Written))/1e6)
 	})
-	for i, from := range known {
-		if from >= 1000 && i+1 < len(known) {
-			all.exponents(b, mode, from, known[i+1])
-		}
-	}
+	all.exponents(b, mode, known)
 }
 
-// exponents writes how costs grow from one size to another.
-func (all *results) exponents(b *bytes.Buffer, mode string, from, to int) {
+// steepest is the largest exponent that is no reason to look for what grows too fast.
+const steepest = 1.05
+
+// exponents writes how costs grow with the size, from 1,000 on: from each size to the next, and from the first to the
+// last.
+func (all *results) exponents(b *bytes.Buffer, mode string, known []int) {
+	large := slices.DeleteFunc(slices.Clone(known), func(size int) bool { return size < 1000 })
+	if len(large) < 2 {
+		return
+	}
+	type span struct{ from, to int }
+	var spans []span
+	for i, to := range large[1:] {
+		spans = append(spans, span{large[i], to})
+	}
+	if len(spans) > 1 {
+		spans = append(spans, span{large[0], large[len(large)-1]})
+	}
+	fmt.Fprintf(b, "\nCosts grow with a power of the number of resources. These are the exponents; those over %.2f are bold.\n",
+		steepest)
 	for _, cost := range []struct {
 		name string
 		of   func(*row) float64
 	}{
 		{"CPU", func(r *row) float64 { return median(r.CPU) }},
-		{"memory", func(r *row) float64 { return float64(median(r.Peak)) }},
-		{"what is written", func(r *row) float64 { return float64(median(r.Written)) }},
+		{"Memory", func(r *row) float64 { return float64(median(r.Peak)) }},
+		{"Written", func(r *row) float64 { return float64(median(r.Written)) }},
 	} {
-		var table []string
+		var rows strings.Builder
 		for _, o := range plain {
-			small := cost.of(all.find(fmt.Sprintf("%s/%d", mode, from), o.name, afterTool))
-			large := cost.of(all.find(fmt.Sprintf("%s/%d", mode, to), o.name, afterTool))
-			if small >= 1e5 || cost.name == "CPU" { // a few bytes have no exponent
-				table = append(table, fmt.Sprintf("%s %.2f", o.name, exponent(small, large, from, to)))
+			of := func(size int) float64 {
+				return cost.of(all.find(fmt.Sprintf("%s/%d", mode, size), o.name, afterTool))
 			}
+			if cost.name != "CPU" && of(large[0]) < 1e5 {
+				continue // a few bytes have no exponent
+			}
+			fmt.Fprintf(&rows, "| %s |", o.name)
+			for _, s := range spans {
+				fmt.Fprintf(&rows, " %s |", exponent(of(s.from), of(s.to), s.from, s.to))
+			}
+			rows.WriteByte('\n')
 		}
-		if len(table) > 0 {
-			fmt.Fprintf(b, "\nFrom %s to %s resources %s grows with these exponents:\n%s.\n", thousands(from), thousands(to),
-				cost.name, strings.Join(table, ",\n"))
+		if rows.Len() == 0 {
+			continue
 		}
+		fmt.Fprintf(b, "\n| %s |", cost.name)
+		for _, s := range spans {
+			fmt.Fprintf(b, " %s to %s |", thousands(s.from), thousands(s.to))
+		}
+		b.WriteString("\n|---|" + strings.Repeat("---:|", len(spans)) + "\n" + rows.String())
 	}
 }
 
@@ -146,21 +171,26 @@ func ratio(r, of *row) string {
 	return fmt.Sprintf("%.2f", median(r.CPU)/median(of.CPU))
 }
 
-// exponent returns the e for which the cost grows as size^e.
-func exponent(before, after float64, from, to int) float64 {
-	return math.Log(after/before) / math.Log(float64(to)/float64(from))
+// exponent is a cell with the e for which a cost grows as size^e, in bold if that is too steep.
+func exponent(before, after float64, from, to int) string {
+	power := math.Round(100*math.Log(after/before)/math.Log(float64(to)/float64(from))) / 100
+	if power > steepest {
+		return fmt.Sprintf("**%.2f**", power)
+	}
+	return fmt.Sprintf("%.2f", power)
 }
 
 func (all *results) besideTables(b *bytes.Buffer) {
 	title := "\n## Beside others\n\nCPU in seconds, one run each, with a plugin; terraform has its built-in " +
 		"`terraform_data`.\n"
-	for _, part := range []string{"beside/100", "beside/1000"} {
+	for _, size := range besideSizes {
+		part := fmt.Sprintf("beside/%d", size)
 		if all.find(part, update, afterTool) == nil {
 			continue
 		}
 		b.WriteString(title)
 		title = ""
-		fmt.Fprintf(b, "\n| %s resources |", strings.TrimPrefix(part, "beside/"))
+		fmt.Fprintf(b, "\n| %s resources |", thousands(size))
 		tools := []string{floorTool, afterTool, pulumiTool, terraformTool}
 		for i, name := range []string{"floor", "yamlhost", pulumiTool, terraformTool} {
 			if all.find(part, update, tools[i]) != nil {

@@ -2,11 +2,13 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestPageIsWhatTheFileSays holds the page of the documentation to the figures that were measured.
@@ -56,6 +58,49 @@ func TestAPartReplacesItself(t *testing.T) {
 	}
 }
 
+// All parts are measured within the time that `make figures` has, and each has a title.
+func TestPartsAreBounded(t *testing.T) {
+	total := time.Duration(0)
+	for _, p := range parts() {
+		if p.once <= 0 {
+			t.Errorf("%s takes no time", p.name)
+		}
+		if strings.HasPrefix(p.name, "shape/") && shapeTitles[p.name] == "" {
+			t.Errorf("%s has no title", p.name)
+		}
+		total += p.cost(5)
+	}
+	if total > 90*time.Minute {
+		t.Errorf("all parts take %s", total)
+	}
+}
+
+// The page has a column for each pair of sizes from 1,000 on and one for all of them, and marks what grows too fast.
+func TestExponents(t *testing.T) {
+	all := &results{}
+	for size, cost := range map[int]float64{100: 9, 1000: 1, 10000: 9, 50000: 60} {
+		part := fmt.Sprintf("process/%d", size)
+		var rows []*row
+		for _, o := range plain {
+			rows = append(rows, &row{Part: part, Operation: o.name, Tool: afterTool, CPU: []float64{cost},
+				Wall: []float64{1}, Peak: []int64{int64(cost * 1e6)}, Written: []int64{int64(cost)}})
+		}
+		all.replace(part, rows)
+	}
+	page := string(all.page())
+	for _, want := range []string{
+		"| CPU | 1,000 to 10,000 | 10,000 to 50,000 | 1,000 to 50,000 |\n|---|---:|---:|---:|\n" +
+			"| check | 0.95 | **1.18** | 1.05 |\n",
+		"| Memory | 1,000 to 10,000 |"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q:\n%s", want, page)
+		}
+	}
+	if strings.Contains(page, "| Written |") {
+		t.Errorf("a few bytes have an exponent:\n%s", page)
+	}
+}
+
 func TestPage(t *testing.T) {
 	all := &results{}
 	for _, p := range parts() {
@@ -72,7 +117,7 @@ func TestPage(t *testing.T) {
 		all.replace(p.name, rows)
 	}
 	page := string(all.page())
-	for _, want := range []string{"| up | 3.00 | 3.00 |", "| up | 1.50 | 1.50 |", "| | 1,000 | 10,000 |", "up 1.00,\n"} {
+	for _, want := range []string{"| up | 3.00 | 3.00 |", "| up | 1.50 | 1.50 |", "| | 1,000 | 10,000 |", "| CPU | 1,000 to 10,000 |\n|---|---:|\n| check | 1.00 |"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q:\n%s", want, page)
 		}

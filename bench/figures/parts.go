@@ -2,11 +2,11 @@ package main
 
 import (
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/yamlhost/yamlhost/bench/program"
 )
@@ -21,7 +21,20 @@ type part struct {
 	beside     bool // the other tools, once
 	floor      bool
 	env        []string
+	once       time.Duration // what one run takes on a quiet machine of two cores, roughly
+	most       int           // runs; 0 for as many as are asked for
 }
+
+// runs is how often a part is measured when so many runs are asked for.
+func (p *part) runs(asked int) int {
+	if p.most > 0 {
+		return min(asked, p.most)
+	}
+	return asked
+}
+
+// cost is how long a part takes, roughly.
+func (p *part) cost(asked int) time.Duration { return time.Duration(p.runs(asked)) * p.once }
 
 // operation is one command. All of a part run over one stack, in their order.
 type operation struct {
@@ -59,15 +72,19 @@ func words(text string) []string { return strings.Fields(text) }
 // sizes are the numbers of resources that programs of the usual shape have.
 var sizes = []int{1, 10, 100, 1000, 10000, 50000, 100000}
 
-// mostRuns are enough for programs of a size, which differ less from run to run the larger they are.
-func mostRuns(size int) int {
+// besideSizes are those that are measured beside other tools.
+var besideSizes = []int{100, 1000}
+
+// most is how many runs are enough for programs of a size, which differ less from run to run the larger they are; 0 for
+// as many as are asked for.
+func most(size int) int {
 	switch {
 	case size >= 100000:
 		return 1
 	case size >= 50000:
 		return 3
 	}
-	return math.MaxInt
+	return 0
 }
 
 // parts are all parts, in the order in which they are measured: those that take long are the last.
@@ -76,17 +93,21 @@ func parts() []*part {
 	for _, size := range sizes {
 		for _, mode := range []string{"process", "plugin"} {
 			p := &part{name: fmt.Sprintf("%s/%d", mode, size), size: size, program: program.YAML,
-				operations: plain, inProcess: mode == "process", floor: true}
-			if mostRuns(size) < math.MaxInt {
+				operations: plain, inProcess: mode == "process", floor: true, most: most(size)}
+			p.once = time.Second/2 + time.Duration(size)*1500*time.Microsecond
+			if !p.inProcess {
+				p.once = time.Second/2 + time.Duration(size)*3500*time.Microsecond
+			}
+			if p.most > 0 {
 				long = append(long, p)
 			} else {
 				all = append(all, p)
 			}
 		}
 	}
-	for _, size := range []int{100, 1000} {
+	for _, size := range besideSizes {
 		all = append(all, &part{name: fmt.Sprintf("beside/%d", size), size: size, program: program.YAML, operations: plain,
-			beside: true, floor: true})
+			beside: true, floor: true, most: 1, once: time.Duration(size) * 350 * time.Millisecond})
 	}
 	return slices.Concat(all, shapes(), long)
 }
@@ -99,17 +120,20 @@ func shapes() []*part {
 	preview := operation{name: noopPreview, args: words("preview --stack dev")}
 	sized := func(f func(n int) []byte) func(int, int) []byte { return func(n, _ int) []byte { return f(n) } }
 	shape := func(name string, size int, text func(n int) []byte, operations ...operation) *part {
-		return &part{name: "shape/" + name, size: size, program: sized(text), operations: operations, inProcess: true}
+		return &part{name: "shape/" + name, size: size, program: sized(text), operations: operations, inProcess: true,
+			once: 5 * time.Second}
 	}
 	silently := func(o operation) operation { o.silent = true; return o }
 	slow := shape("slow", 1000, program.Flat)
 	slow.env = []string{noopDelay + "=50ms"}
+	slow.once, slow.most = 65*time.Second, 3
 	for _, parallel := range []int{1000, 100, 10, 1} {
 		slow.operations = append(slow.operations, up(fmt.Sprintf("--parallel %d", parallel)),
 			silently(operation{name: "destroy", args: words("destroy --yes --skip-preview --stack dev --parallel 1000")}))
 	}
 	chain := shape("chain", 2000, program.Chain, up(""), preview)
 	chain.env = []string{noopDelay + "=5ms"}
+	chain.once = 13 * time.Second
 	target := operation{name: "up --target one of 10,000",
 		args: words("up --yes --skip-preview --stack dev --target **thing5000")}
 	export := operation{name: "stack export", args: words("stack export --stack dev --file exported.json")}
@@ -151,15 +175,14 @@ const noopDelay = "YAMLHOST_NOOP_DELAY"
 func (p *part) measure(dir string, b *built, runs int) ([]*row, error) {
 	tools := b.ours
 	if p.beside {
-		runs, tools = 1, slices.Concat(b.ours[len(b.ours)-1:], b.beside)
+		tools = slices.Concat(b.ours[len(b.ours)-1:], b.beside)
 	}
 	if p.floor {
 		tools = append([]tool{{name: floorTool}}, tools...)
 	}
-	runs = min(runs, mostRuns(p.size))
 	rows := map[string]*row{}
 	var order []*row
-	for run := range runs {
+	for run := range p.runs(runs) {
 		var stacks []*stack
 		for _, t := range tools {
 			s, err := newStack(t, dir, b.plugin, p.inProcess, p.env)
