@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -179,13 +180,10 @@ func (w *Workspace) parameterized(ctx context.Context, ask func(context.Context,
 			continue
 		}
 		if err != nil {
-			finding := diag.Diagnostic{Code: diag.PackageMissing, Subject: pkg.Name.Range,
-				Summary: fmt.Sprintf("package `%s`: %v", pkg.Name.Text, err),
-				Detail:  "the plugin " + pkg.Source + " makes it of its parameters"}
-			if advised, ok := err.(interface{ Advice() string }); ok && advised.Advice() != "" {
-				finding.Detail = advised.Advice()
-			}
-			diags.Add(finding)
+			summary, detail, _ := strings.Cut(err.Error(), "\n")
+			diags.Add(diag.Diagnostic{Code: diag.PackageMissing, Subject: pkg.Name.Range,
+				Summary: fmt.Sprintf("package `%s`: %s", pkg.Name.Text, summary),
+				Detail:  cmp.Or(detail, "the plugin "+pkg.Source+" makes it of its parameters")})
 			continue
 		}
 		found = append(found, d)

@@ -4,6 +4,7 @@
 package drawer
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	_ "embed"
@@ -34,9 +35,10 @@ type Object struct {
 	Revision int    `json:"revision"`
 }
 
-// Provider keeps objects in the folder Dir. It is safe for concurrent use.
+// Provider keeps objects in the folder Dir. It is safe for concurrent use, once it has its parameters.
 type Provider struct {
 	Dir   string
+	made  string               // the name of the package that it became by its parameters; empty for drawer
 	Delay func() time.Duration // how long a change takes, before and after it happens; nil for no time
 	// Reached is called at the moments of a change of an object, such as "create begun" and "create done".
 	Reached func(moment, name string)
@@ -277,14 +279,43 @@ func (p *Provider) Info(context.Context) (provider.Info, error) {
 	return provider.Info{Name: "drawer", Version: "1.0.0"}, nil
 }
 
-// Parameterize refuses.
-func (p *Provider) Parameterize(context.Context, provider.ParameterizeRequest) (provider.ParameterizeResponse, error) {
-	return provider.ParameterizeResponse{}, errors.New("drawer takes no parameters")
+// Parameterize makes it the package that its one parameter names: the same drawer under another name.
+func (p *Provider) Parameterize(_ context.Context, r provider.ParameterizeRequest) (provider.ParameterizeResponse, error) {
+	switch {
+	case r.Name != "":
+		p.made = string(r.Value)
+	case len(r.Args) == 1:
+		p.made = r.Args[0]
+	default:
+		return provider.ParameterizeResponse{}, errors.New("drawer takes one parameter, the name of a package")
+	}
+	return provider.ParameterizeResponse{Name: p.made, Version: madeVersion}, nil
 }
+
+// madeVersion is the version of the packages that the drawer becomes.
+const madeVersion = "3.0.0"
 
 // Schema is the package's schema.
 func (p *Provider) Schema(context.Context, provider.SchemaRequest) ([]byte, error) {
-	return schema, nil
+	if p.made == "" {
+		return schema, nil
+	}
+	var made map[string]json.RawMessage
+	err := json.Unmarshal(bytes.ReplaceAll(schema, []byte("drawer:"), []byte(p.made+":")), &made)
+	if err != nil {
+		return nil, err
+	}
+	name, err := json.Marshal(p.made)
+	if err != nil {
+		return nil, err
+	}
+	parameters, err := json.Marshal(map[string]any{"parameter": []byte(p.made),
+		"baseProvider": map[string]string{"name": "drawer", "version": "1.0.0"}})
+	if err != nil {
+		return nil, err
+	}
+	made["name"], made["parameterization"], made["version"] = name, parameters, json.RawMessage(`"`+madeVersion+`"`)
+	return json.Marshal(made)
 }
 
 // CheckConfig takes everything.

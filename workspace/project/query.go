@@ -24,6 +24,10 @@ type QueriedType struct {
 	Provider Literal // a name or a URN of a provider in the stack; empty for the default
 	// Version and DownloadURL are of the provider's plugin; empty for any.
 	Version, DownloadURL string
+	// Source is the plugin that makes the type's package of the Parameters, as in a project's `packages`; empty for the
+	// package that the project has under that name.
+	Source     Literal
+	Parameters []string
 	// Filter holds the conditions of the provider's choice, as a JSON object, and Keys are its members; nil for
 	// everything.
 	Filter json.RawMessage
@@ -56,7 +60,8 @@ func ParseQuery(src *diag.Source) (*Query, diag.Diagnostics) {
 }
 
 func (d *document) queriedType(field string, n *yaml.Node) QueriedType {
-	of := d.fields(field, n, "type", "provider", "version", "pluginDownloadURL", "query", "limit", "name")
+	of := d.fields(field, n, "type", "provider", "source", "version", "parameters", "pluginDownloadURL", "query",
+		"limit", "name")
 	literal := func(key string) Literal {
 		if l := d.text(field+"."+key, of[key].value); l != nil {
 			return *l
@@ -64,10 +69,19 @@ func (d *document) queriedType(field string, n *yaml.Node) QueriedType {
 		return Literal{}
 	}
 	q := QueriedType{Type: literal("type"), Provider: literal("provider"), Version: literal("version").Text,
-		DownloadURL: literal("pluginDownloadURL").Text}
+		DownloadURL: literal("pluginDownloadURL").Text, Source: literal("source"),
+		Parameters: d.texts(field+".parameters", of["parameters"].value)}
 	if q.Type.Text == "" && (isNull(of["type"].value) || isText(of["type"].value)) {
 		d.add(diag.RequiredMissing, d.at(n), field+" has no type", "write the type of resources to look for, such as "+
 			"`type: aws:s3/bucket:Bucket`")
+	}
+	switch parameters := of["parameters"]; {
+	case q.Source.Text == "" && len(q.Parameters) > 0:
+		d.add(diag.RequiredMissing, parameters.key.Range, field+" has parameters and no source",
+			"write the plugin that makes a package of them, such as `source: terraform-provider`")
+	case q.Source.Text != "" && isNull(parameters.value):
+		d.add(diag.RequiredMissing, q.Source.Range, field+" has a source and no parameters",
+			"write what the plugin is to make the package of, such as `parameters: [hashicorp/random]`")
 	}
 	q.At = q.Type.Range
 	if filter := of["query"].value; !isNull(filter) {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -103,7 +104,7 @@ func TestVersionsOfImportFiles(t *testing.T) {
 			Parameterization: &operation.ImportParameters{PluginName: "tf", PluginVersion: "v0.6.0"}},
 			schema.Descriptor{Name: "tf", Version: "0.6.0", Parameterization: &schema.Parameterization{Name: "a",
 				Version: "1.2.3"}}},
-		"extension": {deploycmd.ImportEntry{Type: "a:b:C", Extension: &deploycmd.ImportExtension{Name: "x",
+		"extension": {deploycmd.ImportEntry{Type: "a:b:C", Extension: &operation.ImportExtension{Name: "x",
 			Version: "v2.0.0"}},
 			schema.Descriptor{Name: "a", Extension: true, Parameterization: &schema.Parameterization{Name: "x",
 				Version: "2.0.0"}}},
@@ -113,4 +114,30 @@ func TestVersionsOfImportFiles(t *testing.T) {
 			require.Equal(t, c.want, (&deploycmd.PlannedImport{Entry: c.entry}).Descriptor())
 		})
 	}
+}
+
+// The package that is written into an import file is the one that is read from it. An extension of a default provider's
+// package has no form there; the project says it.
+func TestPackagesOfImportFiles(t *testing.T) {
+	t.Parallel()
+	made := &schema.Parameterization{Name: "a", Version: "1.2.3", Value: []byte("x")}
+	for name, d := range map[string]schema.Descriptor{
+		"plain":      {Name: "a", Version: "1.2.3", DownloadURL: "https://example.com"},
+		"parameters": {Name: "tf", Version: "0.6.0", Parameterization: made},
+		"extension":  {Name: "a", Version: "2.0.0", Parameterization: made, Extension: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			saved := operation.SavedImport{Type: "a:b:C", Provider: "p"}
+			saved.Of(d)
+			text, err := json.Marshal(saved)
+			require.NoError(t, err)
+			var read deploycmd.PlannedImport
+			require.NoError(t, json.Unmarshal(text, &read.Entry))
+			require.Equal(t, d, read.Descriptor())
+		})
+	}
+	saved := operation.SavedImport{Type: "a:b:C"}
+	saved.Of(schema.Descriptor{Name: "b", Version: "1.0.0", Parameterization: made, Extension: true})
+	require.Equal(t, operation.SavedImport{Type: "a:b:C"}, saved)
 }

@@ -13,6 +13,13 @@ type ImportParameters struct {
 	Value         []byte `json:"value"`
 }
 
+// ImportExtension describes the extension that adds a resource's package to a plugin.
+type ImportExtension struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	Value   []byte `json:"value"`
+}
+
 // JsonFault is a fault of JSON without words of Go's.
 func JsonFault(err error) error {
 	var wrong *json.UnmarshalTypeError

@@ -18,6 +18,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/engine"
 	"github.com/yamlhost/yamlhost/runtime/secrets"
 	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/schema"
 	"github.com/yamlhost/yamlhost/value"
 	"github.com/yamlhost/yamlhost/value/urn"
 )
@@ -82,6 +83,7 @@ type SavedImport struct {
 	Inputs            json.RawMessage   `json:"inputs,omitempty"`
 	LogicalName       string            `json:"logicalName,omitempty"`
 	Parameterization  *ImportParameters `json:"parameterization,omitempty"`
+	Extension         *ImportExtension  `json:"extension,omitempty"`
 }
 
 // save writes the file that name says, as users see it: what would be created, with a placeholder for each ID, and
@@ -200,6 +202,21 @@ func (w *wantedCreates) names() map[urn.URN]string {
 	return names
 }
 
+// Of says of which package the type is. An extension of a package whose provider has no name is left to the project, as
+// import files have no word for it.
+func (e *SavedImport) Of(d schema.Descriptor) {
+	e.Version, e.PluginDownloadURL = d.PackageVersion(), d.DownloadURL
+	switch q := d.Parameterization; {
+	case q == nil:
+	case !d.Extension:
+		e.Parameterization = &ImportParameters{PluginName: d.Name, PluginVersion: d.Version, Value: q.Value}
+	case e.Provider != "":
+		e.Version, e.Extension = d.Version, &ImportExtension{Name: q.Name, Version: q.Version, Value: q.Value}
+	default:
+		e.Version, e.PluginDownloadURL = "", ""
+	}
+}
+
 // describe says which plugin a provider is.
 func (e *SavedImport) describe(provider *state.Resource) {
 	if provider == nil {
@@ -218,6 +235,19 @@ func (e *SavedImport) describe(provider *state.Resource) {
 				Value: data}
 		}
 	}
+}
+
+// MadeOf returns the package of a provider in the state that a plugin makes of parameters; false for another.
+func MadeOf(provider *state.Resource) (d schema.Descriptor, made bool) {
+	var e SavedImport
+	e.describe(provider)
+	q := e.Parameterization
+	if q == nil {
+		return d, false
+	}
+	return schema.Descriptor{Name: q.PluginName, Version: q.PluginVersion, DownloadURL: e.PluginDownloadURL,
+		Parameterization: &schema.Parameterization{Name: strings.TrimPrefix(provider.Type, urn.ProviderType("")), Version: e.Version,
+			Value: q.Value}}, true
 }
 
 // configure writes a provider's configuration, secrets sealed. It leaves out values that the plan does not know, and

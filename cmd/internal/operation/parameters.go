@@ -3,10 +3,12 @@ package operation
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"sync"
 
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/schema"
+	"github.com/yamlhost/yamlhost/workspace"
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
@@ -67,4 +69,30 @@ func (p *Providers) parameterizedText(d schema.Descriptor) []byte {
 		return text.([]byte)
 	}
 	return nil
+}
+
+// Described returns the package that a name stands for in the project: what is declared beside the program, or what a plugin
+// makes of parameters (L7.32), or else a plugin of that name. A plugin is asked what it makes only if the project calls
+// it so.
+func (p *Providers) Described(ctx context.Context, ws *workspace.Workspace, name, version string) (schema.Descriptor,
+	error) {
+	version = schema.PlainVersion(version)
+	for _, d := range ws.Packages {
+		if d.PackageName() == name && (version == "" || version == d.PackageVersion()) {
+			return d, nil
+		}
+	}
+	for _, pkg := range ws.Project.Packages {
+		if len(pkg.Parameters) == 0 || pkg.Name.Text != name {
+			continue
+		}
+		d, err := p.Parameterize(ctx, pkg)
+		if err != nil {
+			return d, fmt.Errorf("package %s, which the plugin %s makes of parameters: %w", name, pkg.Source, err)
+		}
+		if version == "" || version == d.PackageVersion() {
+			return d, nil
+		}
+	}
+	return schema.Descriptor{Name: name, Version: version}, nil
 }

@@ -93,14 +93,10 @@ type ImportEntry struct {
 	Outputs           json.RawMessage             `json:"outputs"`
 	LogicalName       string                      `json:"logicalName"`
 	Parameterization  *operation.ImportParameters `json:"parameterization"`
-	Extension         *ImportExtension            `json:"extension"`
-}
+	Extension         *operation.ImportExtension  `json:"extension"`
 
-// ImportExtension describes the extension that adds a resource's package to a plugin.
-type ImportExtension struct {
-	Name    string `json:"name"`
-	Version string `json:"version"`
-	Value   []byte `json:"value"`
+	// declared is the type's package where the project, or a query, says which it is; nil where the entry itself does.
+	declared *schema.Descriptor
 }
 
 // PlannedImport is an entry with everything found out that can be found out before the state is read.
@@ -117,6 +113,9 @@ type PlannedImport struct {
 
 // Descriptor is the package that an entry's type is of.
 func (p *PlannedImport) Descriptor() schema.Descriptor {
+	if p.Entry.declared != nil {
+		return *p.Entry.declared
+	}
 	d := schema.Descriptor{Name: urn.PackageOf(p.Entry.Type), Version: schema.PlainVersion(p.Entry.Version),
 		DownloadURL: p.Entry.PluginDownloadURL}
 	switch q, x := p.Entry.Parameterization, p.Entry.Extension; {
@@ -246,14 +245,9 @@ func (i *Importing) run(ctx context.Context, o engine.Options, _ operation.Progr
 	}
 	imports := make([]engine.Import, len(i.Planned))
 	for n, p := range i.Planned {
-		d := p.Descriptor()
 		imports[n] = engine.Import{Type: p.token, Name: p.Entry.Name, ID: p.Entry.ID, Parent: p.Parent,
-			Package:   monitor.Package{Name: d.Name, Version: d.Version, DownloadURL: d.DownloadURL, Extension: d.Extension},
-			Component: p.Entry.Component, Remote: p.Entry.Remote, Protect: i.options.protect, Inputs: p.inputs,
-			Outputs: p.outputs}
-		if q := d.Parameterization; q != nil {
-			imports[n].Package.Parameterization = &monitor.Parameterization{Name: q.Name, Version: q.Version, Value: q.Value}
-		}
+			Package: packageOf(p.Descriptor()), Component: p.Entry.Component, Remote: p.Entry.Remote,
+			Protect: i.options.protect, Inputs: p.inputs, Outputs: p.outputs}
 		if p.made {
 			imports[n].ProviderURN = p.provider
 			continue
@@ -268,6 +262,15 @@ func (i *Importing) run(ctx context.Context, o engine.Options, _ operation.Progr
 		i.Result = result.Snapshot
 	}
 	return result, err
+}
+
+// packageOf returns a package as the engine takes it.
+func packageOf(d schema.Descriptor) monitor.Package {
+	p := monitor.Package{Name: d.Name, Version: d.Version, DownloadURL: d.DownloadURL, Extension: d.Extension}
+	if q := d.Parameterization; q != nil {
+		p.Parameterization = &monitor.Parameterization{Name: q.Name, Version: q.Version, Value: q.Value}
+	}
+	return p
 }
 
 // referenceOf is the reference to a provider of the state; empty for none.
@@ -287,7 +290,6 @@ func referenceOf(s *state.Snapshot, u urn.URN) (string, error) {
 
 // plan resolves types and names.
 func (i *Importing) plan(ctx context.Context, project, stack string) error {
-	schemas := i.pipeline.Providers.Schemas()
 	byName := map[string]int{}
 	planned := make([]PlannedImport, len(i.entries))
 	for n, e := range i.entries {
@@ -331,7 +333,7 @@ func (i *Importing) plan(ctx context.Context, project, stack string) error {
 			planned[n].provider = u
 		}
 		if !e.Component && !urn.IsProviderType(e.Type) {
-			if planned[n].token, err = canonicalType(ctx, schemas, &planned[n]); err != nil {
+			if err = i.resolve(ctx, &planned[n]); err != nil {
 				return err
 			}
 		}
@@ -395,21 +397,30 @@ func (i *Importing) values(raw json.RawMessage) (value.Value, error) {
 	return v, err
 }
 
-// canonicalType is a type's token as states have it. Providers whose schema is not known get what was written.
-func canonicalType(ctx context.Context, schemas schema.Loader, p *PlannedImport) (string, error) {
-	e := p.Entry
-	pkg, err := schemas.Load(ctx, p.Descriptor())
+// resolve finds the package of an entry, which is that of the project where the entry does not say, and its type's token
+// as states have it. Where the provider's schema is not known, the token is what was written.
+func (i *Importing) resolve(ctx context.Context, p *PlannedImport) error {
+	e, providers := &p.Entry, i.pipeline.Providers
+	if e.declared == nil && e.Version == "" && e.PluginDownloadURL == "" && e.Parameterization == nil && e.Extension == nil {
+		d, err := providers.Described(ctx, i.pipeline.Workspace, urn.PackageOf(e.Type), "")
+		if err != nil {
+			return err
+		}
+		e.declared = &d
+	}
+	pkg, err := providers.Schemas().Load(ctx, p.Descriptor())
 	if err != nil {
 		if strings.Count(e.Type, ":") == 2 {
-			return e.Type, nil // the engine says what is wrong with the provider
+			return nil // the engine says what is wrong with the provider
 		}
-		return "", fmt.Errorf("the type %s is not known: %w", e.Type, err)
+		return fmt.Errorf("the type %s is not known: %w", e.Type, err)
 	}
 	r, err := pkg.ResolveResource(e.Type)
 	if err != nil {
-		return "", fmt.Errorf("package %s has no type %s", pkg.Name, e.Type)
+		return fmt.Errorf("package %s has no type %s", pkg.Name, e.Type)
 	}
-	return r.Token, nil
+	p.token = r.Token
+	return nil
 }
 
 // writeImported writes YAML for what was imported.

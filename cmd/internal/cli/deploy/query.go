@@ -22,6 +22,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 	"github.com/yamlhost/yamlhost/value"
 	"github.com/yamlhost/yamlhost/value/urn"
+	"github.com/yamlhost/yamlhost/workspace"
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
@@ -66,22 +67,26 @@ func queried(ctx context.Context, a *console.Console, o *importOptions) (map[str
 	}
 	imports := make([]ImportEntry, len(entries))
 	for n, e := range entries {
-		imports[n] = ImportEntry{Type: e.Type, Name: e.Name, ID: e.ID, Provider: e.Provider, Version: e.Version,
-			PluginDownloadURL: e.PluginDownloadURL}
+		imports[n] = ImportEntry{Type: e.Type, Name: e.Name, ID: e.ID, Provider: e.Provider, declared: &s.packages[e.query]}
+		if q := s.query.Resources[e.query]; q.Source.Text == "" {
+			imports[n].Version, imports[n].PluginDownloadURL = q.Version, q.DownloadURL // as options of the resource
+		}
 	}
 	return s.table, imports, nil
 }
 
 // search is a query in progress.
 type search struct {
-	query *project.Query
-	table map[string]urn.URN // the providers that the query names
-	found []discovery
+	query    *project.Query
+	packages []schema.Descriptor // of the query's types, in its order
+	table    map[string]urn.URN  // the providers that the query names
+	found    []discovery
 }
 
 // discovery is a resource that was found.
 type discovery struct {
 	operation.SavedImport
+	query   int    // by which it was found
 	managed string // the name that the stack has it under; empty when it does not have it
 }
 
@@ -89,10 +94,11 @@ type discovery struct {
 func (s *search) run(ctx context.Context, p *operation.Pipeline, o engine.Options) error {
 	var diags diag.Diagnostics
 	asked := make([]engine.Query, len(s.query.Resources))
+	s.packages = make([]schema.Descriptor, len(asked))
 	for n := range s.query.Resources {
 		q := &s.query.Resources[n]
 		var found diag.Diagnostics
-		asked[n], found = s.ask(ctx, p, o.Base, q)
+		asked[n], s.packages[n], found = s.ask(ctx, p, o.Base, q)
 		diags.Add(found...)
 	}
 	if err := p.Console.Report(diags); err != nil {
@@ -109,51 +115,69 @@ func (s *search) run(ctx context.Context, p *operation.Pipeline, o engine.Option
 	return nil
 }
 
-// ask is a query as the engine takes it, with what is wrong with it.
+// ask returns a query as the engine takes it and the package of its type, with what is wrong with it.
 func (s *search) ask(ctx context.Context, p *operation.Pipeline, base *state.Snapshot, q *project.QueriedType) (
-	asked engine.Query, diags diag.Diagnostics) {
+	asked engine.Query, d schema.Descriptor, diags diag.Diagnostics) {
 	fault := func(code diag.Code, at diag.Range, summary, detail string) {
 		diags.Add(diag.Diagnostic{Severity: diag.Error, Code: code, Subject: at, Summary: summary, Detail: detail})
 	}
 	pkg := urn.PackageOf(q.Type.Text)
-	asked = engine.Query{Type: q.Type.Text, Limit: q.Limit, Query: value.EmptyMap(),
-		Package: monitor.Package{Name: pkg, Version: schema.PlainVersion(q.Version), DownloadURL: q.DownloadURL}}
+	asked = engine.Query{Type: q.Type.Text, Limit: q.Limit, Query: value.EmptyMap()}
+	d, made, err := s.made(ctx, p, q)
+	switch {
+	case err == nil && q.Source.Text != "" && !declares(p.Workspace, d):
+		diags.Add(undeclared(q, pkg))
+	case err != nil:
+		at := q.Type.Range
+		if q.Source.Text != "" {
+			at = q.Source.Range
+		}
+		summary, detail, _ := strings.Cut(err.Error(), "\n")
+		fault(diag.PackageMissing, at, summary, detail)
+		return asked, d, diags
+	}
 	if q.Provider.Text != "" {
-		r, err := namedProvider(base, pkg, q.Provider.Text)
+		own := pkg
+		if d.Extension {
+			own = d.Name
+		}
+		r, err := namedProvider(base, own, q.Provider.Text)
 		if err != nil {
 			fault(diag.Undeclared, q.Provider.Range, err.Error(),
 				"leave it out for the provider that the stack's configuration describes")
-			return asked, diags
+			return asked, d, diags
 		}
 		asked.Provider = urn.Reference{URN: r.URN, ID: r.ID}.String()
 		s.table[r.URN.Name()] = r.URN
+		if its, parameterized := operation.MadeOf(r); parameterized && !made {
+			d = its
+		}
 	}
+	asked.Package = packageOf(d)
 	if len(q.Filter) > 0 {
-		var err error
 		if asked.Query, err = state.DecodeValue(q.Filter, p.StackSecrets); err != nil {
 			fault(diag.WrongKind, q.At, "the query cannot be sent to a provider: "+err.Error(), "")
 		}
 	}
-	loaded, err := p.Providers.Schemas().Load(ctx, schema.Descriptor{Name: pkg, Version: asked.Package.Version,
-		DownloadURL: q.DownloadURL})
+	loaded, err := p.Providers.Schemas().Load(ctx, d)
 	if err != nil {
 		if strings.Count(q.Type.Text, ":") != 2 {
 			fault(diag.PackageMissing, q.Type.Range, fmt.Sprintf("the type %s is not known", q.Type.Text), err.Error())
 		}
-		return asked, diags // the engine says what is wrong with the provider
+		return asked, d, diags // the engine says what is wrong with the provider
 	}
 	r, err := loaded.ResolveResource(q.Type.Text)
 	switch {
 	case err != nil:
 		fault(diag.TokenNotFound, q.Type.Range, fmt.Sprintf("package %s has no type %s", pkg, q.Type.Text), "")
-		return asked, diags
+		return asked, d, diags
 	case r.Component:
 		fault(diag.TokenNotFound, q.Type.Range, fmt.Sprintf("%s is a component: providers cannot list "+
 			"components", r.Token), "")
 	}
 	asked.Type = r.Token
 	if r.ListInputs == nil {
-		return asked, diags
+		return asked, d, diags
 	}
 	var known []string
 	for _, property := range r.ListInputs.Properties() {
@@ -171,7 +195,47 @@ func (s *search) ask(ctx context.Context, p *operation.Pipeline, base *state.Sna
 		}
 		fault(diag.UnknownProperty, key.Range, fmt.Sprintf("a query for %s cannot filter by `%s`", r.Token, key.Text), detail)
 	}
-	return asked, diags
+	return asked, d, diags
+}
+
+// made returns the package of a type: what the query says a plugin makes of parameters, or what the name stands for in the
+// project. It says whether parameters make it.
+func (s *search) made(ctx context.Context, p *operation.Pipeline, q *project.QueriedType) (d schema.Descriptor, made bool,
+	err error) {
+	pkg := urn.PackageOf(q.Type.Text)
+	if q.Source.Text == "" {
+		d, err = p.Providers.Described(ctx, p.Workspace, pkg, q.Version)
+		d.DownloadURL = cmp.Or(q.DownloadURL, d.DownloadURL)
+		return d, d.Parameterization != nil, err
+	}
+	d, err = p.Providers.Parameterize(ctx, project.Package{Name: project.Literal{Text: pkg}, Source: q.Source.Text,
+		Version: schema.PlainVersion(q.Version), PluginDownloadURL: q.DownloadURL, Parameters: q.Parameters})
+	if err == nil && d.PackageName() != pkg {
+		err = fmt.Errorf("of these parameters the plugin %s makes the package %s, not %s", q.Source.Text, d.PackageName(), pkg)
+	}
+	return d, true, err
+}
+
+// declares says whether the project has a package of the name of this one.
+func declares(ws *workspace.Workspace, d schema.Descriptor) bool {
+	return slices.ContainsFunc(ws.Packages, func(has schema.Descriptor) bool { return has.PackageName() == d.PackageName() }) ||
+		slices.ContainsFunc(ws.Project.Packages, func(has project.Package) bool { return has.Name.Text == d.PackageName() })
+}
+
+// undeclared warns that programs cannot use what a query finds before the project says what its package is made of.
+func undeclared(q *project.QueriedType, pkg string) diag.Diagnostic {
+	entry := yamlScalar(pkg) + ": {source: " + yamlScalar(q.Source.Text)
+	if q.Version != "" {
+		entry += ", version: " + yamlScalar(q.Version)
+	}
+	parameters := make([]string, len(q.Parameters))
+	for n, text := range q.Parameters {
+		parameters[n] = yamlScalar(text)
+	}
+	return diag.Diagnostic{Severity: diag.Warning, Subject: q.Source.Range,
+		Summary: "the project does not declare the package " + pkg,
+		Detail: "its program needs this under `packages` in the project file: `" + entry + ", parameters: [" +
+			strings.Join(parameters, ", ") + "]}`"}
 }
 
 // namedProvider is the provider of a package that the stack has under a name or a URN.
@@ -218,8 +282,8 @@ func (s *search) name(base *state.Snapshot, asked []engine.Query, answers [][]en
 		}
 		first := len(s.found)
 		for _, f := range found {
-			d := discovery{SavedImport: operation.SavedImport{Type: asked[n].Type, ID: f.ID, Name: q.NameOf(f.ID, f.Name),
-				Version: q.Version, PluginDownloadURL: q.DownloadURL}}
+			d := discovery{SavedImport: operation.SavedImport{Type: asked[n].Type, ID: f.ID, Name: q.NameOf(f.ID, f.Name)},
+				query: n}
 			if provider != "" {
 				d.Provider = provider.Name()
 			}
@@ -270,12 +334,12 @@ func resourceName(name string) string {
 	return cmp.Or(name, "resource")
 }
 
-// missing returns the objects that the stack does not have yet.
-func (s *search) missing() []operation.SavedImport {
-	var entries []operation.SavedImport
+// missing returns what the stack does not have yet.
+func (s *search) missing() []discovery {
+	var entries []discovery
 	for _, d := range s.found {
 		if d.managed == "" {
-			entries = append(entries, d.SavedImport)
+			entries = append(entries, d)
 		}
 	}
 	return entries
@@ -317,7 +381,12 @@ func oneLine(text string) string {
 }
 
 // save writes an import file.
-func (s *search) save(a *console.Console, name string, entries []operation.SavedImport) error {
+func (s *search) save(a *console.Console, name string, found []discovery) error {
+	entries := make([]operation.SavedImport, len(found))
+	for n, d := range found {
+		entries[n] = d.SavedImport
+		entries[n].Of(s.packages[d.query])
+	}
 	if err := operation.WriteImports(a, name, s.table, entries); err != nil || name == "-" {
 		return err
 	}

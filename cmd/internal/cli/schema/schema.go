@@ -146,7 +146,7 @@ func Schema(ctx context.Context, a *console.Console, o *schemaOptions) error {
 		}
 		return showMember(a, record, o.json)
 	}
-	wanted, err := described(ctx, ws, providers, name, o.version)
+	wanted, err := providers.Described(ctx, ws, name, o.version)
 	if err != nil {
 		return err
 	}

@@ -73,29 +73,3 @@ func (own *ownPackage) tokens() []string {
 	}
 	return tokens
 }
-
-// described are the packages that a name may stand for in the project, in order: what is declared beside the program,
-// what a plugin makes of parameters (L7.32), and a plugin of that name. A plugin is asked what it makes only if the
-// project calls it so.
-func described(ctx context.Context, ws *workspace.Workspace, p *operation.Providers, name,
-	version string) (schema.Descriptor, error) {
-	version = schema.PlainVersion(version)
-	for _, d := range ws.Packages {
-		if d.PackageName() == name && (version == "" || version == d.PackageVersion()) {
-			return d, nil
-		}
-	}
-	for _, pkg := range ws.Project.Packages {
-		if len(pkg.Parameters) == 0 || pkg.Name.Text != name {
-			continue
-		}
-		d, err := p.Parameterize(ctx, pkg)
-		if err != nil {
-			return d, fmt.Errorf("package %s, which the plugin %s makes of parameters: %w", name, pkg.Source, err)
-		}
-		if version == "" || version == d.PackageVersion() {
-			return d, nil
-		}
-	}
-	return schema.Descriptor{Name: name, Version: version}, nil
-}
