@@ -33,8 +33,8 @@ resources:
 	l := with(sampleLoader(), "awsx", "random")
 	found := findings(t, text, l)
 	require.Len(t, found, 2)
-	require.Equal(t, "install it with: yamlhost plugin install resource aws VERSION", found[0].Detail)
-	require.Equal(t, "install it with: yamlhost plugin install resource rnadom VERSION", found[1].Detail)
+	require.Equal(t, "install it with: yamlhost plugin install resource aws", found[0].Detail)
+	require.Equal(t, "install it with: yamlhost plugin install resource rnadom", found[1].Detail)
 	for _, d := range found {
 		require.Equal(t, diag.PackageMissing, d.Code)
 		require.Empty(t, d.Fixes)

@@ -491,8 +491,8 @@ func (b *breaker) wrongTokens(n *check.Node) {
 		"`", replaced(int(token.Range.Start), wrong), diag.TokenNotFound)
 	pkg, rest, _ := strings.Cut(token.Value, ":")
 	wrong = misspell(pkg) + ":" + rest
-	b.add("unknown package", int(token.Range.Start), int(token.Range.End), wrong, "plugin install resource "+misspell(pkg)+
-		" VERSION", replaced(int(token.Range.Start), wrong), diag.PackageMissing)
+	b.add("unknown package", int(token.Range.Start), int(token.Range.End), wrong, "plugin install resource "+misspell(pkg),
+		replaced(int(token.Range.Start), wrong), diag.PackageMissing)
 	wrong = strings.ReplaceAll(token.Value, ":", "/")
 	b.add("no type at all", int(token.Range.Start), int(token.Range.End), wrong, "package:module:Type",
 		replaced(int(token.Range.Start), wrong), diag.BadTypeToken)

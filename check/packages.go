@@ -1,7 +1,6 @@
 package check
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
@@ -424,8 +423,7 @@ func (p *loadedPackage) function(written string) resolvedFunction {
 // installLine is the command that installs the plugin of a package. A package that is not there is never taken for a
 // misspelt one: aws is not awsx, whatever is installed.
 func installLine(d schema.Descriptor) string {
-	version := cmp.Or(d.Version, "VERSION")
-	return fmt.Sprintf("install it with: yamlhost plugin install resource %s %s", d.Name, version)
+	return strings.TrimSpace("install it with: yamlhost plugin install resource " + d.Name + " " + d.Version)
 }
 
 // missingPackage notes the use of a package that no provider has; it is reported once, with all of its uses (L7.22).

@@ -59,9 +59,9 @@ func NewFetcher(o FetchOptions) *Fetcher { return &Fetcher{options: o, tries: ma
 // network: which plugin, which version, and the command that installs it.
 func (f *Fetcher) Fetch(ctx context.Context, pkg provider.Package, missing *provider.MissingError) error {
 	version := strings.TrimPrefix(pkg.Version, "v")
-	fail := func(why string) error { return f.advise(pkg, version, missing, why) }
+	fail := func(why string, err error) error { return f.advise(pkg, version, missing, why, err) }
 	if f == nil || f.options.Home == "" {
-		return fail("")
+		return fail("", nil)
 	}
 	lock, err := ReadLockFile(f.options.LockDir)
 	if err != nil {
@@ -71,10 +71,10 @@ func (f *Fetcher) Fetch(ctx context.Context, pkg provider.Package, missing *prov
 		version = locked.Version
 	}
 	if by := f.options.Forbidden; by != "" {
-		return fail("it was not downloaded, because " + by + " forbids that")
+		return fail("it was not downloaded, because "+by+" forbids that", nil)
 	}
 	if err := f.Permit(ctx, pkg); err != nil {
-		return fail("it was not downloaded, because " + err.Error())
+		return fail("it was not downloaded, because "+err.Error(), nil)
 	}
 	f.mu.Lock()
 	key := pkg.Name + " " + version + " " + pkg.DownloadURL
@@ -91,7 +91,7 @@ func (f *Fetcher) Fetch(ctx context.Context, pkg provider.Package, missing *prov
 		close(try.over)
 	}
 	if try.err != nil {
-		return fail("it could not be downloaded: " + try.err.Error())
+		return fail("it could not be downloaded: "+try.err.Error(), try.err)
 	}
 	return nil
 }
@@ -136,17 +136,22 @@ func (f *Fetcher) Permit(ctx context.Context, pkg provider.Package) error {
 	return nil
 }
 
-// advise adds to the error of a missing plugin why it was not downloaded, if there is a reason, and the ways out.
-func (f *Fetcher) advise(pkg provider.Package, version string, missing *provider.MissingError, why string) error {
+// advise adds to the error of a missing plugin why it was not downloaded, if there is a reason, and the ways out. err is
+// what the download failed with; nil when there was none.
+func (f *Fetcher) advise(pkg provider.Package, version string, missing *provider.MissingError, why string, err error) error {
 	advised := *missing
-	if version == "" {
+	unknown := version == "" && (errors.Is(err, ErrNoLatest) || strings.HasPrefix(pkg.DownloadURL, "http"))
+	if unknown {
 		version = "VERSION"
 	}
-	command := fmt.Sprintf("yamlhost plugin install resource %s %s", pkg.Name, version)
+	command := strings.TrimSpace("yamlhost plugin install resource " + pkg.Name + " " + version)
 	if pkg.DownloadURL != "" {
 		command += fmt.Sprintf(" --server '%s'", pkg.DownloadURL)
 	}
 	advised.Advice = "install it with: " + command
+	if unknown {
+		advised.Advice += "\nwith a version of its publisher, such as 1.2.3, for VERSION: the newest is not known"
+	}
 	if f == nil { // for a look at a program a schema is enough
 		advised.Advice += "\nor give its schema with --schema FILE or --schema-dir DIR"
 	}

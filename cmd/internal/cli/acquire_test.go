@@ -105,7 +105,8 @@ func TestAcquisition(t *testing.T) {
 		"nowhere": {options: version, wrong: true, want: []string{"error[Y204]: no provider for package drawer 1.0.0",
 			"it could not be downloaded", "404 Not Found", command}},
 		"nowhere, not even a version": {wrong: true, want: []string{"no version is named",
-			"yamlhost plugin install resource drawer VERSION"}},
+			"yamlhost plugin install resource drawer VERSION\n",
+			"with a version of its publisher, such as 1.2.3, for VERSION: the newest is not known"}},
 		"offline": {options: version, flags: []string{"--offline"}, serves: []string{"/releases/plugins" + asset},
 			wrong: true, want: []string{"it was not downloaded, because --offline forbids that", command}},
 		"forbidden": {options: version, env: []string{"PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION=1"},
@@ -172,6 +173,35 @@ func TestAcquisition(t *testing.T) {
 			require.Equal(t, sum, locked.Find("drawer", "1.0.0").Checksums[plugin.Platform()], "it is locked from now on")
 		})
 	}
+}
+
+// Without a version, plugin install takes the newest, and the lock file has the version that it found.
+func TestInstallNewest(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("the plugin is a script for a shell")
+	}
+	archive, sum := drawerArchive(t)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/pulumi/pulumi-drawer/releases/latest":
+			http.Redirect(w, r, "/pulumi/pulumi-drawer/releases/tag/v1.0.0", http.StatusFound)
+		case "/pulumi/pulumi-drawer/releases/download/v1.0.0/pulumi-resource-drawer-v1.0.0-" + plugin.Platform() + ".tar.gz":
+			_, _ = w.Write(archive)
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	t.Cleanup(server.Close)
+	x := newTerminal(t, "name: acq\n")
+	x.world.HTTP = &http.Client{Transport: redirected{server}}
+	require.Equal(t, 0, x.run("plugin", "install", "resource", "drawer"), x.err.String())
+	require.Contains(t, x.err.String(), "installed drawer 1.0.0 in ")
+	locked, err := plugin.ReadLockFile(x.world.Dir)
+	require.NoError(t, err)
+	require.Equal(t, sum, locked.Find("drawer", "1.0.0").Checksums[plugin.Platform()])
+	require.Equal(t, 1, x.run("plugin", "install", "resource", "joiner"))
+	require.Contains(t, x.err.String(), "no version is named, and the newest is not known")
 }
 
 // Who only looks at a program asks no network; people read what is missing, and both ways to get it.

@@ -61,10 +61,11 @@ func newPluginList(_ *console.Console, run func(context.Context, *pluginOptions)
 func newPluginInstall(_ *console.Console, run func(context.Context, *pluginOptions) error) *cobra.Command {
 	o := &pluginOptions{}
 	cmd := &cobra.Command{
-		Use: "install [resource NAME VERSION]", Short: "Install a plugin, or those of the lock file",
+		Use: "install [resource NAME [VERSION]]", Short: "Install a plugin, or those of the lock file",
 		Args: cobra.MaximumNArgs(3), RunE: pluginBody(o, run),
 		Long: "install fetches a provider plugin into the plugin folder that Pulumi uses as well. Without arguments " +
-			"it installs what the project's lock file (" + plugin.LockName + ") lists. Archives must have the " +
+			"it installs what the project's lock file (" + plugin.LockName + ") lists. Without a version it " +
+			"installs that of the lock file, or else the newest. Archives must have the " +
 			"checksums that the lock file has for this platform, and those that their publisher lists " +
 			"beside them; new checksums are added to the lock file. With --key they must also have a " +
 			"signature.",
@@ -148,7 +149,7 @@ func pluginInstall(ctx context.Context, a *console.Console, o *pluginOptions) er
 	switch {
 	case len(o.args) == 0 && lock == nil:
 		return console.WithCode(console.CodeUsage,
-			"there is no %s here; name a plugin: yamlhost plugin install resource NAME VERSION", plugin.LockName)
+			"there is no %s here; name a plugin: yamlhost plugin install resource NAME", plugin.LockName)
 	case len(o.args) == 0:
 		if len(lock.Plugins) == 0 {
 			fmt.Fprintf(a.Streams.Err, "%s lists no plugins: a command adds a plugin to it when it first "+
@@ -163,15 +164,16 @@ func pluginInstall(ctx context.Context, a *console.Console, o *pluginOptions) er
 	case o.args[0] != "resource":
 		return console.WithCode(console.CodeUsage, "only plugins of the kind resource can be installed, not %q", o.args[0])
 	case len(o.args) == 1:
-		return console.WithCode(console.CodeUsage, "name the plugin: yamlhost plugin install resource NAME VERSION")
+		return console.WithCode(console.CodeUsage, "name the plugin: yamlhost plugin install resource NAME")
 	}
 	name, version := o.args[1], ""
 	if len(o.args) == 3 {
 		version = strings.TrimPrefix(o.args[2], "v")
 	} else if p := lock.Find(name, ""); p != nil {
 		version = p.Version
-	} else {
-		return console.WithCode(console.CodeUsage, "name the version too: yamlhost plugin install resource %s VERSION", name)
+	} else if o.file != "" {
+		return console.WithCode(console.CodeUsage,
+			"name the version too: yamlhost plugin install resource %s VERSION --file …, with that of the file for VERSION", name)
 	}
 	if lock == nil && begin {
 		lock = &plugin.LockFile{}
@@ -239,6 +241,7 @@ func installLocked(ctx context.Context, a *console.Console, o *pluginOptions, na
 		result, err = plugin.Install(ctx, i)
 	} else {
 		result, err = plugin.InstallFrom(ctx, &i, server, a.World.Getenv(console.DownloadOverrides), nil)
+		version = i.Version // the newest, where none was named
 	}
 	if err != nil {
 		return err
