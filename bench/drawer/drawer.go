@@ -280,7 +280,8 @@ func (p *Provider) Info(context.Context) (provider.Info, error) {
 }
 
 // Parameterize makes it the package that its one parameter names: the same drawer under another name.
-func (p *Provider) Parameterize(_ context.Context, r provider.ParameterizeRequest) (provider.ParameterizeResponse, error) {
+func (p *Provider) Parameterize(_ context.Context, r provider.ParameterizeRequest) (provider.ParameterizeResponse,
+	error) {
 	switch {
 	case r.Name != "":
 		p.made = string(r.Value)

@@ -136,9 +136,10 @@ func (f *Fetcher) Permit(ctx context.Context, pkg provider.Package) error {
 	return nil
 }
 
-// advise adds to the error of a missing plugin why it was not downloaded, if there is a reason, and the ways out. err is
-// what the download failed with; nil when there was none.
-func (f *Fetcher) advise(pkg provider.Package, version string, missing *provider.MissingError, why string, err error) error {
+// advise adds to the error of a missing plugin why it was not downloaded, if there is a reason, and the ways out. err
+// is the error of the download; nil when there was none.
+func (f *Fetcher) advise(pkg provider.Package, version string, missing *provider.MissingError, why string,
+	err error) error {
 	advised := *missing
 	unknown := version == "" && (errors.Is(err, ErrNoLatest) || strings.HasPrefix(pkg.DownloadURL, "http"))
 	if unknown {

@@ -71,9 +71,9 @@ func (p *Providers) parameterizedText(d schema.Descriptor) []byte {
 	return nil
 }
 
-// Described returns the package that a name stands for in the project: what is declared beside the program, or what a plugin
-// makes of parameters (L7.32), or else a plugin of that name. A plugin is asked what it makes only if the project calls
-// it so.
+// Described returns the package that a name stands for in the project: what is declared beside the program, or what a
+// plugin makes of parameters (L7.32), or else a plugin of that name. It asks a plugin only if the project has an entry
+// of that name.
 func (p *Providers) Described(ctx context.Context, ws *workspace.Workspace, name, version string) (schema.Descriptor,
 	error) {
 	version = schema.PlainVersion(version)

@@ -397,11 +397,13 @@ func (i *Importing) values(raw json.RawMessage) (value.Value, error) {
 	return v, err
 }
 
-// resolve finds the package of an entry, which is that of the project where the entry does not say, and its type's token
-// as states have it. Where the provider's schema is not known, the token is what was written.
+// resolve finds the package of an entry, which is that of the project where the entry does not say, and the token that
+// states have for its type. Where the provider's schema is not known, the token stays as written.
 func (i *Importing) resolve(ctx context.Context, p *PlannedImport) error {
 	e, providers := &p.Entry, i.pipeline.Providers
-	if e.declared == nil && e.Version == "" && e.PluginDownloadURL == "" && e.Parameterization == nil && e.Extension == nil {
+	says := e.declared != nil || e.Version != "" || e.PluginDownloadURL != "" || e.Parameterization != nil ||
+		e.Extension != nil
+	if !says {
 		d, err := providers.Described(ctx, i.pipeline.Workspace, urn.PackageOf(e.Type), "")
 		if err != nil {
 			return err

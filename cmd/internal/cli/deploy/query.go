@@ -198,10 +198,10 @@ func (s *search) ask(ctx context.Context, p *operation.Pipeline, base *state.Sna
 	return asked, d, diags
 }
 
-// made returns the package of a type: what the query says a plugin makes of parameters, or what the name stands for in the
-// project. It says whether parameters make it.
-func (s *search) made(ctx context.Context, p *operation.Pipeline, q *project.QueriedType) (d schema.Descriptor, made bool,
-	err error) {
+// made returns the package of a type: what the query says a plugin makes of parameters, or what the name stands for in
+// the project. It reports whether parameters make it.
+func (s *search) made(ctx context.Context, p *operation.Pipeline, q *project.QueriedType) (d schema.Descriptor,
+	made bool, err error) {
 	pkg := urn.PackageOf(q.Type.Text)
 	if q.Source.Text == "" {
 		d, err = p.Providers.Described(ctx, p.Workspace, pkg, q.Version)
@@ -216,10 +216,11 @@ func (s *search) made(ctx context.Context, p *operation.Pipeline, q *project.Que
 	return d, true, err
 }
 
-// declares says whether the project has a package of the name of this one.
+// declares reports whether the project has a package of the same name.
 func declares(ws *workspace.Workspace, d schema.Descriptor) bool {
-	return slices.ContainsFunc(ws.Packages, func(has schema.Descriptor) bool { return has.PackageName() == d.PackageName() }) ||
-		slices.ContainsFunc(ws.Project.Packages, func(has project.Package) bool { return has.Name.Text == d.PackageName() })
+	name := d.PackageName()
+	return slices.ContainsFunc(ws.Packages, func(has schema.Descriptor) bool { return has.PackageName() == name }) ||
+		slices.ContainsFunc(ws.Project.Packages, func(has project.Package) bool { return has.Name.Text == name })
 }
 
 // undeclared warns that programs cannot use what a query finds before the project says what its package is made of.
