@@ -2,37 +2,30 @@ package lsp
 
 import (
 	"context"
+	"slices"
 	"strings"
 
-	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
 
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/editor"
+	"github.com/yamlhost/yamlhost/editor/lsp/internal/protocol"
 )
 
-var actionKinds = map[editor.ActionKind]protocol.CodeActionKind{
-	editor.FillAction: protocol.CodeActionKindQuickFix, editor.ExtractAction: protocol.CodeActionKindRefactorExtract,
-	editor.InlineAction:  protocol.CodeActionKindRefactorInline,
-	editor.RewriteAction: protocol.CodeActionKindRefactorRewrite, editor.DeclareAction: protocol.CodeActionKindQuickFix,
-	editor.QuoteAction: protocol.CodeActionKindRefactorRewrite, editor.MoveAction: protocol.CodeActionKindRefactorMove,
+var actionKinds = map[editor.ActionKind]string{
+	editor.FillAction: protocol.QuickFix, editor.ExtractAction: protocol.RefactorExtract,
+	editor.InlineAction:  protocol.RefactorInline,
+	editor.RewriteAction: protocol.RefactorRewrite, editor.DeclareAction: protocol.QuickFix,
+	editor.QuoteAction: protocol.RefactorRewrite, editor.MoveAction: protocol.RefactorMove,
 }
 
 // editing lists the workspace edits that a client supports.
 type editing struct{ snippets, renames bool }
 
-func editingOf(c protocol.ClientCapabilities) editing {
-	var can editing
-	if c.Workspace == nil || c.Workspace.WorkspaceEdit == nil {
-		return can
-	}
+func editingOf(c protocol.Capabilities) editing {
 	edit := c.Workspace.WorkspaceEdit
-	can.snippets = edit.SnippetEditSupport != nil && *edit.SnippetEditSupport && edit.DocumentChanges != nil &&
-		*edit.DocumentChanges
-	for _, operation := range edit.ResourceOperations {
-		can.renames = can.renames || operation == protocol.ResourceOperationKindRename
-	}
-	return can
+	return editing{snippets: edit.SnippetEditSupport && edit.DocumentChanges,
+		renames: slices.Contains(edit.ResourceOperations, "rename")}
 }
 
 // rewriter answers requests for edits of texts.
@@ -42,7 +35,7 @@ type rewriter struct {
 }
 
 // CodeAction offers the fixes of findings, and what else can be done with a stretch.
-func (s *rewriter) CodeAction(ctx context.Context, params *protocol.CodeActionParams) ([]protocol.CommandOrCodeAction,
+func (s *rewriter) CodeAction(ctx context.Context, params *protocol.CodeActionParams) ([]protocol.CodeAction,
 	error) {
 	path := pathOf(params.TextDocument.URI)
 	snapshot := moment(ctx)
@@ -50,9 +43,9 @@ func (s *rewriter) CodeAction(ctx context.Context, params *protocol.CodeActionPa
 	if document == nil {
 		return nil, nil
 	}
-	wanted := func(kind protocol.CodeActionKind) bool {
+	wanted := func(kind string) bool {
 		for _, only := range params.Context.Only {
-			if kind == only || strings.HasPrefix(string(kind), string(only)+".") || only == "" {
+			if kind == only || strings.HasPrefix(kind, only+".") || only == "" {
 				return true
 			}
 		}
@@ -60,16 +53,14 @@ func (s *rewriter) CodeAction(ctx context.Context, params *protocol.CodeActionPa
 	}
 	e := s.encoding()
 	start, end := e.offsets(document.Source(), params.Range)
-	actions := []protocol.CommandOrCodeAction{}
-	preferred := true
-	if wanted(protocol.CodeActionKindQuickFix) {
+	actions := []protocol.CodeAction{}
+	if wanted(protocol.QuickFix) {
 		fixes, err := editor.Fixes(ctx, snapshot, path, start, end)
 		if err != nil {
 			return nil, ctx.Err()
 		}
-		kind := protocol.CodeActionKindQuickFix
 		for _, fix := range fixes {
-			actions = append(actions, &protocol.CodeAction{Title: fix.Label, Kind: &kind, IsPreferred: &preferred,
+			actions = append(actions, protocol.CodeAction{Title: fix.Label, Kind: protocol.QuickFix, IsPreferred: true,
 				Diagnostics: []protocol.Diagnostic{e.diagnostic(snapshot, path, fix.Finding)},
 				Edit:        workspaceEdit(e, fix.Edits)})
 		}
@@ -84,7 +75,7 @@ func (s *rewriter) CodeAction(ctx context.Context, params *protocol.CodeActionPa
 		if !wanted(kind) || action.Renamed != "" && !can.renames {
 			continue
 		}
-		actions = append(actions, &protocol.CodeAction{Title: action.Title, Kind: &kind,
+		actions = append(actions, protocol.CodeAction{Title: action.Title, Kind: kind,
 			Edit: s.actionEdit(e, can, path, action)})
 	}
 	return actions, nil
@@ -103,15 +94,15 @@ func (s *rewriter) actionEdit(e encoding, can editing, path string, action edito
 	}
 	for _, edit := range action.Edits[path] {
 		if snippet {
-			change.Edits = append(change.Edits, &protocol.SnippetTextEdit{Range: e.rangeOf(edit.Range),
-				Snippet: protocol.StringValue{Kind: "snippet", Value: action.Snippet}})
+			change.Edits = append(change.Edits, protocol.SnippetEdit{Range: e.rangeOf(edit.Range),
+				Snippet: protocol.Snippet{Kind: "snippet", Value: action.Snippet}})
 			continue
 		}
-		change.Edits = append(change.Edits, &protocol.TextEdit{Range: e.rangeOf(edit.Range), NewText: edit.Text})
+		change.Edits = append(change.Edits, protocol.TextEdit{Range: e.rangeOf(edit.Range), NewText: edit.Text})
 	}
-	changes := []protocol.DocumentChange{change}
+	changes := []any{change}
 	if action.Renamed != "" {
-		changes = append(changes, &protocol.RenameFile{Kind: "rename", OldURI: uriOf(path), NewURI: uriOf(action.Renamed)})
+		changes = append(changes, protocol.RenameFile{Kind: "rename", OldURI: uriOf(path), NewURI: uriOf(action.Renamed)})
 	}
 	return &protocol.WorkspaceEdit{DocumentChanges: changes}
 }

@@ -1,48 +1,44 @@
 package lsp
 
-import "go.lsp.dev/protocol"
+import "github.com/yamlhost/yamlhost/editor/lsp/internal/protocol"
 
-func yes() *bool {
-	b := true
-	return &b
-}
+// object is a JSON object.
+type object = map[string]any
 
 // capabilities lists the requests and commands that the server supports, and how it counts positions.
-func capabilities(positions encoding, commands []string) protocol.ServerCapabilities {
-	change := protocol.TextDocumentSyncKindIncremental
-	return protocol.ServerCapabilities{
-		PositionEncoding: positions.kind(),
-		TextDocumentSync: &protocol.TextDocumentSyncOptions{OpenClose: yes(), Change: &change,
-			Save: protocol.Boolean(true)},
-		DiagnosticProvider: &protocol.DiagnosticOptions{InterFileDependencies: true,
-			WorkspaceDiagnostics: true},
-		CompletionProvider: &protocol.CompletionOptions{TriggerCharacters: []string{":", ".", "{", " ", "\""},
-			ResolveProvider: yes()},
-		DocumentFormattingProvider:       protocol.Boolean(true),
-		DocumentRangeFormattingProvider:  protocol.Boolean(true),
-		DocumentOnTypeFormattingProvider: protocol.DocumentOnTypeFormattingOptions{FirstTriggerCharacter: "\n"},
-		CodeLensProvider:                 &protocol.CodeLensOptions{},
-		TypeDefinitionProvider:           protocol.Boolean(true),
-		Workspace:                        fileOperations(),
-		HoverProvider:                    protocol.Boolean(true),
-		SignatureHelpProvider:            &protocol.SignatureHelpOptions{TriggerCharacters: []string{"(", ","}},
-		DefinitionProvider:               protocol.Boolean(true),
-		ReferencesProvider:               protocol.Boolean(true),
-		DocumentHighlightProvider:        protocol.Boolean(true),
-		RenameProvider:                   &protocol.RenameOptions{PrepareProvider: yes()},
-		DocumentSymbolProvider:           protocol.Boolean(true),
-		WorkspaceSymbolProvider:          protocol.Boolean(true),
-		FoldingRangeProvider:             protocol.Boolean(true),
-		SelectionRangeProvider:           protocol.Boolean(true),
-		DocumentLinkProvider:             &protocol.DocumentLinkOptions{},
-		InlayHintProvider:                protocol.Boolean(true),
-		CallHierarchyProvider:            protocol.Boolean(true),
-		LinkedEditingRangeProvider:       protocol.Boolean(true),
-		SemanticTokensProvider: &protocol.SemanticTokensOptions{Legend: legend(), Range: protocol.Boolean(true),
-			Full: &protocol.SemanticTokensFullDelta{Delta: yes()}},
-		ExecuteCommandProvider: protocol.ExecuteCommandOptions{Commands: commands},
-		CodeActionProvider: &protocol.CodeActionOptions{CodeActionKinds: []protocol.CodeActionKind{
-			protocol.CodeActionKindQuickFix, protocol.CodeActionKindRefactorExtract, protocol.CodeActionKindRefactorInline,
-			protocol.CodeActionKindRefactorRewrite}},
+func capabilities(positions encoding, commands []string) object {
+	const incremental = 2
+	return object{
+		"positionEncoding": positions.kind(),
+		"textDocumentSync": object{"openClose": true, "change": incremental, "save": true},
+
+		"diagnosticProvider": object{"interFileDependencies": true, "workspaceDiagnostics": true},
+		"completionProvider": object{"triggerCharacters": []string{":", ".", "{", " ", "\""}, "resolveProvider": true},
+
+		"documentFormattingProvider":       true,
+		"documentRangeFormattingProvider":  true,
+		"documentOnTypeFormattingProvider": object{"firstTriggerCharacter": "\n"},
+
+		"codeLensProvider":           object{},
+		"typeDefinitionProvider":     true,
+		"workspace":                  object{"fileOperations": fileOperations()},
+		"hoverProvider":              true,
+		"signatureHelpProvider":      object{"triggerCharacters": []string{"(", ","}},
+		"definitionProvider":         true,
+		"referencesProvider":         true,
+		"documentHighlightProvider":  true,
+		"renameProvider":             object{"prepareProvider": true},
+		"documentSymbolProvider":     true,
+		"workspaceSymbolProvider":    true,
+		"foldingRangeProvider":       true,
+		"selectionRangeProvider":     true,
+		"documentLinkProvider":       object{},
+		"inlayHintProvider":          true,
+		"callHierarchyProvider":      true,
+		"linkedEditingRangeProvider": true,
+		"semanticTokensProvider":     object{"legend": legend(), "range": true, "full": object{"delta": true}},
+		"executeCommandProvider":     object{"commands": commands},
+		"codeActionProvider": object{"codeActionKinds": []string{protocol.QuickFix, protocol.RefactorExtract,
+			protocol.RefactorInline, protocol.RefactorRewrite}},
 	}
 }

@@ -6,9 +6,9 @@ import (
 	"encoding/json"
 	"strings"
 
-	"go.lsp.dev/jsonrpc2"
-	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
+
+	"github.com/yamlhost/yamlhost/editor/lsp/internal/protocol"
 )
 
 // The commands that a person can have the server carry out. Each takes the URI of a file.
@@ -18,7 +18,7 @@ const (
 )
 
 // trusts reports whether the options that a client starts the server with say that it trusts the workspace.
-func trusts(options protocol.LSPAny) bool {
+func trusts(options json.RawMessage) bool {
 	var known struct {
 		Trusted bool `json:"trusted"`
 	}
@@ -43,25 +43,24 @@ func (s *commander) commands() []string {
 }
 
 // ExecuteCommand carries out what a person asks for.
-func (s *commander) ExecuteCommand(ctx context.Context, params *protocol.ExecuteCommandParams) (protocol.LSPAny,
-	error) {
+func (s *commander) ExecuteCommand(ctx context.Context, params *protocol.CommandParams) (any, error) {
 	var asked string
 	if len(params.Arguments) != 1 || json.Unmarshal(params.Arguments[0], &asked) != nil {
-		return nil, jsonrpc2.Errorf(jsonrpc2.InvalidParams, "%s takes the URI of a file", params.Command)
+		return nil, protocol.Errorf(protocol.InvalidParams, "%s takes the URI of a file", params.Command)
 	}
 	parsed, err := uri.Parse(asked)
 	if err != nil || !strings.HasPrefix(asked, "file:") {
-		return nil, jsonrpc2.Errorf(jsonrpc2.InvalidParams, "%q is not the URI of a file", asked)
+		return nil, protocol.Errorf(protocol.InvalidParams, "%q is not the URI of a file", asked)
 	}
 	path, text := pathOf(parsed), ""
 	switch {
 	case params.Command == graphCommand && s.options.Graph != nil:
 		p, err := moment(ctx).Program(ctx, path)
 		if err != nil {
-			return nil, jsonrpc2.Errorf(jsonrpc2.InvalidParams, "%v", err)
+			return nil, protocol.Errorf(protocol.InvalidParams, "%v", err)
 		}
 		if p.Checked == nil {
-			return nil, jsonrpc2.Errorf(jsonrpc2.InvalidParams, "%s is not a program", path)
+			return nil, protocol.Errorf(protocol.InvalidParams, "%s is not a program", path)
 		}
 		var b bytes.Buffer
 		if err := s.options.Graph(&b, p); err != nil {
@@ -70,14 +69,14 @@ func (s *commander) ExecuteCommand(ctx context.Context, params *protocol.Execute
 		text = b.String()
 	case params.Command == planCommand && s.options.Plan != nil:
 		if !s.trusting() {
-			return nil, jsonrpc2.Errorf(jsonrpc2.InvalidRequest,
+			return nil, protocol.Errorf(protocol.InvalidRequest,
 				"the workspace is not trusted: a preview runs plugins and commands of the project")
 		}
 		if text, err = s.options.Plan(ctx, path); err != nil {
-			return nil, jsonrpc2.Errorf(jsonrpc2.InternalError, "%v", err)
+			return nil, protocol.Errorf(protocol.InternalError, "%v", err)
 		}
 	default:
-		return nil, jsonrpc2.Errorf(jsonrpc2.InvalidParams, "there is no command %s", params.Command)
+		return nil, protocol.Errorf(protocol.InvalidParams, "there is no command %s", params.Command)
 	}
-	return json.Marshal(text)
+	return text, nil
 }

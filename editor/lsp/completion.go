@@ -8,17 +8,16 @@ import (
 	"strconv"
 	"sync"
 
-	"go.lsp.dev/protocol"
-
 	"github.com/yamlhost/yamlhost/editor"
+	"github.com/yamlhost/yamlhost/editor/lsp/internal/protocol"
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-var itemKinds = map[editor.ItemKind]protocol.CompletionItemKind{
-	editor.KeyItem: protocol.CompletionItemKindKeyword, editor.TypeItem: protocol.CompletionItemKindClass,
-	editor.PropertyItem: protocol.CompletionItemKindProperty, editor.ValueItem: protocol.CompletionItemKindValue,
-	editor.NameItem: protocol.CompletionItemKindVariable, editor.FunctionItem: protocol.CompletionItemKindFunction,
-	editor.PackageItem: protocol.CompletionItemKindModule, editor.FileItem: protocol.CompletionItemKindFile,
+var itemKinds = map[editor.ItemKind]int{
+	editor.KeyItem: protocol.CompletionKeyword, editor.TypeItem: protocol.CompletionClass,
+	editor.PropertyItem: protocol.CompletionProperty, editor.ValueItem: protocol.CompletionValue,
+	editor.NameItem: protocol.CompletionVariable, editor.FunctionItem: protocol.CompletionFunction,
+	editor.PackageItem: protocol.CompletionModule, editor.FileItem: protocol.CompletionFile,
 }
 
 // completer answers requests about what may be written.
@@ -28,9 +27,9 @@ type completer struct {
 }
 
 // Completion says what may be written at a place.
-func (s *completer) Completion(ctx context.Context, params *protocol.CompletionParams) (protocol.CompletionResult,
+func (s *completer) Completion(ctx context.Context, params *protocol.PositionParams) (*protocol.CompletionList,
 	error) {
-	at, open := s.placeOf(ctx, params.TextDocumentPositionParams)
+	at, open := s.placeOf(ctx, *params)
 	if !open {
 		return nil, nil
 	}
@@ -45,41 +44,37 @@ func (s *completer) Completion(ctx context.Context, params *protocol.CompletionP
 	lists := s.lists.keep(found.Items, s.resolves())
 	for i, item := range found.Items {
 		shown := protocol.CompletionItem{Label: item.Label, Kind: itemKinds[item.Kind],
-			SortText: protocol.NewOptional(fmt.Sprintf("%04d", i)), FilterText: protocol.NewOptional(item.Label),
-			TextEdit: &protocol.TextEdit{Range: word, NewText: item.Insert}}
-		if item.Detail != "" {
-			shown.Detail = protocol.NewOptional(item.Detail)
-		}
+			SortText: fmt.Sprintf("%04d", i), FilterText: item.Label,
+			TextEdit: protocol.TextEdit{Range: word, NewText: item.Insert}, Detail: item.Detail}
 		if item.Docs != "" && lists == "" {
-			shown.Documentation = markdown(schema.Plain(item.Docs))
+			shown.Documentation = protocol.Markdown(schema.Plain(item.Docs))
 		} else if item.Docs != "" {
-			shown.Data = protocol.LSPAny(fmt.Sprintf("[%s,%d]", lists, i))
+			shown.Data = json.RawMessage(fmt.Sprintf("[%s,%d]", lists, i))
 		}
 		if item.Deprecated {
-			shown.Tags = []protocol.CompletionItemTag{protocol.CompletionItemTagDeprecated}
+			shown.Tags = []int{protocol.CompletionTagDeprecated}
 		}
 		list.Items = append(list.Items, shown)
 	}
 	return list, nil
 }
 
-// CompletionResolve adds what a list leaves out: the documentation of the item that a person looks at.
-func (s *completer) CompletionResolve(_ context.Context, item *protocol.CompletionItem) (*protocol.CompletionItem,
-	error) {
-	var data [2]int
-	if json.Unmarshal(item.Data, &data) == nil {
-		if docs := s.lists.docs(data[0], data[1]); docs != "" {
-			item.Documentation = markdown(schema.Plain(docs))
+// CompletionResolve adds what a list leaves out: the documentation of the item that a person looks at. Whatever else
+// the client has written into the item stays.
+func (s *completer) CompletionResolve(_ context.Context, item *object) (object, error) {
+	if data, ok := (*item)["data"].([]any); ok && len(data) == 2 {
+		list, _ := data[0].(float64)
+		i, _ := data[1].(float64)
+		if docs := s.lists.docs(int(list), int(i)); docs != "" {
+			(*item)["documentation"] = protocol.Markdown(schema.Plain(docs))
 		}
 	}
-	return item, nil
+	return *item, nil
 }
 
 // lazyDocsOf reports whether a client can ask for the documentation of single items.
-func lazyDocsOf(capabilities protocol.ClientCapabilities) bool {
-	t := capabilities.TextDocument
-	return t != nil && t.Completion != nil && t.Completion.CompletionItem != nil &&
-		slices.Contains(t.Completion.CompletionItem.ResolveSupport.Properties, "documentation")
+func lazyDocsOf(capabilities protocol.Capabilities) bool {
+	return slices.Contains(capabilities.TextDocument.Completion.CompletionItem.ResolveSupport.Properties, "documentation")
 }
 
 // sentLists keeps the last list of completions, for questions about its items. It is safe for concurrent use.

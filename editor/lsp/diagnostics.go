@@ -6,16 +6,15 @@ import (
 	"sync"
 	"time"
 
-	"go.lsp.dev/protocol"
-
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/editor"
+	"github.com/yamlhost/yamlhost/editor/lsp/internal/protocol"
 )
 
 // publisher sends diagnostics after each change. A change that comes while a program is being checked ends that check.
 type publisher struct {
 	documents *documents
-	client    protocol.Client
+	conn      *protocol.Connection
 	rest      func() // nil for nothing
 
 	ctx  context.Context
@@ -28,8 +27,11 @@ type publisher struct {
 	told   map[string][]string // paths that a path's program had findings about
 }
 
-func newPublisher(ctx context.Context, client protocol.Client, d *documents, rest func()) *publisher {
-	p := &publisher{documents: d, client: client, rest: rest, ctx: ctx,
+// publish is the method that tells a client of findings.
+const publish = "textDocument/publishDiagnostics"
+
+func newPublisher(ctx context.Context, conn *protocol.Connection, d *documents, rest func()) *publisher {
+	p := &publisher{documents: d, conn: conn, rest: rest, ctx: ctx,
 		wake: make(chan struct{}, 1), told: map[string][]string{}}
 	p.done.Add(1)
 	go p.run()
@@ -66,7 +68,7 @@ func (p *publisher) closed(path string) {
 	for _, other := range told {
 		_, open := p.documents.versionOf(other)
 		if !open {
-			_ = p.client.PublishDiagnostics(p.ctx, &protocol.PublishDiagnosticsParams{URI: uriOf(other),
+			_ = p.conn.Notify(publish, protocol.PublishDiagnosticsParams{URI: uriOf(other),
 				Diagnostics: []protocol.Diagnostic{}})
 		}
 	}
@@ -145,19 +147,19 @@ func (p *publisher) publish(snapshot *editor.Snapshot, path string, version int3
 	p.told[path] = told
 	p.mu.Unlock()
 	for other, list := range found {
-		params := &protocol.PublishDiagnosticsParams{URI: uriOf(other),
+		params := protocol.PublishDiagnosticsParams{URI: uriOf(other),
 			Diagnostics: p.documents.encoding().diagnostics(snapshot, path, list)}
 		if other == path {
-			params.Version = protocol.NewOptional(version)
+			params.Version = &version
 		}
-		_ = p.client.PublishDiagnostics(p.ctx, params)
+		_ = p.conn.Notify(publish, params)
 	}
 }
 
-var severities = map[diag.Severity]protocol.DiagnosticSeverity{
-	diag.Error: protocol.DiagnosticSeverityError, diag.Warning: protocol.DiagnosticSeverityWarning,
-	diag.Info: protocol.DiagnosticSeverityInformation, diag.Hint: protocol.DiagnosticSeverityHint,
-	diag.Portability: protocol.DiagnosticSeverityHint,
+var severities = map[diag.Severity]int{
+	diag.Error: protocol.SeverityError, diag.Warning: protocol.SeverityWarning,
+	diag.Info: protocol.SeverityInformation, diag.Hint: protocol.SeverityHint,
+	diag.Portability: protocol.SeverityHint,
 }
 
 func (e encoding) diagnostics(snapshot *editor.Snapshot, path string, list diag.Diagnostics) []protocol.Diagnostic {
@@ -174,12 +176,12 @@ func (e encoding) diagnostic(snapshot *editor.Snapshot, path string, d diag.Diag
 		message += "\n" + d.Detail
 	}
 	shown := protocol.Diagnostic{Range: e.rangeOf(d.Subject), Severity: severities[d.Severity],
-		Code: protocol.String(d.Code), Source: protocol.NewOptional("yamlhost"), Message: protocol.String(message)}
+		Code: string(d.Code), Source: "yamlhost", Message: message}
 	switch d.Code {
 	case diag.Deprecated:
-		shown.Tags = protocol.NewDiagnosticTags(protocol.DiagnosticTagDeprecated)
+		shown.Tags = []int{protocol.TagDeprecated}
 	case diag.Ignored:
-		shown.Tags = protocol.NewDiagnosticTags(protocol.DiagnosticTagUnnecessary)
+		shown.Tags = []int{protocol.TagUnnecessary}
 	}
 	for _, r := range d.Related {
 		if r.Range.IsZero() {
@@ -189,19 +191,18 @@ func (e encoding) diagnostic(snapshot *editor.Snapshot, path string, d diag.Diag
 		if p, err := snapshot.Program(context.Background(), path); err == nil {
 			at = p.PathOf(r.Range)
 		}
-		shown.RelatedInformation = append(shown.RelatedInformation, protocol.DiagnosticRelatedInformation{
+		shown.Related = append(shown.Related, protocol.Related{
 			Location: protocol.Location{URI: uriOf(at), Range: e.rangeOf(r.Range)}, Message: r.Message})
 	}
 	return shown
 }
 
 // Diagnostic answers a client that asks for diagnostics instead of waiting for them.
-func (s *reporter) Diagnostic(ctx context.Context, params *protocol.DocumentDiagnosticParams) (
-	protocol.DocumentDiagnosticReport, error) {
+func (s *reporter) Diagnostic(ctx context.Context, params *protocol.TextDocumentParams) (
+	*protocol.DiagnosticReport, error) {
 	path := pathOf(params.TextDocument.URI)
 	snapshot := moment(ctx)
-	report := &protocol.RelatedFullDocumentDiagnosticReport{}
-	report.Kind, report.Items = "full", []protocol.Diagnostic{}
+	report := &protocol.DiagnosticReport{Kind: "full", Items: []protocol.Diagnostic{}}
 	found, err := editor.Diagnostics(ctx, snapshot, path)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()

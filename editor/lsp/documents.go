@@ -4,9 +4,8 @@ import (
 	"context"
 	"sync"
 
-	"go.lsp.dev/protocol"
-
 	"github.com/yamlhost/yamlhost/editor"
+	"github.com/yamlhost/yamlhost/editor/lsp/internal/protocol"
 	"github.com/yamlhost/yamlhost/parser"
 )
 
@@ -21,7 +20,7 @@ type documents struct {
 	versions map[string]int32 // of the texts that are open, by path; guarded by mu
 }
 
-func (d *documents) DidOpen(_ context.Context, params *protocol.DidOpenTextDocumentParams) error {
+func (d *documents) DidOpen(_ context.Context, params *protocol.TextDocumentParams) error {
 	path := pathOf(params.TextDocument.URI)
 	d.setVersion(path, params.TextDocument.Version)
 	d.session.Open(path, params.TextDocument.Text)
@@ -29,7 +28,7 @@ func (d *documents) DidOpen(_ context.Context, params *protocol.DidOpenTextDocum
 	return nil
 }
 
-func (d *documents) DidChange(_ context.Context, params *protocol.DidChangeTextDocumentParams) error {
+func (d *documents) DidChange(_ context.Context, params *protocol.DidChangeParams) error {
 	path := pathOf(params.TextDocument.URI)
 	d.setVersion(path, params.TextDocument.Version)
 	for _, change := range params.ContentChanges {
@@ -37,19 +36,17 @@ func (d *documents) DidChange(_ context.Context, params *protocol.DidChangeTextD
 		if document == nil {
 			return nil
 		}
-		switch change := change.(type) {
-		case *protocol.TextDocumentContentChangeWholeDocument:
-			d.session.Edit(path, parser.Edit{Start: 0, End: document.Source().Len(), Text: change.Text})
-		case *protocol.TextDocumentContentChangePartial:
-			start, end := d.encoding().offsets(document.Source(), change.Range)
-			d.session.Edit(path, parser.Edit{Start: start, End: end, Text: change.Text})
+		start, end := 0, document.Source().Len()
+		if change.Range != nil {
+			start, end = d.encoding().offsets(document.Source(), *change.Range)
 		}
+		d.session.Edit(path, parser.Edit{Start: start, End: end, Text: change.Text})
 	}
 	d.publisher.changed(path)
 	return nil
 }
 
-func (d *documents) DidClose(_ context.Context, params *protocol.DidCloseTextDocumentParams) error {
+func (d *documents) DidClose(_ context.Context, params *protocol.TextDocumentParams) error {
 	path := pathOf(params.TextDocument.URI)
 	d.mu.Lock()
 	delete(d.versions, path)
@@ -60,13 +57,13 @@ func (d *documents) DidClose(_ context.Context, params *protocol.DidCloseTextDoc
 	return nil
 }
 
-func (d *documents) DidSave(context.Context, *protocol.DidSaveTextDocumentParams) error {
+func (d *documents) DidSave(context.Context, *protocol.None) error {
 	d.session.Refresh()
 	d.publisher.changed("")
 	return nil
 }
 
-func (d *documents) DidChangeWatchedFiles(context.Context, *protocol.DidChangeWatchedFilesParams) error {
+func (d *documents) DidChangeWatchedFiles(context.Context, *protocol.None) error {
 	d.session.Refresh()
 	d.publisher.changed("")
 	return nil

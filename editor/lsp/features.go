@@ -3,10 +3,8 @@ package lsp
 import (
 	"context"
 
-	"go.lsp.dev/jsonrpc2"
-	"go.lsp.dev/protocol"
-
 	"github.com/yamlhost/yamlhost/editor"
+	"github.com/yamlhost/yamlhost/editor/lsp/internal/protocol"
 )
 
 // place is the position that a request is about.
@@ -24,13 +22,9 @@ type lookups struct{ *settings }
 // none.
 func failed(ctx context.Context) error { return ctx.Err() }
 
-func markdown(text string) *protocol.MarkupContent {
-	return &protocol.MarkupContent{Kind: protocol.MarkupKindMarkdown, Value: text}
-}
-
 // Hover explains the name or value at a position.
-func (s *lookups) Hover(ctx context.Context, params *protocol.HoverParams) (*protocol.Hover, error) {
-	at, open := s.placeOf(ctx, params.TextDocumentPositionParams)
+func (s *lookups) Hover(ctx context.Context, params *protocol.PositionParams) (*protocol.Hover, error) {
+	at, open := s.placeOf(ctx, *params)
 	if !open {
 		return nil, nil
 	}
@@ -38,14 +32,13 @@ func (s *lookups) Hover(ctx context.Context, params *protocol.HoverParams) (*pro
 	if err != nil || found == nil {
 		return nil, failed(ctx)
 	}
-	where := at.e.rangeOf(found.At)
-	return &protocol.Hover{Contents: markdown(found.Text), Range: &where}, nil
+	return &protocol.Hover{Contents: protocol.Markdown(found.Text), Range: at.e.rangeOf(found.At)}, nil
 }
 
 // SignatureHelp shows the function whose arguments are being written.
-func (s *lookups) SignatureHelp(ctx context.Context, params *protocol.SignatureHelpParams) (*protocol.SignatureHelp,
+func (s *lookups) SignatureHelp(ctx context.Context, params *protocol.PositionParams) (*protocol.SignatureHelp,
 	error) {
-	at, open := s.placeOf(ctx, params.TextDocumentPositionParams)
+	at, open := s.placeOf(ctx, *params)
 	if !open {
 		return nil, nil
 	}
@@ -53,14 +46,14 @@ func (s *lookups) SignatureHelp(ctx context.Context, params *protocol.SignatureH
 	if found == nil {
 		return nil, nil
 	}
-	signature := protocol.SignatureInformation{Label: found.Label, Documentation: markdown(found.Docs)}
+	signature := protocol.Signature{Label: found.Label, Documentation: protocol.Markdown(found.Docs)}
 	for _, p := range found.Parameters {
 		signature.Parameters = append(signature.Parameters,
-			protocol.ParameterInformation{Label: protocol.String(p.Name), Documentation: markdown(p.Docs)})
+			protocol.Signature{Label: p.Name, Documentation: protocol.Markdown(p.Docs)})
 	}
-	help := &protocol.SignatureHelp{Signatures: []protocol.SignatureInformation{signature}}
+	help := &protocol.SignatureHelp{Signatures: []protocol.Signature{signature}}
 	if found.Active >= 0 {
-		help.ActiveParameter = protocol.NewNullable(uint32(found.Active))
+		help.ActiveParameter = &found.Active
 	}
 	return help, nil
 }
@@ -74,9 +67,8 @@ func (p place) locations(found []editor.Location) []protocol.Location {
 }
 
 // Definition is where a name is declared.
-func (s *lookups) Definition(ctx context.Context, params *protocol.DefinitionParams) (protocol.DefinitionResult,
-	error) {
-	at, open := s.placeOf(ctx, params.TextDocumentPositionParams)
+func (s *lookups) Definition(ctx context.Context, params *protocol.PositionParams) ([]protocol.Location, error) {
+	at, open := s.placeOf(ctx, *params)
 	if !open {
 		return nil, nil
 	}
@@ -84,12 +76,12 @@ func (s *lookups) Definition(ctx context.Context, params *protocol.DefinitionPar
 	if err != nil {
 		return nil, failed(ctx)
 	}
-	return protocol.LocationSlice(at.locations(found)), nil
+	return at.locations(found), nil
 }
 
 // References are the uses of a name.
 func (s *lookups) References(ctx context.Context, params *protocol.ReferenceParams) ([]protocol.Location, error) {
-	at, open := s.placeOf(ctx, params.TextDocumentPositionParams)
+	at, open := s.placeOf(ctx, params.PositionParams)
 	if !open {
 		return nil, nil
 	}
@@ -101,9 +93,9 @@ func (s *lookups) References(ctx context.Context, params *protocol.ReferencePara
 }
 
 // DocumentHighlight are the uses of a name in one file.
-func (s *lookups) DocumentHighlight(ctx context.Context, params *protocol.DocumentHighlightParams) (
+func (s *lookups) DocumentHighlight(ctx context.Context, params *protocol.PositionParams) (
 	[]protocol.DocumentHighlight, error) {
-	at, open := s.placeOf(ctx, params.TextDocumentPositionParams)
+	at, open := s.placeOf(ctx, *params)
 	if !open {
 		return nil, nil
 	}
@@ -114,17 +106,16 @@ func (s *lookups) DocumentHighlight(ctx context.Context, params *protocol.Docume
 	var list []protocol.DocumentHighlight
 	for _, l := range found {
 		if l.Path == at.path {
-			list = append(list, protocol.DocumentHighlight{Range: at.e.rangeOf(l.At), Kind: protocol.DocumentHighlightKindText})
+			list = append(list, protocol.DocumentHighlight{Range: at.e.rangeOf(l.At), Kind: protocol.HighlightText})
 		}
 	}
 	return list, nil
 }
 
 // PrepareRename is the name that would be renamed.
-func (s *rewriter) PrepareRename(ctx context.Context, params *protocol.PrepareRenameParams) (
-	protocol.PrepareRenameResult,
-	error) {
-	at, open := s.placeOf(ctx, params.TextDocumentPositionParams)
+func (s *rewriter) PrepareRename(ctx context.Context, params *protocol.PositionParams) (
+	*protocol.RenamePlaceholder, error) {
+	at, open := s.placeOf(ctx, *params)
 	if !open {
 		return nil, nil
 	}
@@ -132,12 +123,12 @@ func (s *rewriter) PrepareRename(ctx context.Context, params *protocol.PrepareRe
 	if !ok {
 		return nil, failed(ctx)
 	}
-	return &protocol.PrepareRenamePlaceholder{Range: at.e.rangeOf(where), Placeholder: name}, nil
+	return &protocol.RenamePlaceholder{Range: at.e.rangeOf(where), Placeholder: name}, nil
 }
 
 // Rename gives a name another one, in all files.
 func (s *rewriter) Rename(ctx context.Context, params *protocol.RenameParams) (*protocol.WorkspaceEdit, error) {
-	at, open := s.placeOf(ctx, params.TextDocumentPositionParams)
+	at, open := s.placeOf(ctx, params.PositionParams)
 	if !open {
 		return nil, nil
 	}
@@ -146,47 +137,46 @@ func (s *rewriter) Rename(ctx context.Context, params *protocol.RenameParams) (*
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return nil, jsonrpc2.Errorf(jsonrpc2.InvalidParams, "%v", err)
+		return nil, protocol.Errorf(protocol.InvalidParams, "%v", err)
 	}
 	return workspaceEdit(at.e, edits), nil
 }
 
-var symbolKinds = map[editor.SymbolKind]protocol.SymbolKind{
-	editor.ConfigSymbol: protocol.SymbolKindConstant, editor.VariableSymbol: protocol.SymbolKindVariable,
-	editor.ResourceSymbol: protocol.SymbolKindObject, editor.OutputSymbol: protocol.SymbolKindField,
-	editor.ComponentSymbol: protocol.SymbolKindClass, editor.HookSymbol: protocol.SymbolKindEvent,
+var symbolKinds = map[editor.SymbolKind]int{
+	editor.ConfigSymbol: protocol.SymbolConstant, editor.VariableSymbol: protocol.SymbolVariable,
+	editor.ResourceSymbol: protocol.SymbolObject, editor.OutputSymbol: protocol.SymbolField,
+	editor.ComponentSymbol: protocol.SymbolClass, editor.HookSymbol: protocol.SymbolEvent,
 }
 
 func (e encoding) symbols(found []editor.Symbol) []protocol.DocumentSymbol {
 	list := make([]protocol.DocumentSymbol, 0, len(found))
 	for _, s := range found {
-		detail := s.Detail
-		list = append(list, protocol.DocumentSymbol{Name: s.Name, Detail: &detail, Kind: symbolKinds[s.Kind],
+		list = append(list, protocol.DocumentSymbol{Name: s.Name, Detail: s.Detail, Kind: symbolKinds[s.Kind],
 			Range: e.rangeOf(s.At), SelectionRange: e.rangeOf(s.Named), Children: e.symbols(s.Children)})
 	}
 	return list
 }
 
 // DocumentSymbol are the declarations of a file.
-func (s *lookups) DocumentSymbol(ctx context.Context, params *protocol.DocumentSymbolParams) (
-	protocol.DocumentSymbolResult, error) {
+func (s *lookups) DocumentSymbol(ctx context.Context, params *protocol.TextDocumentParams) (
+	[]protocol.DocumentSymbol, error) {
 	found, err := editor.Symbols(ctx, moment(ctx), pathOf(params.TextDocument.URI))
 	if err != nil {
 		return nil, failed(ctx)
 	}
-	return protocol.DocumentSymbolSlice(s.encoding().symbols(found)), nil
+	return s.encoding().symbols(found), nil
 }
 
 // Symbols are the declarations of everything that is open.
-func (s *lookups) Symbols(ctx context.Context, params *protocol.WorkspaceSymbolParams) (protocol.WorkspaceSymbolResult,
+func (s *lookups) Symbols(ctx context.Context, params *protocol.SymbolParams) ([]protocol.WorkspaceSymbol,
 	error) {
 	found, err := editor.FindSymbols(ctx, moment(ctx), params.Query)
 	if err != nil {
 		return nil, failed(ctx)
 	}
-	list := make(protocol.WorkspaceSymbolSlice, 0, len(found))
+	list := make([]protocol.WorkspaceSymbol, 0, len(found))
 	for _, symbol := range found {
-		shown := protocol.WorkspaceSymbol{Location: &protocol.Location{URI: uriOf(symbol.Path),
+		shown := protocol.WorkspaceSymbol{Location: protocol.Location{URI: uriOf(symbol.Path),
 			Range: s.encoding().rangeOf(symbol.Named)}}
 		shown.Name, shown.Kind = symbol.Name, symbolKinds[symbol.Kind]
 		list = append(list, shown)

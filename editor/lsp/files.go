@@ -3,11 +3,11 @@ package lsp
 import (
 	"context"
 
-	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
 
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/editor"
+	"github.com/yamlhost/yamlhost/editor/lsp/internal/protocol"
 )
 
 // WillRenameFiles answers with the edits of texts that name files which are about to be renamed.
@@ -37,14 +37,10 @@ func (s *rewriter) WillRenameFiles(ctx context.Context, params *protocol.RenameF
 	return workspaceEdit(s.encoding(), all), nil
 }
 
-var fileScheme = "file"
-
 // fileOperations are the files whose renaming the server wants to know of: all of them, since programs name files of
 // any kind.
-func fileOperations() *protocol.WorkspaceOptions {
-	return &protocol.WorkspaceOptions{FileOperations: &protocol.FileOperationOptions{
-		WillRename: protocol.FileOperationRegistrationOptions{Filters: []protocol.FileOperationFilter{
-			{Scheme: &fileScheme, Pattern: protocol.FileOperationPattern{Glob: "**/*"}}}}}}
+func fileOperations() object {
+	return object{"willRename": object{"filters": []object{{"scheme": "file", "pattern": object{"glob": "**/*"}}}}}
 }
 
 // reporter answers clients that ask for findings.
@@ -56,10 +52,10 @@ type reporter struct {
 
 // DiagnosticWorkspace answers with the findings of all programs with an open text, and of all other programs in the
 // folders of the workspace.
-func (s *reporter) DiagnosticWorkspace(ctx context.Context, _ *protocol.WorkspaceDiagnosticParams) (
-	*protocol.WorkspaceDiagnosticReport, error) {
+func (s *reporter) DiagnosticWorkspace(ctx context.Context, _ *protocol.None) (
+	*protocol.WorkspaceReport, error) {
 	snapshot := moment(ctx)
-	r := &workspaceReport{reporter: s, told: map[string]bool{}, items: []protocol.WorkspaceDocumentDiagnosticReport{}}
+	r := &workspaceReport{reporter: s, told: map[string]bool{}, items: []protocol.FileReport{}}
 	for _, path := range snapshot.Paths() {
 		if err := r.add(ctx, snapshot, path); err != nil {
 			return nil, err
@@ -73,14 +69,14 @@ func (s *reporter) DiagnosticWorkspace(ctx context.Context, _ *protocol.Workspac
 			return nil, err
 		}
 	}
-	return &protocol.WorkspaceDiagnosticReport{Items: r.items}, nil
+	return &protocol.WorkspaceReport{Items: r.items}, nil
 }
 
 // workspaceReport collects the findings of many programs, each file once.
 type workspaceReport struct {
 	*reporter
 	told  map[string]bool
-	items []protocol.WorkspaceDocumentDiagnosticReport
+	items []protocol.FileReport
 }
 
 // add adds the findings of the program of a file. It returns the context's error.
@@ -97,7 +93,7 @@ func (r *workspaceReport) add(ctx context.Context, snapshot *editor.Snapshot, pa
 			continue
 		}
 		r.told[other] = true
-		item := &protocol.WorkspaceFullDocumentDiagnosticReport{URI: uriOf(other)}
+		item := protocol.FileReport{URI: uriOf(other)}
 		item.Kind, item.Items = "full", r.encoding().diagnostics(snapshot, path, list)
 		if version, open := r.documents.versionOf(other); open {
 			item.Version = &version
@@ -122,12 +118,10 @@ func (s *reporter) closedPrograms() []string {
 // foldersOf are the folders that a client says it has open.
 func foldersOf(params *protocol.InitializeParams) []string {
 	var folders []string
-	if list, ok := params.WorkspaceFolders.Get(); ok {
-		for _, f := range list {
-			folders = append(folders, pathOf(f.URI))
-		}
+	for _, f := range params.WorkspaceFolders {
+		folders = append(folders, pathOf(f.URI))
 	}
-	//lint:ignore SA1019 clients that know no workspace folders still send it
+	// Clients that know no workspace folders send it.
 	if root := params.RootURI; len(folders) == 0 && root != nil {
 		folders = append(folders, pathOf(*root))
 	}

@@ -3,10 +3,9 @@ package lsp
 import (
 	"context"
 
-	"go.lsp.dev/protocol"
-
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/editor"
+	"github.com/yamlhost/yamlhost/editor/lsp/internal/protocol"
 )
 
 func (s *rewriter) textEdits(edits []diag.Edit) []protocol.TextEdit {
@@ -19,13 +18,13 @@ func (s *rewriter) textEdits(edits []diag.Edit) []protocol.TextEdit {
 }
 
 // Formatting brings a text into one form.
-func (s *rewriter) Formatting(ctx context.Context, params *protocol.DocumentFormattingParams) ([]protocol.TextEdit,
+func (s *rewriter) Formatting(ctx context.Context, params *protocol.TextDocumentParams) ([]protocol.TextEdit,
 	error) {
 	return s.textEdits(editor.Format(moment(ctx), pathOf(params.TextDocument.URI))), nil
 }
 
 // RangeFormatting brings the lines of a stretch into the form that they have in the whole text.
-func (s *rewriter) RangeFormatting(ctx context.Context, params *protocol.DocumentRangeFormattingParams) (
+func (s *rewriter) RangeFormatting(ctx context.Context, params *protocol.RangeParams) (
 	[]protocol.TextEdit, error) {
 	snapshot, path := moment(ctx), pathOf(params.TextDocument.URI)
 	document := snapshot.Text(path)
@@ -37,7 +36,7 @@ func (s *rewriter) RangeFormatting(ctx context.Context, params *protocol.Documen
 }
 
 // OnTypeFormatting indents a new line.
-func (s *rewriter) OnTypeFormatting(ctx context.Context, params *protocol.DocumentOnTypeFormattingParams) (
+func (s *rewriter) OnTypeFormatting(ctx context.Context, params *protocol.OnTypeParams) (
 	[]protocol.TextEdit, error) {
 	snapshot, path := moment(ctx), pathOf(params.TextDocument.URI)
 	document := snapshot.Text(path)

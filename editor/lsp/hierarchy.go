@@ -3,16 +3,15 @@ package lsp
 import (
 	"context"
 
-	"go.lsp.dev/protocol"
-
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/editor"
+	"github.com/yamlhost/yamlhost/editor/lsp/internal/protocol"
 )
 
 // The hierarchy of calls is the graph of dependencies: a declaration calls what it needs.
 
 func (e encoding) hierarchyItem(symbol editor.Symbol) protocol.CallHierarchyItem {
-	return protocol.CallHierarchyItem{Name: symbol.Name, Kind: symbolKinds[symbol.Kind], Detail: &symbol.Detail,
+	return protocol.CallHierarchyItem{Name: symbol.Name, Kind: symbolKinds[symbol.Kind], Detail: symbol.Detail,
 		URI: uriOf(symbol.Path), Range: e.rangeOf(symbol.At), SelectionRange: e.rangeOf(symbol.Named)}
 }
 
@@ -26,8 +25,8 @@ func (e encoding) ranges(list []diag.Range) []protocol.Range {
 
 // PrepareCallHierarchy returns the declaration of the name at a position.
 func (s *lookups) PrepareCallHierarchy(ctx context.Context,
-	params *protocol.CallHierarchyPrepareParams) ([]protocol.CallHierarchyItem, error) {
-	at, open := s.placeOf(ctx, params.TextDocumentPositionParams)
+	params *protocol.PositionParams) ([]protocol.CallHierarchyItem, error) {
+	at, open := s.placeOf(ctx, *params)
 	if !open {
 		return nil, nil
 	}
@@ -40,7 +39,7 @@ func (s *lookups) PrepareCallHierarchy(ctx context.Context,
 
 // IncomingCalls are the declarations that need one.
 func (s *lookups) IncomingCalls(ctx context.Context,
-	params *protocol.CallHierarchyIncomingCallsParams) ([]protocol.CallHierarchyIncomingCall, error) {
+	params *protocol.CallParams) ([]protocol.IncomingCall, error) {
 	at, open := s.placeOf(ctx, itemPlace(params.Item))
 	if !open {
 		return nil, nil
@@ -49,9 +48,9 @@ func (s *lookups) IncomingCalls(ctx context.Context,
 	if err != nil {
 		return nil, failed(ctx)
 	}
-	list := make([]protocol.CallHierarchyIncomingCall, 0, len(found))
+	list := make([]protocol.IncomingCall, 0, len(found))
 	for _, d := range found {
-		call := protocol.CallHierarchyIncomingCall{From: at.e.hierarchyItem(d.Symbol), FromRanges: at.e.ranges(d.Uses)}
+		call := protocol.IncomingCall{From: at.e.hierarchyItem(d.Symbol), FromRanges: at.e.ranges(d.Uses)}
 		list = append(list, call)
 	}
 	return list, nil
@@ -59,7 +58,7 @@ func (s *lookups) IncomingCalls(ctx context.Context,
 
 // OutgoingCalls are the declarations that one needs.
 func (s *lookups) OutgoingCalls(ctx context.Context,
-	params *protocol.CallHierarchyOutgoingCallsParams) ([]protocol.CallHierarchyOutgoingCall, error) {
+	params *protocol.CallParams) ([]protocol.OutgoingCall, error) {
 	at, open := s.placeOf(ctx, itemPlace(params.Item))
 	if !open {
 		return nil, nil
@@ -68,15 +67,15 @@ func (s *lookups) OutgoingCalls(ctx context.Context,
 	if err != nil {
 		return nil, failed(ctx)
 	}
-	list := make([]protocol.CallHierarchyOutgoingCall, 0, len(found))
+	list := make([]protocol.OutgoingCall, 0, len(found))
 	for _, d := range found {
-		call := protocol.CallHierarchyOutgoingCall{To: at.e.hierarchyItem(d.Symbol), FromRanges: at.e.ranges(d.Uses)}
+		call := protocol.OutgoingCall{To: at.e.hierarchyItem(d.Symbol), FromRanges: at.e.ranges(d.Uses)}
 		list = append(list, call)
 	}
 	return list, nil
 }
 
-func itemPlace(item protocol.CallHierarchyItem) protocol.TextDocumentPositionParams {
-	return protocol.TextDocumentPositionParams{TextDocument: protocol.TextDocumentIdentifier{URI: item.URI},
+func itemPlace(item protocol.CallHierarchyItem) protocol.PositionParams {
+	return protocol.PositionParams{TextDocument: protocol.TextDocument{URI: item.URI},
 		Position: item.SelectionRange.Start}
 }

@@ -3,13 +3,12 @@ package lsp
 import (
 	"context"
 
-	"go.lsp.dev/protocol"
-
 	"github.com/yamlhost/yamlhost/editor"
+	"github.com/yamlhost/yamlhost/editor/lsp/internal/protocol"
 )
 
 // InlayHint are the types of expressions, the names and the defaults of resources in a stretch of a file.
-func (s *lookups) InlayHint(ctx context.Context, params *protocol.InlayHintParams) ([]protocol.InlayHint, error) {
+func (s *lookups) InlayHint(ctx context.Context, params *protocol.RangeParams) ([]protocol.InlayHint, error) {
 	path := pathOf(params.TextDocument.URI)
 	document := moment(ctx).Text(path)
 	if document == nil {
@@ -21,13 +20,12 @@ func (s *lookups) InlayHint(ctx context.Context, params *protocol.InlayHintParam
 	if err != nil {
 		return nil, failed(ctx)
 	}
-	padded := true
 	list := make([]protocol.InlayHint, 0, len(found))
 	for _, h := range found {
-		hint := protocol.InlayHint{Position: e.rangeOf(h.At).End, Label: protocol.String(h.Text), PaddingLeft: &padded}
+		hint := protocol.InlayHint{Position: e.rangeOf(h.At).End, Label: h.Text, PaddingLeft: true}
 		if h.Kind == editor.TypeHint {
-			hint = protocol.InlayHint{Position: hint.Position, Label: protocol.String(": " + h.Text),
-				Kind: protocol.InlayHintKindType}
+			hint = protocol.InlayHint{Position: hint.Position, Label: ": " + h.Text,
+				Kind: protocol.HintType}
 		}
 		list = append(list, hint)
 	}

@@ -3,13 +3,12 @@ package lsp
 import (
 	"context"
 
-	"go.lsp.dev/protocol"
-
 	"github.com/yamlhost/yamlhost/editor"
+	"github.com/yamlhost/yamlhost/editor/lsp/internal/protocol"
 )
 
 // CodeLens shows what the selected stack holds of each resource.
-func (s *lookups) CodeLens(ctx context.Context, params *protocol.CodeLensParams) ([]protocol.CodeLens, error) {
+func (s *lookups) CodeLens(ctx context.Context, params *protocol.TextDocumentParams) ([]protocol.CodeLens, error) {
 	found, err := editor.Lenses(ctx, moment(ctx), pathOf(params.TextDocument.URI))
 	if err != nil {
 		return nil, failed(ctx)
@@ -23,9 +22,9 @@ func (s *lookups) CodeLens(ctx context.Context, params *protocol.CodeLensParams)
 }
 
 // TypeDefinition is where a component or a dynamic type is declared.
-func (s *lookups) TypeDefinition(ctx context.Context, params *protocol.TypeDefinitionParams) (protocol.DefinitionResult,
+func (s *lookups) TypeDefinition(ctx context.Context, params *protocol.PositionParams) ([]protocol.Location,
 	error) {
-	at, open := s.placeOf(ctx, params.TextDocumentPositionParams)
+	at, open := s.placeOf(ctx, *params)
 	if !open {
 		return nil, nil
 	}
@@ -33,5 +32,5 @@ func (s *lookups) TypeDefinition(ctx context.Context, params *protocol.TypeDefin
 	if err != nil {
 		return nil, failed(ctx)
 	}
-	return protocol.LocationSlice(at.locations(found)), nil
+	return at.locations(found), nil
 }

@@ -3,15 +3,14 @@ package lsp
 import (
 	"context"
 
-	"go.lsp.dev/protocol"
-
 	"github.com/yamlhost/yamlhost/editor"
+	"github.com/yamlhost/yamlhost/editor/lsp/internal/protocol"
 )
 
 // LinkedEditingRange are the places of a name that change together.
 func (s *lookups) LinkedEditingRange(ctx context.Context,
-	params *protocol.LinkedEditingRangeParams) (*protocol.LinkedEditingRanges, error) {
-	at, open := s.placeOf(ctx, params.TextDocumentPositionParams)
+	params *protocol.PositionParams) (*protocol.LinkedEditingRanges, error) {
+	at, open := s.placeOf(ctx, *params)
 	if !open {
 		return nil, nil
 	}
@@ -19,6 +18,5 @@ func (s *lookups) LinkedEditingRange(ctx context.Context,
 	if err != nil || len(found) == 0 {
 		return nil, failed(ctx)
 	}
-	pattern := editor.NamePattern
-	return &protocol.LinkedEditingRanges{Ranges: at.e.ranges(found), WordPattern: &pattern}, nil
+	return &protocol.LinkedEditingRanges{Ranges: at.e.ranges(found), WordPattern: editor.NamePattern}, nil
 }

@@ -3,13 +3,12 @@ package lsp
 import (
 	"context"
 
-	"go.lsp.dev/protocol"
-
 	"github.com/yamlhost/yamlhost/editor"
+	"github.com/yamlhost/yamlhost/editor/lsp/internal/protocol"
 )
 
 // DocumentLink are the files that a text names.
-func (s *lookups) DocumentLink(ctx context.Context, params *protocol.DocumentLinkParams) ([]protocol.DocumentLink,
+func (s *lookups) DocumentLink(ctx context.Context, params *protocol.TextDocumentParams) ([]protocol.DocumentLink,
 	error) {
 	found, err := editor.Links(ctx, moment(ctx), pathOf(params.TextDocument.URI))
 	if err != nil {
@@ -17,8 +16,7 @@ func (s *lookups) DocumentLink(ctx context.Context, params *protocol.DocumentLin
 	}
 	list := make([]protocol.DocumentLink, 0, len(found))
 	for _, l := range found {
-		target := uriOf(l.Target)
-		list = append(list, protocol.DocumentLink{Range: s.encoding().rangeOf(l.At), Target: &target})
+		list = append(list, protocol.DocumentLink{Range: s.encoding().rangeOf(l.At), Target: uriOf(l.Target)})
 	}
 	return list, nil
 }

@@ -1,10 +1,10 @@
 package lsp
 
 import (
-	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
 
 	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/editor/lsp/internal/protocol"
 )
 
 // encoding is how columns are counted.
@@ -15,11 +15,11 @@ const (
 	utf8
 )
 
-func (e encoding) kind() protocol.PositionEncodingKind {
+func (e encoding) kind() string {
 	if e == utf8 {
-		return protocol.PositionEncodingKindUTF8
+		return protocol.UTF8
 	}
-	return protocol.PositionEncodingKindUTF16
+	return protocol.UTF16
 }
 
 // units is how long a text is, as columns are counted.

@@ -2,9 +2,10 @@ package lsp
 
 import (
 	"context"
+	"slices"
 	"sync"
 
-	"go.lsp.dev/protocol"
+	"github.com/yamlhost/yamlhost/editor/lsp/internal/protocol"
 )
 
 // settings are the client's capabilities from its first request. They are safe for concurrent use.
@@ -25,12 +26,8 @@ func (s *settings) begin(params *protocol.InitializeParams) {
 	s.edits = editingOf(params.Capabilities)
 	s.trusted = trusts(params.InitializationOptions)
 	s.folders, s.lazyDocs = foldersOf(params), lazyDocsOf(params.Capabilities)
-	if general := params.Capabilities.General; general != nil {
-		for _, kind := range general.PositionEncodings {
-			if kind == protocol.PositionEncodingKindUTF8 {
-				s.positions = utf8
-			}
-		}
+	if slices.Contains(params.Capabilities.General.PositionEncodings, protocol.UTF8) {
+		s.positions = utf8
 	}
 }
 
@@ -67,7 +64,7 @@ func (s *settings) workspace() []string {
 }
 
 // placeOf is the place of a request; false for a file that is not open.
-func (s *settings) placeOf(ctx context.Context, at protocol.TextDocumentPositionParams) (place, bool) {
+func (s *settings) placeOf(ctx context.Context, at protocol.PositionParams) (place, bool) {
 	p := place{snapshot: moment(ctx), path: pathOf(at.TextDocument.URI), e: s.encoding()}
 	document := p.snapshot.Text(p.path)
 	if document == nil {

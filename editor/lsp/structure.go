@@ -3,19 +3,18 @@ package lsp
 import (
 	"context"
 
-	"go.lsp.dev/protocol"
-
 	"github.com/yamlhost/yamlhost/editor"
+	"github.com/yamlhost/yamlhost/editor/lsp/internal/protocol"
 )
 
 // FoldingRanges are the stretches of a text that can be hidden.
-func (s *lookups) FoldingRanges(ctx context.Context, params *protocol.FoldingRangeParams) ([]protocol.FoldingRange,
+func (s *lookups) FoldingRanges(ctx context.Context, params *protocol.TextDocumentParams) ([]protocol.FoldingRange,
 	error) {
 	list := []protocol.FoldingRange{}
 	for _, f := range editor.Folds(moment(ctx), pathOf(params.TextDocument.URI)) {
-		fold := protocol.FoldingRange{StartLine: uint32(f.First - 1), EndLine: uint32(f.Last - 1)}
+		fold := protocol.FoldingRange{StartLine: f.First - 1, EndLine: f.Last - 1}
 		if f.Comment {
-			fold.Kind = protocol.FoldingRangeKindComment
+			fold.Kind = "comment"
 		}
 		list = append(list, fold)
 	}

@@ -7,28 +7,26 @@ import (
 	"strconv"
 	"sync"
 
-	"go.lsp.dev/protocol"
-
 	"github.com/yamlhost/yamlhost/editor"
+	"github.com/yamlhost/yamlhost/editor/lsp/internal/protocol"
 )
 
 // tokenTypes are the protocol's types of tokens, by kind.
-var tokenTypes = map[editor.TokenKind]protocol.SemanticTokenTypes{
-	editor.KeywordToken: protocol.SemanticTokenTypesKeyword, editor.ConfigToken: protocol.SemanticTokenTypesParameter,
-	editor.VariableToken: protocol.SemanticTokenTypesVariable, editor.ResourceToken: protocol.SemanticTokenTypesClass,
-	editor.OutputToken: protocol.SemanticTokenTypesEnumMember, editor.HookToken: protocol.SemanticTokenTypesEvent,
-	editor.TypeToken: protocol.SemanticTokenTypesType, editor.FunctionToken: protocol.SemanticTokenTypesFunction,
-	editor.PropertyToken: protocol.SemanticTokenTypesProperty, editor.OperatorToken: protocol.SemanticTokenTypesOperator,
+var tokenTypes = map[editor.TokenKind]string{
+	editor.KeywordToken: "keyword", editor.ConfigToken: "parameter",
+	editor.VariableToken: "variable", editor.ResourceToken: "class",
+	editor.OutputToken: "enumMember", editor.HookToken: "event",
+	editor.TypeToken: "type", editor.FunctionToken: "function",
+	editor.PropertyToken: "property", editor.OperatorToken: "operator",
 }
 
 // legend names the types in the order of their kinds, and the one modifier.
-func legend() protocol.SemanticTokensLegend {
+func legend() object {
 	types := make([]string, len(tokenTypes))
 	for kind, name := range tokenTypes {
-		types[kind] = string(name)
+		types[kind] = name
 	}
-	modifiers := []string{string(protocol.SemanticTokenModifiersDeclaration)}
-	return protocol.SemanticTokensLegend{TokenTypes: types, TokenModifiers: modifiers}
+	return object{"tokenTypes": types, "tokenModifiers": []string{"declaration"}}
 }
 
 // colorer answers requests for tokens.
@@ -39,23 +37,23 @@ type colorer struct {
 
 // SemanticTokensFull are the tokens of a file.
 func (s *colorer) SemanticTokensFull(ctx context.Context,
-	params *protocol.SemanticTokensParams) (*protocol.SemanticTokens, error) {
+	params *protocol.TextDocumentParams) (*protocol.SemanticTokens, error) {
 	path := pathOf(params.TextDocument.URI)
 	parts, err := s.parts(ctx, path)
 	if parts == nil {
 		return nil, err
 	}
 	name := s.sent.keep(path, parts)
-	return &protocol.SemanticTokens{ResultID: &name, Data: encoded(s.encoding(), parts)}, nil
+	return &protocol.SemanticTokens{ResultID: name, Data: encoded(s.encoding(), parts)}, nil
 }
 
 // SemanticTokensFullDelta are the tokens of a file as a change of those that were answered last.
 func (s *colorer) SemanticTokensFullDelta(ctx context.Context,
-	params *protocol.SemanticTokensDeltaParams) (protocol.SemanticTokensDeltaResult, error) {
+	params *protocol.TokensDeltaParams) (any, error) {
 	path := pathOf(params.TextDocument.URI)
 	before, known := s.sent.last(path, params.PreviousResultID)
 	if !known {
-		tokens, err := s.SemanticTokensFull(ctx, &protocol.SemanticTokensParams{TextDocument: params.TextDocument})
+		tokens, err := s.SemanticTokensFull(ctx, &protocol.TextDocumentParams{TextDocument: params.TextDocument})
 		if tokens == nil {
 			return nil, err
 		}
@@ -66,12 +64,12 @@ func (s *colorer) SemanticTokensFullDelta(ctx context.Context,
 		return nil, err
 	}
 	name := s.sent.keep(path, parts)
-	return &protocol.SemanticTokensDelta{ResultID: &name, Edits: tokenEdits(s.encoding(), before, parts)}, nil
+	return &protocol.SemanticTokensDelta{ResultID: name, Edits: tokenEdits(s.encoding(), before, parts)}, nil
 }
 
 // SemanticTokensRange are the tokens of a stretch of a file.
 func (s *colorer) SemanticTokensRange(ctx context.Context,
-	params *protocol.SemanticTokensRangeParams) (*protocol.SemanticTokens, error) {
+	params *protocol.RangeParams) (*protocol.SemanticTokens, error) {
 	path := pathOf(params.TextDocument.URI)
 	parts, err := s.parts(ctx, path)
 	if parts == nil {
@@ -227,7 +225,7 @@ func tokenEdits(e encoding, before, after []editor.TokenPart) []protocol.Semanti
 	if len(was)+len(now) == 0 {
 		return []protocol.SemanticTokensEdit{}
 	}
-	return []protocol.SemanticTokensEdit{{Start: uint32(start), DeleteCount: uint32(len(was)), Data: now}}
+	return []protocol.SemanticTokensEdit{{Start: start, DeleteCount: len(was), Data: now}}
 }
 
 // behind are the tokens of parts that follow what has been written.

@@ -1,0 +1,135 @@
+package protocol
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/textproto"
+	"strconv"
+	"sync"
+)
+
+// Codes of errors.
+const (
+	ParseError       = -32700
+	InvalidRequest   = -32600
+	MethodNotFound   = -32601
+	InvalidParams    = -32602
+	InternalError    = -32603
+	RequestCancelled = -32800
+)
+
+// Error is the answer to a request that fails.
+type Error struct {
+	Code    int    `json:"code"`
+	Message string `json:"message"`
+}
+
+func (e *Error) Error() string { return e.Message }
+
+// Errorf makes an error with a code.
+func Errorf(code int, format string, args ...any) error {
+	return &Error{code, fmt.Sprintf(format, args...)}
+}
+
+// Message is a request, or a notification, whose ID is nil.
+type Message struct {
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Params json.RawMessage `json:"params"`
+}
+
+// maxLength is how long a message may be, in bytes.
+const maxLength = 1 << 30
+
+// Connection carries messages of JSON-RPC 2.0, each behind a header with its length. One goroutine may read while any
+// number of others write.
+type Connection struct {
+	in *textproto.Reader
+
+	mu  sync.Mutex
+	out io.Writer // guarded by mu
+}
+
+// NewConnection makes a connection over a reader and a writer that stay the caller's.
+func NewConnection(in io.Reader, out io.Writer) *Connection {
+	return &Connection{in: textproto.NewReader(bufio.NewReader(in)), out: out}
+}
+
+// Read waits for the next message. An error of type *Error is about this message alone; after any other one nothing
+// more can be read, and io.EOF says that the client has closed its end.
+func (c *Connection) Read() (Message, error) {
+	header, err := c.in.ReadMIMEHeader()
+	if err != nil {
+		return Message{}, err
+	}
+	length, err := strconv.Atoi(header.Get("Content-Length"))
+	if err != nil || length < 0 || length > maxLength {
+		return Message{}, fmt.Errorf("a message has the length %q", header.Get("Content-Length"))
+	}
+	var body bytes.Buffer // grows as it is read: a length alone takes no memory
+	if _, err := io.CopyN(&body, c.in.R, int64(length)); err != nil {
+		return Message{}, err
+	}
+	var m Message
+	if err := json.Unmarshal(body.Bytes(), &m); err != nil {
+		if !json.Valid(body.Bytes()) {
+			return Message{}, Errorf(ParseError, "%v", err)
+		}
+		return Message{}, Errorf(InvalidRequest, "%v", err)
+	}
+	return m, nil
+}
+
+// Notify sends a notification.
+func (c *Connection) Notify(method string, params any) error {
+	return c.write(struct {
+		Version string `json:"jsonrpc"`
+		Method  string `json:"method"`
+		Params  any    `json:"params"`
+	}{"2.0", method, params})
+}
+
+// Reply answers a request with a result, or with an error if that is not nil.
+func (c *Connection) Reply(id json.RawMessage, result any, failure error) error {
+	if failure == nil {
+		return c.write(struct {
+			Version string          `json:"jsonrpc"`
+			ID      json.RawMessage `json:"id"`
+			Result  any             `json:"result"`
+		}{"2.0", id, result})
+	}
+	var answer *Error
+	switch {
+	case errors.As(failure, &answer):
+	case errors.Is(failure, context.Canceled):
+		answer = &Error{RequestCancelled, "the request was cancelled"}
+	default:
+		answer = &Error{InternalError, failure.Error()}
+	}
+	return c.write(struct {
+		Version string          `json:"jsonrpc"`
+		ID      json.RawMessage `json:"id"`
+		Error   *Error          `json:"error"`
+	}{"2.0", id, answer})
+}
+
+func (c *Connection) write(message any) error {
+	var body bytes.Buffer
+	encoder := json.NewEncoder(&body)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(message); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, err := fmt.Fprintf(c.out, "Content-Length: %d\r\n\r\n", body.Len()); err != nil {
+		return err
+	}
+	_, err := c.out.Write(body.Bytes())
+	return err
+}
