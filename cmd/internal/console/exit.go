@@ -8,27 +8,27 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/backend"
 )
 
-// The exit codes, the same for each command. The codes up to 10, and 255, are Pulumi's (F7.14). 4 and 5 stay unused:
-// Pulumi reserves them for resource and policy. Our own codes begin at 11.
+// The exit codes, the same for each command. The codes up to 9, and 255, are Pulumi's (F7.14). 4 and 5 stay unused:
+// Pulumi reserves them for resource and policy. Our own codes begin at 10.
 const (
 	CodeOK          = 0
 	CodeError       = 1 // any other error
 	CodeDenied      = 3 // credentials are missing or refused
-	CodeUsage       = 2 // of an invocation: it would have to ask, and nobody is there
+	CodeUsage       = 2 // of an invocation: the command has a question, and there is no terminal
 	codeNoStack     = 6
 	CodeChanges     = 7 // although none were expected
-	CodeCancelled   = 8 // by a second interrupt; what was under way is pending
+	CodeCancelled   = 8 // by a second interrupt; calls in flight are pending operations
 	CodeTimeout     = 9
-	CodePending     = 10 // what an earlier run left in flight wants a word
+	CodePending     = 10 // an earlier run left a creation that needs a decision
 	CodeBadUsage    = 11 // a flag, an argument or a command
 	CodeProgram     = 12 // the program, the project file or a stack file has errors
 	CodeConfig      = 13 // configuration is missing
 	CodeFailed      = 14 // an operation ran, and a part of it failed
 	CodeLocked      = 15 // another run holds the stack
-	CodePlan        = 16 // what would be done is not what was planned
-	CodeDrift       = 17 // what exists is not what the state or the program says
-	CodeInterrupted = 18 // by one interrupt; what was under way came to its end
-	CodeUnreachable = 19 // a provider or what is behind it does not answer, so that nothing can be told
+	CodePlan        = 16 // the run would differ from the plan
+	CodeDrift       = 17 // existing objects differ from the state or the program
+	CodeInterrupted = 18 // by one interrupt; operations in flight have finished
+	CodeUnreachable = 19 // a provider or the service behind it does not answer, so that the result is not known
 	CodeInternal    = 255
 )
 
