@@ -49,6 +49,18 @@ func TestHelpFits(t *testing.T) {
 	})
 }
 
+// What is said of a flag is one text: the flag library takes words between backquotes for the name of the flag's value,
+// and a line of its own breaks the column that the help is set in.
+func TestFlagsReadWell(t *testing.T) {
+	t.Parallel()
+	everyCommand(func(cmd *cobra.Command, path string) {
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			require.NotContains(t, f.Usage, "`", "%s --%s", path, f.Name)
+			require.NotContains(t, f.Usage, "\n", "%s --%s", path, f.Name)
+		})
+	})
+}
+
 // Every command has two examples at least, and each of them is a line that the command takes.
 func TestHelpHasExamples(t *testing.T) {
 	t.Parallel()

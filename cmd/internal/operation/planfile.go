@@ -23,7 +23,7 @@ func SavePlanFlag(cmd *cobra.Command, o *Options) {
 // PlanFlag adds --plan.
 func PlanFlag(cmd *cobra.Command, o *Options) {
 	cmd.Flags().StringVar(&o.plan, "plan", "",
-		"apply exactly this plan, which `preview --save-plan` wrote, or do nothing")
+		"apply exactly this plan, which preview --save-plan wrote, or do nothing")
 }
 
 // planFile is a plan as `preview --save-plan` writes it (F7.11). Secrets are sealed as in the state.

@@ -31,8 +31,8 @@ func newSetAll(a *console.Console, o *target) *cobra.Command {
 	cmd.Flags().StringArrayVar(&s.plain, "plaintext", nil,
 		"store this value in plain text, as key=value; may be repeated")
 	cmd.Flags().BoolVar(&s.path, "path", false, "the keys are paths into values, as in servers[0].port")
-	cmd.Flags().StringVar(&s.json, "json", "", "set the values of this JSON, in the form that `config --json "+
-		"--show-secrets` writes")
+	cmd.Flags().StringVar(&s.json, "json", "", "set the values of this JSON, in the form that config --json "+
+		"--show-secrets writes")
 	return cmd
 }
 

@@ -64,7 +64,7 @@ func configFlags(cmd *cobra.Command, o *operation.Options) {
 	cmd.Flags().BoolVar(&o.RestrictPaths, "restrict-paths", false,
 		"let the program read only files of the project and literal absolute paths")
 	cmd.Flags().BoolVar(&o.Untrusted, "untrusted", false,
-		"the project is a stranger's: start nothing of it and no plugin that is not installed and locked,\n"+
+		"the project is a stranger's: start nothing of it and no plugin that is not installed and locked, "+
 			"read no file outside of it, no environment and no private address (docs/security.md)")
 	cmd.Flags().StringArrayVar(&o.AllowStacks, "allow-stack", nil, operation.AllowStackHelp)
 	cmd.Flags().BoolVar(&o.AllowEnv, "allow-env", false,

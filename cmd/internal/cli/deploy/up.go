@@ -12,8 +12,8 @@ import (
 func NewUp(a *console.Console, run func(context.Context, *operation.Options) error) *cobra.Command {
 	o := &operation.Options{}
 	cmd := &cobra.Command{
-		Use: "up", Aliases: []string{"update"}, Short: "Make the stack what the program says", Args: console.NoArguments,
-		Long: "up previews, asks, and then creates, updates and deletes resources until the stack is what the program says.",
+		Use: "up", Aliases: []string{"update"}, Short: "Create, update and delete what the program says", Args: console.NoArguments,
+		Long: "up previews, asks, and then creates, updates and deletes resources until the stack matches the program.",
 		RunE: runOperation(a, o, run),
 	}
 	operationFlags(a, cmd, o)

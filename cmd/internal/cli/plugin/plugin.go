@@ -77,7 +77,7 @@ func newPluginInstall(_ *console.Console, run func(context.Context, *pluginOptio
 	f.StringVarP(&o.file, "file", "f", "", "install this archive, executable or folder")
 	f.StringVar(&o.checksum, "checksum", "", "the SHA-256 that the archive must have, in hexadecimal digits")
 	f.StringVar(&o.key, "key", "",
-		"the publisher's public key of minisign, or a file with it: the archive, or its list of checksums, must have its\n"+
+		"the publisher's public key of minisign, or a file with it: the archive, or its list of checksums, must have its "+
 			"signature; the lock file keeps the key, and every later version must be signed with it too")
 	f.BoolVar(&o.reinstall, "reinstall", false, "install again what is installed already")
 	f.BoolVar(&o.lock, "lock", false, "create a lock file even if there is no project")
