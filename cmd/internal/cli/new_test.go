@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -129,7 +130,7 @@ func TestNewAsks(t *testing.T) {
 	require.Equal(t, 0, x.run("new"), x.err.String())
 	require.Contains(t, x.err.String(), `did you mean hello?`)
 	require.Contains(t, x.err.String(), `"no name" cannot be a project's name`)
-	require.Contains(t, x.err.String(), "words, How many words the name has (2): ")
+	require.Contains(t, x.err.String(), "words: How many words the name has (2): ")
 	text, err := os.ReadFile(filepath.Join(x.world.Dir, "Pulumi.dev.yaml"))
 	require.NoError(t, err)
 	require.Equal(t, "config:\n  greet:words: \"3\"\n", string(text))
@@ -243,6 +244,30 @@ func TestNewFromFolder(t *testing.T) {
 	require.Equal(t, 12, x.run("new", folder, "--dir", "other", "--yes"), x.err.String())
 	require.Contains(t, x.err.String(), "template")
 	require.NoDirExists(t, filepath.Join(x.world.Dir, "other"))
+}
+
+// A template whose program has a fault makes a project all the same, and the fault is told with its place. What may
+// come later, a plugin and a value, is none.
+func TestNewTellsOfFaults(t *testing.T) {
+	t.Parallel()
+	x := emptyTerminal(t)
+	folder := filepath.Join(x.world.Home, "template")
+	require.NoError(t, os.Mkdir(folder, 0o755))
+	text := "name: ${PROJECT}\nruntime: yaml\nconfig: {size: integer}\nresources:\n  pet: {type: random:RandomPte}\n" +
+		"  far: {type: farAway:Thing}\n"
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "Pulumi.yaml"), []byte(text), 0o644))
+	require.Equal(t, 0, x.run("new", folder, "--dir", "site", "--yes"), x.err.String())
+	require.Contains(t, x.err.String(), "warning[Y203]: package random has no resource random:RandomPte")
+	require.Contains(t, x.err.String(), "Pulumi.yaml:5:15: ")
+	require.NotContains(t, x.err.String(), "Y204")
+	require.NotContains(t, x.err.String(), "Y120")
+	require.FileExists(t, filepath.Join(x.world.Dir, "site", "Pulumi.yaml"))
+	require.Equal(t, 0, x.run("-C", "site", "stack", "--show-name"), x.err.String())
+
+	text = strings.Replace(text, "RandomPte", "RandomPet", 1)
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "Pulumi.yaml"), []byte(text), 0o644))
+	require.Equal(t, 0, x.run("new", folder, "--dir", "sound", "--yes"), x.err.String())
+	require.NotContains(t, x.err.String(), "fault")
 }
 
 // An address that will not do says why, before anything is fetched or written.

@@ -90,7 +90,7 @@ func (m *maker) gather() (err error) {
 		return err
 	}
 	anything := func(string) error { return nil }
-	if m.description, err = m.value("description", "project description", o.description, m.template.Description,
+	if m.description, err = m.value("description", "description", o.description, m.template.Description,
 		anything); err != nil {
 		return err
 	}
@@ -153,7 +153,7 @@ func (m *maker) gatherConfig() error {
 func (m *maker) askConfig(v project.TemplateValue) (string, error) {
 	question := v.Key
 	if v.Description != "" {
-		question += ", " + v.Description
+		question += ": " + v.Description
 	}
 	if v.Secret && m.Streams.ReadPassword != nil {
 		text, err := m.Prompt().Hidden(question + ": ")

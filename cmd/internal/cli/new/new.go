@@ -12,8 +12,10 @@ import (
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
+	checkcmd "github.com/yamlhost/yamlhost/cmd/internal/cli/check"
 	configcmd "github.com/yamlhost/yamlhost/cmd/internal/cli/config"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/operation"
 	"github.com/yamlhost/yamlhost/cmd/internal/templates"
 	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/runtime/backend"
@@ -111,7 +113,27 @@ func New(ctx context.Context, a *console.Console, o *newOptions) error {
 		return fmt.Errorf("the project is made, but not its stack: %w", err)
 	}
 	m.tell(files, exists)
-	return nil
+	return m.check(ctx)
+}
+
+// check warns of the errors that `check` finds in the new project: a template may be older than the schemas here, and
+// its project is made all the same. Missing plugins and configuration do not count, as both may come later.
+func (m *maker) check(ctx context.Context) error {
+	_, found, err := checkcmd.CheckTarget(ctx, m.Console, m.dir, m.stack.Ref.Stack, nil, operation.Careful)
+	if err != nil {
+		return err
+	}
+	var faults diag.Diagnostics
+	for _, d := range found.Sorted() {
+		if d.Severity == diag.Error && d.Code != diag.PackageMissing && d.Code != diag.ConfigMissing {
+			d.Severity = diag.Warning
+			faults.Add(d)
+		}
+	}
+	if len(faults) > 0 {
+		fmt.Fprintln(m.Streams.Err, "\nThe program of the template has faults, which `yamlhost check` shows too:")
+	}
+	return m.Report(faults)
 }
 
 // list shows the templates of this program.
