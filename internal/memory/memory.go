@@ -3,6 +3,7 @@
 package memory
 
 import (
+	"cmp"
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
@@ -13,22 +14,36 @@ import (
 // doubled.
 const Enough = 448 << 20
 
+// enough is Enough, or what Within says, in bytes; 0 where Bound has done nothing.
+var enough atomic.Int64
+
+// Within puts fewer bytes in the place of Enough, for a command that would rather collect once more than be large. It
+// does nothing in a process that is not bound.
+func Within(bytes int64) {
+	if enough.Load() > 0 {
+		enough.Store(bytes)
+		debug.SetMemoryLimit(limit(live()))
+	}
+}
+
 // Bound makes the runtime collect earlier once the process takes Enough, for the rest of its life. Where more than two
 // thirds of Enough is live, the limit grows by three times what is beyond: a heap that grows with little room is
 // collected again and again, which took 50,000 resources nearly half of their time. It does nothing where the
 // environment decides.
 func Bound(getenv func(name string) string) {
 	if getenv("GOMEMLIMIT") == "" && getenv("GOGC") == "" {
+		enough.CompareAndSwap(0, Enough)
 		watch(func() { debug.SetMemoryLimit(limit(live())) })
 	}
 }
 
 // limit is the runtime's limit for as many live bytes.
 func limit(live uint64) int64 {
+	enough := cmp.Or(enough.Load(), Enough)
 	if serving.Load() {
-		return max(Enough, 2*int64(live))
+		return max(enough, 2*int64(live))
 	}
-	return max(Enough, 3*int64(live)-Enough)
+	return max(enough, 3*int64(live)-enough)
 }
 
 // live returns the size of the heap after the last collection, in bytes.

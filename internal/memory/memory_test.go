@@ -41,6 +41,23 @@ func TestBound(t *testing.T) {
 	require.Less(t, debug.SetMemoryLimit(-1), int64(1)<<40)
 }
 
+// Less is enough for a process that is bound; one that is not bound stays as it is.
+func TestWithin(t *testing.T) {
+	limited, before := debug.SetMemoryLimit(-1), enough.Swap(0)
+	defer func() {
+		debug.SetMemoryLimit(limited)
+		enough.Store(before)
+	}()
+	Within(100 << 20)
+	require.Equal(t, limited, debug.SetMemoryLimit(-1))
+	require.EqualValues(t, Enough, limit(0))
+	enough.Store(Enough)
+	Within(100 << 20)
+	require.EqualValues(t, 100<<20, limit(0))
+	require.EqualValues(t, 500<<20, limit(200<<20), "a large heap has room here, too")
+	require.Less(t, debug.SetMemoryLimit(-1), int64(Enough))
+}
+
 // A server's heap may grow by a half at any size, so that its limit lies above that.
 func TestServe(t *testing.T) {
 	before := debug.SetGCPercent(100)

@@ -15,6 +15,7 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/fleet"
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
 	"github.com/yamlhost/yamlhost/cmd/internal/picture"
+	"github.com/yamlhost/yamlhost/internal/memory"
 	"github.com/yamlhost/yamlhost/workspace"
 )
 
@@ -45,6 +46,10 @@ func NewGraph(_ *console.Console, run func(context.Context, *graphOptions) error
 	return cmd
 }
 
+// pictureMemory is how much memory, in bytes, drawing may take before garbage is collected: a program that has been
+// checked leaves more of it than the picture needs.
+const pictureMemory = 264 << 20
+
 // Graph writes a program's dependency graph.
 func Graph(ctx context.Context, a *console.Console, o *graphOptions) error {
 	if o.projects {
@@ -57,6 +62,9 @@ func Graph(ctx context.Context, a *console.Console, o *graphOptions) error {
 		"mermaid": listed(writeMermaid), "json": listed(writeGraphJSON), "svg": picture.WriteSVG}[o.format]
 	if !known {
 		return console.WithCode(console.CodeBadUsage, "--format takes dot, mermaid, json or svg, not %q", o.format)
+	}
+	if o.format == "svg" {
+		memory.Within(pictureMemory)
 	}
 	ctx, done := a.Signals.Gentle(ctx)
 	defer done()
