@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	_ "embed"
 	"fmt"
 	"io/fs"
 	"os"
@@ -53,14 +54,32 @@ func (p Plan) build(ctx context.Context, t Target, work string, extras []file) (
 	return b, nil
 }
 
+// compact lists the packages that are compiled without inlining, so that programs are smaller.
+//
+//go:embed compact.txt
+var compact string
+
+// withoutInlining are the flags for the packages of a list.
+func withoutInlining(list string) []string {
+	var flags []string
+	for line := range strings.Lines(list) {
+		if pattern := strings.TrimSpace(line); pattern != "" && !strings.HasPrefix(pattern, "#") {
+			flags = append(flags, "-gcflags="+pattern+"=-l")
+		}
+	}
+	return flags
+}
+
 // compile builds one program without anything of the machine in it: no paths, no time, no identity of the build.
 func (p Plan) compile(ctx context.Context, t Target, program, path string) error {
 	tags := "grpcnotrace" // docs/design/size.md
 	if t.Edition == "lean" {
 		tags += ",lean"
 	}
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-tags", tags,
-		"-ldflags", "-s -w -buildid= -X main.version="+p.Version, "-o", path, "./cmd/"+program)
+	args := []string{"build", "-trimpath", "-buildvcs=false", "-tags", tags,
+		"-ldflags", "-s -w -buildid= -funcalign=16 -X main.version=" + p.Version}
+	args = append(args, withoutInlining(compact)...)
+	cmd := exec.CommandContext(ctx, "go", append(args, "-o", path, "./cmd/"+program)...)
 	cmd.Dir = p.Source
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOOS="+t.OS, "GOARCH="+t.Arch, "GOAMD64=v1",
 		"GOARM64=v8.0")
