@@ -32,8 +32,8 @@ func readTestdata(pkg string) ([]byte, error) {
 	return data, err
 }
 
-// checkText checks a program of project p, without a stack unless options say otherwise. What reading the text finds
-// comes first.
+// checkText checks a program of project p, without a stack unless options say otherwise. Findings of the parser come
+// first.
 func checkText(tb testing.TB, name, text string, options ...func(*check.Options)) (*check.Program, diag.Diagnostics) {
 	tb.Helper()
 	opts := check.Options{Project: "p", Schemas: loader()}

@@ -9,7 +9,7 @@ import (
 	"github.com/yamlhost/yamlhost/diag"
 )
 
-// What is written out is checked before anything runs.
+// Literal arguments are checked before anything runs.
 func TestConstants(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -37,8 +37,8 @@ var (
 	unknownWords    = regexp.MustCompile("^(\\S+) has no (?:input|argument) `(.+)`$")
 )
 
-// excuse says why an error of a program of the documentation is a true one; empty when it may be false. What the
-// checker says is held against the text and the raw schema, in another way than the checker's own.
+// excuse returns the reason why an error in a program of the documentation is right; empty if the error may be wrong.
+// It compares the error with the text and the raw schema, in another way than the checker.
 func (s *shelf) excuse(name, text string, d diag.Diagnostic) string {
 	name = strings.TrimSuffix(name, "-full")
 	if m := undeclaredWords.FindStringSubmatch(d.Summary); m != nil {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// cpuTime is what this process has used of the processors.
+// cpuTime returns the CPU time of this process.
 func cpuTime() time.Duration {
 	var usage syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &usage) != nil {

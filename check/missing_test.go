@@ -161,7 +161,7 @@ type someSchemas struct {
 	names []string
 }
 
-// with is a loader of which only the named packages are there.
+// with returns a loader that has only the named packages.
 func with(l schema.Loader, names ...string) schema.Loader {
 	return someSchemas{l, append(names, "pulumi")}
 }

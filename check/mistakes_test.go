@@ -17,7 +17,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// mistake is a correct program with one mistake in it, and what is to be said about it.
+// mistake is a correct program with one mistake in it, and the expected finding.
 type mistake struct {
 	kind  string
 	text  string
@@ -97,7 +97,7 @@ func seedMistakes(t *testing.T, l schema.Loader) {
 	require.GreaterOrEqual(t, 100*float64(right)/float64(fixes), 99.0, "a fix is certain")
 }
 
-// outcome is what the checker made of a mistake.
+// outcome is the checker's result for a mistake.
 type outcome struct{ found, exact, single, suggested bool }
 
 func (v outcome) perfect() bool { return v.found && v.exact && v.single && v.suggested }
@@ -127,7 +127,7 @@ func (y *tally) String() string {
 		y.share(y.single), y.share(y.suggested))
 }
 
-// judge checks a program with a mistake. What the program without it has to say does not count.
+// judge checks a program with a mistake. Findings of the program without the mistake do not count.
 func judge(t *testing.T, p sampleProgram, m mistake, l schema.Loader) outcome {
 	before := make(map[string]int)
 	for _, d := range findings(t, p.text, l) {
@@ -198,7 +198,7 @@ func findings(t *testing.T, text string, l schema.Loader) diag.Diagnostics {
 	return kept
 }
 
-// told is what is said about a mistake, for anyone who wants to make it better.
+// told returns the findings about a mistake, for people who improve them.
 func told(t *testing.T, p sampleProgram, m mistake, l schema.Loader) string {
 	var b strings.Builder
 	require.NoError(t, diag.WriteText(&b, findings(t, m.text, l), diag.TextOptions{}))

@@ -293,7 +293,7 @@ func (c *scope) reportUndeclared() {
 			hint = "write the default in the declaration: `config: {" + key + ": {default: " + fallback +
 				"}}`, and read the value as `${" + key + "}`"
 		case name == eachName:
-			hint = "it is the instance of a resource that has `forEach`; every field of the resource knows it, except `forEach`"
+			hint = "`each` is the instance of a resource with `forEach`; every field of the resource may use it, except `forEach`"
 		case strings.Contains(name, ":"):
 			hint = "the stack has no such configuration key; set it with: yamlhost config set " + name + " VALUE"
 		case operatorHint(name) != "":

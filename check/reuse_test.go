@@ -147,8 +147,8 @@ func known(file *ast.File, p *check.Program) string {
 	return b.String()
 }
 
-// TestCheckAfterEditEqualsFresh makes random edits, and checks after each with what the check before has left:
-// everything that is known of the program, and the findings, are those of a check that knows nothing.
+// TestCheckAfterEditEqualsFresh makes random edits, and checks after each with the result of the check before. The
+// program and the findings must equal those of a fresh check.
 func TestCheckAfterEditEqualsFresh(t *testing.T) {
 	t.Parallel()
 	t.Logf("-edits %d -seed %d", *edits, *seed)
@@ -198,8 +198,8 @@ func TestCheckAfterEditEqualsFresh(t *testing.T) {
 	require.Greater(t, 20*patched, *edits)
 }
 
-// TestOneDeclarationIsCheckedAnew edits one declaration after the other: where others see nothing of it, the program is
-// the one before with that declaration in it, and all answers are those of a check that knows nothing.
+// TestOneDeclarationIsCheckedAnew edits one declaration after the other: if other declarations cannot see the edit,
+// the program is the former one with that declaration in it. All answers must equal those of a fresh check.
 func TestOneDeclarationIsCheckedAnew(t *testing.T) {
 	t.Parallel()
 	text := `config:

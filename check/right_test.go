@@ -117,7 +117,7 @@ outputs:
 	}
 }
 
-// What these programs get wrong is said, and only that.
+// The mistakes of these programs are reported, and nothing else.
 func TestWrongBesideRight(t *testing.T) {
 	t.Parallel()
 	const pet = "resources:\n  pet: {type: 'random:RandomPet'}\n"

@@ -111,7 +111,7 @@ type identifier struct {
 	valid      func(word string) bool
 }
 
-// typoTally is what came of the typing errors of one kind.
+// typoTally counts the results of typing errors of one kind.
 type typoTally struct{ cases, found, single, fixed, restored int }
 
 func (y *typoTally) String() string {

@@ -9,8 +9,8 @@ import (
 	"github.com/yamlhost/yamlhost/diag"
 )
 
-// What people bring along from other tools and languages: the finding says how to write it here, at the place of the
-// fault, and mends it where that is certain.
+// Spellings from other tools and languages: the finding has the right spelling, at the place of the fault, and a fix
+// where that is certain.
 func TestWordsOfOthers(t *testing.T) {
 	t.Parallel()
 	const pw = "resources:\n  pw: {type: 'random:RandomPassword', properties: {length: 8}}\n"

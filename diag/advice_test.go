@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What to do about findings is said in one line: what can be fixed, and which codes there is more to read about.
+// The advice about findings is one line: the number of fixes, and the codes with an explanation.
 func TestAdvice(t *testing.T) {
 	t.Parallel()
 	fix := []Fix{{Label: "f"}}

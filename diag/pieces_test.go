@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestEditedTexts edits texts of one and of many pieces again and again: all that an edited source answers is what one
-// of the whole text does.
+// TestEditedTexts edits texts of one and of many pieces again and again: an edited source gives the same answers as a
+// source of the whole text.
 func TestEditedTexts(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 1))

@@ -30,7 +30,8 @@ func sarifSchema(t *testing.T) *jsonschema.Schema {
 	return s
 }
 
-// What is written is what the standard's own schema takes: whatever findings have, and what is kept of each code.
+// The output is valid under the standard's own schema: for all kinds of findings, and for the golden findings of each
+// code.
 func TestSARIFIsValid(t *testing.T) {
 	t.Parallel()
 	s := sarifSchema(t)

@@ -24,7 +24,7 @@ func sarifSamples() Diagnostics {
 	}
 }
 
-// What SARIF 2.1.0 demands of the members that are written here.
+// The requirements of SARIF 2.1.0 on the members written here.
 func TestSARIF(t *testing.T) {
 	t.Parallel()
 	findings := sarifSamples()

@@ -11,8 +11,8 @@ import (
 	"github.com/yamlhost/yamlhost/editor"
 )
 
-// TestActionsAnywhere asks for actions all over the programs of the archives: nothing crashes, no edits overlap, and no
-// action brings a finding that was not there. What fills in a property may, since its value is only a sample.
+// TestActionsAnywhere asks for actions all over the programs of the archives: nothing crashes, no edits overlap, and
+// no action brings a new finding. An action that fills in a property may, since its value is only a sample.
 func TestActionsAnywhere(t *testing.T) {
 	t.Parallel()
 	archives, err := filepath.Glob("../eval/testdata/*/*.txtar")

@@ -87,7 +87,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestLinksOfPart finds the links of an included file in that file only; a part's paths are those of the program.
+// TestLinksOfPart finds the links of an included file in that file only; a part's paths are relative to the program.
 func TestLinksOfPart(t *testing.T) {
 	t.Parallel()
 	const part = "/project/parts/one.yaml"

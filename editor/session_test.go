@@ -14,7 +14,7 @@ import (
 	"github.com/yamlhost/yamlhost/parser"
 )
 
-// offered are the labels of what may be written in front of a mark.
+// offered returns the labels of the completions at a mark.
 func offered(t *testing.T, s *editor.Session, text, mark string) []string {
 	t.Helper()
 	at := strings.Index(text, mark)

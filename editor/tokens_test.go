@@ -87,8 +87,8 @@ func TestTokens(t *testing.T) {
 	require.Equal(t, "k:resources R:pet", colored(t, names, at, at+len("resources:\n  pet")))
 }
 
-// TestTokensAfterEdits edits a program: its tokens are those of the same text on its own, and those of parts that mean
-// what they meant are the very same.
+// TestTokensAfterEdits edits a program: its tokens must equal those of the same text on its own, and parts with an
+// unchanged meaning keep theirs.
 func TestTokensAfterEdits(t *testing.T) {
 	t.Parallel()
 	text := names

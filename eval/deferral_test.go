@@ -13,7 +13,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 )
 
-// crossing are components of which one output waits for the input and one does not.
+// crossing has components with one output that waits for the input and one that does not.
 const crossing = `
 components:
   Half:

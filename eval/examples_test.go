@@ -114,8 +114,8 @@ func TestExamplesOfFunctions(t *testing.T) {
 	}
 }
 
-// promised writes a value as records of functions and documentation do: like JSON, with spaces, with what is secret and
-// assets and archives in words. What has no value is null.
+// promised writes a value as records of functions and documentation do: like JSON, with spaces, with secrets, assets
+// and archives in words. A missing value is null.
 func promised(v value.Value) string {
 	if !v.IsKnown() {
 		return "unknown"

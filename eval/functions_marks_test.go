@@ -16,9 +16,9 @@ import (
 )
 
 // TestMarksOfFunctions takes the arguments of every function's example and changes one leaf at a time (L6.5, L9.14,
-// L9.31, L9.40): a secret leaf makes the result secret and changes nothing else; what is known in spite of an unknown
-// leaf is what it is with the leaf known; and a leaf that came from a resource makes the result depend on it, unless
-// the function only moved other parts about.
+// L9.31, L9.40): a secret leaf makes the result secret and changes nothing else; a part that is known in spite of an
+// unknown leaf has the same value as with the leaf known; and a leaf that came from a resource makes the result
+// depend on it, unless the function only moved other parts about.
 func TestMarksOfFunctions(t *testing.T) {
 	t.Parallel()
 	tried := 0

@@ -86,7 +86,7 @@ func TestHooks(t *testing.T) {
 	require.Equal(t, []string{"exit status 1"}, m.faults)
 }
 
-// A monitor without hooks is told apart before anything is made.
+// A monitor without hooks gives an error before anything is created.
 func TestHooksThatCannotBeHad(t *testing.T) {
 	t.Parallel()
 	program := compileHooks(t, hookProgram)
@@ -108,7 +108,7 @@ func compileHooks(t *testing.T, text string) *check.Program {
 	return program
 }
 
-// What is wrong with hooks is found before anything runs.
+// Faults in hooks are found before anything runs.
 func TestFaultyHooks(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ hooks, want string }{
@@ -137,7 +137,7 @@ func TestFaultyHooks(t *testing.T) {
 	}
 }
 
-// What a hook's command writes is shown without the secrets that it was given, also those over several lines.
+// The output of a hook's command is shown without the secrets that it got, also secrets of several lines.
 func TestHookOutputIsMasked(t *testing.T) {
 	t.Parallel()
 	program := compileHooks(t, "hooks:\n  first: {command: [echo, '${secret}', '${args.password}']}\n"+

@@ -13,7 +13,7 @@ import (
 	"github.com/yamlhost/yamlhost/value"
 )
 
-// model is what a value has to carry: the marks of exactly the leaves that were used for it.
+// model holds the expected marks of a value: the marks of exactly the leaves that it was computed from.
 type model struct {
 	secret, unknown bool
 	deps            []string // names of resources
@@ -160,7 +160,8 @@ func TestMarksAreThoseOfTheLeaves(t *testing.T) {
 			case 8:
 				define(`'${`+names[i]+` == `+names[j]+`}'`, model{items: []model{x, y}}.flat())
 			case 9:
-				// What only moves parts keeps unknown leaves and their dependencies in place, and is secret as a whole.
+				// A function that only moves parts keeps unknown leaves and their dependencies in place; its result
+				// is secret as a whole.
 				secret, _, _ := model{items: []model{x, y}}.all()
 				define("{fn::concat: [["+ref(i)+"], ["+ref(j)+"]]}", model{isList: true, secret: secret, items: []model{x, y}})
 			}

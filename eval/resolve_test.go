@@ -17,7 +17,7 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// leaves are what random expressions are made of: resources by name, with the value that each turns out to have.
+// leaves are the operands of random expressions: resources by name, each with its later value.
 var leaves = []struct{ name, text string }{
 	{"n0", "3"}, {"n1", "-2"}, {"s0", "abc"}, {"s1", "x"}, {"b0", "true"}, {"b1", "false"},
 	{"l0", "[1, 2, 3]"}, {"l1", "[]"}, {"m0", "{k: 1, j: 2}"}, {"m1", "{}"},
@@ -90,9 +90,9 @@ func (g expressions) of(kind byte, depth int) string {
 	return all[rapid.IntRange(0, len(all)-1).Draw(g.t, "form")]()
 }
 
-// TestUnknownsResolve evaluates random expressions with everything known, and with each of their leaves unknown. What
-// is known then must be what it turns out to be; what is unknown must say that it waits for the leaf; and nothing fails
-// that does not fail in the end (L5.36, L6.5, L9.16, L10.C1, L10.C5).
+// TestUnknownsResolve evaluates random expressions with everything known, and with each of their leaves unknown. A
+// known part must equal its final value; an unknown part must depend on the leaf; and no expression fails that does
+// not fail with everything known (L5.36, L6.5, L9.16, L10.C1, L10.C5).
 func TestUnknownsResolve(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -155,7 +155,8 @@ func comesTrue(part, whole value.Value, leaf string, waiting bool) string {
 	if part.Kind() != whole.Kind() {
 		return fmt.Sprintf("a %s becomes a %s", part.Kind(), whole.Kind())
 	}
-	// What is unknown may turn out to be secret, and to depend on more, and so what functions make of it as a whole.
+	// An unknown value may turn out to be secret and to have more dependencies, and so may the results of functions
+	// on it.
 	if !waiting && !slices.Equal(part.Deps(), whole.Deps()) {
 		return fmt.Sprintf("depends on %v, and in the end on %v", part.Deps(), whole.Deps())
 	}

@@ -22,10 +22,10 @@ import (
 	"github.com/yamlhost/yamlhost/value"
 )
 
-// TestRules puts the programs of testdata/rules, of which each is about the rules that its comment names, and those of
-// testdata/gaps, of which each is about a fault or a lack of the stock host (L10.A) and named after its number, through
-// all passes, with a golden section for each: tree, findings, graph, requests, outputs and what running had to say. The
-// comments and the file config are as for TestCorpus. What has an error is not run.
+// TestRules runs programs through all passes, with a golden section for each: tree, findings, graph, requests,
+// outputs and findings of the run. Each program of testdata/rules covers the rules that its comment names. Each
+// program of testdata/gaps covers a fault or gap of Pulumi's host (L10.A), and has the gap's number as its name. The
+// comments and the file config are as for TestCorpus. A program with errors is not run.
 func TestRules(t *testing.T) {
 	t.Parallel()
 	corpus.Run(t, *update, func(t *testing.T, a *txtar.Archive) []txtar.File {
@@ -34,7 +34,7 @@ func TestRules(t *testing.T) {
 	}, "testdata/rules/*.txtar", "testdata/gaps/*.txtar")
 }
 
-// passes is what every pass gives; empty sections are left out.
+// passes returns the result of every pass, without empty sections.
 func passes(t *testing.T, a *txtar.Archive) []txtar.File {
 	t.Helper()
 	var got []txtar.File

@@ -288,8 +288,8 @@ func FuzzRun(f *testing.F) {
 	})
 }
 
-// Defaults of the schema are told apart from what the program says; of a provider, none comes from the environment: it
-// reads that itself, as envVarMappings has it (L3.15, L4.29).
+// Requests mark the defaults of the schema. A provider gets none from the environment: it reads its environment
+// itself, mapped by envVarMappings (L3.15, L4.29).
 func TestDefaultsAreTold(t *testing.T) {
 	t.Parallel()
 	program := mustLoad(t, `
@@ -315,8 +315,8 @@ resources:
 	require.Empty(t, said.Defaults)
 }
 
-// In a preview, what is missing inside of an output that is known in part is unknown, not null: whatever the way to it.
-// What a preview knows whole, and what the program itself says, lacks what it lacks (L5.33, L5.36, F1.20).
+// In a preview, a missing part of a partly known output is unknown, not null, on every way to it. A missing part of a
+// wholly known output, or of the program's own value, is null (L5.33, L5.36, F1.20).
 func TestMissingMembersInPreviews(t *testing.T) {
 	t.Parallel()
 	program := mustLoad(t, `

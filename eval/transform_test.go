@@ -16,7 +16,7 @@ import (
 	"github.com/yamlhost/yamlhost/value"
 )
 
-// runTransforms runs a program with types of which nothing is known.
+// runTransforms runs a program whose types have no schema.
 func runTransforms(t *testing.T, text string, script func(*monitortest.Recorder)) (*monitortest.Recorder, eval.Result,
 	diag.Diagnostics) {
 	t.Helper()
@@ -115,8 +115,8 @@ resources:
 	require.Equal(t, "2.0.0", r.Version)
 }
 
-// L10.C17: transforms of a resource come before those of what it is below, and these before the stack's; a component of
-// the program is evaluated with the inputs that they leave.
+// L10.C17: transforms of a resource come before its ancestors', and these before the stack's; a component of the
+// program is evaluated with the inputs that they leave.
 func TestTransformOrder(t *testing.T) {
 	t.Parallel()
 	m, _, findings := runTransforms(t, `transforms:
@@ -142,7 +142,7 @@ outputs: {}
 	require.Equal(t, "given-stack/own+box-stack", text)
 }
 
-// L10.C17: what a transform reads is what the resource depends on, and secrets stay secret.
+// L10.C17: a resource depends on the values that its transforms read, and secrets stay secret.
 func TestTransformMarks(t *testing.T) {
 	t.Parallel()
 	const program = `transforms:
@@ -182,7 +182,7 @@ outputs:
 	require.Nil(t, o.Protect)
 }
 
-// L10.C17: a fault of a transform is told once for each resource, at the transform.
+// L10.C17: a fault of a transform is reported once for each resource, at the transform.
 func TestTransformFault(t *testing.T) {
 	t.Parallel()
 	_, result, findings := runTransforms(t,

@@ -189,7 +189,7 @@ func zooLoader(tb testing.TB) schema.Loader {
 	})
 }
 
-// options are those of all tests: one worker, so that the order is that of the program.
+// options returns the options of all tests: one worker, so that nodes run in the program's order.
 func options() eval.Options {
 	return eval.Options{
 		Cwd: "/srv/prog", RootDirectory: "/srv", Workers: 1, EngineVersion: "3.260.0",

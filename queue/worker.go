@@ -137,7 +137,7 @@ func (w *stackWorker) attempt(ctx context.Context, r *river.Job[Job], lock *aliv
 	defer w.copies.give(files)
 	if j.Command == "preview" {
 		if j.Planned, err = w.queue.planned(ctx, r.ID); err != nil {
-			return failed(r.JobRow, nil, fmt.Sprintf("read what it needs: %v", err))
+			return failed(r.JobRow, nil, fmt.Sprintf("read the jobs that it needs: %v", err))
 		}
 	}
 	interrupt := make(chan struct{})

@@ -128,7 +128,7 @@ func (c *client) change(changes ...protocol.TextDocumentContentChangeEvent) *pro
 	return c.next()
 }
 
-// next is what the server says about the current version.
+// next returns the server's findings about the current version.
 func (c *client) next() *protocol.PublishDiagnosticsParams {
 	c.t.Helper()
 	for {

@@ -38,8 +38,8 @@ func TestWorkspaceDiagnostics(t *testing.T) {
 	require.EqualValues(t, 1, *item.Version)
 }
 
-// TestWorkspaceDiagnosticsOfClosedPrograms asks for the findings of the programs in the folders of a workspace: those of
-// which nothing is open come too, without a version, and each file once.
+// TestWorkspaceDiagnosticsOfClosedPrograms asks for the findings of the programs in the folders of a workspace: it
+// also gets those of programs without an open text, without a version, and each file once.
 func TestWorkspaceDiagnosticsOfClosedPrograms(t *testing.T) {
 	t.Parallel()
 	c := connect(t)

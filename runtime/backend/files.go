@@ -95,7 +95,7 @@ func (b *files) layout() (fresh bool, err error) {
 		case "0":
 			return false, legacyLayout(path)
 		default:
-			return false, &LayoutError{path, fmt.Sprintf("the folder is of layout %s, and this build knows layout 1 only",
+			return false, &LayoutError{path, fmt.Sprintf("the folder has layout %s; this build reads only layout 1",
 				version)}
 		}
 	}

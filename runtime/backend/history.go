@@ -201,7 +201,7 @@ func readTags(path string, text []byte) (map[string]string, error) {
 		return nil, &CorruptError{Path: path, Err: err}
 	}
 	if f.Version != 1 {
-		return nil, &CorruptError{Path: path, Err: fmt.Errorf("it is of version %d, and this build knows version 1",
+		return nil, &CorruptError{Path: path, Err: fmt.Errorf("its version is %d; this build reads version 1",
 			f.Version)}
 	}
 	if f.Tags == nil {

@@ -64,7 +64,7 @@ type Held interface {
 var ErrFenced = fmt.Errorf("the lease is no longer held: %w", ErrChanged)
 
 // ErrChanged says that the condition of a Put did not hold: somebody else has written the object.
-var ErrChanged = errors.New("somebody else has written the object meanwhile")
+var ErrChanged = errors.New("another writer has changed the object meanwhile")
 
 // ErrRefused says that a store has understood a request and will not do it, now or later, for example because a
 // permission is missing or there is no such bucket. Any other error that is not of this package counts as passing.

@@ -18,18 +18,18 @@ import (
 type Recovery struct {
 	Header   journal.Header
 	Entries  int               // applied; none if the state file held them all
-	InFlight []state.Operation // begun, and nobody knows how they ended; secrets in them are sealed
+	InFlight []state.Operation // begun, with an unknown outcome; secrets in them are sealed
 	Torn     int               // bytes at the end that were never acknowledged
-	// Foreign says that somebody else has written the state file since: the journal does not fit it, nothing was applied,
-	// and nothing was thrown away.
+	// Foreign says that another writer has changed the state file since: the journal does not belong to it, was not
+	// applied, and was not thrown away.
 	Foreign bool
-	// Known says of a foreign journal that nothing it tells of is missing from the state file: whatever it says was made
-	// is there, and nothing was under way. Then there is nothing to warn of.
+	// Known says that the state file has everything that a foreign journal records: every resource that it made is
+	// there, and no operation was in flight. Then no warning is necessary.
 	Known   bool
-	Claimed []state.Operation // of a foreign journal: what it says was begun
+	Claimed []state.Operation // of a foreign journal: the operations that it had begun
 	Aside   []string          // files that Begin has put aside: a foreign or damaged journal, a torn tail
-	// Mended are the flipped bits of the journal that were put right, Gaps what is damaged beyond that, and Missing what
-	// is not known for it, which only BeginOptions.Salvage goes on without.
+	// Mended counts the flipped bits of the journal that were corrected. Gaps are the other damaged parts, and
+	// Missing is the content that they have lost; only BeginOptions.Salvage goes on without it.
 	Mended  int
 	Gaps    []journal.Gap
 	Missing []string
@@ -223,8 +223,8 @@ func (b stackJournal) recover(file stored, salvage bool) (*Recovery, stored, err
 	return found.unlessEmpty(), file, nil
 }
 
-// unlessEmpty is nil if there is nothing to tell: the run had come to its end but for the removal of its journal, or
-// had not begun anything.
+// unlessEmpty returns nil if there is nothing to report: the run had done everything except the removal of its
+// journal, or had not begun anything.
 func (r *Recovery) unlessEmpty() *Recovery {
 	if r == nil || r.snapshot == nil && !r.Foreign && r.Torn == 0 && !r.damaged() {
 		return nil

@@ -34,7 +34,7 @@ func (b *Backend) Torn(r Ref, s *state.Snapshot) ([]Torn, error) {
 		path := b.path("stacks", r.Project, name)
 		data, err := b.disk.ReadFile(path)
 		if err != nil {
-			return nil, &FileError{Doing: "read what was set aside in", Path: path, Err: err}
+			return nil, &FileError{Doing: "read the records that were set aside in", Path: path, Err: err}
 		}
 		if t := untold(s, journal.ReadPiece(data)); len(t.Made)+len(t.Begun) > 0 {
 			t.Path = path

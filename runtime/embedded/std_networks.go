@@ -94,7 +94,7 @@ func consecutiveSubnets(args value.Value) (value.Value, error) {
 	}
 	parts, err := cidr.Pack(network, bits)
 	if err != nil {
-		return value.Null, fmt.Errorf("newbits[%d]: what is left of %s has no room for it", len(parts), network)
+		return value.Null, fmt.Errorf("newbits[%d]: the rest of %s has no room for this network", len(parts), network)
 	}
 	if wrong != nil {
 		return value.Null, wrong

@@ -120,7 +120,7 @@ func parseRequest(text, what string) (*x509.CertificateRequest, error) {
 		return nil, fmt.Errorf("%s is not a certificate request: %w", what, err)
 	}
 	if err := request.CheckSignature(); err != nil {
-		return nil, fmt.Errorf("%s is not signed with the key that it is for: %w", what, err)
+		return nil, fmt.Errorf("%s is not signed with its own key: %w", what, err)
 	}
 	return request, nil
 }

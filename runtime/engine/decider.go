@@ -111,7 +111,7 @@ func (d *decider) dependents(s *record) ([]plan.Dependent, error) {
 		}
 		answer, err := d.compareUnknown(q)
 		if err != nil {
-			return nil, d.failures.refused(s.reg.URN, s.reg.Goal.Position, "compare what depends on", s.goal.Type, err)
+			return nil, d.failures.refused(s.reg.URN, s.reg.Goal.Position, "compare the dependants of", s.goal.Type, err)
 		}
 		c.Answer(q, answer)
 	}

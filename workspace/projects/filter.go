@@ -34,7 +34,7 @@ func ParseFilter(text string) (Filter, error) {
 			f.pattern = "*"
 		}
 	default:
-		return f, fmt.Errorf("--filter knows path, name and tag, not %q", kind)
+		return f, fmt.Errorf("--filter has no kind %q; the kinds are path, name and tag", kind)
 	}
 	if _, err := path.Match(f.pattern, ""); err != nil {
 		return f, fmt.Errorf("--filter %s: %q is not a pattern: a bracket is not closed", text, f.pattern)

@@ -149,8 +149,8 @@ func onStage(before string, replaced ...string) func(*testing.T, *stage, block) 
 	}
 }
 
-// checked writes a block into a project and wants the check to find nothing. What is written before and after it makes
-// a whole program of it; files are further ones, by name.
+// checked writes a block into a project and requires a check without findings. before and after complete the block to
+// a program; files are further files, by name.
 func checked(before, after string, files ...string) func(*testing.T, *stage, block) {
 	return func(t *testing.T, s *stage, b block) {
 		p := s.empty(t)

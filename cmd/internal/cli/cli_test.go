@@ -54,7 +54,7 @@ func newTerminal(t *testing.T, program string, answers ...string) *terminal {
 	return x
 }
 
-// noNetwork is what tests have of the world.
+// noNetwork is the network of tests: it refuses every request.
 type noNetwork struct{}
 
 func (noNetwork) RoundTrip(*http.Request) (*http.Response, error) {

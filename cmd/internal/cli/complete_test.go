@@ -22,7 +22,7 @@ func (n nobody) Schema(string) ([]byte, bool) {
 	return nil, false
 }
 
-// offers are what a shell is offered for the last word of a command line.
+// offers returns the completions for the last word of a command line.
 func (x *terminal) offers(t *testing.T, line ...string) []string {
 	t.Helper()
 	require.Equal(t, 0, x.run(append([]string{"__complete"}, line...)...), x.err.String())

@@ -17,8 +17,8 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// A damaged journal is never passed over: state repair shows what is missing of it, and goes on with the rest once it
-// is told to. What earlier versions set aside as torn comes back as far as the state does not have it.
+// A damaged journal is never ignored: state repair shows its missing parts, and goes on with the rest after
+// confirmation. It restores records that earlier versions set aside as torn, if the state lacks them.
 func TestRepairOfAJournal(t *testing.T) {
 	t.Parallel()
 	dir, home := t.TempDir(), t.TempDir()
@@ -80,7 +80,7 @@ func TestRepairOfAJournal(t *testing.T) {
 	require.Zero(t, code, said)
 	require.Contains(t, said, "sound: 4 resources")
 
-	// What was set aside as torn has the record that the state lacks.
+	// The file that was set aside as torn has the record that the state lacks.
 	require.NoError(t, os.WriteFile(path+".9.torn", data[ends[3]:], 0o600))
 	said, code = yamlhost("state", "verify", "--stack", "dev")
 	require.NotZero(t, code)

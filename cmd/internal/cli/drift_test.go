@@ -42,8 +42,8 @@ func (u unreads) Load(ctx context.Context, p provider.Package) (provider.Provide
 	return unread{u.Provider, u.why}, nil
 }
 
-// Drift is told from the state and from the program, rules ignore what does not matter, and what could not be looked at
-// is never "no drift".
+// Drift is a difference from the state or from the program. Rules ignore differences that do not matter, and a
+// resource that could not be read is never "no drift".
 func TestDrift(t *testing.T) {
 	t.Parallel()
 	x, d := reportWorld(t)
@@ -102,7 +102,7 @@ func TestDrift(t *testing.T) {
 	x.program(t, "red", "small", "")
 	require.Contains(t, drift(0), "There is no drift.")
 
-	// What cannot be looked at has a code of its own.
+	// A resource that cannot be read gives an exit code of its own.
 	embedded := x.world.Embedded
 	for why, code := range map[string]int{"dial tcp: lookup api.example: no such host": console.CodeUnreachable,
 		"no valid credentials found": console.CodeDenied, "the disk is on fire": console.CodeFailed} {
@@ -115,7 +115,7 @@ func TestDrift(t *testing.T) {
 	require.Len(t, objects, 2, "nothing was changed")
 }
 
-// What a run that was cut off has left open is looked at first: drift cannot be told without knowing what exists.
+// Pending operations of an interrupted run come first: without them, drift cannot be determined.
 func TestDriftWithPendingOperations(t *testing.T) {
 	t.Parallel()
 	x, _ := reportWorld(t)

@@ -19,8 +19,7 @@ import (
 	"github.com/yamlhost/yamlhost/diag"
 )
 
-// forms are what is kept of each code: of a finding as people, programs and code hosts read it, and of what is behind
-// it.
+// forms are the golden forms of each code: its finding for people, programs and code hosts, and its explanation.
 var forms = []string{"text", "json", "sarif", "explain"}
 
 // Every code that is declared has a golden in every form, and no golden is of a code that is gone.
@@ -80,8 +79,7 @@ func TestEveryCodeIsExplained(t *testing.T) {
 var examplesNeed = map[diag.Code]string{diag.BadDiscriminator: "../../../check/testdata/corpus/azure-native.json"}
 
 // TestExplanations runs what the pages of yamlhost explain show: the wrong example has the finding and no other, the
-// right one has none. What is said about the wrong one is kept in testdata/explain in all forms. YAMLHOST_UPDATE
-// rewrites it.
+// right one has none. testdata/explain has the findings of the wrong one in all forms. YAMLHOST_UPDATE rewrites them.
 func TestExplanations(t *testing.T) {
 	t.Parallel()
 	for _, code := range diag.Codes() {
@@ -164,7 +162,7 @@ func explainRun(t *testing.T, page diag.Page) {
 	compareGolden(t, "testdata/explain/"+string(page.Code)+".txtar", txtar.Format(&golden))
 }
 
-// explained is what yamlhost explain prints about a code.
+// explained returns the output of yamlhost explain for a code.
 func explained(t *testing.T, code diag.Code) txtar.File {
 	t.Helper()
 	x := newTerminal(t, "")

@@ -134,7 +134,7 @@ func TestHelpIsGrouped(t *testing.T) {
 	}
 }
 
-// A wrong number of arguments is told in words, with the form of the command.
+// A wrong number of arguments gives an error in words, with the form of the command.
 func TestWrongArguments(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, onePet)

@@ -108,7 +108,7 @@ func TestSaltOfAnotherProcess(t *testing.T) {
 	require.Equal(t, "late", plain)
 }
 
-// What is selected, the tags and the stacks of one project can be changed from many processes.
+// Many processes can change the selection, the tags and the stacks of one project at once.
 func TestStackEditsFromManyProcesses(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, onePet)

@@ -15,7 +15,7 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// What is written is YAML that the parser reads without a word, and says what the state says.
+// The generated YAML has no findings, and describes the same resources as the state.
 func TestImportedProgram(t *testing.T) {
 	t.Parallel()
 	list := func(items ...value.Value) value.Value { return value.List(items...) }

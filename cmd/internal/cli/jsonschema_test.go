@@ -14,7 +14,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// editorSchema is what `schema --json-schema` writes, compiled, after a look at it with the schema of schemas.
+// editorSchema returns the compiled output of `schema --json-schema`, after validation against the metaschema.
 func editorSchema(t *testing.T, x *terminal, args ...string) *jsonschema.Schema {
 	t.Helper()
 	require.Equal(t, 0, x.run(append([]string{"schema", "--json-schema"}, args...)...), x.err.String())
@@ -240,7 +240,7 @@ func TestJSONSchemaCommandLine(t *testing.T) {
 		require.NotEqual(t, 0, x.run(strings.Fields(args)...), args)
 		require.Contains(t, x.err.String(), says)
 	}
-	// A program with faults has a schema of what is known of it, and a package that is not there leaves its types open.
+	// A program with faults has a schema of its readable parts, and a missing package leaves its types open.
 	x = newTerminal(t,
 		"name: p\nruntime: yaml\nresources:\n  a: {type: nosuch:Thing}\n  b: {type: random:RandomPet, properties: {size: "+
 			"3}}\n")

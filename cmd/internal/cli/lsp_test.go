@@ -20,8 +20,8 @@ import (
 	"github.com/yamlhost/yamlhost/parser"
 )
 
-// TestEditorFindsWhatCheckFinds opens every program of the archives in an editor: its findings are those of check, with
-// the same places, texts and fixes.
+// TestEditorFindsWhatCheckFinds opens every program of the archives in an editor: its findings must equal those of
+// check, with the same places, texts and fixes.
 func TestEditorFindsWhatCheckFinds(t *testing.T) {
 	t.Parallel()
 	programs := 0

@@ -47,7 +47,7 @@ func TestMigrateReady(t *testing.T) {
 	require.Equal(t, 0, x.run("preview", "--stack", "dev", "--expect-no-changes"), x.err.String())
 }
 
-// What is in the way is told with what to do about it.
+// Each obstacle is reported with the way out.
 func TestMigrateNotReady(t *testing.T) {
 	t.Parallel()
 	withState := func(t *testing.T, resources string) *terminal {

@@ -140,7 +140,7 @@ func TestNewAsks(t *testing.T) {
 	require.Contains(t, x.err.String(), "yamlhost new hello")
 }
 
-// All files in the way are told at once, and nothing is written.
+// All existing files are reported together, and nothing is written.
 func TestNewOverwritesNothing(t *testing.T) {
 	t.Parallel()
 	x := emptyTerminal(t)
@@ -212,7 +212,7 @@ func TestNewJoins(t *testing.T) {
 	}
 }
 
-// A folder is a template as well: secrets are sealed, and a value that nobody gives is told.
+// A folder is a template as well: secrets are sealed, and a missing value is reported.
 func TestNewFromFolder(t *testing.T) {
 	t.Parallel()
 	x := emptyTerminal(t, "")

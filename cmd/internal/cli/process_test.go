@@ -238,7 +238,7 @@ func (d *fullDisk) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// An output that is full is told of, and does not stop an operation either.
+// A full output is reported, and does not stop an operation either.
 func TestFullOutput(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, onePet)

@@ -65,7 +65,7 @@ func TestWhoServesAPackage(t *testing.T) {
 	}
 }
 
-// A package that nobody has is told with the places that were looked at.
+// The error about an unknown package names the places that were searched.
 func TestMissingPackage(t *testing.T) {
 	t.Parallel()
 	a := &console.Console{World: console.World{Dir: t.TempDir(), Home: t.TempDir()}}

@@ -35,8 +35,8 @@ func TestMissingStackIsOffered(t *testing.T) {
 	require.Contains(t, x.err.String(), "2 to create")
 }
 
-// Passphrases are asked for once, by the names of stack and project, before anything is drawn: that of another stack,
-// too, that the program reads.
+// Passphrases are asked for once, by the names of stack and project, before anything is drawn, including the
+// passphrase of another stack that the program reads.
 func TestPassphrasesAreAskedForFirst(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, "name: network\nresources: {pet: {type: random:RandomPet}}\n"+

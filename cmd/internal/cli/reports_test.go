@@ -231,7 +231,7 @@ func TestReportsAreOpenedFirst(t *testing.T) {
 	require.Contains(t, x.err.String(), "title:")
 }
 
-// CI systems are told without a flag, and nothing is told where that is not wanted.
+// CI systems get reports without a flag, and none with --ci none.
 func TestCISystemsAreTold(t *testing.T) {
 	t.Parallel()
 	x, _ := reportWorld(t)

@@ -151,7 +151,7 @@ func TestProcessesShareSchemas(t *testing.T) {
 	require.Empty(t, errs)
 	t.Logf("%d processes answered, %d were killed", answered, killed)
 
-	// What the killed ones left goes in time.
+	// Files that killed processes left are removed after a time.
 	long := time.Now().Add(-2 * time.Hour)
 	dir := filepath.Join(c.home, "yamlhost", "schemas")
 	require.NoError(t, os.WriteFile(filepath.Join(dir, ".index-0"), nil, 0o644))

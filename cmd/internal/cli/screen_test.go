@@ -56,7 +56,7 @@ outputs:
 	}
 }
 
-// What another program reads comes as it is.
+// Output for other programs is not changed.
 func TestDataIsNotChanged(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, "name: raw\nconfig: {k: {type: string}}\noutputs:\n  o: \"a\\e[2Jb\\r\"\n  k: ${k}\n")

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Anyone who asks for secrets sees them, those of the configuration too; nobody else does.
+// --show-secrets shows secrets, including the configuration's; without it they stay hidden.
 func TestShowSecretsOfConfiguration(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, "name: one\nconfig: {word: {type: string, secret: true}}\noutputs: {says: '${word}'}\n")

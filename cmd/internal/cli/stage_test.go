@@ -14,9 +14,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// stage is what commands on pages find: the project of testdata/pages/stage.txtar with stacks that have been run, a
-// project in the folder shop, a Git repository, files that examples name, and a plugin that can list. It is made once
-// and copied for each command.
+// stage is the surroundings of commands on pages: the project of testdata/pages/stage.txtar with stacks that have
+// been run, a project in the folder shop, a Git repository, files that examples name, and a plugin that can list. It
+// is made once and copied for each command.
 type stage struct{ root string }
 
 func newStage(t *testing.T) *stage {
@@ -80,7 +80,7 @@ func (p *play) write(t *testing.T, name, text string) {
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
 }
 
-// shell has a shell run lines of which none may fail. What it prints is what both streams got.
+// shell runs lines in a shell. None of them may fail. output has both streams.
 func (p *play) shell(lines string) (output string, code int) {
 	cmd := exec.Command("bash", "-euo", "pipefail", "-c", lines)
 	cmd.Dir, cmd.Env = p.dir, p.env

@@ -245,7 +245,7 @@ func git(ctx context.Context, a *console.Console, dir string, args ...string) (s
 	out, err := cmd.Output()
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
-		return "", errors.New("this needs git, and there is none on PATH")
+		return "", errors.New("this needs git, which is not on PATH")
 	case err != nil:
 		return "", fmt.Errorf("git says: %s", strings.TrimSpace(said.String()))
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/engine"
 )
 
-// newFault is a bench with a program of four items, two of which depend on others, and nothing created yet.
+// newFault returns a bench with a program of four items, and nothing created yet. Two items depend on others.
 func newFault(t *testing.T, environ ...string) *bench {
 	b := newBench(t, &outcome{points: map[string]int{}}, 1)
 	b.environ = append(b.environ, environ...)

@@ -72,7 +72,7 @@ func (rawCodec) Marshal(v any) ([]byte, error) {
 
 func (rawCodec) Unmarshal(data []byte, v any) error { return proto.Unmarshal(data, v.(proto.Message)) }
 
-// garbled is what becomes of an answer.
+// garbled returns the broken form of an answer.
 func garbled(kind string, reply proto.Message) (any, error) {
 	put := func(v *structpb.Value) any {
 		m := tree(reply).ProtoReflect()

@@ -93,7 +93,7 @@ func tree(m proto.Message) proto.Message {
 	return again
 }
 
-// hostileAnswer is what a hostile plugin does with a call that it has carried out; known is false for other kinds.
+// hostileAnswer returns a hostile plugin's answer to a call that it has executed; known is false for other kinds.
 func hostileAnswer(kind string, reply proto.Message) (answer any, err error, known bool) {
 	created := func() *pulumirpc.CreateResponse { return tree(reply).(*pulumirpc.CreateResponse) }
 	text := func(s string) any {
@@ -159,8 +159,8 @@ func tellEngine(n int, text string) {
 	}
 }
 
-// A plugin that is an enemy costs bounded time and memory and one error that names it. What it did is in the state or
-// is found out about, no escape reaches the terminal, and no process of its group lives on.
+// A hostile plugin costs bounded time and memory and one error that names it. Its changes are in the state or are
+// resolved later, no escape sequence reaches the terminal, and no process of its group lives on.
 func TestHostilePlugins(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -37,7 +37,7 @@ var (
 	seed    = flag.Uint64("seed", 1, "of the choice of moments")
 )
 
-// outcome is what the test counts.
+// outcome holds the counts of the test.
 type outcome struct {
 	mu         sync.Mutex
 	kills      int
@@ -247,7 +247,7 @@ func (b *bench) write() {
 	require.NoError(b.t, os.WriteFile(filepath.Join(b.project(), "Pulumi.yaml"), []byte(y.String()), 0o600))
 }
 
-// speech is what a run says while it goes on. It is safe for concurrent use.
+// speech collects the output of a run while it goes on. It is safe for concurrent use.
 type speech struct {
 	mu   sync.Mutex // guards text
 	text bytes.Buffer
@@ -425,7 +425,7 @@ func (b *bench) tooEarly(e ended) bool {
 	return true
 }
 
-// view is what the state says against what there is.
+// view returns the state and the existing objects, for comparison.
 func (b *bench) view() (s *state.Snapshot, known map[string]bool, objects []drawer.Object, err error) {
 	if s, err = b.load(); err != nil {
 		return nil, nil, nil, err
@@ -438,8 +438,8 @@ func (b *bench) view() (s *state.Snapshot, known map[string]bool, objects []draw
 	return s, known, objects, err
 }
 
-// settlingFlags are what a person would tell the next run after a look at the objects: for each creation without an ID
-// whether it exists. Without a flag the program must refuse to go on.
+// settlingFlags returns the flags that a person would pass to the next run after a look at the objects: for each
+// creation without an ID, whether it exists. Without a flag the program must refuse to go on.
 func (b *bench) settlingFlags(retry bool) (flags []string, announced bool) {
 	s, known, objects, err := b.view()
 	if err != nil {

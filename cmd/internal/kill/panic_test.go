@@ -96,7 +96,7 @@ func TestPanic(t *testing.T) {
 				b.items = map[int]item{0: {"other", "k"}, 1: {"t", "k"}, 2: {"t", "k"}}
 				b.write()
 			}
-			// What is installed comes before what is in the process.
+			// An installed plugin wins over a built-in provider.
 			installed := filepath.Join(b.dir, "home", "plugins", "resource-drawer-v1.0.0")
 			require.NoError(t, os.Rename(installed, filepath.Join(b.dir, "aside")))
 			before := len(b.environ)

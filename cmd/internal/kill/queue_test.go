@@ -235,7 +235,7 @@ func (f *fleet) settle(codes map[int]int) {
 	}
 }
 
-// state is that of a stack, with what its journal tells; nil for one that does not exist.
+// state returns a stack's state with its journal applied; nil if the stack does not exist.
 func (f *fleet) state(i int) *state.Snapshot {
 	b := f.states()
 	ref := backend.Ref{Project: fmt.Sprintf("p%d", i), Stack: "dev"}

@@ -180,7 +180,7 @@ func reportReady() {
 	}
 }
 
-// fileKind is what a file of the backend is for.
+// fileKind returns the purpose of a file of the backend.
 func fileKind(path string) string {
 	switch slash := filepath.ToSlash(path); {
 	case strings.HasSuffix(slash, "/lease.json"):

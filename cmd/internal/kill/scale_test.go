@@ -35,7 +35,7 @@ var (
 	scaleStore   = flag.String("scale-store", "postgres", "the store of the states: postgres, s3 or azure")
 )
 
-// traffic is what goes over a wire. It is safe for concurrent use.
+// traffic counts the bytes on a wire. It is safe for concurrent use.
 type traffic struct {
 	requests, writes, sent, received, open, peak atomic.Int64
 }
@@ -162,7 +162,7 @@ func countingServer(t *testing.T, address string) (own string, c *traffic) {
 	return strings.TrimPrefix(s.URL, "http://"), c
 }
 
-// processorTime is what a process and its children that have ended took.
+// processorTime returns the CPU time of a process and its ended children.
 func processorTime(pid int) time.Duration {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

@@ -25,7 +25,7 @@ var (
 	rounds  = flag.Int("rounds", 6, "how many rounds to soak without -minutes")
 )
 
-// misfortunes are what happens to a stack in a round, by name.
+// misfortunes are the events that hit a stack in a round, by name.
 var misfortunes = map[string]func(*soak){
 	"kill":        (*soak).kill,
 	"interrupt":   (*soak).interrupt,

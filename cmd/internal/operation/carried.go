@@ -61,7 +61,7 @@ func neighboursOf(p *console.Previews) (*Neighbours, error) {
 			outputs, err = wire.KeepAll().DecodeJSON(c.Outputs)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("read what the preview of %s has planned: %w", key, err)
+			return nil, fmt.Errorf("read the planned outputs of %s: %w", key, err)
 		}
 		project, stack, _ := strings.Cut(key, "/")
 		ref := backend.Ref{Project: project, Stack: stack}

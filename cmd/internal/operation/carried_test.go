@@ -46,5 +46,5 @@ func TestPlannedOutputsAreCarried(t *testing.T) {
 	_, _, found = n.outputs(backend.Ref{Project: "zone", Stack: "prod"})
 	require.False(t, found)
 	_, err = neighboursOf(&console.Previews{Before: map[string][]byte{"zone/dev": []byte("x")}})
-	require.ErrorContains(t, err, "read what the preview of zone/dev has planned")
+	require.ErrorContains(t, err, "read the planned outputs of zone/dev")
 }

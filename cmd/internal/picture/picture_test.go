@@ -15,7 +15,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// What a picture shows of components is bounded: further ones are closed boxes, in the same place and with the same
+// A picture opens a limited number of components: further ones are closed boxes, in the same place and with the same
 // arrows.
 func TestPictureOfManyComponents(t *testing.T) {
 	const members, instances = 100, picture.OpenMembers/100 + 4

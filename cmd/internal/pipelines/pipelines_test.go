@@ -79,7 +79,7 @@ func TestWideMatrices(t *testing.T) {
 	require.Len(t, needs, 3, "two parts of those that are alike, and one of web and data")
 }
 
-// Nothing here can run Azure's pipelines: they are held to a schema of what they use.
+// Nothing here can run Azure's pipelines, so a schema of the parts in use validates them.
 func TestAzureFitsItsSchema(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("testdata/azure.schema.json")

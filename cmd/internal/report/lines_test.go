@@ -19,7 +19,7 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// What lines say of steps, to the letter.
+// The lines of steps, character by character.
 func TestStepsAsJSON(t *testing.T) {
 	t.Parallel()
 	pet := func(inputs, outputs value.Value) *state.Resource {
@@ -112,7 +112,7 @@ func TestStepsAsJSON(t *testing.T) {
 	}
 }
 
-// What the document of a preview tells, and what it leaves out.
+// The content of a preview's document, and the parts that it leaves out.
 func TestDigestTells(t *testing.T) {
 	t.Parallel()
 	u := urn.URN("urn:pulumi:dev::p::t:m:R::n")

@@ -23,7 +23,7 @@ import (
 	"github.com/yamlhost/yamlhost/value/mask"
 )
 
-// written is what a kind makes of events.
+// written returns the report of a kind for events.
 func written(t *testing.T, kind string, o view.Options, m *mask.Masker, list []engine.Event, exit Exit) string {
 	t.Helper()
 	path := t.TempDir() + "/report"
@@ -44,7 +44,7 @@ func written(t *testing.T, kind string, o view.Options, m *mask.Masker, list []e
 
 var failedExit = Exit{Code: 14, Name: "failed"}
 
-// Reports for other programs are what those programs' own schemas take.
+// Reports for other programs are valid under those programs' own schemas.
 func TestReportsFitTheirSchemas(t *testing.T) {
 	t.Parallel()
 	compile := func(t *testing.T, text io.Reader) *jsonschema.Schema {

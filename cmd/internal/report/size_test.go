@@ -87,7 +87,7 @@ func TestReportsOfManyResources(t *testing.T) {
 	}
 }
 
-// What stands in names and values ends no script, cell or block of code.
+// Text in names and values cannot end a script, cell or block of code.
 func TestReportsHoldHostileTexts(t *testing.T) {
 	t.Parallel()
 	hostile := "</script><img src=x onerror=alert(1)> | `tick` ``` @team ]]> &lt;"

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Every template of the binary brings a test, without the marks of what others add to it.
+// Every template of the binary has a test script, without the marks for parts that others add.
 func TestScripts(t *testing.T) {
 	for name := range lives {
 		require.Contains(t, Names(), name)

@@ -116,7 +116,7 @@ func TestWriteReplacesOnlyWhenTold(t *testing.T) {
 	require.Equal(t, "new", string(text))
 }
 
-// What is in the way is told whole: files, and files where folders have to be.
+// All conflicts are reported: files, and files where folders have to be.
 func TestConflicts(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {

@@ -104,7 +104,7 @@ func TestLogListsEverythingThatChanged(t *testing.T) {
 	require.Equal(t, 4, strings.Count(errs, "created\n")-1, errs)
 }
 
-// Each error is told once, those of a resource together, with what to do about them.
+// Each error is shown once, grouped by resource, with the way out.
 func TestErrorsOfAResourceAreTogether(t *testing.T) {
 	t.Parallel()
 	pet := made(engine.OpCreate, "", "a:b:C", "pet", 1)
@@ -124,8 +124,8 @@ func TestErrorsOfAResourceAreTogether(t *testing.T) {
 	require.Contains(t, errs, "Next: correct the errors and run `yamlhost up` again; what is done stays.\n")
 }
 
-// A plan has no event of a failed step, only its error; the row tells of it all the same. What was under way when an
-// operation was cut off says so, and nothing looks as if it still went on.
+// A plan has no event of a failed step, only its error; the row tells of it all the same. A step that was running
+// when an operation was cut off says so, and no row looks as if it still ran.
 func TestRowsHaveEnded(t *testing.T) {
 	t.Parallel()
 	pet := made(engine.OpDelete, "", "a:b:C", "pet", 1)
@@ -214,7 +214,7 @@ func TestCodeOfDynamicProviders(t *testing.T) {
 	require.Empty(t, changeLines(r, palette{}, m, Options{}))
 }
 
-// What people wait for is not told of plans line by line, but a long silence is.
+// A plan does not report its progress line by line, but it reports a long silence.
 func TestPlanHasAHeartbeat(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer

@@ -44,7 +44,7 @@ func made(op engine.Op, parent urn.URN, typ, name string, line int) *engine.Step
 	return s
 }
 
-// screenText is what stands on a terminal, without empty lines at the end.
+// screenText returns the text on a terminal, without empty lines at the end.
 func screenText(term vt10x.Terminal) string {
 	lines := strings.Split(term.String(), "\n")
 	for i, line := range lines {
@@ -53,7 +53,7 @@ func screenText(term vt10x.Terminal) string {
 	return strings.TrimRight(strings.Join(lines, "\n"), "\n")
 }
 
-// newline is what a terminal's driver does to output: a line feed returns the carriage too.
+// newline imitates a terminal's driver: a line feed also returns the carriage.
 type newline struct{ to io.Writer }
 
 func (n newline) Write(p []byte) (int, error) {

@@ -155,7 +155,7 @@ func TestSecretsAreHiddenBeforeTextIsCut(t *testing.T) {
 	require.Contains(t, screen.String(), `\x1b[2Jnow [secret]`)
 }
 
-// What Pulumi's host records otherwise is no change of an output.
+// A value that Pulumi's host records in another form is no change of an output.
 func TestSameOutput(t *testing.T) {
 	asset := value.NewAsset(&value.Asset{HasText: true, Text: "hello", Hash: "abc"})
 	ref := func(u urn.URN, version string) value.Value {
@@ -180,8 +180,8 @@ func TestSameOutput(t *testing.T) {
 	}
 }
 
-// What a refresh did not find is told in one word, and stays told when it is created anew: in a log as two lines, on a
-// terminal behind the row. Nothing is said of what has not changed.
+// A resource that a refresh did not find is marked with one word, also when it is created anew: in a log on two
+// lines, on a terminal behind the row. Nothing is said of what has not changed.
 func TestGoneIsTold(t *testing.T) {
 	old := viewtest.Resource(viewtest.PetURN, value.MapOf(value.Entry{Key: "length", Value: value.Int(2)}))
 	same := viewtest.Resource(viewtest.CommandURN, value.EmptyMap())

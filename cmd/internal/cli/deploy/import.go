@@ -56,7 +56,7 @@ func NewImport(a *console.Console, run func(context.Context, *importOptions) err
 	f := cmd.Flags()
 	f.BoolVar(&o.SkipPreview, "skip-preview", false, "do not preview first") // -f is --file here, as with the Pulumi CLI
 	f.BoolVar(&o.PreviewOnly, "preview-only", false, "only show what would be imported")
-	f.StringVarP(&o.file, "file", "f", "", "read what to import from this JSON file")
+	f.StringVarP(&o.file, "file", "f", "", "read the resources to import from this JSON file")
 	f.StringVar(&o.query, "query", "", "ask providers what exists, as this YAML or JSON file says")
 	f.StringVar(&o.found, "import-file", "",
 		"with --query: import nothing, and write what was found to this file, for --file; - is standard output")
@@ -161,7 +161,7 @@ func importEntries(ctx context.Context, a *console.Console, o *importOptions) (m
 	error) {
 	switch {
 	case o.query == "" && o.found != "":
-		return nil, nil, console.WithCode(console.CodeBadUsage, "--import-file is for what --query finds")
+		return nil, nil, console.WithCode(console.CodeBadUsage, "--import-file needs --query, whose results it writes")
 	case o.query != "":
 		return queried(ctx, a, o)
 	case o.file != "":
@@ -207,7 +207,7 @@ func importsOfFile(a *console.Console, o *importOptions) (map[string]urn.URN, []
 	}
 	text, err := os.ReadFile(a.Path(o.file))
 	if err != nil {
-		return nil, nil, fmt.Errorf("read what to import: %w", err)
+		return nil, nil, fmt.Errorf("read the resources to import: %w", err)
 	}
 	var f importFile
 	if err := json.Unmarshal(text, &f); err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
-// searched is what becomes of what providers have found, on a stack that has a resource named kept and the object x of
-// the default provider.
+// searched returns the search result for the objects that providers have found, on a stack that has a resource named
+// kept and the object x of the default provider.
 func searched(name string, found ...engine.Found) *search {
 	provider := urn.New("dev", "p", "", urn.ProviderType("a"), "default")
 	base := &state.Snapshot{Resources: []*state.Resource{
@@ -65,7 +65,8 @@ func TestNamesOfWhatIsFound(t *testing.T) {
 	require.LessOrEqual(t, len(long), longestName)
 }
 
-// What the stack has already is found and not imported again, and an object that two queries find counts once.
+// An object that the stack has already is found and not imported again, and an object that two queries find counts
+// once.
 func TestWhatTheStackHas(t *testing.T) {
 	t.Parallel()
 	s := searched("", engine.Found{ID: "x", Name: "mine"}, engine.Found{ID: "y", Name: "other"})

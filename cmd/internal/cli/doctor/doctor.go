@@ -237,7 +237,7 @@ func lookBackend(ctx context.Context, a *console.Console) []finding {
 
 // clock compares a time that the backend gave to something that was written between two moments of this machine.
 func clock(before, written, after time.Time) finding {
-	f := finding{part: "clock", grade: fine, text: "it agrees with that of the backend"}
+	f := finding{part: "clock", grade: fine, text: "it agrees with the backend's clock"}
 	switch {
 	case written.Before(before.Add(-skew)):
 		f.text = fmt.Sprintf("it is %s ahead of the backend's", before.Sub(written).Round(time.Second))

@@ -283,7 +283,7 @@ func installLocked(ctx context.Context, a *console.Console, o *pluginOptions, na
 // pluginRemove removes the plugins that the arguments name.
 func pluginRemove(_ context.Context, a *console.Console, o *pluginOptions) error {
 	if len(o.args) == 0 && !o.all {
-		return console.WithCode(console.CodeUsage, "name what to remove, or pass --all")
+		return console.WithCode(console.CodeUsage, "name the plugin to remove, or pass --all")
 	}
 	if len(o.args) > 0 && o.args[0] != "resource" {
 		return console.WithCode(console.CodeUsage, "there are only plugins of the kind resource, not %q", o.args[0])

@@ -94,7 +94,7 @@ func stateVerify(ctx context.Context, a *console.Console, o *stateOptions) error
 	listFaults(a, faults)
 	if len(torn) > 0 {
 		return console.WithCode(console.CodeError,
-			"what an earlier run made is not in the state; `yamlhost state repair` shows what can be done")
+			"resources that an earlier run made are not in the state; `yamlhost state repair` shows what can be done")
 	}
 	if len(faults) > 0 {
 		return console.WithCode(console.CodeError, "the state breaks %s; `yamlhost state repair` shows what can be done",

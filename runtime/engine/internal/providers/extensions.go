@@ -70,7 +70,7 @@ func (r *Registry) teach(i *Instance, ref string, about urn.URN) error {
 	case registered && p.Extension:
 		z = extensionText{p.Parameterization.Name, p.Parameterization.Version, p.Parameterization.Value}
 	case !recorded:
-		return fmt.Errorf("the state does not say what the extension %s is, which %s needs", ref, about)
+		return fmt.Errorf("the state has no description of the extension %s, which %s needs", ref, about)
 	default:
 		if err := json.Unmarshal(raw, &z); err != nil {
 			return fmt.Errorf("the state's extension %s cannot be read", ref)
