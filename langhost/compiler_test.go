@@ -12,7 +12,7 @@ import (
 	"github.com/yamlhost/yamlhost/value"
 )
 
-// compiled is a project whose program is what a script prints.
+// compiled makes a project whose program a script prints.
 func compiled(t *testing.T, files map[string]string, script string) *pulumirpc.ProgramInfo {
 	t.Helper()
 	files["compile"] = script
@@ -46,8 +46,8 @@ func TestCompilerRunsInTheProgramsFolder(t *testing.T) {
 	require.True(t, value.SameContent(value.String("here"), r.Outputs(stackURN).Get("place")))
 }
 
-// L1.F2: the compiler is told of the run, with all configuration as texts; what the process sets already wins, with a
-// warning that names it.
+// L1.F2: the compiler gets the description of the run, with all configuration as texts. A variable that the process
+// sets already wins, with a warning that names it.
 func TestCompilerEnvironment(t *testing.T) {
 	t.Parallel()
 	e := startEngine(t)
@@ -78,7 +78,7 @@ END
 	require.Contains(t, e.said(), "WARNING the environment sets PULUMI_STACK")
 }
 
-// L1.F3, L1.F2: packages are those of what the compiler prints without a stack: its variables are empty then, and the
+// L1.F3, L1.F2: packages come from the compiler's output without a stack: its variables are empty then, and the
 // configuration is an empty object.
 func TestCompilerTellsPackages(t *testing.T) {
 	t.Parallel()
@@ -112,8 +112,8 @@ func TestCompiledProgramHasTheProjectsName(t *testing.T) {
 	require.True(t, value.SameContent(value.Int(4), outputs.Get("size")), "%s", outputs.Get("size"))
 }
 
-// L1.F4: what is wrong with a compiled program is told with the compiler in the place of a file; L1.F6: what a compiler
-// that succeeds writes to standard error is passed on, and is no fault.
+// L1.F4: findings in a compiled program name the compiler in place of a file; L1.F6: the standard error of a
+// successful compiler is passed on, and is no fault.
 func TestCompilerMessages(t *testing.T) {
 	t.Parallel()
 	e := startEngine(t)

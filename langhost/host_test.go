@@ -215,7 +215,7 @@ func TestRunKnowsStructuredConfig(t *testing.T) {
 	require.NotContains(t, e.said(), "proj:word")
 }
 
-// L1.I: what is wrong is told to the engine, with its place, and the answer says bail.
+// L1.I: findings go to the engine, with their places, and the answer says bail.
 func TestRunTellsFaults(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct{ program, want string }{
@@ -486,7 +486,7 @@ func TestRunPlugin(t *testing.T) {
 	require.ErrorContains(t, err, "has components only")
 }
 
-// L1.31, L1.32: faults of a plugin's files are told at once.
+// L1.31, L1.32: all faults of a plugin's files are reported together.
 func TestFaultyPlugins(t *testing.T) {
 	t.Parallel()
 	host, _ := serveHost(t, startEngine(t))

@@ -66,7 +66,7 @@ func BenchmarkParse(b *testing.B) {
 				}
 			}
 		})
-		// What the YAML reader alone takes, for comparison.
+		// The YAML reader alone, for comparison.
 		b.Run(fmt.Sprintf("yaml=%d", n), func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {

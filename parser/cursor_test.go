@@ -9,7 +9,8 @@ import (
 	"github.com/yamlhost/yamlhost/diag"
 )
 
-// TestCursorNear looks at every place of programs, whole and cut off, by what is near: it is what the whole text tells.
+// TestCursorNear looks at every place of programs, whole and cut off, by the text near it: the result must equal that
+// of the whole text.
 func TestCursorNear(t *testing.T) {
 	t.Parallel()
 	near := 0

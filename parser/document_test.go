@@ -145,7 +145,8 @@ func edit(random *rand.Rand, text []byte) Edit {
 	}
 }
 
-// TestBlocksOfOddTexts reads texts of which lines tell less than YAML does by blocks and as a whole: both give the same.
+// TestBlocksOfOddTexts reads texts that cannot be cut into blocks by lines alone, by blocks and as a whole: both give
+// the same.
 func TestBlocksOfOddTexts(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
@@ -177,7 +178,7 @@ func TestEditInsideOfAnEntryDeclaredTwice(t *testing.T) {
 	}
 }
 
-// TestEditEqualsFresh makes random edits: what is read afterwards is what a fresh reading of the same text gives.
+// TestEditEqualsFresh makes random edits: the result must equal that of a fresh reading of the same text.
 func TestEditEqualsFresh(t *testing.T) {
 	t.Parallel()
 	t.Logf("-edits %d -seed %d", *edits, *seed)

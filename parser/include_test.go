@@ -12,7 +12,7 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// L10.C11: a program of several files. Each case has files by name, of which Main.yaml is the program.
+// L10.C11: a program of several files. Each case has files by name; Main.yaml is the program.
 func TestInclude(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

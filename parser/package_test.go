@@ -9,7 +9,8 @@ import (
 	"github.com/yamlhost/yamlhost/parser"
 )
 
-// L1.30–L1.32: the files of a package are put together; what may stand in one only is told where it stands twice.
+// L1.30–L1.32: the files of a package are joined; a field that may stand in one file only is reported where it stands
+// twice.
 func TestParsePackage(t *testing.T) {
 	t.Parallel()
 	source := func(name, text string) *diag.Source { return diag.NewSource(name, []byte(text)) }

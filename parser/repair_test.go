@@ -49,8 +49,8 @@ func TestRepairs(t *testing.T) {
 	}
 }
 
-// What is written over is Bad, so that nobody takes it for the user's text; a key that a colon was given to keeps its
-// name; and keys of lines that were taken out are known.
+// Text that a repair has blanked is Bad, so that it is not taken for the user's; a key that a repair gave a colon
+// keeps its name; and the keys of removed lines are known.
 func TestRepairsAreNotRead(t *testing.T) {
 	t.Parallel()
 	file, _ := Parse(diag.NewSource("x", []byte("variables:\n  a: \"b\n  c: d\n")), Options{})

@@ -11,8 +11,8 @@ import (
 	"github.com/yamlhost/yamlhost/parser"
 )
 
-// What is written of a secret is in no excerpt of its program, however its line is cut, escaped or broken; what stands
-// beside it is.
+// No excerpt of a program shows the text of a secret, however its line is cut, escaped or broken; the text beside it
+// is shown.
 func TestSecretsAreHidden(t *testing.T) { // L6.F
 	t.Parallel()
 	long := strings.Repeat("x", 300)

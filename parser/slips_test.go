@@ -21,7 +21,7 @@ func TestNoSlips(t *testing.T) {
 	}
 }
 
-// What those who are new to YAML get wrong: one finding each, and its detail says how to write it.
+// Beginners' mistakes in YAML: one finding each, and its detail has the right spelling.
 func TestSlipsOfBeginners(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ text, at, detail string }{

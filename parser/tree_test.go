@@ -48,7 +48,7 @@ func TestPassage(t *testing.T) {
 	require.Empty(t, p.at(0, 3).Text(), "what stands in front is not a part of the text")
 }
 
-// TestAliases holds that the count of what is read through aliases ends at its bound, which is told once.
+// TestAliases checks that the number of nodes read through aliases ends at its bound, which is reported once.
 func TestAliases(t *testing.T) {
 	t.Parallel()
 	var a aliases

@@ -87,8 +87,8 @@ func TestCopiesAreAsTheyWere(t *testing.T) {
 	}
 }
 
-// Jobs at the same time have folders of their own, there are no more of them than such jobs, and those of other sources
-// make room, the oldest first.
+// Concurrent jobs have folders of their own. There are no more folders than such jobs, and folders of other sources
+// are removed first, the oldest before the others.
 func TestCopiesAreBounded(t *testing.T) {
 	t.Parallel()
 	c, fetched := newCopies(t, 2)

@@ -264,7 +264,7 @@ func testPlanned(t *testing.T, p *place) {
 	require.Empty(t, got["run c"])
 }
 
-// What needs a job that failed is not begun, and what does not need it goes on.
+// A job that needs a failed one is not begun; other jobs go on.
 func testFailure(t *testing.T, p *place) {
 	p.work(WorkerOptions{Jobs: 2, Run: func(_ context.Context, j Job, _ string, _ <-chan struct{}) Result {
 		if j.Stack == "bad" {
@@ -647,7 +647,7 @@ func testGit(t *testing.T, p *place) {
 	require.Equal(t, "one<nil>", e.Result.Log)
 }
 
-// An archive that is missing or damaged is told of, and nothing of it is run.
+// A missing or damaged archive is reported, and nothing of it is run.
 func testDamage(t *testing.T, p *place) {
 	ids := p.submit("r", 2, nil, "a")
 	p.archives.mu.Lock()
@@ -710,7 +710,7 @@ func testSchedule(t *testing.T, p *place) {
 	p.until(p.archives.empty)
 }
 
-// What nobody can reach is told without the password.
+// The error about an unreachable database has no password.
 func TestUnreachable(t *testing.T) {
 	t.Parallel()
 	for _, url := range []string{"postgres://a:hunter2@127.0.0.1:1/x?connect_timeout=1", "postgres://a:hunter2@[/x"} {

@@ -104,7 +104,7 @@ func TestIndexOfAnotherText(t *testing.T) {
 		_, err = schema.OpenIndexed(index[:at], text, int64(len(data)), "one")
 		require.ErrorIs(t, err, schema.ErrDamaged, "cut at %d", at)
 	}
-	// A definition that has changed under the index is told so, never taken for what it was.
+	// A definition that has changed under the index gives an error, and is never taken for the old one.
 	changed := bytes.Clone(data)
 	at := bytes.Index(changed, []byte(`"zoo:index:Echo"`)) + len(`"zoo:index:Echo": {`) + 3
 	changed[at] ^= 1
@@ -169,7 +169,7 @@ func TestIndexFileIsShared(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, left)
 
-	// A byte that changes while size and time stay is told, and the index made anew for anyone who comes next.
+	// A changed byte under the same size and time is reported, and the next reader makes the index anew.
 	info, err := os.Stat(path)
 	require.NoError(t, err)
 	changed := bytes.Clone(data)

@@ -29,7 +29,7 @@ func bothWays(t *testing.T, text []byte) (whole, indexed *schema.Package) {
 	return whole, indexed
 }
 
-// What passes by is held to the same grammar as what is in memory, wherever it is cut (F8.1).
+// A streamed schema has to follow the same grammar as one in memory, wherever the stream is cut (F8.1).
 func TestIndexerTakesWhatParseTakes(t *testing.T) {
 	t.Parallel()
 	zoo, err := os.ReadFile("testdata/zoo.json")
@@ -72,7 +72,7 @@ func TestIndexerTakesWhatParseTakes(t *testing.T) {
 	}
 }
 
-// Of what is there twice the last counts; of resources that claim the same old name, the first (L7.4).
+// Of repeated members the last counts; of resources that claim the same old name, the first (L7.4).
 func TestIndexerOfRepetitions(t *testing.T) {
 	t.Parallel()
 	whole, indexed := bothWays(t, []byte(`{"name": "n",
@@ -130,7 +130,7 @@ func (f *failing) Read(into []byte) (int, error) {
 	return f.text.Read(into)
 }
 
-// What killed writers leave goes with the next index that is written; what others are writing now stays.
+// Files of killed writers are removed when the next index is written; files that others are writing now stay.
 func TestLeftoversGo(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -201,8 +201,8 @@ func FuzzIndexer(f *testing.F) {
 	})
 }
 
-// The index that is kept is that of the text that was read, anyone who writes to the file of it; what cannot be kept is
-// no fault of the schema, and what is no schema is not kept.
+// The kept index belongs to the text that was read, even if another process writes to the file. A failure to keep it
+// is no fault of the schema, and a text that is no schema is not kept.
 func TestKeepIndexed(t *testing.T) {
 	t.Parallel()
 	const text = `{"name": "p", "resources": {"p:index:A": {"inputProperties": {"first": {"type": "string"}}}}}`

@@ -9,7 +9,7 @@ import (
 	"github.com/yamlhost/yamlhost/value"
 )
 
-// What was secret stays so after a provider has answered in plain text, and nothing else becomes secret.
+// A secret value stays secret after a provider has answered in plain text, and nothing else becomes secret.
 func TestSecretLike(t *testing.T) {
 	t.Parallel()
 	text := func(s string) value.Value { return value.String(s) }

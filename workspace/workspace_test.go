@@ -165,8 +165,8 @@ func TestDeclaredPackages(t *testing.T) {
 const compiledProject = "name: p\nruntime: {name: yaml, options: {compiler: make program}}\nresources: {old: {type: " +
 	"'a:b:C'}}\n"
 
-// L1.F, D13: a program that a compiler prints is never taken from a file, and the compiler is started by those only who
-// may; the others are told.
+// L1.F, D13: a program that a compiler prints is never taken from a file, and only callers that may start the
+// compiler do so; others get a finding.
 func TestCompiledProgram(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{"Pulumi.yaml": compiledProject, "Main.yaml": "outputs: {from: a file}\n"}
@@ -209,7 +209,7 @@ func TestCompiledProgram(t *testing.T) {
 	require.Equal(t, "make program", diags[0].Subject.Text())
 }
 
-// The runtime has one option; others are errors, but those of other runtimes are not ours to judge.
+// The runtime has one option; others are errors; options of other runtimes are not checked.
 func TestRuntimeOptions(t *testing.T) {
 	t.Parallel()
 	for options, want := range map[string]string{

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// answers are what a server says, one after the other: a status, or 0 for no answer.
+// answers are a server's answers in order: a status, or 0 for no answer.
 type answers struct {
 	statuses []int
 	asked    int

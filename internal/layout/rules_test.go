@@ -105,7 +105,8 @@ func TestEveryGapIsClosedOrExplained(t *testing.T) {
 	t.Logf("%d gaps: %d with tests, %d explained in docs/language.md", gaps, gaps-explained, explained)
 }
 
-// gapName is a gap named in a comment or in the name of a test, not any G with digits: those of base64 have neighbours.
+// gapName matches the name of a gap in a comment or in the name of a test, but no G with digits inside of other text,
+// such as base64.
 var gapName = regexp.MustCompile(`\bG[1-9]\d?\b`)
 
 // citations are the rules that programs of corpora, and Go tests, name. A range such as L3.50–L3.57 names all in it.

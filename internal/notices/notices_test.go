@@ -19,7 +19,7 @@ import (
 
 const file = "../../THIRD_PARTY_NOTICES.txt"
 
-// module is what go list tells of a module.
+// module is the output of go list for a module.
 type module struct {
 	Path, Version, Dir string
 	Main               bool
@@ -60,7 +60,7 @@ func linked(t *testing.T) []module {
 
 var licenceName = regexp.MustCompile(`(?i)^(un)?licen[cs]e|^copying|^notice|^copyright`)
 
-// licence is what a module asks to be passed on: its licence and notice files.
+// licence returns the licence and notice files of a module, which have to be passed on.
 func licence(t *testing.T, dir string) string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -108,7 +108,7 @@ func text(t *testing.T) string {
 	return b.String()
 }
 
-// The notices are those of what is linked. With NOTICES_UPDATE they are written.
+// The notices are current for the linked modules. With NOTICES_UPDATE they are written.
 func TestNoticesAreCurrent(t *testing.T) {
 	t.Parallel()
 	want := text(t)

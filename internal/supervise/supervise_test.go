@@ -109,7 +109,7 @@ func watched(t *testing.T, script string, lines int, environ ...string) (host *e
 	return host, output, said
 }
 
-// The process that started the command is killed: the command goes too, with those of its descendants that ignore
+// The process that started the command is killed: the command ends too, with all its descendants, even if they ignore
 // signals, have a session of their own or have lost their parent.
 func TestKilledWithItsOwner(t *testing.T) {
 	t.Parallel()
@@ -139,7 +139,7 @@ func TestKilledWithItsOwner(t *testing.T) {
 	})
 }
 
-// What a finished command has left running stays.
+// Processes that a finished command has left running stay.
 func TestWhatIsLeftStays(t *testing.T) {
 	t.Parallel()
 	host, _, said := watched(t, "setsid sleep 1000 >/dev/null 2>&1 & echo $!", 1)

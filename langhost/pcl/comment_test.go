@@ -82,7 +82,7 @@ outputs:
   o: ${first.text} # there
 `
 
-// What is said in comments goes along, from YAML to PCL and back.
+// Comments survive the way from YAML to PCL and back.
 func TestComments(t *testing.T) {
 	t.Parallel()
 	module, diags := convert(t, commented, pcl.Options{})

@@ -62,7 +62,7 @@ func TestThereAndBack(t *testing.T) {
 	require.NotZero(t, tried)
 }
 
-// What PCL cannot say is an error.
+// A construct that PCL lacks is an error.
 func TestNotInPCL(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ text, want string }{

@@ -21,8 +21,7 @@ import (
 var update = flag.Bool("update", false, "rewrite the expectations in testdata")
 
 // TestCorpus translates the programs of testdata/*.txtar: files below in/ are PCL, with folders for local components;
-// out/Main.yaml is the program in YAML, out/faults what is wrong with it. What comes out is read without errors by the
-// parser of programs.
+// out/Main.yaml is the program in YAML, out/faults has its faults. The parser reads the result without errors.
 func TestCorpus(t *testing.T) {
 	t.Parallel()
 	corpus.Run(t, *update, func(t *testing.T, a *txtar.Archive) []txtar.File {

@@ -13,7 +13,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// Steps go on while the state file is written in between, and the end waits for it. What goes on meanwhile is in the
+// Steps go on while the state file is written in between, and the end waits for it. Steps meanwhile are in the
 // journal alone, until the end.
 func TestStepsGoOnWhileStateIsWritten(t *testing.T) { // D9
 	t.Parallel()

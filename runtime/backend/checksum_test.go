@@ -60,8 +60,8 @@ func TestEveryFlippedBitOfAState(t *testing.T) {
 	group.Wait()
 }
 
-// What is refused says how to go on, and that way leads back to what was there: for a flipped bit to the state itself,
-// for a cut to the newest sound copy.
+// The error about a refused state names the way out, and that restores the content: after a flipped bit the state
+// itself, after a cut the newest sound copy.
 func TestWayOnFromADamagedState(t *testing.T) {
 	t.Parallel()
 	b, path, text := thirtyResources(t)
@@ -104,8 +104,7 @@ func TestWayOnFromADamagedState(t *testing.T) {
 	}
 }
 
-// A file that somebody has edited is used, and that is told; one that another program wrote has no checksum and needs
-// none.
+// A file that was edited by hand is used, with a warning; a file of another program has no checksum and needs none.
 func TestEditedState(t *testing.T) {
 	t.Parallel()
 	b, path, text := thirtyResources(t)

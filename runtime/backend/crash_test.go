@@ -261,8 +261,8 @@ func (h *simHandle) Sync() error {
 
 func (h *simHandle) Close() error { return nil }
 
-// after is the disk as the next process finds it. A killed process leaves everything it wrote; a machine without power
-// only what is durable, with part of what was written behind it.
+// after is the disk as the next process finds it. A killed process leaves everything it wrote; a machine without
+// power leaves only durable data, and a part of the later writes.
 func (d *simDisk) after(power bool) *simDisk {
 	next := &simDisk{names: map[string]*simFile{}, budget: -1, clock: d.clock + 1}
 	from := d.names
@@ -321,8 +321,8 @@ func inline(f func()) { f() }
 // never is when what is not waited for is synced by itself, so that syncs come in one order too.
 const never = time.Hour
 
-// work is what the tests crash in the middle of: a run that creates five resources. acknowledged takes those whose end
-// Append has confirmed.
+// work is the run that the tests crash: it creates five resources. acknowledged takes the ones whose end Append has
+// confirmed.
 func work(b *Backend, acknowledged *[]urn.URN) error {
 	_, err := creating(b, func(s *Session, begin, end journal.Entry) error {
 		if err := s.Append(context.Background(), begin); err != nil {
@@ -337,8 +337,9 @@ func work(b *Backend, acknowledged *[]urn.URN) error {
 	return err
 }
 
-// deferring is work as the engine does it: nobody waits for the end of a step. What was deferred counts as acknowledged
-// once something that is begun after it is, and written once it is deferred: a process that is killed does not lose it.
+// deferring is work as the engine does it: nobody waits for the end of a step. A deferred entry counts as
+// acknowledged once a later beginning is acknowledged, and as written once it is deferred: a process that is killed
+// does not lose it.
 func deferring(b *Backend, acknowledged, written *[]urn.URN) error {
 	s, err := creating(b, func(s *Session, begin, end journal.Entry) error {
 		if err := s.Append(context.Background(), begin); err != nil {

@@ -56,8 +56,8 @@ func TestFlippedBitInAJournal(t *testing.T) {
 	require.NoFileExists(t, path)
 }
 
-// What cannot be read is never passed over: with sound records behind it that stand on their own the run goes on and
-// tells; else nothing is done, and salvaging is the way on.
+// Unreadable records are never ignored: if sound records after them stand on their own, the run goes on with a
+// warning; otherwise it does nothing, and salvaging is the way out.
 func TestDestroyedRecordsInAJournal(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -18,7 +18,7 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// failing is a disk whose calls fail as told by their number.
+// failing returns a backend on a disk whose calls fail by their number.
 func failing(t *testing.T, d *simDisk, fails func(call int64, done bool) bool) *Backend {
 	t.Helper()
 	var calls atomic.Int64
@@ -112,8 +112,8 @@ func TestEveryNthCallFailing(t *testing.T) {
 	}
 }
 
-// A journal that fails in the middle and cannot even be removed at the end is told from one of another state: nobody is
-// accused of having written the state meanwhile.
+// A journal that fails in the middle and cannot even be removed at the end is not taken for the journal of another
+// state: there is no warning about another writer.
 func TestJournalLeftBehind(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -176,7 +176,7 @@ func prepared(t *testing.T) *simDisk {
 	return d
 }
 
-// Two runs at the same moment: exactly one gets the stack, and the other is told who has it.
+// Two runs at the same moment: exactly one gets the stack, and the other's error names the holder.
 func TestRaces(t *testing.T) {
 	t.Parallel()
 	const races = 1000

@@ -25,7 +25,7 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// sky is what providers have really made.
+// sky holds the objects that providers have really made.
 type sky struct{ objects []object }
 
 type object struct {
@@ -65,7 +65,7 @@ func (p *pause) fault(do, path string, done bool) error {
 const wanted = 4
 
 // converge makes the resources that are missing, as the engine does: an entry, the call of the provider, an entry.
-// Creations of which nobody knows what became stop it, unless resolve says so.
+// Creations with an unknown outcome stop it, unless resolve is set.
 func converge(b *Backend, s *sky, p *pause, resolve bool) (err error) {
 	ctx := context.Background()
 	session, err := b.Begin(ctx, testRef, b64Options)
@@ -389,7 +389,7 @@ func fenceAt(t *testing.T, w fenceWorld, at int, between int64, next bool, lost 
 	return true
 }
 
-// differences are the names of what differs.
+// differences returns the names of the entries that differ.
 func differences(before, after map[string]string) []string {
 	var names []string
 	for name := range maps.Keys(before) {
@@ -406,7 +406,7 @@ func differences(before, after map[string]string) []string {
 	return names
 }
 
-// What a provider reports after the lock was lost is said, because the next run may not learn of it.
+// A provider's result after the lock was lost is reported, because the next run may not learn of it.
 func TestLostLockTellsResults(t *testing.T) { // D14
 	t.Parallel()
 	w := simWorld(t)
@@ -428,8 +428,8 @@ func TestLostLockTellsResults(t *testing.T) { // D14
 	require.Equal(t, []urn.URN{resource(1).URN}, urns(loaded.Snapshot), "nobody came, so that its journal still counts")
 }
 
-// Nobody takes the lock while a stopped process is in the middle of removing a file, and anyone who tries is told how
-// to go on.
+// Nobody takes the lock while a stopped process is in the middle of removing a file, and the error of a run that
+// tries names the way out.
 func TestHeldUp(t *testing.T) { // D14
 	t.Parallel()
 	w := simWorld(t)
@@ -468,8 +468,8 @@ func TestSweepLeavesOtherStacks(t *testing.T) {
 	require.Contains(t, d.names, half)
 }
 
-// A lock that the Pulumi CLI left behind in a folder is taken over when its process is gone from this machine, also if
-// the number was used again, and is told of otherwise.
+// A lock that the Pulumi CLI left behind in a folder is taken over when its process is gone from this machine, also
+// if the number was used again; otherwise it is reported.
 func TestStaleForeignLock(t *testing.T) { // D9
 	t.Parallel()
 	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)

@@ -192,8 +192,8 @@ func other(b *Backend, name int) error {
 	return s.Commit(context.Background(), nil, nil)
 }
 
-// A run is paused before or after each of its requests, another one takes over and ends, and the first one goes on with
-// clocks that have stood still: nothing that it writes counts, and it is told.
+// A run is paused before or after each of its requests, another one takes over and ends, and the first one goes on
+// with clocks that have stood still: none of its writes counts, and it gets an error.
 func TestObjectsPausedRunCannotWrite(t *testing.T) { // D9
 	t.Parallel()
 	overtaken := 0

@@ -138,7 +138,8 @@ func TestUnchangedAfterAnImport(t *testing.T) {
 	require.Equal(t, read(t, path), read(t, last.path))
 }
 
-// What differs in the least is written, and what does not is left alone, although nobody encodes it to find out.
+// A state with the smallest difference is written, and an equal one is not, although it is not encoded for the
+// comparison.
 func TestWhatIsUnchanged(t *testing.T) {
 	t.Parallel()
 	type snapshot = state.Snapshot

@@ -10,8 +10,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// TestSecretsThatCannotBeSealed: what a provider made is not lost for want of a passphrase, and what would not be
-// recorded is not begun (D3, D9).
+// TestSecretsThatCannotBeSealed: without a passphrase the result of a provider call is not lost, and a step that
+// could not be recorded is not begun (D3, D9).
 func TestSecretsThatCannotBeSealed(t *testing.T) {
 	t.Parallel()
 	b, _ := newBackend(t)

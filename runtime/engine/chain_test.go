@@ -436,7 +436,8 @@ func (c *chain) has(u urn.URN) bool {
 	return slices.ContainsFunc(c.state.Resources, func(r *state.Resource) bool { return r.URN == u })
 }
 
-// clearPending is what people do who have looked: what was being created when its plugin died does not exist.
+// clearPending decides as a person would after a look: a resource whose plugin died during its creation does not
+// exist.
 func (c *chain) clearPending() {
 	if c.crashes = false; c.state != nil && len(c.state.Pending) > 0 {
 		c.note("pending operations", "")

@@ -66,8 +66,8 @@ func (b *babbling) Invoke(ctx context.Context, r provider.InvokeRequest) (provid
 	return provider.InvokeResponse{Result: reservedMap}, nil
 }
 
-// F1.10: a provider that answers with a reserved key fails the one resource that it answers about. What it made stays
-// known by its ID, nothing that cannot be read is recorded, and the next run goes on.
+// F1.10: a provider that answers with a reserved key fails the one resource that it answers about. The state keeps
+// the ID of the created object, nothing unreadable is recorded, and the next run goes on.
 func TestReservedKeysInAnswers(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

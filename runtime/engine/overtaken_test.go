@@ -49,8 +49,8 @@ func (o overtaker) Delete(ctx context.Context, r provider.DeleteRequest) error {
 	return err
 }
 
-// E4.30, E7.29: b is deleted on behalf of a while it is read. What was read of it counts for nothing: it is made again,
-// and nothing is left of what it was.
+// E4.30, E7.29: b is deleted on behalf of a while it is read. The result of the read is ignored: b is created again,
+// and nothing of its old state is left.
 func TestReadingIsOvertakenByReplacement(t *testing.T) {
 	w := newWorld()
 	w.command(t, "up", "res a v=1\nres b dbr=${a.out}")

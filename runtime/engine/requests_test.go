@@ -603,7 +603,7 @@ func TestTheProgramIsAnsweredLast(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// E6.15, E9.17: which differences of what is the same are written at once.
+// E6.15, E9.17: the differences of a same step that are written at once.
 func TestWhatIsWrittenOfASame(t *testing.T) {
 	yes := true
 	plain := monitor.RegisterRequest{Inputs: inputs("v", "1")}
@@ -644,7 +644,7 @@ func TestWhatIsWrittenOfASame(t *testing.T) {
 	}
 }
 
-// E8.8, E9.82: secrets are hidden in the configuration that is told first, and in what is said of inputs.
+// E8.8, E9.82: secrets are hidden in the configuration of the first event, and in messages about inputs.
 func TestSecretsAreNotTold(t *testing.T) {
 	const secret = "hunter2"
 	var told []string
@@ -719,8 +719,8 @@ func TestConfigurationOfDynamicProviders(t *testing.T) {
 	}
 }
 
-// A default that a program leaves to the schema is sent for what is new, and changes nothing of what is there without
-// it; providers are no exception. A transform that sets the same input has its way (L3.15).
+// A default of the schema is sent for a new resource, and does not change an existing one without it, also for
+// providers. A transform that sets the same input wins (L3.15).
 func TestDefaultsOfTheSchema(t *testing.T) {
 	w := newWorld()
 	provider := monitor.RegisterRequest{Type: "pulumi:providers:test", Custom: true, Name: "p", Inputs: inputs("x", "1")}

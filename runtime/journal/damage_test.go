@@ -86,7 +86,7 @@ func unknown(s *state.Snapshot, objects map[string]urn.URN) (lost []string) {
 	return lost
 }
 
-// Whichever bit of a journal flips, it is put right: what comes out is what was written, and it is told.
+// Every flipped bit of a journal is corrected: the records are as they were written, and the correction is reported.
 func TestEveryFlippedBit(t *testing.T) {
 	t.Parallel()
 	data, _, entries, _ := thirty(t)

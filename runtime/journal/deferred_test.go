@@ -28,7 +28,7 @@ func (f *memoryFile) writtenEntries(t *testing.T) int {
 	return len(c.Entries)
 }
 
-// What is deferred is written at once, and durable with the first record behind it that somebody waits for.
+// A deferred record is written at once, and durable with the first later record that a caller waits for.
 func TestDeferred(t *testing.T) { // D9
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -56,7 +56,7 @@ func TestDeferred(t *testing.T) { // D9
 	})
 }
 
-// What is deferred while the disk is busy is written when that is over, although nobody waits for it.
+// A record that is deferred while the disk is busy is written afterwards, although no caller waits for it.
 func TestDeferredWhileBusy(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -77,7 +77,7 @@ func TestDeferredWhileBusy(t *testing.T) {
 	})
 }
 
-// Those who deferred are told once, of a failed disk and of a check that failed; a failed check leaves the log usable.
+// Callers of PutDeferred get one error, of a failed disk or of a failed check; a failed check leaves the log usable.
 func TestDeferredAreTold(t *testing.T) {
 	t.Parallel()
 	lost, full := errors.New("lost"), errors.New("disk full")

@@ -104,7 +104,7 @@ func TestStreamExport(t *testing.T) {
 	}
 }
 
-// What is not as it should be is for those to judge who read all of it, and nothing is written of it.
+// A malformed state is left to the reader of the whole text, and nothing of it is written.
 func TestNotStreamed(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("testdata/checkpoint-pending.json")

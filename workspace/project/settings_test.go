@@ -333,7 +333,7 @@ func TestStackKeys(t *testing.T) {
 	require.ElementsMatch(t, []string{"p:a", "p:b", "aws:region"}, keys)
 }
 
-// What the schema of the project file does not forbid is no error; a slip there is a warning.
+// A field that the schema of the project file allows is no error; a misspelt one is a warning.
 func TestTemplateFields(t *testing.T) {
 	t.Parallel()
 	for text, summaries := range map[string][]string{

@@ -78,7 +78,7 @@ func TestErrorsHideSecrets(t *testing.T) {
 	}
 }
 
-// What is sealed and no secret is not hidden, and what is beside it is.
+// A sealed value that is not secret is not hidden; the secret beside it is.
 func TestOpenInputsAreNotHidden(t *testing.T) {
 	t.Parallel()
 	g := New(Options{Secrets: mask.New(), Open: func(pkg string) []string { return []string{pkg} }})
@@ -91,7 +91,7 @@ func TestOpenInputsAreNotHidden(t *testing.T) {
 	require.Equal(t, "the source code has [secret]", g.secrets.Hide("the source code has swordfish"))
 }
 
-// What was secret before it was read is secret afterwards, whatever the provider knows of that.
+// A value that was secret before a read stays secret, whether or not the provider marks it.
 func TestReadKeepsSecrets(t *testing.T) {
 	t.Parallel()
 	masker := mask.New()
@@ -103,8 +103,8 @@ func TestReadKeepsSecrets(t *testing.T) {
 	require.Equal(t, "[secret] and [secret]", masker.Hide("old-word and swordfish"))
 }
 
-// D10: a call is told of when the patience is over, then each time that the wait has doubled, the longest wait first; a
-// call that has its answer is not.
+// D10: a call is reported when the patience is over, then each time that the wait has doubled, the longest wait
+// first; an answered call is not reported.
 func TestSlowCalls(t *testing.T) {
 	t.Parallel()
 	w := newWatchdog(time.Minute, func(Wait) {})

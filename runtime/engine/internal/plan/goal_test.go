@@ -10,7 +10,7 @@ import (
 	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// What is wrong with a request itself, each by its rule.
+// Faults of a request itself, each with its rule.
 func TestGoalsAreRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		request monitor.RegisterRequest
