@@ -6,14 +6,11 @@
 //
 // Without a plugin, the provider is a function in this process, and there is no gRPC. PROGRAM is one of bench/program:
 // references, fn::join and fn::sha1 are all that is evaluated. STATE is a checkpoint in Pulumi's form, which need not
-// exist. It checks nothing, reports nothing and recovers nothing.
+// exist. It checks nothing, reports nothing and recovers nothing: a fault is a panic.
 package main
 
 import (
-	"errors"
 	"flag"
-	"fmt"
-	"io/fs"
 	"os"
 	"runtime/debug"
 )
@@ -22,58 +19,53 @@ func main() {
 	plugin := flag.String("plugin", "", "the provider's executable; empty for a function in this process")
 	flag.Parse()
 	debug.SetGCPercent(300) // as much garbage as the host allows itself
-	if err := run(*plugin, flag.Arg(0), flag.Arg(1), flag.Arg(2)); err != nil {
-		fmt.Fprintln(os.Stderr, "floor:", err)
-		os.Exit(1)
-	}
-}
-
-func run(plugin, operation, programPath, statePath string) error {
-	ask := provider(local)
-	if plugin != "" && operation != "check" {
-		started, stop, err := start(plugin)
-		if err != nil {
-			return err
-		}
+	operation, ask := flag.Arg(0), provider(local)
+	if *plugin != "" && operation != "check" {
+		started, stop := start(*plugin)
 		defer stop()
 		ask = started
 	}
-	return operate(ask, operation, programPath, statePath)
+	operate(ask, operation, flag.Arg(1), flag.Arg(2))
 }
 
-func operate(ask provider, operation, programPath, statePath string) (err error) {
+func operate(ask provider, operation, programPath, statePath string) {
 	d := &deployment{preview: operation == "preview", ask: ask}
-	var declared []*resource
 	if operation == "check" || operation == "preview" || operation == "up" {
-		if d.program, declared, err = readProgram(programPath); err != nil || operation == "check" {
-			return err
-		}
+		d.program = readProgram(programPath)
 	}
-	if d.state, err = readState(statePath); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+	if operation == "check" {
+		return
 	}
+	d.state = readState(statePath)
 	// It takes secrets, references, old inputs, and old inputs in deletions.
-	if _, err := d.ask("Configure", message{}.bool(3, 1).bool(4, 1).bool(5, 1).bool(6, 1)); err != nil {
-		return err
-	}
-	if d.journal.file, err = os.Create(statePath + ".journal"); err != nil {
-		return err
-	}
+	d.ask("Configure", message{}.bool(3, true).bool(4, true).bool(5, true).bool(6, true))
+	d.journal.file = must(os.Create(statePath + ".journal"))
 	defer os.Remove(statePath + ".journal")
 	switch operation {
 	case "refresh":
-		err = each(d.state.apart(), d.refresh)
+		each(d.state.resources, func(*resource) []*resource { return nil }, d.refresh)
 	case "destroy":
-		err = each(d.state.backwards(), func(r *resource) error { return d.change("Delete", r, r) })
+		users := func(r *resource) []*resource { return r.users }
+		each(d.state.resources, users, func(r *resource) { d.change("Delete", r, r) })
+		d.state.resources = nil
 	default: // nothing is deleted: the program's writer takes nothing away
-		err = each(declared, d.register)
-		d.state.resources = declared
+		each(d.program.resources, func(r *resource) []*resource { return r.needs }, d.register)
+		d.state.resources = d.program.resources
 	}
-	switch {
-	case err != nil || d.preview:
-		return err
-	case d.changed.Load():
-		return d.state.write(statePath)
+	if d.changed.Load() {
+		d.state.write(statePath)
+	} else if !d.preview {
+		write(statePath+".history", []byte("nothing changed\n"))
 	}
-	return write(statePath+".history", []byte("nothing changed\n"))
+}
+
+func must[T any](v T, err error) T {
+	check(err)
+	return v
+}
+
+func check(err error) {
+	if err != nil {
+		panic(err)
+	}
 }

@@ -1,34 +1,45 @@
 package main
 
 import (
+	"bytes"
 	"encoding/binary"
 	"iter"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // message is a protobuf message under construction. Fields and nested messages go straight to bytes, without a tree and
 // without a pass for sizes: end moves what a nested message holds if its length takes more than one byte.
 type message []byte
 
-func (m message) text(field int, s string) message {
-	return append(binary.AppendUvarint(append(m, byte(field<<3|2)), uint64(len(s))), s...)
+func (m message) text(field protowire.Number, s string) message {
+	return protowire.AppendString(protowire.AppendTag(m, field, protowire.BytesType), s)
 }
 
-func (m message) bytes(field int, b []byte) message {
-	return append(binary.AppendUvarint(append(m, byte(field<<3|2)), uint64(len(b))), b...)
+// bytes adds a field of bytes; none if the message has no number for it.
+func (m message) bytes(field protowire.Number, b []byte) message {
+	if field == 0 {
+		return m
+	}
+	return protowire.AppendBytes(protowire.AppendTag(m, field, protowire.BytesType), b)
 }
 
-func (m message) bool(field int, b byte) message { return append(m, byte(field<<3), b) }
+func (m message) bool(field protowire.Number, b bool) message {
+	return append(m, byte(field<<3), byte(protowire.EncodeBool(b)))
+}
 
 func (m message) number(f float64) message {
-	return binary.LittleEndian.AppendUint64(append(m, numberField<<3|1), math.Float64bits(f))
+	return protowire.AppendFixed64(append(m, numberField<<3|1), math.Float64bits(f))
 }
 
 // begin opens a nested message; end takes what it returned.
-func (m message) begin(field int) (message, int) { return append(m, byte(field<<3|2), 0), len(m) + 2 }
+func (m message) begin(f protowire.Number) (message, int) {
+	return append(m, byte(f<<3|2), 0), len(m) + 2
+}
 
 func (m message) end(start int) message {
 	n := len(m) - start
@@ -36,12 +47,7 @@ func (m message) end(start int) message {
 		m[start-1] = byte(n)
 		return m
 	}
-	var length [binary.MaxVarintLen64]byte
-	size := binary.PutUvarint(length[:], uint64(n))
-	m = append(m, length[1:size]...) // room, whatever it holds
-	copy(m[start+size-1:], m[start:start+n])
-	copy(m[start-1:], length[:size])
-	return m
+	return slices.Replace(m, start-1, start, protowire.AppendVarint(nil, uint64(n))...)
 }
 
 // entry begins an entry of a google.protobuf.Struct; its value and two ends follow.
@@ -61,8 +67,8 @@ func (m message) with(key, text string) message {
 const nullField, numberField, stringField, boolField, structField, listField = 1, 2, 3, 4, 5, 6
 
 // fields gives the fields of a message: their numbers and what they hold.
-func (m message) fields() iter.Seq2[int, message] {
-	return func(yield func(int, message) bool) {
+func (m message) fields() iter.Seq2[protowire.Number, message] {
+	return func(yield func(protowire.Number, message) bool) {
 		for len(m) > 0 {
 			tag, n := binary.Uvarint(m)
 			start, size := n, 8
@@ -73,7 +79,7 @@ func (m message) fields() iter.Seq2[int, message] {
 				length, taken := binary.Uvarint(m[n:])
 				start, size = n+taken, int(length)
 			}
-			if !yield(int(tag>>3), m[start:start+size]) {
+			if !yield(protowire.Number(tag>>3), m[start:start+size]) {
 				return
 			}
 			m = m[start+size:]
@@ -82,7 +88,7 @@ func (m message) fields() iter.Seq2[int, message] {
 }
 
 // find returns a field of a message; nil if it is not there.
-func (m message) find(wanted int) message {
+func (m message) find(wanted protowire.Number) message {
 	for field, content := range m.fields() {
 		if field == wanted {
 			return content
@@ -103,15 +109,12 @@ func (m message) property(key string) string {
 
 // appendStruct writes a google.protobuf.Struct as JSON.
 func appendStruct(to []byte, m message) []byte {
-	mark := byte('{')
+	to = append(to, '{')
 	for _, entry := range m.fields() {
-		to, _ = jsontext.AppendQuote(append(to, mark), entry.find(1)) // it is UTF-8
-		to, mark = appendValue(append(to, ':'), entry.find(2)), ','
+		to, _ = jsontext.AppendQuote(to, entry.find(1)) // it is UTF-8
+		to = append(appendValue(append(to, ':'), entry.find(2)), ',')
 	}
-	if mark == '{' {
-		to = append(to, mark)
-	}
-	return append(to, '}')
+	return append(bytes.TrimSuffix(to, []byte(",")), '}')
 }
 
 // appendValue writes a google.protobuf.Value as JSON.
@@ -133,10 +136,7 @@ func appendValue(to []byte, m message) []byte {
 			for _, item := range content.fields() {
 				to = append(appendValue(to, item), ',')
 			}
-			if len(content) > 0 {
-				to = to[:len(to)-1]
-			}
-			to = append(to, ']')
+			to = append(bytes.TrimSuffix(to, []byte(",")), ']')
 		}
 	}
 	return to

@@ -2,7 +2,8 @@ package main
 
 import (
 	"crypto/sha1"
-	"encoding/hex"
+	"fmt"
+	"iter"
 	"os"
 	"slices"
 	"strconv"
@@ -13,60 +14,54 @@ import (
 
 // program is a decoded program.
 type program struct {
-	variables *yaml.Node
-	resources map[string]*resource
+	variables map[string]string // the items of lists too, such as zones[0]
+	resources []*resource
 }
 
-// resource is one of a program, of a state, or of both.
-type resource struct {
-	typ             string
-	properties      *yaml.Node
-	name, urn, id   string
-	needs, users    []*resource // by references
-	inputs, outputs message     // google.protobuf.Struct
-	text            []byte      // of the state; nil for none
-	waits           int
+// members gives the members of a map.
+func members(n *yaml.Node) iter.Seq2[string, *yaml.Node] {
+	return func(yield func(string, *yaml.Node) bool) {
+		for i := 0; i < len(n.Content) && yield(n.Content[i].Value, n.Content[i+1]); i += 2 {
+		}
+	}
 }
 
-// member returns a value of a map.
 func member(n *yaml.Node, key string) *yaml.Node {
-	for i := 0; i < len(n.Content); i += 2 {
-		if n.Content[i].Value == key {
-			return n.Content[i+1]
+	for name, value := range members(n) {
+		if name == key {
+			return value
 		}
 	}
 	return nil
 }
 
 // readProgram decodes into nodes: what yaml.v3 makes of nodes in other types costs as much again.
-func readProgram(path string) (p *program, all []*resource, err error) {
-	text, err := os.ReadFile(path)
+func readProgram(path string) *program {
 	var document yaml.Node
-	if err == nil {
-		err = yaml.Unmarshal(text, &document)
+	check(yaml.Unmarshal(must(os.ReadFile(path)), &document))
+	p, byName := &program{variables: map[string]string{}}, map[string]*resource{}
+	for name, n := range members(member(document.Content[0], "variables")) {
+		p.variables[name] = n.Value
+		for i, item := range n.Content {
+			p.variables[fmt.Sprintf("%s[%d]", name, i)] = item.Value
+		}
 	}
-	if err != nil {
-		return nil, nil, err
-	}
-	resources := member(document.Content[0], "resources").Content
-	p = &program{member(document.Content[0], "variables"), make(map[string]*resource, len(resources)/2)}
-	for i := 0; i < len(resources); i += 2 {
-		name, n := resources[i].Value, resources[i+1]
+	for name, n := range members(member(document.Content[0], "resources")) {
 		r := &resource{name: name, typ: member(n, "type").Value, properties: member(n, "properties")}
 		r.urn = "urn:pulumi:dev::generated::" + r.typ + "::" + name
-		p.resources[name], all = r, append(all, r)
+		byName[name], p.resources = r, append(p.resources, r)
 	}
-	for _, r := range all {
-		r.findNeeds(r.properties, p.resources)
+	for _, r := range p.resources {
+		r.findNeeds(r.properties, byName)
 	}
-	return p, all, nil
+	return p
 }
 
 // findNeeds finds the resources that a part of the properties refers to.
 func (r *resource) findNeeds(n *yaml.Node, byName map[string]*resource) {
 	for _, after, found := strings.Cut(n.Value, "${"); found; _, after, found = strings.Cut(after, "${") {
 		if need := byName[after[:strings.IndexAny(after, ".[}")]]; need != nil && !slices.Contains(r.needs, need) {
-			r.needs, need.users = append(r.needs, need), append(need.users, r)
+			r.needs = append(r.needs, need)
 		}
 	}
 	for _, child := range n.Content {
@@ -76,9 +71,9 @@ func (r *resource) findNeeds(n *yaml.Node, byName map[string]*resource) {
 
 // fields writes a map whose references have their outputs as a google.protobuf.Struct.
 func (p *program) fields(m message, r *resource, n *yaml.Node) message {
-	for i := 0; i < len(n.Content); i += 2 {
-		open, entry, value := m.entry(n.Content[i].Value)
-		m = p.value(open, r, n.Content[i+1]).end(value).end(entry)
+	for name, n := range members(n) {
+		open, entry, value := m.entry(name)
+		m = p.value(open, r, n).end(value).end(entry)
 	}
 	return m
 }
@@ -98,20 +93,16 @@ func (p *program) value(m message, r *resource, n *yaml.Node) message {
 		}
 		return m.end(list)
 	case n.Tag == "!!int":
-		f, _ := strconv.ParseFloat(n.Value, 64) // as the program's writer made it
-		return m.number(f)
-	case n.Tag == "!!bool" && n.Value == "true":
-		return m.bool(boolField, 1)
+		return m.number(must(strconv.ParseFloat(n.Value, 64)))
 	case n.Tag == "!!bool":
-		return m.bool(boolField, 0)
+		return m.bool(boolField, n.Value == "true")
 	}
 	return m.text(stringField, p.interpolate(r, n.Value))
 }
 
 func (p *program) function(r *resource, name string, argument *yaml.Node) string {
 	if name == "fn::sha1" {
-		sum := sha1.Sum([]byte(p.function(r, argument.Content[0].Value, argument.Content[1])))
-		return hex.EncodeToString(sum[:])
+		return fmt.Sprintf("%x", sha1.Sum([]byte(p.function(r, argument.Content[0].Value, argument.Content[1]))))
 	}
 	items := make([]string, len(argument.Content[1].Content)) // it is fn::join
 	for i, item := range argument.Content[1].Content {
@@ -126,23 +117,14 @@ func (p *program) interpolate(r *resource, text string) string {
 		return text
 	}
 	path, rest, _ := strings.Cut(after, "}")
-	return before + p.lookup(r, path) + p.interpolate(r, rest)
-}
-
-func (p *program) lookup(r *resource, path string) string {
+	value := p.variables[path]
 	name, attribute, _ := strings.Cut(path, ".")
 	for _, need := range r.needs {
 		if need.name == name && attribute == "id" {
-			return need.id
+			value = need.id
 		} else if need.name == name {
-			return need.outputs.property(attribute)
+			value = need.outputs.property(attribute)
 		}
 	}
-	name, index, indexed := strings.Cut(strings.TrimSuffix(path, "]"), "[")
-	n := member(p.variables, name)
-	if indexed {
-		i, _ := strconv.Atoi(index) // as the program's writer made it
-		return n.Content[i].Value
-	}
-	return n.Value
+	return before + value + p.interpolate(r, rest)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -19,13 +20,14 @@ type checkpoint struct {
 }
 
 // readState reads a checkpoint once: properties go from JSON straight to protobuf.
-func readState(path string) (*checkpoint, error) {
+func readState(path string) *checkpoint {
 	c := &checkpoint{byURN: map[string]*resource{}}
 	text, err := os.ReadFile(path)
-	_, list, found := bytes.Cut(text, []byte(`"resources":`))
-	if err != nil || !found {
-		return c, err
+	if errors.Is(err, fs.ErrNotExist) {
+		return c
 	}
+	check(err)
+	_, list, _ := bytes.Cut(text, []byte(`"resources":`))
 	s := scanner{jsontext.NewDecoder(bytes.NewBuffer(list), jsontext.AllowDuplicateNames(true))}
 	needs := map[*resource][]string{}
 	s.each(func() {
@@ -46,7 +48,7 @@ func readState(path string) (*checkpoint, error) {
 			case "dependencies":
 				s.each(func() { needs[r] = append(needs[r], s.string()) })
 			default:
-				_ = s.SkipValue() // as the program that wrote it made it
+				check(s.SkipValue())
 			}
 		})
 		if r.id != "" && !strings.HasPrefix(r.typ, "pulumi:") {
@@ -57,58 +59,28 @@ func readState(path string) (*checkpoint, error) {
 	})
 	for r, urns := range needs {
 		for _, urn := range urns {
-			r.needs = append(r.needs, c.byURN[urn])
+			need := c.byURN[urn]
+			need.users = append(need.users, r)
 		}
 	}
-	return c, nil
-}
-
-// apart gives every resource in any order.
-func (c *checkpoint) apart() []*resource {
-	for _, r := range c.resources {
-		r.needs = nil
-	}
-	return c.resources
-}
-
-// backwards gives every resource so that users come before what they use.
-func (c *checkpoint) backwards() []*resource {
-	for _, r := range c.resources {
-		r.users = r.needs
-	}
-	for _, r := range c.apart() {
-		for _, need := range r.users {
-			need.needs = append(need.needs, r)
-		}
-	}
-	return c.resources
+	return c
 }
 
 // write writes the state and returns when the disk has it whole under its name.
-func (c *checkpoint) write(path string) error {
+func (c *checkpoint) write(path string) {
 	b := append(make([]byte, 0, 2048*len(c.resources)+128), `{"version":3,"checkpoint":{"latest":{"resources":[`...)
 	for _, r := range c.resources {
-		if r.text != nil {
-			b = append(append(b, r.text...), ',')
-		}
+		b = append(append(b, r.text...), ',')
 	}
-	return write(path, append(bytes.TrimSuffix(b, []byte(",")), "]}}}\n"...))
+	write(path, append(bytes.TrimSuffix(b, []byte(",")), "]}}}\n"...))
 }
 
-func write(path string, text []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "floor-")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Sync(), f.Close(), os.Rename(f.Name(), path)); err != nil {
-		return err
-	}
-	dir, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
+func write(path string, text []byte) {
+	f := must(os.CreateTemp(filepath.Dir(path), "floor-"))
+	must(f.Write(text))
+	check(errors.Join(f.Sync(), f.Close(), os.Rename(f.Name(), path)))
+	dir := must(os.Open(filepath.Dir(path)))
+	check(errors.Join(dir.Sync(), dir.Close()))
 }
 
 // append writes what a state says of a resource.
@@ -124,27 +96,19 @@ func (r *resource) append(b []byte) []byte {
 	return append(b, "]}"...)
 }
 
-// scanner reads JSON that a program wrote, without looking for faults.
+// scanner reads JSON that a program wrote: a fault in it is a panic.
 type scanner struct{ *jsontext.Decoder }
 
 // each reads a list or an object; one reads an item of it.
 func (s scanner) each(one func()) {
-	s.token()
+	must(s.ReadToken())
 	for k := s.PeekKind(); k != ']' && k != '}'; k = s.PeekKind() {
 		one()
 	}
-	s.token()
+	must(s.ReadToken())
 }
 
-func (s scanner) token() jsontext.Token {
-	t, err := s.ReadToken()
-	if err != nil {
-		panic(err)
-	}
-	return t
-}
-
-func (s scanner) string() string { return s.token().String() }
+func (s scanner) string() string { return must(s.ReadToken()).String() }
 
 // fields reads an object as a google.protobuf.Struct.
 func (s scanner) fields(m message) message {
@@ -170,15 +134,10 @@ func (s scanner) value(m message) message {
 	case '"':
 		return m.text(stringField, s.string())
 	case '0':
-		f, _ := strconv.ParseFloat(s.string(), 64) // a program wrote it
-		return m.number(f)
-	case 't':
-		m = m.bool(boolField, 1)
-	case 'f':
-		m = m.bool(boolField, 0)
-	default:
-		m = m.bool(nullField, 0)
+		return m.number(must(strconv.ParseFloat(s.string(), 64)))
+	case 'n':
+		must(s.ReadToken())
+		return m.bool(nullField, false)
 	}
-	s.token()
-	return m
+	return m.bool(boolField, must(s.ReadToken()).Bool())
 }
