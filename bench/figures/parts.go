@@ -107,7 +107,7 @@ func parts() []*part {
 	}
 	for _, size := range besideSizes {
 		all = append(all, &part{name: fmt.Sprintf("beside/%d", size), size: size, program: program.YAML, operations: plain,
-			beside: true, floor: true, most: 1, once: time.Duration(size) * 350 * time.Millisecond})
+			beside: true, floor: true, most: 1, once: time.Duration(size) * time.Second / 2})
 	}
 	return slices.Concat(all, shapes(), long)
 }
