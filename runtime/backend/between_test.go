@@ -45,9 +45,9 @@ func TestStepsGoOnWhileStateIsWritten(t *testing.T) { // D9
 	i := 1
 	for waiting := true; waiting; i++ { // until the journal is larger than the state file, and the state is being written
 		step(i)
-		s.mu.Lock()
-		waiting = !s.writing
-		s.mu.Unlock()
+		s.file.mu.Lock()
+		waiting = !s.file.writing
+		s.file.mu.Unlock()
 	}
 	<-began
 	for range 5 {

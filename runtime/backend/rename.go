@@ -30,7 +30,7 @@ func (b *Backend) Rename(ctx context.Context, from, to Ref) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(held.explain(s.held.explain(err)), held.release()) }()
-	c := s.checkpoint
+	c := s.file.around
 	next := s.base.OfStack(to.Project, to.Stack)
 	c.Stack, c.Snapshot = to.QualifiedName(), next
 	text, err := state.EncodeCheckpoint(&c, nil)

@@ -27,22 +27,19 @@ func (s *Session) Rescue(final *state.Snapshot) (text []byte, complete bool, err
 		}
 		err = nil
 	}
-	return text, s.intact(), err
+	return text, s.log != nil && s.log.Err() == nil, err
 }
 
-// rescue returns a snapshot as stack export prints it. The caller holds the session's mutex.
-func (s *Session) rescue(final *state.Snapshot) ([]byte, error) {
+// rescue returns a snapshot as stack export prints it.
+func (t sessionTools) rescue(final *state.Snapshot) ([]byte, error) {
 	kept := *final
-	kept.Manifest = s.state.manifest()
-	if s.sealer != nil && s.sealer.Type() != "" {
-		kept.SecretsProvider = &state.SecretsProvider{Type: s.sealer.Type(), State: s.sealer.State()}
+	kept.Manifest = t.state.manifest()
+	if t.sealer != nil && t.sealer.Type() != "" {
+		kept.SecretsProvider = &state.SecretsProvider{Type: t.sealer.Type(), State: t.sealer.State()}
 	}
 	var sealer state.Sealer
-	if s.sealer != nil {
-		sealer = s.sealer
+	if t.sealer != nil {
+		sealer = t.sealer
 	}
 	return state.EncodeExport(&kept, state.Sealed(sealer))
 }
-
-// intact reports whether everything that was journaled can still be read back.
-func (s *Session) intact() bool { return s.log != nil && s.log.Err() == nil }

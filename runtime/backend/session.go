@@ -41,39 +41,42 @@ type BeginOptions struct {
 //
 // Append is safe for concurrent use; Commit and Close are for the end, when no Append is under way.
 type Session struct {
+	sessionTools
+	found found
+	base  *state.Snapshot // what it goes on from
+
+	mu       sync.Mutex // guards the rest; held while file is asked, never the other way round
+	replayer *journal.Replayer
+	log      *journal.Log // nil before the first entry
+	closed   bool
+	wrote    bool // the state file, at the end
+
+	file   *stateWriter
+	losses losses
+}
+
+// sessionTools are what a session and its stateWriter work with. None of them changes.
+type sessionTools struct {
 	schedule
-	state     stackState // fenced: it changes nothing once the lock is lost
-	ref       Ref
-	held      *heldLock
-	o         BeginOptions
-	sealer    secrets.Manager // o.Secrets with a memory of ciphertexts
-	base      *state.Snapshot
+	state  stackState // fenced: it changes nothing once the lock is lost
+	ref    Ref
+	held   *heldLock
+	o      BeginOptions
+	sealer secrets.Manager // o.Secrets with a memory of ciphertexts
+}
+
+// found is what a session came upon when it read the state.
+type found struct {
 	recovered *Recovery
 	moved     []urn.URN
 	altered   bool
-	unwritten bool // the state file is the one that base was read from
-
-	mu         sync.Mutex // guards what follows
-	checkpoint state.Checkpoint
-	file       stored
-	replayer   *journal.Replayer
-	log        *journal.Log // nil before the first entry
-	written    time.Time    // when the state file was written last
-	closed     bool
-	wrote      bool      // the state file, at the end
-	covered    int64     // the size of the journal up to which the state file holds it
-	writing    bool      // the state file is being written in between
-	idle       sync.Cond // signalled when writing ends
-
-	losses losses
 }
 
 var _ journal.Journal = (*Session)(nil)
 
 // Begin takes a stack's lock, brings the state file up to what a crashed run has journaled, and reads it. The caller
 // must end the session with Commit or Close. Errors, after which nothing is locked: *LockedError, *NotFoundError,
-// *CorruptError,
-// *FileError, *state.VersionError, *state.IntegrityError, and whatever opening a secret gives.
+// *CorruptError, *FileError, *state.VersionError, *state.IntegrityError, and whatever opening a secret gives.
 func (b *Backend) Begin(ctx context.Context, r Ref, o BeginOptions) (_ *Session, err error) {
 	if err := r.check(); err != nil {
 		return nil, err
@@ -88,13 +91,12 @@ func (b *Backend) Begin(ctx context.Context, r Ref, o BeginOptions) (_ *Session,
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{schedule: b.schedule, state: held.fenced.stateOf(r), ref: r, held: held, o: o, sealer: o.Secrets,
-		written: b.o.Now()}
-	s.idle.L = &s.mu
+	tools := sessionTools{b.schedule, held.fenced.stateOf(r), r, held, o, o.Secrets}
 	if o.Secrets != nil {
-		s.sealer = state.Remembering(o.Secrets)
+		tools.sealer = state.Remembering(o.Secrets)
 	}
-	if err := s.load(); err != nil {
+	s, err := tools.load()
+	if err != nil {
 		return nil, errors.Join(held.explain(b.stateOf(r).withPrevious(err)), held.release())
 	}
 	return s, nil
@@ -103,64 +105,70 @@ func (b *Backend) Begin(ctx context.Context, r Ref, o BeginOptions) (_ *Session,
 // load reads the state under the lock: first what was left half written goes, then what was journaled is brought into
 // the state file, then that is read. A state whose resources are out of order is put in order and written before
 // anything is journaled.
-func (s *Session) load() error {
-	if err := s.state.locksOf(s.ref).sweep(); err != nil { // before the state is read: see fencedDisk
-		return err
+func (t sessionTools) load() (*Session, error) {
+	if err := t.state.locksOf(t.ref).sweep(); err != nil { // before the state is read: see fencedDisk
+		return nil, err
 	}
-	file, err := s.state.current()
+	file, err := t.state.current()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if s.state.objects != nil {
-		s.recovered, file, err = s.state.journalOf(s.ref).recoverObjects(s.held, file, s.o.Salvage)
+	var recovered *Recovery
+	if t.state.objects != nil {
+		recovered, file, err = t.state.journalOf(t.ref).recoverObjects(t.held, file, t.o.Salvage)
 	} else {
-		s.recovered, file, err = s.state.journalOf(s.ref).recover(file, s.o.Salvage)
+		recovered, file, err = t.state.journalOf(t.ref).recover(file, t.o.Salvage)
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	c, err := file.decode(s.opener())
+	c, err := file.decode(t.opener())
 	if err != nil {
-		return err
+		return nil, err
 	}
-	s.altered = file.altered()
-	base := snapshotOf(c)
-	s.checkpoint, s.file, s.base, s.replayer, s.unwritten = *c, file, base, journal.NewReplayer(base), c.Snapshot != nil
-	if s.o.SkipIntegrity {
-		return nil
+	s := &Session{sessionTools: t, found: found{recovered: recovered, altered: file.altered()}, file: t.writer(file, c)}
+	s.beginFrom(snapshotOf(c))
+	if t.o.SkipIntegrity {
+		return s, nil
 	}
-	sound, moved, err := base.InOrder()
-	if err != nil || sound == base {
-		return err
+	sound, moved, err := s.base.InOrder()
+	if err != nil || sound == s.base {
+		return s, err
 	}
 	// The journal refers to resources by their positions in the file, so write the file first.
-	if err := s.replace(sound); err != nil {
-		return err
+	if err := s.file.replace(stateWrite{snapshot: sound}); err != nil {
+		return nil, err
 	}
-	s.base, s.replayer, s.checkpoint.Snapshot, s.moved = sound, journal.NewReplayer(sound), sound, moved
-	return nil
+	s.beginFrom(sound)
+	s.found.moved = moved
+	return s, nil
+}
+
+// beginFrom makes a snapshot what the journal counts from.
+func (s *Session) beginFrom(base *state.Snapshot) {
+	s.base, s.replayer = base, journal.NewReplayer(base)
 }
 
 // Altered reports whether the state file was not what yamlhost wrote, nor what another program would have: somebody has
 // edited it, or it is damaged in more than one bit.
-func (s *Session) Altered() bool { return s.altered }
+func (s *Session) Altered() bool { return s.found.altered }
 
 // Moved returns the resources that came after what depends on them in the state file, and were moved to the front of
 // it.
-func (s *Session) Moved() []urn.URN { return s.moved }
+func (s *Session) Moved() []urn.URN { return s.found.moved }
 
 // opener lets what is read and what is written share a memory of ciphertexts when one manager does both.
-func (s *Session) opener() state.Opener {
-	if s.o.Open == nil {
+func (t sessionTools) opener() state.Opener {
+	if t.o.Open == nil {
 		return nil
 	}
 	return func(p state.SecretsProvider) (secrets.Manager, error) {
-		m, err := s.o.Open(p)
-		if err != nil || s.sealer == nil {
+		m, err := t.o.Open(p)
+		if err != nil || t.sealer == nil {
 			return m, err
 		}
-		if p.Type == s.sealer.Type() && string(p.State) == string(s.sealer.State()) {
-			return s.sealer.(*state.Memory).Through(m), nil
+		if p.Type == t.sealer.Type() && string(p.State) == string(t.sealer.State()) {
+			return t.sealer.(*state.Memory).Through(m), nil
 		}
 		return m, nil
 	}
@@ -177,7 +185,7 @@ func (s *Session) Written() bool {
 func (s *Session) Base() *state.Snapshot { return s.base }
 
 // Recovered tells what a crashed run had left; nil if nothing.
-func (s *Session) Recovered() *Recovery { return s.recovered }
+func (s *Session) Recovered() *Recovery { return s.found.recovered }
 
 // ResolvePending replaces the state that the session began with, durably and before anything is journaled: by what
 // became of the operations that an earlier run left in flight.
@@ -187,9 +195,9 @@ func (s *Session) ResolvePending(_ context.Context, base *state.Snapshot) error 
 	if s.closed || s.log != nil {
 		return errors.New("the operation is under way; pending operations of earlier runs can no longer be resolved")
 	}
-	if err := s.replace(base); err != nil {
+	if err := s.file.replace(stateWrite{snapshot: base}); err != nil {
 		return s.held.explain(err)
 	}
-	s.base, s.replayer, s.checkpoint.Snapshot = base, journal.NewReplayer(base), base
+	s.beginFrom(base)
 	return nil
 }

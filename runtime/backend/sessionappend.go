@@ -7,6 +7,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/runtime/backend/disk"
 	"github.com/yamlhost/yamlhost/runtime/journal"
+	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
 // Append makes an entry durable and takes it into account. It ignores a cancelled ctx: an entry is a fact. An entry
@@ -64,16 +65,16 @@ func (s *Session) Defer(ctx context.Context, e journal.Entry) error {
 // looksAfter reports whether the lock has to be there after an entry is durable. Anyone who comes next reads the
 // journal after the lock was lost. So if the lock is still there, they will find the entry. Links in a store need no
 // such look unless something begins now: a fence keeps them out.
-func (s *Session) looksAfter(e journal.Entry) bool { return e.Begin != nil || s.held.lease == nil }
+func (t sessionTools) looksAfter(e journal.Entry) bool { return e.Begin != nil || t.held.lease == nil }
 
 // encode makes a record of an entry. sealing is why its secrets are not in it.
-func (s *Session) encode(e journal.Entry) (record journal.Record, encoded journal.Entry, sealing, err error) {
-	if record, sealing = journal.Encode(e, s.sealer); sealing == nil {
+func (t sessionTools) encode(e journal.Entry) (record journal.Record, encoded journal.Entry, sealing, err error) {
+	if record, sealing = journal.Encode(e, t.sealer); sealing == nil {
 		return record, e, nil, nil
 	}
 	// A missing passphrase must not lose the result of a provider call: write the entry without its secrets.
 	if e, err = withholdSecrets(e); err == nil {
-		record, err = journal.Encode(e, s.sealer)
+		record, err = journal.Encode(e, t.sealer)
 	}
 	if err != nil {
 		return nil, e, nil, errors.Join(sealing, err)
@@ -90,7 +91,7 @@ func (s *Session) put(e journal.Entry, put func(*journal.Log)) (err error) {
 		return errors.New("the operation has ended; nothing more can be journaled")
 	}
 	if s.log == nil {
-		if s.log, err = s.newLog(); err != nil {
+		if s.log, err = s.newLog(s.file.current().identity, s.base.SecretsProvider); err != nil {
 			return err
 		}
 	}
@@ -101,40 +102,36 @@ func (s *Session) put(e journal.Entry, put func(*journal.Log)) (err error) {
 	return nil
 }
 
-// newLog begins the journal. It is called with the lock held.
-func (s *Session) newLog() (*journal.Log, error) {
-	o := journal.LogOptions{Secrets: s.sealer, NoSync: s.o.NoSync, Check: s.held.look, Deferral: s.deferral}
-	if s.held.chain != nil {
-		s.held.chain.begin()
-		log, err := journal.Create(s.held.chain, s.header(), o)
-		return log, s.held.explain(err)
+// newLog begins a journal that goes on from a state file with a provider of secrets.
+func (t sessionTools) newLog(base journal.Identity, provider *state.SecretsProvider) (*journal.Log, error) {
+	header := journal.Header{
+		Stack: t.ref.QualifiedName(), Base: base, Secrets: provider,
+		PID: t.state.o.Process.PID, Host: t.state.o.Process.Host, Started: t.state.o.Now().UTC(), Command: t.o.Command,
 	}
-	path := s.state.journalOf(s.ref).journalFile()
+	o := journal.LogOptions{Secrets: t.sealer, NoSync: t.o.NoSync, Check: t.held.look, Deferral: t.deferral}
+	if t.held.chain != nil {
+		t.held.chain.begin()
+		log, err := journal.Create(t.held.chain, header, o)
+		return log, t.held.explain(err)
+	}
+	path := t.state.journalOf(t.ref).journalFile()
 	failed := func(err error) error { return &FileError{Doing: "begin the journal", Path: path, Err: err} }
 	tmp := disk.Temporary(path)
-	f, err := s.state.disk.Create(tmp)
+	f, err := t.state.disk.Create(tmp)
 	if err != nil {
 		return nil, failed(err)
 	}
-	log, err := journal.Create(f, s.header(), o)
+	log, err := journal.Create(f, header, o)
 	if err == nil {
-		err = s.state.disk.Rename(tmp, path)
+		err = t.state.disk.Rename(tmp, path)
 	}
 	if err == nil {
-		err = s.state.disk.SyncDir(filepath.Dir(path))
+		err = t.state.disk.SyncDir(filepath.Dir(path))
 	}
 	if err != nil {
 		err = errors.Join(err, f.Close())
-		_ = s.state.disk.Remove(tmp) // best effort: the fault that matters is err
+		_ = t.state.disk.Remove(tmp) // best effort: the fault that matters is err
 		return nil, failed(err)
 	}
 	return log, nil
-}
-
-// header returns what the journal says of the operation.
-func (s *Session) header() journal.Header {
-	return journal.Header{
-		Stack: s.ref.QualifiedName(), Base: s.file.identity, Secrets: s.base.SecretsProvider,
-		PID: s.state.o.Process.PID, Host: s.state.o.Process.Host, Started: s.state.o.Now().UTC(), Command: s.o.Command,
-	}
 }

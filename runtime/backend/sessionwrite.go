@@ -1,59 +1,116 @@
 package backend
 
 import (
+	"cmp"
+	"sync"
+	"time"
+
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
+// stateWriter owns the state file of a session: it writes the file in between and at the end, one write at a time. It
+// is safe for concurrent use.
+type stateWriter struct {
+	sessionTools
+	around state.Checkpoint // what was read; the file keeps all of it but the snapshot
+
+	mu      sync.Mutex // guards what follows
+	idle    sync.Cond  // signalled when writing ends
+	file    stored
+	read    *state.Snapshot // what file was read as; nil if there was none, or something else was written since
+	written time.Time       // when file was written last
+	covered int64           // the size of the journal up to which file holds it
+	writing bool            // the file is being written in between
+	ended   bool            // nothing is journaled any more
+}
+
+// writer returns what writes the state file from now on: it was read just now, as c.
+func (t sessionTools) writer(file stored, c *state.Checkpoint) *stateWriter {
+	w := &stateWriter{sessionTools: t, around: *c, file: file, read: c.Snapshot, written: t.state.o.Now()}
+	w.idle.L = &w.mu
+	return w
+}
+
+// current returns the state file as it was written last, or read if it was not.
+func (w *stateWriter) current() stored {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.file
+}
+
 // checkpointIfDue begins to write the state file in between, by the rule of Session, and does not wait for it. When
 // that fails the journal simply goes on: it holds everything, and Commit will say what is wrong.
 func (s *Session) checkpointIfDue() {
-	w, due := s.due()
+	what, due := s.due()
 	if !due {
 		return
 	}
+	over := s.file.current()
 	s.background(func() {
-		file, err := s.write(w)
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if s.writing = false; err == nil {
-			s.file, s.covered = file, w.size
-		}
-		s.idle.Broadcast()
+		file, err := s.file.write(what, over)
+		s.file.release(file, what.size, err)
 	})
 }
 
 // due returns the state to write in between, if any. The caller writes it.
-func (s *Session) due() (w stateWrite, due bool) {
+func (s *Session) due() (what stateWrite, due bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	interval := s.state.o.CheckpointInterval
-	if interval == 0 {
-		interval = defaultInterval
+	if s.closed || s.log == nil || !s.file.claim(s.log.Size()) {
+		return what, false
 	}
-	if s.closed || s.log == nil || s.writing || s.log.Size()-s.covered <= max(int64(len(s.file.raw)), s.leastJournal) {
-		return w, false
-	}
-	now := s.state.o.Now()
-	if now.Before(s.written) { // somebody has set the clock back
-		s.written = now
-	}
-	if now.Sub(s.written) < interval {
-		return w, false
-	}
-	s.written = now // also when it fails, so that it is not tried at every step
 	snapshot, origin, err := s.replayer.Checkpoint()
 	if err != nil {
-		return w, false
+		s.file.release(stored{}, 0, err)
+		return what, false
 	}
-	s.writing = true
-	return stateWrite{snapshot: snapshot, origin: origin, over: s.file, log: s.log, size: s.log.Size()}, true
+	return stateWrite{snapshot: snapshot, origin: origin, log: s.log, size: s.log.Size()}, true
+}
+
+// claim reports whether the state file is to be written now that the journal has a size. The caller then writes it, and
+// calls release.
+func (w *stateWriter) claim(size int64) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.ended || w.writing || size-w.covered <= max(int64(len(w.file.raw)), w.leastJournal) {
+		return false
+	}
+	now := w.state.o.Now()
+	if now.Before(w.written) { // somebody has set the clock back
+		w.written = now
+	}
+	if now.Sub(w.written) < cmp.Or(w.state.o.CheckpointInterval, defaultInterval) {
+		return false
+	}
+	w.written = now // also when it fails, so that it is not tried at every step
+	w.writing = true
+	return true
+}
+
+// release ends what claim began: file holds the journal up to a size, unless err says that it was not written.
+func (w *stateWriter) release(file stored, size int64, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.writing = false; err == nil {
+		w.file, w.covered = file, size
+	}
+	w.idle.Broadcast()
+}
+
+// end waits for a state file that is being written, and lets none be written in between from now on.
+func (w *stateWriter) end() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ended = true
+	for w.writing {
+		w.idle.Wait()
+	}
 }
 
 // stateWrite is a snapshot that becomes the state file.
 type stateWrite struct {
 	snapshot *state.Snapshot
-	over     stored       // what it takes the place of
 	log      *journal.Log // nil without a journal
 	// The part of the journal that the snapshot holds: everything up to a size of it, and the origin that continues
 	// its numbering.
@@ -62,67 +119,64 @@ type stateWrite struct {
 	last   bool // nothing is journaled any more
 }
 
-// write makes a snapshot the state file. A journal, if there is one, says first what of it the file holds. It needs no
-// lock of the session, but at most one is under way at a time.
-func (s *Session) write(w stateWrite) (stored, error) {
-	c := s.next(w.snapshot)
-	text, err := state.EncodeCheckpoint(&c, s.sealer)
+// write makes a snapshot the state file, in place of another. A journal, if there is one, says first what of it the
+// file holds. It needs no mutex, but at most one is under way at a time.
+func (w *stateWriter) write(what stateWrite, over stored) (stored, error) {
+	c := w.next(what.snapshot)
+	text, err := state.EncodeCheckpoint(&c, w.sealer)
 	if err != nil {
 		return stored{}, err
 	}
-	p, err := s.state.pack(text, w.over)
+	p, err := w.state.pack(text, over)
 	if err != nil {
 		return stored{}, err
 	}
-	if w.log == nil {
-		if err := s.held.guard(); err != nil {
+	if what.log == nil {
+		if err := w.held.guard(); err != nil {
 			return stored{}, err
 		}
 	} else {
-		if err := s.held.look(); err != nil {
-			return stored{}, s.held.explain(err)
+		if err := w.held.look(); err != nil {
+			return stored{}, w.held.explain(err)
 		}
-		if err := w.log.Covered(p.identity, w.origin, w.size); err != nil {
-			if !w.last || s.held.chain != nil { // in a store it is the journal that says whether the lock is still held
-				return stored{}, s.held.explain(err)
+		if err := what.log.Covered(p.identity, what.origin, what.size); err != nil {
+			if !what.last || w.held.chain != nil { // in a store it is the journal that says whether the lock is still held
+				return stored{}, w.held.explain(err)
 			}
 			// At the end the state file matters more than a journal that cannot be written any more. Another file in its
 			// place can say what it could not; without that, should it stay, it would look like one that does not fit.
-			_ = s.state.journalOf(s.ref).coverJournal(p.identity)
+			_ = w.state.journalOf(w.ref).coverJournal(p.identity)
 		}
 	}
-	if s.held.lease != nil && w.log != nil { // for a folder, fencedDisk looks
-		if err := s.held.look(); err != nil {
-			return stored{}, s.held.explain(err)
+	if w.held.lease != nil && what.log != nil { // for a folder, fencedDisk looks
+		if err := w.held.look(); err != nil {
+			return stored{}, w.held.explain(err)
 		}
 	}
-	file, err := s.state.put(p, w.over)
+	file, err := w.state.put(p, over)
 	if err != nil {
-		return stored{}, s.held.foreign(err)
+		return stored{}, w.held.foreign(err)
 	}
 	return file, nil
 }
 
 // next returns a state file with a snapshot, as of now.
-func (s *Session) next(snapshot *state.Snapshot) state.Checkpoint {
-	latest, c := *snapshot, s.checkpoint
-	latest.Manifest = s.state.manifest()
+func (w *stateWriter) next(snapshot *state.Snapshot) state.Checkpoint {
+	latest, c := *snapshot, w.around
+	latest.Manifest = w.state.manifest()
 	latest.Manifest.Unknown = snapshot.Manifest.Unknown
-	c.Stack, c.Snapshot = s.ref.QualifiedName(), &latest
+	c.Stack, c.Snapshot = w.ref.QualifiedName(), &latest
 	return c
 }
 
-// replace writes a snapshot as the state before anything is journaled, or at the end. The caller holds the session's
-// mutex.
-func (s *Session) replace(snapshot *state.Snapshot) error {
-	w := stateWrite{snapshot: snapshot, over: s.file, log: s.log, last: s.closed}
-	if s.log != nil {
-		w.size = s.log.Size()
-	}
-	s.unwritten = false
-	file, err := s.write(w)
+// replace writes a snapshot as the state before anything is journaled, or at the end.
+func (w *stateWriter) replace(what stateWrite) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.read = nil
+	file, err := w.write(what, w.file)
 	if err == nil {
-		s.file = file
+		w.file = file
 	}
 	return err
 }
