@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/structpb"
@@ -214,15 +215,15 @@ func viewOf(m *pulumirpc.ViewStepState) (*provider.View, error) {
 	return &v, err
 }
 
-// publisher lets a served provider report its views. The caller calls release when the call is over.
+// publisher lets a served provider report its views. It connects when there is the first to report: nearly no resource
+// has views, and a connection costs more than the call. The caller calls release when the call is over.
 func publisher(address, token string, old []*pulumirpc.View) (_ *provider.Views, release func(), err error) {
 	if address == "" || token == "" {
 		return nil, func() {}, nil
 	}
-	conn, err := dial(address, nil)
-	if err != nil {
-		return nil, nil, status.Error(codes.InvalidArgument, err.Error())
-	}
+	var once sync.Once // guards what follows
+	var conn *grpc.ClientConn
+	failed := status.Error(codes.FailedPrecondition, "the call that has these views is over")
 	v := &provider.Views{Publish: func(ctx context.Context, steps []provider.ViewStep) error {
 		request := &pulumirpc.PublishViewStepsRequest{Token: token}
 		for _, s := range steps {
@@ -231,6 +232,15 @@ func publisher(address, token string, old []*pulumirpc.View) (_ *provider.Views,
 				return err
 			}
 			request.Steps = append(request.Steps, m)
+		}
+		once.Do(func() {
+			var err error
+			if conn, err = dial(address, nil); err != nil {
+				failed = status.Error(codes.InvalidArgument, err.Error())
+			}
+		})
+		if conn == nil {
+			return errorOf(failed)
 		}
 		_, err := pulumirpc.NewResourceStatusClient(conn).PublishViewSteps(ctx, request)
 		if err != nil {
@@ -241,10 +251,14 @@ func publisher(address, token string, old []*pulumirpc.View) (_ *provider.Views,
 	for _, m := range old {
 		view, err := readView(m)
 		if err != nil {
-			_ = conn.Close() // nothing was sent
 			return nil, nil, status.Error(codes.InvalidArgument, err.Error())
 		}
 		v.Old = append(v.Old, view)
 	}
-	return v, func() { _ = conn.Close() }, nil
+	return v, func() {
+		once.Do(func() {}) // no connection from now on
+		if conn != nil {
+			_ = conn.Close() // everything has been answered
+		}
+	}, nil
 }
