@@ -165,7 +165,7 @@ func TestStdRefuses(t *testing.T) {
 		{"cidrsubnet", `{"input":"10.0.0.0/8","newbits":25,"netnum":0}`, "cannot be longer by 25"},
 		{"cidrsubnet", `{"input":"10.0.0.0/8","newbits":1,"netnum":2}`, "1 bits cannot hold"},
 		{"cidrsubnet", `{"input":"10.0.0.0/8","newbits":1,"netnum":-1}`, "cannot hold"},
-		{"cidrsubnets", `{"input":"10.0.0.0/30","newbits":[1,1,1]}`, "newbits[2]: what is left"},
+		{"cidrsubnets", `{"input":"10.0.0.0/30","newbits":[1,1,1]}`, "newbits[2]: the rest of"},
 		{"cidrsubnets", `{"input":"10.0.0.0/30","newbits":[3]}`, "by 1 to 2 bits"},
 		{"cidrsubnets", `{"input":"10.0.0.0/30","newbits":[0]}`, "not by 0"},
 		{"rsadecrypt", `{"cipherText":"%","key":""}`, "not base64"}, {"rsadecrypt", `{"cipherText":"","key":"x"}`,
