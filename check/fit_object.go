@@ -134,7 +134,7 @@ func (c *fitter) pairsHint(e *ast.Map, list *schema.Array, at *place) (hint stri
 		strings.Join(pairs, ", ") + "]"}}}}
 }
 
-// simple reports whether an expression is one text, number or boolean.
+// simple reports whether an expression is one text, number or boolean, which a fix can move as it is written.
 func simple(e ast.Expr) bool {
 	switch e.(type) {
 	case *ast.String, *ast.Number, *ast.Bool:

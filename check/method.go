@@ -2,6 +2,7 @@ package check
 
 import (
 	"errors"
+	"maps"
 	"slices"
 
 	"github.com/yamlhost/yamlhost/builtins"
@@ -63,11 +64,7 @@ func (c *typer) inferMethod(e *ast.Call, f *builtins.Func) schema.Type {
 	function, err := p.pkg.Method(r, m.Name)
 	switch {
 	case errors.Is(err, schema.ErrNoSuchToken):
-		names := make([]string, 0, len(r.Methods))
-		for name := range r.Methods {
-			names = append(names, name)
-		}
-		slices.Sort(names)
+		names := slices.Sorted(maps.Keys(r.Methods))
 		hint := didYouMean(diag.Suggest(m.Name, names))
 		switch {
 		case hint != "":

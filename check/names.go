@@ -2,6 +2,7 @@ package check
 
 import (
 	"bytes"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -267,10 +268,7 @@ func (c *scope) nameless(name string) bool {
 
 // reportUndeclared reports each undeclared name once, in the order of the text.
 func (c *scope) reportUndeclared() {
-	names := make([]string, 0, len(c.undeclared))
-	for name := range c.undeclared {
-		names = append(names, name)
-	}
+	names := slices.Collect(maps.Keys(c.undeclared))
 	c.reportPrefixes()
 	slices.SortFunc(names, func(a, b string) int {
 		return c.startOf(c.undeclared[a].first) - c.startOf(
@@ -490,9 +488,5 @@ func operatorHint(name string) string {
 }
 
 func (c *scope) declaredNames() []string {
-	names := make([]string, 0, len(c.declared)+1)
-	for name := range c.declared {
-		names = append(names, name)
-	}
-	return append(names, pulumiName)
+	return append(slices.Collect(maps.Keys(c.declared)), pulumiName)
 }

@@ -3,6 +3,7 @@ package editor
 import (
 	"context"
 	"maps"
+	"slices"
 	"sync"
 
 	"github.com/yamlhost/yamlhost/check"
@@ -170,11 +171,7 @@ func (s *Snapshot) Text(path string) *parser.Document { return s.texts[path] }
 
 // Paths are the files that are open.
 func (s *Snapshot) Paths() []string {
-	var paths []string
-	for path := range s.texts {
-		paths = append(paths, path)
-	}
-	return paths
+	return slices.Collect(maps.Keys(s.texts))
 }
 
 // Program is a program as the checker knows it, with everything that was found.

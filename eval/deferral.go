@@ -184,6 +184,7 @@ func (p *pending) member(ctx context.Context, name string) (value.Value, *fault)
 	return value.Null, nil
 }
 
+// output evaluates an output of the instance, once for all who ask.
 func (p *pending) output(ctx context.Context, o *check.Output) (value.Value, *fault) {
 	return p.outputs[o.Decl.Name.Value].get(func() (value.Value, *fault) { return p.of.e.output(ctx, p.body, o) })
 }

@@ -126,6 +126,7 @@ func (a *accessText) chained() bool {
 	return slices.ContainsFunc(a.steps, func(step stepText) bool { return step.optional })
 }
 
+// skipSpace returns the offset of the first byte from i on that is no space between the parts of an access.
 func skipSpace(text string, i int) int {
 	for i < len(text) && space(text[i]) {
 		i++

@@ -1,7 +1,9 @@
 package parser
 
 import (
+	"maps"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/yamlhost/yamlhost/diag"
@@ -29,10 +31,7 @@ func (t *typeReader) read(e entry, items *entry) *ast.ConfigType {
 	read := parseConfigType(literal.Value, literal.Range, 0)
 	if read == nil {
 		detail := "known are `string`, `number`, `integer`, `boolean`, `object`, and `list<…>` of one of these"
-		names := make([]string, 0, len(configTypes))
-		for name := range configTypes {
-			names = append(names, name)
-		}
+		names := slices.Collect(maps.Keys(configTypes))
 		if near := diag.Suggest(strings.ToLower(literal.Value), names); len(near) > 0 {
 			detail = "did you mean " + anyOf(near) + "?"
 		}

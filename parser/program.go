@@ -202,7 +202,7 @@ func (b *bodyReader) unknownSection(file *ast.File, e entry, names []string) {
 		projectKeys...), hint)
 }
 
-// hasKey reports whether a map has one of some keys.
+// hasKey reports whether a map of the program has one of some keys, in any spelling that canonical takes.
 func hasKey(n *node, keys ...string) bool {
 	for i := 0; i+1 < len(n.content); i += 2 {
 		if _, found := canonical(n.content[i].value, keys); found {

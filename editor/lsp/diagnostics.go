@@ -2,6 +2,7 @@ package lsp
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -135,10 +136,7 @@ func (p *publisher) next() bool {
 
 func (p *publisher) publish(snapshot *editor.Snapshot, path string, version int32, found map[string]diag.Diagnostics) {
 	p.mu.Lock()
-	var told []string
-	for other := range found {
-		told = append(told, other)
-	}
+	told := slices.Collect(maps.Keys(found))
 	for _, other := range p.told[path] {
 		if found[other] == nil {
 			found[other] = diag.Diagnostics{}

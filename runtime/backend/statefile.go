@@ -195,8 +195,8 @@ func (b stackState) pathOver(over stored) string {
 	return over.path
 }
 
-// packing returns how a state file will be packed that takes the place of another one. In a store it keeps its name,
-// and so its packing: that it is still what it was is all that keeps a run out which has lost the lock.
+// packing returns the compression of a state file that takes the place of another one. In a store the object keeps its
+// name, and with the name its compression: a run that has lost the lock finds the object changed, and cannot write.
 func (b stackState) packing(over stored) Compression {
 	if b.objects != nil && over.path != "" {
 		for _, c := range extensions {

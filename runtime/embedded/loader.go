@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -75,12 +76,7 @@ func (o Options) withDefaults() Options {
 
 // Names are the packages that this build embeds, in alphabetical order.
 func Names() []string {
-	names := make([]string, 0, len(catalog))
-	for name := range catalog {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
+	return slices.Sorted(maps.Keys(catalog))
 }
 
 // Schema is the schema of an embedded package as JSON text (F8.1), and whether there is such a package. The caller must

@@ -331,6 +331,7 @@ func (s *stream) next() byte {
 	}
 }
 
+// expect reads a byte of the JSON text that has to come next.
 func (s *stream) expect(c byte) error {
 	if s.next() != c {
 		return s.fault()

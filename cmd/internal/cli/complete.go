@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -262,12 +263,7 @@ func (c completer) tags(cmd *cobra.Command, _ []string) []string {
 	if err != nil {
 		return nil
 	}
-	var names []string
-	for name := range tags {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
+	return slices.Sorted(maps.Keys(tags))
 }
 
 // keys returns the keys of the chosen stack's settings and the keys that the project declares, without the project's

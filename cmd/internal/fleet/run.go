@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -250,7 +251,7 @@ func (r *runner) conclude() error {
 	if r.command.Jobs != nil && len(names) == 0 && !r.interrupted() {
 		r.command.Jobs.over()
 	}
-	hard := slices.DeleteFunc(codesOf(codes), func(code int) bool {
+	hard := slices.DeleteFunc(slices.Sorted(maps.Keys(codes)), func(code int) bool {
 		return code == console.CodeChanges || code == console.CodeDrift
 	})
 	switch {
@@ -272,15 +273,6 @@ func (r *runner) conclude() error {
 // interrupted reports whether a stack was not begun for that reason.
 func (r *runner) interrupted() bool {
 	return slices.ContainsFunc(r.results, func(res result) bool { return res.skipped == notBegun })
-}
-
-func codesOf(codes map[int]int) []int {
-	var list []int
-	for code := range codes {
-		list = append(list, code)
-	}
-	slices.Sort(list)
-	return list
 }
 
 // rest counts stacks and names the first few of them.

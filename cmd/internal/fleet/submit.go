@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path"
@@ -138,7 +139,7 @@ func follow(ctx context.Context, a *console.Console, q *queue.Queue, run string,
 	if err != nil {
 		return err
 	}
-	list := codesOf(codes)
+	list := slices.Sorted(maps.Keys(codes))
 	switch {
 	case len(list) == 0:
 		return nil

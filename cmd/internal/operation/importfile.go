@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -191,12 +192,7 @@ func (w *wantedCreates) names() map[urn.URN]string {
 			others[ref.URN] = true
 		}
 	}
-	list := make([]urn.URN, 0, len(others))
-	for u := range others {
-		list = append(list, u)
-	}
-	slices.SortFunc(list, cmp.Compare)
-	for _, u := range list {
+	for _, u := range slices.Sorted(maps.Keys(others)) {
 		call(u)
 	}
 	return names

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -60,11 +61,7 @@ func makePython(o Options) (*Bundle, error) {
 			}
 		}
 	}
-	names := make([]string, 0, len(files))
-	for name := range files {
-		names = append(names, name)
-	}
-	slices.Sort(names)
+	names := slices.Sorted(maps.Keys(files))
 	code, err := json.Marshal(struct { // keys of the map are sorted, so the text depends on the sources alone
 		Entry string            `json:"entry"`
 		Files map[string]string `json:"files"`

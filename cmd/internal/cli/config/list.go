@@ -3,6 +3,7 @@ package config
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -70,14 +71,9 @@ func list(ctx context.Context, a *console.Console, o *listing) error {
 	if o.json {
 		return a.WriteJSON(records)
 	}
-	keys := make([]string, 0, len(texts))
-	for key := range texts {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
 	tw := tabwriter.NewWriter(a.Streams.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tw, "KEY\tVALUE")
-	for _, key := range keys {
+	for _, key := range slices.Sorted(maps.Keys(texts)) {
 		fmt.Fprintf(tw, "%s\t%s\n", strings.TrimPrefix(key, c.project.Name.Text+":"), texts[key])
 	}
 	return tw.Flush()
