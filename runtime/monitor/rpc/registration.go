@@ -129,11 +129,14 @@ func transformRequest(r monitor.RegisterRequest, byteStrings bool) (*pulumirpc.T
 	options := &pulumirpc.TransformResourceOptions{
 		DependsOn: wire.Texts(r.Dependencies), Protect: r.Protect, IgnoreChanges: r.IgnoreChanges,
 		ReplaceOnChanges: r.ReplaceOnChanges, Version: r.Version, Aliases: aliasMessages(r.Aliases),
-		Provider: r.Provider, Providers: r.Providers, CustomTimeouts: timeoutsMessage(r.CustomTimeouts),
+		Provider: r.Provider, Providers: r.Providers,
 		PluginDownloadUrl: r.PluginDownloadURL, PluginChecksums: r.PluginChecksums, RetainOnDelete: r.RetainOnDelete,
 		DeletedWith: string(r.DeletedWith), DeleteBeforeReplace: r.DeleteBeforeReplace,
 		AdditionalSecretOutputs: r.AdditionalSecretOutputs, Hooks: hooksMessage(r.Hooks), Import: r.ImportID,
 		HideDiff: r.HideDiffs, ReplaceWith: wire.Texts(r.ReplaceWith),
+	}
+	if r.CustomTimeouts != (monitor.Timeouts{}) {
+		options.CustomTimeouts = timeoutsMessage(r.CustomTimeouts)
 	}
 	if !r.ReplacementTrigger.IsNull() {
 		if options.ReplacementTrigger, err = encoding.EncodeValue(r.ReplacementTrigger); err != nil {
@@ -189,10 +192,9 @@ func withTransformResponse(r monitor.RegisterRequest, answer *pulumirpc.Transfor
 	return r, nil
 }
 
+// timeoutsMessage translates timeouts. A registration always carries them, as those of Pulumi's own host do; the
+// options of a transform carry them only if one is set.
 func timeoutsMessage(t monitor.Timeouts) *pulumirpc.RegisterResourceRequest_CustomTimeouts {
-	if t == (monitor.Timeouts{}) {
-		return nil
-	}
 	return &pulumirpc.RegisterResourceRequest_CustomTimeouts{Create: t.Create, Update: t.Update, Delete: t.Delete,
 		Read: t.Read}
 }
