@@ -1,7 +1,7 @@
 package rpc
 
 // This file translates a registration to and from the two messages that carry its options: the one that registers a
-// resource, and the one that a transform gets and returns. Whoever adds an option adds it here, four times.
+// resource, and the one that a transform gets and returns. A new option is added here, in four places.
 
 import (
 	"context"
