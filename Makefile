@@ -7,18 +7,21 @@ LDFLAGS := -s -w -X main.version=$(VERSION)
 # What makes the program small: functions begin at multiples of 16 bytes, and some packages are compiled without inlining.
 # docs/design/size.md says what that saves.
 COMPACT := -funcalign=16
-NOINLINE := $(shell sed -n 's/^[a-z].*/-gcflags=&=-l/p' release/compact.txt)
+NOINLINE := $(shell sed -n 's/^[a-z].*/-gcflags=&=-l/p' tools/release/compact.txt)
 # `make build TAGS=lean` leaves out object stores and cloud key services. What they weigh: docs/state.md.
 TAGS    ?=
 # gRPC without its pages for tracing, which make the linker keep every method: docs/design/size.md.
 ALLTAGS := grpcnotrace $(TAGS)
 
-.PHONY: all build run run-destroy test race fuzz bench figures compare-hosts kill-test model plugin-test bridge-test clean
+.PHONY: all help build run run-destroy test race fuzz bench figures compare-hosts kill-test model plugin-test bridge-test clean
 
 all: build
 
-build: $(BIN)
+# Lists the targets that a newcomer needs; the comments of this file describe the others.
+help:
+	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do printf '  make %-14s %s\n' "$$name" "$$text"; done
 
+build: $(BIN) ## builds bin/yamlhost
 # The program is built anew when its tags change.
 bin/tags: always
 	@mkdir -p bin; echo '$(TAGS)' | cmp -s - $@ || echo '$(TAGS)' > $@
@@ -26,28 +29,29 @@ bin/tags: always
 .PHONY: always
 always:
 
-$(BIN): bin/tags $(shell find . -name '*.go' -not -path './test/*') go.mod go.sum $(shell find runtime/embedded -name '*.gz' 2>/dev/null)
+$(BIN): bin/tags $(shell find . -name '*.go' -not -path './test/*') go.mod go.sum $(shell find runtime/embedded cmd/internal/ui/web/dist -name '*.gz' 2>/dev/null)
 	CGO_ENABLED=0 $(GO) build -trimpath -tags '$(ALLTAGS)' $(NOINLINE) -ldflags '$(LDFLAGS) $(COMPACT)' -o $@ ./cmd/yamlhost
 
 # Builds yamlhost and runs the first example, with a backend of its own in .try so that nothing else is touched.
 # Run it again and everything is unchanged; `make run-destroy` takes it down.
-run: build
+run: build ## builds it and runs the first example, in .try
 	@mkdir -p .try
 	PULUMI_HOME=$(CURDIR)/.try/home PULUMI_BACKEND_URL=file://$(CURDIR)/.try $(BIN) run examples/hello
 
 run-destroy: build
 	PULUMI_HOME=$(CURDIR)/.try/home PULUMI_BACKEND_URL=file://$(CURDIR)/.try $(BIN) -C examples/hello destroy --yes --skip-preview --stack dev
 
-test:
+test: ## vets and runs all tests of the program
 	$(GO) vet ./...
 	$(GO) test -timeout 14m ./...
 
-# Vets for every system, and looks for what staticcheck and deadcode find, with tools pinned in a module of their own.
+# Types of every system and edition, unreachable functions, go vet and staticcheck; test/tools pins the versions.
 .PHONY: lint
-lint:
-	test/tools/lint
+lint: ## vets for every system; staticcheck; unreachable functions
+	@mkdir -p bin/tools; cd test/tools && $(GO) build -o ../../bin/tools/ ./lint honnef.co/go/tools/cmd/staticcheck
+	bin/tools/lint
 
-race:
+race: ## runs the tests under the race detector
 	$(GO) test -race -timeout 40m ./...
 
 # Each fuzz target for FUZZTIME.
@@ -61,8 +65,14 @@ fuzz:
 
 # Kills yamlhost and a plugin KILLS times, at named moments and at random ones, and compares state and reality; see docs/state.md.
 KILLS ?= 2000
-kill-test:
+kill-test: ## kills yamlhost and a plugin KILLS times and compares state and reality
 	$(GO) test ./cmd/internal/kill -run TestKill -count 1 -v -timeout 0 -kills $(KILLS)
+
+# Kills runs whose stack a service keeps, KILLS times for each protocol, and the service itself.
+.PHONY: service-kill-test
+service-kill-test: KILLS = 150
+service-kill-test:
+	$(GO) test ./cmd/internal/kill -run TestServiceKill -count 1 -v -timeout 0 -service-kills $(KILLS) -service-bounces 50
 
 # MINUTES of anything that may happen to stacks: kills, stops, interrupts, full disks, flipped bits, cancels, runs at the same moment.
 MINUTES ?= 30
@@ -91,7 +101,7 @@ edit-test:
 GATEWAY := bin/versitygw
 AZURITE := bin/stores/node_modules/.bin/azurite-blob
 .PHONY: store-test kill-test-s3
-store-test: $(GATEWAY) $(AZURITE)
+store-test: $(GATEWAY) $(AZURITE) ## tests states in object stores, on real servers
 	$(GO) test ./runtime/secrets/keyservice
 	$(GO) test ./runtime/backend/bucket -azurite $(CURDIR)/$(AZURITE)
 	$(GO) test ./cmd/internal/kill -run TestStore -count 1 -v -timeout 30m -gateway $(CURDIR)/$(GATEWAY) -azurite $(CURDIR)/$(AZURITE)
@@ -105,7 +115,7 @@ pipelines-test:
 # 100 projects that read each other: beside a loop of a shell, and with one job.
 .PHONY: workspace-figures
 workspace-figures:
-	$(GO) run ./bench/workspaces
+	$(GO) run ./tools/bench/workspaces
 
 # State in PostgreSQL, on servers in temporary folders, on sockets there: what the store promises, and runs that are killed, raced and
 # paused while connections are cut and the server is restarted and crashes: DATABASE_KILLS kills and as many cuts that hit a run in the
@@ -115,7 +125,7 @@ DATABASE_CUTS ?= $(DATABASE_KILLS)
 .PHONY: postgres-test
 postgres-test:
 	@test/tools/postgres find >/dev/null || { echo "no programs of a server of PostgreSQL are here: apt-get install postgresql"; exit 1; }
-	YAMLHOST_POSTGRES=$$(test/tools/postgres find) $(GO) test -count 1 -v -timeout 20m ./runtime/backend/postgres ./queue
+	YAMLHOST_POSTGRES=$$(test/tools/postgres find) $(GO) test -count 1 -v -timeout 20m ./runtime/backend/postgres ./runtime/queue
 	YAMLHOST_POSTGRES=$$(test/tools/postgres find) $(GO) test -count 1 -timeout 20m ./cmd/internal/cli -run TestQueueScripts
 	YAMLHOST_POSTGRES=$$(test/tools/postgres find) $(GO) test ./cmd/internal/kill -run 'TestDatabase|TestQueueKill' -count 1 -v -timeout 0 -database-kills $(DATABASE_KILLS) -database-cuts $(DATABASE_CUTS)
 	cd test/plugins && YAMLHOST_POSTGRES=$$(../tools/postgres find) YAMLHOST_LIFE_BINARIES=$(CURDIR)/bin/life $(GO) test -count 1 -timeout 30m ./life -run TestMovingOnInPostgreSQL
@@ -138,7 +148,7 @@ $(GATEWAY): test/stores/go.mod test/stores/go.sum
 	cd test/stores && $(GO) build -o ../../$@ github.com/versity/versitygw/cmd/versitygw
 
 # Whole lives of stacks over real plugin processes, built from a module of their own: the first time it downloads much.
-plugin-test:
+plugin-test: ## runs whole lives of stacks over real plugins and beside the Pulumi CLI
 	cd test/plugins && YAMLHOST_LIFE_BINARIES=$(CURDIR)/bin/life $(GO) test -timeout 45m ./...
 	[ ! -d bin/life/automation ] || YAMLHOST_PULUMI_NODE=$(CURDIR)/bin/life/automation $(GO) test ./cmd/internal/cli -run TestResourcesOfPulumisSDK -count 1
 
@@ -158,25 +168,25 @@ migrate-test:
 	cd test/plugins && YAMLHOST_LIFE_BINARIES=$(CURDIR)/bin/life YAMLHOST_COMPARE_HOSTS=1 YAMLHOST_MIGRATE=1 \
 	  $(GO) test -count 1 -timeout 120m ./life -run TestMigrateTellsTheTruth -v
 
-# What operations cost, in whole processes: docs/figures.md is written from it. PARTS names parts (go run ./bench/figures -list),
+# What operations cost, in whole processes: docs/figures.md is written from it. PARTS names parts (go run ./tools/bench/figures -list),
 # BEFORE a revision to measure beside, RUNS how often.
 PARTS  ?=
 BEFORE ?=
 RUNS   ?= 5
-figures:
-	$(GO) run ./bench/figures -parts '$(PARTS)' -before '$(BEFORE)' -runs $(RUNS)
+figures: ## measures what operations cost and writes docs/figures.md
+	$(GO) run ./tools/bench/figures -parts '$(PARTS)' -before '$(BEFORE)' -runs $(RUNS)
 
 # OLD is another binary of the program: what it leaves of every example and of the programs of all archives in TREE is compared with
-# what this one leaves: states, events, journals, history. Known differences and their reasons: bench/same/named.txt.
+# what this one leaves: states, events, journals, history. Known differences and their reasons: tools/bench/same/named.txt.
 TREE ?= .
 .PHONY: same
 same: build
-	$(GO) run ./bench/same -old '$(OLD)' -new $(BIN) -tree '$(TREE)'
+	$(GO) run ./tools/bench/same -old '$(OLD)' -new $(BIN) -tree '$(TREE)'
 
 # A part of that, without writing anything, in ten minutes.
 .PHONY: figures-quick
 figures-quick:
-	$(GO) run ./bench/figures -parts process/1,process/1000,plugin/1,plugin/1000 -before '$(BEFORE)' -limit 9m -file ''
+	$(GO) run ./tools/bench/figures -parts process/1,process/1000,plugin/1,plugin/1000 -before '$(BEFORE)' -limit 9m -file ''
 
 # Neovim, Emacs, the library that VS Code speaks to servers with, the packaged extension, and a client of assistants, driven
 # against the program; it installs what is missing. The package is bin/yamlhost.vsix, what the editors showed bin/editor;
@@ -191,7 +201,7 @@ editor-captures: editor-test playground-test
 # The language server's latencies and memory on generated programs, as a table; docs/editor.md has one.
 .PHONY: editor-bench
 editor-bench: build
-	$(GO) run ./bench/editor -binary $(CURDIR)/bin/yamlhost
+	$(GO) run ./tools/bench/editor -binary $(CURDIR)/bin/yamlhost
 
 # PROGRAMS edited programs of the archives: the tree before formatting equals the tree after, and a second time changes nothing.
 PROGRAMS ?= 100000
@@ -217,15 +227,25 @@ playground:
 playground-test: playground
 	cd cmd/yamlhost-web/page && npm test
 
-# The documentation as a site in bin/site, made of the pages in docs, examples and diag/explain as they are, with the
+# The documentation as a site in bin/site, made of the pages in docs, examples and internal/diag/explain as they are, with the
 # playground beside the examples.
 .PHONY: site site-test
-site: playground
-	cd site && { [ -d node_modules ] || npm ci --silent --ignore-scripts; } && npm run -s check && npm run -s build
+site: playground ## builds the documentation and the playground
+	cd docs/site && { [ -d node_modules ] || npm ci --silent --ignore-scripts; } && npm run -s check && npm run -s build
 
 # Opens the site in Chromium at two widths, searches, and wants no request to anybody else. Captures are in bin/site-captures.
 site-test: site
-	cd site && npm test
+	cd docs/site && npm test
+
+# The page of `yamlhost ui`, of the TypeScript in cmd/internal/ui/web, into its folder dist, which the program embeds.
+.PHONY: ui ui-test
+ui:
+	cd cmd/internal/ui/web && { [ -d node_modules ] || npm ci --silent --ignore-scripts; } && npm run -s check && npm run -s build
+
+# Opens the page in Chromium: every view, runs, locks, hostile states and pages, accessibility, and figures of 10,000
+# resources. Captures are in bin/ui-captures.
+ui-test: build
+	cd cmd/internal/ui/web && { [ -d node_modules ] || npm ci --silent --ignore-scripts; } && npm run -s check && npm test
 
 .PHONY: schemas
 # Holds checker and schema index against real schemas: SCHEMAS is a directory of <package>-<version>.json.gz.
@@ -242,11 +262,11 @@ HOST  := bin/pulumi-language-yaml
 SUITE := bin/conformance -host $(HOST)
 
 .PHONY: conformance conformance-accept bin/conformance-built
-conformance: bin/conformance-built
-	$(SUITE) -providers test/conformance/providers -table docs/conformance.md -passing test/conformance/passing.txt $(CONFORMANCE_FLAGS)
-	$(SUITE) -providers test/conformance/providers -round-trip -table docs/conformance.md -passing test/conformance/passing-round-trip.txt $(CONFORMANCE_FLAGS)
+conformance: bin/conformance-built ## runs Pulumi's conformance suite for language hosts
+	$(SUITE) -providers test/conformance/providers -policies test/conformance/policies -table docs/conformance.md -passing test/conformance/passing.txt $(CONFORMANCE_FLAGS)
+	$(SUITE) -providers test/conformance/providers -policies test/conformance/policies -round-trip -table docs/conformance.md -passing test/conformance/passing-round-trip.txt $(CONFORMANCE_FLAGS)
 	@if [ -n "$$YAMLHOST_CONFORMANCE" ]; then \
-	  $(SUITE) -providers test/conformance/providers -programs "$$YAMLHOST_CONFORMANCE/projects" \
+	  $(SUITE) -providers test/conformance/providers -policies test/conformance/policies -programs "$$YAMLHOST_CONFORMANCE/projects" \
 	    -table docs/conformance.md -passing test/conformance/passing-ready-made.txt $(CONFORMANCE_FLAGS); \
 	else \
 	  echo "SKIPPED: the run with ready-made programs; set YAMLHOST_CONFORMANCE to the folder that holds projects/"; \
@@ -278,9 +298,9 @@ vuln:
 # Everything that a release consists of, into dist/; nothing is uploaded. KEY names minisign's secret key, see docs/releases.md.
 KEY ?=
 .PHONY: release release-check
-release:
-	cd release && $(GO) run . -version '$(VERSION)' -source .. -out ../dist -key '$(KEY)'
+release: ## builds everything that a release consists of
+	cd tools/release && $(GO) run . -version '$(VERSION)' -source ../.. -out ../../dist -key '$(KEY)'
 
 # Builds the archives, packages and the image of this machine twice, in two folders, compares all bits, installs and runs them.
 release-check:
-	cd release && $(GO) vet ./... && $(GO) test -count 1 -timeout 50m ./...
+	cd tools/release && $(GO) vet ./... && $(GO) test -count 1 -timeout 50m ./...

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/internal/value"
 )
 
 // Error is a call that failed. Reason never holds the text of an argument, so it may be shown always; Shown is such a

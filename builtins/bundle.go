@@ -6,8 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/yamlhost/yamlhost/schema"
-	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/internal/value"
 )
 
 // BundleRequest says what fn::bundle makes an archive of.
@@ -25,29 +24,9 @@ var ErrSource = errors.New("source")
 // capturedName is the member of an archive that holds what is captured.
 const capturedName = "captured.json"
 
-// bundleFuncs make archives of source files.
-var bundleFuncs = []*Func{{
-	Name:    "bundle",
-	Summary: "An archive of a source file with everything that it imports, to run elsewhere.",
-	Params: []Param{
-		{Name: "entry", Type: schema.String, Path: true,
-			Doc: "the source file, relative to the program directory: TypeScript, JavaScript or Python"},
-		{Name: "export", Type: schema.String, Optional: true,
-			Doc: "a name that the file must export; without it, everything that it exports"},
-		{Name: "capture", Type: &schema.Map{Item: schema.Any}, Optional: true, Marked: true,
-			Doc: "values that the sources import: from yamlhost:captured, in Python from yamlhost_captured"},
-		{Name: "external", Type: &schema.Array{Item: schema.String}, Optional: true,
-			Doc: "packages to leave out, such as @aws-sdk/*"},
-		{Name: "minify", Type: schema.Bool, Optional: true, Doc: "shorten names and remove white space"},
-		{Name: "secret", Type: schema.String, Optional: true,
-			Doc: "allow: captured values may be secret, which makes the archive secret"},
-	},
-	Shape:   Fields,
-	Result:  always(schema.Archive),
-	Example: `fn::bundle: {entry: ./handler.ts, capture: {table: orders}}`,
-	Gives:   `archive of {"captured.json": asset of the text "{\"table\":\"orders\"}", "index.js": asset of the text "./handler.ts"}`,
-	Since:   "0.2.0", Rule: "L10.C18",
-	Eval: func(ctx context.Context, env Env, args []value.Value) (value.Value, error) {
+// bundleEvals make archives of source files.
+var bundleEvals = map[string]evalFunc{
+	"bundle": func(ctx context.Context, env Env, args []value.Value) (value.Value, error) {
 		capture := args[2]
 		allowed := str(args[5])
 		if !args[5].IsNull() && allowed != "allow" {
@@ -94,7 +73,7 @@ var bundleFuncs = []*Func{{
 		}
 		return made.DependingOn(capture.AllDeps()...), nil
 	},
-}}
+}
 
 // secretAt is the path of the first secret in a value; empty when there is none.
 func secretAt(path string, v value.Value) string {

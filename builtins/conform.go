@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/schema"
-	"github.com/yamlhost/yamlhost/value"
 )
 
 // conform reports why v does not fit a parameter's type. Nothing is converted here: that a number fits where a text is

@@ -3,8 +3,8 @@ package builtins
 import (
 	"context"
 
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/schema"
-	"github.com/yamlhost/yamlhost/value"
 )
 
 // Func describes a function. Records are immutable.
@@ -16,7 +16,7 @@ type Func struct {
 	Variadic bool  // the last parameter takes any number of arguments
 	Shape    Shape // how the argument of the fn:: form becomes parameters
 	// Result is the type of the result, given the types of the arguments.
-	Result func(args []schema.Type) schema.Type
+	Result resultType
 	// Example calls the function in YAML, in the fn:: form; Call does the same as an expression, for use inside ${…}. Both
 	// give what Gives says: JSON, with "secret " before it for a secret, or an asset or archive in words. Empty for the
 	// one function that has no such form. A test runs them all.
@@ -30,12 +30,18 @@ type Func struct {
 
 	// Eval computes the result. The shell calls it only with arguments that fit the parameters and, but for parameters
 	// that opt in, are fully known and have no marks. An optional argument that was left out is null.
-	Eval func(ctx context.Context, env Env, args []value.Value) (value.Value, error)
+	Eval evalFunc
 	// Lazy takes the place of Eval for functions that choose which arguments to evaluate.
 	//
 	// The evaluator itself carries out the two functions with neither: invoke and call.
-	Lazy func(ctx context.Context, env Env, args []Thunk) (value.Value, error)
+	Lazy lazyFunc
 }
+
+type (
+	evalFunc   = func(ctx context.Context, env Env, args []value.Value) (value.Value, error)
+	lazyFunc   = func(ctx context.Context, env Env, args []Thunk) (value.Value, error)
+	resultType = func(args []schema.Type) schema.Type
+)
 
 // Param describes a parameter.
 type Param struct {

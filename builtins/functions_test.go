@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/yamlhost/yamlhost/builtins"
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 )
 
 // world is an Env with two files and one other stack.

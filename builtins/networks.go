@@ -7,154 +7,85 @@ import (
 	"net/netip"
 
 	"github.com/yamlhost/yamlhost/internal/cidr"
-	"github.com/yamlhost/yamlhost/schema"
-	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/internal/value"
 )
 
-// networkFuncs divide ranges of network addresses, of either version of IP. cty's library has none.
-var networkFuncs = []*Func{
-	{
-		Name:    "cidrHost",
-		Summary: "An address inside a network, by its number.",
-		Params: []Param{
-			{Name: "network", Type: schema.String, Doc: "the network, such as 10.0.0.0/16"},
-			{Name: "number", Type: schema.Integer, Doc: "0-based number of the address; a negative one counts from the end"},
-		},
-		Shape:   Positional,
-		Result:  always(schema.String),
-		Example: `fn::cidrHost: [10.12.0.0/16, 260]`,
-		Call:    `cidrHost("10.12.0.0/16", 260)`,
-		Gives:   `"10.12.1.4"`,
-		Since:   "0.1.0", Rule: "D6",
-		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
-			network, err := parseNetwork(args[0])
-			if err != nil {
-				return value.Null, err
-			}
-			number, _ := args[1].AsNumber()
-			whole, _ := big.NewFloat(number).Int(nil)
-			host, err := cidr.Host(network, whole)
-			if err != nil {
-				return value.Null, blame(1, "number: the network has no such address: its prefix has %d bits", network.Bits())
-			}
-			return value.String(host.String()), nil
-		},
+// networkEvals divide ranges of network addresses, of either version of IP. cty's library has none.
+var networkEvals = map[string]evalFunc{
+	"cidrHost": func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
+		network, err := parseNetwork(args[0])
+		if err != nil {
+			return value.Null, err
+		}
+		number, _ := args[1].AsNumber()
+		whole, _ := big.NewFloat(number).Int(nil)
+		host, err := cidr.Host(network, whole)
+		if err != nil {
+			return value.Null, blame(1, "number: the network has no such address: its prefix has %d bits", network.Bits())
+		}
+		return value.String(host.String()), nil
 	},
-	{
-		Name:    "cidrNetmask",
-		Summary: "The mask of an IPv4 network in the dotted notation.",
-		Params:  []Param{{Name: "network", Type: schema.String, Doc: "the network, such as 10.0.0.0/16"}},
-		Result:  always(schema.String),
-		Example: `fn::cidrNetmask: 172.16.0.0/12`,
-		Call:    `cidrNetmask("172.16.0.0/12")`,
-		Gives:   `"255.240.0.0"`,
-		Since:   "0.1.0", Rule: "D6",
-		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
-			network, err := parseNetwork(args[0])
-			if err != nil {
-				return value.Null, err
-			}
-			mask, ok := cidr.Mask(network)
-			if !ok {
-				return value.Null, blameText(0, str(args[0]), "network: must be an IPv4 network; IPv6 has no masks")
-			}
-			return value.String(mask.String()), nil
-		},
+	"cidrNetmask": func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
+		network, err := parseNetwork(args[0])
+		if err != nil {
+			return value.Null, err
+		}
+		mask, ok := cidr.Mask(network)
+		if !ok {
+			return value.Null, blameText(0, str(args[0]), "network: must be an IPv4 network; IPv6 has no masks")
+		}
+		return value.String(mask.String()), nil
 	},
-	{
-		Name:    "cidrSubnet",
-		Summary: "One of the subnets of equal size that a network divides into.",
-		Params: []Param{
-			{Name: "network", Type: schema.String, Doc: "the network to divide, such as 10.0.0.0/16"},
-			{Name: "bits", Type: schema.Integer, Doc: "how many bits longer the new prefix is; 8 makes 256 networks"},
-			{Name: "number", Type: schema.Integer, Doc: "0-based number of the subnet"},
-		},
-		Shape:   Positional,
-		Result:  always(schema.String),
-		Example: `fn::cidrSubnet: [10.12.0.0/16, 8, 2]`,
-		Call:    `cidrSubnet("10.12.0.0/16", 8, 2)`,
-		Gives:   `"10.12.2.0/24"`,
-		Since:   "0.1.0", Rule: "D6",
-		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
-			network, err := parseNetwork(args[0])
-			if err != nil {
-				return value.Null, err
-			}
-			bits, number := clampInt(args[1]), clampInt(args[2])
-			part, err := cidr.Subnet(network, bits, big.NewInt(int64(number)))
-			switch {
-			case errors.Is(err, cidr.ErrPrefix):
-				return value.Null, wrongLength(1, network, bits)
-			case err != nil:
-				return value.Null, blame(2, "number: %d bits make fewer networks", bits)
-			}
-			return value.String(part.String()), nil
-		},
+	"cidrSubnet": func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
+		network, err := parseNetwork(args[0])
+		if err != nil {
+			return value.Null, err
+		}
+		bits, number := clampInt(args[1]), clampInt(args[2])
+		part, err := cidr.Subnet(network, bits, big.NewInt(int64(number)))
+		switch {
+		case errors.Is(err, cidr.ErrPrefix):
+			return value.Null, wrongLength(1, network, bits)
+		case err != nil:
+			return value.Null, blame(2, "number: %d bits make fewer networks", bits)
+		}
+		return value.String(part.String()), nil
 	},
-	{
-		Name:    "cidrSubnets",
-		Summary: "Subnets of several sizes, one after another from the start of a network.",
-		Params: []Param{
-			{Name: "network", Type: schema.String, Doc: "the network to divide, such as 10.0.0.0/16"},
-			{Name: "bits", Type: schema.Integer, Doc: "for each network, how many bits longer its prefix is"},
-		},
-		Variadic: true,
-		Shape:    Positional,
-		Result:   always(textList),
-		Example:  `fn::cidrSubnets: [10.12.0.0/16, 4, 4, 8]`,
-		Call:     `cidrSubnets("10.12.0.0/16", 4, 4, 8)`,
-		Gives:    `["10.12.0.0/20", "10.12.16.0/20", "10.12.32.0/24"]`,
-		Since:    "0.1.0", Rule: "D6",
-		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
-			network, err := parseNetwork(args[0])
-			if err != nil {
-				return value.Null, err
-			}
-			bits := make([]int, 0, len(args)-1)
-			for _, arg := range args[1:] {
-				bits = append(bits, clampInt(arg))
-			}
-			parts, err := cidr.Pack(network, bits)
-			switch i := len(parts) + 1; {
-			case errors.Is(err, cidr.ErrPrefix):
-				return value.Null, wrongLength(i, network, bits[i-1])
-			case err != nil:
-				return value.Null, blame(i, "bits: there is no room for network %d after the others", i)
-			}
-			networks := make([]string, 0, len(parts))
-			for _, part := range parts {
-				networks = append(networks, part.String())
-			}
-			return value.Strings(networks), nil
-		},
+	"cidrSubnets": func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
+		network, err := parseNetwork(args[0])
+		if err != nil {
+			return value.Null, err
+		}
+		bits := make([]int, 0, len(args)-1)
+		for _, arg := range args[1:] {
+			bits = append(bits, clampInt(arg))
+		}
+		parts, err := cidr.Pack(network, bits)
+		switch i := len(parts) + 1; {
+		case errors.Is(err, cidr.ErrPrefix):
+			return value.Null, wrongLength(i, network, bits[i-1])
+		case err != nil:
+			return value.Null, blame(i, "bits: there is no room for network %d after the others", i)
+		}
+		networks := make([]string, 0, len(parts))
+		for _, part := range parts {
+			networks = append(networks, part.String())
+		}
+		return value.Strings(networks), nil
 	},
-	{
-		Name:    "cidrContains",
-		Summary: "Whether an address or a network is completely inside a network.",
-		Params: []Param{
-			{Name: "network", Type: schema.String, Doc: "the network, such as 10.0.0.0/16"},
-			{Name: "part", Type: schema.String, Doc: "an address or another network"},
-		},
-		Shape:   Positional,
-		Result:  always(schema.Bool),
-		Example: `fn::cidrContains: [10.12.0.0/16, 10.12.1.4]`,
-		Call:    `cidrContains("10.12.0.0/16", "10.12.1.4")`,
-		Gives:   `true`,
-		Since:   "0.1.0", Rule: "D6",
-		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
-			network, err := parseNetwork(args[0])
-			if err != nil {
-				return value.Null, err
-			}
-			if part, err := netip.ParsePrefix(str(args[1])); err == nil {
-				return value.Bool(part.Bits() >= network.Bits() && network.Contains(part.Addr())), nil
-			}
-			part, err := netip.ParseAddr(str(args[1]))
-			if err != nil {
-				return value.Null, blameText(1, str(args[1]), "part: must be an address or a network such as 10.0.0.0/16")
-			}
-			return value.Bool(network.Contains(part.WithZone(""))), nil
-		},
+	"cidrContains": func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
+		network, err := parseNetwork(args[0])
+		if err != nil {
+			return value.Null, err
+		}
+		if part, err := netip.ParsePrefix(str(args[1])); err == nil {
+			return value.Bool(part.Bits() >= network.Bits() && network.Contains(part.Addr())), nil
+		}
+		part, err := netip.ParseAddr(str(args[1]))
+		if err != nil {
+			return value.Null, blameText(1, str(args[1]), "part: must be an address or a network such as 10.0.0.0/16")
+		}
+		return value.Bool(network.Contains(part.WithZone(""))), nil
 	},
 }
 

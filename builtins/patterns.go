@@ -8,92 +8,47 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/internal/functions"
-	"github.com/yamlhost/yamlhost/schema"
-	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/internal/value"
 )
 
-// patternFuncs look for regular expressions in texts. The syntax is RE2's, so that no pattern takes longer than the
+// patternEvals look for regular expressions in texts. The syntax is RE2's, so that no pattern takes longer than the
 // text is long. The result of a match is as in cty's library: the matched text without groups, a list of the groups'
 // texts with groups, a map of them with named groups.
-var patternFuncs = []*Func{
-	{
-		Name:    "regex",
-		Summary: "The first match of a regular expression; an error when nothing matches.",
-		Params: []Param{
-			{Name: "pattern", Type: schema.String, Doc: "the regular expression, in the syntax of RE2"},
-			{Name: "text", Type: schema.String, Doc: "the string to search"},
-		},
-		Shape:   Positional,
-		Result:  always(schema.Any),
-		Example: `fn::regex: ["([a-z]+)-([0-9]+)", web-17]`,
-		Call:    `regex("([a-z]+)-([0-9]+)", "web-17")`,
-		Gives:   `["web", "17"]`,
-		Since:   "0.1.0", Rule: "D6",
-		Eval: func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
-			p, err := compile(args[0])
-			if err != nil {
-				return value.Null, err
-			}
-			found := p.FindStringSubmatchIndex(str(args[1]))
-			if found == nil {
-				return value.Null, blameText(1, str(args[1]),
-					"text: nothing in it matches the pattern; use fn::regexAll if that may happen")
-			}
-			return p.Match(str(args[1]), found, value.Null), nil
-		},
+var patternEvals = map[string]evalFunc{
+	"regex": func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
+		p, err := compile(args[0])
+		if err != nil {
+			return value.Null, err
+		}
+		found := p.FindStringSubmatchIndex(str(args[1]))
+		if found == nil {
+			return value.Null, blameText(1, str(args[1]),
+				"text: nothing in it matches the pattern; use fn::regexAll if that may happen")
+		}
+		return p.Match(str(args[1]), found, value.Null), nil
 	},
-	{
-		Name:    "regexAll",
-		Summary: "Every match of a regular expression, in order; an empty list when nothing matches.",
-		Params: []Param{
-			{Name: "pattern", Type: schema.String, Doc: "the regular expression, in the syntax of RE2"},
-			{Name: "text", Type: schema.String, Doc: "the string to search"},
-		},
-		Shape:   Positional,
-		Result:  always(anyList),
-		Example: `fn::regexAll: ["(?P<key>[a-z]+)=(?P<value>[0-9]+)", "a=1, b=22"]`,
-		Call:    `regexAll("(?P<key>[a-z]+)=(?P<value>[0-9]+)", "a=1, b=22")`,
-		Gives:   `[{"key": "a", "value": "1"}, {"key": "b", "value": "22"}]`,
-		Since:   "0.1.0", Rule: "D6",
-		Eval: func(ctx context.Context, _ Env, args []value.Value) (value.Value, error) {
-			p, err := compile(args[0])
-			if err != nil {
-				return value.Null, err
-			}
-			found, err := allMatches(ctx, p.Regexp, str(args[1]))
-			if err != nil {
-				return value.Null, err
-			}
-			items := make([]value.Value, len(found))
-			for i, at := range found {
-				items[i] = p.Match(str(args[1]), at, value.Null)
-			}
-			return value.List(items...), nil
-		},
+	"regexAll": func(ctx context.Context, _ Env, args []value.Value) (value.Value, error) {
+		p, err := compile(args[0])
+		if err != nil {
+			return value.Null, err
+		}
+		found, err := allMatches(ctx, p.Regexp, str(args[1]))
+		if err != nil {
+			return value.Null, err
+		}
+		items := make([]value.Value, len(found))
+		for i, at := range found {
+			items[i] = p.Match(str(args[1]), at, value.Null)
+		}
+		return value.List(items...), nil
 	},
-	{
-		Name:    "regexReplace",
-		Summary: "A string with every match of a regular expression replaced.",
-		Params: []Param{
-			{Name: "text", Type: schema.String, Doc: "the string to change"},
-			{Name: "pattern", Type: schema.String, Doc: "the regular expression, in the syntax of RE2"},
-			{Name: "replacement", Type: schema.String,
-				Doc: "the replacement; $1 stands for the first group, $name for a named one, $$$$ for a dollar sign"},
-		},
-		Shape:   Positional,
-		Result:  always(schema.String),
-		Example: `fn::regexReplace: [Web Server 17, "[^A-Za-z0-9]+", "-"]`,
-		Call:    `regexReplace("Web Server 17", "[^A-Za-z0-9]+", "-")`,
-		Gives:   `"Web-Server-17"`,
-		Since:   "0.1.0", Rule: "D6",
-		Eval: func(ctx context.Context, _ Env, args []value.Value) (value.Value, error) {
-			p, err := regexp.Compile(str(args[1]))
-			if err != nil {
-				return value.Null, badPattern(1, err)
-			}
-			text, err := replaced(ctx, p, str(args[0]), str(args[2]))
-			return value.String(text), err
-		},
+	"regexReplace": func(ctx context.Context, _ Env, args []value.Value) (value.Value, error) {
+		p, err := regexp.Compile(str(args[1]))
+		if err != nil {
+			return value.Null, badPattern(1, err)
+		}
+		text, err := replaced(ctx, p, str(args[0]), str(args[2]))
+		return value.String(text), err
 	},
 }
 

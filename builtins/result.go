@@ -1,20 +1,9 @@
 package builtins
 
 import (
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/schema"
-	"github.com/yamlhost/yamlhost/value"
 )
-
-// Types that several records share.
-var (
-	textList  = &schema.Array{Item: schema.String}
-	anyList   = &schema.Array{Item: schema.Any}
-	anyMap    = &schema.Map{Item: schema.Any}
-	scalar    = &schema.Union{Members: []schema.Type{schema.String, schema.Number, schema.Bool}}
-	listOrMap = &schema.Union{Members: []schema.Type{anyList, anyMap}}
-)
-
-type resultType = func(args []schema.Type) schema.Type
 
 // always is the result type of a function whose result does not depend on its arguments.
 func always(t schema.Type) resultType {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/internal/value"
 )
 
 // yamlText is a plain value as YAML that every reader of YAML 1.1 and 1.2 understands alike: lists and maps in blocks,

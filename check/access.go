@@ -5,10 +5,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
 )
+
+// accessor finds the types of members and items, and reports the steps that a type does not have.
+type accessor struct{ constants }
 
 // step is one step into a value: a member's name or the index of an item.
 type step struct {
@@ -33,12 +36,12 @@ func (c *typer) inferAccess(e *ast.Access) schema.Type {
 	var t schema.Type
 	switch ref.Kind {
 	case RefPulumi:
-		t = pulumiType
+		t = c.pulumiVariable()
 	case RefNode:
 		t = ref.Node.Type
 	case RefEach:
 		t = c.eachType(ref.Node)
-	case RefArgs:
+	case RefArgs, RefPolicy:
 		t = c.argTypes[e]
 	default:
 		return schema.Invalid
@@ -80,7 +83,7 @@ func (c *typer) inferAccess(e *ast.Access) schema.Type {
 
 // optionalMember is member for a step that may be optional: of several types, one that lacks the member is no fault
 // then.
-func (c *fitter) optionalMember(optional bool, t schema.Type, s step) schema.Type {
+func (c *accessor) optionalMember(optional bool, t schema.Type, s step) schema.Type {
 	if _, several := schema.Required(t).(*schema.Union); !optional || !several {
 		return c.member(t, s)
 	}
@@ -139,7 +142,7 @@ func literalStep(e ast.Expr, s *ast.Step) ast.Expr {
 }
 
 // outOfRange reports a step to an item that a list that is written out does not have (L8.D).
-func (c *fitter) outOfRange(part ast.Expr, rest []ast.Step) bool {
+func (c *accessor) outOfRange(part ast.Expr, rest []ast.Step) bool {
 	list, ok := part.(*ast.List)
 	if !ok || len(rest) == 0 || !rest[0].IsIndex {
 		return false
@@ -148,7 +151,7 @@ func (c *fitter) outOfRange(part ast.Expr, rest []ast.Step) bool {
 }
 
 // checkIndex reports an index that a list does not have, and answers whether it did.
-func (c *fitter) checkIndex(list *ast.List, i int, at diag.Range) bool {
+func (c *accessor) checkIndex(list *ast.List, i int, at diag.Range) bool {
 	if i >= 0 && i < len(list.Items) {
 		return false
 	}
@@ -158,7 +161,7 @@ func (c *fitter) checkIndex(list *ast.List, i int, at diag.Range) bool {
 }
 
 // mayHave reports whether a map that is written out may have a member by a key that is computed.
-func (c *fitter) mayHave(part ast.Expr, rest []ast.Step) bool {
+func (c *accessor) mayHave(part ast.Expr, rest []ast.Step) bool {
 	m, ok := part.(*ast.Map)
 	return ok && len(rest) > 0 && !rest[0].IsIndex && slices.ContainsFunc(m.Entries, func(e ast.MapEntry) bool {
 		_, literal := e.Key.(*ast.String)
@@ -168,7 +171,7 @@ func (c *fitter) mayHave(part ast.Expr, rest []ast.Step) bool {
 
 // member is the type behind one step into a value of type t. Where there is no such step it reports that and answers
 // Invalid.
-func (c *fitter) member(t schema.Type, s step) schema.Type {
+func (c *accessor) member(t schema.Type, s step) schema.Type {
 	switch t := t.(type) {
 	case schema.Primitive:
 		switch t {
@@ -228,7 +231,7 @@ func (c *fitter) member(t schema.Type, s step) schema.Type {
 	return schema.Invalid
 }
 
-func (c *fitter) objectMember(o *schema.Object, s step) schema.Type {
+func (c *accessor) objectMember(o *schema.Object, s step) schema.Type {
 	if s.isIndex {
 		c.errorf(diag.NotIndexable, s.at, "", "%s is a map, which has no elements", s.owner)
 		return schema.Invalid
@@ -244,7 +247,7 @@ func (c *fitter) objectMember(o *schema.Object, s step) schema.Type {
 	return schema.Invalid
 }
 
-func (c *fitter) resourceMember(t *schema.ResourceType, s step) schema.Type {
+func (c *accessor) resourceMember(t *schema.ResourceType, s step) schema.Type {
 	if s.isIndex {
 		c.errorf(diag.NotIndexable, s.at, "", "%s is a resource, which has no elements", s.owner)
 		return schema.Invalid
@@ -275,7 +278,7 @@ func (c *fitter) resourceMember(t *schema.ResourceType, s step) schema.Type {
 }
 
 // unionMember wants every alternative to allow the step (L8.7).
-func (c *fitter) unionMember(u *schema.Union, s step) schema.Type {
+func (c *accessor) unionMember(u *schema.Union, s step) schema.Type {
 	var results []schema.Type
 	for _, m := range u.Members {
 		var t schema.Type
@@ -295,7 +298,7 @@ func (c *fitter) unionMember(u *schema.Union, s step) schema.Type {
 	return unify(results)
 }
 
-func (c *fitter) noMember(s step, names []string) {
+func (c *accessor) noMember(s step, names []string) {
 	near := c.suggest(s.name, strings.Join(names, ","), func() []string { return names })
 	detail := didYouMean(near)
 	switch {
@@ -313,7 +316,7 @@ func (c *fitter) noMember(s step, names []string) {
 		Summary: fmt.Sprintf("%s has no member `%s`", s.owner, s.name), Fixes: rename(name, s.name, near)})
 }
 
-func (c *fitter) warnDeprecated(message string, at diag.Range, what, name string) {
+func (c *accessor) warnDeprecated(message string, at diag.Range, what, name string) {
 	if message != "" {
 		c.warnf(diag.Deprecated, at, schema.Plain(message), "%s `%s` is deprecated", what, name)
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/builtins"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
 )
@@ -21,11 +21,16 @@ func (c *typer) inferCall(e *ast.Call) schema.Type {
 		c.inferInside(e)
 		near := c.suggest(e.Name.Value, "functions", builtins.Names)
 		hint := didYouMean(near)
+		summary := "there is no function fn::" + e.Name.Value
+		if n := c.lookup(e.Name.Value); n != nil && e.Argument == nil {
+			near, summary = nil, quote(e.Name.Value)+" is a "+n.Kind.String()+", not a function"
+			hint = "write `" + memberOf(e) + "` for what is in it"
+		}
 		if foreign, ok := foreignFunctions[strings.ToLower(e.Name.Value)]; ok {
 			near, hint = nil, foreign
 		}
 		c.report(diag.Diagnostic{Code: diag.UnknownFunction, Subject: e.Name.Range, Detail: hint,
-			Summary: "there is no function fn::" + e.Name.Value, Fixes: rename(e.Name.Range, e.Name.Value, near)})
+			Summary: summary, Fixes: rename(e.Name.Range, e.Name.Value, near)})
 		return schema.Invalid
 	}
 	c.warnSpelling(e, f.Spelling(e.Name.Value))
@@ -91,9 +96,27 @@ func (c *typer) inferCall(e *ast.Call) schema.Type {
 	return schema.Any
 }
 
+// memberOf is how a member is written that a program takes for the result of a call: m(a) is ${m.a}.
+func memberOf(e *ast.Call) string {
+	if len(e.Args) == 1 {
+		switch arg := e.Args[0].(type) {
+		case *ast.Access:
+			if len(arg.Steps) == 0 {
+				return "${" + e.Name.Value + "." + arg.Root.Value + "}"
+			}
+		case *ast.String, *ast.Number:
+			return "${" + e.Name.Value + "[" + arg.Range().Text() + "]}"
+		}
+	}
+	return "${" + e.Name.Value + ".NAME}"
+}
+
+// binder assigns the arguments of a call to the parameters of its function, and checks that they fit.
+type binder struct{ fitter }
+
 // warnSpelling warns of a name of a function that is an older spelling, or has other capitals, its prefix included
 // (L1.20, L6.24).
-func (c *fitter) warnSpelling(e *ast.Call, name string) {
+func (c *binder) warnSpelling(e *ast.Call, name string) {
 	at, written := e.Name.Range, e.Name.Value
 	if !e.Prefix.IsZero() {
 		at.Start = e.Prefix.Start
@@ -106,13 +129,13 @@ func (c *fitter) warnSpelling(e *ast.Call, name string) {
 }
 
 // warnCapitals warns of a key that is written with other capitals (L1.20).
-func (c *fitter) warnCapitals(key *ast.String, name string) {
+func (c *binder) warnCapitals(key *ast.String, name string) {
 	if key.Value != name {
 		c.warnOldSpelling(key.Range(), key.Value, name)
 	}
 }
 
-func (c *fitter) warnOldSpelling(at diag.Range, written, name string) {
+func (c *binder) warnOldSpelling(at diag.Range, written, name string) {
 	d := diag.Diagnostic{Severity: diag.Warning, Code: diag.Capitalisation, Subject: at,
 		Summary: fmt.Sprintf("write `%s` as `%s`", written, name)}
 	if word, ok := at.Word(written); ok {
@@ -152,7 +175,7 @@ func (c *typer) inferInside(e *ast.Call) {
 func isFunction(name string) bool { _, ok := builtins.Lookup(name); return ok }
 
 // bind puts the arguments of a call in the order of the parameters (L6.B).
-func (c *fitter) bind(e *ast.Call, f *builtins.Func) ([]ast.Expr, bool) {
+func (c *binder) bind(e *ast.Call, f *builtins.Func) ([]ast.Expr, bool) {
 	if e.Argument == nil {
 		return c.count(e, f, e.Args, e.Name.Range)
 	}
@@ -193,20 +216,25 @@ func (c *typer) bindAll(e *ast.Call, f *builtins.Func) ([]ast.Expr, bool) {
 	return args, true
 }
 
-func (c *fitter) count(e *ast.Call, f *builtins.Func, args []ast.Expr, at diag.Range) ([]ast.Expr, bool) {
+func (c *binder) count(e *ast.Call, f *builtins.Func, args []ast.Expr, at diag.Range) ([]ast.Expr, bool) {
 	if e.Expanded {
 		if len(args)-1 > f.Max() && f.Max() >= 0 {
 			return nil, c.badShape(e, f, at)
 		}
 		return args, true
 	}
-	if len(args) < f.Min() || f.Max() >= 0 && len(args) > f.Max() {
+	switch most := f.Max(); {
+	case most >= 0 && len(args) > most:
+		at = args[most].Range()
+		at.End = args[len(args)-1].Range().End
+		fallthrough
+	case len(args) < f.Min():
 		return nil, c.badShape(e, f, at)
 	}
 	return args, true
 }
 
-func (c *fitter) bindFields(e *ast.Call, f *builtins.Func, m *ast.Map) ([]ast.Expr, bool) {
+func (c *binder) bindFields(e *ast.Call, f *builtins.Func, m *ast.Map) ([]ast.Expr, bool) {
 	args := make([]ast.Expr, len(f.Params))
 	names := make([]string, len(f.Params))
 	for i, p := range f.Params {
@@ -259,7 +287,7 @@ func (c *fitter) bindFields(e *ast.Call, f *builtins.Func, m *ast.Map) ([]ast.Ex
 }
 
 // badShape reports arguments that do not go with the parameters, and answers false.
-func (c *fitter) badShape(e *ast.Call, f *builtins.Func, at diag.Range) bool {
+func (c *binder) badShape(e *ast.Call, f *builtins.Func, at diag.Range) bool {
 	name := "fn::" + f.Name
 	if e.Argument == nil {
 		name = f.Name
@@ -294,7 +322,7 @@ func shapeOf(f *builtins.Func, asList bool) string {
 }
 
 // fitArguments checks the types of a call's arguments. Two that are in each other's place are one fault.
-func (c *fitter) fitArguments(f *builtins.Func, args []ast.Expr, e *ast.Call) bool {
+func (c *binder) fitArguments(f *builtins.Func, args []ast.Expr, e *ast.Call) bool {
 	all := func() bool {
 		sound := true
 		for i, arg := range args {
@@ -328,7 +356,7 @@ func (c *fitter) fitArguments(f *builtins.Func, args []ast.Expr, e *ast.Call) bo
 	return false
 }
 
-func (c *fitter) reportSwapped(f *builtins.Func, first, second ast.Expr, e *ast.Call) {
+func (c *binder) reportSwapped(f *builtins.Func, first, second ast.Expr, e *ast.Call) {
 	a, b := first.Range(), second.Range()
 	d := diag.Diagnostic{Code: diag.NotAssignable, Subject: diag.Range{Source: a.Source, Start: a.Start, End: b.End},
 		Summary: "the arguments of fn::" + f.Name + " are in the wrong order",
@@ -339,7 +367,7 @@ func (c *fitter) reportSwapped(f *builtins.Func, first, second ast.Expr, e *ast.
 	c.report(d)
 }
 
-func (c *fitter) fitArgument(f *builtins.Func, arg ast.Expr, i int, e *ast.Call) bool {
+func (c *binder) fitArgument(f *builtins.Func, arg ast.Expr, i int, e *ast.Call) bool {
 	p := f.Param(i)
 	if p == nil || p.Type == nil {
 		return true

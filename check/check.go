@@ -3,9 +3,10 @@ package check
 import (
 	"context"
 	"io/fs"
+	"slices"
 	"sync"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
 )
@@ -23,6 +24,9 @@ type Options struct {
 	ConfigKnown bool
 	// StackKeys are the full keys that some stack of the project sets. They matter when there is no stack.
 	StackKeys []string
+	// KindsUnknown: definitions of Kubernetes' kinds could not be read, which somebody else reports: a kind that
+	// no schema has may be one of those.
+	KindsUnknown bool
 	// Local are packages of components that are used by path (L7.31).
 	Local      []LocalPackage
 	ProgramDir string
@@ -66,6 +70,15 @@ type ConfigText struct {
 // may be evaluated only when none of them is an error and ctx was not cancelled, since a cancelled Check stops early.
 // Each fault is reported once; faults that only follow from it are not (D7).
 func Check(ctx context.Context, file *ast.File, opts Options) (*Program, diag.Diagnostics) {
+	program, found := check(ctx, file, opts)
+	if ctx.Err() == nil {
+		found = append(slices.Clip(found), unwrittenOrder(program)...)
+	}
+	return program, found
+}
+
+// check is Check but for findings about programs as a whole.
+func check(ctx context.Context, file *ast.File, opts Options) (*Program, diag.Diagnostics) {
 	r := newRun(ctx, file, opts)
 	if p := newPatch(r, file, opts); p != nil {
 		if program, found, ok := p.apply(); ok {
@@ -106,6 +119,7 @@ func Check(ctx context.Context, file *ast.File, opts Options) (*Program, diag.Di
 	}
 	if ctx.Err() == nil {
 		main.checkTransforms(bodies)
+		main.checkPolicies()
 	}
 	for _, b := range bodies {
 		b.noteWritten()

@@ -8,10 +8,10 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/builtins"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
-	"github.com/yamlhost/yamlhost/value"
 )
 
 // The result of a call is known before the program runs if its arguments are literals.
@@ -46,7 +46,7 @@ func (c *constants) typeOf(e ast.Expr) schema.Type {
 var pure = []string{"select", "fromJSON", "fromBase64", "regex", "regexAll", "regexReplace", "parseInt"}
 
 // checkConstantCall reports a call of constants that is sure to fail.
-func (c *typer) checkConstantCall(e *ast.Call, f *builtins.Func, args []ast.Expr) bool {
+func (c *constants) checkConstantCall(e *ast.Call, f *builtins.Func, args []ast.Expr) bool {
 	if !slices.Contains(pure, f.Name) || e.Expanded {
 		return true
 	}
@@ -112,7 +112,7 @@ func (c *constants) constantValue(e ast.Expr, depth int, left *int) (v value.Val
 }
 
 // checkEnv finds a variable of the environment that the program does not list (L10.C9).
-func (c *typer) checkEnv(arg ast.Expr) {
+func (c *constants) checkEnv(arg ast.Expr) {
 	if c.opts.Untrusted {
 		c.errorf(diag.FunctionFailed, arg.Range(), "the run is --untrusted",
 			"an untrusted program may read no environment variable")
@@ -139,13 +139,13 @@ func (c *typer) checkEnv(arg ast.Expr) {
 }
 
 // checkStack finds the name of a stack whose outputs the run does not let the program read.
-func (c *typer) checkStack(code diag.Code, name ast.Expr) {
+func (c *constants) checkStack(code diag.Code, name ast.Expr) {
 	if stack, ok := c.constant(name).(*ast.String); ok {
 		c.checkStackName(code, stack.Value, name.Range())
 	}
 }
 
-func (c *typer) checkStackName(code diag.Code, stack string, at diag.Range) {
+func (c *constants) checkStackName(code diag.Code, stack string, at diag.Range) {
 	if c.opts.MayReadStack == nil {
 		return
 	}
@@ -156,7 +156,7 @@ func (c *typer) checkStackName(code diag.Code, stack string, at diag.Range) {
 }
 
 // checkConfined finds a relative path that leads out of a project to which the run restricts paths (L6.23).
-func (c *typer) checkConfined(arg ast.Expr, path string) bool {
+func (c *constants) checkConfined(arg ast.Expr, path string) bool {
 	path = strings.TrimPrefix(path, "file://")
 	full, absolute := filepath.FromSlash(path), filepath.IsAbs(filepath.FromSlash(path))
 	if !c.opts.RestrictPaths && !c.opts.Untrusted || strings.Contains(path, "://") || absolute && !c.opts.Untrusted {

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/builtins"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
 )
@@ -38,7 +38,7 @@ type BundleFault struct {
 type HandlerSource = builtins.BundleRequest
 
 // checkBundle looks for faults of a source that a program bundles, as far as its arguments are written out.
-func (c *typer) checkBundle(e *ast.Call, args []ast.Expr) {
+func (c *constants) checkBundle(e *ast.Call, args []ast.Expr) {
 	arg := func(i int) ast.Expr {
 		if i < len(args) && args[i] != nil {
 			return c.constant(args[i])

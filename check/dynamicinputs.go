@@ -3,8 +3,8 @@ package check
 import (
 	"slices"
 
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/parser/ast"
-	"github.com/yamlhost/yamlhost/value"
 )
 
 // DynamicInputs are the inputs of the provider resource that serves a type and those others that are of the same

@@ -6,17 +6,17 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
-	"github.com/yamlhost/yamlhost/value"
 )
 
 // maxIndirections bounds how many variables a constant is followed through.
 const maxIndirections = 32
 
-// fitter says whether an expression may stand at a place.
-type fitter struct{ constants }
+// fitter checks that an expression may stand at a place. It knows the types that are inferred already.
+type fitter struct{ accessor }
 
 // constant follows variables to the literal that they stand for (L8.15); e itself when it is no such thing.
 func (c *constants) constant(e ast.Expr) ast.Expr {
@@ -78,10 +78,22 @@ func (c *fitter) fit(e ast.Expr, to schema.Type, at *place) bool {
 	}
 	a := assigner{strict: at.strict, known: c.known}
 	if m := a.assign(to, from); m != nil {
+		if list := secretList(e); list != nil && !c.fitList(list, target, at) {
+			return false
+		}
 		c.reportMismatch(e, m, to, from, at)
 		return false
 	}
 	return true
+}
+
+// secretList returns the literal list that fn::secret is given, which takes one value; nil for anything else.
+func secretList(e ast.Expr) *ast.List {
+	if call, ok := e.(*ast.Call); ok && call.Argument != nil && call.Name.Value == "secret" {
+		list, _ := call.Argument.(*ast.List)
+		return list
+	}
+	return nil
 }
 
 // reportMismatch tells the deepest cause first, then what it is a part of.

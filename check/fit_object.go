@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
 )
@@ -313,6 +313,16 @@ func (c *fitter) membersMeant(name string, v ast.Expr, to *schema.Object, at *pl
 	}
 	if len(related) == 1 {
 		return related, related[0]
+	}
+	if len(near)+len(related) == 0 {
+		for _, p := range to.Properties() {
+			if !p.Required && !at.present[p.Name] && partOf(name, p.Name) {
+				near = append(near, p.Name)
+			}
+		}
+		if len(near) > 1 { // any of them
+			return nil, ""
+		}
 	}
 	return near, ""
 }

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
@@ -67,7 +67,7 @@ func (r *run) withoutFollowUps(file *ast.File, bodies []*body, found diag.Diagno
 	if len(f.faults) == 0 {
 		return found
 	}
-	slices.SortFunc(f.faults, compareStretches)
+	slices.SortStableFunc(f.faults, compareStretches)
 	var uses []usage
 	uses, f.starts = f.usages(bodies)
 	longest := int32(0)
@@ -174,8 +174,8 @@ func (f *cause) usages(bodies []*body) (uses []usage, starts []stretch) {
 	for _, d := range f.file.Dynamic {
 		starts = append(starts, f.stretchOf(d.Range))
 	}
-	slices.SortFunc(uses, func(a, b usage) int { return compareStretches(a.at, b.at) })
-	slices.SortFunc(starts, compareStretches)
+	slices.SortStableFunc(uses, func(a, b usage) int { return compareStretches(a.at, b.at) })
+	slices.SortStableFunc(starts, compareStretches)
 	return uses, starts
 }
 

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/yamlhost/yamlhost/builtins"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
 // Expressions that may never be evaluated, or that may fail without harm, are checked less strictly than the rest.

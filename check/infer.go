@@ -4,14 +4,14 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
 )
 
 // typer finds the types of expressions.
 type typer struct {
-	fitter
+	binder
 	locals map[*ast.Local]schema.Type // nil until there is one
 }
 
@@ -62,6 +62,7 @@ func (c *typer) inferNew(e ast.Expr) schema.Type {
 		}
 		return schema.Number
 	case *ast.String:
+		c.hintBraces(e)
 		return schema.String
 	case *ast.Template:
 		c.inferTemplate(e)
@@ -249,7 +250,7 @@ func (c *typer) operand(e ast.Expr, want schema.Type, what string) schema.Type {
 
 // chains reports whether an expression is a property access with an optional step, which ends what follows it too
 // (L10.C19).
-func (c *typer) chains(e ast.Expr) bool {
+func (c *accessor) chains(e ast.Expr) bool {
 	switch e := e.(type) {
 	case *ast.Access:
 		return slices.ContainsFunc(e.Steps, func(s ast.Step) bool { return s.Optional })
@@ -262,7 +263,7 @@ func (c *typer) chains(e ast.Expr) bool {
 }
 
 // chained is the type of an access that may end early.
-func (c *typer) chained(optional bool, t schema.Type) schema.Type {
+func (c *accessor) chained(optional bool, t schema.Type) schema.Type {
 	if optional && t != schema.Invalid {
 		return schema.OptionalOf(t)
 	}

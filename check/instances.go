@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
 )
@@ -54,7 +54,14 @@ func (c *linker) resolveIn(n *Node, root ast.Literal, around surroundings) Ref {
 	if around.args != nil && root.Value == argsName {
 		return Ref{Kind: RefArgs}
 	}
-	return c.resolve(root)
+	if _, named := around.names[root.Value]; named {
+		return Ref{Kind: RefPolicy}
+	}
+	ref := c.resolve(root)
+	if wrong := c.undeclared[root.Value]; around.args != nil && wrong != nil {
+		wrong.hasArgs = true
+	}
+	return ref
 }
 
 // checkInstances checks the fields forEach and if.

@@ -5,10 +5,10 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/builtins"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
-	"github.com/yamlhost/yamlhost/value"
 )
 
 // field finds an entry of a map by its key, whatever the capitalisation (L1.20).
@@ -221,12 +221,12 @@ func ReturnPath(result schema.Type, text string) value.Path {
 	return path
 }
 
-func (c *typer) resolveFunction(in *Invoke, u use) *schema.Function {
+func (c *constants) resolveFunction(in *Invoke, u use) *schema.Function {
 	var known *loadedPackage
 	where := c.choose(u)
 	for i, d := range where.descriptors {
 		p := where.packages[i]
-		if known == nil || known.pkg != nil && p.pkg == nil { // one that is missing may have it
+		if known == nil || !known.absent() && p.absent() { // one that is missing may have it
 			known, in.Package = p, d
 		}
 		if p.pkg == nil {
@@ -244,6 +244,7 @@ func (c *typer) resolveFunction(in *Invoke, u use) *schema.Function {
 		}
 		f := found.f
 		in.Token, in.Schema = f.Token, f
+		c.warnTokenSpelling(u.token, f.Token)
 		if f.Overlay {
 			c.errorf(diag.TokenNotFound, u.token.Range, "the provider itself does not have it",
 				"%s exists in other languages only",
@@ -256,7 +257,7 @@ func (c *typer) resolveFunction(in *Invoke, u use) *schema.Function {
 		}
 		return f
 	}
-	if known.pkg == nil {
+	if known.absent() {
 		c.missingPackage(known, u.token.Range)
 		return nil
 	}

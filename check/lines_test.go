@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
 // TestLineEditsStayInTheirEntry deletes and doubles each line of ten programs, and moves each by a column: what is

@@ -3,7 +3,7 @@ package check
 import (
 	"strings"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
 )
@@ -16,7 +16,7 @@ type linker struct {
 	edges    pieces[Edge]
 	earlier  []*Node // the declared nodes of an earlier check, where they had the names that they have now
 
-	argTypes  map[*ast.Access]schema.Type // of args in hooks and transforms
+	argTypes  map[*ast.Access]schema.Type // of args in hooks and transforms, and of the names in policies
 	eachTaken bool                        // it has been reported that the program has another use for the name
 }
 
@@ -24,6 +24,7 @@ type linker struct {
 func (c *linker) link() {
 	c.linkHooks()
 	c.linkTransforms()
+	c.linkPolicies()
 	for _, m := range c.file.Messages {
 		c.linkUnit(nil, new([]Edge), m.Unit)
 	}
@@ -54,6 +55,7 @@ func (c *linker) link() {
 	c.reportSlips()
 	c.linkDefaultProviders()
 	c.linkMatched()
+	c.linkGuarded()
 }
 
 // number gives a declaration its record. Its expressions get a unit where they were not read from a text.
@@ -69,6 +71,8 @@ type surroundings struct {
 	from int
 	each *Node       // the resource whose instance `each` is; nil where there is none
 	args schema.Type // of `args`; nil where there is none
+	// names are the types of the names that only a policy has.
+	names map[string]schema.Type
 }
 
 // linkUnit resolves the names in the expressions of a declaration, and notes what they need. around are its
@@ -85,25 +89,28 @@ func (c *linker) linkUnit(n *Node, needs *[]Edge, unit *ast.Unit, around ...surr
 	if n := len(unit.Accesses); n > 0 && *needs == nil {
 		*needs = make([]Edge, 0, n)
 	}
+	keys := c.calledKeys(unit)
 	for i, e := range unit.Accesses {
 		_, slot := ast.Slot(e)
 		calls = c.linkCalls(n, needs, calls, slot)
 		ref := Ref{Kind: RefBad}
-		if !c.prefixed(e) {
-			for len(around) > 0 && around[0].from <= slot {
-				here, around = around[0], around[1:]
-			}
+		for len(around) > 0 && around[0].from <= slot {
+			here, around = around[0], around[1:]
+		}
+		if _, ofPolicy := here.names[e.Root.Value]; ofPolicy || !keys[e] && !c.prefixed(e) {
 			ref = c.resolveIn(n, e.Root, here)
 		}
 		record.refs[i] = ref
 		if ref.Kind == RefBad {
 			c.remarks.misses(unit)
 		}
-		if ref.Kind == RefArgs {
+		if ref.Kind == RefArgs || ref.Kind == RefPolicy {
 			if c.argTypes == nil {
 				c.argTypes = make(map[*ast.Access]schema.Type)
 			}
-			c.argTypes[e] = here.args
+			if c.argTypes[e] = here.args; ref.Kind == RefPolicy {
+				c.argTypes[e] = here.names[e.Root.Value]
+			}
 		}
 		if ref.Kind == RefNode {
 			c.uses[ref.Node.place]++
@@ -111,6 +118,23 @@ func (c *linker) linkUnit(n *Node, needs *[]Edge, unit *ast.Unit, around ...surr
 		}
 	}
 	c.linkCalls(n, needs, calls, unit.Size)
+}
+
+// calledKeys are the names that stand for nothing and are the argument of a call of something that is no function: the
+// call is the fault, and the name is meant as a key.
+func (c *linker) calledKeys(unit *ast.Unit) (keys map[*ast.Access]bool) {
+	for _, call := range unit.Calls {
+		if call.Argument != nil || len(call.Args) != 1 || c.lookup(call.Name.Value) == nil || isFunction(call.Name.Value) {
+			continue
+		}
+		if access, ok := call.Args[0].(*ast.Access); ok && len(access.Steps) == 0 && c.lookup(access.Root.Value) == nil {
+			if keys == nil {
+				keys = map[*ast.Access]bool{}
+			}
+			keys[access] = true
+		}
+	}
+	return keys
 }
 
 // linkCalls makes a node need the default providers of those calls that stand before a slot, and answers with the rest.

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/yamlhost/yamlhost/builtins"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
 )
@@ -115,7 +115,7 @@ func (c *typer) inferMethod(e *ast.Call, f *builtins.Func) schema.Type {
 func (c *run) resourceOfType(token string) (*loadedPackage, *schema.Resource) {
 	for _, key := range c.packages.order {
 		p := c.packages.loaded[key]
-		if p.pkg == nil || p.descriptor.PackageName() != packageOf(token) {
+		if p.pkg == nil || !p.descriptor.Serves(packageOf(token)) {
 			continue
 		}
 		if found := p.resource(token); found.r != nil {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
 )
@@ -33,6 +33,9 @@ func (k NodeKind) String() string { return kindNames[min(int(k), len(kindNames)-
 type undeclaredName struct {
 	first   diag.Range
 	related []diag.Related
+	hasArgs bool // some use stands where `args` is a name
+	// forResource says that some use stands where only a resource can, so that the name is no configuration.
+	forResource bool
 }
 
 // scope is the names of a body (L3.1).
@@ -75,6 +78,12 @@ func (c *linker) declare() {
 		c.number(&decl.Unit, decl.Command)
 	}
 	for _, decl := range c.file.Transforms {
+		if decl.Unit == nil {
+			decl.Number()
+		}
+		c.enter(decl.Unit)
+	}
+	for _, decl := range c.file.Policies {
 		if decl.Unit == nil {
 			decl.Number()
 		}
@@ -253,6 +262,38 @@ func (c *scope) noteUndeclared(root ast.Literal) {
 	c.undeclared[root.Value] = &undeclaredName{first: root.Range}
 }
 
+// noteResourcePlaces notes which undeclared names stand where only a resource can, so that they are no configuration.
+func (c *scope) noteResourcePlaces() {
+	if len(c.undeclared) == 0 {
+		return
+	}
+	var note func(e ast.Expr)
+	note = func(e ast.Expr) {
+		switch e := e.(type) {
+		case *ast.Access:
+			if wrong := c.undeclared[e.Root.Value]; wrong != nil {
+				wrong.forResource = true
+			}
+		case *ast.List:
+			for _, item := range e.Items {
+				note(item)
+			}
+		case *ast.Map:
+			for _, entry := range e.Entries {
+				note(entry.Value)
+			}
+		}
+	}
+	for _, decl := range c.file.Resources {
+		for _, spec := range ast.OptionSpecs() {
+			if field := spec.In(&decl.Options); field != nil && *field != nil && (spec.Shape == ast.ResourceOption ||
+				spec.Shape == ast.ResourcesOption) {
+				note((*field).Value)
+			}
+		}
+	}
+}
+
 // nameless reports whether an unknown name probably belongs to an entry without a name, which is reported already
 // (Y117). There are as many such names as there are entries without one, counted from the first.
 func (c *scope) nameless(name string) bool {
@@ -270,7 +311,8 @@ func (c *scope) nameless(name string) bool {
 func (c *scope) reportUndeclared() {
 	names := slices.Collect(maps.Keys(c.undeclared))
 	c.reportPrefixes()
-	slices.SortFunc(names, func(a, b string) int {
+	c.noteResourcePlaces()
+	slices.SortStableFunc(names, func(a, b string) int {
 		return c.startOf(c.undeclared[a].first) - c.startOf(
 			c.undeclared[b].first)
 	})
@@ -290,6 +332,8 @@ func (c *scope) reportUndeclared() {
 			key, fallback, _ := strings.Cut(name, ":-")
 			hint = "write the default in the declaration: `config: {" + key + ": {default: " + fallback +
 				"}}`, and read the value as `${" + key + "}`"
+		case name == "self" && c.undeclared[name].hasArgs:
+			hint = "what a transform changes is `args`: write `${args.properties.NAME}`, or `${args.arguments.NAME}` for a call"
 		case name == eachName:
 			hint = "`each` is the instance of a resource with `forEach`; every field of the resource may use it, except `forEach`"
 		case strings.Contains(name, ":"):
@@ -298,6 +342,9 @@ func (c *scope) reportUndeclared() {
 			hint = operatorHint(name)
 		case isFunction(name):
 			hint = "a function of that name is called: write `" + name + "(…)`, or declare the name"
+		case c.file.Pack:
+			hint = "a policy reads `resource`, `args`, `resources` for the whole stack, `config`, `pulumi`, and the variables of " +
+				"its pack"
 		case c.component != nil:
 			hint = "declare it under inputs, variables or resources of the component"
 		case c.opts.ConfigKnown && configName().MatchString(name):
@@ -306,7 +353,7 @@ func (c *scope) reportUndeclared() {
 		default:
 			hint = "declare it under variables, resources or config"
 		}
-		if c.mayBeConfiguration(name, near) {
+		if c.mayBeConfiguration(name, near) && !c.undeclared[name].forResource {
 			severity = diag.Warning
 			hint = sentences(hint,
 				"or, if it is configuration that a stack sets, check with that stack: yamlhost check --stack NAME")
@@ -327,7 +374,7 @@ var sectionPrefixes = []string{"resources", "resource", "config", "configuration
 // prefixed reports whether an access names a section before what is declared in it, and notes it.
 func (c *scope) prefixed(e *ast.Access) bool {
 	if len(e.Steps) == 0 || e.Steps[0].IsIndex || c.declared[e.Root.Value] != nil || c.declared[e.Steps[0].Name] == nil ||
-		!slices.Contains(sectionPrefixes, e.Root.Value) {
+		!slices.Contains(sectionPrefixes, e.Root.Value) && !c.namesType(e) {
 		return false
 	}
 	if _, set := c.opts.Config[c.fullKey(e.Root.Value)]; set {
@@ -337,7 +384,12 @@ func (c *scope) prefixed(e *ast.Access) bool {
 	return true
 }
 
-// reportPrefixes reports accesses that name a section first: each prefix once, with all of its uses.
+// namesType reports whether an access names a resource as Terraform does, by type and name: random_password.pw.
+func (c *scope) namesType(e *ast.Access) bool {
+	return strings.Contains(e.Root.Value, "_") && c.lookup(e.Steps[0].Name).Kind == ResourceNode
+}
+
+// reportPrefixes reports accesses that name a section or a type first: each prefix once, with all of its uses.
 func (c *scope) reportPrefixes() {
 	first := make(map[string]int)
 	var found diag.Diagnostics
@@ -350,8 +402,12 @@ func (c *scope) reportPrefixes() {
 		if !again {
 			i = len(found)
 			first[prefix] = i
+			without := "section"
+			if !slices.Contains(sectionPrefixes, prefix) {
+				without = "type"
+			}
 			found.Add(diag.Diagnostic{Code: diag.Undeclared, Subject: at, Summary: shown(prefix) + " is not declared",
-				Detail: "a name is written without its section: write `${" + describeSteps(name, e.Steps[1:]) + "}`"})
+				Detail: "a name is written without its " + without + ": write `${" + describeSteps(name, e.Steps[1:]) + "}`"})
 		} else {
 			found[i].Related = append(found[i].Related, diag.Related{Range: at, Message: "it is used here too"})
 		}
@@ -458,11 +514,11 @@ func (c *scope) wordCount(word string) int {
 	return bytes.Count(c.folded, []byte(strings.ToLower(word)))
 }
 
-// mayBeConfiguration reports whether a name that the program does not declare may be a key of a stack's configuration,
-// which nobody has to declare (L2.35): there is no stack, and the name is not surely another one misspelt.
+// mayBeConfiguration reports whether a name that the program does not declare is the full key of a configuration value
+// that no stack file sets (L2.35): there is no stack, and the name is not surely another one misspelt. A name without
+// a namespace that no stack file sets is an error.
 func (c *scope) mayBeConfiguration(name string, near []string) bool {
-	return !c.opts.ConfigKnown && c.component == nil && name != eachName && configName().MatchString(name) &&
-		!isFunction(name) &&
+	return !c.opts.ConfigKnown && c.component == nil && strings.Contains(name, ":") && configName().MatchString(name) &&
 		!slices.ContainsFunc(near, func(other string) bool { return diag.Surely(name, other) })
 }
 

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // checkOptions checks a resource's options (L4).
@@ -103,7 +103,14 @@ func optionPlace(name string) *place {
 	return &place{what: "option " + name, strict: true, nullable: true}
 }
 
-func (c *typer) fitOption(name string, e ast.Expr, t schema.Type) bool {
+func (c *fitter) fitOption(name string, e ast.Expr, t schema.Type) bool {
+	if a, ok := e.(*ast.Access); ok && schema.Required(t) == schema.AnyResource {
+		if ref := c.program.Ref(a); ref.Kind == RefNode && ref.Node.Kind == ConfigNode && ref.Node.Config.Decl == nil {
+			c.errorf(diag.NeedsResource, e.Range(), "declare the resource, or write the name of another one",
+				"option %s must be a resource, not the configuration value %s", name, shown(a.Root.Value))
+			return false
+		}
+	}
 	return c.fit(e, t, optionPlace(name))
 }
 
@@ -120,7 +127,7 @@ func (c *declChecker) fitEarly(name string, e ast.Expr, t schema.Type) bool {
 	return true
 }
 
-func (c *typer) fitResource(name string, e ast.Expr) {
+func (c *fitter) fitResource(name string, e ast.Expr) {
 	c.fitOption(name, e, schema.AnyResource)
 }
 
@@ -203,7 +210,7 @@ var versionText = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^v?[0-9]+(\.[0-9]+){0,2}(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$`)
 })
 
-func (c *typer) checkVersion(name string, e ast.Expr) {
+func (c *constants) checkVersion(name string, e ast.Expr) {
 	if s, ok := c.constant(e).(*ast.String); ok && !versionText().MatchString(s.Value) {
 		c.errorf(diag.Malformed, e.Range(), "a version looks like 1.2.3", "%s: %s is not a version", name, shown(s.Value))
 	}
@@ -227,7 +234,7 @@ func (c *declChecker) fitTimeout(name string, e ast.Expr) {
 }
 
 // eachText calls fn for every literal text of a list, or for a single one.
-func (c *declChecker) eachText(e ast.Expr, fn func(text *ast.String)) {
+func eachText(e ast.Expr, fn func(text *ast.String)) {
 	switch e := e.(type) {
 	case *ast.String:
 		fn(e)
@@ -253,7 +260,7 @@ func (c *declChecker) fitPaths(name string, e ast.Expr, inputs *schema.Object) {
 	if !c.fitTexts(name, e) {
 		return
 	}
-	c.eachText(e, func(s *ast.String) {
+	eachText(e, func(s *ast.String) {
 		path, err := value.ParsePathStrict(s.Value)
 		if err != nil || len(path) == 0 {
 			c.errorf(diag.Malformed, s.Range(), `A path looks like a.b, a[0], a["x.y"] or a[*].`,
@@ -292,7 +299,7 @@ func (c *declChecker) fitSecretOutputs(name string, e ast.Expr, n *Node) {
 	if !c.fitTexts(name, e) || s == nil {
 		return
 	}
-	c.eachText(e, func(text *ast.String) {
+	eachText(e, func(text *ast.String) {
 		if s.Outputs.Property(text.Value) == nil && text.Value != "id" && text.Value != "urn" {
 			c.warnNoProperty(name, "output", text, text.Value, s.Outputs)
 		}
@@ -348,7 +355,7 @@ func (c *declChecker) fitAliasType(name string, e ast.Expr, t schema.Type) {
 		name, typeWithArticle(t))
 }
 
-func (c *declChecker) checkURNText(name string, e ast.Expr, text string) {
+func (c *constants) checkURNText(name string, e ast.Expr, text string) {
 	if _, err := urn.Parse(text); err != nil {
 		c.errorf(diag.Malformed, e.Range(), "a URN looks like urn:pulumi:stack::project::package:module:Type::name",
 			"%s: %s is not a URN", name, shown(text))

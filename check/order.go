@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
 // order puts the nodes in the order of evaluation (L9.3): configuration, then resources, then variables, each behind

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
 )
@@ -31,6 +31,7 @@ type loadedPackage struct {
 	mu        sync.Mutex                  // guards what follows
 	resources map[string]resolvedResource // by written token: asked once for each
 	functions map[string]resolvedFunction
+	kinds     map[string]resolvedResource // as resources, of kinds that no schema describes
 }
 
 type (
@@ -112,7 +113,9 @@ func (c *body) loadPackages(bodies []*body) {
 				p.pkg, p.err = schema.Builtin()
 				return
 			}
-			p.pkg, p.err = c.schemas.Load(c.ctx, p.descriptor)
+			if p.pkg, p.err = c.schemas.Load(c.ctx, p.descriptor); p.err == nil {
+				p.err = p.pkg.Missing()
+			}
 		})
 	}
 	wait.Wait()
@@ -154,6 +157,7 @@ func (c *resolver) packageUses() []use {
 			uses = append(uses, useOf(call, token))
 		}
 	})
+	uses = append(uses, c.policyUses()...)
 	for i := range uses {
 		uses[i].start = c.startOf(uses[i].token.Range)
 	}
@@ -246,18 +250,28 @@ func resourceUse(decl *ast.Resource) use {
 }
 
 // descriptors are the packages in which a token may be found, in order (L7.20): those that the project declares under
-// its namespace, else the plain one. Options of the resource or call win (L7.21).
+// its namespace, else the plain one, and behind it the extensions of its plugin (L1.41). Options of the resource or
+// call win (L7.21).
 func (c *resolver) descriptors(u use) []schema.Descriptor {
 	name := packageOf(u.token.Value)
-	var found []schema.Descriptor
+	var found, extensions []schema.Descriptor
 	for _, d := range c.opts.Packages {
-		if d.PackageName() == name {
+		switch {
+		case d.Extension && d.Name == name:
+			extensions = append(extensions, d)
+		case d.PackageName() == name:
 			found = append(found, d)
 		}
 	}
 	if len(found) == 0 {
 		found = append(found, schema.Descriptor{Name: name})
 	}
+	return append(c.asUsed(found, u), extensions...)
+}
+
+// asUsed gives packages the version and the address that a use of them names, or else another use (L7.21).
+func (c *resolver) asUsed(found []schema.Descriptor, u use) []schema.Descriptor {
+	name := packageOf(u.token.Value)
 	if provider := c.defaults[name]; provider != nil && !u.explicit && u.versionText == "" && u.urlText == "" {
 		options := &provider.Resource.Decl.Options // L7.46
 		u.versionText, u.urlText = options.Version.Text(), options.PluginDownloadURL.Text()
@@ -328,7 +342,7 @@ func (c *resolver) resolveResource(n *Node) {
 	var known *loadedPackage
 	for i, d := range candidates.descriptors {
 		p := candidates.packages[i]
-		if known == nil || known.pkg != nil && p.pkg == nil { // one that is missing may have it
+		if known == nil || !known.absent() && p.absent() { // one that is missing may have it
 			known, r.Package = p, d
 		}
 		if p.pkg == nil {
@@ -347,21 +361,33 @@ func (c *resolver) resolveResource(n *Node) {
 		c.useResource(n, found)
 		return
 	}
-	if known.pkg == nil {
+	if known.absent() {
 		c.missingPackage(known, token.Range)
 		if strings.HasPrefix(token.Value, providerPrefix) {
 			n.Type = &schema.ResourceType{Token: token.Value}
 		}
 		return
 	}
-	c.tokenNotFound(token, known.pkg, "resource")
+	if token.Value == customResource {
+		c.report(customResourceFinding(r.Decl))
+		return
+	}
+	if !c.useOpenKind(n, known) {
+		c.tokenNotFound(token, known.pkg, "resource")
+	}
 }
 
 func (c *resolver) useResource(n *Node, found resolvedResource) {
 	r, token := n.Resource, n.Resource.Decl.Type
 	r.Schema, r.Token, n.Type = found.r, found.r.Token, found.t
+	c.warnTokenSpelling(token, r.Token)
 	if found.old {
 		c.warnf(diag.Deprecated, token.Range, "write `"+schema.CollapseToken(r.Token)+"`", "%s has been renamed", token.Value)
+	}
+	if found.r.Overlay && r.Token == customResource {
+		c.report(customResourceFinding(r.Decl))
+		r.Schema, n.Type = nil, schema.Invalid
+		return
 	}
 	if found.r.Overlay {
 		c.errorf(diag.TokenNotFound, token.Range, overlayHint(r.Token), "%s exists in other languages only",
@@ -440,7 +466,7 @@ func (c *resolver) reportMissingPackages() {
 		if len(uses) == 0 || errors.Is(p.err, schema.ErrReported) {
 			continue
 		}
-		slices.SortFunc(uses, func(a, b diag.Range) int { return c.startOf(a) - c.startOf(b) })
+		slices.SortStableFunc(uses, func(a, b diag.Range) int { return c.startOf(a) - c.startOf(b) })
 		name := p.descriptor.PackageName()
 		d := diag.Diagnostic{Code: diag.PackageMissing, Subject: uses[0], Summary: "no provider for package " + name}
 		if v := p.descriptor.PackageVersion(); v != "" {
@@ -543,6 +569,9 @@ func (c *resolver) eachCall(fn func(*ast.Call)) {
 		visit(decl.Unit)
 	}
 	for _, decl := range c.file.Messages {
+		visit(decl.Unit)
+	}
+	for _, decl := range c.file.Policies {
 		visit(decl.Unit)
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
 )
@@ -81,7 +81,8 @@ func newPatch(r *run, file *ast.File, opts Options) *patch {
 // sound reports whether a program declares nothing but configuration, variables, resources and outputs, and all of it
 // could be read.
 func sound(f *ast.File) bool {
-	return len(f.Components)+len(f.Hooks)+len(f.Dynamic)+len(f.Transforms)+len(f.Messages) == 0 &&
+	return len(f.Components)+len(f.Hooks)+len(f.Dynamic)+len(f.Transforms)+len(f.Messages)+
+		len(f.Policies) == 0 && !f.Pack &&
 		len(f.Lost)+len(f.Slips)+f.Nameless == 0
 }
 

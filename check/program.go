@@ -6,10 +6,10 @@ import (
 	"maps"
 
 	"github.com/yamlhost/yamlhost/builtins"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
-	"github.com/yamlhost/yamlhost/value"
 )
 
 // Program is a checked program. It is immutable and safe for concurrent use.
@@ -26,7 +26,8 @@ type Program struct {
 	Components []*Component
 	Hooks      []*Hook
 	Transforms []*Transform // of the stack
-	Dynamic    []*Dynamic   // types whose provider is a source file beside the program
+	Policies   []*Policy
+	Dynamic    []*Dynamic // types whose provider is a source file beside the program
 	// Packages are the packages that the program needs, each once, in order of first use.
 	Packages []schema.Descriptor
 
@@ -139,6 +140,7 @@ const (
 	RefPulumi                // the built-in variable pulumi (L3.F)
 	RefEach                  // the instance of a resource with forEach that is being made; Node is the resource
 	RefArgs                  // what the engine says about an operation, in the command of a hook; what a transform changes
+	RefPolicy                // a name that only policies have: resource, resources, args or config
 	RefBad                   // nothing; it has been reported
 )
 

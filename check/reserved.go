@@ -1,16 +1,16 @@
 package check
 
 import (
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/parser/ast"
-	"github.com/yamlhost/yamlhost/value"
 )
 
 // Maps with the key that marks special values are reported wherever they are about to enter a state or a message
 // (F1.10). Arguments of built-in functions are left to the evaluator: what they make of a map is often a text.
 
 // reportReservedKeys looks for the key in a resource.
-func (c *declChecker) reportReservedKeys(decl *ast.Resource) {
+func (c *constants) reportReservedKeys(decl *ast.Resource) {
 	decl.Exprs(c.reservedInside)
 	for _, p := range decl.Properties {
 		c.reserved(p.Name.Value, p.Name.Range)
@@ -23,19 +23,19 @@ func (c *declChecker) reportReservedKeys(decl *ast.Resource) {
 }
 
 // reservedOutput looks for the key in an output.
-func (c *declChecker) reservedOutput(decl *ast.Output) {
+func (c *constants) reservedOutput(decl *ast.Output) {
 	c.reservedInside(decl.Value)
 	c.reserved(decl.Name.Value, decl.Name.Range)
 }
 
-func (c *declChecker) reserved(name string, at diag.Range) {
+func (c *constants) reserved(name string, at diag.Range) {
 	if name == value.SignatureKey {
 		c.errorf(diag.ReservedKey, at, "it marks secrets, assets and other special values; use another key",
 			"unrecognized signature: the key `%s` is reserved", name)
 	}
 }
 
-func (c *declChecker) reservedInside(e ast.Expr) {
+func (c *constants) reservedInside(e ast.Expr) {
 	ast.Walk(e, func(e ast.Expr) bool {
 		switch e := e.(type) {
 		case *ast.Call:

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
 )
@@ -14,9 +14,9 @@ type declChecker struct{ typer }
 
 // checkerOf makes the checker of the declaration that owns the expressions of a unit.
 func (b *body) checkerOf(unit *ast.Unit) *declChecker {
-	j := &declChecker{typer{fitter: fitter{constants{body: b, unit: unit, record: b.records.of(unit),
+	j := &declChecker{typer{binder: binder{fitter{accessor{constants{body: b, unit: unit, record: b.records.of(unit),
 		outcome: new(outcome), places: b.spare.Get().(*places),
-		findings: &findings{sink: new(diag.Diagnostics), asked: b.asked}}}}}
+		findings: &findings{sink: new(diag.Diagnostics), asked: b.asked}}}}}}}
 	if unit != nil {
 		j.types, j.calls = make([]schema.Type, unit.Size), make([]*Call, len(unit.Calls))
 		j.record.outcome = j.outcome

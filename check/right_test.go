@@ -2,12 +2,13 @@ package check_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/yamlhost/yamlhost/check"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/schema"
 )
 
@@ -153,8 +154,8 @@ outputs:
 	}
 }
 
-// A name that nothing declares may be configuration of a stack as long as there is none: a warning says how to find
-// out. With a stack, or where another name is surely meant, it is an error.
+// A name that nothing declares is an error. Only a full key may be configuration of a stack as long as there is none: a
+// warning says how to find out.
 func TestUndeclaredWithoutStack(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -163,7 +164,8 @@ func TestUndeclaredWithoutStack(t *testing.T) {
 		severity diag.Severity
 		detail   string
 	}{
-		{"region", false, diag.Warning, "check with that stack: yamlhost check --stack NAME"},
+		{"region", false, diag.Error, "declare it under variables, resources or config"},
+		{"p:region", false, diag.Warning, "check with that stack: yamlhost check --stack NAME"},
 		{"region", true, diag.Error, "set it for the stack: yamlhost config set region VALUE"},
 		{"zonee", false, diag.Error, "did you mean `zone`?"},
 	} {
@@ -174,4 +176,70 @@ func TestUndeclaredWithoutStack(t *testing.T) {
 		require.Equal(t, c.severity, diags[0].Severity)
 		require.Contains(t, diags[0].Detail, c.detail)
 	}
+}
+
+// A resource by Terraform's type and name, `self` in a transform, and configuration where only a resource can stand:
+// one error each, with what to write.
+func TestNamesOfOthers(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ text, summary, detail string }{
+		{"resources: {pw: {type: zoo:Echo}}\noutputs: {a: '${random_password.pw.id}'}\n",
+			"`random_password` is not declared", "a name is written without its type: write `${pw.id}`"},
+		{"resources: {pw: {type: zoo:Echo, options: {dependsOn: ['${database}']}}}\n",
+			"option dependsOn must be a resource, not the configuration value `database`", "declare the resource"},
+		{"resources: {pw: {type: zoo:Echo, options: {parent: '${database}'}}}\n",
+			"option parent must be a resource, not the configuration value `database`", "declare the resource"},
+		{"resources:\n  pw:\n    type: zoo:Echo\n    options: {transforms: [{properties: {value: '${self.value}'}}]}\n",
+			"`self` is not declared", "`${args.properties.NAME}`"},
+	} {
+		_, diags := checkText(t, "Main.yaml", c.text, func(o *check.Options) { o.StackKeys = []string{"p:database"} })
+		diags = slices.DeleteFunc(diags, func(d diag.Diagnostic) bool { return d.Severity == diag.Portability })
+		require.Len(t, diags, 1, c.text)
+		require.Equal(t, c.summary, diags[0].Summary)
+		require.Contains(t, diags[0].Detail, c.detail)
+		require.Equal(t, diag.Error, diags[0].Severity)
+	}
+}
+
+// Mistakes that look like something else, each with one finding at its place.
+func TestOneFindingForEach(t *testing.T) {
+	t.Parallel()
+	const pet = "resources:\n  pw: {type: 'random:RandomPet'}\n"
+	for name, c := range map[string]struct {
+		text, at, says string
+		severity       diag.Severity
+	}{
+		"a call of a variable": {"variables: {m: {a: 1}}\noutputs: {x: '${m(a)}'}\n", "m", "${m.a}", diag.Error},
+		"braces of others":     {pet + "outputs: {x: 'it is {{ pw.id }}'}\n", "{{ pw.id }}", "${pw.id}", diag.Warning},
+		"capitals of a type": {"resources: {a: {type: 'random:randompet'}}\n", "'random:randompet'", "random:RandomPet",
+			diag.Warning},
+		"too many arguments":        {"variables: {x: {fn::join: [',', [a], b, c]}}\n", "b, c", "fn::join takes", diag.Error},
+		"too many in an expression": {"variables: {x: '${upper(\"a\", \"b\")}'}\n", `"b"`, "takes", diag.Error},
+		"a full key where a resource is wanted": {"name: p\n" + pet + "  b: {type: 'random:RandomPet', options: {dependsOn: " +
+			"['${p:db}']}}\n", "p:db", "is not declared", diag.Error},
+		"a full key as a value": {"name: p\noutputs: {x: '${p:db}'}\n", "p:db", "is not declared", diag.Warning},
+		"a list where one secret is wanted": {"resources: {a: {type: 'plain:Tagged', properties: {spec: {replicas: " +
+			"{fn::secret: [1]}}}}}\n", "[1]", "without the list", diag.Error},
+		"a call beside another key": {"variables: {a: {b: 1, fn::toJSON: {c: 2}}}\n", "fn::toJSON", "the only key", diag.Error},
+		"slashes in a type":         {"resources: {a: {type: random/RandomPet}}\n", "random/RandomPet", "`random:RandomPet`", diag.Error},
+		"the beginning of a member": {"resources: {a: {type: 'plain:Tagged', properties: {spec: {repl: 1}}}}\n", "repl",
+			"`replicas`", diag.Error},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, found := checkText(t, "Main.yaml", c.text, func(o *check.Options) { o.Schemas = wordsLoader() })
+			found = slices.DeleteFunc(found, func(d diag.Diagnostic) bool { return d.Severity > diag.Warning })
+			require.Len(t, found, 1)
+			require.Equal(t, c.at, found[0].Subject.Text())
+			require.Contains(t, found[0].Summary+"\n"+found[0].Detail, c.says)
+			require.Equal(t, c.severity, found[0].Severity)
+		})
+	}
+}
+
+// Text in braces that names no resource is for other tools.
+func TestBracesOfOtherTools(t *testing.T) {
+	t.Parallel()
+	_, found := checkText(t, "Main.yaml", "variables: {name: x}\noutputs: {a: '{{ name }} {{ .Values.x }} {{ pw.id }}'}\n")
+	require.Empty(t, found)
 }

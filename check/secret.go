@@ -3,7 +3,7 @@ package check
 import (
 	"slices"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
@@ -95,6 +95,9 @@ func (p *Program) secrets(found func(what string, at diag.Range), visit func(ast
 // secretsOf tells which properties of a resource are secret by its schema or its options.
 func (p *Program) secretsOf(n *Node, found func(what string, at diag.Range)) {
 	decl, s := n.Resource.Decl, n.Resource.Schema
+	if d := n.Resource.Dynamic; d != nil && d.Path != "" { // the state keeps its code, sealed
+		found("the code of "+d.Path, n.Range)
+	}
 	if decl.Options.AdditionalSecretOutputs != nil {
 		found(n.Name, decl.Options.AdditionalSecretOutputs.Key.Range)
 	}

@@ -23,6 +23,9 @@ func TestFirstSecret(t *testing.T) {
 			"'components:C', properties: {i: x}}}", "input i"},
 		"an input with default": {"components: {C: {inputs: {i: {type: string, secret: true, default: x}}}}\nresources: " +
 			"{c: {type: 'components:C'}}", "input i"},
+		"code": {"dynamic: {Note: {provider: ./notes.ts, inputs: {}}}\nresources: {n: {type: 'dynamic:Note'}}",
+			"the code of notes.ts"},
+		"code that nothing uses": {"dynamic: {Note: {provider: ./notes.ts, inputs: {}}}", ""},
 		"in an unused component": {"components: {C: {variables: {v: {fn::secret: x}}}}", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/parser/ast"
-	"github.com/yamlhost/yamlhost/value"
 )
 
 // textNotes looks for configuration in the arguments of fn::toJSON.

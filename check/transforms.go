@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
 )
@@ -260,7 +260,7 @@ func (c *body) checkTransforms(bodies []*body) {
 	for _, t := range c.program.Transforms {
 		j := c.checkerOf(t.Decl.Unit)
 		t.Decl.Exprs(func(e ast.Expr) { j.infer(e) })
-		m := &matched{t: t.Decl}
+		m := &matched{t: t.Decl, what: "transform"}
 		for _, n := range c.all {
 			c.eachRegistered(n, m.look)
 		}
@@ -277,7 +277,7 @@ func (c *body) checkTransforms(bodies []*body) {
 			}
 			for _, decl := range n.Resource.Decl.Options.Transforms {
 				c.transforming = true
-				m := &matched{t: decl}
+				m := &matched{t: decl, what: "transform"}
 				for _, below := range body.below(n) {
 					body.eachRegistered(below, m.look)
 				}
@@ -313,11 +313,13 @@ func (c *linker) parentOf(n *Node) *Node {
 
 // matched is a resource or function call that a transform can change.
 type matched struct {
-	t *ast.Transform
+	t    *ast.Transform
+	what string // transform or policy, in messages
 	// found says that a resource matches; open, that a resource that is not known yet may match.
 	found, open bool
 	inputs      []*schema.Object
-	types       []string // of inputs, to name in messages
+	outputs     []*schema.Object // of the same types; for policies
+	types       []string         // of inputs, to name in messages
 }
 
 func (m *matched) look(b *linker, n *Node) {
@@ -345,6 +347,9 @@ func (m *matched) look(b *linker, n *Node) {
 		inputs = n.Resource.Schema.Inputs
 	}
 	m.openUnless(inputs, n.Resource.Token)
+	if s := n.Resource.Schema; s != nil && s.Outputs != nil && !slices.Contains(m.outputs, s.Outputs) {
+		m.outputs = append(m.outputs, s.Outputs)
+	}
 }
 
 // openUnless notes inputs that something that matches has; nil or open ones may have any.
@@ -361,7 +366,7 @@ func (m *matched) openUnless(inputs *schema.Object, token string) {
 // functionInputs are the inputs of a provider function of a package that is loaded; nil when they are not known.
 func (c *run) functionInputs(token string) *schema.Object {
 	for _, key := range c.packages.order {
-		if p := c.packages.loaded[key]; p.pkg != nil && p.descriptor.PackageName() == packageOf(token) {
+		if p := c.packages.loaded[key]; p.pkg != nil && p.descriptor.Serves(packageOf(token)) {
 			if found := p.function(token); found.f != nil {
 				return found.f.Inputs
 			}
@@ -398,7 +403,12 @@ func (c *declChecker) checkTransform(t *ast.Transform, m *matched) {
 			typeWithArticle(from))
 		return
 	}
-	literal, ok := c.constant(t.Merge).(*ast.Map)
+	c.checkMergedMap(t.Merge, m)
+}
+
+// checkMergedMap checks the properties of a map that is merged into the inputs of what matches.
+func (c *declChecker) checkMergedMap(merge ast.Expr, m *matched) {
+	literal, ok := c.constant(merge).(*ast.Map)
 	if !ok || m.open || len(m.inputs) == 0 {
 		return
 	}
@@ -440,7 +450,7 @@ func (c *declChecker) checkMerged(key *ast.String, e ast.Expr, m *matched) {
 		}
 		c.report(diag.Diagnostic{Code: diag.UnknownProperty, Subject: key.Range(), Detail: hint,
 			Fixes:   rename(key.Range(), key.Value, near),
-			Summary: fmt.Sprintf("nothing that this transform matches has the property `%s`", key.Value)})
+			Summary: fmt.Sprintf("nothing that this %s matches has the property `%s`", m.what, key.Value)})
 		return
 	}
 	if _, null := e.(*ast.Null); null {
@@ -492,7 +502,7 @@ func (c *run) knownInputs(bodies []*body) func(token string) *schema.Object {
 			return inputs
 		}
 		for _, p := range loaded {
-			if p.descriptor.PackageName() != packageOf(token) {
+			if !p.descriptor.Serves(packageOf(token)) {
 				continue
 			}
 			if r, err := p.pkg.Resource(token); err == nil {

@@ -7,7 +7,7 @@ import (
 	"unicode"
 
 	"github.com/yamlhost/yamlhost/check"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
@@ -17,7 +17,7 @@ import (
 // inputs, values that the rest uses of them become outputs, and aliases keep their state.
 func extractComponent(a *actor) []Action {
 	i := slices.IndexFunc(a.spans, func(s parser.Span) bool { return strings.EqualFold(s.Name, "resources") })
-	if a.start == a.end || a.json() || i < 0 || a.spans[i].Flow {
+	if a.start == a.end || a.text.json() || i < 0 || a.spans[i].Flow {
 		return nil
 	}
 	var chosen []parser.Span
@@ -70,7 +70,7 @@ func extractComponent(a *actor) []Action {
 				"}"
 		}), 4)
 	}
-	used := strings.TrimSpace(lines(use, a.column(a.start)))
+	used := strings.TrimSpace(lines(use, a.text.column(a.start)))
 	return a.action(ExtractAction, "Extract to the component "+m.component,
 		append([]diag.Edit{declared, a.replace(a.start, a.end, used)}, m.outside...)...)
 }
@@ -137,7 +137,8 @@ func (m *relocation) look() bool {
 		ref := m.p.Checked.Ref(access)
 		in := m.start <= start && end <= m.end
 		switch {
-		case ref.Kind == check.RefPulumi || ref.Kind == check.RefArgs || ref.Kind == check.RefEach && !in:
+		case ref.Kind == check.RefPulumi || ref.Kind == check.RefArgs || ref.Kind == check.RefPolicy ||
+			ref.Kind == check.RefEach && !in:
 		case ref.Kind != check.RefNode:
 			ok = false
 		case in && !m.nodes[ref.Node]:
@@ -269,7 +270,7 @@ func (m *relocation) declaration(first parser.Span) (string, bool) {
 		from, to := int(e.Range.Start)-m.start, int(e.Range.End)-m.start
 		moved = slices.Concat(moved[:from], []byte(e.Text), moved[to:])
 	}
-	body := strings.Repeat(" ", m.column(m.start)) + string(moved)
+	body := strings.Repeat(" ", m.text.column(m.start)) + string(moved)
 	text := m.component + ":\n"
 	if len(m.named) > 0 {
 		text += "  inputs:\n"

@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/check"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/parser/ast"
-	"github.com/yamlhost/yamlhost/value"
 )
 
 // declareMissing offers to declare the name of an expression that nothing has: as a configuration value, or input of
@@ -36,7 +36,7 @@ func declareMissing(a *actor) (offered []Action) {
 		}
 	}
 	text := missing + `: ""`
-	if a.json() {
+	if a.text.json() {
 		text = strconv.Quote(missing) + `: ""`
 	}
 	if edit, ok := a.declare(component, "variables", missing+`: ""`, text, at); ok {
@@ -47,7 +47,7 @@ func declareMissing(a *actor) (offered []Action) {
 
 // flowEntry is an entry with a map of one entry, in brackets.
 func (a *actor) flowEntry(name, key, of string) string {
-	if a.json() {
+	if a.text.json() {
 		return strconv.Quote(name) + ": {" + strconv.Quote(key) + ": " + strconv.Quote(of) + "}"
 	}
 	return name + ": {" + key + ": " + flowText(of) + "}"
@@ -84,7 +84,7 @@ func pin(a *actor) []Action {
 		return nil
 	}
 	key, version := "version", flowText(pkg.Version)
-	if a.json() {
+	if a.text.json() {
 		key, version = strconv.Quote(key), strconv.Quote(pkg.Version)
 	}
 	at, text, ok := a.p.option(n, key, version)
@@ -98,7 +98,7 @@ func pin(a *actor) []Action {
 // quote offers to make a text of a number or a word that YAML reads as something else.
 func quote(a *actor) []Action {
 	trail := a.trail(a.start, a.end)
-	if len(trail) == 0 || a.json() {
+	if len(trail) == 0 || a.text.json() {
 		return nil
 	}
 	last := trail[len(trail)-1]
@@ -152,7 +152,7 @@ func refer(a *actor) []Action {
 			continue
 		}
 		text := "${" + other.Name + "}"
-		if a.inFlow(trail) && value == last.Value {
+		if a.text.inFlow(trail) && value == last.Value {
 			text = strconv.Quote(text)
 		}
 		return a.action(DeclareAction, "Write `${"+other.Name+"}`", diag.Edit{Range: value, Text: text})
@@ -168,12 +168,12 @@ func moveOut(a *actor) (offered []Action) {
 	}
 	trail := a.trail(a.start, a.end)
 	if len(trail) < 2 || !strings.EqualFold(trail[0].Name, "resources") || trail[1].Name != n.Name ||
-		a.inFlow(trail[:2]) || !trail[1].Key.Contains(a.start) {
+		a.text.inFlow(trail[:2]) || !trail[1].Key.Contains(a.start) {
 		return nil
 	}
 	entry := trail[1].Range()
-	start, end := a.aboveComments(int(entry.Start)), a.lineEnd(int(entry.End))
-	column := a.column(int(entry.Start))
+	start, end := a.text.aboveComments(int(entry.Start)), a.text.lineEnd(int(entry.End))
+	column := a.text.column(int(entry.Start))
 	text, ok := a.moved(min(start+column, int(entry.Start)), end, 0)
 	if !ok {
 		return nil // a comment stands further left
@@ -193,7 +193,7 @@ func moveOut(a *actor) (offered []Action) {
 		}
 		to := &actor{ctx: a.ctx, s: a.s, p: a.p, path: path, src: document.Source(), text: document.Source().Text(),
 			spans: document.Spans()}
-		if to.json() || len(to.spans) == 0 {
+		if to.text.json() || len(to.spans) == 0 {
 			continue
 		}
 		edit, ok := to.declare("", "resources", text, "", int(to.spans[0].Key.Start))

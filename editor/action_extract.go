@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/check"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
@@ -84,7 +84,7 @@ func (x *extraction) free(start, end int) bool {
 // flowOf is a value of the text as it stands in brackets; ok is false for texts of several lines.
 func (x *extraction) flowOf(s parser.Span) (string, bool) {
 	text := s.Value.Text()
-	if !strings.Contains(text, "\n") && (x.inFlow(x.trail) || s.Flow || strings.HasPrefix(text, `"`) ||
+	if !strings.Contains(text, "\n") && (x.text.inFlow(x.trail) || s.Flow || strings.HasPrefix(text, `"`) ||
 		strings.HasPrefix(text, "'")) {
 		return text, true
 	}
@@ -103,7 +103,7 @@ func (x *extraction) variable(s parser.Span) []Action {
 	start, end := int(s.Value.Start), int(s.Value.End)
 	text := name + ": " + s.Value.Text()
 	if block := s.Kind != parser.ScalarSpan && !s.Flow && strings.Contains(s.Value.Text(), "\n") ||
-		s.Kind != parser.ScalarSpan && !s.Flow && !x.json(); block {
+		s.Kind != parser.ScalarSpan && !s.Flow && !x.text.json(); block {
 		moved, ok := x.moved(start, end, 2)
 		if !ok {
 			return nil
@@ -148,7 +148,7 @@ func (x *extraction) named(s parser.Span, name, section, text, flow string, flow
 		return nil
 	}
 	reference := "${" + name + "}"
-	if x.inFlow(x.trail) {
+	if x.text.inFlow(x.trail) {
 		reference = jsonText(reference)
 	}
 	used, ok := x.replaceValue(s, reference)
@@ -160,7 +160,7 @@ func (x *extraction) named(s parser.Span, name, section, text, flow string, flow
 
 // flowKey is a key inside of brackets.
 func (a *actor) flowKey(name string) string {
-	if a.json() {
+	if a.text.json() {
 		return jsonText(name)
 	}
 	return name
@@ -202,7 +202,7 @@ func (x *extraction) config(s parser.Span) []Action {
 	}
 	text := name + ":\n  type: " + kind + "\n  default: " + s.Value.Text()
 	inBrackets := "{type: " + kind + ", default: " + flow + "}"
-	if x.json() {
+	if x.text.json() {
 		inBrackets = `{"type": "` + kind + `", "default": ` + flow + "}"
 	}
 	return x.named(s, name, section, text, inBrackets, true, title)

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/check"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/schema"
 )
@@ -105,7 +105,7 @@ func (a *actor) members(list []*schema.Property) (plain, snippet, flow string) {
 		if flow != "" {
 			flow += ", "
 		}
-		if a.json() {
+		if a.text.json() {
 			flow += jsonText(p.Name) + ": " + jsonOf(schema.Example(p))
 			continue
 		}
@@ -141,7 +141,7 @@ func (a *actor) fillMap(target parser.Span, n *check.Node, list []*schema.Proper
 	}
 	plain, snippet, flow := a.members(list)
 	trail := a.trail(int(target.Range().Start), int(target.Range().End))
-	inFlow := a.inFlow(trail)
+	inFlow := a.text.inFlow(trail)
 	edit, ok := a.add(target, inFlow, plain, flow)
 	if !ok {
 		return nil
@@ -160,9 +160,9 @@ func (a *actor) fillResource(resource parser.Span, n *check.Node, list []*schema
 		return nil
 	}
 	plain, snippet, flow := a.members(list)
-	inFlow := a.inFlow(a.trail(int(resource.Range().Start), int(resource.Range().End)))
+	inFlow := a.text.inFlow(a.trail(int(resource.Range().Start), int(resource.Range().End)))
 	key := "properties"
-	if a.json() {
+	if a.text.json() {
 		key = `"properties"`
 	}
 	block := func(members string) string { return "properties:\n" + lines(members, 2) }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/builtins"
 	"github.com/yamlhost/yamlhost/check"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
@@ -31,7 +31,7 @@ func inline(a *actor) []Action {
 		!repeatable(a.p.Checked, n.Variable.Value) {
 		return nil
 	}
-	in := &inlining{actor: a, value: n.Variable.Value, span: variable, flowing: a.inFlow(trail)}
+	in := &inlining{actor: a, value: n.Variable.Value, span: variable, flowing: a.text.inFlow(trail)}
 	in.text, in.prints = a.p.expression(n.Variable.Value)
 	var edits []diag.Edit
 	for _, use := range uses {
@@ -41,7 +41,7 @@ func inline(a *actor) []Action {
 		}
 		edits = append(edits, edit)
 	}
-	edits = append(edits, a.without(section, a.json() || len(trail) > 2 && trail[0].Flow, variable)...)
+	edits = append(edits, a.without(section, a.text.json() || len(trail) > 2 && trail[0].Flow, variable)...)
 	title := "Inline the variable " + n.Name
 	return a.action(InlineAction, title, edits...)
 }
@@ -80,7 +80,7 @@ func (in *inlining) at(use *ast.Access) (diag.Edit, bool) {
 	}
 	scalar := trail[len(trail)-1]
 	if opening, closing, whole := braces(unquoted(scalar.Value)); whole && len(use.Steps) == 0 &&
-		in.blank(int(opening.End), start) && in.blank(end, int(closing.Start)) {
+		in.actor.text.blank(int(opening.End), start) && in.actor.text.blank(end, int(closing.Start)) {
 		return in.whole(trail)
 	}
 	if !in.prints {
@@ -119,30 +119,30 @@ func (in *inlining) at(use *ast.Access) (diag.Edit, bool) {
 // whole puts the value in the place of a text that is nothing but the use.
 func (in *inlining) whole(trail []parser.Span) (diag.Edit, bool) {
 	use := trail[len(trail)-1]
-	raw, flowing := in.span.Value.Text(), in.inFlow(trail)
+	raw, flowing := in.span.Value.Text(), in.actor.text.inFlow(trail)
 	switch {
 	case in.span.Kind == parser.ScalarSpan && !strings.Contains(raw, "\n"):
 		if quoted := raw != "" && (raw[0] == '"' || raw[0] == '\''); flowing && !in.flowing && !quoted {
 			flow, ok := in.p.flow(in.value)
-			return in.replace(int(use.Value.Start), int(use.Value.End), flow), ok && !in.json()
+			return in.replace(int(use.Value.Start), int(use.Value.End), flow), ok && !in.actor.text.json()
 		}
 		return in.replaceValue(use, raw)
 	case in.span.Flow || in.flowing:
 		return in.replaceValue(use, raw)
 	case flowing:
 		flow, ok := in.p.flow(in.value)
-		return in.replace(int(use.Value.Start), int(use.Value.End), flow), ok && !in.json()
+		return in.replace(int(use.Value.Start), int(use.Value.End), flow), ok && !in.actor.text.json()
 	case in.span.Kind == parser.ScalarSpan:
 		header, body, _ := strings.Cut(raw, "\n")
 		if !strings.ContainsAny(header[:1], "|>") || strings.ContainsAny(header, "+123456789") || use.Key.IsZero() {
 			return diag.Edit{}, false
 		}
-		pad := in.column(int(use.Key.Start)) + 2
+		pad := in.actor.text.column(int(use.Key.Start)) + 2
 		return in.replaceValue(use, header+"\n"+strings.TrimSuffix(lines(unindented(body), pad), "\n"))
 	}
-	to := in.column(int(use.Value.Start))
+	to := in.actor.text.column(int(use.Value.Start))
 	if !use.Key.IsZero() {
-		to = in.column(int(use.Key.Start)) + 2
+		to = in.actor.text.column(int(use.Key.Start)) + 2
 	}
 	moved, ok := in.moved(int(in.span.Value.Start), int(in.span.Value.End), to)
 	if !ok {
@@ -151,8 +151,8 @@ func (in *inlining) whole(trail []parser.Span) (diag.Edit, bool) {
 	if use.Key.IsZero() {
 		return in.replace(int(use.Value.Start), int(use.Value.End), moved), true
 	}
-	colon := in.afterColon(use)
-	if colon < 0 || !in.blank(colon, int(use.Value.Start)) {
+	colon := in.actor.text.afterColon(use)
+	if colon < 0 || !in.actor.text.blank(colon, int(use.Value.Start)) {
 		return diag.Edit{}, false
 	}
 	return in.replace(colon, int(use.Value.End), "\n"+strings.Repeat(" ", to)+moved), true
@@ -197,9 +197,9 @@ func (a *actor) toExpression(trail []parser.Span, call *ast.Call) []Action {
 	}
 	text = "${" + text + "}"
 	switch {
-	case a.json():
+	case a.text.json():
 		text = jsonText(text)
-	case a.inFlow(trail) || dataIsNot(text, text):
+	case a.text.inFlow(trail) || dataIsNot(text, text):
 		text = "'" + strings.ReplaceAll(text, "'", "''") + "'"
 	}
 	edit, ok := a.replaceValue(trail[len(trail)-1], text)
@@ -217,15 +217,15 @@ func (a *actor) toFunction(trail []parser.Span, call *ast.Call) []Action {
 	}
 	name, s := "fn::"+call.Name.Value, trail[len(trail)-1]
 	var edit diag.Edit
-	switch colon := a.afterColon(s); {
-	case a.json():
+	switch colon := a.text.afterColon(s); {
+	case a.text.json():
 		edit = a.replace(int(s.Value.Start), int(s.Value.End), `{"`+name+`": `+jsonOf(argument)+"}")
-	case a.inFlow(trail):
+	case a.text.inFlow(trail):
 		edit = a.replace(int(s.Value.Start), int(s.Value.End), "{"+name+": "+argument+"}")
 	case s.Key.IsZero():
 		edit = a.replace(int(s.Value.Start), int(s.Value.End), name+": "+argument)
-	case colon >= 0 && a.blank(colon, int(s.Value.Start)):
-		edit = a.replace(colon, int(s.Value.End), "\n"+strings.Repeat(" ", a.column(int(s.Key.Start))+2)+name+": "+argument)
+	case colon >= 0 && a.text.blank(colon, int(s.Value.Start)):
+		edit = a.replace(colon, int(s.Value.End), "\n"+strings.Repeat(" ", a.text.column(int(s.Key.Start))+2)+name+": "+argument)
 	default:
 		return nil
 	}

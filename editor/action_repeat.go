@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
@@ -29,11 +29,11 @@ func repeat(a *actor) []Action {
 	}
 	at := trail[depth]
 	typed := slices.IndexFunc(at.Children, func(s parser.Span) bool { return strings.EqualFold(s.Name, "type") })
-	if typed < 0 || a.inFlow(trail[:depth+1]) || at.Flow {
+	if typed < 0 || a.text.inFlow(trail[:depth+1]) || at.Flow {
 		return nil
 	}
-	end := a.lineEnd(int(at.Children[typed].Value.End))
-	pad := strings.Repeat(" ", a.column(int(at.Children[typed].Key.Start)))
+	end := a.text.lineEnd(int(at.Children[typed].Value.End))
+	pad := strings.Repeat(" ", a.text.column(int(at.Children[typed].Key.Start)))
 	edits := []diag.Edit{a.replace(end, end, "\n"+pad+"forEach: {"+firstKey+": "+firstKey+"}")}
 	// The instances are called after the resource and their key, whatever its logical name was made of.
 	old := n.Resource.LogicalName

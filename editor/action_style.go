@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
@@ -14,7 +14,7 @@ import (
 // changeStyle offers to write the map or list at a place as JSON, or as YAML in lines.
 func changeStyle(a *actor) []Action {
 	trail := a.trail(a.start, a.end)
-	if len(trail) < 2 || a.json() {
+	if len(trail) < 2 || a.text.json() {
 		return nil
 	}
 	s := trail[len(trail)-1]
@@ -30,7 +30,7 @@ func changeStyle(a *actor) []Action {
 		return nil
 	}
 	if !s.Flow {
-		if a.inFlow(trail) || len(s.Children) == 0 {
+		if a.text.inFlow(trail) || len(s.Children) == 0 {
 			return nil
 		}
 		edit, ok := a.replaceValue(s, writeJSON(data, -1))
@@ -39,18 +39,18 @@ func changeStyle(a *actor) []Action {
 		}
 		return a.action(RewriteAction, "Write "+a.called(s)+" as JSON", edit)
 	}
-	if a.inFlow(trail) || len(s.Children) == 0 {
+	if a.text.inFlow(trail) || len(s.Children) == 0 {
 		return nil
 	}
 	if s.Key.IsZero() {
-		text := strings.TrimSuffix(writeYAML(data, a.column(start)), "\n")
+		text := strings.TrimSuffix(writeYAML(data, a.text.column(start)), "\n")
 		return a.action(RewriteAction, "Write "+a.called(s)+" in lines", a.replace(start, end, strings.TrimLeft(text, " ")))
 	}
-	colon := a.afterColon(s)
-	if colon < 0 || !a.blank(colon, start) {
+	colon := a.text.afterColon(s)
+	if colon < 0 || !a.text.blank(colon, start) {
 		return nil
 	}
-	text := strings.TrimSuffix(writeYAML(data, a.column(int(s.Key.Start))+2), "\n")
+	text := strings.TrimSuffix(writeYAML(data, a.text.column(int(s.Key.Start))+2), "\n")
 	return a.action(RewriteAction, "Write "+a.called(s)+" in lines", a.replace(colon, end, "\n"+text))
 }
 
@@ -63,14 +63,14 @@ func (a *actor) called(s parser.Span) string {
 
 // data reads a stretch of the text as data, in which nothing is interpolated.
 func (a *actor) data(start, end int) (ast.Expr, bool) {
-	text := strings.Repeat(" ", a.column(start)) + string(a.text[start:end]) + "\n"
+	text := strings.Repeat(" ", a.text.column(start)) + string(a.text[start:end]) + "\n"
 	data, diags := parser.Data(diag.NewSource("", []byte(text)))
 	return data, !diags.HasErrors()
 }
 
 // changeFile offers the whole file in the other of YAML and JSON.
 func changeFile(a *actor) []Action {
-	if a.start > a.lineEnd(0) || len(a.spans) == 0 || a.commented(0, len(a.text)) {
+	if a.start > a.text.lineEnd(0) || len(a.spans) == 0 || a.commented(0, len(a.text)) {
 		return nil
 	}
 	data, diags := parser.Data(a.src)
@@ -78,7 +78,7 @@ func changeFile(a *actor) []Action {
 		return nil
 	}
 	title, text, ext := "Write the file as JSON", "", ".json"
-	if a.json() {
+	if a.text.json() {
 		title, text, ext = "Write the file as YAML", writeYAML(data, 0), ".yaml"
 	} else {
 		text = writeJSON(data, 0) + "\n"

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/check"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
@@ -51,7 +51,7 @@ func Actions(ctx context.Context, s *Snapshot, path string, start, end int) ([]A
 	}
 	a := &actor{ctx: ctx, s: s, p: p, path: path, src: document.Source(), text: document.Source().Text(),
 		spans: document.Spans()}
-	a.start, a.end = a.trimmed(start, end)
+	a.start, a.end = a.text.trimmed(start, end)
 	var offered []Action
 	for _, offer := range []func(*actor) []Action{fill, extract, extractComponent, inline, changeForm, changeStyle,
 		changeFile, repeat, declareMissing, pin, quote, refer, moveOut} {
@@ -74,17 +74,17 @@ type actor struct {
 	p          *Program
 	path       string
 	src        *diag.Source
-	text       []byte
+	text       sourceText
 	spans      []parser.Span
 	start, end int // of the stretch, without blanks around it
 }
 
-func (a *actor) trimmed(start, end int) (int, int) {
-	start, end = max(start, 0), min(end, len(a.text))
-	for start < end && white(a.text[start]) {
+func (t sourceText) trimmed(start, end int) (int, int) {
+	start, end = max(start, 0), min(end, len(t))
+	for start < end && white(t[start]) {
 		start++
 	}
-	for end > start && white(a.text[end-1]) {
+	for end > start && white(t[end-1]) {
 		end--
 	}
 	return start, end
@@ -221,42 +221,45 @@ func (a *actor) unused(body *check.Program, name string) string {
 	return free
 }
 
-// lineStart returns the offset at which the line of an offset begins, lineEnd the offset of its line break.
-func (a *actor) lineStart(offset int) int { return bytes.LastIndexByte(a.text[:offset], '\n') + 1 }
+// sourceText is the text of a file, with the questions that actions ask about its layout.
+type sourceText []byte
 
-func (a *actor) lineEnd(offset int) int {
-	for offset < len(a.text) && a.text[offset] != '\n' && a.text[offset] != '\r' {
+// lineStart returns the offset at which the line of an offset begins, lineEnd the offset of its line break.
+func (t sourceText) lineStart(offset int) int { return bytes.LastIndexByte(t[:offset], '\n') + 1 }
+
+func (t sourceText) lineEnd(offset int) int {
+	for offset < len(t) && t[offset] != '\n' && t[offset] != '\r' {
 		offset++
 	}
 	return offset
 }
 
 // column is the number of bytes in front of an offset in its line.
-func (a *actor) column(offset int) int { return offset - a.lineStart(offset) }
+func (t sourceText) column(offset int) int { return offset - t.lineStart(offset) }
 
 // json reports whether the whole text is written in brackets.
-func (a *actor) json() bool {
-	text := bytes.TrimLeft(a.text, " \t\r\n")
+func (t sourceText) json() bool {
+	text := bytes.TrimLeft(t, " \t\r\n")
 	return len(text) > 0 && text[0] == '{'
 }
 
 // inFlow reports whether the value of the last entry of a trail stands inside of brackets.
-func (a *actor) inFlow(trail []parser.Span) bool {
-	return a.json() || slices.ContainsFunc(trail[:len(trail)-1], func(s parser.Span) bool { return s.Flow })
+func (t sourceText) inFlow(trail []parser.Span) bool {
+	return t.json() || slices.ContainsFunc(trail[:len(trail)-1], func(s parser.Span) bool { return s.Flow })
 }
 
 // blankLine reports whether nothing but blanks stands between two offsets.
-func (a *actor) blank(start, end int) bool {
-	return start <= end && len(bytes.TrimSpace(a.text[start:end])) == 0
+func (t sourceText) blank(start, end int) bool {
+	return start <= end && len(bytes.TrimSpace(t[start:end])) == 0
 }
 
 // afterColon is the offset behind the colon of an entry's key; -1 where it is not found.
-func (a *actor) afterColon(s parser.Span) int {
+func (t sourceText) afterColon(s parser.Span) int {
 	at := int(s.Key.End)
-	for at < len(a.text) && (a.text[at] == ' ' || a.text[at] == '\t') {
+	for at < len(t) && (t[at] == ' ' || t[at] == '\t') {
 		at++
 	}
-	if at < len(a.text) && a.text[at] == ':' {
+	if at < len(t) && t[at] == ':' {
 		return at + 1
 	}
 	return -1
@@ -269,8 +272,8 @@ func (a *actor) replaceValue(s parser.Span, text string) (edit diag.Edit, ok boo
 	if s.Key.IsZero() {
 		return a.replace(start, end, text), true
 	}
-	colon := a.afterColon(s)
-	if colon < 0 || start < colon || !a.blank(colon, start) {
+	colon := a.text.afterColon(s)
+	if colon < 0 || start < colon || !a.text.blank(colon, start) {
 		return diag.Edit{}, false
 	}
 	return a.replace(colon, end, " "+text), true
@@ -287,7 +290,7 @@ func (a *actor) commented(start, end int) bool {
 				!strings.HasPrefix(s.Value.Text(), ">") {
 				texts = append(texts, s.Value)
 			} else if s.Kind == parser.ScalarSpan { // behind the line of the sign, where a comment may stand
-				texts = append(texts, diag.NewRange(a.src, a.lineEnd(int(s.Value.Start)), int(s.Value.End)))
+				texts = append(texts, diag.NewRange(a.src, a.text.lineEnd(int(s.Value.Start)), int(s.Value.End)))
 			}
 			gather(s.Children)
 		}
@@ -304,7 +307,7 @@ func (a *actor) commented(start, end int) bool {
 
 // moved is a stretch of the text with its lines but the first indented in another column.
 func (a *actor) moved(start, end, to int) (string, bool) {
-	from := a.column(start)
+	from := a.text.column(start)
 	lines := strings.Split(string(a.text[start:end]), "\n")
 	for i, line := range lines[1:] {
 		body := strings.TrimLeft(line, " ")
@@ -324,7 +327,7 @@ func (a *actor) moved(start, end, to int) (string, bool) {
 // lines without indentation, flow the same entry in flow style, both with the key. near is an offset in the section
 // that needs the entry; a new section goes before that one.
 func (a *actor) declare(component, section, text, flow string, near int) (diag.Edit, bool) {
-	siblings, indent, root := a.spans, 0, a.json()
+	siblings, indent, root := a.spans, 0, a.text.json()
 	if component != "" {
 		trail := a.trail(near, near)
 		if len(trail) < 3 {
@@ -332,7 +335,7 @@ func (a *actor) declare(component, section, text, flow string, near int) (diag.E
 		}
 		owner := trail[1]
 		siblings, root = owner.Children, root || trail[0].Flow || owner.Flow
-		indent = a.column(int(owner.Children[0].Key.Start))
+		indent = a.text.column(int(owner.Children[0].Key.Start))
 	}
 	known := func(s parser.Span) bool {
 		return strings.EqualFold(s.Name, section) || section == "config" && strings.EqualFold(s.Name, "configuration")
@@ -352,15 +355,15 @@ func (a *actor) declare(component, section, text, flow string, near int) (diag.E
 		return a.replace(at, at, strconv.Quote(section)+": {"+flow+"}, "), true
 	}
 	pad := strings.Repeat(" ", indent)
-	return a.replace(a.aboveComments(at), a.aboveComments(at), pad+section+":\n"+lines(text, indent+2)), true
+	return a.replace(a.text.aboveComments(at), a.text.aboveComments(at), pad+section+":\n"+lines(text, indent+2)), true
 }
 
 // aboveComments is the start of the line of an offset, or of the comments that stand right above it.
-func (a *actor) aboveComments(offset int) int {
-	start := a.lineStart(offset)
+func (t sourceText) aboveComments(offset int) int {
+	start := t.lineStart(offset)
 	for start > 0 {
-		above := a.lineStart(start - 1)
-		if !bytes.HasPrefix(bytes.TrimSpace(a.text[above:start]), []byte("#")) {
+		above := t.lineStart(start - 1)
+		if !bytes.HasPrefix(bytes.TrimSpace(t[above:start]), []byte("#")) {
 			break
 		}
 		start = above
@@ -389,8 +392,8 @@ func (a *actor) add(to parser.Span, inFlow bool, text, flow string) (diag.Edit, 
 		if inFlow || to.Flow {
 			return a.replace(end, end, ", "+flow), true
 		}
-		at := a.lineEnd(end)
-		pad := a.column(int(to.Children[0].Key.Start))
+		at := a.text.lineEnd(end)
+		pad := a.text.column(int(to.Children[0].Key.Start))
 		return a.replace(at, at, "\n"+strings.TrimSuffix(lines(text, pad), "\n")), true
 	}
 	switch value := strings.TrimSpace(to.Value.Text()); {
@@ -398,12 +401,12 @@ func (a *actor) add(to parser.Span, inFlow bool, text, flow string) (diag.Edit, 
 		at := int(to.Value.Start) + 1
 		return a.replace(at, at, flow), true
 	case value == "" && !inFlow:
-		colon := a.afterColon(to)
+		colon := a.text.afterColon(to)
 		if colon < 0 {
 			return diag.Edit{}, false
 		}
-		at := a.lineEnd(colon)
-		pad := a.column(int(to.Key.Start)) + 2
+		at := a.text.lineEnd(colon)
+		pad := a.text.column(int(to.Key.Start)) + 2
 		return a.replace(at, at, "\n"+strings.TrimSuffix(lines(text, pad), "\n")), true
 	}
 	return diag.Edit{}, false
@@ -436,8 +439,8 @@ func (a *actor) without(around parser.Span, inFlow bool, entries ...parser.Span)
 
 // cut takes a stretch out, with the lines that are empty then. A comment behind it stays.
 func (a *actor) cut(start, end int) diag.Edit {
-	from, to := a.lineStart(start), a.lineEnd(end)
-	if !a.blank(from, start) || !a.blank(end, to) {
+	from, to := a.text.lineStart(start), a.text.lineEnd(end)
+	if !a.text.blank(from, start) || !a.text.blank(end, to) {
 		return a.replace(start, end, "")
 	}
 	if to < len(a.text) && a.text[to] == '\r' {

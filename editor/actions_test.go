@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/yamlhost/yamlhost/check"
-	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/editor"
 	"github.com/yamlhost/yamlhost/internal/corpus"
+	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
 var update = flag.Bool("update", false, "write what comes out into the archives")

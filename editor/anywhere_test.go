@@ -7,8 +7,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/stretchr/testify/require"
 
-	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/editor"
+	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
 // TestActionsAnywhere asks for actions all over the programs of the archives: nothing crashes, no edits overlap, and

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/check"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
 )
@@ -51,6 +51,9 @@ func (p *Program) eachDeclaration(fn func(diag.Range)) {
 	for _, m := range p.File.Messages {
 		fn(m.Range)
 	}
+	for _, d := range p.File.Policies {
+		fn(d.Range)
+	}
 }
 
 // bodies are the program and its components, as the checker knows them.
@@ -92,6 +95,9 @@ func exprs(body *check.Program, fn func(ast.Expr)) {
 	}
 	for _, m := range body.File.Messages {
 		m.Exprs(fn)
+	}
+	for _, p := range body.File.Policies {
+		p.Exprs(fn)
 	}
 }
 

@@ -3,7 +3,7 @@ package editor
 import (
 	"bytes"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
 // braces returns the places of the `${` and the `}` around an expression that is all that stands between them; r may

@@ -182,19 +182,14 @@ func values(names ...string) []Item {
 }
 
 var (
-	sections = []string{"name", "description", "pulumi", "config", "variables", "resources", "outputs", "components",
-		"hooks", "dynamic", "transforms", "messages", "include", "runtime", "packages", "plugins", "template", "backend",
-		"options"}
 	blockKeys = []string{"config", "variables", "resources", "outputs", "components", "hooks", "dynamic", "transforms",
-		"messages", "match", "properties", "arguments", "options", "get", "inputs", "pulumi", "packages", "plugins",
-		"template", "backend"}
-	componentKeys = []string{"description", "inputs", "variables", "resources", "outputs"}
-	configKeys    = []string{"type", "default", "secret", "items", "optional", "name", "description"}
-	configTypes   = []string{"string", "integer", "number", "boolean", "object", "list<string>", "list<integer>",
+		"messages", "policies", "match", "properties", "arguments", "options", "get", "inputs", "pulumi", "packages",
+		"plugins", "template", "backend"}
+	configKeys  = []string{"type", "default", "secret", "items", "optional", "name", "description"}
+	configTypes = []string{"string", "integer", "number", "boolean", "object", "list<string>", "list<integer>",
 		"list<object>"}
-	invokeKeys  = []string{"function", "arguments", "options", "return"}
-	timeoutKeys = []string{"create", "update", "delete"}
-	yesNo       = []string{"true", "false"}
+	invokeKeys = []string{"function", "arguments", "options", "return"}
+	yesNo      = []string{"true", "false"}
 )
 
 // items are all that may stand at the place, whatever has been typed.
@@ -247,6 +242,8 @@ func (q *completer) items() []Item {
 		}
 	case "transforms", "transformations":
 		return q.transform(path[1:], true)
+	case "policies":
+		return q.policy(path[1:])
 	}
 	return q.sectionItems(path)
 }

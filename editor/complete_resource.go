@@ -55,41 +55,21 @@ func (q *completer) resource(path []string) []Item {
 
 // transform completes an item of a list of transforms; path begins with the item.
 func (q *completer) transform(path []string, stack bool) []Item {
-	key := q.cursor.Kind == parser.KeyCursor
-	switch {
-	case len(path) == 0:
-		return nil
-	case len(path) == 1 && key:
-		return fields(slices.DeleteFunc(slices.Clone(transformKeys), func(name string) bool {
-			return name == "arguments" &&
-				!stack
-		})...)
-	case len(path) < 2:
-		return nil
-	}
-	switch path[1] {
-	case "match":
-		switch {
-		case len(path) == 2 && key:
-			return fields(slices.DeleteFunc(slices.Clone(matchKeys), func(name string) bool {
-				return name == "function" &&
-					!stack
-			})...)
-		case len(path) > 2 && path[2] == "type":
-			return q.types()
-		case len(path) == 3 && path[2] == "custom":
-			return values(yesNo...)
+	if len(path) > 1 {
+		switch path[1] {
+		case "match":
+			if len(path) > 2 && path[2] == "type" {
+				return q.types()
+			}
+		case "when", "properties", "arguments":
+			return q.expression(schema.Any, path[2:])
+		case "options":
+			return slices.DeleteFunc(q.option(path[2:]), func(i Item) bool {
+				return len(path) == 2 && (i.Label == "parent" || i.Label == "transforms" || i.Label == "envVarMappings")
+			})
 		}
-	case "replace":
-		return values(yesNo...)
-	case "when", "properties", "arguments":
-		return q.expression(schema.Any, path[2:])
-	case "options":
-		return slices.DeleteFunc(q.option(path[2:]), func(i Item) bool {
-			return len(path) == 2 && (i.Label == "parent" || i.Label == "transforms" || i.Label == "envVarMappings")
-		})
 	}
-	return nil
+	return q.nodeItems(keyWriter().transforms(stack), path)
 }
 
 // optionDoc says what an option of a resource does; it is empty for any other name.
@@ -134,7 +114,7 @@ func (q *completer) option(path []string) []Item {
 	case path[0] == "aliases" && path[len(path)-1] == "[]":
 		return fields(check.AliasKeys()...)
 	case path[0] == "customTimeouts" || path[0] == "hooks":
-		return q.nodeItems(q.schemaWriter().options(), path)
+		return q.nodeItems(keyWriter().options(), path)
 	}
 	return nil
 }
@@ -211,14 +191,26 @@ func (q *completer) load(token string) *schema.Package {
 		return nil
 	}
 	d := schema.Descriptor{Name: name}
+	found := false
+	var extensions []*schema.Package
 	for _, known := range append(slices.Clip(q.p.Checked.Packages), q.p.Check.Packages...) {
-		if known.PackageName() == name {
-			d = known
-			break
+		switch {
+		case known.Extension && known.Name == name: // L1.41
+			if more, err := q.p.Schemas().Load(q.ctx, known); err == nil && !slices.Contains(extensions, more) {
+				extensions = append(extensions, more)
+			}
+		case known.PackageName() == name && !found:
+			d, found = known, true
 		}
 	}
 	pkg, err := q.p.Schemas().Load(q.ctx, d)
-	if err != nil {
+	switch {
+	case len(extensions) > 0:
+		if err != nil {
+			pkg = nil
+		}
+		return schema.Extended(pkg, err, extensions...)
+	case err != nil:
 		return nil
 	}
 	return pkg

@@ -9,11 +9,7 @@ import (
 
 // sectionItems are the fields and the few values that the schema of programs and projects has under some keys.
 func (q *completer) sectionItems(path []string) []Item {
-	return q.nodeItems(jsonNode{"properties": q.schemaWriter().sections()}, path)
-}
-
-func (q *completer) schemaWriter() *schemaWriter {
-	return &schemaWriter{jsonTypes: jsonTypes{ctx: q.ctx, program: q.p.Checked, definitions: jsonNode{}}}
+	return q.nodeItems(grammar(), path)
 }
 
 func (q *completer) nodeItems(root jsonNode, path []string) []Item {

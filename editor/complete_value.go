@@ -274,6 +274,9 @@ func (q *completer) names() []Item {
 		if q.each() != nil {
 			items = append(items, Item{Label: "each", Kind: NameItem, Insert: "each", Detail: "this instance of the resource"})
 		}
+		for name, t := range q.policyNames() {
+			items = append(items, Item{Label: name, Kind: NameItem, Insert: name, Detail: schema.TypeName(t), First: true})
+		}
 		items = append(items, Item{Label: "pulumi", Kind: NameItem, Insert: "pulumi", Detail: "values about the run"})
 		for _, f := range builtins.Table() {
 			if f.Call != "" {
@@ -289,6 +292,8 @@ func (q *completer) names() []Item {
 		return keysWithout("cwd", "project", "stack", "organization", "rootDirectory")
 	case c.Steps[0] == "each":
 		t = q.each()
+	case q.policyNames()[c.Steps[0]] != nil:
+		t = q.policyNames()[c.Steps[0]]
 	}
 	for _, n := range q.scope() {
 		if n.Name == c.Steps[0] {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/schema"
 )
 
@@ -38,8 +39,8 @@ func Describe(ctx context.Context, s *Snapshot, path, token string) (*TypeInfo, 
 	}
 	if r, err := pkg.ResolveResource(token); err == nil {
 		info := &TypeInfo{Token: schema.CollapseToken(r.Token), Kind: "resource", Description: schema.Plain(r.Description),
-			Deprecated: r.Deprecation, Inputs: p.memberInfos(ctx, r.Inputs)}
-		info.Outputs = p.memberInfos(ctx, r.Outputs)
+			Deprecated: r.Deprecation, Inputs: memberInfos(ctx, p.Checked, r.Inputs)}
+		info.Outputs = memberInfos(ctx, p.Checked, r.Outputs)
 		return info, nil
 	}
 	f, err := pkg.ResolveFunction(token)
@@ -47,9 +48,9 @@ func Describe(ctx context.Context, s *Snapshot, path, token string) (*TypeInfo, 
 		return nil, fmt.Errorf("the package %s has no resource and no function %s", pkg.Name, token)
 	}
 	info := &TypeInfo{Token: schema.CollapseToken(f.Token), Kind: "function", Description: schema.Plain(f.Description),
-		Deprecated: f.Deprecation, Inputs: p.memberInfos(ctx, f.Inputs)}
+		Deprecated: f.Deprecation, Inputs: memberInfos(ctx, p.Checked, f.Inputs)}
 	result, _ := schema.Required(f.Result).(*schema.Object)
-	info.Outputs = p.memberInfos(ctx, result)
+	info.Outputs = memberInfos(ctx, p.Checked, result)
 	return info, nil
 }
 
@@ -89,7 +90,7 @@ func (s *Snapshot) packageOf(ctx context.Context, path, token string) (*Program,
 		"%s", name, strings.Join(p.Packages(), ", "))
 }
 
-func (p *Program) memberInfos(ctx context.Context, o *schema.Object) []MemberInfo {
+func memberInfos(ctx context.Context, checked *check.Program, o *schema.Object) []MemberInfo {
 	infos := []MemberInfo{}
 	if o == nil {
 		return infos
@@ -97,7 +98,7 @@ func (p *Program) memberInfos(ctx context.Context, o *schema.Object) []MemberInf
 	for _, m := range o.Properties() {
 		info := MemberInfo{Name: m.Name, Type: schema.TypeName(schema.Required(m.Type)), Required: m.Required,
 			Secret: m.Secret, Description: schema.Plain(m.Description)}
-		if enum, ok := p.Checked.Known(ctx, schema.Required(m.Type)).(*schema.Enum); ok {
+		if enum, ok := checked.Known(ctx, schema.Required(m.Type)).(*schema.Enum); ok {
 			for _, v := range enum.Values {
 				info.Values = append(info.Values, schema.ScalarText(v.Value))
 			}

@@ -3,7 +3,7 @@ package editor
 import (
 	"context"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
 // Diagnostics are the findings about a file and its program, by the absolute path of the file that each is about: those

@@ -1,15 +1,14 @@
 package editor
 
 import (
-	"bytes"
-	"encoding/json"
 	"regexp"
 	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/yamlhost/yamlhost/check"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/jsontext"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
@@ -265,10 +264,4 @@ func dataIsNot(yaml, text string) bool {
 }
 
 // jsonText is a text in quotes, as JSON and YAML have it.
-func jsonText(text string) string {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(text) // a text always can
-	return strings.TrimSuffix(b.String(), "\n")
-}
+func jsonText(text string) string { return string(jsontext.AppendString(nil, text, false)) }

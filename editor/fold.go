@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"slices"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser"
 )
 
@@ -30,7 +30,7 @@ func Folds(s *Snapshot, path string) []Fold {
 		folds = append(folds, Fold{First: first, Last: last})
 	}
 	folds = append(folds, f.comments()...)
-	slices.SortFunc(folds, func(a, b Fold) int { return a.First - b.First })
+	slices.SortStableFunc(folds, func(a, b Fold) int { return a.First - b.First })
 	return folds
 }
 

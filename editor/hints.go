@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/check"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
 )
@@ -63,7 +63,7 @@ func Hints(ctx context.Context, s *Snapshot, path string, start, end int) ([]Hin
 			}
 		}
 	}
-	slices.SortFunc(hints, func(a, b Hint) int { return int(a.At.End - b.At.End) })
+	slices.SortStableFunc(hints, func(a, b Hint) int { return int(a.At.End - b.At.End) })
 	return slices.CompactFunc(hints, func(a, b Hint) bool { return a.At == b.At }), nil // aliases stand for one text
 }
 

@@ -7,7 +7,8 @@ import (
 
 	"github.com/yamlhost/yamlhost/builtins"
 	"github.com/yamlhost/yamlhost/check"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
 )
 
@@ -48,7 +49,7 @@ func (p *Program) explain(s spot) string {
 	case s.option != nil:
 		return page("option "+s.option.Key.Value, "", optionDoc(s.option.Key.Value))
 	case len(s.property) > 0:
-		return p.explainProperty(s)
+		return explainProperty(s)
 	case s.call != nil:
 		return p.explainCall(s)
 	case s.access != nil && s.step >= 0:
@@ -86,10 +87,16 @@ func (p *Program) explain(s spot) string {
 // typeOfSteps is the type of an access up to the step of a spot.
 func (p *Program) typeOfSteps(s spot) (schema.Type, *schema.Property) {
 	ref := p.Checked.Ref(s.access)
-	if ref.Node == nil {
+	var t schema.Type
+	switch {
+	case ref.Node != nil:
+		t = ref.Node.Type
+	case ref.Kind == check.RefPolicy:
+		t = p.policyName(s.access)
+	}
+	if t == nil {
 		return nil, nil
 	}
-	t := ref.Node.Type
 	var property *schema.Property
 	for _, step := range s.access.Steps[:s.step+1] {
 		name := step.Name
@@ -101,6 +108,17 @@ func (p *Program) typeOfSteps(s spot) (schema.Type, *schema.Property) {
 		}
 	}
 	return t, property
+}
+
+// policyName is the type of a name that only policies have.
+func (p *Program) policyName(access *ast.Access) schema.Type {
+	unit, _ := access.Unit()
+	for _, policy := range p.Checked.Policies {
+		if policy.Decl.Unit == unit {
+			return policy.Names[access.Root.Value]
+		}
+	}
+	return nil
 }
 
 func explainNode(n *check.Node) string {
@@ -124,7 +142,7 @@ func explainNode(n *check.Node) string {
 	return page("resource "+n.Name+": "+schema.CollapseToken(n.Resource.Token), deprecated, text)
 }
 
-func (p *Program) explainProperty(s spot) string {
+func explainProperty(s spot) string {
 	r := s.resource.Resource.Schema
 	if r == nil {
 		return ""

@@ -74,7 +74,9 @@ func (w *schemaWriter) sections() jsonNode {
 				"resource": described(refTo(anyValue), "The resource that the message is about."),
 				"if":       described(refTo(anyValue), "A condition."),
 			}, "message"))}, "Texts that a run shows."),
-		"include": described(textOrTexts, "Further files of the program; * stands for a part of a name."),
+		"policies":    described(mapOf(w.policy()), "Rules about resources, of a policy pack or of this program."),
+		"enforcement": described(jsonNode{"enum": enforcementLevels}, "The level of the policies of a pack that have none."),
+		"include":     described(textOrTexts, "Further files of the program; * stands for a part of a name."),
 	}
 	maps.Copy(sections, projectFields())
 	return sections
@@ -100,6 +102,29 @@ func (w *schemaWriter) transforms(stack bool) jsonNode {
 	}
 	item["match"] = described(closedMap(match), "What the transform changes; everything when it is left out.")
 	return jsonNode{"type": []string{"array", "null"}, "items": closedMap(item)}
+}
+
+var enforcementLevels = []string{"advisory", "mandatory", "remediate", "disabled"}
+
+// policy is a rule about resources (L10.C22).
+func (w *schemaWriter) policy() jsonNode {
+	globs := anyOf(jsonNode{"type": "string"}, jsonNode{"type": "array", "items": jsonNode{"type": "string"}})
+	flag := jsonNode{"type": "boolean"}
+	return closedMap(jsonNode{
+		"description": plainText("What the policy asks for; violations show it."),
+		"match": described(closedMap(jsonNode{
+			"type":   described(globs, "The types, such as aws:s3:Bucket or aws:*; * matches any text."),
+			"name":   described(globs, "The names; * matches any text."),
+			"custom": described(flag, "Resources that a provider manages, or else components."),
+		}), "The resources that the policy is about; all when it is left out."),
+		"stack":       described(flag, "It is about all resources together, which are called resources."),
+		"after":       described(flag, "It is about the outputs of a resource."),
+		"enforcement": described(jsonNode{"enum": enforcementLevels}, "What a violation does."),
+		"config":      described(jsonNode{"type": []string{"object", "null"}}, "The configuration of the policy, in a pack."),
+		"when":        described(refTo(anyValue), "A condition; resource has the properties."),
+		"violation":   described(refTo(anyValue), "The message, a list of them, or null where nothing is wrong."),
+		"remedy":      described(refTo(anyValue), "Merged into the properties at the level remediate; null takes one away."),
+	})
 }
 
 func dynamicNode(texts jsonNode) jsonNode {
@@ -150,8 +175,12 @@ func projectFields() jsonNode {
 		"packages": described(jsonNode{"type": []string{"object", "null"}, "additionalProperties": jsonNode{
 			"properties": jsonNode{"source": plainText("Its name, a folder, or a repository."), "version": text,
 				"parameters": jsonNode{}}}}, "Packages by name, each with its source."),
+		"crds": described(anyOf(text, jsonNode{"type": []string{"array", "null"}, "items": text}),
+			"Files with CustomResourceDefinitions of Kubernetes, whose kinds are types."),
 		"plugins": described(closedOpen(jsonNode{"providers": plugins, "languages": plugins, "analyzers": plugins}),
 			"Plugins by path."),
+		"policyPacks": described(jsonNode{"type": []string{"array", "null"}, "items": anyOf(jsonNode{"type": "string"},
+			closedMap(jsonNode{"path": text, "config": text}, "path"))}, "Policy packs that check previews and updates."),
 	}
 }
 

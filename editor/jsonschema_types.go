@@ -49,7 +49,11 @@ func orExpression(optional bool, branches ...any) jsonNode {
 // value describes the values of a type.
 func (j *jsonTypes) value(t schema.Type) jsonNode {
 	_, optional := t.(*schema.Optional)
-	t = j.program.Known(j.ctx, schema.Required(t))
+	t = schema.Required(t)
+	if p, ok := t.(schema.Primitive); ok {
+		return j.primitive(p, optional)
+	}
+	t = j.program.Known(j.ctx, t)
 	if p, ok := t.(schema.Primitive); ok {
 		return j.primitive(p, optional)
 	}
@@ -187,7 +191,7 @@ func (j *jsonTypes) members(o *schema.Object) jsonNode {
 	var required []string
 	for _, p := range o.Properties() {
 		properties[p.Name] = j.property(p)
-		if p.Required {
+		if p.Required && p.Const == nil { // constants are filled in
 			required = append(required, p.Name)
 		}
 	}

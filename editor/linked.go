@@ -3,7 +3,7 @@ package editor
 import (
 	"context"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
 // NamePattern is the regular expression of names that can be declared.

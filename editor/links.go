@@ -5,7 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
@@ -58,7 +59,7 @@ func Links(ctx context.Context, s *Snapshot, path string) ([]Link, error) {
 		exprs(body, func(e ast.Expr) {
 			ast.Walk(e, func(e ast.Expr) bool {
 				if call, ok := e.(*ast.Call); ok {
-					if text, ok := p.pathArgument(call).(*ast.String); ok {
+					if text, ok := pathArgument(p.Checked, call).(*ast.String); ok {
 						l.add(text.Range(), dir, text.Value)
 					}
 				}
@@ -70,8 +71,8 @@ func Links(ctx context.Context, s *Snapshot, path string) ([]Link, error) {
 }
 
 // pathArgument is the argument of a function that takes a path; nil for other calls.
-func (p *Program) pathArgument(call *ast.Call) ast.Expr {
-	known := p.Checked.Call(call)
+func pathArgument(checked *check.Program, call *ast.Call) ast.Expr {
+	known := checked.Call(call)
 	switch {
 	case known == nil || known.Func == nil || !linking[known.Func.Name]:
 		return nil

@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/check"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/parser/ast"
-	"github.com/yamlhost/yamlhost/value"
 )
 
 // State is the last recorded state of a stack. It is immutable.

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/check"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
@@ -189,7 +189,7 @@ func (c *colors) access(a *ast.Access) {
 	switch ref := c.p.Checked.Ref(a); ref.Kind {
 	case check.RefNode, check.RefEach:
 		kind = nodeToken(ref.Node)
-	case check.RefPulumi, check.RefArgs:
+	case check.RefPulumi, check.RefArgs, check.RefPolicy:
 		kind = KeywordToken
 	case check.RefBad:
 		return

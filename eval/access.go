@@ -6,9 +6,9 @@ import (
 	"strconv"
 
 	"github.com/yamlhost/yamlhost/check"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/parser/ast"
-	"github.com/yamlhost/yamlhost/value"
 )
 
 // found is where a property access, an index or a member leads to.
@@ -65,6 +65,8 @@ func (s *scope) access(ctx context.Context, a *ast.Access) (found, *fault) {
 		v = s.each
 	case ref.Kind == check.RefArgs:
 		v = s.args
+	case ref.Kind == check.RefPolicy:
+		v = s.names[a.Root.Value]
 	default:
 		return found{}, poison // it has been reported
 	}
@@ -86,11 +88,11 @@ func (s *scope) access(ctx context.Context, a *ast.Access) (found, *fault) {
 			return found{value: v.UnknownAs(value.KindAny), partial: partial}, nil // L5.36
 		}
 		var f *fault
-		if step.Optional && absent(v, step.Name, float64(step.Index), step.IsIndex, partial) {
+		if (step.Optional || s.tolerant()) && absent(v, step.Name, float64(step.Index), step.IsIndex, partial) {
 			return found{value: value.Null.WithMarksOf(v), partial: partial, ended: true}, nil
 		}
 		if step.IsIndex {
-			v, f = s.item(v, float64(step.Index), partial, path, step.Range)
+			v, f = item(v, float64(step.Index), partial, path, step.Range)
 			path += "[" + strconv.Itoa(step.Index) + "]"
 		} else {
 			from := v
@@ -119,6 +121,9 @@ func absent(v value.Value, name string, index float64, isIndex, partial bool) bo
 	}
 	return v.Is(value.KindMap) && !v.Has(name)
 }
+
+// tolerant reports whether a step into what is not there gives null.
+func (s *scope) tolerant() bool { return s.lenient && !s.strict }
 
 func stepKey(step ast.Step) string {
 	if step.IsIndex {
@@ -164,7 +169,7 @@ func (s *scope) named(ctx context.Context, v value.Value, name string, partial b
 		if f != nil {
 			return value.Null, f
 		}
-		return member.WithMarksOf(s.e.withoutItself(v, ref.URN)), nil
+		return member.WithMarksOf(s.e.resources.withoutItself(v, ref.URN)), nil
 	case value.KindNull:
 		return value.Null, blame(diag.AccessOnNull, at, path+" is not set; make sure that it has a value, or use fn::try",
 			"%s of null", strconv.Quote(name))
@@ -176,7 +181,7 @@ func (s *scope) named(ctx context.Context, v value.Value, name string, partial b
 }
 
 // item is the item of a known list, with the marks of the list (L5.34).
-func (s *scope) item(v value.Value, index float64, partial bool, path string, at diag.Range) (value.Value, *fault) {
+func item(v value.Value, index float64, partial bool, path string, at diag.Range) (value.Value, *fault) {
 	if partial && (v.IsNull() || v.Is(value.KindList) && index >= float64(v.Len())) {
 		return value.Unknown(value.KindAny).WithMarksOf(v), nil
 	}
@@ -226,7 +231,7 @@ func (s *scope) index(ctx context.Context, e *ast.Index) (found, *fault) {
 	}
 	path := e.Collection.Range().Text()
 	var v value.Value
-	if e.Optional {
+	if e.Optional || s.tolerant() {
 		name, isText := key.AsString()
 		n, isNumber := key.AsNumber()
 		if (isText || isNumber) && absent(collection, name, n, isNumber, partial) {
@@ -243,7 +248,7 @@ func (s *scope) index(ctx context.Context, e *ast.Index) (found, *fault) {
 		if key.IsSecret() && (!collection.Is(value.KindList) || n < 0 || n >= float64(collection.Len())) {
 			return found{}, blame(diag.IndexOutOfRange, e.Key.Range(), "", "the index is outside of the list")
 		}
-		v, f = s.item(collection, n, partial, path, e.Key.Range())
+		v, f = item(collection, n, partial, path, e.Key.Range())
 	} else {
 		f = blame(diag.NotIndexable, e.Key.Range(), "", "an index must be a number or a string, not %s", kindOf(key))
 	}
@@ -265,7 +270,7 @@ func (s *scope) member(ctx context.Context, e *ast.Member) (found, *fault) {
 	case !object.IsKnown():
 		s.used.doubt(object)
 		to.value = object.UnknownAs(value.KindAny)
-	case e.Optional && absent(object, e.Name.Value, 0, false, from.partial):
+	case (e.Optional || s.tolerant()) && absent(object, e.Name.Value, 0, false, from.partial):
 		to.value, to.ended = value.Null.WithMarksOf(object), true
 	default:
 		to.value, f = s.named(ctx, object, e.Name.Value, from.partial, e.Object.Range().Text(), e.Name.Range)

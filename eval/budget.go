@@ -3,18 +3,25 @@ package eval
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 
 	"github.com/yamlhost/yamlhost/builtins"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/patient"
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/parser/ast"
-	"github.com/yamlhost/yamlhost/value"
 )
 
-// paying gives an evaluation its budget, and the context from which functions pay.
+// spending is the budget of an evaluation. It reports once that the steps are spent.
+type spending struct {
+	*builtins.Budget
+	reported atomic.Bool
+}
+
+// paying returns ctx with the budget of the evaluation, from which functions pay. Engines call transforms and hooks
+// with contexts of their own.
 func (e *evaluator) paying(ctx context.Context) context.Context {
-	e.budget = builtins.NewBudget(e.options.Limits)
-	return builtins.WithBudget(ctx, e.budget)
+	return builtins.WithBudget(ctx, e.budget.Budget)
 }
 
 // step counts an evaluation step for an expression; it returns a fault once the run is over. Only one place reports
@@ -24,27 +31,27 @@ func (s *scope) step(of ast.Expr) *fault {
 		return shutdown
 	}
 	if err := s.e.budget.Spend(1); err != nil {
-		return s.e.overspent(err, of.Range())
+		return s.e.budget.overspent(err, of.Range())
 	}
 	return nil
 }
 
 // made pays for a value that an expression has put together.
-func (s *scope) made(v value.Value, at diag.Range) (value.Value, *fault) {
-	if err := s.e.budget.Made(v); err != nil {
-		return value.Null, s.e.overspent(err, at)
+func (s *spending) made(v value.Value, at diag.Range) (value.Value, *fault) {
+	if err := s.Made(v); err != nil {
+		return value.Null, s.overspent(err, at)
 	}
 	return v, nil
 }
 
 // overspent is the fault behind a *builtins.BudgetError; nil for any other error.
-func (e *evaluator) overspent(err error, at diag.Range) *fault {
+func (s *spending) overspent(err error, at diag.Range) *fault {
 	var spent *builtins.BudgetError
 	if !errors.As(err, &spent) {
 		return nil
 	}
-	if spent.Steps && !e.exhausted.CompareAndSwap(false, true) {
-		return shutdown // it was told
+	if spent.Steps && !s.reported.CompareAndSwap(false, true) {
+		return shutdown // it was reported
 	}
 	f := blame(diag.BudgetExceeded, at, spent.Detail(), "%s", spent)
 	if spent.Steps {

@@ -11,8 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/yamlhost/yamlhost/builtins"
-	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/eval"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/runtime/monitor/monitortest"
 )
 
 // A program that repeats, nests, reads or formats too much ends with one finding at the place that does (Y309): the
@@ -142,4 +144,22 @@ func TestRaisedLimits(t *testing.T) {
 	o.Limits.Steps = 1_000_000
 	_, diags = eval.Run(context.Background(), program, newZoo(false).recorder, o)
 	require.Empty(t, diags)
+}
+
+// Transforms, which an engine calls at the same time and with contexts of its own, pay from the budget of the run.
+func TestTransformsPayFromTheBudgetOfTheRun(t *testing.T) {
+	t.Parallel()
+	program := mustLoad(t, `
+transforms:
+  - match: {name: 'r*'}
+    properties: {value: '${length([for i in range(10) : i])}'}
+resources:
+  r: {forEach: '${range(200)}', type: zoo:Echo, properties: {value: 1}}
+`, nil)
+	o := options()
+	o.Limits = builtins.Limits{Steps: 1000, PerResource: 2}
+	_, findings := eval.Run(t.Context(), program, &monitortest.Recorder{
+		Deployment: monitor.Info{Project: "proj", Stack: "dev", Parallel: 16}}, o)
+	require.Len(t, findings, 1, "it is reported once")
+	require.Equal(t, diag.BudgetExceeded, findings[0].Code)
 }

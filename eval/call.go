@@ -9,9 +9,9 @@ import (
 
 	"github.com/yamlhost/yamlhost/builtins"
 	"github.com/yamlhost/yamlhost/check"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/parser/ast"
-	"github.com/yamlhost/yamlhost/value"
 )
 
 // call is the value of a call of a built-in or of a provider's function (L6).
@@ -40,6 +40,9 @@ type builtinCall struct {
 }
 
 func (c *builtinCall) value(ctx context.Context) (value.Value, *fault) {
+	if c.lenient && c.fn.Name == "length" && len(c.args) == 1 && !c.call.Expanded {
+		return c.count(ctx)
+	}
 	for i, arg := range c.args {
 		c.thunks = append(c.thunks, c.argument(i, arg))
 	}
@@ -76,8 +79,30 @@ func (c *builtinCall) value(ctx context.Context) (value.Value, *fault) {
 	return v.WithMarksOf(expanded).WithMarksOf(c.failed...), nil // how many arguments there were may be a secret too
 }
 
+// count is the length of a value for a policy. A secret inside of a list does not make the number of items secret:
+// messages would hide it.
+func (c *builtinCall) count(ctx context.Context) (value.Value, *fault) {
+	v, f := c.eval(ctx, c.args[0])
+	if f != nil || !v.IsKnown() {
+		return v.UnknownAs(value.KindNumber), f
+	}
+	n, err := builtins.ApplyLazy(ctx, environment{c.e, ctx, c.call.Name.Range}, c.fn,
+		[]builtins.Thunk{func(context.Context) (value.Value, error) { return v.DeepPublic(), nil }})
+	if err != nil {
+		return value.Null, c.fault(err)
+	}
+	return n.WithMarksOf(v), nil
+}
+
 // argument evaluates an argument. One which may fail is evaluated in a strict scope.
 func (c *builtinCall) argument(i int, arg ast.Expr) builtins.Thunk {
+	if c.fn.Lazy != nil && c.e.options.Covered != nil && c.fn.Name == "if" && i > 0 {
+		branch := c.thunk(arg)
+		return func(ctx context.Context) (value.Value, error) {
+			c.e.covers(arg, true)
+			return branch(ctx)
+		}
+	}
 	if c.fn.Lazy == nil || !check.MayFail(c.fn, i) {
 		return c.thunk(arg)
 	}
@@ -162,7 +187,7 @@ func (c *builtinCall) fault(err error) *fault {
 	if of, ok := errors.AsType[*fault](err); ok {
 		return of.at(e.Range())
 	}
-	if of := c.e.overspent(err, e.Range()); of != nil {
+	if of := c.e.budget.overspent(err, e.Range()); of != nil {
 		return of
 	}
 	at, code := e.Name.Range, diag.FunctionFailed

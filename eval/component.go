@@ -6,10 +6,10 @@ import (
 	"sync"
 
 	"github.com/yamlhost/yamlhost/check"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // construct evaluates the body of a component that has been registered, and registers its outputs (L3.E). The outputs
@@ -69,7 +69,7 @@ func (s *instance) finish(ctx context.Context, u urn.URN, in *frame,
 		return value.Null, blame(diag.OperationFailed, r.Decl.Name.Range, "", "cannot record the outputs of `%s`: %s",
 			r.Decl.Name.Value, err)
 	}
-	return s.e.registered(r, &resource{urn: u, outputs: outputs, component: true, known: true, local: true,
+	return s.e.resources.registered(r, &resource{urn: u, outputs: outputs, component: true, known: true, local: true,
 		members: members}), nil
 }
 
@@ -103,10 +103,10 @@ func (m *members) all() []urn.URN {
 
 // concrete is urns, sorted, with the members of components of the program in their place: the engine does not wait for
 // what a component is made of.
-func (e *evaluator) concrete(urns []urn.URN) []urn.URN {
+func (g *registry) concrete(urns []urn.URN) []urn.URN {
 	var all []urn.URN
 	for i, u := range urns {
-		of := e.resources.get(u)
+		of := g.get(u)
 		if of == nil || !of.local {
 			if all != nil {
 				all = append(all, u)
@@ -126,16 +126,16 @@ func (e *evaluator) concrete(urns []urn.URN) []urn.URN {
 
 // withoutItself is a reference to a resource without the dependency on a component of the program: what such a
 // component gives has dependencies of its own.
-func (e *evaluator) withoutItself(v value.Value, u urn.URN) value.Value {
-	if of := e.resources.get(u); of == nil || !of.local {
+func (g *registry) withoutItself(v value.Value, u urn.URN) value.Value {
+	if of := g.get(u); of == nil || !of.local {
 		return v
 	}
 	others := slices.DeleteFunc(slices.Clone(v.Deps()), func(d urn.URN) bool { return d == u })
 	return v.WithoutDeps().DependingOn(others...)
 }
 
-// givenProviders completes the providers of a component of the program: with the provider of the option provider, and
-// with the program's default ones (L7.40, L7.45).
+// givenProviders completes the providers of a component of the program: with the provider of the option provider, with
+// that of the custom resource above it, and with the program's default ones (L7.40, L7.45).
 func (s *instance) givenProviders(ctx context.Context, request *monitor.RegisterRequest) *fault {
 	given := func(pkg, ref string) {
 		if request.Providers == nil {
@@ -150,6 +150,11 @@ func (s *instance) givenProviders(ctx context.Context, request *monitor.Register
 			given(ref.URN.Package(), request.Provider)
 		}
 		request.Provider = ""
+	}
+	if parent := s.e.resources.get(request.Parent); parent != nil && !parent.component && parent.provider != "" {
+		if ref, err := urn.ParseReference(parent.provider); err == nil {
+			given(ref.URN.Package(), parent.provider)
+		}
 	}
 	for _, n := range s.resource.DefaultProviders {
 		ref, f := s.defaultProvider(ctx, n)

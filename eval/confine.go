@@ -7,10 +7,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/internal/confine"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/parser/ast"
-	"github.com/yamlhost/yamlhost/value"
 )
 
 // confine makes the thunks of arguments that name files refuse those outside of the project (L6.23). An absolute path
@@ -31,9 +31,9 @@ func (c *builtinCall) confine() {
 				return v, nil
 			}
 			if c.e.options.Untrusted {
-				return v, c.e.stranger(path, v.IsSecret(), arg)
+				return v, c.e.options.stranger(path, v.IsSecret(), arg)
 			}
-			if _, literal := arg.(*ast.String); c.e.mayRead(path, literal) {
+			if _, literal := arg.(*ast.String); c.e.options.mayRead(path, literal) {
 				return v, nil
 			}
 			shown := "the path"
@@ -49,8 +49,8 @@ func (c *builtinCall) confine() {
 
 // stranger decides what an untrusted program may read: files of the project, and public addresses (D13). Its error is
 // nil for those.
-func (e *evaluator) stranger(path string, secret bool, arg ast.Expr) error {
-	err := e.public(path)
+func (o *Options) stranger(path string, secret bool, arg ast.Expr) error {
+	err := o.public(path)
 	if err == nil {
 		return nil
 	}
@@ -63,7 +63,7 @@ func (e *evaluator) stranger(path string, secret bool, arg ast.Expr) error {
 		"%s may not be read: %s", shown, err)
 }
 
-func (e *evaluator) public(path string) error {
+func (o *Options) public(path string) error {
 	if scheme, rest, isURI := strings.Cut(path, "://"); isURI {
 		if !strings.EqualFold(scheme, "file") {
 			at, err := url.Parse(path)
@@ -75,21 +75,21 @@ func (e *evaluator) public(path string) error {
 		path = filepath.FromSlash(rest)
 	}
 	if !filepath.IsAbs(path) {
-		path = filepath.Join(e.options.Cwd, path)
+		path = filepath.Join(o.Cwd, path)
 	}
-	return confine.Tree(e.folder(), path) // of a file, the file
+	return confine.Tree(o.folder(), path) // of a file, the file
 }
 
 // folder is the folder that a program's files are in.
-func (e *evaluator) folder() string {
-	if e.options.RootDirectory == "" {
-		return e.options.Cwd
+func (o *Options) folder() string {
+	if o.RootDirectory == "" {
+		return o.Cwd
 	}
-	return e.options.RootDirectory
+	return o.RootDirectory
 }
 
 // mayRead reports whether a path, or an address of a file, lies inside of the project, also behind symbolic links.
-func (e *evaluator) mayRead(path string, literal bool) bool {
+func (o *Options) mayRead(path string, literal bool) bool {
 	if scheme, rest, isURI := strings.Cut(path, "://"); isURI {
 		if !strings.EqualFold(scheme, "file") {
 			return true
@@ -101,7 +101,7 @@ func (e *evaluator) mayRead(path string, literal bool) bool {
 			return true
 		}
 	} else {
-		path = filepath.Join(e.options.Cwd, path)
+		path = filepath.Join(o.Cwd, path)
 	}
-	return !errors.Is(confine.Path(e.folder(), path), confine.ErrOutside) // what is not there is not read either
+	return !errors.Is(confine.Path(o.folder(), path), confine.ErrOutside) // what is not there is not read either
 }

@@ -11,10 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/yamlhost/yamlhost/check"
-	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/eval"
 	"github.com/yamlhost/yamlhost/internal/corpus"
-	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
 )
 
 var update = flag.Bool("update", false, "rewrite the expectations in testdata")

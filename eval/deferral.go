@@ -5,10 +5,10 @@ import (
 	"sync"
 
 	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // Components that use each other's outputs (L10.C21) are registered first. Their inputs, what they are made of and
@@ -135,7 +135,7 @@ func (s *instance) begin(u urn.URN, inputs value.Value) value.Value {
 	state.mu.Lock()
 	state.made = append(state.made, p)
 	state.mu.Unlock()
-	return s.e.registered(s.resource, &resource{urn: u, component: true, known: true, local: true, pending: p})
+	return s.e.resources.registered(s.resource, &resource{urn: u, component: true, known: true, local: true, pending: p})
 }
 
 // input is an input of the component whose body a frame is of.

@@ -2,26 +2,19 @@ package eval
 
 import (
 	"context"
-	"sync"
 
 	"github.com/yamlhost/yamlhost/check"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/parallel"
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
-	"github.com/yamlhost/yamlhost/value"
 )
 
 // dynamicProviders are the provider resources of dynamic types (D15): one for each source, so that the state has each
 // source's code once. Types whose objects are replaced when their code changes have one of their own, which keeps the
 // old code until the old objects are deleted.
 type dynamicProviders struct {
-	mu    sync.Mutex // guards known
-	known map[string]*dynamicProvider
-}
-
-type dynamicProvider struct {
-	once  sync.Once
-	ref   string
-	fault *fault
+	known parallel.Memo[string, string, *fault] // references by name
 }
 
 // replacedSuffix marks the provider of types with onCodeChange: replace. The same source's other types have a
@@ -34,18 +27,7 @@ func (e *evaluator) dynamicProvider(ctx context.Context, d *check.Dynamic) (stri
 	if d.Replaces() {
 		name += replacedSuffix
 	}
-	e.dynamic.mu.Lock()
-	p := e.dynamic.known[name]
-	if p == nil {
-		if e.dynamic.known == nil {
-			e.dynamic.known = make(map[string]*dynamicProvider)
-		}
-		p = &dynamicProvider{}
-		e.dynamic.known[name] = p
-	}
-	e.dynamic.mu.Unlock()
-	p.once.Do(func() { p.ref, p.fault = e.registerDynamic(ctx, name, d) })
-	return p.ref, p.fault
+	return e.dynamic.known.Get(name, func() (string, *fault) { return e.registerDynamic(ctx, name, d) })
 }
 
 func (e *evaluator) registerDynamic(ctx context.Context, name string, d *check.Dynamic) (string, *fault) {

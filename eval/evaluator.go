@@ -4,17 +4,18 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 
-	"github.com/yamlhost/yamlhost/builtins"
 	"github.com/yamlhost/yamlhost/check"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/parallel"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // evaluator is one run of a program. Data that workers share is immutable, or has a lock of its own, or is in the
@@ -28,20 +29,20 @@ type evaluator struct {
 	stack   urn.URN
 	pulumi  value.Value // the variable pulumi (L3.F)
 
-	root      *frame // of the program itself
-	resources registry
-	packages  packages
-	dynamic   dynamicProviders
-	changed   changedInputs
-	stacks    stackReferences
-	urns      urnGuard
-	notes     notes
-	numbers   numberNote
+	root       *frame // of the program itself
+	resources  registry
+	packages   packages
+	dynamic    dynamicProviders
+	changed    changedInputs
+	registered registrations // where policies ask about all resources together
+	stacks     stackReferences
+	urns       urnGuard
+	notes      notes
+	numbers    numberNote
 
-	budget    *builtins.Budget
-	exhausted atomic.Bool // it has been told that the budget is spent
+	budget spending
 
-	over atomic.Bool // the context of the run has ended; looked at for each expression
+	over atomic.Bool // mirrors ctx.Err() != nil, so that each expression can poll it cheaply
 }
 
 // frame is one evaluation of a body: of the program, or of a component for one of its instances.
@@ -229,22 +230,37 @@ type notes struct {
 }
 
 func (n *notes) add(at diag.Range, detail, summary string, args ...any) {
+	n.put(diag.Diagnostic{Severity: diag.Info, Code: diag.NotKnownInTime, Subject: at,
+		Summary: fmt.Sprintf(summary, args...), Detail: detail})
+}
+
+func (n *notes) put(d diag.Diagnostic) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.found.Add(diag.Diagnostic{Severity: diag.Info, Code: diag.NotKnownInTime, Subject: at,
-		Summary: fmt.Sprintf(summary, args...), Detail: detail})
+	n.found.Add(d)
+}
+
+// registrations are the descriptions of what has been registered.
+type registrations struct {
+	mu  sync.Mutex // guards all
+	all []value.Value
+}
+
+func (r *registrations) add(args value.Value) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.all = append(r.all, args)
+}
+
+func (r *registrations) list() []value.Value {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.all)
 }
 
 // packages are the references of packages that had to be announced (E2.67).
 type packages struct {
-	mu    sync.Mutex // guards known
-	known map[string]*announcement
-}
-
-type announcement struct {
-	once sync.Once
-	ref  string
-	err  error
+	known parallel.Memo[string, string, error]
 }
 
 // announce asks for the reference of a package, once for each.
@@ -253,16 +269,5 @@ func (p *packages) announce(ctx context.Context, m monitor.Monitor, d monitor.Pa
 	if q := d.Parameterization; q != nil {
 		key += fmt.Sprintf("\x00%s\x00%s\x00%s\x00%t", q.Name, q.Version, q.Value, d.Extension)
 	}
-	p.mu.Lock()
-	a := p.known[key]
-	if a == nil {
-		if p.known == nil {
-			p.known = make(map[string]*announcement)
-		}
-		a = &announcement{}
-		p.known[key] = a
-	}
-	p.mu.Unlock()
-	a.once.Do(func() { a.ref, a.err = m.RegisterPackage(ctx, d) })
-	return a.ref, a.err
+	return p.known.Get(key, func() (string, error) { return m.RegisterPackage(ctx, d) })
 }

@@ -12,13 +12,13 @@ import (
 
 	"github.com/yamlhost/yamlhost/builtins"
 	"github.com/yamlhost/yamlhost/check"
-	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/eval"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/monitor/monitortest"
 	"github.com/yamlhost/yamlhost/schema"
-	"github.com/yamlhost/yamlhost/value"
 )
 
 // docsSchema is the package that examples in documentation use.

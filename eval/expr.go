@@ -4,9 +4,9 @@ import (
 	"context"
 	"strings"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/parser/ast"
-	"github.com/yamlhost/yamlhost/value"
 )
 
 // scope is where an expression is evaluated: in a run, with the local names of the loops around it. It is immutable.
@@ -21,6 +21,10 @@ type scope struct {
 
 	each value.Value // of an instance of a resource with forEach
 	args value.Value // in the command of a hook, or in a transform: what the engine says
+	// names are the values of the names that only a policy has. lenient makes a step into null, or to a member that is
+	// not there, null: a policy asks about what a resource may have.
+	names   map[string]value.Value
+	lenient bool
 }
 
 // binding is one local name; a chain of them, innermost first.
@@ -118,7 +122,7 @@ func (s *scope) template(ctx context.Context, e *ast.Template) (value.Value, *fa
 		parts = append(parts, text)
 		chunk, _ := text.AsString()
 		if err := s.e.budget.Within(int64(b.Len() + len(chunk))); err != nil { // before it is there a second time
-			return value.Null, failed.and(s.e.overspent(err, e.Range()))
+			return value.Null, failed.and(s.e.budget.overspent(err, e.Range()))
 		}
 		b.WriteString(chunk)
 	}
@@ -130,7 +134,7 @@ func (s *scope) template(ctx context.Context, e *ast.Template) (value.Value, *fa
 			return value.UnknownFrom(value.KindString, parts...), nil
 		}
 	}
-	return s.made(value.String(b.String()).WithMarksOf(parts...), e.Range())
+	return s.e.budget.made(value.String(b.String()).WithMarksOf(parts...), e.Range())
 }
 
 func (s *scope) list(ctx context.Context, e *ast.List) (value.Value, *fault) {
@@ -143,7 +147,7 @@ func (s *scope) list(ctx context.Context, e *ast.List) (value.Value, *fault) {
 	if failed != nil {
 		return value.Null, failed
 	}
-	return s.made(value.List(items...), e.Range())
+	return s.e.budget.made(value.List(items...), e.Range())
 }
 
 // mapping makes a map. Its keys are texts that may come from anywhere (L5.2): an unknown key makes the whole map
@@ -185,7 +189,7 @@ func (s *scope) mapping(ctx context.Context, e *ast.Map) (value.Value, *fault) {
 			return value.UnknownFrom(value.KindMap, append(keys, result)...), nil
 		}
 	}
-	return s.made(result.WithMarksOf(keys...), e.Range())
+	return s.e.budget.made(result.WithMarksOf(keys...), e.Range())
 }
 
 // kindOf is a value's kind with its article, as the object of a sentence.

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/check"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
-	"github.com/yamlhost/yamlhost/value"
 )
 
 // registerHooks announces the hooks of the program (L10.C14), before anything names them.
@@ -29,7 +29,7 @@ func (e *evaluator) registerHooks(ctx context.Context) *fault {
 			Name: h.Decl.Name.Value, OnError: h.OnError,
 			OnDryRun:     h.Decl.OnDryRun != nil && h.Decl.OnDryRun.Value,
 			IgnoreErrors: h.Decl.IgnoreErrors != nil && h.Decl.IgnoreErrors.Value,
-			Run:          func(ctx context.Context, args value.Value) (bool, error) { return e.runHook(ctx, h, args) },
+			Run:          func(ctx context.Context, args value.Value) (bool, error) { return e.runHook(e.paying(ctx), h, args) },
 		})
 		if err == nil {
 			continue

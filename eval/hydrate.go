@@ -3,8 +3,8 @@ package eval
 import (
 	"context"
 
-	"github.com/yamlhost/yamlhost/diag"
-	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
 )
 
 // hydrate looks up the resources that inputs refer to and that the program did not register itself: the ones in the

@@ -7,11 +7,11 @@ import (
 	"sync"
 
 	"github.com/yamlhost/yamlhost/check"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // Resources with forEach and if, extensions of yamlhost (decision D6, L10.C3).
@@ -42,6 +42,9 @@ func (s *instance) all(ctx context.Context) (value.Value, *fault) {
 func (s *instance) one(ctx context.Context) (value.Value, *fault) {
 	if condition := s.resource.Decl.If; condition != nil {
 		wanted, f := s.wanted(ctx, condition)
+		if f == nil {
+			s.e.covers(condition, wanted)
+		}
 		if f != nil || !wanted {
 			return value.Null, f
 		}
@@ -245,10 +248,10 @@ func (s *instance) urnBelow(parent urn.URN) urn.URN {
 
 // postponed reports whether an option names a resource for which a preview does not know yet whether it will exist,
 // or how many instances it will have.
-func (s *scope) postponed(e ast.Expr, v value.Value) bool {
-	if v.IsKnown() || !s.e.info.DryRun {
+func (e *evaluator) postponed(in *frame, option ast.Expr, v value.Value) bool {
+	if v.IsKnown() || !e.info.DryRun {
 		return false
 	}
-	_, isResource := schema.Required(s.frame.body.TypeOf(e)).(*schema.ResourceType)
+	_, isResource := schema.Required(in.body.TypeOf(option)).(*schema.ResourceType)
 	return isResource
 }

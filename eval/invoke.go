@@ -5,17 +5,18 @@ import (
 	"slices"
 
 	"github.com/yamlhost/yamlhost/check"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/mask"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/schema"
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/mask"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // invoke calls a provider's function (L6.C).
 func (s *scope) invoke(ctx context.Context, e *ast.Call, call *check.Invoke) (value.Value, *fault) {
+	s.e.covers(e, true)
 	args, failed := value.EmptyMap(), (*fault)(nil)
 	if call.Arguments != nil {
 		args, failed = s.eval(ctx, call.Arguments)
@@ -70,7 +71,7 @@ func (s *scope) invoke(ctx context.Context, e *ast.Call, call *check.Invoke) (va
 		return unknown, nil
 	}
 	request := monitor.InvokeRequest{
-		Token: call.Token, Args: args, Provider: provider, DependsOn: s.e.concrete(deps),
+		Token: call.Token, Args: args, Provider: provider, DependsOn: s.e.resources.concrete(deps),
 		SourcePosition: s.e.position(e.Name.Range),
 	}
 	switch {
@@ -148,7 +149,7 @@ func (e *evaluator) awaits(deps []urn.URN) bool {
 	if !e.info.DryRun {
 		return false
 	}
-	for _, u := range e.concrete(deps) {
+	for _, u := range e.resources.concrete(deps) {
 		if r := e.resources.get(u); r != nil && !r.component && !r.id.IsKnown() {
 			return true
 		}

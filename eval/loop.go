@@ -3,9 +3,9 @@ package eval
 import (
 	"context"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/parser/ast"
-	"github.com/yamlhost/yamlhost/value"
 )
 
 // splat is source[*]: the expression Each for every item. Null has no items, and anything that is no list is an item by
@@ -46,7 +46,7 @@ func (s *scope) splat(ctx context.Context, e *ast.Splat) (value.Value, *fault) {
 	if failed != nil {
 		return value.Null, failed
 	}
-	return s.made(value.List(items...).WithMarksOf(source), e.Range())
+	return s.e.budget.made(value.List(items...).WithMarksOf(source), e.Range())
 }
 
 // loop is [for …] and {for …}. An unknown collection or condition makes the result unknown, as does an unknown key of
@@ -154,5 +154,5 @@ func (s *scope) loop(ctx context.Context, e *ast.For) (value.Value, *fault) {
 	if e.Key != nil {
 		result = value.MapOf(entries...)
 	}
-	return s.made(result.WithMarksOf(deciders...), e.Range())
+	return s.e.budget.made(result.WithMarksOf(deciders...), e.Range())
 }

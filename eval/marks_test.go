@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/yamlhost/yamlhost/eval"
-	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/internal/value"
 )
 
 // model holds the expected marks of a value: the marks of exactly the leaves that it was computed from.

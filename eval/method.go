@@ -4,12 +4,12 @@ import (
 	"context"
 
 	"github.com/yamlhost/yamlhost/check"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/schema"
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // method calls a method of a resource (L10.C8). Unlike functions, methods are called in previews too: who has the
@@ -65,7 +65,7 @@ func (s *scope) method(ctx context.Context, e *ast.Call, call *check.Method) (va
 	entries := []value.Entry{{Key: "__self__", Value: value.Resource(receiver(ref))}}
 	for i, key := range args.Keys() {
 		arg := args.At(i).WithMarksOf(args)
-		request.ArgDependencies[key] = s.e.concrete(depsBesideReferences(arg))
+		request.ArgDependencies[key] = s.e.resources.concrete(depsBesideReferences(arg))
 		entries = append(entries, value.Entry{Key: key, Value: besideReferences(arg)})
 	}
 	request.Args = value.MapOf(entries...)
@@ -78,7 +78,7 @@ func (s *scope) method(ctx context.Context, e *ast.Call, call *check.Method) (va
 				return value.Null, failuresFault(diag.InvokeFailed, request.Token, response.Failures, args,
 					places{expr: call.Arguments}, e.Name.Range)
 			}
-			return marked(s.methodResult(call, response)), nil
+			return marked(s.e.methodResult(call, response)), nil
 		}
 	}
 	if f := silent(err); f != nil {
@@ -102,7 +102,7 @@ func receiver(ref *value.ResourceRef) *value.ResourceRef {
 }
 
 // methodResult returns the part of an answer that the call asks for. A part that a preview's answer lacks is unknown.
-func (s *scope) methodResult(call *check.Method, response monitor.CallResponse) value.Value {
+func (e *evaluator) methodResult(call *check.Method, response monitor.CallResponse) value.Value {
 	result := response.Result
 	if !result.Is(value.KindMap) {
 		return result
@@ -118,7 +118,7 @@ func (s *scope) methodResult(call *check.Method, response monitor.CallResponse) 
 		}
 		return result
 	}
-	if object, ok := call.Schema.Result.(*schema.Object); ok && s.e.info.DryRun {
+	if object, ok := call.Schema.Result.(*schema.Object); ok && e.info.DryRun {
 		for _, p := range object.Properties() {
 			if _, answered := result.Lookup(p.Name); !answered {
 				result = result.With(p.Name, value.Unknown(schema.ExpectedKind(p.Type)))
@@ -128,7 +128,7 @@ func (s *scope) methodResult(call *check.Method, response monitor.CallResponse) 
 	switch {
 	case call.Schema.Scalar && result.Len() == 1:
 		return result.Get(result.Keys()[0])
-	case call.Schema.Scalar && result.Len() == 0 && s.e.info.DryRun:
+	case call.Schema.Scalar && result.Len() == 0 && e.info.DryRun:
 		return value.Unknown(schema.ExpectedKind(call.Schema.Result))
 	case call.Return != "":
 		return result.Get(call.Return)

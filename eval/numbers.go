@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"sync"
 
-	"github.com/yamlhost/yamlhost/diag"
-	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
 )
 
 // numberNote remembers where a number first went into a text that the stock host would have written otherwise, such as

@@ -4,9 +4,9 @@ import (
 	"context"
 	"math"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/parser/ast"
-	"github.com/yamlhost/yamlhost/value"
 )
 
 func (s *scope) unary(ctx context.Context, e *ast.Unary) (value.Value, *fault) {
@@ -27,7 +27,7 @@ func (s *scope) unary(ctx context.Context, e *ast.Unary) (value.Value, *fault) {
 		if !v.IsKnown() {
 			return v.UnknownAs(value.KindBool), nil
 		}
-		if b, ok := v.AsBool(); ok {
+		if b, ok := s.truth(v); ok {
 			return value.Bool(!b).WithMarksOf(v), nil
 		}
 	}
@@ -138,7 +138,7 @@ func (s *scope) logic(ctx context.Context, e *ast.Binary) (value.Value, *fault) 
 	if !left.IsKnown() {
 		return left.UnknownAs(value.KindBool), nil
 	}
-	a, ok := left.AsBool()
+	a, ok := s.truth(left)
 	if !ok {
 		return value.Null, wrongOperand(e.Op, e.Left, left)
 	}
@@ -149,10 +149,21 @@ func (s *scope) logic(ctx context.Context, e *ast.Binary) (value.Value, *fault) 
 	if f != nil {
 		return value.Null, f
 	}
-	if right.IsKnown() && !right.Is(value.KindBool) {
-		return value.Null, wrongOperand(e.Op, e.Right, right)
+	if right.IsKnown() {
+		b, ok := s.truth(right)
+		if !ok {
+			return value.Null, wrongOperand(e.Op, e.Right, right)
+		}
+		return value.Bool(b).WithMarksOf(left, right), nil
 	}
 	return right.UnknownAs(value.KindBool).WithMarksOf(left), nil
+}
+
+// covers reports that a run reaches an expression.
+func (e *evaluator) covers(expr ast.Expr, taken bool) {
+	if e.options.Covered != nil {
+		e.options.Covered(expr, taken)
+	}
 }
 
 // conditional evaluates one branch only. While the condition is unknown, so is the result (L10.C1).
@@ -165,7 +176,7 @@ func (s *scope) conditional(ctx context.Context, e *ast.Conditional) (value.Valu
 	if !condition.IsKnown() {
 		return condition.UnknownAs(value.KindAny), nil
 	}
-	yes, ok := condition.AsBool()
+	yes, ok := s.truth(condition)
 	if !ok {
 		return value.Null, wrongOperand("?", e.Condition, condition)
 	}
@@ -173,6 +184,7 @@ func (s *scope) conditional(ctx context.Context, e *ast.Conditional) (value.Valu
 	if yes {
 		branch = e.Then
 	}
+	s.e.covers(branch, true)
 	v, f := s.eval(ctx, branch)
 	return v.WithMarksOf(condition), f
 }

@@ -6,12 +6,12 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/check"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/schema"
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // optionReader evaluates the options of a resource, gathering their faults.
@@ -406,7 +406,7 @@ func (s *scope) providerIn(ctx context.Context, name string, e ast.Expr) (string
 	if f != nil || v.IsNull() {
 		return "", f
 	}
-	if s.postponed(e, v) {
+	if s.e.postponed(s.frame, e, v) {
 		return "", later
 	}
 	ref, f := providerResource(name, v, e.Range())
@@ -434,7 +434,7 @@ func (s *scope) resourceIn(ctx context.Context, name string, e ast.Expr) (*value
 	if f != nil || v.IsNull() {
 		return nil, f
 	}
-	if s.postponed(e, v) {
+	if s.e.postponed(s.frame, e, v) {
 		return nil, later
 	}
 	return needResource(name, v, e.Range())

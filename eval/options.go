@@ -4,10 +4,10 @@ import (
 	"context"
 
 	"github.com/yamlhost/yamlhost/builtins"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/parser/ast"
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // Options are the inputs of a run besides the program.
@@ -36,6 +36,9 @@ type Options struct {
 	Bundle func(ctx context.Context, dir string, r builtins.BundleRequest) (map[string]string, error)
 	// Message shows a message of the program; nil for no output. It is called by one goroutine.
 	Message func(ctx context.Context, m Message)
+	// Covered is called with what a run reaches, for the coverage of tests; it may be nil. e is a branch of a condition,
+	// the `if` of a resource with its value taken, or the call of a provider function. Several goroutines call it.
+	Covered func(e ast.Expr, taken bool)
 	// ReadFile reads a file for fn::readFile and its kin; nil to read the file system. The path is as in the program,
 	// made absolute by Cwd.
 	ReadFile func(path string) ([]byte, error)

@@ -5,11 +5,11 @@ import (
 	"fmt"
 
 	"github.com/yamlhost/yamlhost/check"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // Constructed is an instance of a component.
@@ -23,7 +23,7 @@ type Constructed struct {
 // other program; Construct sets its type and kind. The options' directories are the other program's (L3.55).
 func Construct(ctx context.Context, c *check.Component, m monitor.Monitor, request monitor.RegisterRequest,
 	o Options) (Constructed, diag.Diagnostics) {
-	e := &evaluator{program: c.Body, monitor: m, options: o, workers: o.Workers}
+	e := newEvaluator(c.Body, m, o)
 	ctx = e.paying(ctx)
 	var err error
 	if e.info, err = m.Info(ctx); err != nil {

@@ -4,11 +4,12 @@ import (
 	"context"
 
 	"github.com/yamlhost/yamlhost/check"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/schema"
-	"github.com/yamlhost/yamlhost/value"
 )
 
 // stackReferenceToken is the type that reads another stack; it is always read, never managed (L7.11, L7.12).
@@ -32,7 +33,7 @@ func (s *instance) read(ctx context.Context) (value.Value, *fault) {
 	var providers map[string]string
 	o.provider(r, from, &request.Provider, &providers)
 	if request.Provider == "" {
-		request.Provider = providers[r.Package.PackageName()]
+		request.Provider = providers[urn.PackageOf(r.Token)]
 	}
 	request.Parent = o.urn(from.Parent)
 	if request.Parent == "" {
@@ -47,7 +48,7 @@ func (s *instance) read(ctx context.Context) (value.Value, *fault) {
 	if failed = failed.and(o.failed); failed != nil {
 		return value.Null, failed
 	}
-	request.Dependencies = s.e.concrete(append(append(append(dependsOn, s.deps...), request.ID.AllDeps()...),
+	request.Dependencies = s.e.resources.concrete(append(append(append(dependsOn, s.deps...), request.ID.AllDeps()...),
 		request.State.AllDeps()...))
 	if f := s.e.urns.claim(s.urnBelow(request.Parent), r.Decl.Name); f != nil {
 		return value.Null, f
@@ -61,7 +62,7 @@ func (s *instance) read(ctx context.Context) (value.Value, *fault) {
 	if id.IsNull() {
 		id = request.ID // the engine's answer may leave it out (E2.46)
 	}
-	return s.e.registered(r, &resource{
+	return s.e.resources.registered(r, &resource{
 		urn: response.URN, id: id, outputs: response.Outputs, secrets: request.AdditionalSecretOutputs,
 		known: response.Known || !s.e.info.DryRun,
 	}), nil

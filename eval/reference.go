@@ -7,11 +7,11 @@ import (
 	"strconv"
 	"sync"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/schema"
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // unknownID stands for an ID that is not known yet in a provider reference (F1.30).
@@ -23,6 +23,7 @@ type resource struct {
 	id        value.Value // null for a component
 	outputs   value.Value // a map
 	known     bool        // outputs absent from the map are null, not unknown
+	provider  string      // a reference to the one that its options name; empty for a component
 	component bool
 	local     bool                     // a component whose body has been evaluated here
 	members   []urn.URN                // of a local one
@@ -68,37 +69,37 @@ type lookup struct {
 	fault    *fault
 }
 
-func (r *registry) entry(u urn.URN) *lookup {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	l := r.found[u]
+func (g *registry) entry(u urn.URN) *lookup {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	l := g.found[u]
 	if l == nil {
-		if r.found == nil {
-			r.found = make(map[urn.URN]*lookup)
+		if g.found == nil {
+			g.found = make(map[urn.URN]*lookup)
 		}
 		l = &lookup{}
-		r.found[u] = l
+		g.found[u] = l
 	}
 	return l
 }
 
 // add makes a resource of the program known.
-func (r *registry) add(of *resource) {
+func (g *registry) add(of *resource) {
 	l := &lookup{resource: of}
 	l.once.Do(func() {})
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.found == nil {
-		r.found = make(map[urn.URN]*lookup)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.found == nil {
+		g.found = make(map[urn.URN]*lookup)
 	}
-	r.found[of.urn] = l
+	g.found[of.urn] = l
 }
 
 // get is a resource that is known already; nil for others.
-func (r *registry) get(u urn.URN) *resource {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if l := r.found[u]; l != nil {
+func (g *registry) get(u urn.URN) *resource {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if l := g.found[u]; l != nil {
 		return l.resource
 	}
 	return nil

@@ -7,12 +7,12 @@ import (
 	"slices"
 
 	"github.com/yamlhost/yamlhost/check"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/schema"
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // register registers or reads a resource of the program; the value is a reference to it (L3.B, L3.C).
@@ -42,9 +42,13 @@ func (s *instance) register(ctx context.Context) (value.Value, *fault) {
 	}
 	request.Inputs = inputs
 	request.Dependencies = append(request.Dependencies, s.deps...)
-	request.PropertyDependencies, request.Dependencies = s.e.dependencies(whole, request.Remote, request.Dependencies)
+	request.PropertyDependencies, request.Dependencies = s.e.resources.dependencies(whole,
+		request.Remote, request.Dependencies)
 	if request.Remote {
 		request.Inputs = besideReferences(inputs)
+	}
+	if f := s.guards(ctx, &request, s.urnBelow(request.Parent), inputs, false); f != nil {
+		return value.Null, f
 	}
 	if f := s.e.urns.claim(s.urnBelow(request.Parent), r.Decl.Name); f != nil {
 		return value.Null, f
@@ -62,11 +66,19 @@ func (s *instance) register(ctx context.Context) (value.Value, *fault) {
 		return s.begin(response.URN, s.e.changed.of(request)), nil
 	}
 	if local {
-		return s.construct(ctx, response.URN, s.e.changed.of(request))
+		v, f := s.construct(ctx, response.URN, s.e.changed.of(request))
+		if made := s.e.resources.get(response.URN); f == nil && made != nil {
+			f = s.guards(ctx, &request, response.URN, made.outputs.MapOrEmpty(), true)
+		}
+		return v, f
 	}
 	s.frame.members.add(response.URN)
-	return s.e.registered(r, &resource{
-		urn: response.URN, id: response.ID, outputs: response.Outputs, component: component,
+	outputs := outputsNow(r, response.Outputs, response.Known || !s.e.info.DryRun)
+	if f := s.guards(ctx, &request, response.URN, outputs, true); f != nil {
+		return value.Null, f
+	}
+	return s.e.resources.registered(r, &resource{
+		urn: response.URN, id: response.ID, outputs: response.Outputs, component: component, provider: request.Provider,
 		deps: response.PropertyDependencies,
 		// Without a preview only a resource that was left out of a targeted run has an unknown ID.
 		known:   response.Known || !s.e.info.DryRun && response.ID.IsKnown(),
@@ -75,7 +87,7 @@ func (s *instance) register(ctx context.Context) (value.Value, *fault) {
 }
 
 // registered makes a resource readable and answers with the reference to it.
-func (e *evaluator) registered(r *check.Resource, of *resource) value.Value {
+func (g *registry) registered(r *check.Resource, of *resource) value.Value {
 	of.id = of.id.WithoutDeps()
 	if of.component {
 		of.id = value.Null
@@ -91,7 +103,7 @@ func (e *evaluator) registered(r *check.Resource, of *resource) value.Value {
 			return schema.Any
 		}
 	}
-	e.resources.add(of)
+	g.add(of)
 	return of.reference(r.Package.PackageVersion())
 }
 
@@ -212,7 +224,7 @@ func (s *instance) originalText(v value.Value, p ast.Property, object *schema.Ob
 // dependencies returns the URNs behind each top-level property, and all of them together with the URNs of dependsOn
 // and of the replacement trigger (L9.41). A resource whose reference goes to a remote component is not a dependency
 // of it; the resource from which the reference came is one.
-func (e *evaluator) dependencies(inputs value.Value, remote bool, dependsOn []urn.URN) (map[string][]urn.URN,
+func (g *registry) dependencies(inputs value.Value, remote bool, dependsOn []urn.URN) (map[string][]urn.URN,
 	[]urn.URN) {
 	byProperty := make(map[string][]urn.URN, inputs.Len())
 	all := dependsOn
@@ -221,14 +233,14 @@ func (e *evaluator) dependencies(inputs value.Value, remote bool, dependsOn []ur
 		if remote {
 			deps = depsBesideReferences(inputs.At(i))
 		}
-		deps = e.concrete(deps)
+		deps = g.concrete(deps)
 		if inputs.At(i).IsNull() && len(deps) == 0 {
 			continue // it is left out, and nothing is lost
 		}
 		byProperty[key] = deps
 		all = append(all, deps...)
 	}
-	return byProperty, e.concrete(all)
+	return byProperty, g.concrete(all)
 }
 
 // depsBesideReferences are the URNs that a value came from, without the resources that it refers to itself.

@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/yamlhost/yamlhost/builtins"
 	"github.com/yamlhost/yamlhost/check"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // defaultWorkers is how many nodes run at the same time by default: the engine limits its own work.
@@ -22,7 +23,7 @@ const defaultWorkers = 64
 // Findings come in the order of the program. An error that the monitor has reported already makes no finding, so that a
 // failed run may have none: Result says how much failed.
 func Run(ctx context.Context, p *check.Program, m monitor.Monitor, o Options) (Result, diag.Diagnostics) {
-	e := &evaluator{program: p, monitor: m, options: o, workers: o.Workers}
+	e := newEvaluator(p, m, o)
 	defer context.AfterFunc(ctx, func() { e.over.Store(true) })()
 	ctx = e.paying(ctx)
 	result := Result{Outputs: value.EmptyMap()}
@@ -61,6 +62,7 @@ func Run(ctx context.Context, p *check.Program, m monitor.Monitor, o Options) (R
 	} else {
 		e.runAll(ctx, e.root, p.Nodes)
 		findings.Add(e.nodeFindings(&result, p.Nodes)...)
+		findings.Add(e.judgeStack(ctx, &result)...)
 		findings.Add(e.messages(ctx, &result)...)
 		var outputFindings diag.Diagnostics
 		result.Outputs, outputFindings = e.outputs(ctx, &result)
@@ -82,6 +84,12 @@ func Run(ctx context.Context, p *check.Program, m monitor.Monitor, o Options) (R
 	e.numbers.tell(&e.notes)
 	findings.Add(e.notes.found.Sorted()...)
 	return result, findings
+}
+
+// newEvaluator returns an evaluator of a program, with a budget for all that it evaluates.
+func newEvaluator(p *check.Program, m monitor.Monitor, o Options) *evaluator {
+	return &evaluator{program: p, monitor: m, options: o, workers: o.Workers,
+		budget: spending{Budget: builtins.NewBudget(o.Limits)}}
 }
 
 // start finds out which deployment this is and registers the root stack (E1.6, F1.29).
@@ -156,7 +164,7 @@ func (e *evaluator) outputs(ctx context.Context, result *Result) (value.Value, d
 		v = withoutNulls(v)
 		// The outputs are one value, the stack's.
 		if err := e.budget.WithinOutputs(value.Size(v, e.budget.ValueLimit()) + size); err != nil {
-			f := e.overspent(err, o.Decl.Value.Range())
+			f := e.budget.overspent(err, o.Decl.Value.Range())
 			result.count(f)
 			findings.Add(f.findings...)
 			continue

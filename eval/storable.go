@@ -3,8 +3,8 @@ package eval
 import (
 	"errors"
 
-	"github.com/yamlhost/yamlhost/diag"
-	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
 )
 
 // storable refuses a value that is about to enter the state or a message to a provider although neither can hold it

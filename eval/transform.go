@@ -9,12 +9,12 @@ import (
 	"sync"
 
 	"github.com/yamlhost/yamlhost/check"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/schema"
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // registerTransforms announces the transforms of the stack (L10.C17), before anything is registered that they may
@@ -85,6 +85,9 @@ func (s transformer) forResources() monitor.Transform {
 
 // transformError is a fault of a transform, for engines to pass on; errors.As finds the fault.
 func (e *evaluator) transformError(t *ast.Transform, of string, f *fault) error {
+	if f.cause == over && len(f.findings) == 0 { // what ended the run is reported elsewhere
+		return monitor.ErrShutdown
+	}
 	for i := range f.findings {
 		f.findings[i].Related = append(slices.Clip(f.findings[i].Related),
 			diag.Related{Range: t.Key, Message: "this transform changes " + of})
@@ -177,7 +180,7 @@ func (s *transformer) merge(ctx context.Context, object *schema.Object, when, in
 			"a map, not %s",
 			kindOf(v))
 	}
-	v = s.e.concreteDeps(v)
+	v = s.e.resources.concreteDeps(v)
 	s.e.hydrate(ctx, v, t.Merge.Range())
 	result := into
 	if t.Replace != nil && t.Replace.Value {
@@ -263,13 +266,13 @@ func leafPaths(at value.Path, v value.Value) []string {
 }
 
 // concreteDeps is v with the members of components of the program in the place of those components.
-func (e *evaluator) concreteDeps(v value.Value) value.Value {
+func (g *registry) concreteDeps(v value.Value) value.Value {
 	if !v.Any(func(x value.Value) bool { return len(x.Deps()) > 0 }) {
 		return v
 	}
 	return v.Transform(func(x value.Value) value.Value {
 		if deps := x.Deps(); len(deps) > 0 {
-			return x.WithoutDeps().DependingOn(e.concrete(deps)...)
+			return x.WithoutDeps().DependingOn(g.concrete(deps)...)
 		}
 		return x
 	})
@@ -341,7 +344,7 @@ func (s *transformer) mergeOptions(ctx context.Context, from *ast.Options,
 		r.Version = schema.PlainVersion(text)
 	}
 	r.Aliases = append(slices.Clip(r.Aliases), o.aliases(from.Aliases)...)
-	r.Dependencies = append(slices.Clip(r.Dependencies), s.e.concrete(o.urns(from.DependsOn))...)
+	r.Dependencies = append(slices.Clip(r.Dependencies), s.e.resources.concrete(o.urns(from.DependsOn))...)
 	r.ReplaceWith = append(slices.Clip(r.ReplaceWith), o.urns(from.ReplaceWith)...)
 	if u := o.urn(from.DeletedWith); u != "" {
 		r.DeletedWith = u
@@ -365,7 +368,7 @@ func (s *transformer) mergeOptions(ctx context.Context, from *ast.Options,
 		o.blame(f)
 		o.blame(storable("replacementTrigger", v, places{}, from.ReplacementTrigger.Value.Range()))
 		r.ReplacementTrigger = v.WithoutDeps()
-		r.Dependencies = append(r.Dependencies, s.e.concrete(v.AllDeps())...)
+		r.Dependencies = append(r.Dependencies, s.e.resources.concrete(v.AllDeps())...)
 	}
 	o.mergeProviders(from, &r)
 	return r, o.failed

@@ -7,7 +7,7 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
 // checkVersion compares pulumi.requiredVersion with the engine's version (L3.60, L3.61).

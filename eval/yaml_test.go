@@ -8,9 +8,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/yamlhost/yamlhost/builtins"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/parser"
-	"github.com/yamlhost/yamlhost/value"
 )
 
 // TestYAMLThereAndBack reads what fn::toYAML writes, for values of every kind with texts that look like something else.

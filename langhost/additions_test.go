@@ -5,8 +5,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/runtime/monitor/monitortest"
-	"github.com/yamlhost/yamlhost/value"
 )
 
 // additions are programs with what yamlhost adds to the language (L10), as they run under another engine, and what that

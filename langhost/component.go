@@ -6,18 +6,19 @@ import (
 	"path/filepath"
 
 	"github.com/yamlhost/yamlhost/eval"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/monitor/rpc"
 	"github.com/yamlhost/yamlhost/runtime/provider"
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
 	"github.com/yamlhost/yamlhost/workspace/sources"
 )
 
 // componentProvider offers the components of a plugin as a provider: it has a schema and constructs, and manages
 // nothing itself, unless the plugin has dynamic types.
 type componentProvider struct {
+	provider.Refusing
 	plugin *componentPlugin
 	types  provider.Provider // of the dynamic types; nil for none
 }
@@ -45,11 +46,7 @@ func (c componentProvider) Construct(ctx context.Context, r provider.ConstructRe
 	if err != nil {
 		return provider.ConstructResponse{}, err
 	}
-	d := r.Deployment
-	m, err := rpc.Dial(d.MonitorEndpoint, rpc.WithInfo(monitor.Info{
-		Project: d.Project, Stack: d.Stack, Organization: d.Organization, Config: d.Config,
-		ConfigSecretKeys: d.ConfigSecretKeys, DryRun: d.DryRun, Parallel: d.Parallel,
-	}))
+	m, err := rpc.Dial(r.Deployment.MonitorEndpoint, rpc.WithInfo(r.Deployment.Info))
 	if err != nil {
 		return provider.ConstructResponse{}, err
 	}
@@ -66,11 +63,7 @@ func (c componentProvider) Construct(ctx context.Context, r provider.ConstructRe
 	for _, alias := range r.Aliases {
 		request.Aliases = append(request.Aliases, monitor.Alias{URN: alias})
 	}
-	for _, a := range r.AliasSpecs {
-		request.Aliases = append(request.Aliases, monitor.Alias{
-			Name: a.Name, Type: a.Type, Stack: a.Stack, Project: a.Project, Parent: a.Parent, NoParent: a.NoParent,
-		})
-	}
+	request.Aliases = append(request.Aliases, r.AliasSpecs...)
 	made, diags := eval.Construct(ctx, component, m, request, eval.Options{
 		Cwd: p.cwd, RootDirectory: p.cwd, Getenv: p.getenv, RequireVersion: p.requireVersion,
 		Bundle:     new(sources.Sources).Texts,
@@ -152,54 +145,16 @@ func (c componentProvider) Close() error {
 	return nil
 }
 
-// none is the answer to what a package of components does not have.
-func (c componentProvider) none(what string) error {
-	return &provider.Error{Message: fmt.Sprintf("the package %s has components only, and no %s", c.plugin.name, what),
-		Unimplemented: true}
+// refusing returns the refusals of a package that has components only.
+func refusing(plugin string) provider.Refusing {
+	return func(what string) error {
+		return &provider.Error{Message: fmt.Sprintf("the package %s has components only, and no %s", plugin, what),
+			Unimplemented: true}
+	}
 }
 
 // Parameterize is refused.
 func (c componentProvider) Parameterize(context.Context, provider.ParameterizeRequest) (provider.ParameterizeResponse,
 	error) {
-	return provider.ParameterizeResponse{}, c.none("parameters")
-}
-
-// Check is refused.
-func (c componentProvider) Check(context.Context, provider.CheckRequest) (provider.CheckResponse, error) {
-	return provider.CheckResponse{}, c.none("resources of its own")
-}
-
-// Diff is refused.
-func (c componentProvider) Diff(context.Context, provider.DiffRequest) (provider.DiffResponse, error) {
-	return provider.DiffResponse{}, c.none("resources of its own")
-}
-
-// Create is refused.
-func (c componentProvider) Create(context.Context, provider.CreateRequest) (provider.CreateResponse, error) {
-	return provider.CreateResponse{}, c.none("resources of its own")
-}
-
-// Read is refused.
-func (c componentProvider) Read(context.Context, provider.ReadRequest) (provider.ReadResponse, error) {
-	return provider.ReadResponse{}, c.none("resources of its own")
-}
-
-// Update is refused.
-func (c componentProvider) Update(context.Context, provider.UpdateRequest) (provider.UpdateResponse, error) {
-	return provider.UpdateResponse{}, c.none("resources of its own")
-}
-
-// Delete is refused.
-func (c componentProvider) Delete(context.Context, provider.DeleteRequest) error {
-	return c.none("resources of its own")
-}
-
-// Invoke is refused.
-func (c componentProvider) Invoke(context.Context, provider.InvokeRequest) (provider.InvokeResponse, error) {
-	return provider.InvokeResponse{}, c.none("functions")
-}
-
-// Call is refused.
-func (c componentProvider) Call(context.Context, provider.CallRequest) (provider.CallResponse, error) {
-	return provider.CallResponse{}, c.none("methods")
+	return provider.ParameterizeResponse{}, c.Refusing("parameters")
 }

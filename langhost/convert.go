@@ -11,6 +11,7 @@ import (
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/langhost/pcl"
 	"github.com/yamlhost/yamlhost/schema"
 	"github.com/yamlhost/yamlhost/workspace"
@@ -20,16 +21,29 @@ import (
 // project has it.
 func (h *Host) ConvertProgram(ctx context.Context, r *pulumirpc.ConvertProgramRequest) (
 	*pulumirpc.ConvertProgramResponse, error) {
-	w, unread, err := h.open(ctx, &pulumirpc.ProgramInfo{RootDirectory: r.GetSourceDirectory()}, workspace.Run{})
+	diags, err := h.writePCL(ctx, r.GetSourceDirectory(), r.GetTargetDirectory(), r.GetLoaderTarget())
+	if err != nil {
+		return nil, err
+	}
+	return &pulumirpc.ConvertProgramResponse{Diagnostics: codegenDiagnostics(diags)}, nil
+}
+
+// WritePCL translates the project in a folder to PCL in another folder, unless the findings have an error.
+func (h *Host) WritePCL(ctx context.Context, from, to string) (diag.Diagnostics, error) {
+	return h.writePCL(ctx, from, to, "")
+}
+
+func (h *Host) writePCL(ctx context.Context, from, to, loader string) (diag.Diagnostics, error) {
+	w, unread, err := h.open(ctx, &pulumirpc.ProgramInfo{RootDirectory: from}, workspace.Run{})
 	if err != nil {
 		return nil, err
 	}
 	if w.Source == nil {
-		return &pulumirpc.ConvertProgramResponse{Diagnostics: codegenDiagnostics(slices.Concat(w.Diags, unread))}, nil
+		return slices.Concat(w.Diags, unread), nil
 	}
 	file, diags := w.Parse(nil)
 	if diags.HasErrors() {
-		return &pulumirpc.ConvertProgramResponse{Diagnostics: codegenDiagnostics(diags)}, nil
+		return diags, nil
 	}
 	options := pcl.Options{Packages: map[string]schema.Descriptor{}, Used: map[string]bool{}}
 	for _, use := range usesOf(file) {
@@ -38,8 +52,8 @@ func (h *Host) ConvertProgram(ctx context.Context, r *pulumirpc.ConvertProgramRe
 	for _, d := range w.Packages {
 		options.Packages[d.PackageName()] = d
 	}
-	if r.GetLoaderTarget() != "" || h.options.Schemas != nil {
-		schemas, closeSchemas, err := h.schemas(r.GetLoaderTarget())
+	if loader != "" || h.options.Schemas != nil {
+		schemas, closeSchemas, err := h.schemas(loader)
 		if err != nil {
 			return nil, err
 		}
@@ -48,9 +62,8 @@ func (h *Host) ConvertProgram(ctx context.Context, r *pulumirpc.ConvertProgramRe
 	}
 	module, found := pcl.Convert(ctx, file, options)
 	diags.Add(found...)
-	response := &pulumirpc.ConvertProgramResponse{Diagnostics: codegenDiagnostics(diags)}
 	if diags.HasErrors() {
-		return response, nil
+		return diags, nil
 	}
 	main := ""
 	if w.Project.Main != nil {
@@ -73,7 +86,7 @@ func (h *Host) ConvertProgram(ctx context.Context, r *pulumirpc.ConvertProgramRe
 		files[filepath.Join(main, filepath.FromSlash(name))] = text
 	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		path := filepath.Join(r.GetTargetDirectory(), name)
+		path := filepath.Join(to, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return nil, fmt.Errorf("write the program: %w", err)
 		}
@@ -81,7 +94,7 @@ func (h *Host) ConvertProgram(ctx context.Context, r *pulumirpc.ConvertProgramRe
 			return nil, fmt.Errorf("write the program: %w", err)
 		}
 	}
-	return response, nil
+	return diags, nil
 }
 
 // ConvertState has nothing to convert: a YAML program has no state of its own.

@@ -6,12 +6,12 @@ import (
 	"path/filepath"
 
 	"github.com/yamlhost/yamlhost/check"
-	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/eval"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/runtime/dynamic"
 	"github.com/yamlhost/yamlhost/runtime/provider"
-	"github.com/yamlhost/yamlhost/value"
 	"github.com/yamlhost/yamlhost/workspace/sources"
 )
 

@@ -20,12 +20,12 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/yamlhost/yamlhost/builtins"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/wire"
 	"github.com/yamlhost/yamlhost/langhost"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/monitor/monitortest"
 	"github.com/yamlhost/yamlhost/runtime/monitor/rpc"
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/wire"
 )
 
 // fakeEngine is the engine's own service and its schema loader.
@@ -63,6 +63,9 @@ const thingSchema = `{"name": "pkg", "version": "1.2.3", "resources": {"pkg:inde
 	"inputProperties": {"size": {"type": "integer"}}, "properties": {"size": {"type": "integer"}}}}}`
 
 func (e *fakeEngine) GetSchema(_ context.Context, r *codegen.GetSchemaRequest) (*codegen.GetSchemaResponse, error) {
+	if text, ok := kubernetesSchemas[r.GetPackage()+"/"+r.GetParameterization().GetName()]; ok {
+		return &codegen.GetSchemaResponse{Schema: []byte(text)}, nil
+	}
 	if r.GetPackage() != "pkg" {
 		return nil, fmt.Errorf("there is no plugin %s", r.GetPackage())
 	}
@@ -503,7 +506,7 @@ func TestFaultyPlugins(t *testing.T) {
 			"b.yaml": "description: two\n"}, "gives its description already"},
 		"no plugin": {map[string]string{"Pulumi.yaml": project}, "has no PulumiPlugin.yaml"},
 		"a policy pack": {map[string]string{"PulumiPolicy.yaml": "runtime: yaml\n"},
-			"policy packs cannot be written in YAML"},
+			"the policy pack has no name"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

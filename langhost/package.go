@@ -40,25 +40,37 @@ func (h *Host) GeneratePackage(_ context.Context, r *pulumirpc.GeneratePackageRe
 	if len(r.GetExtraFiles()) > 0 {
 		return nil, errors.New("packages for YAML are declarations and cannot carry files of their own")
 	}
-	var head packageHead
-	if err := json.Unmarshal([]byte(r.GetSchema()), &head); err != nil {
-		return nil, fmt.Errorf("read the package's schema: %w", err)
-	}
-	if head.Name == "" {
-		return nil, errors.New("the package's schema gives no name")
-	}
-	name := head.Name
-	if head.Version != "" {
-		name += "-" + head.Version
+	name, text, err := Declaration([]byte(r.GetSchema()), "")
+	if err != nil {
+		return nil, err
 	}
 	if err := os.MkdirAll(r.GetDirectory(), 0o755); err != nil {
 		return nil, fmt.Errorf("write the package declaration: %w", err)
 	}
-	path := filepath.Join(r.GetDirectory(), filepath.Base(name)+".yaml")
-	if err := os.WriteFile(path, []byte(head.declaration()), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(r.GetDirectory(), name), text, 0o644); err != nil {
 		return nil, fmt.Errorf("write the package declaration: %w", err)
 	}
 	return &pulumirpc.GeneratePackageResponse{}, nil
+}
+
+// Declaration returns the declaration of the package that a schema describes, and the name of its file. version is for
+// a schema that does not say its own.
+func Declaration(schema []byte, version string) (name string, text []byte, err error) {
+	var head packageHead
+	if err := json.Unmarshal(schema, &head); err != nil {
+		return "", nil, fmt.Errorf("read the package's schema: %w", err)
+	}
+	if head.Name == "" {
+		return "", nil, errors.New("the package's schema gives no name")
+	}
+	if head.Version == "" {
+		head.Version = version
+	}
+	name = head.Name
+	if head.Version != "" {
+		name += "-" + head.Version
+	}
+	return filepath.Base(name) + ".yaml", []byte(head.declaration()), nil
 }
 
 // declaration is the text of the package's declaration file (F3.18).

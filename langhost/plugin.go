@@ -14,7 +14,7 @@ import (
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 
 	"github.com/yamlhost/yamlhost/check"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
@@ -32,9 +32,9 @@ func (h *Host) RunPlugin(r *pulumirpc.RunPluginRequest, stream pulumirpc.Languag
 	ctx, done := h.begin(stream.Context())
 	defer done()
 	info := r.GetInfo()
-	if _, err := os.Stat(filepath.Join(info.GetProgramDirectory(), "PulumiPolicy.yaml")); err == nil ||
+	if _, err := os.Stat(filepath.Join(info.GetProgramDirectory(), workspace.PackFile)); err == nil ||
 		r.GetKind() == "analyzer" {
-		return errors.New("policy packs cannot be written in YAML")
+		return h.runPack(ctx, r, stream)
 	}
 	p, err := openPlugin(info.GetProgramDirectory())
 	if err != nil {
@@ -48,7 +48,7 @@ func (h *Host) RunPlugin(r *pulumirpc.RunPluginRequest, stream pulumirpc.Languag
 	p.cwd, p.schemas, p.getenv = r.GetPwd(), schemas, h.options.Env.Lookup
 	p.log = func(ds diag.Diagnostics) { h.engine.report(ctx, ds) }
 	p.requireVersion = h.engine.requireVersion
-	served := componentProvider{plugin: p}
+	served := componentProvider{plugin: p, Refusing: refusing(p.name)}
 	if served.types, err = h.typesOf(ctx, p, r.GetEnv()); err != nil {
 		return err
 	}
@@ -58,6 +58,11 @@ func (h *Host) RunPlugin(r *pulumirpc.RunPluginRequest, stream pulumirpc.Languag
 		return err
 	}
 	defer stop()
+	return announce(ctx, address, stream)
+}
+
+// announce gives the engine the port of a plugin, and waits until the engine needs it no more.
+func announce(ctx context.Context, address string, stream pulumirpc.LanguageRuntime_RunPluginServer) error {
 	_, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return fmt.Errorf("serve the plugin: %w", err)

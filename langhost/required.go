@@ -110,6 +110,11 @@ func descriptorsOf(uses []packageUse, packages []schema.Descriptor, own string) 
 		if !declared {
 			found = append(found, schema.Descriptor{Name: use.name, Version: use.version, DownloadURL: use.url})
 		}
+		for _, d := range packages { // L1.41
+			if d.Serves(use.name) && d.PackageName() != use.name {
+				found = append(found, d)
+			}
+		}
 	}
 	return found
 }

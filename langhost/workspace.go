@@ -3,14 +3,16 @@ package langhost
 import (
 	"context"
 	"errors"
+	"path/filepath"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"google.golang.org/protobuf/types/known/structpb"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/schema"
 	"github.com/yamlhost/yamlhost/workspace"
 	"github.com/yamlhost/yamlhost/workspace/compiler"
+	"github.com/yamlhost/yamlhost/workspace/crd"
 )
 
 // open reads the project that a request names, and its program, which a compiler may have to print. The diagnostics
@@ -27,12 +29,24 @@ func (h *Host) open(ctx context.Context, info *pulumirpc.ProgramInfo, run worksp
 	}
 	w, err := workspace.Open(root, workspace.Options{
 		Shown: workspace.Relative(root), Compile: compiler.New(h.childEnv(), h.options.Supervisor, h.engine.log),
-		CompilerOption: option, ProgramDir: info.GetProgramDirectory(),
+		CompilerOption: option, ProgramDir: info.GetProgramDirectory(), CRDs: h.kinds(),
 	})
 	if err != nil {
 		return nil, nil, err
 	}
 	return w, w.Compile(ctx, run), nil
+}
+
+// kinds keep the kinds of Kubernetes that files define in the folder of Pulumi.
+func (h *Host) kinds() *crd.Cache {
+	home, found := h.options.Env.Lookup("PULUMI_HOME")
+	if !found || home == "" {
+		if home, found = h.options.Env.Lookup("HOME"); !found || home == "" {
+			return new(crd.Cache)
+		}
+		home = filepath.Join(home, ".pulumi")
+	}
+	return &crd.Cache{Dir: filepath.Join(home, "yamlhost", "schemas")}
 }
 
 // compilerOption is the option compiler of a project's runtime (L1.F) as the engine has read it; nil when it names

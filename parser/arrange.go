@@ -5,14 +5,15 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
 // sectionOrder is the order of the keys at the top of a program that Arrange brings about. Others keep their places
 // among themselves, behind these and in front of resources and outputs.
 var sectionOrder = []string{"name", "runtime", "description", "author", "website", "license", "version", "namespace",
-	"main", "backend", "template", "plugins",
-	"packages", "options", "pulumi", "include", "config", "configuration", "dynamic", "hooks", "components", "variables"}
+	"main", "backend", "template", "plugins", "policyPacks", "crds",
+	"packages", "options", "pulumi", "include", "config", "configuration", "dynamic", "hooks", "components", "variables",
+	"enforcement", "policies"}
 
 var lastSections = []string{"resources", "outputs"}
 

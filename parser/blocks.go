@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
 // block is a stretch of a text with the nodes read from it. Results that depend on nothing but its own text are kept

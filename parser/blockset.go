@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
 // blockSet is a text cut into blocks.

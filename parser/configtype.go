@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
@@ -30,11 +30,8 @@ func (t *typeReader) read(e entry, items *entry) *ast.ConfigType {
 	}
 	read := parseConfigType(literal.Value, literal.Range, 0)
 	if read == nil {
-		detail := "known are `string`, `number`, `integer`, `boolean`, `object`, and `list<…>` of one of these"
-		names := slices.Collect(maps.Keys(configTypes))
-		if near := diag.Suggest(strings.ToLower(literal.Value), names); len(near) > 0 {
-			detail = "did you mean " + anyOf(near) + "?"
-		}
+		detail := didYouMean(strings.ToLower(literal.Value), slices.Collect(maps.Keys(configTypes)),
+			"known are `string`, `number`, `integer`, `boolean`, `object`, and `list<…>` of one of these")
 		t.fail(diag.ConfigDefault, literal.Range, detail, "there is no configuration type `%s`", shorten(literal.Value))
 		return nil
 	}

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
@@ -68,11 +68,8 @@ func (r dynamicReader) codeChange(e entry) *ast.Literal {
 	if slices.Contains(codeChanges, literal.Value) {
 		return literal
 	}
-	detail := "it must be ignore, update or replace"
-	if near := diag.Suggest(literal.Value, codeChanges); len(near) > 0 {
-		detail = "did you mean " + anyOf(near) + "?"
-	}
-	r.fail(diag.NotInEnum, literal.Range, detail, "`onCodeChange` cannot be `%s`", shorten(literal.Value))
+	r.fail(diag.NotInEnum, literal.Range, didYouMean(literal.Value, codeChanges, "it must be ignore, update or replace"),
+		"`onCodeChange` cannot be `%s`", shorten(literal.Value))
 	return nil
 }
 
@@ -114,6 +111,8 @@ func (r dynamicReader) property(e entry, what string, keys []string) *ast.Dynami
 					d.Stable = r.literalBool(e, "`stable`")
 				case "description":
 					d.Description = r.plainText(e, "`description`")
+				default:
+					d.Rules = append(d.Rules, ast.Property{Name: ast.Literal{Value: key, Range: e.at}, Value: r.data(e)})
 				}
 			}, func(e entry) { r.unknownKey(diag.Error, e, what, keys, "") })
 			if typeEntry != nil {

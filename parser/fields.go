@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
@@ -86,17 +86,16 @@ func (e entry) renamed(name string) []diag.Fix {
 // names.
 func (r *nodeReader) unknownKey(severity diag.Severity, e entry, place string, keys []string, hint string) {
 	detail := hint
-	near := diag.Suggest(e.name, keys)
 	switch {
 	case detail != "":
 	case e.taken:
 		detail = "`" + e.meant + "` is already given: remove one of the two"
 	case e.meant != "" && slices.Contains(keys, e.meant):
 		detail = "did you mean `" + e.meant + "`?"
-	case len(near) > 0:
-		detail = "did you mean " + anyOf(near) + "?"
 	case len(keys) <= 10:
-		detail = "known are " + listing(keys, " and ")
+		detail = didYouMean(e.name, keys, "known are "+listing(keys, " and "))
+	default:
+		detail = didYouMean(e.name, keys, "")
 	}
 	d := r.report(severity, diag.UnknownKey, e.at, detail, "unknown key `%s` in %s", shorten(e.name), place)
 	if hint == "" && slices.Contains(keys, e.meant) && !e.taken {
@@ -105,6 +104,14 @@ func (r *nodeReader) unknownKey(severity diag.Severity, e entry, place string, k
 }
 
 func anyOf(names []string) string { return listing(names, " or ") }
+
+// didYouMean names those of some names that are near to a text, or else returns what there is to say instead.
+func didYouMean(text string, names []string, instead string) string {
+	if near := diag.Suggest(text, names); len(near) > 0 {
+		return "did you mean " + anyOf(near) + "?"
+	}
+	return instead
+}
 
 // listing names several things: `a`, `b` and `c`.
 func listing(names []string, last string) string {

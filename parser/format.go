@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
 // Format writes a text in one manner: two columns for each level, lists under their keys, one blank behind a colon
@@ -308,7 +308,7 @@ func (f *formatter) blankInside(l *formattedLine) string {
 // body is a line behind its indentation, with its cuts.
 func (f *formatter) body(l *formattedLine) string {
 	start := l.start + l.indent
-	slices.SortFunc(l.cuts, func(a, b shortening) int { return a.from - b.from })
+	slices.SortStableFunc(l.cuts, func(a, b shortening) int { return a.from - b.from })
 	var b strings.Builder
 	for _, cut := range l.cuts {
 		if cut.from < start {

@@ -5,7 +5,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
@@ -63,6 +63,7 @@ func (o *outline) withIncluded() (*ast.File, diag.Diagnostics) {
 			whole.Hooks = append(whole.Hooks, t.file.Hooks...)
 			whole.Dynamic = append(whole.Dynamic, t.file.Dynamic...)
 			whole.Messages = append(whole.Messages, t.file.Messages...)
+			whole.Policies = append(whole.Policies, t.file.Policies...)
 			whole.Transforms = append(whole.Transforms, t.file.Transforms...)
 		}
 		t.once(taken)

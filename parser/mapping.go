@@ -1,7 +1,7 @@
 package parser
 
 import (
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
 // entry is a key of a map with its value. The key is a scalar; value may still be an alias.

@@ -3,7 +3,7 @@ package parser
 import (
 	"slices"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
@@ -62,10 +62,7 @@ func (b *bodyReader) messageLevel(e entry) *ast.Literal {
 	if literal == nil || slices.Contains(messageLevels, literal.Value) {
 		return literal
 	}
-	detail := "it is " + listing(messageLevels, " or ")
-	if near := diag.Suggest(literal.Value, messageLevels); len(near) > 0 {
-		detail = "did you mean " + anyOf(near) + "?"
-	}
+	detail := didYouMean(literal.Value, messageLevels, "it is "+listing(messageLevels, " or "))
 	b.fail(diag.NotInEnum, literal.Range, detail, "there is no level `%s`", shorten(literal.Value))
 	return nil
 }

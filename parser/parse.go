@@ -3,7 +3,7 @@ package parser
 import (
 	"slices"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
@@ -14,6 +14,8 @@ type Options struct {
 	Declared []string
 	// Plugin says that the text belongs to a component plugin, which has components but no program (L1.31).
 	Plugin bool
+	// Pack: the text is a policy pack, which has policies but no program.
+	Pack bool
 	// Include finds the texts that the section include names by a pattern such as parts/*.yaml, in order (L10.C11). An
 	// error says why it cannot. Parse calls it from one goroutine; without it the section is refused.
 	Include func(pattern string) ([]*diag.Source, error)

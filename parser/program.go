@@ -3,16 +3,17 @@ package parser
 import (
 	"slices"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
 // The sections of a program (L1.C), and the fields that only the project's reader looks at (L1.B).
 var (
 	sectionKeys = []string{"name", "description", "version", "namespace", "pulumi", "config", "configuration", "variables",
-		"resources", "outputs", "components", "hooks", "dynamic", "transforms", "transformations", "messages", "include"}
+		"resources", "outputs", "components", "hooks", "dynamic", "transforms", "transformations", "messages", "policies",
+		"enforcement", "include"}
 	projectKeys = []string{"runtime", "main", "author", "website", "license", "template", "backend", "options", "packages",
-		"plugins", "stackConfigDir", "requiredPulumiVersion"}
+		"plugins", "policyPacks", "crds", "stackConfigDir", "requiredPulumiVersion"}
 )
 
 // body is the common part of programs and components.
@@ -27,8 +28,8 @@ type outline struct {
 	options Options
 	file    *ast.File
 	body
-	components, pulumi, hooks, dynamic, messages, include *section
-	transforms                                            []*section
+	components, pulumi, hooks, dynamic, messages, policies, include *section
+	transforms                                                      []*section
 
 	roots []*node       // of the YAML trees of the text
 	heads []*bodyReader // that read the keys at the top by blocks; none where in does
@@ -63,6 +64,9 @@ func newOutline(in *bodyReader, top []*section, options Options, included bool) 
 		} else {
 			d.Detail = "move its entries to `config`"
 		}
+	}
+	if options.Pack {
+		o.packOnly()
 	}
 	if options.Plugin {
 		for _, s := range []*section{o.config, o.configuration, o.variables, o.resources, o.outputs, o.include} {
@@ -126,9 +130,46 @@ func (o *outline) assign(name string, s *section) {
 		}
 		in.extension(s.at, "a section of messages")
 		o.messages = s
+	case "policies":
+		if plugin {
+			in.fail(diag.UnknownKey, s.at, "write them in a policy pack, or in the program that uses the package",
+				"a package has no `policies`")
+			return
+		}
+		if o.policies = s; !o.options.Pack {
+			in.extension(s.at, "a section of policies")
+		}
+	case "enforcement":
+		if !o.options.Pack {
+			in.fail(diag.UnknownKey, s.at, "write it into each policy; a policy pack has one for all of its policies",
+				"a program has no `enforcement`")
+			return
+		}
+		o.file.Enforcement = enforcementLevel(in.nodeReader, s.entry)
 	case "include":
 		in.extension(s.at, "the section `include`")
 		o.include = s
+	}
+}
+
+// packOnly reports the sections that a policy pack cannot have.
+func (o *outline) packOnly() {
+	o.file.Pack = true
+	for _, s := range append([]*section{o.config, o.configuration, o.resources, o.outputs, o.components, o.hooks,
+		o.dynamic, o.messages}, o.transforms...) {
+		if s != nil {
+			o.in.fail(diag.UnknownKey, s.at, "a pack has `policies` and `variables`; its configuration is declared in each policy",
+				"a policy pack has no `%s`", s.name)
+		}
+	}
+	o.body, o.transforms = body{variables: o.variables}, nil
+	o.components, o.hooks, o.dynamic, o.messages = nil, nil, nil, nil
+	if o.file.Name == nil {
+		o.in.fail(diag.RequiredMissing, diag.NewRange(o.in.src, 0, 0), "add `name: …`, which violations show",
+			"the policy pack has no name")
+	}
+	if o.policies == nil {
+		o.in.fail(diag.RequiredMissing, diag.NewRange(o.in.src, 0, 0), "add `policies`", "the policy pack has no policies")
 	}
 }
 
@@ -167,6 +208,7 @@ func (o *outline) read(names map[string]bool) {
 	if o.messages != nil {
 		file.Messages = o.messages.in.messageList(o.messages.entry)
 	}
+	file.Policies = in.policySection(o.policies, o.options.Pack)
 	file.Components = in.componentSection(o.components)
 	o.gatherDiags()
 }

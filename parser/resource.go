@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
@@ -267,6 +267,9 @@ var (
 	dottedType = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^[a-z][a-z0-9-]*(\.[A-Za-z][\w/]*){1,2}$`)
 	})
+	slashedType = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^([a-z][a-z0-9-]*)((?:/[\w.-]+)*)/([A-Za-z]\w*)$`)
+	})
 	terraformType = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^([a-z0-9]+)((?:_[a-z0-9]+)+)$`)
 	})
@@ -281,6 +284,16 @@ func foreignType(d *diag.Diagnostic, literal *ast.Literal) {
 	switch {
 	case dottedType().MatchString(text):
 		right := strings.ReplaceAll(text, ".", ":")
+		d.Detail = "its parts are separated by colons: `" + right + "`"
+		if at, ok := literal.Range.Word(text); ok {
+			d.Fixes = []diag.Fix{{Label: "Write `" + right + "`", Edits: []diag.Edit{{Range: at, Text: right}}}}
+		}
+	case slashedType().MatchString(text):
+		m := slashedType().FindStringSubmatch(text)
+		right := m[1] + ":" + m[3]
+		if m[2] != "" {
+			right = m[1] + ":" + m[2][1:] + ":" + m[3]
+		}
 		d.Detail = "its parts are separated by colons: `" + right + "`"
 		if at, ok := literal.Range.Word(text); ok {
 			d.Fixes = []diag.Fix{{Label: "Write `" + right + "`", Edits: []diag.Edit{{Range: at, Text: right}}}}

@@ -155,6 +155,15 @@ func (s *scope) also(name string, do func()) {
 	s.local[name]--
 }
 
+// alsoAll is also for several names.
+func (s *scope) alsoAll(names []string, do func()) {
+	if len(names) == 0 {
+		do()
+		return
+	}
+	s.also(names[0], func() { s.alsoAll(names[1:], do) })
+}
+
 // names are the names that a body declares, with others and those that are always there.
 func (b *body) names(others ...string) map[string]bool {
 	names := map[string]bool{"pulumi": true}

@@ -3,7 +3,7 @@ package parser
 import (
 	"slices"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/parallel"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
@@ -21,6 +21,7 @@ type item struct {
 	component *ast.Component
 	hook      *ast.Hook
 	dynamic   *ast.Dynamic
+	policy    *ast.Policy
 
 	bare  bool   // a resource with nothing in it
 	stray string // what a field that stands among the resources has to be under; empty for a resource

@@ -3,7 +3,7 @@ package parser
 import (
 	"bytes"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
 // SpanKind tells what the value of a Span is.

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
 // The YAML reader stops at the first fault. The line that it names may be the fault's, the one before, or the first

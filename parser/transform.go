@@ -1,7 +1,7 @@
 package parser
 
 import (
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
@@ -65,7 +65,7 @@ func (r *transformReader) read(e entry) {
 		r.fieldsOf(fields, transformKeys, nil, func(key string, e entry) { r.found[key] = e },
 			func(e entry) bool { r.unknownKey(diag.Error, e, "a transform", transformKeys, ""); return true })
 		if match, ok := r.found["match"]; ok {
-			t.Match = r.match(match)
+			t.Match = r.matchBlock(match, matchKeys)
 		}
 		t.Arguments = len(t.Match.Functions) > 0
 		if t.Arguments && !r.ofProgram {
@@ -155,11 +155,12 @@ func (r *transformReader) wrongSide() {
 	report("arguments", "add `function` to `match`; resources have `properties`")
 }
 
-func (r *transformReader) match(e entry) (m ast.TransformMatch) {
+// matchBlock reads a block `match` with some of the fields of matchKeys.
+func (r *nodeReader) matchBlock(e entry, keys []string) (m ast.TransformMatch) {
 	m.Range = e.at
 	r.section(e, "`match`", func(n *node, at diag.Range) {
 		m.Range = at
-		r.fields(n, matchKeys, func(key string, e entry) {
+		r.fields(n, keys, func(key string, e entry) {
 			switch key {
 			case "type":
 				m.Types = r.literals(e, "`type`", "a type pattern, where `*` matches any text")
@@ -170,7 +171,7 @@ func (r *transformReader) match(e entry) (m ast.TransformMatch) {
 			case "function":
 				m.Functions = r.literals(e, "`function`", "a function pattern, where `*` matches any text")
 			}
-		}, func(e entry) { r.unknownKey(diag.Error, e, "`match`", matchKeys, "") })
+		}, func(e entry) { r.unknownKey(diag.Error, e, "`match`", keys, "") })
 	})
 	return m
 }

@@ -5,7 +5,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
 // yamlText is a text whose YAML is read: its tokens and its tree, what had to be repaired in it, and what is wrong with

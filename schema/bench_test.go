@@ -3,8 +3,8 @@ package schema_test
 import (
 	"testing"
 
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/schema"
-	"github.com/yamlhost/yamlhost/value"
 )
 
 // BenchmarkComplete makes of inputs what a provider expects: of some that fit as they are, which are shared, and of some

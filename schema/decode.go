@@ -13,6 +13,9 @@ import (
 // readers decodes the members of an object by name; others are passed over.
 type readers map[string]func(raw []byte) error
 
+// decoder decodes definitions of a package. The caller holds the lock of the package.
+type decoder struct{ *Package }
+
 func decodeFields(raw []byte, fields readers) error {
 	return jsontext.EachMember(raw, func(key string, raw []byte) error {
 		read := fields[key]
@@ -26,7 +29,7 @@ func decodeFields(raw []byte, fields readers) error {
 	})
 }
 
-func (p *Package) decodeResource(token string, raw []byte) (*Resource, error) {
+func (p decoder) decodeResource(token string, raw []byte) (*Resource, error) {
 	r := &Resource{Token: token}
 	var inputs, outputs, state, list []byte
 	var requiredInputs, requiredOutputs, overlayLanguages []string
@@ -67,7 +70,7 @@ func (p *Package) decodeResource(token string, raw []byte) (*Resource, error) {
 
 // decodeObjectType reads an object type that is written where it is used. It does not read required properties: the
 // provider checks these.
-func (p *Package) decodeObjectType(raw []byte) (*Object, error) {
+func (p decoder) decodeObjectType(raw []byte) (*Object, error) {
 	var properties []byte
 	if err := decodeFields(raw, readers{"properties": rawInto(&properties)}); err != nil {
 		return nil, err
@@ -76,7 +79,7 @@ func (p *Package) decodeObjectType(raw []byte) (*Object, error) {
 }
 
 // decodeProvider reads the provider. Its outputs are those that are texts (F8.13).
-func (p *Package) decodeProvider(token string) (*Resource, error) {
+func (p decoder) decodeProvider(token string) (*Resource, error) {
 	if p.provider == nil {
 		inputs, err := p.decodeConfig()
 		if err != nil {
@@ -111,7 +114,7 @@ func isText(t Type) bool {
 	return t == String
 }
 
-func (p *Package) decodeConfig() (*Object, error) {
+func (p decoder) decodeConfig() (*Object, error) {
 	var variables []byte
 	if p.config != nil {
 		if err := decodeFields(p.config, readers{"variables": rawInto(&variables)}); err != nil {
@@ -121,7 +124,7 @@ func (p *Package) decodeConfig() (*Object, error) {
 	return p.decodeObject("", variables, nil)
 }
 
-func (p *Package) decodeFunction(token string, raw []byte) (*Function, error) {
+func (p decoder) decodeFunction(token string, raw []byte) (*Function, error) {
 	f := &Function{Token: token, Inputs: ObjectOf()}
 	var inputs, outputs []byte
 	var overlay bool
@@ -149,7 +152,7 @@ func (p *Package) decodeFunction(token string, raw []byte) (*Function, error) {
 }
 
 // decodeResult tells apart no result, an object and a single value (F8.15, F8.16).
-func (p *Package) decodeResult(f *Function, raw []byte) error {
+func (p decoder) decodeResult(f *Function, raw []byte) error {
 	count, hasProperties := 0, false
 	err := jsontext.EachMember(raw, func(key string, value []byte) error {
 		if key != "description" && key != "plain" {
@@ -214,7 +217,7 @@ func methodsOf(raw []byte) (map[string]string, error) {
 	return methods, err
 }
 
-func (p *Package) decodeObjectSpec(token string, raw []byte) (*Object, error) {
+func (p decoder) decodeObjectSpec(token string, raw []byte) (*Object, error) {
 	var properties []byte
 	var required []string
 	err := decodeFields(raw, readers{"properties": rawInto(&properties), "required": stringsInto(&required)})
@@ -225,7 +228,7 @@ func (p *Package) decodeObjectSpec(token string, raw []byte) (*Object, error) {
 }
 
 // decodeObject decodes members at once, so that their faults are errors.
-func (p *Package) decodeObject(token string, properties []byte, required []string) (*Object, error) {
+func (p decoder) decodeObject(token string, properties []byte, required []string) (*Object, error) {
 	list, err := p.decodeProperties(properties, required)
 	if err != nil {
 		return nil, err
@@ -233,7 +236,7 @@ func (p *Package) decodeObject(token string, properties []byte, required []strin
 	return NewObject(token, true, func() []*Property { return list }), nil
 }
 
-func (p *Package) propertiesOf(token string, raw []byte) ([]*Property, error) {
+func (p decoder) propertiesOf(token string, raw []byte) ([]*Property, error) {
 	var properties []byte
 	var required []string
 	err := decodeFields(raw, readers{"properties": rawInto(&properties), "required": stringsInto(&required)})
@@ -247,7 +250,7 @@ func (p *Package) propertiesOf(token string, raw []byte) ([]*Property, error) {
 	return list, nil
 }
 
-func (p *Package) decodeProperties(raw []byte, required []string) ([]*Property, error) {
+func (p decoder) decodeProperties(raw []byte, required []string) ([]*Property, error) {
 	if raw == nil {
 		return nil, nil
 	}
@@ -267,7 +270,7 @@ func (p *Package) decodeProperties(raw []byte, required []string) ([]*Property, 
 	return list, err
 }
 
-func (p *Package) decodeProperty(name string, raw []byte, required bool) (*Property, error) {
+func (p decoder) decodeProperty(name string, raw []byte, required bool) (*Property, error) {
 	property := &Property{Name: name, Required: required}
 	spec := typeSpec{}
 	fields := spec.readers()
@@ -299,7 +302,7 @@ func (p *Package) decodeProperty(name string, raw []byte, required bool) (*Prope
 func (p *Package) Config() (*Object, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	o, err := p.decodeConfig()
+	o, err := decoder{p}.decodeConfig()
 	if err != nil {
 		return nil, fmt.Errorf("config of %s: %w", p.Name, err)
 	}

@@ -38,7 +38,7 @@ func readTypeSpec(raw []byte) (typeSpec, error) {
 	return s, err
 }
 
-func (p *Package) decodeType(raw []byte, depth int) (Type, error) {
+func (p decoder) decodeType(raw []byte, depth int) (Type, error) {
 	if depth > maxTypeDepth {
 		return nil, errors.New("types are nested too deeply")
 	}
@@ -49,7 +49,7 @@ func (p *Package) decodeType(raw []byte, depth int) (Type, error) {
 	return p.bindType(spec, depth)
 }
 
-func (p *Package) decodeItem(raw []byte, depth int) (t Type, plain bool, err error) {
+func (p decoder) decodeItem(raw []byte, depth int) (t Type, plain bool, err error) {
 	if depth > maxTypeDepth {
 		return nil, false, errors.New("types are nested too deeply")
 	}
@@ -61,7 +61,7 @@ func (p *Package) decodeItem(raw []byte, depth int) (t Type, plain bool, err err
 	return t, spec.plain, err
 }
 
-func (p *Package) bindType(spec typeSpec, depth int) (Type, error) {
+func (p decoder) bindType(spec typeSpec, depth int) (Type, error) {
 	switch {
 	case spec.ref != "":
 		return p.bindRef(spec.ref, spec.kind)
@@ -95,7 +95,7 @@ func (p *Package) bindType(spec typeSpec, depth int) (Type, error) {
 	return nil, fmt.Errorf("there is no type %q", spec.kind)
 }
 
-func (p *Package) bindUnion(spec typeSpec, depth int) (Type, error) {
+func (p decoder) bindUnion(spec typeSpec, depth int) (Type, error) {
 	union := &Union{}
 	err := jsontext.EachItem(spec.oneOf, func(item []byte) error {
 		member, err := p.decodeType(item, depth+1)
@@ -135,7 +135,7 @@ func (p *Package) bindUnion(spec typeSpec, depth int) (Type, error) {
 
 // bindRef returns the type that a reference points to (F8.6). A type of another package is known by its name only
 // (F8.7).
-func (p *Package) bindRef(ref, underlying string) (Type, error) {
+func (p decoder) bindRef(ref, underlying string) (Type, error) {
 	path, fragment, ok := strings.Cut(ref, "#/")
 	if !ok {
 		return nil, fmt.Errorf("%q is not a reference", ref)
@@ -215,7 +215,7 @@ func unescape(fragment string) string {
 }
 
 // resourceType is a reference to a resource of this package. A dangling one is known by its name only.
-func (p *Package) resourceType(token string) *ResourceType {
+func (p decoder) resourceType(token string) *ResourceType {
 	t := &ResourceType{Token: token}
 	switch raw, known, err := p.resources.get(token); {
 	case known && err == nil:
@@ -242,7 +242,7 @@ func (p *Package) resourceType(token string) *ResourceType {
 
 // namedType is a type of this package by its token. Members of objects are decoded when they are first asked for; one
 // that is malformed is of type any there, so that one bad member does not cost the rest; Verify finds it.
-func (p *Package) namedType(token string) (Type, error) {
+func (p decoder) namedType(token string) (Type, error) {
 	if entry, ok := p.typeMemo[token]; ok {
 		return entry.t, entry.err
 	}
@@ -257,10 +257,12 @@ func (p *Package) namedType(token string) (Type, error) {
 	return entry.t, entry.err
 }
 
-func (p *Package) decodeNamedType(token string, raw []byte) (Type, error) {
+func (p decoder) decodeNamedType(token string, raw []byte) (Type, error) {
 	var kind string
-	var values []byte
-	if err := decodeFields(raw, readers{"type": stringInto(&kind), "enum": rawInto(&values)}); err != nil {
+	var values, additional []byte
+	err := decodeFields(raw, readers{"type": stringInto(&kind), "enum": rawInto(&values),
+		"additionalProperties": rawInto(&additional)})
+	if err != nil {
 		return nil, err
 	}
 	if values != nil {
@@ -269,7 +271,8 @@ func (p *Package) decodeNamedType(token string, raw []byte) (Type, error) {
 	if kind != "object" && kind != "" {
 		return primitiveNamed(kind), nil
 	}
-	return NewObject(token, true, func() []*Property {
+	// an object with members of its own that takes others too, as the schemas of some Kubernetes kinds have them
+	return NewObject(token, additional == nil, func() []*Property {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		list, err := p.propertiesOf(token, raw)
@@ -280,7 +283,7 @@ func (p *Package) decodeNamedType(token string, raw []byte) (Type, error) {
 	}), nil
 }
 
-func (p *Package) propertiesAsFarAsReadable(raw []byte) []*Property {
+func (p decoder) propertiesAsFarAsReadable(raw []byte) []*Property {
 	var properties []byte
 	_ = decodeFields(raw, readers{"properties": rawInto(&properties)})
 	var list []*Property

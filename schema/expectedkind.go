@@ -1,6 +1,6 @@
 package schema
 
-import "github.com/yamlhost/yamlhost/value"
+import "github.com/yamlhost/yamlhost/internal/value"
 
 // ExpectedKind returns the kind of value that a type promises, for values that are not known yet: KindAny where it
 // promises none. An optional type promises the kind that it has when the value is present.

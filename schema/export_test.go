@@ -5,7 +5,7 @@ import (
 	"hash/crc32"
 	"io"
 
-	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/internal/value"
 )
 
 // Resealed is an index with the right checksum, whatever its bytes are, so that fuzzing gets behind it.

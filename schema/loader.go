@@ -58,6 +58,12 @@ func (d Descriptor) PackageName() string {
 	return d.Name
 }
 
+// Serves reports whether tokens that start with a name may be of the package: an extension adds to the package of its
+// plugin too (L1.41).
+func (d Descriptor) Serves(name string) bool {
+	return d.PackageName() == name || d.Extension && d.Name == name
+}
+
 // PackageVersion is the version of the package under that name; empty for any.
 func (d Descriptor) PackageVersion() string {
 	if d.Parameterization != nil {

@@ -36,6 +36,7 @@ type Package struct {
 	funcMemo map[string]functionEntry
 
 	damaged atomic.Bool // Damaged
+	missing error       // Missing
 
 	alias func(old string) (token string, ok bool) // ResourceByAlias
 }
@@ -176,7 +177,7 @@ func (p *Package) TypeTokens() []string { return p.types.list() }
 // malformed.
 func (p *Package) ResolveResource(written string) (*Resource, error) {
 	if name, ok := strings.CutPrefix(written, providerPrefix); ok && p.Name != builtinName {
-		if name != p.Name {
+		if name != p.Name || p.missing != nil {
 			return nil, fmt.Errorf("%s: %w", written, ErrNoSuchToken)
 		}
 		return p.Provider()
@@ -247,7 +248,7 @@ func (p *Package) Resource(token string) (*Resource, error) {
 	if !ok {
 		var raw []byte
 		if raw, entry.err = definition(p.resources, token); entry.err == nil {
-			entry.r, entry.err = p.decodeResource(token, raw)
+			entry.r, entry.err = decoder{p}.decodeResource(token, raw)
 		}
 		p.resMemo[token] = entry
 	}
@@ -274,7 +275,7 @@ func (p *Package) Function(token string) (*Function, error) {
 	if !ok {
 		var raw []byte
 		if raw, entry.err = definition(p.functions, token); entry.err == nil {
-			entry.f, entry.err = p.decodeFunction(token, raw)
+			entry.f, entry.err = decoder{p}.decodeFunction(token, raw)
 		}
 		p.funcMemo[token] = entry
 	}
@@ -288,7 +289,7 @@ func (p *Package) Provider() (*Resource, error) {
 	defer p.mu.Unlock()
 	entry, ok := p.resMemo[token]
 	if !ok {
-		entry.r, entry.err = p.decodeProvider(token)
+		entry.r, entry.err = decoder{p}.decodeProvider(token)
 		p.resMemo[token] = entry
 	}
 	return entry.r, entry.err
@@ -307,7 +308,7 @@ func (p *Package) Method(r *Resource, name string) (*Function, error) {
 func (p *Package) Type(token string) (Type, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.namedType(token)
+	return decoder{p}.namedType(token)
 }
 
 // Verify decodes everything and returns the first few faults. It is for authors of schemas and for tests.
@@ -324,7 +325,7 @@ func (p *Package) Verify() error {
 		raw, err := definition(p.types, token)
 		note(err)
 		p.mu.Lock()
-		_, err = p.propertiesOf(token, raw)
+		_, err = decoder{p}.propertiesOf(token, raw)
 		p.mu.Unlock()
 		note(err)
 	}

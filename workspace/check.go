@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/check"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
@@ -65,9 +65,13 @@ func (w *Workspace) Check(ctx context.Context, o CheckOptions) (*check.Program, 
 	for range attempts {
 		var damaged func() bool
 		options.Schemas, damaged = o.Schemas()
+		options.Schemas = w.Schemas(options.Schemas)
 		program, checked = check.Check(ctx, file, options)
-		if !damaged() {
-			break
+		switch {
+		case w.CRDs.Damaged():
+			w.readCRDs()
+		case !damaged():
+			return program, w.Join(slices.Concat(parsed, failed, checked))
 		}
 	}
 	return program, w.Join(slices.Concat(parsed, failed, checked))
@@ -79,7 +83,7 @@ func (w *Workspace) runtime() diag.Diagnostics {
 	const yaml = "yaml"
 	p := w.Project
 	switch {
-	case p.Runtime == yaml || p.Source == nil:
+	case p.Runtime == yaml || p.Source == nil || w.isPack():
 		return nil
 	case p.Runtime == "":
 		return diag.Diagnostics{{Severity: diag.Portability, Code: diag.YamlhostOnly, Subject: p.Name.Range,
@@ -117,7 +121,7 @@ func (w *Workspace) parserOptions(declared []string) parser.Options {
 			declared = append(declared, d.Key.Name)
 		}
 	}
-	return parser.Options{Declared: declared, Include: w.include}
+	return parser.Options{Declared: declared, Include: w.include, Pack: w.isPack()}
 }
 
 // names returns the names that programs use for the values of a configuration.

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/yamlhost/yamlhost/check"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/workspace/project"
@@ -33,9 +33,10 @@ func (w *Workspace) CheckerOptions(ctx context.Context, o CheckOptions) (check.O
 	made, failed := w.parameterized(ctx, o.Parameterize)
 	return check.Options{
 		Project: w.nameFor(o), Packages: append(slices.Clip(w.Packages), made...), Local: w.Components,
-		Config: o.Config, ConfigKnown: o.ConfigKnown, StackKeys: w.stackKeys(o), ProgramDir: w.Program.Dir,
+		Config: o.Config, ConfigKnown: o.ConfigKnown || w.isPack(), StackKeys: w.stackKeys(o), ProgramDir: w.Program.Dir,
 		RootDir: w.Project.Dir, AllowEnv: o.AllowEnv, RestrictPaths: o.RestrictPaths, Untrusted: o.Untrusted, Stat: o.Stat,
 		MayReadStack: o.MayReadStack, Bundle: o.Bundle, Handler: o.Handler,
+		KindsUnknown: w.CRDs != nil && w.CRDs.Faulty,
 	}, failed
 }
 

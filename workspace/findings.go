@@ -3,7 +3,7 @@ package workspace
 import (
 	"slices"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
 // onceEach joins findings: at one position an error of first wins over one of second, and an error over everything that

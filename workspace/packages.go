@@ -21,6 +21,7 @@ func (w *Workspace) readPackages() error {
 			}
 		}
 	}
+	w.readCRDs()
 	if err := w.readDeclared(); err != nil || !w.options.LocalPackages {
 		return err
 	}

@@ -10,9 +10,10 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/check"
-	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/internal/confine"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/schema"
+	"github.com/yamlhost/yamlhost/workspace/crd"
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
@@ -29,6 +30,8 @@ type Workspace struct {
 	// Plugins are the packages that are plugins in folders of their own, which the project names by their paths (L7.31).
 	// They are taken from there and from nowhere else.
 	Plugins []Plugin
+	// CRDs are the kinds of Kubernetes that the project's files define; nil for none.
+	CRDs *crd.Set
 	// Parts are the texts that the program is made of besides Source, as far as they have been read.
 	Parts []*diag.Source
 	// Diags are the findings about the project file and its surroundings. Check returns them too.
@@ -59,6 +62,8 @@ type Options struct {
 	Outline func(shown string) []byte
 	// Declarations keep the packages that are declared beside programs; nil to look for them each time.
 	Declarations *project.FoundPackages
+	// CRDs keep the kinds of Kubernetes that files define; nil to read the files each time.
+	CRDs *crd.Cache
 	// Confined reads nothing outside of the project's folder, also where links lead: for a project that is not trusted
 	// (D13).
 	Confined bool
@@ -153,7 +158,7 @@ func Empty(dir string) *Workspace {
 func OpenFile(path string, o Options) (*Workspace, error) {
 	dir := filepath.Dir(path)
 	found, err := project.Find(dir)
-	if err != nil {
+	if err != nil || filepath.Base(path) == PackFile {
 		return openLoose(path, o)
 	}
 	w, err := Open(dir, o)
@@ -182,6 +187,24 @@ func openLoose(path string, o Options) (*Workspace, error) {
 	w.find = w.includer(dir)
 	return w, w.readDeclared()
 }
+
+// PackFile marks a folder as a policy pack.
+const PackFile = "PulumiPolicy.yaml"
+
+// OpenPack reads the policy pack in a folder.
+func OpenPack(dir string, o Options) (*Workspace, error) {
+	return openLoose(filepath.Join(dir, PackFile), o)
+}
+
+// HoldsPack reports whether a folder has a policy pack and no project.
+func HoldsPack(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, PackFile))
+	found, _ := project.Find(dir)
+	return err == nil && filepath.Dir(found) != filepath.Clean(dir)
+}
+
+// isPack reports whether the program's text is a policy pack.
+func (w *Workspace) isPack() bool { return filepath.Base(w.Program.Path) == PackFile }
 
 // readProgram reads the program's text, which may be in the project file (L1.7).
 func (w *Workspace) readProgram() error {

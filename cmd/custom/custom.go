@@ -1,5 +1,5 @@
 // Package custom builds a yamlhost with more providers in the binary than its own. Everything else of cmd is internal,
-// so this is the way in for a main package elsewhere, such as bench/yamlhost-noop.
+// so this is the way in for a main package elsewhere, such as tools/bench/yamlhost-noop.
 package custom
 
 import (

@@ -7,9 +7,9 @@ import (
 
 	"go.lsp.dev/uri"
 
-	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/editor"
 	"github.com/yamlhost/yamlhost/editor/lsp/internal/protocol"
+	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
 var actionKinds = map[editor.ActionKind]string{

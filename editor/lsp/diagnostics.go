@@ -7,9 +7,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/editor"
 	"github.com/yamlhost/yamlhost/editor/lsp/internal/protocol"
+	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
 // publisher sends diagnostics after each change. A change that comes while a program is being checked ends that check.

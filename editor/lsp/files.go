@@ -5,9 +5,9 @@ import (
 
 	"go.lsp.dev/uri"
 
-	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/editor"
 	"github.com/yamlhost/yamlhost/editor/lsp/internal/protocol"
+	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
 // WillRenameFiles answers with the edits of texts that name files which are about to be renamed.

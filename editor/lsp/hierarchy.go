@@ -3,9 +3,9 @@ package lsp
 import (
 	"context"
 
-	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/editor"
 	"github.com/yamlhost/yamlhost/editor/lsp/internal/protocol"
+	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
 // The hierarchy of calls is the graph of dependencies: a declaration calls what it needs.

@@ -3,8 +3,8 @@ package lsp
 import (
 	"go.lsp.dev/uri"
 
-	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/editor/lsp/internal/protocol"
+	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
 // encoding is how columns are counted.

@@ -14,9 +14,9 @@ import (
 	"go.lsp.dev/uri"
 
 	"github.com/yamlhost/yamlhost/check"
-	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/editor"
 	"github.com/yamlhost/yamlhost/editor/lsp"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser"
 )
 

@@ -13,8 +13,8 @@ import (
 
 	"github.com/yamlhost/yamlhost/builtins"
 	"github.com/yamlhost/yamlhost/check"
-	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/editor"
+	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
 // Options are the folder and the abilities of a server.

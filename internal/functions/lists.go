@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/internal/value"
 )
 
 // IndexOf is the index of the first item with the content of v; -1 when there is none.

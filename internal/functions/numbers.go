@@ -5,7 +5,7 @@ import (
 	"math"
 	"math/big"
 
-	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/internal/value"
 )
 
 // MostItems is how many numbers a range may have.

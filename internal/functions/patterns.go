@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"slices"
 
-	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/internal/value"
 )
 
 // ErrGroups is returned for a regular expression that has groups with names and groups without.

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/internal/value"
 )
 
 // The digests, as texts: in lower-case hexadecimal, or in Base64 with padding.

@@ -20,76 +20,90 @@ const module = "github.com/yamlhost/yamlhost"
 // an import that is not. If this test fails, the code is in the wrong room; do not add a line here to make it pass.
 var mayImport = map[string][]string{
 	// For tests only.
-	"parser/ast/asttest":          {"parser/ast", "diag"},
-	"runtime/state/statetest":     {"runtime/state", "value/urn"},
-	"runtime/monitor/monitortest": {"runtime/monitor", "value", "value/urn"},
+	"parser/ast/asttest":          {"parser/ast", "internal/diag"},
+	"runtime/state/statetest":     {"runtime/state", "internal/value/urn"},
+	"runtime/monitor/monitortest": {"runtime/monitor", "internal/value", "internal/value/urn"},
 	"runtime/backend/objectstest": {"runtime/backend", "runtime/backend/disk/disktest", "runtime/journal", "runtime/state",
-		"value"},
+		"internal/value"},
 	"runtime/backend/disk/disktest": {"runtime/backend/disk", "runtime/journal"},
 	// Starts servers.
 	"runtime/backend/postgres/postgrestest": {},
+	"test/service/host":                     {},
+	"test/service":                          {"test/service/host"},
 	// Reading from web servers, with retries.
 	"internal/httpget": {},
+	// Calls of services that keep stacks.
+	"internal/serviceapi": {"internal/httpget", "internal/printable"},
 
-	"diag":                         {},
-	"value/urn":                    {},
+	"internal/diag":                {},
+	"internal/value/urn":           {},
 	"runtime/secrets":              {},
-	"value":                        {"internal/jsontext", "value/urn"},
-	"value/mask":                   {"value"},
-	"value/wire":                   {"value", "value/urn"},
-	"schema":                       {"internal/jsontext", "diag", "value/urn", "value"},
-	"parser/ast":                   {"diag"},
-	"parser":                       {"internal/parallel", "parser/ast", "diag"},
-	"builtins":                     {"internal/cidr", "internal/functions", "schema", "value", "diag", "value/urn"},
-	"editor":                       {"parser", "parser/ast", "check", "schema", "builtins", "value", "diag"},
-	"editor/mcp":                   {"editor", "check", "builtins", "diag"},
-	"editor/lsp":                   {"editor", "editor/lsp/internal/protocol", "parser", "schema", "diag"},
-	"editor/lsp/internal/protocol": {},
-	"check":                        {"internal/parallel", "parser/ast", "schema", "builtins", "value", "diag", "value/urn"},
-	"runtime/monitor":              {"value", "value/urn"},
-	"runtime/monitor/rpc":          {"internal/transport", "runtime/monitor", "value/wire", "value", "value/urn"},
-	"eval": {"internal/confine", "internal/supervise", "internal/patient", "check", "parser/ast",
-		"builtins", "schema", "runtime/monitor", "value", "value/mask", "diag", "value/urn"},
-	"runtime/provider": {"value", "value/urn"},
-	"runtime/plugin": {"internal/transport", "internal/httpget", "internal/environ", "internal/filelock", "runtime/provider", "value/wire",
-		"value/mask", "schema", "value", "value/urn"},
+	"internal/value":               {"internal/jsontext", "internal/value/urn"},
+	"internal/value/mask":          {"internal/value"},
+	"internal/value/wire":          {"internal/value", "internal/value/urn"},
+	"schema":                       {"internal/jsontext", "internal/diag", "internal/value/urn", "internal/value"},
+	"parser/ast":                   {"internal/diag"},
+	"parser":                       {"internal/parallel", "parser/ast", "internal/diag"},
+	"builtins":                     {"internal/cidr", "internal/functions", "schema", "internal/value", "internal/diag", "internal/value/urn"},
+	"editor":                       {"internal/jsontext", "parser", "parser/ast", "check", "schema", "builtins", "internal/value", "internal/diag"},
+	"editor/mcp":                   {"editor", "check", "builtins", "internal/diag"},
+	"editor/lsp":                   {"editor", "editor/lsp/internal/protocol", "parser", "schema", "internal/diag"},
+	"editor/lsp/internal/protocol": {"internal/jsontext"},
+	"check":                        {"internal/parallel", "parser/ast", "schema", "builtins", "internal/value", "internal/diag", "internal/value/urn"},
+	"runtime/monitor":              {"internal/value", "internal/value/urn"},
+	"runtime/monitor/rpc":          {"internal/transport", "runtime/monitor", "internal/value/wire", "internal/value", "internal/value/urn"},
+	"eval": {"internal/parallel", "internal/confine", "internal/supervise", "internal/patient", "check", "parser/ast",
+		"builtins", "schema", "runtime/monitor", "internal/value", "internal/value/mask", "internal/diag", "internal/value/urn"},
+	"runtime/provider": {"runtime/monitor", "internal/value", "internal/value/urn"},
+	"runtime/analyzer": {"internal/value", "internal/value/urn"},
+	"runtime/plugin": {"internal/parallel", "internal/transport", "internal/httpget", "internal/environ", "internal/filelock", "runtime/monitor", "runtime/provider", "runtime/analyzer", "internal/value/wire",
+		"internal/value/mask", "schema", "internal/value", "internal/value/urn"},
 	"runtime/embedded": {"internal/cidr", "internal/functions", "internal/confine", "internal/supervise", "internal/patient",
-		"runtime/provider", "schema", "value", "value/mask", "value/urn"},
+		"runtime/provider", "schema", "internal/value", "internal/value/mask", "internal/value/urn"},
 	// Bundles for the checker, which knows no bundler.
 	"workspace/sources": {"check", "runtime/dynamic/bundle"},
-	"runtime/dynamic": {"internal/environ", "internal/supervise", "runtime/dynamic/bundle", "runtime/provider", "value/wire", "value",
-		"value/urn"},
+	"runtime/dynamic": {"internal/environ", "internal/supervise", "runtime/dynamic/bundle", "runtime/provider", "internal/value/wire", "internal/value",
+		"internal/value/urn"},
 	// Around any provider.
-	"runtime/provider/guard": {"runtime/provider", "value", "value/mask", "value/urn"},
+	"runtime/provider/guard": {"runtime/provider", "internal/value", "internal/value/mask", "internal/value/urn"},
 	// Bundles of source files, which knows neither providers nor programs.
 	"runtime/dynamic/bundle": {},
-	"runtime/state":          {"internal/jsontext", "runtime/secrets", "value", "value/urn"},
-	"runtime/journal":        {"internal/jsontext", "runtime/state", "value", "value/urn"},
+	"runtime/state":          {"internal/jsontext", "runtime/secrets", "internal/value", "internal/value/urn"},
+	"runtime/journal":        {"internal/jsontext", "runtime/state", "internal/value", "internal/value/urn"},
 	"runtime/backend/disk":   {"runtime/journal"},
-	"runtime/backend":        {"internal/filelock", "runtime/backend/disk", "runtime/journal", "runtime/state", "runtime/secrets", "value/urn"},
+	"runtime/backend":        {"internal/filelock", "runtime/backend/disk", "runtime/journal", "runtime/state", "runtime/secrets", "internal/value/urn"},
 	// Stores of objects implement a contract of backend, which knows none of them.
 	"runtime/backend/bucket":   {"runtime/backend"},
 	"runtime/backend/postgres": {"runtime/backend"},
+	// So does a service.
+	"runtime/backend/service": {"runtime/backend", "internal/serviceapi", "internal/printable"},
 	// Key services implement a contract of secrets, which knows none of them.
 	"runtime/secrets/keyservice": {"runtime/secrets"},
-	"workspace/project":          {"runtime/secrets", "value", "diag"},
+	// Services that keep secrets themselves, likewise.
+	"runtime/secrets/service": {"runtime/secrets", "internal/serviceapi"},
+	"workspace/project":       {"internal/jsontext", "runtime/secrets", "internal/value", "internal/diag"},
 	// langhost implements providers too: components written in YAML are served as one.
 	"langhost": {
-		"langhost/pcl", "workspace", "workspace/sources", "workspace/compiler", "internal/environ",
-		"parser", "parser/ast", "check", "eval", "builtins", "schema", "value", "value/urn", "diag",
+		"policy", "langhost/pcl", "workspace", "workspace/crd", "workspace/sources", "workspace/compiler", "internal/environ",
+		"parser", "parser/ast", "check", "eval", "builtins", "schema", "internal/value", "internal/value/urn", "internal/diag",
 		"runtime/monitor", "runtime/monitor/rpc", "runtime/provider", "runtime/plugin", "runtime/dynamic",
-		"workspace/project", "value/wire", "internal/transport",
+		"workspace/project", "internal/value/wire", "internal/transport",
 	},
+	// Policy packs: an analyzer over the language side.
+	"policy": {"workspace", "parser", "parser/ast", "check", "eval", "builtins", "schema", "runtime/analyzer", "runtime/monitor",
+		"internal/value", "internal/value/urn", "internal/diag"},
 	// Golden files, for tests of all packages.
 	"internal/corpus":  {},
 	"internal/environ": {},
 	// From a folder to a checked program: all of the language side but the evaluator, and nothing of the engine side.
-	"workspace": {"parser", "parser/ast", "check", "schema", "workspace/project", "internal/confine", "diag"},
+	"workspace": {"parser", "parser/ast", "check", "schema", "workspace/crd", "workspace/project", "internal/confine", "internal/diag"},
+	// From definitions of Kubernetes' kinds to schemas. It knows neither programs nor clusters.
+	"workspace/crd": {"internal/parallel", "schema", "internal/diag"},
 	// Jobs on many machines. It knows neither projects nor engines.
-	"queue": {},
+	"runtime/queue": {"internal/git"},
 	// The projects below a folder: which there are, and in which order. It starts nothing.
-	"workspace/projects": {"internal/parallel", "workspace", "workspace/project", "parser/ast", "check", "diag"},
-	"workspace/compiler": {"internal/supervise", "workspace", "internal/environ", "diag"},
+	"workspace/projects": {"internal/parallel", "workspace", "workspace/project", "parser/ast", "check", "internal/diag"},
+	"workspace/compiler": {"internal/supervise", "workspace", "internal/environ", "internal/diag"},
 	// The licences of what is linked, as a test.
 	"internal/notices": {},
 	// Which version and edition this is.
@@ -102,7 +116,7 @@ var mayImport = map[string][]string{
 	"internal/transport": {},
 	// Dividing network addresses.
 	"internal/cidr":      {},
-	"internal/functions": {"value"},
+	"internal/functions": {"internal/value"},
 	// Paths inside of a folder and addresses of the public network.
 	"internal/confine": {},
 	// How much memory a process takes.
@@ -111,69 +125,75 @@ var mayImport = map[string][]string{
 	"internal/parallel": {},
 	// A lock between processes that edit one file.
 	"internal/filelock": {},
-	"langhost/pcl":      {"parser", "parser/ast", "builtins", "schema", "diag"},
+	// Changes of files, noticed by looking.
+	"internal/watch": {},
+	"langhost/pcl":   {"parser", "parser/ast", "builtins", "schema", "internal/diag"},
 	"runtime/engine": {
 		"runtime/engine/internal/plan", "runtime/engine/internal/resources", "runtime/engine/internal/providers",
 		"runtime/engine/internal/apply",
 		"runtime/engine/internal/slots",
-		"runtime/monitor", "runtime/provider", "runtime/state", "runtime/journal", "value", "value/urn", "diag",
+		"runtime/analyzer", "runtime/monitor", "runtime/provider", "runtime/state", "runtime/journal", "internal/value",
+		"internal/value/urn", "internal/diag",
 	},
 	// Deciding is apart from doing: see TestPlanningIsPure.
-	"runtime/engine/internal/plan": {"runtime/monitor", "runtime/provider", "runtime/state", "runtime/journal", "value",
-		"value/urn", "diag"},
+	"runtime/engine/internal/plan": {"runtime/monitor", "runtime/provider", "runtime/state", "runtime/journal", "internal/value",
+		"internal/value/urn", "internal/diag"},
 	"runtime/engine/internal/resources": {
-		"runtime/engine/internal/plan", "runtime/monitor", "runtime/state", "runtime/journal", "value", "value/urn", "diag",
+		"runtime/engine/internal/plan", "runtime/monitor", "runtime/state", "runtime/journal", "internal/value", "internal/value/urn", "internal/diag",
 	},
 	"runtime/engine/internal/slots": {"runtime/monitor"},
 	"runtime/engine/internal/apply": {
 		"runtime/engine/internal/plan", "runtime/engine/internal/resources", "runtime/engine/internal/providers",
-		"runtime/monitor", "runtime/provider", "runtime/state", "runtime/journal", "value", "value/urn", "diag",
+		"runtime/monitor", "runtime/provider", "runtime/state", "runtime/journal", "internal/value", "internal/value/urn", "internal/diag",
 	},
-	"runtime/engine/internal/providers": {
+	"runtime/engine/internal/providers": {"internal/parallel",
 		"runtime/engine/internal/plan", "runtime/engine/internal/resources", "runtime/monitor", "runtime/provider",
 		"runtime/state",
-		"value", "value/urn",
+		"internal/value", "internal/value/urn",
 	},
 	// Text from elsewhere, made harmless for terminals.
 	"internal/printable": {},
 	// The one reader of JSON.
 	"internal/jsontext": {},
+	// Runs git.
+	"internal/git": {},
 }
 
 // wiring are the trees where everything may meet.
-var wiring = []string{"cmd", "bench"}
+var wiring = []string{"cmd", "tools"}
 
-// guests are libraries with the rooms they may live in; a trailing slash means everything below. bench/floor measures
+// guests are libraries with the rooms they may live in; a trailing slash means everything below. tools/bench/floor measures
 // what those libraries cost by themselves.
 var guests = []struct {
 	library string
 	rooms   []string
 }{
-	{"gopkg.in/yaml.v3", []string{"parser", "workspace/project", "bench/floor"}},
+	// cmd/internal/convert reads and writes YAML of other tools, with its tags and comments.
+	{"gopkg.in/yaml.v3", []string{"parser", "workspace/crd", "workspace/project", "cmd/internal/convert", "tools/bench/floor"}},
 	{"github.com/zclconf/go-cty/", []string{"builtins"}},
 	// PCL, which langhost/pcl translates, is written in HCL's syntax.
-	{"github.com/hashicorp/hcl/", []string{"diag", "parser", "langhost/pcl"}},
-	{"google.golang.org/grpc", []string{"internal/transport", "value/wire", "runtime/monitor/rpc", "runtime/plugin", "langhost", "bench/floor",
-		"cmd/internal/report"}},
-	{"google.golang.org/grpc/", []string{"internal/transport", "value/wire", "runtime/monitor/rpc", "runtime/plugin", "langhost", "bench/floor",
-		"cmd/internal/report"}},
-	{"google.golang.org/protobuf/", []string{"internal/transport", "value/wire", "runtime/monitor/rpc", "runtime/plugin", "langhost",
-		"bench/floor", "cmd/internal/report"}},
-	{"google.golang.org/genproto/", []string{"value/wire", "runtime/monitor/rpc", "runtime/plugin", "langhost"}},
+	{"github.com/hashicorp/hcl/", []string{"internal/diag", "parser", "langhost/pcl"}},
+	{"google.golang.org/grpc", []string{"internal/transport", "internal/value/wire", "runtime/monitor/rpc", "runtime/plugin", "langhost", "tools/bench/floor",
+		"cmd/internal/output/report"}},
+	{"google.golang.org/grpc/", []string{"internal/transport", "internal/value/wire", "runtime/monitor/rpc", "runtime/plugin", "langhost", "tools/bench/floor",
+		"cmd/internal/output/report"}},
+	{"google.golang.org/protobuf/", []string{"internal/transport", "internal/value/wire", "runtime/monitor/rpc", "runtime/plugin", "langhost",
+		"tools/bench/floor", "cmd/internal/output/report"}},
+	{"google.golang.org/genproto/", []string{"internal/value/wire", "runtime/monitor/rpc", "runtime/plugin", "langhost"}},
 	{"google.golang.org/api/", []string{"runtime/backend/bucket"}},
 	{"cloud.google.com/", []string{"runtime/backend/bucket"}},
 	{"github.com/aws/", []string{"runtime/backend/bucket"}},
 	{"github.com/Azure/", []string{"runtime/backend/bucket", "runtime/secrets/keyservice"}},
 	{"gocloud.dev/", []string{"runtime/backend/bucket", "runtime/secrets/keyservice"}},
-	{"github.com/jackc/", []string{"runtime/backend/postgres", "queue"}},
-	{"github.com/riverqueue/", []string{"queue"}},
-	{"github.com/pulumi/", []string{"value/wire", "runtime/monitor/rpc", "runtime/plugin", "langhost", "bench/floor",
-		"cmd/internal/report"}},
+	{"github.com/jackc/", []string{"runtime/backend/postgres", "runtime/queue"}},
+	{"github.com/riverqueue/", []string{"runtime/queue"}},
+	{"github.com/pulumi/", []string{"internal/value/wire", "runtime/monitor/rpc", "runtime/plugin", "langhost", "tools/bench/floor",
+		"cmd/internal/output/report"}},
 	{"github.com/spf13/", []string{"cmd/"}},
 	{"go.lsp.dev/", []string{"editor/lsp", "editor/lsp/internal/protocol"}},
 	{"github.com/modelcontextprotocol/", []string{"editor/mcp"}},
-	{"github.com/charmbracelet/", []string{"cmd/internal/view"}},
-	{"github.com/aymanbagabas/", []string{"cmd/internal/view"}},
+	{"github.com/charmbracelet/", []string{"cmd/internal/output/view"}},
+	{"github.com/aymanbagabas/", []string{"cmd/internal/output/view"}},
 	{"github.com/evanw/esbuild/", []string{"runtime/dynamic/bundle"}},
 	{"github.com/go-sourcemap/", []string{"runtime/dynamic/bundle"}},
 	{"aead.dev/minisign", []string{"runtime/plugin"}},

@@ -19,7 +19,7 @@ var watchedElsewhere = map[string]string{
 	"cmd/internal/cli/check":      "cmd/internal/cli, whose tests run the command",
 	"runtime/backend/objectstest": "runtime/backend, whose tests use it",
 	"cmd/yamlhost-web":            "a program for browsers, which lives as long as the page",
-	"bench/floor":                 "a measurement",
+	"tools/bench/floor":           "a measurement",
 }
 
 // Each package that starts a goroutine has a test that fails where one is left behind.

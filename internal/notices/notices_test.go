@@ -77,6 +77,25 @@ func licence(t *testing.T, dir string) string {
 	return b.String()
 }
 
+// page is the folder of the console's page, and tools are the packages of npm that make or test it and are not in it.
+const page = "../../cmd/internal/ui/web"
+
+var tools = []string{"axe-core", "esbuild", "playwright-core", "typescript"}
+
+// packages are the packages of npm in that page, with their versions.
+func packages(t *testing.T) map[string]string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(page, "package.json"))
+	require.NoError(t, err)
+	var manifest struct{ DevDependencies map[string]string }
+	require.NoError(t, json.Unmarshal(text, &manifest))
+	for _, tool := range tools {
+		delete(manifest.DevDependencies, tool)
+	}
+	require.NotEmpty(t, manifest.DevDependencies)
+	return manifest.DevDependencies
+}
+
 // text is the whole file: texts that several modules share come once.
 func text(t *testing.T) string {
 	t.Helper()
@@ -94,6 +113,11 @@ func text(t *testing.T) string {
 	add("the Go standard library and runtime", licence(t, strings.TrimSpace(string(out))))
 	for _, m := range linked(t) {
 		add(m.Path+" "+m.Version, licence(t, m.Dir))
+	}
+	for name, version := range packages(t) {
+		licence, err := os.ReadFile(filepath.Join(page, "licences", name+".txt"))
+		require.NoError(t, err, "the page of the console has %s in it", name)
+		add(name+" "+version, string(licence))
 	}
 	var b strings.Builder
 	b.WriteString(

@@ -11,7 +11,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/schema"
 )
 
@@ -159,7 +159,7 @@ func items(body *hclsyntax.Body) []item {
 	for _, a := range body.Attributes {
 		all = append(all, item{attribute: a, at: a.NameRange})
 	}
-	slices.SortFunc(all, func(a, b item) int { return a.at.Start.Byte - b.at.Start.Byte })
+	slices.SortStableFunc(all, func(a, b item) int { return a.at.Start.Byte - b.at.Start.Byte })
 	return all
 }
 

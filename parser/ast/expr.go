@@ -1,6 +1,6 @@
 package ast
 
-import "github.com/yamlhost/yamlhost/diag"
+import "github.com/yamlhost/yamlhost/internal/diag"
 
 // Expr is an expression. The set of implementations is closed: the types of this file.
 type Expr interface {

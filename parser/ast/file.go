@@ -6,7 +6,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
 // File is a program: one text, or several that were merged.
@@ -31,6 +31,10 @@ type File struct {
 	Version   *Literal
 	Namespace *Literal
 
+	// Pack: the text is a policy pack, and Enforcement is the level of those of its policies that have none.
+	Pack        bool
+	Enforcement *Literal
+
 	// Slips are sections that are not read, since their keys are surely misspelt. The checker reports them.
 	Slips []Slip
 
@@ -50,6 +54,7 @@ type File struct {
 	Dynamic    []*Dynamic   // extension of yamlhost
 	Transforms []*Transform // extension of yamlhost
 	Messages   []*Message   // extension of yamlhost
+	Policies   []*Policy    // extension of yamlhost
 }
 
 // Declaration is the common part of the named entries of all sections: the name, and the range of the whole entry.
@@ -67,7 +72,8 @@ func (f *File) Declarations() iter.Seq2[string, Declaration] {
 			each(f.Outputs, "output", func(d *Output) Declaration { return Declaration{d.Name, d.Range} }, yield) &&
 			each(f.Components, "component", func(d *Component) Declaration { return Declaration{d.Name, d.Range} }, yield) &&
 			each(f.Hooks, "hook", func(d *Hook) Declaration { return Declaration{d.Name, d.Range} }, yield) &&
-			each(f.Dynamic, "dynamic type", func(d *Dynamic) Declaration { return Declaration{d.Name, d.Range} }, yield)
+			each(f.Dynamic, "dynamic type", func(d *Dynamic) Declaration { return Declaration{d.Name, d.Range} }, yield) &&
+			each(f.Policies, "policy", func(d *Policy) Declaration { return Declaration{d.Name, d.Range} }, yield)
 	}
 }
 
@@ -239,6 +245,7 @@ type DynamicProperty struct {
 	Replace     *BoolLiteral // of an input: its change replaces where the code has no diff
 	Stable      *BoolLiteral // of an output: updates leave it as it is
 	Description *Literal
+	Rules       []Property // of JSON Schema, with literals, in the configuration of a policy
 }
 
 // Path is the source file that the type's provider is in, with slashes and relative to the text's folder.

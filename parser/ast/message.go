@@ -1,6 +1,6 @@
 package ast
 
-import "github.com/yamlhost/yamlhost/diag"
+import "github.com/yamlhost/yamlhost/internal/diag"
 
 // Message is a text that a run shows; an extension of yamlhost.
 type Message struct {

@@ -3,7 +3,7 @@ package ast
 import (
 	"slices"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
 // Options are a resource's options (L4.A). Every field is nil or empty when absent. The table below describes each of

@@ -1,6 +1,6 @@
 package ast
 
-import "github.com/yamlhost/yamlhost/diag"
+import "github.com/yamlhost/yamlhost/internal/diag"
 
 // Origins maps the texts of which a program's parts were read to their places in its whole text. A nil Origins
 // belongs to a program that was read as one text. It is immutable.

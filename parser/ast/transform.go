@@ -1,6 +1,6 @@
 package ast
 
-import "github.com/yamlhost/yamlhost/diag"
+import "github.com/yamlhost/yamlhost/internal/diag"
 
 // Transform changes resources, or function calls, before anything is done about them; an extension of yamlhost.
 type Transform struct {

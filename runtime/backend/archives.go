@@ -124,6 +124,9 @@ func (b *Backend) RemoveArchive(digest string) error {
 
 // archiveFolder returns the folder of an archive; an error for what is no digest.
 func (b *files) archiveFolder(digest string) (string, error) {
+	if IsService(b.url) {
+		return "", fmt.Errorf("archives of projects are kept in a folder, a bucket or a database: %w", errHosted)
+	}
 	if !digestPattern.MatchString(digest) {
 		return "", fmt.Errorf("%q is not a digest of an archive", digest)
 	}

@@ -32,8 +32,11 @@ type Options struct {
 	OpenObjects func(rawURL string) (Objects, error)
 	// Lease is how long a lock in a store holds without being renewed; 0 is the default of 20 seconds.
 	Lease time.Duration
-	Note  func(text string) // told what is being waited for; may be nil
-	Disk  disk.Disk         // of folders; nil for the file system of this machine
+	// OpenService opens the service at a URL that begins with http; nil when there are none. Its errors reach the user.
+	OpenService func(rawURL string) (Service, error)
+	Copies      string            // the folder of this machine for what services do not have yet
+	Note        func(text string) // told what is being waited for; may be nil
+	Disk        disk.Disk         // of folders; nil for the file system of this machine
 }
 
 // Compression is how files of the backend are packed. Readers look at the content, whatever is chosen.
@@ -54,6 +57,8 @@ const (
 type Backend struct {
 	*files
 	schedule
+	service Service        // where stacks are no files; nil else
+	listed  map[Ref]Hosted // see Prefetch
 }
 
 // schedule says when a session writes what can wait.
@@ -66,12 +71,17 @@ type schedule struct {
 var defaultSchedule = schedule{leastJournal: defaultLeastJournal, background: func(f func()) { go f() }}
 
 // under returns the same backend for anyone who holds a lock: it changes nothing once the lock is lost.
-func (b *Backend) under(held *heldLock) *Backend { return &Backend{held.fenced, b.schedule} }
+func (b *Backend) under(held *heldLock) *Backend {
+	return &Backend{files: held.fenced, schedule: b.schedule}
+}
 
 // Open makes the backend of a URL: file:// (F6.1, F6.2), or what Options.OpenObjects knows. A folder has to exist,
 // unless the URL asks to create it with create_dir=true; nothing is written before a stack is. Other URLs give an
 // *UnsupportedURLError, folders of another layout a *LayoutError.
 func Open(rawURL string, o Options) (*Backend, error) {
+	if IsService(rawURL) && o.OpenService != nil {
+		return openService(rawURL, o)
+	}
 	if !strings.HasPrefix(rawURL, "file://") && o.OpenObjects != nil {
 		objects, err := o.OpenObjects(rawURL)
 		if err != nil {
@@ -85,6 +95,27 @@ func Open(rawURL string, o Options) (*Backend, error) {
 	return open(rawURL, o, o.Disk)
 }
 
+// IsService reports whether a URL is that of a service.
+func IsService(rawURL string) bool {
+	return strings.HasPrefix(rawURL, "https://") || strings.HasPrefix(rawURL, "http://")
+}
+
+// openService makes the backend of a service. Nothing is asked of it yet.
+func openService(rawURL string, o Options) (*Backend, error) {
+	service, err := o.OpenService(rawURL)
+	if err != nil {
+		return nil, err
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Disk == nil {
+		o.Disk = disk.Real{}
+	}
+	return &Backend{files: &files{url: rawURL, root: o.Copies, o: o, disk: o.Disk, probed: &probed{}},
+		schedule: defaultSchedule, service: service}, nil
+}
+
 // openObjects makes the backend of a store. It is asked for its layout at once, so that a wrong URL shows here.
 func openObjects(rawURL string, o Options, objects Objects) (*Backend, error) {
 	if o.Now == nil {
@@ -92,7 +123,8 @@ func openObjects(rawURL string, o Options, objects Objects) (*Backend, error) {
 	}
 	name, _, _ := strings.Cut(PublicURL(rawURL), "?") // the rest may hold what is nobody's business
 	d := newObjectDisk(objects, name)
-	b := &Backend{&files{url: rawURL, root: ".pulumi", o: o, disk: d, objects: d, probed: &probed{}}, defaultSchedule}
+	b := &Backend{files: &files{url: rawURL, root: ".pulumi", o: o, disk: d, objects: d, probed: &probed{}},
+		schedule: defaultSchedule}
 	_, err := b.layout()
 	return b, err
 }
@@ -106,8 +138,8 @@ func open(rawURL string, o Options, d disk.Disk) (*Backend, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	b := &Backend{&files{url: rawURL, root: filepath.Join(path, ".pulumi"), o: o, disk: d, probed: &probed{}},
-		defaultSchedule}
+	b := &Backend{files: &files{url: rawURL, root: filepath.Join(path, ".pulumi"), o: o, disk: d, probed: &probed{}},
+		schedule: defaultSchedule}
 	if _, err := d.ModTime(path); err != nil {
 		if !errors.Is(err, fs.ErrNotExist) || query.Get("create_dir") != "true" {
 			return nil, &FileError{Doing: "open the backend in the folder", Path: path, Err: err}

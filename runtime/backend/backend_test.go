@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -123,23 +122,23 @@ func TestLayouts(t *testing.T) { // F6.3, F6.5
 
 func TestParseRef(t *testing.T) { // F6.14
 	t.Parallel()
+	b, _ := newBackend(t)
 	for text, want := range map[string]Ref{
-		"dev": {"p", "dev"}, "organization/dev": {"p", "dev"}, "organization/q/dev": {"q", "dev"},
-		"a.b_c-1": {"p", "a.b_c-1"},
+		"dev": {Project: "p", Stack: "dev"}, "organization/dev": {Project: "p", Stack: "dev"},
+		"organization/q/dev": {Project: "q", Stack: "dev"}, "a.b_c-1": {Project: "p", Stack: "a.b_c-1"},
 	} {
-		got, err := ParseRef(text, "p")
+		got, err := b.ParseRef(text, "p")
 		require.NoError(t, err, text)
 		require.Equal(t, want, got)
 	}
-	require.Equal(t, "organization/p/dev", Ref{"p", "dev"}.QualifiedName())
+	require.Equal(t, "organization/p/dev", Ref{Project: "p", Stack: "dev"}.QualifiedName())
 	for _, text := range []string{"", "acme/dev", "acme/q/dev", "organization/a/b/c", "..", "organization/../dev", "a b",
 		"ä",
 		"organization/p/", strings.Repeat("x", 101)} {
-		_, err := ParseRef(text, "p")
+		_, err := b.ParseRef(text, "p")
 		require.Error(t, err, text)
 	}
-	b, _ := newBackend(t)
-	_, err := b.Load(t.Context(), Ref{"..", "x"}, nil)
+	_, err := b.Load(t.Context(), Ref{Project: "..", Stack: "x"}, nil)
 	require.ErrorContains(t, err, "cannot be the name of a project")
 }
 
@@ -147,9 +146,9 @@ func TestCreateListRemove(t *testing.T) { // F6.4, F6.6, F6.14, E6.1
 	t.Parallel()
 	b, dir := newBackend(t)
 	provider := &state.SecretsProvider{Type: "passphrase", State: json.RawMessage(`{"salt":"v1:a:v1:b:c"}`)}
-	require.NoError(t, b.Create(t.Context(), Ref{"fmtcheck", "dev"}, provider))
-	require.NoError(t, b.Create(t.Context(), Ref{"fmtcheck", "a"}, nil))
-	require.NoError(t, b.Create(t.Context(), Ref{"other", "dev"}, nil))
+	require.NoError(t, b.Create(t.Context(), Ref{Project: "fmtcheck", Stack: "dev"}, provider))
+	require.NoError(t, b.Create(t.Context(), Ref{Project: "fmtcheck", Stack: "a"}, nil))
+	require.NoError(t, b.Create(t.Context(), Ref{Project: "other", Stack: "dev"}, nil))
 	require.Equal(t, string(withChecksum([]byte(vector(t, "checkpoint-new-stack.bak.json")))),
 		read(t, filepath.Join(dir, "stacks/fmtcheck/dev.json.bak")))
 	require.Equal(t, "version: 1\n", read(t, filepath.Join(dir, "meta.yaml")))
@@ -160,29 +159,30 @@ func TestCreateListRemove(t *testing.T) { // F6.4, F6.6, F6.14, E6.1
 	require.Equal(t, keysOf(want), keysOf(got))
 
 	var exists *ExistsError
-	require.ErrorAs(t, b.Create(t.Context(), Ref{"other", "dev"}, nil), &exists)
+	require.ErrorAs(t, b.Create(t.Context(), Ref{Project: "other", Stack: "dev"}, nil), &exists)
 	put(t, filepath.Join(dir, "stacks/fmtcheck/dev.json.attrs"), "{}")
 	put(t, filepath.Join(dir, "stacks/fmtcheck/dev.yamlhost-journal"), "")
 	refs, err := b.Stacks(t.Context(), "")
 	require.NoError(t, err)
-	require.Equal(t, []Ref{{"fmtcheck", "a"}, {"fmtcheck", "dev"}, {"other", "dev"}}, refs)
+	require.Equal(t, []Ref{{Project: "fmtcheck", Stack: "a"}, {Project: "fmtcheck", Stack: "dev"},
+		{Project: "other", Stack: "dev"}}, refs)
 	refs, err = b.Stacks(t.Context(), "none")
 	require.NoError(t, err)
 	require.Empty(t, refs)
 
-	require.NoError(t, b.SetTags(Ref{"other", "dev"}, map[string]string{"owner": "platform"}))
+	require.NoError(t, b.historyOf(Ref{Project: "other", Stack: "dev"}).setTags(map[string]string{"owner": "platform"}))
 	require.Equal(t, vector(t, "stack-tags.json"), read(t, filepath.Join(dir, "stacks/other/dev.pulumi-tags"))) // F6.13
-	tags, err := b.Tags(Ref{"other", "dev"})
+	tags, err := b.Tags(Ref{Project: "other", Stack: "dev"})
 	require.NoError(t, err)
 	require.Equal(t, map[string]string{"owner": "platform"}, tags)
-	require.NoError(t, b.Remove(t.Context(), Ref{"other", "dev"}, RemoveOptions{}))
+	require.NoError(t, b.Remove(t.Context(), Ref{Project: "other", Stack: "dev"}, RemoveOptions{}))
 	require.NoFileExists(t, filepath.Join(dir, "stacks/other/dev.json"))
 	require.NoFileExists(t, filepath.Join(dir, "stacks/other/dev.pulumi-tags"))
 	require.FileExists(t, filepath.Join(dir, "stacks/other/dev.json.bak"))
 	var missing *NotFoundError
-	_, err = b.Load(t.Context(), Ref{"other", "dev"}, nil)
+	_, err = b.Load(t.Context(), Ref{Project: "other", Stack: "dev"}, nil)
 	require.ErrorAs(t, err, &missing)
-	_, err = b.Begin(t.Context(), Ref{"other", "dev"}, BeginOptions{})
+	_, err = b.Begin(t.Context(), Ref{Project: "other", Stack: "dev"}, BeginOptions{})
 	require.ErrorAs(t, err, &missing)
 }
 
@@ -513,7 +513,6 @@ func TestExportOfEveryKindOfFile(t *testing.T) { // F5.17
 		got, err := exportOf(t, b, testRef)
 		require.NoError(t, err)
 		require.Equal(t, string(want), string(got))
-		require.Equal(t, packing != Plain, b.stateOf(testRef).stream(io.Discard) != nil)
 		overview, err := b.Overview(t.Context(), testRef)
 		require.NoError(t, err)
 		require.Equal(t, Overview{2, 0, loaded.Snapshot.Manifest.Time}, overview)
@@ -551,14 +550,14 @@ func TestExportImport(t *testing.T) { // F5.17
 	b, dir := newBackend(t)
 	path := filepath.Join(dir, "stacks/vec/dev.json")
 	put(t, path, vector(t, "checkpoint-v3.json"))
-	ref := Ref{"vec", "dev"}
+	ref := Ref{Project: "vec", Stack: "dev"}
 	exported, err := exportOf(t, b, ref)
 	require.NoError(t, err)
 	require.Contains(t, string(exported), `"ciphertext": "v1:`)
-	require.NoError(t, b.Create(t.Context(), Ref{"copy", "dev"}, nil))
-	_, err = b.Import(t.Context(), Ref{"copy", "dev"}, exported, ImportOptions{})
+	require.NoError(t, b.Create(t.Context(), Ref{Project: "copy", Stack: "dev"}, nil))
+	_, err = b.Import(t.Context(), Ref{Project: "copy", Stack: "dev"}, exported, ImportOptions{})
 	require.NoError(t, err)
-	again, err := exportOf(t, b, Ref{"copy", "dev"})
+	again, err := exportOf(t, b, Ref{Project: "copy", Stack: "dev"})
 	require.NoError(t, err)
 	withoutTime := func(s []byte) string {
 		lines := strings.Split(string(s), "\n")
@@ -566,14 +565,14 @@ func TestExportImport(t *testing.T) { // F5.17
 	}
 	require.Equal(t, withoutTime(exported), withoutTime(again))
 
-	require.NoError(t, b.Create(t.Context(), Ref{"copy", "prod"}, nil))
+	require.NoError(t, b.Create(t.Context(), Ref{Project: "copy", Stack: "prod"}, nil))
 	var foreign *ForeignStackError
-	_, err = b.Import(t.Context(), Ref{"copy", "prod"}, exported, ImportOptions{})
+	_, err = b.Import(t.Context(), Ref{Project: "copy", Stack: "prod"}, exported, ImportOptions{})
 	require.ErrorAs(t, err, &foreign)
-	done, err := b.Import(t.Context(), Ref{"copy", "prod"}, exported, ImportOptions{Force: true})
+	done, err := b.Import(t.Context(), Ref{Project: "copy", Stack: "prod"}, exported, ImportOptions{Force: true})
 	require.NoError(t, err)
 	require.ErrorAs(t, errors.Join(done.Warnings...), &foreign)
-	_, err = b.Import(t.Context(), Ref{"copy", "prod"}, []byte("{"), ImportOptions{})
+	_, err = b.Import(t.Context(), Ref{Project: "copy", Stack: "prod"}, []byte("{"), ImportOptions{})
 	require.ErrorContains(t, err, "line 1")
 }
 
@@ -620,11 +619,11 @@ func TestLogin(t *testing.T) { // F6.16
 	url, err := CurrentLogin(home)
 	require.NoError(t, err)
 	require.Empty(t, url)
-	require.NoError(t, Login(home, "file:///home/ci/state"))
+	require.NoError(t, Login(home, "file:///home/ci/state", nil))
 	path := filepath.Join(home, "credentials.json")
 	require.Equal(t, strings.TrimSpace(vector(t, "credentials.json")), read(t, path))
 	put(t, path, strings.Replace(read(t, path), `"current"`, `"future": {"a": 1}, "current"`, 1))
-	require.NoError(t, Login(home, "file:///other"))
+	require.NoError(t, Login(home, "file:///other", nil))
 	url, err = CurrentLogin(home)
 	require.NoError(t, err)
 	require.Equal(t, "file:///other", url)

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/yamlhost/yamlhost/runtime/journal"
 )
 
@@ -82,7 +84,7 @@ func (c *chain) put(data []byte) error {
 
 // mark writes a link that is no piece of the journal. The UUID tells it from a mark of another run, also of the same
 // kind.
-func (c *chain) mark(kind string) error { return c.put([]byte(kind + newUUID())) }
+func (c *chain) mark(kind string) error { return c.put([]byte(kind + uuid.NewString())) }
 
 // guard makes sure that no other run has taken over; what is written next under a condition cannot undo what others
 // have done.

@@ -60,6 +60,9 @@ func (b stackJournal) recoverOnto(h *heldLock, file stored, salvage bool) (out *
 				return nil, file, err
 			}
 		}
+		if err := b.noteLoss(found); err != nil {
+			return nil, file, err
+		}
 		if out == nil || found.snapshot != nil {
 			out = found
 		}

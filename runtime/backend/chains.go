@@ -8,6 +8,8 @@ import (
 	"path"
 	"strings"
 	"sync"
+
+	"github.com/google/uuid"
 )
 
 // stackChains are the chains of a stack in a store: the one of the run that holds the lease, and those that other runs
@@ -133,7 +135,7 @@ func (b stackChains) fence(h *heldLock) error {
 			}
 			continue
 		}
-		if err := b.append(h, l, []byte(markFence+newUUID())); err != nil {
+		if err := b.append(h, l, []byte(markFence+uuid.NewString())); err != nil {
 			return err
 		}
 		h.left = append(h.left, l)
@@ -160,7 +162,7 @@ func (b stackChains) noteMerged(h *heldLock, l *links) error {
 			break
 		}
 	}
-	if err := b.append(h, l, []byte(markMerged+newUUID())); err != nil {
+	if err := b.append(h, l, []byte(markMerged+uuid.NewString())); err != nil {
 		return err
 	}
 	b.dropLinks(l, fence)

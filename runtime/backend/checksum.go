@@ -24,11 +24,8 @@ const (
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // checksumOf returns the end of a state file that begins with body.
-func checksumOf(body []byte) []byte { return checksumText(crc32.Checksum(body, castagnoli)) }
-
-// checksumText returns the end of a state file with a CRC-32C.
-func checksumText(sum uint32) []byte {
-	return fmt.Appendf(nil, "%s%08x%s", checksumBefore, sum, checksumAfter)
+func checksumOf(body []byte) []byte {
+	return fmt.Appendf(nil, "%s%08x%s", checksumBefore, crc32.Checksum(body, castagnoli), checksumAfter)
 }
 
 // withChecksum returns the text of a state file with its checksum. It may take over the bytes of text, whose end it

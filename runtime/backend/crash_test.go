@@ -16,12 +16,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/backend/disk"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/secrets"
 	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 var errCrashed = errors.New("the machine is off")
@@ -288,7 +288,7 @@ func (d *simDisk) after(power bool) *simDisk {
 	return next
 }
 
-var testRef = Ref{"p", "dev"}
+var testRef = Ref{Project: "p", Stack: "dev"}
 
 func testOptions(pid int) Options {
 	clock := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)

@@ -97,7 +97,28 @@ func TestDestroyedRecordsInAJournal(t *testing.T) {
 		require.NoError(t, s.Commit(t.Context(), nil, nil))
 		_, err = b.Load(t.Context(), testRef, openB64)
 		require.NoError(t, err)
+		requireLoss(t, b, s.Recovered())
 	}
+}
+
+// requireLoss requires that a loss stays recorded beside the state until a session forgets it.
+func requireLoss(t *testing.T, b *Backend, r *Recovery) {
+	t.Helper()
+	loss, err := b.Loss(testRef)
+	require.NoError(t, err)
+	if len(r.Missing) == 0 {
+		require.Nil(t, loss)
+		return
+	}
+	require.Equal(t, r.Missing, loss.Missing)
+	require.Equal(t, r.Aside, loss.Aside)
+	s, err := b.Begin(t.Context(), testRef, b64Options)
+	require.NoError(t, err)
+	require.NoError(t, s.ForgetLoss())
+	require.NoError(t, s.Close())
+	loss, err = b.Loss(testRef)
+	require.NoError(t, err)
+	require.Nil(t, loss)
 }
 
 // Sound records in what an earlier version set aside as torn are found, as far as the state does not know of them.
@@ -160,4 +181,23 @@ func TestNewestSoundCopy(t *testing.T) {
 			require.Equal(t, read(t, kept[1]), read(t, path))
 		}
 	}
+}
+
+// In a store a loss is recorded as in a folder, and follows a stack that is renamed.
+func TestLossInAStore(t *testing.T) {
+	t.Parallel()
+	b := openMemory(t, newMemory(), 1)
+	require.NoError(t, b.Create(t.Context(), testRef, &state.SecretsProvider{Type: "b64"}))
+	s, err := b.Begin(t.Context(), testRef, b64Options)
+	require.NoError(t, err)
+	lost := &Recovery{Missing: []string{"what was done last"}, Aside: []string{"x"}}
+	require.NoError(t, s.state.noteLoss(lost))
+	require.NoError(t, s.Close())
+	other := Ref{Project: testRef.Project, Stack: "other"}
+	require.NoError(t, b.Rename(t.Context(), testRef, other))
+	require.NoError(t, b.Rename(t.Context(), other, testRef))
+	loss, err := b.Loss(other)
+	require.NoError(t, err)
+	require.Nil(t, loss)
+	requireLoss(t, b, lost)
 }

@@ -28,7 +28,11 @@ func (e *UnsupportedURLError) Error() string {
 type NotFoundError struct{ Ref Ref }
 
 func (e *NotFoundError) Error() string {
-	return fmt.Sprintf("there is no stack %q in project %q", e.Ref.Stack, e.Ref.Project)
+	text := fmt.Sprintf("there is no stack %q in project %q", e.Ref.Stack, e.Ref.Project)
+	if e.Ref.Owner != "" {
+		text += fmt.Sprintf(" of organization %q", e.Ref.Owner)
+	}
+	return text
 }
 
 // ExistsError says that there is such a stack already.
@@ -147,12 +151,24 @@ type Lock struct {
 	Timestamp time.Time
 	Owner     Owner // what became of the process that took it
 	Foreign   bool  // not taken by yamlhost, but by the Pulumi CLI or another tool
+	// Operation is what holds the stack in a service, where there is no lock to delete; else empty.
+	Operation string
 	// Until is when the lock runs out unless it is renewed; zero when it does not.
 	Until time.Time
 }
 
 func (e *LockedError) Error() string {
 	var b strings.Builder
+	if len(e.Locks) == 1 && e.Locks[0].Operation != "" {
+		l := e.Locks[0]
+		fmt.Fprintf(&b, "the stack %q is held by %s", e.Ref.Stack, l.Operation)
+		if l.User != "" {
+			fmt.Fprintf(&b, " of %s since %s", l.User, l.Timestamp.Format(time.RFC3339))
+		}
+		fmt.Fprintf(&b, ". Either wait for it to end, or end it with 'cancel'. Without renewal its lease runs out within a "+
+			"few minutes.\n  %s", l.Path)
+		return b.String()
+	}
 	fmt.Fprintf(&b,
 		"the stack is currently locked by %d lock(s). Either wait for the other process(es) to end or delete the "+
 			"lock with 'cancel'.", len(e.Locks))

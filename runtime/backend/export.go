@@ -1,73 +1,56 @@
 package backend
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"hash/crc32"
 	"io"
 	"time"
 
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// Export writes what stack export prints (F5.17). With a nil open, secrets stay sealed as they are; else they are
-// shown. A state file that is as it should be, with nothing beside it, is not held in memory as a whole. Nothing is
-// written of a state that cannot be read.
-func (b *Backend) Export(ctx context.Context, r Ref, open state.Opener, w io.Writer) error {
-	if open == nil {
-		if err := b.stateOf(r).stream(w); !errors.Is(err, state.ErrNotStreamed) {
-			return err
-		}
+// ExportVersion is Export of an earlier state, which only a service has by its number; 0 is the present one.
+func (b *Backend) ExportVersion(ctx context.Context, r Ref, version int, open state.Opener, w io.Writer) error {
+	h, ok := b.hosted()
+	switch {
+	case version == 0:
+		return b.Export(ctx, r, open, w)
+	case !ok:
+		return errors.New("only a service has earlier states by their numbers; those of this backend are in .pulumi/history")
+	case version < 0:
+		return errors.New("--version takes a number from 1")
 	}
+	r, err := b.owned(ctx, r)
+	if err != nil {
+		return err
+	}
+	s, err := h.version(ctx, r, version, open)
+	if err != nil {
+		return err
+	}
+	return export(s, open, w)
+}
+
+// Export writes what stack export prints (F5.17). With a nil open, secrets stay sealed as they are; else they are
+// shown. Nothing is written of a state that cannot be read.
+func (b *Backend) Export(ctx context.Context, r Ref, open state.Opener, w io.Writer) error {
 	loaded, err := b.Load(ctx, r, open)
 	if err != nil {
 		return err
 	}
+	return export(loaded.Snapshot, open, w)
+}
+
+func export(s *state.Snapshot, open state.Opener, w io.Writer) error {
 	form := state.Shown()
 	if open == nil {
 		form = state.Sealed(nil)
 	}
-	text, err := state.EncodeExport(loaded.Snapshot, form)
+	text, err := state.EncodeExport(s, form)
 	if err == nil {
 		_, err = w.Write(text)
 	}
 	return err
-}
-
-// stream prints what Export prints, and fails with state.ErrNotStreamed for what has to be read as a whole.
-func (b stackState) stream(w io.Writer) error {
-	path, err := b.alone()
-	if err != nil {
-		return err
-	}
-	file, err := b.disk.Open(path) // once: another one may take its name meanwhile
-	if err != nil {
-		return state.ErrNotStreamed
-	}
-	defer file.Close()
-	var check checksumReader
-	return state.StreamExport(w, func() (io.Reader, error) {
-		check = checksumReader{Reader: file}
-		_, err := file.Seek(0, io.SeekStart)
-		return &check, err
-	}, func() error {
-		if !check.sound() {
-			return state.ErrNotStreamed
-		}
-		return nil
-	})
-}
-
-// alone finds the state file of a stack that has no journal beside it; else the error is state.ErrNotStreamed.
-func (b stackState) alone() (path string, err error) {
-	if left, err := b.journalOf(b.ref).data(); err != nil || left != nil {
-		return "", state.ErrNotStreamed
-	}
-	if path, err = b.locate(); err != nil {
-		return "", state.ErrNotStreamed
-	}
-	return path, nil
 }
 
 // Overview describes one stack in a list of stacks.
@@ -76,22 +59,19 @@ type Overview struct {
 	Updated            time.Time // when the last operation ended, or the state was written; zero before there was any
 }
 
-// Overview reads and checks only the parts of a stack that it returns. Its errors are the errors of Load.
+// Overview describes a stack. Its errors are the errors of Load.
 func (b *Backend) Overview(ctx context.Context, r Ref) (Overview, error) {
-	o, err := b.stateOf(r).overview()
-	if errors.Is(err, state.ErrNotStreamed) {
-		loaded, failed := b.Load(ctx, r, nil)
-		if failed != nil {
-			return Overview{}, failed
-		}
-		s := loaded.Snapshot
-		o, err = Overview{len(s.Resources), len(s.Pending), s.Manifest.Time}, nil
+	if known, ok := b.listed[r]; ok {
+		return Overview{Resources: known.Resources, Updated: known.Updated}, nil
 	}
+	loaded, err := b.Load(ctx, r, nil)
 	if err != nil {
 		return Overview{}, err
 	}
-	if o.Resources+o.Pending == 0 {
-		o.Updated = time.Time{}
+	s := loaded.Snapshot
+	o := Overview{Resources: len(s.Resources), Pending: len(s.Pending)}
+	if o.Resources+o.Pending > 0 {
+		o.Updated = s.Manifest.Time
 	}
 	o.Updated = b.LastUpdate(ctx, r, o.Updated)
 	return o, nil
@@ -106,44 +86,4 @@ func (b *Backend) LastUpdate(ctx context.Context, r Ref, written time.Time) time
 		}
 	}
 	return written
-}
-
-// overview reads what Overview tells, and fails with state.ErrNotStreamed where the state cannot be read in parts.
-func (b stackState) overview() (Overview, error) {
-	path, err := b.alone()
-	if err != nil {
-		return Overview{}, err
-	}
-	file, err := b.disk.Open(path)
-	if err != nil {
-		return Overview{}, state.ErrNotStreamed
-	}
-	defer file.Close()
-	s, err := state.Summarize(file)
-	if err != nil {
-		return Overview{}, state.ErrNotStreamed
-	}
-	return Overview{s.Resources, s.Pending, s.Time}, nil
-}
-
-// checksumReader compares a state file with its checksum while it is read.
-type checksumReader struct {
-	io.Reader
-	sum  uint32 // of everything before last
-	last []byte // the end, where the checksum would be
-}
-
-func (s *checksumReader) Read(p []byte) (int, error) {
-	n, err := s.Reader.Read(p)
-	s.last = append(s.last, p[:n]...)
-	if more := len(s.last) - checksumLength; more > 0 {
-		s.sum = crc32.Update(s.sum, castagnoli, s.last[:more])
-		s.last = append(s.last[:0], s.last[more:]...)
-	}
-	return n, err
-}
-
-// sound reports whether what was read to its end has the right checksum, or none.
-func (s *checksumReader) sound() bool {
-	return bytes.Equal(s.last, checksumText(s.sum)) || !bytes.Contains(s.last, []byte("crc32c"))
 }

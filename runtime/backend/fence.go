@@ -9,9 +9,9 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/backend/disk"
 	"github.com/yamlhost/yamlhost/runtime/journal"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // LockLostError says that a run no longer holds the lock on its stack: somebody cancelled it, or it was stopped, or cut
@@ -62,6 +62,11 @@ func (e *LockLostError) Error() string {
 func (l *heldLock) look() error {
 	if l.lease != nil {
 		return l.lease.look()
+	}
+	if l.remote != nil {
+		if err := l.remote.look(); err != nil {
+			return err
+		}
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()

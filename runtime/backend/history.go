@@ -21,7 +21,7 @@ type Record struct {
 	Message         string                     `json:"message"`
 	Environment     map[string]string          `json:"environment"` // F6.12
 	Config          map[string]json.RawMessage `json:"config"`      // as in the stack's settings, secrets as {"secure": …}
-	Version         int                        `json:"version"`     // always 0
+	Version         int                        `json:"version"`     // of the state in a service; else always 0
 	Result          string                     `json:"result"`      // succeeded or failed
 	EndTime         int64                      `json:"endTime"`     // Unix seconds
 	ResourceChanges map[string]int             `json:"resourceChanges,omitempty"`
@@ -123,11 +123,31 @@ func (b stackHistory) nextStamp() int64 {
 	return stamp
 }
 
+// Entry is a record of the history, with the stamp that names it.
+type Entry struct {
+	Stamp int64 // Unix nanoseconds, each once
+	Record
+}
+
 // History returns the records of a stack's operations, newest first. At most limit are read; 0 means all.
 func (b *Backend) History(ctx context.Context, r Ref, limit int) ([]Record, error) {
+	if h, ok := b.hosted(); ok {
+		return h.history(ctx, r, limit)
+	}
 	if err := r.check(); err != nil {
 		return nil, err
 	}
+	entries, err := Past{b, r}.Entries(ctx, limit)
+	var records []Record
+	for _, e := range entries {
+		records = append(records, e.Record)
+	}
+	return records, err
+}
+
+// Entries is History with the stamp of each record.
+func (p Past) Entries(ctx context.Context, limit int) ([]Entry, error) {
+	b, r := p.b, p.r
 	names, err := b.list("history", r.Project, r.Stack)
 	if err != nil {
 		return nil, err
@@ -142,7 +162,7 @@ func (b *Backend) History(ctx context.Context, r Ref, limit int) ([]Record, erro
 	if limit > 0 && len(names) > limit {
 		names = names[:limit]
 	}
-	var records []Record
+	var entries []Entry
 	for _, name := range names {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -152,17 +172,19 @@ func (b *Backend) History(ctx context.Context, r Ref, limit int) ([]Record, erro
 		if err != nil {
 			return nil, &FileError{Doing: "read the history", Path: path, Err: err}
 		}
-		var record Record
+		var entry Entry
 		text, err := unpack(raw)
 		if err == nil {
-			err = json.Unmarshal(text, &record)
+			err = json.Unmarshal(text, &entry.Record)
 		}
 		if err != nil {
 			return nil, &CorruptError{Path: path, Err: err}
 		}
-		records = append(records, record)
+		digits, _, _ := strings.Cut(strings.TrimPrefix(name, r.Stack+"-"), ".")
+		entry.Stamp, _ = strconv.ParseInt(digits, 10, 64) // a name without one has no state beside it
+		entries = append(entries, entry)
 	}
-	return records, nil
+	return entries, nil
 }
 
 // tagsPath returns the path of the tags file, which lies beside the state.
@@ -178,6 +200,9 @@ type tagsFile struct {
 
 // Tags returns a stack's tags, never nil (F6.13).
 func (b *Backend) Tags(r Ref) (map[string]string, error) {
+	if h, ok := b.hosted(); ok {
+		return h.tags(context.Background(), r)
+	}
 	if err := r.check(); err != nil {
 		return nil, err
 	}
@@ -213,6 +238,9 @@ func readTags(path string, text []byte) (map[string]string, error) {
 // EditTags changes a stack's tags (F6.13). edit gets them, and may modify them; its error ends the edit. Of several
 // that edit at the same moment none loses what another one has set.
 func (b *Backend) EditTags(r Ref, edit func(tags map[string]string) error) error {
+	if h, ok := b.hosted(); ok {
+		return h.editTags(context.Background(), r, edit)
+	}
 	if err := r.check(); err != nil {
 		return err
 	}
@@ -231,7 +259,7 @@ func (b *Backend) EditTags(r Ref, edit func(tags map[string]string) error) error
 	if err != nil {
 		return err
 	}
-	return b.SetTags(r, tags)
+	return b.historyOf(r).setTags(tags)
 }
 
 // editTagsObject replaces the tags in a store if they are still what was read, and begins anew if they are not.
@@ -268,12 +296,9 @@ func (b stackHistory) editTagsObject(edit func(tags map[string]string) error) er
 	}
 }
 
-// SetTags replaces a stack's tags; without any, their file is removed (F6.13).
-func (b *Backend) SetTags(r Ref, tags map[string]string) error {
-	if err := r.check(); err != nil {
-		return err
-	}
-	path := b.historyOf(r).tagsPath()
+// setTags replaces the stack's tags; without any, their file is removed (F6.13).
+func (b stackHistory) setTags(tags map[string]string) error {
+	path := b.tagsPath()
 	if len(tags) == 0 {
 		if err := disk.RemoveDurably(b.disk, path); err != nil {
 			return &FileError{Doing: "remove the tags", Path: path, Err: err}

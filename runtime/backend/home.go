@@ -103,8 +103,26 @@ func CurrentLogin(home string) (string, error) {
 	return c.text("current")
 }
 
-// Login makes url the current backend, and leaves everything else in the file as it is (F6.16).
-func Login(home, url string) error {
+// Token returns the token that is kept for a service, empty if none is (F6.16). home is as for CurrentLogin.
+func Token(home, url string) (string, error) {
+	c, err := readObject(filepath.Join(home, "credentials.json"))
+	if err != nil {
+		return "", err
+	}
+	tokens, err := c.texts("accessTokens")
+	return tokens[url], err
+}
+
+// Account is who is logged in to a service.
+type Account struct {
+	Token string
+	User  User
+	At    time.Time // when the service has said so
+}
+
+// Login makes url the current backend, and leaves everything else in the file as it is (F6.16). account is nil unless
+// url is a service.
+func Login(home, url string, account *Account) error {
 	path := filepath.Join(home, "credentials.json")
 	release, err := editing(path)
 	if err != nil {
@@ -123,6 +141,16 @@ func Login(home, url string) error {
 	if err != nil {
 		return err
 	}
+	if account != nil {
+		about := map[string]any{"accessToken": account.Token, "username": account.User.Name,
+			"organizations": account.User.Organizations, "lastValidatedAt": account.At}
+		if tokens[url], err = compactJSON(account.Token); err == nil {
+			accounts[url], err = compactJSON(about)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	if tokens[url] == nil {
 		tokens[url] = json.RawMessage(`""`)
 	}
@@ -130,6 +158,52 @@ func Login(home, url string) error {
 		accounts[url] = json.RawMessage(`{"lastValidatedAt":"0001-01-01T00:00:00Z"}`)
 	}
 	return errors.Join(c.set("current", url), c.set("accessTokens", tokens), c.set("accounts", accounts), c.write())
+}
+
+// DefaultOrganization returns the organization that the user has chosen for a service; empty if none. home is the
+// tool's home folder.
+func DefaultOrganization(home, url string) (string, error) {
+	c, err := readObject(filepath.Join(home, "config.json"))
+	if err != nil {
+		return "", err
+	}
+	all, err := c.object("backends")
+	if err != nil {
+		return "", err
+	}
+	own := &objectFile{path: c.path}
+	if len(all[url]) == 0 || json.Unmarshal(all[url], &own.members) != nil {
+		return "", nil
+	}
+	return own.text("defaultOrg")
+}
+
+// SetDefaultOrganization chooses the organization for a service, and leaves everything else as it is.
+func SetDefaultOrganization(home, url, organization string) error {
+	path := filepath.Join(home, "config.json")
+	release, err := editing(path)
+	if err != nil {
+		return err
+	}
+	defer release()
+	c, err := readObject(path)
+	if err != nil {
+		return err
+	}
+	all, err := c.object("backends")
+	if err != nil {
+		return err
+	}
+	own := map[string]json.RawMessage{}
+	if len(all[url]) > 0 {
+		if err := json.Unmarshal(all[url], &own); err != nil {
+			return &CorruptError{Path: path, Err: errors.New("its member backends is not of the shape that it should have")}
+		}
+	}
+	if own["defaultOrg"], err = compactJSON(organization); err == nil {
+		all[url], err = compactJSON(own)
+	}
+	return errors.Join(err, c.set("backends", all), c.write())
 }
 
 // Logout forgets a backend; the current one if url is empty. It reports whether there was anything to forget.

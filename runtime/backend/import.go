@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // ForeignStackError says that a state to import has a resource of another stack (F5.17).
@@ -46,6 +46,9 @@ func (b *Backend) Import(ctx context.Context, r Ref, data []byte, o ImportOption
 	next.Pending = nil
 	if err := out.check(r, next, o.Force); err != nil {
 		return nil, err
+	}
+	if h, ok := b.hosted(); ok {
+		return out, h.replace(ctx, r, next, o.Begin)
 	}
 	o.Begin.SkipIntegrity = true // what is there is about to go
 	s, err := b.Begin(ctx, r, o.Begin)

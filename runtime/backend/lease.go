@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/google/uuid"
 )
 
 // defaultLease is how long a lease holds after it was taken or renewed. It is renewed four times as often.
@@ -150,7 +152,7 @@ func (l *lease) look() error {
 
 // give makes the lease free. The caller holds the lock.
 func (l *lease) give() error {
-	l.file.Holder, l.file.Milliseconds, l.file.Mark = nil, 0, newUUID()
+	l.file.Holder, l.file.Milliseconds, l.file.Mark = nil, 0, uuid.NewString()
 	err := l.put(Condition{Version: l.version})
 	if err != nil && !errors.Is(err, ErrChanged) {
 		return &FileError{Doing: "release the lease", Path: l.key, Err: err}

@@ -2,7 +2,6 @@ package backend
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/yamlhost/yamlhost/runtime/backend/disk"
 )
@@ -51,6 +52,9 @@ type heldLock struct {
 	chain   *chain
 	left    []*links
 	session Held // nil unless the store can hold writes to the lease
+
+	// Of a service: the operation whose copy is locked.
+	remote *remote
 }
 
 // stackLocks takes, finds and gives back the locks of a stack: files in a folder, and in a store the lease with them.
@@ -85,7 +89,7 @@ func (b stackLocks) lock(ctx context.Context) (*heldLock, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lock the stack: %w", err)
 	}
-	own := newUUID() + ".json"
+	own := uuid.NewString() + ".json"
 	path := filepath.Join(b.folder(), own)
 	// Any file in the folder is a lock to others, so that the temporary one must not be there.
 	if err := disk.WriteThrough(b.disk, disk.Temporary(b.path("lock")), path, text, true); err != nil {
@@ -104,10 +108,21 @@ func (l *heldLock) release() error {
 	if l.lease != nil {
 		return l.releaseObjects()
 	}
+	if l.remote != nil {
+		l.releaseRemote()
+	}
 	if err := disk.RemoveDurably(l.files.disk, l.path); err != nil {
 		return &FileError{Doing: "remove the lock", Path: l.path, Err: err}
 	}
 	return nil
+}
+
+// releaseRemote ends what goes on beside a session, and removes the copy if the service has everything.
+func (l *heldLock) releaseRemote() {
+	l.remote.halt()
+	if l.remote.closed {
+		forget(l.files, l.ref)
+	}
 }
 
 // folder returns the folder with the lock files of the stack (F6.9).
@@ -188,6 +203,9 @@ func (b stackLocks) stale(l lockFile) bool {
 
 // Locks returns the locks that keep a stack from being changed now.
 func (b *Backend) Locks(r Ref) ([]Lock, error) {
+	if h, ok := b.hosted(); ok {
+		return h.locks(context.Background(), r)
+	}
 	locks, _, err := b.locksOf(r).locks("")
 	return locks, err
 }
@@ -202,6 +220,9 @@ type Cancelled struct {
 // of yamlhost that held one begins nothing and writes nothing from then on, also one that is stopped now and wakes up
 // later.
 func (b *Backend) Cancel(r Ref) (*Cancelled, error) {
+	if h, ok := b.hosted(); ok {
+		return h.cancel(context.Background(), r)
+	}
 	if err := r.check(); err != nil {
 		return nil, err
 	}
@@ -229,13 +250,4 @@ func (b *Backend) Cancel(r Ref) (*Cancelled, error) {
 		return out, err
 	}
 	return out, b.locksOf(r).sweep()
-}
-
-// newUUID returns a random UUID, version 4.
-func newUUID() string {
-	var u [16]byte
-	rand.Read(u[:])
-	u[6] = u[6]&0x0f | 0x40
-	u[8] = u[8]&0x3f | 0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", u[:4], u[4:6], u[6:8], u[8:10], u[10:])
 }

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/yamlhost/yamlhost/runtime/backend/disk"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 )
@@ -108,7 +110,7 @@ func (d *objectDisk) delete(key string) error {
 // that now writes. The object stays in the folder, for the next call.
 func (d *objectDisk) now(folder string) (time.Time, error) {
 	key := folder + "/clock"
-	if _, err := d.put(key, []byte(newUUID()), Condition{}); err != nil {
+	if _, err := d.put(key, []byte(uuid.NewString()), Condition{}); err != nil {
 		return time.Time{}, err
 	}
 	o, err := d.get(key)

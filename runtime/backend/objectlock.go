@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"path"
+
+	"github.com/google/uuid"
 )
 
 // lockObjects takes a stack's lock in a store. The lease decides between runs of yamlhost; the lock file of F6.9 keeps
@@ -19,7 +21,7 @@ func (b stackLocks) lockObjects(ctx context.Context) (_ *heldLock, err error) {
 	if err := b.prepare(); err != nil {
 		return nil, err
 	}
-	name := newUUID() + ".json"
+	name := uuid.NewString() + ".json"
 	if _, err := b.otherLocks(name); err != nil {
 		return nil, err
 	}
@@ -102,7 +104,7 @@ func (b stackLocks) probe(h *heldLock) error {
 	}
 	taken := linkKey(h.chain.folder, 0)
 	for _, c := range []Condition{{Absent: true}, {Version: "0"}} {
-		_, err := b.objects.put(taken, []byte(markClaim+newUUID()), c)
+		_, err := b.objects.put(taken, []byte(markClaim+uuid.NewString()), c)
 		switch {
 		case errors.Is(err, ErrChanged):
 		case err == nil:

@@ -13,9 +13,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // openMemory opens a backend over a store as a process of its own. Other processes are taken for dead.
@@ -58,7 +58,7 @@ func TestObjectsLayout(t *testing.T) { // F6.3, F6.4, F6.9
 	require.NoError(t, s.Close())
 	var acknowledged []urn.URN
 	require.NoError(t, work(b, &acknowledged))
-	require.NoError(t, b.SetTags(testRef, map[string]string{"a": "b"}))
+	require.NoError(t, b.historyOf(testRef).setTags(map[string]string{"a": "b"}))
 	for _, key := range m.keys() {
 		require.NotContains(t, key, "/journal/")
 		require.NotContains(t, key, "/locks/")
@@ -69,8 +69,8 @@ func TestObjectsLayout(t *testing.T) { // F6.3, F6.4, F6.9
 	refs, err := b.Stacks(t.Context(), "")
 	require.NoError(t, err)
 	require.Equal(t, []Ref{testRef}, refs)
-	require.NoError(t, b.Rename(t.Context(), testRef, Ref{"p", "other"}))
-	require.NoError(t, b.Remove(t.Context(), Ref{"p", "other"}, RemoveOptions{Force: true, Backups: true}))
+	require.NoError(t, b.Rename(t.Context(), testRef, Ref{Project: "p", Stack: "other"}))
+	require.NoError(t, b.Remove(t.Context(), Ref{Project: "p", Stack: "other"}, RemoveOptions{Force: true, Backups: true}))
 	refs, err = b.Stacks(t.Context(), "p")
 	require.NoError(t, err)
 	require.Empty(t, refs)

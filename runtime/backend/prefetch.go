@@ -24,6 +24,9 @@ type Bulk interface {
 // that can do so, what there is is asked for once, and states are read many at a time; it shows what there was when it
 // was called.
 func (b *Backend) Prefetch(project string) (*Backend, error) {
+	if b.service != nil {
+		return b.listing(project)
+	}
 	if b.objects == nil {
 		return b, nil
 	}
@@ -47,13 +50,13 @@ func (b *Backend) Prefetch(project string) (*Backend, error) {
 		}
 		g.roots, g.keys = append(g.roots, root), append(g.keys, found...)
 	}
-	slices.SortFunc(g.keys, func(x, y Listed) int { return strings.Compare(x.Key, y.Key) })
+	slices.SortStableFunc(g.keys, func(x, y Listed) int { return strings.Compare(x.Key, y.Key) })
 	g.plan(folders[2], folders[3])
 	d := newObjectDisk(g, b.objects.name)
 	d.patience = b.objects.patience
 	view := b.on(d)
 	view.objects = d
-	return &Backend{view, b.schedule}, nil
+	return &Backend{files: view, schedule: b.schedule}, nil
 }
 
 // prefetched is a store whose keys are known, and which reads ahead. It is safe for concurrent use.

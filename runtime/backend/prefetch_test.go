@@ -68,7 +68,7 @@ func TestPrefetch(t *testing.T) {
 	b := openMemory(t, store.memory, 1, bulk)
 	const many = 60
 	for n := range many {
-		r := Ref{"p", fmt.Sprint("s", n)}
+		r := Ref{Project: "p", Stack: fmt.Sprint("s", n)}
 		require.NoError(t, b.Create(t.Context(), r, nil))
 		if n%3 == 0 {
 			s, err := b.Begin(t.Context(), r, BeginOptions{Command: "update"})
@@ -78,10 +78,10 @@ func TestPrefetch(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"dev", "dev-eu", "dev.eu"} {
-		require.NoError(t, b.Create(t.Context(), Ref{"p", name}, nil))
+		require.NoError(t, b.Create(t.Context(), Ref{Project: "p", Stack: name}, nil))
 	}
-	require.NoError(t, b.Create(t.Context(), Ref{"q", "dev"}, nil))
-	s, err := b.Begin(t.Context(), Ref{"p", "dev-eu"}, BeginOptions{Command: "update"}) // is under way
+	require.NoError(t, b.Create(t.Context(), Ref{Project: "q", Stack: "dev"}, nil))
+	s, err := b.Begin(t.Context(), Ref{Project: "p", Stack: "dev-eu"}, BeginOptions{Command: "update"}) // is under way
 	require.NoError(t, err)
 	defer func() { require.NoError(t, s.Close()) }()
 
@@ -113,11 +113,11 @@ func TestPrefetch(t *testing.T) {
 		for _, r := range want {
 			require.Equal(t, look(b, r), got[r], r)
 		}
-		require.True(t, got[Ref{"p", "dev-eu"}].locked)
-		require.False(t, got[Ref{"p", "dev"}].locked)
+		require.True(t, got[Ref{Project: "p", Stack: "dev-eu"}].locked)
+		require.False(t, got[Ref{Project: "p", Stack: "dev"}].locked)
 	}
 	folder, err := b.Prefetch("p")
 	require.NoError(t, err)
-	_, err = folder.Overview(t.Context(), Ref{"p", "none"})
+	_, err = folder.Overview(t.Context(), Ref{Project: "p", Stack: "none"})
 	require.ErrorAs(t, err, new(*NotFoundError))
 }

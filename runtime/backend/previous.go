@@ -12,6 +12,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/runtime/backend/disk"
 	"github.com/yamlhost/yamlhost/runtime/journal"
+	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
 // Previous is a sound copy of a stack's state for when the state itself cannot be read: what it was before it was
@@ -39,7 +40,12 @@ func (b *Backend) Lost(r Ref) *LostError { return b.stateOf(r).lost() }
 
 // Restore puts the newest sound copy of a stack's state in the place of one that is lost, damaged or unsound, which it
 // keeps aside. A state that is sound is refused. A journal that was left behind and begins with that copy fits again.
+// A copy may lack later objects, which is recorded as a Loss.
 func (b *Backend) Restore(ctx context.Context, r Ref) (aside string, err error) {
+	if b.service != nil {
+		return "", fmt.Errorf("%w: an older state is shown by `yamlhost stack export --version N`, and put back by "+
+			"`yamlhost stack import`", errHosted)
+	}
 	if err := ctx.Err(); err != nil {
 		return "", err
 	}
@@ -52,13 +58,18 @@ func (b *Backend) Restore(ctx context.Context, r Ref) (aside string, err error) 
 	file, err := current.current()
 	if err != nil {
 		if lost := current.lost(); lost != nil {
+			if err := current.noteCopy(lost.Previous, nil, ""); err != nil {
+				return "", err
+			}
 			return "", current.putBack(held, lost.Previous, stored{})
 		}
 		return "", err
 	}
 	c, fault := file.decode(nil)
+	var was *state.Snapshot
 	if fault == nil {
-		fault = snapshotOf(c).Verify()
+		was = snapshotOf(c)
+		fault = was.Verify()
 	}
 	if fault == nil {
 		return "", fmt.Errorf("the state %s is sound and is not replaced by an older one", file.path)
@@ -73,6 +84,9 @@ func (b *Backend) Restore(ctx context.Context, r Ref) (aside string, err error) 
 	aside = fmt.Sprintf("%s.%d.damaged", file.path, b.o.Now().UnixNano())
 	if err := disk.WriteDurably(current.disk, aside, file.raw); err != nil {
 		return "", &FileError{Doing: "set the damaged state aside in", Path: aside, Err: err}
+	}
+	if err := current.noteCopy(previous, was, aside); err != nil {
+		return "", err
 	}
 	return aside, current.putBack(held, previous, file)
 }

@@ -9,9 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/backend/disk"
 	"github.com/yamlhost/yamlhost/runtime/journal"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // TestPrevious damages a state and puts it back, in a folder and in a store (F6.10, F6.11).
@@ -132,6 +132,11 @@ func TestPrevious(t *testing.T) {
 				}
 				s, err := b.Begin(t.Context(), testRef, b64Options)
 				require.NoError(t, err, "the stack goes on")
+				loss, err := b.Loss(testRef)
+				require.NoError(t, err)
+				require.NotNil(t, loss, "the copy may lack later objects")
+				require.Equal(t, []string{aside}, loss.Aside)
+				require.NoError(t, s.ForgetLoss())
 				require.NoError(t, s.Close())
 
 				// A state that has disappeared: no stack of its name begins anew, and it is put back in the same way.
@@ -146,6 +151,9 @@ func TestPrevious(t *testing.T) {
 					require.NoError(t, err)
 					require.Equal(t, was, p.read(file))
 					require.Nil(t, b.Lost(testRef))
+					loss, err := b.Loss(testRef)
+					require.NoError(t, err)
+					require.NotNil(t, loss, "nor does this one have what came later")
 				}
 
 				// One that was removed is not lost.

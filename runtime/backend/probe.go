@@ -2,6 +2,7 @@ package backend
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"path/filepath"
 	"time"
@@ -12,6 +13,10 @@ import (
 // Probe writes a small file where the backend keeps its own, reads it back and removes it again, and returns when it
 // was written by the clock of anyone who keeps it. Nothing else is made; a backend without a stack stays empty.
 func (b *Backend) Probe() (written time.Time, err error) {
+	if b.service != nil {
+		_, err := b.service.User(context.Background())
+		return b.o.Now(), err
+	}
 	folder := b.root
 	if _, err := b.disk.ModTime(folder); err != nil && b.objects == nil {
 		folder = filepath.Dir(folder) // which .pulumi is going to be in

@@ -7,10 +7,10 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/backend/disk"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // Recovery tells what the journal of an earlier run held, one that was cut off or, when read without the lock, one that
@@ -204,6 +204,9 @@ func (b stackJournal) recover(file stored, salvage bool) (*Recovery, stored, err
 			return nil, file, &FileError{Doing: "set the damaged journal aside in", Path: aside, Err: err}
 		}
 		found.Aside = append(found.Aside, aside)
+	}
+	if err := b.noteLoss(found); err != nil {
+		return nil, file, err
 	}
 	switch {
 	case found.Foreign:

@@ -1,6 +1,8 @@
 package backend
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"path"
 	"strings"
@@ -10,16 +12,40 @@ import (
 const organization = "organization"
 
 // Ref names a stack of a project.
-type Ref struct{ Project, Stack string }
+type Ref struct {
+	Project, Stack string
+	// Owner is the organization whose stack it is in a service; empty elsewhere.
+	Owner string
+}
+
+// Organization returns the owner as programs and files know it (F6.14).
+func (r Ref) Organization() string { return cmp.Or(r.Owner, organization) }
 
 // QualifiedName returns the full name that state files and workspaces use (F5.1).
-func (r Ref) QualifiedName() string { return path.Join(organization, r.Project, r.Stack) }
+func (r Ref) QualifiedName() string { return path.Join(r.Organization(), r.Project, r.Stack) }
 
 func (r Ref) String() string { return r.QualifiedName() }
 
-// ParseRef reads stack, organization/stack or organization/project/stack (F6.14). project stands in where the text
-// names none.
-func ParseRef(text, project string) (Ref, error) {
+// ParseRef reads the name of a stack: stack, organization/stack or organization/project/stack (F6.14). project is used
+// if the text names none, and in a service the user's default organization, which the service may have to be asked for.
+// Other backends have only one organization.
+func (b *Backend) ParseRef(text, project string) (Ref, error) {
+	r, err := ParseName(text, project)
+	switch {
+	case err != nil:
+		return Ref{}, err
+	case b.service == nil && r.Owner != "":
+		return Ref{}, fmt.Errorf(
+			"%q is not a name of a stack in this backend: the part before the first slash has to be %q",
+			text, organization)
+	case b.service != nil && r.Owner == "":
+		r.Owner, err = b.service.Organization(context.Background())
+	}
+	return r, err
+}
+
+// ParseName is ParseRef for no backend in particular: the owner is empty where it is the usual one.
+func ParseName(text, project string) (Ref, error) {
 	parts := strings.Split(text, "/")
 	r := Ref{Project: project, Stack: parts[len(parts)-1]}
 	switch {
@@ -27,12 +53,13 @@ func ParseRef(text, project string) (Ref, error) {
 		return Ref{}, fmt.Errorf("%q is not a name of a stack: expected stack, organization/stack or "+
 			"organization/project/stack",
 			text)
-	case len(parts) > 1 && parts[0] != organization:
-		return Ref{}, fmt.Errorf(
-			"%q is not a name of a stack in this backend: the part before the first slash has to be %q",
-			text, organization)
+	case len(parts) > 1 && parts[0] == "":
+		return Ref{}, fmt.Errorf("%q is not a name of a stack: nothing stands before the first slash", text)
 	case len(parts) == 3:
 		r.Project = parts[1]
+	}
+	if len(parts) > 1 && parts[0] != organization {
+		r.Owner = parts[0]
 	}
 	return r, r.check()
 }
@@ -44,6 +71,9 @@ func (r Ref) check() error {
 	}
 	if problem := badName(r.Project); problem != "" {
 		return fmt.Errorf("%q cannot be the name of a project: %s", r.Project, problem)
+	}
+	if problem := badName(r.Organization()); problem != "" {
+		return fmt.Errorf("%q cannot be the name of an organization: %s", r.Owner, problem)
 	}
 	return nil
 }

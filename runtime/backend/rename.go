@@ -17,6 +17,9 @@ func (b *Backend) Rename(ctx context.Context, from, to Ref) (err error) {
 	if err := to.check(); err != nil {
 		return err
 	}
+	if h, ok := b.hosted(); ok {
+		return h.rename(ctx, from, to)
+	}
 	if exists, err := b.Exists(to); err != nil || exists {
 		return errors.Join(err, existing(exists, to))
 	}
@@ -41,9 +44,16 @@ func (b *Backend) Rename(ctx context.Context, from, to Ref) (err error) {
 		return err
 	}
 	if tags, err := b.Tags(from); err == nil && len(tags) > 0 {
-		if err := b.under(held).SetTags(to, tags); err != nil {
+		if err := b.under(held).historyOf(to).setTags(tags); err != nil {
 			return err
 		}
+	}
+	loss, err := b.Loss(from)
+	if err == nil && loss != nil {
+		err = held.fenced.stateOf(to).setLoss(loss)
+	}
+	if err != nil {
+		return err
 	}
 	b = b.under(s.held) // what follows changes the old name
 	for _, path := range b.historyOf(from).within("history") {
@@ -75,7 +85,12 @@ func (b *Backend) Rename(ctx context.Context, from, to Ref) (err error) {
 			return &FileError{Doing: "remove", Path: path, Err: err}
 		}
 	}
-	return b.SetTags(from, nil)
+	if loss != nil {
+		if err := b.stateOf(from).setLoss(nil); err != nil {
+			return err
+		}
+	}
+	return b.historyOf(from).setTags(nil)
 }
 
 func existing(exists bool, r Ref) error {
@@ -89,6 +104,9 @@ func existing(exists bool, r Ref) error {
 // gives the next one; the same one changes nothing.
 func (b *Backend) Edit(ctx context.Context, r Ref, o BeginOptions, edit func(*state.Snapshot) (*state.Snapshot,
 	error)) (err error) {
+	if h, ok := b.hosted(); ok {
+		return h.edit(ctx, r, o, edit)
+	}
 	s, err := b.Begin(ctx, r, o)
 	if err != nil {
 		return err

@@ -6,10 +6,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/secrets"
 	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 const (
@@ -30,6 +30,9 @@ type BeginOptions struct {
 	// tells.
 	Salvage bool
 	NoSync  bool // see journal.LogOptions
+	// Record is what is known of the history's record when the operation begins; a service shows it meanwhile. It may be
+	// nil.
+	Record *Record
 }
 
 // Session is one operation on a stack, from taking its lock to giving it back. It is the operation's journal.
@@ -50,6 +53,7 @@ type Session struct {
 	log      *journal.Log // nil before the first entry
 	closed   bool
 	wrote    bool // the state file, at the end
+	watched  *Watched
 
 	file   *stateWriter
 	losses losses
@@ -83,6 +87,9 @@ func (b *Backend) Begin(ctx context.Context, r Ref, o BeginOptions) (_ *Session,
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
+	}
+	if h, ok := b.hosted(); ok {
+		return h.begin(ctx, r, o)
 	}
 	if _, err := b.stateOf(r).locate(); err != nil { // before the lock, which would write
 		return nil, err
@@ -147,6 +154,9 @@ func (t sessionTools) load() (*Session, error) {
 // beginFrom makes a snapshot what the journal counts from.
 func (s *Session) beginFrom(base *state.Snapshot) {
 	s.base, s.replayer = base, journal.NewReplayer(base)
+	if s.held.remote != nil {
+		s.held.remote.begin(base)
+	}
 }
 
 // Altered reports whether the state file was not what yamlhost wrote, nor what another program would have: somebody has
@@ -167,7 +177,7 @@ func (t sessionTools) opener() state.Opener {
 		if err != nil || t.sealer == nil {
 			return m, err
 		}
-		if p.Type == t.sealer.Type() && string(p.State) == string(t.sealer.State()) {
+		if p.Type == t.sealer.Type() && secrets.SameState(p.State, t.sealer.State()) {
 			return t.sealer.(*state.Memory).Through(m), nil
 		}
 		return m, nil
@@ -180,6 +190,9 @@ func (s *Session) Written() bool {
 	defer s.mu.Unlock()
 	return s.wrote
 }
+
+// Watched returns how a service shows the operation; nil where nobody does.
+func (s *Session) Watched() *Watched { return s.watched }
 
 // Base returns the state at the beginning. The caller must not modify it.
 func (s *Session) Base() *state.Snapshot { return s.base }

@@ -29,6 +29,10 @@ func (s *Session) Append(_ context.Context, e journal.Entry) error {
 		err = wait()
 	}
 	if err != nil {
+		if e.Begin != nil && s.held.remote != nil {
+			// The copy may have it, and nobody takes the step.
+			_ = s.Defer(context.Background(), journal.Entry{Step: e.Step})
+		}
 		s.losses.note(e, err)
 		return s.losses.tell(s.held.explain(err))
 	}
@@ -65,7 +69,10 @@ func (s *Session) Defer(ctx context.Context, e journal.Entry) error {
 // looksAfter reports whether the lock has to be there after an entry is durable. Anyone who comes next reads the
 // journal after the lock was lost. So if the lock is still there, they will find the entry. Links in a store need no
 // such look unless something begins now: a fence keeps them out.
-func (t sessionTools) looksAfter(e journal.Entry) bool { return e.Begin != nil || t.held.lease == nil }
+// What a service does not have is in the copy, for anyone who comes next.
+func (t sessionTools) looksAfter(e journal.Entry) bool {
+	return e.Begin != nil || t.held.lease == nil && t.held.remote == nil
+}
 
 // encode makes a record of an entry. sealing is why its secrets are not in it.
 func (t sessionTools) encode(e journal.Entry) (record journal.Record, encoded journal.Entry, sealing, err error) {
@@ -98,6 +105,11 @@ func (s *Session) put(e journal.Entry, put func(*journal.Log)) (err error) {
 	if err := s.replayer.Apply(e); err != nil {
 		return err
 	}
+	if s.held.remote != nil {
+		if err := s.held.remote.apply(e); err != nil {
+			return err
+		}
+	}
 	put(s.log)
 	return nil
 }
@@ -120,6 +132,9 @@ func (t sessionTools) newLog(base journal.Identity, provider *state.SecretsProvi
 	f, err := t.state.disk.Create(tmp)
 	if err != nil {
 		return nil, failed(err)
+	}
+	if t.held.remote != nil {
+		f = local{f, t.held.remote}
 	}
 	log, err := journal.Create(f, header, o)
 	if err == nil {

@@ -23,11 +23,24 @@ func (s *Session) Commit(_ context.Context, final *state.Snapshot, record *Recor
 	}
 	s.closed = true
 	s.file.end()
+	if s.held.remote != nil {
+		s.held.remote.retry()
+		defer s.watched.flush()
+	}
 	unsound, err := s.finish(final)
 	if err == nil && record != nil {
 		err = s.held.look()
 	}
-	if err == nil && record != nil {
+	switch {
+	case err != nil:
+	case s.held.remote != nil:
+		status := "succeeded"
+		if record != nil {
+			status = record.Result
+		}
+		s.watched.flush() // a service takes no events once the operation has ended
+		err = s.held.remote.complete(status)
+	case record != nil:
 		err = s.state.historyOf(s.ref).add(record, s.file.current().raw)
 	}
 	return errors.Join(unsound, s.losses.tell(s.held.explain(err)), s.held.release())
@@ -101,8 +114,16 @@ func (s *Session) Close() error {
 	s.closed = true
 	s.file.end()
 	var unsound, err error
+	if s.held.remote != nil {
+		s.held.remote.retry()
+		defer s.watched.flush()
+	}
 	if s.log != nil {
 		unsound, err = s.finish(nil)
+	}
+	if err == nil && s.held.remote != nil {
+		s.watched.flush()
+		err = s.held.remote.complete("failed")
 	}
 	return errors.Join(unsound, s.losses.tell(s.held.explain(err)), s.held.release())
 }

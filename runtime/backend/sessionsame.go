@@ -5,9 +5,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/secrets"
 	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // same reports whether the state file equals the snapshot, apart from the time and the order of resources: unchanged

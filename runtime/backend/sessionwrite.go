@@ -73,7 +73,7 @@ func (s *Session) due() (what stateWrite, due bool) {
 func (w *stateWriter) claim(size int64) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.ended || w.writing || size-w.covered <= max(int64(len(w.file.raw)), w.leastJournal) {
+	if w.ended || w.writing || w.held.remote != nil || size-w.covered <= max(int64(len(w.file.raw)), w.leastJournal) {
 		return false
 	}
 	now := w.state.o.Now()
@@ -151,6 +151,11 @@ func (w *stateWriter) write(what stateWrite, over stored) (stored, error) {
 	if w.held.lease != nil && what.log != nil { // for a folder, fencedDisk looks
 		if err := w.held.look(); err != nil {
 			return stored{}, w.held.explain(err)
+		}
+	}
+	if w.held.remote != nil {
+		if err := w.held.remote.write(what.snapshot, what.last); err != nil {
+			return stored{}, err
 		}
 	}
 	file, err := w.state.put(p, over)

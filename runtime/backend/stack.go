@@ -26,6 +26,9 @@ func stackOf(name string) (string, bool) {
 
 // Stacks lists stacks by project and name. An empty project means all.
 func (b *Backend) Stacks(ctx context.Context, project string) ([]Ref, error) {
+	if h, ok := b.hosted(); ok {
+		return h.stacks(ctx, project)
+	}
 	projects := []string{project + "/"}
 	if project == "" {
 		var err error
@@ -47,12 +50,12 @@ func (b *Backend) Stacks(ctx context.Context, project string) ([]Ref, error) {
 			return nil, err
 		}
 		for _, name := range names {
-			if stack, ok := stackOf(name); ok && (Ref{p, stack}).check() == nil {
-				refs = append(refs, Ref{p, stack})
+			if stack, ok := stackOf(name); ok && (Ref{Project: p, Stack: stack}).check() == nil {
+				refs = append(refs, Ref{Project: p, Stack: stack})
 			}
 		}
 	}
-	slices.SortFunc(refs, func(x, y Ref) int {
+	slices.SortStableFunc(refs, func(x, y Ref) int {
 		return strings.Compare(x.Project+"/"+x.Stack, y.Project+"/"+y.Stack)
 	})
 	return slices.Compact(refs), nil
@@ -60,6 +63,9 @@ func (b *Backend) Stacks(ctx context.Context, project string) ([]Ref, error) {
 
 // Exists reports whether there is such a stack.
 func (b *Backend) Exists(r Ref) (bool, error) {
+	if h, ok := b.hosted(); ok {
+		return h.exists(context.Background(), r)
+	}
 	return b.stateOf(r).exists()
 }
 
@@ -76,6 +82,9 @@ type Loaded struct {
 // applied in memory. With a nil open, secrets stay sealed (F4.16). It fails with a *NotFoundError, a *CorruptError, a
 // *state.VersionError or a *FileError.
 func (b *Backend) Load(ctx context.Context, r Ref, open state.Opener) (*Loaded, error) {
+	if h, ok := b.hosted(); ok {
+		return h.load(ctx, r, open)
+	}
 	const attempts = 5 // an operation that ends meanwhile replaces the file and drops the journal, once
 	for i := 1; ; i++ {
 		if err := ctx.Err(); err != nil {
@@ -132,6 +141,9 @@ func (b *Backend) Create(ctx context.Context, r Ref, secrets *state.SecretsProvi
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if h, ok := b.hosted(); ok {
+		return h.create(ctx, r)
+	}
 	held, err := b.locksOf(r).lock(ctx)
 	if err != nil {
 		return err
@@ -170,6 +182,9 @@ func (b *Backend) Remove(ctx context.Context, r Ref, o RemoveOptions) (err error
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if h, ok := b.hosted(); ok {
+		return h.remove(ctx, r, o.Force)
+	}
 	held, err := b.locksOf(r).lock(ctx)
 	if err != nil {
 		return err
@@ -197,7 +212,7 @@ func (b *Backend) Remove(ctx context.Context, r Ref, o RemoveOptions) (err error
 			paths = append(paths, path+".bak")
 		}
 	}
-	paths = append(paths, b.historyOf(r).tagsPath(), b.journalOf(r).journalFile())
+	paths = append(paths, b.historyOf(r).tagsPath(), b.journalOf(r).journalFile(), b.stateOf(r).lossFile())
 	if o.Backups {
 		paths = append(paths, b.historyOf(r).within("backups")...)
 	}

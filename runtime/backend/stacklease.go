@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"path"
 	"time"
+
+	"github.com/google/uuid"
 )
 
 // stackLease takes, reads and frees the lease object of a stack.
@@ -75,7 +77,7 @@ func (b stackLease) take(ctx context.Context, lockName string) (*lease, error) {
 			length: b.length(), clock: b.o.Now,
 			stop: make(chan struct{})}
 		l.file = leaseFile{Generation: file.Generation + 1, Merged: file.Merged, Milliseconds: l.length.Milliseconds(),
-			Mark: newUUID(), Holder: &leaseHolder{
+			Mark: uuid.NewString(), Holder: &leaseHolder{
 				PID: p.PID, Username: p.User, Hostname: p.Host, Since: b.o.Now().UTC(), Process: lockProcess{Machine: p.Machine,
 					Boot: p.Boot, Started: p.Started}, Lock: lockName}}
 		condition := Condition{Version: o.Version}
@@ -134,7 +136,7 @@ func (b stackLease) free() (*Lock, error) {
 			}
 			file.Generation = b.o.Now().Unix() // beyond any that was counted
 		}
-		text, err := json.Marshal(leaseFile{Generation: file.Generation + 1, Merged: file.Merged, Mark: newUUID()})
+		text, err := json.Marshal(leaseFile{Generation: file.Generation + 1, Merged: file.Merged, Mark: uuid.NewString()})
 		if err != nil {
 			return nil, err
 		}

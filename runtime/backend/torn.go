@@ -3,9 +3,9 @@ package backend
 import (
 	"strings"
 
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // Torn describes a file that was set aside as the torn end of a journal although it has sound records, of
@@ -19,7 +19,7 @@ type Torn struct {
 
 // Torn looks for records in what earlier runs set aside as torn, and compares them with a state.
 func (b *Backend) Torn(r Ref, s *state.Snapshot) ([]Torn, error) {
-	if err := r.check(); err != nil || b.objects != nil { // links of a chain are whole
+	if err := r.check(); err != nil || b.objects != nil || b.service != nil { // links of a chain are whole
 		return nil, err
 	}
 	names, err := b.list("stacks", r.Project)

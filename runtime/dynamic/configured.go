@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/wire"
 	"github.com/yamlhost/yamlhost/runtime/provider"
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/wire"
 )
 
 // codeInput is the input of every resource that says which code made it, so that a change of the code shows as a diff.
@@ -18,6 +18,7 @@ const codeInput = "__provider"
 
 // configured serves the types of a definition. It is safe for concurrent use.
 type configured struct {
+	provider.Refusing
 	def     Definition
 	timeout time.Duration
 	hosts   map[*Source]*host // complete from the start
@@ -26,7 +27,7 @@ type configured struct {
 var _ provider.Configured = (*configured)(nil)
 
 func newConfigured(l *loaded, d Definition) *configured {
-	c := &configured{def: d, timeout: l.options.Timeout, hosts: map[*Source]*host{}}
+	c := &configured{Refusing: refusing, def: d, timeout: l.options.Timeout, hosts: map[*Source]*host{}}
 	if c.timeout == 0 {
 		c.timeout = 10 * time.Minute
 	}
@@ -376,11 +377,8 @@ func (c *configured) Read(ctx context.Context, r provider.ReadRequest) (provider
 		return provider.ReadResponse{}, h.nonsense("read", err)
 	}
 	id := idText(result.ID)
-	if id == "" && !present(result.Props) && !present(result.Outs) {
-		return provider.ReadResponse{}, nil // it is gone
-	}
-	if id == "" {
-		id = r.ID
+	if id == "" { // it is gone, whatever else the answer has
+		return provider.ReadResponse{}, nil
 	}
 	if !present(result.Props) {
 		result.Props = result.Outs
@@ -419,21 +417,6 @@ func (t Type) inputsIn(outputs value.Value) value.Value {
 		}
 	}
 	return inputs
-}
-
-// Invoke has nothing to call.
-func (c *configured) Invoke(_ context.Context, r provider.InvokeRequest) (provider.InvokeResponse, error) {
-	return provider.InvokeResponse{}, unimplemented("a dynamic provider has no function " + r.Token)
-}
-
-// Call has nothing to call.
-func (c *configured) Call(_ context.Context, r provider.CallRequest) (provider.CallResponse, error) {
-	return provider.CallResponse{}, unimplemented("a dynamic provider has no method " + r.Token)
-}
-
-// Construct has no components.
-func (c *configured) Construct(_ context.Context, r provider.ConstructRequest) (provider.ConstructResponse, error) {
-	return provider.ConstructResponse{}, unimplemented("a dynamic provider has no component " + r.Type)
 }
 
 // encode writes properties for the author's code: secrets in plain text, unknowns as sentinels.

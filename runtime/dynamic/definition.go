@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/runtime/dynamic/bundle"
-	"github.com/yamlhost/yamlhost/value"
 )
 
 // Package is the name of the package that types declared in a program belong to: their tokens are dynamic:index:Name.

@@ -11,10 +11,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/dynamic/bundle"
 	"github.com/yamlhost/yamlhost/runtime/provider"
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // fixture is a provider of testdata, with a cloud of files.
@@ -140,6 +140,9 @@ func TestLife(t *testing.T) {
 	gone, err := f.Read(ctx, provider.ReadRequest{Subject: s, ID: "one", Inputs: checked.Inputs, Outputs: updated.Outputs})
 	require.NoError(t, err)
 	assert.Empty(t, gone.ID, "null from read says that the object is gone")
+	gone, err = f.Read(ctx, provider.ReadRequest{Subject: s, ID: "nameless", Inputs: checked.Inputs, Outputs: updated.Outputs})
+	require.NoError(t, err)
+	assert.Empty(t, gone.ID, "and so does an answer without an ID")
 }
 
 func mustString(t *testing.T, v value.Value) string {
@@ -224,7 +227,8 @@ func TestPython(t *testing.T) {
 	assert.Equal(t, "small", mustString(t, made.Outputs.Get("size")))
 	assert.Contains(t, f.lines(), "info r drawing small")
 	for size, want := range map[string]string{
-		"boom": "draws.py:13: no such size",
+		"boom": "draws.py:13: ValueError: no such size",
+		"key":  "KeyError: 'name'",
 		"exit": "the code called sys.exit(4)",
 		"gone": "its process ended",
 	} {
@@ -233,6 +237,9 @@ func TestPython(t *testing.T) {
 	}
 	_, err = f.Create(t.Context(), provider.CreateRequest{Subject: s, Inputs: strs("size", "last")})
 	assert.NoError(t, err)
+	gone, err := f.Read(t.Context(), provider.ReadRequest{Subject: s, ID: made.ID, Inputs: value.EmptyMap(), Outputs: made.Outputs})
+	require.NoError(t, err)
+	assert.Empty(t, gone.ID, "ReadResult without an ID says that the object is gone")
 }
 
 // configure makes a provider of one type T whose code is given, on a machine without interpreters.

@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/runtime/provider"
-	"github.com/yamlhost/yamlhost/value"
 )
 
 // request is one call of the author's code.

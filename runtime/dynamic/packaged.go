@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"maps"
 
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/runtime/dynamic/bundle"
 	"github.com/yamlhost/yamlhost/runtime/provider"
-	"github.com/yamlhost/yamlhost/value"
 )
 
 // packageCode is the input of a package's provider resource that holds the code of all types, as a secret: objects of

@@ -6,10 +6,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/dynamic/bundle"
 	"github.com/yamlhost/yamlhost/runtime/provider"
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // Options are the facts about the world that dynamic providers need.
@@ -142,6 +142,9 @@ func (l *loaded) Close() error {
 	}
 	return nil
 }
+
+// refusing refuses functions, methods and components.
+func refusing(what string) error { return unimplemented("a dynamic provider has no " + what) }
 
 func unimplemented(message string) error {
 	return &provider.Error{Message: message, Unimplemented: true}

@@ -7,8 +7,8 @@ import (
 	"os/exec"
 	"strings"
 
+	"github.com/yamlhost/yamlhost/internal/value/mask"
 	"github.com/yamlhost/yamlhost/runtime/provider"
-	"github.com/yamlhost/yamlhost/value/mask"
 )
 
 // Limits of a failed command's output in an error.

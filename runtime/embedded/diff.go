@@ -4,9 +4,9 @@ import (
 	"context"
 	"slices"
 
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/schema"
-	"github.com/yamlhost/yamlhost/value"
 )
 
 // Diff compares property by property and names the innermost places that changed.

@@ -3,8 +3,8 @@ package embedded
 import (
 	"context"
 
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/runtime/provider"
-	"github.com/yamlhost/yamlhost/value"
 )
 
 // kinds is everything that an embedded provider does, by token.

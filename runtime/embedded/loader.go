@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/provider"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // Options are the facts about the world that embedded providers need. The zero Options work in the process's working

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/yamlhost/yamlhost/internal/supervise"
-	"github.com/yamlhost/yamlhost/value/mask"
+	"github.com/yamlhost/yamlhost/internal/value/mask"
 )
 
 // process is one child process to run.

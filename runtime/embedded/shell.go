@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/schema"
-	"github.com/yamlhost/yamlhost/value"
 )
 
 // shell is the common part of all embedded providers: it does by the schema whatever the schema tells, and asks a kind

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/schema"
-	"github.com/yamlhost/yamlhost/value"
 )
 
 // rawStateNote is a bridged plugin's note beside outputs about their form inside the plugin. It stops

@@ -7,7 +7,7 @@ import (
 	"math"
 
 	"github.com/yamlhost/yamlhost/internal/patient"
-	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/internal/value"
 )
 
 // standard is the package std: functions and nothing else. Each takes named arguments and answers with the one output

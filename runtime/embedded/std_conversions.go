@@ -11,7 +11,7 @@ import (
 	"unicode"
 
 	"github.com/yamlhost/yamlhost/internal/functions"
-	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/internal/value"
 )
 
 func stdConversions() map[string]formula {

@@ -10,7 +10,7 @@ import (
 	"sync"
 
 	"github.com/yamlhost/yamlhost/internal/functions"
-	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/internal/value"
 )
 
 // stdFormats are functions that put values into texts with holes, as sprintf does.

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/yamlhost/yamlhost/internal/functions"
-	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/internal/value"
 )
 
 func stdLists() map[string]formula {

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/yamlhost/yamlhost/internal/functions"
-	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/internal/value"
 )
 
 func stdMaps() map[string]formula {

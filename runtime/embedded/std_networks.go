@@ -7,7 +7,7 @@ import (
 	"net/netip"
 
 	"github.com/yamlhost/yamlhost/internal/cidr"
-	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/internal/value"
 )
 
 // stdNetworks are functions of addresses in the notation of CIDR (RFC 4632).

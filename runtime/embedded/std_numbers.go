@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/yamlhost/yamlhost/internal/functions"
-	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/internal/value"
 )
 
 func stdNumbers() map[string]formula {

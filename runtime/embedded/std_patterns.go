@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/internal/functions"
-	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/internal/value"
 )
 
 // stdPatterns are functions of regular expressions, in the syntax of RE2.

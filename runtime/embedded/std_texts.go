@@ -9,7 +9,7 @@ import (
 	"unicode"
 
 	"github.com/yamlhost/yamlhost/internal/functions"
-	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/internal/value"
 )
 
 func stdTexts() map[string]formula {

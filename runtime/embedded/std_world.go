@@ -11,7 +11,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/functions"
-	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/internal/value"
 )
 
 // world are functions that look at the machine: its clock, its files, its chance.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/runtime/provider"
-	"github.com/yamlhost/yamlhost/value"
 )
 
 // calendar is the package time: moments that are kept in state. Each resource has the moment that it is based on as ID.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/runtime/provider"
-	"github.com/yamlhost/yamlhost/value"
 )
 
 // offsetSpans are in the order in which they are added. It matters at the ends of months: a day and a month after 31

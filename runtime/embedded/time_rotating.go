@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/runtime/provider"
-	"github.com/yamlhost/yamlhost/value"
 )
 
 // rotatingKind is a moment that is replaced by a new one once another moment, a span after it, is over. That is found

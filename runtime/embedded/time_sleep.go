@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/runtime/provider"
-	"github.com/yamlhost/yamlhost/value"
 )
 
 // sleepKind lets time pass before what depends on it is created, and after that is deleted. Changes of the durations

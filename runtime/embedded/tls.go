@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/runtime/provider"
-	"github.com/yamlhost/yamlhost/value"
 )
 
 // tlsSchemaNote is the public package's note in the state of private keys; see schemaNote.

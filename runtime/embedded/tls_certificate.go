@@ -15,8 +15,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/runtime/provider"
-	"github.com/yamlhost/yamlhost/value"
 )
 
 // keyUses and extendedKeyUses are the allowed uses of a certificate's key (RFC 5280, sections 4.2.1.3 and 4.2.1.12).

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/internal/value"
 )
 
 // getCertificate describes the certificate of a text, or the chain that a server shows, its root first. The network is

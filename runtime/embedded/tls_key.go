@@ -17,8 +17,8 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/runtime/provider"
-	"github.com/yamlhost/yamlhost/value"
 )
 
 // The names of key algorithms, in inputs and outputs.

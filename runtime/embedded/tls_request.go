@@ -9,8 +9,8 @@ import (
 	"net"
 	"net/url"
 
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/runtime/provider"
-	"github.com/yamlhost/yamlhost/value"
 )
 
 // alternatives are the names that a certificate is for beside its subject.

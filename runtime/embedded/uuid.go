@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/yamlhost/yamlhost/internal/functions"
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/runtime/provider"
-	"github.com/yamlhost/yamlhost/value"
 )
 
 // uuidKind is a resource that is one UUID.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"io"
 
-	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/internal/value"
 )
 
 // withHashes fills in the hashes of assets and archives that have none (E2.15). Relative paths count from the program

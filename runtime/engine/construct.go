@@ -5,11 +5,11 @@ import (
 	"errors"
 	"maps"
 
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/provider"
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // construct has a component's provider build it (E2.38–E2.44). The component and its children arrive as registrations
@@ -39,7 +39,7 @@ func (d *Deployment) construct(ctx context.Context, g *plan.Goal) (monitor.Regis
 	}
 	aliases := d.table.Aliases(u, g.Parent, g.Aliases)
 	answer, err := i.Configured.Construct(d.calls, provider.ConstructRequest{
-		Deployment: d.info(), Type: g.Type, Name: g.Name, Parent: g.Parent, Inputs: g.Inputs,
+		Deployment: d.info(ctx), Type: g.Type, Name: g.Name, Parent: g.Parent, Inputs: g.Inputs,
 		InputDependencies: g.PropertyDependencies, Dependencies: g.Dependencies, Providers: g.Providers, Aliases: aliases,
 		Protect: g.Protect, RetainOnDelete: g.RetainOnDelete, DeleteBeforeReplace: g.DeleteBeforeReplace,
 		AdditionalSecretOutputs: g.AdditionalSecretOutputs, IgnoreChanges: g.IgnoreChanges,

@@ -1,35 +1,24 @@
 package engine
 
 import (
-	"context"
 	"slices"
 	"sync"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
-	"github.com/yamlhost/yamlhost/runtime/engine/internal/providers"
-	"github.com/yamlhost/yamlhost/runtime/engine/internal/resources"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // decider chooses the steps of resources, one resource at a time: while a replacement finds out what has to be
 // deleted with it (E4.58), no other decision about those resources may run. The table records each decision, and
 // later decisions read it there. It is safe for concurrent use.
 type decider struct {
-	mu sync.Mutex // held while steps are chosen; the table guards the data
-
-	calls      context.Context // of provider calls; the operation's own, which no request has
-	opts       *Options
-	mode       mode
-	table      *resources.Table
-	registry   *providers.Registry
-	naming     *plan.Naming
-	replaces   plan.Patterns // what the user wants to have replaced (E4.104)
-	constraint *planConstraint
-	report     *reporter
-	failures   *failures
+	*core
+	mu       sync.Mutex // held while steps are chosen; the table guards the data
+	naming   *plan.Naming
+	replaces plan.Patterns // what the user wants to have replaced (E4.104)
 }
 
 // decide chooses the steps of an examined record and notes what they do to others. again reports that the record has
@@ -90,7 +79,7 @@ func (d *decider) mayReplace(s *record, situation *plan.Situation) error {
 		}
 		d.report.message(m)
 		if !d.opts.DryRun {
-			return d.failures.life.abort()
+			return d.abort()
 		}
 	}
 	return nil
@@ -105,7 +94,7 @@ func (d *decider) dependents(s *record) ([]plan.Dependent, error) {
 	}
 	c := plan.NewCascade(s.oldState(), candidates, d.opts.IgnoreProtect)
 	for q := c.Next(); q != nil; q = c.Next() {
-		if d.table.Decided(q.Resource) { // it may have been retained in the meantime, for something out of scope
+		if d.table.Prior.Decided(q.Resource) { // it may have been retained in the meantime, for something out of scope
 			c.Skip()
 			continue
 		}

@@ -5,37 +5,28 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/yamlhost/yamlhost/runtime/engine/internal/apply"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
-	"github.com/yamlhost/yamlhost/runtime/engine/internal/resources"
-	"github.com/yamlhost/yamlhost/runtime/engine/internal/slots"
 	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // deleter deletes at the end of an operation what the program did not register, and what replacements have left behind
 // (E4.118–E4.125).
 type deleter struct {
-	opts       *Options
-	mode       mode
-	scope      *plan.Scope
-	life       *lifetime
-	report     *reporter
-	failures   *failures
-	table      *resources.Table
-	slots      *slots.Pool
-	executor   *apply.Executor
-	targets    *targets
-	pending    *pendingCreations
-	constraint *planConstraint
+	*core
+	scope   *plan.Scope
+	targets *targets
+	pending *pendingCreations
+	begun   bool
 }
 
 // deleteRest deletes what the program did not register, and what replacements have left behind (E4.118–E4.125).
 func (d *deleter) deleteRest() {
 	// After a failure deletions go on only if asked to, and if the program itself ran to its end (E4.125, E5.44).
-	done := d.life.beginDeletions()
-	aborted, failed := d.life.faults()
-	if done || d.life.running.Err() != nil || (failed || d.report.hasFailed()) &&
+	begun := d.begun // a program that waits for the shutdown has had its deletions
+	d.begun = true
+	aborted, failed := d.faults()
+	if begun || d.running.Err() != nil || (failed || d.report.hasFailed()) &&
 		!(d.opts.ContinueOnError && !failed && !aborted) {
 		return
 	}
@@ -110,7 +101,7 @@ func (d *deleter) planEnding() *plan.Ending {
 				"Either include resource in --target list or pass --target-dependents to proceed.", r.URN)))
 	}
 	if len(end.Unnamed) > 0 && !d.opts.DryRun {
-		_ = d.life.abort()
+		_ = d.abort()
 		return nil
 	}
 	return &end

@@ -4,10 +4,8 @@ import (
 	"context"
 	"maps"
 
-	"github.com/yamlhost/yamlhost/runtime/engine/internal/apply"
-	"github.com/yamlhost/yamlhost/runtime/engine/internal/providers"
-	"github.com/yamlhost/yamlhost/runtime/engine/internal/resources"
-	"github.com/yamlhost/yamlhost/runtime/engine/internal/slots"
+	"github.com/google/uuid"
+
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
@@ -25,15 +23,8 @@ var (
 // answer. It works on its caller's goroutine. Of all that talks to providers, at most Options.Parallel go on at the
 // same time; one slot makes the operation serial.
 type Deployment struct {
-	*lifetime
+	*core
 	*transforms
-	opts      *Options
-	report    *reporter
-	failures  *failures
-	table     *resources.Table
-	registry  *providers.Registry
-	slots     *slots.Pool
-	hooks     *apply.Hooks
 	resolver  *resolver
 	registrar *registrar
 	outputs   *outputRecorder
@@ -62,12 +53,12 @@ func (d *Deployment) SupportsFeature(_ context.Context, feature string) (bool, e
 
 // RegisterHook announces a hook; see apply.Hooks.
 func (d *Deployment) RegisterHook(_ context.Context, h monitor.Hook) error {
-	return d.hooks.Register(h)
+	return d.executor.Hooks.Register(h)
 }
 
 // RegisterPackage announces a package. Equal packages get the same reference (E2.67).
 func (d *Deployment) RegisterPackage(_ context.Context, p monitor.Package) (string, error) {
-	return d.registry.Packages.Register(p, newUUID)
+	return d.registry.Packages.Register(p, uuid.NewString)
 }
 
 // SignalAndWaitForShutdown says that the program asks for nothing more, and waits until the engine is done (E2.68). The
@@ -77,10 +68,7 @@ func (d *Deployment) SignalAndWaitForShutdown(ctx context.Context) error {
 }
 
 // info returns the description of the deployment that providers get when they construct components or call methods.
-func (d *Deployment) info() provider.DeploymentInfo {
-	return provider.DeploymentInfo{
-		Project: d.opts.Project, Stack: d.opts.Stack, Organization: d.opts.Organization,
-		Config: d.opts.Config, ConfigSecretKeys: d.opts.ConfigSecretKeys,
-		DryRun: d.opts.DryRun, Parallel: d.opts.Parallel, MonitorEndpoint: d.opts.MonitorEndpoint,
-	}
+func (d *Deployment) info(ctx context.Context) provider.DeploymentInfo {
+	info, _ := d.Info(ctx) // never fails
+	return provider.DeploymentInfo{Info: info, MonitorEndpoint: d.opts.MonitorEndpoint}
 }

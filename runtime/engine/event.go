@@ -3,9 +3,9 @@ package engine
 import (
 	"time"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // Event is something that happened (E8.8). The set of implementations is closed: the types of this file.
@@ -51,6 +51,7 @@ type (
 		Property  string        // input property it is about, as a property path; empty when there is none
 		Code      diag.Code
 		Ephemeral bool
+		Policy    *PolicyNote // set if a policy pack has reported it
 	}
 
 	// Summary is last but one.

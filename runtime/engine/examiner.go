@@ -1,25 +1,20 @@
 package engine
 
 import (
-	"context"
 	"fmt"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
-	"github.com/yamlhost/yamlhost/runtime/engine/internal/providers"
 	"github.com/yamlhost/yamlhost/runtime/provider"
-	"github.com/yamlhost/yamlhost/value"
 )
 
 // examiner puts the planner's questions about a resource to its provider. It is safe for concurrent use; the records
 // belong to their callers.
 type examiner struct {
-	calls    context.Context // of provider calls; the operation's own, which no request has
-	dryRun   bool
-	registry *providers.Registry
+	*core
 	naming   *plan.Naming
-	report   *reporter
-	failures *failures
+	policies *policies
 }
 
 // connect finds the provider of a resource; a component has none (E4.8).
@@ -36,6 +31,12 @@ func (x *examiner) connect(s *record) (err error) {
 // examine has the provider check the inputs and compare them with the prior state: it fills in the goal's inputs and
 // the diff (E4.21–E4.51).
 func (x *examiner) examine(s *record, facts plan.Facts) error {
+	if s.provider == nil && len(x.policies.packs) > 0 { // no provider checks the inputs of a component
+		var err error
+		if facts.Wanted, err = x.policies.inspect(s, facts.Wanted, false); err != nil {
+			return err
+		}
+	}
 	e, err := plan.Examine(facts)
 	if err != nil {
 		return x.refused(s, "compare", err)
@@ -74,7 +75,7 @@ func (x *examiner) check(s *record, e *plan.Examination, q *plan.Check) error {
 	}
 	name, _ := x.naming.Of(s.goal, s.seed)
 	r, err := s.provider.Check(x.calls, provider.CheckRequest{Subject: provider.SubjectOf(s.reg.URN), Olds: q.Olds,
-		News: q.News, RandomSeed: s.seed, AllowUnknowns: x.dryRun, Autonaming: name})
+		News: q.News, RandomSeed: s.seed, AllowUnknowns: x.opts.DryRun, Autonaming: name})
 	if err != nil {
 		return x.refused(s, "check", err)
 	}
@@ -85,10 +86,13 @@ func (x *examiner) check(s *record, e *plan.Examination, q *plan.Check) error {
 	}
 	if len(r.Failures) > 0 {
 		x.checkFailures(s, q.News, r.Failures)
-		return x.failures.life.abort()
+		return x.abort()
 	}
 	e.Checked(r.Inputs)
-	return nil
+	if len(x.policies.packs) > 0 {
+		s.goal.Inputs, err = x.policies.inspect(s, s.goal.Inputs, q.Second)
+	}
+	return err
 }
 
 // cannotIgnore tells of entries of ignoreChanges that could not be followed (E4.65).
@@ -121,7 +125,7 @@ func (x *examiner) compare(s *record, e *plan.Examination, q *plan.Compare) erro
 	old := e.Old
 	r, err := s.provider.Diff(x.calls, provider.DiffRequest{
 		Subject: provider.SubjectOf(s.reg.URN), ID: old.ID, OldInputs: old.Inputs, OldOutputs: old.Outputs,
-		News: q.News, IgnoreChanges: s.goal.IgnoreChanges, AllowUnknowns: x.dryRun})
+		News: q.News, IgnoreChanges: s.goal.IgnoreChanges, AllowUnknowns: x.opts.DryRun})
 	if err != nil {
 		return x.refused(s, "compare", err)
 	}

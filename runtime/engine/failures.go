@@ -3,14 +3,15 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"strings"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/apply"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/resources"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/provider"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // failures reports what goes wrong and decides how much of the operation ends with it. There are three kinds:
@@ -69,6 +70,12 @@ func (f *failures) notConstructed(u urn.URN, g *plan.Goal, err error) error {
 		return monitor.ErrShutdown
 	}
 	text := fmt.Sprintf("%s resource '%s' has a problem: %s", g.Type, g.Name, f.report.errorText(err))
+	switch {
+	case f.life.isInterrupted():
+		text = fmt.Sprintf("%s '%s' is not complete, because the operation was interrupted", g.Type, g.Name)
+	case strings.Contains(err.Error(), monitor.ErrReported.Error()): // what the provider heard from us about a child
+		text = fmt.Sprintf("%s '%s' is not complete, because a resource in it failed", g.Type, g.Name)
+	}
 	if failure, ok := errors.AsType[*provider.Error](err); ok {
 		for _, p := range failure.Properties {
 			text += fmt.Sprintf("\n  %s: %s", p.Property, p.Reason)

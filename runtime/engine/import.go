@@ -6,15 +6,16 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/google/uuid"
+
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/apply"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/providers"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/resources"
-	"github.com/yamlhost/yamlhost/runtime/engine/internal/slots"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // Import names a resource that exists already and is to be managed from now on (E7.46–E7.56).
@@ -69,13 +70,7 @@ func ImportResources(ctx context.Context, o Options, imports []Import) (*Result,
 
 // importer takes objects that exist into the state, without a program.
 type importer struct {
-	opts      *Options
-	life      *lifetime
-	report    *reporter
-	table     *resources.Table
-	packages  *providers.Packages
-	slots     *slots.Pool
-	executor  *apply.Executor
+	*core
 	retainer  *retainer
 	resolver  *resolver
 	registrar *registrar
@@ -122,7 +117,7 @@ func (m *importer) importObjects(imports []Import, refs []string) error {
 		}
 		errs := make([]error, len(batch))
 		m.slots.Each(len(batch), func(k int) { errs[k] = m.importOne(&imports[batch[k]], refs[batch[k]]) })
-		if err := cmp.Or(errs...); err != nil || m.life.running.Err() != nil { // E7.50
+		if err := cmp.Or(errs...); err != nil || m.running.Err() != nil { // E7.50
 			return err
 		}
 		for _, n := range batch {
@@ -139,7 +134,7 @@ func (m *importer) begin(ctx context.Context) error {
 		return err
 	}
 	root := urn.RootStack(m.opts.Stack, m.opts.Project)
-	if before, _ := m.table.Found(root); before != nil {
+	if before, _ := m.table.Prior.Found(root); before != nil {
 		return nil
 	}
 	g, err := plan.NewGoal(monitor.RegisterRequest{Type: urn.RootStackType, Name: root.Name()}, m.opts.RootDir)
@@ -234,7 +229,7 @@ func (m *importer) importProviders(ctx context.Context, imports []Import) ([]str
 			if i.Package.Parameterization == nil {
 				return nil, fmt.Errorf("the extension of %s has no name or version", p.Name)
 			}
-			if i.extension, err = m.packages.Register(p, newUUID); err != nil {
+			if i.extension, err = m.registry.Packages.Register(p, uuid.NewString); err != nil {
 				return nil, err
 			}
 		}

@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/provider"
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // Invoke calls a provider function (E2.50–E2.55). A call that cannot be made before something exists answers Unknown.
@@ -63,7 +63,7 @@ func (d *Deployment) Invoke(ctx context.Context, r monitor.InvokeRequest) (monit
 		answer.Result = answer.Result.Secret()
 	}
 	return monitor.InvokeResponse{Result: answer.Result.DependingOn(added(asked, r.Args)...),
-		Failures: failuresOf(answer.Failures), Unknown: !answer.Result.IsKnown()}, nil
+		Failures: answer.Failures, Unknown: !answer.Result.IsKnown()}, nil
 }
 
 // parentProvider returns the provider that a call inherits from its parent: a component has one for each package, or
@@ -86,15 +86,6 @@ func (d *Deployment) parentProvider(parent urn.URN, pkg string) string {
 func added(before, after value.Value) []urn.URN {
 	known := before.AllDeps()
 	return slices.DeleteFunc(after.AllDeps(), func(u urn.URN) bool { return slices.Contains(known, u) })
-}
-
-// failuresOf returns what a provider has against arguments, as the program gets it.
-func failuresOf(list []provider.Failure) []monitor.Failure {
-	var failures []monitor.Failure
-	for _, f := range list {
-		failures = append(failures, monitor.Failure(f))
-	}
-	return failures
 }
 
 // allExist waits for the resources named, and for the descendants of components among them as far as components lead,
@@ -148,7 +139,7 @@ func (d *Deployment) Call(ctx context.Context, r monitor.CallRequest) (monitor.C
 		deps[key] = plan.Distinct(slices.Concat(r.ArgDependencies[key], part.AllDeps()))
 	}
 	answer, err := i.Configured.Call(d.calls, provider.CallRequest{Token: r.Token, Args: r.Args.MapOrEmpty(),
-		ArgDependencies: deps, Deployment: d.info()})
+		ArgDependencies: deps, Deployment: d.info(ctx)})
 	if err != nil { // E2.58
 		if !errors.Is(err, monitor.ErrShutdown) {
 			d.report.message(Message{Severity: diag.Error, Code: diag.InvokeFailed,
@@ -162,7 +153,7 @@ func (d *Deployment) Call(ctx context.Context, r monitor.CallRequest) (monitor.C
 			result = result.With(key, part.DependingOn(urns...))
 		}
 	}
-	return monitor.CallResponse{Result: result, Failures: failuresOf(answer.Failures)}, nil
+	return monitor.CallResponse{Result: result, Failures: answer.Failures}, nil
 }
 
 // callProvider finds the provider of a method call: the resource itself if it is a provider, else the one that the

@@ -9,8 +9,12 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 )
 
-// lifetime says how far an operation has come and what may still begin. It is safe for concurrent use.
+// lifetime is how far an operation has come and what may still begin: its contexts, the gate that requests go through,
+// and its outcome. It is safe for concurrent use.
 type lifetime struct {
+	gate
+	outcome
+
 	// running ends when nothing new may start: the user has interrupted, or something failed (E5.42). calls ends when
 	// provider calls in flight are given up as well (E5.51). They are the operation's own lifetime, which no single
 	// request's context has.
@@ -20,25 +24,12 @@ type lifetime struct {
 	// interrupted is closed when the user has interrupted.
 	interrupted <-chan struct{}
 	crash       func(fault any) // receives panics; nil lets them end the process
-
-	requests sync.WaitGroup
-	drained  chan struct{} // closed when all steps are over
-	over     chan struct{} // closed when the operation has ended
-
-	mu            sync.Mutex    // guards the rest
-	closed        bool          // no more requests
-	waiting       bool          // somebody waits for the shutdown
-	signal        chan struct{} // closed when somebody does; nil while no program runs
-	aborted       bool          // the reason for the failure was told in full; no line follows (E4.130)
-	terminated    bool          // given up at once (E5.51)
-	programFailed bool          // the program ended with an error
-	deletionsDone bool          // deletions were begun
 }
 
 // newLifetime begins an operation that ends with ctx. calls is the context of provider calls; nil for one that ends
 // with ctx.
 func newLifetime(ctx, calls context.Context, crash func(any)) *lifetime {
-	l := &lifetime{interrupted: ctx.Done(), crash: crash, drained: make(chan struct{}), over: make(chan struct{})}
+	l := &lifetime{interrupted: ctx.Done(), crash: crash, gate: gate{drained: make(chan struct{})}}
 	l.running, l.stop = context.WithCancel(ctx)
 	if l.calls = calls; calls == nil {
 		l.calls = l.running
@@ -46,19 +37,7 @@ func newLifetime(ctx, calls context.Context, crash func(any)) *lifetime {
 	return l
 }
 
-// enter admits a request, unless no more are: then it returns monitor.ErrShutdown. leave must be called when the
-// request is over.
-func (l *lifetime) enter() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.closed {
-		return monitor.ErrShutdown
-	}
-	l.requests.Add(1)
-	return nil
-}
-
-// leave ends a request. It is deferred right after enter, and tells of a panic in the request.
+// leave ends a request. It is deferred right after enter, and reports a panic in the request.
 func (l *lifetime) leave() {
 	if l.crash != nil { // a request may come in a goroutine of anyone who offers the monitor
 		if fault := recover(); fault != nil {
@@ -79,95 +58,126 @@ func (l *lifetime) guard() {
 	}
 }
 
-// closeRequests admits no more requests and waits for those under way.
-func (l *lifetime) closeRequests() {
-	l.mu.Lock()
-	l.closed = true
-	l.mu.Unlock()
-	l.requests.Wait()
-}
-
-// abort stops the operation, whatever was asked, with nothing more to say than was said (E4.130).
+// abort stops the operation, whatever was asked, and reports nothing more (E4.130). It returns monitor.ErrReported.
 func (l *lifetime) abort() error {
-	l.mu.Lock()
-	l.aborted = true
-	l.mu.Unlock()
+	l.note(func(o *outcome) { o.aborted = true })
 	l.stop()
 	return monitor.ErrReported
 }
 
 // terminate gives the operation up at once (E5.51).
 func (l *lifetime) terminate() {
-	l.mu.Lock()
-	l.terminated = true
-	l.mu.Unlock()
+	l.note(func(o *outcome) { o.terminated = true })
 	l.stop()
 }
 
-// isTerminated reports whether the operation was given up at once. Then nothing is written or reported any more.
-func (l *lifetime) isTerminated() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.terminated
+// isInterrupted reports whether the user has interrupted the operation.
+func (l *lifetime) isInterrupted() bool {
+	select {
+	case <-l.interrupted:
+		return true
+	default:
+		return false
+	}
 }
 
-// beginProgram returns what is closed when the program asks for nothing more.
-func (l *lifetime) beginProgram() <-chan struct{} {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.signal = make(chan struct{})
-	return l.signal
+// failProgram notes that the program ended with an error.
+func (l *lifetime) failProgram() { l.note(func(o *outcome) { o.programFailed = true }) }
+
+// gate admits the requests of a program until it is closed. It is safe for concurrent use.
+type gate struct {
+	requests sync.WaitGroup
+	drained  chan struct{} // closed when all steps are over
+
+	mu      sync.Mutex    // guards the rest
+	closed  bool          // no more requests
+	waiting bool          // the program waits for the shutdown
+	signal  chan struct{} // closed when it does; nil while no program runs
 }
 
-// failProgram takes note that the program ended with an error.
-func (l *lifetime) failProgram() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.programFailed = true
+// enter registers a request. It returns monitor.ErrShutdown once the operation accepts no more. Every successful call
+// is paired with leave.
+func (g *gate) enter() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		return monitor.ErrShutdown
+	}
+	g.requests.Add(1)
+	return nil
 }
 
-// beginDeletions reports whether deletions have begun already, from now on yes. A program that waits for the shutdown
-// has them happen while it waits; the phase that comes after programs then has nothing to do.
-func (l *lifetime) beginDeletions() (already bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	already, l.deletionsDone = l.deletionsDone, true
-	return already
+// closeRequests admits no more requests and waits for those under way.
+func (g *gate) closeRequests() {
+	g.mu.Lock()
+	g.closed = true
+	g.mu.Unlock()
+	g.requests.Wait()
 }
 
-// faults says whether the reason for a failure was told in full, and whether the program failed.
-func (l *lifetime) faults() (aborted, programFailed bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.aborted, l.programFailed
+// beginProgram returns a channel that is closed when the program asks for nothing more.
+func (g *gate) beginProgram() <-chan struct{} {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.signal = make(chan struct{})
+	return g.signal
 }
 
-// waitForShutdown says that the program asks for nothing more, and waits until all steps are over.
-func (l *lifetime) waitForShutdown(ctx context.Context) error {
-	l.mu.Lock()
-	if l.waiting {
-		l.mu.Unlock()
+// waitForShutdown closes the gate on behalf of the program, and waits until all steps are over.
+func (g *gate) waitForShutdown(ctx context.Context) error {
+	g.mu.Lock()
+	if g.waiting {
+		g.mu.Unlock()
 		return errors.New("already waiting for shutdown")
 	}
-	l.waiting, l.closed = true, true
-	signal := l.signal
-	l.mu.Unlock()
+	g.waiting, g.closed = true, true
+	signal := g.signal
+	g.mu.Unlock()
 	if signal != nil {
 		close(signal)
 	}
 	select {
-	case <-l.drained:
+	case <-g.drained:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-// finishWaiting lets the one who waits for the shutdown go on.
-func (l *lifetime) finishWaiting() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !resources.Closed(l.drained) {
-		close(l.drained)
+// finishWaiting releases a program that waits for the shutdown.
+func (g *gate) finishWaiting() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !resources.Closed(g.drained) {
+		close(g.drained)
 	}
+}
+
+// outcome is what went wrong with an operation as a whole. It is safe for concurrent use.
+type outcome struct {
+	mu            sync.Mutex // guards the rest
+	aborted       bool       // the reason for the failure was reported in full; no line follows (E4.130)
+	terminated    bool       // given up at once (E5.51)
+	programFailed bool       // the program ended with an error
+}
+
+// note changes the outcome.
+func (o *outcome) note(change func(*outcome)) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	change(o)
+}
+
+// isTerminated reports whether the operation was given up at once. Then nothing is written or reported any more.
+func (o *outcome) isTerminated() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.terminated
+}
+
+// faults reports whether the reason for a failure was reported in full, and whether the program failed.
+func (o *outcome) faults() (aborted, programFailed bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.aborted, o.programFailed
 }

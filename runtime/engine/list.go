@@ -5,11 +5,10 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/yamlhost/yamlhost/runtime/engine/internal/providers"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/provider"
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // Query asks what exists of a type.
@@ -41,7 +40,7 @@ func List(ctx context.Context, o Options, queries []Query) ([][]Found, error) {
 	found := make([][]Found, len(queries))
 	var fault error
 	_, err := operate(ctx, o, updating, func(op *operation) {
-		l := &lister{life: op.lifetime, report: op.report, registry: op.registry, importer: op.importer}
+		l := &lister{op.importer}
 		found, fault = l.list(ctx, queries)
 		op.closeRequests()
 	})
@@ -58,22 +57,19 @@ func List(ctx context.Context, o Options, queries []Query) ([][]Found, error) {
 
 // lister asks providers what exists.
 type lister struct {
-	life     *lifetime
-	report   *reporter
-	registry *providers.Registry
-	importer *importer
+	*importer
 }
 
 // list answers each query through the provider that an import of its type would have.
 func (l *lister) list(ctx context.Context, queries []Query) ([][]Found, error) {
-	if err := l.importer.begin(ctx); err != nil {
+	if err := l.begin(ctx); err != nil {
 		return nil, err
 	}
 	asIf := make([]Import, len(queries))
 	for n, q := range queries {
 		asIf[n] = Import{Type: q.Type, Provider: q.Provider, Package: q.Package}
 	}
-	refs, err := l.importer.importProviders(ctx, asIf)
+	refs, err := l.importProviders(ctx, asIf)
 	if err != nil {
 		return nil, err
 	}
@@ -102,8 +98,8 @@ func (l *lister) listPages(p provider.Configured, q Query) ([]Found, error) {
 	var found []Found
 	ids, pages, empty := map[string]bool{}, map[string]bool{}, 0
 	request := provider.ListRequest{Type: q.Type, Query: q.Query, Limit: q.Limit}
-	for l.life.running.Err() == nil {
-		page, err := provider.List(l.life.calls, p, request)
+	for l.running.Err() == nil {
+		page, err := provider.List(l.calls, p, request)
 		if err != nil {
 			return nil, l.listFault(q.Type, err)
 		}
@@ -141,7 +137,7 @@ func (l *lister) listPages(p provider.Configured, q Query) ([]Found, error) {
 			request.Limit = q.Limit - len(found)
 		}
 	}
-	return nil, l.life.running.Err()
+	return nil, l.running.Err()
 }
 
 // listFault says why a provider gave no list, and the way out where it has none to give.

@@ -3,33 +3,22 @@ package engine
 import (
 	"slices"
 
-	"github.com/yamlhost/yamlhost/runtime/engine/internal/apply"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/providers"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/resources"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
-// migration brings a state of old times up to date (E6.53).
-type migration struct {
-	opts     *Options
-	failures *failures
-	life     *lifetime
-	table    *resources.Table
-	journal  *apply.Writer
-	config   providers.Config
-}
-
-// run brings a state of old times up to date before anything else happens (E6.53): resources without a provider get
+// migrate brings a state of old times up to date before anything else happens (E6.53): resources without a provider get
 // a default one, and providers without outputs get them.
-func (m *migration) run() {
+func (c *core) migrate() {
 	var e journal.Entry
 	made := map[string]*state.Resource{} // by package
 	// Providers that are made here go to the front: resources must come after their providers.
 	var front []*state.Resource
 	var frontIDs []journal.ID
-	base := m.table.Base()
+	base := c.table.Prior.Base()
 	all, ids := slices.Clone(base.Resources), base.IDs
 	for i, r := range all {
 		now := r
@@ -41,12 +30,12 @@ func (m *migration) run() {
 			pkg := r.URN.Package()
 			p := made[pkg]
 			if p == nil {
-				if p = m.presentDefault(base.Resources, pkg); p == nil {
-					p = &state.Resource{URN: m.opts.urnOf("", urn.ProviderType(pkg), "default"),
-						Type: urn.ProviderType(pkg), Custom: true, ID: m.opts.NewID(), Inputs: m.config.Default(pkg),
-						Created: m.opts.now()}
+				if p = c.presentDefault(base.Resources, pkg); p == nil {
+					p = &state.Resource{URN: c.opts.urnOf("", urn.ProviderType(pkg), "default"),
+						Type: urn.ProviderType(pkg), Custom: true, ID: c.opts.NewID(), Inputs: c.registry.Config.Default(pkg),
+						Created: c.opts.now()}
 					p.Outputs, p.Modified = p.Inputs, p.Created
-					id := m.journal.NewID()
+					id := c.journal.NewID()
 					front, frontIDs = append(front, p), append(frontIDs, id)
 					e.Add = append(e.Add, journal.Amended{ID: id, Resource: p})
 				}
@@ -63,22 +52,22 @@ func (m *migration) run() {
 	if len(e.Add)+len(e.Amend) == 0 {
 		return
 	}
-	if err := m.journal.Commit(m.life.calls, e); err != nil {
-		m.failures.notRecorded(err)
+	if err := c.journal.Commit(c.calls, e); err != nil {
+		c.failures.notRecorded(err)
 		return
 	}
-	m.table.Rebase(resources.State{Resources: append(front, all...), IDs: append(frontIDs, ids...)})
+	c.table.Prior.Rebase(resources.State{Resources: append(front, all...), IDs: append(frontIDs, ids...)})
 }
 
 // presentDefault returns a package's default provider in the state if it stands in front of everything that a migration
 // changes.
 // A resource further back could not be named by an earlier one.
-func (m *migration) presentDefault(all []*state.Resource, pkg string) *state.Resource {
+func (c *core) presentDefault(all []*state.Resource, pkg string) *state.Resource {
 	for _, r := range all {
 		if r.Custom && !r.IsProvider() && r.Provider == "" && r.URN.Package() == pkg {
 			return nil
 		}
-		if r.URN == m.opts.urnOf("", urn.ProviderType(pkg), "default") && !r.Delete {
+		if r.URN == c.opts.urnOf("", urn.ProviderType(pkg), "default") && !r.Delete {
 			return r
 		}
 	}

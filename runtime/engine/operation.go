@@ -7,13 +7,12 @@ import (
 	"maps"
 	"sync"
 
-	"github.com/yamlhost/yamlhost/diag"
-	"github.com/yamlhost/yamlhost/runtime/engine/internal/apply"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/providers"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // Program registers resources with a monitor. Its context ends when the operation starts nothing more.
@@ -31,6 +30,9 @@ func Update(ctx context.Context, o Options, program Program) (*Result, error) {
 		op.refresher.before(op.opts.RunProgram)
 		if op.running.Err() == nil {
 			op.runProgram(program)
+		}
+		if op.running.Err() == nil {
+			op.policies.analyzeStack()
 		}
 		op.deleter.deleteRest()
 		op.constraint.checkMissing(op.opts.Base)
@@ -86,22 +88,15 @@ func Refresh(ctx context.Context, o Options, program Program) (*Result, error) {
 // returns the result. The work of the phases is in its parts, each with its own data; the program sees only
 // Deployment.
 type operation struct {
-	*lifetime
-	opts       Options
-	report     *reporter
-	failures   *failures
-	journal    *apply.Writer
-	registry   *providers.Registry
-	executor   *apply.Executor
+	*core
 	deployment *Deployment
 
-	migration  *migration
-	pending    *pendingCreations
-	targets    *targets
-	refresher  *refresher
-	importer   *importer
-	deleter    *deleter
-	constraint *planConstraint
+	pending   *pendingCreations
+	targets   *targets
+	refresher *refresher
+	importer  *importer
+	deleter   *deleter
+	policies  *policies
 
 	importError error // why an import without a program failed (E7.57)
 }
@@ -121,16 +116,16 @@ func operate(ctx context.Context, o Options, mode mode, phases func(*operation))
 	defer op.guard()
 
 	began := op.opts.Now()
-	watched := make(chan struct{})
+	over, watched := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(watched)
 		defer op.guard()
-		op.watch(ctx, giveUp)
+		op.watch(ctx, giveUp, over)
 	}()
 	op.report.emit(&Prelude{Config: op.opts.shownConfig()})
 	op.serve()
 	if op.running.Err() == nil {
-		op.migration.run()
+		op.migrate()
 	}
 	if op.running.Err() == nil {
 		phases(op)
@@ -140,7 +135,7 @@ func operate(ctx context.Context, o Options, mode mode, phases func(*operation))
 	before, after := op.deployment.outputs.finish()
 	op.finishWaiting()
 	op.registry.Close()
-	close(op.over)
+	close(over)
 	<-watched
 
 	result, err := op.result(ctx.Err() != nil)
@@ -232,9 +227,9 @@ func (op *operation) serve() {
 	op.opts.MonitorEndpoint = endpoint
 }
 
-// watch reacts to interrupts until the operation has ended: the first asks providers to hurry, the second gives up
-// (E5.50, E5.51).
-func (op *operation) watch(ctx context.Context, giveUp context.CancelFunc) {
+// watch reacts to interrupts until over is closed: the first asks providers to hurry, the second gives up (E5.50,
+// E5.51).
+func (op *operation) watch(ctx context.Context, giveUp context.CancelFunc, over <-chan struct{}) {
 	interrupted := ctx.Done()
 	var asking sync.WaitGroup
 	defer asking.Wait()
@@ -249,7 +244,7 @@ func (op *operation) watch(ctx context.Context, giveUp context.CancelFunc) {
 			op.terminate()
 			giveUp()
 			return
-		case <-op.over:
+		case <-over:
 			return
 		}
 	}

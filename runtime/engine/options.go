@@ -3,16 +3,17 @@ package engine
 import (
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"io"
 	"runtime"
 	"time"
 
+	"github.com/google/uuid"
+
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // Options say what to operate on and how. Base and everything it holds are not modified.
@@ -27,7 +28,8 @@ type Options struct {
 	Base      *state.Snapshot // nil for a stack without a state
 	Journal   journal.Journal // takes every change of state; must be nil if and only if DryRun
 	Providers provider.Loader
-	Events    func(Event) // called by one goroutine at a time, in order; must not block for long; nil for nobody
+	Policies  []PolicyPack // configured; they stay the caller's to close
+	Events    func(Event)  // called by one goroutine at a time, in order; must not block for long; nil for nobody
 
 	DryRun          bool // preview: nothing is changed
 	Parallel        int  // operations at the same time; 0 is 4 times the processors
@@ -92,7 +94,7 @@ func (o *Options) setDefaults() {
 		}
 	}
 	if o.NewID == nil {
-		o.NewID = newUUID
+		o.NewID = uuid.NewString
 	}
 	if o.Parallel <= 0 {
 		o.Parallel = 4 * runtime.GOMAXPROCS(0)
@@ -100,15 +102,6 @@ func (o *Options) setDefaults() {
 	if o.Base == nil {
 		o.Base = &state.Snapshot{}
 	}
-}
-
-// newUUID returns a random UUID of version 4.
-func newUUID() string {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails
-	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-	text := hex.EncodeToString(b[:])
-	return text[:8] + "-" + text[8:12] + "-" + text[12:16] + "-" + text[16:20] + "-" + text[20:]
 }
 
 // now is the present moment, as states keep it.

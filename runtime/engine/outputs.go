@@ -6,13 +6,12 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/yamlhost/yamlhost/runtime/engine/internal/apply"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/resources"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // RegisterOutputs records the outputs of a component or of the stack, once (E2.59–E2.62). Those of the stack are put in
@@ -44,13 +43,7 @@ func (d *Deployment) RegisterOutputs(ctx context.Context, u urn.URN, outputs val
 // outputRecorder writes registered outputs: a component's at once, the stack's at the end of the operation (E2.61).
 // It is safe for concurrent use.
 type outputRecorder struct {
-	opts       *Options
-	life       *lifetime
-	report     *reporter
-	table      *resources.Table
-	journal    *apply.Writer
-	executor   *apply.Executor
-	constraint *planConstraint
+	*core
 
 	mu         sync.Mutex  // guards the rest
 	stack      value.Value // the outputs of the stack
@@ -92,7 +85,7 @@ func (o *outputRecorder) record(reg *resources.Registration, before, outputs val
 	if isStack || skipped {
 		return nil
 	}
-	if o.life.running.Err() != nil {
+	if o.running.Err() != nil {
 		return monitor.ErrShutdown
 	}
 	if err := o.put(reg, outputs); err != nil {
@@ -107,7 +100,7 @@ func (o *outputRecorder) record(reg *resources.Registration, before, outputs val
 // finish puts the stack's outputs in place (E2.61, E6.55) and answers with the stack's resource before and after the
 // operation, nil where there is none. After a failure, outputs that the program did not come to stay as they were.
 func (o *outputRecorder) finish() (before, after *state.Resource) {
-	before, left := o.table.Found(urn.RootStack(o.opts.Stack, o.opts.Project))
+	before, left := o.table.Prior.Found(urn.RootStack(o.opts.Stack, o.opts.Project))
 	reg := o.table.Root()
 	outputs, registered := o.kept()
 	if reg != nil && reg.Destroyed() { // people hear of its outputs nevertheless (E2.61)
@@ -119,7 +112,7 @@ func (o *outputRecorder) finish() (before, after *state.Resource) {
 		}
 		return before, nil
 	}
-	if reg == nil || reg.State() == nil || o.life.isTerminated() {
+	if reg == nil || reg.State() == nil || o.isTerminated() {
 		if left != nil {
 			after = before
 		}
@@ -128,8 +121,8 @@ func (o *outputRecorder) finish() (before, after *state.Resource) {
 	if !registered {
 		return before, reg.State()
 	}
-	aborted, failed := o.life.faults()
-	if (aborted || failed || o.report.hasFailed() || o.life.running.Err() != nil) && before != nil {
+	aborted, failed := o.faults()
+	if (aborted || failed || o.report.hasFailed() || o.running.Err() != nil) && before != nil {
 		merged := before.Outputs
 		for i, key := range outputs.Keys() {
 			merged = merged.MapOrEmpty().With(key, outputs.At(i))
@@ -151,7 +144,7 @@ func (o *outputRecorder) put(reg *resources.Registration, outputs value.Value) e
 		now.Outputs = knownOutputs(before.Outputs, outputs)
 	}
 	if !value.Equal(before.Outputs, now.Outputs) {
-		if err := o.journal.Commit(o.life.calls, journal.Entry{Amend: []journal.Amended{{ID: reg.ID(),
+		if err := o.journal.Commit(o.calls, journal.Entry{Amend: []journal.Amended{{ID: reg.ID(),
 			Resource: now}}}); err != nil {
 			return err
 		}

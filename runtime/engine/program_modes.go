@@ -3,10 +3,10 @@ package engine
 import (
 	"context"
 
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/apply"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/journal"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // mode is the purpose of a program's registrations.

@@ -6,7 +6,6 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/apply"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/resources"
-	"github.com/yamlhost/yamlhost/runtime/engine/internal/slots"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
@@ -14,14 +13,7 @@ import (
 // refresher reads resources outside of any registration and makes the state say what was found. Nothing is registered
 // while it works.
 type refresher struct {
-	opts     *Options
-	life     *lifetime
-	report   *reporter
-	failures *failures
-	table    *resources.Table
-	journal  *apply.Writer
-	executor *apply.Executor
-	slots    *slots.Pool
+	*core
 }
 
 // before reads what has to be read before anything is decided: everything in scope if that was asked for, else
@@ -29,14 +21,14 @@ type refresher struct {
 // it (E7.29).
 func (f *refresher) before(later bool) {
 	switch {
-	case f.life.running.Err() != nil:
+	case f.running.Err() != nil:
 	case !f.opts.Refresh && f.opts.SkipRefreshBefore:
 	case f.opts.Refresh && later:
 	case f.opts.Refresh:
 		f.inScope()
 	default:
 		wants := func(r *state.Resource) bool { return r.RefreshBeforeUpdate && !r.Delete }
-		if all := f.table.Base().Resources; slices.ContainsFunc(all, wants) {
+		if all := f.table.Prior.Base().Resources; slices.ContainsFunc(all, wants) {
 			chosen := f.table.Scope.Refreshes(all)
 			f.all(func(r *state.Resource) bool { return wants(r) && chosen(r) })
 		}
@@ -44,15 +36,15 @@ func (f *refresher) before(later bool) {
 }
 
 // inScope reads everything that the operation is not kept from.
-func (f *refresher) inScope() { f.all(f.table.Scope.Refreshes(f.table.Base().Resources)) }
+func (f *refresher) inScope() { f.all(f.table.Scope.Refreshes(f.table.Prior.Base().Resources)) }
 
 // all reads every resource of the state and makes the outcome the state that the rest of the operation starts
 // from (E7.13–E7.22). It is written in one entry at the end (E6.17); an interrupt ends the pass early and keeps what
 // was read. Only those that chosen admits are read.
 func (f *refresher) all(chosen func(*state.Resource) bool) {
-	base := f.table.Base()
+	base := f.table.Prior.Base()
 	refreshed, created := f.read(base.Resources, chosen)
-	if f.life.isTerminated() {
+	if f.isTerminated() {
 		return
 	}
 	// If an owner (deletedWith) is gone, the order of the resources that it leaves changes (E4.80).
@@ -68,9 +60,9 @@ func (f *refresher) all(chosen func(*state.Resource) bool) {
 		e, next = f.written(base, rebuilt, created)
 	}
 	f.commit(e)
-	f.table.Rebase(next)
+	f.table.Prior.Rebase(next)
 	if f.report.hasFailed() { // E7.20: everything was read; nothing comes after it
-		f.life.stop()
+		f.stop()
 	}
 }
 
@@ -91,7 +83,7 @@ func (f *refresher) read(all []*state.Resource, chosen func(*state.Resource) boo
 		// E7.20: what fails was reported and stops nothing here
 		refreshed[i], told[n], _ = f.executor.RefreshWithViews(all[i])
 	})
-	if f.life.isTerminated() {
+	if f.isTerminated() {
 		return refreshed, created
 	}
 	// Views are applied after all reads: applying them changes elements of refreshed that other goroutines may be
@@ -123,7 +115,7 @@ func changesOf(base resources.State, rebuilt []*state.Resource) (e journal.Entry
 // rest ends a refresh that ran a program: what the program did not register is read as well, and what is gone
 // leaves the state along with everything that names it (E7.33, E6.36).
 func (f *refresher) rest() {
-	if f.life.running.Err() != nil {
+	if f.running.Err() != nil {
 		return
 	}
 	known := f.table.AtEnd()
@@ -142,7 +134,7 @@ func (f *refresher) rest() {
 			now[i], _ = f.executor.Refresh(all[i]) // what fails was reported; nothing is stopped by it
 		}
 	})
-	if f.life.isTerminated() {
+	if f.isTerminated() {
 		return
 	}
 	var e journal.Entry
@@ -191,7 +183,7 @@ func (f *refresher) commit(e journal.Entry) {
 	if len(e.Remove)+len(e.Amend)+len(e.Add) == 0 {
 		return
 	}
-	if err := f.journal.Commit(f.life.calls, e); err != nil {
+	if err := f.journal.Commit(f.calls, e); err != nil {
 		f.failures.notRecorded(err)
 	}
 }

@@ -5,14 +5,13 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/apply"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/resources"
-	"github.com/yamlhost/yamlhost/runtime/engine/internal/slots"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // registrar takes registrations through all stages, each on its caller's goroutine:
@@ -25,19 +24,11 @@ import (
 // Nobody waits for another resource while holding a lock, and nobody waits with a slot (slots.Slot.Wait). It is safe
 // for concurrent use.
 type registrar struct {
-	opts       *Options
-	mode       mode
-	life       *lifetime
-	report     *reporter
-	failures   *failures
-	table      *resources.Table
-	slots      *slots.Pool
-	executor   *apply.Executor
-	examiner   *examiner
-	decider    *decider
-	retainer   *retainer
-	pending    *pendingCreations
-	constraint *planConstraint
+	*core
+	examiner *examiner
+	decider  *decider
+	retainer *retainer
+	pending  *pendingCreations
 }
 
 // register takes a goal through all stages. The registered resource is done when it returns without an error. With
@@ -64,7 +55,7 @@ func (r *registrar) register(ctx context.Context, g *plan.Goal) (*resources.Regi
 			if r.opts.ContinueOnError {
 				return reg, nil
 			}
-			r.life.stop()
+			r.stop()
 			return nil, monitor.ErrReported
 		}
 		return nil, err
@@ -158,7 +149,7 @@ func (r *registrar) facts(s *record) plan.Facts {
 	if f.Old == nil {
 		return f
 	}
-	f.Around, f.OldProvider = r.decider.surroundings(s.reg.URN, f.Old, s.goal), r.table.Provider(f.Old.Provider)
+	f.Around, f.OldProvider = r.decider.surroundings(s.reg.URN, f.Old, s.goal), r.table.Prior.Provider(f.Old.Provider)
 	if now, err := urn.ParseReference(s.goal.Provider); err == nil {
 		f.FormerProvider = r.table.Former(now.URN)
 	}
@@ -209,7 +200,7 @@ func (r *registrar) takeSteps(ctx context.Context, s *record, steps []Step) erro
 	defer r.table.Marks.EndCascades(steps)
 	reg := s.reg
 	for i := range steps {
-		if r.life.running.Err() != nil || ctx.Err() != nil { // E5.10
+		if r.running.Err() != nil || ctx.Err() != nil { // E5.10
 			return monitor.ErrShutdown
 		}
 		step := &steps[i]

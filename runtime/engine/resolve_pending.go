@@ -6,13 +6,12 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/apply"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
-	"github.com/yamlhost/yamlhost/runtime/engine/internal/providers"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // Ending is the resolution of an operation that an earlier run left in flight.
@@ -25,6 +24,7 @@ const (
 	EndedAdopted Ending = "adopted" // the creation had happened: what it made is in the state now
 	EndedNothing Ending = "nothing" // there is nothing outside of the state that it could have changed
 	EndedForgot  Ending = "forgot"  // the creation is taken as not having happened
+	EndedAbsent  Ending = "absent"  // there is nothing with the ID that the creation would have given
 	EndedAgain   Ending = "again"   // it stays pending until the operation has created the resource again
 	EndedOpen    Ending = "open"    // it stays pending
 )
@@ -39,6 +39,7 @@ type Resolution struct {
 // Decision is a person's answer about a creation in flight. The zero Decision says that it did not happen.
 type Decision struct {
 	ID    string // of the object that the creation made; empty when it made none
+	Look  bool   // the creation may have made none with this ID: it is read to find out
 	Retry bool   // create again with the recorded inputs; nobody knows whether it happened
 	Keep  bool   // leave it pending
 }
@@ -93,8 +94,7 @@ func ResolvePending(ctx context.Context, o Options, decisions map[urn.URN]Decisi
 	defer op.stop()
 	defer op.registry.Close()
 
-	s := resolving{opts: &op.opts, calls: op.calls, registry: op.registry, executor: op.executor,
-		resources: slices.Clone(o.Base.Resources)}
+	s := resolving{core: op.core, resources: slices.Clone(o.Base.Resources)}
 	next := *o.Base
 	next.Pending = nil
 	var resolved []Resolution
@@ -126,10 +126,7 @@ var nouns = map[state.OperationKind]string{
 
 // resolving is a state in which pending operations are being resolved.
 type resolving struct {
-	opts      *Options
-	calls     context.Context // of provider calls
-	registry  *providers.Registry
-	executor  *apply.Executor
+	*core
 	resources []*state.Resource
 }
 
@@ -156,6 +153,9 @@ func (s *resolving) resolve(op state.Operation, decisions map[urn.URN]Decision) 
 			end.ID = decision.ID
 		}
 		end.Ending, err = EndedAdopted, s.adopt(op.Resource, end.ID)
+		if errors.Is(err, errNothingThere) && decision.Look {
+			end.Ending, err = EndedAbsent, nil
+		}
 	}
 	return end, err
 }
@@ -181,6 +181,8 @@ func (s *resolving) readAgain(r *state.Resource) (Ending, error) {
 	return EndedThere, nil
 }
 
+var errNothingThere = errors.New("there is nothing with the ID")
+
 // adopt puts what a creation has made into the state, as if it had been acknowledged.
 func (s *resolving) adopt(r *state.Resource, id string) error {
 	p, err := s.registry.Of(r)
@@ -201,7 +203,7 @@ func (s *resolving) adopt(r *state.Resource, id string) error {
 		return err
 	}
 	if answer.ID == "" {
-		return fmt.Errorf("there is nothing with the ID %q", id)
+		return fmt.Errorf("%w %q", errNothingThere, id)
 	}
 	n.ID, n.Outputs, n.RefreshBeforeUpdate = answer.ID, answer.Outputs.MapOrEmpty(), answer.RefreshBeforeUpdate
 	n.Outputs = apply.SecretOutputs(n.Outputs, n.Inputs, n.AdditionalSecretOutputs)

@@ -4,23 +4,17 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/providers"
-	"github.com/yamlhost/yamlhost/runtime/engine/internal/resources"
-	"github.com/yamlhost/yamlhost/runtime/engine/internal/slots"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // resolver finds the provider of a resource or call, and registers default providers when something first needs them
 // (E3.28–E3.34). It is safe for concurrent use.
 type resolver struct {
-	registry  *providers.Registry
-	table     *resources.Table
-	slots     *slots.Pool
-	failures  *failures
+	*core
 	registrar *registrar
-	rootDir   string
 }
 
 // wanted says for what a provider is needed, and which one the program has named.
@@ -92,7 +86,7 @@ func (r *resolver) registerDefault(ctx context.Context, pkg string, p monitor.Pa
 	no := false
 	g, err := plan.NewGoal(monitor.RegisterRequest{
 		Type: urn.ProviderType(pkg), Name: providers.DefaultName(providers.VersionOf(p), p.DownloadURL), Custom: true,
-		Inputs: providers.WithPackage(r.registry.Config.Default(pkg), p, nil), Protect: &no}, r.rootDir)
+		Inputs: providers.WithPackage(r.registry.Config.Default(pkg), p, nil), Protect: &no}, r.opts.RootDir)
 	if err != nil {
 		return "", err
 	}

@@ -4,24 +4,19 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/apply"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/resources"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/slots"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // retainer keeps resources as they are that the operation is not about, together with what they need (E4.29, E4.108).
 // The registrar uses it for what is out of scope, the importer for the whole state. It is safe for concurrent use.
 type retainer struct {
-	table    *resources.Table
-	journal  *apply.Writer
-	executor *apply.Executor
-	report   *reporter
-	failures *failures
-	dryRun   bool
+	*core
 }
 
 // prerequisites brings what a resource needs in front of it: what had no step yet stays as it is, and what a step has
@@ -85,7 +80,7 @@ func (k *retainer) skipCreate(reg *resources.Registration, goal *state.Resource)
 	step := plan.NewStep(OpSame, nil, goal)
 	reg.Skip(step)
 	k.report.Started(step)
-	k.report.Finished(step, OpSame, k.dryRun || goal.Custom, 0)
+	k.report.Finished(step, OpSame, k.opts.DryRun || goal.Custom, 0)
 }
 
 // tooLate reports that a resource cannot change any more, because it was retained before, which ends the operation.
@@ -162,7 +157,7 @@ func (r *registrar) needsSkipped(s *record) error {
 	if r.opts.DryRun {
 		return nil
 	}
-	return r.life.abort()
+	return r.abort()
 }
 
 // registerRetained answers a registration of a resource that was retained before. A resource that is out of scope, or

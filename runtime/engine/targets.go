@@ -5,26 +5,22 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
-	"github.com/yamlhost/yamlhost/runtime/engine/internal/resources"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // targets refuses operations on resources that are nowhere. It is safe for concurrent use.
 type targets struct {
-	scope    *plan.Scope
-	table    *resources.Table
-	life     *lifetime
-	report   *reporter
-	failures *failures
+	*core
+	scope *plan.Scope
 }
 
 // requirePresent refuses targets and excludes that the state does not have, for operations that know everything there
 // is from the state (E4.103).
 func (t *targets) requirePresent() bool {
 	for _, u := range slices.Concat(t.scope.Targets.Exact, t.scope.Excludes.Exact) {
-		if !t.table.Present(u) {
+		if !t.table.Prior.Present(u) {
 			_ = t.failures.abort("", "", fmt.Sprintf("no resource named '%s' found%s", u, t.nearest(u)))
 			return false
 		}
@@ -45,13 +41,13 @@ func (t *targets) check(p plan.Patterns) error {
 		}
 		t.report.message(operationFailed("", "", text+t.nearest(u)))
 	}
-	return t.life.abort()
+	return t.abort()
 }
 
 // nearest returns a hint at the URN that was perhaps meant.
 func (t *targets) nearest(u urn.URN) string {
 	var names []string
-	for _, known := range t.table.URNs() {
+	for _, known := range t.table.Prior.URNs() {
 		names = append(names, string(known))
 	}
 	if near := diag.Suggest(string(u), names); len(near) > 0 {

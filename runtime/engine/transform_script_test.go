@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // registerScriptTransform reads a transform of a script: what it is called, "stack" for all resources from now on,

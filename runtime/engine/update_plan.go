@@ -1,9 +1,9 @@
 package engine
 
 import (
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // UpdatePlan is the list of steps that a preview found. An update with such a plan takes those steps or fewer, or

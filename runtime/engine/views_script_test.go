@@ -4,8 +4,8 @@ import (
 	"context"
 	"strings"
 
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/runtime/provider"
-	"github.com/yamlhost/yamlhost/value"
 )
 
 // tellViews is what the provider of tests does for views: a resource with an input views=a,b has those. A name with !,

@@ -13,9 +13,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/runtime/secrets"
 	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/value"
 )
 
 // memoryFile keeps what was written and how much of it was synced.

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/yamlhost/yamlhost/internal/jsontext"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 const (

@@ -3,7 +3,7 @@ package monitor
 import (
 	"context"
 
-	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/internal/value"
 )
 
 // HookRegistrar is a Monitor that lets programs take part in operations on resources (E2.75). A Monitor that does not

@@ -3,8 +3,8 @@ package monitor
 import (
 	"context"
 
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 )
 
 // Monitor carries out what a program asks for. All methods are safe for concurrent use and block until the answer is

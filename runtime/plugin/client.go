@@ -19,10 +19,10 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 	"google.golang.org/protobuf/types/known/structpb"
 
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
+	"github.com/yamlhost/yamlhost/internal/value/wire"
 	"github.com/yamlhost/yamlhost/runtime/provider"
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
-	"github.com/yamlhost/yamlhost/value/wire"
 )
 
 var _ provider.Provider = (*client)(nil)
@@ -106,6 +106,18 @@ func (c *client) schema(ctx context.Context, r provider.SchemaRequest) (*schemaT
 	return got, nil
 }
 
+// Mapping implements provider.Mapper.
+func (c *client) Mapping(ctx context.Context, key, name string) (from string, data []byte, err error) {
+	got, err := c.remote.GetMapping(ctx, &pulumirpc.GetMappingRequest{Key: key, Provider: name})
+	if status.Code(err) == codes.Unimplemented {
+		return "", nil, nil
+	}
+	if err != nil {
+		return "", nil, c.fail(ctx, "get the mapping of "+key, err)
+	}
+	return got.GetProvider(), got.GetData(), nil
+}
+
 // CheckConfig validates configuration; it is not sent a seed for names (E3.18). A plugin that does not know the call
 // takes the configuration as it is (E3.19).
 func (c *client) CheckConfig(ctx context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
@@ -177,12 +189,12 @@ func (c *client) unknownCall(err error) bool {
 	return false
 }
 
-// Configure configures the plugin, unless some of its configuration is not known yet: then the plugin is not asked, and
-// the provider that is returned answers what can be said without it (F2.20, E3.52).
+// Configure configures the plugin. It returns an error if some of the configuration is not known yet: engines do not
+// configure such a provider (F2.20).
 func (c *client) Configure(ctx context.Context, r provider.ConfigureRequest) (provider.Configured, error) {
 	inputs := withoutInternal(r.Inputs)
 	if inputs.Without("version").ContainsUnknown() {
-		return &unconfigured{client: c}, nil
+		return nil, fmt.Errorf("configure plugin %s: its configuration is not known", c.name)
 	}
 	args, err := c.encode(c.capabilities.configure(), "args", inputs)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"google.golang.org/grpc/mem"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/yamlhost/yamlhost/value/wire"
+	"github.com/yamlhost/yamlhost/internal/value/wire"
 )
 
 // codec encodes messages as usual. It does not decode received messages into trees: properties stay bytes (see

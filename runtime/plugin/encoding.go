@@ -1,8 +1,8 @@
 package plugin
 
 import (
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/wire"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/wire"
 )
 
 // capabilities are the abilities that a plugin reported in Handshake or, without one, in Configure (E3.5, F2.14).

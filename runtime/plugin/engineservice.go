@@ -15,7 +15,7 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/yamlhost/yamlhost/internal/transport"
-	"github.com/yamlhost/yamlhost/value/urn"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 )
 
 // engineService serves the requests of plugins to the engine, at the address that they are started with (F2.11).

@@ -10,8 +10,8 @@ import (
 	"google.golang.org/protobuf/protoadapt"
 
 	"github.com/yamlhost/yamlhost/internal/transport"
+	"github.com/yamlhost/yamlhost/internal/value/wire"
 	"github.com/yamlhost/yamlhost/runtime/provider"
-	"github.com/yamlhost/yamlhost/value/wire"
 )
 
 // errorOf reads what a plugin answered instead of a result (E3.50, F2.22). It knows nothing of processes: see

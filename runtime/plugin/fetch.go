@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/yamlhost/yamlhost/internal/parallel"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
@@ -37,23 +38,15 @@ type FetchOptions struct {
 // Fetcher downloads missing plugins, each once. It is safe for concurrent use. A nil Fetcher downloads nothing.
 type Fetcher struct {
 	options FetchOptions
-
-	mu    sync.Mutex // guards tries
-	tries map[string]*download
+	tries   parallel.Memo[string, string, error] // the versions that downloads got
 
 	accepted map[string]bool // guarded by ask
 	lock     sync.Mutex      // held while the lock file is written
 	ask      sync.Mutex      // held while somebody is asked
 }
 
-// download is a download that is running or over.
-type download struct {
-	over chan struct{} // closed when it is over
-	err  error
-}
-
 // NewFetcher makes a fetcher. It downloads nothing before the first Fetch.
-func NewFetcher(o FetchOptions) *Fetcher { return &Fetcher{options: o, tries: map[string]*download{}} }
+func NewFetcher(o FetchOptions) *Fetcher { return &Fetcher{options: o} }
 
 // Fetch downloads the plugin that was found to be missing. Its error is missing with advice for somebody without a
 // network: which plugin, which version, and the command that installs it.
@@ -76,22 +69,10 @@ func (f *Fetcher) Fetch(ctx context.Context, pkg provider.Package, missing *prov
 	if err := f.Permit(ctx, pkg); err != nil {
 		return fail("it was not downloaded, because "+err.Error(), nil)
 	}
-	f.mu.Lock()
 	key := pkg.Name + " " + version + " " + pkg.DownloadURL
-	try, begun := f.tries[key]
-	if !begun {
-		try = &download{over: make(chan struct{})}
-		f.tries[key] = try
-	}
-	f.mu.Unlock()
-	if begun {
-		<-try.over
-	} else {
-		version, try.err = f.download(ctx, pkg, version, lock)
-		close(try.over)
-	}
-	if try.err != nil {
-		return fail("it could not be downloaded: "+try.err.Error(), try.err)
+	version, err = f.tries.Get(key, func() (string, error) { return f.download(ctx, pkg, version, lock) })
+	if err != nil {
+		return fail("it could not be downloaded: "+err.Error(), err)
 	}
 	return nil
 }

@@ -129,6 +129,10 @@ var (
 
 // installed chooses a version in the plugin folder (F2.27–F2.29).
 func (o *Options) installed(folder, name, version string) (dir string, ok bool) {
+	return o.installedKind(folder, "resource", name, version)
+}
+
+func (o *Options) installedKind(folder, kind, name, version string) (dir string, ok bool) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return "", false
@@ -138,7 +142,7 @@ func (o *Options) installed(folder, name, version string) (dir string, ok bool) 
 	var best *semver.Version
 	for _, entry := range entries {
 		match := pluginDirectory().FindStringSubmatch(entry.Name())
-		if match == nil || match[1] != "resource" || match[2] != name || temporaryName().MatchString(entry.Name()) {
+		if match == nil || match[1] != kind || match[2] != name || temporaryName().MatchString(entry.Name()) {
 			continue
 		}
 		have, err := semver.NewVersion(match[3])
@@ -213,7 +217,7 @@ func Installed(home string) []InstalledPlugin {
 			list = append(list, InstalledPlugin{Name: match[2], Version: match[3], Path: filepath.Join(folder, entry.Name())})
 		}
 	}
-	slices.SortFunc(list, func(a, b InstalledPlugin) int {
+	slices.SortStableFunc(list, func(a, b InstalledPlugin) int {
 		if c := strings.Compare(a.Name, b.Name); c != 0 {
 			return c
 		}

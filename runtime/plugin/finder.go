@@ -162,19 +162,27 @@ func (f *Finder) Parameterize(ctx context.Context, pkg provider.Package, paramet
 	if err != nil {
 		return schema.Descriptor{}, nil, asNotFound(err)
 	}
-	text, err := parameterizedSchema(ctx, loaded, parameters)
+	became, text, err := parameterizedSchema(ctx, loaded, parameters)
 	if err := errors.Join(err, loaded.Close()); err != nil {
 		return schema.Descriptor{}, nil, err
 	}
+	type origin struct {
+		BaseProvider struct{ Name, Version string }
+		Parameter    []byte
+	}
 	var head struct {
-		Name, Version    string
-		Parameterization *struct {
-			BaseProvider struct{ Name, Version string }
-			Parameter    []byte
-		}
+		Name, Version             string
+		Parameterization          *origin
+		ExtensionParameterization *origin
 	}
 	if err := json.Unmarshal(text, &head); err != nil || head.Name == "" {
 		return schema.Descriptor{}, nil, errors.New("the schema that the plugin makes from its parameters cannot be read")
+	}
+	if made := head.ExtensionParameterization; made != nil { // its tokens may be those of its base (L1.41)
+		return schema.Descriptor{
+			Name: made.BaseProvider.Name, Version: made.BaseProvider.Version, DownloadURL: pkg.DownloadURL, Extension: true,
+			Parameterization: &schema.Parameterization{Name: became.Name, Version: became.Version, Value: made.Parameter},
+		}, text, nil
 	}
 	made := head.Parameterization
 	if made == nil {
@@ -188,10 +196,25 @@ func (f *Finder) Parameterize(ctx context.Context, pkg provider.Package, paramet
 	}, text, nil
 }
 
-func parameterizedSchema(ctx context.Context, loaded provider.Provider, parameters []string) ([]byte, error) {
-	became, err := loaded.Parameterize(ctx, provider.ParameterizeRequest{Args: parameters})
+// Mapping asks a plugin how the names of another tool's provider map to its own. key names the tool; name is the
+// provider there, or empty for the one that the plugin was made from. data is empty if the plugin knows none.
+func (f *Finder) Mapping(ctx context.Context, pkg provider.Package, key, name string) (from string, data []byte,
+	err error) {
+	loaded, err := f.Load(ctx, pkg, nil)
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
-	return loaded.Schema(ctx, provider.SchemaRequest{SubpackageName: became.Name, SubpackageVersion: became.Version})
+	if mapper, ok := loaded.(provider.Mapper); ok {
+		from, data, err = mapper.Mapping(ctx, key, name)
+	}
+	return from, data, errors.Join(err, loaded.Close())
+}
+
+func parameterizedSchema(ctx context.Context, loaded provider.Provider, parameters []string) (
+	became provider.ParameterizeResponse, text []byte, err error) {
+	if became, err = loaded.Parameterize(ctx, provider.ParameterizeRequest{Args: parameters}); err != nil {
+		return became, nil, err
+	}
+	text, err = loaded.Schema(ctx, provider.SchemaRequest{SubpackageName: became.Name, SubpackageVersion: became.Version})
+	return became, text, err
 }

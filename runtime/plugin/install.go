@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -21,9 +22,10 @@ import (
 // DefaultServer is where plugins come from when nobody says (F2.32).
 const DefaultServer = "https://get.pulumi.com/releases/plugins"
 
-// Installation says which resource plugin to install, where from and where to.
+// Installation is which plugin to install, where from and where to.
 type Installation struct {
 	Home          string // the plugin goes into <home>/plugins
+	Kind          string // such as converter; empty for resource
 	Name, Version string // the version without a v
 	// File is an archive, an executable or a folder on this machine; if it is empty, the archive is downloaded from
 	// Server, a URL in which ${NAME}, ${VERSION}, ${OS} and ${ARCH} stand for what they say (F2.32).
@@ -35,6 +37,8 @@ type Installation struct {
 	// nil where none is trusted.
 	Key       *Key
 	Reinstall bool // also if it is there already
+	// Platform is what the archive is for, as <os>-<arch>; empty for this machine. Only Archive takes another one.
+	Platform string
 	// AllowHTTP downloads over connections that anybody in between can change.
 	AllowHTTP bool
 	Client    *http.Client
@@ -66,14 +70,21 @@ func (e *ChecksumError) Error() string {
 		e.From, e.Got, e.Want)
 }
 
-// Install installs a resource plugin: into a folder of its own, which does not count as installed before it is complete
+func (i *Installation) platform() string { return cmp.Or(i.Platform, Platform()) }
+
+func (i *Installation) kind() string { return cmp.Or(i.Kind, "resource") }
+
+// executable is the name of the plugin's executable, without the ending that it has on Windows.
+func (i *Installation) executable() string { return "pulumi-" + i.kind() + "-" + i.Name }
+
+// Install installs a plugin: into a folder of its own, which does not count as installed before it is complete
 // (F2.28). A download that breaks off is taken up again where it ended, up to five times.
 func Install(ctx context.Context, i Installation) (InstallResult, error) {
 	i.Version = strings.TrimPrefix(i.Version, "v")
 	if _, err := semver.NewVersion(i.Version); err != nil {
 		return InstallResult{}, fmt.Errorf("%q is not a version of a plugin", i.Version)
 	}
-	label := "resource-" + i.Name + "-v" + i.Version
+	label := i.kind() + "-" + i.Name + "-v" + i.Version
 	if !pluginDirectory().MatchString(label) || strings.ContainsAny(label, `/\`) {
 		return InstallResult{}, fmt.Errorf("%q is not a name of a plugin", i.Name)
 	}
@@ -104,7 +115,7 @@ func Install(ctx context.Context, i Installation) (InstallResult, error) {
 		if i.Key != nil {
 			return InstallResult{}, &SignatureError{From: i.File, Problem: "a folder has no signature"}
 		}
-		return InstallResult{Dir: dir}, unpackInto(dir, func() error { return copyFolder(dir, i.File, i.Name) })
+		return InstallResult{Dir: dir}, unpackInto(dir, func() error { return copyFolder(dir, i.File, i.executable()) })
 	}
 	archive, sum, err := i.fetch(ctx, folder, label)
 	if err != nil {
@@ -125,7 +136,7 @@ func Install(ctx context.Context, i Installation) (InstallResult, error) {
 		}
 	}
 	return InstallResult{Dir: dir, Checksum: sum}, unpackInto(dir, func() error {
-		if err := unpack(dir, archive, i.Name, i.File != ""); err != nil {
+		if err := unpack(dir, archive, i.executable(), i.File != ""); err != nil {
 			return err
 		}
 		return writeReceipt(dir, sum)
@@ -171,7 +182,8 @@ func (i *Installation) url() string {
 	if server == "" {
 		server = DefaultServer
 	}
-	values := map[string]string{"NAME": i.Name, "VERSION": i.Version, "OS": runtime.GOOS, "ARCH": runtime.GOARCH}
+	system, arch, _ := strings.Cut(i.platform(), "-")
+	values := map[string]string{"NAME": i.Name, "VERSION": i.Version, "OS": system, "ARCH": arch}
 	for name, text := range values {
 		server = strings.ReplaceAll(server, "${"+name+"}", text)
 		server = strings.ReplaceAll(server, "$%7B"+name+"%7D", text)
@@ -181,7 +193,7 @@ func (i *Installation) url() string {
 
 // asset is the name of the archive (F2.31).
 func (i *Installation) asset() string {
-	return fmt.Sprintf("pulumi-resource-%s-v%s-%s.tar.gz", i.Name, i.Version, Platform())
+	return fmt.Sprintf("%s-v%s-%s.tar.gz", i.executable(), i.Version, i.platform())
 }
 
 // fetch gives the path of the archive and its SHA-256.

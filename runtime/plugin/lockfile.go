@@ -109,7 +109,7 @@ func (l *LockFile) Add(name, version, server, checksum string) {
 		p.Checksums = map[string]string{}
 	}
 	p.Checksums[Platform()] = checksum
-	slices.SortFunc(l.Plugins, func(a, b LockedPlugin) int {
+	slices.SortStableFunc(l.Plugins, func(a, b LockedPlugin) int {
 		if c := strings.Compare(a.Name, b.Name); c != 0 {
 			return c
 		}

@@ -4,7 +4,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/yamlhost/yamlhost/value/urn"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 )
 
 // Severity is how much a plugin's message matters.

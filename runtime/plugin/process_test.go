@@ -17,10 +17,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
 	"github.com/yamlhost/yamlhost/runtime/provider"
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 const resource = urn.URN("urn:pulumi:dev::proj::misfit:index:Res::name")

@@ -67,17 +67,31 @@ func (o *Options) languageHost(language string) (command []string, ok bool) {
 // the language host, which ends when the plugin does; ending it ends the plugin.
 func (o *Options) startScript(ctx context.Context, name, dir, engine string, env []string,
 	programDir string) (_ *process, port int, err error) {
+	return o.startSource(ctx, source{name: name, dir: dir, file: scriptFile, kind: "resource"}, engine, env, programDir)
+}
+
+// source is a plugin in source form.
+type source struct {
+	name, dir string
+	file      string // that describes it, in dir
+	kind      string // resource or analyzer
+}
+
+// startSource is startScript for plugins of any kind.
+func (o *Options) startSource(ctx context.Context, src source, engine string, env []string,
+	programDir string) (_ *process, port int, err error) {
+	name, dir := src.name, src.dir
 	if o.ReadScript == nil {
 		return nil, 0, fmt.Errorf("plugin %s is a program in source form (%s), which cannot be run here", name,
-			filepath.Join(dir, scriptFile))
+			filepath.Join(dir, src.file))
 	}
-	script, err := o.ReadScript(filepath.Join(dir, scriptFile))
+	script, err := o.ReadScript(filepath.Join(dir, src.file))
 	if err != nil {
 		return nil, 0, fmt.Errorf("start plugin %s: %w", name, err)
 	}
 	if script.Language == "" {
 		return nil, 0, fmt.Errorf("start plugin %s: %s does not say which language it is written in; it needs `runtime: …`",
-			name, filepath.Join(dir, scriptFile))
+			name, filepath.Join(dir, src.file))
 	}
 	if err := o.admits(name, script.Requires); err != nil {
 		return nil, 0, err
@@ -116,7 +130,7 @@ func (o *Options) startScript(ctx context.Context, name, dir, engine string, env
 	p.script = &scriptRun{stop: stop, conn: conn}
 	p.first = lines
 	request := &pulumirpc.RunPluginRequest{
-		Pwd: programDir, Args: []string{engine}, Env: env, Kind: "resource", Name: name, LoaderTarget: o.LoaderTarget,
+		Pwd: programDir, Args: []string{engine}, Env: env, Kind: src.kind, Name: name, LoaderTarget: o.LoaderTarget,
 		Info: &pulumirpc.ProgramInfo{RootDirectory: dir, ProgramDirectory: dir, EntryPoint: ".", Options: options},
 	}
 	p.script.reading.Go(func() { p.follow(running, pulumirpc.NewLanguageRuntimeClient(conn), request, lines) })

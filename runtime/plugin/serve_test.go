@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"io"
-	"net"
 	"testing"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
@@ -15,10 +14,10 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/wire"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
 	"github.com/yamlhost/yamlhost/runtime/provider"
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/wire"
 )
 
 // serveMain runs ServeMain and waits for its first line.
@@ -126,46 +125,6 @@ func TestProviderConfiguration(t *testing.T) { // E3.18, E3.20, E3.21
 	require.Equal(t, r.answer, diff)
 	require.Equal(t, provider.DiffRequest{Subject: subject, OldInputs: sent.Without("u"), OldOutputs: sent.Without("u"),
 		News: sent, IgnoreChanges: []string{"x"}, AllowUnknowns: true}, r.got)
-}
-
-// component is a monitor that takes one registration.
-type component struct {
-	pulumirpc.UnimplementedResourceMonitorServer
-	got *pulumirpc.RegisterResourceRequest
-}
-
-func (c *component) RegisterResource(_ context.Context, r *pulumirpc.RegisterResourceRequest) (
-	*pulumirpc.RegisterResourceResponse, error) {
-	c.got = r
-	return &pulumirpc.RegisterResourceResponse{Urn: string(resource)}, nil
-}
-
-func TestComponentOfUnknownConfiguration(t *testing.T) { // E2.41
-	t.Parallel()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	monitor := &component{}
-	server := grpc.NewServer()
-	pulumirpc.RegisterResourceMonitorServer(server, monitor)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_ = server.Serve(listener)
-	}()
-	defer func() {
-		server.Stop()
-		<-done
-	}()
-	c, err := loopback(t, &recorder{}).Configure(t.Context(),
-		provider.ConfigureRequest{Inputs: value.EmptyMap().With("a", value.Unknown(value.KindAny))})
-	require.NoError(t, err)
-	got, err := c.Construct(t.Context(), provider.ConstructRequest{Type: "pkg:index:C", Name: "n", Parent: resource,
-		Deployment: provider.DeploymentInfo{MonitorEndpoint: listener.Addr().String()}})
-	require.NoError(t, err)
-	require.Equal(t, provider.ConstructResponse{URN: resource, Outputs: value.EmptyMap()}, got)
-	require.Equal(t, []any{"pkg:index:C", "n", string(resource), false, false},
-		[]any{monitor.got.GetType(), monitor.got.GetName(), monitor.got.GetParent(), monitor.got.GetCustom(),
-			monitor.got.GetRemote()})
 }
 
 func FuzzServer(f *testing.F) { // whatever an engine sends, a provider of ours answers

@@ -13,10 +13,11 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/known/emptypb"
 
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
+	"github.com/yamlhost/yamlhost/internal/value/wire"
+	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/provider"
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
-	"github.com/yamlhost/yamlhost/value/wire"
 )
 
 // NewServer offers a provider as a plugin. The provider stays the caller's to close. The server is safe for concurrent
@@ -453,11 +454,10 @@ func deploymentOf(r interface {
 	GetParallel() int32
 	GetMonitorEndpoint() string
 }) provider.DeploymentInfo {
-	return provider.DeploymentInfo{
+	return provider.DeploymentInfo{MonitorEndpoint: r.GetMonitorEndpoint(), Info: monitor.Info{
 		Project: r.GetProject(), Stack: r.GetStack(), Organization: r.GetOrganization(), Config: r.GetConfig(),
 		ConfigSecretKeys: r.GetConfigSecretKeys(), DryRun: r.GetDryRun(), Parallel: int(r.GetParallel()),
-		MonitorEndpoint: r.GetMonitorEndpoint(),
-	}
+	}}
 }
 
 // Construct passes on.
@@ -486,7 +486,7 @@ func (s *server) Construct(ctx context.Context, r *pulumirpc.ConstructRequest) (
 		case *pulumirpc.Alias_Urn:
 			request.Aliases = append(request.Aliases, urn.URN(a.Urn))
 		case *pulumirpc.Alias_Spec_:
-			request.AliasSpecs = append(request.AliasSpecs, provider.Alias{
+			request.AliasSpecs = append(request.AliasSpecs, monitor.Alias{
 				Name: a.Spec.GetName(), Type: a.Spec.GetType(), Stack: a.Spec.GetStack(), Project: a.Spec.GetProject(),
 				Parent: urn.URN(a.Spec.GetParentUrn()), NoParent: a.Spec.GetNoParent(),
 			})

@@ -29,7 +29,7 @@ const (
 var errTooLarge = errors.New("the archive is too large for a plugin; it was not unpacked")
 
 // unpack fills a plugin's folder from an archive (F2.31) or, where bare allows that, from an executable.
-func unpack(dir, archive, name string, bare bool) error {
+func unpack(dir, archive, executable string, bare bool) error {
 	f, err := os.Open(archive)
 	if err != nil {
 		return fmt.Errorf("open the archive: %w", err)
@@ -42,10 +42,10 @@ func unpack(dir, archive, name string, bare bool) error {
 			!bytes.HasPrefix(start, []byte("MZ")) {
 			return errors.New("it is neither an archive (.tar.gz) nor an executable; nothing was installed")
 		}
-		if err := writeMember(filepath.Join(dir, executableName(name)), in, 0o700); err != nil {
+		if err := writeMember(filepath.Join(dir, executableName(executable)), in, 0o700); err != nil {
 			return err
 		}
-		return fits(dir, name)
+		return fits(dir, executable)
 	}
 	plain, err := gzip.NewReader(in)
 	if err != nil {
@@ -82,7 +82,7 @@ func unpack(dir, archive, name string, bare bool) error {
 	if bounded.N <= 0 {
 		return errTooLarge
 	}
-	return fits(dir, name)
+	return fits(dir, executable)
 }
 
 // takeMember writes one member of an archive. Nothing leaves the plugin's folder.
@@ -132,23 +132,23 @@ func writeMember(path string, content io.Reader, mode fs.FileMode) error {
 }
 
 // copyFolder fills a plugin's folder from another one.
-func copyFolder(dir, from, name string) error {
+func copyFolder(dir, from, executable string) error {
 	if err := os.CopyFS(dir, os.DirFS(from)); err != nil {
 		return fmt.Errorf("copy the plugin: %w", err)
 	}
-	return fits(dir, name)
+	return fits(dir, executable)
 }
 
-func executableName(name string) string {
+func executableName(executable string) string {
 	if runtime.GOOS == "windows" {
-		return "pulumi-resource-" + name + ".exe"
+		return executable + ".exe"
 	}
-	return "pulumi-resource-" + name
+	return executable
 }
 
 // fits makes sure that what was unpacked is that plugin, for this machine.
-func fits(dir, name string) error {
-	executable := "pulumi-resource-" + name
+func fits(dir, executable string) error {
+	name := strings.SplitN(executable, "-", 3)[2] // pulumi-<kind>-<name>
 	path, ok := executableIn(dir, executable)
 	if !ok {
 		if _, err := os.Stat(filepath.Join(dir, "PulumiPlugin.yaml")); err == nil {

@@ -13,8 +13,8 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/structpb"
 
+	"github.com/yamlhost/yamlhost/internal/value/wire"
 	"github.com/yamlhost/yamlhost/runtime/provider"
-	"github.com/yamlhost/yamlhost/value/wire"
 )
 
 // views is where plugins tell what they do to views of resources (E4.114): each call that may lead to that has a token,

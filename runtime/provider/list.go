@@ -3,7 +3,7 @@ package provider
 import (
 	"context"
 
-	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/internal/value"
 )
 
 // Lister is a Configured provider that can tell what exists, also what others made. Providers may leave it out.

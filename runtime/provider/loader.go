@@ -1,6 +1,10 @@
 package provider
 
-import "context"
+import (
+	"context"
+
+	"github.com/yamlhost/yamlhost/runtime/monitor"
+)
 
 // Package says which provider to load.
 type Package struct {
@@ -15,10 +19,7 @@ type Package struct {
 }
 
 // Parameterization makes a package out of a plugin that can be several.
-type Parameterization struct {
-	Name, Version string
-	Value         []byte
-}
+type Parameterization = monitor.Parameterization
 
 // Loader starts providers. Each call gives a provider of its own, which the caller closes.
 type Loader interface {

@@ -4,8 +4,9 @@ import (
 	"context"
 	"io"
 
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
+	"github.com/yamlhost/yamlhost/runtime/monitor"
 )
 
 // Provider is a loaded provider that has no configuration yet. All methods are safe for concurrent use.
@@ -33,6 +34,13 @@ type SchemaReader interface {
 	// ReadSchema passes the text that Schema returns to read. open starts at the beginning of the text each time, and
 	// is valid until read returns. ReadSchema returns the error of the request, or of read.
 	ReadSchema(ctx context.Context, r SchemaRequest, read func(open func() io.Reader) error) error
+}
+
+// Mapper is a Provider that knows how the names of another tool's provider map to its own.
+type Mapper interface {
+	// Mapping returns the provider of the tool key that the mapping is for, and the mapping in the form that converters
+	// of that tool read. Both are empty if there is none. An empty name stands for the plugin's own choice.
+	Mapping(ctx context.Context, key, name string) (from string, data []byte, err error)
 }
 
 // Configured is a provider that manages resources. All methods are safe for concurrent use. Errors are *Error where
@@ -111,7 +119,7 @@ type CheckResponse struct {
 }
 
 // Failure is one thing wrong with an input; Property is empty when it is about all.
-type Failure struct{ Property, Reason string }
+type Failure = monitor.Failure
 
 // DiffRequest asks what it takes to get from an old state to new inputs.
 type DiffRequest struct {
@@ -280,14 +288,10 @@ type CallResponse struct {
 	Failures           []Failure
 }
 
-// DeploymentInfo says which deployment a call or a construction happens in, and where its monitor listens.
+// DeploymentInfo describes the deployment that a call or a construction happens in, and where its monitor listens.
 type DeploymentInfo struct {
-	Project, Stack, Organization string
-	Config                       map[string]string
-	ConfigSecretKeys             []string
-	DryRun                       bool
-	Parallel                     int
-	MonitorEndpoint              string // host:port
+	monitor.Info
+	MonitorEndpoint string // host:port
 }
 
 // ConstructRequest asks for a component (E2.38).
@@ -300,7 +304,7 @@ type ConstructRequest struct {
 	Dependencies            []urn.URN
 	Providers               map[string]string
 	Aliases                 []urn.URN
-	AliasSpecs              []Alias // aliases that are not given as URNs
+	AliasSpecs              []monitor.Alias // aliases that are not given as URNs
 	Protect                 *bool
 	RetainOnDelete          *bool
 	DeleteBeforeReplace     *bool
@@ -313,13 +317,6 @@ type ConstructRequest struct {
 	UpdateTimeout           string
 	DeleteTimeout           string
 	ReplacementTrigger      value.Value
-}
-
-// Alias is a name that a component had, as parts of a URN; what is left empty is as with the component now (E4.13).
-type Alias struct {
-	Name, Type, Stack, Project string
-	Parent                     urn.URN
-	NoParent                   bool
 }
 
 // ConstructResponse is a constructed component.

@@ -3,7 +3,7 @@ package provider
 import (
 	"context"
 
-	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/internal/value"
 )
 
 // Views are for providers whose resources consist of others that people want to see: while such a resource is worked

@@ -1,9 +1,11 @@
 package secrets
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"reflect"
 )
 
 // Manager seals and opens text. Implementations are safe for concurrent use.
@@ -16,6 +18,24 @@ type Manager interface {
 	Encrypt(plaintext string) (string, error)
 	// Decrypt opens what Encrypt has sealed.
 	Decrypt(ciphertext string) (string, error)
+}
+
+// Batch is a Manager that seals and opens many secrets at once faster than one by one.
+type Batch interface {
+	Manager
+	// Prepare names plain texts that Encrypt may be called with soon, each as often as it is named.
+	Prepare(plaintexts []string)
+	// Expect names ciphertexts that Decrypt may be called with soon. Some may be none that it can open.
+	Expect(ciphertexts []string)
+}
+
+// SameState reports whether two records of managers mean the same, however they are written.
+func SameState(a, b json.RawMessage) bool {
+	if bytes.Equal(a, b) {
+		return true
+	}
+	var x, y any
+	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }
 
 // The types of managers as state files name them.
@@ -38,6 +58,9 @@ type Options struct {
 	OpenKey func(url string) (Key, error)
 	// CreatedKey is called with a new data key, wrapped, before anything sealed with it is handed out. It may be nil.
 	CreatedKey func(url, encryptedKey string) error
+	// OpenService opens what a service behind HTTP keeps, by the record in the state file; nil when there are none
+	// (F4.12). Nothing is asked of it yet.
+	OpenService func(state json.RawMessage) (Manager, error)
 	// OverrideURL replaces the URL of a key in this run, if it is not empty (F4.11).
 	OverrideURL string
 }
@@ -71,6 +94,11 @@ func Open(typ string, state json.RawMessage, o Options) (Manager, error) {
 			return nil, fmt.Errorf("the state's settings of its key service hold no URL or no key")
 		}
 		return NewCloud(kept.URL, kept.EncryptedKey, o)
+	case TypeService:
+		if o.OpenService == nil {
+			return nil, &UnsupportedError{Type: typ}
+		}
+		return o.OpenService(state)
 	default:
 		return nil, &UnsupportedError{Type: typ}
 	}

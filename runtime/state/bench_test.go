@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 )
 
 // sample is a sound snapshot of n resources with about three kilobytes of JSON each.

@@ -12,9 +12,9 @@ import (
 	"unsafe"
 
 	"github.com/yamlhost/yamlhost/internal/jsontext"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/secrets"
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // Opener gives the manager that can open the secrets of a state. It is called at most once for a text, and only if that
@@ -329,6 +329,25 @@ func (d *fileDecoder) opened(p *SecretsProvider) {
 		return
 	}
 	d.manager = m
+	if batch, ok := m.(secrets.Batch); ok {
+		batch.Expect(ciphertexts(d.Source))
+	}
+}
+
+// ciphertexts returns the texts under keys of that name, of which some may be parts of something else.
+func ciphertexts(text string) (list []string) {
+	const key = `"ciphertext":`
+	for {
+		at := strings.Index(text, key)
+		if at < 0 {
+			return list
+		}
+		text = strings.TrimLeft(text[at+len(key):], " \t\r\n")
+		rest, quoted := strings.CutPrefix(text, `"`)
+		if end := strings.IndexAny(rest, `"\`); quoted && end > 0 && rest[end] == '"' {
+			list = append(list, rest[:end])
+		}
+	}
 }
 
 func (d *decoder) manifest() (m Manifest) {

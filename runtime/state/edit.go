@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/yamlhost/yamlhost/value/urn"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 )
 
 // Edits by hand: each function makes a new snapshot and modifies none.
@@ -141,7 +141,7 @@ func (s *Snapshot) Renamed(u urn.URN, name string) (*Snapshot, error) {
 	if !found {
 		return nil, &MissingError{u}
 	}
-	return s.rewritten(renames{u: now}), nil
+	return s.rewritten(renames{u: now}.of), nil
 }
 
 func renamedURN(u urn.URN, name string) urn.URN {
@@ -150,51 +150,30 @@ func renamedURN(u urn.URN, name string) urn.URN {
 
 // OfStack returns the snapshot for a stack with another name: every URN has that name (F6.14).
 func (s *Snapshot) OfStack(project, stack string) *Snapshot {
-	m := renames{}
-	add := func(u urn.URN) {
-		if u != "" {
-			m[u] = movedURN(u, project, stack)
-		}
-	}
-	for _, r := range s.Resources {
-		add(r.URN)
-		add(r.ViewOf)
-		r.AllDependencies(add)
-	}
-	for _, op := range s.Pending {
-		add(op.Resource.URN)
-		op.Resource.AllDependencies(add)
-	}
-	return s.rewritten(m)
+	return s.rewritten(func(u urn.URN) urn.URN { return movedURN(u, project, stack) })
 }
 
 // movedURN is a URN in another stack; the root stack's name follows.
 func movedURN(u urn.URN, project, stack string) urn.URN {
-	if u.QualifiedType() == urn.RootStackType {
+	switch {
+	case u == "":
+		return ""
+	case u.QualifiedType() == urn.RootStackType:
 		return urn.RootStack(stack, project)
 	}
 	return urn.URN("urn:pulumi:" + stack + "::" + project + "::" + u.QualifiedType() + "::" + u.Name())
 }
 
-// rewritten is s with URNs replaced wherever they stand.
-func (s *Snapshot) rewritten(m renames) *Snapshot {
+// rewritten returns s with every URN replaced by the result of now.
+func (s *Snapshot) rewritten(now func(urn.URN) urn.URN) *Snapshot {
 	next := *s
 	next.Resources = make([]*Resource, len(s.Resources))
 	for i, r := range s.Resources {
-		next.Resources[i] = m.everywhere(r)
+		next.Resources[i] = rewritten(r, now)
 	}
 	next.Pending = slices.Clone(s.Pending)
 	for i := range next.Pending {
-		next.Pending[i].Resource = m.everywhere(next.Pending[i].Resource)
+		next.Pending[i].Resource = rewritten(next.Pending[i].Resource, now)
 	}
 	return &next
-}
-
-// everywhere is resource for one that was not matched in an operation.
-func (m renames) everywhere(r *Resource) *Resource {
-	bare := r.Clone()
-	bare.Aliases = nil
-	next := m.resource(bare)
-	next.Aliases = m.list(r.Aliases)
-	return next
 }

@@ -8,11 +8,10 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"time"
 	"unicode/utf8"
 
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/runtime/secrets"
-	"github.com/yamlhost/yamlhost/value"
 )
 
 // Checkpoint is a stack's state file (F5.1).
@@ -67,6 +66,20 @@ func EncodeCheckpoint(c *Checkpoint, m secrets.Manager) ([]byte, error) {
 // EncodeExport returns the output of stack export (F5.17): indented by four spaces, with a final newline. f says how
 // secrets appear, usually Sealed or Shown.
 func EncodeExport(s *Snapshot, f Form) ([]byte, error) {
+	text, err := EncodeUntyped(s, f)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	if err := json.Indent(&out, text, "", "    "); err != nil {
+		return nil, fmt.Errorf("indent the state: %w", err)
+	}
+	out.WriteByte('\n')
+	return out.Bytes(), nil
+}
+
+// EncodeUntyped is EncodeExport in the form of Encode.
+func EncodeUntyped(s *Snapshot, f Form) ([]byte, error) {
 	text, err := encodeDeployment(s, f, func(e *encoder, features []string) {
 		e.open()
 		e.version(s, features)
@@ -75,14 +88,9 @@ func EncodeExport(s *Snapshot, f Form) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := encoder{buf: text}
+	e := encoder{jsonWriter: jsonWriter{buf: text}}
 	e.close()
-	var out bytes.Buffer
-	if err := json.Indent(&out, e.buf, "", "    "); err != nil {
-		return nil, fmt.Errorf("indent the state: %w", err)
-	}
-	out.WriteByte('\n')
-	return out.Bytes(), nil
+	return e.buf, nil
 }
 
 // AppendOperation appends the JSON of a pending operation to dst (F5.15).
@@ -90,14 +98,14 @@ func AppendOperation(dst []byte, op Operation, f Form) ([]byte, error) {
 	if op.Resource != nil {
 		dst = slices.Grow(dst, int(roomFor(op.Resource)))
 	}
-	e := encoder{form: f, buf: dst}
+	e := encoder{jsonWriter: jsonWriter{form: f, buf: dst}}
 	e.operation(op)
 	return e.buf, e.err
 }
 
 // AppendResource appends the JSON of one resource to dst.
 func AppendResource(dst []byte, r *Resource, f Form) ([]byte, error) {
-	e := encoder{form: f, buf: slices.Grow(dst, int(roomFor(r)))}
+	e := encoder{jsonWriter: jsonWriter{form: f, buf: slices.Grow(dst, int(roomFor(r)))}}
 	e.resource(r)
 	return e.buf, e.err
 }
@@ -119,7 +127,7 @@ func encodeDeployment(s *Snapshot, f Form, head func(e *encoder, features []stri
 	for _, r := range s.Resources {
 		room += roomFor(r)
 	}
-	e := encoder{form: f, buf: make([]byte, space, room), bytes: s.ByteStrings}
+	e := encoder{jsonWriter: jsonWriter{form: f, buf: make([]byte, space, room)}, bytes: s.ByteStrings}
 	features := map[string]bool{}
 	start := func(member string, i int) {
 		if i == 0 {
@@ -190,7 +198,7 @@ func (s *Snapshot) provider(e *encoder) (*SecretsProvider, error) {
 		return s.SecretsProvider, nil
 	}
 	now := &SecretsProvider{Type: m.Type(), State: m.State()}
-	if old := s.SecretsProvider; old != nil && old.Type == now.Type && sameJSON(old.State, now.State) {
+	if old := s.SecretsProvider; old != nil && old.Type == now.Type && secrets.SameState(old.State, now.State) {
 		return old, nil
 	}
 	if e.sealed {
@@ -198,14 +206,6 @@ func (s *Snapshot) provider(e *encoder) (*SecretsProvider, error) {
 			"before writing it")
 	}
 	return now, nil
-}
-
-func sameJSON(a, b json.RawMessage) bool {
-	if bytes.Equal(a, b) {
-		return true
-	}
-	var x, y bytes.Buffer
-	return json.Compact(&x, a) == nil && json.Compact(&y, b) == nil && bytes.Equal(x.Bytes(), y.Bytes())
 }
 
 // features adds what F5.2 asks of the version of a file that holds r.
@@ -224,83 +224,6 @@ func (r *Resource) features(used map[string]bool) {
 	mark("snippets-prototype", r.SnippetID != "")
 }
 
-func (e *encoder) open()  { e.buf = append(e.buf, '{') }
-func (e *encoder) close() { e.buf = append(e.buf, '}') }
-
-// key starts a member; the comma depends on what is before it.
-func (e *encoder) key(name string) {
-	if n := len(e.buf); n > 0 && e.buf[n-1] != '{' {
-		e.buf = append(e.buf, ',')
-	}
-	e.buf = append(append(append(e.buf, '"'), name...), '"', ':')
-}
-
-func (e *encoder) raw(name string, json []byte) {
-	if len(json) > 0 {
-		e.key(name)
-		e.buf = append(e.buf, json...)
-	}
-}
-
-func (e *encoder) unknown(members map[string]json.RawMessage) {
-	for _, key := range slices.Sorted(maps.Keys(members)) {
-		if n := len(e.buf); e.buf[n-1] != '{' {
-			e.buf = append(e.buf, ',')
-		}
-		e.text(key)
-		e.buf = append(append(e.buf, ':'), members[key]...)
-	}
-}
-
-func (e *encoder) flag(name string, set bool) {
-	if set {
-		e.key(name)
-		e.buf = append(e.buf, "true"...)
-	}
-}
-
-func (e *encoder) optional(name, text string) {
-	if text != "" {
-		e.key(name)
-		e.text(text)
-	}
-}
-
-func appendTexts[T ~string](e *encoder, list []T) {
-	e.buf = append(e.buf, '[')
-	for i, text := range list {
-		if i > 0 {
-			e.buf = append(e.buf, ',')
-		}
-		e.text(string(text))
-	}
-	e.buf = append(e.buf, ']')
-}
-
-func optionalTexts[T ~string](e *encoder, name string, list []T) {
-	if len(list) > 0 {
-		e.key(name)
-		appendTexts(e, list)
-	}
-}
-
-func optionalTextMap[T ~string](e *encoder, name string, m map[string][]T) {
-	if len(m) == 0 {
-		return
-	}
-	e.key(name)
-	e.open()
-	for i, key := range slices.Sorted(maps.Keys(m)) {
-		if i > 0 {
-			e.buf = append(e.buf, ',')
-		}
-		e.text(key)
-		e.buf = append(e.buf, ':')
-		appendTexts(e, m[key])
-	}
-	e.close()
-}
-
 func (e *encoder) version(s *Snapshot, features []string) {
 	e.key("version")
 	switch {
@@ -310,7 +233,7 @@ func (e *encoder) version(s *Snapshot, features []string) {
 		e.buf = strconv.AppendInt(e.buf, latestVersion, 10)
 	default:
 		e.buf = strconv.AppendInt(e.buf, latestFeatureVersion, 10)
-		optionalTexts(e, "features", features)
+		optionalTexts(&e.jsonWriter, "features", features)
 	}
 }
 
@@ -325,12 +248,6 @@ func (e *encoder) manifest(m Manifest) {
 	e.text(m.Version)
 	e.unknown(m.Unknown)
 	e.close()
-}
-
-func (e *encoder) time(t time.Time) {
-	e.buf = append(e.buf, '"')
-	e.buf = t.AppendFormat(e.buf, time.RFC3339Nano)
-	e.buf = append(e.buf, '"')
 }
 
 func (e *encoder) provider(p *SecretsProvider) {
@@ -378,32 +295,32 @@ func (e *encoder) resource(r *Resource) {
 	e.flag("protect", r.Protect)
 	e.flag("taint", r.Taint)
 	e.flag("external", r.External)
-	optionalTexts(e, "dependencies", r.Dependencies)
-	optionalTexts(e, "initErrors", r.InitErrors)
+	optionalTexts(&e.jsonWriter, "dependencies", r.Dependencies)
+	optionalTexts(&e.jsonWriter, "initErrors", r.InitErrors)
 	e.optional("provider", r.Provider)
-	optionalTextMap(e, "propertyDependencies", r.PropertyDependencies)
+	optionalTextMap(&e.jsonWriter, "propertyDependencies", r.PropertyDependencies)
 	e.flag("pendingReplacement", r.PendingReplacement)
-	optionalTexts(e, "additionalSecretOutputs", r.AdditionalSecretOutputs)
-	optionalTexts(e, "aliases", r.Aliases)
+	optionalTexts(&e.jsonWriter, "additionalSecretOutputs", r.AdditionalSecretOutputs)
+	optionalTexts(&e.jsonWriter, "aliases", r.Aliases)
 	e.timeouts(r)
 	e.optional("importID", r.ImportID)
 	e.flag("retainOnDelete", r.RetainOnDelete)
 	e.optional("deletedWith", string(r.DeletedWith))
-	optionalTexts(e, "replaceWith", r.ReplaceWith)
+	optionalTexts(&e.jsonWriter, "replaceWith", r.ReplaceWith)
 	e.moment("created", r.Created)
 	e.moment("modified", r.Modified)
 	e.optional("sourcePosition", r.SourcePosition)
 	e.raw("stackTrace", r.StackTrace)
-	optionalTexts(e, "ignoreChanges", r.IgnoreChanges)
-	optionalTexts(e, "hideDiff", r.HideDiffs)
-	optionalTexts(e, "replaceOnChanges", r.ReplaceOnChanges)
+	optionalTexts(&e.jsonWriter, "ignoreChanges", r.IgnoreChanges)
+	optionalTexts(&e.jsonWriter, "hideDiff", r.HideDiffs)
+	optionalTexts(&e.jsonWriter, "replaceOnChanges", r.ReplaceOnChanges)
 	if !r.ReplacementTrigger.IsNull() {
 		e.key("replacementTrigger")
 		e.value(r.ReplacementTrigger)
 	}
 	e.flag("refreshBeforeUpdate", r.RefreshBeforeUpdate)
 	e.optional("viewOf", string(r.ViewOf))
-	optionalTextMap(e, "resourceHooks", r.ResourceHooks)
+	optionalTextMap(&e.jsonWriter, "resourceHooks", r.ResourceHooks)
 	e.optional("extensionRef", r.ExtensionRef)
 	e.optional("snippetID", r.SnippetID)
 	e.unknown(r.Unknown)
@@ -446,11 +363,4 @@ func (e *encoder) timeouts(r *Resource) {
 	seconds("read", t.Read)
 	e.unknown(r.UnknownTimeouts)
 	e.close()
-}
-
-func (e *encoder) moment(name string, t *time.Time) {
-	if t != nil {
-		e.key(name)
-		e.time(*t)
-	}
 }

@@ -4,19 +4,17 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"math"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 )
 
 // encoder appends JSON to a buffer. The first fault stays in err.
 type encoder struct {
-	form Form
-	buf  []byte
-	err  error
+	jsonWriter
+	err error
 
 	bytes   bool           // a string that is not UTF-8 was written (F5.2)
 	sealed  bool           // a secret was written that was left sealed when it was read
@@ -28,7 +26,7 @@ type encoder struct {
 
 // AppendValue appends v's state JSON (F1.19) to dst. Unknowns become the string sentinel; dependencies are not kept.
 func AppendValue(dst []byte, v value.Value, f Form) ([]byte, error) {
-	e := encoder{form: f, buf: dst}
+	e := encoder{jsonWriter: jsonWriter{form: f, buf: dst}}
 	e.value(v)
 	return e.buf, e.err
 }
@@ -38,8 +36,6 @@ func (e *encoder) fail(err error) {
 		e.err = err
 	}
 }
-
-func (e *encoder) text(s string) { e.buf = appendString(e.buf, s, e.form.html) }
 
 func (e *encoder) value(v value.Value) {
 	if v.IsSecret() {
@@ -84,14 +80,6 @@ func (e *encoder) public(v value.Value) {
 	default:
 		e.buf = append(e.buf, "null"...)
 	}
-}
-
-func (e *encoder) number(f float64) {
-	if math.IsNaN(f) || math.IsInf(f, 0) {
-		e.buf = fmt.Appendf(e.buf, `{"%s":"%s","value":"%016x"}`, signatureKey, floatSignature, math.Float64bits(f))
-		return
-	}
-	e.buf = appendNumber(e.buf, f)
 }
 
 func (e *encoder) string(s string) {
@@ -162,15 +150,6 @@ func (e *encoder) entries(v value.Value, secret bool) {
 		}
 		e.path = e.path[:len(e.path)-1]
 	}
-}
-
-func (e *encoder) signature(s string) {
-	e.buf = append(append(append(e.buf, `{"`+signatureKey+`":"`...), s...), '"')
-}
-
-func (e *encoder) field(name, text string) {
-	e.buf = append(append(append(e.buf, `,"`...), name...), `":`...)
-	e.text(text)
 }
 
 func (e *encoder) asset(a *value.Asset) {
@@ -277,7 +256,8 @@ func (e *encoder) secret(v value.Value) {
 // plaintext is the JSON text that is sealed: escaped for HTML as the stock host has it, secrets inside with their plain
 // text as "ciphertext" (F4.7). Keeping to its text lets an unchanged secret keep its ciphertext.
 func (e *encoder) plaintext(v value.Value) string {
-	inner := encoder{form: Form{secrets: innerSecrets, html: true}, path: e.path, scope: e.scope, depth: e.depth}
+	inner := encoder{jsonWriter: jsonWriter{form: Form{secrets: innerSecrets, html: true}}, path: e.path, scope: e.scope,
+		depth: e.depth}
 	inner.public(v)
 	e.bytes = e.bytes || inner.bytes
 	if inner.err != nil {
@@ -290,7 +270,9 @@ func (e *encoder) seal(plaintext string) (string, error) {
 	switch m := e.form.manager.(type) {
 	case nil:
 		return "", errors.New("no secrets provider is given")
-	case *Memory:
+	case interface {
+		seal(k memoryKey, n int) (string, error)
+	}:
 		n := e.repeats[plaintext]
 		if e.repeats == nil {
 			e.repeats = map[string]int{}

@@ -1,8 +1,8 @@
 package state
 
 import (
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/runtime/secrets"
-	"github.com/yamlhost/yamlhost/value"
 )
 
 // Form says how secrets appear in JSON. The zero Form refuses secrets that are not sealed already.

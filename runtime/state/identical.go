@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 )
 
 // Identical reports whether two resources are the same in everything that a state file says of them, secrets by what

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 )
 
 // Move says what to move from one stack to another.
@@ -62,7 +62,7 @@ func (m Move) Apply(source, target *Snapshot) (*Moved, error) {
 		}
 		out.Resources = append(out.Resources, r.URN)
 		kept := m.cut(r, func(u urn.URN) bool { return !moving[u] }, out)
-		now := renamesTo(kept, m.Project, m.Stack).everywhere(kept)
+		now := m.moved(kept)
 		if ref := equal[r.Provider]; ref != "" {
 			now.Provider = ref
 		}
@@ -130,7 +130,7 @@ func (m Move) providers(s *Snapshot, moving map[urn.URN]bool) map[string]bool {
 // copyProvider puts a provider into the target, and returns it. Where the target has one of that name already, that one
 // stays: it must be the same, or have the same inputs, as the default providers of two stacks have.
 func (m Move) copyProvider(p *Resource, target *Snapshot, there map[urn.URN]bool) (*Resource, error) {
-	now := renamesTo(p, m.Project, m.Stack).everywhere(p)
+	now := m.moved(p)
 	if p.Parent != "" {
 		now.Parent = urn.RootStack(m.Stack, m.Project)
 		now.URN = urn.New(m.Stack, m.Project, now.Parent, p.Type, p.URN.Name())
@@ -151,53 +151,27 @@ func (m Move) copyProvider(p *Resource, target *Snapshot, there map[urn.URN]bool
 	return now, nil
 }
 
-// cut is r without references to what is on the other side. Its parent and provider stay: they are seen to.
+// cut returns r without references to resources that far reports to be in the other stack. A parent there is replaced
+// by the stack itself; the provider stays.
 func (m Move) cut(r *Resource, far func(urn.URN) bool, out *Moved) *Resource {
-	c := r.Clone()
-	drop := func(u urn.URN) bool {
-		if u == "" || !far(u) || urn.IsProviderType(u.Type()) && r.Provider != "" && u == providerURN(r) {
-			return false
+	provider, _ := urn.ParseReference(r.Provider)
+	return r.MapURNs(func(ref Ref) urn.URN {
+		switch {
+		case ref.Kind == RefProvider || ref.Kind == RefViewOf || ref.URN == provider.URN || !far(ref.URN):
+			return ref.URN
+		case ref.Kind == RefParent && ref.URN.QualifiedType() == urn.RootStackType:
+			return ref.URN
+		case ref.Kind == RefParent:
+			return urn.RootStack(r.URN.Stack(), r.URN.Project())
 		}
-		if text := fmt.Sprintf("%s does not depend on %s any more", r.URN, u); !slices.Contains(out.Broken, text) {
+		if text := fmt.Sprintf("%s does not depend on %s any more", r.URN, ref.URN); !slices.Contains(out.Broken, text) {
 			out.Broken = append(out.Broken, text)
 		}
-		return true
-	}
-	c.Dependencies = slices.DeleteFunc(slices.Clone(c.Dependencies), drop)
-	c.ReplaceWith = slices.DeleteFunc(slices.Clone(c.ReplaceWith), drop)
-	if c.PropertyDependencies != nil {
-		c.PropertyDependencies = make(map[string][]urn.URN, len(r.PropertyDependencies))
-		for key, urns := range r.PropertyDependencies {
-			c.PropertyDependencies[key] = slices.DeleteFunc(slices.Clone(urns), drop)
-		}
-	}
-	if drop(c.DeletedWith) {
-		c.DeletedWith = ""
-	}
-	if c.Parent != "" && c.Parent.QualifiedType() != urn.RootStackType && far(c.Parent) {
-		c.Parent = urn.RootStack(r.URN.Stack(), r.URN.Project())
-	}
-	return c
-}
-
-func providerURN(r *Resource) urn.URN {
-	ref, err := urn.ParseReference(r.Provider)
-	if err != nil {
 		return ""
-	}
-	return ref.URN
+	})
 }
 
-// renamesTo maps all URNs that a resource names to another stack.
-func renamesTo(r *Resource, project, stack string) renames {
-	m := renames{}
-	add := func(u urn.URN) {
-		if u != "" {
-			m[u] = movedURN(u, project, stack)
-		}
-	}
-	add(r.URN)
-	add(r.ViewOf)
-	r.AllDependencies(add)
-	return m
+// moved returns r with all URNs as they are in the stack that m moves to.
+func (m Move) moved(r *Resource) *Resource {
+	return rewritten(r, func(u urn.URN) urn.URN { return movedURN(u, m.Project, m.Stack) })
 }

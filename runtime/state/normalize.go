@@ -2,9 +2,9 @@ package state
 
 import (
 	"fmt"
-	"maps"
+	"slices"
 
-	"github.com/yamlhost/yamlhost/value/urn"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 )
 
 // Normalize is s with every reference through an alias replaced by the current URN and the aliases dropped (E6.32,
@@ -85,50 +85,23 @@ func (m renames) of(u urn.URN) urn.URN {
 	return u
 }
 
-func (m renames) list(urns []urn.URN) []urn.URN {
-	for i, u := range urns {
-		if _, ok := m[u]; ok {
-			next := append([]urn.URN(nil), urns...)
-			for j := i; j < len(next); j++ {
-				next[j] = m.of(next[j])
-			}
-			return next
-		}
-	}
-	return urns
-}
-
+// resource returns r under its present name, with all its references; it has no aliases.
 func (m renames) resource(r *Resource) *Resource {
-	next := r.Clone()
+	next := rewritten(r, m.of)
 	next.Aliases = nil
-	if len(r.Aliases) == 0 { // one that was matched through an alias has its current URN already
-		next.URN = m.of(r.URN)
+	if len(r.Aliases) > 0 { // one that was matched through an alias has its current URN already
+		next.URN = r.URN
 	}
-	next.Parent = m.of(r.Parent)
-	next.DeletedWith = m.of(r.DeletedWith)
-	next.ViewOf = m.of(r.ViewOf)
-	next.Dependencies = m.list(r.Dependencies)
-	next.ReplaceWith = m.list(r.ReplaceWith)
-	if ref, err := urn.ParseReference(r.Provider); err == nil {
-		if now := m.of(ref.URN); now != ref.URN {
-			next.Provider = urn.Reference{URN: now, ID: ref.ID}.String()
-		}
-	}
-	next.PropertyDependencies = m.properties(r.PropertyDependencies)
 	return next
 }
 
-func (m renames) properties(deps map[string][]urn.URN) map[string][]urn.URN {
-	next, copied := deps, false
-	for key, urns := range deps {
-		now := m.list(urns)
-		if len(urns) == 0 || &now[0] == &urns[0] {
-			continue
-		}
-		if !copied {
-			next, copied = maps.Clone(deps), true
-		}
-		next[key] = now
+// rewritten returns a copy of r in which its own URN, its aliases and all references are replaced by the results of
+// now.
+func rewritten(r *Resource, now func(urn.URN) urn.URN) *Resource {
+	next := r.MapURNs(func(ref Ref) urn.URN { return now(ref.URN) }).Clone()
+	next.URN, next.Aliases = now(r.URN), slices.Clone(r.Aliases)
+	for i, u := range next.Aliases {
+		next.Aliases[i] = now(u)
 	}
 	return next
 }

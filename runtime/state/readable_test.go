@@ -5,8 +5,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/runtime/secrets"
-	"github.com/yamlhost/yamlhost/value"
 )
 
 // F1.10: nothing is encoded that could not be decoded, not within secrets either, which nobody can look into

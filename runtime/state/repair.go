@@ -3,11 +3,10 @@ package state
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
-	"github.com/yamlhost/yamlhost/value/urn"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 )
 
 // Repair is one thing that Repaired has put right.
@@ -206,7 +205,6 @@ func withoutTwins(resources []*Resource) (kept []*Resource, done []Repair) {
 func mend(r *Resource, present map[urn.URN]bool, providers map[urn.URN][]string) (*Resource, []string) {
 	var what []string
 	n := r.Clone()
-	gone := func(u urn.URN) bool { return !present[u] }
 	if n.URN != "" && n.Type == "" {
 		n.Type = n.URN.Type()
 		what = append(what, fmt.Sprintf("its type is %q, as its URN says", n.Type))
@@ -226,36 +224,17 @@ func mend(r *Resource, present map[urn.URN]bool, providers map[urn.URN][]string)
 			what = append(what, fmt.Sprintf("its provider is the one with the ID %q", ids[0]))
 		}
 	}
-	for _, f := range []struct {
-		field *urn.URN
-		name  string
-	}{{&n.Parent, "parent"}, {&n.DeletedWith, "deletedWith"}} {
-		if *f.field != "" && gone(*f.field) {
-			what = append(what, fmt.Sprintf("%s %s is not in the state and is removed", f.name, *f.field))
-			*f.field = ""
+	n = n.MapURNs(func(ref Ref) urn.URN {
+		if ref.Kind == RefProvider || ref.Kind == RefViewOf || present[ref.URN] {
+			return ref.URN
 		}
-	}
-	prune := func(list []urn.URN, name string) []urn.URN {
-		if !slices.ContainsFunc(list, gone) {
-			return list
+		name := string(ref.Kind)
+		if ref.Kind == RefProperty {
+			name = fmt.Sprintf("the dependency of property %q", ref.Property)
 		}
-		for _, u := range list {
-			if gone(u) {
-				what = append(what, fmt.Sprintf("%s %s is not in the state and is removed", name, u))
-			}
-		}
-		return slices.DeleteFunc(slices.Clone(list), gone)
-	}
-	n.Dependencies = prune(n.Dependencies, "dependency")
-	n.ReplaceWith = prune(n.ReplaceWith, "replaceWith")
-	n.PropertyDependencies = maps.Clone(n.PropertyDependencies)
-	for _, key := range slices.Sorted(maps.Keys(n.PropertyDependencies)) {
-		was := n.PropertyDependencies[key]
-		kept := prune(was, fmt.Sprintf("the dependency of property %q", key))
-		if n.PropertyDependencies[key] = kept; len(kept) == 0 && len(was) > 0 {
-			delete(n.PropertyDependencies, key)
-		}
-	}
+		what = append(what, fmt.Sprintf("%s %s is not in the state and is removed", name, ref.URN))
+		return ""
+	})
 	if len(what) == 0 {
 		return r, nil
 	}

@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"sync"
 
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/secrets"
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // sealedValue is a secret that was read without being opened (F4.16): to everyone a secret, which prints as such, and
@@ -51,7 +51,7 @@ type memoryKey struct {
 	plaintext string
 }
 
-var _ secrets.Manager = (*Memory)(nil)
+var _ secrets.Batch = (*Memory)(nil)
 
 // Remembering wraps a manager. Use one Memory for reading and writing a stack. Ciphertexts are never shared between
 // resources, nor between two secrets of one, so that a file does not tell which secrets are alike.
@@ -70,6 +70,45 @@ func (m *Memory) Encrypt(plaintext string) (string, error) { return m.manager.En
 
 // Decrypt opens without noting what was seen.
 func (m *Memory) Decrypt(ciphertext string) (string, error) { return m.manager.Decrypt(ciphertext) }
+
+// Expect tells the wrapped manager.
+func (m *Memory) Expect(ciphertexts []string) {
+	if batch, ok := m.manager.(secrets.Batch); ok {
+		batch.Expect(ciphertexts)
+	}
+}
+
+// Prepare prepares the wrapped manager.
+func (m *Memory) Prepare(plaintexts []string) {
+	if batch, ok := m.manager.(secrets.Batch); ok {
+		batch.Prepare(plaintexts)
+	}
+}
+
+// PrepareFor lets the wrapped manager seal at once what a snapshot has that was not seen before. Faults show when the
+// snapshot is written.
+func (m *Memory) PrepareFor(s *Snapshot) {
+	if _, ok := m.manager.(secrets.Batch); !ok {
+		return
+	}
+	r := &rehearsal{Memory: m}
+	if _, err := Encode(s, r); err == nil {
+		m.Prepare(r.missing)
+	}
+}
+
+// rehearsal notes what a Memory would have to seal anew, and seals nothing.
+type rehearsal struct {
+	*Memory
+	missing []string
+}
+
+func (r *rehearsal) seal(k memoryKey, n int) (string, error) {
+	if n >= len(r.notes.of(k)) {
+		r.missing = append(r.missing, k.plaintext)
+	}
+	return "", nil
+}
 
 func (m *Memory) seal(k memoryKey, n int) (string, error) {
 	if known := m.notes.of(k); n < len(known) {

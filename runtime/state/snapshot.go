@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 )
 
 // Snapshot is everything known of a stack at one moment. Resources are in an order in which each follows what it
@@ -121,30 +121,3 @@ func (r *Resource) Clone() *Resource {
 
 // IsProvider reports whether the resource is a provider.
 func (r *Resource) IsProvider() bool { return urn.IsProviderType(r.Type) }
-
-// AllDependencies calls fn for the URN of everything that r depends on in any way (E1.47): its provider, parent,
-// dependencies, property dependencies, deletedWith and replaceWith. A URN may be repeated.
-func (r *Resource) AllDependencies(fn func(urn.URN)) {
-	if r.Provider != "" {
-		if ref, err := urn.ParseReference(r.Provider); err == nil {
-			fn(ref.URN)
-		}
-	}
-	if r.Parent != "" {
-		fn(r.Parent)
-	}
-	for _, u := range r.Dependencies {
-		fn(u)
-	}
-	for _, urns := range r.PropertyDependencies {
-		for _, u := range urns {
-			fn(u)
-		}
-	}
-	if r.DeletedWith != "" {
-		fn(r.DeletedWith)
-	}
-	for _, u := range r.ReplaceWith {
-		fn(u)
-	}
-}

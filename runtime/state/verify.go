@@ -3,10 +3,9 @@ package state
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 
-	"github.com/yamlhost/yamlhost/value/urn"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 )
 
 // IntegrityError says that a snapshot breaks a rule that must hold of every snapshot (E6.43–E6.49).
@@ -116,61 +115,37 @@ func (v *verifier) resource(s *Snapshot, r *Resource) error {
 
 // references checks E6.47, in the order in which the fields are written.
 func (v *verifier) references(s *Snapshot, r *Resource, fault func(rule, format string, args ...any) error) error {
-	check := func(u urn.URN, what string) error {
-		if _, ok := v.seen[u]; ok {
-			return nil
-		}
-		if u == r.URN {
-			return fault("E6.47", "%s is itself", what)
-		}
-		return fault("E6.47", "%s %s %s", what, u, where(s, func(p *Resource) bool { return p.URN == u }))
-	}
-	if r.Parent != "" {
-		if err := check(r.Parent, "its parent"); err != nil {
-			return err
-		}
-	}
-	for _, u := range r.Dependencies {
-		if err := check(u, "its dependency"); err != nil {
-			return err
-		}
-	}
-	if err := v.propertyReferences(r, check); err != nil {
-		return err
-	}
-	if r.DeletedWith != "" {
-		if err := check(r.DeletedWith, "the resource that it is deleted with,"); err != nil {
-			return err
-		}
-	}
-	for _, u := range r.ReplaceWith {
-		if err := check(u, "the resource that it is replaced with,"); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (v *verifier) propertyReferences(r *Resource, check func(urn.URN, string) error) error {
 	sound := true
-	for _, urns := range r.PropertyDependencies {
-		for _, u := range urns {
-			if _, ok := v.seen[u]; !ok {
-				sound = false
-			}
-		}
-	}
-	if sound { // the keys are put in order only where there is something to tell
+	r.AllDependencies(func(u urn.URN) {
+		_, ok := v.seen[u]
+		sound = sound && ok
+	})
+	if sound {
 		return nil
 	}
-	for _, key := range slices.Sorted(maps.Keys(r.PropertyDependencies)) {
-		for _, u := range r.PropertyDependencies[key] {
-			if err := check(u, fmt.Sprintf("the dependency of its property %q,", key)); err != nil {
-				return err
-			}
+	var err error
+	r.MapURNs(func(ref Ref) urn.URN {
+		_, ok := v.seen[ref.URN]
+		if ok || err != nil || ref.Kind == RefProvider || ref.Kind == RefViewOf {
+			return ref.URN
 		}
-	}
-	return nil
+		what := "its " + string(ref.Kind)
+		switch ref.Kind {
+		case RefProperty:
+			what = fmt.Sprintf("the dependency of its property %q,", ref.Property)
+		case RefDeletedWith:
+			what = "the resource that it is deleted with,"
+		case RefReplaceWith:
+			what = "the resource that it is replaced with,"
+		}
+		if ref.URN == r.URN {
+			err = fault("E6.47", "%s is itself", what)
+		} else {
+			err = fault("E6.47", "%s %s %s", what, ref.URN, where(s, func(p *Resource) bool { return p.URN == ref.URN }))
+		}
+		return ref.URN
+	})
+	return err
 }
 
 // where tells a reference to something that comes too late from one to something that is not there.

@@ -1,6 +1,6 @@
 package state
 
-import "github.com/yamlhost/yamlhost/value"
+import "github.com/yamlhost/yamlhost/internal/value"
 
 // Withheld is the text in a resource's initErrors when its secrets could not be sealed, so that the next update looks
 // after it (E5.40).

@@ -56,6 +56,7 @@ func run(ctx context.Context) error {
 		"folder of ready-made programs (projects/TEST), which are run instead of generated ones; tests without one are "+
 			"skipped")
 	flags.StringVar(&o.providers, "providers", "", "folder of the component providers that the provider tests need")
+	flags.StringVar(&o.policies, "policies", "", "folder of the policy packs that the policy tests need")
 	flags.BoolVar(&o.roundTrip, "round-trip", false, "convert what was generated back to PCL and repeat the test")
 	flags.IntVar(&o.workers, "workers", runtime.NumCPU(), "tests at the same time")
 	flags.BoolVar(&o.verbose, "verbose", false, "show what failing tests wrote")

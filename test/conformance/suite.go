@@ -31,9 +31,9 @@ const (
 
 // options are how the suite is run.
 type options struct {
-	host, programs, providers, keep string
-	roundTrip, verbose              bool
-	workers                         int
+	host, programs, providers, policies, keep string
+	roundTrip, verbose                        bool
+	workers                                   int
 }
 
 func (o *options) mode() string {
@@ -78,8 +78,8 @@ func isLarge(name string) bool { return strings.Contains(name, "-large-") }
 // skip is the reason why a test is not run; empty for one that is.
 func (o *options) skip(name string) string {
 	switch {
-	case levelOf(name) == "policy":
-		return "there is no form of policy packs in YAML"
+	case levelOf(name) == "policy" && o.policies == "":
+		return "no folder of policy packs is given"
 	case levelOf(name) == "provider" && o.providers == "":
 		return "no folder of component providers is given"
 	case o.programs != "" && len(o.override(name)) == 0:
@@ -194,7 +194,7 @@ func (w *worker) start(ctx context.Context) error {
 		LanguagePluginName: "yaml", LanguagePluginTarget: hostAddress,
 		TemporaryDirectory: filepath.Join(w.dir, fmt.Sprint("work-", w.round)),
 		SnapshotDirectory:  filepath.Join(w.dir, "snapshots"),
-		ProvidersDirectory: w.options.providers,
+		ProvidersDirectory: w.options.providers, PolicyPackDirectory: w.options.policies,
 	}
 	if w.options.roundTrip {
 		request.ConverterPluginTarget = hostAddress

@@ -2,10 +2,7 @@ module github.com/yamlhost/yamlhost/test/tools
 
 go 1.26.6
 
-tool (
-	golang.org/x/tools/cmd/deadcode
-	honnef.co/go/tools/cmd/staticcheck
-)
+tool honnef.co/go/tools/cmd/staticcheck
 
 require (
 	github.com/BurntSushi/toml v1.4.1-0.20240526193622-a339e1f7089c // indirect

@@ -11,7 +11,7 @@ import (
 	"os/exec"
 	"strings"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/environ"
 	"github.com/yamlhost/yamlhost/internal/supervise"
 	"github.com/yamlhost/yamlhost/workspace"

@@ -1,7 +1,6 @@
 package project
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +10,8 @@ import (
 	"time"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/yamlhost/yamlhost/internal/jsontext"
 )
 
 // Secure is a ciphertext inside of a configuration value.
@@ -146,22 +147,21 @@ func scalarText(v any) (string, error) {
 func dataText(v any) (string, error) {
 	switch x := v.(type) {
 	case []any, map[string]any:
-		return jsonText(x)
+		return jsontext.Compact(x)
 	case time.Time:
 		return x.Format(time.RFC3339Nano), nil // of the project file only; stack files differ (F3.9)
 	}
 	return scalarText(v)
 }
 
-// jsonText is compact JSON without HTML escapes, keys ascending.
-func jsonText(v any) (string, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return "", err
+// FromJSON returns a configuration value of its JSON, as records of the history have it: ciphertexts as Secure.
+func FromJSON(text []byte) (any, error) {
+	var doc yaml.Node
+	if err := yaml.Unmarshal(text, &doc); err != nil || len(doc.Content) == 0 {
+		return nil, errors.New("the value is not JSON")
 	}
-	return string(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
+	d := decoder{secure: true}
+	return d.decode(doc.Content[0], 0)
 }
 
 // HasSecure reports whether there is a ciphertext anywhere in v.

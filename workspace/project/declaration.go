@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"gopkg.in/yaml.v3"
 )
 
@@ -205,7 +205,7 @@ func (d *document) readType(field string, n, items *yaml.Node) *Type {
 			Summary: fmt.Sprintf("%s must be a type, found %q", field, l.Text), Detail: "the types are: " +
 				strings.Join(typeNames, ", ") + " and number"}
 		if near := nearest(l.Text, typeNames); near != "" {
-			finding.Summary += fmt.Sprintf("; did you mean %s?", near)
+			finding.Summary += "; did you mean " + near + "?"
 			finding.Fixes = []diag.Fix{{Label: "Change to " + near, Edits: []diag.Edit{{Range: l.Range, Text: near}}}}
 		}
 		d.diags.Add(finding)

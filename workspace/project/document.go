@@ -3,13 +3,14 @@ package project
 import (
 	"bytes"
 	"fmt"
+	"iter"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"gopkg.in/yaml.v3"
 )
 
@@ -174,6 +175,17 @@ func (d *document) text(field string, n *yaml.Node) *Literal {
 	return &Literal{n.Value, d.at(n)}
 }
 
+// plain returns a reader of the texts of fields, which gives an empty text for an absent one. prefix goes before their
+// names in messages.
+func (d *document) plain(prefix string, fields map[string]entry) func(name string) string {
+	return func(name string) string {
+		if l := d.text(prefix+name, fields[name].value); l != nil {
+			return l.Text
+		}
+		return ""
+	}
+}
+
 // flag is a field's boolean; null counts as absent.
 func (d *document) flag(field string, n *yaml.Node) bool {
 	if isNull(n) {
@@ -224,6 +236,25 @@ func (d *document) entries(field string, n *yaml.Node) []entry {
 		list = append(list, entry{key, follow(n.Content[i+1])})
 	}
 	return list
+}
+
+// items yields the items of a list, each with its place for messages. Anything but a list is reported; null counts as
+// empty.
+func (d *document) items(field string, n *yaml.Node) iter.Seq2[string, *yaml.Node] {
+	return func(yield func(string, *yaml.Node) bool) {
+		if isNull(n) {
+			return
+		}
+		if n.Kind != yaml.SequenceNode {
+			d.wrongKind(field, "a list", n)
+			return
+		}
+		for i, item := range n.Content {
+			if !yield(fmt.Sprintf("%s[%d]", field, i), follow(item)) {
+				return
+			}
+		}
+	}
 }
 
 // fields returns the entries of a mapping by key. It reports every key that is not in known.

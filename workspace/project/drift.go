@@ -1,11 +1,9 @@
 package project
 
 import (
-	"fmt"
-
 	"gopkg.in/yaml.v3"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
 // DriftRule says which differences between what exists and what the state or the program says do not count. Patterns
@@ -18,29 +16,16 @@ type DriftRule struct {
 // readDrift reads options.drift.ignore.
 func (p *Project) readDrift(d *document, n *yaml.Node) {
 	list := d.fields("options.drift", n, "ignore")["ignore"].value
-	if isNull(list) {
-		return
-	}
-	if list.Kind != yaml.SequenceNode {
-		d.wrongKind("options.drift.ignore", "a list", list)
-		return
-	}
-	for i, item := range list.Content {
-		place := fmt.Sprintf("options.drift.ignore[%d]", i)
-		fields := d.fields(place, follow(item), "type", "urn", "property", "reason")
-		text := func(name string) string {
-			if l := d.text(place+"."+name, fields[name].value); l != nil {
-				return l.Text
-			}
-			return ""
-		}
+	for place, item := range d.items("options.drift.ignore", list) {
+		fields := d.fields(place, item, "type", "urn", "property", "reason")
+		text := d.plain(place+".", fields)
 		rule := DriftRule{Type: text("type"), URN: text("urn"), Property: text("property"), Reason: text("reason")}
 		switch {
 		case rule.Reason == "":
-			d.add(diag.WrongKind, d.at(follow(item)), place+" has no reason",
+			d.add(diag.WrongKind, d.at(item), place+" has no reason",
 				"add the reason why the difference does not matter: `reason: …`")
 		case rule.Type == "" && rule.URN == "" && rule.Property == "":
-			d.add(diag.WrongKind, d.at(follow(item)), place+" ignores everything",
+			d.add(diag.WrongKind, d.at(item), place+" ignores everything",
 				"name what to ignore with `type`, `urn` or `property`")
 		default:
 			p.DriftRules = append(p.DriftRules, rule)

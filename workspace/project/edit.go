@@ -14,8 +14,8 @@ import (
 	"sync"
 
 	"github.com/google/renameio/v2/maybe"
-	"github.com/yamlhost/yamlhost/diag"
-	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
 	"gopkg.in/yaml.v3"
 )
 

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+
+	"github.com/yamlhost/yamlhost/internal/jsontext"
 )
 
 // jsonFile is the settings of a stack whose project file is JSON (F3.7): keys in file order, indented by four spaces.
@@ -13,11 +15,11 @@ func (s *Settings) jsonFile() ([]byte, error) {
 		if b.Len() > 1 {
 			b.WriteByte(',')
 		}
-		key, err := jsonText(name)
+		key, err := jsontext.Compact(name)
 		if err != nil {
 			return err
 		}
-		text, err := jsonText(v)
+		text, err := jsontext.Compact(v)
 		if err != nil {
 			return fmt.Errorf("write %s: %w", name, err)
 		}

@@ -12,7 +12,7 @@ import (
 	"sync"
 
 	"github.com/Masterminds/semver/v3"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"gopkg.in/yaml.v3"
 )
 
@@ -173,12 +173,7 @@ func ParsePackageFile(src *diag.Source) (file PackageFile, found bool, diags dia
 	if mark.value == nil || mark.value.Value != "1" {
 		return file, false, nil
 	}
-	text := func(field string) string {
-		if l := d.text(field, byName[field].value); l != nil {
-			return l.Text
-		}
-		return ""
-	}
+	text := d.plain("", byName)
 	file.Name, file.Version, file.DownloadURL = text("name"), plainVersion(text("version")), text("downloadUrl")
 	if file.Name == "" {
 		d.add(diag.WrongKind, mark.key.Range, "the package declaration has no name",

@@ -8,10 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"gopkg.in/yaml.v3"
 )
 
@@ -32,12 +33,53 @@ type Project struct {
 	StackConfigDir string // as written; empty for the root directory
 	BackendURL     string
 	RefreshAlways  bool
+	ReadsPending   bool        // `run` reads interrupted creations whose IDs follow from their inputs
 	DriftRules     []DriftRule // differences that do not count as drift
+	Stateful       []string    // globs of types that hold data, besides the ones that are known
 	RequiredPulumi *Literal    // a range of versions
+	PolicyPacks    []PolicyPack
 
 	Config   []*Declaration // in file order
 	Packages []Package      // in file order
 	Plugins  []Plugin
+	CRDs     []Literal // paths and patterns of files that define kinds of Kubernetes
+}
+
+// PolicyPack is an entry of `policyPacks`: a pack that checks every preview and update. Paths are relative to the root
+// directory or absolute.
+type PolicyPack struct {
+	Path, Config string // Config is empty without a file
+}
+
+// Resolve returns the absolute path of what the project file names; empty for an empty path.
+func (p *Project) Resolve(path string) string {
+	if path == "" || filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(p.Dir, path)
+}
+
+// readPolicyPacks reads policyPacks, a list of paths, or of mappings with path and config.
+func (p *Project) readPolicyPacks(d *document, n *yaml.Node) {
+	for field, item := range d.items("policyPacks", n) {
+		path, config := item, (*yaml.Node)(nil)
+		if item.Kind == yaml.MappingNode {
+			fields := d.fields(field, item, "path", "config")
+			path, config = fields["path"].value, fields["config"].value
+		}
+		l := d.text(field, path)
+		if l == nil {
+			if path == nil {
+				d.add(diag.WrongKind, d.at(item), field+" has no path", "write the folder of the pack: `path: ./policies`")
+			}
+			continue
+		}
+		pack := PolicyPack{Path: l.Text}
+		if c := d.text(field+".config", config); c != nil {
+			pack.Config = c.Text
+		}
+		p.PolicyPacks = append(p.PolicyPacks, pack)
+	}
 }
 
 // Package is an entry of `packages`: where a package comes from (L7.31).
@@ -118,6 +160,7 @@ func ParseOutlined(src *diag.Source, outline []byte) (*Project, diag.Diagnostics
 	d := &document{src: src}
 	root := d.parseProject(outline)
 	if root == nil {
+		p.readDefinitions(outline)
 		if len(d.diags) == 0 {
 			d.add(diag.WrongKind, diag.NewRange(src, 0, 0), "the project file is empty",
 				"it needs at least a name: write `name: my-project`")
@@ -181,12 +224,7 @@ func (p *Project) read(d *document, root *yaml.Node) {
 		byName[e.key.Text] = e
 	}
 	p.readName(d, entries, byName)
-	text := func(field string) string {
-		if l := d.text(field, byName[field].value); l != nil {
-			return l.Text
-		}
-		return ""
-	}
+	text := d.plain("", byName)
 	p.Description = text("description")
 	for _, field := range []string{"author", "website", "license"} {
 		text(field)
@@ -198,9 +236,41 @@ func (p *Project) read(d *document, root *yaml.Node) {
 	p.readConfig(d, byName["config"], byName["stackConfigDir"])
 	p.readBackend(d, byName["backend"].value)
 	p.readOptions(d, byName["options"].value)
+	p.readPolicyPacks(d, byName["policyPacks"].value)
 	readTemplate(d, byName["template"].value)
 	p.readPackages(d, byName["packages"].value)
 	p.readPlugins(d, byName["plugins"].value)
+	p.readCRDs(d, byName["crds"].value)
+}
+
+// readDefinitions reads crds of a text that is no YAML as a whole, such as while its program is being written.
+func (p *Project) readDefinitions(outline []byte) {
+	if outline == nil {
+		outline = blankProgram(p.Source.Text())
+	}
+	d := &document{src: p.Source}
+	if root := d.parse(outline); root != nil && root.Kind == yaml.MappingNode {
+		for _, e := range d.entries("a project file", root) {
+			if e.key.Text == "crds" {
+				p.readCRDs(d, e.value)
+			}
+		}
+	}
+}
+
+// readCRDs reads crds, a pattern or a list of them.
+func (p *Project) readCRDs(d *document, n *yaml.Node) {
+	if n == nil || n.Kind != yaml.SequenceNode {
+		if l := d.text("crds", n); l != nil {
+			p.CRDs = []Literal{*l}
+		}
+		return
+	}
+	for i, item := range n.Content {
+		if l := d.text(fmt.Sprintf("crds[%d]", i), follow(item)); l != nil {
+			p.CRDs = append(p.CRDs, *l)
+		}
+	}
 }
 
 func (p *Project) readName(d *document, entries []entry, byName map[string]entry) {
@@ -264,8 +334,15 @@ func (p *Project) readBackend(d *document, n *yaml.Node) {
 }
 
 func (p *Project) readOptions(d *document, n *yaml.Node) {
-	fields := d.fields("options", n, "refresh", "drift")
+	fields := d.fields("options", n, "refresh", "drift", "stateful", "settlePending")
 	p.readDrift(d, fields["drift"].value)
+	p.Stateful = d.texts("options.stateful", fields["stateful"].value)
+	if settle := d.text("options.settlePending", fields["settlePending"].value); settle != nil {
+		if p.ReadsPending = settle.Text == "read"; !p.ReadsPending {
+			d.add(diag.WrongKind, settle.Range, fmt.Sprintf("options.settlePending must be read, found %q", settle.Text),
+				"leave the option out to be asked what became of interrupted creations")
+		}
+	}
 	refresh := d.text("options.refresh", fields["refresh"].value)
 	if refresh == nil {
 		return
@@ -304,13 +381,13 @@ func (p *Project) readPackages(d *document, n *yaml.Node) {
 			d.wrongKind(place, "a string or a map", e.value)
 			continue
 		}
-		fields := d.fields(place, e.value, "source", "version", "parameters", "pluginDownloadURL", "checksums", "extensions")
-		text := func(name string) string {
-			if l := d.text(place+"."+name, fields[name].value); l != nil {
-				return l.Text
-			}
-			return ""
+		if i := slices.IndexFunc(e.value.Content, func(n *yaml.Node) bool { return n.Value == "crds" }); i >= 0 && i%2 == 0 {
+			d.add(diag.UnknownKey, d.at(e.value.Content[i]), place+" cannot have crds",
+				"write `crds: [PATH]` at the top of the project file: the Pulumi CLI passes over it there, and refuses it here")
+			continue
 		}
+		fields := d.fields(place, e.value, "source", "version", "parameters", "pluginDownloadURL", "checksums", "extensions")
+		text := d.plain(place+".", fields)
 		pkg.Source, pkg.Version, pkg.PluginDownloadURL = text("source"), plainVersion(text("version")),
 			text("pluginDownloadURL")
 		pkg.SourceRange = d.at(fields["source"].value)
@@ -321,7 +398,7 @@ func (p *Project) readPackages(d *document, n *yaml.Node) {
 		pkg.Parameters = d.texts(place+".parameters", fields["parameters"].value)
 		if extensions := d.texts(place+".extensions", fields["extensions"].value); len(extensions) > 0 {
 			d.diags.Add(diag.Diagnostic{Severity: diag.Warning, Code: diag.Ignored, Subject: fields["extensions"].key.Range,
-				Summary: place + ".extensions has no effect", Detail: "declare an extension in a file in sdks/, under `extension`"})
+				Summary: place + ".extensions has no effect", Detail: "declare the extension as a package of its own: `NAME: {source: PLUGIN, parameters: […]}`"})
 		}
 		for _, sum := range d.entries(place+".checksums", fields["checksums"].value) {
 			if l := d.text(place+".checksums."+sum.key.Text, sum.value); l != nil {
@@ -337,16 +414,9 @@ func (p *Project) readPackages(d *document, n *yaml.Node) {
 
 // texts are the items of a list of strings.
 func (d *document) texts(field string, n *yaml.Node) []string {
-	if isNull(n) {
-		return nil
-	}
-	if n.Kind != yaml.SequenceNode {
-		d.wrongKind(field, "a list", n)
-		return nil
-	}
 	var list []string
-	for i, item := range n.Content {
-		if l := d.text(fmt.Sprintf("%s[%d]", field, i), follow(item)); l != nil {
+	for place, item := range d.items(field, n) {
+		if l := d.text(place, item); l != nil {
 			list = append(list, l.Text)
 		}
 	}
@@ -366,17 +436,7 @@ func (p *Project) readPlugins(d *document, n *yaml.Node) {
 	kinds := []string{"providers", "analyzers", "languages"}
 	fields := d.fields("plugins", n, kinds...)
 	for _, kind := range kinds {
-		list := fields[kind].value
-		if isNull(list) {
-			continue
-		}
-		if list.Kind != yaml.SequenceNode {
-			d.wrongKind("plugins."+kind, "a list", list)
-			continue
-		}
-		for i, item := range list.Content {
-			place := fmt.Sprintf("plugins.%s[%d]", kind, i)
-			item = follow(item)
+		for place, item := range d.items("plugins."+kind, fields[kind].value) {
 			values := d.fields(place, item, "name", "path", "version")
 			plugin := Plugin{Kind: kind, Range: d.at(item)}
 			for name, into := range map[string]*string{"name": &plugin.Name, "path": &plugin.Path, "version": &plugin.Version} {

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"gopkg.in/yaml.v3"
 )
 

@@ -8,8 +8,9 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/yamlhost/yamlhost/diag"
-	"github.com/yamlhost/yamlhost/value"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/jsontext"
+	"github.com/yamlhost/yamlhost/internal/value"
 	"gopkg.in/yaml.v3"
 )
 
@@ -184,7 +185,7 @@ func stackText(v any) (string, error) {
 	case Secure:
 		return string(x), nil
 	case []any, map[string]any:
-		return jsonText(x)
+		return jsontext.Compact(x)
 	}
 	return scalarText(v)
 }

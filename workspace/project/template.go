@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"gopkg.in/yaml.v3"
 )
 

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/check"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/parallel"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/workspace"
@@ -186,7 +186,7 @@ func (m *Member) read(file *ast.File, config map[string]check.ConfigText) {
 	for _, out := range file.Outputs {
 		r.calls(out.Value)
 	}
-	slices.SortFunc(m.References, func(a, b Reference) int { return int(a.Place.Start) - int(b.Place.Start) })
+	slices.SortStableFunc(m.References, func(a, b Reference) int { return int(a.Place.Start) - int(b.Place.Start) })
 }
 
 // refer takes note of the name of a stack: stack, organization/stack or organization/project/stack. Others are for the

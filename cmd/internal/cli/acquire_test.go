@@ -19,14 +19,19 @@ import (
 
 	"aead.dev/minisign"
 	"github.com/stretchr/testify/require"
-	"github.com/yamlhost/yamlhost/bench/drawer"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/tools/bench/drawer"
 )
 
-// playDrawer is the life of this test binary as a plugin; its folder is in DRAWER.
+// playDrawer is the life of this test binary as a plugin; its folder is in DRAWER. With EXTENDER it may be extended.
 func playDrawer() {
-	if err := plugin.ServeMain(context.Background(), &drawer.Provider{Dir: os.Getenv("DRAWER")}, os.Stdout,
-		os.Args[len(os.Args)-1]); err != nil {
+	plain := &drawer.Provider{Dir: os.Getenv("DRAWER")}
+	var served provider.Provider = plain
+	if os.Getenv("EXTENDER") != "" {
+		served = &extender{plain}
+	}
+	if err := plugin.ServeMain(context.Background(), served, os.Stdout, os.Args[len(os.Args)-1]); err != nil {
 		os.Exit(1)
 	}
 }

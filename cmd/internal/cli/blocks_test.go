@@ -29,40 +29,6 @@ func (p *proof) about(page string, b block) bool {
 	return p.page == page && strings.Contains(b.kind+"\n"+b.text, p.has)
 }
 
-// everyBlock are the blocks of a page between fences, and those that are indented.
-func everyBlock(text string) []block {
-	found := blocksOf(text)
-	fenced, open, blank := false, false, true
-	for i, line := range strings.Split(text, "\n") {
-		fence := strings.HasPrefix(line, "```")
-		if fence {
-			fenced = !fenced
-		}
-		empty := strings.TrimSpace(line) == ""
-		switch {
-		case fenced || fence:
-			open = false
-		case strings.HasPrefix(line, "    ") && blank && !open:
-			found = append(found, block{line: i + 1})
-			open = true
-			fallthrough
-		case strings.HasPrefix(line, "    ") && open:
-			found[len(found)-1].text += line[4:] + "\n"
-		case empty && open:
-			found[len(found)-1].text += "\n"
-		default:
-			open = false
-		}
-		blank = empty
-	}
-	for i := range found {
-		if found[i].kind == "" {
-			found[i].text = strings.TrimRight(found[i].text, "\n") + "\n"
-		}
-	}
-	return found
-}
-
 // TestBlocksOfPages holds every block of code on every page to a proof that it is right: it is executed here, or by
 // another test, or the table below says why it cannot be. It prints how many there are of each.
 func TestBlocksOfPages(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser"
 )
 
@@ -89,7 +89,7 @@ func TestCommentIsChanged(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "report.md")
 			comment := func(text, key string, more ...string) (string, error) {
 				require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
-				cmd := exec.Command("../../../ci/scripts/comment.sh", file, key)
+				cmd := exec.Command("../../../examples/ci/scripts/comment.sh", file, key)
 				cmd.Env = append([]string{"PATH=" + os.Getenv("PATH")}, append(environ(server.URL), more...)...)
 				out, err := cmd.CombinedOutput()
 				return string(out), err
@@ -117,7 +117,7 @@ func TestRunScriptLeavesReports(t *testing.T) {
 	x := newTerminal(t, onePet)
 	require.Equal(t, 0, x.run("stack", "init", "dev"))
 	program := x.command(t).Path
-	script, err := filepath.Abs("../../../ci/scripts/run.sh")
+	script, err := filepath.Abs("../../../examples/ci/scripts/run.sh")
 	require.NoError(t, err)
 	run := func(folder string, args ...string) int {
 		cmd := exec.Command("sh", append([]string{script, folder}, args...)...)
@@ -144,8 +144,8 @@ func TestRunScriptLeavesReports(t *testing.T) {
 // The recipes are YAML, and name scripts that are there.
 func TestRecipesAreRead(t *testing.T) {
 	t.Parallel()
-	for _, path := range []string{"ci/github/action.yml", "ci/gitlab/templates/yamlhost.yml",
-		"ci/azure/azure-pipelines.yml", ".pre-commit-hooks.yaml"} {
+	for _, path := range []string{"examples/ci/github/action.yml", "examples/ci/gitlab/templates/yamlhost.yml",
+		"examples/ci/azure/azure-pipelines.yml", ".pre-commit-hooks.yaml"} {
 		text, err := os.ReadFile(filepath.Join("../../..", path))
 		require.NoError(t, err)
 		for _, document := range strings.Split(string(text), "\n---\n") {
@@ -154,7 +154,7 @@ func TestRecipesAreRead(t *testing.T) {
 		}
 		for _, script := range []string{"run.sh", "comment.sh"} {
 			if strings.Contains(string(text), "scripts/"+script) {
-				require.FileExists(t, filepath.Join("../../../ci/scripts", script))
+				require.FileExists(t, filepath.Join("../../../examples/ci/scripts", script))
 			}
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	cancelcmd "github.com/yamlhost/yamlhost/cmd/internal/cli/cancel"
 	checkcmd "github.com/yamlhost/yamlhost/cmd/internal/cli/check"
 	configcmd "github.com/yamlhost/yamlhost/cmd/internal/cli/config"
+	convertcmd "github.com/yamlhost/yamlhost/cmd/internal/cli/convert"
 	deploycmd "github.com/yamlhost/yamlhost/cmd/internal/cli/deploy"
 	doctorcmd "github.com/yamlhost/yamlhost/cmd/internal/cli/doctor"
 	explaincmd "github.com/yamlhost/yamlhost/cmd/internal/cli/explain"
@@ -21,6 +22,7 @@ import (
 	mcpcmd "github.com/yamlhost/yamlhost/cmd/internal/cli/mcp"
 	migratecmd "github.com/yamlhost/yamlhost/cmd/internal/cli/migrate"
 	newcmd "github.com/yamlhost/yamlhost/cmd/internal/cli/new"
+	packagescmd "github.com/yamlhost/yamlhost/cmd/internal/cli/packages"
 	plancmd "github.com/yamlhost/yamlhost/cmd/internal/cli/plan"
 	plugincmd "github.com/yamlhost/yamlhost/cmd/internal/cli/plugin"
 	queuecmd "github.com/yamlhost/yamlhost/cmd/internal/cli/queue"
@@ -29,6 +31,9 @@ import (
 	shimcmd "github.com/yamlhost/yamlhost/cmd/internal/cli/shim"
 	stackcmd "github.com/yamlhost/yamlhost/cmd/internal/cli/stack"
 	statecmd "github.com/yamlhost/yamlhost/cmd/internal/cli/state"
+	testcmd "github.com/yamlhost/yamlhost/cmd/internal/cli/test"
+	uicmd "github.com/yamlhost/yamlhost/cmd/internal/cli/ui"
+	watchcmd "github.com/yamlhost/yamlhost/cmd/internal/cli/watch"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
 	"github.com/yamlhost/yamlhost/internal/supervise"
@@ -180,6 +185,7 @@ func newRoot(a *console.Console, measured *profile) *cobra.Command {
 	root.AddCommand(
 		newcmd.NewNew(a, console.Bind(a, newcmd.New)), doctorcmd.NewDoctor(a, console.Bind(a, doctorcmd.Doctor)),
 		migratecmd.NewMigrate(a, console.Bind(a, migratecmd.Migrate)),
+		convertcmd.NewConvert(a, console.Bind(a, convertcmd.Convert)),
 		deploycmd.NewRun(a, console.Bind(a, operation.Run)), deploycmd.NewPreview(a, console.Bind(a, operation.Preview)),
 		deploycmd.NewPlan(a, console.Bind(a, operation.Preview), plancmd.NewShow(a)),
 		deploycmd.NewUp(a, console.Bind(a, operation.Up)), deploycmd.NewDrift(a, console.Bind(a, operation.Drift)),
@@ -187,16 +193,21 @@ func newRoot(a *console.Console, measured *profile) *cobra.Command {
 		deploycmd.NewDestroy(a, console.Bind(a, operation.Destroy)),
 		deploycmd.NewImport(a, console.Bind(a, deploycmd.ImportResources)),
 		checkcmd.NewCheck(a, console.Bind(a, checkcmd.Check)), checkcmd.NewFormat(a, console.Bind(a, checkcmd.Format)),
+		testcmd.NewTest(a, console.Bind(a, testcmd.Test)),
 		explaincmd.NewExplain(a, console.Bind(a, explaincmd.Explain)),
 		schemacmd.NewSchema(a, console.Bind(a, schemacmd.Schema)), graphcmd.NewGraph(a, console.Bind(a, graphcmd.Graph)),
 		functionscmd.NewFunctions(a, console.Bind(a, functionscmd.Functions)),
 		lspcmd.NewLSP(a, func(ctx context.Context) error { return lspcmd.Lsp(ctx, a, inside(a)) }),
 		mcpcmd.NewMCP(a, func(ctx context.Context, o *mcpcmd.Options) error { return mcpcmd.Serve(ctx, a, o, inside(a)) }),
+		uicmd.NewUI(a, func(ctx context.Context, o *uicmd.Options) error {
+			return uicmd.UI(ctx, a, o, uicmd.Inside(inside(a)))
+		}),
 		stackcmd.NewStack(a), configcmd.NewConfig(a), statecmd.NewState(a), plugincmd.NewPlugin(a),
+		packagescmd.NewPackage(a), packagescmd.NewInstall(a, console.Bind(a, packagescmd.Install)), newGenCompletion(),
 		accountcmd.NewLogin(a, console.Bind(a, accountcmd.Login)),
 		accountcmd.NewLogout(a, console.Bind(a, accountcmd.Logout)),
-		accountcmd.NewWhoami(a, console.Bind(a, accountcmd.Whoami)),
-		queuecmd.NewWorker(a, Run), queuecmd.NewQueue(a),
+		accountcmd.NewOrg(a), accountcmd.NewWhoami(a, console.Bind(a, accountcmd.Whoami)),
+		queuecmd.NewWorker(a, Run), queuecmd.NewQueue(a), watchcmd.NewWatch(a, Run),
 		cancelcmd.NewCancel(a, console.Bind(a, cancelcmd.Cancel)),
 		aboutcmd.NewAbout(a, console.Bind(a, aboutcmd.About)), newVersion(a),
 		shimcmd.NewShim(func(o *shimcmd.Options) error { return shimcmd.Shim(a, o) }), servecmd.NewServe(a),

@@ -28,7 +28,7 @@ type terminal struct {
 	world    console.World
 }
 
-func newTerminal(t *testing.T, program string, answers ...string) *terminal {
+func newTerminal(t testing.TB, program string, answers ...string) *terminal {
 	t.Helper()
 	dir := t.TempDir()
 	for _, sub := range []string{"home", "state", "project"} {

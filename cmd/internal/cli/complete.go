@@ -10,11 +10,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
-	"github.com/yamlhost/yamlhost/cmd/internal/report"
+	"github.com/yamlhost/yamlhost/cmd/internal/output/report"
 	"github.com/yamlhost/yamlhost/cmd/internal/templates"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/secrets/keyservice"
 	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // completer offers what can stand at a place of a command line. It reads files only: it starts no plugin and opens no
@@ -190,7 +190,7 @@ func (c completer) stack(cmd *cobra.Command) *console.Stack {
 	if f := cmd.Flag("stack"); f != nil {
 		flag = f.Value.String()
 	}
-	ref, ok, err := c.console.ChosenStack(b, p, flag)
+	ref, ok, err := c.console.Stacks().Chosen(b, p, flag)
 	if err != nil {
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 	aboutcmd "github.com/yamlhost/yamlhost/cmd/internal/cli/about"
 	accountcmd "github.com/yamlhost/yamlhost/cmd/internal/cli/account"
 	configcmd "github.com/yamlhost/yamlhost/cmd/internal/cli/config"
+	convertcmd "github.com/yamlhost/yamlhost/cmd/internal/cli/convert"
 	doctorcmd "github.com/yamlhost/yamlhost/cmd/internal/cli/doctor"
 	explaincmd "github.com/yamlhost/yamlhost/cmd/internal/cli/explain"
 	functionscmd "github.com/yamlhost/yamlhost/cmd/internal/cli/functions"
@@ -17,7 +18,7 @@ import (
 	stackcmd "github.com/yamlhost/yamlhost/cmd/internal/cli/stack"
 	"github.com/yamlhost/yamlhost/cmd/internal/contract"
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
-	"github.com/yamlhost/yamlhost/cmd/internal/report"
+	"github.com/yamlhost/yamlhost/cmd/internal/output/report"
 )
 
 // Contracts returns all JSON forms that the program writes for other programs. Pulumi's own forms, such as exported
@@ -28,5 +29,6 @@ func Contracts() []contract.Contract {
 	}
 	return slices.Concat(report.Contracts, operation.Contracts, graphcmd.Contracts, explaincmd.Contracts,
 		functionscmd.Contracts, schemacmd.Contracts, stackcmd.Contracts, configcmd.Contracts, plugincmd.Contracts,
-		migratecmd.Contracts, doctorcmd.Contracts, aboutcmd.Contracts, accountcmd.Contracts, queuecmd.Contracts, own)
+		migratecmd.Contracts, convertcmd.Contracts,
+		doctorcmd.Contracts, aboutcmd.Contracts, accountcmd.Contracts, queuecmd.Contracts, own)
 }

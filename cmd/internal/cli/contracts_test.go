@@ -11,7 +11,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/require"
-	"github.com/yamlhost/yamlhost/queue"
+	"github.com/yamlhost/yamlhost/runtime/queue"
 )
 
 // closed makes a schema refuse every member that it does not name, which the schemas for users let pass.
@@ -125,6 +125,10 @@ func TestOutputFitsItsSchemas(t *testing.T) {
 			c.hold(t, "type", x.out.Bytes())
 		}
 	}
+	require.NoError(t, os.WriteFile(in("map.json"), []byte(`{"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"},
+"data": {"k": "eA=="}}`), 0o600))
+	holds("convert", 0, "convert", "--from", "kubernetes", "--json", "map.json")
+	require.NoError(t, os.Remove(in("map.json")))
 	holds("plugins", 0, "plugin", "ls", "--json")
 	holds("identity", 0, "whoami", "--json")
 	x.run("doctor", "--json") // whatever this machine lacks

@@ -10,11 +10,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // A damaged journal is never ignored: state repair shows its missing parts, and goes on with the rest after
@@ -91,4 +91,44 @@ func TestRepairOfAJournal(t *testing.T) {
 	said, code = yamlhost("state", "verify", "--stack", "dev")
 	require.Zero(t, code, said)
 	require.Contains(t, said, "sound: 5 resources")
+
+	// Nothing is created from now on, in any later run, until somebody has looked or accepts the loss.
+	loss := path[:len(path)-len("journal")] + "loss"
+	lost, err := os.ReadFile(loss)
+	require.NoError(t, err)
+	for range 2 {
+		for _, command := range [][]string{{"up", "--yes"}, {"up", "--yes", "--skip-preview"}, {"run"}} {
+			said, code = yamlhost(append(command, "--stack", "dev")...)
+			require.Equal(t, console.CodePending, code, said)
+			require.Contains(t, said, "nothing was created, because it may exist already")
+			require.Contains(t, said, "it is not known what step 3 of the run was")
+			require.Contains(t, said, "kept for inspection: ")
+			require.Contains(t, said, "--accept-loss")
+		}
+	}
+	said, code = yamlhost("preview", "--stack", "dev")
+	require.Contains(t, said, "warning: a repair of ", code)
+	yamlhost("refresh", "--yes", "--preview-only", "--stack", "dev")
+	yamlhost("refresh", "--yes", "--target", "urn:pulumi:dev::p::t:i:R::r1", "--stack", "dev")
+	require.FileExists(t, loss, "a refresh of a part is none")
+	said, code = yamlhost("stack", "rename", "other", "--stack", "dev")
+	require.Zero(t, code, said)
+	said, code = yamlhost("up", "--yes", "--stack", "other")
+	require.Equal(t, console.CodePending, code, said)
+	said, code = yamlhost("stack", "rename", "dev", "--stack", "other")
+	require.Zero(t, code, said)
+	said, _ = yamlhost("up", "--yes", "--accept-loss", "--stack", "dev")
+	require.NotContains(t, said, "nothing was created")
+	require.NoError(t, os.WriteFile(loss, lost, 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(home, ".pulumi/stacks/p/dev.json"), before, 0o600))
+	said, code = yamlhost("refresh", "--yes", "--stack", "dev")
+	require.Zero(t, code, said)
+	require.Contains(t, said, "it is not known what step 3 of the run was")
+	said, code = yamlhost("up", "--yes", "--stack", "dev")
+	require.Zero(t, code, said)
+	require.NoFileExists(t, loss)
+	require.NoError(t, os.WriteFile(loss, lost, 0o600))
+	said, code = yamlhost("stack", "rm", "--yes", "--force", "--stack", "dev")
+	require.Zero(t, code, said)
+	require.NoFileExists(t, loss)
 }

@@ -11,9 +11,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/yamlhost/yamlhost/bench/drawer"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/tools/bench/drawer"
 )
 
 // unread is a provider that cannot be read from.
@@ -66,13 +66,35 @@ func TestDrift(t *testing.T) {
 	}
 	before, err := os.ReadFile(path)
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(path, []byte(strings.ReplaceAll(string(before), `"red"`, `"pink"`)), 0o600))
+	// What only the provider computes is no drift: neither here nor in a refresh.
+	write := func(pairs ...string) {
+		t.Helper()
+		require.NoError(t, os.WriteFile(path, []byte(strings.NewReplacer(pairs...).Replace(string(before))), 0o600))
+	}
+	write(`"revision":1`, `"revision":2`)
+	said := drift(0)
+	require.Contains(t, said, "There is no drift.\n1 computed property of 1 resource changed; --show-computed shows them\n")
+	require.NotContains(t, said, "revision")
+	require.Contains(t, drift(0, "--show-computed"), "Computed: box has changed in revision")
+	drift(0, "--json")
+	require.Contains(t, x.out.String(), `"computed": [
+                "revision"
+            ]`)
+	require.NotContains(t, x.out.String(), `"drift"`)
+	require.Equal(t, 0, x.run("refresh", "--preview-only", "--expect-no-changes"), x.err.String())
+	require.Contains(t, x.out.String(), "1 computed property of 1 resource changed; --show-computed shows them")
+	require.NotContains(t, x.out.String(), "revision")
+	require.Equal(t, 0, x.run("refresh", "--preview-only", "--show-computed"), x.err.String())
+	require.Contains(t, x.out.String(), "~ revision: 1 => 2")
+
+	write(`"red"`, `"pink"`)
 	report := filepath.Join(t.TempDir(), "drift.md")
-	said := drift(console.CodeDrift, "--out", "markdown="+report)
-	require.Contains(t, said, "Drift: box differs from the state in tag, title")
+	said = drift(console.CodeDrift, "--out", "markdown="+report)
+	require.Contains(t, said, "Drift: box differs from the state in title\n")
+	require.Contains(t, x.out.String(), "     ~ title: \"red\" => \"pink\"\n     and 1 computed property\n")
 	text, err := os.ReadFile(report)
 	require.NoError(t, err)
-	require.Contains(t, string(text), "Drift: box differs from the state in tag, title")
+	require.Contains(t, string(text), "Drift: box differs from the state in title")
 	require.Equal(t, 0, x.run("drift"), "without --exit-code drift is a result")
 
 	// It is ignored by rules with reasons, each of its own.
@@ -85,10 +107,11 @@ func TestDrift(t *testing.T) {
 	}
 	rules("      - {type: 'drawer:**', property: t*, reason: painters}\n")
 	require.Contains(t, drift(0), "Ignored: title of box differs from the state (painters)")
-	rules("      - {urn: '**::lid', reason: painters}\n      - {property: tag, reason: tags}\n")
+	write(`"red"`, `"pink"`, `"small"`, `"large"`)
+	rules("      - {urn: '**::lid', reason: painters}\n      - {property: kind, reason: kinds}\n")
 	said = drift(console.CodeDrift)
-	require.Contains(t, said, "Ignored: tag of box differs from the state (tags)")
-	require.Contains(t, said, "Drift: box differs from the state in title")
+	require.Contains(t, said, "Ignored: kind of box differs from the state (kinds)")
+	require.Contains(t, said, "Drift: box differs from the state in title\n")
 	rules("      - {property: title}\n")
 	require.Contains(t, drift(console.CodeProgram), "options.drift.ignore[0] has no reason")
 

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 	explaincmd "github.com/yamlhost/yamlhost/cmd/internal/cli/explain"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
 // forms are the golden forms of each code: its finding for people, programs and code hosts, and its explanation.
@@ -50,7 +50,7 @@ func TestEveryCodeHasGoldens(t *testing.T) {
 // declaredCodes are the codes of package diag, as its text has them.
 func declaredCodes(t *testing.T) []diag.Code {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), "../../../diag/code.go", nil, 0)
+	file, err := parser.ParseFile(token.NewFileSet(), "../../../internal/diag/code.go", nil, 0)
 	require.NoError(t, err)
 	var codes []diag.Code
 	ast.Inspect(file, func(n ast.Node) bool {
@@ -76,7 +76,8 @@ func TestEveryCodeIsExplained(t *testing.T) {
 }
 
 // examplesNeed are schemas that examples need besides the built-in ones.
-var examplesNeed = map[diag.Code]string{diag.BadDiscriminator: "../../../check/testdata/corpus/azure-native.json"}
+var examplesNeed = map[diag.Code]string{diag.BadDiscriminator: "../../../check/testdata/corpus/azure-native.json",
+	diag.UnwrittenOrder: "../../../workspace/crd/testdata/kubernetes.json"}
 
 // TestExplanations runs what the pages of yamlhost explain show: the wrong example has the finding and no other, the
 // right one has none. testdata/explain has the findings of the wrong one in all forms. YAMLHOST_UPDATE rewrites them.
@@ -213,8 +214,8 @@ func TestCheckFix(t *testing.T) {
 		"name: f # kept  \r\nruntime: yaml\nresources:\n  pet:\n    type: random:RandomPte\n    properties: {lenght: 3, "+
 			"prefx: a}\n"+
 			"outputs:\n  a: ${pte.id}-${pet.lenght}\n  b: ${nothing}\n")
-	require.Equal(t, 0, x.run("check", "--fix"))
-	require.Contains(t, x.out.String(), "Pulumi.yaml:9:8: warning[Y200]: `nothing` is not declared")
+	require.Equal(t, 12, x.run("check", "--fix"))
+	require.Contains(t, x.out.String(), "Pulumi.yaml:9:8: error[Y200]: `nothing` is not declared")
 	text, err := os.ReadFile(filepath.Join(x.world.Dir, "Pulumi.yaml"))
 	require.NoError(t, err)
 	require.Equal(t,

@@ -15,17 +15,15 @@ var groups = []struct {
 	id, title string
 	commands  []string
 }{
-	{"program", "Write a program:", []string{"new", "migrate", "check", "fmt", "explain", "functions", "schema", "graph"}},
+	{"program", "Write a program:", []string{"new", "convert", "migrate", "check", "fmt", "test", "explain",
+		"functions", "schema", "graph"}},
 	{"deploy", "Deploy it:", []string{"run", "preview", "plan", "up", "refresh", "drift", "destroy", "import",
-		"worker", "queue"}},
+		"watch", "worker", "queue"}},
 	{"stack", "Stacks, configuration and state:", []string{"stack", "config", "state", "cancel", "login", "logout",
-		"whoami"}},
-	{"tools", "Plugins and other tools:", []string{"plugin", "lsp", "mcp", "shim"}},
-	{"about", "About this program:", []string{"doctor", "about", "version", "completion", "help"}},
+		"org", "whoami", "ui"}},
+	{"tools", "Plugins and other tools:", []string{"install", "package", "plugin", "lsp", "mcp", "shim"}},
+	{"about", "About this program:", []string{"doctor", "about", "version", "completion", "gen-completion", "help"}},
 }
-
-// example is a command line, without the program's name, and what it does.
-type example struct{ line, does string }
 
 // arrangeHelp gives the commands of root their groups and examples.
 func arrangeHelp(root *cobra.Command) {
@@ -45,10 +43,11 @@ func arrangeHelp(root *cobra.Command) {
 			}
 		}
 	}
+	byPath := examples()
 	var visit func(*cobra.Command)
 	visit = func(cmd *cobra.Command) {
 		path := strings.TrimPrefix(strings.TrimPrefix(cmd.CommandPath(), root.Name()), " ")
-		if list := examples[path]; len(list) > 0 {
+		if list := byPath[path]; len(list) > 0 {
 			cmd.Example = exampleText(list)
 		}
 		for _, sub := range cmd.Commands() {
@@ -64,6 +63,26 @@ func arrangeHelp(root *cobra.Command) {
 		}
 		fmt.Fprintf(cmd.OutOrStdout(), "%s\n\n%s", reflowed(strings.TrimSpace(text)), cmd.UsageString())
 	})
+}
+
+// newGenCompletion makes the command that writes completion scripts under the name that the Pulumi CLI has for it.
+func newGenCompletion() *cobra.Command {
+	return &cobra.Command{
+		Use: "gen-completion SHELL", Short: "Write a completion script, as completion does", ValidArgs: []string{"bash",
+			"zsh", "fish", "powershell"}, Args: cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			root, out := cmd.Root(), cmd.OutOrStdout()
+			switch args[0] {
+			case "bash":
+				return root.GenBashCompletionV2(out, true)
+			case "zsh":
+				return root.GenZshCompletion(out)
+			case "fish":
+				return root.GenFishCompletion(out, true)
+			}
+			return root.GenPowerShellCompletionWithDesc(out)
+		},
+	}
 }
 
 // helpWidth is the width of help texts in columns: the width of a standard terminal.

@@ -64,10 +64,10 @@ func TestFlagsReadWell(t *testing.T) {
 // Every command has two examples at least, and each of them is a line that the command takes.
 func TestHelpHasExamples(t *testing.T) {
 	t.Parallel()
-	seen := map[string]bool{}
+	seen, byPath := map[string]bool{}, examples()
 	everyCommand(func(cmd *cobra.Command, path string) {
 		seen[path] = true
-		list := examples[path]
+		list := byPath[path]
 		require.GreaterOrEqual(t, len(list), 2, "examples of %q", path)
 		for _, e := range list {
 			require.Contains(t, cmd.Example, "  # "+e.does+"\n  "+commandLine(e.line), path)
@@ -75,7 +75,7 @@ func TestHelpHasExamples(t *testing.T) {
 			requireCommand(t, path, e)
 		}
 	})
-	for path := range examples {
+	for path := range byPath {
 		require.True(t, seen[path], "there is no command %q, but there are examples of it", path)
 	}
 }

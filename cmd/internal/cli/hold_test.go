@@ -130,7 +130,7 @@ func TestStackEditsFromManyProcesses(t *testing.T) {
 	for i := range faults {
 		url := fmt.Sprintf("file:///b%d", i)
 		group.Go(func() {
-			if faults[i] = backend.Login(home, url); faults[i] == nil {
+			if faults[i] = backend.Login(home, url, nil); faults[i] == nil {
 				faults[i] = backend.SelectStack(home, "p", "/p/Pulumi.yaml", url, "organization/p/dev")
 			}
 		})

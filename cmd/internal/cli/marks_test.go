@@ -18,9 +18,9 @@ import (
 
 	lspcmd "github.com/yamlhost/yamlhost/cmd/internal/cli/lsp"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
-	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/editor"
 	"github.com/yamlhost/yamlhost/internal/corpus"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/schema"
 )

@@ -41,6 +41,8 @@ func TestNewFromEveryTemplate(t *testing.T) {
 				x.err.String())
 			require.Contains(t, x.err.String(), "Created project site in a/site:")
 			require.Contains(t, x.err.String(), "yamlhost up")
+			require.Equal(t, withPlugin[name], strings.Contains(x.err.String(), "preview --accept-new-plugins"),
+				"what to do next installs the plugin")
 			dir := filepath.Join(x.world.Dir, "a", "site")
 			require.FileExists(t, filepath.Join(dir, ".gitignore"))
 			lock, err := plugin.ReadLockFile(dir)

@@ -64,7 +64,7 @@ scan:
 func TestCommandsOnPages(t *testing.T) {
 	t.Parallel()
 	tried := 0
-	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "examples/*.md", "diag/explain/*.md"} {
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "examples/*.md", "internal/diag/explain/*.md"} {
 		paths, err := filepath.Glob(filepath.Join("../../..", pattern))
 		require.NoError(t, err)
 		for _, path := range paths {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
@@ -49,7 +49,6 @@ func proofs() []proof {
 			why: "is the form of a file, with holes; testdata/script/import.txtar has whole ones"},
 		{page: "docs/commands.md", has: "query:", show: showQuery},
 		{page: "docs/conformance.md", has: "make conformance", why: "takes half an hour, and is what the page reports"},
-		{page: "docs/conformance.md", has: "PulumiPolicy.yaml", why: "is a form that no program understands yet"},
 		{page: "docs/design/scale.md", why: "are formulas"},
 		{page: "docs/dynamic.md", has: "resources:\n  bug:", show: checked(someProject, "", "label.ts", labelCode)},
 		{page: "docs/dynamic.md", has: "name: labels", show: showPackage},
@@ -80,7 +79,7 @@ func proofs() []proof {
 		{page: "docs/language.md", by: "eval/docs_test.go:TestLanguagePage"},
 		{page: "docs/migrate.md", has: "s3://my-states", show: onStage("yamlhost login $PULUMI_BACKEND_URL\n"+
 			"unset PULUMI_BACKEND_URL\nyamlhost stack select dev\nyamlhost shim bin\nPATH=$PWD/bin:$PATH\nmkdir there\n",
-			"s3://my-states", "file://$PWD/there")},
+			"s3://my-states", "file://$PWD/there", "yamlhost stack change", "echo correct horse | yamlhost stack change")},
 		{page: "docs/migrate.md", show: onStage("")},
 		{page: "docs/new.md", has: "template:", show: showTemplate},
 		{page: "docs/new.md", has: "--dir site", show: showNew},
@@ -89,8 +88,8 @@ func proofs() []proof {
 		{page: "docs/operations.md", has: "autonaming", show: showAutonaming},
 		{page: "docs/operations.md", has: "node deploy.js", show: onStage("")},
 		{page: "docs/releases.md", has: "docker", why: network + "; make release-check runs the image"},
-		{page: "docs/releases.md", has: "minisign", by: "release/release_test.go:TestChecksumsAreSigned"},
-		{page: "docs/releases.md", has: "make release", by: "release/release_test.go:TestTheSameCommitGivesTheSameBits"},
+		{page: "docs/releases.md", has: "minisign", by: "tools/release/release_test.go:TestChecksumsAreSigned"},
+		{page: "docs/releases.md", has: "make release", by: "tools/release/release_test.go:TestTheSameCommitGivesTheSameBits"},
 		{page: "docs/screens.md", by: "cmd/internal/cli/screens_test.go:TestScreensPage"},
 		{page: "docs/security.md", show: onStage("yamlhost stack init review\nmkdir trusted\n"+
 			"cp Pulumi.dev.yaml trusted/Pulumi.review.yaml\nyamlhost stack select dev\n",
@@ -100,7 +99,10 @@ func proofs() []proof {
 			"name: components\nruntime: yaml\ncomponents:\n  Network:\n    resources:\n"+
 				"      vpc: {type: aws:ec2:Vpc}\n      subnet: {type: aws:ec2:Subnet}\n")},
 		{page: "docs/transforms.md", has: "forces replacement", show: showTransformed},
+		{page: "docs/policies.md", by: "cmd/internal/cli/policies_test.go:TestPoliciesPage"},
+		{page: "docs/testing.md", by: "cmd/internal/cli/tests_test.go:TestTestingPage"},
 		{page: "docs/tutorial.md", by: "cmd/internal/cli/tutorial_test.go:TestTutorial"},
+		{page: "docs/ui.md", by: "make ui-test"},
 		{page: "docs/values.md", show: checked(someProject,
 			"resources:\n  generated: {type: random:RandomPassword, properties: {length: 8}}\n"+
 				"outputs: {user: \"${account.user}\"}\n")},
@@ -124,9 +126,27 @@ var exampleLines = []struct {
 	{"postgres://", exampleLine{why: database}},
 	{"s3://", exampleLine{why: network}},
 	{"awskms://", exampleLine{why: network}},
+	{"login https://", exampleLine{why: network}},
+	{"yamlhost org ", exampleLine{why: "needs a service; TestHostedAccounts runs such commands against one"}},
 	{"resource random 4.16.0", exampleLine{before: "yamlhost plugin install resource random 4.16.0 --file " +
 		"pulumi-resource-random.tar.gz"}},
 	{"Invoke-Expression", exampleLine{why: "is for PowerShell"}},
+	{"convert --from kubernetes", exampleLine{before: "rm -r shop; mkdir manifests; echo '{apiVersion: v1, kind: Pod}' " +
+		"> manifests/pod.yaml"}},
+	{"convert --from cloudformation", exampleLine{before: "echo '{Resources: {Q: {Type: AWS::SQS::Queue}}}' " +
+		"> template.yaml"}},
+	{"yamlhost watch", exampleLine{why: "runs until it is interrupted; TestWatch runs it"}},
+	{"yamlhost schema check", exampleLine{before: `echo '{"name": "zoo"}' > schema.json`}},
+	{"config copy region", exampleLine{before: "yamlhost config set region north"}},
+	{"package remove random", exampleLine{before: "yamlhost package add random"}},
+	{"package rm network", exampleLine{before: "yamlhost package add random; mv sdks/random sdks/network"}},
+	{"package add ./network", exampleLine{why: "needs the built program, which is the host of the package's language"}},
+	{"terraform-provider", exampleLine{why: network}},
+	{"get-mapping", exampleLine{why: network}},
+	{"plugin bundle", exampleLine{why: network}},
+	{"plugin run --kind", exampleLine{why: "needs a converter; TestPluginRun runs one"}},
+	{"pulumi-tool-report", exampleLine{before: "mkdir bin; printf '#!/bin/sh\\n' > bin/pulumi-tool-report; chmod +x bin/*"}},
+	{"random@4.16.0", exampleLine{why: network}},
 	{"| source", exampleLine{why: "is for fish"}},
 	{"source <(yamlhost completion zsh)", exampleLine{why: "is for zsh"}},
 	{"fpath", exampleLine{before: "fpath=(. .)"}},
@@ -143,8 +163,15 @@ var exampleLines = []struct {
 	{"new hello", exampleLine{before: "rm -r shop; yamlhost stack rm dev --force --yes"}},
 	{"yamlhost new", exampleLine{before: "rm -r *", answer: "hello\n\n\n\n"}},
 	{"change-secrets-provider passphrase", exampleLine{answer: "y\ny"}},
+	{"yamlhost test", exampleLine{before: `mkdir tested
+printf 'name: tested\nruntime: yaml\noutputs: {size: 1}\n' > tested/Pulumi.yaml
+printf 'cases: {prod: {expect: {outputs: {size: 1}}}}\n' > tested/size.test.yaml`}},
 	{"lsp", exampleLine{after: "</dev/null"}},
 	{"mcp", exampleLine{after: "</dev/null"}},
+	{"yamlhost ui", exampleLine{after: ` --no-browser --ready-file ready.json &
+for i in $(seq 300); do [ -e ready.json ] && break; sleep 0.1; done
+grep -q '{"url":"http://127.0.0.1:[0-9]*/#token=' ready.json
+kill $!; wait $!`}},
 	{"dot -Tsvg", exampleLine{before: "dot() { cat; }"}},
 }
 

@@ -31,7 +31,13 @@ func TestMain(m *testing.M) {
 		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	}
 	testscript.Main(noLeaks{m}, map[string]func(){
-		"pulumi-resource-drawer": playDrawer,
+		"pulumi-converter-zoo": playConverter,
+		"pulumi-language-verse": func() {
+			streams, world := System("0.1.0-test")
+			os.Exit(Run(context.Background(), append([]string{"serve", "language"}, os.Args[1:]...), streams, world))
+		},
+		"pulumi-resource-drawer":         playDrawer,
+		"pulumi-analyzer-policy-testing": playPack,
 		"yamlhost": func() {
 			streams, world := System("0.1.0-test")
 			os.Exit(Run(context.Background(), os.Args[1:], streams, world))

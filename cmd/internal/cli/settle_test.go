@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/yamlhost/yamlhost/bench/drawer"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/tools/bench/drawer"
 )
 
 // drawers are providers of drawer in this process; a loader of plugins would say the same.
@@ -185,10 +185,48 @@ func TestPendingCreation(t *testing.T) {
 		require.Contains(t, x.err.String(), "will be created again")
 		require.Len(t, ids(t, dir, "second"), 2)
 	})
+	t.Run("read where the ID follows from the inputs", func(t *testing.T) {
+		t.Parallel()
+		for name, c := range map[string]struct {
+			there bool
+			args  []string
+			file  string // what the project file has besides
+			said  string
+		}{
+			"there":                 {true, []string{"up", "--yes", "--settle-pending", "read"}, "", "is now in the state with the ID"},
+			"not there":             {false, []string{"up", "--yes", "--settle-pending", "read"}, "", "does not exist under the ID"},
+			"by the project's word": {true, []string{"run"}, "options: {settlePending: read}\n", "is now in the state with the ID"},
+		} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				x, dir := cutOff(t, "creating")
+				first, second := ids(t, dir, "first")[0], ids(t, dir, "second")[0]
+				require.Equal(t, console.CodePending, x.run("run"), "no example says that a title is an ID")
+				require.NotContains(t, x.err.String(), "--settle-pending read")
+				require.Equal(t, console.CodePending, x.run("run", "--settle-pending", "read"), x.err.String())
+				text := strings.Replace(string(checkpointOf(t, x)), `"title":"a"`, `"title":"`+first+`"`, 1)
+				text = strings.Replace(text, `"title":"after tag-a"`, `"title":"`+second+`"`, 1)
+				require.NoError(t, os.WriteFile(checkpointPath(x), []byte(text), 0o600))
+				if c.file == "" {
+					require.Equal(t, console.CodePending, x.run("run"), x.err.String())
+					require.Contains(t, x.err.String(), "Run again with --settle-pending read")
+				} else {
+					require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "Pulumi.yaml"), []byte(twoItems+c.file), 0o600))
+				}
+				if !c.there {
+					require.NoError(t, os.Remove(filepath.Join(dir, second+".json")))
+				}
+				require.Equal(t, 0, x.run(c.args...), x.err.String())
+				require.Contains(t, x.err.String(), c.said)
+				require.Len(t, ids(t, dir, "second"), 1)
+				require.Equal(t, c.there, ids(t, dir, "second")[0] == second)
+			})
+		}
+	})
 	t.Run("nonsense is refused, whatever is pending", func(t *testing.T) {
 		t.Parallel()
 		x, dir := cutOff(t, "creating")
-		for _, words := range [][]string{{"perhaps"}, {"urn:no-id"}, {"forget", "retry"},
+		for _, words := range [][]string{{"perhaps"}, {"urn:no-id"}, {"forget", "retry"}, {"read", "forget"},
 			{secondURN + "=a", secondURN + "=b"}} {
 			args := []string{"up", "--yes"}
 			for _, word := range words {

@@ -33,6 +33,40 @@ func blocksOf(text string) (found []block) {
 	return found
 }
 
+// everyBlock returns the fenced and the indented blocks of a page.
+func everyBlock(text string) []block {
+	found := blocksOf(text)
+	fenced, open, blank := false, false, true
+	for i, line := range strings.Split(text, "\n") {
+		fence := strings.HasPrefix(line, "```")
+		if fence {
+			fenced = !fenced
+		}
+		empty := strings.TrimSpace(line) == ""
+		switch {
+		case fenced || fence:
+			open = false
+		case strings.HasPrefix(line, "    ") && blank && !open:
+			found = append(found, block{line: i + 1})
+			open = true
+			fallthrough
+		case strings.HasPrefix(line, "    ") && open:
+			found[len(found)-1].text += line[4:] + "\n"
+		case empty && open:
+			found[len(found)-1].text += "\n"
+		default:
+			open = false
+		}
+		blank = empty
+	}
+	for i := range found {
+		if found[i].kind == "" {
+			found[i].text = strings.TrimRight(found[i].text, "\n") + "\n"
+		}
+	}
+	return found
+}
+
 // TestTutorial does what the page tells its reader to do. A block "yaml FILE" is written, the lines of a block "sh" are
 // typed, and each line of a block "text" is in what they print together. The commands of a block "sh fails" find
 // something.

@@ -4,7 +4,7 @@ package console
 const DownloadOverrides = "PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES"
 
 // DownloadsForbidden names what forbids downloads; empty when nothing does.
-func (a *Console) DownloadsForbidden() string {
+func DownloadsForbidden(a *Console) string {
 	switch {
 	case a.Global.Offline:
 		return "--offline"

@@ -44,6 +44,18 @@ func (p Prompt) Confirm(question string) error {
 	return ErrDeclined
 }
 
+// Confirm asks whether to do what the question names, unless yes is set. Without a terminal it refuses; action is what
+// the command would do, as in "remove a stack".
+func (a *Console) Confirm(yes bool, action, question string) error {
+	switch {
+	case yes:
+		return nil
+	case !a.Interactive():
+		return WithCode(CodeUsage, "--yes must be passed in to %s when running in non-interactive mode", action)
+	}
+	return a.Prompt().Confirm(question)
+}
+
 // ConfirmDetails is Confirm for a question that can be asked for more: details tells it, and the question comes again.
 func (p Prompt) ConfirmDetails(question string, details func()) error {
 	for {
@@ -115,6 +127,19 @@ func (p Prompt) Hidden(question string) (string, error) {
 	}
 	fmt.Fprintln(p.streams.Err)
 	return answer, err
+}
+
+// Token asks for the token for a service.
+func (p Prompt) Token(url string) (string, error) {
+	if !p.canHide() {
+		return "", fmt.Errorf("there is no token for %s: set %s, or log in on a terminal, which asks for it", url,
+			AccessToken)
+	}
+	token, err := p.Hidden("Enter your access token for " + url + ": ")
+	if err == nil && token == "" {
+		err = fmt.Errorf("without a token, %s cannot be used", url)
+	}
+	return strings.TrimSpace(token), err
 }
 
 // passphrase asks for the passphrase of a stack; a new one is asked for twice.

@@ -1,14 +1,19 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
+	"time"
 
+	"github.com/yamlhost/yamlhost/internal/serviceapi"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/backend/bucket"
 	"github.com/yamlhost/yamlhost/runtime/backend/postgres"
+	"github.com/yamlhost/yamlhost/runtime/backend/service"
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
@@ -80,7 +85,11 @@ func (b Backends) OpenAt(url, workDir string) (*backend.Backend, error) {
 		RetainCheckpoints: b.diyTrue("RETAIN_CHECKPOINTS"), DisableBackups: b.diyTrue("DISABLE_CHECKPOINT_BACKUPS"),
 		Disk: b.world.Disk, Lease: b.world.Lease,
 		OpenObjects: func(url string) (backend.Objects, error) { return b.stores.open(url, b.openObjects) },
+		OpenService: func(url string) (backend.Service, error) { return b.openService(url, b.token) },
 		Note:        func(text string) { fmt.Fprintln(b.notes, text) },
+	}
+	if home := b.world.PulumiHome(); home != "" {
+		o.Copies = filepath.Join(home, "yamlhost", "services")
 	}
 	if b.world.Process != nil {
 		o.Process = b.world.Process()
@@ -94,6 +103,45 @@ func (b Backends) OpenAt(url, workDir string) (*backend.Backend, error) {
 		o.Compression = backend.Zstd
 	}
 	return backend.Open(url, o)
+}
+
+// openService opens a service, with what signs in to it.
+func (b Backends) openService(url string, token func(url string) (string, error)) (backend.Service, error) {
+	organization, err := backend.DefaultOrganization(b.world.PulumiHome(), url)
+	if err != nil {
+		return nil, err
+	}
+	url = strings.TrimRight(url, "/")
+	return service.Open(url, service.Options{Organization: organization, Options: serviceapi.Options{
+		Token: func() (string, error) { return token(url) }, HTTP: b.world.HTTP, Agent: "yamlhost/" + b.version,
+		Pause: cmp.Or(b.world.ServicePause, time.Second/2)}})
+}
+
+// token returns the token for a service that was chosen as the backend, empty if there is none: that of the
+// environment, else the one of credentials.json.
+func (b Backends) token(url string) (string, error) {
+	if token := b.world.Getenv(AccessToken); token != "" {
+		return token, nil
+	}
+	return backend.Token(b.world.CredentialsHome(), url)
+}
+
+// AccessToken is the variable with the token for a service.
+const AccessToken = "PULUMI_ACCESS_TOKEN"
+
+// SignIn makes sure that a service takes a token, and returns whose it is.
+func (b Backends) SignIn(ctx context.Context, url, token string) (backend.User, error) {
+	s, err := b.openService(url, func(string) (string, error) { return token, nil })
+	if err != nil {
+		return backend.User{}, err
+	}
+	return s.User(ctx)
+}
+
+// Hosted reports whether a project's stacks are kept by a service.
+func (b Backends) Hosted(p *project.Project) bool {
+	url, _, err := b.where(p)
+	return err == nil && backend.IsService(url)
 }
 
 // openObjects opens a store of objects. Goroutines behind it, such as one that renews credentials, outlive the

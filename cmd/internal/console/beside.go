@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/yamlhost/yamlhost/cmd/internal/report"
+	"github.com/yamlhost/yamlhost/cmd/internal/output/report"
 )
 
 // Beside returns a console for one of the stacks of a command that works on several. Its output goes to out and err,

@@ -1,7 +1,6 @@
 package console
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -10,7 +9,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/runtime/secrets"
 	"github.com/yamlhost/yamlhost/workspace"
 )
@@ -154,9 +153,6 @@ func UnknownCommand(cmd *cobra.Command, args []string) error {
 	if instead, known := notYetCommands[asked]; known {
 		return WithCode(CodeBadUsage, "%s", notHere(asked, "command", instead))
 	}
-	text := fmt.Sprintf("there is no command %q", asked)
-	if near := diag.Suggest(args[0], names); len(near) > 0 {
-		text += fmt.Sprintf("; did you mean %s?", near[0])
-	}
-	return errors.New(text + fmt.Sprintf("\nSee %s --help.", cmd.CommandPath()))
+	return fmt.Errorf("there is no command %q%s\nSee %s --help.", asked, diag.DidYouMean(args[0], names),
+		cmd.CommandPath())
 }

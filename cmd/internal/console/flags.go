@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
 // Hide leaves a flag out of the help.
@@ -46,14 +46,12 @@ func FlagsFromEnvironment(flags *pflag.FlagSet, w *World) error {
 
 // notYet are flags of the Pulumi CLI that this program does not have, with what to do instead where there is something.
 var notYet = map[string]string{
-	"policy-pack": "", "policy-pack-config": "",
 	"attach-debugger":    "to debug a provider, set PULUMI_DEBUG_PROVIDERS=name:port",
 	"secrets-provider":   "give it to `stack init` or `stack change-secrets-provider`",
-	"generate-resources": "`preview --import-file` writes such a file", "from": "write a file for `import --file` instead",
-	"tracing":     "PULUMI_DEBUG_GRPC=file writes every call to a provider",
-	"otel-traces": "PULUMI_DEBUG_GRPC=file writes every call to a provider",
-	"profiling":   "", "memprofilerate": "", "teams": "", "organization": "", "project": "", "oidc-token": "",
-	"dest":          "copy the stack's file instead",
+	"generate-resources": "`preview --import-file` writes such a file",
+	"tracing":            "PULUMI_DEBUG_GRPC=file writes every call to a provider",
+	"otel-traces":        "PULUMI_DEBUG_GRPC=file writes every call to a provider",
+	"profiling":          "", "memprofilerate": "", "teams": "", "organization": "", "project": "", "oidc-token": "",
 	"version":       "earlier states are in the backend's .pulumi/history",
 	"output":        "use --json",
 	"remote-config": "", "copy-config-from": "", "tag": "", "open": "", "client": "", "override-env": "",
@@ -61,14 +59,12 @@ var notYet = map[string]string{
 
 // notYetCommands are commands of the Pulumi CLI that this program does not have, with what to do instead.
 var notYetCommands = map[string]string{
-	"convert": "programs stay as they are",
-	"install": "plugins are installed when they are first needed, or with `yamlhost plugin install`",
-	"package": "`yamlhost schema` shows what a provider has", "policy": "", "env": "", "watch": "", "logs": "",
-	"console": "", "org": "", "deployment": "", "project": "",
-	"template": "", "neo": "", "api": "", "do": "", "gen-completion": "`yamlhost completion` does it", "stack webhook": "",
-	"stack schedule": "",
-	"config env":     "", "config cp": "copy the stack's file instead",
-	"config refresh": "the last configuration is in `yamlhost stack history --json`",
+	"policy": "policy packs check previews and updates with --policy-pack", "env": "", "logs": "",
+	"console": "", "deployment": "", "project": "",
+	"template": "", "neo": "", "api": "", "do": "", "stack webhook": "",
+	"config env": "", "stack schedule": "", "stack drift": "`yamlhost drift` finds drift",
+	"state edit": "`yamlhost stack export` and `stack import` with an editor between them",
+	"state get":  "`yamlhost stack export` has the whole state",
 }
 
 // notHere says that something of the Pulumi CLI is missing, and what to do instead where there is something.

@@ -1,13 +1,6 @@
 package console
 
-import (
-	"encoding/json"
-)
+import "github.com/yamlhost/yamlhost/internal/jsontext"
 
 // WriteJSON writes a result for programs.
-func (a *Console) WriteJSON(v any) error {
-	enc := json.NewEncoder(a.Streams.Out)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "    ")
-	return enc.Encode(v)
-}
+func (a *Console) WriteJSON(v any) error { return jsontext.Write(a.Streams.Out, v, "    ") }

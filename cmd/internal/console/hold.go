@@ -25,7 +25,7 @@ func (a *Console) Hold(path string) (release func(), err error) {
 }
 
 // SettingsPath is a stack's settings file, or the one that --config-file names.
-func (a *Console) SettingsPath(p *project.Project, stack, file string) string {
+func (a Stacks) SettingsPath(p *project.Project, stack, file string) string {
 	if file != "" {
 		return a.Path(file)
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/yamlhost/yamlhost/cmd/internal/report"
+	"github.com/yamlhost/yamlhost/cmd/internal/output/report"
 )
 
 // ReportFlags are the flags of commands whose result goes to files as well.

@@ -1,30 +1,55 @@
 package console
 
 import (
+	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/secrets"
 	"github.com/yamlhost/yamlhost/runtime/secrets/keyservice"
+	"github.com/yamlhost/yamlhost/runtime/secrets/service"
+	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
 // Secrets makes the secrets managers of stacks.
 type Secrets struct {
-	world  *World
-	keys   *secrets.Keyring // derived once in a process
-	asked  *answers
-	prompt Prompt
-	hold   func(path string) (release func(), err error) // see Console.Hold
-	short  func(path string) string
-	report func(diag.Diagnostics) error
+	world   *World
+	version string
+	keys    *secrets.Keyring // derived once in a process
+	asked   *answers
+	prompt  Prompt
+	hold    func(path string) (release func(), err error) // see Console.Hold
+	short   func(path string) string
+	report  func(diag.Diagnostics) error
+
+	hosted json.RawMessage // the state of the manager that the stack has in a service; nil elsewhere
+	inUse  string          // the URL of that service
+}
+
+// Of returns the secrets of a stack: a service keeps those of its own stacks, unless their settings say otherwise.
+func (s Secrets) Of(b *backend.Backend, r backend.Ref) Secrets {
+	if b.Service() != nil && r.Owner != "" {
+		s.inUse = strings.TrimRight(b.URL(), "/")
+		s.hosted = service.StateOf(s.inUse, r.Owner, r.Project, r.Stack)
+	}
+	return s
+}
+
+// isHosted reports whether a service keeps the secrets of a stack with such settings.
+func (s Secrets) isHosted(settings *project.Settings) bool {
+	return s.hosted != nil && settings.EncryptionSalt == "" && !secrets.IsKeyURL(settings.SecretsProvider) &&
+		settings.SecretsProvider != secrets.TypePassphrase
 }
 
 // Secrets returns the secrets of the stacks that this command works with.
 func (a *Console) Secrets() Secrets {
-	return Secrets{world: &a.World, keys: &a.keys, asked: &a.asked,
+	return Secrets{world: &a.World, version: a.Version(), keys: &a.keys, asked: &a.asked,
 		prompt: a.Prompt(), hold: a.Hold, short: a.Short, report: a.Report}
 }
 
@@ -62,6 +87,9 @@ func (s Secrets) managerBy(settings *project.Settings, stack string, write func(
 		})
 	}
 	again := func() (secrets.Manager, error) {
+		if s.isHosted(settings) {
+			return options.OpenService(s.hosted)
+		}
 		m, err := secrets.ForStack(settings.SecretsProvider, settings.EncryptionSalt, settings.EncryptedKey, options)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", s.short(settings.Path), err)
@@ -72,16 +100,37 @@ func (s Secrets) managerBy(settings *project.Settings, stack string, write func(
 	if err != nil {
 		return nil, err
 	}
-	return &StackSecrets{Options: options, Current: m, adopts: settings.EncryptionSalt == "" && settings.SecretsProvider == "",
-		again: again, passphrases: s.passphrases}, nil
+	undecided := settings.EncryptionSalt == "" && settings.SecretsProvider == "" && !s.isHosted(settings)
+	return &StackSecrets{Options: options, Current: m, adopts: undecided, again: again, passphrases: s.passphrases}, nil
 }
 
-// withKeys adds the key services (F4.11).
+// withKeys adds the key services (F4.11) and the services that keep secrets themselves (F4.12).
 func (s Secrets) withKeys(o *secrets.Options) {
 	o.OverrideURL = s.world.Getenv("PULUMI_CLOUD_SECRET_OVERRIDE")
 	o.OpenKey = func(url string) (secrets.Key, error) {
 		return keyservice.Open(url, keyservice.Options{Lookup: s.world.Lookup})
 	}
+	o.OpenService = func(state json.RawMessage) (secrets.Manager, error) {
+		return service.Open(state, service.Options{Token: s.serviceToken, HTTP: s.world.HTTP,
+			Agent: "yamlhost/" + s.version})
+	}
+}
+
+// Given makes the manager that a state names for a person who has just given the passphrase. Nothing of it is kept.
+func (s Secrets) Given(p state.SecretsProvider, passphrase string) (secrets.Manager, error) {
+	o := secrets.Options{Passphrase: func(secrets.Purpose) (string, error) { return passphrase, nil }}
+	s.withKeys(&o)
+	return secrets.Open(p.Type, p.State, o)
+}
+
+// serviceToken returns the token for a service. A state names its URL, and anyone may have written that: the token of
+// the environment is only for the service that the environment means, and any other has to be logged in to.
+func (s Secrets) serviceToken(url string) (string, error) {
+	meant := cmp.Or(strings.TrimRight(s.world.Getenv("PULUMI_API"), "/"), "https://api.pulumi.com")
+	if token := s.world.Getenv(AccessToken); token != "" && (url == meant || url == s.inUse) {
+		return token, nil
+	}
+	return backend.Token(s.world.CredentialsHome(), url)
 }
 
 // passphrases is where a stack's passphrase comes from (F4.5): the environment, a file, or a person, in this order.
@@ -111,6 +160,15 @@ func (s Secrets) AsksForPassphrases() bool {
 // is.
 func (s Secrets) NewManager(provider, stack string) (next secrets.Manager, adopt func(*project.Settings) string,
 	err error) {
+	if s.hosted != nil && (provider == "default" || provider == secrets.TypeService) {
+		var o secrets.Options
+		s.withKeys(&o)
+		m, err := o.OpenService(s.hosted)
+		return m, func(to *project.Settings) string {
+			to.EncryptionSalt, to.SecretsProvider, to.EncryptedKey = "", "", ""
+			return "a key that " + s.inUse + " keeps"
+		}, err
+	}
 	if !secrets.IsKeyURL(provider) {
 		passphrase, err := s.prompt.newPassphrase(stack)
 		if err != nil {
@@ -174,9 +232,5 @@ func (s Secrets) SealedConfig(settings *project.Settings, stack string, key proj
 	if err != nil {
 		return nil, err
 	}
-	sealed, err := manager.Encrypt(text)
-	if err != nil {
-		return nil, ExplainSecret(fmt.Errorf("encrypt config %s: %w", key, err), stack)
-	}
-	return project.Secure(sealed), nil
+	return manager.SealedConfig(stack, key, text)
 }

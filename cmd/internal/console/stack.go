@@ -10,8 +10,14 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
+// Stacks opens, makes and chooses the stacks of projects.
+type Stacks struct{ *Console }
+
+// Stacks are those that this command can open.
+func (a *Console) Stacks() Stacks { return Stacks{a} }
+
 // ProjectAndBackend opens the project of the working directory and its backend.
-func (a *Console) ProjectAndBackend() (*project.Project, *backend.Backend, error) {
+func (a Stacks) ProjectAndBackend() (*project.Project, *backend.Backend, error) {
 	p, err := a.SoundProject(a.World.Dir)
 	if err != nil {
 		return nil, nil, err
@@ -26,12 +32,12 @@ func (a *Console) CurrentStack(ctx context.Context, flag string) (*Stack, error)
 	if err != nil {
 		return nil, err
 	}
-	return a.OpenStack(ctx, p, flag)
+	return a.Stacks().Open(ctx, p, flag)
 }
 
-// CreateStack makes a stack in its backend. When provider asks for a passphrase or for a key, that is asked for now,
+// Create makes a stack in its backend. When provider asks for a passphrase or for a key, that is asked for now,
 // and what comes of it goes into the stack's file and state; otherwise that waits for the first secret (D3, F4.15).
-func (a *Console) CreateStack(ctx context.Context, s *Stack, provider *string, selected bool) error {
+func (a Stacks) Create(ctx context.Context, s *Stack, provider *string, selected bool) error {
 	kept, err := a.providerToCreate(s, provider)
 	if err != nil {
 		return err
@@ -42,12 +48,12 @@ func (a *Console) CreateStack(ctx context.Context, s *Stack, provider *string, s
 	if !selected {
 		return nil
 	}
-	return a.SelectStack(s)
+	return a.Select(s)
 }
 
 // providerToCreate decides how the secrets of a new stack are sealed, and puts that into its settings file. nil leaves
 // it open.
-func (a *Console) providerToCreate(s *Stack, provider *string) (*state.SecretsProvider, error) {
+func (a Stacks) providerToCreate(s *Stack, provider *string) (*state.SecretsProvider, error) {
 	if provider == nil {
 		return nil, nil
 	}
@@ -73,7 +79,7 @@ func (a *Console) providerToCreate(s *Stack, provider *string) (*state.SecretsPr
 	if keyed && settings.SecretsProvider != *provider {
 		settings.SecretsProvider, settings.EncryptedKey, settings.EncryptionSalt = *provider, "", ""
 	}
-	manager, err := a.Secrets().HeldManager(settings, s.Ref.Stack)
+	manager, err := a.Secrets().Of(s.Backend, s.Ref).HeldManager(settings, s.Ref.Stack)
 	if err != nil {
 		return nil, err
 	}
@@ -90,12 +96,12 @@ func existsError(exists bool, ref backend.Ref) error {
 	return nil
 }
 
-// LoadState reads a stack's state. Secrets stay sealed unless open is set (F4.16).
-func (a *Console) LoadState(ctx context.Context, s *Stack, open bool) (*backend.Loaded, error) {
+// Load reads a stack's state. Secrets stay sealed unless open is set (F4.16).
+func (a Stacks) Load(ctx context.Context, s *Stack, open bool) (*backend.Loaded, error) {
 	var opener state.Opener
 	if open {
 		var err error
-		if opener, err = a.OpenerOf(s); err != nil {
+		if opener, err = a.Opener(s); err != nil {
 			return nil, err
 		}
 	}
@@ -106,8 +112,8 @@ func (a *Console) LoadState(ctx context.Context, s *Stack, open bool) (*backend.
 	return loaded, nil
 }
 
-// OpenerOf returns the secrets manager of a stack for reading its state.
-func (a *Console) OpenerOf(s *Stack) (state.Opener, error) {
+// Opener returns the secrets manager of a stack for reading its state.
+func (a Stacks) Opener(s *Stack) (state.Opener, error) {
 	settings, diags, err := a.LoadSettings(s.Project, s.Ref.Stack, "")
 	if err != nil {
 		return nil, err
@@ -115,7 +121,7 @@ func (a *Console) OpenerOf(s *Stack) (state.Opener, error) {
 	if diags.HasErrors() {
 		return nil, a.Report(diags)
 	}
-	manager, err := a.Secrets().Manager(settings, s.Ref.Stack)
+	manager, err := a.Secrets().Of(s.Backend, s.Ref).Manager(settings, s.Ref.Stack)
 	if err != nil {
 		return nil, err
 	}

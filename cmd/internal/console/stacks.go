@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/secrets"
@@ -37,6 +37,9 @@ func (e *MissingStackError) Error() string {
 		return e.Lost.Error()
 	}
 	text := fmt.Sprintf("no stack named '%s' found in project %s", e.Ref.Stack, e.Ref.Project)
+	if e.Ref.Owner != "" {
+		text += " of organization " + e.Ref.Owner
+	}
 	if len(e.near) > 0 {
 		text += fmt.Sprintf("; did you mean %s?", e.near[0])
 	}
@@ -46,9 +49,9 @@ func (e *MissingStackError) Error() string {
 var errNoStack = &ExitError{Code: codeNoStack, Cause: errors.New("no stack selected; choose one with --stack, " +
 	"`yamlhost stack select` or `yamlhost stack init`")}
 
-// ChosenStack is the stack that the flag, the environment or the selection names (D3, F6.15); ok is false when there is
+// Chosen is the stack that the flag, the environment or the selection names (D3, F6.15); ok is false when there is
 // none.
-func (a *Console) ChosenStack(b *backend.Backend, p *project.Project, flag string) (ref backend.Ref, ok bool,
+func (a Stacks) Chosen(b *backend.Backend, p *project.Project, flag string) (ref backend.Ref, ok bool,
 	err error) {
 	name := flag
 	if name == "" {
@@ -62,20 +65,20 @@ func (a *Console) ChosenStack(b *backend.Backend, p *project.Project, flag strin
 	if name == "" {
 		return ref, false, nil
 	}
-	ref, err = backend.ParseRef(name, p.Name.Text)
+	ref, err = b.ParseRef(name, p.Name.Text)
 	if err == nil && ref.Project != p.Name.Text {
 		err = fmt.Errorf("the stack %s is of another project than this one, which is %s", name, p.Name.Text)
 	}
 	return ref, err == nil, err
 }
 
-// OpenStack opens the chosen stack, which has to exist: else the error has exit code 6 (F7.14).
-func (a *Console) OpenStack(ctx context.Context, p *project.Project, flag string) (*Stack, error) {
+// Open opens the chosen stack, which has to exist: else the error has exit code 6 (F7.14).
+func (a Stacks) Open(ctx context.Context, p *project.Project, flag string) (*Stack, error) {
 	b, err := a.Backends().Open(p)
 	if err != nil {
 		return nil, err
 	}
-	ref, ok, err := a.ChosenStack(b, p, flag)
+	ref, ok, err := a.Chosen(b, p, flag)
 	if err != nil {
 		return nil, err
 	}
@@ -94,8 +97,8 @@ func (a *Console) OpenStack(ctx context.Context, p *project.Project, flag string
 
 // OpenOrOffer is OpenStack which on a terminal offers to create a stack that is missing: the one that was chosen, or
 // the first one of a project that has none.
-func (a *Console) OpenOrOffer(ctx context.Context, p *project.Project, flag string) (*Stack, error) {
-	s, err := a.OpenStack(ctx, p, flag)
+func (a Stacks) OpenOrOffer(ctx context.Context, p *project.Project, flag string) (*Stack, error) {
+	s, err := a.Open(ctx, p, flag)
 	if err == nil || !a.Interactive() || a.World.AsPulumi {
 		return s, err
 	}
@@ -143,14 +146,14 @@ func NoSuchStack(ctx context.Context, b *backend.Backend, ref backend.Ref) error
 }
 
 // OpenOrImagine opens the chosen stack or, by default, the one named dev, which need not exist.
-func (a *Console) OpenOrImagine(p *project.Project, flag string) (s *Stack, chosen bool, err error) {
+func (a Stacks) OpenOrImagine(p *project.Project, flag string) (s *Stack, chosen bool, err error) {
 	b, err := a.Backends().Open(p)
 	if err != nil {
 		return nil, false, err
 	}
-	ref, chosen, err := a.ChosenStack(b, p, flag)
+	ref, chosen, err := a.Chosen(b, p, flag)
 	if err == nil && !chosen {
-		ref, err = backend.ParseRef(DefaultStack, p.Name.Text)
+		ref, err = b.ParseRef(DefaultStack, p.Name.Text)
 	}
 	if err != nil {
 		return nil, false, err
@@ -160,11 +163,11 @@ func (a *Console) OpenOrImagine(p *project.Project, flag string) (s *Stack, chos
 }
 
 // Realize creates a stack that does not exist yet, and selects it unless another one was chosen.
-func (a *Console) Realize(ctx context.Context, s *Stack, chosen bool) error {
+func (a Stacks) Realize(ctx context.Context, s *Stack, chosen bool) error {
 	if !s.Missing {
 		return nil
 	}
-	if err := a.CreateStack(ctx, s, nil, !chosen); err != nil {
+	if err := a.Create(ctx, s, nil, !chosen); err != nil {
 		return err
 	}
 	s.Missing = false
@@ -172,15 +175,15 @@ func (a *Console) Realize(ctx context.Context, s *Stack, chosen bool) error {
 	return nil
 }
 
-// SelectStack remembers a stack as the one that commands act on.
-func (a *Console) SelectStack(s *Stack) error {
+// Select remembers a stack as the one that commands act on.
+func (a Stacks) Select(s *Stack) error {
 	return backend.SelectStack(a.World.PulumiHome(), s.Project.Name.Text, s.Project.Path, s.Backend.URL(),
 		s.Ref.QualifiedName())
 }
 
 // LoadSettings reads a stack's settings file, or the one that --config-file names.
 func (a *Console) LoadSettings(p *project.Project, stack, file string) (*project.Settings, diag.Diagnostics, error) {
-	path := a.SettingsPath(p, stack, file)
+	path := a.Stacks().SettingsPath(p, stack, file)
 	settings, diags, err := project.LoadSettings(path, a.Short(path), p.Name.Text)
 	if err != nil {
 		return nil, nil, err
@@ -192,7 +195,7 @@ func (a *Console) LoadSettings(p *project.Project, stack, file string) (*project
 	}
 	if settings.Environment != nil {
 		diags.Add(diag.Diagnostic{Code: diag.WrongKind, Subject: *settings.Environment,
-			Summary: "environments are a part of Pulumi Cloud, which this backend does not support",
+			Summary: "environments of Pulumi ESC are not supported by this build",
 			Detail:  "Remove the key `environment`."})
 	}
 	return settings, diags, nil
@@ -203,10 +206,10 @@ type noKeyService struct{}
 
 func (noKeyService) Decrypt(string) (string, error) { return "", project.ErrUnread }
 
-// StackConfig is the configuration of a stack in plain text for commands that open no connection: secrets that a key
+// Config is the configuration of a stack in plain text for commands that open no connection: secrets that a key
 // service keeps stay unread.
-func (a *Console) StackConfig(p *project.Project, name string) (map[project.Key]project.Text, diag.Diagnostics, error) {
-	ref, err := backend.ParseRef(name, p.Name.Text)
+func (a Stacks) Config(p *project.Project, name string) (map[project.Key]project.Text, diag.Diagnostics, error) {
+	ref, err := backend.ParseName(name, p.Name.Text)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -219,7 +222,7 @@ func (a *Console) StackConfig(p *project.Project, name string) (map[project.Key]
 		return nil, nil, err
 	}
 	var open project.Opener = manager
-	if secrets.IsKeyURL(settings.SecretsProvider) {
+	if secrets.IsKeyURL(settings.SecretsProvider) || settings.EncryptionSalt == "" && a.Backends().Hosted(p) {
 		open = noKeyService{}
 	}
 	config, found, err := project.Merge(p, settings, ref.Stack, open)

@@ -10,6 +10,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/secrets"
 	"github.com/yamlhost/yamlhost/runtime/secrets/keyservice"
 	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
 // StackSecrets is a stack's secrets manager: what its settings file says or, where that says nothing, what its state
@@ -35,7 +36,7 @@ func (v *StackSecrets) Of(stack, project string) *StackSecrets {
 	return &StackSecrets{Options: options, Current: v.Manager(), passphrases: v.passphrases}
 }
 
-var _ secrets.Manager = (*StackSecrets)(nil)
+var _ secrets.Batch = (*StackSecrets)(nil)
 
 // SecretsProviderHelp tells the providers of this build.
 func SecretsProviderHelp() string {
@@ -82,11 +83,34 @@ func (v *StackSecrets) Decrypt(ciphertext string) (string, error) {
 	return v.Manager().Decrypt(ciphertext)
 }
 
+// Prepare hands the manager what is to be sealed.
+func (v *StackSecrets) Prepare(plaintexts []string) {
+	if batch, ok := v.Manager().(secrets.Batch); ok {
+		batch.Prepare(plaintexts)
+	}
+}
+
+// Expect hands the manager what is to be opened.
+func (v *StackSecrets) Expect(ciphertexts []string) {
+	if batch, ok := v.Manager().(secrets.Batch); ok {
+		batch.Expect(ciphertexts)
+	}
+}
+
+// SealedConfig seals a value of the configuration of a stack.
+func (v *StackSecrets) SealedConfig(stack string, key project.Key, text string) (any, error) {
+	sealed, err := v.Encrypt(text)
+	if err != nil {
+		return nil, ExplainSecret(fmt.Errorf("encrypt config %s: %w", key, err), stack)
+	}
+	return project.Secure(sealed), nil
+}
+
 // Opener gives the manager that a state names, which takes over where the settings file says nothing.
 func (v *StackSecrets) Opener(p state.SecretsProvider) (secrets.Manager, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if p.Type == v.Current.Type() && string(p.State) == string(v.Current.State()) {
+	if p.Type == v.Current.Type() && secrets.SameState(p.State, v.Current.State()) {
 		return v.Current, nil
 	}
 	m, err := secrets.Open(p.Type, p.State, v.Options)

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/environ"
 	"github.com/yamlhost/yamlhost/internal/supervise"
 	"github.com/yamlhost/yamlhost/runtime/backend"
@@ -55,6 +55,8 @@ type World struct {
 	Patience time.Duration
 	// Lease is how long a lock in a store of objects holds without being renewed; 0 for the usual time.
 	Lease time.Duration
+	// ServicePause is how long to wait before a call of a service is repeated for the first time; 0 for half a second.
+	ServicePause time.Duration
 	// Disk has the folders of states; nil for the file system of this machine.
 	Disk disk.Disk
 	// Objects makes of a store of states the one that is used; nil for the store itself.

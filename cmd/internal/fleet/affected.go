@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/internal/git"
 )
 
 // changedFiles are the files that a range of commits changes, absolute. A range without dots is compared with the
@@ -16,7 +17,7 @@ func changedFiles(ctx context.Context, a *console.Console, root, span string) ([
 		return nil, console.WithCode(console.CodeBadUsage, "--affected-by takes a range of commits, not %q", span)
 	}
 	ask := func(args ...string) (string, error) {
-		out, err := git(ctx, a, root, args...)
+		out, err := git.Run(ctx, root, a.ChildEnv(), args...)
 		if err != nil {
 			return "", fmt.Errorf("--affected-by %s: %w", span, err)
 		}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/workspace/project"
 	"github.com/yamlhost/yamlhost/workspace/projects"
@@ -173,7 +173,7 @@ func (s *Selection) stackOf(a *console.Console, p *project.Project, careful bool
 		name = a.World.Getenv("PULUMI_STACK")
 	}
 	if name != "" {
-		ref, err := backend.ParseRef(name, p.Name.Text)
+		ref, err := backend.ParseName(name, p.Name.Text)
 		return ref.Stack, err
 	}
 	b := a.Backends().Local(p)
@@ -186,7 +186,7 @@ func (s *Selection) stackOf(a *console.Console, p *project.Project, careful bool
 	if b == nil {
 		return console.DefaultStack, nil
 	}
-	ref, chosen, err := a.ChosenStack(b, p, "")
+	ref, chosen, err := a.Stacks().Chosen(b, p, "")
 	if err != nil || chosen {
 		return ref.Stack, err
 	}

@@ -1,7 +1,6 @@
 package fleet
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -11,7 +10,6 @@ import (
 	"io"
 	"maps"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
@@ -21,8 +19,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
-	"github.com/yamlhost/yamlhost/diag"
-	"github.com/yamlhost/yamlhost/queue"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/git"
+	"github.com/yamlhost/yamlhost/runtime/queue"
 	"github.com/yamlhost/yamlhost/workspace/projects"
 )
 
@@ -237,22 +236,6 @@ func (p *packed) remove() {
 	_ = os.Remove(p.file.Name()) // it is in the folder of temporary files
 }
 
-// git runs git in a folder.
-func git(ctx context.Context, a *console.Console, dir string, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", dir}, args...)...)
-	cmd.Env = a.ChildEnv()
-	var said bytes.Buffer
-	cmd.Stderr = &said
-	out, err := cmd.Output()
-	switch {
-	case errors.Is(err, exec.ErrNotFound):
-		return "", errors.New("this needs git, which is not on PATH")
-	case err != nil:
-		return "", fmt.Errorf("git says: %s", strings.TrimSpace(said.String()))
-	}
-	return string(out), nil
-}
-
 // gitSource is the commit that a clean working tree is at.
 func gitSource(ctx context.Context, a *console.Console, root string) (source queue.Source, prefix string, err error) {
 	ask := func(args ...string) string {
@@ -260,7 +243,7 @@ func gitSource(ctx context.Context, a *console.Console, root string) (source que
 			return ""
 		}
 		var out string
-		out, err = git(ctx, a, root, args...)
+		out, err = git.Run(ctx, root, a.ChildEnv(), args...)
 		return strings.TrimSpace(out)
 	}
 	prefix = ask("rev-parse", "--show-prefix")
@@ -287,17 +270,17 @@ func gitSource(ctx context.Context, a *console.Console, root string) (source que
 // repository.
 func notIgnored(ctx context.Context, a *console.Console, root string) ([]string, error) {
 	list := []string{"ls-files", "--cached", "--others", "--exclude-standard", "-z", "--", "."}
-	text, err := git(ctx, a, root, list...)
+	text, err := git.Run(ctx, root, a.ChildEnv(), list...)
 	if err != nil {
 		empty, fault := os.MkdirTemp("", "yamlhost-git-")
 		if fault != nil {
 			return nil, fault
 		}
 		defer os.RemoveAll(empty)
-		if _, err := git(ctx, a, empty, "init", "--quiet", "--bare", "."); err != nil {
+		if _, err := git.Run(ctx, empty, a.ChildEnv(), "init", "--quiet", "--bare", "."); err != nil {
 			return nil, err
 		}
-		text, err = git(ctx, a, root, append([]string{"--git-dir=" + empty, "--work-tree=" + root}, list...)...)
+		text, err = git.Run(ctx, root, a.ChildEnv(), append([]string{"--git-dir=" + empty, "--work-tree=" + root}, list...)...)
 		if err != nil {
 			return nil, err
 		}

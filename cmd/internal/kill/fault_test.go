@@ -12,8 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/yamlhost/yamlhost/bench/drawer"
 	"github.com/yamlhost/yamlhost/runtime/engine"
+	"github.com/yamlhost/yamlhost/tools/bench/drawer"
 )
 
 // newFault returns a bench with a program of four items, and nothing created yet. Two items depend on others.

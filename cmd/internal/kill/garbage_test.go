@@ -22,9 +22,9 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/structpb"
 
-	"github.com/yamlhost/yamlhost/bench/drawer"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
+	"github.com/yamlhost/yamlhost/tools/bench/drawer"
 )
 
 // playGarbage is the life of a plugin that does what it is asked, and then answers nonsense.

@@ -24,11 +24,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/yamlhost/yamlhost/bench/drawer"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/value/urn"
+	"github.com/yamlhost/yamlhost/tools/bench/drawer"
 )
 
 var (
@@ -162,6 +162,9 @@ type pail struct {
 	open   func(rawURL string) (backend.Objects, error)
 	left   func() []string // what is left over there that should not be
 	lose   func() bool     // now and then loses the machine between two runs, and says so
+	// of a service, in place of open:
+	service func(rawURL string) (backend.Service, error)
+	copies  string // the folder for what the service does not have
 }
 
 func newBench(t *testing.T, o *outcome, seed uint64) *bench {
@@ -396,7 +399,7 @@ func (b *bench) round(moment string) {
 func (b *bench) load() (*state.Snapshot, error) {
 	url, o := "file://"+filepath.Join(b.dir, "state"), backend.Options{}
 	if b.store != nil {
-		url, o.OpenObjects = b.store.url, b.store.open
+		url, o.OpenObjects, o.OpenService, o.Copies = b.store.url, b.store.open, b.store.service, b.store.copies
 	}
 	stacks, err := backend.Open(url, o)
 	if err != nil {
@@ -412,10 +415,14 @@ func (b *bench) load() (*state.Snapshot, error) {
 	return loaded.Snapshot, loaded.Snapshot.Verify()
 }
 
-// tooEarly reports whether a run ended because the lease of a lost machine had not run out, and waits a moment.
+// tooEarly reports whether a run ended because the lease of a lost machine had not run out, or its own had while the
+// service was away, and waits a moment.
 func (b *bench) tooEarly(e ended) bool {
-	if e.code == 0 || b.store == nil || !strings.Contains(b.said, "currently locked") ||
-		!strings.Contains(b.said, "runs out at") {
+	switch {
+	case e.code == 0 || b.store == nil || e.killed:
+		return false
+	case b.store.service != nil && (strings.Contains(b.said, "is held by") || strings.Contains(b.said, "has run out")):
+	case !strings.Contains(b.said, "currently locked") || !strings.Contains(b.said, "runs out at"):
 		return false
 	}
 	b.o.mu.Lock()

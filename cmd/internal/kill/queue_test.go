@@ -22,11 +22,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/yamlhost/yamlhost/bench/drawer"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
-	"github.com/yamlhost/yamlhost/queue"
 	"github.com/yamlhost/yamlhost/runtime/backend"
+	"github.com/yamlhost/yamlhost/runtime/queue"
 	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/tools/bench/drawer"
 )
 
 var (

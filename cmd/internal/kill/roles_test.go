@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -18,7 +19,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/yamlhost/yamlhost/bench/drawer"
 	"github.com/yamlhost/yamlhost/cmd/internal/cli"
 	"github.com/yamlhost/yamlhost/internal/supervise"
 	"github.com/yamlhost/yamlhost/runtime/backend"
@@ -26,12 +26,13 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/backend/disk/disktest"
 	"github.com/yamlhost/yamlhost/runtime/backend/objectstest"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
+	"github.com/yamlhost/yamlhost/tools/bench/drawer"
 )
 
 // The test binary plays all three parts: the tests, yamlhost, and the plugin, which goes by its name.
 const (
 	pluginName = "pulumi-resource-drawer"
-	roleKey    = "KILL_ROLE" // host: be yamlhost
+	roleKey    = "KILL_ROLE" // host: be yamlhost; keeper: a service that keeps stacks
 	pointKey   = "KILL_AT"   // the moment to die at: its name, a colon, and how many of its kind to let pass
 	seenKey    = "KILL_SEEN" // a file that takes the moments passed
 	beganKey   = "KILL_BEGAN"
@@ -55,6 +56,8 @@ func TestMain(m *testing.M) {
 		os.Exit(playPlugin())
 	case os.Getenv(roleKey) == "host":
 		os.Exit(playHost())
+	case os.Getenv(roleKey) == "keeper":
+		os.Exit(playKeeper(os.Args[1], os.Args[2], os.Args[3:]...))
 	}
 	flag.Parse()
 	if signal.Ignored(syscall.SIGHUP) { // under nohup; the processes that the tests start are to hear it
@@ -166,6 +169,9 @@ func playHost() int {
 		return nil
 	}
 	world.Disk = disktest.Faulty(disk.Real{}, fault)
+	if strings.Contains(os.Getenv("PULUMI_BACKEND_URL"), "http://") {
+		world.HTTP = &http.Client{Transport: callMoments{m}}
+	}
 	world.Objects = func(o backend.Objects) backend.Objects { return objectstest.Faulty(o, fault) }
 	if at := os.Getenv(panicKey); at != "" {
 		world.Embedded = []cli.EmbeddedProviders{panickingRoom{panicking{&drawer.Provider{Dir: os.Getenv(drawerKey)}, at}}}
@@ -187,7 +193,9 @@ func fileKind(path string) string {
 		return "lease"
 	case strings.Contains(slash, "/clock"):
 		return "clock"
-	case strings.Contains(slash, "/yamlhost/"):
+	case strings.HasSuffix(slash, ".yamlhost-update"):
+		return "update"
+	case strings.Contains(slash, "/yamlhost/") && !strings.Contains(slash, "/services/"):
 		return "journal"
 	case strings.Contains(slash, "-journal"):
 		return "journal"

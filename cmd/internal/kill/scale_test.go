@@ -26,7 +26,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
-	"github.com/yamlhost/yamlhost/queue"
+	"github.com/yamlhost/yamlhost/runtime/queue"
 )
 
 var (

@@ -105,6 +105,10 @@ func (s *soak) settle(after string) bool {
 		if e := s.run("", 0, append(s.up(), flags...)...); e.code == 0 {
 			return true
 		}
+		if strings.Contains(s.said, "--accept-loss") {
+			s.told++
+			s.run("", 0, "refresh", "--yes")
+		}
 		if strings.Contains(s.said, "yamlhost state repair") {
 			s.told++
 			if e := s.run("", 0, "state", "repair", "--yes"); e.code != 0 {

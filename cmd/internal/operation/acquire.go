@@ -5,15 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/dynamic"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/value/urn"
 	"github.com/yamlhost/yamlhost/workspace"
 )
 
@@ -21,7 +22,7 @@ import (
 // plugins that it does not have, and may be nil.
 func (p *Providers) acquireWith(a *console.Console, dir string, accept func(ctx context.Context, name, version,
 	from string) error, tell func(text string)) {
-	forbidden := a.DownloadsForbidden()
+	forbidden := console.DownloadsForbidden(a)
 	if p.trust == Untrusted {
 		forbidden = "--untrusted"
 	}
@@ -59,6 +60,37 @@ func acceptor(a *console.Console, o *Options, asking func() bool) func(ctx conte
 		}
 		return nil
 	}
+}
+
+// Acquire lets missing plugins be downloaded because the user asked for them; their checksums go to the lock file of
+// the project.
+func (p *Providers) Acquire(a *console.Console, ws *workspace.Workspace) {
+	p.acquireWith(a, lockDir(ws), func(context.Context, string, string, string) error { return nil },
+		func(text string) { fmt.Fprintln(a.Streams.Err, text) })
+}
+
+// Mapping returns a mapping of a plugin; see plugin.Finder.
+func (p *Providers) Mapping(ctx context.Context, pkg provider.Package, key, name string) (from string, data []byte,
+	err error) {
+	if err := p.refuse(pkg.Name); err != nil {
+		return "", nil, err
+	}
+	return p.finder.Mapping(ctx, pkg, key, name)
+}
+
+// Source is where the provider of a package comes from: it is built in, or its version and its place.
+func (p *Providers) Source(name, version string) (string, error) {
+	if own := p.Embedded(name, version, "", false); own != nil || name == "pulumi" {
+		return "built in", nil
+	}
+	at, err := p.finder.Host.Find(name, version)
+	switch {
+	case err != nil:
+		return "", err
+	case at.Attached:
+		return "running", nil
+	}
+	return strings.TrimSpace(at.Version + " " + at.Path), nil
 }
 
 // permit makes sure, before anything is done, that the plugins of the providers in a state are there or may be

@@ -6,7 +6,8 @@ import (
 	"fmt"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
-	"github.com/yamlhost/yamlhost/cmd/internal/view"
+	"github.com/yamlhost/yamlhost/cmd/internal/output/view"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 	"github.com/yamlhost/yamlhost/workspace/project"
@@ -14,6 +15,10 @@ import (
 
 // Preview shows what `up` would do.
 func Preview(ctx context.Context, a *console.Console, o *Options) error {
+	return withAliases(o, func() error { return preview(ctx, a, o) })
+}
+
+func preview(ctx context.Context, a *console.Console, o *Options) error {
 	ctx, done := a.Signals.Gentle(ctx)
 	defer done()
 	p, err := prepare(ctx, a, o, previewOperation, chosen(a, o))
@@ -23,7 +28,7 @@ func Preview(ctx context.Context, a *console.Console, o *Options) error {
 		return err
 	}
 	result, err := p.plan(ctx, previewOperation)
-	return exitError(a, o, "preview", result, err)
+	return p.exitPlan("preview", result, err)
 }
 
 // Up previews, asks and applies.
@@ -47,6 +52,10 @@ func Destroy(ctx context.Context, a *console.Console, o *Options) error {
 
 // Run checks, plans and applies without asking. A stack that is missing is created once nothing stands against the run.
 func Run(ctx context.Context, a *console.Console, o *Options) error {
+	return withAliases(o, func() error { return run(ctx, a, o) })
+}
+
+func run(ctx context.Context, a *console.Console, o *Options) error {
 	ctx, done := a.Signals.Gentle(ctx)
 	defer done()
 	switch {
@@ -61,7 +70,7 @@ func Run(ctx context.Context, a *console.Console, o *Options) error {
 	chosen := false
 	p, err := prepare(ctx, a, o, updateOperation, func(_ context.Context, p *project.Project) (s *console.Stack,
 		err error) {
-		s, chosen, err = a.OpenOrImagine(p, o.Stack)
+		s, chosen, err = a.Stacks().OpenOrImagine(p, o.Stack)
 		return s, err
 	})
 	//lint:ignore SA5001 what prepare returns with an error has to be closed too
@@ -76,15 +85,13 @@ func Run(ctx context.Context, a *console.Console, o *Options) error {
 	}
 	if o.PlanOnly {
 		result, err := p.plan(ctx, updateOperation)
-		return exitError(a, o, "preview", result, err)
+		return p.exitPlan("preview", result, err)
 	}
 	if err := p.canSeal(); err != nil {
 		return err
 	}
-	if o.ExpectNoChanges {
-		if err := p.expectNone(ctx, updateOperation); err != nil {
-			return err
-		}
+	if err := p.planAhead(ctx, updateOperation); err != nil {
+		return err
 	}
 	if err := realize(ctx, a, p.Stack, chosen, o.LockTimeout); err != nil {
 		return err
@@ -94,11 +101,43 @@ func Run(ctx context.Context, a *console.Console, o *Options) error {
 	return exitError(a, o, "update", result, err)
 }
 
-// expectNone plans an operation that is expected to change nothing, and ends it with exit code 7 where it would: unlike
-// with the Pulumi CLI, nothing is done then (F7.14).
-func (p *Pipeline) expectNone(ctx context.Context, op Operation) error {
+// planAhead plans an operation that nobody previews, if it is expected to change nothing, may delete only so much, or
+// has policy packs. It
+// ends it with exit code 7 where it would change anything: unlike with the Pulumi CLI, nothing is done then (F7.14).
+func (p *Pipeline) planAhead(ctx context.Context, op Operation) error {
+	expectNone := p.options.ExpectNoChanges && op.Kind == updateOperation.Kind
+	packs, err := p.policyPacks()
+	if err != nil {
+		return err
+	}
+	// A violation that the plan knows must stop the operation before anything is changed.
+	guarded := len(packs) > 0 && op.policies && !p.options.SkipPreview
+	if !expectNone && !guarded && p.options.MaxDeletes == nil && !p.options.writeAliases {
+		return nil
+	}
 	result, err := p.plan(ctx, op)
-	return exitError(p.Console, &Options{ExpectNoChanges: true}, op.Kind, result, err)
+	if err := exitError(p.Console, &Options{ExpectNoChanges: expectNone}, op.Kind, result, err); err != nil {
+		return err
+	}
+	return p.limitDeletes()
+}
+
+// exitPlan is exitError of a plan that is all there will be.
+func (p *Pipeline) exitPlan(what string, result *engine.Result, err error) error {
+	if err := exitError(p.Console, p.options, what, result, err); err != nil {
+		return err
+	}
+	return p.limitDeletes()
+}
+
+// limitDeletes returns an error if the last plan destroys more objects than --max-deletes allows.
+func (p *Pipeline) limitDeletes() error {
+	limit, blast := p.options.MaxDeletes, p.display.blast
+	if limit == nil || blast.Destroyed() <= *limit {
+		return nil
+	}
+	return console.WithCode(console.CodePlan, "the plan destroys %s (%s), and --max-deletes allows %d: nothing was changed\n"+
+		"raise --max-deletes if this is intended", diag.Count(blast.Destroyed(), "object"), blast.String(), *limit)
 }
 
 // chosen opens the stack that the options choose.
@@ -106,14 +145,18 @@ func chosen(a *console.Console, o *Options) func(context.Context, *project.Proje
 	return func(ctx context.Context, p *project.Project) (*console.Stack, error) {
 		switch o.Command {
 		case "up", "preview", "plan": // of a stack that is missing, there is nothing to refresh or destroy
-			return a.OpenOrOffer(ctx, p, o.Stack)
+			return a.Stacks().OpenOrOffer(ctx, p, o.Stack)
 		}
-		return a.OpenStack(ctx, p, o.Stack)
+		return a.Stacks().Open(ctx, p, o.Stack)
 	}
 }
 
 // PlanAndApply is `up` and its kin (E7.12): a preview, a question, the operation.
 func PlanAndApply(ctx context.Context, a *console.Console, o *Options, op Operation) error {
+	return withAliases(o, func() error { return planAndApply(ctx, a, o, op) })
+}
+
+func planAndApply(ctx context.Context, a *console.Console, o *Options, op Operation) error {
 	if o.SkipPreview && o.PreviewOnly {
 		return console.WithCode(console.CodeBadUsage, "--skip-preview and --preview-only cannot be used together")
 	}
@@ -140,12 +183,11 @@ func PlanAndApply(ctx context.Context, a *console.Console, o *Options, op Operat
 		}
 	}
 	expectNone := o.ExpectNoChanges && op.Kind == updateOperation.Kind
-	if o.SkipPreview && expectNone {
-		if err := p.expectNone(ctx, op); err != nil {
+	if o.SkipPreview {
+		if err := p.planAhead(ctx, op); err != nil {
 			return err
 		}
-	}
-	if !o.SkipPreview {
+	} else {
 		outline := view.NewOutline(p.display.viewOptions(op.Planning), p.sink.secrets())
 		if !o.Yes {
 			p.display.listen = outline.Event
@@ -153,16 +195,20 @@ func PlanAndApply(ctx context.Context, a *console.Console, o *Options, op Operat
 		result, err := p.plan(ctx, op)
 		p.display.listen = nil
 		if o.PreviewOnly {
-			return exitError(a, o, "preview", result, err)
+			return p.exitPlan("preview", result, err)
 		}
 		if err := exitError(a, &Options{ExpectNoChanges: expectNone}, op.Kind, result, err); err != nil {
+			return err
+		}
+		if err := p.limitDeletes(); err != nil {
 			return err
 		}
 		if o.Strict { // E7.63
 			p.bound = result.Plan
 		}
 		if !o.Yes {
-			if err := a.Prompt().ConfirmDetails(op.Question, func() { p.display.tellDetails(outline) }); err != nil {
+			question := p.display.blast.Question() + op.Question
+			if err := a.Prompt().ConfirmDetails(question, func() { p.display.tellDetails(outline) }); err != nil {
 				return err
 			}
 		}

@@ -6,15 +6,15 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/wire"
 	"github.com/yamlhost/yamlhost/runtime/backend"
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/wire"
 )
 
 // carried are planned outputs on their way to another machine. Nothing secret goes along: a secret output that stays as
 // it is gets its value from the stored state there, any other secret is unknown.
 type carried struct {
-	Outputs json.RawMessage `json:"outputs"` // with the signatures of value/wire
+	Outputs json.RawMessage `json:"outputs"` // with the signatures of internal/value/wire
 	Stored  []string        `json:"stored,omitempty"`
 }
 

@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/runtime/backend"
-	"github.com/yamlhost/yamlhost/value"
 )
 
 // Planned outputs come to another machine as they were, without anything secret.

@@ -127,7 +127,7 @@ func environmentSettings(prefix string, environment []string, declared []project
 // as Pulumi keeps -c. Values of keys that are declared secret, or are secret in the file already, are sealed; one from
 // a file or the environment is sealed unless its key is declared as no secret. The caller holds the file.
 func setFromFlags(a *console.Console, o *Options, ws *workspace.Workspace, settings *project.Settings,
-	stack string) error {
+	s *console.Stack) error {
 	if !o.setsConfig() {
 		return nil
 	}
@@ -150,7 +150,7 @@ func setFromFlags(a *console.Console, o *Options, ws *workspace.Workspace, setti
 		var v any = set.text
 		switch {
 		case secret || entry != nil && entry.IsSecret() || set.outside && !isDeclared:
-			if v, err = a.Secrets().SealedConfig(settings, stack, path.Key, set.text); err != nil {
+			if v, err = a.Secrets().Of(s.Backend, s.Ref).SealedConfig(settings, s.Ref.Stack, path.Key, set.text); err != nil {
 				return err
 			}
 		case len(path.Steps) > 0:

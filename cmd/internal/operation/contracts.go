@@ -2,7 +2,7 @@ package operation
 
 import (
 	"github.com/yamlhost/yamlhost/cmd/internal/contract"
-	"github.com/yamlhost/yamlhost/value/urn"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 )
 
 // importDocument is an import file (F7.13).

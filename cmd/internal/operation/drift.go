@@ -9,10 +9,10 @@ import (
 	"sync"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
-	"github.com/yamlhost/yamlhost/cmd/internal/view"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/cmd/internal/output/view"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/engine"
-	"github.com/yamlhost/yamlhost/value/urn"
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
@@ -29,8 +29,9 @@ type difference struct {
 
 // driftCollector gathers differences from events. It is used by one goroutine at a time.
 type driftCollector struct {
-	found  []difference
-	errors []string
+	found    []difference
+	computed []difference // in properties that only providers compute, which is no drift
+	errors   []string
 }
 
 func (c *driftCollector) event(e engine.Event) {
@@ -44,8 +45,12 @@ func (c *driftCollector) event(e engine.Event) {
 		case s.Op == engine.OpRefresh && s.New == nil:
 			c.found = append(c.found, difference{urn: s.URN, what: "does not exist any more"})
 		case s.Op == engine.OpRefresh:
-			if paths := view.ChangedPaths(s); len(paths) > 0 {
+			paths, computed := view.ChangedPaths(s)
+			if len(paths) > 0 {
 				c.found = append(c.found, difference{s.URN, "differs from the state", paths})
+			}
+			if len(computed) > 0 {
+				c.computed = append(c.computed, difference{s.URN, "has changed", computed})
 			}
 		case s.Op == engine.OpSame || s.Op == engine.OpRead || !s.Logical() || s.URN.Type() == urn.RootStackType:
 		case s.Op == engine.OpCreate && c.gone(s.URN): // the program would create it anew
@@ -57,7 +62,7 @@ func (c *driftCollector) event(e engine.Event) {
 			}
 			var paths []string
 			if s.Op == engine.OpUpdate || s.Op == engine.OpReplace {
-				paths = view.ChangedPaths(s)
+				paths, _ = view.ChangedPaths(s)
 			}
 			c.found = append(c.found, difference{s.URN, what, paths})
 		}
@@ -175,7 +180,8 @@ func Drift(ctx context.Context, a *console.Console, o *Options) error {
 		return &console.ExitError{Code: failureCode(c.errors)}
 	}
 	left, told := ignored(c.found, p.Workspace.Project.DriftRules)
-	for _, text := range append(told, driftLines(left)...) {
+	told = append(told, driftLines(left)...)
+	for _, text := range append(told, computedLines(c.computed, o.ShowComputed)...) {
 		a.Reports.Remark(text)
 		if !o.Json {
 			fmt.Fprintln(a.Streams.Err, text)
@@ -199,6 +205,21 @@ func driftLines(left []difference) []string {
 			line += " in " + strings.Join(d.paths, ", ")
 		}
 		lines = append(lines, line)
+	}
+	return lines
+}
+
+// computedLines tell of properties that only providers compute: by number, or by name.
+func computedLines(computed []difference, named bool) (lines []string) {
+	n := 0
+	for _, d := range computed {
+		n += len(d.paths)
+		if named {
+			lines = append(lines, fmt.Sprintf("Computed: %s %s in %s", d.urn.Name(), d.what, strings.Join(d.paths, ", ")))
+		}
+	}
+	if n > 0 && !named {
+		lines = append(lines, view.ComputedNote(n, len(computed)))
 	}
 	return lines
 }

@@ -5,11 +5,11 @@ import (
 	"io"
 	"sync"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value/mask"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
-	"github.com/yamlhost/yamlhost/value/mask"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // eventSink passes the events of the engine, the program and the plugins to the view of the running operation, one at

@@ -6,10 +6,16 @@ import (
 	"time"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
-	"github.com/yamlhost/yamlhost/cmd/internal/report"
+	"github.com/yamlhost/yamlhost/cmd/internal/output/report"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 )
+
+// beginRecord is the part of the history record of an operation that is known when it begins.
+func (p *Pipeline) beginRecord(op Operation) *backend.Record {
+	return &backend.Record{Kind: op.Kind, StartTime: p.Console.Now().Unix(), Message: p.options.Message,
+		Environment: environmentRecord(p.Console, p.options, p.Workspace.Project.Dir), Config: p.config.record()}
+}
 
 // record returns the history record of an operation (F6.11, F6.12).
 func (p *Pipeline) record(op Operation, result *engine.Result, started time.Time) *backend.Record {

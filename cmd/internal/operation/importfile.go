@@ -16,12 +16,13 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/internal/jsontext"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 	"github.com/yamlhost/yamlhost/runtime/secrets"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/schema"
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // ImportPlaceholder stands for the IDs in the file of `preview --import-file`. The user replaces it.
@@ -90,7 +91,7 @@ type SavedImport struct {
 // save writes the file that name says, as users see it: what would be created, with a placeholder for each ID, and
 // secrets sealed by sealer. waiting is how many fill in the IDs.
 func (w *wantedCreates) save(a *console.Console, name string, sealer secrets.Manager) (waiting int, err error) {
-	slices.SortFunc(w.created, inProgramOrder)
+	slices.SortStableFunc(w.created, inProgramOrder)
 	names := w.names()
 	table := map[string]urn.URN{}
 	var entries []SavedImport
@@ -133,10 +134,7 @@ func (w *wantedCreates) save(a *console.Console, name string, sealer secrets.Man
 func WriteImports(a *console.Console, name string, table map[string]urn.URN, entries []SavedImport) error {
 	document := importDocument{table, entries}
 	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false) // people are to find the placeholder
-	encoder.SetIndent("", "    ")
-	if err := encoder.Encode(document); err != nil {
+	if err := jsontext.Write(&text, document, "    "); err != nil { // people are to find the placeholder
 		return err
 	}
 	if name == "-" {

@@ -14,6 +14,7 @@ type Operation struct {
 	Applying string // what it says when it acts
 	Question string
 	program  bool            // it runs the program
+	policies bool            // policy packs check it
 	Entered  func(*Pipeline) // told of the pipeline before the operation runs; may be nil
 	Run      func(ctx context.Context, o engine.Options, program ProgramFunc) (*engine.Result, error)
 }
@@ -23,6 +24,7 @@ type ProgramFunc = func(ctx context.Context, m monitor.Monitor) error
 
 var (
 	updateOperation = Operation{Kind: "update", Planning: "Previewing update", Applying: "Updating", program: true,
+		policies: true,
 		Question: "Do you want to perform this update?",
 		Run: func(ctx context.Context, o engine.Options, program ProgramFunc) (*engine.Result, error) {
 			return engine.Update(ctx, o, program)
@@ -50,4 +52,5 @@ func onlyIf(wanted bool, program ProgramFunc) ProgramFunc {
 
 // previewOperation is an update that is never applied.
 var previewOperation = Operation{Kind: "preview", Planning: updateOperation.Planning, program: true,
-	Run: updateOperation.Run}
+	policies: true,
+	Run:      updateOperation.Run}

@@ -72,7 +72,7 @@ func awaitLock(ctx context.Context, out io.Writer, s *console.Stack, wait time.D
 // realize creates a stack that does not exist yet. It waits so long for another run that holds the stack's lock: one
 // that was cut off when it made the stack, or that makes it now.
 func realize(ctx context.Context, a *console.Console, s *console.Stack, chosen bool, wait time.Duration) error {
-	err := awaitLock(ctx, a.Streams.Err, s, wait, func() error { return a.Realize(ctx, s, chosen) })
+	err := awaitLock(ctx, a.Streams.Err, s, wait, func() error { return a.Stacks().Realize(ctx, s, chosen) })
 	if exists := (*backend.ExistsError)(nil); wait > 0 && errors.As(err, &exists) {
 		s.Missing, err = false, nil
 	}

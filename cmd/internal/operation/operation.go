@@ -19,6 +19,8 @@ type Options struct {
 	ConfigFile string
 	sources    configSources
 
+	writeAliases bool // of resources that look renamed
+
 	Yes             bool
 	SkipPreview     bool
 	PreviewOnly     bool
@@ -30,7 +32,11 @@ type Options struct {
 	LockTimeout     time.Duration // how long to wait for the stack's lock; 0 not at all
 	Refresh         string
 	SettlePending   []string
-	unasked         bool // `run` never asks
+	AcceptLoss      bool // create although a repair has lost records
+	PolicyPacks     []string
+	PolicyConfigs   []string // of PolicyPacks, in the same order
+	MaxDeletes      *int     // how many objects the operation may delete or replace; nil for no limit
+	unasked         bool     // `run` never asks
 	Scope           scopeOptions
 	savePlan, plan  string
 	importFile      string
@@ -53,9 +59,11 @@ type Options struct {
 	Timestamps       bool
 	ShowSames        bool
 	ShowReads        bool
+	ShowComputed     bool
 	ShowSecrets      bool
 	SuppressOutputs  bool
 	SuppressProgress bool
+	UI               bool // show it in a browser
 
 	Neighbours *Neighbours // of a preview of several stacks; nil for one alone
 }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 
+	"github.com/yamlhost/yamlhost/internal/parallel"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/schema"
 	"github.com/yamlhost/yamlhost/workspace"
@@ -16,15 +18,8 @@ import (
 // asked for. A plugin is asked once in a run, and its schema kept: an argument may be a file, so that nothing is kept
 // longer.
 type parameterized struct {
-	mu    sync.Mutex // guards made
-	made  map[string]*madePackage
+	made  parallel.Memo[string, schema.Descriptor, error]
 	texts sync.Map // the schemas, by the key of their descriptor
-}
-
-type madePackage struct {
-	once       sync.Once
-	descriptor schema.Descriptor
-	err        error
 }
 
 // Parameterize asks a plugin what package it becomes with arguments; its schema says how to ask for that again.
@@ -33,18 +28,7 @@ func (p *Providers) Parameterize(ctx context.Context, pkg project.Package) (sche
 	if err != nil {
 		return schema.Descriptor{}, err
 	}
-	p.parameterized.mu.Lock()
-	made := p.parameterized.made[string(key)]
-	if made == nil {
-		if p.parameterized.made == nil {
-			p.parameterized.made = map[string]*madePackage{}
-		}
-		made = &madePackage{}
-		p.parameterized.made[string(key)] = made
-	}
-	p.parameterized.mu.Unlock()
-	made.once.Do(func() { made.descriptor, made.err = p.askParameterized(ctx, pkg) })
-	return made.descriptor, made.err
+	return p.parameterized.made.Get(string(key), func() (schema.Descriptor, error) { return p.askParameterized(ctx, pkg) })
 }
 
 func (p *Providers) askParameterized(ctx context.Context, pkg project.Package) (schema.Descriptor, error) {
@@ -69,6 +53,32 @@ func (p *Providers) parameterizedText(d schema.Descriptor) []byte {
 		return text.([]byte)
 	}
 	return nil
+}
+
+// Extended returns a package with the extensions of its plugin that the project declares (L1.41). One that cannot be
+// loaded is left out.
+func (p *Providers) Extended(ctx context.Context, ws *workspace.Workspace, base *schema.Package) *schema.Package {
+	made := slices.Clone(ws.Packages)
+	for _, pkg := range ws.Project.Packages {
+		if len(pkg.Parameters) > 0 && pkg.Source == base.Name {
+			if d, err := p.Parameterize(ctx, pkg); err == nil {
+				made = append(made, d)
+			}
+		}
+	}
+	loader := p.Schemas()
+	var extensions []*schema.Package
+	for _, d := range made {
+		if d.Extension && d.Name == base.Name && d.PackageName() != base.Name {
+			if more, err := loader.Load(ctx, d); err == nil {
+				extensions = append(extensions, more)
+			}
+		}
+	}
+	if len(extensions) == 0 {
+		return base
+	}
+	return schema.Extended(base, nil, extensions...)
 }
 
 // Described returns the package that a name stands for in the project: what is declared beside the program, or what a

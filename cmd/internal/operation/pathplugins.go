@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/schema"
 	"github.com/yamlhost/yamlhost/workspace"
 )
@@ -73,7 +73,7 @@ func (p *pathPlugins) Unseen() diag.Diagnostics {
 				"` provides was not checked: its plugin is in the project, and is not started here",
 			Detail: "`yamlhost preview` starts it; or give its schema with --schema FILE"})
 	}
-	slices.SortFunc(diags, func(a, b diag.Diagnostic) int { return cmp.Compare(a.Summary, b.Summary) })
+	slices.SortStableFunc(diags, func(a, b diag.Diagnostic) int { return cmp.Compare(a.Summary, b.Summary) })
 	return diags
 }
 

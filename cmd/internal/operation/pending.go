@@ -6,10 +6,10 @@ import (
 	"io"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // pendingWork holds the operations that an earlier run left in flight, and the decisions about them so far: an answer
@@ -24,6 +24,8 @@ type pendingWork struct {
 	resolve func(ctx context.Context, base *state.Snapshot, words map[urn.URN]engine.Decision) (*state.Snapshot,
 		[]engine.Resolution, error)
 
+	base    *state.Snapshot             // in which they are
+	reads   bool                        // without --settle-pending, IDs that follow from inputs are read
 	answers map[urn.URN]engine.Decision // of a person to what became of pending creations
 	retry   []urn.URN                   // pending creations to repeat
 	kept    []state.Operation           // pending creations that a destruction has to leave pending
@@ -34,6 +36,7 @@ type pendingWork struct {
 // was being updated or deleted, and takes a person's word for what was being created. Without that it stops, rather
 // than create a second object beside an unknown one; a destruction continues and leaves it pending.
 func (w *pendingWork) resolveAll(ctx context.Context, base *state.Snapshot, op Operation) (*state.Snapshot, error) {
+	w.base = base
 	words, err := pendingAnswersOf(w.options.SettlePending, engine.Unfinished(base))
 	switch {
 	case err != nil:
@@ -57,6 +60,8 @@ func (w *pendingWork) resolveAll(ctx context.Context, base *state.Snapshot, op O
 			words.by[u] = word
 		} else if words.others != nil {
 			words.by[u] = *words.others
+		} else if id := engine.DerivedID(base, o.Resource); id != "" && (words.read || w.reads && len(w.options.SettlePending) == 0) {
+			words.by[u] = engine.Decision{ID: id, Look: true}
 		} else {
 			open = append(open, o)
 		}

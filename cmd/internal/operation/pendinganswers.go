@@ -5,21 +5,22 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // SettlePendingHelp is the help of --settle-pending.
 const SettlePendingHelp = "the outcome of interrupted creations: forget (nothing was created), retry (create " +
-	"again with the same inputs in any case), or <urn>=<id> (the object with this ID was created); may be " +
-	"repeated"
+	"again with the same inputs in any case), read (the provider reads each ID that follows from the inputs: " +
+	"what exists was created), or <urn>=<id> (the object with this ID was created); may be repeated"
 
 // pendingAnswers holds the decisions of --settle-pending about pending creations: about some by URN, and about all
 // others if others is set.
 type pendingAnswers struct {
 	by     map[urn.URN]engine.Decision
 	others *engine.Decision
+	read   bool // all others whose IDs follow from their inputs are read
 }
 
 // CheckSettlePending refuses values of --settle-pending that mean nothing, whatever is pending.
@@ -27,14 +28,14 @@ func CheckSettlePending(flags []string) error {
 	general := ""
 	for _, text := range flags {
 		switch {
-		case text == "forget" || text == "retry":
+		case text == "forget" || text == "retry" || text == "read":
 			if general != "" && general != text {
 				return console.WithCode(console.CodeUsage,
-					"--settle-pending takes either forget or retry for all creations without an ID, not both")
+					"--settle-pending takes one of forget, retry and read for all creations without an ID, not several")
 			}
 			general = text
 		case !strings.HasPrefix(text, "urn:") || !strings.Contains(text, "="):
-			return console.WithCode(console.CodeUsage, "--settle-pending takes forget, retry or <urn>=<id>, not %q", text)
+			return console.WithCode(console.CodeUsage, "--settle-pending takes forget, retry, read or <urn>=<id>, not %q", text)
 		}
 	}
 	return nil
@@ -49,6 +50,9 @@ func pendingAnswersOf(flags []string, unfinished []state.Operation) (pendingAnsw
 	}
 	for _, text := range flags {
 		switch text {
+		case "read":
+			w.read = true
+			continue
 		case "forget", "retry":
 			w.others = &engine.Decision{Retry: text == "retry"}
 			continue

@@ -7,10 +7,11 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/value"
 )
 
 func (w *pendingWork) tellPending(ops []state.Operation) {
@@ -34,6 +35,8 @@ func (w *pendingWork) tellResolved(resolved []engine.Resolution) {
 			text = fmt.Sprintf("was read, and is now in the state with the ID %q", s.ID)
 		case engine.EndedNothing:
 			text = "changed nothing outside of the state"
+		case engine.EndedAbsent:
+			text = fmt.Sprintf("was read, and does not exist under the ID %q: it counts as not created", s.ID)
 		case engine.EndedForgot:
 			text = "counts as not created"
 		case engine.EndedAgain:
@@ -60,11 +63,25 @@ func (w *pendingWork) advice(ops []state.Operation) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "the outcome of %s is not known: the run was interrupted before the provider answered",
 		diag.Count(len(ops), "creation"))
+	readable := 0
 	for _, op := range ops {
 		fmt.Fprintf(&b, "\n  * %s%s", op.Resource.URN, w.recordedAs(op.Resource))
+		if w.derived(op) != "" {
+			readable++
+		}
+	}
+	if readable > 0 {
+		them := "them"
+		if readable < len(ops) {
+			them = fmt.Sprintf("%d of them", readable)
+		}
+		fmt.Fprintf(&b, "\nRun again with --settle-pending read: the provider reads the IDs that follow from the inputs of %s. "+
+			"What exists was created by the interrupted run, unless the names were taken before.\nOr find", them)
+	} else {
+		b.WriteString("\nFind")
 	}
 	b.WriteString(
-		"\nFind out whether they exist, and run again with --settle-pending '<urn>=<id>' for each that does and " +
+		" out whether they exist, and run again with --settle-pending '<urn>=<id>' for each that does and " +
 			"--settle-pending forget for the rest;\n" +
 			"or with --settle-pending retry to create them again in any case.")
 	return b.String()
@@ -78,7 +95,14 @@ func (w *pendingWork) askAll(ops []state.Operation, op Operation) error {
 		for _, op := range ops {
 			fmt.Fprintf(out, "  * %s%s\n", op.Resource.URN, w.recordedAs(op.Resource))
 		}
-		fmt.Fprint(out, "Enter `none` if none of them exists, `each` to answer for each, or nothing to stop: ")
+		ways, ids := "", map[urn.URN]string{}
+		for _, op := range ops {
+			if id := w.derived(op); id != "" {
+				ids[op.Resource.URN] = id
+				ways = "`read` to read the IDs that follow from the inputs, "
+			}
+		}
+		fmt.Fprintf(out, "Enter `none` if none of them exists, `each` to answer for each, %sor nothing to stop: ", ways)
 		line, err := w.console.Prompt().Answer()
 		switch line = strings.TrimSpace(line); {
 		case err == nil && line == "none":
@@ -86,6 +110,14 @@ func (w *pendingWork) askAll(ops []state.Operation, op Operation) error {
 				w.answers[op.Resource.URN] = engine.Decision{}
 			}
 			return nil
+		case err == nil && line == "read" && ways != "":
+			ops = slices.DeleteFunc(slices.Clone(ops), func(op state.Operation) bool {
+				id, follows := ids[op.Resource.URN]
+				if follows {
+					w.answers[op.Resource.URN] = engine.Decision{ID: id, Look: true}
+				}
+				return follows
+			})
 		case err == nil && line == "each":
 		default:
 			return console.ErrDeclined
@@ -123,6 +155,11 @@ func (w *pendingWork) askPending(r *state.Resource, keep bool) (engine.Decision,
 	return engine.Decision{ID: line}, nil
 }
 
+// derived returns the ID that a creation would have given; "" if it does not follow from the inputs.
+func (w *pendingWork) derived(op state.Operation) string {
+	return engine.DerivedID(w.base, op.Resource)
+}
+
 // recordedAs tells by which recorded inputs one can find what a creation may have made; empty when there are none.
 func (w *pendingWork) recordedAs(r *state.Resource) string {
 	inputs := namingInputs(r)
@@ -133,39 +170,70 @@ func (w *pendingWork) recordedAs(r *state.Resource) string {
 }
 
 // namingInputs are the inputs of a resource that are most likely to name the object: first those whose text has the
-// resource's own name in it, as automatic names have, then those whose key says that it is a name or a place. Without
-// any of these it is the first plain texts. Secrets are left out.
+// resource's own name in it, as automatic names have, then those whose key says that it is a name or a place, also
+// inside of maps such as the metadata of Kubernetes. Without any of these it is the first plain texts. Secrets are left
+// out.
 func namingInputs(r *state.Resource) []string {
-	type candidate struct {
-		text string
-		rank int
-	}
-	const at = 3 // from here on nothing says that it is a name
-	var found []candidate
-	for i, key := range r.Inputs.Keys() {
-		v := r.Inputs.At(i)
-		text, isText := v.AsString()
-		if !isText || text == "" || v.IsSecret() || strings.HasPrefix(key, "__") || len(text) > 80 {
-			continue
-		}
-		lower, rank := strings.ToLower(key), at
-		switch {
-		case strings.Contains(text, r.URN.Name()):
-			rank = 0
-		case strings.HasSuffix(lower, "name"), lower == "bucket", lower == "title", lower == "path", lower == "key":
-			rank = 1
-		case strings.HasSuffix(lower, "id"), lower == "region", lower == "location", lower == "zone", lower == "project":
-			rank = 2
-		}
-		found = append(found, candidate{key + ": " + value.String(text).String(), rank})
-	}
-	slices.SortStableFunc(found, func(a, b candidate) int { return cmp.Compare(a.rank, b.rank) })
+	found := namesIn(nil, "", r.Inputs, r.URN.Name(), 0)
+	slices.SortStableFunc(found, func(a, b namingInput) int {
+		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.depth, b.depth))
+	})
 	var list []string
 	for _, c := range found {
-		if c.rank == at && len(list) > 0 && found[0].rank < at || len(list) == 4 {
+		if c.rank == anyText && len(list) > 0 && found[0].rank < anyText || len(list) == 4 {
 			break
 		}
 		list = append(list, c.text)
 	}
 	return list
+}
+
+// namingInput is an input that may tell which object a resource is; the lower its rank, the more likely.
+type namingInput struct {
+	text        string
+	rank, depth int
+}
+
+const (
+	anyText    = 3 // the rank from which on nothing says that it is a name
+	namesDepth = 3 // how deep maps are looked through
+)
+
+// namesIn appends the texts of a map that may name an object, with their paths.
+func namesIn(found []namingInput, path string, inputs value.Value, name string, depth int) []namingInput {
+	for i, key := range inputs.Keys() {
+		v := inputs.At(i)
+		if strings.HasPrefix(key, "__") || v.IsSecret() {
+			continue
+		}
+		if v.Is(value.KindMap) && depth < namesDepth {
+			found = namesIn(found, path+key+".", v, name, depth+1)
+			continue
+		}
+		text, isText := v.AsString()
+		if !isText || text == "" || len(text) > 80 {
+			continue
+		}
+		rank := rankOfKey(strings.ToLower(key))
+		switch {
+		case depth > 0 && rank == anyText:
+			continue // such as a label, which many objects share
+		case strings.Contains(text, name):
+			rank = 0
+		}
+		found = append(found, namingInput{path + key + ": " + value.String(text).String(), rank, depth})
+	}
+	return found
+}
+
+// rankOfKey returns how likely a key, in lower case, names or locates an object.
+func rankOfKey(key string) int {
+	switch {
+	case strings.HasSuffix(key, "name"), key == "bucket", key == "title", key == "path", key == "key":
+		return 1
+	case strings.HasSuffix(key, "id"), key == "region", key == "location", key == "zone", key == "project",
+		key == "namespace":
+		return 2
+	}
+	return anyText
 }

@@ -6,12 +6,12 @@ import (
 
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
 	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/value/urn"
 	"github.com/yamlhost/yamlhost/workspace"
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
@@ -36,6 +36,7 @@ type Pipeline struct {
 	pending      *pendingWork
 	planFile     *planFile          // of --plan; nil without
 	bound        *engine.UpdatePlan // of --strict, once it was made; nil without
+	watched      *backend.Watched   // the operation as a service shows it; nil where nobody does
 	// wantsConfig says that the run was refused because configuration is missing.
 	wantsConfig bool
 	advised     bool // what is likely to surprise was told
@@ -124,6 +125,7 @@ func (p *Pipeline) openWorkspace(dir string, op Operation) error {
 		return console.AdviseProject(err)
 	}
 	p.display.workspace = p.Workspace
+	p.pending.reads = p.options.unasked && p.Workspace.Project.ReadsPending
 	if !op.program {
 		return p.Console.Report(p.Workspace.Diags)
 	}
@@ -145,7 +147,8 @@ func (p *Pipeline) configure() error {
 		return err
 	}
 	name := p.Stack.Ref.Stack
-	if p.StackSecrets, err = p.Console.Secrets().Manager(p.config.settings, name); err != nil {
+	own := p.Console.Secrets().Of(p.Stack.Backend, p.Stack.Ref)
+	if p.StackSecrets, err = own.Manager(p.config.settings, name); err != nil {
 		return err
 	}
 	found, err := p.openConfig()
@@ -175,7 +178,7 @@ func (p *Pipeline) configure() error {
 // readSettings reads the settings file of the stack, and puts into it what the flags say.
 func (p *Pipeline) readSettings() (diag.Diagnostics, error) {
 	own, name, file := p.Workspace.Project, p.Stack.Ref.Stack, p.options.ConfigFile
-	path := p.Console.SettingsPath(own, name, file)
+	path := p.Console.Stacks().SettingsPath(own, name, file)
 	if err := p.options.guardSettings(p.Console, own, path); err != nil {
 		return nil, err
 	}
@@ -197,7 +200,7 @@ func (p *Pipeline) readSettings() (diag.Diagnostics, error) {
 	if faults := p.options.guardKey(&p.Console.World, own, settings); len(faults) > 0 {
 		return nil, p.fail(faults)
 	}
-	return diags, setFromFlags(p.Console, p.options, p.Workspace, settings, name)
+	return diags, setFromFlags(p.Console, p.options, p.Workspace, settings, p.Stack)
 }
 
 // openConfig opens the configuration that the settings have.
@@ -218,7 +221,8 @@ func (p *Pipeline) check(ctx context.Context) error {
 	}
 	texts, _ := p.config.engine()
 	uncompiled := p.Workspace.Compile(ctx, workspace.Run{
-		Stack: p.Stack.Ref.Stack, Organization: "organization", Project: p.Workspace.Project.Name.Text, Config: texts,
+		Stack: p.Stack.Ref.Stack, Organization: p.Stack.Ref.Organization(), Project: p.Workspace.Project.Name.Text,
+		Config: texts,
 	})
 	program, diags := checkFor(ctx, p.Workspace, p.Providers, p.config.values,
 		workspace.CheckOptions{AllowEnv: p.options.AllowEnv, RestrictPaths: p.options.RestrictPaths})

@@ -9,13 +9,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/yamlhost/yamlhost/cmd/internal/report"
-	"github.com/yamlhost/yamlhost/cmd/internal/view"
+	"github.com/yamlhost/yamlhost/cmd/internal/output/report"
+	"github.com/yamlhost/yamlhost/cmd/internal/output/view"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 	"github.com/yamlhost/yamlhost/runtime/secrets"
 	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // ShownPlan is a plan as people and programs look at it: no secret of it is opened.

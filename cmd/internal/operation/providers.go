@@ -79,6 +79,9 @@ func NewProviders(a *console.Console, ws *workspace.Workspace, log func(plugin.M
 			return plugin.Script(p), err
 		},
 	}
+	if command := ws.Project.Compiler; command != nil {
+		options.RuntimeOptions = map[string]string{"compiler": command.Text}
+	}
 	if a.World.Self != "" { // plugins written in YAML are ours to run, whatever else is on the path
 		options.Languages = map[string][]string{"yaml": {a.World.Self, "serve", "language"}}
 	}

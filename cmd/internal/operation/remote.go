@@ -14,10 +14,10 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/httpget"
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/schema"
-	"github.com/yamlhost/yamlhost/value"
 )
 
 // contents opens what assets and archives of a program refer to.
@@ -64,7 +64,7 @@ type otherStacks struct {
 }
 
 func (s otherStacks) load(ctx context.Context, name string) (*state.Snapshot, error) {
-	ref, err := backend.ParseRef(name, s.project)
+	ref, err := s.backend.ParseRef(name, s.project)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +108,7 @@ func (s otherStacks) openAhead(ctx context.Context, program *check.Program, base
 
 // outputs reads the outputs of a stack, for stack references.
 func (s otherStacks) outputs(ctx context.Context, name string) (value.Value, error) {
-	if ref, err := backend.ParseRef(name, s.project); err == nil && (s.mayRead == nil || s.mayRead(name) == nil) {
+	if ref, err := s.backend.ParseRef(name, s.project); err == nil && (s.mayRead == nil || s.mayRead(name) == nil) {
 		if planned, stored, found := s.planned.outputs(ref); found {
 			return s.complete(ctx, name, planned, stored)
 		}

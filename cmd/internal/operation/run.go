@@ -7,9 +7,9 @@ import (
 
 	"github.com/yamlhost/yamlhost/builtins"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
-	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/eval"
 	"github.com/yamlhost/yamlhost/internal/confine"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/dynamic"
@@ -32,12 +32,28 @@ func (p *Pipeline) plan(ctx context.Context, op Operation) (*engine.Result, erro
 		if err != nil {
 			return nil, err
 		}
+		if err := p.lossHolds(op, p.display.document); err != nil {
+			return nil, err
+		}
 		if base, err = p.pending.resolveAll(ctx, sound, op); err != nil {
 			return nil, err
 		}
 	}
+	if !p.Stack.Missing {
+		var err error
+		if p.watched, err = p.Stack.Backend.Watch(ctx, p.Stack.Ref, p.beginRecord(op)); err != nil {
+			return nil, err
+		}
+	}
 	p.Console.Signals.Announce("")
-	return p.operate(ctx, op, engine.Options{Base: base, DryRun: true})
+	result, err := p.operate(ctx, op, engine.Options{Base: base, DryRun: true})
+	status := "succeeded"
+	if err != nil || result.Failed || result.Canceled {
+		status = "failed"
+	}
+	p.watched.Close(status)
+	p.watched = nil
+	return result, err
 }
 
 // load reads the stack's state, in a sound order.
@@ -58,13 +74,19 @@ func (p *Pipeline) load(ctx context.Context) (*state.Snapshot, error) {
 // apply runs an operation in a session, and leaves state and history behind.
 func (p *Pipeline) apply(ctx context.Context, op Operation) (_ *engine.Result, err error) {
 	session, err := beginSession(ctx, p.Console.Streams.Err, p.Stack, p.options.LockTimeout,
-		backend.BeginOptions{Command: op.Kind, Secrets: p.StackSecrets, Open: p.StackSecrets.Opener})
+		backend.BeginOptions{Command: op.Kind, Secrets: p.StackSecrets, Open: p.StackSecrets.Opener,
+			Record: p.beginRecord(op)})
 	if err != nil {
 		return nil, adviseRepair(console.ExplainSecret(err, p.Stack.Ref.Stack))
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
+	p.watched = session.Watched()
+	defer func() { p.watched = nil }()
 	warnOfRecovery(p.Console, session.Recovered(), true)
 	warnOfOrder(p.Console, session.Altered(), session.Moved())
+	if err := p.lossHolds(op, false); err != nil {
+		return nil, err
+	}
 	base, err := p.begin(ctx, session, op)
 	if err != nil {
 		return nil, console.ExplainSecret(err, p.Stack.Ref.Stack)
@@ -78,6 +100,9 @@ func (p *Pipeline) apply(ctx context.Context, op Operation) (_ *engine.Result, e
 	final := result.Snapshot
 	if result.Terminated {
 		final = nil // what is journaled counts, operations under way included
+	}
+	if err := p.lossEnds(session, op, result); err != nil {
+		return result, err
 	}
 	record := p.record(op, result, started)
 	if err := p.Commit(ctx, session, final, record); err != nil {
@@ -144,6 +169,7 @@ func (p *Pipeline) operate(ctx context.Context, op Operation, o engine.Options) 
 	}
 	defer unfold()
 	shown := p.display.show(name, o.DryRun, final)
+	p.showHosted(shown, name)
 	p.sink.enter(shown)
 	defer p.sink.leave()
 
@@ -170,9 +196,25 @@ func (p *Pipeline) operate(ctx context.Context, op Operation, o engine.Options) 
 	}
 	o.Refresh = p.options.Refresh == "true" || p.options.Refresh == "" && p.Workspace.Project.RefreshAlways && op.program
 
+	if op.policies {
+		stop, err := p.startPolicies(ctx, &o)
+		if err != nil {
+			return nil, errors.Join(err, shown.close())
+		}
+		defer stop()
+		if err := p.requirePolicies(o.Policies); err != nil {
+			return nil, errors.Join(err, shown.close())
+		}
+	}
 	var wanted *wantedCreates
 	if p.options.importFile != "" && o.DryRun {
 		wanted = watchCreates(&o)
+	}
+	var swapped *exchange
+	if op.Kind == previewOperation.Kind || op.Kind == updateOperation.Kind {
+		if o.DryRun {
+			swapped = watchExchange(&o)
+		}
 	}
 	server := &monitorServer{}
 	defer server.close()
@@ -186,6 +228,9 @@ func (p *Pipeline) operate(ctx context.Context, op Operation, o engine.Options) 
 	}
 	if closing := shown.close(); err == nil {
 		err = closing
+	}
+	if err == nil && swapped != nil && !result.Failed && !result.Canceled {
+		err = p.renames(swapped)
 	}
 	return result, err
 }
@@ -246,7 +291,7 @@ func (p *Pipeline) others() otherStacks {
 
 // describe returns the targets and the resources of an operation.
 func (p *Pipeline) describe(o *engine.Options) {
-	o.Project, o.Stack, o.Organization = p.Workspace.Project.Name.Text, p.Stack.Ref.Stack, "organization"
+	o.Project, o.Stack, o.Organization = p.Workspace.Project.Name.Text, p.Stack.Ref.Stack, p.Stack.Ref.Organization()
 	o.RootDir, o.ProgramDir = p.Workspace.Project.Dir, p.Workspace.Dir()
 	o.Config, o.ConfigSecretKeys = p.config.engine()
 	o.Providers, o.Parallel = p.Providers, p.options.Parallel

@@ -8,12 +8,12 @@ import (
 	"strconv"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
-	"github.com/yamlhost/yamlhost/cmd/internal/view"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/cmd/internal/output/view"
 	"github.com/yamlhost/yamlhost/eval"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/printable"
+	"github.com/yamlhost/yamlhost/internal/value/mask"
 	"github.com/yamlhost/yamlhost/runtime/engine"
-	"github.com/yamlhost/yamlhost/value/mask"
 )
 
 // discreetErr is where progress and findings go: excerpts of the program would show secrets that are written in it.
@@ -28,8 +28,7 @@ func (s *display) discreetErr() (w io.Writer, flush func() error) {
 
 // tellDetails shows every property that a plan changes, including the properties of new resources.
 func (s *display) tellDetails(outline *view.Outline) {
-	out, flush := s.discreetErr()
-	guarded := printable.NewWriter(out, func() bool { return false })
+	guarded := printable.NewWriter(s.console.Screen, func() bool { return false })
 	for _, item := range outline.Resources() {
 		if !item.Changed() || item.IsStack() {
 			continue
@@ -39,7 +38,6 @@ func (s *display) tellDetails(outline *view.Outline) {
 			fmt.Fprintf(guarded, "     %s\n", line)
 		}
 	}
-	_ = flush() // standard error has nobody to tell it to
 }
 
 // compilerSays shows what the compiler of the program has to say, without the secrets of the configuration that it was

@@ -41,6 +41,9 @@ var schemaFileName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(.+?)(?:-v?(\d+\.\d+\.\d+.*))?\.json(?:\.gz)?$`)
 })
 
+// SchemaDirs are the flags --schema-dir with directories.
+func SchemaDirs(dirs ...string) SchemaFlags { return SchemaFlags{dirs: dirs} }
+
 // ReadGivenSchemas finds the files of the flags. Those of --schema are read for the names of their packages.
 func ReadGivenSchemas(a *console.Console, f SchemaFlags) (*GivenSchemas, error) {
 	if len(f.files)+len(f.dirs) == 0 {

@@ -6,11 +6,11 @@ import (
 
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
-	"github.com/yamlhost/yamlhost/cmd/internal/report"
-	"github.com/yamlhost/yamlhost/cmd/internal/view"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/cmd/internal/output/report"
+	"github.com/yamlhost/yamlhost/cmd/internal/output/runlog"
+	"github.com/yamlhost/yamlhost/cmd/internal/output/view"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/runtime/engine"
-	"github.com/yamlhost/yamlhost/value/mask"
 	"github.com/yamlhost/yamlhost/workspace"
 )
 
@@ -33,6 +33,7 @@ type display struct {
 	program   *check.Program
 	warned    diag.Diagnostics   // what the checker found, none of it an error
 	listen    func(engine.Event) // also told of every event; nil for nobody
+	blast     *view.BlastRadius  // of the last operation
 	// what evaluating the program had to say so far; a plan and what follows it say the same
 	noted map[string]bool
 }
@@ -48,19 +49,40 @@ func (s *display) show(name string, plan, final bool) *shownView {
 			known = append(known, s.messageOf(d))
 		}
 	}
+	blast := &view.BlastRadius{}
+	s.blast = blast
 	told, ended := s.console.Reports.Phase(o, s.sink.secrets(), known)
 	event, closing := s.terminalView(o, document, final, known)
+	recorder := s.record(plan)
 	return &shownView{
 		event: func(e engine.Event) {
 			event(e)
 			told(e)
+			recorder.Event(e)
+			if step, ok := e.(*engine.StepFinished); ok && !step.Internal && !step.Outputs {
+				blast.Take(step.Step, o.Stateful)
+			}
 			s.options.Neighbours.heard(s, e)
 			if s.listen != nil {
 				s.listen(e)
 			}
 		},
-		close: func() error { return errors.Join(closing(), ended()) },
+		close: func() error {
+			recorder.Close()
+			return errors.Join(closing(), ended())
+		},
 	}
+}
+
+// record begins the record of an operation for the console, if one is kept.
+func (s *display) record(plan bool) *runlog.Recorder {
+	world := &s.console.World
+	if s.stack == nil || world.Process == nil || world.PulumiHome() == "" {
+		return nil
+	}
+	head := runlog.Subject(s.stack.Backend, s.stack.Ref, world.Process())
+	head.Command, head.Planning = s.options.Command, plan
+	return runlog.Begin(runlog.Folder(world.PulumiHome()), head, s.sink.secrets())
 }
 
 // viewOptions say how every view of the command shows an operation.
@@ -76,13 +98,13 @@ func (s *display) viewOptions(name string) view.Options {
 		Color:       a.Color(a.Streams.ErrTerminal), OutTerminal: a.Streams.OutTerminal,
 		OutColor: a.Color(a.Streams.OutTerminal), Flat: o.Flat, Command: s.nextCommand(),
 		Width: columns, Height: lines, Size: a.Size,
-		ShowSames: o.ShowSames, ShowSecrets: o.ShowSecrets, ShowReads: o.ShowReads, Diff: o.Diff,
+		ShowSames: o.ShowSames, ShowSecrets: o.ShowSecrets, ShowReads: o.ShowReads, ShowComputed: o.ShowComputed, Drift: o.Command == "drift", Diff: o.Diff,
 		SuppressOutputs: o.SuppressOutputs, SuppressProgress: o.SuppressProgress, Timestamps: o.Timestamps, Operation: name,
 		Source: s.source, Property: s.property,
 		Secrets: s.config.secrets(), Crash: a.Crashes.Crash, Found: a.World.Found,
 	}
 	if s.workspace != nil {
-		options.Root = s.workspace.Project.Dir
+		options.Root, options.Stateful = s.workspace.Project.Dir, s.workspace.Project.Stateful
 	}
 	if s.stack != nil {
 		options.Stack = s.stack.Ref.Stack
@@ -115,18 +137,15 @@ func (s *display) terminalView(o view.Options, document, final bool, known []*en
 		lines := report.NewLines(a.Streams.Out, o, s.sink.secrets())
 		return report.AfterPrelude(lines.Event, known), func() error { return nil }
 	}
-	progress, flush := s.discreetErr()
-	o.Out, o.Err = a.Streams.Out, progress
+	o.Out, o.Err = a.Streams.Out, a.Screen
+	if !s.options.ShowSecrets {
+		o.Mask = s.sink.secrets()
+	}
 	if !final || a.Reports.TakesStdout() {
 		o.Out, o.OutTerminal, o.OutColor = io.Writer(a.Streams.Err), a.Streams.ErrTerminal, o.Color
 	}
-	flushOut := func() error { return nil }
-	if o.Plan && !s.options.ShowSecrets { // its changes say more than outputs do
-		hiding := mask.NewWriter(o.Out, s.sink.secrets())
-		o.Out, flushOut = hiding, hiding.Flush
-	}
 	v := view.New(o)
-	return v.Event, func() error { v.Close(); return errors.Join(flushOut(), flush()) }
+	return v.Event, func() error { v.Close(); return nil }
 }
 
 // source finds the texts of the workspace by their absolute paths.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/yamlhost/yamlhost/builtins"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
-	"github.com/yamlhost/yamlhost/diag"
 	"github.com/yamlhost/yamlhost/internal/confine"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/dynamic"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
@@ -111,12 +111,12 @@ func (o *Options) mayReadStack(own backend.Ref) func(name string) error {
 // stack; empty where there is none.
 func UntrustedStacks(allowed []string, name, own string) func(stack string) error {
 	return func(stack string) error {
-		ref, err := backend.ParseRef(stack, name)
+		ref, err := backend.ParseName(stack, name)
 		if err != nil || ref == (backend.Ref{Project: name, Stack: own}) {
 			return nil // an invalid name is reported where the stack is read
 		}
 		for _, text := range allowed {
-			if other, err := backend.ParseRef(text, name); err == nil && other == ref {
+			if other, err := backend.ParseName(text, name); err == nil && other == ref {
 				return nil
 			}
 		}

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/workspace/projects"
 )
 
@@ -39,11 +39,8 @@ func Find(name string) (Kind, error) {
 			return k, nil
 		}
 	}
-	text := fmt.Sprintf("--emit takes %s, not %q", strings.Join(Kinds(), ", "), name)
-	if near := diag.Suggest(name, Kinds()); len(near) > 0 {
-		text += "; did you mean " + near[0] + "?"
-	}
-	return Kind{}, fmt.Errorf("%s", text)
+	return Kind{}, fmt.Errorf("--emit takes %s, not %q%s", strings.Join(Kinds(), ", "), name,
+		diag.DidYouMean(name, Kinds()))
 }
 
 // job is a stack in a pipeline.

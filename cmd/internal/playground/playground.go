@@ -11,10 +11,10 @@ import (
 	"sync"
 
 	"github.com/yamlhost/yamlhost/check"
-	"github.com/yamlhost/yamlhost/cmd/internal/picture"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/cmd/internal/output/picture"
 	"github.com/yamlhost/yamlhost/editor"
 	"github.com/yamlhost/yamlhost/eval"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/runtime/embedded"
 	"github.com/yamlhost/yamlhost/runtime/engine"

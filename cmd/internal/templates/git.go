@@ -1,19 +1,19 @@
 package templates
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"net/url"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
+
+	"github.com/yamlhost/yamlhost/internal/git"
 )
 
 // Repository says where a template lies in a repository of git.
@@ -105,11 +105,6 @@ func (r Repository) check(text string) error {
 // filter or program of the repository, and follows links only inside of the template's folder. It removes the copy
 // afterwards.
 func FromRepository(ctx context.Context, r Repository, name string, env []string) (*Template, error) {
-	git, err := exec.LookPath("git")
-	if err != nil {
-		return nil, fmt.Errorf("%s is a repository, and there is no git on PATH to fetch it; "+
-			"install git, or name a folder", name)
-	}
 	dir, err := os.MkdirTemp("", "yamlhost-template-*")
 	if err != nil {
 		return nil, err
@@ -119,14 +114,12 @@ func FromRepository(ctx context.Context, r Repository, name string, env []string
 	if ref == "" {
 		ref = "HEAD"
 	}
-	for _, args := range [][]string{
-		{"init", "--quiet", "--template=", "."},
-		{"fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules", "--", r.URL, ref},
-		{"checkout", "--quiet", "--detach", "FETCH_HEAD"},
-	} {
-		if err := runGit(ctx, git, dir, env, args); err != nil {
-			return nil, fmt.Errorf("fetch template %s: %w", name, err)
-		}
+	switch err := git.Fetch(ctx, dir, env, r.URL, ref, false); {
+	case errors.Is(err, git.ErrMissing):
+		return nil, fmt.Errorf("%s is a repository, and there is no git on PATH to fetch it; "+
+			"install git, or name a folder", name)
+	case err != nil:
+		return nil, fmt.Errorf("fetch template %s: %w", name, err)
 	}
 	folder := filepath.Join(dir, filepath.FromSlash(r.Folder))
 	if r.Folder != "" {
@@ -140,32 +133,4 @@ func FromRepository(ctx context.Context, r Repository, name string, env []string
 		}
 	}
 	return FromFolder(folder, name)
-}
-
-// runGit runs one git command. The error has git's message.
-func runGit(ctx context.Context, git, dir string, env, args []string) error {
-	safe := []string{
-		"-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false", "-c", "protocol.ext.allow=never",
-		"-c", "submodule.recurse=false", "-c", "filter.lfs.smudge=", "-c", "filter.lfs.process=",
-		"-c", "filter.lfs.required=false", "-c", "advice.detachedHead=false",
-	}
-	cmd := exec.CommandContext(ctx, git, append(safe, args...)...)
-	cmd.Dir = dir
-	cmd.Env = append(append([]string{}, env...), "GIT_TERMINAL_PROMPT=0", "GIT_ALLOW_PROTOCOL=https:ssh:file",
-		"GIT_LFS_SKIP_SMUDGE=1", "LC_ALL=C")
-	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &said
-	err := cmd.Run()
-	var exit *exec.ExitError
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if errors.As(err, &exit) {
-		text := strings.TrimSpace(said.String())
-		if text == "" {
-			text = err.Error()
-		}
-		return fmt.Errorf("git says: %s", text)
-	}
-	return err
 }

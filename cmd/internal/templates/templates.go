@@ -18,7 +18,7 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
 	"github.com/yamlhost/yamlhost/workspace/project"
 )

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
@@ -57,23 +57,47 @@ func Dump(w io.Writer, f *ast.File) error {
 			d.expr("resource", m.Resource)
 		})
 	}
+	for _, p := range f.Policies {
+		d.policy(p)
+	}
 	_, err := io.WriteString(w, d.text.String())
 	return err
+}
+
+func (d *dumper) policy(p *ast.Policy) {
+	d.line(p.Range, "policy %s", d.quoted(p.Name))
+	d.nested(func() {
+		d.literal("description", p.Description)
+		d.literal("enforcement", p.Enforcement)
+		d.match(&p.Match)
+		d.bool("stack", p.Stack)
+		d.bool("after", p.After)
+		for _, c := range p.Config {
+			d.line(c.Name.Range, "config %s", d.quoted(c.Name))
+		}
+		d.expr("when", p.When)
+		d.expr("violation", p.Violation)
+		d.expr("remedy", p.Remedy)
+	})
+}
+
+func (d *dumper) match(m *ast.TransformMatch) {
+	for _, globs := range []struct {
+		name string
+		of   []ast.Literal
+	}{{"type", m.Types}, {"name", m.Names}, {"function", m.Functions}} {
+		for _, glob := range globs.of {
+			d.literal(globs.name, &glob)
+		}
+	}
+	d.bool("custom", m.Custom)
 }
 
 func (d *dumper) transforms(list []*ast.Transform) {
 	for _, t := range list {
 		d.line(t.Range, "transform")
 		d.nested(func() {
-			for _, globs := range []struct {
-				name string
-				of   []ast.Literal
-			}{{"type", t.Match.Types}, {"name", t.Match.Names}, {"function", t.Match.Functions}} {
-				for _, glob := range globs.of {
-					d.literal(globs.name, &glob)
-				}
-			}
-			d.bool("custom", t.Match.Custom)
+			d.match(&t.Match)
 			d.expr("when", t.When)
 			d.expr("merge", t.Merge)
 			d.bool("replace", t.Replace)

@@ -103,7 +103,7 @@ func (s *gsStore) List(ctx context.Context, prefix string) (found []backend.List
 	if err != nil {
 		return nil, s.explain(err)
 	}
-	slices.SortFunc(found, func(a, b backend.Listed) int { return strings.Compare(a.Key, b.Key) })
+	slices.SortStableFunc(found, func(a, b backend.Listed) int { return strings.Compare(a.Key, b.Key) })
 	return found, nil
 }
 

@@ -78,7 +78,7 @@ func (s *Store) List(ctx context.Context, prefix string) (found []backend.Listed
 	for {
 		o, err := all.Next(ctx)
 		if errors.Is(err, io.EOF) {
-			slices.SortFunc(found, func(a, b backend.Listed) int { return strings.Compare(a.Key, b.Key) })
+			slices.SortStableFunc(found, func(a, b backend.Listed) int { return strings.Compare(a.Key, b.Key) })
 			return found, nil
 		}
 		if err != nil {

@@ -51,8 +51,6 @@ type Options struct {
 	Handler *Handler
 	// Confined says that folders node_modules, too, must stay below Dir.
 	Confined bool
-	// ESM keeps the module a module of ECMAScript; otherwise the text is a CommonJS module.
-	ESM bool
 }
 
 // Handler describes a bundle that runs elsewhere, besides its sources.

@@ -14,10 +14,6 @@ const namespaceStub = "stub"
 
 // makeNode bundles TypeScript or JavaScript.
 func makeNode(o Options) (*Bundle, error) {
-	format := api.FormatCommonJS
-	if o.ESM {
-		format = api.FormatESModule
-	}
 	entries, stdin := []string{"./" + filepath.ToSlash(o.Source)}, (*api.StdinOptions)(nil)
 	if h := o.Handler; h != nil && h.Export != "" {
 		stdin = &api.StdinOptions{Contents: "export { " + h.Export + " } from " + strconv.Quote(entries[0]) + "\n",
@@ -31,7 +27,7 @@ func makeNode(o Options) (*Bundle, error) {
 		Outfile:           filepath.Join(o.Dir, "bundle.js"),
 		Bundle:            true,
 		Platform:          api.PlatformNode,
-		Format:            format,
+		Format:            api.FormatCommonJS,
 		Target:            api.ES2022,
 		Charset:           api.CharsetUTF8,
 		LegalComments:     api.LegalCommentsNone,

@@ -337,11 +337,13 @@ def begin(request):
     try:
         message = {"ok": run(request["m"], request["a"])}
     except BaseException as e:  # an exit of the author's code is a failure of its call
-        text = str(e.args[0]) if isinstance(e, KeyError) and e.args else str(e)
+        text = str(e)
         if isinstance(e, SystemExit):
             text = "the code called sys.exit(%s)" % ("" if e.code is None else e.code)
         elif not text:
             text = type(e).__name__
+        elif type(e) is not Exception and not hasattr(e, "properties") and not hasattr(e, "reasons"):
+            text = "%s: %s" % (type(e).__name__, text)
         message = {"error": text, "stack": traceback.format_exc()}
         for field in ("id", "properties", "reasons"):
             if hasattr(e, field):

@@ -1,5 +1,5 @@
 from pulumi import ResourceOptions
-from pulumi.dynamic import Resource, ResourceProvider, CreateResult
+from pulumi.dynamic import Resource, ResourceProvider, CreateResult, ReadResult
 from typing import Optional
 import binascii
 import os
@@ -11,12 +11,17 @@ class RandomProvider(ResourceProvider):
         print("drawing", inputs.get("size"))
         if inputs.get("size") == "boom":
             raise ValueError("no such size")
+        if inputs.get("size") == "key":
+            return {}["name"]
         if inputs.get("size") == "exit":
             import sys
             sys.exit(4)
         if inputs.get("size") == "gone":
             os._exit(5)
         return CreateResult(id_=binascii.b2a_hex(os.urandom(16)), outs={"size": helper.size(inputs)})
+
+    def read(self, id, props):
+        return ReadResult(None, {})
 
 
 class Random(Resource):

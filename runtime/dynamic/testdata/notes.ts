@@ -32,6 +32,7 @@ export default class {
     return { outs: { ...news, url: label(id) } };
   }
   async read(id: string, _props: any) {
+    if (id === "nameless") return { id: undefined, props: {} };
     if (!fs.existsSync(this.dir + "/" + id)) return null;
     const props = JSON.parse(fs.readFileSync(this.dir + "/" + id, "utf8"));
     return { id, props: { ...props, url: label(id) }, inputs: props };

@@ -8,8 +8,8 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/structpb"
 
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/wire"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/wire"
 )
 
 // Headers of our client and our server beyond the protocol. Other programs never see them: the client sends idHeader

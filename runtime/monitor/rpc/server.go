@@ -12,10 +12,10 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/yamlhost/yamlhost/internal/transport"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
+	"github.com/yamlhost/yamlhost/internal/value/wire"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
-	"github.com/yamlhost/yamlhost/value/wire"
 )
 
 // Serve offers a monitor on a port of 127.0.0.1. Calls in flight end when ctx does or stop is called; stop returns once

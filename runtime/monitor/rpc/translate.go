@@ -8,8 +8,8 @@ import (
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // positionOf reads file:///path with line and column, also where they are in the fragment #line,column. Whatever is no

@@ -3,9 +3,9 @@ package guard
 import (
 	"context"
 
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/provider"
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // post is where a provider is guarded: who watches its calls, and what they may not tell.

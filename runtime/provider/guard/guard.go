@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/yamlhost/yamlhost/internal/value/mask"
 	"github.com/yamlhost/yamlhost/runtime/provider"
-	"github.com/yamlhost/yamlhost/value/mask"
 )
 
 // Options are the parts of a Guard.

@@ -3,9 +3,9 @@ package guard
 import (
 	"errors"
 
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/mask"
 	"github.com/yamlhost/yamlhost/runtime/provider"
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/mask"
 )
 
 // secrets are the secret values sent to or received from providers, which are masked in providers' messages.

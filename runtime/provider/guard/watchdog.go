@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/yamlhost/yamlhost/value/urn"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 )
 
 // defaultPatience is how long a provider may take to answer before the user gets a message.

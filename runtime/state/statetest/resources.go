@@ -2,8 +2,8 @@
 package statetest
 
 import (
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // URN returns the URN of a resource test:index:Res of the stack dev of the project p.

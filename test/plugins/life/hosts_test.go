@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -201,8 +202,13 @@ func (b stackFiles) run(t *testing.T, bin string, p hostProgram, host string) tr
 	cmd.Dir, cmd.Env = s.dir, s.env
 	output, _ := cmd.CombinedOutput()
 	require.NotNil(t, cmd.ProcessState)
+	exit := cmd.ProcessState.ExitCode()
+	if _, err := os.Stat(log); errors.Is(err, os.ErrNotExist) { // the CLI has refused the stack and asked nobody
+		require.NotZero(t, exit, string(output))
+		return transcript{exit: exit, output: string(output), asked: map[string][]any{}}
+	}
 	c := readTranscript(t, log, root)
-	c.exit, c.output = cmd.ProcessState.ExitCode(), string(output)
+	c.exit, c.output = exit, string(output)
 	return c
 }
 

@@ -26,7 +26,7 @@ var examplePlugins = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	dir := filepath.Join(bin, "examples")
-	cmd := exec.Command("go", "build", "-o", filepath.Join(dir, "embedded"), "./bench/pulumi-resource-embedded")
+	cmd := exec.Command("go", "build", "-o", filepath.Join(dir, "embedded"), "./tools/bench/pulumi-resource-embedded")
 	cmd.Dir = "../../.."
 	if text, err := cmd.CombinedOutput(); err != nil {
 		return "", &buildError{"pulumi-resource-embedded", string(text)}

@@ -96,7 +96,7 @@ func archived(t *testing.T) (list []hostProgram) {
 	bin, err := binaries()
 	require.NoError(t, err)
 	same := filepath.Join(bin, "same")
-	build := exec.Command("go", "build", "-o", same, "./bench/same")
+	build := exec.Command("go", "build", "-o", same, "./tools/bench/same")
 	build.Dir = "../../.."
 	text, err := build.CombinedOutput()
 	require.NoError(t, err, string(text))

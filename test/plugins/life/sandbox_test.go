@@ -39,6 +39,9 @@ var binaries = sync.OnceValues(func() (string, error) {
 	if err := build("../../..", "yamlhost", "./cmd/yamlhost"); err != nil {
 		return "", err
 	}
+	if err := build("../../..", "service", "./test/service"); err != nil {
+		return "", err
+	}
 	if err := build("..", "pulumi-resource-shelf", "./shelf"); err != nil {
 		return "", err
 	}

@@ -135,7 +135,7 @@ func readStack(ctx context.Context, a *console.Console, o *aboutOptions, r *abou
 	if projectErr != nil {
 		return projectErr
 	}
-	s, err := a.OpenStack(ctx, p, o.stack)
+	s, err := a.Stacks().Open(ctx, p, o.stack)
 	if err != nil {
 		return err
 	}

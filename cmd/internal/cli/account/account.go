@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -23,8 +24,9 @@ func NewLogin(_ *console.Console, run func(context.Context, *accountOptions) err
 	o := &accountOptions{}
 	cmd := &cobra.Command{
 		Use: "login [URL]", Short: "Choose where state is kept", Args: console.AtMostOne("the URL of a backend"),
-		Long: "login selects the backend that later commands use: a folder, as file://~ or file:///some/path, or " +
-			"an object store. " +
+		Long: "login selects the backend that later commands use: a folder, as file://~ or file:///some/path, " +
+			"an object store, or a service such as Pulumi Cloud, as https://api.pulumi.com. The token for a service comes " +
+			"from PULUMI_ACCESS_TOKEN, or is asked for. It is kept where the Pulumi CLI keeps it, too. " +
 			storesOfThisBuild(),
 		RunE: console.RunWith(run, o, &o.url),
 	}
@@ -65,7 +67,7 @@ func NewWhoami(_ *console.Console, run func(context.Context, *accountOptions) er
 }
 
 // Login makes a backend the current one, once it has proved to be usable.
-func Login(_ context.Context, a *console.Console, o *accountOptions) error {
+func Login(ctx context.Context, a *console.Console, o *accountOptions) error {
 	switch {
 	case o.local && o.url != "":
 		return errors.New("--local and a URL cannot be used together")
@@ -73,8 +75,8 @@ func Login(_ context.Context, a *console.Console, o *accountOptions) error {
 		o.url = console.DefaultBackend
 	case o.url == "":
 		return errors.New(
-			"name the place for the state: yamlhost login file://~, yamlhost login file:///some/path or yamlhost login " +
-				"s3://bucket")
+			"name the place for the state: yamlhost login file://~, yamlhost login file:///some/path, yamlhost login " +
+				"s3://bucket or yamlhost login https://api.pulumi.com")
 	}
 	if !strings.Contains(o.url, "://") {
 		o.url = "file://" + o.url
@@ -82,10 +84,40 @@ func Login(_ context.Context, a *console.Console, o *accountOptions) error {
 	if _, err := a.Backends().OpenAt(o.url, a.World.Dir); err != nil {
 		return err
 	}
-	if err := backend.Login(a.World.CredentialsHome(), o.url); err != nil {
+	if backend.IsService(o.url) {
+		return loginService(ctx, a, strings.TrimRight(o.url, "/"))
+	}
+	if err := backend.Login(a.World.CredentialsHome(), o.url, nil); err != nil {
 		return err
 	}
 	fmt.Fprintf(a.Streams.Err, "Logged in to %s\n", backend.PublicURL(o.url))
+	return nil
+}
+
+// loginService makes a service the current backend, once it has taken a token: that of the environment, the one that is
+// kept already, or what a person enters.
+func loginService(ctx context.Context, a *console.Console, url string) error {
+	token := a.World.Getenv(console.AccessToken)
+	if token == "" {
+		kept, err := backend.Token(a.World.CredentialsHome(), url)
+		if err != nil {
+			return err
+		}
+		if _, err := a.Backends().SignIn(ctx, url, kept); kept != "" && err == nil {
+			token = kept
+		} else if token, err = a.Prompt().Token(url); err != nil {
+			return err
+		}
+	}
+	user, err := a.Backends().SignIn(ctx, url, token)
+	if err != nil {
+		return err
+	}
+	account := &backend.Account{Token: token, User: user, At: a.Now().UTC()}
+	if err := backend.Login(a.World.CredentialsHome(), url, account); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.Streams.Err, "Logged in to %s as %s\n", url, user.Name)
 	return nil
 }
 
@@ -93,6 +125,9 @@ func Login(_ context.Context, a *console.Console, o *accountOptions) error {
 func Logout(_ context.Context, a *console.Console, o *accountOptions) error {
 	if o.local {
 		o.url = console.DefaultBackend
+	}
+	if backend.IsService(o.url) {
+		o.url = strings.TrimRight(o.url, "/")
 	}
 	known, err := backend.Logout(a.World.CredentialsHome(), o.url)
 	if err != nil {
@@ -107,7 +142,7 @@ func Logout(_ context.Context, a *console.Console, o *accountOptions) error {
 }
 
 // Whoami shows who is signed in to the backend.
-func Whoami(_ context.Context, a *console.Console, o *accountOptions) error {
+func Whoami(ctx context.Context, a *console.Console, o *accountOptions) error {
 	p, _, err := a.OpenProject(a.World.Dir)
 	if err != nil {
 		p = nil // the backend need not be a project's
@@ -116,21 +151,84 @@ func Whoami(_ context.Context, a *console.Console, o *accountOptions) error {
 	if err != nil {
 		return err
 	}
-	user := ""
-	if a.World.Process != nil {
-		user = a.World.Process().User
+	who := backend.User{}
+	if s := b.Service(); s != nil {
+		if who, err = s.User(ctx); err != nil {
+			return err
+		}
+	} else if a.World.Process != nil {
+		who.Name = a.World.Process().User
 	}
 	if o.json {
-		return a.WriteJSON(identity{b.PublicURL(), user})
+		return a.WriteJSON(identity{b.PublicURL(), who.Name, who.Organizations})
 	}
-	_, err = fmt.Fprintln(a.Streams.Out, user)
+	_, err = fmt.Fprintln(a.Streams.Out, who.Name)
 	return err
+}
+
+// NewOrg makes the command org.
+func NewOrg(a *console.Console) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "org", Short: "Show and choose the organization of stacks in a service", Args: console.UnknownCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(&cobra.Command{
+		Use: "get-default", Short: "Show the organization of stacks whose names have none", Args: console.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, _, err := serviceInUse(a)
+			if err != nil {
+				return err
+			}
+			organization, err := s.Organization(cmd.Context())
+			if err == nil {
+				_, err = fmt.Fprintln(a.Streams.Out, organization)
+			}
+			return err
+		},
+	}, &cobra.Command{
+		Use: "set-default ORGANIZATION", Short: "Choose the organization of stacks whose names have none",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, url, err := serviceInUse(a)
+			if err != nil {
+				return err
+			}
+			user, err := s.User(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if args[0] != user.Name && !slices.Contains(user.Organizations, args[0]) {
+				return fmt.Errorf("%s is in no organization %q; there are: %s", user.Name, args[0],
+					strings.Join(user.Organizations, ", "))
+			}
+			return backend.SetDefaultOrganization(a.World.PulumiHome(), url, args[0])
+		},
+	})
+	return cmd
+}
+
+// serviceInUse returns the service that keeps the stacks.
+func serviceInUse(a *console.Console) (backend.Service, string, error) {
+	p, _, err := a.OpenProject(a.World.Dir)
+	if err != nil {
+		p = nil // the backend need not be a project's
+	}
+	b, err := a.Backends().Open(p)
+	if err != nil {
+		return nil, "", err
+	}
+	if b.Service() == nil {
+		return nil, "", fmt.Errorf("the backend %s has no organizations; only services have", b.PublicURL())
+	}
+	return b.Service(), b.URL(), nil
 }
 
 // identity is the user as a backend knows them.
 type identity struct {
 	URL  string `json:"url"` // without what signs in
 	User string `json:"user"`
+	// Organizations are those of the user in a service.
+	Organizations []string `json:"organizations,omitempty"`
 }
 
 // Contracts are the JSON forms that this package writes.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 )
 
@@ -40,14 +40,9 @@ func Cancel(ctx context.Context, a *console.Console, o *cancelOptions) error {
 	if err != nil {
 		return err
 	}
-	if !o.yes {
-		if !a.Interactive() {
-			return console.WithCode(console.CodeUsage, "--yes must be passed in to cancel when running in non-interactive mode")
-		}
-		question := fmt.Sprintf("This will irreversibly cancel the currently running update for '%s'. Go on?", s.Ref.Stack)
-		if err := a.Prompt().Confirm(question); err != nil {
-			return err
-		}
+	question := fmt.Sprintf("This will irreversibly cancel the currently running update for '%s'. Go on?", s.Ref.Stack)
+	if err := a.Confirm(o.yes, "cancel", question); err != nil {
+		return err
 	}
 	cancelled, err := s.Backend.Cancel(s.Ref)
 	if err != nil {
@@ -73,6 +68,10 @@ func Cancel(ctx context.Context, a *console.Console, o *cancelOptions) error {
 
 // fateOf tells who held a lock, and what becomes of them.
 func fateOf(l backend.Lock) string {
+	if l.Operation != "" {
+		return fmt.Sprintf("the %s of %s since %s: the service refuses what it sends from now on. A provider call in flight "+
+			"finishes, and is a pending operation for the next run.", l.Operation, l.User, l.Timestamp.Format(time.RFC3339))
+	}
 	who := fmt.Sprintf("%s@%s (pid %d, since %s)", l.User, l.Host, l.PID, l.Timestamp.Format(time.RFC3339))
 	if l.PID == 0 {
 		who = l.Path

@@ -12,8 +12,8 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/fleet"
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
-	"github.com/yamlhost/yamlhost/cmd/internal/report"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/cmd/internal/output/report"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
@@ -194,7 +194,7 @@ func CheckTarget(ctx context.Context, a *console.Console, target, stack string, 
 	var config map[project.Key]project.Text
 	if stack != "" && ws.Project.Name.Text != "" { // a project with a broken file has no stacks; the fault is reported
 		var diags diag.Diagnostics
-		if config, diags, err = a.StackConfig(ws.Project, stack); err != nil {
+		if config, diags, err = a.Stacks().Config(ws.Project, stack); err != nil {
 			return nil, nil, err
 		}
 		ws.Diags.Add(diags...)

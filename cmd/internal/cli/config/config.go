@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
@@ -31,7 +31,8 @@ func NewConfig(a *console.Console) *cobra.Command {
 	cmd.PersistentFlags().StringVarP(&o.stack, "stack", "s", "", "the stack; by default the selected one")
 	cmd.PersistentFlags().StringVar(&o.file, "config-file", "", "use this file instead of Pulumi.<stack>.yaml")
 	l.flags(cmd)
-	cmd.AddCommand(newList(a, o), newGet(a, o), newSet(a, o), newSetAll(a, o), newRemove(a, o))
+	cmd.AddCommand(newList(a, o), newGet(a, o), newSet(a, o), newSetAll(a, o), newRemove(a, o), newCopy(a, o),
+		newRefresh(a, o))
 	return cmd
 }
 
@@ -40,6 +41,16 @@ type configured struct {
 	project  *project.Project
 	stack    string
 	settings *project.Settings
+	secrets  console.Secrets
+	manager  *console.StackSecrets // see sealer
+}
+
+// sealer returns what seals values, the same one each time. The settings are held.
+func (c *configured) sealer() (_ *console.StackSecrets, err error) {
+	if c.manager == nil {
+		c.manager, err = c.secrets.HeldManager(c.settings, c.stack)
+	}
+	return c.manager, err
 }
 
 // edit opens the settings of a stack, lets change edit them, and saves them. Nobody else edits them meanwhile.
@@ -48,7 +59,7 @@ func edit(ctx context.Context, a *console.Console, o *target, change func(*confi
 	if err != nil {
 		return err
 	}
-	release, err := a.Hold(a.SettingsPath(p, "any", o.file)) // the files of all stacks are in one folder
+	release, err := a.Hold(a.Stacks().SettingsPath(p, "any", o.file)) // the files of all stacks are in one folder
 	if err != nil {
 		return err
 	}
@@ -80,13 +91,13 @@ func open(ctx context.Context, a *console.Console, o *target) (*configured, erro
 	if err != nil {
 		return nil, err
 	}
-	s, err := a.OpenStack(ctx, p, o.stack)
+	s, err := a.Stacks().Open(ctx, p, o.stack)
 	if missing, ok := errors.AsType[*console.MissingStackError](err); ok {
 		settings, diags, loadErr := a.LoadSettings(p, missing.Ref.Stack, o.file)
 		if loadErr != nil || !settings.Exists {
 			return nil, err
 		}
-		return &configured{p, missing.Ref.Stack, settings}, a.Report(diags)
+		return &configured{project: p, stack: missing.Ref.Stack, settings: settings, secrets: a.Secrets()}, a.Report(diags)
 	}
 	if err != nil {
 		return nil, err
@@ -95,7 +106,8 @@ func open(ctx context.Context, a *console.Console, o *target) (*configured, erro
 	if err != nil {
 		return nil, err
 	}
-	return &configured{p, s.Ref.Stack, settings}, a.Report(diags)
+	return &configured{project: p, stack: s.Ref.Stack, settings: settings, secrets: a.Secrets().Of(s.Backend, s.Ref)},
+		a.Report(diags)
 }
 
 // noSuchKey names the keys that are near to one that is not there.
@@ -104,9 +116,5 @@ func noSuchKey(a *console.Console, c *configured, asked string, key project.Key)
 	for _, e := range c.settings.Entries() {
 		names = append(names, strings.TrimPrefix(e.Key.String(), c.project.Name.Text+":"))
 	}
-	text := fmt.Sprintf("configuration key %q is not set in stack %s", key, c.stack)
-	if near := diag.Suggest(asked, names); len(near) > 0 {
-		text += fmt.Sprintf("; did you mean %s?", near[0])
-	}
-	return errors.New(text)
+	return fmt.Errorf("configuration key %q is not set in stack %s%s", key, c.stack, diag.DidYouMean(asked, names))
 }

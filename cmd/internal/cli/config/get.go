@@ -48,7 +48,7 @@ func get(ctx context.Context, a *console.Console, o *getting) error {
 	}
 	isSecret := project.HasSecure(part)
 	if isSecret {
-		manager, err := a.Secrets().Manager(c.settings, c.stack)
+		manager, err := c.secrets.Manager(c.settings, c.stack)
 		if err != nil {
 			return err
 		}

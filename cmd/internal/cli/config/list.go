@@ -44,7 +44,7 @@ func list(ctx context.Context, a *console.Console, o *listing) error {
 	}
 	var opener project.Opener
 	if o.showSecrets {
-		if opener, err = a.Secrets().Manager(c.settings, c.stack); err != nil {
+		if opener, err = c.secrets.Manager(c.settings, c.stack); err != nil {
 			return err
 		}
 	}

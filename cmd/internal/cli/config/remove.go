@@ -17,7 +17,7 @@ type removal struct {
 func newRemove(a *console.Console, o *target) *cobra.Command {
 	r := &removal{target: o}
 	cmd := &cobra.Command{
-		Use: "rm KEY...", Aliases: []string{"remove", "rm-all"}, Short: "Remove values", Args: cobra.MinimumNArgs(1),
+		Use: "rm KEY...", Aliases: []string{"remove", "delete", "rm-all", "remove-all", "delete-all"}, Short: "Remove values", Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.keys = args
 			return remove(cmd.Context(), a, r)

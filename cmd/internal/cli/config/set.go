@@ -64,10 +64,15 @@ func set(ctx context.Context, a *console.Console, o *setting) error {
 	return edit(ctx, a, o.target, func(c *configured) error { return setValue(a, c, o, path, text) })
 }
 
+// seals reports whether a value is to be sealed: plain text for a key that is declared secret would only be refused
+// later.
+func (c *configured) seals(o *setting, path project.KeyPath) bool {
+	return o.secret || !o.plaintext && workspace.SecretKeys(c.project, nil)[path.Key]
+}
+
 // setValue sets one value in settings that are held.
 func setValue(a *console.Console, c *configured, o *setting, path project.KeyPath, text string) (err error) {
-	// plain text would only be refused later
-	seal := o.secret || !o.plaintext && workspace.SecretKeys(c.project, nil)[path.Key]
+	seal := c.seals(o, path)
 	if !seal && !o.plaintext && LooksSecret(path.Key.Name, text) {
 		return fmt.Errorf(
 			"config value for %s looks like a secret; use --secret to encrypt it, or --plaintext to store it in plain "+
@@ -76,7 +81,11 @@ func setValue(a *console.Console, c *configured, o *setting, path project.KeyPat
 	var v any = text
 	switch {
 	case seal:
-		if v, err = a.Secrets().SealedConfig(c.settings, c.stack, path.Key, text); err != nil {
+		manager, err := c.sealer()
+		if err == nil {
+			v, err = manager.SealedConfig(c.stack, path.Key, text)
+		}
+		if err != nil {
 			return err
 		}
 	case o.object != nil:

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
 // settingAll holds the arguments of `config set-all`.
@@ -43,12 +44,26 @@ func setAll(ctx context.Context, a *console.Console, o *settingAll) error {
 		return err
 	}
 	return edit(ctx, a, o.target, func(c *configured) error {
+		paths := make([]project.KeyPath, len(all))
+		var secret []string
 		for i := range all {
-			path, err := console.ParseKey(o.path, c.project.Name.Text, all[i].key)
-			if err == nil {
-				err = setValue(a, c, &all[i], path, *all[i].value)
+			var err error
+			if paths[i], err = console.ParseKey(o.path, c.project.Name.Text, all[i].key); err != nil {
+				return err
 			}
+			if c.seals(&all[i], paths[i]) {
+				secret = append(secret, *all[i].value)
+			}
+		}
+		if len(secret) > 1 {
+			manager, err := c.sealer()
 			if err != nil {
+				return err
+			}
+			manager.Prepare(secret)
+		}
+		for i := range all {
+			if err := setValue(a, c, &all[i], paths[i], *all[i].value); err != nil {
 				return err
 			}
 		}
@@ -91,6 +106,6 @@ func fromJSON(text string) (all []setting, err error) {
 		}
 		all = append(all, setting{key: key, value: r.Value, secret: r.Secret, plaintext: !r.Secret, object: r.ObjectValue})
 	}
-	slices.SortFunc(all, func(a, b setting) int { return strings.Compare(a.key, b.key) })
+	slices.SortStableFunc(all, func(a, b setting) int { return strings.Compare(a.key, b.key) })
 	return all, nil
 }

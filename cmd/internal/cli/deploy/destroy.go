@@ -12,7 +12,7 @@ import (
 func NewDestroy(a *console.Console, run func(context.Context, *operation.Options) error) *cobra.Command {
 	o := &operation.Options{}
 	cmd := &cobra.Command{
-		Use: "destroy [DIR]...", Aliases: []string{"down"}, Short: "Delete every resource of the stack", Args: console.AtMostOne("a directory"),
+		Use: "destroy [DIR]...", Aliases: []string{"down", "dn"}, Short: "Delete every resource of the stack", Args: console.AtMostOne("a directory"),
 		RunE: runOperation(a, o, run),
 	}
 	operationFlags(a, cmd, o)
@@ -22,6 +22,7 @@ func NewDestroy(a *console.Console, run func(context.Context, *operation.Options
 	configFlags(cmd, o)
 	refreshFlag(cmd, o)
 	continueFlag(a, cmd, o)
+	limitFlag(cmd, o)
 	cmd.Flags().BoolVar(&o.PreviewOnly, "preview-only", false, "only show what would be deleted")
 	cmd.Flags().BoolVar(&o.Remove, "remove", false, "remove the stack when nothing is left in it")
 	operation.ScopeFlags(cmd, o)

@@ -15,7 +15,7 @@ func NewDrift(a *console.Console, run func(context.Context, *operation.Options) 
 		Use: "drift [DIR]...", Short: "Report differences between resources, state and " +
 			"program", Args: console.AtMostOne("a directory"),
 		Long: "drift reads every resource, compares it with the state, and compares the state with the program. " +
-			"It changes nothing. The project file lists differences to ignore under options.drift.ignore, each " +
+			"It changes nothing. Properties that only a provider computes are no drift. The project file lists differences to ignore under options.drift.ignore, each " +
 			"with a reason.",
 		RunE: runOperation(a, o, run),
 	}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/spf13/cobra"
+	"github.com/yamlhost/yamlhost/cmd/internal/cli/ui"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
 )
@@ -23,11 +24,14 @@ func operationFlags(a *console.Console, cmd *cobra.Command, o *operation.Options
 	f.BoolVar(&o.Timestamps, "timestamps", false, "put the time in front of each line of progress in a log")
 	f.BoolVar(&o.ShowSames, "show-sames", false, "show resources that do not change")
 	f.BoolVar(&o.ShowReads, "show-reads", false, "show resources that are only read")
+	f.BoolVar(&o.ShowComputed, "show-computed", false,
+		"show what a refresh finds changed in properties that only the provider computes")
 	f.BoolVar(&o.ShowSecrets, "show-secrets", false, "show secret outputs in plain text")
 	f.BoolVar(&o.SuppressOutputs, "suppress-outputs", false, "do not show the stack's outputs")
 	f.BoolVar(&o.SuppressProgress, "suppress-progress", false, "show no progress, only the result")
 	f.BoolVar(&a.Global.SuppressSecretOutput, "suppress-secret-output", false,
 		"hide the output of commands with secret inputs")
+	f.BoolVar(&o.UI, "ui", false, "show the operation in a browser while it goes on")
 	f.BoolVar(&o.AcceptPlugins, "accept-new-plugins", false,
 		"accept plugins without a checksum in the lock file: download, run and lock them")
 	f.BoolVar(&o.MonitorRPC, "monitor-rpc", false, "run the program in front of a gRPC connection to the engine")
@@ -91,11 +95,38 @@ func continueFlag(a *console.Console, cmd *cobra.Command, o *operation.Options) 
 }
 
 func settlePendingFlag(cmd *cobra.Command, o *operation.Options) {
+	cmd.Flags().BoolVar(&o.AcceptLoss, "accept-loss", false,
+		"create resources although a repair has lost records of earlier ones, without a refresh first")
 	cmd.Flags().StringArrayVar(&o.SettlePending, "settle-pending", nil, operation.SettlePendingHelp)
 }
 
 func expectFlag(cmd *cobra.Command, o *operation.Options, help string) {
 	cmd.Flags().BoolVar(&o.ExpectNoChanges, "expect-no-changes", false, help)
+}
+
+// policyFlags are for operations that policy packs can check.
+func policyFlags(cmd *cobra.Command, o *operation.Options) {
+	cmd.Flags().StringArrayVar(&o.PolicyPacks, "policy-pack", nil,
+		"run the policy pack in this folder, or this executable, as part of the operation; repeatable")
+	cmd.Flags().StringArrayVar(&o.PolicyConfigs, "policy-pack-config", nil,
+		"JSON file with the configuration of the policy pack in the same position; repeatable")
+}
+
+// limitFlag is for operations that delete and replace.
+func limitFlag(cmd *cobra.Command, o *operation.Options) {
+	var limit int
+	cmd.Flags().IntVar(&limit, "max-deletes", 0,
+		"refuse a plan that deletes or replaces more objects than this, before anything is changed")
+	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
+		if !cmd.Flags().Changed("max-deletes") {
+			return nil
+		}
+		if limit < 0 {
+			return console.WithCode(console.CodeBadUsage, "--max-deletes takes a number from 0, not %d", limit)
+		}
+		o.MaxDeletes = &limit
+		return nil
+	}
 }
 
 // expectHelp is the help of --expect-no-changes of operations that then change nothing.
@@ -133,6 +164,14 @@ func runOperation(a *console.Console, o *operation.Options, run func(context.Con
 		if o.Json && a.Reports.TakesStdout() {
 			return console.WithCode(console.CodeBadUsage, "--json and a report of --out both write to standard output")
 		}
+		if !o.UI {
+			return run(cmd.Context(), o)
+		}
+		end, err := ui.Beside(cmd.Context(), a, o.Dir)
+		if err != nil {
+			return err
+		}
+		defer end()
 		return run(cmd.Context(), o)
 	}
 }

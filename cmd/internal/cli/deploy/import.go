@@ -11,12 +11,12 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/schema"
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // importOptions are the options of `import` besides the options of all operations.
@@ -33,7 +33,13 @@ type importOptions struct {
 func NewImport(a *console.Console, run func(context.Context, *importOptions) error) *cobra.Command {
 	o := &importOptions{}
 	cmd := &cobra.Command{
-		Use: "import [TYPE NAME ID]", Short: "Add existing resources to the stack", Args: cobra.MaximumNArgs(3),
+		Use: "import [TYPE NAME ID]", Short: "Add existing resources to the stack",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if o.from != "" {
+				return cobra.MinimumNArgs(1)(cmd, args)
+			}
+			return cobra.MaximumNArgs(3)(cmd, args)
+		},
 		Long: "import reads existing resources, adds them to the state, and writes YAML to paste into the " +
 			"program. With that YAML in the program, the next update has nothing to do. The resources come " +
 			"from the command line or from a file:\n\n    {\"nameTable\": {\"box\": \"urn:…\"},\n     " +
@@ -66,8 +72,8 @@ func NewImport(a *console.Console, run func(context.Context, *importOptions) err
 	f.BoolVar(&o.protect, "protect", true, "protect what is imported from being deleted")
 	f.BoolVar(&o.generate, "generate-code", true, "write YAML for what was imported")
 	f.StringVarP(&o.out, "out", "o", "", "write the YAML to this file instead of standard output")
-	f.StringVar(&o.from, "from", "", "not supported: convert from another tool")
-	console.Hide(f, "from")
+	f.StringVar(&o.from, "from", "", "import the resources of another tool's state, which the converter plugin of that "+
+		"name reads, such as terraform; the arguments are those of the converter: the state's file")
 	return cmd
 }
 
@@ -134,10 +140,6 @@ func (p *PlannedImport) Descriptor() schema.Descriptor {
 
 // ImportResources is `import`.
 func ImportResources(ctx context.Context, a *console.Console, o *importOptions) error {
-	if o.from != "" {
-		return console.WithCode(console.CodeBadUsage,
-			"--from is a flag of the Pulumi CLI that yamlhost does not have: write a file for --file instead")
-	}
 	table, entries, err := importEntries(ctx, a, o)
 	if err != nil || len(entries) == 0 {
 		return err
@@ -162,6 +164,8 @@ func importEntries(ctx context.Context, a *console.Console, o *importOptions) (m
 	switch {
 	case o.query == "" && o.found != "":
 		return nil, nil, console.WithCode(console.CodeBadUsage, "--import-file needs --query, whose results it writes")
+	case o.from != "":
+		return importsOfState(ctx, a, o)
 	case o.query != "":
 		return queried(ctx, a, o)
 	case o.file != "":
@@ -410,7 +414,7 @@ func (i *Importing) resolve(ctx context.Context, p *PlannedImport) error {
 		}
 		e.declared = &d
 	}
-	pkg, err := providers.Schemas().Load(ctx, p.Descriptor())
+	pkg, err := i.pipeline.Workspace.Schemas(providers.Schemas()).Load(ctx, p.Descriptor())
 	if err != nil {
 		if strings.Count(e.Type, ":") == 2 {
 			return nil // the engine says what is wrong with the provider

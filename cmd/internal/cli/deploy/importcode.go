@@ -1,7 +1,6 @@
 package deploy
 
 import (
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -9,9 +8,10 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/yamlhost/yamlhost/internal/jsontext"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // Program is the YAML of the resources that were imported, as a section of a program.
@@ -235,11 +235,5 @@ func yamlScalar(text string) string {
 	if plainScalar().MatchString(text) && !strings.Contains(text, ": ") {
 		return text
 	}
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(text); err != nil {
-		return strconv.Quote(text)
-	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return string(jsontext.AppendString(nil, text, false))
 }

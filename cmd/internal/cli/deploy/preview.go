@@ -23,12 +23,15 @@ func NewPreview(a *console.Console, run func(context.Context, *operation.Options
 	refreshFlag(cmd, o)
 	expectFlag(cmd, o, "end with exit code 7 if anything would change")
 	continueFlag(a, cmd, o)
+	limitFlag(cmd, o)
+	policyFlags(cmd, o)
 	operation.ScopeFlags(cmd, o)
 	operation.ReplaceFlags(cmd, o)
 	operation.ProtectFlag(cmd, o)
 	operation.ProgramFlag(a, cmd, o, "with --refresh: read resources when the program registers them")
 	operation.SavePlanFlag(cmd, o)
 	operation.ImportFileFlag(cmd, o)
+	operation.WriteAliasesFlag(cmd, o)
 	severalFlags(a, cmd, o, several{run: planOnly, plans: true, json: "json"}, cmd.RunE)
 	return cmd
 }

@@ -14,14 +14,14 @@ import (
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/printable"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/schema"
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
 	"github.com/yamlhost/yamlhost/workspace"
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
@@ -159,7 +159,7 @@ func (s *search) ask(ctx context.Context, p *operation.Pipeline, base *state.Sna
 			fault(diag.WrongKind, q.At, "the query cannot be sent to a provider: "+err.Error(), "")
 		}
 	}
-	loaded, err := p.Providers.Schemas().Load(ctx, d)
+	loaded, err := p.Workspace.Schemas(p.Providers.Schemas()).Load(ctx, d)
 	if err != nil {
 		if strings.Count(q.Type.Text, ":") != 2 {
 			fault(diag.PackageMissing, q.Type.Range, fmt.Sprintf("the type %s is not known", q.Type.Text), err.Error())
@@ -295,7 +295,7 @@ func (s *search) name(base *state.Snapshot, asked []engine.Query, answers [][]en
 			}
 			s.found = append(s.found, d)
 		}
-		slices.SortFunc(s.found[first:], func(a, b discovery) int {
+		slices.SortStableFunc(s.found[first:], func(a, b discovery) int {
 			return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID))
 		})
 	}

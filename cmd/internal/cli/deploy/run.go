@@ -26,6 +26,8 @@ func NewRun(a *console.Console, run func(context.Context, *operation.Options) er
 	refreshFlag(cmd, o)
 	expectFlag(cmd, o, expectHelp)
 	continueFlag(a, cmd, o)
+	limitFlag(cmd, o)
+	policyFlags(cmd, o)
 	operation.ScopeFlags(cmd, o)
 	operation.ReplaceFlags(cmd, o)
 	operation.ProtectFlag(cmd, o)
@@ -37,6 +39,7 @@ func NewRun(a *console.Console, run func(context.Context, *operation.Options) er
 	cmd.Flags().BoolVarP(&o.SkipPreview, "skip-preview", "f", false, "apply without planning first")
 	cmd.Flags().BoolP("yes", "y", true, "accepted for compatibility: run never asks")
 	console.Hide(cmd.Flags(), "yes")
+	operation.WriteAliasesFlag(cmd, o)
 	severalFlags(a, cmd, o, several{run: operation.Run, json: "events", emits: true}, cmd.RunE)
 	return cmd
 }

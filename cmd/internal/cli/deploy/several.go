@@ -11,9 +11,9 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/fleet"
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
+	"github.com/yamlhost/yamlhost/cmd/internal/output/report"
 	"github.com/yamlhost/yamlhost/cmd/internal/pipelines"
-	"github.com/yamlhost/yamlhost/cmd/internal/report"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/workspace/projects"
 )
@@ -34,7 +34,7 @@ type several struct {
 
 // notTogether are flags that mean one stack.
 var notTogether = []string{"plan", "save-plan", "import-file", "config-file", "settle-pending", "target",
-	"target-replace", "replace", "exclude", "import-pending-creates"}
+	"target-replace", "replace", "exclude", "import-pending-creates", "ui"}
 
 // severalFlags lets a command take more than one project. one is its body for a single project.
 func severalFlags(a *console.Console, cmd *cobra.Command, o *operation.Options, k several,

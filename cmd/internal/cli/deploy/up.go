@@ -24,11 +24,14 @@ func NewUp(a *console.Console, run func(context.Context, *operation.Options) err
 	applyFlags(a, cmd, o)
 	expectFlag(cmd, o, expectHelp)
 	continueFlag(a, cmd, o)
+	limitFlag(cmd, o)
+	policyFlags(cmd, o)
 	operation.ScopeFlags(cmd, o)
 	operation.ReplaceFlags(cmd, o)
 	operation.ProtectFlag(cmd, o)
 	operation.ProgramFlag(a, cmd, o, "with --refresh: read resources when the program registers them")
 	operation.PlanFlag(cmd, o)
 	cmd.Flags().BoolVar(&o.Strict, "strict", false, "do only what the preview has shown; otherwise fail")
+	operation.WriteAliasesFlag(cmd, o)
 	return cmd
 }

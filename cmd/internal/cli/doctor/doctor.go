@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/contract"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/runtime/embedded"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
 )
@@ -30,10 +30,10 @@ const (
 
 // finding is the result of one check of the machine.
 type finding struct {
-	part  string
-	grade grade
-	text  string
-	way   string // what to do; empty when there is nothing to do
+	Part  string `json:"part"`
+	Grade grade  `json:"grade"` // ok, note or wrong
+	Text  string `json:"text"`
+	Way   string `json:"way,omitempty"` // what to do; empty when there is nothing to do
 }
 
 // NewDoctor makes the command `doctor`.
@@ -53,18 +53,10 @@ func NewDoctor(_ *console.Console, run func(context.Context, *doctorOptions) err
 // doctorOptions are the options of `doctor`.
 type doctorOptions struct{ json bool }
 
-// record is a finding for programs.
-type record struct {
-	Part  string `json:"part"`
-	Grade grade  `json:"grade"` // ok, note or wrong
-	Text  string `json:"text"`
-	Way   string `json:"way,omitempty"` // what to do; empty when there is nothing to do
-}
-
 // examination holds all findings about a machine.
 type examination struct {
-	Wrong    int      `json:"wrong"` // how many findings are
-	Findings []record `json:"findings"`
+	Wrong    int       `json:"wrong"` // how many findings are
+	Findings []finding `json:"findings"`
 }
 
 // Contracts are the JSON forms that this package writes.
@@ -80,21 +72,17 @@ func Doctor(ctx context.Context, a *console.Console, o *doctorOptions) error {
 	found = append(found, lookTerminal(a))
 	bad := 0
 	for _, f := range found {
-		if f.grade == wrong {
+		if f.Grade == wrong {
 			bad++
 		}
 	}
-	write := writeText
+	var err error
 	if o.json {
-		write = func(_ io.Writer, found []finding) error {
-			e := examination{Wrong: bad}
-			for _, f := range found {
-				e.Findings = append(e.Findings, record{f.part, f.grade, f.text, f.way})
-			}
-			return a.WriteJSON(e)
-		}
+		err = a.WriteJSON(examination{Wrong: bad, Findings: found})
+	} else {
+		err = writeText(a.Streams.Out, found)
 	}
-	if err := write(a.Streams.Out, found); err != nil {
+	if err != nil {
 		return err
 	}
 	if bad > 0 {
@@ -110,9 +98,9 @@ func Doctor(ctx context.Context, a *console.Console, o *doctorOptions) error {
 func writeText(out io.Writer, found []finding) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, f := range found {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", f.grade, f.part, f.text)
-		if f.way != "" {
-			fmt.Fprintf(w, "\t\t%s\n", f.way)
+		fmt.Fprintf(w, "%s\t%s\t%s\n", f.Grade, f.Part, f.Text)
+		if f.Way != "" {
+			fmt.Fprintf(w, "\t\t%s\n", f.Way)
 		}
 	}
 	return w.Flush()
@@ -137,22 +125,22 @@ func isProgram(info os.FileInfo) bool {
 }
 
 func lookPath(a *console.Console) finding {
-	f := finding{part: "PATH", grade: fine}
+	f := finding{Part: "PATH", Grade: fine}
 	here := onPath(a, "yamlhost")
 	switch {
 	case a.World.Getenv("PATH") == "":
-		f.grade, f.text, f.way = wrong, "it is empty, so no plugin and no command is found",
+		f.Grade, f.Text, f.Way = wrong, "it is empty, so no plugin and no command is found",
 			"set PATH in the settings of your shell"
 	case here == "":
-		f.grade, f.text, f.way = note, "yamlhost is not on it", "add the folder that it is in to PATH"
+		f.Grade, f.Text, f.Way = note, "yamlhost is not on it", "add the folder that it is in to PATH"
 		if a.World.Self != "" {
-			f.way = "add " + filepath.Dir(a.World.Self) + " to PATH to call it from everywhere"
+			f.Way = "add " + filepath.Dir(a.World.Self) + " to PATH to call it from everywhere"
 		}
 	case a.World.Self != "" && !same(here, a.World.Self):
-		f.grade, f.text = note, "this is "+a.World.Self+", but PATH has "+here+" first"
-		f.way = "remove one of them, or change the order of PATH"
+		f.Grade, f.Text = note, "this is "+a.World.Self+", but PATH has "+here+" first"
+		f.Way = "remove one of them, or change the order of PATH"
 	default:
-		f.text = "yamlhost is " + here
+		f.Text = "yamlhost is " + here
 	}
 	return f
 }
@@ -177,7 +165,7 @@ func shellFinding(path string) finding {
 		return finding{"shell", note, "there is no shell for resources of the type command:local:Command",
 			"install one as /bin/sh, or set `interpreter` in such resources"}
 	}
-	return finding{part: "shell", grade: fine, text: "local commands are started by " + path}
+	return finding{Part: "shell", Grade: fine, Text: "local commands are started by " + path}
 }
 
 // lookPlugins looks for plugins that cannot be started.
@@ -201,8 +189,8 @@ func lookPlugins(installed []plugin.InstalledPlugin) []finding {
 	if len(broken) > 0 {
 		return broken
 	}
-	return []finding{{part: "plugins", grade: fine,
-		text: fmt.Sprintf("%d installed; built in are %s", len(installed), strings.Join(embedded.Names(), ", "))}}
+	return []finding{{Part: "plugins", Grade: fine,
+		Text: fmt.Sprintf("%d installed; built in are %s", len(installed), strings.Join(embedded.Names(), ", "))}}
 }
 
 // skew is the largest allowed difference between the clocks of this machine and the backend.
@@ -230,36 +218,36 @@ func lookBackend(ctx context.Context, a *console.Console) []finding {
 	if err != nil {
 		return bad(err, "make sure that you may write there and that there is free space")
 	}
-	return []finding{{part: "backend", grade: fine, text: fmt.Sprintf("%s can be read and written; it has %s",
+	return []finding{{Part: "backend", Grade: fine, Text: fmt.Sprintf("%s can be read and written; it has %s",
 		b.PublicURL(), diag.Count(len(stacks), "stack"))},
 		clock(before, written, time.Now())}
 }
 
 // clock compares a time that the backend gave to something that was written between two moments of this machine.
 func clock(before, written, after time.Time) finding {
-	f := finding{part: "clock", grade: fine, text: "it agrees with the backend's clock"}
+	f := finding{Part: "clock", Grade: fine, Text: "it agrees with the backend's clock"}
 	switch {
 	case written.Before(before.Add(-skew)):
-		f.text = fmt.Sprintf("it is %s ahead of the backend's", before.Sub(written).Round(time.Second))
+		f.Text = fmt.Sprintf("it is %s ahead of the backend's", before.Sub(written).Round(time.Second))
 	case written.After(after.Add(skew)):
-		f.text = fmt.Sprintf("it is %s behind the backend's", written.Sub(after).Round(time.Second))
+		f.Text = fmt.Sprintf("it is %s behind the backend's", written.Sub(after).Round(time.Second))
 	default:
 		return f
 	}
-	f.grade, f.way = wrong, "set the clock of this machine; credentials, certificates and locks depend on it"
+	f.Grade, f.Way = wrong, "set the clock of this machine; credentials, certificates and locks depend on it"
 	return f
 }
 
 func lookTerminal(a *console.Console) finding {
-	f := finding{part: "terminal", grade: fine}
+	f := finding{Part: "terminal", Grade: fine}
 	switch columns, lines := a.Size(); {
 	case !a.Interactive():
-		f.grade, f.text, f.way = note, "there is none, so no questions are asked", "`up` and `destroy` need --yes here"
+		f.Grade, f.Text, f.Way = note, "there is none, so no questions are asked", "`up` and `destroy` need --yes here"
 	case a.World.Getenv("TERM") == "" && runtime.GOOS != "windows", a.World.Getenv("TERM") == "dumb":
-		f.grade, f.text, f.way = note, "its abilities are not known, so output has no colour",
+		f.Grade, f.Text, f.Way = note, "its abilities are not known, so output has no colour",
 			"set TERM, to xterm-256color for example"
 	default:
-		f.text = fmt.Sprintf("%d columns, %d lines", columns, lines)
+		f.Text = fmt.Sprintf("%d columns, %d lines", columns, lines)
 	}
 	return f
 }

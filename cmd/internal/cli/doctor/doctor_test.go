@@ -13,13 +13,13 @@ import (
 func TestClock(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	require.Equal(t, fine, clock(at, at.Add(time.Second), at.Add(time.Second)).grade)
-	require.Equal(t, fine, clock(at, at.Add(-time.Minute), at).grade) // clocks of stores are rounded
+	require.Equal(t, fine, clock(at, at.Add(time.Second), at.Add(time.Second)).Grade)
+	require.Equal(t, fine, clock(at, at.Add(-time.Minute), at).Grade) // clocks of stores are rounded
 	ahead, behind := clock(at, at.Add(-time.Hour), at), clock(at, at.Add(time.Hour), at)
-	require.Equal(t, wrong, ahead.grade)
-	require.Contains(t, ahead.text, "1h0m0s ahead")
-	require.Equal(t, wrong, behind.grade)
-	require.Contains(t, behind.text, "1h0m0s behind")
+	require.Equal(t, wrong, ahead.Grade)
+	require.Contains(t, ahead.Text, "1h0m0s ahead")
+	require.Equal(t, wrong, behind.Grade)
+	require.Contains(t, behind.Text, "1h0m0s behind")
 }
 
 func TestPluginWithoutProgram(t *testing.T) {
@@ -27,16 +27,16 @@ func TestPluginWithoutProgram(t *testing.T) {
 	dir := t.TempDir()
 	p := []plugin.InstalledPlugin{{Name: "toy", Version: "1.0.0", Path: dir}}
 	found := lookPlugins(p)
-	require.Equal(t, wrong, found[0].grade)
-	require.Contains(t, found[0].way, "yamlhost plugin rm resource toy 1.0.0")
+	require.Equal(t, wrong, found[0].Grade)
+	require.Contains(t, found[0].Way, "yamlhost plugin rm resource toy 1.0.0")
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "PulumiPlugin.yaml"), nil, 0o644))
-	require.Equal(t, fine, lookPlugins(p)[0].grade)
+	require.Equal(t, fine, lookPlugins(p)[0].Grade)
 }
 
 func TestShell(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "sh")
-	require.Equal(t, note, shellFinding(path).grade)
+	require.Equal(t, note, shellFinding(path).Grade)
 	require.NoError(t, os.WriteFile(path, nil, 0o755))
-	require.Equal(t, fine, shellFinding(path).grade)
+	require.Equal(t, fine, shellFinding(path).Grade)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/yamlhost/yamlhost/builtins"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/contract"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/schema"
 )
 
@@ -98,11 +98,7 @@ func Functions(_ context.Context, a *console.Console, o *functionsOptions) error
 	}
 	f, found := builtins.Lookup(name)
 	if !found {
-		text := fmt.Sprintf("there is no function %q", o.name)
-		if near := diag.Suggest(name, builtins.Names()); len(near) > 0 {
-			text += fmt.Sprintf("; did you mean %s?", near[0])
-		}
-		return fmt.Errorf("%s", text)
+		return fmt.Errorf("there is no function %q%s", o.name, diag.DidYouMean(name, builtins.Names()))
 	}
 	if o.json {
 		return a.WriteJSON(recordOf(themeOf(f), f))

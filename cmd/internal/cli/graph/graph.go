@@ -2,10 +2,8 @@ package graph
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,7 +12,8 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/contract"
 	"github.com/yamlhost/yamlhost/cmd/internal/fleet"
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
-	"github.com/yamlhost/yamlhost/cmd/internal/picture"
+	"github.com/yamlhost/yamlhost/cmd/internal/output/picture"
+	"github.com/yamlhost/yamlhost/internal/jsontext"
 	"github.com/yamlhost/yamlhost/internal/memory"
 	"github.com/yamlhost/yamlhost/workspace"
 )
@@ -55,11 +54,12 @@ func Graph(ctx context.Context, a *console.Console, o *graphOptions) error {
 	if o.projects {
 		return writeProjects(ctx, a, o)
 	}
-	listed := func(write func(io.Writer, []check.Vertex) error) func(io.Writer, *check.Program) error {
-		return func(w io.Writer, p *check.Program) error { return write(w, p.Graph()) }
-	}
-	write, known := map[string]func(io.Writer, *check.Program) error{"dot": listed(writeDOT),
-		"mermaid": listed(writeMermaid), "json": listed(writeGraphJSON), "svg": picture.WriteSVG}[o.format]
+	write, known := map[string]func(io.Writer, *check.Program) error{
+		"dot":     func(w io.Writer, p *check.Program) error { return writeDOT(w, vertices(p.Graph())) },
+		"mermaid": func(w io.Writer, p *check.Program) error { return writeMermaid(w, vertices(p.Graph())) },
+		"json":    func(w io.Writer, p *check.Program) error { return jsontext.Write(w, graphDocument{p.Graph()}, "  ") },
+		"svg":     picture.WriteSVG,
+	}[o.format]
 	if !known {
 		return console.WithCode(console.CodeBadUsage, "--format takes dot, mermaid, json or svg, not %q", o.format)
 	}
@@ -88,30 +88,47 @@ func Graph(ctx context.Context, a *console.Console, o *graphOptions) error {
 	return write(a.Streams.Out, program)
 }
 
-func writeGraphJSON(w io.Writer, list []check.Vertex) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(graphDocument{list})
+// vertex is a node of a graph that is written.
+type vertex struct {
+	id, kind string
+	lines    []string // its label
+	needs    []need
 }
 
-func writeDOT(w io.Writer, list []check.Vertex) error {
+// need is an edge, to what a vertex needs.
+type need struct{ id, tooltip string }
+
+// vertices are the nodes of a program.
+func vertices(list []check.Vertex) []vertex {
+	var nodes []vertex
+	for _, v := range list {
+		n := vertex{id: v.ID, kind: v.Kind, lines: []string{v.Name}}
+		if v.Type != "" {
+			n.lines = append(n.lines, v.Type)
+		}
+		n.lines = append(n.lines, transformNotes(v)...)
+		for _, id := range v.Needs {
+			n.needs = append(n.needs, need{id: id})
+		}
+		nodes = append(nodes, n)
+	}
+	return nodes
+}
+
+func writeDOT(w io.Writer, nodes []vertex) error {
 	shapes := map[string]string{"config": "note", "variable": "ellipse", "resource": "box", "output": "cds"}
 	var b strings.Builder
 	b.WriteString("digraph {\n  rankdir=LR\n")
-	for _, v := range list {
-		label := v.Name
-		if v.Type != "" {
-			label += "\n" + v.Type
-		}
-		for _, note := range transformNotes(v) {
-			label += "\n" + note
-		}
-		fmt.Fprintf(&b, "  %s [label=%s, shape=%s]\n", strconv.Quote(v.ID), strconv.Quote(label), shapes[v.Kind])
+	for _, n := range nodes {
+		fmt.Fprintf(&b, "  %q [label=%q, shape=%s]\n", n.id, strings.Join(n.lines, "\n"), shapes[n.kind])
 	}
-	for _, v := range list {
-		for _, need := range v.Needs {
-			fmt.Fprintf(&b, "  %s -> %s\n", strconv.Quote(v.ID), strconv.Quote(need))
+	for _, n := range nodes {
+		for _, e := range n.needs {
+			fmt.Fprintf(&b, "  %q -> %q", n.id, e.id)
+			if e.tooltip != "" {
+				fmt.Fprintf(&b, " [tooltip=%q]", e.tooltip)
+			}
+			b.WriteString("\n")
 		}
 	}
 	b.WriteString("}\n")
@@ -133,26 +150,21 @@ func transformNotes(v check.Vertex) []string {
 }
 
 // writeMermaid writes arrows from dependencies to dependants, in the order of creation.
-func writeMermaid(w io.Writer, list []check.Vertex) error {
+func writeMermaid(w io.Writer, nodes []vertex) error {
 	brackets := map[string][2]string{"config": {"[/", "/]"}, "variable": {"(", ")"}, "resource": {"[", "]"},
 		"output": {"([", "])"}}
-	number := make(map[string]int, len(list))
+	number := make(map[string]int, len(nodes))
 	var b strings.Builder
 	b.WriteString("flowchart LR\n")
-	for i, v := range list {
-		number[v.ID] = i
-		label := strings.NewReplacer(`"`, "#quot;", "\n", " ").Replace(v.Name)
-		if v.Type != "" {
-			label += "<br/>" + v.Type
-		}
-		for _, note := range transformNotes(v) {
-			label += "<br/>" + strings.ReplaceAll(note, `"`, "#quot;")
-		}
-		fmt.Fprintf(&b, "  n%d%s\"%s\"%s\n", i, brackets[v.Kind][0], label, brackets[v.Kind][1])
+	text := strings.NewReplacer(`"`, "#quot;", "\n", " ", "\x00", "<br/>")
+	for i, n := range nodes {
+		number[n.id] = i
+		fmt.Fprintf(&b, "  n%d%s\"%s\"%s\n", i, brackets[n.kind][0], text.Replace(strings.Join(n.lines, "\x00")),
+			brackets[n.kind][1])
 	}
-	for i, v := range list {
-		for _, need := range v.Needs {
-			if j, found := number[need]; found {
+	for i, n := range nodes {
+		for _, e := range n.needs {
+			if j, found := number[e.id]; found {
 				fmt.Fprintf(&b, "  n%d --> n%d\n", j, i)
 			}
 		}

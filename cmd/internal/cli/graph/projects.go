@@ -2,21 +2,22 @@ package graph
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
-	"strconv"
-	"strings"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/fleet"
+	"github.com/yamlhost/yamlhost/internal/jsontext"
 	"github.com/yamlhost/yamlhost/workspace/projects"
 )
 
 // writeProjects writes the graph of the projects below a folder.
 func writeProjects(ctx context.Context, a *console.Console, o *graphOptions) error {
-	write, known := map[string]func(io.Writer, *projects.Graph) error{"dot": projectsDOT, "mermaid": projectsMermaid,
-		"json": projectsJSON}[o.format]
+	write, known := map[string]func(io.Writer, *projects.Graph) error{
+		"dot":     func(w io.Writer, g *projects.Graph) error { return writeDOT(w, projectVertices(g)) },
+		"mermaid": func(w io.Writer, g *projects.Graph) error { return writeMermaid(w, projectVertices(g)) },
+		"json":    projectsJSON,
+	}[o.format]
 	if !known {
 		return console.WithCode(console.CodeBadUsage, "--format takes dot, mermaid or json for projects, not %q", o.format)
 	}
@@ -37,33 +38,16 @@ func reason(e projects.Edge) string {
 	return at
 }
 
-func projectsDOT(w io.Writer, g *projects.Graph) error {
-	var b strings.Builder
-	b.WriteString("digraph {\n  rankdir=LR\n")
-	for _, m := range g.Members {
-		fmt.Fprintf(&b, "  %s [label=%s, shape=box]\n", strconv.Quote(m.Key()), strconv.Quote(m.Key()+"\n"+m.Path))
-	}
-	for _, e := range g.Edges {
-		fmt.Fprintf(&b, "  %s -> %s [tooltip=%s]\n", strconv.Quote(g.Members[e.From].Key()),
-			strconv.Quote(g.Members[e.To].Key()), strconv.Quote(reason(e)))
-	}
-	b.WriteString("}\n")
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-// projectsMermaid writes arrows from dependencies to dependants, in the order in which stacks are updated.
-func projectsMermaid(w io.Writer, g *projects.Graph) error {
-	var b strings.Builder
-	b.WriteString("flowchart LR\n")
+// projectVertices are the nodes of a workspace.
+func projectVertices(g *projects.Graph) []vertex {
+	nodes := make([]vertex, len(g.Members))
 	for i, m := range g.Members {
-		fmt.Fprintf(&b, "  n%d[\"%s<br/>%s\"]\n", i, m.Key(), strings.ReplaceAll(m.Path, `"`, "#quot;"))
+		nodes[i] = vertex{id: m.Key(), kind: "resource", lines: []string{m.Key(), m.Path}}
 	}
 	for _, e := range g.Edges {
-		fmt.Fprintf(&b, "  n%d --> n%d\n", e.To, e.From)
+		nodes[e.From].needs = append(nodes[e.From].needs, need{g.Members[e.To].Key(), reason(e)})
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return nodes
 }
 
 // projectJSON is a project in the graph's document, which has them in an order in which they can be run.
@@ -98,10 +82,7 @@ func projectsJSON(w io.Writer, g *projects.Graph) error {
 		}
 		list = append(list, p)
 	}
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(projectsDocument{list})
+	return jsontext.Write(w, projectsDocument{list}, "  ")
 }
 
 // projectsDocument is the graph of projects.

@@ -10,11 +10,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/yamlhost/yamlhost/bench/noop"
-	"github.com/yamlhost/yamlhost/bench/program"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/editor"
 	"github.com/yamlhost/yamlhost/parser"
+	"github.com/yamlhost/yamlhost/tools/bench/noop"
+	"github.com/yamlhost/yamlhost/tools/bench/program"
 )
 
 // edited is a generated program that is open in a session, as a language server has it.

@@ -13,16 +13,17 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
-	"github.com/yamlhost/yamlhost/cmd/internal/picture"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/cmd/internal/output/picture"
 	"github.com/yamlhost/yamlhost/editor"
 	"github.com/yamlhost/yamlhost/editor/lsp"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/memory"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/runtime/embedded"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
 	"github.com/yamlhost/yamlhost/schema"
 	"github.com/yamlhost/yamlhost/workspace"
+	"github.com/yamlhost/yamlhost/workspace/crd"
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
@@ -76,6 +77,7 @@ type ProgramOpener struct {
 	mu      sync.Mutex
 	Loaders map[string]*KeptSchemas // by the folder of the project; guarded by mu
 	states  map[string]keptState    // by the folder of the project; guarded by mu
+	crds    *crd.Cache              // made by kinds; guarded by mu
 }
 
 var _ editor.Opener = (*ProgramOpener)(nil)
@@ -141,6 +143,16 @@ func (o *ProgramOpener) schemas(ws *workspace.Workspace) *KeptSchemas {
 	return k
 }
 
+// kinds keep the kinds of Kubernetes that files define.
+func (o *ProgramOpener) kinds() *crd.Cache {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.crds == nil {
+		o.crds = o.Console.CRDs()
+	}
+	return o.crds
+}
+
 // Root is the folder that findings about a file name files from.
 func (o *ProgramOpener) Root(path string) string {
 	dir := filepath.Dir(path)
@@ -170,7 +182,7 @@ func (o *ProgramOpener) Open(ctx context.Context, path string, texts func(path s
 		}
 		return nil
 	}
-	options := workspace.Options{Shown: shown, LocalPackages: true, Declarations: &o.declarations}
+	options := workspace.Options{Shown: shown, LocalPackages: true, Declarations: &o.declarations, CRDs: o.kinds()}
 	options.Opened = func(name string) *diag.Source {
 		if d := document(absolute(name)); d != nil {
 			return d.Source()
@@ -223,7 +235,7 @@ func (o *ProgramOpener) Open(ctx context.Context, path string, texts func(path s
 	p.Declare = ws.Declare
 	var failed diag.Diagnostics
 	p.Check, failed = ws.CheckerOptions(ctx, how)
-	p.Check.Schemas = kept
+	p.Check.Schemas = ws.Schemas(kept)
 	p.Join = func(found diag.Diagnostics) diag.Diagnostics {
 		found = ws.Join(append(slices.Clip(found), failed...))
 		return append(found, kept.providers.Paths.Placed(ws).Unseen()...)
@@ -297,6 +309,9 @@ func ownPackages(ws *workspace.Workspace) []string {
 	}
 	for _, c := range ws.Components {
 		names = append(names, c.Name)
+	}
+	if !ws.CRDs.Empty() {
+		names = append(names, crd.Package)
 	}
 	return names
 }

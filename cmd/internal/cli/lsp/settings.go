@@ -7,8 +7,9 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/check"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/cmd/internal/suite"
 	"github.com/yamlhost/yamlhost/editor"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/workspace"
 	"github.com/yamlhost/yamlhost/workspace/project"
@@ -17,6 +18,9 @@ import (
 // settings is the project of a stack's settings file; nil for any other file.
 func (o *ProgramOpener) settings(ctx context.Context, root, path string, options workspace.Options,
 	document func(string) *parser.Document) *editor.Project {
+	if suite.IsTestFile(filepath.Base(path)) {
+		return testFile(root, path, document)
+	}
 	name, isSettings := strings.CutPrefix(filepath.Base(path), "Pulumi.")
 	ext := filepath.Ext(name)
 	stack := strings.TrimSuffix(name, ext)
@@ -47,6 +51,18 @@ func (o *ProgramOpener) settings(ctx context.Context, root, path string, options
 			program = parser.NewDocument(ws.Source)
 		}
 		return append(diags, misfits(ctx, ws, program, settings, stack)...)
+	}}
+}
+
+// testFile is the project of a test file, whose findings are those of `yamlhost test` before it runs a case.
+func testFile(root, path string, document func(string) *parser.Document) *editor.Project {
+	d := document(path)
+	if d == nil {
+		return nil
+	}
+	of, _ := project.Find(root) // empty for a file outside of projects
+	return &editor.Project{Main: path, SettingsOf: of, Join: func(diag.Diagnostics) diag.Diagnostics {
+		return suite.Read(d.Source(), filepath.Dir(path)).Diags
 	}}
 }
 

@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/editor"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/value/urn"
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
@@ -27,7 +27,7 @@ func (o *ProgramOpener) state(ctx context.Context, p *project.Project) *editor.S
 	if b == nil {
 		return nil
 	}
-	ref, ok, err := o.Console.ChosenStack(b, p, "")
+	ref, ok, err := o.Console.Stacks().Chosen(b, p, "")
 	if err != nil || !ok {
 		return nil
 	}

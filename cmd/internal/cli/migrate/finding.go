@@ -1,9 +1,9 @@
 package migrate
 
 import (
-	"encoding/json"
 	"fmt"
 	"github.com/yamlhost/yamlhost/cmd/internal/contract"
+	"github.com/yamlhost/yamlhost/internal/jsontext"
 	"io"
 	"slices"
 	"text/tabwriter"
@@ -70,10 +70,7 @@ func (s *survey) obstacles() (n int) {
 }
 
 func (s *survey) writeJSON(w io.Writer) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(s)
+	return jsontext.Write(w, s, "  ")
 }
 
 func (s *survey) writeText(w io.Writer) error {

@@ -12,12 +12,12 @@ import (
 	checkcmd "github.com/yamlhost/yamlhost/cmd/internal/cli/check"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
@@ -151,7 +151,7 @@ func (v *visit) lookBackend(ctx context.Context) ([]backend.Ref, *backend.Backen
 	}
 	v.survey.Backend = b.PublicURL()
 	if v.options.stack != "" {
-		ref, err := backend.ParseRef(v.options.stack, v.project.Name.Text)
+		ref, err := b.ParseRef(v.options.stack, v.project.Name.Text)
 		if err == nil {
 			var exists bool
 			if exists, err = b.Exists(ref); err == nil && !exists {
@@ -231,7 +231,7 @@ func (v *visit) lookStack(ctx context.Context, b *backend.Backend, ref backend.R
 	from, part := len(v.survey.Findings), "stack "+ref.Stack
 	s := &console.Stack{Project: v.project, Backend: b, Ref: ref}
 	resources := 0
-	loaded, err := v.LoadState(ctx, s, true)
+	loaded, err := v.Stacks().Load(ctx, s, true)
 	if err != nil {
 		grade, way := refused, "`yamlhost state verify --stack "+ref.Stack+"` says more"
 		if sealed, failed := b.Load(ctx, ref, nil); failed == nil { // only its secrets stay shut

@@ -9,7 +9,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/templates"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/environ"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/workspace/project"
@@ -71,11 +71,8 @@ func (m *maker) openTemplate(ctx context.Context, name string) (*templates.Templ
 func (m *maker) openFolder(name string) (*templates.Template, error) {
 	path := m.Path(name)
 	if info, err := os.Stat(path); err != nil || !info.IsDir() {
-		text := fmt.Sprintf("there is no template %q and no such folder", name)
-		if near := diag.Suggest(name, templates.Names()); len(near) > 0 {
-			text += fmt.Sprintf("; did you mean %s?", near[0])
-		}
-		return nil, fmt.Errorf("%s\nTemplates are %s.", text, strings.Join(templates.Names(), ", "))
+		return nil, fmt.Errorf("there is no template %q and no such folder%s\nTemplates are %s.", name,
+			diag.DidYouMean(name, templates.Names()), strings.Join(templates.Names(), ", "))
 	}
 	return templates.FromFolder(path, name)
 }
@@ -95,7 +92,7 @@ func (m *maker) gather() (err error) {
 		return err
 	}
 	goodStack := func(stack string) error {
-		_, err := backend.ParseRef(stack, m.name)
+		_, err := backend.ParseName(stack, m.name)
 		return err
 	}
 	if m.stackName, err = m.value("stack", "stack name", o.stack, console.DefaultStack, goodStack); err != nil {

@@ -17,8 +17,7 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
 	"github.com/yamlhost/yamlhost/cmd/internal/templates"
-	"github.com/yamlhost/yamlhost/diag"
-	"github.com/yamlhost/yamlhost/runtime/backend"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
@@ -39,7 +38,7 @@ type newOptions struct {
 func NewNew(_ *console.Console, run func(context.Context, *newOptions) error) *cobra.Command {
 	o := &newOptions{}
 	cmd := &cobra.Command{
-		Use: "new [TEMPLATE]", Short: "Make a project from a template", Args: console.AtMostOne("a template"),
+		Use: "new [TEMPLATE]", Aliases: []string{"create", "setup"}, Short: "Make a project from a template", Args: console.AtMostOne("a template"),
 		Long: "new makes a project, and a stack for it, from a template of this program, from a folder such as " +
 			"./template,\nor from a folder of a git repository, as in " +
 			"https://example.com/team/templates.git//web?ref=v2.\n" +
@@ -105,24 +104,26 @@ func New(ctx context.Context, a *console.Console, o *newOptions) error {
 		return err
 	}
 	if exists {
-		err = a.SelectStack(m.stack)
+		err = a.Stacks().Select(m.stack)
 	} else {
-		err = a.CreateStack(ctx, m.stack, nil, true)
+		err = a.Stacks().Create(ctx, m.stack, nil, true)
 	}
 	if err != nil {
 		return fmt.Errorf("the project is made, but not its stack: %w", err)
 	}
-	m.tell(files, exists)
-	return m.check(ctx)
-}
-
-// check warns of the errors that `check` finds in the new project: a template may be older than the schemas here, and
-// its project is made all the same. Missing plugins and configuration do not count, as both may come later.
-func (m *maker) check(ctx context.Context) error {
 	_, found, err := checkcmd.CheckTarget(ctx, m.Console, m.dir, m.stack.Ref.Stack, nil, operation.Careful)
+	m.tell(files, exists, slices.ContainsFunc(found, func(d diag.Diagnostic) bool {
+		return d.Code == diag.PackageMissing
+	}))
 	if err != nil {
 		return err
 	}
+	return m.warn(found)
+}
+
+// warn shows the errors that `check` finds in the new project as warnings: a template may be older than the schemas
+// here, and its project is made all the same. Missing plugins and configuration do not count, as both may come later.
+func (m *maker) warn(found diag.Diagnostics) error {
 	var faults diag.Diagnostics
 	for _, d := range found.Sorted() {
 		if d.Severity == diag.Error && d.Code != diag.PackageMissing && d.Code != diag.ConfigMissing {
@@ -245,7 +246,7 @@ func (m *maker) openStack() (exists bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	ref, err := backend.ParseRef(m.stackName, m.name)
+	ref, err := b.ParseRef(m.stackName, m.name)
 	if err != nil {
 		return false, err
 	}
@@ -327,7 +328,8 @@ func (m *maker) seal(settings *project.Settings) error {
 			return fmt.Errorf("config value for %s looks like a secret; "+
 				"set it with `yamlhost config set --secret` when the project is made", key)
 		case secret[key]:
-			if v, err = m.Secrets().SealedConfig(settings, m.stack.Ref.Stack, key, m.values[text]); err != nil {
+			own := m.Secrets().Of(m.stack.Backend, m.stack.Ref)
+			if v, err = own.SealedConfig(settings, m.stack.Ref.Stack, key, m.values[text]); err != nil {
 				return err
 			}
 		}
@@ -362,8 +364,9 @@ func (m *maker) place() string {
 	return m.dir
 }
 
-// tell says what was made, and what to do next.
-func (m *maker) tell(files []templates.File, used bool) {
+// tell reports what was made and what to do next. plugins reports whether the program uses plugins that are not
+// installed.
+func (m *maker) tell(files []templates.File, used, plugins bool) {
 	out := m.Streams.Err
 	fmt.Fprintf(out, "Created project %s in %s:\n", m.name, m.place())
 	m.tellFiles(files)
@@ -388,7 +391,11 @@ func (m *maker) tell(files []templates.File, used bool) {
 		}
 		fmt.Fprintf(tw, "    yamlhost config set %s\t%s\n", line, v.Description)
 	}
-	fmt.Fprintln(tw, "    yamlhost preview\tshows what would be made")
+	if plugins {
+		fmt.Fprintln(tw, "    yamlhost preview --accept-new-plugins\tinstalls and locks its plugins, and shows what would be made")
+	} else {
+		fmt.Fprintln(tw, "    yamlhost preview\tshows what would be made")
+	}
 	fmt.Fprintln(tw, "    yamlhost up\tmakes it")
 	fmt.Fprintln(tw, "    yamlhost destroy\tremoves it again")
 	tw.Flush()

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 
@@ -9,7 +8,8 @@ import (
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
-	"github.com/yamlhost/yamlhost/cmd/internal/report"
+	"github.com/yamlhost/yamlhost/cmd/internal/output/report"
+	"github.com/yamlhost/yamlhost/internal/jsontext"
 )
 
 // showOptions are the inputs of the command plan show.
@@ -44,10 +44,7 @@ func show(a *console.Console, o *showOptions) error {
 	case "text":
 		_, err = io.WriteString(a.Streams.Out, plan.Text())
 	case "json":
-		encoder := json.NewEncoder(a.Data())
-		encoder.SetEscapeHTML(false)
-		encoder.SetIndent("", "  ")
-		err = encoder.Encode(plan)
+		err = jsontext.Write(a.Data(), plan, "  ")
 	case "markdown":
 		err = report.WriteMarkdown(a.Data(), plan.Record(a.World.Version))
 	case "html":

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -14,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/contract"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/runtime/embedded"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
 	"github.com/yamlhost/yamlhost/workspace/project"
@@ -24,6 +25,7 @@ type pluginOptions struct {
 	args      []string
 	server    string
 	file      string
+	from      string
 	checksum  string
 	key       string
 	reinstall bool
@@ -38,7 +40,8 @@ func NewPlugin(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{Use: "plugin", Short: "List, install and remove provider plugins", Args: console.UnknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	cmd.AddCommand(newPluginList(a, console.Bind(a, pluginList)), newPluginInstall(a, console.Bind(a, pluginInstall)),
-		newPluginRemove(a, console.Bind(a, pluginRemove)))
+		newPluginRemove(a, console.Bind(a, pluginRemove)), newPluginRun(a),
+		newPluginBundle(a, console.Bind(a, pluginBundle)))
 	return cmd
 }
 
@@ -61,10 +64,10 @@ func newPluginList(_ *console.Console, run func(context.Context, *pluginOptions)
 func newPluginInstall(_ *console.Console, run func(context.Context, *pluginOptions) error) *cobra.Command {
 	o := &pluginOptions{}
 	cmd := &cobra.Command{
-		Use: "install [resource NAME [VERSION]]", Short: "Install a plugin, or those of the lock file",
+		Use: "install [KIND NAME [VERSION]]", Short: "Install a plugin, or those of the lock file",
 		Args: cobra.MaximumNArgs(3), RunE: pluginBody(o, run),
-		Long: "install fetches a provider plugin into the plugin folder that Pulumi uses as well. Without arguments " +
-			"it installs what the project's lock file (" + plugin.LockName + ") lists. Without a version it " +
+		Long: "install fetches a plugin into the plugin folder that Pulumi uses as well. KIND is resource for providers; " +
+			"it can also be language, converter, tool or analyzer. Without arguments it installs what the project's lock file (" + plugin.LockName + ") lists. Without a version it " +
 			"installs that of the lock file, or else the newest. Archives must have the " +
 			"checksums that the lock file has for this platform, and those that their publisher lists " +
 			"beside them; new checksums are added to the lock file. With --key they must also have a " +
@@ -75,6 +78,7 @@ func newPluginInstall(_ *console.Console, run func(context.Context, *pluginOptio
 		"where to download from; ${NAME}, ${VERSION}, ${OS} and ${ARCH} are replaced by their values, and the "+
 			"archive's name is appended")
 	f.StringVarP(&o.file, "file", "f", "", "install this archive, executable or folder")
+	f.StringVar(&o.from, "from", "", "install the plugins of this bundle, which plugin bundle has written")
 	f.StringVar(&o.checksum, "checksum", "", "the SHA-256 that the archive must have, in hexadecimal digits")
 	f.StringVar(&o.key, "key", "",
 		"the publisher's public key of minisign, or a file with it: the archive, or its list of checksums, must have its "+
@@ -86,7 +90,7 @@ func newPluginInstall(_ *console.Console, run func(context.Context, *pluginOptio
 
 func newPluginRemove(a *console.Console, run func(context.Context, *pluginOptions) error) *cobra.Command {
 	o := &pluginOptions{}
-	cmd := &cobra.Command{Use: "rm [resource [NAME [VERSION]]]", Aliases: []string{"remove"},
+	cmd := &cobra.Command{Use: "rm [resource [NAME [VERSION]]]", Aliases: []string{"remove", "delete"},
 		Short: "Remove installed plugins", Args: cobra.MaximumNArgs(3), RunE: pluginBody(o, run)}
 	cmd.Flags().BoolVarP(&o.yes, "yes", "y", a.World.Enabled("PULUMI_SKIP_CONFIRMATIONS"), "do not ask")
 	cmd.Flags().BoolVarP(&o.all, "all", "a", false, "remove all plugins")
@@ -131,6 +135,17 @@ func pluginList(_ context.Context, a *console.Console, o *pluginOptions) error {
 	return w.Flush()
 }
 
+// kinds are the kinds of plugins that can be installed.
+var kinds = []string{"resource", "language", "converter", "tool", "analyzer"}
+
+// kind is the kind of plugin that the arguments name.
+func (o *pluginOptions) kind() string {
+	if len(o.args) == 0 {
+		return ""
+	}
+	return o.args[0]
+}
+
 // pluginInstall installs one plugin, or all plugins of the lock file.
 func pluginInstall(ctx context.Context, a *console.Console, o *pluginOptions) error {
 	if a.World.PulumiHome() == "" {
@@ -145,6 +160,9 @@ func pluginInstall(ctx context.Context, a *console.Console, o *pluginOptions) er
 	lock, err := plugin.ReadLockFile(dir)
 	if err != nil {
 		return err
+	}
+	if o.from != "" {
+		return installBundle(ctx, a, o, dir, begin)
 	}
 	switch {
 	case len(o.args) == 0 && lock == nil:
@@ -161,10 +179,14 @@ func pluginInstall(ctx context.Context, a *console.Console, o *pluginOptions) er
 			}
 		}
 		return nil
-	case o.args[0] != "resource":
-		return console.WithCode(console.CodeUsage, "only plugins of the kind resource can be installed, not %q", o.args[0])
+	case !slices.Contains(kinds, o.args[0]):
+		return console.WithCode(console.CodeUsage, "there are plugins of the kinds %s, not %q", strings.Join(kinds, ", "),
+			o.args[0])
 	case len(o.args) == 1:
-		return console.WithCode(console.CodeUsage, "name the plugin: yamlhost plugin install resource NAME")
+		return console.WithCode(console.CodeUsage, "name the plugin: yamlhost plugin install %s NAME", o.args[0])
+	}
+	if o.args[0] != "resource" { // a project's lock file has its providers
+		lock, begin = nil, false
 	}
 	name, version := o.args[1], ""
 	if len(o.args) == 3 {
@@ -207,7 +229,7 @@ func (o *pluginOptions) trusts(a *console.Console, i *plugin.Installation, lock 
 // installLocked installs a plugin that has to be the one of the lock file, if that has it.
 func installLocked(ctx context.Context, a *console.Console, o *pluginOptions, name, version string,
 	lock *plugin.LockFile, dir string) error {
-	i := plugin.Installation{Home: a.World.PulumiHome(), Name: name, Version: version, Server: o.server,
+	i := plugin.Installation{Home: a.World.PulumiHome(), Kind: o.kind(), Name: name, Version: version, Server: o.server,
 		Checksum:  o.checksum,
 		Reinstall: o.reinstall, Client: a.World.HTTP, AllowHTTP: a.Global.AllowHTTP}
 	if o.file != "" {
@@ -231,7 +253,7 @@ func installLocked(ctx context.Context, a *console.Console, o *pluginOptions, na
 			}
 			i.Checksum = want
 		}
-	} else if by := a.DownloadsForbidden(); i.File == "" && i.Server == "" && by != "" {
+	} else if by := console.DownloadsForbidden(a); i.File == "" && i.Server == "" && by != "" {
 		return fmt.Errorf("downloads are forbidden by %s; use --file", by)
 	}
 	server := i.Server
@@ -305,13 +327,10 @@ func pluginRemove(_ context.Context, a *console.Console, o *pluginOptions) error
 		for _, p := range removed {
 			fmt.Fprintf(a.Streams.Err, "  %s %s\n", p.Name, p.Version)
 		}
-		if !a.Interactive() {
-			return console.WithCode(console.CodeUsage,
-				"--yes must be passed in to remove plugins when running in non-interactive mode")
-		}
-		if err := a.Prompt().Confirm(fmt.Sprintf("Remove %s?", diag.Count(len(removed), "plugin"))); err != nil {
-			return err
-		}
+	}
+	question := fmt.Sprintf("Remove %s?", diag.Count(len(removed), "plugin"))
+	if err := a.Confirm(o.yes, "remove plugins", question); err != nil {
+		return err
 	}
 	for _, p := range removed {
 		if err := plugin.Remove(p); err != nil {

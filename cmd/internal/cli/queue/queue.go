@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/contract"
-	"github.com/yamlhost/yamlhost/diag"
-	"github.com/yamlhost/yamlhost/queue"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/runtime/queue"
 )
 
 type queueOptions struct {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
-	"github.com/yamlhost/yamlhost/queue"
+	"github.com/yamlhost/yamlhost/runtime/queue"
 )
 
 // Execute carries out a command line of this program in this process, and returns its exit code.

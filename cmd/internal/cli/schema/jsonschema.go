@@ -2,7 +2,6 @@ package schema
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
 	"github.com/yamlhost/yamlhost/editor"
+	"github.com/yamlhost/yamlhost/internal/jsontext"
 	"github.com/yamlhost/yamlhost/runtime/embedded"
 	"github.com/yamlhost/yamlhost/schema"
 )
@@ -35,15 +35,13 @@ func writeJSONSchema(ctx context.Context, a *console.Console, o *schemaOptions, 
 	if o.stackFile {
 		written = editor.StackJSONSchema(program)
 	} else {
-		packages, err := packagesOf(ctx, a, program, providers.Schemas())
+		packages, err := packagesOf(ctx, a, program, ws.Schemas(providers.Schemas()))
 		if err != nil {
 			return err
 		}
 		written = editor.JSONSchema(ctx, program, packages, o.all)
 	}
-	out := json.NewEncoder(a.Streams.Out) // on one line: it is for programs, and large
-	out.SetEscapeHTML(false)
-	return out.Encode(written)
+	return jsontext.Write(a.Streams.Out, written, "") // on one line: it is for programs, and large
 }
 
 // packagesOf returns the packages of a program and the built-in ones, each once. It warns of a package that cannot be

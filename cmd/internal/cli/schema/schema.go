@@ -12,7 +12,7 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/contract"
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/schema"
 	"github.com/yamlhost/yamlhost/workspace"
 	"github.com/yamlhost/yamlhost/workspace/project"
@@ -30,7 +30,7 @@ type schemaOptions struct {
 }
 
 // NewSchema makes the command schema.
-func NewSchema(_ *console.Console, run func(context.Context, *schemaOptions) error) *cobra.Command {
+func NewSchema(a *console.Console, run func(context.Context, *schemaOptions) error) *cobra.Command {
 	o := &schemaOptions{}
 	cmd := &cobra.Command{
 		Use:   "schema TOKEN or PACKAGE, schema --json-schema [DIR or FILE]",
@@ -67,6 +67,7 @@ func NewSchema(_ *console.Console, run func(context.Context, *schemaOptions) err
 	cmd.MarkFlagsMutuallyExclusive("json-schema", "version")
 	cmd.MarkFlagsMutuallyExclusive("all", "stack-file")
 	o.schemas.Register(cmd)
+	cmd.AddCommand(newSchemaCheck(a))
 	return cmd
 }
 
@@ -150,7 +151,7 @@ func Schema(ctx context.Context, a *console.Console, o *schemaOptions) error {
 	if err != nil {
 		return err
 	}
-	pkg, err := providers.Schemas().Load(ctx, wanted)
+	pkg, err := ws.Schemas(providers.Schemas()).Load(ctx, wanted)
 	if errors.Is(err, schema.ErrNotFound) {
 		return fmt.Errorf(
 			"no provider for package %s is built in or installed; install it with `yamlhost plugin install resource %s`, "+
@@ -159,6 +160,7 @@ func Schema(ctx context.Context, a *console.Console, o *schemaOptions) error {
 	if err != nil {
 		return err
 	}
+	pkg = providers.Extended(ctx, ws, pkg)
 	if !isToken {
 		return listPackage(a, pkg, o.json)
 	}
@@ -168,6 +170,9 @@ func Schema(ctx context.Context, a *console.Console, o *schemaOptions) error {
 	}
 	return showMember(a, record, o.json)
 }
+
+// Show writes a member of a package for people.
+func Show(a *console.Console, record *MemberRecord) error { return showMember(a, record, false) }
 
 func showMember(a *console.Console, record *MemberRecord, asJSON bool) error {
 	if asJSON {

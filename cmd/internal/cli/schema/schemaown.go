@@ -8,7 +8,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/schema"
 	"github.com/yamlhost/yamlhost/workspace"
 )

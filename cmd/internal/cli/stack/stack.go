@@ -28,6 +28,7 @@ type stackOptions struct {
 	showURNs        bool
 	showIDs         bool
 	page, pageSize  int // of `stack history`
+	version         int // of the state to export; 0 is the present one
 	showName        bool
 	property        string
 	shell           bool
@@ -46,11 +47,15 @@ func NewStack(a *console.Console) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return stackShow(cmd.Context(), a, o) },
 	}
 	cmd.PersistentFlags().StringVarP(&o.stack, "stack", "s", "", "the stack; by default the selected one")
-	cmd.Flags().BoolVarP(&o.showIDs, "show-ids", "i", false, "show the ids that providers have given")
-	cmd.Flags().BoolVarP(&o.showURNs, "show-urns", "u", false, "show URNs")
-	cmd.Flags().BoolVar(&o.showName, "show-name", false, "show the name and nothing else")
-	cmd.Flags().BoolVar(&o.showSecrets, "show-secrets", false, "show secret outputs in plain text")
-	cmd.AddCommand(newStackInit(a, o), newStackSelect(a, o), newStackList(a, o), newStackOutput(a, o),
+	get := &cobra.Command{Use: "get", Short: "Show a stack: its resources and its outputs", Args: console.NoArguments,
+		RunE: cmd.RunE}
+	for _, shown := range []*cobra.Command{cmd, get} {
+		shown.Flags().BoolVarP(&o.showIDs, "show-ids", "i", false, "show the ids that providers have given")
+		shown.Flags().BoolVarP(&o.showURNs, "show-urns", "u", false, "show URNs")
+		shown.Flags().BoolVar(&o.showName, "show-name", false, "show the name and nothing else")
+		shown.Flags().BoolVar(&o.showSecrets, "show-secrets", false, "show secret outputs in plain text")
+	}
+	cmd.AddCommand(get, newStackInit(a, o), newStackSelect(a, o), newStackList(a, o), newStackOutput(a, o),
 		newStackExport(a, o), newStackImport(a, o), newStackRemove(a, o), newStackHistory(a, o), newStackUnselect(a, o),
 		newStackRename(a, o), newStackTag(a, o), newStackGraph(a, o), newChangeSecretsProvider(a, o))
 	return cmd
@@ -58,7 +63,7 @@ func NewStack(a *console.Console) *cobra.Command {
 
 func newStackInit(a *console.Console, o *stackOptions) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "init [NAME]", Aliases: []string{"new", "create"}, Short: "Create a stack and select it",
+		Use: "init [NAME]", Aliases: []string{"new", "create", "setup"}, Short: "Create a stack and select it",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.nameFrom(args)
@@ -88,7 +93,7 @@ func newStackUnselect(a *console.Console, o *stackOptions) *cobra.Command {
 	return &cobra.Command{
 		Use: "unselect", Short: "Forget which stack was selected", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, b, err := a.ProjectAndBackend()
+			p, b, err := a.Stacks().ProjectAndBackend()
 			if err != nil {
 				return err
 			}
@@ -99,7 +104,7 @@ func newStackUnselect(a *console.Console, o *stackOptions) *cobra.Command {
 
 func newStackRemove(a *console.Console, o *stackOptions) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "rm [NAME]", Aliases: []string{"remove"}, Short: "Remove a stack and its configuration",
+		Use: "rm [NAME]", Aliases: []string{"remove", "delete"}, Short: "Remove a stack and its configuration",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.nameFrom(args)
@@ -121,7 +126,7 @@ func (o *stackOptions) nameFrom(args []string) {
 }
 
 func stackInit(ctx context.Context, a *console.Console, o *stackOptions) error {
-	p, b, err := a.ProjectAndBackend()
+	p, b, err := a.Stacks().ProjectAndBackend()
 	if err != nil {
 		return err
 	}
@@ -137,11 +142,11 @@ func stackInit(ctx context.Context, a *console.Console, o *stackOptions) error {
 			o.name = console.DefaultStack
 		}
 	}
-	ref, err := backend.ParseRef(o.name, p.Name.Text)
+	ref, err := b.ParseRef(o.name, p.Name.Text)
 	if err != nil {
 		return err
 	}
-	if err := a.CreateStack(ctx, &console.Stack{Project: p, Backend: b, Ref: ref}, &o.secretsProvider,
+	if err := a.Stacks().Create(ctx, &console.Stack{Project: p, Backend: b, Ref: ref}, &o.secretsProvider,
 		!o.noSelect); err != nil {
 		return err
 	}
@@ -150,14 +155,14 @@ func stackInit(ctx context.Context, a *console.Console, o *stackOptions) error {
 }
 
 func stackSelect(ctx context.Context, a *console.Console, o *stackOptions) error {
-	p, b, err := a.ProjectAndBackend()
+	p, b, err := a.Stacks().ProjectAndBackend()
 	if err != nil {
 		return err
 	}
 	if o.name == "" {
 		return console.WithCode(console.CodeUsage, "missing stack name: yamlhost stack select NAME")
 	}
-	ref, err := backend.ParseRef(o.name, p.Name.Text)
+	ref, err := b.ParseRef(o.name, p.Name.Text)
 	if err != nil {
 		return err
 	}
@@ -167,9 +172,9 @@ func stackSelect(ctx context.Context, a *console.Console, o *stackOptions) error
 	case err != nil:
 		return err
 	case exists:
-		return a.SelectStack(s)
+		return a.Stacks().Select(s)
 	case o.create:
-		return a.CreateStack(ctx, s, &o.secretsProvider, true)
+		return a.Stacks().Create(ctx, s, &o.secretsProvider, true)
 	}
 	return console.NoSuchStack(ctx, b, ref)
 }
@@ -184,7 +189,7 @@ func stackShow(ctx context.Context, a *console.Console, o *stackOptions) error {
 		_, err := fmt.Fprintln(a.Streams.Out, s.Ref.Stack)
 		return err
 	}
-	loaded, err := a.LoadState(ctx, s, o.showSecrets)
+	loaded, err := a.Stacks().Load(ctx, s, o.showSecrets)
 	if err != nil {
 		return err
 	}
@@ -231,15 +236,9 @@ func stackRemove(ctx context.Context, a *console.Console, o *stackOptions) error
 	if err != nil {
 		return err
 	}
-	if !o.yes && !a.World.Enabled("PULUMI_SKIP_CONFIRMATIONS") {
-		if !a.Interactive() {
-			return console.WithCode(console.CodeUsage,
-				"--yes must be passed in to remove a stack when running in non-interactive mode")
-		}
-		question := fmt.Sprintf("This will permanently remove the stack '%s'. Go on?", s.Ref.Stack)
-		if err := a.Prompt().Confirm(question); err != nil {
-			return err
-		}
+	question := fmt.Sprintf("This will permanently remove the stack '%s'. Go on?", s.Ref.Stack)
+	if err := a.Confirm(o.yes || a.World.Enabled("PULUMI_SKIP_CONFIRMATIONS"), "remove a stack", question); err != nil {
+		return err
 	}
 	if err := s.Backend.Remove(ctx, s.Ref, backend.RemoveOptions{Force: o.force, Backups: o.removeBackups}); err != nil {
 		return err

@@ -46,7 +46,7 @@ func stackGraph(ctx context.Context, a *console.Console, o *stackOptions, g *sta
 	if err != nil {
 		return err
 	}
-	loaded, err := a.LoadState(ctx, s, false)
+	loaded, err := a.Stacks().Load(ctx, s, false)
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 
 func newStackHistory(a *console.Console, o *stackOptions) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "history", Short: "Show what was done to the stack, newest first", Args: cobra.NoArgs,
+		Use: "history", Aliases: []string{"hist"}, Short: "Show what was done to the stack, newest first", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return stackHistory(cmd.Context(), a, o) },
 	}
 	cmd.Flags().BoolVarP(&o.json, "json", "j", false, "write JSON")
@@ -68,7 +68,7 @@ func stackHistory(ctx context.Context, a *console.Console, o *stackOptions) erro
 			if err := a.Report(diags); err != nil {
 				return err
 			}
-			if open, err = a.Secrets().Manager(settings, s.Ref.Stack); err != nil {
+			if open, err = a.Secrets().Of(s.Backend, s.Ref).Manager(settings, s.Ref.Stack); err != nil {
 				return err
 			}
 		}

@@ -51,7 +51,7 @@ func stackList(ctx context.Context, a *console.Console, o *stackOptions) error {
 	}
 	name, current := "", backend.Ref{}
 	if p != nil {
-		if current, _, err = a.ChosenStack(b, p, o.stack); err != nil {
+		if current, _, err = a.Stacks().Chosen(b, p, o.stack); err != nil {
 			current = backend.Ref{}
 		}
 		if !o.all {
@@ -99,6 +99,9 @@ func describeStack(ctx context.Context, a *console.Console, b *backend.Backend, 
 	r := stackRecord{Name: ref.Stack, Current: current}
 	if qualified {
 		r.Name = ref.QualifiedName()
+	}
+	if page := b.Page(ref); page != "" {
+		r.URL = &page
 	}
 	if found, err := b.Overview(ctx, ref); err == nil && !found.Updated.IsZero() {
 		r.LastUpdate, r.ResourceCount = found.Updated.UTC().Format(timeFormat), &found.Resources

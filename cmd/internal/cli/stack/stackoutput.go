@@ -2,7 +2,6 @@ package stack
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
-	"github.com/yamlhost/yamlhost/diag"
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/wire"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/jsontext"
+	"github.com/yamlhost/yamlhost/internal/value"
 )
 
 func newStackOutput(a *console.Console, o *stackOptions) *cobra.Command {
@@ -77,11 +76,13 @@ func plainOf(v value.Value, showSecrets bool) any {
 	return nil
 }
 
-// plainReference is a reference to a resource as Pulumi prints it (F1.7): a component has no ID, and one that is not
-// known yet is empty.
+// plainReference returns the URN and the ID of a resource that an output refers to (F1.7): a component has no ID, and
+// one that is not known yet is empty. Unlike the Pulumi CLI's, it lacks the key that marks references in states.
 func plainReference(r *value.ResourceRef) map[string]any {
-	m := map[string]any{wire.SignatureKey: wire.ResourceSignature, "urn": string(r.URN),
-		"packageVersion": r.PackageVersion}
+	m := map[string]any{"urn": string(r.URN)}
+	if r.PackageVersion != "" {
+		m["packageVersion"] = r.PackageVersion
+	}
 	if !r.ID.IsNull() {
 		id, _ := r.ID.AsString()
 		m["id"] = id
@@ -95,11 +96,7 @@ func outputText(v value.Value, showSecrets bool) (string, error) {
 	if text, ok := plain.(string); ok {
 		return text, nil
 	}
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(plain)
-	return strings.TrimSuffix(b.String(), "\n"), err
+	return jsontext.Compact(plain)
 }
 
 func writeOutputs(w io.Writer, outputs value.Value, indent string, showSecrets bool) error {
@@ -130,7 +127,7 @@ func stackOutput(ctx context.Context, a *console.Console, o *stackOptions) error
 	if o.json && o.shell {
 		return errors.New("--json and --shell cannot be used together")
 	}
-	loaded, err := a.LoadState(ctx, s, o.showSecrets)
+	loaded, err := a.Stacks().Load(ctx, s, o.showSecrets)
 	if err != nil {
 		return err
 	}
@@ -158,11 +155,8 @@ func stackOutput(ctx context.Context, a *console.Console, o *stackOptions) error
 func oneOutput(a *console.Console, s *console.Stack, outputs value.Value, o *stackOptions) error {
 	v, found := outputs.Lookup(o.property)
 	if !found {
-		text := fmt.Sprintf("stack %s has no output %q", s.Ref.Stack, o.property)
-		if near := diag.Suggest(o.property, outputs.Keys()); len(near) > 0 {
-			text += fmt.Sprintf("; did you mean %s?", near[0])
-		}
-		return errors.New(text)
+		return fmt.Errorf("stack %s has no output %q%s", s.Ref.Stack, o.property,
+			diag.DidYouMean(o.property, outputs.Keys()))
 	}
 	if o.json {
 		return a.WriteJSON(plainOf(v, o.showSecrets))

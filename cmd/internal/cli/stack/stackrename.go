@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
@@ -24,9 +25,12 @@ func stackRename(ctx context.Context, a *console.Console, o *stackOptions, name 
 	if err != nil {
 		return err
 	}
-	to, err := backend.ParseRef(name, s.Project.Name.Text)
+	to, err := s.Backend.ParseRef(name, s.Project.Name.Text)
 	if err != nil {
 		return err
+	}
+	if !strings.Contains(name, "/") {
+		to.Owner = s.Ref.Owner
 	}
 	if to.Project != s.Ref.Project {
 		return fmt.Errorf("the stack %s would be of another project than this one, which is %s", name, s.Ref.Project)

@@ -30,7 +30,7 @@ func changeSecretsProvider(ctx context.Context, a *console.Console, o *stackOpti
 	if err != nil {
 		return err
 	}
-	release, err := a.Hold(a.SettingsPath(s.Project, s.Ref.Stack, ""))
+	release, err := a.Hold(a.Stacks().SettingsPath(s.Project, s.Ref.Stack, ""))
 	if err != nil {
 		return err
 	}
@@ -42,11 +42,12 @@ func changeSecretsProvider(ctx context.Context, a *console.Console, o *stackOpti
 	if err := a.Report(diags); err != nil {
 		return err
 	}
-	old, err := a.Secrets().HeldManager(settings, s.Ref.Stack)
+	keys := a.Secrets().Of(s.Backend, s.Ref)
+	old, err := keys.HeldManager(settings, s.Ref.Stack)
 	if err != nil {
 		return err
 	}
-	next, adopt, err := a.Secrets().NewManager(provider, s.Ref.Stack)
+	next, adopt, err := keys.NewManager(provider, s.Ref.Stack)
 	if err != nil {
 		return err
 	}
@@ -72,6 +73,9 @@ func changeSecretsProvider(ctx context.Context, a *console.Console, o *stackOpti
 
 // reseal opens every secret of a settings file and seals it with another manager.
 func reseal(settings *project.Settings, old, next secrets.Manager) error {
+	if err := announce(settings, old, next); err != nil {
+		return err
+	}
 	for _, e := range settings.Entries() {
 		if !e.IsSecret() {
 			continue
@@ -83,6 +87,47 @@ func reseal(settings *project.Settings, old, next secrets.Manager) error {
 		settings.Set(e.Key, data)
 	}
 	return nil
+}
+
+// announce names every secret of a settings file to managers that open or seal many at once.
+func announce(settings *project.Settings, old, next secrets.Manager) error {
+	var sealed, plain []string
+	for _, e := range settings.Entries() {
+		sealed = appendSealed(sealed, e.Data())
+	}
+	if opener, ok := old.(secrets.Batch); ok {
+		opener.Expect(sealed)
+	}
+	sealer, ok := next.(secrets.Batch)
+	if !ok {
+		return nil
+	}
+	for _, text := range sealed {
+		opened, err := old.Decrypt(text)
+		if err != nil {
+			return fmt.Errorf("configuration: %w", err)
+		}
+		plain = append(plain, opened)
+	}
+	sealer.Prepare(plain)
+	return nil
+}
+
+// appendSealed appends the ciphertexts in a value.
+func appendSealed(list []string, v any) []string {
+	switch v := v.(type) {
+	case project.Secure:
+		list = append(list, string(v))
+	case []any:
+		for _, item := range v {
+			list = appendSealed(list, item)
+		}
+	case map[string]any:
+		for _, item := range v {
+			list = appendSealed(list, item)
+		}
+	}
+	return list
 }
 
 func resealed(v any, old, next secrets.Manager) (any, error) {

@@ -28,7 +28,7 @@ func newStackTag(a *console.Console, o *stackOptions) *cobra.Command {
 					return nil
 				})
 			}},
-		&cobra.Command{Use: "rm NAME", Aliases: []string{"remove"}, Short: "Remove a tag", Args: cobra.ExactArgs(1),
+		&cobra.Command{Use: "rm NAME", Aliases: []string{"remove", "delete"}, Short: "Remove a tag", Args: cobra.ExactArgs(1),
 			RunE: func(cmd *cobra.Command, args []string) error {
 				return tagChange(cmd.Context(), a, o, func(tags map[string]string) error {
 					if _, found := tags[args[0]]; !found {

@@ -20,6 +20,7 @@ func newStackExport(a *console.Console, o *stackOptions) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&o.file, "file", "", "write to this file instead of standard output")
 	cmd.Flags().BoolVar(&o.showSecrets, "show-secrets", false, "write secrets in plain text")
+	cmd.Flags().IntVar(&o.version, "version", 0, "write an earlier state, of a stack that a service keeps")
 	return cmd
 }
 
@@ -40,7 +41,7 @@ func stackExport(ctx context.Context, a *console.Console, o *stackOptions) (err 
 	}
 	var opener state.Opener
 	if o.showSecrets {
-		if opener, err = a.OpenerOf(s); err != nil {
+		if opener, err = a.Stacks().Opener(s); err != nil {
 			return err
 		}
 	}
@@ -50,7 +51,7 @@ func stackExport(ctx context.Context, a *console.Console, o *stackOptions) (err 
 		defer func() { err = errors.Join(err, file.close()) }()
 		out = file
 	}
-	if err := s.Backend.Export(ctx, s.Ref, opener, out); err != nil {
+	if err := s.Backend.ExportVersion(ctx, s.Ref, o.version, opener, out); err != nil {
 		return console.ExplainSecret(err, s.Ref.Stack)
 	}
 	return nil
@@ -103,7 +104,7 @@ func stackImport(ctx context.Context, a *console.Console, o *stackOptions) error
 	if err := a.Report(diags); err != nil {
 		return err
 	}
-	manager, err := a.Secrets().Manager(settings, s.Ref.Stack)
+	manager, err := a.Secrets().Of(s.Backend, s.Ref).Manager(settings, s.Ref.Stack)
 	if err != nil {
 		return err
 	}

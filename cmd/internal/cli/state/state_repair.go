@@ -10,10 +10,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 type stateOptions struct {
@@ -186,14 +186,8 @@ func stateRepair(ctx context.Context, a *console.Console, o *stateOptions) (err 
 				"Correct each by hand: `yamlhost stack export`, edit, and `yamlhost stack import --force`",
 			diag.Count(len(left), "fault"))
 	}
-	if !o.yes {
-		if !a.Interactive() {
-			return console.WithCode(console.CodeUsage,
-				"--yes must be passed in to repair a state when running in non-interactive mode; nothing was changed")
-		}
-		if err := a.Prompt().Confirm("Do you want to repair the state in this way?"); err != nil {
-			return err
-		}
+	if err := a.Confirm(o.yes, "repair a state", "Do you want to repair the state in this way?"); err != nil {
+		return err
 	}
 	if err := session.Commit(ctx, next, nil); err != nil {
 		return err
@@ -201,6 +195,10 @@ func stateRepair(ctx context.Context, a *console.Console, o *stateOptions) (err 
 	fmt.Fprintln(a.Streams.Err, "The state is sound now. The previous state is kept as .bak beside it.")
 	return nil
 }
+
+// lacks follows every copy that was put back: `up` and `run` refuse with exit code 10 until somebody has looked.
+const lacks = "It lacks later changes: run `yamlhost refresh` to find them. Nothing is created before, in case that it " +
+	"exists already, unless --accept-loss is passed."
 
 // restorePrevious offers a copy of the state for one that cannot be read at all.
 func restorePrevious(ctx context.Context, a *console.Console, s *console.Stack, o *stateOptions,
@@ -217,8 +215,7 @@ func restorePrevious(ctx context.Context, a *console.Console, s *console.Stack, 
 		return nil
 	}
 	fmt.Fprintf(a.Streams.Err,
-		"It is the state now; the damaged one is kept as %s.\nIt lacks later changes: run `yamlhost refresh` to "+
-			"find them.\n", a.Short(aside))
+		"It is the state now; the damaged one is kept as %s.\n%s\n", a.Short(aside), lacks)
 	return nil
 }
 
@@ -233,14 +230,13 @@ func restoreUnsound(ctx context.Context, a *console.Console, s *console.Stack, o
 		return err
 	}
 	fmt.Fprintf(a.Streams.Err,
-		"It is the state now; the other one is kept as %s.\nIt lacks later changes: run `yamlhost refresh` to "+
-			"find them.\n", a.Short(aside))
+		"It is the state now; the other one is kept as %s.\n%s\n", a.Short(aside), lacks)
 	return nil
 }
 
 // restoreLost offers a copy of the state for one that is not there any more.
 func restoreLost(ctx context.Context, a *console.Console, lost *backend.LostError, o *stateOptions) error {
-	p, b, err := a.ProjectAndBackend()
+	p, b, err := a.Stacks().ProjectAndBackend()
 	if err != nil {
 		return err
 	}
@@ -248,8 +244,7 @@ func restoreLost(ctx context.Context, a *console.Console, lost *backend.LostErro
 	if _, err := putBack(ctx, a, &console.Stack{Project: p, Backend: b, Ref: lost.Ref}, o, lost.Previous); err != nil {
 		return err
 	}
-	fmt.Fprintln(a.Streams.Err,
-		"It is the state now.\nIt lacks later changes: run `yamlhost refresh` to find them.")
+	fmt.Fprintln(a.Streams.Err, "It is the state now.\n"+lacks)
 	return nil
 }
 
@@ -263,14 +258,8 @@ func putBack(ctx context.Context, a *console.Console, s *console.Stack, o *state
 		fmt.Fprintf(a.Streams.Out, "There is a sound copy of the state: %s, of %s, with %s.\n",
 			a.Short(p.Path), p.Written.Format(time.RFC3339), diag.Count(p.Resources, "resource"))
 	}
-	if !o.yes {
-		if !a.Interactive() {
-			return "", console.WithCode(console.CodeUsage,
-				"--yes must be passed in to put it back when running in non-interactive mode; nothing was changed")
-		}
-		if err := a.Prompt().Confirm("Do you want to put it back?"); err != nil {
-			return "", err
-		}
+	if err := a.Confirm(o.yes, "put it back", "Do you want to put it back?"); err != nil {
+		return "", err
 	}
 	return s.Backend.Restore(ctx, s.Ref)
 }
@@ -279,14 +268,7 @@ func putBack(ctx context.Context, a *console.Console, s *console.Stack, o *state
 func confirmSalvage(a *console.Console, half *backend.DamagedJournalError, o *stateOptions) error {
 	fmt.Fprintf(a.Streams.Out, "%s: %v\n", a.Short(half.Path), half.Damage)
 	fmt.Fprintf(a.Streams.Out, "%s can be read and used.\n", diag.Count(half.Damage.Entries, "record"))
-	if o.yes {
-		return nil
-	}
-	if !a.Interactive() {
-		return console.WithCode(console.CodeUsage,
-			"--yes must be passed in to go on with what can be read when running in non-interactive mode; nothing was changed")
-	}
-	return a.Prompt().Confirm("Do you want to go on with what can be read?")
+	return a.Confirm(o.yes, "go on with what can be read", "Do you want to go on with what can be read?")
 }
 
 // listTorn names what the state does not know of.

@@ -9,10 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // stateEditOptions are the flags of `state` and what is below it.
@@ -27,7 +27,7 @@ func addStateEdits(a *console.Console, group *cobra.Command) {
 	o := &stateEditOptions{}
 	remove := stateCommand(a, o, "delete [URN]...", "Remove resources from the state; the resources themselves stay",
 		console.BindArgs(a, stateDelete))
-	remove.Aliases = []string{"remove"}
+	remove.Aliases = []string{"remove", "rm"}
 	remove.Flags().BoolVar(&o.force, "force", false, "remove it even if it is protected")
 	remove.Flags().BoolVar(&o.targetDependents, "target-dependents", false, "remove its dependants too")
 	remove.Flags().BoolVar(&o.all, "all", false, "take out everything")
@@ -37,6 +37,7 @@ func addStateEdits(a *console.Console, group *cobra.Command) {
 	}
 	move := stateCommand(a, o, "move URN...", "Move resources and their children to another stack",
 		console.BindArgs(a, stateMove))
+	move.Aliases = []string{"mv"}
 	move.Flags().StringVar(&o.source, "source", "", "the stack to move from; by default the selected one")
 	move.Flags().StringVar(&o.dest, "dest", "", "the stack to move to")
 	move.Flags().BoolVar(&o.includeParent, "include-parents", false, "move their parents too")
@@ -92,8 +93,8 @@ func withNear(err error, s *state.Snapshot) error {
 	for i, r := range s.Resources {
 		names[i] = string(r.URN)
 	}
-	if near := diag.Suggest(string(missing.URN), names); len(near) > 0 {
-		return fmt.Errorf("%w; did you mean %s?", err, near[0])
+	if near := diag.DidYouMean(string(missing.URN), names); near != "" {
+		return fmt.Errorf("%w%s", err, near)
 	}
 	return fmt.Errorf("%w; `yamlhost stack --show-urns` lists what there is", err)
 }
@@ -275,7 +276,7 @@ func moveBetween(ctx context.Context, a *console.Console, from, to *console.Stac
 		if err != nil {
 			return backend.BeginOptions{}, err
 		}
-		manager, err := a.Secrets().Manager(settings, s.Ref.Stack)
+		manager, err := a.Secrets().Of(s.Backend, s.Ref).Manager(settings, s.Ref.Stack)
 		return backend.BeginOptions{Command: "state move", Secrets: manager, Open: manager.Opener}, err
 	}
 	source, err := begin(from)

@@ -11,6 +11,8 @@ import (
 	"net/textproto"
 	"strconv"
 	"sync"
+
+	"github.com/yamlhost/yamlhost/internal/jsontext"
 )
 
 // Codes of errors.
@@ -120,9 +122,7 @@ func (c *Connection) Reply(id json.RawMessage, result any, failure error) error 
 
 func (c *Connection) write(message any) error {
 	var body bytes.Buffer
-	encoder := json.NewEncoder(&body)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(message); err != nil {
+	if err := jsontext.Write(&body, message, ""); err != nil {
 		return err
 	}
 	c.mu.Lock()

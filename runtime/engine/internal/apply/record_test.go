@@ -5,11 +5,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/resources"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 func resource(name string, edit ...func(*state.Resource)) *state.Resource {

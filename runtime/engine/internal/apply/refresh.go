@@ -4,11 +4,11 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/value"
 )
 
 // Refresh reads one resource and reports how it differs from what was known. It answers with the state as it is now,
@@ -106,7 +106,7 @@ func (x *Executor) readAgain(s *execution) (*state.Resource, plan.Op, error) {
 	if !v.Change {
 		return now, plan.OpSame, nil
 	}
-	s.Diffs, s.Detailed = v.Diffs, inverted(v.Detailed)
+	s.Drifted, s.Diffs, s.Detailed = true, v.Diffs, inverted(v.Detailed)
 	return now, plan.OpUpdate, nil
 }
 

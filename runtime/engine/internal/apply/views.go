@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/resources"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // Viewing receives a provider's reports about the views of a resource during a step on it (E4.114). It is called from
@@ -122,6 +122,7 @@ func (v *Viewing) read(t provider.ViewStep) (viewStep, error) {
 	}
 	w.step = plan.NewStep(op, before, after)
 	w.step.Keys, w.step.Diffs, w.step.Detailed = t.Keys, t.Diffs, t.Detailed
+	w.step.Drifted = op == plan.OpRefresh && w.result != plan.OpSame && w.result != plan.OpRefresh
 	if t.Error != "" {
 		w.err = &provider.Error{Outcome: t.Outcome, Message: t.Error}
 	}

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"strings"
 
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // Lineage has the facts of an operation for the search for a resource's former names.

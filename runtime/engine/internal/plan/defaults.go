@@ -1,6 +1,6 @@
 package plan
 
-import "github.com/yamlhost/yamlhost/value"
+import "github.com/yamlhost/yamlhost/internal/value"
 
 // withoutNewDefaults returns inputs without those defaults that an existing resource does not have, so that a stack
 // which another program has made, or a schema that has got a default since, changes nothing by itself. A default counts

@@ -3,8 +3,8 @@ package plan
 import (
 	"slices"
 
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // Deletion returns the step that ends a resource that the operation found and does not keep (E4.118). pendingDelete

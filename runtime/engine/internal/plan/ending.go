@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // PriorFact describes a prior resource at the end of a program.
@@ -340,34 +340,13 @@ func Renamed(resources []*state.Resource, names map[urn.URN]urn.URN) []*state.Re
 		}
 		return u
 	}
-	list := func(urns []urn.URN) []urn.URN {
-		next := make([]urn.URN, len(urns))
-		for i, u := range urns {
-			next[i] = named(u)
-		}
-		return next
-	}
-	before := make(map[urn.URN]bool, len(names))
-	for u := range names {
-		before[u] = true
-	}
 	next := make([]*state.Resource, len(resources))
 	for i, r := range resources {
-		if next[i] = r; !DependsOnAny(r, before) && named(r.URN) == r.URN {
-			continue
+		next[i] = r.MapURNs(func(ref state.Ref) urn.URN { return named(ref.URN) })
+		if now := named(r.URN); now != r.URN {
+			next[i] = next[i].Clone()
+			next[i].URN = now
 		}
-		c := r.Clone()
-		c.URN, c.Parent, c.DeletedWith = named(r.URN), named(r.Parent), named(r.DeletedWith)
-		c.Dependencies, c.ReplaceWith = list(r.Dependencies), list(r.ReplaceWith)
-		c.PropertyDependencies = make(map[string][]urn.URN, len(r.PropertyDependencies))
-		for key, urns := range r.PropertyDependencies {
-			c.PropertyDependencies[key] = list(urns)
-		}
-		if ref, err := urn.ParseReference(r.Provider); err == nil {
-			ref.URN = named(ref.URN)
-			c.Provider = ref.String()
-		}
-		next[i] = c
 	}
 	return next
 }

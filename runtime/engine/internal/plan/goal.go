@@ -9,10 +9,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // Goal is a parsed registration with inheritance applied. Its registration owns it; it does not
@@ -173,8 +173,9 @@ func NameTransforms(steps []Step, g *Goal, rootDir string) {
 	}
 }
 
-// Inherit fills in what the goal leaves to its parent (E2.26–E2.29, E2.17). parent is nil without one. A provider is
-// inherited only where it serves the resource's package; a component takes it whatever it serves, to hand it on.
+// Inherit fills in what the goal leaves to its parent (E2.26–E2.29, E2.17). parent is nil without one. Only a custom
+// resource hands its provider on, to resources of the same package and to components. A component hands on none but
+// those of its providers map, as in the Pulumi CLI: what its author did not choose does not reach its children.
 func (g *Goal) Inherit(parent *Goal) {
 	local := !g.Custom && !g.Remote
 	isProvider := urn.IsProviderType(g.Type)
@@ -188,7 +189,8 @@ func (g *Goal) Inherit(parent *Goal) {
 		if g.RetainOnDelete == nil {
 			g.RetainOnDelete = parent.RetainOnDelete
 		}
-		if g.Provider == "" && parent.Provider != "" && !isProvider && (local || g.serves(ProviderPackage(parent.Provider))) {
+		if g.Provider == "" && parent.Custom && parent.Provider != "" && !isProvider &&
+			(local || g.serves(ProviderPackage(parent.Provider))) {
 			g.Provider = parent.Provider
 		}
 	}

@@ -5,9 +5,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // Faults of a request itself, each with its rule.
@@ -70,7 +70,14 @@ func TestInheritanceOfOptions(t *testing.T) {
 	require.True(t, *g.Protect, "E2.27")
 	require.True(t, *g.RetainOnDelete, "E2.28")
 	require.Equal(t, u("d"), g.DeletedWith, "E2.26")
-	require.Equal(t, provider, g.Provider, "E2.29: of the same package")
+	require.Empty(t, g.Provider, "E2.29: a component does not hand on a provider")
+	above := &Goal{RegisterRequest: monitor.RegisterRequest{Type: "t:i:R", Custom: true, Provider: provider}}
+	require.Equal(t, provider, child(monitor.RegisterRequest{Type: "t:i:R", Custom: true}, above).Provider,
+		"E2.29: of the same package")
+	below := child(monitor.RegisterRequest{Type: "t:c:C"}, above)
+	require.Equal(t, provider, below.Provider, "E2.29: a local component, for transforms to see")
+	require.Empty(t, child(monitor.RegisterRequest{Type: "t:i:R", Custom: true}, below).Provider,
+		"E2.29: and no further: a component of a plugin has children of its own choice")
 	require.Empty(t, g.IgnoreChanges, "E2.31: nothing else")
 	g = child(monitor.RegisterRequest{Type: "t:i:R", Custom: true, Protect: &no, RetainOnDelete: &no, DeletedWith: u("e")},
 		parent)

@@ -5,12 +5,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/runtime/state/statetest"
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 var u, resource, on = statetest.URN, statetest.Resource, statetest.On
@@ -204,7 +204,7 @@ func TestCascadeAsksNothingOfWhatIsDeletedAlready(t *testing.T) {
 func TestInheritance(t *testing.T) {
 	yes, no := true, false
 	ref := urn.Reference{URN: urn.New("dev", "p", "", "pulumi:providers:test", "q"), ID: "i"}.String()
-	parent := &Goal{RegisterRequest: monitor.RegisterRequest{Type: "my:index:Comp", Protect: &yes, RetainOnDelete: &yes,
+	parent := &Goal{RegisterRequest: monitor.RegisterRequest{Type: "my:index:Comp", Custom: true, Protect: &yes, RetainOnDelete: &yes,
 		DeletedWith: u("z"), Provider: ref, Providers: map[string]string{"other": "reference"}, IgnoreChanges: []string{"x"}}}
 	child := func(typ string, protect *bool) *Goal {
 		g := &Goal{RegisterRequest: monitor.RegisterRequest{Type: typ, Custom: true, Protect: protect}}
@@ -218,8 +218,10 @@ func TestInheritance(t *testing.T) {
 	require.Equal(t, ref, same.Provider)
 	require.Empty(t, same.IgnoreChanges) // E2.31
 	require.False(t, *child("test:index:Res", &no).Protect)
-	require.Equal(t, "reference", child("other:index:Res", nil).Provider) // E2.17
 	require.Empty(t, child("third:index:Res", nil).Provider)
+	parent.Custom = false
+	require.Equal(t, "reference", child("other:index:Res", nil).Provider) // E2.17
+	require.Empty(t, child("test:index:Res", nil).Provider, "a component hands on only its providers")
 }
 
 func TestSourcePosition(t *testing.T) { // E2.82

@@ -1,10 +1,8 @@
 package plan
 
 import (
-	"slices"
-
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // Rebuild returns the state after a refresh: each old resource with what was read of it, nil for one that is gone, and
@@ -77,35 +75,15 @@ func allBefore(r *state.Resource, resources []*state.Resource) bool {
 // Pruned returns r without references to what is gone; r itself when it has none, so that callers see by the pointer
 // whether there is anything to write.
 func Pruned(r *state.Resource, gone func(urn.URN) bool) *state.Resource {
-	dangling := r.Parent != "" && gone(r.Parent) || r.DeletedWith != "" && gone(r.DeletedWith) ||
-		slices.ContainsFunc(r.Dependencies, gone) || slices.ContainsFunc(r.ReplaceWith, gone)
-	for _, deps := range r.PropertyDependencies {
-		dangling = dangling || slices.ContainsFunc(deps, gone)
-	}
+	dangling := false
+	r.AllDependencies(func(u urn.URN) { dangling = dangling || gone(u) })
 	if !dangling {
 		return r
 	}
-	left := func(urns []urn.URN) []urn.URN {
-		if !slices.ContainsFunc(urns, gone) {
-			return urns
+	return r.MapURNs(func(ref state.Ref) urn.URN {
+		if ref.Kind == state.RefProvider || ref.Kind == state.RefViewOf || !gone(ref.URN) {
+			return ref.URN
 		}
-		return slices.DeleteFunc(slices.Clone(urns), gone)
-	}
-	next := r.Clone()
-	if gone(r.Parent) {
-		next.Parent = ""
-	}
-	if gone(r.DeletedWith) {
-		next.DeletedWith = ""
-	}
-	next.Dependencies, next.ReplaceWith = left(r.Dependencies), left(r.ReplaceWith)
-	if len(r.PropertyDependencies) > 0 {
-		next.PropertyDependencies = make(map[string][]urn.URN, len(r.PropertyDependencies))
-		for key, deps := range r.PropertyDependencies {
-			if kept := left(deps); len(kept) > 0 || len(deps) == 0 {
-				next.PropertyDependencies[key] = kept // E6.37
-			}
-		}
-	}
-	return next
+		return ""
+	})
 }

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // replacement returns the steps that replace a resource (E4.54–E4.56). Created first, the old object is left behind and

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // ScopeOptions say what an operation is confined to (4.13).
@@ -83,18 +83,12 @@ func (s *Scope) Missing(r *state.Resource) []urn.URN {
 // known says that nothing that it needs is missing, so that the goal can be reached.
 func (s *Scope) WithoutSkipped(g *state.Resource, dryRun bool) (known bool) {
 	known = !s.skipped[g.Parent] && !g.Inputs.ContainsUnknown()
-	g.Dependencies = slices.DeleteFunc(slices.Clone(g.Dependencies), s.Skipped)
-	g.ReplaceWith = slices.DeleteFunc(slices.Clone(g.ReplaceWith), s.Skipped)
-	if s.skipped[g.DeletedWith] {
-		g.DeletedWith = ""
-	}
-	deps := make(map[string][]urn.URN, len(g.PropertyDependencies))
-	for key, urns := range g.PropertyDependencies {
-		deps[key] = slices.DeleteFunc(slices.Clone(urns), s.Skipped)
-	}
-	if g.PropertyDependencies != nil {
-		g.PropertyDependencies = deps
-	}
+	*g = *g.MapURNs(func(ref state.Ref) urn.URN {
+		if ref.Kind == state.RefProvider || ref.Kind == state.RefParent || !s.skipped[ref.URN] {
+			return ref.URN
+		}
+		return ""
+	})
 	return known || dryRun && !s.skipped[g.Parent]
 }
 

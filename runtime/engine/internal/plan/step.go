@@ -1,10 +1,10 @@
 package plan
 
 import (
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // Op is the operation of a step (E8.1). The texts are Pulumi's: events, plan files and hooks have them.
@@ -56,6 +56,9 @@ type Step struct {
 	Transformed map[string]string
 	Reason      string // why a replacement happens when no property forces it, for people
 
+	// Drifted reports whether a refresh found a difference in what the program or the recorded inputs set, by the
+	// provider's own diff (E7.18). Everything else that differs is computed by the provider.
+	Drifted bool
 	// Verbatim says of a same that the old state is kept exactly as it is, and that no provider is configured for it
 	// (E4.110).
 	Verbatim bool

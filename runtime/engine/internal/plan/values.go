@@ -3,9 +3,9 @@ package plan
 import (
 	"slices"
 
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // UnknownID stands for the ID of a provider that a preview only pretends to create (E1.11).

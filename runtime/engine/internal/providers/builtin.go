@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // builtinPackage is the package that the engine provides itself (E2.64–E2.66).
@@ -53,7 +53,7 @@ func (builtin) DiffConfig(_ context.Context, r provider.DiffRequest) (provider.D
 
 // Configure has nothing to do.
 func (b builtin) Configure(context.Context, provider.ConfigureRequest) (provider.Configured, error) {
-	return builtinResources(b), nil
+	return builtinResources{unknownToken, b.r}, nil
 }
 
 // Cancel has nothing to do.
@@ -63,11 +63,14 @@ func (builtin) Cancel(context.Context) error { return nil }
 func (builtin) Close() error { return nil }
 
 // builtinResources manages the resources of the package pulumi.
-type builtinResources struct{ r *Registry }
+type builtinResources struct {
+	provider.Refusing
+	r *Registry
+}
 
-// unknownToken is the error for a type or function that the package does not have.
-func unknownToken(token string) error {
-	return fmt.Errorf("the package pulumi has no %q", token)
+// unknownToken returns the error for something that the package does not have.
+func unknownToken(what string) error {
+	return fmt.Errorf("the package pulumi has no %s", what)
 }
 
 // Check accepts a stack reference with a name and a stash with an input.
@@ -81,7 +84,7 @@ func (b builtinResources) Check(_ context.Context, r provider.CheckRequest) (pro
 	case stashType:
 		member = "input"
 	default:
-		return provider.CheckResponse{}, unknownToken(r.Type)
+		return provider.CheckResponse{}, unknownToken("resource " + r.Type)
 	}
 	var failures []provider.Failure
 	for _, key := range r.News.Keys() {
@@ -169,7 +172,7 @@ func (b builtinResources) Read(ctx context.Context, r provider.ReadRequest) (pro
 		}
 		return provider.ReadResponse{ID: r.ID, Inputs: r.Inputs, Outputs: r.Outputs}, nil
 	}
-	return provider.ReadResponse{}, unknownToken(r.Type)
+	return provider.ReadResponse{}, unknownToken("resource " + r.Type)
 }
 
 // Update keeps the first output of a stash.
@@ -206,7 +209,7 @@ func (b builtinResources) Invoke(ctx context.Context, r provider.InvokeRequest) 
 		return provider.InvokeResponse{Result: value.MapOf(value.Entry{Key: "name", Value: named},
 			value.Entry{Key: "outputs", Value: resources.MapOrEmpty()})}, err
 	}
-	return provider.InvokeResponse{}, unknownToken(r.Token)
+	return provider.InvokeResponse{}, unknownToken("function " + r.Token)
 }
 
 // resourceValue returns what getResource answers: a resource of this operation (E2.65).
@@ -225,14 +228,4 @@ func (r *Registry) resourceValue(u urn.URN) (value.Value, error) {
 	return value.MapOf(value.Entry{Key: "urn", Value: value.String(string(u))}, value.Entry{Key: "id", Value: id},
 		value.Entry{Key: "provider", Value: value.String(now.Provider)},
 		value.Entry{Key: "state", Value: now.Outputs}), nil
-}
-
-// Call is refused: the package has no methods.
-func (builtinResources) Call(_ context.Context, r provider.CallRequest) (provider.CallResponse, error) {
-	return provider.CallResponse{}, unknownToken(r.Token)
-}
-
-// Construct is refused: the package has no components.
-func (builtinResources) Construct(_ context.Context, r provider.ConstructRequest) (provider.ConstructResponse, error) {
-	return provider.ConstructResponse{}, unknownToken(r.Type)
 }

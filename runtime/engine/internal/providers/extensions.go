@@ -6,9 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/provider"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // extensionText is an extension as states keep it, so that its resources can be handled without the program (E3.57,
@@ -25,34 +25,14 @@ func extensionRef(z *monitor.Parameterization) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// extension is the registration of one extension with a provider, finished or in progress.
-type extension struct {
-	done chan struct{}
-	err  error // to be read after done is closed
-}
-
 // Extend makes sure that a provider knows an extension before it has to do with something of it; once for each (E3.57).
 // An empty reference is none.
 func (r *Registry) Extend(i *Instance, ref string, about urn.URN) error {
 	if ref == "" || i.loaded == nil {
 		return nil
 	}
-	r.mu.Lock()
-	x := i.extensions[ref]
-	if x != nil {
-		r.mu.Unlock()
-		<-x.done
-		return x.err
-	}
-	x = &extension{done: make(chan struct{})}
-	if i.extensions == nil {
-		i.extensions = map[string]*extension{}
-	}
-	i.extensions[ref] = x
-	r.mu.Unlock()
-	x.err = r.teach(i, ref, about)
-	close(x.done)
-	return x.err
+	_, err := i.extensions.Get(ref, func() (struct{}, error) { return struct{}{}, r.teach(i, ref, about) })
+	return err
 }
 
 // teach tells a provider of an extension, and records what it is if the state does not know yet.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"unicode/utf8"
 
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/runtime/provider"
-	"github.com/yamlhost/yamlhost/value"
 )
 
 // guarded is a configured provider, of a plugin or of our own process, whose answers are checked before anything makes

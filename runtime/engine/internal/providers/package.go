@@ -11,9 +11,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/provider"
-	"github.com/yamlhost/yamlhost/value"
 )
 
 // The keys of a provider resource's inputs that belong to the engine (E3.21).

@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/provider"
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // providerResources manages the resources that are providers themselves (E3.10–E3.16): to check one is to load it and
@@ -78,7 +78,7 @@ func (p providerResources) Diff(ctx context.Context, q provider.DiffRequest) (pr
 	if c == nil { // on behalf of another resource's replacement: it was not registered in this operation
 		return provider.DiffResponse{Changes: provider.DiffSome}, nil
 	}
-	was := p.registry.Table.Provider(urn.Reference{URN: q.URN, ID: q.ID}.String())
+	was := p.registry.Table.Prior.Provider(urn.Reference{URN: q.URN, ID: q.ID}.String())
 	if was == nil {
 		was = p.registry.Table.Before(q.URN)
 	}

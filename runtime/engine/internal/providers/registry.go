@@ -8,12 +8,13 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/yamlhost/yamlhost/internal/parallel"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/resources"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // Registry keeps the providers of one operation: one loaded provider per provider resource (E3.9), by reference. It is
@@ -42,8 +43,7 @@ type Instance struct {
 	Configured provider.Configured
 	// Unconfigured says that its configuration is not known in this preview (E3.15).
 	Unconfigured bool
-	// extensions are those that it knows, by reference; the registry's mutex guards them.
-	extensions map[string]*extension
+	extensions   parallel.Memo[string, struct{}, error] // those that it knows, by reference
 }
 
 // candidate is a provider between its check and its creation, update or same. Configuration may be checked more than
@@ -114,7 +114,7 @@ func (r *Registry) Get(ref string) (*Instance, error) {
 		<-i.ready
 		return i, nil
 	}
-	s := r.Table.Provider(ref)
+	s := r.Table.Prior.Provider(ref)
 	if s == nil {
 		r.mu.Unlock()
 		return nil, fmt.Errorf("could not find provider %s", ref)
@@ -124,7 +124,7 @@ func (r *Registry) Get(ref string) (*Instance, error) {
 	i.inputs = s.Inputs
 	p, err := r.load(parsed.URN.Package(), s.Inputs)
 	if err != nil {
-		i.Configured = broken{err}
+		i.Configured = newBroken(err)
 	} else {
 		r.configure(i, p)
 	}
@@ -173,13 +173,16 @@ func (r *Registry) load(pkg string, inputs value.Value) (provider.Provider, erro
 func (r *Registry) configure(i *Instance, p provider.Provider) {
 	i.loaded = p
 	if i.inputs.ContainsUnknown() {
-		i.Unconfigured, i.Configured = true, unconfigured{}
+		i.Unconfigured = true
+		i.Configured = unconfigured{func(what string) error {
+			return fmt.Errorf("the configuration of the provider of the %s is not known yet", what)
+		}}
 		return
 	}
 	configured, err := p.Configure(r.Calls, provider.ConfigureRequest{
 		Subject: provider.SubjectOf(i.ref.URN), ID: i.ref.ID, Inputs: WithoutInternal(i.inputs)})
 	if err != nil {
-		configured = broken{err}
+		configured = newBroken(err)
 	} else {
 		configured = guarded{configured}
 	}
@@ -298,40 +301,24 @@ func (r *Registry) Close() {
 	group.Wait()
 }
 
-// broken is a provider that could not be loaded or configured: whatever it is asked, that is the answer.
-type broken struct{ err error }
+// broken is a provider that could not be loaded or configured: it answers everything with the error.
+type broken struct {
+	provider.Refusing
+	err error
+}
 
-func (b broken) Check(context.Context, provider.CheckRequest) (provider.CheckResponse, error) {
-	return provider.CheckResponse{}, b.err
+func newBroken(err error) broken {
+	return broken{Refusing: func(string) error { return err }, err: err}
 }
-func (b broken) Diff(context.Context, provider.DiffRequest) (provider.DiffResponse, error) {
-	return provider.DiffResponse{}, b.err
-}
-func (b broken) Create(context.Context, provider.CreateRequest) (provider.CreateResponse, error) {
-	return provider.CreateResponse{}, b.err
-}
-func (b broken) Read(context.Context, provider.ReadRequest) (provider.ReadResponse, error) {
-	return provider.ReadResponse{}, b.err
-}
-func (b broken) Update(context.Context, provider.UpdateRequest) (provider.UpdateResponse, error) {
-	return provider.UpdateResponse{}, b.err
-}
-func (b broken) Delete(context.Context, provider.DeleteRequest) error { return b.err }
-func (b broken) Invoke(context.Context, provider.InvokeRequest) (provider.InvokeResponse, error) {
-	return provider.InvokeResponse{}, b.err
-}
-func (b broken) Call(context.Context, provider.CallRequest) (provider.CallResponse, error) {
-	return provider.CallResponse{}, b.err
-}
+
+// List refuses.
 func (b broken) List(context.Context, provider.ListRequest) (provider.ListResponse, error) {
 	return provider.ListResponse{}, b.err
 }
-func (b broken) Construct(context.Context, provider.ConstructRequest) (provider.ConstructResponse, error) {
-	return provider.ConstructResponse{}, b.err
-}
 
-// unconfigured stands for a provider whose configuration is not known in a preview (E3.52).
-type unconfigured struct{}
+// unconfigured stands for a provider whose configuration is not known in a preview (E3.52). The engine answers
+// functions and components itself.
+type unconfigured struct{ provider.Refusing }
 
 func (unconfigured) Check(_ context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
 	return provider.CheckResponse{Inputs: r.News}, nil
@@ -348,13 +335,6 @@ func (unconfigured) Read(_ context.Context, r provider.ReadRequest) (provider.Re
 func (unconfigured) Update(context.Context, provider.UpdateRequest) (provider.UpdateResponse, error) {
 	return provider.UpdateResponse{Outputs: value.EmptyMap()}, nil
 }
-func (unconfigured) Delete(context.Context, provider.DeleteRequest) error { return nil }
-func (unconfigured) Invoke(context.Context, provider.InvokeRequest) (provider.InvokeResponse, error) {
-	return provider.InvokeResponse{Result: value.Unknown(value.KindMap)}, nil
-}
 func (unconfigured) Call(context.Context, provider.CallRequest) (provider.CallResponse, error) {
 	return provider.CallResponse{Result: value.Unknown(value.KindMap)}, nil
-}
-func (unconfigured) Construct(context.Context, provider.ConstructRequest) (provider.ConstructResponse, error) {
-	return provider.ConstructResponse{}, nil
 }

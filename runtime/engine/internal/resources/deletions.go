@@ -5,9 +5,9 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // Inventory returns everything that decides what is deleted at the end of an operation. destroying says that what the
@@ -16,7 +16,7 @@ func (t *Table) Inventory(destroying bool) plan.Inventory {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	inv := plan.Inventory{Destroying: destroying, Renamed: maps.Clone(t.names.renamed)}
-	for _, e := range t.priors.list {
+	for _, e := range t.Prior.list {
 		inv.Prior = append(inv.Prior, factOf(e))
 	}
 	for _, reg := range t.current.of {
@@ -59,7 +59,7 @@ func (t *Table) produced() []plan.PriorFact {
 			continue
 		}
 		reg.gone = true
-		made = append(made, t.priors.made(reg.state, reg.id))
+		made = append(made, t.Prior.made(reg.state, reg.id))
 	}
 	slices.SortFunc(made, func(a, b *Prior) int { return cmp.Compare(a.id, b.id) })
 	facts := make([]plan.PriorFact, len(made))
@@ -70,11 +70,11 @@ func (t *Table) produced() []plan.PriorFact {
 }
 
 // URNs returns the URNs of the resources in the state, in its order.
-func (t *Table) URNs() []urn.URN {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	urns := make([]urn.URN, len(t.priors.list))
-	for i, e := range t.priors.list {
+func (p *Priors) URNs() []urn.URN {
+	p.t.mu.Lock()
+	defer p.t.mu.Unlock()
+	urns := make([]urn.URN, len(p.list))
+	for i, e := range p.list {
 		urns[i] = e.resource.URN
 	}
 	return urns

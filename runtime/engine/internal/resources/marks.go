@@ -4,15 +4,15 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // Marks are the effects of decisions of this operation on other resources: later decisions
 // look here. They are a part of a Table and safe for concurrent use.
 type Marks struct {
 	mu       *sync.Mutex // the table's
-	priors   *priors
+	prior    *Priors
 	replaced map[urn.URN]bool // what was replaced in this operation
 	// deleting are the URNs whose present resource is deleted in this operation; what only an earlier replacement has
 	// left behind is not meant, for nobody can tell what else goes with it (E4.80).
@@ -51,7 +51,7 @@ func (m *Marks) Mark(claimed *Prior, steps []plan.Step) {
 				m.deleting[step.URN] = true
 				m.deleting[step.Old.URN] = true
 			}
-			if e := m.priors.of[step.Old]; e != nil && e != claimed {
+			if e := m.prior.of[step.Old]; e != nil && e != claimed {
 				e.cascade = &Cascaded{Dependent: plan.Dependent{Resource: step.Old, Keys: step.Keys, Reason: step.Reason},
 					Done: make(chan struct{})}
 				m.replaced[step.URN] = true
@@ -78,7 +78,7 @@ func (m *Marks) EndCascades(steps []plan.Step) {
 		if steps[i].Old == nil || steps[i].New != nil {
 			continue
 		}
-		if e := m.priors.of[steps[i].Old]; e != nil && e.cascade != nil && e.cascade.Resource == steps[i].Old {
+		if e := m.prior.of[steps[i].Old]; e != nil && e.cascade != nil && e.cascade.Resource == steps[i].Old {
 			e.cascade.deleted = e.now == nil || e.now.PendingReplacement
 			close(e.cascade.Done)
 		}

@@ -3,12 +3,12 @@ package resources
 import (
 	"container/heap"
 
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // Prerequisites is everything that a prior resource needs to stand before it in the state, so that it can stay as it is
@@ -70,7 +70,7 @@ func (t *Table) prerequisites(old *state.Resource, fill func(*Prerequisites, *Pr
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	p := &Prerequisites{t: t, seen: map[*Prior]*prerequisite{}}
-	if e := t.priors.of[old]; e != nil {
+	if e := t.Prior.of[old]; e != nil {
 		p.seen[e] = &prerequisite{prior: e}
 		fill(p, e)
 	}
@@ -81,7 +81,7 @@ func (t *Table) prerequisites(old *state.Resource, fill func(*Prerequisites, *Pr
 func (p *Prerequisites) needs(r *state.Resource, index int) {
 	p.needsProvider(r)
 	r.AllDependencies(func(u urn.URN) {
-		if e := p.t.priors.before(u, index); e != nil {
+		if e := p.t.Prior.before(u, index); e != nil {
 			p.add(e)
 		}
 	})
@@ -90,11 +90,11 @@ func (p *Prerequisites) needs(r *state.Resource, index int) {
 // needsProvider adds the provider that r names, if a replacement has left that behind. The caller holds the table's
 // lock.
 func (p *Prerequisites) needsProvider(r *state.Resource) {
-	provider := p.t.priors.providers[r.Provider]
+	provider := p.t.Prior.providers[r.Provider]
 	if provider == nil {
 		return
 	}
-	if e := p.t.priors.of[provider]; e != nil && (e.pendingDelete || e.claimed) {
+	if e := p.t.Prior.of[provider]; e != nil && (e.pendingDelete || e.claimed) {
 		p.add(e)
 		if m := p.seen[e]; m != nil {
 			m.named = true
@@ -126,7 +126,7 @@ func (t *Table) retain(e *Prior) *Registration {
 	r := e.resource
 	e.claimed, e.decided = true, true
 	reg := &Registration{URN: r.URN, Parent: r.Parent, Old: e, Done: make(chan struct{}), Result: monitor.Failed,
-		retained: true, t: t, Goal: BareGoal(r)}
+		outcome: outcome{retained: true}, t: t, Goal: BareGoal(r)}
 	t.current.track(reg)
 	return reg
 }
@@ -136,7 +136,7 @@ func (t *Table) RetainAll() []*Registration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var all []*Registration
-	for _, e := range t.priors.list {
+	for _, e := range t.Prior.list {
 		if !e.resource.Delete {
 			all = append(all, t.retain(e))
 		}

@@ -1,10 +1,10 @@
 package resources
 
 import (
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // Prior is one resource of the state as the operation found it, or as it imported it, and what has become of it. Its
@@ -38,8 +38,8 @@ type Cascaded struct {
 // Deleted reports whether the deletion worked. It may be called once Done is closed.
 func (c *Cascaded) Deleted() bool { return c.deleted }
 
-// priors are the resources of the state as the operation found them, in order. The table's mutex guards them.
-type priors struct {
+// Priors are the resources of the state as the operation found them, in order. The table's mutex guards them.
+type Priors struct {
 	t         *Table
 	list      []*Prior
 	byURN     map[urn.URN]*Prior // those that are not left to delete (E4.95)
@@ -50,8 +50,8 @@ type priors struct {
 }
 
 // newPriors indexes a state; ids are the journal IDs of its resources.
-func newPriors(t *Table, resources []*state.Resource, ids []journal.ID) *priors {
-	p := &priors{
+func newPriors(t *Table, resources []*state.Resource, ids []journal.ID) *Priors {
+	p := &Priors{
 		t:         t,
 		list:      make([]*Prior, len(resources)),
 		byURN:     make(map[urn.URN]*Prior, len(resources)),
@@ -81,7 +81,7 @@ func newPriors(t *Table, resources []*state.Resource, ids []journal.ID) *priors 
 }
 
 // before returns the resource with a URN that one at an index depends on: the last one in front of it.
-func (p *priors) before(u urn.URN, index int) *Prior {
+func (p *Priors) before(u urn.URN, index int) *Prior {
 	if e := p.byURN[u]; e != nil && e.index < index {
 		return e
 	}
@@ -94,14 +94,14 @@ func (p *priors) before(u urn.URN, index int) *Prior {
 }
 
 // made makes something that this operation has put into the state a prior resource, so that later steps find it.
-func (p *priors) made(r *state.Resource, id journal.ID) *Prior {
+func (p *Priors) made(r *state.Resource, id journal.ID) *Prior {
 	e := &Prior{t: p.t, id: id, index: -1, resource: r, now: r, claimed: true}
 	p.of[r] = e
 	return e
 }
 
 // resources returns the resources as they were found, in order.
-func (p *priors) resources() []*state.Resource {
+func (p *Priors) resources() []*state.Resource {
 	list := make([]*state.Resource, len(p.list))
 	for i, e := range p.list {
 		list[i] = e.resource
@@ -116,11 +116,11 @@ type State struct {
 }
 
 // Base returns the state that the operation starts from, which Rebase may have changed since.
-func (t *Table) Base() State {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	s := State{Resources: t.priors.resources(), IDs: make([]journal.ID, len(t.priors.list))}
-	for i, e := range t.priors.list {
+func (p *Priors) Base() State {
+	p.t.mu.Lock()
+	defer p.t.mu.Unlock()
+	s := State{Resources: p.resources(), IDs: make([]journal.ID, len(p.list))}
+	for i, e := range p.list {
 		s.IDs[i] = e.id
 	}
 	return s
@@ -128,42 +128,42 @@ func (t *Table) Base() State {
 
 // Rebase makes another state the one that the operation starts from: what a migration or a refresh has made of it. It
 // must come before the first registration.
-func (t *Table) Rebase(s State) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	*t.priors = *newPriors(t, s.Resources, s.IDs)
+func (p *Priors) Rebase(s State) {
+	p.t.mu.Lock()
+	defer p.t.mu.Unlock()
+	*p = *newPriors(p.t, s.Resources, s.IDs)
 }
 
 // Provider returns the provider resource of a reference as the state has it, nil if it has none.
-func (t *Table) Provider(ref string) *state.Resource {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.priors.providers[ref]
+func (p *Priors) Provider(ref string) *state.Resource {
+	p.t.mu.Lock()
+	defer p.t.mu.Unlock()
+	return p.providers[ref]
 }
 
 // Present reports whether the state had a resource of that URN, one left to delete included.
-func (t *Table) Present(u urn.URN) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.priors.byURN[u] != nil || len(t.priors.left[u]) > 0
+func (p *Priors) Present(u urn.URN) bool {
+	p.t.mu.Lock()
+	defer p.t.mu.Unlock()
+	return p.byURN[u] != nil || len(p.left[u]) > 0
 }
 
 // Found returns a resource as the state had it, and as it is now; nil when the state had none or it is gone. One left
 // to delete does not count.
-func (t *Table) Found(u urn.URN) (before, now *state.Resource) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if e := t.priors.byURN[u]; e != nil {
+func (p *Priors) Found(u urn.URN) (before, now *state.Resource) {
+	p.t.mu.Lock()
+	defer p.t.mu.Unlock()
+	if e := p.byURN[u]; e != nil {
 		return e.resource, e.now
 	}
 	return nil, nil
 }
 
 // Decided reports whether a resource of the state had a step in this operation.
-func (t *Table) Decided(r *state.Resource) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	e := t.priors.of[r]
+func (p *Priors) Decided(r *state.Resource) bool {
+	p.t.mu.Lock()
+	defer p.t.mu.Unlock()
+	e := p.of[r]
 	return e.decided || e.cascade != nil || e.now == nil
 }
 
@@ -212,7 +212,7 @@ func (p *Prior) Behind() []*state.Resource {
 	if p.index < 0 {
 		return nil
 	}
-	for _, e := range p.t.priors.list[p.index+1:] {
+	for _, e := range p.t.Prior.list[p.index+1:] {
 		if !e.decided && e.cascade == nil && e.now != nil {
 			rest = append(rest, e.resource)
 		}

@@ -24,7 +24,7 @@ func (t *Table) Positions(s *plan.Step) Positions {
 	if s.Old == nil {
 		return Positions{}
 	}
-	e := t.priors.of[s.Old]
+	e := t.Prior.of[s.Old]
 	if e == nil {
 		return Positions{}
 	}
@@ -38,14 +38,14 @@ func (t *Table) Recorded(s *plan.Step, result *state.Resource, at Positions, e j
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if s.Over != 0 { // what was found to be gone, in whose position this one was created
-		for _, old := range t.priors.list {
+		for _, old := range t.Prior.list {
 			if old.id == s.Over {
 				old.now = nil
 			}
 		}
 	}
 	if s.Old != nil {
-		if old := t.priors.of[s.Old]; old != nil {
+		if old := t.Prior.of[s.Old]; old != nil {
 			switch {
 			case len(e.Remove) > 0, s.Position != 0:
 				old.now = nil
@@ -68,7 +68,7 @@ func (t *Table) Recorded(s *plan.Step, result *state.Resource, at Positions, e j
 }
 
 // replacesFirst reports whether the old resource of a step was deleted before the step makes the new one.
-func (p *priors) replacesFirst(s *plan.Step) bool {
+func (p *Priors) replacesFirst(s *plan.Step) bool {
 	if s.Old == nil {
 		return false
 	}

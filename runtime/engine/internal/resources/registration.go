@@ -4,37 +4,42 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/value"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // Registration is a resource that the program has registered or read in this operation, or that is retained because
 // an untargeted resource depends on it. Its handler sets the exported fields below Done before it closes Done; others
-// read them after that. The table guards the other fields.
+// read them after that. The table guards the outcome, and Old once the registration is claimed.
 type Registration struct {
 	URN    urn.URN
 	Goal   *plan.Goal // nil for a read
 	Parent urn.URN
-	Old    *Prior // what it was; nil for a new one
+	Old    *Prior // the prior resource; nil for a new one
 
-	Done   chan struct{} // closed when its steps are over; who waits for the resource waits for this
+	Done   chan struct{} // closed when its steps are over; those that need the resource wait for it
 	Result monitor.Result
 	Step   plan.Step // the logical step that it took
 
-	t        *Table
-	former   urn.URN         // its former name, when it has another and what it was is gone
-	state    *state.Resource // what it is now; nil when it failed or was skipped
+	t *Table
+	outcome
+}
+
+// outcome is what has become of a registration. The table's mutex guards it.
+type outcome struct {
+	former   urn.URN         // the former name, if that differs and the prior resource is gone
+	state    *state.Resource // the present state; nil when it failed or was skipped
 	id       journal.ID
 	complete bool // its outputs were registered (E2.59)
 	read     bool
 	retained bool // no program has registered it so far: something that is left alone depends on it
 	vanished bool // a refresh did not find it: it leaves the state at the end
 	gone     bool // the operation has deleted it after all (E7.42)
-	unknown  bool // in a preview there is no knowing what it is like
+	unknown  bool // its outputs are not known in a preview
 	children []urn.URN
 }
 
@@ -150,7 +155,7 @@ func (r *Registration) Amend(now *state.Resource) plan.Step {
 func (r *Registration) Destroyed() bool {
 	r.t.mu.Lock()
 	defer r.t.mu.Unlock()
-	e := r.t.priors.of[r.state]
+	e := r.t.Prior.of[r.state]
 	return r.gone && e != nil && e.now == nil
 }
 
@@ -169,9 +174,9 @@ func (r *Registration) Amended(now *state.Resource, vanished bool) {
 	r.t.mu.Lock()
 	defer r.t.mu.Unlock()
 	p := r.Old
-	delete(r.t.priors.of, p.resource)
+	delete(r.t.Prior.of, p.resource)
 	p.resource, p.now = now, now
-	r.t.priors.of[now] = p
+	r.t.Prior.of[now] = p
 	if vanished {
 		r.Old = nil
 		if now.URN != r.URN {
@@ -184,7 +189,7 @@ func (r *Registration) Amended(now *state.Resource, vanished bool) {
 func (r *Registration) Imported() *Prior {
 	r.t.mu.Lock()
 	defer r.t.mu.Unlock()
-	return r.t.priors.made(r.state, r.id)
+	return r.t.Prior.made(r.state, r.id)
 }
 
 // DependsOnFailed reports whether a resource depends on one that failed or was skipped (E5.44).
@@ -222,11 +227,27 @@ func (t *Table) AtEnd() []Current {
 		}
 	}
 	slices.SortFunc(all, func(a, b Current) int { return cmp.Compare(a.ID, b.ID) })
-	for _, e := range t.priors.list {
+	for _, e := range t.Prior.list {
 		if e.now != nil {
 			all = append(all, Current{State: e.now, ID: e.id, Read: !e.claimed && e.resource.ViewOf == ""})
 		}
 	}
+	return all
+}
+
+// Registered returns what the program has registered, in the order of the state that the operation makes.
+func (t *Table) Registered() []*Registration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var all []*Registration
+	for _, reg := range t.current.of {
+		if reg.Goal != nil && reg.state != nil && !reg.retained {
+			all = append(all, reg)
+		}
+	}
+	slices.SortFunc(all, func(a, b *Registration) int {
+		return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(a.URN, b.URN))
+	})
 	return all
 }
 

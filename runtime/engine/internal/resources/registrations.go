@@ -1,9 +1,9 @@
 package resources
 
 import (
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // registrations are the resources of this operation, by their present name. The table's mutex guards them.

@@ -3,9 +3,9 @@ package resources
 import (
 	"sync"
 
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // Scope is the part of the stack that the operation may change, and the resources that it left out. It is the part of a

@@ -8,28 +8,28 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // Table holds the resources of an operation. It is safe for concurrent use: one mutex guards everything that its
 // parts, and the Priors and Registrations that it gives out, say it does. Nobody outside of this package takes it, and
 // nobody calls a provider or waits while holding it.
 //
-// The parts are: what the state had (priors), what this operation has registered (registrations), which of the former
+// The parts are: what the state had (Priors), what this operation has registered (registrations), which of the former
 // goes by another name in the latter (names), what decisions do to others (Marks), and what is left out (Scope).
 type Table struct {
 	Scope Scope
 	Marks Marks
+	Prior *Priors
 
 	stack, project string
 
 	mu      sync.Mutex
-	priors  *priors
 	current registrations
 	names   names
 }
@@ -42,9 +42,9 @@ func NewTable(stack, project string, base []*state.Resource, scope *plan.Scope) 
 	}
 	t := &Table{stack: stack, project: project, current: registrations{of: make(map[urn.URN]*Registration, len(base))},
 		names: names{renamed: map[urn.URN]urn.URN{}, kept: map[urn.URN]urn.URN{}}}
-	t.priors = newPriors(t, base, ids)
+	t.Prior = newPriors(t, base, ids)
 	t.Scope = Scope{mu: &t.mu, of: scope}
-	t.Marks = Marks{mu: &t.mu, priors: t.priors, replaced: map[urn.URN]bool{}, deleting: map[urn.URN]bool{}}
+	t.Marks = Marks{mu: &t.mu, prior: t.Prior, replaced: map[urn.URN]bool{}, deleting: map[urn.URN]bool{}}
 	return t
 }
 
@@ -79,7 +79,7 @@ func (t *Table) Claim(g *plan.Goal) (*Registration, *Conflict) {
 	}
 	reg := &Registration{URN: u, Goal: g, Parent: g.Parent, Done: make(chan struct{}), t: t}
 	for _, candidate := range t.lineage().Candidates(u, g.Parent, g.Aliases) {
-		old := t.priors.byURN[candidate]
+		old := t.Prior.byURN[candidate]
 		if old == nil {
 			continue
 		}
@@ -114,8 +114,9 @@ func (t *Table) ClaimRead(goal *state.Resource) (*Registration, *Conflict) {
 	if known, problem := t.current.free(goal.URN, goal.Parent); known != nil || problem != nil {
 		return known, problem
 	}
-	reg := &Registration{URN: goal.URN, Parent: goal.Parent, read: true, Done: make(chan struct{}), t: t}
-	if old := t.priors.byURN[goal.URN]; old != nil && old.now != nil {
+	reg := &Registration{URN: goal.URN, Parent: goal.Parent, Done: make(chan struct{}), t: t,
+		outcome: outcome{read: true}}
+	if old := t.Prior.byURN[goal.URN]; old != nil && old.now != nil {
 		old.claimed = true
 		reg.Old = old
 	}
@@ -202,7 +203,7 @@ func (t *Table) Transforms(u urn.URN) []monitor.Transform {
 func (t *Table) Known(u urn.URN) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.current.of[u] != nil || t.priors.byURN[u] != nil || t.names.renamed[u] != ""
+	return t.current.of[u] != nil || t.Prior.byURN[u] != nil || t.names.renamed[u] != ""
 }
 
 // OwnerLeft reports whether a resource goes with an owner (deletedWith) that an earlier operation has replaced and not
@@ -214,9 +215,9 @@ func (t *Table) OwnerLeft(old, goal *state.Resource) bool {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	left := slices.ContainsFunc(t.priors.left[old.DeletedWith], func(e *Prior) bool { return e.now != nil })
+	left := slices.ContainsFunc(t.Prior.left[old.DeletedWith], func(e *Prior) bool { return e.now != nil })
 	if !left || t.names.now(old.DeletedWith) != t.names.now(goal.DeletedWith) {
 		return false
 	}
-	return plan.GoesWithEarlier(old, t.priors.byURN[old.DeletedWith].Resource())
+	return plan.GoesWithEarlier(old, t.Prior.byURN[old.DeletedWith].Resource())
 }

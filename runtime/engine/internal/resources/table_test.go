@@ -5,13 +5,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/yamlhost/yamlhost/diag"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/runtime/state/statetest"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 var u, resource, on = statetest.URN, statetest.Resource, statetest.On
@@ -76,7 +76,7 @@ func TestPendingDeletesAreNotFound(t *testing.T) {
 	reg, problem := tab.Claim(goal("a"))
 	require.Nil(t, problem)
 	require.Nil(t, reg.Old.Resource())
-	require.True(t, tab.Present(u("a")))
+	require.True(t, tab.Prior.Present(u("a")))
 }
 
 // E4.108: what a resource needs that stays as it is comes in the order of the state; what is being handled is waited
@@ -121,7 +121,7 @@ func TestMark(t *testing.T) {
 		DeleteFirst: true, Dependents: []plan.Dependent{{Resource: base[1]}}}))
 	require.Equal(t, []urn.URN{u("a"), u("b")}, tab.Marks.Replaced(u("a"), u("b"), u("c")))
 	require.True(t, tab.Marks.Deleting(u("a")))
-	require.True(t, tab.Decided(base[1]))
+	require.True(t, tab.Prior.Decided(base[1]))
 	require.Empty(t, reg.Old.Behind())
 
 	tab = table(t, base...)

@@ -3,10 +3,10 @@ package resources
 import (
 	"slices"
 
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/value/urn"
 )
 
 // Owner is a resource that has views, while a step is taken on it (E4.114).
@@ -41,7 +41,7 @@ func (o *Owner) Views() []View {
 	defer o.t.mu.Unlock()
 	leaving := o.leaving()
 	var found []View
-	for _, e := range o.t.priors.views[o.Was] {
+	for _, e := range o.t.Prior.views[o.Was] {
 		if e.now != nil && e.now.Delete == leaving {
 			found = append(found, View{e, e.resource, e.now})
 		}
@@ -55,7 +55,7 @@ func (o *Owner) leaving() bool {
 	if o.Step.Old == nil || o.Step.New != nil && o.Step.Op != plan.OpRefresh {
 		return false
 	}
-	e := o.t.priors.of[o.Step.Old]
+	e := o.t.Prior.of[o.Step.Old]
 	return e != nil && e.pendingDelete
 }
 
@@ -70,7 +70,7 @@ func (o *Owner) FindView(typ, name string) *View {
 	}
 	o.t.mu.Lock()
 	defer o.t.mu.Unlock()
-	for _, e := range o.t.priors.views[o.Was] {
+	for _, e := range o.t.Prior.views[o.Was] {
 		if e.now != nil && named(e.resource) {
 			return &View{e, e.resource, e.now}
 		}
@@ -84,7 +84,7 @@ func (o *Owner) LeaveViews() (e journal.Entry) {
 	present := o.Views()
 	o.t.mu.Lock()
 	defer o.t.mu.Unlock()
-	if o.t.priors.replacesFirst(o.Step) {
+	if o.t.Prior.replacesFirst(o.Step) {
 		return e
 	}
 	for _, v := range present {
@@ -118,7 +118,7 @@ func (o *Owner) RecordView(step *plan.Step, view *View, result plan.Op, newID fu
 	}
 	switch result {
 	case plan.OpCreate, plan.OpImport, plan.OpCreateReplacement, plan.OpReadReplacement, plan.OpImportReplacement:
-		for _, other := range o.t.priors.views[o.Was] { // of the same name, whether the provider speaks of it or not
+		for _, other := range o.t.Prior.views[o.Was] { // of the same name, whether the provider speaks of it or not
 			if old == nil && other.now != nil && !other.now.Delete && other.now.URN == step.New.URN {
 				old = other
 			}
@@ -127,7 +127,7 @@ func (o *Owner) RecordView(step *plan.Step, view *View, result plan.Op, newID fu
 			o.Step.Op) ||
 			result != plan.OpCreate && result != plan.OpImport
 		switch {
-		case !replaced || o.t.priors.replacesFirst(o.Step):
+		case !replaced || o.t.Prior.replacesFirst(o.Step):
 			remove()
 		case old != nil && old.now != nil && !old.now.Delete: // E4.57
 			e.Amend = []journal.Amended{old.leave()}
@@ -145,11 +145,11 @@ func (o *Owner) RecordView(step *plan.Step, view *View, result plan.Op, newID fu
 
 // addView makes a view that is new in the state a prior resource, so that later steps find it. The caller holds mu.
 func (o *Owner) addView(r *state.Resource, id journal.ID, e *journal.Entry) {
-	made := o.t.priors.made(r, id)
+	made := o.t.Prior.made(r, id)
 	e.Add = []journal.Amended{{ID: id, Resource: r}}
-	o.t.priors.views[o.Was] = append(o.t.priors.views[o.Was], made)
+	o.t.Prior.views[o.Was] = append(o.t.Prior.views[o.Was], made)
 	if o.URN != o.Was {
-		o.t.priors.views[o.URN] = append(o.t.priors.views[o.URN], made)
+		o.t.Prior.views[o.URN] = append(o.t.Prior.views[o.URN], made)
 	}
 }
 

@@ -1,0 +1,38 @@
+package check
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+)
+
+// braces match a reference as other tools write it.
+var braces = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\{\{\s*([A-Za-z_][\w-]*)((?:\.\w+|\[\w+\])*)\s*\}\}`)
+})
+
+// hintBraces warns of a text with a resource in double braces, which stay as they are. The text may be for a tool that
+// replaces them.
+func (c *fitter) hintBraces(e *ast.String) {
+	if !strings.Contains(e.Value, "{{") {
+		return
+	}
+	c.volatile = true // by a name that is no reference
+	for _, m := range braces().FindAllStringSubmatch(e.Value, -1) {
+		n := c.lookup(m[1])
+		if n == nil || n.Kind != ResourceNode {
+			continue
+		}
+		reference := "${" + m[1] + m[2] + "}"
+		d := diag.Diagnostic{Severity: diag.Warning, Code: diag.BadInterpolation, Subject: e.Range(),
+			Summary: quote(m[0]) + " stays as it is: it is no reference", Detail: "write `" + reference + "` for the resource"}
+		if i := strings.Index(d.Subject.Text(), m[0]); i >= 0 {
+			start := int(d.Subject.Start) + i
+			d.Subject = diag.NewRange(d.Subject.Source, start, start+len(m[0]))
+		}
+		c.report(d)
+	}
+}

@@ -1,0 +1,142 @@
+package check
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// Kinds of Kubernetes that the schema of the package does not have: the provider takes an object of any kind, and what
+// kinds there are is a matter of the cluster (D21).
+
+const (
+	kubernetesName  = "kubernetes"
+	metadataType    = "kubernetes:meta/v1:ObjectMeta"
+	customResource  = "kubernetes:apiextensions.k8s.io:CustomResource"
+	definitionToken = "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition"
+	namespaceToken  = "kubernetes:core/v1:Namespace"
+)
+
+// kindToken matches the token of a kind that a definition can add: its group is a domain name.
+var kindToken = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^kubernetes:([a-z0-9]([a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+)/` +
+		`(v[0-9]+(?:(?:alpha|beta)[0-9]+)?):([A-Z][A-Za-z0-9]*)$`)
+})
+
+// openKind returns an object of a kind that no schema describes: whatever it has beside its metadata is left to the
+// cluster. ok is false for a token that is not of such a kind, such as one of a group that the package has.
+func (p *loadedPackage) openKind(written string) (found resolvedResource, ok bool) {
+	m := kindToken().FindStringSubmatch(written)
+	if m == nil || p.pkg == nil || p.pkg.Missing() != nil {
+		return found, false
+	}
+	group, version, kind := m[1], m[4], m[5]
+	for _, token := range p.pkg.ResourceTokens() {
+		if sameGroup(token, group) && !p.pkg.Added(token) {
+			return found, false
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if known, asked := p.kinds[written]; asked {
+		return known, true
+	}
+	constant := func(name, text string) *schema.Property {
+		return &schema.Property{Name: name, Type: schema.String, Required: true, Const: text}
+	}
+	var metadata schema.Type = schema.Any
+	if t, err := p.pkg.Type(metadataType); err == nil {
+		metadata = t
+	}
+	members := []*schema.Property{constant("apiVersion", group+"/"+version), constant("kind", kind),
+		{Name: "metadata", Type: schema.OptionalOf(metadata)}}
+	object := schema.NewObject("", false, func() []*schema.Property { return members })
+	found.r = &schema.Resource{Token: written, Inputs: object, Outputs: object}
+	found.t = &schema.ResourceType{Token: written, Outputs: func() *schema.Object { return object }}
+	if p.kinds == nil {
+		p.kinds = map[string]resolvedResource{}
+	}
+	p.kinds[written] = found
+	return found, true
+}
+
+// sameGroup reports whether a token is of a kind of a group.
+func sameGroup(token, group string) bool {
+	rest, ok := strings.CutPrefix(token, kubernetesName+":"+group)
+	return ok && (strings.HasPrefix(rest, "/") || strings.HasPrefix(rest, ":"))
+}
+
+// useOpenKind takes a kind that no schema describes, with a warning, and reports whether the token is of one.
+func (c *resolver) useOpenKind(n *Node, p *loadedPackage) bool {
+	token := n.Resource.Decl.Type
+	found, ok := p.openKind(token.Value)
+	if !ok {
+		return false
+	}
+	near := c.asked.get(suggestKey{name: token.Value, space: "kind", of: p.pkg}, func() []string {
+		return nearTokens(token.Value, p.pkg.ResourceTokens())
+	})
+	if m := kindToken().FindStringSubmatch(token.Value); misspeltGroup(m[1], m[5], near) {
+		return false
+	}
+	c.useResource(n, found)
+	if !c.opts.KindsUnknown {
+		m := kindToken().FindStringSubmatch(token.Value)
+		detail := sentences(didYouMean(near), "name the file with its CustomResourceDefinition under `crds` in the project file")
+		c.report(diag.Diagnostic{Severity: diag.Warning, Code: diag.TokenNotFound, Subject: token.Range, Detail: detail,
+			Summary: "the kind " + m[5] + " of " + m[1] + "/" + m[4] + " is not described: its properties are not checked"})
+	}
+	return true
+}
+
+// misspeltGroup reports whether a near token is of the same kind in another group: the group is misspelt.
+func misspeltGroup(group, kind string, near []string) bool {
+	for _, token := range near {
+		if !sameGroup(token, group) && strings.HasSuffix(token, ":"+kind) && diag.Surely(group, groupOf(token)) {
+			return true
+		}
+	}
+	return false
+}
+
+// groupOf is the API group of a kind by its token.
+func groupOf(token string) string {
+	module := strings.TrimPrefix(token, kubernetesName+":")
+	if i := strings.IndexAny(module, "/:"); i >= 0 {
+		module = module[:i]
+	}
+	return module
+}
+
+// customResourceFinding says to write the kind's own type instead of CustomResource, which is of other languages. The
+// properties say which that is, where they are literal.
+func customResourceFinding(decl *ast.Resource) diag.Diagnostic {
+	token := decl.Type
+	d := diag.Diagnostic{Code: diag.TokenNotFound, Subject: token.Range,
+		Summary: "kubernetes:apiextensions.k8s.io:CustomResource exists in other languages only",
+		Detail:  "write the type of the kind itself: kubernetes:GROUP/VERSION:Kind"}
+	var apiVersion, kind string
+	for _, p := range decl.Properties {
+		if text, ok := p.Value.(*ast.String); ok {
+			switch p.Name.Value {
+			case "apiVersion":
+				apiVersion = text.Value
+			case "kind":
+				kind = text.Value
+			}
+		}
+	}
+	if apiVersion != "" && kind != "" {
+		meant := kubernetesName + ":" + apiVersion + ":" + kind
+		d.Detail = "write the type of the kind itself: " + meant
+		d.Fixes = writing(token.Range, token.Value, meant)
+	}
+	return d
+}
+
+// absent reports whether nothing in a package has a name because the package itself could not be loaded.
+func (p *loadedPackage) absent() bool { return p.pkg == nil || p.pkg.Missing() != nil }

@@ -1,0 +1,212 @@
+package check
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+)
+
+// unwrittenOrder finds objects of Kubernetes that need another object of the program, by its name in the cluster, and
+// do not wait for it: objects in a namespace, and of a kind whose definition the program creates (D21). It compares
+// declarations with each other, and so is worked out anew for each program.
+func unwrittenOrder(p *Program) (found diag.Diagnostics) {
+	for _, body := range append([]*Program{p}, bodiesOf(p)...) {
+		o := order{Program: body}
+		for _, n := range body.Nodes {
+			o.note(n)
+		}
+		for _, makes := range o.makers {
+			found.Add(o.waiting(makes)...)
+		}
+	}
+	return found
+}
+
+func bodiesOf(p *Program) (bodies []*Program) {
+	for _, c := range p.Components {
+		if c.Body != nil {
+			bodies = append(bodies, c.Body)
+		}
+	}
+	return bodies
+}
+
+// order gathers the objects of a body.
+type order struct {
+	*Program
+	makers []maker
+	users  map[string][]user // by what they need
+}
+
+// maker is a resource that others need: a Namespace, or a definition of a kind.
+type maker struct {
+	node *Node
+	key  string // as in users
+}
+
+// user is a place in a resource that needs something by its name.
+type user struct {
+	node *Node
+	at   diag.Range
+	// value is the literal name; nil where the type of the resource is what needs it.
+	value ast.Expr
+}
+
+// note takes a resource in.
+func (o *order) note(n *Node) {
+	if n.Kind != ResourceNode || !strings.HasPrefix(n.Resource.Token, kubernetesName+":") || n.Resource.Decl.Get != nil {
+		return
+	}
+	decl, token := n.Resource.Decl, n.Resource.Token
+	once := decl.ForEach == nil && decl.If == nil
+	switch {
+	case token == namespaceToken && once:
+		if name, _ := o.text(decl, "metadata", "name"); name != "" {
+			o.makers = append(o.makers, maker{n, "namespace " + name})
+		}
+	case token == definitionToken && once:
+		group, _ := o.text(decl, "spec", "group")
+		kind, _ := o.text(decl, "spec", "names", "kind")
+		if group != "" && kind != "" {
+			o.makers = append(o.makers, maker{n, "kind " + group + " " + kind})
+		}
+	}
+	need := func(key string, u user) {
+		if o.users == nil {
+			o.users = map[string][]user{}
+		}
+		o.users[key] = append(o.users[key], u)
+	}
+	if m := kindToken().FindStringSubmatch(token); m != nil {
+		need("kind "+m[1]+" "+m[5], user{node: n, at: decl.Type.Range})
+	}
+	for _, path := range [][]string{{"metadata", "namespace"}, {"namespace"}} {
+		if name, at := o.text(decl, path...); name != "" {
+			need("namespace "+name, user{node: n, at: at.Range(), value: at})
+		}
+	}
+}
+
+// text is a literal text in the properties of a resource, which may be that of a variable; empty for anything else.
+func (o *order) text(decl *ast.Resource, path ...string) (string, ast.Expr) {
+	var e ast.Expr
+	for _, p := range decl.Properties {
+		if p.Name.Value == path[0] {
+			e = p.Value
+		}
+	}
+	for _, key := range path[1:] {
+		m, ok := e.(*ast.Map)
+		if !ok {
+			return "", nil
+		}
+		e = nil
+		for _, entry := range m.Entries {
+			if s, literal := entry.Key.(*ast.String); literal && s.Value == key {
+				e = entry.Value
+			}
+		}
+	}
+	at := e
+	if access, ok := e.(*ast.Access); ok && len(access.Steps) == 0 {
+		if ref := o.Ref(access); ref.Kind == RefNode && ref.Node.Kind == VariableNode {
+			e = ref.Node.Variable.Value
+		}
+	}
+	if s, ok := e.(*ast.String); ok {
+		return s.Value, at
+	}
+	return "", nil
+}
+
+// waiting returns findings about those who need what a resource makes and do not wait for it.
+func (o *order) waiting(makes maker) (found diag.Diagnostics) {
+	users := o.users[makes.key]
+	if len(users) == 0 {
+		return nil
+	}
+	behind := map[*Node]bool{makes.node: true} // those that wait, by their place in the order of evaluation
+	for _, n := range o.Nodes {
+		behind[n] = behind[n] || slices.ContainsFunc(n.Needs, func(e Edge) bool { return behind[o.Needed(e)] })
+	}
+	for _, u := range users {
+		if !behind[u.node] {
+			found.Add(o.finding(makes.node, u))
+		}
+	}
+	return found
+}
+
+func (o *order) finding(makes *Node, u user) diag.Diagnostic {
+	d := diag.Diagnostic{Severity: diag.Warning, Code: diag.UnwrittenOrder, Subject: u.at,
+		Related: []diag.Related{{Range: makes.Range, Message: "it is created here"}}}
+	if u.value == nil {
+		d.Summary = u.node.Name + " does not wait for the definition of its kind, the resource " + makes.Name
+		d.Detail = "write `dependsOn: ${" + makes.Name + "}` under its options"
+		d.Fixes = o.dependsOn(u.node.Resource.Decl, makes.Name)
+		return d
+	}
+	reference := "${" + makes.Name + ".metadata.name}"
+	d.Summary = u.node.Name + " does not wait for its namespace, the resource " + makes.Name
+	d.Detail = "write `" + reference + "` for the name"
+	if s, literal := u.value.(*ast.String); literal && !strings.Contains(u.at.Text(), "\n") &&
+		strings.Trim(u.at.Text(), `"'`) == s.Value {
+		text := reference
+		if before, _, _ := strings.Cut(string(u.at.Source.Line(u.at.StartPosition().Line)), u.at.Text()); strings.ContainsAny(
+			before, "{[") {
+			text = `"` + reference + `"` // in braces, others would end the text
+		}
+		d.Fixes = []diag.Fix{{Label: "Write " + quote(reference), Edits: []diag.Edit{{Range: u.at, Text: text}}}}
+	}
+	return d
+}
+
+// dependsOn is the fix that adds a resource to the option dependsOn; none where the text has an unusual form.
+func (o *order) dependsOn(decl *ast.Resource, name string) []diag.Fix {
+	reference := "${" + name + "}"
+	var edit diag.Edit
+	if option := decl.Options.DependsOn; option != nil {
+		at := option.Value.Range()
+		if _, single := option.Value.(*ast.Access); !single || strings.Contains(at.Text(), "\n") {
+			return nil
+		}
+		edit = diag.Edit{Range: at, Text: `["` + strings.Trim(at.Text(), `"'`) + `", "` + reference + `"]`}
+	} else {
+		if decl.Type.Range.IsZero() {
+			return nil
+		}
+		line := string(decl.Type.Range.Source.Line(decl.Type.Range.StartPosition().Line))
+		words := strings.TrimLeft(line, " ")
+		indent := line[:len(line)-len(words)]
+		first := firstOption(decl)
+		switch {
+		case first.IsZero() && strings.HasPrefix(words, "type:"):
+			end := int(decl.Type.Range.End)
+			edit.Range = diag.NewRange(decl.Type.Range.Source, end, end)
+			edit.Text = "\n" + indent + "options:\n" + indent + "  dependsOn: " + reference
+		case !first.IsZero():
+			line = string(first.Source.Line(first.StartPosition().Line))
+			indent = line[:len(line)-len(strings.TrimLeft(line, " "))]
+			if !strings.HasPrefix(line[len(indent):], first.Text()) {
+				return nil
+			}
+			edit.Range = diag.NewRange(first.Source, int(first.Start), int(first.Start))
+			edit.Text = "dependsOn: " + reference + "\n" + indent
+		default:
+			return nil
+		}
+	}
+	return []diag.Fix{{Label: "Depend on " + quote(name), Edits: []diag.Edit{edit}}}
+}
+
+// firstOption is the place of the first option's key; zero where the resource has none.
+func firstOption(decl *ast.Resource) (first diag.Range) {
+	decl.Options.Each(func(option *ast.Option) {
+		if at := option.Key.Range; first.IsZero() || at.Start < first.Start {
+			first = at
+		}
+	})
+	return first
+}

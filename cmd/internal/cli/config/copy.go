@@ -1,0 +1,244 @@
+package config
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/runtime/secrets"
+	"github.com/yamlhost/yamlhost/workspace/project"
+)
+
+// copying holds the arguments of `config copy`.
+type copying struct {
+	*target
+	key  string // empty for all
+	path bool
+	dest string
+}
+
+func newCopy(a *console.Console, o *target) *cobra.Command {
+	c := &copying{target: o}
+	cmd := &cobra.Command{
+		Use: "copy [KEY]", Aliases: []string{"cp"}, Short: "Copy values to another stack",
+		Args: cobra.MaximumNArgs(1),
+		Long: "copy copies one value, or all values, of a stack to the stack of --dest. Values of the same keys there are " +
+			"replaced, others stay. Secrets are decrypted and encrypted anew for the other stack.",
+		RunE: console.RunWith(console.Bind(a, copyValues), c, &c.key),
+	}
+	cmd.Flags().StringVarP(&c.dest, "dest", "d", "", "the stack to copy to")
+	cmd.Flags().BoolVar(&c.path, "path", false, "the key is a path into a value, as in servers[0].port")
+	return cmd
+}
+
+// copyValues copies values of one stack to another: all of them, or none.
+func copyValues(ctx context.Context, a *console.Console, o *copying) error {
+	if o.dest == "" {
+		return console.WithCode(console.CodeBadUsage, "--dest is missing: the stack to copy to")
+	}
+	from, err := open(ctx, a, o.target)
+	if err != nil {
+		return err
+	}
+	if _, err := a.Stacks().Open(ctx, from.project, o.dest); err != nil {
+		return err
+	}
+	var entries []*project.Entry
+	var path project.KeyPath
+	if o.key == "" {
+		entries = from.settings.Entries()
+	} else {
+		if path, err = console.ParseKey(o.path, from.project.Name.Text, o.key); err != nil {
+			return err
+		}
+		entry := from.settings.Entry(path.Key)
+		if entry == nil {
+			return noSuchKey(a, from, o.key, path.Key)
+		}
+		entries = []*project.Entry{entry}
+	}
+	copied := 0
+	err = edit(ctx, a, &target{stack: o.dest, file: o.file}, func(to *configured) error {
+		if to.stack == from.stack || o.file != "" {
+			return console.WithCode(console.CodeBadUsage, "the stack %s cannot be copied to itself", from.stack)
+		}
+		seal := sealer(a, from, to)
+		for _, e := range entries {
+			v := e.Data()
+			if len(path.Steps) > 0 {
+				part, found := e.Part(path.Steps)
+				if !found {
+					return fmt.Errorf("config %s has no value at %s in stack %s", path.Key, o.key, from.stack)
+				}
+				v = part
+			}
+			moved, err := project.MapSecure(v, seal)
+			if err != nil {
+				return fmt.Errorf("copy %s: %w", e.Key, err)
+			}
+			if err := to.settings.SetPath(project.KeyPath{Key: e.Key, Steps: path.Steps}, moved); err != nil {
+				return err
+			}
+			copied++
+		}
+		return nil
+	})
+	if err == nil {
+		fmt.Fprintf(a.Streams.Err, "%s copied from %s to %s\n", diag.Count(copied, "value"), from.stack, o.dest)
+	}
+	return err
+}
+
+// sealer returns a function that opens a secret of one stack and seals it for another. The settings of the other one
+// are held.
+func sealer(a *console.Console, from, to *configured) func(project.Secure) (any, error) {
+	var opener, next *console.StackSecrets
+	return func(sealed project.Secure) (any, error) {
+		var err error
+		if opener == nil {
+			if opener, err = a.Secrets().HeldManager(from.settings, from.stack); err != nil {
+				return nil, err
+			}
+			if next, err = a.Secrets().HeldManager(to.settings, to.stack); err != nil {
+				return nil, err
+			}
+		}
+		plain, err := opener.Decrypt(string(sealed))
+		if err != nil {
+			return nil, console.ExplainSecret(err, from.stack)
+		}
+		again, err := next.Encrypt(plain)
+		if err != nil {
+			return nil, console.ExplainSecret(err, to.stack)
+		}
+		return project.Secure(again), nil
+	}
+}
+
+// refreshing holds the arguments of `config refresh`.
+type refreshing struct {
+	*target
+	force bool
+}
+
+func newRefresh(a *console.Console, o *target) *cobra.Command {
+	r := &refreshing{target: o}
+	cmd := &cobra.Command{
+		Use: "refresh", Short: "Restore the configuration of the last operation", Args: console.NoArguments,
+		Long: "refresh writes the stack's configuration as the last operation on the stack had it. The present file is kept " +
+			"beside it, as Pulumi.<stack>.yaml.bak, unless --force is given.",
+		RunE: func(cmd *cobra.Command, _ []string) error { return refresh(cmd.Context(), a, r) },
+	}
+	cmd.Flags().BoolVarP(&r.force, "force", "f", false, "keep no copy of the present file")
+	return cmd
+}
+
+// refresh makes the settings of a stack those of its history.
+func refresh(ctx context.Context, a *console.Console, o *refreshing) error {
+	p, err := a.SoundProject(a.World.Dir)
+	if err != nil {
+		return err
+	}
+	s, err := a.Stacks().Open(ctx, p, o.stack)
+	if err != nil {
+		return err
+	}
+	records, err := s.Backend.History(ctx, s.Ref, 1)
+	if err != nil {
+		return err
+	}
+	if len(records) == 0 {
+		return fmt.Errorf("stack %s has no history, so there is no configuration to restore", s.Ref.Stack)
+	}
+	var kept string
+	err = edit(ctx, a, &target{stack: o.stack, file: o.file}, func(c *configured) error {
+		if c.settings.Exists && !o.force {
+			if kept, err = spare(c.settings.Path); err != nil {
+				return err
+			}
+		}
+		if err := restoreSecrets(ctx, a, s, c.settings); err != nil {
+			return err
+		}
+		for _, e := range slices.Clone(c.settings.Entries()) {
+			c.settings.Remove(e.Key)
+		}
+		keys := make([]string, 0, len(records[0].Config))
+		for key := range records[0].Config {
+			keys = append(keys, key)
+		}
+		slices.Sort(keys)
+		for _, name := range keys {
+			key, err := project.ParseKey(name, c.project.Name.Text)
+			if err != nil {
+				return fmt.Errorf("the history of stack %s: %w", s.Ref.Stack, err)
+			}
+			v, err := project.FromJSON(records[0].Config[name])
+			if err != nil {
+				return fmt.Errorf("the history of stack %s: %s: %w", s.Ref.Stack, name, err)
+			}
+			c.settings.Set(key, v)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if kept != "" {
+		fmt.Fprintf(a.Streams.Err, "The file as it was is %s.\n", a.Short(kept))
+	}
+	fmt.Fprintf(a.Streams.Err, "refreshed configuration for stack '%s'\n", s.Ref.Stack)
+	return nil
+}
+
+// restoreSecrets takes over from the state how secrets are sealed, for settings that do not say it.
+func restoreSecrets(ctx context.Context, a *console.Console, s *console.Stack, settings *project.Settings) error {
+	if settings.EncryptionSalt != "" || settings.SecretsProvider != "" || settings.EncryptedKey != "" {
+		return nil
+	}
+	loaded, err := a.Stacks().Load(ctx, s, false)
+	if err != nil || loaded.Snapshot.SecretsProvider == nil {
+		return err
+	}
+	var kept struct{ Salt, URL, EncryptedKey string }
+	if err := json.Unmarshal(loaded.Snapshot.SecretsProvider.State, &kept); err != nil {
+		return fmt.Errorf("the secrets provider of the state: %w", err)
+	}
+	switch loaded.Snapshot.SecretsProvider.Type {
+	case secrets.TypePassphrase:
+		settings.EncryptionSalt = kept.Salt
+	case secrets.TypeCloud:
+		settings.SecretsProvider, settings.EncryptedKey = kept.URL, kept.EncryptedKey
+	}
+	return nil
+}
+
+// spare copies a file to a name beside it that nothing has yet.
+func spare(path string) (string, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return "", fmt.Errorf("keep the present file: %w", console.PlainError(err))
+	}
+	for name := path + ".bak"; ; name += ".bak" {
+		f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return "", fmt.Errorf("keep the present file: %w", console.PlainError(err))
+		}
+		_, err = f.Write(text)
+		if err := errors.Join(err, f.Close()); err != nil {
+			return "", fmt.Errorf("keep the present file: %w", console.PlainError(err))
+		}
+		return name, nil
+	}
+}

@@ -1,0 +1,409 @@
+package convert
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	checkcmd "github.com/yamlhost/yamlhost/cmd/internal/cli/check"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/contract"
+	"github.com/yamlhost/yamlhost/cmd/internal/convert"
+	"github.com/yamlhost/yamlhost/cmd/internal/operation"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/langhost/pcl"
+	"github.com/yamlhost/yamlhost/schema"
+	"github.com/yamlhost/yamlhost/workspace"
+)
+
+type options struct {
+	paths   []string
+	from    string
+	out     string
+	name    string
+	json    bool
+	to      string
+	schemas operation.SchemaFlags
+}
+
+// reportRecord is the JSON form of the report.
+type reportRecord struct {
+	Converted int             `json:"converted"` // without a remark
+	Remarks   int             `json:"withRemarks"`
+	LeftOut   int             `json:"leftOut"`
+	Checked   bool            `json:"checked"`           // whether the schemas to check with are known
+	Errors    []string        `json:"errors,omitempty"`  // of `yamlhost check`
+	Secrets   []string        `json:"secrets,omitempty"` // configuration values that need a value
+	Items     []*convert.Item `json:"items"`
+}
+
+// Contracts are the JSON forms that the command writes.
+var Contracts = []contract.Contract{
+	contract.Of[reportRecord]("convert", "what became of each object of the input", "`convert --json`"),
+}
+
+// sources are the forms that convert reads, with the ends of their files' names.
+var sources = map[string][]string{
+	"kubernetes":     {".yaml", ".yml", ".json"},
+	"cloudformation": {".yaml", ".yml", ".json", ".template"},
+	"pcl":            {".pp"},
+}
+
+// NewConvert makes the command convert.
+func NewConvert(_ *console.Console, run func(context.Context, *options) error) *cobra.Command {
+	o := &options{}
+	cmd := &cobra.Command{
+		Use: "convert --from FORMAT PATH...", Short: "Write a program from the files of another tool",
+		Args: cobra.MinimumNArgs(1),
+		Long: "convert reads manifests of Kubernetes, a template of CloudFormation, or PCL, and writes a project. " +
+			"Any other format is read by a converter plugin of that name, such as terraform. A path is a file, or a folder whose files are all read; - is the standard input. Without --out the " +
+			"program goes to standard output.\n\nReferences between objects become references of the program. " +
+			"The values of a Secret become secret configuration. What cannot be converted stays in the program as " +
+			"a comment with its reason. The program is checked before it is written; with the schema of the " +
+			"provider, names and types come from there.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.paths = args
+			return run(cmd.Context(), o)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.from, "from", "", "what to convert: kubernetes, cloudformation, pcl, or the name of a converter plugin")
+	f.StringVar(&o.to, "to", "yaml", "the language of the program: yaml, or one whose plugin is there, such as typescript, "+
+		"python, go or csharp")
+	f.StringVar(&o.out, "out", "", "write the project to this folder, which must be empty or new")
+	f.StringVarP(&o.name, "name", "n", "", "the project's name; by default that of the folder or of the file")
+	f.BoolVarP(&o.json, "json", "j", false, "write a report on each object in JSON instead of text")
+	o.schemas.Register(cmd)
+	return cmd
+}
+
+// Convert writes a program from the files of another tool.
+func Convert(ctx context.Context, a *console.Console, o *options) error {
+	ends := sources[o.from]
+	switch {
+	case o.from == "":
+		return console.WithCode(console.CodeBadUsage, "--from is missing: it takes kubernetes, cloudformation, pcl, or "+
+			"the name of a converter such as terraform")
+	case ends == nil && !converterName().MatchString(o.from):
+		return console.WithCode(console.CodeBadUsage, "--from takes kubernetes, cloudformation, pcl or the name of a "+
+			"converter, not %q", o.from)
+	}
+	if o.to != "yaml" && o.out == "" {
+		return console.WithCode(console.CodeBadUsage, "--to %s writes a project: name its folder with --out", o.to)
+	}
+	out := ""
+	if o.out != "" {
+		out = a.Path(o.out)
+		if err := vacant(out, o.out); err != nil {
+			return err
+		}
+	}
+	name := o.name
+	if name == "" {
+		name = projectName(o, out)
+	}
+	ctx, done := a.Signals.Gentle(ctx)
+	defer done()
+	if ends == nil {
+		return throughPlugin(ctx, a, o, name, out)
+	}
+	texts, err := read(a, o.paths, ends)
+	if err != nil {
+		return err
+	}
+	given, err := operation.ReadGivenSchemas(a, o.schemas)
+	if err != nil {
+		return err
+	}
+	if o.from == "pcl" {
+		return convertPCL(ctx, a, o, name, out, texts)
+	}
+	ws := workspace.Empty(a.World.Dir)
+	providers := operation.NewProviders(a, ws, nil, operation.Careful)
+	providers.Given = given
+	defer providers.Close()
+	found := map[string]*schema.Package{}
+	conversion := convert.Options{Name: name, Schema: func(name string) *schema.Package {
+		if _, asked := found[name]; !asked {
+			found[name], _ = providers.Schemas().Load(ctx, schema.Descriptor{Name: name}) // without it, rules give names
+		}
+		return found[name]
+	}}
+	var program *convert.Program
+	var diags diag.Diagnostics
+	if o.from == "kubernetes" {
+		program, diags = convert.Kubernetes(texts, conversion)
+	} else {
+		if len(texts) > 1 {
+			return console.WithCode(console.CodeBadUsage, "a template of CloudFormation is a program of its own: convert one "+
+				"at a time; the paths name %d files, such as %s and %s", len(texts), texts[0].Name(), texts[1].Name())
+		}
+		program, diags = convert.CloudFormation(texts[0], conversion)
+	}
+	if err := a.Report(diags); err != nil {
+		return err
+	}
+	record := reportRecord{Items: program.Items, Secrets: program.Secrets()}
+	content, err := checked(ctx, a, program, given, &record)
+	if err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return a.Signals.Ended()
+	}
+	if err := o.write(ctx, a, name, out, content); err != nil {
+		return err
+	}
+	return tell(a, o, &record, content)
+}
+
+// vacant reports a folder that has something in it.
+func vacant(dir, written string) error {
+	entries, err := os.ReadDir(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("--out %s: %w", written, console.PlainError(err))
+	case len(entries) > 0:
+		return console.WithCode(console.CodeUsage, "--out %s: the folder is not empty: %s is in it; name another folder",
+			written, entries[0].Name())
+	}
+	return nil
+}
+
+// read reads the files that paths name, in their order.
+func read(a *console.Console, paths, ends []string) ([]*diag.Source, error) {
+	var texts []*diag.Source
+	take := func(path string) error {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return fmt.Errorf("read %s: %w", a.Short(path), console.PlainError(err))
+		}
+		texts = append(texts, diag.NewSource(a.Short(path), text))
+		return nil
+	}
+	for _, path := range paths {
+		if path == "-" {
+			text, err := io.ReadAll(a.Streams.In)
+			if err != nil {
+				return nil, fmt.Errorf("read the standard input: %w", err)
+			}
+			texts = append(texts, diag.NewSource("standard input", text))
+			continue
+		}
+		full := a.Path(path)
+		info, err := os.Stat(full)
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", path, console.PlainError(err))
+		}
+		if !info.IsDir() {
+			if err := take(full); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		before := len(texts)
+		err = filepath.WalkDir(full, func(p string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || !slices.Contains(ends, strings.ToLower(filepath.Ext(p))) {
+				return err
+			}
+			return take(p)
+		})
+		if err != nil {
+			return nil, err
+		}
+		if len(texts) == before {
+			return nil, console.WithCode(console.CodeUsage, "%s has no file that ends in %s", path, strings.Join(ends, ", "))
+		}
+	}
+	return texts, nil
+}
+
+var converterName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9-]*$`) })
+
+var outsideNames = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
+
+// projectName makes a name for the project from the folder it goes to, or from the first path.
+func projectName(o *options, out string) string {
+	name := o.paths[0]
+	if out != "" {
+		name = out
+	}
+	name = filepath.Base(name)
+	if out == "" {
+		name = strings.TrimSuffix(name, filepath.Ext(name))
+	}
+	name = strings.Trim(outsideNames.ReplaceAllString(name, "-"), "-.")
+	if name == "" {
+		return "converted"
+	}
+	return name
+}
+
+// maxRepairs bounds how often a program is checked anew.
+const maxRepairs = 40
+
+// checked checks the program as `check` does, and repairs it as long as that finds errors in it.
+func checked(ctx context.Context, a *console.Console, program *convert.Program, given *operation.GivenSchemas,
+	record *reportRecord) ([]byte, error) {
+	dir, err := os.MkdirTemp("", "yamlhost-convert-")
+	if err != nil {
+		return nil, fmt.Errorf("make a temporary folder: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	for range maxRepairs {
+		content, err := program.Text()
+		if err != nil {
+			return nil, err
+		}
+		if err := os.WriteFile(filepath.Join(dir, "Pulumi.yaml"), content, 0o600); err != nil {
+			return nil, fmt.Errorf("write the program to check it: %w", err)
+		}
+		_, found, err := checkcmd.CheckTarget(ctx, a, dir, "", given, operation.Careful)
+		if err != nil {
+			return nil, err
+		}
+		record.Checked, record.Errors = true, nil
+		repaired := false
+		for _, d := range found.Sorted() {
+			switch {
+			case d.Severity != diag.Error || d.Code == diag.ConfigMissing:
+			case d.Code == diag.PackageMissing:
+				record.Checked = false
+			default:
+				line := 0
+				if !d.Subject.IsZero() {
+					line = d.Subject.StartPosition().Line
+				}
+				record.Errors = append(record.Errors, fmt.Sprintf("Pulumi.yaml:%d: %s", line, d.Summary))
+				repaired = program.Repair(d) || repaired
+			}
+		}
+		if !repaired || ctx.Err() != nil {
+			return content, nil
+		}
+	}
+	return program.Text()
+}
+
+// write puts the files into a folder: all of them, or none. An empty path writes nothing.
+func write(out string, files map[string][]byte) error {
+	if out == "" {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
+		return fmt.Errorf("make %s: %w", filepath.Dir(out), console.PlainError(err))
+	}
+	stage, err := os.MkdirTemp(filepath.Dir(out), ".yamlhost-convert-")
+	if err != nil {
+		return fmt.Errorf("make a folder: %w", console.PlainError(err))
+	}
+	defer func() { _ = os.RemoveAll(stage) }()
+	for name, text := range files {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(stage, name)), 0o755); err != nil {
+			return fmt.Errorf("write %s: %w", name, console.PlainError(err))
+		}
+		if err := os.WriteFile(filepath.Join(stage, name), text, 0o644); err != nil {
+			return fmt.Errorf("write %s: %w", name, console.PlainError(err))
+		}
+	}
+	if err := os.Chmod(stage, 0o755); err != nil {
+		return fmt.Errorf("make %s: %w", out, console.PlainError(err))
+	}
+	if err := os.Remove(out); err != nil && !errors.Is(err, fs.ErrNotExist) { // it is empty
+		return fmt.Errorf("replace %s: %w", out, console.PlainError(err))
+	}
+	if err := os.Rename(stage, out); err != nil {
+		return fmt.Errorf("make %s: %w", out, console.PlainError(err))
+	}
+	return nil
+}
+
+// tell writes the report, and the program if it goes to standard output.
+func tell(a *console.Console, o *options, record *reportRecord, content []byte) error {
+	for _, item := range record.Items {
+		switch {
+		case item.As == "":
+			record.LeftOut++
+		case len(item.Remarks) > 0:
+			record.Remarks++
+		default:
+			record.Converted++
+		}
+	}
+	switch {
+	case o.json:
+		if err := a.WriteJSON(record); err != nil {
+			return err
+		}
+	case o.out == "":
+		if _, err := a.Streams.Out.Write(content); err != nil {
+			return err
+		}
+	}
+	if !o.json {
+		sayReport(a, o, record)
+	}
+	if len(record.Errors) > 0 {
+		if !o.json {
+			fmt.Fprintf(a.Streams.Err, "\n%s\n", strings.Join(record.Errors, "\n"))
+		}
+		return console.WithCode(console.CodeProgram, "the program needs work: `yamlhost check` finds %s",
+			diag.Count(len(record.Errors), "error"))
+	}
+	return nil
+}
+
+func sayReport(a *console.Console, o *options, record *reportRecord) {
+	w := a.Streams.Err
+	for _, item := range record.Items {
+		for _, remark := range item.Remarks {
+			fmt.Fprintf(w, "%s:%d: %s: %s\n", item.File, item.Line, strings.TrimSpace(item.Kind+" "+item.Name), remark)
+		}
+	}
+	fmt.Fprintf(w, "%s converted, %d with remarks, %d left out\n", diag.Count(record.Converted+record.Remarks, "object"),
+		record.Remarks, record.LeftOut)
+	if !record.Checked {
+		fmt.Fprintln(w, "The schema of the provider is not known here, so names follow from rules and types are not checked; "+
+			"install the plugin, or give --schema-dir.")
+	}
+	if o.out != "" {
+		fmt.Fprintf(w, "The project is in %s.\n", o.out)
+	}
+}
+
+// convertPCL translates PCL, which Pulumi's tools write.
+func convertPCL(ctx context.Context, a *console.Console, o *options, name, out string, texts []*diag.Source) error {
+	module := pcl.Sources{}
+	for _, text := range texts {
+		module[text.Name()] = text.Text()
+	}
+	program, diags := pcl.Generate(ctx, module, pcl.Options{})
+	if err := a.Report(diags); err != nil {
+		return err
+	}
+	content := []byte("name: " + pcl.Scalar(name) + "\nruntime: yaml\n")
+	if program.Text != "{}\n" {
+		content = append(content, program.Text...)
+	}
+	if err := o.write(ctx, a, name, out, content); err != nil {
+		return err
+	}
+	record := &reportRecord{Items: []*convert.Item{}}
+	for _, text := range texts {
+		record.Items = append(record.Items, &convert.Item{Name: text.Name(), Kind: "pcl", As: "Pulumi.yaml", File: text.Name(),
+			Line: 1})
+	}
+	return tell(a, o, record, content)
+}

@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"github.com/pulumi/pulumi/sdk/v3/proto/go/codegen"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+
+	"github.com/yamlhost/yamlhost/internal/transport"
+)
+
+// testConverter is a converter for the tool zoo, whose programs are a list of names of pets.
+type testConverter struct {
+	pulumirpc.UnimplementedConverterServer
+}
+
+// playConverter is the process of a testConverter.
+func playConverter() {
+	address, _, err := transport.Serve("the converter", func(s *grpc.Server) {
+		pulumirpc.RegisterConverterServer(s, &testConverter{})
+	})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	fmt.Println(address[strings.LastIndex(address, ":")+1:])
+	select {}
+}
+
+// ConvertProgram writes a resource for each line of zoo.txt. It asks for the schema of the package and for a mapping, as
+// converters do.
+func (c *testConverter) ConvertProgram(ctx context.Context, r *pulumirpc.ConvertProgramRequest) (
+	*pulumirpc.ConvertProgramResponse, error) {
+	text, err := os.ReadFile(filepath.Join(r.GetSourceDirectory(), "zoo.txt"))
+	if err != nil {
+		return nil, err
+	}
+	if err := ask(ctx, r.GetLoaderTarget(), r.GetMapperTarget()); err != nil {
+		return nil, err
+	}
+	response := &pulumirpc.ConvertProgramResponse{}
+	var pcl strings.Builder
+	for i, name := range strings.Fields(string(text)) {
+		switch name {
+		case "crash":
+			fmt.Fprintln(os.Stderr, "the cage is open")
+			os.Exit(3)
+		case "bug":
+			response.Diagnostics = append(response.Diagnostics, &codegen.Diagnostic{
+				Severity: codegen.DiagnosticSeverity_DIAG_ERROR, Summary: "a bug is no pet",
+				Subject: &codegen.Range{Filename: "zoo.txt", Start: &codegen.Pos{Line: int64(i + 1)}, End: &codegen.Pos{}}})
+		default:
+			fmt.Fprintf(&pcl, "resource %q \"random:index/randomPet:RandomPet\" {\n  prefix = %q\n}\n", name, name)
+		}
+	}
+	return response, os.WriteFile(filepath.Join(r.GetTargetDirectory(), "main.pp"), []byte(pcl.String()), 0o644)
+}
+
+// ConvertState answers with a resource for each line of a file.
+func (c *testConverter) ConvertState(_ context.Context, r *pulumirpc.ConvertStateRequest) (*pulumirpc.ConvertStateResponse,
+	error) {
+	text, err := os.ReadFile(r.GetArgs()[0])
+	if err != nil {
+		return nil, err
+	}
+	response := &pulumirpc.ConvertStateResponse{}
+	for name := range strings.FieldsSeq(string(text)) {
+		response.Resources = append(response.Resources, &pulumirpc.ResourceImport{
+			Type: "random:index/randomString:RandomString", Name: name, Id: name + "-cat"})
+	}
+	return response, nil
+}
+
+func ask(ctx context.Context, loader, mapper string) error {
+	for _, address := range []string{loader, mapper} {
+		conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()))
+		if err != nil {
+			return err
+		}
+		defer conn.Close()
+		if address == loader {
+			got, err := codegen.NewLoaderClient(conn).GetSchema(ctx, &codegen.GetSchemaRequest{Package: "random"})
+			if err != nil || !strings.Contains(string(got.GetSchema()), "RandomPet") {
+				return fmt.Errorf("the schema of random: %w", err)
+			}
+		}
+		if _, err := codegen.NewMapperClient(conn).GetMapping(ctx, &codegen.GetMappingRequest{Provider: "nobody"}); err != nil {
+			return fmt.Errorf("the mapping of nobody: %w", err)
+		}
+	}
+	return nil
+}

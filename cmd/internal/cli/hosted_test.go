@@ -1,0 +1,532 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"github.com/yamlhost/yamlhost/test/service/host"
+)
+
+// hostedTerminal is a terminal whose stacks are kept by a service.
+type hostedTerminal struct {
+	*terminal
+	*host.Host
+	t   testing.TB
+	url string
+}
+
+func newHosted(t testing.TB, program string, answers ...string) *hostedTerminal {
+	t.Helper()
+	h, err := host.Open(t.TempDir())
+	require.NoError(t, err)
+	server := httptest.NewServer(h)
+	t.Cleanup(server.Close)
+	x := newTerminal(t, program, answers...)
+	x.world.HTTP, x.world.ServicePause = nil, time.Millisecond
+	x.world.Env = append(x.world.Env, "PULUMI_BACKEND_URL="+server.URL, "PULUMI_ACCESS_TOKEN="+h.Token())
+	return &hostedTerminal{x, h, t, server.URL}
+}
+
+// does runs a command that succeeds, and returns its output.
+func (x *hostedTerminal) does(args ...string) string {
+	x.t.Helper()
+	require.Equal(x.t, 0, x.run(args...), "%v: %s%s", args, x.out.String(), x.err.String())
+	require.NotContains(x.t, x.out.String()+x.err.String(), x.Token())
+	return x.out.String()
+}
+
+// fails runs a command that does not, and returns what it said.
+func (x *hostedTerminal) fails(args ...string) string {
+	x.t.Helper()
+	require.NotEqual(x.t, 0, x.run(args...), "%v: %s%s", args, x.out.String(), x.err.String())
+	require.NotContains(x.t, x.out.String()+x.err.String(), x.Token())
+	return x.err.String()
+}
+
+// outline is what two states of the same program have in common: resources with their dependencies and the names of
+// their inputs. Values are random, and secrets are sealed anew.
+func outline(t *testing.T, exported string) []string {
+	t.Helper()
+	var d struct {
+		Deployment struct {
+			Resources []struct {
+				URN, Parent     string
+				Protect, Delete bool
+				Inputs          map[string]any
+				Dependencies    any
+			}
+			PendingOperations []json.RawMessage `json:"pending_operations"`
+		}
+	}
+	require.NoError(t, json.Unmarshal([]byte(exported), &d))
+	require.Empty(t, d.Deployment.PendingOperations)
+	var list []string
+	for _, r := range d.Deployment.Resources {
+		for key := range r.Inputs {
+			r.Inputs[key] = ""
+		}
+		text, err := json.Marshal(r)
+		require.NoError(t, err)
+		list = append(list, string(text))
+	}
+	slices.Sort(list) // what is independent of each other is made in any order
+	return list
+}
+
+const pets = `name: one
+runtime: yaml
+config:
+  length: {type: integer, default: 2}
+  word: {type: string, secret: true}
+resources:
+  first: {type: random:RandomPet, properties: {length: "${length}", keepers: {word: "${word}"}}}
+  second: {type: random:RandomPet, properties: {prefix: "${first.id}"}}
+  third: {type: random:RandomPet, properties: {prefix: "${second.id}"}}
+  alone: {type: random:RandomPet}
+outputs: {name: "${third.id}", secret: "${word}"}
+`
+
+// behaviours are services that differ in what they can do and in how well they do it.
+var behaviours = map[string]host.Behaviour{
+	"journal":     {},
+	"deltas":      {Forget: []string{"journal"}},
+	"checkpoints": {Forget: []string{"journal", "delta", "batch-encrypt", "schema"}, Version: 7},
+	"answers lost and calls twice": {Forget: []string{"capabilities"}, Faults: []host.Fault{
+		{Call: "journalentries", Kind: "twice"}, {Call: "PATCH", After: 1, Times: 2, Kind: "lose-answer"}}},
+	"checkpoints, answers lost": {Forget: []string{"journal"}, Faults: []host.Fault{
+		{Call: "checkpoint", After: 1, Times: 3, Kind: "lose-answer"}, {Call: "delta", After: 2, Times: 2, Kind: "twice"}}},
+	"deltas refused": {Forget: []string{"journal"}, Faults: []host.Fault{{Call: "delta", Status: http.StatusBadRequest}}},
+	"busy": {Faults: []host.Fault{{Call: "GET", After: 1, Times: 2, Status: 503},
+		{Call: "entries", Times: 2, Status: 429}}},
+}
+
+// TestHostedLife lives a stack on a service and in a folder: the states are equal after each command.
+func TestHostedLife(t *testing.T) {
+	t.Parallel()
+	for name, behaviour := range behaviours {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x := newHosted(t, pets)
+			y := newTerminal(t, pets)
+			y.world.Env = append(y.world.Env, "PULUMI_CONFIG_PASSPHRASE=x")
+			both := func(args ...string) {
+				t.Helper()
+				x.does(args...)
+				require.Equal(t, 0, y.run(args...), y.err.String())
+				exported := x.does("stack", "export")
+				require.Equal(t, 0, y.run("stack", "export"))
+				require.Equal(t, outline(t, y.out.String()), outline(t, exported), args)
+				require.NotContains(t, exported, "hunter2")
+			}
+			both("stack", "init", "dev")
+			both("config", "set", "--secret", "word", "hunter2")
+			x.Set(behaviour)
+			both("up", "--yes")
+			x.Set(host.Behaviour{})
+			x.does("preview", "--expect-no-changes")
+			both("config", "set", "length", "3")
+			x.Set(behaviour)
+			both("run")
+			both("refresh", "--yes")
+			x.Set(host.Behaviour{})
+			require.Equal(t, "hunter2\n", x.does("stack", "output", "secret", "--show-secrets"))
+			both("state", "protect", "urn:pulumi:dev::one::random:index/randomPet:RandomPet::alone", "--yes")
+			both("state", "unprotect", "--all", "--yes")
+			require.Contains(t, x.does("stack", "ls"), "dev*")
+			require.Contains(t, x.does("stack", "history"), "update succeeded")
+			both("stack", "rename", "prod")
+			both("preview", "--expect-no-changes")
+			x.Set(behaviour)
+			both("destroy", "--yes")
+			x.Set(host.Behaviour{})
+			x.does("stack", "rm", "--yes", "--preserve-config")
+			require.Equal(t, 0, y.run("stack", "rm", "--yes", "--preserve-config"), y.err.String())
+			files, err := filepath.Glob(filepath.Join(x.world.Home, ".pulumi/yamlhost/services/*/*/.pulumi/*/*/*"))
+			require.NoError(t, err)
+			require.Empty(t, slices.DeleteFunc(files, func(f string) bool { return strings.Contains(f, "locks") }))
+		})
+	}
+}
+
+// TestHostedOutage lets the service go away in the middle of a run: no further step begins, what was made is kept, and
+// the next command sends it first.
+func TestHostedOutage(t *testing.T) {
+	t.Parallel()
+	for name, behaviour := range map[string]host.Behaviour{
+		"journal": {Faults: []host.Fault{{Call: "journalentries", After: 3, Kind: "lose"},
+			{Call: "complete", Kind: "lose"}}},
+		"checkpoints": {Forget: []string{"journal"}, Faults: []host.Fault{{Call: "checkpoint", After: 3, Kind: "lose"}}},
+		"complete":    {Faults: []host.Fault{{Call: "complete", Kind: "lose"}}},
+		"too large":   {Faults: []host.Fault{{Call: "journalentries", After: 3, Status: 413}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x := newHosted(t, pets)
+			x.does("stack", "init", "dev")
+			x.does("config", "set", "--secret", "word", "hunter2")
+			x.Set(behaviour)
+			said := x.fails("up", "--yes", "--skip-preview")
+			require.Contains(t, said, "the service "+x.url)
+			made := x.does("stack", "export")
+			x.Set(host.Behaviour{})
+			require.Contains(t, made, "random:index/randomPet:RandomPet", said)
+			x.does("preview")
+			x.does("up", "--yes", "--skip-preview")
+			again := x.does("stack", "export")
+			for _, id := range idsOf(t, made) {
+				require.Contains(t, idsOf(t, again), id, "what was made is known")
+			}
+			require.Len(t, idsOf(t, again), 4)
+		})
+	}
+}
+
+// idsOf returns the IDs of the pets in a state.
+func idsOf(t *testing.T, exported string) (ids []string) {
+	t.Helper()
+	var d struct {
+		Deployment struct{ Resources []struct{ Type, ID string } }
+	}
+	require.NoError(t, json.Unmarshal([]byte(exported), &d))
+	for _, r := range d.Deployment.Resources {
+		if strings.HasPrefix(r.Type, "random:") {
+			ids = append(ids, r.ID)
+		}
+	}
+	return ids
+}
+
+// TestHostedBadDays has one message with the way out for each fault, and the state as it was.
+func TestHostedBadDays(t *testing.T) {
+	t.Parallel()
+	x := newHosted(t, pets)
+	x.does("stack", "init", "dev")
+	x.does("config", "set", "--secret", "word", "hunter2")
+	x.does("up", "--yes", "--skip-preview")
+	before := x.does("stack", "export")
+	env := x.world.Env
+	for name, c := range map[string]struct {
+		behaviour host.Behaviour
+		env       []string
+		args      []string
+		want      string
+	}{
+		"no token":      {env: []string{"PULUMI_ACCESS_TOKEN="}, want: "log in with `yamlhost login http"},
+		"unknown token": {env: []string{"PULUMI_ACCESS_TOKEN=pul-0"}, want: "log in again with `yamlhost login"},
+		"wrong organization": {args: []string{"stack", "init", "acme/one/dev"},
+			want: "has no organization \"acme\" that the token may create stacks in"},
+		"no such stack": {args: []string{"up", "--yes", "--stack", "team/dev"}, want: "no stack named 'dev' found"},
+		"token refused in the run": {behaviour: host.Behaviour{Faults: []host.Fault{{Call: "entries", Status: 401}}},
+			args: []string{"destroy", "--yes", "--skip-preview"}, want: "the lease on the stack \"dev\" was lost"},
+		"cancelled in the run": {behaviour: host.Behaviour{Faults: []host.Fault{{Call: "entries", Status: 409}}},
+			args: []string{"destroy", "--yes", "--skip-preview"}, want: "it was cancelled, or its lease has run out"},
+		"someone else's update": {behaviour: host.Behaviour{Faults: []host.Fault{
+			{Call: "POST /api/stacks/tester/one/dev/update/", Status: 409}}},
+			want: "Either wait for it to end, or end it with 'cancel'"},
+		"body over the limit": {behaviour: host.Behaviour{Limit: 100}, args: []string{"destroy", "--yes", "--skip-preview"},
+			want: "the body of the call is larger than it takes"},
+		"away": {behaviour: host.Behaviour{Faults: []host.Fault{{Kind: "lose"}}}, want: "it cannot be reached: EOF"},
+		"required policies": {behaviour: host.Behaviour{Policies: []string{"tags"}},
+			want: "the organization requires policy packs that are not here: tags (version 1.0.0)"},
+	} {
+		x.world.Env = append(slices.Clip(env), c.env...)
+		x.Set(c.behaviour)
+		if c.args == nil {
+			c.args = []string{"up", "--yes", "--skip-preview"}
+		}
+		said := x.fails(c.args...)
+		require.Contains(t, said, c.want, name)
+		x.world.Env = env
+		x.Set(host.Behaviour{})
+		after := x.does("stack", "export")
+		require.Equal(t, outline(t, before), outline(t, after), name)
+	}
+}
+
+// TestHostedAccounts logs in and out, and names stacks by their organizations.
+func TestHostedAccounts(t *testing.T) {
+	t.Parallel()
+	x := newHosted(t, onePet, "")
+	env := x.world.Env[:len(x.world.Env)-2]
+	token := "PULUMI_ACCESS_TOKEN=" + x.Token()
+	x.world.Env = append(slices.Clip(env), "PULUMI_BACKEND_URL=")
+	require.Contains(t, x.fails("login", x.url), "without a token")
+	x.world.Env = append(x.world.Env, token)
+	x.does("login", x.url+"/")
+	x.world.Env = x.world.Env[:len(x.world.Env)-1]
+	require.Equal(t, "tester\n", x.does("whoami"))
+	require.JSONEq(t, `{"url": "`+x.url+`", "user": "tester", "organizations": ["tester", "team"]}`,
+		x.does("whoami", "--json"))
+	text, err := os.ReadFile(filepath.Join(x.world.Home, ".pulumi/credentials.json"))
+	require.NoError(t, err)
+	var kept struct {
+		Current  string
+		Accounts map[string]struct {
+			AccessToken, Username string
+			Organizations         []string
+		}
+	}
+	require.NoError(t, json.Unmarshal(text, &kept))
+	require.Equal(t, x.url, kept.Current)
+	require.Equal(t, x.Token(), kept.Accounts[x.url].AccessToken)
+	require.Equal(t, "tester", kept.Accounts[x.url].Username)
+
+	require.Equal(t, "tester\n", x.does("org", "get-default"))
+	require.Contains(t, x.fails("org", "set-default", "acme"), "tester is in no organization \"acme\"")
+	x.does("org", "set-default", "team")
+	x.does("stack", "init", "dev")
+	require.Contains(t, x.does("stack", "ls", "--all"), "team/one/dev")
+	x.does("stack", "init", "tester/one/dev")
+	x.does("up", "--yes", "--skip-preview", "--stack", "team/dev")
+	require.Contains(t, x.does("stack", "output", "--stack", "team/one/dev", "--json"), "{}")
+	x.does("destroy", "--yes", "--skip-preview", "--stack", "team/dev")
+	x.does("stack", "tag", "set", "owner", "platform")
+	require.Equal(t, "platform\n", x.does("stack", "tag", "get", "owner"))
+	x.does("logout")
+	require.Equal(t, "u\n", x.does("whoami"), "the folder again")
+}
+
+// TestHostedReferences reads the outputs of stacks in other organizations.
+func TestHostedReferences(t *testing.T) {
+	t.Parallel()
+	x := newHosted(t, pets)
+	x.does("stack", "init", "team/one/dev")
+	x.does("config", "set", "--secret", "word", "hunter2")
+	x.does("up", "--yes", "--skip-preview")
+	require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "Pulumi.yaml"), []byte(`name: two
+runtime: yaml
+resources:
+  other: {type: "pulumi:pulumi:StackReference", properties: {name: team/one/dev}}
+outputs:
+  secret: ${other.outputs.secret}
+  org: ${pulumi.organization}
+`), 0o644))
+	require.NoError(t, os.Remove(filepath.Join(x.world.Dir, "Pulumi.dev.yaml")))
+	x.does("stack", "init", "dev")
+	x.does("up", "--yes", "--skip-preview")
+	require.Equal(t, "hunter2\n", x.does("stack", "output", "secret", "--show-secrets"))
+	require.Equal(t, "tester\n", x.does("stack", "output", "org"))
+}
+
+// TestHostedVersions exports earlier states, and brings a stack from a folder to a service and back.
+func TestHostedVersions(t *testing.T) {
+	t.Parallel()
+	x := newHosted(t, pets)
+	x.does("stack", "init", "dev")
+	x.does("config", "set", "--secret", "word", "hunter2")
+	x.does("up", "--yes", "--skip-preview")
+	first := x.does("stack", "export")
+	x.does("config", "set", "length", "4")
+	x.does("up", "--yes", "--skip-preview")
+	require.NotEqual(t, idsOf(t, first), idsOf(t, x.does("stack", "export")))
+	require.Equal(t, idsOf(t, first), idsOf(t, x.does("stack", "export", "--version", "1")))
+	require.Contains(t, x.fails("stack", "export", "--version", "9"), "has no version 9")
+
+	x.streams.In, x.streams.InTerminal, x.streams.ReadPassword = strings.NewReader("correct horse\n"), false, nil
+	x.does("stack", "change-secrets-provider", "passphrase")
+	x.world.Env = append(x.world.Env, "PULUMI_CONFIG_PASSPHRASE=correct horse")
+	require.Equal(t, "hunter2\n", x.does("config", "get", "word"))
+	require.Equal(t, "hunter2\n", x.does("stack", "output", "secret", "--show-secrets"))
+	x.does("preview", "--expect-no-changes")
+	x.does("stack", "change-secrets-provider", "default")
+	x.world.Env = x.world.Env[:len(x.world.Env)-1]
+	require.Equal(t, "hunter2\n", x.does("config", "get", "word"))
+	require.Equal(t, "hunter2\n", x.does("stack", "output", "secret", "--show-secrets"))
+	settings, err := os.ReadFile(filepath.Join(x.world.Dir, "Pulumi.dev.yaml"))
+	require.NoError(t, err)
+	require.NotContains(t, string(settings), "encryption")
+	x.does("preview", "--expect-no-changes")
+	require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "first.json"), []byte(first), 0o600))
+	x.does("stack", "import", "--file", "first.json")
+	require.Equal(t, idsOf(t, first), idsOf(t, x.does("stack", "export")))
+}
+
+// TestHostedChain counts calls: a chain of dependent resources pays one call for each begin, and none for each end.
+func TestHostedChain(t *testing.T) {
+	t.Parallel()
+	var program bytes.Buffer
+	program.WriteString("name: one\nruntime: yaml\nresources:\n  p0: {type: random:RandomPet}\n")
+	for i := range 20 {
+		before := string(rune('a' + i - 1))
+		if i == 0 {
+			before = "p0"
+		}
+		fmt.Fprintf(&program, "  %c: {type: random:RandomPet, properties: {prefix: \"${%s.id}\"}}\n", 'a'+i, before)
+	}
+	x := newHosted(t, program.String())
+	x.does("stack", "init", "dev")
+	x.Set(host.Behaviour{Delay: 30 * time.Millisecond})
+	x.does("up", "--yes", "--skip-preview")
+	// The stack, its provider and the end have steps, too, and a busy machine may send some ends by themselves.
+	require.Less(t, x.Calls()["journalentries"], 21+21/2)
+}
+
+// TestHostedSecrets seals many values of the configuration in one call, each with a ciphertext of its own, also where
+// the service cannot do so, and opens them in one.
+func TestHostedSecrets(t *testing.T) {
+	t.Parallel()
+	for name, forget := range map[string][]string{"at once": nil, "one by one": {"batch-encrypt", "batch-decrypt"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x := newHosted(t, onePet)
+			x.does("stack", "init", "dev")
+			x.Set(host.Behaviour{Forget: forget})
+			x.does("config", "set-all", "--secret", "a=one", "--secret", "b=one", "--secret", "c=two", "--plaintext", "d=three")
+			if calls := x.Calls(); forget == nil {
+				require.Equal(t, 1, calls["batch-encrypt"])
+				require.Zero(t, calls["encrypt"])
+			} else {
+				require.Equal(t, 3, calls["encrypt"])
+			}
+			settings, err := os.ReadFile(filepath.Join(x.world.Dir, "Pulumi.dev.yaml"))
+			require.NoError(t, err)
+			ciphertexts := regexp.MustCompile(`secure: (\S+)`).FindAllString(string(settings), -1)
+			require.Len(t, ciphertexts, 3)
+			require.NotEqual(t, ciphertexts[0], ciphertexts[1])
+			require.Equal(t, "one\n", x.does("config", "get", "b"))
+			require.Equal(t, "two\n", x.does("config", "get", "c"))
+			require.NotContains(t, string(settings), "two")
+
+			x.Set(host.Behaviour{Forget: forget})
+			x.does("stack", "change-secrets-provider", "default")
+			if calls := x.Calls(); forget == nil {
+				require.Equal(t, 1, calls["batch-encrypt"])
+				require.Zero(t, calls["encrypt"]+calls["decrypt"])
+			}
+			require.Equal(t, "one\n", x.does("config", "get", "a"))
+		})
+	}
+}
+
+// TestHostedBegins loses the answers to the calls that begin and end operations: they begin and end all the same, and
+// nothing holds the stack afterwards.
+func TestHostedBegins(t *testing.T) {
+	t.Parallel()
+	x := newHosted(t, pets)
+	x.does("stack", "init", "dev")
+	x.does("config", "set", "--secret", "word", "hunter2")
+	for name, faults := range map[string][]host.Fault{
+		"created, and nobody heard":   {{Call: "dev/update", Times: 1, Kind: "lose-answer"}},
+		"started, and nobody heard":   {{Call: "dev/update/", Times: 1, Kind: "lose-answer"}},
+		"never started":               {{Call: "dev/update/", Times: 1, Kind: "lose"}},
+		"ended, and nobody heard":     {{Call: "complete", Times: 1, Kind: "lose-answer"}},
+		"previewed, and nobody heard": {{Call: "dev/preview/", Times: 1, Kind: "lose-answer"}},
+	} {
+		x.Set(host.Behaviour{Faults: faults})
+		require.Equal(t, 0, x.run("up", "--yes"), "%s: %s", name, x.err.String())
+		x.Set(host.Behaviour{})
+		x.does("cancel", "--yes")
+		require.Contains(t, x.err.String(), "Nothing was canceled", name)
+		x.does("preview", "--expect-no-changes")
+	}
+	require.Len(t, idsOf(t, x.does("stack", "export")), 4)
+}
+
+// TestHostedKept goes on from results that the service does not have, also if the answer to the next beginning is lost.
+// The file with the operation's token is only for its user to read.
+func TestHostedKept(t *testing.T) {
+	t.Parallel()
+	x := newHosted(t, pets)
+	x.does("stack", "init", "dev")
+	x.does("config", "set", "--secret", "word", "hunter2")
+	x.Set(host.Behaviour{Faults: []host.Fault{{Call: "journalentries", After: 3, Kind: "lose"},
+		{Call: "complete", Kind: "lose"}}})
+	x.fails("up", "--yes", "--skip-preview")
+	copies := filepath.Join(x.world.Home, ".pulumi/yamlhost/services/*/*/.pulumi")
+	kept, err := filepath.Glob(filepath.Join(copies, "stacks/*/*.yamlhost-update"))
+	require.NoError(t, err)
+	require.Len(t, kept, 1)
+	info, err := os.Stat(kept[0])
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+	made := idsOf(t, x.does("stack", "export"))
+	require.NotEmpty(t, made)
+	x.Set(host.Behaviour{Faults: []host.Fault{{Call: "dev/update/", After: 1, Times: 1, Kind: "lose-answer"}}})
+	x.does("up", "--yes", "--skip-preview")
+	after := idsOf(t, x.does("stack", "export"))
+	require.Len(t, after, 4)
+	for _, id := range made {
+		require.Contains(t, after, id)
+	}
+	require.NoFileExists(t, kept[0])
+}
+
+// TestHostedWork follows plans, runs several stacks in order, and reports a move, with a service as with a folder.
+func TestHostedWork(t *testing.T) {
+	t.Parallel()
+	x := newHosted(t, pets)
+	x.does("stack", "init", "dev")
+	x.does("config", "set", "--secret", "word", "hunter2")
+	plan := filepath.Join(x.world.Dir, "plan.json")
+	x.does("preview", "--save-plan", plan)
+	text, err := os.ReadFile(plan)
+	require.NoError(t, err)
+	require.NotContains(t, string(text), "hunter2")
+	x.does("config", "set", "length", "5")
+	x.does("up", "--yes", "--plan", plan) // with the configuration that was planned
+	require.Len(t, idsOf(t, x.does("stack", "export")), 4)
+	x.does("config", "rm", "length")
+	x.does("preview", "--expect-no-changes")
+	require.Contains(t, x.fails("up", "--yes", "--plan", plan), "Make a new plan", "the state is another one")
+	require.Contains(t, x.does("migrate", "--check"), "has 1 stack of this project")
+
+	for name, program := range map[string]string{
+		"first": "resources:\n  pet: {type: random:RandomPet}\noutputs: {pet: \"${pet.id}\"}\n",
+		"second": "resources:\n  r: {type: 'pulumi:pulumi:StackReference', get: {id: tester/first/dev}}\n" +
+			"  pet: {type: random:RandomPet, properties: {prefix: \"${r.outputs.pet}\"}}\n",
+	} {
+		dir := filepath.Join(x.world.Dir, "all", name)
+		require.NoError(t, os.MkdirAll(dir, 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "Pulumi.yaml"), []byte("name: "+name+"\n"+program), 0o600))
+	}
+	x.world.Dir = filepath.Join(x.world.Dir, "all")
+	x.does("run", "--all", "--stack", "dev")
+	listed := x.does("stack", "ls", "--all")
+	require.Contains(t, listed, "first")
+	require.Contains(t, listed, "second")
+	x.does("destroy", "--all", "--yes", "--stack", "dev")
+}
+
+// BenchmarkHosted counts the calls and the bytes that an up of so many resources sends.
+func BenchmarkHosted(b *testing.B) {
+	for _, n := range []int{10, 1000} {
+		for _, name := range []string{"journal", "deltas", "checkpoints", "folder"} {
+			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
+				var program strings.Builder
+				program.WriteString("name: one\nruntime: yaml\nresources:\n")
+				for i := range n {
+					fmt.Fprintf(&program, "  p%d: {type: random:RandomPet}\n", i)
+				}
+				calls, bytes := 0, 0
+				for range b.N {
+					b.StopTimer()
+					x := newHosted(b, program.String())
+					if name == "folder" {
+						x.world.Env = append(x.world.Env, "PULUMI_BACKEND_URL=file://"+b.TempDir(), "PULUMI_CONFIG_PASSPHRASE=x")
+					}
+					x.does("stack", "init", "dev")
+					x.Set(behaviours[name])
+					b.StartTimer()
+					x.does("up", "--yes", "--skip-preview")
+					for _, n := range x.Calls() {
+						calls += n
+					}
+					bytes += x.Bytes()
+				}
+				b.ReportMetric(float64(calls)/float64(b.N), "calls/op")
+				b.ReportMetric(float64(bytes)/float64(b.N), "sent-B/op")
+			})
+		}
+	}
+}

@@ -1,0 +1,118 @@
+package packages
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/operation"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/runtime/plugin"
+	"github.com/yamlhost/yamlhost/workspace"
+)
+
+type installOptions struct {
+	reinstall, noPlugins bool
+}
+
+// NewInstall makes the command install.
+func NewInstall(_ *console.Console, run func(context.Context, *installOptions) error) *cobra.Command {
+	o := &installOptions{}
+	cmd := &cobra.Command{
+		Use: "install", Short: "Install the plugins that the project needs", Args: console.NoArguments,
+		Long: "install fetches the plugins of the project's lock file, and those of every package that its program names, " +
+			"so that later commands need no network. What is new goes to the lock file with its checksum. A program in " +
+			"YAML has no other dependencies.",
+		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), o) },
+	}
+	f := cmd.Flags()
+	f.BoolVar(&o.reinstall, "reinstall", false, "install the plugins of the lock file again")
+	f.BoolVar(&o.noPlugins, "no-plugins", false, "install no plugins; with this there is nothing to do")
+	f.Int("parallel", 4, "accepted for compatibility, without effect")
+	for _, name := range []string{"no-dependencies", "use-language-version-tools"} {
+		f.Bool(name, false, "accepted for compatibility, without effect")
+		console.Hide(f, name)
+	}
+	console.Hide(f, "parallel")
+	return cmd
+}
+
+// Install installs the plugins of the lock file, and those that the program names.
+func Install(ctx context.Context, a *console.Console, o *installOptions) error {
+	ctx, done := a.Signals.Gentle(ctx)
+	defer done()
+	ws, err := workspace.Open(a.World.Dir, a.Trusting(console.CompilerSays(a.Streams.Err)))
+	if err != nil {
+		return console.AdviseProject(err)
+	}
+	if o.noPlugins {
+		return nil
+	}
+	dir := filepath.Dir(ws.Project.Path)
+	lock, err := plugin.ReadLockFile(dir)
+	if err != nil {
+		return err
+	}
+	if lock != nil {
+		for _, p := range lock.Plugins {
+			if err := installLocked(ctx, a, o, lock, p); err != nil {
+				return err
+			}
+		}
+	}
+	providers := operation.NewProviders(a, ws, nil, operation.Trusted)
+	defer providers.Close()
+	providers.Acquire(a, ws)
+	program, found := operation.CheckWorkspace(ctx, ws, providers, nil)
+	if ctx.Err() != nil {
+		return a.Signals.Ended()
+	}
+	missing := diag.Diagnostics{}
+	for _, d := range found { // other faults are for check to tell
+		if d.Code == diag.PackageMissing || d.Code == diag.Syntax {
+			missing.Add(d)
+		}
+	}
+	if missing.HasErrors() {
+		return a.Report(missing)
+	}
+	if program == nil {
+		return errors.New("the program has faults, so that its packages are not known; `yamlhost check` shows them")
+	}
+	for _, d := range program.Packages {
+		where, err := providers.Source(d.Name, d.Version)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(a.Streams.Out, "%s %s\n", d.PackageName(), where)
+	}
+	return nil
+}
+
+// installLocked installs a plugin of the lock file.
+func installLocked(ctx context.Context, a *console.Console, o *installOptions, lock *plugin.LockFile,
+	p plugin.LockedPlugin) error {
+	key, err := lock.KeyOf(p.Name)
+	if err != nil {
+		return err
+	}
+	i := plugin.Installation{Home: a.World.PulumiHome(), Name: p.Name, Version: p.Version, Server: p.Server, Key: key,
+		Checksum: p.Checksums[plugin.Platform()], Reinstall: o.reinstall, Client: a.World.HTTP,
+		AllowHTTP: a.Global.AllowHTTP}
+	for _, have := range plugin.Installed(i.Home) {
+		if have.Name == p.Name && have.Version == p.Version && !o.reinstall {
+			return nil
+		}
+	}
+	if by := console.DownloadsForbidden(a); by != "" {
+		return fmt.Errorf("plugin %s %s is not installed, and downloads are forbidden by %s; `yamlhost plugin install "+
+			"--from FILE` installs plugins from a bundle", p.Name, p.Version, by)
+	}
+	_, err = plugin.InstallFrom(ctx, &i, p.Server, a.World.Getenv(console.DownloadOverrides),
+		func(text string) { fmt.Fprintln(a.Streams.Err, text) })
+	return err
+}

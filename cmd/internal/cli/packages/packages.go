@@ -1,0 +1,344 @@
+package packages
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/operation"
+	"github.com/yamlhost/yamlhost/langhost"
+	"github.com/yamlhost/yamlhost/runtime/plugin"
+	"github.com/yamlhost/yamlhost/schema"
+	"github.com/yamlhost/yamlhost/workspace"
+	"github.com/yamlhost/yamlhost/workspace/project"
+)
+
+// NewPackage makes the command package and the commands below it.
+func NewPackage(a *console.Console) *cobra.Command {
+	cmd := &cobra.Command{Use: "package", Short: "Add packages to a project, and show what they have",
+		Args: console.UnknownCommand, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	cmd.AddCommand(newAdd(a, console.Bind(a, add)), newRemove(a, console.Bind(a, remove)),
+		newInfo(a, console.Bind(a, info)), newGetSchema(a, console.Bind(a, getSchema)),
+		newGetMapping(a, console.Bind(a, getMapping)))
+	return cmd
+}
+
+// wanted is a package as the command line names it.
+type wanted struct {
+	source     string // a name, maybe with @version, or a path
+	parameters []string
+	server     string
+}
+
+// described is a package that was found.
+type described struct {
+	name    string // that programs use
+	version string
+	text    []byte          // the schema
+	entry   project.Package // of the project file; empty for a schema in a file
+}
+
+// fromGit matches the sources that the Pulumi CLI clones.
+var fromGit = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^((https?|git|ssh)://|[^/@.]+\.[^/@]+/)`)
+})
+
+// schemaFile reports whether a source is a file with a schema.
+func (w *wanted) schemaFile() bool {
+	switch strings.ToLower(filepath.Ext(w.source)) {
+	case ".json", ".yaml", ".yml":
+		return true
+	}
+	return strings.HasSuffix(w.source, ".json.gz")
+}
+
+// describe finds a package and its schema: in a file, in a folder, or from a plugin, which is installed if it is
+// missing.
+func describe(ctx context.Context, a *console.Console, ws *workspace.Workspace, w *wanted) (*described, error) {
+	path := a.Path(w.source)
+	_, missing := os.Stat(path)
+	local := missing == nil && (strings.ContainsAny(w.source, `/\`) || strings.HasPrefix(w.source, "."))
+	switch {
+	case w.schemaFile():
+		text, err := plugin.ReadSchemaFile(path)
+		if err != nil {
+			return nil, fmt.Errorf("read the schema %s: %w", w.source, console.PlainError(err))
+		}
+		return head(text, "", w.source)
+	case local:
+		return describeFolder(ctx, a, ws, w, path)
+	case strings.HasPrefix(w.source, ".") || filepath.IsAbs(w.source):
+		return nil, console.WithCode(console.CodeUsage, "%s does not exist", w.source)
+	case fromGit().MatchString(w.source):
+		return nil, console.WithCode(console.CodeUsage, "packages are not fetched from git here: clone %s, and add the folder "+
+			"of the package by its path", w.source)
+	}
+	name, version, _ := strings.Cut(w.source, "@")
+	pkg := project.Package{Source: name, Version: strings.TrimPrefix(version, "v"), PluginDownloadURL: w.server,
+		Parameters: w.parameters}
+	providers := operation.NewProviders(a, ws, nil, operation.Trusted)
+	defer providers.Close()
+	if ws.Project.Path != "" {
+		providers.Acquire(a, ws)
+	}
+	return ask(ctx, providers, pkg)
+}
+
+// ask asks a plugin for the schema of a package. An entry of the project file takes the version that was found.
+func ask(ctx context.Context, providers *operation.Providers, pkg project.Package) (*described, error) {
+	d := schema.Descriptor{Name: pkg.Source, Version: pkg.Version, DownloadURL: pkg.PluginDownloadURL}
+	if len(pkg.Parameters) > 0 {
+		var err error
+		if d, err = providers.Parameterize(ctx, pkg); err != nil {
+			return nil, explain(err, pkg.Source)
+		}
+	}
+	text, err := providers.FetchSchema(ctx, d)
+	if err != nil {
+		return nil, explain(err, pkg.Source)
+	}
+	found, err := head(text, pkg.Version, pkg.Source)
+	if err != nil {
+		return nil, err
+	}
+	if pkg.Version == "" {
+		pkg.Version = d.Version
+	}
+	if pkg.Version == "" && d.Parameterization == nil {
+		pkg.Version = found.version
+	}
+	found.entry = pkg
+	return found, nil
+}
+
+func explain(err error, name string) error {
+	var advised interface{ Advice() string }
+	if errors.Is(err, schema.ErrNotFound) && errors.As(err, &advised) {
+		return fmt.Errorf("package %s was not found: %s", name, advised.Advice())
+	}
+	return fmt.Errorf("package %s: %w", name, err)
+}
+
+// describeFolder describes the package of a plugin in a folder, or of an executable.
+func describeFolder(ctx context.Context, a *console.Console, ws *workspace.Workspace, w *wanted, path string) (
+	*described, error) {
+	dir := path
+	if info, err := os.Stat(path); err == nil && !info.IsDir() {
+		dir = filepath.Dir(path)
+	}
+	names, script := project.PluginsIn(dir)
+	name := filepath.Base(dir)
+	switch {
+	case len(names) == 1:
+		name = names[0]
+	case dir != path && strings.HasPrefix(filepath.Base(path), "pulumi-resource-"):
+		name = strings.TrimSuffix(strings.TrimPrefix(filepath.Base(path), "pulumi-resource-"), ".exe")
+	case !script:
+		return nil, console.WithCode(console.CodeUsage, "%s holds no plugin: neither a PulumiPlugin.yaml nor an executable "+
+			"pulumi-resource-NAME", w.source)
+	}
+	shown := dir
+	if ws.Project.Dir != "" {
+		if rel, err := filepath.Rel(ws.Project.Dir, dir); err == nil {
+			shown = filepath.ToSlash(rel)
+			if !strings.HasPrefix(shown, ".") {
+				shown = "./" + shown
+			}
+		}
+	}
+	ws.Plugins = append(ws.Plugins, workspace.Plugin{Name: name, Dir: dir})
+	providers := operation.NewProviders(a, ws, nil, operation.Trusted)
+	defer providers.Close()
+	found, err := ask(ctx, providers, project.Package{Source: name, Parameters: w.parameters})
+	if err != nil {
+		return nil, err
+	}
+	found.entry = project.Package{Source: shown, Parameters: w.parameters}
+	return found, nil
+}
+
+// head reads the name and the version of a schema.
+func head(text []byte, version, source string) (*described, error) {
+	pkg, err := schema.Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", source, err)
+	}
+	if pkg.Version != "" {
+		version = pkg.Version
+	}
+	return &described{name: pkg.Name, version: version, text: text}, nil
+}
+
+// surroundings opens the workspace of the working directory without its program, or an empty one.
+func surroundings(a *console.Console) (*workspace.Workspace, error) {
+	ws, err := workspace.OpenWithoutProgram(a.World.Dir, a.Looking())
+	if errors.Is(err, project.ErrNotFound) {
+		return workspace.Empty(a.World.Dir), nil
+	}
+	return ws, err
+}
+
+type addOptions struct {
+	wanted
+	extension string
+}
+
+func newAdd(_ *console.Console, run func(context.Context, *addOptions) error) *cobra.Command {
+	o := &addOptions{}
+	cmd := &cobra.Command{
+		Use: "add SOURCE [PARAMETER]...", Short: "Add a package to the project", Args: cobra.MinimumNArgs(1),
+		Long: "add installs the plugin of a package, writes the package's declaration to the folder sdks, and an entry to " +
+			"packages in the project file. SOURCE is the name of a plugin, with @version if not the newest is meant; the " +
+			"path of a folder with a plugin or with components; or a file with a schema, which gets a declaration only. " +
+			"PARAMETERs make another package of a plugin, as of terraform-provider; those that begin with a dash go " +
+			"behind --. With --extension they add to what the plugin has instead.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.source, o.parameters = args[0], args[1:]
+			return run(cmd.Context(), o)
+		},
+	}
+	cmd.Flags().StringVar(&o.server, "server", "", "download the plugin from this URL")
+	cmd.Flags().StringVar(&o.extension, "extension", "", "the parameters, in one text, of an extension of the package")
+	return cmd
+}
+
+// add adds a package to the project. The project file is written last.
+func add(ctx context.Context, a *console.Console, o *addOptions) error {
+	p, err := a.SoundProject(a.World.Dir)
+	if err != nil {
+		return err
+	}
+	if o.extension != "" {
+		if len(o.parameters) > 0 {
+			return console.WithCode(console.CodeBadUsage, "--extension has the parameters: there can be no others")
+		}
+		o.parameters = strings.Fields(o.extension)
+	}
+	ctx, done := a.Signals.Gentle(ctx)
+	defer done()
+	ws, err := surroundings(a)
+	if err != nil {
+		return err
+	}
+	found, err := describe(ctx, a, ws, &o.wanted)
+	if err != nil {
+		return err
+	}
+	release, err := a.Hold(p.Path)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if p, err = a.SoundProject(a.World.Dir); err != nil { // as it is now
+		return err
+	}
+	next := p.Source.Text()
+	if found.entry.Source != "" && o.extension == "" {
+		if next, _, err = p.SetPackage(found.name, &found.entry); err != nil {
+			return err
+		}
+	}
+	if _, path := p.LocalDir(found.entry); !path { // a folder says itself what is in it
+		if err := declare(p.Dir, found); err != nil {
+			return err
+		}
+	}
+	if err := p.Save(next); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.Streams.Err, "Added package %s\n", strings.TrimSpace(found.name+" "+found.version))
+	return nil
+}
+
+// declare writes the declaration of a package to the folder sdks of a project, in place of an earlier one.
+func declare(dir string, found *described) error {
+	name, text, err := langhost.Declaration(found.text, found.version)
+	if err != nil {
+		return err
+	}
+	folder := filepath.Join(dir, "sdks", found.name)
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return fmt.Errorf("make the folder of the declaration: %w", console.PlainError(err))
+	}
+	if err := os.WriteFile(filepath.Join(folder, name), text, 0o644); err != nil {
+		return fmt.Errorf("write the declaration: %w", console.PlainError(err))
+	}
+	return withdraw(folder, name)
+}
+
+// withdraw removes the declarations of a folder but one; a folder with nothing else in it goes too.
+func withdraw(folder, kept string) error {
+	files, _, err := project.PackageFiles(folder, func(path string) string { return path })
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		if filepath.Dir(f.Path) == folder && filepath.Base(f.Path) != kept {
+			if err := os.Remove(f.Path); err != nil {
+				return fmt.Errorf("remove an earlier declaration: %w", console.PlainError(err))
+			}
+		}
+	}
+	if kept == "" {
+		_ = os.Remove(folder) // unless there is more in it
+		_ = os.Remove(filepath.Dir(folder))
+	}
+	return nil
+}
+
+type removeOptions struct{ name string }
+
+func newRemove(_ *console.Console, run func(context.Context, *removeOptions) error) *cobra.Command {
+	o := &removeOptions{}
+	return &cobra.Command{
+		Use: "remove NAME", Aliases: []string{"rm", "delete"}, Short: "Remove a package from the project",
+		Args: cobra.ExactArgs(1),
+		Long: "remove takes the entry of a package out of the project file, and its declaration out of the folder sdks. " +
+			"The plugin stays installed. The Pulumi CLI's command of this name removes a package from Pulumi's registry.",
+		RunE: console.RunWith(run, o, &o.name),
+	}
+}
+
+func remove(_ context.Context, a *console.Console, o *removeOptions) error {
+	p, err := a.SoundProject(a.World.Dir)
+	if err != nil {
+		return err
+	}
+	release, err := a.Hold(p.Path)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if p, err = a.SoundProject(a.World.Dir); err != nil {
+		return err
+	}
+	next, found, err := p.SetPackage(o.name, nil)
+	if err != nil {
+		return err
+	}
+	folder := filepath.Join(p.Dir, "sdks", filepath.Base(o.name))
+	_, declared := os.Stat(folder)
+	if !found && declared != nil {
+		return fmt.Errorf("the project has no package %s, neither in packages nor in the folder sdks", o.name)
+	}
+	if declared == nil {
+		if err := withdraw(folder, ""); err != nil {
+			return err
+		}
+	}
+	if found {
+		if err := p.Save(next); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(a.Streams.Err, "Removed package %s\n", o.name)
+	return nil
+}

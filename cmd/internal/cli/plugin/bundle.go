@@ -1,0 +1,178 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/runtime/plugin"
+)
+
+type bundleOptions struct {
+	out       string
+	platforms []string
+}
+
+func newPluginBundle(_ *console.Console, run func(context.Context, *bundleOptions) error) *cobra.Command {
+	o := &bundleOptions{}
+	cmd := &cobra.Command{
+		Use: "bundle --out FILE", Short: "Pack the plugins of the lock file into one file", Args: console.NoArguments,
+		Long: "bundle downloads the plugins of the project's lock file, for this machine's platform or for those of " +
+			"--platform, and packs them into one file with their checksums. `plugin install --from FILE` installs them on a " +
+			"machine without a network. Checksums and signatures are checked as plugin install does.",
+		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), o) },
+	}
+	cmd.Flags().StringVar(&o.out, "out", "", "write the bundle to this file")
+	cmd.Flags().StringSliceVar(&o.platforms, "platform", nil,
+		"pack the plugins for this platform, such as linux-amd64 or darwin-arm64; may be repeated")
+	return cmd
+}
+
+var platformName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(linux|darwin|windows)-(amd64|arm64)$`)
+})
+
+// pluginBundle writes a bundle: the whole of it, or nothing.
+func pluginBundle(ctx context.Context, a *console.Console, o *bundleOptions) (err error) {
+	if o.out == "" {
+		return console.WithCode(console.CodeBadUsage, "--out is missing: the file to write")
+	}
+	if len(o.platforms) == 0 {
+		o.platforms = []string{plugin.Platform()}
+	}
+	for _, p := range o.platforms {
+		if !platformName().MatchString(p) {
+			return console.WithCode(console.CodeBadUsage, "--platform takes a system and a processor such as linux-amd64, not %q",
+				p)
+		}
+	}
+	p, err := a.SoundProject(a.World.Dir)
+	if err != nil {
+		return err
+	}
+	lock, err := plugin.ReadLockFile(filepath.Dir(p.Path))
+	if err != nil {
+		return err
+	}
+	if lock == nil || len(lock.Plugins) == 0 {
+		return console.WithCode(console.CodeUsage, "%s lists no plugins: `yamlhost install` adds those that the program names",
+			plugin.LockName)
+	}
+	if by := console.DownloadsForbidden(a); by != "" {
+		return fmt.Errorf("a bundle is made of downloads, which are forbidden by %s", by)
+	}
+	var plugins []plugin.Installation
+	for _, locked := range lock.Plugins {
+		key, err := lock.KeyOf(locked.Name)
+		if err != nil {
+			return err
+		}
+		for _, platform := range o.platforms {
+			plugins = append(plugins, plugin.Installation{Name: locked.Name, Version: locked.Version, Server: locked.Server,
+				Platform: platform, Checksum: locked.Checksums[platform], Key: key, Client: a.World.HTTP,
+				AllowHTTP: a.Global.AllowHTTP})
+		}
+	}
+	ctx, done := a.Signals.Gentle(ctx)
+	defer done()
+	folder, err := os.MkdirTemp("", "yamlhost-bundle-")
+	if err != nil {
+		return fmt.Errorf("make a temporary folder: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(folder) }()
+	out := a.Path(o.out)
+	f, err := os.CreateTemp(filepath.Dir(out), ".yamlhost-bundle-")
+	if err != nil {
+		return fmt.Errorf("--out %s: %w", o.out, console.PlainError(err))
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(f.Name())
+		}
+	}()
+	err = plugin.Bundle(ctx, f, p.Name.Text, plugins, a.World.Getenv(console.DownloadOverrides), folder,
+		func(text string) { fmt.Fprintln(a.Streams.Err, text) })
+	if err := errors.Join(err, f.Chmod(0o644), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(f.Name(), out); err != nil {
+		return fmt.Errorf("--out %s: %w", o.out, console.PlainError(err))
+	}
+	fmt.Fprintf(a.Streams.Err, "%s has %s for %s; `yamlhost plugin install --from %s` installs them\n", o.out,
+		diag.Count(len(lock.Plugins), "plugin"), strings.Join(o.platforms, ", "), o.out)
+	return nil
+}
+
+// installBundle installs the plugins of a bundle that are for this machine. dir has the lock file, if there is one or
+// begin asks for it.
+func installBundle(ctx context.Context, a *console.Console, o *pluginOptions, dir string, begin bool) error {
+	if len(o.args) > 0 || o.file != "" || o.server != "" {
+		return console.WithCode(console.CodeBadUsage, "--from installs all plugins of a bundle: it cannot be used with a name, "+
+			"--file or --server")
+	}
+	folder, err := os.MkdirTemp("", "yamlhost-bundle-")
+	if err != nil {
+		return fmt.Errorf("make a temporary folder: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(folder) }()
+	plugins, err := plugin.Unbundle(ctx, a.Path(o.from), folder)
+	if err != nil {
+		return fmt.Errorf("--from %s: %w", o.from, console.PlainError(err))
+	}
+	lock, err := plugin.ReadLockFile(dir)
+	if err != nil {
+		return err
+	}
+	for _, i := range plugins { // before anything is installed
+		locked, want := lock.Find(i.Name, i.Version), ""
+		if locked != nil {
+			want = locked.Checksums[plugin.Platform()]
+		}
+		key, err := lock.KeyOf(i.Name)
+		switch {
+		case err != nil:
+			return err
+		case want != "" && !strings.EqualFold(want, i.Checksum):
+			return fmt.Errorf("--from %s: the archive of %s %s has another SHA-256 than the one of %s; nothing was installed",
+				o.from, i.Name, i.Version, plugin.LockName)
+		case want == "" && key != nil:
+			return fmt.Errorf("--from %s: %s trusts a key for %s, and has no checksum of %s for %s: a bundle has no signatures, "+
+				"so nothing was installed", o.from, plugin.LockName, i.Name, i.Version, plugin.Platform())
+		}
+	}
+	for _, i := range plugins {
+		i.Home, i.Reinstall = a.World.PulumiHome(), o.reinstall
+		result, err := plugin.Install(ctx, i)
+		if err != nil {
+			return err
+		}
+		if result.Already {
+			fmt.Fprintf(a.Streams.Err, "%s %s is installed already; --reinstall installs it again\n", i.Name, i.Version)
+		} else {
+			fmt.Fprintf(a.Streams.Err, "installed %s %s in %s\n", i.Name, i.Version, a.Short(result.Dir))
+		}
+		if i.Kind != "resource" || !begin {
+			continue
+		}
+		err = plugin.EditLockFile(ctx, dir, func(now *plugin.LockFile) (*plugin.LockFile, error) {
+			if now == nil {
+				now = &plugin.LockFile{}
+			}
+			now.Add(i.Name, i.Version, i.Server, i.Checksum)
+			return now, nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

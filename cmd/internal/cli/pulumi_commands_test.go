@@ -1,0 +1,105 @@
+package cli
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+)
+
+// pulumiCommand is a command of the Pulumi CLI with its own flags.
+type pulumiCommand struct {
+	path  string
+	flags []string
+}
+
+// pulumiCommands reads the record of what the Pulumi CLI says of itself; a test in test/plugins/life compares it with the
+// CLI.
+func pulumiCommands(t *testing.T) []pulumiCommand {
+	t.Helper()
+	text, err := os.ReadFile("testdata/pulumi-commands.txt")
+	require.NoError(t, err)
+	var all []pulumiCommand
+	for line := range strings.Lines(string(text)) {
+		if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		path, flags, found := strings.Cut(line, ":")
+		require.True(t, found, line)
+		all = append(all, pulumiCommand{path, strings.Fields(flags)})
+	}
+	require.Greater(t, len(all), 100)
+	return all
+}
+
+// tableRow is a row of the table of commands in docs/migrate.md.
+type tableRow struct{ grade, note string }
+
+// commandTable reads the table.
+func commandTable(t *testing.T) map[string]tableRow {
+	t.Helper()
+	page, err := os.ReadFile("../../../docs/migrate.md")
+	require.NoError(t, err)
+	rows := map[string]tableRow{}
+	row := regexp.MustCompile("(?m)^\\| `pulumi( [a-z -]+)?` \\| (works|differs|not here) \\| (.*) \\|$")
+	for _, m := range row.FindAllStringSubmatch(string(page), -1) {
+		path := strings.TrimSpace(m[1])
+		require.NotContains(t, rows, path, "the table has %s twice", path)
+		rows[path] = tableRow{m[2], m[3]}
+	}
+	return rows
+}
+
+// The table in docs/migrate.md has every command of the Pulumi CLI. What works is here with every flag that the note does
+// not name; what is not here is no command, and the note says why.
+func TestTableOfPulumiCommands(t *testing.T) {
+	t.Parallel()
+	rows := commandTable(t)
+	root := newRoot(&console.Console{World: console.World{AsPulumi: true}}, &profile{})
+	missing, flagName := regexp.MustCompile("not here: (`--.*)|(`--output`): use"), regexp.MustCompile("`--([a-z-]+)`")
+	known := map[string]bool{}
+	for _, c := range pulumiCommands(t) {
+		known[c.path] = true
+		row, has := rows[c.path]
+		if !has && c.path != "" { // a group that is not here stands for what is below it
+			for above := c.path; !has && strings.Contains(above, " "); {
+				above = above[:strings.LastIndex(above, " ")]
+				row, has = rows[above]
+				has = has && row.grade == "not here"
+			}
+		}
+		require.True(t, has, "the table lacks pulumi %s", c.path)
+		found, rest, err := root.Find(strings.Fields(c.path))
+		here := err == nil && len(rest) == 0 && (found != root || c.path == "")
+		if row.grade == "not here" {
+			require.False(t, here, "pulumi %s is here", c.path)
+			require.NotEmpty(t, row.note, c.path)
+			continue
+		}
+		require.True(t, here, "pulumi %s is not here", c.path)
+		var named []string
+		for _, part := range missing.FindAllString(row.note, -1) {
+			for _, m := range flagName.FindAllStringSubmatch(part, -1) {
+				named = append(named, m[1])
+			}
+		}
+		for _, flag := range c.flags {
+			require.NotEqual(t, slices.Contains(named, flag), hasFlag(found, flag),
+				"pulumi %s --%s: it is either here, or the table says that it is not", c.path, flag)
+		}
+	}
+	for path := range rows {
+		require.True(t, known[path], "the table has pulumi %s, which the Pulumi CLI does not have", path)
+	}
+}
+
+// hasFlag reports whether a command takes a flag, its own or one of those above it.
+func hasFlag(cmd *cobra.Command, name string) bool {
+	return cmd.Flags().Lookup(name) != nil || cmd.InheritedFlags().Lookup(name) != nil || name == "help" || name == "version"
+}

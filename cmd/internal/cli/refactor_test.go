@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+)
+
+// Twenty refactorings: a plan recognizes what was renamed or moved, writes the aliases, and then neither replaces nor
+// deletes anything.
+func TestRefactorings(t *testing.T) {
+	t.Parallel()
+	const (
+		pet    = "  pet:\n    type: random:RandomPet\n    properties:\n      length: 3\n"
+		key    = "  key:\n    type: random:RandomPassword\n    properties: {length: 12}\n"
+		app    = "components:\n  App:\n    inputs:\n      size: {type: integer, default: 2}\n    resources:\n      inner: {type: random:RandomPet, properties: {length: \"${size}\"}}\n    outputs: {id: \"${inner.id}\"}\n"
+		noName = "  app:\n    type: components:App\n"
+	)
+	one := func(resources string) string { return "name: one\nruntime: yaml\nresources:\n" + resources }
+	for i, c := range []struct {
+		name, before, after string
+		aliases             int // that are written
+	}{
+		{"a name", one(pet), one(strings.Replace(pet, "pet:", "animal:", 1)), 1},
+		{"a name in braces", one("  pet: {type: random:RandomPet, properties: {length: 3}}\n"),
+			one("  animal: {type: random:RandomPet, properties: {length: 3}}\n"), 1},
+		{"a name in capitals", one(pet), one(strings.Replace(pet, "pet:", "Pet:", 1)), 1},
+		{"a logical name", one(pet), one(strings.Replace(pet, "    type", "    name: animal\n    type", 1)), 1},
+		{"two names", one(pet + key), one(strings.Replace(pet, "pet:", "animal:", 1) + strings.Replace(key, "key:", "secret:",
+			1)), 2},
+		{"two of a type", one(pet + "  other: {type: random:RandomPet, properties: {length: 3}}\n"),
+			one(strings.Replace(pet, "pet:", "pet2:", 1) + "  other2: {type: random:RandomPet, properties: {length: 3}}\n"), 2},
+		{"swapped by inputs", one(pet + "  other: {type: random:RandomPet, properties: {length: 4}}\n"),
+			one("  x: {type: random:RandomPet, properties: {length: 4}}\n  y: {type: random:RandomPet, properties: {length: 3}}\n"),
+			2},
+		{"with options", one(pet + "    options:\n      protect: false\n"),
+			one(strings.Replace(pet, "pet:", "animal:", 1) + "    options:\n      protect: false\n"), 1},
+		{"with options in braces", one(pet + "    options: {protect: false}\n"),
+			one(strings.Replace(pet, "pet:", "animal:", 1) + "    options: {protect: false}\n"), 1},
+		{"with a user", one(pet + "  id: {type: random:RandomUuid, properties: {keepers: {pet: \"${pet.id}\"}}}\n"),
+			one(strings.Replace(pet, "pet:", "animal:", 1) +
+				"  id: {type: random:RandomUuid, properties: {keepers: {pet: \"${animal.id}\"}}}\n"), 1},
+		{"a user too", one(pet + "  id: {type: random:RandomUuid, properties: {keepers: {pet: \"${pet.id}\"}}}\n"),
+			one(strings.Replace(pet, "pet:", "animal:", 1) +
+				"  uuid: {type: random:RandomUuid, properties: {keepers: {pet: \"${animal.id}\"}}}\n"), 2},
+		{"a name with a dash", one(pet), one(strings.Replace(pet, "pet:", "my-pet:", 1)), 1},
+		{"a name that needs quotes", one(strings.Replace(pet, "    type", "    name: \"a: b\"\n    type", 1)), one(pet), 1},
+		{"below a parent", one(pet + key), one(pet + strings.TrimSuffix(key, "\n") + "\n    options: {parent: \"${pet}\"}\n"), 1},
+		{"from below a parent", one(pet + key + "    options: {parent: \"${pet}\"}\n"), one(pet + key), 1},
+		{"a component", one(noName) + app, one(strings.Replace(noName, "app:", "shop:", 1)) + app, 1},
+		{"two components", one(noName+"  web: {type: components:App, properties: {size: 5}}\n") + app,
+			one("  net: {type: components:App, properties: {size: 5}}\n"+strings.Replace(noName, "app:", "shop:", 1)) + app, 2},
+		{"the order too", one(pet + key), one(key + strings.Replace(pet, "pet:", "animal:", 1)), 1},
+		{"a name, and a new one beside it", one(pet), one(strings.Replace(pet, "pet:", "animal:", 1) + key), 1},
+		{"a name among comments", one("  # the pet\n" + pet + "  # the end\n"),
+			one("  # the animal\n" + strings.Replace(pet, "pet:", "animal: # renamed", 1) + "  # the end\n"), 1},
+	} {
+		t.Run(fmt.Sprintf("%d %s", i, c.name), func(t *testing.T) {
+			t.Parallel()
+			x := newTerminal(t, c.before)
+			x.world.Env = append(x.world.Env, "PULUMI_CONFIG_PASSPHRASE=x")
+			require.Zero(t, x.run("run", "--stack", "dev"), x.err.String())
+			path := filepath.Join(x.world.Dir, "Pulumi.yaml")
+			require.NoError(t, os.WriteFile(path, []byte(c.after), 0o644))
+			require.Zero(t, x.run("preview", "--stack", "dev"), x.err.String())
+			require.Contains(t, x.err.String(), "looks like a rename of")
+			require.Equal(t, c.aliases, strings.Count(x.err.String(), "looks like a rename of"), x.err.String())
+			unchanged, err := os.ReadFile(path)
+			require.NoError(t, err)
+			require.Equal(t, c.after, string(unchanged))
+
+			require.Zero(t, x.run("up", "--yes", "--stack", "dev", "--write-aliases"), x.out.String()+x.err.String())
+			written, err := os.ReadFile(path)
+			require.NoError(t, err)
+			require.Equal(t, c.aliases, strings.Count(string(written), "aliases:"), string(written))
+			last := x.err.String()[strings.Index(x.err.String(), "written"):]
+			for _, gone := range []string{" deleted", " replaced", "looks like"} {
+				require.NotContains(t, last, gone, string(written))
+			}
+			require.Zero(t, x.run("preview", "--stack", "dev", "--expect-no-changes"), x.err.String())
+		})
+	}
+}
+
+// What merely resembles another resource is not called a rename.
+func TestNotRenamed(t *testing.T) {
+	t.Parallel()
+	for name, after := range map[string]string{
+		"other inputs": "name: one\nresources:\n  animal: {type: random:RandomPet, properties: {length: 7}}\n",
+		"another type": "name: one\nresources:\n  pet2: {type: random:RandomUuid}\n",
+		"nothing gone": "name: one\nresources:\n  pet: {type: random:RandomPet}\n  more: {type: random:RandomPet}\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x := newTerminal(t, onePet)
+			require.Zero(t, x.run("run", "--stack", "dev"), x.err.String())
+			require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "Pulumi.yaml"), []byte(after), 0o644))
+			require.Equal(t, console.CodeOK, x.run("preview", "--stack", "dev", "--write-aliases"), x.err.String())
+			require.NotContains(t, x.err.String(), "looks like")
+		})
+	}
+}

@@ -1,0 +1,2 @@
+// Package test has the command that runs the tests of programs.
+package test

@@ -1,0 +1,194 @@
+package test
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/output/report"
+	"github.com/yamlhost/yamlhost/cmd/internal/suite"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/parallel"
+)
+
+// Options are the flags of the command.
+type Options struct {
+	targets  []string
+	run      string
+	embedded bool
+	coverage bool
+	update   bool
+	reports  console.ReportFlags
+}
+
+// NewTest makes the command test.
+func NewTest(_ *console.Console, run func(context.Context, *Options) error) *cobra.Command {
+	o := &Options{}
+	cmd := &cobra.Command{
+		Use:   "test [DIR or FILE]...",
+		Short: "Run the tests of programs",
+		Long: "test runs the cases of all files *.test.yaml below the directories. Each case runs the program against the " +
+			"engine over a state in memory, with mocks for providers, and compares what comes of it with what the case " +
+			"expects. It needs no stack, no plugin and no network. It ends with exit code 14 if a case fails.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.targets = args; len(args) == 0 {
+				o.targets = []string{"."}
+			}
+			return run(cmd.Context(), o)
+		},
+	}
+	cmd.Flags().StringVar(&o.run, "run", "", "run only the cases whose names match this regular expression")
+	cmd.Flags().BoolVar(&o.embedded, "embedded", false,
+		"run every case with the built-in providers instead of mocks: commands run, and everything is destroyed afterwards")
+	cmd.Flags().BoolVar(&o.coverage, "coverage", false, "name the resources, branches of conditions and calls of functions that no case reaches")
+	cmd.Flags().BoolVar(&o.update, "update", false, "write the snapshots anew instead of comparing them")
+	o.reports.Register(cmd)
+	return cmd
+}
+
+// Test runs tests and reports those that fail.
+func Test(ctx context.Context, a *console.Console, o *Options) error {
+	chosen, err := regexp.Compile(o.run)
+	if err != nil {
+		return console.WithCode(console.CodeBadUsage, "--run: %w", err)
+	}
+	if err := a.OpenReports(&o.reports, "test"); err != nil {
+		return err
+	}
+	files, err := read(a, o.targets)
+	if err != nil {
+		return err
+	}
+	if len(files) == 0 {
+		return console.WithCode(console.CodeError, "there is no file *%s in %s", suite.Suffix, strings.Join(o.targets, ", "))
+	}
+	ctx, done := a.Signals.Gentle(ctx)
+	defer done()
+	runner := &suite.Runner{Console: a, Embedded: o.embedded, Update: o.update}
+	defer runner.Close()
+
+	var cases []*suite.Case
+	var all diag.Diagnostics
+	for _, f := range files {
+		all.Add(f.Diags...)
+		if f.Diags.HasErrors() {
+			continue
+		}
+		for _, c := range f.Cases {
+			if chosen.MatchString(c.Name) {
+				cases = append(cases, c)
+			}
+		}
+	}
+	if len(cases) == 0 && len(all) == 0 {
+		return console.WithCode(console.CodeError, "no case is called %s", o.run)
+	}
+	began := a.Now()
+	results := make([]report.Case, len(cases))
+	parallel.Each(len(cases), 1, func(i int) {
+		defer a.Crashes.Guard()
+		if ctx.Err() != nil {
+			return
+		}
+		failures, took := runner.Run(ctx, cases[i])
+		results[i] = report.Case{File: cases[i].Place.Source.Name(), Name: cases[i].Name, Took: took, Failures: failures}
+	})
+	if ctx.Err() != nil {
+		return a.Signals.Ended()
+	}
+	failed := 0
+	for _, r := range results {
+		if all.Add(r.Failures...); len(r.Failures) > 0 {
+			failed++
+		}
+	}
+	if o.run == "" {
+		for _, f := range files {
+			if !f.Diags.HasErrors() {
+				all.Add(f.Unreached()...)
+			}
+		}
+	}
+	stale, err := runner.FinishSnapshots(files, o.run == "")
+	if err != nil {
+		return err
+	}
+	all.Add(stale...)
+	a.Reports.Cases(results)
+	a.Reports.Find(all)
+	return tell(a, o, runner, all, len(cases), failed, a.Now().Sub(began))
+}
+
+// tell shows what fails, and the summary.
+func tell(a *console.Console, o *Options, runner *suite.Runner, all diag.Diagnostics, cases, failed int,
+	took time.Duration) error {
+	out := a.Streams.Out
+	if a.Reports.TakesStdout() {
+		out = a.Streams.Err
+	}
+	width, _ := a.Size()
+	if err := diag.WriteText(out, all, diag.TextOptions{Color: a.Color(a.Streams.OutTerminal), Width: width}); err != nil {
+		return err
+	}
+	if len(all) > 0 {
+		fmt.Fprintln(out)
+	}
+	if o.coverage {
+		for _, part := range runner.Coverage() {
+			fmt.Fprintf(out, "%d of %s %s by a case\n", part.Covered, diag.Count(part.All, part.What), part.Verb)
+			for _, name := range part.Missing {
+				fmt.Fprintln(out, "  not "+part.Verb+": "+name)
+			}
+		}
+	}
+	fmt.Fprintf(out, "%s, %d failed, in %s\n", diag.Count(cases, "case"), failed, took.Round(time.Millisecond))
+	if all.HasErrors() {
+		return &console.ExitError{Code: console.CodeFailed}
+	}
+	return nil
+}
+
+// read reads the test files that targets name: files, and everything below directories but hidden ones and
+// node_modules.
+func read(a *console.Console, targets []string) ([]*suite.File, error) {
+	var files []*suite.File
+	for _, target := range targets {
+		path := a.Path(target)
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, console.WithCode(console.CodeBadUsage, "%s does not exist", target)
+		}
+		if !info.IsDir() && !suite.IsTestFile(filepath.Base(path)) {
+			return nil, console.WithCode(console.CodeBadUsage, "%s is no test file: its name must end with %s", target,
+				suite.Suffix)
+		}
+		err = filepath.WalkDir(path, func(at string, entry fs.DirEntry, err error) error {
+			name := entry.Name()
+			switch {
+			case err != nil:
+				return err
+			case entry.IsDir() && at != path && (strings.HasPrefix(name, ".") || name == "node_modules"):
+				return filepath.SkipDir
+			case entry.IsDir() || !suite.IsTestFile(name):
+				return nil
+			}
+			text, err := os.ReadFile(at)
+			if err != nil {
+				return err
+			}
+			files = append(files, suite.Read(diag.NewSource(a.Short(at), text), filepath.Dir(at)))
+			return nil
+		})
+		if err != nil {
+			return nil, fmt.Errorf("read the tests of %s: %w", target, err)
+		}
+	}
+	return files, nil
+}

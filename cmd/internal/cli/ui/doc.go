@@ -1,0 +1,2 @@
+// Package ui has the command ui, and what other commands do for --ui.
+package ui

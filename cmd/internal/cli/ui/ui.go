@@ -1,0 +1,214 @@
+package ui
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"runtime"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/output/runlog"
+	"github.com/yamlhost/yamlhost/cmd/internal/ui"
+	"github.com/yamlhost/yamlhost/workspace/project"
+)
+
+// Inside runs a command of this program as if it were started in a folder, without anybody to ask, and returns all that
+// it writes. The error says that the command has failed; the text says why.
+type Inside func(ctx context.Context, dir string, args ...string) (string, error)
+
+// Options are the flags of ui.
+type Options struct {
+	dir       string
+	listen    string
+	noBrowser bool
+	readyFile string
+}
+
+// NewUI makes the command ui.
+func NewUI(_ *console.Console, run func(context.Context, *Options) error) *cobra.Command {
+	o := &Options{}
+	cmd := &cobra.Command{
+		Use:   "ui [DIR]",
+		Short: "Show stacks, resources, history and runs in a browser",
+		Long: "ui opens a page in the browser with the stacks of the backend: their resources, the graph, the history " +
+			"with differences between any two states, and the runs of this machine while they go on. It listens on " +
+			"this machine only, and needs no account. Nothing on the page changes a resource. Secrets are hidden; one " +
+			"is shown after a click and with the stack's passphrase. While it is there, runs of this machine keep short " +
+			"records in ~/.pulumi/yamlhost/runs, which the page shows.",
+		Args: console.AtMostOne("a directory"),
+		RunE: console.RunWith(run, o, &o.dir),
+	}
+	cmd.Flags().StringVar(&o.listen, "listen", "127.0.0.1:0", "the address to listen on, of this machine; port 0 is a free one")
+	cmd.Flags().BoolVar(&o.noBrowser, "no-browser", false, "print the link, and open no browser")
+	cmd.Flags().StringVar(&o.readyFile, "ready-file", "",
+		`write {"url": …}, the link with its token, to this file once the page can be opened`)
+	return cmd
+}
+
+// UI serves the page until it is interrupted.
+func UI(ctx context.Context, a *console.Console, o *Options, inside Inside) error {
+	ctx, done := a.Signals.Gentle(ctx)
+	defer done()
+	dir := a.World.Dir
+	if o.dir != "" {
+		dir = a.Path(o.dir)
+		if err := console.MustBeDir(dir); err != nil {
+			return err
+		}
+	}
+	p, diags, err := a.OpenProject(dir)
+	switch {
+	case errors.Is(err, project.ErrNotFound):
+		p = nil
+	case err != nil:
+		return err
+	case diags.HasErrors():
+		return a.Report(diags)
+	}
+	page, err := open(ctx, a, p, o.listen, inside)
+	if err != nil {
+		return err
+	}
+	if o.readyFile != "" {
+		if err := writeReady(a.Path(o.readyFile), page.server.URL()); err != nil {
+			return errors.Join(err, page.listener.Close())
+		}
+	}
+	fmt.Fprintf(a.Streams.Err, "The page shows %s. Press Ctrl-C to end it.\n", page.backend)
+	fmt.Fprintln(a.Streams.Out, page.server.URL())
+	if !o.noBrowser {
+		if err := browse(page.server.OnceURL()); err != nil {
+			fmt.Fprintf(a.Streams.Err, "No browser could be opened (%s): open the link above.\n", console.PlainError(err))
+		}
+	}
+	return page.server.Serve(ctx, page.listener)
+}
+
+// page is a server with its port.
+type page struct {
+	server   *ui.Server
+	listener net.Listener
+	backend  string
+}
+
+// open makes the server for the backend of a project; p is nil if there is none. Without inside, the page starts no
+// preview.
+func open(ctx context.Context, a *console.Console, p *project.Project, address string, inside Inside) (*page, error) {
+	b, err := a.Backends().Open(p)
+	if err != nil {
+		return nil, err
+	}
+	if b.Service() != nil {
+		return nil, fmt.Errorf("%s is a service, which has a console of its own; ui shows the stacks of a folder, a bucket "+
+			"or a database: choose one with yamlhost login or PULUMI_BACKEND_URL", b.PublicURL())
+	}
+	o := ui.Options{Backend: b, Version: a.Version(), Manager: a.Secrets().Given}
+	if a.World.Process != nil {
+		o.Process = a.World.Process()
+	}
+	if home := a.World.PulumiHome(); home != "" {
+		o.Runs = runlog.Folder(home)
+	}
+	if p != nil {
+		o.Project, o.Dir = p.Name.Text, p.Dir
+	}
+	if p != nil && inside != nil {
+		o.Preview = func(stack string) (string, error) { return inside(ctx, p.Dir, "preview", "--stack", stack) }
+	}
+	listener, err := ui.Listen(address)
+	if err != nil {
+		return nil, console.WithCode(console.CodeBadUsage, "%w", err)
+	}
+	if o.Runs != "" {
+		if err := os.MkdirAll(o.Runs, 0o700); err != nil {
+			return nil, errors.Join(fmt.Errorf("make the folder of records: %w", err), listener.Close())
+		}
+	}
+	return &page{ui.New(o, listener.Addr().String()), listener, runlog.Where(b)}, nil
+}
+
+// writeReady writes the link for programs. The file appears whole, and only its owner can read it.
+func writeReady(path, url string) error {
+	text, err := json.Marshal(map[string]string{"url": url})
+	if err != nil {
+		return err
+	}
+	next := path + ".new"
+	if err := os.WriteFile(next, append(text, '\n'), 0o600); err != nil {
+		return fmt.Errorf("write the link: %w", err)
+	}
+	if err := os.Rename(next, path); err != nil {
+		return fmt.Errorf("write the link: %w", err)
+	}
+	return nil
+}
+
+// browse opens a link in the user's browser.
+func browse(url string) error {
+	name, args := "xdg-open", []string{url}
+	switch runtime.GOOS {
+	case "darwin":
+		name = "open"
+	case "windows":
+		name, args = "rundll32", []string{"url.dll,FileProtocolHandler", url}
+	}
+	cmd := exec.Command(name, args...)
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	go func() { _ = cmd.Wait() }() // it hands the link over and ends
+	return nil
+}
+
+const (
+	// patience is how long a command that has ended waits for its page to be opened.
+	patience = 20 * time.Second
+	// silence is how long a page may be silent before it counts as closed. It asks every few seconds.
+	silence = 8 * time.Second
+)
+
+// Beside serves the page while a command on the project in dir runs, and opens it. An empty dir is the working
+// directory. end returns once nobody looks any more, or ctx ends.
+func Beside(ctx context.Context, a *console.Console, dir string) (end func(), err error) {
+	p, _, err := a.OpenProject(a.Path(dir))
+	if err != nil {
+		return nil, err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	page, err := open(ctx, a, p, "127.0.0.1:0", nil)
+	if err != nil {
+		stop()
+		return nil, err
+	}
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		_ = page.server.Serve(ctx, page.listener) // the page is beside the command, which matters more
+	}()
+	fmt.Fprintf(a.Streams.Err, "Follow it at %s\n", page.server.URL())
+	if a.Interactive() {
+		_ = browse(page.server.OnceURL()) // the link is there
+	}
+	return func() {
+		defer func() { stop(); <-served }()
+		if !a.Interactive() {
+			return
+		}
+		fmt.Fprintln(a.Streams.Err, "The page stays until you close it or press Ctrl-C.")
+		for ended := time.Now(); ctx.Err() == nil; {
+			if page.server.Idle() > silence && time.Since(ended) > patience {
+				return
+			}
+			select {
+			case <-ctx.Done():
+			case <-time.After(time.Second):
+			}
+		}
+	}, nil
+}

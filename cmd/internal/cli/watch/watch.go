@@ -1,0 +1,212 @@
+package watch
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	files "github.com/yamlhost/yamlhost/internal/watch"
+	"github.com/yamlhost/yamlhost/workspace"
+)
+
+// Command runs a command of this program in this process, and returns its exit code.
+type Command func(ctx context.Context, args []string, s console.Streams, w console.World) int
+
+type options struct {
+	stack  string
+	apply  bool
+	config []string
+	paths  []string
+	others map[string]*string // flags that go to the plan
+}
+
+// NewWatch makes the command watch.
+func NewWatch(a *console.Console, command Command) *cobra.Command {
+	o := &options{others: map[string]*string{}}
+	cmd := &cobra.Command{
+		Use: "watch", Short: "Plan again whenever a file of the project changes", Args: console.NoArguments,
+		Long: "watch shows a plan, and a new one as soon as a file changes in the folder of the project, in one of its " +
+			"packages with a path, or below a folder of --path. After a mistake the last sound plan stays on the screen, with " +
+			"the findings below it. With --apply each sound plan is applied without a question, as run does. An interrupt " +
+			"ends it.",
+		RunE: func(cmd *cobra.Command, _ []string) error { return watch(cmd.Context(), a, o, command) },
+	}
+	f := cmd.Flags()
+	f.StringVarP(&o.stack, "stack", "s", "", "the stack; by default the selected one")
+	f.BoolVar(&o.apply, "apply", a.World.AsPulumi, "apply each plan; under the name pulumi that is the default")
+	f.StringArrayVar(&o.paths, "path", nil, "watch this file or folder too; may be repeated")
+	f.StringArrayVarP(&o.config, "config", "c", nil, "set configuration first, as key=value; may be repeated")
+	for name, text := range map[string]string{"config-file": "use this file instead of Pulumi.<stack>.yaml",
+		"parallel": "how many resource operations run at the same time", "message": "a message for the history"} {
+		o.others[name] = f.String(name, "", text)
+	}
+	return cmd
+}
+
+// watch plans, waits for a change, and plans again, until it is interrupted.
+func watch(ctx context.Context, a *console.Console, o *options, command Command) error {
+	ctx, done := a.Signals.Gentle(ctx)
+	defer done()
+	w := &watcher{console: a, options: o, command: command, world: a.World}
+	w.world.Signals, w.world.Stores = nil, console.NewOpenStores()
+	roots, err := w.roots()
+	if err != nil {
+		return err
+	}
+	seen := files.Take(roots)
+	for {
+		sound := w.plan(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if sound && o.apply {
+			w.run(ctx)
+			// What the program itself has written is no reason to run it again, but for the files that it consists of.
+			now := files.Take(roots)
+			for _, path := range seen.Changes(now) {
+				if !program(path) {
+					if v, there := now[path]; there {
+						seen[path] = v
+					} else {
+						delete(seen, path)
+					}
+				}
+			}
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+		changed, now, err := files.Wait(ctx, roots, seen)
+		if err != nil {
+			return nil // an interrupt is how it ends
+		}
+		seen = now
+		w.changed = a.Short(changed[0])
+		if len(changed) > 1 {
+			w.changed += fmt.Sprintf(" and %d more", len(changed)-1)
+		}
+		if next, err := w.roots(); err == nil {
+			if !slices.Equal(next, roots) {
+				roots, seen = next, files.Take(next)
+			}
+		}
+	}
+}
+
+// program reports whether a file is one that programs, projects and stacks are written in.
+func program(path string) bool {
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".yaml", ".yml", ".json":
+		return filepath.Base(path) != "yamlhost.lock.json"
+	}
+	return false
+}
+
+// watcher is one run of the command.
+type watcher struct {
+	console *console.Console
+	options *options
+	command Command
+	world   console.World
+	last    []byte // the last sound plan
+	changed string // what the present plan is due to; empty for the first one
+}
+
+// roots returns the files and folders to watch.
+func (w *watcher) roots() ([]string, error) {
+	a := w.console
+	ws, err := workspace.OpenWithoutProgram(a.World.Dir, a.Looking())
+	if err != nil {
+		return nil, console.AdviseProject(err)
+	}
+	roots := []string{ws.Project.Dir}
+	add := func(path string) {
+		if rel, err := filepath.Rel(ws.Project.Dir, path); err != nil || strings.HasPrefix(rel, "..") {
+			roots = append(roots, path)
+		}
+	}
+	for _, c := range ws.Components {
+		add(c.Dir)
+	}
+	for _, p := range ws.Plugins {
+		add(p.Dir)
+	}
+	for _, path := range w.options.paths {
+		add(a.Path(path))
+	}
+	if file := *w.options.others["config-file"]; file != "" {
+		add(a.Path(file))
+	}
+	return roots, nil
+}
+
+// args returns a command line with the flags that the operation takes over.
+func (w *watcher) args(command ...string) []string {
+	a, o := w.console, w.options
+	args := append([]string{"--non-interactive"}, command...)
+	if a.Color(a.Streams.ErrTerminal) {
+		args = append(args, "--color", "always")
+	}
+	if o.stack != "" {
+		args = append(args, "--stack", o.stack)
+	}
+	for _, c := range o.config {
+		args = append(args, "--config", c)
+	}
+	for _, name := range []string{"config-file", "parallel", "message"} {
+		if text := *o.others[name]; text != "" {
+			args = append(args, "--"+name, text)
+		}
+	}
+	return args
+}
+
+// plan shows a plan, or what is wrong below the last one, and reports whether it is sound.
+func (w *watcher) plan(ctx context.Context) bool {
+	a := w.console
+	begun := a.Now()
+	var shown bytes.Buffer
+	code := w.command(ctx, w.args("preview"), console.Streams{In: strings.NewReader(""), Out: &shown, Err: &shown,
+		Size: a.Streams.Size}, w.world)
+	if ctx.Err() != nil {
+		return false
+	}
+	out := a.Streams.Out
+	if a.Streams.OutTerminal {
+		fmt.Fprint(out, "\x1b[H\x1b[2J\x1b[3J")
+	} else if w.changed != "" {
+		fmt.Fprintln(out)
+	}
+	sound := code == console.CodeOK
+	if sound {
+		w.last = shown.Bytes()
+	} else if a.Streams.OutTerminal && len(w.last) > 0 {
+		_, _ = out.Write(w.last)
+		fmt.Fprintln(out)
+	}
+	_, _ = out.Write(shown.Bytes())
+	line := "Planned"
+	if !sound {
+		line = "Not planned"
+	}
+	if w.changed != "" {
+		line += " after a change of " + w.changed
+	}
+	fmt.Fprintf(out, "\n%s at %s, in %d ms. Waiting for changes; an interrupt ends it.\n", line,
+		a.Now().Format("15:04:05"), a.Now().Sub(begun).Milliseconds())
+	return sound
+}
+
+// run applies the program.
+func (w *watcher) run(ctx context.Context) {
+	a := w.console
+	s := console.Streams{In: strings.NewReader(""), Out: a.Streams.Out, Err: io.Writer(a.Streams.Err), Size: a.Streams.Size}
+	w.command(ctx, w.args("up", "--yes", "--skip-preview"), s, w.world)
+}

@@ -1,0 +1,492 @@
+package convert
+
+import (
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+const awsPackage = "aws-native"
+
+// cloudFormation is the conversion of one template.
+type cloudFormation struct {
+	*Program
+	src     *diag.Source
+	schema  *schema.Package // nil if there is none
+	types   map[string]string
+	diags   diag.Diagnostics
+	refs    map[string]string // what Ref gives, as an expression, by logical name
+	params  map[string]string // names of parameters' values
+	res     map[string]*templateResource
+	conds   map[string]string
+	maps    map[string]string
+	missing map[string]string // configuration in place of what was left out
+	helpers map[string]bool   // pseudo parameters that are declared
+	numeric map[string]bool   // parameters that are numbers
+
+	current *templateResource
+}
+
+type templateResource struct {
+	logical     string
+	node        *yaml.Node
+	kind        string
+	name        string // in the program; empty if it was left out
+	decl        *schema.Resource
+	conditional bool
+	item        *Item
+	line        int
+	uses        map[string]int // lines of references, by logical name
+}
+
+// CloudFormation converts a template.
+func CloudFormation(src *diag.Source, o Options) (*Program, diag.Diagnostics) {
+	docs, diags := documents(src)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	const advice = "a template has a section Resources with at least one resource"
+	if len(docs) == 0 {
+		return nil, fault(src, 1, advice, "the file is empty")
+	}
+	root := docs[0]
+	if member(root, "Resources") == nil || member(root, "Resources").Kind != yaml.MappingNode {
+		return nil, fault(src, root.Line, advice, "this is not a template of CloudFormation: it has no Resources")
+	}
+	if version := textOf(root, "AWSTemplateFormatVersion"); version != "" && version != "2010-09-09" {
+		return nil, fault(src, member(root, "AWSTemplateFormatVersion").Line, "the one version that there is, is 2010-09-09",
+			"the template has the version %s, which is not known here", version)
+	}
+	c := &cloudFormation{Program: newProgram(o.Name), src: src, schema: o.schemaOf(awsPackage), types: map[string]string{},
+		refs: map[string]string{}, params: map[string]string{}, res: map[string]*templateResource{},
+		conds: map[string]string{}, maps: map[string]string{}, missing: map[string]string{},
+		helpers: map[string]bool{}, numeric: map[string]bool{}}
+	if c.schema != nil {
+		for _, token := range c.schema.ResourceTokens() {
+			module, name, _ := strings.Cut(schema.CollapseToken(token), ":")
+			_, name, _ = strings.Cut(module+":"+name, ":")
+			c.types[strings.ToLower(name)] = token
+		}
+	}
+	c.template(longForms(root))
+	if c.diags.HasErrors() {
+		return nil, c.diags
+	}
+	return c.Program, c.diags
+}
+
+// longForms replaces tags such as !Ref by maps such as {Ref: …}, in place.
+func longForms(node *yaml.Node) *yaml.Node {
+	for i := range node.Content {
+		node.Content[i] = longForms(node.Content[i])
+	}
+	tag := strings.TrimPrefix(node.Tag, "!")
+	if strings.HasPrefix(tag, "!") || tag == node.Tag || tag == "" {
+		return node
+	}
+	inner := *node
+	inner.Tag, inner.HeadComment, inner.LineComment, inner.FootComment = "", "", "", ""
+	if inner.Kind == yaml.ScalarNode {
+		inner.Tag = "!!str"
+		if inner.Value == "" && inner.Style == 0 {
+			inner.Tag = "!!null"
+		}
+	}
+	key := "Fn::" + tag
+	if tag == "Ref" || tag == "Condition" {
+		key = tag
+	}
+	m := mappingOf(key, &inner)
+	m.Line, m.Content[0].Line = node.Line, node.Line
+	m.HeadComment, m.LineComment = node.HeadComment, node.LineComment
+	return m
+}
+
+func (c *cloudFormation) template(root *yaml.Node) {
+	c.about = textOf(root, "Description")
+	if root.HeadComment != "" {
+		c.notes = append(c.notes, strings.Split(strings.ReplaceAll(root.HeadComment, "# ", ""), "\n")...)
+	} else if len(root.Content) > 0 && root.Content[0].HeadComment != "" {
+		for line := range strings.SplitSeq(root.Content[0].HeadComment, "\n") {
+			c.notes = append(c.notes, strings.TrimSpace(strings.TrimLeft(line, "#")))
+		}
+	}
+	each(root, func(key, value *yaml.Node) {
+		switch key.Value {
+		case "AWSTemplateFormatVersion", "Description", "Parameters", "Mappings", "Conditions", "Resources", "Outputs":
+		case "Transform":
+			c.section(key, value, "CloudFormation runs the macros that it names; what they change is not in this program")
+		case "Rules":
+			c.section(key, value, "rules about parameters have no counterpart")
+		case "Metadata":
+			c.section(key, value, "it is for CloudFormation's console and for tools")
+		default:
+			c.section(key, value, "the section is not known")
+		}
+	})
+	for _, p := range pseudo {
+		c.names[p.variable] = true
+	}
+	resources := member(root, "Resources")
+	each(member(root, "Parameters"), func(key, _ *yaml.Node) { c.params[key.Value] = c.unique(camel(key.Value)) })
+	each(resources, c.declare)
+	each(member(root, "Mappings"), func(key, value *yaml.Node) {
+		c.maps[key.Value] = c.unique(camel(key.Value))
+		put(c.sections["variables"], c.maps[key.Value], data(value, false)).HeadComment = key.HeadComment
+	})
+	each(member(root, "Conditions"), func(key, _ *yaml.Node) { c.conds[key.Value] = c.unique(camel(key.Value)) })
+	each(member(root, "Parameters"), c.parameter)
+	each(member(root, "Conditions"), func(key, value *yaml.Node) {
+		put(c.sections["variables"], c.conds[key.Value], text("${"+c.expr(value)+"}")).HeadComment = key.HeadComment
+	})
+	each(resources, func(key, _ *yaml.Node) { c.resource(key, c.res[key.Value]) })
+	each(member(root, "Outputs"), c.output)
+	c.cycles()
+	c.sortItems()
+}
+
+// section notes a section of the template that the program does not have.
+func (c *cloudFormation) section(key, value *yaml.Node, reason string) {
+	item := &Item{Name: key.Value, Kind: "section", File: c.src.Name(), Line: key.Line}
+	c.Items = append(c.Items, item)
+	c.drop(item, mappingOf(key.Value, value), reason)
+}
+
+// declare gives a resource its name, and finds its type.
+func (c *cloudFormation) declare(key, value *yaml.Node) {
+	r := &templateResource{logical: key.Value, node: value, kind: textOf(value, "Type"), line: key.Line,
+		uses: map[string]int{}, conditional: member(value, "Condition") != nil}
+	r.item = &Item{Name: key.Value, Kind: r.kind, File: c.src.Name(), Line: key.Line}
+	c.res[key.Value] = r
+	c.Items = append(c.Items, r.item)
+	reason := ""
+	token := c.token(r.kind)
+	switch {
+	case strings.HasPrefix(key.Value, "Fn::"):
+		reason = "CloudFormation writes resources with it before it creates them"
+	case r.kind == "":
+		reason = "it has no Type"
+	case strings.HasPrefix(r.kind, "Custom::") || r.kind == "AWS::CloudFormation::CustomResource":
+		reason = "custom resources run by CloudFormation only; a dynamic type or a command can take its place"
+	case token == "":
+		reason = "the package " + awsPackage + " has no type for " + r.kind
+	case c.schema != nil:
+		r.decl, _ = c.schema.Resource(token)
+	}
+	if reason != "" {
+		c.drop(r.item, mappingOf(key.Value, value), reason)
+		return
+	}
+	if r.kind == "AWS::CloudFormation::Stack" {
+		r.item.remark("the nested template is not converted: CloudFormation deploys it as before")
+	}
+	r.name = c.unique(camel(key.Value))
+	r.item.As = r.name
+	c.items[r.name] = r.item
+}
+
+// token returns the token for a type of CloudFormation; empty if there is none.
+func (c *cloudFormation) token(kind string) string {
+	parts := strings.Split(kind, "::")
+	if len(parts) != 3 || parts[0] != "AWS" {
+		return ""
+	}
+	service := strings.ToLower(parts[1])
+	if service == "config" {
+		service = "configuration"
+	}
+	if c.schema != nil {
+		return c.types[service+":"+strings.ToLower(parts[2])]
+	}
+	if service == "serverless" {
+		return ""
+	}
+	return awsPackage + ":" + service + ":" + upperFirst(words(parts[2]))
+}
+
+func (c *cloudFormation) resource(key *yaml.Node, r *templateResource) {
+	if r.name == "" {
+		return
+	}
+	c.current = r
+	defer func() { c.current = nil }()
+	out, options := mapping(), mapping()
+	put(c.sections["resources"], r.name, out).HeadComment = key.HeadComment
+	token := c.token(r.kind)
+	put(out, "type", text(schema.CollapseToken(token)))
+	each(r.node, func(field, value *yaml.Node) {
+		switch field.Value {
+		case "Type", "Properties":
+		case "Condition":
+			if name := c.conds[value.Value]; name != "" {
+				put(out, "if", text("${"+name+"}"))
+			} else {
+				c.leaveOut(r.name, "Condition", "the template has no condition of that name", value)
+			}
+		case "DependsOn":
+			names := []*yaml.Node{value}
+			if value.Kind == yaml.SequenceNode {
+				names = value.Content
+			}
+			deps := sequence()
+			for _, name := range names {
+				if target := c.res[name.Value]; target != nil && target.name != "" {
+					r.uses[name.Value] = name.Line
+					deps.Content = append(deps.Content, text("${"+target.name+"}"))
+				} else {
+					c.leaveOut(r.name, "DependsOn "+name.Value, "the program does not have that resource", nil)
+				}
+			}
+			if len(deps.Content) > 0 {
+				put(options, "dependsOn", deps)
+			}
+		case "DeletionPolicy":
+			switch value.Value {
+			case "Retain", "RetainExceptOnCreate":
+				put(options, "retainOnDelete", boolean(true))
+			case "Snapshot":
+				put(options, "retainOnDelete", boolean(true))
+				r.item.remark("DeletionPolicy Snapshot: the program keeps the object, as it makes no snapshot")
+			case "Delete":
+			default:
+				c.leaveOut(r.name, "DeletionPolicy", "the policy is not known", value)
+			}
+		case "UpdateReplacePolicy":
+			if value.Value != "Delete" && value.Value != textOf(r.node, "DeletionPolicy") {
+				c.leaveOut(r.name, "UpdateReplacePolicy", "there is no option for replacements alone", value)
+			}
+		case "CreationPolicy", "UpdatePolicy":
+			c.leaveOut(r.name, field.Value, "CloudFormation itself waits for signals and rolls updates out", value)
+		case "Metadata":
+			c.leaveOut(r.name, field.Value, "the program has no place for it", value)
+		default:
+			c.leaveOut(r.name, field.Value, "the field is not known", value)
+		}
+	})
+	properties := mapping()
+	given := member(r.node, "Properties")
+	var inputs *schema.Object
+	if r.decl != nil {
+		inputs = r.decl.Inputs
+	}
+	if given != nil && given.Kind == yaml.MappingNode {
+		if name, arg := intrinsic(given); name != "" {
+			c.leaveOut(r.name, "Properties", "CloudFormation computes them with "+name, arg)
+		} else {
+			properties = c.object(given, inputs, "")
+		}
+	}
+	for _, p := range inputs.Properties() {
+		if p.Required && p.Const == nil && p.Default == nil && member(properties, p.Name) == nil {
+			put(properties, p.Name, text("${"+c.need(r.logical+"."+p.Name, "any", p.Name+" of "+r.logical)+"}"))
+			r.item.remark("it needs %s, which the template does not give: the program takes it from its configuration", p.Name)
+		}
+	}
+	if len(properties.Content) > 0 {
+		put(out, "properties", properties)
+	}
+	if len(options.Content) > 0 {
+		put(out, "options", options)
+	}
+}
+
+// need returns the name of a configuration value in place of something that the program cannot compute.
+func (c *cloudFormation) need(what, kind, about string) string {
+	if name := c.missing[what]; name != "" {
+		return name
+	}
+	name := c.unique(camel(strings.FieldsFunc(what, func(r rune) bool { return r == '.' })...))
+	c.missing[what] = name
+	c.untyped = c.untyped || kind == "any"
+	declaration := mapping()
+	put(declaration, "type", text(kind))
+	put(declaration, "description", text(about))
+	put(c.sections["config"], name, declaration)
+	return name
+}
+
+var numberLimits = []struct{ field, operator, text string }{
+	{"MinValue", "<", "at least "}, {"MaxValue", ">", "at most "},
+}
+
+// parameter declares a configuration value, and messages that hold it to the constraints of the parameter.
+func (c *cloudFormation) parameter(key, value *yaml.Node) {
+	name, kind := c.params[key.Value], textOf(value, "Type")
+	item := &Item{Name: key.Value, Kind: "parameter " + kind, As: name, File: c.src.Name(), Line: key.Line}
+	c.Items = append(c.Items, item)
+	out := mapping()
+	put(c.sections["config"], name, out).HeadComment = key.HeadComment
+	given := member(value, "Default")
+	typed := "string"
+	reference := name
+	switch {
+	case kind == "Number":
+		typed = "number"
+		c.numeric[key.Value] = true
+	case kind == "List<Number>":
+		typed = "list<number>"
+	case kind == "CommaDelimitedList" || strings.HasPrefix(kind, "List<"):
+		typed = "list<string>"
+	case strings.HasPrefix(kind, "AWS::SSM::Parameter::Value<"):
+		function := "getSsmParameterString"
+		if strings.Contains(kind, "List<") || strings.Contains(kind, "CommaDelimitedList") {
+			function = "getSsmParameterList"
+		}
+		reference = c.unique(name + "Value")
+		put(c.sections["variables"], reference, text(`${invoke("aws-native:index:`+function+`", {name = `+name+`}).value}`))
+	}
+	put(out, "type", text(typed))
+	if given != nil {
+		put(out, "default", parameterDefault(typed, given))
+	}
+	if strings.EqualFold(textOf(value, "NoEcho"), "true") {
+		put(out, "secret", boolean(true))
+		if given != nil && given.Value != "" {
+			remove(out, "default")
+			item.remark("its default is not in the program, because it is a secret: set it with `yamlhost config set "+
+				"--secret %s`", name)
+		}
+	}
+	if about := textOf(value, "Description"); about != "" {
+		put(out, "description", text(about))
+	}
+	c.refs[key.Value] = reference
+	c.constraints(key, value, name, typed, item)
+}
+
+func parameterDefault(typed string, given *yaml.Node) *yaml.Node {
+	if inner, isList := strings.CutPrefix(typed, "list<"); isList {
+		items := sequence()
+		if given.Value == "" {
+			return items
+		}
+		for part := range strings.SplitSeq(given.Value, ",") {
+			n := text(escaped(strings.TrimSpace(part)))
+			if inner == "number>" {
+				n = &yaml.Node{Kind: yaml.ScalarNode, Value: strings.TrimSpace(part)}
+			}
+			items.Content = append(items.Content, n)
+		}
+		return items
+	}
+	if typed == "number" {
+		return &yaml.Node{Kind: yaml.ScalarNode, Value: strings.TrimSpace(given.Value)}
+	}
+	return text(escaped(given.Value))
+}
+
+func (c *cloudFormation) constraints(key, value *yaml.Node, name, typed string, item *Item) {
+	ask := func(condition, problem string) {
+		if own := textOf(value, "ConstraintDescription"); own != "" {
+			problem += " (" + own + ")"
+		}
+		message := mapping()
+		put(message, "level", text("error"))
+		put(message, "if", text("${"+condition+"}"))
+		put(message, "message", text(escaped(key.Value+" must "+problem)))
+		messages := c.sections["messages"]
+		messages.Content = append(messages.Content, message)
+	}
+	if allowed := member(value, "AllowedValues"); allowed != nil && allowed.Kind == yaml.SequenceNode {
+		var items, shown []string
+		for _, v := range allowed.Content {
+			shown = append(shown, v.Value)
+			items = append(items, quoted(v.Value))
+			if typed == "number" {
+				items[len(items)-1] = v.Value
+			}
+		}
+		condition := "!contains([" + strings.Join(items, ", ") + "], " + name + ")"
+		if strings.HasPrefix(typed, "list<") {
+			condition = "!allTrue([for x in " + name + " : contains([" + strings.Join(items, ", ") + "], x)])"
+		}
+		ask(condition, "be one of "+strings.Join(shown, ", "))
+	}
+	if pattern := textOf(value, "AllowedPattern"); pattern != "" && typed == "string" {
+		if _, err := compiled(pattern); err != nil {
+			item.remark("AllowedPattern %s is not checked: it is not in the syntax of RE2", pattern)
+		} else {
+			ask("!can(regex("+quoted("^(?:"+pattern+")$")+", "+name+"))", "match "+pattern)
+		}
+	}
+	if typed == "string" {
+		if n := textOf(value, "MinLength"); n != "" && n != "0" {
+			ask("length("+name+") < "+n, "have at least "+n+" characters")
+		}
+		if n := textOf(value, "MaxLength"); n != "" {
+			ask("length("+name+") > "+n, "have at most "+n+" characters")
+		}
+	}
+	for _, limit := range numberLimits {
+		if n := textOf(value, limit.field); n != "" && typed == "number" {
+			ask(name+" "+limit.operator+" "+n, "be "+limit.text+n)
+		}
+	}
+}
+
+func (c *cloudFormation) output(key, value *yaml.Node) {
+	item := &Item{Name: key.Value, Kind: "output", As: key.Value, File: c.src.Name(), Line: key.Line}
+	c.Items = append(c.Items, item)
+	given := member(value, "Value")
+	if given == nil {
+		item.As = ""
+		c.drop(item, mappingOf(key.Value, value), "it has no Value")
+		return
+	}
+	out := c.value(given, nil, "outputs")
+	var notes []string
+	if about := textOf(value, "Description"); about != "" {
+		notes = append(notes, about)
+	}
+	if export := member(member(value, "Export"), "Name"); export != nil {
+		notes = append(notes, "exported by CloudFormation as "+c.expr(export))
+		item.remark("it is exported: programs read it by a stack reference")
+	}
+	if name := c.conds[textOf(value, "Condition")]; name != "" {
+		out = mappingOf("fn::if", list(text("${"+name+"}"), out, null()))
+	}
+	put(c.sections["outputs"], key.Value, out).HeadComment = strings.TrimLeft(key.HeadComment+"\n"+comment(notes), "\n")
+}
+
+// cycles reports resources that need each other.
+func (c *cloudFormation) cycles() {
+	state := map[string]int{} // 1: on the way, 2: done
+	var path []string
+	var visit func(name string) bool
+	visit = func(name string) bool {
+		r := c.res[name]
+		if r == nil || state[name] == 2 {
+			return false
+		}
+		if state[name] == 1 {
+			circle := append(path[slices.Index(path, name):], name)
+			c.diags.Add(fault(c.src, r.line, "remove one of these references", "resources need each other: %s",
+				strings.Join(circle, " -> "))...)
+			return true
+		}
+		state[name] = 1
+		path = append(path, name)
+		names := make([]string, 0, len(r.uses))
+		for next := range r.uses {
+			names = append(names, next)
+		}
+		slices.Sort(names)
+		for _, next := range names {
+			if visit(next) {
+				return true
+			}
+		}
+		path = path[:len(path)-1]
+		state[name] = 2
+		return false
+	}
+	for _, item := range c.Items {
+		if c.res[item.Name] != nil && visit(item.Name) {
+			return
+		}
+	}
+}

@@ -1,0 +1,136 @@
+package convert_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/cmd/internal/convert"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/parser"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+func convertText(kind, name, text string) (*convert.Program, diag.Diagnostics) {
+	src := diag.NewSource(name, []byte(text))
+	if kind == "kubernetes" {
+		return convert.Kubernetes([]*diag.Source{src}, convert.Options{Name: "converted"})
+	}
+	return convert.CloudFormation(src, convert.Options{Name: "converted"})
+}
+
+// Each input of our own becomes the program beside it, with the remarks below, and the program can be parsed.
+func TestCorpus(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{"kubernetes", "cloudformation"} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			text, err := os.ReadFile(filepath.Join("testdata", kind+".yaml"))
+			require.NoError(t, err)
+			program, diags := convertText(kind, kind+".yaml", string(text))
+			require.Empty(t, diags)
+			content, err := program.Text()
+			require.NoError(t, err)
+			_, found := parser.Parse(diag.NewSource("Pulumi.yaml", content), parser.Options{})
+			require.False(t, found.HasErrors(), "%v", found)
+			var b strings.Builder
+			b.Write(content)
+			b.WriteString("---\n")
+			for _, item := range program.Items {
+				fmt.Fprintf(&b, "# %s:%d %s %s -> %q\n", item.File, item.Line, item.Kind, item.Name, item.As)
+				for _, remark := range item.Remarks {
+					fmt.Fprintf(&b, "#   %s\n", remark)
+				}
+			}
+			golden := filepath.Join("testdata", kind+".golden")
+			if *update {
+				require.NoError(t, os.WriteFile(golden, []byte(b.String()), 0o644))
+			}
+			want, err := os.ReadFile(golden)
+			require.NoError(t, err)
+			require.Equal(t, string(want), b.String())
+			require.NotContains(t, string(content), "aHVzaA==")
+			require.NotContains(t, string(content), "hush")
+		})
+	}
+}
+
+// A bad input gets a finding with its place.
+func TestBadInputs(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, kind, text, place, summary string }{
+		{"cut off", "kubernetes", "apiVersion: v1\nkind: Pod\nmetadata: {name: a", "bad.yaml:", "not YAML or JSON"},
+		{"template of Helm", "kubernetes", "{{- if .Values.on }}\napiVersion: v1\n{{- end }}\n", "bad.yaml:",
+			"not YAML or JSON"},
+		{"no resources", "cloudformation", "Description: x\n", "bad.yaml:1", "it has no Resources"},
+		{"empty", "cloudformation", "", "bad.yaml:1", "the file is empty"},
+		{"version", "cloudformation", "AWSTemplateFormatVersion: '2030-01-01'\nResources: {}\n", "bad.yaml:1",
+			"the version 2030-01-01"},
+		{"cycle", "cloudformation", "Resources:\n  A:\n    Type: AWS::SQS::Queue\n    DependsOn: B\n  B:\n    " +
+			"Type: AWS::SQS::Queue\n    Properties: {QueueName: !Ref A}\n", "bad.yaml:2", "A -> B -> A"},
+		{"runaway", "kubernetes", "a: &a [1]\nb: *a\nc: &c [*c]\n", "bad.yaml:", "too large or too deep"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			_, diags := convertText(c.kind, "bad.yaml", c.text)
+			require.Len(t, diags, 1)
+			at := diags[0].Subject.StartPosition()
+			require.Contains(t, fmt.Sprintf("bad.yaml:%d", at.Line), c.place)
+			require.Contains(t, diags[0].Summary, c.summary)
+			require.NotEmpty(t, diags[0].Detail)
+		})
+	}
+}
+
+// Ten thousand objects are converted, and each is there once.
+func TestManyObjects(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	const count = 10_000
+	for i := range count {
+		fmt.Fprintf(&b, "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: map-%d}\ndata: {n: \"%d\"}\n", i, i)
+	}
+	program, diags := convertText("kubernetes", "many.yaml", b.String())
+	require.Empty(t, diags)
+	require.Len(t, program.Items, count)
+	content, err := program.Text()
+	require.NoError(t, err)
+	require.Equal(t, count, strings.Count(string(content), "type: kubernetes:core/v1:ConfigMap"))
+}
+
+// Nothing of the source that may be a secret is readable in the comments about what was left out.
+func TestSecretsAreNotInComments(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, kind, text string }{
+		{"custom resource", "cloudformation", "Resources:\n  A:\n    Type: Custom::Login\n    Properties: {User: ann, " +
+			"Password: hush, Nested: {ApiKey: hush, Secret: [hush]}, Url: 'db://ann:hush@host', Size: 3}\n"},
+		{"substitution", "cloudformation", "Resources:\n  A:\n    Type: Custom::Login\n    Properties: {User: ann, " +
+			"Password: !Sub 'hush${AWS::Region}', Size: 3}\n"},
+		{"metadata", "cloudformation", "Metadata: {AdminToken: hush, User: ann, Size: 3}\nResources: {Q: {Type: 'AWS::SQS::Queue'}}\n"},
+		{"environment", "cloudformation", "Resources:\n  A:\n    Type: Custom::Task\n    Properties: {User: ann, Env: [{Name: " +
+			"DB_PASSWORD, Value: hush}], Size: 3}\n"},
+		{"key", "cloudformation", "Resources:\n  A:\n    Type: Custom::Task\n    Properties:\n      User: ann\n      Size: 3\n" +
+			"      Body: |\n        -----BEGIN PRIVATE KEY-----\n        hush\n"},
+		{"secret without a version", "kubernetes", "kind: Secret\nmetadata: {name: ann}\ndata: {x: hush}\nspec: {size: 3}\n"},
+		{"kustomization", "kubernetes", "apiVersion: kustomize.config.k8s.io/v1\nkind: Kustomization\nuser: ann\n" +
+			"secretGenerator: [{name: db-password, value: hush}]\nsize: 3\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			program, diags := convertText(c.kind, "input.yaml", c.text)
+			require.Empty(t, diags)
+			content, err := program.Text()
+			require.NoError(t, err)
+			require.NotContains(t, string(content), "hush")
+			require.Contains(t, string(content), "[secret]")
+			require.Contains(t, string(content), "ann")
+			require.Regexp(t, `(?i)size: 3`, string(content))
+		})
+	}
+}

@@ -1,0 +1,369 @@
+package convert
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// object is one object of Kubernetes.
+type object struct {
+	node      *yaml.Node // as it was
+	item      *Item
+	kind      string
+	name      string
+	namespace string
+	resource  string     // its name in the program; empty if it was left out
+	out       *yaml.Node // its properties; nil if it goes to the API server as it was
+	uses      map[*object]bool
+}
+
+// Kubernetes converts manifests.
+func Kubernetes(sources []*diag.Source, o Options) (*Program, diag.Diagnostics) {
+	k := &kubernetes{Program: newProgram(o.Name), options: o, byName: map[string]*object{}}
+	var diags diag.Diagnostics
+	for _, src := range sources {
+		docs, found := documents(src)
+		diags.Add(found...)
+		for _, doc := range docs {
+			diags.Add(k.document(src, doc)...)
+		}
+	}
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	for _, obj := range k.objects {
+		k.link(obj)
+	}
+	k.selectors()
+	return k.Program, diags
+}
+
+type kubernetes struct {
+	*Program
+	options Options
+	objects []*object
+	byName  map[string]*object // by kind, namespace and name
+}
+
+// document takes one document: an object, a list of objects, or nothing.
+func (k *kubernetes) document(src *diag.Source, doc *yaml.Node) diag.Diagnostics {
+	if doc.Kind == yaml.ScalarNode && doc.ShortTag() == "!!null" {
+		return nil
+	}
+	kind, version := textOf(doc, "kind"), textOf(doc, "apiVersion")
+	if doc.Kind == yaml.SequenceNode {
+		var diags diag.Diagnostics
+		for _, item := range doc.Content {
+			diags.Add(k.document(src, item)...)
+		}
+		return diags
+	}
+	if items := member(doc, "items"); items != nil && items.Kind == yaml.SequenceNode && strings.HasSuffix(kind, "List") {
+		var diags diag.Diagnostics
+		for _, item := range items.Content {
+			if member(item, "kind") == nil && kind != "List" { // the items of a DeploymentList may leave out what they are
+				item.Content = slices.Concat([]*yaml.Node{text("apiVersion"), text(version), text("kind"),
+					text(strings.TrimSuffix(kind, "List"))}, item.Content)
+			}
+			diags.Add(k.document(src, item)...)
+		}
+		return diags
+	}
+	item := &Item{Name: textOf(doc, "metadata", "name"), Kind: strings.TrimPrefix(version+"/"+kind, "/"),
+		File: src.Name(), Line: doc.Line}
+	k.Items = append(k.Items, item)
+	if kind == "" && bytes.Contains(src.Text(), []byte("{{")) {
+		return fault(src, doc.Line, "render it first, as with `helm template`, and convert the result",
+			"this is a template of Helm, not a manifest")
+	}
+	switch {
+	case doc.Kind != yaml.MappingNode || kind == "" || version == "":
+		k.drop(item, doc, "it has no apiVersion and no kind, so it is not an object of Kubernetes")
+		return nil
+	case strings.HasPrefix(version, "kustomize.config.k8s.io/"):
+		k.drop(item, doc, "kustomize reads it, not the cluster: convert what `kustomize build` writes")
+		return nil
+	case strings.HasPrefix(version, "skaffold/"):
+		k.drop(item, doc, "skaffold reads it, not the cluster")
+		return nil
+	}
+	k.object(doc, item, version, kind)
+	return nil
+}
+
+// drop leaves a document out.
+func (p *Program) drop(item *Item, doc *yaml.Node, reason string) {
+	item.remark("%s", reason)
+	p.notes = append(p.notes, fmt.Sprintf("%s:%d is left out: %s", item.File, item.Line, reason)+shown(doc))
+}
+
+func (k *kubernetes) object(doc *yaml.Node, item *Item, version, kind string) {
+	obj := &object{node: doc, item: item, kind: kind, name: item.Name, namespace: textOf(doc, "metadata", "namespace"),
+		uses: map[*object]bool{}}
+	if obj.name == "" {
+		item.Name = textOf(doc, "metadata", "generateName")
+	}
+	base := camel(item.Name, kind)
+	if k.names[base] && obj.namespace != "" {
+		base = camel(obj.namespace, item.Name, kind)
+	}
+	obj.resource = k.unique(base)
+	item.As = obj.resource
+	k.items[obj.resource] = item
+	key := id(kind, obj.namespace, obj.name)
+	if first := k.byName[key]; first != nil && obj.name != "" {
+		item.remark("%s:%d declares an object of the same kind and name", first.item.File, first.item.Line)
+	} else {
+		k.byName[key] = obj
+	}
+	k.objects = append(k.objects, obj)
+	if !strings.Contains(version, "/") {
+		version = "core/" + version
+	}
+	token := "kubernetes:" + version + ":" + kind
+	k.secrets[obj.resource] = kind == "Secret"
+	properties := data(doc, true)
+	head := properties.HeadComment
+	properties.HeadComment = ""
+	if len(properties.Content) > 0 && head == "" { // the comment of a document is on its first key
+		head, properties.Content[0].HeadComment = properties.Content[0].HeadComment, ""
+	}
+	if kind == "Secret" {
+		k.secret(obj, properties)
+	}
+	known := true
+	if pkg := k.options.schemaOf("kubernetes"); pkg != nil {
+		r, err := pkg.Resource(token)
+		known = err == nil && !r.Overlay
+	} else {
+		known = builtinGroup(version)
+	}
+	resource := mapping()
+	put(k.sections["resources"], obj.resource, resource).HeadComment = head
+	if !known {
+		k.asObject(obj.resource, properties, "the provider has no type for "+strings.TrimPrefix(version, "core/")+" "+kind)
+		return
+	}
+	k.Program.objects[obj.resource] = properties
+	put(resource, "type", text(token))
+	remaining := mapping()
+	each(properties, func(key, value *yaml.Node) {
+		if key.Value != "apiVersion" && key.Value != "kind" {
+			remaining.Content = append(remaining.Content, key, value)
+		}
+	})
+	obj.out = remaining
+	put(resource, "properties", remaining)
+}
+
+// schemaOf returns the schema of a package, or nil.
+func (o Options) schemaOf(name string) *schema.Package {
+	if o.Schema == nil {
+		return nil
+	}
+	return o.Schema(name)
+}
+
+// asObject sends an object to the API server as it is, without a type.
+func (p *Program) asObject(name string, properties *yaml.Node, reason string) {
+	resource := member(p.sections["resources"], name)
+	resource.Content = nil
+	put(resource, "type", text("kubernetes:yaml/v2:ConfigGroup"))
+	put(resource, "properties", mappingOf("objs", list(properties)))
+	delete(p.objects, name)
+	p.items[name].remark("%s; the program passes it on as it is", reason)
+}
+
+// builtinGroup reports whether the API of Kubernetes itself has a group, for want of a schema.
+func builtinGroup(version string) bool {
+	group, _, _ := strings.Cut(version, "/")
+	switch group {
+	case "core", "apps", "batch", "autoscaling", "policy", "events.k8s.io":
+		return true
+	}
+	name, found := strings.CutSuffix(group, ".k8s.io")
+	return found && slices.Contains([]string{"networking", "rbac.authorization", "storage", "apiextensions",
+		"apiregistration", "admissionregistration", "coordination", "discovery", "scheduling", "node", "certificates",
+		"flowcontrol.apiserver", "resource"}, name)
+}
+
+// secret moves the values of a Secret to secret configuration.
+func (k *kubernetes) secret(obj *object, properties *yaml.Node) {
+	for _, field := range []string{"data", "stringData"} {
+		each(member(properties, field), func(key, value *yaml.Node) {
+			name := k.unique(camel(obj.name, key.Value))
+			declaration := mapping()
+			put(declaration, "type", text("string"))
+			put(declaration, "secret", boolean(true))
+			put(k.sections["config"], name, declaration)
+			obj.item.remark("set its value with `yamlhost config set --secret %s`: it is %s.%s of the manifest", name, field,
+				key.Value)
+			*value = *text("${" + name + "}")
+		})
+	}
+}
+
+func id(kind, namespace, name string) string { return kind + "\n" + namespace + "\n" + name }
+
+// nameFields are the fields that hold names of other objects, by the kind of these. The field is the last key, with the
+// key above it where that tells the kind.
+var nameFields = map[string]string{
+	"configMapKeyRef.name": "ConfigMap", "configMapRef.name": "ConfigMap", "configMap.name": "ConfigMap",
+	"secretKeyRef.name": "Secret", "secretRef.name": "Secret", "secret.secretName": "Secret", "secret.name": "Secret",
+	"imagePullSecrets.name": "Secret", "tls.secretName": "Secret", "nodePublishSecretRef.name": "Secret",
+	"serviceAccountName": "ServiceAccount", "serviceAccount": "ServiceAccount",
+	"persistentVolumeClaim.claimName": "PersistentVolumeClaim", "spec.volumeName": "PersistentVolume",
+	"metadata.namespace": "Namespace", "subjects.namespace": "Namespace", "spec.serviceName": "Service",
+	"service.name": "Service", "backend.serviceName": "Service", "storageClassName": "StorageClass",
+	"priorityClassName": "PriorityClass", "ingressClassName": "IngressClass", "runtimeClassName": "RuntimeClass",
+}
+
+var clusterKinds = map[string]bool{"Namespace": true, "PersistentVolume": true, "StorageClass": true,
+	"PriorityClass": true, "IngressClass": true, "RuntimeClass": true, "ClusterRole": true}
+
+// link replaces the names of other objects by references to them.
+func (k *kubernetes) link(obj *object) {
+	if obj.out == nil {
+		return
+	}
+	var walk func(node *yaml.Node, above string)
+	walk = func(node *yaml.Node, above string) {
+		if node.Kind == yaml.SequenceNode {
+			for _, item := range node.Content {
+				walk(item, above)
+			}
+		}
+		each(node, func(key, value *yaml.Node) {
+			kind := nameFields[above+"."+key.Value]
+			if kind == "" {
+				kind = nameFields[key.Value]
+			}
+			if key.Value == "name" && slices.Contains([]string{"scaleTargetRef", "roleRef", "subjects"}, above) {
+				kind = textOf(node, "kind")
+			}
+			if kind != "" && value.Kind == yaml.ScalarNode && value.Value != "" {
+				namespace := obj.namespace
+				if above == "subjects" {
+					namespace = plainNamespace(textOf(node, "namespace"), namespace)
+				}
+				k.refer(obj, value, kind, namespace)
+				return
+			}
+			walk(value, key.Value)
+		})
+	}
+	walk(obj.out, "")
+}
+
+// plainNamespace is the namespace of a subject unless a reference has taken its place already.
+func plainNamespace(given, otherwise string) string {
+	if given == "" || strings.HasPrefix(given, "${") {
+		return otherwise
+	}
+	return given
+}
+
+func (k *kubernetes) refer(obj *object, value *yaml.Node, kind, namespace string) {
+	if clusterKinds[kind] {
+		namespace = ""
+	}
+	target := k.byName[id(kind, namespace, value.Value)]
+	if target == nil || target.out == nil || !k.use(obj, target) {
+		return
+	}
+	value.Value, value.Tag, value.Style = "${"+target.resource+".metadata.name}", "!!str", 0
+}
+
+// use notes that obj needs target, unless target needs obj already.
+func (k *kubernetes) use(obj, target *object) bool {
+	seen := map[*object]bool{}
+	var needs func(from *object) bool
+	needs = func(from *object) bool {
+		if from == obj {
+			return true
+		}
+		if seen[from] {
+			return false
+		}
+		seen[from] = true
+		for next := range from.uses {
+			if needs(next) {
+				return true
+			}
+		}
+		return false
+	}
+	if needs(target) {
+		return false
+	}
+	obj.uses[target] = true
+	return true
+}
+
+// selectors lets the selector of a service refer to the labels of the pods that it selects.
+func (k *kubernetes) selectors() {
+	byLabel := map[string][]*object{}
+	for _, obj := range k.objects {
+		if labels := obj.labels(); labels != nil && obj.out != nil {
+			each(labels, func(key, value *yaml.Node) {
+				id := obj.namespace + "\n" + key.Value + "\n" + value.Value
+				byLabel[id] = append(byLabel[id], obj)
+			})
+		}
+	}
+	for _, obj := range k.objects {
+		selector := member(member(obj.out, "spec"), "selector")
+		if obj.kind != "Service" || selector == nil || len(selector.Content) < 2 {
+			continue
+		}
+		candidates := byLabel[obj.namespace+"\n"+selector.Content[0].Value+"\n"+selector.Content[1].Value]
+		for _, target := range candidates {
+			fits := true
+			each(selector, func(key, value *yaml.Node) {
+				fits = fits && textOf(target.labels(), key.Value) == value.Value
+			})
+			if !fits || !k.use(obj, target) {
+				continue
+			}
+			path := target.resource + "." + strings.Join(target.labelPath(), ".")
+			if len(selector.Content) == len(target.labels().Content) {
+				*selector = *text("${" + path + "}")
+				break
+			}
+			each(selector, func(key, value *yaml.Node) {
+				value.Value, value.Tag, value.Style = "${"+path+`["`+key.Value+`"]}`, "!!str", 0
+			})
+			break
+		}
+	}
+}
+
+// labelPath leads to the labels of the pods that an object makes; nil if it makes none.
+func (o *object) labelPath() []string {
+	switch o.kind {
+	case "Pod":
+		return []string{"metadata", "labels"}
+	case "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController":
+		return []string{"spec", "template", "metadata", "labels"}
+	}
+	return nil
+}
+
+func (o *object) labels() *yaml.Node {
+	path := o.labelPath()
+	if path == nil {
+		return nil
+	}
+	node := o.node
+	for _, key := range path {
+		node = member(node, key)
+	}
+	return node
+}

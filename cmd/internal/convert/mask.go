@@ -1,0 +1,77 @@
+package convert
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+
+	"gopkg.in/yaml.v3"
+)
+
+// hidden stands for a text that may be a secret in what a program shows of its source.
+const hidden = "[secret]"
+
+// secretName matches names of values that are secrets. It does not match names of things that hold them, such as
+// secretName and tokenUrl.
+var secretName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(pass(word|wd|phrase|code)?|secret|token|credentials?|(api|access|private|secret|signing|` +
+		`encryption|account|shared)_?-?key|auth|pin)([_-]?(string|value|text|data|base64|hash))?$`)
+})
+
+// secretText matches texts that hold a secret whatever their name is: keys in PEM, and addresses with a password.
+var secretText = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY|://[^/@\s:]*:[^/@\s]+@|\b(AKIA|ASIA|ghp_|xox[bp]-)[A-Za-z0-9]`)
+})
+
+// masked returns a copy of a part of the source in which nothing is readable that may be a secret.
+func masked(node *yaml.Node) *yaml.Node {
+	return mask(node, false, textOf(node, "kind") == "Secret")
+}
+
+// mask copies a node. under reports that a name above says that it is a secret, object that it is a Secret of
+// Kubernetes.
+func mask(node *yaml.Node, under, object bool) *yaml.Node {
+	out := *node
+	out.Content = nil
+	out.HeadComment, out.LineComment, out.FootComment = maskedComment(node.HeadComment), maskedComment(node.LineComment),
+		maskedComment(node.FootComment)
+	switch node.Kind {
+	case yaml.ScalarNode:
+		if node.Value != "" && node.ShortTag() != "!!null" && (under || secretText().MatchString(node.Value)) {
+			return text(hidden)
+		}
+	case yaml.SequenceNode:
+		for _, item := range node.Content {
+			out.Content = append(out.Content, mask(item, under, false))
+		}
+	case yaml.MappingNode:
+		named := secretName().MatchString(textOf(node, "name")) || secretName().MatchString(textOf(node, "Name")) ||
+			secretName().MatchString(textOf(node, "Key")) || strings.EqualFold(textOf(node, "NoEcho"), "true")
+		function, _ := intrinsic(node)
+		each(node, func(key, value *yaml.Node) {
+			inner := under && (function == "" || function == "Fn::Sub" || function == "Fn::Join" ||
+				function == "Fn::Base64" || function == "Fn::If") || secretName().MatchString(key.Value) &&
+				key.Value != "ServiceToken" || // the function that serves a custom resource
+				object && (key.Value == "data" || key.Value == "stringData") ||
+				named && (strings.EqualFold(key.Value, "value") || key.Value == "Default")
+			out.Content = append(out.Content, key, mask(value, inner, false))
+		})
+	}
+	return &out
+}
+
+func maskedComment(comment string) string {
+	if secretText().MatchString(comment) {
+		return "# " + hidden
+	}
+	return comment
+}
+
+// shown returns a part of the source, without secrets, as the text of a comment; empty if it cannot be written.
+func shown(node *yaml.Node) string {
+	content, err := encode(masked(node))
+	if err != nil {
+		return ""
+	}
+	return "\n" + indented(strings.TrimRight(string(content), "\n"))
+}

@@ -1,0 +1,198 @@
+package convert
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+
+	"gopkg.in/yaml.v3"
+)
+
+// quoted is a text in an expression.
+func quoted(value string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range strings.NewReplacer("${", "$${", "%{", "%%{").Replace(value) {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case r == '\r':
+			b.WriteString(`\r`)
+		case r < ' ':
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String() + `"`
+}
+
+// piece is a part of a text with references: a text, or an expression.
+type piece struct{ text, expr string }
+
+var substitution = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{([^}]*)\}`) })
+
+// pieces takes the argument of Fn::Sub apart.
+func (c *cloudFormation) pieces(arg *yaml.Node) ([]piece, bool) {
+	var own *yaml.Node
+	if arg.Kind == yaml.SequenceNode {
+		if len(arg.Content) == 0 || len(arg.Content) > 2 {
+			return nil, false
+		}
+		if len(arg.Content) == 2 {
+			own = arg.Content[1]
+		}
+		arg = arg.Content[0]
+	}
+	if arg.Kind != yaml.ScalarNode {
+		return nil, false
+	}
+	var pieces []piece
+	rest := arg.Value
+	for {
+		at := substitution().FindStringSubmatchIndex(rest)
+		if at == nil {
+			break
+		}
+		before, name := rest[:at[0]], rest[at[2]:at[3]]
+		rest = rest[at[1]:]
+		if before != "" {
+			pieces = append(pieces, piece{text: before})
+		}
+		name = strings.TrimSpace(name)
+		switch resource, attribute, dotted := strings.Cut(name, "."); {
+		case strings.HasPrefix(name, "!"):
+			pieces = append(pieces, piece{text: "${" + name[1:] + "}"})
+		case name == "":
+			pieces = append(pieces, piece{text: "${}"})
+		case member(own, name) != nil:
+			pieces = append(pieces, piece{expr: c.expr(member(own, name))})
+		case dotted:
+			pieces = append(pieces, piece{expr: c.attribute(resource, attribute, arg.Line)})
+		default:
+			pieces = append(pieces, piece{expr: c.ref(name, arg.Line)})
+		}
+	}
+	if rest != "" {
+		pieces = append(pieces, piece{text: rest})
+	}
+	return pieces, true
+}
+
+// joined takes {Fn::Join: [delimiter, list]} apart if its items can stand in a text.
+func (c *cloudFormation) joined(arg *yaml.Node) ([]piece, bool) {
+	if arg.Kind != yaml.SequenceNode || len(arg.Content) != 2 || arg.Content[0].Kind != yaml.ScalarNode ||
+		arg.Content[1].Kind != yaml.SequenceNode {
+		return nil, false
+	}
+	var pieces []piece
+	for i, item := range arg.Content[1].Content {
+		if i > 0 && arg.Content[0].Value != "" {
+			pieces = append(pieces, piece{text: arg.Content[0].Value})
+		}
+		name, _ := intrinsic(item)
+		switch {
+		case item.Kind == yaml.ScalarNode:
+			pieces = append(pieces, piece{text: item.Value})
+		case name == "Fn::Sub":
+			inner, ok := c.pieces(item.Content[1])
+			if !ok {
+				return nil, false
+			}
+			pieces = append(pieces, inner...)
+		case name == "Ref" || name == "Fn::GetAtt" || name == "Fn::FindInMap" || name == "Fn::ImportValue":
+			pieces = append(pieces, piece{expr: c.expr(item)})
+		default:
+			return nil, false
+		}
+	}
+	return pieces, true
+}
+
+// written is a text with references as a program writes it.
+func written(pieces []piece) *yaml.Node {
+	var b strings.Builder
+	for _, p := range pieces {
+		if p.expr == "" {
+			b.WriteString(escaped(p.text))
+			continue
+		}
+		if strings.HasSuffix(b.String(), "$") { // a dollar sign before a reference would escape it
+			b.WriteString("$")
+		}
+		b.WriteString("${" + p.expr + "}")
+	}
+	return text(b.String())
+}
+
+// rendered is a value of a program as the text of an expression.
+func rendered(node *yaml.Node) string {
+	switch node.Kind {
+	case yaml.SequenceNode:
+		return "[" + strings.Join(allRendered(node), ", ") + "]"
+	case yaml.MappingNode:
+		if len(node.Content) == 2 && strings.HasPrefix(node.Content[0].Value, "fn::") {
+			function, arg := strings.TrimPrefix(node.Content[0].Value, "fn::"), node.Content[1]
+			if arg.Kind == yaml.SequenceNode && function != "compact" {
+				return function + "(" + strings.Join(allRendered(arg), ", ") + ")"
+			}
+			return function + "(" + rendered(arg) + ")"
+		}
+		var items []string
+		each(node, func(key, value *yaml.Node) { items = append(items, literalText(key.Value)+" = "+rendered(value)) })
+		return "{" + strings.Join(items, ", ") + "}"
+	}
+	if node.Tag != "!!str" {
+		return node.Value
+	}
+	if inner, found := strings.CutPrefix(node.Value, "${"); found && strings.Count(node.Value, "${") == 1 {
+		if expr, whole := strings.CutSuffix(inner, "}"); whole && !strings.Contains(expr, "}") {
+			return expr
+		}
+	}
+	return literalText(node.Value)
+}
+
+func allRendered(node *yaml.Node) []string {
+	texts := make([]string, len(node.Content))
+	for i, item := range node.Content {
+		texts[i] = rendered(item)
+	}
+	return texts
+}
+
+// literalText is a text of a program, with its interpolations, between quotes.
+func literalText(value string) string {
+	var b strings.Builder
+	depth := 0
+	for i := 0; i < len(value); i++ {
+		rest := value[i:]
+		switch {
+		case strings.HasPrefix(rest, "$${"):
+			b.WriteString("$${")
+			i += 2
+			continue
+		case strings.HasPrefix(rest, "${"):
+			depth++
+			b.WriteString("${")
+			i++
+			continue
+		case depth > 0:
+			depth += map[byte]int{'{': 1, '}': -1}[value[i]]
+			b.WriteByte(value[i])
+			continue
+		}
+		q := quoted(string(value[i]))
+		if value[i] >= 0x80 {
+			q = `"` + value[i:i+1] + `"`
+		}
+		b.WriteString(q[1 : len(q)-1])
+	}
+	return `"` + b.String() + `"`
+}

@@ -1,0 +1,233 @@
+package convert
+
+import (
+	"fmt"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// value is a value of a template as a program writes it. t is its type, or nil; path leads to it.
+func (c *cloudFormation) value(node *yaml.Node, t schema.Type, path string) *yaml.Node {
+	t = required(t)
+	name, arg := intrinsic(node)
+	out := c.called(node, name, arg, t, path)
+	if out == nil {
+		out = c.literal(node, t, path)
+	}
+	if out.HeadComment == "" {
+		out.HeadComment = node.HeadComment
+	}
+	if out.LineComment == "" {
+		out.LineComment = node.LineComment
+	}
+	return out
+}
+
+func required(t schema.Type) schema.Type {
+	if t == nil {
+		return nil
+	}
+	return schema.Required(t)
+}
+
+// called is a call of an intrinsic function; nil for anything else.
+func (c *cloudFormation) called(node *yaml.Node, name string, arg *yaml.Node, t schema.Type, path string) *yaml.Node {
+	switch name {
+	case "":
+		return nil
+	case "Condition":
+		if _, any := t.(schema.Primitive); any || t == nil && c.conds[arg.Value] == "" {
+			return nil // a policy's field of that name
+		}
+	case "Fn::Sub":
+		if pieces, ok := c.pieces(arg); ok {
+			return written(pieces)
+		}
+	case "Fn::Join":
+		if pieces, ok := c.joined(arg); ok {
+			return written(pieces)
+		}
+		if arg.Kind == yaml.SequenceNode && len(arg.Content) == 2 {
+			return mappingOf("fn::join", list(c.value(arg.Content[0], nil, path), c.value(arg.Content[1], nil, path)))
+		}
+	case "Fn::Base64":
+		return mappingOf("fn::toBase64", c.value(arg, nil, path))
+	case "Fn::Split":
+		if arg.Kind == yaml.SequenceNode && len(arg.Content) == 2 {
+			return mappingOf("fn::split", list(c.value(arg.Content[0], nil, path), c.value(arg.Content[1], nil, path)))
+		}
+	case "Fn::If":
+		if arg.Kind == yaml.SequenceNode && len(arg.Content) == 3 && c.conds[arg.Content[0].Value] != "" {
+			condition := c.conds[arg.Content[0].Value]
+			then, other := c.value(arg.Content[1], t, path), c.value(arg.Content[2], t, path)
+			if then.Tag == "!!null" || other.Tag == "!!null" { // of a choice the checker knows that null means absent
+				return text("${" + condition + " ? " + rendered(then) + " : " + rendered(other) + "}")
+			}
+			return mappingOf("fn::if", list(text("${"+condition+"}"), then, other))
+		}
+	case "Ref":
+		if arg.Value == "AWS::NoValue" {
+			return null()
+		}
+	}
+	return text("${" + c.expr(node) + "}")
+}
+
+// literal is a value that is written out.
+func (c *cloudFormation) literal(node *yaml.Node, t schema.Type, path string) *yaml.Node {
+	if u, ok := t.(*schema.Union); ok {
+		t = c.choose(u, node)
+	}
+	if array, ok := t.(*schema.Array); ok && node.Kind != yaml.SequenceNode && node.ShortTag() != "!!null" {
+		return list(c.value(node, array.Item, path)) // CloudFormation takes one item for a list of one
+	}
+	switch node.Kind {
+	case yaml.SequenceNode:
+		var item schema.Type
+		if array, ok := t.(*schema.Array); ok {
+			item = array.Item
+		}
+		out, maybe := sequence(), false
+		for i, n := range node.Content {
+			maybe = maybe || optional(n)
+			out.Content = append(out.Content, c.value(n, item, fmt.Sprintf("%s[%d]", path, i)))
+		}
+		if maybe {
+			return mappingOf("fn::compact", out)
+		}
+		return out
+	case yaml.MappingNode:
+		switch t := t.(type) {
+		case *schema.Object:
+			return c.object(node, t, path)
+		case *schema.Map:
+			return c.entries(node, t.Item, path)
+		case nil:
+			if c.schema == nil && !free(path) {
+				return c.object(node, nil, path)
+			}
+		}
+		return c.entries(node, nil, path)
+	}
+	copied := *node
+	switch t {
+	case schema.String:
+		if node.ShortTag() != "!!null" {
+			return text(escaped(node.Value))
+		}
+	case schema.Bool:
+		if v := strings.ToLower(node.Value); v == "true" || v == "false" || yaml11[v] != "" {
+			return boolean(v == "true" || yaml11[v] == "true")
+		}
+	}
+	out := scalar(&copied, false)
+	if out.Tag == "!!str" && out.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
+		return text(out.Value)
+	}
+	return out
+}
+
+// optional reports whether an item of a list may be left away.
+func optional(node *yaml.Node) bool {
+	name, arg := intrinsic(node)
+	if name == "Ref" {
+		return arg.Value == "AWS::NoValue"
+	}
+	if name != "Fn::If" || len(arg.Content) != 3 {
+		return false
+	}
+	return optional(arg.Content[1]) || optional(arg.Content[2])
+}
+
+// choose finds the member of a union that a value is written for.
+func (c *cloudFormation) choose(u *schema.Union, node *yaml.Node) schema.Type {
+	var best schema.Type
+	most := -1
+	for _, m := range u.Members {
+		m = required(m)
+		fit := 0
+		switch m := m.(type) {
+		case *schema.Array:
+			if node.Kind != yaml.SequenceNode {
+				continue
+			}
+		case *schema.Object:
+			if node.Kind != yaml.MappingNode {
+				continue
+			}
+			each(node, func(key, _ *yaml.Node) {
+				if property(m, key.Value) != nil {
+					fit++
+				}
+			})
+		case *schema.Map:
+			if node.Kind != yaml.MappingNode {
+				continue
+			}
+		default:
+			if node.Kind != yaml.ScalarNode && m != schema.Any && m != schema.JSON {
+				continue
+			}
+		}
+		if fit > most {
+			best, most = m, fit
+		}
+	}
+	return best
+}
+
+// object is a map whose keys are names of properties.
+func (c *cloudFormation) object(node *yaml.Node, o *schema.Object, path string) *yaml.Node {
+	out := mapping()
+	each(node, func(key, value *yaml.Node) {
+		name := words(key.Value)
+		var t schema.Type
+		inner := strings.TrimPrefix(path+"."+key.Value, ".")
+		if o != nil {
+			p := property(o, key.Value)
+			if p == nil {
+				reason := "the type has no property of that name"
+				if strings.HasPrefix(key.Value, "Fn::") {
+					reason = "CloudFormation computes it"
+				}
+				c.leaveOut(c.owner(), inner, reason, mappingOf(key.Value, value))
+				return
+			}
+			name, t = p.Name, p.Type
+		}
+		if member(out, name) != nil {
+			return
+		}
+		put(out, name, c.value(value, t, inner)).HeadComment = key.HeadComment
+	})
+	return out
+}
+
+// entries is a map whose keys are the user's.
+func (c *cloudFormation) entries(node *yaml.Node, item schema.Type, path string) *yaml.Node {
+	out := mapping()
+	each(node, func(key, value *yaml.Node) {
+		name := escaped(key.Value)
+		if strings.HasPrefix(strings.ToLower(name), "fn::") {
+			out.Content = nil
+			c.leaveOut(c.owner(), path, "CloudFormation computes it with "+key.Value, value)
+			return
+		}
+		put(out, name, c.value(value, item, path+"."+key.Value)).HeadComment = key.HeadComment
+	})
+	return out
+}
+
+// free reports whether the keys below a path are the user's, for want of a schema.
+func free(path string) bool {
+	for _, part := range []string{"PolicyDocument", "Variables", "Definition", "Labels", "Parameters", "Document",
+		"outputs", "DashboardBody", "EventPattern", "ResponseTemplates", "RequestTemplates", "RequestParameters"} {
+		if strings.Contains(path, part) {
+			return true
+		}
+	}
+	return false
+}

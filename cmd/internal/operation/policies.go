@@ -1,0 +1,279 @@
+package operation
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/policy"
+	"github.com/yamlhost/yamlhost/runtime/analyzer"
+	"github.com/yamlhost/yamlhost/runtime/engine"
+	"github.com/yamlhost/yamlhost/workspace"
+	"github.com/yamlhost/yamlhost/workspace/project"
+)
+
+// policyPack is a pack that the command line or the project names.
+type policyPack struct {
+	path   string // absolute
+	config string // absolute path of its configuration; empty for none
+}
+
+// policyPacks returns the packs of the command line and of the project file.
+func (p *Pipeline) policyPacks() ([]policyPack, error) {
+	var packs []policyPack
+	o := p.options
+	if len(o.PolicyConfigs) > 0 && len(o.PolicyConfigs) != len(o.PolicyPacks) {
+		return nil, errors.New("give --policy-pack-config once for each --policy-pack, in the same order")
+	}
+	for i, path := range o.PolicyPacks {
+		pack := policyPack{path: p.Console.Path(path)}
+		if len(o.PolicyConfigs) > 0 {
+			pack.config = p.Console.Path(o.PolicyConfigs[i])
+		}
+		packs = append(packs, pack)
+	}
+	for _, declared := range p.Workspace.Project.PolicyPacks {
+		packs = append(packs, policyPack{path: p.Workspace.Project.Resolve(declared.Path),
+			config: p.Workspace.Project.Resolve(declared.Config)})
+	}
+	return packs, nil
+}
+
+// loadPack starts the pack at a path. A pack that is written in YAML runs in this process; what is wrong with it has
+// been shown when the error is an ExitError.
+func (p *Pipeline) loadPack(ctx context.Context, path string, stack analyzer.Stack) (analyzer.Analyzer, error) {
+	script, err := project.ReadPluginProgram(filepath.Join(path, workspace.PackFile))
+	if errors.Is(err, fs.ErrNotExist) || err == nil && script.Language != "yaml" {
+		if p.options.Untrusted {
+			return nil, fmt.Errorf("the policy pack %s is a program, and the run is --untrusted, which starts nothing from the "+
+				"project; leave out the pack, or write it in YAML", path)
+		}
+		return p.Providers.finder.Host.LoadPack(ctx, path, stack)
+	}
+	pack, found, err := policy.Open(ctx, path, policy.Options{Schemas: p.Providers.WatchedSchemas,
+		Shown: workspace.Relative(p.Workspace.Project.Dir)})
+	if err != nil {
+		return nil, fmt.Errorf("policy pack %s: %w", path, err)
+	}
+	if err := p.Console.Report(found); err != nil {
+		return nil, err
+	}
+	return pack, nil
+}
+
+// startPolicies starts and configures the packs of an operation. Every fault of a pack ends the operation before it
+// begins, whatever the levels of its policies. The caller closes what it gets.
+func (p *Pipeline) startPolicies(ctx context.Context, o *engine.Options) (stop func(), err error) {
+	packs, err := p.policyPacks()
+	if err != nil || len(packs) == 0 {
+		return func() {}, err
+	}
+	stop = func() {
+		for _, pack := range o.Policies {
+			_ = pack.Close() // a pack that does not end is killed; there is nothing to tell
+		}
+	}
+	stack := analyzer.Stack{Project: o.Project, Stack: o.Stack, Organization: o.Organization, DryRun: o.DryRun,
+		Config: o.Config, SecretKeys: o.ConfigSecretKeys, Tags: map[string]string{}}
+	names := map[string]string{}
+	for _, pack := range packs {
+		running, err := p.loadPack(ctx, pack.path, stack)
+		if _, shown := errors.AsType[*console.ExitError](err); shown {
+			stop()
+			fmt.Fprintln(p.Console.Streams.Err, "nothing was done")
+			return nil, err
+		}
+		if err != nil {
+			stop()
+			return nil, nothingDone(err)
+		}
+		o.Policies = append(o.Policies, engine.PolicyPack{Analyzer: running})
+		loaded := &o.Policies[len(o.Policies)-1]
+		if err := pack.configure(ctx, loaded, stack); err != nil {
+			stop()
+			return nil, nothingDone(err)
+		}
+		if other, twice := names[loaded.Name]; twice {
+			stop()
+			return nil, nothingDone(fmt.Errorf("the policy packs %s and %s have the same name, %s", other, pack.path, loaded.Name))
+		}
+		names[loaded.Name] = pack.path
+	}
+	return stop, nil
+}
+
+func nothingDone(err error) error { return fmt.Errorf("%w\nnothing was done", err) }
+
+// configure gives a running pack its configuration and the stack.
+func (pack *policyPack) configure(ctx context.Context, running *engine.PolicyPack, stack analyzer.Stack) error {
+	given := map[string]json.RawMessage{}
+	if pack.config != "" {
+		text, err := os.ReadFile(pack.config)
+		if err != nil {
+			return fmt.Errorf("read the configuration of policy pack %s: %w", pack.path, err)
+		}
+		if err := json.Unmarshal(text, &given); err != nil {
+			return fmt.Errorf("%s must be a JSON object with a member for each policy: %w", pack.config, err)
+		}
+	}
+	return ConfigurePack(ctx, running, given, pack.config, stack)
+}
+
+// ConfigurePack gives a running pack its configuration, which stands in the file called name, and the stack. It fills
+// in the name and the version of the pack.
+func ConfigurePack(ctx context.Context, running *engine.PolicyPack, given map[string]json.RawMessage, name string,
+	stack analyzer.Stack) error {
+	info, err := running.Info(ctx)
+	if err != nil {
+		return err
+	}
+	running.Name, running.Version = info.Name, info.Version
+	config, err := policyConfig(info, given)
+	if err != nil {
+		if name != "" {
+			return fmt.Errorf("%s: validating policy config: %w", name, err)
+		}
+		return fmt.Errorf("policy pack %s: validating policy config: %w; give it with --policy-pack-config", info.Name, err)
+	}
+	if err := running.ConfigureStack(ctx, stack); err != nil {
+		return err
+	}
+	if !info.SupportsConfig {
+		return nil
+	}
+	return running.Configure(ctx, config)
+}
+
+// allPolicies is the key of a configuration for the level of all policies of a pack.
+const allPolicies = "all"
+
+// levelKey is the member of a policy's configuration that has its level.
+const levelKey = "enforcementLevel"
+
+// policyConfig merges the configuration of a pack's policies: their own levels and defaults, what the pack brings, and
+// what the user gives.
+func policyConfig(info analyzer.Info, given map[string]json.RawMessage) (map[string]analyzer.Config, error) {
+	known := map[string]*analyzer.Policy{}
+	config := map[string]analyzer.Config{}
+	var all *analyzer.Level
+	if text, ok := given[allPolicies]; ok {
+		level, _, err := policySetting(allPolicies, text)
+		if err != nil {
+			return nil, err
+		}
+		all = level
+	}
+	for i := range info.Policies {
+		policy := &info.Policies[i]
+		switch {
+		case policy.Name == "" || policy.Name == allPolicies:
+			return nil, fmt.Errorf("the name %q of a policy is reserved; the author of the pack has to rename it", policy.Name)
+		case known[policy.Name] != nil:
+			return nil, fmt.Errorf("the pack has two policies %s", policy.Name)
+		}
+		known[policy.Name] = policy
+		c := analyzer.Config{Level: policy.Level, Properties: value.EmptyMap()}
+		for j, name := range policy.Properties.Keys() {
+			if fallback, ok := policy.Properties.At(j).Lookup("default"); ok {
+				c.Properties = c.Properties.With(name, fallback)
+			}
+		}
+		if initial, ok := info.Initial[policy.Name]; ok {
+			c.Level = initial.Level
+			c.Properties = merged(c.Properties, initial.Properties)
+		}
+		if all != nil {
+			c.Level = *all
+		}
+		config[policy.Name] = c
+	}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if name == allPolicies {
+			continue
+		}
+		if known[name] == nil {
+			return nil, fmt.Errorf("the pack %s has no policy %q; it has %s", info.Name, name,
+				strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+		}
+		level, properties, err := policySetting(name, given[name])
+		if err != nil {
+			return nil, err
+		}
+		c := config[name]
+		if level != nil {
+			c.Level = *level
+		}
+		c.Properties = merged(c.Properties, properties)
+		config[name] = c
+	}
+	for name, policy := range known {
+		if err := policyFits(policy, config[name]); err != nil {
+			return nil, err
+		}
+	}
+	return config, nil
+}
+
+func merged(into, from value.Value) value.Value {
+	for i, key := range from.Keys() {
+		into = into.With(key, from.At(i))
+	}
+	return into
+}
+
+// policySetting reads a member of a configuration: a level, or an object with enforcementLevel and properties.
+func policySetting(policy string, text json.RawMessage) (*analyzer.Level, value.Value, error) {
+	v, err := value.FromJSON(string(text))
+	if err != nil {
+		return nil, value.Null, err
+	}
+	word, properties := v, value.Null
+	if v.Is(value.KindMap) {
+		if !v.Has(levelKey) {
+			return nil, v, nil
+		}
+		word, properties = v.Get(levelKey), v.Without(levelKey)
+	}
+	name, _ := word.AsString()
+	level, ok := analyzer.ParseLevel(name)
+	if !ok {
+		return nil, value.Null, fmt.Errorf("%s: the enforcement level must be advisory, mandatory, remediate or disabled, "+
+			"not %s", policy, text)
+	}
+	return &level, properties, nil
+}
+
+// policyFits checks a policy's configuration: required properties and the types of those that have a schema. The pack
+// may check more.
+func policyFits(policy *analyzer.Policy, c analyzer.Config) error {
+	if c.Level == analyzer.Disabled {
+		return nil
+	}
+	for _, name := range policy.Required {
+		if !c.Properties.Has(name) {
+			return fmt.Errorf("%s: %s is required", policy.Name, name)
+		}
+	}
+	for i, name := range c.Properties.Keys() {
+		schema, known := policy.Properties.Lookup(name)
+		if !known {
+			continue
+		}
+		want, _ := schema.Get("type").AsString()
+		kinds := map[string]value.Kind{"boolean": value.KindBool, "string": value.KindString, "number": value.KindNumber,
+			"integer": value.KindNumber, "array": value.KindList, "object": value.KindMap}
+		if kind, ok := kinds[want]; ok && !c.Properties.At(i).Is(kind) {
+			return fmt.Errorf("%s: %s must be of type %s", policy.Name, name, want)
+		}
+	}
+	return nil
+}

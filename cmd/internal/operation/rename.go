@@ -1,0 +1,373 @@
+package operation
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/google/renameio/v2/maybe"
+	"github.com/spf13/cobra"
+
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
+	"github.com/yamlhost/yamlhost/runtime/engine"
+	"github.com/yamlhost/yamlhost/runtime/state"
+)
+
+// WriteAliasesFlag adds --write-aliases.
+func WriteAliasesFlag(cmd *cobra.Command, o *Options) {
+	cmd.Flags().BoolVar(&o.writeAliases, "write-aliases", false,
+		"add an alias to the program for each resource that looks renamed or moved, and plan again")
+}
+
+// errAliasesWritten is returned by a plan after which aliases were written into the program.
+var errAliasesWritten = errors.New("aliases were written into the program")
+
+// withAliases runs an operation, and again if its plan has written aliases into the program.
+func withAliases(o *Options, run func() error) error {
+	err := run()
+	if errors.Is(err, errAliasesWritten) {
+		o.writeAliases = false
+		return run()
+	}
+	return err
+}
+
+// exchange holds the resources that a plan creates and deletes.
+type exchange struct {
+	mu               sync.Mutex // guards the rest
+	created, deleted []*state.Resource
+}
+
+// watchExchange notes what a plan creates and deletes.
+func watchExchange(o *engine.Options) *exchange {
+	x := &exchange{}
+	show := o.Events
+	o.Events = func(e engine.Event) {
+		if started, ok := e.(*engine.StepStarted); ok && !started.Internal {
+			x.note(started.Step)
+		}
+		show(e)
+	}
+	return x
+}
+
+func (x *exchange) note(s *engine.Step) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	switch {
+	case s.Op == engine.OpCreate && s.New != nil && s.New.ViewOf == "" && s.Type != urn.RootStackType:
+		x.created = append(x.created, s.New)
+	case s.Op == engine.OpDelete && s.Old != nil && s.Old.ViewOf == "" && !s.Old.Delete && s.Type != urn.RootStackType:
+		x.deleted = append(x.deleted, s.Old)
+	}
+}
+
+// renamed is a resource that would be deleted, and the one that looks like it under another name or parent.
+type renamed struct {
+	old, new  *state.Resource
+	inherited bool // the alias of its parent is enough
+}
+
+// mostPairs bounds the comparisons for one plan. A plan that creates and deletes more is another program, and finding
+// renames in it would delay it.
+const mostPairs = 250_000
+
+// findRenames pairs resources that a plan deletes with those that it creates: of the same type, with inputs that are
+// the same as far as they are known.
+func findRenames(created, deleted []*state.Resource) []renamed {
+	type candidate struct {
+		renamed
+		likeness int
+	}
+	if len(created)*len(deleted) > mostPairs {
+		return nil
+	}
+	var candidates []candidate
+	for _, c := range created {
+		for _, d := range deleted {
+			if c.Type == d.Type && c.Custom == d.Custom && alikeInputs(d, c) && sameChildren(d, c, created, deleted) {
+				candidates = append(candidates, candidate{renamed{old: d, new: c}, likeness(d, c)})
+			}
+		}
+	}
+	slices.SortStableFunc(candidates, func(a, b candidate) int { return b.likeness - a.likeness })
+	taken := map[*state.Resource]bool{}
+	var found []renamed
+	for _, c := range candidates {
+		if !taken[c.old] && !taken[c.new] {
+			taken[c.old], taken[c.new] = true, true
+			found = append(found, c.renamed)
+		}
+	}
+	moved := map[urn.URN]urn.URN{}
+	for _, r := range found {
+		moved[r.new.URN] = r.old.URN
+	}
+	for i, r := range found {
+		parent, name := moved[r.new.Parent], r.new.URN.Name()
+		if rest, prefixed := strings.CutPrefix(name, r.new.Parent.Name()); prefixed && parent != "" {
+			name = parent.Name() + rest
+		}
+		found[i].inherited = parent != "" && parent == r.old.Parent && (name == r.old.URN.Name() ||
+			r.new.URN.Name() == r.old.URN.Name())
+	}
+	slices.SortStableFunc(found, func(a, b renamed) int {
+		return slices.Index(created, a.new) - slices.Index(created, b.new)
+	})
+	return found
+}
+
+// likeness ranks a pair: a resource that keeps its name has moved, one that keeps its parent has another name.
+func likeness(old, created *state.Resource) int {
+	a, b := old.URN.Name(), created.URN.Name()
+	if a == b {
+		return 1000
+	}
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	end := 0
+	for end < min(len(a), len(b))-n && a[len(a)-1-end] == b[len(b)-1-end] {
+		end++
+	}
+	if old.Parent == created.Parent {
+		n += 100
+	}
+	return n + end
+}
+
+// sameChildren reports whether two components have children of the same types.
+func sameChildren(old, next *state.Resource, created, deleted []*state.Resource) bool {
+	if old.Custom {
+		return true
+	}
+	types := func(parent urn.URN, all []*state.Resource) []string {
+		var list []string
+		for _, r := range all {
+			if r.Parent == parent {
+				list = append(list, r.Type)
+			}
+		}
+		slices.Sort(list)
+		return list
+	}
+	return slices.Equal(types(old.URN, deleted), types(next.URN, created))
+}
+
+// alikeInputs reports whether two resources have the same inputs. What a preview does not know may be the same, and
+// names that providers make begin with the names of the resources.
+func alikeInputs(old, created *state.Resource) bool {
+	own := func(a, b value.Value) bool {
+		was, ok1 := a.AsString()
+		now, ok2 := b.AsString()
+		return ok1 && ok2 && strings.HasPrefix(was, old.URN.Name()+"-") && strings.HasPrefix(now, created.URN.Name()+"-")
+	}
+	var alike func(a, b value.Value) bool
+	alike = func(a, b value.Value) bool {
+		if !b.IsKnown() || !a.IsKnown() {
+			return true
+		}
+		if a.Kind() == value.KindMap && b.Kind() == value.KindMap {
+			for _, key := range b.Keys() {
+				if _, has := a.Lookup(key); !has && !strings.HasPrefix(key, "__") {
+					return false
+				}
+			}
+			for i, key := range a.Keys() {
+				v, has := b.Lookup(key)
+				if !has && !strings.HasPrefix(key, "__") || has && !alike(a.At(i), v) {
+					return false
+				}
+			}
+			return true
+		}
+		x, isList := a.AsList()
+		y, both := b.AsList()
+		if isList && both {
+			return slices.EqualFunc(x, y, alike)
+		}
+		return value.Equal(a.Bare(), b.Bare()) || own(a, b)
+	}
+	return alike(old.Inputs, created.Inputs)
+}
+
+// renames reports the resources that look renamed or moved, and writes their aliases into the program with
+// --write-aliases.
+func (p *Pipeline) renames(x *exchange) error {
+	if p.Program == nil {
+		return nil
+	}
+	found := findRenames(x.created, x.deleted)
+	moved := map[urn.URN]urn.URN{}
+	for _, r := range found {
+		moved[r.new.URN] = r.old.URN
+	}
+	var diags diag.Diagnostics
+	for _, r := range found {
+		if r.inherited {
+			continue
+		}
+		if d := p.renameAdvice(r, moved); d != nil {
+			diags.Add(*d)
+		}
+	}
+	if len(diags) == 0 {
+		return nil
+	}
+	if p.options.writeAliases {
+		written, err := p.writeAliases(diags)
+		if err != nil || written > 0 {
+			return errors.Join(err, errAliasesWritten)
+		}
+	}
+	return p.Console.Report(diags)
+}
+
+// renameAdvice is the finding about a resource that looks renamed; nil for one that the program itself does not
+// declare.
+func (p *Pipeline) renameAdvice(r renamed, moved map[urn.URN]urn.URN) *diag.Diagnostic {
+	at := slices.IndexFunc(p.Program.Nodes, func(n *check.Node) bool {
+		return n.Resource != nil && n.Resource.Token == r.new.Type && n.Resource.LogicalName == r.new.URN.Name() &&
+			n.Resource.Decl.ForEach == nil
+	})
+	if at < 0 {
+		return nil
+	}
+	n := p.Program.Nodes[at]
+	alias := p.aliasOf(r, moved)
+	was := "`" + r.old.URN.Name() + "`"
+	if r.old.URN.Name() == r.new.URN.Name() {
+		was = "`" + r.old.URN.Name() + "` under another parent"
+	}
+	d := &diag.Diagnostic{Severity: diag.Warning, Code: diag.DuplicateURN, Subject: n.Range,
+		Summary: fmt.Sprintf("`%s` looks like a rename of %s: it has the same type and the same inputs", n.Name, was),
+		Detail: "to keep the object, add to its options: aliases: [" + alias + "]\n" +
+			"or let --write-aliases do it"}
+	if edit, ok := aliasEdit(n, alias); ok {
+		d.Fixes = []diag.Fix{{Label: "Add the alias", Edits: []diag.Edit{edit}}}
+	}
+	return d
+}
+
+// aliasOf writes the alias under which a resource is found in the state.
+func (p *Pipeline) aliasOf(r renamed, moved map[urn.URN]urn.URN) string {
+	var fields []string
+	if r.old.URN.Name() != r.new.URN.Name() {
+		fields = append(fields, "name: "+flowText(r.old.URN.Name()))
+	}
+	parent := r.new.Parent
+	if was := moved[parent]; was != "" {
+		parent = was
+	}
+	switch {
+	case parent == r.old.Parent:
+	case r.old.Parent == "" || r.old.Parent.Type() == urn.RootStackType:
+		fields = append(fields, "noParent: true")
+	default:
+		name := ""
+		for _, n := range p.Program.Nodes {
+			if n.Resource != nil && n.Resource.Token == r.old.Parent.Type() && n.Resource.LogicalName == r.old.Parent.Name() {
+				name = n.Name
+			}
+		}
+		if name == "" {
+			return flowText(string(r.old.URN))
+		}
+		fields = append(fields, `parent: "${`+name+`}"`)
+	}
+	return "{" + strings.Join(fields, ", ") + "}"
+}
+
+// flowText is a text as it stands inside of brackets.
+func flowText(text string) string {
+	if strings.ContainsAny(text, ":#{}[],&*!|>'\"%@`$ ") || text == "" || strings.HasPrefix(text, "-") {
+		return fmt.Sprintf("%q", strings.ReplaceAll(text, "${", "$${"))
+	}
+	return text
+}
+
+// aliasEdit adds an alias to the declaration of a resource; false if that is not simple.
+func aliasEdit(n *check.Node, alias string) (diag.Edit, bool) {
+	decl := n.Resource.Decl
+	src := decl.Range.Source
+	if src == nil || decl.Options.Aliases != nil || decl.Type == nil || strings.HasSuffix(src.Name(), ".json") {
+		return diag.Edit{}, false
+	}
+	text := string(src.Text())
+	insert := func(at int, added string) (diag.Edit, bool) {
+		return diag.Edit{Range: diag.NewRange(src, at, at), Text: added}, true
+	}
+	inBraces := func(at int, added string) (diag.Edit, bool) { // at is that of the opening brace
+		if strings.HasPrefix(strings.TrimLeft(text[at+1:], " \t\r\n"), "}") {
+			return insert(at+1, added)
+		}
+		return insert(at+1, added+", ")
+	}
+	member := "aliases: [" + alias + "]"
+	if o := decl.Options.Range; !o.IsZero() {
+		start := int(o.Start)
+		if rest, keyed := strings.CutPrefix(text[start:int(o.End)], "options:"); keyed {
+			start += len("options:") + len(rest) - len(strings.TrimLeft(rest, " \t\r\n"))
+		}
+		if start >= len(text) {
+			return diag.Edit{}, false
+		}
+		if text[start] == '{' {
+			return inBraces(start, member)
+		}
+		line := strings.LastIndexByte(text[:start], '\n') + 1
+		indent := text[line:start]
+		if strings.TrimLeft(indent, " ") != "" {
+			return diag.Edit{}, false
+		}
+		return insert(start, member+"\n"+indent)
+	}
+	afterName := text[int(decl.Name.Range.End):]
+	body := strings.TrimLeft(strings.TrimPrefix(strings.TrimLeft(afterName, `"' `), ":"), " ")
+	if strings.HasPrefix(body, "{") {
+		return inBraces(len(text)-len(body), "options: {"+member+"}")
+	}
+	line := strings.LastIndexByte(text[:int(decl.Type.Range.Start)], '\n') + 1
+	indent := text[line : line+len(text[line:])-len(strings.TrimLeft(text[line:], " "))]
+	if !strings.HasPrefix(text[line+len(indent):], "type:") {
+		return diag.Edit{}, false
+	}
+	end := line + strings.IndexByte(text[line:]+"\n", '\n')
+	return insert(end, "\n"+indent+"options:\n"+indent+"  "+member)
+}
+
+// writeAliases applies the fixes of findings to the files of the program, and returns how many it has applied.
+func (p *Pipeline) writeAliases(diags diag.Diagnostics) (int, error) {
+	total, done := 0, map[*diag.Source]bool{}
+	for _, d := range diags {
+		src := d.Subject.Source
+		if src == nil || done[src] {
+			continue
+		}
+		done[src] = true
+		text, n := diag.ApplyFixes(src, diags)
+		if n == 0 {
+			continue
+		}
+		path := p.Console.Path(src.Name())
+		release, err := p.Console.Hold(path)
+		if err != nil {
+			return total, err
+		}
+		err = maybe.WriteFile(path, text, 0o644)
+		release()
+		if err != nil {
+			return total, fmt.Errorf("write the aliases: %w", console.PlainError(err))
+		}
+		fmt.Fprintf(p.Console.Streams.Err, "%s: %s written\n", src.Name(), diag.Count(n, "alias"))
+		total += n
+	}
+	return total, nil
+}

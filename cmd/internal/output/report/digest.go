@@ -1,0 +1,228 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/yamlhost/yamlhost/cmd/internal/output/view"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value/mask"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
+	"github.com/yamlhost/yamlhost/runtime/engine"
+	"github.com/yamlhost/yamlhost/runtime/state"
+)
+
+// Digest gathers a preview's events into the one document of `preview --json` (E8.22–E8.24, F7.9).
+type Digest struct {
+	o        view.Options
+	mask     *mask.Masker
+	document digestJSON
+	err      error
+	blast    view.BlastRadius
+}
+
+// The document, in the order in which Pulumi writes its members.
+type (
+	digestJSON struct {
+		Config        map[string]string      `json:"config,omitempty"`
+		Steps         []digestStepJSON       `json:"steps,omitempty"`
+		Diagnostics   []digestDiagnosticJSON `json:"diagnostics,omitempty"`
+		Duration      time.Duration          `json:"duration,omitempty"`
+		ChangeSummary map[engine.Op]int      `json:"changeSummary,omitempty"`
+		MaybeCorrupt  bool                   `json:"maybeCorrupt,omitempty"`
+		// BlastRadius is ours: what a plan destroys.
+		BlastRadius *blastJSON `json:"blastRadius,omitempty"`
+		// The following fields are set only if the operation changed something: Pulumi has no document for that.
+		Result  string             `json:"result,omitempty"`
+		Outputs *map[string]string `json:"outputs,omitempty"`
+	}
+	blastJSON struct {
+		Deleted  int         `json:"deleted"`
+		Replaced int         `json:"replaced"`
+		HoldData []view.Loss `json:"holdData,omitempty"`
+	}
+	digestStepJSON struct {
+		Op             engine.Op                 `json:"op"`
+		URN            string                    `json:"urn"`
+		Provider       string                    `json:"provider,omitempty"`
+		OldState       json.RawMessage           `json:"oldState,omitempty"`
+		NewState       json.RawMessage           `json:"newState,omitempty"`
+		DiffReasons    []string                  `json:"diffReasons,omitempty"`
+		ReplaceReasons []string                  `json:"replaceReasons,omitempty"`
+		DetailedDiff   map[string]digestDiffJSON `json:"detailedDiff"`
+		// Drift and Computed are set only by `drift`, for resources that differ from the state.
+		Drift    []string `json:"drift,omitempty"`
+		Computed []string `json:"computed,omitempty"`
+	}
+	digestDiffJSON struct {
+		Kind      string `json:"kind"`
+		InputDiff bool   `json:"inputDiff"`
+	}
+	digestDiagnosticJSON struct {
+		URN      string `json:"urn,omitempty"`
+		Prefix   string `json:"prefix,omitempty"`
+		Message  string `json:"message,omitempty"`
+		Severity string `json:"severity,omitempty"`
+		// Code and Place are ours: the code of the explain page, and where the fault stands in the user's text.
+		Code  diag.Code         `json:"code,omitempty"`
+		Place *diag.PlaceRecord `json:"place,omitempty"`
+	}
+	// digestOf is the digest of the last operation.
+	digestOf = Digest
+)
+
+// NewDigest makes an empty digest. Of the options only ShowSames, ShowSecrets and where sources are count. Secrets are
+// hidden by m.
+func NewDigest(o view.Options, m *mask.Masker) *Digest { return &Digest{o: o, mask: m} }
+
+func newDigest(o view.Options, m *mask.Masker) *Digest { return NewDigest(o, m) }
+
+// Event takes an event in. It is called by one goroutine at a time.
+func (d *Digest) Event(e engine.Event) {
+	switch e := e.(type) {
+	case *engine.Prelude:
+		d.document.Config = map[string]string{}
+		for k, text := range e.Config {
+			d.document.Config[k] = d.mask.Hide(text)
+		}
+	case *engine.StepFinished:
+		if e.Internal || e.Outputs {
+			return
+		}
+		d.blast.Take(e.Step, d.o.Stateful)
+		if d.tells(e.Step) {
+			d.step(e.Step)
+		}
+	case *engine.Message:
+		if e.Debug || e.Ephemeral {
+			return
+		}
+		f := view.Finding{URN: e.URN}
+		if e.Severity == diag.Error || e.Severity == diag.Warning {
+			f.Diagnostic = view.FindingOf(d.o, d.mask, e)
+		}
+		d.diagnostic(f, e.Severity, d.mask.Hide(e.Text))
+	case *engine.Summary:
+		d.document.Duration, d.document.ChangeSummary, d.document.MaybeCorrupt = e.Duration, e.Changes, e.MaybeCorrupt
+		if !e.Planning {
+			d.document.Result = e.Result
+		} else if d.blast.Destroyed() > 0 {
+			d.document.BlastRadius = &blastJSON{d.blast.Deleted, d.blast.Replaced, d.blast.HoldData}
+		}
+	}
+}
+
+// diagnostic adds a finding with the text that Pulumi's document has for it.
+func (d *Digest) diagnostic(f view.Finding, severity diag.Severity, text string) {
+	prefix := ""
+	if severity == diag.Error || severity == diag.Warning {
+		prefix = severity.String() + ": "
+	}
+	d.document.Diagnostics = append(d.document.Diagnostics, digestDiagnosticJSON{
+		URN: string(f.URN), Prefix: prefix, Message: prefix + text + "\n", Severity: severity.String(), Code: f.Code,
+		Place: placeRecord(f.Diagnostic),
+	})
+}
+
+// placeRecord is where a finding is; nil when that is not known.
+func placeRecord(d diag.Diagnostic) *diag.PlaceRecord {
+	if d.Subject.IsZero() {
+		return nil
+	}
+	return diag.Diagnostics{d}.Records()[0].Place
+}
+
+// writeJSONDocument writes the document of the last operation; without one, that of the checker.
+func writeJSONDocument(w io.Writer, r *Record) error {
+	if len(r.Parts) > 0 {
+		return writeParts(w, r)
+	}
+	if r.digest == nil {
+		return diag.WriteJSON(w, r.diagnostics())
+	}
+	d := r.digest
+	told := slices.ContainsFunc(d.document.Diagnostics,
+		func(known digestDiagnosticJSON) bool { return known.Message == "error: "+r.Exit.Text+"\n" })
+	if r.Exit.Text != "" && !told {
+		d.diagnostic(view.Finding{}, diag.Error, r.Exit.Text)
+	}
+	if len(r.Outputs) > 0 && !r.Planning {
+		outputs := map[string]string{}
+		for _, out := range r.Outputs {
+			if out.Sign != "-" {
+				outputs[out.Name] = out.After
+			}
+		}
+		d.document.Outputs = &outputs
+	}
+	return d.Write(w)
+}
+
+// tells reports whether a step belongs into the document: sames only when asked for, but for the stack, and those that
+// change protection (E8.23). What a refresh finds is told where drift is the result.
+func (d *Digest) tells(s *engine.Step) bool {
+	if d.o.Drift && s.Op == engine.OpRefresh {
+		drift, computed := view.ChangedPaths(s)
+		return s.New == nil || len(drift)+len(computed) > 0
+	}
+	if !s.Logical() {
+		return false
+	}
+	return s.Op != engine.OpSame || d.o.ShowSames || s.URN.Type() == urn.RootStackType ||
+		s.Old != nil && s.New != nil && s.Old.Protect != s.New.Protect
+}
+
+func (d *Digest) step(s *engine.Step) {
+	step := digestStepJSON{
+		Op: s.Op, URN: string(s.URN), Provider: s.Provider,
+		OldState: d.state(s.Old), NewState: d.state(s.New),
+		DiffReasons: s.Diffs, ReplaceReasons: s.Keys,
+	}
+	if s.Op == engine.OpRefresh {
+		step.Drift, step.Computed = view.ChangedPaths(s)
+	}
+	if s.Detailed != nil {
+		step.DetailedDiff = map[string]digestDiffJSON{}
+		for path, change := range s.Detailed {
+			step.DetailedDiff[path] = digestDiffJSON{change.Kind.String(), change.InputDiff}
+		}
+	}
+	d.document.Steps = append(d.document.Steps, step)
+}
+
+func (d *Digest) state(r *state.Resource) json.RawMessage {
+	if r == nil {
+		return nil
+	}
+	form := state.Masked()
+	if d.o.ShowSecrets {
+		form = state.Shown()
+	} else {
+		r = r.Clone()
+		r.Inputs, r.Outputs = d.mask.HideValue(r.Inputs), d.mask.HideValue(r.Outputs)
+	}
+	text, err := state.AppendResource(nil, r, form)
+	if err != nil && d.err == nil {
+		d.err = fmt.Errorf("write %s: %w", r.URN, err)
+	}
+	return text
+}
+
+// Write writes the document, indented by four spaces and with HTML escaped, as Pulumi does here and nowhere else.
+func (d *Digest) Write(w io.Writer) error {
+	if d.err != nil {
+		return d.err
+	}
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetIndent("", "    ")
+	if err := encoder.Encode(d.document); err != nil {
+		return fmt.Errorf("write the preview as JSON: %w", err)
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}

@@ -1,0 +1,70 @@
+package report
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/jsontext"
+)
+
+// The members of a finding in GitLab's code quality report.
+type (
+	qualityJSON struct {
+		Description string          `json:"description"`
+		CheckName   string          `json:"check_name"`
+		Fingerprint string          `json:"fingerprint"`
+		Severity    string          `json:"severity"`
+		Location    qualityLocation `json:"location"`
+	}
+	qualityLocation struct {
+		Path  string       `json:"path"`
+		Lines qualityLines `json:"lines"`
+	}
+	qualityLines struct {
+		Begin int `json:"begin"`
+		End   int `json:"end,omitempty"`
+	}
+)
+
+// writeGitLab writes the findings as GitLab reads them for the widget of a merge request. A fingerprint stays when
+// lines above a finding come or go, so that GitLab tells old findings from new ones.
+func writeGitLab(w io.Writer, r *Record) error {
+	list := []qualityJSON{}
+	seen := map[string]int{}
+	for _, d := range r.fromRoot().Sorted() {
+		at := qualityLocation{Path: filepath.ToSlash(r.rooted(r.Program)), Lines: qualityLines{Begin: 1}}
+		if !d.Subject.IsZero() {
+			at.Path = filepath.ToSlash(d.Subject.Source.Name())
+			at.Lines = qualityLines{Begin: d.Subject.StartPosition().Line, End: d.Subject.EndPosition().Line}
+		}
+		name := string(d.Code)
+		if name == "" {
+			name = "yamlhost"
+		}
+		key := name + "\n" + at.Path + "\n" + d.Summary
+		seen[key]++
+		sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%d", key, seen[key]))
+		text := d.Summary
+		if d.Detail != "" {
+			text += "; " + strings.ReplaceAll(d.Detail, "\n", "; ") // a description is one line
+		}
+		list = append(list, qualityJSON{Description: text, CheckName: name, Fingerprint: hex.EncodeToString(sum[:16]),
+			Severity: qualitySeverity(d.Severity), Location: at})
+	}
+	return jsontext.Write(w, list, "  ")
+}
+
+func qualitySeverity(s diag.Severity) string {
+	switch s {
+	case diag.Error:
+		return "critical"
+	case diag.Warning:
+		return "minor"
+	}
+	return "info"
+}

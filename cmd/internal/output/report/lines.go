@@ -1,0 +1,315 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"time"
+
+	"github.com/yamlhost/yamlhost/cmd/internal/output/view"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/jsontext"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/mask"
+	"github.com/yamlhost/yamlhost/runtime/engine"
+	"github.com/yamlhost/yamlhost/runtime/state"
+)
+
+// Lines writes each event as one line of JSON (E8.8, F7.1–F7.8). Internal events are left out but counted, so that
+// sequences have gaps, as with Pulumi (F7.4). It is used by one goroutine at a time.
+type Lines struct {
+	out      io.Writer
+	o        view.Options
+	mask     *mask.Masker
+	now      func() time.Time
+	sequence int
+	steps    int
+	err      error // the first fault of out
+}
+
+// NewLines writes to out. Of the options only ShowSecrets and where sources are count. Secrets are hidden by m.
+func NewLines(out io.Writer, o view.Options, m *mask.Masker) *Lines {
+	return &Lines{out: out, o: o, mask: m, now: time.Now}
+}
+
+// The shapes of events, in the order in which Pulumi writes their members.
+type (
+	envelope struct {
+		Project          string          `json:"project,omitempty"` // of a command about many stacks; see labelled
+		Stack            string          `json:"stack,omitempty"`   // likewise
+		Sequence         int             `json:"sequence"`
+		Timestamp        int64           `json:"timestamp"`
+		Prelude          *preludeJSON    `json:"preludeEvent,omitempty"`
+		ResourcePre      *resourceJSON   `json:"resourcePreEvent,omitempty"`
+		ResourceOutputs  *resourceJSON   `json:"resOutputsEvent,omitempty"`
+		ResourceOpFailed *failedJSON     `json:"resOpFailedEvent,omitempty"`
+		Diagnostic       *diagnosticJSON `json:"diagnosticEvent,omitempty"`
+		Summary          *summaryJSON    `json:"summaryEvent,omitempty"`
+		Policy           *policyJSON     `json:"policyEvent,omitempty"`
+		Remediation      *remedyJSON     `json:"policyRemediationEvent,omitempty"`
+		Cancel           *struct{}       `json:"cancelEvent,omitempty"`
+	}
+	preludeJSON struct {
+		Config map[string]string `json:"config"`
+	}
+	resourceJSON struct {
+		Metadata metadataJSON `json:"metadata"`
+		Planning bool         `json:"planning,omitempty"`
+	}
+	failedJSON struct {
+		Metadata metadataJSON `json:"metadata"`
+		Status   int          `json:"status"`
+		Steps    int          `json:"steps"`
+	}
+	metadataJSON struct {
+		Op           engine.Op           `json:"op"`
+		URN          string              `json:"urn"`
+		Type         string              `json:"type"`
+		Old          *stateJSON          `json:"old"`
+		New          *stateJSON          `json:"new"`
+		Keys         []string            `json:"keys,omitempty"`
+		Diffs        []string            `json:"diffs,omitempty"`
+		DetailedDiff map[string]diffJSON `json:"detailedDiff"`
+		Logical      bool                `json:"logical,omitempty"`
+		Provider     string              `json:"provider"`
+	}
+	diffJSON struct {
+		DiffKind  string `json:"diffKind"`
+		InputDiff bool   `json:"inputDiff"`
+	}
+	stateJSON struct {
+		Type           string          `json:"type"`
+		URN            string          `json:"urn"`
+		Custom         bool            `json:"custom,omitempty"`
+		Delete         bool            `json:"delete,omitempty"`
+		ID             string          `json:"id"`
+		Parent         string          `json:"parent"`
+		Protect        bool            `json:"protect,omitempty"`
+		Taint          bool            `json:"taint,omitempty"`
+		External       bool            `json:"external,omitempty"`
+		RetainOnDelete bool            `json:"retainOnDelete,omitempty"`
+		Inputs         json.RawMessage `json:"inputs"`
+		Outputs        json.RawMessage `json:"outputs"`
+		Provider       string          `json:"provider"`
+		InitErrors     []string        `json:"initErrors,omitempty"`
+		HideDiffs      []string        `json:"hideDiffs,omitempty"`
+	}
+	diagnosticJSON struct {
+		URN       string `json:"urn,omitempty"`
+		Prefix    string `json:"prefix,omitempty"`
+		Message   string `json:"message"`
+		Color     string `json:"color"`
+		Severity  string `json:"severity"`
+		Ephemeral bool   `json:"ephemeral,omitempty"`
+		// Code and Place are ours: the code of the explain page, and where the fault stands in the user's text.
+		Code  diag.Code         `json:"code,omitempty"`
+		Place *diag.PlaceRecord `json:"place,omitempty"`
+	}
+	policyJSON struct {
+		URN     string `json:"resourceUrn,omitempty"`
+		Message string `json:"message"`
+		Color   string `json:"color"`
+		packJSON
+		EnforcementLevel string `json:"enforcementLevel"`
+		// Place is ours, as in diagnosticJSON.
+		Place *diag.PlaceRecord `json:"place,omitempty"`
+	}
+	remedyJSON struct {
+		URN   string `json:"resourceUrn,omitempty"`
+		Color string `json:"color"`
+		packJSON
+		Before json.RawMessage   `json:"before,omitempty"`
+		After  json.RawMessage   `json:"after,omitempty"`
+		Place  *diag.PlaceRecord `json:"place,omitempty"`
+	}
+	packJSON struct {
+		Policy     string `json:"policyName"`
+		Pack       string `json:"policyPackName"`
+		Version    string `json:"policyPackVersion"`
+		VersionTag string `json:"policyPackVersionTag"`
+	}
+	summaryJSON struct {
+		MaybeCorrupt    bool              `json:"maybeCorrupt"`
+		DurationSeconds int64             `json:"durationSeconds"`
+		ResourceChanges map[engine.Op]int `json:"resourceChanges"`
+		PolicyPacks     map[string]string `json:"PolicyPacks"`
+		IsPreview       bool              `json:"isPreview"`
+		Result          string            `json:"result"`
+	}
+)
+
+// Event writes a line, unless the event is internal.
+func (v *Lines) Event(e engine.Event) {
+	line := envelope{Sequence: v.sequence, Timestamp: v.now().Unix()}
+	v.sequence++
+	switch e := e.(type) {
+	case *engine.Prelude:
+		line.Prelude = &preludeJSON{v.config(e.Config)}
+	case *engine.StepStarted:
+		if e.Internal {
+			return
+		}
+		line.ResourcePre = &resourceJSON{v.metadata(e.Step, e.Step.Op), e.Planning}
+	case *engine.StepFinished:
+		if !e.Outputs {
+			v.steps++
+		}
+		if e.Internal {
+			return
+		}
+		line.ResourceOutputs = &resourceJSON{v.metadata(e.Step, e.Op), e.Planning}
+	case *engine.StepFailed:
+		line.ResourceOpFailed = &failedJSON{v.metadata(e.Step, e.Step.Op), e.Status, v.steps}
+	case *engine.Message:
+		v.message(&line, e)
+	case *engine.Summary:
+		line.Summary = &summaryJSON{
+			MaybeCorrupt:    e.MaybeCorrupt,
+			DurationSeconds: int64(e.Duration.Round(time.Second) / time.Second),
+			ResourceChanges: e.Changes,
+			PolicyPacks:     map[string]string{},
+			IsPreview:       e.Planning,
+			Result:          e.Result,
+		}
+		if line.Summary.ResourceChanges == nil {
+			line.Summary.ResourceChanges = map[engine.Op]int{}
+		}
+	case *engine.Finished:
+		line.Cancel = &struct{}{}
+	}
+	v.write(line)
+}
+
+// write writes one line, without escaping HTML (F7.9 names the one document that does).
+func (v *Lines) write(line envelope) {
+	var b bytes.Buffer
+	if err := jsontext.Write(&b, line, ""); err != nil {
+		panic("report: an event does not encode: " + err.Error())
+	}
+	if _, err := v.out.Write(b.Bytes()); err != nil && v.err == nil {
+		v.err = err
+	}
+}
+
+// finding writes a finding that no event tells of.
+func (v *Lines) finding(f view.Finding) {
+	text := f.Summary
+	if f.Detail != "" {
+		text += "\n" + f.Detail
+	}
+	line := envelope{Sequence: v.sequence, Timestamp: v.now().Unix(), Diagnostic: &diagnosticJSON{
+		URN: string(f.URN), Prefix: f.Severity.String() + ": ", Message: text + "\n", Color: "never",
+		Severity: f.Severity.String(),
+		Code:     f.Code, Place: placeRecord(f.Diagnostic),
+	}}
+	v.sequence++
+	v.write(line)
+}
+
+func (v *Lines) config(config map[string]string) map[string]string {
+	masked := make(map[string]string, len(config))
+	for k, text := range config {
+		masked[k] = v.mask.Hide(text)
+	}
+	return masked
+}
+
+func (v *Lines) metadata(s *engine.Step, op engine.Op) metadataJSON {
+	m := metadataJSON{
+		Op: op, URN: string(s.URN), Type: s.Type, Old: v.state(s.Old), New: v.state(s.New),
+		Keys: s.Keys, Diffs: s.Diffs, Logical: s.Logical(), Provider: s.Provider,
+	}
+	if s.Detailed != nil {
+		m.DetailedDiff = map[string]diffJSON{}
+		for path, d := range s.Detailed {
+			m.DetailedDiff[path] = diffJSON{d.Kind.String(), d.InputDiff}
+		}
+	}
+	return m
+}
+
+func (v *Lines) state(r *state.Resource) *stateJSON {
+	if r == nil {
+		return nil
+	}
+	return &stateJSON{
+		Type: r.Type, URN: string(r.URN), Custom: r.Custom, Delete: r.Delete, ID: r.ID, Parent: string(r.Parent),
+		Protect: r.Protect, Taint: r.Taint, External: r.External, RetainOnDelete: r.RetainOnDelete,
+		Inputs: v.properties(r.Inputs), Outputs: v.properties(r.Outputs), Provider: r.Provider,
+		InitErrors: r.InitErrors, HideDiffs: r.HideDiffs,
+	}
+}
+
+// properties are a resource's inputs or outputs, {} when there are none, with secrets masked unless the options show
+// them, and without the text of assets (E8.18).
+func (v *Lines) properties(properties value.Value) json.RawMessage {
+	if !properties.Is(value.KindMap) {
+		properties = value.EmptyMap()
+	}
+	form, shown := state.Marked(), elideAssets(properties)
+	if v.o.ShowSecrets {
+		form = state.Shown()
+	} else {
+		shown = v.mask.HideValue(shown)
+	}
+	text, err := state.AppendValue(nil, shown, form)
+	if err != nil {
+		// Only a value that cannot be written at all gets here, and the state file could not hold it either.
+		return json.RawMessage(`{}`)
+	}
+	return text
+}
+
+// elideAssets leaves of assets and archives with a hash only the hash.
+func elideAssets(v value.Value) value.Value {
+	has := v.Any(func(x value.Value) bool { return x.Is(value.KindAsset) || x.Is(value.KindArchive) })
+	if !has {
+		return v
+	}
+	return v.Transform(func(x value.Value) value.Value {
+		if a, ok := x.AsAsset(); ok && a.Hash != "" {
+			return value.NewAsset(&value.Asset{Hash: a.Hash}).WithMarksOf(x)
+		}
+		if a, ok := x.AsArchive(); ok && a.Hash != "" {
+			return value.NewArchive(&value.Archive{Hash: a.Hash}).WithMarksOf(x)
+		}
+		return x
+	})
+}
+
+// message fills in the event of a message: that of a policy, or a diagnostic.
+func (v *Lines) message(line *envelope, m *engine.Message) {
+	line.Diagnostic = v.diagnostic(m)
+	if m.Policy == nil {
+		return
+	}
+	n, place := m.Policy, line.Diagnostic.Place
+	line.Diagnostic = nil
+	about := packJSON{Policy: n.Policy, Pack: n.Pack, Version: n.Version, VersionTag: n.Version}
+	if n.Remediation {
+		line.Remediation = &remedyJSON{URN: string(m.URN), Color: "never", packJSON: about,
+			Before: v.properties(n.Before), After: v.properties(n.After), Place: place}
+		return
+	}
+	line.Policy = &policyJSON{URN: string(m.URN), Message: v.mask.Hide(n.Message) + "\n", Color: "never",
+		packJSON: about, EnforcementLevel: n.Level.String(), Place: place}
+}
+
+func (v *Lines) diagnostic(m *engine.Message) *diagnosticJSON {
+	d := &diagnosticJSON{
+		URN: string(m.URN), Message: v.mask.Hide(m.Text) + "\n", Color: "never", Severity: severityName(m),
+		Ephemeral: m.Ephemeral,
+	}
+	if m.Severity == diag.Error || m.Severity == diag.Warning {
+		f := view.FindingOf(v.o, v.mask, m)
+		d.Prefix, d.Code, d.Place = m.Severity.String()+": ", f.Code, placeRecord(f)
+	}
+	return d
+}
+
+func severityName(m *engine.Message) string {
+	if m.Debug {
+		return "debug"
+	}
+	return m.Severity.String()
+}

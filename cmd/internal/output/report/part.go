@@ -1,0 +1,252 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/yamlhost/yamlhost/cmd/internal/output/view"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/jsontext"
+	"github.com/yamlhost/yamlhost/internal/value/mask"
+)
+
+// Part opens the reports of one stack of a command that works on several. Streamed reports go to the reports of s:
+// events at once, each with the stack's names, and text when the stack has ended. Everything else is written when s
+// is finished, in the order of the parts' numbers. The part is finished before s is. A nil set has no parts.
+func (s *Set) Part(number int, project, stack, program string, began time.Time) *Set {
+	if s == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	subject := s.record.Subject
+	subject.Project, subject.Stack, subject.Program = project, stack, program
+	part := &Set{record: Record{Subject: subject, Began: began, number: number}, mask: mask.New(), whole: s,
+		untold: s.untold}
+	for _, out := range s.outputs {
+		mine := &output{spec: out.spec, kind: out.kind, out: io.Discard}
+		switch out.kind.name {
+		case "events":
+			mine.stream = newEvents(&labelled{to: s, out: out.out, label: label(project, stack)})
+		case "text":
+			mine.stream = newText(&block{to: s, out: out.out, title: project + "/" + stack})
+		case "json":
+			mine.kind.write = func(io.Writer, *Record) error { return nil } // the whole document has it
+		default:
+			continue
+		}
+		part.outputs = append(part.outputs, mine)
+	}
+	return part
+}
+
+// Gather is a set without reports, for those who read in its record what became of each resource.
+func Gather() *Set { return &Set{mask: mask.New(), untold: true} }
+
+// join takes a finished part in.
+func (s *Set) join(r *Record, fault error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended || slices.Contains(s.record.Parts, r) {
+		return
+	}
+	if fault != nil {
+		s.fault(fault)
+	}
+	s.record.Parts = append(s.record.Parts, r)
+	slices.SortFunc(s.record.Parts, func(a, b *Record) int { return a.number - b.number })
+}
+
+// label is how an event of a stack begins.
+func label(project, stack string) []byte {
+	names, _ := json.Marshal(struct { // two texts always encode
+		Project string `json:"project"`
+		Stack   string `json:"stack"`
+	}{project, stack})
+	return append(bytes.TrimSuffix(names, []byte("}")), ',')
+}
+
+// labelled writes lines of JSON objects, each with the names of a stack in front of its members.
+type labelled struct {
+	to    *Set
+	out   io.Writer // used while to.mu is held
+	label []byte
+}
+
+// Write takes one line.
+func (l *labelled) Write(line []byte) (int, error) {
+	l.to.mu.Lock()
+	defer l.to.mu.Unlock()
+	if _, err := l.out.Write(append(bytes.Clone(l.label), line[1:]...)); err != nil {
+		return 0, err
+	}
+	return len(line), nil
+}
+
+// block keeps what is written until flush, so that a log shows one stack after the other.
+type block struct {
+	to    *Set
+	out   io.Writer // used while to.mu is held
+	title string
+	mu    sync.Mutex
+	text  bytes.Buffer // guarded by mu
+}
+
+// Write keeps a part of a stack's report until flush.
+func (b *block) Write(text []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(text)
+}
+
+func (b *block) flush(r *Record) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.to.mu.Lock()
+	defer b.to.mu.Unlock()
+	_, err := fmt.Fprintf(b.out, "── %s: %s\n%s\n", b.title, r.Headline(), strings.TrimRight(b.text.String(), "\n")+"\n")
+	return err
+}
+
+// Headline says in one line what came of a stack or command.
+func (r *Record) Headline() string {
+	if r.Skipped != "" {
+		return r.Skipped
+	}
+	return r.headline()
+}
+
+// Quiet reports whether there is nothing to tell but that all is as it was.
+func (r *Record) Quiet() bool { return r.Title != "" && r.changed() == 0 && len(r.Findings) == 0 }
+
+// gather copies the findings and results of the parts into the record of the whole command.
+func (r *Record) gather() {
+	if len(r.Parts) == 0 {
+		return
+	}
+	r.Project, r.Stack = "", ""
+	counts := map[view.Counted]int{}
+	var order []view.Counted
+	for _, part := range r.Parts {
+		r.Resources = append(r.Resources, part.Resources...)
+		for _, c := range part.Counts {
+			key := view.Counted{Op: c.Op, Words: c.Words}
+			if counts[key] == 0 {
+				order = append(order, key)
+			}
+			counts[key] += c.N
+		}
+		for _, out := range part.Outputs {
+			out.Name = part.name() + " " + out.Name
+			r.Outputs = append(r.Outputs, out)
+		}
+		r.Findings = append(r.Findings, part.Findings...)
+		for _, remark := range part.Remarks {
+			r.Remarks = append(r.Remarks, part.name()+": "+remark)
+		}
+		r.Blast.Deleted += part.Blast.Deleted
+		r.Blast.Replaced += part.Blast.Replaced
+		r.Blast.HoldData = append(r.Blast.HoldData, part.Blast.HoldData...)
+		r.Planning = r.Planning || part.Planning
+		if part.Title != "" {
+			r.Title = part.Title
+		}
+		if part.Result == "failed" || r.Result == "" {
+			r.Result = part.Result
+		}
+	}
+	for _, key := range order {
+		r.Counts = append(r.Counts, view.Counted{Op: key.Op, N: counts[key], Words: key.Words})
+	}
+}
+
+// partJSON is a stack in the document of a command about several.
+type partJSON struct {
+	Project  string          `json:"project"`
+	Stack    string          `json:"stack"`
+	Result   string          `json:"result"` // name of the exit code, or skipped
+	ExitCode int             `json:"exitCode"`
+	Because  string          `json:"because,omitempty"` // of one that was skipped
+	Seconds  float64         `json:"seconds"`
+	Document json.RawMessage `json:"document,omitempty"` // what the command about this stack alone would have written
+}
+
+// partsJSON is the document of a command about several stacks.
+type partsJSON struct {
+	Result   string     `json:"result"` // name of the exit code
+	ExitCode int        `json:"exitCode"`
+	Stacks   []partJSON `json:"stacks"`
+}
+
+// writeParts writes the document of a command about several stacks.
+func writeParts(w io.Writer, r *Record) error {
+	document := partsJSON{Result: r.Exit.Name, ExitCode: r.Exit.Code}
+	for _, part := range r.Parts {
+		p := partJSON{Project: part.Project, Stack: part.Stack, Result: part.Exit.Name, ExitCode: part.Exit.Code,
+			Because: part.Skipped, Seconds: part.Took.Seconds()}
+		if part.Skipped != "" {
+			p.Result = "skipped"
+		} else {
+			var text bytes.Buffer
+			if err := writeJSONDocument(&text, part); err != nil {
+				return err
+			}
+			p.Document = text.Bytes()
+		}
+		document.Stacks = append(document.Stacks, p)
+	}
+	return jsontext.Write(w, document, "  ")
+}
+
+// markdownParts writes a table of stacks, and behind it each one that has more to tell than that.
+func markdownParts(b *strings.Builder, r *Record, f fold) {
+	b.WriteString("\n| | stack | | |\n|---|---|---|---|\n")
+	for i, part := range r.Parts {
+		if i == max(f.rows, 200) {
+			fmt.Fprintf(b, "| | and %s more | | |\n", diag.Count(len(r.Parts)-i, "stack"))
+			break
+		}
+		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", part.mark(), code(part.name()), escape(part.Headline()),
+			view.Seconds(part.Took))
+	}
+	for _, part := range r.Parts {
+		if part.Skipped != "" || part.Exit.Code == 0 && part.changed() == 0 && len(part.Findings) == 0 {
+			continue
+		}
+		text := markdown(part, f)
+		if f.rows == 0 {
+			continue // the table has to do
+		}
+		fmt.Fprintf(b, "\n<details><summary>%s %s</summary>\n\n%s\n</details>\n", part.mark(), elementText(part.name()), text)
+	}
+}
+
+// mark is the sign of how a stack or command ended.
+func (r *Record) mark() string {
+	switch {
+	case r.Skipped != "":
+		return "⏭️"
+	case r.Exit.Code != 0:
+		return "❌"
+	case r.Planning && r.changed() > 0:
+		return "📝"
+	}
+	return "✅"
+}
+
+// Skip finishes a part that was not begun, with the reason.
+func (s *Set) Skip(why string, now time.Time) error {
+	if s == nil {
+		return nil
+	}
+	s.mu.Lock()
+	s.record.Skipped = why
+	s.mu.Unlock()
+	return s.Finish(Exit{Name: "skipped"}, now)
+}

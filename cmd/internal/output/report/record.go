@@ -1,0 +1,219 @@
+package report
+
+import (
+	"strings"
+	"time"
+
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value/mask"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
+
+	"github.com/yamlhost/yamlhost/cmd/internal/output/view"
+)
+
+// Exit is how a command ended.
+type Exit struct {
+	Code int
+	Name string // of the code, such as ok or locked
+	Text string // the error that was shown; empty when there is nothing to add to the findings
+}
+
+// Subject identifies the project and the stack of a command.
+type Subject struct {
+	Command string // such as preview
+	Version string // of this program
+	Project string
+	Stack   string
+	// Program is the file that findings without a place are attached to, relative to the working directory.
+	Program string
+	// Root is the folder of the repository where the system that runs the command says so; places of findings are given
+	// from there. Empty for the working directory.
+	Root string
+	Dir  string // the working directory, absolute
+}
+
+// Case is the result of one case of a test file.
+type Case struct {
+	File, Name string
+	Took       time.Duration
+	Failures   diag.Diagnostics // without secrets
+}
+
+// Record is everything that reports tell of a command. It is complete, and does not change, once a kind gets it.
+type Record struct {
+	Subject
+	Began     time.Time
+	Took      time.Duration
+	Exit      Exit
+	Title     string // of the last operation, such as Updating; empty when there was none
+	Planning  bool   // the last operation was only planned
+	Result    string // of the last operation: succeeded, failed, canceled; empty when it did not come to its end
+	Resources []view.Resource
+	Counts    []view.Counted
+	Outputs   []view.Output
+	Blast     view.BlastRadius // what a plan destroys
+	Findings  []view.Finding   // of the program and of the operation, each once, without secrets
+	Origin    Origin
+	Remarks   []string // sentences of the command about its result, such as ignored drift
+
+	// Cases are the cases of tests.
+	Cases []Case
+
+	// Parts are the stacks of a command about several; the other members then tell of all of them.
+	Parts   []*Record
+	Skipped string // why this part was not begun; empty for one that was
+
+	digest *digestOf // nil when nobody asked for JSON
+	number int       // of a part, in the order of the parts
+}
+
+// finish takes what the last operation has to tell. Changes of properties take longest to make: untold leaves them out.
+func (r *Record) finish(l *view.Outline, m *mask.Masker, untold bool) {
+	if l != nil {
+		r.Title, r.Stack = l.Title(), l.Stack()
+		if untold {
+			r.Resources = l.Outcomes()
+		} else {
+			r.Resources = l.Resources()
+		}
+		r.Counts, r.Outputs = l.Counts(), l.Outputs()
+		if s := l.Summary(); s != nil {
+			r.Planning, r.Result = s.Planning, s.Result
+		} else if len(r.Resources) > 0 {
+			r.Planning = r.Resources[0].Outcome == view.Planned
+		}
+		if r.Planning {
+			r.Blast = *l.Blast()
+		}
+		for _, f := range l.Findings() {
+			r.add(f)
+		}
+	}
+	if text := strings.TrimSpace(r.Exit.Text); text != "" {
+		summary, detail, _ := strings.Cut(text, "\n")
+		r.add(view.Finding{Diagnostic: diag.Diagnostic{Severity: diag.Error, Summary: summary, Detail: detail}})
+	}
+	for i := range r.Findings {
+		r.Findings[i].Diagnostic = hidden(m, r.Findings[i].Diagnostic)
+	}
+}
+
+// add adds a finding unless it is there.
+func (r *Record) add(f view.Finding) {
+	for _, other := range r.Findings {
+		if other.Code == f.Code && other.Summary == f.Summary && other.Subject == f.Subject &&
+			(f.URN == "" || other.URN == f.URN) {
+			return
+		}
+	}
+	r.Findings = append(r.Findings, f)
+}
+
+// hidden is a finding without secrets: not in its words, not in the excerpt, and not in a fix.
+func hidden(m *mask.Masker, d diag.Diagnostic) diag.Diagnostic {
+	if m == nil || m.Empty() {
+		return d
+	}
+	d.Summary, d.Detail = m.Hide(d.Summary), m.Hide(d.Detail)
+	d.Related = append([]diag.Related(nil), d.Related...)
+	for i := range d.Related {
+		d.Related[i].Message = m.Hide(d.Related[i].Message)
+	}
+	if !d.Subject.IsZero() {
+		for line := d.Subject.StartPosition().Line; line <= d.Subject.EndPosition().Line; line++ {
+			if text := string(d.Subject.Source.Line(line)); m.Hide(text) != text {
+				d.Confidential = true
+			}
+		}
+	}
+	for _, fix := range d.Fixes {
+		for _, edit := range fix.Edits {
+			if m.Hide(edit.Text) != edit.Text {
+				d.Fixes = nil
+			}
+		}
+	}
+	return d
+}
+
+// diagnostics are the findings alone.
+func (r *Record) diagnostics() diag.Diagnostics {
+	ds := make(diag.Diagnostics, 0, len(r.Findings))
+	for _, f := range r.Findings {
+		ds.Add(f.Diagnostic)
+	}
+	return ds
+}
+
+// of are the findings about one resource.
+func (r *Record) of(u urn.URN) []view.Finding {
+	var list []view.Finding
+	for _, f := range r.Findings {
+		if f.URN == u {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// sentences are the remarks, and before them what a plan destroys.
+func (r *Record) sentences() []string {
+	if text := r.Blast.String(); text != "" {
+		return append([]string{"Destroys: " + text}, r.Remarks...)
+	}
+	return r.Remarks
+}
+
+// headline says in one line what came of the command.
+func (r *Record) headline() string {
+	var parts []string
+	for _, c := range r.Counts {
+		parts = append(parts, view.Figure(c.N)+" "+c.Words)
+	}
+	for _, more := range []struct {
+		outcome view.Outcome
+		words   string
+	}{{view.Failed, "failed"}, {view.Interrupted, "interrupted"}, {view.Skipped, "skipped"}} {
+		n := 0
+		for i := range r.Resources {
+			if r.Resources[i].Outcome == more.outcome && !r.Resources[i].IsStack() {
+				n++
+			}
+		}
+		if n > 0 {
+			parts = append(parts, view.Figure(n)+" "+more.words)
+		}
+	}
+	if len(parts) > 0 {
+		return strings.Join(parts, ", ")
+	}
+	if r.Title != "" && r.Exit.Code == 0 {
+		return "nothing to do"
+	}
+	errors, warnings := r.severities()
+	return diag.Count(errors, "error") + ", " + diag.Count(warnings, "warning")
+}
+
+// severities counts errors and warnings.
+func (r *Record) severities() (errors, warnings int) {
+	for _, f := range r.Findings {
+		switch f.Severity {
+		case diag.Error:
+			errors++
+		case diag.Warning, diag.Portability:
+			warnings++
+		}
+	}
+	return errors, warnings
+}
+
+// name returns the name of the command's subject in a report.
+func (r *Record) name() string {
+	switch {
+	case r.Project != "" && r.Stack != "":
+		return r.Project + "/" + r.Stack
+	case r.Project != "":
+		return r.Project
+	}
+	return r.Program
+}

@@ -1,0 +1,315 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value/mask"
+	"github.com/yamlhost/yamlhost/runtime/engine"
+
+	"github.com/yamlhost/yamlhost/cmd/internal/output/view"
+)
+
+// streamed is a report that is written while things happen.
+type streamed interface {
+	// phase begins an operation; event gets its events, and done ends it.
+	phase(o view.Options, m *mask.Masker) (event func(engine.Event), done func() error)
+	// find tells findings outside of operations.
+	find(ds diag.Diagnostics) error
+	// finish ends the report.
+	finish(r *Record) error
+}
+
+// output is one report with where it goes.
+type output struct {
+	spec   Spec
+	kind   kind
+	out    io.Writer
+	file   io.Closer // nil for standard output
+	stream streamed  // nil for what is written at the end
+}
+
+// Set are the reports of one command. Its methods are safe for concurrent use; they do nothing on a nil Set.
+type Set struct {
+	mu      sync.Mutex // guards what follows
+	outputs []*output
+	record  Record
+	outline *view.Outline // of the last operation
+	mask    *mask.Masker
+	ended   bool
+	failed  error // the first fault of a report
+	whole   *Set  // of the command, where this is a part of it; nil otherwise. Not changed
+	untold  bool  // see Options; not changed
+}
+
+// Options say what a set is about.
+type Options struct {
+	Specs   []Spec
+	Stdout  io.Writer
+	Path    func(string) string // makes a path of a user absolute
+	Subject Subject
+	Origin  Origin
+	Began   time.Time
+	Always  bool // also without specs: somebody reads the record
+	// Untold says that without specs nobody reads more of the record than what became of each resource.
+	Untold bool
+}
+
+// Open opens every report before the command does anything. The error names the report that cannot be written;
+// nothing is left open then. Without specs it returns a nil Set.
+func Open(o Options) (*Set, error) {
+	if len(o.Specs) == 0 && !o.Always {
+		return nil, nil
+	}
+	s := &Set{record: Record{Subject: o.Subject, Began: o.Began, Origin: o.Origin}, mask: mask.New(),
+		untold: o.Untold && len(o.Specs) == 0}
+	taken := map[string]string{}
+	for _, spec := range o.Specs {
+		k, err := findKind(spec.Kind)
+		if err != nil {
+			return nil, errors.Join(err, s.close())
+		}
+		out := &output{spec: spec, kind: k, out: o.Stdout}
+		target := spec.File
+		if spec.File != "-" && !strings.HasPrefix(spec.File, listenerScheme) {
+			target = o.Path(spec.File)
+		}
+		if other, twice := taken[target]; twice {
+			return nil, errors.Join(fmt.Errorf("two reports go to %s: %s and %s", spec.File, other, spec.Kind), s.close())
+		}
+		taken[target] = spec.Kind
+		if spec.File != "-" {
+			to, err := create(target)
+			if err != nil {
+				return nil, errors.Join(fmt.Errorf("the report %s cannot be written to %s: %w", spec.Kind, spec.File, plain(err)),
+					s.close())
+			}
+			out.out, out.file = to, to
+		}
+		if k.stream != nil {
+			out.stream = k.stream(out.out)
+		}
+		s.outputs = append(s.outputs, out)
+	}
+	return s, nil
+}
+
+// create opens a file for writing, with the folders above it, or the stream to a listener.
+func create(path string) (io.WriteCloser, error) {
+	if strings.HasPrefix(path, listenerScheme) {
+		return newListener(path)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return nil, err
+	}
+	return os.Create(path)
+}
+
+// plain is the cause of a fault without the path and the call, which the message has.
+func plain(err error) error {
+	if fault, ok := errors.AsType[*os.PathError](err); ok {
+		return fault.Err
+	}
+	return err
+}
+
+func (s *Set) close() error {
+	var err error
+	for _, out := range s.outputs {
+		if out.file != nil {
+			err = errors.Join(err, out.file.Close())
+		}
+	}
+	return err
+}
+
+// TakesStdout reports whether a report goes to standard output, so that nothing else may.
+func (s *Set) TakesStdout() bool {
+	if s == nil {
+		return false
+	}
+	for _, out := range s.outputs {
+		if out.spec.File == "-" {
+			return true
+		}
+	}
+	return false
+}
+
+// About completes what the command is about, once it is known.
+func (s *Set) About(project, stack, program string) {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.record.Project, s.record.Stack = project, stack
+	if program != "" {
+		s.record.Program = program
+	}
+}
+
+// Cases adds the results of tests.
+func (s *Set) Cases(cases []Case) {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.record.Cases = append(s.record.Cases, cases...)
+}
+
+// Remark adds a sentence of the command about its result.
+func (s *Set) Remark(text string) {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.record.Remarks = append(s.record.Remarks, text)
+}
+
+// Phase begins an operation of the command, such as its preview. event gets each event and done ends the phase. m
+// hides the known secrets, also ones that it learns later. known are earlier findings; JSON reports show them as part
+// of the operation.
+func (s *Set) Phase(o view.Options, m *mask.Masker, known []*engine.Message) (event func(engine.Event),
+	done func() error) {
+	if s == nil {
+		return func(engine.Event) {}, func() error { return nil }
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.mask = m
+	o.Color, o.ShowSecrets, o.Width = false, false, 0
+	outline := view.NewOutline(o, m)
+	s.outline = outline
+	listeners := []func(engine.Event){outline.Event}
+	var ends []func() error
+	for _, out := range s.outputs {
+		switch {
+		case out.stream != nil:
+			take, end := out.stream.phase(o, m)
+			if out.kind.name == "events" {
+				take = AfterPrelude(take, known)
+			}
+			listeners, ends = append(listeners, take), append(ends, end)
+		case out.kind.name == "json":
+			s.record.digest = newDigest(o, m)
+			listeners = append(listeners, AfterPrelude(s.record.digest.Event, known))
+		}
+	}
+	event = func(e engine.Event) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.ended {
+			return
+		}
+		for _, listen := range listeners {
+			listen(e)
+		}
+	}
+	done = func() error {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for _, end := range ends {
+			s.fault(end())
+		}
+		return nil
+	}
+	return event, done
+}
+
+// AfterPrelude is a listener that gets messages right behind the event that comes first.
+func AfterPrelude(listen func(engine.Event), messages []*engine.Message) func(engine.Event) {
+	return func(e engine.Event) {
+		listen(e)
+		if _, first := e.(*engine.Prelude); first {
+			for _, m := range messages {
+				listen(m)
+			}
+		}
+	}
+}
+
+// Find takes findings outside of operations.
+func (s *Set) Find(ds diag.Diagnostics) {
+	if s == nil || len(ds) == 0 {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended {
+		return
+	}
+	for _, d := range ds.Sorted() {
+		s.record.add(view.Finding{Diagnostic: d})
+	}
+	for _, out := range s.outputs {
+		if out.stream != nil {
+			s.fault(out.stream.find(ds))
+		}
+	}
+}
+
+// fault keeps the first fault of a report. The caller holds mu.
+func (s *Set) fault(err error) {
+	if s.failed == nil {
+		s.failed = err
+	}
+}
+
+// Finish writes what is written at the end, and closes all reports. The first call counts: one that comes from a crash
+// or a second interrupt finds the reports as they are then. The error names the first report that could not be written.
+func (s *Set) Finish(exit Exit, now time.Time) error {
+	if s == nil {
+		return nil
+	}
+	err := s.end(exit, now)
+	if s.whole != nil {
+		s.whole.join(s.Record(), err)
+	}
+	return err
+}
+
+// end is Finish for the set alone.
+func (s *Set) end(exit Exit, now time.Time) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended {
+		return nil
+	}
+	s.ended = true
+	s.record.gather()
+	s.record.Exit, s.record.Took = exit, max(0, now.Sub(s.record.Began))
+	s.record.finish(s.outline, s.mask, s.untold)
+	s.outline = nil
+	for _, out := range s.outputs {
+		var err error
+		if out.stream != nil {
+			err = out.stream.finish(&s.record)
+		} else {
+			err = out.kind.write(out.out, &s.record)
+		}
+		if out.file != nil {
+			err = errors.Join(err, out.file.Close())
+		}
+		if err != nil {
+			s.fault(fmt.Errorf("the report %s could not be written to %s: %w", out.spec.Kind, out.spec.File, plain(err)))
+		}
+	}
+	return s.failed
+}
+
+// Record returns the record so far, for other reports of the run. It is complete after Finish.
+func (s *Set) Record() *Record {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return &s.record
+}

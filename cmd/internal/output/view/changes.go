@@ -1,0 +1,333 @@
+package view
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/mask"
+	"github.com/yamlhost/yamlhost/runtime/engine"
+	"github.com/yamlhost/yamlhost/runtime/provider"
+)
+
+// changeLimit bounds how many property changes of one resource are shown without --diff.
+const changeLimit = 12
+
+// changeLines tells which properties a step changes, one line each, at leaves; nil when there is nothing to tell.
+// Values of secrets are masked on both sides, and properties of hideDiffs are named without values (L4.27).
+func changeLines(s *engine.Step, p palette, m *mask.Masker, o Options) []string {
+	var old, new value.Value
+	if s.Old != nil {
+		old = s.Old.Inputs
+	}
+	if s.New != nil {
+		new = s.New.Inputs
+	}
+	switch s.Op {
+	case engine.OpUpdate, engine.OpReplace, engine.OpRefresh, engine.OpImport:
+	case engine.OpCreate:
+		if !o.Diff {
+			return nil
+		}
+	default:
+		return nil
+	}
+	hidden := map[string]bool{}
+	if s.New != nil {
+		for _, path := range s.New.HideDiffs {
+			hidden[path] = true
+		}
+	}
+	var lines []string
+	shown, left := 0, 0
+	c := changeWriter{p, m, o}
+	show := func(l leafChange) {
+		if shown == changeLimit && !o.Diff {
+			left++
+			return
+		}
+		shown++
+		change := c.codeChange(s.Type, l)
+		if change == nil {
+			change = c.change(l, hidden[l.path] || hidden[topLevel(l.path)])
+		}
+		if forcesReplacement(s, l.path) {
+			change[0] += p.paint(purple, " (forces replacement)")
+		}
+		if place := transformOf(s, l.path); place != "" {
+			change[0] += p.paint(dim, " (transform "+place+")")
+		}
+		lines = append(lines, change...)
+	}
+	var computed []leafChange
+	if s.Op == engine.OpRefresh {
+		var drift []leafChange
+		drift, computed = refreshChanges(s)
+		if o.ShowComputed {
+			drift, computed = append(drift, computed...), nil
+		}
+		if len(drift) == 0 {
+			return nil
+		}
+		for _, l := range drift {
+			show(l)
+		}
+	} else {
+		leafChanges("", old, new, show)
+	}
+	if change := c.madeByOtherCode(old, new); change != nil && s.Op != engine.OpCreate {
+		lines = append(lines, change...)
+	}
+	for _, reason := range reasons(s) {
+		lines = append(lines, p.paint(dim, reason))
+	}
+	if left > 0 {
+		lines = append(lines, p.paint(dim, fmt.Sprintf("… and %s more; --diff shows all", diag.Count(left, "change"))))
+	}
+	if len(computed) > 0 {
+		lines = append(lines, p.paint(dim, "and "+computedCount(len(computed))))
+	}
+	return lines
+}
+
+// changeWriter shows changes of single properties.
+type changeWriter struct {
+	p    palette
+	mask *mask.Masker
+	o    Options
+}
+
+// change shows how one property changes, in at least one line.
+func (c changeWriter) change(l leafChange, hide bool) []string {
+	path, before, after := l.path, l.before, l.after
+	show := func(v *value.Value) string {
+		if hide {
+			return "(hidden)"
+		}
+		return showValue(*v, c.o.ShowSecrets, c.mask)
+	}
+	switch {
+	case l.from != "":
+		what := show(after)
+		if name := identity(*after); name != "" && !hide {
+			what = c.mask.Hide(name)
+		}
+		return []string{c.p.paint(cyan, "> "+path+": ") + what + c.p.paint(dim, " (moved from "+l.from+")")}
+	case before == nil && after == nil: // a difference that no value shows
+		return []string{c.p.paint(yellow, "~ "+path)}
+	case before == nil:
+		return []string{c.p.paint(green, "+ "+path+": "+show(after))}
+	case after == nil:
+		return []string{c.p.paint(red, "- "+path+": "+show(before))}
+	}
+	secret := !c.o.ShowSecrets && (before.IsSecret() || after.IsSecret())
+	if before.IsSecret() && after.IsSecret() && !hide && secret {
+		return []string{c.p.paint(yellow, "~ "+path+": ") + hiddenSecret + c.p.paint(dim, " (changed)")}
+	}
+	from, isText := before.AsString()
+	to, alsoText := after.AsString()
+	if isText && alsoText && !hide && !secret {
+		if lines := c.textChange(path, from, to); lines != nil {
+			return lines
+		}
+	}
+	return []string{c.p.paint(yellow, "~ "+path+": ") + show(before) + c.p.paint(dim, " => ") + show(after)}
+}
+
+// reasons are the causes of a replacement that are no properties.
+func reasons(s *engine.Step) []string {
+	if s.Op != engine.OpReplace {
+		return nil
+	}
+	if s.Reason != "" {
+		return []string{s.Reason}
+	}
+	var out []string
+	for _, k := range s.Keys {
+		switch k {
+		case "provider":
+			out = append(out, "replaced because its provider changes")
+		case "replaceWith":
+			out = append(out, "replaced together with a resource named by replaceWith")
+		case "deletedWith":
+			out = append(out, "replaced because the resource named by deletedWith is")
+		case "id":
+			out = append(out, "replaced on request")
+		}
+	}
+	return out
+}
+
+func forcesReplacement(s *engine.Step, path string) bool {
+	if s.Op != engine.OpReplace && s.Op != engine.OpCreateReplacement {
+		return false
+	}
+	if d, ok := s.Detailed[path]; ok {
+		return d.Kind.Replaces()
+	}
+	return len(s.Detailed) == 0 && slices.Contains(s.Keys, topLevel(path)) || detailedBelow(s.Detailed, path)
+}
+
+// transformOf is the file and line of the transform that has set a property; empty where none has.
+func transformOf(s *engine.Step, path string) string {
+	for set, position := range s.Transformed {
+		if set != path && !below(set, path) && !below(path, set) {
+			continue
+		}
+		file, at, _ := strings.Cut(strings.TrimPrefix(position, "project:///"), "#")
+		line, _, _ := strings.Cut(at, ",")
+		return file + ":" + line
+	}
+	return ""
+}
+
+// below reports whether a path leads into the value of another path.
+func below(path, of string) bool {
+	rest, inside := strings.CutPrefix(path, of)
+	return inside && rest != "" && strings.ContainsAny(rest[:1], ".[")
+}
+
+// detailedBelow reports whether a path above or below the given one forces a replacement.
+func detailedBelow(detailed map[string]provider.PropertyDiff, path string) bool {
+	for p, d := range detailed {
+		if d.Kind.Replaces() && (strings.HasPrefix(path, p) || strings.HasPrefix(p, path)) {
+			return true
+		}
+	}
+	return false
+}
+
+func topLevel(path string) string {
+	if i := strings.IndexAny(path, ".["); i > 0 {
+		return path[:i]
+	}
+	return path
+}
+
+// leafChange is one leaf that differs. A side that has none is nil. Of an element of a list that has another place,
+// from is the path that it had, and what it contains may have changed as well.
+type leafChange struct {
+	path          string
+	before, after *value.Value
+	from          string
+}
+
+// leafChanges calls fn for every leaf that differs, in order of paths.
+func leafChanges(path string, old, new value.Value, fn func(leafChange)) {
+	if value.SameContent(old, new) && old.IsSecret() == new.IsSecret() &&
+		(old.IsSecret() || old.ContainsSecret() == new.ContainsSecret()) {
+		return
+	}
+	bothMaps := old.Is(value.KindMap) && new.Is(value.KindMap)
+	if path == "" && !bothMaps {
+		old, new, bothMaps = old.MapOrEmpty(), new.MapOrEmpty(), true
+	}
+	if !old.IsSecret() && !new.IsSecret() && bothMaps {
+		keys := append(append([]string{}, old.Keys()...), new.Keys()...)
+		sort.Strings(keys)
+		for i, k := range keys {
+			if i > 0 && keys[i-1] == k || path == "" && strings.HasPrefix(k, "__") {
+				continue
+			}
+			before, had := old.Lookup(k)
+			after, has := new.Lookup(k)
+			step(joinKey(path, k), before, after, had, has, fn)
+		}
+		return
+	}
+	if !old.IsSecret() && !new.IsSecret() && old.Is(value.KindList) && new.Is(value.KindList) {
+		listChanges(path, old, new, fn)
+		return
+	}
+	fn(leafChange{path: path, before: &old, after: &new})
+}
+
+func step(path string, before, after value.Value, had, has bool, fn func(leafChange)) {
+	switch {
+	case had && has:
+		leafChanges(path, before, after, fn)
+	case had:
+		fn(leafChange{path: path, before: &before})
+	default:
+		fn(leafChange{path: path, after: &after})
+	}
+}
+
+func joinKey(path, key string) string {
+	if strings.ContainsAny(key, `.["]`) || key == "" {
+		return path + "[" + strconv.Quote(key) + "]"
+	}
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}
+
+// showValue is a value on one line, cut when long. Unknown values say so; secrets are masked unless shown.
+func showValue(v value.Value, showSecrets bool, m *mask.Masker) string {
+	text := m.Hide(valueText(v, showSecrets)) // before it is cut, which would leave the beginning of a secret
+	const limit = 100
+	if runes := []rune(text); len(runes) > limit {
+		return string(runes[:limit-1]) + fmt.Sprintf("… (%s)", diag.Count(len(text), "byte"))
+	}
+	return text
+}
+
+func valueText(v value.Value, showSecrets bool) string {
+	if v.IsSecret() && !showSecrets {
+		return hiddenSecret
+	}
+	if !v.IsKnown() {
+		return "(known after apply)"
+	}
+	if s, ok := v.AsString(); ok {
+		return strconv.Quote(s)
+	}
+	if items, ok := v.AsList(); ok {
+		parts := make([]string, len(items))
+		for i, item := range items {
+			parts[i] = valueText(item, showSecrets)
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	}
+	if keys := v.Keys(); v.Is(value.KindMap) {
+		parts := make([]string, len(keys))
+		for i, k := range keys {
+			parts[i] = k + ": " + valueText(v.At(i), showSecrets)
+		}
+		return "{" + strings.Join(parts, ", ") + "}"
+	}
+	if f, ok := v.AsNumber(); ok {
+		return strconv.FormatFloat(f, 'f', -1, 64)
+	}
+	if b, ok := v.AsBool(); ok {
+		return strconv.FormatBool(b)
+	}
+	if a, ok := v.AsAsset(); ok {
+		return "asset(" + contentName(a.Path, a.URI, a.Hash) + ")"
+	}
+	if a, ok := v.AsArchive(); ok {
+		return "archive(" + contentName(a.Path, a.URI, a.Hash) + ")"
+	}
+	if r, ok := v.AsResource(); ok {
+		return string(r.URN)
+	}
+	return "null"
+}
+
+func contentName(path, uri, hash string) string {
+	if len(hash) > 7 {
+		hash = hash[:7]
+	}
+	switch {
+	case path != "":
+		return path + " " + hash
+	case uri != "":
+		return uri + " " + hash
+	}
+	return "text " + hash
+}

@@ -1,0 +1,194 @@
+package view
+
+import (
+	"strconv"
+
+	"github.com/yamlhost/yamlhost/internal/value"
+)
+
+// mostAligned is the product of lengths up to which lists are aligned; longer ones are compared by position.
+const mostAligned = 250_000
+
+// identityKeys are the members by which elements of lists are known, in order of preference.
+var identityKeys = []string{"name", "key", "id", "Name", "Key", "Id", "Sid"}
+
+// listChanges compares lists by their elements rather than by position: what stays is left out, what goes and comes is
+// shown where it stood, elements that are known by a name are compared with themselves, and an element that is in
+// another order among those that stay is shown as a move.
+func listChanges(path string, old, new value.Value, fn func(leafChange)) {
+	at := func(i int) string { return path + "[" + strconv.Itoa(i) + "]" }
+	if old.Len()*new.Len() > mostAligned {
+		for i := range max(old.Len(), new.Len()) {
+			step(at(i), old.At(i), new.At(i), i < old.Len(), i < new.Len(), fn)
+		}
+		return
+	}
+	partner := partners(old, new)
+	stays := inOrder(partner)
+	taken := make([]bool, old.Len())
+	for _, i := range partner {
+		if i >= 0 {
+			taken[i] = true
+		}
+	}
+	// gone tells of the elements of old from i to end that nothing of new stands for.
+	i := 0
+	gone := func(end int) {
+		for ; i < end; i++ {
+			if !taken[i] {
+				taken[i] = true
+				step(at(i), old.At(i), value.Null, true, false, fn)
+			}
+		}
+	}
+	for k, from := range partner {
+		element := new.At(k)
+		switch {
+		case from >= 0 && stays[k]:
+			gone(from)
+			i = from + 1
+			leafChanges(at(k), old.At(from), element, fn)
+		case from >= 0:
+			fn(leafChange{path: at(k), before: ptr(old.At(from)), after: &element, from: at(from)})
+			leafChanges(at(k), old.At(from), element, fn)
+		default:
+			if other := unnamed(old, new, partner, stays, taken, i, k); other >= 0 {
+				taken[other] = true
+				step(at(k), old.At(other), element, true, true, fn)
+				continue
+			}
+			step(at(k), value.Null, element, false, true, fn)
+		}
+	}
+	gone(old.Len())
+}
+
+func ptr(v value.Value) *value.Value { return &v }
+
+// unnamed finds the element of old that stood where element k of new stands now, for lists whose elements have no
+// names: the first that is left, from i on, before the next one that stays. It is -1 where there is none.
+func unnamed(old, new value.Value, partner []int, stays, taken []bool, i, k int) int {
+	end := old.Len()
+	for next := k + 1; next < len(partner); next++ {
+		if partner[next] >= 0 && stays[next] {
+			end = partner[next]
+			break
+		}
+	}
+	for ; i < end; i++ {
+		if !taken[i] {
+			if identity(old.At(i)) == "" || identity(new.At(k)) == "" {
+				return i
+			}
+			return -1
+		}
+	}
+	return -1
+}
+
+// partners finds for each element of new the one of old that it is, or -1: first those that are equal and in order,
+// then those that are equal elsewhere, then those that have the same name.
+func partners(old, new value.Value) []int {
+	partner := make([]int, new.Len())
+	for k := range partner {
+		partner[k] = -1
+	}
+	taken := make([]bool, old.Len())
+	for _, p := range align(old, new) {
+		partner[p[1]], taken[p[0]] = p[0], true
+	}
+	for _, alike := range []func(a, b value.Value) bool{movable, sameIdentity} {
+		for k := range partner {
+			for i := 0; i < old.Len() && partner[k] < 0; i++ {
+				if !taken[i] && alike(old.At(i), new.At(k)) {
+					partner[k], taken[i] = i, true
+				}
+			}
+		}
+	}
+	return partner
+}
+
+// movable reports whether two elements are equal and say enough that one can be told to be the other in a new place. Of
+// a null, nobody would say that it has moved.
+func movable(a, b value.Value) bool { return !a.IsNull() && equalElements(a, b) }
+
+func sameIdentity(a, b value.Value) bool {
+	name := identity(a)
+	return name != "" && identity(b) == name
+}
+
+func equalElements(a, b value.Value) bool {
+	return value.SameContent(a, b) && a.ContainsSecret() == b.ContainsSecret()
+}
+
+// inOrder marks as many partners as possible whose indexes ascend: those elements stay, and the others have moved.
+func inOrder(partner []int) []bool {
+	length, before := make([]int, len(partner)), make([]int, len(partner))
+	last := -1
+	for k, i := range partner {
+		before[k] = -1
+		if i < 0 {
+			continue
+		}
+		length[k] = 1
+		for j := range k {
+			if partner[j] >= 0 && partner[j] < i && length[j] >= length[k] {
+				length[k], before[k] = length[j]+1, j
+			}
+		}
+		if last < 0 || length[k] > length[last] {
+			last = k
+		}
+	}
+	stays := make([]bool, len(partner))
+	for k := last; k >= 0; k = before[k] {
+		stays[k] = true
+	}
+	return stays
+}
+
+// identity returns the name of a list element; empty when it has none.
+func identity(v value.Value) string {
+	if !v.Is(value.KindMap) || v.IsSecret() {
+		return ""
+	}
+	for _, key := range identityKeys {
+		if name, ok := v.Get(key).AsString(); ok && name != "" && !v.Get(key).IsSecret() {
+			return key + "=" + name
+		}
+	}
+	return ""
+}
+
+// align finds the longest common subsequence of two lists, as pairs of indexes.
+func align(old, new value.Value) [][2]int {
+	n, m := old.Len(), new.Len()
+	same := func(i, j int) bool { return equalElements(old.At(i), new.At(j)) }
+	length := make([][]int, n+1)
+	for i := range length {
+		length[i] = make([]int, m+1)
+	}
+	for i := n - 1; i >= 0; i-- {
+		for j := m - 1; j >= 0; j-- {
+			if same(i, j) {
+				length[i][j] = length[i+1][j+1] + 1
+			} else {
+				length[i][j] = max(length[i+1][j], length[i][j+1])
+			}
+		}
+	}
+	var pairs [][2]int
+	for i, j := 0, 0; i < n && j < m; {
+		switch {
+		case same(i, j):
+			pairs = append(pairs, [2]int{i, j})
+			i, j = i+1, j+1
+		case length[i+1][j] >= length[i][j+1]:
+			i++
+		default:
+			j++
+		}
+	}
+	return pairs
+}

@@ -1,0 +1,256 @@
+package view
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/printable"
+	"github.com/yamlhost/yamlhost/internal/value/mask"
+	"github.com/yamlhost/yamlhost/runtime/engine"
+)
+
+// frame is the interval between redraws of a live view during an operation.
+const frame = 100 * time.Millisecond
+
+// live draws a tree of resources on a terminal, over and over at the same place, and ends with a report. It has one
+// goroutine, which Close ends and waits for.
+//
+// The view only writes: it never reads the terminal and never changes its mode, so questions and signals work as ever.
+type live struct {
+	rendering // its board and spin are guarded by mu
+
+	mu     sync.Mutex // guards what follows
+	region region
+	dirty  bool
+	closed bool
+
+	stop, stopped chan struct{}
+}
+
+func newLive(o Options, m *mask.Masker, screen io.Writer) *live {
+	v := &live{rendering: newRendering(o, m), region: region{screen: screen},
+		stop: make(chan struct{}), stopped: make(chan struct{})}
+	title := v.p.paint(bold, o.Operation) + " " + v.p.paint(dim, "stack "+o.Stack)
+	fmt.Fprintf(o.Err, "%s\n\n", title)
+	go v.run()
+	return v
+}
+
+// size is the terminal's width and height now: people resize it.
+func (v *live) size() (width, height int) {
+	width, height = v.o.Width, v.o.Height
+	if v.o.Size != nil {
+		if w, h := v.o.Size(); w > 0 && h > 0 {
+			width, height = w, h
+		}
+	}
+	if height <= 0 {
+		height = 24
+	}
+	return width, height
+}
+
+func (v *live) run() {
+	defer close(v.stopped)
+	defer v.guard()
+	ticker := time.NewTicker(frame)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-v.stop:
+			return
+		case <-ticker.C:
+			v.mu.Lock()
+			v.spin++
+			if v.dirty || v.board.running > 0 {
+				v.draw()
+			}
+			v.mu.Unlock()
+		}
+	}
+}
+
+// guard tells of a fault of ours in the goroutine that draws.
+func (v *live) guard() {
+	if v.o.Crash == nil {
+		return
+	}
+	if fault := recover(); fault != nil {
+		v.o.Crash(fault)
+	}
+}
+
+func (v *live) Event(e engine.Event) {
+	LearnNames(v.mask, e)
+	v.mu.Lock()
+	v.board.event(e)
+	v.dirty = true
+	v.mu.Unlock()
+	if _, ok := e.(*engine.Finished); ok {
+		v.Close()
+	}
+}
+
+func (v *live) Close() {
+	v.mu.Lock()
+	if v.closed {
+		v.mu.Unlock()
+		return
+	}
+	v.closed = true
+	v.mu.Unlock()
+	close(v.stop)
+	<-v.stopped
+
+	width, _ := v.size()
+	v.region.clear(width)
+	for _, line := range v.final(width) {
+		fmt.Fprintln(v.region.screen, line)
+	}
+	rep := report{v.o, v.p, v.mask, v.board}
+	rep.changes(v.o.Err)
+	fmt.Fprintln(v.o.Err)
+	rep.notes(v.o.Err)
+	rep.problems(v.o.Err)
+	if v.o.Plan && !v.o.OutTerminal { // a file or a program gets it whole
+		rep.plan(v.o.Out)
+	} else {
+		rep.outputs(v.o.Out)
+	}
+	rep.summary(v.o.Err)
+	rep.next(v.o.Err)
+}
+
+// draw puts a frame on the screen in the place of the last one. The caller holds mu.
+func (v *live) draw() {
+	v.dirty = false
+	width, height := v.size()
+	v.region.show(v.lines(width, height), width)
+}
+
+// lines are one frame: as many rows as fit, those that run or failed before those that are done, and a line of
+// progress.
+func (v *live) lines(width, height int) []string {
+	room := max(1, height-5) // the title, a line between, progress, and the line of the cursor
+	rows, left := v.pick(room)
+	lines := v.render(rows, width)
+	if left > 0 {
+		lines = append(lines, v.fit(dim, fmt.Sprintf("     … and %s more", diag.Count(left, "resource")), width))
+	}
+	return append(lines, v.fit(dim, v.progress(), width))
+}
+
+// pick chooses at most n rows, in the order of the tree: what runs or failed with the components around it, then what
+// changed, then the latest.
+func (v *live) pick(n int) (rows []placed, left int) {
+	total := v.board.tree.count
+	if total <= n {
+		v.walk(func(r placed) { rows = append(rows, r) })
+		return rows, 0
+	}
+	n = max(1, n-1) // the line that says how many are left out
+	keep := make(map[*row]bool, n)
+	take := func(r *row) {
+		if len(keep) < n {
+			keep[r] = true
+		}
+	}
+	for _, wanted := range []func(*row) bool{
+		func(r *row) bool { return r.running > 0 || r.failed },
+		(*row).changes,
+		func(*row) bool { return true },
+	} {
+		for i := len(v.board.order) - 1; i >= 0 && len(keep) < n; i-- {
+			if r := v.board.order[i]; wanted(r) {
+				take(r)
+			}
+		}
+	}
+	v.walk(func(r placed) {
+		if keep[r.row] {
+			rows = append(rows, r)
+		}
+	})
+	return rows, total - len(rows)
+}
+
+// progress returns the progress of the operation: steps done of those known, running, failed, the time so far, and
+// the slowest running steps.
+func (v *live) progress() string {
+	b := v.board
+	var slowest *row
+	for _, r := range b.order {
+		if r.running > 0 && !r.isStack() && !r.component && (slowest == nil || r.started.Before(slowest.started)) {
+			slowest = r
+		}
+	}
+	done := b.tree.count - b.running
+	parts := []string{fmt.Sprintf("%d of %d done", done, b.tree.count)}
+	if b.running > 0 {
+		parts = append(parts, fmt.Sprintf("%d running", b.running))
+	}
+	if b.failed > 0 {
+		parts = append(parts, fmt.Sprintf("%d failed", b.failed))
+	}
+	if t := seconds(b.now().Sub(b.began)); t != "" {
+		parts = append(parts, t)
+	}
+	text := "     " + strings.Join(parts, ", ")
+	if slowest != nil {
+		if t := seconds(b.now().Sub(slowest.started)); t != "" {
+			text += "; slowest: " + printable.Text(slowest.urn.Name()) + " " + t
+		}
+	}
+	return text
+}
+
+// region is the part of a terminal that frames are drawn in: the lines above the cursor that the last frame took. It is
+// not safe for concurrent use.
+type region struct {
+	screen io.Writer
+	widths []int // of the lines of the last frame, in cells
+}
+
+// show replaces the last frame in one write. Each line must be narrower than width.
+func (r *region) show(lines []string, width int) {
+	var b strings.Builder
+	r.back(&b, width)
+	r.widths = r.widths[:0]
+	for _, line := range lines {
+		b.WriteString(line)
+		b.WriteString("\x1b[K\n") // what the last frame had behind the line goes
+		r.widths = append(r.widths, ansi.StringWidth(line))
+	}
+	b.WriteString("\x1b[J") // and what it had below
+	fmt.Fprint(r.screen, b.String())
+}
+
+// clear takes the last frame from the screen.
+func (r *region) clear(width int) {
+	var b strings.Builder
+	r.back(&b, width)
+	b.WriteString("\x1b[J")
+	r.widths = nil
+	fmt.Fprint(r.screen, b.String())
+}
+
+// back moves the cursor to the beginning of the last frame. A terminal that has become narrower has wrapped its lines.
+func (r *region) back(b *strings.Builder, width int) {
+	up := 0
+	for _, w := range r.widths {
+		up++
+		if width > 0 && w > width {
+			up += (w - 1) / width
+		}
+	}
+	if up > 0 {
+		fmt.Fprintf(b, "\x1b[%dA", up)
+	}
+	b.WriteByte('\r')
+}

@@ -1,0 +1,211 @@
+package view
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value/mask"
+	"github.com/yamlhost/yamlhost/runtime/engine"
+)
+
+// silence is how long a log stays without a line before it says what is waited for.
+const silence = 10 * time.Second
+
+// mostTypeInLog is the width at which the type of a resource is cut in a log.
+const mostTypeInLog = 60
+
+// plain writes lines that read well in a log: one for each change when it is done, what is waited for when nothing
+// happens for long, then a report. It has one goroutine, which Close ends and waits for.
+type plain struct {
+	o    Options
+	p    palette
+	mask *mask.Masker
+
+	mu     sync.Mutex // guards what follows
+	board  *board
+	begun  bool          // there is a line already
+	quiet  bool          // there was no line since the last tick
+	told   map[*row]bool // rows that have a line
+	width  columns       // of the names and types so far
+	closed bool
+
+	stop, stopped chan struct{}
+}
+
+func newPlain(o Options, m *mask.Masker) *plain {
+	v := &plain{o: o, p: palette{o.Color}, mask: m, board: newBoard(o.Stateful...), told: map[*row]bool{},
+		width: columns{name: 24, typ: 28},
+		stop:  make(chan struct{}), stopped: make(chan struct{})}
+	if o.SuppressProgress || o.Silent {
+		close(v.stopped)
+	} else {
+		go v.watch()
+	}
+	return v
+}
+
+// watch says what is waited for after each silence.
+func (v *plain) watch() {
+	defer close(v.stopped)
+	ticker := time.NewTicker(silence)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-v.stop:
+			return
+		case <-ticker.C:
+			v.mu.Lock()
+			if v.quiet {
+				v.heartbeat()
+			}
+			v.quiet = true
+			v.mu.Unlock()
+		}
+	}
+}
+
+// heartbeat names the operation that has run for the longest time. The caller holds mu.
+func (v *plain) heartbeat() {
+	const most = 3
+	var running []*row
+	for _, r := range v.board.order {
+		if r.running > 0 && !r.isStack() && !r.component {
+			running = append(running, r)
+		}
+	}
+	if len(running) == 0 {
+		return
+	}
+	slices.SortStableFunc(running, func(a, b *row) int { return a.started.Compare(b.started) })
+	var names []string
+	for _, r := range running[:min(most, len(running))] {
+		names = append(names, fmt.Sprintf("%s %s %s", opStyles[r.op].running, r.urn.Name(),
+			seconds(v.board.now().Sub(r.started))))
+	}
+	text := strings.Join(names, ", ")
+	if more := len(running) - len(names); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	v.write("     still " + text)
+}
+
+func (v *plain) Event(e engine.Event) {
+	LearnNames(v.mask, e)
+	v.mu.Lock()
+	v.event(e)
+	v.mu.Unlock()
+	if _, ok := e.(*engine.Finished); ok {
+		v.Close()
+	}
+}
+
+func (v *plain) event(e engine.Event) {
+	if _, ok := e.(*engine.Prelude); ok && !v.o.SuppressProgress {
+		fmt.Fprintf(v.o.Err, "%s %s\n", v.p.paint(bold, v.o.Operation), v.p.paint(dim, "stack "+v.o.Stack))
+	}
+	r := v.board.event(e)
+	switch e := e.(type) {
+	case *engine.StepFinished:
+		switch {
+		case r == nil || v.o.SuppressProgress || v.o.Plan || !v.shows(r):
+		case e.Outputs: // of a component or the stack, whose own step nobody hears of
+			if !v.told[r] {
+				v.line(r, false)
+			}
+		case e.Step.Logical() || e.Step.Op == engine.OpRefresh:
+			v.line(r, false)
+		}
+	case *engine.Summary:
+		// Components that have not registered outputs, perhaps because of a failure: the summary counts them too.
+		for _, r := range v.board.order {
+			if r.component && r.running == 0 && v.shows(r) && !v.told[r] && !v.o.SuppressProgress && !v.o.Plan {
+				v.line(r, false)
+			}
+		}
+	case *engine.StepFailed:
+		if !v.o.SuppressProgress && !v.o.Plan {
+			v.line(r, true)
+		}
+	case *engine.Message:
+		if e.Severity == diag.Info && !e.Debug && !e.Ephemeral && !v.o.SuppressProgress {
+			v.write(report{v.o, v.p, v.mask, v.board}.note(e))
+		}
+	}
+}
+
+// shows reports whether a row is worth a line: it changes, or sames or reads are asked for.
+func (v *plain) shows(r *row) bool {
+	switch r.op {
+	case engine.OpSame:
+		return v.o.ShowSames
+	case engine.OpRead:
+		return v.o.ShowReads || v.o.ShowSames
+	}
+	return true
+}
+
+func (v *plain) line(r *row, failed bool) {
+	v.told[r] = true
+	style := opStyles[r.op]
+	word, color := style.done, style.color
+	switch {
+	case failed:
+		word, color = style.running+" failed", red
+	case r.planning:
+		word = style.planned
+	}
+	// A long name or type moves the columns of the lines that follow too, within limits.
+	typ := cutMiddle(ShortType(r.urn.Type()), mostTypeInLog)
+	v.width.name = max(v.width.name, min(maxName, ansi.StringWidth(r.urn.Name())))
+	v.width.typ = max(v.width.typ, ansi.StringWidth(typ))
+	text := fmt.Sprintf("  %s %s %s", v.p.paint(color, pad(style.sign, 2)), fill(r.urn.Name(), v.width.name),
+		v.p.paint(dim, fill(typ, v.width.typ)))
+	text += " " + v.p.paint(color, word)
+	if t := seconds(r.took); t != "" && !r.planning {
+		text += v.p.paint(dim, " ("+t+")")
+	}
+	v.write(strings.TrimRight(text, " "))
+}
+
+// write adds a line; an empty one keeps the first from the title.
+func (v *plain) write(line string) {
+	v.quiet = false
+	if !v.begun {
+		fmt.Fprintln(v.o.Err)
+		v.begun = true
+	}
+	if v.o.Timestamps {
+		line = v.board.now().UTC().Format(time.RFC3339) + line
+	}
+	fmt.Fprintln(v.o.Err, line)
+}
+
+func (v *plain) Close() {
+	v.mu.Lock()
+	if v.closed {
+		v.mu.Unlock()
+		return
+	}
+	v.closed = true
+	v.mu.Unlock()
+	close(v.stop)
+	<-v.stopped
+	rep := report{v.o, v.p, v.mask, v.board}
+	if v.o.Plan {
+		rep.planned(v.o.Err)
+		rep.next(v.o.Err)
+		return
+	}
+	rep.changes(v.o.Err)
+	fmt.Fprintln(v.o.Err)
+	rep.problems(v.o.Err)
+	rep.outputs(v.o.Out)
+	rep.summary(v.o.Err)
+	rep.next(v.o.Err)
+}

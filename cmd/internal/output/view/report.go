@@ -1,0 +1,347 @@
+package view
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/mask"
+	"github.com/yamlhost/yamlhost/runtime/engine"
+	"github.com/yamlhost/yamlhost/runtime/state"
+)
+
+// report is the end of the view, the same for terminals and logs: problems, changes, outputs, summary.
+type report struct {
+	o     Options
+	p     palette
+	mask  *mask.Masker
+	board *board
+}
+
+// notes shows what providers and the program said in passing, a line each.
+func (r report) notes(w io.Writer) {
+	said := false
+	for _, m := range r.board.messages {
+		if m.Severity == diag.Info {
+			fmt.Fprintln(w, r.note(m))
+			said = true
+		}
+	}
+	if said {
+		fmt.Fprintln(w)
+	}
+}
+
+// note is a passing message: whose it is, or what place in the program it is about, and the text as it stands.
+func (r report) note(m *engine.Message) string {
+	who := ""
+	if m.URN != "" {
+		who = m.URN.Name() + ": "
+	} else if place, found := strings.CutPrefix(m.Position, "project:///"); found {
+		who = strings.NewReplacer("#", ":", ",", ":").Replace(place) + ": "
+	}
+	return "     " + r.p.paint(dim, who+strings.ReplaceAll(r.mask.Hide(strings.TrimRight(m.Text, "\n")), "\n",
+		"\n       "))
+}
+
+// plan shows a plan as the result of a command: the tree, what changes, outputs and counts, at their full width.
+func (r report) plan(w io.Writer) {
+	r.o.Width, r.p = 0, palette{r.o.OutColor}
+	for _, line := range (&rendering{o: r.o, p: r.p, mask: r.mask, board: r.board}).final(0) {
+		fmt.Fprintln(w, line)
+	}
+	r.changes(w)
+	fmt.Fprintln(w)
+	r.outputs(w)
+	r.summary(w)
+}
+
+// planned shows a plan on Out and what is wrong on problems, which may be the same log.
+func (r report) planned(problems io.Writer) {
+	if len(r.board.order) > 0 {
+		fmt.Fprintln(problems)
+	}
+	r.problems(problems)
+	r.plan(r.o.Out)
+}
+
+// changes shows which properties change, resource by resource, in the order of the tree.
+func (r report) changes(w io.Writer) {
+	steps := make(map[*row][]*engine.Step)
+	for _, s := range r.board.steps {
+		at := r.board.rows[s.URN]
+		steps[at] = append(steps[at], s)
+	}
+	headed, computed, others := false, 0, 0 // properties of other resources
+	r.board.tree.walk(func(at *row, _ int) {
+		for _, s := range steps[at] {
+			lines := changeLines(s, r.p, r.mask, r.o)
+			if len(lines) == 0 {
+				if n := computedBy(s); n > 0 {
+					computed, others = computed+n, others+1
+				}
+				continue
+			}
+			if !headed {
+				fmt.Fprintf(w, "\n%s\n", r.p.paint(bold, "Changes:"))
+				headed = true
+			}
+			style := opStyles[s.Op]
+			fmt.Fprintf(w, "%s %s %s\n", r.p.paint(style.color, pad(style.sign, 2)), r.p.paint(bold, s.URN.Name()),
+				r.p.paint(dim, ShortType(s.Type)))
+			for _, line := range lines {
+				fmt.Fprintf(w, "     %s\n", line)
+			}
+		}
+	})
+	if others > 0 && !r.o.Drift { // `drift` has a line of its own
+		fmt.Fprintf(w, "     %s\n", r.p.paint(dim, ComputedNote(computed, others)))
+	}
+}
+
+// outputs shows the stack's outputs; in a preview or after a change, what becomes of each.
+func (r report) outputs(w io.Writer) {
+	list := r.outputList()
+	if len(list) == 0 || r.o.SuppressOutputs {
+		return
+	}
+	fmt.Fprintln(w, r.p.paint(bold, "Outputs:"))
+	width := 0
+	for _, out := range list {
+		width = max(width, len([]rune(out.Name)))
+	}
+	colors := map[string]paint{"+": green, "~": yellow, "-": red, " ": dim}
+	for _, out := range list {
+		text := out.After
+		switch out.Sign {
+		case "~":
+			text = out.Change()
+		case "-":
+			text = out.Before
+		}
+		color := colors[out.Sign]
+		fmt.Fprintf(w, "  %s %s ", r.p.paint(color, out.Sign), r.p.paint(color, pad(out.Name+":", width+1)))
+		const piece = 1 << 20 // a large text is not copied as a whole
+		for ; len(text) > piece; text = text[piece:] {
+			_, _ = io.WriteString(w, text[:piece])
+		}
+		_, _ = io.WriteString(w, text+"\n")
+	}
+	fmt.Fprintln(w)
+}
+
+// Output is one output of the stack in a report.
+type Output struct {
+	Name          string
+	Sign          string // "+" new, "~" changed, "-" gone, " " as it was
+	Before, After string // masked texts; empty on a side that has none
+	// Plain is the new value when it is a text, a number or a boolean that is known and not secret; else empty.
+	Plain string
+}
+
+// Change returns both texts of an output that changes; one alone if they are equal, since what differs is not shown,
+// such as a secret or the ID of a resource.
+func (o Output) Change() string {
+	if o.Before == o.After {
+		return o.After + " (changed)"
+	}
+	return o.Before + " => " + o.After
+}
+
+// outputList lists the stack's outputs: first the program's outputs in its order, then the removed ones.
+func (r report) outputList() []Output {
+	s := r.board.summary
+	if s == nil || s.Outputs == nil && s.Result == "canceled" { // it did not get to the outputs
+		return nil
+	}
+	old, new := outputsOf(s.OldOutputs), outputsOf(s.Outputs)
+	text := func(v value.Value) string {
+		if r.o.ShowSecrets {
+			return outputText(v, true)
+		}
+		return r.mask.Hide(outputText(v, false))
+	}
+	var list []Output
+	for _, k := range new.Keys() {
+		after, _ := new.Lookup(k)
+		before, had := old.Lookup(k)
+		out := Output{Name: k, Sign: " ", After: text(after), Plain: r.plainText(after)}
+		switch {
+		case s.OldOutputs == nil || !had:
+			out.Sign = "+"
+		case !sameOutput(before, after):
+			out.Sign, out.Before = "~", text(before)
+		}
+		list = append(list, out)
+	}
+	for _, k := range old.Keys() {
+		if _, stays := new.Lookup(k); !stays {
+			before, _ := old.Lookup(k)
+			list = append(list, Output{Name: k, Sign: "-", Before: text(before)})
+		}
+	}
+	return list
+}
+
+// plainText is a scalar as other programs take it; empty for everything else, for secrets and for what is not known.
+func (r report) plainText(v value.Value) string {
+	if !v.IsKnown() || v.ContainsSecret() {
+		return ""
+	}
+	text, ok := v.AsString()
+	if !ok {
+		if v.Is(value.KindMap) || v.Is(value.KindList) {
+			return ""
+		}
+		text = valueText(v, false)
+	}
+	if r.mask.Hide(text) != text {
+		return ""
+	}
+	return text
+}
+
+// summary tells the counts and the time.
+func (r report) summary(w io.Writer) {
+	s := r.board.summary
+	if s == nil {
+		return
+	}
+	var parts []string
+	for _, c := range r.counts() {
+		parts = append(parts, r.p.paint(opStyles[c.Op].color, fmt.Sprintf("%d %s", c.N, c.Words)))
+	}
+	if n := r.board.failed; n > 0 {
+		parts = append(parts, r.p.paint(red, fmt.Sprintf("%d failed", n)))
+	}
+	if n := len(s.Skipped); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d skipped", n))
+	}
+	if len(parts) == 0 {
+		parts = []string{"nothing to do"}
+	}
+	head := r.p.paint(bold, "Resources:")
+	switch s.Result {
+	case "failed":
+		head = r.p.paint(red, "Failed.") + " " + head
+	case "canceled":
+		head = r.p.paint(red, "Cancelled.") + " " + head
+	}
+	fmt.Fprintf(w, "%s %s", head, strings.Join(parts, ", "))
+	if t := seconds(s.Duration); t != "" {
+		fmt.Fprintf(w, " %s", r.p.paint(dim, "in "+t))
+	}
+	fmt.Fprintln(w)
+	if text := r.board.blast.String(); text != "" && s.Planning {
+		fmt.Fprintf(w, "%s %s\n", r.p.paint(bold, "Destroys:"), r.p.paint(red, text))
+	}
+	if s.MaybeCorrupt {
+		fmt.Fprintln(w, "The outcome of a failed operation is not known; `yamlhost refresh` finds it out and corrects "+
+			"the state.")
+	}
+}
+
+// counts are the numbers of the summary that are not zero.
+func (r report) counts() []Counted {
+	s := r.board.summary
+	if s == nil {
+		return nil
+	}
+	var list []Counted
+	if n := r.board.gone; n > 0 {
+		list = append(list, Counted{opGone, n, "gone"})
+	}
+	for _, op := range summaryOrder {
+		n := s.Changes[op]
+		if op == engine.OpDelete {
+			n -= r.board.deleted
+		}
+		if n == 0 {
+			continue
+		}
+		words := opStyles[op].done
+		if s.Planning && op != engine.OpSame {
+			words = "to " + opStyles[op].planned
+		}
+		list = append(list, Counted{op, n, words})
+	}
+	return list
+}
+
+// isVerdict reports whether a message only says what the summary says better (E5.48).
+func isVerdict(m *engine.Message) bool {
+	if m.URN != "" {
+		return false
+	}
+	switch strings.TrimSpace(m.Text) {
+	case "update failed", "preview failed", "update canceled", "preview canceled", "update cancelled", "preview cancelled":
+		return true
+	}
+	return false
+}
+
+// sameOutput reports whether an output is the same for people. The version in a reference to a resource is none of its
+// content; and where an output of a resource is an asset or an archive, Pulumi's host for YAML records an empty map.
+func sameOutput(before, after value.Value) bool {
+	return value.SameContent(plainOutput(before, after), plainOutput(after, after))
+}
+
+// plainOutput is v, with what sameOutput does not compare as it is in after.
+func plainOutput(v, after value.Value) value.Value {
+	if ref, ok := v.AsResource(); ok {
+		plain := *ref
+		plain.PackageVersion = ""
+		return value.Resource(&plain).WithMarksOf(v)
+	}
+	asset := after.Is(value.KindAsset) || after.Is(value.KindArchive)
+	switch {
+	case asset && v.Is(value.KindMap) && v.Len() == 0:
+		return after
+	case v.Is(value.KindMap):
+		for i, key := range v.Keys() {
+			v = v.With(key, plainOutput(v.At(i), after.Get(key)))
+		}
+	case v.Is(value.KindList):
+		items, _ := v.AsList()
+		list := make([]value.Value, len(items))
+		for i, item := range items {
+			list[i] = plainOutput(item, after.At(i))
+		}
+		return value.List(list...).WithMarksOf(v)
+	}
+	return v
+}
+
+func outputsOf(r *state.Resource) value.Value {
+	if r == nil {
+		return value.EmptyMap()
+	}
+	return r.Outputs.MapOrEmpty()
+}
+
+// outputText shows an output: text as it is when it is one line, everything else like a property.
+func outputText(v value.Value, showSecrets bool) string {
+	if s, ok := v.AsString(); ok && (!v.IsSecret() || showSecrets) && !strings.ContainsAny(s, "\n\r\t\x1b") {
+		return `"` + s + `"`
+	}
+	return valueText(v, showSecrets)
+}
+
+func pad(s string, width int) string {
+	if n := width - len([]rune(s)); n > 0 {
+		return s + strings.Repeat(" ", n)
+	}
+	return s
+}
+
+// Figure is a number as people read it: with commas from a thousand on.
+func Figure(n int) string {
+	text := strconv.Itoa(n)
+	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}

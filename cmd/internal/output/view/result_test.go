@@ -1,0 +1,229 @@
+package view
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/cmd/internal/output/view/viewtest"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
+	"github.com/yamlhost/yamlhost/runtime/engine"
+)
+
+// operation is a component with two children below the stack, of which the engine gets to the later one first.
+func operation(planning bool) []engine.Event {
+	stack := made(engine.OpCreate, "", urn.RootStackType, "p-dev", 1)
+	app := made(engine.OpCreate, stack.URN, "components:index:App", "app", 4)
+	first := made(engine.OpCreate, app.URN, "a:b:C", "app-first", 20)
+	second := made(engine.OpCreate, app.URN, "a:b:C", "app-second", 30)
+	events := []engine.Event{&engine.Prelude{}}
+	for _, s := range []*engine.Step{stack, app, second, first} {
+		events = append(events, &engine.StepStarted{Step: s, Planning: planning})
+	}
+	for _, s := range []*engine.Step{second, first} {
+		events = append(events, &engine.StepFinished{Step: s, Op: s.Op, Planning: planning})
+	}
+	for _, s := range []*engine.Step{app, stack} {
+		events = append(events, &engine.StepFinished{Step: s, Op: s.Op, Planning: planning, Outputs: true})
+	}
+	return append(events, &engine.Summary{Planning: planning, Result: "succeeded",
+		Changes: map[engine.Op]int{engine.OpCreate: 4}}, &engine.Finished{})
+}
+
+func showing(o Options, events []engine.Event) (stdout, stderr string) {
+	var out, errs bytes.Buffer
+	o.Out, o.Err, o.Operation, o.Stack = &out, &errs, "Previewing update", "dev"
+	v := New(o)
+	for _, e := range events {
+		v.Event(e)
+	}
+	v.Close()
+	return out.String(), errs.String()
+}
+
+// A plan is a result: all of it goes to standard output, in the order of the program, whatever the engine gets to
+// first.
+func TestPlanIsTheResult(t *testing.T) {
+	t.Parallel()
+	const want = "  +  p-dev         stack          create\n" +
+		"  +    app         components:App create\n" +
+		"  +      …-first   a:b:C          create\n" +
+		"  +      …-second  a:b:C          create\n" +
+		"\nResources: 4 to create\n"
+	for name, o := range map[string]Options{"a log": {Plan: true}, "a terminal, and a file": {Plan: true,
+		Interactive: true, Width: 40, Height: 20, Color: true}} {
+		out, errs := showing(o, operation(true))
+		require.Equal(t, want, out, name)
+		require.Contains(t, errs, "Previewing update", name)
+		require.NotContains(t, out, "\x1b", name)
+	}
+	out, errs := showing(Options{Plan: true, Interactive: true, OutTerminal: true, Width: 80, Height: 20}, operation(true))
+	require.Empty(t, out, "a terminal shows it once")
+	require.Contains(t, errs, "…-second")
+}
+
+// A list has no headings and no depth, and names are whole.
+func TestFlat(t *testing.T) {
+	t.Parallel()
+	out, _ := showing(Options{Plan: true, Flat: true}, operation(true))
+	require.Equal(t, []string{"p-dev", "app", "app-first", "app-second"}, secondColumn(out))
+	events := operation(true)
+	for _, e := range events {
+		if s, ok := e.(*engine.StepFinished); ok && !s.Step.New.Custom {
+			s.Op, s.Step.Op = engine.OpSame, engine.OpSame
+		}
+	}
+	out, _ = showing(Options{Plan: true, Flat: true}, events)
+	require.NotContains(t, out, "components:App", "a component that stays is not a heading")
+	_, errs := showing(Options{Flat: true, Interactive: true, Width: 60, Height: 20}, operation(true))
+	require.Contains(t, errs, "app-second")
+	require.NotContains(t, errs, "…-second")
+}
+
+func secondColumn(text string) (names []string) {
+	for line := range strings.Lines(text) {
+		if fields := strings.Fields(line); len(fields) > 1 && fields[0] == "+" {
+			names = append(names, fields[1])
+		}
+	}
+	return names
+}
+
+// A log has a line for every resource that changed, components and the stack too.
+func TestLogListsEverythingThatChanged(t *testing.T) {
+	t.Parallel()
+	_, errs := showing(Options{}, operation(false))
+	for _, name := range []string{"p-dev", "app", "app-first", "app-second"} {
+		require.Regexp(t, `(?m)^  \+  `+name+` +\S+ +created$`, errs)
+	}
+	require.Equal(t, 4, strings.Count(errs, "created\n")-1, errs)
+}
+
+// Each error is shown once, grouped by resource, with the way out.
+func TestErrorsOfAResourceAreTogether(t *testing.T) {
+	t.Parallel()
+	pet := made(engine.OpCreate, "", "a:b:C", "pet", 1)
+	other := made(engine.OpCreate, "", "a:b:C", "other", 2)
+	said := func(s *engine.Step, text string) engine.Event {
+		return &engine.Message{URN: s.URN, Severity: diag.Error, Code: diag.OperationFailed, Text: text}
+	}
+	events := []engine.Event{&engine.StepStarted{Step: pet}, &engine.StepStarted{Step: other}, said(pet, "pet: one"),
+		said(other, "other: two"), said(pet, "pet: three"), said(pet, "pet: one\n"), &engine.StepFailed{Step: pet},
+		&engine.StepFailed{Step: other}, &engine.Summary{Result: "failed", Changes: map[engine.Op]int{},
+			Skipped: []urn.URN{urn.New("dev", "p", "", "", "later")}}, &engine.Finished{}}
+	_, errs := showing(Options{Command: "up"}, events)
+	require.Regexp(t, `(?s)pet: one\n.*pet: three\n.*other: two\n`, errs)
+	require.Equal(t, 1, strings.Count(errs, "pet: one"))
+	require.Equal(t, 1, strings.Count(errs, "`yamlhost explain Y305` says more"))
+	require.Contains(t, errs, "Failed. Resources: 2 failed, 1 skipped\n")
+	require.Contains(t, errs, "Next: correct the errors and run `yamlhost up` again; what is done stays.\n")
+}
+
+// A plan has no event of a failed step, only its error; the row tells of it all the same. A step that was running
+// when an operation was cut off says so, and no row looks as if it still ran.
+func TestRowsHaveEnded(t *testing.T) {
+	t.Parallel()
+	pet := made(engine.OpDelete, "", "a:b:C", "pet", 1)
+	app := made(engine.OpCreate, "", "components:index:App", "app", 2)
+	end := func(planning bool, result string) []engine.Event {
+		return []engine.Event{&engine.Summary{Planning: planning, Result: result, Changes: map[engine.Op]int{}},
+			&engine.Finished{}}
+	}
+	begun := func(s *engine.Step, planning bool) engine.Event {
+		return &engine.StepStarted{Step: s, Planning: planning}
+	}
+	refusal := &engine.Message{URN: pet.URN, Severity: diag.Error, Code: diag.OperationFailed, Text: "it is protected"}
+	for name, c := range map[string]struct {
+		events []engine.Event
+		want   string
+	}{
+		"a refusal in a plan": {append([]engine.Event{begun(pet, true), refusal}, end(true, "failed")...),
+			`✗ +pet +a:b:C +delete failed
+`},
+		"an update cut off": {append([]engine.Event{begun(pet, false)}, end(false, "canceled")...),
+			`✗ +pet +a:b:C +interrupted while deleting
+`},
+		"a component without outputs": {append([]engine.Event{begun(app, false)}, end(false, "succeeded")...),
+			`\+ +app +components:App +created
+`},
+	} {
+		_, errs := showing(Options{Interactive: true, Width: 100, Height: 30}, c.events)
+		require.Regexp(t, c.want, errs, name)
+	}
+}
+
+func TestNextStep(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		command           string
+		planning, changes bool
+		result, want      string
+	}{
+		{"preview", true, true, "succeeded", "`yamlhost up` does this"}, {"run", true, true, "succeeded", "`yamlhost run` does"},
+		{"preview", true, false, "succeeded", ""}, {"up", false, false, "succeeded", ""},
+		{"up", false, true, "succeeded", "`yamlhost stack` shows"}, {"destroy", false, true, "succeeded", ""},
+		{"refresh", false, true, "succeeded", "`yamlhost preview` shows"}, {"up", false, true, "canceled", "goes on where"},
+		{"destroy", false, true, "failed", "run `yamlhost destroy` again"}, {"preview", true, true, "failed", "nothing was changed"},
+	} {
+		got := nextStep(c.command, c.planning, c.changes, c.result)
+		if c.want == "" {
+			require.Empty(t, got, c)
+			continue
+		}
+		require.Contains(t, got, c.want)
+	}
+}
+
+// The code of a dynamic provider changes by files and lines, although the state keeps it sealed; what is secret in it
+// is hidden. A resource whose inputs stay says that it changes because of that.
+func TestCodeOfDynamicProviders(t *testing.T) {
+	t.Parallel()
+	source := func(digest, code string) value.Value {
+		return value.MapOf(value.Entry{Key: "code", Value: value.String(code).Secret()},
+			value.Entry{Key: "digest", Value: value.String(digest)})
+	}
+	const old, new = "sha256:0123456789abcdef", "sha256:fedcba9876543210"
+	bundle := func(body string) string { return "\"use strict\";\n// lib.ts\nvar lib = 1;\n// note.ts\n" + body }
+	s := made(engine.OpUpdate, "", urn.ProviderType("dynamic"), "note.ts", 1)
+	s.Old = viewtest.Resource(s.URN, source(old, bundle("one\ntwo\nkey = \"hunter2\"\n")))
+	s.New.Inputs = source(new, bundle("one\n2\nkey = \"hunter2\"\n"))
+	m := masker([]string{"hunter2"})
+	require.Equal(t, []string{"~ code:", "    note.ts", "      one", "    - two", "    + 2", `      key = "[secret]"`,
+		"~ digest: sha256:01234567 => sha256:fedcba98"}, changeLines(s, palette{}, m, Options{Diff: true}))
+	s.Old.Inputs, s.New.Inputs = source(old, `{"a.py":"x = 1\n","b.py":"y\n"}`), source(new, `{"a.py":"x = 2\n","b.py":"y\n"}`)
+	require.Equal(t, []string{"~ code:", "    a.py", "    - x = 1", "    + x = 2",
+		"~ digest: sha256:01234567 => sha256:fedcba98"}, changeLines(s, palette{}, m, Options{Diff: true}))
+
+	marked := func(code value.Value) value.Value { return value.MapOf(value.Entry{Key: codeMarker, Value: code}) }
+	r := made(engine.OpUpdate, "", "dynamic:index:Note", "note", 1)
+	for want, codes := range map[string][2]value.Value{
+		"~ code of its provider: sha256:01234567 => sha256:fedcba98": {value.String(old), value.String(new)},
+		"~ code of its provider: [secret] (changed)":                 {value.String("a").Secret(), value.String("b").Secret()},
+		"~ code of its provider:|    - a|      b|    + c":            {value.String("a\nb\n"), value.String("b\nc\n")},
+	} {
+		r.Old, r.New.Inputs = viewtest.Resource(r.URN, marked(codes[0])), marked(codes[1])
+		require.Equal(t, strings.Split(want, "|"), changeLines(r, palette{}, m, Options{}))
+	}
+	r.Old = viewtest.Resource(r.URN, marked(value.String(new)))
+	r.New.Inputs = marked(value.String(new))
+	require.Empty(t, changeLines(r, palette{}, m, Options{}))
+}
+
+// A plan does not report its progress line by line, but it reports a long silence.
+func TestPlanHasAHeartbeat(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	v := newPlain(Options{Out: &log, Err: &log, Operation: "Previewing update", Stack: "dev", Plan: true, Silent: true},
+		masker(nil))
+	slow := made(engine.OpCreate, "", "a:b:C", "slow", 1)
+	v.Event(&engine.StepStarted{Step: slow, Planning: true})
+	v.board.now = func() time.Time { return v.board.rows[slow.URN].started.Add(20 * time.Second) }
+	v.heartbeat()
+	require.Contains(t, log.String(), "     still creating slow 20s\n")
+	v.Close()
+}

@@ -1,0 +1,220 @@
+package view
+
+import (
+	"time"
+
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
+	"github.com/yamlhost/yamlhost/runtime/engine"
+)
+
+// row holds the progress of one resource in this operation.
+type row struct {
+	urn      urn.URN
+	step     *engine.Step // the one that people think of: logical, the latest
+	op       engine.Op
+	planning bool
+	running  int // steps of the resource that are under way
+	started  time.Time
+	took     time.Duration
+	failed   bool
+	gone     bool   // a refresh did not find it
+	note     string // the latest passing message
+
+	component bool     // it has no provider: a heading for its children
+	at        position // in the program's text
+	seq       int      // when it came
+	children  []*row
+	names     siblings  // of the children
+	label     string    // the name as the tree shows it
+	group     *siblings // whose names stand beside it
+
+	counted struct{ running, failed bool } // by the board
+}
+
+// board gathers events by resource. Default providers and other internal steps are left out (E8.13).
+type board struct {
+	now      func() time.Time
+	began    time.Time // of the operation
+	rows     map[urn.URN]*row
+	order    []*row // as they came
+	tree     tree
+	running  int // rows that are under way
+	failed   int // rows that have failed
+	messages []*engine.Message
+	summary  *engine.Summary
+	steps    []*engine.Step // finished logical steps, for diffs
+	gone     int            // resources that a refresh did not find
+	deleted  int            // how many of them the summary counts as deletions
+	blast    BlastRadius
+	stateful []string // globs of types that hold data, besides the built-in ones
+}
+
+// newBoard makes the rows of resources that a terminal shows while an operation runs.
+// stateful are globs of types that hold data, besides the built-in ones.
+func newBoard(stateful ...string) *board {
+	return &board{now: time.Now, began: time.Now(), rows: map[urn.URN]*row{}, stateful: stateful}
+}
+
+// event takes an event in and answers with the row that it changed, if any.
+func (b *board) event(e engine.Event) *row {
+	r := b.take(e)
+	if r != nil {
+		b.running += change(&r.counted.running, r.running > 0)
+		b.failed += change(&r.counted.failed, r.failed)
+	}
+	return r
+}
+
+// change notes whether a row counts, and returns what that adds to the count.
+func change(counted *bool, counts bool) int {
+	switch {
+	case counts && !*counted:
+		*counted = true
+		return 1
+	case !counts && *counted:
+		*counted = false
+		return -1
+	}
+	return 0
+}
+
+func (b *board) take(e engine.Event) *row {
+	switch e := e.(type) {
+	case *engine.StepStarted:
+		if e.Internal {
+			return nil
+		}
+		r := b.row(e.Step)
+		if r.running == 0 {
+			r.started = b.now()
+		}
+		r.running++
+		r.planning = e.Planning
+		r.take(e.Step, e.Step.Op)
+		return r
+	case *engine.StepFinished:
+		if e.Internal {
+			return nil
+		}
+		r := b.row(e.Step)
+		r.running = max(0, r.running-1)
+		if e.Outputs {
+			// For a component, registering its outputs is the end.
+			return r
+		}
+		r.planning = e.Planning
+		r.take(e.Step, b.found(r, e))
+		r.took += e.Duration
+		if e.Step.Logical() || e.Step.Op == engine.OpRefresh {
+			b.steps = append(b.steps, e.Step)
+			b.blast.Take(e.Step, b.stateful)
+		}
+		return r
+	case *engine.StepFailed:
+		r := b.row(e.Step)
+		r.running = max(0, r.running-1)
+		r.failed = true
+		r.took += e.Duration
+		return r
+	case *engine.Message:
+		if e.Ephemeral {
+			if r := b.rows[e.URN]; r != nil {
+				r.note = e.Text
+				return r
+			}
+			return nil
+		}
+		if !e.Debug {
+			b.messages = append(b.messages, e)
+		}
+		r := b.rows[e.URN]
+		if r == nil {
+			return nil
+		}
+		switch {
+		case e.Severity == diag.Info:
+			r.note = e.Text
+		case e.Severity == diag.Error && r.planning && r.running > 0:
+			// A plan tells of a failed step by its error alone (E5.41).
+			r.running--
+			r.failed = true
+		}
+		return r
+	case *engine.Summary:
+		b.summary = e
+	case *engine.Prelude, *engine.Finished:
+	}
+	return nil
+}
+
+// found returns the op that a finished step is shown as: for a refresh, its result.
+func (b *board) found(r *row, e *engine.StepFinished) engine.Op {
+	s := e.Step
+	switch {
+	case s.Op != engine.OpRefresh:
+		return e.Op
+	case s.New == nil:
+		r.gone = true
+		b.gone++
+		if e.Op == engine.OpDelete {
+			b.deleted++
+		}
+		return opGone
+	case e.Op == engine.OpRefresh && !s.Drifted:
+		return engine.OpSame
+	case s.Old != nil && value.SameContent(s.Old.Inputs, s.New.Inputs) && value.SameContent(s.Old.Outputs, s.New.Outputs):
+		return engine.OpSame
+	}
+	return e.Op
+}
+
+func (b *board) row(s *engine.Step) *row {
+	if r := b.rows[s.URN]; r != nil {
+		return r
+	}
+	r := &row{urn: s.URN, op: s.Op, step: s, started: b.now()}
+	state := s.New
+	if state == nil {
+		state = s.Old
+	}
+	r.at = positionOf(s)
+	var parent urn.URN
+	if state != nil {
+		parent, r.component = state.Parent, !state.Custom
+	}
+	b.rows[s.URN] = r
+	b.order = append(b.order, r)
+	b.tree.add(r, b.rows[parent], parent)
+	return r
+}
+
+// take lets a row show a step, unless it shows one already that says more: a replacement says more than its halves.
+func (r *row) take(s *engine.Step, op engine.Op) {
+	if r.step != nil && r.step.Logical() && !s.Logical() && r.op != engine.OpSame {
+		return
+	}
+	r.step, r.op = s, op
+}
+
+// shown reports whether the row belongs to the end of a display.
+func (r *row) shown(o Options) bool {
+	return r.changes() || r.isStack() || o.ShowSames || o.ShowReads && r.op == engine.OpRead
+}
+
+// holdsShown reports whether anything below the row belongs to the end of a display.
+func (r *row) holdsShown(o Options) bool {
+	for _, child := range r.children {
+		if child.shown(o) || child.holdsShown(o) {
+			return true
+		}
+	}
+	return false
+}
+
+// changes reports whether the row shows anything but something that stayed as it was.
+func (r *row) changes() bool { return r.failed || r.op != engine.OpSame && r.op != engine.OpRead }
+
+// isStack reports whether the row is the stack itself.
+func (r *row) isStack() bool { return r.urn.Type() == urn.RootStackType }

@@ -1,0 +1,327 @@
+package view
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/hinshun/vt10x"
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
+	"github.com/yamlhost/yamlhost/runtime/engine"
+	"github.com/yamlhost/yamlhost/runtime/state"
+)
+
+// still is a live view whose frames a test draws itself, and whose clock stands.
+func still(o Options, screen io.Writer, now func() time.Time) *live {
+	b := newBoard()
+	b.now, b.began = now, now()
+	return &live{rendering: rendering{o: o, p: palette{o.Color}, mask: masker(nil), board: b},
+		region: region{screen: screen},
+		stop:   make(chan struct{}), stopped: make(chan struct{})}
+}
+
+// made is a step of a resource that the program declares in a line.
+func made(op engine.Op, parent urn.URN, typ, name string, line int) *engine.Step {
+	u := urn.New("dev", "p", parent, typ, name)
+	r := &state.Resource{URN: u, Type: typ, Custom: !strings.HasPrefix(typ, "components:"), Parent: parent,
+		Inputs: value.EmptyMap(), Outputs: value.EmptyMap()}
+	if line > 0 {
+		r.SourcePosition = fmt.Sprintf("project:///Pulumi.yaml#%d,3", line)
+	}
+	s := &engine.Step{Op: op, URN: u, Type: typ, New: r}
+	if op == engine.OpDelete {
+		s.Old, s.New = r, nil
+	}
+	return s
+}
+
+// screenText returns the text on a terminal, without empty lines at the end.
+func screenText(term vt10x.Terminal) string {
+	lines := strings.Split(term.String(), "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimRight(line, " ")
+	}
+	return strings.TrimRight(strings.Join(lines, "\n"), "\n")
+}
+
+// newline imitates a terminal's driver: a line feed also returns the carriage.
+type newline struct{ to io.Writer }
+
+func (n newline) Write(p []byte) (int, error) {
+	_, err := n.to.Write(bytes.ReplaceAll(p, []byte("\n"), []byte("\r\n")))
+	return len(p), err
+}
+
+// TestScreens shows one operation at several widths: a golden for each frame and width.
+func TestScreens(t *testing.T) {
+	t.Parallel()
+	for _, width := range []int{20, 40, 80, 120, 200} {
+		t.Run(fmt.Sprint(width), func(t *testing.T) {
+			t.Parallel()
+			term := vt10x.New(vt10x.WithSize(width, 24))
+			now := time.Unix(0, 0)
+			v := still(Options{Operation: "Updating", Stack: "dev", Width: width, Height: 24}, newline{term},
+				func() time.Time { return now })
+			var got strings.Builder
+			frame := func(name string) {
+				v.draw()
+				fmt.Fprintf(&got, "-- %s --\n%s\n", name, screenText(term))
+			}
+			stack := made(engine.OpSame, "", urn.RootStackType, "p-dev", 1)
+			app := made(engine.OpCreate, stack.URN, "components:index:Application", "application", 10)
+			database := made(engine.OpCreate, app.URN, "aws:rds/instance:Instance",
+				"application-database-of-the-customers-primary", 20)
+			replica := made(engine.OpCreate, app.URN, "aws:rds/instance:Instance",
+				"application-database-of-the-customers-replica", 30)
+			bucket := made(engine.OpUpdate, stack.URN, "aws:s3/bucket:Bucket", "logs", 5)
+			old := made(engine.OpDelete, stack.URN, "random:index/randomPet:RandomPet", "old", 0)
+			for _, s := range []*engine.Step{stack, app, database, bucket} {
+				v.board.event(&engine.StepStarted{Step: s})
+			}
+			now = now.Add(3 * time.Second)
+			frame("running")
+			v.board.event(&engine.StepFinished{Step: database, Op: database.Op, Duration: 3 * time.Second})
+			v.board.event(&engine.StepStarted{Step: replica})
+			v.board.event(&engine.Message{URN: replica.URN, Text: "waiting for the primary to come up", Ephemeral: true})
+			v.board.event(&engine.StepFailed{Step: bucket, Duration: 2 * time.Second})
+			now = now.Add(2 * time.Second)
+			frame("a failure")
+			for _, s := range []*engine.Step{replica, app} {
+				v.board.event(&engine.StepFinished{Step: s, Op: s.Op, Duration: time.Second})
+			}
+			v.board.event(&engine.StepStarted{Step: old})
+			v.board.event(&engine.StepFinished{Step: old, Op: old.Op, Duration: 200 * time.Millisecond})
+			v.board.event(&engine.StepFinished{Step: stack, Op: stack.Op})
+			frame("done")
+			v.region.clear(width)
+			fmt.Fprintln(newline{term}, strings.Join(v.final(width), "\n"))
+			fmt.Fprintf(&got, "-- final --\n%s\n", screenText(term))
+			golden(t, fmt.Sprintf("screen-%d.txt", width), got.String())
+		})
+	}
+}
+
+// alphabets have names in several scripts, with wide and combining characters.
+var alphabets = []string{"abcdefgh-", "äöüß", "日本語資源名", "👩‍👩‍👧🚀", "e\u0301o\u0308", "مورد", "\x1b[31m"}
+
+func randomName(r *rand.Rand) string {
+	letters := []rune(alphabets[r.IntN(len(alphabets))])
+	var b strings.Builder
+	for range 1 + r.IntN(60) {
+		b.WriteRune(letters[r.IntN(len(letters))])
+	}
+	return b.String()
+}
+
+// TestNoRowIsWiderThanTheScreen holds random trees, at random widths, to what keeps a terminal from wrapping, and shows
+// every status and type.
+func TestNoRowIsWiderThanTheScreen(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		width, height := 20+r.IntN(280), 4+r.IntN(60)
+		v := still(Options{Width: width, Height: height}, io.Discard, func() time.Time { return time.Unix(100, 0) })
+		parents := []urn.URN{""}
+		var steps []*engine.Step
+		for range r.IntN(120) {
+			s := made([]engine.Op{engine.OpCreate, engine.OpDelete, engine.OpReplace}[r.IntN(3)], parents[r.IntN(len(parents))],
+				"pkg:mod:T"+randomName(r), fmt.Sprint(len(steps))+randomName(r), r.IntN(50))
+			parents = append(parents, s.URN)
+			steps = append(steps, s)
+			v.board.event(&engine.StepStarted{Step: s})
+			if r.IntN(2) == 0 {
+				v.board.event(&engine.StepFinished{Step: s, Op: s.Op})
+			}
+		}
+		lines := v.lines(width, height)
+		require.LessOrEqual(t, len(lines), max(3, height-2), "seed %d: a frame fits the screen", seed)
+		for _, line := range append(lines, v.final(width)...) {
+			require.Less(t, ansi.StringWidth(line), width, "seed %d: %q", seed, line)
+			require.NotContains(t, line, "\x1b[31m", "escapes in names are made visible")
+		}
+		require.Equal(t, len(steps), v.board.tree.count)
+	}
+}
+
+// TestFramesLeaveNothingBehind draws random frames over each other and compares the whole screen with the last frame.
+func TestFramesLeaveNothingBehind(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(40) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		width, height := 20+r.IntN(100), 6+r.IntN(30)
+		term := vt10x.New(vt10x.WithSize(width, height))
+		v := still(Options{Width: width, Height: height}, newline{term}, func() time.Time { return time.Unix(100, 0) })
+		var open []*engine.Step
+		for i := range 60 {
+			if len(open) > 0 && r.IntN(2) == 0 {
+				at := r.IntN(len(open))
+				v.board.event(&engine.StepFinished{Step: open[at], Op: open[at].Op})
+				open = append(open[:at], open[at+1:]...)
+			} else {
+				s := made(engine.OpCreate, "", "pkg:mod:Type", strings.Repeat("n", 1+r.IntN(50))+fmt.Sprint(i), i+1)
+				open = append(open, s)
+				v.board.event(&engine.StepStarted{Step: s})
+			}
+			if r.IntN(20) == 0 { // people make their windows wider
+				width += r.IntN(30)
+				term.Resize(width, height)
+				v.o.Width = width
+			}
+			v.draw()
+			var want []string
+			for _, line := range v.lines(v.o.Width, height) {
+				want = append(want, strings.TrimRight(ansi.Strip(line), " "))
+			}
+			require.Equal(t, strings.Join(want, "\n"), screenText(term), "seed %d, frame %d", seed, i)
+		}
+	}
+}
+
+// TestManyRowsOnASmallScreen runs 300 resources on a screen of 24 lines, whose width changes on the way: after each
+// frame there is that frame and nothing else, and what is at work and the line of progress are in it.
+func TestManyRowsOnASmallScreen(t *testing.T) {
+	t.Parallel()
+	const height = 24
+	r := rand.New(rand.NewPCG(7, 3))
+	width := 120
+	term := vt10x.New(vt10x.WithSize(width, height))
+	v := still(Options{Operation: "Updating", Stack: "dev", Width: width, Height: height}, newline{term},
+		func() time.Time { return time.Unix(100, 0) })
+	var open []*engine.Step
+	done := 0
+	for i := 0; done < 300; {
+		if i < 300 && len(open) < 16 {
+			s := made(engine.OpCreate, "", "pkg:mod:Type", fmt.Sprintf("resource-%s-%d", strings.Repeat("x", r.IntN(60)), i), i+
+				1)
+			open = append(open, s)
+			v.board.event(&engine.StepStarted{Step: s})
+			i++
+		} else {
+			at := r.IntN(len(open))
+			v.board.event(&engine.StepFinished{Step: open[at], Op: open[at].Op})
+			open = append(open[:at], open[at+1:]...)
+			done++
+		}
+		switch done {
+		case 50, 150, 250: // wider
+			width = 120 + done/10
+			term.Resize(width, height)
+			v.o.Width = width
+		}
+		v.draw()
+		var want []string
+		for _, line := range v.lines(v.o.Width, height) {
+			want = append(want, strings.TrimRight(ansi.Strip(line), " "))
+		}
+		require.Less(t, len(want), height)
+		require.Equal(t, strings.Join(want, "\n"), screenText(term), "%d done", done)
+	}
+	final := v.final(width)
+	for i := range 300 {
+		require.Contains(t, strings.Join(final, "\n"), fmt.Sprintf("-%d ", i), "the last frame drops nothing")
+	}
+}
+
+// TestOrderIsThatOfTheProgram shows siblings in the order of the text, below their parents, whatever comes first.
+func TestOrderIsThatOfTheProgram(t *testing.T) {
+	t.Parallel()
+	stack := made(engine.OpSame, "", urn.RootStackType, "p-dev", 1)
+	app := made(engine.OpDelete, stack.URN, "components:index:App", "app", 4)
+	steps := []*engine.Step{
+		made(engine.OpDelete, app.URN, "a:b:C", "app-second", 30), made(engine.OpDelete, app.URN, "a:b:C", "app-first", 20),
+		made(engine.OpDelete, stack.URN, "a:b:C", "late", 9), made(engine.OpDelete, stack.URN, "a:b:C", "nowhere", 0), app,
+		stack,
+		made(engine.OpDelete, stack.URN, "a:b:C", "early", 2),
+	}
+	b := newBoard()
+	for _, s := range steps {
+		b.event(&engine.StepStarted{Step: s})
+	}
+	var got []string
+	b.tree.walk(func(r *row, depth int) { got = append(got, strings.Repeat(" ", depth)+r.urn.Name()) })
+	require.Equal(t, []string{"p-dev", " early", " app", "  app-first", "  app-second", " late", " nowhere"}, got)
+}
+
+func TestCutMiddle(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		text  string
+		width int
+		want  string
+	}{
+		{"short", 10, "short"}, {"application-database-primary", 13, "applic…rimary"}, {"日本語資源名前", 9, "日本…名前"},
+		{"abcdef", 3, "ab…"}, {"abc", 0, ""},
+	} {
+		got := cutMiddle(c.text, c.width)
+		require.Equal(t, c.want, got)
+		require.LessOrEqual(t, ansi.StringWidth(got), c.width)
+	}
+}
+
+// TestNamesAreCutWhereSiblingsAreAlike keeps apart what differs in the middle of long names.
+func TestNamesAreCutWhereSiblingsAreAlike(t *testing.T) {
+	t.Parallel()
+	b := newBoard()
+	stack := made(engine.OpSame, "", urn.RootStackType, "p-dev", 1)
+	b.event(&engine.StepStarted{Step: stack})
+	var parents []urn.URN
+	for i := range 3 {
+		s := made(engine.OpCreate, stack.URN, "components:index:App", fmt.Sprintf("application-number-%03d-of-the-department",
+			i), i+2)
+		b.event(&engine.StepStarted{Step: s})
+		parents = append(parents, s.URN)
+	}
+	b.event(&engine.StepStarted{Step: made(engine.OpCreate, parents[1], "a:b:C",
+		"application-number-001-of-the-department-slow", 9)})
+	var got []string
+	b.tree.walk(func(r *row, depth int) {
+		from, to, _ := r.group.telling(r.label)
+		name := cutTelling(r.label, from, to, 20)
+		require.LessOrEqual(t, ansi.StringWidth(name), 20)
+		got = append(got, name)
+	})
+	require.Equal(t, []string{"p-dev", "applicati…0…partment", "applicati…1…partment", "…-slow", "applicati…2…partment"},
+		got)
+}
+
+// BenchmarkFrame draws a frame of an operation with 10,000 resources.
+func BenchmarkFrame(b *testing.B) {
+	v := still(Options{Width: 120, Height: 40}, io.Discard, time.Now)
+	for i := range 10_000 {
+		s := made(engine.OpCreate, "", "pkg:mod:Type", fmt.Sprint("resource-", i), i+1)
+		v.board.event(&engine.StepStarted{Step: s})
+		if i%100 != 0 {
+			v.board.event(&engine.StepFinished{Step: s, Op: s.Op})
+		}
+	}
+	for b.Loop() {
+		v.draw()
+	}
+}
+
+// TestHeartbeat names what a log waits for, and only when nothing else is said.
+func TestHeartbeat(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		v := newPlain(Options{Out: io.Discard, Err: &log, Operation: "Updating", Stack: "dev"}, masker(nil))
+		database := made(engine.OpCreate, "", "aws:rds/instance:Instance", "database", 1)
+		v.Event(&engine.StepStarted{Step: database})
+		time.Sleep(25 * time.Second)
+		synctest.Wait()
+		v.Event(&engine.StepFinished{Step: database, Op: database.Op, Duration: 25 * time.Second})
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		v.Close()
+		require.Equal(t, 1, strings.Count(log.String(), "still"), log.String())
+		require.Contains(t, log.String(), "     still creating database 20s\n")
+	})
+}

@@ -1,0 +1,180 @@
+package view
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/pem"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/aymanbagabas/go-udiff"
+
+	"github.com/yamlhost/yamlhost/eval"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/parser"
+)
+
+const (
+	contextLines = 2        // around a changed line
+	foldedSize   = 40       // lines of one text's diff without --diff
+	mostText     = 64 << 10 // bytes of a text that is compared by lines or as a structure
+)
+
+// structured reads a text as JSON or YAML if it is one: a map or a list, and of YAML more than one line.
+func structured(text string) (kind string, v value.Value, ok bool) {
+	trimmed := strings.TrimSpace(text)
+	if trimmed == "" || len(text) > mostText {
+		return "", value.Null, false
+	}
+	if trimmed[0] == '{' || trimmed[0] == '[' {
+		if v, err := value.FromJSON(trimmed); err == nil {
+			return "json", v, true
+		}
+	}
+	if !strings.Contains(trimmed, "\n") || !strings.Contains(trimmed, ":") {
+		return "", value.Null, false
+	}
+	e, faults := parser.Data(diag.NewSource("text", []byte(text)))
+	if len(faults) > 0 {
+		return "", value.Null, false
+	}
+	v, err := eval.Literal(e)
+	return "yaml", v, err == nil && (v.Is(value.KindMap) || v.Is(value.KindList))
+}
+
+// opaque returns the summary of a text that is not for reading: keys and certificates in PEM, and base64 of more than a
+// line.
+func opaque(text string) (summary string, ok bool) {
+	sum := sha256.Sum256([]byte(text))
+	digest := "sha256 " + hex.EncodeToString(sum[:4])
+	if block, _ := pem.Decode([]byte(text)); block != nil {
+		return fmt.Sprintf("(%s, %s, %s)", strings.ToLower(block.Type), diag.Count(len(block.Bytes), "byte"), digest), true
+	}
+	if len(text) < 80 || strings.ContainsAny(text, " \t:.") {
+		return "", false
+	}
+	data, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(strings.TrimSpace(text), "\n", ""))
+	if err != nil {
+		return "", false
+	}
+	return fmt.Sprintf("(base64, %s, %s)", diag.Count(len(data), "byte"), digest), true
+}
+
+// textChange shows how a text changes, in more lines than one where that reads better; nil where one line does.
+func (c changeWriter) textChange(path, before, after string) []string {
+	if from, was := opaque(before); was {
+		if to, is := opaque(after); is {
+			return []string{c.p.paint(yellow, "~ "+path+": ") + from + c.p.paint(dim, " => ") + to}
+		}
+	}
+	before, after = c.mask.Hide(before), c.mask.Hide(after)
+	if lines := c.structuredChange(path, before, after); lines != nil {
+		return lines
+	}
+	if !strings.Contains(strings.TrimRight(before, "\n"), "\n") && !strings.Contains(strings.TrimRight(after, "\n"),
+		"\n") {
+		return nil
+	}
+	if len(before)+len(after) > 2*mostText {
+		return []string{c.p.paint(yellow, "~ "+path+": ") + fmt.Sprintf("(text, %s)", diag.Count(len(before), "byte")) +
+			c.p.paint(dim, " => ") + fmt.Sprintf("(text, %s)", diag.Count(len(after), "byte"))}
+	}
+	return append([]string{c.p.paint(yellow, "~ "+path+":")}, c.unified(before, after)...)
+}
+
+// structuredChange compares two texts as JSON or YAML; nil where they are none, or differ in form only.
+func (c changeWriter) structuredChange(path, before, after string) []string {
+	kind, old, was := structured(before)
+	other, new, is := structured(after)
+	if !was || !is || kind != other || old.Kind() != new.Kind() {
+		return nil
+	}
+	lines := []string{c.p.paint(yellow, "~ "+path+" ("+kind+"):")}
+	leafChanges("", old, new, func(l leafChange) {
+		for _, line := range c.change(l, false) {
+			lines = append(lines, "    "+line)
+		}
+	})
+	if len(lines) == 1 {
+		return nil // white space or the order of keys: the lines show it
+	}
+	return c.folded(lines)
+}
+
+// folded leaves out the end of a long text, unless the view shows everything.
+func (c changeWriter) folded(lines []string) []string {
+	if c.o.Diff || len(lines) <= foldedSize {
+		return lines
+	}
+	rest := len(lines) - foldedSize
+	return append(lines[:foldedSize:foldedSize], c.p.paint(dim, fmt.Sprintf("    … and %s more; --diff shows all",
+		diag.Count(rest, "line"))))
+}
+
+// unified is a diff by lines. Of a line that changes in part, the part is marked where there are colours.
+func (c changeWriter) unified(before, after string) []string {
+	if before != "" && !strings.HasSuffix(before, "\n") {
+		before += "\n"
+	}
+	if after != "" && !strings.HasSuffix(after, "\n") {
+		after += "\n"
+	}
+	diff, err := udiff.ToUnifiedDiff("", "", before, udiff.Lines(before, after), contextLines)
+	if err != nil {
+		return nil
+	}
+	var lines []string
+	for i, hunk := range diff.Hunks {
+		if i > 0 {
+			lines = append(lines, c.p.paint(dim, "    …"))
+		}
+		var removed, added []string
+		flush := func() {
+			for k := range max(len(removed), len(added)) {
+				if k < len(removed) && k < len(added) && len(removed) == len(added) {
+					removed[k], added[k] = c.markParts(removed[k], added[k])
+				}
+			}
+			for _, line := range removed {
+				lines = append(lines, c.p.paint(red, "    - ")+line)
+			}
+			for _, line := range added {
+				lines = append(lines, c.p.paint(green, "    + ")+line)
+			}
+			removed, added = nil, nil
+		}
+		for _, line := range hunk.Lines {
+			text := strings.TrimSuffix(line.Content, "\n")
+			switch line.Kind {
+			case udiff.Delete:
+				removed = append(removed, text)
+			case udiff.Insert:
+				added = append(added, text)
+			default:
+				flush()
+				lines = append(lines, "      "+c.p.paint(dim, text))
+			}
+		}
+		flush()
+	}
+	return c.folded(lines)
+}
+
+// markParts paints what differs between two lines, without what they share at both ends.
+func (c changeWriter) markParts(old, new string) (string, string) {
+	head := len(commonPrefix(old, new))
+	tail := 0
+	for tail < min(len(old), len(new))-head && old[len(old)-1-tail] == new[len(new)-1-tail] {
+		tail++
+	}
+	for tail > 0 && !utf8.RuneStart(old[len(old)-tail]) {
+		tail--
+	}
+	mark := func(s string, color paint) string {
+		return s[:head] + c.p.paint(color, s[head:len(s)-tail]) + s[len(s)-tail:]
+	}
+	return mark(old, red), mark(new, green)
+}

@@ -1,0 +1,127 @@
+package view
+
+import (
+	"io"
+
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/printable"
+	"github.com/yamlhost/yamlhost/internal/value/mask"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
+	"github.com/yamlhost/yamlhost/runtime/engine"
+)
+
+// Options say where and how to show an operation.
+type Options struct {
+	Out io.Writer // results: outputs
+	Err io.Writer // progress and diagnostics
+
+	Interactive bool // Err is a terminal that can be redrawn
+	Color       bool // of Err
+	// OutTerminal and OutColor say of Out that it is a terminal, and that it takes colours.
+	OutTerminal, OutColor bool
+
+	Width  int // of the terminal in columns; 0 for no limit
+	Height int // of the terminal in lines; 0 for 24
+	// Size asks for the terminal's width and height, which change while a view is drawn; nil when Width and Height hold.
+	Size func() (columns, lines int)
+
+	// Plan says that nothing is done: what would be is the result, and goes to Out when it is complete.
+	Plan bool
+	// Followed says that what is planned is done next, unless the plan fails.
+	Followed bool
+	// Flat shows resources without their components, by their whole names.
+	Flat bool
+	// Command is the command that the user has called, such as up. The view uses it for its advice; empty for no
+	// advice.
+	Command string
+
+	ShowSames   bool
+	ShowSecrets bool
+	ShowReads   bool
+	// Drift says that differences between the state and what exists are the result, also in JSON.
+	Drift           bool
+	ShowComputed    bool // what only a provider computes, where a refresh finds it changed
+	Diff            bool // property changes of everything that changes, creations too
+	SuppressOutputs bool
+	// Silent leaves out the notes about long waits: nobody watches a file.
+	Silent bool
+	// Timestamps puts the time in front of each line of progress in a log.
+	Timestamps bool
+	// SuppressProgress leaves out everything before the summary that is no diagnostic.
+	SuppressProgress bool
+
+	Stateful []string // globs of types that hold data, besides the built-in list
+
+	Root      string // the project's folder, to which source positions are relative
+	Operation string // what is going on, such as Previewing or Updating
+	Stack     string // name
+	// Crash receives a panic in a goroutine of the view, and does not return; nil lets it end the process as Go does.
+	Crash   func(fault any)
+	Secrets []string // texts to hide in values and messages (L9.34), by the rules of package mask
+	// Mask knows all secrets, if Secrets are not all of them; else nil.
+	Mask *mask.Masker
+
+	// Source finds a text by its path, to show the place of a message; nil to show the place without its text.
+	Source func(path string) *diag.Source
+	// Property finds the value of an input property in the resource at a position; nil for no look-up. It
+	// answers false for one that is not written there.
+	Property func(resource diag.Range, path string) (diag.Range, bool)
+	// Found is called with every finding that is shown; nil for no call. Calls do not overlap.
+	Found func(diag.Diagnostic)
+}
+
+// View shows one operation. Event and Close are called by one goroutine at a time.
+type View struct {
+	listener
+}
+
+// listener is one way of showing events.
+type listener interface {
+	Event(engine.Event)
+	// Close ends the display; nothing is shown afterwards. It is safe to call twice.
+	Close()
+}
+
+// New makes the view that fits the options.
+func New(o Options) *View {
+	m := o.Mask
+	if m == nil {
+		m = masker(o.Secrets)
+	}
+	screen := o.Err
+	colors := func() bool { return o.Color }
+	o.Out = printable.NewWriter(o.Out, func() bool { return o.OutColor })
+	o.Err = printable.NewWriter(o.Err, colors)
+	switch {
+	case o.Interactive:
+		return &View{newLive(o, m, screen)}
+	default:
+		return &View{newPlain(o, m)}
+	}
+}
+
+// masker hides secret texts wherever they appear.
+func masker(secrets []string) *mask.Masker {
+	m := mask.New()
+	for _, s := range secrets {
+		m.LearnText(s)
+	}
+	return m
+}
+
+// LearnNames lets m leave the names of the resource readable that an event is about: they are no values.
+func LearnNames(m *mask.Masker, e engine.Event) {
+	var u urn.URN
+	switch e := e.(type) {
+	case *engine.StepStarted:
+		u = e.Step.URN
+	case *engine.Message:
+		u = e.URN
+	}
+	if u != "" {
+		m.LearnName(string(u), u.Type())
+	}
+}
+
+// hiddenSecret stands for a secret in every output (F4.16).
+const hiddenSecret = "[secret]"

@@ -1,0 +1,346 @@
+package suite
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/mask"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/runtime/engine"
+	"github.com/yamlhost/yamlhost/runtime/state"
+)
+
+// trial compares what a case has done with what is expected.
+type trial struct {
+	c        *Case
+	known    *mask.Masker
+	runner   *Runner
+	after    *outcome
+	plan     *outcome // of a change; nil without `before`
+	failures diag.Diagnostics
+}
+
+func (t *trial) fail(at diag.Range, summary, detail string) {
+	t.failures.Add(diag.Diagnostic{Subject: at, Summary: summary, Detail: detail})
+}
+
+// differ reports a value that is not as expected, as a diff. A secret is masked.
+func (t *trial) differ(at diag.Range, what string, want, got value.Value) {
+	t.fail(at, what+" is not as expected", "- "+shown(want)+"\n+ "+shown(t.known.HideValue(got)))
+}
+
+// shown is a value as JSON, with a mark for each secret.
+func shown(v value.Value) string {
+	v = v.Transform(func(x value.Value) value.Value {
+		if x.IsSecret() {
+			return value.String("[secret]")
+		}
+		return x
+	})
+	text, err := value.AppendJSON(nil, plain(v))
+	if err != nil {
+		return v.String()
+	}
+	return string(text)
+}
+
+// members are the expected members of a map in all layers of the case, an inner one in place of outer ones.
+func (t *trial) members(name string) []field { return t.c.mergedOf(name, t.c.expectations()) }
+
+// innermost is the expectation of the innermost layer that has it.
+func (t *trial) innermost(name string) field {
+	for _, l := range t.c.expectations() {
+		if m, ok := l[name]; ok {
+			return m
+		}
+	}
+	return field{}
+}
+
+// listed are the expected items of all layers.
+func (t *trial) listed(name string) (items []ast.Expr) {
+	for _, l := range t.c.expectations() {
+		items = append(items, t.c.file.list(l[name].value, name)...)
+	}
+	return items
+}
+
+// expect compares everything.
+func (t *trial) expect(ctx context.Context) {
+	if !t.findings() {
+		return // what is missing then follows from that
+	}
+	t.snapshot()
+	t.outputs(ctx)
+	t.resources(ctx)
+	t.changes()
+	if m := t.innermost("count"); m.value != nil {
+		if got := value.Int(len(t.managed())); !value.SameContent(dataOf(m.value), got) {
+			t.differ(m.value.Range(), "the number of resources", dataOf(m.value), got)
+		}
+	}
+	for _, item := range t.listed("assert") {
+		got, err := t.value(ctx, item)
+		switch {
+		case err != nil:
+			t.broken(item, err)
+		case !got.Is(value.KindBool):
+			t.fail(item.Range(), "an assertion must be true or false, not "+shown(got), "")
+		case !value.SameContent(got, value.Bool(true)):
+			t.fail(item.Range(), "the assertion does not hold", "")
+		}
+	}
+}
+
+func (t *trial) broken(e ast.Expr, err error) {
+	summary, detail, _ := strings.Cut(err.Error(), "\n")
+	t.fail(e.Range(), "the expectation cannot be evaluated: "+summary, detail)
+}
+
+// value is an expected value: data, or data with expressions.
+func (t *trial) value(ctx context.Context, e ast.Expr) (value.Value, error) {
+	data := dataOf(e)
+	if !data.Any(func(v value.Value) bool { text, ok := v.AsString(); return ok && strings.Contains(text, "${") }) {
+		return data, nil
+	}
+	text, err := value.AppendJSON(nil, data)
+	if err != nil {
+		return value.Null, err
+	}
+	values, err := t.eval(ctx, []string{string(text)})
+	if err != nil {
+		return value.Null, err
+	}
+	return values[0], nil
+}
+
+// findings compares the findings, and reports whether the rest can be compared: an error that nobody expects fails the
+// case.
+func (t *trial) findings() bool {
+	left := slices.Clone(t.after.findings)
+	left, ok := t.violations(left)
+	for _, item := range t.listed("findings") {
+		want := t.c.file.layer(item, "an expected finding", findingKeys)
+		at := slices.IndexFunc(left, func(f finding) bool {
+			for name, got := range map[string]string{"code": string(f.Code), "severity": f.Severity.String(),
+				"resource": f.resource.Name(), "line": fmt.Sprint(f.Subject.StartPosition().Line)} {
+				if m, ok := want[name]; ok && keyText(m.value) != got {
+					return false
+				}
+			}
+			m, has := want["message"]
+			return !has || strings.Contains(f.Summary+"\n"+f.Detail, keyText(m.value))
+		})
+		if at < 0 {
+			t.fail(item.Range(), "there is no such finding", "- "+shown(dataOf(item))+told(left))
+			ok = false
+			continue
+		}
+		left = slices.Delete(left, at, at+1)
+	}
+	for _, f := range left {
+		if f.Severity == diag.Error {
+			detail := f.Detail
+			if f.Subject.Source != nil {
+				detail = fmt.Sprintf("%s:%d: %s", f.Subject.Source.Name(), f.Subject.StartPosition().Line, detail)
+			}
+			t.fail(t.c.Place, "an error that is not expected: "+f.Summary, detail)
+			ok = false
+		}
+	}
+	return ok
+}
+
+func told(findings []finding) string {
+	var b strings.Builder
+	for _, f := range findings {
+		b.WriteString("\n+ " + f.Severity.String() + ": " + f.Summary)
+	}
+	return b.String()
+}
+
+func (t *trial) outputs(ctx context.Context) {
+	for _, m := range t.members("outputs") {
+		got, has := t.after.outputs.Lookup(m.name)
+		_, absent := m.value.(*ast.Null)
+		if !has && !absent {
+			t.missing(m.at, "output", m.name, t.after.outputs.Keys())
+			continue
+		}
+		want, err := t.value(ctx, m.value)
+		switch {
+		case err != nil:
+			t.broken(m.value, err)
+		case !value.SameContent(plain(want), plain(got)):
+			t.differ(m.value.Range(), "the output `"+m.name+"`", want, got)
+		}
+	}
+}
+
+func (t *trial) missing(at diag.Range, kind, name string, all []string) {
+	detail := "there is none at all"
+	if near := diag.Suggest(name, all); len(near) > 0 {
+		detail = "did you mean `" + near[0] + "`?"
+	} else if len(all) > 0 {
+		detail = "there are " + strings.Join(all[:min(len(all), 20)], ", ")
+	}
+	t.fail(at, "there is no "+kind+" `"+name+"`", detail)
+}
+
+// managed are the resources of the stack after the run, without the stack itself and default providers.
+func (t *trial) managed() []*state.Resource {
+	var list []*state.Resource
+	for _, r := range t.after.snapshot.Resources {
+		if r.Type != urn.RootStackType && !r.Delete && !isDefaultProvider(r) {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+func isDefaultProvider(r *state.Resource) bool {
+	return urn.IsProviderType(r.Type) && strings.HasPrefix(r.URN.Name(), "default")
+}
+
+// find is the resource that an expectation names: by its name, or by its type and name as in `type::name`.
+func (t *trial) find(name string) (*state.Resource, []string) {
+	var found *state.Resource
+	var names []string
+	for _, r := range t.managed() {
+		names = append(names, r.URN.Name())
+		if r.URN.Name() == name || r.Type+"::"+r.URN.Name() == name {
+			found = r
+		}
+	}
+	return found, names
+}
+
+func (t *trial) resources(ctx context.Context) {
+	for _, m := range t.members("resources") {
+		got, names := t.find(m.name)
+		_, absent := m.value.(*ast.Null)
+		switch {
+		case got == nil && !absent:
+			t.missing(m.at, "resource", m.name, names)
+			continue
+		case absent:
+			if got != nil {
+				t.fail(m.at, "the resource `"+m.name+"` must not exist", "- null\n+ "+got.Type)
+			}
+			continue
+		}
+		want := t.c.file.layer(m.value, "an expected resource", resourceKeys)
+		depends := make([]value.Value, 0, len(got.Dependencies))
+		for _, u := range slices.SortedFunc(slices.Values(got.Dependencies),
+			func(a, b urn.URN) int { return strings.Compare(a.Name(), b.Name()) }) {
+			depends = append(depends, value.String(u.Name()))
+		}
+		facts := value.MapOf(value.Entry{Key: "type", Value: value.String(got.Type)},
+			value.Entry{Key: "id", Value: value.String(got.ID)},
+			value.Entry{Key: "parent", Value: value.String(got.Parent.Name())},
+			value.Entry{Key: "protect", Value: value.Bool(got.Protect)},
+			value.Entry{Key: "dependsOn", Value: value.List(depends...)})
+		for _, name := range resourceKeys {
+			w, ok := want[name]
+			switch {
+			case !ok:
+			case name == "properties":
+				t.within(ctx, m.name, w.value, got.Inputs)
+			case name == "outputs":
+				t.within(ctx, m.name, w.value, got.Outputs)
+			default:
+				v, err := t.value(ctx, w.value)
+				if items, ok := v.AsList(); ok && name == "dependsOn" { // a set
+					texts := make([]string, len(items))
+					for i, item := range items {
+						texts[i], _ = item.AsString()
+					}
+					slices.Sort(texts)
+					v = value.Strings(texts)
+				}
+				short := name == "type" && err == nil && sameType(v, got.Type)
+				if err != nil {
+					t.broken(w.value, err)
+				} else if !short && !value.SameContent(plain(v), facts.Get(name)) {
+					t.differ(w.value.Range(), "`"+name+"` of `"+m.name+"`", v, facts.Get(name))
+				}
+			}
+		}
+	}
+}
+
+// sameType reports whether a type is written as the token, or in its short form.
+func sameType(v value.Value, token string) bool {
+	text, ok := v.AsString()
+	if !ok {
+		return false
+	}
+	pkg, rest, _ := strings.Cut(token, ":")
+	module, name, _ := strings.Cut(rest, ":")
+	first, _, _ := strings.Cut(module, "/")
+	return text == token || text == pkg+":"+first+":"+name || first == "index" && text == pkg+":"+name
+}
+
+// within compares the members of a map that are expected; the resource may have more.
+func (t *trial) within(ctx context.Context, name string, want ast.Expr, got value.Value) {
+	for _, m := range t.c.file.members(want, "properties") {
+		v, err := t.value(ctx, m.value)
+		if err != nil {
+			t.broken(m.value, err)
+			continue
+		}
+		have, has := got.Lookup(m.name)
+		switch {
+		case !has && !v.IsNull():
+			t.missing(m.at, "property of `"+name+"`", m.name, got.Keys())
+		case !value.SameContent(plain(v), plain(have)):
+			t.differ(m.value.Range(), "`"+m.name+"` of `"+name+"`", v, have)
+		}
+	}
+}
+
+// changes compares what the change would do with what is expected: each resource that is not listed stays as it is.
+func (t *trial) changes() {
+	m := t.innermost("changes")
+	if m.value == nil {
+		return
+	}
+	if t.plan == nil {
+		t.fail(m.at, "there is no change to look at", "describe the run before it under `before`")
+		return
+	}
+	got := map[string]string{}
+	var names []string
+	for u, op := range t.plan.steps {
+		if u.Type() != urn.RootStackType {
+			got[u.Name()] = string(op)
+			names = append(names, u.Name())
+		}
+	}
+	slices.Sort(names)
+	listed := map[string]bool{}
+	for _, want := range t.members("changes") {
+		listed[want.name] = true
+		op, ok := got[want.name]
+		switch {
+		case !ok:
+			t.missing(want.at, "resource", want.name, names)
+		case op != keyText(want.value):
+			t.fail(want.value.Range(), "the change of `"+want.name+"` is not as expected", "- "+keyText(want.value)+"\n+ "+op)
+		}
+	}
+	var others []string
+	for _, name := range names {
+		if op := got[name]; !listed[name] && op != string(engine.OpSame) && op != string(engine.OpRead) {
+			others = append(others, "+ "+name+": "+op)
+		}
+	}
+	if len(others) > 0 {
+		t.fail(m.at, "there are changes that are not expected", strings.Join(others, "\n"))
+	}
+}

@@ -1,0 +1,329 @@
+package suite
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/parser"
+	"github.com/yamlhost/yamlhost/parser/ast"
+)
+
+// Suffix is the end of the name of every test file. Pulumi.test.yaml is none: it is the settings file of a stack.
+const Suffix = ".test.yaml"
+
+// IsTestFile reports whether a file of that name, without its folder, has tests.
+func IsTestFile(name string) bool {
+	return strings.HasSuffix(name, Suffix) && name != "Pulumi"+Suffix
+}
+
+// File is a test file that was read.
+type File struct {
+	Source *diag.Source
+	Dir    string // absolute
+	Cases  []*Case
+	// Diags are faults of the file itself; with an error no case is run.
+	Diags diag.Diagnostics
+
+	mocks   []*mock // of all cases, each once
+	schemas string  // the folder of schemas; empty for none
+}
+
+// Case is one run of a program with what is expected of it.
+type Case struct {
+	Name  string
+	Place diag.Range
+	file  *File
+	// layers are the maps that describe the case: its row of a table, the case, and the file, in that order.
+	layers []layer
+}
+
+// layer is one map of a description by its keys.
+type layer map[string]field
+
+// field is a member of a map.
+type field struct {
+	name  string
+	at    diag.Range // of the name
+	value ast.Expr
+}
+
+// The keys of a description, of its expectations, and of an expected resource.
+var (
+	givenKeys     = []string{"before", "config", "env", "expect", "mocks", "policies", "program", "providers", "stack", "stacks"}
+	expectKeys    = []string{"assert", "changes", "count", "findings", "outputs", "resources", "snapshot", "violations"}
+	resourceKeys  = []string{"dependsOn", "id", "outputs", "parent", "properties", "protect", "type"}
+	findingKeys   = []string{"code", "line", "message", "resource", "severity"}
+	violationKeys = []string{"level", "message", "policy", "resource"}
+	packKeys      = []string{"config", "path"}
+	mockKeys      = []string{"error", "id", "match", "name", "outputs", "replaceOn"}
+	functionKeys  = []string{"error", "match", "result"}
+)
+
+// Read reads a test file. Every fault is in its Diags.
+func Read(src *diag.Source, dir string) *File {
+	f := &File{Source: src, Dir: dir}
+	root, diags := parser.Data(src)
+	f.Diags = diags
+	if diags.HasErrors() {
+		return f
+	}
+	top := f.layer(root, "a test file", append([]string{"cases", "schemas"}, givenKeys...))
+	if m := top["schemas"]; m.value != nil {
+		f.schemas = keyText(m.value)
+	}
+	cases := f.members(top["cases"].value, "`cases`")
+	if len(cases) == 0 && !f.Diags.HasErrors() {
+		f.fault(root.Range(), "the file has no cases", "describe at least one under `cases`")
+	}
+	f.check(top)
+	for _, c := range cases {
+		own := f.layer(c.value, "a case", append([]string{"table"}, givenKeys...))
+		f.check(own)
+		table, ok := own["table"].value.(*ast.List)
+		if own["table"].value != nil && !ok {
+			f.fault(own["table"].value.Range(), "`table` is a list of rows", "")
+		}
+		if !ok {
+			f.Cases = append(f.Cases, &Case{c.name, c.at, f, []layer{own, top}})
+			continue
+		}
+		if len(table.Items) == 0 {
+			f.fault(table.Range(), "the table has no rows", "a table without rows would test nothing")
+		}
+		for i, item := range table.Items {
+			row := f.layer(item, "a row", append([]string{"name"}, givenKeys...))
+			f.check(row)
+			label := strconv.Itoa(i + 1)
+			if name, ok := row["name"].value.(*ast.String); ok {
+				label = name.Value
+			}
+			f.Cases = append(f.Cases, &Case{c.name + "/" + label, item.Range(), f, []layer{row, own, top}})
+		}
+	}
+	for _, c := range f.Cases {
+		if !f.Diags.HasErrors() && len(c.expectations()) == 0 {
+			f.fault(c.Place, "the case `"+c.Name+"` expects nothing", "say what must hold under `expect`")
+		}
+	}
+	return f
+}
+
+func (f *File) fault(at diag.Range, summary, detail string) {
+	f.Diags.Add(diag.Diagnostic{Subject: at, Summary: summary, Detail: detail})
+}
+
+// members are the entries of a map in their order; none of a missing one.
+func (f *File) members(e ast.Expr, what string) []field {
+	switch e := e.(type) {
+	case nil, *ast.Null:
+		return nil
+	case *ast.Map:
+		list := make([]field, 0, len(e.Entries))
+		for _, entry := range e.Entries {
+			name := keyText(entry.Key)
+			if at := slices.IndexFunc(list, func(m field) bool { return m.name == name }); at >= 0 {
+				f.fault(entry.Key.Range(), "`"+name+"` is there twice", "")
+			}
+			list = append(list, field{name, entry.Key.Range(), entry.Value})
+		}
+		return list
+	default:
+		f.fault(e.Range(), what+" must be a map", "")
+		return nil
+	}
+}
+
+func keyText(e ast.Expr) string {
+	v := dataOf(e)
+	if text, ok := v.AsString(); ok {
+		return text
+	}
+	return v.String()
+}
+
+// layer reads a map whose keys are known.
+func (f *File) layer(e ast.Expr, what string, keys []string) layer {
+	l := layer{}
+	for _, m := range f.members(e, what) {
+		if !slices.Contains(keys, m.name) {
+			f.unknown(m, what, keys)
+		}
+		l[m.name] = m
+	}
+	return l
+}
+
+func (f *File) unknown(m field, what string, keys []string) {
+	detail := "it may have " + strings.Join(slices.Sorted(slices.Values(keys)), ", ")
+	if near := diag.Suggest(m.name, keys); len(near) > 0 {
+		detail = "did you mean `" + near[0] + "`?"
+	}
+	f.fault(m.at, fmt.Sprintf("%s has no `%s`", what, m.name), detail)
+}
+
+// check finds what is wrong with the description of cases before any is run.
+func (f *File) check(l layer) {
+	for _, name := range []string{"config", "env", "stacks"} {
+		f.members(l[name].value, "`"+name+"`")
+	}
+	if b := l["before"]; b.value != nil {
+		before := f.layer(b.value, "`before`", []string{"config", "env", "program", "stacks"})
+		f.members(before["config"].value, "`config`")
+	}
+	if p := l["providers"]; p.value != nil {
+		if text := keyText(p.value); text != "mock" && text != "embedded" {
+			f.fault(p.value.Range(), "`providers` is mock or embedded, not "+text, "")
+		}
+	}
+	f.checkMocks(l["mocks"])
+	expect := f.layer(l["expect"].value, "`expect`", expectKeys)
+	for _, name := range []string{"changes", "outputs"} {
+		f.members(expect[name].value, "`"+name+"`")
+	}
+	for _, m := range f.members(expect["resources"].value, "`resources`") {
+		if _, absent := m.value.(*ast.Null); !absent {
+			want := f.layer(m.value, "an expected resource", resourceKeys)
+			f.members(want["properties"].value, "`properties`")
+		}
+	}
+	f.list(expect["assert"].value, "`assert`")
+	for _, item := range f.list(expect["findings"].value, "`findings`") {
+		f.layer(item, "an expected finding", findingKeys)
+	}
+	for _, item := range f.list(expect["violations"].value, "`violations`") {
+		f.layer(item, "an expected violation", violationKeys)
+	}
+	if m := expect["snapshot"]; m.value != nil && !value.SameContent(dataOf(m.value), value.Bool(true)) {
+		f.fault(m.value.Range(), "`snapshot` must be true", "leave it out where no snapshot is compared")
+	}
+	for _, item := range f.list(l["policies"].value, "`policies`") {
+		if _, path := item.(*ast.String); !path {
+			f.layer(item, "a policy pack", packKeys)
+		}
+	}
+}
+
+func (f *File) list(e ast.Expr, what string) []ast.Expr {
+	switch e := e.(type) {
+	case nil, *ast.Null:
+		return nil
+	case *ast.List:
+		return e.Items
+	default:
+		f.fault(e.Range(), what+" must be a list", "")
+		return nil
+	}
+}
+
+func (f *File) checkMocks(m field) {
+	if m.value == nil {
+		return
+	}
+	sections := f.layer(m.value, "`mocks`", []string{"functions", "resources"})
+	for name, keys := range map[string][]string{"resources": mockKeys, "functions": functionKeys} {
+		for _, item := range f.list(sections[name].value, "`"+name+"`") {
+			l := f.layer(item, "a mock", keys)
+			if l["match"].value == nil {
+				f.fault(item.Range(), "the mock matches nothing", "name the types or functions that it stands for: `match: TOKEN`")
+			}
+			f.literal(item)
+			f.mocks = append(f.mocks, newMock(item, l, name == "functions"))
+		}
+	}
+}
+
+// literal reports expressions where only data may be.
+func (f *File) literal(e ast.Expr) {
+	ast.Walk(e, func(x ast.Expr) bool {
+		if text, ok := x.(*ast.String); ok && strings.Contains(text.Value, "${") {
+			f.fault(x.Range(), "a mock has no expressions", "write the value; expressions are for what is expected")
+		}
+		return true
+	})
+}
+
+// given is the innermost field of a name, for keys that do not add up.
+func (c *Case) given(name string) field {
+	for _, l := range c.layers {
+		if m, ok := l[name]; ok {
+			return m
+		}
+	}
+	return field{}
+}
+
+// mergedOf returns the members of the map called name in all layers; an inner one hides outer ones of its name.
+func (c *Case) mergedOf(name string, layers []layer) []field {
+	var list []field
+	for _, l := range slices.Backward(layers) {
+		for _, m := range c.file.members(l[name].value, name) {
+			if at := slices.IndexFunc(list, func(known field) bool { return known.name == m.name }); at >= 0 {
+				list[at] = m
+			} else {
+				list = append(list, m)
+			}
+		}
+	}
+	return list
+}
+
+// expectations are the layers of `expect` that are not empty, inner first.
+func (c *Case) expectations() []layer {
+	var list []layer
+	for _, l := range c.layers {
+		if members := c.file.members(l["expect"].value, "expect"); len(members) > 0 {
+			one := layer{}
+			for _, m := range members {
+				one[m.name] = m
+			}
+			list = append(list, one)
+		}
+	}
+	return list
+}
+
+// mocks are the mocks of the case, inner ones first.
+func (c *Case) mocks() []*mock {
+	var list []*mock
+	for _, l := range c.layers {
+		section := l["mocks"].value
+		if section == nil {
+			continue
+		}
+		for _, m := range c.file.mocks {
+			if at := m.place; at.Start >= section.Range().Start && at.End <= section.Range().End {
+				list = append(list, m)
+			}
+		}
+	}
+	return list
+}
+
+// dataOf is a literal as a value.
+func dataOf(e ast.Expr) value.Value {
+	switch e := e.(type) {
+	case *ast.Bool:
+		return value.Bool(e.Value)
+	case *ast.Number:
+		return value.Number(e.Value)
+	case *ast.String:
+		return value.String(e.Value)
+	case *ast.List:
+		items := make([]value.Value, len(e.Items))
+		for i, item := range e.Items {
+			items[i] = dataOf(item)
+		}
+		return value.List(items...)
+	case *ast.Map:
+		entries := make([]value.Entry, len(e.Entries))
+		for i, entry := range e.Entries {
+			entries[i] = value.Entry{Key: keyText(entry.Key), Value: dataOf(entry.Value)}
+		}
+		return value.MapOf(entries...)
+	}
+	return value.Null
+}

@@ -1,0 +1,469 @@
+package suite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/runtime/embedded"
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// mock is what a test file says about resources or functions.
+type mock struct {
+	place    diag.Range
+	function bool
+	match    *regexp.Regexp // of the token
+	name     *regexp.Regexp // of the resource; nil for any
+	id       string
+	outputs  value.Value // or the result of a function
+	fails    string
+	replace  []string
+	reached  atomic.Bool
+}
+
+func newMock(e ast.Expr, l layer, function bool) *mock {
+	text := func(name string) string {
+		if l[name].value == nil {
+			return ""
+		}
+		return keyText(l[name].value)
+	}
+	m := &mock{place: e.Range(), function: function, match: glob(text("match")), id: text("id"), fails: text("error"),
+		outputs: value.EmptyMap()}
+	if pattern := text("name"); pattern != "" {
+		m.name = glob(pattern)
+	}
+	result := l["outputs"]
+	if function {
+		result = l["result"]
+	}
+	if result.value != nil {
+		m.outputs = dataOf(result.value)
+	}
+	if list, ok := l["replaceOn"].value.(*ast.List); ok {
+		for _, item := range list.Items {
+			m.replace = append(m.replace, keyText(item))
+		}
+	}
+	return m
+}
+
+// glob matches a whole text; `*` stands for any text.
+func glob(pattern string) *regexp.Regexp {
+	return regexp.MustCompile(`^(?s:` + strings.ReplaceAll(regexp.QuoteMeta(pattern), `\*`, `.*`) + `)$`)
+}
+
+// providers loads mock providers. With live they act: embedded providers do what they do, and mocks replace parts.
+type providers struct {
+	real    provider.Loader // the built-in providers
+	schemas schema.Loader
+	mocks   []*mock
+	live    bool
+}
+
+// find is the first mock for a token and a name.
+func (p *providers) find(token, name string, function bool) *mock {
+	for _, m := range p.mocks {
+		if m.function == function && (m.match.MatchString(token) || m.match.MatchString(schema.CollapseToken(token))) &&
+			(m.name == nil || m.name.MatchString(name)) {
+			m.reached.Store(true)
+			return m
+		}
+	}
+	return nil
+}
+
+// Load makes a provider of a package.
+func (p *providers) Load(ctx context.Context, pkg provider.Package) (provider.Provider, error) {
+	d := schema.Descriptor{Name: pkg.Name, Version: pkg.Version, DownloadURL: pkg.DownloadURL}
+	if q := pkg.Parameterization; q != nil {
+		d.Parameterization = &schema.Parameterization{Name: q.Name, Version: q.Version, Value: q.Value}
+	}
+	m := &mockProvider{all: p, pkg: pkg}
+	_, builtIn := embedded.Version(pkg.Name)
+	if builtIn {
+		var err error
+		if m.real, err = p.real.Load(ctx, pkg); err != nil {
+			return nil, err
+		}
+	}
+	if s, err := p.schemas.Load(ctx, d); err == nil {
+		m.schema = s
+	}
+	return m, nil
+}
+
+// mockProvider answers from the schema and from mocks. It is its own configured form.
+type mockProvider struct {
+	all    *providers
+	pkg    provider.Package
+	schema *schema.Package     // nil when there is none
+	real   provider.Provider   // nil for a package that is not built in
+	acts   provider.Configured // the configured real one; nil without
+}
+
+var (
+	_ provider.Provider   = (*mockProvider)(nil)
+	_ provider.Configured = (*mockProvider)(nil)
+)
+
+// Info names the package.
+func (m *mockProvider) Info(context.Context) (provider.Info, error) {
+	return provider.Info{Name: m.pkg.Name, Version: m.pkg.Version}, nil
+}
+
+// Parameterize becomes the package that the parameters name.
+func (m *mockProvider) Parameterize(_ context.Context, r provider.ParameterizeRequest) (provider.ParameterizeResponse,
+	error) {
+	return provider.ParameterizeResponse{Name: r.Name, Version: r.Version}, nil
+}
+
+// Schema is not asked of a mock: the checker has the schemas.
+func (m *mockProvider) Schema(context.Context, provider.SchemaRequest) ([]byte, error) {
+	return nil, errors.New("a mock has no schema text")
+}
+
+// CheckConfig takes every configuration.
+func (m *mockProvider) CheckConfig(ctx context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
+	if m.real != nil {
+		return m.real.CheckConfig(ctx, r)
+	}
+	return provider.CheckResponse{Inputs: r.News}, nil
+}
+
+// DiffConfig compares inputs.
+func (m *mockProvider) DiffConfig(ctx context.Context, r provider.DiffRequest) (provider.DiffResponse, error) {
+	if m.real != nil {
+		return m.real.DiffConfig(ctx, r)
+	}
+	return provider.DiffResponse{}, nil
+}
+
+// Configure returns the provider itself.
+func (m *mockProvider) Configure(ctx context.Context, r provider.ConfigureRequest) (provider.Configured, error) {
+	configured := *m
+	if m.real != nil {
+		var err error
+		if configured.acts, err = m.real.Configure(ctx, r); err != nil {
+			return nil, err
+		}
+	}
+	return &configured, nil
+}
+
+// Cancel ends nothing.
+func (m *mockProvider) Cancel(ctx context.Context) error {
+	if m.real != nil {
+		return m.real.Cancel(ctx)
+	}
+	return nil
+}
+
+// Close frees the real provider.
+func (m *mockProvider) Close() error {
+	if m.real != nil {
+		return m.real.Close()
+	}
+	return nil
+}
+
+// resource is the schema of a type; nil when there is none.
+func (m *mockProvider) resource(token string) *schema.Resource {
+	if m.schema == nil {
+		return nil
+	}
+	r, err := m.schema.Resource(token)
+	if err != nil {
+		return nil
+	}
+	return r
+}
+
+// lives reports whether the real provider does what is asked, because the run is live and no mock stands before it.
+func (m *mockProvider) lives(found *mock) bool { return m.all.live && m.acts != nil && found == nil }
+
+// Check takes inputs as they are; built-in providers check them.
+func (m *mockProvider) Check(ctx context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
+	if m.acts != nil {
+		return m.acts.Check(ctx, r)
+	}
+	return provider.CheckResponse{Inputs: r.News}, nil
+}
+
+// Diff compares inputs: the schema and mocks know what forces a replacement.
+func (m *mockProvider) Diff(ctx context.Context, r provider.DiffRequest) (provider.DiffResponse, error) {
+	found := m.all.find(r.Type, r.Name, false)
+	if m.acts != nil && (found == nil || len(found.replace) == 0) {
+		return m.acts.Diff(ctx, r)
+	}
+	d := provider.DiffResponse{Changes: provider.DiffNone}
+	known := m.resource(r.Type)
+	for _, change := range value.Changes(r.OldInputs.MapOrEmpty(), r.News.MapOrEmpty()) {
+		if len(change.Path) == 0 {
+			continue
+		}
+		key := change.Path[0].Key
+		if strings.HasPrefix(key, "__") && len(change.Path) == 1 && known == nil {
+			continue
+		}
+		d.Changes = provider.DiffSome
+		if !slices.Contains(d.Diffs, key) {
+			d.Diffs = append(d.Diffs, key)
+		}
+		replaces := found != nil && slices.Contains(found.replace, key)
+		if known != nil {
+			for _, o := range []*schema.Object{known.Inputs, known.Outputs} {
+				if p := o.Property(key); p != nil && p.ReplaceOn {
+					replaces = true
+				}
+			}
+		}
+		if replaces && !slices.Contains(d.Replaces, key) {
+			d.Replaces = append(d.Replaces, key)
+		}
+	}
+	return d, nil
+}
+
+// Create makes up a resource.
+func (m *mockProvider) Create(ctx context.Context, r provider.CreateRequest) (provider.CreateResponse, error) {
+	found := m.all.find(r.Type, r.Name, false)
+	if m.lives(found) {
+		return m.acts.Create(ctx, r)
+	}
+	if found != nil && found.fails != "" {
+		return provider.CreateResponse{}, errors.New(found.fails)
+	}
+	out := r.Inputs
+	if m.acts != nil { // what a preview knows, which has the provider's defaults
+		foreseen := r
+		foreseen.Preview = true
+		planned, err := m.acts.Create(ctx, foreseen)
+		if err != nil {
+			return planned, err
+		}
+		out = planned.Outputs
+	}
+	response := provider.CreateResponse{ID: r.Name + "-id",
+		Outputs: m.outputs(r.Subject, found, out, value.EmptyMap(), r.Preview)}
+	if found != nil && found.id != "" {
+		response.ID = found.id
+	}
+	if r.Preview {
+		response.ID = ""
+	}
+	return response, nil
+}
+
+// outputs are inputs, what the mock says, what was there before, and what the schema promises besides.
+func (m *mockProvider) outputs(s provider.Subject, found *mock, inputs, before value.Value, preview bool) value.Value {
+	out := inputs.MapOrEmpty()
+	for i, key := range before.Keys() {
+		v, has := out.Lookup(key)
+		if !has && m.computed(s.Type, key) || has && !v.IsKnown() && !preview {
+			out = out.With(key, before.At(i))
+		}
+	}
+	if found != nil {
+		for i, key := range found.outputs.Keys() {
+			out = out.With(key, found.outputs.At(i))
+		}
+	}
+	known := m.resource(s.Type)
+	if known == nil {
+		return out
+	}
+	for _, p := range known.Outputs.Properties() {
+		v, has := out.Lookup(p.Name)
+		pending := has && v.ContainsUnknown() && !preview
+		switch {
+		case has && !pending:
+			if p.Secret {
+				out = out.With(p.Name, v.Secret())
+			}
+			continue
+		case !pending && (!p.Required || m.acts != nil || !m.computed(s.Type, p.Name)):
+			continue
+		case preview:
+			v = value.Unknown(value.KindNull)
+		default:
+			v = fake(p.Type, s.Name+"-"+p.Name, 0)
+		}
+		if p.Secret {
+			v = v.Secret()
+		}
+		out = out.With(p.Name, v)
+	}
+	return out
+}
+
+// computed reports whether a property is an output only.
+func (m *mockProvider) computed(token, name string) bool {
+	known := m.resource(token)
+	return known != nil && known.Inputs.Property(name) == nil
+}
+
+// fake is a stable value of a type.
+func fake(t schema.Type, name string, depth int) value.Value {
+	if depth > 4 {
+		return value.Null
+	}
+	switch t := t.(type) {
+	case schema.Primitive:
+		switch t {
+		case schema.Bool:
+			return value.Bool(false)
+		case schema.Integer, schema.Number:
+			return value.Number(1)
+		case schema.JSON:
+			return value.String("{}")
+		case schema.Asset:
+			return value.NewAsset(&value.Asset{Text: name, HasText: true})
+		case schema.Null, schema.Archive, schema.AnyResource:
+			return value.Null
+		default:
+			if strings.HasSuffix(strings.ToLower(name), "rfc3339") {
+				return value.String("2006-01-02T15:04:05Z")
+			}
+			return value.String(name)
+		}
+	case *schema.Optional:
+		return fake(t.Elem, name, depth)
+	case *schema.Array:
+		return value.List(fake(t.Item, name, depth+1))
+	case *schema.Map:
+		return value.MapOf(value.Entry{Key: "key", Value: fake(t.Item, name, depth+1)})
+	case *schema.Object:
+		entries := []value.Entry{}
+		for _, p := range t.Properties() {
+			if p.Required {
+				entries = append(entries, value.Entry{Key: p.Name, Value: fake(p.Type, name+"-"+p.Name, depth+1)})
+			}
+		}
+		return value.MapOf(entries...)
+	case *schema.Enum:
+		if len(t.Values) > 0 {
+			switch v := t.Values[0].Value.(type) {
+			case string:
+				return value.String(v)
+			case float64:
+				return value.Number(v)
+			case bool:
+				return value.Bool(v)
+			}
+		}
+		return fake(t.Base, name, depth)
+	case *schema.Union:
+		if len(t.Members) > 0 {
+			return fake(t.Members[0], name, depth)
+		}
+	case *schema.Token:
+		return fake(t.Underlying, name, depth)
+	}
+	return value.Null
+}
+
+// Read finds what the state says.
+func (m *mockProvider) Read(ctx context.Context, r provider.ReadRequest) (provider.ReadResponse, error) {
+	found := m.all.find(r.Type, r.Name, false)
+	if m.lives(found) {
+		return m.acts.Read(ctx, r)
+	}
+	if found != nil && found.fails != "" {
+		return provider.ReadResponse{}, errors.New(found.fails)
+	}
+	return provider.ReadResponse{ID: r.ID, Inputs: r.Inputs,
+		Outputs: m.outputs(r.Subject, found, r.Inputs, r.Outputs, false)}, nil
+}
+
+// Update keeps what is computed.
+func (m *mockProvider) Update(ctx context.Context, r provider.UpdateRequest) (provider.UpdateResponse, error) {
+	found := m.all.find(r.Type, r.Name, false)
+	if m.lives(found) {
+		return m.acts.Update(ctx, r)
+	}
+	if found != nil && found.fails != "" {
+		return provider.UpdateResponse{}, errors.New(found.fails)
+	}
+	out := r.News
+	if m.acts != nil {
+		foreseen := r
+		foreseen.Preview = true
+		planned, err := m.acts.Update(ctx, foreseen)
+		if err != nil {
+			return planned, err
+		}
+		out = planned.Outputs
+	}
+	return provider.UpdateResponse{Outputs: m.outputs(r.Subject, found, out, r.OldOutputs, r.Preview)}, nil
+}
+
+// Delete ends nothing, unless the run is live.
+func (m *mockProvider) Delete(ctx context.Context, r provider.DeleteRequest) error {
+	found := m.all.find(r.Type, r.Name, false)
+	if m.lives(found) {
+		return m.acts.Delete(ctx, r)
+	}
+	return nil
+}
+
+// pure are the packages whose functions only compute.
+var pure = []string{"std"}
+
+// Invoke answers from a mock, from a built-in package that only computes, or from the schema.
+func (m *mockProvider) Invoke(ctx context.Context, r provider.InvokeRequest) (provider.InvokeResponse, error) {
+	found := m.all.find(r.Token, "", true)
+	if m.acts != nil && found == nil && (m.all.live || slices.Contains(pure, m.pkg.Name)) {
+		return m.acts.Invoke(ctx, r)
+	}
+	v, err := m.answer(found, r.Token)
+	return provider.InvokeResponse{Result: v}, err
+}
+
+// answer is the result of a function.
+func (m *mockProvider) answer(found *mock, token string) (value.Value, error) {
+	switch {
+	case found != nil && found.fails != "":
+		return value.Null, errors.New(found.fails)
+	case found != nil:
+		return found.outputs, nil
+	case m.schema == nil:
+		return value.EmptyMap(), nil
+	}
+	f, err := m.schema.Function(token)
+	if err != nil {
+		return value.Null, fmt.Errorf("mock %s: %w", token, err)
+	}
+	name := token[strings.LastIndexByte(token, ':')+1:]
+	if f.Scalar {
+		return value.MapOf(value.Entry{Key: "result", Value: fake(f.Result, name, 0)}), nil
+	}
+	return fake(f.Result, name, 0), nil
+}
+
+// Call answers a method as Invoke does.
+func (m *mockProvider) Call(ctx context.Context, r provider.CallRequest) (provider.CallResponse, error) {
+	found := m.all.find(r.Token, "", true)
+	if m.acts != nil && found == nil && m.all.live {
+		return m.acts.Call(ctx, r)
+	}
+	v, err := m.answer(found, r.Token)
+	return provider.CallResponse{Result: v}, err
+}
+
+// Construct refuses: what is inside of a component of a plugin only the plugin knows.
+func (m *mockProvider) Construct(ctx context.Context, r provider.ConstructRequest) (provider.ConstructResponse, error) {
+	if m.acts != nil && m.all.live {
+		return m.acts.Construct(ctx, r)
+	}
+	return provider.ConstructResponse{}, fmt.Errorf("the component %s is made by a plugin, and tests start none", r.Type)
+}

@@ -1,0 +1,117 @@
+package suite
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/cmd/internal/operation"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/policy"
+	"github.com/yamlhost/yamlhost/runtime/analyzer"
+	"github.com/yamlhost/yamlhost/runtime/engine"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// packUse is a policy pack in YAML that a case runs with.
+type packUse struct {
+	path   string // absolute
+	config map[string]json.RawMessage
+	place  diag.Range
+}
+
+// packOf reads an item of `policies`: the folder of a pack, or {path, config}.
+func packOf(f *File, item ast.Expr) packUse {
+	use := packUse{place: item.Range(), config: map[string]json.RawMessage{}}
+	v := dataOf(item)
+	path, isText := v.AsString()
+	if !isText {
+		path, _ = v.Get("path").AsString()
+		config := v.Get("config")
+		for i, key := range config.Keys() {
+			if text, err := value.AppendJSON(nil, config.At(i)); err == nil {
+				use.config[key] = text
+			}
+		}
+	}
+	use.path = filepath.Join(f.Dir, path)
+	return use
+}
+
+// startPacks opens the packs of a run. What is wrong with one is a finding, and nothing is run.
+func (r *Runner) startPacks(ctx context.Context, s situation, o *engine.Options) (broken diag.Diagnostics, _ error) {
+	for _, use := range s.packs {
+		pack, found, err := policy.Open(ctx, use.path, policy.Options{Shown: r.Console.Short,
+			Schemas: func() (schema.Loader, func() bool) { return s.program.schemas, s.program.damaged }})
+		if err != nil {
+			return nil, err
+		}
+		if found.HasErrors() {
+			broken.Add(found...)
+			continue
+		}
+		running := engine.PolicyPack{Analyzer: pack}
+		err = operation.ConfigurePack(ctx, &running, use.config, "", analyzer.Stack{Project: o.Project, Stack: o.Stack,
+			Organization: o.Organization, DryRun: o.DryRun, Config: o.Config, SecretKeys: o.ConfigSecretKeys})
+		if err != nil {
+			broken.Add(diag.Diagnostic{Subject: use.place, Summary: err.Error()})
+			continue
+		}
+		o.Policies = append(o.Policies, running)
+	}
+	return broken, nil
+}
+
+// violations compares the violations of policies, and returns the other findings. A case that expects violations
+// expects all of them; another one must not have those that are errors.
+func (t *trial) violations(findings []finding) (rest []finding, ok bool) {
+	ok = true
+	expected := t.innermost("violations").value != nil
+	var found []finding
+	for _, f := range findings {
+		if f.policy == nil || !expected {
+			rest = append(rest, f)
+		} else {
+			found = append(found, f)
+		}
+	}
+	for _, item := range t.listed("violations") {
+		want := t.c.file.layer(item, "an expected violation", violationKeys)
+		at := slices.IndexFunc(found, func(f finding) bool {
+			for name, got := range map[string]string{"policy": f.policy.Policy, "level": f.policy.Level.String(),
+				"resource": f.resource.Name()} {
+				if m, given := want[name]; given && keyText(m.value) != got {
+					return false
+				}
+			}
+			m, given := want["message"]
+			return !given || strings.Contains(f.policy.Message, keyText(m.value))
+		})
+		if at < 0 {
+			t.fail(item.Range(), "there is no such violation", "- "+shown(dataOf(item))+violated(found))
+			ok = false
+			continue
+		}
+		found = slices.Delete(found, at, at+1)
+	}
+	if len(found) > 0 {
+		t.fail(t.innermost("violations").at, "there are violations that are not expected",
+			strings.TrimPrefix(violated(found), "\n"))
+		ok = false
+	}
+	return rest, ok
+}
+
+func violated(found []finding) string {
+	var b strings.Builder
+	for _, f := range found {
+		fmt.Fprintf(&b, "\n+ {policy: %s, resource: %s, level: %s}: %s", f.policy.Policy, f.resource.Name(), f.policy.Level,
+			strings.ReplaceAll(f.policy.Message, "\n", ": "))
+	}
+	return b.String()
+}

@@ -1,0 +1,175 @@
+package suite
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
+)
+
+// SnapshotSuffix is the end of the name of the snapshots of a test file, in place of Suffix.
+const SnapshotSuffix = ".test.snapshot.json"
+
+// snapshots are what the cases of a test file have made, by case. mu guards what follows.
+type snapshots struct {
+	mu    sync.Mutex
+	known map[string]json.RawMessage // in the file
+	now   map[string]json.RawMessage // of the cases that have been run
+	err   error                      // of reading
+}
+
+// snapshotPath is the file of a test file's snapshots.
+func (f *File) snapshotPath() string {
+	return f.Dir + "/" + strings.TrimSuffix(baseOf(f.Source.Name()), Suffix) + SnapshotSuffix
+}
+
+func baseOf(name string) string { return name[strings.LastIndexByte(name, '/')+1:] }
+
+// snapshotsOf reads the snapshots of a test file once.
+func (r *Runner) snapshotsOf(f *File) *snapshots {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	path := f.snapshotPath()
+	if s := r.snapshots[path]; s != nil {
+		return s
+	}
+	s := &snapshots{known: map[string]json.RawMessage{}, now: map[string]json.RawMessage{}}
+	text, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		s.err = err
+	default:
+		if err := json.Unmarshal(text, &s.known); err != nil {
+			s.err = fmt.Errorf("%s is no file of snapshots: %w; remove it and run the tests with --update", path, err)
+		}
+	}
+	if r.snapshots == nil {
+		r.snapshots = map[string]*snapshots{}
+	}
+	r.snapshots[path] = s
+	return s
+}
+
+// snapshot compares everything that the case has made with its snapshot. Secrets are masked.
+func (t *trial) snapshot() {
+	m := t.innermost("snapshot")
+	if m.value == nil {
+		return
+	}
+	entries := []value.Entry{}
+	for _, res := range t.managed() {
+		entries = append(entries, value.Entry{Key: res.Type + "::" + res.URN.Name(), Value: value.MapOf(
+			value.Entry{Key: "properties", Value: res.Inputs}, value.Entry{Key: "outputs", Value: res.Outputs})})
+	}
+	made := value.MapOf(value.Entry{Key: "outputs", Value: t.after.outputs},
+		value.Entry{Key: "resources", Value: value.MapOf(entries...)})
+	var text bytes.Buffer
+	if err := json.Indent(&text, []byte(shown(t.known.HideValue(made))), "  ", "  "); err != nil {
+		t.broken(m.value, err)
+		return
+	}
+	s := t.runner.snapshotsOf(t.c.file)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.now[t.c.Name] = text.Bytes()
+	if s.err != nil {
+		t.broken(m.value, s.err)
+		return
+	}
+	if t.runner.Update {
+		return
+	}
+	before, ok := s.known[t.c.Name]
+	if !ok {
+		t.fail(m.at, "there is no snapshot of this case", "write it with: yamlhost test --update")
+		return
+	}
+	if want, got := compact(before), compact(text.Bytes()); want != got {
+		var indented bytes.Buffer
+		_ = json.Indent(&indented, before, "  ", "  ") // it is JSON, as it was read
+		t.fail(m.at, "the snapshot differs", lineDiff(indented.String(), text.String())+
+			"\nif that is right, write it anew with: yamlhost test --update")
+	}
+}
+
+func compact(text []byte) string {
+	var b bytes.Buffer
+	if err := json.Compact(&b, text); err != nil {
+		return string(text)
+	}
+	return b.String()
+}
+
+// lineDiff shows the lines in which two texts differ, those of the first with a minus.
+func lineDiff(a, b string) string {
+	from, to := strings.Split(a, "\n"), strings.Split(b, "\n")
+	// common[i][j] is the length of the longest common part of from[i:] and to[j:].
+	common := make([][]int, len(from)+1)
+	for i := range common {
+		common[i] = make([]int, len(to)+1)
+	}
+	for i := len(from) - 1; i >= 0; i-- {
+		for j := len(to) - 1; j >= 0; j-- {
+			if common[i][j] = max(common[i+1][j], common[i][j+1]); from[i] == to[j] {
+				common[i][j] = common[i+1][j+1] + 1
+			}
+		}
+	}
+	var lines []string
+	for i, j := 0, 0; i < len(from) || j < len(to); {
+		switch {
+		case i < len(from) && j < len(to) && from[i] == to[j]:
+			i, j = i+1, j+1
+		case j == len(to) || i < len(from) && common[i+1][j] >= common[i][j+1]:
+			lines = append(lines, "- "+strings.TrimSpace(from[i]))
+			i++
+		default:
+			lines = append(lines, "+ "+strings.TrimSpace(to[j]))
+			j++
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// FinishSnapshots writes the snapshots with Update, and otherwise reports those that belong to no case. all says that
+// every case of the files has been run.
+func (r *Runner) FinishSnapshots(files []*File, all bool) (found diag.Diagnostics, _ error) {
+	for _, f := range files {
+		s := r.snapshotsOf(f)
+		if !r.Update {
+			for _, name := range slices.Sorted(maps.Keys(s.known)) {
+				if _, used := s.now[name]; all && !used {
+					found.Add(diag.Diagnostic{Subject: diag.NewRange(f.Source, 0, 0), Summary: "the snapshot of the case `" + name +
+						"` belongs to no case", Detail: "remove it with: yamlhost test --update"})
+				}
+			}
+			continue
+		}
+		next := maps.Clone(s.now)
+		if !all {
+			next = maps.Clone(s.known)
+			maps.Copy(next, s.now)
+		}
+		if len(next) == 0 && len(s.known) == 0 {
+			continue
+		}
+		text, err := json.MarshalIndent(next, "", "  ")
+		if err != nil {
+			return found, err
+		}
+		if err := os.WriteFile(f.snapshotPath(), append(text, '\n'), 0o644); err != nil {
+			return found, err
+		}
+	}
+	return found, nil
+}

@@ -1,0 +1,234 @@
+package ui
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/cmd/internal/output/drawing"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
+	"github.com/yamlhost/yamlhost/runtime/state"
+)
+
+// graphRequest is what to draw.
+type graphRequest struct {
+	Stack      string   `json:"stack"`
+	Components bool     `json:"components"` // draw what is in a component as one box
+	Types      bool     `json:"types"`      // draw many resources of one type and parent as one box
+	Open       []string `json:"open"`       // boxes that are drawn open nevertheless
+}
+
+// graphBox is a box or a frame with its place.
+type graphBox struct {
+	ID     string  `json:"id"`
+	Name   string  `json:"name"`
+	Detail string  `json:"detail,omitempty"`
+	Kind   string  `json:"kind"`           // resource, component, folded or frame
+	Rows   []int   `json:"rows,omitempty"` // what it stands for, if that is not the row of its name
+	X      float64 `json:"x"`
+	Y      float64 `json:"y"`
+	W      float64 `json:"w"`
+	H      float64 `json:"h"`
+
+	frame string // ID of the frame that it is in; empty for none
+}
+
+type graphLine struct {
+	From   string    `json:"from"`
+	To     string    `json:"to"`
+	Coarse bool      `json:"coarse,omitempty"`
+	Points []float64 `json:"points"`
+}
+
+type graphAnswer struct {
+	Revision string      `json:"revision"`
+	Boxes    []graphBox  `json:"boxes"`
+	Lines    []graphLine `json:"lines"`
+	W        float64     `json:"w"`
+	H        float64     `json:"h"`
+}
+
+// fewest is how many resources of one type become one box.
+const fewest = 4
+
+func (s *Server) graph(ctx context.Context, in graphRequest) (any, error) {
+	ref, err := refOf(in.Stack)
+	if err != nil {
+		return nil, err
+	}
+	k, err := s.stacks.load(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	out := draw(k, in)
+	return out, ctx.Err()
+}
+
+// folding decides which box stands for each resource.
+type folding struct {
+	k     *kept
+	in    graphRequest
+	open  map[string]bool
+	boxes map[string]*graphBox
+	order []string
+	of    []string // by row; empty for what is not drawn
+}
+
+// draw lays out the graph of a state, by the code that draws all pictures.
+func draw(k *kept, in graphRequest) *graphAnswer {
+	f := &folding{k: k, in: in, open: map[string]bool{}, boxes: map[string]*graphBox{},
+		of: make([]string, len(k.snapshot.Resources))}
+	for _, id := range in.Open {
+		f.open[id] = true
+	}
+	f.fold()
+	p := f.picture()
+	boxes, lines, w, h := drawing.Arrange(p)
+	slices.SortStableFunc(boxes, func(a, b drawing.Box) int {
+		if a.Group != b.Group {
+			return 0
+		}
+		return cmp.Compare(a.Depth, b.Depth)
+	})
+	out := &graphAnswer{Revision: k.revision, W: w, H: h, Boxes: []graphBox{}, Lines: []graphLine{}}
+	for _, b := range boxes {
+		box := *f.boxes[b.ID]
+		box.X, box.Y, box.W, box.H = b.X, b.Y, b.W, b.H
+		out.Boxes = append(out.Boxes, box)
+	}
+	for _, l := range lines {
+		out.Lines = append(out.Lines, graphLine{l.From, l.To, l.Coarse, l.Points})
+	}
+	return out
+}
+
+func (f *folding) fold() {
+	rows := f.k.snapshot.Resources
+	inside := make([]bool, len(rows)) // has children, and is no stack
+	for _, r := range rows {
+		if at, found := f.k.index[r.Parent]; found && f.drawn(rows[at]) {
+			inside[at] = true
+		}
+	}
+	type sort struct{ parent, kind string }
+	counts := map[sort]int{}
+	folded := make([]int, len(rows)) // the row of the component that a row is drawn as; the row itself for most
+	frames := make([]string, len(rows))
+	for i, r := range rows {
+		folded[i] = -1
+		if !f.drawn(r) {
+			continue
+		}
+		folded[i] = i
+		if at, found := f.k.index[r.Parent]; found && f.drawn(rows[at]) && at != i && folded[at] >= 0 {
+			if at2 := folded[at]; at2 != at || f.in.Components && !f.open[rowID(at)] {
+				folded[i] = at2
+				continue
+			}
+			frames[i] = rowID(at)
+		}
+		if !inside[i] {
+			counts[sort{frames[i], r.Type}]++
+		}
+	}
+	for i, r := range rows {
+		at := folded[i]
+		if at < 0 {
+			continue
+		}
+		if at != i {
+			f.of[i] = f.of[at]
+			box := f.boxes[f.of[i]]
+			box.Kind, box.Rows = "folded", append(box.Rows, i)
+			continue
+		}
+		group := sort{frames[i], r.Type}
+		if f.in.Types && !inside[i] && counts[group] >= fewest {
+			if id := "t" + frames[i] + "|" + r.Type; !f.open[id] {
+				f.of[i] = id
+				box := f.box(id, graphBox{Name: short(r.Type), Kind: "folded", frame: frames[i]})
+				box.Rows = append(box.Rows, i)
+				box.Detail = strconv.Itoa(len(box.Rows)) + " resources"
+				continue
+			}
+		}
+		kind := "resource"
+		switch {
+		case inside[i] && !(f.in.Components && !f.open[rowID(i)]):
+			kind = "frame"
+		case inside[i]:
+			kind = "folded"
+		case !r.Custom:
+			kind = "component"
+		}
+		f.of[i] = rowID(i)
+		f.box(rowID(i), graphBox{Name: r.URN.Name(), Detail: short(r.Type), Kind: kind, Rows: []int{i},
+			frame: frames[i]})
+	}
+}
+
+func (f *folding) box(id string, b graphBox) *graphBox {
+	if known := f.boxes[id]; known != nil {
+		return known
+	}
+	b.ID = id
+	f.boxes[id] = &b
+	f.order = append(f.order, id)
+	return &b
+}
+
+// drawn reports whether a resource is on the picture: not the stack, nor providers that the engine makes by itself.
+func (f *folding) drawn(r *state.Resource) bool {
+	return r.URN.Type() != urn.RootStackType && !r.URN.IsDefaultProvider() && !r.Delete
+}
+
+func (f *folding) picture() *drawing.Picture {
+	p := &drawing.Picture{}
+	for _, id := range f.order {
+		b := f.boxes[id]
+		if b.Kind == "frame" {
+			p.Groups = append(p.Groups, drawing.Group{ID: id, Label: b.Name + " " + b.Detail, Parent: b.frame})
+			continue
+		}
+		p.Nodes = append(p.Nodes,
+			drawing.Node{ID: id, Kind: drawing.Resource, Name: b.Name, Detail: b.Detail, Group: b.frame})
+	}
+	type ends struct{ from, to string }
+	seen := map[ends]bool{}
+	for i, r := range f.k.snapshot.Resources {
+		if f.of[i] == "" {
+			continue
+		}
+		list := needs(r)
+		if provider, err := urn.ParseReference(r.Provider); err == nil {
+			list = append(list, provider.URN)
+		}
+		for _, u := range list {
+			at, found := f.k.index[u]
+			if !found || f.of[at] == "" || f.of[at] == f.of[i] || seen[ends{f.of[at], f.of[i]}] {
+				continue
+			}
+			seen[ends{f.of[at], f.of[i]}] = true
+			p.Edges = append(p.Edges, drawing.Edge{From: f.of[at], To: f.of[i]})
+		}
+	}
+	return p
+}
+
+func rowID(i int) string { return "r" + strconv.Itoa(i) }
+
+// short returns a type as programs write it: aws:s3:Bucket for aws:s3/bucket:Bucket, random:RandomPet without its
+// index.
+func short(token string) string {
+	pkg, rest, ok := strings.Cut(token, ":")
+	module, name, both := strings.Cut(rest, ":")
+	if !ok || !both {
+		return token
+	}
+	if module, _, _ = strings.Cut(module, "/"); module == "index" {
+		return pkg + ":" + name
+	}
+	return pkg + ":" + module + ":" + name
+}

@@ -1,0 +1,223 @@
+package ui
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/yamlhost/yamlhost/internal/value/urn"
+	"github.com/yamlhost/yamlhost/runtime/state"
+)
+
+// row is a resource in the table. There may be tens of thousands, so that names are short and what repeats is a number.
+type row struct {
+	Name   string `json:"n"`
+	Type   int    `json:"q"` // qualified type: index into table.Types
+	Parent int    `json:"p"` // row; -1 for none
+	Status string `json:"s,omitempty"`
+	Needs  []int  `json:"d,omitempty"` // rows
+	Custom bool   `json:"c,omitempty"`
+}
+
+// pendingRow is an operation that was begun and whose end is not known.
+type pendingRow struct {
+	URN  string `json:"urn"`
+	Kind string `json:"kind"`
+}
+
+// table is a stack with its resources.
+type table struct {
+	Revision string       `json:"revision"`
+	Prefix   string       `json:"prefix"` // of URNs, up to the qualified type
+	Types    []string     `json:"types"`
+	Rows     []row        `json:"rows"`
+	Locks    []lock       `json:"locks,omitempty"`
+	Pending  []pendingRow `json:"pending,omitempty"`
+	// InFlight are the operations of the run that holds the stack, with its command and the moment it began.
+	InFlight []pendingRow `json:"inFlight,omitempty"`
+	Running  string       `json:"running,omitempty"`
+	Since    *time.Time   `json:"since,omitempty"`
+	Owned    bool         `json:"owned"` // the stack is of the project whose program is there
+}
+
+func (s *Server) stack(ctx context.Context, q query) (any, error) {
+	ref, err := q.ref()
+	if err != nil {
+		return nil, err
+	}
+	k, err := s.stacks.load(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	t := tableOf(k)
+	t.Locks, t.Owned = locksOf(s.o.Backend, ref), ref.Project == s.o.Project
+	return t, nil
+}
+
+func tableOf(k *kept) *table {
+	t := &table{Revision: k.revision, Prefix: "urn:pulumi:" + k.ref.Stack + "::" + k.ref.Project + "::", Types: []string{},
+		Rows: make([]row, 0, len(k.snapshot.Resources))}
+	types := map[string]int{}
+	for _, r := range k.snapshot.Resources {
+		kind := r.URN.QualifiedType()
+		n, known := types[kind]
+		if !known {
+			n = len(t.Types)
+			types[kind] = n
+			t.Types = append(t.Types, kind)
+		}
+		x := row{Name: r.URN.Name(), Type: n, Parent: -1, Status: status(r), Custom: r.Custom}
+		if at, found := k.index[r.Parent]; found {
+			x.Parent = at
+		}
+		for _, u := range needs(r) {
+			if at, found := k.index[u]; found {
+				x.Needs = append(x.Needs, at)
+			}
+		}
+		t.Rows = append(t.Rows, x)
+	}
+	for _, op := range k.snapshot.Pending {
+		t.Pending = append(t.Pending, pendingRow{string(op.Resource.URN), string(op.Kind)})
+	}
+	if r := k.recovery; r != nil {
+		t.Running = r.Header.Command
+		if !r.Header.Started.IsZero() {
+			t.Since = &r.Header.Started
+		}
+		for _, op := range r.InFlight {
+			t.InFlight = append(t.InFlight, pendingRow{string(op.Resource.URN), string(op.Kind)})
+		}
+	}
+	return t
+}
+
+// status is what is special about a resource, in a word or two; empty for nothing.
+func status(r *state.Resource) string {
+	switch {
+	case r.Delete:
+		return "pending delete"
+	case r.PendingReplacement:
+		return "being replaced"
+	case r.Taint:
+		return "tainted"
+	case len(r.InitErrors) > 0:
+		return "incomplete"
+	case r.External:
+		return "read"
+	case r.Protect:
+		return "protected"
+	}
+	return ""
+}
+
+// needs are the resources that r depends on but for its parent and its provider, each once.
+func needs(r *state.Resource) []urn.URN {
+	list := slices.Clone(r.Dependencies)
+	for _, urns := range r.PropertyDependencies {
+		list = append(list, urns...)
+	}
+	if r.DeletedWith != "" {
+		list = append(list, r.DeletedWith)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// link is a resource that another one is connected with.
+type link struct {
+	URN string   `json:"urn"`
+	Via []string `json:"via,omitempty"` // properties
+}
+
+// detail is everything that is known of one resource.
+type detail struct {
+	URN        string          `json:"urn"`
+	Type       string          `json:"type"`
+	ID         string          `json:"id,omitempty"`
+	Parent     string          `json:"parent,omitempty"`
+	Provider   string          `json:"provider,omitempty"`
+	Status     string          `json:"status,omitempty"`
+	Created    *time.Time      `json:"created,omitempty"`
+	Modified   *time.Time      `json:"modified,omitempty"`
+	Inputs     json.RawMessage `json:"inputs"`
+	Outputs    json.RawMessage `json:"outputs"`
+	Options    []option        `json:"options,omitempty"`
+	InitErrors []string        `json:"initErrors,omitempty"`
+	Needs      []link          `json:"needs,omitempty"`
+	Needed     []link          `json:"needed,omitempty"`
+	// Breaks are all that depend on it, directly or not: what could not stay if it went. At most mostBreaks are named.
+	Breaks     []string `json:"breaks,omitempty"`
+	BreakCount int      `json:"breakCount"`
+	Source     *excerpt `json:"source,omitempty"`
+}
+
+const mostBreaks = 500
+
+func (s *Server) resource(ctx context.Context, q query) (any, error) {
+	ref, err := q.ref()
+	if err != nil {
+		return nil, err
+	}
+	k, err := s.stacks.load(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	i, r, err := k.resource(q.Get("urn"))
+	if err != nil {
+		return nil, err
+	}
+	provider, _ := urn.ParseReference(r.Provider) // one that is malformed is not shown
+	d := &detail{URN: string(r.URN), Type: r.Type, ID: r.ID, Parent: string(r.Parent), Provider: string(provider.URN),
+		Status: status(r), Created: r.Created, Modified: r.Modified, Inputs: shown(r.Inputs), Outputs: shown(r.Outputs),
+		Options: options(r), InitErrors: r.InitErrors}
+	for _, u := range needs(r) {
+		d.Needs = append(d.Needs, link{string(u), via(r, u)})
+	}
+	for _, other := range k.snapshot.Resources {
+		if slices.Contains(needs(other), r.URN) {
+			d.Needed = append(d.Needed, link{string(other.URN), via(other, r.URN)})
+		}
+	}
+	broken := dependants(k, i)
+	d.BreakCount = len(broken)
+	for _, at := range broken[:min(len(broken), mostBreaks)] {
+		d.Breaks = append(d.Breaks, string(k.snapshot.Resources[at].URN))
+	}
+	if ref.Project == s.o.Project {
+		d.Source = s.excerpt(r.SourcePosition)
+	}
+	return d, nil
+}
+
+// via are the properties by which r depends on a resource.
+func via(r *state.Resource, u urn.URN) []string {
+	var keys []string
+	for key, urns := range r.PropertyDependencies {
+		if slices.Contains(urns, u) {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// dependants returns the resources that depend on one in any way: by a property, as children, by their provider. States
+// are in an order in which each resource follows what it depends on, so that one pass finds all.
+func dependants(k *kept, target int) []int {
+	hit := map[urn.URN]bool{k.snapshot.Resources[target].URN: true}
+	var found []int
+	for i, r := range k.snapshot.Resources {
+		if i == target {
+			continue
+		}
+		broken := false
+		r.AllDependencies(func(u urn.URN) { broken = broken || hit[u] })
+		if broken {
+			hit[r.URN] = true
+			found = append(found, i)
+		}
+	}
+	return found
+}

@@ -1,0 +1,252 @@
+package ui
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/yamlhost/yamlhost/runtime/backend"
+	"github.com/yamlhost/yamlhost/runtime/secrets"
+	"github.com/yamlhost/yamlhost/runtime/state"
+)
+
+// Options are what a server shows.
+type Options struct {
+	Backend *backend.Backend
+	Version string
+	// Project is the project whose program the page may show and preview; empty for none. Dir is its folder.
+	Project, Dir string
+	Runs         string // the folder of records, see runlog
+	Process      backend.Process
+	// Manager makes the manager of a state's secrets for somebody who has given the passphrase.
+	Manager func(p state.SecretsProvider, passphrase string) (secrets.Manager, error)
+	// Preview previews a stack of the project and returns what it writes; nil if there is no project. It is called by a
+	// goroutine of its own, and once at a time; Serve waits for its end.
+	Preview func(stack string) (string, error)
+}
+
+// Server answers the page. It is safe for concurrent use.
+type Server struct {
+	o       Options
+	host    string // of all requests, with the port
+	token   string
+	handler http.Handler
+	stacks  *stacks
+	preview preview
+
+	mu     sync.Mutex
+	once   string    // opens the page once instead of the token; guarded by mu
+	polled time.Time // when the page was last heard of; guarded by mu
+}
+
+// New makes the server of an address, which must be on the loopback: host has the port.
+func New(o Options, host string) *Server {
+	s := &Server{o: o, host: host, token: secret(), once: secret(), stacks: newStacks(o.Backend)}
+	s.handler = s.routes()
+	return s
+}
+
+func secret() string {
+	raw := make([]byte, 32)
+	_, _ = rand.Read(raw) // never fails
+	return base64.RawURLEncoding.EncodeToString(raw)
+}
+
+// Listen opens a port for a server: an address of the loopback, with port 0 for a free one.
+func Listen(address string) (net.Listener, error) {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, fmt.Errorf("%q is no address such as 127.0.0.1:8080", address)
+	}
+	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return nil, fmt.Errorf("%s can be reached from other machines; the console is for this one: listen on 127.0.0.1, "+
+			"::1 or localhost", address)
+	}
+	return net.Listen("tcp", address)
+}
+
+// URL returns the link to the page. Who has it can read everything that the page shows.
+func (s *Server) URL() string { return "http://" + s.host + "/#token=" + s.token }
+
+// OnceURL returns a link that opens the page once, for command lines, which other users of the machine may see.
+func (s *Server) OnceURL() string { return "http://" + s.host + "/#once=" + s.once }
+
+// Idle returns how long ago the page was heard of.
+func (s *Server) Idle() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return time.Since(s.polled)
+}
+
+// Serve answers requests until ctx ends.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	server := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
+		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10, ErrorLog: log.New(io.Discard, "", 0),
+		BaseContext: func(net.Listener) context.Context { return ctx }}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		<-ctx.Done()
+		_ = server.Close() // what it was answering is of no use to anybody any more
+	}()
+	err := server.Serve(l)
+	if ctx.Err() != nil {
+		<-ended
+		s.preview.wait()
+	}
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
+
+// policy allows the page its own files and nothing else: no code inline, no frame, no form, no text as code.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+
+// ServeHTTP refuses whatever does not come from the page, and answers the rest.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	for name, value := range map[string]string{"Content-Security-Policy": policy, "X-Content-Type-Options": "nosniff",
+		"Referrer-Policy": "no-referrer", "Cache-Control": "no-store", "Cross-Origin-Opener-Policy": "same-origin",
+		"Cross-Origin-Resource-Policy": "same-origin", "X-Frame-Options": "DENY",
+		"Permissions-Policy": "camera=(), geolocation=(), microphone=()"} {
+		h.Set(name, value)
+	}
+	if code, why := s.guard(r); code != 0 {
+		fail(w, code, errors.New(why))
+		return
+	}
+	s.handler.ServeHTTP(w, r)
+}
+
+// guard returns why a request is refused; 0 if it is not.
+func (s *Server) guard(r *http.Request) (code int, why string) {
+	origin := r.Header.Get("Origin")
+	site := r.Header.Get("Sec-Fetch-Site")
+	switch {
+	case r.Host != s.host: // a name that a stranger has made lead here
+		return http.StatusMisdirectedRequest, "this is not the address of the console"
+	case origin != "" && origin != "http://"+s.host:
+		return http.StatusForbidden, "another origin asks"
+	case site != "" && site != "same-origin" && (site != "none" || strings.HasPrefix(r.URL.Path, "/api/")):
+		return http.StatusForbidden, "another site asks"
+	case !strings.HasPrefix(r.URL.Path, "/api/"):
+		return 0, ""
+	case r.Method == http.MethodPost && r.Header.Get("Content-Type") != "application/json":
+		return http.StatusUnsupportedMediaType, "the request is no JSON"
+	case r.URL.Path == "/api/enter":
+		return 0, ""
+	}
+	given, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if subtle.ConstantTimeCompare([]byte(given), []byte(s.token)) != 1 {
+		return http.StatusUnauthorized, "the token is missing or wrong: open the link that yamlhost ui has printed"
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.polled = time.Now()
+	return 0, ""
+}
+
+// enter gives the token for the code of OnceURL.
+func (s *Server) enter(_ context.Context, in struct{ Once string }) (any, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.once == "" || subtle.ConstantTimeCompare([]byte(in.Once), []byte(s.once)) != 1 {
+		return nil, &httpError{http.StatusUnauthorized, "this link has been used: open the one that yamlhost ui has printed"}
+	}
+	s.once = ""
+	return map[string]string{"token": s.token}, nil
+}
+
+func (s *Server) routes() http.Handler {
+	mux := http.NewServeMux()
+	assets(mux)
+	get := func(path string, answer func(context.Context, query) (any, error)) {
+		mux.HandleFunc("GET /api/"+path, func(w http.ResponseWriter, r *http.Request) {
+			out, err := answer(r.Context(), query{r.URL.Query()})
+			reply(w, out, err)
+		})
+	}
+	get("overview", s.overview)
+	get("revision", s.revision)
+	get("stack", s.stack)
+	get("resource", s.resource)
+	get("changes", s.changes)
+	get("history", s.history)
+	get("diff", s.diff)
+	get("search", s.search)
+	get("runs", s.runs)
+	get("run", s.run)
+	get("critical", s.critical)
+	get("preview", s.previewed)
+	post(mux, "enter", s.enter)
+	post(mux, "graph", s.graph)
+	post(mux, "reveal", s.reveal)
+	post(mux, "preview", s.startPreview)
+	return mux
+}
+
+// post answers requests that bring JSON.
+func post[In any](mux *http.ServeMux, path string, answer func(context.Context, In) (any, error)) {
+	mux.HandleFunc("POST /api/"+path, func(w http.ResponseWriter, r *http.Request) {
+		var in In
+		decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<20))
+		if err := decoder.Decode(&in); err != nil {
+			fail(w, http.StatusBadRequest, errors.New("the request cannot be read"))
+			return
+		}
+		out, err := answer(r.Context(), in)
+		reply(w, out, err)
+	})
+}
+
+// httpError is an error with a status.
+type httpError struct {
+	code int
+	text string
+}
+
+func (e *httpError) Error() string { return e.text }
+
+func reply(w http.ResponseWriter, out any, err error) {
+	if err != nil {
+		var known *httpError
+		var missing *backend.NotFoundError
+		switch {
+		case errors.As(err, &known):
+			fail(w, known.code, err)
+		case errors.As(err, &missing), errors.Is(err, fs.ErrNotExist):
+			fail(w, http.StatusNotFound, err)
+		default:
+			fail(w, http.StatusInternalServerError, err)
+		}
+		return
+	}
+	text, err := json.Marshal(out)
+	if err != nil {
+		fail(w, http.StatusInternalServerError, err)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(text) // the page has gone
+}
+
+func fail(w http.ResponseWriter, code int, err error) {
+	text, _ := json.Marshal(map[string]string{"error": err.Error()}) // a string encodes
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	_, _ = w.Write(text) // the page has gone
+}

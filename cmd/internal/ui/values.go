@@ -1,0 +1,180 @@
+package ui
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/runtime/state"
+)
+
+const (
+	longText  = 4 << 10 // of a text in a value
+	longValue = 2 << 20 // of a whole value, as JSON
+	longSide  = 2 << 10 // of one side of a change
+)
+
+// shown returns a value as JSON for the page. A secret is the marked form, {signature, "ciphertext": "[secret]"}, of
+// which the page makes a button; texts are cut.
+func shown(v value.Value) json.RawMessage { return masked(v, state.Marked(), longValue) }
+
+// masked writes a value in a form that hides secrets. One that is too large is a sentence with its size.
+func masked(v value.Value, form state.Form, most int) json.RawMessage {
+	text, err := state.AppendValue(nil, clipped(v), form)
+	if err != nil {
+		text = []byte(`"[this value cannot be shown]"`)
+	}
+	if len(text) > most {
+		text, _ = json.Marshal(fmt.Sprintf("[%d bytes, too large to be shown]", len(text))) // a string encodes
+	}
+	return text
+}
+
+// clipped cuts the long texts in a value.
+func clipped(v value.Value) value.Value {
+	long := func(x value.Value) bool {
+		text, ok := x.AsString()
+		return ok && len(text) > longText && !x.IsSecret()
+	}
+	if !v.Any(long) {
+		return v
+	}
+	return v.Transform(func(x value.Value) value.Value {
+		if !long(x) {
+			return x
+		}
+		text, _ := x.AsString()
+		return value.String(strings.ToValidUTF8(text[:longText], "") + fmt.Sprintf("… [%d bytes]", len(text))).WithMarksOf(x)
+	})
+}
+
+// change is one property that differs between two states. A side is absent where there was nothing.
+type change struct {
+	Path string          `json:"path"`
+	Old  json.RawMessage `json:"old,omitempty"`
+	New  json.RawMessage `json:"new,omitempty"`
+}
+
+// mostChanges is how many changes of one resource are shown.
+const mostChanges = 200
+
+// changesOf compares two states of a resource, with inputs first and the outputs that are not inputs. One side may be
+// nil. Secrets are compared as they are sealed.
+func changesOf(before, after *state.Resource) []change {
+	if before == nil || after == nil {
+		return nil
+	}
+	var list []change
+	seen := map[string]bool{}
+	add := func(part string, old, new value.Value) {
+		for _, c := range value.Changes(sealedWhole(old), sealedWhole(new)) {
+			path := c.Path.String()
+			if seen[path] || len(list) >= mostChanges {
+				continue
+			}
+			seen[path] = part == "inputs"
+			x := change{Path: part + "." + path}
+			if !c.Old.IsNull() {
+				x.Old = masked(c.Old, state.Masked(), longSide)
+			}
+			if !c.New.IsNull() {
+				x.New = masked(c.New, state.Masked(), longSide)
+			}
+			list = append(list, x)
+		}
+	}
+	add("inputs", before.Inputs, after.Inputs)
+	add("outputs", before.Outputs, after.Outputs)
+	return append(list, optionsOf(before, after)...)
+}
+
+// sealedWhole makes one secret text of each sealed secret in v, so that a comparison does not go into it.
+func sealedWhole(v value.Value) value.Value {
+	return v.Transform(func(x value.Value) value.Value {
+		if sealed, ok := state.SealedText(x); ok {
+			return value.String(sealed).Secret()
+		}
+		return x
+	})
+}
+
+// optionsOf compares what is recorded of a resource beside its properties.
+func optionsOf(before, after *state.Resource) (list []change) {
+	old, new := optionTexts(before), optionTexts(after)
+	names := slices.AppendSeq(slices.Collect(maps.Keys(old)), maps.Keys(new))
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		if old[name] == new[name] {
+			continue
+		}
+		x := change{Path: "options." + name}
+		if text, was := old[name]; was {
+			x.Old, _ = json.Marshal(text) // a string encodes
+		}
+		if text, is := new[name]; is {
+			x.New, _ = json.Marshal(text)
+		}
+		list = append(list, x)
+	}
+	return list
+}
+
+func optionTexts(r *state.Resource) map[string]string {
+	texts := map[string]string{}
+	for _, o := range options(r) {
+		texts[o.Name] += o.Value
+	}
+	return texts
+}
+
+// option is an option of a resource, as text.
+type option struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// options returns the options of a resource that differ from what they are by default.
+func options(r *state.Resource) (list []option) {
+	text := func(name, value string) {
+		if value != "" {
+			list = append(list, option{name, value})
+		}
+	}
+	flag := func(name string, on bool) {
+		if on {
+			text(name, "true")
+		}
+	}
+	flag("protect", r.Protect)
+	flag("retainOnDelete", r.RetainOnDelete)
+	flag("refreshBeforeUpdate", r.RefreshBeforeUpdate)
+	text("deletedWith", string(r.DeletedWith))
+	text("importId", r.ImportID)
+	text("ignoreChanges", strings.Join(r.IgnoreChanges, ", "))
+	text("replaceOnChanges", strings.Join(r.ReplaceOnChanges, ", "))
+	text("hideDiffs", strings.Join(r.HideDiffs, ", "))
+	text("additionalSecretOutputs", strings.Join(r.AdditionalSecretOutputs, ", "))
+	for _, u := range r.ReplaceWith {
+		text("replaceWith", string(u))
+	}
+	if t := r.CustomTimeouts; t != (state.Timeouts{}) {
+		text("customTimeouts", fmt.Sprintf("create %gs, update %gs, delete %gs, read %gs", t.Create, t.Update, t.Delete, t.Read))
+	}
+	return list
+}
+
+// searchText returns what the search looks at of a resource, in small letters. Secrets are hidden.
+func searchText(r *state.Resource) string {
+	const most = 16 << 10
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n%s\n%s\n", r.URN.Name(), r.Type, r.ID)
+	for _, v := range []value.Value{r.Inputs, r.Outputs} {
+		text := masked(v, state.Masked(), longValue)
+		b.Write(text[:min(len(text), most)])
+		b.WriteByte('\n')
+	}
+	return strings.ToLower(b.String())
+}

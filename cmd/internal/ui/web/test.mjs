@@ -1,0 +1,390 @@
+// Drives the console in a browser without a screen: every view, a run that goes on, a failure, locks, a stack that changes
+// underneath, hostile states and pages, accessibility, a secret that stays one, and figures of a large stack. YAMLHOST
+// names the program. Captures are in bin/ui-captures, or where CAPTURES says.
+import assert from "node:assert/strict";
+import { execFileSync, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { gunzipSync } from "node:zlib";
+import { chromium } from "playwright-core";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const program = process.env.YAMLHOST ?? join(here, "../../../../bin/yamlhost");
+const captures = process.env.CAPTURES ?? join(here, "../../../../bin/ui-captures");
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const canary = "canary-4c1d-swordfish", passphrase = "correct horse";
+const hostile = `<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>`;
+
+const root = mkdtempSync(join(tmpdir(), "yamlhost-ui-"));
+const project = join(root, "shop"), state = join(root, "state"), ready = join(root, "ready.json");
+const env = { PATH: process.env.PATH, HOME: join(root, "home"), PULUMI_BACKEND_URL: "file://" + state, PULUMI_CONFIG_PASSPHRASE: passphrase, PULUMI_SKIP_UPDATE_CHECK: "true" };
+let server, browser, page, origin, url;
+const bodies = [], requests = [], faults = [];
+
+const run = (...args) => execFileSync(program, ["-C", project, ...args], { env, stdio: ["ignore", "pipe", "pipe"], encoding: "utf8" });
+const start = (...args) => {
+  const child = spawn(program, ["-C", project, ...args], { env, stdio: "ignore" });
+  return { child, end: new Promise((resolve) => child.on("exit", resolve)) };
+};
+const write = (extra) => writeFileSync(join(project, "Pulumi.yaml"), `name: shop
+runtime: yaml
+resources:
+  pet:
+    type: random:RandomPet
+    properties: {length: 2}
+  password:
+    type: random:RandomPassword
+    properties: {length: 12}
+  note:
+    type: command:local:Command
+    properties:
+      create: echo noted
+      environment:
+        WORD:
+          fn::secret: ${canary}
+        PET: \${pet.id}
+${extra}`);
+
+async function open() {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, colorScheme: "light" });
+  page = await context.newPage();
+  page.setDefaultTimeout(60000);
+  page.on("request", (r) => requests.push(r.url()));
+  page.on("response", (r) => r.url().includes("/api/") && r.text().then((text) => { bodies.push([r.url(), text]); if (r.status() >= 500) faults.push(r.url() + ": " + text); }, () => {}));
+  page.on("pageerror", (e) => faults.push(String(e)));
+  page.on("console", (m) => m.type() === "error" && faults.push(m.text()));
+  page.on("dialog", (d) => { faults.push("dialog: " + d.message()); void d.dismiss(); });
+  await page.goto(url);
+  await page.getByRole("heading", { name: /stack/ }).first().waitFor();
+}
+const to = (...parts) => page.goto(origin + "/#/" + parts.map(encodeURIComponent).join("/"));
+const shot = (name) => page.screenshot({ path: join(captures, name + ".png") });
+const accessible = async (what) => {
+  await page.evaluate(axe);
+  const found = await page.evaluate(() => window.axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] }));
+  assert.deepEqual(found.violations.map((v) => `${what}: ${v.id}: ${v.nodes.map((n) => n.html.slice(0, 160)).join(" | ")}`), []);
+};
+const until = async (what, check) => {
+  for (let i = 0; i < 600; i++) { if (await check()) return; await new Promise((r) => setTimeout(r, 100)); }
+  assert.fail("waited in vain: " + what);
+};
+
+before(async () => {
+  mkdirSync(captures, { recursive: true });
+  for (const dir of [project, state, env.HOME]) mkdirSync(dir, { recursive: true });
+  write("");
+  run("stack", "init", "dev");
+  run("up", "--yes", "--skip-preview", "--stack", "dev", "-m", "the first");
+  server = spawn(program, ["-C", project, "ui", "--no-browser", "--ready-file", ready], { env, stdio: "ignore" });
+  await until("the page can be opened", () => existsSync(ready));
+  url = JSON.parse(readFileSync(ready, "utf8")).url;
+  origin = new URL(url).origin;
+  browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox", "--host-resolver-rules=MAP rebind.test 127.0.0.1"] });
+  await open();
+});
+after(async () => {
+  await browser?.close();
+  if (server) { const ended = new Promise((r) => server.on("exit", r)); server.kill("SIGINT"); assert.equal(await ended === 0 || server.signalCode === null, true); }
+  rmSync(root, { recursive: true, force: true });
+});
+
+test("the committed page is what its sources make", () => {
+  const out = mkdtempSync(join(root, "dist-"));
+  execFileSync("node", [join(here, "build.mjs"), out]);
+  for (const name of readdirSync(out)) {
+    const bytes = (dir) => { const data = readFileSync(join(dir, name)); return name.endsWith(".gz") ? gunzipSync(data) : data; };
+    assert.ok(bytes(out).equals(bytes(join(here, "dist"))), name);
+  }
+});
+
+test("the link opens the page, and its token is nowhere afterwards", async () => {
+  assert.ok(url.includes("#token="));
+  assert.ok(!page.url().includes("token"));
+  assert.ok(!(await page.content()).includes(new URL(url).hash.slice(7)));
+  await page.reload();
+  await page.getByRole("link", { name: "shop/dev" }).waitFor();
+  await accessible("stacks");
+  await shot("stacks");
+});
+
+test("resources: tree, table, filters, keyboard, one resource", async () => {
+  await page.getByRole("link", { name: "shop/dev" }).click();
+  const rows = page.locator(".virtual .row");
+  await rows.getByText("pet", { exact: true }).waitFor();
+  await accessible("resources");
+  const all = await rows.count();
+  await page.getByLabel("Type", { exact: true }).selectOption({ label: "random:RandomPet" });
+  await until("the filter", async () => await rows.count() < all);
+  await page.getByLabel("Type", { exact: true }).selectOption("");
+  await page.getByLabel("Filter by name or type").fill("note");
+  await page.getByRole("treegrid").focus();
+  await page.keyboard.press("End");
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "note" }).waitFor();
+  await page.getByText("In the program").waitFor();
+  assert.match(await page.locator("pre").first().innerText(), /fn::secret: \*+/);
+  await page.getByText("[secret]").first().waitFor();
+  await page.getByRole("button", { name: "Show what operations" }).click();
+  await page.getByText("added", { exact: false }).first().waitFor();
+  await accessible("a resource");
+  await shot("resource");
+});
+
+test("a secret is shown for its passphrase and a click, and in no other answer", async () => {
+  const told = () => bodies.filter(([, text]) => text.includes("swordfish"));
+  assert.deepEqual(told(), []);
+  assert.ok(!(await page.content()).includes("swordfish"));
+  const reveal = page.getByRole("button", { name: "Show the secret environment.WORD" }).first();
+  await reveal.click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Passphrase of the stack").fill("wrong");
+  await dialog.getByRole("button", { name: "Show it" }).click();
+  await dialog.getByText("not that of this stack").waitFor();
+  await accessible("the dialog");
+  await dialog.getByLabel("Passphrase of the stack").fill(passphrase);
+  await dialog.getByRole("button", { name: "Show it" }).click();
+  await page.getByText(canary).waitFor();
+  await page.getByRole("button", { name: "Hide" }).click();
+  await page.getByText(canary).waitFor({ state: "detached" });
+  await until("the answer is noted", () => told().length > 0);
+  assert.deepEqual(told().map(([to]) => new URL(to).pathname), ["/api/reveal"]);
+});
+
+test("a run is watched: under way, locked, what it says, its end; the stack changes underneath", async () => {
+  write(`  slow:
+    type: command:local:Command
+    properties: {create: "sleep 2; echo slow is ready"}
+  slower:
+    type: command:local:Command
+    properties: {create: "sleep 3"}
+    options: {dependsOn: ["\${slow}"]}
+`);
+  await to("s", "shop", "dev", "resources");
+  await page.getByLabel("Filter by name or type").fill("");
+  const rows = page.locator(".virtual .row");
+  await rows.first().waitFor();
+  const other = await page.context().newPage();
+  await other.goto(url);
+  await other.goto(origin + "/#/s/shop/dev/live");
+  const up = start("up", "--yes", "--skip-preview", "--stack", "dev");
+  await other.locator(".gantt", { hasText: "slow" }).locator(".mark", { hasText: "running" }).first().waitFor();
+  await other.getByText("Locked").first().waitFor();
+  await page.getByText("in flight:").waitFor();
+  const [keep] = [page];
+  page = other;
+  await accessible("a run");
+  await shot("run-live");
+  assert.equal(await up.end, 0);
+  await other.getByText("succeeded").first().waitFor();
+  await other.locator(".gantt", { hasText: "slower" }).getByText(/[23]\.\d s/).waitFor();
+  await other.locator(".log", { hasText: "slow is ready" }).waitFor();
+  await other.getByLabel("longest first").check();
+  assert.match(await other.locator(".gantt").first().innerText(), /shop-dev|slower/);
+  await shot("run");
+  page = keep;
+  await rows.getByText("slower", { exact: true }).waitFor();
+  await page.getByText("in flight:").waitFor({ state: "detached" });
+  await other.close();
+});
+
+test("a failure is told, and a preview is started from the page", async () => {
+  write(`  broken:
+    type: command:local:Command
+    properties: {create: "echo it breaks >&2; exit 3"}
+`);
+  await to("s", "shop", "dev", "live");
+  assert.notEqual(await start("up", "--yes", "--skip-preview", "--stack", "dev").end, 0);
+  await page.locator(".gantt", { hasText: "broken" }).locator(".mark", { hasText: "failed" }).waitFor();
+  await page.locator(".log", { hasText: "it breaks" }).waitFor();
+  await shot("run-failed");
+  const before = run("stack", "export", "--stack", "dev");
+  await page.getByRole("button", { name: "Preview" }).click();
+  await page.getByText("What the preview says").waitFor();
+  await page.getByRole("link", { name: /preview: plan/ }).first().waitFor();
+  assert.equal(run("stack", "export", "--stack", "dev"), before, "a preview changes nothing");
+});
+
+test("the graph: folding, choosing, the critical path", async () => {
+  await to("s", "shop", "dev", "graph");
+  const canvas = page.getByRole("application");
+  await canvas.waitFor();
+  await accessible("the graph");
+  await page.getByLabel("critical path").check();
+  await page.getByText(/→|s: /).first().waitFor();
+  await canvas.focus();
+  for (const key of ["+", "ArrowLeft", "0", "Enter"]) await page.keyboard.press(key);
+  await page.getByText("would break if it went").waitFor();
+  await page.getByLabel("Find in the graph").fill("pet");
+  await page.getByText("1 found").waitFor();
+  await shot("graph");
+});
+
+test("history: timeline, differences, export", async () => {
+  run("refresh", "--yes", "--skip-preview", "--stack", "dev");
+  await to("s", "shop", "dev", "history");
+  const rows = page.locator(".row.tall");
+  await rows.first().waitFor();
+  await accessible("history");
+  await rows.filter({ hasText: "update" }).nth(1).click();
+  await page.getByText(/differ, \d+ are the same/).waitFor();
+  await page.locator(".detail").getByText("slower").first().waitFor();
+  await shot("history");
+  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Export as HTML" }).click()]);
+  const text = readFileSync(await download.path(), "utf8");
+  assert.ok(text.includes("the first") && !text.includes("<script"));
+});
+
+// deployment is a state as `stack import` takes it.
+const deployment = (name, resources) => JSON.stringify({ version: 3, deployment: { manifest: { time: "2026-01-01T00:00:00Z", magic: "", version: "" }, resources: [
+  { urn: `urn:pulumi:${name}::shop::pulumi:pulumi:Stack::shop-${name}`, custom: false, type: "pulumi:pulumi:Stack" }, ...resources] } });
+const imported = (name, resources) => {
+  const file = join(root, name + ".json");
+  writeFileSync(file, deployment(name, resources));
+  run("stack", "init", name);
+  run("stack", "import", "--stack", name, "--file", file);
+};
+
+test("hostile states: no script runs, nothing leaves", async () => {
+  const urn = `urn:pulumi:evil::shop::a:b:C::${hostile}`;
+  imported("evil", [{ urn, custom: false, type: "a:b:C", inputs: { [hostile]: hostile, url: "javascript:window.hacked=1", long: "x".repeat(2 << 20), __proto: { constructor: 1 } }, outputs: {},
+    parent: "urn:pulumi:evil::shop::pulumi:pulumi:Stack::shop-evil", sourcePosition: "project:///../../../etc/passwd#1,1" }]);
+  mkdirSync(join(state, ".pulumi/locks/organization/shop/evil"), { recursive: true });
+  writeFileSync(join(state, `.pulumi/locks/organization/shop/evil/${randomUUID()}.json`), JSON.stringify({ pid: 1, username: hostile, hostname: "elsewhere", timestamp: "2026-01-01T00:00:00Z" }));
+  await to("s", "shop", "evil", "resources", urn);
+  await page.getByRole("heading", { name: "<img" }).waitFor();
+  await page.getByText("by <img").first().waitFor();
+  for (const view of ["graph", "history", "live"]) { await to("s", "shop", "evil", view); await page.waitForTimeout(400); }
+  await to("search", "onerror");
+  await page.getByText("1 resource", { exact: true }).waitFor();
+  await to("s", hostile, "<script>", "resources");
+  await page.waitForTimeout(300);
+  assert.equal(await page.evaluate(() => window.hacked), undefined);
+  assert.equal(await page.locator("img, main script, iframe").count(), 0);
+  assert.equal(await page.evaluate(() => { try { document.body.innerHTML = "<b>"; return "made"; } catch { return "refused"; } }), "refused");
+  assert.deepEqual(requests.filter((to) => !to.startsWith(origin + "/") && !to.startsWith("blob:")), []);
+  assert.ok(bodies.every(([, text]) => text.length < (1 << 20)));
+  await to("");
+  await page.getByRole("heading", { name: /stack/ }).first().waitFor();
+  faults.length = 0; // of stacks that do not exist
+});
+
+test("hostile pages: other origins and rebound names get nothing", async () => {
+  const token = new URL(url).hash.slice(7);
+  const evil = createServer((_, response) => response.writeHead(200, { "Content-Type": "text/html" }).end("<p>evil"));
+  await new Promise((resolve) => evil.listen(0, "127.0.0.1", resolve));
+  const other = await (await browser.newContext()).newPage();
+  await other.goto(`http://127.0.0.1:${evil.address().port}/`);
+  const tried = await other.evaluate(async ([origin, token]) => {
+    const attempt = (init) => fetch(origin + "/api/overview", init).then((r) => r.text(), () => "refused");
+    const frame = document.createElement("iframe");
+    frame.src = origin; document.body.append(frame);
+    await new Promise((r) => setTimeout(r, 500));
+    let framed = "refused";
+    try { framed = frame.contentDocument?.querySelector("#app") ? "framed" : "refused"; } catch { /* another origin */ }
+    return [await attempt({ headers: { Authorization: "Bearer " + token } }), await attempt({ method: "POST", body: "{}" }), framed];
+  }, [origin, token]);
+  assert.deepEqual(tried, ["refused", "refused", "refused"]);
+  const rebound = await other.goto(origin.replace("127.0.0.1", "rebind.test") + "/");
+  assert.equal(rebound.status(), 421);
+  assert.ok(!(await other.content()).includes("app.js"));
+  await other.context().close();
+  evil.close();
+});
+
+test("small, dark, light", async () => {
+  for (const scheme of ["dark", "light"]) {
+    await page.emulateMedia({ colorScheme: scheme });
+    await page.setViewportSize({ width: 390, height: 844 });
+    for (const [name, ...parts] of [["stacks", ""], ["resources", "s", "shop", "dev", "resources"], ["graph", "s", "shop", "dev", "graph"], ["history", "s", "shop", "dev", "history"], ["run", "s", "shop", "dev", "live"]]) {
+      await to(...parts);
+      await page.waitForTimeout(700);
+      assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), name + " is too wide at 390 pixels");
+      await accessible(`${name} at 390 pixels, ${scheme}`);
+      if (scheme === "dark") await shot("small-" + name);
+    }
+  }
+  await page.setViewportSize({ width: 1280, height: 800 });
+  assert.deepEqual(faults, []);
+});
+
+test("10,000 resources and 2,000 operations", async () => {
+  const parent = "urn:pulumi:large::shop::pulumi:pulumi:Stack::shop-large", types = ["aws:ec2/instance:Instance", "aws:s3/bucket:Bucket", "aws:iam/role:Role", "gcp:x:Y", "azure:z:W"];
+  const made = [];
+  for (let c = 0; c < 100; c++) {
+    const comp = `urn:pulumi:large::shop::my:app:Service::service${c}`;
+    made.push({ urn: comp, custom: false, type: "my:app:Service", parent });
+    for (let i = 0; i < 99; i++) {
+      const type = types[i % types.length], before = made.at(-1).urn;
+      made.push({ urn: `urn:pulumi:large::shop::my:app:Service$${type}::thing${c}-${i}`, custom: false, type, parent: comp, inputs: { name: `thing${c}-${i}`, region: "eu-west-1", size: i, tags: { owner: "team", cost: "x".repeat(40) } },
+        outputs: {}, dependencies: i > 0 && i % 3 === 0 ? [before] : [] });
+    }
+  }
+  imported("large", made);
+  const history = join(state, ".pulumi/history/shop/large");
+  mkdirSync(history, { recursive: true });
+  for (let i = 0; i < 2000; i++)
+    writeFileSync(join(history, `large-${1700000000000000000n + BigInt(i) * 60000000000n}.history.json`), JSON.stringify({ kind: "update", startTime: 1700000000 + i * 60, message: "run " + i, environment: { "git.author": "Ann" }, config: {}, version: 0,
+      result: i % 50 === 7 ? "failed" : "succeeded", endTime: 1700000000 + i * 60 + 5 + i % 40, resourceChanges: { update: i % 7, same: 9990 } }));
+  const memory = () => { const text = readFileSync(`/proc/${server.pid}/status`, "utf8"); return Math.round(Number(/VmRSS:\s+(\d+)/.exec(text)[1]) / 1024); };
+  const cpu = () => { const f = readFileSync(`/proc/${server.pid}/stat`, "utf8").split(" "); return (Number(f[13]) + Number(f[14])) * 10; };
+  const figures = {}, before = cpu();
+  const fresh = await (await browser.newContext({ viewport: { width: 1280, height: 800 } })).newPage();
+  fresh.setDefaultTimeout(120000);
+  const client = await fresh.context().newCDPSession(fresh);
+  await client.send("Performance.enable");
+  const metrics = async () => Object.fromEntries((await client.send("Performance.getMetrics")).metrics.map((m) => [m.name, m.value]));
+  await fresh.goto(url);
+  await fresh.getByRole("heading", { name: /stack/ }).first().waitFor();
+  const first = await metrics(), cpuFirst = cpu();
+  await fresh.goto(origin + "/#/s/shop/large/resources");
+  await fresh.locator(".virtual .row", { hasText: "service0" }).first().waitFor();
+  const second = await metrics();
+  figures.firstViewPage = `${Math.round((second.TaskDuration - first.TaskDuration) * 1000)} ms of work`;
+  figures.firstViewServer = `${cpu() - cpuFirst} ms of CPU`;
+  assert.match(await fresh.locator(".filters").innerText(), /10,001 rows/);
+  assert.ok(await fresh.locator(".virtual .row").count() < 80, "only rows that can be seen exist");
+  await fresh.getByRole("treegrid").focus();
+  await fresh.keyboard.press("End");
+  await fresh.locator(".virtual .row", { hasText: "thing99-98" }).waitFor();
+  await fresh.getByLabel("Filter by name or type").fill("thing42-7");
+  await until("the filter", async () => /1\d rows/.test(await fresh.locator(".filters").innerText()));
+  await fresh.goto(origin + "/#/s/shop/large/history");
+  await fresh.locator(".row.tall").first().waitFor();
+  const third = await metrics();
+  figures.history = `${Math.round((third.TaskDuration - second.TaskDuration) * 1000)} ms of work for the list, the filter and 2,000 operations`;
+  await fresh.screenshot({ path: join(captures, "large-history.png") });
+  await fresh.goto(origin + "/#/s/shop/large/graph");
+  await fresh.getByRole("application").waitFor();
+  await fresh.screenshot({ path: join(captures, "large-folded.png") });
+  await fresh.getByLabel("fold components").uncheck();
+  await fresh.getByLabel("fold types").uncheck();
+  await until("all boxes", async () => /10,\d{3} boxes/.test(await fresh.locator(".filters").innerText()));
+  await fresh.waitForTimeout(1000);
+  const box = await fresh.getByRole("application").boundingBox();
+  const pan = async (name) => {
+    await fresh.evaluate(() => { performance.clearMeasures(); window.frames2 = 0; const count = () => { window.frames2++; window.counting = requestAnimationFrame(count); }; count(); });
+    const began = Date.now();
+    await fresh.mouse.move(box.x + 500, box.y + 300);
+    await fresh.mouse.down();
+    for (let i = 0; i < 60; i++) await fresh.mouse.move(box.x + 500 - i * 5, box.y + 300 + (i % 10) * 4);
+    await fresh.mouse.up();
+    const spent = (Date.now() - began) / 1000;
+    const [frames, times] = await fresh.evaluate(() => { cancelAnimationFrame(window.counting); return [window.frames2, performance.getEntriesByName("graph-frame").map((m) => m.duration).sort((a, b) => a - b)]; });
+    figures[name] = `${times.length} pictures, median ${times[times.length >> 1]?.toFixed(1)} ms, worst ${times.at(-1)?.toFixed(1)} ms; ${Math.round(frames / spent)} frames a second`;
+  };
+  await pan("panning all of 10,000 boxes");
+  await fresh.screenshot({ path: join(captures, "large-graph.png") });
+  for (let i = 0; i < 12; i++) await fresh.mouse.wheel(0, -200);
+  await pan("panning close by");
+  figures.pageHeap = `${Math.round((await metrics()).JSHeapUsedSize / 2 ** 20)} MiB`;
+  figures.serverMemory = `${memory()} MiB`;
+  figures.serverCPU = `${cpu() - before} ms in all`;
+  console.log(JSON.stringify(figures, null, 2));
+  writeFileSync(join(captures, "figures.json"), JSON.stringify(figures, null, 2) + "\n");
+});

@@ -1,0 +1,371 @@
+package eval
+
+import (
+	"context"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/mask"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// Policies evaluates the policies of a checked pack. It is safe for concurrent use.
+type Policies struct {
+	program *check.Program
+	options Options
+	info    monitor.Info
+	pulumi  value.Value
+	root    *frame
+}
+
+// PolicyFinding is one violation of a policy. Secrets in it are hidden.
+type PolicyFinding struct {
+	Message string
+	URN     urn.URN // the resource that it is about, as the policy says; empty when it does not say
+}
+
+// NewPolicies evaluates the variables of a pack for the stack that info describes; tags are those of the stack.
+func NewPolicies(ctx context.Context, p *check.Program, info monitor.Info, tags map[string]string, o Options) (
+	*Policies, diag.Diagnostics) {
+	ps := &Policies{program: p, options: o, info: info, root: newFrame(p, "")}
+	e, ctx := ps.evaluator(ctx)
+	secret := map[string]bool{}
+	for _, key := range info.ConfigSecretKeys {
+		secret[key] = true
+	}
+	var config, labels []value.Entry
+	for key, text := range info.Config {
+		v := value.String(text)
+		if secret[key] {
+			v = v.Secret()
+		}
+		config = append(config, value.Entry{Key: key, Value: v})
+		if short, own := strings.CutPrefix(key, info.Project+":"); own {
+			config = append(config, value.Entry{Key: short, Value: v})
+		}
+	}
+	for key, text := range tags {
+		labels = append(labels, value.Entry{Key: key, Value: value.String(text)})
+	}
+	ps.pulumi = e.pulumiVariable().With("dryRun", value.Bool(info.DryRun)).With("config", value.MapOf(config...)).
+		With("tags", value.MapOf(labels...))
+	e.pulumi = ps.pulumi
+	e.runAll(ctx, ps.root, p.Nodes)
+	var findings diag.Diagnostics
+	for _, n := range p.Nodes {
+		if f := ps.root.states[n.Index].fault; f != nil {
+			findings.Add(f.findings...)
+		}
+	}
+	return ps, findings
+}
+
+// evaluator makes what evaluates the policies about one resource, with a budget of its own.
+func (p *Policies) evaluator(ctx context.Context) (*evaluator, context.Context) {
+	e := &evaluator{program: p.program, options: p.options, info: p.info, pulumi: p.pulumi, root: p.root, workers: 1}
+	return e, e.paying(ctx)
+}
+
+// Violations returns the violations of a policy. names has the values of the names that only the policy has. The
+// policy is not decided if it depends on a value that is unknown.
+func (p *Policies) Violations(ctx context.Context, decl *ast.Policy, names map[string]value.Value) (
+	found []PolicyFinding, decided bool, _ diag.Diagnostics) {
+	e, ctx := p.evaluator(ctx)
+	s := scope{e: e, frame: p.root, names: names, lenient: true}
+	found, decided, f := s.violations(ctx, decl)
+	return found, decided, findingsOf(f)
+}
+
+// Remedy returns the inputs of a resource as a policy changes them. The policy is not decided if it depends on a value
+// that is unknown; the inputs are unchanged then.
+func (p *Policies) Remedy(ctx context.Context, decl *ast.Policy, names map[string]value.Value, typ string,
+	inputs value.Value) (changed value.Value, decided bool, _ diag.Diagnostics) {
+	e, ctx := p.evaluator(ctx)
+	s := scope{e: e, frame: p.root, names: names, lenient: true}
+	applies, decided, f := s.applies(ctx, decl)
+	if f == nil && applies && decided && decl.Violation != nil {
+		var found []PolicyFinding
+		found, decided, f = s.violations(ctx, decl)
+		applies = len(found) > 0
+	}
+	if f != nil || !applies || !decided {
+		return inputs, decided, findingsOf(f)
+	}
+	t := transformer{scope: s, decl: &ast.Transform{Key: decl.Name.Range, Merge: decl.Remedy}}
+	changed, _, f = t.merge(ctx, p.program.InputsOf(typ), value.Bool(true), inputs, decl.Name.Value)
+	return changed, true, findingsOf(f)
+}
+
+func findingsOf(f *fault) diag.Diagnostics {
+	switch {
+	case f == nil:
+		return nil
+	case len(f.findings) == 0:
+		return diag.Diagnostics{{Code: diag.OperationFailed, Summary: f.Error()}}
+	}
+	return f.findings
+}
+
+// applies evaluates the condition of a policy.
+func (s *scope) applies(ctx context.Context, decl *ast.Policy) (applies, decided bool, _ *fault) {
+	if decl.When == nil {
+		return true, true, nil
+	}
+	v, f := s.eval(ctx, decl.When)
+	if f != nil || !v.IsKnown() {
+		return false, false, f
+	}
+	holds, ok := s.truth(v)
+	if !ok {
+		return false, true, blame(diag.NotAssignable, decl.When.Range(), "", "`when` must be a boolean, not %s", kindOf(v))
+	}
+	return holds, true, nil
+}
+
+// violations evaluates a policy.
+func (s *scope) violations(ctx context.Context, decl *ast.Policy) (found []PolicyFinding, decided bool, _ *fault) {
+	applies, decided, f := s.applies(ctx, decl)
+	if f != nil || !applies || !decided || decl.Violation == nil {
+		return nil, decided, f
+	}
+	if found, decided, f = s.messagesOf(ctx, decl.Violation); f != nil || !decided {
+		return nil, decided, f
+	}
+	if len(found) > 0 {
+		known := make([]value.Value, 0, len(s.names))
+		for _, v := range s.names {
+			known = append(known, v)
+		}
+		secrets := mask.New(value.List(known...))
+		for i := range found {
+			found[i].Message = secrets.Hide(found[i].Message)
+		}
+	}
+	return found, true, nil
+}
+
+// messagesOf returns the messages that an expression gives. A condition in it may be secret: its message is not.
+func (s *scope) messagesOf(ctx context.Context, e ast.Expr) (found []PolicyFinding, decided bool, _ *fault) {
+	switch e := e.(type) {
+	case *ast.Conditional:
+		v, f := s.eval(ctx, e.Condition)
+		if f != nil || !v.IsKnown() {
+			return nil, false, f
+		}
+		yes, ok := s.truth(v)
+		if !ok {
+			return nil, true, wrongOperand("?", e.Condition, v)
+		}
+		if yes {
+			return s.messagesOf(ctx, e.Then)
+		}
+		return s.messagesOf(ctx, e.Else)
+	case *ast.Template:
+		text, known, f := s.publicText(ctx, e)
+		if f != nil || !known {
+			return nil, false, f
+		}
+		return []PolicyFinding{{Message: text}}, true, nil
+	case *ast.List:
+		decided = true
+		for _, item := range e.Items {
+			more, known, f := s.messagesOf(ctx, item)
+			if f != nil {
+				return nil, false, f
+			}
+			found, decided = append(found, more...), decided && known
+		}
+		return found, decided, nil
+	}
+	v, f := s.eval(ctx, e)
+	if f != nil {
+		return nil, false, f
+	}
+	return messagesIn(v, e)
+}
+
+// messagesIn returns the messages that a value holds.
+func messagesIn(v value.Value, e ast.Expr) (found []PolicyFinding, decided bool, _ *fault) {
+	if !v.IsKnown() {
+		return nil, false, nil
+	}
+	switch v.Kind() {
+	case value.KindNull:
+		return nil, true, nil
+	case value.KindString:
+		text, _ := v.AsString()
+		if v.IsSecret() {
+			text = value.SecretText
+		}
+		if text == "" {
+			return nil, true, blame(diag.FunctionFailed, e.Range(), "give null where the resource is in order",
+				"this violation has no message")
+		}
+		return []PolicyFinding{{Message: text}}, true, nil
+	case value.KindList:
+		decided = true
+		items, _ := v.AsList() // without the marks of the list, which come from conditions
+		for _, item := range items {
+			more, known, f := messagesIn(item, e)
+			if f != nil {
+				return nil, false, f
+			}
+			found, decided = append(found, more...), decided && known
+		}
+		return found, decided, nil
+	case value.KindMap:
+		if !v.Has("message") {
+			break
+		}
+		found, decided, f := messagesIn(v.Get("message"), e)
+		if about, ok := v.Get("urn").AsString(); ok {
+			for i := range found {
+				found[i].URN = urn.URN(about)
+			}
+		}
+		return found, decided, f
+	}
+	return nil, true, blame(diag.NotAssignable, e.Range(),
+		"a violation is a text, {message, urn}, a list of these, or null where the resource is in order",
+		"a violation cannot be %s", kindOf(v))
+}
+
+// truth returns a condition. In a policy, what a resource does not have counts as false.
+func (s *scope) truth(v value.Value) (yes, ok bool) {
+	if s.lenient && v.IsNull() {
+		return false, true
+	}
+	return v.AsBool()
+}
+
+// guards are the policies of a program itself (L10.C22): each is asked about every resource that it matches, before
+// the resource is registered or after that. A violation of a mandatory policy fails the resource, so that nothing that
+// depends on it happens.
+func (s *instance) guards(ctx context.Context, r *monitor.RegisterRequest, u urn.URN, properties value.Value,
+	after bool) *fault {
+	var failed *fault
+	for _, p := range s.e.program.Policies {
+		if p.Decl.OfStack() || p.Decl.OfOutputs() != after || p.Decl.Enforcement.Text() == "disabled" ||
+			!check.MatchesPolicy(p.Decl, r.Type, r.Name, r.Custom) {
+			continue
+		}
+		inner := s.e.guarding(p, map[string]value.Value{"resource": properties, "args": guardArgs(r, u, properties)})
+		failed = failed.and(s.e.judge(ctx, inner, p.Decl, s.resource.Decl.Name))
+	}
+	if after && s.e.stackGuards() {
+		s.e.registered.add(guardArgs(r, u, properties))
+	}
+	return failed
+}
+
+// guarding is the scope of a policy of the program.
+func (e *evaluator) guarding(p *check.Policy, names map[string]value.Value) *scope {
+	return &scope{e: e, frame: e.root, names: names, lenient: true}
+}
+
+// judge evaluates a policy of the program about a resource, whose name is at.
+func (e *evaluator) judge(ctx context.Context, s *scope, decl *ast.Policy, at ast.Literal) *fault {
+	found, decided, f := s.violations(ctx, decl)
+	if f != nil {
+		return f
+	}
+	about := decl.Name.Value
+	if text := decl.Description.Text(); text != "" {
+		about += " (" + text + ")"
+	}
+	if !decided {
+		e.notes.add(at.Range, "the update decides", "policy %s is not decided for %s in this preview: it depends on a value "+
+			"that is known in the update only", decl.Name.Value, at.Value)
+		return nil
+	}
+	var failed *fault
+	for _, v := range found {
+		d := diag.Diagnostic{Code: diag.PolicyViolated, Subject: at.Range, Summary: at.Value + " violates policy " + about +
+			": " + v.Message, Related: []diag.Related{{Range: decl.Name.Range, Message: "the policy"}}}
+		if decl.Enforcement.Text() == "advisory" {
+			d.Severity = diag.Warning
+			e.notes.put(d)
+			continue
+		}
+		failed = failed.and(&fault{findings: diag.Diagnostics{d}})
+	}
+	return failed
+}
+
+// stackGuards reports whether the program has policies about all resources together.
+func (e *evaluator) stackGuards() bool {
+	for _, p := range e.program.Policies {
+		if p.Decl.OfStack() {
+			return true
+		}
+	}
+	return false
+}
+
+// judgeStack evaluates the policies about all resources together, once all nodes have been evaluated.
+func (e *evaluator) judgeStack(ctx context.Context, result *Result) (findings diag.Diagnostics) {
+	for _, p := range e.program.Policies {
+		if !p.Decl.OfStack() || p.Decl.Enforcement.Text() == "disabled" {
+			continue
+		}
+		if result.Failed > 0 {
+			return nil // the resources are not all there
+		}
+		var matching []value.Value
+		for _, args := range e.registered.list() {
+			typ, _ := args.Get("type").AsString()
+			name, _ := args.Get("name").AsString()
+			if check.MatchesPolicy(p.Decl, typ, name, true) {
+				matching = append(matching, args)
+			}
+		}
+		names := map[string]value.Value{"resources": value.List(matching...)}
+		if f := e.judge(ctx, e.guarding(p, names), p.Decl, ast.Literal{Value: "the stack", Range: p.Decl.Name.Range}); f != nil {
+			result.count(f)
+			findings.Add(f.findings...)
+		}
+	}
+	return findings
+}
+
+// guardArgs is the value `args` of a policy of the program.
+func guardArgs(r *monitor.RegisterRequest, u urn.URN, properties value.Value) value.Value {
+	options := []value.Entry{{Key: "protect", Value: value.Bool(r.Protect != nil && *r.Protect)},
+		{Key: "ignoreChanges", Value: value.Strings(r.IgnoreChanges)},
+		{Key: "additionalSecretOutputs", Value: value.Strings(r.AdditionalSecretOutputs)},
+		{Key: "parent", Value: value.String(string(r.Parent))}}
+	deps := make(map[string]value.Value, len(r.PropertyDependencies))
+	for key, urns := range r.PropertyDependencies {
+		deps[key] = value.Strings(urnTexts(urns))
+	}
+	return value.MapOf(
+		value.Entry{Key: "urn", Value: value.String(string(u))},
+		value.Entry{Key: "type", Value: value.String(r.Type)},
+		value.Entry{Key: "name", Value: value.String(r.Name)},
+		value.Entry{Key: "parent", Value: value.String(string(r.Parent))},
+		value.Entry{Key: "properties", Value: properties},
+		value.Entry{Key: "options", Value: value.MapOf(options...)},
+		value.Entry{Key: "dependencies", Value: value.Strings(urnTexts(r.Dependencies))},
+		value.Entry{Key: "propertyDependencies", Value: value.Map(deps)},
+	)
+}
+
+// outputsNow are the outputs of a resource as far as they are known: in a preview, an output that is not there yet is
+// unknown.
+func outputsNow(r *check.Resource, outputs value.Value, known bool) value.Value {
+	outputs = outputs.MapOrEmpty()
+	if known || r.Schema == nil || r.Schema.Outputs == nil {
+		return outputs
+	}
+	for _, p := range r.Schema.Outputs.Properties() {
+		if !outputs.Has(p.Name) {
+			outputs = outputs.With(p.Name, value.Unknown(schema.ExpectedKind(p.Type)))
+		}
+	}
+	return outputs
+}

@@ -1,0 +1,249 @@
+package diag
+
+import (
+	"bytes"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// TextOptions say how findings look on a terminal.
+type TextOptions struct {
+	Color bool // with ANSI colours
+	Width int  // of the terminal in columns; 0 for 120
+	Hints int  // lines of detail at most; 0 for three (Appendix A)
+	// Hide returns a line of the source without secrets; nil to show lines as they are.
+	Hide func(string) string
+}
+
+// The bounds of an excerpt.
+const (
+	defaultWidth   = 120
+	minimumWidth   = 40
+	excerptLines   = 6 // of a range over more lines than this, the middle is left out
+	hintLines      = 3 // Appendix A
+	relatedPlaces  = 5
+	cutMark        = "…"
+	leastCutMargin = 12 // columns kept before the subject when a long line is cut
+)
+
+// WriteText writes findings for people, in the order of Sorted:
+//
+//	Pulumi.yaml:7:5: error[Y210]: unknown property lenght; did you mean length?
+//	  |
+//	7 |     lenght: 3
+//	  |     ^^^^^^
+//	  = random:RandomPet takes keepers, length, prefix and separator
+//
+// A finding is a headline, the place in the source, related places, and at most three lines of advice. Control
+// characters in texts are made harmless. It returns w's error.
+func WriteText(w io.Writer, ds Diagnostics, o TextOptions) error {
+	if o.Width == 0 {
+		o.Width = defaultWidth
+	}
+	o.Width = max(o.Width, minimumWidth)
+	if o.Hints == 0 {
+		o.Hints = hintLines
+	}
+	var b bytes.Buffer
+	for i, d := range ds.Sorted() {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		p := textPrinter{out: &b, palette: paletteFor(o.Color), width: o.Width, hints: o.Hints, hide: o.Hide}
+		p.diagnostic(d)
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// palette holds the escape sequences of each role; all empty without colour.
+type palette struct {
+	severity                               [5]string
+	headline, gutter, related, hint, reset string
+}
+
+func paletteFor(color bool) palette {
+	if !color {
+		return palette{}
+	}
+	return palette{
+		severity: [5]string{"\x1b[1;31m", "\x1b[1;33m", "\x1b[1;34m", "\x1b[1;36m", "\x1b[1;35m"},
+		headline: "\x1b[1m", gutter: "\x1b[34m", related: "\x1b[36m", hint: "\x1b[32m", reset: "\x1b[0m",
+	}
+}
+
+type textPrinter struct {
+	out     *bytes.Buffer
+	palette palette
+	width   int
+	hints   int // at most
+	gutter  int // digits of the widest line number shown
+	hide    func(string) string
+}
+
+func (p *textPrinter) paint(color, text string) {
+	if text == "" {
+		return
+	}
+	p.out.WriteString(color + text)
+	if color != "" {
+		p.out.WriteString(p.palette.reset)
+	}
+}
+
+func (p *textPrinter) diagnostic(d Diagnostic) {
+	color := p.palette.severity[min(int(d.Severity), len(p.palette.severity)-1)]
+	if place := placeOf(d.Subject); place != "" {
+		p.paint(p.palette.headline, place+": ")
+	}
+	label := d.Severity.String()
+	if d.Code != "" {
+		label += "[" + string(d.Code) + "]"
+	}
+	p.paint(color, label)
+	p.paint(p.palette.headline, ": "+oneLine(d.Summary))
+	p.out.WriteByte('\n')
+
+	related := d.Related[:min(len(d.Related), relatedPlaces)]
+	p.gutter = gutterDigits(d.Subject)
+	for _, r := range related {
+		p.gutter = max(p.gutter, gutterDigits(r.Range))
+	}
+	if !d.Confidential {
+		p.excerpt(d.Subject, color, '^')
+	}
+	for _, r := range related {
+		p.margin("-->")
+		place := placeOf(r.Range)
+		if place != "" && r.Message != "" {
+			place += ": "
+		}
+		p.out.WriteString(" " + place + oneLine(r.Message) + "\n")
+		p.excerpt(r.Range, p.palette.related, '-')
+	}
+	for _, line := range hints(d, p.hints) {
+		p.margin(" =")
+		p.out.WriteByte(' ')
+		p.paint(p.palette.hint, line)
+		p.out.WriteByte('\n')
+	}
+}
+
+// hints returns at most n lines of advice: the detail's first, then the labels of fixes where there is room.
+func hints(d Diagnostic, n int) []string {
+	var lines []string
+	for line := range strings.SplitSeq(d.Detail, "\n") {
+		if line = strings.TrimRight(oneLine(line), " "); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	for _, fix := range d.Fixes {
+		lines = append(lines, "fix: "+oneLine(fix.Label))
+	}
+	return lines[:min(len(lines), n)]
+}
+
+// margin writes the gutter without a line number, ending in mark.
+func (p *textPrinter) margin(mark string) {
+	p.paint(p.palette.gutter, strings.Repeat(" ", p.gutter)+mark)
+}
+
+func (p *textPrinter) line(number int, mark string) {
+	digits := strconv.Itoa(number)
+	p.paint(p.palette.gutter, strings.Repeat(" ", max(p.gutter-len(digits), 0))+digits+" |")
+	p.out.WriteString(mark)
+}
+
+// excerpt shows a range in its source: one line with a line under it, or several lines marked at their left.
+func (p *textPrinter) excerpt(r Range, color string, underline byte) {
+	if r.IsZero() || r.Source.Len() == 0 {
+		return
+	}
+	start, end := trimmed(r)
+	first, last := r.Source.Position(start).Line, r.Source.Position(end).Line
+	p.margin(" |")
+	p.out.WriteByte('\n')
+	if first == last {
+		p.underlined(r.Source, first, start, end, color, underline)
+		return
+	}
+	for number := first; number <= last; number++ {
+		if last-first >= excerptLines && number == first+excerptLines-2 {
+			p.margin(" :")
+			p.out.WriteByte('\n')
+			number = last
+		}
+		p.line(number, "")
+		p.paint(color, " > ")
+		line, _ := p.sourceLine(r.Source, number)
+		text := layout(line)
+		shown, _, _ := text.window(0, 0, p.width-p.gutter-5)
+		p.out.WriteString(strings.TrimRight(shown, " ") + "\n")
+	}
+}
+
+// underlined writes one line and marks the bytes from start to end below it.
+func (p *textPrinter) underlined(s *Source, number, start, end int, color string, underline byte) {
+	lineStart, lineEnd := s.lineBounds(number)
+	line, hidden := p.sourceLine(s, number)
+	text := layout(line)
+	if hidden { // nothing is where it was
+		shown, _, _ := text.window(0, 0, p.width-p.gutter-3)
+		p.line(number, " "+strings.TrimRight(shown, " ")+"\n")
+		return
+	}
+	from, to := text.column(min(start, lineEnd)-lineStart), text.column(min(end, lineEnd)-lineStart)
+	shown, from, to := text.window(from, max(to, from+1), p.width-p.gutter-3)
+	p.line(number, "")
+	if shown = strings.TrimRight(shown, " "); shown != "" {
+		p.out.WriteString(" " + shown)
+	}
+	p.out.WriteByte('\n')
+	p.margin(" |")
+	p.out.WriteString(" " + strings.Repeat(" ", from))
+	p.paint(color, strings.Repeat(string(underline), max(to-from, 1)))
+	p.out.WriteByte('\n')
+}
+
+// sourceLine returns a line of a source as it may be shown, and whether a secret in it was hidden.
+func (p *textPrinter) sourceLine(s *Source, number int) (text []byte, hidden bool) {
+	text = s.shown(s.lineBounds(number))
+	if p.hide == nil {
+		return text, false
+	}
+	line := p.hide(string(text))
+	return []byte(line), line != string(text)
+}
+
+// trimmed are a range's byte offsets inside the source, without white space at its end: the range of a YAML block
+// reaches to the beginning of the next line.
+func trimmed(r Range) (start, end int) {
+	text := r.Source.Text()
+	start = min(max(int(r.Start), 0), len(text))
+	end = min(max(int(r.End), start), len(text))
+	if kept := len(bytes.TrimRight(text[start:end], " \t\r\n")); kept > 0 {
+		return start, start + kept
+	}
+	if line := bytes.IndexByte(text[start:end], '\n'); line >= 0 {
+		end = start + line
+	}
+	return start, end
+}
+
+func gutterDigits(r Range) int {
+	if r.IsZero() {
+		return 0
+	}
+	_, end := trimmed(r)
+	return len(strconv.Itoa(r.Source.Position(end).Line))
+}
+
+// placeOf is file:line:column, or only the file for an empty text.
+func placeOf(r Range) string {
+	if r.IsZero() {
+		return ""
+	}
+	at := r.StartPosition()
+	return oneLine(r.Source.Name()) + ":" + strconv.Itoa(at.Line) + ":" + strconv.Itoa(at.Column)
+}

@@ -1,0 +1,65 @@
+// Package git runs the git on PATH so that a repository cannot make it run programs: no hooks, no monitors, no
+// submodules, no questions, and only protocols that fetch files.
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+)
+
+// ErrMissing is returned when there is no git on PATH.
+var ErrMissing = errors.New("this needs git, which is not on PATH")
+
+// Run runs one git command in a folder, and returns what it writes to standard output. The error has git's message.
+func Run(ctx context.Context, dir string, env []string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "git", append([]string{
+		"-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false", "-c", "protocol.ext.allow=never",
+		"-c", "submodule.recurse=false", "-c", "advice.detachedHead=false",
+	}, args...)...)
+	cmd.Dir = dir
+	cmd.Env = append(append([]string{}, env...), "GIT_TERMINAL_PROMPT=0", "GIT_ALLOW_PROTOCOL=https:ssh:git:file",
+		"LC_ALL=C")
+	var out, said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &said
+	err := cmd.Run()
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case errors.Is(err, exec.ErrNotFound):
+		return "", ErrMissing
+	case errors.As(err, &exit):
+		text := strings.TrimSpace(said.String())
+		if text == "" {
+			text = err.Error()
+		}
+		return "", fmt.Errorf("git says: %s", text)
+	}
+	return out.String(), err
+}
+
+// Fetch puts the files of one commit of a repository into an empty folder. ref is a branch, a tag, a commit or HEAD.
+// Without lfs, files that lie outside of the repository stay pointers.
+func Fetch(ctx context.Context, dir string, env []string, url, ref string, lfs bool) error {
+	checkout := []string{"checkout", "--quiet", "--detach", "FETCH_HEAD"}
+	if !lfs {
+		env = append(append([]string{}, env...), "GIT_LFS_SKIP_SMUDGE=1")
+		checkout = append([]string{"-c", "filter.lfs.smudge=", "-c", "filter.lfs.process=",
+			"-c", "filter.lfs.required=false"}, checkout...)
+	}
+	for _, args := range [][]string{
+		{"init", "--quiet", "--template=", "."},
+		{"fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules", "--", url, ref},
+		checkout,
+	} {
+		if _, err := Run(ctx, dir, env, args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,282 @@
+// Package serviceapi calls a service that keeps stacks behind HTTP, such as Pulumi Cloud: Client. It knows how calls
+// are signed, packed and repeated, and what statuses mean, and none of the calls themselves.
+package serviceapi
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/yamlhost/yamlhost/internal/httpget"
+	"github.com/yamlhost/yamlhost/internal/printable"
+)
+
+// Options are how a service is asked.
+type Options struct {
+	// Token returns the user's token; empty if there is none, which gives ErrNoToken. It is called until it returns one.
+	Token func() (string, error)
+	HTTP  *http.Client  // nil for the usual one
+	Agent string        // the name of the program for the service
+	Pause time.Duration // see httpget.Repeat
+}
+
+// Client calls one service. It is safe for concurrent use.
+type Client struct {
+	url    string
+	o      Options
+	client http.Client
+
+	mu    sync.Mutex // guards token
+	token string
+}
+
+// ErrNoToken: there is no token for the service.
+var ErrNoToken = errors.New("there is no token for it")
+
+// limits of a call.
+const (
+	patience = time.Minute
+	largest  = 1 << 30
+	packed   = 4096 // bodies from this size on are packed where the call allows it
+)
+
+// Address returns a service's URL without a slash at its end. The URL has to be one that a token may be sent to: https,
+// or http to this machine.
+func Address(rawURL string) (string, error) {
+	text := strings.TrimRight(rawURL, "/")
+	address, err := url.Parse(text)
+	if err != nil || address.Host == "" || address.User != nil || address.RawQuery != "" || address.Fragment != "" {
+		return "", errors.New("it is no sound URL")
+	}
+	ip := net.ParseIP(address.Hostname())
+	local := address.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+	if address.Scheme != "https" && !(address.Scheme == "http" && local) {
+		return "", errors.New("a token is sent by https only")
+	}
+	return text, nil
+}
+
+// New makes the client of a service. Nothing is asked of it yet. The errors are those of Address.
+func New(rawURL string, o Options) (*Client, error) {
+	address, err := Address(rawURL)
+	if err != nil {
+		return nil, err
+	}
+	c := &Client{url: address, o: o}
+	if o.HTTP != nil {
+		c.client = *o.HTTP
+	}
+	c.client.Timeout = patience
+	// Another server must not get the token.
+	c.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return c, nil
+}
+
+// URL returns the service's URL, without a slash at its end.
+func (c *Client) URL() string { return c.url }
+
+// StatusError is an answer by which a service refuses a call.
+type StatusError struct {
+	Status  int
+	Message string // of the service, made harmless for terminals; may be empty
+}
+
+// Error returns what the status means.
+func (e *StatusError) Error() string {
+	switch e.Status {
+	case http.StatusUnauthorized:
+		return "it refuses the token, which is unknown or has expired"
+	case http.StatusRequestEntityTooLarge:
+		return "the body of the call is larger than it takes"
+	}
+	text := fmt.Sprintf("it answers with status %d", e.Status)
+	if e.Message != "" {
+		text += ": " + e.Message
+	}
+	return text
+}
+
+// AwayError is a service that cannot be reached, or has only faults of its own to answer.
+type AwayError struct{ Err error }
+
+// Error names the last fault.
+func (e *AwayError) Error() string { return "it cannot be reached: " + e.Err.Error() }
+
+// Unwrap gives the last fault.
+func (e *AwayError) Unwrap() error { return e.Err }
+
+// Status returns the status by which a service refused a call; 0 if it was none.
+func Status(err error) int {
+	if refused, ok := errors.AsType[*StatusError](err); ok {
+		return refused.Status
+	}
+	return 0
+}
+
+// Call is one call.
+type Call struct {
+	Method string // GET and HEAD are repeated while the service is away
+	Path   string // from /api on, escaped; see Path
+	Query  url.Values
+	Body   any    // becomes JSON, []byte is JSON already; nil for none
+	Lease  string // the token of an update, in place of the user's
+	Again  bool   // it may be repeated, too: doing it twice is as good as once
+	Packed bool   // a large body may be packed
+	// Patient lets pauses between attempts be four times as long, for a call that others depend on.
+	Patient bool
+}
+
+// Path joins parts of a path, each of which is escaped.
+func Path(parts ...string) string {
+	var b strings.Builder
+	for _, p := range parts {
+		b.WriteString("/" + url.PathEscape(p))
+	}
+	return b.String()
+}
+
+// Do makes a call and reads the answer's JSON into answer unless that is nil. Errors are a *StatusError, an *AwayError,
+// ErrNoToken, what Options.Token returns, or a malformed answer.
+func (c *Client) Do(ctx context.Context, call Call, answer any) error {
+	authorization := "update-token " + call.Lease
+	if call.Lease == "" {
+		token, err := c.userToken()
+		if err != nil {
+			return err
+		}
+		authorization = "token " + token
+	}
+	body, isJSON := call.Body.([]byte)
+	if call.Body != nil && !isJSON {
+		var err error
+		if body, err = json.Marshal(call.Body); err != nil {
+			return err
+		}
+	}
+	header := http.Header{"Accept": {"application/vnd.pulumi+9"}, "Authorization": {authorization},
+		"User-Agent": {c.o.Agent}}
+	if body != nil {
+		header.Set("Content-Type", "application/json")
+	}
+	if call.Packed && len(body) >= packed {
+		var out bytes.Buffer
+		w, err := gzip.NewWriterLevel(&out, gzip.BestSpeed)
+		if err == nil {
+			_, err = w.Write(body)
+		}
+		if err == nil {
+			err = w.Close()
+		}
+		if err != nil {
+			return err
+		}
+		body = out.Bytes()
+		header.Set("Content-Encoding", "gzip")
+	}
+	var text []byte
+	var refused *StatusError
+	attempt := func() (err error) {
+		text, refused, err = c.once(ctx, call, header, body)
+		if refused != nil {
+			return &httpget.FinalError{Problem: refused.Error()}
+		}
+		return err
+	}
+	var err error
+	if call.Again || call.Method == http.MethodGet || call.Method == http.MethodHead {
+		pause := c.o.Pause
+		if call.Patient {
+			pause *= 4
+		}
+		err = httpget.Repeat(ctx, pause, attempt)
+	} else {
+		err = attempt()
+	}
+	if refused != nil {
+		return refused
+	}
+	if err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return &AwayError{err}
+	}
+	if answer == nil || len(text) == 0 {
+		return nil
+	}
+	if raw, ok := answer.(*json.RawMessage); ok { // kept byte by byte
+		if *raw = text; !json.Valid(text) {
+			return errors.New("its answer is malformed")
+		}
+		return nil
+	}
+	if err := json.Unmarshal(text, answer); err != nil {
+		return errors.New("its answer is malformed")
+	}
+	return nil
+}
+
+func (c *Client) userToken() (string, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.token != "" {
+		return c.token, nil
+	}
+	token, err := c.o.Token()
+	if err != nil {
+		return "", err
+	}
+	if token == "" {
+		return "", ErrNoToken
+	}
+	c.token = token
+	return token, nil
+}
+
+// once makes one attempt. refused is an answer that another attempt would get again, err any other fault.
+func (c *Client) once(ctx context.Context, call Call, header http.Header, body []byte) (text []byte,
+	refused *StatusError, err error) {
+	address := c.url + "/api" + call.Path
+	if len(call.Query) > 0 {
+		address += "?" + call.Query.Encode()
+	}
+	request, err := http.NewRequestWithContext(ctx, call.Method, address, bytes.NewReader(body))
+	if err != nil {
+		return nil, nil, err
+	}
+	request.Header = header
+	response, err := c.client.Do(request)
+	if err != nil {
+		if wrapped, ok := errors.AsType[*url.Error](err); ok { // its text has the address, which the caller names
+			err = wrapped.Err
+		}
+		return nil, nil, err
+	}
+	defer response.Body.Close()
+	text, err = io.ReadAll(io.LimitReader(response.Body, largest))
+	if err != nil {
+		return nil, nil, err
+	}
+	if response.StatusCode >= 200 && response.StatusCode < 300 {
+		return text, nil, nil
+	}
+	var said struct {
+		Message string `json:"message"`
+	}
+	_ = json.Unmarshal(text, &said) // without a message the status has to do
+	problem := &StatusError{response.StatusCode, printable.Text(said.Message[:min(len(said.Message), 300)])}
+	if problem.Status == http.StatusTooManyRequests || problem.Status >= http.StatusInternalServerError {
+		return nil, nil, problem
+	}
+	return nil, problem, nil
+}

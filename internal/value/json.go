@@ -1,0 +1,143 @@
+package value
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/yamlhost/yamlhost/internal/jsontext"
+)
+
+// JSON is the text that fn::toJSON gives for v (L6.18): a string value that carries the marks of everything inside v,
+// and is unknown when anything inside v is. Keys are ascending, numbers as short as they can be, null is kept, and < >
+// & are escaped so that texts written by other hosts stay the same. NaN, infinities, assets, archives, resources and
+// texts that are not UTF-8 are errors.
+func JSON(v Value) (Value, error) {
+	if v.ContainsUnknown() {
+		return UnknownFrom(KindString, v), nil
+	}
+	text, err := AppendJSON(nil, v)
+	if err != nil {
+		return Null, err
+	}
+	result := String(string(text)).DependingOn(v.AllDeps()...)
+	if v.ContainsSecret() {
+		result = result.Secret()
+	}
+	return result, nil
+}
+
+// AppendJSON appends the JSON of v without regard to secrecy and dependencies, and is therefore for places that keep
+// the text safe themselves. Unknown values are an error here.
+func AppendJSON(dst []byte, v Value) ([]byte, error) {
+	if !v.IsKnown() {
+		return dst, fmt.Errorf("a value that is not known yet has no JSON form")
+	}
+	var err error
+	switch p := v.payload.(type) {
+	case nil:
+		return append(dst, "null"...), nil
+	case bool:
+		return strconv.AppendBool(dst, p), nil
+	case float64:
+		return appendJSONNumber(dst, p)
+	case string:
+		return appendJSONString(dst, p)
+	case []Value:
+		dst = append(dst, '[')
+		for i, item := range p {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			if dst, err = AppendJSON(dst, item); err != nil {
+				return dst, err
+			}
+		}
+		return append(dst, ']'), nil
+	case *fields:
+		dst = append(dst, '{')
+		for i, key := range p.keys {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			if dst, err = appendJSONString(dst, key); err != nil {
+				return dst, err
+			}
+			dst = append(dst, ':')
+			if dst, err = AppendJSON(dst, p.values[i]); err != nil {
+				return dst, err
+			}
+		}
+		return append(dst, '}'), nil
+	case *ResourceRef:
+		return dst, fmt.Errorf("a resource has no JSON form; use one of its properties, such as .id")
+	}
+	return dst, fmt.Errorf("%s has no JSON form", articles[v.kind])
+}
+
+func appendJSONNumber(dst []byte, f float64) ([]byte, error) {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return dst, fmt.Errorf("JSON has no %s", strconv.FormatFloat(f, 'g', -1, 64))
+	}
+	return jsontext.AppendNumber(dst, f), nil
+}
+
+func appendJSONString(dst []byte, s string) ([]byte, error) {
+	if !utf8.ValidString(s) {
+		return dst, fmt.Errorf("a text that is not UTF-8 has no JSON form; use fn::toBase64")
+	}
+	return jsontext.AppendString(dst, s, true), nil
+}
+
+// JSONError is a fault in a JSON text.
+type JSONError struct {
+	Offset int // 0-based byte offset into the text
+	Line   int // 1-based
+	Column int // 1-based, in bytes
+	Reason string
+}
+
+// Error is the place and the reason. It never shows any of the text, which may be secret.
+func (e *JSONError) Error() string {
+	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Reason)
+}
+
+// maxJSONDepth bounds nesting, so that a text cannot exhaust the stack.
+const maxJSONDepth = 10_000
+
+// FromJSON reads a JSON text. Strings keep their bytes, numbers become doubles, and of equal keys in an object the last
+// one counts. Faults are *JSONError.
+func FromJSON(text string) (Value, error) {
+	d := jsonReader{jsontext.New(text, jsontext.Options{MaxDepth: maxJSONDepth, Secret: true})}
+	v := d.value()
+	d.End()
+	if fault, ok := errors.AsType[*jsontext.Error](d.Err); ok {
+		return Null, &JSONError{Offset: fault.Offset, Line: fault.Line, Column: fault.Column, Reason: fault.Problem}
+	}
+	return v, nil
+}
+
+type jsonReader struct{ *jsontext.Scanner }
+
+func (d jsonReader) value() Value {
+	switch d.Next() {
+	case '{':
+		var entries []Entry
+		d.Object(func(key string) { entries = append(entries, Entry{key, d.value()}) })
+		return MapOf(entries...)
+	case '[':
+		items := []Value{}
+		d.List(func() { items = append(items, d.value()) })
+		return List(items...)
+	case '"':
+		return String(d.Text())
+	case 't', 'f':
+		return Bool(d.Bool())
+	case 'n':
+		d.Null()
+		return Null
+	}
+	return Number(d.Number())
+}

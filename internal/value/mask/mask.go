@@ -1,0 +1,247 @@
+package mask
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/yamlhost/yamlhost/internal/value"
+)
+
+// LeastText is how many bytes a text must have to be hidden inside of others: shorter ones would be everywhere.
+const LeastText = 4
+
+// Masker knows secrets and hides them. It is safe for concurrent use. The zero value knows none and is ready for use; a
+// Masker must not be copied.
+type Masker struct {
+	mu      sync.RWMutex // guards what follows
+	known   map[string]struct{}
+	pending []string // patterns that no automaton has yet
+	dict    dictionary
+	names   map[string]struct{} // words in which nothing is hidden
+}
+
+// New returns a Masker that knows the secrets inside of values.
+func New(values ...value.Value) *Masker {
+	m := &Masker{}
+	m.Learn(values...)
+	return m
+}
+
+// Learn takes every secret inside of values: texts, numbers and booleans, and the texts, paths and addresses of assets
+// and archives. Keys of secret maps are not taken, since they are words that occur everywhere.
+func (m *Masker) Learn(values ...value.Value) {
+	for _, v := range values {
+		if v.ContainsSecret() {
+			m.learn(v, false)
+		}
+	}
+}
+
+func (m *Masker) learn(v value.Value, secret bool) {
+	secret = secret || v.IsSecret()
+	if secret {
+		m.learnLeaf(v)
+	}
+	if archive, ok := v.AsArchive(); ok {
+		m.learn(archive.Assets, secret)
+	}
+	for i := range v.Len() {
+		m.learn(v.At(i), secret)
+	}
+}
+
+func (m *Masker) learnLeaf(v value.Value) {
+	if text, ok := v.AsString(); ok {
+		m.LearnText(text)
+	} else if number, ok := v.AsNumber(); ok {
+		m.learnNumber(number)
+	} else if truth, ok := v.AsBool(); ok {
+		m.learnWhole(value.Bool(truth).String())
+	} else if asset, ok := v.AsAsset(); ok {
+		m.LearnText(asset.Text)
+		m.LearnText(asset.Path)
+		m.LearnText(asset.URI)
+	} else if archive, ok := v.AsArchive(); ok {
+		m.LearnText(archive.Path)
+		m.LearnText(archive.URI)
+	}
+}
+
+// LearnText takes a text that is secret. Spaces around it do not count.
+func (m *Masker) LearnText(text string) {
+	text = strings.TrimSpace(text)
+	if len(text) < LeastText {
+		m.learnWhole(text)
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, known := m.known[text]; known {
+		return
+	}
+	if m.known == nil {
+		m.known = map[string]struct{}{}
+	}
+	m.known[text] = struct{}{}
+	for _, form := range forms(text) {
+		if len(form) <= longText {
+			m.pending = append(m.pending, form)
+			continue
+		}
+		m.dict.pieces.learn(form)
+		m.pending = append(m.pending, form[:window]) // so that a stream is held back at its beginning
+	}
+}
+
+// LearnName takes names that are no secrets although a secret may be a part of them, such as the URN of a resource and
+// its type. Hide leaves them as they are where they stand as words of their own.
+func (m *Masker) LearnName(names ...string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.names == nil {
+		m.names = map[string]struct{}{}
+	}
+	for _, name := range names {
+		m.names[name] = struct{}{}
+	}
+}
+
+// inName reports whether a part of a text belongs to a word that is a known name. The caller holds mu.
+func (m *Masker) inName(text string, s span) bool {
+	if len(m.names) == 0 {
+		return false
+	}
+	const around = " \t\r\n\"'`()[]{}<>,;"
+	from := strings.LastIndexAny(text[:s.from], around) + 1
+	to := len(text)
+	if n := strings.IndexAny(text[s.to:], around); n >= 0 {
+		to = s.to + n
+	}
+	_, known := m.names[strings.TrimRight(text[from:to], ".:")]
+	return known && !strings.ContainsAny(text[s.from:s.to], around)
+}
+
+func (m *Masker) learnNumber(f float64) {
+	forms := numberForms(f)
+	if len(forms[0]) < LeastText {
+		m.learnWhole(value.FormatNumber(f))
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.dict.numbers == nil {
+		m.dict.numbers = map[string]struct{}{}
+	}
+	for _, form := range forms {
+		m.dict.numbers[form] = struct{}{}
+		m.dict.longestNumber = max(m.dict.longestNumber, len(form))
+	}
+}
+
+func (m *Masker) learnWhole(text string) {
+	if text == "" {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.dict.whole == nil {
+		m.dict.whole = map[string]struct{}{}
+	}
+	m.dict.whole[text] = struct{}{}
+}
+
+// lockForReading takes the lock with everything that was learned in place.
+func (m *Masker) lockForReading() {
+	m.mu.RLock()
+	for len(m.pending) > 0 {
+		m.mu.RUnlock()
+		m.mu.Lock()
+		if len(m.pending) > 0 {
+			m.dict.automata, m.pending = grown(m.dict.automata, m.pending), nil
+		}
+		m.mu.Unlock()
+		m.mu.RLock()
+	}
+}
+
+// Hide returns the text with value.SecretText in place of every secret that is known.
+func (m *Masker) Hide(text string) string {
+	if text == "" {
+		return ""
+	}
+	m.lockForReading()
+	defer m.mu.RUnlock()
+	if trimmed := strings.TrimSpace(text); len(m.dict.whole) > 0 {
+		if _, known := m.dict.whole[trimmed]; known {
+			return strings.Replace(text, trimmed, value.SecretText, 1)
+		}
+	}
+	spans := m.dict.search(text, 0, none).spans
+	if len(spans) == 0 {
+		return text
+	}
+	var out strings.Builder
+	at := 0
+	for _, s := range spans {
+		if m.inName(text, s) {
+			continue
+		}
+		out.WriteString(text[at:s.from])
+		out.WriteString(value.SecretText)
+		at = s.to
+	}
+	out.WriteString(text[at:])
+	return out.String()
+}
+
+// HideAll is Hide for each of several texts; the result is a list of its own.
+func (m *Masker) HideAll(texts []string) []string {
+	var hidden []string
+	for _, t := range texts {
+		hidden = append(hidden, m.Hide(t))
+	}
+	return hidden
+}
+
+// HideValue hides the known secrets in every text and number inside of v. Values that are marked secret stay as they
+// are, since printing hides them; a hidden number becomes a text.
+func (m *Masker) HideValue(v value.Value) value.Value {
+	if m.Empty() {
+		return v
+	}
+	return v.Transform(func(x value.Value) value.Value {
+		text, ok := x.AsString()
+		if f, number := x.AsNumber(); number && !x.IsSecret() {
+			text, ok = value.FormatNumber(f), m.knowsNumber(f)
+		}
+		if !ok {
+			return x
+		}
+		if hidden := m.hideLong(text); hidden != text {
+			return value.String(hidden).WithMarksOf(x)
+		}
+		return x
+	})
+}
+
+func (m *Masker) knowsNumber(f float64) bool {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	_, known := m.dict.numbers[numberForms(f)[0]]
+	return known
+}
+
+// hideLong is Hide without the rule for whole texts: in a value, every short text is a whole one.
+func (m *Masker) hideLong(text string) string {
+	if len(text) < LeastText {
+		return text
+	}
+	return m.Hide(text)
+}
+
+// Empty reports whether nothing is known.
+func (m *Masker) Empty() bool {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return len(m.known) == 0 && len(m.dict.numbers) == 0 && len(m.dict.whole) == 0
+}

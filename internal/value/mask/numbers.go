@@ -1,0 +1,60 @@
+package mask
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/internal/value"
+)
+
+// numberForms are the ways to write a number, without its sign: as programs of this language do, as Go, Python and
+// JavaScript do, and with an exponent.
+func numberForms(f float64) []string {
+	f = math.Abs(f)
+	forms := []string{value.FormatNumber(f)}
+	for _, format := range "feEgG" {
+		forms = append(forms, strconv.FormatFloat(f, byte(format), -1, 64))
+	}
+	if plain := forms[1]; !strings.Contains(plain, ".") {
+		forms = append(forms, plain+".0")
+	}
+	return forms
+}
+
+func isDigit(b byte) bool { return b >= '0' && b <= '9' }
+
+func isWord(b byte) bool {
+	return isDigit(b) || b == '_' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= 0x80
+}
+
+// numberAt is where the number ends that begins at from, a digit. It answers false where that is a part of something
+// longer, as in an address, a version or a name.
+func numberAt(text string, from int) (end int, alone bool) {
+	at := func(i int) byte {
+		if i < len(text) {
+			return text[i]
+		}
+		return ' '
+	}
+	digits := func(i int) int {
+		for isDigit(at(i)) {
+			i++
+		}
+		return i
+	}
+	end = digits(from)
+	if at(end) == '.' && isDigit(at(end+1)) {
+		end = digits(end + 1)
+	}
+	if at(end)|0x20 == 'e' {
+		exponent := end + 1
+		if at(exponent) == '+' || at(exponent) == '-' {
+			exponent++
+		}
+		if isDigit(at(exponent)) {
+			end = digits(exponent)
+		}
+	}
+	return end, !isWord(at(end)) && (at(end) != '.' || !isDigit(at(end+1)))
+}

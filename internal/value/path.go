@@ -1,0 +1,439 @@
+package value
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Path names a place inside a value: keys of maps and indexes of lists, outermost first (F3.14). The empty path is the
+// value itself. Paths are read-only once made.
+type Path []PathStep
+
+// PathStep is one step of a Path: a map key, a list index, or with the key "*" every key and every index.
+type PathStep struct {
+	Key     string
+	Index   int // counts from 0; negative ones parse but lead nowhere
+	IsIndex bool
+}
+
+// KeyStep is the step to a map key. The key "*" is the wildcard, however it was quoted (F3.14).
+func KeyStep(key string) PathStep { return PathStep{Key: key} }
+
+// IndexStep is the step to a list index.
+func IndexStep(i int) PathStep { return PathStep{Index: i, IsIndex: true} }
+
+// IsWildcard reports whether the step stands for every key and every index.
+func (s PathStep) IsWildcard() bool { return !s.IsIndex && s.Key == "*" }
+
+// PathOf makes a path of keys.
+func PathOf(keys ...string) Path {
+	p := make(Path, len(keys))
+	for i, k := range keys {
+		p[i] = KeyStep(k)
+	}
+	return p
+}
+
+// ParsePath reads the text form of a path (F3.14), in its lenient form that allows `a.[0]`. The empty text is the empty
+// path.
+func ParsePath(s string) (Path, error) { return parsePath(s, false) }
+
+// ParsePathStrict is ParsePath without the lenience: `a.[0]` is an error, as it is for `config set --path`.
+func ParsePathStrict(s string) (Path, error) { return parsePath(s, true) }
+
+func parsePath(s string, strict bool) (Path, error) {
+	var path Path
+	if strings.HasPrefix(s, ".") {
+		return nil, fmt.Errorf("property path %q: expected a name or an index at the start", s)
+	}
+	for rest := s; rest != ""; {
+		switch rest[0] {
+		case '.':
+			rest = rest[1:]
+			if rest == "" {
+				return nil, fmt.Errorf("property path %q: expected a name or an index at the end", s)
+			}
+			if strict && rest[0] == '[' {
+				return nil, fmt.Errorf("property path %q: expected a name after \".\"", s)
+			}
+		case '[':
+			step, after, err := parseBracket(rest)
+			if err != nil {
+				return nil, fmt.Errorf("property path %q: %w", s, err)
+			}
+			path, rest = append(path, step), after
+		default:
+			name := rest
+			if end := strings.IndexAny(rest, ".["); end >= 0 {
+				name = rest[:end]
+			}
+			path, rest = append(path, KeyStep(name)), rest[len(name):]
+		}
+	}
+	return path, nil
+}
+
+// parseBracket reads `["name"]`, `[index]` or `[*]` at the start of s.
+func parseBracket(s string) (step PathStep, rest string, err error) {
+	if strings.HasPrefix(s, `["`) {
+		var name strings.Builder
+		for i := 2; i < len(s); i++ {
+			switch {
+			case s[i] == '\\' && i+1 < len(s) && s[i+1] == '"':
+				i++
+				name.WriteByte('"')
+			case s[i] == '"':
+				if i+1 >= len(s) || s[i+1] != ']' {
+					return PathStep{}, "", fmt.Errorf("missing closing bracket after %s", s[:i+1])
+				}
+				return KeyStep(name.String()), s[i+2:], nil
+			default:
+				name.WriteByte(s[i])
+			}
+		}
+		return PathStep{}, "", fmt.Errorf("missing closing quote in property name")
+	}
+	text, rest, closed := strings.Cut(s[1:], "]")
+	if !closed {
+		return PathStep{}, "", fmt.Errorf("missing closing bracket in array index")
+	}
+	if text == "*" {
+		return KeyStep("*"), rest, nil
+	}
+	index, err := strconv.ParseInt(text, 10, 0)
+	if err != nil {
+		return PathStep{}, "", fmt.Errorf("%q is not an array index", text)
+	}
+	return IndexStep(int(index)), rest, nil
+}
+
+// String is the text form of the path. ParsePath reads it back as an equal path, save for keys that need quotes and
+// have a backslash before a quote or at their end: the grammar has no way to write those.
+func (p Path) String() string {
+	var b strings.Builder
+	for i, step := range p {
+		switch {
+		case step.IsIndex:
+			fmt.Fprintf(&b, "[%d]", step.Index)
+		case step.IsWildcard():
+			b.WriteString("[*]")
+		case step.Key == "" || strings.ContainsAny(step.Key, `.[]"`):
+			b.WriteString(`["` + strings.ReplaceAll(step.Key, `"`, `\"`) + `"]`)
+		default:
+			if i > 0 {
+				b.WriteByte('.')
+			}
+			b.WriteString(step.Key)
+		}
+	}
+	return b.String()
+}
+
+// Then is the path with more steps; p itself stays as it is.
+func (p Path) Then(steps ...PathStep) Path {
+	longer := make(Path, 0, len(p)+len(steps))
+	return append(append(longer, p...), steps...)
+}
+
+// Contains reports whether other is the place p names or lies inside it; a wildcard of p matches any one step (E4.69).
+func (p Path) Contains(other Path) bool {
+	if len(p) > len(other) {
+		return false
+	}
+	for i, step := range p {
+		if !step.IsWildcard() && step != other[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// Get is the value at the path, with the secrecy and dependencies of every container on the way, and whether there is
+// one. Behind an unknown container lies an unknown value. A wildcard leads nowhere: use Expand.
+func (p Path) Get(v Value) (Value, bool) {
+	for _, step := range p {
+		if !v.IsKnown() {
+			return v.UnknownAs(KindAny), true
+		}
+		if step.IsWildcard() {
+			return Null, false
+		}
+		inner, ok := v.child(step)
+		if !ok {
+			return Null, false
+		}
+		v = inner.WithMarksOf(v)
+	}
+	return v, true
+}
+
+// child is the part of a known container that a step without wildcard leads to, without the container's marks.
+func (v Value) child(step PathStep) (Value, bool) {
+	if !step.IsIndex {
+		return v.Lookup(step.Key)
+	}
+	items, ok := v.AsList()
+	if !ok || step.Index < 0 || step.Index >= len(items) {
+		return Null, false
+	}
+	return items[step.Index], true
+}
+
+// withChild is v with the part at step replaced; an index may be the list's length, which appends.
+func (v Value) withChild(step PathStep, part Value) (Value, error) {
+	if !step.IsIndex {
+		if !v.Is(KindMap) {
+			return v, fmt.Errorf("a %s has no key %q", v.describeKind(), step.Key)
+		}
+		return v.With(step.Key, part), nil
+	}
+	items, ok := v.AsList()
+	if !ok {
+		return v, fmt.Errorf("a %s has no index %d", v.describeKind(), step.Index)
+	}
+	if step.Index < 0 || step.Index > len(items) {
+		return v, fmt.Errorf("index %d is out of range: the list has %d items", step.Index, len(items))
+	}
+	next := make([]Value, len(items), len(items)+1)
+	copy(next, items)
+	if step.Index == len(items) {
+		next = append(next, part)
+	} else {
+		next[step.Index] = part
+	}
+	return Value{kind: KindList, payload: next, marks: v.marks}, nil
+}
+
+func (v Value) describeKind() string {
+	if !v.IsKnown() {
+		return "value that is not known yet"
+	}
+	return v.kind.String()
+}
+
+// Set is a copy of v with part at the path. It returns an error, and v, when a container on the way is missing or of
+// another kind, when an index is beyond the list's length, or when the path has a wildcard.
+func (p Path) Set(v, part Value) (Value, error) {
+	next, err := p.set(v, part)
+	if err != nil {
+		return v, fmt.Errorf("set %s: %w", p, err)
+	}
+	return next, nil
+}
+
+func (p Path) set(v, part Value) (Value, error) {
+	if len(p) == 0 {
+		return part, nil
+	}
+	if p[0].IsWildcard() {
+		return v, fmt.Errorf("a wildcard does not name a single place")
+	}
+	if len(p) > 1 {
+		inner, ok := v.child(p[0])
+		if !ok {
+			return v, fmt.Errorf("there is nothing at %s", p[:1])
+		}
+		var err error
+		if part, err = p[1:].set(inner, part); err != nil {
+			return v, err
+		}
+	}
+	return v.withChild(p[0], part)
+}
+
+// Delete is a copy of v without the place at the path, and whether there was one. Items behind a deleted list item move
+// up. A wildcard deletes nothing, and so does the empty path.
+func (p Path) Delete(v Value) (Value, bool) {
+	if len(p) == 0 || p[0].IsWildcard() {
+		return v, false
+	}
+	inner, ok := v.child(p[0])
+	if !ok {
+		return v, false
+	}
+	if len(p) > 1 {
+		next, ok := p[1:].Delete(inner)
+		if !ok {
+			return v, false
+		}
+		v, _ = v.withChild(p[0], next) // cannot fail: the child is there
+		return v, true
+	}
+	if !p[0].IsIndex {
+		return v.Without(p[0].Key), true
+	}
+	items, _ := v.AsList()
+	next := make([]Value, 0, len(items)-1)
+	next = append(append(next, items[:p[0].Index]...), items[p[0].Index+1:]...)
+	return Value{kind: KindList, payload: next, marks: v.marks}, true
+}
+
+// stepsMatching are the steps into v that step stands for.
+func (v Value) stepsMatching(step PathStep) []PathStep {
+	if !step.IsWildcard() {
+		if _, ok := v.child(step); !ok {
+			return nil
+		}
+		return []PathStep{step}
+	}
+	if items, ok := v.AsList(); ok {
+		steps := make([]PathStep, len(items))
+		for i := range items {
+			steps[i] = IndexStep(i)
+		}
+		return steps
+	}
+	keys := v.Keys()
+	steps := make([]PathStep, len(keys))
+	for i, k := range keys {
+		steps[i] = KeyStep(k)
+	}
+	return steps
+}
+
+// Reset returns a copy of news in which the places that the path matches are as they are in olds, and reports whether
+// that was possible everywhere (E4.65). A key that olds lacks is removed, and with the last one the map around it if
+// olds lacks that too; a key that only news lacks is added again. Two things cannot be reset and stay as in news: a
+// list item that only one side has, and a place in a container that news lacks. A part of a secret comes back as a
+// secret.
+func (p Path) Reset(olds, news Value) (Value, bool) { return p.reset(olds, news, false) }
+
+// reset does the work of Reset; exposed says that a container around olds is secret and none around news is.
+func (p Path) reset(olds, news Value, exposed bool) (Value, bool) {
+	exposed = (exposed || olds.IsSecret()) && !news.IsSecret()
+	if len(p) == 0 {
+		return concealed(olds, exposed), true
+	}
+	if p[0].IsWildcard() {
+		return p.resetAll(olds, news, exposed)
+	}
+	oldPart, inOld := olds.child(p[0])
+	newPart, inNew := news.child(p[0])
+	last, isKey := len(p) == 1, !p[0].IsIndex
+	switch {
+	case !inOld && !inNew:
+		return news, true
+	case last && isKey && inOld && news.Is(KindMap):
+		return news.With(p[0].Key, concealed(oldPart, exposed)), true
+	case last && isKey && !inOld:
+		return news.Without(p[0].Key), true
+	case !inNew, !inOld && !isKey:
+		return news, false
+	}
+	part, ok := p[1:].reset(oldPart, newPart, exposed) // a container that olds lacks is as good as an empty one
+	if !ok {
+		return news, false
+	}
+	if !inOld && isKey && part.Is(KindMap) && part.Len() == 0 && newPart.Len() > 0 {
+		return news.Without(p[0].Key), true
+	}
+	news, err := news.withChild(p[0], part)
+	return news, err == nil
+}
+
+// concealed returns v, as a secret if asked.
+func concealed(v Value, secret bool) Value {
+	if secret && !v.IsSecret() {
+		return v.Secret()
+	}
+	return v
+}
+
+// resetAll resets every part of two containers of the same kind, or of a map that olds lacks.
+func (p Path) resetAll(olds, news Value, exposed bool) (Value, bool) {
+	if len(p) == 1 && olds.kind == news.kind && (olds.Is(KindMap) || olds.Is(KindList)) {
+		return concealed(olds, exposed), true
+	}
+	steps := news.stepsMatching(p[0])
+	if olds.Is(KindMap) && news.Is(KindMap) {
+		for _, k := range olds.Keys() {
+			if !news.Has(k) {
+				steps = append(steps, KeyStep(k))
+			}
+		}
+	}
+	all := true
+	for _, step := range steps {
+		next, ok := append(Path{step}, p[1:]...).reset(olds, news, exposed)
+		if ok {
+			news = next
+		}
+		all = all && ok
+	}
+	return news, all
+}
+
+// ChangeKind says how a place differs between two values.
+type ChangeKind uint8
+
+// The kinds of changes.
+const (
+	Added ChangeKind = iota
+	Removed
+	Changed
+)
+
+// Change is one place at which two values differ.
+type Change struct {
+	Path     Path
+	Kind     ChangeKind
+	Old, New Value // null where there is none
+}
+
+// Changes lists the places at which two values differ in content, whatever their marks, in order of keys and indexes.
+// It goes into maps and lists that both sides have and reports the innermost places; a null counts as absent.
+func Changes(olds, news Value) []Change {
+	var found []Change
+	collectChanges(&found, nil, olds, news)
+	return found
+}
+
+// collectChanges uses at as a stack: only what is reported is copied.
+func collectChanges(found *[]Change, at Path, a, b Value) {
+	switch {
+	case a.IsNull() && b.IsNull():
+	case a.IsNull():
+		*found = append(*found, Change{slices.Clone(at), Added, a, b})
+	case b.IsNull():
+		*found = append(*found, Change{slices.Clone(at), Removed, a, b})
+	case a.Is(KindMap) && b.Is(KindMap):
+		for _, k := range unionKeys(a.Keys(), b.Keys()) {
+			x, _ := a.Lookup(k)
+			y, _ := b.Lookup(k)
+			collectChanges(found, append(at, KeyStep(k)), x, y)
+		}
+	case a.Is(KindList) && b.Is(KindList):
+		x, _ := a.AsList()
+		y, _ := b.AsList()
+		for i := range max(len(x), len(y)) {
+			var p, q Value
+			if i < len(x) {
+				p = x[i]
+			}
+			if i < len(y) {
+				q = y[i]
+			}
+			collectChanges(found, append(at, IndexStep(i)), p, q)
+		}
+	case !a.IsKnown() || !b.IsKnown() || !SameContent(a, b):
+		*found = append(*found, Change{slices.Clone(at), Changed, a, b})
+	}
+}
+
+// unionKeys merges two ascending lists of keys.
+func unionKeys(a, b []string) []string {
+	union := make([]string, 0, max(len(a), len(b)))
+	for len(a) > 0 && len(b) > 0 {
+		switch {
+		case a[0] < b[0]:
+			union, a = append(union, a[0]), a[1:]
+		case a[0] > b[0]:
+			union, b = append(union, b[0]), b[1:]
+		default:
+			union, a, b = append(union, a[0]), a[1:], b[1:]
+		}
+	}
+	return append(append(union, a...), b...)
+}

@@ -1,0 +1,96 @@
+package wire
+
+import "github.com/yamlhost/yamlhost/internal/value"
+
+// SignatureKey is the map key that marks a map as something special (F1.3).
+const SignatureKey = value.SignatureKey
+
+// The signatures: what kind of special thing a map is (F1.3).
+const (
+	SecretSignature   = "1b47061264138c4ac30d75fd1eb44270"
+	AssetSignature    = "c44067f5952c0a294b673a41bacd8c17"
+	ArchiveSignature  = "0def7320c3a5731c473e5ecbe6d01bc7"
+	ResourceSignature = "5cf8f73096256a8f31e491e813e4eb8e"
+	OutputSignature   = "d0e6a833031e9bbcd3f4e8bde6ca49a4"
+	BytesSignature    = "803fd3297a5875dc03ca845dda5d2a98"
+)
+
+// The strings that stand for unknown values (F1.3, F1.5).
+const (
+	UnknownBool    = "1c4a061d-8072-4f0a-a4cb-0ff528b18fe7"
+	UnknownNumber  = "3eeb2bf0-c639-47a8-9e75-3b44932eb421"
+	UnknownString  = "04da6b54-80e4-46f7-96ec-b56ff0331ba9" // also an unknown of no particular kind, and an unknown ID
+	UnknownArray   = "6a19a0b0-7e62-4c92-b797-7f8e31da9cc2"
+	UnknownAsset   = "030794c1-ac77-496b-92df-f27374a8bd58"
+	UnknownArchive = "e48ece36-62e2-4504-bad9-02848725956a"
+	UnknownObject  = "dd056dcd-154b-4c76-9bd3-c8f88648b5ff"
+)
+
+// The hashes of an asset and of an archive without content. They distinguish these from elided ones (F1.8).
+const (
+	emptyAssetHash   = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+	emptyArchiveHash = "5f70bf18a086007016e948b04aed3b82103a36bea41755b6cddfaf10ace3c6ef"
+)
+
+// The keys inside special maps.
+const (
+	valueKey        = "value"
+	secretKey       = "secret"
+	dependenciesKey = "dependencies"
+	urnKey          = "urn"
+	idKey           = "id"
+	nameKey         = "name"
+	typeKey         = "type"
+	versionKey      = "packageVersion"
+	hashKey         = "hash"
+	textKey         = "text"
+	pathKey         = "path"
+	uriKey          = "uri"
+	assetsKey       = "assets"
+)
+
+// Sentinel is the string that stands for an unknown of a kind (F1.5). Kinds without a sentinel of their own share the
+// one of strings, as in engines (E1.12).
+func Sentinel(kind value.Kind) string {
+	switch kind {
+	case value.KindBool:
+		return UnknownBool
+	case value.KindNumber:
+		return UnknownNumber
+	case value.KindList:
+		return UnknownArray
+	case value.KindMap:
+		return UnknownObject
+	case value.KindAsset:
+		return UnknownAsset
+	case value.KindArchive:
+		return UnknownArchive
+	default:
+		return UnknownString
+	}
+}
+
+// KindOfSentinel returns the kind that a sentinel stands for, and whether text is a sentinel at all. The string
+// sentinel also stands for unknowns of no particular kind (E1.12), so it promises nothing: KindAny.
+func KindOfSentinel(text string) (value.Kind, bool) {
+	if len(text) != len(UnknownString) {
+		return value.KindAny, false
+	}
+	switch text {
+	case UnknownString:
+		return value.KindAny, true
+	case UnknownBool:
+		return value.KindBool, true
+	case UnknownNumber:
+		return value.KindNumber, true
+	case UnknownArray:
+		return value.KindList, true
+	case UnknownObject:
+		return value.KindMap, true
+	case UnknownAsset:
+		return value.KindAsset, true
+	case UnknownArchive:
+		return value.KindArchive, true
+	}
+	return value.KindAny, false
+}

@@ -1,0 +1,42 @@
+package watch_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/internal/watch"
+)
+
+// A file that is written, one that appears and one that goes are noticed; what no program reads is not.
+func TestChanges(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write := func(name, text string) {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	}
+	write("Pulumi.yaml", "name: a\n")
+	write("parts/one.yaml", "one\n")
+	before := watch.Take([]string{dir})
+	require.Empty(t, before.Changes(watch.Take([]string{dir})))
+
+	write("Pulumi.yaml", "name: abc\n")
+	write("parts/two.yaml", "two\n")
+	write(".git/index", "x")
+	write("node_modules/a/b.js", "x")
+	require.NoError(t, os.Remove(filepath.Join(dir, "parts/one.yaml")))
+	changed, now, err := watch.Wait(t.Context(), []string{dir}, before)
+	require.NoError(t, err)
+	require.Equal(t, []string{filepath.Join(dir, "Pulumi.yaml"), filepath.Join(dir, "parts/one.yaml"),
+		filepath.Join(dir, "parts/two.yaml")}, changed)
+
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, _, err = watch.Wait(ctx, []string{dir}, now)
+	require.ErrorIs(t, err, context.Canceled)
+}

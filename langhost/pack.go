@@ -1,0 +1,37 @@
+package langhost
+
+import (
+	"context"
+
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+
+	"github.com/yamlhost/yamlhost/policy"
+	"github.com/yamlhost/yamlhost/runtime/plugin"
+	"github.com/yamlhost/yamlhost/workspace"
+)
+
+// runPack serves a policy pack that is written in YAML, in this process. What is wrong with the pack is the error.
+func (h *Host) runPack(ctx context.Context, r *pulumirpc.RunPluginRequest,
+	stream pulumirpc.LanguageRuntime_RunPluginServer) error {
+	dir := r.GetInfo().GetProgramDirectory()
+	schemas, closeSchemas, err := h.schemas(r.GetLoaderTarget())
+	if err != nil {
+		return err
+	}
+	defer closeSchemas()
+	pack, found, err := policy.Open(ctx, dir, policy.Options{Shown: workspace.Relative(dir), Limits: h.options.Limits,
+		Schemas: loading(schemas)})
+	if err != nil {
+		return err
+	}
+	if err := errorOf(found); err != nil {
+		return err
+	}
+	h.engine.report(ctx, found)
+	address, stop, err := plugin.ServeAnalyzer(pack)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	return announce(ctx, address, stream)
+}

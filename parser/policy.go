@@ -1,0 +1,158 @@
+package parser
+
+import (
+	"slices"
+
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+)
+
+var (
+	policyKeys = []string{"description", "match", "stack", "after", "enforcement", "config", "when", "violation", "remedy"}
+	// policyMatchKeys are the fields of `match` in a policy.
+	policyMatchKeys  = []string{"type", "name", "custom"}
+	policyConfigKeys = append([]string{"type", "items", "default", "optional", "description"}, valueRules...)
+	// valueRules are the rules of JSON Schema for the configuration of a policy.
+	valueRules = []string{"enum", "minimum", "maximum", "minLength", "maxLength", "pattern", "minItems", "maxItems"}
+
+	enforcementLevels = []string{"advisory", "mandatory", "remediate", "disabled"}
+)
+
+// policySection reads policies, an extension of yamlhost: of a pack, or of a program.
+func (b *bodyReader) policySection(section *section, pack bool) []*ast.Policy {
+	return read(b, section, func(b *bodyReader, e entry, name ast.Literal) item {
+		r := policyReader{exprReader: b.exprReader, pack: pack, policy: &ast.Policy{Name: name, Range: b.whole(e)}}
+		r.read(e)
+		r.policy.Number()
+		return item{policy: r.policy}
+	}, func(it item) *ast.Policy { return it.policy })
+}
+
+// policyReader reads one policy.
+type policyReader struct {
+	*exprReader
+	policy *ast.Policy
+	pack   bool // it belongs to a pack
+}
+
+func (r policyReader) read(e entry) {
+	p := r.policy
+	found := map[string]entry{}
+	r.section(e, "the policy `"+shorten(e.name)+"`", func(n *node, _ diag.Range) {
+		r.fieldsOf(r.described(n), policyKeys, nil, func(key string, e entry) { found[key] = e },
+			func(e entry) bool { r.unknownKey(diag.Error, e, "a policy", policyKeys, ""); return true })
+	})
+	for _, key := range policyKeys {
+		e, ok := found[key]
+		if !ok {
+			continue
+		}
+		switch key {
+		case "description":
+			p.Description = r.plainText(e, "`description`")
+		case "match":
+			p.Match = r.matchBlock(e, policyMatchKeys)
+		case "stack":
+			p.Stack = r.literalBool(e, "`stack`")
+		case "after":
+			p.After = r.literalBool(e, "`after`")
+		case "enforcement":
+			p.Enforcement = enforcementLevel(r.nodeReader, e)
+		case "config":
+			if !r.pack {
+				r.fail(diag.UnknownKey, e.at, "declare it in the section `config` of the program",
+					"a policy of a program has no `config`")
+				continue
+			}
+			p.Config = dynamicReader{r.exprReader}.properties(e, "a configuration value", policyConfigKeys)
+		}
+	}
+	r.scope.alsoAll(r.names(), func() {
+		for _, field := range []struct {
+			key string
+			to  *ast.Expr
+		}{{"when", &p.When}, {"violation", &p.Violation}, {"remedy", &p.Remedy}} {
+			if e, ok := found[field.key]; ok {
+				*field.to = present(r.expression(e))
+			}
+		}
+	})
+	r.complete(found)
+}
+
+// names are the names that the expressions of the policy may use besides the declared ones.
+func (r policyReader) names() []string {
+	names := []string{"resources"}
+	if !r.policy.OfStack() {
+		names = []string{"resource", "args"}
+	}
+	if r.pack {
+		names = append(names, "config")
+	}
+	return names
+}
+
+// complete reports what the policy lacks, and fields that exclude each other.
+func (r policyReader) complete(found map[string]entry) {
+	p := r.policy
+	if p.Violation == nil && p.Remedy == nil {
+		r.fail(diag.RequiredMissing, p.Name.Range,
+			"add `violation`: an expression that gives the message, or null where the resource is in order",
+			"the policy `%s` has no message", shorten(p.Name.Value))
+	}
+	if text, ok := p.Violation.(*ast.String); ok && text.Value == "" {
+		r.fail(diag.RequiredMissing, found["violation"].at, "write what is wrong with the resource and what to do",
+			"the message of the policy `%s` is empty", shorten(p.Name.Value))
+	}
+	if kind := exprKind(p.Violation); kind != "" && !slices.Contains([]string{"a string", "a list", "a map"}, kind) {
+		r.fail(diag.WrongKind, p.Violation.Range(), "write the message, and the condition into `when`",
+			"`violation` must be a text, found %s", kind)
+		p.Violation = bad(p.Violation.Range())
+	}
+	if kind := exprKind(p.Remedy); kind != "" && kind != "a map" {
+		r.fail(diag.WrongKind, p.Remedy.Range(), "", "`remedy` must be a map, found %s", kind)
+		p.Remedy = bad(p.Remedy.Range())
+	}
+	exclude := func(key, other, why string) {
+		if e, ok := found[key]; ok {
+			r.fail(diag.UnknownKey, e.at, why, "a policy with `%s` has no `%s`", other, key)
+		}
+	}
+	if p.OfStack() {
+		exclude("remedy", "stack", "it is asked when the resources are there already")
+		exclude("after", "stack", "a policy of the stack sees the outputs anyway")
+	}
+	if p.OfOutputs() {
+		exclude("remedy", "after", "it is asked when the resource is there already")
+	}
+	switch level := p.Enforcement.Text(); {
+	case level == "remediate" && p.Remedy == nil:
+		r.fail(diag.RequiredMissing, p.Enforcement.Range, "add `remedy: {…}` with the properties to set",
+			"the policy `%s` has no remedy", shorten(p.Name.Value))
+	case !r.pack && (level == "remediate" || p.Remedy != nil):
+		at := p.Name.Range
+		if e, ok := found["remedy"]; ok {
+			at = e.at
+		}
+		r.fail(diag.UnknownKey, at, "change the property itself, or write a transform",
+			"a policy of a program cannot have a remedy")
+	}
+	if r.pack && p.Name.Value == "all" {
+		r.fail(diag.DeclaredTwice, p.Name.Range, "in configurations, `all` is the level of all policies; choose another name",
+			"a policy cannot be called `all`")
+	}
+}
+
+// enforcementLevel reads the name of a level.
+func enforcementLevel(r *nodeReader, e entry) *ast.Literal {
+	literal := r.literalText(e, "`enforcement`")
+	if literal == nil || slices.Contains(enforcementLevels, literal.Value) {
+		return literal
+	}
+	detail := "it is " + listing(enforcementLevels, " or ")
+	if near := diag.Suggest(literal.Value, enforcementLevels); len(near) > 0 {
+		detail = "did you mean " + anyOf(near) + "?"
+	}
+	r.fail(diag.NotInEnum, literal.Range, detail, "there is no enforcement level `%s`", shorten(literal.Value))
+	return nil
+}

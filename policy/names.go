@@ -1,0 +1,102 @@
+package policy
+
+import (
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
+	"github.com/yamlhost/yamlhost/runtime/analyzer"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// names are the values of the names that a rule about one resource has.
+func (r *rule) names(about *analyzer.Resource) map[string]value.Value {
+	properties := plain(about.Properties)
+	return map[string]value.Value{"resource": properties, "args": value.MapOf(argsEntries(about, properties)...),
+		"config": r.config}
+}
+
+// stackArgs describes one of the resources to a rule about all of them.
+func (r *rule) stackArgs(about *analyzer.Resource) value.Value {
+	deps := make(map[string]value.Value, len(about.PropertyDependencies))
+	for key, urns := range about.PropertyDependencies {
+		deps[key] = value.Strings(texts(urns))
+	}
+	return value.MapOf(append(argsEntries(about, plain(about.Properties)),
+		value.Entry{Key: "dependencies", Value: value.Strings(texts(about.Dependencies))},
+		value.Entry{Key: "propertyDependencies", Value: value.Map(deps)})...)
+}
+
+// argsEntries are the members of `args`.
+func argsEntries(about *analyzer.Resource, properties value.Value) []value.Entry {
+	o := &about.Options
+	parent := o.Parent
+	if about.Parent != "" {
+		parent = about.Parent
+	}
+	first := value.Null
+	if o.DeleteBeforeReplace != nil {
+		first = value.Bool(*o.DeleteBeforeReplace)
+	}
+	seconds := value.MapOf(value.Entry{Key: "create", Value: value.Number(o.Create.Seconds())},
+		value.Entry{Key: "update", Value: value.Number(o.Update.Seconds())},
+		value.Entry{Key: "delete", Value: value.Number(o.Delete.Seconds())})
+	options := value.MapOf(
+		value.Entry{Key: "protect", Value: value.Bool(o.Protect)},
+		value.Entry{Key: "ignoreChanges", Value: value.Strings(o.IgnoreChanges)},
+		value.Entry{Key: "deleteBeforeReplace", Value: first},
+		value.Entry{Key: "additionalSecretOutputs", Value: value.Strings(o.AdditionalSecretOutputs)},
+		value.Entry{Key: "aliases", Value: value.Strings(texts(o.Aliases))},
+		value.Entry{Key: "customTimeouts", Value: seconds},
+		value.Entry{Key: "parent", Value: value.String(string(parent))},
+	)
+	provider := value.Null
+	if p := about.Provider; p != nil {
+		provider = value.MapOf(value.Entry{Key: "urn", Value: value.String(string(p.URN))},
+			value.Entry{Key: "type", Value: value.String(p.Type)}, value.Entry{Key: "name", Value: value.String(p.Name)},
+			value.Entry{Key: "properties", Value: plain(p.Properties)})
+	}
+	return []value.Entry{
+		{Key: "urn", Value: value.String(string(about.URN))}, {Key: "type", Value: value.String(about.Type)},
+		{Key: "name", Value: value.String(about.Name)}, {Key: "properties", Value: properties},
+		{Key: "options", Value: options}, {Key: "provider", Value: provider},
+		{Key: "parent", Value: value.String(string(parent))},
+	}
+}
+
+// awaited are the outputs of a resource in a preview: those that are not there yet are unknown.
+func (r *rule) awaited(about *analyzer.Resource) value.Value {
+	outputs := about.Properties.MapOrEmpty()
+	known := r.OutputsOf(about.Type)
+	if known == nil {
+		return value.Unknown(value.KindMap)
+	}
+	for _, p := range known.Properties() {
+		if !outputs.Has(p.Name) {
+			outputs = outputs.With(p.Name, value.Unknown(schema.ExpectedKind(p.Type)))
+		}
+	}
+	return outputs
+}
+
+// plain is v with maps in the place of references to resources, since a policy cannot read other resources.
+func plain(v value.Value) value.Value {
+	isReference := func(x value.Value) bool { return x.Is(value.KindResource) }
+	if !v.Any(isReference) {
+		return v
+	}
+	return v.Transform(func(x value.Value) value.Value {
+		ref, ok := x.AsResource()
+		if !ok {
+			return x
+		}
+		return value.MapOf(value.Entry{Key: "urn", Value: value.String(string(ref.URN))},
+			value.Entry{Key: "id", Value: ref.ID}).WithMarksOf(x)
+	})
+}
+
+func texts(urns []urn.URN) []string {
+	list := make([]string, len(urns))
+	for i, u := range urns {
+		list[i] = string(u)
+	}
+	return list
+}

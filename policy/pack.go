@@ -1,0 +1,327 @@
+package policy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/yamlhost/yamlhost/builtins"
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/eval"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/parser"
+	"github.com/yamlhost/yamlhost/runtime/analyzer"
+	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/schema"
+	"github.com/yamlhost/yamlhost/workspace"
+)
+
+// Options are the inputs of Open besides the folder.
+type Options struct {
+	// Schemas is as in workspace.CheckOptions.
+	Schemas func() (loader schema.Loader, damaged func() bool)
+	// Shown is how a path is called in messages; nil for the path itself.
+	Shown func(path string) string
+	// Limits bound what the evaluation of one policy may cost; what is 0 is as in builtins.DefaultLimits.
+	Limits builtins.Limits
+}
+
+var _ analyzer.Analyzer = (*Pack)(nil)
+
+// Pack is a policy pack written in YAML. It is safe for concurrent use, but Configure and ConfigureStack must not be
+// called while resources are analyzed.
+type Pack struct {
+	dir     string
+	options Options
+	program *check.Program
+	info    analyzer.Info
+	rules   []*rule
+
+	mu     sync.RWMutex       // guards what follows
+	dryRun bool               // of ConfigureStack
+	run    *eval.Policies     // nil before ConfigureStack
+	byType map[target][]*rule // rules that can match a type; filled as types come up
+}
+
+// target is what rules match but for the name.
+type target struct {
+	typ    string
+	custom bool
+}
+
+// rule is a policy with its configuration.
+type rule struct {
+	*check.Policy
+	level  analyzer.Level
+	config value.Value // a map
+}
+
+// Open reads and checks the pack in a folder. The pack is nil if its findings have errors. The error is about reading
+// alone.
+func Open(ctx context.Context, dir string, o Options) (*Pack, diag.Diagnostics, error) {
+	w, err := workspace.OpenPack(dir, workspace.Options{Shown: o.Shown})
+	if err != nil {
+		return nil, nil, err
+	}
+	program, found := w.Check(ctx, workspace.CheckOptions{Schemas: o.Schemas, ConfigKnown: true})
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	if program == nil || found.HasErrors() {
+		return nil, found, nil
+	}
+	p := &Pack{dir: w.Dir(), options: o, program: program}
+	describe(p, &found)
+	if found.HasErrors() {
+		return nil, found, nil
+	}
+	return p, found, nil
+}
+
+// describe makes the rules of a pack and what it tells about them.
+func describe(p *Pack, found *diag.Diagnostics) {
+	file := p.program.File
+	p.info = analyzer.Info{Name: file.Name.Text(), Version: schema.PlainVersion(file.Version.Text()), SupportsConfig: true,
+		Initial: map[string]analyzer.Config{}}
+	usual, _ := analyzer.ParseLevel(file.Enforcement.Text())
+	for _, policy := range p.program.Policies {
+		decl := policy.Decl
+		r := &rule{Policy: policy, level: usual, config: value.EmptyMap()}
+		if decl.Enforcement != nil {
+			r.level, _ = analyzer.ParseLevel(decl.Enforcement.Value)
+		}
+		if r.level == analyzer.Remediate && decl.Remedy == nil {
+			r.level = analyzer.Mandatory
+		}
+		about := analyzer.Policy{Name: decl.Name.Value, Description: decl.Description.Text(), Level: r.level,
+			Stack: decl.OfStack() || decl.OfOutputs(), Properties: value.Null}
+		for _, c := range decl.Config {
+			s, fallback, err := schemaOf(c)
+			if err != nil {
+				found.Add(diag.Diagnostic{Code: diag.ConfigDefault, Subject: c.Name.Range,
+					Summary: fmt.Sprintf("the configuration value `%s`: %s", c.Name.Value, err)})
+				continue
+			}
+			about.Properties = about.Properties.MapOrEmpty().With(c.Name.Value, s)
+			if fallback != nil {
+				r.config = r.config.With(c.Name.Value, *fallback)
+			} else if c.Optional == nil || !c.Optional.Value {
+				about.Required = append(about.Required, c.Name.Value)
+			}
+		}
+		p.info.Policies = append(p.info.Policies, about)
+		p.rules = append(p.rules, r)
+	}
+}
+
+// Info describes the pack.
+func (p *Pack) Info(context.Context) (analyzer.Info, error) { return p.info, nil }
+
+// Configure gives each policy its level and configuration. The error names the first value that does not fit.
+func (p *Pack) Configure(_ context.Context, config map[string]analyzer.Config) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i, r := range p.rules {
+		c, given := config[r.Decl.Name.Value]
+		if !given {
+			continue
+		}
+		configured := *r
+		configured.level = c.Level
+		for j, key := range c.Properties.Keys() {
+			configured.config = configured.config.With(key, c.Properties.At(j))
+		}
+		if c.Level != analyzer.Disabled {
+			if err := fits(r.Decl, configured.config); err != nil {
+				return fmt.Errorf("policy pack %s: validating policy config: %s: %w", p.info.Name, r.Decl.Name.Value, err)
+			}
+		}
+		p.rules[i] = &configured
+	}
+	p.byType = nil
+	return nil
+}
+
+// ConfigureStack evaluates the variables of the pack for a stack.
+func (p *Pack) ConfigureStack(ctx context.Context, s analyzer.Stack) error {
+	run, found := eval.NewPolicies(ctx, p.program, monitor.Info{Project: s.Project, Stack: s.Stack,
+		Organization: s.Organization, Config: s.Config, ConfigSecretKeys: s.SecretKeys, DryRun: s.DryRun}, s.Tags,
+		eval.Options{Cwd: p.dir, ParseData: parser.Data, Limits: p.options.Limits, RestrictPaths: true})
+	if found.HasErrors() {
+		return p.fault(found)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.run, p.dryRun = run, s.DryRun
+	return nil
+}
+
+// Close has nothing to end.
+func (p *Pack) Close() error { return nil }
+
+// fault is a fault of the pack itself as an error.
+func (p *Pack) fault(found diag.Diagnostics) error {
+	d := found.Sorted()[0]
+	text := d.Summary
+	if !d.Subject.IsZero() {
+		at := d.Subject.StartPosition()
+		text = fmt.Sprintf("%s:%d:%d: %s", d.Subject.Source.Name(), at.Line, at.Column, text)
+	}
+	if d.Detail != "" {
+		text += "; " + d.Detail
+	}
+	return errors.New(text)
+}
+
+// matching returns the rules that are not disabled and match a resource.
+func (p *Pack) matching(r *analyzer.Resource) []*rule {
+	key := target{r.Type, r.Provider != nil}
+	p.mu.RLock()
+	rules, known := p.byType[key]
+	p.mu.RUnlock()
+	if !known {
+		p.mu.Lock()
+		for _, rule := range p.rules {
+			anyName := *rule.Decl
+			anyName.Match.Names = nil
+			if rule.level != analyzer.Disabled && check.MatchesPolicy(&anyName, r.Type, "", key.custom) {
+				rules = append(rules, rule)
+			}
+		}
+		if p.byType == nil {
+			p.byType = map[target][]*rule{}
+		}
+		p.byType[key] = rules
+		p.mu.Unlock()
+	}
+	if !slices.ContainsFunc(rules, func(rule *rule) bool { return len(rule.Decl.Match.Names) > 0 }) {
+		return rules
+	}
+	return slices.DeleteFunc(slices.Clone(rules), func(rule *rule) bool {
+		return !check.MatchesPolicy(rule.Decl, r.Type, r.Name, key.custom)
+	})
+}
+
+func (p *Pack) running() (run *eval.Policies, dryRun bool, err error) {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	if p.run == nil {
+		return nil, false, errors.New("the pack has not been told about the stack")
+	}
+	return p.run, p.dryRun, nil
+}
+
+// Remediate returns the changes of the policies at the level remediate; each sees those before it.
+func (p *Pack) Remediate(ctx context.Context, r analyzer.Resource) ([]analyzer.Remediation, error) {
+	run, _, err := p.running()
+	if err != nil {
+		return nil, err
+	}
+	var list []analyzer.Remediation
+	for _, rule := range p.matching(&r) {
+		if rule.level != analyzer.Remediate || rule.Decl.Remedy == nil {
+			continue
+		}
+		changed, _, found := run.Remedy(ctx, rule.Decl, rule.names(&r), r.Type, r.Properties)
+		if len(found) > 0 {
+			return nil, p.fault(found)
+		}
+		if !value.Identical(changed, r.Properties) {
+			list = append(list, analyzer.Remediation{Policy: rule.Decl.Name.Value,
+				Description: rule.Decl.Description.Text(), Properties: changed})
+			r.Properties = changed
+		}
+	}
+	return list, nil
+}
+
+// Analyze returns the violations of one resource.
+func (p *Pack) Analyze(ctx context.Context, r analyzer.Resource) (list []analyzer.Violation, _ error) {
+	run, dryRun, err := p.running()
+	if err != nil {
+		return nil, err
+	}
+	for _, rule := range p.matching(&r) {
+		if rule.Decl.OfStack() || rule.Decl.OfOutputs() {
+			continue
+		}
+		if list, err = p.ask(ctx, run, dryRun, rule, rule.names(&r), nil, list); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// AnalyzeStack returns the violations of the policies about outputs and about all resources together.
+func (p *Pack) AnalyzeStack(ctx context.Context, all []analyzer.Resource) (list []analyzer.Violation, _ error) {
+	run, dryRun, err := p.running()
+	if err != nil {
+		return nil, err
+	}
+	together := map[*rule][]value.Value{}
+	for i := range all {
+		r := &all[i]
+		for _, rule := range p.matching(r) {
+			switch {
+			case rule.Decl.OfStack():
+				together[rule] = append(together[rule], rule.stackArgs(r))
+			case rule.Decl.OfOutputs():
+				about := *r
+				if dryRun {
+					about.Properties = rule.awaited(r)
+				}
+				if list, err = p.ask(ctx, run, dryRun, rule, rule.names(&about), r, list); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	p.mu.RLock()
+	rules := slices.Clone(p.rules)
+	p.mu.RUnlock()
+	for _, rule := range rules {
+		if !rule.Decl.OfStack() || rule.level == analyzer.Disabled {
+			continue
+		}
+		names := map[string]value.Value{"resources": value.List(together[rule]...), "config": rule.config}
+		if list, err = p.ask(ctx, run, dryRun, rule, names, nil, list); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// undecided is the message of a policy that depends on what only an update knows.
+const undecided = "not decided in this preview: the policy depends on a value that is known in the update only"
+
+// ask appends the violations of a rule. about is the resource, where the caller does not know it.
+func (p *Pack) ask(ctx context.Context, run *eval.Policies, dryRun bool, rule *rule, names map[string]value.Value,
+	about *analyzer.Resource, list []analyzer.Violation) ([]analyzer.Violation, error) {
+	found, decided, faults := run.Violations(ctx, rule.Decl, names)
+	if len(faults) > 0 {
+		return nil, p.fault(faults)
+	}
+	v := analyzer.Violation{Policy: rule.Decl.Name.Value, Description: rule.Decl.Description.Text(), Level: rule.level}
+	if about != nil {
+		v.URN = about.URN
+	}
+	switch {
+	case !decided && dryRun:
+		v.Message, v.Level = undecided, analyzer.Advisory
+		return append(list, v), nil
+	case !decided:
+		return nil, fmt.Errorf("the policy %s depends on a value that is not known in the update either", v.Policy)
+	}
+	for _, f := range found {
+		v := v
+		v.Message = f.Message
+		if f.URN != "" {
+			v.URN = f.URN
+		}
+		list = append(list, v)
+	}
+	return list, nil
+}

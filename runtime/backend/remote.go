@@ -1,0 +1,277 @@
+package backend
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/yamlhost/yamlhost/runtime/journal"
+	"github.com/yamlhost/yamlhost/runtime/secrets"
+	"github.com/yamlhost/yamlhost/runtime/state"
+)
+
+// remote is a session's side of an operation that a service knows: it sends what is journaled. It is safe for
+// concurrent use.
+type remote struct {
+	update  Update
+	url     string // of the service
+	kept    string // where results are that the service does not have
+	ref     Ref
+	sealer  secrets.Manager
+	renewed func() // called after the token may have changed
+
+	sending sync.Mutex // held during a call that changes the state, so that these come one at a time
+
+	mu       sync.Mutex // guards what follows
+	replayer *journal.Replayer
+	entries  translation
+	queue    []json.RawMessage // journal entries that the service has not acknowledged
+	dirty    bool              // the replayer has more than the last checkpoint
+	closed   bool              // Complete was acknowledged
+	lost     error             // a *LockLostError; final
+	away     error             // until the end of the session
+
+	stop chan struct{}
+	done chan struct{} // nil until keep
+}
+
+// begin makes a snapshot what entries count from. The service has it.
+func (r *remote) begin(base *state.Snapshot) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.replayer = journal.NewReplayer(base)
+	r.entries.begin(len(base.Resources))
+}
+
+// apply takes an entry into account that is about to be journaled.
+func (r *remote) apply(e journal.Entry) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.dirty = true
+	return r.replayer.Apply(e)
+}
+
+// take takes a piece of the journal.
+func (r *remote) take(piece []byte) error {
+	if !r.update.Facts().Journal {
+		return nil
+	}
+	written, err := journal.ReadWritten(piece)
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, e := range written {
+		if err := r.enqueue(r.entries.of(e)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// enqueue is called with mu held.
+func (r *remote) enqueue(entries []hostedEntry) error {
+	for _, e := range entries {
+		text, err := compactJSON(e)
+		if err != nil {
+			return err
+		}
+		r.queue = append(r.queue, text)
+		r.dirty = r.dirty || e.Kind != kindSecretsManager
+	}
+	return nil
+}
+
+// flush returns once the service has everything that was taken before.
+func (r *remote) flush() error {
+	r.sending.Lock()
+	defer r.sending.Unlock()
+	r.mu.Lock()
+	if err := r.fault(); err != nil || !r.dirty {
+		r.mu.Unlock()
+		return err
+	}
+	r.dirty = false
+	if r.update.Facts().Journal {
+		batch := slices.Clone(r.queue)
+		r.mu.Unlock()
+		err := r.note(r.update.Append(context.Background(), batch))
+		if err == nil {
+			r.mu.Lock()
+			r.queue = slices.Delete(r.queue, 0, len(batch))
+			r.mu.Unlock()
+		}
+		return err
+	}
+	snapshot, err := r.replayer.Snapshot()
+	r.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	return r.checkpoint(snapshot)
+}
+
+// checkpoint sends a whole state. The caller holds sending.
+func (r *remote) checkpoint(s *state.Snapshot) error {
+	text, err := state.EncodeUntyped(s, state.Sealed(r.sealer))
+	if err != nil {
+		return err
+	}
+	return r.note(r.update.Checkpoint(context.Background(), text))
+}
+
+// note keeps the fault of a call, if it had one.
+func (r *remote) note(err error) error {
+	if err == nil {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.dirty = true
+	if lost, ok := errors.AsType[*LockLostError](err); ok {
+		r.lost = lost
+	} else if r.away == nil {
+		r.away = &AwayError{URL: r.url, Err: err, Kept: r.kept}
+	}
+	return r.fault()
+}
+
+// fault is why nothing can be sent; nil if it can. The caller holds mu.
+func (r *remote) fault() error {
+	if r.lost != nil {
+		return r.lost
+	}
+	return r.away
+}
+
+// look makes sure that the operation can go on.
+func (r *remote) look() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.fault()
+}
+
+// retry lets what could not be sent be sent again: at the end, the service may be back.
+func (r *remote) retry() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.away = nil
+}
+
+// write makes a snapshot the state: before anything is journaled, or with last at the end.
+func (r *remote) write(s *state.Snapshot, last bool) error {
+	if err := r.flush(); err != nil {
+		return err
+	}
+	r.sending.Lock()
+	if !r.update.Facts().Journal {
+		defer r.sending.Unlock()
+		return r.checkpoint(s)
+	}
+	err := r.rebase(s, last)
+	r.sending.Unlock()
+	if err != nil {
+		return err
+	}
+	return r.flush()
+}
+
+// rebase puts a snapshot in the place of everything that was journaled, unless it is the same.
+func (r *remote) rebase(s *state.Snapshot, last bool) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.replayer != nil && last {
+		known, err := r.replayer.Snapshot()
+		if err != nil || sameContent(known, s) {
+			return err
+		}
+	}
+	base := *s
+	base.Pending = nil
+	text, err := state.Encode(&base, r.sealer)
+	if err != nil {
+		return err
+	}
+	pending := make([]json.RawMessage, len(s.Pending))
+	for i, op := range s.Pending {
+		if pending[i], err = state.AppendOperation(nil, op, state.Sealed(r.sealer)); err != nil {
+			return err
+		}
+	}
+	return r.enqueue(r.entries.rebase(text, s.Pending, pending))
+}
+
+// sameContent reports whether two snapshots differ in nothing but their manifests.
+func sameContent(a, b *state.Snapshot) bool {
+	samePending := func(x, y state.Operation) bool { return x.Kind == y.Kind && state.Identical(x.Resource, y.Resource) }
+	return slices.EqualFunc(a.Resources, b.Resources, state.Identical) &&
+		slices.EqualFunc(a.Pending, b.Pending, samePending) && bytes.Equal(a.Metadata, b.Metadata) &&
+		bytes.Equal(a.Extensions, b.Extensions)
+}
+
+// keep begins to renew the lease, until complete.
+func (r *remote) keep() {
+	r.stop, r.done = make(chan struct{}), make(chan struct{})
+	go r.renewals()
+}
+
+func (r *remote) renewals() {
+	defer close(r.done)
+	next := r.update.Facts().Renewal
+	for {
+		timer := time.NewTimer(next)
+		select {
+		case <-r.stop:
+			timer.Stop()
+			return
+		case <-timer.C:
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		go func() { // a call that is under way must not hold up the end
+			select {
+			case <-r.stop:
+				cancel()
+			case <-ctx.Done():
+			}
+		}()
+		after, err := r.update.Renew(ctx)
+		cancel()
+		if lost, ok := errors.AsType[*LockLostError](err); ok {
+			_ = r.note(lost) // the next look reports it
+			return
+		}
+		if err == nil { // else it is tried again: the service may be back before the lease runs out
+			next = after
+			r.renewed()
+		}
+	}
+}
+
+// halt ends the renewals.
+func (r *remote) halt() {
+	if r.done != nil {
+		close(r.stop)
+		<-r.done
+		r.done = nil
+	}
+}
+
+// complete ends the operation. Without an error, the service has everything.
+func (r *remote) complete(status string) error {
+	r.halt()
+	if err := r.look(); err != nil {
+		return err
+	}
+	if err := r.update.Complete(context.Background(), status); err != nil {
+		return r.note(err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.closed = true
+	return nil
+}

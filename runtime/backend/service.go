@@ -1,0 +1,135 @@
+package backend
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Service keeps stacks behind calls instead of in files: Pulumi Cloud, or a copy of it. Each Ref has its owner. Calls
+// that may be repeated are repeated while the service is away; then the error is an *AwayError. An operation that holds
+// the stack gives a *LockedError, a stack that is not there a *NotFoundError. Implementations are safe for concurrent
+// use.
+type Service interface {
+	// User returns whose token it is, which shows that the service takes it.
+	User(ctx context.Context) (User, error)
+	// Organization returns the owner of stacks whose names have none.
+	Organization(ctx context.Context) (string, error)
+	// Stacks lists stacks; an empty owner or project means all that the user can see.
+	Stacks(ctx context.Context, owner, project string) ([]Hosted, error)
+	Stack(ctx context.Context, r Ref) (Hosted, error)
+	Create(ctx context.Context, r Ref) error
+	// Remove removes a stack; one with resources gives a *NotEmptyError unless force is set.
+	Remove(ctx context.Context, r Ref, force bool) error
+	Rename(ctx context.Context, from, to Ref) error
+	SetTags(ctx context.Context, r Ref, tags map[string]string) error
+	// Export returns a state as stack export has it, byte by byte as it is kept; version 0 is the present one.
+	Export(ctx context.Context, r Ref, version int) ([]byte, error)
+	// Import replaces the state by what Export returns.
+	Import(ctx context.Context, r Ref, deployment []byte) error
+	// History returns records, newest first; limit 0 means all.
+	History(ctx context.Context, r Ref, limit int) ([]Record, error)
+	// Cancel ends the operation that holds a stack, and tells which that was; nil if none did.
+	Cancel(ctx context.Context, r Ref) (*Lock, error)
+	// Begin starts an operation, or with dryRun a preview, which holds nothing. about is what is known of its record.
+	Begin(ctx context.Context, r Ref, about *Record, dryRun bool) (Update, error)
+	// Page returns the URL of a stack's page.
+	Page(r Ref) string
+	// Resume returns an operation that an earlier process has begun, by its Ticket.
+	Resume(r Ref, ticket json.RawMessage) (Update, error)
+}
+
+// Update is an operation as a service knows it. Once its token is refused, calls return a *LockLostError.
+type Update interface {
+	Facts() UpdateFacts
+	// Ticket is what Resume takes. It has the token of the operation in it.
+	Ticket() json.RawMessage
+	// Append makes journal entries durable, in this order. Entries that it has already, by their sequence numbers, do not
+	// count again.
+	Append(ctx context.Context, entries []json.RawMessage) error
+	// Checkpoint makes a whole state durable, in the form of Service.Export.
+	Checkpoint(ctx context.Context, deployment []byte) error
+	// Renew holds the stack for some more time, and returns after which time it should be called again.
+	Renew(ctx context.Context) (time.Duration, error)
+	// Events sends what happens, as the lines of the engine's events.
+	Events(ctx context.Context, lines []json.RawMessage) error
+	// Complete ends the operation: succeeded, failed or cancelled.
+	Complete(ctx context.Context, status string) error
+}
+
+// UpdateFacts are what a service answers about an operation that begins.
+type UpdateFacts struct {
+	Version  int           // of the state that it makes; of a preview, the present one
+	Skipped  int           // how many versions before it Begin has used up, without any change
+	Journal  bool          // Append is possible, else Checkpoint
+	Renewal  time.Duration // after which time to call Renew
+	Page     string        // the URL of its page
+	Policies []Policy      // that the organization requires
+	Messages []string      // for the user
+}
+
+// Policy is a policy pack that an organization requires.
+type Policy struct {
+	Name, Version string
+}
+
+// Hosted is a stack as a service knows it. A list has no tags and no Lock.
+type Hosted struct {
+	Ref       Ref
+	Tags      map[string]string
+	Version   int       // of its state
+	Resources int       // -1 where the service does not tell
+	Updated   time.Time // zero before there was any operation
+	Lock      *Lock     // the operation that holds it; nil if none does
+}
+
+// User is who has a token.
+type User struct {
+	Name          string
+	Organizations []string
+}
+
+// AwayError is a service that cannot be reached, or does not take what it is sent. What providers have done meanwhile
+// is in Kept, from where the next command sends it.
+type AwayError struct {
+	URL  string
+	Err  error
+	Kept string // empty if there is nothing to send
+}
+
+func (e *AwayError) Error() string {
+	text := fmt.Sprintf("the service %s: %v", e.URL, e.Err)
+	if e.Kept != "" {
+		text += fmt.Sprintf("\nNo further step was begun. The results of those under way are kept in %s; the next command "+
+			"on this stack sends them first.", e.Kept)
+		return text
+	}
+	return text + "\nCheck the network and the URL, and run the command again."
+}
+
+// Unwrap gives the cause.
+func (e *AwayError) Unwrap() error { return e.Err }
+
+// errHosted is the error of what a service has no room for.
+var errHosted = errors.New("state is kept by a service, which cannot do this")
+
+// owned returns the Ref with its owner, which a service may have to be asked for.
+func (b *Backend) owned(ctx context.Context, r Ref) (_ Ref, err error) {
+	if err = r.check(); err == nil && r.Owner == "" {
+		r.Owner, err = b.service.Organization(ctx)
+	}
+	return r, err
+}
+
+// Page returns the URL of a stack's page; empty where there is none.
+func (b *Backend) Page(r Ref) string {
+	if b.service == nil {
+		return ""
+	}
+	return b.service.Page(r)
+}
+
+// Service returns the service that keeps the stacks; nil if they are files.
+func (b *Backend) Service() Service { return b.service }

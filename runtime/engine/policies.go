@@ -1,0 +1,220 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
+	"github.com/yamlhost/yamlhost/runtime/analyzer"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/apply"
+	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/runtime/state"
+)
+
+// PolicyPack is a running policy pack. Violations name it.
+type PolicyPack struct {
+	analyzer.Analyzer
+	Name, Version string
+}
+
+// PolicyNote is the part of a Message that a policy adds.
+type PolicyNote struct {
+	Policy, Pack, Version string
+	Message               string // the policy's description and what it has found, on lines of their own
+	Level                 analyzer.Level
+	// Remediation says that the policy changed inputs, from Before to After.
+	Remediation   bool
+	Before, After value.Value
+}
+
+// policies asks policy packs about resources. Without packs it does nothing. It is safe for concurrent use.
+type policies struct {
+	*core
+	packs []PolicyPack
+}
+
+// inspect returns the inputs of a resource as policies have remedied them, after all packs have analyzed them. A second
+// time remedies only: the first has reported everything.
+func (p *policies) inspect(s *record, inputs value.Value, second bool) (value.Value, error) {
+	inputs, err := p.remediate(s, inputs, second)
+	if err != nil || second {
+		return inputs, err
+	}
+	return inputs, p.analyze(s, inputs)
+}
+
+// remediate returns the inputs of a resource with what policies change in them. Packs remediate one after the other:
+// each sees the changes of those before it. quiet is for a second time, whose changes are known already.
+func (p *policies) remediate(s *record, inputs value.Value, quiet bool) (value.Value, error) {
+	for i := range p.packs {
+		pack := &p.packs[i]
+		changes, err := pack.Remediate(p.calls, p.resource(s, inputs))
+		if err != nil {
+			return inputs, p.broken(s, pack, err)
+		}
+		for _, c := range changes {
+			note := &PolicyNote{Policy: c.Policy, Pack: pack.Name, Version: pack.Version, Level: analyzer.Remediate}
+			if c.Diagnostic != "" {
+				note.Message = policyText(c.Description, c.Diagnostic)
+				if !quiet {
+					p.report.message(s.message(Message{Severity: diag.Warning, Policy: note,
+						Text: note.text()}))
+				}
+				continue
+			}
+			if !c.Properties.Is(value.KindMap) || value.Identical(c.Properties, inputs) {
+				continue
+			}
+			note.Remediation, note.Before, note.After = true, inputs, c.Properties
+			inputs = c.Properties
+			if !quiet {
+				note.Message = policyText(c.Description, "the policy changed the inputs")
+				p.report.message(s.message(Message{Severity: diag.Info, Policy: note, Text: note.text()}))
+			}
+		}
+	}
+	return inputs, nil
+}
+
+// analyze asks all packs about a resource at the same time. A preview reports violations and goes on; in an update, a
+// violation of a mandatory policy fails the resource.
+func (p *policies) analyze(s *record, inputs value.Value) error {
+	answers, errs := make([][]analyzer.Violation, len(p.packs)), make([]error, len(p.packs))
+	asked := p.resource(s, inputs)
+	var wait sync.WaitGroup
+	for i := range p.packs {
+		wait.Go(func() {
+			defer p.guard()
+			answers[i], errs[i] = p.packs[i].Analyze(p.calls, asked)
+		})
+	}
+	wait.Wait()
+	violated := false
+	for i := range p.packs {
+		pack := &p.packs[i]
+		if errs[i] != nil {
+			return p.broken(s, pack, errs[i])
+		}
+		for _, v := range answers[i] {
+			violated = p.violation(pack, v, s.message(Message{})) || violated
+		}
+	}
+	if violated && !p.opts.DryRun {
+		return apply.ErrFailed
+	}
+	return nil
+}
+
+// analyzeStack asks all packs about all resources that the program has registered, unless something failed before.
+func (p *policies) analyzeStack() {
+	if len(p.packs) == 0 {
+		return
+	}
+	var all []analyzer.Resource
+	for _, reg := range p.table.Registered() {
+		now := reg.State()
+		if now == nil || reg.Goal == nil {
+			continue
+		}
+		r := p.describe(now, reg.Goal.DeleteBeforeReplace)
+		r.Properties = now.Outputs.MapOrEmpty()
+		r.Parent, r.Dependencies, r.PropertyDependencies = now.Parent, now.Dependencies, now.PropertyDependencies
+		all = append(all, r)
+	}
+	for i := range p.packs {
+		pack := &p.packs[i]
+		found, err := pack.AnalyzeStack(p.calls, all)
+		if err != nil {
+			_ = p.broken(nil, pack, err)
+			return
+		}
+		for _, v := range found {
+			about := Message{URN: v.URN}
+			if reg := p.table.Get(v.URN); reg != nil && reg.Goal != nil {
+				about.Position = reg.Goal.Position
+			}
+			if p.violation(pack, v, about) && !p.opts.DryRun {
+				p.stop()
+			}
+		}
+	}
+}
+
+// violation reports a violation. It returns true if the violation is an error.
+func (p *policies) violation(pack *PolicyPack, v analyzer.Violation, m Message) bool {
+	m.Severity = diag.Warning
+	mandatory := v.Level == analyzer.Mandatory || v.Level == analyzer.Remediate
+	if mandatory {
+		m.Severity = diag.Error
+	}
+	if v.URN != "" {
+		m.URN = v.URN
+	}
+	m.Policy = &PolicyNote{Policy: v.Policy, Pack: pack.Name, Version: pack.Version, Level: v.Level,
+		Message: policyText(v.Description, v.Message)}
+	m.Text = m.Policy.text()
+	p.report.message(m)
+	return mandatory
+}
+
+// text is the note for people.
+func (n *PolicyNote) text() string {
+	return fmt.Sprintf("policy %s of pack %s (%s): %s", n.Policy, n.Pack, n.Level, n.Message)
+}
+
+func policyText(description, message string) string {
+	switch {
+	case description == "" || message == "":
+		return description + message
+	case strings.HasPrefix(message, description+"\n"): // as the libraries for packs put it
+		return message
+	}
+	return description + "\n" + message
+}
+
+// broken reports a pack that failed. Its policies cannot be relied on, so the operation ends, whatever their levels.
+func (p *policies) broken(s *record, pack *PolicyPack, err error) error {
+	if p.isTerminated() {
+		return monitor.ErrShutdown
+	}
+	m := operationFailed("", "", fmt.Sprintf("policy pack %s could not check this operation: %s", pack.Name, err))
+	if s != nil {
+		m = s.message(m)
+	}
+	p.report.message(m)
+	return p.abort()
+}
+
+// resource describes a registration with the given inputs.
+func (p *policies) resource(s *record, inputs value.Value) analyzer.Resource {
+	r := p.describe(s.goal, s.reg.Goal.DeleteBeforeReplace)
+	r.Properties = inputs
+	return r
+}
+
+// describe describes a resource without its properties.
+func (p *policies) describe(r *state.Resource, deleteFirst *bool) analyzer.Resource {
+	d := analyzer.Resource{Reference: analyzer.Reference{URN: r.URN, Type: r.Type, Name: r.URN.Name()},
+		Options: analyzer.Options{Protect: r.Protect, IgnoreChanges: r.IgnoreChanges, DeleteBeforeReplace: deleteFirst,
+			AdditionalSecretOutputs: r.AdditionalSecretOutputs, Aliases: r.Aliases, Parent: r.Parent}}
+	t := r.CustomTimeouts
+	d.Options.Create, d.Options.Update, d.Options.Delete = seconds(t.Create), seconds(t.Update), seconds(t.Delete)
+	if provider := p.table.Prior.Provider(r.Provider); provider != nil {
+		d.Provider = referenceTo(provider)
+	} else if ref, err := urn.ParseReference(r.Provider); err == nil {
+		if reg := p.table.Get(ref.URN); reg != nil && reg.State() != nil {
+			d.Provider = referenceTo(reg.State())
+		}
+	}
+	return d
+}
+
+func referenceTo(r *state.Resource) *analyzer.Reference {
+	return &analyzer.Reference{URN: r.URN, Type: r.Type, Name: r.URN.Name(), Properties: r.Inputs.MapOrEmpty()}
+}
+
+func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }

@@ -1,0 +1,224 @@
+package plugin
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"github.com/pulumi/pulumi/sdk/v3/proto/go/codegen"
+	"google.golang.org/grpc"
+
+	"github.com/yamlhost/yamlhost/internal/environ"
+	"github.com/yamlhost/yamlhost/internal/transport"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// Converter is a plugin that reads the programs and states of another tool. It is for one goroutine.
+type Converter struct {
+	client
+	remote  pulumirpc.ConverterClient
+	address string // of the services that it asks
+	stop    func()
+}
+
+// ConverterServices answer what a converter asks while it works. They are called concurrently.
+type ConverterServices struct {
+	// Mapping returns how names of a provider of the other tool map to those of a package. plugin is the package that is
+	// expected to know it; empty for the one of the same name. No data stands for none.
+	Mapping func(ctx context.Context, name, plugin string) ([]byte, error)
+	// Schema returns the text of a package's schema.
+	Schema func(ctx context.Context, d schema.Descriptor) ([]byte, error)
+}
+
+// ConverterFinding is a remark of a converter about a place of its input. File is empty for no place.
+type ConverterFinding struct {
+	Error           bool
+	Summary, Detail string
+	File            string
+	Line            int // 1-based
+}
+
+// ConvertedResource is a resource of another tool's state, as it can be imported.
+type ConvertedResource struct {
+	Type, Name, ID    string
+	Version           string
+	PluginDownloadURL string
+	LogicalName       string
+	Component, Remote bool
+	Parent            string
+	Properties        []string
+}
+
+// serve offers the services at an address, until stop is called.
+func (s ConverterServices) serve() (address string, stop func(), err error) {
+	return transport.Serve("the services for converters", func(server *grpc.Server) {
+		codegen.RegisterMapperServer(server, mapperService{services: s})
+		codegen.RegisterLoaderServer(server, loaderService{services: s})
+	})
+}
+
+// LoadConverter starts the converter for a tool. The caller closes it.
+func (h *Host) LoadConverter(ctx context.Context, name string, services ConverterServices) (_ *Converter, err error) {
+	o := &h.options
+	path, err := o.FindKind("converter", name, "")
+	if err != nil {
+		return nil, err
+	}
+	c := &Converter{client: client{host: h, name: name}, stop: func() {}}
+	defer func() {
+		if err != nil {
+			c.abandon()
+			c.stop()
+		}
+	}()
+	if c.address, c.stop, err = services.serve(); err != nil {
+		return nil, err
+	}
+	starting, cancel := context.WithTimeout(ctx, o.StartLimit)
+	defer cancel()
+	env := []string(environ.List(o.Env).ForChildren(o.Pass...))
+	if c.process, err = o.start(name, path, nil, env, o.ProgramDir); err != nil {
+		return nil, err
+	}
+	port, err := c.process.port(starting)
+	if err != nil {
+		return nil, err
+	}
+	if c.conn, err = dial("127.0.0.1:"+strconv.Itoa(port), h.trace); err != nil {
+		return nil, fmt.Errorf("connect to converter %s: %w", name, err)
+	}
+	c.remote = pulumirpc.NewConverterClient(c.conn)
+	return c, nil
+}
+
+// Program converts the program in a folder to PCL, which the converter writes to another folder. generated is the
+// folder that the project will be in; args are those of the tool.
+func (c *Converter) Program(ctx context.Context, from, to, generated string, args []string) ([]ConverterFinding,
+	error) {
+	got, err := c.remote.ConvertProgram(ctx, &pulumirpc.ConvertProgramRequest{SourceDirectory: from, TargetDirectory: to,
+		MapperTarget: c.address, LoaderTarget: c.address, Args: args, GeneratedProjectDirectory: generated},
+		grpc.WaitForReady(true))
+	if err != nil {
+		return nil, c.fail(ctx, "convert the program", err)
+	}
+	return findings(got.GetDiagnostics()), nil
+}
+
+// State reads the state that args name.
+func (c *Converter) State(ctx context.Context, args []string) ([]ConvertedResource, []ConverterFinding, error) {
+	got, err := c.remote.ConvertState(ctx, &pulumirpc.ConvertStateRequest{MapperTarget: c.address, LoaderTarget: c.address,
+		Args: args}, grpc.WaitForReady(true))
+	if err != nil {
+		return nil, nil, c.fail(ctx, "convert the state", err)
+	}
+	var found []ConvertedResource
+	for _, r := range got.GetResources() {
+		if r.GetParameterization() != nil || r.GetExtension() != nil {
+			return nil, nil, fmt.Errorf("the converter %s answers that %s %s is of a package with parameters, which cannot be "+
+				"imported that way yet", c.name, r.GetType(), r.GetName())
+		}
+		found = append(found, ConvertedResource{Type: r.GetType(), Name: r.GetName(), ID: r.GetId(), Version: r.GetVersion(),
+			PluginDownloadURL: r.GetPluginDownloadURL(), LogicalName: r.GetLogicalName(), Component: r.GetIsComponent(),
+			Remote: r.GetIsRemote(), Parent: r.GetParent(), Properties: r.GetProperties()})
+	}
+	return found, findings(got.GetDiagnostics()), nil
+}
+
+// Close ends the converter, and the services for it.
+func (c *Converter) Close() error {
+	c.closing.Do(func() {
+		_ = c.conn.Close()
+		c.process.close()
+	})
+	c.stop()
+	return nil
+}
+
+// GenerateProject has the host of a language write a project from the PCL in a folder. project is the project file as
+// JSON.
+func (h *Host) GenerateProject(ctx context.Context, language, from, to, project string, services ConverterServices) (
+	_ []ConverterFinding, err error) {
+	o := &h.options
+	command, ok := o.languageHost(language)
+	if !ok {
+		return nil, fmt.Errorf("no plugin %[1]s of the kind language is installed or on $PATH; it comes with the Pulumi CLI, or "+
+			"install it with: yamlhost plugin install language %[1]s VERSION", language)
+	}
+	engine, err := h.EngineAddress()
+	if err != nil {
+		return nil, err
+	}
+	address, stop, err := services.serve()
+	if err != nil {
+		return nil, err
+	}
+	defer stop()
+	c := &client{host: h, name: language}
+	defer c.abandon()
+	starting, cancel := context.WithTimeout(ctx, scriptPatience*o.StartLimit)
+	defer cancel()
+	env := []string(environ.List(o.Env).ForChildren(o.Pass...))
+	c.process, err = o.start(language, command[0], append(command[1:len(command):len(command)], engine), env, o.ProgramDir)
+	if err != nil {
+		return nil, err
+	}
+	port, err := c.process.port(starting)
+	if err != nil {
+		return nil, err
+	}
+	if c.conn, err = dial("127.0.0.1:"+strconv.Itoa(port), h.trace); err != nil {
+		return nil, fmt.Errorf("connect to the language host %s: %w", language, err)
+	}
+	got, err := pulumirpc.NewLanguageRuntimeClient(c.conn).GenerateProject(ctx, &pulumirpc.GenerateProjectRequest{
+		SourceDirectory: from, TargetDirectory: to, Project: project, LoaderTarget: address, MapperTarget: address},
+		grpc.WaitForReady(true))
+	if err != nil {
+		return nil, c.fail(ctx, "generate the project", err)
+	}
+	return findings(got.GetDiagnostics()), nil
+}
+
+func findings(list []*codegen.Diagnostic) []ConverterFinding {
+	var found []ConverterFinding
+	for _, d := range list {
+		found = append(found, ConverterFinding{Error: d.GetSeverity() == codegen.DiagnosticSeverity_DIAG_ERROR,
+			Summary: d.GetSummary(), Detail: d.GetDetail(), File: d.GetSubject().GetFilename(),
+			Line: int(d.GetSubject().GetStart().GetLine())})
+	}
+	return found
+}
+
+type mapperService struct {
+	codegen.UnimplementedMapperServer
+	services ConverterServices
+}
+
+// GetMapping answers with the mapping of a provider, or with nothing.
+func (s mapperService) GetMapping(ctx context.Context, r *codegen.GetMappingRequest) (*codegen.GetMappingResponse,
+	error) {
+	data, err := s.services.Mapping(ctx, r.GetProvider(), r.GetPulumiProvider())
+	if err != nil {
+		return nil, err
+	}
+	return &codegen.GetMappingResponse{Data: data}, nil
+}
+
+type loaderService struct {
+	codegen.UnimplementedLoaderServer
+	services ConverterServices
+}
+
+// GetSchema answers with the schema of a package.
+func (s loaderService) GetSchema(ctx context.Context, r *codegen.GetSchemaRequest) (*codegen.GetSchemaResponse, error) {
+	d := schema.Descriptor{Name: r.GetPackage(), Version: r.GetVersion(), DownloadURL: r.GetDownloadUrl()}
+	if p := r.GetParameterization(); p != nil {
+		d.Parameterization = &schema.Parameterization{Name: p.GetName(), Version: p.GetVersion(), Value: p.GetValue()}
+	}
+	text, err := s.services.Schema(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	return &codegen.GetSchemaResponse{Schema: json.RawMessage(text)}, nil
+}

@@ -1,0 +1,232 @@
+//go:build !lean
+
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver"
+
+	"github.com/yamlhost/yamlhost/internal/git"
+)
+
+// WorkerOptions say what a worker does.
+type WorkerOptions struct {
+	Name  string   // for people; unique among workers that live at the same time
+	Jobs  int      // at the same time
+	Allow []string // sources; see Allows
+	Env   []string // of git
+	Run   Runner
+	Grace time.Duration // how long a job may be without its worker's lock before it goes to another; 0 for 15 seconds
+	Tell  func(text string)
+	// Archives are where the files of jobs are that name an archive; nil for a worker that allows none.
+	Archives Archives
+	Folder   string // where files of projects are put; empty for the system's folder of temporary files
+}
+
+// Work takes jobs until the context ends, then interrupts running jobs and waits for them.
+func (q *Queue) Work(ctx context.Context, o WorkerOptions) (err error) {
+	if o.Grace == 0 {
+		o.Grace = 15 * time.Second
+	}
+	w := &worker{queue: q, options: o, ended: make(chan struct{}, 1)}
+	folder, release, err := ownFolder(o.Folder)
+	if err != nil {
+		return fmt.Errorf("make a folder for the files of jobs: %w", err)
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	w.copies = &copies{folder: folder, most: o.Jobs, fetch: w.fetch}
+	workers := river.NewWorkers()
+	river.AddWorker(workers, &stackWorker{worker: w})
+	client, err := river.NewClient(workerDriver{q.driver}, &river.Config{
+		ID: o.Name, Logger: silent, Workers: workers, JobTimeout: -1,
+		// The lock of a job says whether its worker lives; River's own clock is for the case that no worker checks the locks.
+		RescueStuckJobsAfter: 7 * 24 * time.Hour, CompletedJobRetentionPeriod: 7 * 24 * time.Hour,
+		Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: o.Jobs}},
+	})
+	if err != nil {
+		return fmt.Errorf("work on the queue: %w", err)
+	}
+	life, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	w.stopping = ctx.Done()
+	if err := client.Start(life); err != nil {
+		return fmt.Errorf("work on the queue: %w", err)
+	}
+	var chores sync.WaitGroup
+	chores.Go(func() { w.keepHouse(life) })
+	<-ctx.Done()
+	err = client.Stop(life) // waits for jobs under way
+	end()
+	chores.Wait()
+	return err
+}
+
+// worker takes jobs.
+type worker struct {
+	queue    *Queue
+	options  WorkerOptions
+	stopping <-chan struct{} // closed when it is to end
+	copies   *copies
+	ended    chan struct{} // has a value after the end of a job; of capacity 1
+}
+
+func (w *worker) tell(format string, args ...any) {
+	if w.options.Tell != nil {
+		w.options.Tell(fmt.Sprintf(format, args...))
+	}
+}
+
+// stackWorker is the worker as River knows it.
+type stackWorker struct {
+	river.WorkerDefaults[Job]
+	*worker
+}
+
+// Work carries a job out and records how it ended, before it gives the job's lock back. It returns nil in any case:
+// River writes nothing down for it (see workerDriver).
+func (w *stackWorker) Work(ctx context.Context, r *river.Job[Job]) error {
+	if o, refused := w.refuse(r.Args); refused {
+		w.record(ctx, r.JobRow, o)
+		return nil
+	}
+	lock, err := w.queue.hold(ctx, r.ID, r.AttemptedAt, r.Args)
+	if err != nil {
+		w.tell("job %d waits: %v", r.ID, err)
+	}
+	if lock == nil { // no slot of its environment is free, or another worker has it
+		w.record(ctx, r.JobRow, again(nil, time.Second))
+		return nil
+	}
+	defer lock.release()
+	w.record(ctx, r.JobRow, w.attempt(ctx, r, lock))
+	return nil
+}
+
+// refuse returns the outcome of a job that the worker does not carry out.
+func (w *stackWorker) refuse(j Job) (o outcome, refused bool) {
+	if err := j.Check(); err != nil {
+		return cancelled(nil, err.Error()), true
+	}
+	if !Allows(w.options.Allow, j.Source) {
+		return cancelled(nil, fmt.Sprintf("the worker %s does not allow %s", w.options.Name, j.Source)), true
+	}
+	return o, false
+}
+
+// attempt carries out a job whose lock the worker holds.
+func (w *stackWorker) attempt(ctx context.Context, r *river.Job[Job], lock *alive) (o outcome) {
+	j := r.Args
+	defer func() {
+		if fault := recover(); fault != nil {
+			o = failed(r.JobRow, nil, fmt.Sprintf("a fault of the program: %v\n%s", fault, debug.Stack()))
+		}
+	}()
+	files, err := w.copies.take(ctx, j.Source)
+	if err != nil {
+		return failed(r.JobRow, nil, err.Error())
+	}
+	defer w.copies.give(files)
+	if j.Command == "preview" {
+		if j.Planned, err = w.queue.planned(ctx, r.ID); err != nil {
+			return failed(r.JobRow, nil, fmt.Sprintf("read the jobs that it needs: %v", err))
+		}
+	}
+	interrupt := make(chan struct{})
+	over := make(chan struct{})
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		select {
+		case <-ctx.Done(): // somebody cancels the job
+		case <-lock.lost: // it is another worker's now, or will be
+		case <-w.stopping:
+		case <-over:
+			return
+		}
+		close(interrupt)
+	})
+	endWatch := sync.OnceFunc(func() { close(over); watching.Wait() })
+	defer endWatch()
+	w.tell("%s of %s begins (job %d, attempt %d)", j.Command, j.Key(), r.ID, r.Attempt)
+	result := w.options.Run(context.WithoutCancel(ctx), j, filepath.Join(files.dir, filepath.FromSlash(j.Path)), interrupt)
+	endWatch()
+	result.Worker = w.options.Name
+	w.tell("%s of %s ended: %s (job %d)", j.Command, j.Key(), result.Name, r.ID)
+	return outcomeOf(r, &result, ctx.Err() != nil, closed(interrupt))
+}
+
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// fetch puts the files of a source into an empty folder.
+func (w *worker) fetch(ctx context.Context, s Source, dir string) error {
+	if s.Archive != "" {
+		if w.options.Archives == nil {
+			return errors.New("this worker has no backend to take archives from")
+		}
+		return unpack(w.options.Archives, s.Archive, dir)
+	}
+	if err := git.Fetch(ctx, dir, w.options.Env, s.Git, s.Commit, true); err != nil {
+		return fmt.Errorf("fetch %s: %w", s, err)
+	}
+	return nil
+}
+
+// keepHouse releases jobs whose needs are completed, ends jobs whose needs have failed, and gives the jobs of dead
+// workers to others. Every worker does so; the statements are the same no matter who comes first.
+func (w *worker) keepHouse(ctx context.Context) {
+	timer := time.NewTicker(time.Second)
+	defer timer.Stop()
+	for {
+		err := errors.Join(w.queue.release(ctx), w.queue.rescue(ctx, w.options.Grace), w.queue.due(ctx))
+		if w.options.Archives != nil {
+			err = errors.Join(err, w.queue.tidy(ctx, w.options.Archives))
+		}
+		if err != nil && ctx.Err() == nil {
+			w.tell("maintain the queue: %v", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-w.ended:
+		case <-timer.C:
+		}
+	}
+}
+
+// release lets jobs go on whose needs are completed, and cancels those whose needs never will be.
+func (q *Queue) release(ctx context.Context) error {
+	const need = `SELECT 1 FROM jsonb_array_elements_text(j.metadata->'yamlhost_needs') AS n
+		JOIN river_job d ON d.id = n::bigint WHERE d.state`
+	released, err := q.pool.Exec(ctx, `UPDATE river_job j SET state = 'available', scheduled_at = now()
+		WHERE j.kind = $1 AND j.state = 'pending' AND NOT EXISTS (`+need+` <> 'completed')`, Job{}.Kind())
+	if err == nil && released.RowsAffected() > 0 {
+		err = q.callWorkers(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = q.pool.Exec(ctx, `UPDATE river_job j SET state = 'cancelled', finalized_at = now(), errors = array_append(
+			errors, jsonb_build_object('at', now(), 'attempt', attempt, 'error', 'what it needs has failed', 'trace', ''))
+		WHERE j.kind = $1 AND j.state = 'pending' AND EXISTS (`+need+` IN ('cancelled', 'discarded'))`, Job{}.Kind())
+	return err
+}
+
+// callWorkers has workers look for jobs now, as River does itself when it inserts some. They look each second anyway.
+func (q *Queue) callWorkers(ctx context.Context) error {
+	return q.driver.GetExecutor().NotifyMany(ctx, &riverdriver.NotifyManyParams{Topic: "river_insert",
+		Payload: []string{`{"queue": "` + river.QueueDefault + `"}`}})
+}

@@ -1,0 +1,59 @@
+package life
+
+import (
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// menu is a command in what the Pulumi CLI says of itself.
+type menu struct {
+	Flags    map[string]struct{ Name string }
+	Commands map[string]menu
+}
+
+// lines writes a command and those below it as cmd/internal/cli/testdata/pulumi-commands.txt has them. Commands that the
+// help of the one above does not list are left out.
+func (m menu) lines(s *sandbox, path string) []string {
+	var flags []string
+	for name := range m.Flags {
+		if name != "help" && name != "version" {
+			flags = append(flags, name)
+		}
+	}
+	slices.Sort(flags)
+	all := []string{strings.TrimSpace(path + ": " + strings.Join(flags, " "))}
+	if len(m.Commands) == 0 {
+		return all
+	}
+	help := s.pulumi(append(strings.Fields(path), "--help")...)
+	for name, sub := range m.Commands {
+		if strings.Contains(help, "\n  "+name+" ") && name != "help" {
+			all = append(all, sub.lines(s, strings.TrimSpace(path+" "+name))...)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// TestCommandsOfPulumi compares the record of the Pulumi CLI's commands with the CLI that the tests build. The table in
+// docs/migrate.md is held to that record. YAMLHOST_UPDATE writes it anew.
+func TestCommandsOfPulumi(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	var spec menu
+	require.NoError(t, json.Unmarshal([]byte(s.pulumi("generate-cli-spec")), &spec))
+	now := "# The commands of the Pulumi CLI with their own flags, without those that it hides.\n" +
+		strings.Join(spec.lines(s, ""), "\n") + "\n"
+	const record = "../../../cmd/internal/cli/testdata/pulumi-commands.txt"
+	if os.Getenv("YAMLHOST_UPDATE") != "" {
+		require.NoError(t, os.WriteFile(record, []byte(now), 0o644))
+	}
+	text, err := os.ReadFile(record)
+	require.NoError(t, err)
+	require.Equal(t, string(text), now)
+}

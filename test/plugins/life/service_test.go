@@ -1,0 +1,105 @@
+package life
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// serve starts the test server in a process of its own, and makes it the sandbox's backend. behaviour is what it does
+// differently, as JSON.
+func (s *sandbox) serve(behaviour string) {
+	s.t.Helper()
+	dir := s.t.TempDir()
+	ready := filepath.Join(dir, "ready")
+	cmd := exec.Command(filepath.Join(s.bin, "service"), "--dir", dir, "--ready-file", ready)
+	cmd.Stderr = os.Stderr
+	require.NoError(s.t, cmd.Start())
+	s.t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	var where struct{ URL, Token string }
+	require.Eventually(s.t, func() bool {
+		text, err := os.ReadFile(ready)
+		return err == nil && json.Unmarshal(text, &where) == nil
+	}, time.Minute, 10*time.Millisecond)
+	s.env = append(s.env, "PULUMI_BACKEND_URL="+where.URL, "PULUMI_ACCESS_TOKEN="+where.Token)
+	q, err := http.NewRequest(http.MethodPut, where.URL+"/test/behaviour", bytes.NewReader([]byte(behaviour)))
+	require.NoError(s.t, err)
+	answer, err := http.DefaultClient.Do(q)
+	require.NoError(s.t, err)
+	require.NoError(s.t, answer.Body.Close())
+	require.Equal(s.t, http.StatusOK, answer.StatusCode)
+}
+
+// TestService has the Pulumi CLI live whole stacks on the server that other tests use: what they are tested with is
+// the protocol, whatever the server can do and whatever gets lost.
+func TestService(t *testing.T) {
+	t.Parallel()
+	for name, behaviour := range map[string]string{
+		"journal":     `{}`,
+		"deltas":      `{"forget": ["journal"]}`,
+		"checkpoints": `{"forget": ["journal", "delta", "batch-encrypt", "schema"], "version": 7}`,
+		"answers lost and calls twice": `{"forget": ["capabilities"], "faults": [
+			{"call": "journalentries", "kind": "twice"}, {"call": "PATCH", "after": 2, "times": 2, "kind": "lose-answer"}]}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSandbox(t)
+			s.serve(behaviour)
+			dir := t.TempDir()
+			s.write("Pulumi.yaml", strings.ReplaceAll(shelfProgram, "DIR", dir))
+			unchanged := func() { s.pulumi("preview", "--expect-no-changes") }
+
+			s.pulumi("login")
+			require.Contains(t, s.pulumi("whoami", "--verbose"), "Organizations: tester, team")
+			s.pulumi("stack", "init", "team/library/dev")
+			s.pulumi("config", "set", "--secret", "key", "hunter2")
+			require.Equal(t, "hunter2\n", s.pulumi("config", "get", "key"))
+			s.pulumi("up", "--yes")
+			unchanged()
+			s.pulumi("config", "set", "title", "Walden Two")
+			s.pulumi("up", "--yes", "--skip-preview")
+			s.pulumi("config", "set", "kind", "film") // replaces
+			s.pulumi("up", "--yes", "--skip-preview")
+			unchanged()
+			require.Len(t, items(t, dir), 2)
+			s.pulumi("refresh", "--yes", "--skip-preview")
+			unchanged()
+			require.Contains(t, s.pulumi("stack", "output", "--json", "--show-secrets"), "borrowed from Ann")
+
+			exported := s.pulumi("stack", "export")
+			require.NotContains(t, exported, "borrowed from Ann")
+			s.write("exported.json", exported)
+			s.pulumi("stack", "import", "--file", "exported.json")
+			unchanged()
+			require.Contains(t, s.pulumi("stack", "export", "--version", "1"), `"title": "Walden"`)
+			var history []struct {
+				Kind, Result string
+				Version      int
+			}
+			require.NoError(t, json.Unmarshal([]byte(s.pulumi("stack", "history", "--json")), &history))
+			require.Len(t, history, 5)
+			require.Equal(t, 5, history[0].Version)
+
+			s.pulumi("stack", "tag", "set", "colour", "blue")
+			require.Contains(t, s.pulumi("stack", "tag", "ls"), "blue")
+			s.pulumi("stack", "rename", "team/library/prod")
+			unchanged()
+			require.Contains(t, s.pulumi("stack", "ls", "--json"), `"resourceCount": 4`)
+			s.pulumi("destroy", "--yes", "--skip-preview")
+			require.Empty(t, items(t, dir))
+			s.pulumi("stack", "rm", "--yes")
+			require.NoError(t, os.Remove(filepath.Join(s.dir, "exported.json")))
+		})
+	}
+}

@@ -1,0 +1,127 @@
+// Command lint is what make lint runs, from the root of the repository: go vet and staticcheck for this system, and
+// for every system and edition the types of all packages with their tests, and what no program reaches.
+//
+// The types are checked from source: nothing is compiled. The bodies of functions of other modules are left out.
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// maxAllowed is how many unreachable functions allowed.txt may name.
+const maxAllowed = 5
+
+func main() {
+	failed := false
+	fail := func(format string, args ...any) {
+		failed = true
+		fmt.Fprintf(os.Stderr, format+"\n", args...)
+	}
+	command := func(name string, args ...string) {
+		c := exec.Command(name, args...)
+		c.Stdout, c.Stderr, c.Env = os.Stdout, os.Stderr, append(os.Environ(), "CGO_ENABLED=0")
+		if err := c.Run(); err != nil {
+			fail("%s: %s", strings.Join(append([]string{name}, args...), " "), err)
+		}
+	}
+	allowed, err := readAllowed("test/tools/lint/allowed.txt")
+	if err != nil {
+		fail("%s", err)
+	}
+
+	l := loader{files: map[string]*parsed{}}
+	var wait sync.WaitGroup
+	graphs := make([]*graph, len(targets))
+	slot := make(chan struct{}, 2) // more at the same time would take too much memory
+	for i, t := range targets {
+		wait.Go(func() {
+			slot <- struct{}{}
+			defer func() { <-slot }()
+			g, err := l.check(t)
+			if err != nil {
+				err = fmt.Errorf("%s: %w", t, err)
+				g = &graph{faults: []string{err.Error()}}
+			}
+			graphs[i] = g
+		})
+	}
+	wait.Wait()
+	all := newGraph()
+	for i, g := range graphs {
+		for _, fault := range g.faults {
+			fail("%s: %s", targets[i], fault)
+		}
+		all.add(g)
+	}
+	unused := map[string]bool{}
+	for _, d := range all.unreachable() {
+		if unused[d.name] = true; allowed[d.name] == "" {
+			fail("%s: no program reaches %s: use it or remove it", d.place, d.name)
+		}
+	}
+	for name := range allowed {
+		if !unused[name] {
+			fail("allowed.txt names %s, which is reached or is not there any more: remove the line", name)
+		}
+	}
+	command("go", "vet", "./...")
+	command("bin/tools/staticcheck", "./...")
+	if failed {
+		os.Exit(1)
+	}
+}
+
+// readAllowed reads the functions that may be unreachable, each with the reason: NAME: REASON.
+func readAllowed(path string) (map[string]string, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	allowed := map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		name, reason, _ := strings.Cut(line, ": ")
+		if reason == "" {
+			return nil, fmt.Errorf("%s: %q has no reason", path, line)
+		}
+		allowed[name] = reason
+	}
+	if len(allowed) > maxAllowed {
+		return nil, fmt.Errorf("%s: %d functions are allowed, at most %d may be", path, len(allowed), maxAllowed)
+	}
+	return allowed, nil
+}
+
+// target is a system and an edition of the program.
+type target struct{ system, arch, tags string }
+
+// String names the target for messages.
+func (t target) String() string { return strings.TrimSpace(t.system + " " + t.tags) }
+
+var targets = []target{{"linux", "amd64", ""}, {"linux", "amd64", "lean"}, {"windows", "amd64", ""},
+	{"darwin", "arm64", ""}, {"js", "wasm", ""}}
+
+// patterns are the packages that are checked for a target.
+func (t target) patterns() []string {
+	if t.system == "js" {
+		return []string{"./cmd/yamlhost-web", "./check", "./eval", "./parser", "./builtins", "./schema"}
+	}
+	return []string{"./..."}
+}
+
+// sorted returns the keys of a map, ascending.
+func sorted[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}

@@ -1,0 +1,163 @@
+package crd
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/parallel"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// File is a file with definitions.
+type File struct {
+	Path  string // absolute
+	Shown string // what users see of it
+}
+
+// Cache keeps the schemas of files, each until the file has another size or time. It is safe for concurrent use.
+type Cache struct {
+	// Dir is the folder where schemas are kept between runs; empty for none. What is in it is trusted.
+	Dir string
+
+	mu    sync.Mutex
+	files map[File]*content // guarded by mu
+	sets  map[string]*Set   // by the files; guarded by mu
+}
+
+// content is what a file had at some time.
+type content struct {
+	size    int64
+	changed int64           // nanoseconds since 1970
+	schema  *schema.Package // nil for a file with a fault
+	fault   *diag.Diagnostic
+}
+
+// Read reads files, several at a time. A file with a fault has one finding, and adds nothing.
+func (c *Cache) Read(files []File) (*Set, diag.Diagnostics) {
+	read := make([]*content, len(files))
+	parallel.Each(len(files), 1, func(i int) { read[i] = c.content(files[i]) })
+	s := &Set{}
+	var diags diag.Diagnostics
+	for i, r := range read {
+		switch {
+		case r.fault != nil:
+			diags.Add(*r.fault)
+			s.Faulty = true
+		case r.schema != nil:
+			diags.Add(s.add(files[i], r.schema)...)
+		}
+	}
+	return c.same(files, s), diags
+}
+
+// same returns the set of an earlier call for the same files if nothing has changed, so that packages stay the same.
+func (c *Cache) same(files []File, s *Set) *Set {
+	var key strings.Builder
+	for _, f := range files {
+		key.WriteString(f.Path + "\x00")
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if known := c.sets[key.String()]; known != nil && known.equal(s) {
+		return known
+	}
+	if c.sets == nil {
+		c.sets = map[string]*Set{}
+	}
+	c.sets[key.String()] = s
+	return s
+}
+
+// content returns what a file has.
+func (c *Cache) content(f File) *content {
+	info, err := os.Stat(f.Path)
+	if err != nil {
+		return &content{fault: unreadable(f, err)}
+	}
+	now := content{size: info.Size(), changed: info.ModTime().UnixNano()}
+	c.mu.Lock()
+	known := c.files[f]
+	c.mu.Unlock()
+	if known != nil && known.size == now.size && known.changed == now.changed &&
+		(known.schema == nil || !known.schema.Damaged()) {
+		return known
+	}
+	now.schema, now.fault = c.open(f, info)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.files == nil {
+		c.files = map[File]*content{}
+	}
+	c.files[f] = &now
+	return &now
+}
+
+// open reads a file, or the schema that was made of it before.
+func (c *Cache) open(f File, info fs.FileInfo) (*schema.Package, *diag.Diagnostic) {
+	kept, index := c.keptAt(f.Path, info)
+	if kept != "" {
+		if pkg, err := schema.OpenKept(kept, index); err == nil {
+			return pkg, nil
+		}
+	}
+	text, err := os.ReadFile(f.Path)
+	if err != nil {
+		return nil, unreadable(f, err)
+	}
+	made, fault := convert(diag.NewSource(f.Shown, bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))))
+	if fault != nil {
+		return nil, fault
+	}
+	if kept != "" {
+		c.forget(index)
+		if done, err := schema.KeepIndexed(bytes.NewReader(made), kept, index, info.ModTime()); done && err == nil {
+			if pkg, err := schema.OpenKept(kept, index); err == nil {
+				return pkg, nil
+			}
+		}
+	}
+	pkg, err := schema.Parse(made)
+	if err != nil { // which is ours, and never the file's fault
+		return nil, unreadable(f, err)
+	}
+	return pkg, nil
+}
+
+// generation is the version of what is kept; another way to make schemas needs another one.
+const generation = "crd1-"
+
+// keptAt returns where the schema of a state of a file is kept, with its index; empty where nothing is kept.
+func (c *Cache) keptAt(path string, info fs.FileInfo) (schema, index string) {
+	if c.Dir == "" {
+		return "", ""
+	}
+	sum := sha256.Sum256([]byte(path))
+	prefix := filepath.Join(c.Dir, generation+hex.EncodeToString(sum[:])[:16])
+	state := strconv.FormatInt(info.Size(), 36) + "-" + strconv.FormatInt(info.ModTime().UnixNano(), 36)
+	return prefix + "-" + state + ".json", prefix + ".index"
+}
+
+// forget removes the schemas of earlier states of a file.
+func (c *Cache) forget(index string) {
+	earlier, _ := filepath.Glob(strings.TrimSuffix(index, ".index") + "-*.json") // the pattern is sound
+	for _, name := range earlier {
+		_ = os.Remove(name)
+	}
+}
+
+func unreadable(f File, err error) *diag.Diagnostic {
+	if reason, ok := errors.AsType[*fs.PathError](err); ok {
+		err = reason.Err
+	}
+	return &diag.Diagnostic{Code: diag.BadDefinition, Summary: f.Shown + " cannot be read: " + err.Error(),
+		Subject: diag.NewRange(diag.NewSource(f.Shown, nil), 0, 0)}
+}

@@ -1,0 +1,278 @@
+package crd
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Package is the package of all kinds.
+const Package = "kubernetes"
+
+const metadataType = "kubernetes:meta/v1:ObjectMeta"
+
+// spec is a part of a package's schema.
+type spec = map[string]any
+
+// maxNodes bounds how much of a file is looked at, in nodes of its tree with aliases followed.
+const maxNodes = 1 << 20
+
+// converter makes a package's schema of the OpenAPI schemas of definitions.
+type converter struct {
+	types, resources spec
+	nodes            int
+}
+
+func newConverter() *converter {
+	return &converter{types: spec{metadataType: metadata()}, resources: spec{}}
+}
+
+// text returns the schema in JSON.
+func (c *converter) text() ([]byte, error) {
+	return json.Marshal(spec{"name": Package, "types": c.types, "resources": c.resources})
+}
+
+// kind adds a version of a kind, whose schema is nil where the definition leaves it open.
+func (c *converter) kind(group, version, kind, deprecation string, schema *yaml.Node) error {
+	apiVersion := group + "/" + version
+	token := Package + ":" + apiVersion + ":" + kind
+	apiVersionOf := spec{"type": "string", "const": apiVersion, "description": "The API group and version of the object."}
+	kindOf := spec{"type": "string", "const": kind, "description": "The kind of the object."}
+	meta := spec{"$ref": reference(metadataType), "description": "Name, namespace, labels and annotations of the object."}
+	inputs := spec{"apiVersion": apiVersionOf, "kind": kindOf, "metadata": meta}
+	outputs := spec{"apiVersion": apiVersionOf, "kind": kindOf, "metadata": meta}
+	needed := []string{"apiVersion", "kind"}
+	properties := member(schema, "properties")
+	for _, e := range pairs(properties) {
+		if inputs[e.key] != nil {
+			continue
+		}
+		property, err := c.property(e.value, token+"."+e.key, 0)
+		if err != nil {
+			return err
+		}
+		outputs[e.key] = property
+		if e.key == "status" { // the cluster writes it
+			continue
+		}
+		inputs[e.key] = property
+	}
+	if properties == nil || truth(schema, "x-kubernetes-preserve-unknown-fields") {
+		for _, name := range []string{"spec", "status"} {
+			if outputs[name] == nil {
+				outputs[name] = anyType()
+			}
+		}
+		if inputs["spec"] == nil {
+			inputs["spec"] = anyType()
+		}
+	}
+	for _, name := range c.required(schema) {
+		if inputs[name] != nil && name != "metadata" && !slices.Contains(needed, name) {
+			needed = append(needed, name)
+		}
+	}
+	resource := spec{"inputProperties": inputs, "requiredInputs": needed, "properties": outputs,
+		"required": append(slices.Clone(needed), "metadata"), "description": textAt(schema, "description")}
+	if deprecation != "" {
+		resource["deprecationMessage"] = deprecation
+	}
+	c.resources[token] = resource
+	return nil
+}
+
+// property is a type with its description. The default is a part of that: the cluster fills it in, not the program.
+func (c *converter) property(n *yaml.Node, token string, depth int) (spec, error) {
+	t, err := c.typeOf(n, token, depth)
+	if err != nil {
+		return nil, err
+	}
+	description := textAt(n, "description")
+	if fallback := member(n, "default"); fallback != nil && fallback.Kind == yaml.ScalarNode {
+		description = strings.TrimSpace(description + "\n\nDefault: `" + fallback.Value + "`")
+	}
+	if description != "" {
+		t["description"] = description
+	}
+	return t, nil
+}
+
+// typeOf is the type that an OpenAPI schema describes. Objects and enums in it get names, which are the path that leads
+// to them.
+func (c *converter) typeOf(n *yaml.Node, token string, depth int) (spec, error) {
+	if c.nodes++; c.nodes > maxNodes || depth > 64 {
+		return nil, fmt.Errorf("the schema of %s is too large or too deep", strings.TrimPrefix(token, Package+":"))
+	}
+	kind := textAt(n, "type")
+	switch {
+	case truth(n, "x-kubernetes-int-or-string"), kind == "" && integerOrString(n):
+		return spec{"oneOf": []spec{{"type": "integer"}, {"type": "string"}}}, nil
+	case kind == "string", kind == "integer", kind == "number":
+		if values := c.enum(n); len(values) > 0 {
+			c.types[token] = spec{"type": kind, "enum": values}
+			return spec{"$ref": reference(token)}, nil
+		}
+		return spec{"type": kind}, nil
+	case kind == "boolean":
+		return spec{"type": kind}, nil
+	case kind == "array":
+		items, err := c.typeOf(member(n, "items"), token, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		return spec{"type": "array", "items": items}, nil
+	case kind != "object", truth(n, "x-kubernetes-embedded-resource"):
+		return anyType(), nil
+	}
+	open := truth(n, "x-kubernetes-preserve-unknown-fields")
+	if properties := pairs(member(n, "properties")); len(properties) > 0 {
+		return c.object(n, properties, open, token, depth)
+	}
+	if additional := member(n, "additionalProperties"); additional != nil && additional.Kind == yaml.MappingNode {
+		items, err := c.typeOf(additional, token, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		return spec{"type": "object", "additionalProperties": items}, nil
+	}
+	if open {
+		return anyType(), nil
+	}
+	return spec{"type": "object", "additionalProperties": anyType()}, nil
+}
+
+// object adds a type with named members.
+func (c *converter) object(n *yaml.Node, properties []pair, open bool, token string, depth int) (spec, error) {
+	members := spec{}
+	for _, e := range properties {
+		property, err := c.property(e.value, token+"."+e.key, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		members[e.key] = property
+	}
+	object := spec{"type": "object", "properties": members}
+	if needed := c.required(n); len(needed) > 0 {
+		object["required"] = needed
+	}
+	if open {
+		object["additionalProperties"] = anyType()
+	}
+	c.types[token] = object
+	return spec{"$ref": reference(token)}, nil
+}
+
+// required are the members that a program has to write: the cluster fills in those that have a default.
+func (c *converter) required(n *yaml.Node) []string {
+	var names []string
+	list := member(n, "required")
+	if list == nil {
+		return nil
+	}
+	for _, item := range list.Content {
+		if property := member(member(n, "properties"), item.Value); property != nil && member(property, "default") == nil {
+			names = append(names, item.Value)
+		}
+	}
+	return names
+}
+
+// enum are the values of an enum.
+func (c *converter) enum(n *yaml.Node) []spec {
+	list := member(n, "enum")
+	if list == nil {
+		return nil
+	}
+	var values []spec
+	for _, item := range list.Content {
+		var v any
+		if item.Decode(&v) == nil && v != nil {
+			values = append(values, spec{"value": v})
+		}
+	}
+	return values
+}
+
+// integerOrString reports whether a schema without a type says in its alternatives that it is an integer or a text.
+func integerOrString(n *yaml.Node) bool {
+	list := member(n, "anyOf")
+	if list == nil {
+		return false
+	}
+	var kinds []string
+	for _, item := range list.Content {
+		kinds = append(kinds, textAt(item, "type"))
+	}
+	slices.Sort(kinds)
+	return slices.Equal(kinds, []string{"integer", "string"})
+}
+
+func anyType() spec { return spec{"$ref": "pulumi.json#/Any"} }
+
+func reference(token string) string { return "#/types/" + token }
+
+// metadata is the metadata of objects where the schema of the package kubernetes is not there.
+func metadata() spec {
+	text, texts := spec{"type": "string"}, spec{"type": "object", "additionalProperties": spec{"type": "string"}}
+	integer := spec{"type": "integer"}
+	return spec{"type": "object", "properties": spec{
+		"name": text, "namespace": text, "generateName": text, "labels": texts, "annotations": texts,
+		"finalizers":      spec{"type": "array", "items": text},
+		"ownerReferences": spec{"type": "array", "items": anyType()}, "managedFields": spec{"type": "array", "items": anyType()},
+		"uid": text, "resourceVersion": text, "creationTimestamp": text, "deletionTimestamp": text, "selfLink": text,
+		"generation": integer, "deletionGracePeriodSeconds": integer,
+	}}
+}
+
+// pair is an entry of a map, with aliases followed.
+type pair struct {
+	key   string
+	at    *yaml.Node // the key
+	value *yaml.Node
+}
+
+func pairs(n *yaml.Node) []pair {
+	if n = follow(n); n == nil || n.Kind != yaml.MappingNode {
+		return nil
+	}
+	list := make([]pair, 0, len(n.Content)/2)
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		list = append(list, pair{n.Content[i].Value, n.Content[i], follow(n.Content[i+1])})
+	}
+	return list
+}
+
+func follow(n *yaml.Node) *yaml.Node {
+	if n != nil && n.Kind == yaml.AliasNode {
+		return n.Alias
+	}
+	return n
+}
+
+// member is the value of a key; nil where there is none.
+func member(n *yaml.Node, path ...string) *yaml.Node {
+	n = follow(n)
+	for _, key := range path {
+		var found *yaml.Node
+		for i := 0; n != nil && n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+			if n.Content[i].Value == key {
+				found = follow(n.Content[i+1])
+			}
+		}
+		n = found
+	}
+	return n
+}
+
+// textAt is the text of a scalar; empty where there is none.
+func textAt(n *yaml.Node, path ...string) string {
+	if n = member(n, path...); n == nil || n.Kind != yaml.ScalarNode || n.ShortTag() == "!!null" {
+		return ""
+	}
+	return n.Value
+}
+
+func truth(n *yaml.Node, key string) bool { return textAt(n, key) == "true" }
