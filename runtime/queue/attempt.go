@@ -94,13 +94,7 @@ func (w *worker) record(ctx context.Context, row *rivertype.JobRow, o outcome) {
 	for {
 		owner, err := w.queue.conclude(ctx, row, o)
 		if err == nil {
-			if !owner && o.result != nil {
-				w.tell("job %d was given to another worker: its result is not recorded here", row.ID)
-			}
-			select {
-			case w.ended <- struct{}{}:
-			default: // the chores are called already
-			}
+			w.concluded(row.ID, owner, o)
 			return
 		}
 		w.tell("how job %d ended cannot be recorded yet: %v", row.ID, err)
@@ -114,6 +108,21 @@ func (w *worker) record(ctx context.Context, row *rivertype.JobRow, o outcome) {
 		}
 		time.Sleep(wait)
 		wait = min(2*wait, 5*time.Second)
+	}
+}
+
+// concluded has the chores done after the end of a job. After an attempt that was another worker's they wait for their
+// time: a job is given back without its lock, and would be again and again while workers are about to take that lock.
+func (w *worker) concluded(id int64, owner bool, o outcome) {
+	if !owner {
+		if o.result != nil {
+			w.tell("job %d was given to another worker: its result is not recorded here", id)
+		}
+		return
+	}
+	select {
+	case w.ended <- struct{}{}:
+	default: // the chores are called already
 	}
 }
 
