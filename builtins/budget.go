@@ -85,9 +85,14 @@ func NewBudget(limits Limits) *Budget {
 		}
 	}
 	b := &Budget{limits: limits}
-	b.left.Store(limits.Steps)
-	b.total.Store(limits.Steps)
+	b.Renew()
 	return b
+}
+
+// Renew gives back all steps, for an evaluation after another one.
+func (b *Budget) Renew() {
+	b.left.Store(b.limits.Steps)
+	b.total.Store(b.limits.Steps)
 }
 
 // Spend takes steps; a *BudgetError says that there are none left.

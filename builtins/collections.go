@@ -26,7 +26,7 @@ var collectionEvals = map[string]evalFunc{
 	}),
 	"length": parts(func(args []value.Value) (value.Value, error) {
 		if text, ok := args[0].AsString(); ok {
-			return value.Int(len(graphemes(text))), nil
+			return value.Int(countGraphemes(text)), nil
 		}
 		return value.Int(args[0].Len()), nil
 	}),

@@ -50,7 +50,7 @@ func conform(v value.Value, t schema.Type) error {
 		return conform(v, t.Elem)
 	case *schema.Union:
 		for _, member := range t.Members {
-			if conform(v, member) == nil {
+			if accepts(member, v.Kind()) && conform(v, member) == nil {
 				return nil
 			}
 		}
@@ -58,6 +58,17 @@ func conform(v value.Value, t schema.Type) error {
 		return nil
 	}
 	return fmt.Errorf("must be %s, not %s", describe(t), kindPhrase(v.Kind()))
+}
+
+// accepts reports whether a type can have values of a kind, for types with one kind.
+func accepts(t schema.Type, k value.Kind) bool {
+	switch t.(type) {
+	case *schema.Array:
+		return k == value.KindList
+	case *schema.Map:
+		return k == value.KindMap
+	}
+	return true
 }
 
 func fits(v value.Value, t schema.Primitive) bool {

@@ -137,6 +137,9 @@ func joined(texts []string) value.Value { return value.String(strings.Join(texts
 
 // graphemes are the characters of a text as readers see them: Unicode's grapheme clusters (L6.16).
 func graphemes(s string) []string {
+	if isSimple(s) {
+		return strings.Split(s, "")
+	}
 	clusters, err := textseg.AllTokens([]byte(s), textseg.ScanGraphemeClusters)
 	if err != nil { // the splitter has no errors of its own
 		return strings.Split(s, "")
@@ -146,6 +149,25 @@ func graphemes(s string) []string {
 		texts[i] = string(c)
 	}
 	return texts
+}
+
+// countGraphemes returns the number of graphemes.
+func countGraphemes(s string) int {
+	if isSimple(s) {
+		return len(s)
+	}
+	return len(graphemes(s))
+}
+
+// isSimple reports whether every byte of s is a grapheme: s is ASCII without a carriage return, which is one grapheme
+// with the line feed behind it.
+func isSimple(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf || s[i] == '\r' {
+			return false
+		}
+	}
+	return true
 }
 
 // format fills in a format text. The verbs are a closed set, so that Go's own are never promised to users.

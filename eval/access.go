@@ -79,10 +79,9 @@ func (s *scope) access(ctx context.Context, a *ast.Access) (found, *fault) {
 		return found{}, blame(diag.AccessOnNull, a.Range(), "guard it: '${"+a.Root.Value+
 			" == null ? … : …}', or use fn::try", "`%s` does not exist, its `%s` is false", a.Root.Value, field)
 	}
-	path := a.Root.Value
 	s.used.add(v)
 	partial := ref.Kind == check.RefNode && s.frame.states[ref.Node.Index].partial
-	for _, step := range a.Steps {
+	for i, step := range a.Steps {
 		if !v.IsKnown() {
 			s.used.doubt(v)
 			return found{value: v.UnknownAs(value.KindAny), partial: partial}, nil // L5.36
@@ -92,13 +91,11 @@ func (s *scope) access(ctx context.Context, a *ast.Access) (found, *fault) {
 			return found{value: value.Null.WithMarksOf(v), partial: partial, ended: true}, nil
 		}
 		if step.IsIndex {
-			v, f = item(v, float64(step.Index), partial, path, step.Range)
-			path += "[" + strconv.Itoa(step.Index) + "]"
+			v, f = item(v, float64(step.Index), partial, path{access: a, steps: i}, step.Range)
 		} else {
 			from := v
-			v, f = s.named(ctx, from, step.Name, partial, path, step.Range)
+			v, f = s.named(ctx, from, step.Name, partial, path{access: a, steps: i}, step.Range)
 			partial = partial || s.e.knownInPart(from, step.Name)
-			path += "." + step.Name
 		}
 		if f != nil {
 			return found{}, f
@@ -120,6 +117,30 @@ func absent(v value.Value, name string, index float64, isIndex, partial bool) bo
 		return v.Is(value.KindList) && index == math.Trunc(index) && (index < 0 || index >= float64(v.Len()))
 	}
 	return v.Is(value.KindMap) && !v.Has(name)
+}
+
+// path names a value in messages: an access with some of its steps, or any expression. Its text costs nothing while
+// nothing fails.
+type path struct {
+	access *ast.Access
+	steps  int
+	text   diag.Range // of the expression, if there is no access
+}
+
+// String returns the path as programs write it.
+func (p path) String() string {
+	if p.access == nil {
+		return p.text.Text()
+	}
+	text := p.access.Root.Value
+	for _, step := range p.access.Steps[:p.steps] {
+		if step.IsIndex {
+			text += "[" + strconv.Itoa(step.Index) + "]"
+		} else {
+			text += "." + step.Name
+		}
+	}
+	return text
 }
 
 // tolerant reports whether a step into what is not there gives null.
@@ -149,7 +170,7 @@ func (e *evaluator) knownInPart(v value.Value, name string) bool {
 
 // named is the member of a known value (L5.E, L5.30), with the marks of the value. With partial, what the value lacks
 // is not known. path names the value in messages.
-func (s *scope) named(ctx context.Context, v value.Value, name string, partial bool, path string,
+func (s *scope) named(ctx context.Context, v value.Value, name string, partial bool, path path,
 	at diag.Range) (value.Value, *fault) {
 	if member, _ := v.Lookup(name); partial && member.IsNull() && (v.Is(value.KindMap) || v.IsNull()) {
 		return value.Unknown(value.KindAny).WithMarksOf(v), nil
@@ -171,17 +192,17 @@ func (s *scope) named(ctx context.Context, v value.Value, name string, partial b
 		}
 		return member.WithMarksOf(s.e.resources.withoutItself(v, ref.URN)), nil
 	case value.KindNull:
-		return value.Null, blame(diag.AccessOnNull, at, path+" is not set; make sure that it has a value, or use fn::try",
+		return value.Null, blame(diag.AccessOnNull, at, path.String()+" is not set; make sure that it has a value, or use fn::try",
 			"%s of null", strconv.Quote(name))
 	case value.KindList:
-		return value.Null, blame(diag.NotIndexable, at, "take an item first, such as "+path+"[0]", "a list has no member %q",
+		return value.Null, blame(diag.NotIndexable, at, "take an item first, such as "+path.String()+"[0]", "a list has no member %q",
 			name)
 	}
 	return value.Null, blame(diag.NotIndexable, at, "", "%s has no members", kindOf(v))
 }
 
 // item is the item of a known list, with the marks of the list (L5.34).
-func item(v value.Value, index float64, partial bool, path string, at diag.Range) (value.Value, *fault) {
+func item(v value.Value, index float64, partial bool, path path, at diag.Range) (value.Value, *fault) {
 	if partial && (v.IsNull() || v.Is(value.KindList) && index >= float64(v.Len())) {
 		return value.Unknown(value.KindAny).WithMarksOf(v), nil
 	}
@@ -200,7 +221,7 @@ func item(v value.Value, index float64, partial bool, path string, at diag.Range
 		return value.Null, blame(diag.IndexOutOfRange, at, "", "index %s, list has %d elements", value.FormatNumber(index),
 			v.Len())
 	case value.KindNull:
-		return value.Null, blame(diag.AccessOnNull, at, path+" is not set; make sure that it has a value, or use fn::try",
+		return value.Null, blame(diag.AccessOnNull, at, path.String()+" is not set; make sure that it has a value, or use fn::try",
 			"item %s of null", value.FormatNumber(index))
 	case value.KindMap, value.KindResource:
 		return value.Null, blame(diag.NotIndexable, at, `write the name of a member, such as .name or ["name"]`,
@@ -229,7 +250,7 @@ func (s *scope) index(ctx context.Context, e *ast.Index) (found, *fault) {
 		s.used.doubt(collection, key)
 		return found{value: value.Unknown(value.KindAny).WithMarksOf(collection, key), partial: partial}, nil
 	}
-	path := e.Collection.Range().Text()
+	shown := path{text: e.Collection.Range()}
 	var v value.Value
 	if e.Optional || s.tolerant() {
 		name, isText := key.AsString()
@@ -242,13 +263,13 @@ func (s *scope) index(ctx context.Context, e *ast.Index) (found, *fault) {
 		if key.IsSecret() && (collection.IsNull() || collection.Is(value.KindList)) {
 			name = value.SecretText
 		}
-		v, f = s.named(ctx, collection, name, partial, path, e.Key.Range())
+		v, f = s.named(ctx, collection, name, partial, shown, e.Key.Range())
 		partial = partial || s.e.knownInPart(collection, name)
 	} else if n, ok := key.AsNumber(); ok {
 		if key.IsSecret() && (!collection.Is(value.KindList) || n < 0 || n >= float64(collection.Len())) {
 			return found{}, blame(diag.IndexOutOfRange, e.Key.Range(), "", "the index is outside of the list")
 		}
-		v, f = item(collection, n, partial, path, e.Key.Range())
+		v, f = item(collection, n, partial, shown, e.Key.Range())
 	} else {
 		f = blame(diag.NotIndexable, e.Key.Range(), "", "an index must be a number or a string, not %s", kindOf(key))
 	}
@@ -273,7 +294,7 @@ func (s *scope) member(ctx context.Context, e *ast.Member) (found, *fault) {
 	case (e.Optional || s.tolerant()) && absent(object, e.Name.Value, 0, false, from.partial):
 		to.value, to.ended = value.Null.WithMarksOf(object), true
 	default:
-		to.value, f = s.named(ctx, object, e.Name.Value, from.partial, e.Object.Range().Text(), e.Name.Range)
+		to.value, f = s.named(ctx, object, e.Name.Value, from.partial, path{text: e.Object.Range()}, e.Name.Range)
 	}
 	return to, f
 }

@@ -25,7 +25,7 @@ func (s *scope) call(ctx context.Context, e *ast.Call) (value.Value, *fault) {
 	case c.Method != nil:
 		return s.method(ctx, e, c.Method)
 	}
-	of := &builtinCall{scope: s, call: e, fn: c.Func, args: c.Args, thunks: make([]builtins.Thunk, 0, len(c.Args))}
+	of := &builtinCall{scope: s, call: e, fn: c.Func, args: c.Args}
 	return of.value(ctx)
 }
 
@@ -43,6 +43,10 @@ func (c *builtinCall) value(ctx context.Context) (value.Value, *fault) {
 	if c.lenient && c.fn.Name == "length" && len(c.args) == 1 && !c.call.Expanded {
 		return c.count(ctx)
 	}
+	if c.isPlain() {
+		return c.plain(ctx)
+	}
+	c.thunks = make([]builtins.Thunk, 0, len(c.args))
 	for i, arg := range c.args {
 		c.thunks = append(c.thunks, c.argument(i, arg))
 	}
@@ -79,6 +83,33 @@ func (c *builtinCall) value(ctx context.Context) (value.Value, *fault) {
 	return v.WithMarksOf(expanded).WithMarksOf(c.failed...), nil // how many arguments there were may be a secret too
 }
 
+// isPlain reports whether the function gets the values of all its arguments as they are.
+func (c *builtinCall) isPlain() bool {
+	return c.fn.Lazy == nil && !c.call.Expanded && !slices.ContainsFunc(c.fn.Params, func(p builtins.Param) bool {
+		return p.Path
+	})
+}
+
+// plain is value without thunks.
+func (c *builtinCall) plain(ctx context.Context) (value.Value, *fault) {
+	values := make([]value.Value, len(c.args))
+	for i, arg := range c.args {
+		if arg == nil {
+			continue // it is null
+		}
+		var f *fault
+		if values[i], f = c.eval(ctx, arg); f != nil {
+			return value.Null, c.fault(f)
+		}
+	}
+	v, err := builtins.Apply(ctx, environment{c.e, ctx, c.call.Name.Range}, c.fn, values)
+	if err != nil {
+		return value.Null, c.fault(err)
+	}
+	c.used.doubt(v)
+	return v, nil
+}
+
 // count is the length of a value for a policy. A secret inside of a list does not make the number of items secret:
 // messages would hide it.
 func (c *builtinCall) count(ctx context.Context) (value.Value, *fault) {
@@ -86,8 +117,7 @@ func (c *builtinCall) count(ctx context.Context) (value.Value, *fault) {
 	if f != nil || !v.IsKnown() {
 		return v.UnknownAs(value.KindNumber), f
 	}
-	n, err := builtins.ApplyLazy(ctx, environment{c.e, ctx, c.call.Name.Range}, c.fn,
-		[]builtins.Thunk{func(context.Context) (value.Value, error) { return v.DeepPublic(), nil }})
+	n, err := builtins.Apply(ctx, environment{c.e, ctx, c.call.Name.Range}, c.fn, []value.Value{v.DeepPublic()})
 	if err != nil {
 		return value.Null, c.fault(err)
 	}

@@ -71,9 +71,12 @@ func (s *scope) loop(ctx context.Context, e *ast.For) (value.Value, *fault) {
 		failed   *fault
 		results  []value.Value
 		entries  []value.Entry
-		groups   = make(map[string]int) // key to index in entries
+		groups   map[string]int // key to index in entries
 		deciders = []value.Value{collection}
 	)
+	if e.Key != nil {
+		groups = make(map[string]int)
+	}
 	for i := range collection.Len() {
 		inner := s
 		if e.KeyName != nil {

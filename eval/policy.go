@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/yamlhost/yamlhost/builtins"
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value"
@@ -65,28 +66,48 @@ func NewPolicies(ctx context.Context, p *check.Program, info monitor.Info, tags 
 	return ps, findings
 }
 
-// evaluator makes what evaluates the policies about one resource, with a budget of its own.
+// evaluator makes an evaluator for policies, with a budget of its own.
 func (p *Policies) evaluator(ctx context.Context) (*evaluator, context.Context) {
-	e := &evaluator{program: p.program, options: p.options, info: p.info, pulumi: p.pulumi, root: p.root, workers: 1}
+	e := &evaluator{program: p.program, options: p.options, info: p.info, pulumi: p.pulumi, root: p.root, workers: 1,
+		budget: spending{Budget: builtins.NewBudget(p.options.Limits)}}
 	return e, e.paying(ctx)
 }
 
-// Violations returns the violations of a policy. names has the values of the names that only the policy has. The
-// policy is not decided if it depends on a value that is unknown.
-func (p *Policies) Violations(ctx context.Context, decl *ast.Policy, names map[string]value.Value) (
-	found []PolicyFinding, decided bool, _ diag.Diagnostics) {
+// PolicySubject is what policies are asked about: a resource, or all of them together. It is not safe for concurrent
+// use.
+type PolicySubject struct {
+	scope
+	ctx context.Context // with the budget of the evaluator
+}
+
+// About returns the subject of policies. names has the values of the names that only policies have, besides `config`.
+// The subject keeps names.
+func (p *Policies) About(ctx context.Context, names map[string]value.Value) *PolicySubject {
 	e, ctx := p.evaluator(ctx)
-	s := scope{e: e, frame: p.root, names: names, lenient: true}
-	found, decided, f := s.violations(ctx, decl)
+	return &PolicySubject{scope: scope{e: e, frame: p.root, names: names, lenient: true}, ctx: ctx}
+}
+
+// configure prepares the subject for one policy, which has a whole budget to itself.
+func (s *PolicySubject) configure(config value.Value) {
+	s.names["config"] = config
+	s.e.budget.Renew()
+}
+
+// Violations returns the violations of a policy with a configuration. The policy is not decided if it depends on a
+// value that is unknown.
+func (s *PolicySubject) Violations(decl *ast.Policy, config value.Value) (found []PolicyFinding, decided bool,
+	_ diag.Diagnostics) {
+	s.configure(config)
+	found, decided, f := s.violations(s.ctx, decl)
 	return found, decided, findingsOf(f)
 }
 
-// Remedy returns the inputs of a resource as a policy changes them. The policy is not decided if it depends on a value
-// that is unknown; the inputs are unchanged then.
-func (p *Policies) Remedy(ctx context.Context, decl *ast.Policy, names map[string]value.Value, typ string,
-	inputs value.Value) (changed value.Value, decided bool, _ diag.Diagnostics) {
-	e, ctx := p.evaluator(ctx)
-	s := scope{e: e, frame: p.root, names: names, lenient: true}
+// Remedy returns the inputs of a resource as a policy with a configuration changes them. The policy is not decided if
+// it depends on a value that is unknown; the inputs are unchanged then.
+func (s *PolicySubject) Remedy(decl *ast.Policy, config value.Value, typ string, inputs value.Value) (
+	changed value.Value, decided bool, _ diag.Diagnostics) {
+	s.configure(config)
+	ctx := s.ctx
 	applies, decided, f := s.applies(ctx, decl)
 	if f == nil && applies && decided && decl.Violation != nil {
 		var found []PolicyFinding
@@ -96,8 +117,8 @@ func (p *Policies) Remedy(ctx context.Context, decl *ast.Policy, names map[strin
 	if f != nil || !applies || !decided {
 		return inputs, decided, findingsOf(f)
 	}
-	t := transformer{scope: s, decl: &ast.Transform{Key: decl.Name.Range, Merge: decl.Remedy}}
-	changed, _, f = t.merge(ctx, p.program.InputsOf(typ), value.Bool(true), inputs, decl.Name.Value)
+	t := transformer{scope: s.scope, decl: &ast.Transform{Key: decl.Name.Range, Merge: decl.Remedy}}
+	changed, _, f = t.merge(ctx, s.e.program.InputsOf(typ), value.Bool(true), inputs, decl.Name.Value)
 	return changed, true, findingsOf(f)
 }
 
@@ -249,12 +270,15 @@ func (s *scope) truth(v value.Value) (yes, ok bool) {
 func (s *instance) guards(ctx context.Context, r *monitor.RegisterRequest, u urn.URN, properties value.Value,
 	after bool) *fault {
 	var failed *fault
+	var inner *scope
 	for _, p := range s.e.program.Policies {
 		if p.Decl.OfStack() || p.Decl.OfOutputs() != after || p.Decl.Enforcement.Text() == "disabled" ||
 			!check.MatchesPolicy(p.Decl, r.Type, r.Name, r.Custom) {
 			continue
 		}
-		inner := s.e.guarding(p, map[string]value.Value{"resource": properties, "args": guardArgs(r, u, properties)})
+		if inner == nil {
+			inner = s.e.guarding(map[string]value.Value{"resource": properties, "args": guardArgs(r, u, properties)})
+		}
 		failed = failed.and(s.e.judge(ctx, inner, p.Decl, s.resource.Decl.Name))
 	}
 	if after && s.e.stackGuards() {
@@ -264,7 +288,7 @@ func (s *instance) guards(ctx context.Context, r *monitor.RegisterRequest, u urn
 }
 
 // guarding is the scope of a policy of the program.
-func (e *evaluator) guarding(p *check.Policy, names map[string]value.Value) *scope {
+func (e *evaluator) guarding(names map[string]value.Value) *scope {
 	return &scope{e: e, frame: e.root, names: names, lenient: true}
 }
 
@@ -325,7 +349,7 @@ func (e *evaluator) judgeStack(ctx context.Context, result *Result) (findings di
 			}
 		}
 		names := map[string]value.Value{"resources": value.List(matching...)}
-		if f := e.judge(ctx, e.guarding(p, names), p.Decl, ast.Literal{Value: "the stack", Range: p.Decl.Name.Range}); f != nil {
+		if f := e.judge(ctx, e.guarding(names), p.Decl, ast.Literal{Value: "the stack", Range: p.Decl.Name.Range}); f != nil {
 			result.count(f)
 			findings.Add(f.findings...)
 		}

@@ -7,15 +7,14 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// names are the values of the names that a rule about one resource has.
-func (r *rule) names(about *analyzer.Resource) map[string]value.Value {
+// names are the values of the names that rules about one resource have.
+func names(about *analyzer.Resource) map[string]value.Value {
 	properties := plain(about.Properties)
-	return map[string]value.Value{"resource": properties, "args": value.MapOf(argsEntries(about, properties)...),
-		"config": r.config}
+	return map[string]value.Value{"resource": properties, "args": value.MapOf(argsEntries(about, properties)...)}
 }
 
-// stackArgs describes one of the resources to a rule about all of them.
-func (r *rule) stackArgs(about *analyzer.Resource) value.Value {
+// stackArgs describes one of the resources to rules about all of them.
+func stackArgs(about *analyzer.Resource) value.Value {
 	deps := make(map[string]value.Value, len(about.PropertyDependencies))
 	for key, urns := range about.PropertyDependencies {
 		deps[key] = value.Strings(texts(urns))
@@ -25,7 +24,7 @@ func (r *rule) stackArgs(about *analyzer.Resource) value.Value {
 		value.Entry{Key: "propertyDependencies", Value: value.Map(deps)})...)
 }
 
-// argsEntries are the members of `args`.
+// argsEntries are the members of `args`. They and theirs are in order, which value.MapOf would have to bring about.
 func argsEntries(about *analyzer.Resource, properties value.Value) []value.Entry {
 	o := &about.Options
 	parent := o.Parent
@@ -37,16 +36,16 @@ func argsEntries(about *analyzer.Resource, properties value.Value) []value.Entry
 		first = value.Bool(*o.DeleteBeforeReplace)
 	}
 	seconds := value.MapOf(value.Entry{Key: "create", Value: value.Number(o.Create.Seconds())},
-		value.Entry{Key: "update", Value: value.Number(o.Update.Seconds())},
-		value.Entry{Key: "delete", Value: value.Number(o.Delete.Seconds())})
+		value.Entry{Key: "delete", Value: value.Number(o.Delete.Seconds())},
+		value.Entry{Key: "update", Value: value.Number(o.Update.Seconds())})
 	options := value.MapOf(
-		value.Entry{Key: "protect", Value: value.Bool(o.Protect)},
-		value.Entry{Key: "ignoreChanges", Value: value.Strings(o.IgnoreChanges)},
-		value.Entry{Key: "deleteBeforeReplace", Value: first},
 		value.Entry{Key: "additionalSecretOutputs", Value: value.Strings(o.AdditionalSecretOutputs)},
 		value.Entry{Key: "aliases", Value: value.Strings(texts(o.Aliases))},
 		value.Entry{Key: "customTimeouts", Value: seconds},
+		value.Entry{Key: "deleteBeforeReplace", Value: first},
+		value.Entry{Key: "ignoreChanges", Value: value.Strings(o.IgnoreChanges)},
 		value.Entry{Key: "parent", Value: value.String(string(parent))},
+		value.Entry{Key: "protect", Value: value.Bool(o.Protect)},
 	)
 	provider := value.Null
 	if p := about.Provider; p != nil {
@@ -55,10 +54,10 @@ func argsEntries(about *analyzer.Resource, properties value.Value) []value.Entry
 			value.Entry{Key: "properties", Value: plain(p.Properties)})
 	}
 	return []value.Entry{
-		{Key: "urn", Value: value.String(string(about.URN))}, {Key: "type", Value: value.String(about.Type)},
-		{Key: "name", Value: value.String(about.Name)}, {Key: "properties", Value: properties},
-		{Key: "options", Value: options}, {Key: "provider", Value: provider},
-		{Key: "parent", Value: value.String(string(parent))},
+		{Key: "name", Value: value.String(about.Name)}, {Key: "options", Value: options},
+		{Key: "parent", Value: value.String(string(parent))}, {Key: "properties", Value: properties},
+		{Key: "provider", Value: provider}, {Key: "type", Value: value.String(about.Type)},
+		{Key: "urn", Value: value.String(string(about.URN))},
 	}
 }
 

@@ -221,18 +221,22 @@ func (p *Pack) Remediate(ctx context.Context, r analyzer.Resource) ([]analyzer.R
 		return nil, err
 	}
 	var list []analyzer.Remediation
+	var subject *eval.PolicySubject // of the inputs as they are now
 	for _, rule := range p.matching(&r) {
 		if rule.level != analyzer.Remediate || rule.Decl.Remedy == nil {
 			continue
 		}
-		changed, _, found := run.Remedy(ctx, rule.Decl, rule.names(&r), r.Type, r.Properties)
+		if subject == nil {
+			subject = run.About(ctx, names(&r))
+		}
+		changed, _, found := subject.Remedy(rule.Decl, rule.config, r.Type, r.Properties)
 		if len(found) > 0 {
 			return nil, p.fault(found)
 		}
 		if !value.Identical(changed, r.Properties) {
 			list = append(list, analyzer.Remediation{Policy: rule.Decl.Name.Value,
 				Description: rule.Decl.Description.Text(), Properties: changed})
-			r.Properties = changed
+			r.Properties, subject = changed, nil
 		}
 	}
 	return list, nil
@@ -244,11 +248,15 @@ func (p *Pack) Analyze(ctx context.Context, r analyzer.Resource) (list []analyze
 	if err != nil {
 		return nil, err
 	}
+	var subject *eval.PolicySubject
 	for _, rule := range p.matching(&r) {
 		if rule.Decl.OfStack() || rule.Decl.OfOutputs() {
 			continue
 		}
-		if list, err = p.ask(ctx, run, dryRun, rule, rule.names(&r), nil, list); err != nil {
+		if subject == nil {
+			subject = run.About(ctx, names(&r))
+		}
+		if list, err = p.ask(subject, dryRun, rule, nil, list); err != nil {
 			return nil, err
 		}
 	}
@@ -264,16 +272,24 @@ func (p *Pack) AnalyzeStack(ctx context.Context, all []analyzer.Resource) (list 
 	together := map[*rule][]value.Value{}
 	for i := range all {
 		r := &all[i]
+		var args value.Value // of r
+		var subject *eval.PolicySubject
 		for _, rule := range p.matching(r) {
 			switch {
 			case rule.Decl.OfStack():
-				together[rule] = append(together[rule], rule.stackArgs(r))
-			case rule.Decl.OfOutputs():
-				about := *r
-				if dryRun {
-					about.Properties = rule.awaited(r)
+				if args.IsNull() {
+					args = stackArgs(r)
 				}
-				if list, err = p.ask(ctx, run, dryRun, rule, rule.names(&about), r, list); err != nil {
+				together[rule] = append(together[rule], args)
+			case rule.Decl.OfOutputs():
+				if subject == nil || dryRun { // policies can know different outputs of a type
+					about := *r
+					if dryRun {
+						about.Properties = rule.awaited(r)
+					}
+					subject = run.About(ctx, names(&about))
+				}
+				if list, err = p.ask(subject, dryRun, rule, r, list); err != nil {
 					return nil, err
 				}
 			}
@@ -286,8 +302,8 @@ func (p *Pack) AnalyzeStack(ctx context.Context, all []analyzer.Resource) (list 
 		if !rule.Decl.OfStack() || rule.level == analyzer.Disabled {
 			continue
 		}
-		names := map[string]value.Value{"resources": value.List(together[rule]...), "config": rule.config}
-		if list, err = p.ask(ctx, run, dryRun, rule, names, nil, list); err != nil {
+		subject := run.About(ctx, map[string]value.Value{"resources": value.List(together[rule]...)})
+		if list, err = p.ask(subject, dryRun, rule, nil, list); err != nil {
 			return nil, err
 		}
 	}
@@ -298,9 +314,9 @@ func (p *Pack) AnalyzeStack(ctx context.Context, all []analyzer.Resource) (list 
 const undecided = "not decided in this preview: the policy depends on a value that is known in the update only"
 
 // ask appends the violations of a rule. about is the resource, where the caller does not know it.
-func (p *Pack) ask(ctx context.Context, run *eval.Policies, dryRun bool, rule *rule, names map[string]value.Value,
-	about *analyzer.Resource, list []analyzer.Violation) ([]analyzer.Violation, error) {
-	found, decided, faults := run.Violations(ctx, rule.Decl, names)
+func (p *Pack) ask(subject *eval.PolicySubject, dryRun bool, rule *rule, about *analyzer.Resource,
+	list []analyzer.Violation) ([]analyzer.Violation, error) {
+	found, decided, faults := subject.Violations(rule.Decl, rule.config)
 	if len(faults) > 0 {
 		return nil, p.fault(faults)
 	}

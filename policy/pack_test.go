@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/yamlhost/yamlhost/builtins"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
@@ -23,7 +24,12 @@ const boxSchema = `{"name": "box", "version": "1.0.0", "resources": {
 	{"type": "string"}}, "pin": {"type": "string"}}, "properties": {"size": {"type": "integer"}, "url": {"type": "string"}}},
 	"box:index:Lid": {"inputProperties": {"size": {"type": "string"}}}}}`
 
-func open(t *testing.T, policies string) (*policy.Pack, diag.Diagnostics) {
+func open(t testing.TB, policies string) (*policy.Pack, diag.Diagnostics) {
+	t.Helper()
+	return openWithin(t, policies, builtins.Limits{})
+}
+
+func openWithin(t testing.TB, policies string, limits builtins.Limits) (*policy.Pack, diag.Diagnostics) {
 	t.Helper()
 	dir := t.TempDir()
 	text := "name: rules\nversion: 1.0.0\nruntime: yaml\npolicies:\n" + policies
@@ -34,7 +40,7 @@ func open(t *testing.T, policies string) (*policy.Pack, diag.Diagnostics) {
 		}
 		return []byte(boxSchema), nil
 	})
-	pack, found, err := policy.Open(t.Context(), dir, policy.Options{Shown: filepath.Base,
+	pack, found, err := policy.Open(t.Context(), dir, policy.Options{Shown: filepath.Base, Limits: limits,
 		Schemas: func() (schema.Loader, func() bool) { return schemas, func() bool { return false } }})
 	require.NoError(t, err)
 	return pack, found
@@ -105,6 +111,27 @@ func TestUpdateDecides(t *testing.T) {
 	require.NoError(t, pack.ConfigureStack(t.Context(), analyzer.Stack{}))
 	_, err := pack.Analyze(t.Context(), box("b", props(value.Entry{Key: "size", Value: value.Unknown(value.KindNumber)})))
 	require.ErrorContains(t, err, "not known in the update either")
+}
+
+// TestBudget evaluates each policy within the limits, which do not add up over policies.
+func TestBudget(t *testing.T) {
+	t.Parallel()
+	const loop = "violation: '${length([for i in range(%d) : i + 1]) < 0 ? \"x\" : null}'}\n"
+	for _, c := range []struct {
+		items int
+		want  string
+	}{{20, ""}, {90, "PulumiPolicy.yaml:5:52: evaluating the program takes more than 100 steps"}} {
+		text := fmt.Sprintf("  one: {"+loop+"  two: {"+loop, c.items, c.items)
+		pack, found := openWithin(t, text, builtins.Limits{Steps: 100})
+		require.NotNil(t, pack, fmt.Sprint(found))
+		require.NoError(t, pack.ConfigureStack(t.Context(), analyzer.Stack{}))
+		_, err := pack.Analyze(t.Context(), box("b", props()))
+		if c.want == "" {
+			require.NoError(t, err)
+		} else {
+			require.ErrorContains(t, err, c.want)
+		}
+	}
 }
 
 // TestRemediate merges remedies into inputs, one after the other.

@@ -60,7 +60,7 @@ func (p *Pipeline) loadPack(ctx context.Context, path string, stack analyzer.Sta
 		return p.Providers.finder.Host.LoadPack(ctx, path, stack)
 	}
 	pack, found, err := policy.Open(ctx, path, policy.Options{Schemas: p.Providers.WatchedSchemas,
-		Shown: workspace.Relative(p.Workspace.Project.Dir)})
+		Shown: workspace.Relative(p.Workspace.Project.Dir), Limits: p.options.limits()})
 	if err != nil {
 		return nil, fmt.Errorf("policy pack %s: %w", path, err)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/yamlhost/yamlhost/builtins"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/eval"
 	"github.com/yamlhost/yamlhost/internal/confine"
@@ -332,7 +331,7 @@ func (p *Pipeline) runProgram(server *monitorServer) ProgramFunc {
 			ParseData: parser.Data,
 			Command:   eval.RunCommand(p.Console.ChildEnv(), p.Console.World.Supervisor()), Says: p.display.hookSays,
 			Bundle: p.Providers.Sources.Texts, Message: p.display.programSays, Crash: p.Console.Crashes.Crash,
-			Limits: builtins.Limits{Value: p.options.MaxValue << 20, Steps: p.options.MaxSteps},
+			Limits: p.options.limits(),
 		})
 		p.display.found(diags)
 		p.sink.skip(p.Stack.Ref.Stack, p.Workspace.Project.Name.Text, result.SkippedResources)

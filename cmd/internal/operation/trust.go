@@ -35,6 +35,11 @@ func (o *Options) distrust() error {
 	return nil
 }
 
+// limits bound the evaluation of a program and of each policy.
+func (o *Options) limits() builtins.Limits {
+	return builtins.Limits{Value: o.MaxValue << 20, Steps: o.MaxSteps}
+}
+
 // trust is how far an operation trusts the project.
 func (o *Options) trust() Trust {
 	if o.Untrusted {
