@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -34,9 +35,12 @@ type Options struct {
 	Lease time.Duration
 	// OpenService opens the service at a URL that begins with http; nil when there are none. Its errors reach the user.
 	OpenService func(rawURL string) (Service, error)
-	Copies      string            // the folder of this machine for what services do not have yet
-	Note        func(text string) // told what is being waited for; may be nil
-	Disk        disk.Disk         // of folders; nil for the file system of this machine
+	// Deferral is how long the end of a step waits for the beginning of another one, to be sent to a service with it; 0 is
+	// a second: much longer than it takes to get from one to the other, also on a busy machine.
+	Deferral time.Duration
+	Copies   string            // the folder of this machine for what services do not have yet
+	Note     func(text string) // told what is being waited for; may be nil
+	Disk     disk.Disk         // of folders; nil for the file system of this machine
 }
 
 // Compression is how files of the backend are packed. Readers look at the content, whatever is chosen.
@@ -113,7 +117,8 @@ func openService(rawURL string, o Options) (*Backend, error) {
 		o.Disk = disk.Real{}
 	}
 	return &Backend{files: &files{url: rawURL, root: o.Copies, o: o, disk: o.Disk, probed: &probed{}},
-		schedule: defaultSchedule, service: service}, nil
+		schedule: schedule{defaultLeastJournal, defaultSchedule.background, cmp.Or(o.Deferral, time.Second)},
+		service:  service}, nil
 }
 
 // openObjects makes the backend of a store. It is asked for its layout at once, so that a wrong URL shows here.

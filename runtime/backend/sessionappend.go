@@ -7,6 +7,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/runtime/backend/disk"
 	"github.com/yamlhost/yamlhost/runtime/journal"
+	"github.com/yamlhost/yamlhost/runtime/secrets"
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
@@ -76,6 +77,12 @@ func (t sessionTools) looksAfter(e journal.Entry) bool {
 
 // encode makes a record of an entry. sealing is why its secrets are not in it.
 func (t sessionTools) encode(e journal.Entry) (record journal.Record, encoded journal.Entry, sealing, err error) {
+	if memory, ok := t.sealer.(*state.Memory); ok && t.held.remote != nil { // whose secrets take a call each
+		memory.Rehearse(func(m secrets.Manager) error {
+			_, err := journal.Encode(e, m)
+			return err
+		})
+	}
 	if record, sealing = journal.Encode(e, t.sealer); sealing == nil {
 		return record, e, nil, nil
 	}

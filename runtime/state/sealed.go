@@ -85,14 +85,22 @@ func (m *Memory) Prepare(plaintexts []string) {
 	}
 }
 
-// PrepareFor lets the wrapped manager seal at once what a snapshot has that was not seen before. Faults show when the
-// snapshot is written.
+// PrepareFor is Rehearse for a snapshot.
 func (m *Memory) PrepareFor(s *Snapshot) {
+	m.Rehearse(func(r secrets.Manager) error {
+		_, err := Encode(s, r)
+		return err
+	})
+}
+
+// Rehearse lets the wrapped manager seal at once what encode would have to seal anew. encode must be done again
+// afterwards, and faults show then.
+func (m *Memory) Rehearse(encode func(secrets.Manager) error) {
 	if _, ok := m.manager.(secrets.Batch); !ok {
 		return
 	}
 	r := &rehearsal{Memory: m}
-	if _, err := Encode(s, r); err == nil {
+	if err := encode(r); err == nil && len(r.missing) > 1 {
 		m.Prepare(r.missing)
 	}
 }

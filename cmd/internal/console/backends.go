@@ -83,7 +83,7 @@ func (b Backends) OpenAt(url, workDir string) (*backend.Backend, error) {
 	o := backend.Options{
 		Home: b.world.Home, WorkDir: workDir, Version: "yamlhost/" + b.version, Now: b.world.Now,
 		RetainCheckpoints: b.diyTrue("RETAIN_CHECKPOINTS"), DisableBackups: b.diyTrue("DISABLE_CHECKPOINT_BACKUPS"),
-		Disk: b.world.Disk, Lease: b.world.Lease,
+		Disk: b.world.Disk, Lease: b.world.Lease, Deferral: b.world.ServiceDeferral,
 		OpenObjects: func(url string) (backend.Objects, error) { return b.stores.open(url, b.openObjects) },
 		OpenService: func(url string) (backend.Service, error) { return b.openService(url, b.token) },
 		Note:        func(text string) { fmt.Fprintln(b.notes, text) },

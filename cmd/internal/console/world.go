@@ -57,6 +57,9 @@ type World struct {
 	Lease time.Duration
 	// ServicePause is how long to wait before a call of a service is repeated for the first time; 0 for half a second.
 	ServicePause time.Duration
+	// ServiceDeferral is how long the end of a step waits for the beginning of another one, to be sent to a service with
+	// it; 0 for a second.
+	ServiceDeferral time.Duration
 	// Disk has the folders of states; nil for the file system of this machine.
 	Disk disk.Disk
 	// Objects makes of a store of states the one that is used; nil for the store itself.

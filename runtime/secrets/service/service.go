@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"sync"
 	"time"
 
@@ -32,11 +31,11 @@ type Manager struct {
 	stack  stack
 	client *serviceapi.Client
 
-	mu       sync.Mutex          // guards what follows, and is held while the service is asked
-	expected []string            // ciphertexts that are about to be opened
-	opened   map[string]string   // plain texts, by ciphertext
-	prepared []string            // plain texts that are about to be sealed
-	sealed   map[string][]string // ciphertexts that nobody has yet, by plain text
+	seals seals
+
+	mu       sync.Mutex        // guards what follows, and is held while secrets are opened
+	expected []string          // ciphertexts that are about to be opened
+	opened   map[string]string // plain texts, by ciphertext
 }
 
 var _ secrets.Batch = (*Manager)(nil)
@@ -60,7 +59,7 @@ type stack struct {
 
 // Open makes the manager that a state names. Nothing is asked of the service yet.
 func Open(state json.RawMessage, o Options) (*Manager, error) {
-	m := &Manager{state: state, opened: map[string]string{}, sealed: map[string][]string{}}
+	m := &Manager{state: state, opened: map[string]string{}, seals: seals{ready: map[string][]string{}}}
 	if err := json.Unmarshal(state, &m.stack); err != nil || m.stack.Owner == "" || m.stack.Project == "" ||
 		m.stack.Stack == "" {
 		return nil, errors.New("the state's settings of the service that keeps its secrets name no stack")
@@ -87,58 +86,6 @@ func (m *Manager) Expect(ciphertexts []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.expected = append(m.expected, ciphertexts...)
-}
-
-// Prepare makes the next Encrypt of one of these seal all of them in one call.
-func (m *Manager) Prepare(plaintexts []string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.prepared = append(m.prepared, plaintexts...)
-}
-
-// Encrypt has the service seal text, and what Prepare has named with it.
-func (m *Manager) Encrypt(plaintext string) (string, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if len(m.sealed[plaintext]) == 0 && len(m.prepared) > 1 && slices.Contains(m.prepared, plaintext) {
-		m.sealAll()
-	}
-	if ready := m.sealed[plaintext]; len(ready) > 0 {
-		m.sealed[plaintext] = ready[1:]
-		return ready[0], nil
-	}
-	var answer struct {
-		Ciphertext string `json:"ciphertext"`
-	}
-	if err := m.call("encrypt", map[string][]byte{"plaintext": []byte(plaintext)}, &answer); err != nil {
-		return "", err
-	}
-	if answer.Ciphertext == "" {
-		return "", fmt.Errorf("%s has sealed a secret as nothing", m.stack.URL)
-	}
-	return answer.Ciphertext, nil
-}
-
-// sealAll seals what is prepared. A service that cannot do so seals each text by itself.
-func (m *Manager) sealAll() {
-	prepared := m.prepared
-	m.prepared = nil
-	for some := range slices.Chunk(prepared, batch) {
-		texts := make([][]byte, len(some))
-		for i, text := range some {
-			texts[i] = []byte(text)
-		}
-		var answer struct {
-			Ciphertexts []string `json:"ciphertexts"`
-		}
-		err := m.call("batch-encrypt", map[string][][]byte{"plaintexts": texts}, &answer)
-		if err != nil || len(answer.Ciphertexts) != len(some) || slices.Contains(answer.Ciphertexts, "") {
-			return
-		}
-		for i, text := range some {
-			m.sealed[text] = append(m.sealed[text], answer.Ciphertexts[i])
-		}
-	}
 }
 
 // batch is how many secrets are sealed or opened in one call.
@@ -200,11 +147,13 @@ func (m *Manager) openAll(ciphertexts []string) error {
 	return nil
 }
 
-// call asks the service something about the stack's secrets, again if it is out of reach or overloaded: sealing and
-// opening change nothing there.
+// call asks the service something about the stack's secrets.
 func (m *Manager) call(what string, request, answer any) error {
-	err := m.client.Do(context.Background(), serviceapi.Call{Method: http.MethodPost, Again: true, Body: request,
-		Path: serviceapi.Path("stacks", m.stack.Owner, m.stack.Project, m.stack.Stack, what)}, answer)
+	return m.explain(m.ask(what, request, answer))
+}
+
+// explain names the service in an error, and what to do.
+func (m *Manager) explain(err error) error {
 	if errors.Is(err, serviceapi.ErrNoToken) {
 		return fmt.Errorf("secrets of this stack are kept by %s, and %w: set PULUMI_ACCESS_TOKEN, and PULUMI_API to that "+
 			"URL unless it is Pulumi Cloud; or log in there, and `yamlhost login` back to your own backend", m.stack.URL, err)
@@ -217,4 +166,10 @@ func (m *Manager) call(what string, request, answer any) error {
 		return fmt.Errorf("secrets of this stack are kept by %s: %w", m.stack.URL, err)
 	}
 	return nil
+}
+
+// ask makes a call, again if the service is out of reach or overloaded: sealing and opening change nothing there.
+func (m *Manager) ask(what string, request, answer any) error {
+	return m.client.Do(context.Background(), serviceapi.Call{Method: http.MethodPost, Again: true, Body: request,
+		Path: serviceapi.Path("stacks", m.stack.Owner, m.stack.Project, m.stack.Stack, what)}, answer)
 }

@@ -168,7 +168,7 @@ func liveUnder(s *sandbox, change []string, unread, stays bool) *life {
 		s.t.Helper()
 		s.pulumi(append(what, "--yes", "--skip-preview", "--parallel", "1", "--stack", "dev")...)
 		l.did = append(l.did, strings.Join(what, " "))
-		l.states = append(l.states, l.state(s))
+		l.states = append(l.states, l.state(s, s.pulumi("stack", "export", "--show-secrets", "--stack", "dev")))
 		l.outputs = append(l.outputs, s.pulumi("stack", "output", "--json", "--show-secrets", "--stack", "dev"))
 	}
 	plan()
@@ -188,11 +188,10 @@ func liveUnder(s *sandbox, change []string, unread, stays bool) *life {
 	return l
 }
 
-// state is the state of the stack, resources by URN; it notes the positions.
-func (l *life) state(s *sandbox) string {
+// state is an exported state without what differs by chance, resources by URN; it notes the positions.
+func (l *life) state(s *sandbox, exported string) string {
 	s.t.Helper()
-	text := strings.ReplaceAll(s.pulumi("stack", "export", "--show-secrets", "--stack", "dev"), filepath.Dir(s.dir),
-		"ROOT")
+	text := strings.ReplaceAll(exported, filepath.Dir(s.dir), "ROOT")
 	text = regexp.MustCompile(`\$2a\$10\$[^"\\]*`).ReplaceAllString(text, "BCRYPT") // salted by chance
 	var export struct {
 		Deployment struct{ Resources []map[string]any }

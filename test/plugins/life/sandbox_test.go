@@ -98,6 +98,7 @@ type sandbox struct {
 	dir string // the project
 	bin string
 	env []string
+	in  string // what programs read
 }
 
 func newSandbox(t *testing.T) *sandbox {
@@ -150,7 +151,7 @@ func (s *sandbox) program(code int, name string, args ...string) (stdout, stderr
 	cmd := exec.Command(filepath.Join(s.bin, name), args...)
 	cmd.Dir, cmd.Env = s.dir, s.env
 	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(s.in), &out, &errs
 	err := cmd.Run()
 	if cmd.ProcessState == nil {
 		require.NoError(s.t, err)

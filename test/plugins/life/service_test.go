@@ -3,6 +3,7 @@ package life
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
@@ -100,6 +101,83 @@ func TestService(t *testing.T) {
 			require.Empty(t, items(t, dir))
 			s.pulumi("stack", "rm", "--yes")
 			require.NoError(t, os.Remove(filepath.Join(s.dir, "exported.json")))
+		})
+	}
+}
+
+// turns are the commands of a stack's life. SHELF is the shelf, PROJECT the beginning of the URNs of its items, and found
+// an item that is there already.
+var turns = []string{
+	"stack init dev",
+	"config set shelf:dir SHELF",
+	"config set --secret key hunter2",
+	"up --yes --skip-preview",
+	"config set title Emma",
+	"up --yes --skip-preview",
+	"config set kind film",
+	"up --yes --skip-preview", // replaces
+	"refresh --yes --skip-preview",
+	"preview --expect-no-changes",
+	"import shelf:index:Item found found-00000000 --yes --skip-preview --protect=false --generate-code=false",
+	"state protect PROJECTfound --yes",
+	"state unprotect --all --yes",
+	"state rename PROJECTfound kept --yes",
+	"up --yes --skip-preview", // deletes what the program does not have
+	"stack export --file exported.json",
+	"stack import --file exported.json",
+	"preview --expect-no-changes",
+	"stack tag set colour blue",
+	"stack change-secrets-provider passphrase",
+	"up --yes --skip-preview --expect-no-changes",
+	"stack change-secrets-provider default",
+	"config set title Persuasion",
+	"up --yes --skip-preview --target PROJECTfirst --target-dependents",
+	"state delete PROJECTsecond --yes",
+	"up --yes --skip-preview",
+	"destroy --yes --skip-preview",
+	"up --yes --skip-preview",
+	"stack rename prod",
+	"destroy --yes --skip-preview",
+	"stack rm --yes --preserve-config",
+}
+
+// TestServiceInTurn has the Pulumi CLI and yamlhost live a stack of the service in turn, one command each, whoever
+// begins. After each command the state is the one of a folder on which the same was done.
+func TestServiceInTurn(t *testing.T) {
+	t.Parallel()
+	for starter, behaviour := range map[string]string{"pulumi": `{}`, "yamlhost": `{"forget": ["journal"]}`} {
+		t.Run(starter+" first", func(t *testing.T) {
+			t.Parallel()
+			hosted, folder := newSandbox(t), newSandbox(t)
+			hosted.serve(behaviour)
+			hosted.in, folder.in = "life\n", "life\n" // a new passphrase
+			who := map[string]string{"pulumi": "yamlhost", "yamlhost": "pulumi"}
+			compared := 0
+			for turn, tool := 0, starter; turn < len(turns); turn, tool = turn+1, who[tool] {
+				var states []string
+				for _, s := range []*sandbox{hosted, folder} {
+					shelf := filepath.Join(filepath.Dir(s.dir), "shelf")
+					if turn == 0 {
+						require.NoError(t, os.Mkdir(shelf, 0o755))
+						s.write("Pulumi.yaml", strings.ReplaceAll(shelfProgram, "DIR", shelf))
+						item := fmt.Sprintf(`{"Title": "Found", "Kind": "map", "Path": %q, "Revision": 1}`,
+							filepath.Join(shelf, "found-00000000.json"))
+						require.NoError(t, os.WriteFile(filepath.Join(shelf, "found-00000000.json"), []byte(item), 0o600))
+					}
+					command := strings.NewReplacer("SHELF", shelf, "PROJECT", "urn:pulumi:dev::library::shelf:index:Item::").
+						Replace(turns[turn])
+					s.program(0, tool, append(strings.Fields(command), "--non-interactive")...)
+					if turn < len(turns)-1 {
+						l := &life{positions: map[string]string{}}
+						states = append(states, l.state(s, first(s.run(0, "stack", "export", "--show-secrets"))))
+					}
+				}
+				if turn < len(turns)-1 {
+					require.Equal(t, states[1], states[0], "after %s %s", tool, turns[turn])
+					compared++
+				}
+			}
+			t.Logf("%d states were equal", compared)
 		})
 	}
 }
