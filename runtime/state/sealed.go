@@ -115,7 +115,7 @@ func (r *rehearsal) seal(k memoryKey, n int) (string, error) {
 	if n >= len(r.notes.of(k)) {
 		r.missing = append(r.missing, k.plaintext)
 	}
-	return "", nil
+	return "unsealed", nil // readers refuse nothing at all
 }
 
 func (m *Memory) seal(k memoryKey, n int) (string, error) {
