@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -86,8 +87,13 @@ func (w *Workspace) runtime() diag.Diagnostics {
 	case p.Runtime == yaml || p.Source == nil || w.isPack():
 		return nil
 	case p.Runtime == "":
-		return diag.Diagnostics{{Severity: diag.Portability, Code: diag.YamlhostOnly, Subject: p.Name.Range,
-			Summary: "the project names no runtime", Detail: "the Pulumi CLI wants `runtime: yaml`"}}
+		d := diag.Diagnostic{Severity: diag.Warning, Code: diag.YamlhostOnly, Subject: p.Name.Range,
+			Summary: "the project names no runtime", Detail: "write `runtime: yaml`; the Pulumi CLI refuses a project without it"}
+		if end := p.Name.Range.End; bytes.HasPrefix(p.Source.Text()[end:], []byte("\n")) {
+			at := diag.NewRange(p.Source, int(end), int(end))
+			d.Fixes = []diag.Fix{{Label: "Add `runtime: yaml`", Edits: []diag.Edit{{Range: at, Text: "\nruntime: yaml"}}}}
+		}
+		return diag.Diagnostics{d}
 	}
 	d := diag.Diagnostic{Code: diag.NoProgram, Subject: p.RuntimePlace, Summary: "the runtime " + p.Runtime +
 		" cannot be run here",

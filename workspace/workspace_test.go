@@ -256,3 +256,25 @@ func TestOtherRuntimes(t *testing.T) {
 		require.Equal(t, runtime == "yalm", len(diags[0].Fixes) == 1)
 	}
 }
+
+// A project without a runtime runs here and is refused elsewhere: a warning, with the line to write.
+func TestRuntimeIsMissing(t *testing.T) {
+	t.Parallel()
+	l, _ := noSchemas()
+	for text, fixed := range map[string]string{
+		"name: p\n":               "name: p\nruntime: yaml\n",
+		"name: p # the program\n": "",
+		`{"name": "p"}`:           "",
+	} {
+		found := checkProject(t, writeProject(t, text), l, workspace.Options{})
+		require.Len(t, found, 1, text)
+		require.Equal(t, diag.Warning, found[0].Severity)
+		require.Equal(t, "the project names no runtime", found[0].Summary)
+		if fixed == "" {
+			require.Empty(t, found[0].Fixes)
+			continue
+		}
+		edit := found[0].Fixes[0].Edits[0]
+		require.Equal(t, fixed, text[:edit.Range.Start]+edit.Text+text[edit.Range.End:])
+	}
+}

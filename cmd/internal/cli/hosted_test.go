@@ -282,6 +282,7 @@ func TestHostedAccounts(t *testing.T) {
 	require.Equal(t, x.Token(), kept.Accounts[x.url].AccessToken)
 	require.Equal(t, "tester", kept.Accounts[x.url].Username)
 
+	require.Contains(t, x.fails("ui", "--no-browser"), "is a service, which has a console of its own")
 	require.Equal(t, "tester\n", x.does("org", "get-default"))
 	require.Contains(t, x.fails("org", "set-default", "acme"), "tester is in no organization \"acme\"")
 	x.does("org", "set-default", "team")

@@ -246,7 +246,7 @@ func (p *Pipeline) renameAdvice(r renamed, moved map[urn.URN]urn.URN) *diag.Diag
 	if r.old.URN.Name() == r.new.URN.Name() {
 		was = "`" + r.old.URN.Name() + "` under another parent"
 	}
-	d := &diag.Diagnostic{Severity: diag.Warning, Code: diag.DuplicateURN, Subject: n.Range,
+	d := &diag.Diagnostic{Severity: diag.Warning, Subject: n.Range,
 		Summary: fmt.Sprintf("`%s` looks like a rename of %s: it has the same type and the same inputs", n.Name, was),
 		Detail: "to keep the object, add to its options: aliases: [" + alias + "]\n" +
 			"or let --write-aliases do it"}

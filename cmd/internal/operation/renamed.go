@@ -29,7 +29,7 @@ func aliasAdvice(program *check.Program, base *state.Snapshot) diag.Diagnostics 
 		if n == nil || r.Delete || !makesMany(n) {
 			continue
 		}
-		advice.Add(diag.Diagnostic{Severity: diag.Warning, Code: diag.DuplicateURN, Subject: n.Range,
+		advice.Add(diag.Diagnostic{Severity: diag.Warning, Subject: n.Range,
 			Summary: fmt.Sprintf("`%s` exists as one resource; with `forEach` its instances are called `%s-…`", n.Name,
 				n.Resource.LogicalName),
 			Detail: "to keep it as one of them, add to its options: " + aliasFor(n, r.URN)})

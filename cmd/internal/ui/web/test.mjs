@@ -250,6 +250,14 @@ const imported = (name, resources) => {
   run("stack", "import", "--stack", name, "--file", file);
 };
 
+test("types are written as programs write them", async () => {
+  const parent = "urn:pulumi:types::shop::pulumi:pulumi:Stack::shop-types";
+  const types = { "kubernetes:core/v1:Namespace": "kubernetes:core/v1:Namespace", "aws:s3/bucket:Bucket": "aws:s3:Bucket", "random:index/randomPet:RandomPet": "random:RandomPet" };
+  imported("types", Object.keys(types).map((type, i) => ({ urn: `urn:pulumi:types::shop::${type}::r${i}`, custom: false, type, parent })));
+  await to("s", "shop", "types");
+  for (const type of Object.values(types)) await page.getByRole("gridcell", { name: type, exact: true }).waitFor();
+});
+
 test("hostile states: no script runs, nothing leaves", async () => {
   const urn = `urn:pulumi:evil::shop::a:b:C::${hostile}`;
   imported("evil", [{ urn, custom: false, type: "a:b:C", inputs: { [hostile]: hostile, url: "javascript:window.hacked=1", long: "x".repeat(2 << 20), __proto: { constructor: 1 } }, outputs: {},

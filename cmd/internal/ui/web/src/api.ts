@@ -74,6 +74,8 @@ export async function enter(): Promise<void> {
 // Names of URNs, urn:pulumi:<stack>::<project>::<qualified type>::<name>.
 export const nameOf = (urn: string) => urn.split("::").slice(3).join("::");
 export const typeOf = (urn: string) => (urn.split("::")[2] ?? "").split("$").pop() ?? "";
-// shortType is a type as programs write it: aws:s3:Bucket for aws:s3/bucket:Bucket, random:RandomPet without its index.
-export const shortType = (type: string) => type.replace(/\/[^:]*(?=:)/, "").replace(/:index:/, ":");
+// shortType is a type as programs write it: aws:s3:Bucket for aws:s3/bucket:Bucket, random:RandomPet without its index,
+// and kubernetes:core/v1:Pod as it is.
+export const shortType = (type: string) =>
+  type.replace(/\/([^:/]*):([^:]*)$/, (all, file, name) => file.toLowerCase() === name.toLowerCase() ? ":" + name : all).replace(/:index:/, ":");
 export const packageOf = (type: string) => type.startsWith("pulumi:providers:") ? type.slice(17) : type.split(":")[0] ?? "";
