@@ -67,13 +67,16 @@ func TestPackageSources(t *testing.T) {
 	require.Contains(t, x.out.String(), "zoo:index:Ape")
 	require.Zero(t, x.run("package", "info", "random", "--resource", "RandomPet"), x.err.String())
 	require.Contains(t, x.out.String(), "separator")
+	require.NotZero(t, x.run("package", "info", "random", "--resource", "Pet"))
+	require.Contains(t, x.err.String(), "near are random:RandomPet\n")
 
 	before, err := os.ReadFile(filepath.Join(x.world.Dir, "Pulumi.yaml"))
 	require.NoError(t, err)
 	require.NoError(t, os.Mkdir(filepath.Join(x.world.Dir, "empty"), 0o755))
 	for source, want := range map[string]string{
 		"./nothing": "./nothing does not exist", "./empty": "holds no plugin", "github.com/org/repo": "clone github.com/org/repo",
-		"unheard": "unheard", "missing.json": "read the schema missing.json",
+		"unheard": "package unheard was not found: it", "randm": "was not found; did you mean random?\n",
+		"missing.json": "read the schema missing.json",
 	} {
 		require.NotZero(t, x.run("package", "add", source), source)
 		require.Contains(t, x.err.String(), want)

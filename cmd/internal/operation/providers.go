@@ -316,3 +316,13 @@ func (p *Providers) FetchSchema(ctx context.Context, d schema.Descriptor) ([]byt
 	}
 	return p.finder.SchemaText(ctx, d)
 }
+
+// PackageNames are the packages that are built in, installed, or a project's own.
+func PackageNames(home string, own []string) []string {
+	names := append(embedded.Names(), own...)
+	for _, installed := range plugin.Installed(home) {
+		names = append(names, installed.Name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}

@@ -19,8 +19,6 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/memory"
 	"github.com/yamlhost/yamlhost/parser"
-	"github.com/yamlhost/yamlhost/runtime/embedded"
-	"github.com/yamlhost/yamlhost/runtime/plugin"
 	"github.com/yamlhost/yamlhost/schema"
 	"github.com/yamlhost/yamlhost/workspace"
 	"github.com/yamlhost/yamlhost/workspace/crd"
@@ -244,7 +242,7 @@ func (o *ProgramOpener) Open(ctx context.Context, path string, texts func(path s
 	p.Settings = func() []*parser.Document { return settingsFiles(ws.Project, shown, document) }
 	p.Files = filesFrom(filepath.Dir(p.Main))
 	home, own := o.Console.World.PulumiHome(), ownPackages(ws)
-	p.Packages = func() []string { return packageNames(home, own) }
+	p.Packages = func() []string { return operation.PackageNames(home, own) }
 	return p, nil
 }
 
@@ -265,16 +263,6 @@ func (o *ProgramOpener) belongs(ws *workspace.Workspace, path string, shown func
 	}
 	ws.Parse(nil) // finds out what the program includes
 	return found()
-}
-
-// packageNames are the packages that are built in, installed, or a project's own.
-func packageNames(home string, own []string) []string {
-	names := append(embedded.Names(), own...)
-	for _, installed := range plugin.Installed(home) {
-		names = append(names, installed.Name)
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
 }
 
 // filesFrom lists folders by their paths from a folder. Hidden files are left out.

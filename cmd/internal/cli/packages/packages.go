@@ -14,6 +14,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/langhost"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
 	"github.com/yamlhost/yamlhost/schema"
@@ -89,21 +90,22 @@ func describe(ctx context.Context, a *console.Console, ws *workspace.Workspace, 
 	if ws.Project.Path != "" {
 		providers.Acquire(a, ws)
 	}
-	return ask(ctx, providers, pkg)
+	return ask(ctx, a, providers, pkg)
 }
 
 // ask asks a plugin for the schema of a package. An entry of the project file takes the version that was found.
-func ask(ctx context.Context, providers *operation.Providers, pkg project.Package) (*described, error) {
+func ask(ctx context.Context, a *console.Console, providers *operation.Providers, pkg project.Package) (
+	*described, error) {
 	d := schema.Descriptor{Name: pkg.Source, Version: pkg.Version, DownloadURL: pkg.PluginDownloadURL}
 	if len(pkg.Parameters) > 0 {
 		var err error
 		if d, err = providers.Parameterize(ctx, pkg); err != nil {
-			return nil, explain(err, pkg.Source)
+			return nil, explain(err, pkg.Source, a.World.PulumiHome())
 		}
 	}
 	text, err := providers.FetchSchema(ctx, d)
 	if err != nil {
-		return nil, explain(err, pkg.Source)
+		return nil, explain(err, pkg.Source, a.World.PulumiHome())
 	}
 	found, err := head(text, pkg.Version, pkg.Source)
 	if err != nil {
@@ -119,10 +121,14 @@ func ask(ctx context.Context, providers *operation.Providers, pkg project.Packag
 	return found, nil
 }
 
-func explain(err error, name string) error {
+func explain(err error, name, home string) error {
 	var advised interface{ Advice() string }
 	if errors.Is(err, schema.ErrNotFound) && errors.As(err, &advised) {
-		return fmt.Errorf("package %s was not found: %s", name, advised.Advice())
+		end := ": "
+		if meant := diag.DidYouMean(name, operation.PackageNames(home, nil)); meant != "" {
+			end = meant + "\n"
+		}
+		return fmt.Errorf("package %s was not found%s%s", name, end, advised.Advice())
 	}
 	return fmt.Errorf("package %s: %w", name, err)
 }
@@ -157,7 +163,7 @@ func describeFolder(ctx context.Context, a *console.Console, ws *workspace.Works
 	ws.Plugins = append(ws.Plugins, workspace.Plugin{Name: name, Dir: dir})
 	providers := operation.NewProviders(a, ws, nil, operation.Trusted)
 	defer providers.Close()
-	found, err := ask(ctx, providers, project.Package{Source: name, Parameters: w.parameters})
+	found, err := ask(ctx, a, providers, project.Package{Source: name, Parameters: w.parameters})
 	if err != nil {
 		return nil, err
 	}

@@ -171,7 +171,7 @@ func getMapping(ctx context.Context, a *console.Console, o *mappingOptions) erro
 	name, version, _ := strings.Cut(o.source, "@")
 	from, data, err := providers.Mapping(ctx, provider.Package{Name: name, Version: version}, o.key, o.from)
 	if err != nil {
-		return explain(err, name)
+		return explain(err, name, a.World.PulumiHome())
 	}
 	if len(data) == 0 {
 		return errors.New("the plugin " + name + " has no mapping for " + strings.TrimSpace(o.key+" "+o.from))

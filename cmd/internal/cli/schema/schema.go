@@ -213,6 +213,14 @@ func writePackage(a *console.Console, record packageRecord, asJSON bool) error {
 	return err
 }
 
+// ending picks the tokens, at most five, whose names end as a token does: random:RandomPet for random:Pet.
+func ending(tokens []string, token string) []string {
+	end := strings.ToLower(token[strings.LastIndexByte(token, ':')+1:])
+	found := slices.DeleteFunc(slices.Clone(tokens), func(t string) bool { return !strings.HasSuffix(strings.ToLower(t), end) })
+	slices.Sort(found)
+	return found[:min(5, len(found))]
+}
+
 func collapsed(tokens []string) []string {
 	short := make([]string, len(tokens))
 	for i, t := range tokens {
@@ -252,7 +260,11 @@ func Describe(pkg *schema.Package, token string) (*MemberRecord, error) {
 	}
 	text := fmt.Sprintf("package %s has no resource, function or type %s", pkg.Name, token)
 	candidates := slices.Concat(collapsed(pkg.ResourceTokens()), collapsed(pkg.FunctionTokens()))
-	if near := diag.Suggest(token, candidates); len(near) > 0 {
+	near := diag.Suggest(token, candidates)
+	if len(near) == 0 {
+		near = ending(candidates, token)
+	}
+	if len(near) > 0 {
 		text += "; near are " + strings.Join(near, ", ")
 	}
 	return nil, errors.New(text)
