@@ -216,7 +216,8 @@ func writePackage(a *console.Console, record packageRecord, asJSON bool) error {
 // ending picks the tokens, at most five, whose names end as a token does: random:RandomPet for random:Pet.
 func ending(tokens []string, token string) []string {
 	end := strings.ToLower(token[strings.LastIndexByte(token, ':')+1:])
-	found := slices.DeleteFunc(slices.Clone(tokens), func(t string) bool { return !strings.HasSuffix(strings.ToLower(t), end) })
+	found := slices.DeleteFunc(slices.Clone(tokens),
+		func(t string) bool { return !strings.HasSuffix(strings.ToLower(t), end) })
 	slices.Sort(found)
 	return found[:min(5, len(found))]
 }
