@@ -84,7 +84,7 @@ func (w *Workspace) runtime() diag.Diagnostics {
 	const yaml = "yaml"
 	p := w.Project
 	switch {
-	case p.Runtime == yaml || p.Source == nil || w.isPack():
+	case p.Runtime == yaml || p.Source == nil || w.isPack() || p.Runtime == "" && p.Name.Text == "":
 		return nil
 	case p.Runtime == "":
 		d := diag.Diagnostic{Severity: diag.Warning, Code: diag.YamlhostOnly, Subject: p.Name.Range,
