@@ -415,7 +415,8 @@ func TestHostedSecrets(t *testing.T) {
 func TestHostedNewSecrets(t *testing.T) {
 	t.Parallel()
 	var program strings.Builder
-	program.WriteString("name: one\nruntime: yaml\nresources:\n  pet:\n    type: random:RandomPet\n    properties:\n      keepers:\n")
+	program.WriteString("name: one\nruntime: yaml\nresources:\n  pet:\n    type: random:RandomPet\n" +
+		"    properties:\n      keepers:\n")
 	for i := range 20 {
 		fmt.Fprintf(&program, "        k%d: {fn::secret: hunter%d}\n", i, i%10)
 	}

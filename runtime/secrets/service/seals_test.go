@@ -31,7 +31,8 @@ func TestSealTogether(t *testing.T) {
 			require.NoError(t, err)
 			server := httptest.NewServer(h)
 			t.Cleanup(server.Close)
-			q, err := http.NewRequest(http.MethodPost, server.URL+"/api/stacks/team/library", strings.NewReader(`{"stackName": "dev"}`))
+			q, err := http.NewRequest(http.MethodPost, server.URL+"/api/stacks/team/library",
+				strings.NewReader(`{"stackName": "dev"}`))
 			require.NoError(t, err)
 			q.Header.Set("Authorization", "token "+h.Token())
 			a, err := http.DefaultClient.Do(q)

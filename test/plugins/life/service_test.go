@@ -105,8 +105,8 @@ func TestService(t *testing.T) {
 	}
 }
 
-// turns are the commands of a stack's life. SHELF is the shelf, PROJECT the beginning of the URNs of its items, and found
-// an item that is there already.
+// turns are the commands of a stack's life. SHELF is the shelf, PROJECT the beginning of the URNs of its items, and
+// found an item that is there already.
 var turns = []string{
 	"stack init dev",
 	"config set shelf:dir SHELF",
