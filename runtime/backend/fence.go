@@ -226,5 +226,6 @@ func besideState(name, stack string) bool {
 // stateKinds are the ends of the names of all files beside a state that are written under the stack's lock.
 var stateKinds = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
-		`^\.(json(\.gz|\.zst)?(\.bak|\.\d+(\.damaged)?)?|pulumi-tags|yamlhost-journal(\.\d+\.(torn|foreign))?)$`)
+		`^\.(json(\.gz|\.zst)?(\.bak|\.\d+(\.damaged)?)?|pulumi-tags|yamlhost-update|` +
+			`yamlhost-journal(\.\d+\.(torn|foreign))?)$`)
 })

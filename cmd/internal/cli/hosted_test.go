@@ -473,6 +473,8 @@ func TestHostedKept(t *testing.T) {
 	info, err := os.Stat(kept[0])
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+	half := kept[0] + ".yamlhost-tmp-KILLED" // of a process that was killed while it wrote
+	require.NoError(t, os.WriteFile(half, []byte("{"), 0o600))
 	made := idsOf(t, x.does("stack", "export"))
 	require.NotEmpty(t, made)
 	x.Set(host.Behaviour{Faults: []host.Fault{{Call: "dev/update/", After: 1, Times: 1, Kind: "lose-answer"}}})
@@ -483,6 +485,7 @@ func TestHostedKept(t *testing.T) {
 		require.Contains(t, after, id)
 	}
 	require.NoFileExists(t, kept[0])
+	require.NoFileExists(t, half)
 }
 
 // TestHostedWork follows plans, runs several stacks in order, and reports a move, with a service as with a folder.
