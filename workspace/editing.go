@@ -57,7 +57,7 @@ func (w *Workspace) stackKeys(o CheckOptions) (keys []string) {
 	if o.ConfigKnown {
 		return nil
 	}
-	for _, key := range project.StackKeys(w.Project) {
+	for _, key := range project.StackKeys(w.Project, w.options.Inherit) {
 		keys = append(keys, key.String())
 	}
 	return keys

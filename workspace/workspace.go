@@ -69,6 +69,9 @@ type Options struct {
 	Confined bool
 	// Texts keeps what Parse has parsed for the Check of a workspace that is opened later; nil keeps nothing.
 	Texts *Texts
+	// Inherit adds to the settings of a stack what it has from its environments (project.Settings.Inherit); nil leaves
+	// that out.
+	Inherit func(*project.Project, *project.Settings)
 	// LocalPackages reads the packages that the project uses by path: component packages and plugins.
 	LocalPackages bool
 }

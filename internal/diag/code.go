@@ -43,6 +43,7 @@ const (
 	BadSource        Code = "Y224" // a source file beside the program cannot be used (D15)
 	BadDefinition    Code = "Y225" // a file of `crds` cannot be read (D21)
 	UnwrittenOrder   Code = "Y226" // an object needs what the program creates and does not wait for it (D21)
+	BadEnvironment   Code = "Y227" // an environment cannot be evaluated (F3.11)
 	Malformed        Code = "Y222" // alias URN, timeout, property path malformed (L4.10, L4.13, L4.16)
 	// a map with the key that is kept for special values, or a value that no state can keep (F1.10)
 	ReservedKey     Code = "Y223"

@@ -228,7 +228,7 @@ func (s *Settings) readsSame(text []byte) bool {
 	return !diags.HasErrors() && slices.EqualFunc(s.entries, other.entries, func(a, b *Entry) bool {
 		return a.Key == b.Key && a.text == b.text && a.IsSecret() == b.IsSecret()
 	}) && s.EncryptionSalt == other.EncryptionSalt && s.SecretsProvider == other.SecretsProvider &&
-		s.EncryptedKey == other.EncryptedKey
+		s.EncryptedKey == other.EncryptedKey && slices.Equal(s.Imports(), other.Imports())
 }
 
 // dropComments takes the comments off the YAML tree of a settings file. seen are the nodes that it has been to.

@@ -37,6 +37,15 @@ func (s *Settings) jsonFile() ([]byte, error) {
 			return nil, err
 		}
 	}
+	if s.environment != nil {
+		data, err := (&decoder{}).decode(s.environment, 0)
+		if err == nil {
+			err = member("environment", data)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
 	if len(s.entries) > 0 {
 		outer := b
 		b = bytes.Buffer{}

@@ -13,17 +13,18 @@ type Text struct {
 	Text        string
 	Secret      bool
 	FromProject bool       // from the project file, not from the stack
+	Inherited   bool       // from an environment, at least in part
 	Structured  bool       // a list or a map, as JSON
-	Unread      bool       // a secret whose Opener has not been asked (ErrUnread)
+	Unread      bool       // not known: a secret whose Opener has not been asked (ErrUnread), or part of an environment
 	Key         diag.Range // in the stack's settings file; zero for one from elsewhere
 }
 
 // ErrUnread is the error of an Opener that opens nothing, since a key service would have to be asked.
 var ErrUnread = errors.New("the key service is not used")
 
-// Merge makes the configuration of a stack: its own values, and the project file's values for keys that it lacks
-// (L2.2, F3.5). Missing values and values of a wrong type are diagnostics (L2.14, L2.15). The error is about
-// decryption; open is used only when there are secrets.
+// Merge makes the configuration of a stack: its own values, over those of its environments (Inherit), and the project
+// file's values for keys that it lacks (L2.2, F3.5). Missing values and values of a wrong type are diagnostics (L2.14,
+// L2.15). The error is about decryption; open is used only when there are secrets.
 func Merge(p *Project, s *Settings, stack string, open Opener) (map[Key]Text, diag.Diagnostics, error) {
 	config := make(map[Key]Text, len(s.entries)+len(p.Config))
 	data := make(map[Key]any, len(s.entries))
@@ -38,24 +39,30 @@ func Merge(p *Project, s *Settings, stack string, open Opener) (map[Key]Text, di
 		}
 		config[e.Key], data[e.Key] = Text{Text: text, Secret: e.IsSecret(), Structured: isStructured(v), Key: e.Place}, v
 	}
+	s.inherited.addTo(config, data)
 	var diags diag.Diagnostics
 	for _, decl := range p.Config {
-		e := s.Entry(decl.Key)
-		if e == nil {
+		found, set := config[decl.Key]
+		if !set {
 			diags.Add(fromProject(decl, stack, config)...)
 			continue
 		}
-		where := e.Range
-		if where.IsZero() {
-			where = decl.Place
+		where, way := decl.Place, "make it secret in its environment, with fn::secret"
+		if e := s.Entry(decl.Key); e != nil {
+			way = "set it anew: yamlhost config set --secret " + decl.Key.Name
+			if !e.Range.IsZero() {
+				where = e.Range
+			}
+		} else if s.Environment != nil {
+			where = *s.Environment
 		}
-		if !config[decl.Key].Unread && !fits(decl.Type, data[decl.Key], false) {
-			diags.Add(wrongType(decl, e, stack, data[decl.Key], where))
+		if !found.Unread && !fits(decl.Type, data[decl.Key], false) {
+			diags.Add(wrongType(decl, found.Secret, stack, data[decl.Key], where))
 		}
-		if decl.Own && decl.Type != nil && decl.Secret && !e.IsSecret() {
+		if decl.Own && decl.Type != nil && decl.Secret && !found.Secret {
 			diags.Add(diag.Diagnostic{Code: diag.ConfigConversion, Subject: where, Confidential: true,
 				Summary: fmt.Sprintf("config %s: the value in stack %s is not encrypted, but the key is secret", decl.Key, stack),
-				Detail:  fmt.Sprintf("set it anew: yamlhost config set --secret %s", decl.Key.Name)})
+				Detail:  way})
 		}
 	}
 	return config, diags, nil
@@ -88,12 +95,12 @@ func fromProject(decl *Declaration, stack string, config map[Key]Text) diag.Diag
 	return nil
 }
 
-func wrongType(decl *Declaration, e *Entry, stack string, v any, where diag.Range) diag.Diagnostic {
+func wrongType(decl *Declaration, secret bool, stack string, v any, where diag.Range) diag.Diagnostic {
 	found := dataKind(v)
 	if text, ok := v.(string); ok {
 		found = fmt.Sprintf("%q", shorten(text))
 	}
-	if e.IsSecret() || decl.Secret {
+	if secret || decl.Secret {
 		found = "[secret]"
 	}
 	finding := diag.Diagnostic{Code: diag.ConfigConversion, Subject: where, Confidential: decl.Secret,

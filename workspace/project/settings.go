@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -31,6 +32,9 @@ type Settings struct {
 	root    *yaml.Node // the mapping; nil for an empty file
 	doc     *yaml.Node
 	entries []*Entry
+
+	environment *yaml.Node // the value of the key `environment`; nil when absent
+	inherited   inherited
 }
 
 // Entry is one configuration value of a stack.
@@ -65,8 +69,9 @@ func LoadSettings(path, name, project string) (*Settings, diag.Diagnostics, erro
 	return s, diags, nil
 }
 
-// StackKeys are the keys that any stack of a project sets, each once, as far as the settings files can be read.
-func StackKeys(p *Project) []Key {
+// StackKeys are the keys that any stack of a project sets, each once, as far as the settings files can be read. inherit
+// adds what a stack has from its environments; it may be nil.
+func StackKeys(p *Project, inherit func(*Project, *Settings)) []Key {
 	dir, pattern := filepath.Split(p.StackFile("*"))
 	files, _ := os.ReadDir(dir)
 	var keys []Key
@@ -79,9 +84,16 @@ func StackKeys(p *Project) []Key {
 		if err != nil {
 			continue // reported where that stack is used
 		}
+		if inherit != nil && settings.Environment != nil {
+			inherit(p, settings)
+		}
+		set := slices.Collect(maps.Keys(settings.inherited))
 		for _, e := range settings.Entries() {
-			if !slices.Contains(keys, e.Key) {
-				keys = append(keys, e.Key)
+			set = append(set, e.Key)
+		}
+		for _, key := range set {
+			if !slices.Contains(keys, key) {
+				keys = append(keys, key)
 			}
 		}
 	}
@@ -127,6 +139,7 @@ func ParseSettings(src *diag.Source, project string) (*Settings, diag.Diagnostic
 		case "environment":
 			if !isNull(e.value) {
 				s.Environment = &e.key.Range
+				s.environment = e.value
 			}
 		case "config":
 			s.readConfig(d, e.value)

@@ -327,7 +327,7 @@ func TestStackKeys(t *testing.T) {
 	}
 	p := &Project{Name: Literal{Text: "p"}, Dir: dir, Path: filepath.Join(dir, "Pulumi.yaml")}
 	var keys []string
-	for _, key := range StackKeys(p) {
+	for _, key := range StackKeys(p, nil) {
 		keys = append(keys, key.String())
 	}
 	require.ElementsMatch(t, []string{"p:a", "p:b", "aws:region"}, keys)

@@ -15,6 +15,7 @@ import (
 	convertcmd "github.com/yamlhost/yamlhost/cmd/internal/cli/convert"
 	deploycmd "github.com/yamlhost/yamlhost/cmd/internal/cli/deploy"
 	doctorcmd "github.com/yamlhost/yamlhost/cmd/internal/cli/doctor"
+	envcmd "github.com/yamlhost/yamlhost/cmd/internal/cli/env"
 	explaincmd "github.com/yamlhost/yamlhost/cmd/internal/cli/explain"
 	functionscmd "github.com/yamlhost/yamlhost/cmd/internal/cli/functions"
 	graphcmd "github.com/yamlhost/yamlhost/cmd/internal/cli/graph"
@@ -202,7 +203,7 @@ func newRoot(a *console.Console, measured *profile) *cobra.Command {
 		uicmd.NewUI(a, func(ctx context.Context, o *uicmd.Options) error {
 			return uicmd.UI(ctx, a, o, uicmd.Inside(inside(a)))
 		}),
-		stackcmd.NewStack(a), configcmd.NewConfig(a), statecmd.NewState(a), plugincmd.NewPlugin(a),
+		stackcmd.NewStack(a), configcmd.NewConfig(a), envcmd.NewEnv(a), statecmd.NewState(a), plugincmd.NewPlugin(a),
 		packagescmd.NewPackage(a), packagescmd.NewInstall(a, console.Bind(a, packagescmd.Install)), newGenCompletion(),
 		accountcmd.NewLogin(a, console.Bind(a, accountcmd.Login)),
 		accountcmd.NewLogout(a, console.Bind(a, accountcmd.Logout)),

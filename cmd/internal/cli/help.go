@@ -19,7 +19,7 @@ var groups = []struct {
 		"functions", "schema", "graph"}},
 	{"deploy", "Deploy it:", []string{"run", "preview", "plan", "up", "refresh", "drift", "destroy", "import",
 		"watch", "worker", "queue"}},
-	{"stack", "Stacks, configuration and state:", []string{"stack", "config", "state", "cancel", "login", "logout",
+	{"stack", "Stacks, configuration and state:", []string{"stack", "config", "env", "state", "cancel", "login", "logout",
 		"org", "whoami", "ui"}},
 	{"tools", "Plugins and other tools:", []string{"install", "package", "plugin", "lsp", "mcp", "shim"}},
 	{"about", "About this program:", []string{"doctor", "about", "version", "completion", "gen-completion", "help"}},

@@ -69,6 +69,7 @@ func proofs() []proof {
 			require.Zero(t, code, output)
 		}},
 		{page: "docs/embedded.md", show: onStage("")},
+		{page: "docs/environments.md", by: "cmd/internal/cli/script_test.go:TestScripts"}, // environments.txtar has the texts
 		{page: "docs/functions.md", has: "variables:\n", show: showBothForms},
 		{page: "docs/functions.md", by: "eval/examples_test.go:TestExamplesOfFunctions"},
 		{page: "docs/json.md", has: "doctor", show: showJSON},
@@ -118,6 +119,10 @@ type exampleLine struct {
 	why           string // why it cannot be executed
 }
 
+// makeEnvironment makes an environment, and a copy of its document.
+const makeEnvironment = "mkdir -p environments; echo 'values: {pulumiConfig: {region: eu}, environmentVariables: " +
+	"{REGION: eu}}' | tee environments/base.yaml > copy.yaml\n"
+
 // exampleLines are the examples of commands that need something: by the text that they contain, the first counts.
 var exampleLines = []struct {
 	has string
@@ -137,6 +142,9 @@ var exampleLines = []struct {
 		"> template.yaml"}},
 	{"yamlhost watch", exampleLine{why: "runs until it is interrupted; TestWatch runs it"}},
 	{"yamlhost schema check", exampleLine{before: `echo '{"name": "zoo"}' > schema.json`}},
+	{"config env rm", exampleLine{before: makeEnvironment + "yamlhost config env add base\n"}},
+	{"config env", exampleLine{before: makeEnvironment}},
+	{"yamlhost env", exampleLine{before: makeEnvironment}},
 	{"config copy region", exampleLine{before: "yamlhost config set region north"}},
 	{"package remove random", exampleLine{before: "yamlhost package add random"}},
 	{"package rm network", exampleLine{before: "yamlhost package add random; mv sdks/random sdks/network"}},

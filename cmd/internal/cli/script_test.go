@@ -56,6 +56,8 @@ func (n noLeaks) Run() int {
 	err := goleak.Find(
 		// of an interrupt: who reads cannot be called off
 		goleak.IgnoreAnyFunction("github.com/yamlhost/yamlhost/cmd/internal/console.Prompt.await.func1"),
+		// of a library of Pulumi ESC, which starts it when it is loaded
+		goleak.IgnoreTopFunction("github.com/golang/glog.(*fileSink).flushDaemon"),
 		goleak.IgnoreTopFunction("os/signal.loop"), goleak.IgnoreTopFunction("os/signal.signal_recv"),
 	)
 	if err != nil {

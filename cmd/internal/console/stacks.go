@@ -193,11 +193,6 @@ func (a *Console) LoadSettings(p *project.Project, stack, file string) (*project
 			diags = slices.Replace(diags, i, i+1, found[0])
 		}
 	}
-	if settings.Environment != nil {
-		diags.Add(diag.Diagnostic{Code: diag.WrongKind, Subject: *settings.Environment,
-			Summary: "environments of Pulumi ESC are not supported by this build",
-			Detail:  "Remove the key `environment`."})
-	}
 	return settings, diags, nil
 }
 
@@ -224,6 +219,9 @@ func (a Stacks) Config(p *project.Project, name string) (map[project.Key]project
 	var open project.Opener = manager
 	if secrets.IsKeyURL(settings.SecretsProvider) || settings.EncryptionSalt == "" && a.Backends().Hosted(p) {
 		open = noKeyService{}
+	}
+	if diags.Add(a.Inherit(p, settings)...); diags.HasErrors() {
+		return nil, diags, nil
 	}
 	config, found, err := project.Merge(p, settings, ref.Stack, open)
 	if err != nil {

@@ -77,7 +77,11 @@ func (s *Selection) Find(ctx context.Context, a *console.Console, o Opening) (*p
 	choose := func(p *project.Project) (string, error) { return s.stackOf(a, p, o.Careful) }
 	members, err := projects.OpenAll(root, dirs, projects.Options{Shown: a.Short, Texts: a.Looking().Texts, Stack: choose,
 		Settings: func(p *project.Project, stack string) (*project.Settings, diag.Diagnostics, error) {
-			return a.LoadSettings(p, stack, "")
+			settings, diags, err := a.LoadSettings(p, stack, "")
+			if err == nil {
+				diags.Add(a.Inherit(p, settings)...)
+			}
+			return settings, diags, err
 		}})
 	if err != nil {
 		return nil, nil, console.AdviseProject(err)

@@ -38,13 +38,19 @@ func (c *configuration) secrets() []string {
 	return texts
 }
 
-// record is the configuration in the form of stack files, so that no secret is in plain text.
+// record is the configuration in the form of stack files, so that no secret is in plain text. Secrets of environments
+// are left out: they are opened anew each time, and are not the stack's to keep.
 func (c *configuration) record() map[string]json.RawMessage {
 	config := make(map[string]json.RawMessage, len(c.values))
 	for key, text := range c.values {
 		var form any = text.Text
 		if e := c.settings.Entry(key); e != nil {
 			form = e.Data()
+		} else if text.Inherited {
+			if text.Secret {
+				continue
+			}
+			form = project.PlainData(c.settings.Inherited()[key])
 		}
 		if raw, err := json.Marshal(form); err == nil {
 			config[key.String()] = raw

@@ -2,6 +2,7 @@ package operation
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/yamlhost/yamlhost/check"
@@ -39,7 +40,8 @@ type Pipeline struct {
 	watched      *backend.Watched   // the operation as a service shows it; nil where nobody does
 	// wantsConfig says that the run was refused because configuration is missing.
 	wantsConfig bool
-	advised     bool // what is likely to surprise was told
+	advised     bool   // what is likely to surprise was told
+	leave       func() // takes back what the environment has changed; nil for nothing
 }
 
 // prepare does everything that comes before an operation. The caller closes the pipeline, also when there is an error.
@@ -73,7 +75,7 @@ func prepare(ctx context.Context, a *console.Console, o *Options, op Operation,
 		return p, err
 	}
 	p.display.stack = p.Stack
-	if err := p.configure(); err != nil {
+	if err := p.configure(ctx); err != nil {
 		return p, err
 	}
 	p.Providers = NewProviders(a, p.Workspace, func(m plugin.Message) {
@@ -141,7 +143,7 @@ func (p *Pipeline) openWorkspace(dir string, op Operation) error {
 }
 
 // configure reads the stack's settings and opens its configuration.
-func (p *Pipeline) configure() error {
+func (p *Pipeline) configure(ctx context.Context) error {
 	diags, err := p.readSettings()
 	if err != nil {
 		return err
@@ -149,6 +151,10 @@ func (p *Pipeline) configure() error {
 	name := p.Stack.Ref.Stack
 	own := p.Console.Secrets().Of(p.Stack.Backend, p.Stack.Ref)
 	if p.StackSecrets, err = own.Manager(p.config.settings, name); err != nil {
+		return err
+	}
+	opened, err := p.openEnvironment(ctx)
+	if err != nil {
 		return err
 	}
 	found, err := p.openConfig()
@@ -171,7 +177,7 @@ func (p *Pipeline) configure() error {
 			return err
 		}
 	}
-	p.Workspace.Diags.Add(append(diags, found...)...)
+	p.Workspace.Diags.Add(slices.Concat(diags, opened, found)...)
 	return nil
 }
 
@@ -214,6 +220,36 @@ func (p *Pipeline) openConfig() (diag.Diagnostics, error) {
 	return found, nil
 }
 
+// openEnvironment opens the environments of the stack: their configuration is merged by openConfig, and their variables
+// and files are there for everything that the operation starts, until Close.
+func (p *Pipeline) openEnvironment(ctx context.Context) (diag.Diagnostics, error) {
+	a := p.Console
+	o := a.Environments(p.Workspace.Project)
+	o.Outputs = otherStacks{backend: p.Stack.Backend, project: p.Workspace.Project.Name.Text, manager: p.StackSecrets,
+		planned: p.options.Neighbours}.outputs
+	if p.options.Untrusted {
+		o.Denied = "the run is --untrusted"
+	}
+	env, diags := a.InheritBy(ctx, o, p.Workspace.Project, p.config.settings)
+	if env != nil {
+		p.sink.secrets().Learn(env.Values)
+	}
+	if diags.HasErrors() {
+		return nil, p.fail(diags)
+	}
+	variables, remove, err := console.Export(env)
+	before := a.World.Env
+	a.World.Env = slices.Concat(before, variables)
+	p.leave = func() {
+		a.World.Env = before
+		remove()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("write the files of the environment: %w", err)
+	}
+	return diags, nil
+}
+
 // check compiles the program, tells everything that is wrong and goes on only when nothing is.
 func (p *Pipeline) check(ctx context.Context) error {
 	for _, text := range p.config.secrets() { // which the compiler is given
@@ -254,6 +290,9 @@ func (p *Pipeline) fail(diags diag.Diagnostics) error {
 
 // Close ends all providers.
 func (p *Pipeline) Close() {
+	if p.leave != nil {
+		defer p.leave()
+	}
 	if p.Providers != nil {
 		_ = p.Providers.Close() // a plugin that does not end is killed; there is nothing to tell
 	}

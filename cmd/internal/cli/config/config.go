@@ -32,7 +32,7 @@ func NewConfig(a *console.Console) *cobra.Command {
 	cmd.PersistentFlags().StringVar(&o.file, "config-file", "", "use this file instead of Pulumi.<stack>.yaml")
 	l.flags(cmd)
 	cmd.AddCommand(newList(a, o), newGet(a, o), newSet(a, o), newSetAll(a, o), newRemove(a, o), newCopy(a, o),
-		newRefresh(a, o))
+		newRefresh(a, o), newEnv(a, o))
 	return cmd
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
@@ -42,6 +43,9 @@ func list(ctx context.Context, a *console.Console, o *listing) error {
 	if err != nil {
 		return err
 	}
+	if err := a.Report(a.Inherit(c.project, c.settings)); err != nil {
+		return err
+	}
 	var opener project.Opener
 	if o.showSecrets {
 		if opener, err = c.secrets.Manager(c.settings, c.stack); err != nil {
@@ -55,6 +59,11 @@ func list(ctx context.Context, a *console.Console, o *listing) error {
 			return console.ExplainSecret(err, c.stack)
 		}
 		texts[e.Key.String()], records[e.Key.String()] = text, record
+	}
+	for key, v := range c.settings.Inherited() {
+		if c.settings.Entry(key) == nil {
+			texts[key.String()], records[key.String()] = inherited(v)
+		}
 	}
 	for _, d := range c.project.Config {
 		key := d.Key.String()
@@ -94,3 +103,22 @@ func shown(e *project.Entry, open project.Opener) (string, console.ConfigRecord,
 	}
 	return text, record, nil
 }
+
+// inherited is a value of an environment as people and programs see it. Nothing is opened for it: what is not in the
+// document in plain text is not known.
+func inherited(v value.Value) (string, console.ConfigRecord) {
+	if v.ContainsSecret() || v.ContainsUnknown() {
+		return unopened, console.ConfigRecord{Secret: true}
+	}
+	data := project.PlainData(v)
+	text := project.TextOf(data)
+	record := console.ConfigRecord{Value: &text}
+	switch data.(type) {
+	case []any, map[string]any:
+		record.ObjectValue = data
+	}
+	return text, record
+}
+
+// unopened stands for a value that an environment has only when it is opened.
+const unopened = "[from environment]"

@@ -2,6 +2,7 @@ package lsp
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -49,6 +50,9 @@ func (o *ProgramOpener) settings(ctx context.Context, root, path string, options
 		program := document(ws.Program.Path)
 		if program == nil || program.Source() != ws.Source {
 			program = parser.NewDocument(ws.Source)
+		}
+		if diags.Add(o.Console.Inherit(ws.Project, settings)...); diags.HasErrors() {
+			return inside(diags, settings.Source)
 		}
 		return append(diags, misfits(ctx, ws, program, settings, stack)...)
 	}}
@@ -113,4 +117,17 @@ func misfits(ctx context.Context, ws *workspace.Workspace, program *parser.Docum
 		}
 	}
 	return found
+}
+
+// inside are the findings in a text, with those about other files at its beginning.
+func inside(found diag.Diagnostics, src *diag.Source) (diags diag.Diagnostics) {
+	for _, d := range found {
+		if d.Subject.Source != src {
+			at := d.Subject.StartPosition()
+			d.Summary = fmt.Sprintf("%s:%d:%d: %s", d.Subject.Source.Name(), at.Line, at.Column, d.Summary)
+			d.Subject = diag.NewRange(src, 0, 0)
+		}
+		diags.Add(d)
+	}
+	return diags
 }

@@ -11,7 +11,10 @@ import (
 )
 
 // TestMain looks for goroutines that a test leaves behind.
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	// A library of Pulumi ESC starts it when it is loaded.
+	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("github.com/golang/glog.(*fileSink).flushDaemon"))
+}
 
 func TestTheLinkIsForItsOwner(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "link.json")

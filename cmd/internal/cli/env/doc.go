@@ -1,0 +1,2 @@
+// Package env has the command line of env: environments of a project.
+package env

@@ -1,0 +1,285 @@
+package env
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/google/renameio/v2/maybe"
+	"github.com/spf13/cobra"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/operation"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/supervise"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/mask"
+	"github.com/yamlhost/yamlhost/workspace/environments"
+	"github.com/yamlhost/yamlhost/workspace/project"
+)
+
+// command holds the flags of the commands below env.
+type command struct {
+	a           *console.Console
+	showSecrets bool
+	file        string
+}
+
+// NewEnv makes `env` and the commands below it.
+func NewEnv(a *console.Console) *cobra.Command {
+	c := &command{a: a}
+	cmd := &cobra.Command{
+		Use: "env", Short: "Show, edit and open environments",
+		Long: "Environments are documents of Pulumi ESC: configuration, environment variables and files that stacks " +
+			"share. They are files of the project, environments/NAME.yaml. docs/environments.md has all about them.",
+		Args: console.UnknownCommand,
+	}
+	open := c.on(c.open, &cobra.Command{Use: "open NAME [PATH]", Args: cobra.RangeArgs(1, 2),
+		Short: "Evaluate an environment and write its values as JSON"})
+	open.Flags().BoolVar(&c.showSecrets, "show-secrets", false, "show the plain text of secrets")
+	edit := c.on(c.edit, &cobra.Command{Use: "edit NAME", Args: cobra.ExactArgs(1),
+		Short: "Edit an environment with $VISUAL or $EDITOR, and check it"})
+	edit.Flags().StringVarP(&c.file, "file", "f", "", "take the document from this file instead, - for standard input")
+	cmd.AddCommand(
+		c.on(c.list, &cobra.Command{Use: "ls", Aliases: []string{"list"}, Args: cobra.NoArgs, Short: "List environments"}),
+		c.on(c.get, &cobra.Command{Use: "get NAME", Args: cobra.ExactArgs(1), Short: "Write the document of an environment"}),
+		open, edit,
+		c.on(c.create, &cobra.Command{Use: "init NAME", Args: cobra.ExactArgs(1), Short: "Make an environment"}),
+		c.on(c.remove, &cobra.Command{Use: "rm NAME", Args: cobra.ExactArgs(1), Short: "Remove an environment"}),
+		c.on(c.run, &cobra.Command{Use: "run NAME -- COMMAND...", Args: cobra.MinimumNArgs(2),
+			Short: "Start a command with the variables and files of an environment"}))
+	return cmd
+}
+
+// on gives a command its body, which gets the project and its environments.
+func (c *command) on(body func(context.Context, *project.Project, environments.Options, []string) error,
+	cmd *cobra.Command) *cobra.Command {
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		p, err := c.a.SoundProject(c.a.World.Dir)
+		if err != nil {
+			return err
+		}
+		return body(cmd.Context(), p, c.a.Environments(p), args)
+	}
+	return cmd
+}
+
+func (c *command) list(_ context.Context, _ *project.Project, o environments.Options, _ []string) error {
+	names, err := o.Names()
+	for _, name := range names {
+		fmt.Fprintln(c.a.Streams.Out, name)
+	}
+	return err
+}
+
+func (c *command) get(_ context.Context, _ *project.Project, o environments.Options, args []string) error {
+	src, err := o.Read(args[0])
+	if err == nil {
+		_, err = c.a.Data().Write(src.Text())
+	}
+	return err
+}
+
+// evaluated opens an environment with everything that it reads.
+func (c *command) evaluated(ctx context.Context, p *project.Project, o environments.Options, name string) (
+	*environments.Environment, error) {
+	o.Outputs = func(ctx context.Context, stack string) (value.Value, error) {
+		b, err := c.a.Backends().Open(p)
+		if err != nil {
+			return value.Null, err
+		}
+		ref, err := b.ParseRef(stack, p.Name.Text)
+		if err != nil {
+			return value.Null, err
+		}
+		loaded, err := c.a.Stacks().Load(ctx, &console.Stack{Project: p, Backend: b, Ref: ref}, true)
+		if err != nil {
+			return value.Null, err
+		}
+		return operation.StackOutputs(loaded.Snapshot), nil
+	}
+	env, diags, err := o.Named(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return env, c.a.Report(diags)
+}
+
+func (c *command) open(ctx context.Context, p *project.Project, o environments.Options, args []string) error {
+	env, err := c.evaluated(ctx, p, o, args[0])
+	if err != nil {
+		return err
+	}
+	v := value.EmptyMap()
+	if env != nil {
+		v = env.Values
+	}
+	if len(args) > 1 {
+		path, err := value.ParsePath(args[1])
+		if err != nil {
+			return console.WithCode(console.CodeBadUsage, "%q: %w", args[1], err)
+		}
+		part, found := path.Get(v)
+		if !found {
+			return fmt.Errorf("the environment %s has no value at %s", args[0], args[1])
+		}
+		v = part
+	}
+	return c.a.WriteJSON(plain(v, c.showSecrets))
+}
+
+// plain is a value as JSON has it, secrets hidden unless they are to be shown.
+func plain(v value.Value, showSecrets bool) any {
+	if !showSecrets {
+		v = v.Transform(func(x value.Value) value.Value {
+			if x.IsSecret() {
+				return value.String(console.HiddenSecret)
+			}
+			return x
+		})
+	}
+	return project.PlainData(v)
+}
+
+func (c *command) edit(ctx context.Context, _ *project.Project, o environments.Options, args []string) error {
+	path, err := o.File(args[0])
+	if err != nil {
+		return err
+	}
+	if c.file != "" {
+		return c.replace(ctx, o, args[0], path)
+	}
+	if _, err := o.Read(args[0]); err != nil {
+		return err
+	}
+	words := strings.Fields(c.a.World.Getenv("VISUAL"))
+	if len(words) == 0 {
+		words = strings.Fields(c.a.World.Getenv("EDITOR"))
+	}
+	if len(words) == 0 {
+		return fmt.Errorf("no editor is chosen: set VISUAL or EDITOR, or edit %s", c.a.Short(path))
+	}
+	if err := c.start(ctx, append(words, path), c.a.ChildEnv(), nil); err != nil {
+		return err
+	}
+	src, err := o.Read(args[0])
+	if err != nil {
+		return err
+	}
+	return c.check(ctx, o, args[0], src)
+}
+
+// replace makes a document from elsewhere an environment, if it has no faults.
+func (c *command) replace(ctx context.Context, o environments.Options, name, path string) error {
+	var text []byte
+	if c.file == "-" {
+		given, err := c.a.Prompt().StandardInput()
+		if err != nil {
+			return err
+		}
+		text = []byte(given)
+	} else {
+		var err error
+		if text, err = os.ReadFile(c.a.Path(c.file)); err != nil {
+			return console.PlainError(err)
+		}
+	}
+	if err := c.check(ctx, o, name, diag.NewSource(c.file, text)); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return maybe.WriteFile(path, text, 0o644)
+}
+
+// check reports what is wrong with a document, without opening anything.
+func (c *command) check(ctx context.Context, o environments.Options, name string, src *diag.Source) error {
+	o.Check = true
+	_, diags := o.Document(ctx, name, src)
+	return c.a.Report(diags)
+}
+
+// draft is the document of a new environment.
+const draft = `values:
+  # Configuration of the stacks that import this environment. Their own values win.
+  pulumiConfig: {}
+  # Variables for providers and commands.
+  environmentVariables: {}
+`
+
+func (c *command) create(_ context.Context, _ *project.Project, o environments.Options, args []string) error {
+	path, err := o.File(args[0])
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("there is an environment %s already: %s", args[0], c.a.Short(path))
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(draft)
+	if err = errors.Join(err, f.Close()); err == nil {
+		fmt.Fprintf(c.a.Streams.Err, "Made %s\nA stack imports it after: yamlhost config env add %s\n", c.a.Short(path), args[0])
+	}
+	return err
+}
+
+func (c *command) remove(_ context.Context, _ *project.Project, o environments.Options, args []string) error {
+	if _, err := o.Read(args[0]); err != nil {
+		return err
+	}
+	path, err := o.File(args[0])
+	if err == nil {
+		err = os.Remove(path)
+	}
+	return err
+}
+
+func (c *command) run(ctx context.Context, p *project.Project, o environments.Options, args []string) error {
+	env, err := c.evaluated(ctx, p, o, args[0])
+	if err != nil {
+		return err
+	}
+	variables, remove, err := console.Export(env)
+	defer remove()
+	if err != nil {
+		return err
+	}
+	known := mask.New()
+	if env != nil {
+		known.Learn(env.Values)
+	}
+	return c.start(ctx, args[1:], append(c.a.ChildEnv(), variables...), known)
+}
+
+// start runs a command to its end. Its output goes through known, unless that is nil.
+func (c *command) start(ctx context.Context, words, variables []string, known *mask.Masker) error {
+	cmd := exec.Command(words[0], words[1:]...)
+	cmd.Dir, cmd.Env, cmd.Stdin = c.a.World.Dir, variables, c.a.Streams.In
+	cmd.Stdout, cmd.Stderr = c.a.Streams.Out, c.a.Streams.Err
+	finish := func() error { return nil }
+	if known != nil {
+		out, errs := mask.NewWriter(c.a.Streams.Out, known), mask.NewWriter(c.a.Streams.Err, known)
+		cmd.Stdout, cmd.Stderr = out, errs
+		finish = func() error { return errors.Join(out.Flush(), errs.Flush()) }
+	}
+	err := supervise.Run(ctx, cmd, c.a.World.Supervisor())
+	if lost := finish(); err == nil {
+		err = lost
+	}
+	if exit, failed := errors.AsType[*exec.ExitError](err); failed && exit.ExitCode() > 0 {
+		return &console.ExitError{Code: exit.ExitCode(), Cause: fmt.Errorf("%s ended with exit code %d", words[0],
+			exit.ExitCode())}
+	}
+	return err
+}

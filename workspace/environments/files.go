@@ -1,0 +1,131 @@
+package environments
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
+)
+
+// Folder is the folder of a project that holds its environments, each in NAME.yaml.
+const Folder = "environments"
+
+// Options are the surroundings of an environment.
+type Options struct {
+	Dir   string                   // the folder of the project
+	Shown func(path string) string // how a path is called in messages
+
+	// Check leaves out everything outside of the documents: a call of fn::open is an unknown value then, and so is a
+	// secret. The fields below are not used.
+	Check bool
+
+	// Lookup returns an environment variable, Command what a command prints, and Outputs the outputs of a stack.
+	Lookup  func(name string) (string, bool)
+	Command func(ctx context.Context, dir string, words []string) (string, error)
+	Outputs func(ctx context.Context, stack string) (value.Value, error)
+	Denied  string // why fn::open is refused; empty if it is not
+}
+
+// Environment is an evaluated environment.
+type Environment struct {
+	Values value.Value // a map
+}
+
+// Part returns the map at a key of the values; an empty one if there is none.
+func (e *Environment) Part(key string) value.Value {
+	if e == nil {
+		return value.EmptyMap()
+	}
+	part, _ := e.Values.Lookup(key)
+	return part.MapOrEmpty()
+}
+
+// Texts yields the items of the map at a key as text, sorted by name: what is neither a list nor a map, and is known.
+func (e *Environment) Texts(key string) iter.Seq2[string, string] {
+	part := e.Part(key)
+	return func(yield func(name, text string) bool) {
+		for i, name := range part.Keys() {
+			v := part.At(i)
+			if !v.IsKnown() || v.Is(value.KindList) || v.Is(value.KindMap) {
+				continue
+			}
+			text, err := value.Text(v)
+			if plain, _ := text.AsString(); err == nil && !yield(name, plain) {
+				return
+			}
+		}
+	}
+}
+
+// Named evaluates the environment of a name. The error is that of Read.
+func (o Options) Named(ctx context.Context, name string) (*Environment, diag.Diagnostics, error) {
+	src, err := o.Read(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	env, diags := o.Document(ctx, name, src)
+	return env, diags, nil
+}
+
+var nameForm = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*)?$`)
+
+// File returns the path of the file of an environment, which need not exist. Names have one or two parts, as those of
+// Pulumi ESC.
+func (o Options) File(name string) (string, error) {
+	if plain, version, has := strings.Cut(name, "@"); has && nameForm.MatchString(plain) {
+		return "", fmt.Errorf("the environment %s is a file, and files have no version %s\nName it %[1]s.", plain, version)
+	}
+	if !nameForm.MatchString(name) {
+		return "", fmt.Errorf("%q is no name of an environment\nA name is NAME or PROJECT/NAME, of letters, digits, - _ and "+
+			"points.", name)
+	}
+	return filepath.Join(o.Dir, Folder, filepath.FromSlash(name)+".yaml"), nil
+}
+
+// Names are the environments of the project, sorted.
+func (o Options) Names() ([]string, error) {
+	root := filepath.Join(o.Dir, Folder)
+	var names []string
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, _ := filepath.Rel(root, path)
+		if name, is := strings.CutSuffix(filepath.ToSlash(rel), ".yaml"); is && !d.IsDir() && nameForm.MatchString(name) {
+			names = append(names, name)
+		}
+		return nil
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	slices.Sort(names)
+	return names, err
+}
+
+// Read reads the file of an environment.
+func (o Options) Read(name string) (*diag.Source, error) {
+	path, err := o.File(name)
+	if err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		names, _ := o.Names()
+		return nil, fmt.Errorf("there is no environment %s%s\nIts file would be %s; make it with `yamlhost env init %[1]s`.",
+			name, diag.DidYouMean(name, names), o.Shown(path))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read environment %s: %w", name, err)
+	}
+	return diag.NewSource(o.Shown(path), text), nil
+}

@@ -1,0 +1,106 @@
+package project
+
+import (
+	"fmt"
+	"maps"
+
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
+)
+
+// inherited are values that a stack has from its environments.
+type inherited map[Key]value.Value
+
+// Inherit takes the configuration of the stack's environments: the map pulumiConfig, which may have secrets and unknown
+// values in it. It replaces what was taken before, and is never saved. Keys without a namespace are the project's.
+func (s *Settings) Inherit(config value.Value) (diags diag.Diagnostics) {
+	s.inherited = make(inherited, config.Len())
+	for i, name := range config.Keys() {
+		key, err := ParseKey(name, s.project)
+		if err != nil {
+			diags.Add(diag.Diagnostic{Code: diag.WrongKind, Subject: *s.Environment,
+				Summary: fmt.Sprintf("the environment has the configuration %s: %s", name, err)})
+			continue
+		}
+		s.inherited[key] = config.At(i)
+	}
+	return diags
+}
+
+// Inherited are the values that the stack has from its environments, by key.
+func (s *Settings) Inherited() map[Key]value.Value { return s.inherited }
+
+// addTo adds the values to those of a stack. A map of both is merged: the stack's own items win, and null removes an
+// item, as in a JSON merge patch (F3.5).
+func (in inherited) addTo(config map[Key]Text, data map[Key]any) {
+	for key, v := range in {
+		own, set := config[key]
+		patch, isMap := data[key].(map[string]any)
+		if set && (own.Unread || !isMap || !v.Is(value.KindMap)) {
+			continue
+		}
+		text := Text{Secret: own.Secret || v.ContainsSecret(), Inherited: true, Key: own.Key}
+		if v.ContainsUnknown() {
+			text.Secret, text.Unread = true, true
+			config[key] = text
+			continue
+		}
+		plain := PlainData(v)
+		if set {
+			plain = patched(plain, patch)
+		}
+		text.Text, text.Structured = TextOf(plain), isStructured(plain)
+		config[key], data[key] = text, plain
+	}
+}
+
+// patched is base with a JSON merge patch.
+func patched(base any, patch map[string]any) any {
+	m, _ := base.(map[string]any)
+	if m = maps.Clone(m); m == nil {
+		m = map[string]any{}
+	}
+	for key, v := range patch {
+		switch x := v.(type) {
+		case nil:
+			delete(m, key)
+		case map[string]any:
+			m[key] = patched(m[key], x)
+		default:
+			m[key] = v
+		}
+	}
+	return m
+}
+
+// PlainData is a known value as data of settings, secrets in plain text.
+func PlainData(v value.Value) any {
+	switch v.Kind() {
+	case value.KindBool:
+		b, _ := v.AsBool()
+		return b
+	case value.KindNumber:
+		f, _ := v.AsNumber()
+		if i := int64(f); float64(i) == f {
+			return i
+		}
+		return f
+	case value.KindString:
+		text, _ := v.AsString()
+		return text
+	case value.KindList:
+		items, _ := v.AsList()
+		list := make([]any, len(items))
+		for i, item := range items {
+			list[i] = PlainData(item)
+		}
+		return list
+	case value.KindMap:
+		m := make(map[string]any, v.Len())
+		for i, key := range v.Keys() {
+			m[key] = PlainData(v.At(i))
+		}
+		return m
+	}
+	return nil
+}
