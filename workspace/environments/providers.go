@@ -15,7 +15,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/pulumi/esc"
-	"github.com/pulumi/esc/eval"
 	"github.com/pulumi/esc/schema"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value"
