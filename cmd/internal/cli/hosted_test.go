@@ -353,6 +353,48 @@ func TestHostedVersions(t *testing.T) {
 	require.Equal(t, idsOf(t, first), idsOf(t, x.does("stack", "export")))
 }
 
+// TestHostedMove brings a stack from a folder to a service, and back, with its secrets sealed at every moment.
+func TestHostedMove(t *testing.T) {
+	t.Parallel()
+	x := newHosted(t, pets)
+	service := x.world.Env
+	folder := append(slices.Clip(service), "PULUMI_BACKEND_URL=file://"+t.TempDir(), "PULUMI_CONFIG_PASSPHRASE=x")
+	x.streams.In, x.streams.InTerminal, x.streams.ReadPassword = strings.NewReader("x\n"), false, nil
+	sealed := filepath.Join(x.world.Dir, "sealed.json")
+	unchanged := func() {
+		t.Helper()
+		text, err := os.ReadFile(sealed)
+		require.NoError(t, err)
+		require.NotContains(t, string(text), "hunter2")
+		x.does("preview", "--expect-no-changes")
+		require.Equal(t, "hunter2\n", x.does("config", "get", "word"))
+		require.Equal(t, "hunter2\n", x.does("stack", "output", "secret", "--show-secrets"))
+	}
+	x.world.Env = folder
+	x.does("stack", "init", "dev")
+	x.does("config", "set", "--secret", "word", "hunter2")
+	x.does("up", "--yes", "--skip-preview")
+	before := x.does("stack", "export")
+	x.does("stack", "export", "--file", sealed)
+
+	x.world.Env = append(slices.Clip(service), "PULUMI_CONFIG_PASSPHRASE=x")
+	x.does("stack", "init", "dev")
+	x.does("stack", "import", "--file", sealed)
+	unchanged()
+	x.does("stack", "change-secrets-provider", "default")
+	x.world.Env = service
+	unchanged()
+	require.Equal(t, idsOf(t, before), idsOf(t, x.does("stack", "export")))
+
+	x.does("stack", "change-secrets-provider", "passphrase")
+	x.world.Env = append(slices.Clip(service), "PULUMI_CONFIG_PASSPHRASE=x")
+	x.does("stack", "export", "--file", sealed)
+	x.world.Env = folder
+	x.does("stack", "import", "--file", sealed)
+	unchanged()
+	require.Equal(t, idsOf(t, before), idsOf(t, x.does("stack", "export")))
+}
+
 // TestHostedChain counts calls: a chain of dependent resources pays one call for each begin, and none for each end.
 func TestHostedChain(t *testing.T) {
 	t.Parallel()
