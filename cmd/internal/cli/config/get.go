@@ -40,6 +40,13 @@ func get(ctx context.Context, a *console.Console, o *getting) error {
 	}
 	e := c.settings.Entry(path.Key)
 	if e == nil {
+		if err := a.Report(a.Inherit(c.project, c.settings)); err != nil {
+			return err
+		}
+		if _, has := c.settings.Inherited()[path.Key]; has {
+			return fmt.Errorf("config %s of stack %s comes from an environment\nShow it with: yamlhost env open NAME "+
+				"pulumiConfig --show-secrets", path.Key, c.stack)
+		}
 		return noSuchKey(a, c, o.key, path.Key)
 	}
 	part, found := e.Part(path.Steps)
