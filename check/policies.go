@@ -183,6 +183,9 @@ func (p *Policy) nameTypes(pack bool) {
 	args := map[string]schema.Type{"urn": schema.String, "type": schema.String, "name": schema.String,
 		"properties": properties, "options": policyOptions, "parent": schema.String,
 		"provider": schema.OptionalOf(policyProvider)}
+	if decl.OfDestroyed() {
+		args["operation"] = schema.String
+	}
 	p.Names = map[string]schema.Type{}
 	if decl.OfStack() {
 		args["dependencies"], args["propertyDependencies"] = texts, &schema.Map{Item: texts}

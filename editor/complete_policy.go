@@ -9,7 +9,8 @@ import (
 )
 
 var (
-	policyKeys = []string{"description", "match", "stack", "after", "enforcement", "config", "when", "violation", "remedy"}
+	policyKeys = []string{"description", "match", "stack", "after", "destroy", "enforcement", "config", "when", "violation",
+		"remedy"}
 	// policyMatchKeys are the fields of `match` in a policy.
 	policyMatchKeys = []string{"type", "name", "custom"}
 )
@@ -35,7 +36,7 @@ func (q *completer) policy(path []string) []Item {
 		case len(path) == 3 && path[2] == "custom":
 			return values(yesNo...)
 		}
-	case "stack", "after":
+	case "stack", "after", "destroy":
 		return values(yesNo...)
 	case "enforcement":
 		return values(enforcementLevels...)

@@ -119,6 +119,7 @@ func (w *schemaWriter) policy() jsonNode {
 		}), "The resources that the policy is about; all when it is left out."),
 		"stack":       described(flag, "It is about all resources together, which are called resources."),
 		"after":       described(flag, "It is about the outputs of a resource."),
+		"destroy":     described(flag, "It is about resources that an operation deletes or replaces, in a pack."),
 		"enforcement": described(jsonNode{"enum": enforcementLevels}, "What a violation does."),
 		"config":      described(jsonNode{"type": []string{"object", "null"}}, "The configuration of the policy, in a pack."),
 		"when":        described(refTo(anyValue), "A condition; resource has the properties."),

@@ -2,6 +2,7 @@ package langhost
 
 import (
 	"context"
+	"fmt"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 
@@ -26,6 +27,10 @@ func (h *Host) runPack(ctx context.Context, r *pulumirpc.RunPluginRequest,
 	}
 	if err := errorOf(found); err != nil {
 		return err
+	}
+	if name := pack.Destroys(); name != "" {
+		return fmt.Errorf("the policy %s is about what an operation destroys, which the Pulumi CLI asks no pack about: "+
+			"run the pack with yamlhost, or give the policy the level disabled", name)
 	}
 	h.engine.report(ctx, found)
 	address, stop, err := plugin.ServeAnalyzer(pack)

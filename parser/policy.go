@@ -8,7 +8,8 @@ import (
 )
 
 var (
-	policyKeys = []string{"description", "match", "stack", "after", "enforcement", "config", "when", "violation", "remedy"}
+	policyKeys = []string{"description", "match", "stack", "after", "destroy", "enforcement", "config", "when", "violation",
+		"remedy"}
 	// policyMatchKeys are the fields of `match` in a policy.
 	policyMatchKeys  = []string{"type", "name", "custom"}
 	policyConfigKeys = append([]string{"type", "items", "default", "optional", "description"}, valueRules...)
@@ -56,6 +57,8 @@ func (r policyReader) read(e entry) {
 			p.Stack = r.literalBool(e, "`stack`")
 		case "after":
 			p.After = r.literalBool(e, "`after`")
+		case "destroy":
+			p.Destroy = r.literalBool(e, "`destroy`")
 		case "enforcement":
 			p.Enforcement = enforcementLevel(r.nodeReader, e)
 		case "config":
@@ -124,6 +127,16 @@ func (r policyReader) complete(found map[string]entry) {
 	}
 	if p.OfOutputs() {
 		exclude("remedy", "after", "it is asked when the resource is there already")
+	}
+	if p.OfDestroyed() {
+		for _, key := range []string{"stack", "after"} {
+			exclude(key, "destroy", "it is asked about the inputs of one resource, before that is deleted or replaced")
+		}
+		exclude("remedy", "destroy", "there is nothing to set in what goes")
+		if !r.pack {
+			r.fail(diag.UnknownKey, found["destroy"].at, "write a policy pack, or set the option protect of the resource",
+				"a policy of a program has no `destroy`")
+		}
 	}
 	switch level := p.Enforcement.Text(); {
 	case level == "remediate" && p.Remedy == nil:

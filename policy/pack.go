@@ -29,7 +29,7 @@ type Options struct {
 	Limits builtins.Limits
 }
 
-var _ analyzer.Analyzer = (*Pack)(nil)
+var _ analyzer.DestroyAnalyzer = (*Pack)(nil)
 
 // Pack is a policy pack written in YAML. It is safe for concurrent use, but Configure and ConfigureStack must not be
 // called while resources are analyzed.
@@ -250,7 +250,7 @@ func (p *Pack) Analyze(ctx context.Context, r analyzer.Resource) (list []analyze
 	}
 	var subject *eval.PolicySubject
 	for _, rule := range p.matching(&r) {
-		if rule.Decl.OfStack() || rule.Decl.OfOutputs() {
+		if rule.Decl.OfStack() || rule.Decl.OfOutputs() || rule.Decl.OfDestroyed() {
 			continue
 		}
 		if subject == nil {
@@ -261,6 +261,43 @@ func (p *Pack) Analyze(ctx context.Context, r analyzer.Resource) (list []analyze
 		}
 	}
 	return list, nil
+}
+
+// AnalyzeDestroy returns the violations of the policies about what an operation destroys.
+func (p *Pack) AnalyzeDestroy(ctx context.Context, r analyzer.Resource, what analyzer.Destruction) (
+	list []analyzer.Violation, _ error) {
+	run, dryRun, err := p.running()
+	if err != nil {
+		return nil, err
+	}
+	var subject *eval.PolicySubject
+	for _, rule := range p.matching(&r) {
+		if !rule.Decl.OfDestroyed() {
+			continue
+		}
+		if subject == nil {
+			about := names(&r)
+			about["args"] = about["args"].With("operation", value.String(string(what)))
+			subject = run.About(ctx, about)
+		}
+		if list, err = p.ask(subject, dryRun, rule, nil, list); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// Destroys returns the name of a policy about what an operation destroys; empty if there is none or all are disabled.
+// Engines that cannot ask such policies must not run the pack.
+func (p *Pack) Destroys() string {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	for _, rule := range p.rules {
+		if rule.Decl.OfDestroyed() && rule.level != analyzer.Disabled {
+			return rule.Decl.Name.Value
+		}
+	}
+	return ""
 }
 
 // AnalyzeStack returns the violations of the policies about outputs and about all resources together.

@@ -176,6 +176,28 @@ func TestAnalyzeStack(t *testing.T) {
 	require.Equal(t, "b: extra b", texts[2])
 }
 
+// TestAnalyzeDestroy asks policies about what an operation destroys, and no others; nor are they asked anything else.
+func TestAnalyzeDestroy(t *testing.T) {
+	t.Parallel()
+	pack, found := open(t, "  keep: {destroy: true, match: {type: 'box:index:Box'}, when: '${resource.size > 1}', violation: "+
+		"'${args.operation} of ${args.name}'}\n  other: {violation: x}\n")
+	require.NotNil(t, pack, fmt.Sprint(found))
+	require.Equal(t, "keep", pack.Destroys())
+	require.NoError(t, pack.ConfigureStack(t.Context(), analyzer.Stack{}))
+	large := box("a", props(value.Entry{Key: "size", Value: value.Int(2)}))
+	list, err := pack.AnalyzeDestroy(t.Context(), large, analyzer.Replacement)
+	require.NoError(t, err)
+	require.Len(t, list, 1)
+	require.Equal(t, "replace of a", list[0].Message)
+	list, err = pack.AnalyzeDestroy(t.Context(), box("b", props(value.Entry{Key: "size", Value: value.Int(1)})), analyzer.Deletion)
+	require.NoError(t, err)
+	require.Empty(t, list)
+	list, err = pack.Analyze(t.Context(), large)
+	require.NoError(t, err)
+	require.Len(t, list, 1)
+	require.Equal(t, "other", list[0].Policy)
+}
+
 // TestConfigure refuses configuration that does not fit.
 func TestConfigure(t *testing.T) {
 	t.Parallel()
@@ -216,6 +238,9 @@ func TestWrongPacks(t *testing.T) {
 		"  one: {violation: '${nothing}'}\n":                                            "`nothing` is not declared",
 		"  one: {violation: x, levl: mandatory}\n":                                      "levl",
 		"  one: {violation: x, stack: true, remedy: {a: 1}}\n":                          "a policy with `stack` has no `remedy`",
+		"  one: {violation: x, destroy: true, remedy: {a: 1}}\n":                        "a policy with `destroy` has no `remedy`",
+		"  one: {violation: x, destroy: true, after: true}\n":                           "a policy with `destroy` has no `after`",
+		"  one: {violation: '${args.operation}'}\n":                                     "operation",
 		"  one: {violation: x, enforcement: remediate}\n":                               "has no remedy",
 		"  one: {violation: x, match: {type: 'box:index:Bax'}}\n":                       "box:index:Bax",
 		"  one: {violation: x, match: {type: 'box:c*'}}\n":                              "no resource type of the package box matches",

@@ -12,6 +12,7 @@ type Policy struct {
 	Match       TransformMatch
 	Stack       *BoolLiteral // it is about all resources together
 	After       *BoolLiteral // it is about the outputs of a resource
+	Destroy     *BoolLiteral // it is about what an operation deletes or replaces
 	Config      []*DynamicProperty
 
 	When      Expr // nil when absent
@@ -38,6 +39,9 @@ func (p *Policy) Number() {
 
 // OfStack reports whether the policy is about all resources together.
 func (p *Policy) OfStack() bool { return p.Stack != nil && p.Stack.Value }
+
+// OfDestroyed reports whether the policy is about what an operation deletes or replaces.
+func (p *Policy) OfDestroyed() bool { return p.Destroy != nil && p.Destroy.Value }
 
 // OfOutputs reports whether the policy is about the outputs of a resource.
 func (p *Policy) OfOutputs() bool { return p.After != nil && p.After.Value }

@@ -2,7 +2,8 @@
 // pack answers. It knows neither how a pack is written nor how it is reached.
 //
 // An Analyzer is one running pack. The engine asks it at three moments: Remediate and then Analyze for each resource,
-// after the provider has checked its inputs and before its steps are chosen; AnalyzeStack once, after the program.
+// after the provider has checked its inputs and before its steps are chosen; AnalyzeStack once, after the program. It
+// asks a DestroyAnalyzer before it deletes or replaces a resource, too.
 package analyzer
 
 import (
@@ -121,6 +122,35 @@ type Remediation struct {
 	Properties          value.Value // all inputs; null leaves them unchanged
 	Diagnostic          string      // why the policy could not remedy; empty if it could
 }
+
+// DestroyAnalyzer is an Analyzer that has policies about what an operation destroys. Pulumi's protocol has none.
+type DestroyAnalyzer interface {
+	Analyzer
+	// AnalyzeDestroy returns the violations of what an operation does to a resource of the state. It is safe for
+	// concurrent use.
+	AnalyzeDestroy(ctx context.Context, r Resource, what Destruction) ([]Violation, error)
+}
+
+// Destruction is the way in which the object of a resource ends.
+type Destruction string
+
+// The ways, with the names that they have in policies.
+const (
+	Deletion    Destruction = "delete"
+	Replacement Destruction = "replace"
+)
+
+// DestroyOnly is an Analyzer of what an operation destroys. It has nothing to object to anything else.
+type DestroyOnly struct{ DestroyAnalyzer }
+
+// Remediate changes nothing.
+func (DestroyOnly) Remediate(context.Context, Resource) ([]Remediation, error) { return nil, nil }
+
+// Analyze finds nothing.
+func (DestroyOnly) Analyze(context.Context, Resource) ([]Violation, error) { return nil, nil }
+
+// AnalyzeStack finds nothing.
+func (DestroyOnly) AnalyzeStack(context.Context, []Resource) ([]Violation, error) { return nil, nil }
 
 // Analyzer is a running policy pack. Analyze is safe for concurrent use; the other methods are called one at a time.
 // An error of any method means that the pack cannot be relied on.

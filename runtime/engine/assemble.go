@@ -46,7 +46,8 @@ func newOperation(ctx, calls context.Context, o Options, mode mode, scope *plan.
 	op.targets = &targets{core: c, scope: scope}
 	op.refresher = &refresher{c}
 	op.importer = &importer{core: c, retainer: retainer, resolver: resolver, registrar: registrar}
-	op.deleter = &deleter{core: c, scope: scope, targets: op.targets, pending: op.pending}
+	op.deleter = &deleter{core: c, scope: scope, targets: op.targets, pending: op.pending,
+		policies: op.policies}
 	return op
 }
 

@@ -14,10 +14,11 @@ import (
 // (E4.118–E4.125).
 type deleter struct {
 	*core
-	scope   *plan.Scope
-	targets *targets
-	pending *pendingCreations
-	begun   bool
+	scope    *plan.Scope
+	targets  *targets
+	pending  *pendingCreations
+	policies *policies
+	begun    bool
 }
 
 // deleteRest deletes what the program did not register, and what replacements have left behind (E4.118–E4.125).
@@ -40,6 +41,10 @@ func (d *deleter) deleteRest() {
 	current := d.table.Renamed(end.Resources)
 	if s, err := d.constraint.deletions(end.Steps); err != nil {
 		_ = d.constraint.violation(s.URN, plan.PositionOf(s.Old), err)
+		return
+	}
+	if err := d.policies.mayDelete(end.Steps); err != nil {
+		d.failures.resourceFailed()
 		return
 	}
 	// Layer by layer, so that nothing is deleted before what depends on it; within a layer in reverse order of the state.

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/analyzer"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/apply"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
@@ -101,6 +103,54 @@ func (p *policies) analyze(s *record, inputs value.Value) error {
 		}
 		for _, v := range answers[i] {
 			violated = p.violation(pack, v, s.message(Message{})) || violated
+		}
+	}
+	if violated && !p.opts.DryRun {
+		return apply.ErrFailed
+	}
+	return nil
+}
+
+// mayReplace asks packs about what the steps of a registration replace.
+func (p *policies) mayReplace(steps []Step) error {
+	return p.mayDestroy(steps, analyzer.Replacement, OpReplace, OpDeleteReplaced)
+}
+
+// mayDelete asks packs about what steps delete.
+func (p *policies) mayDelete(steps []Step) error {
+	return p.mayDestroy(steps, analyzer.Deletion, OpDelete)
+}
+
+// mayDestroy asks packs about the resources whose objects end by steps with one of some operations, before any of them
+// does. A preview reports violations and goes on; in an update, a violation of a mandatory policy fails all steps.
+func (p *policies) mayDestroy(steps []Step, what analyzer.Destruction, ops ...Op) error {
+	if len(p.packs) == 0 {
+		return nil
+	}
+	violated, asked := false, map[urn.URN]bool{}
+	for i := range steps {
+		old := steps[i].Old
+		if !slices.Contains(ops, steps[i].Op) || old == nil || old.Delete || old.External || old.RetainOnDelete ||
+			old.PendingReplacement || asked[old.URN] {
+			continue
+		}
+		asked[old.URN] = true
+		about := p.describe(old, nil)
+		about.Properties = old.Inputs.MapOrEmpty()
+		for i := range p.packs {
+			pack := &p.packs[i]
+			analysis, ok := pack.Analyzer.(analyzer.DestroyAnalyzer)
+			if !ok {
+				continue
+			}
+			found, err := analysis.AnalyzeDestroy(p.calls, about, what)
+			if err != nil {
+				return p.broken(nil, pack, err)
+			}
+			for _, v := range found {
+				m := Message{URN: old.URN, Position: plan.PositionOf(old)}
+				violated = p.violation(pack, v, m) || violated
+			}
 		}
 	}
 	if violated && !p.opts.DryRun {

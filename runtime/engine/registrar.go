@@ -198,6 +198,9 @@ func (r *registrar) awaitCascade(ctx context.Context, s *record) error {
 // takeSteps takes the steps of a registration, one after the other.
 func (r *registrar) takeSteps(ctx context.Context, s *record, steps []Step) error {
 	defer r.table.Marks.EndCascades(steps)
+	if err := r.examiner.policies.mayReplace(steps); err != nil {
+		return err
+	}
 	reg := s.reg
 	for i := range steps {
 		if r.running.Err() != nil || ctx.Err() != nil { // E5.10

@@ -48,7 +48,8 @@ type Project struct {
 // PolicyPack is an entry of `policyPacks`: a pack that checks every preview and update. Paths are relative to the root
 // directory or absolute.
 type PolicyPack struct {
-	Path, Config string // Config is empty without a file
+	Path   Literal
+	Config string // empty without a file
 }
 
 // Resolve returns the absolute path of what the project file names; empty for an empty path.
@@ -74,7 +75,7 @@ func (p *Project) readPolicyPacks(d *document, n *yaml.Node) {
 			}
 			continue
 		}
-		pack := PolicyPack{Path: l.Text}
+		pack := PolicyPack{Path: *l}
 		if c := d.text(field+".config", config); c != nil {
 			pack.Config = c.Text
 		}

@@ -15,6 +15,7 @@ type Operation struct {
 	Question string
 	program  bool            // it runs the program
 	policies bool            // policy packs check it
+	destroys bool            // policy packs check only what it destroys
 	Entered  func(*Pipeline) // told of the pipeline before the operation runs; may be nil
 	Run      func(ctx context.Context, o engine.Options, program ProgramFunc) (*engine.Result, error)
 }
@@ -35,7 +36,7 @@ var (
 		Run: func(ctx context.Context, o engine.Options, program ProgramFunc) (*engine.Result, error) {
 			return engine.Refresh(ctx, o, onlyIf(o.RunProgram, program))
 		}}
-	destroyOperation = Operation{Kind: "destroy", Planning: "Previewing destroy", Applying: "Destroying",
+	destroyOperation = Operation{Kind: "destroy", Planning: "Previewing destroy", Applying: "Destroying", destroys: true,
 		Question: "Do you want to perform this destroy?",
 		Run: func(ctx context.Context, o engine.Options, program ProgramFunc) (*engine.Result, error) {
 			return engine.Destroy(ctx, o, onlyIf(o.RunProgram, program))

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/policy"
 	"github.com/yamlhost/yamlhost/runtime/analyzer"
@@ -23,8 +24,9 @@ import (
 
 // policyPack is a pack that the command line or the project names.
 type policyPack struct {
-	path   string // absolute
-	config string // absolute path of its configuration; empty for none
+	path   string     // absolute
+	config string     // absolute path of its configuration; empty for none
+	at     diag.Range // where the project names it; zero for a pack of the command line
 }
 
 // policyPacks returns the packs of the command line and of the project file.
@@ -32,7 +34,8 @@ func (p *Pipeline) policyPacks() ([]policyPack, error) {
 	var packs []policyPack
 	o := p.options
 	if len(o.PolicyConfigs) > 0 && len(o.PolicyConfigs) != len(o.PolicyPacks) {
-		return nil, errors.New("give --policy-pack-config once for each --policy-pack, in the same order")
+		return nil, console.WithCode(console.CodeBadUsage,
+			"give --policy-pack-config once for each --policy-pack, in the same order")
 	}
 	for i, path := range o.PolicyPacks {
 		pack := policyPack{path: p.Console.Path(path)}
@@ -42,17 +45,22 @@ func (p *Pipeline) policyPacks() ([]policyPack, error) {
 		packs = append(packs, pack)
 	}
 	for _, declared := range p.Workspace.Project.PolicyPacks {
-		packs = append(packs, policyPack{path: p.Workspace.Project.Resolve(declared.Path),
-			config: p.Workspace.Project.Resolve(declared.Config)})
+		packs = append(packs, policyPack{path: p.Workspace.Project.Resolve(declared.Path.Text),
+			config: p.Workspace.Project.Resolve(declared.Config), at: declared.Path.Range})
 	}
 	return packs, nil
 }
 
 // loadPack starts the pack at a path. A pack that is written in YAML runs in this process; what is wrong with it has
-// been shown when the error is an ExitError.
-func (p *Pipeline) loadPack(ctx context.Context, path string, stack analyzer.Stack) (analyzer.Analyzer, error) {
+// been shown when the error is an ExitError. With destroys, the pack checks only what the operation destroys; it is nil
+// if it cannot.
+func (p *Pipeline) loadPack(ctx context.Context, path string, stack analyzer.Stack, destroys bool) (analyzer.Analyzer,
+	error) {
 	script, err := project.ReadPluginProgram(filepath.Join(path, workspace.PackFile))
 	if errors.Is(err, fs.ErrNotExist) || err == nil && script.Language != "yaml" {
+		if destroys {
+			return nil, nil
+		}
 		if p.options.Untrusted {
 			return nil, fmt.Errorf("the policy pack %s is a program, and the run is --untrusted, which starts nothing from the "+
 				"project; leave out the pack, or write it in YAML", path)
@@ -67,12 +75,16 @@ func (p *Pipeline) loadPack(ctx context.Context, path string, stack analyzer.Sta
 	if err := p.Console.Report(found); err != nil {
 		return nil, err
 	}
+	if destroys {
+		return analyzer.DestroyOnly{DestroyAnalyzer: pack}, nil
+	}
 	return pack, nil
 }
 
 // startPolicies starts and configures the packs of an operation. Every fault of a pack ends the operation before it
-// begins, whatever the levels of its policies. The caller closes what it gets.
-func (p *Pipeline) startPolicies(ctx context.Context, o *engine.Options) (stop func(), err error) {
+// begins, whatever the levels of its policies. With destroys, packs check only what the operation destroys. The caller
+// closes what it gets.
+func (p *Pipeline) startPolicies(ctx context.Context, o *engine.Options, destroys bool) (stop func(), err error) {
 	packs, err := p.policyPacks()
 	if err != nil || len(packs) == 0 {
 		return func() {}, err
@@ -86,7 +98,10 @@ func (p *Pipeline) startPolicies(ctx context.Context, o *engine.Options) (stop f
 		Config: o.Config, SecretKeys: o.ConfigSecretKeys, Tags: map[string]string{}}
 	names := map[string]string{}
 	for _, pack := range packs {
-		running, err := p.loadPack(ctx, pack.path, stack)
+		running, err := analyzer.Analyzer(nil), p.requirePack(pack)
+		if err == nil {
+			running, err = p.loadPack(ctx, pack.path, stack, destroys)
+		}
 		if _, shown := errors.AsType[*console.ExitError](err); shown {
 			stop()
 			fmt.Fprintln(p.Console.Streams.Err, "nothing was done")
@@ -95,6 +110,9 @@ func (p *Pipeline) startPolicies(ctx context.Context, o *engine.Options) (stop f
 		if err != nil {
 			stop()
 			return nil, nothingDone(err)
+		}
+		if running == nil {
+			continue
 		}
 		o.Policies = append(o.Policies, engine.PolicyPack{Analyzer: running})
 		loaded := &o.Policies[len(o.Policies)-1]
@@ -111,7 +129,34 @@ func (p *Pipeline) startPolicies(ctx context.Context, o *engine.Options) (stop f
 	return stop, nil
 }
 
-func nothingDone(err error) error { return fmt.Errorf("%w\nnothing was done", err) }
+// nothingDone is the error of a pack that cannot be relied on. It has the exit code of a faulty program, unless the
+// operation was ended.
+func nothingDone(err error) error {
+	err = fmt.Errorf("%w\nnothing was done", err)
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return &console.ExitError{Code: console.CodeProgram, Cause: err}
+}
+
+// requirePack reports a pack that is not there.
+func (p *Pipeline) requirePack(pack policyPack) error {
+	d := diag.Diagnostic{Code: diag.FileAccess, Subject: pack.at,
+		Detail: "name a folder with a " + workspace.PackFile + ", or an executable"}
+	shown := workspace.Relative(p.Workspace.Project.Dir)(pack.path)
+	info, err := os.Stat(pack.path)
+	if err == nil && info.IsDir() {
+		if _, err = os.Stat(filepath.Join(pack.path, workspace.PackFile)); err != nil {
+			d.Summary = fmt.Sprintf("the folder `%s` is no policy pack: it has no %s", shown, workspace.PackFile)
+		}
+	} else if err != nil {
+		d.Summary = fmt.Sprintf("there is no policy pack `%s`", shown)
+	}
+	if err == nil || !errors.Is(err, fs.ErrNotExist) {
+		return nil // opening it reports anything else
+	}
+	return p.Console.Report(diag.Diagnostics{d})
+}
 
 // configure gives a running pack its configuration and the stack.
 func (pack *policyPack) configure(ctx context.Context, running *engine.PolicyPack, stack analyzer.Stack) error {

@@ -195,12 +195,14 @@ func (p *Pipeline) operate(ctx context.Context, op Operation, o engine.Options) 
 	}
 	o.Refresh = p.options.Refresh == "true" || p.options.Refresh == "" && p.Workspace.Project.RefreshAlways && op.program
 
-	if op.policies {
-		stop, err := p.startPolicies(ctx, &o)
+	if op.policies || op.destroys {
+		stop, err := p.startPolicies(ctx, &o, op.destroys)
 		if err != nil {
 			return nil, errors.Join(err, shown.close())
 		}
 		defer stop()
+	}
+	if op.policies {
 		if err := p.requirePolicies(o.Policies); err != nil {
 			return nil, errors.Join(err, shown.close())
 		}

@@ -72,6 +72,7 @@ func (d *dumper) policy(p *ast.Policy) {
 		d.match(&p.Match)
 		d.bool("stack", p.Stack)
 		d.bool("after", p.After)
+		d.bool("destroy", p.Destroy)
 		for _, c := range p.Config {
 			d.line(c.Name.Range, "config %s", d.quoted(c.Name))
 		}

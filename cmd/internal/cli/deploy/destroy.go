@@ -23,6 +23,7 @@ func NewDestroy(a *console.Console, run func(context.Context, *operation.Options
 	refreshFlag(cmd, o)
 	continueFlag(a, cmd, o)
 	limitFlag(cmd, o)
+	policyFlags(cmd, o)
 	cmd.Flags().BoolVar(&o.PreviewOnly, "preview-only", false, "only show what would be deleted")
 	cmd.Flags().BoolVar(&o.Remove, "remove", false, "remove the stack when nothing is left in it")
 	operation.ScopeFlags(cmd, o)
