@@ -159,7 +159,7 @@ bridge-test:
 # Our language host beside the stock one under the Pulumi CLI, call by call: a part of plugin-test, here with every difference
 # and its reason, and with the ready-made programs of YAMLHOST_CONFORMANCE. Differences without a reason fail.
 compare-hosts:
-	cd test/plugins && YAMLHOST_COMPARE_HOSTS=1 $(GO) test -timeout 60m ./life -run TestBothHosts -v
+	cd test/plugins && YAMLHOST_COMPARE_HOSTS=1 $(GO) test -timeout 60m ./life -run 'TestBothHosts|TestServiceInTurn' -v
 
 # What `migrate --check` says of stacks that the Pulumi CLI has made, against what a preview then shows: of the programs of
 # plugin-test, those of YAMLHOST_CONFORMANCE, the examples, and the programs of all archives. It prints how many agree.
