@@ -379,3 +379,20 @@ func (w *Workspace) notCompiled() diag.Diagnostic {
 
 // Compiled reports whether a compiler prints the program.
 func (w *Workspace) Compiled() bool { return w.compiler != nil }
+
+// Elsewhere returns the folders of packages and plugins that are not below the project's own.
+func (w *Workspace) Elsewhere() []string {
+	var dirs []string
+	add := func(dir string) {
+		if rel, err := filepath.Rel(w.Project.Dir, dir); err != nil || strings.HasPrefix(rel, "..") {
+			dirs = append(dirs, dir)
+		}
+	}
+	for _, c := range w.Components {
+		add(c.Dir)
+	}
+	for _, p := range w.Plugins {
+		add(p.Dir)
+	}
+	return dirs
+}

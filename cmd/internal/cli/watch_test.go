@@ -75,3 +75,40 @@ func TestWatch(t *testing.T) {
 	watching.Wait()
 	require.Zero(t, code)
 }
+
+// test --watch runs the cases after each change of the program, and goes on after a failure and after a broken file.
+func TestTestsAreWatched(t *testing.T) {
+	t.Parallel()
+	x := newTerminal(t, "name: one\nruntime: yaml\noutputs: {size: 1}\n")
+	write := func(name, text string) {
+		path := filepath.Join(x.world.Dir, name)
+		require.NoError(t, os.WriteFile(path+".new", []byte(text), 0o644))
+		require.NoError(t, os.Rename(path+".new", path))
+	}
+	write("one.test.yaml", "cases: {a: {expect: {outputs: {size: 1}}}}\n")
+	require.NotZero(t, x.run("test", "--watch", "--update"))
+	shown := &screenText{}
+	streams := x.streams
+	streams.Out, streams.Err = shown, shown
+	ctx, cancel := context.WithCancel(context.Background())
+	var watching sync.WaitGroup
+	code := -1
+	watching.Go(func() { code = Run(ctx, []string{"test", "--watch"}, streams, x.world) })
+	for i, turn := range []struct{ file, text, want string }{
+		{"", "", "1 case, 0 failed"},
+		{"Pulumi.yaml", "name: one\nruntime: yaml\noutputs: {size: 2}\n", "1 case, 1 failed"},
+		{"one.test.yaml", "cases: [\n", "error[Y101]"},
+		{"one.test.yaml", "cases: {a: {expect: {outputs: {size: 2}}}}\n", "1 case, 0 failed"},
+	} {
+		if turn.file != "" {
+			write(turn.file, turn.text)
+		}
+		require.Eventually(t, func() bool { return strings.Count(shown.String(), "Waiting for changes") > i }, time.Minute,
+			10*time.Millisecond, "%s", shown)
+		turns := strings.Split(shown.String(), "Waiting for changes")
+		require.Contains(t, turns[i], turn.want)
+	}
+	cancel()
+	watching.Wait()
+	require.Zero(t, code)
+}

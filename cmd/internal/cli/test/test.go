@@ -2,11 +2,13 @@ package test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,6 +18,8 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/suite"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/parallel"
+	filewatch "github.com/yamlhost/yamlhost/internal/watch"
+	"github.com/yamlhost/yamlhost/workspace"
 )
 
 // Options are the flags of the command.
@@ -25,6 +29,7 @@ type Options struct {
 	embedded bool
 	coverage bool
 	update   bool
+	watch    bool
 	reports  console.ReportFlags
 }
 
@@ -49,19 +54,75 @@ func NewTest(_ *console.Console, run func(context.Context, *Options) error) *cob
 		"run every case with the built-in providers instead of mocks: commands run, and everything is destroyed afterwards")
 	cmd.Flags().BoolVar(&o.coverage, "coverage", false, "name the resources, branches of conditions and calls of functions that no case reaches")
 	cmd.Flags().BoolVar(&o.update, "update", false, "write the snapshots anew instead of comparing them")
+	cmd.Flags().BoolVar(&o.watch, "watch", false, "run the tests again whenever a file changes, until an interrupt")
 	o.reports.Register(cmd)
+	for _, other := range []string{"update", "out", "event-log"} {
+		cmd.MarkFlagsMutuallyExclusive("watch", other)
+	}
 	return cmd
 }
 
-// Test runs tests and reports those that fail.
+// Test runs tests and reports those that fail, once or after each change.
 func Test(ctx context.Context, a *console.Console, o *Options) error {
 	chosen, err := regexp.Compile(o.run)
 	if err != nil {
 		return console.WithCode(console.CodeBadUsage, "--run: %w", err)
 	}
+	ctx, done := a.Signals.Gentle(ctx)
+	defer done()
+	if o.watch {
+		return watch(ctx, a, o, chosen)
+	}
 	if err := a.OpenReports(&o.reports, "test"); err != nil {
 		return err
 	}
+	return once(ctx, a, o, chosen)
+}
+
+// watch runs tests again and again: what fails does not end it.
+func watch(ctx context.Context, a *console.Console, o *Options, chosen *regexp.Regexp) error {
+	for {
+		roots := roots(a, o.targets)
+		seen := filewatch.Take(roots)
+		if a.Streams.OutTerminal {
+			fmt.Fprint(a.Streams.Out, "\x1b[H\x1b[2J\x1b[3J")
+		}
+		err := once(ctx, a, o, chosen)
+		if ctx.Err() != nil {
+			return nil // an interrupt is how it ends
+		}
+		if exit, failed := errors.AsType[*console.ExitError](err); err != nil && (!failed || exit.Cause != nil) {
+			fmt.Fprintln(a.Streams.Out, err)
+		}
+		fmt.Fprintln(a.Streams.Out, "Waiting for changes; an interrupt ends it.")
+		if _, _, err := filewatch.Wait(ctx, roots, seen); err != nil {
+			return nil
+		}
+	}
+}
+
+// roots are the targets, and the folders of the packages that the programs beside the tests have by paths.
+func roots(a *console.Console, targets []string) []string {
+	var roots []string
+	for _, target := range targets {
+		roots = append(roots, a.Path(target))
+	}
+	files, err := read(a, targets)
+	if err != nil {
+		return roots // of what there is
+	}
+	for _, f := range files {
+		roots = append(roots, f.Dir)
+		if ws, err := workspace.OpenWithoutProgram(f.Dir, a.Looking()); err == nil {
+			roots = append(roots, ws.Elsewhere()...)
+		}
+	}
+	slices.Sort(roots)
+	return slices.Compact(roots)
+}
+
+// once runs tests and reports those that fail.
+func once(ctx context.Context, a *console.Console, o *Options, chosen *regexp.Regexp) error {
 	files, err := read(a, o.targets)
 	if err != nil {
 		return err
@@ -69,8 +130,6 @@ func Test(ctx context.Context, a *console.Console, o *Options) error {
 	if len(files) == 0 {
 		return console.WithCode(console.CodeError, "there is no file *%s in %s", suite.Suffix, strings.Join(o.targets, ", "))
 	}
-	ctx, done := a.Signals.Gentle(ctx)
-	defer done()
 	runner := &suite.Runner{Console: a, Embedded: o.embedded, Update: o.update}
 	defer runner.Close()
 

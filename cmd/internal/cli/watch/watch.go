@@ -132,12 +132,7 @@ func (w *watcher) roots() ([]string, error) {
 			roots = append(roots, path)
 		}
 	}
-	for _, c := range ws.Components {
-		add(c.Dir)
-	}
-	for _, p := range ws.Plugins {
-		add(p.Dir)
-	}
+	roots = append(roots, ws.Elsewhere()...)
 	for _, path := range w.options.paths {
 		add(a.Path(path))
 	}
