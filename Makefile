@@ -1,6 +1,8 @@
 # Everything a newcomer needs: `make run` tries the program, `make test` checks it.
 
 GO      ?= go
+# Tests are compiled as the program is, so that they share the cache with it and with make lint.
+export CGO_ENABLED ?= 0
 BIN     := bin/yamlhost
 VERSION ?= 0.1.0
 LDFLAGS := -s -w -X main.version=$(VERSION)
@@ -51,6 +53,7 @@ lint: ## vets for every system; staticcheck; unreachable functions
 	@mkdir -p bin/tools; cd test/tools && $(GO) build -o ../../bin/tools/ ./lint honnef.co/go/tools/cmd/staticcheck
 	bin/tools/lint
 
+race: export CGO_ENABLED = 1
 race: ## runs the tests under the race detector
 	$(GO) test -race -timeout 40m ./...
 
