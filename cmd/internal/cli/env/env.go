@@ -49,7 +49,8 @@ func NewEnv(a *console.Console) *cobra.Command {
 		c.on(c.get, &cobra.Command{Use: "get NAME", Args: cobra.ExactArgs(1), Short: "Write the document of an environment"}),
 		open, edit,
 		c.on(c.create, &cobra.Command{Use: "init NAME", Args: cobra.ExactArgs(1), Short: "Make an environment"}),
-		c.on(c.remove, &cobra.Command{Use: "rm NAME", Args: cobra.ExactArgs(1), Short: "Remove an environment"}),
+		c.on(c.remove, &cobra.Command{Use: "rm NAME", Aliases: []string{"remove"}, Args: cobra.ExactArgs(1),
+			Short: "Remove an environment"}),
 		c.on(c.run, &cobra.Command{Use: "run NAME -- COMMAND...", Args: cobra.MinimumNArgs(2),
 			Short: "Start a command with the variables and files of an environment"}))
 	return cmd
@@ -229,7 +230,8 @@ func (c *command) create(_ context.Context, _ *project.Project, o environments.O
 	}
 	_, err = f.WriteString(draft)
 	if err = errors.Join(err, f.Close()); err == nil {
-		fmt.Fprintf(c.a.Streams.Err, "Made %s\nA stack imports it after: yamlhost config env add %s\n", c.a.Short(path), args[0])
+		fmt.Fprintf(c.a.Streams.Err, "Made %s\nA stack imports it after: yamlhost config env add %s\n", c.a.Short(path),
+			args[0])
 	}
 	return err
 }
