@@ -112,7 +112,7 @@ func groupOf(token string) string {
 	return module
 }
 
-// customResourceFinding says to write the kind's own type instead of CustomResource, which is of other languages. The
+// customResourceFinding asks for the kind's own type instead of CustomResource, which is of other languages. The
 // properties say which that is, where they are literal.
 func customResourceFinding(decl *ast.Resource) diag.Diagnostic {
 	token := decl.Type

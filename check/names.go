@@ -34,7 +34,7 @@ type undeclaredName struct {
 	first   diag.Range
 	related []diag.Related
 	hasArgs bool // some use stands where `args` is a name
-	// forResource says that some use stands where only a resource can, so that the name is no configuration.
+	// forResource reports whether some use stands where only a resource can, so that the name is no configuration.
 	forResource bool
 }
 

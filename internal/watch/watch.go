@@ -18,7 +18,7 @@ var skipped = []string{".git", ".pulumi", "node_modules", "venv", ".venv", "__py
 // most bounds the number of files: behind it, further ones are not watched.
 const most = 50_000
 
-// version tells apart the contents that a file has had.
+// version identifies a content that a file has had.
 type version struct {
 	size    int64
 	changed int64 // nanoseconds since 1970

@@ -28,7 +28,7 @@ type PolicyNote struct {
 	Policy, Pack, Version string
 	Message               string // the policy's description and what it has found, on lines of their own
 	Level                 analyzer.Level
-	// Remediation says that the policy changed inputs, from Before to After.
+	// Remediation reports whether the policy changed inputs, from Before to After.
 	Remediation   bool
 	Before, After value.Value
 }

@@ -71,7 +71,7 @@ func (m *Memory) Encrypt(plaintext string) (string, error) { return m.manager.En
 // Decrypt opens without noting what was seen.
 func (m *Memory) Decrypt(ciphertext string) (string, error) { return m.manager.Decrypt(ciphertext) }
 
-// Expect tells the wrapped manager.
+// Expect calls that of the wrapped manager.
 func (m *Memory) Expect(ciphertexts []string) {
 	if batch, ok := m.manager.(secrets.Batch); ok {
 		batch.Expect(ciphertexts)

@@ -209,7 +209,7 @@ func driftLines(left []difference) []string {
 	return lines
 }
 
-// computedLines tell of properties that only providers compute: by number, or by name.
+// computedLines name the properties that only providers compute: by number, or by name.
 func computedLines(computed []difference, named bool) (lines []string) {
 	n := 0
 	for _, d := range computed {

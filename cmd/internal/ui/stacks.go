@@ -246,7 +246,7 @@ func (s *Server) overview(ctx context.Context, _ query) (any, error) {
 	return out, nil
 }
 
-// revision tells the versions of a stack apart, for a page that asks again and again.
+// revision identifies a version of a stack, for a page that asks again and again.
 func (s *Server) revision(ctx context.Context, q query) (any, error) {
 	ref, err := q.ref()
 	if err != nil {

@@ -59,7 +59,7 @@ func (s *Service) send(ctx context.Context, method, path string, body, answer an
 	return s.client.Do(ctx, serviceapi.Call{Method: method, Path: path, Body: body, Packed: true}, answer)
 }
 
-// explain says in an error which service it is, and what to do.
+// explain adds to an error which service it is, and what to do.
 func (s *Service) explain(err error) error {
 	switch {
 	case err == nil:

@@ -117,7 +117,7 @@ func (b *BlastRadius) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// Question says what of the data would be lost, a line each, for the question before an operation; empty for nothing.
+// Question returns what of the data would be lost, a line each, for the question before an operation; empty for none.
 func (b *BlastRadius) Question() string {
 	if len(b.HoldData) == 0 {
 		return ""

@@ -122,7 +122,7 @@ func ChangedPaths(s *engine.Step) (paths, computed []string) {
 	return paths, nil
 }
 
-// computedCount says how many properties only a provider computes.
+// computedCount returns how many properties only a provider computes.
 func computedCount(n int) string {
 	if n == 1 {
 		return "1 computed property"
@@ -130,7 +130,7 @@ func computedCount(n int) string {
 	return fmt.Sprintf("%d computed properties", n)
 }
 
-// ComputedNote tells of changes in n computed properties of so many resources in one line.
+// ComputedNote returns a note on changes in n computed properties of so many resources in one line.
 func ComputedNote(n, resources int) string {
 	return computedCount(n) + " of " + diag.Count(resources, "resource") + " changed; --show-computed shows them"
 }

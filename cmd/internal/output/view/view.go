@@ -38,7 +38,7 @@ type Options struct {
 	ShowSames   bool
 	ShowSecrets bool
 	ShowReads   bool
-	// Drift says that differences between the state and what exists are the result, also in JSON.
+	// Drift reports whether differences between the state and what exists are the result, also in JSON.
 	Drift           bool
 	ShowComputed    bool // what only a provider computes, where a refresh finds it changed
 	Diff            bool // property changes of everything that changes, creations too
