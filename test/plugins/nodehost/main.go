@@ -1,6 +1,7 @@
 // Command nodehost is a language host for programs in TypeScript and JavaScript, for tests: it starts the runner of
 // Pulumi's Node.js SDK, which the project has installed, as pulumi-language-nodejs does. That host itself is no module
-// which a test could build. It knows no options, and answers that a program needs no packages.
+// which a test could build. It knows no options, answers that a program needs no packages, and runs no plugins but policy
+// packs.
 package main
 
 import (
@@ -49,6 +50,32 @@ func (*host) GetRequiredPackages(context.Context, *pulumirpc.GetRequiredPackages
 func (*host) GetRequiredPlugins(context.Context, *pulumirpc.GetRequiredPluginsRequest) (
 	*pulumirpc.GetRequiredPluginsResponse, error) {
 	return &pulumirpc.GetRequiredPluginsResponse{}, nil
+}
+
+// RunPlugin runs a policy pack until the call ends.
+func (h *host) RunPlugin(r *pulumirpc.RunPluginRequest, stream pulumirpc.LanguageRuntime_RunPluginServer) error {
+	if r.GetKind() != "analyzer" {
+		return fmt.Errorf("a plugin of the kind %s is not run here", r.GetKind())
+	}
+	cmd := exec.CommandContext(stream.Context(), "node", append([]string{"./node_modules/@pulumi/pulumi/cmd/run-policy-pack"},
+		append(r.GetArgs(), ".")...)...)
+	cmd.Dir, cmd.Env = r.GetInfo().GetProgramDirectory(), append(os.Environ(), r.GetEnv()...)
+	cmd.Stdout, cmd.Stderr = printed{stream}, os.Stderr
+	err := cmd.Run()
+	if stream.Context().Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// printed sends what a pack prints: first its port.
+type printed struct {
+	stream pulumirpc.LanguageRuntime_RunPluginServer
+}
+
+func (p printed) Write(text []byte) (int, error) {
+	return len(text), p.stream.Send(&pulumirpc.RunPluginResponse{
+		Output: &pulumirpc.RunPluginResponse_Stdout{Stdout: text}})
 }
 
 // Run runs the program of a project.
