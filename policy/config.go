@@ -10,6 +10,7 @@ import (
 	"github.com/yamlhost/yamlhost/eval"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/runtime/analyzer"
 )
 
 // jsonTypes are the types of JSON Schema for the types of configuration values.
@@ -62,15 +63,18 @@ func typeSchema(t *ast.ConfigType) value.Value {
 	return s.With("additionalProperties", typeSchema(t.Item))
 }
 
-// fits checks the configuration of a policy against what it declares.
+// fits checks the configuration of a policy against what it declares. The error is an *analyzer.ConfigError.
 func fits(decl *ast.Policy, config value.Value) error {
+	fault := func(property string, err error) error {
+		return &analyzer.ConfigError{Policy: decl.Name.Value, Property: property, Err: err}
+	}
 	declared := map[string]bool{}
 	for _, c := range decl.Config {
 		declared[c.Name.Value] = true
 		v, given := config.Lookup(c.Name.Value)
 		if !given || v.IsNull() {
 			if c.Optional == nil || !c.Optional.Value {
-				return fmt.Errorf("%s is required", c.Name.Value)
+				return fault(c.Name.Value, errors.New("is required"))
 			}
 			continue
 		}
@@ -79,12 +83,12 @@ func fits(decl *ast.Policy, config value.Value) error {
 			return err
 		}
 		if err := conforms(s, v); err != nil {
-			return fmt.Errorf("%s %w", c.Name.Value, err)
+			return fault(c.Name.Value, err)
 		}
 	}
 	for _, key := range config.Keys() {
 		if !declared[key] {
-			return fmt.Errorf("the policy has no configuration value %s", key)
+			return fault(key, errors.New("is no configuration value of this policy"))
 		}
 	}
 	return nil
@@ -124,19 +128,19 @@ func conforms(s, v value.Value) error {
 		}
 	}
 	for _, bound := range []struct {
-		low, high, what string
-		measured        bool
-		size            float64
+		low, high, verb, what string
+		measured              bool
+		size                  float64
 	}{
-		{"minimum", "maximum", "", isNumber, n},
-		{"minLength", "maxLength", " characters", isText, float64(utf8.RuneCountInString(text))},
-		{"minItems", "maxItems", " items", v.Is(value.KindList), float64(v.Len())},
+		{"minimum", "maximum", "be", "", isNumber, n},
+		{"minLength", "maxLength", "have", " characters", isText, float64(utf8.RuneCountInString(text))},
+		{"minItems", "maxItems", "have", " items", v.Is(value.KindList), float64(v.Len())},
 	} {
 		if low, has := s.Get(bound.low).AsNumber(); has && bound.measured && bound.size < low {
-			return fmt.Errorf("must have at least %s%s", value.FormatNumber(low), bound.what)
+			return fmt.Errorf("must %s at least %s%s", bound.verb, value.FormatNumber(low), bound.what)
 		}
 		if high, has := s.Get(bound.high).AsNumber(); has && bound.measured && bound.size > high {
-			return fmt.Errorf("must have at most %s%s", value.FormatNumber(high), bound.what)
+			return fmt.Errorf("must %s at most %s%s", bound.verb, value.FormatNumber(high), bound.what)
 		}
 	}
 	if pattern, has := s.Get("pattern").AsString(); has && isText {

@@ -136,7 +136,7 @@ func (p *Pack) Configure(_ context.Context, config map[string]analyzer.Config) e
 		}
 		if c.Level != analyzer.Disabled {
 			if err := fits(r.Decl, configured.config); err != nil {
-				return fmt.Errorf("policy pack %s: validating policy config: %s: %w", p.info.Name, r.Decl.Name.Value, err)
+				return fmt.Errorf("policy pack %s: validating policy config: %w", p.info.Name, err)
 			}
 		}
 		p.rules[i] = &configured

@@ -210,7 +210,7 @@ func TestConfigure(t *testing.T) {
 		`{"names": "a"}`:                "names must be of type array",
 		`{"names": [1]}`:                "names has a value that must be of type string",
 		`{"names": ["a"], "kind": "b"}`: "kind is none of the allowed values",
-		`{"names": ["a"], "kin": "a"}`:  "no configuration value kin",
+		`{"names": ["a"], "kin": "a"}`:  "kin is no configuration value",
 	} {
 		pack, found := open(t, declared)
 		require.NotNil(t, pack, fmt.Sprint(found))
@@ -247,7 +247,7 @@ func TestWrongPacks(t *testing.T) {
 		"  one: {violation: '${resource.sise}', match: {type: 'box:index:Box'}}\n":      "has no member `sise`",
 		"  one: {violation: '${resource.sise}', match: {type: 'box:*'}}\n":              "has no member `sise`",
 		"  one: {remedy: {size: many}, match: {type: 'box:index:Box'}}\n":               "size",
-		"  one: {violation: x, config: {n: {type: integer, default: 1, minimum: 2}}}\n": "its default must have at least 2",
+		"  one: {violation: x, config: {n: {type: integer, default: 1, minimum: 2}}}\n": "its default must be at least 2",
 	} {
 		pack, found := open(t, text)
 		require.Nil(t, pack, text)

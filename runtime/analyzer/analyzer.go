@@ -70,6 +70,22 @@ type Config struct {
 	Properties value.Value // a map, or null
 }
 
+// ConfigError is the error of a configuration of a policy that the policy does not take.
+type ConfigError struct {
+	Policy   string
+	Property string // empty when the error is about the policy as a whole
+	Err      error  // what is wrong, without the subject
+}
+
+func (e *ConfigError) Error() string {
+	if e.Property == "" {
+		return e.Policy + ": " + e.Err.Error()
+	}
+	return e.Policy + ": " + e.Property + " " + e.Err.Error()
+}
+
+func (e *ConfigError) Unwrap() error { return e.Err }
+
 // Stack is what packs may know of an operation.
 type Stack struct {
 	Project, Stack, Organization string

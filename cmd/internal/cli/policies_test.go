@@ -24,9 +24,20 @@ func TestPoliciesPage(t *testing.T) {
 	require.Zero(t, x.run("check", "pack"), x.out.String()+x.err.String())
 	require.Contains(t, x.out.String(), "0 errors, 0 warnings")
 	config := filepath.Join(x.world.Dir, "config.json")
-	require.NoError(t, os.WriteFile(config, []byte(`{"words": {"least": 0}}`), 0o644))
-	require.Equal(t, console.CodeProgram, x.run("run", "--policy-pack", "pack", "--policy-pack-config", config))
-	require.Contains(t, x.err.String(), "words: least must have at least 1\nnothing was done")
+	for text, want := range map[string]string{
+		`{"words": {"least": 0}}`:           "config.json:1:21: error: policy pack pets: validating policy config: words: least must be at least 1",
+		`{"words": {"most": 9}}`:            "config.json:1:20: error: policy pack pets: validating policy config: words: most is no configuration value",
+		`{"words": {"least": "3"}}`:         "config.json:1:21: error: policy pack pets: validating policy config: words: least must be of type integer",
+		`{"prefix": "loud"}`:                "config.json:1:12: error: policy pack pets: validating policy config: prefix: the enforcement level must be",
+		`{"prefix": "advisory", "wor": {}}`: "config.json:1:31: error: policy pack pets: validating policy config: wor: the pack has no such policy",
+		`{"prefix": "advisory",`:            "config.json:1:1: error[Y101]",
+		`["prefix"]`:                        "config.json:1:1: error[Y107]: the configuration of a policy pack is an object",
+	} {
+		require.NoError(t, os.WriteFile(config, []byte(text), 0o644))
+		require.Equal(t, console.CodeProgram, x.run("run", "--policy-pack", "pack", "--policy-pack-config", config))
+		require.Contains(t, x.err.String(), want)
+		require.Contains(t, x.err.String(), "\nnothing was done")
+	}
 	require.NotZero(t, x.run("run", "--policy-pack", "pack"))
 	require.Contains(t, x.err.String(), "rex is a , not one of cat, dog")
 	require.Contains(t, x.err.String(), "policy words of pack pets (remediate)")

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -47,6 +48,53 @@ func TestTestingPage(t *testing.T) {
 	require.Equal(t, console.CodeFailed, x.run("test", "examples/hello/page.test.yaml"))
 	require.Equal(t, 4, strings.Count(x.out.String(), "no call reaches this mock"), x.out.String())
 	require.NotContains(t, x.out.String(), "expected", "the mocks are well formed")
+}
+
+// TestPacksAboutDestruction runs cases with a pack that refuses deletions and replacements, and with one whose
+// configuration is wrong.
+func TestPacksAboutDestruction(t *testing.T) {
+	t.Parallel()
+	const program = "name: one\nconfig:\n  words: {type: integer, default: 2}\n  more: {type: boolean, default: false}\n" +
+		"resources:\n  pet: {type: random:RandomPet, properties: {length: \"${words}\"}}\n" +
+		"  tom: {type: random:RandomPet, if: \"${more}\"}\n"
+	const pack = "name: guard\nversion: 1.0.0\nruntime: yaml\npolicies:\n  stay:\n    description: pets stay\n" +
+		"    enforcement: mandatory\n    destroy: true\n    match: {name: [pet, tom]}\n    config: {why: {type: string, default: lost}}\n" +
+		"    violation: ${args.name} ${config.why} by ${args.operation}\n"
+	x := newTerminal(t, program)
+	write := func(name, text string) {
+		require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, name), []byte(text), 0o644))
+	}
+	require.NoError(t, os.Mkdir(filepath.Join(x.world.Dir, "guard"), 0o755))
+	write("guard/PulumiPolicy.yaml", pack)
+	write("one.test.yaml", `policies: [{path: guard, config: {stay: {why: gone}}}]
+before: {config: {more: true}}
+cases:
+  nothing goes: {config: {more: true}, expect: {violations: []}}
+  one goes: {expect: {violations: [{policy: stay, resource: tom, level: mandatory, message: tom gone by delete}]}}
+  one is another: {config: {words: 3, more: true}, expect: {violations: [{resource: pet, message: pet gone by replace}]}}
+`)
+	require.Zero(t, x.run("test"), x.out.String())
+	write("one.test.yaml", "policies:\n  - path: guard\n    config: {stay: {why: 3}}\ncases: {a: {expect: {violations: []}}}\n")
+	require.Equal(t, console.CodeFailed, x.run("test"))
+	require.Contains(t, x.out.String(), "one.test.yaml:3:26: error: a: policy pack guard: validating policy config: stay: why must be of type string")
+}
+
+// BenchmarkTest runs 1,000 cases of a program with two resources.
+func BenchmarkTest(b *testing.B) {
+	x := newTerminal(b, "name: one\nruntime: yaml\nconfig: {words: {type: integer, default: 2}}\nresources:\n"+
+		"  pet: {type: random:RandomPet, properties: {length: \"${words}\"}}\n"+
+		"  pw: {type: random:RandomPassword, properties: {length: 12}}\n")
+	var text strings.Builder
+	text.WriteString("cases:\n  sizes:\n    table:\n")
+	for i := range 1000 {
+		fmt.Fprintf(&text, "      - {config: {words: %d}, expect: {resources: {pet: {properties: {length: %d}}}}}\n", i, i)
+	}
+	require.NoError(b, os.WriteFile(filepath.Join(x.world.Dir, "one.test.yaml"), []byte(text.String()), 0o644))
+	for b.Loop() {
+		if x.run("test") != 0 || !strings.Contains(x.out.String(), "1000 cases, 0 failed") {
+			b.Fatal(x.out.String())
+		}
+	}
 }
 
 // TestTestsFail runs tests that must not pass: each says why, at its place, without secrets.

@@ -2,7 +2,6 @@ package operation
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,8 +12,11 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/eval"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/parser"
+	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/policy"
 	"github.com/yamlhost/yamlhost/runtime/analyzer"
 	"github.com/yamlhost/yamlhost/runtime/engine"
@@ -94,6 +96,14 @@ func (p *Pipeline) startPolicies(ctx context.Context, o *engine.Options, destroy
 			_ = pack.Close() // a pack that does not end is killed; there is nothing to tell
 		}
 	}
+	refuse := func(err error) error {
+		stop()
+		if _, shown := errors.AsType[*console.ExitError](err); shown {
+			fmt.Fprintln(p.Console.Streams.Err, "nothing was done")
+			return &console.ExitError{Code: console.CodeProgram}
+		}
+		return nothingDone(err)
+	}
 	stack := analyzer.Stack{Project: o.Project, Stack: o.Stack, Organization: o.Organization, DryRun: o.DryRun,
 		Config: o.Config, SecretKeys: o.ConfigSecretKeys, Tags: map[string]string{}}
 	names := map[string]string{}
@@ -102,27 +112,19 @@ func (p *Pipeline) startPolicies(ctx context.Context, o *engine.Options, destroy
 		if err == nil {
 			running, err = p.loadPack(ctx, pack.path, stack, destroys)
 		}
-		if _, shown := errors.AsType[*console.ExitError](err); shown {
-			stop()
-			fmt.Fprintln(p.Console.Streams.Err, "nothing was done")
-			return nil, err
-		}
 		if err != nil {
-			stop()
-			return nil, nothingDone(err)
+			return nil, refuse(err)
 		}
 		if running == nil {
 			continue
 		}
 		o.Policies = append(o.Policies, engine.PolicyPack{Analyzer: running})
 		loaded := &o.Policies[len(o.Policies)-1]
-		if err := pack.configure(ctx, loaded, stack); err != nil {
-			stop()
-			return nil, nothingDone(err)
+		if err := pack.configure(ctx, p.Console, loaded, stack); err != nil {
+			return nil, refuse(err)
 		}
 		if other, twice := names[loaded.Name]; twice {
-			stop()
-			return nil, nothingDone(fmt.Errorf("the policy packs %s and %s have the same name, %s", other, pack.path, loaded.Name))
+			return nil, refuse(fmt.Errorf("the policy packs %s and %s have the same name, %s", other, pack.path, loaded.Name))
 		}
 		names[loaded.Name] = pack.path
 	}
@@ -158,36 +160,78 @@ func (p *Pipeline) requirePack(pack policyPack) error {
 	return p.Console.Report(diag.Diagnostics{d})
 }
 
-// configure gives a running pack its configuration and the stack.
-func (pack *policyPack) configure(ctx context.Context, running *engine.PolicyPack, stack analyzer.Stack) error {
-	given := map[string]json.RawMessage{}
+// configure gives a running pack its configuration and the stack. What is wrong with the configuration has been shown
+// when the error is an ExitError.
+func (pack *policyPack) configure(ctx context.Context, a *console.Console, running *engine.PolicyPack,
+	stack analyzer.Stack) error {
+	var given ast.Expr
 	if pack.config != "" {
 		text, err := os.ReadFile(pack.config)
 		if err != nil {
 			return fmt.Errorf("read the configuration of policy pack %s: %w", pack.path, err)
 		}
-		if err := json.Unmarshal(text, &given); err != nil {
-			return fmt.Errorf("%s must be a JSON object with a member for each policy: %w", pack.config, err)
+		var found diag.Diagnostics
+		given, found = parser.Data(diag.NewSource(a.Short(pack.config), text))
+		if _, ok := given.(*ast.Map); !ok && !found.HasErrors() {
+			found.Add(diag.Diagnostic{Code: diag.WrongKind, Subject: given.Range(),
+				Summary: "the configuration of a policy pack is an object with a member for each policy"})
+		}
+		if err := a.Report(found); err != nil {
+			return err
 		}
 	}
-	return ConfigurePack(ctx, running, given, pack.config, stack)
+	err := ConfigurePack(ctx, running, given, stack)
+	if place, ok := ConfigPlace(err, given); ok {
+		return a.Report(diag.Diagnostics{{Subject: place, Summary: err.Error()}})
+	}
+	return err
 }
 
-// ConfigurePack gives a running pack its configuration, which stands in the file called name, and the stack. It fills
-// in the name and the version of the pack.
-func ConfigurePack(ctx context.Context, running *engine.PolicyPack, given map[string]json.RawMessage, name string,
-	stack analyzer.Stack) error {
+// ConfigPlace returns the place in the configuration of a pack that an error of ConfigurePack is about.
+func ConfigPlace(err error, given ast.Expr) (diag.Range, bool) {
+	fault, ok := errors.AsType[*analyzer.ConfigError](err)
+	if !ok || given == nil {
+		return diag.Range{}, false
+	}
+	at := given
+	for _, name := range []string{fault.Policy, fault.Property} {
+		m, ok := at.(*ast.Map)
+		if !ok {
+			break
+		}
+		i := slices.IndexFunc(m.Entries, func(e ast.MapEntry) bool {
+			key, ok := e.Key.(*ast.String)
+			return ok && key.Value == name
+		})
+		if i < 0 {
+			break
+		}
+		at = m.Entries[i].Value
+	}
+	return at.Range(), true
+}
+
+// ConfigurePack gives a running pack the configuration of its policies, nil for none, and the stack. It fills in the
+// name and the version of the pack. ConfigPlace finds the place of its error.
+func ConfigurePack(ctx context.Context, running *engine.PolicyPack, given ast.Expr, stack analyzer.Stack) error {
 	info, err := running.Info(ctx)
 	if err != nil {
 		return err
 	}
 	running.Name, running.Version = info.Name, info.Version
-	config, err := policyConfig(info, given)
-	if err != nil {
-		if name != "" {
-			return fmt.Errorf("%s: validating policy config: %w", name, err)
+	config := value.EmptyMap()
+	if given != nil {
+		if config, err = eval.Literal(given); err != nil {
+			return err
 		}
-		return fmt.Errorf("policy pack %s: validating policy config: %w; give it with --policy-pack-config", info.Name, err)
+	}
+	policies, err := policyConfig(info, config)
+	if err != nil {
+		err = fmt.Errorf("policy pack %s: validating policy config: %w", info.Name, err)
+		if given == nil {
+			err = fmt.Errorf("%w; give it with --policy-pack-config", err)
+		}
+		return err
 	}
 	if err := running.ConfigureStack(ctx, stack); err != nil {
 		return err
@@ -195,7 +239,7 @@ func ConfigurePack(ctx context.Context, running *engine.PolicyPack, given map[st
 	if !info.SupportsConfig {
 		return nil
 	}
-	return running.Configure(ctx, config)
+	return running.Configure(ctx, policies)
 }
 
 // allPolicies is the key of a configuration for the level of all policies of a pack.
@@ -206,12 +250,12 @@ const levelKey = "enforcementLevel"
 
 // policyConfig merges the configuration of a pack's policies: their own levels and defaults, what the pack brings, and
 // what the user gives.
-func policyConfig(info analyzer.Info, given map[string]json.RawMessage) (map[string]analyzer.Config, error) {
+func policyConfig(info analyzer.Info, given value.Value) (map[string]analyzer.Config, error) {
 	known := map[string]*analyzer.Policy{}
 	config := map[string]analyzer.Config{}
 	var all *analyzer.Level
-	if text, ok := given[allPolicies]; ok {
-		level, _, err := policySetting(allPolicies, text)
+	if v, ok := given.Lookup(allPolicies); ok {
+		level, _, err := policySetting(allPolicies, v)
 		if err != nil {
 			return nil, err
 		}
@@ -241,15 +285,15 @@ func policyConfig(info analyzer.Info, given map[string]json.RawMessage) (map[str
 		}
 		config[policy.Name] = c
 	}
-	for _, name := range slices.Sorted(maps.Keys(given)) {
+	for i, name := range given.Keys() {
 		if name == allPolicies {
 			continue
 		}
 		if known[name] == nil {
-			return nil, fmt.Errorf("the pack %s has no policy %q; it has %s", info.Name, name,
-				strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+			return nil, &analyzer.ConfigError{Policy: name, Err: fmt.Errorf("the pack has no such policy; it has %s",
+				strings.Join(slices.Sorted(maps.Keys(known)), ", "))}
 		}
-		level, properties, err := policySetting(name, given[name])
+		level, properties, err := policySetting(name, given.At(i))
 		if err != nil {
 			return nil, err
 		}
@@ -276,11 +320,7 @@ func merged(into, from value.Value) value.Value {
 }
 
 // policySetting reads a member of a configuration: a level, or an object with enforcementLevel and properties.
-func policySetting(policy string, text json.RawMessage) (*analyzer.Level, value.Value, error) {
-	v, err := value.FromJSON(string(text))
-	if err != nil {
-		return nil, value.Null, err
-	}
+func policySetting(policy string, v value.Value) (*analyzer.Level, value.Value, error) {
 	word, properties := v, value.Null
 	if v.Is(value.KindMap) {
 		if !v.Has(levelKey) {
@@ -291,8 +331,8 @@ func policySetting(policy string, text json.RawMessage) (*analyzer.Level, value.
 	name, _ := word.AsString()
 	level, ok := analyzer.ParseLevel(name)
 	if !ok {
-		return nil, value.Null, fmt.Errorf("%s: the enforcement level must be advisory, mandatory, remediate or disabled, "+
-			"not %s", policy, text)
+		return nil, value.Null, &analyzer.ConfigError{Policy: policy,
+			Err: errors.New("the enforcement level must be advisory, mandatory, remediate or disabled")}
 	}
 	return &level, properties, nil
 }
@@ -305,7 +345,7 @@ func policyFits(policy *analyzer.Policy, c analyzer.Config) error {
 	}
 	for _, name := range policy.Required {
 		if !c.Properties.Has(name) {
-			return fmt.Errorf("%s: %s is required", policy.Name, name)
+			return &analyzer.ConfigError{Policy: policy.Name, Property: name, Err: errors.New("is required")}
 		}
 	}
 	for i, name := range c.Properties.Keys() {
@@ -317,7 +357,7 @@ func policyFits(policy *analyzer.Policy, c analyzer.Config) error {
 		kinds := map[string]value.Kind{"boolean": value.KindBool, "string": value.KindString, "number": value.KindNumber,
 			"integer": value.KindNumber, "array": value.KindList, "object": value.KindMap}
 		if kind, ok := kinds[want]; ok && !c.Properties.At(i).Is(kind) {
-			return fmt.Errorf("%s: %s must be of type %s", policy.Name, name, want)
+			return &analyzer.ConfigError{Policy: policy.Name, Property: name, Err: fmt.Errorf("must be of type %s", want)}
 		}
 	}
 	return nil

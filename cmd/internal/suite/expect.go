@@ -145,11 +145,16 @@ func (t *trial) findings() bool {
 	}
 	for _, f := range left {
 		if f.Severity == diag.Error {
-			detail := f.Detail
-			if f.Subject.Source != nil {
-				detail = fmt.Sprintf("%s:%d: %s", f.Subject.Source.Name(), f.Subject.StartPosition().Line, detail)
+			if f.Subject.Source == t.c.file.Source { // a fault of the test
+				t.fail(f.Subject, f.Summary, f.Detail)
+			} else {
+				detail := f.Detail
+				if f.Subject.Source != nil {
+					place := fmt.Sprintf("%s:%d: ", f.Subject.Source.Name(), f.Subject.StartPosition().Line)
+					detail = strings.TrimSuffix(place+detail, ": ")
+				}
+				t.fail(t.c.Place, "an error that is not expected: "+f.Summary, detail)
 			}
-			t.fail(t.c.Place, "an error that is not expected: "+f.Summary, detail)
 			ok = false
 		}
 	}

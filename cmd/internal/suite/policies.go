@@ -2,7 +2,6 @@ package suite
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
 	"github.com/yamlhost/yamlhost/internal/diag"
-	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/policy"
 	"github.com/yamlhost/yamlhost/runtime/analyzer"
@@ -20,26 +18,29 @@ import (
 
 // packUse is a policy pack in YAML that a case runs with.
 type packUse struct {
-	path   string // absolute
-	config map[string]json.RawMessage
+	path   string   // absolute
+	config ast.Expr // nil for none
 	place  diag.Range
 }
 
 // packOf reads an item of `policies`: the folder of a pack, or {path, config}.
 func packOf(f *File, item ast.Expr) packUse {
-	use := packUse{place: item.Range(), config: map[string]json.RawMessage{}}
-	v := dataOf(item)
-	path, isText := v.AsString()
-	if !isText {
-		path, _ = v.Get("path").AsString()
-		config := v.Get("config")
-		for i, key := range config.Keys() {
-			if text, err := value.AppendJSON(nil, config.At(i)); err == nil {
-				use.config[key] = text
+	use := packUse{place: item.Range()}
+	path := item
+	if m, ok := item.(*ast.Map); ok {
+		path = nil
+		for _, entry := range m.Entries {
+			switch keyText(entry.Key) {
+			case "path":
+				path = entry.Value
+			case "config":
+				use.config = entry.Value
 			}
 		}
 	}
-	use.path = filepath.Join(f.Dir, path)
+	if text, ok := path.(*ast.String); ok {
+		use.path = filepath.Join(f.Dir, text.Value)
+	}
 	return use
 }
 
@@ -56,10 +57,14 @@ func (r *Runner) startPacks(ctx context.Context, s situation, o *engine.Options)
 			continue
 		}
 		running := engine.PolicyPack{Analyzer: pack}
-		err = operation.ConfigurePack(ctx, &running, use.config, "", analyzer.Stack{Project: o.Project, Stack: o.Stack,
+		err = operation.ConfigurePack(ctx, &running, use.config, analyzer.Stack{Project: o.Project, Stack: o.Stack,
 			Organization: o.Organization, DryRun: o.DryRun, Config: o.Config, SecretKeys: o.ConfigSecretKeys})
 		if err != nil {
-			broken.Add(diag.Diagnostic{Subject: use.place, Summary: err.Error()})
+			place, ok := operation.ConfigPlace(err, use.config)
+			if !ok {
+				place = use.place
+			}
+			broken.Add(diag.Diagnostic{Subject: place, Summary: err.Error()})
 			continue
 		}
 		o.Policies = append(o.Policies, running)

@@ -128,7 +128,8 @@ func once(ctx context.Context, a *console.Console, o *Options, chosen *regexp.Re
 		return err
 	}
 	if len(files) == 0 {
-		return console.WithCode(console.CodeError, "there is no file *%s in %s", suite.Suffix, strings.Join(o.targets, ", "))
+		return console.WithCode(console.CodeError, "there is no file *%s in %s (Pulumi%s would be the settings of a stack)",
+			suite.Suffix, strings.Join(o.targets, ", "), suite.Suffix)
 	}
 	runner := &suite.Runner{Console: a, Embedded: o.embedded, Update: o.update}
 	defer runner.Close()
