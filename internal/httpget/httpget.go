@@ -10,6 +10,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 )
 
@@ -61,7 +62,8 @@ func Get(ctx context.Context, client *http.Client, address string, o Options) (*
 		before := asking.CheckRedirect
 		asking.CheckRedirect = func(r *http.Request, via []*http.Request) error {
 			if err := o.Redirect(r.URL.String()); err != nil {
-				return &FinalError{fmt.Sprintf("the server redirects to %s: %s", r.URL.Redacted(), err)}
+				address, _, _ := strings.Cut(r.URL.Redacted(), "?") // a query may be as good as a password
+				return &FinalError{fmt.Sprintf("the server redirects to %s: %s", address, err)}
 			}
 			switch {
 			case before != nil:

@@ -72,7 +72,16 @@ type UpdateFacts struct {
 
 // Policy is a policy pack that an organization requires.
 type Policy struct {
-	Name, Version string
+	Owner, Name, Version string
+	Location             string                     // where to download it, by whoever has this URL; may be empty
+	Config               map[string]json.RawMessage // by policy
+	Environments         []string                   // of the service, with more of the configuration
+	Exceptions           []PolicyException
+}
+
+// PolicyException lets resources violate policies.
+type PolicyException struct {
+	Match []struct{ Policies, Targets []string } // names, and URNs
 }
 
 // Hosted is a stack as a service knows it. A list has no tags and no Lock.

@@ -21,6 +21,8 @@ import (
 type PolicyPack struct {
 	analyzer.Analyzer
 	Name, Version string
+	// Excepts reports whether a violation of a policy by a resource is none but a warning; nil for no exceptions.
+	Excepts func(policy string, resource urn.URN) bool
 }
 
 // PolicyNote is the part of a Message that a policy adds.
@@ -197,12 +199,15 @@ func (p *policies) analyzeStack() {
 // violation reports a violation. It returns true if the violation is an error.
 func (p *policies) violation(pack *PolicyPack, v analyzer.Violation, m Message) bool {
 	m.Severity = diag.Warning
+	if v.URN != "" {
+		m.URN = v.URN
+	}
+	if pack.Excepts != nil && pack.Excepts(v.Policy, m.URN) {
+		v.Level = analyzer.Advisory
+	}
 	mandatory := v.Level == analyzer.Mandatory || v.Level == analyzer.Remediate
 	if mandatory {
 		m.Severity = diag.Error
-	}
-	if v.URN != "" {
-		m.URN = v.URN
 	}
 	m.Policy = &PolicyNote{Policy: v.Policy, Pack: pack.Name, Version: pack.Version, Level: v.Level,
 		Message: policyText(v.Description, v.Message)}

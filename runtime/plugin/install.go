@@ -47,6 +47,9 @@ type Installation struct {
 	// hour; Largest how many bytes an archive may have, 0 for 2 GiB.
 	Silence, Patience time.Duration
 	Largest           int64
+
+	address string                     // of the archive, in place of what Server gives
+	permits func(address string) error // whether an address may be asked; nil for what AllowHTTP gives
 }
 
 // InstallResult is the outcome of an Installation.
@@ -178,6 +181,9 @@ func (i *Installation) from() string {
 
 // url is where the archive is. The asset's name always comes last (F2.32).
 func (i *Installation) url() string {
+	if i.address != "" {
+		return i.address
+	}
 	server := i.Server
 	if server == "" {
 		server = DefaultServer

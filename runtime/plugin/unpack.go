@@ -47,7 +47,19 @@ func unpack(dir, archive, executable string, bare bool) error {
 		}
 		return fits(dir, executable)
 	}
-	plain, err := gzip.NewReader(in)
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	take := func(h *tar.Header, content io.Reader) error { return takeMember(dir, h, content) }
+	if err := eachMember(f, take); err != nil {
+		return err
+	}
+	return fits(dir, executable)
+}
+
+// eachMember yields the members of an archive, within the limits.
+func eachMember(f *os.File, take func(h *tar.Header, content io.Reader) error) error {
+	plain, err := gzip.NewReader(bufio.NewReader(f))
 	if err != nil {
 		return fmt.Errorf("the archive is damaged: %w", err)
 	}
@@ -72,7 +84,7 @@ func unpack(dir, archive, executable string, bare bool) error {
 		if left -= h.Size; n >= mostMembers || left < 0 {
 			return errTooLarge
 		}
-		if err := takeMember(dir, h, members); err != nil {
+		if err := take(h, members); err != nil {
 			return err
 		}
 	}
@@ -82,7 +94,7 @@ func unpack(dir, archive, executable string, bare bool) error {
 	if bounded.N <= 0 {
 		return errTooLarge
 	}
-	return fits(dir, executable)
+	return nil
 }
 
 // takeMember writes one member of an archive. Nothing leaves the plugin's folder.

@@ -42,3 +42,31 @@ func ReadPluginProgram(path string) (PluginProgram, error) {
 	p.Language, p.Options = runtime.Name, runtime.Options
 	return p, nil
 }
+
+// SetRuntimeOption gives a plugin or a policy pack in source form an option of its runtime, in the file at a path.
+func SetRuntimeOption(path, name, text string) error {
+	p, err := ReadPluginProgram(path)
+	if err != nil {
+		return err
+	}
+	old, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	var file map[string]any
+	if err := yaml.Unmarshal(StripBOM(old), &file); err != nil {
+		return fmt.Errorf("%s cannot be read: %w", path, err)
+	}
+	options := map[string]any{name: text}
+	for key, v := range p.Options {
+		if key != name {
+			options[key] = v
+		}
+	}
+	file["runtime"] = map[string]any{"name": p.Language, "options": options}
+	out, err := yaml.Marshal(file)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, out, 0o600)
+}

@@ -39,3 +39,19 @@ func TestReadPluginProgram(t *testing.T) { // F3.17
 	_, err := ReadPluginProgram(filepath.Join(t.TempDir(), "none"))
 	require.ErrorContains(t, err, "read plugin")
 }
+
+func TestSetRuntimeOption(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]PluginProgram{
+		"runtime: python\nname: x\n": {Language: "python", Options: map[string]any{"virtualenv": "venv"}},
+		"runtime: {name: python, options: {typed: true}}\n": {Language: "python",
+			Options: map[string]any{"virtualenv": "venv", "typed": true}},
+	} {
+		path := filepath.Join(t.TempDir(), "PulumiPolicy.yaml")
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		require.NoError(t, SetRuntimeOption(path, "virtualenv", "venv"))
+		got, err := ReadPluginProgram(path)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+}

@@ -237,8 +237,6 @@ func TestHostedBadDays(t *testing.T) {
 		"body over the limit": {behaviour: host.Behaviour{Limit: 100}, args: []string{"destroy", "--yes", "--skip-preview"},
 			want: "the body of the call is larger than it takes"},
 		"away": {behaviour: host.Behaviour{Faults: []host.Fault{{Kind: "lose"}}}, want: "it cannot be reached: EOF"},
-		"required policies": {behaviour: host.Behaviour{Policies: []string{"tags"}},
-			want: "the organization requires policy packs that are not here: tags (version 1.0.0)"},
 	} {
 		x.world.Env = append(slices.Clip(env), c.env...)
 		x.Set(c.behaviour)

@@ -2,9 +2,7 @@ package operation
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/output/report"
 	"github.com/yamlhost/yamlhost/runtime/backend"
@@ -40,23 +38,4 @@ type eventWriter struct{ watched *backend.Watched }
 func (w eventWriter) Write(line []byte) (int, error) {
 	w.watched.Event(bytes.Clone(line))
 	return len(line), nil
-}
-
-// requirePolicies returns an error unless the packs that run are all that the organization requires.
-func (p *Pipeline) requirePolicies(running []engine.PolicyPack) error {
-	names := map[string]bool{}
-	for _, pack := range running {
-		names[pack.Name] = true
-	}
-	var missing []string
-	for _, required := range p.watched.Facts().Policies {
-		if !names[required.Name] {
-			missing = append(missing, fmt.Sprintf("%s (version %s)", required.Name, required.Version))
-		}
-	}
-	if len(missing) == 0 {
-		return nil
-	}
-	return nothingDone(errors.New("the organization requires policy packs that are not here: " +
-		strings.Join(missing, ", ") + "\ngive their folders with --policy-pack, or declare them under policyPacks in the project file"))
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/policy"
 	"github.com/yamlhost/yamlhost/runtime/analyzer"
+	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 	"github.com/yamlhost/yamlhost/workspace"
 	"github.com/yamlhost/yamlhost/workspace/project"
@@ -28,7 +29,9 @@ import (
 type policyPack struct {
 	path   string     // absolute
 	config string     // absolute path of its configuration; empty for none
-	at     diag.Range // where the project names it; zero for a pack of the command line
+	at     diag.Range // where the project names it; zero for others
+	// required is the demand of the organization that the pack meets; nil for none.
+	required *backend.Policy
 }
 
 // policyPacks returns the packs of the command line and of the project file.
@@ -83,12 +86,13 @@ func (p *Pipeline) loadPack(ctx context.Context, path string, stack analyzer.Sta
 	return pack, nil
 }
 
-// startPolicies starts and configures the packs of an operation. Every fault of a pack ends the operation before it
-// begins, whatever the levels of its policies. With destroys, packs check only what the operation destroys. The caller
-// closes what it gets.
+// startPolicies starts and configures the packs of an operation, and those that the organization requires. Every fault
+// of a pack ends the operation before it begins, whatever the levels of its policies. With destroys, packs check only
+// what the operation destroys. The caller closes what it gets.
 func (p *Pipeline) startPolicies(ctx context.Context, o *engine.Options, destroys bool) (stop func(), err error) {
 	packs, err := p.policyPacks()
-	if err != nil || len(packs) == 0 {
+	required := p.watched.Facts().Policies
+	if err != nil || len(packs)+len(required) == 0 {
 		return func() {}, err
 	}
 	stop = func() {
@@ -96,39 +100,56 @@ func (p *Pipeline) startPolicies(ctx context.Context, o *engine.Options, destroy
 			_ = pack.Close() // a pack that does not end is killed; there is nothing to tell
 		}
 	}
-	refuse := func(err error) error {
-		stop()
-		if _, shown := errors.AsType[*console.ExitError](err); shown {
-			fmt.Fprintln(p.Console.Streams.Err, "nothing was done")
-			return &console.ExitError{Code: console.CodeProgram}
-		}
-		return nothingDone(err)
-	}
 	stack := analyzer.Stack{Project: o.Project, Stack: o.Stack, Organization: o.Organization, DryRun: o.DryRun,
 		Config: o.Config, SecretKeys: o.ConfigSecretKeys, Tags: map[string]string{}}
-	names := map[string]string{}
-	for _, pack := range packs {
-		running, err := analyzer.Analyzer(nil), p.requirePack(pack)
-		if err == nil {
-			running, err = p.loadPack(ctx, pack.path, stack, destroys)
-		}
-		if err != nil {
-			return nil, refuse(err)
-		}
-		if running == nil {
-			continue
-		}
-		o.Policies = append(o.Policies, engine.PolicyPack{Analyzer: running})
-		loaded := &o.Policies[len(o.Policies)-1]
-		if err := pack.configure(ctx, p.Console, loaded, stack); err != nil {
-			return nil, refuse(err)
-		}
-		if other, twice := names[loaded.Name]; twice {
-			return nil, refuse(fmt.Errorf("the policy packs %s and %s have the same name, %s", other, pack.path, loaded.Name))
-		}
-		names[loaded.Name] = pack.path
+	started := map[string]policyPack{}
+	for i := 0; err == nil && i < len(packs); i++ {
+		err = p.startPack(ctx, o, packs[i], stack, destroys, required, started)
 	}
-	return stop, nil
+	if err == nil {
+		packs, err = p.requiredPacks(ctx, required, started)
+	}
+	for i := 0; err == nil && i < len(packs); i++ {
+		err = p.startPack(ctx, o, packs[i], stack, destroys, nil, started)
+	}
+	if err == nil {
+		return stop, nil
+	}
+	stop()
+	if _, shown := errors.AsType[*console.ExitError](err); shown {
+		fmt.Fprintln(p.Console.Streams.Err, "nothing was done")
+		return nil, &console.ExitError{Code: console.CodeProgram}
+	}
+	return nil, nothingDone(err)
+}
+
+// startPack starts and configures one pack, and adds it to those that have started, by name.
+func (p *Pipeline) startPack(ctx context.Context, o *engine.Options, pack policyPack, stack analyzer.Stack,
+	destroys bool, required []backend.Policy, started map[string]policyPack) error {
+	if err := p.requirePack(pack); err != nil {
+		return err
+	}
+	running, err := p.loadPack(ctx, pack.path, stack, destroys)
+	if err != nil || running == nil {
+		return err
+	}
+	o.Policies = append(o.Policies, engine.PolicyPack{Analyzer: running})
+	loaded := &o.Policies[len(o.Policies)-1]
+	info, err := running.Info(ctx)
+	if err != nil {
+		return err
+	}
+	if other, twice := started[info.Name]; twice {
+		return fmt.Errorf("the policy packs %s and %s have the same name, %s", other.path, pack.path, info.Name)
+	}
+	if err := pack.meets(info, required); err != nil {
+		return err
+	}
+	if pack.required != nil {
+		loaded.Excepts = pack.excepts
+	}
+	started[info.Name] = pack
+	return pack.configure(ctx, p.Console, loaded, stack)
 }
 
 // nothingDone is the error of a pack that cannot be relied on. It has the exit code of a faulty program, unless the
@@ -177,6 +198,12 @@ func (pack *policyPack) configure(ctx context.Context, a *console.Console, runni
 				Summary: "the configuration of a policy pack is an object with a member for each policy"})
 		}
 		if err := a.Report(found); err != nil {
+			return err
+		}
+	}
+	if pack.required != nil {
+		var err error
+		if given, err = pack.demanded(given); err != nil {
 			return err
 		}
 	}

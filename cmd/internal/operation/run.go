@@ -202,11 +202,6 @@ func (p *Pipeline) operate(ctx context.Context, op Operation, o engine.Options) 
 		}
 		defer stop()
 	}
-	if op.policies {
-		if err := p.requirePolicies(o.Policies); err != nil {
-			return nil, errors.Join(err, shown.close())
-		}
-	}
 	var wanted *wantedCreates
 	if p.options.importFile != "" && o.DryRun {
 		wanted = watchCreates(&o)

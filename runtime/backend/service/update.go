@@ -7,7 +7,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -106,9 +108,11 @@ func (s *Service) begin(ctx context.Context, r backend.Ref, about *backend.Recor
 	var created struct {
 		UpdateID         string
 		RequiredPolicies []struct {
-			Name       string
-			Version    int
-			VersionTag string
+			backend.Policy
+			Version      int
+			VersionTag   string
+			PackLocation string
+			Exceptions   map[string]backend.PolicyException
 		}
 		Messages []struct{ Message string }
 	}
@@ -120,11 +124,14 @@ func (s *Service) begin(ctx context.Context, r backend.Ref, about *backend.Recor
 	}
 	u := &update{service: s, ref: r, ticket: ticket{Kind: kind, ID: created.UpdateID}}
 	for _, p := range created.RequiredPolicies {
-		version := p.VersionTag
-		if version == "" {
-			version = strconv.Itoa(p.Version)
+		required := p.Policy
+		required.Owner, required.Location, required.Version = r.Owner, p.PackLocation, p.VersionTag
+		if p.VersionTag == "" {
+			required.Version = strconv.Itoa(p.Version)
 		}
-		u.facts.Policies = append(u.facts.Policies, backend.Policy{Name: p.Name, Version: version})
+		maps.DeleteFunc(required.Config, func(_ string, v json.RawMessage) bool { return string(v) == "null" })
+		required.Exceptions = slices.Collect(maps.Values(p.Exceptions))
+		u.facts.Policies = append(u.facts.Policies, required)
 	}
 	for _, m := range created.Messages {
 		u.facts.Messages = append(u.facts.Messages, printable.Text(m.Message))

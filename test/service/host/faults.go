@@ -19,9 +19,21 @@ type Behaviour struct {
 	// Version is that of the protocol; 0 for the newest. Below 8 the list of stacks comes whole.
 	Version int `json:"version,omitempty"`
 	// Policies are the policy packs that every run needs.
-	Policies []string      `json:"policies,omitempty"`
+	Policies []Policy      `json:"policies,omitempty"`
 	Lease    time.Duration `json:"lease,omitempty"` // the longest; 0 for 5 minutes
 	Faults   []Fault       `json:"faults,omitempty"`
+}
+
+// Policy is a policy pack that every run needs.
+type Policy struct {
+	Name         string         `json:"name"`
+	Version      string         `json:"version"`
+	Dir          string         `json:"dir,omitempty"`      // the pack, which is served; empty for one without a place
+	Archive      []byte         `json:"archive,omitempty"`  // is served in place of Dir
+	Location     string         `json:"location,omitempty"` // in place of what is served
+	Config       map[string]any `json:"config,omitempty"`
+	Environments []string       `json:"environments,omitempty"`
+	Exceptions   map[string]any `json:"exceptions,omitempty"`
 }
 
 // Fault is something that goes wrong with some calls.

@@ -207,6 +207,7 @@ func (h *Host) routes() {
 		}
 		answer(w, nil, err)
 	})
+	h.mux.HandleFunc("GET /packs/{name}", h.servePack)
 	h.stackRoutes()
 	h.runRoutes()
 }

@@ -212,11 +212,7 @@ func (h *Host) newRun(r *http.Request, s *stack, kind string) (any, error) {
 	}
 	s.Runs = slices.DeleteFunc(s.Runs, func(u *run) bool { return u.Version == 0 && u.Status != "not started" && !u.DryRun })
 	s.Runs = append(s.Runs, u)
-	policies := []map[string]any{}
-	for i, name := range h.behaviour().Policies {
-		policies = append(policies, map[string]any{"name": name, "displayName": name, "version": i + 1, "versionTag": "1.0.0"})
-	}
-	return map[string]any{"updateID": u.ID, "requiredPolicies": policies}, s.save()
+	return map[string]any{"updateID": u.ID, "requiredPolicies": h.requiredPolicies(r.Host)}, s.save()
 }
 
 func (h *Host) lease(asked time.Duration) time.Duration {

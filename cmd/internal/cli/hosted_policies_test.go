@@ -1,0 +1,149 @@
+package cli
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/yamlhost/yamlhost/test/service/host"
+)
+
+const prefixes = `name: tags
+version: 1.0.0
+runtime: yaml
+policies:
+  prefix:
+    enforcement: mandatory
+    match: {type: random:RandomPet}
+    config: {good: {type: string, default: pet}}
+    when: ${resource.prefix != config.good}
+    violation: ${args.name} has another prefix than ${config.good}
+  stays:
+    enforcement: mandatory
+    destroy: true
+    match: {name: kept}
+    violation: ${args.name} stays
+`
+
+// packDir makes the folder of a pack.
+func packDir(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
+	}
+	return dir
+}
+
+// TestHostedPolicies runs the packs that an organization requires: one in YAML and one that is a program.
+func TestHostedPolicies(t *testing.T) {
+	t.Parallel()
+	const program = "name: one\nresources:\n  kept: {type: random:RandomPet, properties: {prefix: bad}}\n"
+	x := newHosted(t, program)
+	x.does("stack", "init", "dev")
+	kept := "urn:pulumi:dev::one::random:index/randomPet:RandomPet::kept"
+	yaml := host.Policy{Name: "tags", Version: "1.0.0", Dir: packDir(t, map[string]string{"PulumiPolicy.yaml": prefixes}),
+		Config: map[string]any{"prefix": map[string]any{"enforcementLevel": "mandatory", "good": "good"}, "stays": nil}}
+	x.Set(host.Behaviour{Policies: []host.Policy{yaml}})
+	said := x.fails("up", "--yes")
+	require.Contains(t, said, "Downloading policy pack tags 1.0.0, which tester requires")
+	require.Contains(t, said, "kept has another prefix than good")
+	installed := filepath.Join(x.world.Home, ".pulumi/policies/tester/pulumi-analyzer-tags-v1.0.0")
+	require.FileExists(t, filepath.Join(installed, "PulumiPolicy.yaml"))
+	require.Zero(t, x.Calls()["update"], "the preview has stopped it")
+
+	yaml.Exceptions = map[string]any{"1": map[string]any{"reason": "old", "match": []any{
+		map[string]any{"policies": []string{"prefix"}, "targets": []string{kept}}}}}
+	x.Set(host.Behaviour{Policies: []host.Policy{yaml}})
+	x.does("up", "--yes")
+	require.Contains(t, x.err.String(), "policy prefix of pack tags (advisory): kept has another prefix than good")
+	require.NotContains(t, x.err.String(), "Downloading")
+	require.Contains(t, x.fails("destroy", "--yes"), "kept stays")
+
+	// The same pack in the run counts, and has the organization's configuration; another version does not.
+	own := packDir(t, map[string]string{"PulumiPolicy.yaml": prefixes})
+	yaml.Dir, yaml.Exceptions = "", nil
+	x.Set(host.Behaviour{Policies: []host.Policy{yaml}})
+	require.Contains(t, x.fails("up", "--yes", "--policy-pack", own), "kept has another prefix than good")
+	yaml.Version = "1.1.0"
+	x.Set(host.Behaviour{Policies: []host.Policy{yaml}})
+	require.Contains(t, x.fails("up", "--yes", "--policy-pack", own),
+		"tester requires version 1.1.0 of policy pack tags, and "+own+" has version 1.0.0\nleave out this pack")
+
+	path := t.TempDir()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	require.NoError(t, os.Symlink(self, filepath.Join(path, "pulumi-analyzer-policy-testing")))
+	x.world.Env = append(x.world.Env, "PATH="+path)
+	x.Set(host.Behaviour{Policies: []host.Policy{{Name: "pets", Version: "1.2.0", Dir: packDir(t, map[string]string{
+		"PulumiPolicy.yaml": "runtime: testing\n", "mode": "good\n"}), Config: map[string]any{"length": "disabled"}}}})
+	require.Contains(t, x.fails("up", "--yes", "--untrusted"), "it is a program, and the run is --untrusted")
+	require.Contains(t, x.fails("up", "--yes"), `kept has the prefix "bad" in dev (preview: true)`)
+	require.NotContains(t, x.err.String(), "policy length")
+	x.does("destroy", "--yes")
+}
+
+// tgz makes an archive of one member.
+func tgz(t *testing.T, head *tar.Header, text string) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	zipped := gzip.NewWriter(&out)
+	members := tar.NewWriter(zipped)
+	head.Size, head.Mode = int64(len(text)), 0o644
+	require.NoError(t, members.WriteHeader(head))
+	_, err := members.Write([]byte(text))
+	require.NoError(t, err)
+	require.NoError(t, members.Close())
+	require.NoError(t, zipped.Close())
+	return out.Bytes()
+}
+
+// TestHostedPoliciesMissing refuses runs whose required packs cannot be had, before anything is changed.
+func TestHostedPoliciesMissing(t *testing.T) {
+	t.Parallel()
+	x := newHosted(t, onePet)
+	x.does("stack", "init", "dev")
+	x.does("up", "--yes", "--skip-preview")
+	before := x.does("stack", "export")
+	for name, c := range map[string]struct {
+		policy host.Policy
+		args   []string
+		want   string
+	}{
+		"no place":   {want: "it is not installed, and the service has no archive of it\ngive the folder of such a pack"},
+		"http":       {policy: host.Policy{Location: "http://example.com/p.tgz"}, want: "policy packs are downloaded over https only"},
+		"gone":       {policy: host.Policy{Location: x.url + "/packs/none?s=canary-signature"}, want: "the server answered 404"},
+		"offline":    {policy: host.Policy{Archive: []byte{}}, args: []string{"--offline"}, want: "because --offline forbids that"},
+		"no archive": {policy: host.Policy{Archive: []byte("<html>")}, want: "the download is not an archive"},
+		"escape": {policy: host.Policy{Archive: tgz(t, &tar.Header{Name: "package/../../x"}, "x")},
+			want: "which would be outside of"},
+		"link": {policy: host.Policy{Archive: tgz(t, &tar.Header{Name: "package/x", Linkname: "/etc/passwd",
+			Typeflag: tar.TypeSymlink}, "")}, want: "which is a link or a device"},
+		"no pack": {policy: host.Policy{Archive: tgz(t, &tar.Header{Name: "package/x"}, "x")},
+			want: "the archive has no package/PulumiPolicy.yaml"},
+		"environments": {policy: host.Policy{Environments: []string{"base"}}, want: "it needs the environments base"},
+		"name":         {policy: host.Policy{Name: "../x"}, want: `".._x" is not a part`},
+	} {
+		c.policy.Version = "1.0.0"
+		if c.policy.Name == "" {
+			c.policy.Name = "tags"
+		}
+		x.Set(host.Behaviour{Policies: []host.Policy{c.policy}})
+		for _, command := range []string{"up", "destroy"} {
+			said := x.fails(append([]string{command, "--yes", "--skip-preview"}, c.args...)...)
+			require.Contains(t, said, "which tester requires, cannot be run: ", name)
+			require.Contains(t, said, c.want, name)
+			require.Contains(t, said, "nothing was done", name)
+			require.NotContains(t, said, "canary-signature", name)
+		}
+		x.Set(host.Behaviour{})
+		require.Equal(t, outline(t, before), outline(t, x.does("stack", "export")), name)
+		left, err := filepath.Glob(filepath.Join(x.world.Home, ".pulumi/policies/*/*/*"))
+		require.NoError(t, err)
+		require.Empty(t, left, name)
+	}
+}
