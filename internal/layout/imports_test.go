@@ -104,7 +104,7 @@ var mayImport = map[string][]string{
 	// The projects below a folder: which there are, and in which order. It starts nothing.
 	"workspace/projects": {"internal/parallel", "workspace", "workspace/project", "parser/ast", "check", "internal/diag"},
 	// Environments: the evaluator of Pulumi ESC, and nothing else of a machine than files of a project.
-	"workspace/environments": {"parser", "internal/value", "internal/diag"},
+	"workspace/environments": {"parser", "internal/value", "internal/diag", "internal/printable", "internal/serviceapi"},
 	"workspace/compiler":     {"internal/supervise", "workspace", "internal/environ", "internal/diag"},
 	// The licences of what is linked, as a test.
 	"internal/notices": {},
@@ -189,8 +189,8 @@ var guests = []struct {
 	{"gocloud.dev/", []string{"runtime/backend/bucket", "runtime/secrets/keyservice"}},
 	{"github.com/jackc/", []string{"runtime/backend/postgres", "runtime/queue"}},
 	{"github.com/riverqueue/", []string{"runtime/queue"}},
-	{"github.com/pulumi/esc", []string{"workspace/environments"}},
-	{"github.com/pulumi/esc/", []string{"workspace/environments"}},
+	{"github.com/pulumi/esc", []string{"workspace/environments", "test/service/host"}},
+	{"github.com/pulumi/esc/", []string{"workspace/environments", "test/service/host"}},
 	{"github.com/pulumi/pulumi/", []string{"internal/value/wire", "runtime/monitor/rpc", "runtime/plugin", "langhost", "tools/bench/floor",
 		"cmd/internal/output/report"}},
 	{"github.com/spf13/", []string{"cmd/"}},

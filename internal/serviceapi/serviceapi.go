@@ -89,6 +89,7 @@ func (c *Client) URL() string { return c.url }
 type StatusError struct {
 	Status  int
 	Message string // of the service, made harmless for terminals; may be empty
+	Answer  []byte // whole
 }
 
 // Error returns what the status means.
@@ -132,8 +133,15 @@ type Call struct {
 	Lease  string // the token of an update, in place of the user's
 	Again  bool   // it may be repeated, too: doing it twice is as good as once
 	Packed bool   // a large body may be packed
+	Tag    string // of the Text that the call replaces; empty for any
 	// Patient lets pauses between attempts be four times as long, for a call that others depend on.
 	Patient bool
+}
+
+// Text is an answer that is no JSON, and the name of its version.
+type Text struct {
+	Bytes []byte
+	Tag   string
 }
 
 // Path joins parts of a path, each of which is escaped.
@@ -168,6 +176,9 @@ func (c *Client) Do(ctx context.Context, call Call, answer any) error {
 	if body != nil {
 		header.Set("Content-Type", "application/json")
 	}
+	if call.Tag != "" {
+		header.Set("ETag", call.Tag)
+	}
 	if call.Packed && len(body) >= packed {
 		var out bytes.Buffer
 		w, err := gzip.NewWriterLevel(&out, gzip.BestSpeed)
@@ -184,9 +195,10 @@ func (c *Client) Do(ctx context.Context, call Call, answer any) error {
 		header.Set("Content-Encoding", "gzip")
 	}
 	var text []byte
+	var tag string
 	var refused *StatusError
 	attempt := func() (err error) {
-		text, refused, err = c.once(ctx, call, header, body)
+		text, tag, refused, err = c.once(ctx, call, header, body)
 		if refused != nil {
 			return &httpget.FinalError{Problem: refused.Error()}
 		}
@@ -211,7 +223,14 @@ func (c *Client) Do(ctx context.Context, call Call, answer any) error {
 		}
 		return &AwayError{err}
 	}
-	if answer == nil || len(text) == 0 {
+	if answer == nil {
+		return nil
+	}
+	if whole, ok := answer.(*Text); ok {
+		*whole = Text{text, tag}
+		return nil
+	}
+	if len(text) == 0 {
 		return nil
 	}
 	if raw, ok := answer.(*json.RawMessage); ok { // kept byte by byte
@@ -245,14 +264,14 @@ func (c *Client) userToken() (string, error) {
 
 // once makes one attempt. refused is an answer that another attempt would get again, err any other fault.
 func (c *Client) once(ctx context.Context, call Call, header http.Header, body []byte) (text []byte,
-	refused *StatusError, err error) {
+	tag string, refused *StatusError, err error) {
 	address := c.url + "/api" + call.Path
 	if len(call.Query) > 0 {
 		address += "?" + call.Query.Encode()
 	}
 	request, err := http.NewRequestWithContext(ctx, call.Method, address, bytes.NewReader(body))
 	if err != nil {
-		return nil, nil, err
+		return nil, "", nil, err
 	}
 	request.Header = header
 	response, err := c.client.Do(request)
@@ -260,23 +279,23 @@ func (c *Client) once(ctx context.Context, call Call, header http.Header, body [
 		if wrapped, ok := errors.AsType[*url.Error](err); ok { // its text has the address, which the caller names
 			err = wrapped.Err
 		}
-		return nil, nil, err
+		return nil, "", nil, err
 	}
 	defer response.Body.Close()
 	text, err = io.ReadAll(io.LimitReader(response.Body, largest))
 	if err != nil {
-		return nil, nil, err
+		return nil, "", nil, err
 	}
 	if response.StatusCode >= 200 && response.StatusCode < 300 {
-		return text, nil, nil
+		return text, response.Header.Get("ETag"), nil, nil
 	}
 	var said struct {
 		Message string `json:"message"`
 	}
 	_ = json.Unmarshal(text, &said) // without a message the status has to do
-	problem := &StatusError{response.StatusCode, printable.Text(said.Message[:min(len(said.Message), 300)])}
+	problem := &StatusError{response.StatusCode, printable.Text(said.Message[:min(len(said.Message), 300)]), text}
 	if problem.Status == http.StatusTooManyRequests || problem.Status >= http.StatusInternalServerError {
-		return nil, nil, problem
+		return nil, "", nil, problem
 	}
-	return nil, problem, nil
+	return nil, "", problem, nil
 }

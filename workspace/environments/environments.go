@@ -22,7 +22,7 @@ import (
 // Lean is why this edition opens no environments; empty if it does.
 const Lean = ""
 
-// Section evaluates the key `environment` of a settings file: a list of names, or a document. It is nil for a file
+// Section evaluates the key `environment` of a settings file here: a list of names, or a document. It is nil for a file
 // without one, or with faults.
 func (o Options) Section(ctx context.Context, settings *diag.Source) (*Environment, diag.Diagnostics) {
 	e := o.evaluator(settings)
@@ -42,8 +42,8 @@ func (o Options) Section(ctx context.Context, settings *diag.Source) (*Environme
 	return nil, diags
 }
 
-// Document evaluates the text of the environment of a name.
-func (o Options) Document(ctx context.Context, name string, src *diag.Source) (*Environment, diag.Diagnostics) {
+// document evaluates the text of the environment of a name here.
+func (o Options) document(ctx context.Context, name string, src *diag.Source) (*Environment, diag.Diagnostics) {
 	node, diags := decode(src)
 	if node == nil {
 		return nil, diags

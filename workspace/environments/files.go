@@ -33,6 +33,9 @@ type Options struct {
 	Command func(ctx context.Context, dir string, words []string) (string, error)
 	Outputs func(ctx context.Context, stack string) (value.Value, error)
 	Denied  string // why fn::open is refused; empty if it is not
+
+	// Hosted are the environments if a service keeps them, which evaluates them, too; nil for those of the project.
+	Hosted *Hosted
 }
 
 // Environment is an evaluated environment.
@@ -66,14 +69,28 @@ func (e *Environment) Texts(key string) iter.Seq2[string, string] {
 	}
 }
 
-// Named evaluates the environment of a name. The error is that of Read.
+// Document evaluates the text of the environment of a name. The error is that of a service.
+func (o Options) Document(ctx context.Context, name string, src *diag.Source) (*Environment, diag.Diagnostics, error) {
+	if o.Hosted != nil {
+		if o.Denied != "" {
+			return nil, nil, fmt.Errorf("the service is not asked for environments: %s", o.Denied)
+		}
+		return o.Hosted.evaluate(ctx, src, o.Check)
+	}
+	env, diags := o.document(ctx, name, src)
+	return env, diags, nil
+}
+
+// Named evaluates the environment of a name.
 func (o Options) Named(ctx context.Context, name string) (*Environment, diag.Diagnostics, error) {
+	if o.Hosted != nil {
+		return o.Hosted.named(ctx, name, o.Check)
+	}
 	src, err := o.Read(name)
 	if err != nil {
 		return nil, nil, err
 	}
-	env, diags := o.Document(ctx, name, src)
-	return env, diags, nil
+	return o.Document(ctx, name, src)
 }
 
 var nameForm = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*)?$`)

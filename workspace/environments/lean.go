@@ -21,7 +21,7 @@ func (o Options) Section(_ context.Context, settings *diag.Source) (*Environment
 	return nil, refused(settings)
 }
 
-// Document opens nothing in this edition.
-func (o Options) Document(_ context.Context, _ string, src *diag.Source) (*Environment, diag.Diagnostics) {
+// document opens nothing in this edition.
+func (o Options) document(_ context.Context, _ string, src *diag.Source) (*Environment, diag.Diagnostics) {
 	return nil, refused(src)
 }

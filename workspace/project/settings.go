@@ -292,3 +292,20 @@ func TextOf(v any) string {
 	}
 	return text
 }
+
+// EnvironmentText returns the document that the key `environment` stands for; nil if there is none.
+func (s *Settings) EnvironmentText() ([]byte, error) {
+	var file struct {
+		Environment yaml.Node `yaml:"environment"`
+	}
+	if err := yaml.Unmarshal(StripBOM(s.Source.Text()), &file); err != nil {
+		return nil, err
+	}
+	switch file.Environment.Kind {
+	case 0:
+		return nil, nil
+	case yaml.SequenceNode:
+		return yaml.Marshal(map[string]*yaml.Node{"imports": &file.Environment})
+	}
+	return yaml.Marshal(&file.Environment)
+}

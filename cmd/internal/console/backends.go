@@ -14,6 +14,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/backend/bucket"
 	"github.com/yamlhost/yamlhost/runtime/backend/postgres"
 	"github.com/yamlhost/yamlhost/runtime/backend/service"
+	"github.com/yamlhost/yamlhost/workspace/environments"
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
@@ -112,9 +113,41 @@ func (b Backends) openService(url string, token func(url string) (string, error)
 		return nil, err
 	}
 	url = strings.TrimRight(url, "/")
-	return service.Open(url, service.Options{Organization: organization, Options: serviceapi.Options{
-		Token: func() (string, error) { return token(url) }, HTTP: b.world.HTTP, Agent: "yamlhost/" + b.version,
-		Pause: cmp.Or(b.world.ServicePause, time.Second/2)}})
+	return service.Open(url, service.Options{Organization: organization, Options: b.calls(url, token)})
+}
+
+// calls are the options for calls of a service.
+func (b Backends) calls(url string, token func(url string) (string, error)) serviceapi.Options {
+	return serviceapi.Options{Token: func() (string, error) { return token(url) }, HTTP: b.world.HTTP,
+		Agent: "yamlhost/" + b.version, Pause: cmp.Or(b.world.ServicePause, time.Second/2)}
+}
+
+// environments are those of the service that keeps a project's stacks; nil if none does. An empty owner stands for the
+// default organization. With looks, a service that only the project names gets no token but one that was kept for it.
+func (b Backends) environments(p *project.Project, owner string, looks bool) (*environments.Hosted, error) {
+	url, _, err := b.where(p)
+	if err != nil || !backend.IsService(url) {
+		return nil, nil // opening the backend reports it
+	}
+	url = strings.TrimRight(url, "/")
+	token := b.token
+	if looks && p != nil && p.BackendURL != "" && b.world.Getenv("PULUMI_BACKEND_URL") == "" {
+		token = func(url string) (string, error) { return backend.Token(b.world.CredentialsHome(), url) }
+	}
+	client, err := serviceapi.New(url, b.calls(url, token))
+	if err != nil {
+		return nil, err
+	}
+	return &environments.Hosted{Client: client, Organization: func(ctx context.Context) (string, error) {
+		if owner != "" {
+			return owner, nil
+		}
+		s, err := b.openService(url, token)
+		if err != nil {
+			return "", err
+		}
+		return s.Organization(ctx)
+	}}, nil
 }
 
 // token returns the token for a service that was chosen as the backend, empty if there is none: that of the

@@ -29,6 +29,9 @@ type Console struct {
 	stores  *OpenStores      // shared by the stacks of one command; nil for a command about one
 	keys    secrets.Keyring  // derived once in a process
 	asked   answers          // passphrases, asked for once in a process
+
+	lookedMu sync.Mutex        // guards what follows, and is held while a service is asked
+	looked   map[string]looked // see Inherit
 }
 
 // globalOptions are the flags that every command has.

@@ -3,6 +3,8 @@ package console
 import (
 	"context"
 	"os"
+	"slices"
+	"time"
 
 	"github.com/yamlhost/yamlhost/eval"
 	"github.com/yamlhost/yamlhost/internal/diag"
@@ -10,39 +12,122 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
-// Environments returns the options for environments of a project. They may read variables and start commands.
-func (a *Console) Environments(p *project.Project) environments.Options {
+// Environments returns the options for environments of a project, whose stack belongs to the owner; an empty owner is
+// the default one. They may read variables and start commands.
+func (a *Console) Environments(p *project.Project, owner string) (environments.Options, error) {
+	hosted, err := a.Backends().environments(p, owner, false)
 	return environments.Options{Dir: p.Dir, Shown: a.Short, Lookup: a.World.Lookup,
-		Command: eval.RunCommand(a.ChildEnv(), a.World.Supervisor())}
+		Command: eval.RunCommand(a.ChildEnv(), a.World.Supervisor()), Hosted: hosted}, err
 }
 
+// looksPatience is how long a command that only looks waits for a service, and looksAgain is after which time it asks
+// again.
+const (
+	looksPatience = 10 * time.Second
+	looksAgain    = time.Minute
+)
+
 // Inherit adds to the settings of a stack the keys that it has from its environments, with the values that are in the
-// documents: nothing else is opened.
+// documents: nothing else is opened. A service that does not answer is a warning.
 func (a *Console) Inherit(p *project.Project, s *project.Settings) diag.Diagnostics {
-	o := a.Environments(p)
-	o.Check = true
-	_, diags := a.InheritBy(context.Background(), o, p, s)
-	return diags
+	if s.Environment == nil {
+		return nil
+	}
+	hosted, err := a.Backends().environments(p, "", true)
+	if err != nil {
+		return a.unasked(s, err)
+	}
+	o := environments.Options{Dir: p.Dir, Shown: a.Short, Check: true, Hosted: hosted}
+	if hosted == nil {
+		return a.inherit(context.Background(), o, s, nil)
+	}
+	key := hosted.Client.URL() + "\n" + string(s.Source.Text())
+	a.lookedMu.Lock()
+	defer a.lookedMu.Unlock()
+	known, has := a.looked[key]
+	if !has || a.Now().Sub(known.at) > looksAgain {
+		ctx, cancel := context.WithTimeout(context.Background(), looksPatience)
+		defer cancel()
+		known.at = a.Now()
+		known.env, known.diags, known.err = evaluate(ctx, o, s)
+		if a.looked == nil {
+			a.looked = map[string]looked{}
+		}
+		a.looked[key] = known
+	}
+	if known.err != nil {
+		return a.unasked(s, known.err)
+	}
+	return append(placed(s, known.diags), s.Inherit(known.env.Part("pulumiConfig"))...)
+}
+
+// looked is what a service has answered to a command that only looks.
+type looked struct {
+	at    time.Time
+	env   *environments.Environment
+	diags diag.Diagnostics
+	err   error
+}
+
+// unasked is the warning about a service that was not asked, or has not answered.
+func (a *Console) unasked(s *project.Settings, err error) diag.Diagnostics {
+	return diag.Diagnostics{{Code: diag.BadEnvironment, Severity: diag.Warning, Subject: *s.Environment,
+		Summary: "the keys that the stack has from its environments are not known here", Detail: err.Error()}}
+}
+
+// placed are findings of a service at the key whose value it has evaluated.
+func placed(s *project.Settings, diags diag.Diagnostics) diag.Diagnostics {
+	list := slices.Clone(diags)
+	for i := range list {
+		list[i].Subject = *s.Environment
+	}
+	return list
 }
 
 // InheritBy adds to the settings of a stack the configuration that it has from its environments, and returns what they
 // hold; nil for a stack without any.
-func (a *Console) InheritBy(ctx context.Context, o environments.Options, p *project.Project, s *project.Settings) (
-	*environments.Environment, diag.Diagnostics) {
+func (a *Console) InheritBy(ctx context.Context, o environments.Options, s *project.Settings) (
+	env *environments.Environment, diags diag.Diagnostics) {
 	if s.Environment == nil {
 		return nil, nil
 	}
-	if environments.Lean != "" {
-		return nil, diag.Diagnostics{{Code: diag.BadEnvironment, Subject: *s.Environment, Summary: environments.Lean,
+	diags = a.inherit(ctx, o, s, &env)
+	return env, diags
+}
+
+// evaluate opens the environments of a stack.
+func evaluate(ctx context.Context, o environments.Options, s *project.Settings) (*environments.Environment,
+	diag.Diagnostics, error) {
+	if o.Hosted == nil {
+		env, diags := o.Section(ctx, s.Source)
+		return env, diags, nil
+	}
+	text, err := s.EnvironmentText()
+	if err != nil || text == nil {
+		return nil, nil, err
+	}
+	return o.Document(ctx, "", diag.NewSource(s.Source.Name(), text))
+}
+
+// inherit opens the environments of a stack, and adds their configuration to its settings. opened gets what they hold,
+// unless it is nil.
+func (a *Console) inherit(ctx context.Context, o environments.Options, s *project.Settings,
+	opened **environments.Environment) diag.Diagnostics {
+	if environments.Lean != "" && o.Hosted == nil {
+		return diag.Diagnostics{{Code: diag.BadEnvironment, Subject: *s.Environment, Summary: environments.Lean,
 			Detail: "use the default edition, or remove the key `environment`"}}
 	}
-	if a.Backends().Hosted(p) {
-		return nil, diag.Diagnostics{{Code: diag.BadEnvironment, Subject: *s.Environment,
-			Summary: "environments that a service keeps are not supported yet",
-			Detail:  "remove the key `environment`, or keep the stack in a folder, a bucket or a database"}}
+	env, diags, err := evaluate(ctx, o, s)
+	if err != nil {
+		return diag.Diagnostics{{Code: diag.BadEnvironment, Subject: *s.Environment, Summary: err.Error()}}
 	}
-	env, diags := o.Section(ctx, s.Source)
-	return env, append(diags, s.Inherit(env.Part("pulumiConfig"))...)
+	if o.Hosted != nil {
+		diags = placed(s, diags)
+	}
+	if opened != nil {
+		*opened = env
+	}
+	return append(diags, s.Inherit(env.Part("pulumiConfig"))...)
 }
 
 // Export returns the environment variables of an environment as name=value. Its files are written to a new folder, and

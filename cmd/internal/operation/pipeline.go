@@ -224,13 +224,16 @@ func (p *Pipeline) openConfig() (diag.Diagnostics, error) {
 // and files are there for everything that the operation starts, until Close.
 func (p *Pipeline) openEnvironment(ctx context.Context) (diag.Diagnostics, error) {
 	a := p.Console
-	o := a.Environments(p.Workspace.Project)
+	o, err := a.Environments(p.Workspace.Project, p.Stack.Ref.Owner)
+	if err != nil {
+		return nil, err
+	}
 	o.Outputs = otherStacks{backend: p.Stack.Backend, project: p.Workspace.Project.Name.Text, manager: p.StackSecrets,
 		planned: p.options.Neighbours}.outputs
 	if p.options.Untrusted {
 		o.Denied = "the run is --untrusted"
 	}
-	env, diags := a.InheritBy(ctx, o, p.Workspace.Project, p.config.settings)
+	env, diags := a.InheritBy(ctx, o, p.config.settings)
 	if env != nil {
 		p.sink.secrets().Learn(env.Values)
 	}

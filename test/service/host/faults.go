@@ -11,8 +11,8 @@ import (
 // Behaviour is how a Host differs from one that always works.
 type Behaviour struct {
 	Delay time.Duration `json:"delay,omitempty"` // before each answer
-	// Forget are capabilities that it does not have: journal, delta, batch-encrypt, batch-decrypt, schema, capabilities
-	// (which are asked for in vain).
+	// Forget are capabilities that it does not have: journal, delta, batch-encrypt, batch-decrypt, schema, environments,
+	// capabilities (which are asked for in vain).
 	Forget []string `json:"forget,omitempty"`
 	// Limit is how large a body may be, as it is sent; 0 for any size.
 	Limit int `json:"limit,omitempty"`

@@ -38,11 +38,12 @@ type Host struct {
 
 	mu     sync.Mutex // guards what follows, and is held during each call
 	stacks map[string]*stack
+	opened map[string][]byte // environments, by organization and session
 }
 
 // Open makes a server over a folder, which may have the stacks of an earlier one.
 func Open(dir string) (*Host, error) {
-	h := &Host{dir: dir, mux: http.NewServeMux(), stacks: map[string]*stack{}}
+	h := &Host{dir: dir, mux: http.NewServeMux(), stacks: map[string]*stack{}, opened: map[string][]byte{}}
 	if err := os.MkdirAll(filepath.Join(dir, "stacks"), 0o700); err != nil {
 		return nil, err
 	}
@@ -117,7 +118,10 @@ func (h *Host) handle(pattern string, f func(r *http.Request) (any, error)) {
 
 func answer(w http.ResponseWriter, value any, err error) {
 	code := http.StatusOK
-	if err != nil {
+	faults, isFaults := errors.AsType[*documentFaults](err)
+	if isFaults {
+		code, value = faults.Code, faults
+	} else if err != nil {
 		f := &failure{Code: http.StatusInternalServerError, Message: err.Error()}
 		errors.As(err, &f)
 		code, value = f.Code, f
@@ -208,6 +212,7 @@ func (h *Host) routes() {
 		answer(w, nil, err)
 	})
 	h.mux.HandleFunc("GET /packs/{name}", h.servePack)
+	h.environmentRoutes()
 	h.stackRoutes()
 	h.runRoutes()
 }

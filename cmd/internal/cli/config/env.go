@@ -36,7 +36,10 @@ func listEnvironments(ctx context.Context, a *console.Console, o *target) error 
 // addEnvironments adds environments that exist and can be evaluated.
 func addEnvironments(ctx context.Context, a *console.Console, o *target, names []string) error {
 	return edit(ctx, a, o, func(c *configured) error {
-		options := a.Environments(c.project)
+		options, err := a.Environments(c.project, "")
+		if err != nil {
+			return err
+		}
 		options.Check = true
 		for _, name := range names {
 			_, diags, err := options.Named(ctx, name)

@@ -1,6 +1,7 @@
 package env
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -35,7 +36,8 @@ func NewEnv(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "env", Short: "Show, edit and open environments",
 		Long: "Environments are documents of Pulumi ESC: configuration, environment variables and files that stacks " +
-			"share. They are files of the project, environments/NAME.yaml. docs/environments.md has all about them.",
+			"share. They are files of the project, environments/NAME.yaml, or are kept by the service that keeps the " +
+			"stacks. docs/environments.md has all about them.",
 		Args: console.UnknownCommand,
 	}
 	open := c.on(c.open, &cobra.Command{Use: "open NAME [PATH]", Args: cobra.RangeArgs(1, 2),
@@ -64,20 +66,34 @@ func (c *command) on(body func(context.Context, *project.Project, environments.O
 		if err != nil {
 			return err
 		}
-		return body(cmd.Context(), p, c.a.Environments(p), args)
+		o, err := c.a.Environments(p, "")
+		if err != nil {
+			return err
+		}
+		return body(cmd.Context(), p, o, args)
 	}
 	return cmd
 }
 
-func (c *command) list(_ context.Context, _ *project.Project, o environments.Options, _ []string) error {
+func (c *command) list(ctx context.Context, _ *project.Project, o environments.Options, _ []string) error {
 	names, err := o.Names()
+	if o.Hosted != nil {
+		names, err = o.Hosted.Names(ctx)
+	}
 	for _, name := range names {
 		fmt.Fprintln(c.a.Streams.Out, name)
 	}
 	return err
 }
 
-func (c *command) get(_ context.Context, _ *project.Project, o environments.Options, args []string) error {
+func (c *command) get(ctx context.Context, _ *project.Project, o environments.Options, args []string) error {
+	if o.Hosted != nil {
+		text, _, err := o.Hosted.Read(ctx, args[0])
+		if err == nil {
+			_, err = c.a.Data().Write(text)
+		}
+		return err
+	}
 	src, err := o.Read(args[0])
 	if err == nil {
 		_, err = c.a.Data().Write(src.Text())
@@ -147,6 +163,9 @@ func plain(v value.Value, showSecrets bool) any {
 }
 
 func (c *command) edit(ctx context.Context, _ *project.Project, o environments.Options, args []string) error {
+	if o.Hosted != nil {
+		return c.editHosted(ctx, o.Hosted, args[0])
+	}
 	path, err := o.File(args[0])
 	if err != nil {
 		return err
@@ -157,14 +176,7 @@ func (c *command) edit(ctx context.Context, _ *project.Project, o environments.O
 	if _, err := o.Read(args[0]); err != nil {
 		return err
 	}
-	words := strings.Fields(c.a.World.Getenv("VISUAL"))
-	if len(words) == 0 {
-		words = strings.Fields(c.a.World.Getenv("EDITOR"))
-	}
-	if len(words) == 0 {
-		return fmt.Errorf("no editor is chosen: set VISUAL or EDITOR, or edit %s", c.a.Short(path))
-	}
-	if err := c.start(ctx, append(words, path), c.a.ChildEnv(), nil); err != nil {
+	if err := c.editFile(ctx, path, "edit "+c.a.Short(path)); err != nil {
 		return err
 	}
 	src, err := o.Read(args[0])
@@ -174,20 +186,78 @@ func (c *command) edit(ctx context.Context, _ *project.Project, o environments.O
 	return c.check(ctx, o, args[0], src)
 }
 
-// replace makes a document from elsewhere an environment, if it has no faults.
-func (c *command) replace(ctx context.Context, o environments.Options, name, path string) error {
-	var text []byte
-	if c.file == "-" {
-		given, err := c.a.Prompt().StandardInput()
+// editFile starts the editor of the user with a file. instead is another way.
+func (c *command) editFile(ctx context.Context, path, instead string) error {
+	words := strings.Fields(c.a.World.Getenv("VISUAL"))
+	if len(words) == 0 {
+		words = strings.Fields(c.a.World.Getenv("EDITOR"))
+	}
+	if len(words) == 0 {
+		return fmt.Errorf("no editor is chosen: set VISUAL or EDITOR, or %s", instead)
+	}
+	return c.start(ctx, append(words, path), c.a.ChildEnv(), nil)
+}
+
+// editHosted edits a copy of an environment that a service keeps. The copy stays if the service does not take it.
+func (c *command) editHosted(ctx context.Context, hosted *environments.Hosted, name string) error {
+	if c.file != "" {
+		text, err := c.given()
 		if err != nil {
 			return err
 		}
-		text = []byte(given)
-	} else {
-		var err error
-		if text, err = os.ReadFile(c.a.Path(c.file)); err != nil {
-			return console.PlainError(err)
+		return c.taken(hosted.Write(ctx, name, diag.NewSource(c.file, text), ""))
+	}
+	text, tag, err := hosted.Read(ctx, name)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "yamlhost-env-")
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(dir, strings.NewReplacer("/", "_", "@", "_").Replace(name)+".yaml")
+	if err = os.WriteFile(path, text, 0o600); err == nil {
+		err = c.editFile(ctx, path, "give the document with --file")
+	}
+	var edited []byte
+	if err == nil {
+		edited, err = os.ReadFile(path)
+	}
+	if err == nil && !bytes.Equal(edited, text) {
+		if err = c.taken(hosted.Write(ctx, name, diag.NewSource(path, edited), tag)); err != nil {
+			fmt.Fprintf(c.a.Streams.Err, "Nothing was changed. Your text is in %s\n", path)
+			return err
 		}
+	}
+	return errors.Join(err, os.RemoveAll(dir))
+}
+
+// taken reports what a service has found in a document.
+func (c *command) taken(diags diag.Diagnostics, err error) error {
+	if err != nil {
+		return err
+	}
+	return c.a.Report(diags)
+}
+
+// given is the document of --file.
+func (c *command) given() ([]byte, error) {
+	if c.file == "-" {
+		text, err := c.a.Prompt().StandardInput()
+		return []byte(text), err
+	}
+	text, err := os.ReadFile(c.a.Path(c.file))
+	if err != nil {
+		return nil, console.PlainError(err)
+	}
+	return text, nil
+}
+
+// replace makes a document from elsewhere an environment, if it has no faults.
+func (c *command) replace(ctx context.Context, o environments.Options, name, path string) error {
+	text, err := c.given()
+	if err != nil {
+		return err
 	}
 	if err := c.check(ctx, o, name, diag.NewSource(c.file, text)); err != nil {
 		return err
@@ -201,8 +271,8 @@ func (c *command) replace(ctx context.Context, o environments.Options, name, pat
 // check reports what is wrong with a document, without opening anything.
 func (c *command) check(ctx context.Context, o environments.Options, name string, src *diag.Source) error {
 	o.Check = true
-	_, diags := o.Document(ctx, name, src)
-	return c.a.Report(diags)
+	_, diags, err := o.Document(ctx, name, src)
+	return c.taken(diags, err)
 }
 
 // draft is the document of a new environment.
@@ -213,7 +283,14 @@ const draft = `values:
   environmentVariables: {}
 `
 
-func (c *command) create(_ context.Context, _ *project.Project, o environments.Options, args []string) error {
+func (c *command) create(ctx context.Context, _ *project.Project, o environments.Options, args []string) error {
+	if o.Hosted != nil {
+		err := c.taken(o.Hosted.Create(ctx, args[0], diag.NewSource(args[0], []byte(draft))))
+		if err == nil {
+			fmt.Fprintf(c.a.Streams.Err, "Made %s\nA stack imports it after: yamlhost config env add %[1]s\n", args[0])
+		}
+		return err
+	}
 	path, err := o.File(args[0])
 	if err != nil {
 		return err
@@ -236,7 +313,10 @@ func (c *command) create(_ context.Context, _ *project.Project, o environments.O
 	return err
 }
 
-func (c *command) remove(_ context.Context, _ *project.Project, o environments.Options, args []string) error {
+func (c *command) remove(ctx context.Context, _ *project.Project, o environments.Options, args []string) error {
+	if o.Hosted != nil {
+		return o.Hosted.Remove(ctx, args[0])
+	}
 	if _, err := o.Read(args[0]); err != nil {
 		return err
 	}

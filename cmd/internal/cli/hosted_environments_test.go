@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/yamlhost/yamlhost/test/service/host"
+)
+
+const inherits = `name: one
+runtime: yaml
+pulumi: {allowEnv: [REGION]}
+config:
+  size: {type: integer}
+  token: {type: string, secret: true}
+resources:
+  pet: {type: random:RandomPet, properties: {length: "${size}", keepers: {token: "${token}"}}}
+outputs: {token: "${token}", region: {"fn::env": REGION}}
+`
+
+// TestHostedEnvironments keeps environments at the service, and lets stacks inherit from them. No secret is in what is
+// shown, or in a file of this machine.
+func TestHostedEnvironments(t *testing.T) {
+	t.Parallel()
+	x := newHosted(t, inherits)
+	write := func(name, text string) {
+		require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, name), []byte(text), 0o644))
+	}
+	x.does("stack", "init", "dev")
+	x.does("env", "init", "base")
+	x.does("env", "init", "one/dev")
+	require.Contains(t, x.fails("env", "init", "base"), "has an environment base already")
+	require.Equal(t, "default/base\none/dev\n", x.does("env", "ls"))
+	require.Contains(t, x.does("env", "get", "base"), "pulumiConfig: {}")
+	write("base.yaml", "values:\n  environmentVariables: {REGION: eu}\n  pulumiConfig: {size: 2}\n")
+	x.does("env", "edit", "base", "--file", "base.yaml")
+	write("dev.yaml", "imports: [base]\nvalues:\n  login:\n    fn::open::test: {key: canary-opened}\n  fixed:\n"+
+		"    fn::secret: canary-fixed\n  pulumiConfig: {token: \"${fixed}-${login.key}\"}\n  files: {CERT: \"${login.key}\"}\n")
+	x.does("env", "edit", "one/dev", "--file", "dev.yaml")
+	sealed := x.does("env", "get", "one/dev")
+	require.Contains(t, sealed, "ciphertext")
+	require.NotContains(t, sealed, "canary-fixed")
+
+	write("bad.yaml", "values: {a: \"${nothing}\"}\n")
+	said := x.fails("env", "edit", "one/dev", "--file", "bad.yaml")
+	require.Contains(t, said, `unknown property "nothing"`)
+	require.Contains(t, said, "line 1")
+	require.Equal(t, sealed, x.does("env", "get", "one/dev"), "it has not been taken")
+	require.Contains(t, x.fails("env", "get", "two"), "has no environment two\n`yamlhost env ls` lists them")
+
+	x.does("config", "env", "add", "one/dev")
+	require.Contains(t, x.fails("config", "env", "add", "one/none"), "one/none")
+	require.Zero(t, x.run("check", "--stack", "dev"), x.err.String())
+	for _, args := range [][]string{{"up", "--yes", "--event-log=events.json"}, {"config"}, {"config", "--json"},
+		{"env", "open", "one/dev"}, {"stack", "output"}, {"stack", "export"}, {"stack", "history", "--json"},
+		{"preview", "--save-plan", "plan.json", "--expect-no-changes"}} {
+		require.NotContains(t, x.does(args...)+x.err.String(), "canary", args)
+	}
+	require.Equal(t, "eu\n", x.does("stack", "output", "region", "--show-secrets"))
+	require.Equal(t, "canary-fixed-canary-opened\n", x.does("stack", "output", "token", "--show-secrets"))
+	require.Equal(t, "\"canary-fixed-canary-opened\"\n",
+		x.does("env", "open", "one/dev", "pulumiConfig.token", "--show-secrets"))
+	require.Equal(t, "2\n", x.does("env", "open", "tester/default/base", "pulumiConfig.size"))
+	x.world.Env = append(x.world.Env, "PATH="+os.Getenv("PATH"))
+	require.NotContains(t, x.does("env", "run", "one/dev", "--", "sh", "-c", `echo $REGION; cat "$CERT"`), "canary")
+	require.Contains(t, x.out.String(), "eu\n")
+	for _, dir := range []string{x.world.Dir, x.world.Home} {
+		require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || strings.HasSuffix(path, "dev.yaml") {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			require.NotContains(t, string(text), "canary", path)
+			return err
+		}))
+	}
+
+	editor := filepath.Join(t.TempDir(), "editor")
+	require.NoError(t, os.WriteFile(editor, []byte("#!/bin/sh\nsed -i s/eu/us/ \"$1\"\n"), 0o755))
+	x.world.Env = append(x.world.Env, "EDITOR="+editor)
+	x.does("env", "edit", "base")
+	require.Equal(t, "\"us\"\n", x.does("env", "open", "base", "environmentVariables.REGION"))
+
+	// What is missing or out of reach stops the run before anything is changed; commands that look have a warning.
+	x.does("env", "rm", "base")
+	require.Contains(t, x.fails("up", "--yes"), "Pulumi.dev.yaml:1:1: error[Y227]")
+	require.Contains(t, x.fails("up", "--yes", "--untrusted"), "the service is not asked for environments")
+	x.Set(host.Behaviour{Forget: []string{"environments"}})
+	require.Contains(t, x.fails("up", "--yes"), "it keeps no environments, or none of this organization")
+	x.Set(host.Behaviour{Faults: []host.Fault{{Call: "/esc/", Status: 503}}})
+	x.run("check", "--stack", "dev") // the configuration is missing here
+	require.Contains(t, x.out.String()+x.err.String(), "are not known here")
+	require.Contains(t, x.fails("up", "--yes"), "it answers with status 503")
+}

@@ -1,0 +1,301 @@
+package environments
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/printable"
+	"github.com/yamlhost/yamlhost/internal/serviceapi"
+	"github.com/yamlhost/yamlhost/internal/value"
+)
+
+// Hosted are the environments that a service keeps, and evaluates.
+type Hosted struct {
+	Client *serviceapi.Client
+	// Organization returns the owner of the stack, or of names without one.
+	Organization func(ctx context.Context) (string, error)
+}
+
+// Project is the project of names that have none.
+const Project = "default"
+
+// name returns the parts of a name: NAME, PROJECT/NAME or ORGANIZATION/PROJECT/NAME.
+func (h *Hosted) name(ctx context.Context, name string) (parts []string, err error) {
+	parts = strings.Split(name, "/")
+	if len(parts) > 3 {
+		return nil, fmt.Errorf("%q is no name of an environment\nA name is NAME, PROJECT/NAME or ORGANIZATION/PROJECT/NAME.",
+			name)
+	}
+	for _, part := range parts {
+		if !nameForm.MatchString(part) {
+			return nil, fmt.Errorf("%q is no name of an environment\nA name is NAME, PROJECT/NAME or ORGANIZATION/PROJECT/NAME, "+
+				"of letters, digits, - _ and points.", name)
+		}
+	}
+	if len(parts) == 1 {
+		parts = []string{Project, name}
+	}
+	if len(parts) == 2 {
+		organization, err := h.Organization(ctx)
+		if err != nil {
+			return nil, err
+		}
+		parts = append([]string{organization}, parts...)
+	}
+	return parts, nil
+}
+
+// call makes a call about the environment of a name, or about all of an organization.
+func (h *Hosted) call(ctx context.Context, method string, path []string, query url.Values, body, answer any,
+	tag string) error {
+	return h.Client.Do(ctx, serviceapi.Call{Method: method, Query: query, Body: body, Tag: tag,
+		Path: serviceapi.Path(append([]string{"esc", "environments"}, path...)...)}, answer)
+}
+
+// explain adds to an error which environment it is about.
+func (h *Hosted) explain(name string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case serviceapi.Status(err) == http.StatusNotFound:
+		return fmt.Errorf("the service %s has no environment %s\n`yamlhost env ls` lists them; make it with `yamlhost env "+
+			"init %[2]s`.", h.Client.URL(), name)
+	case serviceapi.Status(err) == http.StatusConflict:
+		return fmt.Errorf("the service %s has an environment %s already, or it has been changed meanwhile: %w", h.Client.URL(),
+			name, err)
+	}
+	return fmt.Errorf("environment %s: the service %s: %w", name, h.Client.URL(), err)
+}
+
+// Names are the environments of the organization, as PROJECT/NAME.
+func (h *Hosted) Names(ctx context.Context) (names []string, err error) {
+	organization, err := h.Organization(ctx)
+	if err != nil {
+		return nil, err
+	}
+	query := url.Values{}
+	for {
+		var page struct {
+			Environments []struct{ Project, Name string }
+			NextToken    string
+		}
+		if err := h.call(ctx, http.MethodGet, []string{organization}, query, nil, &page, ""); err != nil {
+			return nil, h.explain("of "+organization, err)
+		}
+		for _, e := range page.Environments {
+			names = append(names, e.Project+"/"+e.Name)
+		}
+		if page.NextToken == "" {
+			return names, nil
+		}
+		query.Set("continuationToken", page.NextToken)
+	}
+}
+
+// Read returns the text of an environment, with its secrets sealed, and the tag for Write.
+func (h *Hosted) Read(ctx context.Context, name string) (text []byte, tag string, err error) {
+	var answer serviceapi.Text
+	plain, version, has := strings.Cut(name, "@")
+	path, err := h.name(ctx, plain)
+	if has {
+		path = append(path, "versions", version)
+	}
+	if err == nil {
+		err = h.explain(name, h.call(ctx, http.MethodGet, path, nil, nil, &answer, ""))
+	}
+	return answer.Bytes, answer.Tag, err
+}
+
+// Write replaces the text of an environment, which has the tag if that is not empty. A text with faults is not taken.
+func (h *Hosted) Write(ctx context.Context, name string, src *diag.Source, tag string) (diag.Diagnostics, error) {
+	path, err := h.name(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	err = h.call(ctx, http.MethodPatch, path, nil, src.Text(), nil, tag)
+	if found := findings(err, src); found != nil {
+		return found, nil
+	}
+	return nil, h.explain(name, err)
+}
+
+// Create makes an environment of a text.
+func (h *Hosted) Create(ctx context.Context, name string, src *diag.Source) (diag.Diagnostics, error) {
+	path, err := h.name(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	err = h.call(ctx, http.MethodPost, path[:1], nil, map[string]string{"project": path[1], "name": path[2]}, nil, "")
+	if err != nil {
+		return nil, h.explain(name, err)
+	}
+	return h.Write(ctx, name, src, "")
+}
+
+// Remove removes an environment.
+func (h *Hosted) Remove(ctx context.Context, name string) error {
+	path, err := h.name(ctx, name)
+	if err != nil {
+		return err
+	}
+	return h.explain(name, h.call(ctx, http.MethodDelete, path, nil, nil, nil, ""))
+}
+
+// named evaluates the environment of a name.
+func (h *Hosted) named(ctx context.Context, name string, check bool) (*Environment, diag.Diagnostics, error) {
+	plain, version, _ := strings.Cut(name, "@")
+	path, err := h.name(ctx, plain)
+	if err != nil {
+		return nil, nil, err
+	}
+	imported := path[1] + "/" + path[2]
+	if version != "" {
+		imported += "@" + version
+	}
+	of := Hosted{Client: h.Client, Organization: func(context.Context) (string, error) { return path[0], nil }}
+	return of.evaluate(ctx, diag.NewSource(name, []byte("imports: ["+strconv.Quote(imported)+"]\n")), check)
+}
+
+// session is for how long the service keeps what it has opened, which is read at once.
+const session = 5 * time.Minute
+
+// evaluate lets the service evaluate a document, or with check only check it.
+func (h *Hosted) evaluate(ctx context.Context, src *diag.Source, check bool) (*Environment, diag.Diagnostics, error) {
+	organization, err := h.Organization(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	explain := func(err error) error {
+		return fmt.Errorf("open the environments of %s: the service %s: %w", organization, h.Client.URL(), err)
+	}
+	path := []string{organization, "yaml", "open"}
+	var opened struct {
+		ID         string
+		Properties map[string]escValue
+	}
+	if check {
+		err = h.call(ctx, http.MethodPost, []string{organization, "yaml", "check"}, nil, src.Text(), &opened, "")
+	} else {
+		err = h.call(ctx, http.MethodPost, path, url.Values{"duration": {session.String()}}, src.Text(), &opened, "")
+		if err == nil {
+			err = h.call(ctx, http.MethodGet, append(path, opened.ID), nil, nil, &opened, "")
+		}
+	}
+	if found := findings(err, src); found != nil {
+		return nil, found, nil
+	}
+	if serviceapi.Status(err) == http.StatusNotFound {
+		err = errors.New("it keeps no environments, or none of this organization")
+	}
+	if err != nil {
+		return nil, nil, explain(err)
+	}
+	return &Environment{Values: escValue{Value: opened.Properties}.value(check)}, nil, nil
+}
+
+// escValue is a value as a service writes it: each value in a map or a list is one of its own.
+type escValue struct {
+	Value           any
+	Secret, Unknown bool
+}
+
+// UnmarshalJSON reads a value.
+func (v *escValue) UnmarshalJSON(text []byte) error {
+	var raw struct {
+		Value           json.RawMessage
+		Secret, Unknown bool
+	}
+	if err := json.Unmarshal(text, &raw); err != nil {
+		return err
+	}
+	v.Secret, v.Unknown = raw.Secret, raw.Unknown
+	switch inner := bytes.TrimSpace(raw.Value); {
+	case len(inner) == 0 || v.Unknown:
+		return nil
+	case inner[0] == '{':
+		m := map[string]escValue{}
+		defer func() { v.Value = m }()
+		return json.Unmarshal(inner, &m)
+	case inner[0] == '[':
+		var list []escValue
+		defer func() { v.Value = list }()
+		return json.Unmarshal(inner, &list)
+	default:
+		return json.Unmarshal(inner, &v.Value)
+	}
+}
+
+// value is the value of programs. With hide, a secret is unknown.
+func (v escValue) value(hide bool) (out value.Value) {
+	switch x := v.Value.(type) {
+	case nil:
+	case bool:
+		out = value.Bool(x)
+	case string:
+		out = value.String(x)
+	case float64:
+		out = value.Number(x)
+	case []escValue:
+		items := make([]value.Value, len(x))
+		for i, item := range x {
+			items[i] = item.value(hide)
+		}
+		out = value.List(items...)
+	case map[string]escValue:
+		entries := make([]value.Entry, 0, len(x))
+		for key, item := range x {
+			entries = append(entries, value.Entry{Key: key, Value: item.value(hide)})
+		}
+		out = value.MapOf(entries...)
+	}
+	if v.Unknown || v.Secret && hide {
+		out = value.Unknown(value.KindAny)
+	}
+	if v.Secret {
+		out = out.Secret()
+	}
+	return out
+}
+
+// findings are what a service has found in the document that it has refused; nil if that is not why.
+func findings(err error, src *diag.Source) (list diag.Diagnostics) {
+	refused, ok := errors.AsType[*serviceapi.StatusError](err)
+	if !ok || refused.Status != http.StatusBadRequest {
+		return nil
+	}
+	type pos struct{ Line, Column int }
+	var answer struct {
+		Diagnostics []struct {
+			Range *struct {
+				Environment string
+				Begin       pos
+			}
+			Summary, Detail, Severity string
+		}
+	}
+	if json.Unmarshal(refused.Answer, &answer) != nil {
+		return nil
+	}
+	for _, f := range answer.Diagnostics {
+		d := diag.Diagnostic{Code: diag.BadEnvironment, Severity: diag.Error, Subject: diag.NewRange(src, 0, 0),
+			Summary: printable.Text(f.Summary), Detail: printable.Text(f.Detail)}
+		if f.Severity == "warning" {
+			d.Severity = diag.Warning
+		}
+		if at := f.Range; at != nil {
+			d.Detail = strings.TrimSpace(fmt.Sprintf("%s\nin the environment %s, line %d", d.Detail,
+				printable.Text(at.Environment), at.Begin.Line))
+		}
+		list.Add(d)
+	}
+	return list
+}
