@@ -1,11 +1,21 @@
 // The stacks of the backend, and the search over all of them.
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { type Hits, type Overview, get } from "./api";
 import { Counts, Fault, Mark, Urn, ago, count, link, moment, useAsk } from "./parts";
 
+// Waiting is there until the backend answers; soon it says that this takes unusually long.
+function Waiting() {
+  const [long, setLong] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setLong(true), 5000);
+    return () => clearTimeout(timer);
+  }, []);
+  return <p class="dim" role="status">{long ? "The backend has not answered yet. Its stacks appear here when it does." : "Reading the backend…"}</p>;
+}
+
 export function StacksView({ overview }: { overview?: Overview }) {
   const [filter, setFilter] = useState("");
-  if (!overview) return <p class="dim">Reading the backend…</p>;
+  if (!overview) return <Waiting />;
   const stacks = overview.stacks.filter((s) => `${s.project}/${s.stack}`.toLowerCase().includes(filter.toLowerCase()));
   return <>
     <div class="title"><h1>{count(overview.stacks.length, "stack")}</h1><p class="dim">{overview.backend}</p></div>
