@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"syscall"
 	"testing"
@@ -29,6 +30,9 @@ func TestMain(m *testing.M) {
 	// under nohup; what the tests start is to hear it
 	if filepath.Base(os.Args[0]) != "yamlhost" && signal.Ignored(syscall.SIGHUP) {
 		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	}
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(garbagePercent) // as in the program
 	}
 	testscript.Main(noLeaks{m}, map[string]func(){
 		"pulumi-converter-zoo": playConverter,
