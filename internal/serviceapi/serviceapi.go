@@ -90,6 +90,7 @@ type StatusError struct {
 	Status  int
 	Message string // of the service, made harmless for terminals; may be empty
 	Answer  []byte // whole
+	sent    int    // bytes of the call, as they were sent
 }
 
 // Error returns what the status means.
@@ -98,7 +99,8 @@ func (e *StatusError) Error() string {
 	case http.StatusUnauthorized:
 		return "it refuses the token, which is unknown or has expired"
 	case http.StatusRequestEntityTooLarge:
-		return "the body of the call is larger than it takes"
+		return fmt.Sprintf("a call of %d kB is larger than it takes: its limit has to be raised, or the resources of the "+
+			"stack have to hold less", (e.sent+999)/1000)
 	}
 	text := fmt.Sprintf("it answers with status %d", e.Status)
 	if e.Message != "" {
@@ -293,7 +295,8 @@ func (c *Client) once(ctx context.Context, call Call, header http.Header, body [
 		Message string `json:"message"`
 	}
 	_ = json.Unmarshal(text, &said) // without a message the status has to do
-	problem := &StatusError{response.StatusCode, printable.Text(said.Message[:min(len(said.Message), 300)]), text}
+	problem := &StatusError{response.StatusCode, printable.Text(said.Message[:min(len(said.Message), 300)]), text,
+		len(body)}
 	if problem.Status == http.StatusTooManyRequests || problem.Status >= http.StatusInternalServerError {
 		return nil, "", nil, problem
 	}

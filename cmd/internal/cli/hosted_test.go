@@ -106,7 +106,12 @@ var behaviours = map[string]host.Behaviour{
 		{Call: "journalentries", Kind: "twice"}, {Call: "PATCH", After: 1, Times: 2, Kind: "lose-answer"}}},
 	"checkpoints, answers lost": {Forget: []string{"journal"}, Faults: []host.Fault{
 		{Call: "checkpoint", After: 1, Times: 3, Kind: "lose-answer"}, {Call: "delta", After: 2, Times: 2, Kind: "twice"}}},
-	"deltas refused": {Forget: []string{"journal"}, Faults: []host.Fault{{Call: "delta", Status: http.StatusBadRequest}}},
+	"late": {Faults: []host.Fault{{Call: "entries", After: 1, Times: 2, Kind: "late"},
+		{Call: "complete", Times: 1, Kind: "late"}}},
+	"checkpoints, late": {Forget: []string{"journal"}, Faults: []host.Fault{
+		{Call: "checkpoint", After: 1, Times: 2, Kind: "late"}, {Call: "delta", After: 3, Times: 1, Kind: "late"}}},
+	"deltas in conflict": {Forget: []string{"journal"}, Faults: []host.Fault{{Call: "delta", Status: http.StatusConflict}}},
+	"deltas refused":     {Forget: []string{"journal"}, Faults: []host.Fault{{Call: "delta", Status: http.StatusBadRequest}}},
 	"busy": {Faults: []host.Fault{{Call: "GET", After: 1, Times: 2, Status: 503},
 		{Call: "entries", Times: 2, Status: 429}}},
 }
@@ -235,7 +240,7 @@ func TestHostedBadDays(t *testing.T) {
 			{Call: "POST /api/stacks/tester/one/dev/update/", Status: 409}}},
 			want: "Either wait for it to end, or end it with 'cancel'"},
 		"body over the limit": {behaviour: host.Behaviour{Limit: 100}, args: []string{"destroy", "--yes", "--skip-preview"},
-			want: "the body of the call is larger than it takes"},
+			want: "is larger than it takes: its limit has to be raised"},
 		"away": {behaviour: host.Behaviour{Faults: []host.Fault{{Kind: "lose"}}}, want: "it cannot be reached: EOF"},
 	} {
 		x.world.Env = append(slices.Clip(env), c.env...)

@@ -236,13 +236,13 @@ func (u *update) Checkpoint(ctx context.Context, deployment []byte) error {
 		err := u.call(ctx, http.MethodPatch, "checkpointdelta", map[string]any{"version": able.schema,
 			"checkpointHash": hex.EncodeToString(sum[:]), "sequenceNumber": u.sequence,
 			"deploymentDelta": deltaOf(u.last, deployment)}, nil)
-		if status := serviceapi.Status(err); status == 0 {
-			if err == nil {
-				u.last = deployment
-			}
+		if err == nil {
+			u.last = deployment
+		}
+		if err == nil || ctx.Err() != nil || errors.As(err, new(*serviceapi.AwayError)) {
 			return err
 		}
-		u.sequence++ // it does not fit what the service has
+		u.sequence++ // it does not fit what the service has, or else the whole is refused, too
 	}
 	// The service applies deltas to these bytes: they must stay as they are.
 	body := fmt.Appendf(nil, `{"version":%d,"sequenceNumber":%d,"untypedDeployment":`, able.schema, u.sequence)

@@ -42,7 +42,7 @@ type Fault struct {
 	After int    `json:"after,omitempty"` // how many such calls go well first
 	Times int    `json:"times,omitempty"` // how many then do not; 0 for all
 	// Kind is lose (the call never arrives), lose-answer (it is done, and nobody hears of it), twice (it arrives twice),
-	// die, die-after, or a status.
+	// late (nobody hears of it, and it arrives behind the next call), die, die-after, or a status.
 	Kind   string `json:"kind"`
 	Status int    `json:"status,omitempty"`
 }
@@ -54,6 +54,7 @@ type faults struct {
 	seen  []int
 	calls map[string]int
 	bytes int
+	late  []func(http.ResponseWriter) // calls that have yet to arrive
 }
 
 // Set makes the server behave that way from now on, and counts calls anew.
@@ -134,6 +135,13 @@ func (h *Host) behave(w http.ResponseWriter, r *http.Request, size int, call fun
 	fault := h.faults.due(r.Method+" "+r.URL.Path, size)
 	if fault == nil {
 		call(w)
+		h.faults.mu.Lock()
+		late := h.faults.late
+		h.faults.late = nil
+		h.faults.mu.Unlock()
+		for _, call := range late {
+			call(httptest.NewRecorder())
+		}
 		return
 	}
 	switch fault.Kind {
@@ -141,6 +149,11 @@ func (h *Host) behave(w http.ResponseWriter, r *http.Request, size int, call fun
 		panic(http.ErrAbortHandler)
 	case "lose-answer":
 		call(httptest.NewRecorder())
+		panic(http.ErrAbortHandler)
+	case "late":
+		h.faults.mu.Lock()
+		h.faults.late = append(h.faults.late, call)
+		h.faults.mu.Unlock()
 		panic(http.ErrAbortHandler)
 	case "twice":
 		call(httptest.NewRecorder())
