@@ -70,22 +70,28 @@ func withReserved(u urn.URN, checked, asked value.Value) (value.Value, error) {
 	return checked, nil
 }
 
-// Diff compares configurations (E3.20).
+// Diff compares configurations (E3.20). A provider that was not checked in this operation is asked as the state has it:
+// on behalf of the replacement of something that it depends on (E4.58).
 func (p providerResources) Diff(ctx context.Context, q provider.DiffRequest) (provider.DiffResponse, error) {
-	p.registry.mu.Lock()
-	c := p.registry.candidates[q.URN]
-	p.registry.mu.Unlock()
-	if c == nil { // on behalf of another resource's replacement: it was not registered in this operation
-		return provider.DiffResponse{Changes: provider.DiffSome}, nil
-	}
-	was := p.registry.Table.Prior.Provider(urn.Reference{URN: q.URN, ID: q.ID}.String())
+	r, about := p.registry, urn.Reference{URN: q.URN, ID: q.ID}
+	was := r.Table.Prior.Provider(about.String())
 	if was == nil {
-		was = p.registry.Table.Before(q.URN)
+		was = r.Table.Before(q.URN)
 	}
 	if was == nil {
 		return provider.DiffResponse{Changes: provider.DiffSome}, nil
 	}
-	return diffConfig(ctx, c.provider, q.AllowUnknowns, urn.Reference{URN: q.URN, ID: q.ID}, was, q.News, q.IgnoreChanges)
+	r.mu.Lock()
+	c := r.candidates[q.URN]
+	r.mu.Unlock()
+	if c == nil {
+		i, err := r.Get(about.String())
+		if err != nil || i.loaded == nil {
+			return provider.DiffResponse{Changes: provider.DiffSome}, err
+		}
+		c = &candidate{provider: i.loaded}
+	}
+	return diffConfig(ctx, c.provider, q.AllowUnknowns, about, was, q.News, q.IgnoreChanges)
 }
 
 // Create configures the provider under a new ID (E1.17).
