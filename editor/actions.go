@@ -26,6 +26,7 @@ const (
 	DeclareAction                   // declares a name that nothing has yet
 	QuoteAction                     // makes a text of something else
 	MoveAction                      // puts a declaration into another file
+	KeepAction                      // keeps a resource that the stack has under another name
 )
 
 // Action is a change of a program that the editor offers, such as a refactoring. The program is right without it.
@@ -54,7 +55,7 @@ func Actions(ctx context.Context, s *Snapshot, path string, start, end int) ([]A
 	a.start, a.end = a.text.trimmed(start, end)
 	var offered []Action
 	for _, offer := range []func(*actor) []Action{fill, extract, extractComponent, inline, changeForm, changeStyle,
-		changeFile, repeat, declareMissing, pin, quote, refer, moveOut} {
+		changeFile, repeat, declareMissing, pin, quote, refer, moveOut, keep} {
 		for _, action := range offer(a) {
 			if ctx.Err() != nil {
 				return nil, ctx.Err()

@@ -75,7 +75,11 @@ func Lenses(ctx context.Context, s *Snapshot, path string) ([]Lens, error) {
 		if at.Path != path {
 			continue
 		}
-		lenses = append(lenses, Lens{At: at.At, Text: state.Stack + ": " + state.say(n)})
+		text := state.Stack + ": " + state.say(n)
+		if former := state.former(p.Checked, n); len(former) > 0 {
+			text += ", looks like a rename of " + strings.Join(former, " or ")
+		}
+		lenses = append(lenses, Lens{At: at.At, Text: text})
 	}
 	return lenses, nil
 }

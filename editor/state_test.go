@@ -2,6 +2,7 @@ package editor_test
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -171,5 +172,60 @@ func TestMoved(t *testing.T) {
 		edits, err := editor.Moved(t.Context(), s, filepath.Join(dir, move[0]), filepath.Join(dir, move[1]))
 		require.NoError(t, err)
 		require.Equal(t, want, applied(text, edits[file]), move)
+	}
+}
+
+// TestRenameOffersTheAlias offers an alias for a resource that the stack has under a name that the program no longer
+// declares, and nothing for one that merely has the same type.
+func TestRenameOffersTheAlias(t *testing.T) {
+	t.Parallel()
+	const pet = "random:index/randomPet:RandomPet"
+	with := func(entries ...string) value.Value {
+		m := map[string]value.Value{"length": value.Number(3)}
+		for _, e := range entries {
+			m[e] = value.String("x")
+		}
+		return value.Map(m)
+	}
+	state := &editor.State{Stack: "dev", Resources: map[editor.Recorded]editor.Deployed{
+		{Type: pet, Name: "old"}:    {ID: "a", Inputs: with()},
+		{Type: pet, Name: "other"}:  {ID: "b", Inputs: with("prefix")},
+		{Type: pet, Name: "second"}: {ID: "c", Inputs: value.Map(map[string]value.Value{"length": value.Number(9)})},
+		{Type: pet, Name: "kept"}:   {ID: "d", Inputs: with()},
+	}}
+	for text, want := range map[string]string{
+		"resources:\n  new¦:\n    type: random:RandomPet\n    properties: {length: 3}\n  kept: {type: random:RandomPet, " +
+			"properties: {length: 3}}\n": "resources:\n  new:\n    type: random:RandomPet\n    options:\n      aliases: [{name: old}]\n" +
+			"    properties: {length: 3}\n  kept: {type: random:RandomPet, properties: {length: 3}}\n",
+		"resources:\n  new: {type: random:¦RandomPet, properties: {length: 9}, options: {parent: \"${kept}\"}}\n" +
+			"  kept: {type: random:RandomPet}\n": "resources:\n  new: {type: random:RandomPet, properties: {length: 9}, options: " +
+			"{aliases: [{name: second, noParent: true}], parent: \"${kept}\"}}\n  kept: {type: random:RandomPet}\n",
+		"resources:\n  kept¦:\n    type: random:RandomPet\n":                                                       "",
+		"resources:\n  new¦:\n    type: random:RandomUuid\n":                                                       "",
+		"resources:\n  new¦:\n    type: random:RandomPet\n    properties: {length: 4}\n":                           "",
+		"resources:\n  new:\n    type: random:RandomPet\n    properties: {length: ¦3}\n":                           "",
+		"resources:\n  new¦:\n    type: random:RandomPet\n    forEach: {a: 1}\n    properties: {length: 3}\n":      "",
+		"resources:\n  new¦: {type: random:RandomPet, properties: {length: 3}, options: {aliases: [old, kept]}}\n": "",
+	} {
+		plain, start, end := marked(t, text)
+		s := editor.NewSession(recorder{newOpener(), state})
+		s.Open(file, plain)
+		offered, err := editor.Actions(t.Context(), s.Snapshot(), file, start, end)
+		require.NoError(t, err)
+		var kept []string
+		for _, a := range offered {
+			if a.Kind == editor.KeepAction {
+				require.Contains(t, a.Title, "new looks like a rename of it")
+				kept = append(kept, applied(plain, a.Edits[file]))
+			}
+		}
+		if want == "" {
+			require.Empty(t, kept, text)
+			continue
+		}
+		require.Contains(t, kept, want)
+		lenses, err := editor.Lenses(t.Context(), s.Snapshot(), file)
+		require.NoError(t, err)
+		require.Contains(t, fmt.Sprint(lenses), "dev: not deployed, looks like a rename of ")
 	}
 }

@@ -17,6 +17,7 @@ var actionKinds = map[editor.ActionKind]string{
 	editor.InlineAction:  protocol.RefactorInline,
 	editor.RewriteAction: protocol.RefactorRewrite, editor.DeclareAction: protocol.QuickFix,
 	editor.QuoteAction: protocol.RefactorRewrite, editor.MoveAction: protocol.RefactorMove,
+	editor.KeepAction: protocol.QuickFix,
 }
 
 // editing lists the workspace edits that a client supports.

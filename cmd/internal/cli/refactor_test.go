@@ -106,3 +106,49 @@ func TestNotRenamed(t *testing.T) {
 		})
 	}
 }
+
+// An alias that every stack has taken in is reported, and --fix removes it without a change of any stack.
+func TestAliasesThatNoStackNeeds(t *testing.T) {
+	t.Parallel()
+	const head, tail = "name: one\nruntime: yaml\nresources:\n", "outputs:\n  id: ${pet.id}\n"
+	for name, c := range map[string]struct{ before, after, bare string }{
+		"block": {"  old: {type: random:RandomPet}\n", "  pet:\n    type: random:RandomPet\n    options:\n      aliases: [old]\n",
+			"  pet:\n    type: random:RandomPet\n"},
+		"lines": {"  old: {type: random:RandomPet}\n", "  pet:\n    type: random:RandomPet\n    options:\n      aliases:\n" +
+			"        - name: old\n      protect: false\n",
+			"  pet:\n    type: random:RandomPet\n    options:\n      protect: false\n"},
+		"braces": {"  old: {type: random:RandomPet}\n", "  pet: {type: random:RandomPet, options: {aliases: [old], protect: false}}\n",
+			"  pet: {type: random:RandomPet, options: {protect: false}}\n"},
+		"parent": {"  top: {type: random:RandomUuid}\n  pet: {type: random:RandomPet}\n", "  top: {type: random:RandomUuid}\n  pet:\n" +
+			"    type: random:RandomPet\n    options:\n      parent: ${top}\n      aliases: [{noParent: true}]\n",
+			"  top: {type: random:RandomUuid}\n  pet:\n    type: random:RandomPet\n    options:\n      parent: ${top}\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x := newTerminal(t, head+c.before)
+			x.world.Env = append(x.world.Env, "PULUMI_CONFIG_PASSPHRASE=x")
+			for _, stack := range []string{"dev", "prod"} {
+				require.Zero(t, x.run("run", "--stack", stack), x.err.String())
+			}
+			require.Zero(t, x.run("stack", "init", "empty"), x.err.String())
+			path := filepath.Join(x.world.Dir, "Pulumi.yaml")
+			require.NoError(t, os.WriteFile(path, []byte(head+c.after+tail), 0o644))
+			require.Zero(t, x.run("run", "--stack", "dev"), x.err.String())
+			require.Zero(t, x.run("check", "--aliases", "--fix"), x.err.String())
+			require.NotContains(t, x.out.String(), "aliases", "prod needs them")
+			require.Zero(t, x.run("run", "--stack", "prod"), x.err.String())
+			require.Zero(t, x.run("check"), x.err.String())
+			require.NotContains(t, x.out.String(), "aliases")
+			require.Zero(t, x.run("check", "--aliases"), x.err.String())
+			require.Contains(t, x.out.String(), "`pet` no longer needs its aliases")
+			require.Contains(t, x.out.String(), "each of the 2 stacks of the project here has it under its present name")
+			require.Zero(t, x.run("check", "--aliases", "--fix"), x.err.String())
+			fixed, err := os.ReadFile(path)
+			require.NoError(t, err)
+			require.Equal(t, head+c.bare+tail, string(fixed))
+			for _, stack := range []string{"dev", "prod"} {
+				require.Zero(t, x.run("preview", "--stack", stack, "--expect-no-changes"), x.err.String())
+			}
+		})
+	}
+}

@@ -23,6 +23,7 @@ type checkOptions struct {
 	portable bool
 	stack    string
 	fix      bool
+	aliases  bool
 	reports  console.ReportFlags
 	schemas  operation.SchemaFlags
 
@@ -51,6 +52,7 @@ func NewCheck(_ *console.Console, run func(context.Context, *checkOptions) error
 		strings.Join(report.Kinds(), ", "))
 	o.reports.Register(cmd)
 	cmd.Flags().BoolVar(&o.fix, "fix", false, "apply the fixes that are certain, and write the files")
+	cmd.Flags().BoolVar(&o.aliases, "aliases", false, "also report aliases that no stack of the project needs any more")
 	o.schemas.Register(cmd)
 	cmd.Flags().BoolVar(&o.untrusted, "untrusted", false,
 		"report what a run with --untrusted refuses, and ask no plugin that is not locked")
@@ -98,7 +100,12 @@ func Check(ctx context.Context, a *console.Console, o *checkOptions) error {
 	}
 	found, err := checkAll(o, func(target string) (diag.Diagnostics, error) {
 		look := func() (diag.Diagnostics, error) {
-			_, diags, err := CheckTarget(ctx, a, target, o.stack, given, trust, o.allowStacks...)
+			program, diags, err := CheckTarget(ctx, a, target, o.stack, given, trust, o.allowStacks...)
+			if err == nil && o.aliases && program != nil {
+				var unneeded diag.Diagnostics
+				unneeded, err = aliasesOf(ctx, a, target, program)
+				diags.Add(unneeded...)
+			}
 			return diags, err
 		}
 		diags, err := look()

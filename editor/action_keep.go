@@ -1,0 +1,95 @@
+package editor
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/internal/diag"
+)
+
+// mostFormer is how many former names are offered for one resource.
+const mostFormer = 3
+
+// keep offers an alias for a resource that the selected stack appears to have under another name.
+func keep(a *actor) []Action {
+	n := a.resource()
+	if n == nil {
+		return nil
+	}
+	start, end, ok := a.place(n.Range)
+	if typed := n.Resource.Decl.Type; typed != nil {
+		_, end, ok = a.place(typed.Range)
+	}
+	if !ok || a.start < start || a.start > end {
+		return nil
+	}
+	var offered []Action
+	for _, was := range a.p.state(a.ctx).former(a.p.Checked, n) {
+		at, text, ok := a.p.alias(n, "name", was, n.Resource.Decl.Options.Parent != nil)
+		if !ok || at.Path != a.path {
+			continue
+		}
+		title := "Add the alias " + was + ": " + n.Name + " looks like a rename of it"
+		offered = append(offered, a.action(KeepAction, title, diag.Edit{Range: at.At, Text: text})...)
+	}
+	return offered
+}
+
+// former returns the names under which the state may have a resource of the program that it does not have under its
+// own: those of resources of its type that the program no longer declares, and whose inputs do not differ.
+func (s *State) former(program *check.Program, n *check.Node) []string {
+	if _, there := s.deployed(n); s == nil || there || n.Resource.Decl.ForEach != nil || n.Resource.Decl.Get != nil ||
+		!slices.Contains(program.Nodes, n) {
+		return nil
+	}
+	aliases := ""
+	if written := n.Resource.Decl.Options.Aliases; written != nil {
+		aliases = written.Value.Range().Text()
+	}
+	var names []string
+	for r, d := range s.Resources {
+		if r.Type == n.Resource.Token && !strings.Contains(aliases, r.Name) && !declares(program, r) &&
+			len(d.drifted(n)) == 0 && !d.lacking(n, r.Name) {
+			names = append(names, r.Name)
+		}
+	}
+	slices.Sort(names)
+	return names[:min(len(names), mostFormer)]
+}
+
+// declares reports whether a resource of the state is one of the program.
+func declares(program *check.Program, r Recorded) bool {
+	return slices.ContainsFunc(program.Nodes, func(n *check.Node) bool {
+		if n.Resource == nil || n.Resource.Token != r.Type {
+			return false
+		}
+		return n.Resource.LogicalName == r.Name ||
+			n.Resource.Decl.ForEach != nil && strings.HasPrefix(r.Name, n.Resource.LogicalName+"-")
+	})
+}
+
+// lacking reports whether a resource of the state has an input that the program does not give, that is no default, and
+// that is not a name made of its own.
+func (d Deployed) lacking(n *check.Node, name string) bool {
+	if n.Resource.Decl.PropertiesExpr != nil {
+		return false
+	}
+	given := map[string]bool{"__defaults": true}
+	for _, p := range n.Resource.Decl.Properties {
+		given[p.Name.Value] = true
+	}
+	if defaults, ok := d.Inputs.Lookup("__defaults"); ok {
+		for i := range defaults.Len() {
+			if item, ok := defaults.Index(i); ok {
+				name, _ := item.AsString()
+				given[name] = true
+			}
+		}
+	}
+	return slices.ContainsFunc(d.Inputs.Keys(), func(key string) bool {
+		input, _ := d.Inputs.Lookup(key)
+		text, _ := input.AsString()
+		return !given[key] && !strings.HasPrefix(text, name+"-")
+	})
+}
