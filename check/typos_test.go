@@ -64,6 +64,13 @@ func TestTyposInDocumentation(t *testing.T) {
 	}
 	s, err := openShelf(dir)
 	require.NoError(t, err)
+	loaders := make(map[string]schema.Loader) // reading a schema takes longer than checking a program
+	loader := func(provider string) schema.Loader {
+		if loaders[provider] == nil {
+			loaders[provider] = s.loader(provider)
+		}
+		return loaders[provider]
+	}
 	var programs []sampleProgram
 	for _, name := range s.names() {
 		if strings.HasSuffix(name, "-full") {
@@ -72,18 +79,12 @@ func TestTyposInDocumentation(t *testing.T) {
 		data, err := s.text(name)
 		require.NoError(t, err)
 		for i, text := range yamlBlocks(data) {
-			if len(errorsOf(t, "x", text, s.loader(name))) == 0 {
+			if len(errorsOf(t, "x", text, loader(name))) == 0 {
 				programs = append(programs, sampleProgram{name, fmt.Sprint(i), text})
 			}
 		}
 	}
-	loaders := make(map[string]schema.Loader)
-	typosIn(t, programs, func(provider string) schema.Loader {
-		if loaders[provider] == nil {
-			loaders[provider] = s.loader(provider)
-		}
-		return loaders[provider]
-	})
+	typosIn(t, programs, loader)
 }
 
 // builtinLoader has the schemas of the providers that are built in.
