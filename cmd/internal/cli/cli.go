@@ -38,6 +38,7 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
 	"github.com/yamlhost/yamlhost/internal/supervise"
+	"github.com/yamlhost/yamlhost/runtime/secrets"
 )
 
 // Run carries out a command line and returns its exit code (F7.14). args come without the program's name.
@@ -100,13 +101,13 @@ func Run(ctx context.Context, args []string, s console.Streams, w console.World)
 }
 
 // inside runs commands of this program in this process, without a terminal and without anybody to ask. They share the
-// connections to where state lives.
+// connections to where state lives, and the keys of passphrases.
 func inside(a *console.Console) lspcmd.Inside {
-	stores := console.NewOpenStores()
+	stores, keys := console.NewOpenStores(), &secrets.Keyring{}
 	return func(ctx context.Context, dir string, args ...string) (string, error) {
 		var out bytes.Buffer
 		w := a.World
-		w.Dir, w.Signals, w.Stores = dir, nil, stores
+		w.Dir, w.Signals, w.Stores, w.Keys = dir, nil, stores, keys
 		streams := console.Streams{In: strings.NewReader(""), Out: &out, Err: &out}
 		args = append([]string{"--non-interactive", "--color", "never"}, args...)
 		if code := Run(ctx, args, streams, w); code != console.CodeOK {

@@ -19,6 +19,7 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
 	"github.com/yamlhost/yamlhost/runtime/backend"
+	"github.com/yamlhost/yamlhost/runtime/secrets"
 )
 
 // terminal is a world with a person at a terminal, in folders of its own.
@@ -50,7 +51,7 @@ func newTerminal(t testing.TB, program string, answers ...string) *terminal {
 		Env: []string{"PULUMI_BACKEND_URL=file://" + filepath.ToSlash(filepath.Join(dir, "state")), "NO_COLOR=1",
 			"TERM=dumb"},
 		Process: func() backend.Process { return backend.Process{PID: 7, User: "u", Host: "h"} },
-		HTTP:    &http.Client{Transport: noNetwork{}}}
+		HTTP:    &http.Client{Transport: noNetwork{}}, Keys: &secrets.Keyring{}}
 	return x
 }
 

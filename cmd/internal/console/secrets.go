@@ -49,7 +49,7 @@ func (s Secrets) isHosted(settings *project.Settings) bool {
 
 // Secrets returns the secrets of the stacks that this command works with.
 func (a *Console) Secrets() Secrets {
-	return Secrets{world: &a.World, version: a.Version(), keys: &a.keys, asked: &a.asked,
+	return Secrets{world: &a.World, version: a.Version(), keys: cmp.Or(a.World.Keys, &a.keys), asked: &a.asked,
 		prompt: a.Prompt(), hold: a.Hold, short: a.Short, report: a.Report}
 }
 

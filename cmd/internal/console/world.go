@@ -13,6 +13,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/backend/disk"
 	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/runtime/secrets"
 )
 
 // Streams are the input and output streams of a command. Results go to Out, progress and diagnostics to Err.
@@ -68,6 +69,8 @@ type World struct {
 	Found func(diag.Diagnostic)
 	// Stores are shared by commands in one process that follow each other, such as jobs of a worker; nil for each its own.
 	Stores *OpenStores
+	// Keys has the keys of passphrases for such commands, likewise.
+	Keys *secrets.Keyring
 	// Previews are those that a command is a part of whose stacks are previewed in several processes; nil for none.
 	Previews *Previews
 	// Embedded are further providers in this process; they come before the built-in ones.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	files "github.com/yamlhost/yamlhost/internal/watch"
+	"github.com/yamlhost/yamlhost/runtime/secrets"
 	"github.com/yamlhost/yamlhost/workspace"
 )
 
@@ -55,7 +56,7 @@ func watch(ctx context.Context, a *console.Console, o *options, command Command)
 	ctx, done := a.Signals.Gentle(ctx)
 	defer done()
 	w := &watcher{console: a, options: o, command: command, world: a.World}
-	w.world.Signals, w.world.Stores = nil, console.NewOpenStores()
+	w.world.Signals, w.world.Stores, w.world.Keys = nil, console.NewOpenStores(), &secrets.Keyring{}
 	roots, err := w.roots()
 	if err != nil {
 		return err
