@@ -40,6 +40,108 @@ func TestConvertWritesAProject(t *testing.T) {
 	require.Contains(t, x.err.String(), "yamlhost plugin install converter terraform VERSION")
 }
 
+const cronTab = `apiVersion: stable.example.com/v1
+kind: CronTab
+metadata: {name: mine}
+spec: {cronSpec: "* * * * */5", replicas: 2}
+---
+apiVersion: stable.example.com/v1
+kind: CronTab
+metadata: {name: wrong}
+spec: {cronSpec: [], replicas: 2}
+---
+apiVersion: v1
+kind: List
+items:
+  - apiVersion: apiextensions.k8s.io/v1
+    kind: CustomResourceDefinition
+    metadata: {name: crontabs.stable.example.com}
+    spec:
+      group: stable.example.com
+      names: {plural: crontabs, singular: crontab, kind: CronTab}
+      scope: Namespaced
+      versions:
+        - name: v1
+          served: true
+          storage: true
+          schema:
+            openAPIV3Schema:
+              type: object
+              properties:
+                spec: {type: object, properties: {cronSpec: {type: string}, replicas: {type: integer}}}
+`
+
+// Definitions among the manifests become files of the project, so that their kinds are types; an object that does not
+// fit its definition is passed on, and both wait for the definition.
+func TestConvertDefinitions(t *testing.T) {
+	t.Parallel()
+	x := newTerminal(t, "")
+	require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "all.yaml"), []byte(cronTab), 0o600))
+	require.Equal(t, console.CodeOK, x.run("convert", "--from", "kubernetes", "--out", "shop", "all.yaml"), x.err.String())
+	require.Contains(t, x.err.String(), "all.yaml:6: stable.example.com/v1/CronTab wrong: property `spec.cronSpec`: "+
+		"expected string, got list<any>; the program passes it on as it is")
+	text, err := os.ReadFile(filepath.Join(x.world.Dir, "shop", "Pulumi.yaml"))
+	require.NoError(t, err)
+	require.Contains(t, string(text), "crds:\n  - crds/*.yaml\n")
+	require.Contains(t, string(text), "  mineCronTab:\n    type: kubernetes:stable.example.com/v1:CronTab\n")
+	require.Contains(t, string(text), "  wrongCronTab:\n    type: kubernetes:yaml/v2:ConfigGroup\n")
+	require.Equal(t, 2, strings.Count(string(text), "- ${crontabsStableExampleComCustomResourceDefinition}"))
+	require.FileExists(t, filepath.Join(x.world.Dir, "shop", "crds", "crontabs.stable.example.com.yaml"))
+	misspelt := strings.Replace(string(text), "spec: {cronSpec: \"", "spec: {cronSpek: \"", 1)
+	require.NotEqual(t, string(text), misspelt)
+	require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "shop", "Pulumi.yaml"), []byte(misspelt), 0o600))
+	x.run("check", "shop")
+	require.Contains(t, x.out.String(), "cronSpek")
+	require.Equal(t, console.CodeOK, x.run("convert", "--from", "kubernetes", "all.yaml"), x.err.String())
+	require.NotContains(t, x.out.String(), "crds:", "standard output has no place for files")
+}
+
+// What only CloudFormation can do is left out with its line and reason, and what needs it reads configuration.
+func TestConvertWhatCloudFormationAloneCanDo(t *testing.T) {
+	t.Parallel()
+	const template = `AWSTemplateFormatVersion: '2010-09-09'
+Transform: [AWS::Serverless-2016-10-31, Mine]
+Resources:
+  Function:
+    Type: AWS::Serverless::Function
+    Properties: {Handler: index.handler}
+  Word:
+    Type: Custom::Word
+    Properties: {ServiceToken: arn}
+  Other:
+    Type: AWS::CloudFormation::CustomResource
+    Properties: {ServiceToken: arn}
+  Fn::Transform: {Name: AWS::Include, Parameters: {Location: s3://b/c.yaml}}
+  Nested:
+    Type: AWS::CloudFormation::Stack
+    Properties: {TemplateURL: https://example.com/t.yaml}
+  Queue:
+    Type: AWS::SQS::Queue
+    Properties:
+      QueueName: !GetAtt Word.Text
+      Fn::Transform: {Name: AWS::Include, Parameters: {Location: s3://b/d.yaml}}
+`
+	x := newTerminal(t, "")
+	require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "t.yaml"), []byte(template), 0o600))
+	require.Equal(t, console.CodeOK, x.run("convert", "--from", "cloudformation", "--out", "out", "t.yaml"), x.err.String())
+	for _, line := range []string{"t.yaml:2: section Transform: CloudFormation runs the macros that it names",
+		"t.yaml:4: AWS::Serverless::Function Function: the package aws-native has no type for AWS::Serverless::Function",
+		"t.yaml:7: Custom::Word Word: custom resources run by CloudFormation only",
+		"t.yaml:10: AWS::CloudFormation::CustomResource Other: custom resources run by CloudFormation only",
+		"t.yaml:13: Fn::Transform: CloudFormation writes resources with it before it creates them",
+		"t.yaml:14: AWS::CloudFormation::Stack Nested: the nested template is not converted",
+		"t.yaml:17: AWS::SQS::Queue Queue: Text of Word, which was left out (Custom::Word): the program takes it from its " +
+			"configuration", "t.yaml:17: AWS::SQS::Queue Queue: Fn::Transform: CloudFormation computes it", "5 left out"} {
+		require.Contains(t, x.err.String(), line)
+	}
+	text, err := os.ReadFile(filepath.Join(x.world.Dir, "out", "Pulumi.yaml"))
+	require.NoError(t, err)
+	for _, kept := range []string{"s3://b/c.yaml", "s3://b/d.yaml", "AWS::Serverless::Function", "Custom::Word"} {
+		require.Contains(t, string(text), kept, "as a comment")
+	}
+	require.Contains(t, string(text), "queueName: ${wordText}")
+}
+
 // The templates of strangers are converted to programs that check accepts: of manifests 99 of 100, of templates 95.
 func TestConvertRealTemplates(t *testing.T) {
 	t.Parallel()

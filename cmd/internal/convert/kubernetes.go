@@ -3,8 +3,10 @@ package convert
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"gopkg.in/yaml.v3"
 
@@ -20,18 +22,28 @@ type object struct {
 	name      string
 	namespace string
 	resource  string     // its name in the program; empty if it was left out
+	token     string     // of its type
 	out       *yaml.Node // its properties; nil if it goes to the API server as it was
 	uses      map[*object]bool
 }
 
 // Kubernetes converts manifests.
 func Kubernetes(sources []*diag.Source, o Options) (*Program, diag.Diagnostics) {
-	k := &kubernetes{Program: newProgram(o.Name), options: o, byName: map[string]*object{}}
+	k := &kubernetes{Program: newProgram(o.Name), options: o, byName: map[string]*object{}, defined: map[string]string{}}
 	var diags diag.Diagnostics
-	for _, src := range sources {
+	read := make([][]*yaml.Node, len(sources))
+	for i, src := range sources {
 		docs, found := documents(src)
 		diags.Add(found...)
-		for _, doc := range docs {
+		read[i] = docs
+		if o.Definitions {
+			for _, doc := range docs {
+				k.define(doc)
+			}
+		}
+	}
+	for i, src := range sources {
+		for _, doc := range read[i] {
 			diags.Add(k.document(src, doc)...)
 		}
 	}
@@ -40,6 +52,7 @@ func Kubernetes(sources []*diag.Source, o Options) (*Program, diag.Diagnostics) 
 	}
 	for _, obj := range k.objects {
 		k.link(obj)
+		k.awaitDefinition(obj)
 	}
 	k.selectors()
 	return k.Program, diags
@@ -50,6 +63,51 @@ type kubernetes struct {
 	options Options
 	objects []*object
 	byName  map[string]*object // by kind, namespace and name
+	defined map[string]string  // names of the definitions among the input, by the tokens of their kinds
+}
+
+var definitionName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9.-]*$`) })
+
+// define keeps a definition of custom resources as a file of the project, and notes the kinds that it describes.
+func (k *kubernetes) define(doc *yaml.Node) {
+	items := member(doc, "items")
+	if doc.Kind == yaml.SequenceNode {
+		items = doc
+	}
+	if items != nil {
+		for _, item := range items.Content {
+			k.define(item)
+		}
+	}
+	name := textOf(doc, "metadata", "name")
+	if textOf(doc, "kind") != "CustomResourceDefinition" || textOf(doc, "apiVersion") != "apiextensions.k8s.io/v1" ||
+		!definitionName().MatchString(name) {
+		return
+	}
+	versions := member(member(doc, "spec"), "versions")
+	if versions == nil {
+		return
+	}
+	for _, version := range versions.Content {
+		if member(member(version, "schema"), "openAPIV3Schema") == nil {
+			continue
+		}
+		k.defined["kubernetes:"+textOf(doc, "spec", "group")+"/"+textOf(version, "name")+":"+
+			textOf(doc, "spec", "names", "kind")] = name
+		if content, err := encode(doc); err == nil {
+			k.Files["crds/"+name+".yaml"] = content
+		}
+	}
+}
+
+// awaitDefinition lets a custom resource wait for its definition, if that is a resource of the program.
+func (k *kubernetes) awaitDefinition(obj *object) {
+	definition := k.byName[id("CustomResourceDefinition", "", k.defined[obj.token])]
+	if definition == nil || definition.out == nil || obj.out == nil || !k.use(obj, definition) {
+		return
+	}
+	put(member(k.sections["resources"], obj.resource), "options",
+		mappingOf("dependsOn", list(text("${"+definition.resource+"}"))))
 }
 
 // document takes one document: an object, a list of objects, or nothing.
@@ -128,6 +186,7 @@ func (k *kubernetes) object(doc *yaml.Node, item *Item, version, kind string) {
 		version = "core/" + version
 	}
 	token := "kubernetes:" + version + ":" + kind
+	obj.token = token
 	k.secrets[obj.resource] = kind == "Secret"
 	properties := data(doc, true)
 	head := properties.HeadComment
@@ -145,6 +204,7 @@ func (k *kubernetes) object(doc *yaml.Node, item *Item, version, kind string) {
 	} else {
 		known = builtinGroup(version)
 	}
+	known = known || k.defined[token] != ""
 	resource := mapping()
 	put(k.sections["resources"], obj.resource, resource).HeadComment = head
 	if !known {
@@ -174,9 +234,13 @@ func (o Options) schemaOf(name string) *schema.Package {
 // asObject sends an object to the API server as it is, without a type.
 func (p *Program) asObject(name string, properties *yaml.Node, reason string) {
 	resource := member(p.sections["resources"], name)
+	options := member(resource, "options")
 	resource.Content = nil
 	put(resource, "type", text("kubernetes:yaml/v2:ConfigGroup"))
 	put(resource, "properties", mappingOf("objs", list(properties)))
+	if options != nil {
+		put(resource, "options", options)
+	}
 	delete(p.objects, name)
 	p.items[name].remark("%s; the program passes it on as it is", reason)
 }

@@ -21,6 +21,8 @@ type Options struct {
 	Name string
 	// Schema returns the schema of a package, or nil if there is none: then names follow from rules alone.
 	Schema func(name string) *schema.Package
+	// Definitions makes files of the definitions of custom resources among the input, so that their kinds are types.
+	Definitions bool
 }
 
 // Item reports what became of one object of the input.
@@ -42,6 +44,7 @@ func (i *Item) remark(format string, args ...any) {
 // Program is a program that is being written.
 type Program struct {
 	Items []*Item
+	Files map[string][]byte // of the project, beside the program, by their paths
 
 	name     string
 	about    string
@@ -61,7 +64,7 @@ var sectionNames = []string{"config", "variables", "resources", "messages", "out
 func newProgram(name string) *Program {
 	p := &Program{name: name, sections: map[string]*yaml.Node{}, names: map[string]bool{"pulumi": true},
 		items: map[string]*Item{}, objects: map[string]*yaml.Node{}, remarks: map[string][]string{},
-		secrets: map[string]bool{}}
+		secrets: map[string]bool{}, Files: map[string][]byte{}}
 	for _, section := range sectionNames {
 		p.sections[section] = mapping()
 	}
@@ -104,6 +107,9 @@ func (p *Program) Text() ([]byte, error) {
 	put(top, "runtime", text("yaml"))
 	if p.about != "" {
 		put(top, "description", text(p.about))
+	}
+	if len(p.Files) > 0 {
+		put(top, "crds", list(text("crds/*.yaml")))
 	}
 	for _, name := range sectionNames {
 		section := p.sections[name]

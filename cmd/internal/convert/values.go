@@ -186,13 +186,14 @@ func (c *cloudFormation) object(node *yaml.Node, o *schema.Object, path string) 
 		name := words(key.Value)
 		var t schema.Type
 		inner := strings.TrimPrefix(path+"."+key.Value, ".")
+		if strings.HasPrefix(key.Value, "Fn::") {
+			c.leaveOut(c.owner(), inner, "CloudFormation computes it", mappingOf(key.Value, value))
+			return
+		}
 		if o != nil {
 			p := property(o, key.Value)
 			if p == nil {
-				reason := "the type has no property of that name"
-				if strings.HasPrefix(key.Value, "Fn::") {
-					reason = "CloudFormation computes it"
-				}
+				const reason = "the type has no property of that name"
 				c.leaveOut(c.owner(), inner, reason, mappingOf(key.Value, value))
 				return
 			}

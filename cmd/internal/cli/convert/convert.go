@@ -133,7 +133,7 @@ func Convert(ctx context.Context, a *console.Console, o *options) error {
 	providers.Given = given
 	defer providers.Close()
 	found := map[string]*schema.Package{}
-	conversion := convert.Options{Name: name, Schema: func(name string) *schema.Package {
+	conversion := convert.Options{Name: name, Definitions: out != "" && o.to == "yaml", Schema: func(name string) *schema.Package {
 		if _, asked := found[name]; !asked {
 			found[name], _ = providers.Schemas().Load(ctx, schema.Descriptor{Name: name}) // without it, rules give names
 		}
@@ -161,7 +161,7 @@ func Convert(ctx context.Context, a *console.Console, o *options) error {
 	if ctx.Err() != nil {
 		return a.Signals.Ended()
 	}
-	if err := o.write(ctx, a, name, out, content); err != nil {
+	if err := o.write(ctx, a, name, out, content, program.Files); err != nil {
 		return err
 	}
 	return tell(a, o, &record, content)
@@ -262,6 +262,9 @@ func checked(ctx context.Context, a *console.Console, program *convert.Program, 
 		return nil, fmt.Errorf("make a temporary folder: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
+	if err := fill(dir, program.Files); err != nil {
+		return nil, err
+	}
 	for range maxRepairs {
 		content, err := program.Text()
 		if err != nil {
@@ -310,13 +313,8 @@ func write(out string, files map[string][]byte) error {
 		return fmt.Errorf("make a folder: %w", console.PlainError(err))
 	}
 	defer func() { _ = os.RemoveAll(stage) }()
-	for name, text := range files {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(stage, name)), 0o755); err != nil {
-			return fmt.Errorf("write %s: %w", name, console.PlainError(err))
-		}
-		if err := os.WriteFile(filepath.Join(stage, name), text, 0o644); err != nil {
-			return fmt.Errorf("write %s: %w", name, console.PlainError(err))
-		}
+	if err := fill(stage, files); err != nil {
+		return err
 	}
 	if err := os.Chmod(stage, 0o755); err != nil {
 		return fmt.Errorf("make %s: %w", out, console.PlainError(err))
@@ -326,6 +324,19 @@ func write(out string, files map[string][]byte) error {
 	}
 	if err := os.Rename(stage, out); err != nil {
 		return fmt.Errorf("make %s: %w", out, console.PlainError(err))
+	}
+	return nil
+}
+
+// fill writes files into a folder.
+func fill(dir string, files map[string][]byte) error {
+	for name, text := range files {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
+			return fmt.Errorf("write %s: %w", name, console.PlainError(err))
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o644); err != nil {
+			return fmt.Errorf("write %s: %w", name, console.PlainError(err))
+		}
 	}
 	return nil
 }
@@ -397,7 +408,7 @@ func convertPCL(ctx context.Context, a *console.Console, o *options, name, out s
 	if program.Text != "{}\n" {
 		content = append(content, program.Text...)
 	}
-	if err := o.write(ctx, a, name, out, content); err != nil {
+	if err := o.write(ctx, a, name, out, content, nil); err != nil {
 		return err
 	}
 	record := &reportRecord{Items: []*convert.Item{}}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -94,9 +95,13 @@ func refuseComponents(dir string) error {
 var runtimes = map[string]string{"typescript": "nodejs", "javascript": "nodejs", "csharp": "dotnet"}
 
 // write writes the program as a project in the language that the user asked for: the whole of it, or nothing.
-func (o *options) write(ctx context.Context, a *console.Console, name, out string, content []byte) error {
+// further are files beside it.
+func (o *options) write(ctx context.Context, a *console.Console, name, out string, content []byte,
+	further map[string][]byte) error {
 	if o.to == "yaml" {
-		return write(out, map[string][]byte{"Pulumi.yaml": content})
+		files := map[string][]byte{"Pulumi.yaml": content}
+		maps.Copy(files, further)
+		return write(out, files)
 	}
 	stage, err := os.MkdirTemp("", "yamlhost-convert-")
 	if err != nil {
