@@ -41,6 +41,8 @@ type Options struct {
 	Copies   string            // the folder of this machine for what services do not have yet
 	Note     func(text string) // told what is being waited for; may be nil
 	Disk     disk.Disk         // of folders; nil for the file system of this machine
+	// Upgrading opens a backend of the layout without projects too, for Upgrade and nothing else.
+	Upgrading bool
 }
 
 // Compression is how files of the backend are packed. Readers look at the content, whatever is chosen.
@@ -130,8 +132,7 @@ func openObjects(rawURL string, o Options, objects Objects) (*Backend, error) {
 	d := newObjectDisk(objects, name)
 	b := &Backend{files: &files{url: rawURL, root: ".pulumi", o: o, disk: d, objects: d, probed: &probed{}},
 		schedule: defaultSchedule}
-	_, err := b.layout()
-	return b, err
+	return b, b.usable()
 }
 
 // open makes the backend of a folder; see Open.
@@ -150,7 +151,7 @@ func open(rawURL string, o Options, d disk.Disk) (*Backend, error) {
 			return nil, &FileError{Doing: "open the backend in the folder", Path: path, Err: err}
 		}
 	}
-	if _, err := b.layout(); err != nil {
+	if err := b.usable(); err != nil {
 		return nil, err
 	}
 	return b, nil

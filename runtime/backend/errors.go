@@ -72,6 +72,7 @@ func (e *NotEmptyError) Error() string {
 type LayoutError struct {
 	Path    string
 	Problem string
+	Legacy  bool // it is the layout without projects, which Upgrade brings to the present one
 }
 
 func (e *LayoutError) Error() string { return fmt.Sprintf("%s: %s", e.Path, e.Problem) }

@@ -95,11 +95,11 @@ func (b *files) layout() (fresh bool, err error) {
 		case "0":
 			return false, legacyLayout(path)
 		default:
-			return false, &LayoutError{path, fmt.Sprintf("the folder has layout %s; this build reads only layout 1",
-				version)}
+			return false, &LayoutError{Path: path, Problem: fmt.Sprintf("the folder has layout %s; this build reads only "+
+				"layout 1", version)}
 		}
 	}
-	return false, &LayoutError{path, "the file should have the folder's layout, as in \"version: 1\""}
+	return false, &LayoutError{Path: path, Problem: "the file should have the folder's layout, as in \"version: 1\""}
 }
 
 // refuseLegacy finds stacks of layout 0, which lie directly in stacks/ (F6.5).
@@ -116,10 +116,19 @@ func (b *files) refuseLegacy() error {
 	return nil
 }
 
-// legacyLayout is the error of a folder that the Pulumi CLI has not brought to the present layout yet (F6.5).
+// legacyLayout is the error of a folder that has to be brought to the present layout first (F6.5).
 func legacyLayout(path string) error {
-	return &LayoutError{path, "the folder is of the old layout without projects, which is not supported by this build; " +
-		"'pulumi state upgrade' brings it to the present one"}
+	return &LayoutError{Path: path, Legacy: true, Problem: "the folder is of the old layout without projects; " +
+		"`yamlhost state upgrade` brings it to the present one"}
+}
+
+// usable returns an error if the layout is not the present one. A backend that is upgraded may have the old one.
+func (b *files) usable() error {
+	_, err := b.layout()
+	if old, ok := errors.AsType[*LayoutError](err); ok && old.Legacy && b.o.Upgrading {
+		return nil
+	}
+	return err
 }
 
 // prepare makes the folder ready to be written.

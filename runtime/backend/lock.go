@@ -126,8 +126,11 @@ func (l *heldLock) releaseRemote() {
 }
 
 // folder returns the folder with the lock files of the stack (F6.9).
-func (b stackLocks) folder() string {
-	return b.path("locks", organization, b.ref.Project, b.ref.Stack)
+func (b stackLocks) folder() string { return b.path("locks", filepath.FromSlash(b.name())) }
+
+// name returns the name under which locks know the stack, whoever owns it.
+func (b stackLocks) name() string {
+	return Ref{Project: b.ref.Project, Stack: b.ref.Stack, legacy: b.ref.legacy}.QualifiedName()
 }
 
 // others finds locks that are not own, clearing away stale ones of ours.
@@ -168,7 +171,7 @@ func (l lockFile) lock(path string, p Process) Lock {
 
 // lockFiles returns the lock files but own, and what is in them.
 func (b stackLocks) lockFiles(own string) (found []Lock, files []lockFile, err error) {
-	names, err := b.list("locks", organization, b.ref.Project, b.ref.Stack)
+	names, err := b.list("locks", filepath.FromSlash(b.name()))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -16,13 +16,20 @@ type Ref struct {
 	Project, Stack string
 	// Owner is the organization whose stack it is in a service; empty elsewhere.
 	Owner string
+	// legacy is a stack of the layout without projects (F6.5).
+	legacy bool
 }
 
 // Organization returns the owner as programs and files know it (F6.14).
 func (r Ref) Organization() string { return cmp.Or(r.Owner, organization) }
 
 // QualifiedName returns the full name that state files and workspaces use (F5.1).
-func (r Ref) QualifiedName() string { return path.Join(r.Organization(), r.Project, r.Stack) }
+func (r Ref) QualifiedName() string {
+	if r.legacy {
+		return r.Stack
+	}
+	return path.Join(r.Organization(), r.Project, r.Stack)
+}
 
 func (r Ref) String() string { return r.QualifiedName() }
 
@@ -69,7 +76,7 @@ func (r Ref) check() error {
 	if problem := badName(r.Stack); problem != "" {
 		return fmt.Errorf("%q cannot be the name of a stack: %s", r.Stack, problem)
 	}
-	if problem := badName(r.Project); problem != "" {
+	if problem := badName(r.Project); problem != "" && !r.legacy {
 		return fmt.Errorf("%q cannot be the name of a project: %s", r.Project, problem)
 	}
 	if problem := badName(r.Organization()); problem != "" {

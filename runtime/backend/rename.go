@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -23,7 +24,13 @@ func (b *Backend) Rename(ctx context.Context, from, to Ref) (err error) {
 	if exists, err := b.Exists(to); err != nil || exists {
 		return errors.Join(err, existing(exists, to))
 	}
-	s, err := b.Begin(ctx, from, BeginOptions{Command: "stack rename", SkipIntegrity: true})
+	return b.move(ctx, from, to, "stack rename")
+}
+
+// move gives a stack another name. A stack of the new name with another state gives an *ExistsError; one with the same
+// state is what a move that was cut off has left, and is completed.
+func (b *Backend) move(ctx context.Context, from, to Ref, command string) (err error) {
+	s, err := b.Begin(ctx, from, BeginOptions{Command: command, SkipIntegrity: true})
 	if err != nil {
 		return err
 	}
@@ -40,8 +47,13 @@ func (b *Backend) Rename(ctx context.Context, from, to Ref) (err error) {
 	if err != nil {
 		return err
 	}
-	if _, err := held.fenced.stateOf(to).replace(held, text, stored{}); err != nil {
+	switch there, err := held.fenced.stateOf(to).holds(text); {
+	case err != nil:
 		return err
+	case !there:
+		if _, err := held.fenced.stateOf(to).replace(held, text, stored{}); err != nil {
+			return err
+		}
 	}
 	if tags, err := b.Tags(from); err == nil && len(tags) > 0 {
 		if err := b.under(held).historyOf(to).setTags(tags); err != nil {
@@ -91,6 +103,26 @@ func (b *Backend) Rename(ctx context.Context, from, to Ref) (err error) {
 		}
 	}
 	return b.historyOf(from).setTags(nil)
+}
+
+// holds reports whether the stack has a state with this content. One with another content gives an *ExistsError.
+func (b stackState) holds(text []byte) (bool, error) {
+	file, err := b.current()
+	if _, missing := errors.AsType[*NotFoundError](err); missing {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	c, err := file.decode(nil)
+	if err != nil {
+		return false, err
+	}
+	now, err := state.EncodeCheckpoint(c, nil)
+	if err == nil && !bytes.Equal(now, text) {
+		err = &ExistsError{b.ref}
+	}
+	return err == nil, err
 }
 
 func existing(exists bool, r Ref) error {

@@ -79,9 +79,24 @@ func (b Backends) Local(p *project.Project) *backend.Backend {
 	return local
 }
 
+// OpenToUpgrade opens the backend of a project, also one of the layout without projects; p may be nil.
+func (b Backends) OpenToUpgrade(p *project.Project) (*backend.Backend, error) {
+	url, workDir, err := b.where(p)
+	if err != nil {
+		return nil, err
+	}
+	return b.openAt(url, workDir, true)
+}
+
 // OpenAt opens the backend at a URL; relative paths in it are relative to workDir.
 func (b Backends) OpenAt(url, workDir string) (*backend.Backend, error) {
+	return b.openAt(url, workDir, false)
+}
+
+func (b Backends) openAt(url, workDir string, upgrading bool) (*backend.Backend, error) {
 	o := backend.Options{
+		Upgrading: upgrading,
+
 		Home: b.world.Home, WorkDir: workDir, Version: "yamlhost/" + b.version, Now: b.world.Now,
 		RetainCheckpoints: b.diyTrue("RETAIN_CHECKPOINTS"), DisableBackups: b.diyTrue("DISABLE_CHECKPOINT_BACKUPS"),
 		Disk: b.world.Disk, Lease: b.world.Lease, Deferral: b.world.ServiceDeferral,

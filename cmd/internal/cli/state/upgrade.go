@@ -8,24 +8,26 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
-	"github.com/yamlhost/yamlhost/runtime/backend"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
 func newStateUpgrade(a *console.Console) *cobra.Command {
+	yes := false
 	cmd := &cobra.Command{
 		Use: "upgrade", Short: "Bring the backend to the present layout", Args: console.NoArguments,
-		Long: "upgrade looks at the layout of the backend. There is one that yamlhost writes, with the stacks of each " +
-			"project in a folder of its own, and there is nothing to do for a backend that has it. One of the old layout, " +
-			"without projects, is brought to the present one by `pulumi state upgrade` of the Pulumi CLI.",
-		RunE: func(cmd *cobra.Command, _ []string) error { return stateUpgrade(cmd.Context(), a) },
+		Long: "upgrade brings a backend of the old layout, without projects, to the present one, as `pulumi state " +
+			"upgrade` does: each stack goes to the folder of the project that its resources name, with its history. The " +
+			"former state file stays as .bak. A stack without resources, and one that is locked, stays where it is. After " +
+			"an upgrade that was cut off, run it again.",
+		RunE: func(cmd *cobra.Command, _ []string) error { return stateUpgrade(cmd.Context(), a, yes) },
 	}
-	cmd.Flags().BoolP("yes", "y", false, "do not ask")
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	return cmd
 }
 
-// stateUpgrade reports whether the backend has the present layout: opening it reads that.
-func stateUpgrade(_ context.Context, a *console.Console) error {
+// stateUpgrade brings the backend to the present layout.
+func stateUpgrade(ctx context.Context, a *console.Console, yes bool) error {
 	p, diags, err := a.OpenProject(a.World.Dir)
 	switch {
 	case errors.Is(err, project.ErrNotFound):
@@ -35,13 +37,42 @@ func stateUpgrade(_ context.Context, a *console.Console) error {
 	case diags.HasErrors():
 		return a.Report(diags)
 	}
-	b, err := a.Backends().Open(p)
-	if old, ok := errors.AsType[*backend.LayoutError](err); ok {
-		return fmt.Errorf("nothing was changed: %w", old)
-	}
+	b, err := a.Backends().OpenToUpgrade(p)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(a.Streams.Out, "Nothing to do: %s has the present layout.\n", b.PublicURL())
-	return err
+	old, err := b.Legacy()
+	if err != nil {
+		return err
+	}
+	if len(old) == 0 {
+		_, err = fmt.Fprintf(a.Streams.Out, "Nothing to do: %s has the present layout.\n", b.PublicURL())
+		return err
+	}
+	if err := a.Confirm(yes, "bring "+b.PublicURL()+" to the layout with projects",
+		fmt.Sprintf("It has %s of the old layout. Programs that know only that will no longer find them. Upgrade?",
+			diag.Count(len(old), "stack"))); err != nil {
+		return err
+	}
+	ctx, done := a.Signals.Gentle(ctx)
+	defer done()
+	results, err := b.Upgrade(ctx)
+	left := 0
+	for _, r := range results {
+		if r.Err != nil {
+			left++
+			fmt.Fprintf(a.Streams.Err, "%s stays: %s\n", r.Stack, r.Err)
+			continue
+		}
+		fmt.Fprintf(a.Streams.Out, "%s is now %s\n", r.Stack, r.Now)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return a.Signals.Ended()
+	case err != nil:
+		return err
+	case left > 0:
+		return fmt.Errorf("%s could not be upgraded", diag.Count(left, "stack"))
+	}
+	return nil
 }
