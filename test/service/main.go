@@ -22,14 +22,15 @@ func main() {
 	listen := flag.String("listen", "127.0.0.1:0", "the address to answer at")
 	ready := flag.String("ready-file", "", "the file that gets the URL and the token once the server answers")
 	delay := flag.Duration("delay", 0, "how much later than possible each call is answered")
+	record := flag.String("record", "", "the file that gets each call with its answer, as a line of JSON")
 	flag.Parse()
-	if err := serve(*dir, *listen, *ready, *delay); err != nil {
+	if err := serve(*dir, *listen, *ready, *record, *delay); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func serve(dir, listen, ready string, delay time.Duration) error {
+func serve(dir, listen, ready, record string, delay time.Duration) error {
 	h, err := host.Open(dir)
 	if err != nil {
 		return err
@@ -55,5 +56,20 @@ func serve(dir, listen, ready string, delay time.Duration) error {
 	} else {
 		fmt.Println(string(text))
 	}
-	return http.Serve(l, h)
+	if record == "" {
+		return http.Serve(l, h)
+	}
+	f, err := os.OpenFile(record, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	return http.Serve(l, host.Record(h, func(e host.Exchange) {
+		text, err := json.Marshal(e)
+		if err == nil {
+			_, err = f.Write(append(text, '\n'))
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+	}))
 }

@@ -489,10 +489,11 @@ func TestHostedBegins(t *testing.T) {
 		"started, and nobody heard":   {{Call: "dev/update/", Times: 1, Kind: "lose-answer"}},
 		"never started":               {{Call: "dev/update/", Times: 1, Kind: "lose"}},
 		"ended, and nobody heard":     {{Call: "complete", Times: 1, Kind: "lose-answer"}},
-		"previewed, and nobody heard": {{Call: "dev/preview/", Times: 1, Kind: "lose-answer"}},
+		"previewed, and nobody heard": {{Call: "dev/update/", Times: 1, Kind: "lose-answer"}},
 	} {
 		x.Set(host.Behaviour{Faults: faults})
-		require.Equal(t, 0, x.run("up", "--yes"), "%s: %s", name, x.err.String())
+		skipped := fmt.Sprintf("--skip-preview=%t", name != "previewed, and nobody heard")
+		require.Equal(t, 0, x.run("up", "--yes", skipped), "%s: %s", name, x.err.String())
 		x.Set(host.Behaviour{})
 		x.does("cancel", "--yes")
 		require.Contains(t, x.err.String(), "Nothing was canceled", name)

@@ -38,7 +38,6 @@ type update struct {
 
 // ticket is what another process needs to go on with an operation.
 type ticket struct {
-	Kind  string `json:"kind"`
 	ID    string `json:"id"`
 	Token string `json:"token"`
 }
@@ -122,7 +121,7 @@ func (s *Service) begin(ctx context.Context, r backend.Ref, about *backend.Recor
 	if err != nil {
 		return nil, s.explainStack(ctx, r, err)
 	}
-	u := &update{service: s, ref: r, ticket: ticket{Kind: kind, ID: created.UpdateID}}
+	u := &update{service: s, ref: r, ticket: ticket{ID: created.UpdateID}}
 	for _, p := range created.RequiredPolicies {
 		required := p.Policy
 		required.Owner, required.Location, required.Version = r.Owner, p.PackLocation, p.VersionTag
@@ -174,7 +173,8 @@ func renewal(expires int64) time.Duration {
 }
 
 func (u *update) path(rest ...string) string {
-	return stackPath(u.ref, append([]string{u.ticket.Kind, u.ticket.ID}, rest...)...)
+	// Whatever it does, it is an update: so the Pulumi CLI calls it, too.
+	return stackPath(u.ref, append([]string{"update", u.ticket.ID}, rest...)...)
 }
 
 // Facts returns what the service has answered at the beginning.

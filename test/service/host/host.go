@@ -167,22 +167,24 @@ func decode(text []byte, into any) error {
 	return nil
 }
 
+// unpacked reads the body of a call, as it was sent and as it was meant.
+func unpacked(r *http.Request) (body, plain []byte, err error) {
+	if body, err = io.ReadAll(r.Body); err != nil || r.Header.Get("Content-Encoding") != "gzip" {
+		return body, body, err
+	}
+	reader, err := gzip.NewReader(bytes.NewReader(body))
+	if err == nil {
+		plain, err = io.ReadAll(reader)
+	}
+	return body, plain, err
+}
+
 // ServeHTTP implements http.Handler.
 func (h *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(r.Body)
+	body, plain, err := unpacked(r)
 	if err != nil {
+		answer(w, nil, fail(http.StatusBadRequest, "the body is not packed as it says"))
 		return
-	}
-	plain := body
-	if r.Header.Get("Content-Encoding") == "gzip" {
-		unpacked, err := gzip.NewReader(bytes.NewReader(body))
-		if err == nil {
-			plain, err = io.ReadAll(unpacked)
-		}
-		if err != nil {
-			answer(w, nil, fail(http.StatusBadRequest, "the body is not packed as it says"))
-			return
-		}
 	}
 	call := func(w http.ResponseWriter) {
 		again := r.Clone(r.Context())

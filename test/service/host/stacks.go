@@ -1,6 +1,8 @@
 package host
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -277,8 +279,9 @@ func (h *Host) create(r *http.Request) (any, error) {
 	if err := read(r, &q); err != nil {
 		return nil, err
 	}
-	s := &stack{ID: newID(), Org: r.PathValue("org"), Project: r.PathValue("project"), Name: q.StackName, Tags: q.Tags,
-		Config: q.Config}
+	s := &stack{Org: r.PathValue("org"), Project: r.PathValue("project"), Name: q.StackName, Tags: q.Tags, Config: q.Config}
+	id := sha256.Sum256([]byte(s.name())) // what is sealed for it can be opened again where a session is repeated
+	s.ID = hex.EncodeToString(id[:16])
 	if s.Org != User && s.Org != Team {
 		return nil, fail(http.StatusNotFound, "Not Found: Organization '%s' not found", s.Org)
 	}
