@@ -4,7 +4,8 @@ import (
 	"context"
 	"math"
 	"strconv"
-	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/internal/diag"
@@ -209,32 +210,12 @@ func (s *scope) besideKey(collection ast.Expr, key value.Value) (value.Value, bo
 
 // inParallel calls fn for 0 to n-1, in order, at most so many at a time, and returns when all calls have.
 func inParallel(n, workers int, fn func(i int)) {
-	if workers = min(workers, n); workers <= 1 {
-		for i := range n {
-			fn(i)
-		}
-		return
+	var group errgroup.Group
+	group.SetLimit(max(workers, 1))
+	for i := range n {
+		group.Go(func() error { fn(i); return nil })
 	}
-	var (
-		mu   sync.Mutex // guards next
-		next int
-		wg   sync.WaitGroup
-	)
-	for range workers {
-		wg.Go(func() {
-			for {
-				mu.Lock()
-				i := next
-				next++
-				mu.Unlock()
-				if i >= n {
-					return
-				}
-				fn(i)
-			}
-		})
-	}
-	wg.Wait()
+	_ = group.Wait()
 }
 
 // name returns the resource's name in its URN: with the names of the components around it (L3.52), and the key of the

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
 )
 
 // stackChains are the chains of a stack in a store: the one of the run that holds the lease, and those that other runs
@@ -54,34 +55,29 @@ func (b stackChains) read(folder string) (*links, error) {
 		return nil, failed(err)
 	}
 	l := &links{folder: folder, data: map[int][]byte{}}
-	var mu sync.Mutex // guards l.data and fault
-	var fault error
-	var group sync.WaitGroup
-	slots := make(chan struct{}, readers)
+	var mu sync.Mutex // guards l.data
+	var group errgroup.Group
+	group.SetLimit(readers)
 	for _, f := range found {
 		var n int
 		if _, err := fmt.Sscanf(path.Base(f.Key), "%d", &n); err != nil || linkKey(folder, n) != f.Key {
 			continue
 		}
 		l.numbers, l.modified = append(l.numbers, n), f.Modified
-		slots <- struct{}{}
-		group.Go(func() {
-			defer func() { <-slots }()
+		group.Go(func() error {
 			o, err := b.objects.get(f.Key)
-			mu.Lock()
-			defer mu.Unlock()
-			switch {
-			case errors.Is(err, fs.ErrNotExist):
-			case err != nil:
-				fault = err
-			default:
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil
+			} else if err == nil {
+				mu.Lock()
+				defer mu.Unlock()
 				l.data[n] = o.Data
 			}
+			return err
 		})
 	}
-	group.Wait()
-	if fault != nil {
-		return nil, failed(fault)
+	if err := group.Wait(); err != nil {
+		return nil, failed(err)
 	}
 	return l, nil
 }
