@@ -44,9 +44,9 @@ type Decision struct {
 	Keep  bool   // leave it pending
 }
 
-// Unfinished returns the pending creations without a known ID, each resource once. A Decision can be about these
+// PendingCreations returns the pending creations without a known ID, each resource once. A Decision can be about these
 // only.
-func Unfinished(s *state.Snapshot) []state.Operation {
+func PendingCreations(s *state.Snapshot) []state.Operation {
 	var list []state.Operation
 	seen := map[urn.URN]bool{}
 	for _, op := range s.Pending {
@@ -58,10 +58,10 @@ func Unfinished(s *state.Snapshot) []state.Operation {
 	return list
 }
 
-// Undecided returns the pending operations that only a person can resolve: the Unfinished ones that may have made
+// Undecided returns the pending operations that only a person can resolve: those of PendingCreations that may have made
 // something outside of the state. To try them again unasked could make a second object beside the first.
 func Undecided(s *state.Snapshot) []state.Operation {
-	return slices.DeleteFunc(Unfinished(s), func(op state.Operation) bool { return livesInState(op.Resource) })
+	return slices.DeleteFunc(PendingCreations(s), func(op state.Operation) bool { return livesInState(op.Resource) })
 }
 
 // elsewhere reports whether a resource is something outside of the state.
@@ -78,7 +78,7 @@ func livesInState(r *state.Resource) bool {
 }
 
 // ResolvePending finds out how the pending operations of Base ended, and returns the state that follows and what
-// became of each. It reads resources that were being updated or deleted. For the Unfinished creations, decisions say
+// became of each. It reads resources that were being updated or deleted. For PendingCreations, decisions say
 // how each ended; an Undecided one without a decision is an error. Creations that a decision retries or keeps stay
 // pending. Nothing changes outside of the state, and a failure leaves everything pending. The option Journal is not
 // used.

@@ -20,8 +20,8 @@ type pendingWork struct {
 	options  *Options
 	document bool                // the plan is all there will be, and nobody is asked
 	hide     func(string) string // takes secrets out of a text
-	// resolve reads what may be there, and takes words for the rest.
-	resolve func(ctx context.Context, base *state.Snapshot, words map[urn.URN]engine.Decision) (*state.Snapshot,
+	// resolve reads what may be there, and takes decisions about the rest.
+	resolve func(ctx context.Context, base *state.Snapshot, decisions map[urn.URN]engine.Decision) (*state.Snapshot,
 		[]engine.Resolution, error)
 
 	base    *state.Snapshot             // in which they are
@@ -37,7 +37,7 @@ type pendingWork struct {
 // than create a second object beside an unknown one; a destruction continues and leaves it pending.
 func (w *pendingWork) resolveAll(ctx context.Context, base *state.Snapshot, op Operation) (*state.Snapshot, error) {
 	w.base = base
-	words, err := pendingAnswersOf(w.options.SettlePending, engine.Unfinished(base))
+	decisions, err := pendingAnswersOf(w.options.SettlePending, engine.PendingCreations(base))
 	switch {
 	case err != nil:
 		return nil, err
@@ -53,15 +53,15 @@ func (w *pendingWork) resolveAll(ctx context.Context, base *state.Snapshot, op O
 	var open []state.Operation
 	for _, o := range engine.Undecided(base) {
 		u := o.Resource.URN
-		if _, said := words.by[u]; said {
+		if _, said := decisions.by[u]; said {
 			continue
 		}
-		if word, answered := w.answers[u]; answered {
-			words.by[u] = word
-		} else if words.others != nil {
-			words.by[u] = *words.others
-		} else if id := engine.DerivedID(base, o.Resource); id != "" && (words.read || w.reads && len(w.options.SettlePending) == 0) {
-			words.by[u] = engine.Decision{ID: id, Look: true}
+		if decision, answered := w.answers[u]; answered {
+			decisions.by[u] = decision
+		} else if decisions.others != nil {
+			decisions.by[u] = *decisions.others
+		} else if id := engine.DerivedID(base, o.Resource); id != "" && (decisions.read || w.reads && len(w.options.SettlePending) == 0) {
+			decisions.by[u] = engine.Decision{ID: id, Look: true}
 		} else {
 			open = append(open, o)
 		}
@@ -77,16 +77,16 @@ func (w *pendingWork) resolveAll(ctx context.Context, base *state.Snapshot, op O
 			return nil, err
 		}
 		for _, o := range open {
-			words.by[o.Resource.URN] = w.answers[o.Resource.URN]
+			decisions.by[o.Resource.URN] = w.answers[o.Resource.URN]
 		}
 	case op.Kind == destroyOperation.Kind:
 		for _, o := range open {
-			words.by[o.Resource.URN] = engine.Decision{Keep: true}
+			decisions.by[o.Resource.URN] = engine.Decision{Keep: true}
 		}
 	default:
 		return nil, w.unresolved(open)
 	}
-	next, resolved, err := w.resolve(ctx, base, words.by)
+	next, resolved, err := w.resolve(ctx, base, decisions.by)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func (w *pendingWork) resolveForRefresh(ctx context.Context, base *state.Snapsho
 	for i := 0; i+1 < len(s.importPendingCreates); i += 2 {
 		named[urn.URN(s.importPendingCreates[i])] = s.importPendingCreates[i+1]
 	}
-	words := map[urn.URN]engine.Decision{}
+	decisions := map[urn.URN]engine.Decision{}
 	var decided, open []state.Operation
 	var ask []state.Operation
 	undecided := map[urn.URN]bool{}
@@ -138,11 +138,11 @@ func (w *pendingWork) resolveForRefresh(ctx context.Context, base *state.Snapsho
 		case op.Kind != state.Creating:
 			continue // a refresh reads what was being changed
 		case said:
-			words[u] = engine.Decision{ID: id}
+			decisions[u] = engine.Decision{ID: id}
 		case s.clearPendingCreates:
-			words[u] = engine.Decision{}
+			decisions[u] = engine.Decision{}
 		case answered:
-			words[u] = answer
+			decisions[u] = answer
 		case !s.skipPendingCreates && !undecided[u]: // it lives in the state: there is nothing to ask
 		default:
 			open = append(open, op)
@@ -167,7 +167,7 @@ func (w *pendingWork) resolveForRefresh(ctx context.Context, base *state.Snapsho
 	}
 	asked := *base
 	asked.Pending = decided
-	next, resolved, err := w.resolve(ctx, &asked, words)
+	next, resolved, err := w.resolve(ctx, &asked, decisions)
 	if err != nil {
 		return nil, err
 	}

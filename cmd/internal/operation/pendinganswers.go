@@ -41,9 +41,9 @@ func CheckSettlePending(flags []string) error {
 	return nil
 }
 
-// pendingAnswersOf reads --settle-pending. unfinished tells where a URN ends, for names may have equals signs in them;
+// pendingAnswersOf reads --settle-pending. pending tells where a URN ends, for names may have equals signs in them;
 // what names none of them is an error, for else a misspelt URN would have its object created a second time.
-func pendingAnswersOf(flags []string, unfinished []state.Operation) (pendingAnswers, error) {
+func pendingAnswersOf(flags []string, pending []state.Operation) (pendingAnswers, error) {
 	w := pendingAnswers{by: map[urn.URN]engine.Decision{}}
 	if err := CheckSettlePending(flags); err != nil {
 		return w, err
@@ -58,13 +58,13 @@ func pendingAnswersOf(flags []string, unfinished []state.Operation) (pendingAnsw
 			continue
 		}
 		u, id := urn.URN(""), ""
-		for _, op := range unfinished {
+		for _, op := range pending {
 			if rest, found := strings.CutPrefix(text, string(op.Resource.URN)+"="); found && len(op.Resource.URN) > len(u) {
 				u, id = op.Resource.URN, rest
 			}
 		}
 		if u == "" {
-			return w, unknownPending(text, unfinished)
+			return w, unknownPending(text, pending)
 		}
 		if earlier, twice := w.by[u]; twice && earlier.ID != id {
 			return w, console.WithCode(console.CodeUsage, "--settle-pending gives %s two IDs, %q and %q", u, earlier.ID, id)
@@ -75,14 +75,14 @@ func pendingAnswersOf(flags []string, unfinished []state.Operation) (pendingAnsw
 }
 
 // unknownPending refuses a word about something that is not pending.
-func unknownPending(text string, unfinished []state.Operation) error {
+func unknownPending(text string, pending []state.Operation) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "--settle-pending %q names no unfinished creation of an earlier run", text)
-	if len(unfinished) == 0 {
+	fmt.Fprintf(&b, "--settle-pending %q names no interrupted creation of an earlier run", text)
+	if len(pending) == 0 {
 		b.WriteString("; there is none")
 	} else {
 		b.WriteString("; these are open:")
-		for _, op := range unfinished {
+		for _, op := range pending {
 			fmt.Fprintf(&b, "\n  * %s", op.Resource.URN)
 		}
 	}

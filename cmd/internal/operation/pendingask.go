@@ -124,11 +124,11 @@ func (w *pendingWork) askAll(ops []state.Operation, op Operation) error {
 		}
 	}
 	for _, o := range ops {
-		word, err := w.askPending(o.Resource, op.Kind == destroyOperation.Kind)
+		decision, err := w.askPending(o.Resource, op.Kind == destroyOperation.Kind)
 		if err != nil {
 			return err
 		}
-		w.answers[o.Resource.URN] = word
+		w.answers[o.Resource.URN] = decision
 	}
 	return nil
 }

@@ -106,11 +106,11 @@ func newPipeline(a *console.Console, o *Options, op Operation) *Pipeline {
 	p.pending = &pendingWork{console: a, out: a.Streams.Err, options: o, document: document,
 		hide:    func(text string) string { return p.sink.secrets().Hide(text) },
 		answers: map[urn.URN]engine.Decision{},
-		resolve: func(ctx context.Context, base *state.Snapshot, words map[urn.URN]engine.Decision) (*state.Snapshot,
+		resolve: func(ctx context.Context, base *state.Snapshot, decisions map[urn.URN]engine.Decision) (*state.Snapshot,
 			[]engine.Resolution, error) {
 			o := engine.Options{Base: base}
 			p.describe(&o)
-			return engine.ResolvePending(ctx, o, words)
+			return engine.ResolvePending(ctx, o, decisions)
 		}}
 	return p
 }

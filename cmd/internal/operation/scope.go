@@ -52,8 +52,7 @@ func ProgramFlag(a *console.Console, cmd *cobra.Command, o *Options, help string
 // PendingFlags adds the flags that say what becomes of creations that an earlier run left open.
 func PendingFlags(cmd *cobra.Command, o *Options) {
 	f := cmd.Flags()
-	f.BoolVar(&o.Scope.clearPendingCreates, "clear-pending-creates", false,
-		"forget creations that an earlier run left unfinished")
+	f.BoolVar(&o.Scope.clearPendingCreates, "clear-pending-creates", false, "forget interrupted creations")
 	f.BoolVar(&o.Scope.skipPendingCreates, "skip-pending-creates", false, "keep them without asking")
 	f.StringSliceVar(&o.Scope.importPendingCreates, "import-pending-creates", nil,
 		"add the objects that they created to the state: URN,ID,URN,ID,…")
