@@ -505,8 +505,6 @@ func TestFaultyPlugins(t *testing.T) {
 		"described twice": {map[string]string{"PulumiPlugin.yaml": "name: p\ndescription: one\n",
 			"b.yaml": "description: two\n"}, "gives its description already"},
 		"no plugin": {map[string]string{"Pulumi.yaml": project}, "has no PulumiPlugin.yaml"},
-		"a policy pack": {map[string]string{"PulumiPolicy.yaml": "runtime: yaml\n"},
-			"the policy pack has no name"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -515,6 +513,51 @@ func TestFaultyPlugins(t *testing.T) {
 			require.NoError(t, err)
 			_, err = stream.Recv()
 			require.ErrorContains(t, err, c.want)
+		})
+	}
+}
+
+// TestPacksAreOpenedLate starts policy packs while no schema can be had, as the Pulumi CLI does, which loads nothing else
+// meanwhile. What describes the pack needs the schemas, and reports what is wrong with it.
+func TestPacksAreOpenedLate(t *testing.T) {
+	t.Parallel()
+	e := startEngine(t)
+	host, _ := serveHost(t, e)
+	const head, rule = "name: p\nversion: 1.0.0\nruntime: yaml\npolicies: {r: {match: {type: 'pkg:Thing'}, ", "violation: no}}\n"
+	for name, c := range map[string]struct{ pack, loader, want string }{
+		"good":     {head + rule, e.address, ""},
+		"no name":  {"runtime: yaml\n", e.address, "the policy pack has no name"},
+		"destroys": {head + "destroy: true, " + rule, e.address, "asks no pack about"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := writeFiles(t, map[string]string{"PulumiPolicy.yaml": c.pack})
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			stream, err := host.RunPlugin(ctx, &pulumirpc.RunPluginRequest{Info: info(dir), Kind: "analyzer", LoaderTarget: c.loader})
+			require.NoError(t, err)
+			first, err := stream.Recv()
+			require.NoError(t, err)
+			conn, err := grpc.NewClient("127.0.0.1:"+strings.TrimSpace(string(first.GetStdout())),
+				grpc.WithTransportCredentials(insecure.NewCredentials()))
+			require.NoError(t, err)
+			defer conn.Close()
+			pack := pulumirpc.NewAnalyzerClient(conn)
+			_, err = pack.ConfigureStack(ctx, &pulumirpc.AnalyzerStackConfigureRequest{Stack: "dev", Project: "proj"})
+			require.NoError(t, err)
+			_, err = pack.GetPluginInfo(ctx, &emptypb.Empty{})
+			require.NoError(t, err)
+			got, err := pack.GetAnalyzerInfo(ctx, &emptypb.Empty{})
+			if c.want != "" {
+				require.ErrorContains(t, err, c.want)
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, "1.0.0", got.GetVersion())
+			found, err := pack.Analyze(ctx, &pulumirpc.AnalyzeRequest{Type: "pkg:index:Thing", Name: "x",
+				Urn: "urn:pulumi:dev::proj::pkg:index:Thing::x", Properties: &structpb.Struct{}})
+			require.NoError(t, err)
+			require.Len(t, found.GetDiagnostics(), 1)
 		})
 	}
 }

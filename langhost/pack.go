@@ -20,19 +20,22 @@ func (h *Host) runPack(ctx context.Context, r *pulumirpc.RunPluginRequest,
 		return err
 	}
 	defer closeSchemas()
-	pack, found, err := policy.Open(ctx, dir, policy.Options{Shown: workspace.Relative(dir), Limits: h.options.Limits,
-		Schemas: loading(schemas)})
-	if err != nil {
-		return err
-	}
-	if err := errorOf(found); err != nil {
-		return err
-	}
-	if name := pack.Destroys(); name != "" {
-		return fmt.Errorf("the policy %s is about what an operation destroys, which the Pulumi CLI asks no pack about: "+
-			"run the pack with yamlhost, or give the policy the level disabled", name)
-	}
-	h.engine.report(ctx, found)
+	pack := policy.NewLazy(func() (*policy.Pack, error) {
+		opened, found, err := policy.Open(ctx, dir, policy.Options{Shown: workspace.Relative(dir), Limits: h.options.Limits,
+			Schemas: loading(schemas)})
+		if err != nil {
+			return nil, err
+		}
+		if err := errorOf(found); err != nil {
+			return nil, err
+		}
+		if name := opened.Destroys(); name != "" {
+			return nil, fmt.Errorf("the policy %s is about what an operation destroys, which the Pulumi CLI asks no pack "+
+				"about: run the pack with yamlhost, or give the policy the level disabled", name)
+		}
+		h.engine.report(ctx, found)
+		return opened, nil
+	})
 	address, stop, err := plugin.ServeAnalyzer(pack)
 	if err != nil {
 		return err

@@ -37,10 +37,10 @@ func (s *analyzerServer) Handshake(context.Context, *pulumirpc.AnalyzerHandshake
 	return &pulumirpc.AnalyzerHandshakeResponse{}, nil
 }
 
-// GetPluginInfo returns the version of the pack.
-func (s *analyzerServer) GetPluginInfo(ctx context.Context, _ *emptypb.Empty) (*pulumirpc.PluginInfo, error) {
-	info, err := s.analyzer.Info(ctx)
-	return &pulumirpc.PluginInfo{Version: info.Version}, err
+// GetPluginInfo answers without a version, which GetAnalyzerInfo has: engines ask for it while they can start no other
+// plugin, and what describes the pack may need one.
+func (s *analyzerServer) GetPluginInfo(context.Context, *emptypb.Empty) (*pulumirpc.PluginInfo, error) {
+	return &pulumirpc.PluginInfo{}, nil
 }
 
 // GetAnalyzerInfo describes the pack.

@@ -123,7 +123,7 @@ resources:
 `)
 				s.run(0, "stack", "init", "dev")
 				if program == "pulumi" { // which has no provider built in
-					s.env = append(s.env, "PATH="+plugins+":"+s.bin+":/usr/bin:/bin")
+					s.env = append(s.env, "PULUMI_DEBUG_COMMANDS=true", "PATH="+plugins+":"+s.bin+":/usr/bin:/bin")
 				}
 				for outcome, violations := range wanted {
 					args := []string{"preview", "--non-interactive", "--policy-pack", "pack", "--event-log", outcome + ".log"}
