@@ -16,30 +16,41 @@ import (
 	"github.com/yamlhost/yamlhost/tools/bench/drawer"
 )
 
-// unread is a provider that cannot be read from.
+// unread is a provider that cannot be read from, or that refuses updates when they are previewed; nil for a provider
+// that can.
 type unread struct {
 	*drawer.Provider
-	why error
+	why, refusal error
 }
 
 func (u unread) Configure(context.Context, provider.ConfigureRequest) (provider.Configured, error) {
 	return u, nil
 }
 
-func (u unread) Read(context.Context, provider.ReadRequest) (provider.ReadResponse, error) {
+func (u unread) Read(ctx context.Context, r provider.ReadRequest) (provider.ReadResponse, error) {
+	if u.why == nil {
+		return u.Provider.Read(ctx, r)
+	}
 	return provider.ReadResponse{}, u.why
+}
+
+func (u unread) Update(ctx context.Context, r provider.UpdateRequest) (provider.UpdateResponse, error) {
+	if u.refusal == nil {
+		return u.Provider.Update(ctx, r)
+	}
+	return provider.UpdateResponse{}, u.refusal
 }
 
 type unreads struct {
 	drawers
-	why error
+	why, refusal error
 }
 
 func (u unreads) Load(ctx context.Context, p provider.Package) (provider.Provider, error) {
 	if p.Name != "drawer" {
 		return nil, &provider.MissingError{Package: p.Name}
 	}
-	return unread{u.Provider, u.why}, nil
+	return unread{u.Provider, u.why, u.refusal}, nil
 }
 
 // Drift is a difference from the state or from the program. Rules ignore differences that do not matter, and a
@@ -129,9 +140,19 @@ func TestDrift(t *testing.T) {
 	embedded := x.world.Embedded
 	for why, code := range map[string]int{"dial tcp: lookup api.example: no such host": console.CodeUnreachable,
 		"no valid credentials found": console.CodeDenied, "the disk is on fire": console.CodeFailed} {
-		x.world.Embedded = []console.EmbeddedProviders{unreads{drawers{d}, errors.New(why)}}
+		x.world.Embedded = []console.EmbeddedProviders{unreads{drawers{d}, errors.New(why), nil}}
 		require.NotContains(t, drift(code), "no drift")
 	}
+
+	// A difference that was found is drift, also where the provider refuses to mend it.
+	write(`"red"`, `"pink"`)
+	x.world.Embedded = []console.EmbeddedProviders{unreads{drawers{d}, nil, errors.New("conflict with another writer")}}
+	said = drift(console.CodeDrift)
+	require.Contains(t, said, "conflict with another writer")
+	require.Contains(t, said, "Drift: box differs from the state in title\n")
+	require.Contains(t, said, "Not everything could be compared")
+	require.Equal(t, console.CodeFailed, x.run("drift"), "without --exit-code drift is a result, and the refusal is not")
+	write()
 	x.world.Embedded = embedded
 	objects, err = drawer.Objects(d.Dir)
 	require.NoError(t, err)

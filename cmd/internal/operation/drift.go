@@ -176,11 +176,16 @@ func Drift(ctx context.Context, a *console.Console, o *Options) error {
 		return &console.ExitError{Code: failureCode([]string{err.Error()}), Cause: err}
 	case result.Terminated || result.Canceled:
 		return exitError(a, o, "drift", result, err)
-	case result.Failed:
+	case result.Failed && len(c.found) == 0:
 		return &console.ExitError{Code: failureCode(c.errors)}
 	}
 	left, told := ignored(c.found, p.Workspace.Project.DriftRules)
-	told = append(told, driftLines(left)...)
+	if len(left) > 0 || !result.Failed {
+		told = append(told, driftLines(left)...)
+	}
+	if result.Failed {
+		told = append(told, "Not everything could be compared with the program; the errors above say why.")
+	}
 	for _, text := range append(told, computedLines(c.computed, o.ShowComputed)...) {
 		a.Reports.Remark(text)
 		if !o.Json {
@@ -189,6 +194,9 @@ func Drift(ctx context.Context, a *console.Console, o *Options) error {
 	}
 	if len(left) > 0 && o.ExitCode {
 		return &console.ExitError{Code: console.CodeDrift}
+	}
+	if result.Failed {
+		return &console.ExitError{Code: failureCode(c.errors)}
 	}
 	return nil
 }
