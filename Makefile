@@ -159,6 +159,37 @@ plugin-test: ## runs whole lives of stacks over real plugins and beside the Pulu
 bridge-test:
 	cd test/plugins && YAMLHOST_LIFE_BINARIES=$(CURDIR)/bin/life YAMLHOST_BRIDGE=1 $(GO) test -timeout 30m ./life -run TestBridge -v
 
+# A real control plane of Kubernetes: etcd of the system, kube-apiserver and kube-controller-manager built from their module, and
+# Pulumi's provider from its own. Building them takes half an hour the first time, the tests a quarter of one.
+# controlplane-figures times the Pulumi CLI beside yamlhost on it. TRIAL names tests (go test -run).
+PLANE := bin/controlplane
+PROVIDER := $(PLANE)/pulumi-resource-kubernetes
+TRIAL ?= .
+.PHONY: controlplane-test controlplane-figures etcd
+etcd:
+	@command -v etcd >/dev/null || { echo "etcd is not on PATH: apt-get install etcd-server"; exit 1; }
+
+controlplane-test: etcd $(BIN) $(PLANE)/kube-apiserver $(PLANE)/kube-controller-manager $(PROVIDER)
+	ln -sf ../yamlhost $(PLANE)/yamlhost
+	cd test/controlplane && YAMLHOST_CONTROLPLANE=$(CURDIR)/$(PLANE) $(GO) test -count 1 -v -timeout 90m -run '$(TRIAL)' .
+
+controlplane-figures: TRIAL = TestFigures
+controlplane-figures: $(PLANE)/pulumi controlplane-test
+
+$(PLANE)/kube-%: test/controlplane/go.mod test/controlplane/go.sum
+	cd test/controlplane && $(GO) build -trimpath -ldflags '-s -w' -o ../../$@ k8s.io/kubernetes/cmd/$(notdir $@)
+
+# The provider's module has the two files that its command is released with under other names, and no version.
+$(PROVIDER): $(addprefix test/controlplane/provider/,main.go go.mod go.sum)
+	cd test/controlplane/provider && $(GO) build -trimpath -o ../../../$@ \
+	  -ldflags '-s -w -X github.com/pulumi/pulumi-kubernetes/provider/v4/pkg/version.Version=4.25.0-alpha.20260115' .
+	@cd test/controlplane/provider && from=$$($(GO) list -m -f '{{.Dir}}' github.com/pulumi/pulumi-kubernetes/provider/v4)/cmd && \
+	  install -m 644 $$from/pulumi-resource-kubernetes/schema.json $$from/pulumi-resource-kubernetes/terraform-mapping.json $(CURDIR)/$(PLANE)
+
+$(PLANE)/pulumi: test/plugins/go.mod test/plugins/go.sum
+	cd test/plugins && $(GO) build -trimpath -o ../../$@ github.com/pulumi/pulumi/pkg/v3/cmd/pulumi
+	cd test/plugins && $(GO) build -trimpath -o ../../$(PLANE)/pulumi-language-yaml github.com/pulumi/pulumi-yaml/cmd/pulumi-language-yaml
+
 # Our language host beside the stock one under the Pulumi CLI, call by call: a part of plugin-test, here with every difference
 # and its reason, and with the ready-made programs of YAMLHOST_CONFORMANCE. Differences without a reason fail.
 compare-hosts:

@@ -1,0 +1,80 @@
+package controlplane
+
+import (
+	"crypto/tls"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// front stands before the API server and may meddle with changes of maps. It is safe for concurrent use.
+type front struct {
+	url    string
+	mu     sync.Mutex // guards meddle and met
+	meddle func(w http.ResponseWriter, r *http.Request, n int) (answered bool)
+	met    int // changes that were asked for since meddle was set
+}
+
+func (p *plane) front(t *testing.T) *front {
+	f := &front{}
+	to, err := url.Parse(p.url)
+	require.NoError(t, err)
+	proxy := httputil.NewSingleHostReverseProxy(to)
+	proxy.FlushInterval = -1 // watches
+	proxy.Transport = &http.Transport{TLSClientConfig: &tls.Config{RootCAs: p.as("me").Transport.(*http.Transport).
+		TLSClientConfig.RootCAs}}
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !f.answers(w, r) {
+			proxy.ServeHTTP(w, r)
+		}
+	}))
+	cert, err := tls.LoadX509KeyPair(p.ca.path("server.crt"), p.ca.path("server.key"))
+	require.NoError(t, err)
+	server.TLS = &tls.Config{Certificates: []tls.Certificate{cert}}
+	server.StartTLS()
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+	})
+	f.url = server.URL
+	return f
+}
+
+// set makes what becomes of changes: meddle is told which one it is, from 1, and reports whether it has answered.
+func (f *front) set(meddle func(w http.ResponseWriter, r *http.Request, n int) bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.meddle, f.met = meddle, 0
+}
+
+func (f *front) seen() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.met
+}
+
+func (f *front) answers(w http.ResponseWriter, r *http.Request) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.meddle == nil || r.Method == http.MethodGet || r.URL.Query().Has("dryRun") || !strings.Contains(r.URL.Path, "/configmaps") {
+		return false
+	}
+	f.met++
+	return f.meddle(w, r, f.met)
+}
+
+// throttled answers as an API server does that has too much to do.
+func throttled(w http.ResponseWriter) {
+	w.Header().Set("Retry-After", "1")
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusTooManyRequests)
+	fmt.Fprint(w, `{"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "code": 429,
+ "message": "Too many requests, please try again later.", "reason": "TooManyRequests", "details": {"retryAfterSeconds": 1}}`)
+}
