@@ -90,7 +90,7 @@ const everyday = `resources:
   app:
     type: kubernetes:apps/v1:Deployment
     properties:
-      metadata: {name: app, namespace: NAMESPACE, labels: LABELS, annotations: {pulumi.com/skipAwait: "true"}}
+      metadata: {name: app, namespace: NAMESPACE, labels: LABELS, annotations: {pulumi.com/skipAwait: "true", pulumi.com/patchForce: "true"}}
       spec:
         replicas: 2
         selector: {matchLabels: {app: shop}}
