@@ -111,7 +111,7 @@ func TestTrial(t *testing.T) {
 	s := newPlane(t).sandbox(t, "trial")
 	seed := uint64(time.Now().UnixNano())
 	random := rand.New(rand.NewPCG(seed, 1))
-	table := []string{"round  killed      after  exit  lost  twice  runs until done"}
+	table := []string{"round  killed      after  exit  only in state  only on server  runs until done"}
 	for round := range 10 {
 		program, count := generation(300, round)
 		s.program(program)
@@ -130,7 +130,7 @@ func TestTrial(t *testing.T) {
 		}
 		code := r.wait()
 		s.ready()
-		lost, twice := s.compare()
+		stale, unknown := s.compare()
 		again := 1
 		for ; ; again++ {
 			said, code := s.try("run", "--stack", "dev", "--settle-pending", "read")
@@ -139,12 +139,12 @@ func TestTrial(t *testing.T) {
 			}
 			require.Less(t, again, 4, "exit code %d: %s", code, said)
 		}
-		table = append(table, fmt.Sprintf("%5d  %-10s  %5d  %4d  %4d  %5d  %d", round+1, victim, after, code, len(lost), len(twice),
+		table = append(table, fmt.Sprintf("%5d  %-10s  %5d  %4d  %13d  %14d  %d", round+1, victim, after, code, len(stale), len(unknown),
 			again))
 		require.Equal(t, count, s.audit(), r.said.String())
 		require.Equal(t, count, s.maps(value))
 	}
-	t.Logf("seed %d; what state and server differed in right after the kill, and in the end: nothing\n%s", seed,
+	t.Logf("seed %d; in what the state file and the server differed right after the kill; in the end in nothing\n%s", seed,
 		strings.Join(table, "\n"))
 	s.settled()
 	s.yamlhost(0, "destroy", "--yes", "--skip-preview")
