@@ -165,11 +165,12 @@ bridge-test:
 PLANE := bin/controlplane
 PROVIDER := $(PLANE)/pulumi-resource-kubernetes
 TRIAL ?= .
-.PHONY: controlplane-test controlplane-figures etcd
-etcd:
-	@command -v etcd >/dev/null || { echo "etcd is not on PATH: apt-get install etcd-server"; exit 1; }
+.PHONY: controlplane-test controlplane-figures
+$(PLANE)/etcd:
+	@mkdir -p $(PLANE); command -v etcd >/dev/null || { echo "etcd is not on PATH: apt-get install etcd-server"; exit 1; }
+	@ln -sf "$$(command -v etcd)" $@
 
-controlplane-test: etcd $(BIN) $(PLANE)/kube-apiserver $(PLANE)/kube-controller-manager $(PROVIDER)
+controlplane-test: $(PLANE)/etcd $(BIN) $(PLANE)/kube-apiserver $(PLANE)/kube-controller-manager $(PROVIDER)
 	ln -sf ../yamlhost $(PLANE)/yamlhost
 	cd test/controlplane && YAMLHOST_CONTROLPLANE=$(CURDIR)/$(PLANE) $(GO) test -count 1 -v -timeout 90m -run '$(TRIAL)' .
 
