@@ -2,12 +2,10 @@ package host
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"sync"
 )
@@ -47,25 +45,4 @@ func Record(h http.Handler, take func(Exchange)) http.Handler {
 		w.WriteHeader(answer.Code)
 		_, _ = w.Write(answer.Body.Bytes()) // whoever asked has gone
 	})
-}
-
-// Exchanges reads what was recorded, a line of JSON for each, and packed then.
-func Exchanges(path string) (list []Exchange, err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	text, err := gzip.NewReader(f)
-	if err != nil {
-		return nil, err
-	}
-	for d := json.NewDecoder(text); d.More(); {
-		var e Exchange
-		if err := d.Decode(&e); err != nil {
-			return nil, err
-		}
-		list = append(list, e)
-	}
-	return list, nil
 }

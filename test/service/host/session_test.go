@@ -1,6 +1,7 @@
 package host
 
 import (
+	"compress/gzip"
 	"encoding/hex"
 	"encoding/json"
 	"net/http/httptest"
@@ -38,7 +39,7 @@ func TestSessions(t *testing.T) {
 			require.NoError(t, err)
 			h.Set(behaviour)
 			s := &session{t: t, now: map[string]string{}}
-			exchanges, err := Exchanges("testdata/" + name + ".jsonl.gz")
+			exchanges, err := recorded("testdata/" + name + ".jsonl.gz")
 			require.NoError(t, err)
 			for _, e := range exchanges {
 				s.repeat(h, e)
@@ -108,4 +109,25 @@ func (s *session) same(key string, then, now any, e Exchange) {
 		return
 	}
 	require.Equal(s.t, then, now, "call %d: %s %s: %s", s.line, e.Method, e.Path, key)
+}
+
+// recorded reads what was recorded, a line of JSON for each, and packed then.
+func recorded(path string) (list []Exchange, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := gzip.NewReader(f)
+	if err != nil {
+		return nil, err
+	}
+	for d := json.NewDecoder(text); d.More(); {
+		var e Exchange
+		if err := d.Decode(&e); err != nil {
+			return nil, err
+		}
+		list = append(list, e)
+	}
+	return list, nil
 }
