@@ -517,8 +517,8 @@ func TestFaultyPlugins(t *testing.T) {
 	}
 }
 
-// TestPacksAreOpenedLate starts policy packs while no schema can be had, as the Pulumi CLI does, which loads nothing else
-// meanwhile. What describes the pack needs the schemas, and reports what is wrong with it.
+// TestPacksAreOpenedLate starts policy packs while no schema can be had, as the Pulumi CLI does, which loads nothing
+// else meanwhile. What describes the pack needs the schemas, and reports what is wrong with it.
 func TestPacksAreOpenedLate(t *testing.T) {
 	t.Parallel()
 	e := startEngine(t)

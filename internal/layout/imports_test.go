@@ -26,6 +26,7 @@ var mayImport = map[string][]string{
 	"runtime/backend/objectstest": {"runtime/backend", "runtime/backend/disk/disktest", "runtime/journal", "runtime/state",
 		"internal/value"},
 	"runtime/backend/disk/disktest": {"runtime/backend/disk", "runtime/journal"},
+	"test/service/host/hosttest":    {"test/service/host"},
 	// Starts servers.
 	"runtime/backend/postgres/postgrestest": {},
 	"test/service/host":                     {},

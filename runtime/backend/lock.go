@@ -128,7 +128,7 @@ func (l *heldLock) releaseRemote() {
 // folder returns the folder with the lock files of the stack (F6.9).
 func (b stackLocks) folder() string { return b.path("locks", filepath.FromSlash(b.name())) }
 
-// name returns the name under which locks know the stack, whoever owns it.
+// name returns the name of the stack in locks, which has no organization.
 func (b stackLocks) name() string {
 	return Ref{Project: b.ref.Project, Stack: b.ref.Stack, legacy: b.ref.legacy}.QualifiedName()
 }

@@ -73,7 +73,7 @@ type UpdateFacts struct {
 // Policy is a policy pack that an organization requires.
 type Policy struct {
 	Owner, Name, Version string
-	Location             string                     // where to download it, by whoever has this URL; may be empty
+	Location             string                     // where to download it without a token; may be empty
 	Config               map[string]json.RawMessage // by policy
 	Environments         []string                   // of the service, with more of the configuration
 	Exceptions           []PolicyException

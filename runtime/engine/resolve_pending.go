@@ -78,8 +78,8 @@ func livesInState(r *state.Resource) bool {
 }
 
 // ResolvePending finds out how the pending operations of Base ended, and returns the state that follows and what
-// became of each. It reads resources that were being updated or deleted. For PendingCreations, decisions say
-// how each ended; an Undecided one without a decision is an error. Creations that a decision retries or keeps stay
+// became of each. It reads resources that were being updated or deleted. How PendingCreations ended is decided by
+// decisions; an Undecided one without a decision is an error. Creations that a decision retries or keeps stay
 // pending. Nothing changes outside of the state, and a failure leaves everything pending. The option Journal is not
 // used.
 func ResolvePending(ctx context.Context, o Options, decisions map[urn.URN]Decision) (*state.Snapshot, []Resolution,

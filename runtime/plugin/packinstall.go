@@ -45,7 +45,7 @@ const (
 var packPart = regexp.MustCompile(`^[A-Za-z0-9_+-][A-Za-z0-9._+-]{0,127}$`)
 
 // InstallPack returns the folder of a required pack, where the Pulumi CLI looks for it, too. A pack that is missing is
-// downloaded, and the host of its language installs what it depends on. The download is for whoever has the URL: no
+// downloaded, and the host of its language installs what it depends on. The URL alone allows the download: no
 // token is sent.
 func (h *Host) InstallPack(ctx context.Context, r RequiredPack) (dir string, err error) {
 	name := strings.ReplaceAll(r.Name, "/", "_")

@@ -88,8 +88,8 @@ func field(manifest, name string) string {
 	return ""
 }
 
-// TestRealDefinitions gives the server the definitions of the folder that YAMLHOST_CRDS names, makes the examples there with
-// one program, and removes them.
+// TestRealDefinitions gives the server the definitions of the folder that YAMLHOST_CRDS names, makes the examples there
+// with one program, and removes them.
 func TestRealDefinitions(t *testing.T) {
 	dir := os.Getenv("YAMLHOST_CRDS")
 	if dir == "" {

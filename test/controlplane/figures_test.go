@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestFigures times 300 and 1,000 objects beside the Pulumi CLI, with the same provider on the same server, and prints it.
+// TestFigures times 300 and 1,000 objects beside the Pulumi CLI, with the same provider on the same server, and prints
+// it.
 func TestFigures(t *testing.T) {
 	bin := os.Getenv("YAMLHOST_CONTROLPLANE")
 	if _, err := os.Stat(filepath.Join(bin, "pulumi")); err != nil {

@@ -47,7 +47,7 @@ func (p *plane) front(t *testing.T) *front {
 	return f
 }
 
-// set makes what becomes of changes: meddle is told which one it is, from 1, and reports whether it has answered.
+// set makes meddle handle changes. n is the number of the change, from 1; meddle reports whether it has answered.
 func (f *front) set(meddle func(w http.ResponseWriter, r *http.Request, n int) bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -142,7 +142,8 @@ func life(s *sandbox) {
 	require.Equal(s.t, 0, s.audit())
 }
 
-// versions wants that no object of the state has another version afterwards. Objects with a status are the controllers'.
+// versions wants that no object of the state has another version afterwards. Objects with a status are the
+// controllers'.
 func (s *sandbox) versions(do func()) {
 	s.t.Helper()
 	version := func() map[string]any {

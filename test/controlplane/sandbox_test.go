@@ -145,8 +145,9 @@ func pathOf(o object) string {
 		text(o.at("metadata", "name"))
 }
 
-// audit compares the state with the server: each object of the state exists and is the one that was made, and each object
-// with the label of programs, of the kinds in the state and of those given, is in the state. It answers with how many.
+// audit compares the state with the server: each object of the state exists and is the one that was made, and each
+// object with the label of programs, of the kinds in the state and of those given, is in the state. It answers with how
+// many.
 func (s *sandbox) audit(kinds ...string) int {
 	s.t.Helper()
 	lost, unknown := s.compare(kinds...)

@@ -84,8 +84,8 @@ func killed(s *sandbox) {
 	s.settled()
 }
 
-// generation is the program of a round of the trial: n objects without every tenth, of which every twentieth has another
-// name than in the round before.
+// generation is the program of a round of the trial: n objects without every tenth, of which every twentieth has
+// another name than in the round before.
 func generation(n, round int) (program string, count int) {
 	var y strings.Builder
 	y.WriteString("resources:\n")
@@ -105,8 +105,8 @@ func generation(n, round int) (program string, count int) {
 	return y.String(), count
 }
 
-// TestTrial makes, changes, replaces and removes 300 objects while yamlhost and the API server are killed in turn, at random
-// moments, five times each.
+// TestTrial makes, changes, replaces and removes 300 objects while yamlhost and the API server are killed in turn, at
+// random moments, five times each.
 func TestTrial(t *testing.T) {
 	s := newPlane(t).sandbox(t, "trial")
 	seed := uint64(time.Now().UnixNano())

@@ -1,10 +1,8 @@
 package cli
 
 import (
-	"compress/gzip"
 	"encoding/json"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -12,7 +10,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
 	"github.com/yamlhost/yamlhost/test/service/host"
+	"github.com/yamlhost/yamlhost/test/service/host/hosttest"
 )
 
 var identifier = regexp.MustCompile(`/[0-9a-f]{32}`)
@@ -49,7 +49,7 @@ func keysOf(at string, v any, into map[string]bool) {
 // with the same members.
 func TestHostedShape(t *testing.T) {
 	t.Parallel()
-	recorded, err := recordedCalls("../../../test/service/host/testdata/journal.jsonl.gz")
+	recorded, err := hosttest.Exchanges("../../../test/service/host/testdata/journal.jsonl.gz")
 	require.NoError(t, err)
 	known := map[string]map[string]bool{}
 	note := func(e host.Exchange, into map[string]map[string]bool) {
@@ -98,25 +98,4 @@ func TestHostedShape(t *testing.T) {
 			assert.Contains(t, ours, call, "only the Pulumi CLI makes this call")
 		}
 	}
-}
-
-// recordedCalls reads what was recorded, a line of JSON for each, and packed then.
-func recordedCalls(path string) (list []host.Exchange, err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	text, err := gzip.NewReader(f)
-	if err != nil {
-		return nil, err
-	}
-	for d := json.NewDecoder(text); d.More(); {
-		var e host.Exchange
-		if err := d.Decode(&e); err != nil {
-			return nil, err
-		}
-		list = append(list, e)
-	}
-	return list, nil
 }

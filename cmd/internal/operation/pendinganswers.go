@@ -41,8 +41,8 @@ func CheckSettlePending(flags []string) error {
 	return nil
 }
 
-// pendingAnswersOf reads --settle-pending. pending tells where a URN ends, for names may have equals signs in them;
-// what names none of them is an error, for else a misspelt URN would have its object created a second time.
+// pendingAnswersOf reads --settle-pending. A URN may have equals signs in it, so where it ends is found by the URNs of
+// pending. A URN that is none of them is an error: were it passed over, its object would be created a second time.
 func pendingAnswersOf(flags []string, pending []state.Operation) (pendingAnswers, error) {
 	w := pendingAnswers{by: map[urn.URN]engine.Decision{}}
 	if err := CheckSettlePending(flags); err != nil {

@@ -84,8 +84,8 @@ policies:
 `},
 }
 
-// TestPacksSideBySide runs one program with a policy pack in JavaScript and with the same pack in YAML, under the Pulumi
-// CLI and under yamlhost: the same resources are made or refused, with the same violations and remedies.
+// TestPacksSideBySide runs one program with a policy pack in JavaScript and with the same pack in YAML, under the
+// Pulumi CLI and under yamlhost: the same resources are made or refused, with the same violations and remedies.
 func TestPacksSideBySide(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("npm"); err != nil {

@@ -1,7 +1,7 @@
 // Command nodehost is a language host for programs in TypeScript and JavaScript, for tests: it starts the runner of
 // Pulumi's Node.js SDK, which the project has installed, as pulumi-language-nodejs does. That host itself is no module
-// which a test could build. It knows no options, answers that a program needs no packages, and runs no plugins but policy
-// packs.
+// which a test could build. It knows no options, answers that a program needs no packages, and runs no plugins but
+// policy packs.
 package main
 
 import (

@@ -159,7 +159,7 @@ func (h *Host) sendEnvironment(w http.ResponseWriter, r *http.Request, decrypt b
 	}
 	w.Header().Set("Pulumi-ESC-Revision", "1")
 	w.Header().Set("Content-Type", "application/x-yaml")
-	_, _ = w.Write(text) // whoever asked has gone
+	_, _ = w.Write(text) // the caller has gone
 }
 
 func (h *Host) environment(org, name string) (text []byte, path string, err error) {

@@ -134,7 +134,7 @@ func answer(w http.ResponseWriter, value any, err error) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
-	_, _ = w.Write(text) // whoever asked has gone
+	_, _ = w.Write(text) // the caller has gone
 }
 
 // encode writes JSON without escapes for HTML.

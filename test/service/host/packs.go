@@ -27,7 +27,7 @@ func (h *Host) requiredPolicies(address string) []map[string]any {
 	return list
 }
 
-// servePack sends the archive of a pack to whoever knows where it is. As with stores of objects, a token is a mistake.
+// servePack sends the archive of a pack to callers that have its URL. As with stores of objects, a token is a mistake.
 func (h *Host) servePack(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Authorization") != "" {
 		answer(w, nil, fail(http.StatusBadRequest, "Only one auth mechanism allowed"))
@@ -45,7 +45,7 @@ func (h *Host) servePack(w http.ResponseWriter, r *http.Request) {
 				return
 			}
 		}
-		_, _ = w.Write(text) // whoever asked has gone
+		_, _ = w.Write(text) // the caller has gone
 		return
 	}
 	answer(w, nil, fail(http.StatusNotFound, "Not Found"))

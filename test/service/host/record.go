@@ -43,6 +43,6 @@ func Record(h http.Handler, take func(Exchange)) http.Handler {
 			w.Header()[name] = values
 		}
 		w.WriteHeader(answer.Code)
-		_, _ = w.Write(answer.Body.Bytes()) // whoever asked has gone
+		_, _ = w.Write(answer.Body.Bytes()) // the caller has gone
 	})
 }

@@ -1,7 +1,6 @@
-package host
+package host_test
 
 import (
-	"compress/gzip"
 	"encoding/hex"
 	"encoding/json"
 	"net/http/httptest"
@@ -13,6 +12,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/test/service/host"
+	"github.com/yamlhost/yamlhost/test/service/host/hosttest"
 )
 
 // session is a recorded session, and what its identifiers are called now.
@@ -27,7 +29,7 @@ type session struct {
 // which most events and repeated questions for capabilities were left out.
 func TestSessions(t *testing.T) {
 	t.Parallel()
-	for name, behaviour := range map[string]Behaviour{"journal": {}, "deltas": {Forget: []string{"journal"}}} {
+	for name, behaviour := range map[string]host.Behaviour{"journal": {}, "deltas": {Forget: []string{"journal"}}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
@@ -35,11 +37,11 @@ func TestSessions(t *testing.T) {
 				secret := strings.Repeat("0", 63) + digit
 				require.NoError(t, os.WriteFile(filepath.Join(dir, file), []byte(secret), 0o600))
 			}
-			h, err := Open(dir)
+			h, err := host.Open(dir)
 			require.NoError(t, err)
 			h.Set(behaviour)
 			s := &session{t: t, now: map[string]string{}}
-			exchanges, err := recorded("testdata/" + name + ".jsonl.gz")
+			exchanges, err := hosttest.Exchanges("testdata/" + name + ".jsonl.gz")
 			require.NoError(t, err)
 			for _, e := range exchanges {
 				s.repeat(h, e)
@@ -51,7 +53,7 @@ func TestSessions(t *testing.T) {
 }
 
 // repeat makes a call once more, and compares the answers.
-func (s *session) repeat(h *Host, e Exchange) {
+func (s *session) repeat(h *host.Host, e host.Exchange) {
 	s.t.Helper()
 	s.line++
 	var pairs []string
@@ -79,7 +81,7 @@ func (s *session) repeat(h *Host, e Exchange) {
 }
 
 // same compares an answer of then with one of now, and learns the identifiers.
-func (s *session) same(key string, then, now any, e Exchange) {
+func (s *session) same(key string, then, now any, e host.Exchange) {
 	s.t.Helper()
 	require.Equal(s.t, reflect.TypeOf(then), reflect.TypeOf(now), "call %d: %s %s: %s", s.line, e.Method, e.Path, key)
 	switch x := then.(type) {
@@ -109,25 +111,4 @@ func (s *session) same(key string, then, now any, e Exchange) {
 		return
 	}
 	require.Equal(s.t, then, now, "call %d: %s %s: %s", s.line, e.Method, e.Path, key)
-}
-
-// recorded reads what was recorded, a line of JSON for each, and packed then.
-func recorded(path string) (list []Exchange, err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	text, err := gzip.NewReader(f)
-	if err != nil {
-		return nil, err
-	}
-	for d := json.NewDecoder(text); d.More(); {
-		var e Exchange
-		if err := d.Decode(&e); err != nil {
-			return nil, err
-		}
-		list = append(list, e)
-	}
-	return list, nil
 }
