@@ -174,7 +174,7 @@ func (h *Host) installDependencies(ctx context.Context, name, dir string, script
 	}
 	defer conn.Close()
 	stream, err := pulumirpc.NewLanguageRuntimeClient(conn).InstallDependencies(ctx,
-		&pulumirpc.InstallDependenciesRequest{Directory: dir, IsPlugin: true,
+		&pulumirpc.InstallDependenciesRequest{IsPlugin: true,
 			Info: &pulumirpc.ProgramInfo{RootDirectory: dir, ProgramDirectory: dir, EntryPoint: ".", Options: options}},
 		grpc.WaitForReady(true))
 	output := &tail{limit: outputLimit}
