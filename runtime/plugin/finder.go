@@ -178,6 +178,12 @@ func (f *Finder) Parameterize(ctx context.Context, pkg provider.Package, paramet
 	if err := json.Unmarshal(text, &head); err != nil || head.Name == "" {
 		return schema.Descriptor{}, nil, errors.New("the schema that the plugin makes from its parameters cannot be read")
 	}
+	// A plugin that is older than extensions describes one as a package of its own name, and gives it another name in its
+	// answer to the parameters.
+	if made := head.Parameterization; head.ExtensionParameterization == nil && made != nil &&
+		made.BaseProvider.Name == head.Name && became.Name != head.Name {
+		head.ExtensionParameterization = made
+	}
 	if made := head.ExtensionParameterization; made != nil { // its tokens may be those of its base (L1.41)
 		return schema.Descriptor{
 			Name: made.BaseProvider.Name, Version: made.BaseProvider.Version, DownloadURL: pkg.DownloadURL, Extension: true,

@@ -29,7 +29,7 @@ func playDrawer() {
 	plain := &drawer.Provider{Dir: os.Getenv("DRAWER")}
 	var served provider.Provider = plain
 	if os.Getenv("EXTENDER") != "" {
-		served = &extender{plain}
+		served = &extender{plain, false}
 	}
 	if err := plugin.ServeMain(context.Background(), served, os.Stdout, os.Args[len(os.Args)-1]); err != nil {
 		os.Exit(1)

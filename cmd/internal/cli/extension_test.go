@@ -18,9 +18,16 @@ import (
 )
 
 // extender is a provider that an extension adds a type to, whose token stays in the name of the provider.
-type extender struct{ *drawer.Provider }
+// An old one knows no extensions: it describes a package of its own name, and has no answer to what that was made from.
+type extender struct {
+	*drawer.Provider
+	old bool
+}
 
-func (*extender) Parameterize(_ context.Context, r provider.ParameterizeRequest) (provider.ParameterizeResponse, error) {
+func (p *extender) Parameterize(_ context.Context, r provider.ParameterizeRequest) (provider.ParameterizeResponse, error) {
+	if p.old && r.Value != nil {
+		return provider.ParameterizeResponse{}, nil
+	}
 	return provider.ParameterizeResponse{Name: "acme", Version: "3.0.0"}, nil
 }
 
@@ -29,8 +36,11 @@ func (p *extender) Schema(ctx context.Context, r provider.SchemaRequest) ([]byte
 		return p.Provider.Schema(ctx, r)
 	}
 	const properties = `{"title":{"type":"string"},"kind":{"type":"string"}}`
-	return []byte(`{"name":"drawer","version":"3.0.0",
-"extensionParameterization":{"baseProvider":{"name":"drawer","version":"1.0.0"},"parameter":"eA=="},
+	key := "extensionParameterization"
+	if p.old {
+		key = "parameterization"
+	}
+	return []byte(`{"name":"drawer","version":"3.0.0","` + key + `":{"baseProvider":{"name":"drawer","version":"1.0.0"},"parameter":"eA=="},
 "resources":{"drawer:acme/v1:Thing":{"inputProperties":` + properties + `,"requiredInputs":["title"],"properties":` +
 		properties + `}}}`), nil
 }
@@ -43,10 +53,14 @@ func TestExtensionOfBase(t *testing.T) {
   thing: {type: "drawer:acme/v1:Thing", properties: {title: b, kind: box}}
 outputs: {title: "${thing.title}"}
 `
-	for name, c := range map[string]struct{ packages, sdk string }{
-		"packages": {"packages:\n  acme: {source: drawer, version: 1.0.0, parameters: [-c, thing.yaml]}\n", ""},
+	for name, c := range map[string]struct {
+		packages, sdk string
+		old           bool
+	}{
+		"packages":   {"packages:\n  acme: {source: drawer, version: 1.0.0, parameters: [-c, thing.yaml]}\n", "", false},
+		"old plugin": {"packages:\n  acme: {source: drawer, version: 1.0.0, parameters: [-c, thing.yaml]}\n", "", true},
 		"sdks": {"", "packageDeclarationVersion: 1\nname: drawer\nversion: 1.0.0\n" +
-			"extension: {name: acme, version: 3.0.0, value: eA==}\n"},
+			"extension: {name: acme, version: 3.0.0, value: eA==}\n", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -54,7 +68,7 @@ outputs: {title: "${thing.title}"}
 			x := newTerminal(t, "name: ext\nruntime: yaml\n"+c.packages+resources)
 			env := x.world.Env
 			attach := func() { // a provider is configured once in its life
-				address, stop, err := plugin.Serve(&extender{&drawer.Provider{Dir: dir}})
+				address, stop, err := plugin.Serve(&extender{&drawer.Provider{Dir: dir}, c.old})
 				require.NoError(t, err)
 				t.Cleanup(stop)
 				_, port, err := net.SplitHostPort(address)
