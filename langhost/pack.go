@@ -6,7 +6,7 @@ import (
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 
-	"github.com/yamlhost/yamlhost/policy"
+	"github.com/yamlhost/yamlhost/langhost/policy"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
 	"github.com/yamlhost/yamlhost/workspace"
 )

@@ -85,13 +85,13 @@ var mayImport = map[string][]string{
 	"workspace/project":       {"internal/jsontext", "runtime/secrets", "internal/value", "internal/diag"},
 	// langhost implements providers too: components written in YAML are served as one.
 	"langhost": {
-		"policy", "langhost/pcl", "workspace", "workspace/crd", "workspace/sources", "workspace/compiler", "internal/environ",
+		"langhost/policy", "langhost/pcl", "workspace", "workspace/crd", "workspace/sources", "workspace/compiler", "internal/environ",
 		"parser", "parser/ast", "check", "eval", "builtins", "schema", "internal/value", "internal/value/urn", "internal/diag",
 		"runtime/monitor", "runtime/monitor/rpc", "runtime/provider", "runtime/plugin", "runtime/dynamic",
 		"workspace/project", "internal/value/wire", "internal/transport",
 	},
 	// Policy packs: an analyzer over the language side.
-	"policy": {"workspace", "parser", "parser/ast", "check", "eval", "builtins", "schema", "runtime/analyzer", "runtime/monitor",
+	"langhost/policy": {"workspace", "parser", "parser/ast", "check", "eval", "builtins", "schema", "runtime/analyzer", "runtime/monitor",
 		"internal/value", "internal/value/urn", "internal/diag"},
 	// Golden files, for tests of all packages.
 	"internal/corpus":  {},

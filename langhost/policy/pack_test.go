@@ -14,7 +14,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
-	"github.com/yamlhost/yamlhost/policy"
+	"github.com/yamlhost/yamlhost/langhost/policy"
 	"github.com/yamlhost/yamlhost/runtime/analyzer"
 	"github.com/yamlhost/yamlhost/schema"
 )
