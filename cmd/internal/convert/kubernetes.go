@@ -23,7 +23,8 @@ type object struct {
 	namespace string
 	resource  string     // its name in the program; empty if it was left out
 	token     string     // of its type
-	out       *yaml.Node // its properties; nil if it goes to the API server as it was
+	out       *yaml.Node // its properties
+	typed     bool       // whether its fields can be referred to; otherwise it goes to the API server as it is
 	uses      map[*object]bool
 }
 
@@ -36,10 +37,8 @@ func Kubernetes(sources []*diag.Source, o Options) (*Program, diag.Diagnostics) 
 		docs, found := documents(src)
 		diags.Add(found...)
 		read[i] = docs
-		if o.Definitions {
-			for _, doc := range docs {
-				k.define(doc)
-			}
+		for _, doc := range docs {
+			k.define(doc)
 		}
 	}
 	for i, src := range sources {
@@ -53,6 +52,7 @@ func Kubernetes(sources []*diag.Source, o Options) (*Program, diag.Diagnostics) 
 	for _, obj := range k.objects {
 		k.link(obj)
 		k.awaitDefinition(obj)
+		k.mentions(obj)
 	}
 	k.selectors()
 	return k.Program, diags
@@ -94,7 +94,7 @@ func (k *kubernetes) define(doc *yaml.Node) {
 		}
 		k.defined["kubernetes:"+textOf(doc, "spec", "group")+"/"+textOf(version, "name")+":"+
 			textOf(doc, "spec", "names", "kind")] = name
-		if content, err := encode(doc); err == nil {
+		if content, err := encode(doc); err == nil && k.options.Definitions {
 			k.Files["crds/"+name+".yaml"] = content
 		}
 	}
@@ -103,7 +103,7 @@ func (k *kubernetes) define(doc *yaml.Node) {
 // awaitDefinition lets a custom resource wait for its definition, if that is a resource of the program.
 func (k *kubernetes) awaitDefinition(obj *object) {
 	definition := k.byName[id("CustomResourceDefinition", "", k.defined[obj.token])]
-	if definition == nil || definition.out == nil || obj.out == nil || !k.use(obj, definition) {
+	if definition == nil || !k.use(obj, definition) {
 		return
 	}
 	put(member(k.sections["resources"], obj.resource), "options",
@@ -189,11 +189,16 @@ func (k *kubernetes) object(doc *yaml.Node, item *Item, version, kind string) {
 	obj.token = token
 	k.secrets[obj.resource] = kind == "Secret"
 	properties := data(doc, true)
-	head := properties.HeadComment
+	head := []string{properties.HeadComment}
 	properties.HeadComment = ""
-	if len(properties.Content) > 0 && head == "" { // the comment of a document is on its first key
-		head, properties.Content[0].HeadComment = properties.Content[0].HeadComment, ""
+	for i := 0; i < len(properties.Content); i += 2 { // the comment of a document is on its first key
+		name, value := properties.Content[i], properties.Content[i+1]
+		if i == 0 || name.Value == "apiVersion" || name.Value == "kind" {
+			head = append(head, name.HeadComment, name.LineComment, value.LineComment)
+			name.HeadComment, name.LineComment, value.LineComment = "", "", ""
+		}
 	}
+	notes := strings.Join(slices.DeleteFunc(head, func(c string) bool { return c == "" }), "\n")
 	if kind == "Secret" {
 		k.secret(obj, properties)
 	}
@@ -204,9 +209,10 @@ func (k *kubernetes) object(doc *yaml.Node, item *Item, version, kind string) {
 	} else {
 		known = builtinGroup(version)
 	}
-	known = known || k.defined[token] != ""
+	known = known || k.options.Definitions && k.defined[token] != ""
 	resource := mapping()
-	put(k.sections["resources"], obj.resource, resource).HeadComment = head
+	put(k.sections["resources"], obj.resource, resource).HeadComment = notes
+	obj.out, obj.typed = properties, known
 	if !known {
 		k.asObject(obj.resource, properties, "the provider has no type for "+strings.TrimPrefix(version, "core/")+" "+kind)
 		return
@@ -215,10 +221,17 @@ func (k *kubernetes) object(doc *yaml.Node, item *Item, version, kind string) {
 	put(resource, "type", text(token))
 	remaining := mapping()
 	each(properties, func(key, value *yaml.Node) {
-		if key.Value != "apiVersion" && key.Value != "kind" {
+		switch key.Value {
+		case "apiVersion", "kind":
+		case "status":
+			if len(value.Content) > 0 {
+				k.leaveOut(obj.resource, "status", "the cluster writes it", value)
+			}
+		default:
 			remaining.Content = append(remaining.Content, key, value)
 		}
 	})
+	remove(properties, "status")
 	obj.out = remaining
 	put(resource, "properties", remaining)
 }
@@ -242,6 +255,9 @@ func (p *Program) asObject(name string, properties *yaml.Node, reason string) {
 		put(resource, "options", options)
 	}
 	delete(p.objects, name)
+	for _, undo := range p.references[name] { // it has no fields now
+		undo()
+	}
 	p.items[name].remark("%s; the program passes it on as it is", reason)
 }
 
@@ -294,15 +310,16 @@ var clusterKinds = map[string]bool{"Namespace": true, "PersistentVolume": true, 
 
 // link replaces the names of other objects by references to them.
 func (k *kubernetes) link(obj *object) {
-	if obj.out == nil {
-		return
-	}
 	var walk func(node *yaml.Node, above string)
 	walk = func(node *yaml.Node, above string) {
 		if node.Kind == yaml.SequenceNode {
 			for _, item := range node.Content {
 				walk(item, above)
 			}
+		}
+		namespace := textOf(node, "namespace") // beside the name
+		if namespace == "" {
+			namespace = obj.namespace
 		}
 		each(node, func(key, value *yaml.Node) {
 			kind := nameFields[above+"."+key.Value]
@@ -313,10 +330,6 @@ func (k *kubernetes) link(obj *object) {
 				kind = textOf(node, "kind")
 			}
 			if kind != "" && value.Kind == yaml.ScalarNode && value.Value != "" {
-				namespace := obj.namespace
-				if above == "subjects" {
-					namespace = plainNamespace(textOf(node, "namespace"), namespace)
-				}
 				k.refer(obj, value, kind, namespace)
 				return
 			}
@@ -326,23 +339,22 @@ func (k *kubernetes) link(obj *object) {
 	walk(obj.out, "")
 }
 
-// plainNamespace is the namespace of a subject unless a reference has taken its place already.
-func plainNamespace(given, otherwise string) string {
-	if given == "" || strings.HasPrefix(given, "${") {
-		return otherwise
-	}
-	return given
-}
-
 func (k *kubernetes) refer(obj *object, value *yaml.Node, kind, namespace string) {
 	if clusterKinds[kind] {
 		namespace = ""
 	}
 	target := k.byName[id(kind, namespace, value.Value)]
-	if target == nil || target.out == nil || !k.use(obj, target) {
+	if target == nil || !target.typed || !k.use(obj, target) {
 		return
 	}
-	value.Value, value.Tag, value.Style = "${"+target.resource+".metadata.name}", "!!str", 0
+	k.replace(value, target, text("${"+target.resource+".metadata.name}"))
+}
+
+// replace puts a reference to target in place of a value, as long as target keeps its type.
+func (p *Program) replace(value *yaml.Node, target *object, reference *yaml.Node) {
+	before := *value
+	*value = *reference
+	p.references[target.resource] = append(p.references[target.resource], func() { *value = before })
 }
 
 // use notes that obj needs target, unless target needs obj already.
@@ -371,11 +383,37 @@ func (k *kubernetes) use(obj, target *object) bool {
 	return true
 }
 
+var hostName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[a-z][a-z0-9-]*`) })
+
+// mentions notes the services that the containers of a workload call: these must not wait for the workload.
+func (k *kubernetes) mentions(obj *object) {
+	var walk func(node *yaml.Node, inside bool)
+	walk = func(node *yaml.Node, inside bool) {
+		for i, child := range node.Content {
+			key := ""
+			if node.Kind == yaml.MappingNode && i%2 == 1 {
+				key = node.Content[i-1].Value
+			}
+			walk(child, inside || key == "command" || key == "args" || key == "env")
+		}
+		if inside && node.Kind == yaml.ScalarNode {
+			for _, name := range hostName().FindAllString(node.Value, -1) {
+				if service := k.byName[id("Service", obj.namespace, name)]; service != nil {
+					k.use(obj, service)
+				}
+			}
+		}
+	}
+	if obj.labelPath() != nil {
+		walk(obj.node, false)
+	}
+}
+
 // selectors lets the selector of a service refer to the labels of the pods that it selects.
 func (k *kubernetes) selectors() {
 	byLabel := map[string][]*object{}
 	for _, obj := range k.objects {
-		if labels := obj.labels(); labels != nil && obj.out != nil {
+		if labels := obj.labels(); labels != nil && obj.typed {
 			each(labels, func(key, value *yaml.Node) {
 				id := obj.namespace + "\n" + key.Value + "\n" + value.Value
 				byLabel[id] = append(byLabel[id], obj)
@@ -398,12 +436,10 @@ func (k *kubernetes) selectors() {
 			}
 			path := target.resource + "." + strings.Join(target.labelPath(), ".")
 			if len(selector.Content) == len(target.labels().Content) {
-				*selector = *text("${" + path + "}")
+				k.replace(selector, target, text("${"+path+"}"))
 				break
 			}
-			each(selector, func(key, value *yaml.Node) {
-				value.Value, value.Tag, value.Style = "${"+path+`["`+key.Value+`"]}`, "!!str", 0
-			})
+			each(selector, func(key, value *yaml.Node) { k.replace(value, target, text("${"+path+`["`+key.Value+`"]}`)) })
 			break
 		}
 	}

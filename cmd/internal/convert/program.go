@@ -55,7 +55,9 @@ type Program struct {
 	objects  map[string]*yaml.Node // objects of Kubernetes as they were, by the name of their resource
 	remarks  map[string][]string   // by the name of their resource: what its comment says
 	secrets  map[string]bool       // resources whose text must not be shown
-	untyped  bool                  // whether a configuration value has the type any
+	// references holds functions that put the plain texts back in place of references, by the resource's name.
+	references map[string][]func()
+	untyped    bool // whether a configuration value has the type any
 }
 
 // sectionNames are the sections of a program in the order of the file.
@@ -64,7 +66,7 @@ var sectionNames = []string{"config", "variables", "resources", "messages", "out
 func newProgram(name string) *Program {
 	p := &Program{name: name, sections: map[string]*yaml.Node{}, names: map[string]bool{"pulumi": true},
 		items: map[string]*Item{}, objects: map[string]*yaml.Node{}, remarks: map[string][]string{},
-		secrets: map[string]bool{}, Files: map[string][]byte{}}
+		secrets: map[string]bool{}, references: map[string][]func(){}, Files: map[string][]byte{}}
 	for _, section := range sectionNames {
 		p.sections[section] = mapping()
 	}

@@ -142,7 +142,10 @@ func data(node *yaml.Node, words bool) *yaml.Node {
 func scalar(n *yaml.Node, words bool) *yaml.Node {
 	short := n.ShortTag()
 	switch {
-	case short == "!!int" || short == "!!float":
+	case short == "!!float":
+		n.Tag = short
+		return n
+	case short == "!!int":
 		var v int64
 		if n.Decode(&v) == nil {
 			n.Value = strconv.FormatInt(v, 10)
