@@ -78,7 +78,11 @@ func (t sessionTools) looksAfter(e journal.Entry) bool {
 // encode makes a record of an entry. sealing is why its secrets are not in it.
 func (t sessionTools) encode(e journal.Entry) (record journal.Record, encoded journal.Entry, sealing, err error) {
 	if memory, ok := t.sealer.(*state.Memory); ok && t.held.remote != nil { // whose secrets take a call each
-		memory.Rehearse(func(m secrets.Manager) error {
+		times := 1
+		if e.Begin != nil {
+			times = 2 // the provider's answer usually repeats the inputs, and then its entry takes no call
+		}
+		memory.Rehearse(times, func(m secrets.Manager) error {
 			_, err := journal.Encode(e, m)
 			return err
 		})

@@ -2,6 +2,7 @@ package state
 
 import (
 	"encoding/json"
+	"slices"
 	"sync"
 
 	"github.com/yamlhost/yamlhost/internal/value"
@@ -87,21 +88,21 @@ func (m *Memory) Prepare(plaintexts []string) {
 
 // PrepareFor is Rehearse for a snapshot.
 func (m *Memory) PrepareFor(s *Snapshot) {
-	m.Rehearse(func(r secrets.Manager) error {
+	m.Rehearse(1, func(r secrets.Manager) error {
 		_, err := Encode(s, r)
 		return err
 	})
 }
 
-// Rehearse lets the wrapped manager seal at once what encode would have to seal anew. encode must be done again
-// afterwards, and faults show then.
-func (m *Memory) Rehearse(encode func(secrets.Manager) error) {
+// Rehearse lets the wrapped manager seal at once, and each text so many times, what encode would have to seal anew.
+// encode must be done again afterwards, and faults show then.
+func (m *Memory) Rehearse(times int, encode func(secrets.Manager) error) {
 	if _, ok := m.manager.(secrets.Batch); !ok {
 		return
 	}
 	r := &rehearsal{Memory: m}
-	if err := encode(r); err == nil && len(r.missing) > 1 {
-		m.Prepare(r.missing)
+	if err := encode(r); err == nil && len(r.missing)*times > 1 {
+		m.Prepare(slices.Repeat(r.missing, times))
 	}
 }
 
