@@ -89,6 +89,7 @@ func longForms(node *yaml.Node) *yaml.Node {
 		return node
 	}
 	inner := *node
+	inner.Style &^= yaml.TaggedStyle
 	inner.Tag, inner.HeadComment, inner.LineComment, inner.FootComment = "", "", "", ""
 	if inner.Kind == yaml.ScalarNode {
 		inner.Tag = "!!str"
@@ -262,7 +263,11 @@ func (c *cloudFormation) resource(key *yaml.Node, r *templateResource) {
 		case "CreationPolicy", "UpdatePolicy":
 			c.leaveOut(r.name, field.Value, "CloudFormation itself waits for signals and rolls updates out", value)
 		case "Metadata":
-			c.leaveOut(r.name, field.Value, "the program has no place for it", value)
+			reason := "the program has no place for it"
+			if member(value, "AWS::CloudFormation::Init") != nil {
+				reason = "cfn-init on the machine reads it from CloudFormation: do in UserData what it asks for"
+			}
+			c.leaveOut(r.name, field.Value, reason, value)
 		default:
 			c.leaveOut(r.name, field.Value, "the field is not known", value)
 		}

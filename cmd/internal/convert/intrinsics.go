@@ -60,16 +60,7 @@ func (c *cloudFormation) expr(node *yaml.Node) string {
 		}
 	case "Fn::Sub":
 		if parts, ok := c.pieces(arg); ok {
-			var b strings.Builder
-			for _, p := range parts {
-				if p.expr != "" {
-					b.WriteString("${" + p.expr + "}")
-				} else {
-					q := quoted(p.text)
-					b.WriteString(q[1 : len(q)-1])
-				}
-			}
-			return `"` + b.String() + `"`
+			return literalText(written(parts).Value)
 		}
 	case "Fn::Join":
 		if count(2) {

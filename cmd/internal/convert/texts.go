@@ -174,6 +174,10 @@ func literalText(value string) string {
 	for i := 0; i < len(value); i++ {
 		rest := value[i:]
 		switch {
+		case depth == 0 && strings.HasPrefix(rest, "$$${"): // a dollar sign before a reference
+			b.WriteString(`${"$"}`)
+			i++
+			continue
 		case strings.HasPrefix(rest, "$${"):
 			b.WriteString("$${")
 			i += 2

@@ -13,7 +13,11 @@ import (
 func (c *cloudFormation) value(node *yaml.Node, t schema.Type, path string) *yaml.Node {
 	t = required(t)
 	name, arg := intrinsic(node)
+	_, many := t.(*schema.Array)
 	out := c.called(node, name, arg, t, path)
+	if out != nil && many && c.single(name, arg) {
+		out = list(out) // CloudFormation takes one item for a list of one
+	}
 	if out == nil {
 		out = c.literal(node, t, path)
 	}
@@ -24,6 +28,12 @@ func (c *cloudFormation) value(node *yaml.Node, t schema.Type, path string) *yam
 		out.LineComment = node.LineComment
 	}
 	return out
+}
+
+// single reports whether a call gives a text.
+func (c *cloudFormation) single(name string, arg *yaml.Node) bool {
+	resource := c.res[arg.Value]
+	return name == "Fn::Sub" || name == "Fn::Join" || name == "Ref" && resource != nil && resource.name != ""
 }
 
 func required(t schema.Type) schema.Type {
@@ -82,7 +92,7 @@ func (c *cloudFormation) literal(node *yaml.Node, t schema.Type, path string) *y
 		t = c.choose(u, node)
 	}
 	if array, ok := t.(*schema.Array); ok && node.Kind != yaml.SequenceNode && node.ShortTag() != "!!null" {
-		return list(c.value(node, array.Item, path)) // CloudFormation takes one item for a list of one
+		return list(c.value(node, array.Item, path)) // as above
 	}
 	switch node.Kind {
 	case yaml.SequenceNode:
