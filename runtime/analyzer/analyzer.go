@@ -93,6 +93,7 @@ type Stack struct {
 	Config                       map[string]string
 	SecretKeys                   []string
 	Tags                         map[string]string
+	Environ                      []string // more variables of a pack in a process of its own, as name=value
 }
 
 // Resource is a resource as policies see it. Its values are not modified.

@@ -131,7 +131,7 @@ func (o *Options) packEnvironment(s analyzer.Stack) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	env := slices.Clone([]string(environ.List(o.Env).ForChildren(o.Pass...)))
+	env := slices.Concat([]string(environ.List(o.Env).ForChildren(o.Pass...)), s.Environ)
 	return append(env, "PULUMI_PROJECT="+s.Project, "PULUMI_STACK="+s.Stack, "PULUMI_ORGANIZATION="+s.Organization,
 		"PULUMI_DRY_RUN="+strconv.FormatBool(s.DryRun), "PULUMI_CONFIG="+string(config),
 		"PULUMI_NODEJS_PROJECT="+s.Project, "PULUMI_NODEJS_STACK="+s.Stack,

@@ -87,6 +87,69 @@ func TestHostedPolicies(t *testing.T) {
 	x.does("destroy", "--yes")
 }
 
+// TestHostedPolicyEnvironments opens the environments of packs: their policyConfig is below the configuration, and their
+// variables and files are there for the pack's process, and for nothing else. No secret of them is shown.
+func TestHostedPolicyEnvironments(t *testing.T) {
+	t.Parallel()
+	x := newHosted(t, "name: one\nresources:\n  kept: {type: random:RandomPet, properties: {prefix: bad}}\n")
+	x.does("stack", "init", "dev")
+	environment := func(name, text string) {
+		path := filepath.Join(t.TempDir(), "env.yaml")
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+		x.does("env", "init", name)
+		x.does("env", "edit", name, "--file", path)
+	}
+	environment("base", `values:
+  policyConfig:
+    prefix: {good: base}
+    "tags:stays": disabled
+    "pets:prefix": mandatory
+    other: {unknown: true}
+`)
+	environment("team/pets", "values:\n  secret:\n    fn::open::test: {key: canary-opened}\n"+
+		"  environmentVariables: {PETS_BAD: bad}\n  files: {PETS_SECRET: \"${secret.key}\"}\n")
+	dir := packDir(t, map[string]string{"PulumiPolicy.yaml": prefixes})
+	tags := host.Policy{Name: "tags", Version: "1.0.0", Dir: dir, Environments: []string{"base"}}
+	set := func(policies ...host.Policy) { x.Set(host.Behaviour{Policies: policies}) }
+	set(tags)
+	require.Contains(t, x.fails("up", "--yes"), "kept has another prefix than base")
+	tags.Config = map[string]any{"prefix": map[string]any{"good": "bad"}}
+	set(tags)
+	x.does("up", "--yes")
+	require.Contains(t, x.fails("preview", "--untrusted"), "the service is not asked for environments: the run is --untrusted")
+	x.does("destroy", "--yes")
+
+	path := t.TempDir()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	require.NoError(t, os.Symlink(self, filepath.Join(path, "pulumi-analyzer-policy-testing")))
+	x.world.Env = append(x.world.Env, "PATH="+path)
+	own := packDir(t, map[string]string{"PulumiPolicy.yaml": "runtime: testing\n", "mode": "environment\n",
+		"pack.json": `{"environments": ["team/pets"], "length": "disabled"}`, "wrong.json": `{"environments": "base"}`})
+	pets := host.Policy{Name: "pets", Version: "1.2.0", Environments: []string{"base", "team/pets"}, Dir: own,
+		Config: map[string]any{"length": "disabled"}}
+	for name, run := range map[string]func() string{
+		"required": func() string { set(pets); return x.fails("up", "--yes") },
+		"of the run, in place of a required one": func() string {
+			set(pets)
+			return x.fails("up", "--yes", "--policy-pack", own)
+		},
+		"of the run": func() string {
+			set()
+			return x.fails("up", "--yes", "--policy-pack", own, "--policy-pack-config", filepath.Join(own, "pack.json"))
+		},
+	} {
+		require.Contains(t, run(), `kept knows [secret] has the prefix "bad"`, name)
+	}
+	require.Contains(t, x.fails("up", "--yes", "--policy-pack", own, "--policy-pack-config",
+		filepath.Join(own, "wrong.json")), "`environments` has to be a list of names")
+	pets.Environments = []string{"none"}
+	set(pets)
+	said := x.fails("up", "--yes", "--skip-preview")
+	require.Contains(t, said, "needs the environments none: ")
+	require.Contains(t, said, "nothing was done")
+}
+
 // tgz makes an archive of one member.
 func tgz(t *testing.T, head *tar.Header, text string) []byte {
 	t.Helper()
@@ -125,8 +188,7 @@ func TestHostedPoliciesMissing(t *testing.T) {
 			Typeflag: tar.TypeSymlink}, "")}, want: "which is a link or a device"},
 		"no pack": {policy: host.Policy{Archive: tgz(t, &tar.Header{Name: "package/x"}, "x")},
 			want: "the archive has no package/PulumiPolicy.yaml"},
-		"environments": {policy: host.Policy{Environments: []string{"base"}}, want: "it needs the environments base"},
-		"name":         {policy: host.Policy{Name: "../x"}, want: `".._x" is not a part`},
+		"name": {policy: host.Policy{Name: "../x"}, want: `".._x" is not a part`},
 	} {
 		c.policy.Version = "1.0.0"
 		if c.policy.Name == "" {

@@ -101,6 +101,14 @@ func (p *testPack) Analyze(_ context.Context, r *pulumirpc.AnalyzeRequest) (*pul
 		fmt.Fprintln(os.Stderr, "my rule divides by zero")
 		os.Exit(3)
 	}
+	if p.mode == "environment" {
+		secret, err := os.ReadFile(os.Getenv("PETS_SECRET"))
+		if err != nil {
+			return nil, err
+		}
+		bad = os.Getenv("PETS_BAD")
+		r.Name += " knows " + string(secret)
+	}
 	if got := r.GetProperties().GetFields()["prefix"].GetStringValue(); got == bad {
 		return &pulumirpc.AnalyzeResponse{Diagnostics: []*pulumirpc.AnalyzeDiagnostic{{PolicyName: "prefix",
 			Description: "Pets have good prefixes", EnforcementLevel: level, Urn: r.GetUrn(),

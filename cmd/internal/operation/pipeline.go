@@ -14,6 +14,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/plugin"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/workspace"
+	"github.com/yamlhost/yamlhost/workspace/environments"
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
@@ -220,18 +221,24 @@ func (p *Pipeline) openConfig() (diag.Diagnostics, error) {
 	return found, nil
 }
 
-// openEnvironment opens the environments of the stack: their configuration is merged by openConfig, and their variables
-// and files are there for everything that the operation starts, until Close.
-func (p *Pipeline) openEnvironment(ctx context.Context) (diag.Diagnostics, error) {
-	a := p.Console
-	o, err := a.Environments(p.Workspace.Project, p.Stack.Ref.Owner)
-	if err != nil {
-		return nil, err
-	}
+// environmentOptions returns the options for environments that are opened for the operation.
+func (p *Pipeline) environmentOptions() (environments.Options, error) {
+	o, err := p.Console.Environments(p.Workspace.Project, p.Stack.Ref.Owner)
 	o.Outputs = otherStacks{backend: p.Stack.Backend, project: p.Workspace.Project.Name.Text, manager: p.StackSecrets,
 		planned: p.options.Neighbours}.outputs
 	if p.options.Untrusted {
 		o.Denied = "the run is --untrusted"
+	}
+	return o, err
+}
+
+// openEnvironment opens the environments of the stack: their configuration is merged by openConfig, and their variables
+// and files are there for everything that the operation starts, until Close.
+func (p *Pipeline) openEnvironment(ctx context.Context) (diag.Diagnostics, error) {
+	a := p.Console
+	o, err := p.environmentOptions()
+	if err != nil {
+		return nil, err
 	}
 	env, diags := a.InheritBy(ctx, o, p.config.settings)
 	if env != nil {

@@ -32,6 +32,8 @@ type policyPack struct {
 	at     diag.Range // where the project names it; zero for others
 	// required is the demand of the organization that the pack meets; nil for none.
 	required *backend.Policy
+	given    ast.Expr    // its configuration; nil for none
+	inherits value.Value // more of its configuration, from environments
 }
 
 // policyPacks returns the packs of the command line and of the project file.
@@ -126,9 +128,17 @@ func (p *Pipeline) startPolicies(ctx context.Context, o *engine.Options, destroy
 // startPack starts and configures one pack, and adds it to those that have started, by name.
 func (p *Pipeline) startPack(ctx context.Context, o *engine.Options, pack policyPack, stack analyzer.Stack,
 	destroys bool, required []backend.Policy, started map[string]policyPack) error {
-	if err := p.requirePack(pack); err != nil {
+	err := p.requirePack(pack)
+	if err == nil {
+		err = pack.read(p.Console)
+	}
+	if err == nil {
+		stack.Environ, err = p.openPackEnvironment(ctx, &pack)
+	}
+	if err != nil {
 		return err
 	}
+	opened := pack.required
 	running, err := p.loadPack(ctx, pack.path, stack, destroys)
 	if err != nil || running == nil {
 		return err
@@ -144,6 +154,11 @@ func (p *Pipeline) startPack(ctx context.Context, o *engine.Options, pack policy
 	}
 	if err := pack.meets(info, required); err != nil {
 		return err
+	}
+	if pack.required != opened && len(pack.required.Environments) > 0 { // it has to start with their variables
+		o.Policies = o.Policies[:len(o.Policies)-1]
+		_ = running.Close() // one that does not end is killed
+		return p.startPack(ctx, o, pack, stack, destroys, nil, started)
 	}
 	if pack.required != nil {
 		loaded.Excepts = pack.excepts
@@ -181,33 +196,35 @@ func (p *Pipeline) requirePack(pack policyPack) error {
 	return p.Console.Report(diag.Diagnostics{d})
 }
 
+// read reads the configuration of a pack. What is wrong with it has been shown when the error is an ExitError.
+func (pack *policyPack) read(a *console.Console) error {
+	if pack.config == "" {
+		return nil
+	}
+	text, err := os.ReadFile(pack.config)
+	if err != nil {
+		return fmt.Errorf("read the configuration of policy pack %s: %w", pack.path, err)
+	}
+	given, found := parser.Data(diag.NewSource(a.Short(pack.config), text))
+	pack.given = given
+	if _, ok := given.(*ast.Map); !ok && !found.HasErrors() {
+		found.Add(diag.Diagnostic{Code: diag.WrongKind, Subject: given.Range(),
+			Summary: "the configuration of a policy pack is an object with a member for each policy"})
+	}
+	return a.Report(found)
+}
+
 // configure gives a running pack its configuration and the stack. What is wrong with the configuration has been shown
 // when the error is an ExitError.
 func (pack *policyPack) configure(ctx context.Context, a *console.Console, running *engine.PolicyPack,
-	stack analyzer.Stack) error {
-	var given ast.Expr
-	if pack.config != "" {
-		text, err := os.ReadFile(pack.config)
-		if err != nil {
-			return fmt.Errorf("read the configuration of policy pack %s: %w", pack.path, err)
-		}
-		var found diag.Diagnostics
-		given, found = parser.Data(diag.NewSource(a.Short(pack.config), text))
-		if _, ok := given.(*ast.Map); !ok && !found.HasErrors() {
-			found.Add(diag.Diagnostic{Code: diag.WrongKind, Subject: given.Range(),
-				Summary: "the configuration of a policy pack is an object with a member for each policy"})
-		}
-		if err := a.Report(found); err != nil {
-			return err
-		}
-	}
+	stack analyzer.Stack) (err error) {
+	given := pack.given
 	if pack.required != nil {
-		var err error
 		if given, err = pack.demanded(given); err != nil {
 			return err
 		}
 	}
-	err := ConfigurePack(ctx, running, given, stack)
+	err = ConfigurePack(ctx, running, given, pack.inherits, stack)
 	if place, ok := ConfigPlace(err, given); ok {
 		return a.Report(diag.Diagnostics{{Subject: place, Summary: err.Error()}})
 	}
@@ -238,9 +255,11 @@ func ConfigPlace(err error, given ast.Expr) (diag.Range, bool) {
 	return at.Range(), true
 }
 
-// ConfigurePack gives a running pack the configuration of its policies, nil for none, and the stack. It fills in the
-// name and the version of the pack. ConfigPlace finds the place of its error.
-func ConfigurePack(ctx context.Context, running *engine.PolicyPack, given ast.Expr, stack analyzer.Stack) error {
+// ConfigurePack gives a running pack the configuration of its policies, nil for none, and the stack. inherits is the
+// map policyConfig of environments, over which the configuration wins. It fills in the name and the version of the
+// pack. ConfigPlace finds the place of its error.
+func ConfigurePack(ctx context.Context, running *engine.PolicyPack, given ast.Expr, inherits value.Value,
+	stack analyzer.Stack) error {
 	info, err := running.Info(ctx)
 	if err != nil {
 		return err
@@ -252,7 +271,7 @@ func ConfigurePack(ctx context.Context, running *engine.PolicyPack, given ast.Ex
 			return err
 		}
 	}
-	policies, err := policyConfig(info, config)
+	policies, err := policyConfig(info, inherited(info, inherits, config))
 	if err != nil {
 		err = fmt.Errorf("policy pack %s: validating policy config: %w", info.Name, err)
 		if given == nil {

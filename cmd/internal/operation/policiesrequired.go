@@ -94,9 +94,6 @@ func (p *Pipeline) requiredPacks(ctx context.Context, required []backend.Policy,
 
 // installPack returns the folder of a required pack.
 func (p *Pipeline) installPack(ctx context.Context, r *backend.Policy) (dir string, err error) {
-	if len(r.Environments) > 0 {
-		return "", fmt.Errorf("it needs the environments %s, which are not supported here", strings.Join(r.Environments, ", "))
-	}
 	a := p.Console
 	return p.Providers.finder.Host.InstallPack(ctx, plugin.RequiredPack{Owner: r.Owner, Name: r.Name, Version: r.Version,
 		Location: r.Location, Forbidden: console.DownloadsForbidden(a), Client: a.World.HTTP, Pause: a.World.ServicePause,

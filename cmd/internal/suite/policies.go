@@ -9,6 +9,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/langhost/policy"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/runtime/analyzer"
@@ -57,8 +58,8 @@ func (r *Runner) startPacks(ctx context.Context, s situation, o *engine.Options)
 			continue
 		}
 		running := engine.PolicyPack{Analyzer: pack}
-		err = operation.ConfigurePack(ctx, &running, use.config, analyzer.Stack{Project: o.Project, Stack: o.Stack,
-			Organization: o.Organization, DryRun: o.DryRun, Config: o.Config, SecretKeys: o.ConfigSecretKeys})
+		err = operation.ConfigurePack(ctx, &running, use.config, value.EmptyMap(), analyzer.Stack{Project: o.Project,
+			Stack: o.Stack, Organization: o.Organization, DryRun: o.DryRun, Config: o.Config, SecretKeys: o.ConfigSecretKeys})
 		if err != nil {
 			place, ok := operation.ConfigPlace(err, use.config)
 			if !ok {

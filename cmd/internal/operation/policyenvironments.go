@@ -1,0 +1,132 @@
+package operation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/runtime/analyzer"
+)
+
+// environmentsKey is the member of a pack's configuration that names its environments.
+const environmentsKey = "environments"
+
+// environments takes the names of the pack's environments out of its configuration, and adds those that the
+// organization demands, which win over the others.
+func (pack *policyPack) environments() (names []string, err error) {
+	given, _ := pack.given.(*ast.Map)
+	for i := 0; given != nil && i < len(given.Entries); i++ {
+		if key, ok := given.Entries[i].Key.(*ast.String); !ok || key.Value != environmentsKey {
+			continue
+		}
+		list, ok := given.Entries[i].Value.(*ast.List)
+		for j := 0; ok && j < len(list.Items); j++ {
+			var name *ast.String
+			if name, ok = list.Items[j].(*ast.String); ok {
+				names = append(names, name.Value)
+			}
+		}
+		if !ok {
+			return nil, fmt.Errorf("the configuration %s: `environments` has to be a list of names", pack.config)
+		}
+		rest := *given
+		rest.Entries = slices.Delete(slices.Clone(given.Entries), i, i+1)
+		pack.given = &rest
+		break
+	}
+	if pack.required != nil {
+		names = append(names, pack.required.Environments...)
+	}
+	return names, nil
+}
+
+// openPackEnvironment opens the environments of a pack: the pack gets their policyConfig, and the variables and files
+// are for its process. The files are there until Close.
+func (p *Pipeline) openPackEnvironment(ctx context.Context, pack *policyPack) (variables []string, err error) {
+	names, err := pack.environments()
+	if err != nil || len(names) == 0 {
+		return nil, err
+	}
+	fault := func(err error) error {
+		return fmt.Errorf("policy pack %s needs the environments %s: %w", pack.path, strings.Join(names, ", "), err)
+	}
+	o, err := p.environmentOptions()
+	if err != nil {
+		return nil, fault(err)
+	}
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		quoted[i] = strconv.Quote(name)
+	}
+	env, found, err := o.Document(ctx, "", diag.NewSource("policies", []byte("imports: ["+strings.Join(quoted, ", ")+"]\n")))
+	if err != nil {
+		return nil, fault(err)
+	}
+	if found.HasErrors() {
+		for _, d := range found {
+			err = errors.Join(err, errors.New(d.Summary))
+		}
+		return nil, fault(err)
+	}
+	p.sink.secrets().Learn(env.Values)
+	pack.inherits = env.Part("policyConfig").DeepPublic()
+	variables, remove, err := console.Export(env)
+	before := p.leave
+	p.leave = func() {
+		remove()
+		if before != nil {
+			before()
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("write the files of the environments of policy pack %s: %w", pack.path, err)
+	}
+	return variables, nil
+}
+
+// inherited returns a configuration over what the policies of a pack have from environments, whose keys may name the
+// pack, as PACK:POLICY. What other packs have there is not looked at. Of a map, its own items win.
+func inherited(info analyzer.Info, inherits, given value.Value) value.Value {
+	for i, key := range inherits.Keys() {
+		pack, policy, named := strings.Cut(key, ":")
+		if !named {
+			pack, policy = info.Name, key
+		}
+		known := func(p analyzer.Policy) bool { return p.Name == policy }
+		if pack != info.Name || policy != allPolicies && !slices.ContainsFunc(info.Policies, known) {
+			continue
+		}
+		config := inherits.At(i)
+		if own, has := given.Lookup(policy); has {
+			config = over(policySettings(config), policySettings(own))
+		}
+		given = given.With(policy, config)
+	}
+	return given
+}
+
+// policySettings is a member of a configuration as a map; a word is the level.
+func policySettings(v value.Value) value.Value {
+	if v.Is(value.KindString) {
+		return value.EmptyMap().With(levelKey, v)
+	}
+	return v
+}
+
+// over returns v with the items of below that it does not have.
+func over(below, v value.Value) value.Value {
+	if !below.Is(value.KindMap) || !v.Is(value.KindMap) {
+		return v
+	}
+	for i, key := range v.Keys() {
+		below = below.With(key, over(below.Get(key), v.At(i)))
+	}
+	return below
+}
