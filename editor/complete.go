@@ -185,11 +185,7 @@ var (
 	blockKeys = []string{"config", "variables", "resources", "outputs", "components", "hooks", "dynamic", "transforms",
 		"messages", "policies", "match", "properties", "arguments", "options", "get", "inputs", "pulumi", "packages",
 		"plugins", "template", "backend"}
-	configKeys  = []string{"type", "default", "secret", "items", "optional", "name", "description"}
-	configTypes = []string{"string", "integer", "number", "boolean", "object", "list<string>", "list<integer>",
-		"list<object>"}
-	invokeKeys = []string{"function", "arguments", "options", "return"}
-	yesNo      = []string{"true", "false"}
+	yesNo = []string{"true", "false"}
 )
 
 // items are all that may stand at the place, whatever has been typed.
@@ -205,11 +201,9 @@ func (q *completer) items() []Item {
 		}
 	}
 	if len(path) == 0 {
-		return q.sectionItems(nil)
+		return q.language(nil)
 	}
 	switch path[0] {
-	case "config", "configuration":
-		return q.config(path)
 	case "resources":
 		return q.resource(path)
 	case "variables", "outputs":
@@ -241,11 +235,11 @@ func (q *completer) items() []Item {
 			return q.expression(schema.Any, path[3:])
 		}
 	case "transforms", "transformations":
-		return q.transform(path[1:], true)
+		return q.transform(path[1:], "transforms")
 	case "policies":
-		return q.policy(path[1:])
+		return q.policy(path)
 	}
-	return q.sectionItems(path)
+	return q.language(path)
 }
 
 // fields returns items for keys of the language. The key of a map ends its line.
@@ -257,18 +251,6 @@ func fields(names ...string) []Item {
 		}
 	}
 	return items
-}
-
-func (q *completer) config(path []string) []Item {
-	switch {
-	case len(path) == 2 && q.cursor.Kind == parser.KeyCursor:
-		return fields(configKeys...)
-	case len(path) == 3 && path[2] == "type" && q.cursor.Kind == parser.ValueCursor:
-		return values(configTypes...)
-	case len(path) == 3 && (path[2] == "secret" || path[2] == "optional"):
-		return values(yesNo...)
-	}
-	return nil
 }
 
 func keysWithout(names ...string) []Item {

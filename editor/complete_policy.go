@@ -4,54 +4,30 @@ import (
 	"slices"
 
 	"github.com/yamlhost/yamlhost/check"
-	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-var (
-	policyKeys = []string{"description", "match", "stack", "after", "destroy", "enforcement", "config", "when", "violation",
-		"remedy"}
-	// policyMatchKeys are the fields of `match` in a policy.
-	policyMatchKeys = []string{"type", "name", "custom"}
-)
-
-// policy returns the completions in the section policies; path begins with the name of the policy.
+// policy returns the completions in the section policies, which path begins with.
 func (q *completer) policy(path []string) []Item {
-	key := q.cursor.Kind == parser.KeyCursor
-	switch {
-	case len(path) == 0:
-		return nil
-	case len(path) == 1 && key:
-		return fields(policyKeys...)
-	case len(path) < 2:
-		return nil
-	}
-	switch path[1] {
-	case "match":
-		switch {
-		case len(path) == 2 && key:
-			return fields(policyMatchKeys...)
-		case len(path) > 2 && path[2] == "type":
-			return q.types()
-		case len(path) == 3 && path[2] == "custom":
-			return values(yesNo...)
-		}
-	case "stack", "after", "destroy":
-		return values(yesNo...)
-	case "enforcement":
-		return values(enforcementLevels...)
-	case "config":
-		if len(path) > 2 {
-			return q.config(append([]string{"config"}, path[2:]...))
-		}
-	case "when", "violation":
-		return q.expression(schema.Any, path[2:])
-	case "remedy":
-		if p := q.policyHere(); p != nil && p.Names["resource"] != nil {
-			return q.expression(p.Names["resource"], path[2:])
+	if len(path) > 2 {
+		switch path[2] {
+		case "match":
+			if len(path) > 3 && path[3] == "type" {
+				return q.types()
+			}
+		case "config":
+			if len(path) > 3 {
+				return q.language(path[4:], "config")
+			}
+		case "when", "violation":
+			return q.expression(schema.Any, path[3:])
+		case "remedy":
+			if p := q.policyHere(); p != nil && p.Names["resource"] != nil {
+				return q.expression(p.Names["resource"], path[3:])
+			}
 		}
 	}
-	return nil
+	return q.language(path)
 }
 
 // policyHere is the policy that the cursor is in; nil elsewhere, and for one that has not been checked yet.

@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/yamlhost/yamlhost/check"
-	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
 )
@@ -15,19 +14,12 @@ import (
 // Completion in a resource: fields, options, transforms and types.
 
 func (q *completer) resource(path []string) []Item {
-	key := q.cursor.Kind == parser.KeyCursor
-	switch {
-	case len(path) == 1:
-		return nil
-	case len(path) == 2 && key:
-		names := ast.ResourceFields()
-		items := fields(names...)
+	if len(path) < 3 {
+		items := q.language(path)
 		for i := range items {
 			items[i].First = items[i].Label == "type"
 		}
 		return items
-	case len(path) < 3:
-		return nil
 	}
 	switch path[2] {
 	case "type":
@@ -41,20 +33,16 @@ func (q *completer) resource(path []string) []Item {
 	case "options":
 		return q.option(path[3:])
 	case "get":
-		if len(path) == 3 && key {
-			return fields("id", "state")
-		}
 		if r := q.schemaOf(path[1]); r != nil && len(path) >= 4 && path[3] == "state" {
 			return q.expression(r.Outputs, path[4:])
 		}
-	case "defaultProvider":
-		return values(yesNo...)
 	}
-	return nil
+	return q.language(path)
 }
 
-// transform completes an item of a list of transforms; path begins with the item.
-func (q *completer) transform(path []string, stack bool) []Item {
+// transform completes an item of a list of transforms, which the schema of the language has under a name; path begins
+// with the item.
+func (q *completer) transform(path []string, list string) []Item {
 	if len(path) > 1 {
 		switch path[1] {
 		case "match":
@@ -69,7 +57,7 @@ func (q *completer) transform(path []string, stack bool) []Item {
 			})
 		}
 	}
-	return q.nodeItems(keyWriter().transforms(stack), path)
+	return q.language(path, list)
 }
 
 // optionDoc says what an option of a resource does; it is empty for any other name.
@@ -89,15 +77,13 @@ func (q *completer) option(path []string) []Item {
 	}
 	switch {
 	case len(path) > 1 && path[0] == "transforms":
-		return q.transform(path[1:], false)
+		return q.transform(path[1:], "transforms option")
 	case len(path) == 0:
 		items := keys(KeyItem, ast.OptionNames()...)
 		for i := range items {
 			items[i].Docs = optionDoc(items[i].Label)
 		}
 		return items
-	case spec.Shape == ast.FlagOption:
-		return values(yesNo...)
 	case spec.Shape == ast.ResourceOption || spec.Shape == ast.ResourcesOption:
 		manages := strings.HasPrefix(path[0], "provider")
 		return q.references(func(n *check.Node) bool {
@@ -113,10 +99,8 @@ func (q *completer) option(path []string) []Item {
 		return values(names...)
 	case path[0] == "aliases" && path[len(path)-1] == "[]":
 		return fields(check.AliasKeys()...)
-	case path[0] == "customTimeouts" || path[0] == "hooks":
-		return q.nodeItems(keyWriter().options(), path)
 	}
-	return nil
+	return q.language(append([]string{"options"}, path...), "resource")
 }
 
 // propertyNames are the properties that an option of the resource may name: inputs, or outputs that become secret.

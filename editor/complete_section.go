@@ -2,18 +2,20 @@ package editor
 
 import (
 	"maps"
+	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/yamlhost/yamlhost/parser"
 )
 
-// sectionItems are the fields and the few values that the schema of programs and projects has under some keys.
-func (q *completer) sectionItems(path []string) []Item {
-	return q.nodeItems(grammar(), path)
-}
-
-func (q *completer) nodeItems(root jsonNode, path []string) []Item {
-	nodes := []jsonNode{root}
+// language proposes the keys, and the few values, that the language has under some keys of a program, or below a part
+// of its schema.
+func (q *completer) language(path []string, parts ...string) []Item {
+	nodes := []jsonNode{grammar()}
+	for _, part := range parts {
+		nodes = alternatives(refTo(part))
+	}
 	for _, step := range path {
 		nodes = under(nodes, step)
 	}
@@ -30,8 +32,9 @@ func (q *completer) nodeItems(root jsonNode, path []string) []Item {
 			}
 			continue
 		}
-		if allowed, ok := node["enum"].([]string); ok {
-			items = append(items, values(allowed...)...)
+		allowed, _ := node["enum"].([]any)
+		for _, text := range allowed {
+			items = append(items, values(text.(string))...)
 		}
 		if node["type"] == "boolean" {
 			items = append(items, values(yesNo...)...)
@@ -59,11 +62,20 @@ func under(nodes []jsonNode, step string) (found []jsonNode) {
 	return found
 }
 
-// alternatives are a node, or those that it leaves the choice of.
+// alternatives are a node, or those that it refers to or leaves the choice of.
 func alternatives(node jsonNode) (found []jsonNode) {
+	if pointer, ok := node["$ref"].(string); ok {
+		name, _ := url.PathUnescape(strings.TrimPrefix(pointer, "#/definitions/"))
+		if target, ok := grammar()["definitions"].(jsonNode)[name].(jsonNode); ok {
+			return alternatives(target)
+		}
+		return nil
+	}
 	choice, ok := node["anyOf"].([]any)
 	if !ok {
-		return []jsonNode{node}
+		if choice, ok = node["allOf"].([]any); !ok {
+			return []jsonNode{node}
+		}
 	}
 	for _, one := range choice {
 		if one, ok := one.(jsonNode); ok {

@@ -126,7 +126,7 @@ func (q *completer) argument(name string, path []string) []Item {
 	if strings.EqualFold(name, "invoke") {
 		switch {
 		case len(path) == 0 && q.cursor.Kind == parser.KeyCursor:
-			return fields(invokeKeys...)
+			return q.language(nil, "invoke")
 		case len(path) == 1 && strings.EqualFold(path[0], "function"):
 			return q.functionTokens()
 		case len(path) >= 1 && strings.EqualFold(path[0], "arguments"):

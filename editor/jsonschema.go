@@ -2,6 +2,8 @@ package editor
 
 import (
 	"context"
+	_ "embed"
+	"encoding/json"
 	"maps"
 	"regexp"
 	"slices"
@@ -27,24 +29,55 @@ const draft7 = "http://json-schema.org/draft-07/schema#"
 // allows any inputs for types that cannot be read. The answer consists of maps, slices and scalars, and belongs to
 // the caller.
 func JSONSchema(ctx context.Context, program *check.Program, packages []*schema.Package, all bool) map[string]any {
-	w := &schemaWriter{
-		jsonTypes: jsonTypes{ctx: ctx, program: program, definitions: jsonNode{}, names: map[*schema.Object]string{}},
-		resources: map[string]*schema.Resource{}, functions: map[string]*schema.Function{},
-		resourceNames: map[string]bool{}, functionNames: map[string]bool{}, known: map[string]bool{},
-	}
+	w := newSchemaWriter(ctx, program)
 	for _, pkg := range packages {
 		w.addPackage(pkg, all)
 	}
 	w.addProgram(program)
 	w.expressions()
-	w.definitions["resource"] = w.resource()
-	w.definitions["invoke"] = w.invoke()
-	w.definitions["config"] = configNode()
-	w.definitions["transformOptions"] = w.options("parent", "envVarMappings", "transforms")
-	return jsonNode{
-		"$schema": draft7, "title": "Pulumi program " + program.Name, "type": []string{"object", "null"},
-		"properties": w.sections(), "additionalProperties": false, "definitions": w.definitions,
+	node := w.language()
+	node["title"] = "Pulumi program " + program.Name
+	return node
+}
+
+// grammarText is the schema of the keys of the language: those of programs, included files and component packages
+// (L1.C), and those of project files (L1.B), since one file often is both. What depends on the program is missing.
+//
+//go:embed grammar.json
+var grammarText []byte
+
+func newSchemaWriter(ctx context.Context, program *check.Program) *schemaWriter {
+	return &schemaWriter{
+		jsonTypes: jsonTypes{ctx: ctx, program: program, definitions: jsonNode{}, names: map[*schema.Object]string{}},
+		resources: map[string]*schema.Resource{}, functions: map[string]*schema.Function{},
+		resourceNames: map[string]bool{}, functionNames: map[string]bool{}, known: map[string]bool{},
 	}
+}
+
+// language completes the schema of the language's keys by what the program may name.
+func (w *schemaWriter) language() jsonNode {
+	var node jsonNode
+	if err := json.Unmarshal(grammarText, &node); err != nil {
+		panic("editor: grammar.json: " + err.Error())
+	}
+	maps.Copy(w.definitions, node["definitions"].(jsonNode))
+	node["definitions"] = w.definitions
+	for _, t := range []schema.Type{schema.String, schema.Bool, schema.AnyResource} {
+		w.value(t)
+		w.value(schema.OptionalOf(t))
+	}
+	for _, kind := range check.HookKinds() {
+		w.fields("hooks option")[kind] = refTo("hookNames")
+	}
+	maps.Copy(w.definitions["transformOptions"].(jsonNode), w.options("parent", "envVarMappings", "transforms"))
+	w.resource()
+	w.invoke()
+	return node
+}
+
+// fields are the members of a definition of the language.
+func (w *schemaWriter) fields(definition string) jsonNode {
+	return w.definitions[definition].(jsonNode)["properties"].(jsonNode)
 }
 
 // schemaWriter collects what a program may name, and writes the schema of it.
@@ -148,7 +181,7 @@ func (w *schemaWriter) addProgram(program *check.Program) {
 
 // token describes the tokens of a resource or function: one of those that are known, or one of another
 // package.
-func (w *schemaWriter) token(names map[string]bool, what string) jsonNode {
+func (w *schemaWriter) token(names map[string]bool) jsonNode {
 	var known []string
 	for _, name := range slices.Sorted(maps.Keys(w.known)) {
 		known = append(known, regexp.QuoteMeta(name))
@@ -163,7 +196,7 @@ func (w *schemaWriter) token(names map[string]bool, what string) jsonNode {
 	if len(names) > 0 { // an enum has values
 		allowed = append([]any{jsonNode{"enum": slices.Sorted(maps.Keys(names))}}, allowed...)
 	}
-	return described(anyOf(allowed...), what)
+	return anyOf(allowed...)
 }
 
 // cases are conditions on a token, each with what else then holds.
@@ -187,27 +220,14 @@ func cases[T any](key string, known map[string]T, names map[string]bool, then fu
 	return list
 }
 
-func (w *schemaWriter) resource() jsonNode {
-	fields := jsonNode{
-		"type":       w.token(w.resourceNames, "The type of the resource, such as random:RandomPet."),
-		"name":       described(jsonNode{"type": "string"}, "The name of the resource in the stack, if not the key."),
-		"properties": described(jsonNode{"type": []string{"object", "string", "null"}}, "The inputs of the resource."),
-		"options":    described(w.options(), "How the resource is managed."),
-		"get": described(jsonNode{"type": "object", "required": []string{"id"}, "additionalProperties": false,
-			"properties": jsonNode{"id": w.value(schema.String), "state": jsonNode{"type": []string{"object", "null"}}}},
-			"Reads an existing resource without managing it."),
-		"defaultProvider": described(jsonNode{"type": "boolean"},
-			"This provider manages the resources of its package that name none."),
-		"forEach": described(refTo(anyValue),
-			"Makes one resource for each entry of a list or map, or the given number of them; ${each.key} and "+
-				"${each.value} tell them apart."),
-		"if": described(w.value(schema.Bool), "The resource is made only if this is true."),
-	}
-	node := jsonNode{"type": "object", "properties": fields, "required": []string{"type"}, "additionalProperties": false}
+// resource completes the definition of a resource.
+func (w *schemaWriter) resource() {
+	fields := w.fields("resource")
+	maps.Copy(fields["type"].(jsonNode), w.token(w.resourceNames))
+	maps.Copy(fields["options"].(jsonNode), w.options())
 	if of := cases("type", w.resources, w.resourceNames, w.inputs); len(of) > 0 {
-		node["allOf"] = of
+		w.definitions["resource"].(jsonNode)["allOf"] = of
 	}
-	return node
 }
 
 // inputs describes the inputs of a resource type.
@@ -240,15 +260,9 @@ func (w *schemaWriter) inputs(r *schema.Resource) jsonNode {
 	return refTo(name)
 }
 
-func (w *schemaWriter) invoke() jsonNode {
-	fields := jsonNode{
-		"function":  w.token(w.functionNames, "The function, such as command:local:run."),
-		"arguments": described(refTo(anyValue), "What the function takes."),
-		"options": described(jsonNode{"type": []string{"object", "null"}},
-			"parent, provider, version, pluginDownloadURL and dependsOn."),
-		"return": described(jsonNode{"type": "string"}, "The member of the result that is the value; all of it by default."),
-	}
-	node := jsonNode{"type": "object", "properties": fields, "required": []string{"function"}}
+// invoke completes the definition of a call of a provider function.
+func (w *schemaWriter) invoke() {
+	maps.Copy(w.fields("invoke")["function"].(jsonNode), w.token(w.functionNames))
 	of := cases("function", w.functions, w.functionNames, func(f *schema.Function) jsonNode {
 		if f.Inputs == nil || f.Inputs.Property("__self__") != nil || len(f.MultiArg) > 0 {
 			return nil // a method, or one that takes a list too
@@ -261,9 +275,8 @@ func (w *schemaWriter) invoke() jsonNode {
 		return described(then, firstParagraph(f.Description))
 	})
 	if len(of) > 0 {
-		node["allOf"] = of
+		w.definitions["invoke"].(jsonNode)["allOf"] = of
 	}
-	return node
 }
 
 // expressions defines what may stand for a value of any type.
@@ -292,44 +305,21 @@ func (w *schemaWriter) expressions() {
 	w.definitions[absent] = anyOf(jsonNode{"type": "null"}, refTo(expression))
 }
 
-// optionTypes describes literal options of a resource (L4.A); resources are expressions.
-func (w *schemaWriter) optionTypes() map[string]jsonNode {
-	optional := func(t schema.Type) jsonNode { return w.value(schema.OptionalOf(t)) }
-	resource := optional(schema.AnyResource)
-	resources := orExpression(true, jsonNode{"type": "array", "items": w.value(schema.AnyResource)},
-		jsonNode{"type": "object", "additionalProperties": w.value(schema.AnyResource)})
-	text, flag := optional(schema.String), optional(schema.Bool)
-	texts := orExpression(true, jsonNode{"type": "string"}, jsonNode{"type": "array", "items": w.value(schema.String)})
-	names := anyOf(jsonNode{"type": []string{"string", "null"}},
-		jsonNode{"type": "array", "items": jsonNode{"type": "string"}})
-	hooks := jsonNode{}
-	for _, kind := range check.HookKinds() {
-		hooks[kind] = names
-	}
-	timeouts := jsonNode{}
-	for _, operation := range []string{"create", "update", "delete", "read"} {
-		timeouts[operation] = described(text, "A number with its unit, such as 5m or 1h30m.")
-	}
-	shapes := map[ast.OptionShape]jsonNode{ast.AnyOption: refTo(anyValue), ast.FlagOption: flag, ast.TextOption: text,
-		ast.TextsOption: texts, ast.PathsOption: texts, ast.ResourceOption: resource, ast.ResourcesOption: resources}
-	types := make(map[string]jsonNode)
-	for _, spec := range ast.OptionSpecs() {
-		types[spec.Name] = shapes[spec.Shape]
-	}
-	types["customTimeouts"] = jsonNode{"type": []string{"object", "null"}, "properties": timeouts,
-		"additionalProperties": false}
-	types["hooks"] = jsonNode{"type": []string{"object", "null"}, "properties": hooks, "additionalProperties": false}
-	types["transforms"] = w.transforms(false)
-	return types
-}
+// optionShapes are the definitions of literal options of a resource (L4.A), by their shapes; resources are expressions.
+var optionShapes = map[ast.OptionShape]string{ast.AnyOption: anyValue, ast.FlagOption: "optional bool",
+	ast.TextOption: "optional string", ast.TextsOption: "texts option", ast.PathsOption: "texts option",
+	ast.ResourceOption: "optional resource", ast.ResourcesOption: "resources option"}
 
 // options are the options of a resource, but for some.
 func (w *schemaWriter) options(but ...string) jsonNode {
-	types := w.optionTypes()
 	options := jsonNode{}
 	for _, spec := range ast.OptionSpecs() {
+		name := spec.Name + " option"
+		if w.definitions[name] == nil {
+			name = optionShapes[spec.Shape]
+		}
 		if !slices.Contains(but, spec.Name) {
-			options[spec.Name] = described(types[spec.Name], spec.Doc)
+			options[spec.Name] = described(refTo(name), spec.Doc)
 		}
 	}
 	return jsonNode{"type": []string{"object", "null"}, "properties": options, "additionalProperties": false}

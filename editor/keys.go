@@ -1,6 +1,7 @@
 package editor
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"sync"
@@ -8,17 +9,8 @@ import (
 	"github.com/yamlhost/yamlhost/parser"
 )
 
-// keyWriter writes schemas of the language's keys, whatever the program is.
-func keyWriter() *schemaWriter { return &schemaWriter{jsonTypes: jsonTypes{definitions: jsonNode{}}} }
-
-// grammar is the schema of the keys that the language has at the top of a program and below.
-var grammar = sync.OnceValue(func() jsonNode {
-	w := keyWriter()
-	w.definitions["resource"] = w.resource()
-	w.definitions["config"] = configNode()
-	w.definitions["transformOptions"] = w.options("parent", "envVarMappings", "transforms")
-	return jsonNode{"properties": w.sections(), "definitions": w.definitions}
-})
+// grammar is the schema of the keys of the language, whatever the program is.
+var grammar = sync.OnceValue(func() jsonNode { return newSchemaWriter(context.Background(), nil).language() })
 
 // listed reports whether a key is one of some names, which the language does not tell apart by case.
 func listed(names []string, key string) bool {
@@ -46,7 +38,6 @@ func (c *colors) keys(spans []parser.Span) {
 
 // known adds those keys of some entries that the schema of them names, and what is below.
 func (c *colors) known(entries []parser.Span, nodes []jsonNode) {
-	definitions, _ := grammar()["definitions"].(jsonNode)
 	for _, entry := range entries {
 		step := entry.Name
 		if entry.Key.IsZero() {
@@ -68,15 +59,7 @@ func (c *colors) known(entries []parser.Span, nodes []jsonNode) {
 		if named {
 			c.add(KeywordToken, false, entry.Key)
 		}
-		next := under(nodes, step)
-		for _, node := range next {
-			if pointer, ok := node["$ref"].(string); ok {
-				if node, ok := definitions[strings.TrimPrefix(pointer, "#/definitions/")].(jsonNode); ok {
-					next = append(next, alternatives(node)...)
-				}
-			}
-		}
-		if len(next) > 0 && len(entry.Children) > 0 {
+		if next := under(nodes, step); len(next) > 0 && len(entry.Children) > 0 {
 			c.known(entry.Children, next)
 		}
 	}

@@ -224,9 +224,10 @@ func (c *colors) call(call *ast.Call) {
 	if argument == nil || !strings.EqualFold(call.Name.Value, "invoke") {
 		return
 	}
+	known := alternatives(refTo("invoke"))[0]["properties"].(jsonNode)
 	for _, entry := range argument.Entries {
 		key, ok := entry.Key.(*ast.String)
-		if !ok || !listed(invokeKeys, key.Value) {
+		if !ok || known[strings.ToLower(key.Value)] == nil {
 			continue
 		}
 		c.add(KeywordToken, false, key.Range())
