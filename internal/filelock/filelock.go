@@ -8,9 +8,8 @@ package filelock
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -24,9 +23,10 @@ const Patience = 2 * time.Second
 const pause = 5 * time.Millisecond
 
 // Folder waits until nobody else holds the lock of a folder, and takes it. If that takes longer than Patience it
-// calls busy once, unless that is nil. A cancelled ctx ends the waiting with its error. A folder that does not exist
-// has the lock of the nearest existing folder above it. On a file system without locks, nothing is locked and release
-// does nothing. A lock is not reentrant: the caller must release it before it asks again.
+// calls busy once, unless that is nil. A cancelled ctx ends the waiting with its error. A folder that does not exist is
+// made first, readable for all that the umask lets in, so that everybody locks the same one. On a file system without
+// locks, nothing is locked and release does nothing. A lock is not reentrant: the caller must release it before it asks
+// again.
 func Folder(ctx context.Context, dir string, busy func()) (release func(), err error) {
 	began, told := time.Now(), busy == nil
 	for {
@@ -41,7 +41,7 @@ func Folder(ctx context.Context, dir string, busy func()) (release func(), err e
 			return func() {}, nil
 		}
 		if locked {
-			// Somebody may have made the folder meanwhile, which others lock from now on.
+			// Somebody may have removed the folder meanwhile and made it again, which others lock from now on.
 			if now, _, err := targetOf(dir); err == nil && now == target {
 				return func() { _ = lock.Close() }, nil
 			}
@@ -59,21 +59,17 @@ func Folder(ctx context.Context, dir string, busy func()) (release func(), err e
 	}
 }
 
-// existing is a folder by its real name, or the nearest one above it that exists.
-func existing(dir string) (string, error) {
+// made returns a folder by its real name, and makes it first if it is missing.
+func made(dir string) (string, error) {
 	dir, err := filepath.Abs(dir)
+	if err == nil {
+		err = os.MkdirAll(dir, 0o755)
+	}
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
 	if err != nil {
 		return "", fmt.Errorf("lock the folder %s: %w", dir, err)
 	}
-	for {
-		real, err := filepath.EvalSymlinks(dir)
-		if err == nil {
-			return real, nil
-		}
-		above := filepath.Dir(dir)
-		if !errors.Is(err, fs.ErrNotExist) || above == dir {
-			return "", fmt.Errorf("lock the folder %s: %w", dir, err)
-		}
-		dir = above
-	}
+	return dir, nil
 }

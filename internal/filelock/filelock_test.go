@@ -85,13 +85,8 @@ func TestWaiting(t *testing.T) {
 	dir := t.TempDir()
 	link := filepath.Join(t.TempDir(), "link")
 	require.NoError(t, os.Symlink(dir, link))
-	come := filepath.Join(dir, "yet", "to", "come")
-	release, err := Folder(t.Context(), come, nil)
+	release, err := Folder(t.Context(), dir, nil)
 	require.NoError(t, err)
-	require.NoError(t, os.MkdirAll(come, 0o700))
-	second, err := Folder(t.Context(), come, nil)
-	require.NoError(t, err, "the one that was missing has a lock of its own now")
-	second()
 	ctx, cancel := context.WithCancel(t.Context())
 	told := 0
 	_, err = Folder(ctx, link, func() { told++; cancel() }) // the same folder under another name
@@ -103,4 +98,20 @@ func TestWaiting(t *testing.T) {
 	release()
 	_, err = Folder(t.Context(), "a\x00b", nil)
 	require.Error(t, err)
+}
+
+// A folder that is missing has one lock for all: the process that makes it and those that find it made.
+func TestFolderThatIsMissing(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "yet", "to", "come")
+	release, err := Folder(t.Context(), dir, nil)
+	require.NoError(t, err)
+	require.NoError(t, os.MkdirAll(dir, 0o700)) // as whoever writes a file there does
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err = Folder(ctx, dir, cancel)
+	require.ErrorIs(t, err, context.Canceled)
+	release()
+	release, err = Folder(t.Context(), dir, nil)
+	require.NoError(t, err)
+	release()
 }

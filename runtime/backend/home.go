@@ -26,6 +26,9 @@ func workspacePath(home, project, projectFile string) string {
 // editing makes sure that no other process edits a file meanwhile, which is read, changed and written as a whole. The
 // caller must release it.
 func editing(path string) (release func(), err error) {
+	if err := disk.MkdirAll(disk.Real{}, filepath.Dir(path)); err != nil { // closed to others, as the locking would not
+		return nil, &FileError{Doing: "make the folder of", Path: path, Err: err}
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), editLimit)
 	defer cancel()
 	release, err = filelock.Folder(ctx, filepath.Dir(path), nil)
