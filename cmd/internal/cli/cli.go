@@ -74,6 +74,9 @@ func Run(ctx context.Context, args []string, s console.Streams, w console.World)
 	defer done()
 	measured := &profile{}
 	root := newRoot(a, measured)
+	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
+		completer{a}.attach(root)
+	}
 	defer func() {
 		if err := measured.stop(); err != nil {
 			a.SayError(err.Error())
@@ -215,7 +218,6 @@ func newRoot(a *console.Console, measured *profile) *cobra.Command {
 		shimcmd.NewShim(func(o *shimcmd.Options) error { return shimcmd.Shim(a, o) }), servecmd.NewServe(a),
 	)
 	arrangeHelp(root)
-	completer{a}.attach(root)
 	console.UsageErrors(root)
 	return root
 }

@@ -42,7 +42,7 @@ func (c completer) attach(root *cobra.Command) {
 		"config": assigned(c.keys), "config-from": assigned(c.keys), "plaintext": assigned(c.keys),
 		"secret": assigned(c.keys), "out": assigned(words(report.Kinds()...)), "ci": words(ciSystems()...),
 		"color": words("auto", "always", "never", "raw"), "refresh": words("true", "false"),
-		"secrets-provider": words(secretsProviders()...), "settle-pending": words("forget", "retry"),
+		"secrets-provider": words(secretsProviders()...), "settle-pending": words("read", "forget", "retry"),
 	}
 	formats := map[string][]string{"check": report.Kinds(), "graph": {"dot", "mermaid", "json", "svg"},
 		"plan show": {"text", "json", "markdown", "html"}}
