@@ -20,9 +20,17 @@ import (
 
 // Hosted are the environments that a service keeps, and evaluates.
 type Hosted struct {
-	Client *serviceapi.Client
-	// Organization returns the owner of the stack, or of names without one.
-	Organization func(ctx context.Context) (string, error)
+	Client  *serviceapi.Client
+	Owner   string                                    // of names without an organization; empty for what Default returns
+	Default func(ctx context.Context) (string, error) // the default organization
+}
+
+// organization returns the owner of names without one.
+func (h *Hosted) organization(ctx context.Context) (string, error) {
+	if h.Owner != "" {
+		return h.Owner, nil
+	}
+	return h.Default(ctx)
 }
 
 // Project is the project of names that have none.
@@ -45,7 +53,7 @@ func (h *Hosted) name(ctx context.Context, name string) (parts []string, err err
 		parts = []string{Project, name}
 	}
 	if len(parts) == 2 {
-		organization, err := h.Organization(ctx)
+		organization, err := h.organization(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -78,7 +86,7 @@ func (h *Hosted) explain(name string, err error) error {
 
 // Names are the environments of the organization, as PROJECT/NAME.
 func (h *Hosted) Names(ctx context.Context) (names []string, err error) {
-	organization, err := h.Organization(ctx)
+	organization, err := h.organization(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +169,7 @@ func (h *Hosted) named(ctx context.Context, name string, check bool) (*Environme
 	if version != "" {
 		imported += "@" + version
 	}
-	of := Hosted{Client: h.Client, Organization: func(context.Context) (string, error) { return path[0], nil }}
+	of := Hosted{Client: h.Client, Owner: path[0]}
 	return of.evaluate(ctx, diag.NewSource(name, []byte("imports: ["+strconv.Quote(imported)+"]\n")), check)
 }
 
@@ -170,7 +178,7 @@ const session = 5 * time.Minute
 
 // evaluate lets the service evaluate a document, or with check only check it.
 func (h *Hosted) evaluate(ctx context.Context, src *diag.Source, check bool) (*Environment, diag.Diagnostics, error) {
-	organization, err := h.Organization(ctx)
+	organization, err := h.organization(ctx)
 	if err != nil {
 		return nil, nil, err
 	}

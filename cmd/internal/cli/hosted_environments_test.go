@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	lspcmd "github.com/yamlhost/yamlhost/cmd/internal/cli/lsp"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/editor"
 	"github.com/yamlhost/yamlhost/test/service/host"
 )
 
@@ -95,4 +98,65 @@ func TestHostedEnvironments(t *testing.T) {
 	x.run("check", "--stack", "dev") // the configuration is missing here
 	require.Contains(t, x.out.String()+x.err.String(), "are not known here")
 	require.Contains(t, x.fails("up", "--yes"), "it answers with status 503")
+}
+
+// TestHostedOwner: names of environments without an organization are of the owner of the stack at work, else of the
+// default organization, for every command and in the editor.
+func TestHostedOwner(t *testing.T) {
+	t.Parallel()
+	const program = "name: one\nruntime: yaml\noutputs: {a: \"${size}\"}\n" // which only the environment of the team gives
+	x := newHosted(t, program)
+	path, settings := filepath.Join(x.world.Dir, "Pulumi.yaml"), filepath.Join(x.world.Dir, "Pulumi.dev.yaml")
+	document := filepath.Join(x.world.Dir, "document.yaml")
+	for _, owner := range []string{host.Team, host.User} {
+		x.does("env", "init", owner+"/default/base")
+		text := "values: {of: " + owner + ", pulumiConfig: {size: 2}}\n"
+		if owner == host.User {
+			text = strings.Replace(text, "size", "other", 1)
+		}
+		require.NoError(t, os.WriteFile(document, []byte(text), 0o644))
+		x.does("env", "edit", owner+"/default/base", "--file", document)
+		x.does("stack", "init", owner+"/one/dev", "--no-select")
+	}
+	require.NoError(t, os.WriteFile(settings, []byte("environment: [base]\n"), 0o644))
+	usual := x.world.Env
+
+	// selected holds for commands without --stack.
+	holds := func(owner string, selected bool, flag ...string) {
+		t.Helper()
+		size := map[string]string{host.Team: "size", host.User: "other"}[owner]
+		if selected {
+			require.Equal(t, "\""+owner+"\"\n", x.does("env", "open", "base", "of"))
+			require.Contains(t, x.does("env", "ls"), "default/base")
+			editors := editor.NewSession(&lspcmd.ProgramOpener{Loaders: map[string]*lspcmd.KeptSchemas{},
+				Console: &console.Console{World: x.world, Streams: x.streams}})
+			editors.Open(path, program)
+			found, err := editor.Diagnostics(t.Context(), editors.Snapshot(), path)
+			require.NoError(t, err)
+			require.Equal(t, owner == host.User, found[path].HasErrors(), found)
+		}
+		require.Contains(t, x.does(append([]string{"config"}, flag...)...), size)
+		require.Equal(t, owner == host.User, x.run(append([]string{"check"}, flag...)...) != 0, x.out.String())
+		require.Equal(t, owner == host.User, x.run(append([]string{"check", "--all"}, flag...)...) != 0, x.out.String())
+		require.Equal(t, owner == host.User, x.run(append([]string{"preview"}, flag...)...) != 0, x.out.String())
+	}
+	require.Equal(t, "\"tester\"\n", x.does("env", "open", "base", "of"), "nothing is selected: the user's own")
+	x.does("stack", "select", "team/one/dev")
+	holds(host.Team, true)
+	holds(host.User, false, "--stack", "dev")
+	holds(host.User, false, "--stack", "tester/one/dev")
+	x.does("stack", "select", "tester/one/dev")
+	holds(host.User, true)
+	holds(host.Team, false, "--stack", "team/one/dev")
+	x.world.Env = append(usual, "PULUMI_STACK=team/one/dev")
+	holds(host.Team, true)
+	x.world.Env = append(usual, "PULUMI_STACK=dev")
+	holds(host.User, true)
+	x.does("org", "set-default", "team")
+	holds(host.Team, true)
+	x.world.Env = usual
+	holds(host.User, true)
+	x.does("stack", "select", "dev")
+	x.does("stack", "unselect")
+	require.Equal(t, "\"team\"\n", x.does("env", "open", "base", "of"), "nothing is selected: the default organization")
 }

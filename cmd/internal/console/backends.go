@@ -137,9 +137,18 @@ func (b Backends) calls(url string, token func(url string) (string, error)) serv
 		Agent: "yamlhost/" + b.version, Pause: cmp.Or(b.world.ServicePause, time.Second/2)}
 }
 
-// environments are those of the service that keeps a project's stacks; nil if none does. An empty owner stands for the
-// default organization. With looks, a service that only the project names gets no token but one that was kept for it.
-func (b Backends) environments(p *project.Project, owner string, looks bool) (*environments.Hosted, error) {
+// chosen is the name of the stack that the flag, the environment or the selection names (D3, F6.15), or empty.
+func (b Backends) chosen(p *project.Project, url, flag string) (string, error) {
+	if name := cmp.Or(flag, b.world.Getenv("PULUMI_STACK")); name != "" {
+		return name, nil
+	}
+	return backend.SelectedStack(b.world.PulumiHome(), p.Name.Text, p.Path, url)
+}
+
+// environments are those of the service that keeps a project's stacks; nil if none does. Names without an organization
+// are of the owner of the stack, an empty one being the chosen one, else of the default organization. With looks, a
+// service that only the project names gets no token but one that was kept for it.
+func (b Backends) environments(p *project.Project, stack string, looks bool) (*environments.Hosted, error) {
 	url, _, err := b.where(p)
 	if err != nil || !backend.IsService(url) {
 		return nil, nil // opening the backend reports it
@@ -153,10 +162,14 @@ func (b Backends) environments(p *project.Project, owner string, looks bool) (*e
 	if err != nil {
 		return nil, err
 	}
-	return &environments.Hosted{Client: client, Organization: func(ctx context.Context) (string, error) {
-		if owner != "" {
-			return owner, nil
-		}
+	var of backend.Ref
+	if stack, err = b.chosen(p, url, stack); err == nil && stack != "" {
+		of, err = backend.ParseName(stack, p.Name.Text)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &environments.Hosted{Client: client, Owner: of.Owner, Default: func(ctx context.Context) (string, error) {
 		s, err := b.openService(url, token)
 		if err != nil {
 			return "", err

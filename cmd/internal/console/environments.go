@@ -12,10 +12,10 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
-// Environments returns the options for environments of a project, whose stack belongs to the owner; an empty owner is
-// the default one. They may read variables and start commands.
-func (a *Console) Environments(p *project.Project, owner string) (environments.Options, error) {
-	hosted, err := a.Backends().environments(p, owner, false)
+// Environments returns the options for environments of a project and a stack; an empty name is that of the chosen one.
+// They may read variables and start commands.
+func (a *Console) Environments(p *project.Project, stack string) (environments.Options, error) {
+	hosted, err := a.Backends().environments(p, stack, false)
 	return environments.Options{Dir: p.Dir, Shown: a.Short, Lookup: a.World.Lookup,
 		Command: eval.RunCommand(a.ChildEnv(), a.World.Supervisor()), Hosted: hosted}, err
 }
@@ -28,12 +28,13 @@ const (
 )
 
 // Inherit adds to the settings of a stack the keys that it has from its environments, with the values that are in the
-// documents: nothing else is opened. A service that does not answer is a warning.
-func (a *Console) Inherit(p *project.Project, s *project.Settings) diag.Diagnostics {
+// documents: nothing else is opened. An empty name of the stack is that of the chosen one. A service that does not
+// answer is a warning.
+func (a *Console) Inherit(p *project.Project, s *project.Settings, stack string) diag.Diagnostics {
 	if s.Environment == nil {
 		return nil
 	}
-	hosted, err := a.Backends().environments(p, "", true)
+	hosted, err := a.Backends().environments(p, stack, true)
 	if err != nil {
 		return a.unasked(s, err)
 	}
@@ -41,7 +42,7 @@ func (a *Console) Inherit(p *project.Project, s *project.Settings) diag.Diagnost
 	if hosted == nil {
 		return a.inherit(context.Background(), o, s, nil)
 	}
-	key := hosted.Client.URL() + "\n" + string(s.Source.Text())
+	key := hosted.Client.URL() + "\n" + hosted.Owner + "\n" + string(s.Source.Text())
 	a.lookedMu.Lock()
 	defer a.lookedMu.Unlock()
 	known, has := a.looked[key]

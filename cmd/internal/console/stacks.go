@@ -53,17 +53,9 @@ var errNoStack = &ExitError{Code: codeNoStack, Cause: errors.New("no stack selec
 // none.
 func (a Stacks) Chosen(b *backend.Backend, p *project.Project, flag string) (ref backend.Ref, ok bool,
 	err error) {
-	name := flag
-	if name == "" {
-		name = a.World.Getenv("PULUMI_STACK")
-	}
-	if name == "" {
-		if name, err = backend.SelectedStack(a.World.PulumiHome(), p.Name.Text, p.Path, b.URL()); err != nil {
-			return ref, false, err
-		}
-	}
-	if name == "" {
-		return ref, false, nil
+	name, err := a.Backends().chosen(p, b.URL(), flag)
+	if err != nil || name == "" {
+		return ref, false, err
 	}
 	ref, err = b.ParseRef(name, p.Name.Text)
 	if err == nil && ref.Project != p.Name.Text {
@@ -220,7 +212,7 @@ func (a Stacks) Config(p *project.Project, name string) (map[project.Key]project
 	if secrets.IsKeyURL(settings.SecretsProvider) || settings.EncryptionSalt == "" && a.Backends().Hosted(p) {
 		open = noKeyService{}
 	}
-	if diags.Add(a.Inherit(p, settings)...); diags.HasErrors() {
+	if diags.Add(a.Inherit(p, settings, name)...); diags.HasErrors() {
 		return nil, diags, nil
 	}
 	config, found, err := project.Merge(p, settings, ref.Stack, open)

@@ -19,7 +19,7 @@ import (
 // Looking are the options for commands that only look at a program: they start nothing that the project brings (D13).
 func (a *Console) Looking() workspace.Options {
 	return workspace.Options{Shown: a.Short, LocalPackages: true, Texts: a.texts, CRDs: a.CRDs(),
-		Inherit: func(p *project.Project, s *project.Settings) { a.Inherit(p, s) }}
+		Inherit: func(p *project.Project, s *project.Settings) { a.Inherit(p, s, "") }}
 }
 
 // CRDs keep the kinds of Kubernetes that files define beside the schemas of plugins.

@@ -79,7 +79,7 @@ func (s *Selection) Find(ctx context.Context, a *console.Console, o Opening) (*p
 		Settings: func(p *project.Project, stack string) (*project.Settings, diag.Diagnostics, error) {
 			settings, diags, err := a.LoadSettings(p, stack, "")
 			if err == nil {
-				diags.Add(a.Inherit(p, settings)...)
+				diags.Add(a.Inherit(p, settings, s.Stack)...)
 			}
 			return settings, diags, err
 		}})

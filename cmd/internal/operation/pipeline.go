@@ -223,7 +223,7 @@ func (p *Pipeline) openConfig() (diag.Diagnostics, error) {
 
 // environmentOptions returns the options for environments that are opened for the operation.
 func (p *Pipeline) environmentOptions() (environments.Options, error) {
-	o, err := p.Console.Environments(p.Workspace.Project, p.Stack.Ref.Owner)
+	o, err := p.Console.Environments(p.Workspace.Project, p.Stack.Ref.QualifiedName())
 	o.Outputs = otherStacks{backend: p.Stack.Backend, project: p.Workspace.Project.Name.Text, manager: p.StackSecrets,
 		planned: p.options.Neighbours}.outputs
 	if p.options.Untrusted {

@@ -40,6 +40,7 @@ func NewConfig(a *console.Console) *cobra.Command {
 type configured struct {
 	project  *project.Project
 	stack    string
+	name     string // qualified
 	settings *project.Settings
 	secrets  console.Secrets
 	manager  *console.StackSecrets // see sealer
@@ -97,7 +98,8 @@ func open(ctx context.Context, a *console.Console, o *target) (*configured, erro
 		if loadErr != nil || !settings.Exists {
 			return nil, err
 		}
-		return &configured{project: p, stack: missing.Ref.Stack, settings: settings, secrets: a.Secrets()}, a.Report(diags)
+		return &configured{project: p, stack: missing.Ref.Stack, name: missing.Ref.QualifiedName(), settings: settings,
+			secrets: a.Secrets()}, a.Report(diags)
 	}
 	if err != nil {
 		return nil, err
@@ -106,8 +108,8 @@ func open(ctx context.Context, a *console.Console, o *target) (*configured, erro
 	if err != nil {
 		return nil, err
 	}
-	return &configured{project: p, stack: s.Ref.Stack, settings: settings, secrets: a.Secrets().Of(s.Backend, s.Ref)},
-		a.Report(diags)
+	return &configured{project: p, stack: s.Ref.Stack, name: s.Ref.QualifiedName(), settings: settings,
+		secrets: a.Secrets().Of(s.Backend, s.Ref)}, a.Report(diags)
 }
 
 // noSuchKey names the keys that are near to one that is not there.

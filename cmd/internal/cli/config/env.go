@@ -36,7 +36,7 @@ func listEnvironments(ctx context.Context, a *console.Console, o *target) error 
 // addEnvironments adds environments that exist and can be evaluated.
 func addEnvironments(ctx context.Context, a *console.Console, o *target, names []string) error {
 	return edit(ctx, a, o, func(c *configured) error {
-		options, err := a.Environments(c.project, "")
+		options, err := a.Environments(c.project, c.name)
 		if err != nil {
 			return err
 		}

@@ -40,7 +40,7 @@ func get(ctx context.Context, a *console.Console, o *getting) error {
 	}
 	e := c.settings.Entry(path.Key)
 	if e == nil {
-		if err := a.Report(a.Inherit(c.project, c.settings)); err != nil {
+		if err := a.Report(a.Inherit(c.project, c.settings, c.name)); err != nil {
 			return err
 		}
 		if _, has := c.settings.Inherited()[path.Key]; has {

@@ -43,7 +43,7 @@ func list(ctx context.Context, a *console.Console, o *listing) error {
 	if err != nil {
 		return err
 	}
-	if err := a.Report(a.Inherit(c.project, c.settings)); err != nil {
+	if err := a.Report(a.Inherit(c.project, c.settings, c.name)); err != nil {
 		return err
 	}
 	var opener project.Opener

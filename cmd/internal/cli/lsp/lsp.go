@@ -180,7 +180,8 @@ func (o *ProgramOpener) Open(ctx context.Context, path string, texts func(path s
 		}
 		return nil
 	}
-	options := workspace.Options{Shown: shown, LocalPackages: true, Declarations: &o.declarations, CRDs: o.kinds()}
+	options := o.Console.Looking()
+	options.Shown, options.Declarations, options.CRDs = shown, &o.declarations, o.kinds()
 	options.Opened = func(name string) *diag.Source {
 		if d := document(absolute(name)); d != nil {
 			return d.Source()

@@ -51,7 +51,7 @@ func (o *ProgramOpener) settings(ctx context.Context, root, path string, options
 		if program == nil || program.Source() != ws.Source {
 			program = parser.NewDocument(ws.Source)
 		}
-		if diags.Add(o.Console.Inherit(ws.Project, settings)...); diags.HasErrors() {
+		if diags.Add(o.Console.Inherit(ws.Project, settings, "")...); diags.HasErrors() {
 			return inside(diags, settings.Source)
 		}
 		return append(diags, misfits(ctx, ws, program, settings, stack)...)
