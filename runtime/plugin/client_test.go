@@ -450,7 +450,35 @@ func TestMissingConfiguration(t *testing.T) { // E3.26
 	p := attach(t, serveOld(t, &oldPlugin{err: s.Err()}), nil)
 	_, err = p.Configure(t.Context(), provider.ConfigureRequest{Inputs: value.EmptyMap()})
 	require.ErrorContains(t, err, `missing required configuration key "pkg:region": where to run`)
-	require.ErrorContains(t, err, "pulumi config set pkg:region")
+	require.ErrorContains(t, err, "yamlhost config set pkg:region VALUE")
+}
+
+// Many providers frame each of their errors as a list of one.
+func TestFramedError(t *testing.T) { // E3.50
+	t.Parallel()
+	const framed = "apply of x: 1 error occurred:\n\t* x is held by kubectl\n\n"
+	for _, c := range []struct {
+		sent error
+		want string
+	}{
+		{sent: status.Error(codes.Unknown, framed), want: "apply of x: x is held by kubectl"},
+		{sent: partial(t, framed), want: "apply of x: x is held by kubectl"},
+		{sent: partial(t, framed, "y"), want: "2 error(s) occurred:\n    * apply of x: x is held by kubectl\n    * y"},
+		{sent: status.Error(codes.Unknown, "2 errors occurred:\n\t* x\n\t* y\n\n"),
+			want: "2 errors occurred:\n\t* x\n\t* y\n\n"},
+	} {
+		p := attach(t, serveOld(t, &oldPlugin{err: c.sent}), nil)
+		_, err := p.Configure(t.Context(), provider.ConfigureRequest{Inputs: value.EmptyMap()})
+		require.EqualError(t, err, c.want)
+	}
+}
+
+// partial is a failure that leaves an object behind, for reasons.
+func partial(t *testing.T, reasons ...string) error {
+	t.Helper()
+	s, err := status.New(codes.Unknown, "x").WithDetails(&pulumirpc.ErrorResourceInitFailed{Reasons: reasons})
+	require.NoError(t, err)
+	return s.Err()
 }
 
 func TestOldPlugin(t *testing.T) {

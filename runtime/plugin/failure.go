@@ -3,6 +3,7 @@ package plugin
 import (
 	"context"
 	"errors"
+	"strings"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"google.golang.org/grpc/codes"
@@ -18,7 +19,7 @@ import (
 // client.fail for the case that the plugin is gone.
 func errorOf(err error) *provider.Error {
 	s := status.Convert(err)
-	e := &provider.Error{Message: s.Message(), Cause: err}
+	e := &provider.Error{Message: unframed(s.Message()), Cause: err}
 	switch s.Code() {
 	case codes.Internal, codes.DataLoss, codes.Unknown:
 		e.Outcome = provider.Unclear
@@ -33,7 +34,10 @@ func errorOf(err error) *provider.Error {
 		case *pulumirpc.ErrorResourceInitFailed:
 			e.Outcome = provider.Partial
 			e.Message = "" // the provider's text is the reasons once more
-			e.ID, e.Reasons, e.RefreshBeforeUpdate = d.GetId(), d.GetReasons(), d.GetRefreshBeforeUpdate()
+			e.ID, e.RefreshBeforeUpdate = d.GetId(), d.GetRefreshBeforeUpdate()
+			for _, reason := range d.GetReasons() {
+				e.Reasons = append(e.Reasons, unframed(reason))
+			}
 			var faults [2]error
 			e.Outputs, faults[0] = response(omitUnknowns).Decode(d.GetProperties())
 			e.Inputs, faults[1] = response(omitUnknowns).Decode(d.GetInputs())
@@ -55,11 +59,21 @@ func errorOf(err error) *provider.Error {
 	return e
 }
 
+// unframed takes away what github.com/hashicorp/go-multierror writes around an error that is alone in its list, as many
+// providers do with each of theirs.
+func unframed(text string) string {
+	before, alone, framed := strings.Cut(text, "1 error occurred:\n\t* ")
+	if !framed {
+		return text
+	}
+	return before + strings.TrimSpace(alone)
+}
+
 func missingKeys(d *pulumirpc.ConfigureErrorMissingKeys) string {
 	text := ""
 	for _, key := range d.GetMissingKeys() {
 		text += "missing required configuration key \"" + key.GetName() + "\": " + key.GetDescription() +
-			"\nset a value using the command `pulumi config set " + key.GetName() + " <value>`\n"
+			"\nset it with `yamlhost config set " + key.GetName() + " VALUE`\n"
 	}
 	return text
 }

@@ -37,20 +37,22 @@ type Error struct {
 	Cause error
 }
 
-// Error is the provider's text; of a partial failure the list of reasons as E3.50 has it.
+// Error is the provider's text; of a partial failure the reasons too (E3.50), several of them as a list.
 func (e *Error) Error() string {
-	if e.Outcome == Partial {
-		var b strings.Builder
-		if e.Message != "" {
-			b.WriteString(e.Message + ": ")
-		}
-		fmt.Fprintf(&b, "%d error(s) occurred:", len(e.Reasons))
-		for _, reason := range e.Reasons {
-			b.WriteString("\n    * " + reason)
-		}
-		return b.String()
+	if e.Outcome != Partial {
+		return e.Message
 	}
-	return e.Message
+	reasons := strings.Join(e.Reasons, "")
+	if n := len(e.Reasons); n != 1 {
+		reasons = fmt.Sprintf("%d error(s) occurred:", n)
+		for _, reason := range e.Reasons {
+			reasons += "\n    * " + reason
+		}
+	}
+	if e.Message == "" || strings.HasPrefix(reasons, e.Message) {
+		return reasons
+	}
+	return e.Message + ": " + reasons
 }
 
 // Unwrap returns the cause, if there is one.
