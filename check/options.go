@@ -217,7 +217,7 @@ func (c *constants) checkVersion(name string, e ast.Expr) {
 }
 
 // fitTimeout wants a duration such as 5m or 1h30m (L4.13).
-func (c *declChecker) fitTimeout(name string, e ast.Expr) {
+func (c *fitter) fitTimeout(name string, e ast.Expr) {
 	const hint = "write a number with a unit, such as 40s, 5m, 1h30m or 1d"
 	if _, isNumber := c.constant(e).(*ast.Number); isNumber {
 		c.errorf(diag.Malformed, e.Range(), hint, "customTimeouts.%s: a number has no unit", name)
@@ -277,7 +277,7 @@ func (c *declChecker) fitPaths(name string, e ast.Expr, inputs *schema.Object) {
 }
 
 // warnNoProperty warns of a text in an option that begins with the name of a property that there is not.
-func (c *declChecker) warnNoProperty(option, what string, text *ast.String, name string, o *schema.Object) {
+func (c *findings) warnNoProperty(option, what string, text *ast.String, name string, o *schema.Object) {
 	near := diag.Suggest(name, propertyNames(o))
 	d := diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownProperty, Subject: text.Range(),
 		Detail: didYouMean(near), Summary: fmt.Sprintf("%s: there is no %s `%s`", option, what, name)}

@@ -92,7 +92,7 @@ func (p *Program) typeOfSteps(s spot) (schema.Type, *schema.Property) {
 	case ref.Node != nil:
 		t = ref.Node.Type
 	case ref.Kind == check.RefPolicy:
-		t = p.policyName(s.access)
+		t = policyName(p.Checked, s.access)
 	}
 	if t == nil {
 		return nil, nil
@@ -111,9 +111,9 @@ func (p *Program) typeOfSteps(s spot) (schema.Type, *schema.Property) {
 }
 
 // policyName is the type of a name that only policies have.
-func (p *Program) policyName(access *ast.Access) schema.Type {
+func policyName(p *check.Program, access *ast.Access) schema.Type {
 	unit, _ := access.Unit()
-	for _, policy := range p.Checked.Policies {
+	for _, policy := range p.Policies {
 		if policy.Decl.Unit == unit {
 			return policy.Names[access.Root.Value]
 		}

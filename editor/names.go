@@ -84,7 +84,7 @@ func (p *Program) nameOf(path string, offset int) *name {
 			}
 		}
 	case found.node != nil && (found.access == nil || found.step < 0):
-		return &name{node: found.node, owner: p.ownerOf(found.node)}
+		return &name{node: found.node, owner: ownerOf(p.Checked, found.node)}
 	}
 	src, at := p.source(path, offset)
 	here := func(r diag.Range) bool { return r.Source == src && r.Contains(at) }
@@ -112,8 +112,8 @@ func outputOf(c *check.Component, called string) *name {
 }
 
 // ownerOf is the component that a node is an input of; nil for any other node.
-func (p *Program) ownerOf(n *check.Node) *check.Component {
-	for _, c := range p.Checked.Components {
+func ownerOf(p *check.Program, n *check.Node) *check.Component {
+	for _, c := range p.Components {
 		if n.Config != nil && !c.Packaged && slices.Contains(c.Body.Nodes, n) {
 			return c
 		}

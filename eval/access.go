@@ -22,7 +22,7 @@ type found struct {
 func (s *scope) find(ctx context.Context, e ast.Expr) (found, *fault) {
 	switch e.(type) {
 	case *ast.Access, *ast.Index, *ast.Member:
-		if f := s.step(e); f != nil {
+		if f := s.e.step(e); f != nil {
 			return found{}, f
 		}
 	}

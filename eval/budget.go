@@ -20,18 +20,18 @@ type spending struct {
 
 // paying returns ctx with the budget of the evaluation, from which functions pay. Engines call transforms and hooks
 // with contexts of their own.
-func (e *evaluator) paying(ctx context.Context) context.Context {
-	return builtins.WithBudget(ctx, e.budget.Budget)
+func (s *spending) paying(ctx context.Context) context.Context {
+	return builtins.WithBudget(ctx, s.Budget)
 }
 
 // step counts an evaluation step for an expression; it returns a fault once the run is over. Only one place reports
 // that the steps are spent.
-func (s *scope) step(of ast.Expr) *fault {
-	if s.e.over.Load() {
+func (e *evaluator) step(of ast.Expr) *fault {
+	if e.over.Load() {
 		return shutdown
 	}
-	if err := s.e.budget.Spend(1); err != nil {
-		return s.e.budget.overspent(err, of.Range())
+	if err := e.budget.Spend(1); err != nil {
+		return e.budget.overspent(err, of.Range())
 	}
 	return nil
 }

@@ -129,7 +129,7 @@ func (c *builtinCall) argument(i int, arg ast.Expr) builtins.Thunk {
 	if c.fn.Lazy != nil && c.e.options.Covered != nil && c.fn.Name == "if" && i > 0 {
 		branch := c.thunk(arg)
 		return func(ctx context.Context) (value.Value, error) {
-			c.e.covers(arg, true)
+			c.e.options.covers(arg, true)
 			return branch(ctx)
 		}
 	}

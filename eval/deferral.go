@@ -48,7 +48,7 @@ func (e *evaluator) ensure(ctx context.Context, in *frame, n *check.Node) {
 
 // early is the value of a node with a Deferral as soon as it is registered.
 func (s *scope) early(ctx context.Context, n *check.Node) (value.Value, *fault) {
-	v, f := s.registeredEarly(ctx, n)
+	v, f := s.e.registeredEarly(ctx, s.frame, n)
 	if f == nil {
 		return v, nil
 	}
@@ -58,13 +58,13 @@ func (s *scope) early(ctx context.Context, n *check.Node) (value.Value, *fault) 
 	return value.Null, poison
 }
 
-func (s *scope) registeredEarly(ctx context.Context, n *check.Node) (value.Value, *fault) {
-	state := s.frame.states[n.Index].early
+func (e *evaluator) registeredEarly(ctx context.Context, in *frame, n *check.Node) (value.Value, *fault) {
+	state := in.states[n.Index].early
 	state.once.Do(func() {
 		for _, needed := range n.Deferral.Register {
-			s.e.ensure(ctx, s.frame, needed)
+			e.ensure(ctx, in, needed)
 		}
-		of := &instance{scope: scope{e: s.e, frame: s.frame}, node: n, resource: n.Resource}
+		of := &instance{scope: scope{e: e, frame: in}, node: n, resource: n.Resource}
 		state.value, state.fault = of.all(ctx)
 	})
 	return state.value, state.fault
@@ -72,11 +72,11 @@ func (s *scope) registeredEarly(ctx context.Context, n *check.Node) (value.Value
 
 // complete evaluates everything of a node with a Deferral.
 func (s *instance) complete(ctx context.Context) (value.Value, *fault) {
-	v, f := s.registeredEarly(ctx, s.node)
+	v, f := s.e.registeredEarly(ctx, s.frame, s.node)
 	made := s.frame.states[s.node.Index].early.made
 	faults := make([]*fault, len(made))
 	inParallel(len(made), s.e.workers, func(i int) {
-		defer s.e.guard()
+		defer s.e.options.guard()
 		faults[i] = made[i].complete(ctx)
 	})
 	for _, other := range faults {

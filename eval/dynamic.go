@@ -38,7 +38,7 @@ func (e *evaluator) registerDynamic(ctx context.Context, name string, d *check.D
 	}
 	response, err := e.monitor.RegisterResource(ctx, monitor.RegisterRequest{
 		Type: "pulumi:providers:" + check.DynamicNamespace, Name: name, Custom: true, Parent: e.stack,
-		Inputs: check.DynamicInputs(e.root.body.Dynamic, d), SourcePosition: e.position(at),
+		Inputs: check.DynamicInputs(e.root.body.Dynamic, d), SourcePosition: e.options.position(at),
 	})
 	if err == nil && response.Result != monitor.Succeeded {
 		err = monitor.ErrReported

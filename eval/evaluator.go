@@ -109,18 +109,18 @@ func (e *evaluator) run(ctx context.Context, in *frame, n *check.Node) {
 // runAll evaluates nodes of a frame, each behind what it needs.
 func (e *evaluator) runAll(ctx context.Context, in *frame, nodes []*check.Node) {
 	schedule(ctx, nodes, e.workers, func(ctx context.Context, n *check.Node) {
-		defer e.guard()
+		defer e.options.guard()
 		e.run(ctx, in, n)
 	})
 }
 
 // guard is deferred where a goroutine begins, so that a fault of ours ends in a report.
-func (e *evaluator) guard() {
-	if e.options.Crash == nil {
+func (o *Options) guard() {
+	if o.Crash == nil {
 		return
 	}
 	if fault := recover(); fault != nil {
-		e.options.Crash(fault)
+		o.Crash(fault)
 	}
 }
 
@@ -184,16 +184,16 @@ func (e *evaluator) pulumiVariable() value.Value {
 }
 
 // position is a place of the program as the engine keeps it (D11).
-func (e *evaluator) position(r diag.Range) *monitor.Position {
+func (o *Options) position(r diag.Range) *monitor.Position {
 	if r.IsZero() {
 		return nil
 	}
 	path := r.Source.Name()
 	switch {
-	case e.options.SourcePath != nil:
-		path = e.options.SourcePath(path)
+	case o.SourcePath != nil:
+		path = o.SourcePath(path)
 	case !filepath.IsAbs(path):
-		path = filepath.Join(e.options.Cwd, path)
+		path = filepath.Join(o.Cwd, path)
 	}
 	start := r.StartPosition()
 	return &monitor.Position{Path: path, Line: start.Line, Column: start.Column}

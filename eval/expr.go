@@ -43,7 +43,7 @@ func (s *scope) with(l *ast.Local, v value.Value) *scope {
 // eval is the value of an expression (L5.1). Unknown, secret and dependencies stay on the leaves that they belong to
 // (L9.16, L9.31, L9.44). Of several faults in a list or map all are reported.
 func (s *scope) eval(ctx context.Context, e ast.Expr) (value.Value, *fault) {
-	if f := s.step(e); f != nil {
+	if f := s.e.step(e); f != nil {
 		return value.Null, f
 	}
 	switch e := e.(type) {

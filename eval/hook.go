@@ -29,7 +29,9 @@ func (e *evaluator) registerHooks(ctx context.Context) *fault {
 			Name: h.Decl.Name.Value, OnError: h.OnError,
 			OnDryRun:     h.Decl.OnDryRun != nil && h.Decl.OnDryRun.Value,
 			IgnoreErrors: h.Decl.IgnoreErrors != nil && h.Decl.IgnoreErrors.Value,
-			Run:          func(ctx context.Context, args value.Value) (bool, error) { return e.runHook(e.paying(ctx), h, args) },
+			Run: func(ctx context.Context, args value.Value) (bool, error) {
+				return e.runHook(e.budget.paying(ctx), h, args)
+			},
 		})
 		if err == nil {
 			continue

@@ -44,7 +44,7 @@ func (s *instance) one(ctx context.Context) (value.Value, *fault) {
 	if condition := s.resource.Decl.If; condition != nil {
 		wanted, f := s.wanted(ctx, condition)
 		if f == nil {
-			s.e.covers(condition, wanted)
+			s.e.options.covers(condition, wanted)
 		}
 		if f != nil || !wanted {
 			return value.Null, f
@@ -134,7 +134,7 @@ func (s *instance) instances(ctx context.Context) (value.Value, *fault) {
 	made := make([]value.Value, count)
 	faults := make([]*fault, count)
 	inParallel(count, s.e.workers, func(i int) {
-		defer s.e.guard()
+		defer s.e.options.guard()
 		key, item := value.Int(i), value.Int(i)
 		suffix := "-" + strconv.Itoa(i)
 		switch {

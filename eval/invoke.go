@@ -16,7 +16,7 @@ import (
 
 // invoke calls a provider's function (L6.C).
 func (s *scope) invoke(ctx context.Context, e *ast.Call, call *check.Invoke) (value.Value, *fault) {
-	s.e.covers(e, true)
+	s.e.options.covers(e, true)
 	args, failed := value.EmptyMap(), (*fault)(nil)
 	if call.Arguments != nil {
 		args, failed = s.eval(ctx, call.Arguments)
@@ -72,7 +72,7 @@ func (s *scope) invoke(ctx context.Context, e *ast.Call, call *check.Invoke) (va
 	}
 	request := monitor.InvokeRequest{
 		Token: call.Token, Args: args, Provider: provider, DependsOn: s.e.resources.concrete(deps),
-		SourcePosition: s.e.position(e.Name.Range),
+		SourcePosition: s.e.options.position(e.Name.Range),
 	}
 	switch {
 	case parent != nil:

@@ -57,7 +57,7 @@ func (s *scope) method(ctx context.Context, e *ast.Call, call *check.Method) (va
 	}
 	request := monitor.CallRequest{
 		Token: call.Token, ArgDependencies: make(map[string][]urn.URN, args.Len()),
-		SourcePosition: s.e.position(e.Name.Range),
+		SourcePosition: s.e.options.position(e.Name.Range),
 	}
 	if request.Token == "" {
 		request.Token = ref.URN.Type() + "/" + call.Name

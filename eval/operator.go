@@ -160,9 +160,9 @@ func (s *scope) logic(ctx context.Context, e *ast.Binary) (value.Value, *fault) 
 }
 
 // covers reports that a run reaches an expression.
-func (e *evaluator) covers(expr ast.Expr, taken bool) {
-	if e.options.Covered != nil {
-		e.options.Covered(expr, taken)
+func (o *Options) covers(expr ast.Expr, taken bool) {
+	if o.Covered != nil {
+		o.Covered(expr, taken)
 	}
 }
 
@@ -184,7 +184,7 @@ func (s *scope) conditional(ctx context.Context, e *ast.Conditional) (value.Valu
 	if yes {
 		branch = e.Then
 	}
-	s.e.covers(branch, true)
+	s.e.options.covers(branch, true)
 	v, f := s.eval(ctx, branch)
 	return v.WithMarksOf(condition), f
 }

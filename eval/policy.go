@@ -2,6 +2,7 @@ package eval
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/yamlhost/yamlhost/builtins"
@@ -57,20 +58,14 @@ func NewPolicies(ctx context.Context, p *check.Program, info monitor.Info, tags 
 		With("tags", value.MapOf(labels...))
 	e.pulumi = ps.pulumi
 	e.runAll(ctx, ps.root, p.Nodes)
-	var findings diag.Diagnostics
-	for _, n := range p.Nodes {
-		if f := ps.root.states[n.Index].fault; f != nil {
-			findings.Add(f.findings...)
-		}
-	}
-	return ps, findings
+	return ps, ps.root.findings(new(Result), p.Nodes)
 }
 
 // evaluator makes an evaluator for policies, with a budget of its own.
 func (p *Policies) evaluator(ctx context.Context) (*evaluator, context.Context) {
 	e := &evaluator{program: p.program, options: p.options, info: p.info, pulumi: p.pulumi, root: p.root, workers: 1,
 		budget: spending{Budget: builtins.NewBudget(p.options.Limits)}}
-	return e, e.paying(ctx)
+	return e, e.budget.paying(ctx)
 }
 
 // PolicySubject is what policies are asked about: a resource, or all of them together. It is not safe for concurrent
@@ -80,11 +75,16 @@ type PolicySubject struct {
 	ctx context.Context // with the budget of the evaluator
 }
 
+// newSubject is the subject of the policies of a program, or of a pack; root is its frame.
+func newSubject(ctx context.Context, e *evaluator, names map[string]value.Value) *PolicySubject {
+	return &PolicySubject{scope: scope{e: e, frame: e.root, names: names, lenient: true}, ctx: ctx}
+}
+
 // About returns the subject of policies. names has the values of the names that only policies have, besides `config`.
 // The subject keeps names.
 func (p *Policies) About(ctx context.Context, names map[string]value.Value) *PolicySubject {
 	e, ctx := p.evaluator(ctx)
-	return &PolicySubject{scope: scope{e: e, frame: p.root, names: names, lenient: true}, ctx: ctx}
+	return newSubject(ctx, e, names)
 }
 
 // configure prepares the subject for one policy, which has a whole budget to itself.
@@ -98,7 +98,7 @@ func (s *PolicySubject) configure(config value.Value) {
 func (s *PolicySubject) Violations(decl *ast.Policy, config value.Value) (found []PolicyFinding, decided bool,
 	_ diag.Diagnostics) {
 	s.configure(config)
-	found, decided, f := s.violations(s.ctx, decl)
+	found, decided, f := s.violations(decl)
 	return found, decided, findingsOf(f)
 }
 
@@ -107,18 +107,17 @@ func (s *PolicySubject) Violations(decl *ast.Policy, config value.Value) (found 
 func (s *PolicySubject) Remedy(decl *ast.Policy, config value.Value, typ string, inputs value.Value) (
 	changed value.Value, decided bool, _ diag.Diagnostics) {
 	s.configure(config)
-	ctx := s.ctx
-	applies, decided, f := s.applies(ctx, decl)
+	applies, decided, f := s.applies(decl)
 	if f == nil && applies && decided && decl.Violation != nil {
 		var found []PolicyFinding
-		found, decided, f = s.violations(ctx, decl)
+		found, decided, f = s.violations(decl)
 		applies = len(found) > 0
 	}
 	if f != nil || !applies || !decided {
 		return inputs, decided, findingsOf(f)
 	}
 	t := transformer{scope: s.scope, decl: &ast.Transform{Key: decl.Name.Range, Merge: decl.Remedy}}
-	changed, _, f = t.merge(ctx, s.e.program.InputsOf(typ), value.Bool(true), inputs, decl.Name.Value)
+	changed, _, f = t.merge(s.ctx, s.e.program.InputsOf(typ), value.Bool(true), inputs, decl.Name.Value)
 	return changed, true, findingsOf(f)
 }
 
@@ -133,11 +132,11 @@ func findingsOf(f *fault) diag.Diagnostics {
 }
 
 // applies evaluates the condition of a policy.
-func (s *scope) applies(ctx context.Context, decl *ast.Policy) (applies, decided bool, _ *fault) {
+func (s *PolicySubject) applies(decl *ast.Policy) (applies, decided bool, _ *fault) {
 	if decl.When == nil {
 		return true, true, nil
 	}
-	v, f := s.eval(ctx, decl.When)
+	v, f := s.eval(s.ctx, decl.When)
 	if f != nil || !v.IsKnown() {
 		return false, false, f
 	}
@@ -149,12 +148,12 @@ func (s *scope) applies(ctx context.Context, decl *ast.Policy) (applies, decided
 }
 
 // violations evaluates a policy.
-func (s *scope) violations(ctx context.Context, decl *ast.Policy) (found []PolicyFinding, decided bool, _ *fault) {
-	applies, decided, f := s.applies(ctx, decl)
+func (s *PolicySubject) violations(decl *ast.Policy) (found []PolicyFinding, decided bool, _ *fault) {
+	applies, decided, f := s.applies(decl)
 	if f != nil || !applies || !decided || decl.Violation == nil {
 		return nil, decided, f
 	}
-	if found, decided, f = s.messagesOf(ctx, decl.Violation); f != nil || !decided {
+	if found, decided, f = s.messagesOf(decl.Violation); f != nil || !decided {
 		return nil, decided, f
 	}
 	if len(found) > 0 {
@@ -171,10 +170,10 @@ func (s *scope) violations(ctx context.Context, decl *ast.Policy) (found []Polic
 }
 
 // messagesOf returns the messages that an expression gives. A condition in it may be secret: its message is not.
-func (s *scope) messagesOf(ctx context.Context, e ast.Expr) (found []PolicyFinding, decided bool, _ *fault) {
+func (s *PolicySubject) messagesOf(e ast.Expr) (found []PolicyFinding, decided bool, _ *fault) {
 	switch e := e.(type) {
 	case *ast.Conditional:
-		v, f := s.eval(ctx, e.Condition)
+		v, f := s.eval(s.ctx, e.Condition)
 		if f != nil || !v.IsKnown() {
 			return nil, false, f
 		}
@@ -183,11 +182,11 @@ func (s *scope) messagesOf(ctx context.Context, e ast.Expr) (found []PolicyFindi
 			return nil, true, wrongOperand("?", e.Condition, v)
 		}
 		if yes {
-			return s.messagesOf(ctx, e.Then)
+			return s.messagesOf(e.Then)
 		}
-		return s.messagesOf(ctx, e.Else)
+		return s.messagesOf(e.Else)
 	case *ast.Template:
-		text, known, f := s.publicText(ctx, e)
+		text, known, f := s.publicText(s.ctx, e)
 		if f != nil || !known {
 			return nil, false, f
 		}
@@ -195,7 +194,7 @@ func (s *scope) messagesOf(ctx context.Context, e ast.Expr) (found []PolicyFindi
 	case *ast.List:
 		decided = true
 		for _, item := range e.Items {
-			more, known, f := s.messagesOf(ctx, item)
+			more, known, f := s.messagesOf(item)
 			if f != nil {
 				return nil, false, f
 			}
@@ -203,7 +202,7 @@ func (s *scope) messagesOf(ctx context.Context, e ast.Expr) (found []PolicyFindi
 		}
 		return found, decided, nil
 	}
-	v, f := s.eval(ctx, e)
+	v, f := s.eval(s.ctx, e)
 	if f != nil {
 		return nil, false, f
 	}
@@ -270,31 +269,26 @@ func (s *scope) truth(v value.Value) (yes, ok bool) {
 func (s *instance) guards(ctx context.Context, r *monitor.RegisterRequest, u urn.URN, properties value.Value,
 	after bool) *fault {
 	var failed *fault
-	var inner *scope
+	var subject *PolicySubject
 	for _, p := range s.e.program.Policies {
 		if p.Decl.OfStack() || p.Decl.OfOutputs() != after || p.Decl.Enforcement.Text() == "disabled" ||
 			!check.MatchesPolicy(p.Decl, r.Type, r.Name, r.Custom) {
 			continue
 		}
-		if inner == nil {
-			inner = s.e.guarding(map[string]value.Value{"resource": properties, "args": guardArgs(r, u, properties)})
+		if subject == nil {
+			subject = newSubject(ctx, s.e, map[string]value.Value{"resource": properties, "args": guardArgs(r, u, properties)})
 		}
-		failed = failed.and(s.e.judge(ctx, inner, p.Decl, s.resource.Decl.Name))
+		failed = failed.and(subject.judge(p.Decl, s.resource.Decl.Name))
 	}
-	if after && s.e.stackGuards() {
+	if after && stackGuards(s.e.program) {
 		s.e.registered.add(guardArgs(r, u, properties))
 	}
 	return failed
 }
 
-// guarding is the scope of a policy of the program.
-func (e *evaluator) guarding(names map[string]value.Value) *scope {
-	return &scope{e: e, frame: e.root, names: names, lenient: true}
-}
-
 // judge evaluates a policy of the program about a resource, whose name is at.
-func (e *evaluator) judge(ctx context.Context, s *scope, decl *ast.Policy, at ast.Literal) *fault {
-	found, decided, f := s.violations(ctx, decl)
+func (s *PolicySubject) judge(decl *ast.Policy, at ast.Literal) *fault {
+	found, decided, f := s.violations(decl)
 	if f != nil {
 		return f
 	}
@@ -303,7 +297,7 @@ func (e *evaluator) judge(ctx context.Context, s *scope, decl *ast.Policy, at as
 		about += " (" + text + ")"
 	}
 	if !decided {
-		e.notes.add(at.Range, "the update decides", "policy %s is not decided for %s in this preview: it depends on a value "+
+		s.e.notes.add(at.Range, "the update decides", "policy %s is not decided for %s in this preview: it depends on a value "+
 			"that is known in the update only", decl.Name.Value, at.Value)
 		return nil
 	}
@@ -313,7 +307,7 @@ func (e *evaluator) judge(ctx context.Context, s *scope, decl *ast.Policy, at as
 			": " + v.Message, Related: []diag.Related{{Range: decl.Name.Range, Message: "the policy"}}}
 		if decl.Enforcement.Text() == "advisory" {
 			d.Severity = diag.Warning
-			e.notes.put(d)
+			s.e.notes.put(d)
 			continue
 		}
 		failed = failed.and(&fault{findings: diag.Diagnostics{d}})
@@ -322,13 +316,8 @@ func (e *evaluator) judge(ctx context.Context, s *scope, decl *ast.Policy, at as
 }
 
 // stackGuards reports whether the program has policies about all resources together.
-func (e *evaluator) stackGuards() bool {
-	for _, p := range e.program.Policies {
-		if p.Decl.OfStack() {
-			return true
-		}
-	}
-	return false
+func stackGuards(p *check.Program) bool {
+	return slices.ContainsFunc(p.Policies, func(p *check.Policy) bool { return p.Decl.OfStack() })
 }
 
 // judgeStack evaluates the policies about all resources together, once all nodes have been evaluated.
@@ -349,7 +338,8 @@ func (e *evaluator) judgeStack(ctx context.Context, result *Result) (findings di
 			}
 		}
 		names := map[string]value.Value{"resources": value.List(matching...)}
-		if f := e.judge(ctx, e.guarding(names), p.Decl, ast.Literal{Value: "the stack", Range: p.Decl.Name.Range}); f != nil {
+		stack := ast.Literal{Value: "the stack", Range: p.Decl.Name.Range}
+		if f := newSubject(ctx, e, names).judge(p.Decl, stack); f != nil {
 			result.count(f)
 			findings.Add(f.findings...)
 		}

@@ -24,7 +24,7 @@ type Constructed struct {
 func Construct(ctx context.Context, c *check.Component, m monitor.Monitor, request monitor.RegisterRequest,
 	o Options) (Constructed, diag.Diagnostics) {
 	e := newEvaluator(c.Body, m, o)
-	ctx = e.paying(ctx)
+	ctx = e.budget.paying(ctx)
 	var err error
 	if e.info, err = m.Info(ctx); err != nil {
 		return Constructed{}, diag.Diagnostics{{Code: diag.OperationFailed,
@@ -48,7 +48,7 @@ func Construct(ctx context.Context, c *check.Component, m monitor.Monitor, reque
 		return Constructed{}, conversionFault(request.Name, err, places{}, c.Decl.Name.Range).findings
 	}
 	request.Type, request.Custom, request.Remote, request.Inputs = c.Token, false, false, inputs
-	request.SourcePosition = e.position(c.Decl.Name.Range)
+	request.SourcePosition = e.options.position(c.Decl.Name.Range)
 	s := &instance{scope: scope{e: e, frame: e.root}, resource: r}
 	made, f := s.provide(ctx, request)
 	findings := e.notes.found.Sorted()

@@ -149,7 +149,7 @@ func (e *evaluator) fetch(ctx context.Context, ref *value.ResourceRef, at diag.R
 	response, err := e.monitor.Invoke(ctx, monitor.InvokeRequest{
 		Token:          "pulumi:pulumi:getResource",
 		Args:           value.MapOf(value.Entry{Key: "urn", Value: value.String(string(ref.URN))}),
-		SourcePosition: e.position(at),
+		SourcePosition: e.options.position(at),
 	})
 	if err == nil && len(response.Failures) > 0 {
 		err = &monitor.FailuresError{Token: string(ref.URN), Failures: response.Failures}
@@ -232,7 +232,7 @@ func (e *evaluator) readStack(ctx context.Context, stack string, at diag.Range) 
 	}
 	response, err := e.monitor.ReadResource(ctx, monitor.ReadRequest{
 		Type: stackReferenceToken, Name: stack, Parent: e.stack, ID: value.String(stack),
-		State: value.MapOf(value.Entry{Key: "name", Value: value.String(stack)}), SourcePosition: e.position(at),
+		State: value.MapOf(value.Entry{Key: "name", Value: value.String(stack)}), SourcePosition: e.options.position(at),
 	})
 	if err != nil {
 		if f := silent(err); f != nil {

@@ -26,7 +26,7 @@ func (s *instance) register(ctx context.Context) (value.Value, *fault) {
 	component := local || r.Schema != nil && r.Schema.Component
 	request := monitor.RegisterRequest{
 		Type: r.Token, Name: s.name(), Custom: !component, Remote: component && !local, // L3.17
-		SourcePosition: s.e.position(r.Decl.Name.Range),
+		SourcePosition: s.e.options.position(r.Decl.Name.Range),
 	}
 	written := r.Decl.Properties
 	if s.node.Deferral != nil {

@@ -25,7 +25,7 @@ const defaultWorkers = 64
 func Run(ctx context.Context, p *check.Program, m monitor.Monitor, o Options) (Result, diag.Diagnostics) {
 	e := newEvaluator(p, m, o)
 	defer context.AfterFunc(ctx, func() { e.over.Store(true) })()
-	ctx = e.paying(ctx)
+	ctx = e.budget.paying(ctx)
 	result := Result{Outputs: value.EmptyMap()}
 	if err := e.start(ctx); err != nil {
 		result.Failed = 1
@@ -56,12 +56,12 @@ func Run(ctx context.Context, p *check.Program, m monitor.Monitor, o Options) (R
 	}
 	if f != nil {
 		findings.Add(f.findings...)
-		findings.Add(e.nodeFindings(&result, first)...)
+		findings.Add(e.root.findings(&result, first)...)
 		result.Failed++
 		result.Skipped += len(p.Nodes) - len(first) + len(p.Outputs)
 	} else {
 		e.runAll(ctx, e.root, p.Nodes)
-		findings.Add(e.nodeFindings(&result, p.Nodes)...)
+		findings.Add(e.root.findings(&result, p.Nodes)...)
 		findings.Add(e.judgeStack(ctx, &result)...)
 		findings.Add(e.messages(ctx, &result)...)
 		var outputFindings diag.Diagnostics
@@ -105,7 +105,7 @@ func (e *evaluator) start(ctx context.Context) error {
 	}
 	response, err := e.monitor.RegisterResource(ctx, monitor.RegisterRequest{
 		Type: urn.RootStackType, Name: e.info.Project + "-" + e.info.Stack, Inputs: value.EmptyMap(),
-		SourcePosition: e.position(position),
+		SourcePosition: e.options.position(position),
 	})
 	if err == nil && response.Result != monitor.Succeeded {
 		err = monitor.ErrReported
@@ -121,17 +121,17 @@ func (e *evaluator) start(ctx context.Context) error {
 	return nil
 }
 
-// nodeFindings gathers what nodes have to report and counts failures.
-func (e *evaluator) nodeFindings(result *Result, nodes []*check.Node) diag.Diagnostics {
+// findings gathers what nodes have to report and counts failures.
+func (f *frame) findings(result *Result, nodes []*check.Node) diag.Diagnostics {
 	var findings diag.Diagnostics
 	for _, n := range nodes {
-		if f := e.root.states[n.Index].fault; f != nil {
+		if fault := f.states[n.Index].fault; fault != nil {
 			skipped := result.Skipped
-			result.count(f)
+			result.count(fault)
 			if n.Kind == check.ResourceNode && result.Skipped > skipped {
 				result.SkippedResources = append(result.SkippedResources, n.Name)
 			}
-			findings.Add(f.findings...)
+			findings.Add(fault.findings...)
 		}
 	}
 	return findings

@@ -66,13 +66,13 @@ type transformer struct {
 // forResources makes a function of a transform, for engines to call. The function is safe for concurrent use.
 func (s transformer) forResources() monitor.Transform {
 	return func(ctx context.Context, r monitor.RegisterRequest) (monitor.RegisterRequest, error) {
-		defer s.e.guard()
+		defer s.e.options.guard()
 		if !check.MatchesResource(s.decl, r.Type, r.Name, r.Custom) {
 			return r, nil
 		}
 		inner := s
 		inner.args = resourceArgs(r)
-		next, f := inner.resource(s.e.paying(ctx), r)
+		next, f := inner.resource(s.e.budget.paying(ctx), r)
 		if f != nil {
 			return r, s.e.transformError(s.decl, r.Name, f)
 		}
@@ -92,7 +92,7 @@ func (e *evaluator) transformError(t *ast.Transform, of string, f *fault) error 
 		f.findings[i].Related = append(slices.Clip(f.findings[i].Related),
 			diag.Related{Range: t.Key, Message: "this transform changes " + of})
 	}
-	if p := e.position(t.Key); p != nil {
+	if p := e.options.position(t.Key); p != nil {
 		return fmt.Errorf("the transform in line %d: %w", p.Line, f)
 	}
 	return f
@@ -119,7 +119,7 @@ func (s *transformer) resource(ctx context.Context, r monitor.RegisterRequest) (
 			r.Transformed = make(map[string]*monitor.Position, len(paths))
 		}
 		for _, path := range paths {
-			r.Transformed[path] = s.e.position(t.Key)
+			r.Transformed[path] = s.e.options.position(t.Key)
 		}
 	}
 	if !when.IsKnown() || t.Options.Range.IsZero() {
@@ -281,7 +281,7 @@ func (g *registry) concreteDeps(v value.Value) value.Value {
 // forInvokes makes a function of a transform of function calls. The function is safe for concurrent use.
 func (s transformer) forInvokes() monitor.InvokeTransform {
 	return func(ctx context.Context, r monitor.InvokeRequest) (monitor.InvokeRequest, error) {
-		defer s.e.guard()
+		defer s.e.options.guard()
 		if !check.MatchesFunction(s.decl, r.Token) {
 			return r, nil
 		}
@@ -291,7 +291,7 @@ func (s transformer) forInvokes() monitor.InvokeTransform {
 			value.Entry{Key: "options", Value: value.MapOf(textEntries(
 				[2]string{"provider", r.Provider}, [2]string{"version", r.Version},
 				[2]string{"pluginDownloadURL", r.PluginDownloadURL})...)})
-		next, f := inner.invocation(s.e.paying(ctx), r)
+		next, f := inner.invocation(s.e.budget.paying(ctx), r)
 		if f != nil {
 			return r, s.e.transformError(s.decl, r.Token, f)
 		}

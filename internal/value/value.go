@@ -36,6 +36,10 @@ func (k Kind) String() string {
 
 // Value is one program value. The zero Value is null. Values are immutable and safe for concurrent use; copying one is
 // cheap. Use Equal to compare, not ==.
+//
+// Many of its methods have one line. They are the only way to what is inside, so that nothing outside of this package
+// depends on how a kind is held, or forgets that a value may be unknown: Is asks for the kind of a known value, those
+// with As look at its content, and Get, At and With give a part, or the value with another one.
 type Value struct {
 	kind    Kind
 	payload any    // bool, float64, string, []Value, *fields, *Asset, *Archive, *ResourceRef; nil for null and unknown

@@ -21,7 +21,7 @@ const archivePiece = 8 << 20
 var digestPattern = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
 // PutArchive keeps an archive of projects under its digest, until RemoveArchive. It may be there already.
-func (b *Backend) PutArchive(digest string, content io.Reader) error {
+func (b *files) PutArchive(digest string, content io.Reader) error {
 	folder, err := b.archiveFolder(digest)
 	if err != nil {
 		return err
@@ -52,7 +52,7 @@ func pieceName(n int) string { return fmt.Sprintf("%08d", n) }
 
 // Archive returns the content of an archive. It is read piece by piece, and the caller has to compare it with the
 // digest. Without such an archive the error is fs.ErrNotExist.
-func (b *Backend) Archive(digest string) (io.Reader, error) {
+func (b *files) Archive(digest string) (io.Reader, error) {
 	if _, err := b.archiveFolder(digest); err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func (b *Backend) Archive(digest string) (io.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &archiveReader{files: b.files, digest: digest}
+	r := &archiveReader{files: b, digest: digest}
 	for n := range names {
 		if names[n] != pieceName(n) {
 			break
@@ -98,7 +98,7 @@ func (r *archiveReader) Read(into []byte) (int, error) {
 }
 
 // RemoveArchive removes an archive, if it is there.
-func (b *Backend) RemoveArchive(digest string) error {
+func (b *files) RemoveArchive(digest string) error {
 	folder, err := b.archiveFolder(digest)
 	if err != nil {
 		return err

@@ -158,10 +158,10 @@ func open(rawURL string, o Options, d disk.Disk) (*Backend, error) {
 }
 
 // URL returns the backend's URL as it was given; workspaces know it under that name (F6.15).
-func (b *Backend) URL() string { return b.url }
+func (b *files) URL() string { return b.url }
 
 // PublicURL returns the backend's URL for messages and reports.
-func (b *Backend) PublicURL() string { return PublicURL(b.url) }
+func (b *files) PublicURL() string { return PublicURL(b.url) }
 
 // secretParameters are the secret parameters of URLs.
 var secretParameters = sync.OnceValue(func() *regexp.Regexp {
@@ -184,7 +184,7 @@ func PublicURL(rawURL string) string {
 }
 
 // Folder returns the .pulumi folder, or what comes before the keys of objects in a store.
-func (b *Backend) Folder() string { return b.root }
+func (b *files) Folder() string { return b.root }
 
 // folderOf reads the URL of a folder (F6.1, F6.2): the absolute path, and the parameters.
 func folderOf(rawURL string, o Options) (path string, query url.Values, err error) {

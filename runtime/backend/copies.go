@@ -13,16 +13,12 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/journal"
 )
 
-// copies are folders of this machine, one for each organization of a service, in the layout of a backend. While an
-// operation runs, the copy of its stack has the state that it began with and its journal. It stays when the service
-// does not have everything: the process was killed, or the service was away. Then the copy is right, as long as nobody
-// has begun an operation since.
-type copies struct{ b *Backend }
-
-func (b *Backend) copies() copies { return copies{b} }
-
-// mirror returns the folder that has the copy of a stack of a service.
-func (b *Backend) mirror(r Ref) *Backend {
+// mirror returns the folder of this machine that has the copy of a stack of a service. There is one for each
+// organization, in the layout of a backend. While an operation runs, the copy of its stack has the state that it began
+// with and its journal. It stays when the service does not have everything: the process was killed, or the service was
+// away. Then the copy is right, as long as nobody has begun an operation since.
+func (h hosted) mirror(r Ref) *Backend {
+	b := h.b
 	sum := sha256.Sum256([]byte(b.url))
 	name := hex.EncodeToString(sum[:6])
 	if u, err := url.Parse(b.url); err == nil {
@@ -46,12 +42,12 @@ func (b stackState) keptPath() string {
 }
 
 // keptOf returns the operation whose results are in a copy; nil if there is none.
-func (c copies) keptOf(r Ref) (*keptUpdate, error) {
-	if c.b.o.Copies == "" {
+func (h hosted) keptOf(r Ref) (*keptUpdate, error) {
+	if h.b.o.Copies == "" {
 		return nil, nil
 	}
-	path := c.b.mirror(r).stateOf(r).keptPath()
-	text, err := c.b.disk.ReadFile(path)
+	path := h.mirror(r).stateOf(r).keptPath()
+	text, err := h.b.disk.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

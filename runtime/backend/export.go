@@ -20,7 +20,7 @@ func (b *Backend) ExportVersion(ctx context.Context, r Ref, version int, open st
 	case version < 0:
 		return errors.New("--version takes a number from 1")
 	}
-	r, err := b.owned(ctx, r)
+	r, err := h.owned(ctx, r)
 	if err != nil {
 		return err
 	}

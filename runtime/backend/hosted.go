@@ -35,16 +35,16 @@ func (h hosted) stacks(ctx context.Context, project string) ([]Ref, error) {
 }
 
 // listing returns the backend for a look at all stacks, which are asked for once.
-func (b *Backend) listing(project string) (*Backend, error) {
-	owner, err := b.service.Organization(context.Background())
+func (h hosted) listing(project string) (*Backend, error) {
+	owner, err := h.b.service.Organization(context.Background())
 	if err != nil {
 		return nil, err
 	}
-	list, err := b.service.Stacks(context.Background(), owner, project)
+	list, err := h.b.service.Stacks(context.Background(), owner, project)
 	if err != nil {
 		return nil, err
 	}
-	known := *b
+	known := *h.b
 	known.listed = map[Ref]Hosted{}
 	for _, s := range list {
 		if known.listed[s.Ref] = s; s.Resources < 0 {
@@ -55,7 +55,7 @@ func (b *Backend) listing(project string) (*Backend, error) {
 }
 
 func (h hosted) find(ctx context.Context, r Ref) (Hosted, error) {
-	r, err := h.b.owned(ctx, r)
+	r, err := h.owned(ctx, r)
 	if err != nil {
 		return Hosted{}, err
 	}
@@ -72,11 +72,11 @@ func (h hosted) exists(ctx context.Context, r Ref) (bool, error) {
 
 // load reads a stack: as the service has it, or as this machine knows it better.
 func (h hosted) load(ctx context.Context, r Ref, open state.Opener) (*Loaded, error) {
-	r, err := h.b.owned(ctx, r)
+	r, err := h.owned(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	kept, err := h.b.copies().keptOf(r)
+	kept, err := h.keptOf(r)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func (h hosted) load(ctx context.Context, r Ref, open state.Opener) (*Loaded, er
 			return nil, err
 		}
 		if now.Version == kept.Version || now.Version == kept.Version-1 { // nobody has come after that run
-			loaded, err := h.b.mirror(r).Load(ctx, r, open)
+			loaded, err := h.mirror(r).Load(ctx, r, open)
 			if !errors.As(err, new(*NotFoundError)) {
 				return loaded, err
 			}
@@ -134,7 +134,7 @@ func deploymentOf(text []byte) (d deployment, err error) {
 func (d deployment) empty() bool { return len(d.Deployment) == 0 || string(d.Deployment) == "null" }
 
 func (h hosted) create(ctx context.Context, r Ref) error {
-	r, err := h.b.owned(ctx, r)
+	r, err := h.owned(ctx, r)
 	if err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ func (h hosted) create(ctx context.Context, r Ref) error {
 }
 
 func (h hosted) remove(ctx context.Context, r Ref, force bool) error {
-	r, err := h.b.owned(ctx, r)
+	r, err := h.owned(ctx, r)
 	if err != nil {
 		return err
 	}
@@ -158,14 +158,14 @@ func (h hosted) remove(ctx context.Context, r Ref, force bool) error {
 	if err := h.b.service.Remove(ctx, r, force); err != nil {
 		return err
 	}
-	forget(h.b.mirror(r).files, r)
+	forget(h.mirror(r).files, r)
 	return nil
 }
 
 func (h hosted) rename(ctx context.Context, from, to Ref) error {
-	from, err := h.b.owned(ctx, from)
+	from, err := h.owned(ctx, from)
 	if err == nil {
-		to, err = h.b.owned(ctx, to)
+		to, err = h.owned(ctx, to)
 	}
 	if err != nil {
 		return err
@@ -199,7 +199,7 @@ func (h hosted) editTags(ctx context.Context, r Ref, edit func(map[string]string
 }
 
 func (h hosted) setTags(ctx context.Context, r Ref, tags map[string]string) error {
-	r, err := h.b.owned(ctx, r)
+	r, err := h.owned(ctx, r)
 	if err != nil {
 		return err
 	}
@@ -207,7 +207,7 @@ func (h hosted) setTags(ctx context.Context, r Ref, tags map[string]string) erro
 }
 
 func (h hosted) history(ctx context.Context, r Ref, limit int) ([]Record, error) {
-	r, err := h.b.owned(ctx, r)
+	r, err := h.owned(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -226,7 +226,7 @@ func (h hosted) locks(ctx context.Context, r Ref) ([]Lock, error) {
 }
 
 func (h hosted) cancel(ctx context.Context, r Ref) (*Cancelled, error) {
-	r, err := h.b.owned(ctx, r)
+	r, err := h.owned(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -239,7 +239,7 @@ func (h hosted) cancel(ctx context.Context, r Ref) (*Cancelled, error) {
 		out.Locks = []Lock{*lock}
 	}
 	// A process of this machine may hold its copy although its operation has ended.
-	local, err := h.b.mirror(r).Cancel(r)
+	local, err := h.mirror(r).Cancel(r)
 	if err == nil && lock == nil {
 		out.Locks, out.HeldUp = local.Locks, local.HeldUp
 	}
@@ -268,21 +268,21 @@ func (h hosted) imported(ctx context.Context, r Ref, next *state.Snapshot, o Beg
 // replace makes an imported state that of a stack. What an earlier run has left on this machine is given up with the
 // state that it belongs to.
 func (h hosted) replace(ctx context.Context, r Ref, next *state.Snapshot, o BeginOptions) error {
-	r, err := h.b.owned(ctx, r)
+	r, err := h.owned(ctx, r)
 	if err != nil {
 		return err
 	}
 	if err := h.imported(ctx, r, next, o); err != nil {
 		return err
 	}
-	forget(h.b.mirror(r).files, r)
+	forget(h.mirror(r).files, r)
 	return nil
 }
 
 // edit changes a state by hand. The secrets that the edit does not touch keep their ciphertexts.
 func (h hosted) edit(ctx context.Context, r Ref, o BeginOptions,
 	edit func(*state.Snapshot) (*state.Snapshot, error)) error {
-	r, err := h.b.owned(ctx, r)
+	r, err := h.owned(ctx, r)
 	if err == nil {
 		err = h.sendKept(ctx, r)
 	}
@@ -312,7 +312,7 @@ func (h hosted) edit(ctx context.Context, r Ref, o BeginOptions,
 
 // sendKept sends what an earlier run has left on this machine, if anything.
 func (h hosted) sendKept(ctx context.Context, r Ref) error {
-	kept, err := h.b.copies().keptOf(r)
+	kept, err := h.keptOf(r)
 	if err != nil || kept == nil {
 		return err
 	}

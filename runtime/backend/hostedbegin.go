@@ -12,14 +12,14 @@ import (
 // then what an earlier one has left is sent. So the state goes on from what the service has, or this machine knows
 // better.
 func (h hosted) begin(ctx context.Context, r Ref, o BeginOptions) (_ *Session, err error) {
-	r, err = h.b.owned(ctx, r)
+	r, err = h.owned(ctx, r)
 	if err != nil {
 		return nil, err
 	}
 	if h.b.o.Copies == "" {
 		return nil, errors.New("there is no home folder to keep the results of an operation in while they are sent")
 	}
-	b := h.b.mirror(r)
+	b := h.mirror(r)
 	held, err := b.locksOf(r).lock(ctx)
 	if err != nil {
 		return nil, err
@@ -29,7 +29,7 @@ func (h hosted) begin(ctx context.Context, r Ref, o BeginOptions) (_ *Session, e
 			err = errors.Join(err, held.release())
 		}
 	}()
-	kept, err := h.b.copies().keptOf(r)
+	kept, err := h.keptOf(r)
 	if err != nil {
 		return nil, err
 	}

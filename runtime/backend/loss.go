@@ -35,8 +35,8 @@ func (b *Backend) Loss(r Ref) (*Loss, error) {
 	if err := r.check(); err != nil {
 		return nil, err
 	}
-	if b.service != nil {
-		b = b.mirror(r)
+	if h, ok := b.hosted(); ok {
+		b = h.mirror(r)
 	}
 	path := b.stateOf(r).lossFile()
 	text, err := b.disk.ReadFile(path)

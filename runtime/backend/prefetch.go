@@ -24,8 +24,8 @@ type Bulk interface {
 // that can do so, what there is is asked for once, and states are read many at a time; it shows what there was when it
 // was called.
 func (b *Backend) Prefetch(project string) (*Backend, error) {
-	if b.service != nil {
-		return b.listing(project)
+	if h, ok := b.hosted(); ok {
+		return h.listing(project)
 	}
 	if b.objects == nil {
 		return b, nil

@@ -32,11 +32,11 @@ type Previous struct {
 
 // Previous finds the newest sound copy of a stack's state; nil when there is none. A copy in the history is the state
 // at the end of an operation, and mostly the whole present state; .bak is the state before it was last written.
-func (b *Backend) Previous(r Ref) *Previous { return b.stateOf(r).previous() }
+func (b *files) Previous(r Ref) *Previous { return b.stateOf(r).previous() }
 
 // Lost returns what is wrong with a stack whose state has disappeared; nil for one that is there, never was, or was
 // removed. Removing a stack removes its history first, so that a history without a state is no stack that was removed.
-func (b *Backend) Lost(r Ref) *LostError { return b.stateOf(r).lost() }
+func (b *files) Lost(r Ref) *LostError { return b.stateOf(r).lost() }
 
 // Restore puts the newest sound copy of a stack's state in the place of one that is lost, damaged or unsound, which it
 // keeps aside. A state that is sound is refused. A journal that was left behind and begins with that copy fits again.

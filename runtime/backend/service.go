@@ -125,9 +125,9 @@ func (e *AwayError) Unwrap() error { return e.Err }
 var errHosted = errors.New("state is kept by a service, which cannot do this")
 
 // owned returns the Ref with its owner, which a service may have to be asked for.
-func (b *Backend) owned(ctx context.Context, r Ref) (_ Ref, err error) {
+func (h hosted) owned(ctx context.Context, r Ref) (_ Ref, err error) {
 	if err = r.check(); err == nil && r.Owner == "" {
-		r.Owner, err = b.service.Organization(ctx)
+		r.Owner, err = h.b.service.Organization(ctx)
 	}
 	return r, err
 }

@@ -18,8 +18,8 @@ type Torn struct {
 }
 
 // Torn looks for records in what earlier runs set aside as torn, and compares them with a state.
-func (b *Backend) Torn(r Ref, s *state.Snapshot) ([]Torn, error) {
-	if err := r.check(); err != nil || b.objects != nil || b.service != nil { // links of a chain are whole
+func (b *files) Torn(r Ref, s *state.Snapshot) ([]Torn, error) {
+	if err := r.check(); err != nil || b.objects != nil || IsService(b.url) { // links of a chain are whole
 		return nil, err
 	}
 	names, err := b.list("stacks", r.Project)

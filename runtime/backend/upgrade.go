@@ -52,8 +52,8 @@ func (b *Backend) Upgrade(ctx context.Context) ([]Upgraded, error) {
 }
 
 // Legacy returns the names of the stacks of the layout without projects (F6.5).
-func (b *Backend) Legacy() ([]string, error) {
-	if _, ok := b.hosted(); ok {
+func (b *files) Legacy() ([]string, error) {
+	if IsService(b.url) {
 		return nil, nil
 	}
 	files, err := b.list("stacks")

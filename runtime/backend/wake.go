@@ -12,7 +12,7 @@ type Waking interface {
 
 // Wakes tells when somebody gives the lock of a stack back, where the store can tell: else, and if that fails, the
 // channel is nil, and asking again now and then is the only way. stop is called once.
-func (b *Backend) Wakes(ctx context.Context, r Ref) (wakes <-chan struct{}, stop func()) {
+func (b *files) Wakes(ctx context.Context, r Ref) (wakes <-chan struct{}, stop func()) {
 	none := func() {}
 	if b.objects == nil {
 		return nil, none

@@ -33,10 +33,11 @@ func watch(u Update, preview bool) *Watched {
 
 // Watch starts a preview that a service shows on its pages; nil where nobody does. The caller ends it with Close.
 func (b *Backend) Watch(ctx context.Context, r Ref, about *Record) (*Watched, error) {
-	if b.service == nil {
+	h, ok := b.hosted()
+	if !ok {
 		return nil, nil
 	}
-	r, err := b.owned(ctx, r)
+	r, err := h.owned(ctx, r)
 	if err != nil {
 		return nil, err
 	}

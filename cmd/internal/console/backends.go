@@ -31,11 +31,7 @@ type Backends struct {
 
 // Backends are those that this command can open.
 func (a *Console) Backends() Backends {
-	shared := a.stores
-	if shared == nil {
-		shared = a.World.Stores
-	}
-	return Backends{world: &a.World, version: a.Version(), notes: a.Streams.Err, stores: shared}
+	return Backends{world: &a.World, version: a.Version(), notes: a.Streams.Err, stores: a.World.Stores}
 }
 
 // where is where state lives, and what relative paths in it are relative to (F6.1, D3). p may be nil.

@@ -11,7 +11,7 @@ import (
 // Beside returns a console for one of the stacks of a command that works on several. Its output goes to out and err,
 // its reports to reports. It asks no questions and leaves the log of a CI system to a. It shares the signals of a.
 func (a *Console) Beside(out, err io.Writer, reports *report.Set) *Console {
-	c := &Console{World: a.World, Global: a.Global, Signals: a.Signals, stores: a.stores, texts: a.texts}
+	c := &Console{World: a.World, Global: a.Global, Signals: a.Signals, Texts: a.Texts}
 	c.Global.NonInteractive = true
 	c.Crashes = &Crashes{Console: a}
 	c.GuardStreams(Streams{In: strings.NewReader(""), Out: out, Err: err})

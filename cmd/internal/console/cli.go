@@ -25,8 +25,7 @@ type Console struct {
 	Crashes *Crashes
 	Reports Reports
 	blocks  sync.Mutex       // held while a block is shown
-	texts   *workspace.Texts // shared by the stacks of one command; nil for a command about one
-	stores  *OpenStores      // shared by the stacks of one command; nil for a command about one
+	Texts   *workspace.Texts // the programs that were parsed, which a command about several stacks shares; else nil
 	keys    secrets.Keyring  // derived once in a process
 	asked   answers          // passphrases, asked for once in a process
 

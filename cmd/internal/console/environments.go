@@ -36,11 +36,12 @@ func (a *Console) Inherit(p *project.Project, s *project.Settings, stack string)
 	}
 	hosted, err := a.Backends().environments(p, stack, true)
 	if err != nil {
-		return a.unasked(s, err)
+		return unasked(s, err)
 	}
 	o := environments.Options{Dir: p.Dir, Shown: a.Short, Check: true, Hosted: hosted}
 	if hosted == nil {
-		return a.inherit(context.Background(), o, s, nil)
+		_, diags := InheritBy(context.Background(), o, s)
+		return diags
 	}
 	key := hosted.Client.URL() + "\n" + hosted.Owner + "\n" + string(s.Source.Text())
 	a.lookedMu.Lock()
@@ -57,7 +58,7 @@ func (a *Console) Inherit(p *project.Project, s *project.Settings, stack string)
 		a.looked[key] = known
 	}
 	if known.err != nil {
-		return a.unasked(s, known.err)
+		return unasked(s, known.err)
 	}
 	return append(placed(s, known.diags), s.Inherit(known.env.Part("pulumiConfig"))...)
 }
@@ -71,7 +72,7 @@ type looked struct {
 }
 
 // unasked is the warning about a service that was not asked, or has not answered.
-func (a *Console) unasked(s *project.Settings, err error) diag.Diagnostics {
+func unasked(s *project.Settings, err error) diag.Diagnostics {
 	return diag.Diagnostics{{Code: diag.BadEnvironment, Severity: diag.Warning, Subject: *s.Environment,
 		Summary: "the keys that the stack has from its environments are not known here", Detail: err.Error()}}
 }
@@ -83,17 +84,6 @@ func placed(s *project.Settings, diags diag.Diagnostics) diag.Diagnostics {
 		list[i].Subject = *s.Environment
 	}
 	return list
-}
-
-// InheritBy adds to the settings of a stack the configuration that it has from its environments, and returns what they
-// hold; nil for a stack without any.
-func (a *Console) InheritBy(ctx context.Context, o environments.Options, s *project.Settings) (
-	env *environments.Environment, diags diag.Diagnostics) {
-	if s.Environment == nil {
-		return nil, nil
-	}
-	diags = a.inherit(ctx, o, s, &env)
-	return env, diags
 }
 
 // evaluate opens the environments of a stack.
@@ -110,25 +100,25 @@ func evaluate(ctx context.Context, o environments.Options, s *project.Settings) 
 	return o.Document(ctx, "", diag.NewSource(s.Source.Name(), text))
 }
 
-// inherit opens the environments of a stack, and adds their configuration to its settings. opened gets what they hold,
-// unless it is nil.
-func (a *Console) inherit(ctx context.Context, o environments.Options, s *project.Settings,
-	opened **environments.Environment) diag.Diagnostics {
+// InheritBy adds to the settings of a stack the configuration that it has from its environments, and returns what they
+// hold; nil for a stack without any.
+func InheritBy(ctx context.Context, o environments.Options, s *project.Settings) (*environments.Environment,
+	diag.Diagnostics) {
+	if s.Environment == nil {
+		return nil, nil
+	}
 	if environments.Lean != "" && o.Hosted == nil {
-		return diag.Diagnostics{{Code: diag.BadEnvironment, Subject: *s.Environment, Summary: environments.Lean,
+		return nil, diag.Diagnostics{{Code: diag.BadEnvironment, Subject: *s.Environment, Summary: environments.Lean,
 			Detail: "use the default edition, or remove the key `environment`"}}
 	}
 	env, diags, err := evaluate(ctx, o, s)
 	if err != nil {
-		return diag.Diagnostics{{Code: diag.BadEnvironment, Subject: *s.Environment, Summary: err.Error()}}
+		return nil, diag.Diagnostics{{Code: diag.BadEnvironment, Subject: *s.Environment, Summary: err.Error()}}
 	}
 	if o.Hosted != nil {
 		diags = placed(s, diags)
 	}
-	if opened != nil {
-		*opened = env
-	}
-	return append(diags, s.Inherit(env.Part("pulumiConfig"))...)
+	return env, append(diags, s.Inherit(env.Part("pulumiConfig"))...)
 }
 
 // Export returns the environment variables of an environment as name=value. Its files are written to a new folder, and

@@ -4,7 +4,6 @@ import (
 	"sync"
 
 	"github.com/yamlhost/yamlhost/runtime/backend"
-	"github.com/yamlhost/yamlhost/workspace"
 )
 
 // OpenStores are the stores of objects that a command has opened, each once: stacks that one command works on share its
@@ -33,9 +32,3 @@ func (s *OpenStores) open(rawURL string, open func(rawURL string) (backend.Objec
 
 // NewOpenStores has opened nothing yet.
 func NewOpenStores() *OpenStores { return &OpenStores{opened: map[string]backend.Objects{}} }
-
-// ShareTexts makes workspaces that are opened from now on share the programs that were parsed.
-func (a *Console) ShareTexts() { a.texts = workspace.NewTexts() }
-
-// ShareStores makes the stacks of a command share what is opened from now on.
-func (a *Console) ShareStores() { a.stores = NewOpenStores() }

@@ -7,28 +7,17 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/workspace"
 	"github.com/yamlhost/yamlhost/workspace/compiler"
-	"github.com/yamlhost/yamlhost/workspace/crd"
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
 // Looking are the options for commands that only look at a program: they start nothing that the project brings (D13).
 func (a *Console) Looking() workspace.Options {
-	return workspace.Options{Shown: a.Short, LocalPackages: true, Texts: a.texts, CRDs: a.CRDs(),
+	return workspace.Options{Shown: a.Short, LocalPackages: true, Texts: a.Texts, CRDs: a.World.CRDs(),
 		Inherit: func(p *project.Project, s *project.Settings) { a.Inherit(p, s, "") }}
-}
-
-// CRDs keep the kinds of Kubernetes that files define beside the schemas of plugins.
-func (a *Console) CRDs() *crd.Cache {
-	home := a.World.PulumiHome()
-	if home == "" {
-		return new(crd.Cache)
-	}
-	return &crd.Cache{Dir: filepath.Join(home, "yamlhost", "schemas")}
 }
 
 // Trusting returns the options for commands that use the user's own program: they start its compiler. say receives

@@ -14,6 +14,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/backend/disk"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/runtime/secrets"
+	"github.com/yamlhost/yamlhost/workspace/crd"
 )
 
 // Streams are the input and output streams of a command. Results go to Out, progress and diagnostics to Err.
@@ -67,7 +68,8 @@ type World struct {
 	Objects func(backend.Objects) backend.Objects
 	// Found receives every finding that is shown as text, for tests; nil otherwise. Calls do not overlap.
 	Found func(diag.Diagnostic)
-	// Stores are shared by commands in one process that follow each other, such as jobs of a worker; nil for each its own.
+	// Stores are shared by the stacks of a command, and by commands in one process that follow each other, such as jobs of
+	// a worker; nil for each its own.
 	Stores *OpenStores
 	// Keys has the keys of passphrases for such commands, likewise.
 	Keys *secrets.Keyring
@@ -148,6 +150,15 @@ func (w *World) CredentialsHome() string {
 		return w.path(dir)
 	}
 	return w.PulumiHome()
+}
+
+// CRDs keep the kinds of Kubernetes that files define beside the schemas of plugins.
+func (w *World) CRDs() *crd.Cache {
+	home := w.PulumiHome()
+	if home == "" {
+		return new(crd.Cache)
+	}
+	return &crd.Cache{Dir: filepath.Join(home, "yamlhost", "schemas")}
 }
 
 func (w *World) time() time.Time {

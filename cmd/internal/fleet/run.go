@@ -48,7 +48,9 @@ func (r result) well() bool {
 func Run(ctx context.Context, a *console.Console, c Command) error {
 	r := &runner{console: a, command: c, results: make([]result, len(c.Graph.Members)),
 		ended: make(chan int, len(c.Graph.Members)), shown: map[int]bool{}}
-	a.ShareStores()
+	if a.World.Stores == nil {
+		a.World.Stores = console.NewOpenStores()
+	}
 	s := newSchedule(c.Graph, c.Limits)
 	if err := r.pass(s); err != nil {
 		return err

@@ -75,7 +75,7 @@ func run(ctx context.Context, a *console.Console, o *Options) error {
 	})
 	//lint:ignore SA5001 what prepare returns with an error has to be closed too
 	defer p.Close()
-	if err != nil && p.wantsConfig && p.Stack != nil && p.Stack.Missing {
+	if err != nil && p.display.wantsConfig && p.Stack != nil && p.Stack.Missing {
 		fmt.Fprintf(a.Streams.Err,
 			"The stack '%[1]s' does not exist yet: give the values with -c key=value, or run `yamlhost stack init %[1]s` "+
 				"and set them.\n", p.Stack.Ref.Stack)
@@ -119,7 +119,7 @@ func (p *Pipeline) planAhead(ctx context.Context, op Operation) error {
 	if err := exitError(p.Console, &Options{ExpectNoChanges: expectNone}, op.Kind, result, err); err != nil {
 		return err
 	}
-	return p.limitDeletes()
+	return p.display.limitDeletes()
 }
 
 // exitPlan is exitError of a plan that is all there will be.
@@ -127,12 +127,12 @@ func (p *Pipeline) exitPlan(what string, result *engine.Result, err error) error
 	if err := exitError(p.Console, p.options, what, result, err); err != nil {
 		return err
 	}
-	return p.limitDeletes()
+	return p.display.limitDeletes()
 }
 
 // limitDeletes returns an error if the last plan destroys more objects than --max-deletes allows.
-func (p *Pipeline) limitDeletes() error {
-	limit, blast := p.options.MaxDeletes, p.display.blast
+func (s *display) limitDeletes() error {
+	limit, blast := s.options.MaxDeletes, s.blast
 	if limit == nil || blast.Destroyed() <= *limit {
 		return nil
 	}
@@ -200,7 +200,7 @@ func planAndApply(ctx context.Context, a *console.Console, o *Options, op Operat
 		if err := exitError(a, &Options{ExpectNoChanges: expectNone}, op.Kind, result, err); err != nil {
 			return err
 		}
-		if err := p.limitDeletes(); err != nil {
+		if err := p.display.limitDeletes(); err != nil {
 			return err
 		}
 		if o.Strict { // E7.63

@@ -17,14 +17,9 @@ func (p *Pipeline) beginRecord(op Operation) *backend.Record {
 		Environment: environmentRecord(p.Console, p.options, p.Workspace.Project.Dir), Config: p.config.record()}
 }
 
-// record returns the history record of an operation (F6.11, F6.12).
-func (p *Pipeline) record(op Operation, result *engine.Result, started time.Time) *backend.Record {
-	r := &backend.Record{
-		Kind: op.Kind, StartTime: started.Unix(), EndTime: p.Console.Now().Unix(), Message: p.options.Message,
-		Result:      "succeeded",
-		Environment: environmentRecord(p.Console, p.options, p.Workspace.Project.Dir),
-		Config:      p.config.record(), ResourceChanges: map[string]int{},
-	}
+// finishRecord puts into the history record of an operation how it has ended (F6.11, F6.12).
+func finishRecord(r *backend.Record, result *engine.Result, started, ended time.Time) *backend.Record {
+	r.StartTime, r.EndTime, r.Result, r.ResourceChanges = started.Unix(), ended.Unix(), "succeeded", map[string]int{}
 	if result.Failed || result.Canceled {
 		r.Result = "failed"
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
+	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
@@ -30,6 +31,16 @@ type pendingWork struct {
 	retry   []urn.URN                   // pending creations to repeat
 	kept    []state.Operation           // pending creations that a destruction has to leave pending
 	told    bool                        // what an earlier run left in flight was told
+}
+
+// begin is the state of a session with what an earlier run left in flight resolved, in the file too.
+func (w *pendingWork) begin(ctx context.Context, session *backend.Session, op Operation) (*state.Snapshot, error) {
+	base := session.Base()
+	next, err := w.resolveAll(ctx, base, op)
+	if err != nil || next == base {
+		return base, err
+	}
+	return next, session.ResolvePending(ctx, next)
 }
 
 // resolveAll brings a state up to date with what became of operations that an earlier run left in flight: it reads what

@@ -39,10 +39,8 @@ type Pipeline struct {
 	planFile     *planFile          // of --plan; nil without
 	bound        *engine.UpdatePlan // of --strict, once it was made; nil without
 	watched      *backend.Watched   // the operation as a service shows it; nil where nobody does
-	// wantsConfig says that the run was refused because configuration is missing.
-	wantsConfig bool
-	advised     bool   // what is likely to surprise was told
-	leave       func() // takes back what the environment has changed; nil for nothing
+	advised      bool               // what is likely to surprise was told
+	leave        func()             // takes back what the environment has changed; nil for nothing
 }
 
 // prepare does everything that comes before an operation. The caller closes the pipeline, also when there is an error.
@@ -140,7 +138,7 @@ func (p *Pipeline) openWorkspace(dir string, op Operation) error {
 	if p.Workspace.Source != nil {
 		_, found = p.Workspace.Parse(nil)
 	}
-	return p.fail(found)
+	return p.display.fail(found)
 }
 
 // configure reads the stack's settings and opens its configuration.
@@ -202,10 +200,10 @@ func (p *Pipeline) readSettings() (diag.Diagnostics, error) {
 	}
 	p.config.settings = settings
 	if diags.HasErrors() {
-		return nil, p.fail(diags)
+		return nil, p.display.fail(diags)
 	}
 	if faults := p.options.guardKey(&p.Console.World, own, settings); len(faults) > 0 {
-		return nil, p.fail(faults)
+		return nil, p.display.fail(faults)
 	}
 	return diags, setFromFlags(p.Console, p.options, p.Workspace, settings, p.Stack)
 }
@@ -240,12 +238,12 @@ func (p *Pipeline) openEnvironment(ctx context.Context) (diag.Diagnostics, error
 	if err != nil {
 		return nil, err
 	}
-	env, diags := a.InheritBy(ctx, o, p.config.settings)
+	env, diags := console.InheritBy(ctx, o, p.config.settings)
 	if env != nil {
 		p.sink.secrets().Learn(env.Values)
 	}
 	if diags.HasErrors() {
-		return nil, p.fail(diags)
+		return nil, p.display.fail(diags)
 	}
 	variables, remove, err := console.Export(env)
 	before := a.World.Env
@@ -286,16 +284,10 @@ func (p *Pipeline) check(ctx context.Context) error {
 		return p.Console.Signals.Ended()
 	}
 	if diags.HasErrors() {
-		return p.fail(diags)
+		return p.display.fail(diags)
 	}
 	p.Program, p.display.program, p.display.warned = program, program, diags
 	return p.Console.Report(diags)
-}
-
-// fail tells what is wrong, and ends the operation.
-func (p *Pipeline) fail(diags diag.Diagnostics) error {
-	p.wantsConfig = slices.ContainsFunc(diags, func(d diag.Diagnostic) bool { return d.Code == diag.ConfigMissing })
-	return p.display.fail(diags)
 }
 
 // Close ends all providers.

@@ -58,21 +58,30 @@ func (p *Pipeline) policyPacks() ([]policyPack, error) {
 	return packs, nil
 }
 
-// loadPack starts the pack at a path. A pack that is written in YAML runs in this process; what is wrong with it has
-// been shown when the error is an ExitError. With destroys, the pack checks only what the operation destroys; it is nil
-// if it cannot.
-func (p *Pipeline) loadPack(ctx context.Context, path string, stack analyzer.Stack, destroys bool) (analyzer.Analyzer,
-	error) {
+// packStarter starts and configures the packs of an operation.
+type packStarter struct {
+	run      *Pipeline
+	stack    analyzer.Stack
+	destroys bool             // packs check only what the operation destroys
+	required []backend.Policy // by the organization
+	started  map[string]policyPack
+	running  []engine.PolicyPack
+}
+
+// load starts the pack at a path. A pack that is written in YAML runs in this process; what is wrong with it has been
+// shown when the error is an ExitError. It is nil if it cannot check what the operation destroys, and has to.
+func (s *packStarter) load(ctx context.Context, path string) (analyzer.Analyzer, error) {
+	p := s.run
 	script, err := project.ReadPluginProgram(filepath.Join(path, workspace.PackFile))
 	if errors.Is(err, fs.ErrNotExist) || err == nil && script.Language != "yaml" {
-		if destroys {
+		if s.destroys {
 			return nil, nil
 		}
 		if p.options.Untrusted {
 			return nil, fmt.Errorf("the policy pack %s is a program, and the run is --untrusted, which starts nothing from the "+
 				"project; leave out the pack, or write it in YAML", path)
 		}
-		return p.Providers.finder.Host.LoadPack(ctx, path, stack)
+		return p.Providers.finder.Host.LoadPack(ctx, path, s.stack)
 	}
 	pack, found, err := policy.Open(ctx, path, policy.Options{Schemas: p.Providers.WatchedSchemas,
 		Shown: workspace.Relative(p.Workspace.Project.Dir), Limits: p.options.limits()})
@@ -82,7 +91,7 @@ func (p *Pipeline) loadPack(ctx context.Context, path string, stack analyzer.Sta
 	if err := p.Console.Report(found); err != nil {
 		return nil, err
 	}
-	if destroys {
+	if s.destroys {
 		return analyzer.DestroyOnly{DestroyAnalyzer: pack}, nil
 	}
 	return pack, nil
@@ -97,27 +106,21 @@ func (p *Pipeline) startPolicies(ctx context.Context, o *engine.Options, destroy
 	if err != nil || len(packs)+len(required) == 0 {
 		return func() {}, err
 	}
-	stop = func() {
-		for _, pack := range o.Policies {
-			_ = pack.Close() // a pack that does not end is killed; there is nothing to tell
-		}
-	}
-	stack := analyzer.Stack{Project: o.Project, Stack: o.Stack, Organization: o.Organization, DryRun: o.DryRun,
-		Config: o.Config, SecretKeys: o.ConfigSecretKeys, Tags: map[string]string{}}
-	started := map[string]policyPack{}
-	for i := 0; err == nil && i < len(packs); i++ {
-		err = p.startPack(ctx, o, packs[i], stack, destroys, required, started)
+	s := &packStarter{run: p, destroys: destroys, required: required, started: map[string]policyPack{},
+		stack: analyzer.Stack{Project: o.Project, Stack: o.Stack, Organization: o.Organization, DryRun: o.DryRun,
+			Config: o.Config, SecretKeys: o.ConfigSecretKeys, Tags: map[string]string{}}}
+	err = s.startAll(ctx, packs)
+	if err == nil {
+		packs, err = s.missing(ctx)
 	}
 	if err == nil {
-		packs, err = p.requiredPacks(ctx, required, started)
-	}
-	for i := 0; err == nil && i < len(packs); i++ {
-		err = p.startPack(ctx, o, packs[i], stack, destroys, nil, started)
+		err = s.startAll(ctx, packs)
 	}
 	if err == nil {
-		return stop, nil
+		o.Policies = s.running
+		return s.stop, nil
 	}
-	stop()
+	s.stop()
 	if _, shown := errors.AsType[*console.ExitError](err); shown {
 		fmt.Fprintln(p.Console.Streams.Err, "nothing was done")
 		return nil, &console.ExitError{Code: console.CodeProgram}
@@ -125,46 +128,63 @@ func (p *Pipeline) startPolicies(ctx context.Context, o *engine.Options, destroy
 	return nil, nothingDone(err)
 }
 
-// startPack starts and configures one pack, and adds it to those that have started, by name.
-func (p *Pipeline) startPack(ctx context.Context, o *engine.Options, pack policyPack, stack analyzer.Stack,
-	destroys bool, required []backend.Policy, started map[string]policyPack) error {
-	err := p.requirePack(pack)
+func (s *packStarter) stop() {
+	for _, pack := range s.running {
+		_ = pack.Close() // a pack that does not end is killed; there is nothing to tell
+	}
+}
+
+func (s *packStarter) startAll(ctx context.Context, packs []policyPack) error {
+	for _, pack := range packs {
+		if err := s.start(ctx, pack); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// start starts and configures one pack, and adds it to those that have started.
+func (s *packStarter) start(ctx context.Context, pack policyPack) error {
+	a := s.run.Console
+	err := a.Report(pack.missing(s.run.Workspace.Project.Dir))
 	if err == nil {
-		err = pack.read(p.Console)
+		err = pack.read(a)
 	}
 	if err == nil {
-		stack.Environ, err = p.openPackEnvironment(ctx, &pack)
+		s.stack.Environ, err = s.run.openPackEnvironment(ctx, &pack)
 	}
 	if err != nil {
 		return err
 	}
 	opened := pack.required
-	running, err := p.loadPack(ctx, pack.path, stack, destroys)
+	running, err := s.load(ctx, pack.path)
 	if err != nil || running == nil {
 		return err
 	}
-	o.Policies = append(o.Policies, engine.PolicyPack{Analyzer: running})
-	loaded := &o.Policies[len(o.Policies)-1]
+	s.running = append(s.running, engine.PolicyPack{Analyzer: running})
+	loaded := &s.running[len(s.running)-1]
 	info, err := running.Info(ctx)
 	if err != nil {
 		return err
 	}
-	if other, twice := started[info.Name]; twice {
+	if other, twice := s.started[info.Name]; twice {
 		return fmt.Errorf("the policy packs %s and %s have the same name, %s", other.path, pack.path, info.Name)
 	}
-	if err := pack.meets(info, required); err != nil {
-		return err
+	if pack.required == nil {
+		if err := pack.meets(info, s.required); err != nil {
+			return err
+		}
 	}
 	if pack.required != opened && len(pack.required.Environments) > 0 { // it has to start with their variables
-		o.Policies = o.Policies[:len(o.Policies)-1]
+		s.running = s.running[:len(s.running)-1]
 		_ = running.Close() // one that does not end is killed
-		return p.startPack(ctx, o, pack, stack, destroys, nil, started)
+		return s.start(ctx, pack)
 	}
 	if pack.required != nil {
 		loaded.Excepts = pack.excepts
 	}
-	started[info.Name] = pack
-	return pack.configure(ctx, p.Console, loaded, stack)
+	s.started[info.Name] = pack
+	return pack.configure(ctx, a, loaded, s.stack)
 }
 
 // nothingDone is the error of a pack that cannot be relied on. It has the exit code of a faulty program, unless the
@@ -177,11 +197,11 @@ func nothingDone(err error) error {
 	return &console.ExitError{Code: console.CodeProgram, Cause: err}
 }
 
-// requirePack reports a pack that is not there.
-func (p *Pipeline) requirePack(pack policyPack) error {
+// missing is the finding about a pack that is not there.
+func (pack *policyPack) missing(project string) diag.Diagnostics {
 	d := diag.Diagnostic{Code: diag.FileAccess, Subject: pack.at,
 		Detail: "name a folder with a " + workspace.PackFile + ", or an executable"}
-	shown := workspace.Relative(p.Workspace.Project.Dir)(pack.path)
+	shown := workspace.Relative(project)(pack.path)
 	info, err := os.Stat(pack.path)
 	if err == nil && info.IsDir() {
 		if _, err = os.Stat(filepath.Join(pack.path, workspace.PackFile)); err != nil {
@@ -193,7 +213,7 @@ func (p *Pipeline) requirePack(pack policyPack) error {
 	if err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return nil // opening it reports anything else
 	}
-	return p.Console.Report(diag.Diagnostics{d})
+	return diag.Diagnostics{d}
 }
 
 // read reads the configuration of a pack. What is wrong with it has been shown when the error is an ExitError.

@@ -66,16 +66,15 @@ func (pack *policyPack) excepts(policy string, resource urn.URN) bool {
 	})
 }
 
-// requiredPacks returns the packs that the organization requires and that have not started. They are installed.
-func (p *Pipeline) requiredPacks(ctx context.Context, required []backend.Policy, started map[string]policyPack) (
-	packs []policyPack, err error) {
+// missing returns the packs that the organization requires and that have not started. They are installed.
+func (s *packStarter) missing(ctx context.Context) (packs []policyPack, err error) {
 	var missing []string
-	for i := range required {
-		r := &required[i]
-		if own, has := started[r.Name]; has && own.required != nil {
+	for i := range s.required {
+		r := &s.required[i]
+		if own, has := s.started[r.Name]; has && own.required != nil {
 			continue
 		}
-		dir, err := p.installPack(ctx, r)
+		dir, err := s.install(ctx, r)
 		if err != nil && ctx.Err() != nil {
 			return nil, err
 		}
@@ -92,17 +91,18 @@ func (p *Pipeline) requiredPacks(ctx context.Context, required []backend.Policy,
 	return packs, nil
 }
 
-// installPack returns the folder of a required pack.
-func (p *Pipeline) installPack(ctx context.Context, r *backend.Policy) (dir string, err error) {
-	a := p.Console
-	return p.Providers.finder.Host.InstallPack(ctx, plugin.RequiredPack{Owner: r.Owner, Name: r.Name, Version: r.Version,
-		Location: r.Location, Forbidden: console.DownloadsForbidden(a), Client: a.World.HTTP, Pause: a.World.ServicePause,
+// install returns the folder of a required pack.
+func (s *packStarter) install(ctx context.Context, r *backend.Policy) (dir string, err error) {
+	a := s.run.Console
+	return s.run.Providers.finder.Host.InstallPack(ctx, plugin.RequiredPack{Owner: r.Owner, Name: r.Name,
+		Version: r.Version, Location: r.Location,
+		Forbidden: console.DownloadsForbidden(a), Client: a.World.HTTP, Pause: a.World.ServicePause,
 		Tell: func(text string) { fmt.Fprintln(a.Streams.Err, text) },
 		Inspect: func(dir string) (plugin.Script, error) {
 			path := filepath.Join(dir, workspace.PackFile)
 			script, err := project.ReadPluginProgram(path)
 			switch {
-			case err == nil && p.options.Untrusted && script.Language != "yaml":
+			case err == nil && s.run.options.Untrusted && script.Language != "yaml":
 				err = errors.New("it is a program, and the run is --untrusted")
 			case err == nil && script.Language == "python" && script.Options["virtualenv"] == nil:
 				// What it depends on must not go to the system's folders; the Pulumi CLI does the same.

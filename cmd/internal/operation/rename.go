@@ -198,10 +198,9 @@ func alikeInputs(old, created *state.Resource) bool {
 	return alike(old.Inputs, created.Inputs)
 }
 
-// renames reports the resources that look renamed or moved, and writes their aliases into the program with
-// --write-aliases.
-func (p *Pipeline) renames(x *exchange) error {
-	if p.Program == nil {
+// renames reports the resources that look renamed or moved, or writes their aliases into the program.
+func (x *exchange) renames(a *console.Console, program *check.Program, write bool) error {
+	if program == nil {
 		return nil
 	}
 	found := findRenames(x.created, x.deleted)
@@ -214,34 +213,34 @@ func (p *Pipeline) renames(x *exchange) error {
 		if r.inherited {
 			continue
 		}
-		if d := p.renameAdvice(r, moved); d != nil {
+		if d := renameAdvice(program, r, moved); d != nil {
 			diags.Add(*d)
 		}
 	}
 	if len(diags) == 0 {
 		return nil
 	}
-	if p.options.writeAliases {
-		written, err := p.writeAliases(diags)
+	if write {
+		written, err := writeAliases(a, diags)
 		if err != nil || written > 0 {
 			return errors.Join(err, errAliasesWritten)
 		}
 	}
-	return p.Console.Report(diags)
+	return a.Report(diags)
 }
 
 // renameAdvice is the finding about a resource that looks renamed; nil for one that the program itself does not
 // declare.
-func (p *Pipeline) renameAdvice(r renamed, moved map[urn.URN]urn.URN) *diag.Diagnostic {
-	at := slices.IndexFunc(p.Program.Nodes, func(n *check.Node) bool {
+func renameAdvice(program *check.Program, r renamed, moved map[urn.URN]urn.URN) *diag.Diagnostic {
+	at := slices.IndexFunc(program.Nodes, func(n *check.Node) bool {
 		return n.Resource != nil && n.Resource.Token == r.new.Type && n.Resource.LogicalName == r.new.URN.Name() &&
 			n.Resource.Decl.ForEach == nil
 	})
 	if at < 0 {
 		return nil
 	}
-	n := p.Program.Nodes[at]
-	alias := p.aliasOf(r, moved)
+	n := program.Nodes[at]
+	alias := aliasOf(program, r, moved)
 	was := "`" + r.old.URN.Name() + "`"
 	if r.old.URN.Name() == r.new.URN.Name() {
 		was = "`" + r.old.URN.Name() + "` under another parent"
@@ -257,7 +256,7 @@ func (p *Pipeline) renameAdvice(r renamed, moved map[urn.URN]urn.URN) *diag.Diag
 }
 
 // aliasOf writes the alias under which a resource is found in the state.
-func (p *Pipeline) aliasOf(r renamed, moved map[urn.URN]urn.URN) string {
+func aliasOf(program *check.Program, r renamed, moved map[urn.URN]urn.URN) string {
 	var fields []string
 	if r.old.URN.Name() != r.new.URN.Name() {
 		fields = append(fields, "name: "+flowText(r.old.URN.Name()))
@@ -272,7 +271,7 @@ func (p *Pipeline) aliasOf(r renamed, moved map[urn.URN]urn.URN) string {
 		fields = append(fields, "noParent: true")
 	default:
 		name := ""
-		for _, n := range p.Program.Nodes {
+		for _, n := range program.Nodes {
 			if n.Resource != nil && n.Resource.Token == r.old.Parent.Type() && n.Resource.LogicalName == r.old.Parent.Name() {
 				name = n.Name
 			}
@@ -344,7 +343,7 @@ func aliasEdit(n *check.Node, alias string) (diag.Edit, bool) {
 }
 
 // writeAliases applies the fixes of findings to the files of the program, and returns how many it has applied.
-func (p *Pipeline) writeAliases(diags diag.Diagnostics) (int, error) {
+func writeAliases(a *console.Console, diags diag.Diagnostics) (int, error) {
 	total, done := 0, map[*diag.Source]bool{}
 	for _, d := range diags {
 		src := d.Subject.Source
@@ -356,8 +355,8 @@ func (p *Pipeline) writeAliases(diags diag.Diagnostics) (int, error) {
 		if n == 0 {
 			continue
 		}
-		path := p.Console.Path(src.Name())
-		release, err := p.Console.Hold(path)
+		path := a.Path(src.Name())
+		release, err := a.Hold(path)
 		if err != nil {
 			return total, err
 		}
@@ -366,7 +365,7 @@ func (p *Pipeline) writeAliases(diags diag.Diagnostics) (int, error) {
 		if err != nil {
 			return total, fmt.Errorf("write the aliases: %w", console.PlainError(err))
 		}
-		fmt.Fprintf(p.Console.Streams.Err, "%s: %s written\n", src.Name(), diag.Count(n, "alias"))
+		fmt.Fprintf(a.Streams.Err, "%s: %s written\n", src.Name(), diag.Count(n, "alias"))
 		total += n
 	}
 	return total, nil

@@ -86,7 +86,7 @@ func (p *Pipeline) apply(ctx context.Context, op Operation) (_ *engine.Result, e
 	if err := p.lossHolds(op, false); err != nil {
 		return nil, err
 	}
-	base, err := p.begin(ctx, session, op)
+	base, err := p.pending.begin(ctx, session, op)
 	if err != nil {
 		return nil, console.ExplainSecret(err, p.Stack.Ref.Stack)
 	}
@@ -103,21 +103,11 @@ func (p *Pipeline) apply(ctx context.Context, op Operation) (_ *engine.Result, e
 	if err := p.lossEnds(session, op, result); err != nil {
 		return result, err
 	}
-	record := p.record(op, result, started)
+	record := finishRecord(p.beginRecord(op), result, started, p.Console.Now())
 	if err := p.Commit(ctx, session, final, record); err != nil {
 		return result, console.ExplainSecret(err, p.Stack.Ref.Stack)
 	}
 	return result, nil
-}
-
-// begin is the state of a session with what an earlier run left in flight resolved, in the file too.
-func (p *Pipeline) begin(ctx context.Context, session *backend.Session, op Operation) (*state.Snapshot, error) {
-	base := session.Base()
-	next, err := p.pending.resolveAll(ctx, base, op)
-	if err != nil || next == base {
-		return base, err
-	}
-	return next, session.ResolvePending(ctx, next)
 }
 
 // canSeal makes sure, before anything is done, that the secrets which the program is known to make can be sealed. A
@@ -226,7 +216,7 @@ func (p *Pipeline) operate(ctx context.Context, op Operation, o engine.Options) 
 		err = closing
 	}
 	if err == nil && swapped != nil && !result.Failed && !result.Canceled {
-		err = p.renames(swapped)
+		err = swapped.renames(p.Console, p.Program, p.options.writeAliases)
 	}
 	return result, err
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
@@ -50,6 +51,7 @@ func (s *display) compilerSays(severity diag.Severity, text string) {
 
 // fail tells what is wrong, with --json as events or in the preview's document as well.
 func (s *display) fail(diags diag.Diagnostics) error {
+	s.wantsConfig = slices.ContainsFunc(diags, func(d diag.Diagnostic) bool { return d.Code == diag.ConfigMissing })
 	if s.options.Json {
 		shown := s.show("", s.document, true)
 		for _, d := range diags.Sorted() {

@@ -35,7 +35,8 @@ type display struct {
 	listen    func(engine.Event) // also told of every event; nil for nobody
 	blast     *view.BlastRadius  // of the last operation
 	// what evaluating the program had to say so far; a plan and what follows it say the same
-	noted map[string]bool
+	noted       map[string]bool
+	wantsConfig bool // the run was refused because configuration is missing
 }
 
 // show makes the view of an operation, or of a plan where nothing is done. Of a plan that an operation follows, outputs

@@ -15,6 +15,7 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/pipelines"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/runtime/backend"
+	"github.com/yamlhost/yamlhost/workspace"
 	"github.com/yamlhost/yamlhost/workspace/projects"
 )
 
@@ -108,7 +109,7 @@ func runSeveral(ctx context.Context, a *console.Console, o *operation.Options, s
 	ctx, done := a.Signals.Gentle(ctx)
 	defer done()
 	if !k.existing { // those run no program, and need its text for their order only
-		a.ShareTexts()
+		a.Texts = workspace.NewTexts()
 	}
 	g, err := s.Open(ctx, a, fleet.Opening{Shown: true})
 	if err != nil {

@@ -146,7 +146,7 @@ func (o *ProgramOpener) kinds() *crd.Cache {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.crds == nil {
-		o.crds = o.Console.CRDs()
+		o.crds = o.Console.World.CRDs()
 	}
 	return o.crds
 }

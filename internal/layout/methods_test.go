@@ -1,0 +1,70 @@
+package layout
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// mostMethods is how many methods a type may have. One with more is several things, and each of them wants a name.
+const mostMethods = 32
+
+// manyMethods are the types that may have more, with the reason.
+var manyMethods = map[string]string{
+	"internal/value.Value": "most of its methods are one line: a question, or a view of what is in it",
+}
+
+func TestTypesAreOneThing(t *testing.T) {
+	methods := map[string]map[string]bool{}
+	for _, f := range sources(t) {
+		if f.test || strings.HasPrefix(f.pkg, "test/") {
+			continue
+		}
+		tree, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, filepath.FromSlash(f.path)), nil,
+			parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range tree.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok || fn.Recv == nil {
+				continue
+			}
+			of := f.pkg + "." + receiver(fn.Recv.List[0].Type)
+			if methods[of] == nil {
+				methods[of] = map[string]bool{}
+			}
+			methods[of][fn.Name.Name] = true // once, although a build tag may choose among several
+		}
+	}
+	for of, names := range methods {
+		switch many := len(names) > mostMethods; {
+		case many && manyMethods[of] == "":
+			t.Errorf("%s has %d methods, and %d are allowed: give the parts of its work types of their own, and make functions "+
+				"of methods that use one field", of, len(names), mostMethods)
+		case !many && manyMethods[of] != "":
+			t.Errorf("%s has no more than %d methods: take it off the list", of, mostMethods)
+		}
+	}
+	for of := range manyMethods {
+		if methods[of] == nil {
+			t.Errorf("there is no type %s: take it off the list", of)
+		}
+	}
+}
+
+// receiver is the name of the type that a method is declared for.
+func receiver(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.StarExpr:
+		return receiver(e.X)
+	case *ast.IndexExpr:
+		return receiver(e.X)
+	case *ast.IndexListExpr:
+		return receiver(e.X)
+	}
+	return e.(*ast.Ident).Name
+}
