@@ -15,6 +15,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/yamlhost/yamlhost/internal/httpget"
@@ -28,6 +29,9 @@ type Options struct {
 	HTTP  *http.Client  // nil for the usual one
 	Agent string        // the name of the program for the service
 	Pause time.Duration // see httpget.Repeat
+	// Opening returns the context of a call while the service has not answered any yet, and what ends it; nil leaves calls
+	// their own.
+	Opening func(context.Context) (_ context.Context, done func())
 }
 
 // Client calls one service. It is safe for concurrent use.
@@ -35,6 +39,8 @@ type Client struct {
 	url    string
 	o      Options
 	client http.Client
+
+	answered atomic.Bool // the service is there
 
 	mu    sync.Mutex // guards token
 	token string
@@ -158,6 +164,11 @@ func Path(parts ...string) string {
 // Do makes a call and reads the answer's JSON into answer unless that is nil. Errors are a *StatusError, an *AwayError,
 // ErrNoToken, what Options.Token returns, or a malformed answer.
 func (c *Client) Do(ctx context.Context, call Call, answer any) error {
+	if c.o.Opening != nil && !c.answered.Load() {
+		opening, done := c.o.Opening(ctx)
+		defer done()
+		ctx = opening
+	}
 	authorization := "update-token " + call.Lease
 	if call.Lease == "" {
 		token, err := c.userToken()
@@ -216,6 +227,7 @@ func (c *Client) Do(ctx context.Context, call Call, answer any) error {
 	} else {
 		err = attempt()
 	}
+	c.answered.CompareAndSwap(false, err == nil || refused != nil)
 	if refused != nil {
 		return refused
 	}

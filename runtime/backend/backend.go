@@ -2,6 +2,7 @@ package backend
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -31,6 +32,8 @@ type Options struct {
 	CheckpointInterval time.Duration
 	// OpenObjects opens the store of a URL that is none of a folder; nil when there are none. Its errors reach the user.
 	OpenObjects func(rawURL string) (Objects, error)
+	// Opening returns the context of what asks a store whether it is there, and what ends it; nil is the background.
+	Opening func(context.Context) (_ context.Context, done func())
 	// Lease is how long a lock in a store holds without being renewed; 0 is the default of 20 seconds.
 	Lease time.Duration
 	// OpenService opens the service at a URL that begins with http; nil when there are none. Its errors reach the user.
@@ -130,6 +133,11 @@ func openObjects(rawURL string, o Options, objects Objects) (*Backend, error) {
 	}
 	name, _, _ := strings.Cut(PublicURL(rawURL), "?") // the rest may hold what is nobody's business
 	d := newObjectDisk(objects, name)
+	if o.Opening != nil {
+		opening, done := o.Opening(d.parent)
+		defer func(usual context.Context) { d.parent = usual; done() }(d.parent)
+		d.parent = opening
+	}
 	b := &Backend{files: &files{url: rawURL, root: ".pulumi", o: o, disk: d, objects: d, probed: &probed{}},
 		schedule: defaultSchedule}
 	return b, b.usable()

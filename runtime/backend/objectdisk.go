@@ -32,6 +32,9 @@ type objectDisk struct {
 	objects  Objects
 	name     string // of the store, for people
 	patience time.Duration
+	// parent is the context of requests: that of Options.Opening until the store is known to be there, and then one that
+	// outlives what was cancelled. A fact is a fact.
+	parent context.Context
 
 	mu     sync.Mutex // guards what follows
 	staged map[string]*bytes.Buffer
@@ -39,7 +42,7 @@ type objectDisk struct {
 
 // newObjectDisk makes a disk of a store. name is the one that errors have.
 func newObjectDisk(objects Objects, name string) *objectDisk {
-	return &objectDisk{objects: objects, name: name, patience: storePatience,
+	return &objectDisk{objects: objects, name: name, patience: storePatience, parent: context.Background(),
 		staged: map[string]*bytes.Buffer{}}
 }
 
@@ -47,7 +50,7 @@ func newObjectDisk(objects Objects, name string) *objectDisk {
 func (d *objectDisk) try(act func(ctx context.Context) error) error {
 	var waited time.Duration
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
-		ctx, cancel := context.WithTimeout(context.Background(), storeAnswer) // outlives what was cancelled: a fact is a fact
+		ctx, cancel := context.WithTimeout(d.parent, storeAnswer)
 		err := act(ctx)
 		cancel()
 		switch {
@@ -55,8 +58,13 @@ func (d *objectDisk) try(act func(ctx context.Context) error) error {
 			return err
 		case waited >= d.patience || errors.Is(err, ErrRefused):
 			return fmt.Errorf("%s: %w", d.name, err)
+		case d.parent.Err() != nil:
+			return d.parent.Err()
 		}
-		time.Sleep(pause)
+		select {
+		case <-time.After(pause):
+		case <-d.parent.Done():
+		}
 		waited += pause
 	}
 }

@@ -565,3 +565,30 @@ func TestEditTagsTogether(t *testing.T) { // F6.13
 		})
 	}
 }
+
+// silentObjects never answer.
+type silentObjects struct{ Objects }
+
+func (silentObjects) Get(ctx context.Context, _ string) (Object, error) {
+	<-ctx.Done()
+	return Object{}, ctx.Err()
+}
+
+// A store that does not answer is waited for until the context of Options.Opening ends; what is asked later has another
+// context.
+func TestOpeningEnds(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	opening := func(o *Options) {
+		o.Opening = func(context.Context) (context.Context, func()) { return ctx, func() {} }
+	}
+	m := newMemory()
+	b := openMemory(t, m, 1, opening)
+	cancel()
+	require.NoError(t, b.Create(t.Context(), testRef, &state.SecretsProvider{Type: "b64"}))
+	o := testOptions(1)
+	opening(&o)
+	o.OpenObjects = func(string) (Objects, error) { return silentObjects{m}, nil }
+	_, err := Open("mem://bucket", o)
+	require.ErrorIs(t, err, context.Canceled)
+}

@@ -27,11 +27,13 @@ type Backends struct {
 	version string
 	notes   io.Writer   // what backends have to say
 	stores  *OpenStores // shared with others; nil for none
+	signals *interrupts // nil for none
 }
 
 // Backends are those that this command can open.
 func (a *Console) Backends() Backends {
-	return Backends{world: &a.World, version: a.Version(), notes: a.Streams.Err, stores: a.World.Stores}
+	return Backends{world: &a.World, version: a.Version(), notes: a.Streams.Err, stores: a.World.Stores,
+		signals: a.Signals}
 }
 
 // where is where state lives, and what relative paths in it are relative to (F6.1, D3). p may be nil.
@@ -98,6 +100,7 @@ func (b Backends) openAt(url, workDir string, upgrading bool) (*backend.Backend,
 		Disk: b.world.Disk, Lease: b.world.Lease, Deferral: b.world.ServiceDeferral,
 		OpenObjects: func(url string) (backend.Objects, error) { return b.stores.open(url, b.openObjects) },
 		OpenService: func(url string) (backend.Service, error) { return b.openService(url, b.token) },
+		Opening:     func(ctx context.Context) (context.Context, func()) { return b.opening(ctx, url) },
 		Note:        func(text string) { fmt.Fprintln(b.notes, text) },
 	}
 	if home := b.world.PulumiHome(); home != "" {
@@ -117,6 +120,20 @@ func (b Backends) openAt(url, workDir string, upgrading bool) (*backend.Backend,
 	return backend.Open(url, o)
 }
 
+// opening is the context for what waits for the first answer of a place where state lives: the first signal ends it,
+// and a message says what is waited for. The caller calls done when it is over.
+func (b Backends) opening(ctx context.Context, url string) (_ context.Context, done func()) {
+	name, _, _ := strings.Cut(backend.PublicURL(url), "?")
+	timer := time.AfterFunc(cmp.Or(b.world.Patience, 4*time.Second), func() {
+		fmt.Fprintf(b.notes, "waiting for %s\n", name)
+	})
+	if b.signals == nil {
+		return ctx, func() { timer.Stop() }
+	}
+	ctx, end := b.signals.Gentle(ctx)
+	return ctx, func() { timer.Stop(); end() }
+}
+
 // openService opens a service, with what signs in to it.
 func (b Backends) openService(url string, token func(url string) (string, error)) (backend.Service, error) {
 	organization, err := backend.DefaultOrganization(b.world.PulumiHome(), url)
@@ -130,7 +147,8 @@ func (b Backends) openService(url string, token func(url string) (string, error)
 // calls are the options for calls of a service.
 func (b Backends) calls(url string, token func(url string) (string, error)) serviceapi.Options {
 	return serviceapi.Options{Token: func() (string, error) { return token(url) }, HTTP: b.world.HTTP,
-		Agent: "yamlhost/" + b.version, Pause: cmp.Or(b.world.ServicePause, time.Second/2)}
+		Agent: "yamlhost/" + b.version, Pause: cmp.Or(b.world.ServicePause, time.Second/2),
+		Opening: func(ctx context.Context) (context.Context, func()) { return b.opening(ctx, url) }}
 }
 
 // chosen is the name of the stack that the flag, the environment or the selection names (D3, F6.15), or empty.

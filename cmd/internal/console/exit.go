@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -109,6 +110,9 @@ func CodeOf(err error) (code int, text string) {
 	var held *backend.HeldUpError
 	if errors.As(err, &locked) || errors.As(err, &held) {
 		return CodeLocked, err.Error()
+	}
+	if errors.Is(err, context.Canceled) {
+		return CodeInterrupted, "interrupted"
 	}
 	return CodeError, err.Error()
 }

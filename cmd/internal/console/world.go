@@ -52,8 +52,8 @@ type World struct {
 	Signals <-chan os.Signal
 	// HTTP downloads plugins; nil for the usual client.
 	HTTP *http.Client
-	// Patience is how long a call to a provider may take before a message says that the command waits for it; 0 for a
-	// minute.
+	// Patience is how long a call to a provider may take before a message says that the command waits for it, and the
+	// first answer of where state lives; 0 for a minute, and for 4 seconds.
 	Patience time.Duration
 	// Lease is how long a lock in a store of objects holds without being renewed; 0 for the usual time.
 	Lease time.Duration
