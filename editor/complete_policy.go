@@ -15,10 +15,6 @@ func (q *completer) policy(path []string) []Item {
 			if len(path) > 3 && path[3] == "type" {
 				return q.types()
 			}
-		case "config":
-			if len(path) > 3 {
-				return q.language(path[4:], "config")
-			}
 		case "when", "violation":
 			return q.expression(schema.Any, path[3:])
 		case "remedy":

@@ -97,7 +97,8 @@ func TestComplete(t *testing.T) {
 		"their options":    {"transforms:\n  - match: {name: x}\n    options:\n      ign|\n", []string{"ignoreChanges"}},
 		"transforms, option": {"resources:\n  a:\n    type: random:RandomPet\n    options:\n      transforms:\n        - " +
 			"|\n", []string{"match", "properties"}},
-		"configuration": {"config:\n  a:\n    type: str|", []string{"string"}},
+		"rules of policies": {"policies:\n  a:\n    config:\n      size: {mini|}\n", []string{"minimum"}},
+		"configuration":     {"config:\n  a:\n    type: str|", []string{"string"}},
 		"references": {pet + "  other:\n    type: random:RandomPet\n    options:\n      dependsOn:\n        - |",
 			[]string{"${pet}"}},
 		"broken elsewhere": {"variables:\n  x: [1\n" + pet + "      sep|\n", []string{"separator"}},

@@ -13,6 +13,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/parser"
+	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
 // recorder opens programs with a state, and files called Pulumi.<stack>.yaml as the settings of the program beside
@@ -95,6 +96,28 @@ const configuredProgram = `config:
 outputs:
   o: ${size}
 `
+
+// TestKeysOfSettings compares the keys of stacks' settings files in completion, in the JSON Schema and in the reader of
+// such files.
+func TestKeysOfSettings(t *testing.T) {
+	t.Parallel()
+	const settings = "/project/Pulumi.dev.yaml"
+	s := editor.NewSession(recorder{newOpener(), nil})
+	s.Open(file, configuredProgram)
+	s.Open(settings, "")
+	found, err := editor.Complete(t.Context(), s.Snapshot(), settings, 0)
+	require.NoError(t, err)
+	p, err := s.Snapshot().Program(t.Context(), file)
+	require.NoError(t, err)
+	known, _ := editor.StackJSONSchema(p.Checked)["properties"].(map[string]any)
+	require.Len(t, known, len(found.Items))
+	for _, item := range found.Items {
+		require.Contains(t, known, item.Label)
+		_, misspelled := project.ParseSettings(diag.NewSource(settings, []byte(item.Label+"s: x\n")), "p")
+		require.Len(t, misspelled, 1, item.Label)
+		require.Contains(t, misspelled[0].Summary, "did you mean "+item.Label+"?")
+	}
+}
 
 // TestSettings completes and explains a stack's settings file by what its program declares.
 func TestSettings(t *testing.T) {

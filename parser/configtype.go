@@ -41,9 +41,10 @@ func (t *typeReader) read(e entry, items *entry) *ast.ConfigType {
 	return read
 }
 
+var typeKeys = []string{"type", "items"}
+
 // items reads the field items: a map with a type of its own.
 func (t *typeReader) items(e entry) (item *ast.ConfigType) {
-	keys := []string{"type", "items"}
 	t.section(e, "`items`", func(n *node, _ diag.Range) {
 		t.depth++
 		defer func() { t.depth-- }()
@@ -51,13 +52,13 @@ func (t *typeReader) items(e entry) (item *ast.ConfigType) {
 			return
 		}
 		var typeEntry, items *entry
-		t.fields(n, keys, func(key string, e entry) {
+		t.fields(n, typeKeys, func(key string, e entry) {
 			if key == "type" {
 				typeEntry = &e
 			} else {
 				items = &e
 			}
-		}, func(e entry) { t.unknownKey(diag.Error, e, "`items`", keys, "") })
+		}, func(e entry) { t.unknownKey(diag.Error, e, "`items`", typeKeys, "") })
 		if typeEntry != nil {
 			item = t.read(*typeEntry, items)
 		}

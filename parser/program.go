@@ -254,12 +254,14 @@ func hasKey(n *node, keys ...string) bool {
 	return false
 }
 
+var pulumiKeys = []string{"requiredVersion", "allowEnv", "publicEnv"}
+
 // pulumiBlock reads the section pulumi (L3.G) and answers the required version. Its other keys go into file; file is
 // nil for a component, which has no other keys.
 func (b *bodyReader) pulumiBlock(e entry, file *ast.File) (required ast.Expr) {
-	keys := []string{"requiredVersion"}
-	if file != nil {
-		keys = append(keys, "allowEnv", "publicEnv")
+	keys := pulumiKeys
+	if file == nil {
+		keys = keys[:1]
 	}
 	b.section(e, "`pulumi`", func(n *node, _ diag.Range) {
 		b.fields(n, keys, func(name string, e entry) {

@@ -1,0 +1,69 @@
+package parser
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestGrammarHasTheKeys compares the keys that this package reads with those of the schema that editors complete with
+// and check against.
+func TestGrammarHasTheKeys(t *testing.T) {
+	t.Parallel()
+	read := map[string][]string{
+		"":                                     slices.Concat(sectionKeys, projectKeys),
+		"/definitions/config/anyOf/1":          configKeys,
+		"/definitions/configItems":             typeKeys,
+		"/definitions/pulumi":                  pulumiKeys,
+		"/definitions/component":               componentKeys,
+		"/definitions/resource":                resourceKeys,
+		"/definitions/resource/properties/get": getKeys,
+		"/definitions/customTimeouts option":   timeoutKeys,
+		"/definitions/hook":                    hookKeys,
+		"/definitions/dynamic":                 dynamicKeys,
+		"/definitions/dynamic/properties/inputs/additionalProperties/anyOf/1":  dynamicInputKeys,
+		"/definitions/dynamic/properties/outputs/additionalProperties/anyOf/1": dynamicOutputKeys,
+		"/definitions/transforms/items":                                        transformKeys,
+		"/definitions/transforms/items/properties/match":                       matchKeys,
+		"/definitions/message":                                                 messageKeys,
+		"/definitions/policy":                                                  policyKeys,
+		"/definitions/match":                                                   policyMatchKeys,
+		"/definitions/policy/properties/config/additionalProperties/anyOf/1":   policyConfigKeys,
+	}
+	// Others read these: the project's reader, and the checker. An option lists transforms of resources alone.
+	elsewhere := []string{"/properties/runtime/anyOf/1", "/properties/backend", "/properties/options",
+		"/properties/options/properties/drift", "/properties/policyPacks/items/anyOf/1", "/definitions/driftRule",
+		"/definitions/hooks option", "/definitions/transforms option/items"}
+	text, err := os.ReadFile("../editor/grammar.json")
+	require.NoError(t, err)
+	var grammar any
+	require.NoError(t, json.Unmarshal(text, &grammar))
+	var walk func(at string, node any)
+	walk = func(at string, node any) {
+		switch node := node.(type) {
+		case []any:
+			for i, item := range node {
+				walk(at+"/"+strconv.Itoa(i), item)
+			}
+		case map[string]any:
+			properties, _ := node["properties"].(map[string]any)
+			if keys, known := read[at]; known {
+				require.ElementsMatch(t, keys, slices.Collect(maps.Keys(properties)), at)
+				delete(read, at)
+			} else if node["additionalProperties"] == false && !slices.Contains(elsewhere, at) {
+				t.Errorf("%s of the grammar: which list of this package has these keys?", at)
+			}
+			for name, member := range node {
+				walk(at+"/"+name, member)
+			}
+		}
+	}
+	walk("", grammar)
+	require.Empty(t, read, "the grammar lacks these: %s", strings.Join(slices.Sorted(maps.Keys(read)), ", "))
+}
