@@ -136,11 +136,15 @@ func (h *Hosted) Write(ctx context.Context, name string, src *diag.Source, tag s
 	return nil, h.explain(name, err)
 }
 
-// Create makes an environment of a text.
+// Create makes an environment of a text. A text with faults is not taken.
 func (h *Hosted) Create(ctx context.Context, name string, src *diag.Source) (diag.Diagnostics, error) {
 	path, err := h.name(ctx, name)
 	if err != nil {
 		return nil, err
+	}
+	of := Hosted{Client: h.Client, Owner: path[0]}
+	if _, found, err := of.evaluate(ctx, src, true); found.HasErrors() || err != nil {
+		return found, err
 	}
 	err = h.call(ctx, http.MethodPost, path[:1], nil, map[string]string{"project": path[1], "name": path[2]}, nil, "")
 	if err != nil {

@@ -41,6 +41,9 @@ func TestHostedEnvironments(t *testing.T) {
 	require.Contains(t, x.does("env", "get", "base"), "pulumiConfig: {}")
 	write("base.yaml", "values:\n  environmentVariables: {REGION: eu}\n  pulumiConfig: {size: 2}\n")
 	x.does("env", "edit", "base", "--file", "base.yaml")
+	write("bad.yaml", "values: {a: \"${nothing}\"}\n")
+	require.Contains(t, x.fails("env", "init", "bad", "--file", "bad.yaml"), `unknown property "nothing"`)
+	require.NotContains(t, x.does("env", "ls"), "bad")
 	write("dev.yaml", "imports: [base]\nvalues:\n  login:\n    fn::open::test: {key: canary-opened}\n  fixed:\n"+
 		"    fn::secret: canary-fixed\n  pulumiConfig: {token: \"${fixed}-${login.key}\"}\n  files: {CERT: \"${login.key}\"}\n")
 	x.does("env", "edit", "one/dev", "--file", "dev.yaml")
@@ -48,7 +51,6 @@ func TestHostedEnvironments(t *testing.T) {
 	require.Contains(t, sealed, "ciphertext")
 	require.NotContains(t, sealed, "canary-fixed")
 
-	write("bad.yaml", "values: {a: \"${nothing}\"}\n")
 	said := x.fails("env", "edit", "one/dev", "--file", "bad.yaml")
 	require.Contains(t, said, `unknown property "nothing"`)
 	require.Contains(t, said, "line 1")
@@ -89,7 +91,7 @@ func TestHostedEnvironments(t *testing.T) {
 	require.Equal(t, "\"us\"\n", x.does("env", "open", "base", "environmentVariables.REGION"))
 
 	// What is missing or out of reach stops the run before anything is changed; commands that look have a warning.
-	x.does("env", "rm", "base")
+	x.does("env", "rm", "base", "--yes")
 	require.Contains(t, x.fails("up", "--yes"), "Pulumi.dev.yaml:1:1: error[Y227]")
 	require.Contains(t, x.fails("up", "--yes", "--untrusted"), "the service is not asked for environments")
 	x.Set(host.Behaviour{Forget: []string{"environments"}})

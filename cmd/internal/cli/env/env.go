@@ -28,6 +28,7 @@ type command struct {
 	a           *console.Console
 	showSecrets bool
 	file        string
+	yes         bool
 }
 
 // NewEnv makes `env` and the commands below it.
@@ -46,13 +47,15 @@ func NewEnv(a *console.Console) *cobra.Command {
 	edit := c.on(c.edit, &cobra.Command{Use: "edit NAME", Args: cobra.ExactArgs(1),
 		Short: "Edit an environment with $VISUAL or $EDITOR, and check it"})
 	edit.Flags().StringVarP(&c.file, "file", "f", "", "take the document from this file instead, - for standard input")
+	create := c.on(c.create, &cobra.Command{Use: "init NAME", Args: cobra.ExactArgs(1), Short: "Make an environment"})
+	create.Flags().StringVarP(&c.file, "file", "f", "", "take the document from this file, - for standard input")
+	remove := c.on(c.remove, &cobra.Command{Use: "rm NAME", Aliases: []string{"remove"}, Args: cobra.ExactArgs(1),
+		Short: "Remove an environment"})
+	remove.Flags().BoolVarP(&c.yes, "yes", "y", a.World.Enabled("PULUMI_SKIP_CONFIRMATIONS"), "do not ask")
 	cmd.AddCommand(
 		c.on(c.list, &cobra.Command{Use: "ls", Aliases: []string{"list"}, Args: cobra.NoArgs, Short: "List environments"}),
 		c.on(c.get, &cobra.Command{Use: "get NAME", Args: cobra.ExactArgs(1), Short: "Write the document of an environment"}),
-		open, edit,
-		c.on(c.create, &cobra.Command{Use: "init NAME", Args: cobra.ExactArgs(1), Short: "Make an environment"}),
-		c.on(c.remove, &cobra.Command{Use: "rm NAME", Aliases: []string{"remove"}, Args: cobra.ExactArgs(1),
-			Short: "Remove an environment"}),
+		open, edit, create, remove,
 		c.on(c.run, &cobra.Command{Use: "run NAME -- COMMAND...", Args: cobra.MinimumNArgs(2),
 			Short: "Start a command with the variables and files of an environment"}))
 	return cmd
@@ -284,14 +287,28 @@ const draft = `values:
 `
 
 func (c *command) create(ctx context.Context, _ *project.Project, o environments.Options, args []string) error {
+	src := diag.NewSource(args[0], []byte(draft))
+	if c.file != "" {
+		text, err := c.given()
+		if err != nil {
+			return err
+		}
+		src = diag.NewSource(c.file, text)
+	}
+	made := func(what string) {
+		fmt.Fprintf(c.a.Streams.Err, "Made %s\nA stack imports it after: yamlhost config env add %s\n", what, args[0])
+	}
 	if o.Hosted != nil {
-		err := c.taken(o.Hosted.Create(ctx, args[0], diag.NewSource(args[0], []byte(draft))))
+		err := c.taken(o.Hosted.Create(ctx, args[0], src))
 		if err == nil {
-			fmt.Fprintf(c.a.Streams.Err, "Made %s\nA stack imports it after: yamlhost config env add %[1]s\n", args[0])
+			made(args[0])
 		}
 		return err
 	}
 	path, err := o.File(args[0])
+	if err == nil {
+		err = c.check(ctx, o, args[0], src)
+	}
 	if err != nil {
 		return err
 	}
@@ -305,20 +322,24 @@ func (c *command) create(ctx context.Context, _ *project.Project, o environments
 	if err != nil {
 		return err
 	}
-	_, err = f.WriteString(draft)
+	_, err = f.Write(src.Text())
 	if err = errors.Join(err, f.Close()); err == nil {
-		fmt.Fprintf(c.a.Streams.Err, "Made %s\nA stack imports it after: yamlhost config env add %s\n", c.a.Short(path),
-			args[0])
+		made(c.a.Short(path))
 	}
 	return err
 }
 
 func (c *command) remove(ctx context.Context, _ *project.Project, o environments.Options, args []string) error {
+	if o.Hosted == nil {
+		if _, err := o.Read(args[0]); err != nil {
+			return err
+		}
+	}
+	if err := c.a.Confirm(c.yes, "remove an environment", "Remove the environment "+args[0]+"?"); err != nil {
+		return err
+	}
 	if o.Hosted != nil {
 		return o.Hosted.Remove(ctx, args[0])
-	}
-	if _, err := o.Read(args[0]); err != nil {
-		return err
 	}
 	path, err := o.File(args[0])
 	if err == nil {
