@@ -2,6 +2,8 @@ package editor
 
 import (
 	"context"
+	_ "embed"
+	"encoding/json"
 	"slices"
 	"strings"
 	"sync"
@@ -9,8 +11,21 @@ import (
 	"github.com/yamlhost/yamlhost/parser"
 )
 
-// grammar is the schema of the keys of the language, whatever the program is.
-var grammar = sync.OnceValue(func() jsonNode { return newSchemaWriter(context.Background(), nil).language() })
+// grammar is the schema of the keys of the language, whatever the program is. Its definitions have those of
+// environments, too.
+var grammar = sync.OnceValue(func() jsonNode {
+	node := newSchemaWriter(context.Background(), nil).language()
+	definitions := node["definitions"].(jsonNode)
+	if err := json.Unmarshal(environmentText, &definitions); err != nil {
+		panic("editor: environment.json: " + err.Error())
+	}
+	return node
+})
+
+// environmentText are the definitions of the keys of environments, the documents of Pulumi ESC.
+//
+//go:embed environment.json
+var environmentText []byte
 
 // listed reports whether a key is one of some names, which the language does not tell apart by case.
 func listed(names []string, key string) bool {

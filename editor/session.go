@@ -49,6 +49,10 @@ type Project struct {
 	State func(ctx context.Context) *State
 	// SettingsOf is the absolute path of the program whose stack's settings a file is; empty for a program.
 	SettingsOf string
+	// IsEnvironment says that the file is an environment for stacks of the program, and no stack's settings file.
+	IsEnvironment bool
+	// Environments are the names that an environment or a stack can import; nil where they are not known.
+	Environments func() []string
 }
 
 // Session holds the texts that are open in an editor. It is safe for concurrent use.

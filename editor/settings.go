@@ -30,20 +30,17 @@ func (s *Snapshot) declaredConfig(ctx context.Context, settings *Program) ([]*ch
 
 // completeSettings proposes keys and values at a position of a stack's settings file.
 func (s *Snapshot) completeSettings(ctx context.Context, settings *Program, c parser.Context) []Item {
-	nodes, _ := s.declaredConfig(ctx, settings)
+	nodes, program := s.declaredConfig(ctx, settings)
+	if path, ok := settings.environmentPath(c.Path); ok {
+		return settings.completeEnvironment(c, path, nodes, program)
+	}
 	switch {
 	case len(c.Path) == 0 && c.Kind == parser.KeyCursor:
 		items := keys(KeyItem, settingsKeys...)
 		items[0].Insert = "config:"
 		return items
 	case len(c.Path) == 1 && c.Path[0] == "config" && c.Kind == parser.KeyCursor:
-		var items []Item
-		for _, n := range nodes {
-			item := Item{Label: n.Config.Key, Kind: PropertyItem, Insert: n.Config.Key + ": ", Detail: configDetail(n),
-				Docs: configDocs(n), First: n.Config.Decl.Default == nil && n.Config.Decl.Optional == nil}
-			items = append(items, item)
-		}
-		return items
+		return configItems(nodes, "")
 	case len(c.Path) == 2 && c.Path[0] == "config" && c.Kind == parser.ValueCursor:
 		for _, n := range nodes {
 			if n.Config.Key == c.Path[1] && schema.Required(n.Type) == schema.Type(schema.Bool) {
@@ -52,6 +49,16 @@ func (s *Snapshot) completeSettings(ctx context.Context, settings *Program, c pa
 		}
 	}
 	return nil
+}
+
+// configItems are the keys of configuration, without a prefix.
+func configItems(nodes []*check.Node, prefix string) (items []Item) {
+	for _, n := range nodes {
+		key := strings.TrimPrefix(n.Config.Key, prefix)
+		items = append(items, Item{Label: key, Kind: PropertyItem, Insert: key + ": ", Detail: configDetail(n),
+			Docs: configDocs(n), First: n.Config.Decl.Default == nil && n.Config.Decl.Optional == nil})
+	}
+	return items
 }
 
 // namespaced is a place right behind the colon of a namespace, which is a part of a key and ends none.
@@ -81,7 +88,14 @@ func configDocs(n *check.Node) string {
 
 // hoverSettings explains a key of a stack's settings file.
 func (s *Snapshot) hoverSettings(ctx context.Context, settings *Program, path string, offset int) *Hover {
-	key, ok := configKeyAt(s.Text(path), offset)
+	document := s.Text(path)
+	if document == nil {
+		return nil
+	}
+	if hover := settings.hoverEnvironment(document.Spans(), offset, nil); hover != nil {
+		return hover
+	}
+	key, ok := configKeyAt(document, offset)
 	if !ok {
 		return nil
 	}

@@ -27,7 +27,9 @@ func noFindings(found diag.Diagnostics) diag.Diagnostics { return found }
 
 func (r recorder) Open(ctx context.Context, path string, open func(string) *parser.Document) (*editor.Project, error) {
 	if filepath.Base(path) != filepath.Base(file) {
-		return &editor.Project{Main: path, SettingsOf: file, Join: noFindings}, nil
+		return &editor.Project{Main: path, SettingsOf: file, Join: noFindings,
+			IsEnvironment: strings.Contains(path, "/environments/"),
+			Environments:  func() []string { return []string{"base", "team/dev"} }}, nil
 	}
 	p, err := r.opener.Open(ctx, path, open)
 	p.State = func(context.Context) *editor.State { return r.state }
@@ -117,6 +119,56 @@ func TestKeysOfSettings(t *testing.T) {
 		require.Len(t, misspelled, 1, item.Label)
 		require.Contains(t, misspelled[0].Summary, "did you mean "+item.Label+"?")
 	}
+}
+
+// TestEnvironments completes and explains environments, in files of their own and in those of stacks.
+func TestEnvironments(t *testing.T) {
+	t.Parallel()
+	for marks, want := range map[string][]string{
+		"¦":                                   {"description", "imports", "values"},
+		"imports: [¦]":                        {"base", "team/dev"},
+		"imports:\n  - te¦":                   {"team/dev"},
+		"values:\n  ¦":                        {"pulumiConfig", "environmentVariables", "files"},
+		"values:\n  pulumiConfig:\n    ¦":     {"password", "size", "on"},
+		"values:\n  a:\n    fn::op¦":          {"fn::open::env", "fn::open::command"},
+		"values:\n  a:\n    - fn::open::e¦":   {"fn::open::env"},
+		"values:\n  a: {fn::open::env: {n¦}}": {"name"},
+		"values:\n  a:\n    fn::open::pulumi-stacks:\n      stacks:\n        one: {¦}": {"stack"},
+	} {
+		for path, text := range map[string]string{"/project/environments/team/dev.yaml": marks,
+			"/project/Pulumi.dev.yaml": "environment:\n  " + strings.ReplaceAll(marks, "\n", "\n  ")} {
+			text, at, _ := marked(t, text)
+			s := editor.NewSession(recorder{newOpener(), nil})
+			s.Open(file, configuredProgram)
+			s.Open(path, text)
+			found, err := editor.Complete(t.Context(), s.Snapshot(), path, at)
+			require.NoError(t, err)
+			var labels []string
+			for _, item := range found.Items {
+				labels = append(labels, item.Label)
+			}
+			require.Subset(t, labels, want, "%s in %s: %s", marks, path, text)
+		}
+	}
+	const document = "values: {a: {fn::open::env: {name: X}}, files: {}}\n"
+	for path, text := range map[string]string{"/project/environments/dev.yaml": document,
+		"/project/Pulumi.dev.yaml": "environment:\n  " + document} {
+		s := editor.NewSession(recorder{newOpener(), nil})
+		s.Open(path, text)
+		for at, want := range map[string]string{"values": "What the environment holds", "fn::open": "An environment variable.",
+			"name": "The name of the variable.", "files": "written to files"} {
+			hover, err := editor.HoverAt(t.Context(), s.Snapshot(), path, strings.Index(text, at)+1)
+			require.NoError(t, err)
+			require.NotNil(t, hover, at)
+			require.Contains(t, hover.Text, want)
+		}
+	}
+	s := editor.NewSession(recorder{newOpener(), nil})
+	s.Open("/project/Pulumi.dev.yaml", "environment: [b]\n")
+	found, err := editor.Complete(t.Context(), s.Snapshot(), "/project/Pulumi.dev.yaml", len("environment: [b"))
+	require.NoError(t, err)
+	require.Len(t, found.Items, 1)
+	require.Equal(t, "base", found.Items[0].Insert)
 }
 
 // TestSettings completes and explains a stack's settings file by what its program declares.

@@ -108,6 +108,13 @@ func (o Options) File(name string) (string, error) {
 	return filepath.Join(o.Dir, Folder, filepath.FromSlash(name)+".yaml"), nil
 }
 
+// NameOf returns the name of the environment whose file has a path, and whether there is one.
+func (o Options) NameOf(path string) (string, bool) {
+	rel, err := filepath.Rel(filepath.Join(o.Dir, Folder), path)
+	name, is := strings.CutSuffix(filepath.ToSlash(rel), ".yaml")
+	return name, err == nil && is && nameForm.MatchString(name)
+}
+
 // Names are the environments of the project, sorted.
 func (o Options) Names() ([]string, error) {
 	root := filepath.Join(o.Dir, Folder)
@@ -116,8 +123,7 @@ func (o Options) Names() ([]string, error) {
 		if err != nil {
 			return err
 		}
-		rel, _ := filepath.Rel(root, path)
-		if name, is := strings.CutSuffix(filepath.ToSlash(rel), ".yaml"); is && !d.IsDir() && nameForm.MatchString(name) {
+		if name, is := o.NameOf(path); is && !d.IsDir() {
 			names = append(names, name)
 		}
 		return nil

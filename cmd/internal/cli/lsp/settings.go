@@ -13,6 +13,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/workspace"
+	"github.com/yamlhost/yamlhost/workspace/environments"
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
@@ -21,6 +22,10 @@ func (o *ProgramOpener) settings(ctx context.Context, root, path string, options
 	document func(string) *parser.Document) *editor.Project {
 	if suite.IsTestFile(filepath.Base(path)) {
 		return testFile(root, path, document)
+	}
+	known := environments.Options{Dir: root, Shown: options.Shown, Check: true}
+	if name, is := known.NameOf(path); is {
+		return o.environment(ctx, known, name, path, document)
 	}
 	name, isSettings := strings.CutPrefix(filepath.Base(path), "Pulumi.")
 	ext := filepath.Ext(name)
@@ -33,8 +38,10 @@ func (o *ProgramOpener) settings(ctx context.Context, root, path string, options
 		return nil
 	}
 	projectName, of := "", ""
+	var names func() []string
 	ws, err := workspace.Open(root, options)
 	if err == nil {
+		names = o.names(known, ws.Project)
 		projectName, of = ws.Project.Name.Text, ws.Program.Path
 		if of == "" {
 			of = ws.Project.Path
@@ -42,7 +49,7 @@ func (o *ProgramOpener) settings(ctx context.Context, root, path string, options
 	} else if found, err := project.Find(root); err == nil {
 		of = found
 	}
-	return &editor.Project{Main: path, SettingsOf: of, Join: func(diag.Diagnostics) diag.Diagnostics {
+	return &editor.Project{Main: path, SettingsOf: of, Environments: names, Join: func(diag.Diagnostics) diag.Diagnostics {
 		settings, diags := project.ParseSettings(d.Source(), projectName)
 		if ws == nil || ws.Source == nil || diags.HasErrors() {
 			return diags
@@ -56,6 +63,36 @@ func (o *ProgramOpener) settings(ctx context.Context, root, path string, options
 		}
 		return append(diags, misfits(ctx, ws, program, settings, stack)...)
 	}}
+}
+
+// environment is the project of the file of an environment, whose findings are those of `yamlhost env edit`; nil for a
+// file outside of projects. Of a service it is only a draft.
+func (o *ProgramOpener) environment(ctx context.Context, known environments.Options, name, path string,
+	document func(string) *parser.Document) *editor.Project {
+	d := document(path)
+	p, _, err := o.Console.OpenProject(known.Dir)
+	if d == nil || err != nil {
+		return nil
+	}
+	names := o.names(known, p)
+	return &editor.Project{Main: path, SettingsOf: p.Path, IsEnvironment: true, Environments: names,
+		Join: func(found diag.Diagnostics) diag.Diagnostics {
+			if names != nil {
+				_, found, _ = known.Document(ctx, name, d.Source())
+			}
+			return inside(found, d.Source())
+		}}
+}
+
+// names returns the names of the environments of a project, if they are files.
+func (o *ProgramOpener) names(known environments.Options, p *project.Project) func() []string {
+	if o.Console.Backends().Hosted(p) {
+		return nil
+	}
+	return func() []string {
+		found, _ := known.Names() // a folder that cannot be read has none
+		return found
+	}
 }
 
 // testFile is the project of a test file, whose findings are those of `yamlhost test` before it runs a case.
