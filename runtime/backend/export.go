@@ -80,8 +80,9 @@ func (b *Backend) Overview(ctx context.Context, r Ref) (Overview, error) {
 // LastUpdate returns when the last operation ended on a stack whose state was written at that time: one that changes
 // nothing leaves the state as it is.
 func (b *Backend) LastUpdate(ctx context.Context, r Ref, written time.Time) time.Time {
-	if last, err := b.History(ctx, r, 1); err == nil && len(last) > 0 {
-		if ended := time.Unix(last[0].EndTime, 0); ended.After(written) {
+	last, _ := b.History(ctx, r, 2) // what cannot be read has the time of the state
+	for _, record := range last {
+		if ended := time.Unix(record.EndTime, 0); record.EndTime > 0 && ended.After(written) { // one may still run
 			return ended
 		}
 	}

@@ -607,3 +607,19 @@ func BenchmarkHosted(b *testing.B) {
 		}
 	}
 }
+
+// What the service says of an operation that has not ended has no end, and is no time at which the stack was updated.
+func TestHostedUnfinished(t *testing.T) {
+	t.Parallel()
+	x := newHosted(t, onePet)
+	x.does("stack", "init", "dev")
+	x.Set(host.Behaviour{Faults: []host.Fault{{Call: "/complete", Status: 503}}})
+	x.fails("up", "--yes")
+	var history []map[string]any
+	require.NoError(t, json.Unmarshal([]byte(x.does("stack", "history", "--json")), &history))
+	require.Len(t, history, 1)
+	require.NotContains(t, history[0], "endTime")
+	require.Contains(t, x.does("stack"), "pet")
+	require.NotContains(t, x.out.String(), "1970")
+	require.NotContains(t, x.out.String(), "0001")
+}

@@ -9,10 +9,13 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -223,4 +226,35 @@ func TestBehaviour(t *testing.T) {
 	c.token = "another"
 	status, _ = c.call("GET", "/api/user", "")
 	require.Equal(t, http.StatusUnauthorized, status)
+}
+
+// Calls that are recorded do not wait for each other, and a document that is no JSON is recorded, too.
+func TestRecord(t *testing.T) {
+	t.Parallel()
+	var both sync.WaitGroup
+	both.Add(2)
+	var lines []string
+	server := httptest.NewServer(Record(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		both.Done()
+		both.Wait()
+		_, _ = w.Write([]byte("values: {}"))
+	}), func(e Exchange) {
+		text, err := json.Marshal(e)
+		assert.NoError(t, err)
+		lines = append(lines, string(text))
+	}))
+	defer server.Close()
+	var calls sync.WaitGroup
+	for range 2 {
+		calls.Go(func() {
+			answer, err := http.Post(server.URL, "application/x-yaml", strings.NewReader("imports: [a]"))
+			if assert.NoError(t, err) {
+				assert.NoError(t, answer.Body.Close())
+			}
+		})
+	}
+	calls.Wait()
+	require.Len(t, lines, 2)
+	require.Contains(t, lines[0], `"body":"imports: [a]"`)
+	require.Contains(t, lines[0], `"answer":"values: {}"`)
 }

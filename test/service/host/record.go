@@ -20,7 +20,7 @@ type Exchange struct {
 	Answer json.RawMessage `json:"answer,omitempty"`
 }
 
-// Record serves a handler, and gives each exchange to a function, one at a time, in the order of the answers.
+// Record serves a handler, and gives each exchange to a function, one at a time, as the answers come.
 func Record(h http.Handler, take func(Exchange)) http.Handler {
 	var mu sync.Mutex
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -33,16 +33,28 @@ func Record(h http.Handler, take func(Exchange)) http.Handler {
 		if lease == r.Header.Get("Authorization") {
 			lease = ""
 		}
-		mu.Lock()
-		defer mu.Unlock()
 		answer := httptest.NewRecorder()
 		h.ServeHTTP(answer, r)
-		take(Exchange{Method: r.Method, Path: r.URL.RequestURI(), Lease: lease, Body: plain, Status: answer.Code,
-			Answer: answer.Body.Bytes()})
+		mu.Lock()
+		take(Exchange{Method: r.Method, Path: r.URL.RequestURI(), Lease: lease, Body: jsonOf(plain), Status: answer.Code,
+			Answer: jsonOf(answer.Body.Bytes())})
+		mu.Unlock()
 		for name, values := range answer.Header() {
 			w.Header()[name] = values
 		}
 		w.WriteHeader(answer.Code)
 		_, _ = w.Write(answer.Body.Bytes()) // the caller has gone
 	})
+}
+
+// jsonOf is a text as JSON: as it is, or as a string if it is none, such as the document of an environment.
+func jsonOf(text []byte) json.RawMessage {
+	if len(text) == 0 || json.Valid(text) {
+		return text
+	}
+	quoted, err := json.Marshal(string(text))
+	if err != nil {
+		panic("host: a text does not encode: " + err.Error())
+	}
+	return quoted
 }

@@ -35,7 +35,7 @@ type historyRecord struct {
 	Environment     map[string]string               `json:"environment"`
 	Config          map[string]console.ConfigRecord `json:"config"`
 	Result          string                          `json:"result"`
-	EndTime         string                          `json:"endTime"`
+	EndTime         string                          `json:"endTime,omitempty"` // once it has ended
 	ResourceChanges map[string]int                  `json:"resourceChanges,omitempty"`
 }
 
@@ -80,9 +80,10 @@ func stackHistory(ctx context.Context, a *console.Console, o *stackOptions) erro
 			}
 			list[i] = historyRecord{Kind: r.Kind, Message: r.Message, Environment: r.Environment, Result: r.Result,
 				ResourceChanges: r.ResourceChanges,
-				StartTime:       time.Unix(r.StartTime, 0).UTC().Format(timeFormat),
-				EndTime:         time.Unix(r.EndTime, 0).UTC().Format(timeFormat),
-				Config:          config}
+				StartTime:       time.Unix(r.StartTime, 0).UTC().Format(timeFormat), Config: config}
+			if r.EndTime > 0 {
+				list[i].EndTime = time.Unix(r.EndTime, 0).UTC().Format(timeFormat)
+			}
 		}
 		return a.WriteJSON(list)
 	}
