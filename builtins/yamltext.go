@@ -94,12 +94,7 @@ func blockable(text string) bool {
 		strings.Trim(text[:1], " \t\n") == "" {
 		return false
 	}
-	for _, r := range text {
-		if r != '\n' && !printable(r) {
-			return false
-		}
-	}
-	return true
+	return !strings.ContainsFunc(text, func(r rune) bool { return r != '\n' && !printable(r) })
 }
 
 // bare matches texts that no reader takes for anything else: they start with a letter, hold nothing that YAML knows,

@@ -56,10 +56,7 @@ func (c *constants) needsResource() bool {
 
 func isArchive(path string) bool {
 	name := strings.ToLower(path)
-	for _, suffix := range []string{".tar", ".tgz", ".tar.gz", ".zip", ".jar"} {
-		if strings.HasSuffix(name, suffix) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{".tar", ".tgz", ".tar.gz", ".zip", ".jar"}, func(suffix string) bool {
+		return strings.HasSuffix(name, suffix)
+	})
 }

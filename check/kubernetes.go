@@ -2,6 +2,7 @@ package check
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -95,12 +96,9 @@ func (c *resolver) useOpenKind(n *Node, p *loadedPackage) bool {
 
 // misspeltGroup reports whether a near token is of the same kind in another group: the group is misspelt.
 func misspeltGroup(group, kind string, near []string) bool {
-	for _, token := range near {
-		if !sameGroup(token, group) && strings.HasSuffix(token, ":"+kind) && diag.Surely(group, groupOf(token)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(near, func(token string) bool {
+		return !sameGroup(token, group) && strings.HasSuffix(token, ":"+kind) && diag.Surely(group, groupOf(token))
+	})
 }
 
 // groupOf is the API group of a kind by its token.

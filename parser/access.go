@@ -206,12 +206,9 @@ func (a *accessText) plain() bool {
 	if !a.root.quoted && (!nameLike(a.root.name) || literalLike(a.root.name)) {
 		return false
 	}
-	for _, step := range a.steps {
-		if !step.quoted && !step.isIndex && !nameLike(step.name) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(a.steps, func(step stepText) bool {
+		return !step.quoted && !step.isIndex && !nameLike(step.name)
+	})
 }
 
 func nameLike(name string) bool {
@@ -232,12 +229,7 @@ func literalLike(name string) bool {
 
 // odd reports whether a member's name holds white space or is a star, so that it may be an expression in truth.
 func (a *accessText) odd() bool {
-	for _, step := range a.steps {
-		if !step.quoted && oddKey(step.name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(a.steps, func(step stepText) bool { return !step.quoted && oddKey(step.name) })
 }
 
 func oddKey(name string) bool { return name == "*" || strings.ContainsAny(name, " \t\r\n") }
@@ -274,10 +266,5 @@ func (a *accessText) stepsEnd() int {
 
 // writes reports whether an odd member of an access is a key that the text itself writes.
 func (s *scope) writes(a *accessText) bool {
-	for _, step := range a.steps {
-		if !step.quoted && s.odd(step.name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(a.steps, func(step stepText) bool { return !step.quoted && s.odd(step.name) })
 }

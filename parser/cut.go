@@ -109,12 +109,8 @@ func oddBreaks(text []byte) bool {
 			return true
 		}
 	}
-	for _, mark := range [][]byte{[]byte("\u0085"), []byte("\u2028"), []byte("\u2029"), byteOrderMark} {
-		if bytes.Contains(text[textStart(text):], mark) {
-			return true
-		}
-	}
-	return false
+	marks := [][]byte{[]byte("\u0085"), []byte("\u2028"), []byte("\u2029"), byteOrderMark}
+	return slices.ContainsFunc(marks, func(mark []byte) bool { return bytes.Contains(text[textStart(text):], mark) })
 }
 
 func contentLines(text []byte) []textLine {

@@ -1,6 +1,7 @@
 package parser
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -238,10 +239,7 @@ func (o *operators) traversal() bool {
 
 // allDeclared reports whether every name that the expression uses is declared.
 func (o *operators) allDeclared() bool {
-	for _, traversal := range o.root.Variables() {
-		if !o.in.scope.declares(traversal.RootName()) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(o.root.Variables(), func(traversal hcl.Traversal) bool {
+		return !o.in.scope.declares(traversal.RootName())
+	})
 }

@@ -171,12 +171,7 @@ func valueIn(body []byte) int {
 }
 
 func isWord(text []byte) bool {
-	for _, c := range text {
-		if !keyByte(c) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(text, func(c byte) bool { return !keyByte(c) })
 }
 
 func keyByte(c byte) bool {

@@ -2,6 +2,7 @@ package parser
 
 import (
 	"maps"
+	"slices"
 	"sync"
 )
 
@@ -74,12 +75,7 @@ func (a *answers) hold(s *scope) bool {
 			return false
 		}
 	}
-	for _, told := range a.stack {
-		if s.stack[told.name] != told.yes {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(a.stack, func(told answer) bool { return s.stack[told.name] != told.yes })
 }
 
 // stackHas reports whether the stack's configuration has a value of a name.

@@ -496,12 +496,9 @@ func Fits(t Type, v value.Value) bool {
 	case *Token:
 		return Fits(t.Underlying, v)
 	case *Enum:
-		for _, allowed := range t.Values {
-			if value.SameContent(v, ScalarValue(allowed.Value)) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(t.Values, func(allowed EnumValue) bool {
+			return value.SameContent(v, ScalarValue(allowed.Value))
+		})
 	case *Array:
 		items, ok := v.AsList()
 		for _, item := range items {
@@ -517,12 +514,7 @@ func Fits(t Type, v value.Value) bool {
 	case *Object:
 		return fitsObject(t, v)
 	case *Union:
-		for _, member := range t.Members {
-			if Fits(member, v) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(t.Members, func(member Type) bool { return Fits(member, v) })
 	case *ResourceType:
 		ref, ok := v.AsResource()
 		return ok && ref.URN.Type() == t.Token
@@ -547,10 +539,7 @@ func fitsObject(o *Object, v value.Value) bool {
 			return false
 		}
 	}
-	for _, p := range o.Properties() {
-		if p.Required && p.Const == nil && p.Default == nil && !v.Has(p.Name) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(o.Properties(), func(p *Property) bool {
+		return p.Required && p.Const == nil && p.Default == nil && !v.Has(p.Name)
+	})
 }

@@ -105,85 +105,69 @@ func ValueEnd(text []byte, i int) (int, error) {
 // EachMember calls fn for every member of an object in the order of the text. raw may have white space around it; null
 // counts as an empty object.
 func EachMember(raw []byte, fn func(key string, value []byte) error) error {
-	i := SkipSpace(raw, 0)
-	if IsNull(raw[i:]) {
-		return nil
-	}
-	if i >= len(raw) || raw[i] != '{' {
-		return errors.New("expected an object")
-	}
-	i = SkipSpace(raw, i+1)
-	if i < len(raw) && raw[i] == '}' {
-		return onlySpace(raw, i+1)
-	}
-	for {
+	return each(raw, "{}", "an object", func(i int) (int, error) {
 		if i >= len(raw) {
-			return ErrTruncated
+			return 0, ErrTruncated
 		}
 		if raw[i] != '"' {
-			return fmt.Errorf("expected the name of a member at byte %d", i)
+			return 0, fmt.Errorf("expected the name of a member at byte %d", i)
 		}
 		end, err := ValueEnd(raw, i)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		key, err := StringOf(raw[i:end])
 		if err != nil {
-			return err
+			return 0, err
 		}
-		i = SkipSpace(raw, end)
-		if i >= len(raw) || raw[i] != ':' {
-			return fmt.Errorf("expected a colon after the name %q", key)
+		if i = SkipSpace(raw, end); i >= len(raw) || raw[i] != ':' {
+			return 0, fmt.Errorf("expected a colon after the name %q", key)
 		}
 		i = SkipSpace(raw, i+1)
 		if end, err = ValueEnd(raw, i); err != nil {
-			return err
+			return 0, err
 		}
-		if err := fn(key, raw[i:end]); err != nil {
-			return err
-		}
-		i = SkipSpace(raw, end)
-		switch {
-		case i >= len(raw):
-			return ErrTruncated
-		case raw[i] == '}':
-			return onlySpace(raw, i+1)
-		case raw[i] != ',':
-			return fmt.Errorf("expected a comma after the member %q", key)
-		}
-		i = SkipSpace(raw, i+1)
-	}
+		return end, fn(key, raw[i:end])
+	})
 }
 
 // EachItem calls fn for every item of a list; null counts as an empty list.
 func EachItem(raw []byte, fn func(value []byte) error) error {
+	return each(raw, "[]", "a list", func(i int) (int, error) {
+		end, err := ValueEnd(raw, i)
+		if err != nil {
+			return 0, err
+		}
+		return end, fn(raw[i:end])
+	})
+}
+
+// each reads what stands between two brackets, with commas. part reads one part of it, and returns where it ends.
+func each(raw []byte, brackets, what string, part func(i int) (end int, err error)) error {
 	i := SkipSpace(raw, 0)
 	if IsNull(raw[i:]) {
 		return nil
 	}
-	if i >= len(raw) || raw[i] != '[' {
-		return errors.New("expected a list")
+	if i >= len(raw) || raw[i] != brackets[0] {
+		return errors.New("expected " + what)
 	}
 	i = SkipSpace(raw, i+1)
-	if i < len(raw) && raw[i] == ']' {
+	if i < len(raw) && raw[i] == brackets[1] {
 		return onlySpace(raw, i+1)
 	}
 	for {
-		end, err := ValueEnd(raw, i)
+		end, err := part(i)
 		if err != nil {
-			return err
-		}
-		if err := fn(raw[i:end]); err != nil {
 			return err
 		}
 		i = SkipSpace(raw, end)
 		switch {
 		case i >= len(raw):
 			return ErrTruncated
-		case raw[i] == ']':
+		case raw[i] == brackets[1]:
 			return onlySpace(raw, i+1)
 		case raw[i] != ',':
-			return errors.New("expected a comma between the items of a list")
+			return fmt.Errorf("expected a comma between the parts of %s, at byte %d", what, i)
 		}
 		i = SkipSpace(raw, i+1)
 	}

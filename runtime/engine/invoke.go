@@ -51,8 +51,7 @@ func (d *Deployment) Invoke(ctx context.Context, r monitor.InvokeRequest) (monit
 	defer slot.Free()
 	answer, err := i.Configured.Invoke(d.calls, provider.InvokeRequest{Token: r.Token, Args: args, Preview: d.opts.DryRun})
 	if err != nil {
-		var crash *provider.CrashError
-		if errors.As(err, &crash) { // told in full only once
+		if crash, ok := errors.AsType[*provider.CrashError](err); ok { // told in full only once
 			err = errors.New(d.report.crashText(crash))
 		}
 		return monitor.InvokeResponse{}, fmt.Errorf("call of %s: %w", r.Token, err)

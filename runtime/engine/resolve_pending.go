@@ -194,8 +194,7 @@ func (s *resolving) adopt(r *state.Resource, id string) error {
 		Timeout: r.CustomTimeouts.Read})
 	n := r.Clone()
 	n.InitErrors = nil
-	var failure *provider.Error
-	if errors.As(err, &failure) && failure.Outcome == provider.Partial { // E5.39
+	if failure, ok := errors.AsType[*provider.Error](err); ok && failure.Outcome == provider.Partial { // E5.39
 		answer = provider.ReadResponse{ID: failure.ID, Outputs: failure.Outputs.MapOrEmpty(),
 			RefreshBeforeUpdate: failure.RefreshBeforeUpdate}
 		n.InitErrors = failure.Reasons

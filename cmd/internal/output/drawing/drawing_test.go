@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -289,10 +290,27 @@ func TestDark(t *testing.T) {
 	var b bytes.Buffer
 	require.NoError(t, Write(&b, &Picture{}))
 	require.Contains(t, b.String(), "@media (prefers-color-scheme:dark)")
-	for _, c := range palette() {
-		require.Equal(t, 2, strings.Count(b.String(), "--"+c.name+":#"), "%s has a light and a dark shade", c.name)
-		require.Contains(t, b.String(), "var(--"+c.name+")", "%s is used", c.name)
+	shades := regexp.MustCompile(`--([a-z0-9-]+):(#[0-9a-f]{6})`).FindAllStringSubmatch(styles, -1)
+	require.NotEmpty(t, shades)
+	for _, c := range shades {
+		require.Equal(t, 2, strings.Count(styles, "--"+c[1]+":#"), "%s has a light and a dark shade", c[1])
+		require.Contains(t, styles, "var(--"+c[1]+")", "%s is used", c[1])
 	}
+	for _, m := range regexp.MustCompile(`(#[0-9a-f]{6});[a-z]+:var\(--([a-z0-9-]+)\)`).FindAllStringSubmatch(styles, -1) {
+		require.Contains(t, styles, "--"+m[2]+":"+m[1]+";", "without variables, %s is light", m[2])
+	}
+}
+
+// TestStylesFit compares the style sheet with what this package draws.
+func TestStylesFit(t *testing.T) {
+	for class, size := range map[string]float64{"name": nameSize, "detail": detailSize, "label": labelSize} {
+		require.Contains(t, styles, "."+class+"{font-size:"+num(size)+"px")
+	}
+	for _, kind := range kindNames {
+		require.Contains(t, styles, "."+kind+" rect{fill:")
+	}
+	require.Equal(t, hues, strings.Count(styles, "<marker "))
+	require.Contains(t, styles, fmt.Sprintf(".tip%d{", hues-1))
 }
 
 // Cost does not run away: places where lines pass columns are bounded, and so is the work of sweeping over them.

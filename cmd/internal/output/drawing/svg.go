@@ -2,6 +2,7 @@ package drawing
 
 import (
 	"bufio"
+	_ "embed" // styles
 	"fmt"
 	"io"
 	"maps"
@@ -19,7 +20,7 @@ func Write(w io.Writer, p *Picture) error {
 	x.printf(`<svg xmlns="http://www.w3.org/2000/svg" width="%s" height="%s" viewBox="0 0 %[1]s %[2]s" role="img">`+"\n",
 		num(s.w), num(s.h))
 	x.title(p.Title)
-	x.styles()
+	x.printf("%s", styles)
 	x.printf(`<rect class="paper" width="%s" height="%s"/>`+"\n", num(s.w), num(s.h))
 	x.head(p)
 	// Frames lie behind what is in them, lines on the frames, and boxes on the lines.
@@ -88,70 +89,12 @@ func escape(s string) string {
 // turn.
 const hues = 6
 
-type shade struct{ name, light, dark string }
-
-// palette are the colours.
-func palette() []shade {
-	return []shade{
-		{"paper", "#ffffff", "#14171c"}, {"ink", "#1c2430", "#e8ecf2"}, {"faint", "#5d6878", "#9aa6b6"},
-		{"frame", "#f5f7fa", "#1a1f27"}, {"frame-line", "#b9c2cf", "#465160"},
-		{"resource", "#e3eeff", "#1d3557"}, {"resource-line", "#3b76c9", "#6ea8fe"},
-		{"component", "#ece6ff", "#35295c"}, {"component-line", "#7a56c8", "#b197fc"},
-		{"variable", "#e4f6ea", "#173d2a"}, {"variable-line", "#2f9457", "#63d391"},
-		{"config", "#fff4d6", "#453714"}, {"config-line", "#b98a12", "#f0c75e"},
-		{"function", "#ffe8dc", "#4b2a1b"}, {"function-line", "#c9622a", "#ff9d6b"},
-		{"output", "#fde4ef", "#4a1f33"}, {"output-line", "#c23f7b", "#f783ac"},
-		{"hue0", "#6b7c93", "#8fa1b8"}, {"hue1", "#4b86c6", "#74abeb"}, {"hue2", "#4f9d6f", "#6cc292"},
-		{"hue3", "#b07d2b", "#d6a653"}, {"hue4", "#9a68b8", "#c193de"}, {"hue5", "#c0646f", "#e58e98"},
-		{"hot", "#e8330c", "#ff7a4d"},
-	}
-}
-
-// styles writes the style sheet and the heads of arrows.
-func (x *writer) styles() {
-	var light, dark strings.Builder
-	plain := map[string]string{}
-	for _, c := range palette() {
-		fmt.Fprintf(&light, "--%s:%s;", c.name, c.light)
-		fmt.Fprintf(&dark, "--%s:%s;", c.name, c.dark)
-		plain[c.name] = c.light
-	}
-	// Viewers that know no variables leave out the second of each pair.
-	paint := func(property, name string) string {
-		return property + ":" + plain[name] + ";" + property + ":var(--" + name + ");"
-	}
-	x.printf("<style>\nsvg{%scolor-scheme:light dark}\n@media (prefers-color-scheme:dark){svg{%s}}\n", light.String(),
-		dark.String())
-	x.printf("text{font-family:system-ui,\"Segoe UI\",Roboto,\"Helvetica Neue\",Arial,sans-serif;%s}\n",
-		paint("fill", "ink"))
-	x.printf(".paper{%s}\n.head{font-size:17px;font-weight:600}\n", paint("fill", "paper"))
-	x.printf(".name{font-size:%spx;font-weight:600;text-anchor:middle}\n.detail{font-size:%spx;text-anchor:middle;%s}\n",
-		num(nameSize), num(detailSize), paint("fill", "faint"))
-	x.printf(".small{font-size:12px;%s}\n", paint("fill", "faint"))
-	x.printf(".label{font-size:%spx;%s}\n", num(labelSize), paint("fill", "faint"))
-	x.printf(".group rect{%s%sstroke-width:1.2;stroke-dasharray:5 3}\n.group text{font-size:%spx;font-weight:600}\n",
-		paint("fill", "frame"), paint("stroke", "frame-line"), num(nameSize))
-	x.printf(".node path,.node rect{stroke-width:1.4}\n")
-	for _, name := range kindNames {
-		x.printf(".%s path,.%[1]s rect{%s%s}\n", name, paint("fill", name), paint("stroke", name+"-line"))
-	}
-	x.printf(".edge path,.edges path{fill:none;stroke-width:1.3}\n")
-	for i := range hues {
-		hue := "hue" + strconv.Itoa(i)
-		x.printf(".%s path{%s}\n.tip%d{%s}\n", hue, paint("stroke", hue), i, paint("fill", hue))
-	}
-	x.printf(".edge.many,.edges.many path{opacity:.5}\n.edge.many:hover,.edges.many path:hover{opacity:1}\n")
-	x.printf(".edge .near{stroke:transparent;stroke-width:9;marker-end:none}\n")
-	x.printf(
-		".edge:hover path,.edges path:hover{%sstroke-width:2.4}\n.edge:hover .near{stroke:transparent;stroke-width:9}\n</style>\n<defs>\n",
-		paint("stroke", "hot"))
-	for i := range hues {
-		x.printf(
-			`<marker id="arrow%d" viewBox="0 0 10 10" refX="9.5" refY="5" markerWidth="8" markerHeight="8" markerUnits="userSpaceOnUse" orient="auto">`+
-				`<path class="tip%[1]d" d="M0 1L10 5L0 9z"/></marker>`+"\n", i)
-	}
-	x.printf("</defs>\n")
-}
+// styles are the style sheet, with a light and a dark shade of each colour, and the heads of arrows. Viewers that know
+// no variables leave out the second of each pair. The sizes of texts, the kinds of boxes and the hues are those of this
+// package.
+//
+//go:embed styles.svg
+var styles string
 
 func headHeight(p *Picture) float64 {
 	switch {

@@ -40,46 +40,22 @@ func OriginOf(getenv func(string) string, dir string) Origin {
 	var o Origin
 	head, branch, remote := gitState(dir)
 	system := SystemOf(getenv)
-	switch system {
-	case GitHub:
-		o.add("ci.system", "GitHub Actions")
-		o.add("ci.build.id", getenv("GITHUB_RUN_ID"))
-		o.add("ci.build.number", getenv("GITHUB_RUN_NUMBER"))
-		o.add("ci.build.type", getenv("GITHUB_EVENT_NAME"))
-		if id := getenv("GITHUB_RUN_ID"); id != "" {
-			o.add("ci.build.url", getenv("GITHUB_SERVER_URL")+"/"+getenv("GITHUB_REPOSITORY")+"/actions/runs/"+id)
-		}
-		head, branch = cmp.Or(head, getenv("GITHUB_SHA")), cmp.Or(branch, getenv("GITHUB_HEAD_REF"), getenv("GITHUB_REF"))
-	case GitLab:
-		o.add("ci.system", "GitLab CI/CD")
-		o.add("ci.build.id", getenv("CI_PIPELINE_ID"))
-		o.add("ci.build.number", getenv("CI_PIPELINE_IID"))
-		o.add("ci.build.type", getenv("CI_PIPELINE_SOURCE"))
-		o.add("ci.build.url", getenv("CI_JOB_URL"))
-		head, branch = cmp.Or(head, getenv("CI_COMMIT_SHA")), cmp.Or(branch, getenv("CI_COMMIT_REF_NAME"))
-	case Azure:
-		o.add("ci.system", "Azure Pipelines")
-		o.add("ci.build.id", getenv("BUILD_BUILDID"))
-		o.add("ci.build.number", getenv("BUILD_BUILDNUMBER"))
-		o.add("ci.build.type", getenv("BUILD_REASON"))
-		head, branch = cmp.Or(head, getenv("BUILD_SOURCEVERSION")), cmp.Or(branch, getenv("BUILD_SOURCEBRANCHNAME"))
-	case Buildkite:
-		o.add("ci.system", "Buildkite")
-		o.add("ci.build.id", getenv("BUILDKITE_BUILD_ID"))
-		o.add("ci.build.number", getenv("BUILDKITE_BUILD_NUMBER"))
-		o.add("ci.build.url", getenv("BUILDKITE_BUILD_URL"))
-		head, branch = cmp.Or(head, getenv("BUILDKITE_COMMIT")), cmp.Or(branch, getenv("BUILDKITE_BRANCH"))
-	case TeamCity:
-		o.add("ci.system", "TeamCity")
-		o.add("ci.build.number", getenv("BUILD_NUMBER"))
-		head = cmp.Or(head, getenv("BUILD_VCS_NUMBER"))
-	default:
-		if url := getenv("JENKINS_URL"); url != "" {
-			o.add("ci.system", "Jenkins")
-			o.add("ci.build.number", getenv("BUILD_NUMBER"))
-			o.add("ci.build.url", getenv("BUILD_URL"))
-			head, branch = cmp.Or(head, getenv("GIT_COMMIT")), cmp.Or(branch, getenv("GIT_BRANCH"))
-		}
+	if system == "" && getenv("JENKINS_URL") != "" {
+		system = jenkins
+	}
+	told := variablesOf[system]
+	id, url := getenv(told.id), getenv(told.url)
+	if system == GitHub && id != "" {
+		url = getenv("GITHUB_SERVER_URL") + "/" + getenv("GITHUB_REPOSITORY") + "/actions/runs/" + id
+	}
+	o.add("ci.system", told.system)
+	o.add("ci.build.id", id)
+	o.add("ci.build.number", getenv(told.number))
+	o.add("ci.build.type", getenv(told.kind))
+	o.add("ci.build.url", url)
+	head = cmp.Or(head, getenv(told.commit))
+	for _, name := range told.branch {
+		branch = cmp.Or(branch, getenv(name))
 	}
 	o.add("git.head", head)
 	o.add("git.headName", branch)

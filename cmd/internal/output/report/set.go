@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -135,12 +136,7 @@ func (s *Set) TakesStdout() bool {
 	if s == nil {
 		return false
 	}
-	for _, out := range s.outputs {
-		if out.spec.File == "-" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.outputs, func(out *output) bool { return out.spec.File == "-" })
 }
 
 // About completes what the command is about, once it is known.

@@ -3,6 +3,7 @@ package view
 import (
 	"fmt"
 	"io"
+	"slices"
 )
 
 // next says what to do after an operation, in one line.
@@ -18,12 +19,7 @@ func (r report) next(w io.Writer) {
 
 // changesAnything reports whether the operation changes, or would change, any resource.
 func (r report) changesAnything() bool {
-	for _, row := range r.board.order {
-		if row.changes() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.board.order, (*row).changes)
 }
 
 // nextStep returns the advice after a command with a result; empty where the user has nothing to do.

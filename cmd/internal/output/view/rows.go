@@ -1,6 +1,7 @@
 package view
 
 import (
+	"slices"
 	"time"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
@@ -205,12 +206,7 @@ func (r *row) shown(o Options) bool {
 
 // holdsShown reports whether anything below the row belongs to the end of a display.
 func (r *row) holdsShown(o Options) bool {
-	for _, child := range r.children {
-		if child.shown(o) || child.holdsShown(o) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.children, func(child *row) bool { return child.shown(o) || child.holdsShown(o) })
 }
 
 // changes reports whether the row shows anything but something that stayed as it was.

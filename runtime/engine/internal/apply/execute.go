@@ -284,8 +284,7 @@ func (x *Executor) performCreate(s *execution) (*state.Resource, error) { // E5.
 		Subject: provider.SubjectOf(n.URN), Inputs: n.Inputs, Timeout: n.CustomTimeouts.Create, Preview: x.DryRun,
 		Views: s.views.request()})
 	if err != nil {
-		var failure *provider.Error
-		if errors.As(err, &failure) && failure.Outcome == provider.Partial && failure.ID != "" { // E5.36
+		if failure, ok := errors.AsType[*provider.Error](err); ok && failure.Outcome == provider.Partial && failure.ID != "" { // E5.36
 			n.ID, n.Outputs, n.InitErrors = failure.ID, failure.Outputs.MapOrEmpty(), failure.Reasons
 			n.RefreshBeforeUpdate = failure.RefreshBeforeUpdate
 			return n, err
@@ -319,8 +318,7 @@ func (x *Executor) performUpdate(s *execution) (*state.Resource, error) { // E5.
 		Timeout: n.CustomTimeouts.Update, IgnoreChanges: n.IgnoreChanges, Preview: x.DryRun,
 		Views: s.views.request()})
 	if err != nil {
-		var failure *provider.Error
-		if errors.As(err, &failure) && failure.Outcome == provider.Partial { // E5.37
+		if failure, ok := errors.AsType[*provider.Error](err); ok && failure.Outcome == provider.Partial { // E5.37
 			n.Inputs, n.Outputs, n.InitErrors = s.Old.Inputs, failure.Outputs.MapOrEmpty(), failure.Reasons
 			n.RefreshBeforeUpdate = failure.RefreshBeforeUpdate
 			return n, err
@@ -378,8 +376,7 @@ func (x *Executor) performRead(s *execution) (*state.Resource, error) { // E5.24
 	r, err := p.Read(x.Calls, provider.ReadRequest{
 		Subject: provider.SubjectOf(n.URN), ID: n.ID, Inputs: n.Inputs, Outputs: n.Inputs, Timeout: n.CustomTimeouts.Read,
 		Views: s.views.request()}) // E2.48
-	var failure *provider.Error
-	if errors.As(err, &failure) && failure.Outcome == provider.Partial { // E5.38
+	if failure, ok := errors.AsType[*provider.Error](err); ok && failure.Outcome == provider.Partial { // E5.38
 		r = provider.ReadResponse{ID: failure.ID, Inputs: failure.Inputs, Outputs: failure.Outputs.MapOrEmpty()}
 		n.InitErrors = failure.Reasons
 	} else if err != nil {
@@ -412,8 +409,7 @@ func (x *Executor) performImport(s *execution) (*state.Resource, error) { // E4.
 	r, err := p.Read(x.Calls, provider.ReadRequest{
 		Subject: provider.SubjectOf(n.URN), ID: n.ImportID, Timeout: n.CustomTimeouts.Read,
 		Views: s.views.request()})
-	var failure *provider.Error
-	if errors.As(err, &failure) && failure.Outcome == provider.Partial { // E5.39
+	if failure, ok := errors.AsType[*provider.Error](err); ok && failure.Outcome == provider.Partial { // E5.39
 		r = provider.ReadResponse{ID: failure.ID, Inputs: failure.Inputs, Outputs: failure.Outputs.MapOrEmpty()}
 		n.InitErrors = failure.Reasons
 	} else if err != nil {

@@ -59,8 +59,7 @@ func (x *Executor) readAgain(s *execution) (*state.Resource, plan.Op, error) {
 		Timeout: old.CustomTimeouts.Read,
 		Views:   s.views.request()})
 	var unhealthy []string
-	var failure *provider.Error
-	if errors.As(err, &failure) && failure.Outcome == provider.Partial { // E5.39
+	if failure, ok := errors.AsType[*provider.Error](err); ok && failure.Outcome == provider.Partial { // E5.39
 		r = provider.ReadResponse{ID: failure.ID, Inputs: failure.Inputs, Outputs: failure.Outputs.MapOrEmpty(),
 			RefreshBeforeUpdate: failure.RefreshBeforeUpdate}
 		unhealthy = failure.Reasons
