@@ -97,13 +97,15 @@ type StatusError struct {
 	Message string // of the service, made harmless for terminals; may be empty
 	Answer  []byte // whole
 	sent    int    // bytes of the call, as they were sent
+	url     string // of the service
 }
 
 // Error returns what the status means.
 func (e *StatusError) Error() string {
 	switch e.Status {
 	case http.StatusUnauthorized:
-		return "it refuses the token, which is unknown or has expired"
+		return fmt.Sprintf("it refuses the token, which is unknown or has expired; log in again with `yamlhost login %s`, or "+
+			"set another PULUMI_ACCESS_TOKEN", e.url)
 	case http.StatusRequestEntityTooLarge:
 		return fmt.Sprintf("a call of %d kB is larger than it takes: its limit has to be raised, or the resources of the "+
 			"stack have to hold less", (e.sent+999)/1000)
@@ -270,7 +272,7 @@ func (c *Client) userToken() (string, error) {
 		return "", err
 	}
 	if token == "" {
-		return "", ErrNoToken
+		return "", fmt.Errorf("%w: log in with `yamlhost login %s`, or set PULUMI_ACCESS_TOKEN", ErrNoToken, c.url)
 	}
 	c.token = token
 	return token, nil
@@ -308,7 +310,7 @@ func (c *Client) once(ctx context.Context, call Call, header http.Header, body [
 	}
 	_ = json.Unmarshal(text, &said) // without a message the status has to do
 	problem := &StatusError{response.StatusCode, printable.Text(said.Message[:min(len(said.Message), 300)]), text,
-		len(body)}
+		len(body), c.url}
 	if problem.Status == http.StatusTooManyRequests || problem.Status >= http.StatusInternalServerError {
 		return nil, "", nil, problem
 	}

@@ -84,6 +84,14 @@ func (h *Hosted) explain(name string, err error) error {
 	return fmt.Errorf("environment %s: the service %s: %w", name, h.Client.URL(), err)
 }
 
+// explainAll adds to an error about all environments of an organization what was being done.
+func (h *Hosted) explainAll(doing, organization string, err error) error {
+	if serviceapi.Status(err) == http.StatusNotFound {
+		err = errors.New("it keeps no environments, or none of this organization")
+	}
+	return fmt.Errorf("%s the environments of %s: the service %s: %w", doing, organization, h.Client.URL(), err)
+}
+
 // Names are the environments of the organization, as PROJECT/NAME.
 func (h *Hosted) Names(ctx context.Context) (names []string, err error) {
 	organization, err := h.organization(ctx)
@@ -97,7 +105,7 @@ func (h *Hosted) Names(ctx context.Context) (names []string, err error) {
 			NextToken    string
 		}
 		if err := h.call(ctx, http.MethodGet, []string{organization}, query, nil, &page, ""); err != nil {
-			return nil, h.explain("of "+organization, err)
+			return nil, h.explainAll("list", organization, err)
 		}
 		for _, e := range page.Environments {
 			names = append(names, e.Project+"/"+e.Name)
@@ -174,7 +182,13 @@ func (h *Hosted) named(ctx context.Context, name string, check bool) (*Environme
 		imported += "@" + version
 	}
 	of := Hosted{Client: h.Client, Owner: path[0]}
-	return of.evaluate(ctx, diag.NewSource(name, []byte("imports: ["+strconv.Quote(imported)+"]\n")), check)
+	env, found, err := of.evaluate(ctx, diag.NewSource(name, []byte("imports: ["+strconv.Quote(imported)+"]\n")), check)
+	if found.HasErrors() { // perhaps there is no such environment
+		if _, _, missing := h.Read(ctx, name); missing != nil {
+			return nil, nil, missing
+		}
+	}
+	return env, found, err
 }
 
 // session is for how long the service keeps what it has opened, which is read at once.
@@ -185,9 +199,6 @@ func (h *Hosted) evaluate(ctx context.Context, src *diag.Source, check bool) (*E
 	organization, err := h.organization(ctx)
 	if err != nil {
 		return nil, nil, err
-	}
-	explain := func(err error) error {
-		return fmt.Errorf("open the environments of %s: the service %s: %w", organization, h.Client.URL(), err)
 	}
 	path := []string{organization, "yaml", "open"}
 	var opened struct {
@@ -205,11 +216,8 @@ func (h *Hosted) evaluate(ctx context.Context, src *diag.Source, check bool) (*E
 	if found := findings(err, src); found != nil {
 		return nil, found, nil
 	}
-	if serviceapi.Status(err) == http.StatusNotFound {
-		err = errors.New("it keeps no environments, or none of this organization")
-	}
 	if err != nil {
-		return nil, nil, explain(err)
+		return nil, nil, h.explainAll("open", organization, err)
 	}
 	return &Environment{Values: escValue{Value: opened.Properties}.value(check)}, nil, nil
 }

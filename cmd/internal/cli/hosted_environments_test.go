@@ -55,7 +55,10 @@ func TestHostedEnvironments(t *testing.T) {
 	require.Contains(t, said, `unknown property "nothing"`)
 	require.Contains(t, said, "line 1")
 	require.Equal(t, sealed, x.does("env", "get", "one/dev"), "it has not been taken")
-	require.Contains(t, x.fails("env", "get", "two"), "has no environment two\n`yamlhost env ls` lists them")
+	for _, args := range [][]string{{"get", "two"}, {"open", "two"}, {"run", "two", "--", "true"}, {"rm", "two", "--yes"}} {
+		said := x.fails(append([]string{"env"}, args...)...)
+		require.Contains(t, said, "has no environment two\n`yamlhost env ls` lists them")
+	}
 
 	x.does("config", "env", "add", "one/dev")
 	require.Contains(t, x.fails("config", "env", "add", "one/none"), "one/none")
@@ -89,6 +92,16 @@ func TestHostedEnvironments(t *testing.T) {
 	x.world.Env = append(x.world.Env, "EDITOR="+editor)
 	x.does("env", "edit", "base")
 	require.Equal(t, "\"us\"\n", x.does("env", "open", "base", "environmentVariables.REGION"))
+
+	usual := x.world.Env
+	for token, way := range map[string]string{"wrong": "refuses the token, which is unknown or has expired; log in again with",
+		"": "there is no token for it: log in with `yamlhost login " + x.url + "`"} {
+		x.world.Env = append(usual, "PULUMI_ACCESS_TOKEN="+token)
+		for _, args := range [][]string{{"env", "ls"}, {"env", "open", "base"}, {"stack", "ls"}, {"up", "--yes"}} {
+			require.Contains(t, x.fails(args...), way, args)
+		}
+	}
+	x.world.Env = usual
 
 	// What is missing or out of reach stops the run before anything is changed; commands that look have a warning.
 	x.does("env", "rm", "base", "--yes")

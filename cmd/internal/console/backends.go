@@ -174,7 +174,7 @@ func (b Backends) environments(p *project.Project, stack string, looks bool) (*e
 	}
 	client, err := serviceapi.New(url, b.calls(url, token))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("the backend %s: %w", backend.PublicURL(url), err)
 	}
 	var of backend.Ref
 	if stack, err = b.chosen(p, url, stack); err == nil && stack != "" {

@@ -59,19 +59,13 @@ func (s *Service) send(ctx context.Context, method, path string, body, answer an
 	return s.client.Do(ctx, serviceapi.Call{Method: method, Path: path, Body: body, Packed: true}, answer)
 }
 
-// explain adds to an error which service it is, and what to do.
+// explain adds to an error which service it is.
 func (s *Service) explain(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, serviceapi.ErrNoToken):
-		return fmt.Errorf("state is kept by %s, and %w: log in with `yamlhost login %[1]s`, or set PULUMI_ACCESS_TOKEN",
-			s.client.URL(), err)
 	case errors.As(err, new(*serviceapi.AwayError)):
 		return &backend.AwayError{URL: s.client.URL(), Err: err}
-	case serviceapi.Status(err) == http.StatusUnauthorized:
-		return fmt.Errorf("the service %s: %w; log in again with `yamlhost login %[1]s`, or set another PULUMI_ACCESS_TOKEN",
-			s.client.URL(), err)
 	}
 	return fmt.Errorf("the service %s: %w", s.client.URL(), err)
 }

@@ -156,7 +156,8 @@ func (m *Manager) call(what string, request, answer any) error {
 func (m *Manager) explain(err error) error {
 	if errors.Is(err, serviceapi.ErrNoToken) {
 		return fmt.Errorf("secrets of this stack are kept by %s, and %w: set PULUMI_ACCESS_TOKEN, and PULUMI_API to that "+
-			"URL unless it is Pulumi Cloud; or log in there, and `yamlhost login` back to your own backend", m.stack.URL, err)
+			"URL unless it is Pulumi Cloud; or log in there, and `yamlhost login` back to your own backend", m.stack.URL,
+			serviceapi.ErrNoToken)
 	}
 	if status := serviceapi.Status(err); status == http.StatusForbidden || status == http.StatusNotFound {
 		return fmt.Errorf("secrets of this stack are kept by %s: it has no stack %s/%s/%s, or the token may not use it",
