@@ -105,7 +105,7 @@ func (w *Workspace) readLocal(packages []project.Package, localDir func(project.
 		w.Components = append(w.Components, check.LocalPackage{Name: file.Name.Value, Alias: pkg.Name.Text, Dir: dir,
 			File: file})
 		w.Parts = append(w.Parts, files...)
-		theirs, localDir := project.PackagesOf(files[0], dir)
+		theirs, localDir := project.PackagesOf(files[0], dir, w.options.Installed)
 		if err := w.readLocal(theirs, localDir, read); err != nil {
 			return err
 		}

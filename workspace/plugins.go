@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/git"
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
@@ -27,7 +28,11 @@ func (w *Workspace) findPlugins() diag.Diagnostics {
 	for _, pkg := range w.Project.Packages {
 		dir, local := w.Project.LocalDir(pkg)
 		if !local {
-			if finding := w.almostPath(pkg); finding != nil {
+			finding := w.almostPath(pkg)
+			if finding == nil {
+				finding = notFetched(pkg)
+			}
+			if finding != nil {
 				diags.Add(*finding)
 				w.Plugins = append(w.Plugins, Plugin{Package: pkg, Name: pkg.Name.Text,
 					Dir: filepath.Join(w.Project.Dir, pkg.Source), Faulty: true})
@@ -88,6 +93,23 @@ func (w *Workspace) examine(p *Plugin) *diag.Diagnostic {
 	}
 	return fault(shown+" holds no plugin", "a plugin is an executable pulumi-resource-"+p.Name+
 		", or a program with a file "+project.ComponentPackageFile)
+}
+
+// notFetched reports a package that a repository of git keeps and that is not installed.
+func notFetched(pkg project.Package) *diag.Diagnostic {
+	if !git.IsPackage(pkg.Source) {
+		return nil
+	}
+	finding := &diag.Diagnostic{Code: diag.PackageMissing, Subject: pkg.SourceRange, Summary: fmt.Sprintf(
+		"package `%s`: %s is not installed", pkg.Name.Text, strings.TrimSuffix(pkg.Source+"@"+pkg.Version, "@")),
+		Detail: "`yamlhost install` fetches it with git"}
+	switch g, err := git.ParsePackage(pkg.Source, pkg.Version); {
+	case err != nil:
+		finding.Detail = err.Error()
+	case g.Version == "":
+		finding.Detail = "name a version behind @: `yamlhost package add " + pkg.Source + "` writes the newest"
+	}
+	return finding
 }
 
 // almostPath reports a source that is meant as a path but is none: it names a folder of the project and does not begin

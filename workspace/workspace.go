@@ -72,6 +72,8 @@ type Options struct {
 	// Inherit adds to the settings of a stack what it has from its environments (project.Settings.Inherit); nil leaves
 	// that out.
 	Inherit func(*project.Project, *project.Settings)
+	// Installed finds packages that repositories of git keep; nil knows none.
+	Installed project.Installed
 	// LocalPackages reads the packages that the project uses by path: component packages and plugins.
 	LocalPackages bool
 }
@@ -90,14 +92,18 @@ func FindProject(dir string, o Options) (*project.Project, diag.Diagnostics, err
 func (o Options) load(path string) (*project.Project, diag.Diagnostics, error) {
 	src := o.opened(path)
 	if src == nil {
-		return project.Load(path, o.shown(path))
+		p, diags, err := project.Load(path, o.shown(path))
+		if p != nil {
+			p.Installed = o.Installed
+		}
+		return p, diags, err
 	}
 	var outline []byte
 	if o.Outline != nil {
 		outline = o.Outline(o.shown(path))
 	}
 	p, diags := project.ParseOutlined(src, outline)
-	p.Path, p.Dir = path, filepath.Dir(path)
+	p.Path, p.Dir, p.Installed = path, filepath.Dir(path), o.Installed
 	return p, diags, nil
 }
 

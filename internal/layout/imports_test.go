@@ -57,7 +57,7 @@ var mayImport = map[string][]string{
 		"builtins", "schema", "runtime/monitor", "internal/value", "internal/value/mask", "internal/diag", "internal/value/urn"},
 	"runtime/provider": {"runtime/monitor", "internal/value", "internal/value/urn"},
 	"runtime/analyzer": {"internal/value", "internal/value/urn"},
-	"runtime/plugin": {"internal/parallel", "internal/transport", "internal/httpget", "internal/environ", "internal/filelock", "runtime/monitor", "runtime/provider", "runtime/analyzer", "internal/value/wire",
+	"runtime/plugin": {"internal/git", "internal/parallel", "internal/transport", "internal/httpget", "internal/environ", "internal/filelock", "runtime/monitor", "runtime/provider", "runtime/analyzer", "internal/value/wire",
 		"internal/value/mask", "schema", "internal/value", "internal/value/urn"},
 	"runtime/embedded": {"internal/cidr", "internal/functions", "internal/confine", "internal/supervise", "internal/patient",
 		"runtime/provider", "schema", "internal/value", "internal/value/mask", "internal/value/urn"},
@@ -82,7 +82,7 @@ var mayImport = map[string][]string{
 	"runtime/secrets/keyservice": {"runtime/secrets"},
 	// Services that keep secrets themselves, likewise.
 	"runtime/secrets/service": {"runtime/secrets", "internal/serviceapi"},
-	"workspace/project":       {"internal/jsontext", "runtime/secrets", "internal/value", "internal/diag"},
+	"workspace/project":       {"internal/git", "internal/jsontext", "runtime/secrets", "internal/value", "internal/diag"},
 	// langhost implements providers too: components written in YAML are served as one.
 	"langhost": {
 		"langhost/policy", "langhost/pcl", "workspace", "workspace/crd", "workspace/sources", "workspace/compiler", "internal/environ",
@@ -97,7 +97,7 @@ var mayImport = map[string][]string{
 	"internal/corpus":  {},
 	"internal/environ": {},
 	// From a folder to a checked program: all of the language side but the evaluator, and nothing of the engine side.
-	"workspace": {"parser", "parser/ast", "check", "schema", "workspace/crd", "workspace/project", "internal/confine", "internal/diag"},
+	"workspace": {"internal/git", "parser", "parser/ast", "check", "schema", "workspace/crd", "workspace/project", "internal/confine", "internal/diag"},
 	// From definitions of Kubernetes' kinds to schemas. It knows neither programs nor clusters.
 	"workspace/crd": {"internal/parallel", "schema", "internal/diag"},
 	// Jobs on many machines. It knows neither projects nor engines.

@@ -50,8 +50,8 @@ func Archive(ctx context.Context, i Installation, folder string) (file, sum stri
 	if i.Checksum != "" && !strings.EqualFold(i.Checksum, sum) {
 		return "", "", &ChecksumError{strings.ToLower(i.Checksum), sum, i.from()}
 	}
-	if err := i.signed(ctx, file, sum); err != nil {
-		return "", "", err
+	if err := i.signed(ctx, file, sum); err != nil || i.fromGit() {
+		return file, sum, err
 	}
 	return file, sum, i.published(ctx, sum)
 }

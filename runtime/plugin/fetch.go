@@ -89,7 +89,7 @@ func (f *Fetcher) Permit(ctx context.Context, pkg provider.Package) error {
 	}
 	version := strings.TrimPrefix(pkg.Version, "v")
 	locked := lock.Find(pkg.Name, version)
-	if len(pkg.Checksums[Platform()]) > 0 || locked != nil && locked.Checksums[Platform()] != "" {
+	if len(pkg.Checksums[Platform()]) > 0 || locked != nil && locked.Checksum(Platform()) != "" {
 		return nil
 	}
 	if f.options.Accept == nil {
@@ -153,7 +153,7 @@ func (f *Fetcher) download(ctx context.Context, pkg provider.Package, version st
 	}
 	from := pkg.DownloadURL
 	if locked := lock.Find(pkg.Name, version); locked != nil && version != "" {
-		i.Checksum = locked.Checksums[Platform()]
+		i.Checksum = locked.Checksum(Platform())
 		if from == "" {
 			from = locked.Server
 		}

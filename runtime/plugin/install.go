@@ -42,6 +42,7 @@ type Installation struct {
 	// AllowHTTP downloads over connections that anybody in between can change.
 	AllowHTTP bool
 	Client    *http.Client
+	Env       []string      // of git, for a Server that is a repository: git://HOST/…
 	Pause     time.Duration // before the second attempt of a download, doubled for each further one; 0 for 80 ms (F2.33)
 	// Silence is how long a server may send nothing, 0 for 30 s; Patience how long a download may take, 0 for half an
 	// hour; Largest how many bytes an archive may have, 0 for 2 GiB.
@@ -95,7 +96,8 @@ func Install(ctx context.Context, i Installation) (InstallResult, error) {
 	dir := filepath.Join(folder, label)
 	there := func() bool {
 		info, err := os.Stat(dir)
-		return err == nil && info.IsDir() && !partial(folder, label) && !i.Reinstall
+		return err == nil && info.IsDir() && !partial(folder, label) && !i.Reinstall &&
+			(!i.fromGit() || i.Checksum == "" || i.Checksum == Receipt(dir)) // a tag may have been moved
 	}
 	already := func() (InstallResult, error) {
 		return InstallResult{Dir: dir, Already: true, Checksum: Receipt(dir)}, nil
@@ -133,7 +135,7 @@ func Install(ctx context.Context, i Installation) (InstallResult, error) {
 	if err := i.signed(ctx, archive, sum); err != nil {
 		return InstallResult{}, err
 	}
-	if i.File == "" {
+	if i.File == "" && !i.fromGit() {
 		if err := i.published(ctx, sum); err != nil {
 			return InstallResult{}, err
 		}
@@ -141,6 +143,13 @@ func Install(ctx context.Context, i Installation) (InstallResult, error) {
 	return InstallResult{Dir: dir, Checksum: sum}, unpackInto(dir, func() error {
 		if err := unpack(dir, archive, i.executable(), i.File != ""); err != nil {
 			return err
+		}
+		fault := fits(filepath.Join(dir, i.folder()), i.executable())
+		if fault != nil && i.fromGit() {
+			fault = fmt.Errorf("there is no package in %s: its folder has no %s", i.Server, scriptFile)
+		}
+		if fault != nil {
+			return fault
 		}
 		return writeReceipt(dir, sum)
 	})
@@ -204,11 +213,14 @@ func (i *Installation) asset() string {
 
 // fetch gives the path of the archive and its SHA-256.
 func (i *Installation) fetch(ctx context.Context, folder, label string) (path, sum string, err error) {
-	path = i.File
-	if path == "" {
-		if path, err = i.download(ctx, folder, label); err != nil {
-			return "", "", err
-		}
+	switch path = i.File; {
+	case path == "" && i.fromGit():
+		path, err = i.archive(ctx, folder, label)
+	case path == "":
+		path, err = i.download(ctx, folder, label)
+	}
+	if err != nil {
+		return "", "", err
 	}
 	f, err := os.Open(path)
 	if err != nil {

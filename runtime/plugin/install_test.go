@@ -283,7 +283,7 @@ func TestSources(t *testing.T) {
 			1)},
 		"an owner and a repository": {from: "github://api.github.com/o/r", want: strings.Replace(release, "%", "o/r", 1)},
 		"another GitHub":            {from: "github://ghe.test/o", wrong: "from github://api.github.com/OWNER"},
-		"another scheme":            {from: "s3://bucket", wrong: "begins with http:// or https:// or github://"},
+		"another scheme":            {from: "s3://bucket", wrong: "begins with http://, https://, github:// or git://"},
 		"overridden": {overrides: "x=y,^github://(?P<host>[^/]+)/=http://m/${host}/${NAME}",
 			want: "http://m/api.github.com/${NAME}"},
 		"overridden, does not fit": {from: "http://h", overrides: "^github=http://m", want: "http://h"},

@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -37,6 +38,14 @@ type LockedPlugin struct {
 	Version   string            `json:"version"`
 	Server    string            `json:"server,omitempty"`
 	Checksums map[string]string `json:"checksums"` // by platform, as hexadecimal digits
+}
+
+// anyPlatform is the platform of archives that are made of a repository.
+const anyPlatform = "any"
+
+// Checksum is that of the archive for a platform; empty when it is not known.
+func (p LockedPlugin) Checksum(platform string) string {
+	return cmp.Or(p.Checksums[platform], p.Checksums[anyPlatform])
 }
 
 // ReadLockFile reads the lock file of a folder; it is nil when there is none.
@@ -96,7 +105,8 @@ func (l *LockFile) Trust(name string, k *Key) {
 	l.Keys[name] = k.String()
 }
 
-// Add notes a checksum for this machine's platform. A plugin has one entry for each version.
+// Add notes a checksum for this machine's platform, or for all platforms if the archive is made of a repository. A
+// plugin has one entry for each version.
 func (l *LockFile) Add(name, version, server, checksum string) {
 	l.Version = 1
 	p := l.Find(name, version)
@@ -108,7 +118,11 @@ func (l *LockFile) Add(name, version, server, checksum string) {
 	if p.Checksums == nil {
 		p.Checksums = map[string]string{}
 	}
-	p.Checksums[Platform()] = checksum
+	platform := Platform()
+	if strings.HasPrefix(server, gitScheme) {
+		platform = anyPlatform
+	}
+	p.Checksums[platform] = checksum
 	slices.SortStableFunc(l.Plugins, func(a, b LockedPlugin) int {
 		if c := strings.Compare(a.Name, b.Name); c != 0 {
 			return c

@@ -140,6 +140,20 @@ func unpackPack(dir, archive string) error {
 	return nil
 }
 
+// InstallDependencies lets the host of its language install what a plugin in source form depends on. It does nothing
+// for other plugins.
+func (h *Host) InstallDependencies(ctx context.Context, name, dir string) error {
+	file := filepath.Join(dir, scriptFile)
+	if _, err := os.Stat(file); err != nil || h.options.ReadScript == nil {
+		return nil
+	}
+	script, err := h.options.ReadScript(file)
+	if err != nil {
+		return err
+	}
+	return h.installDependencies(ctx, name, dir, script)
+}
+
 // installDependencies lets the host of a pack's language install what the pack depends on. A pack in YAML depends on
 // nothing, and neither does one whose language has only an executable that runs packs.
 func (h *Host) installDependencies(ctx context.Context, name, dir string, script Script) error {

@@ -63,9 +63,11 @@ func Sources(name, from, overrides string) ([]Source, error) {
 			repository = "pulumi-" + name
 		}
 		return []Source{releases(owner, repository)}, nil
+	case "git":
+		return []Source{{Server: from}}, nil
 	}
 	return nil, fmt.Errorf(
-		"plugins can be downloaded from a URL that begins with http:// or https:// or github://, not from %q", from)
+		"plugins can be downloaded from a URL that begins with http://, https://, github:// or git://, not from %q", from)
 }
 
 // override applies the first matching entry of regex=URL,… to a source; empty when none matches.

@@ -42,19 +42,13 @@ func unpack(dir, archive, executable string, bare bool) error {
 			!bytes.HasPrefix(start, []byte("MZ")) {
 			return errors.New("it is neither an archive (.tar.gz) nor an executable; nothing was installed")
 		}
-		if err := writeMember(filepath.Join(dir, executableName(executable)), in, 0o700); err != nil {
-			return err
-		}
-		return fits(dir, executable)
+		return writeMember(filepath.Join(dir, executableName(executable)), in, 0o700)
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
 	take := func(h *tar.Header, content io.Reader) error { return takeMember(dir, h, content) }
-	if err := eachMember(f, take); err != nil {
-		return err
-	}
-	return fits(dir, executable)
+	return eachMember(f, take)
 }
 
 // eachMember yields the members of an archive, within the limits.

@@ -13,12 +13,14 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/git"
 )
 
 // ComponentPackageFile is the file that makes a directory a package of components (L1.30).
 const ComponentPackageFile = "PulumiPlugin.yaml"
 
-// LocalDir is the directory that an entry of `packages` names; false for one that is no path (L7.31).
+// LocalDir is the directory that an entry of `packages` names: by its path (L7.31), or by a repository of git that is
+// installed. It is false for any other.
 func (p *Project) LocalDir(pkg Package) (string, bool) {
 	source := filepath.ToSlash(pkg.Source)
 	switch {
@@ -26,6 +28,11 @@ func (p *Project) LocalDir(pkg Package) (string, bool) {
 		return filepath.Clean(pkg.Source), true
 	case source == ".", source == "..", strings.HasPrefix(source, "./"), strings.HasPrefix(source, "../"):
 		return filepath.Join(p.Dir, pkg.Source), true
+	case p.Installed != nil && git.IsPackage(pkg.Source):
+		if g, err := git.ParsePackage(pkg.Source, pkg.Version); err == nil && g.Version != "" {
+			dir, found := p.Installed(p.Dir, g.Name(), g.Version)
+			return filepath.Join(dir, filepath.FromSlash(g.Folder)), found
+		}
 	}
 	return "", false
 }
@@ -89,9 +96,10 @@ func ComponentPackage(dir string, name func(path string) string) (files []*diag.
 }
 
 // PackagesOf are the packages that a package of components uses itself, by what its main file says under `packages`.
-// Paths are relative to its directory dir.
-func PackagesOf(src *diag.Source, dir string) (packages []Package, local func(Package) (string, bool)) {
-	p := &Project{Dir: dir, Source: src}
+// Paths are relative to its directory dir; installed is as in Project.
+func PackagesOf(src *diag.Source, dir string, installed Installed) (packages []Package,
+	local func(Package) (string, bool)) {
+	p := &Project{Dir: dir, Source: src, Installed: installed}
 	d := &document{src: src}
 	if root := d.parse(src.Text()); root != nil && root.Kind == yaml.MappingNode {
 		for _, e := range d.entries("the package", root) {

@@ -16,11 +16,16 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
+// Installed returns the folder of a plugin in source form that is installed for the project of a folder. It is false
+// for one that is not, or that is not the one of the project's lock file. nil knows none.
+type Installed func(dir, name, version string) (folder string, found bool)
+
 // Project is a project file (L1.B). Fields of a file with faults hold what could be read.
 type Project struct {
-	Source *diag.Source
-	Path   string // absolute path of the file
-	Dir    string // absolute path of its directory, the root directory
+	Source    *diag.Source
+	Path      string // absolute path of the file
+	Dir       string // absolute path of its directory, the root directory
+	Installed Installed
 
 	Name        Literal
 	Description string
@@ -373,7 +378,7 @@ func (p *Project) readPackages(d *document, n *yaml.Node) {
 		place := "packages." + e.key.Text
 		pkg := Package{Name: e.key}
 		if isText(e.value) {
-			pkg.Source, pkg.Version = splitVersion(e.value.Value)
+			pkg.Source, pkg.Version = SplitVersion(e.value.Value)
 			pkg.Version, pkg.SourceRange = plainVersion(pkg.Version), d.at(e.value)
 			p.Packages = append(p.Packages, pkg)
 			continue
@@ -424,8 +429,8 @@ func (d *document) texts(field string, n *yaml.Node) []string {
 	return list
 }
 
-// splitVersion cuts source@version at its last @; a path or an address may hold others.
-func splitVersion(text string) (source, version string) {
+// SplitVersion cuts source@version at its last @; a path or an address may hold others.
+func SplitVersion(text string) (source, version string) {
 	i := strings.LastIndexByte(text, '@')
 	if i <= 0 || strings.Contains(text[i:], "/") {
 		return text, ""

@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/runtime/plugin"
 	"github.com/yamlhost/yamlhost/workspace"
 	"github.com/yamlhost/yamlhost/workspace/compiler"
 	"github.com/yamlhost/yamlhost/workspace/project"
@@ -17,6 +18,9 @@ import (
 // Looking are the options for commands that only look at a program: they start nothing that the project brings (D13).
 func (a *Console) Looking() workspace.Options {
 	return workspace.Options{Shown: a.Short, LocalPackages: true, Texts: a.Texts, CRDs: a.World.CRDs(),
+		Installed: func(dir, name, version string) (string, bool) {
+			return plugin.InstalledSource(a.World.PulumiHome(), dir, name, version)
+		},
 		Inherit: func(p *project.Project, s *project.Settings) { a.Inherit(p, s, "") }}
 }
 

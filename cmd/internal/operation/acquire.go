@@ -146,6 +146,11 @@ func (p *Providers) Whereabouts(pkg provider.Package) (builtIn bool, err error) 
 	return false, err
 }
 
+// InstallDependencies installs what a plugin in source form depends on, through the host of its language.
+func (p *Providers) InstallDependencies(ctx context.Context, name, dir string) error {
+	return p.finder.Host.InstallDependencies(ctx, name, dir)
+}
+
 // lockDir is the folder of a project's lock file.
 func lockDir(ws *workspace.Workspace) string {
 	if ws.Project.Path != "" {

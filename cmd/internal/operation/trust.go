@@ -157,7 +157,7 @@ func asLocked(dir string, only bool) func(plugin.InstalledPlugin) error {
 		}
 		name, version, want := p.Name, p.Version, ""
 		if locked := lock.Find(name, version); locked != nil {
-			want = locked.Checksums[plugin.Platform()]
+			want = locked.Checksum(plugin.Platform())
 		}
 		if got := plugin.Receipt(p.Path); want != "" && got != "" && !strings.EqualFold(want, got) {
 			return fmt.Errorf(

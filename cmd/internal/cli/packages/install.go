@@ -11,6 +11,7 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/git"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
 	"github.com/yamlhost/yamlhost/workspace"
 )
@@ -51,6 +52,25 @@ func Install(ctx context.Context, a *console.Console, o *installOptions) error {
 	}
 	if o.noPlugins {
 		return nil
+	}
+	fetched := false
+	for _, pkg := range ws.Project.Packages {
+		p, err := git.ParsePackage(pkg.Source, pkg.Version)
+		if _, there := ws.Project.LocalDir(pkg); there || err != nil || p.Version == "" || !git.IsPackage(pkg.Source) {
+			continue // check tells what is wrong
+		}
+		if by := console.DownloadsForbidden(a); by != "" {
+			return fmt.Errorf("package %s is not installed, and downloads are forbidden by %s", pkg.Name.Text, by)
+		}
+		if _, err := fetch(ctx, a, ws, p); err != nil {
+			return fmt.Errorf("package %s: %w", pkg.Name.Text, err)
+		}
+		fetched = true
+	}
+	if fetched {
+		if ws, err = workspace.Open(a.World.Dir, a.Trusting(console.CompilerSays(a.Streams.Err))); err != nil {
+			return console.AdviseProject(err)
+		}
 	}
 	dir := filepath.Dir(ws.Project.Path)
 	lock, err := plugin.ReadLockFile(dir)
@@ -101,8 +121,8 @@ func installLocked(ctx context.Context, a *console.Console, o *installOptions, l
 		return err
 	}
 	i := plugin.Installation{Home: a.World.PulumiHome(), Name: p.Name, Version: p.Version, Server: p.Server, Key: key,
-		Checksum: p.Checksums[plugin.Platform()], Reinstall: o.reinstall, Client: a.World.HTTP,
-		AllowHTTP: a.Global.AllowHTTP}
+		Checksum: p.Checksum(plugin.Platform()), Reinstall: o.reinstall, Client: a.World.HTTP,
+		AllowHTTP: a.Global.AllowHTTP, Env: a.ChildEnv()}
 	for _, have := range plugin.Installed(i.Home) {
 		if have.Name == p.Name && have.Version == p.Version && !o.reinstall {
 			return nil

@@ -6,15 +6,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/git"
 	"github.com/yamlhost/yamlhost/langhost"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
 	"github.com/yamlhost/yamlhost/schema"
@@ -47,11 +46,6 @@ type described struct {
 	entry   project.Package // of the project file; empty for a schema in a file
 }
 
-// fromGit matches the sources that the Pulumi CLI clones.
-var fromGit = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^((https?|git|ssh)://|[^/@.]+\.[^/@]+/)`)
-})
-
 // schemaFile reports whether a source is a file with a schema.
 func (w *wanted) schemaFile() bool {
 	switch strings.ToLower(filepath.Ext(w.source)) {
@@ -78,9 +72,8 @@ func describe(ctx context.Context, a *console.Console, ws *workspace.Workspace, 
 		return describeFolder(ctx, a, ws, w, path)
 	case strings.HasPrefix(w.source, ".") || filepath.IsAbs(w.source):
 		return nil, console.WithCode(console.CodeUsage, "%s does not exist", w.source)
-	case fromGit().MatchString(w.source):
-		return nil, console.WithCode(console.CodeUsage, "packages are not fetched from git here: clone %s, and add the folder "+
-			"of the package by its path", w.source)
+	case git.IsPackage(w.source):
+		return describeRepository(ctx, a, ws, w)
 	}
 	name, version, _ := strings.Cut(w.source, "@")
 	pkg := project.Package{Source: name, Version: strings.TrimPrefix(version, "v"), PluginDownloadURL: w.server,
@@ -131,6 +124,71 @@ func explain(err error, name, home string) error {
 		return fmt.Errorf("package %s was not found%s%s", name, end, advised.Advice())
 	}
 	return fmt.Errorf("package %s: %w", name, err)
+}
+
+// describeRepository installs a package that a repository of git keeps, the newest version if none is named.
+func describeRepository(ctx context.Context, a *console.Console, ws *workspace.Workspace, w *wanted) (*described,
+	error) {
+	source, version := project.SplitVersion(w.source)
+	p, err := git.ParsePackage(source, version)
+	if err != nil {
+		return nil, console.WithCode(console.CodeUsage, "%s", err)
+	}
+	if by := console.DownloadsForbidden(a); by != "" {
+		return nil, fmt.Errorf("%s was not fetched, because %s forbids that", source, by)
+	}
+	if p.Version == "" {
+		if p.Version, err = p.Newest(ctx, a.ChildEnv()); err != nil {
+			return nil, fmt.Errorf("look for the newest version of %s: %w", source, err)
+		}
+	}
+	dir, err := fetch(ctx, a, ws, p)
+	if err != nil {
+		return nil, err
+	}
+	found, err := describeFolder(ctx, a, ws, w, dir)
+	if err != nil {
+		return nil, err
+	}
+	found.entry.Source, found.entry.Version = source, strings.TrimPrefix(p.Version, "0.0.0-x")
+	return found, nil
+}
+
+// fetch installs a package that a repository of git keeps, and notes it in the lock file. It returns the folder of the
+// package.
+func fetch(ctx context.Context, a *console.Console, ws *workspace.Workspace, p git.Package) (dir string, err error) {
+	i := plugin.Installation{Home: a.World.PulumiHome(), Name: p.Name(), Version: p.Version, Env: a.ChildEnv()}
+	lock, err := plugin.ReadLockFile(ws.Project.Dir)
+	if err != nil {
+		return "", err
+	}
+	if locked := lock.Find(i.Name, i.Version); locked != nil {
+		i.Checksum = locked.Checksum(plugin.Platform())
+	}
+	result, err := plugin.InstallFrom(ctx, &i, p.URL(), "", func(string) {
+		fmt.Fprintf(a.Streams.Err, "Fetching %s %s\n", p.Repository, p.Version)
+	})
+	if err != nil {
+		return "", err
+	}
+	dir = filepath.Join(result.Dir, filepath.FromSlash(p.Folder))
+	if !result.Already {
+		providers := operation.NewProviders(a, ws, nil, operation.Trusted)
+		defer providers.Close()
+		if err := providers.InstallDependencies(ctx, i.Name, dir); err != nil {
+			return "", errors.Join(err, plugin.Remove(plugin.InstalledPlugin{Name: i.Name, Version: i.Version, Path: result.Dir}))
+		}
+	}
+	if result.Checksum != "" && ws.Project.Path != "" {
+		err = plugin.EditLockFile(ctx, ws.Project.Dir, func(l *plugin.LockFile) (*plugin.LockFile, error) {
+			if l == nil {
+				l = &plugin.LockFile{}
+			}
+			l.Add(i.Name, i.Version, p.URL(), result.Checksum)
+			return l, nil
+		})
+	}
+	return dir, err
 }
 
 // describeFolder describes the package of a plugin in a folder, or of an executable.
@@ -203,7 +261,8 @@ func newAdd(_ *console.Console, run func(context.Context, *addOptions) error) *c
 		Use: "add SOURCE [PARAMETER]...", Short: "Add a package to the project", Args: cobra.MinimumNArgs(1),
 		Long: "add installs the plugin of a package, writes the package's declaration to the folder sdks, and an entry to " +
 			"packages in the project file. SOURCE is the name of a plugin, with @version if not the newest is meant; the " +
-			"path of a folder with a plugin or with components; or a file with a schema, which gets a declaration only. " +
+			"path of a folder with a plugin or with components; a repository of git that keeps one, as " +
+			"HOST/OWNER/REPOSITORY/FOLDER; or a file with a schema, which gets a declaration only. " +
 			"PARAMETERs make another package of a plugin, as of terraform-provider; those that begin with a dash go " +
 			"behind --. With --extension they add to what the plugin has instead.",
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -78,8 +78,8 @@ func pluginBundle(ctx context.Context, a *console.Console, o *bundleOptions) (er
 		}
 		for _, platform := range o.platforms {
 			plugins = append(plugins, plugin.Installation{Name: locked.Name, Version: locked.Version, Server: locked.Server,
-				Platform: platform, Checksum: locked.Checksums[platform], Key: key, Client: a.World.HTTP,
-				AllowHTTP: a.Global.AllowHTTP})
+				Platform: platform, Checksum: locked.Checksum(platform), Key: key, Client: a.World.HTTP,
+				AllowHTTP: a.Global.AllowHTTP, Env: a.ChildEnv()})
 		}
 	}
 	ctx, done := a.Signals.Gentle(ctx)
@@ -135,7 +135,7 @@ func installBundle(ctx context.Context, a *console.Console, o *pluginOptions, di
 	for _, i := range plugins { // before anything is installed
 		locked, want := lock.Find(i.Name, i.Version), ""
 		if locked != nil {
-			want = locked.Checksums[plugin.Platform()]
+			want = locked.Checksum(plugin.Platform())
 		}
 		key, err := lock.KeyOf(i.Name)
 		switch {

@@ -247,7 +247,7 @@ func installLocked(ctx context.Context, a *console.Console, o *pluginOptions, na
 		if i.Server == "" {
 			i.Server = locked.Server
 		}
-		if want := locked.Checksums[plugin.Platform()]; want != "" {
+		if want := locked.Checksum(plugin.Platform()); want != "" {
 			if i.Checksum != "" && !strings.EqualFold(i.Checksum, want) {
 				return fmt.Errorf("--checksum differs from the one that %s has for %s %s", plugin.LockName, name, version)
 			}

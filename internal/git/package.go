@@ -1,0 +1,145 @@
+package git
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/Masterminds/semver/v3"
+)
+
+// Package is a package of Pulumi that a repository keeps in source form (F2.36).
+type Package struct {
+	Repository string // its URL
+	Folder     string // of the package in the repository; empty for the root
+	Version    string // without a v, 0.0.0-xHASH for a commit; empty for the newest
+}
+
+var (
+	remote = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^((https?|git|ssh)://|[^/@.][^/@]*\.[^/@]+/)`)
+	})
+	commit = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{40}([0-9a-f]{24})?$`) })
+)
+
+// IsPackage reports whether the source of a package is a repository: https://…, git://… or HOST/….
+func IsPackage(source string) bool { return remote().MatchString(source) }
+
+// ParsePackage reads the source of a package, as the Pulumi CLI does: HOST/OWNER/REPOSITORY/FOLDER, where a name that
+// ends with .git ends the address of a repository that lies deeper. version is a tag or the whole hash of a commit.
+func ParsePackage(source, version string) (Package, error) {
+	scheme, address, has := strings.Cut(source, "://")
+	if !has {
+		scheme, address = "https", source
+	}
+	host, path, _ := strings.Cut(address, "/")
+	switch {
+	case scheme != "https" && scheme != "git":
+		return Package{}, fmt.Errorf("repositories of packages are read over https, and not over %s", scheme)
+	case strings.Contains(host, "@"):
+		return Package{}, errors.New("the address of a repository must not have credentials in it; git takes them from its own " +
+			"configuration")
+	}
+	parts, n := strings.Split(strings.Trim(path, "/"), "/"), 2
+	for i, part := range parts {
+		if strings.HasSuffix(part, ".git") {
+			n = i + 1
+			break
+		}
+	}
+	if len(parts) < n || parts[0] == "" {
+		return Package{}, fmt.Errorf("%s is not the address of a repository: write HOST/OWNER/REPOSITORY/FOLDER@VERSION", source)
+	}
+	p := Package{Repository: "https://" + host + "/" + strings.TrimSuffix(strings.Join(parts[:n], "/"), ".git") + ".git",
+		Folder: strings.Join(parts[n:], "/")}
+	if p.Folder != "" && !filepath.IsLocal(filepath.FromSlash(p.Folder)) {
+		return Package{}, fmt.Errorf("%s leads out of the repository", source)
+	}
+	version = strings.TrimPrefix(version, "v")
+	switch v, err := semver.NewVersion(version); {
+	case commit().MatchString(version):
+		p.Version = "0.0.0-x" + version
+	case err == nil:
+		p.Version = v.String()
+	case version != "":
+		return Package{}, fmt.Errorf("%q is neither a version nor the whole hash of a commit", version)
+	}
+	return p, nil
+}
+
+// Name is the name of the package's plugin, as in the folder of plugins (F2.28).
+func (p Package) Name() string {
+	name := strings.TrimPrefix(p.Repository, "https://")
+	if p.Folder != "" {
+		name += "_" + p.Folder
+	}
+	return strings.ReplaceAll(name, "/", "_")
+}
+
+// URL is the source of the package's plugin: git://HOST/….
+func (p Package) URL() string {
+	return strings.TrimSuffix("git"+strings.TrimPrefix(p.Repository, "https")+"/"+p.Folder, "/")
+}
+
+// Newest returns the highest version that a repository has a tag for, a final one if there is any; and that of its
+// newest commit if no tag is a version.
+func (p Package) Newest(ctx context.Context, env []string) (string, error) {
+	listed, err := Run(ctx, "", env, "ls-remote", "--", p.Repository, "HEAD", "refs/tags/*")
+	if err != nil {
+		return "", err
+	}
+	newest, head := map[bool]*semver.Version{}, ""
+	for line := range strings.Lines(listed) {
+		hash, ref, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		tag, is := strings.CutPrefix(ref, "refs/tags/")
+		if !is {
+			head = "0.0.0-x" + hash
+			continue
+		}
+		v, err := semver.NewVersion(tag)
+		if err != nil {
+			continue
+		}
+		if final := v.Prerelease() == ""; newest[final] == nil || v.GreaterThan(newest[final]) {
+			newest[final] = v
+		}
+	}
+	if v := cmp.Or(newest[true], newest[false]); v != nil {
+		return v.String(), nil
+	}
+	if head == "" {
+		return "", fmt.Errorf("%s has no commit", p.Repository)
+	}
+	return head, nil
+}
+
+// Archive writes the files of a package to a tar: always the same bytes for one commit. dir is an empty folder to work
+// in.
+func (p Package) Archive(ctx context.Context, dir string, env []string, file string) error {
+	refs := []string{"refs/tags/v" + p.Version, "refs/tags/" + p.Version}
+	if hash, is := strings.CutPrefix(p.Version, "0.0.0-x"); is {
+		refs = []string{hash}
+	}
+	var err error
+	for _, ref := range refs {
+		if err = Fetch(ctx, dir, env, p.Repository, ref, false); err == nil {
+			break
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("fetch %s of %s: %w", p.Version, p.Repository, err)
+	}
+	args := []string{"-c", "tar.umask=0022", "archive", "--format=tar", "--output=" + file, "HEAD"}
+	if p.Folder != "" {
+		args = append(args, "--", p.Folder)
+	}
+	if _, err := Run(ctx, dir, env, args...); err != nil {
+		return fmt.Errorf("read %s of %s: %w", p.Folder, p.Repository, err)
+	}
+	return nil
+}

@@ -1,0 +1,80 @@
+package plugin
+
+import (
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/internal/git"
+)
+
+// gitScheme begins the sources of plugins that a repository keeps in source form (F2.32).
+const gitScheme = "git://"
+
+func (i *Installation) fromGit() bool { return strings.HasPrefix(i.Server, gitScheme) }
+
+// folder is where the plugin is in what was unpacked.
+func (i *Installation) folder() string {
+	if p, err := git.ParsePackage(i.Server, ""); err == nil && i.fromGit() {
+		return filepath.FromSlash(p.Folder)
+	}
+	return ""
+}
+
+// InstalledSource returns the folder that a plugin of a repository was installed in, below a home directory. It is
+// false if there is none, or if the lock file of lockDir has the checksum of another archive.
+func InstalledSource(home, lockDir, name, version string) (dir string, found bool) {
+	folder, label := filepath.Join(home, "plugins"), "resource-"+name+"-v"+version
+	dir = filepath.Join(folder, label)
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() || partial(folder, label) {
+		return dir, false
+	}
+	lock, err := ReadLockFile(lockDir)
+	if err != nil {
+		return dir, false
+	}
+	locked := lock.Find(name, version)
+	return dir, locked == nil || locked.Checksum(Platform()) == Receipt(dir)
+}
+
+// archive makes an archive of the plugin's repository at its version. It is not compressed, so that its checksum
+// depends on nothing but the commit.
+func (i *Installation) archive(ctx context.Context, folder, label string) (path string, err error) {
+	p, err := git.ParsePackage(i.Server, i.Version)
+	if err != nil {
+		return "", err
+	}
+	work, err := os.MkdirTemp(folder, label+".tmp")
+	if err != nil {
+		return "", fmt.Errorf("make a folder for the repository: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(work) }()
+	tar := work + ".tar"
+	defer func() { _ = os.Remove(tar) }()
+	if err := p.Archive(ctx, work, i.Env, tar); err != nil {
+		return "", err
+	}
+	in, err := os.Open(tar)
+	if err != nil {
+		return "", err
+	}
+	defer in.Close()
+	out, err := os.Create(work + ".tar.gz")
+	if err != nil {
+		return "", err
+	}
+	packed, err := gzip.NewWriterLevel(out, gzip.NoCompression)
+	if err == nil {
+		_, err = io.Copy(packed, in)
+		err = errors.Join(err, packed.Close())
+	}
+	if err = errors.Join(err, out.Close()); err != nil {
+		_ = os.Remove(out.Name())
+	}
+	return out.Name(), err
+}
