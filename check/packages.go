@@ -545,33 +545,9 @@ func nearTokens(written string, tokens []string) []string {
 
 // eachCall calls fn for every call of the program in the order of the declarations.
 func (c *resolver) eachCall(fn func(*ast.Call)) {
-	visit := func(unit *ast.Unit) {
+	for unit := range c.file.Units() {
 		for _, call := range unit.Calls {
 			fn(call)
 		}
-	}
-	for _, decl := range c.file.Config {
-		visit(decl.Unit)
-	}
-	for _, decl := range c.file.Resources {
-		visit(decl.Unit)
-	}
-	for _, decl := range c.file.Variables {
-		visit(decl.Unit)
-	}
-	for _, decl := range c.file.Outputs {
-		visit(decl.Unit)
-	}
-	for _, decl := range c.file.Hooks {
-		visit(decl.Unit)
-	}
-	for _, decl := range c.file.Transforms {
-		visit(decl.Unit)
-	}
-	for _, decl := range c.file.Messages {
-		visit(decl.Unit)
-	}
-	for _, decl := range c.file.Policies {
-		visit(decl.Unit)
 	}
 }

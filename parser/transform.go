@@ -88,7 +88,6 @@ func (r *transformReader) body() {
 		merge = "arguments"
 	}
 	if e, ok := found[merge]; ok {
-		t.MergeKey = e.at
 		t.Merge = present(r.expression(e))
 		if kind := exprKind(t.Merge); kind != "" && kind != "a map" {
 			r.fail(diag.WrongKind, t.Merge.Range(), "", "`%s` must be a map, found %s", merge, kind)

@@ -27,13 +27,12 @@ func Run(ctx context.Context, dir string, env []string, args ...string) (string,
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said
 	err := cmd.Run()
-	var exit *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
 		return "", ctx.Err()
 	case errors.Is(err, exec.ErrNotFound):
 		return "", ErrMissing
-	case errors.As(err, &exit):
+	case errors.As(err, new(*exec.ExitError)):
 		text := strings.TrimSpace(said.String())
 		if text == "" {
 			text = err.Error()

@@ -31,8 +31,7 @@ func Repeat(ctx context.Context, pause time.Duration, attempt func() error) erro
 	}
 	for n := 1; ; n++ {
 		err := attempt()
-		var final *FinalError
-		if err == nil || errors.As(err, &final) || n == attempts || ctx.Err() != nil {
+		if err == nil || errors.As(err, new(*FinalError)) || n == attempts || ctx.Err() != nil {
 			return err
 		}
 		select {

@@ -77,8 +77,23 @@ func (f *File) Declarations() iter.Seq2[string, Declaration] {
 	}
 }
 
-// each yields the entries of one section; false when the loop was left.
-func each[D any](section []D, kind string, of func(D) Declaration, yield func(string, Declaration) bool) bool {
+// Units goes over what the declarations of the text say, section by section.
+func (f *File) Units() iter.Seq[*Unit] {
+	return func(yield func(*Unit) bool) {
+		unit := func(_ string, u *Unit) bool { return yield(u) }
+		_ = each(f.Config, "", func(d *Config) *Unit { return d.Unit }, unit) &&
+			each(f.Resources, "", func(d *Resource) *Unit { return d.Unit }, unit) &&
+			each(f.Variables, "", func(d *Variable) *Unit { return d.Unit }, unit) &&
+			each(f.Outputs, "", func(d *Output) *Unit { return d.Unit }, unit) &&
+			each(f.Hooks, "", func(d *Hook) *Unit { return d.Unit }, unit) &&
+			each(f.Transforms, "", func(d *Transform) *Unit { return d.Unit }, unit) &&
+			each(f.Messages, "", func(d *Message) *Unit { return d.Unit }, unit) &&
+			each(f.Policies, "", func(d *Policy) *Unit { return d.Unit }, unit)
+	}
+}
+
+// each yields what the entries of one section have; false when the loop was left.
+func each[D, P any](section []D, kind string, of func(D) P, yield func(string, P) bool) bool {
 	for _, d := range section {
 		if !yield(kind, of(d)) {
 			return false

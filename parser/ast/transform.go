@@ -10,12 +10,11 @@ type Transform struct {
 	Match     TransformMatch
 	When      Expr // nil when absent
 	Arguments bool // it is about function calls: Merge is for their arguments
-	// Merge is merged into the properties or arguments; nil when absent. MergeKey is the place of its key.
-	Merge    Expr
-	MergeKey diag.Range
-	Replace  *BoolLiteral // Merge takes the place of the properties
-	Options  Options
-	Unit     *Unit // of all of its expressions, in the section; a resource's own transforms have the resource's unit
+	// Merge is merged into the properties or arguments; nil when absent.
+	Merge   Expr
+	Replace *BoolLiteral // Merge takes the place of the properties
+	Options Options
+	Unit    *Unit // of all of its expressions, in the section; a resource's own transforms have the resource's unit
 }
 
 // Number makes the unit of a transform of the stack that has been read.

@@ -72,9 +72,8 @@ func (c *chain) put(data []byte) error {
 		c.next++
 		err = c.lease.check()
 	}
-	var lost *LockLostError
 	switch {
-	case errors.As(err, &lost):
+	case errors.As(err, new(*LockLostError)):
 		c.lost = err
 	case err != nil && !errors.As(err, new(*FileError)):
 		err = &FileError{Doing: "write the journal", Path: c.folder, Err: err}

@@ -34,8 +34,7 @@ func editing(path string) (release func(), err error) {
 	release, err = filelock.Folder(ctx, filepath.Dir(path), nil)
 	if errors.Is(err, context.DeadlineExceeded) {
 		return nil, &FileError{Doing: "edit", Path: path,
-			Err: errors.New("another process edits the files in that folder and makes no progress; let it go on, " +
-				"or end it")}
+			Err: errors.New("another process edits the files in that folder and makes no progress; let it go on, or end it")}
 	} else if err != nil {
 		return nil, &FileError{Doing: "edit", Path: path, Err: err}
 	}

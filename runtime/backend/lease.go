@@ -209,8 +209,7 @@ func (l *lease) renewals() {
 		case <-l.stop:
 			return
 		case <-beat.C:
-			var lost *LockLostError
-			if err := l.renew(); errors.As(err, &lost) {
+			if err := l.renew(); errors.As(err, new(*LockLostError)) {
 				return // the next write reports it
 			}
 		}

@@ -126,9 +126,8 @@ type UnfitStoreError struct{ URL string }
 
 func (e *UnfitStoreError) Error() string {
 	return fmt.Sprintf(
-		"the store %s ignores conditional writes (If-None-Match and If-Match), so two runs at once could "+
-			"overwrite each other's state. Keep state in a store that supports them, or in a folder. Nothing "+
-			"was done.",
+		"the store %s ignores conditional writes (If-None-Match and If-Match), so two runs at once could overwrite each "+
+			"other's state. Keep state in a store that supports them, or in a folder. Nothing was done.",
 		e.URL)
 }
 

@@ -85,7 +85,6 @@ func (b stackJournal) replay(file stored, data []byte, salvage bool) (*Recovery,
 		return nil, err
 	}
 	replayer, done, err := contents.Replayer(c.Snapshot, file.identity)
-	var mismatch *journal.MismatchError
 	var damage *journal.DamageError
 	if errors.As(err, &damage) && salvage {
 		replayer, out.Missing, done, err = contents.Salvage(c.Snapshot, file.identity)
@@ -93,7 +92,7 @@ func (b stackJournal) replay(file stored, data []byte, salvage bool) (*Recovery,
 	switch {
 	case errors.As(err, &damage):
 		return nil, &DamagedJournalError{Path: b.journalFile(), Damage: damage}
-	case errors.As(err, &mismatch):
+	case errors.As(err, new(*journal.MismatchError)):
 		out.Foreign = true
 		for _, e := range contents.Entries {
 			if e.Begin != nil {

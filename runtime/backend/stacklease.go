@@ -118,8 +118,7 @@ func (b stackLease) rest(file leaseFile, o Object) (time.Duration, error) {
 func (b stackLease) free() (*Lock, error) {
 	for {
 		file, o, err := b.read()
-		var corrupt *CorruptError
-		if err != nil && !errors.As(err, &corrupt) {
+		if err != nil && !errors.As(err, new(*CorruptError)) {
 			return nil, err
 		}
 		if err == nil && file.Holder == nil {

@@ -65,8 +65,7 @@ func randomKinds(o Options) kinds {
 			"random:index/randomUuid7:RandomUuid7": g.uuidKind(uuid7, adoptUUID),
 		},
 		refused: map[string]string{
-			"pulumi:providers:random/terraformConfig": "it describes a Terraform provider; install the plugin to " +
-				"read it",
+			"pulumi:providers:random/terraformConfig": "it describes a Terraform provider; install the plugin to read it",
 		},
 	}
 }

@@ -67,8 +67,7 @@ func (c certificates) kinds() kinds {
 			"tls:index/getCertificate:getCertificate": c.getCertificate,
 		},
 		refused: map[string]string{
-			"pulumi:providers:tls/terraformConfig": "it describes a Terraform provider; install the plugin to " +
-				"read it",
+			"pulumi:providers:tls/terraformConfig": "it describes a Terraform provider; install the plugin to read it",
 		},
 	}
 }

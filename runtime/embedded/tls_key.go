@@ -178,9 +178,8 @@ func parseKey(text, what string) (crypto.Signer, string, error) {
 // parseOpenSSHKey reads a private key in the form of OpenSSH.
 func parseOpenSSHKey(text, what string) (crypto.Signer, string, error) {
 	key, err := ssh.ParseRawPrivateKey([]byte(text))
-	var locked *ssh.PassphraseMissingError
 	switch {
-	case errors.As(err, &locked):
+	case errors.As(err, new(*ssh.PassphraseMissingError)):
 		return nil, "", fmt.Errorf("%s is encrypted; take the passphrase off first", what)
 	case err != nil:
 		return nil, "", fmt.Errorf("%s is not a private key in the form of OpenSSH", what)

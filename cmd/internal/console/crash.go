@@ -55,8 +55,7 @@ func (c *Crashes) Report(fault any) {
 	out := c.Console.Streams.Err
 	fmt.Fprintf(out,
 		"\ninternal error: %s\nThis is a fault of yamlhost, not of your program. State and journal are as after the last "+
-			"finished step:\n"+
-			"run the same command again; it reports interrupted operations.\n", text)
+			"finished step:\nrun the same command again; it reports interrupted operations.\n", text)
 	if path := c.keep(text); path != "" {
 		fmt.Fprintf(out, "The stack trace is in %s: add it to a report of the fault.\n", path)
 	}

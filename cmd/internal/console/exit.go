@@ -106,9 +106,7 @@ func CodeOf(err error) (code int, text string) {
 		}
 		return exit.Code, err.Error()
 	}
-	var locked *backend.LockedError
-	var held *backend.HeldUpError
-	if errors.As(err, &locked) || errors.As(err, &held) {
+	if errors.As(err, new(*backend.LockedError)) || errors.As(err, new(*backend.HeldUpError)) {
 		return CodeLocked, err.Error()
 	}
 	if errors.Is(err, context.Canceled) {

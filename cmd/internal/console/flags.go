@@ -135,8 +135,7 @@ func UsageErrors(cmd *cobra.Command) {
 	if check := cmd.Args; check != nil {
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
 			err := check(cmd, args)
-			var exit *ExitError
-			if err == nil || errors.As(err, &exit) {
+			if err == nil || errors.As(err, new(*ExitError)) {
 				return err
 			}
 			return &ExitError{Code: CodeBadUsage, Cause: argumentError(cmd, args, err)}

@@ -16,8 +16,7 @@ const pageWidth = 110
 func writePage(w io.Writer, root *cobra.Command) {
 	fmt.Fprint(w, "# Commands\n\n<!-- Written by `go run ./cmd/internal/manual -page docs/commands.md`; a test holds it "+
 		"against the commands. -->\n\nThe text of each command's `--help` and of the man pages, in one place. The exit "+
-		"codes\n"+
-		"are in [operations](operations.md), reports and CI in [ci](ci.md).\n\n")
+		"codes\nare in [operations](operations.md), reports and CI in [ci](ci.md).\n\n")
 	for _, g := range root.Groups() {
 		links := []string{"**" + g.Title + "**"}
 		for _, cmd := range root.Commands() {

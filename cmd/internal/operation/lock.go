@@ -39,8 +39,7 @@ func awaitLock(ctx context.Context, out io.Writer, s *console.Stack, wait time.D
 	for {
 		err := try()
 		var locked *backend.LockedError
-		var held *backend.HeldUpError
-		if err == nil || wait <= 0 || !errors.As(err, &locked) && !errors.As(err, &held) {
+		if err == nil || wait <= 0 || !errors.As(err, &locked) && !errors.As(err, new(*backend.HeldUpError)) {
 			return err
 		}
 		if !told {

@@ -82,8 +82,7 @@ func (w *pendingWork) advice(ops []state.Operation) string {
 	}
 	b.WriteString(
 		" out whether they exist, and run again with --settle-pending '<urn>=<id>' for each that does and " +
-			"--settle-pending forget for the rest;\n" +
-			"or with --settle-pending retry to create them again in any case.")
+			"--settle-pending forget for the rest;\nor with --settle-pending retry to create them again in any case.")
 	return b.String()
 }
 

@@ -152,8 +152,7 @@ func NewProviders(a *console.Console, ws *workspace.Workspace, log func(plugin.M
 
 // secretOutputHint is shown once when a command that has secret inputs prints something.
 const secretOutputHint = "The output of commands with secret inputs is shown, with secrets replaced where they are " +
-	"recognized (docs/secrets.md). " +
-	"To show none of it, use --suppress-secret-output."
+	"recognized (docs/secrets.md). To show none of it, use --suppress-secret-output."
 
 // severityOf is how much a line matters that the code of a dynamic type printed.
 func severityOf(name string) plugin.Severity {

@@ -15,9 +15,8 @@ import (
 func (p *Pipeline) Commit(ctx context.Context, session *backend.Session, final *state.Snapshot,
 	record *backend.Record) error {
 	err := session.Commit(context.WithoutCancel(ctx), final, record)
-	var file *backend.FileError
 	var unreadable *backend.UnreadableError
-	if !errors.As(err, &file) && !errors.As(err, &unreadable) || session.Written() {
+	if !errors.As(err, new(*backend.FileError)) && !errors.As(err, &unreadable) || session.Written() {
 		return err
 	}
 	text, complete, failed := session.Rescue(final)
@@ -40,8 +39,7 @@ func (p *Pipeline) Commit(ctx context.Context, session *backend.Session, final *
 		case unreadable != nil:
 			fmt.Fprintf(out,
 				"The state file is what it was before this run, and the journal stays. This is a fault of yamlhost: keep both "+
-					"files and "+
-					"report it. The next run tries again; until it succeeds, the rescue file has the current state.\n")
+					"files and report it. The next run tries again; until it succeeds, the rescue file has the current state.\n")
 		case complete:
 			fmt.Fprintf(out,
 				"Nothing is lost: the journal has it too. Correct the problem with the folder, and run the next "+

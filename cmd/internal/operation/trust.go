@@ -99,8 +99,7 @@ func (o *Options) guardKey(w *console.World, p *project.Project, s *project.Sett
 	}
 	return diag.Diagnostics{{Code: diag.OperationFailed, Subject: s.ProviderPlace,
 		Summary: "an untrusted project may not choose the key service: its settings name " + s.SecretsProvider,
-		Detail: "name settings from outside of the project with --config-file, or the key in " +
-			"PULUMI_CLOUD_SECRET_OVERRIDE"}}
+		Detail:  "name settings from outside of the project with --config-file, or the key in PULUMI_CLOUD_SECRET_OVERRIDE"}}
 }
 
 // mayReadStack decides which stacks' outputs a program may read: without trust these are its own and those that

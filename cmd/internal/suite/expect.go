@@ -123,26 +123,11 @@ func (t *trial) value(ctx context.Context, e ast.Expr) (value.Value, error) {
 // case.
 func (t *trial) findings() bool {
 	left := slices.Clone(t.after.findings)
-	left, ok := t.violations(left)
-	for _, item := range t.listed("findings") {
-		want := t.c.file.layer(item, "an expected finding", findingKeys)
-		at := slices.IndexFunc(left, func(f finding) bool {
-			for name, got := range map[string]string{"code": string(f.Code), "severity": f.Severity.String(),
-				"resource": f.resource.Name(), "line": fmt.Sprint(f.Subject.StartPosition().Line)} {
-				if m, ok := want[name]; ok && keyText(m.value) != got {
-					return false
-				}
-			}
-			m, has := want["message"]
-			return !has || strings.Contains(f.Summary+"\n"+f.Detail, keyText(m.value))
-		})
-		if at < 0 {
-			t.fail(item.Range(), "there is no such finding", "- "+shown(dataOf(item))+told(left))
-			ok = false
-			continue
-		}
-		left = slices.Delete(left, at, at+1)
-	}
+	left, sound := t.violations(left)
+	left, ok := t.without(left, "finding", findingKeys, told, func(f finding) (string, map[string]string) {
+		return f.Summary + "\n" + f.Detail, map[string]string{"code": string(f.Code), "severity": f.Severity.String(),
+			"resource": f.resource.Name(), "line": fmt.Sprint(f.Subject.StartPosition().Line)}
+	})
 	for _, f := range left {
 		if f.Severity == diag.Error {
 			if f.Subject.Source == t.c.file.Source { // a fault of the test
@@ -158,7 +143,34 @@ func (t *trial) findings() bool {
 			ok = false
 		}
 	}
-	return ok
+	return ok && sound
+}
+
+// without takes the findings that the case lists out of found. It reports whether all of them were there; one is what
+// each of them is, and about returns the message and the other members of one.
+func (t *trial) without(found []finding, one string, keys []string, told func([]finding) string,
+	about func(finding) (string, map[string]string)) (left []finding, ok bool) {
+	ok = true
+	for _, item := range t.listed(one + "s") {
+		want := t.c.file.layer(item, "an expected "+one, keys)
+		at := slices.IndexFunc(found, func(f finding) bool {
+			message, members := about(f)
+			for name, got := range members {
+				if m, given := want[name]; given && keyText(m.value) != got {
+					return false
+				}
+			}
+			m, given := want["message"]
+			return !given || strings.Contains(message, keyText(m.value))
+		})
+		if at < 0 {
+			t.fail(item.Range(), "there is no such "+one, "- "+shown(dataOf(item))+told(found))
+			ok = false
+			continue
+		}
+		found = slices.Delete(found, at, at+1)
+	}
+	return found, ok
 }
 
 func told(findings []finding) string {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
@@ -76,7 +75,6 @@ func (r *Runner) startPacks(ctx context.Context, s situation, o *engine.Options)
 // violations compares the violations of policies, and returns the other findings. A case that expects violations
 // expects all of them; another one must not have those that are errors.
 func (t *trial) violations(findings []finding) (rest []finding, ok bool) {
-	ok = true
 	expected := t.innermost("violations").value != nil
 	var found []finding
 	for _, f := range findings {
@@ -86,25 +84,10 @@ func (t *trial) violations(findings []finding) (rest []finding, ok bool) {
 			found = append(found, f)
 		}
 	}
-	for _, item := range t.listed("violations") {
-		want := t.c.file.layer(item, "an expected violation", violationKeys)
-		at := slices.IndexFunc(found, func(f finding) bool {
-			for name, got := range map[string]string{"policy": f.policy.Policy, "level": f.policy.Level.String(),
-				"resource": f.resource.Name()} {
-				if m, given := want[name]; given && keyText(m.value) != got {
-					return false
-				}
-			}
-			m, given := want["message"]
-			return !given || strings.Contains(f.policy.Message, keyText(m.value))
-		})
-		if at < 0 {
-			t.fail(item.Range(), "there is no such violation", "- "+shown(dataOf(item))+violated(found))
-			ok = false
-			continue
-		}
-		found = slices.Delete(found, at, at+1)
-	}
+	found, ok = t.without(found, "violation", violationKeys, violated, func(f finding) (string, map[string]string) {
+		return f.policy.Message, map[string]string{"policy": f.policy.Policy, "level": f.policy.Level.String(),
+			"resource": f.resource.Name()}
+	})
 	if len(found) > 0 {
 		t.fail(t.innermost("violations").at, "there are violations that are not expected",
 			strings.TrimPrefix(violated(found), "\n"))

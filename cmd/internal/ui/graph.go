@@ -54,11 +54,7 @@ type graphAnswer struct {
 const fewest = 4
 
 func (s *Server) graph(ctx context.Context, in graphRequest) (any, error) {
-	ref, err := refOf(in.Stack)
-	if err != nil {
-		return nil, err
-	}
-	k, err := s.stacks.load(ctx, ref)
+	k, err := s.kept(ctx, in.Stack)
 	if err != nil {
 		return nil, err
 	}

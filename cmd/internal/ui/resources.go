@@ -42,16 +42,12 @@ type table struct {
 }
 
 func (s *Server) stack(ctx context.Context, q query) (any, error) {
-	ref, err := q.ref()
-	if err != nil {
-		return nil, err
-	}
-	k, err := s.stacks.load(ctx, ref)
+	k, err := s.kept(ctx, q.Get("stack"))
 	if err != nil {
 		return nil, err
 	}
 	t := tableOf(k)
-	t.Locks, t.Owned = locksOf(s.o.Backend, ref), ref.Project == s.o.Project
+	t.Locks, t.Owned = locksOf(s.o.Backend, k.ref), k.ref.Project == s.o.Project
 	return t, nil
 }
 
@@ -156,11 +152,7 @@ type detail struct {
 const mostBreaks = 500
 
 func (s *Server) resource(ctx context.Context, q query) (any, error) {
-	ref, err := q.ref()
-	if err != nil {
-		return nil, err
-	}
-	k, err := s.stacks.load(ctx, ref)
+	k, err := s.kept(ctx, q.Get("stack"))
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +177,7 @@ func (s *Server) resource(ctx context.Context, q query) (any, error) {
 	for _, at := range broken[:min(len(broken), mostBreaks)] {
 		d.Breaks = append(d.Breaks, string(k.snapshot.Resources[at].URN))
 	}
-	if ref.Project == s.o.Project {
+	if k.ref.Project == s.o.Project {
 		d.Source = s.excerpt(r.SourcePosition)
 	}
 	return d, nil

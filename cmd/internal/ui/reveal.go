@@ -21,11 +21,7 @@ type revealRequest struct {
 
 // reveal opens one secret. The passphrase and what comes of it are forgotten with the request.
 func (s *Server) reveal(ctx context.Context, in revealRequest) (any, error) {
-	ref, err := refOf(in.Stack)
-	if err != nil {
-		return nil, err
-	}
-	k, err := s.stacks.load(ctx, ref)
+	k, err := s.kept(ctx, in.Stack)
 	if err != nil {
 		return nil, err
 	}

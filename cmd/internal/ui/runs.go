@@ -80,11 +80,7 @@ type criticalPath struct {
 
 // critical returns the critical path of the last run that changed a stack.
 func (s *Server) critical(ctx context.Context, q query) (any, error) {
-	ref, err := q.ref()
-	if err != nil {
-		return nil, err
-	}
-	k, err := s.stacks.load(ctx, ref)
+	k, err := s.kept(ctx, q.Get("stack"))
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +89,7 @@ func (s *Server) critical(ctx context.Context, q query) (any, error) {
 		return nil, err
 	}
 	for _, r := range records {
-		if r.Planning || r.End == nil || r.Project != ref.Project || r.Stack != ref.Stack {
+		if r.Planning || r.End == nil || r.Project != k.ref.Project || r.Stack != k.ref.Stack {
 			continue
 		}
 		var lines []runlog.Line

@@ -224,11 +224,10 @@ func (e *httpError) Error() string { return e.text }
 func reply(w http.ResponseWriter, out any, err error) {
 	if err != nil {
 		var known *httpError
-		var missing *backend.NotFoundError
 		switch {
 		case errors.As(err, &known):
 			fail(w, known.code, err)
-		case errors.As(err, &missing), errors.Is(err, fs.ErrNotExist):
+		case errors.As(err, new(*backend.NotFoundError)), errors.Is(err, fs.ErrNotExist):
 			fail(w, http.StatusNotFound, err)
 		default:
 			fail(w, http.StatusInternalServerError, err)

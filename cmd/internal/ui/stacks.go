@@ -33,6 +33,15 @@ func refOf(text string) (backend.Ref, error) {
 	return ref, nil
 }
 
+// kept returns the stack that a request names.
+func (s *Server) kept(ctx context.Context, stack string) (*kept, error) {
+	ref, err := refOf(stack)
+	if err != nil {
+		return nil, err
+	}
+	return s.stacks.load(ctx, ref)
+}
+
 func (q query) number(name string) int64 {
 	n, _ := strconv.ParseInt(q.Get(name), 10, 64) // without one it is 0
 	return n
@@ -248,13 +257,9 @@ func (s *Server) overview(ctx context.Context, _ query) (any, error) {
 
 // revision identifies a version of a stack, for a page that asks again and again.
 func (s *Server) revision(ctx context.Context, q query) (any, error) {
-	ref, err := q.ref()
+	k, err := s.kept(ctx, q.Get("stack"))
 	if err != nil {
 		return nil, err
 	}
-	k, err := s.stacks.load(ctx, ref)
-	if err != nil {
-		return nil, err
-	}
-	return map[string]any{"revision": k.revision, "locks": locksOf(s.o.Backend, ref)}, nil
+	return map[string]any{"revision": k.revision, "locks": locksOf(s.o.Backend, k.ref)}, nil
 }

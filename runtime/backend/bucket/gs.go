@@ -158,9 +158,8 @@ func gsAnswer(err error) (code int, text string) {
 func (s *gsStore) explain(err error) error {
 	code, text := gsAnswer(err)
 	if s.anonymous && (code == http.StatusUnauthorized || code == http.StatusForbidden) {
-		text += "; no credentials for Google Cloud were found: name a file with them in GOOGLE_APPLICATION_CREDENTIALS, or " +
-			"run " +
-			"gcloud auth application-default login"
+		text += "; no credentials for Google Cloud were found: name a file with them in GOOGLE_APPLICATION_CREDENTIALS, " +
+			"or run gcloud auth application-default login"
 	}
 	if code == http.StatusNotFound {
 		if !strings.Contains(text, "bucket") {

@@ -162,9 +162,8 @@ func (x *Executor) take(s *execution, reg *resources.Registration) (*state.Resou
 // outcomeUnknown reports whether nobody can tell what a failed call did, because the plugin died in the middle or its
 // answer could not be understood. The operation then stays pending, for the next run to resolve (D10).
 func outcomeUnknown(err error) bool {
-	var crash *provider.CrashError
 	var failure *provider.Error
-	return errors.As(err, &crash) || errors.As(err, &failure) && failure.Lost
+	return errors.As(err, new(*provider.CrashError)) || errors.As(err, &failure) && failure.Lost
 }
 
 // JournalFailed stops everything: without a journal nothing may be done.
@@ -284,7 +283,8 @@ func (x *Executor) performCreate(s *execution) (*state.Resource, error) { // E5.
 		Subject: provider.SubjectOf(n.URN), Inputs: n.Inputs, Timeout: n.CustomTimeouts.Create, Preview: x.DryRun,
 		Views: s.views.request()})
 	if err != nil {
-		if failure, ok := errors.AsType[*provider.Error](err); ok && failure.Outcome == provider.Partial && failure.ID != "" { // E5.36
+		if failure, ok := errors.AsType[*provider.Error](err); ok && failure.Outcome == provider.Partial &&
+			failure.ID != "" { // E5.36
 			n.ID, n.Outputs, n.InitErrors = failure.ID, failure.Outputs.MapOrEmpty(), failure.Reasons
 			n.RefreshBeforeUpdate = failure.RefreshBeforeUpdate
 			return n, err
