@@ -286,18 +286,20 @@ func (v escValue) value(hide bool) (out value.Value) {
 	return out
 }
 
+// sent is the name that a service has for a document that comes with the call.
+const sent = "<yaml>"
+
 // findings are what a service has found in the document that it has refused; nil if that is not why.
 func findings(err error, src *diag.Source) (list diag.Diagnostics) {
 	refused, ok := errors.AsType[*serviceapi.StatusError](err)
 	if !ok || refused.Status != http.StatusBadRequest {
 		return nil
 	}
-	type pos struct{ Line, Column int }
 	var answer struct {
 		Diagnostics []struct {
 			Range *struct {
 				Environment string
-				Begin       pos
+				Begin, End  diag.Position
 			}
 			Summary, Detail, Severity string
 		}
@@ -311,7 +313,10 @@ func findings(err error, src *diag.Source) (list diag.Diagnostics) {
 		if f.Severity == "warning" {
 			d.Severity = diag.Warning
 		}
-		if at := f.Range; at != nil {
+		if at := f.Range; at != nil && at.Environment == sent {
+			start := src.Offset(at.Begin)
+			d.Subject = diag.NewRange(src, start, max(start, src.Offset(at.End)))
+		} else if at != nil {
 			d.Detail = strings.TrimSpace(fmt.Sprintf("%s\nin the environment %s, line %d", d.Detail,
 				printable.Text(at.Environment), at.Begin.Line))
 		}

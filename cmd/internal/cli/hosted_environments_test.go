@@ -53,7 +53,7 @@ func TestHostedEnvironments(t *testing.T) {
 
 	said := x.fails("env", "edit", "one/dev", "--file", "bad.yaml")
 	require.Contains(t, said, `unknown property "nothing"`)
-	require.Contains(t, said, "line 1")
+	require.Contains(t, said, "bad.yaml:1:")
 	require.Equal(t, sealed, x.does("env", "get", "one/dev"), "it has not been taken")
 	for _, args := range [][]string{{"get", "two"}, {"open", "two"}, {"run", "two", "--", "true"}, {"rm", "two", "--yes"}} {
 		said := x.fails(append([]string{"env"}, args...)...)
@@ -106,6 +106,12 @@ func TestHostedEnvironments(t *testing.T) {
 	// What is missing or out of reach stops the run before anything is changed; commands that look have a warning.
 	x.does("env", "rm", "base", "--yes")
 	require.Contains(t, x.fails("up", "--yes"), "Pulumi.dev.yaml:1:1: error[Y227]")
+	require.Contains(t, x.err.String(), "in the environment one/dev, line 1")
+	settings, err := os.ReadFile(filepath.Join(x.world.Dir, "Pulumi.dev.yaml"))
+	require.NoError(t, err)
+	write("Pulumi.dev.yaml", "environment: [one/none]\n")
+	require.Contains(t, x.fails("up", "--yes"), "= at: one/none")
+	write("Pulumi.dev.yaml", string(settings))
 	require.Contains(t, x.fails("up", "--yes", "--untrusted"), "the service is not asked for environments")
 	x.Set(host.Behaviour{Forget: []string{"environments"}})
 	require.Contains(t, x.fails("up", "--yes"), "it keeps no environments, or none of this organization")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/yamlhost/yamlhost/eval"
@@ -81,6 +82,9 @@ func unasked(s *project.Settings, err error) diag.Diagnostics {
 func placed(s *project.Settings, diags diag.Diagnostics) diag.Diagnostics {
 	list := slices.Clone(diags)
 	for i := range list {
+		if at, _, _ := strings.Cut(list[i].Subject.Text(), "\n"); at != "" {
+			list[i].Detail = strings.TrimSpace("at: " + at + "\n" + list[i].Detail)
+		}
 		list[i].Subject = *s.Environment
 	}
 	return list

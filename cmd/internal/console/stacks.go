@@ -43,7 +43,11 @@ func (e *MissingStackError) Error() string {
 	if len(e.near) > 0 {
 		text += fmt.Sprintf("; did you mean %s?", e.near[0])
 	}
-	return text + fmt.Sprintf("\nCreate it with: yamlhost stack init %s", e.Ref.Stack)
+	name := e.Ref.Stack
+	if e.Ref.Owner != "" {
+		name = e.Ref.QualifiedName()
+	}
+	return text + "\nCreate it with: yamlhost stack init " + name
 }
 
 var errNoStack = &ExitError{Code: codeNoStack, Cause: errors.New("no stack selected; choose one with --stack, " +

@@ -222,7 +222,7 @@ type documentFault struct {
 }
 
 func (h *Host) evaluated(ctx context.Context, org string, text []byte, check bool) (*esc.Environment, error) {
-	document, found, err := eval.LoadYAMLBytes("yaml", text)
+	document, found, err := eval.LoadYAMLBytes(esc.AnonymousEnvironmentName, text)
 	if err != nil {
 		return nil, err
 	}
@@ -232,12 +232,12 @@ func (h *Host) evaluated(ctx context.Context, org string, text []byte, check boo
 		if err != nil {
 			return nil, err
 		}
-		here := imports{h, org}
+		here, name := imports{h, org}, esc.AnonymousEnvironmentName
 		var more syntax.Diagnostics
 		if check {
-			env, more = eval.CheckEnvironment(ctx, "yaml", document, sealer{h.vault, org}, here, here, execution, false)
+			env, more = eval.CheckEnvironment(ctx, name, document, sealer{h.vault, org}, here, here, execution, false)
 		} else {
-			env, more = eval.EvalEnvironment(ctx, "yaml", document, sealer{h.vault, org}, here, here, execution)
+			env, more = eval.EvalEnvironment(ctx, name, document, sealer{h.vault, org}, here, here, execution)
 		}
 		found.Extend(more...)
 	}

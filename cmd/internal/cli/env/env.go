@@ -141,7 +141,7 @@ func (c *command) open(ctx context.Context, p *project.Project, o environments.O
 	if len(args) > 1 {
 		path, err := value.ParsePath(args[1])
 		if err != nil {
-			return console.WithCode(console.CodeBadUsage, "%q: %w", args[1], err)
+			return console.WithCode(console.CodeBadUsage, "%w", err)
 		}
 		part, found := path.Get(v)
 		if !found {
@@ -251,7 +251,7 @@ func (c *command) given() ([]byte, error) {
 	}
 	text, err := os.ReadFile(c.a.Path(c.file))
 	if err != nil {
-		return nil, console.PlainError(err)
+		return nil, fmt.Errorf("read %s: %w", c.file, console.PlainError(err))
 	}
 	return text, nil
 }
