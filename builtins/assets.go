@@ -19,16 +19,16 @@ var assetEvals = map[string]evalFunc{
 	},
 }
 
-func asset(of func(text string) value.Asset) evalFunc {
+func asset(newAsset func(text string) value.Asset) evalFunc {
 	return func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
-		a := of(str(args[0]))
+		a := newAsset(str(args[0]))
 		return value.NewAsset(&a), nil
 	}
 }
 
-func archive(of func(text string) value.Archive) evalFunc {
+func archive(newArchive func(text string) value.Archive) evalFunc {
 	return func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
-		a := of(str(args[0]))
+		a := newArchive(str(args[0]))
 		return value.NewArchive(&a), nil
 	}
 }

@@ -26,15 +26,15 @@ var UntrustedLimits = Limits{Value: 64 << 20, Steps: 2_000_000, PerResource: 10_
 // bytesPerStep is how many bytes cost as much as an expression.
 const bytesPerStep = 32
 
-// BudgetError says that a program costs more than it may.
+// BudgetError is returned when a program costs more than it may.
 type BudgetError struct {
 	Limit int64
 	Steps bool // the limit of steps is used up; false for the limit of one value, or of the outputs together
-	// Outputs says that it was the limit of the outputs.
+	// Outputs reports whether it was the limit of the outputs.
 	Outputs bool
 }
 
-// Error tells which limit was met.
+// Error describes which limit was met.
 func (e *BudgetError) Error() string {
 	if e.Steps {
 		return fmt.Sprintf("evaluating the program takes more than %d steps", e.Limit)
@@ -45,7 +45,7 @@ func (e *BudgetError) Error() string {
 	return fmt.Sprintf("the value would be larger than %s", bytesText(e.Limit))
 }
 
-// Detail says how to correct it.
+// Detail describes how to correct it.
 func (e *BudgetError) Detail() string {
 	if e.Steps {
 		return "make the program do less, or raise the limit with --max-steps"
@@ -213,7 +213,7 @@ var growth = map[string]func(args []value.Value) int64{
 // itemSize is the cost of an item of a list besides its text, while the list is built.
 const itemSize = 48
 
-func grown(text string, times, by int) int64 { return int64(len(text)) + int64(times)*int64(by) }
+func grown(text string, times, added int) int64 { return int64(len(text)) + int64(times)*int64(added) }
 
 // parsed returns the cost of a text that splits into as many values as it has of some characters.
 func parsed(text, marks string) int64 {

@@ -9,7 +9,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
-// BundleRequest says what fn::bundle makes an archive of.
+// BundleRequest describes what fn::bundle makes an archive of.
 type BundleRequest struct {
 	Entry    string   // a source file, relative to the program directory
 	Export   string   // a name that the entry must export, and the only one that the archive does; empty for all
@@ -81,13 +81,13 @@ func secretAt(path string, v value.Value) string {
 		return path
 	}
 	for i := range v.Len() {
-		at := path
+		file := path
 		if v.Is(value.KindMap) {
-			at += "." + v.Keys()[i]
+			file += "." + v.Keys()[i]
 		} else {
-			at += "[]"
+			file += "[]"
 		}
-		if found := secretAt(at, v.At(i)); found != "" {
+		if found := secretAt(file, v.At(i)); found != "" {
 			return found
 		}
 	}

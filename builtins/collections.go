@@ -90,8 +90,8 @@ var collectionEvals = map[string]evalFunc{
 			if !l.Is(value.KindList) && !l.IsNull() {
 				return value.Null, blame(min(i, len(args)-1), "lists: item %d must be a list, not %s", i, kindPhrase(l.Kind()))
 			}
-			of, _ := l.AsList()
-			items = append(items, of...)
+			list, _ := l.AsList()
+			items = append(items, list...)
 		}
 		return value.List(items...).WithMarksOf(lists...), nil
 	}),
@@ -138,11 +138,11 @@ var collectionEvals = map[string]evalFunc{
 				return value.Null, blame(0, "start: must not be negative if it is the only argument")
 			}
 		}
-		var by *float64
+		var by_ *float64
 		if hasStep {
-			by = &step
+			by_ = &step
 		}
-		numbers, err := functions.Range(start, limit, by)
+		numbers, err := functions.Range(start, limit, by_)
 		switch {
 		case errors.Is(err, functions.ErrStep):
 			return value.Null, blame(2, "step: must not be 0")

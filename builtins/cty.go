@@ -43,8 +43,8 @@ func throughCty(f function.Function) evalFunc {
 // ctyError keeps what a function of cty says, which may quote its arguments, away from the reason that is always shown.
 func ctyError(err error) error {
 	failure := &Error{Arg: -1, Reason: "cannot be computed"}
-	if at, ok := errors.AsType[function.ArgError](err); ok {
-		failure.Arg = at.Index
+	if fault, ok := errors.AsType[function.ArgError](err); ok {
+		failure.Arg = fault.Index
 	}
 	if broken := (function.PanicError{}); !errors.As(err, &broken) {
 		failure.Detail = err.Error()

@@ -19,7 +19,7 @@ var dateEvals = map[string]evalFunc{
 		return throughCty(stdlib.FormatDateFunc)(ctx, env, args)
 	},
 	"timeAdd": func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
-		at, err := moment(args, 0, "moment")
+		t, err := moment(args, 0, "moment")
 		if err != nil {
 			return value.Null, err
 		}
@@ -27,7 +27,7 @@ var dateEvals = map[string]evalFunc{
 		if err != nil {
 			return value.Null, blameText(1, str(args[1]), "duration: must be numbers with the units h, m and s, such as 1h30m")
 		}
-		return value.String(at.Add(later).Format(time.RFC3339)), nil
+		return value.String(t.Add(later).Format(time.RFC3339)), nil
 	},
 	"timeCompare": func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
 		var moments [2]time.Time
@@ -43,9 +43,9 @@ var dateEvals = map[string]evalFunc{
 
 // moment reads the i-th argument.
 func moment(args []value.Value, i int, name string) (time.Time, error) {
-	at, err := time.Parse(time.RFC3339, str(args[i]))
+	t, err := time.Parse(time.RFC3339, str(args[i]))
 	if err != nil {
-		return at, blameText(i, str(args[i]), "%s: must be a timestamp such as 2026-08-03T10:30:00Z", name)
+		return t, blameText(i, str(args[i]), "%s: must be a timestamp such as 2026-08-03T10:30:00Z", name)
 	}
-	return at, nil
+	return t, nil
 }

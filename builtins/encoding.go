@@ -66,8 +66,8 @@ var encodingEvals = map[string]evalFunc{
 	"toBase64": digest(base64.StdEncoding.EncodeToString),
 	"fromBase64": func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
 		decoded, err := base64.StdEncoding.DecodeString(str(args[0]))
-		if at, ok := errors.AsType[base64.CorruptInputError](err); ok {
-			return value.Null, blameText(0, str(args[0]), "text: is not Base64 (fault at byte %d)", int64(at))
+		if offset, ok := errors.AsType[base64.CorruptInputError](err); ok {
+			return value.Null, blameText(0, str(args[0]), "text: is not Base64 (fault at byte %d)", int64(offset))
 		}
 		if err != nil {
 			return value.Null, blameText(0, str(args[0]), "text: is not Base64")

@@ -49,9 +49,9 @@ type Param struct {
 	Type     schema.Type
 	Doc      string
 	Optional bool
-	// Literal says that the argument of the fn:: form must be a text without interpolation.
+	// Literal reports whether the argument of the fn:: form must be a text without interpolation.
 	Literal bool
-	// Path says that the text names a file, or an address that may be one, so that a run may restrict it (L6.23).
+	// Path reports whether the text names a file, or an address that may be one, so that a run may restrict it (L6.23).
 	Path bool
 	// Marked lets the body see unknown and secret values and dependencies; it then answers for them itself.
 	Marked bool

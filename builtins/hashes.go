@@ -36,8 +36,8 @@ var hashEvals = map[string]evalFunc{
 }
 
 // digest is a function of the bytes of a text.
-func digest(of func([]byte) string) evalFunc {
-	return text(func(s string) string { return of([]byte(s)) })
+func digest(sum func([]byte) string) evalFunc {
+	return text(func(s string) string { return sum([]byte(s)) })
 }
 
 // uuidSpace returns the bytes of a namespace of UUIDs. Four namespaces have names (RFC 9562, 6.6).

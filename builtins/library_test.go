@@ -357,9 +357,9 @@ func FuzzCalls(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, which, a, b, c uint8, text string, number float64) {
 		fn := table[int(which)%len(table)]
-		of := append(odd[:len(odd):len(odd)], s(text), n(number), list(s(text), n(number)), list(s(text)), list(n(number)),
+		items := append(odd[:len(odd):len(odd)], s(text), n(number), list(s(text), n(number)), list(s(text)), list(n(number)),
 			m(text, n(number)))
-		args := []value.Value{of[int(a)%len(of)], of[int(b)%len(of)], of[int(c)%len(of)]}
+		args := []value.Value{items[int(a)%len(items)], items[int(b)%len(items)], items[int(c)%len(items)]}
 		for count := range len(args) + 1 {
 			result, err := apply(fn.Name, args[:count]...)
 			if err != nil {

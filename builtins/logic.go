@@ -75,8 +75,8 @@ var logicEvals = map[string]evalFunc{
 	},
 	"coalesce": func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
 		// The nulls that were passed over have decided too: the result carries their marks.
-		result, of := value.Null, spread(args)
-		for _, v := range of {
+		result, list := value.Null, spread(args)
+		for _, v := range list {
 			result = v.WithMarksOf(result)
 			if !v.IsNull() {
 				break

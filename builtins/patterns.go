@@ -37,8 +37,8 @@ var patternEvals = map[string]evalFunc{
 			return value.Null, err
 		}
 		items := make([]value.Value, len(found))
-		for i, at := range found {
-			items[i] = p.Match(str(args[1]), at, value.Null)
+		for i, loc := range found {
+			items[i] = p.Match(str(args[1]), loc, value.Null)
 		}
 		return value.List(items...), nil
 	},
@@ -72,13 +72,13 @@ func replaced(ctx context.Context, re *regexp.Regexp, text, template string) (st
 	}
 	var out []byte
 	last, groups := 0, strings.Count(template, "$")
-	for _, at := range found {
-		grows := int64(len(out)) + int64(len(template)) + int64(groups)*int64(at[1]-at[0])
+	for _, loc := range found {
+		grows := int64(len(out)) + int64(len(template)) + int64(groups)*int64(loc[1]-loc[0])
 		if err := budgetOf(ctx).Within(grows); err != nil {
 			return "", err
 		}
-		out = re.ExpandString(append(out, text[last:at[0]]...), template, text, at)
-		last = at[1]
+		out = re.ExpandString(append(out, text[last:loc[0]]...), template, text, loc)
+		last = loc[1]
 	}
 	return string(append(out, text[last:]...)), nil
 }
@@ -94,12 +94,12 @@ func compile(text value.Value) (*functions.Pattern, error) {
 	return p, nil
 }
 
-// badPattern says what is wrong with a regular expression, without quoting it.
+// badPattern is the error for a malformed regular expression. It does not quote the expression.
 func badPattern(arg int, err error) error {
 	failure := &Error{Arg: arg, Reason: "pattern: is not a regular expression"}
-	if of, ok := errors.AsType[*syntax.Error](err); ok {
-		failure.Reason += ", " + of.Code.String()
-		failure.Shown = of.Expr
+	if fault, ok := errors.AsType[*syntax.Error](err); ok {
+		failure.Reason += ", " + fault.Code.String()
+		failure.Shown = fault.Expr
 	}
 	return failure
 }

@@ -105,17 +105,17 @@ var sequenceEvals = map[string]evalFunc{
 		return value.Int(functions.IndexOf(items, args[1])), nil
 	},
 	"setUnion": func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
-		return functions.Pick(args, func(v value.Value, of []*functions.Set) bool { return true }), nil
+		return functions.Pick(args, func(v value.Value, sets []*functions.Set) bool { return true }), nil
 	},
 	"setIntersection": func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
 		return functions.Intersection(args), nil
 	},
 	"setSubtract": func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
-		return functions.Pick(args, func(v value.Value, of []*functions.Set) bool { return !of[1].Has(v) }), nil
+		return functions.Pick(args, func(v value.Value, sets []*functions.Set) bool { return !sets[1].Has(v) }), nil
 	},
 	"setSymmetricDifference": func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
-		return functions.Pick(args, func(v value.Value, of []*functions.Set) bool {
-			return of[0].Has(v) != of[1].Has(v)
+		return functions.Pick(args, func(v value.Value, sets []*functions.Set) bool {
+			return sets[0].Has(v) != sets[1].Has(v)
 		}), nil
 	},
 	"allTrue": every(true),

@@ -111,16 +111,16 @@ var stringEvals = map[string]evalFunc{
 }
 
 // text is a function of one text that gives a text.
-func text(of func(string) string) evalFunc {
+func text(convert func(string) string) evalFunc {
 	return func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
-		return value.String(of(str(args[0]))), nil
+		return value.String(convert(str(args[0]))), nil
 	}
 }
 
 // textAnd is a function of two texts.
-func textAnd(of func(text, other string) value.Value) evalFunc {
+func textAnd(convert func(text, other string) value.Value) evalFunc {
 	return func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
-		return of(str(args[0]), str(args[1])), nil
+		return convert(str(args[0]), str(args[1])), nil
 	}
 }
 

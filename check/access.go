@@ -151,11 +151,11 @@ func (c *accessor) outOfRange(part ast.Expr, rest []ast.Step) bool {
 }
 
 // checkIndex reports an index that a list does not have, and answers whether it did.
-func (c *accessor) checkIndex(list *ast.List, i int, at diag.Range) bool {
+func (c *accessor) checkIndex(list *ast.List, i int, rng diag.Range) bool {
 	if i >= 0 && i < len(list.Items) {
 		return false
 	}
-	c.errorf(diag.IndexOutOfRange, at, "items are counted from 0", "index %d, list has %s", i,
+	c.errorf(diag.IndexOutOfRange, rng, "items are counted from 0", "index %d, list has %s", i,
 		diag.Count(len(list.Items), "element"))
 	return true
 }
@@ -316,9 +316,9 @@ func (c *accessor) noMember(s step, names []string) {
 		Summary: fmt.Sprintf("%s has no member `%s`", s.owner, s.name), Fixes: rename(name, s.name, near)})
 }
 
-func (c *accessor) warnDeprecated(message string, at diag.Range, what, name string) {
+func (c *accessor) warnDeprecated(message string, rng diag.Range, what, name string) {
 	if message != "" {
-		c.warnf(diag.Deprecated, at, schema.Plain(message), "%s `%s` is deprecated", what, name)
+		c.warnf(diag.Deprecated, rng, schema.Plain(message), "%s `%s` is deprecated", what, name)
 	}
 }
 

@@ -9,7 +9,8 @@ import (
 // Assignability of types (L8.C), the conversions at the boundary to providers included (L8.40, L8.41). How literals
 // fit, entry by entry, is in fit.go, which falls back to this.
 
-// mismatch says why a value of one type cannot stand where another is wanted. It is a chain: inner is the deeper cause.
+// mismatch describes why a value of one type cannot stand where another is wanted. It is a chain: inner is the deeper
+// cause.
 type mismatch struct {
 	member string // of to, in which inner is the cause; "[ ]" for an item; empty at the end of the chain
 	reason string // at the end of the chain
@@ -44,66 +45,66 @@ type assigner struct {
 	asking map[pair]bool
 }
 
-func wanted(to, from schema.Type) *mismatch {
-	return &mismatch{reason: fmt.Sprintf("expected %s, got %s", schema.TypeName(to), schema.TypeName(from))}
+func wanted(want, got schema.Type) *mismatch {
+	return &mismatch{reason: fmt.Sprintf("expected %s, got %s", schema.TypeName(want), schema.TypeName(got))}
 }
 
 // assign answers nil when a value of type from may stand where to is wanted.
-func (a *assigner) assign(to, from schema.Type) *mismatch {
-	if to == schema.Any || to == schema.Invalid || to == schema.JSON || from == schema.Any || from == schema.Invalid {
+func (a *assigner) assign(want, got schema.Type) *mismatch {
+	if want == schema.Any || want == schema.Invalid || want == schema.JSON || got == schema.Any || got == schema.Invalid {
 		return nil
 	}
-	if from == schema.Null {
-		if _, optional := to.(*schema.Optional); optional || to == schema.Null {
+	if got == schema.Null {
+		if _, optional := want.(*schema.Optional); optional || want == schema.Null {
 			return nil
 		}
-		return wanted(to, from)
+		return wanted(want, got)
 	}
-	to, from = a.known(schema.Required(to)), a.known(schema.Required(from))
-	if to == from {
+	want, got = a.known(schema.Required(want)), a.known(schema.Required(got))
+	if want == got {
 		return nil
 	}
-	switch from := from.(type) {
+	switch from := got.(type) {
 	case *schema.Union:
-		return a.assignUnion(to, from)
+		return a.assignUnion(want, from)
 	case *schema.Token:
-		if t, ok := to.(*schema.Token); ok && t.Token == from.Token {
+		if t, ok := want.(*schema.Token); ok && t.Token == from.Token {
 			return nil
 		}
-		return a.assign(to, from.Underlying)
+		return a.assign(want, from.Underlying)
 	case *schema.Enum:
-		if t, ok := to.(*schema.Enum); ok && t.Token == from.Token && t.Token != "" {
+		if t, ok := want.(*schema.Enum); ok && t.Token == from.Token && t.Token != "" {
 			return nil
 		}
-		if _, ok := to.(*schema.Union); !ok {
-			return a.assign(to, from.Base)
+		if _, ok := want.(*schema.Union); !ok {
+			return a.assign(want, from.Base)
 		}
 	}
-	switch to := to.(type) {
+	switch to := want.(type) {
 	case schema.Primitive:
-		return a.assignPrimitive(to, from)
+		return a.assignPrimitive(to, got)
 	case *schema.Token:
-		return a.assign(to.Underlying, from)
+		return a.assign(to.Underlying, got)
 	case *schema.Enum:
-		if m := a.assign(to.Base, from); m != nil {
-			return wanted(to, from)
+		if m := a.assign(to.Base, got); m != nil {
+			return wanted(to, got)
 		}
 		return nil
 	case *schema.Union:
-		return a.assignAny(to, from)
+		return a.assignAny(to, got)
 	case *schema.Array:
-		if from, ok := from.(*schema.Array); ok {
-			if m := a.assign(to.Item, from.Item); m != nil {
+		if have, ok := got.(*schema.Array); ok {
+			if m := a.assign(to.Item, have.Item); m != nil {
 				return &mismatch{member: itemStep, inner: m}
 			}
 			return nil
 		}
 	case *schema.Map:
-		return a.assignMap(to, from)
+		return a.assignMap(to, got)
 	case *schema.Object:
-		return a.assignObject(to, from)
+		return a.assignObject(to, got)
 	case *schema.ResourceType:
-		switch from := from.(type) {
+		switch from := got.(type) {
 		case *schema.ResourceType:
 			if to.Token == from.Token {
 				return nil
@@ -114,16 +115,16 @@ func (a *assigner) assign(to, from schema.Type) *mismatch {
 			}
 		}
 	}
-	return wanted(to, from)
+	return wanted(want, got)
 }
 
 // assignUnion wants every alternative of the value's type to fit.
-func (a *assigner) assignUnion(to schema.Type, from *schema.Union) *mismatch {
-	for _, member := range from.Members {
-		if m := a.assign(to, member); m != nil {
+func (a *assigner) assignUnion(want schema.Type, got *schema.Union) *mismatch {
+	for _, member := range got.Members {
+		if m := a.assign(want, member); m != nil {
 			_, reason := m.deepest()
 			if m.inner == nil {
-				return &mismatch{reason: fmt.Sprintf("%s: it may be %s", wanted(to, from).reason, typeWithArticle(member))}
+				return &mismatch{reason: fmt.Sprintf("%s: it may be %s", wanted(want, got).reason, typeWithArticle(member))}
 			}
 			m.inner.reason = reason
 			return m
@@ -134,11 +135,11 @@ func (a *assigner) assignUnion(to schema.Type, from *schema.Union) *mismatch {
 
 // assignAny wants at least one alternative of the wanted type to take the value. When only one of them is of the
 // value's shape, its reason is the one to tell.
-func (a *assigner) assignAny(to *schema.Union, from schema.Type) *mismatch {
+func (a *assigner) assignAny(want *schema.Union, got schema.Type) *mismatch {
 	var reason *mismatch
 	candidates := 0
-	for _, member := range to.Members {
-		m := a.assign(member, from)
+	for _, member := range want.Members {
+		m := a.assign(member, got)
 		if m == nil {
 			return nil
 		}
@@ -150,25 +151,25 @@ func (a *assigner) assignAny(to *schema.Union, from schema.Type) *mismatch {
 	if candidates == 1 {
 		return reason
 	}
-	return wanted(to, from)
+	return wanted(want, got)
 }
 
-func (a *assigner) assignPrimitive(to schema.Primitive, from schema.Type) *mismatch {
-	if _, ok := from.(*schema.ResourceType); ok {
-		if to == schema.AnyResource || to == schema.String && !a.strict {
+func (a *assigner) assignPrimitive(want schema.Primitive, got schema.Type) *mismatch {
+	if _, ok := got.(*schema.ResourceType); ok {
+		if want == schema.AnyResource || want == schema.String && !a.strict {
 			return nil // L8.11: its ID is sent
 		}
-		return wanted(to, from)
+		return wanted(want, got)
 	}
-	p, ok := from.(schema.Primitive)
+	p, ok := got.(schema.Primitive)
 	if !ok {
-		return wanted(to, from)
+		return wanted(want, got)
 	}
 	if p == schema.JSON {
 		p = schema.String
 	}
 	fits := false
-	switch to {
+	switch want {
 	case schema.String:
 		fits = p == schema.String ||
 			!a.strict && (p == schema.Number || p == schema.Integer || p == schema.Bool || p == schema.AnyResource)
@@ -179,52 +180,52 @@ func (a *assigner) assignPrimitive(to schema.Primitive, from schema.Type) *misma
 	case schema.Asset:
 		fits = p == schema.Asset || p == schema.Archive
 	default:
-		fits = p == to
+		fits = p == want
 	}
 	if fits {
 		return nil
 	}
-	return wanted(to, from)
+	return wanted(want, got)
 }
 
-func (a *assigner) assignMap(to *schema.Map, from schema.Type) *mismatch {
-	switch from := from.(type) {
+func (a *assigner) assignMap(want *schema.Map, got schema.Type) *mismatch {
+	switch from := got.(type) {
 	case *schema.Map:
-		if m := a.assign(to.Item, from.Item); m != nil {
+		if m := a.assign(want.Item, from.Item); m != nil {
 			return &mismatch{member: itemStep, inner: m}
 		}
 		return nil
 	case *schema.Object:
-		if to.Item == schema.Any || to.Item == schema.Invalid {
+		if want.Item == schema.Any || want.Item == schema.Invalid {
 			return nil
 		}
 		for _, p := range from.Properties() {
 			if p.Type == schema.Null {
 				continue // left out (L3.13)
 			}
-			if m := a.assign(to.Item, p.Type); m != nil {
+			if m := a.assign(want.Item, p.Type); m != nil {
 				return &mismatch{member: p.Name, inner: m}
 			}
 		}
 		return nil
 	}
-	return wanted(to, from)
+	return wanted(want, got)
 }
 
-func (a *assigner) assignObject(to *schema.Object, from schema.Type) (fault *mismatch) {
-	switch from := from.(type) {
+func (a *assigner) assignObject(want *schema.Object, got schema.Type) (fault *mismatch) {
+	switch from := got.(type) {
 	case *schema.Map:
-		for _, p := range to.Properties() {
+		for _, p := range want.Properties() {
 			if m := a.assign(schema.OptionalOf(p.Type), from.Item); m != nil {
 				return &mismatch{member: p.Name, inner: m}
 			}
 		}
 		return nil
 	case *schema.Object:
-		if to.Token != "" && to.Token == from.Token {
+		if want.Token != "" && want.Token == from.Token {
 			return nil
 		}
-		question := pair{to, from}
+		question := pair{want, from}
 		if a.asking[question] {
 			return nil
 		}
@@ -238,9 +239,9 @@ func (a *assigner) assignObject(to *schema.Object, from schema.Type) (fault *mis
 			}
 		}()
 		for _, p := range from.Properties() {
-			wantedProperty := to.Property(p.Name)
+			wantedProperty := want.Property(p.Name)
 			if wantedProperty == nil {
-				if to.Closed {
+				if want.Closed {
 					return &mismatch{member: p.Name, inner: &mismatch{reason: "there is no such member"}}
 				}
 				continue
@@ -249,12 +250,12 @@ func (a *assigner) assignObject(to *schema.Object, from schema.Type) (fault *mis
 				return &mismatch{member: p.Name, inner: m}
 			}
 		}
-		for _, p := range to.Properties() {
+		for _, p := range want.Properties() {
 			if p.Required && p.Const == nil && from.Property(p.Name) == nil && from.Closed {
 				return &mismatch{member: p.Name, inner: &mismatch{reason: "it is missing"}}
 			}
 		}
 		return nil
 	}
-	return wanted(to, from)
+	return wanted(want, got)
 }

@@ -117,15 +117,15 @@ type binder struct{ fitter }
 // warnSpelling warns of a name of a function that is an older spelling, or has other capitals, its prefix included
 // (L1.20, L6.24).
 func (c *binder) warnSpelling(e *ast.Call, name string) {
-	at, written := e.Name.Range, e.Name.Value
+	rng, written := e.Name.Range, e.Name.Value
 	if !e.Prefix.IsZero() {
-		at.Start = e.Prefix.Start
+		rng.Start = e.Prefix.Start
 		written, name = e.Prefix.Text()+written, "fn::"+name
 	}
 	if name == written {
 		return
 	}
-	c.warnOldSpelling(at, written, name)
+	c.warnOldSpelling(rng, written, name)
 }
 
 // warnCapitals warns of a key that is written with other capitals (L1.20).
@@ -135,10 +135,10 @@ func (c *binder) warnCapitals(key *ast.String, name string) {
 	}
 }
 
-func (c *binder) warnOldSpelling(at diag.Range, written, name string) {
-	d := diag.Diagnostic{Severity: diag.Warning, Code: diag.Capitalisation, Subject: at,
+func (c *binder) warnOldSpelling(rng diag.Range, written, name string) {
+	d := diag.Diagnostic{Severity: diag.Warning, Code: diag.Capitalisation, Subject: rng,
 		Summary: fmt.Sprintf("write `%s` as `%s`", written, name)}
-	if word, ok := at.Word(written); ok {
+	if word, ok := rng.Word(written); ok {
 		d.Fixes = []diag.Fix{{Label: "Write " + quote(name), Edits: []diag.Edit{{Range: word, Text: name}}}}
 	}
 	c.report(d)
@@ -216,20 +216,20 @@ func (c *typer) bindAll(e *ast.Call, f *builtins.Func) ([]ast.Expr, bool) {
 	return args, true
 }
 
-func (c *binder) count(e *ast.Call, f *builtins.Func, args []ast.Expr, at diag.Range) ([]ast.Expr, bool) {
+func (c *binder) count(e *ast.Call, f *builtins.Func, args []ast.Expr, rng diag.Range) ([]ast.Expr, bool) {
 	if e.Expanded {
 		if len(args)-1 > f.Max() && f.Max() >= 0 {
-			return nil, c.badShape(e, f, at)
+			return nil, c.badShape(e, f, rng)
 		}
 		return args, true
 	}
 	switch most := f.Max(); {
 	case most >= 0 && len(args) > most:
-		at = args[most].Range()
-		at.End = args[len(args)-1].Range().End
+		rng = args[most].Range()
+		rng.End = args[len(args)-1].Range().End
 		fallthrough
 	case len(args) < f.Min():
-		return nil, c.badShape(e, f, at)
+		return nil, c.badShape(e, f, rng)
 	}
 	return args, true
 }
@@ -287,7 +287,7 @@ func (c *binder) bindFields(e *ast.Call, f *builtins.Func, m *ast.Map) ([]ast.Ex
 }
 
 // badShape reports arguments that do not go with the parameters, and answers false.
-func (c *binder) badShape(e *ast.Call, f *builtins.Func, at diag.Range) bool {
+func (c *binder) badShape(e *ast.Call, f *builtins.Func, rng diag.Range) bool {
 	name := "fn::" + f.Name
 	if e.Argument == nil {
 		name = f.Name
@@ -296,7 +296,7 @@ func (c *binder) badShape(e *ast.Call, f *builtins.Func, at diag.Range) bool {
 	if f.Example != "" && e.Argument != nil {
 		hint = "for example: " + f.Example
 	}
-	c.errorf(diag.BadArguments, at, hint, "%s takes %s", name, shapeOf(f, e.Argument != nil))
+	c.errorf(diag.BadArguments, rng, hint, "%s takes %s", name, shapeOf(f, e.Argument != nil))
 	return false
 }
 

@@ -20,7 +20,8 @@ type Options struct {
 	Packages []schema.Descriptor
 	// Config is the stack's configuration by full key, <namespace>:<name>.
 	Config map[string]ConfigText
-	// ConfigKnown says that Config is the configuration of a stack. Without a stack, missing values are not reported.
+	// ConfigKnown reports whether Config is the configuration of a stack. Without a stack, missing values are not
+	// reported.
 	ConfigKnown bool
 	// StackKeys are the full keys that some stack of the project sets. They matter when there is no stack.
 	StackKeys []string
@@ -34,8 +35,8 @@ type Options struct {
 	// read environment variables that it does not list.
 	RootDir                 string
 	RestrictPaths, AllowEnv bool
-	// Untrusted says that the run will be of a program that is not trusted: no absolute path may lead out of RootDir
-	// either, and no environment variable may be read.
+	// Untrusted reports whether the run will be of a program that is not trusted: no absolute path may lead out of
+	// RootDir either, and no environment variable may be read.
 	Untrusted bool
 	// MayReadStack returns an error for a stack whose outputs the program may not read; nil allows all.
 	MayReadStack func(name string) error
@@ -59,9 +60,10 @@ type ConfigText struct {
 	Secret  bool
 	Project bool // given by the project file, not by the stack
 
-	// Structured tells that the value is a list or a map, which a text may look like (L2.34).
+	// Structured reports whether the value is a list or a map, which a text may look like (L2.34).
 	Structured bool
-	// Unread tells that the value is a secret that was not opened: Text is empty, and nothing is known of the value.
+	// Unread reports whether the value is a secret that was not opened: Text is empty, and nothing is known of the
+	// value.
 	Unread bool
 	Key    diag.Range // of the key in the stack's settings file; zero when not known
 }
@@ -149,7 +151,7 @@ type run struct {
 	unnamed    bool // an entry of the text has no name (Y117)
 	records    records
 	remarks    remarks
-	// transforming says that resources have transforms of their own, which see what is declared below them.
+	// transforming reports whether resources have transforms of their own, which see what is declared below them.
 	transforming bool
 	entered      pieces[record]
 	refs         pieces[Ref]

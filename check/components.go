@@ -20,7 +20,7 @@ type Component struct {
 	// Body are the component's inputs, as configuration values, its variables, resources and outputs.
 	Body   *Program
 	Schema *schema.Resource // what those who use the component see
-	// Packaged tells a component of a package from one of the program itself.
+	// Packaged reports whether the component comes from a package and not from the program itself.
 	Packaged bool
 
 	body  *body           // while the program is being checked
@@ -302,15 +302,15 @@ func (c *findings) usersLast(bodies []*body) []*body {
 			if n.Kind != ResourceNode || n.Resource.Component == nil {
 				continue
 			}
-			switch to := n.Resource.Component.body; state[to] {
+			switch dst := n.Resource.Component.body; state[dst] {
 			case fresh:
 				via = append(via, n)
-				visit(to)
+				visit(dst)
 				via = via[:len(via)-1]
 			case open:
-				at := slices.Index(path, to)
+				i := slices.Index(path, dst)
 				b.hasLoop = true
-				c.reportEndless(path[at:], append(slices.Clone(via[at:]), n))
+				c.reportEndless(path[i:], append(slices.Clone(via[i:]), n))
 			}
 		}
 		state[b], path = done, path[:len(path)-1]

@@ -147,8 +147,8 @@ func (c *declChecker) convertConfig(n *Node, text ConfigText, secret bool) {
 
 // checkDefault compares a default with the declared type (L2.22).
 func (c *declChecker) checkDefault(decl *ast.Config, declared schema.Type) {
-	at := &place{what: "default of " + quote(decl.Name.Value), strict: true, nullable: true}
-	faults := c.attempt(func() { c.fit(decl.Default, declared, at) })
+	p := &place{what: "default of " + quote(decl.Name.Value), strict: true, nullable: true}
+	faults := c.attempt(func() { c.fit(decl.Default, declared, p) })
 	for _, d := range faults {
 		if d.Severity == diag.Error {
 			d.Code = diag.ConfigDefault

@@ -33,8 +33,8 @@ func (c *constants) hasLost(name string) bool {
 	return yes
 }
 
-func (c *constants) missingPackage(p *loadedPackage, at diag.Range) {
-	c.missing = append(c.missing, missingUse{p, at})
+func (c *constants) missingPackage(p *loadedPackage, rng diag.Range) {
+	c.missing = append(c.missing, missingUse{p, rng})
 }
 
 // typeOf is the type of an expression that has been looked at.
@@ -64,15 +64,15 @@ func (c *constants) checkConstantCall(e *ast.Call, f *builtins.Func, args []ast.
 	if !ok {
 		return true
 	}
-	at := e.Range()
+	rng := e.Range()
 	if i := failure.Arg; i >= 0 && i < len(args) && args[i] != nil {
-		at = args[i].Range()
+		rng = args[i].Range()
 	}
 	name := f.Name
 	if e.Argument != nil {
 		name = "fn::" + name
 	}
-	c.errorf(diag.FunctionFailed, at, "", "%s: %s", name, failure.Error())
+	c.errorf(diag.FunctionFailed, rng, "", "%s: %s", name, failure.Error())
 	return false
 }
 
@@ -145,13 +145,13 @@ func (c *constants) checkStack(code diag.Code, name ast.Expr) {
 	}
 }
 
-func (c *constants) checkStackName(code diag.Code, stack string, at diag.Range) {
+func (c *constants) checkStackName(code diag.Code, stack string, rng diag.Range) {
 	if c.opts.MayReadStack == nil {
 		return
 	}
 	if err := c.opts.MayReadStack(stack); err != nil {
 		summary, detail, _ := strings.Cut(err.Error(), "\n")
-		c.errorf(code, at, detail, "%s", summary)
+		c.errorf(code, rng, detail, "%s", summary)
 	}
 }
 

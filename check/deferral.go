@@ -10,7 +10,7 @@ import (
 // of nodes is no cycle inside of the components. Their instances are registered first, and inputs follow when they
 // are known.
 
-// Deferral says how an instance of a component is registered when components use each other's outputs.
+// Deferral describes how an instance of a component is registered when components use each other's outputs.
 type Deferral struct {
 	// Register are the nodes that the registration needs. Inputs that come back are not among them.
 	Register []*Node
@@ -82,7 +82,7 @@ func (k *loop) look(n *Node) {
 	gather := func(e ast.Expr) []nodeUse {
 		return k.uses(e, func(a *ast.Access) { written[a.Root.Range.Start] = true })
 	}
-	in := k.inputs[n]
+	waiting := k.inputs[n]
 	switch n.Kind {
 	case ConfigNode:
 		if n.Config.Decl != nil {
@@ -92,7 +92,7 @@ func (k *loop) look(n *Node) {
 		k.other[n] = gather(n.Variable.Value)
 	case ResourceNode:
 		property := map[ast.Expr]string{}
-		if in != nil {
+		if waiting != nil {
 			for _, p := range n.Resource.Decl.Properties {
 				property[p.Value] = p.Name.Value
 			}
@@ -100,7 +100,7 @@ func (k *loop) look(n *Node) {
 		n.Resource.Decl.Exprs(func(e ast.Expr) {
 			uses := gather(e)
 			if name, ok := property[e]; ok {
-				in[name] = append(in[name], uses...)
+				waiting[name] = append(waiting[name], uses...)
 			} else {
 				k.other[n] = append(k.other[n], uses...)
 			}
@@ -180,17 +180,17 @@ func outputsOf(n *Node, steps []ast.Step) []string {
 	if !opens(n) {
 		return nil
 	}
-	at := 0
+	i := 0
 	if n.Resource.Decl.ForEach != nil {
-		at = 1
+		i = 1
 		if len(steps) == 0 || !steps[0].IsIndex && !steps[0].Quoted {
 			return nil // it may be the output of the one instance of a boolean
 		}
 	}
-	if len(steps) <= at || steps[at].IsIndex {
+	if len(steps) <= i || steps[i].IsIndex {
 		return nil
 	}
-	return []string{steps[at].Name}
+	return []string{steps[i].Name}
 }
 
 // instancesIn is an expression that names the instances of a component; nil for another.
@@ -207,18 +207,18 @@ func (k *loop) instancesIn(e ast.Expr) *ast.Access {
 }
 
 // membersOf are the members of a local name that expressions use. single is false where one uses more of it.
-func membersOf(of *ast.Local, exprs ...ast.Expr) (names []string, single bool) {
+func membersOf(local *ast.Local, exprs ...ast.Expr) (names []string, single bool) {
 	single, names = true, []string{}
 	for _, e := range exprs {
 		ast.Walk(e, func(e ast.Expr) bool {
 			switch e := e.(type) {
 			case *ast.Member:
-				if ref, ok := e.Object.(*ast.LocalRef); ok && ref.Local == of {
+				if ref, ok := e.Object.(*ast.LocalRef); ok && ref.Local == local {
 					names = append(names, e.Name.Value)
 					return false
 				}
 			case *ast.LocalRef:
-				single = single && e.Local != of
+				single = single && e.Local != local
 			}
 			return true
 		})
@@ -258,10 +258,10 @@ func (k *loop) next(p part) []part {
 			}
 		}
 	}
-	in := k.inputs[p.of]
+	waiting := k.inputs[p.of]
 	switch {
 	case p.kind == inputPart:
-		add(in[p.name])
+		add(waiting[p.name])
 	case p.kind == outputPart:
 		needs = append(needs, part{of: p.of, kind: registrationPart})
 		for _, name := range k.behindOutput(p.of.Resource.Component, p.name) {
@@ -270,7 +270,7 @@ func (k *loop) next(p part) []part {
 	default:
 		add(k.other[p.of])
 		if p.kind == wholePart {
-			for name := range in {
+			for name := range waiting {
 				needs = append(needs, part{of: p.of, kind: inputPart, name: name})
 			}
 		}
@@ -279,12 +279,12 @@ func (k *loop) next(p part) []part {
 }
 
 // behindOutput are the inputs of a component that an output is made of. Components inside of it count as a whole.
-func (k *loop) behindOutput(of *Component, output string) []string {
-	if known := k.behind[of]; known != nil {
+func (k *loop) behindOutput(component *Component, output string) []string {
+	if known := k.behind[component]; known != nil {
 		return known[output]
 	}
 	behind := map[string][]string{}
-	for _, o := range of.body.program.Outputs {
+	for _, o := range component.body.program.Outputs {
 		seen := map[*Node]bool{}
 		for _, edge := range o.Needs {
 			reachFrom(edge.To, seen)
@@ -295,7 +295,7 @@ func (k *loop) behindOutput(of *Component, output string) []string {
 			}
 		}
 	}
-	k.behind[of] = behind
+	k.behind[component] = behind
 	return behind[output]
 }
 
@@ -324,14 +324,14 @@ func (k *loop) cyclic() bool {
 				stack = stack[:len(stack)-1]
 				continue
 			}
-			to := top.needs[0]
+			dst := top.needs[0]
 			top.needs = top.needs[1:]
-			switch state[to] {
+			switch state[dst] {
 			case open:
 				return true
 			case 0:
-				state[to] = open
-				stack = append(stack, frame{to, k.next(to)})
+				state[dst] = open
+				stack = append(stack, frame{dst, k.next(dst)})
 			}
 		}
 	}
@@ -341,8 +341,8 @@ func (k *loop) cyclic() bool {
 // cut marks what waits for single outputs only: these edges do not order the nodes any more.
 func (k *loop) cut() {
 	for _, n := range k.nodes {
-		if in := k.inputs[n]; in != nil {
-			n.Deferral = k.deferral(n, in)
+		if uses := k.inputs[n]; uses != nil {
+			n.Deferral = k.deferral(n, uses)
 		}
 		deferred := map[int32]bool{} // where the names stand
 		for _, e := range k.exprsOf(n) {
@@ -360,9 +360,9 @@ func (k *loop) cut() {
 	}
 }
 
-func (k *loop) deferral(n *Node, in map[string][]nodeUse) *Deferral {
+func (k *loop) deferral(n *Node, waiting map[string][]nodeUse) *Deferral {
 	d := &Deferral{Inputs: map[string]bool{}}
-	for name, uses := range in {
+	for name, uses := range waiting {
 		for _, u := range uses {
 			if k.members[u.of] {
 				d.Inputs[name] = true

@@ -65,14 +65,14 @@ func (c *constants) checkBundle(e *ast.Call, args []ast.Expr) {
 			}
 		}
 	}
-	at := args[0].Range()
+	rng := args[0].Range()
 	c.volatile = true
 	faults, err := c.opts.Handler(c.ctx, c.opts.ProgramDir, source)
 	for _, f := range faults {
-		c.errorf(diag.BadSource, at, f.Place, "%s cannot be bundled: %s", shown(entry.Value), f.Message)
+		c.errorf(diag.BadSource, rng, f.Place, "%s cannot be bundled: %s", shown(entry.Value), f.Message)
 	}
 	if err != nil {
-		c.errorf(diag.FileAccess, at, "", "cannot read %s: %s", shown(entry.Value), err)
+		c.errorf(diag.FileAccess, rng, "", "cannot read %s: %s", shown(entry.Value), err)
 	}
 }
 
@@ -127,8 +127,8 @@ func (c *dynamicTypes) add(ctx context.Context, decls []*ast.Dynamic, dir, pkg s
 			continue
 		}
 		d.Path = decl.Path()
-		if at := decl.Provider.Range; path.IsAbs(d.Path) || d.Path == ".." || strings.HasPrefix(d.Path, "../") {
-			c.errorf(diag.FileAccess, at, "move the file into the project", "%s is outside of the project", shown(d.Path))
+		if rng := decl.Provider.Range; path.IsAbs(d.Path) || d.Path == ".." || strings.HasPrefix(d.Path, "../") {
+			c.errorf(diag.FileAccess, rng, "move the file into the project", "%s is outside of the project", shown(d.Path))
 			continue
 		}
 		if c.bundle == nil {
@@ -145,13 +145,13 @@ func (c *dynamicTypes) add(ctx context.Context, decls []*ast.Dynamic, dir, pkg s
 
 // code asks for the code of a source, and reports what is wrong with it at the declaration that names it first.
 func (c *dynamicTypes) code(ctx context.Context, decl *ast.Dynamic, dir, source string) *Bundle {
-	at := decl.Provider.Range
+	rng := decl.Provider.Range
 	b, faults, err := c.bundle(ctx, dir, source)
 	for _, f := range faults {
-		c.errorf(diag.BadSource, at, f.Place, "%s cannot be used: %s", source, f.Message)
+		c.errorf(diag.BadSource, rng, f.Place, "%s cannot be used: %s", source, f.Message)
 	}
 	if err != nil {
-		c.errorf(diag.FileAccess, at, "", "cannot read `%s`: %s", source, err)
+		c.errorf(diag.FileAccess, rng, "", "cannot read `%s`: %s", source, err)
 	}
 	if len(faults) > 0 || err != nil {
 		return nil

@@ -20,12 +20,12 @@ type fitter struct{ accessor }
 
 // constant follows variables to the literal that they stand for (L8.15); e itself when it is no such thing.
 func (c *constants) constant(e ast.Expr) ast.Expr {
-	for at, i := e, 0; i < maxIndirections; i++ {
-		access, ok := at.(*ast.Access)
+	for expr, i := e, 0; i < maxIndirections; i++ {
+		access, ok := expr.(*ast.Access)
 		if !ok {
-			switch at.(type) {
+			switch expr.(type) {
 			case *ast.Null, *ast.Bool, *ast.Number, *ast.String, *ast.Map, *ast.List:
-				return at
+				return expr
 			}
 			return e
 		}
@@ -33,55 +33,55 @@ func (c *constants) constant(e ast.Expr) ast.Expr {
 		if len(access.Steps) > 0 || n == nil || n.Kind != VariableNode || c.cyclic[n] {
 			return e
 		}
-		at = n.Variable.Value
+		expr = n.Variable.Value
 	}
 	return e
 }
 
 // fit checks that an expression, whose type is inferred already, may stand where a type is wanted (L8.C), and reports
 // what is wrong as near to the fault as possible.
-func (c *fitter) fit(e ast.Expr, to schema.Type, at *place) bool {
+func (c *fitter) fit(e ast.Expr, want schema.Type, p *place) bool {
 	if literal := c.constant(e); literal != e {
-		inner := *at
+		inner := *p
 		if inner.use.IsZero() {
 			inner.use = e.Range()
 		}
-		return c.fit(literal, to, &inner)
+		return c.fit(literal, want, &inner)
 	}
-	target := c.known(schema.Required(to))
+	target := c.known(schema.Required(want))
 	if target == schema.Any || target == schema.Invalid || target == schema.JSON {
 		return true
 	}
 	switch e := e.(type) {
 	case *ast.Null:
-		if _, optional := to.(*schema.Optional); optional || at.nullable || target == schema.Null {
+		if _, optional := want.(*schema.Optional); optional || p.nullable || target == schema.Null {
 			return true
 		}
-		c.errorf(diag.NotAssignable, at.at(e), "give a value", "%s: expected %s, got null", at, schema.TypeName(to))
+		c.errorf(diag.NotAssignable, p.at(e), "give a value", "%s: expected %s, got null", p, schema.TypeName(want))
 		return false
 	case *ast.Bool:
-		return c.fitScalar(e, e.Value, target, at)
+		return c.fitScalar(e, e.Value, target, p)
 	case *ast.Number:
-		return c.fitScalar(e, e.Value, target, at)
+		return c.fitScalar(e, e.Value, target, p)
 	case *ast.String:
-		return c.fitScalar(e, e.Value, target, at)
+		return c.fitScalar(e, e.Value, target, p)
 	case *ast.Map:
-		return c.fitMap(e, target, at)
+		return c.fitMap(e, target, p)
 	case *ast.List:
-		return c.fitList(e, target, at)
+		return c.fitList(e, target, p)
 	case *ast.Bad:
 		return true
 	}
-	from := c.typeOf(e)
-	if at.nullable && from == schema.Null {
+	got := c.typeOf(e)
+	if p.nullable && got == schema.Null {
 		return true
 	}
-	a := assigner{strict: at.strict, known: c.known}
-	if m := a.assign(to, from); m != nil {
-		if list := secretList(e); list != nil && !c.fitList(list, target, at) {
+	a := assigner{strict: p.strict, known: c.known}
+	if m := a.assign(want, got); m != nil {
+		if list := secretList(e); list != nil && !c.fitList(list, target, p) {
 			return false
 		}
-		c.reportMismatch(e, m, to, from, at)
+		c.reportMismatch(e, m, want, got, p)
 		return false
 	}
 	return true
@@ -96,10 +96,10 @@ func secretList(e ast.Expr) *ast.List {
 	return nil
 }
 
-// reportMismatch tells the deepest cause first, then what it is a part of.
-func (c *fitter) reportMismatch(e ast.Expr, m *mismatch, to, from schema.Type, at *place) {
+// reportMismatch reports a mismatch, the deepest cause first, then the values around it.
+func (c *fitter) reportMismatch(e ast.Expr, m *mismatch, want, got schema.Type, p *place) {
 	path, reason := m.deepest()
-	target := schema.Required(to)
+	target := schema.Required(want)
 	code, hint := diag.NotAssignable, ""
 	switch {
 	case target == schema.AnyResource || isResource(target):
@@ -109,16 +109,16 @@ func (c *fitter) reportMismatch(e ast.Expr, m *mismatch, to, from schema.Type, a
 		hint = assetHint(target)
 	}
 	if path == "" {
-		c.errorf(code, at.at(e), hint, "%s: %s", at, reason)
+		c.errorf(code, p.at(e), hint, "%s: %s", p, reason)
 		return
 	}
-	c.errorf(code, at.at(e), sentences(hint, fmt.Sprintf("this is in the value of type %s, where %s is wanted",
-		schema.TypeName(from), schema.TypeName(to))), "%s: its member `%s`: %s", at, strings.TrimPrefix(path, "."), reason)
+	c.errorf(code, p.at(e), sentences(hint, fmt.Sprintf("this is in the value of type %s, where %s is wanted",
+		schema.TypeName(got), schema.TypeName(want))), "%s: its member `%s`: %s", p, strings.TrimPrefix(path, "."), reason)
 }
 
 func isResource(t schema.Type) bool { _, ok := t.(*schema.ResourceType); return ok }
 
-// resourceWanted says how to name a resource where something of it was given (L4.4).
+// resourceWanted describes how to name a resource where something of it was given (L4.4).
 func (c *fitter) resourceWanted(e ast.Expr) string {
 	if hint := c.eachHint(e); hint != "" {
 		return hint
@@ -146,13 +146,13 @@ func assetHint(t schema.Type) string {
 }
 
 // fitScalar checks a literal text, number or boolean.
-func (c *fitter) fitScalar(e ast.Expr, v any, to schema.Type, at *place) bool {
+func (c *fitter) fitScalar(e ast.Expr, v any, want schema.Type, p *place) bool {
 	from := literalType(v)
-	switch to := to.(type) {
+	switch to := want.(type) {
 	case schema.Primitive:
-		if fitsPrimitive(v, to, at.strict) {
+		if fitsPrimitive(v, to, p.strict) {
 			if f, number := v.(float64); number && to == schema.Integer && f != math.Trunc(f) { // other hosts send it
-				c.warnf(diag.NotAssignable, at.at(e), "write a whole number", "%s: expected integer, got %s", at,
+				c.warnf(diag.NotAssignable, p.at(e), "write a whole number", "%s: expected integer, got %s", p,
 					value.FormatNumber(f))
 			}
 			return true
@@ -177,26 +177,26 @@ func (c *fitter) fitScalar(e ast.Expr, v any, to schema.Type, at *place) bool {
 				hint = "write true or false, without quotes"
 			}
 		}
-		c.errorf(code, at.at(e), hint, "%s: expected %s, got %s", at, schema.TypeName(to), from)
+		c.errorf(code, p.at(e), hint, "%s: expected %s, got %s", p, schema.TypeName(to), from)
 		return false
 	case *schema.Object, *schema.Map:
-		c.errorf(diag.NotAssignable, at.at(e), mapHint(to), "%s: expected %s, got %s", at, schema.TypeName(to), from)
+		c.errorf(diag.NotAssignable, p.at(e), mapHint(to), "%s: expected %s, got %s", p, schema.TypeName(to), from)
 		return false
 	case *schema.Token:
-		return c.fitScalar(e, v, schema.Required(to.Underlying), at)
+		return c.fitScalar(e, v, schema.Required(to.Underlying), p)
 	case *schema.Enum:
-		return c.fitEnum(e, v, to, at)
+		return c.fitEnum(e, v, to, p)
 	case *schema.Union:
-		return c.fitUnion(e, to, at)
+		return c.fitUnion(e, to, p)
 	case *schema.ResourceType:
-		c.errorf(diag.NeedsResource, at.at(e), c.resourceWanted(e), "%s: expected %s, got %s", at, schema.TypeName(to), from)
+		c.errorf(diag.NeedsResource, p.at(e), c.resourceWanted(e), "%s: expected %s, got %s", p, schema.TypeName(to), from)
 		return false
 	case *schema.Array:
-		c.errorf(diag.NotAssignable, at.at(e), "write a list with one item", "%s: expected %s, got %s", at,
+		c.errorf(diag.NotAssignable, p.at(e), "write a list with one item", "%s: expected %s, got %s", p,
 			schema.TypeName(to), from)
 		return false
 	}
-	c.errorf(diag.NotAssignable, at.at(e), "", "%s: expected %s, got %s", at, schema.TypeName(to), from)
+	c.errorf(diag.NotAssignable, p.at(e), "", "%s: expected %s, got %s", p, schema.TypeName(want), from)
 	return false
 }
 
@@ -211,13 +211,13 @@ func literalType(v any) string {
 }
 
 // fitsPrimitive is L8.C with the conversions of literals of L8.41.
-func fitsPrimitive(v any, to schema.Primitive, strict bool) bool {
-	if to == schema.Any || to == schema.JSON || to == schema.Invalid {
+func fitsPrimitive(v any, want schema.Primitive, strict bool) bool {
+	if want == schema.Any || want == schema.JSON || want == schema.Invalid {
 		return true
 	}
 	switch v := v.(type) {
 	case string:
-		switch to {
+		switch want {
 		case schema.String:
 			return true
 		case schema.Number, schema.Integer:
@@ -227,42 +227,42 @@ func fitsPrimitive(v any, to schema.Primitive, strict bool) bool {
 			return !strict && (v == "true" || v == "false")
 		}
 	case float64:
-		return to == schema.Number || to == schema.Integer && (!strict || v == math.Trunc(v)) || to == schema.String &&
+		return want == schema.Number || want == schema.Integer && (!strict || v == math.Trunc(v)) || want == schema.String &&
 			!strict
 	case bool:
-		return to == schema.Bool || to == schema.String && !strict
+		return want == schema.Bool || want == schema.String && !strict
 	}
 	return false
 }
 
-func (c *fitter) fitEnum(e ast.Expr, v any, to *schema.Enum, at *place) bool {
-	if !fitsPrimitive(v, to.Base, at.strict) {
-		c.errorf(diag.NotAssignable, at.at(e), "it must be "+orList(enumTexts(to)), "%s: expected %s, got %s", at,
-			schema.TypeName(to), literalType(v))
+func (c *fitter) fitEnum(e ast.Expr, v any, want *schema.Enum, p *place) bool {
+	if !fitsPrimitive(v, want.Base, p.strict) {
+		c.errorf(diag.NotAssignable, p.at(e), "it must be "+orList(enumTexts(want)), "%s: expected %s, got %s", p,
+			schema.TypeName(want), literalType(v))
 		return false
 	}
 	text := scalarText(v)
-	for i := range to.Values {
-		if allowed := &to.Values[i]; schema.ScalarText(allowed.Value) == text {
+	for i := range want.Values {
+		if allowed := &want.Values[i]; schema.ScalarText(allowed.Value) == text {
 			if allowed.Deprecation != "" {
-				c.warnf(diag.Deprecated, at.at(e), schema.Plain(allowed.Deprecation), "the value %s is deprecated", shown(text))
+				c.warnf(diag.Deprecated, p.at(e), schema.Plain(allowed.Deprecation), "the value %s is deprecated", shown(text))
 			}
 			return true
 		}
 	}
 	hint := ""
-	for i := range to.Values {
-		if v := &to.Values[i]; v.Name == text && v.Name != "" {
+	for i := range want.Values {
+		if v := &want.Values[i]; v.Name == text && v.Name != "" {
 			hint = fmt.Sprintf("%s is the name of a value; write the value, `%s`", shown(text), schema.ScalarText(v.Value))
 		}
 	}
-	near := diag.Suggest(text, enumTexts(to))
+	near := diag.Suggest(text, enumTexts(want))
 	if hint == "" {
 		hint = didYouMean(near)
 	}
-	d := diag.Diagnostic{Code: diag.NotInEnum, Subject: at.at(e), Detail: hint,
-		Summary: fmt.Sprintf("%s must be one of %s", at, listed(enumTexts(to)))}
-	if at.use.IsZero() {
+	d := diag.Diagnostic{Code: diag.NotInEnum, Subject: p.at(e), Detail: hint,
+		Summary: fmt.Sprintf("%s must be one of %s", p, listed(enumTexts(want)))}
+	if p.use.IsZero() {
 		d.Fixes = rename(e.Range(), text, near)
 	}
 	c.report(d)
@@ -285,27 +285,27 @@ func scalarText(v any) string {
 	return schema.ScalarText(v)
 }
 
-func (c *fitter) fitList(e *ast.List, to schema.Type, at *place) bool {
-	switch to := to.(type) {
+func (c *fitter) fitList(e *ast.List, want schema.Type, p *place) bool {
+	switch to := want.(type) {
 	case *schema.Array:
 		ok := true
 		for i, item := range e.Items {
-			inner := c.places.enter(at.item(i))
+			inner := c.places.enter(p.item(i))
 			ok = c.fit(item, to.Item, inner) && (!to.Plain || c.inTime(item, to.Item, inner)) && ok
 			c.places.leave(inner)
 		}
 		return ok
 	case *schema.Token:
-		return c.fitList(e, schema.Required(to.Underlying), at)
+		return c.fitList(e, schema.Required(to.Underlying), p)
 	case *schema.Union:
-		return c.fitUnion(e, to, at)
+		return c.fitUnion(e, to, p)
 	case schema.Primitive:
 		if open(to) {
 			return true
 		}
 	}
 	code, hint := diag.NotAssignable, ""
-	switch to := to.(type) {
+	switch to := want.(type) {
 	case *schema.Object, *schema.Map:
 		hint = mapHint(to)
 	case *schema.Enum:
@@ -316,9 +316,9 @@ func (c *fitter) fitList(e *ast.List, to schema.Type, at *place) bool {
 			hint += "; fn::join makes one string of a list"
 		}
 	}
-	if to == schema.AnyResource || isResource(to) {
+	if want == schema.AnyResource || isResource(want) {
 		code, hint = diag.NeedsResource, "name one resource, without the list"
 	}
-	c.errorf(code, at.at(e), hint, "%s: expected %s, got %s", at, schema.TypeName(to), schema.TypeName(c.typeOf(e)))
+	c.errorf(code, p.at(e), hint, "%s: expected %s, got %s", p, schema.TypeName(want), schema.TypeName(c.typeOf(e)))
 	return false
 }

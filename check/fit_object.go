@@ -10,9 +10,9 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// mapHint says what a map looks like, by the first members that it has to have, or may have.
-func mapHint(to schema.Type) string {
-	o, ok := to.(*schema.Object)
+// mapHint describes what a map looks like, by the first members that it has to have, or may have.
+func mapHint(want schema.Type) string {
+	o, ok := want.(*schema.Object)
 	if !ok {
 		return "write a map, each entry on a line `name: value`"
 	}
@@ -31,14 +31,14 @@ func mapHint(to schema.Type) string {
 	return "write a map with " + listed(names)
 }
 
-func (c *fitter) fitMap(e *ast.Map, to schema.Type, at *place) bool {
-	switch to := to.(type) {
+func (c *fitter) fitMap(e *ast.Map, want schema.Type, p *place) bool {
+	switch to := want.(type) {
 	case *schema.Object:
-		return c.fitObject(e, to, at)
+		return c.fitObject(e, to, p)
 	case *schema.Map:
 		ok := true
 		for _, entry := range e.Entries {
-			inner := c.places.enter(at.inside("(computed)", entry.Key.Range()))
+			inner := c.places.enter(p.inside("(computed)", entry.Key.Range()))
 			if key, literal := entry.Key.(*ast.String); literal {
 				inner.member = key.Value
 			}
@@ -48,9 +48,9 @@ func (c *fitter) fitMap(e *ast.Map, to schema.Type, at *place) bool {
 		}
 		return ok
 	case *schema.Token:
-		return c.fitMap(e, schema.Required(to.Underlying), at)
+		return c.fitMap(e, schema.Required(to.Underlying), p)
 	case *schema.Union:
-		return c.fitUnion(e, to, at)
+		return c.fitUnion(e, to, p)
 	case schema.Primitive:
 		if open(to) {
 			return true
@@ -60,10 +60,10 @@ func (c *fitter) fitMap(e *ast.Map, to schema.Type, at *place) bool {
 			hint = "use fn::toJSON to make a string of it"
 		}
 		if key := c.callWithoutPrefix(e); key != nil {
-			d := diag.Diagnostic{Code: diag.NotAssignable, Subject: at.at(e),
+			d := diag.Diagnostic{Code: diag.NotAssignable, Subject: p.at(e),
 				Detail:  "a call is written with its prefix: `fn::" + key.Value + "`",
-				Summary: fmt.Sprintf("%s: expected %s, got object", at, schema.TypeName(to))}
-			if at.use.IsZero() {
+				Summary: fmt.Sprintf("%s: expected %s, got object", p, schema.TypeName(to))}
+			if p.use.IsZero() {
 				d.Fixes = writing(key.Range(), key.Value, "fn::"+key.Value)
 			}
 			c.report(d)
@@ -72,19 +72,19 @@ func (c *fitter) fitMap(e *ast.Map, to schema.Type, at *place) bool {
 		if to == schema.Asset || to == schema.Archive {
 			hint = assetHint(to)
 		}
-		c.errorf(diag.NotAssignable, at.at(e), hint, "%s: expected %s, got object", at, schema.TypeName(to))
+		c.errorf(diag.NotAssignable, p.at(e), hint, "%s: expected %s, got object", p, schema.TypeName(to))
 		return false
 	}
 	code, hint := diag.NotAssignable, ""
-	if isResource(to) {
+	if isResource(want) {
 		code = diag.NeedsResource
 	}
 	var fixes []diag.Fix
-	if list, ok := to.(*schema.Array); ok {
-		hint, fixes = c.pairsHint(e, list, at)
+	if list, ok := want.(*schema.Array); ok {
+		hint, fixes = c.pairsHint(e, list, p)
 	}
-	c.report(diag.Diagnostic{Code: code, Subject: at.at(e), Detail: hint, Fixes: fixes,
-		Summary: fmt.Sprintf("%s: expected %s, got object", at, schema.TypeName(to))})
+	c.report(diag.Diagnostic{Code: code, Subject: p.at(e), Detail: hint, Fixes: fixes,
+		Summary: fmt.Sprintf("%s: expected %s, got object", p, schema.TypeName(want))})
 	return false
 }
 
@@ -100,8 +100,9 @@ func (c *fitter) callWithoutPrefix(e *ast.Map) *ast.String {
 	return key
 }
 
-// pairsHint says how to write a map where a list is wanted: one of pairs, as tags often are, is written anew.
-func (c *fitter) pairsHint(e *ast.Map, list *schema.Array, at *place) (hint string, fixes []diag.Fix) {
+// pairsHint suggests how to write a map where a list is wanted; fixes rewrite a map of key and value pairs, such as
+// tags.
+func (c *fitter) pairsHint(e *ast.Map, list *schema.Array, p *place) (hint string, fixes []diag.Fix) {
 	hint = "write a list, each item after a dash"
 	item, ok := c.known(schema.Required(list.Item)).(*schema.Object)
 	if !ok {
@@ -121,7 +122,7 @@ func (c *fitter) pairsHint(e *ast.Map, list *schema.Array, at *place) (hint stri
 	for _, entry := range e.Entries {
 		key, literal := entry.Key.(*ast.String)
 		text := entry.Value.Range().Text()
-		if !literal || strings.Contains(text, "\n") || !at.use.IsZero() || !simple(entry.Value) ||
+		if !literal || strings.Contains(text, "\n") || !p.use.IsZero() || !simple(entry.Value) ||
 			strings.ContainsAny(text, "{}[],") {
 			return hint, nil
 		}
@@ -144,12 +145,12 @@ func simple(e ast.Expr) bool {
 }
 
 // fitObject checks the entries of a map literal against an object's members.
-func (c *fitter) fitObject(e *ast.Map, to *schema.Object, at *place) bool {
+func (c *fitter) fitObject(e *ast.Map, want *schema.Object, p *place) bool {
 	ok, computed := true, false
-	at.setMembers(len(e.Entries))
+	p.setMembers(len(e.Entries))
 	for _, entry := range e.Entries {
 		if key, literal := entry.Key.(*ast.String); literal {
-			at.present[key.Value] = true
+			p.present[key.Value] = true
 		} else {
 			computed = true
 		}
@@ -159,29 +160,29 @@ func (c *fitter) fitObject(e *ast.Map, to *schema.Object, at *place) bool {
 		if !literal {
 			continue
 		}
-		ok = c.fitMember(ast.Literal{Value: key.Value, Range: key.Range()}, entry.Value, to, at) && ok
+		ok = c.fitMember(ast.Literal{Value: key.Value, Range: key.Range()}, entry.Value, want, p) && ok
 	}
 	if !computed {
-		ok = c.requireMembers(to, at, at.keyAt(e.Range())) && ok
+		ok = c.requireMembers(want, p, p.keyAt(e.Range())) && ok
 	}
 	return ok
 }
 
 // fitMember checks one named member: that there is such a one, its value, its constant, and whether it is in time.
-func (c *fitter) fitMember(key ast.Literal, v ast.Expr, to *schema.Object, at *place) bool {
-	p := to.Property(key.Value)
+func (c *fitter) fitMember(key ast.Literal, v ast.Expr, wanted *schema.Object, pl *place) bool {
+	p := wanted.Property(key.Value)
 	if p == nil {
-		if to.Closed {
-			c.unknownMember(key, v, to, at)
+		if wanted.Closed {
+			c.unknownMember(key, v, wanted, pl)
 			return false
 		}
 		return true
 	}
-	inner := c.places.enter(at.inside(p.Name, key.Range))
+	inner := c.places.enter(pl.inside(p.Name, key.Range))
 	defer c.places.leave(inner)
 	c.warnDeprecated(p.Deprecation, inner.keyAt(key.Range), "property", p.Name)
 	want := p.Type
-	if at.optional {
+	if pl.optional {
 		want = schema.OptionalOf(want)
 	}
 	if !c.fit(v, want, inner) {
@@ -190,12 +191,12 @@ func (c *fitter) fitMember(key ast.Literal, v ast.Expr, to *schema.Object, at *p
 	if p.Const != nil && !c.fitConst(v, p, inner) {
 		return false
 	}
-	return !p.Plain || at.optional || c.inTime(v, p.Type, inner)
+	return !p.Plain || pl.optional || c.inTime(v, p.Type, inner)
 }
 
 // inTime checks a plain place (L8.18). Of a list or map that is written out, only itself has to be known: what stands
 // in it is checked by what the schema says of its members.
-func (c *fitter) inTime(v ast.Expr, t schema.Type, at *place) bool {
+func (c *fitter) inTime(v ast.Expr, t schema.Type, p *place) bool {
 	late := v
 	switch literal := c.constant(v).(type) {
 	case *ast.List:
@@ -213,11 +214,11 @@ func (c *fitter) inTime(v ast.Expr, t schema.Type, at *place) bool {
 			}
 		}
 	}
-	if at.optional || late == nil || !c.comesFromResource(late) {
+	if p.optional || late == nil || !c.comesFromResource(late) {
 		return true
 	}
-	c.errorf(diag.NotKnownInTime, at.at(v), "use configuration, variables or constants here",
-		"%s must be known before anything is created", at)
+	c.errorf(diag.NotKnownInTime, p.at(v), "use configuration, variables or constants here",
+		"%s must be known before anything is created", p)
 	return false
 }
 
@@ -235,7 +236,7 @@ func composite(t schema.Type) bool {
 }
 
 // fitConst compares a literal with the constant that the schema wants (L3.14, L8.17).
-func (c *fitter) fitConst(v ast.Expr, p *schema.Property, at *place) bool {
+func (c *fitter) fitConst(v ast.Expr, p *schema.Property, pl *place) bool {
 	var text string
 	switch literal := c.constant(v).(type) {
 	case *ast.String:
@@ -248,42 +249,42 @@ func (c *fitter) fitConst(v ast.Expr, p *schema.Property, at *place) bool {
 		return true
 	}
 	if want := scalarText(p.Const); text != want {
-		c.errorf(diag.NotInEnum, at.at(v), "leave it out: its value is fixed", "%s must be %s", at, shown(want))
+		c.errorf(diag.NotInEnum, pl.at(v), "leave it out: its value is fixed", "%s must be %s", pl, shown(want))
 		return false
 	}
 	return true
 }
 
-func (c *fitter) unknownMember(key ast.Literal, v ast.Expr, to *schema.Object, at *place) {
-	names := propertyNames(to)
-	noun := at.noun
-	if noun == "" || at.outer != nil {
+func (c *fitter) unknownMember(key ast.Literal, v ast.Expr, want *schema.Object, p *place) {
+	names := propertyNames(want)
+	noun := p.noun
+	if noun == "" || p.outer != nil {
 		noun = "member"
 	}
-	near, meant := c.membersMeant(key.Value, v, to, at)
+	near, meant := c.membersMeant(key.Value, v, want, p)
 	detail := didYouMean(near)
 	switch {
-	case at.noun == "input" && at.outer == nil && ast.OptionName(key.Value):
+	case p.noun == "input" && p.outer == nil && ast.OptionName(key.Value):
 		near, meant, detail = nil, "", "`"+key.Value+"` is an option: indent it under `options`, beside `properties`"
-	case at.noun == "input" && at.outer == nil && ast.FieldName(key.Value):
+	case p.noun == "input" && p.outer == nil && ast.FieldName(key.Value):
 		near, meant, detail = nil, "", "`"+key.Value+"` is a field of the resource: indent it as `properties` is"
-	case at.present[meant]:
+	case p.present[meant]:
 		detail = quote(meant) + " is set already: remove one of the two"
-	case at.outputs != nil && at.outputs.Property(key.Value) != nil:
+	case p.outputs != nil && p.outputs.Property(key.Value) != nil:
 		near, meant, detail = nil, "", "it is an output, which the provider sets: remove it"
 	case detail != "" && meant != "":
-	case c.innerOwner(key.Value, to) != "":
-		near, detail = nil, quote(key.Value)+" is a member of "+quote(c.innerOwner(key.Value, to))+": indent it there"
+	case c.innerOwner(key.Value, want) != "":
+		near, detail = nil, quote(key.Value)+" is a member of "+quote(c.innerOwner(key.Value, want))+": indent it there"
 	case detail != "":
 	case len(names) == 0:
 		detail = "it takes none"
 	default:
 		detail = "it has " + listed(names)
 	}
-	at.mean(near...)
-	d := diag.Diagnostic{Code: diag.UnknownProperty, Subject: at.namedAt(key), Detail: detail,
-		Summary: fmt.Sprintf("%s has no %s `%s`", at.name(), noun, key.Value)}
-	if at.use.IsZero() && !at.present[meant] {
+	p.mean(near...)
+	d := diag.Diagnostic{Code: diag.UnknownProperty, Subject: p.namedAt(key), Detail: detail,
+		Summary: fmt.Sprintf("%s has no %s `%s`", p.name(), noun, key.Value)}
+	if p.use.IsZero() && !p.present[meant] {
 		d.Fixes = writing(key.Range, key.Value, meant)
 	}
 	c.report(d)
@@ -292,21 +293,21 @@ func (c *fitter) unknownMember(key ast.Literal, v ast.Expr, to *schema.Object, a
 // membersMeant returns the members that an unknown name may stand for, and the one that it surely stands for. These
 // are members with a similar spelling, members that differ only in capitals, dashes and underscores, and required,
 // missing members that accept the value and whose name begins or ends with the unknown one.
-func (c *fitter) membersMeant(name string, v ast.Expr, to *schema.Object, at *place) (near []string, meant string) {
-	names := propertyNames(to)
+func (c *fitter) membersMeant(name string, v ast.Expr, want *schema.Object, pl *place) (near []string, meant string) {
+	names := propertyNames(want)
 	near = diag.Suggest(name, names)
 	if meant = diag.Meant(name, near); meant != "" {
 		return near, meant
 	}
 	var related []string
-	for _, p := range to.Properties() {
+	for _, p := range want.Properties() {
 		if sameWords(p.Name, name) {
 			return []string{p.Name}, p.Name
 		}
-		if !p.Required || at.optional || at.present[p.Name] || !partOf(name, p.Name) && !partOf(p.Name, name) {
+		if !p.Required || pl.optional || pl.present[p.Name] || !partOf(name, p.Name) && !partOf(p.Name, name) {
 			continue
 		}
-		inner := at.inside(p.Name, diag.Range{})
+		inner := pl.inside(p.Name, diag.Range{})
 		if len(c.attempt(func() { c.fit(v, p.Type, &inner) })) == 0 {
 			related = append(related, p.Name)
 		}
@@ -315,8 +316,8 @@ func (c *fitter) membersMeant(name string, v ast.Expr, to *schema.Object, at *pl
 		return related, related[0]
 	}
 	if len(near)+len(related) == 0 {
-		for _, p := range to.Properties() {
-			if !p.Required && !at.present[p.Name] && partOf(name, p.Name) {
+		for _, p := range want.Properties() {
+			if !p.Required && !pl.present[p.Name] && partOf(name, p.Name) {
 				near = append(near, p.Name)
 			}
 		}
@@ -328,9 +329,9 @@ func (c *fitter) membersMeant(name string, v ast.Expr, to *schema.Object, at *pl
 }
 
 // innerOwner is the one property of an object that has a member of some name; empty where none has, or several do.
-func (c *fitter) innerOwner(name string, to *schema.Object) string {
+func (c *fitter) innerOwner(name string, want *schema.Object) string {
 	owner := ""
-	for _, p := range to.Properties() {
+	for _, p := range want.Properties() {
 		if inner, ok := c.known(schema.Required(p.Type)).(*schema.Object); ok && inner.Closed && inner.Property(name) != nil {
 			if owner != "" {
 				return ""
@@ -357,17 +358,17 @@ func partOf(part, whole string) bool {
 
 // requireMembers reports each required member that is missing (L8.12). Constants are filled in, but for those that tell
 // the members of a union apart.
-func (c *fitter) requireMembers(to *schema.Object, at *place, where diag.Range) bool {
-	if at.optional {
+func (c *fitter) requireMembers(want *schema.Object, pl *place, where diag.Range) bool {
+	if pl.optional {
 		return true
 	}
 	ok := true
-	for _, p := range to.Properties() {
-		if !p.Required || p.Const != nil && !at.inUnion || p.Default != nil ||
-			at.meant[p.Name] || at.present[p.Name] || c.hasLost(p.Name) {
+	for _, p := range want.Properties() {
+		if !p.Required || p.Const != nil && !pl.inUnion || p.Default != nil ||
+			pl.meant[p.Name] || pl.present[p.Name] || c.hasLost(p.Name) {
 			continue
 		}
-		c.errorf(diag.RequiredMissing, where, "", "%s needs %s (%s)", at.name(), p.Name, schema.TypeName(p.Type))
+		c.errorf(diag.RequiredMissing, where, "", "%s needs %s (%s)", pl.name(), p.Name, schema.TypeName(p.Type))
 		ok = false
 	}
 	return ok

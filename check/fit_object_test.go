@@ -14,12 +14,12 @@ func TestMapHint(t *testing.T) {
 	}
 	optional := &schema.Property{Name: "may", Type: schema.String}
 	required := &schema.Property{Name: "must", Type: schema.String, Required: true}
-	for want, to := range map[string]schema.Type{
+	for want, wanted := range map[string]schema.Type{
 		"write a map, each entry on a line `name: value`": &schema.Map{Item: schema.String},
 		"write a map with must":                           object(optional, required),
 		"write a map with may":                            object(optional),
 		"write `{}`: it has no members":                   object(),
 	} {
-		require.Equal(t, want, mapHint(to))
+		require.Equal(t, want, mapHint(wanted))
 	}
 }

@@ -10,8 +10,8 @@ import (
 
 // fitUnion checks a literal against alternatives: the one that the discriminator selects (L8.16), else any that takes
 // it.
-func (c *fitter) fitUnion(e ast.Expr, u *schema.Union, at *place) bool {
-	inner := *at
+func (c *fitter) fitUnion(e ast.Expr, u *schema.Union, p *place) bool {
+	inner := *p
 	inner.inUnion = true
 	if m, isMap := e.(*ast.Map); isMap && u.Discriminator != "" {
 		if decided, ok := c.fitDiscriminated(m, u, &inner); decided {
@@ -25,7 +25,7 @@ func (c *fitter) fitUnion(e ast.Expr, u *schema.Union, at *place) bool {
 		faults := c.attempt(func() { fits = c.fit(e, member, &inner) })
 		if fits {
 			c.sink.Add(faults...)
-			c.warnNearMiss(e, u, at)
+			c.warnNearMiss(e, u, p)
 			return true
 		}
 		if sameShape(e, member) {
@@ -45,13 +45,13 @@ func (c *fitter) fitUnion(e ast.Expr, u *schema.Union, at *place) bool {
 			reasons = append(reasons, "as "+schema.TypeName(member)+": "+faults[0].Summary)
 		}
 	}
-	c.errorf(diag.NotAssignable, at.at(e), sentences(reasons...), "%s: expected %s, got %s", at, schema.TypeName(u),
+	c.errorf(diag.NotAssignable, p.at(e), sentences(reasons...), "%s: expected %s, got %s", p, schema.TypeName(u),
 		schema.TypeName(c.typeOf(e)))
 	return false
 }
 
 // fitDiscriminated answers decided when the discriminator's value is written out.
-func (c *fitter) fitDiscriminated(e *ast.Map, u *schema.Union, at *place) (decided, ok bool) {
+func (c *fitter) fitDiscriminated(e *ast.Map, u *schema.Union, p *place) (decided, ok bool) {
 	for _, entry := range e.Entries {
 		key, literal := entry.Key.(*ast.String)
 		if !literal || key.Value != u.Discriminator {
@@ -63,12 +63,12 @@ func (c *fitter) fitDiscriminated(e *ast.Map, u *schema.Union, at *place) (decid
 		}
 		member, tags := u.Select(tag.Value)
 		if member != nil {
-			return true, c.fit(e, member, at)
+			return true, c.fit(e, member, p)
 		}
 		if len(tags) == 0 {
 			return false, false
 		}
-		inner := at.inside(key.Value, key.Range())
+		inner := p.inside(key.Value, key.Range())
 		c.errorf(diag.BadDiscriminator, inner.at(entry.Value), didYouMean(diag.Suggest(tag.Value, tags)),
 			"%s must be one of %s", &inner, listed(tags))
 		return true, false
@@ -86,8 +86,8 @@ func (c *fitter) fitDiscriminated(e *ast.Map, u *schema.Union, at *place) (decid
 			return false, false
 		}
 	}
-	c.errorf(diag.BadDiscriminator, at.keyAt(e.Range()), "it says which kind of object this is", "%s needs %s, one of %s",
-		at, u.Discriminator, listed(tags))
+	c.errorf(diag.BadDiscriminator, p.keyAt(e.Range()), "it says which kind of object this is", "%s needs %s, one of %s",
+		p, u.Discriminator, listed(tags))
 	return true, false
 }
 
@@ -110,7 +110,7 @@ func sameShape(e ast.Expr, t schema.Type) bool {
 }
 
 // warnNearMiss finds a text that goes through as a text where it looks like a misspelt value of an enum (L8.15).
-func (c *fitter) warnNearMiss(e ast.Expr, u *schema.Union, at *place) {
+func (c *fitter) warnNearMiss(e ast.Expr, u *schema.Union, p *place) {
 	text, ok := e.(*ast.String)
 	if !ok {
 		return
@@ -125,7 +125,7 @@ func (c *fitter) warnNearMiss(e ast.Expr, u *schema.Union, at *place) {
 		return
 	}
 	if near := diag.Suggest(text.Value, values); len(near) > 0 {
-		c.warnf(diag.NotInEnum, at.at(e), didYouMean(near), "%s: %s is not one of the known values", at, shown(text.Value))
+		c.warnf(diag.NotInEnum, p.at(e), didYouMean(near), "%s: %s is not one of the known values", p, shown(text.Value))
 	}
 }
 

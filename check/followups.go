@@ -44,9 +44,9 @@ type cause struct {
 }
 
 // stretchOf returns the part of the whole text that a place is.
-func (f *cause) stretchOf(at diag.Range) stretch {
-	at = f.file.Origins.Place(at)
-	return stretch{at.Source, at.Start, at.End}
+func (f *cause) stretchOf(rng diag.Range) stretch {
+	rng = f.file.Origins.Place(rng)
+	return stretch{rng.Source, rng.Start, rng.End}
 }
 
 // withoutFollowUps leaves out findings about uses of declarations in which the parser has found a fault, and of
@@ -56,8 +56,8 @@ func (r *run) withoutFollowUps(file *ast.File, bodies []*body, found diag.Diagno
 		return found
 	}
 	f := &cause{run: r, file: file, known: make(map[stretch]bool), nodes: make(map[*Node]bool)}
-	for _, at := range file.Faults {
-		f.faults = append(f.faults, f.stretchOf(at))
+	for _, rng := range file.Faults {
+		f.faults = append(f.faults, f.stretchOf(rng))
 	}
 	for _, d := range found { // forEach is missing
 		if eachUndeclared(d) {
@@ -98,8 +98,8 @@ func (f *cause) faulty(n *Node) bool {
 		return known
 	}
 	f.nodes[n] = false // for one that needs itself
-	if at, ok := declaration(n); ok {
-		known = f.within(at)
+	if rng, ok := declaration(n); ok {
+		known = f.within(rng)
 	}
 	if kind, ok := kindOf(n); ok {
 		known = known || f.within(kind)
@@ -114,19 +114,19 @@ func (f *cause) faulty(n *Node) bool {
 // within reports whether there is a fault in an entry, up to the beginning of the next: what could not be read of an
 // entry stands behind the rest.
 func (f *cause) within(entry diag.Range) bool {
-	at := f.stretchOf(entry)
-	known, asked := f.known[at]
+	s := f.stretchOf(entry)
+	known, asked := f.known[s]
 	if asked {
 		return known
 	}
-	whole := at
-	if i, _ := slices.BinarySearchFunc(f.starts, stretch{at.source, at.end, at.end},
-		compareStretches); i < len(f.starts) && f.starts[i].source == at.source {
+	whole := s
+	if i, _ := slices.BinarySearchFunc(f.starts, stretch{s.source, s.end, s.end},
+		compareStretches); i < len(f.starts) && f.starts[i].source == s.source {
 		whole.end = f.starts[i].start - 1
 	}
-	i, _ := slices.BinarySearchFunc(f.faults, stretch{at.source, at.start, at.start}, compareStretches)
+	i, _ := slices.BinarySearchFunc(f.faults, stretch{s.source, s.start, s.start}, compareStretches)
 	known = i < len(f.faults) && whole.source == f.faults[i].source && f.faults[i].start <= whole.end
-	f.known[at] = known
+	f.known[s] = known
 	return known
 }
 
@@ -150,15 +150,15 @@ func (f *cause) usages(bodies []*body) (uses []usage, starts []stretch) {
 				whole = access.Range()
 			}
 			use, node := f.stretchOf(whole), r.refs[i].Node
-			if at, ok := declaration(node); ok && !f.stretchOf(at).holds(use) {
+			if rng, ok := declaration(node); ok && !f.stretchOf(rng).holds(use) {
 				uses = append(uses, usage{at: use, node: node})
 			}
 		}
 	}
 	for _, b := range bodies {
 		for _, n := range b.all {
-			if at, ok := declaration(n); ok {
-				starts = append(starts, f.stretchOf(at))
+			if rng, ok := declaration(n); ok {
+				starts = append(starts, f.stretchOf(rng))
 			}
 			if kind, ok := kindOf(n); ok {
 				uses = append(uses, usage{at: f.stretchOf(n.Resource.Decl.Range), kind: kind})
@@ -203,12 +203,12 @@ func (c *typer) leadsOn(from, to ast.Expr) {
 }
 
 // around returns the uses that overlap a place. uses are in the order of the text, and none is longer than longest.
-func around(uses []usage, longest int32, at stretch) []usage {
+func around(uses []usage, longest int32, st stretch) []usage {
 	var found []usage
-	end, _ := slices.BinarySearchFunc(uses, stretch{at.source, max(at.end, at.start+1), 0},
+	end, _ := slices.BinarySearchFunc(uses, stretch{st.source, max(st.end, st.start+1), 0},
 		func(u usage, s stretch) int { return compareStretches(u.at, s) })
-	for i := end - 1; i >= 0 && uses[i].at.source == at.source && uses[i].at.start+longest > at.start; i-- {
-		if at.start < uses[i].at.end {
+	for i := end - 1; i >= 0 && uses[i].at.source == st.source && uses[i].at.start+longest > st.start; i-- {
+		if st.start < uses[i].at.end {
 			found = append(found, uses[i])
 		}
 	}
@@ -216,7 +216,7 @@ func around(uses []usage, longest int32, at stretch) []usage {
 }
 
 // kindOf is where the program declares what a node is an instance of; ok is false for one of a provider.
-func kindOf(n *Node) (at diag.Range, ok bool) {
+func kindOf(n *Node) (rng diag.Range, ok bool) {
 	switch {
 	case n.Resource == nil:
 	case n.Resource.Component != nil && !n.Resource.Component.Packaged:
@@ -228,7 +228,7 @@ func kindOf(n *Node) (at diag.Range, ok bool) {
 }
 
 // declaration is the whole entry that declares a node; ok is false for one that the text does not declare.
-func declaration(n *Node) (at diag.Range, ok bool) {
+func declaration(n *Node) (rng diag.Range, ok bool) {
 	switch {
 	case n.Resource != nil:
 		return n.Resource.Decl.Range, true

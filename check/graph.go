@@ -26,10 +26,10 @@ type TransformPlace struct {
 	Properties []string `json:"properties,omitempty"`
 }
 
-// place says where a transform stands.
+// place returns the place at which a transform is written.
 func (p *Program) place(t *ast.Transform) TransformPlace {
-	at := p.File.Origins.Place(t.Key)
-	found := TransformPlace{File: at.Source.Name(), Line: at.StartPosition().Line}
+	rng := p.File.Origins.Place(t.Key)
+	found := TransformPlace{File: rng.Source.Name(), Line: rng.StartPosition().Line}
 	if m, ok := t.Merge.(*ast.Map); ok {
 		for _, entry := range m.Entries {
 			if key, isText := entry.Key.(*ast.String); isText {
@@ -47,10 +47,10 @@ func (n *Node) vertexID() string { return vertexKinds[n.Kind] + ":" + n.Name }
 // Graph lists the program's nodes in the order of evaluation, then its outputs.
 func (p *Program) Graph() []Vertex {
 	list := make([]Vertex, 0, len(p.Nodes)+len(p.Outputs))
-	add := func(v Vertex, at diag.Range, needs []Edge) {
-		if !at.IsZero() {
-			at = p.File.Origins.Place(at)
-			v.File, v.Line = at.Source.Name(), at.StartPosition().Line
+	add := func(v Vertex, rng diag.Range, needs []Edge) {
+		if !rng.IsZero() {
+			rng = p.File.Origins.Place(rng)
+			v.File, v.Line = rng.Source.Name(), rng.StartPosition().Line
 		}
 		v.Needs = make([]string, 0, len(needs))
 		seen := make(map[*Node]bool, len(needs))

@@ -13,7 +13,7 @@ import (
 // Hook is a checked hook.
 type Hook struct {
 	Decl *ast.Hook
-	// OnError tells that resources name it for their errors: it is asked whether to try again.
+	// OnError is returned when resources name it for their errors: it is asked whether to try again.
 	OnError bool
 	// Needs are the nodes that its command refers to. A resource that names the hook needs them too.
 	Needs []Edge

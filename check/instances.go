@@ -198,7 +198,7 @@ func (c *typer) looksLikeOutput(e *ast.Access, n *Node) {
 	}
 }
 
-// eachHint says how to name one instance; empty for what has no forEach.
+// eachHint describes how to name one instance; empty for what has no forEach.
 func (c *fitter) eachHint(e ast.Expr) string {
 	access, ok := e.(*ast.Access)
 	if !ok || len(access.Steps) > 0 {

@@ -97,14 +97,14 @@ func hasExplicitProvider(e *ast.Call) bool {
 
 // inferShortInvoke is fn::pkg:module:function with a map of arguments (L6.3).
 func (c *typer) inferShortInvoke(e *ast.Call) schema.Type {
-	in := &Invoke{Token: e.Name.Value}
+	inv := &Invoke{Token: e.Name.Value}
 	switch arg := e.Argument.(type) {
 	case nil, *ast.Null:
 		c.infer(e.Argument)
 	case *ast.Bad:
 		return c.infer(e.Argument)
 	case *ast.Map:
-		in.Arguments = arg
+		inv.Arguments = arg
 	default:
 		if e.Argument != nil {
 			c.infer(e.Argument)
@@ -113,7 +113,7 @@ func (c *typer) inferShortInvoke(e *ast.Call) schema.Type {
 			return schema.Invalid
 		}
 	}
-	return c.inferProviderCall(e, in, &e.Name, nil)
+	return c.inferProviderCall(e, inv, &e.Name, nil)
 }
 
 // inferInvoke is fn::invoke with its body (L6.C).
@@ -124,17 +124,17 @@ func (c *typer) inferInvoke(e *ast.Call) schema.Type {
 		return schema.Invalid
 	}
 	function, arguments, selector, options := args[0], args[1], args[2], args[3]
-	in := &Invoke{Arguments: arguments}
+	inv := &Invoke{Arguments: arguments}
 	if _, null := arguments.(*ast.Null); null {
 		c.infer(arguments)
-		in.Arguments = nil
+		inv.Arguments = nil
 	}
 	var returned *ast.Literal
 	switch s := selector.(type) {
 	case nil:
 	case *ast.String:
 		returned = &ast.Literal{Value: s.Value, Range: s.Range()}
-		in.Return = s.Value
+		inv.Return = s.Value
 		c.infer(selector)
 	case *ast.Null, *ast.Bad:
 		c.infer(selector)
@@ -147,7 +147,7 @@ func (c *typer) inferInvoke(e *ast.Call) schema.Type {
 	if token != nil {
 		pkg = packageOf(token.Value)
 	}
-	c.checkInvokeOptions(in, options, pkg)
+	c.checkInvokeOptions(inv, options, pkg)
 	c.infer(function)
 	if token == nil {
 		c.infer(arguments)
@@ -158,23 +158,23 @@ func (c *typer) inferInvoke(e *ast.Call) schema.Type {
 			"function must be a literal string")
 		return schema.Invalid
 	}
-	in.Token = token.Value
-	return c.inferProviderCall(e, in, token, returned)
+	inv.Token = token.Value
+	return c.inferProviderCall(e, inv, token, returned)
 }
 
-func (c *typer) inferProviderCall(e *ast.Call, in *Invoke, token, returned *ast.Literal) schema.Type {
-	c.infer(in.Arguments)
-	in.DefaultProvider = c.packages.callProviders[e]
+func (c *typer) inferProviderCall(e *ast.Call, inv *Invoke, token, returned *ast.Literal) schema.Type {
+	c.infer(inv.Arguments)
+	inv.DefaultProvider = c.packages.callProviders[e]
 	if !validToken(token.Value) {
 		c.reportBadToken(token, "Function")
 		return schema.Invalid
 	}
-	c.setCall(e, &Call{Invoke: in})
-	f := c.resolveFunction(in, useOf(e, token))
+	c.setCall(e, &Call{Invoke: inv})
+	f := c.resolveFunction(inv, useOf(e, token))
 	if f == nil {
 		return schema.Invalid
 	}
-	c.checkArguments(e, in, f)
+	c.checkArguments(e, inv, f)
 	result := f.Result
 	switch {
 	case result == nil:
@@ -221,13 +221,13 @@ func ReturnPath(result schema.Type, text string) value.Path {
 	return path
 }
 
-func (c *constants) resolveFunction(in *Invoke, u use) *schema.Function {
+func (c *constants) resolveFunction(inv *Invoke, u use) *schema.Function {
 	var known *loadedPackage
 	where := c.choose(u)
 	for i, d := range where.descriptors {
 		p := where.packages[i]
 		if known == nil || !known.absent() && p.absent() { // one that is missing may have it
-			known, in.Package = p, d
+			known, inv.Package = p, d
 		}
 		if p.pkg == nil {
 			continue
@@ -236,14 +236,14 @@ func (c *constants) resolveFunction(in *Invoke, u use) *schema.Function {
 		if errors.Is(found.err, schema.ErrNoSuchToken) {
 			continue
 		}
-		in.Package = d
+		inv.Package = d
 		if found.err != nil {
 			c.errorf(diag.PackageMissing, u.token.Range, "the package's schema has an error", "%s cannot be called: %s",
 				u.token.Value, found.err)
 			return nil
 		}
 		f := found.f
-		in.Token, in.Schema = f.Token, f
+		inv.Token, inv.Schema = f.Token, f
 		c.warnTokenSpelling(u.token, f.Token)
 		if f.Overlay {
 			c.errorf(diag.TokenNotFound, u.token.Range, "the provider itself does not have it",
@@ -266,20 +266,20 @@ func (c *constants) resolveFunction(in *Invoke, u use) *schema.Function {
 }
 
 // checkArguments checks a call's arguments as a resource's properties are checked (L6.42).
-func (c *typer) checkArguments(e *ast.Call, in *Invoke, f *schema.Function) {
-	at := &place{owner: schema.CollapseToken(f.Token), noun: "argument", key: e.Name.Range}
-	if in.Arguments == nil {
-		c.requireMembers(f.Inputs, at, e.Name.Range)
+func (c *typer) checkArguments(e *ast.Call, inv *Invoke, f *schema.Function) {
+	p := &place{owner: schema.CollapseToken(f.Token), noun: "argument", key: e.Name.Range}
+	if inv.Arguments == nil {
+		c.requireMembers(f.Inputs, p, e.Name.Range)
 		return
 	}
-	if _, literal := in.Arguments.(*ast.Map); !literal {
-		at.what = "arguments of " + at.owner
+	if _, literal := inv.Arguments.(*ast.Map); !literal {
+		p.what = "arguments of " + p.owner
 	}
-	c.fit(in.Arguments, f.Inputs, at)
+	c.fit(inv.Arguments, f.Inputs, p)
 }
 
 // checkInvokeOptions is L4.D. pkg is the package that the call needs; empty when that is not known.
-func (c *typer) checkInvokeOptions(in *Invoke, options ast.Expr, pkg string) {
+func (c *typer) checkInvokeOptions(inv *Invoke, options ast.Expr, pkg string) {
 	if options == nil {
 		return
 	}
@@ -311,13 +311,13 @@ func (c *typer) checkInvokeOptions(in *Invoke, options ast.Expr, pkg string) {
 		}
 		switch name {
 		case "parent":
-			in.Parent = entry.Value
+			inv.Parent = entry.Value
 			c.fitResource(name, entry.Value)
 		case "provider":
-			in.Provider = entry.Value
+			inv.Provider = entry.Value
 			c.fitProvider(name, entry.Value, pkg)
 		case "dependsOn":
-			in.DependsOn = entry.Value
+			inv.DependsOn = entry.Value
 			c.fitResources(name, entry.Value)
 		case "version", "pluginDownloadURL":
 			if _, ok := entry.Value.(*ast.String); !ok {

@@ -16,8 +16,8 @@ func (p *Program) Invokes() []*Invoke {
 			if call == nil {
 				continue
 			}
-			if in := call.Invoke; in != nil && (byToken[in.Token] == nil || byToken[in.Token].Schema == nil) {
-				byToken[in.Token] = in
+			if inv := call.Invoke; inv != nil && (byToken[inv.Token] == nil || byToken[inv.Token].Schema == nil) {
+				byToken[inv.Token] = inv
 			}
 		}
 	}
@@ -25,8 +25,8 @@ func (p *Program) Invokes() []*Invoke {
 		add(r)
 	}
 	all := make([]*Invoke, 0, len(byToken))
-	for _, in := range byToken {
-		all = append(all, in)
+	for _, inv := range byToken {
+		all = append(all, inv)
 	}
 	slices.SortFunc(all, func(a, b *Invoke) int { return strings.Compare(a.Token, b.Token) })
 	return all

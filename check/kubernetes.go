@@ -111,7 +111,7 @@ func groupOf(token string) string {
 }
 
 // customResourceFinding asks for the kind's own type instead of CustomResource, which is of other languages. The
-// properties say which that is, where they are literal.
+// properties determine that type if they are literal.
 func customResourceFinding(decl *ast.Resource) diag.Diagnostic {
 	token := decl.Type
 	d := diag.Diagnostic{Code: diag.TokenNotFound, Subject: token.Range,

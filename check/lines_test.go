@@ -33,30 +33,30 @@ func TestLineEditsStayInTheirEntry(t *testing.T) {
 				continue
 			}
 			first, last := entryOf(lines, i)
-			for what, with := range map[string]string{"deleted": "", "doubled": line + line, "moved right": " " + line,
+			for what, provider := range map[string]string{"deleted": "", "doubled": line + line, "moved right": " " + line,
 				"moved left": line[1:]} {
 				edits++
-				text := strings.Join(lines[:i], "") + with + strings.Join(lines[i+1:], "")
-				added := max(strings.Count(with, "\n")-1, 0)
+				text := strings.Join(lines[:i], "") + provider + strings.Join(lines[i+1:], "")
+				added := max(strings.Count(provider, "\n")-1, 0)
 				var outside []diag.Diagnostic
 				own := 0
 				for _, d := range findings(t, text, l) {
-					if at := d.Subject.StartPosition().Line - 1; at >= first && at <= last+added {
+					if pos := d.Subject.StartPosition().Line - 1; pos >= first && pos <= last+added {
 						own++
 					} else {
 						outside = append(outside, d)
 					}
 				}
 				for _, d := range outside {
-					at := d.Subject.StartPosition().Line
-					if used := strings.Split(text, "\n")[at-1] + d.Summary; uses(used, lines, first, i) &&
+					pos := d.Subject.StartPosition().Line
+					if used := strings.Split(text, "\n")[pos-1] + d.Summary; uses(used, lines, first, i) &&
 						(own == 0 || meansAnother(line)) {
 						changes++
 						continue
 					}
 					strays++
 					t.Errorf("%s:%d %s (entry %d-%d, which has %d findings): line %d: %s %s\n%s", p.name, i+1, what, first+1, last+1,
-						own, at, d.Code, d.Summary, line)
+						own, pos, d.Code, d.Summary, line)
 				}
 			}
 		}

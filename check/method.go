@@ -86,14 +86,14 @@ func (c *typer) inferMethod(e *ast.Call, f *builtins.Func) schema.Type {
 	if function.Deprecation != "" {
 		c.warnf(diag.Deprecated, method.Range(), schema.Plain(function.Deprecation), "%s is deprecated", m.Name)
 	}
-	at := &place{owner: schema.CollapseToken(r.Token) + "." + m.Name, noun: "argument", key: method.Range()}
+	pl := &place{owner: schema.CollapseToken(r.Token) + "." + m.Name, noun: "argument", key: method.Range()}
 	if m.Arguments == nil {
-		c.requireMembers(m.Inputs, at, method.Range())
+		c.requireMembers(m.Inputs, pl, method.Range())
 	} else {
 		if _, literal := m.Arguments.(*ast.Map); !literal {
-			at.what = "arguments of " + at.owner
+			pl.what = "arguments of " + pl.owner
 		}
-		c.fit(m.Arguments, m.Inputs, at)
+		c.fit(m.Arguments, m.Inputs, pl)
 	}
 	result := function.Result
 	switch {
@@ -102,10 +102,10 @@ func (c *typer) inferMethod(e *ast.Call, f *builtins.Func) schema.Type {
 	case returned == nil:
 	case function.Scalar:
 		c.errorf(diag.NoMember, returned.Range, "leave `return` out: the result is the value itself",
-			"the result of %s has no outputs by name", at.owner)
+			"the result of %s has no outputs by name", pl.owner)
 		return schema.Invalid
 	default:
-		return c.member(result, step{name: returned.Value, at: returned.Range, owner: "the result of " + at.owner})
+		return c.member(result, step{name: returned.Value, at: returned.Range, owner: "the result of " + pl.owner})
 	}
 	return result
 }

@@ -150,8 +150,8 @@ func judge(t *testing.T, p sampleProgram, m mistake, l schema.Loader) outcome {
 		for _, place := range m.places {
 			if m.wholeLine {
 				line := func(offset int) int { return strings.Count(m.text[:offset], "\n") }
-				at := line(int(d.Subject.Start))
-				v.exact = v.exact || line(place[0]) <= at && at <= line(place[1])
+				i := line(int(d.Subject.Start))
+				v.exact = v.exact || line(place[0]) <= i && i <= line(place[1])
 			} else if int(d.Subject.Start) == place[0] && int(d.Subject.End) == place[1] {
 				v.exact = true
 			}
@@ -361,11 +361,11 @@ func (b *breaker) wrongType(s site) {
 	case *schema.Map, *schema.Object:
 		kind, wrong, suggests = "text for a map", "some", "write a map"
 	}
-	at := s.value.Range()
+	rng := s.value.Range()
 	if kind == "" {
 		return
 	}
-	b.add(kind, int(at.Start), int(at.End), wrong, suggests, replaced(int(at.Start), wrong), diag.NotAssignable)
+	b.add(kind, int(rng.Start), int(rng.End), wrong, suggests, replaced(int(rng.Start), wrong), diag.NotAssignable)
 }
 
 func (b *breaker) wrongEnum(s site) {
@@ -381,8 +381,8 @@ func (b *breaker) wrongEnum(s site) {
 	for _, m := range members {
 		if enum, isEnum := schema.Required(m).(*schema.Enum); isEnum && slices.ContainsFunc(enum.Values,
 			func(v schema.EnumValue) bool { return v.Value == text.Value }) {
-			at := text.Range()
-			b.add("wrong enum", int(at.Start), int(at.End), wrong, "`"+text.Value+"`", replaced(int(at.Start), wrong),
+			rng := text.Range()
+			b.add("wrong enum", int(rng.Start), int(rng.End), wrong, "`"+text.Value+"`", replaced(int(rng.Start), wrong),
 				diag.NotInEnum)
 		}
 	}
@@ -450,11 +450,11 @@ func shifted(r diag.Range, offset, removed, added int) [][2]int {
 // afterType is the offset behind the line of a resource's type, and the indentation there; ok is false where the
 // resource is not written in lines.
 func (b *breaker) afterType(n *check.Node) (offset int, indent string, ok bool) {
-	at := n.Resource.Decl.Type.Range
-	start := b.lineStart(int(at.Start))
-	line := b.text[start:at.Start]
+	rng := n.Resource.Decl.Type.Range
+	start := b.lineStart(int(rng.Start))
+	line := b.text[start:rng.Start]
 	indent = line[:len(line)-len(strings.TrimLeft(line, " "))]
-	return b.lineEnd(int(at.End)), indent, strings.TrimSpace(line) == "type:"
+	return b.lineEnd(int(rng.End)), indent, strings.TrimSpace(line) == "type:"
 }
 
 // wrongLevel moves a property one level up, to the fields of the resource, and an option down to the properties.
@@ -526,11 +526,11 @@ func (b *breaker) wrongOptions(n *check.Node) {
 // cycle makes a resource depend on one that needs it.
 func (b *breaker) cycle(n *check.Node) {
 	for _, edge := range n.Needs {
-		to := edge.To
-		if to.Kind != check.ResourceNode || to.Resource == nil || !to.Resource.Decl.Options.Range.IsZero() {
+		dst := edge.To
+		if dst.Kind != check.ResourceNode || dst.Resource == nil || !dst.Resource.Decl.Options.Range.IsZero() {
 			continue
 		}
-		offset, indent, ok := b.afterType(to)
+		offset, indent, ok := b.afterType(dst)
 		if !ok {
 			continue
 		}
@@ -538,7 +538,7 @@ func (b *breaker) cycle(n *check.Node) {
 		line := before + n.Name + "}']}\n"
 		places := replaced(offset+len(before), n.Name)
 		for _, e := range n.Needs {
-			if e.To == to {
+			if e.To == dst {
 				places = append(places, shifted(e.Range, offset, 0, len(line))...)
 			}
 		}
@@ -602,9 +602,9 @@ func (b *breaker) breakAccess(e *ast.Access) {
 			replaced(int(s.Range.Start), "."+wrong), diag.NoMember)
 	}
 	if last := e.Steps[len(e.Steps)-1]; schema.Required(b.program.TypeOf(e)) == schema.String {
-		at := int(last.Range.End)
-		b.add("index of a text", at, at, "[0]", "is a string", replaced(at, "[0]"), diag.NotIndexable)
-		b.add("member of a text", at, at, ".name", "is a string", replaced(at, ".name"), diag.NotIndexable)
+		i := int(last.Range.End)
+		b.add("index of a text", i, i, "[0]", "is a string", replaced(i, "[0]"), diag.NotIndexable)
+		b.add("member of a text", i, i, ".name", "is a string", replaced(i, ".name"), diag.NotIndexable)
 	}
 }
 
@@ -667,8 +667,8 @@ func (b *breaker) breakArguments(arguments ast.Expr, f *schema.Function) {
 			b.add("misspelt argument", int(key.Range().Start), int(key.Range().End), wrong, "`"+key.Value+"`",
 				replaced(int(key.Range().Start), wrong), diag.UnknownProperty)
 		}
-		if at := entry.Value.Range(); schema.Required(f.Inputs.Property(key.Value).Type) == schema.String {
-			b.add("wrong argument", int(at.Start), int(at.End), "[x, y]", "without the list", replaced(int(at.Start), "[x, y]"),
+		if rng := entry.Value.Range(); schema.Required(f.Inputs.Property(key.Value).Type) == schema.String {
+			b.add("wrong argument", int(rng.Start), int(rng.End), "[x, y]", "without the list", replaced(int(rng.Start), "[x, y]"),
 				diag.NotAssignable)
 		}
 	}

@@ -67,7 +67,7 @@ func newScope(r *run, file *ast.File, opts Options) scope {
 }
 
 // startOf is where a place begins in the whole text, for one in a block of it too.
-func (c *scope) startOf(at diag.Range) int { return int(c.file.Origins.Place(at).Start) }
+func (c *scope) startOf(rng diag.Range) int { return int(c.file.Origins.Place(rng).Start) }
 
 // declare makes a node of every declaration and finds names that are taken already (L3.1).
 func (c *linker) declare() {
@@ -99,9 +99,9 @@ func (c *linker) declare() {
 	c.declared = make(map[string]*Node, len(nodes))
 	c.all, c.uses = make([]*Node, 0, len(nodes)), make([]int32, 0, len(nodes))
 	node := func(n Node) *Node {
-		at := &nodes[len(c.all)]
-		*at = n
-		return at
+		owner := &nodes[len(c.all)]
+		*owner = n
+		return owner
 	}
 	for _, decl := range c.file.Config {
 		record := c.number(&decl.Unit, decl.Default)
@@ -395,8 +395,8 @@ func (c *scope) reportPrefixes() {
 	var found diag.Diagnostics
 	for _, e := range c.prefixes {
 		prefix, name := e.Root.Value, e.Steps[0].Name
-		at := e.Root.Range
-		edit := diag.Edit{Range: diag.Range{Source: at.Source, Start: at.Start, End: e.Steps[0].Range.Start + 1}}
+		rng := e.Root.Range
+		edit := diag.Edit{Range: diag.Range{Source: rng.Source, Start: rng.Start, End: e.Steps[0].Range.Start + 1}}
 		plainly := edit.Range.Text() == prefix+"."
 		i, again := first[prefix]
 		if !again {
@@ -406,10 +406,10 @@ func (c *scope) reportPrefixes() {
 			if !slices.Contains(sectionPrefixes, prefix) {
 				without = "type"
 			}
-			found.Add(diag.Diagnostic{Code: diag.Undeclared, Subject: at, Summary: shown(prefix) + " is not declared",
+			found.Add(diag.Diagnostic{Code: diag.Undeclared, Subject: rng, Summary: shown(prefix) + " is not declared",
 				Detail: "a name is written without its " + without + ": write `${" + describeSteps(name, e.Steps[1:]) + "}`"})
 		} else {
-			found[i].Related = append(found[i].Related, diag.Related{Range: at, Message: "it is used here too"})
+			found[i].Related = append(found[i].Related, diag.Related{Range: rng, Message: "it is used here too"})
 		}
 		if d := &found[i]; plainly && (!again || len(d.Fixes) > 0) {
 			if len(d.Fixes) == 0 {
@@ -494,11 +494,11 @@ func (c *scope) mendName(d *diag.Diagnostic, name, meant string, wrong *undeclar
 	}
 	fix := diag.Fix{Label: "Write " + quote(meant)}
 	for _, use := range uses { // everywhere or nowhere
-		at, written := use.Word(name)
+		rng, written := use.Word(name)
 		if !written {
 			return
 		}
-		fix.Edits = append(fix.Edits, diag.Edit{Range: at, Text: meant})
+		fix.Edits = append(fix.Edits, diag.Edit{Range: rng, Text: meant})
 	}
 	d.Fixes = []diag.Fix{fix}
 }

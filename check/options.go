@@ -166,14 +166,14 @@ func (c *typer) fitProvider(name string, e ast.Expr, pkg string) {
 	if !ok {
 		return
 	}
-	of, isProvider := strings.CutPrefix(t.Token, providerPrefix)
+	pkgName, isProvider := strings.CutPrefix(t.Token, providerPrefix)
 	switch {
 	case !isProvider:
 		c.errorf(diag.WrongProvider, e.Range(), "declare a resource of type "+providerPrefix+cmp.Or(pkg, "<package>"),
 			"%s is not a provider but a %s", describeExpr(e), schema.CollapseToken(t.Token))
-	case pkg != "" && pkg != of:
+	case pkg != "" && pkg != pkgName:
 		c.errorf(diag.WrongProvider, e.Range(), "use a resource of type "+providerPrefix+pkg,
-			"provider %s is for package %s, not for %s", describeExpr(e), of, pkg)
+			"provider %s is for package %s, not for %s", describeExpr(e), pkgName, pkg)
 	}
 }
 

@@ -62,14 +62,14 @@ func arranged(all []*Node) (nodes []*Node, cyclic bool) {
 				continue
 			}
 			edge := top.node.Needs[top.next]
-			to := all[edge.To.place]
+			dst := all[edge.To.place]
 			top.next++
 			switch {
 			case edge.Deferred:
-			case state[to.place] == fresh:
-				state[to.place] = open
-				stack = append(stack, frame{node: to})
-			case state[to.place] == open:
+			case state[dst.place] == fresh:
+				state[dst.place] = open
+				stack = append(stack, frame{node: dst})
+			case state[dst.place] == open:
 				cyclic = true
 			}
 		}
@@ -224,13 +224,13 @@ func loopsOf(nodes []*Node, cut edgeSet) [][]*Node {
 			if top.next < len(top.node.Needs) {
 				i := top.next
 				edge := top.node.Needs[i]
-				to := edge.To
+				dst := edge.To
 				top.next++
-				if _, in := position[to]; !in || cut[top.node][i] || edge.Deferred {
+				if _, known := position[dst]; !known || cut[top.node][i] || edge.Deferred {
 					continue
 				}
-				if other := marks[to]; other == nil {
-					enter(to)
+				if other := marks[dst]; other == nil {
+					enter(dst)
 				} else if other.onStack {
 					m.low = min(m.low, other.index)
 				}
@@ -245,12 +245,12 @@ func loopsOf(nodes []*Node, cut edgeSet) [][]*Node {
 			if m.low != m.index {
 				continue
 			}
-			at := len(stack) - 1 // searched from the top: a loop costs its own size
-			for stack[at] != n {
-				at--
+			pos := len(stack) - 1 // searched from the top: a loop costs its own size
+			for stack[pos] != n {
+				pos--
 			}
-			loop := slices.Clone(stack[at:])
-			stack = stack[:at]
+			loop := slices.Clone(stack[pos:])
+			stack = stack[:pos]
 			for _, member := range loop {
 				marks[member].onStack = false
 			}

@@ -52,7 +52,7 @@ type use struct {
 	token *ast.Literal
 	// The options version and pluginDownloadURL where they are literal.
 	versionText, urlText string
-	// explicit says that it is a provider or names one, so that the program's default provider is not for it.
+	// explicit reports whether it is a provider or names one, so that the program's default provider is not for it.
 	explicit bool
 	start    int // in the whole text, where that has been asked
 }
@@ -453,9 +453,9 @@ func installLine(d schema.Descriptor) string {
 }
 
 // missingPackage notes the use of a package that no provider has; it is reported once, with all of its uses (L7.22).
-func (c *run) missingPackage(p *loadedPackage, at diag.Range) {
+func (c *run) missingPackage(p *loadedPackage, rng diag.Range) {
 	if c.schemas != nil {
-		c.packages.missing[p] = append(c.packages.missing[p], at)
+		c.packages.missing[p] = append(c.packages.missing[p], rng)
 	}
 }
 
@@ -484,8 +484,8 @@ func (c *resolver) reportMissingPackages() {
 			d.Summary = "the schema of package " + name + " cannot be read"
 			d.Detail = p.err.Error()
 		}
-		for _, at := range uses[1:] {
-			d.Related = append(d.Related, diag.Related{Range: at, Message: "it is needed here too"})
+		for _, rng := range uses[1:] {
+			d.Related = append(d.Related, diag.Related{Range: rng, Message: "it is needed here too"})
 		}
 		c.report(d)
 	}

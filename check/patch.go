@@ -124,21 +124,21 @@ func (p *patch) findChanges(was, now *ast.File) bool {
 }
 
 // changedAt is the one place at which two lists differ, -1 for none; ok is false where there are several.
-func changedAt[T comparable](a, b []T) (at int, ok bool) {
+func changedAt[T comparable](a, b []T) (pos int, ok bool) {
 	if len(a) != len(b) {
 		return -1, false
 	}
-	at = -1
+	pos = -1
 	for i := range a {
 		if a[i] == b[i] {
 			continue
 		}
-		if at >= 0 {
+		if pos >= 0 {
 			return -1, false
 		}
-		at = i
+		pos = i
 	}
-	return at, true
+	return pos, true
 }
 
 // nodeAt is the node at a place, if it is the one that its name stands for.
@@ -228,12 +228,12 @@ func (p *patch) changeVariable(place int, decl *ast.Variable) bool {
 	return p.add(change{wasNode: was, node: n})
 }
 
-func (p *patch) changeOutput(at int, decl *ast.Output) bool {
-	was := p.before.Outputs[at]
+func (p *patch) changeOutput(i int, decl *ast.Output) bool {
+	was := p.before.Outputs[i]
 	if decl.Unit == nil || was.Decl.Name.Value != decl.Name.Value || !sameCalls(was.Decl.Unit, decl.Unit) {
 		return false
 	}
-	return p.add(change{wasOutput: was, output: &Output{Decl: decl, Type: schema.Invalid}, at: at})
+	return p.add(change{wasOutput: was, output: &Output{Decl: decl, Type: schema.Invalid}, at: i})
 }
 
 // add adds a change; false where others have to do with what was there before.
@@ -298,10 +298,10 @@ func (p *patch) findVolatile() bool {
 			return false
 		}
 	}
-	for at, o := range p.before.Outputs {
+	for i, o := range p.before.Outputs {
 		if volatile[o.Decl.Unit] {
 			delete(volatile, o.Decl.Unit)
-			if !p.changeOutput(at, o.Decl) {
+			if !p.changeOutput(i, o.Decl) {
 				return false
 			}
 		}

@@ -24,7 +24,7 @@ type place struct {
 	nullable bool // null is the same as leaving it out
 	// use is where a constant is used that was followed to its declaration; zero while the present text is the place.
 	use diag.Range
-	// optional says that no member is required, as in the state of a get.
+	// optional reports whether no member is required, as in the state of a get.
 	optional bool
 	inUnion  bool
 	// meant are members that unknown ones may have been meant to be: that they are missing is said already.
@@ -39,13 +39,13 @@ type place struct {
 type places struct{ spare []*place }
 
 // enter returns a place that is as told. The caller gives it back with leave, behind its last use.
-func (s *places) enter(as place) *place {
+func (s *places) enter(next place) *place {
 	p := new(place)
 	if last := len(s.spare) - 1; last >= 0 {
 		p, s.spare = s.spare[last], s.spare[:last]
-		as.kept = p.kept
+		next.kept = p.kept
 	}
-	*p = as
+	*p = next
 	return p
 }
 

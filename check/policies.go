@@ -289,9 +289,9 @@ func (c *declChecker) checkPolicy(p *Policy) {
 		c.checkViolation(decl.Violation)
 	}
 	if decl.Remedy != nil {
-		if from := schema.Required(c.infer(decl.Remedy)); !mapLike(from) {
+		if got := schema.Required(c.infer(decl.Remedy)); !mapLike(got) {
 			c.errorf(diag.NotAssignable, decl.Remedy.Range(), "", "the properties of a remedy must be a map, not %s",
-				typeWithArticle(from))
+				typeWithArticle(got))
 		} else {
 			c.checkMergedMap(decl.Remedy, &p.matched)
 		}
@@ -306,11 +306,11 @@ func (c *declChecker) checkPolicy(p *Policy) {
 		return
 	}
 	if m := &p.matched; !m.found && !m.open && !decl.OfStack() {
-		at := decl.Match.Range
-		if at.IsZero() {
-			at = decl.Name.Range
+		rng := decl.Match.Range
+		if rng.IsZero() {
+			rng = decl.Name.Range
 		}
-		c.report(diag.Diagnostic{Severity: diag.Warning, Code: diag.Ignored, Subject: at,
+		c.report(diag.Diagnostic{Severity: diag.Warning, Code: diag.Ignored, Subject: rng,
 			Summary: "this policy matches no resource",
 			Detail:  "`*` matches any text; a type is written package:module:Type, as `yamlhost graph` shows it"})
 	}
@@ -318,16 +318,16 @@ func (c *declChecker) checkPolicy(p *Policy) {
 
 // checkViolation checks that an expression can give messages.
 func (c *declChecker) checkViolation(e ast.Expr) {
-	switch from := schema.Required(c.infer(e)); {
-	case from == schema.Null:
+	switch got := schema.Required(c.infer(e)); {
+	case got == schema.Null:
 		if _, literal := e.(*ast.Null); !literal {
 			c.warnf(diag.Ignored, e.Range(), "give a text where something is wrong", "this policy never finds anything")
 		}
-	case !messageLike(from):
+	case !messageLike(got):
 		c.errorf(diag.NotAssignable, e.Range(),
 			"give the message where something is wrong, and null elsewhere: '${… ? \"message\" : null}', or write the "+
 				"condition into `when`",
-			"a violation must be a text, a list of texts or null, not %s", typeWithArticle(from))
+			"a violation must be a text, a list of texts or null, not %s", typeWithArticle(got))
 	}
 }
 

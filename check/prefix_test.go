@@ -50,12 +50,12 @@ func TestPrefixesAndDeletions(t *testing.T) {
 			want.Add(judged...)
 			require.Equal(t, whole(want), whole(file.Origins.Findings(found)), "%s:\n%s", name, edited.Source().Text())
 		}
-		for at := range len(text) {
+		for pos := range len(text) {
 			if *everywhere || random.IntN(len(text)) < 12 {
-				same(parser.Edit{Start: at, End: len(text)})
+				same(parser.Edit{Start: pos, End: len(text)})
 			}
 			if *everywhere || random.IntN(len(text)) < 12 {
-				same(parser.Edit{Start: at, End: at + 1})
+				same(parser.Edit{Start: pos, End: pos + 1})
 			}
 		}
 	}

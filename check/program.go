@@ -39,12 +39,12 @@ type Program struct {
 
 	inputsOf  func(token string) *schema.Object
 	component bool // it is the body of a component
-	// Deferring says that some nodes have a Deferral.
+	// Deferring reports whether some nodes have a Deferral.
 	Deferring bool
 	schemas   schema.Loader
 }
 
-// NodeKind tells what a node declares.
+// NodeKind is the kind of declaration of a node.
 type NodeKind uint8
 
 // The kinds of nodes.
@@ -92,7 +92,7 @@ func (n *Node) unit() *ast.Unit {
 type Edge struct {
 	To    *Node // in a program that was checked after an edit maybe as it was before; see Program.Needed
 	Range diag.Range
-	// Deferred says that only single outputs of a component with a Deferral are needed: To need not be complete.
+	// Deferred reports whether only single outputs of a component with a Deferral are needed: To need not be complete.
 	Deferred bool
 
 	transform *ast.Transform // the transform that matches the node, and needs To; nil for a name in its own text
@@ -131,7 +131,7 @@ type Output struct {
 	Type  schema.Type
 }
 
-// RefKind tells what a name in an expression stands for.
+// RefKind is the kind of declaration that a name in an expression refers to.
 type RefKind uint8
 
 // The kinds of references.
@@ -275,11 +275,11 @@ func (r records) each() iter.Seq2[*ast.Unit, *record] {
 const maxLater = 64
 
 // replacing are the records with others for some units; nil for a unit that is gone.
-func (r records) replacing(by map[*ast.Unit]*record) records {
-	if len(r.later)+len(by) <= maxLater {
-		later := maps.Clone(by)
+func (r records) replacing(known map[*ast.Unit]*record) records {
+	if len(r.later)+len(known) <= maxLater {
+		later := maps.Clone(known)
 		for unit, record := range r.later {
-			if _, replaced := by[unit]; !replaced {
+			if _, replaced := known[unit]; !replaced {
 				later[unit] = record
 			}
 		}
@@ -289,7 +289,7 @@ func (r records) replacing(by map[*ast.Unit]*record) records {
 	for unit, record := range r.each() {
 		all[unit] = record
 	}
-	for unit, record := range by {
+	for unit, record := range known {
 		delete(all, unit)
 		if record != nil {
 			all[unit] = record

@@ -100,8 +100,8 @@ func (r *remarks) with(others remarks) remarks {
 
 // mentions reports whether a finding speaks of a text.
 func mentions(d diag.Diagnostic, src *diag.Source) bool {
-	for at := range placesOf(d) {
-		if at.Source == src {
+	for rng := range placesOf(d) {
+		if rng.Source == src {
 			return true
 		}
 	}

@@ -39,18 +39,18 @@ func newFindings() *findings {
 
 func (c *findings) report(d diag.Diagnostic) { c.sink.Add(d) }
 
-func (c *findings) errorf(code diag.Code, at diag.Range, detail, format string, a ...any) {
-	c.report(diag.Diagnostic{Code: code, Subject: at, Summary: fmt.Sprintf(format, a...), Detail: detail})
+func (c *findings) errorf(code diag.Code, rng diag.Range, detail, format string, a ...any) {
+	c.report(diag.Diagnostic{Code: code, Subject: rng, Summary: fmt.Sprintf(format, a...), Detail: detail})
 }
 
-func (c *findings) warnf(code diag.Code, at diag.Range, detail, format string, a ...any) {
-	c.report(diag.Diagnostic{Severity: diag.Warning, Code: code, Subject: at, Summary: fmt.Sprintf(format, a...),
+func (c *findings) warnf(code diag.Code, rng diag.Range, detail, format string, a ...any) {
+	c.report(diag.Diagnostic{Severity: diag.Warning, Code: code, Subject: rng, Summary: fmt.Sprintf(format, a...),
 		Detail: detail})
 }
 
 // extension notes something that only yamlhost understands (D6).
-func (c *findings) extension(at diag.Range, what string) {
-	c.report(diag.Diagnostic{Severity: diag.Portability, Code: diag.YamlhostOnly, Subject: at,
+func (c *findings) extension(rng diag.Range, what string) {
+	c.report(diag.Diagnostic{Severity: diag.Portability, Code: diag.YamlhostOnly, Subject: rng,
 		Summary: what + " needs yamlhost", Detail: "other hosts of Pulumi YAML do not understand this"})
 }
 
@@ -84,17 +84,17 @@ func didYouMean(near []string) string {
 
 // rename is the fix that writes the one near name that is surely meant; none where several may be, or where the text at
 // the range is not the name as it stands.
-func rename(at diag.Range, wrong string, near []string) []diag.Fix {
-	return writing(at, wrong, diag.Meant(wrong, near))
+func rename(rng diag.Range, wrong string, near []string) []diag.Fix {
+	return writing(rng, wrong, diag.Meant(wrong, near))
 }
 
 // writing is the fix that writes one name for another; none for an empty one.
-func writing(at diag.Range, wrong, meant string) []diag.Fix {
-	at, written := at.Word(wrong)
+func writing(rng diag.Range, wrong, meant string) []diag.Fix {
+	rng, written := rng.Word(wrong)
 	if meant == "" || !written || !plain(meant) {
 		return nil
 	}
-	return []diag.Fix{{Label: "Write " + quote(meant), Edits: []diag.Edit{{Range: at, Text: meant}}}}
+	return []diag.Fix{{Label: "Write " + quote(meant), Edits: []diag.Edit{{Range: rng, Text: meant}}}}
 }
 
 // plain reports whether a name can stand in YAML as it is, whatever is around it.

@@ -28,9 +28,9 @@ func (c *constants) reservedOutput(decl *ast.Output) {
 	c.reserved(decl.Name.Value, decl.Name.Range)
 }
 
-func (c *constants) reserved(name string, at diag.Range) {
+func (c *constants) reserved(name string, rng diag.Range) {
 	if name == value.SignatureKey {
-		c.errorf(diag.ReservedKey, at, "it marks secrets, assets and other special values; use another key",
+		c.errorf(diag.ReservedKey, rng, "it marks secrets, assets and other special values; use another key",
 			"unrecognized signature: the key `%s` is reserved", name)
 	}
 }

@@ -75,23 +75,23 @@ func (c *declChecker) checkStackReference(n *Node) {
 
 func (c *declChecker) checkProperties(n *Node, s *schema.Resource) {
 	decl := n.Resource.Decl
-	at := c.places.enter(place{owner: schema.CollapseToken(s.Token), noun: "input", outputs: s.Outputs})
-	defer c.places.leave(at)
+	pl := c.places.enter(place{owner: schema.CollapseToken(s.Token), noun: "input", outputs: s.Outputs})
+	defer c.places.leave(pl)
 	if decl.PropertiesExpr != nil {
-		at.what = "properties of " + decl.Name.Value
-		c.fit(decl.PropertiesExpr, s.Inputs, at)
+		pl.what = "properties of " + decl.Name.Value
+		c.fit(decl.PropertiesExpr, s.Inputs, pl)
 		return
 	}
-	at.mean(decl.Misplaced...)
-	at.setMembers(len(decl.Properties))
+	pl.mean(decl.Misplaced...)
+	pl.setMembers(len(decl.Properties))
 	for _, p := range decl.Properties {
-		at.present[p.Name.Value] = true
+		pl.present[p.Name.Value] = true
 	}
 	for i := range decl.Properties {
 		p := &decl.Properties[i]
-		c.fitMember(p.Name, p.Value, s.Inputs, at)
+		c.fitMember(p.Name, p.Value, s.Inputs, pl)
 	}
-	c.requireMembers(s.Inputs, at, decl.Name.Range)
+	c.requireMembers(s.Inputs, pl, decl.Name.Range)
 }
 
 // checkGet is L3.C: the ID is required, and the state may name outputs, none of them required.
@@ -112,13 +112,13 @@ func (c *declChecker) checkGet(n *Node) {
 	if s.StateInputs != nil {
 		state = mergedState(s)
 	}
-	at := &place{owner: schema.CollapseToken(s.Token), noun: "output", optional: true}
-	at.setMembers(len(get.State))
+	pl := &place{owner: schema.CollapseToken(s.Token), noun: "output", optional: true}
+	pl.setMembers(len(get.State))
 	for _, p := range get.State {
-		at.present[p.Name.Value] = true
+		pl.present[p.Name.Value] = true
 	}
 	for i := range get.State {
-		c.fitMember(get.State[i].Name, get.State[i].Value, state, at)
+		c.fitMember(get.State[i].Name, get.State[i].Value, state, pl)
 	}
 }
 
@@ -135,7 +135,7 @@ func mergedState(s *schema.Resource) *schema.Object {
 	})
 }
 
-// urnKey tells resources apart as far as that can be done without evaluating anything.
+// urnKey distinguishes resources as far as that can be done without evaluating anything.
 type urnKey struct{ token, parent, name string }
 
 // checkURN finds two resources that would have one name (L3.18).

@@ -96,8 +96,8 @@ type memory struct {
 	bodies     map[string]*remembered // by the token of the component; empty for the program's own
 	remarks    remarks
 	described  []schema.Descriptor // the packages that the project declares
-	// entangled says that packages are missing or resources have transforms, so that what is found speaks of several
-	// declarations.
+	// entangled reports whether packages are missing or resources have transforms, so that what is found speaks of
+	// several declarations.
 	entangled bool
 }
 
@@ -248,7 +248,7 @@ func (b *body) takeOver(unit *ast.Unit, n *Node) *outcome {
 			return nil
 		}
 	}
-	at := 0
+	pos := 0
 	for _, call := range unit.Calls {
 		token := invokedToken(call)
 		if token == nil || !validToken(token.Value) {
@@ -257,12 +257,12 @@ func (b *body) takeOver(unit *ast.Unit, n *Node) *outcome {
 		if b.packages.callProviders[call] != nil {
 			return nil // it names a node of that check
 		}
-		if at >= len(v.looked) || b.choose(useOf(call, token)) != v.looked[at] {
+		if pos >= len(v.looked) || b.choose(useOf(call, token)) != v.looked[pos] {
 			return nil
 		}
-		at++
+		pos++
 	}
-	if at != len(v.looked) {
+	if pos != len(v.looked) {
 		return nil
 	}
 	record.outcome = v

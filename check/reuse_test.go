@@ -27,16 +27,16 @@ var (
 
 // someEdit is a random change of a text, of the kinds that people make.
 func someEdit(random *rand.Rand, text []byte) parser.Edit {
-	at := random.IntN(len(text) + 1)
-	lineStart := bytes.LastIndexByte(text[:at], '\n') + 1
+	i := random.IntN(len(text) + 1)
+	lineStart := bytes.LastIndexByte(text[:i], '\n') + 1
 	lineEnd := lineStart + bytes.IndexByte(text[lineStart:], '\n') + 1
 	switch random.IntN(9) {
 	case 0:
-		return parser.Edit{Start: at, End: at, Text: string(" :-#'\"{}[]$&*|>\n\tab"[random.IntN(19)])}
+		return parser.Edit{Start: i, End: i, Text: string(" :-#'\"{}[]$&*|>\n\tab"[random.IntN(19)])}
 	case 1:
-		return parser.Edit{Start: at, End: at + 1}
+		return parser.Edit{Start: i, End: i + 1}
 	case 2:
-		return parser.Edit{Start: at, End: at + random.IntN(40)}
+		return parser.Edit{Start: i, End: i + random.IntN(40)}
 	case 3: // a line twice, or not at all
 		if random.IntN(2) == 0 {
 			return parser.Edit{Start: lineStart, End: max(lineEnd, lineStart)}
@@ -49,21 +49,21 @@ func someEdit(random *rand.Rand, text []byte) parser.Edit {
 		return parser.Edit{Start: lineStart, End: lineStart, Text: " "}
 	case 5: // a stretch from elsewhere
 		from := random.IntN(len(text) + 1)
-		return parser.Edit{Start: at, End: at, Text: string(text[from:min(from+random.IntN(80), len(text))])}
+		return parser.Edit{Start: i, End: i, Text: string(text[from:min(from+random.IntN(80), len(text))])}
 	case 6: // a name in place of another
 		words := bytes.FieldsFunc(text, func(r rune) bool {
 			return !(r == '_' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z')
 		})
 		if len(words) < 2 {
-			return parser.Edit{Start: at, End: at}
+			return parser.Edit{Start: i, End: i}
 		}
 		old, other := words[random.IntN(len(words))], words[random.IntN(len(words))]
 		start := bytes.Index(text, old)
 		return parser.Edit{Start: start, End: start + len(old), Text: string(other)}
 	case 7:
-		return parser.Edit{Start: at, End: at, Text: "${"}
+		return parser.Edit{Start: i, End: i, Text: "${"}
 	default:
-		return parser.Edit{Start: at, End: at, Text: fmt.Sprintf("%d", random.IntN(10))}
+		return parser.Edit{Start: i, End: i, Text: fmt.Sprintf("%d", random.IntN(10))}
 	}
 }
 
@@ -117,8 +117,8 @@ func known(file *ast.File, p *check.Program) string {
 		for _, n := range body.Nodes {
 			fmt.Fprintln(&b, node(n), schema.TypeName(n.Type))
 			for _, edge := range n.Needs {
-				to := body.Needed(edge)
-				fmt.Fprintln(&b, "  needs", node(to), slices.Contains(body.Nodes, to), file.Origins.Place(edge.Range).Start)
+				dst := body.Needed(edge)
+				fmt.Fprintln(&b, "  needs", node(dst), slices.Contains(body.Nodes, dst), file.Origins.Place(edge.Range).Start)
 			}
 			switch {
 			case n.Variable != nil:
@@ -248,8 +248,8 @@ outputs:
 		{"of: ${c.none}", "of: [1]", true},
 		{"{s: z}", "{s: '${q:none}'}", false}, // configuration that its use declares
 	} {
-		at := bytes.Index(document.Source().Text(), []byte(step.old))
-		document = document.Edit(parser.Edit{Start: at, End: at + len(step.old), Text: step.by})
+		pos := bytes.Index(document.Source().Text(), []byte(step.old))
+		document = document.Edit(parser.Edit{Start: pos, End: pos + len(step.old), Text: step.by})
 		file, _ := document.File(parser.Options{})
 		options.Previous = nil
 		fresh, want := check.Check(t.Context(), file, options)
@@ -294,8 +294,8 @@ outputs:
 		second, _ := check.Check(t.Context(), after, options)
 		return check.CheckedAnew(first, second)
 	}
-	replace := func(old, by string) func(string) string {
-		return func(text string) string { return strings.Replace(text, old, by, 1) }
+	replace := func(old, replacement string) func(string) string {
+		return func(text string) string { return strings.Replace(text, old, replacement, 1) }
 	}
 	require.Empty(t, checkedAnew(func(s string) string { return s }))
 	require.Empty(t, checkedAnew(func(s string) string { return "# a comment\n" + s }))

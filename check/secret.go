@@ -18,10 +18,10 @@ type Secret struct {
 // providers may still answer with secrets. A caller uses it to ask for a passphrase before anything is done.
 func (p *Program) FirstSecret() (Secret, bool) {
 	var first *Secret
-	found := func(what string, at diag.Range) {
-		at = p.File.Origins.Place(at)
-		if first == nil || at.Source == first.Range.Source && at.Start < first.Range.Start {
-			first = &Secret{What: what, Range: at}
+	found := func(what string, rng diag.Range) {
+		rng = p.File.Origins.Place(rng)
+		if first == nil || rng.Source == first.Range.Source && rng.Start < first.Range.Start {
+			first = &Secret{What: what, Range: rng}
 		}
 	}
 	visit := func(e ast.Expr) {
@@ -66,8 +66,8 @@ func (p *Program) publicEnv(c *Call) bool {
 	return ok && slices.ContainsFunc(p.File.PublicEnv, func(l ast.Literal) bool { return l.Value == name.Value })
 }
 
-// secrets tells what is secret in one body.
-func (p *Program) secrets(found func(what string, at diag.Range), visit func(ast.Expr)) {
+// secrets calls found for each secret of one body.
+func (p *Program) secrets(found func(what string, rng diag.Range), visit func(ast.Expr)) {
 	for _, n := range p.Nodes {
 		switch n.Kind {
 		case ConfigNode:
@@ -92,8 +92,8 @@ func (p *Program) secrets(found func(what string, at diag.Range), visit func(ast
 	}
 }
 
-// secretsOf tells which properties of a resource are secret by its schema or its options.
-func (p *Program) secretsOf(n *Node, found func(what string, at diag.Range)) {
+// secretsOf calls found for each property of a resource that its schema or its options make secret.
+func (p *Program) secretsOf(n *Node, found func(what string, rng diag.Range)) {
 	decl, s := n.Resource.Decl, n.Resource.Schema
 	if d := n.Resource.Dynamic; d != nil && d.Path != "" { // the state keeps its code, sealed
 		found("the code of "+d.Path, n.Range)

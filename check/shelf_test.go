@@ -106,19 +106,19 @@ func yamlBlocks(data []byte) []string {
 	fence := []byte("```yaml")
 	var blocks []string
 	seen := make(map[string]bool)
-	for at := 0; ; {
-		i := bytes.Index(data[at:], fence)
+	for pos := 0; ; {
+		i := bytes.Index(data[pos:], fence)
 		if i < 0 {
 			return blocks
 		}
-		start, end := at+i, at+i
+		start, end := pos+i, pos+i
 		for start > 0 && !(data[start] == '"' && !escaped(data, start)) {
 			start--
 		}
 		for end < len(data) && !(data[end] == '"' && !escaped(data, end)) {
 			end++
 		}
-		at = end
+		pos = end
 		var text string
 		if json.Unmarshal(data[start:min(end+1, len(data))], &text) != nil {
 			continue

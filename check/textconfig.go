@@ -42,7 +42,7 @@ func (c *textNotes) noteTexts(argument ast.Expr) {
 	})
 }
 
-// noteText tells of one value of the configuration.
+// noteText reports on one value of the configuration.
 func (c *textNotes) noteText(n *Node, a *ast.Access) {
 	decl := n.Config.Decl
 	text, set := c.config[n.Config.Key]

@@ -55,11 +55,11 @@ func matchesGlob(glob, text string) bool {
 	}
 	text = text[len(parts[0]):]
 	for _, part := range parts[1:last] {
-		at := strings.Index(text, part)
-		if at < 0 {
+		i := strings.Index(text, part)
+		if i < 0 {
 			return false
 		}
-		text = text[at+len(part):]
+		text = text[i+len(part):]
 	}
 	return strings.HasSuffix(text, parts[last])
 }
@@ -97,7 +97,7 @@ func (c *linker) linkTransforms() {
 	}
 }
 
-// likelihood says whether a transform changes what a node registers or calls.
+// likelihood reports whether a transform changes what a node registers or calls.
 type likelihood uint8
 
 const (
@@ -163,7 +163,7 @@ func reachFrom(from *Node, seen map[*Node]bool) {
 	}
 }
 
-// chance says whether a transform changes what a node of the program registers or calls, inside of components too.
+// chance reports whether a transform changes what a node of the program registers or calls, inside of components too.
 func (c *linker) chance(t *ast.Transform, n *Node) likelihood {
 	best := never
 	c.eachRegistered(n, func(b *linker, n *Node) {
@@ -185,8 +185,8 @@ func (c *linker) chance(t *ast.Transform, n *Node) likelihood {
 	return best
 }
 
-// chanceOf says whether a transform is for the resource of a node itself. Only a run knows the names of instances and
-// of resources inside of a component.
+// chanceOf reports whether a transform is for the resource of a node itself. Only a run knows the names of instances
+// and of resources inside of a component.
 func chanceOf(t *ast.Transform, n *Node, inside bool) likelihood {
 	r := n.Resource
 	named := *t
@@ -315,7 +315,7 @@ func (c *linker) parentOf(n *Node) *Node {
 type matched struct {
 	t    *ast.Transform
 	what string // transform or policy, in messages
-	// found says that a resource matches; open, that a resource that is not known yet may match.
+	// found reports whether a resource matches; open, whether a resource that is not known yet may match.
 	found, open bool
 	inputs      []*schema.Object
 	outputs     []*schema.Object // of the same types; for policies
@@ -387,20 +387,20 @@ func (c *declChecker) checkTransform(t *ast.Transform, m *matched) {
 	}
 	misplaced := t.Arguments && !slices.Contains(c.file.Transforms, t) // which the parser has reported
 	if !m.found && !m.open && !misplaced {
-		at := t.Match.Range
-		if at.IsZero() {
-			at = t.Key
+		rng := t.Match.Range
+		if rng.IsZero() {
+			rng = t.Key
 		}
-		c.report(diag.Diagnostic{Severity: diag.Warning, Code: diag.Ignored, Subject: at,
+		c.report(diag.Diagnostic{Severity: diag.Warning, Code: diag.Ignored, Subject: rng,
 			Summary: "this transform matches no " + what,
 			Detail:  "`*` matches any text; a type is written package:module:Type, as `yamlhost graph` shows it"})
 	}
 	if t.Merge == nil {
 		return
 	}
-	if from := schema.Required(c.infer(t.Merge)); !mapLike(from) {
+	if got := schema.Required(c.infer(t.Merge)); !mapLike(got) {
 		c.errorf(diag.NotAssignable, t.Merge.Range(), "", "the properties that a transform merges must be a map, not %s",
-			typeWithArticle(from))
+			typeWithArticle(got))
 		return
 	}
 	c.checkMergedMap(t.Merge, m)

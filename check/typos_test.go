@@ -116,7 +116,7 @@ type identifier struct {
 type typoTally struct{ cases, found, single, fixed, restored int }
 
 func (y *typoTally) String() string {
-	share := func(n, of int) float64 { return 100 * float64(n) / float64(max(of, 1)) }
+	share := func(n, pid int) float64 { return 100 * float64(n) / float64(max(pid, 1)) }
 	return fmt.Sprintf(
 		"%6d  found %6.2f%%  one finding %6.2f%%  fixed %6.2f%%  restored %6.2f%% of all, %6.2f%% of the fixed", y.cases,
 		share(y.found, y.cases), share(y.single, y.cases), share(y.fixed, y.cases), share(y.restored, y.cases),
@@ -182,7 +182,7 @@ func typosIn(t *testing.T, programs []sampleProgram, of func(provider string) sc
 	}
 	t.Logf("%-14s %s (%d programs)", "all", total, len(programs))
 	require.Greater(t, total.cases, 200)
-	share := func(n, of int) float64 { return 100 * float64(n) / float64(of) }
+	share := func(n, pid int) float64 { return 100 * float64(n) / float64(pid) }
 	require.GreaterOrEqual(t, share(total.found, total.cases), 97.0, "found")
 	require.GreaterOrEqual(t, share(total.single, total.cases), 97.0, "with one finding")
 	require.GreaterOrEqual(t, share(total.restored, total.cases), 90.0, "mended by the fix")
@@ -262,12 +262,12 @@ type identifierGatherer struct {
 	found  []identifier
 }
 
-func (g *identifierGatherer) add(kind string, at diag.Range, word string, valid func(string) bool) {
-	if at.Text() != word || g.seen[int(at.Start)] || at.Source.Name() != "Main.yaml" {
+func (g *identifierGatherer) add(kind string, rng diag.Range, word string, valid func(string) bool) {
+	if rng.Text() != word || g.seen[int(rng.Start)] || rng.Source.Name() != "Main.yaml" {
 		return
 	}
-	g.seen[int(at.Start)] = true
-	g.found = append(g.found, identifier{kind, int(at.Start), int(at.End), valid})
+	g.seen[int(rng.Start)] = true
+	g.found = append(g.found, identifier{kind, int(rng.Start), int(rng.End), valid})
 }
 
 func oneOf(words ...string) func(string) bool {
@@ -405,15 +405,15 @@ func (g *identifierGatherer) resource(n *check.Node) {
 }
 
 // token adds the last part of a token: which package is meant, nobody can tell without its schema.
-func (g *identifierGatherer) token(at diag.Range, token string, valid func(*schema.Package, string) bool) {
+func (g *identifierGatherer) token(rng diag.Range, token string, valid func(*schema.Package, string) bool) {
 	name, _, _ := strings.Cut(token, ":")
 	pkg, err := g.loader.Load(g.ctx, schema.Descriptor{Name: name})
-	if err != nil || at.Text() != token {
+	if err != nil || rng.Text() != token {
 		return
 	}
 	prefix := token[:strings.LastIndexByte(token, ':')+1]
-	at.Start += int32(len(prefix))
-	g.add("token", at, token[len(prefix):], func(word string) bool { return valid(pkg, prefix+word) })
+	rng.Start += int32(len(prefix))
+	g.add("token", rng, token[len(prefix):], func(word string) bool { return valid(pkg, prefix+word) })
 }
 
 func (g *identifierGatherer) members(key ast.Literal, v ast.Expr, o *schema.Object, kind string) {
@@ -440,10 +440,10 @@ func (g *identifierGatherer) access(p *check.Program, e *ast.Access, declared fu
 		ref.Node.Resource.Schema == nil {
 		return
 	}
-	at := e.Steps[0].Range
-	at.Start++
+	rng := e.Steps[0].Range
+	rng.Start++
 	outputs := ref.Node.Resource.Schema.Outputs
-	g.add("member", at, e.Steps[0].Name, func(word string) bool {
+	g.add("member", rng, e.Steps[0].Name, func(word string) bool {
 		return word == "id" || word == "urn" || outputs.Property(word) != nil
 	})
 }

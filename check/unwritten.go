@@ -83,8 +83,8 @@ func (o *order) note(n *Node) {
 		need("kind "+m[1]+" "+m[5], user{node: n, at: decl.Type.Range})
 	}
 	for _, path := range [][]string{{"metadata", "namespace"}, {"namespace"}} {
-		if name, at := o.text(decl, path...); name != "" {
-			need("namespace "+name, user{node: n, at: at.Range(), value: at})
+		if name, expr := o.text(decl, path...); name != "" {
+			need("namespace "+name, user{node: n, at: expr.Range(), value: expr})
 		}
 	}
 }
@@ -109,14 +109,14 @@ func (o *order) text(decl *ast.Resource, path ...string) (string, ast.Expr) {
 			}
 		}
 	}
-	at := e
+	expr := e
 	if access, ok := e.(*ast.Access); ok && len(access.Steps) == 0 {
 		if ref := o.Ref(access); ref.Kind == RefNode && ref.Node.Kind == VariableNode {
 			e = ref.Node.Variable.Value
 		}
 	}
 	if s, ok := e.(*ast.String); ok {
-		return s.Value, at
+		return s.Value, expr
 	}
 	return "", nil
 }
@@ -168,11 +168,11 @@ func (o *order) dependsOn(decl *ast.Resource, name string) []diag.Fix {
 	reference := "${" + name + "}"
 	var edit diag.Edit
 	if option := decl.Options.DependsOn; option != nil {
-		at := option.Value.Range()
-		if _, single := option.Value.(*ast.Access); !single || strings.Contains(at.Text(), "\n") {
+		rng := option.Value.Range()
+		if _, single := option.Value.(*ast.Access); !single || strings.Contains(rng.Text(), "\n") {
 			return nil
 		}
-		edit = diag.Edit{Range: at, Text: `["` + strings.Trim(at.Text(), `"'`) + `", "` + reference + `"]`}
+		edit = diag.Edit{Range: rng, Text: `["` + strings.Trim(rng.Text(), `"'`) + `", "` + reference + `"]`}
 	} else {
 		if decl.Type.Range.IsZero() {
 			return nil
@@ -204,8 +204,8 @@ func (o *order) dependsOn(decl *ast.Resource, name string) []diag.Fix {
 // firstOption is the place of the first option's key; zero where the resource has none.
 func firstOption(decl *ast.Resource) (first diag.Range) {
 	decl.Options.Each(func(option *ast.Option) {
-		if at := option.Key.Range; first.IsZero() || at.Start < first.Start {
-			first = at
+		if rng := option.Key.Range; first.IsZero() || rng.Start < first.Start {
+			first = rng
 		}
 	})
 	return first

@@ -135,15 +135,15 @@ func (m *relocation) look() bool {
 			return
 		}
 		ref := m.p.Checked.Ref(access)
-		in := m.start <= start && end <= m.end
+		inside := m.start <= start && end <= m.end
 		switch {
 		case ref.Kind == check.RefPulumi || ref.Kind == check.RefArgs || ref.Kind == check.RefPolicy ||
-			ref.Kind == check.RefEach && !in:
+			ref.Kind == check.RefEach && !inside:
 		case ref.Kind != check.RefNode:
 			ok = false
-		case in && !m.nodes[ref.Node]:
+		case inside && !m.nodes[ref.Node]:
 			ok = m.input(access, start, end)
-		case !in && m.nodes[ref.Node]:
+		case !inside && m.nodes[ref.Node]:
 			ok = m.output(access, start, end)
 		}
 	})
@@ -243,14 +243,14 @@ func (m *relocation) output(access *ast.Access, start, end int) bool {
 	return ok
 }
 
-func (m *relocation) members(names []string, write func(name, of string) string) string {
+func (m *relocation) members(names []string, write func(name, value string) string) string {
 	var b strings.Builder
 	for _, name := range names {
-		of := m.inputs[name]
-		if of == "" {
-			of = m.outputs[name]
+		value := m.inputs[name]
+		if value == "" {
+			value = m.outputs[name]
 		}
-		b.WriteString(write(name, of) + "\n")
+		b.WriteString(write(name, value) + "\n")
 	}
 	return b.String()
 }
@@ -258,11 +258,11 @@ func (m *relocation) members(names []string, write func(name, of string) string)
 // declaration is the text of the component.
 func (m *relocation) declaration(first parser.Span) (string, bool) {
 	for _, n := range m.order {
-		at, text, ok := m.p.alias(n, "name", n.Resource.LogicalName, true)
-		if !ok || at.Path != m.path {
+		loc, text, ok := m.p.alias(n, "name", n.Resource.LogicalName, true)
+		if !ok || loc.Path != m.path {
 			return "", false
 		}
-		m.inside = append(m.inside, m.replace(int(at.At.Start), int(at.At.End), text))
+		m.inside = append(m.inside, m.replace(int(loc.At.Start), int(loc.At.End), text))
 	}
 	moved := slices.Clone(m.text[m.start:m.end])
 	slices.SortStableFunc(m.inside, func(a, b diag.Edit) int { return int(b.Range.Start - a.Range.Start) })
@@ -280,7 +280,7 @@ func (m *relocation) declaration(first parser.Span) (string, bool) {
 	}
 	text += "  resources:\n" + lines(unindented(body), 4)
 	if len(m.given) > 0 {
-		text += "  outputs:\n" + lines(m.members(m.given, func(name, of string) string { return name + ": " + of }), 4)
+		text += "  outputs:\n" + lines(m.members(m.given, func(name, value string) string { return name + ": " + value }), 4)
 	}
 	return text, int(first.Key.Start) == m.start
 }

@@ -16,17 +16,17 @@ import (
 // declareMissing offers to declare the name of an expression that nothing has: as a configuration value, or input of
 // the component, of the first type that fits, and as a variable.
 func declareMissing(a *actor) (offered []Action) {
-	missing, at := a.unknown()
+	missing, i := a.unknown()
 	if missing == "" || !plainName().MatchString(missing) {
 		return nil
 	}
-	component, _, _, _ := scope(names(a.trail(at, at)))
+	component, _, _, _ := scope(names(a.trail(i, i)))
 	section, what := "config", "configuration value"
 	if component != "" {
 		section, what = "inputs", "input"
 	}
 	for _, t := range []string{"string", "integer", "boolean", "list<string>", "object"} {
-		edit, ok := a.declare(component, section, missing+":\n  type: "+t, a.flowEntry(missing, "type", t), at)
+		edit, ok := a.declare(component, section, missing+":\n  type: "+t, a.flowEntry(missing, "type", t), i)
 		if !ok {
 			break
 		}
@@ -39,32 +39,32 @@ func declareMissing(a *actor) (offered []Action) {
 	if a.text.json() {
 		text = strconv.Quote(missing) + `: ""`
 	}
-	if edit, ok := a.declare(component, "variables", missing+`: ""`, text, at); ok {
+	if edit, ok := a.declare(component, "variables", missing+`: ""`, text, i); ok {
 		offered = append(offered, a.action(DeclareAction, "Declare the variable "+missing, edit)...)
 	}
 	return offered
 }
 
 // flowEntry is an entry with a map of one entry, in brackets.
-func (a *actor) flowEntry(name, key, of string) string {
+func (a *actor) flowEntry(name, key, value string) string {
 	if a.text.json() {
-		return strconv.Quote(name) + ": {" + strconv.Quote(key) + ": " + strconv.Quote(of) + "}"
+		return strconv.Quote(name) + ": {" + strconv.Quote(key) + ": " + strconv.Quote(value) + "}"
 	}
-	return name + ": {" + key + ": " + flowText(of) + "}"
+	return name + ": {" + key + ": " + flowText(value) + "}"
 }
 
 // unknown returns the undeclared name at a range, and its position.
-func (a *actor) unknown() (missing string, at int) {
+func (a *actor) unknown() (missing string, i int) {
 	a.each(func(e ast.Expr, _, _ int) {
 		access, ok := e.(*ast.Access)
 		if !ok || a.p.Checked.Ref(access).Kind != check.RefBad {
 			return
 		}
 		if start, end, ok := a.place(access.Root.Range); ok && start <= a.start && a.end <= end {
-			missing, at = access.Root.Value, start
+			missing, i = access.Root.Value, start
 		}
 	})
-	return missing, at
+	return missing, i
 }
 
 // pin offers to fix the version of a resource's package to the one that it is checked with.
@@ -87,12 +87,12 @@ func pin(a *actor) []Action {
 	if a.text.json() {
 		key, version = strconv.Quote(key), strconv.Quote(pkg.Version)
 	}
-	at, text, ok := a.p.option(n, key, version)
-	if !ok || at.Path != a.path {
+	loc, text, ok := a.p.option(n, key, version)
+	if !ok || loc.Path != a.path {
 		return nil
 	}
 	return a.action(RewriteAction, "Pin version "+pkg.Version+" of the package "+pkg.Name,
-		diag.Edit{Range: at.At, Text: text})
+		diag.Edit{Range: loc.At, Text: text})
 }
 
 // quote offers to make a text of a number or a word that YAML reads as something else.
@@ -136,11 +136,11 @@ func misread(e ast.Expr, written string) bool {
 func refer(a *actor) []Action {
 	trail := a.trail(a.start, a.end)
 	n := a.resource()
-	at := slices.IndexFunc(trail, func(s parser.Span) bool { return strings.EqualFold(s.Name, "options") })
-	if n == nil || at < 0 || at+1 >= len(trail) {
+	i := slices.IndexFunc(trail, func(s parser.Span) bool { return strings.EqualFold(s.Name, "options") })
+	if n == nil || i < 0 || i+1 >= len(trail) {
 		return nil
 	}
-	spec := ast.OptionSpecOf(trail[at+1].Name)
+	spec := ast.OptionSpecOf(trail[i+1].Name)
 	last := trail[len(trail)-1]
 	if spec == nil || spec.Shape != ast.ResourceOption && spec.Shape != ast.ResourcesOption ||
 		last.Kind != parser.ScalarSpan || !last.Value.Contains(a.start) {
@@ -191,13 +191,13 @@ func moveOut(a *actor) (offered []Action) {
 		if document == nil {
 			document = parser.NewDocument(target.Source)
 		}
-		to := &actor{ctx: a.ctx, s: a.s, p: a.p, path: path, src: document.Source(), text: document.Source().Text(),
+		dst := &actor{ctx: a.ctx, s: a.s, p: a.p, path: path, src: document.Source(), text: document.Source().Text(),
 			spans: document.Spans()}
-		if to.text.json() || len(to.spans) == 0 {
+		if dst.text.json() || len(dst.spans) == 0 {
 			continue
 		}
-		edit, ok := to.declare("", "resources", text, "", int(to.spans[0].Key.Start))
-		if !ok || slices.ContainsFunc(to.spans, func(s parser.Span) bool {
+		edit, ok := dst.declare("", "resources", text, "", int(dst.spans[0].Key.Start))
+		if !ok || slices.ContainsFunc(dst.spans, func(s parser.Span) bool {
 			return strings.EqualFold(s.Name, "resources") && s.Flow
 		}) {
 			continue

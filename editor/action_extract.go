@@ -69,8 +69,8 @@ func (x *extraction) free(start, end int) bool {
 		}
 		switch e := e.(type) {
 		case *ast.LocalRef:
-			at, _, ok := x.place(e.Local.Range)
-			free = free && ok && start <= at && at < end
+			i, _, ok := x.place(e.Local.Range)
+			free = free && ok && start <= i && i < end
 		case *ast.Access:
 			kind := x.p.Checked.Ref(e).Kind
 			free = free && (kind == check.RefNode || kind == check.RefPulumi)

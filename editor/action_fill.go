@@ -39,18 +39,18 @@ func fill(a *actor) []Action {
 	}
 	resource, inner := trail[depth], trail[depth+1:]
 	var t schema.Type = n.Resource.Schema.Inputs
-	at := slices.IndexFunc(resource.Children, func(s parser.Span) bool { return strings.EqualFold(s.Name, "properties") })
-	if at < 0 {
+	i := slices.IndexFunc(resource.Children, func(s parser.Span) bool { return strings.EqualFold(s.Name, "properties") })
+	if i < 0 {
 		return a.fillResource(resource, n, missing(t, nil))
 	}
-	properties := resource.Children[at]
+	properties := resource.Children[i]
 	if len(inner) == 0 || inner[0].Key != properties.Key {
 		inner = nil
 	} else {
 		inner = inner[1:]
 	}
-	for target, into := properties, t; ; {
-		if offered := a.fillMap(target, n, missing(into, target.Children)); offered != nil &&
+	for target, dst := properties, t; ; {
+		if offered := a.fillMap(target, n, missing(dst, target.Children)); offered != nil &&
 			(len(inner) == 0 || inner[0].Kind == parser.ScalarSpan) {
 			return offered
 		}
@@ -61,10 +61,10 @@ func fill(a *actor) []Action {
 		if inner[0].Key.IsZero() {
 			name = "[0]"
 		}
-		if into, _ = memberType(a.p.Checked.Known(a.ctx, into), name); into == nil {
+		if dst, _ = memberType(a.p.Checked.Known(a.ctx, dst), name); dst == nil {
 			return nil
 		}
-		into = a.p.Checked.Known(a.ctx, into)
+		dst = a.p.Checked.Known(a.ctx, dst)
 		target, inner = inner[0], inner[1:]
 		if target.Kind == parser.ScalarSpan && target.Value.Text() != "" {
 			return nil
@@ -148,8 +148,8 @@ func (a *actor) fillMap(target parser.Span, n *check.Node, list []*schema.Proper
 	}
 	offered := a.action(FillAction, fillTitle(n, list), edit)
 	if !inFlow && !target.Flow && !strings.HasPrefix(target.Value.Text(), "{") {
-		with, _ := a.add(target, inFlow, snippet, flow)
-		offered[0].Snippet = with.Text
+		e, _ := a.add(target, inFlow, snippet, flow)
+		offered[0].Snippet = e.Text
 	}
 	return offered
 }
@@ -172,8 +172,8 @@ func (a *actor) fillResource(resource parser.Span, n *check.Node, list []*schema
 	}
 	offered := a.action(FillAction, fillTitle(n, list), edit)
 	if !inFlow && !resource.Flow {
-		with, _ := a.add(resource, inFlow, block(snippet), "")
-		offered[0].Snippet = with.Text
+		e, _ := a.add(resource, inFlow, block(snippet), "")
+		offered[0].Snippet = e.Text
 	}
 	return offered
 }

@@ -31,11 +31,11 @@ func inline(a *actor) []Action {
 		!repeatable(a.p.Checked, n.Variable.Value) {
 		return nil
 	}
-	in := &inlining{actor: a, value: n.Variable.Value, span: variable, flowing: a.text.inFlow(trail)}
-	in.text, in.prints = a.p.expression(n.Variable.Value)
+	inl := &inlining{actor: a, value: n.Variable.Value, span: variable, flowing: a.text.inFlow(trail)}
+	inl.text, inl.prints = a.p.expression(n.Variable.Value)
 	var edits []diag.Edit
 	for _, use := range uses {
-		edit, ok := in.at(use)
+		edit, ok := inl.at(use)
 		if !ok {
 			return nil
 		}
@@ -69,38 +69,38 @@ type inlining struct {
 }
 
 // at is the edit of one use.
-func (in *inlining) at(use *ast.Access) (diag.Edit, bool) {
-	start, end, ok := in.place(use.Root.Range)
-	if !ok || int(in.span.Range().Start) <= start && end <= int(in.span.Range().End) { // it uses itself
+func (inl *inlining) at(use *ast.Access) (diag.Edit, bool) {
+	start, end, ok := inl.place(use.Root.Range)
+	if !ok || int(inl.span.Range().Start) <= start && end <= int(inl.span.Range().End) { // it uses itself
 		return diag.Edit{}, false
 	}
-	trail := in.trail(start, end)
+	trail := inl.trail(start, end)
 	if len(trail) == 0 || trail[len(trail)-1].Kind != parser.ScalarSpan {
 		return diag.Edit{}, false
 	}
 	scalar := trail[len(trail)-1]
 	if opening, closing, whole := braces(unquoted(scalar.Value)); whole && len(use.Steps) == 0 &&
-		in.actor.text.blank(int(opening.End), start) && in.actor.text.blank(end, int(closing.Start)) {
-		return in.whole(trail)
+		inl.actor.text.blank(int(opening.End), start) && inl.actor.text.blank(end, int(closing.Start)) {
+		return inl.whole(trail)
 	}
-	if !in.prints {
+	if !inl.prints {
 		return diag.Edit{}, false
 	}
-	text := in.text
-	switch in.value.(type) {
+	text := inl.text
+	switch inl.value.(type) {
 	case *ast.Binary, *ast.Conditional, *ast.Unary:
 		text = "(" + text + ")"
-		if _, _, alone := braces(diag.NewRange(in.src, start, end)); alone && len(use.Steps) == 0 {
-			text = in.text
+		if _, _, alone := braces(diag.NewRange(inl.src, start, end)); alone && len(use.Steps) == 0 {
+			text = inl.text
 		}
 	case *ast.String, *ast.Template, *ast.Number:
 		if len(use.Steps) > 0 {
 			return diag.Edit{}, false
 		}
 	}
-	if s, ok := in.value.(*ast.String); ok && plainWord().MatchString(s.Value) {
-		if opening, closing, alone := braces(diag.NewRange(in.src, start, end)); alone {
-			return in.replace(int(opening.Start), int(closing.End), s.Value), true // a part of a text
+	if s, ok := inl.value.(*ast.String); ok && plainWord().MatchString(s.Value) {
+		if opening, closing, alone := braces(diag.NewRange(inl.src, start, end)); alone {
+			return inl.replace(int(opening.Start), int(closing.End), s.Value), true // a part of a text
 		}
 	}
 	switch raw := scalar.Value.Text(); {
@@ -113,49 +113,49 @@ func (in *inlining) at(use *ast.Access) (diag.Edit, bool) {
 	case strings.Contains(text, ": ") || strings.Contains(text, " #"):
 		return diag.Edit{}, false
 	}
-	return in.replace(start, end, text), true
+	return inl.replace(start, end, text), true
 }
 
 // whole puts the value in the place of a text that is nothing but the use.
-func (in *inlining) whole(trail []parser.Span) (diag.Edit, bool) {
+func (inl *inlining) whole(trail []parser.Span) (diag.Edit, bool) {
 	use := trail[len(trail)-1]
-	raw, flowing := in.span.Value.Text(), in.actor.text.inFlow(trail)
+	raw, flowing := inl.span.Value.Text(), inl.actor.text.inFlow(trail)
 	switch {
-	case in.span.Kind == parser.ScalarSpan && !strings.Contains(raw, "\n"):
-		if quoted := raw != "" && (raw[0] == '"' || raw[0] == '\''); flowing && !in.flowing && !quoted {
-			flow, ok := in.p.flow(in.value)
-			return in.replace(int(use.Value.Start), int(use.Value.End), flow), ok && !in.actor.text.json()
+	case inl.span.Kind == parser.ScalarSpan && !strings.Contains(raw, "\n"):
+		if quoted := raw != "" && (raw[0] == '"' || raw[0] == '\''); flowing && !inl.flowing && !quoted {
+			flow, ok := inl.p.flow(inl.value)
+			return inl.replace(int(use.Value.Start), int(use.Value.End), flow), ok && !inl.actor.text.json()
 		}
-		return in.replaceValue(use, raw)
-	case in.span.Flow || in.flowing:
-		return in.replaceValue(use, raw)
+		return inl.replaceValue(use, raw)
+	case inl.span.Flow || inl.flowing:
+		return inl.replaceValue(use, raw)
 	case flowing:
-		flow, ok := in.p.flow(in.value)
-		return in.replace(int(use.Value.Start), int(use.Value.End), flow), ok && !in.actor.text.json()
-	case in.span.Kind == parser.ScalarSpan:
+		flow, ok := inl.p.flow(inl.value)
+		return inl.replace(int(use.Value.Start), int(use.Value.End), flow), ok && !inl.actor.text.json()
+	case inl.span.Kind == parser.ScalarSpan:
 		header, body, _ := strings.Cut(raw, "\n")
 		if !strings.ContainsAny(header[:1], "|>") || strings.ContainsAny(header, "+123456789") || use.Key.IsZero() {
 			return diag.Edit{}, false
 		}
-		pad := in.actor.text.column(int(use.Key.Start)) + 2
-		return in.replaceValue(use, header+"\n"+strings.TrimSuffix(lines(unindented(body), pad), "\n"))
+		pad := inl.actor.text.column(int(use.Key.Start)) + 2
+		return inl.replaceValue(use, header+"\n"+strings.TrimSuffix(lines(unindented(body), pad), "\n"))
 	}
-	to := in.actor.text.column(int(use.Value.Start))
+	dst := inl.actor.text.column(int(use.Value.Start))
 	if !use.Key.IsZero() {
-		to = in.actor.text.column(int(use.Key.Start)) + 2
+		dst = inl.actor.text.column(int(use.Key.Start)) + 2
 	}
-	moved, ok := in.moved(int(in.span.Value.Start), int(in.span.Value.End), to)
+	moved, ok := inl.moved(int(inl.span.Value.Start), int(inl.span.Value.End), dst)
 	if !ok {
 		return diag.Edit{}, false
 	}
 	if use.Key.IsZero() {
-		return in.replace(int(use.Value.Start), int(use.Value.End), moved), true
+		return inl.replace(int(use.Value.Start), int(use.Value.End), moved), true
 	}
-	colon := in.actor.text.afterColon(use)
-	if colon < 0 || !in.actor.text.blank(colon, int(use.Value.Start)) {
+	colon := inl.actor.text.afterColon(use)
+	if colon < 0 || !inl.actor.text.blank(colon, int(use.Value.Start)) {
 		return diag.Edit{}, false
 	}
-	return in.replace(colon, int(use.Value.End), "\n"+strings.Repeat(" ", to)+moved), true
+	return inl.replace(colon, int(use.Value.End), "\n"+strings.Repeat(" ", dst)+moved), true
 }
 
 // changeForm offers the other form of the function call at a place: `fn::name:` or `${name(…)}`.

@@ -26,12 +26,12 @@ func keep(a *actor) []Action {
 	}
 	var offered []Action
 	for _, was := range a.p.state(a.ctx).former(a.p.Checked, n) {
-		at, text, ok := a.p.alias(n, "name", was, n.Resource.Decl.Options.Parent != nil)
-		if !ok || at.Path != a.path {
+		loc, text, ok := a.p.alias(n, "name", was, n.Resource.Decl.Options.Parent != nil)
+		if !ok || loc.Path != a.path {
 			continue
 		}
 		title := "Add the alias " + was + ": " + n.Name + " looks like a rename of it"
-		offered = append(offered, a.action(KeepAction, title, diag.Edit{Range: at.At, Text: text})...)
+		offered = append(offered, a.action(KeepAction, title, diag.Edit{Range: loc.At, Text: text})...)
 	}
 	return offered
 }

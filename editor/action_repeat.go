@@ -27,13 +27,13 @@ func repeat(a *actor) []Action {
 		!strings.EqualFold(trail[depth+1].Name, "type") {
 		return nil // only where the resource's name or type stands
 	}
-	at := trail[depth]
-	typed := slices.IndexFunc(at.Children, func(s parser.Span) bool { return strings.EqualFold(s.Name, "type") })
-	if typed < 0 || a.text.inFlow(trail[:depth+1]) || at.Flow {
+	span := trail[depth]
+	typed := slices.IndexFunc(span.Children, func(s parser.Span) bool { return strings.EqualFold(s.Name, "type") })
+	if typed < 0 || a.text.inFlow(trail[:depth+1]) || span.Flow {
 		return nil
 	}
-	end := a.text.lineEnd(int(at.Children[typed].Value.End))
-	pad := strings.Repeat(" ", a.text.column(int(at.Children[typed].Key.Start)))
+	end := a.text.lineEnd(int(span.Children[typed].Value.End))
+	pad := strings.Repeat(" ", a.text.column(int(span.Children[typed].Key.Start)))
 	edits := []diag.Edit{a.replace(end, end, "\n"+pad+"forEach: {"+firstKey+": "+firstKey+"}")}
 	// The instances are called after the resource and their key, whatever its logical name was made of.
 	old := n.Resource.LogicalName
@@ -41,12 +41,12 @@ func repeat(a *actor) []Action {
 		old = n.Name
 	}
 	alias := `aliases: '${each.key == "` + firstKey + `" ? [{name = "` + quotedText(old) + `"}] : []}'`
-	if options := slices.IndexFunc(at.Children, func(s parser.Span) bool {
+	if options := slices.IndexFunc(span.Children, func(s parser.Span) bool {
 		return strings.EqualFold(s.Name,
 			"options")
 	}); options >= 0 {
-		edit, ok := a.add(at.Children[options], false, alias, "")
-		if !ok || at.Children[options].Flow {
+		edit, ok := a.add(span.Children[options], false, alias, "")
+		if !ok || span.Children[options].Flow {
 			return nil
 		}
 		edits = append(edits, edit)

@@ -14,7 +14,7 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// ActionKind tells what an action does to a program.
+// ActionKind describes what an action does to a program.
 type ActionKind uint8
 
 // The kinds of actions.
@@ -256,12 +256,12 @@ func (t sourceText) blank(start, end int) bool {
 
 // afterColon is the offset behind the colon of an entry's key; -1 where it is not found.
 func (t sourceText) afterColon(s parser.Span) int {
-	at := int(s.Key.End)
-	for at < len(t) && (t[at] == ' ' || t[at] == '\t') {
-		at++
+	i := int(s.Key.End)
+	for i < len(t) && (t[i] == ' ' || t[i] == '\t') {
+		i++
 	}
-	if at < len(t) && t[at] == ':' {
-		return at + 1
+	if i < len(t) && t[i] == ':' {
+		return i + 1
 	}
 	return -1
 }
@@ -297,9 +297,9 @@ func (a *actor) commented(start, end int) bool {
 		}
 	}
 	gather(a.spans)
-	for at := start; at < end; at++ {
-		if a.text[at] == '#' && (at == 0 || white(a.text[at-1])) &&
-			!slices.ContainsFunc(texts, func(r diag.Range) bool { return int(r.Start) <= at && at < int(r.End) }) {
+	for i := start; i < end; i++ {
+		if a.text[i] == '#' && (i == 0 || white(a.text[i-1])) &&
+			!slices.ContainsFunc(texts, func(r diag.Range) bool { return int(r.Start) <= i && i < int(r.End) }) {
 			return true
 		}
 	}
@@ -351,12 +351,12 @@ func (a *actor) declare(component, section, text, flow string, near int) (diag.E
 	if i < 0 {
 		return diag.Edit{}, false
 	}
-	at := int(siblings[i].Key.Start)
+	pos := int(siblings[i].Key.Start)
 	if root {
-		return a.replace(at, at, strconv.Quote(section)+": {"+flow+"}, "), true
+		return a.replace(pos, pos, strconv.Quote(section)+": {"+flow+"}, "), true
 	}
 	pad := strings.Repeat(" ", indent)
-	return a.replace(a.text.aboveComments(at), a.text.aboveComments(at), pad+section+":\n"+lines(text, indent+2)), true
+	return a.replace(a.text.aboveComments(pos), a.text.aboveComments(pos), pad+section+":\n"+lines(text, indent+2)), true
 }
 
 // aboveComments is the start of the line of an offset, or of the comments that stand right above it.
@@ -386,29 +386,29 @@ func lines(text string, indent int) string {
 }
 
 // add is the edit that adds an entry behind those that a map holds.
-func (a *actor) add(to parser.Span, inFlow bool, text, flow string) (diag.Edit, bool) {
-	if len(to.Children) > 0 {
-		last := to.Children[len(to.Children)-1].Range()
+func (a *actor) add(dst parser.Span, inFlow bool, text, flow string) (diag.Edit, bool) {
+	if len(dst.Children) > 0 {
+		last := dst.Children[len(dst.Children)-1].Range()
 		end := int(last.End)
-		if inFlow || to.Flow {
+		if inFlow || dst.Flow {
 			return a.replace(end, end, ", "+flow), true
 		}
-		at := a.text.lineEnd(end)
-		pad := a.text.column(int(to.Children[0].Key.Start))
-		return a.replace(at, at, "\n"+strings.TrimSuffix(lines(text, pad), "\n")), true
+		i := a.text.lineEnd(end)
+		pad := a.text.column(int(dst.Children[0].Key.Start))
+		return a.replace(i, i, "\n"+strings.TrimSuffix(lines(text, pad), "\n")), true
 	}
-	switch value := strings.TrimSpace(to.Value.Text()); {
+	switch value := strings.TrimSpace(dst.Value.Text()); {
 	case strings.HasPrefix(value, "{"):
-		at := int(to.Value.Start) + 1
-		return a.replace(at, at, flow), true
+		i := int(dst.Value.Start) + 1
+		return a.replace(i, i, flow), true
 	case value == "" && !inFlow:
-		colon := a.text.afterColon(to)
+		colon := a.text.afterColon(dst)
 		if colon < 0 {
 			return diag.Edit{}, false
 		}
-		at := a.text.lineEnd(colon)
-		pad := a.text.column(int(to.Key.Start)) + 2
-		return a.replace(at, at, "\n"+strings.TrimSuffix(lines(text, pad), "\n")), true
+		i := a.text.lineEnd(colon)
+		pad := a.text.column(int(dst.Key.Start)) + 2
+		return a.replace(i, i, "\n"+strings.TrimSuffix(lines(text, pad), "\n")), true
 	}
 	return diag.Edit{}, false
 }

@@ -32,12 +32,12 @@ func TestActionsAnywhere(t *testing.T) {
 			text := string(f.Data)
 			s := snapshotOf(text)
 			_, found := looked(t, text)
-			for at := 0; at < len(text); at += 23 {
-				actions, err := editor.Actions(t.Context(), s, file, at, min(at+at%3*11, len(text)))
+			for i := 0; i < len(text); i += 23 {
+				actions, err := editor.Actions(t.Context(), s, file, i, min(i+i%3*11, len(text)))
 				require.NoError(t, err)
 				for _, action := range actions {
 					offered[action.Kind]++
-					require.False(t, overlapping(action.Edits[file]), "%s: %s at %d", path, action.Title, at)
+					require.False(t, overlapping(action.Edits[file]), "%s: %s at %d", path, action.Title, i)
 					if action.Kind == editor.FillAction {
 						continue
 					}

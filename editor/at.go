@@ -103,11 +103,11 @@ func exprs(body *check.Program, fn func(ast.Expr)) {
 
 // at finds the syntax at a position.
 func (p *Program) at(path string, offset int) spot {
-	src, at := p.source(path, offset)
+	src, i := p.source(path, offset)
 	if src == nil || p.Checked == nil {
 		return spot{}
 	}
-	here := func(r diag.Range) bool { return r.Source == src && r.Contains(at) }
+	here := func(r diag.Range) bool { return r.Source == src && r.Contains(i) }
 	for _, body := range p.bodies() {
 		for _, n := range body.Nodes {
 			if here(n.Range) && (n.Config == nil || n.Config.Decl != nil) {
@@ -134,7 +134,7 @@ func (p *Program) at(path string, offset int) spot {
 				switch e := e.(type) {
 				case *ast.Access:
 					if here(e.Range()) {
-						found = accessSpot(p, e, at)
+						found = accessSpot(p, e, i)
 					}
 				case *ast.Call:
 					if here(e.Name.Range) {
@@ -151,10 +151,10 @@ func (p *Program) at(path string, offset int) spot {
 	return spot{}
 }
 
-func accessSpot(p *Program, a *ast.Access, at int) spot {
+func accessSpot(p *Program, a *ast.Access, pos int) spot {
 	s := spot{access: a, step: -1, at: a.Root.Range}
 	for i, step := range a.Steps {
-		if step.Range.Contains(at) && int(step.Range.Start) < at {
+		if step.Range.Contains(pos) && int(step.Range.Start) < pos {
 			s.step, s.at = i, step.Range
 			return s
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// ItemKind tells what a completion stands for.
+// ItemKind describes what a completion stands for.
 type ItemKind uint8
 
 // The kinds of completions.
@@ -50,7 +50,7 @@ type Completions struct {
 // each letter, so that long answers are late.
 const maxItems = 200
 
-// Complete says what may be written at a place.
+// Complete returns what may be written at an offset.
 func Complete(ctx context.Context, s *Snapshot, path string, offset int) (Completions, error) {
 	document := s.Text(path)
 	if document == nil {

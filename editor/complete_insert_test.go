@@ -39,10 +39,10 @@ func TestBraceOfACompletion(t *testing.T) {
 			session.Open(file, before+after)
 			found, err := editor.Complete(t.Context(), session.Snapshot(), file, len(before))
 			require.NoError(t, err)
-			at := slices.IndexFunc(found.Items, func(i editor.Item) bool { return i.Label == c.label })
-			require.GreaterOrEqual(t, at, 0)
+			pos := slices.IndexFunc(found.Items, func(i editor.Item) bool { return i.Label == c.label })
+			require.GreaterOrEqual(t, pos, 0)
 			text := before + after
-			require.Equal(t, pet+"outputs:\n  "+c.wants, text[:found.Start]+found.Items[at].Insert+text[found.End:])
+			require.Equal(t, pet+"outputs:\n  "+c.wants, text[:found.Start]+found.Items[pos].Insert+text[found.End:])
 		})
 	}
 }

@@ -60,7 +60,7 @@ func (q *completer) transform(path []string, list string) []Item {
 	return q.language(path, list)
 }
 
-// optionDoc says what an option of a resource does; it is empty for any other name.
+// optionDoc describes what an option of a resource does; it is empty for any other name.
 func optionDoc(name string) string {
 	if spec := ast.OptionSpecOf(name); spec != nil {
 		return spec.Doc

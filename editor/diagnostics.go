@@ -18,13 +18,13 @@ func Diagnostics(ctx context.Context, s *Snapshot, path string) (map[string]diag
 		if d.Severity > diag.Info {
 			continue
 		}
-		at := path
+		file := path
 		if !d.Subject.IsZero() {
-			at = p.PathOf(d.Subject)
+			file = p.PathOf(d.Subject)
 		}
-		list := byPath[at]
+		list := byPath[file]
 		list.Add(d)
-		byPath[at] = list
+		byPath[file] = list
 	}
 	return byPath, nil
 }
@@ -50,8 +50,8 @@ func Fixes(ctx context.Context, s *Snapshot, path string, start, end int) ([]Fix
 		for _, fix := range d.Fixes {
 			edits := map[string][]diag.Edit{}
 			for _, e := range fix.Edits {
-				at := p.PathOf(e.Range)
-				edits[at] = append(edits[at], e)
+				file := p.PathOf(e.Range)
+				edits[file] = append(edits[file], e)
 			}
 			fixes = append(fixes, Fix{Finding: d, Label: fix.Label, Edits: edits})
 		}

@@ -120,8 +120,8 @@ const names = "config:\n  size: {type: integer, default: 3}\nvariables:\n  twice
 // TestNames finds declarations and uses.
 func TestNames(t *testing.T) {
 	t.Parallel()
-	at := strings.Index(names, "${twice}") + 3
-	s, offset := opened(t, names[:at]+"|"+names[at:])
+	i := strings.Index(names, "${twice}") + 3
+	s, offset := opened(t, names[:i]+"|"+names[i:])
 	found, err := editor.Definition(t.Context(), s, file, offset)
 	require.NoError(t, err)
 	require.Len(t, found, 1)
@@ -141,8 +141,8 @@ func TestHover(t *testing.T) {
 	for word, want := range map[string]string{"twice}": "variable twice", "pet:": "resource pet: random:RandomPet",
 		"random:":    "resource random:RandomPet",
 		"length: ${": "length: ", "length}": "pet.length: ", "size:": "config size: integer"} {
-		at := strings.Index(names, word) + 1
-		s, offset := opened(t, names[:at]+"|"+names[at:])
+		i := strings.Index(names, word) + 1
+		s, offset := opened(t, names[:i]+"|"+names[i:])
 		hover, err := editor.HoverAt(t.Context(), s, file, offset)
 		require.NoError(t, err)
 		require.NotNil(t, hover, word)

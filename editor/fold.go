@@ -68,8 +68,8 @@ func (f *folder) comments() []Fold {
 	for line := 1; line <= f.src.Lines()+1; line++ {
 		comment := line <= f.src.Lines() && bytes.HasPrefix(bytes.TrimLeft(f.src.Line(line), " \t"), []byte("#"))
 		if comment {
-			at := f.src.Offset(diag.Position{Line: line, Column: 1})
-			comment = !slices.ContainsFunc(f.texts, func(r diag.Range) bool { return int(r.Start) < at && at < int(r.End) })
+			i := f.src.Offset(diag.Position{Line: line, Column: 1})
+			comment = !slices.ContainsFunc(f.texts, func(r diag.Range) bool { return int(r.Start) < i && i < int(r.End) })
 		}
 		switch {
 		case comment:

@@ -47,14 +47,14 @@ func FormatRange(s *Snapshot, path string, start, end int) []diag.Edit {
 
 // lineEdits are the edits that make one text of another that differs in white space only: lines that hold something are
 // the same ones in the same order.
-func lineEdits(src *diag.Source, to []byte) []diag.Edit {
-	before, after := bytes.SplitAfter(src.Text(), []byte("\n")), bytes.SplitAfter(to, []byte("\n"))
+func lineEdits(src *diag.Source, dst []byte) []diag.Edit {
+	before, after := bytes.SplitAfter(src.Text(), []byte("\n")), bytes.SplitAfter(dst, []byte("\n"))
 	empty := func(line []byte) bool { return len(bytes.TrimSpace(line)) == 0 }
 	var edits []diag.Edit
-	at, j := 0, 0
+	i, j := 0, 0
 	for _, line := range before {
-		start, end := at, at+len(line)
-		at = end
+		start, end := i, i+len(line)
+		i = end
 		var instead []byte
 		switch {
 		case j < len(after) && empty(line) == empty(after[j]):
@@ -84,7 +84,7 @@ func lineEdits(src *diag.Source, to []byte) []diag.Edit {
 		edits = append(edits, diag.Edit{Range: diag.NewRange(src, start, end), Text: string(instead)})
 	}
 	if rest := bytes.Join(after[min(j, len(after)):], nil); len(rest) > 0 {
-		edits = append(edits, diag.Edit{Range: diag.NewRange(src, at, at), Text: string(rest)})
+		edits = append(edits, diag.Edit{Range: diag.NewRange(src, i, i), Text: string(rest)})
 	}
 	return edits
 }

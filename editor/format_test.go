@@ -66,8 +66,8 @@ func TestIndent(t *testing.T) {
 		"outputs:\n  ¦":                                     -1,
 		"¦":                                                 -1,
 	} {
-		text, at, _ := marked(t, before)
-		edits := editor.Indent(snapshotOf(text), file, at)
+		text, i, _ := marked(t, before)
+		edits := editor.Indent(snapshotOf(text), file, i)
 		if want < 0 {
 			require.Empty(t, edits, before)
 			continue

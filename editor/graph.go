@@ -36,15 +36,15 @@ func Needs(ctx context.Context, s *Snapshot, path string, offset int) ([]Depende
 	var found []Dependency
 	index := map[*check.Node]int{}
 	for _, edge := range v.needs() {
-		to := p.Checked.Needed(edge)
-		if !declared(to) {
+		dst := p.Checked.Needed(edge)
+		if !declared(dst) {
 			continue
 		}
-		i, known := index[to]
+		i, known := index[dst]
 		if !known {
 			i = len(found)
-			index[to] = i
-			found = append(found, Dependency{Symbol: p.vertexSymbol(&vertex{node: to})})
+			index[dst] = i
+			found = append(found, Dependency{Symbol: p.vertexSymbol(&vertex{node: dst})})
 		}
 		found[i].use(p, edge)
 	}
@@ -88,12 +88,12 @@ func NeededBy(ctx context.Context, s *Snapshot, path string, offset int) ([]Depe
 
 // use adds the place of an edge once.
 func (d *Dependency) use(p *Program, edge check.Edge) {
-	at := p.File.Origins.Place(edge.Range)
-	if slices.Contains(d.Uses, at) {
+	rng := p.File.Origins.Place(edge.Range)
+	if slices.Contains(d.Uses, rng) {
 		return
 	}
-	if !at.IsZero() {
-		d.Uses = append(d.Uses, at)
+	if !rng.IsZero() {
+		d.Uses = append(d.Uses, rng)
 	}
 }
 

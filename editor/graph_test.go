@@ -37,8 +37,8 @@ func TestDependencies(t *testing.T) {
 	} {
 		t.Run(word, func(t *testing.T) {
 			t.Parallel()
-			at := strings.Index(many, word)
-			s, offset := opened(t, many[:at]+"|"+many[at:])
+			i := strings.Index(many, word)
+			s, offset := opened(t, many[:i]+"|"+many[i:])
 			symbol, err := editor.Declared(t.Context(), s, file, offset)
 			require.NoError(t, err)
 			require.NotNil(t, symbol)

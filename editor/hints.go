@@ -11,7 +11,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// HintKind tells what a hint says.
+// HintKind is the kind of a hint.
 type HintKind uint8
 
 // The kinds of hints.
@@ -37,20 +37,20 @@ func Hints(ctx context.Context, s *Snapshot, path string, start, end int) ([]Hin
 		return nil, err
 	}
 	var hints []Hint
-	add := func(at diag.Range, kind HintKind, text string) {
-		where := p.location(at)
+	add := func(rng diag.Range, kind HintKind, text string) {
+		where := p.location(rng)
 		if text != "" && where.Path == path && start <= int(where.At.End) && int(where.At.End) <= end {
 			hints = append(hints, Hint{At: where.At, Kind: kind, Text: text})
 		}
 	}
 	for _, body := range p.bodies() {
 		exprs(body, func(e ast.Expr) {
-			lone(e, func(e ast.Expr, at diag.Range) {
+			lone(e, func(e ast.Expr, rng diag.Range) {
 				t := p.Checked.TypeOf(e)
 				if t == nil || schema.TypeName(schema.Required(t)) == schema.TypeName(schema.Any) {
 					return // known to nobody, or known to be open
 				}
-				add(at, TypeHint, schema.TypeName(t))
+				add(rng, TypeHint, schema.TypeName(t))
 			})
 		})
 		for _, n := range body.Nodes {
@@ -123,13 +123,13 @@ func lone(e ast.Expr, fn func(ast.Expr, diag.Range)) {
 			return false
 		}
 		if opening, closing, ok := braces(e.Range()); ok {
-			at := diag.NewRange(opening.Source, int(opening.Start), int(closing.End))
-			text := at.Source.Text()
-			from, to := int(at.Start)-1, int(at.End)
+			rng := diag.NewRange(opening.Source, int(opening.Start), int(closing.End))
+			text := rng.Source.Text()
+			from, to := int(rng.Start)-1, int(rng.End)
 			if from >= 0 && to < len(text) && (text[from] == '"' || text[from] == '\'') && text[to] == text[from] {
-				at = diag.NewRange(at.Source, from, to+1)
+				rng = diag.NewRange(rng.Source, from, to+1)
 			}
-			fn(e, at)
+			fn(e, rng)
 		}
 		return false
 	})

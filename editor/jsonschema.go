@@ -172,9 +172,9 @@ func (w *schemaWriter) addProgram(program *check.Program) {
 			}
 		}
 	}
-	for _, in := range program.Invokes() {
-		if in.Schema != nil {
-			w.addFunction(in.Token, in.Schema)
+	for _, inv := range program.Invokes() {
+		if inv.Schema != nil {
+			w.addFunction(inv.Token, inv.Schema)
 		}
 	}
 }
@@ -225,8 +225,8 @@ func (w *schemaWriter) resource() {
 	fields := w.fields("resource")
 	maps.Copy(fields["type"].(jsonNode), w.token(w.resourceNames))
 	maps.Copy(fields["options"].(jsonNode), w.options())
-	if of := cases("type", w.resources, w.resourceNames, w.inputs); len(of) > 0 {
-		w.definitions["resource"].(jsonNode)["allOf"] = of
+	if list := cases("type", w.resources, w.resourceNames, w.inputs); len(list) > 0 {
+		w.definitions["resource"].(jsonNode)["allOf"] = list
 	}
 }
 
@@ -263,7 +263,7 @@ func (w *schemaWriter) inputs(r *schema.Resource) jsonNode {
 // invoke completes the definition of a call of a provider function.
 func (w *schemaWriter) invoke() {
 	maps.Copy(w.fields("invoke")["function"].(jsonNode), w.token(w.functionNames))
-	of := cases("function", w.functions, w.functionNames, func(f *schema.Function) jsonNode {
+	list := cases("function", w.functions, w.functionNames, func(f *schema.Function) jsonNode {
 		if f.Inputs == nil || f.Inputs.Property("__self__") != nil || len(f.MultiArg) > 0 {
 			return nil // a method, or one that takes a list too
 		}
@@ -274,8 +274,8 @@ func (w *schemaWriter) invoke() {
 		}
 		return described(then, firstParagraph(f.Description))
 	})
-	if len(of) > 0 {
-		w.definitions["invoke"].(jsonNode)["allOf"] = of
+	if len(list) > 0 {
+		w.definitions["invoke"].(jsonNode)["allOf"] = list
 	}
 }
 

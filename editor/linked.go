@@ -26,11 +26,11 @@ func Linked(ctx context.Context, s *Snapshot, path string, offset int) ([]diag.R
 	}
 	var linked []diag.Range
 	for _, l := range found {
-		at := unquoted(l.At)
-		if l.Path != path || at.Text() != name {
+		rng := unquoted(l.At)
+		if l.Path != path || rng.Text() != name {
 			return nil, nil
 		}
-		linked = append(linked, at)
+		linked = append(linked, rng)
 	}
 	return linked, nil
 }

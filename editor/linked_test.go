@@ -34,8 +34,8 @@ func TestLinked(t *testing.T) {
 			found, err := editor.Linked(t.Context(), s, file, offset)
 			require.NoError(t, err)
 			require.Len(t, found, c.places)
-			for _, at := range found {
-				require.Equal(t, "abc", at.Text())
+			for _, rng := range found {
+				require.Equal(t, "abc", rng.Text())
 			}
 		})
 	}

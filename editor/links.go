@@ -91,10 +91,10 @@ type linker struct {
 	links []Link
 }
 
-func (l *linker) add(at diag.Range, dir, name string) {
-	where := Location{Path: l.path, At: at}
+func (l *linker) add(rng diag.Range, dir, name string) {
+	where := Location{Path: l.path, At: rng}
 	if l.p.File != nil {
-		where = l.p.location(at)
+		where = l.p.location(rng)
 	}
 	name = strings.TrimSpace(name)
 	if where.Path != l.path || name == "" || where.At.IsZero() {

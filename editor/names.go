@@ -86,8 +86,8 @@ func (p *Program) nameOf(path string, offset int) *name {
 	case found.node != nil && (found.access == nil || found.step < 0):
 		return &name{node: found.node, owner: ownerOf(p.Checked, found.node)}
 	}
-	src, at := p.source(path, offset)
-	here := func(r diag.Range) bool { return r.Source == src && r.Contains(at) }
+	src, i := p.source(path, offset)
+	here := func(r diag.Range) bool { return r.Source == src && r.Contains(i) }
 	for _, c := range p.Checked.Components {
 		switch {
 		case c.Packaged:
@@ -141,10 +141,10 @@ func (p *Program) places(n *name) (found []use) {
 	switch {
 	case n.component != nil:
 		instances(n.component, func(r *check.Node) {
-			if at, ok := r.Resource.Decl.Type.Range.Word(n.component.Decl.Name.Value); ok {
-				found = append(found, use{at: at})
-			} else if at := afterColons(unquoted(r.Resource.Decl.Type.Range)); at.Text() == n.component.Decl.Name.Value {
-				found = append(found, use{at: at})
+			if rng, ok := r.Resource.Decl.Type.Range.Word(n.component.Decl.Name.Value); ok {
+				found = append(found, use{at: rng})
+			} else if rng := afterColons(unquoted(r.Resource.Decl.Type.Range)); rng.Text() == n.component.Decl.Name.Value {
+				found = append(found, use{at: rng})
 			}
 		})
 	case n.output != nil:
@@ -152,8 +152,8 @@ func (p *Program) places(n *name) (found []use) {
 			ref := p.Checked.Ref(a)
 			if ref.Kind == check.RefNode && ref.Node.Resource != nil && ref.Node.Resource.Component == n.owner &&
 				len(a.Steps) > 0 && a.Steps[0].Name == n.output.Decl.Name.Value {
-				if at, ok := stepName(a.Steps[0]); ok {
-					found = append(found, use{at: at})
+				if rng, ok := stepName(a.Steps[0]); ok {
+					found = append(found, use{at: rng})
 				}
 			}
 		})
@@ -170,8 +170,8 @@ func (p *Program) places(n *name) (found []use) {
 				}
 			})
 		} else if n.node.Config != nil {
-			for _, at := range p.settingsOf(n.node) {
-				found = append(found, use{at: at})
+			for _, rng := range p.settingsOf(n.node) {
+				found = append(found, use{at: rng})
 			}
 		}
 	}
@@ -180,8 +180,8 @@ func (p *Program) places(n *name) (found []use) {
 
 // afterColons is the part of a token behind its last colon.
 func afterColons(r diag.Range) diag.Range {
-	at := strings.LastIndexByte(r.Text(), ':') + 1
-	return diag.NewRange(r.Source, int(r.Start)+at, int(r.End))
+	i := strings.LastIndexByte(r.Text(), ':') + 1
+	return diag.NewRange(r.Source, int(r.Start)+i, int(r.End))
 }
 
 // stepName is the place of the name of a step, without its dot, brackets or quotes.
@@ -205,8 +205,8 @@ func (p *Program) settingsOf(n *check.Node) (found []diag.Range) {
 				continue
 			}
 			for _, entry := range section.Children {
-				if at := afterColons(unquoted(entry.Key)); entry.Name == n.Config.Key {
-					found = append(found, at)
+				if rng := afterColons(unquoted(entry.Key)); entry.Name == n.Config.Key {
+					found = append(found, rng)
 				}
 			}
 		}

@@ -60,12 +60,12 @@ func TestHalfTypedProgramsAreAnswered(t *testing.T) {
 			askEverything(t, session.Snapshot(), e.Start)
 			kept(t, document, whole, declaredIn(t, session.Snapshot()), e)
 		}
-		for at, r := range text {
+		for i, r := range text {
 			if *everywhere || random.IntN(len(text)) < 3 {
-				edited(parser.Edit{Start: at, End: len(text)})
+				edited(parser.Edit{Start: i, End: len(text)})
 			}
 			if *everywhere || random.IntN(len(text)) < 3 {
-				edited(parser.Edit{Start: at, End: at + utf8.RuneLen(r)})
+				edited(parser.Edit{Start: i, End: i + utf8.RuneLen(r)})
 			}
 		}
 	}
@@ -101,30 +101,30 @@ func kept(t *testing.T, before *parser.Document, whole, now map[string]int, e pa
 		}
 	}
 	block := before.Block(e.Start)
-	for name, at := range whole {
-		if e.End == len(text) && e.End > e.Start+1 && at >= int(block.Start) {
+	for name, i := range whole {
+		if e.End == len(text) && e.End > e.Start+1 && i >= int(block.Start) {
 			continue // it is cut off
 		}
-		if int(block.Start) <= at && at < int(block.End) {
+		if int(block.Start) <= i && i < int(block.End) {
 			continue
 		}
-		if head := section(at); head-1 <= e.Start && e.Start < bytes.IndexByte(text[head:], ':')+head+2 {
+		if head := section(i); head-1 <= e.Start && e.Start < bytes.IndexByte(text[head:], ':')+head+2 {
 			continue // the name of its section is gone, or joined to the line above
 		}
 		couldLose.Add(1)
 		if _, ok := now[name]; !ok {
 			lost.Add(1)
-			if section(at) != section(e.Start) {
+			if section(i) != section(e.Start) {
 				t.Errorf("%s is lost by the edit %+v of\n%s", name, e, text)
 			}
 		}
 	}
 }
 
-func askEverything(t *testing.T, s *editor.Snapshot, at int) {
+func askEverything(t *testing.T, s *editor.Snapshot, pos int) {
 	t.Helper()
 	ctx, size := t.Context(), len(s.Text(file).Source().Text())
-	c, err := editor.Complete(ctx, s, file, at) // before the check
+	c, err := editor.Complete(ctx, s, file, pos) // before the check
 	require.NoError(t, err)
 	require.LessOrEqual(t, c.Start, c.End)
 	require.LessOrEqual(t, c.End, size)
@@ -133,7 +133,7 @@ func askEverything(t *testing.T, s *editor.Snapshot, at int) {
 	for _, d := range found[file] {
 		require.LessOrEqual(t, int(d.Subject.End), size)
 	}
-	_, err = editor.Complete(ctx, s, file, at)
+	_, err = editor.Complete(ctx, s, file, pos)
 	require.NoError(t, err)
 	tokens, err := tokensOf(ctx, s, file, 0, size)
 	require.NoError(t, err)
@@ -142,19 +142,19 @@ func askEverything(t *testing.T, s *editor.Snapshot, at int) {
 		require.False(t, i > 0 && tokens[i-1].End > token.Start, "tokens overlap")
 	}
 	for name, ask := range map[string]func() error{
-		"hover":      func() error { _, err := editor.HoverAt(ctx, s, file, at); return err },
-		"definition": func() error { _, err := editor.Definition(ctx, s, file, at); return err },
-		"references": func() error { _, err := editor.References(ctx, s, file, at, true); return err },
+		"hover":      func() error { _, err := editor.HoverAt(ctx, s, file, pos); return err },
+		"definition": func() error { _, err := editor.Definition(ctx, s, file, pos); return err },
+		"references": func() error { _, err := editor.References(ctx, s, file, pos, true); return err },
 		"symbols":    func() error { _, err := editor.Symbols(ctx, s, file); return err },
-		"selection":  func() error { _, err := editor.Selection(ctx, s, file, at); return err },
+		"selection":  func() error { _, err := editor.Selection(ctx, s, file, pos); return err },
 		"hints":      func() error { _, err := editor.Hints(ctx, s, file, 0, size); return err },
 		"links":      func() error { _, err := editor.Links(ctx, s, file); return err },
-		"linked":     func() error { _, err := editor.Linked(ctx, s, file, at); return err },
+		"linked":     func() error { _, err := editor.Linked(ctx, s, file, pos); return err },
 		"fixes":      func() error { _, err := editor.Fixes(ctx, s, file, 0, size); return err },
-		"actions":    func() error { _, err := editor.Actions(ctx, s, file, at, at); return err },
-		"signature":  func() error { editor.SignatureAt(s, file, at); return nil },
+		"actions":    func() error { _, err := editor.Actions(ctx, s, file, pos, pos); return err },
+		"signature":  func() error { editor.SignatureAt(s, file, pos); return nil },
 		"folds":      func() error { editor.Folds(s, file); return nil },
-		"rename":     func() error { editor.Renamable(ctx, s, file, at); return nil },
+		"rename":     func() error { editor.Renamable(ctx, s, file, pos); return nil },
 	} {
 		require.NoError(t, ask(), name)
 	}

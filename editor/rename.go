@@ -15,7 +15,7 @@ import (
 )
 
 // Renamable is the name at a place that can be renamed: its text and where it stands.
-func Renamable(ctx context.Context, s *Snapshot, path string, offset int) (name string, at diag.Range, ok bool) {
+func Renamable(ctx context.Context, s *Snapshot, path string, offset int) (name string, rng diag.Range, ok bool) {
 	p, n, err := s.named(ctx, path, offset)
 	if err != nil || n == nil || !n.declared() || strings.Contains(n.at().Text(), ":") {
 		return "", diag.Range{}, false
@@ -50,7 +50,7 @@ var plainName = sync.OnceValue(func() *regexp.Regexp {
 // Rename gives the name at a place another one, wherever it is used, in all files of the program and its stacks. A
 // resource gets an alias of its old name, and one whose component is renamed an alias of its old type, so that the
 // stack keeps it. The error says why a name cannot be taken.
-func Rename(ctx context.Context, s *Snapshot, path string, offset int, to string) (map[string][]diag.Edit, error) {
+func Rename(ctx context.Context, s *Snapshot, path string, offset int, dst string) (map[string][]diag.Edit, error) {
 	if _, _, ok := Renamable(ctx, s, path, offset); !ok {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -61,50 +61,50 @@ func Rename(ctx context.Context, s *Snapshot, path string, offset int, to string
 	if err != nil {
 		return nil, err
 	}
-	if !plainName().MatchString(to) {
-		return nil, fmt.Errorf("%q is not a name: a name has letters, digits, _ and -, and begins with a letter", to)
+	if !plainName().MatchString(dst) {
+		return nil, fmt.Errorf("%q is not a name: a name has letters, digits, _ and -, and begins with a letter", dst)
 	}
-	if to == n.text() {
+	if dst == n.text() {
 		return nil, nil
 	}
-	if p.taken(n, to) {
-		return nil, fmt.Errorf("%s is declared already", to)
+	if p.taken(n, dst) {
+		return nil, fmt.Errorf("%s is declared already", dst)
 	}
-	if to == "pulumi" && n.node != nil {
+	if dst == "pulumi" && n.node != nil {
 		return nil, fmt.Errorf("`pulumi` is the built-in variable")
 	}
 	edits := map[string][]diag.Edit{}
 	replace := func(r diag.Range, text string) {
-		at := p.location(r)
-		edits[at.Path] = append(edits[at.Path], diag.Edit{Range: unquoted(at.At), Text: text})
+		loc := p.location(r)
+		edits[loc.Path] = append(edits[loc.Path], diag.Edit{Range: unquoted(loc.At), Text: text})
 	}
-	replace(n.at(), to)
+	replace(n.at(), dst)
 	for _, use := range p.places(n) {
-		text := to
+		text := dst
 		if use.access && strings.HasPrefix(use.at.Text(), "[") {
-			text = strings.Replace(use.at.Text(), n.text(), to, 1) // with its quotes, which may be escaped
+			text = strings.Replace(use.at.Text(), n.text(), dst, 1) // with its quotes, which may be escaped
 		}
 		replace(use.at, text)
 	}
 	for _, kept := range p.renamed(n) {
-		if at, text, ok := p.alias(kept.node, kept.key, kept.was, false); ok {
-			edits[at.Path] = append(edits[at.Path], diag.Edit{Range: at.At, Text: text})
+		if loc, text, ok := p.alias(kept.node, kept.key, kept.was, false); ok {
+			edits[loc.Path] = append(edits[loc.Path], diag.Edit{Range: loc.At, Text: text})
 		}
 	}
 	return edits, nil
 }
 
 // taken reports whether something else has a name that another thing would get.
-func (p *Program) taken(n *name, to string) bool {
+func (p *Program) taken(n *name, dst string) bool {
 	switch {
 	case n.component != nil:
 		return slices.ContainsFunc(p.Checked.Components, func(c *check.Component) bool {
-			return !c.Packaged && c.Decl.Name.Value == to
+			return !c.Packaged && c.Decl.Name.Value == dst
 		})
 	case n.output != nil:
-		return outputOf(n.owner, to) != nil
+		return outputOf(n.owner, dst) != nil
 	}
-	return slices.ContainsFunc(p.bodyOf(n.node).Nodes, func(other *check.Node) bool { return other.Name == to })
+	return slices.ContainsFunc(p.bodyOf(n.node).Nodes, func(other *check.Node) bool { return other.Name == dst })
 }
 
 // before is the name of a resource in the stack before a rename.
@@ -167,14 +167,14 @@ func (p *Program) alias(n *check.Node, key, was string, noParent bool) (Location
 		if !ok {
 			return Location{}, "", false
 		}
-		at := p.File.Origins.Place(list.Range())
+		rng := p.File.Origins.Place(list.Range())
 		switch {
-		case text[at.Start] == '[' && len(list.Items) == 0:
-			return point(int(at.Start) + 1), entry, true
-		case text[at.Start] == '[':
-			return point(int(at.Start) + 1), entry + ", ", true
-		case text[at.Start] == '-':
-			return point(int(at.Start)), "- " + entry + "\n" + indentOf(text, int(at.Start)), true
+		case text[rng.Start] == '[' && len(list.Items) == 0:
+			return point(int(rng.Start) + 1), entry, true
+		case text[rng.Start] == '[':
+			return point(int(rng.Start) + 1), entry + ", ", true
+		case text[rng.Start] == '-':
+			return point(int(rng.Start)), "- " + entry + "\n" + indentOf(text, int(rng.Start)), true
 		}
 		return Location{}, "", false
 	}
@@ -196,15 +196,15 @@ func (p *Program) option(n *check.Node, key, what string) (Location, string, boo
 		optionsKey = `"options"`
 	}
 	if options := decl.Options.Range; !options.IsZero() {
-		at := p.File.Origins.Place(options)
-		if text[at.Start] == '{' {
+		rng := p.File.Origins.Place(options)
+		if text[rng.Start] == '{' {
 			comma := ", "
-			if rest := bytes.TrimLeft(text[at.Start+1:], " \t\r\n"); bytes.HasPrefix(rest, []byte("}")) {
+			if rest := bytes.TrimLeft(text[rng.Start+1:], " \t\r\n"); bytes.HasPrefix(rest, []byte("}")) {
 				comma = ""
 			}
-			return point(int(at.Start) + 1), key + ": " + what + comma, true
+			return point(int(rng.Start) + 1), key + ": " + what + comma, true
 		}
-		return point(int(at.Start)), key + ": " + what + "\n" + indentOf(text, int(at.Start)), true
+		return point(int(rng.Start)), key + ": " + what + "\n" + indentOf(text, int(rng.Start)), true
 	}
 	if decl.Type == nil {
 		return Location{}, "", false

@@ -46,7 +46,7 @@ func Selection(ctx context.Context, s *Snapshot, path string, offset int) ([]dia
 	slices.SortStableFunc(around, func(a, b diag.Range) int { return int(a.End-a.Start) - int(b.End-b.Start) })
 	nested := around[:1]
 	for _, r := range around[1:] {
-		if in := nested[len(nested)-1]; r.Start <= in.Start && in.End <= r.End && r != in {
+		if rng := nested[len(nested)-1]; r.Start <= rng.Start && rng.End <= r.End && r != rng {
 			nested = append(nested, r)
 		}
 	}

@@ -49,7 +49,7 @@ type Project struct {
 	State func(ctx context.Context) *State
 	// SettingsOf is the absolute path of the program whose stack's settings a file is; empty for a program.
 	SettingsOf string
-	// IsEnvironment says that the file is an environment for stacks of the program, and no stack's settings file.
+	// IsEnvironment reports whether the file is an environment for stacks of the program, and no stack's settings file.
 	IsEnvironment bool
 	// Environments are the names that an environment or a stack can import; nil where they are not known.
 	Environments func() []string
@@ -243,9 +243,9 @@ func (s *Snapshot) Program(ctx context.Context, path string) (*Program, error) {
 func (p *Program) Schemas() schema.Loader { return p.Check.Schemas }
 
 // PathOf is the absolute path of the file that a place is in.
-func (p *Program) PathOf(at diag.Range) string {
-	if at.Source == nil || p.Document != nil && at.Source == p.Document.Source() {
+func (p *Program) PathOf(rng diag.Range) string {
+	if rng.Source == nil || p.Document != nil && rng.Source == p.Document.Source() {
 		return p.Main
 	}
-	return p.Path(at.Source.Name())
+	return p.Path(rng.Source.Name())
 }

@@ -17,9 +17,9 @@ import (
 // offered returns the labels of the completions at a mark.
 func offered(t *testing.T, s *editor.Session, text, mark string) []string {
 	t.Helper()
-	at := strings.Index(text, mark)
-	require.GreaterOrEqual(t, at, 0)
-	found, err := editor.Complete(t.Context(), s.Snapshot(), file, at+len(mark))
+	i := strings.Index(text, mark)
+	require.GreaterOrEqual(t, i, 0)
+	found, err := editor.Complete(t.Context(), s.Snapshot(), file, i+len(mark))
 	require.NoError(t, err)
 	var labels []string
 	for _, item := range found.Items {
@@ -38,10 +38,10 @@ func TestCompletionComesBeforeTheCheck(t *testing.T) {
 	s.Open(file, text)
 	_, err := editor.Diagnostics(t.Context(), s.Snapshot(), file)
 	require.NoError(t, err)
-	edit := func(old, by string) {
-		at := strings.Index(text, old)
-		text = text[:at] + by + text[at+len(old):]
-		s.Edit(file, parser.Edit{Start: at, End: at + len(old), Text: by})
+	edit := func(old, replacement string) {
+		i := strings.Index(text, old)
+		text = text[:i] + replacement + text[i+len(old):]
+		s.Edit(file, parser.Edit{Start: i, End: i + len(old), Text: replacement})
 	}
 	edit("  one: 1\n", "  one: 1\n  two: 2\n")
 	edit("  o: ${one}", "  o: ${")

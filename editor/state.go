@@ -27,7 +27,7 @@ type Deployed struct {
 	Outputs value.Value // a map, in which secrets are sealed and show as such
 	Protect bool
 	Pending string // what an update that was cut off has left to do; empty for nothing
-	// Sealed says that the resource has secret inputs. Its ID and outputs may contain them, so none of these is
+	// Sealed reports whether the resource has secret inputs. Its ID and outputs may contain them, so none of these is
 	// shown.
 	Sealed bool
 }
@@ -71,15 +71,15 @@ func Lenses(ctx context.Context, s *Snapshot, path string) ([]Lens, error) {
 		if n.Resource == nil {
 			continue
 		}
-		at := p.location(n.Range)
-		if at.Path != path {
+		loc := p.location(n.Range)
+		if loc.Path != path {
 			continue
 		}
 		text := state.Stack + ": " + state.say(n)
 		if former := state.former(p.Checked, n); len(former) > 0 {
 			text += ", looks like a rename of " + strings.Join(former, " or ")
 		}
-		lenses = append(lenses, Lens{At: at.At, Text: text})
+		lenses = append(lenses, Lens{At: loc.At, Text: text})
 	}
 	return lenses, nil
 }
@@ -183,13 +183,13 @@ func differs(e ast.Expr, before value.Value, known bool) bool {
 const maxShown = 300
 
 // explainState describes a position by the selected stack's state, as Markdown; empty for nothing.
-func (p *Program) explainState(ctx context.Context, at spot) string {
+func (p *Program) explainState(ctx context.Context, s spot) string {
 	if p.Project.State == nil {
 		return ""
 	}
-	n := at.node
-	if at.access != nil {
-		if ref := p.Checked.Ref(at.access); ref.Kind == check.RefNode {
+	n := s.node
+	if s.access != nil {
+		if ref := p.Checked.Ref(s.access); ref.Kind == check.RefNode {
 			n = ref.Node
 		}
 	}
@@ -201,13 +201,13 @@ func (p *Program) explainState(ctx context.Context, at spot) string {
 		return ""
 	}
 	d, ok := state.deployed(n)
-	if at.access == nil || at.step < 0 {
+	if s.access == nil || s.step < 0 {
 		return "In the stack " + codeSpan(state.Stack) + ": " + codeSpan(state.say(n))
 	}
 	if !ok {
 		return ""
 	}
-	v, ok := d.step(n, at.access.Steps[:at.step+1])
+	v, ok := d.step(n, s.access.Steps[:s.step+1])
 	if !ok {
 		return ""
 	}

@@ -79,14 +79,14 @@ func TestState(t *testing.T) {
 	}
 	require.Equal(t, map[string]string{"pet": "dev: good-eel, protected, to be replaced", "password": "dev: none",
 		"many": "dev: 1 instances", "new": "dev: not deployed", "sealed": "dev: deployed"}, shown)
-	for at, want := range map[string]string{"pet:": "In the stack `dev`: `good-eel, protected, to be replaced`",
+	for path, want := range map[string]string{"pet:": "In the stack `dev`: `good-eel, protected, to be replaced`",
 		"separator}": "``",
 		"result}":    "[secret]", "bcryptHash}": "[secret]", "sealed.id}": "deployed", "id}\n  o": "[secret]",
 		"id}\n  q": "`\"good-eel\"`"} {
-		hover, err := editor.HoverAt(t.Context(), s.Snapshot(), file, strings.Index(statefulProgram, at)+1)
+		hover, err := editor.HoverAt(t.Context(), s.Snapshot(), file, strings.Index(statefulProgram, path)+1)
 		require.NoError(t, err)
-		require.NotNil(t, hover, at)
-		require.Contains(t, hover.Text, want, at)
+		require.NotNil(t, hover, path)
+		require.Contains(t, hover.Text, want, path)
 		require.NotContains(t, hover.Text, "canary")
 	}
 }
@@ -137,11 +137,11 @@ func TestEnvironments(t *testing.T) {
 	} {
 		for path, text := range map[string]string{"/project/environments/team/dev.yaml": marks,
 			"/project/Pulumi.dev.yaml": "environment:\n  " + strings.ReplaceAll(marks, "\n", "\n  ")} {
-			text, at, _ := marked(t, text)
+			text, i, _ := marked(t, text)
 			s := editor.NewSession(recorder{newOpener(), nil})
 			s.Open(file, configuredProgram)
 			s.Open(path, text)
-			found, err := editor.Complete(t.Context(), s.Snapshot(), path, at)
+			found, err := editor.Complete(t.Context(), s.Snapshot(), path, i)
 			require.NoError(t, err)
 			var labels []string
 			for _, item := range found.Items {
@@ -155,11 +155,11 @@ func TestEnvironments(t *testing.T) {
 		"/project/Pulumi.dev.yaml": "environment:\n  " + document} {
 		s := editor.NewSession(recorder{newOpener(), nil})
 		s.Open(path, text)
-		for at, want := range map[string]string{"values": "What the environment holds", "fn::open": "An environment variable.",
+		for place, want := range map[string]string{"values": "What the environment holds", "fn::open": "An environment variable.",
 			"name": "The name of the variable.", "files": "written to files"} {
-			hover, err := editor.HoverAt(t.Context(), s.Snapshot(), path, strings.Index(text, at)+1)
+			hover, err := editor.HoverAt(t.Context(), s.Snapshot(), path, strings.Index(text, place)+1)
 			require.NoError(t, err)
-			require.NotNil(t, hover, at)
+			require.NotNil(t, hover, place)
 			require.Contains(t, hover.Text, want)
 		}
 	}
@@ -176,11 +176,11 @@ func TestSettings(t *testing.T) {
 	t.Parallel()
 	const settings = "/project/Pulumi.dev.yaml"
 	opened := func(marks string) (*editor.Snapshot, int) {
-		text, at, _ := marked(t, marks)
+		text, i, _ := marked(t, marks)
 		s := editor.NewSession(recorder{newOpener(), nil})
 		s.Open(file, configuredProgram)
 		s.Open(settings, text)
-		return s.Snapshot(), at
+		return s.Snapshot(), i
 	}
 	for marks, want := range map[string][]string{
 		"con¦":                         {"config"},
@@ -190,8 +190,8 @@ func TestSettings(t *testing.T) {
 		"config:\n  p:size: ¦":         nil,
 		"config:\n  p:x:\n    deep: ¦": nil,
 	} {
-		s, at := opened(marks)
-		found, err := editor.Complete(t.Context(), s, settings, at)
+		s, i := opened(marks)
+		found, err := editor.Complete(t.Context(), s, settings, i)
 		require.NoError(t, err)
 		var labels []string
 		for _, item := range found.Items {
@@ -203,13 +203,13 @@ func TestSettings(t *testing.T) {
 		}
 		require.Subset(t, labels, want[:1], marks)
 	}
-	s, at := opened("config:\n  p:pass¦word:\n    secure: canary\n")
-	hover, err := editor.HoverAt(t.Context(), s, settings, at)
+	s, i := opened("config:\n  p:pass¦word:\n    secure: canary\n")
+	hover, err := editor.HoverAt(t.Context(), s, settings, i)
 	require.NoError(t, err)
 	require.NotNil(t, hover)
 	require.Contains(t, hover.Text, "config password: string, secret")
 	require.NotContains(t, hover.Text, "canary")
-	places, err := editor.Definition(t.Context(), s, settings, at)
+	places, err := editor.Definition(t.Context(), s, settings, i)
 	require.NoError(t, err)
 	require.Len(t, places, 1)
 	require.Equal(t, file, places[0].Path)
@@ -221,11 +221,11 @@ func TestTypeDefinition(t *testing.T) {
 	const text = "components:\n  Pets:\n    outputs: {n: 1}\nresources:\n  mine:\n    type: components:Pets\n  pet:\n   " +
 		" type: random:RandomPet\noutputs:\n  o: ${mine.n}\n  p: ${pet.id}\n"
 	s := snapshotOf(text)
-	for _, at := range []string{"components:Pets", "mine:", "mine.n", "n}"} {
-		found, err := editor.TypeDefinition(t.Context(), s, file, strings.Index(text, at)+1)
+	for _, path := range []string{"components:Pets", "mine:", "mine.n", "n}"} {
+		found, err := editor.TypeDefinition(t.Context(), s, file, strings.Index(text, path)+1)
 		require.NoError(t, err)
-		require.Len(t, found, 1, at)
-		require.Equal(t, strings.Index(text, "Pets:"), int(found[0].At.Start), at)
+		require.Len(t, found, 1, path)
+		require.Equal(t, strings.Index(text, "Pets:"), int(found[0].At.Start), path)
 	}
 	found, err := editor.TypeDefinition(t.Context(), s, file, strings.Index(text, "pet.id")+1)
 	require.NoError(t, err)

@@ -9,7 +9,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// SymbolKind tells what a symbol declares.
+// SymbolKind is the kind of declaration of a symbol.
 type SymbolKind uint8
 
 // The kinds of symbols.
@@ -83,8 +83,8 @@ func (p *Program) symbols() []Symbol {
 	return all
 }
 
-func (p *Program) symbol(kind SymbolKind, name ast.Literal, at diag.Range, detail string) Symbol {
-	whole := p.location(at)
+func (p *Program) symbol(kind SymbolKind, name ast.Literal, rng diag.Range, detail string) Symbol {
+	whole := p.location(rng)
 	return Symbol{Name: name.Value, Kind: kind, Detail: detail, Path: whole.Path, At: whole.At,
 		Named: p.File.Origins.Place(name.Range)}
 }

@@ -109,7 +109,7 @@ type declarations struct {
 
 func declarationsByText(file *ast.File) map[*diag.Source]*declarations {
 	byText := make(map[*diag.Source]*declarations, len(file.Resources))
-	in := func(name ast.Literal) *declarations {
+	scopeOf := func(name ast.Literal) *declarations {
 		found := byText[name.Range.Source]
 		if found == nil {
 			found = new(declarations)
@@ -118,25 +118,25 @@ func declarationsByText(file *ast.File) map[*diag.Source]*declarations {
 		return found
 	}
 	for _, v := range file.Config {
-		d := in(v.Name)
+		d := scopeOf(v.Name)
 		d.config = append(d.config, v)
 	}
 	for _, v := range file.Variables {
-		d := in(v.Name)
+		d := scopeOf(v.Name)
 		d.variables = append(d.variables, v)
 	}
 	for _, r := range file.Resources {
-		d := in(r.Name)
+		d := scopeOf(r.Name)
 		d.resources = append(d.resources, r)
 	}
 	for _, o := range file.Outputs {
-		d := in(o.Name)
+		d := scopeOf(o.Name)
 		d.outputs = append(d.outputs, o)
 	}
 	return byText
 }
 
-// sight tells apart what the names in declarations may stand for, as far as colors depend on it.
+// sight distinguishes what the names in declarations may stand for, as far as colors depend on it.
 func (d *declarations) sight(p *check.Program) uint64 {
 	const prime = 1099511628211
 	sight := uint64(14695981039346656037)

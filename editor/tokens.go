@@ -11,7 +11,7 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// TokenKind tells what a word of a program means.
+// TokenKind describes what a word of a program means.
 type TokenKind uint8
 
 // The kinds of tokens.

@@ -83,8 +83,8 @@ func TestTokens(t *testing.T) {
 			require.Equal(t, c.wants, colored(t, c.text, 0, len(c.text)))
 		})
 	}
-	at := strings.Index(names, "resources")
-	require.Equal(t, "k:resources R:pet", colored(t, names, at, at+len("resources:\n  pet")))
+	i := strings.Index(names, "resources")
+	require.Equal(t, "k:resources R:pet", colored(t, names, i, i+len("resources:\n  pet")))
 }
 
 // TestTokensAfterEdits edits a program: its tokens must equal those of the same text on its own, and parts with an
@@ -109,8 +109,8 @@ func TestTokensAfterEdits(t *testing.T) {
 		{"variables:\n  twice: ${size * 2}\n", "", []string{"  pet:", "  one:"}},
 		{"one: ${pet.length}", "one: ${pet.length + 1}", []string{"  pet:", "  two:"}},
 	} {
-		at := strings.Index(text, c.old)
-		edited.Edit(file, parser.Edit{Start: at, End: at + len(c.old), Text: c.by})
+		pos := strings.Index(text, c.old)
+		edited.Edit(file, parser.Edit{Start: pos, End: pos + len(c.old), Text: c.by})
 		text = strings.Replace(text, c.old, c.by, 1)
 		after := parts()
 		for _, start := range c.same {

@@ -171,7 +171,7 @@ func (e *evaluator) knownInPart(v value.Value, name string) bool {
 // named is the member of a known value (L5.E, L5.30), with the marks of the value. With partial, what the value lacks
 // is not known. path names the value in messages.
 func (s *scope) named(ctx context.Context, v value.Value, name string, partial bool, path path,
-	at diag.Range) (value.Value, *fault) {
+	rng diag.Range) (value.Value, *fault) {
 	if member, _ := v.Lookup(name); partial && member.IsNull() && (v.Is(value.KindMap) || v.IsNull()) {
 		return value.Unknown(value.KindAny).WithMarksOf(v), nil
 	}
@@ -181,53 +181,53 @@ func (s *scope) named(ctx context.Context, v value.Value, name string, partial b
 			if v.IsSecret() {
 				name = value.SecretText
 			}
-			return value.Null, blame(diag.NoMember, at, "", "%s has no member %s", path, strconv.Quote(name))
+			return value.Null, blame(diag.NoMember, rng, "", "%s has no member %s", path, strconv.Quote(name))
 		}
 		return v.Get(name), nil // a missing key is null (L5.33)
 	case value.KindResource:
 		ref, _ := v.AsResource()
-		member, f := s.e.resourceMember(ctx, ref, name, at)
+		member, f := s.e.resourceMember(ctx, ref, name, rng)
 		if f != nil {
 			return value.Null, f
 		}
 		return member.WithMarksOf(s.e.resources.withoutItself(v, ref.URN)), nil
 	case value.KindNull:
-		return value.Null, blame(diag.AccessOnNull, at, path.String()+" is not set; make sure that it has a value, or use fn::try",
+		return value.Null, blame(diag.AccessOnNull, rng, path.String()+" is not set; make sure that it has a value, or use fn::try",
 			"%s of null", strconv.Quote(name))
 	case value.KindList:
-		return value.Null, blame(diag.NotIndexable, at, "take an item first, such as "+path.String()+"[0]", "a list has no member %q",
+		return value.Null, blame(diag.NotIndexable, rng, "take an item first, such as "+path.String()+"[0]", "a list has no member %q",
 			name)
 	}
-	return value.Null, blame(diag.NotIndexable, at, "", "%s has no members", kindOf(v))
+	return value.Null, blame(diag.NotIndexable, rng, "", "%s has no members", kindOf(v))
 }
 
 // item is the item of a known list, with the marks of the list (L5.34).
-func item(v value.Value, index float64, partial bool, path path, at diag.Range) (value.Value, *fault) {
+func item(v value.Value, index float64, partial bool, path path, rng diag.Range) (value.Value, *fault) {
 	if partial && (v.IsNull() || v.Is(value.KindList) && index >= float64(v.Len())) {
 		return value.Unknown(value.KindAny).WithMarksOf(v), nil
 	}
 	switch v.Kind() {
 	case value.KindList:
 		if index != math.Trunc(index) {
-			return value.Null, blame(diag.IndexOutOfRange, at, "", "index %s is not a whole number", value.FormatNumber(index))
+			return value.Null, blame(diag.IndexOutOfRange, rng, "", "index %s is not a whole number", value.FormatNumber(index))
 		}
 		if index >= 0 && index < float64(v.Len()) {
 			item, _ := v.Index(int(index))
 			return item, nil
 		}
 		if v.IsSecret() {
-			return value.Null, blame(diag.IndexOutOfRange, at, "", "index %s is outside of the list", value.FormatNumber(index))
+			return value.Null, blame(diag.IndexOutOfRange, rng, "", "index %s is outside of the list", value.FormatNumber(index))
 		}
-		return value.Null, blame(diag.IndexOutOfRange, at, "", "index %s, list has %d elements", value.FormatNumber(index),
+		return value.Null, blame(diag.IndexOutOfRange, rng, "", "index %s, list has %d elements", value.FormatNumber(index),
 			v.Len())
 	case value.KindNull:
-		return value.Null, blame(diag.AccessOnNull, at, path.String()+" is not set; make sure that it has a value, or use fn::try",
+		return value.Null, blame(diag.AccessOnNull, rng, path.String()+" is not set; make sure that it has a value, or use fn::try",
 			"item %s of null", value.FormatNumber(index))
 	case value.KindMap, value.KindResource:
-		return value.Null, blame(diag.NotIndexable, at, `write the name of a member, such as .name or ["name"]`,
+		return value.Null, blame(diag.NotIndexable, rng, `write the name of a member, such as .name or ["name"]`,
 			"%s has no items by number", kindOf(v))
 	}
-	return value.Null, blame(diag.NotIndexable, at, "", "%s has no items", kindOf(v))
+	return value.Null, blame(diag.NotIndexable, rng, "", "%s has no items", kindOf(v))
 }
 
 // index is collection[key] with a computed key.

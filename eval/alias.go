@@ -22,7 +22,7 @@ func (o *optionReader) aliases(option *ast.Option) []monitor.Alias {
 	}
 	var aliases []monitor.Alias
 	for i, item := range items {
-		at := elementRange(option.Value, i)
+		rng := elementRange(option.Value, i)
 		switch {
 		case item.IsNull():
 		case item.Is(value.KindString):
@@ -31,28 +31,28 @@ func (o *optionReader) aliases(option *ast.Option) []monitor.Alias {
 				aliases = append(aliases, monitor.Alias{Name: text})
 				continue
 			}
-			aliases = append(aliases, monitor.Alias{URN: o.parseURN(option, text, at)})
+			aliases = append(aliases, monitor.Alias{URN: o.parseURN(option, text, rng)})
 		case item.Is(value.KindMap):
-			aliases = append(aliases, o.alias(option, item, at))
+			aliases = append(aliases, o.alias(option, item, rng))
 		default:
-			o.blame(blame(diag.NotAssignable, at, "write a URN, an old name, or a map such as {name: old}",
+			o.blame(blame(diag.NotAssignable, rng, "write a URN, an old name, or a map such as {name: old}",
 				"%s must hold strings and maps, not %s", option.Key.Value, kindOf(item)))
 		}
 	}
 	return aliases
 }
 
-func (o *optionReader) parseURN(option *ast.Option, text string, at diag.Range) urn.URN {
+func (o *optionReader) parseURN(option *ast.Option, text string, rng diag.Range) urn.URN {
 	u, err := urn.Parse(text)
 	if err != nil {
-		o.blame(blame(diag.Malformed, at, "a URN looks like urn:pulumi:stack::project::type::name", "%s: %q is not a URN",
+		o.blame(blame(diag.Malformed, rng, "a URN looks like urn:pulumi:stack::project::type::name", "%s: %q is not a URN",
 			option.Key.Value, text))
 	}
 	return u
 }
 
 // alias reads the map form; parts that are left out are as they are now.
-func (o *optionReader) alias(option *ast.Option, m value.Value, at diag.Range) monitor.Alias {
+func (o *optionReader) alias(option *ast.Option, m value.Value, rng diag.Range) monitor.Alias {
 	var a monitor.Alias
 	for i, key := range m.Keys() {
 		part := m.At(i)
@@ -64,7 +64,7 @@ func (o *optionReader) alias(option *ast.Option, m value.Value, at diag.Range) m
 		switch key {
 		case "urn":
 			if isText {
-				a.URN = o.parseURN(option, text, at)
+				a.URN = o.parseURN(option, text, rng)
 			}
 		case "name":
 			a.Name = text
@@ -79,18 +79,18 @@ func (o *optionReader) alias(option *ast.Option, m value.Value, at diag.Range) m
 			if ref, ok := part.AsResource(); ok {
 				a.Parent, isText = ref.URN, true
 			} else if isText {
-				a.Parent = o.parseURN(option, text, at)
+				a.Parent = o.parseURN(option, text, rng)
 			}
 		case "noParent":
 			wants = "a boolean"
 			a.NoParent, isText = part.AsBool()
 		default:
-			o.blame(blame(diag.UnknownKey, at, "an alias has urn, name, type, parent, noParent, stack and project",
+			o.blame(blame(diag.UnknownKey, rng, "an alias has urn, name, type, parent, noParent, stack and project",
 				"unknown key %s in an alias", key))
 			continue
 		}
 		if !isText {
-			o.blame(blame(diag.NotAssignable, at, "", "%s of an alias must be %s, not %s", key, wants, kindOf(part)))
+			o.blame(blame(diag.NotAssignable, rng, "", "%s of an alias must be %s, not %s", key, wants, kindOf(part)))
 		}
 	}
 	return a

@@ -26,26 +26,26 @@ func (s *spending) paying(ctx context.Context) context.Context {
 
 // step counts an evaluation step for an expression; it returns a fault once the run is over. Only one place reports
 // that the steps are spent.
-func (e *evaluator) step(of ast.Expr) *fault {
+func (e *evaluator) step(expr ast.Expr) *fault {
 	if e.over.Load() {
 		return shutdown
 	}
 	if err := e.budget.Spend(1); err != nil {
-		return e.budget.overspent(err, of.Range())
+		return e.budget.overspent(err, expr.Range())
 	}
 	return nil
 }
 
 // made pays for a value that an expression has put together.
-func (s *spending) made(v value.Value, at diag.Range) (value.Value, *fault) {
+func (s *spending) made(v value.Value, rng diag.Range) (value.Value, *fault) {
 	if err := s.Made(v); err != nil {
-		return value.Null, s.overspent(err, at)
+		return value.Null, s.overspent(err, rng)
 	}
 	return v, nil
 }
 
 // overspent is the fault behind a *builtins.BudgetError; nil for any other error.
-func (s *spending) overspent(err error, at diag.Range) *fault {
+func (s *spending) overspent(err error, rng diag.Range) *fault {
 	var spent *builtins.BudgetError
 	if !errors.As(err, &spent) {
 		return nil
@@ -53,7 +53,7 @@ func (s *spending) overspent(err error, at diag.Range) *fault {
 	if spent.Steps && !s.reported.CompareAndSwap(false, true) {
 		return shutdown // it was reported
 	}
-	f := blame(diag.BudgetExceeded, at, spent.Detail(), "%s", spent)
+	f := blame(diag.BudgetExceeded, rng, spent.Detail(), "%s", spent)
 	if spent.Steps {
 		f.cause = over
 	}

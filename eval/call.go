@@ -25,8 +25,8 @@ func (s *scope) call(ctx context.Context, e *ast.Call) (value.Value, *fault) {
 	case c.Method != nil:
 		return s.method(ctx, e, c.Method)
 	}
-	of := &builtinCall{scope: s, call: e, fn: c.Func, args: c.Args}
-	return of.value(ctx)
+	f := &builtinCall{scope: s, call: e, fn: c.Func, args: c.Args}
+	return f.value(ctx)
 }
 
 // builtinCall is one call of a built-in.
@@ -211,20 +211,20 @@ func (s *scope) thunk(e ast.Expr) builtins.Thunk {
 // fault makes the fault of the call, at the argument to blame where there is one (L6.7).
 func (c *builtinCall) fault(err error) *fault {
 	e, args := c.call, c.args
-	if of := silent(err); of != nil {
-		return of
+	if f := silent(err); f != nil {
+		return f
 	}
-	if of, ok := errors.AsType[*fault](err); ok {
-		return of.at(e.Range())
+	if f, ok := errors.AsType[*fault](err); ok {
+		return f.at(e.Range())
 	}
-	if of := c.e.budget.overspent(err, e.Range()); of != nil {
-		return of
+	if f := c.e.budget.overspent(err, e.Range()); f != nil {
+		return f
 	}
-	at, code := e.Name.Range, diag.FunctionFailed
+	rng, code := e.Name.Range, diag.FunctionFailed
 	if failure, ok := errors.AsType[*builtins.Error](err); ok {
 		if i := failure.Arg; i >= 0 && len(args) > 0 {
 			if arg := args[min(i, len(args)-1)]; arg != nil {
-				at = arg.Range()
+				rng = arg.Range()
 			}
 		}
 	}
@@ -238,7 +238,7 @@ func (c *builtinCall) fault(err error) *fault {
 	if e.Argument != nil {
 		name = "fn::" + name
 	}
-	return blame(code, at, "", "%s: %s", name, err)
+	return blame(code, rng, "", "%s: %s", name, err)
 }
 
 // at gives findings without a place one.
@@ -311,8 +311,8 @@ func (env environment) ParseYAML(text string) (value.Value, error) {
 	data, findings := env.e.options.ParseData(diag.NewSource("text", []byte(text)))
 	for _, d := range findings {
 		if d.Severity == diag.Error {
-			at := d.Subject.StartPosition()
-			return value.Null, fmt.Errorf("line %d, column %d: %s", at.Line, at.Column, d.Summary)
+			pos := d.Subject.StartPosition()
+			return value.Null, fmt.Errorf("line %d, column %d: %s", pos.Line, pos.Column, d.Summary)
 		}
 	}
 	return Literal(data)
@@ -361,7 +361,7 @@ func (env environment) StackOutput(ctx context.Context, stack, output string) (v
 	return env.e.stackOutput(ctx, stack, output, env.at)
 }
 
-// Recoverable tells faults of an expression, which try passes over, from failures of its dependencies, which recover
+// Recoverable distinguishes faults of an expression, which try skips, from failures of its dependencies, which recover
 // passes over too (L10.C5).
 func (env environment) Recoverable(err error) (isFault, isFailure bool) {
 	if f, ok := errors.AsType[*fault](err); ok {

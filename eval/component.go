@@ -15,26 +15,26 @@ import (
 // construct evaluates the body of a component that has been registered, and registers its outputs (L3.E). The outputs
 // carry what their values depend on, not the component as a whole.
 func (s *instance) construct(ctx context.Context, u urn.URN, inputs value.Value) (value.Value, *fault) {
-	in := s.body(u, inputs)
-	first := versionNeeds(in.body)
-	s.e.runAll(ctx, in, first)
-	if f := s.e.checkVersion(ctx, in); f != nil {
-		return value.Null, in.failed(first).and(f)
+	fr := s.body(u, inputs)
+	first := versionNeeds(fr.body)
+	s.e.runAll(ctx, fr, first)
+	if f := s.e.checkVersion(ctx, fr); f != nil {
+		return value.Null, fr.failed(first).and(f)
 	}
-	return s.finish(ctx, u, in, func(o *check.Output) (value.Value, *fault) { return s.e.output(ctx, in, o) })
+	return s.finish(ctx, u, fr, func(o *check.Output) (value.Value, *fault) { return s.e.output(ctx, fr, o) })
 }
 
 // body is a frame for the body of a component that has been registered.
 func (s *instance) body(u urn.URN, inputs value.Value) *frame {
 	r := s.resource
-	in := newFrame(r.Component.Body, u)
-	in.prefix, in.inputs, in.component, in.packaged = s.name()+"-", inputs, true, r.Component.Packaged
-	return in
+	f := newFrame(r.Component.Body, u)
+	f.prefix, f.inputs, f.component, f.packaged = s.name()+"-", inputs, true, r.Component.Packaged
+	return f
 }
 
 // output is the value of an output of a body.
-func (e *evaluator) output(ctx context.Context, in *frame, o *check.Output) (value.Value, *fault) {
-	s := scope{e: e, frame: in}
+func (e *evaluator) output(ctx context.Context, fr *frame, o *check.Output) (value.Value, *fault) {
+	s := scope{e: e, frame: fr}
 	v, f := s.eval(ctx, o.Decl.Value)
 	if f == nil {
 		f = storable("the output `"+o.Decl.Name.Value+"`", v, places{}, o.Decl.Value.Range())
@@ -43,11 +43,11 @@ func (e *evaluator) output(ctx context.Context, in *frame, o *check.Output) (val
 }
 
 // finish evaluates what is left of the body of a component, and registers its outputs.
-func (s *instance) finish(ctx context.Context, u urn.URN, in *frame,
+func (s *instance) finish(ctx context.Context, u urn.URN, fr *frame,
 	output func(*check.Output) (value.Value, *fault)) (value.Value, *fault) {
-	r, body := s.resource, in.body
-	s.e.runAll(ctx, in, body.Nodes)
-	failed := in.failed(body.Nodes)
+	r, body := s.resource, fr.body
+	s.e.runAll(ctx, fr, body.Nodes)
+	failed := fr.failed(body.Nodes)
 	entries := make([]value.Entry, 0, len(body.Outputs))
 	for _, o := range body.Outputs {
 		v, f := output(o)
@@ -56,7 +56,7 @@ func (s *instance) finish(ctx context.Context, u urn.URN, in *frame,
 		}
 		entries = append(entries, value.Entry{Key: o.Decl.Name.Value, Value: v})
 	}
-	members := in.members.all()
+	members := fr.members.all()
 	s.frame.members.add(members...)
 	if failed != nil {
 		return value.Null, failed
@@ -106,17 +106,17 @@ func (m *members) all() []urn.URN {
 func (g *registry) concrete(urns []urn.URN) []urn.URN {
 	var all []urn.URN
 	for i, u := range urns {
-		of := g.get(u)
-		if of == nil || !of.local {
+		res := g.get(u)
+		if res == nil || !res.local {
 			if all != nil {
 				all = append(all, u)
 			}
 			continue
 		}
 		if all == nil {
-			all = append(make([]urn.URN, 0, len(urns)+len(of.members)), urns[:i]...)
+			all = append(make([]urn.URN, 0, len(urns)+len(res.members)), urns[:i]...)
 		}
-		all = append(all, of.members...)
+		all = append(all, res.members...)
 	}
 	if all == nil {
 		all = slices.Clone(urns)
@@ -127,7 +127,7 @@ func (g *registry) concrete(urns []urn.URN) []urn.URN {
 // withoutItself is a reference to a resource without the dependency on a component of the program: what such a
 // component gives has dependencies of its own.
 func (g *registry) withoutItself(v value.Value, u urn.URN) value.Value {
-	if of := g.get(u); of == nil || !of.local {
+	if res := g.get(u); res == nil || !res.local {
 		return v
 	}
 	others := slices.DeleteFunc(slices.Clone(v.Deps()), func(d urn.URN) bool { return d == u })

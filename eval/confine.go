@@ -66,11 +66,11 @@ func (o *Options) stranger(path string, secret bool, arg ast.Expr) error {
 func (o *Options) public(path string) error {
 	if scheme, rest, isURI := strings.Cut(path, "://"); isURI {
 		if !strings.EqualFold(scheme, "file") {
-			at, err := url.Parse(path)
+			u, err := url.Parse(path)
 			if err != nil {
 				return errors.New("it is not an address")
 			}
-			return confine.Host(at.Hostname())
+			return confine.Host(u.Hostname())
 		}
 		path = filepath.FromSlash(rest)
 	}

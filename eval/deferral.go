@@ -34,16 +34,16 @@ func (f *frame) foresee() {
 }
 
 // ensure evaluates a node ahead of the order, behind what it needs.
-func (e *evaluator) ensure(ctx context.Context, in *frame, n *check.Node) {
-	if in.states[n.Index].done.Load() {
+func (e *evaluator) ensure(ctx context.Context, f *frame, n *check.Node) {
+	if f.states[n.Index].done.Load() {
 		return
 	}
 	for _, edge := range n.Needs {
 		if !edge.Deferred {
-			e.ensure(ctx, in, edge.To)
+			e.ensure(ctx, f, edge.To)
 		}
 	}
-	e.run(ctx, in, n)
+	e.run(ctx, f, n)
 }
 
 // early is the value of a node with a Deferral as soon as it is registered.
@@ -58,14 +58,14 @@ func (s *scope) early(ctx context.Context, n *check.Node) (value.Value, *fault) 
 	return value.Null, poison
 }
 
-func (e *evaluator) registeredEarly(ctx context.Context, in *frame, n *check.Node) (value.Value, *fault) {
-	state := in.states[n.Index].early
+func (e *evaluator) registeredEarly(ctx context.Context, f *frame, n *check.Node) (value.Value, *fault) {
+	state := f.states[n.Index].early
 	state.once.Do(func() {
 		for _, needed := range n.Deferral.Register {
-			e.ensure(ctx, in, needed)
+			e.ensure(ctx, f, needed)
 		}
-		of := &instance{scope: scope{e: e, frame: in}, node: n, resource: n.Resource}
-		state.value, state.fault = of.all(ctx)
+		inst := &instance{scope: scope{e: e, frame: f}, node: n, resource: n.Resource}
+		state.value, state.fault = inst.all(ctx)
 	})
 	return state.value, state.fault
 }

@@ -134,8 +134,8 @@ func runExample(t *testing.T, b block, config string, files map[string]string) (
 	var said strings.Builder
 	for _, d := range all.Sorted() {
 		if d.Severity <= diag.Info {
-			at := d.Subject.StartPosition()
-			fmt.Fprintf(&said, "%d:%d %s: %s\n", at.Line, at.Column, d.Severity, d.Summary)
+			pos := d.Subject.StartPosition()
+			fmt.Fprintf(&said, "%d:%d %s: %s\n", pos.Line, pos.Column, d.Severity, d.Summary)
 		}
 	}
 	require.Equal(t, b.label == "yaml check", all.HasErrors(), "line %d: %s", b.line, said.String())

@@ -31,14 +31,14 @@ func (e *evaluator) dynamicProvider(ctx context.Context, d *check.Dynamic) (stri
 }
 
 func (e *evaluator) registerDynamic(ctx context.Context, name string, d *check.Dynamic) (string, *fault) {
-	at := d.Decl.Name.Range
+	rng := d.Decl.Name.Range
 	if d.Code == nil {
-		return "", blame(diag.OperationFailed, at, "", "this engine cannot run %s: dynamic types need the engine of yamlhost",
+		return "", blame(diag.OperationFailed, rng, "", "this engine cannot run %s: dynamic types need the engine of yamlhost",
 			d.Path)
 	}
 	response, err := e.monitor.RegisterResource(ctx, monitor.RegisterRequest{
 		Type: "pulumi:providers:" + check.DynamicNamespace, Name: name, Custom: true, Parent: e.stack,
-		Inputs: check.DynamicInputs(e.root.body.Dynamic, d), SourcePosition: e.options.position(at),
+		Inputs: check.DynamicInputs(e.root.body.Dynamic, d), SourcePosition: e.options.position(rng),
 	})
 	if err == nil && response.Result != monitor.Succeeded {
 		err = monitor.ErrReported
@@ -47,7 +47,7 @@ func (e *evaluator) registerDynamic(ctx context.Context, name string, d *check.D
 		if f := silent(err); f != nil {
 			return "", f
 		}
-		return "", blame(diag.OperationFailed, at, "", "registering the provider of `%s` failed: %s", d.Decl.Name.Value, err)
+		return "", blame(diag.OperationFailed, rng, "", "registering the provider of `%s` failed: %s", d.Decl.Name.Value, err)
 	}
 	return providerReference(&value.ResourceRef{URN: response.URN, ID: response.ID}), nil
 }

@@ -52,7 +52,7 @@ type frame struct {
 	parent urn.URN     // of resources that name none
 	prefix string      // before the names of resources (L3.52)
 	inputs value.Value // of a component: a map
-	// component says that the body belongs to a component, which is the parent of its function calls (L3.54).
+	// component reports whether the body belongs to a component, which is the parent of its function calls (L3.54).
 	component bool
 	packaged  bool // of a package
 	members   members
@@ -60,11 +60,11 @@ type frame struct {
 }
 
 func newFrame(body *check.Program, parent urn.URN) *frame {
-	in := &frame{body: body, states: make([]nodeState, len(body.Nodes)), parent: parent, inputs: value.EmptyMap()}
+	f := &frame{body: body, states: make([]nodeState, len(body.Nodes)), parent: parent, inputs: value.EmptyMap()}
 	if body.Deferring {
-		in.foresee()
+		f.foresee()
 	}
-	return in
+	return f
 }
 
 // nodeState is the progress of a node.
@@ -72,45 +72,45 @@ type nodeState struct {
 	once  sync.Once
 	value value.Value
 	fault *fault
-	// partial says of a variable that it is a part of an output that a preview knows in part only.
+	// partial reports whether the value comes from an output that is only partly known during a preview.
 	partial bool
 	done    atomic.Bool // everything above is final; for those that do not wait
 	early   *early      // of a node with a Deferral; nil for the rest
 }
 
 // run evaluates a node, at most once. Anyone who comes while it is evaluated waits.
-func (e *evaluator) run(ctx context.Context, in *frame, n *check.Node) {
-	state := &in.states[n.Index]
+func (e *evaluator) run(ctx context.Context, f *frame, n *check.Node) {
+	state := &f.states[n.Index]
 	state.once.Do(func() {
 		defer state.done.Store(true)
 		if ctx.Err() != nil {
 			state.fault = shutdown
 			return
 		}
-		s := scope{e: e, frame: in}
+		s := scope{e: e, frame: f}
 		switch n.Kind {
 		case check.ConfigNode:
 			state.value, state.fault = s.config(ctx, n.Config)
 		case check.VariableNode:
-			var at found
-			at, state.fault = s.find(ctx, n.Variable.Value)
-			state.value, state.partial = at.value, at.partial
+			var res found
+			res, state.fault = s.find(ctx, n.Variable.Value)
+			state.value, state.partial = res.value, res.partial
 		case check.ResourceNode:
-			of := &instance{scope: s, node: n, resource: n.Resource}
+			inst := &instance{scope: s, node: n, resource: n.Resource}
 			if state.early != nil {
-				state.value, state.fault = of.complete(ctx)
+				state.value, state.fault = inst.complete(ctx)
 				break
 			}
-			state.value, state.fault = of.all(ctx)
+			state.value, state.fault = inst.all(ctx)
 		}
 	})
 }
 
 // runAll evaluates nodes of a frame, each behind what it needs.
-func (e *evaluator) runAll(ctx context.Context, in *frame, nodes []*check.Node) {
+func (e *evaluator) runAll(ctx context.Context, f *frame, nodes []*check.Node) {
 	schedule(ctx, nodes, e.workers, func(ctx context.Context, n *check.Node) {
 		defer e.options.guard()
-		e.run(ctx, in, n)
+		e.run(ctx, f, n)
 	})
 }
 
@@ -229,8 +229,8 @@ type notes struct {
 	found diag.Diagnostics
 }
 
-func (n *notes) add(at diag.Range, detail, summary string, args ...any) {
-	n.put(diag.Diagnostic{Severity: diag.Info, Code: diag.NotKnownInTime, Subject: at,
+func (n *notes) add(rng diag.Range, detail, summary string, args ...any) {
+	n.put(diag.Diagnostic{Severity: diag.Info, Code: diag.NotKnownInTime, Subject: rng,
 		Summary: fmt.Sprintf(summary, args...), Detail: detail})
 }
 

@@ -58,8 +58,8 @@ func (s *scope) eval(ctx context.Context, e ast.Expr) (value.Value, *fault) {
 	case *ast.Template:
 		return s.template(ctx, e)
 	case *ast.Access:
-		at, f := s.access(ctx, e)
-		return at.value, f
+		res, f := s.access(ctx, e)
+		return res.value, f
 	case *ast.List:
 		return s.list(ctx, e)
 	case *ast.Map:
@@ -73,11 +73,11 @@ func (s *scope) eval(ctx context.Context, e ast.Expr) (value.Value, *fault) {
 	case *ast.Conditional:
 		return s.conditional(ctx, e)
 	case *ast.Index:
-		at, f := s.index(ctx, e)
-		return at.value, f
+		res, f := s.index(ctx, e)
+		return res.value, f
 	case *ast.Member:
-		at, f := s.member(ctx, e)
-		return at.value, f
+		res, f := s.member(ctx, e)
+		return res.value, f
 	case *ast.Splat:
 		return s.splat(ctx, e)
 	case *ast.For:

@@ -9,7 +9,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 )
 
-// cause tells faults apart by what they mean for others, least grave first.
+// cause distinguishes faults by what they mean for others, least grave first.
 type cause uint8
 
 const (
@@ -50,9 +50,9 @@ var (
 )
 
 // blame makes the fault of one expression.
-func blame(code diag.Code, at diag.Range, detail, summary string, args ...any) *fault {
+func blame(code diag.Code, rng diag.Range, detail, summary string, args ...any) *fault {
 	return &fault{findings: diag.Diagnostics{{
-		Code: code, Subject: at, Summary: fmt.Sprintf(summary, args...), Detail: detail,
+		Code: code, Subject: rng, Summary: fmt.Sprintf(summary, args...), Detail: detail,
 	}}}
 }
 

@@ -16,14 +16,14 @@ import (
 func (e *evaluator) registerHooks(ctx context.Context) *fault {
 	var failed *fault
 	for _, h := range e.program.Hooks {
-		at := h.Decl.Name.Range
+		rng := h.Decl.Name.Range
 		if e.options.Untrusted {
-			return blame(diag.OperationFailed, at, "the run is --untrusted, and starts no command",
+			return blame(diag.OperationFailed, rng, "the run is --untrusted, and starts no command",
 				"the hook `%s` runs a command", h.Decl.Name.Value)
 		}
 		registrar, ok := e.monitor.(monitor.HookRegistrar)
 		if !ok || e.options.Command == nil {
-			return blame(diag.OperationFailed, at, "", "this engine cannot run hooks, such as `%s`", h.Decl.Name.Value)
+			return blame(diag.OperationFailed, rng, "", "this engine cannot run hooks, such as `%s`", h.Decl.Name.Value)
 		}
 		err := registrar.RegisterHook(ctx, monitor.Hook{
 			Name: h.Decl.Name.Value, OnError: h.OnError,
@@ -39,7 +39,7 @@ func (e *evaluator) registerHooks(ctx context.Context) *fault {
 		if f := silent(err); f != nil {
 			return f
 		}
-		failed = failed.and(blame(diag.OperationFailed, at, "", "cannot register the hook `%s`: %s", h.Decl.Name.Value, err))
+		failed = failed.and(blame(diag.OperationFailed, rng, "", "cannot register the hook `%s`: %s", h.Decl.Name.Value, err))
 	}
 	return failed
 }

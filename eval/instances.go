@@ -97,10 +97,10 @@ func (s *instance) instances(ctx context.Context) (value.Value, *fault) {
 			"everybody can see the names and the number of resources; use fn::unsecret if that is acceptable",
 			"`forEach` must not be secret")
 	}
-	of := *s
-	of.deps = append(s.deps[:len(s.deps):len(s.deps)], collection.Deps()...)
+	inst := *s
+	inst.deps = append(s.deps[:len(s.deps):len(s.deps)], collection.Deps()...)
 	one := func(suffix string, key, item value.Value) (value.Value, *fault) {
-		inner := of
+		inner := inst
 		inner.suffix = suffix
 		inner.each = value.MapOf(value.Entry{Key: "key", Value: key.WithMarksOf(collection)},
 			value.Entry{Key: "value", Value: item.WithMarksOf(collection)})
@@ -229,10 +229,10 @@ func (s *instance) urnBelow(parent urn.URN) urn.URN {
 
 // postponed reports whether an option names a resource for which a preview does not know yet whether it will exist,
 // or how many instances it will have.
-func (e *evaluator) postponed(in *frame, option ast.Expr, v value.Value) bool {
+func (e *evaluator) postponed(f *frame, option ast.Expr, v value.Value) bool {
 	if v.IsKnown() || !e.info.DryRun {
 		return false
 	}
-	_, isResource := schema.Required(in.body.TypeOf(option)).(*schema.ResourceType)
+	_, isResource := schema.Required(f.body.TypeOf(option)).(*schema.ResourceType)
 	return isResource
 }

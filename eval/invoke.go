@@ -175,7 +175,7 @@ func (e *evaluator) packageOf(ctx context.Context, d schema.Descriptor) (version
 	return "", "", ref, err
 }
 
-// places tell where properties are written out, in a list or in an expression. The zero places tell of none.
+// places describes where properties are written out, in a list or in an expression. The zero places tell of none.
 type places struct {
 	list []ast.Property
 	expr ast.Expr
@@ -203,26 +203,26 @@ func failuresFault(code diag.Code, what string, failures []monitor.Failure, inpu
 	written places, otherwise diag.Range) *fault {
 	var all *fault
 	for _, failure := range failures {
-		reason, at := redact(failure.Reason, inputs), otherwise
+		reason, rng := redact(failure.Reason, inputs), otherwise
 		if failure.Property != "" {
 			reason = failure.Property + ": " + reason
 			top, err := value.ParsePath(failure.Property)
 			if err == nil && len(top) > 0 {
-				at = written.of(top[0].Key, otherwise)
+				rng = written.of(top[0].Key, otherwise)
 			}
 		}
-		all = all.and(blame(code, at, "", "%s: %s", what, reason))
+		all = all.and(blame(code, rng, "", "%s: %s", what, reason))
 	}
 	return all
 }
 
 // conversionFault is a value that cannot be sent to a provider (L8.40).
 func conversionFault(what string, err error, written places, otherwise diag.Range) *fault {
-	at, text := otherwise, err.Error()
+	rng, text := otherwise, err.Error()
 	if c, ok := err.(*schema.ConvertError); ok && len(c.Path) > 0 {
-		at = written.of(c.Path[0].Key, otherwise)
+		rng = written.of(c.Path[0].Key, otherwise)
 	}
-	return blame(diag.NotAssignable, at, "", "%s: %s", what, text)
+	return blame(diag.NotAssignable, rng, "", "%s: %s", what, text)
 }
 
 // redact hides every secret of inputs in a message that came from outside (L9.34).

@@ -123,7 +123,7 @@ func (s *scope) loop(ctx context.Context, e *ast.For) (value.Value, *fault) {
 			failed = failed.and(blame(diag.KeyNotString, e.Key.Range(), "", "a key must be a string, not %s", kindOf(key)))
 			continue
 		}
-		at, taken := groups[name]
+		pos, taken := groups[name]
 		switch {
 		case !taken:
 			groups[name] = len(entries)
@@ -133,8 +133,8 @@ func (s *scope) loop(ctx context.Context, e *ast.For) (value.Value, *fault) {
 			entries = append(entries, value.Entry{Key: name, Value: v})
 		case e.Grouped:
 			// Lists are immutable, but this one has no other owner yet.
-			items, _ := entries[at].Value.AsList()
-			entries[at].Value = value.List(append(items, v)...)
+			items, _ := entries[pos].Value.AsList()
+			entries[pos].Value = value.List(append(items, v)...)
 		case key.IsSecret():
 			failed = failed.and(blame(diag.Duplicate, e.Key.Range(),
 				"write ... after the value to gather values of one key in a list",

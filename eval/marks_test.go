@@ -68,7 +68,7 @@ func (m model) inside(i int) model {
 }
 
 // compare reports where v does not carry what m says.
-func (m model) compare(v value.Value, at string) string {
+func (m model) compare(v value.Value, path string) string {
 	var deps []string
 	for _, u := range v.Deps() {
 		deps = append(deps, u.Name())
@@ -78,18 +78,18 @@ func (m model) compare(v value.Value, at string) string {
 	want = slices.Compact(want)
 	switch {
 	case v.IsSecret() != m.secret:
-		return fmt.Sprintf("%s: secret %t, want %t", at, v.IsSecret(), m.secret)
+		return fmt.Sprintf("%s: secret %t, want %t", path, v.IsSecret(), m.secret)
 	case v.IsKnown() == m.unknown:
-		return fmt.Sprintf("%s: known %t", at, v.IsKnown())
+		return fmt.Sprintf("%s: known %t", path, v.IsKnown())
 	case !slices.Equal(deps, want):
-		return fmt.Sprintf("%s: depends on %v, want %v", at, deps, want)
+		return fmt.Sprintf("%s: depends on %v, want %v", path, deps, want)
 	case m.unknown:
 		return ""
 	case v.Len() != len(m.items):
-		return fmt.Sprintf("%s: %d parts, want %d", at, v.Len(), len(m.items))
+		return fmt.Sprintf("%s: %d parts, want %d", path, v.Len(), len(m.items))
 	}
 	for i, item := range m.items {
-		if fault := item.compare(v.At(i), fmt.Sprintf("%s[%d]", at, i)); fault != "" {
+		if fault := item.compare(v.At(i), fmt.Sprintf("%s[%d]", path, i)); fault != "" {
 			return fault
 		}
 	}

@@ -19,15 +19,15 @@ type numberNote struct {
 }
 
 // see looks at a part of a text.
-func (n *numberNote) see(v value.Value, at diag.Range) {
+func (n *numberNote) see(v value.Value, rng diag.Range) {
 	number, ok := v.AsNumber()
 	if !ok || value.FormatNumber(number) == stockText(number) {
 		return
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.at.IsZero() || at.Start < n.at.Start {
-		n.at, n.number, n.secret = at, number, v.IsSecret()
+	if n.at.IsZero() || rng.Start < n.at.Start {
+		n.at, n.number, n.secret = rng, number, v.IsSecret()
 	}
 }
 
@@ -35,7 +35,7 @@ func (n *numberNote) see(v value.Value, at diag.Range) {
 func stockText(number float64) string { return strconv.FormatFloat(number, 'g', -1, 64) }
 
 // tell adds the note, if there is one.
-func (n *numberNote) tell(to *notes) {
+func (n *numberNote) tell(dst *notes) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.at.IsZero() {
@@ -50,8 +50,8 @@ func (n *numberNote) tell(to *notes) {
 		detail = "write " + theirs +
 			" in the text to keep a name that Pulumi's host has made; this is reported once for the whole program"
 	}
-	to.mu.Lock()
-	defer to.mu.Unlock()
-	to.found.Add(diag.Diagnostic{Severity: diag.Info, Code: diag.BadNumber, Subject: n.at, Detail: detail,
+	dst.mu.Lock()
+	defer dst.mu.Unlock()
+	dst.found.Add(diag.Diagnostic{Severity: diag.Info, Code: diag.BadNumber, Subject: n.at, Detail: detail,
 		Summary: "the number becomes " + ours + ", in Pulumi's own host it becomes " + theirs})
 }

@@ -111,7 +111,7 @@ func (o *optionReader) plain(from *ast.Options, r *monitor.RegisterRequest) {
 	}
 }
 
-// pack says which package a request is about. The options version and pluginDownloadURL have been applied by the
+// pack sets the package of a request. The options version and pluginDownloadURL have been applied by the
 // checker where they are literal (L7.21).
 func (o *optionReader) pack(r *check.Resource, from *ast.Options, version, url, ref *string) {
 	d := r.Package
@@ -128,11 +128,11 @@ func (o *optionReader) pack(r *check.Resource, from *ast.Options, version, url, 
 	if *version, *url, *ref, err = o.e.packageOf(o.ctx, d); err != nil {
 		f := silent(err)
 		if f == nil {
-			at := r.Decl.Name.Range
+			rng := r.Decl.Name.Range
 			if r.Decl.Type != nil {
-				at = r.Decl.Type.Range
+				rng = r.Decl.Type.Range
 			}
-			f = blame(diag.OperationFailed, at, "", "cannot announce the package %s: %s", d.PackageName(), err)
+			f = blame(diag.OperationFailed, rng, "", "cannot announce the package %s: %s", d.PackageName(), err)
 		}
 		o.blame(f)
 	}
@@ -416,10 +416,10 @@ func (s *scope) providerIn(ctx context.Context, name string, e ast.Expr) (string
 	return providerReference(ref), nil
 }
 
-func providerResource(name string, v value.Value, at diag.Range) (*value.ResourceRef, *fault) {
-	ref, f := needResource(name, v, at)
+func providerResource(name string, v value.Value, rng diag.Range) (*value.ResourceRef, *fault) {
+	ref, f := needResource(name, v, rng)
 	if f == nil && !urn.IsProviderType(ref.URN.Type()) {
-		return nil, blame(diag.NeedsResource, at, "a provider is a resource of type pulumi:providers:<package>",
+		return nil, blame(diag.NeedsResource, rng, "a provider is a resource of type pulumi:providers:<package>",
 			"%s needs a provider, not a resource of type %s", name, ref.URN.Type())
 	}
 	return ref, f
@@ -451,8 +451,8 @@ func (s *scope) resourcesIn(ctx context.Context, name string, e ast.Expr) ([]*va
 	}
 	var refs []*value.ResourceRef
 	var failed *fault
-	var walk func(v value.Value, at diag.Range, written ast.Expr)
-	walk = func(v value.Value, at diag.Range, written ast.Expr) {
+	var walk func(v value.Value, rng diag.Range, written ast.Expr)
+	walk = func(v value.Value, rng diag.Range, written ast.Expr) {
 		switch {
 		case v.IsNull():
 		case !v.IsKnown() && s.e.info.DryRun && !v.Is(value.KindString):
@@ -462,7 +462,7 @@ func (s *scope) resourcesIn(ctx context.Context, name string, e ast.Expr) ([]*va
 				walk(v.At(i), elementRange(written, i), nil)
 			}
 		default:
-			ref, f := needResource(name, v, at)
+			ref, f := needResource(name, v, rng)
 			failed = failed.and(f)
 			if f == nil {
 				refs = append(refs, ref)
@@ -489,15 +489,15 @@ func elementRange(e ast.Expr, i int) diag.Range {
 	return e.Range()
 }
 
-func needResource(name string, v value.Value, at diag.Range) (*value.ResourceRef, *fault) {
+func needResource(name string, v value.Value, rng diag.Range) (*value.ResourceRef, *fault) {
 	if ref, ok := v.AsResource(); ok {
 		return ref, nil
 	}
 	if !v.IsKnown() {
-		return nil, blame(diag.NeedsResource, at, "write the resource itself, such as ${server}",
+		return nil, blame(diag.NeedsResource, rng, "write the resource itself, such as ${server}",
 			"%s needs a resource that is known before anything is created", name)
 	}
-	return nil, blame(diag.NeedsResource, at, "write the resource itself, such as ${server}, not one of its properties",
+	return nil, blame(diag.NeedsResource, rng, "write the resource itself, such as ${server}, not one of its properties",
 		"%s needs a resource, not %s", name, kindOf(v))
 }
 

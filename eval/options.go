@@ -23,8 +23,8 @@ type Options struct {
 	// RequireVersion asks the engine whether its version is in a range, where that is the engine's to say; nil to compare
 	// with EngineVersion. An error is the engine's refusal.
 	RequireVersion func(ctx context.Context, wanted string) error
-	// EngineKnowsPackages says that the engine was told which packages the program needs, as the Pulumi CLI is: it
-	// completes requests that name no version by itself (E3.29).
+	// EngineKnowsPackages reports whether the engine was told which packages the program needs, as the Pulumi CLI is:
+	// it completes requests that name no version by itself (E3.29).
 	EngineKnowsPackages bool
 	// Command runs a command of a hook (L10.C14) in a folder and returns what it wrote; nil when commands cannot be run.
 	// Says gets what the commands of hooks wrote, line by line and without the secrets that they were given; nil to drop

@@ -286,8 +286,8 @@ func (s *instance) guards(ctx context.Context, r *monitor.RegisterRequest, u urn
 	return failed
 }
 
-// judge evaluates a policy of the program about a resource, whose name is at.
-func (s *PolicySubject) judge(decl *ast.Policy, at ast.Literal) *fault {
+// judge evaluates a policy of the program. lit is the name of the resource that it is about.
+func (s *PolicySubject) judge(decl *ast.Policy, lit ast.Literal) *fault {
 	found, decided, f := s.violations(decl)
 	if f != nil {
 		return f
@@ -297,13 +297,13 @@ func (s *PolicySubject) judge(decl *ast.Policy, at ast.Literal) *fault {
 		about += " (" + text + ")"
 	}
 	if !decided {
-		s.e.notes.add(at.Range, "the update decides", "policy %s is not decided for %s in this preview: it depends on a value "+
-			"that is known in the update only", decl.Name.Value, at.Value)
+		s.e.notes.add(lit.Range, "the update decides", "policy %s is not decided for %s in this preview: it depends on a value "+
+			"that is known in the update only", decl.Name.Value, lit.Value)
 		return nil
 	}
 	var failed *fault
 	for _, v := range found {
-		d := diag.Diagnostic{Code: diag.PolicyViolated, Subject: at.Range, Summary: at.Value + " violates policy " + about +
+		d := diag.Diagnostic{Code: diag.PolicyViolated, Subject: lit.Range, Summary: lit.Value + " violates policy " + about +
 			": " + v.Message, Related: []diag.Related{{Range: decl.Name.Range, Message: "the policy"}}}
 		if decl.Enforcement.Text() == "advisory" {
 			d.Severity = diag.Warning

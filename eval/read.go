@@ -119,7 +119,7 @@ func (s *instance) readState(ctx context.Context) (value.Value, *fault) {
 	return state, nil
 }
 
-// placesOfState tells where what is known of a resource that is read is written out.
+// placesOfState returns the places of the state properties that a resource with get is given.
 func placesOfState(r *check.Resource) places {
 	if r.Decl.Get == nil {
 		return places{}

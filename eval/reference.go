@@ -84,15 +84,15 @@ func (g *registry) entry(u urn.URN) *lookup {
 }
 
 // add makes a resource of the program known.
-func (g *registry) add(of *resource) {
-	l := &lookup{resource: of}
+func (g *registry) add(res *resource) {
+	l := &lookup{resource: res}
 	l.once.Do(func() {})
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.found == nil {
 		g.found = make(map[urn.URN]*lookup)
 	}
-	g.found[of.urn] = l
+	g.found[res.urn] = l
 }
 
 // get is a resource that is known already; nil for others.
@@ -108,13 +108,13 @@ func (g *registry) get(u urn.URN) *resource {
 // resourceMember is a member of a resource: urn, id or an output (L5.31, L5.32). Resources that a provider's answer
 // refers to are fetched through the engine (L5.38).
 func (e *evaluator) resourceMember(ctx context.Context, ref *value.ResourceRef, name string,
-	at diag.Range) (value.Value, *fault) {
+	rng diag.Range) (value.Value, *fault) {
 	switch name {
 	case "urn":
 		return value.String(string(ref.URN)).DependingOn(ref.URN), nil
 	case "id":
 		if ref.ID.IsNull() {
-			return value.Null, blame(diag.NoMember, at, "use urn to name it", "a component has no member %s",
+			return value.Null, blame(diag.NoMember, rng, "use urn to name it", "a component has no member %s",
 				strconv.Quote("id"))
 		}
 		if text, ok := ref.ID.AsString(); ok && text == "" {
@@ -122,34 +122,34 @@ func (e *evaluator) resourceMember(ctx context.Context, ref *value.ResourceRef, 
 		}
 		return ref.ID.DependingOn(ref.URN), nil
 	}
-	of, f := e.lookup(ctx, ref, at)
+	res, f := e.lookup(ctx, ref, rng)
 	if f != nil {
 		return value.Null, f
 	}
-	if of.pending != nil {
-		return of.pending.member(ctx, name)
+	if res.pending != nil {
+		return res.pending.member(ctx, name)
 	}
-	return of.output(name), nil
+	return res.output(name), nil
 }
 
 // lookup is a resource of the program, or one that is fetched, once.
-func (e *evaluator) lookup(ctx context.Context, ref *value.ResourceRef, at diag.Range) (*resource, *fault) {
+func (e *evaluator) lookup(ctx context.Context, ref *value.ResourceRef, rng diag.Range) (*resource, *fault) {
 	l := e.resources.entry(ref.URN)
 	l.once.Do(func() {
-		of, f := e.fetch(ctx, ref, at)
+		res, f := e.fetch(ctx, ref, rng)
 		e.resources.mu.Lock() // get reads without once
 		defer e.resources.mu.Unlock()
-		l.resource, l.fault = of, f
+		l.resource, l.fault = res, f
 	})
 	return l.resource, l.fault
 }
 
 // fetch asks the engine for a resource that the program did not register itself (E2.65).
-func (e *evaluator) fetch(ctx context.Context, ref *value.ResourceRef, at diag.Range) (*resource, *fault) {
+func (e *evaluator) fetch(ctx context.Context, ref *value.ResourceRef, rng diag.Range) (*resource, *fault) {
 	response, err := e.monitor.Invoke(ctx, monitor.InvokeRequest{
 		Token:          "pulumi:pulumi:getResource",
 		Args:           value.MapOf(value.Entry{Key: "urn", Value: value.String(string(ref.URN))}),
-		SourcePosition: e.options.position(at),
+		SourcePosition: e.options.position(rng),
 	})
 	if err == nil && len(response.Failures) > 0 {
 		err = &monitor.FailuresError{Token: string(ref.URN), Failures: response.Failures}
@@ -158,15 +158,15 @@ func (e *evaluator) fetch(ctx context.Context, ref *value.ResourceRef, at diag.R
 		if f := silent(err); f != nil {
 			return nil, f
 		}
-		return nil, blame(diag.InvokeFailed, at, "", "cannot read the resource %s: %s", ref.URN, err)
+		return nil, blame(diag.InvokeFailed, rng, "", "cannot read the resource %s: %s", ref.URN, err)
 	}
-	of := &resource{urn: ref.URN, id: ref.ID, component: ref.ID.IsNull(), outputs: value.EmptyMap()}
+	res := &resource{urn: ref.URN, id: ref.ID, component: ref.ID.IsNull(), outputs: value.EmptyMap()}
 	if state := response.Result.Get("state"); state.Is(value.KindMap) {
-		of.outputs = state
+		res.outputs = state
 	}
-	of.known = !response.Unknown && (!e.info.DryRun || of.component || of.id.IsKnown() &&
-		!value.SameContent(of.id, value.String("")))
-	return of, nil
+	res.known = !response.Unknown && (!e.info.DryRun || res.component || res.id.IsKnown() &&
+		!value.SameContent(res.id, value.String("")))
+	return res, nil
 }
 
 // providerReference is the reference of a provider resource as registrations name it (F1.30).
@@ -199,9 +199,9 @@ func (r *stackReferences) entry(stack string) *lookup {
 }
 
 // stackOutput is an output of another stack, which the program reads at a place.
-func (e *evaluator) stackOutput(ctx context.Context, stack, output string, at diag.Range) (value.Value, error) {
+func (e *evaluator) stackOutput(ctx context.Context, stack, output string, rng diag.Range) (value.Value, error) {
 	l := e.stacks.entry(stack)
-	l.once.Do(func() { l.resource, l.fault = e.readStack(ctx, stack, at) })
+	l.once.Do(func() { l.resource, l.fault = e.readStack(ctx, stack, rng) })
 	if l.fault != nil {
 		return value.Null, l.fault
 	}
@@ -213,7 +213,7 @@ func (e *evaluator) stackOutput(ctx context.Context, stack, output string, at di
 }
 
 // readStack reads a stack: through a declared StackReference that needs nothing else, or one of its own.
-func (e *evaluator) readStack(ctx context.Context, stack string, at diag.Range) (*resource, *fault) {
+func (e *evaluator) readStack(ctx context.Context, stack string, rng diag.Range) (*resource, *fault) {
 	for _, n := range e.program.Nodes {
 		if n.Resource == nil || n.Resource.Token != stackReferenceToken || len(n.Needs) > 0 ||
 			n.Resource.Decl.ForEach != nil || n.Resource.Decl.If != nil || stackOf(n.Resource) != stack {
@@ -225,14 +225,14 @@ func (e *evaluator) readStack(ctx context.Context, stack string, at diag.Range) 
 			return nil, f
 		}
 		if ref, ok := v.AsResource(); ok {
-			if of := e.resources.get(ref.URN); of != nil {
-				return of, nil
+			if res := e.resources.get(ref.URN); res != nil {
+				return res, nil
 			}
 		}
 	}
 	response, err := e.monitor.ReadResource(ctx, monitor.ReadRequest{
 		Type: stackReferenceToken, Name: stack, Parent: e.stack, ID: value.String(stack),
-		State: value.MapOf(value.Entry{Key: "name", Value: value.String(stack)}), SourcePosition: e.options.position(at),
+		State: value.MapOf(value.Entry{Key: "name", Value: value.String(stack)}), SourcePosition: e.options.position(rng),
 	})
 	if err != nil {
 		if f := silent(err); f != nil {
@@ -241,7 +241,8 @@ func (e *evaluator) readStack(ctx context.Context, stack string, at diag.Range) 
 		return nil, &fault{findings: diag.Diagnostics{{Code: diag.FunctionFailed,
 			Summary: fmt.Sprintf("cannot read the stack %s: %s", stack, err)}}}
 	}
-	of := &resource{urn: response.URN, id: response.ID, outputs: response.Outputs, known: response.Known || !e.info.DryRun}
-	e.resources.add(of)
-	return of, nil
+	res := &resource{urn: response.URN, id: response.ID, outputs: response.Outputs,
+		known: response.Known || !e.info.DryRun}
+	e.resources.add(res)
+	return res, nil
 }

@@ -87,24 +87,24 @@ func (s *instance) register(ctx context.Context) (value.Value, *fault) {
 }
 
 // registered makes a resource readable and answers with the reference to it.
-func (g *registry) registered(r *check.Resource, of *resource) value.Value {
-	of.id = of.id.WithoutDeps()
-	if of.component {
-		of.id = value.Null
+func (g *registry) registered(r *check.Resource, res *resource) value.Value {
+	res.id = res.id.WithoutDeps()
+	if res.component {
+		res.id = value.Null
 	}
-	if !of.outputs.Is(value.KindMap) {
-		of.outputs = value.EmptyMap()
+	if !res.outputs.Is(value.KindMap) {
+		res.outputs = value.EmptyMap()
 	}
 	if r.Schema != nil && r.Schema.Outputs != nil {
-		of.types = func(name string) schema.Type {
+		res.types = func(name string) schema.Type {
 			if p := r.Schema.Outputs.Property(name); p != nil {
 				return p.Type
 			}
 			return schema.Any
 		}
 	}
-	g.add(of)
-	return of.reference(r.Package.PackageVersion())
+	g.add(res)
+	return res.reference(r.Package.PackageVersion())
 }
 
 // registrationFault is a registration that did not succeed.
@@ -157,7 +157,7 @@ func (s *instance) properties(ctx context.Context, written []ast.Property,
 		if urn.IsProviderType(r.Token) {
 			converter.Getenv = nil
 		}
-		converter.Filled = func(at value.Path) { request.Defaults = append(request.Defaults, at) }
+		converter.Filled = func(path value.Path) { request.Defaults = append(request.Defaults, path) }
 		completed, err := converter.Complete(object, inputs)
 		if err != nil {
 			return value.Null, value.Null, conversionFault(r.Decl.Name.Value, err, where, r.Decl.Name.Range)

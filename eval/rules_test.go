@@ -78,8 +78,8 @@ func bundling(a *txtar.Archive) check.Bundler {
 			if f.Name != source {
 				continue
 			}
-			if at := bytes.Index(f.Data, []byte("SYNTAX")); at >= 0 {
-				return nil, []check.BundleFault{{Place: fmt.Sprintf("%s:1:%d", source, at+1), Message: "it is faulty"}}, nil
+			if i := bytes.Index(f.Data, []byte("SYNTAX")); i >= 0 {
+				return nil, []check.BundleFault{{Place: fmt.Sprintf("%s:1:%d", source, i+1), Message: "it is faulty"}}, nil
 			}
 			return &check.Bundle{Language: "node", Code: string(f.Data), Digest: "sha256:of-" + source}, nil, nil
 		}

@@ -15,11 +15,11 @@ func storable(what string, v value.Value, written places, otherwise diag.Range) 
 	if err == nil {
 		return nil
 	}
-	at := otherwise
+	rng := otherwise
 	if f, ok := errors.AsType[*value.StorableError](err); ok && len(f.Path) > 0 {
-		at = written.of(f.Path[0].Key, otherwise)
+		rng = written.of(f.Path[0].Key, otherwise)
 	}
-	return blame(diag.ReservedKey, at,
+	return blame(diag.ReservedKey, rng,
 		"select the part that is needed, or pass the value on as a string with fn::toJSON",
 		"%s: %s", what, err)
 }

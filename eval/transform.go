@@ -21,17 +21,17 @@ import (
 // change.
 func (e *evaluator) registerTransforms(ctx context.Context) *fault {
 	for _, t := range e.program.Transforms {
-		at := t.Decl.Key
-		of := transformer{scope: scope{e: e, frame: e.root}, decl: t.Decl, needs: t.Needs}
+		rng := t.Decl.Key
+		s := transformer{scope: scope{e: e, frame: e.root}, decl: t.Decl, needs: t.Needs}
 		registrar, ok := e.monitor.(monitor.TransformRegistrar)
 		if !ok {
-			return blame(diag.OperationFailed, at, "", "this engine cannot apply transforms")
+			return blame(diag.OperationFailed, rng, "", "this engine cannot apply transforms")
 		}
 		var err error
 		if t.Decl.Arguments {
-			err = registrar.RegisterStackInvokeTransform(ctx, of.forInvokes())
+			err = registrar.RegisterStackInvokeTransform(ctx, s.forInvokes())
 		} else {
-			err = registrar.RegisterStackTransform(ctx, of.forResources())
+			err = registrar.RegisterStackTransform(ctx, s.forResources())
 		}
 		if err == nil {
 			continue
@@ -39,7 +39,7 @@ func (e *evaluator) registerTransforms(ctx context.Context) *fault {
 		if f := silent(err); f != nil {
 			return f
 		}
-		return blame(diag.OperationFailed, at, "", "cannot register this transform: %s", err)
+		return blame(diag.OperationFailed, rng, "", "cannot register this transform: %s", err)
 	}
 	return nil
 }
@@ -84,13 +84,13 @@ func (s transformer) forResources() monitor.Transform {
 }
 
 // transformError is a fault of a transform, for engines to pass on; errors.As finds the fault.
-func (e *evaluator) transformError(t *ast.Transform, of string, f *fault) error {
+func (e *evaluator) transformError(t *ast.Transform, resource string, f *fault) error {
 	if f.cause == over && len(f.findings) == 0 { // what ended the run is reported elsewhere
 		return monitor.ErrShutdown
 	}
 	for i := range f.findings {
 		f.findings[i].Related = append(slices.Clip(f.findings[i].Related),
-			diag.Related{Range: t.Key, Message: "this transform changes " + of})
+			diag.Related{Range: t.Key, Message: "this transform changes " + resource})
 	}
 	if p := e.options.position(t.Key); p != nil {
 		return fmt.Errorf("the transform in line %d: %w", p.Line, f)
@@ -129,11 +129,11 @@ func (s *transformer) resource(ctx context.Context, r monitor.RegisterRequest) (
 }
 
 // waits reports a transform that needs something which is evaluated only after what it changes.
-func (s *transformer) waits(of string) *fault {
+func (s *transformer) waits(resource string) *fault {
 	for _, edge := range s.needs {
 		if !s.frame.states[edge.To.Index].done.Load() {
 			return blame(diag.NotKnownInTime, edge.Range, "make the `match` of the transform narrower",
-				"this transform matches %s, which is made before `%s` is known", of, edge.To.Name)
+				"this transform matches %s, which is made before `%s` is known", resource, edge.To.Name)
 		}
 	}
 	return nil
@@ -162,29 +162,29 @@ func (s *transformer) when(ctx context.Context) (condition value.Value, applies 
 
 // merge merges what a transform says into inputs or arguments, and answers with the paths that it sets. object has the
 // properties that can be set; nil where they are not known.
-func (s *transformer) merge(ctx context.Context, object *schema.Object, when, into value.Value, of string) (
+func (s *transformer) merge(ctx context.Context, object *schema.Object, when, dst value.Value, resource string) (
 	value.Value, []string, *fault,
 ) {
 	t := s.decl
 	v, f := s.eval(ctx, t.Merge)
 	switch {
 	case f != nil:
-		return into, nil, f
+		return dst, nil, f
 	case v.IsNull():
-		return into, nil, nil
+		return dst, nil, nil
 	case !v.IsKnown():
-		return into, nil, blame(diag.NotKnownInTime, t.Merge.Range(), "write the names of the properties as literals",
+		return dst, nil, blame(diag.NotKnownInTime, t.Merge.Range(), "write the names of the properties as literals",
 			"the names of the properties must be known before anything is created")
 	case !v.Is(value.KindMap):
-		return into, nil, blame(diag.NotAssignable, t.Merge.Range(), "", "the properties that a transform merges must be "+
+		return dst, nil, blame(diag.NotAssignable, t.Merge.Range(), "", "the properties that a transform merges must be "+
 			"a map, not %s",
 			kindOf(v))
 	}
 	v = s.e.resources.concreteDeps(v)
 	s.e.hydrate(ctx, v, t.Merge.Range())
-	result := into
+	result := dst
 	if t.Replace != nil && t.Replace.Value {
-		result = value.EmptyMap().WithMarksOf(into)
+		result = value.EmptyMap().WithMarksOf(dst)
 	}
 	var paths []string
 	var properties []*schema.Property
@@ -209,13 +209,13 @@ func (s *transformer) merge(ctx context.Context, object *schema.Object, when, in
 	}
 	converted, err := s.e.converter(ctx).Complete(schema.ObjectOf(properties...), fresh)
 	if err != nil {
-		return into, nil, conversionFault(of, err, places{expr: t.Merge}, t.Merge.Range())
+		return dst, nil, conversionFault(resource, err, places{expr: t.Merge}, t.Merge.Range())
 	}
 	for i, key := range converted.Keys() {
 		result = result.With(key, converted.At(i))
 	}
-	if f := storable(of, result, places{expr: t.Merge}, t.Merge.Range()); f != nil {
-		return into, nil, f
+	if f := storable(resource, result, places{expr: t.Merge}, t.Merge.Range()); f != nil {
+		return dst, nil, f
 	}
 	return result, paths, nil
 }
@@ -231,17 +231,17 @@ func propertyOf(object *schema.Object, key string) *schema.Property {
 }
 
 // deepMerge merges maps key by key; null takes a key away, and everything else replaces the former value.
-func deepMerge(into, from value.Value) value.Value {
+func deepMerge(dst, from value.Value) value.Value {
 	if !from.Is(value.KindMap) || !from.IsKnown() {
 		return from
 	}
 	switch {
-	case !into.IsKnown():
-		return value.UnknownFrom(value.KindMap, into, from) // what else is in the map is known later
-	case !into.Is(value.KindMap):
-		into = value.EmptyMap().WithMarksOf(into)
+	case !dst.IsKnown():
+		return value.UnknownFrom(value.KindMap, dst, from) // what else is in the map is known later
+	case !dst.Is(value.KindMap):
+		dst = value.EmptyMap().WithMarksOf(dst)
 	}
-	result := into
+	result := dst
 	for i, key := range from.Keys() {
 		merged := deepMerge(result.Get(key), from.At(i))
 		if merged.IsNull() {
@@ -250,17 +250,17 @@ func deepMerge(into, from value.Value) value.Value {
 		}
 		result = result.With(key, merged)
 	}
-	return result.WithMarksOf(into, from)
+	return result.WithMarksOf(dst, from)
 }
 
 // leafPaths returns the paths of the leaves of a value, below its maps.
-func leafPaths(at value.Path, v value.Value) []string {
+func leafPaths(path value.Path, v value.Value) []string {
 	if !v.Is(value.KindMap) || !v.IsKnown() || v.Len() == 0 {
-		return []string{at.String()}
+		return []string{path.String()}
 	}
 	var paths []string
 	for i, key := range v.Keys() {
-		paths = append(paths, leafPaths(append(slices.Clip(at), value.PathOf(key)...), v.At(i))...)
+		paths = append(paths, leafPaths(append(slices.Clip(path), value.PathOf(key)...), v.At(i))...)
 	}
 	return paths
 }

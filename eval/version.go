@@ -11,23 +11,23 @@ import (
 )
 
 // checkVersion compares pulumi.requiredVersion with the engine's version (L3.60, L3.61).
-func (e *evaluator) checkVersion(ctx context.Context, in *frame) *fault {
-	if in.body.File == nil || in.body.File.RequiredVersion == nil {
+func (e *evaluator) checkVersion(ctx context.Context, fr *frame) *fault {
+	if fr.body.File == nil || fr.body.File.RequiredVersion == nil {
 		return nil
 	}
-	at := in.body.File.RequiredVersion.Range()
-	s := scope{e: e, frame: in}
-	v, f := s.eval(ctx, in.body.File.RequiredVersion)
+	rng := fr.body.File.RequiredVersion.Range()
+	s := scope{e: e, frame: fr}
+	v, f := s.eval(ctx, fr.body.File.RequiredVersion)
 	if f != nil {
 		return f
 	}
 	if !v.IsKnown() {
-		return blame(diag.VersionTooOld, at, "use configuration values or variables that are known in a preview",
+		return blame(diag.VersionTooOld, rng, "use configuration values or variables that are known in a preview",
 			"requiredVersion must be known before anything is created")
 	}
 	text, ok := v.AsString()
 	if !ok {
-		return blame(diag.VersionTooOld, at, `write it in quotes, such as ">=3.100.0"`,
+		return blame(diag.VersionTooOld, rng, `write it in quotes, such as ">=3.100.0"`,
 			"requiredVersion must be a string, not %s", kindOf(v))
 	}
 	shown := text
@@ -36,12 +36,12 @@ func (e *evaluator) checkVersion(ctx context.Context, in *frame) *fault {
 	}
 	wanted, err := parseRange(text)
 	if err != nil {
-		return blame(diag.VersionTooOld, at, `a range looks like ">=3.100.0 <4.0.0" or "<3.0.0 || >=3.50.0"`,
+		return blame(diag.VersionTooOld, rng, `a range looks like ">=3.100.0 <4.0.0" or "<3.0.0 || >=3.50.0"`,
 			"requiredVersion: %s is not a range of versions", shown)
 	}
 	if ask := e.options.RequireVersion; ask != nil {
 		if err := ask(ctx, plainRange(text)); err != nil {
-			return blame(diag.VersionTooOld, at, "", "%s", redact(err.Error(), v))
+			return blame(diag.VersionTooOld, rng, "", "%s", redact(err.Error(), v))
 		}
 		return nil
 	}
@@ -52,7 +52,7 @@ func (e *evaluator) checkVersion(ctx context.Context, in *frame) *fault {
 	if err != nil || wanted.Check(have) {
 		return nil
 	}
-	return blame(diag.VersionTooOld, at, "", "needs Pulumi %s, this is %s", shown, e.options.EngineVersion)
+	return blame(diag.VersionTooOld, rng, "", "needs Pulumi %s, this is %s", shown, e.options.EngineVersion)
 }
 
 var soleExclamation = sync.OnceValue(func() *regexp.Regexp {

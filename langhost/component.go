@@ -28,7 +28,7 @@ var (
 	_ provider.Configured = componentProvider{}
 )
 
-// Info tells name and version.
+// Info returns the name and version.
 func (c componentProvider) Info(context.Context) (provider.Info, error) {
 	return provider.Info{Name: c.plugin.name, Version: c.plugin.version}, nil
 }

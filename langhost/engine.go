@@ -96,8 +96,8 @@ func messageOf(d diag.Diagnostic) string {
 	var b strings.Builder
 	place := func(r diag.Range) {
 		if !r.IsZero() {
-			at := r.StartPosition()
-			fmt.Fprintf(&b, "%s:%d:%d: ", r.Source.Name(), at.Line, at.Column)
+			pos := r.StartPosition()
+			fmt.Fprintf(&b, "%s:%d:%d: ", r.Source.Name(), pos.Line, pos.Column)
 		}
 	}
 	place(d.Subject)

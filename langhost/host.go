@@ -94,12 +94,12 @@ func (h *Host) Handshake(context.Context, *pulumirpc.LanguageHandshakeRequest) (
 	return &pulumirpc.LanguageHandshakeResponse{}, nil
 }
 
-// GetPluginInfo tells the version.
+// GetPluginInfo returns the version.
 func (h *Host) GetPluginInfo(context.Context, *emptypb.Empty) (*pulumirpc.PluginInfo, error) {
 	return &pulumirpc.PluginInfo{Version: h.options.Version}, nil
 }
 
-// About tells which program this is.
+// About identifies the program.
 func (h *Host) About(context.Context, *pulumirpc.AboutRequest) (*pulumirpc.AboutResponse, error) {
 	executable, err := os.Executable()
 	if err != nil {

@@ -182,8 +182,8 @@ func usesOf(file *ast.File) []packageUse {
 	}
 	body(file.Variables, file.Resources, file.Outputs)
 	for _, c := range file.Components {
-		for _, in := range c.Inputs {
-			calls(in.Default)
+		for _, cfg := range c.Inputs {
+			calls(cfg.Default)
 		}
 		body(c.Variables, c.Resources, c.Outputs)
 	}

@@ -69,10 +69,10 @@ func describeType(d *check.Dynamic) componentText {
 		}
 		return property
 	}
-	for _, in := range d.Schema.Inputs.Properties() {
-		text.InputProperties[in.Name] = describe(in)
-		if in.Required {
-			text.RequiredInputs = append(text.RequiredInputs, in.Name)
+	for _, prop := range d.Schema.Inputs.Properties() {
+		text.InputProperties[prop.Name] = describe(prop)
+		if prop.Required {
+			text.RequiredInputs = append(text.RequiredInputs, prop.Name)
 		}
 	}
 	for _, out := range d.Schema.Outputs.Properties() {
@@ -87,15 +87,15 @@ func describe(c *check.Component) (componentText, error) {
 		InputProperties: map[string]map[string]any{}, Properties: map[string]map[string]any{},
 	}
 	defaults := map[string]ast.Expr{}
-	for _, in := range c.Decl.Inputs {
-		defaults[in.Name.Value] = in.Default
+	for _, cfg := range c.Decl.Inputs {
+		defaults[cfg.Name.Value] = cfg.Default
 	}
-	for _, in := range c.Schema.Inputs.Properties() {
-		property := typeText(schema.Required(in.Type))
-		if in.Secret {
+	for _, prop := range c.Schema.Inputs.Properties() {
+		property := typeText(schema.Required(prop.Type))
+		if prop.Secret {
 			property["secret"] = true
 		}
-		switch d := defaults[in.Name].(type) { // L1.33
+		switch d := defaults[prop.Name].(type) { // L1.33
 		case *ast.String:
 			property["default"] = d.Value
 		case *ast.Number:
@@ -103,9 +103,9 @@ func describe(c *check.Component) (componentText, error) {
 		case *ast.Bool:
 			property["default"] = d.Value
 		}
-		text.InputProperties[in.Name] = property
-		if in.Required {
-			text.RequiredInputs = append(text.RequiredInputs, in.Name)
+		text.InputProperties[prop.Name] = property
+		if prop.Required {
+			text.RequiredInputs = append(text.RequiredInputs, prop.Name)
 		}
 	}
 	for _, out := range c.Schema.Outputs.Properties() {

@@ -236,13 +236,13 @@ func oddKey(name string) bool { return name == "*" || strings.ContainsAny(name, 
 
 // access makes the node. start is the offset of "${".
 func (s *scalar) access(start int, a *accessText) ast.Expr {
-	at := s.at(a.root.from, a.stepsEnd())
+	rng := s.at(a.root.from, a.stepsEnd())
 	if start == 0 && a.end+1 == len(s.text) {
-		if at = s.whole; at.IsZero() {
-			at = s.at(start, a.end+1)
+		if rng = s.whole; rng.IsZero() {
+			rng = s.at(start, a.end+1)
 		}
 	}
-	access := &ast.Access{Place: ast.Place{At: at}, Root: ast.Literal{Value: a.root.name,
+	access := &ast.Access{Place: ast.Place{At: rng}, Root: ast.Literal{Value: a.root.name,
 		Range: s.at(a.root.from, a.root.to)}}
 	if len(a.steps) > 0 {
 		access.Steps = make([]ast.Step, 0, len(a.steps))

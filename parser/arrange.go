@@ -53,7 +53,7 @@ func Arrange(src *diag.Source) ([]byte, diag.Diagnostics) {
 		rank int
 		text []byte
 	}
-	at := func(line int) int {
+	offsetOf := func(line int) int {
 		if line >= len(f.lines) {
 			return len(text)
 		}
@@ -65,14 +65,14 @@ func Arrange(src *diag.Source) ([]byte, diag.Diagnostics) {
 		if i+1 < len(starts) {
 			end = starts[i+1]
 		}
-		body := text[at(start):at(end)]
+		body := text[offsetOf(start):offsetOf(end)]
 		if len(body) > 0 && body[len(body)-1] != '\n' {
 			body = append(slices.Clip(body), '\n')
 		}
 		sections = append(sections, section{rankOf(root.content[2*i].value), body})
 	}
 	slices.SortStableFunc(sections, func(a, b section) int { return a.rank - b.rank })
-	out := bytes.Clone(text[:at(starts[0])])
+	out := bytes.Clone(text[:offsetOf(starts[0])])
 	for _, s := range sections {
 		out = append(out, s.text...)
 	}

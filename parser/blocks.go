@@ -73,8 +73,8 @@ func newBlockOf(src *diag.Source, s stretch, text []byte, origin, line int) *blo
 // checkEntry keeps the section's key of a block, whose value must be one entry that stands where entries do.
 func (b *block) checkEntry() {
 	y := b.yaml
-	misaligned := func(at diag.Range) {
-		y.fail(diag.Syntax, at, "align it with the entries that it belongs to",
+	misaligned := func(rng diag.Range) {
+		y.fail(diag.Syntax, rng, "align it with the entries that it belongs to",
 			"this line is indented like none of those above it")
 	}
 	for i, e := range b.top {

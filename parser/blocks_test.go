@@ -13,8 +13,8 @@ import (
 func errorsAt(diags diag.Diagnostics) (places []string) {
 	for _, d := range diags.Sorted() {
 		if d.Severity == diag.Error {
-			at := d.Subject.StartPosition()
-			places = append(places, fmt.Sprintf("%d:%d %s", at.Line, at.Column, d.Code))
+			pos := d.Subject.StartPosition()
+			places = append(places, fmt.Sprintf("%d:%d %s", pos.Line, pos.Column, d.Code))
 		}
 	}
 	return places
@@ -60,8 +60,8 @@ func TestFaultStaysInItsBlock(t *testing.T) {
 			require.Len(t, file.Outputs, 1)
 			require.NotEmpty(t, errorsAt(diags))
 			for _, d := range diags {
-				at := d.Subject.StartPosition().Line
-				require.True(t, 2501 < at && at <= 2507, "%d: %s", at, d.Summary)
+				i := d.Subject.StartPosition().Line
+				require.True(t, 2501 < i && i <= 2507, "%d: %s", i, d.Summary)
 			}
 		})
 	}

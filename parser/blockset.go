@@ -109,9 +109,9 @@ func (s *blockSet) with(i int, b *block, bytes, lines int) *blockSet {
 		return next
 	}
 	next.index, next.replace = s.index, make(map[*diag.Source]int, len(s.replace)+1)
-	for src, at := range s.replace {
-		if at != i {
-			next.replace[src] = at
+	for src, pos := range s.replace {
+		if pos != i {
+			next.replace[src] = pos
 		}
 	}
 	next.replace[b.yaml.src] = i
@@ -314,14 +314,14 @@ func (b *block) says(s stretch, text []byte) bool {
 
 // take is the known block for the next stretch, above which some lines stand; nil where there is none.
 func (k *knownBlocks) take(s stretch, body []byte, lines int) *block {
-	at := k.taken
+	pos := k.taken
 	k.taken++
 	var b *block
 	switch {
-	case at < len(k.before):
-		b = k.before[at]
-	case k.count-at <= len(k.behind):
-		b = k.behind[len(k.behind)-(k.count-at)]
+	case pos < len(k.before):
+		b = k.before[pos]
+	case k.count-pos <= len(k.behind):
+		b = k.behind[len(k.behind)-(k.count-pos)]
 	default:
 		key := blockKey{lead: string(s.lead), text: string(body), astray: s.astray}
 		list := k.between[key]

@@ -48,14 +48,14 @@ type configReader struct {
 
 func (r *configReader) read(e entry) *ast.Config {
 	c := r.config
-	r.with(e.value, e.via, func(n *node, at diag.Range) {
+	r.with(e.value, e.via, func(n *node, rng diag.Range) {
 		switch {
 		case n.kind == mapNode:
 			r.fieldsOfMap(n)
 		case empty(n):
 			r.needsType()
 		default: // a bare value is a default (L2.21)
-			c.Default = r.checkedDefault(r.readAt(n, at, true))
+			c.Default = r.checkedDefault(r.readAt(n, rng, true))
 		}
 	})
 	c.Unit = ast.NewUnit(c.Default)

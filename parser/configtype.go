@@ -67,14 +67,14 @@ func (t *typeReader) items(e entry) (item *ast.ConfigType) {
 }
 
 // parseConfigType reads the spelling of a type; nil for none.
-func parseConfigType(text string, at diag.Range, depth int) *ast.ConfigType {
+func parseConfigType(text string, rng diag.Range, depth int) *ast.ConfigType {
 	const deepest = 20
 	text = strings.TrimSpace(text)
 	if depth > deepest {
 		return nil
 	}
 	if inner, ok := strings.CutSuffix(text, "?"); ok {
-		t := parseConfigType(inner, at, depth+1)
+		t := parseConfigType(inner, rng, depth+1)
 		if t != nil {
 			t.Optional = true
 		}
@@ -85,7 +85,7 @@ func parseConfigType(text string, at diag.Range, depth int) *ast.ConfigType {
 	if !known {
 		return nil
 	}
-	t := &ast.ConfigType{Name: canonical, Range: at}
+	t := &ast.ConfigType{Name: canonical, Range: rng}
 	if !generic {
 		return t
 	}
@@ -93,7 +93,7 @@ func parseConfigType(text string, at diag.Range, depth int) *ast.ConfigType {
 	if !closed || canonical != "list" && canonical != "object" {
 		return nil
 	}
-	if t.Item = parseConfigType(item, at, depth+1); t.Item == nil {
+	if t.Item = parseConfigType(item, rng, depth+1); t.Item == nil {
 		return nil
 	}
 	return t

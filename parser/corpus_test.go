@@ -51,8 +51,8 @@ func listed(diags diag.Diagnostics) string {
 			fmt.Fprintf(&b, "    %s\n", d.Detail)
 		}
 		for _, r := range d.Related {
-			at := r.Range.StartPosition()
-			fmt.Fprintf(&b, "    %d:%d: %s\n", at.Line, at.Column, r.Message)
+			pos := r.Range.StartPosition()
+			fmt.Fprintf(&b, "    %d:%d: %s\n", pos.Line, pos.Column, r.Message)
 		}
 		for _, fix := range d.Fixes {
 			fmt.Fprintf(&b, "    fix: %s\n", fix.Label)

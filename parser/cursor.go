@@ -26,7 +26,7 @@ type Context struct {
 	Typed string // what has been written of the word, up to the cursor
 	// Start and End are the byte offsets of the whole word.
 	Start, End int
-	// Flow says that the place is inside of brackets or braces of YAML.
+	// Flow reports whether the place is inside of brackets or braces of YAML.
 	Flow bool
 
 	// Of a NameCursor: the parts of the access in front of the word, none for its first name, and the function that the
@@ -69,9 +69,9 @@ func nameContext(text []byte, begin, offset int) Context {
 		c.End++
 	}
 	c.Typed = string(text[c.Start:offset])
-	at := c.Start
-	for at > begin && text[at-1] == '.' { // the access in front, from its end
-		end := at - 1
+	pos := c.Start
+	for pos > begin && text[pos-1] == '.' { // the access in front, from its end
+		end := pos - 1
 		var indexes []string
 		for end > begin && text[end-1] == ']' {
 			open := bytes.LastIndexByte(text[begin:end], '[')
@@ -81,18 +81,18 @@ func nameContext(text []byte, begin, offset int) Context {
 			indexes = append(indexes, string(text[begin+open:end]))
 			end = begin + open
 		}
-		at = end
-		for at > begin && nameByte(text[at-1]) {
-			at--
+		pos = end
+		for pos > begin && nameByte(text[pos-1]) {
+			pos--
 		}
 		c.Steps = append(c.Steps, indexes...)
-		if at < end {
-			c.Steps = append(c.Steps, string(text[at:end]))
+		if pos < end {
+			c.Steps = append(c.Steps, string(text[pos:end]))
 		}
 	}
 	slices.Reverse(c.Steps)
 	depth := 0
-	for i := at - 1; i >= begin; i-- {
+	for i := pos - 1; i >= begin; i-- {
 		switch text[i] {
 		case ')', ']', '}':
 			depth++
@@ -272,8 +272,8 @@ func flowContext(text []byte, start, offset int) (Context, bool) {
 				i = quotedEnd(text[:offset], i) - 1
 				fresh = false
 			case fresh && (ch == '{' || ch == '['):
-				at := bytes.LastIndexByte(text[:i], '\n') + 1
-				stack = append(stack, level{open: i, path: blockContext(text, at, i).Path, word: i + 1})
+				pos := bytes.LastIndexByte(text[:i], '\n') + 1
+				stack = append(stack, level{open: i, path: blockContext(text, pos, i).Path, word: i + 1})
 			default:
 				fresh = false
 			}

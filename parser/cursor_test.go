@@ -20,14 +20,14 @@ func TestCursorNear(t *testing.T) {
 		}
 		for _, end := range []int{len(text), len(text) / 2, len(text) / 3} {
 			document := NewDocument(diag.NewSource("x", text[:end]))
-			for at := 0; at <= end; at += 1 + at%3 {
-				part, shift := document.Near(at)
+			for i := 0; i <= end; i += 1 + i%3 {
+				part, shift := document.Near(i)
 				if shift != 0 || len(part) < end {
 					near++
 				}
-				got := Cursor(part, at-shift)
+				got := Cursor(part, i-shift)
 				got.Start, got.End = got.Start+shift, got.End+shift
-				require.Equal(t, Cursor(text[:end], at), got, "%s at %d of %d", name, at, end)
+				require.Equal(t, Cursor(text[:end], i), got, "%s at %d of %d", name, i, end)
 			}
 		}
 	}

@@ -15,8 +15,8 @@ type stretch struct {
 	// lead is the line of the section's key, without its value, that is read in front of an entry; nil for what stands at
 	// the top.
 	lead []byte
-	// astray says that the first line of the stretch is indented like no entry of its section; deeper, that it stands
-	// deeper.
+	// astray reports whether the first line of the stretch is indented like no entry of its section; deeper, that it
+	// stands deeper.
 	astray, deeper bool
 }
 
@@ -101,11 +101,11 @@ func lineStart(l textLine) int { return l.start - l.indent }
 // oddBreaks reports whether a text has line breaks other than LF and CRLF.
 func oddBreaks(text []byte) bool {
 	for i := 0; i < len(text); i++ {
-		at := bytes.IndexByte(text[i:], '\r')
-		if at < 0 {
+		pos := bytes.IndexByte(text[i:], '\r')
+		if pos < 0 {
 			break
 		}
-		if i += at; i+1 >= len(text) || text[i+1] != '\n' {
+		if i += pos; i+1 >= len(text) || text[i+1] != '\n' {
 			return true
 		}
 	}
@@ -115,25 +115,25 @@ func oddBreaks(text []byte) bool {
 
 func contentLines(text []byte) []textLine {
 	lines := make([]textLine, 0, bytes.Count(text, []byte("\n"))+1)
-	for at := textStart(text); at < len(text); {
-		l := textLine{start: at, end: len(text), next: len(text)}
-		if n := bytes.IndexByte(text[at:], '\n'); n >= 0 {
-			l.end, l.next = at+n, at+n+1
-			if l.end > at && text[l.end-1] == '\r' {
+	for i := textStart(text); i < len(text); {
+		l := textLine{start: i, end: len(text), next: len(text)}
+		if n := bytes.IndexByte(text[i:], '\n'); n >= 0 {
+			l.end, l.next = i+n, i+n+1
+			if l.end > i && text[l.end-1] == '\r' {
 				l.end--
 			}
 		}
 		for l.start < l.end && text[l.start] == ' ' {
 			l.start++
 		}
-		l.indent = l.start - at
+		l.indent = l.start - i
 		if l.start < l.end && text[l.start] == '\t' {
 			l.tab = true
 		}
 		if rest := bytes.TrimLeft(text[l.start:l.end], " \t"); len(rest) > 0 && rest[0] != '#' {
 			lines = append(lines, l)
 		}
-		at = l.next
+		i = l.next
 	}
 	return lines
 }
@@ -207,14 +207,14 @@ func strays(text []byte, lines []textLine, section int, tops []int, usual int) b
 	if !bareKey(text, lines[section]) || sectionName(text, lines[section]) == "" || section+1 >= len(lines) {
 		return false
 	}
-	at := tops[0]
-	l := lines[at]
+	i := tops[0]
+	l := lines[i]
 	next := len(lines)
 	if len(tops) > 1 {
 		next = tops[1]
 	}
-	inside := lines[at+1 : next]
-	if len(inside) == 0 || at == section+1 {
+	inside := lines[i+1 : next]
+	if len(inside) == 0 || i == section+1 {
 		return false
 	}
 	end := keyEnd(text, l)
@@ -235,7 +235,7 @@ func strays(text []byte, lines []textLine, section int, tops []int, usual int) b
 		}
 		return inside[0].indent > 0 && keyLine(text, inside[0])
 	}
-	indent := entryIndent(text, lines[section+1:at], usual)
+	indent := entryIndent(text, lines[section+1:i], usual)
 	return inside[0].indent > indent && slices.ContainsFunc(inside, func(l textLine) bool {
 		return l.indent == indent &&
 			keyLine(text, l)
@@ -244,23 +244,23 @@ func strays(text []byte, lines []textLine, section int, tops []int, usual int) b
 
 // usualIndent is how much deeper lines stand than those above them, as a rule: what is most often below the keys at the
 // top, which fromTop tells, or else below any line; 0 where no line stands deeper.
-func usualIndent(lines []textLine) (by int, fromTop bool) {
+func usualIndent(lines []textLine) (step int, fromTop bool) {
 	below, deeper := map[int]int{}, map[int]int{}
 	for i, l := range lines[:len(lines)-1] {
-		if by := lines[i+1].indent - l.indent; by > 0 {
-			deeper[by]++
+		if step := lines[i+1].indent - l.indent; step > 0 {
+			deeper[step]++
 			if l.indent == 0 {
-				below[by]++
+				below[step]++
 			}
 		}
 	}
 	usual := func(counts map[int]int) (best int, clear bool) {
-		for by, n := range counts {
+		for step, n := range counts {
 			switch {
 			case n > counts[best] || best == 0:
-				best, clear = by, true
+				best, clear = step, true
 			case n == counts[best]:
-				best, clear = min(best, by), false
+				best, clear = min(best, step), false
 			}
 		}
 		return best, clear && counts[best] > 1
@@ -268,8 +268,8 @@ func usualIndent(lines []textLine) (by int, fromTop bool) {
 	if best, clear := usual(below); clear {
 		return best, true
 	}
-	by, _ = usual(deeper)
-	return by, false
+	step, _ = usual(deeper)
+	return step, false
 }
 
 // entryIndent is how deep the entries of a section stand: as deep as usual where a key does, or else as deep as the

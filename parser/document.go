@@ -77,7 +77,7 @@ func (t *yamlText) byBlocks() *blockSet {
 // outline finds the sections among the blocks. whole is the text that they are of; included says that another text
 // includes it.
 func (s *blockSet) outline(whole *yamlText, options Options, included bool) *outline {
-	in := newBodyReader(&whole.passage, &whole.findings, &whole.repairs, nil)
+	r := newBodyReader(&whole.passage, &whole.findings, &whole.repairs, nil)
 	var top []*section
 	var heads []*bodyReader
 	var roots []*node
@@ -85,7 +85,7 @@ func (s *blockSet) outline(whole *yamlText, options Options, included bool) *out
 	seen := map[string]int{}           // places in top
 	written := map[string]diag.Range{} // where each key stands first
 	for _, b := range s.blocks {
-		in.diags.Add(b.yaml.diags...)
+		r.diags.Add(b.yaml.diags...)
 		roots = append(roots, b.yaml.root)
 		lost = append(lost, b.yaml.repairs.lost...)
 	}
@@ -104,7 +104,7 @@ func (s *blockSet) outline(whole *yamlText, options Options, included bool) *out
 			top = append(top, next)
 		}
 	}
-	o := newOutline(in, top, options, included)
+	o := newOutline(r, top, options, included)
 	o.roots, o.heads, o.file.Lost = roots, heads, lost
 	o.gatherDiags()
 	return o

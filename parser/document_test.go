@@ -92,8 +92,8 @@ func TestEditInsideOfAnEntryReadsThatAlone(t *testing.T) {
 		{"  r8:\n", "  r99:\n", false},
 		{"      other: ${r0.value}\n  r8:", "  other: ${r0.value}\n  r8:", false},
 	} {
-		at := strings.Index(text, c.old)
-		next := document.Edit(Edit{Start: at, End: at + len(c.old), Text: c.by})
+		i := strings.Index(text, c.old)
+		next := document.Edit(Edit{Start: i, End: i + len(c.old), Text: c.by})
 		require.Equal(t, c.alone, &next.set.sections[0] == &document.set.sections[0], c.by)
 		_, _, patched := next.patched(Options{})
 		require.Equal(t, c.alone, patched, c.by)
@@ -114,34 +114,34 @@ var (
 
 // edit is a random change of a text, of the kinds that people make.
 func edit(random *rand.Rand, text []byte) Edit {
-	at := random.IntN(len(text) + 1)
+	i := random.IntN(len(text) + 1)
 	switch random.IntN(8) {
 	case 0:
-		return Edit{Start: at, End: at, Text: string(" :-#'\"{}[]$&*|>\n\tab"[random.IntN(19)])}
+		return Edit{Start: i, End: i, Text: string(" :-#'\"{}[]$&*|>\n\tab"[random.IntN(19)])}
 	case 1:
-		return Edit{Start: at, End: at + 1}
+		return Edit{Start: i, End: i + 1}
 	case 2:
-		return Edit{Start: at, End: at + random.IntN(40)}
+		return Edit{Start: i, End: i + random.IntN(40)}
 	case 3: // a line twice, or not at all
-		start := bytes.LastIndexByte(text[:at], '\n') + 1
+		start := bytes.LastIndexByte(text[:i], '\n') + 1
 		end := start + bytes.IndexByte(text[start:], '\n') + 1
 		if random.IntN(2) == 0 {
 			return Edit{Start: start, End: end}
 		}
 		return Edit{Start: start, End: start, Text: string(text[start:max(end, start)])}
 	case 4: // a line shifted
-		start := bytes.LastIndexByte(text[:at], '\n') + 1
+		start := bytes.LastIndexByte(text[:i], '\n') + 1
 		if start < len(text) && text[start] == ' ' && random.IntN(2) == 0 {
 			return Edit{Start: start, End: start + 1}
 		}
 		return Edit{Start: start, End: start, Text: " "}
 	case 5: // a stretch from elsewhere
 		from := random.IntN(len(text) + 1)
-		return Edit{Start: at, End: at, Text: string(text[from:min(from+random.IntN(80), len(text))])}
+		return Edit{Start: i, End: i, Text: string(text[from:min(from+random.IntN(80), len(text))])}
 	case 6:
-		return Edit{Start: at, End: at, Text: "${"}
+		return Edit{Start: i, End: i, Text: "${"}
 	default:
-		return Edit{Start: at, End: at, Text: fmt.Sprintf("  n%d: \n", random.IntN(10))}
+		return Edit{Start: i, End: i, Text: fmt.Sprintf("  n%d: \n", random.IntN(10))}
 	}
 }
 
@@ -167,10 +167,10 @@ func TestEditInsideOfAnEntryDeclaredTwice(t *testing.T) {
 	t.Parallel()
 	for _, first := range []string{"", "    type: x:Y\n"} {
 		text := "resources:\n  a:\n    type: x:Y\n  b:\n" + first + "  b:\n    type: x:Z\noutputs:\n  o: 1\n"
-		at := strings.Index(text, "Z")
+		i := strings.Index(text, "Z")
 		document := NewDocument(diag.NewSource("x", []byte(text)))
 		document.File(Options{})
-		document = document.Edit(Edit{Start: at, End: at, Text: "y"})
+		document = document.Edit(Edit{Start: i, End: i, Text: "y"})
 		file, diags := document.File(Options{})
 		whole, found := Parse(diag.NewSource("x", document.Source().Text()), Options{})
 		require.Len(t, found, 1)

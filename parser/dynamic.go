@@ -85,7 +85,7 @@ func (r dynamicReader) properties(section entry, what string, keys []string) (li
 func (r dynamicReader) property(e entry, what string, keys []string) *ast.DynamicProperty {
 	name := ast.Literal{Value: e.name, Range: e.at}
 	d := &ast.DynamicProperty{Name: name}
-	r.with(e.value, e.via, func(n *node, at diag.Range) {
+	r.with(e.value, e.via, func(n *node, rng diag.Range) {
 		if isText(n) { // the type alone
 			types := typeReader{nodeReader: r.nodeReader}
 			d.Type = types.read(e, nil)

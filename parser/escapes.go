@@ -12,7 +12,7 @@ import (
 // refused is an escape that the YAML reader refuses.
 type refused struct{ at, width int }
 
-// isRefused tells whether an escape, of so many bytes, is one that only JSON has.
+// isRefused reports whether an escape, of so many bytes, is one that only JSON has.
 func isRefused(escape []byte, width int) bool { return escape[1] == '/' || width == pairWidth }
 
 // readable is the text as the YAML reader takes it.
@@ -65,7 +65,7 @@ func restoreEscapes(text []byte, lexed *lexed, root *node) bool {
 	return walk(root) && len(left) == 0
 }
 
-// noteEscapes says that other hosts do not read these escapes.
+// noteEscapes reports escapes that other hosts do not read.
 func (t *yamlText) noteEscapes() {
 	for _, r := range t.lexed.refused {
 		t.portability(t.at(r.at, r.at+r.width), "the escape `%s`", t.text[r.at:r.at+r.width])

@@ -39,18 +39,18 @@ func (x *exprReader) read(n, via *node, live bool) ast.Expr {
 		return x.readAt(n, x.span(n), live)
 	}
 	expr := bad(x.span(n))
-	x.with(n, via, func(n *node, at diag.Range) { expr = x.readAt(n, at, live) })
+	x.with(n, via, func(n *node, tag diag.Range) { expr = x.readAt(n, tag, live) })
 	return expr
 }
 
-func (x *exprReader) readAt(n *node, at diag.Range, live bool) ast.Expr {
+func (x *exprReader) readAt(n *node, tag diag.Range, live bool) ast.Expr {
 	if x.depth++; x.depth > maxExpressionDepth {
 		x.depth--
-		x.fail(diag.RunawayInput, at, "simplify the structure", "more than %d lists and maps inside each other", maxDepth)
-		return bad(at)
+		x.fail(diag.RunawayInput, tag, "simplify the structure", "more than %d lists and maps inside each other", maxDepth)
+		return bad(tag)
 	}
 	defer func() { x.depth-- }()
-	place := ast.Place{At: at}
+	place := ast.Place{At: tag}
 	x.warnTag(n)
 	switch n.kind {
 	case listNode:
@@ -60,10 +60,10 @@ func (x *exprReader) readAt(n *node, at diag.Range, live bool) ast.Expr {
 		}
 		return &ast.List{Place: place, Items: items}
 	case mapNode:
-		return x.mapOrCall(n, at, live)
+		return x.mapOrCall(n, tag, live)
 	}
-	if x.mended(at) || empty(n) && x.lostBehind(at) {
-		return bad(at)
+	if x.mended(tag) || empty(n) && x.lostBehind(tag) {
+		return bad(tag)
 	}
 	if expr := x.scalarLiteral(n, place); expr != nil {
 		return expr
@@ -71,7 +71,7 @@ func (x *exprReader) readAt(n *node, at diag.Range, live bool) ast.Expr {
 	if !live {
 		return &ast.String{Place: place, Value: n.value}
 	}
-	return x.interpolated(n, at)
+	return x.interpolated(n, tag)
 }
 
 // foreignTags are tags of CloudFormation, and what does the same here.
@@ -88,12 +88,12 @@ func (x *exprReader) warnTag(n *node) {
 		x.aliases.any() {
 		return
 	}
-	at, _, _ := strings.Cut(string(x.text[n.start:min(n.start+len(n.tag), len(x.text))]), " ")
+	tag, _, _ := strings.Cut(string(x.text[n.start:min(n.start+len(n.tag), len(x.text))]), " ")
 	hint, known := foreignTags[n.tag]
 	if !known {
 		hint = "remove it, or put a text that begins with `!` in quotes"
 	}
-	x.warn(diag.Ignored, x.at(n.start, n.start+len(at)), hint, "the tag `%s` has no effect", shorten(n.tag))
+	x.warn(diag.Ignored, x.at(n.start, n.start+len(tag)), hint, "the tag `%s` has no effect", shorten(n.tag))
 }
 
 const callPrefix = "fn::"
@@ -117,9 +117,9 @@ func (x *exprReader) warnOneColon(e entry) {
 	}
 }
 
-func (x *exprReader) mapOrCall(n *node, at diag.Range, live bool) ast.Expr {
+func (x *exprReader) mapOrCall(n *node, tag diag.Range, live bool) ast.Expr {
 	entries := x.entries(n)
-	place := ast.Place{At: at}
+	place := ast.Place{At: tag}
 	if live {
 		for _, e := range entries {
 			if !isCall(e.name) {
@@ -131,7 +131,7 @@ func (x *exprReader) mapOrCall(n *node, at diag.Range, live bool) ast.Expr {
 			x.fail(diag.CallHasSiblings, e.at, "a call is a map with this one key; move the other entries into another map",
 				"`%s` must be the only key of its map", shorten(e.name))
 			x.hideMeant(entries)
-			return bad(at)
+			return bad(tag)
 		}
 		if len(entries) == 1 {
 			x.warnOneColon(entries[0])
@@ -146,7 +146,7 @@ func (x *exprReader) mapOrCall(n *node, at diag.Range, live bool) ast.Expr {
 		}
 		value := x.read(e.value, e.via, live)
 		if _, broken := key.(*ast.Bad); broken {
-			return bad(at) // reported; the rest is as likely a torn expression as a map
+			return bad(tag) // reported; the rest is as likely a torn expression as a map
 		}
 		m.Entries = append(m.Entries, ast.MapEntry{Key: key, Value: value})
 	}

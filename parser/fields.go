@@ -75,11 +75,11 @@ func (r *nodeReader) capitalisation(e entry, name string) {
 
 // renamed is the fix that writes another key; none where the key does not stand there as it is.
 func (e entry) renamed(name string) []diag.Fix {
-	at, ok := e.at.Word(e.name)
+	rng, ok := e.at.Word(e.name)
 	if !ok {
 		return nil
 	}
-	return []diag.Fix{{Label: "Write `" + name + "`", Edits: []diag.Edit{{Range: at, Text: name}}}}
+	return []diag.Fix{{Label: "Write `" + name + "`", Edits: []diag.Edit{{Range: rng, Text: name}}}}
 }
 
 // unknownKey reports a key that has no meaning at its place (L1.23). hint, where there is one, takes the place of near
@@ -129,33 +129,33 @@ func listing(names []string, last string) string {
 }
 
 // section calls fn for the map that an entry holds. Null is an empty one (L1.16), anything else is reported.
-func (r *nodeReader) section(e entry, what string, fn func(n *node, at diag.Range)) {
-	r.with(e.value, e.via, func(n *node, at diag.Range) {
+func (r *nodeReader) section(e entry, what string, fn func(n *node, rng diag.Range)) {
+	r.with(e.value, e.via, func(n *node, rng diag.Range) {
 		switch {
 		case n.kind == mapNode:
-			fn(n, at)
+			fn(n, rng)
 		case !empty(n):
 			detail := ""
 			if n.kind == listNode {
 				detail = "write each as `name: …`, without a dash"
 			}
-			r.wrongKind(n, at, what, "a map", detail)
+			r.wrongKind(n, rng, what, "a map", detail)
 		}
 	})
 }
 
-func (r *nodeReader) wrongKind(n *node, at diag.Range, what, kind, detail string) {
-	if r.mended(at) {
+func (r *nodeReader) wrongKind(n *node, rng diag.Range, what, kind, detail string) {
+	if r.mended(rng) {
 		return
 	}
-	r.fail(diag.WrongKind, at, detail, "%s must be %s, found %s", what, kind, kindName(n))
+	r.fail(diag.WrongKind, rng, detail, "%s must be %s, found %s", what, kind, kindName(n))
 }
 
 // literalText reads a field that must be text as it stands. It answers nil for null, and for what it has reported.
 func (r *nodeReader) literalText(e entry, what string) *ast.Literal {
 	var literal *ast.Literal
-	r.with(e.value, e.via, func(n *node, at diag.Range) {
-		if empty(n) || r.mended(at) {
+	r.with(e.value, e.via, func(n *node, rng diag.Range) {
+		if empty(n) || r.mended(rng) {
 			return
 		}
 		if !isText(n) {
@@ -163,15 +163,15 @@ func (r *nodeReader) literalText(e entry, what string) *ast.Literal {
 			if n.kind == scalarNode {
 				detail = "put it in quotes: \"" + shorten(n.value) + "\""
 			}
-			r.wrongKind(n, at, what, "a string", detail)
+			r.wrongKind(n, rng, what, "a string", detail)
 			return
 		}
 		text, ok := unescapeDollars(n.value)
 		if !ok {
-			r.fail(diag.NotLiteral, at, "write the text itself, without `${…}`", "%s must be a literal string", what)
+			r.fail(diag.NotLiteral, rng, "write the text itself, without `${…}`", "%s must be a literal string", what)
 			return
 		}
-		literal = &ast.Literal{Value: text, Range: at}
+		literal = &ast.Literal{Value: text, Range: rng}
 	})
 	return literal
 }
@@ -179,12 +179,12 @@ func (r *nodeReader) literalText(e entry, what string) *ast.Literal {
 // plainText reads a field whose text is never interpolated (L1.14).
 func (r *nodeReader) plainText(e entry, what string) *ast.Literal {
 	var literal *ast.Literal
-	r.with(e.value, e.via, func(n *node, at diag.Range) {
+	r.with(e.value, e.via, func(n *node, rng diag.Range) {
 		switch {
 		case isText(n):
-			literal = &ast.Literal{Value: n.value, Range: at}
+			literal = &ast.Literal{Value: n.value, Range: rng}
 		case !empty(n):
-			r.wrongKind(n, at, what, "a string", "")
+			r.wrongKind(n, rng, what, "a string", "")
 		}
 	})
 	return literal
@@ -193,27 +193,27 @@ func (r *nodeReader) plainText(e entry, what string) *ast.Literal {
 // literals reads a field that holds a list of texts as they stand, or a single one; want says what each of them is.
 func (r *nodeReader) literals(e entry, what, want string) []ast.Literal {
 	var list []ast.Literal
-	one := func(n *node, at diag.Range) {
+	one := func(n *node, rng diag.Range) {
 		switch {
 		case empty(n):
 		case !isText(n):
-			r.wrongKind(n, at, what, want, "")
+			r.wrongKind(n, rng, what, want, "")
 		case strings.Contains(n.value, "${"):
-			r.fail(diag.NotLiteral, at, "write "+want, "%s must be literal", what)
+			r.fail(diag.NotLiteral, rng, "write "+want, "%s must be literal", what)
 		default:
-			list = append(list, ast.Literal{Value: n.value, Range: at})
+			list = append(list, ast.Literal{Value: n.value, Range: rng})
 		}
 	}
-	r.with(e.value, e.via, func(n *node, at diag.Range) {
+	r.with(e.value, e.via, func(n *node, rng diag.Range) {
 		switch n.kind {
 		case listNode:
 			for _, item := range n.content {
 				r.with(item, nil, one)
 			}
 		case mapNode:
-			r.wrongKind(n, at, what, "a list", "write `[one, two]`")
+			r.wrongKind(n, rng, what, "a list", "write `[one, two]`")
 		default:
-			one(n, at)
+			one(n, rng)
 		}
 	})
 	return list
@@ -222,16 +222,16 @@ func (r *nodeReader) literals(e entry, what, want string) []ast.Literal {
 // literalBool reads a field that must be true or false as it stands.
 func (r *nodeReader) literalBool(e entry, what string) *ast.BoolLiteral {
 	var literal *ast.BoolLiteral
-	r.with(e.value, e.via, func(n *node, at diag.Range) {
+	r.with(e.value, e.via, func(n *node, rng diag.Range) {
 		switch {
-		case r.mended(at):
+		case r.mended(rng):
 		case n.kind == scalarNode && n.tag == boolTag:
-			literal = &ast.BoolLiteral{Value: isTrue(n.value), Range: at}
+			literal = &ast.BoolLiteral{Value: isTrue(n.value), Range: rng}
 		case empty(n):
 		case isText(n) && strings.Contains(n.value, "${"):
-			r.fail(diag.NotLiteral, at, "write `true` or `false`", "%s must be a literal boolean", what)
+			r.fail(diag.NotLiteral, rng, "write `true` or `false`", "%s must be a literal boolean", what)
 		default:
-			r.wrongKind(n, at, what, "a boolean", "write `true` or `false`, without quotes")
+			r.wrongKind(n, rng, what, "a boolean", "write `true` or `false`, without quotes")
 		}
 	})
 	return literal

@@ -17,7 +17,7 @@ type findings struct {
 }
 
 // report adds a diagnostic and gives it back for more to be filled in; the pointer is good until the next one.
-func (f *findings) report(severity diag.Severity, code diag.Code, at diag.Range, detail, format string,
+func (f *findings) report(severity diag.Severity, code diag.Code, rng diag.Range, detail, format string,
 	args ...any) *diag.Diagnostic {
 	if severity <= diag.Warning {
 		if f.found[severity]++; f.found[severity] > maxFindings {
@@ -25,22 +25,22 @@ func (f *findings) report(severity diag.Severity, code diag.Code, at diag.Range,
 		}
 	}
 	f.diags.Add(diag.Diagnostic{
-		Severity: severity, Code: code, Subject: at, Detail: detail, Summary: fmt.Sprintf(format, args...),
+		Severity: severity, Code: code, Subject: rng, Detail: detail, Summary: fmt.Sprintf(format, args...),
 	})
 	return &f.diags[len(f.diags)-1]
 }
 
-func (f *findings) fail(code diag.Code, at diag.Range, detail, format string, args ...any) *diag.Diagnostic {
-	return f.report(diag.Error, code, at, detail, format, args...)
+func (f *findings) fail(code diag.Code, rng diag.Range, detail, format string, args ...any) *diag.Diagnostic {
+	return f.report(diag.Error, code, rng, detail, format, args...)
 }
 
-func (f *findings) warn(code diag.Code, at diag.Range, detail, format string, args ...any) *diag.Diagnostic {
-	return f.report(diag.Warning, code, at, detail, format, args...)
+func (f *findings) warn(code diag.Code, rng diag.Range, detail, format string, args ...any) *diag.Diagnostic {
+	return f.report(diag.Warning, code, rng, detail, format, args...)
 }
 
 // portability notes the use of something that only yamlhost understands (decision D6); it is silent unless asked for.
-func (f *findings) portability(at diag.Range, format string, args ...any) {
-	f.report(diag.Portability, diag.YamlhostOnly, at, "", format+" is understood by yamlhost only", args...)
+func (f *findings) portability(rng diag.Range, format string, args ...any) {
+	f.report(diag.Portability, diag.YamlhostOnly, rng, "", format+" is understood by yamlhost only", args...)
 }
 
 // takeFrom removes and returns the diagnostics from an index on. They stay counted.
@@ -66,4 +66,4 @@ func limited(diags diag.Diagnostics) diag.Diagnostics {
 }
 
 // bad stands for something that has been reported.
-func bad(at diag.Range) ast.Expr { return &ast.Bad{Place: ast.Place{At: at}} }
+func bad(rng diag.Range) ast.Expr { return &ast.Bad{Place: ast.Place{At: rng}} }

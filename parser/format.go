@@ -90,20 +90,20 @@ type formatter struct {
 
 func newFormatter(text []byte) *formatter {
 	f := &formatter{text: text}
-	for at := textStart(text); at < len(text); {
-		l := formattedLine{start: at, end: len(text), to: -1}
+	for i := textStart(text); i < len(text); {
+		l := formattedLine{start: i, end: len(text), to: -1}
 		next := len(text)
-		if n := bytes.IndexByte(text[at:], '\n'); n >= 0 {
-			l.end, next, l.broken = at+n, at+n+1, "\n"
-			if l.end > at && text[l.end-1] == '\r' {
+		if n := bytes.IndexByte(text[i:], '\n'); n >= 0 {
+			l.end, next, l.broken = i+n, i+n+1, "\n"
+			if l.end > i && text[l.end-1] == '\r' {
 				l.end, l.broken = l.end-1, "\r\n"
 			}
 		}
-		for at+l.indent < l.end && text[at+l.indent] == ' ' {
+		for i+l.indent < l.end && text[i+l.indent] == ' ' {
 			l.indent++
 		}
 		f.lines = append(f.lines, l)
-		at = next
+		i = next
 	}
 	return f
 }
@@ -124,35 +124,35 @@ func (f *formatter) begins(offset int) bool {
 }
 
 // put gives the line that begins with an offset its indentation.
-func (f *formatter) put(offset, to int) {
+func (f *formatter) put(offset, dst int) {
 	if l := &f.lines[f.lineOf(offset)]; f.begins(offset) && l.to < 0 {
-		l.to = to
+		l.to = dst
 	}
 }
 
 // node formats a located node that begins in a column.
-func (f *formatter) node(n *node, to int) {
+func (f *formatter) node(n *node, dst int) {
 	switch {
 	case n.kind == aliasNode:
-		f.put(n.start, to)
+		f.put(n.start, dst)
 	case n.kind == scalarNode, n.flow():
-		f.put(n.start, to)
+		f.put(n.start, dst)
 		f.whole(n)
 	case n.kind == mapNode:
 		for i := 0; i+1 < len(n.content); i += 2 {
-			f.entry(n.content[i], n.content[i+1], to)
+			f.entry(n.content[i], n.content[i+1], dst)
 		}
 	case n.kind == listNode:
-		f.sequence(n, to)
+		f.sequence(n, dst)
 	}
 }
 
-func (f *formatter) entry(key, value *node, to int) {
+func (f *formatter) entry(key, value *node, dst int) {
 	if key.kind != scalarNode || f.lineOf(key.start) != f.lineOf(max(key.end-1, key.start)) || key.anchor != "" {
 		f.odd = true
 		return
 	}
-	f.put(key.start, to)
+	f.put(key.start, dst)
 	colon := key.end
 	for colon < len(f.text) && blank(f.text[colon]) {
 		colon++
@@ -162,7 +162,7 @@ func (f *formatter) entry(key, value *node, to int) {
 		return
 	}
 	f.tighten(colon + 1)
-	inner := to + 2
+	inner := dst + 2
 	if value.anchor != "" || value.tagged() {
 		if value.kind != scalarNode && !value.flow() {
 			f.odd = true // the map or list begins behind its anchor or tag
@@ -173,19 +173,19 @@ func (f *formatter) entry(key, value *node, to int) {
 }
 
 // tighten makes the blanks behind a colon or a dash one, unless a comment or nothing follows.
-func (f *formatter) tighten(at int) {
-	end := at
+func (f *formatter) tighten(i int) {
+	end := i
 	for end < len(f.text) && f.text[end] == ' ' {
 		end++
 	}
-	if end-at > 1 && end < len(f.text) && f.text[end] != '#' && f.text[end] != '\n' && f.text[end] != '\r' &&
+	if end-i > 1 && end < len(f.text) && f.text[end] != '#' && f.text[end] != '\n' && f.text[end] != '\r' &&
 		f.text[end] != '\t' {
-		l := &f.lines[f.lineOf(at)]
-		l.cuts = append(l.cuts, shortening{at, end, 1})
+		l := &f.lines[f.lineOf(i)]
+		l.cuts = append(l.cuts, shortening{i, end, 1})
 	}
 }
 
-func (f *formatter) sequence(n *node, to int) {
+func (f *formatter) sequence(n *node, dst int) {
 	column := -1
 	for i, item := range n.content {
 		dash := f.dash(n, item, i)
@@ -193,15 +193,15 @@ func (f *formatter) sequence(n *node, to int) {
 			f.odd = true
 			return
 		}
-		at := dash - f.lines[f.lineOf(dash)].start
-		if column >= 0 && at != column {
+		pos := dash - f.lines[f.lineOf(dash)].start
+		if column >= 0 && pos != column {
 			f.odd = true
 			return
 		}
-		column = at
-		f.put(dash, to)
+		column = pos
+		f.put(dash, dst)
 		f.tighten(dash + 1)
-		f.node(item, to+2)
+		f.node(item, dst+2)
 	}
 }
 
@@ -211,15 +211,15 @@ func (f *formatter) dash(list, item *node, i int) int {
 	if i > 0 {
 		from = list.content[i-1].end
 	}
-	for at := from; at < len(f.text) && at <= item.start; at++ {
-		switch c := f.text[at]; {
-		case c == '-' && blankAt(f.text, at+1):
-			return at
-		case c == '#' && (at == 0 || blankAt(f.text, at-1)):
-			for at < len(f.text) && f.text[at] != '\n' {
-				at++
+	for pos := from; pos < len(f.text) && pos <= item.start; pos++ {
+		switch c := f.text[pos]; {
+		case c == '-' && blankAt(f.text, pos+1):
+			return pos
+		case c == '#' && (pos == 0 || blankAt(f.text, pos-1)):
+			for pos < len(f.text) && f.text[pos] != '\n' {
+				pos++
 			}
-		case !blank(c) && breakAt(f.text, at) == 0:
+		case !blank(c) && breakAt(f.text, pos) == 0:
 			return -1
 		}
 	}

@@ -44,23 +44,23 @@ func TestGrammarHasTheKeys(t *testing.T) {
 	require.NoError(t, err)
 	var grammar any
 	require.NoError(t, json.Unmarshal(text, &grammar))
-	var walk func(at string, node any)
-	walk = func(at string, node any) {
+	var walk func(path string, node any)
+	walk = func(path string, node any) {
 		switch node := node.(type) {
 		case []any:
 			for i, item := range node {
-				walk(at+"/"+strconv.Itoa(i), item)
+				walk(path+"/"+strconv.Itoa(i), item)
 			}
 		case map[string]any:
 			properties, _ := node["properties"].(map[string]any)
-			if keys, known := read[at]; known {
-				require.ElementsMatch(t, keys, slices.Collect(maps.Keys(properties)), at)
-				delete(read, at)
-			} else if node["additionalProperties"] == false && !slices.Contains(elsewhere, at) {
-				t.Errorf("%s of the grammar: which list of this package has these keys?", at)
+			if keys, known := read[path]; known {
+				require.ElementsMatch(t, keys, slices.Collect(maps.Keys(properties)), path)
+				delete(read, path)
+			} else if node["additionalProperties"] == false && !slices.Contains(elsewhere, path) {
+				t.Errorf("%s of the grammar: which list of this package has these keys?", path)
 			}
 			for name, member := range node {
-				walk(at+"/"+name, member)
+				walk(path+"/"+name, member)
 			}
 		}
 	}

@@ -9,14 +9,14 @@ import (
 
 // interpolated reads a text: `$$` stands for a dollar, `${…}` for a value (L5.B). A text that is one `${…}` and nothing
 // else is that value (L5.12), one that has none is a string, anything else is a template.
-func (x *exprReader) interpolated(n *node, at diag.Range) ast.Expr {
+func (x *exprReader) interpolated(n *node, rng diag.Range) ast.Expr {
 	text := n.value
 	if !strings.Contains(text, "$") {
-		return &ast.String{Place: ast.Place{At: at}, Value: text}
+		return &ast.String{Place: ast.Place{At: rng}, Value: text}
 	}
 	s := &scalar{in: x.passage, node: n, text: text}
-	if at != x.span(n) {
-		s.whole = at
+	if rng != x.span(n) {
+		s.whole = rng
 	}
 	var parts []ast.Expr
 	var literal strings.Builder
@@ -54,10 +54,10 @@ func (x *exprReader) interpolated(n *node, at diag.Range) ast.Expr {
 		}
 	}
 	if len(parts) == 0 {
-		return &ast.String{Place: ast.Place{At: at}, Value: literal.String()}
+		return &ast.String{Place: ast.Place{At: rng}, Value: literal.String()}
 	}
 	flush(len(text))
-	return &ast.Template{Place: ast.Place{At: at}, Parts: parts}
+	return &ast.Template{Place: ast.Place{At: rng}, Parts: parts}
 }
 
 // warnParentheses warns of `$(name)` where the program has that name. With any other name it is the shell's business.
@@ -74,9 +74,9 @@ func (x *exprReader) warnParentheses(s *scalar, i int) {
 	if !ok || !x.scope.declares(root) {
 		return
 	}
-	at := s.at(i, i+len("$()")+len(inside))
+	rng := s.at(i, i+len("$()")+len(inside))
 	right := "${" + inside + "}"
-	x.warn(diag.BadInterpolation, at, "write `"+right+"` for the value; `$$(` is the text in any case", "`$(%s)` is text",
+	x.warn(diag.BadInterpolation, rng, "write `"+right+"` for the value; `$$(` is the text in any case", "`$(%s)` is text",
 		inside)
 }
 
@@ -151,15 +151,15 @@ func (x *exprReader) malformed(s *scalar, end int, f *fault) {
 			detail = torn
 		}
 	}
-	at := s.whole
-	if at.IsZero() {
+	rng := s.whole
+	if rng.IsZero() {
 		from := min(f.from, len(s.text)-1)
-		at = s.at(from, max(f.to, from+1))
+		rng = s.at(from, max(f.to, from+1))
 	}
-	x.fail(diag.BadInterpolation, at, detail, "%s", f.summary)
+	x.fail(diag.BadInterpolation, rng, detail, "%s", f.summary)
 }
 
-// torn says why YAML has cut an unquoted text short, if it looks as if it had.
+// torn describes why YAML has cut an unquoted text short, if it looks as if it had.
 func torn(text []byte, n *node) string {
 	if n.quoted() || n.multiline() {
 		return ""

@@ -123,10 +123,10 @@ func outgrown(text []byte, from, to int) bool {
 	return false
 }
 
-func (l *lexer) suspect(kind suspect, at, end, from int) {
+func (l *lexer) suspect(kind suspect, i, end, from int) {
 	const enough = 100
 	if len(l.suspicions) < enough {
-		l.suspicions = append(l.suspicions, suspicion{kind, at, end, from})
+		l.suspicions = append(l.suspicions, suspicion{kind, i, end, from})
 	}
 }
 
@@ -576,9 +576,9 @@ func (l *lexer) flowPlain() {
 		case c == ',' || c == '[' || c == ']' || c == '{' || c == '}':
 		case c == ':' && blankAt(l.text, l.i+1):
 			quoted = true // a key, rather than more of the text before
-			if at := max(bytes.LastIndex(l.text[start:l.i], []byte(` "`)),
-				bytes.LastIndex(l.text[start:l.i], []byte(" '"))); at > 0 {
-				l.suspect(suspectComma, l.trimmed(start, start+at), start+at+1, 0)
+			if i := max(bytes.LastIndex(l.text[start:l.i], []byte(` "`)),
+				bytes.LastIndex(l.text[start:l.i], []byte(" '"))); i > 0 {
+				l.suspect(suspectComma, l.trimmed(start, start+i), start+i+1, 0)
 			}
 		case c == '#' && l.i > start && blank(l.text[l.i-1]):
 		case breakAt(l.text, l.i) > 0:

@@ -69,14 +69,14 @@ func (l *locator) seek(line, column int) int {
 func (l *locator) back(line int) {
 	l.offset, l.column = l.lineStart, 0
 	for l.line > line && l.offset > l.begin {
-		at := l.offset - 1
-		if at > 0 && l.text[at] == '\n' && l.text[at-1] == '\r' {
-			at--
+		i := l.offset - 1
+		if i > 0 && l.text[i] == '\n' && l.text[i-1] == '\r' {
+			i--
 		}
-		for at > l.begin && breakBefore(l.text, at) == 0 {
-			at--
+		for i > l.begin && breakBefore(l.text, i) == 0 {
+			i--
 		}
-		l.offset, l.lineStart = at, at
+		l.offset, l.lineStart = i, i
 		l.line--
 	}
 }

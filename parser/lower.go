@@ -72,9 +72,9 @@ func (o *operators) lower(e hclsyntax.Expression) ast.Expr {
 		return o.steps(o.lower(e.Source), e.Traversal)
 	case *hclsyntax.FunctionCallExpr:
 		name := strings.TrimPrefix(e.Name, callPrefix)
-		at := o.at(e.NameRange)
-		at.Start = max(at.Start, at.End-int32(len(name)))
-		call := &ast.Call{Place: place, Name: ast.Literal{Value: name, Range: at}, Expanded: e.ExpandFinal}
+		rng := o.at(e.NameRange)
+		rng.Start = max(rng.Start, rng.End-int32(len(name)))
+		call := &ast.Call{Place: place, Name: ast.Literal{Value: name, Range: rng}, Expanded: e.ExpandFinal}
 		if name == "recover" && len(e.Args) == 2 {
 			call.Args, call.Failure = o.recovering(e.Args)
 		} else {
@@ -173,19 +173,19 @@ func (o *operators) unary(e *hclsyntax.UnaryOpExpr, place ast.Place) ast.Expr {
 	if number, ok := operand.(*ast.Number); ok && sign == "-" {
 		return &ast.Number{Place: place, Value: -number.Value, Integer: number.Integer}
 	}
-	at := e.SymbolRange
-	return &ast.Unary{Place: place, Op: sign, OpRange: o.at(at), Operand: operand}
+	rng := e.SymbolRange
+	return &ast.Unary{Place: place, Op: sign, OpRange: o.at(rng), Operand: operand}
 }
 
 func (o *operators) binary(e *hclsyntax.BinaryOpExpr, place ast.Place) ast.Expr {
 	sign := operatorSign(e.Op)
 	between := hcl.Range{Start: e.LHS.Range().End, End: e.RHS.Range().Start}
-	at := o.at(between)
+	rng := o.at(between)
 	if i := strings.Index(o.source(between), sign); i >= 0 {
 		from := o.start + between.Start.Byte + i
-		at = o.s.at(from, from+len(sign))
+		rng = o.s.at(from, from+len(sign))
 	}
-	return &ast.Binary{Place: place, Op: sign, OpRange: at, Left: o.lower(e.LHS), Right: o.lower(e.RHS)}
+	return &ast.Binary{Place: place, Op: sign, OpRange: rng, Left: o.lower(e.LHS), Right: o.lower(e.RHS)}
 }
 
 func (o *operators) literal(e *hclsyntax.LiteralValueExpr) ast.Expr {
@@ -341,8 +341,8 @@ func (o *operators) step(step hcl.Traverser) (ast.Step, bool) {
 // steps puts steps on something that is no plain access.
 func (o *operators) steps(source ast.Expr, traversal hcl.Traversal) ast.Expr {
 	for _, t := range traversal {
-		at := o.at(t.SourceRange())
-		place := ast.Place{At: diag.Range{Source: at.Source, Start: min(source.Range().Start, at.Start), End: at.End}}
+		rng := o.at(t.SourceRange())
+		place := ast.Place{At: diag.Range{Source: rng.Source, Start: min(source.Range().Start, rng.Start), End: rng.End}}
 		step, ok := o.step(t)
 		optional := o.optional(t.SourceRange().Start.Byte)
 		switch {
@@ -352,19 +352,19 @@ func (o *operators) steps(source ast.Expr, traversal hcl.Traversal) ast.Expr {
 				return o.bad(t.SourceRange(), "", "the expression in `${…}` is malformed")
 			}
 			number, _ := index.Key.AsBigFloat().Float64()
-			source = &ast.Index{Place: place, Collection: source, Key: &ast.Number{Place: ast.Place{At: at}, Value: number},
+			source = &ast.Index{Place: place, Collection: source, Key: &ast.Number{Place: ast.Place{At: rng}, Value: number},
 				Optional: optional}
 		case step.IsIndex:
-			key := &ast.Number{Place: ast.Place{At: at}, Value: float64(step.Index), Integer: true}
+			key := &ast.Number{Place: ast.Place{At: rng}, Value: float64(step.Index), Integer: true}
 			source = &ast.Index{Place: place, Collection: source, Key: key, Optional: optional}
 		case step.Quoted:
-			source = &ast.Index{Place: place, Collection: source, Key: &ast.String{Place: ast.Place{At: at}, Value: step.Name},
+			source = &ast.Index{Place: place, Collection: source, Key: &ast.String{Place: ast.Place{At: rng}, Value: step.Name},
 				Optional: optional}
 		default:
-			if at.Start < at.End && at.Text()[0] == '.' {
-				at.Start++
+			if rng.Start < rng.End && rng.Text()[0] == '.' {
+				rng.Start++
 			}
-			source = &ast.Member{Place: place, Object: source, Name: ast.Literal{Value: step.Name, Range: at},
+			source = &ast.Member{Place: place, Object: source, Name: ast.Literal{Value: step.Name, Range: rng},
 				Optional: optional}
 		}
 	}
@@ -379,10 +379,10 @@ func (o *operators) loop(e *hclsyntax.ForExpr, place ast.Place) ast.Expr {
 	name := func(name string) *ast.Local {
 		local := &ast.Local{Name: name, Range: place.At}
 		if i := strings.Index(head[min(from, len(head)):], name); i >= 0 {
-			at := from + i
-			from = at + len(name)
-			at += o.start + e.OpenRange.Start.Byte
-			local.Range = o.s.at(at, at+len(name))
+			pos := from + i
+			from = pos + len(name)
+			pos += o.start + e.OpenRange.Start.Byte
+			local.Range = o.s.at(pos, pos+len(name))
 		}
 		return local
 	}

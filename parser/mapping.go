@@ -33,20 +33,20 @@ func newNodeReader(p *passage, f *findings, r *repairs) *nodeReader {
 
 // extension notes the use of something that only yamlhost understands. The note about an alias covers the text that
 // is read through it.
-func (r *nodeReader) extension(at diag.Range, format string, args ...any) {
+func (r *nodeReader) extension(rng diag.Range, format string, args ...any) {
 	if !r.aliases.any() {
-		r.portability(at, format, args...)
+		r.portability(rng, format, args...)
 	}
 }
 
 // mended reports whether the value at a place was written over by a repair.
-func (r *nodeReader) mended(at diag.Range) bool {
-	return r.repairs.any() && r.repairs.mended(r.offset(at.Start))
+func (r *nodeReader) mended(rng diag.Range) bool {
+	return r.repairs.any() && r.repairs.mended(r.offset(rng.Start))
 }
 
 // lostBehind reports whether a repair took out the line behind an empty value, which was perhaps the value.
-func (r *nodeReader) lostBehind(at diag.Range) bool {
-	return r.repairs.any() && r.repairs.lostBehind(r.text, r.offset(at.Start))
+func (r *nodeReader) lostBehind(rng diag.Range) bool {
+	return r.repairs.any() && r.repairs.lostBehind(r.text, r.offset(rng.Start))
 }
 
 // whole is the place of an entry with its key; of the key alone where both do not stand together.
@@ -60,19 +60,19 @@ func (r *nodeReader) whole(e entry) diag.Range {
 
 // with reads a node through fn, which gets the node behind an alias, and the place to name it by: the alias's own. fn
 // is not called where the alias is inside of its own value, or where aliases expand to too much (L1.28).
-func (r *nodeReader) with(n, via *node, fn func(n *node, at diag.Range)) {
-	at := r.span(n)
+func (r *nodeReader) with(n, via *node, fn func(n *node, rng diag.Range)) {
+	rng := r.span(n)
 	entered := len(r.aliases.open)
 	defer func() { r.aliases.leave(entered) }()
 	if n.kind == aliasNode {
-		r.extension(at, "an alias")
+		r.extension(rng, "an alias")
 	}
 	if via != nil && !r.aliases.inside[via] {
 		r.aliases.enter(via)
 	}
 	if n.kind == aliasNode {
 		if r.aliases.inside[n.alias] || n.alias.start <= n.start && n.end <= n.alias.end {
-			r.fail(diag.AliasLimit, at, "an alias cannot be inside of the value of its own anchor",
+			r.fail(diag.AliasLimit, rng, "an alias cannot be inside of the value of its own anchor",
 				"`*%s` refers to itself", shorten(n.value))
 			return
 		}
@@ -80,7 +80,7 @@ func (r *nodeReader) with(n, via *node, fn func(n *node, at diag.Range)) {
 		n = n.alias
 	}
 	if r.tally() {
-		fn(n, at)
+		fn(n, rng)
 	}
 }
 
@@ -121,13 +121,13 @@ func (r *nodeReader) entries(n *node) []entry {
 	var firsts map[int]diag.Range // where those stand first that the list has from further below
 	for i := 0; i+1 < len(n.content); i += 2 {
 		key, value := n.content[i], n.content[i+1]
-		at := r.span(key)
+		rng := r.span(key)
 		if key.kind == aliasNode {
 			key = key.target()
 		}
 		if key.tag == mergeTag && key.kind == scalarNode {
 			merges = true
-			list = append(list, entry{key: key, value: value, at: at, name: key.value, from: r})
+			list = append(list, entry{key: key, value: value, at: rng, name: key.value, from: r})
 			continue
 		}
 		if key.kind != scalarNode {
@@ -135,16 +135,16 @@ func (r *nodeReader) entries(n *node) []entry {
 			if key.kind == mapNode && key.flow() { // {{name}}, as other tools have it
 				detail = "a reference is written `${name.property}`; put a text that begins with `{` in quotes"
 			}
-			r.fail(diag.KeyNotString, at, detail, "mapping keys must be strings, found %s", kindName(key))
+			r.fail(diag.KeyNotString, rng, detail, "mapping keys must be strings, found %s", kindName(key))
 			continue
 		}
-		if fix, mended := r.repairs.mendedKey(r.offset(at.Start)); mended {
+		if fix, mended := r.repairs.mendedKey(r.offset(rng.Start)); mended {
 			renamed := *key
-			renamed.value, key, at = fix.key, &renamed, r.at(fix.start, fix.end)
+			renamed.value, key, rng = fix.key, &renamed, r.at(fix.start, fix.end)
 		}
 		switch key.tag {
 		case intTag, floatTag, boolTag, nullTag:
-			r.warn(diag.KeyNotString, at, "Pulumi's own YAML host rejects such keys; put it in quotes",
+			r.warn(diag.KeyNotString, rng, "Pulumi's own YAML host rejects such keys; put it in quotes",
 				"the key `%s` is read as text", shorten(key.value))
 		}
 		if before, found := index.add(list, key.value); found {
@@ -152,17 +152,17 @@ func (r *nodeReader) entries(n *node) []entry {
 			if !moved {
 				first = list[before].at
 			}
-			r.duplicate(key.value, at, first)
+			r.duplicate(key.value, rng, first)
 			if empty(list[before].value.target()) { // what is meant stands there
 				if firsts == nil {
 					firsts = map[int]diag.Range{}
 				}
 				firsts[before] = first
-				list[before].key, list[before].at, list[before].value = key, at, value
+				list[before].key, list[before].at, list[before].value = key, rng, value
 			}
 			continue
 		}
-		list = append(list, entry{key: key, value: value, at: at, name: key.value, from: r})
+		list = append(list, entry{key: key, value: value, at: rng, name: key.value, from: r})
 	}
 	if !merges {
 		return list
@@ -189,7 +189,7 @@ func (r *nodeReader) described(n *node) []entry {
 
 // secondEntry is where in a map another entry seems to begin, and the key above that is the same as the one there: the
 // first key comes again, or two do. It is 0 where none begins; a line that is there twice is no other entry.
-func secondEntry(n *node) (at int, first *node) {
+func secondEntry(n *node) (pos int, first *node) {
 	if n.flow() {
 		return 0, nil
 	}
@@ -203,20 +203,20 @@ func secondEntry(n *node) (at int, first *node) {
 			continue
 		case before == i-2 && n.content[i+1].kind == n.content[i-1].kind && n.content[i+1].value == n.content[i-1].value:
 			continue
-		case at > 0 && n.content[at].value != key.value:
-			return at, first
-		case at == 0:
-			at, first = i, n.content[before]
+		case pos > 0 && n.content[pos].value != key.value:
+			return pos, first
+		case pos == 0:
+			pos, first = i, n.content[before]
 		}
 		if before == 0 {
-			return at, first
+			return pos, first
 		}
 	}
 	return 0, nil
 }
 
-func (r *nodeReader) duplicate(name string, at, first diag.Range) {
-	d := r.fail(diag.Duplicate, at, "remove one of the two", "`%s` is declared twice (first at line %d)", shorten(name),
+func (r *nodeReader) duplicate(name string, rng, first diag.Range) {
+	d := r.fail(diag.Duplicate, rng, "remove one of the two", "`%s` is declared twice (first at line %d)", shorten(name),
 		r.shownLine(first))
 	d.Related = []diag.Related{{Range: first, Message: "declared here first"}}
 }
@@ -299,8 +299,8 @@ func newNames(size int) names {
 // add notes a name that is about to be appended to list, and answers the place of an entry that has it already.
 func (ns *names) add(list []entry, name string) (int, bool) {
 	if ns.byName != nil {
-		if at, found := ns.byName[name]; found {
-			return at, true
+		if pos, found := ns.byName[name]; found {
+			return pos, true
 		}
 		ns.byName[name] = len(list)
 		return 0, false

@@ -14,10 +14,10 @@ var (
 
 // messageList reads the section `messages` (L10.C20), an extension of yamlhost. An item may be a text alone.
 func (b *bodyReader) messageList(e entry) (list []*ast.Message) {
-	b.with(e.value, e.via, func(n *node, at diag.Range) {
+	b.with(e.value, e.via, func(n *node, rng diag.Range) {
 		if n.kind != listNode {
 			if !empty(n) {
-				b.wrongKind(n, at, "`messages`", "a list", "write a dash before each message: `- message: …`")
+				b.wrongKind(n, rng, "`messages`", "a list", "write a dash before each message: `- message: …`")
 			}
 			return
 		}
@@ -36,8 +36,8 @@ func (b *bodyReader) message(e entry) *ast.Message {
 		m.Text = b.expression(e)
 		return m
 	}
-	b.section(e, "a message", func(n *node, at diag.Range) {
-		m.Range = at
+	b.section(e, "a message", func(n *node, rng diag.Range) {
+		m.Range = rng
 		b.fields(n, messageKeys, func(key string, e entry) {
 			switch key {
 			case "level":

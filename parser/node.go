@@ -19,7 +19,7 @@ type node struct {
 	indent     int // of a literal or folded text: the column of the collection around it, -1 for none
 }
 
-// nodeKind tells what a node is.
+// nodeKind describes what a node is.
 type nodeKind uint8
 
 const (

@@ -136,9 +136,9 @@ func expressionEnd(text string, start int) (int, *fault) {
 		detail: "add the missing `}`, or write `$${` for the text itself"}
 }
 
-func unclosed(text string, at int) *fault {
-	return &fault{from: at, to: at + 1, open: true, summary: "`" + text[at:at+1] + "` is never closed",
-		detail: "add the missing `" + string(closer(text[at])) + "`"}
+func unclosed(text string, i int) *fault {
+	return &fault{from: i, to: i + 1, open: true, summary: "`" + text[i:i+1] + "` is never closed",
+		detail: "add the missing `" + string(closer(text[i])) + "`"}
 }
 
 func closer(open byte) byte {

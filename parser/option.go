@@ -30,15 +30,15 @@ type optionReader struct {
 
 func (r *optionReader) read(e entry) {
 	o := r.options
-	r.with(e.value, e.via, func(n *node, at diag.Range) {
+	r.with(e.value, e.via, func(n *node, rng diag.Range) {
 		if empty(n) {
 			return // L1.16
 		}
 		if n.kind != mapNode {
-			r.wrongKind(n, at, "`options`", "a map", "write each option out; the values may be expressions")
+			r.wrongKind(n, rng, "`options`", "a map", "write each option out; the values may be expressions")
 			return
 		}
-		o.Range = at
+		o.Range = rng
 		r.fields(n, readOptionKeys, func(name string, e entry) {
 			key := ast.Literal{Value: name, Range: e.at}
 			if name == "customTimeouts" {
@@ -127,13 +127,13 @@ func (r *optionReader) shaped(e entry, name string, value ast.Expr, shape ast.Op
 
 // portableList warns of one text where other hosts want a list of them (L4.2).
 func (r *optionReader) portableList(e entry, name string, value ast.Expr) {
-	at := value.Range()
-	d := r.warn(diag.WrongKind, at, "write `["+shorten(at.Text())+
+	rng := value.Range()
+	d := r.warn(diag.WrongKind, rng, "write `["+shorten(rng.Text())+
 		"]`; here one text counts as a list, other hosts refuse it",
 		"`%s` is a list of strings", name)
-	if n := e.value.target(); n == e.value && n.kind == scalarNode && !strings.Contains(at.Text(), "\n") &&
-		!strings.ContainsAny(at.Text(), "[]{},#") {
-		d.Fixes = []diag.Fix{{Label: "Write a list", Edits: []diag.Edit{{Range: at, Text: "[" + at.Text() + "]"}}}}
+	if n := e.value.target(); n == e.value && n.kind == scalarNode && !strings.Contains(rng.Text(), "\n") &&
+		!strings.ContainsAny(rng.Text(), "[]{},#") {
+		d.Fixes = []diag.Fix{{Label: "Write a list", Edits: []diag.Edit{{Range: rng, Text: "[" + rng.Text() + "]"}}}}
 	}
 }
 

@@ -12,17 +12,17 @@ type Options struct {
 	// Declared are names that expressions may use although the text does not declare them, such as the keys of a
 	// stack's configuration. They matter only where `${…}` could be read in two ways (decision D6).
 	Declared []string
-	// Plugin says that the text belongs to a component plugin, which has components but no program (L1.31).
+	// Plugin reports whether the text belongs to a component plugin, which has components but no program (L1.31).
 	Plugin bool
 	// Pack: the text is a policy pack, which has policies but no program.
 	Pack bool
 	// Include finds the texts that the section include names by a pattern such as parts/*.yaml, in order (L10.C11). An
-	// error says why it cannot. Parse calls it from one goroutine; without it the section is refused.
+	// error describes why it cannot. Parse calls it from one goroutine; without it the section is refused.
 	Include func(pattern string) ([]*diag.Source, error)
 }
 
 // Parse reads a program. The tree is never nil; what could not be read is left out of it or is an ast.Bad, and the
-// diagnostics say why. Parse does no input or output but through the options, and is safe for concurrent use.
+// diagnostics give the reason. Parse does no input or output but through the options, and is safe for concurrent use.
 func Parse(src *diag.Source, options Options) (*ast.File, diag.Diagnostics) {
 	t := newText(src)
 	main := t.outline(options, false)
@@ -45,13 +45,13 @@ func (t *yamlText) outline(options Options, included bool) *outline {
 	if root == nil {
 		return nil
 	}
-	in := newBodyReader(&t.passage, &t.findings, &t.repairs, nil)
-	in.independent = len(t.lexed.anchors) == 0
+	r := newBodyReader(&t.passage, &t.findings, &t.repairs, nil)
+	r.independent = len(t.lexed.anchors) == 0
 	var top []*section
-	for _, e := range in.entries(root) {
-		top = append(top, &section{entry: e, in: in})
+	for _, e := range r.entries(root) {
+		top = append(top, &section{entry: e, in: r})
 	}
-	o := newOutline(in, top, options, included)
+	o := newOutline(r, top, options, included)
 	o.roots = []*node{root}
 	o.file.Lost = t.repairs.lost
 	return o

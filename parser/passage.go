@@ -29,15 +29,15 @@ func (p *passage) span(n *node) diag.Range { return p.at(n.start, n.end) }
 func (p *passage) outside(offset int) int { return p.origin + max(min(offset, len(p.text))-p.lead, 0) }
 
 // offset is the reverse of outside.
-func (p *passage) offset(at int32) int { return int(at) - p.origin + p.lead }
+func (p *passage) offset(pos int32) int { return int(pos) - p.origin + p.lead }
 
 // shownLine is the line of a place as the user sees it, 1-based.
-func (p *passage) shownLine(at diag.Range) int {
+func (p *passage) shownLine(rng diag.Range) int {
 	if p.origins != nil {
-		return p.origins.Place(at).StartPosition().Line
+		return p.origins.Place(rng).StartPosition().Line
 	}
 	p.namesLines = true
-	return p.linesAbove + at.StartPosition().Line
+	return p.linesAbove + rng.StartPosition().Line
 }
 
 // lineAt is the stretch of a line, as the YAML reader counts them, without its indentation.

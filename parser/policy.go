@@ -143,11 +143,11 @@ func (r policyReader) complete(found map[string]entry) {
 		r.fail(diag.RequiredMissing, p.Enforcement.Range, "add `remedy: {…}` with the properties to set",
 			"the policy `%s` has no remedy", shorten(p.Name.Value))
 	case !r.pack && (level == "remediate" || p.Remedy != nil):
-		at := p.Name.Range
+		rng := p.Name.Range
 		if e, ok := found["remedy"]; ok {
-			at = e.at
+			rng = e.at
 		}
-		r.fail(diag.UnknownKey, at, "change the property itself, or write a transform",
+		r.fail(diag.UnknownKey, rng, "change the property itself, or write a transform",
 			"a policy of a program cannot have a remedy")
 	}
 	if r.pack && p.Name.Value == "all" {

@@ -36,15 +36,15 @@ type outline struct {
 }
 
 // newOutline finds the sections of a text among the keys at its top. included says that another text includes it.
-func newOutline(in *bodyReader, top []*section, options Options, included bool) *outline {
-	o := &outline{in: in, options: options, file: &ast.File{Source: in.src}}
+func newOutline(r *bodyReader, top []*section, options Options, included bool) *outline {
+	o := &outline{in: r, options: options, file: &ast.File{Source: r.src}}
 	byKey := make(map[*node]*section, len(top))
 	entries := make([]entry, 0, len(top))
 	for _, s := range top {
 		byKey[s.key] = s
 		entries = append(entries, s.entry)
 	}
-	in.fieldsOf(entries, sectionKeys, projectKeys, func(name string, e entry) {
+	r.fieldsOf(entries, sectionKeys, projectKeys, func(name string, e entry) {
 		s := byKey[e.key]
 		o.assign(name, s)
 		if included && slices.Contains(mainOnly, name) {
@@ -71,7 +71,7 @@ func newOutline(in *bodyReader, top []*section, options Options, included bool) 
 	if options.Plugin {
 		for _, s := range []*section{o.config, o.configuration, o.variables, o.resources, o.outputs, o.include} {
 			if s != nil {
-				in.fail(diag.UnknownKey, s.at, "move it into a component", "a component plugin has no `%s` of its own", s.name)
+				r.fail(diag.UnknownKey, s.at, "move it into a component", "a component plugin has no `%s` of its own", s.name)
 			}
 		}
 		o.body, o.include = body{}, nil
@@ -81,17 +81,17 @@ func newOutline(in *bodyReader, top []*section, options Options, included bool) 
 
 // assign notes a section of the program by its name, or reads it where nothing but its own text matters.
 func (o *outline) assign(name string, s *section) {
-	in, plugin := s.in, o.options.Plugin
+	r, plugin := s.in, o.options.Plugin
 	switch name {
 	case "name":
-		o.file.Name = in.plainText(s.entry, "`name`")
+		o.file.Name = r.plainText(s.entry, "`name`")
 	case "description":
-		o.file.Description = in.plainText(s.entry, "`description`")
+		o.file.Description = r.plainText(s.entry, "`description`")
 	case "version":
-		o.file.Version = in.plainText(s.entry, "`version`")
+		o.file.Version = r.plainText(s.entry, "`version`")
 	case "namespace":
-		if o.file.Namespace = in.plainText(s.entry, "`namespace`"); !plugin {
-			in.fail(diag.UnknownKey, s.at, "remove it; only component plugins have one", "a program has no `namespace`")
+		if o.file.Namespace = r.plainText(s.entry, "`namespace`"); !plugin {
+			r.fail(diag.UnknownKey, s.at, "remove it; only component plugins have one", "a program has no `namespace`")
 		}
 	case "pulumi":
 		o.pulumi = s
@@ -107,47 +107,47 @@ func (o *outline) assign(name string, s *section) {
 		o.outputs = s
 	case "components":
 		if o.components = s; !plugin {
-			in.extension(s.at, "a component inside of a program")
+			r.extension(s.at, "a component inside of a program")
 		}
 	case "hooks":
-		in.extension(s.at, "a section of hooks")
+		r.extension(s.at, "a section of hooks")
 		o.hooks = s
 	case "dynamic":
 		if o.dynamic = s; !plugin {
-			in.extension(s.at, "a section of dynamic types")
+			r.extension(s.at, "a section of dynamic types")
 		}
 	case transformsName, transformationsName:
 		if plugin {
-			in.fail(diag.UnknownKey, s.at, "write the option `transforms` on a resource of a component",
+			r.fail(diag.UnknownKey, s.at, "write the option `transforms` on a resource of a component",
 				"a package cannot have `transforms`")
 			return
 		}
 		o.transforms = append(o.transforms, s)
 	case "messages":
 		if plugin {
-			in.fail(diag.UnknownKey, s.at, "write them in the program that uses the package", "a package has no `messages`")
+			r.fail(diag.UnknownKey, s.at, "write them in the program that uses the package", "a package has no `messages`")
 			return
 		}
-		in.extension(s.at, "a section of messages")
+		r.extension(s.at, "a section of messages")
 		o.messages = s
 	case "policies":
 		if plugin {
-			in.fail(diag.UnknownKey, s.at, "write them in a policy pack, or in the program that uses the package",
+			r.fail(diag.UnknownKey, s.at, "write them in a policy pack, or in the program that uses the package",
 				"a package has no `policies`")
 			return
 		}
 		if o.policies = s; !o.options.Pack {
-			in.extension(s.at, "a section of policies")
+			r.extension(s.at, "a section of policies")
 		}
 	case "enforcement":
 		if !o.options.Pack {
-			in.fail(diag.UnknownKey, s.at, "write it into each policy; a policy pack has one for all of its policies",
+			r.fail(diag.UnknownKey, s.at, "write it into each policy; a policy pack has one for all of its policies",
 				"a program has no `enforcement`")
 			return
 		}
-		o.file.Enforcement = enforcementLevel(in.nodeReader, s.entry)
+		o.file.Enforcement = enforcementLevel(r.nodeReader, s.entry)
 	case "include":
-		in.extension(s.at, "the section `include`")
+		r.extension(s.at, "the section `include`")
 		o.include = s
 	}
 }
@@ -178,24 +178,24 @@ var mainOnly = []string{"name", "description", "version", "namespace", "pulumi"}
 
 // read reads the sections; names are those that the texts of the program declare.
 func (o *outline) read(names map[string]bool) {
-	in, file := o.in, o.file
-	in.scope = newScope(names, o.options.Declared, o.roots)
+	r, file := o.in, o.file
+	r.scope = newScope(names, o.options.Declared, o.roots)
 	for _, head := range o.heads {
-		head.scope = in.scope
+		head.scope = r.scope
 	}
 	if o.pulumi != nil {
 		file.RequiredVersion = o.pulumi.in.pulumiBlock(o.pulumi.entry, file)
 		file.Unit = ast.NewUnit(file.RequiredVersion)
 	}
-	file.Config = append(in.configSection(o.config, nil), in.configSection(o.configuration, o.config)...)
-	file.Variables = in.variableSection(o.variables)
-	file.Resources = in.resourceSection(o.resources)
-	file.Outputs = in.outputSection(o.outputs)
-	file.Hooks = in.hookSection(o.hooks)
-	file.Dynamic = in.dynamicSection(o.dynamic)
+	file.Config = append(r.configSection(o.config, nil), r.configSection(o.configuration, o.config)...)
+	file.Variables = r.variableSection(o.variables)
+	file.Resources = r.resourceSection(o.resources)
+	file.Outputs = r.outputSection(o.outputs)
+	file.Hooks = r.hookSection(o.hooks)
+	file.Dynamic = r.dynamicSection(o.dynamic)
 	for _, d := range file.Dynamic {
 		if o.options.Plugin && d.Provider != nil && d.Inputs == nil {
-			in.fail(diag.RequiredMissing, d.Name.Range, "list them: users of the package see nothing else of the type",
+			r.fail(diag.RequiredMissing, d.Name.Range, "list them: users of the package see nothing else of the type",
 				"the type `%s` of a package needs `inputs`", shorten(d.Name.Value))
 		}
 	}
@@ -208,8 +208,8 @@ func (o *outline) read(names map[string]bool) {
 	if o.messages != nil {
 		file.Messages = o.messages.in.messageList(o.messages.entry)
 	}
-	file.Policies = in.policySection(o.policies, o.options.Pack)
-	file.Components = in.componentSection(o.components)
+	file.Policies = r.policySection(o.policies, o.options.Pack)
+	file.Components = r.componentSection(o.components)
 	o.gatherDiags()
 }
 

@@ -95,21 +95,21 @@ func (d *Document) patched(options Options) (file *ast.File, diags diag.Diagnost
 }
 
 // changed is the one block that two sets with the same sections do not share; one is false where there is not just one.
-func (s *blockSet) changed(from *blockSet) (at int, one bool) {
+func (s *blockSet) changed(from *blockSet) (pos int, one bool) {
 	if len(s.blocks) != len(from.blocks) || len(s.sections) == 0 || &s.sections[0] != &from.sections[0] {
 		return 0, false
 	}
-	at = -1
+	pos = -1
 	for i, b := range s.blocks {
 		if b == from.blocks[i] {
 			continue
 		}
-		if at >= 0 {
+		if pos >= 0 {
 			return 0, false
 		}
-		at = i
+		pos = i
 	}
-	return at, at >= 0
+	return pos, pos >= 0
 }
 
 // patchable reports whether a block is one entry of a section, and nothing is wrong with its YAML.
@@ -167,12 +167,12 @@ func (it item) replaceBy(fresh item, file *ast.File) bool {
 	return replace(&file.Resources, it.resource, fresh.resource)
 }
 
-func replace[T any](list *[]*T, old, by *T) bool {
+func replace[T any](list *[]*T, old, m *T) bool {
 	i := slices.Index(*list, old)
-	if i < 0 || by == nil {
+	if i < 0 || m == nil {
 		return false
 	}
 	*list = slices.Clone(*list)
-	(*list)[i] = by
+	(*list)[i] = m
 	return true
 }

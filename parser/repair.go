@@ -85,11 +85,11 @@ func (r *repairs) mend(text []byte, line, comma int) bool {
 		return true
 	}
 	if tries == 0 {
-		if at := valueIn(body); at > 0 {
-			for i := start + at; i < end; i++ {
+		if pos := valueIn(body); pos > 0 {
+			for i := start + pos; i < end; i++ {
 				text[i] = 'x'
 			}
-			r.list = append(r.list, repair{start: start + at, end: end, line: line})
+			r.list = append(r.list, repair{start: start + pos, end: end, line: line})
 			return true
 		}
 		if key := string(bytes.TrimRight(body, " \t")); len(key) > 1 && isWord([]byte(key)) {
@@ -134,8 +134,8 @@ func linesBelow(text []byte, column, end int) (keys []string, last int) {
 		if l.indent <= column || l.tab {
 			break
 		}
-		if at := keyEnd(rest, l); at > 0 {
-			keys = append(keys, string(bytes.Trim(rest[l.start:at-1], " \t\"'")))
+		if i := keyEnd(rest, l); i > 0 {
+			keys = append(keys, string(bytes.Trim(rest[l.start:i-1], " \t\"'")))
 		}
 		last = end + l.end
 	}
@@ -144,16 +144,16 @@ func linesBelow(text []byte, column, end int) (keys []string, last int) {
 
 // valueIn is where the value of a line `key: value` or `- value` begins; 0 where there is no such thing.
 func valueIn(body []byte) int {
-	at := 0
-	for bytes.HasPrefix(body[at:], []byte("- ")) {
-		at += 2
-		for at < len(body) && blank(body[at]) {
-			at++
+	pos := 0
+	for bytes.HasPrefix(body[pos:], []byte("- ")) {
+		pos += 2
+		for pos < len(body) && blank(body[pos]) {
+			pos++
 		}
 	}
-	for i := at; i < len(body); i++ {
+	for i := pos; i < len(body); i++ {
 		switch c := body[i]; {
-		case c == ':' && blankAt(body, i+1) && i > at:
+		case c == ':' && blankAt(body, i+1) && i > pos:
 			for i++; i < len(body) && blank(body[i]); i++ {
 			}
 			if i == len(body) {
@@ -161,13 +161,13 @@ func valueIn(body []byte) int {
 			}
 			return i
 		case !keyByte(c):
-			if at > 0 && at < len(body) {
-				return at
+			if pos > 0 && pos < len(body) {
+				return pos
 			}
 			return 0
 		}
 	}
-	return at
+	return pos
 }
 
 func isWord(text []byte) bool {

@@ -40,8 +40,8 @@ func TestRepairs(t *testing.T) {
 			var got []string
 			for _, d := range diags.Sorted() {
 				if d.Severity == diag.Error {
-					at := d.Subject.StartPosition()
-					got = append(got, fmt.Sprintf("%d:%d %s", at.Line, at.Column, d.Code))
+					pos := d.Subject.StartPosition()
+					got = append(got, fmt.Sprintf("%d:%d %s", pos.Line, pos.Column, d.Code))
 				}
 			}
 			require.Equal(t, c.wants, got)

@@ -61,16 +61,16 @@ func (b *bodyReader) resourceItem(e entry, name ast.Literal) item {
 	}
 	r := &ast.Resource{Name: name, Range: b.whole(e)}
 	bare := false
-	b.with(e.value, e.via, func(n *node, at diag.Range) {
+	b.with(e.value, e.via, func(n *node, rng diag.Range) {
 		switch {
 		case n.kind == mapNode:
 			(&resourceReader{b.exprReader, r}).fieldsOfMap(n)
 		case empty(n):
-			if !b.lostBehind(at) {
+			if !b.lostBehind(rng) {
 				bare = true
 			}
 		default:
-			b.wrongKind(n, at, "the resource `"+shorten(name.Value)+"`", "a map", bodyHint(n))
+			b.wrongKind(n, rng, "the resource `"+shorten(name.Value)+"`", "a map", bodyHint(n))
 		}
 	})
 	r.Number()
@@ -83,7 +83,7 @@ func needsToken(f *findings, r *ast.Resource) {
 		shorten(r.Name.Value))
 }
 
-// bodyHint says how to write a value that replaces a resource's fields.
+// bodyHint describes how to write a value that replaces a resource's fields.
 func bodyHint(n *node) string {
 	if n.kind == scalarNode {
 		for _, field := range resourceKeys {
@@ -220,7 +220,7 @@ func (r *resourceReader) readParts(parts resourceParts) {
 	}
 }
 
-// levelHint says where a key that is no field of a resource would have a meaning (L4.7).
+// levelHint describes where a key that is no field of a resource would have a meaning (L4.7).
 func levelHint(e entry, properties *entry) string {
 	if slices.Contains(resourceKeys, e.meant) {
 		return ""
@@ -278,15 +278,15 @@ var (
 	})
 )
 
-// foreignType says how a type of another tool, or of another language, is written here.
+// foreignType adds to d how a type in the spelling of another tool or language is written here.
 func foreignType(d *diag.Diagnostic, literal *ast.Literal) {
 	text := literal.Value
 	switch {
 	case dottedType().MatchString(text):
 		right := strings.ReplaceAll(text, ".", ":")
 		d.Detail = "its parts are separated by colons: `" + right + "`"
-		if at, ok := literal.Range.Word(text); ok {
-			d.Fixes = []diag.Fix{{Label: "Write `" + right + "`", Edits: []diag.Edit{{Range: at, Text: right}}}}
+		if rng, ok := literal.Range.Word(text); ok {
+			d.Fixes = []diag.Fix{{Label: "Write `" + right + "`", Edits: []diag.Edit{{Range: rng, Text: right}}}}
 		}
 	case slashedType().MatchString(text):
 		m := slashedType().FindStringSubmatch(text)
@@ -295,8 +295,8 @@ func foreignType(d *diag.Diagnostic, literal *ast.Literal) {
 			right = m[1] + ":" + m[2][1:] + ":" + m[3]
 		}
 		d.Detail = "its parts are separated by colons: `" + right + "`"
-		if at, ok := literal.Range.Word(text); ok {
-			d.Fixes = []diag.Fix{{Label: "Write `" + right + "`", Edits: []diag.Edit{{Range: at, Text: right}}}}
+		if rng, ok := literal.Range.Word(text); ok {
+			d.Fixes = []diag.Fix{{Label: "Write `" + right + "`", Edits: []diag.Edit{{Range: rng, Text: right}}}}
 		}
 	case terraformType().MatchString(text):
 		m := terraformType().FindStringSubmatch(text)
@@ -317,24 +317,24 @@ func foreignType(d *diag.Diagnostic, literal *ast.Literal) {
 
 // properties reads a resource's properties: a map with plain keys, or one expression (L3.11).
 func (r *resourceReader) properties(e entry) {
-	r.with(e.value, e.via, func(n *node, at diag.Range) {
+	r.with(e.value, e.via, func(n *node, rng diag.Range) {
 		if empty(n) {
 			return // L1.16
 		}
 		if n.kind != mapNode {
-			r.resource.PropertiesRange = at
-			r.resource.PropertiesExpr = r.readAt(n, at, true)
+			r.resource.PropertiesRange = rng
+			r.resource.PropertiesExpr = r.readAt(n, rng, true)
 			switch r.resource.PropertiesExpr.(type) {
 			case *ast.Bool, *ast.Number, *ast.String, *ast.Template, *ast.List:
-				r.wrongKind(n, at, "`properties`", "a map", "")
-				r.resource.PropertiesExpr = bad(at)
+				r.wrongKind(n, rng, "`properties`", "a map", "")
+				r.resource.PropertiesExpr = bad(rng)
 			}
 			return
 		}
-		r.resource.PropertiesRange = at
+		r.resource.PropertiesRange = rng
 		for i := 0; i+1 < len(n.content); i += 2 {
 			if isCall(n.content[i].value) {
-				r.resource.PropertiesExpr = r.readAt(n, at, true)
+				r.resource.PropertiesExpr = r.readAt(n, rng, true)
 				return
 			}
 		}
@@ -356,8 +356,8 @@ func (x *exprReader) propertyList(n *node) []ast.Property {
 // get reads the field get (L3.C).
 func (r *resourceReader) get(e entry) *ast.Get {
 	var get *ast.Get
-	r.with(e.value, e.via, func(n *node, at diag.Range) {
-		get = &ast.Get{Range: at}
+	r.with(e.value, e.via, func(n *node, rng diag.Range) {
+		get = &ast.Get{Range: rng}
 		given := false
 		switch {
 		case n.kind == mapNode:
@@ -375,7 +375,7 @@ func (r *resourceReader) get(e entry) *ast.Get {
 				r.section(e, "`state`", func(n *node, _ diag.Range) { get.State = r.propertyList(n) })
 			}, func(e entry) { r.unknownKey(diag.Error, e, "`get`", getKeys, "") })
 		case !empty(n):
-			r.wrongKind(n, at, "`get`", "a map", "write `get: {id: …}`")
+			r.wrongKind(n, rng, "`get`", "a map", "write `get: {id: …}`")
 			return
 		}
 		if !given {

@@ -29,7 +29,7 @@ type segment struct {
 	unit            bool
 }
 
-// copied says that n bytes of text stand in the source as they are.
+// copied records that the next n bytes of text are the same in the source.
 func (m *textMap) copied(source, n int) {
 	if n == 0 {
 		return

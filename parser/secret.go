@@ -26,8 +26,8 @@ func hideTexts(e ast.Expr) {
 	ast.Walk(e, func(e ast.Expr) bool {
 		switch e := e.(type) {
 		case *ast.String, *ast.Number:
-			if at := e.Range(); at.Source != nil {
-				at.Source.Hide(at)
+			if rng := e.Range(); rng.Source != nil {
+				rng.Source.Hide(rng)
 			}
 		case *ast.Map:
 			for _, entry := range e.Entries {
@@ -54,9 +54,9 @@ func (p *passage) hideBroken() {
 	const call = "fn::secret"
 	start := 0
 	for line := range bytes.Lines(p.text) {
-		if at := bytes.Index(bytes.ToLower(line), []byte(call)); at >= 0 {
-			from := start + at + len(call)
-			if from < start+len(line) && line[at+len(call)] == ':' {
+		if i := bytes.Index(bytes.ToLower(line), []byte(call)); i >= 0 {
+			from := start + i + len(call)
+			if from < start+len(line) && line[i+len(call)] == ':' {
 				from++
 			}
 			p.src.Hide(p.at(from, start+len(line)))

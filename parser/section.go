@@ -28,7 +28,7 @@ type item struct {
 }
 
 // itemReader reads one entry of a section.
-type itemReader func(in *bodyReader, e entry, name ast.Literal) item
+type itemReader func(r *bodyReader, e entry, name ast.Literal) item
 
 // readBlock is the parsed form of a block, with the answers that it depends on.
 type readBlock struct {
@@ -96,8 +96,8 @@ func textKeys(n *node) []string {
 // bodyReader reads the sections of a program or a component.
 type bodyReader struct {
 	*exprReader
-	// independent says that the entries of sections do not depend on each other: no alias stands in the text, and nobody
-	// keeps the answers of the scope.
+	// independent reports whether the entries of sections do not depend on each other: no alias stands in the text, and
+	// nobody keeps the answers of the scope.
 	independent bool
 }
 
@@ -107,10 +107,10 @@ func newBodyReader(p *passage, f *findings, r *repairs, s *scope) *bodyReader {
 }
 
 // read reads the declarations of a section, with their findings.
-func read[T any](b *bodyReader, s *section, reader itemReader, of func(item) T) (declarations []T) {
+func read[T any](b *bodyReader, s *section, reader itemReader, convert func(item) T) (declarations []T) {
 	for _, it := range b.items(s, reader) {
 		b.diags.Add(it.diags...)
-		declarations = append(declarations, of(it))
+		declarations = append(declarations, convert(it))
 	}
 	return declarations
 }
@@ -186,22 +186,22 @@ func (b *bodyReader) itemsApart(entries []entry, list []item, read itemReader) b
 	readers := make([]*bodyReader, (len(entries)+batch-1)/batch)
 	parallel.Each(len(readers), 1, func(n int) {
 		place := *b.passage
-		in := newBodyReader(&place, new(findings), b.repairs, b.scope.apart())
-		readers[n] = in
+		r := newBodyReader(&place, new(findings), b.repairs, b.scope.apart())
+		readers[n] = r
 		for i := n * batch; i < min((n+1)*batch, len(entries)); i++ {
 			e := entries[i]
-			e.from = in.nodeReader
-			list[i] = in.item(e, read)
+			e.from = r.nodeReader
+			list[i] = r.item(e, read)
 		}
 	})
 	found := b.found
-	for _, in := range readers {
-		for severity, count := range in.found {
+	for _, r := range readers {
+		for severity, count := range r.found {
 			if found[severity] += count; found[severity] > maxFindings {
 				return false
 			}
 		}
-		b.namesLines = b.namesLines || in.namesLines
+		b.namesLines = b.namesLines || r.namesLines
 	}
 	b.found = found
 	return true
@@ -229,10 +229,10 @@ func (b *block) items(part part, outer *scope, read itemReader) *readBlock {
 	}
 	place := b.yaml.passage
 	place.linesAbove = part.lines
-	in := newBodyReader(&place, &findings{found: b.yaml.found}, &b.yaml.repairs, outer.remembering())
-	rb := &readBlock{items: in.itemsOf(part.entry, read), above: part.lines}
-	rb.answers = in.scope.answers()
-	rb.diags, rb.lines = in.diags, place.namesLines
+	r := newBodyReader(&place, &findings{found: b.yaml.found}, &b.yaml.repairs, outer.remembering())
+	rb := &readBlock{items: r.itemsOf(part.entry, read), above: part.lines}
+	rb.answers = r.scope.answers()
+	rb.diags, rb.lines = r.diags, place.namesLines
 	b.read = rb
 	return rb
 }

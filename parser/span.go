@@ -6,7 +6,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
-// SpanKind tells what the value of a Span is.
+// SpanKind is the kind of value of a Span.
 type SpanKind uint8
 
 // The kinds of values.

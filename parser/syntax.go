@@ -112,7 +112,7 @@ func (a *accuser) accuse(s *suspicion) {
 		suspectEscape:
 		a.fault.sure = true
 	}
-	at := a.at(s.at, min(s.end, len(a.text)))
+	rng := a.at(s.at, min(s.end, len(a.text)))
 	if (s.kind == suspectInterpolation || s.kind == suspectQuoteTail) && outgrown(a.text, s.from, s.at) {
 		// Lines that look like entries of the surrounding map were meant as such: the closing quote is missing before
 		// them.
@@ -121,23 +121,23 @@ func (a *accuser) accuse(s *suspicion) {
 			kind = suspectFlowOpen
 		}
 		s = &suspicion{kind: kind, at: s.from, end: s.from + 1}
-		at = a.at(s.at, s.end)
+		rng = a.at(s.at, s.end)
 	}
 	switch s.kind {
 	case suspectQuoteOpen, suspectQuoteFar:
-		a.fail(diag.Syntax, at, "add the missing quote at the end of the text", "the text that begins here is never closed")
+		a.fail(diag.Syntax, rng, "add the missing quote at the end of the text", "the text that begins here is never closed")
 	case suspectQuoteTail:
-		from, end := a.shownLine(a.at(s.from, s.from)), a.shownLine(at)
+		from, end := a.shownLine(a.at(s.from, s.from)), a.shownLine(rng)
 		detail := "a quoted text is a whole value: quote all of it, and write a quote inside of it twice ('') or escaped " +
 			"(\\\")"
 		if end != from {
 			detail = "the quote on line " + strconv.Itoa(from) + " seems to have no end; the next quote has closed it"
 		}
-		d := a.fail(diag.Syntax, at, detail, "nothing may follow a quoted text")
+		d := a.fail(diag.Syntax, rng, detail, "nothing may follow a quoted text")
 		d.Related = []diag.Related{{Range: a.at(s.from, s.from+1), Message: "the quoted text begins here"}}
 	case suspectFlowOpen:
 		open := string(a.text[s.at])
-		a.fail(diag.Syntax, at, "add the missing `"+string(closer(a.text[s.at]))+"`", "`%s` is never closed", open)
+		a.fail(diag.Syntax, rng, "add the missing `"+string(closer(a.text[s.at]))+"`", "`%s` is never closed", open)
 	case suspectComma:
 		from := s.at - 1
 		d := a.fail(diag.Syntax, a.at(from, s.at), "", "a comma is missing after this")
@@ -150,15 +150,15 @@ func (a *accuser) accuse(s *suspicion) {
 			"nothing may follow `%c`", closer(open))
 	case suspectCloser:
 		if s.from < 0 {
-			a.fail(diag.Syntax, at, "remove it, or put the text in quotes", "`%s` closes nothing", a.text[s.at:s.end])
+			a.fail(diag.Syntax, rng, "remove it, or put the text in quotes", "`%s` closes nothing", a.text[s.at:s.end])
 			return
 		}
-		d := a.fail(diag.Syntax, at, "", "`%s` cannot close `%c`", a.text[s.at:s.end], a.text[s.from])
+		d := a.fail(diag.Syntax, rng, "", "`%s` cannot close `%c`", a.text[s.at:s.end], a.text[s.from])
 		d.Related = []diag.Related{{Range: a.at(s.from, s.from+1), Message: "opened here"}}
 	case suspectTab:
-		a.fail(diag.Syntax, at, "indent with spaces", "a tab cannot be used for indentation")
+		a.fail(diag.Syntax, rng, "indent with spaces", "a tab cannot be used for indentation")
 	case suspectColon:
-		a.accuseColon(s, at)
+		a.accuseColon(s, rng)
 	case suspectAlias:
 		if s.end < len(a.text) && !blankAt(a.text, s.end) {
 			a.fail(diag.Syntax, a.at(s.at, s.at+1), "put the text in quotes",
@@ -166,29 +166,29 @@ func (a *accuser) accuse(s *suspicion) {
 			return
 		}
 		name := shorten(string(a.text[s.at+1 : s.end]))
-		a.fail(diag.Syntax, at, "an anchor is written `&"+name+"`, before the alias; quote a text that begins with `*`",
+		a.fail(diag.Syntax, rng, "an anchor is written `&"+name+"`, before the alias; quote a text that begins with `*`",
 			"there is no anchor called `%s`", name)
 	case suspectReserved:
-		a.fail(diag.Syntax, at, "put the text in quotes", "a text without quotes cannot begin with `%s`", a.text[s.at:s.end])
+		a.fail(diag.Syntax, rng, "put the text in quotes", "a text without quotes cannot begin with `%s`", a.text[s.at:s.end])
 	case suspectInterpolation:
-		a.fail(diag.Syntax, at, "inside of brackets, put it in quotes: '${…}'",
+		a.fail(diag.Syntax, rng, "inside of brackets, put it in quotes: '${…}'",
 			"`${…}` needs quotes in a list or map that is written in brackets")
 	case suspectIndent:
 		if key, ok := a.fieldAt(s.at); ok && s.from == 1 {
-			a.fail(diag.Nameless, at, "write the name of the entry in the line above, as deep as the other entries",
+			a.fail(diag.Nameless, rng, "write the name of the entry in the line above, as deep as the other entries",
 				"`%s` belongs to an entry whose name is missing", shorten(key))
 			return
 		}
-		a.fail(diag.Syntax, at, "align it with the entries that it belongs to",
+		a.fail(diag.Syntax, rng, "align it with the entries that it belongs to",
 			"this line is indented like none of those above it")
 	case suspectDash:
-		a.fail(diag.Syntax, at, "begin the list on the next line", "a list item cannot follow a key on the same line")
+		a.fail(diag.Syntax, rng, "begin the list on the next line", "a list item cannot follow a key on the same line")
 	case suspectEscape:
 		a.accuseEscape(s)
 	case suspectHeader:
-		a.fail(diag.Syntax, at, "begin the text on the next line", "nothing may follow `|` or `>` on its line")
+		a.fail(diag.Syntax, rng, "begin the text on the next line", "nothing may follow `|` or `>` on its line")
 	case suspectKey:
-		a.fail(diag.Syntax, at, "a line in a map is written `key: value`", "`:` is missing after a key")
+		a.fail(diag.Syntax, rng, "a line in a map is written `key: value`", "`:` is missing after a key")
 	}
 }
 
@@ -215,15 +215,15 @@ func (a *accuser) accuseEscape(s *suspicion) {
 	for ; digits > 0 && end < len(a.text) && strings.IndexByte("0123456789abcdefABCDEF", a.text[end]) >= 0; digits-- {
 		end++
 	}
-	at := a.at(s.at, end)
-	switch text := strings.ToLower(at.Text()); {
+	rng := a.at(s.at, end)
+	switch text := strings.ToLower(rng.Text()); {
 	case strings.HasPrefix(text, `\ud`):
 		detail = "write the character itself, or use `\\U` with its eight digits"
 	}
-	a.fail(diag.Syntax, at, detail, "there is no escape `%s`", at.Text())
+	a.fail(diag.Syntax, rng, detail, "there is no escape `%s`", rng.Text())
 }
 
-func (a *accuser) accuseColon(s *suspicion, at diag.Range) {
+func (a *accuser) accuseColon(s *suspicion, rng diag.Range) {
 	line := contentBegin(a.text, s.at)
 	if start, end, ok := wordAbove(a.text, line); ok {
 		a.fail(diag.Syntax, a.at(start, end), "a line in a map is written `key: value`", "`:` is missing after a key")
@@ -235,7 +235,7 @@ func (a *accuser) accuseColon(s *suspicion, at diag.Range) {
 			"an expression with `: ` in it needs quotes around the whole text")
 		return
 	}
-	a.fail(diag.Syntax, at, "put a text that holds `: ` in quotes; a map begins on the next line, indented",
+	a.fail(diag.Syntax, rng, "put a text that holds `: ` in quotes; a map begins on the next line, indented",
 		"a second `: ` in one entry")
 }
 

@@ -27,19 +27,19 @@ func transformList(x *exprReader, e entry, stack bool) (list []*ast.Transform) {
 		d.Fixes = e.renamed(transformsName)
 	}
 	x.extension(e.at, "`transforms`")
-	x.with(e.value, e.via, func(n *node, at diag.Range) {
+	x.with(e.value, e.via, func(n *node, rng diag.Range) {
 		switch {
 		case n.kind == listNode:
 			for _, item := range n.content {
-				at := x.span(item)
-				r := &transformReader{exprReader: x, transform: &ast.Transform{Range: at, Key: at}, ofProgram: stack}
-				r.read(entry{key: item, value: item, at: at, name: "a transform", from: x.nodeReader})
+				rng := x.span(item)
+				r := &transformReader{exprReader: x, transform: &ast.Transform{Range: rng, Key: rng}, ofProgram: stack}
+				r.read(entry{key: item, value: item, at: rng, name: "a transform", from: x.nodeReader})
 				list = append(list, r.transform)
 			}
 		case n.kind == mapNode:
-			x.wrongKind(n, at, "`transforms`", "a list", "write a dash before each transform: `- match: …`")
+			x.wrongKind(n, rng, "`transforms`", "a list", "write a dash before each transform: `- match: …`")
 		case !empty(n):
-			x.wrongKind(n, at, "`transforms`", "a list", "")
+			x.wrongKind(n, rng, "`transforms`", "a list", "")
 		}
 	})
 	return list
@@ -55,8 +55,8 @@ type transformReader struct {
 
 func (r *transformReader) read(e entry) {
 	t := r.transform
-	r.section(e, "a transform", func(n *node, at diag.Range) {
-		t.Range = at
+	r.section(e, "a transform", func(n *node, rng diag.Range) {
+		t.Range = rng
 		fields := r.entries(n)
 		if len(fields) > 0 {
 			t.Key = fields[0].at
@@ -157,8 +157,8 @@ func (r *transformReader) wrongSide() {
 // matchBlock reads a block `match` with some of the fields of matchKeys.
 func (r *nodeReader) matchBlock(e entry, keys []string) (m ast.TransformMatch) {
 	m.Range = e.at
-	r.section(e, "`match`", func(n *node, at diag.Range) {
-		m.Range = at
+	r.section(e, "`match`", func(n *node, rng diag.Range) {
+		m.Range = rng
 		r.fields(n, keys, func(key string, e entry) {
 			switch key {
 			case "type":

@@ -40,10 +40,10 @@ func TestPassage(t *testing.T) {
 	lead, origin := "variables:\n", strings.Index(whole, "  b")
 	p := passage{src: diag.NewSource("Main.yaml", []byte(whole)), text: []byte(lead + whole[origin:]), lead: len(lead),
 		origin: origin}
-	at := p.at(len(lead)+2, len(lead)+3)
-	require.Equal(t, "b", at.Text())
-	require.Equal(t, len(lead)+2, p.offset(at.Start))
-	require.Equal(t, 3, p.shownLine(at))
+	rng := p.at(len(lead)+2, len(lead)+3)
+	require.Equal(t, "b", rng.Text())
+	require.Equal(t, len(lead)+2, p.offset(rng.Start))
+	require.Equal(t, 3, p.shownLine(rng))
 	require.True(t, p.namesLines)
 	require.Empty(t, p.at(0, 3).Text(), "what stands in front is not a part of the text")
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
-// ConvertError says why a value does not fit a type, and where inside it. It never shows the value.
+// ConvertError describes why a value does not fit a type, and where inside it. It never shows the value.
 type ConvertError struct {
 	Path   value.Path // inside the value; empty for the value itself
 	Reason string
@@ -267,11 +267,11 @@ func (c *converter) convertMap(v value.Value, t *Map) (value.Value, bool, error)
 }
 
 // changeAt sets the value at index i in members, a copy of the map's values, which it makes if there is none yet.
-func changeAt(members []value.Value, of value.Value, i int, v value.Value) []value.Value {
+func changeAt(members []value.Value, inner value.Value, i int, v value.Value) []value.Value {
 	if members == nil {
-		members = make([]value.Value, of.Len())
+		members = make([]value.Value, inner.Len())
 		for i := range members {
-			members[i] = of.At(i)
+			members[i] = inner.At(i)
 		}
 	}
 	members[i] = v

@@ -151,7 +151,7 @@ func (p decoder) decodeFunction(token string, raw []byte) (*Function, error) {
 	return f, nil
 }
 
-// decodeResult tells apart no result, an object and a single value (F8.15, F8.16).
+// decodeResult distinguishes no result, an object and a single value (F8.15, F8.16).
 func (p decoder) decodeResult(f *Function, raw []byte) error {
 	count, hasProperties := 0, false
 	err := jsontext.EachMember(raw, func(key string, value []byte) error {

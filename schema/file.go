@@ -72,7 +72,7 @@ func indexFile(path string) ([]byte, fs.FileInfo, error) {
 	return index, info, err
 }
 
-// stampOf tells a state of a file from others of the same size.
+// stampOf identifies a version of a file among others of the same size.
 func stampOf(info fs.FileInfo) string { return strconv.FormatInt(info.ModTime().UnixNano(), 36) }
 
 // fileText reads parts of the file of a path. It holds no file open, so that others may replace it.
@@ -81,13 +81,13 @@ type fileText string
 var _ io.ReaderAt = fileText("")
 
 // ReadAt opens the file for each reading.
-func (f fileText) ReadAt(into []byte, offset int64) (int, error) {
+func (f fileText) ReadAt(dst []byte, offset int64) (int, error) {
 	file, err := os.Open(string(f))
 	if err != nil {
 		return 0, err
 	}
 	defer file.Close()
-	return file.ReadAt(into, offset)
+	return file.ReadAt(dst, offset)
 }
 
 // unfinished is the prefix of the names of unfinished files.

@@ -22,7 +22,7 @@ import (
 // schema's text and hold a checksum of the definition; records of modules and aliases point at records of the
 // section.
 
-// ErrDamaged says that an index, or a schema's text, is not what it was when the index was made.
+// ErrDamaged is returned when an index, or a schema's text, is not what it was when the index was made.
 var ErrDamaged = errors.New("the schema's file has changed or is damaged")
 
 const (
@@ -121,8 +121,8 @@ func openIndexed(index []byte, text io.ReaderAt, size int64, stamp string, damag
 		opened[i] = t
 	}
 	p := newPackage(nil, nil, nil)
-	section := func(of, modules *table) *indexedSection {
-		return &indexedSection{table: of, modules: modules, text: text, size: size, damaged: func() {
+	section := func(tbl, modules *table) *indexedSection {
+		return &indexedSection{table: tbl, modules: modules, text: text, size: size, damaged: func() {
 			p.damaged.Store(true)
 			damaged()
 		}}

@@ -96,18 +96,18 @@ func TestIndexOfAnotherText(t *testing.T) {
 	} {
 		require.ErrorIs(t, open(), schema.ErrDamaged, name)
 	}
-	for at := range index { // every byte counts
+	for i := range index { // every byte counts
 		broken := bytes.Clone(index)
-		broken[at] ^= 0x40
+		broken[i] ^= 0x40
 		_, err := schema.OpenIndexed(broken, text, int64(len(data)), "one")
-		require.ErrorIs(t, err, schema.ErrDamaged, "byte %d", at)
-		_, err = schema.OpenIndexed(index[:at], text, int64(len(data)), "one")
-		require.ErrorIs(t, err, schema.ErrDamaged, "cut at %d", at)
+		require.ErrorIs(t, err, schema.ErrDamaged, "byte %d", i)
+		_, err = schema.OpenIndexed(index[:i], text, int64(len(data)), "one")
+		require.ErrorIs(t, err, schema.ErrDamaged, "cut at %d", i)
 	}
 	// A definition that has changed under the index gives an error, and is never taken for the old one.
 	changed := bytes.Clone(data)
-	at := bytes.Index(changed, []byte(`"zoo:index:Echo"`)) + len(`"zoo:index:Echo": {`) + 3
-	changed[at] ^= 1
+	i := bytes.Index(changed, []byte(`"zoo:index:Echo"`)) + len(`"zoo:index:Echo": {`) + 3
+	changed[i] ^= 1
 	opened, err := schema.OpenIndexed(index, bytes.NewReader(changed), int64(len(data)), "one")
 	require.NoError(t, err)
 	_, err = opened.ResolveResource("zoo:Echo")

@@ -123,11 +123,11 @@ func TestIndexerOfTextThatCannotBeRead(t *testing.T) {
 // failing fails where the text ends.
 type failing struct{ text *strings.Reader }
 
-func (f *failing) Read(into []byte) (int, error) {
+func (f *failing) Read(dst []byte) (int, error) {
 	if f.text.Len() == 0 {
 		return 0, iotest.ErrTimeout
 	}
-	return f.text.Read(into)
+	return f.text.Read(dst)
 }
 
 // Files of killed writers are removed when the next index is written; files that others are writing now stay.
@@ -206,31 +206,31 @@ func FuzzIndexer(f *testing.F) {
 func TestKeepIndexed(t *testing.T) {
 	t.Parallel()
 	const text = `{"name": "p", "resources": {"p:index:A": {"inputProperties": {"first": {"type": "string"}}}}}`
-	at := time.Date(2024, 5, 6, 7, 8, 9, 123456789, time.UTC)
+	when := time.Date(2024, 5, 6, 7, 8, 9, 123456789, time.UTC)
 	dir := t.TempDir()
 	path, index := filepath.Join(dir, "p.json"), filepath.Join(dir, "p.index")
 
-	kept, err := schema.KeepIndexed(strings.NewReader(text), path, index, at)
+	kept, err := schema.KeepIndexed(strings.NewReader(text), path, index, when)
 	require.NoError(t, err)
 	require.True(t, kept)
 	_, err = schema.OpenKept(path, index)
 	require.NoError(t, err)
 	other := strings.Replace(text, "first", "worst", 1)
 	require.NoError(t, os.WriteFile(path, []byte(other), 0o644))
-	require.NoError(t, os.Chtimes(path, at, at))
+	require.NoError(t, os.Chtimes(path, when, when))
 	p, err := schema.OpenKept(path, index)
 	require.NoError(t, err)
 	_, _ = p.Resource("p:index:A")
 	require.True(t, p.Damaged(), "what was written over is not taken for the schema")
 
-	kept, err = schema.KeepIndexed(strings.NewReader(text[:40]), path, index, at)
+	kept, err = schema.KeepIndexed(strings.NewReader(text[:40]), path, index, when)
 	require.Error(t, err)
 	require.False(t, kept)
 	left, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.Equal(t, other, string(left))
 
-	kept, err = schema.KeepIndexed(strings.NewReader(text), filepath.Join(path, "below a file"), index, at)
+	kept, err = schema.KeepIndexed(strings.NewReader(text), filepath.Join(path, "below a file"), index, when)
 	require.NoError(t, err)
 	require.False(t, kept)
 	names, err := filepath.Glob(filepath.Join(dir, ".*"))

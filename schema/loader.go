@@ -8,11 +8,11 @@ import (
 	"sync"
 )
 
-// ErrNotFound says that no provider of the wanted package is installed or embedded.
+// ErrNotFound is returned when no provider of the wanted package is installed or embedded.
 var ErrNotFound = errors.New("no such package")
 
-// ErrReported says that a package cannot be loaded for a reason that somebody else reports, so that the checker does
-// not.
+// ErrReported is returned when a package cannot be loaded for a reason that somebody else reports, so that the checker
+// does not.
 var ErrReported = errors.New("the package cannot be loaded")
 
 // Descriptor names a package to load.
@@ -21,10 +21,10 @@ type Descriptor struct {
 	Version          string // empty for any
 	DownloadURL      string
 	Parameterization *Parameterization // nil for a plain package
-	// Extension says that the parameters add a package to what the plugin is instead of replacing it (L1.41).
+	// Extension reports whether the parameters add a package to what the plugin is instead of replacing it (L1.41).
 	Extension bool
-	// Implied says that this use of the package names no version: Version and DownloadURL come from another use in
-	// the same program. It is no part of the Key.
+	// Implied reports whether this use of the package names no version: Version and DownloadURL come from another use
+	// in the same program. It is no part of the Key.
 	Implied bool
 }
 
@@ -72,7 +72,7 @@ func (d Descriptor) PackageVersion() string {
 	return d.Version
 }
 
-// Key tells descriptors apart: equal keys mean the same package.
+// Key distinguishes descriptors: equal keys mean the same package.
 func (d Descriptor) Key() string {
 	key := d.Name + "\x00" + d.Version + "\x00" + d.DownloadURL
 	if p := d.Parameterization; p != nil {

@@ -56,7 +56,7 @@ type (
 	}
 )
 
-// ErrNoSuchToken says that a package has no resource or function of a name.
+// ErrNoSuchToken is returned when a package has no resource or function of a name.
 var ErrNoSuchToken = errors.New("no such token")
 
 // Parse reads a schema (F8.1). It looks at each byte once and decodes nothing but names; definitions are decoded when

@@ -90,8 +90,8 @@ func (w *Workspace) runtime() diag.Diagnostics {
 		d := diag.Diagnostic{Severity: diag.Warning, Code: diag.YamlhostOnly, Subject: p.Name.Range,
 			Summary: "the project names no runtime", Detail: "write `runtime: yaml`; the Pulumi CLI refuses a project without it"}
 		if end := p.Name.Range.End; bytes.HasPrefix(p.Source.Text()[end:], []byte("\n")) {
-			at := diag.NewRange(p.Source, int(end), int(end))
-			d.Fixes = []diag.Fix{{Label: "Add `runtime: yaml`", Edits: []diag.Edit{{Range: at, Text: "\nruntime: yaml"}}}}
+			rng := diag.NewRange(p.Source, int(end), int(end))
+			d.Fixes = []diag.Fix{{Label: "Add `runtime: yaml`", Edits: []diag.Edit{{Range: rng, Text: "\nruntime: yaml"}}}}
 		}
 		return diag.Diagnostics{d}
 	}
@@ -100,8 +100,8 @@ func (w *Workspace) runtime() diag.Diagnostics {
 		Detail: "yamlhost runs programs of the runtime yaml; others need the Pulumi CLI and its language host"}
 	if diag.Surely(p.Runtime, yaml) {
 		d.Summary, d.Detail = "there is no runtime "+p.Runtime, "did you mean `yaml`?"
-		if at, ok := p.RuntimePlace.Word(p.Runtime); ok {
-			d.Fixes = []diag.Fix{{Label: "Write `yaml`", Edits: []diag.Edit{{Range: at, Text: yaml}}}}
+		if rng, ok := p.RuntimePlace.Word(p.Runtime); ok {
+			d.Fixes = []diag.Fix{{Label: "Write `yaml`", Edits: []diag.Edit{{Range: rng, Text: yaml}}}}
 		}
 	}
 	return diag.Diagnostics{d}
@@ -176,16 +176,16 @@ func (w *Workspace) parameterized(ctx context.Context, ask func(context.Context,
 		if ask == nil || len(pkg.Parameters) == 0 || declared[pkg.Name.Text] {
 			continue
 		}
-		by := pkg
-		if at := slices.IndexFunc(w.Plugins, func(p Plugin) bool { return p.Package.Name == pkg.Name }); at >= 0 {
-			if w.Plugins[at].Faulty {
+		entry := pkg
+		if i := slices.IndexFunc(w.Plugins, func(p Plugin) bool { return p.Package.Name == pkg.Name }); i >= 0 {
+			if w.Plugins[i].Faulty {
 				continue
 			}
-			by.Source, by.Version = w.Plugins[at].Name, "" // the folder decides
+			entry.Source, entry.Version = w.Plugins[i].Name, "" // the folder decides
 		} else if _, local := w.Project.LocalDir(pkg); local {
 			continue // components, which are not made of parameters
 		}
-		d, err := ask(ctx, by)
+		d, err := ask(ctx, entry)
 		if errors.Is(err, schema.ErrReported) {
 			continue
 		}

@@ -38,13 +38,13 @@ func withDeclarations(file *ast.File, p *project.Project) *ast.File {
 	return &whole
 }
 
-func declaredType(t *project.Type, at diag.Range) *ast.ConfigType {
+func declaredType(t *project.Type, rng diag.Range) *ast.ConfigType {
 	if t.Name != "array" {
-		return &ast.ConfigType{Name: t.Name, Range: at}
+		return &ast.ConfigType{Name: t.Name, Range: rng}
 	}
-	list := &ast.ConfigType{Name: "list", Range: at}
+	list := &ast.ConfigType{Name: "list", Range: rng}
 	if t.Item != nil {
-		list.Item = declaredType(t.Item, at)
+		list.Item = declaredType(t.Item, rng)
 	}
 	return list
 }

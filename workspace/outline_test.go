@@ -29,7 +29,7 @@ func TestOutlinedProjects(t *testing.T) {
 		"no names": "resources:\n" + entries,
 	} {
 		document := parser.NewDocument(diag.NewSource("Pulumi.yaml", []byte(text)))
-		at := strings.LastIndex(text, "not a name")
+		i := strings.LastIndex(text, "not a name")
 		for range 3 {
 			outline, known := document.Outline(project.ProgramSections())
 			if known {
@@ -41,7 +41,7 @@ func TestOutlinedProjects(t *testing.T) {
 			found, same := project.ParseOutlined(document.Source(), outline)
 			require.Equal(t, want, found, name)
 			require.Equal(t, wrong, same, name)
-			document = document.Edit(parser.Edit{Start: max(at, 0), End: max(at, 0) + 3, Text: "#\n# "})
+			document = document.Edit(parser.Edit{Start: max(i, 0), End: max(i, 0) + 3, Text: "#\n# "})
 		}
 	}
 	require.Greater(t, outlined, 15)

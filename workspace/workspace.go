@@ -375,7 +375,7 @@ func (w *Workspace) Compile(ctx context.Context, run Run) diag.Diagnostics {
 	return nil
 }
 
-// notCompiled says that a program was not looked at.
+// notCompiled is the finding for a program that was not read.
 func (w *Workspace) notCompiled() diag.Diagnostic {
 	return diag.Diagnostic{Severity: diag.Warning, Code: diag.NoProgram, Subject: w.compiler.at,
 		Summary: fmt.Sprintf("the program was not checked: it is the output of the compiler `%s`, which is not started here",

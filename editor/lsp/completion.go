@@ -26,19 +26,19 @@ type completer struct {
 	lists sentLists
 }
 
-// Completion says what may be written at a place.
+// Completion returns what may be written at a position.
 func (s *completer) Completion(ctx context.Context, params *protocol.PositionParams) (*protocol.CompletionList,
 	error) {
-	at, open := s.placeOf(ctx, *params)
+	p, open := s.placeOf(ctx, *params)
 	if !open {
 		return nil, nil
 	}
-	found, err := editor.Complete(ctx, at.snapshot, at.path, at.offset)
+	found, err := editor.Complete(ctx, p.snapshot, p.path, p.offset)
 	if err != nil {
 		return nil, failed(ctx)
 	}
-	src := at.snapshot.Text(at.path).Source()
-	word := protocol.Range{Start: at.e.position(src, found.Start), End: at.e.position(src, found.End)}
+	src := p.snapshot.Text(p.path).Source()
+	word := protocol.Range{Start: p.e.position(src, found.Start), End: p.e.position(src, found.End)}
 	list := &protocol.CompletionList{IsIncomplete: found.Partial, Items: make([]protocol.CompletionItem, 0,
 		len(found.Items))}
 	lists := s.lists.keep(found.Items, s.resolves())

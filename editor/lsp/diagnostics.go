@@ -185,12 +185,12 @@ func (e encoding) diagnostic(snapshot *editor.Snapshot, path string, d diag.Diag
 		if r.Range.IsZero() {
 			continue
 		}
-		at := path
+		file := path
 		if p, err := snapshot.Program(context.Background(), path); err == nil {
-			at = p.PathOf(r.Range)
+			file = p.PathOf(r.Range)
 		}
 		shown.Related = append(shown.Related, protocol.Related{
-			Location: protocol.Location{URI: uriOf(at), Range: e.rangeOf(r.Range)}, Message: r.Message})
+			Location: protocol.Location{URI: uriOf(file), Range: e.rangeOf(r.Range)}, Message: r.Message})
 	}
 	return shown
 }

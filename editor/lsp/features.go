@@ -24,25 +24,25 @@ func failed(ctx context.Context) error { return ctx.Err() }
 
 // Hover explains the name or value at a position.
 func (s *lookups) Hover(ctx context.Context, params *protocol.PositionParams) (*protocol.Hover, error) {
-	at, open := s.placeOf(ctx, *params)
+	p, open := s.placeOf(ctx, *params)
 	if !open {
 		return nil, nil
 	}
-	found, err := editor.HoverAt(ctx, at.snapshot, at.path, at.offset)
+	found, err := editor.HoverAt(ctx, p.snapshot, p.path, p.offset)
 	if err != nil || found == nil {
 		return nil, failed(ctx)
 	}
-	return &protocol.Hover{Contents: protocol.Markdown(found.Text), Range: at.e.rangeOf(found.At)}, nil
+	return &protocol.Hover{Contents: protocol.Markdown(found.Text), Range: p.e.rangeOf(found.At)}, nil
 }
 
 // SignatureHelp shows the function whose arguments are being written.
 func (s *lookups) SignatureHelp(ctx context.Context, params *protocol.PositionParams) (*protocol.SignatureHelp,
 	error) {
-	at, open := s.placeOf(ctx, *params)
+	pl, open := s.placeOf(ctx, *params)
 	if !open {
 		return nil, nil
 	}
-	found := editor.SignatureAt(at.snapshot, at.path, at.offset)
+	found := editor.SignatureAt(pl.snapshot, pl.path, pl.offset)
 	if found == nil {
 		return nil, nil
 	}
@@ -68,45 +68,45 @@ func (p place) locations(found []editor.Location) []protocol.Location {
 
 // Definition is where a name is declared.
 func (s *lookups) Definition(ctx context.Context, params *protocol.PositionParams) ([]protocol.Location, error) {
-	at, open := s.placeOf(ctx, *params)
+	p, open := s.placeOf(ctx, *params)
 	if !open {
 		return nil, nil
 	}
-	found, err := editor.Definition(ctx, at.snapshot, at.path, at.offset)
+	found, err := editor.Definition(ctx, p.snapshot, p.path, p.offset)
 	if err != nil {
 		return nil, failed(ctx)
 	}
-	return at.locations(found), nil
+	return p.locations(found), nil
 }
 
 // References are the uses of a name.
 func (s *lookups) References(ctx context.Context, params *protocol.ReferenceParams) ([]protocol.Location, error) {
-	at, open := s.placeOf(ctx, params.PositionParams)
+	p, open := s.placeOf(ctx, params.PositionParams)
 	if !open {
 		return nil, nil
 	}
-	found, err := editor.References(ctx, at.snapshot, at.path, at.offset, params.Context.IncludeDeclaration)
+	found, err := editor.References(ctx, p.snapshot, p.path, p.offset, params.Context.IncludeDeclaration)
 	if err != nil {
 		return nil, failed(ctx)
 	}
-	return at.locations(found), nil
+	return p.locations(found), nil
 }
 
 // DocumentHighlight are the uses of a name in one file.
 func (s *lookups) DocumentHighlight(ctx context.Context, params *protocol.PositionParams) (
 	[]protocol.DocumentHighlight, error) {
-	at, open := s.placeOf(ctx, *params)
+	p, open := s.placeOf(ctx, *params)
 	if !open {
 		return nil, nil
 	}
-	found, err := editor.References(ctx, at.snapshot, at.path, at.offset, true)
+	found, err := editor.References(ctx, p.snapshot, p.path, p.offset, true)
 	if err != nil {
 		return nil, failed(ctx)
 	}
 	var list []protocol.DocumentHighlight
 	for _, l := range found {
-		if l.Path == at.path {
-			list = append(list, protocol.DocumentHighlight{Range: at.e.rangeOf(l.At), Kind: protocol.HighlightText})
+		if l.Path == p.path {
+			list = append(list, protocol.DocumentHighlight{Range: p.e.rangeOf(l.At), Kind: protocol.HighlightText})
 		}
 	}
 	return list, nil
@@ -115,31 +115,31 @@ func (s *lookups) DocumentHighlight(ctx context.Context, params *protocol.Positi
 // PrepareRename is the name that would be renamed.
 func (s *rewriter) PrepareRename(ctx context.Context, params *protocol.PositionParams) (
 	*protocol.RenamePlaceholder, error) {
-	at, open := s.placeOf(ctx, *params)
+	p, open := s.placeOf(ctx, *params)
 	if !open {
 		return nil, nil
 	}
-	name, where, ok := editor.Renamable(ctx, at.snapshot, at.path, at.offset)
+	name, where, ok := editor.Renamable(ctx, p.snapshot, p.path, p.offset)
 	if !ok {
 		return nil, failed(ctx)
 	}
-	return &protocol.RenamePlaceholder{Range: at.e.rangeOf(where), Placeholder: name}, nil
+	return &protocol.RenamePlaceholder{Range: p.e.rangeOf(where), Placeholder: name}, nil
 }
 
 // Rename gives a name another one, in all files.
 func (s *rewriter) Rename(ctx context.Context, params *protocol.RenameParams) (*protocol.WorkspaceEdit, error) {
-	at, open := s.placeOf(ctx, params.PositionParams)
+	p, open := s.placeOf(ctx, params.PositionParams)
 	if !open {
 		return nil, nil
 	}
-	edits, err := editor.Rename(ctx, at.snapshot, at.path, at.offset, params.NewName)
+	edits, err := editor.Rename(ctx, p.snapshot, p.path, p.offset, params.NewName)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		return nil, protocol.Errorf(protocol.InvalidParams, "%v", err)
 	}
-	return workspaceEdit(at.e, edits), nil
+	return workspaceEdit(p.e, edits), nil
 }
 
 var symbolKinds = map[editor.SymbolKind]int{

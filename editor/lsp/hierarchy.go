@@ -26,31 +26,31 @@ func (e encoding) ranges(list []diag.Range) []protocol.Range {
 // PrepareCallHierarchy returns the declaration of the name at a position.
 func (s *lookups) PrepareCallHierarchy(ctx context.Context,
 	params *protocol.PositionParams) ([]protocol.CallHierarchyItem, error) {
-	at, open := s.placeOf(ctx, *params)
+	p, open := s.placeOf(ctx, *params)
 	if !open {
 		return nil, nil
 	}
-	found, err := editor.Declared(ctx, at.snapshot, at.path, at.offset)
+	found, err := editor.Declared(ctx, p.snapshot, p.path, p.offset)
 	if err != nil || found == nil {
 		return nil, failed(ctx)
 	}
-	return []protocol.CallHierarchyItem{at.e.hierarchyItem(*found)}, nil
+	return []protocol.CallHierarchyItem{p.e.hierarchyItem(*found)}, nil
 }
 
 // IncomingCalls are the declarations that need one.
 func (s *lookups) IncomingCalls(ctx context.Context,
 	params *protocol.CallParams) ([]protocol.IncomingCall, error) {
-	at, open := s.placeOf(ctx, itemPlace(params.Item))
+	p, open := s.placeOf(ctx, itemPlace(params.Item))
 	if !open {
 		return nil, nil
 	}
-	found, err := editor.NeededBy(ctx, at.snapshot, at.path, at.offset)
+	found, err := editor.NeededBy(ctx, p.snapshot, p.path, p.offset)
 	if err != nil {
 		return nil, failed(ctx)
 	}
 	list := make([]protocol.IncomingCall, 0, len(found))
 	for _, d := range found {
-		call := protocol.IncomingCall{From: at.e.hierarchyItem(d.Symbol), FromRanges: at.e.ranges(d.Uses)}
+		call := protocol.IncomingCall{From: p.e.hierarchyItem(d.Symbol), FromRanges: p.e.ranges(d.Uses)}
 		list = append(list, call)
 	}
 	return list, nil
@@ -59,17 +59,17 @@ func (s *lookups) IncomingCalls(ctx context.Context,
 // OutgoingCalls are the declarations that one needs.
 func (s *lookups) OutgoingCalls(ctx context.Context,
 	params *protocol.CallParams) ([]protocol.OutgoingCall, error) {
-	at, open := s.placeOf(ctx, itemPlace(params.Item))
+	p, open := s.placeOf(ctx, itemPlace(params.Item))
 	if !open {
 		return nil, nil
 	}
-	found, err := editor.Needs(ctx, at.snapshot, at.path, at.offset)
+	found, err := editor.Needs(ctx, p.snapshot, p.path, p.offset)
 	if err != nil {
 		return nil, failed(ctx)
 	}
 	list := make([]protocol.OutgoingCall, 0, len(found))
 	for _, d := range found {
-		call := protocol.OutgoingCall{To: at.e.hierarchyItem(d.Symbol), FromRanges: at.e.ranges(d.Uses)}
+		call := protocol.OutgoingCall{To: p.e.hierarchyItem(d.Symbol), FromRanges: p.e.ranges(d.Uses)}
 		list = append(list, call)
 	}
 	return list, nil

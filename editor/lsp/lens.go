@@ -24,13 +24,13 @@ func (s *lookups) CodeLens(ctx context.Context, params *protocol.TextDocumentPar
 // TypeDefinition is where a component or a dynamic type is declared.
 func (s *lookups) TypeDefinition(ctx context.Context, params *protocol.PositionParams) ([]protocol.Location,
 	error) {
-	at, open := s.placeOf(ctx, *params)
+	p, open := s.placeOf(ctx, *params)
 	if !open {
 		return nil, nil
 	}
-	found, err := editor.TypeDefinition(ctx, at.snapshot, at.path, at.offset)
+	found, err := editor.TypeDefinition(ctx, p.snapshot, p.path, p.offset)
 	if err != nil {
 		return nil, failed(ctx)
 	}
-	return at.locations(found), nil
+	return p.locations(found), nil
 }

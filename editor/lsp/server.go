@@ -26,10 +26,10 @@ type Options struct {
 }
 
 // Serve answers an editor until it says exit, or closes its end.
-func Serve(ctx context.Context, in io.Reader, out io.Writer, session *editor.Session, options Options) error {
+func Serve(ctx context.Context, r io.Reader, out io.Writer, session *editor.Session, options Options) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	conn := protocol.NewConnection(in, out)
+	conn := protocol.NewConnection(r, out)
 	s := newServer(session, options, stop)
 	s.publisher = newPublisher(ctx, conn, s.documents, options.Rest)
 	requests := newRequests(conn, session, s.answers())
@@ -43,7 +43,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, session *editor.Ses
 	stop()
 	s.publisher.wait()
 	requests.wait()
-	if c, ok := in.(io.Closer); ok {
+	if c, ok := r.(io.Closer); ok {
 		_ = c.Close() // which ends a read that is under way
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.ErrClosedPipe) {

@@ -64,12 +64,12 @@ func (s *settings) workspace() []string {
 }
 
 // placeOf is the place of a request; false for a file that is not open.
-func (s *settings) placeOf(ctx context.Context, at protocol.PositionParams) (place, bool) {
-	p := place{snapshot: moment(ctx), path: pathOf(at.TextDocument.URI), e: s.encoding()}
+func (s *settings) placeOf(ctx context.Context, params protocol.PositionParams) (place, bool) {
+	p := place{snapshot: moment(ctx), path: pathOf(params.TextDocument.URI), e: s.encoding()}
 	document := p.snapshot.Text(p.path)
 	if document == nil {
 		return p, false
 	}
-	p.offset = p.e.offset(document.Source(), at.Position)
+	p.offset = p.e.offset(document.Source(), params.Position)
 	return p, true
 }

@@ -154,13 +154,13 @@ func (w *tokenWriter) write(part editor.TokenPart, tokens []editor.Token) {
 		return
 	}
 	text := part.Source.Text()
-	line, column, at := part.Line, 0, 0 // how far the text has been counted
+	line, column, i := part.Line, 0, 0 // how far the text has been counted
 	for _, token := range tokens {
 		start, end := int(token.Start), int(token.End)
-		if breaks := bytes.Count(text[at:start], []byte{'\n'}); breaks > 0 {
-			line, column, at = line+breaks, 0, bytes.LastIndexByte(text[:start], '\n')+1
+		if breaks := bytes.Count(text[i:start], []byte{'\n'}); breaks > 0 {
+			line, column, i = line+breaks, 0, bytes.LastIndexByte(text[:start], '\n')+1
 		}
-		column += w.units(text[at:start])
+		column += w.units(text[i:start])
 		length, modifiers, behind := w.units(text[start:end]), uint32(0), column
 		if token.Declared {
 			modifiers = 1
@@ -170,7 +170,7 @@ func (w *tokenWriter) write(part editor.TokenPart, tokens []editor.Token) {
 		}
 		w.data = append(w.data, uint32(line-w.line), uint32(behind), uint32(length), uint32(token.Kind), modifiers)
 		w.line, w.column = line, column
-		column, at = column+length, end
+		column, i = column+length, end
 	}
 }
 

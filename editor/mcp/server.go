@@ -27,13 +27,13 @@ type Options struct {
 	Plan func(ctx context.Context, dir string) (string, error)
 }
 
-// Serve answers a client until it closes its end, or ctx is cancelled. It reads a message from each line of in.
-func Serve(ctx context.Context, in io.Reader, out io.Writer, session *editor.Session, options Options) error {
+// Serve answers a client until it closes its end, or ctx is cancelled. It reads a message from each line of r.
+func Serve(ctx context.Context, r io.Reader, out io.Writer, session *editor.Session, options Options) error {
 	s, err := newServer(session, options)
 	if err != nil {
 		return err
 	}
-	err = s.Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(in), Writer: unclosed{out}})
+	err = s.Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(r), Writer: unclosed{out}})
 	if errors.Is(err, io.EOF) || errors.Is(err, context.Canceled) {
 		return nil
 	}
@@ -94,16 +94,16 @@ func (s *server) path(name string) (string, error) {
 		}
 		return "", errors.New("the folder has no Pulumi.yaml; name a file")
 	}
-	at := name
-	if !filepath.IsAbs(at) {
-		at = filepath.Join(s.folder, filepath.FromSlash(name))
+	file := name
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(s.folder, filepath.FromSlash(name))
 	}
 	// Neither the path itself nor its target may lead outside of the folder: a caller must not learn what exists
 	// there.
-	if !s.holds(at) && !within(s.options.Folder, at) {
+	if !s.holds(file) && !within(s.options.Folder, file) {
 		return "", fmt.Errorf("%s is outside of the folder", name)
 	}
-	real, err := filepath.EvalSymlinks(at)
+	real, err := filepath.EvalSymlinks(file)
 	if err != nil {
 		return "", fmt.Errorf("%s does not exist", name)
 	}
@@ -149,9 +149,9 @@ type findings struct {
 	Diagnostics []diag.Record `json:"diagnostics"`
 }
 
-func (s *server) check(ctx context.Context, _ *mcp.CallToolRequest, in fileInput) (*mcp.CallToolResult, findings,
+func (s *server) check(ctx context.Context, _ *mcp.CallToolRequest, input fileInput) (*mcp.CallToolResult, findings,
 	error) {
-	p, _, err := s.program(ctx, in.File)
+	p, _, err := s.program(ctx, input.File)
 	if err != nil {
 		return nil, findings{}, err
 	}
@@ -168,10 +168,11 @@ type explainInput struct {
 	Code string `json:"code" jsonschema:"the code of a finding, such as Y210"`
 }
 
-func (s *server) explain(_ context.Context, _ *mcp.CallToolRequest, in explainInput) (*mcp.CallToolResult, any, error) {
-	page, ok := diag.Explain(diag.Code(strings.ToUpper(in.Code)))
+func (s *server) explain(_ context.Context, _ *mcp.CallToolRequest, input explainInput) (
+	*mcp.CallToolResult, any, error) {
+	page, ok := diag.Explain(diag.Code(strings.ToUpper(input.Code)))
 	if !ok {
-		return nil, nil, fmt.Errorf("there is no code %q", in.Code)
+		return nil, nil, fmt.Errorf("there is no code %q", input.Code)
 	}
 	return text(page.Text), nil, nil
 }
@@ -186,18 +187,19 @@ type schemaInput struct {
 	Query string `json:"query,omitempty" jsonschema:"letters that the tokens of a package hold"`
 }
 
-func (s *server) schema(ctx context.Context, _ *mcp.CallToolRequest, in schemaInput) (*mcp.CallToolResult, any, error) {
-	path, err := s.path(in.File)
+func (s *server) schema(ctx context.Context, _ *mcp.CallToolRequest, input schemaInput) (
+	*mcp.CallToolResult, any, error) {
+	path, err := s.path(input.File)
 	if err != nil {
 		return nil, nil, err
 	}
 	s.session.Refresh()
 	snapshot := s.session.Snapshot()
-	if !strings.Contains(in.Type, ":") {
-		tokens, err := editor.FindTokens(ctx, snapshot, path, in.Type, in.Query)
+	if !strings.Contains(input.Type, ":") {
+		tokens, err := editor.FindTokens(ctx, snapshot, path, input.Type, input.Query)
 		return nil, map[string]any{"tokens": tokens}, err
 	}
-	info, err := editor.Describe(ctx, snapshot, path, in.Type)
+	info, err := editor.Describe(ctx, snapshot, path, input.Type)
 	return nil, info, err
 }
 
@@ -218,13 +220,13 @@ type functions struct {
 	Functions []function `json:"functions"`
 }
 
-func (s *server) functions(_ context.Context, _ *mcp.CallToolRequest, in functionsInput) (*mcp.CallToolResult,
+func (s *server) functions(_ context.Context, _ *mcp.CallToolRequest, input functionsInput) (*mcp.CallToolResult,
 	functions, error) {
 	list := builtins.Table()
-	if name := strings.TrimPrefix(in.Name, "fn::"); name != "" {
+	if name := strings.TrimPrefix(input.Name, "fn::"); name != "" {
 		f, ok := builtins.Lookup(name)
 		if !ok {
-			return nil, functions{}, fmt.Errorf("there is no function %q", in.Name)
+			return nil, functions{}, fmt.Errorf("there is no function %q", input.Name)
 		}
 		list = []*builtins.Func{f}
 	}
@@ -239,9 +241,9 @@ type vertices struct {
 	Nodes []check.Vertex `json:"nodes"`
 }
 
-func (s *server) graph(ctx context.Context, _ *mcp.CallToolRequest, in fileInput) (*mcp.CallToolResult, vertices,
+func (s *server) graph(ctx context.Context, _ *mcp.CallToolRequest, input fileInput) (*mcp.CallToolResult, vertices,
 	error) {
-	p, path, err := s.program(ctx, in.File)
+	p, path, err := s.program(ctx, input.File)
 	if err != nil {
 		return nil, vertices{}, err
 	}
@@ -251,8 +253,8 @@ func (s *server) graph(ctx context.Context, _ *mcp.CallToolRequest, in fileInput
 	return nil, vertices{append([]check.Vertex{}, p.Checked.Graph()...)}, nil
 }
 
-func (s *server) plan(ctx context.Context, _ *mcp.CallToolRequest, in fileInput) (*mcp.CallToolResult, any, error) {
-	path, err := s.path(in.File)
+func (s *server) plan(ctx context.Context, _ *mcp.CallToolRequest, input fileInput) (*mcp.CallToolResult, any, error) {
+	path, err := s.path(input.File)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -23,14 +23,14 @@ var (
 // Host returns the address of a network with a 0-based number; a negative one counts from the end.
 func Host(network netip.Prefix, number *big.Int) (netip.Addr, error) {
 	size := Size(network)
-	at := new(big.Int).Set(number)
-	if at.Sign() < 0 {
-		at.Add(at, size)
+	position := new(big.Int).Set(number)
+	if position.Sign() < 0 {
+		position.Add(position, size)
 	}
-	if at.Sign() < 0 || at.Cmp(size) >= 0 {
+	if position.Sign() < 0 || position.Cmp(size) >= 0 {
 		return netip.Addr{}, ErrNumber
 	}
-	return behind(network.Addr(), at), nil
+	return behind(network.Addr(), position), nil
 }
 
 // Size returns how many addresses a network has.

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// ErrOutside says that a path leads out of the folder that holds the program.
+// ErrOutside is returned when a path leads out of the folder that holds the program.
 var ErrOutside = errors.New("it is outside of the project, where an untrusted program may not read")
 
 // Within reports whether a path lies in a folder by its name alone. Both are absolute.
@@ -30,8 +30,8 @@ func Path(root, path string) error {
 	if err != nil {
 		return err
 	}
-	for at := path; Within(root, at); at = filepath.Dir(at) {
-		target, err := filepath.EvalSymlinks(at)
+	for dir := path; Within(root, dir); dir = filepath.Dir(dir) {
+		target, err := filepath.EvalSymlinks(dir)
 		if err == nil {
 			if !Within(real, target) {
 				return ErrOutside
@@ -67,7 +67,7 @@ func Tree(root, dir string) error {
 	})
 }
 
-// AddressError says that an address is not one of the public network.
+// AddressError is returned when an address is not one of the public network.
 type AddressError struct{ Address string }
 
 // Error names the address.

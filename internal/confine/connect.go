@@ -13,8 +13,8 @@ import (
 // Dialer connects to public addresses only, whatever their names resolve to.
 func Dialer() *net.Dialer {
 	return &net.Dialer{Timeout: 30 * time.Second, Control: func(_, address string, _ syscall.RawConn) error {
-		to, err := netip.ParseAddrPort(address)
-		if err != nil || !Public(to.Addr()) {
+		dst, err := netip.ParseAddrPort(address)
+		if err != nil || !Public(dst.Addr()) {
 			return &AddressError{address}
 		}
 		return nil

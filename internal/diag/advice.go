@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Advice says in one line what to do about errors: how many of the findings `check --fix` corrects, and which codes
-// `explain` tells more of. It is empty where no finding is an error or can be fixed.
+// Advice describes in one line what to do about errors: how many of the findings `check --fix` corrects, and which
+// codes `explain` tells more of. It is empty where no finding is an error or can be fixed.
 func Advice(ds Diagnostics) string {
 	var codes []string
 	fixable := 0

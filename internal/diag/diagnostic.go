@@ -29,8 +29,8 @@ type Diagnostic struct {
 	Subject  Range  // what to point at; zero when the text is not known
 	Related  []Related
 	Fixes    []Fix
-	// Confidential says that the text at Subject must not be shown, such as a password that somebody forgot to encrypt:
-	// the place is named, but the line is not printed.
+	// Confidential reports whether the text at Subject must not be shown, such as a password that somebody forgot to
+	// encrypt: the place is named, but the line is not printed.
 	Confidential bool
 }
 

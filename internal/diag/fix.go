@@ -15,19 +15,19 @@ func ApplyFixes(src *Source, ds Diagnostics) (text []byte, applied int) {
 		if len(d.Fixes) == 0 || len(d.Fixes[0].Edits) == 0 {
 			continue
 		}
-		if with, ok := place(src, edits, d.Fixes[0].Edits); ok {
-			edits = with
+		if added, ok := place(src, edits, d.Fixes[0].Edits); ok {
+			edits = added
 			applied++
 		}
 	}
 	var b bytes.Buffer
-	at := int32(0)
+	pos := int32(0)
 	for _, e := range edits {
-		b.Write(src.Text()[at:e.Range.Start])
+		b.Write(src.Text()[pos:e.Range.Start])
 		b.WriteString(e.Text)
-		at = e.Range.End
+		pos = e.Range.End
 	}
-	b.Write(src.Text()[at:])
+	b.Write(src.Text()[pos:])
 	return b.Bytes(), applied
 }
 
@@ -42,8 +42,8 @@ func place(src *Source, taken, wanted []Edit) (all []Edit, ok bool) {
 			touches(wanted[i-1], e) {
 			return nil, false
 		}
-		at, _ := slices.BinarySearchFunc(taken, e, byStart)
-		if at > 0 && touches(taken[at-1], e) || at < len(taken) && touches(e, taken[at]) {
+		pos, _ := slices.BinarySearchFunc(taken, e, byStart)
+		if pos > 0 && touches(taken[pos-1], e) || pos < len(taken) && touches(e, taken[pos]) {
 			return nil, false
 		}
 	}

@@ -11,7 +11,7 @@ func Folded(ds Diagnostics) Diagnostics {
 	folded := make(Diagnostics, 0, len(ds))
 	for _, d := range ds.Sorted() {
 		key := spelling{d.Subject.Source, d.Summary}
-		at, again := first[key]
+		i, again := first[key]
 		if d.Severity != Warning || d.Code != Capitalisation || d.Subject.IsZero() {
 			folded = append(folded, d)
 			continue
@@ -25,7 +25,7 @@ func Folded(ds Diagnostics) Diagnostics {
 			folded = append(folded, d)
 			continue
 		}
-		f := &folded[at]
+		f := &folded[i]
 		f.Related = append(f.Related, Related{Range: d.Subject, Message: "and here"})
 		switch {
 		case len(d.Fixes) == 0:

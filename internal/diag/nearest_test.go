@@ -38,12 +38,12 @@ func TestMeant(t *testing.T) {
 func TestWord(t *testing.T) {
 	t.Parallel()
 	src := NewSource("x", []byte(`tpye "tpye" 'it''s'`))
-	at, ok := NewRange(src, 0, 4).Word("tpye")
+	rng, ok := NewRange(src, 0, 4).Word("tpye")
 	require.True(t, ok)
-	require.Equal(t, NewRange(src, 0, 4), at)
-	at, ok = NewRange(src, 5, 11).Word("tpye")
+	require.Equal(t, NewRange(src, 0, 4), rng)
+	rng, ok = NewRange(src, 5, 11).Word("tpye")
 	require.True(t, ok)
-	require.Equal(t, NewRange(src, 6, 10), at)
+	require.Equal(t, NewRange(src, 6, 10), rng)
 	_, ok = NewRange(src, 12, 19).Word("it's")
 	require.False(t, ok)
 }
@@ -53,9 +53,9 @@ func TestFolded(t *testing.T) {
 	t.Parallel()
 	src := NewSource("x", []byte("Fn::A Fn::A Fn::B"))
 	old := func(start int, summary string) Diagnostic {
-		at := NewRange(src, start, start+5)
-		return Diagnostic{Severity: Warning, Code: Capitalisation, Summary: summary, Subject: at,
-			Fixes: []Fix{{Label: "Write it", Edits: []Edit{{at, "fn"}}}}}
+		rng := NewRange(src, start, start+5)
+		return Diagnostic{Severity: Warning, Code: Capitalisation, Summary: summary, Subject: rng,
+			Fixes: []Fix{{Label: "Write it", Edits: []Edit{{rng, "fn"}}}}}
 	}
 	folded := Folded(Diagnostics{old(6, "a"), old(12, "b"), old(0, "a"), {Severity: Warning, Code: Ignored, Summary: "a"}})
 	require.Len(t, folded, 3)

@@ -38,13 +38,13 @@ func newPiece(text []byte) *piece {
 	if n := bytes.Count(text, []byte{'\n'}); n > 0 {
 		p.starts = make([]int32, 0, n)
 	}
-	for at := 0; ; {
-		n := bytes.IndexByte(text[at:], '\n')
+	for i := 0; ; {
+		n := bytes.IndexByte(text[i:], '\n')
 		if n < 0 {
 			return p
 		}
-		at += n + 1
-		p.starts = append(p.starts, int32(at))
+		i += n + 1
+		p.starts = append(p.starts, int32(i))
 	}
 }
 
@@ -78,13 +78,13 @@ func (p *pieces) holding(offset int) int {
 }
 
 // edited is the text with the bytes from start up to but not including end replaced.
-func (p *pieces) edited(start, end int, by string) *pieces {
+func (p *pieces) edited(start, end int, replacement string) *pieces {
 	first, last := p.holding(start), p.holding(end)
 	if len(p.list) == 1 && p.size > 2*pieceSize {
-		return joined(p.list[0].split()).edited(start, end, by)
+		return joined(p.list[0].split()).edited(start, end, replacement)
 	}
 	head, tail := p.list[first].text[:start-p.at[first].offset], p.list[last].text[end-p.at[last].offset:]
-	fresh := newPiece(slices.Concat(head, []byte(by), tail))
+	fresh := newPiece(slices.Concat(head, []byte(replacement), tail))
 	list := make([]*piece, 0, len(p.list)+1)
 	list = append(list, p.list[:first]...)
 	switch {

@@ -25,22 +25,22 @@ func TestEditedTexts(t *testing.T) {
 				length = random.IntN(src.Len() + 1)
 			}
 			end := min(start+length, src.Len())
-			by := words[random.IntN(len(words))]
-			want := append(append(bytes.Clone(src.Text()[:start]), by...), src.Text()[end:]...)
-			src = src.Edited(start, end, by)
+			replacement := words[random.IntN(len(words))]
+			want := append(append(bytes.Clone(src.Text()[:start]), replacement...), src.Text()[end:]...)
+			src = src.Edited(start, end, replacement)
 			whole := NewSource("x", want)
 			require.True(t, bytes.Equal(want, src.Text()))
 			require.Equal(t, whole.Lines(), src.Lines())
 			for range 30 {
 				offset := random.IntN(len(want) + 2)
-				at := whole.Position(offset)
-				require.Equal(t, at, src.Position(offset))
-				require.Equal(t, whole.Offset(at), src.Offset(at))
+				pos := whole.Position(offset)
+				require.Equal(t, pos, src.Position(offset))
+				require.Equal(t, whole.Offset(pos), src.Offset(pos))
 				line, column := whole.PositionUTF16(offset)
 				sameLine, sameColumn := src.PositionUTF16(offset)
 				require.Equal(t, []int{line, column}, []int{sameLine, sameColumn})
 				require.Equal(t, whole.OffsetUTF16(line, column), src.OffsetUTF16(line, column))
-				require.Equal(t, whole.Line(at.Line), src.Line(at.Line))
+				require.Equal(t, whole.Line(pos.Line), src.Line(pos.Line))
 				require.Equal(t, NewRange(whole, offset/2, min(offset, len(want))).Text(),
 					NewRange(src, offset/2, min(offset, len(want))).Text())
 			}

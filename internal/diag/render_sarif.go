@@ -176,15 +176,15 @@ func artifactURI(name string) string {
 
 func sarifFixOf(fix Fix) sarifFix {
 	result := sarifFix{Description: sarifText{Text: fix.Label}, Changes: []sarifChange{}}
-	at := make(map[*Source]int)
+	places := make(map[*Source]int)
 	for _, e := range fix.Edits {
 		if e.Range.IsZero() {
 			continue
 		}
-		index, known := at[e.Range.Source]
+		index, known := places[e.Range.Source]
 		if !known {
 			index = len(result.Changes)
-			at[e.Range.Source] = index
+			places[e.Range.Source] = index
 			result.Changes = append(result.Changes, sarifChange{Artifact: sarifArtifact{artifactURI(e.Range.Source.Name())}})
 		}
 		result.Changes[index].Replacements = append(result.Changes[index].Replacements,

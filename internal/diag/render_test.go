@@ -15,8 +15,8 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 // rangeOf is the first stretch of the source with that text.
 func rangeOf(s *Source, text string) Range {
-	at := bytes.Index(s.Text(), []byte(text))
-	return NewRange(s, at, at+len(text))
+	i := bytes.Index(s.Text(), []byte(text))
+	return NewRange(s, i, i+len(text))
 }
 
 func renderSamples() Diagnostics {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// TextOptions say how findings look on a terminal.
+// TextOptions control how findings look on a terminal.
 type TextOptions struct {
 	Color bool // with ANSI colours
 	Width int  // of the terminal in columns; 0 for 120
@@ -244,6 +244,6 @@ func placeOf(r Range) string {
 	if r.IsZero() {
 		return ""
 	}
-	at := r.StartPosition()
-	return oneLine(r.Source.Name()) + ":" + strconv.Itoa(at.Line) + ":" + strconv.Itoa(at.Column)
+	pos := r.StartPosition()
+	return oneLine(r.Source.Name()) + ":" + strconv.Itoa(pos.Line) + ":" + strconv.Itoa(pos.Column)
 }

@@ -60,8 +60,8 @@ func NewSource(name string, text []byte) *Source {
 
 // Edited is the text with the bytes from start up to but not including end replaced, which must lie in it. It shares
 // all but what is around the edit with the text before, so that it costs little however long that is.
-func (s *Source) Edited(start, end int, by string) *Source {
-	return &Source{name: s.name, pieces: s.pieces.edited(start, end, by)}
+func (s *Source) Edited(start, end int, replacement string) *Source {
+	return &Source{name: s.name, pieces: s.pieces.edited(start, end, replacement)}
 }
 
 // Name is the path as the user should see it.
@@ -110,12 +110,12 @@ func (s *Source) Offset(p Position) int {
 	}
 	start, end := s.lineBounds(p.Line)
 	line := s.pieces.slice(start, end)
-	at := 0
-	for column := 1; column < p.Column && at < len(line); column++ {
-		_, size := utf8.DecodeRune(line[at:])
-		at += size
+	i := 0
+	for column := 1; column < p.Column && i < len(line); column++ {
+		_, size := utf8.DecodeRune(line[i:])
+		i += size
 	}
-	return start + at
+	return start + i
 }
 
 // PositionUTF16 converts a byte offset to a 0-based line and a 0-based column in UTF-16 code units, as editors count.
@@ -142,16 +142,16 @@ func (s *Source) OffsetUTF16(line, column int) int {
 	}
 	start, end := s.lineBounds(line + 1)
 	text := s.pieces.slice(start, end)
-	at := 0
-	for units := 0; at < len(text) && units < column; {
-		r, size := utf8.DecodeRune(text[at:])
+	i := 0
+	for units := 0; i < len(text) && units < column; {
+		r, size := utf8.DecodeRune(text[i:])
 		units++
 		if r > 0xFFFF {
 			units++
 		}
-		at += size
+		i += size
 	}
-	return start + at
+	return start + i
 }
 
 // ShownLine is Line with a star for every byte that is hidden.
@@ -222,7 +222,7 @@ func (r Range) Text() string {
 
 // Word returns the place of a word in the range, without the quotes around it. ok is false where the range writes the
 // word in another way, such as with escapes, or holds something else.
-func (r Range) Word(word string) (at Range, ok bool) {
+func (r Range) Word(word string) (rng Range, ok bool) {
 	text := r.Text()
 	if n := len(text); n == len(word)+2 && (text[0] == '"' || text[0] == '\'') && text[n-1] == text[0] &&
 		text[1:n-1] == word {

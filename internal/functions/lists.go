@@ -80,7 +80,7 @@ func Values(m value.Value) value.Value {
 	return value.List(items...)
 }
 
-// LengthError says that a list among the arguments of Rows is not as long as an earlier one.
+// LengthError is returned when a list among the arguments of Rows is not as long as an earlier one.
 type LengthError struct{ Arg, Length, Earlier int } // Arg is 0-based
 
 // Error names both lengths.
@@ -116,7 +116,7 @@ func Rows(args []value.Value) ([][]value.Value, error) {
 	return rows, nil
 }
 
-// Set tells values apart by their content. The zero Set is empty.
+// Set distinguishes values by their content. The zero Set is empty.
 type Set struct {
 	keys map[string]bool // values with a JSON form, by it
 	rest []value.Value   // the others, which are few
@@ -147,7 +147,7 @@ func (s *Set) add(v value.Value) bool {
 }
 
 // Pick is the items of the lists, each content once, for which keep holds; keep is given the sets of all lists.
-func Pick(lists []value.Value, keep func(v value.Value, of []*Set) bool) value.Value {
+func Pick(lists []value.Value, keep func(v value.Value, operands []*Set) bool) value.Value {
 	sets := make([]*Set, len(lists))
 	for i, list := range lists {
 		sets[i] = &Set{}
@@ -174,7 +174,7 @@ func Distinct(list value.Value) value.Value {
 
 // Intersection is the items that all lists have, each content once, in the order of the first list.
 func Intersection(lists []value.Value) value.Value {
-	return Pick(lists, func(v value.Value, of []*Set) bool {
-		return !slices.ContainsFunc(of, func(s *Set) bool { return !s.Has(v) })
+	return Pick(lists, func(v value.Value, sets []*Set) bool {
+		return !slices.ContainsFunc(sets, func(s *Set) bool { return !s.Has(v) })
 	})
 }

@@ -25,16 +25,16 @@ var (
 // of rounding do not add up. A nil step is 1, or -1 where the limit is less than the start. It returns ErrStep,
 // ErrDirection or ErrLong.
 func Range(start, limit float64, step *float64) (value.Value, error) {
-	by := 1.0
+	by_ := 1.0
 	switch {
 	case step != nil:
-		by = *step
+		by_ = *step
 	case limit < start:
-		by = -1
+		by_ = -1
 	}
-	count := math.Ceil((limit - start) / by)
+	count := math.Ceil((limit - start) / by_)
 	switch {
-	case by == 0:
+	case by_ == 0:
 		return value.Null, ErrStep
 	case math.IsNaN(count) || count > MostItems:
 		return value.Null, ErrLong
@@ -43,7 +43,7 @@ func Range(start, limit float64, step *float64) (value.Value, error) {
 	}
 	items := make([]value.Value, int(count))
 	for i := range items {
-		items[i] = value.Number(start + float64(i)*by)
+		items[i] = value.Number(start + float64(i)*by_)
 	}
 	return value.List(items...), nil
 }

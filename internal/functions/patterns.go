@@ -32,14 +32,14 @@ func CompilePattern(text string) (*Pattern, error) {
 }
 
 // Match returns the value of a match: the matched text without groups, a list of the groups' texts with groups, a map
-// with named groups. A group that did not take part gives absent. at are the positions as FindStringSubmatchIndex
+// with named groups. A group that did not take part gives absent. loc has the positions as FindStringSubmatchIndex
 // returns them.
-func (p *Pattern) Match(text string, at []int, absent value.Value) value.Value {
+func (p *Pattern) Match(text string, loc []int, absent value.Value) value.Value {
 	group := func(i int) value.Value {
-		if at[2*i] < 0 {
+		if loc[2*i] < 0 {
 			return absent
 		}
-		return value.String(text[at[2*i]:at[2*i+1]])
+		return value.String(text[loc[2*i]:loc[2*i+1]])
 	}
 	if len(p.names) == 0 {
 		return group(0)

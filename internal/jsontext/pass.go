@@ -12,7 +12,7 @@ import (
 // costs one look at its bytes. They check as much of the grammar as they need to find where things end; decoding checks
 // the rest. Text is never trusted: every fault is an error.
 
-// ErrTruncated says that a text stops in the middle of a value.
+// ErrTruncated is returned when a text stops in the middle of a value.
 var ErrTruncated = errors.New("the text ends too early")
 
 // SkipSpace is the offset of the first byte from i on that is not blank.
@@ -28,7 +28,7 @@ func SkipSpace(text []byte, i int) int {
 	return i
 }
 
-// structural tells the bytes at which skipping a container has to stop.
+// structural marks the bytes at which skipping a container stops.
 var structural = [256]bool{'"': true, '{': true, '}': true, '[': true, ']': true}
 
 // Passage records how far a value has been skipped, so that skipping goes on when more of the text is known.

@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// Error says where a text is no JSON, or is not of the shape that is expected.
+// Error describes where a text is no JSON, or is not of the shape that is expected.
 type Error struct {
 	Offset  int // 0-based, in bytes
 	Line    int // 1-based
@@ -236,7 +236,7 @@ func (s *Scanner) Optional() string {
 	return s.Text()
 }
 
-// special tells the bytes at which reading a string has to stop and think.
+// special marks the bytes of a string that need more than copying.
 var special = func() (table [256]bool) {
 	for c := range table {
 		table[c] = c < 0x20 || c == '"' || c == '\\'
@@ -370,25 +370,25 @@ func (s *Scanner) literal() string {
 		}
 		return s.Pos > from
 	}
-	at := func(c byte) bool {
+	isAt := func(c byte) bool {
 		if s.Pos < len(s.Source) && s.Source[s.Pos] == c {
 			s.Pos++
 			return true
 		}
 		return false
 	}
-	at('-')
-	if !at('0') && !digits() {
+	isAt('-')
+	if !isAt('0') && !digits() {
 		s.Unexpected("a value")
 		return ""
 	}
-	if at('.') && !digits() {
+	if isAt('.') && !digits() {
 		s.Unexpected("a digit")
 		return ""
 	}
-	if at('e') || at('E') {
-		if !at('+') {
-			at('-')
+	if isAt('e') || isAt('E') {
+		if !isAt('+') {
+			isAt('-')
 		}
 		if !digits() {
 			s.Unexpected("a digit")

@@ -33,25 +33,25 @@ func TestTypesAreOneThing(t *testing.T) {
 			if !ok || fn.Recv == nil {
 				continue
 			}
-			of := f.pkg + "." + receiver(fn.Recv.List[0].Type)
-			if methods[of] == nil {
-				methods[of] = map[string]bool{}
+			owner := f.pkg + "." + receiver(fn.Recv.List[0].Type)
+			if methods[owner] == nil {
+				methods[owner] = map[string]bool{}
 			}
-			methods[of][fn.Name.Name] = true // once, although a build tag may choose among several
+			methods[owner][fn.Name.Name] = true // once, although a build tag may choose among several
 		}
 	}
-	for of, names := range methods {
+	for owner, names := range methods {
 		switch many := len(names) > mostMethods; {
-		case many && manyMethods[of] == "":
+		case many && manyMethods[owner] == "":
 			t.Errorf("%s has %d methods, and %d are allowed: give the parts of its work types of their own, and make functions "+
-				"of methods that use one field", of, len(names), mostMethods)
-		case !many && manyMethods[of] != "":
-			t.Errorf("%s has no more than %d methods: take it off the list", of, mostMethods)
+				"of methods that use one field", owner, len(names), mostMethods)
+		case !many && manyMethods[owner] != "":
+			t.Errorf("%s has no more than %d methods: take it off the list", owner, mostMethods)
 		}
 	}
-	for of := range manyMethods {
-		if methods[of] == nil {
-			t.Errorf("there is no type %s: take it off the list", of)
+	for owner := range manyMethods {
+		if methods[owner] == nil {
+			t.Errorf("there is no type %s: take it off the list", owner)
 		}
 	}
 }

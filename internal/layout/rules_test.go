@@ -114,13 +114,13 @@ func citations(t *testing.T) (programs, tests map[string]bool) {
 	t.Helper()
 	programs, tests = make(map[string]bool), make(map[string]bool)
 	eachTest(t, func(path string, text []byte) {
-		into := programs
+		dst := programs
 		if strings.HasSuffix(path, "_test.go") {
-			into = tests
+			dst = tests
 		}
 		for _, found := range citation.FindAllString(string(text), -1) {
 			for _, rule := range expand(found) {
-				into[rule] = true
+				dst[rule] = true
 			}
 		}
 	})

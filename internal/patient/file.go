@@ -10,7 +10,7 @@ import (
 	"os"
 )
 
-// ErrTooLarge says that a file has more bytes than were asked for.
+// ErrTooLarge is returned when a file has more bytes than were asked for.
 var ErrTooLarge = errors.New("the file is too large")
 
 // ReadFileUpTo is os.ReadFile for a file of at most limit bytes; another one, or one without an end, gives

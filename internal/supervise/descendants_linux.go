@@ -37,7 +37,7 @@ func killAll(int) {
 }
 
 // descendants are the processes below one that have not ended.
-func descendants(of int) (pids []int) {
+func descendants(n int) (pids []int) {
 	children := map[int][]int{}
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, path := range stats {
@@ -55,7 +55,7 @@ func descendants(of int) (pids []int) {
 			children[parent] = append(children[parent], pid)
 		}
 	}
-	for next := children[of]; len(next) > 0; {
+	for next := children[n]; len(next) > 0; {
 		pids = append(pids, next...)
 		var below []int
 		for _, pid := range next {

@@ -40,5 +40,5 @@ type errNotStarted string
 
 func (e errNotStarted) Error() string { return string(e) }
 
-// errLost says that the supervisor is gone.
+// errLost is returned when the supervisor is gone.
 var errLost = errors.New("the process that watches over the command has ended")

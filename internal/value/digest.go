@@ -24,7 +24,7 @@ type Opener interface {
 	OpenURI(uri string) (io.ReadCloser, error)
 }
 
-// ErrElided says that an asset or archive has nothing but its hash left (F1.8).
+// ErrElided is returned when an asset or archive has nothing but its hash left (F1.8).
 var ErrElided = errors.New("the content is not known, only its hash is")
 
 // Member is one file of an archive, named with "/" separators.

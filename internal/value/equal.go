@@ -17,7 +17,7 @@ func SameContent(a, b Value) bool { return equal(a, b, likeness{}) }
 // Identical is Equal to the last bit: numbers are compared by their bits, and assets and archives by all that they say.
 func Identical(a, b Value) bool { return equal(a, b, likeness{marks: true, bits: true}) }
 
-// likeness says what counts besides content.
+// likeness describes what counts besides content.
 type likeness struct {
 	marks bool // secrecy and dependencies
 	bits  bool // the bits of numbers, and what assets with hashes say besides

@@ -365,7 +365,7 @@ func (p Path) resetAll(olds, news Value, exposed bool) (Value, bool) {
 	return news, all
 }
 
-// ChangeKind says how a place differs between two values.
+// ChangeKind describes how a place differs between two values.
 type ChangeKind uint8
 
 // The kinds of changes.
@@ -390,19 +390,19 @@ func Changes(olds, news Value) []Change {
 	return found
 }
 
-// collectChanges uses at as a stack: only what is reported is copied.
-func collectChanges(found *[]Change, at Path, a, b Value) {
+// collectChanges uses path as a stack: only what is reported is copied.
+func collectChanges(found *[]Change, path Path, a, b Value) {
 	switch {
 	case a.IsNull() && b.IsNull():
 	case a.IsNull():
-		*found = append(*found, Change{slices.Clone(at), Added, a, b})
+		*found = append(*found, Change{slices.Clone(path), Added, a, b})
 	case b.IsNull():
-		*found = append(*found, Change{slices.Clone(at), Removed, a, b})
+		*found = append(*found, Change{slices.Clone(path), Removed, a, b})
 	case a.Is(KindMap) && b.Is(KindMap):
 		for _, k := range unionKeys(a.Keys(), b.Keys()) {
 			x, _ := a.Lookup(k)
 			y, _ := b.Lookup(k)
-			collectChanges(found, append(at, KeyStep(k)), x, y)
+			collectChanges(found, append(path, KeyStep(k)), x, y)
 		}
 	case a.Is(KindList) && b.Is(KindList):
 		x, _ := a.AsList()
@@ -415,10 +415,10 @@ func collectChanges(found *[]Change, at Path, a, b Value) {
 			if i < len(y) {
 				q = y[i]
 			}
-			collectChanges(found, append(at, IndexStep(i)), p, q)
+			collectChanges(found, append(path, IndexStep(i)), p, q)
 		}
 	case !a.IsKnown() || !b.IsKnown() || !SameContent(a, b):
-		*found = append(*found, Change{slices.Clone(at), Changed, a, b})
+		*found = append(*found, Change{slices.Clone(path), Changed, a, b})
 	}
 }
 

@@ -14,7 +14,8 @@ const SignatureKey = "4dabf18193072939515e22adb298388d"
 // it.
 const MaxDepth = 900
 
-// StorableError says why a value cannot be kept in a state: what was written would not be read back as the same value.
+// StorableError describes why a value cannot be kept in a state: what was written would not be read back as the same
+// value.
 type StorableError struct {
 	Path   Path // to the part at fault
 	Reason string

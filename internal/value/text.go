@@ -9,7 +9,7 @@ import (
 // ErrNoText is wrapped by the error of Text for values that have no text.
 var ErrNoText = errors.New("cannot be put into a text")
 
-// TextError says why a value has no text and what to write in its place.
+// TextError describes why a value has no text and what to write in its place.
 type TextError struct {
 	Kind Kind
 	Hint string

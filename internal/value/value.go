@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Kind tells the shapes of values apart.
+// Kind is the kind of a value.
 type Kind uint8
 
 // The kinds of values. Only an unknown value has KindAny, if its kind is not known either.

@@ -14,7 +14,7 @@ import (
 type translator struct {
 	*module
 	to *sections
-	// component says that the configuration values are a component's inputs.
+	// component reports whether the configuration values are a component's inputs.
 	component bool
 }
 
@@ -46,10 +46,10 @@ func (m *module) translate(component bool) *sections {
 }
 
 func (t *translator) block(b *hclsyntax.Block) {
-	at := b.DefRange()
+	rng := b.DefRange()
 	labels := func(least, most int) bool {
 		if n := len(b.Labels); n < least || n > most {
-			t.fail(at, "", "a block `%s` with %d labels is not understood", b.Type, n)
+			t.fail(rng, "", "a block `%s` with %d labels is not understood", b.Type, n)
 			return false
 		}
 		return true
@@ -61,15 +61,15 @@ func (t *translator) block(b *hclsyntax.Block) {
 		}
 	case "resource":
 		if labels(2, 2) {
-			t.to.resources.add(b.Labels[0], t.resource(b), t.comments(at)...)
+			t.to.resources.add(b.Labels[0], t.resource(b), t.comments(rng)...)
 		}
 	case "read":
 		if labels(2, 2) {
-			t.to.resources.add(b.Labels[0], t.read(b), t.comments(at)...)
+			t.to.resources.add(b.Labels[0], t.read(b), t.comments(rng)...)
 		}
 	case "component":
 		if labels(1, 2) {
-			t.to.resources.add(b.Labels[0], t.componentUse(b), t.comments(at)...)
+			t.to.resources.add(b.Labels[0], t.componentUse(b), t.comments(rng)...)
 		}
 	case "output":
 		if labels(1, 2) {
@@ -90,7 +90,7 @@ func (t *translator) block(b *hclsyntax.Block) {
 	case "package":
 		t.packageBlock(b)
 	default:
-		t.fail(at, "", "a block `%s` is not understood", b.Type)
+		t.fail(rng, "", "a block `%s` is not understood", b.Type)
 	}
 }
 
@@ -301,8 +301,8 @@ func (t *translator) emptyComponent(name, token string, inputs []string) {
 	}
 	t.tokens["="+token] = token
 	declared := &mapping{}
-	for _, in := range inputs {
-		declared.add(in, &mapping{[]entry{{key: "type", value: scalar("any")}}})
+	for _, input := range inputs {
+		declared.add(input, &mapping{[]entry{{key: "type", value: scalar("any")}}})
 	}
 	out := &mapping{}
 	out.add("token", scalar(Scalar(token)))
@@ -411,8 +411,8 @@ func (t *translator) packageBlock(b *hclsyntax.Block) {
 	take := func(fields map[string]*string) func(*hclsyntax.Attribute) {
 		return func(a *hclsyntax.Attribute) {
 			text, ok := literalText(a.Expr)
-			if to := fields[a.Name]; to != nil && ok {
-				*to = text
+			if dst := fields[a.Name]; dst != nil && ok {
+				*dst = text
 				return
 			}
 			t.fail(a.NameRange, "", "the setting `%s` of a package is not understood", a.Name)

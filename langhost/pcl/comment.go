@@ -76,25 +76,25 @@ func (c *converter) above(place diag.Range) []string {
 	if place.IsZero() {
 		return nil
 	}
-	at := textLine{place.Source, place.StartPosition().Line}
-	if c.commented[at] {
+	line := textLine{place.Source, place.StartPosition().Line}
+	if c.commented[line] {
 		return nil
 	}
-	c.commented[at] = true
+	c.commented[line] = true
 	var lines []string // from below
-	indent := indentOf(at.text())
+	indent := indentOf(line.text())
 upwards:
-	for at.line--; at.line > 0; at.line-- {
-		text := at.text()
+	for line.line--; line.line > 0; line.line-- {
+		text := line.text()
 		comment, isComment := commentOf(text)
 		switch {
-		case isComment && c.commented[at]:
+		case isComment && c.commented[line]:
 			break upwards
 		case strings.TrimSpace(text) == "" || strings.HasPrefix(text, "---"):
 		case isComment && indentOf(text) == indent:
 			lines = append(lines, comment)
-		case !isComment && sectionLine().MatchString(text) && indentOf(text) < indent && !c.commented[at]:
-			c.commented[at] = true
+		case !isComment && sectionLine().MatchString(text) && indentOf(text) < indent && !c.commented[line]:
+			c.commented[line] = true
 			if _, comment, found := strings.Cut(text, "#"); found {
 				lines = append(lines, strings.TrimSpace(comment))
 			}
@@ -110,8 +110,8 @@ upwards:
 // behind is the comment behind a place, when nothing but the ends of collections comes between.
 func (c *converter) behind(place diag.Range, pattern *regexp.Regexp) []string {
 	start, end := place.StartPosition(), place.EndPosition()
-	at := textLine{place.Source, end.Line}
-	if place.IsZero() || start.Line != end.Line || c.trailed[at] {
+	l := textLine{place.Source, end.Line}
+	if place.IsZero() || start.Line != end.Line || c.trailed[l] {
 		return nil
 	}
 	line, _, _ := bytes.Cut(place.Source.Text()[place.End:], []byte("\n"))
@@ -119,7 +119,7 @@ func (c *converter) behind(place diag.Range, pattern *regexp.Regexp) []string {
 	if found == nil {
 		return nil
 	}
-	c.trailed[at] = true
+	c.trailed[l] = true
 	return []string{strings.TrimSpace(found[1])}
 }
 

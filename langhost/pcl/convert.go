@@ -87,8 +87,8 @@ type converter struct {
 	commented, trailed map[textLine]bool // lines whose comments above or behind have been written
 }
 
-func (c *converter) fail(at diag.Range, format string, args ...any) {
-	c.diags.Add(diag.Diagnostic{Code: diag.Syntax, Subject: at, Summary: fmt.Sprintf(format, args...)})
+func (c *converter) fail(rng diag.Range, format string, args ...any) {
+	c.diags.Add(diag.Diagnostic{Code: diag.Syntax, Subject: rng, Summary: fmt.Sprintf(format, args...)})
 }
 
 // hookKinds notes which hooks are for errors.
@@ -365,8 +365,8 @@ func (p *printer) resourceOptions(r *ast.Resource) {
 		comment    []string
 	}
 	var lines []line
-	add := func(at int32, name, text string, comment ...string) {
-		lines = append(lines, line{at, name, text, comment})
+	add := func(pos int32, name, text string, comment ...string) {
+		lines = append(lines, line{pos, name, text, comment})
 	}
 	switch {
 	case r.ForEach != nil && r.If != nil:

@@ -117,11 +117,11 @@ func (g *generator) module(folder string, sources Sources) *module {
 		m.sources[name] = diag.NewSource(path.Join(folder, name), sources[name])
 		file, diags := hclsyntax.ParseConfig(sources[name], name, hcl.InitialPos)
 		for _, d := range diags {
-			at := diag.Range{}
+			rng := diag.Range{}
 			if d.Subject != nil {
-				at = m.place(*d.Subject)
+				rng = m.place(*d.Subject)
 			}
-			m.diags.Add(diag.Diagnostic{Code: diag.Syntax, Subject: at, Summary: d.Summary, Detail: d.Detail})
+			m.diags.Add(diag.Diagnostic{Code: diag.Syntax, Subject: rng, Summary: d.Summary, Detail: d.Detail})
 		}
 		if body, ok := file.Body.(*hclsyntax.Body); ok && !diags.HasErrors() {
 			m.bodies = append(m.bodies, body)
@@ -138,8 +138,8 @@ func (m *module) place(r hcl.Range) diag.Range {
 	return diag.NewRange(source, r.Start.Byte, r.End.Byte)
 }
 
-func (m *module) fail(at hcl.Range, detail, format string, args ...any) {
-	m.diags.Add(diag.Diagnostic{Code: diag.Syntax, Subject: m.place(at), Summary: fmt.Sprintf(format, args...),
+func (m *module) fail(rng hcl.Range, detail, format string, args ...any) {
+	m.diags.Add(diag.Diagnostic{Code: diag.Syntax, Subject: m.place(rng), Summary: fmt.Sprintf(format, args...),
 		Detail: detail})
 }
 
@@ -180,13 +180,13 @@ func (m *module) attributes(body *hclsyntax.Body, blocks map[string]func(*hclsyn
 }
 
 // comments are the lines of comment right above a place, and what stands behind nothing else on them.
-func (m *module) comments(at hcl.Range) []string {
-	source := m.sources[at.Filename]
+func (m *module) comments(rng hcl.Range) []string {
+	source := m.sources[rng.Filename]
 	if source == nil {
 		return nil
 	}
 	var lines []string
-	for number := at.Start.Line - 1; number > 0; number-- {
+	for number := rng.Start.Line - 1; number > 0; number-- {
 		line := strings.TrimSpace(string(source.Line(number)))
 		text, found := strings.CutPrefix(line, "#")
 		if !found {

@@ -27,8 +27,8 @@ func TestCorpus(t *testing.T) {
 	corpus.Run(t, *update, func(t *testing.T, a *txtar.Archive) []txtar.File {
 		folders := map[string]pcl.Sources{}
 		for _, f := range a.Files {
-			name, in := strings.CutPrefix(f.Name, "in/")
-			require.True(t, in, f.Name)
+			name, inside := strings.CutPrefix(f.Name, "in/")
+			require.True(t, inside, f.Name)
 			folder := strings.TrimSuffix(path.Dir(name), ".")
 			if folders[folder] == nil {
 				folders[folder] = pcl.Sources{}

@@ -167,8 +167,8 @@ func (p *Pack) fault(found diag.Diagnostics) error {
 	d := found.Sorted()[0]
 	text := d.Summary
 	if !d.Subject.IsZero() {
-		at := d.Subject.StartPosition()
-		text = fmt.Sprintf("%s:%d:%d: %s", d.Subject.Source.Name(), at.Line, at.Column, text)
+		pos := d.Subject.StartPosition()
+		text = fmt.Sprintf("%s:%d:%d: %s", d.Subject.Source.Name(), pos.Line, pos.Column, text)
 	}
 	if d.Detail != "" {
 		text += "; " + d.Detail

@@ -168,7 +168,8 @@ type Step struct {
 	Index   int        // of a list item, when IsIndex
 	IsIndex bool
 	Quoted  bool // a member written as ["name"]
-	// Optional says that the step is written with a question mark: what it leads into may be null, which ends the access.
+	// Optional reports whether the step is written with a question mark: what it leads into may be null, which ends the
+	// access.
 	Optional bool
 }
 

@@ -13,7 +13,7 @@ import (
 type File struct {
 	Source *diag.Source // the main text
 
-	// Origins says where the blocks of the main text stand in it, for a text that was read by blocks of their own.
+	// Origins describes where the blocks of the main text stand in it, for a text that was read by blocks of their own.
 	Origins *Origins
 
 	// Lost are the keys of lines that the parser left out, and reported, to read a text with YAML faults. A reference
@@ -277,8 +277,8 @@ func (d *Dynamic) Export() string {
 
 func (d *Dynamic) split() (file, export string) {
 	file = strings.ReplaceAll(d.Provider.Text(), "\\", "/")
-	if at := strings.LastIndexByte(file, ':'); at > 1 { // C:\ is no file with an export
-		file, export = file[:at], file[at+1:]
+	if i := strings.LastIndexByte(file, ':'); i > 1 { // C:\ is no file with an export
+		file, export = file[:i], file[i+1:]
 	}
 	return path.Clean(file), export
 }

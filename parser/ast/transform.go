@@ -23,7 +23,7 @@ func (t *Transform) Number() {
 	t.Exprs(t.Unit.add)
 }
 
-// TransformMatch says what a transform is for. Empty lists and nil match everything.
+// TransformMatch describes what a transform is for. Empty lists and nil match everything.
 type TransformMatch struct {
 	Range     diag.Range // the whole block; zero when absent
 	Types     []Literal  // globs on type tokens

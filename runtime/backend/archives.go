@@ -81,7 +81,7 @@ type archiveReader struct {
 	piece        bytes.Reader
 }
 
-func (r *archiveReader) Read(into []byte) (int, error) {
+func (r *archiveReader) Read(dst []byte) (int, error) {
 	for r.piece.Len() == 0 {
 		if r.next == r.pieces {
 			return 0, io.EOF
@@ -94,7 +94,7 @@ func (r *archiveReader) Read(into []byte) (int, error) {
 		r.next++
 		r.piece.Reset(data)
 	}
-	return r.piece.Read(into)
+	return r.piece.Read(dst)
 }
 
 // RemoveArchive removes an archive, if it is there.

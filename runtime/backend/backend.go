@@ -70,7 +70,7 @@ type Backend struct {
 	listed  map[Ref]Hosted // see Prefetch
 }
 
-// schedule says when a session writes what can wait.
+// schedule holds the delays after which a session writes what can wait.
 type schedule struct {
 	leastJournal int64         // see Session
 	background   func(func())  // starts what goes on by itself
@@ -183,9 +183,9 @@ func PublicURL(rawURL string) string {
 		return rawURL
 	}
 	rest = secretParameters().ReplaceAllString(rest, "$1=xxxxx")
-	if at := strings.LastIndex(rest, "@"); at >= 0 {
-		if user, _, has := strings.Cut(rest[:at], ":"); has {
-			rest = user + ":xxxxx" + rest[at:]
+	if i := strings.LastIndex(rest, "@"); i >= 0 {
+		if user, _, has := strings.Cut(rest[:i], ":"); has {
+			rest = user + ":xxxxx" + rest[i:]
 		}
 	}
 	return scheme + "://" + rest

@@ -151,7 +151,7 @@ type links struct {
 	modified time.Time // of the last
 }
 
-// isMark tells marks from pieces of a journal, which would have to be longer than they can be to begin alike.
+// isMark reports whether data is a mark and not a segment of a journal: no segment is long enough to begin like a mark.
 func isMark(data []byte) bool {
 	for _, kind := range [...]string{markClaim, markGuard, markFence, markMerged} {
 		if bytes.HasPrefix(data, []byte(kind)) {

@@ -61,7 +61,7 @@ func (f *keptFile) Close() error                { return nil }
 // machine from others.
 func TestStaleLockOfTheStockHostInAStore(t *testing.T) { // F6.9
 	t.Parallel()
-	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	when := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for name, c := range map[string]struct {
 		lock  lockFile
 		alive bool
@@ -69,14 +69,14 @@ func TestStaleLockOfTheStockHostInAStore(t *testing.T) { // F6.9
 
 		contained bool
 	}{
-		"dead":             {lockFile{PID: 9, Username: "u", Hostname: "builder", Timestamp: at}, false, true, false},
-		"in a container":   {lockFile{PID: 9, Username: "u", Hostname: "builder", Timestamp: at}, false, false, true},
-		"alive":            {lockFile{PID: 9, Username: "u", Hostname: "builder", Timestamp: at}, true, false, false},
-		"another host":     {lockFile{PID: 9, Username: "u", Hostname: "other", Timestamp: at}, false, false, false},
-		"another user":     {lockFile{PID: 9, Username: "v", Hostname: "builder", Timestamp: at}, false, false, false},
+		"dead":             {lockFile{PID: 9, Username: "u", Hostname: "builder", Timestamp: when}, false, true, false},
+		"in a container":   {lockFile{PID: 9, Username: "u", Hostname: "builder", Timestamp: when}, false, false, true},
+		"alive":            {lockFile{PID: 9, Username: "u", Hostname: "builder", Timestamp: when}, true, false, false},
+		"another host":     {lockFile{PID: 9, Username: "u", Hostname: "other", Timestamp: when}, false, false, false},
+		"another user":     {lockFile{PID: 9, Username: "v", Hostname: "builder", Timestamp: when}, false, false, false},
 		"no moment":        {lockFile{PID: 9, Username: "u", Hostname: "builder"}, false, false, false},
-		"everybody's name": {lockFile{PID: 9, Username: "u", Hostname: "localhost", Timestamp: at}, false, false, false},
-		"everybody's domain": {lockFile{PID: 9, Username: "u", Hostname: "localhost.localdomain", Timestamp: at}, false,
+		"everybody's name": {lockFile{PID: 9, Username: "u", Hostname: "localhost", Timestamp: when}, false, false, false},
+		"everybody's domain": {lockFile{PID: 9, Username: "u", Hostname: "localhost.localdomain", Timestamp: when}, false,
 			false, false},
 	} {
 		host := "builder"

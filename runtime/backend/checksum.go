@@ -38,7 +38,7 @@ func withChecksum(text []byte) []byte {
 	return append(body, checksumOf(body)...)
 }
 
-// FlippedError says that one bit of a state file has flipped since the file was written.
+// FlippedError is returned when one bit of a state file has flipped since the file was written.
 type FlippedError struct {
 	Offset int // 0-based, in bytes of the unpacked text
 	mended []byte
@@ -58,10 +58,10 @@ func verifyChecksum(text []byte) (changed bool, err error) {
 	}
 	body, found := text[:n], text[n:]
 	want := checksumOf(body)
-	switch off := distance(found, want); {
-	case off == 0:
+	switch offset := distance(found, want); {
+	case offset == 0:
 		return false, nil
-	case off == 1: // the bit is in the checksum; the state is as it was
+	case offset == 1: // the bit is in the checksum; the state is as it was
 		return false, &FlippedError{Offset: n + firstDifference(found, want), mended: append(body[:n:n], want...)}
 	case !bytes.HasPrefix(found, []byte(checksumBefore)) || !bytes.HasSuffix(found, []byte(checksumAfter)):
 		return false, nil
@@ -71,10 +71,10 @@ func verifyChecksum(text []byte) (changed bool, err error) {
 		return true, nil
 	}
 	wrong := crc32.Checksum(body, castagnoli) ^ binary.BigEndian.Uint32(stored[:])
-	if at, mask, found := journal.FlippedBit(n, wrong); found {
+	if i, mask, found := journal.FlippedBit(n, wrong); found {
 		mended := bytes.Clone(text)
-		mended[at] ^= mask
-		return false, &FlippedError{Offset: at, mended: mended}
+		mended[i] ^= mask
+		return false, &FlippedError{Offset: i, mended: mended}
 	}
 	return true, nil
 }

@@ -404,9 +404,9 @@ func TestCrashAtEveryChangeDeferred(t *testing.T) { // D9
 			if len(written) > len(acknowledged) {
 				syncs++
 			}
-			at := fmt.Sprintf("cut at %d of %d", cut, total)
-			checkAfterCrash(t, d.after(false), written, at)
-			checkAfterCrash(t, d.after(true), acknowledged, at+", power")
+			path := fmt.Sprintf("cut at %d of %d", cut, total)
+			checkAfterCrash(t, d.after(false), written, path)
+			checkAfterCrash(t, d.after(true), acknowledged, path+", power")
 		}
 		require.NotZero(t, syncs, "the machine stops between the end of a step and its sync")
 	}
@@ -447,47 +447,47 @@ func crashEverywhere(t *testing.T, leastJournal int64) int {
 
 // checkAfterCrash demands that everything acknowledged is there, to a reader without the lock and to the next session,
 // and also if the next session is cut off anywhere.
-func checkAfterCrash(t *testing.T, d *simDisk, acknowledged []urn.URN, at string) {
+func checkAfterCrash(t *testing.T, d *simDisk, acknowledged []urn.URN, path string) {
 	t.Helper()
 	b, err := open("file:///state", testOptions(2), d)
-	require.NoError(t, err, at)
+	require.NoError(t, err, path)
 	loaded, err := b.Load(t.Context(), testRef, openB64)
-	require.NoError(t, err, at)
-	checkSnapshot(t, loaded.Snapshot, acknowledged, at)
+	require.NoError(t, err, path)
+	checkSnapshot(t, loaded.Snapshot, acknowledged, path)
 
 	for cut := 0; ; cut += 3 {
 		again := d.after(false)
 		again.budget = cut
 		b, err := open("file:///state", testOptions(2), again)
-		require.NoError(t, err, at)
+		require.NoError(t, err, path)
 		s, err := b.Begin(t.Context(), testRef, b64Options)
 		if err == nil {
-			checkSnapshot(t, s.Base(), acknowledged, at)
+			checkSnapshot(t, s.Base(), acknowledged, path)
 			break
 		}
-		require.ErrorIs(t, err, errCrashed, at)
+		require.ErrorIs(t, err, errCrashed, path)
 		third, err := open("file:///state", testOptions(3), again.after(true))
-		require.NoError(t, err, at)
+		require.NoError(t, err, path)
 		s, err = third.Begin(t.Context(), testRef, b64Options)
-		require.NoError(t, err, at)
-		checkSnapshot(t, s.Base(), acknowledged, at)
+		require.NoError(t, err, path)
+		checkSnapshot(t, s.Base(), acknowledged, path)
 		if s.Recovered() != nil {
-			require.False(t, s.Recovered().Foreign, at)
+			require.False(t, s.Recovered().Foreign, path)
 		}
-		require.NoError(t, s.Close(), at)
+		require.NoError(t, s.Close(), path)
 	}
 }
 
-func checkSnapshot(t *testing.T, s *state.Snapshot, acknowledged []urn.URN, at string) {
+func checkSnapshot(t *testing.T, s *state.Snapshot, acknowledged []urn.URN, path string) {
 	t.Helper()
-	require.NoError(t, s.Verify(), at)
+	require.NoError(t, s.Verify(), path)
 	var got []urn.URN
 	for _, r := range s.Resources {
 		got = append(got, r.URN)
 		password, _ := r.Inputs.Lookup("password")
-		require.True(t, value.Equal(value.String("hidden").Secret(), password), at)
+		require.True(t, value.Equal(value.String("hidden").Secret(), password), path)
 	}
-	require.GreaterOrEqual(t, len(got), len(acknowledged), at)
-	require.Equal(t, append([]urn.URN{}, acknowledged...), append([]urn.URN{}, got[:len(acknowledged)]...), at)
-	require.LessOrEqual(t, len(got), len(acknowledged)+1, at)
+	require.GreaterOrEqual(t, len(got), len(acknowledged), path)
+	require.Equal(t, append([]urn.URN{}, acknowledged...), append([]urn.URN{}, got[:len(acknowledged)]...), path)
+	require.LessOrEqual(t, len(got), len(acknowledged)+1, path)
 }

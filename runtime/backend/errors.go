@@ -10,7 +10,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/journal"
 )
 
-// UnsupportedURLError says that this build has no backend for a URL.
+// UnsupportedURLError is returned when this build has no backend for a URL.
 type UnsupportedURLError struct {
 	URL string
 	Way string // what to do instead; empty for the usual advice
@@ -24,7 +24,7 @@ func (e *UnsupportedURLError) Error() string {
 	return fmt.Sprintf("the backend %q is not supported by this build; %s", PublicURL(e.URL), way)
 }
 
-// NotFoundError says that there is no such stack.
+// NotFoundError is returned when there is no such stack.
 type NotFoundError struct{ Ref Ref }
 
 func (e *NotFoundError) Error() string {
@@ -35,15 +35,15 @@ func (e *NotFoundError) Error() string {
 	return text
 }
 
-// ExistsError says that there is such a stack already.
+// ExistsError is returned when there is such a stack already.
 type ExistsError struct{ Ref Ref }
 
 func (e *ExistsError) Error() string {
 	return fmt.Sprintf("the stack %q of project %q exists already", e.Ref.Stack, e.Ref.Project)
 }
 
-// LostError says that a stack has no state, although what is left of it shows that it has resources. Nothing is written
-// when it is returned: a new stack of that name would create all of them again.
+// LostError is returned when a stack has no state, although what is left of it shows that it has resources. Nothing is
+// written when it is returned: a new stack of that name would create all of them again.
 type LostError struct {
 	Ref      Ref
 	History  string // the folder that says so
@@ -56,7 +56,7 @@ func (e *LostError) Error() string {
 		e.Ref.Stack, e.Previous.advice(), e.History)
 }
 
-// NotEmptyError says that a stack still has resources and was not removed.
+// NotEmptyError is returned when a stack still has resources and was not removed.
 type NotEmptyError struct {
 	Ref       Ref
 	Resources int
@@ -68,7 +68,7 @@ func (e *NotEmptyError) Error() string {
 		e.Ref.Stack, e.Resources)
 }
 
-// LayoutError says that the folder is of a layout that this build does not know (F6.3, F6.5).
+// LayoutError is returned when the folder is of a layout that this build does not know (F6.3, F6.5).
 type LayoutError struct {
 	Path    string
 	Problem string
@@ -77,7 +77,7 @@ type LayoutError struct {
 
 func (e *LayoutError) Error() string { return fmt.Sprintf("%s: %s", e.Path, e.Problem) }
 
-// CorruptError says that a file of the backend cannot be understood. Nothing is written when it is returned.
+// CorruptError is returned when a file of the backend cannot be understood. Nothing is written when it is returned.
 type CorruptError struct {
 	Path string
 	Err  error // often a *state.SyntaxError, which knows the place
@@ -93,7 +93,7 @@ func (e *CorruptError) Error() string {
 	return text
 }
 
-// advice says in an error what can be done with a copy of the state.
+// advice is the part of an error message about what can be done with a copy of the state.
 func (p *Previous) advice() string {
 	if p.Mended {
 		return "`yamlhost state repair` corrects the bit; nothing is lost (resources: " + fmt.Sprint(p.Resources) +
@@ -107,8 +107,8 @@ func (p *Previous) advice() string {
 // Unwrap gives the cause.
 func (e *CorruptError) Unwrap() error { return e.Err }
 
-// DamagedJournalError says that the journal of a run that was cut off is damaged, and that what can be read of it does
-// not stand on its own. Nothing is written when it is returned.
+// DamagedJournalError is returned when the journal of a run that was cut off is damaged, and that what can be read of
+// it does not stand on its own. Nothing is written when it is returned.
 type DamagedJournalError struct {
 	Path   string
 	Damage *journal.DamageError
@@ -122,7 +122,7 @@ func (e *DamagedJournalError) Error() string {
 // Unwrap gives the cause.
 func (e *DamagedJournalError) Unwrap() error { return e.Damage }
 
-// UnreadableError says that a state was not written, because its text could not have been read again. The former
+// UnreadableError is returned when a state was not written, because its text could not have been read again. The former
 // state and the journal stay.
 type UnreadableError struct {
 	Path string
@@ -137,7 +137,7 @@ func (e *UnreadableError) Error() string {
 // Unwrap gives the cause.
 func (e *UnreadableError) Unwrap() error { return e.Err }
 
-// LockedError says that others hold the stack's lock (F6.9).
+// LockedError is returned when others hold the stack's lock (F6.9).
 type LockedError struct {
 	Ref   Ref
 	Locks []Lock
@@ -192,8 +192,8 @@ func (e *LockedError) Error() string {
 	return b.String()
 }
 
-// HeldUpError says that somebody is in the middle of taking a stack's lock, or of removing a file of the stack, and
-// does not go on: the process is stopped, or its disk hangs. Nothing was done.
+// HeldUpError is returned when somebody is in the middle of taking a stack's lock, or of removing a file of the stack,
+// and does not go on: the process is stopped, or its disk hangs. Nothing was done.
 type HeldUpError struct {
 	Ref    Ref
 	Folder string // of the locks
@@ -212,7 +212,7 @@ func (e *HeldUpError) Error() string {
 		e.PID, e.PID)
 }
 
-// FileError says that a file or folder of the backend cannot be read or written.
+// FileError is returned when a file or folder of the backend cannot be read or written.
 type FileError struct {
 	Doing string // such as "write the state"
 	Path  string

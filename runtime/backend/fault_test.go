@@ -69,16 +69,16 @@ func TestEveryCallFailing(t *testing.T) {
 	total := 0
 	for call := int64(1); ; call++ {
 		for _, after := range []bool{false, true} {
-			at := fmt.Sprintf("call %d, after it was done: %v", call, after)
+			path := fmt.Sprintf("call %d, after it was done: %v", call, after)
 			d := prepared(t)
 			hit := false
 			acknowledged, rescued := try(failing(t, d, func(n int64, done bool) bool {
 				hit = hit || n == call && done == after
 				return n == call && done == after
 			}))
-			checkAfterCrash(t, d.after(false), acknowledged, at)
+			checkAfterCrash(t, d.after(false), acknowledged, path)
 			if rescued != nil {
-				checkSnapshot(t, rescued, acknowledged, at)
+				checkSnapshot(t, rescued, acknowledged, path)
 			}
 			if !hit && !after {
 				require.Greater(t, total, 50)
@@ -97,17 +97,17 @@ func TestEveryNthCallFailing(t *testing.T) {
 	for n := int64(1); n < 60; n++ {
 		d := prepared(t)
 		acknowledged, _ := try(failing(t, d, func(call int64, done bool) bool { return !done && call%n == 0 }))
-		at := fmt.Sprintf("every %d. call", n)
+		path := fmt.Sprintf("every %d. call", n)
 		for _, power := range []bool{false, true} {
 			b, err := open("file:///state", testOptions(2), d.after(power))
-			require.NoError(t, err, at)
+			require.NoError(t, err, path)
 			s, err := b.Begin(t.Context(), testRef, b64Options)
-			require.NoError(t, err, at)
-			checkSnapshot(t, s.Base(), acknowledged, at)
+			require.NoError(t, err, path)
+			checkSnapshot(t, s.Base(), acknowledged, path)
 			if r := s.Recovered(); r != nil {
-				require.False(t, r.Foreign, "%s: a journal is taken for one that does not fit", at)
+				require.False(t, r.Foreign, "%s: a journal is taken for one that does not fit", path)
 			}
-			require.NoError(t, s.Close(), at)
+			require.NoError(t, s.Close(), path)
 		}
 	}
 }

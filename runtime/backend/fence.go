@@ -14,9 +14,9 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/journal"
 )
 
-// LockLostError says that a run no longer holds the lock on its stack: somebody cancelled it, or it was stopped, or cut
-// off from the store, for so long that another run took over. The run begins nothing more, and nothing that it writes
-// afterwards goes into the state.
+// LockLostError is returned when a run no longer holds the lock on its stack: somebody cancelled it, or it was stopped,
+// or cut off from the store, for so long that another run took over. The run begins nothing more, and nothing that it
+// writes afterwards goes into the state.
 type LockLostError struct {
 	Ref   Ref
 	Lease bool   // what was lost is the lease in a store, and not the lock file in a folder

@@ -130,12 +130,12 @@ func resolved(base *state.Snapshot, s *sky) *state.Snapshot {
 }
 
 // audit demands that each object is in the state or pending there.
-func (s *sky) audit(t *testing.T, known *state.Snapshot, at string) {
+func (s *sky) audit(t *testing.T, known *state.Snapshot, path string) {
 	t.Helper()
 	for _, o := range s.objects {
 		found := slices.ContainsFunc(known.Resources, func(r *state.Resource) bool { return r.ID == o.id }) ||
 			slices.ContainsFunc(known.Pending, func(op state.Operation) bool { return op.Resource.URN == o.urn })
-		require.True(t, found, "%s: nobody knows of %s (%s)", at, o.id, o.urn)
+		require.True(t, found, "%s: nobody knows of %s (%s)", path, o.id, o.urn)
 	}
 }
 
@@ -304,7 +304,7 @@ func TestFence(t *testing.T) { // D14
 					t.Parallel()
 					lost := map[string]int{}
 					moments := 0
-					for at := 1; fenceAt(t, world(t), at, between, next, lost); at++ {
+					for i := 1; fenceAt(t, world(t), i, between, next, lost); i++ {
 						moments++
 					}
 					require.Greater(t, moments, 40)
@@ -318,10 +318,10 @@ func TestFence(t *testing.T) { // D14
 }
 
 // fenceAt stops a run at one moment. It reports false if the run has fewer moments.
-func fenceAt(t *testing.T, w fenceWorld, at int, between int64, next bool, lost map[string]int) bool {
+func fenceAt(t *testing.T, w fenceWorld, i int, between int64, next bool, lost map[string]int) bool {
 	require.NoError(t, w.open(9, nil).Create(t.Context(), testRef, &state.SecretsProvider{Type: "b64"}))
 	s := &sky{}
-	p := &pause{at: at}
+	p := &pause{at: i}
 	var frozen map[string]string
 	calls, held := 0, false
 	a := w.open(1, p)
@@ -472,7 +472,7 @@ func TestSweepLeavesOtherStacks(t *testing.T) {
 // if the number was used again; otherwise it is reported.
 func TestStaleForeignLock(t *testing.T) { // D9
 	t.Parallel()
-	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	moment := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	for name, c := range map[string]struct {
 		change func(*Process)
 		text   string
@@ -494,7 +494,7 @@ func TestStaleForeignLock(t *testing.T) { // D9
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := testOptions(2)
-			o.Process.AliveAt = func(pid int, when time.Time) bool { return pid != 4711 || !when.Equal(at) }
+			o.Process.AliveAt = func(pid int, when time.Time) bool { return pid != 4711 || !when.Equal(moment) }
 			c.change(&o.Process)
 			b, dir := newBackend(t)
 			require.NoError(t, b.Create(t.Context(), testRef, nil))

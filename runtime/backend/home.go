@@ -273,12 +273,12 @@ func readObject(path string) (*objectFile, error) {
 }
 
 // get reads a member into a variable, and leaves that as it is where there is no such member.
-func (f *objectFile) get(key string, into any) error {
+func (f *objectFile) get(key string, dst any) error {
 	raw, ok := f.members[key]
 	if !ok {
 		return nil
 	}
-	if err := json.Unmarshal(raw, into); err != nil {
+	if err := json.Unmarshal(raw, dst); err != nil {
 		return &CorruptError{Path: f.path, Err: errors.New("its member " + key + " is not of the shape that it should have")}
 	}
 	return nil

@@ -9,7 +9,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// ForeignStackError says that a state to import has a resource of another stack (F5.17).
+// ForeignStackError is returned when a state to import has a resource of another stack (F5.17).
 type ForeignStackError struct {
 	Ref Ref
 	URN urn.URN
@@ -20,13 +20,13 @@ func (e *ForeignStackError) Error() string {
 		e.URN, e.URN.Stack(), e.Ref.Stack)
 }
 
-// Imported tells what Import has done beside replacing the state.
+// Imported describes what Import has done beside replacing the state.
 type Imported struct {
 	Dropped  []state.Operation // pending operations, which an import does not take over
 	Warnings []error           // what would have been an error without force
 }
 
-// ImportOptions say how Import works.
+// ImportOptions control how Import works.
 type ImportOptions struct {
 	Begin BeginOptions
 	Force bool // a *ForeignStackError or *state.IntegrityError is only a warning

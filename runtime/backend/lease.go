@@ -26,7 +26,7 @@ type leaseFile struct {
 	Mark   string `json:"mark"` // tells this content from any other, also of another generation 1
 }
 
-// leaseHolder says which run has the lease.
+// leaseHolder describes which run has the lease.
 type leaseHolder struct {
 	PID      int         `json:"pid"`
 	Username string      `json:"username"`

@@ -25,7 +25,7 @@ type lockFile struct {
 	Yamlhost  *lockProcess `json:"yamlhost,omitempty"`
 }
 
-// lockProcess tells a process from another one of the same number; see Process.
+// lockProcess distinguishes a process from another one with the same number; see Process.
 type lockProcess struct {
 	Machine string `json:"machine,omitempty"`
 	Boot    string `json:"boot,omitempty"`
@@ -213,7 +213,7 @@ func (b *Backend) Locks(r Ref) ([]Lock, error) {
 	return locks, err
 }
 
-// Cancelled tells what Cancel has done.
+// Cancelled describes what Cancel has done.
 type Cancelled struct {
 	Locks  []Lock // removed, including locks of processes that are gone
 	HeldUp int    // the process that is stopped in the middle of removing a file; 0 if there is none

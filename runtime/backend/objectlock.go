@@ -74,7 +74,7 @@ func (b stackLocks) lockObjects(ctx context.Context) (_ *heldLock, err error) {
 }
 
 // otherLocks finds lock files other than own. The Pulumi CLI's give a *LockedError. It returns yamlhost's own: the
-// lease tells whether they are live.
+// lease reports whether they are live.
 func (b stackLocks) otherLocks(own string) (ours []string, err error) {
 	folder := keyOf(b.folder())
 	locks, files, err := b.lockFiles(own)
@@ -121,7 +121,7 @@ func (b stackLocks) probe(h *heldLock) error {
 	return nil
 }
 
-// UnfitStoreError says that a store writes objects although the condition for it does not hold.
+// UnfitStoreError is returned when a store writes objects although the condition for it does not hold.
 type UnfitStoreError struct{ URL string }
 
 func (e *UnfitStoreError) Error() string {

@@ -35,7 +35,7 @@ type Listed struct {
 	Modified time.Time
 }
 
-// Condition says when a Put may happen. The zero value is always.
+// Condition restricts when a Put takes effect. The zero value is no restriction.
 type Condition struct {
 	Absent  bool   // there is no object yet
 	Version string // the object is still of this version
@@ -60,12 +60,12 @@ type Held interface {
 	Release()
 }
 
-// ErrFenced says that a lease was lost before a write. It is an ErrChanged, too.
+// ErrFenced is returned when a lease was lost before a write. It is an ErrChanged, too.
 var ErrFenced = fmt.Errorf("the lease is no longer held: %w", ErrChanged)
 
-// ErrChanged says that the condition of a Put did not hold: somebody else has written the object.
+// ErrChanged is returned when the condition of a Put did not hold: somebody else has written the object.
 var ErrChanged = errors.New("another writer has changed the object meanwhile")
 
-// ErrRefused says that a store has understood a request and will not do it, now or later, for example because a
+// ErrRefused is returned when a store has understood a request and will not do it, now or later, for example because a
 // permission is missing or there is no such bucket. Any other error that is not of this package counts as passing.
 var ErrRefused = errors.New("the store refuses")

@@ -133,48 +133,48 @@ func TestObjectsCrashAtEveryChange(t *testing.T) { // D9: the machine is lost, a
 		require.Greater(t, total, 20)
 		for cut := range total {
 			for _, after := range []bool{false, true} {
-				at := fmt.Sprintf("cut at %d of %d, after=%v, journal from %d", cut, total, after, leastJournal)
+				path := fmt.Sprintf("cut at %d of %d, after=%v, journal from %d", cut, total, after, leastJournal)
 				m, b := prepare()
 				m.cutOff(cut, after)
 				var acknowledged []urn.URN
 				if err := work(b, &acknowledged); err != nil {
-					require.ErrorIs(t, err, errCrashed, at)
+					require.ErrorIs(t, err, errCrashed, path)
 				}
-				checkObjectsAfterCrash(t, m.copy(), acknowledged, at)
+				checkObjectsAfterCrash(t, m.copy(), acknowledged, path)
 			}
 		}
 	}
 }
 
-func checkObjectsAfterCrash(t *testing.T, m *memory, acknowledged []urn.URN, at string) {
+func checkObjectsAfterCrash(t *testing.T, m *memory, acknowledged []urn.URN, path string) {
 	t.Helper()
 	b := openMemory(t, m, 2)
 	loaded, err := b.Load(t.Context(), testRef, openB64)
-	require.NoError(t, err, at)
-	checkSnapshot(t, loaded.Snapshot, acknowledged, at)
+	require.NoError(t, err, path)
+	checkSnapshot(t, loaded.Snapshot, acknowledged, path)
 	for cut := 0; ; cut += 2 {
 		again := m.copy()
 		again.cutOff(cut, cut%4 == 0)
 		s, err := openMemory(t, again, 2).Begin(t.Context(), testRef, b64Options)
 		again = again.copy()
 		if err == nil {
-			checkSnapshot(t, s.Base(), acknowledged, at)
+			checkSnapshot(t, s.Base(), acknowledged, path)
 			break
 		}
-		require.ErrorIs(t, err, errCrashed, at)
-		at := fmt.Sprintf("%s; the next at %d", at, cut)
+		require.ErrorIs(t, err, errCrashed, path)
+		path := fmt.Sprintf("%s; the next at %d", path, cut)
 		s, err = openMemory(t, again, 3).Begin(t.Context(), testRef, b64Options)
-		require.NoError(t, err, at)
-		checkSnapshot(t, s.Base(), acknowledged, at)
+		require.NoError(t, err, path)
+		checkSnapshot(t, s.Base(), acknowledged, path)
 		if s.Recovered() != nil {
-			require.False(t, s.Recovered().Foreign, at)
+			require.False(t, s.Recovered().Foreign, path)
 		}
-		require.NoError(t, s.Close(), at)
+		require.NoError(t, s.Close(), path)
 		merged, err := openMemory(t, again, 4).Begin(t.Context(), testRef, b64Options)
-		require.NoError(t, err, at)
-		require.Nil(t, merged.Recovered(), at)
-		checkSnapshot(t, merged.Base(), acknowledged, at)
-		require.NoError(t, merged.Close(), at)
+		require.NoError(t, err, path)
+		require.Nil(t, merged.Recovered(), path)
+		checkSnapshot(t, merged.Base(), acknowledged, path)
+		require.NoError(t, merged.Close(), path)
 	}
 }
 
@@ -201,7 +201,7 @@ func TestObjectsPausedRunCannotWrite(t *testing.T) { // D9
 	for _, leastJournal := range []int64{defaultLeastJournal, 1} {
 		for _, when := range []string{"before", "after"} {
 			for request := 0; ; request++ {
-				at := fmt.Sprintf("paused %s request %d, journal from %d", when, request, leastJournal)
+				path := fmt.Sprintf("paused %s request %d, journal from %d", when, request, leastJournal)
 				m := newMemory()
 				a := openMemory(t, m, 1)
 				a.leastJournal = leastJournal
@@ -237,40 +237,40 @@ func TestObjectsPausedRunCannotWrite(t *testing.T) { // D9
 				{
 					sofar := len(acknowledged)
 					var lease leaseFile
-					require.NoError(t, json.Unmarshal(m.objects[".pulumi/yamlhost/p/dev/lease.json"].Data, &lease), at)
+					require.NoError(t, json.Unmarshal(m.objects[".pulumi/yamlhost/p/dev/lease.json"].Data, &lease), path)
 					held := lease.Holder != nil && lease.Holder.PID == 1
 					b := openMemory(t, m, 2)
-					require.NoError(t, other(b, 7), at)
+					require.NoError(t, other(b, 7), path)
 					before, err := b.Load(t.Context(), testRef, openB64)
-					require.NoError(t, err, at)
+					require.NoError(t, err, path)
 					text := m.objects[".pulumi/stacks/p/dev.json"]
 					close(resume)
 					err = <-done
 					after, failed := b.Load(t.Context(), testRef, openB64)
-					require.NoError(t, failed, at)
+					require.NoError(t, failed, path)
 					if held {
-						require.Equal(t, urns(before.Snapshot), urns(after.Snapshot), at)
+						require.Equal(t, urns(before.Snapshot), urns(after.Snapshot), path)
 						if len(acknowledged) > sofar { // of what went in before the other came
-							require.Subset(t, urns(before.Snapshot), acknowledged, at)
+							require.Subset(t, urns(before.Snapshot), acknowledged, path)
 						}
-						require.Equal(t, text.Version, m.objects[".pulumi/stacks/p/dev.json"].Version, at)
+						require.Equal(t, text.Version, m.objects[".pulumi/stacks/p/dev.json"].Version, path)
 						if err == nil { // it had only to clear up
-							require.Len(t, acknowledged, 5, at)
+							require.Len(t, acknowledged, 5, path)
 						} else {
-							require.ErrorAs(t, err, new(*LockLostError), at)
+							require.ErrorAs(t, err, new(*LockLostError), path)
 						}
 						overtaken++
 					} else {
-						require.NoError(t, err, at)
+						require.NoError(t, err, path)
 					}
 					// Anyone who comes next finds everything that either was told is done.
 					s, failed := openMemory(t, m, 3).Begin(t.Context(), testRef, b64Options)
-					require.NoError(t, failed, at)
-					require.NoError(t, s.Base().Verify(), at)
+					require.NoError(t, failed, path)
+					require.NoError(t, s.Base().Verify(), path)
 					for _, u := range append(acknowledged, resource(7).URN) {
-						require.Contains(t, urns(s.Base()), u, at)
+						require.Contains(t, urns(s.Base()), u, path)
 					}
-					require.NoError(t, s.Close(), at)
+					require.NoError(t, s.Close(), path)
 				}
 			}
 		next:

@@ -28,9 +28,9 @@ func (p Past) Revision() (string, error) {
 	var text strings.Builder
 	for _, path := range []string{b.stateOf(r).file(Plain), b.stateOf(r).file(Gzip), b.stateOf(r).file(Zstd),
 		b.journalOf(r).journalFile()} {
-		switch at, err := b.disk.ModTime(path); {
+		switch t, err := b.disk.ModTime(path); {
 		case err == nil:
-			fmt.Fprintln(&text, at.UnixNano())
+			fmt.Fprintln(&text, t.UnixNano())
 		case errors.Is(err, fs.ErrNotExist):
 			fmt.Fprintln(&text, "-")
 		default:

@@ -23,7 +23,7 @@ type Previous struct {
 	Written   time.Time
 	Resources int
 
-	// Mended says that it is the state itself with a flipped bit put right: nothing is missing in it.
+	// Mended reports whether it is the state itself with a flipped bit put right: nothing is missing in it.
 	Mended bool
 
 	packing Compression
@@ -148,8 +148,8 @@ func (b stackHistory) copies(folder, before, after string) (found []copyOf) {
 		}
 		for _, c := range extensions {
 			digits, ok := strings.CutSuffix(rest, after+string(c))
-			if at, err := strconv.ParseInt(digits, 10, 64); ok && err == nil {
-				found = append(found, copyOf{b.path(folder, b.ref.Project, b.ref.Stack, name), c, at})
+			if offset, err := strconv.ParseInt(digits, 10, 64); ok && err == nil {
+				found = append(found, copyOf{b.path(folder, b.ref.Project, b.ref.Stack, name), c, offset})
 			}
 		}
 	}
@@ -194,12 +194,12 @@ func (b stackState) mended(path string, fault error) *Previous {
 	if err != nil {
 		return nil
 	}
-	at, _ := b.disk.ModTime(path)
-	return &Previous{Path: path, Written: at, Resources: len(snapshotOf(c).Resources), Mended: true, packing: packing,
+	t, _ := b.disk.ModTime(path)
+	return &Previous{Path: path, Written: t, Resources: len(snapshotOf(c).Resources), Mended: true, packing: packing,
 		data: data}
 }
 
-// lost says what is wrong where the state has disappeared; see Backend.Lost.
+// lost returns the error for a state that has disappeared; see Backend.Lost.
 func (b stackState) lost() *LostError {
 	if exists, err := b.exists(); err != nil || exists || len(b.historyOf(b.ref).within("history")) == 0 {
 		return nil
@@ -212,14 +212,14 @@ func (b stackState) lost() *LostError {
 }
 
 // putBack writes a copy as the state. Not as other states are written: what is there must not become the .bak.
-func (b stackState) putBack(held *heldLock, previous *Previous, over stored) error {
+func (b stackState) putBack(held *heldLock, previous *Previous, old stored) error {
 	data, packing := previous.data, previous.packing
-	if b.objects != nil && packing != b.packing(over) { // in a store the state keeps its key
+	if b.objects != nil && packing != b.packing(old) { // in a store the state keeps its key
 		plain, err := unpack(data)
 		if err != nil {
 			return err
 		}
-		packing = b.packing(over)
+		packing = b.packing(old)
 		if data, err = packing.pack(plain); err != nil {
 			return err
 		}
@@ -230,18 +230,18 @@ func (b stackState) putBack(held *heldLock, previous *Previous, over stored) err
 	}
 	var err error
 	if b.objects != nil {
-		_, err = b.objects.put(keyOf(path), data, Condition{Absent: over.path == "", Version: over.version})
+		_, err = b.objects.put(keyOf(path), data, Condition{Absent: old.path == "", Version: old.version})
 	} else {
 		err = disk.WriteDurably(b.disk, path, data)
 	}
 	if err != nil {
 		return held.foreign(&FileError{Doing: "write the state", Path: path, Err: err})
 	}
-	if over.path == path || over.path == "" {
+	if old.path == path || old.path == "" {
 		return nil
 	}
-	if err := disk.RemoveDurably(b.disk, over.path); err != nil {
-		return &FileError{Doing: "remove the damaged state", Path: over.path, Err: err}
+	if err := disk.RemoveDurably(b.disk, old.path); err != nil {
+		return &FileError{Doing: "remove the damaged state", Path: old.path, Err: err}
 	}
 	return nil
 }

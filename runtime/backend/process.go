@@ -13,28 +13,28 @@ import (
 	"time"
 )
 
-// Process says who takes locks. ThisProcess is the real one.
+// Process describes who takes locks. ThisProcess is the real one.
 type Process struct {
 	PID        int
 	User, Host string
-	// Machine, Boot and Started tell a process from another of the same number: on another machine or in another
-	// container, before a restart of the machine, and after the number was used again. Each is empty where the system
-	// does not tell.
+	// Machine, Boot and Started distinguish a process from another with the same number: on another machine or in
+	// another container, before a restart of the machine, and after the number was used again. Each is empty where the
+	// system does not tell.
 	Machine, Boot, Started string
-	// Contained says that the process is in a container, whose host name others elsewhere may have too.
+	// Contained reports whether the process is in a container, whose host name others elsewhere may have too.
 	Contained bool
 	// Alive reports whether a process of this machine still runs; started is the start that its lock records. A nil
 	// Alive counts every process as running, so that no lock is ever taken over.
 	Alive func(pid int, started string) bool
 	// AliveAt reports whether a process of this machine still runs that had this number at a moment, also in a container;
 	// of locks that say no more than that. nil counts every process as running.
-	AliveAt func(pid int, at time.Time) bool
+	AliveAt func(pid int, t time.Time) bool
 	// Stopped reports whether a process of this machine is stopped, by SIGSTOP or from a terminal. nil counts none as
 	// stopped.
 	Stopped func(pid int) bool
 }
 
-// Owner says what became of the process that took a lock.
+// Owner describes what became of the process that took a lock.
 type Owner string
 
 // The answers. An owner is unknown if it is on another machine, or if the system does not tell.
@@ -45,7 +45,7 @@ const (
 	OwnerGone    Owner = "gone"
 )
 
-// owner says what became of the process that took a lock. The locks of the Pulumi CLI name nothing but the host and the
+// owner returns the fate of the process that took a lock. The locks of the Pulumi CLI name nothing but the host and the
 // number of the process.
 func (p Process) owner(l lockFile) Owner {
 	if l.Hostname != p.Host || l.PID <= 0 {
@@ -75,7 +75,7 @@ func (p Process) owner(l lockFile) Owner {
 	return p.moving(l.PID)
 }
 
-// moving says whether a process that runs is stopped.
+// moving reports whether a process that runs is stopped.
 func (p Process) moving(pid int) Owner {
 	if p.Stopped != nil && p.Stopped(pid) {
 		return OwnerStopped
@@ -142,8 +142,8 @@ func stopped(pid int) bool {
 const clockSlack = time.Minute
 
 // aliveAt looks at the process of that number, and at those that have it in a container of this machine.
-func aliveAt(pid int, at time.Time) bool {
-	if alive(pid, "") && !startedAfter(pid, at.Add(clockSlack)) {
+func aliveAt(pid int, t time.Time) bool {
+	if alive(pid, "") && !startedAfter(pid, t.Add(clockSlack)) {
 		return true
 	}
 	statuses, _ := filepath.Glob("/proc/[0-9]*/status")
@@ -158,7 +158,7 @@ func aliveAt(pid int, at time.Time) bool {
 			continue
 		}
 		outside, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
-		if err == nil && alive(outside, "") && !startedAfter(outside, at.Add(clockSlack)) {
+		if err == nil && alive(outside, "") && !startedAfter(outside, t.Add(clockSlack)) {
 			return true
 		}
 	}
@@ -169,7 +169,7 @@ func aliveAt(pid int, at time.Time) bool {
 const ticksPerSecond = 100
 
 // startedAfter reports whether a process was started after a moment; false where the system does not tell.
-func startedAfter(pid int, at time.Time) bool {
+func startedAfter(pid int, t time.Time) bool {
 	ticks, err := strconv.ParseInt(startOf(pid), 10, 64)
 	if err != nil {
 		return false
@@ -181,7 +181,7 @@ func startedAfter(pid int, at time.Time) bool {
 	_, rest, _ := strings.Cut(string(text), "\nbtime ")
 	line, _, _ := strings.Cut(rest, "\n")
 	boot, err := strconv.ParseInt(strings.TrimSpace(line), 10, 64)
-	return err == nil && time.Unix(boot+ticks/ticksPerSecond, 0).After(at)
+	return err == nil && time.Unix(boot+ticks/ticksPerSecond, 0).After(t)
 }
 
 // alive reports whether a process runs that was started then; when in doubt, that it does: a lock that is taken from a

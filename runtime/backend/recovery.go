@@ -13,18 +13,18 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// Recovery tells what the journal of an earlier run held, one that was cut off or, when read without the lock, one that
-// is under way.
+// Recovery describes what the journal of an earlier run held, one that was cut off or, when read without the lock, one
+// that is under way.
 type Recovery struct {
 	Header   journal.Header
 	Entries  int               // applied; none if the state file held them all
 	InFlight []state.Operation // begun, with an unknown outcome; secrets in them are sealed
 	Torn     int               // bytes at the end that were never acknowledged
-	// Foreign says that another writer has changed the state file since: the journal does not belong to it, was not
-	// applied, and was not thrown away.
+	// Foreign reports whether another writer has changed the state file since: the journal does not belong to it, was
+	// not applied, and was not thrown away.
 	Foreign bool
-	// Known says that the state file has everything that a foreign journal records: every resource that it made is
-	// there, and no operation was in flight. Then no warning is necessary.
+	// Known reports whether the state file has everything that a foreign journal records: every resource that it made
+	// is there, and no operation was in flight. Then no warning is necessary.
 	Known   bool
 	Claimed []state.Operation // of a foreign journal: the operations that it had begun
 	Aside   []string          // files that Begin has put aside: a foreign or damaged journal, a torn tail
@@ -162,7 +162,7 @@ func (r *Recovery) damaged() bool { return r.Mended > 0 || len(r.Gaps) > 0 }
 
 // coverJournal puts, in place of a journal, its sound part with a note that a state file with this identity, which is
 // about to be written, holds everything in it.
-func (b stackJournal) coverJournal(by journal.Identity) error {
+func (b stackJournal) coverJournal(id journal.Identity) error {
 	data, err := b.data()
 	if err != nil || data == nil {
 		return err
@@ -171,7 +171,7 @@ func (b stackJournal) coverJournal(by journal.Identity) error {
 	if err != nil {
 		return err
 	}
-	covered, err := contents.Covering(by)
+	covered, err := contents.Covering(id)
 	if err != nil {
 		return err
 	}

@@ -85,7 +85,7 @@ func (r Ref) check() error {
 	return nil
 }
 
-// badName says what is wrong with a name; empty for nothing.
+// badName describes what is wrong with a name; empty for nothing.
 func badName(name string) string {
 	switch {
 	case name == "":

@@ -70,13 +70,13 @@ func (b *Backend) move(ctx context.Context, from, to Ref, command string) (err e
 	b = b.under(s.held) // what follows changes the old name
 	for _, path := range b.historyOf(from).within("history") {
 		name := filepath.Base(path)
-		at := strings.LastIndex(name, "-")
-		if at < 0 {
+		i := strings.LastIndex(name, "-")
+		if i < 0 {
 			continue
 		}
 		data, err := b.disk.ReadFile(path)
 		if err == nil {
-			err = disk.WriteDurably(b.disk, b.path("history", to.Project, to.Stack, to.Stack+name[at:]), data)
+			err = disk.WriteDurably(b.disk, b.path("history", to.Project, to.Stack, to.Stack+name[i:]), data)
 		}
 		if err == nil {
 			err = disk.RemoveDurably(b.disk, path)

@@ -19,7 +19,7 @@ const (
 	defaultLeastJournal = 1 << 20
 )
 
-// BeginOptions say what an operation needs of a session.
+// BeginOptions control what an operation needs of a session.
 type BeginOptions struct {
 	Command string          // what is being done, for the journal: update, destroy, …
 	Secrets secrets.Manager // seals what is written; nil when the stack can have no secrets
@@ -197,7 +197,7 @@ func (s *Session) Watched() *Watched { return s.watched }
 // Base returns the state at the beginning. The caller must not modify it.
 func (s *Session) Base() *state.Snapshot { return s.base }
 
-// Recovered tells what a crashed run had left; nil if nothing.
+// Recovered describes what a crashed run had left; nil if nothing.
 func (s *Session) Recovered() *Recovery { return s.found.recovered }
 
 // ResolvePending replaces the state that the session began with, durably and before anything is journaled: by what

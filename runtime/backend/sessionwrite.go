@@ -46,9 +46,9 @@ func (s *Session) checkpointIfDue() {
 	if !due {
 		return
 	}
-	over := s.file.current()
+	previous := s.file.current()
 	s.background(func() {
-		file, err := s.file.write(what, over)
+		file, err := s.file.write(what, previous)
 		s.file.release(file, what.size, err)
 	})
 }
@@ -121,13 +121,13 @@ type stateWrite struct {
 
 // write makes a snapshot the state file, in place of another. A journal, if there is one, says first what of it the
 // file holds. It needs no mutex, but at most one is under way at a time.
-func (w *stateWriter) write(what stateWrite, over stored) (stored, error) {
+func (w *stateWriter) write(what stateWrite, previous stored) (stored, error) {
 	c := w.next(what.snapshot)
 	text, err := state.EncodeCheckpoint(&c, w.sealer)
 	if err != nil {
 		return stored{}, err
 	}
-	p, err := w.state.pack(text, over)
+	p, err := w.state.pack(text, previous)
 	if err != nil {
 		return stored{}, err
 	}
@@ -158,7 +158,7 @@ func (w *stateWriter) write(what stateWrite, over stored) (stored, error) {
 			return stored{}, err
 		}
 	}
-	file, err := w.state.put(p, over)
+	file, err := w.state.put(p, previous)
 	if err != nil {
 		return stored{}, w.held.foreign(err)
 	}

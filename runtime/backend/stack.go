@@ -171,7 +171,7 @@ func (b *Backend) Create(ctx context.Context, r Ref, secrets *state.SecretsProvi
 	return b.stateOf(r).keepStub(file)
 }
 
-// RemoveOptions say how much Remove removes.
+// RemoveOptions control how much Remove removes.
 type RemoveOptions struct {
 	Force   bool // also a stack that has resources; they are left behind in the cloud
 	Backups bool // backups and the previous state file too (F6.14)

@@ -102,7 +102,7 @@ func (b stackLease) rest(file leaseFile, o Object) (time.Duration, error) {
 	if err != nil {
 		return 0, &FileError{Doing: "ask for the time of the store in", Path: b.workFolder(b.ref), Err: err}
 	}
-	// Stores tell times in whole seconds, rounded down: one second may be missing.
+	// Stores give times in whole seconds, rounded down: one second may be missing.
 	length := time.Duration(file.Milliseconds) * time.Millisecond
 	age := now.Sub(o.Modified)
 	if age <= length/2 {

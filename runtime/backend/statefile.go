@@ -98,14 +98,14 @@ func (b stackState) locate() (path string, err error) {
 	var newest time.Time
 	for _, c := range extensions {
 		candidate := b.file(c)
-		at, err := b.disk.ModTime(candidate)
+		t, err := b.disk.ModTime(candidate)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			continue
 		case err != nil:
 			return "", &FileError{Doing: "read the state", Path: candidate, Err: err}
-		case path == "" || at.After(newest):
-			path, newest = candidate, at
+		case path == "" || t.After(newest):
+			path, newest = candidate, t
 		}
 	}
 	if path == "" {
@@ -176,31 +176,31 @@ func (b stackState) keepStub(file stored) error {
 
 // pack makes a state file that takes the place of another one, which may be none. It is read back first: bytes that
 // nobody can read never become the state. Such bytes give an *UnreadableError.
-func (b stackState) pack(text []byte, over stored) (packed, error) {
-	data, err := b.packing(over).pack(withChecksum(text))
+func (b stackState) pack(text []byte, previous stored) (packed, error) {
+	data, err := b.packing(previous).pack(withChecksum(text))
 	if err != nil {
 		return packed{}, err
 	}
 	if err := readBack(data); err != nil {
-		return packed{}, &UnreadableError{Path: b.pathOver(over), Err: err}
+		return packed{}, &UnreadableError{Path: b.pathOver(previous), Err: err}
 	}
 	return packed{data, journal.IdentityOf(data)}, nil
 }
 
 // pathOver returns the path of the file that pack is about to replace, for errors.
-func (b stackState) pathOver(over stored) string {
-	if over.path == "" {
+func (b stackState) pathOver(previous stored) string {
+	if previous.path == "" {
 		return "of a new stack"
 	}
-	return over.path
+	return previous.path
 }
 
 // packing returns the compression of a state file that takes the place of another one. In a store the object keeps its
 // name, and with the name its compression: a run that has lost the lock finds the object changed, and cannot write.
-func (b stackState) packing(over stored) Compression {
-	if b.objects != nil && over.path != "" {
+func (b stackState) packing(previous stored) Compression {
+	if b.objects != nil && previous.path != "" {
 		for _, c := range extensions {
-			if strings.HasSuffix(over.path, ".json"+string(c)) {
+			if strings.HasSuffix(previous.path, ".json"+string(c)) {
 				return c
 			}
 		}
@@ -208,12 +208,12 @@ func (b stackState) packing(over stored) Compression {
 	return b.o.Compression
 }
 
-// put replaces the state file over. In a store the caller has made sure that it holds the lock since it read that.
-func (b stackState) put(p packed, over stored) (stored, error) {
-	next := stored{path: b.file(b.packing(over)), raw: p.data, identity: p.identity}
+// put replaces the state file previous. In a store the caller has made sure that it holds the lock since it read that.
+func (b stackState) put(p packed, previous stored) (stored, error) {
+	next := stored{path: b.file(b.packing(previous)), raw: p.data, identity: p.identity}
 	var err error
 	if b.objects != nil {
-		next.version, err = b.replaceObject(next, over)
+		next.version, err = b.replaceObject(next, previous)
 	} else {
 		err = b.replaceFile(next)
 	}
@@ -228,17 +228,17 @@ func (b stackState) put(p packed, over stored) (stored, error) {
 
 // replaceObject writes a state object if it is still what was read. The previous content becomes the backup afterwards:
 // of a run that is too late, nothing is written.
-func (b stackState) replaceObject(next, over stored) (version string, err error) {
-	condition := Condition{Version: over.version}
-	if over.path == "" {
+func (b stackState) replaceObject(next, previous stored) (version string, err error) {
+	condition := Condition{Version: previous.version}
+	if previous.path == "" {
 		condition = Condition{Absent: true}
 	}
 	version, err = b.objects.put(keyOf(next.path), next.raw, condition)
 	if err != nil {
 		return "", &FileError{Doing: "write the state", Path: next.path, Err: err}
 	}
-	if over.path != "" {
-		if err := disk.WriteWhole(b.disk, next.path+".bak", over.raw, false); err != nil {
+	if previous.path != "" {
+		if err := disk.WriteWhole(b.disk, next.path+".bak", previous.raw, false); err != nil {
 			return "", &FileError{Doing: "keep the previous state as", Path: next.path + ".bak", Err: err}
 		}
 	}
@@ -267,15 +267,15 @@ func (b stackState) replaceFile(next stored) error {
 }
 
 // replace replaces the state file durably (F6.10). The caller holds the lock.
-func (b stackState) replace(held *heldLock, text []byte, over stored) (stored, error) {
-	p, err := b.pack(text, over)
+func (b stackState) replace(held *heldLock, text []byte, previous stored) (stored, error) {
+	p, err := b.pack(text, previous)
 	if err != nil {
 		return stored{}, err
 	}
 	if err := held.guard(); err != nil {
 		return stored{}, err
 	}
-	return b.put(p, over)
+	return b.put(p, previous)
 }
 
 // snapshotOf returns the snapshot of a checkpoint, never nil: a stack that was just created has none.

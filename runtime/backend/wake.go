@@ -10,8 +10,8 @@ type Waking interface {
 	Wakes(ctx context.Context, key string) (wakes <-chan struct{}, stop func(), err error)
 }
 
-// Wakes tells when somebody gives the lock of a stack back, where the store can tell: else, and if that fails, the
-// channel is nil, and asking again now and then is the only way. stop is called once.
+// Wakes returns a channel that receives when the lock of a stack is released, if the store can notify: else, and if
+// that fails, the channel is nil, and asking again now and then is the only way. stop is called once.
 func (b *files) Wakes(ctx context.Context, r Ref) (wakes <-chan struct{}, stop func()) {
 	none := func() {}
 	if b.objects == nil {

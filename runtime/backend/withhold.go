@@ -6,7 +6,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/journal"
 )
 
-// errNotBegun says that a step was not begun because what it is about could not be recorded; nothing has happened.
+// errNotBegun is returned when a step was not begun because what it is about could not be recorded; nothing has
+// happened.
 var errNotBegun = errors.New("the step was not begun")
 
 // withholdSecrets returns the end of a step without its secrets: each is null, and its resource has a note. The

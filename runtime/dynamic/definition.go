@@ -44,7 +44,7 @@ type Type struct {
 	Secret       []string // outputs that are secret
 }
 
-// Definition says which code serves which type, by the name of the type without package and module.
+// Definition describes which code serves which type, by the name of the type without package and module.
 type Definition map[string]Type
 
 // The inputs of a provider resource that stands for a source. "types" maps a name to the fields of Type.

@@ -214,8 +214,8 @@ func (h *host) failure(answer reply, r request) error {
 	if answer.Bad {
 		return h.nonsense(r.Method, errors.New(message))
 	}
-	if at := h.source.place(answer.Stack); at != "" {
-		message = at + ": " + message
+	if place := h.source.place(answer.Stack); place != "" {
+		message = place + ": " + message
 	} else {
 		message = h.source.File + ": " + message
 	}

@@ -32,7 +32,7 @@ type packaged struct {
 	fault   error       // why there are none
 }
 
-// Info says which package it is.
+// Info identifies the package.
 func (p *packaged) Info(context.Context) (provider.Info, error) {
 	return provider.Info{Name: p.name}, nil
 }

@@ -26,13 +26,13 @@ var (
 // place is the line of the author's code that a stack begins at, as file:line; "" when there is none.
 func (s *Source) place(stack string) string {
 	if s.Language == bundle.Python {
-		at := ""
+		found := ""
 		for _, m := range pythonFrame().FindAllStringSubmatch(stack, -1) { // the innermost frame is the last
 			if m[1] == s.File || strings.Contains(s.Code, `"`+m[1]+`":`) {
-				at = m[1] + ":" + m[2]
+				found = m[1] + ":" + m[2]
 			}
 		}
-		return at
+		return found
 	}
 	entry := filepath.ToSlash(s.File)
 	for _, m := range nodeFrame().FindAllStringSubmatch(stack, -1) {
@@ -44,11 +44,11 @@ func (s *Source) place(stack string) string {
 		if s.Map == nil {
 			return entry // lines of the bundle would mislead
 		}
-		if file, at, ok := s.Map.Source(line, max(column-1, 0)); ok {
+		if file, n, ok := s.Map.Source(line, max(column-1, 0)); ok {
 			if strings.Contains(file, "node_modules/") {
 				continue
 			}
-			return fmt.Sprintf("%s:%d", file, at)
+			return fmt.Sprintf("%s:%d", file, n)
 		}
 	}
 	return ""

@@ -58,7 +58,7 @@ type call struct {
 	answer  chan reply // of one answer
 }
 
-// goneError says that the process ended before it answered.
+// goneError is returned when the process ended before it answered.
 type goneError struct {
 	begun bool // the call had begun, so nobody knows its outcome
 	why   string
@@ -86,14 +86,14 @@ func startProcess(s *Source, o Options) (*process, error) {
 		return nil, &provider.Error{Message: fmt.Sprintf("%s: %s cannot be started: %v; nothing was done", s.File, program,
 			err)}
 	}
-	childIn, in, err := os.Pipe()
+	childIn, src, err := os.Pipe()
 	if err != nil {
 		return fail(err)
 	}
 	defer childIn.Close()
 	out, childOut, err := os.Pipe()
 	if err != nil {
-		in.Close()
+		src.Close()
 		return fail(err)
 	}
 	defer childOut.Close()
@@ -101,7 +101,7 @@ func startProcess(s *Source, o Options) (*process, error) {
 	ours := []*os.File{out}
 	texts, err := openTexts(cmd)
 	ours = append(ours, texts...)
-	p := &process{source: s, log: o.Log, in: in, calls: map[int]*call{}, done: make(chan struct{})}
+	p := &process{source: s, log: o.Log, in: src, calls: map[int]*call{}, done: make(chan struct{})}
 	if err == nil {
 		p.child, err = supervise.Start(cmd, o.Supervisor)
 	}
@@ -111,7 +111,7 @@ func startProcess(s *Source, o Options) (*process, error) {
 		}
 	}
 	if err != nil {
-		in.Close()
+		src.Close()
 		closeAll(ours)
 		return fail(err)
 	}
@@ -381,8 +381,8 @@ func (t *tail) add(line string) {
 		t.text.WriteByte('\n')
 	}
 	t.text.WriteString(line)
-	if over := t.text.Len() - tailSize; over > 0 {
-		t.text.Next(over)
+	if excess := t.text.Len() - tailSize; excess > 0 {
+		t.text.Next(excess)
 	}
 }
 

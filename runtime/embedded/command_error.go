@@ -17,7 +17,7 @@ const (
 	errorCommandLength = 120
 )
 
-// commandError tells how a command failed: its exit status and the end of its output, with secrets masked. A
+// commandError describes the failure of a command: its exit status and the end of its output, with secrets masked. A
 // command that did not start changed nothing; one that did may have done anything.
 func commandError(j job, result processResult, secrets *mask.Masker, err error) error {
 	command, _, more := strings.Cut(strings.TrimSpace(secrets.Hide(j.command)), "\n")

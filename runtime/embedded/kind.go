@@ -34,7 +34,7 @@ type kind struct {
 	replaces func(property string, before, after value.Value) bool
 	// pending are the outputs that a create or an update will only know afterwards. before is null on create.
 	pending func(inputs, before value.Value) []string
-	// foreseeable says that update does nothing but compute, so that a preview can tell what will come of it.
+	// foreseeable reports whether update does nothing but compute, so that a preview can tell what will come of it.
 	foreseeable bool
 	// stale names the output that asks for a replacement by itself, such as a time that is over; "" for none. inputs are
 	// the new ones, with defaults.
@@ -49,7 +49,7 @@ type kind struct {
 	delete func(ctx context.Context, s provider.Subject, outputs value.Value) error
 	// adopt finds out about a resource from its ID alone, for an import. Nil says that this cannot be done.
 	adopt func(id string) (newID string, outputs value.Value, err error)
-	// cannotAdopt says why not, when adopt is nil.
+	// cannotAdopt describes why not, when adopt is nil.
 	cannotAdopt string
 	// idOutput repeats the ID as an output, as bridged packages do.
 	idOutput bool

@@ -24,7 +24,7 @@ type Options struct {
 	Log func(LogLine)
 	// SuppressSecretOutput keeps everything that a command with secret inputs prints from Log and from errors.
 	SuppressSecretOutput bool
-	// Now tells the time; nil for the system's clock.
+	// Now returns the current time; nil stands for the system's clock.
 	Now func() time.Time
 	// Random is the source of randomness for everything without a seed; nil for the system's. It is read concurrently.
 	Random io.Reader

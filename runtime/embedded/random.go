@@ -171,8 +171,8 @@ func checkCharacters(inputs value.Value) []provider.Failure {
 	all := withCharacterDefaults(inputs)
 	classes := false
 	for _, name := range [...]string{"lower", "upper", "numeric", "special"} {
-		on, known := lookupBool(all, name)
-		classes = classes || on || !known
+		enabled, known := lookupBool(all, name)
+		classes = classes || enabled || !known
 	}
 	if !classes {
 		failures = append(failures, provider.Failure{Property: "special",
@@ -371,7 +371,7 @@ func (g generator) characters(inputs value.Value) (string, error) {
 		{"upper", "minUpper", upperCharacters}, {"lower", "minLower", lowerCharacters},
 		{"numeric", "minNumeric", numericCharacters}, {"special", "minSpecial", special},
 	} {
-		if on, _ := lookupBool(inputs, class.on); on {
+		if enabled, _ := lookupBool(inputs, class.on); enabled {
 			all += class.set
 		}
 		least, _ := lookupInt(inputs, class.least)

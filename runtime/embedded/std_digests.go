@@ -12,8 +12,8 @@ import (
 )
 
 func stdDigests() map[string]formula {
-	hash := func(of func([]byte) string) formula {
-		return always1(func(s string) string { return of([]byte(s)) })
+	hash := func(digest func([]byte) string) formula {
+		return always1(func(s string) string { return digest([]byte(s)) })
 	}
 	return map[string]formula{
 		"md5": hash(functions.MD5), "sha1": hash(functions.SHA1), "sha256": hash(functions.SHA256),

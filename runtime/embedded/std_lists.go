@@ -10,7 +10,7 @@ import (
 )
 
 func stdLists() map[string]formula {
-	of := func(fn func([]value.Value) (value.Value, error)) formula {
+	wrap := func(fn func([]value.Value) (value.Value, error)) formula {
 		return func(args value.Value) (value.Value, error) { return fn(listArg(args, "input")) }
 	}
 	truth := func(v value.Value) bool {
@@ -19,25 +19,25 @@ func stdLists() map[string]formula {
 		return b || s == "true"
 	}
 	return map[string]formula{
-		"alltrue": of(func(l []value.Value) (value.Value, error) {
+		"alltrue": wrap(func(l []value.Value) (value.Value, error) {
 			return value.Bool(!slices.ContainsFunc(l, func(v value.Value) bool { return !truth(v) })), nil
 		}),
-		"anytrue":  of(func(l []value.Value) (value.Value, error) { return value.Bool(slices.ContainsFunc(l, truth)), nil }),
-		"distinct": of(func(l []value.Value) (value.Value, error) { return functions.Distinct(value.List(l...)), nil }),
-		"toset":    of(func(l []value.Value) (value.Value, error) { return functions.Distinct(value.List(l...)), nil }),
-		"tolist":   of(func(l []value.Value) (value.Value, error) { return value.List(l...), nil }),
+		"anytrue":  wrap(func(l []value.Value) (value.Value, error) { return value.Bool(slices.ContainsFunc(l, truth)), nil }),
+		"distinct": wrap(func(l []value.Value) (value.Value, error) { return functions.Distinct(value.List(l...)), nil }),
+		"toset":    wrap(func(l []value.Value) (value.Value, error) { return functions.Distinct(value.List(l...)), nil }),
+		"tolist":   wrap(func(l []value.Value) (value.Value, error) { return value.List(l...), nil }),
 		"flatten": func(args value.Value) (value.Value, error) {
 			items, _ := functions.Flatten(args.Get("input")) // providers get no unknown arguments
 			return value.List(items...), nil
 		},
-		"reverse": of(func(l []value.Value) (value.Value, error) { return functions.Reverse(l), nil }),
-		"sort": of(func(l []value.Value) (value.Value, error) {
+		"reverse": wrap(func(l []value.Value) (value.Value, error) { return functions.Reverse(l), nil }),
+		"sort": wrap(func(l []value.Value) (value.Value, error) {
 			list, err := textsOf(l)
 			slices.Sort(list)
 			return value.Strings(list), err
 		}),
-		"compact": of(func(l []value.Value) (value.Value, error) { return functions.Compact(l), nil }),
-		"concat": of(func(l []value.Value) (value.Value, error) {
+		"compact": wrap(func(l []value.Value) (value.Value, error) { return functions.Compact(l), nil }),
+		"concat": wrap(func(l []value.Value) (value.Value, error) {
 			var all []value.Value
 			for _, part := range l {
 				items, _ := part.AsList()
@@ -45,7 +45,7 @@ func stdLists() map[string]formula {
 			}
 			return value.List(all...), nil
 		}),
-		"coalescelist": of(func(l []value.Value) (value.Value, error) {
+		"coalescelist": wrap(func(l []value.Value) (value.Value, error) {
 			for _, part := range l {
 				if part.Len() > 0 {
 					return part, nil
@@ -53,7 +53,7 @@ func stdLists() map[string]formula {
 			}
 			return value.Null, errors.New("all lists are empty")
 		}),
-		"setintersection": of(func(l []value.Value) (value.Value, error) { return functions.Intersection(l), nil }),
+		"setintersection": wrap(func(l []value.Value) (value.Value, error) { return functions.Intersection(l), nil }),
 		"contains": func(args value.Value) (value.Value, error) {
 			return value.Bool(functions.Contains(listArg(args, "input"), args.Get("element"))), nil
 		},
@@ -75,7 +75,7 @@ func stdLists() map[string]formula {
 			}
 			return value.Int(i), nil
 		},
-		"coalesce": of(firstOf),
+		"coalesce": wrap(firstOf),
 		"chunklist": func(args value.Value) (value.Value, error) {
 			size, err := whole(args, "size")
 			if err != nil || size < 1 {

@@ -39,15 +39,15 @@ func stdPatterns() map[string]formula {
 		},
 		// A search between slashes is a pattern, whose groups the replacement may name as $1 or ${name}.
 		"replace": func(args value.Value) (value.Value, error) {
-			text, search, by := lookupString(args, "text"), lookupString(args, "search"), lookupString(args, "replace")
+			text, search, replacement := lookupString(args, "text"), lookupString(args, "search"), lookupString(args, "replace")
 			if len(search) < 2 || !strings.HasPrefix(search, "/") || !strings.HasSuffix(search, "/") {
-				return value.String(strings.ReplaceAll(text, search, by)), nil
+				return value.String(strings.ReplaceAll(text, search, replacement)), nil
 			}
 			pattern, err := regexp.Compile(search[1 : len(search)-1])
 			if err != nil {
 				return value.Null, fmt.Errorf("search is not a regular expression: %w", err)
 			}
-			return value.String(pattern.ReplaceAllString(text, by)), nil
+			return value.String(pattern.ReplaceAllString(text, replacement)), nil
 		},
 	}
 }

@@ -20,9 +20,9 @@ func stdCall(t *testing.T, o Options, name, args string) (value.Value, error) {
 	t.Cleanup(func() { _ = p.Close() })
 	c, err := p.Configure(t.Context(), provider.ConfigureRequest{})
 	require.NoError(t, err)
-	in, err := value.FromJSON(args)
+	v, err := value.FromJSON(args)
 	require.NoError(t, err, args)
-	r, err := c.Invoke(t.Context(), provider.InvokeRequest{Token: "std:index:" + name, Args: in})
+	r, err := c.Invoke(t.Context(), provider.InvokeRequest{Token: "std:index:" + name, Args: v})
 	require.Empty(t, r.Failures, "%s %s", name, args)
 	if err != nil {
 		return value.Null, err

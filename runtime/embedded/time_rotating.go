@@ -14,7 +14,7 @@ import (
 // out when a run plans, for nothing runs in between.
 func (c calendar) rotatingKind() kind {
 	moments, counts := checkMoments("rfc3339", "rotationRfc3339"), checkSpans(rotationSpans(), 1, "rotationRfc3339")
-	over := func(outputs value.Value) bool {
+	expired := func(outputs value.Value) bool {
 		end, err := parseMoment(lookupString(outputs, "rotationRfc3339"))
 		return err == nil && c.Now().After(end)
 	}
@@ -40,13 +40,13 @@ func (c calendar) rotatingKind() kind {
 			return rotatingOutputs(inputs, base)
 		},
 		stale: func(_, outputs value.Value) string {
-			if over(outputs) {
+			if expired(outputs) {
 				return "rotationRfc3339"
 			}
 			return ""
 		},
 		// As with the public package, one whose time is over is not there any more.
-		read:  func(outputs value.Value) (value.Value, bool) { return outputs, !over(outputs) },
+		read:  func(outputs value.Value) (value.Value, bool) { return outputs, !expired(outputs) },
 		adopt: adoptRotating,
 	}
 }

@@ -159,7 +159,7 @@ func decodePEM(text, blockType, what string) ([]byte, error) {
 // failed is an error of the package that leaves nothing behind.
 func failed(err error) error { return &provider.Error{Message: err.Error(), Cause: err} }
 
-// warn tells a line about a resource, where somebody listens.
+// warn logs a line about a resource, if there is a log.
 func (c certificates) warn(_ context.Context, s provider.Subject, text string) {
 	if c.Log != nil {
 		c.Log(LogLine{URN: s.URN, Stderr: true, Text: text})

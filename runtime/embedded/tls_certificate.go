@@ -93,8 +93,8 @@ func withCertificateDefaults(inputs value.Value) value.Value {
 }
 
 func withSelfSignedDefaults(inputs value.Value) value.Value {
-	off := value.MapOf(value.Entry{Key: "setAuthorityKeyId", Value: value.Bool(false)})
-	return overlay(off, withCertificateDefaults(withPlainSubject(inputs)))
+	disabled := value.MapOf(value.Entry{Key: "setAuthorityKeyId", Value: value.Bool(false)})
+	return overlay(disabled, withCertificateDefaults(withPlainSubject(inputs)))
 }
 
 // selfSigned makes a certificate that its own key vouches for.

@@ -65,7 +65,7 @@ func (d *deleter) deleteRest() {
 	}
 }
 
-// keptBack tells what must stay because a deletion failed (E4.122). It is safe for concurrent use.
+// keptBack describes what must stay because a deletion failed (E4.122). It is safe for concurrent use.
 type keptBack struct {
 	mu     sync.Mutex // guards needed
 	needed *plan.Needed

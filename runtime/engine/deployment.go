@@ -30,7 +30,7 @@ type Deployment struct {
 	outputs   *outputRecorder
 }
 
-// Info says which deployment this is (E2.3).
+// Info identifies the deployment (E2.3).
 func (d *Deployment) Info(context.Context) (monitor.Info, error) {
 	return monitor.Info{
 		Project: d.opts.Project, Stack: d.opts.Stack, Organization: d.opts.Organization,
@@ -61,8 +61,8 @@ func (d *Deployment) RegisterPackage(_ context.Context, p monitor.Package) (stri
 	return d.registry.Packages.Register(p, uuid.NewString)
 }
 
-// SignalAndWaitForShutdown says that the program asks for nothing more, and waits until the engine is done (E2.68). The
-// program given to Update need not call it: returning says the same.
+// SignalAndWaitForShutdown announces that the program makes no further requests, and waits until the engine is done
+// (E2.68). The program given to Update need not call it: returning says the same.
 func (d *Deployment) SignalAndWaitForShutdown(ctx context.Context) error {
 	return d.waitForShutdown(ctx)
 }

@@ -15,14 +15,14 @@ type (
 	// Prelude is first: the configuration, secrets as "[secret]" (E8.8).
 	Prelude struct{ Config map[string]string }
 
-	// StepStarted says that a step begins; its New has no outputs yet.
+	// StepStarted is sent when a step begins; its New has no outputs yet.
 	StepStarted struct {
 		Step     *Step
 		Planning bool // a preview
 		Internal bool // of a default provider, not shown and not counted (E8.13)
 	}
 
-	// StepFinished says that a step succeeded, or that a component's or the stack's outputs were registered.
+	// StepFinished is sent when a step succeeded, or when the outputs of a component or the stack were registered.
 	StepFinished struct {
 		Step     *Step
 		Op       Op // of a refresh, the result (E7.23); else Step.Op
@@ -32,7 +32,7 @@ type (
 		Duration time.Duration
 	}
 
-	// StepFailed says that a step failed.
+	// StepFailed is sent when a step failed.
 	StepFailed struct {
 		Step     *Step
 		Planning bool

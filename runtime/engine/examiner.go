@@ -95,7 +95,7 @@ func (x *examiner) check(s *record, e *plan.Examination, q *plan.Check) error {
 	return err
 }
 
-// cannotIgnore tells of entries of ignoreChanges that could not be followed (E4.65).
+// cannotIgnore reports entries of ignoreChanges that could not be followed (E4.65).
 func (x *examiner) cannotIgnore(s *record, e *plan.Examination) {
 	for _, path := range e.Ignored {
 		x.report.message(s.message(Message{Severity: diag.Info,
@@ -103,7 +103,7 @@ func (x *examiner) cannotIgnore(s *record, e *plan.Examination) {
 	}
 }
 
-// checkFailures tells what a provider has against inputs (E4.26).
+// checkFailures reports the provider's objections to inputs (E4.26).
 func (x *examiner) checkFailures(s *record, news value.Value, failures []provider.Failure) {
 	for _, f := range failures {
 		text := fmt.Sprintf("%s resource '%s' has a problem: %s", s.goal.Type, s.reg.Goal.Name, f.Reason)

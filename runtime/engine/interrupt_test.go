@@ -196,7 +196,7 @@ func TestInterruptOfAStubbornProgram(t *testing.T) { // E5.50
 	t.Parallel()
 	w := newWorld()
 	ctx, cancel := context.WithCancel(t.Context())
-	asked, over := make(chan error, 1), make(chan struct{})
+	asked, done := make(chan error, 1), make(chan struct{})
 	o, _ := w.options(4, false)
 	result, err := Update(ctx, o, func(_ context.Context, m monitor.Monitor) error {
 		background := context.Background()
@@ -205,13 +205,13 @@ func TestInterruptOfAStubbornProgram(t *testing.T) { // E5.50
 			return err
 		}
 		cancel()
-		<-over
+		<-done
 		_, err := m.RegisterResource(background, monitor.RegisterRequest{Type: "test:index:Res", Custom: true, Name: "late"})
 		asked <- err
 		return err
 	})
 	require.NoError(t, err)
 	require.True(t, result.Canceled)
-	close(over)
+	close(done)
 	require.ErrorIs(t, <-asked, monitor.ErrShutdown)
 }

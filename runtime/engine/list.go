@@ -140,7 +140,7 @@ func (l *lister) listPages(p provider.Configured, q Query) ([]Found, error) {
 	return nil, l.running.Err()
 }
 
-// listFault says why a provider gave no list, and the way out where it has none to give.
+// listFault is the error for a provider that gave no list, with the way out if it cannot list at all.
 func (l *lister) listFault(token string, err error) error {
 	var crash *provider.CrashError
 	var fault *provider.Error

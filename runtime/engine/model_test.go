@@ -72,8 +72,8 @@ func (d *decl) references(fn func(name string) (now string, ok bool)) {
 	d.parent, d.provider, d.deletedWith = one(d.parent), one(d.provider), one(d.deletedWith)
 	d.depends, d.replaceWith = many(d.depends), many(d.replaceWith)
 	uses := map[string]string{}
-	for key, of := range d.uses {
-		if now, ok := fn(of); ok {
+	for key, owner := range d.uses {
+		if now, ok := fn(owner); ok {
 			uses[key] = now
 		}
 	}
@@ -97,7 +97,7 @@ func (m model) edit(r *rand.Rand, next func() string) model {
 		d := m.decls[name]
 		was := alias{name, names[d.parent]}
 		d.alias, d.importID = nil, ""
-		d.references(func(of string) (string, bool) { now, ok := names[of]; return now, ok })
+		d.references(func(owner string) (string, bool) { now, ok := names[owner]; return now, ok })
 		now := name
 		if d.form != read && r.IntN(8) == 0 {
 			now = next()
@@ -161,10 +161,10 @@ func (m *model) random(r *rand.Rand) decl {
 		return d
 	}
 	for _, key := range inputNames {
-		switch of := m.pick(r, plain, read); {
+		switch owner := m.pick(r, plain, read); {
 		case r.IntN(3) > 0:
-		case of != "":
-			d.uses[key] = of
+		case owner != "":
+			d.uses[key] = owner
 		default:
 			d.texts[key] = strconv.Itoa(r.IntN(5))
 		}
@@ -188,8 +188,8 @@ func (m *model) random(r *rand.Rand) decl {
 	if one(5) {
 		d.deletedWith = m.pick(r, plain)
 	}
-	if with := m.pick(r, plain); with != "" && one(5) {
-		d.replaceWith = []string{with}
+	if provider := m.pick(r, plain); provider != "" && one(5) {
+		d.replaceWith = []string{provider}
 	}
 	if on := m.pick(r, plain, component, read, provides); on != "" && one(3) {
 		d.depends = []string{on}
@@ -267,12 +267,12 @@ func (p *running) register(ctx context.Context, name string) {
 	d, s := p.decls[name], p.slots[name]
 	defer close(s.done)
 	answers := map[string]monitor.RegisterResponse{}
-	d.references(func(of string) (string, bool) {
-		if of != "" && s.err == nil {
-			<-p.slots[of].done
-			answers[of], s.err = p.slots[of].response, p.slots[of].err
+	d.references(func(owner string) (string, bool) {
+		if owner != "" && s.err == nil {
+			<-p.slots[owner].done
+			answers[owner], s.err = p.slots[owner].response, p.slots[owner].err
 		}
-		return of, of != ""
+		return owner, owner != ""
 	})
 	if s.err != nil {
 		return
@@ -331,11 +331,11 @@ func (p *running) request(name string, d decl, answers map[string]monitor.Regist
 		r.Provider = urn.Reference{URN: answers[d.provider].URN, ID: id}.String()
 	}
 	r.DeletedWith = answers[d.deletedWith].URN
-	for _, of := range d.replaceWith {
-		r.ReplaceWith = append(r.ReplaceWith, answers[of].URN)
+	for _, owner := range d.replaceWith {
+		r.ReplaceWith = append(r.ReplaceWith, answers[owner].URN)
 	}
-	for _, of := range d.depends {
-		r.Dependencies = append(r.Dependencies, answers[of].URN)
+	for _, owner := range d.depends {
+		r.Dependencies = append(r.Dependencies, answers[owner].URN)
 	}
 	inputs := map[string]value.Value{}
 	for key, text := range d.texts {

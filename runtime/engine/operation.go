@@ -116,11 +116,11 @@ func operate(ctx context.Context, o Options, mode mode, phases func(*operation))
 	defer op.guard()
 
 	began := op.opts.Now()
-	over, watched := make(chan struct{}), make(chan struct{})
+	done, watched := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(watched)
 		defer op.guard()
-		op.watch(ctx, giveUp, over)
+		op.watch(ctx, giveUp, done)
 	}()
 	op.report.emit(&Prelude{Config: op.opts.shownConfig()})
 	op.serve()
@@ -135,7 +135,7 @@ func operate(ctx context.Context, o Options, mode mode, phases func(*operation))
 	before, after := op.deployment.outputs.finish()
 	op.finishWaiting()
 	op.registry.Close()
-	close(over)
+	close(done)
 	<-watched
 
 	result, err := op.result(ctx.Err() != nil)
@@ -227,9 +227,9 @@ func (op *operation) serve() {
 	op.opts.MonitorEndpoint = endpoint
 }
 
-// watch reacts to interrupts until over is closed: the first asks providers to hurry, the second gives up (E5.50,
+// watch reacts to interrupts until done is closed: the first asks providers to hurry, the second gives up (E5.50,
 // E5.51).
-func (op *operation) watch(ctx context.Context, giveUp context.CancelFunc, over <-chan struct{}) {
+func (op *operation) watch(ctx context.Context, giveUp context.CancelFunc, done <-chan struct{}) {
 	interrupted := ctx.Done()
 	var asking sync.WaitGroup
 	defer asking.Wait()
@@ -244,7 +244,7 @@ func (op *operation) watch(ctx context.Context, giveUp context.CancelFunc, over 
 			op.terminate()
 			giveUp()
 			return
-		case <-over:
+		case <-done:
 			return
 		}
 	}
@@ -265,7 +265,7 @@ func (op *operation) result(interrupted bool) (r *Result, err error) {
 	return r, err
 }
 
-// word says for the summary how the operation ended.
+// word is the word of the summary for how the operation ended.
 func (r *Result) word() string {
 	switch {
 	case r.Terminated:

@@ -16,7 +16,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// Options say what to operate on and how. Base and everything it holds are not modified.
+// Options control what to operate on and how. Base and everything it holds are not modified.
 type Options struct {
 	Project, Stack, Organization string
 	RootDir                      string // of the project, absolute; source positions are relative to it
@@ -121,10 +121,11 @@ type Result struct {
 	Plan     *UpdatePlan     // of the preview of an update; nil otherwise
 	Changes  map[Op]int      // counted steps (E8.2–E8.7)
 	Failed   bool            // something was reported as an error
-	// PlanViolated says that it ended because it would not have done what was planned (E7.76).
+	// PlanViolated reports whether it ended because it would not have done what was planned (E7.76).
 	PlanViolated bool
 	Canceled     bool // it was interrupted, once or twice
-	// Terminated says that it was given up at once: Snapshot lacks what was in flight, and so may the journal (E5.51).
+	// Terminated reports whether it was given up at once: Snapshot lacks what was in flight, and so may the journal
+	// (E5.51).
 	Terminated bool
 }
 

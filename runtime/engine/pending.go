@@ -20,7 +20,7 @@ type pendingCreations struct {
 	report     *reporter
 }
 
-// warn tells of operations that an earlier run left open (E6.40), but for those that are about to be retried.
+// warn reports operations that an earlier run left open (E6.40), but for those that are about to be retried.
 func (p *pendingCreations) warn() {
 	open := slices.DeleteFunc(slices.Clone(p.base.Pending), p.retries)
 	if p.dryRun || len(open) == 0 {

@@ -326,7 +326,7 @@ func violations(planned PlanDiff, before, after value.Value) []string {
 	return list
 }
 
-// side says what one side of a violation has: a value, or that there is none.
+// side describes what one side of a violation has: a value, or that there is none.
 func side(op string, v value.Value) string {
 	if op == "-" || op == "=" && v.IsNull() {
 		return "nothing"

@@ -27,11 +27,11 @@ func (r *registrar) readOnly(ctx context.Context, s *record) error {
 		r.retainer.skipCreate(reg, s.goal)
 		return nil
 	}
-	in, err := r.inScope(ctx, s)
+	inside, err := r.inScope(ctx, s)
 	if err != nil {
 		return err
 	}
-	if !in {
+	if !inside {
 		return r.retain(ctx, s, false)
 	}
 	if err := r.retainer.prerequisites(ctx, r.table.Prerequisites(old), s.slot); err != nil {

@@ -88,13 +88,13 @@ func (r *registrar) process(ctx context.Context, s *record) error {
 		}
 		return r.readOnly(ctx, s) // E7.30, E7.31
 	}
-	in, err := r.inScope(ctx, s)
+	inside, err := r.inScope(ctx, s)
 	if err != nil {
 		return err
 	}
 	// In a refresh or a destroy, what the program has not made is taken out of goals, instead of being an error.
-	if reachable := r.mode == updating || r.table.Scope.WithoutSkipped(s.goal, r.opts.DryRun); !in || !reachable {
-		return r.retain(ctx, s, in)
+	if reachable := r.mode == updating || r.table.Scope.WithoutSkipped(s.goal, r.opts.DryRun); !inside || !reachable {
+		return r.retain(ctx, s, inside)
 	}
 	if r.mode == updating {
 		if err := r.needsSkipped(s); err != nil {

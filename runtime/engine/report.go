@@ -21,7 +21,7 @@ import (
 type reporter struct {
 	sink     func(Event)
 	planning bool
-	// refreshing says that the operation is a refresh, whose refresh steps count under their result (E7.23).
+	// refreshing reports whether the operation is a refresh, whose refresh steps count under their result (E7.23).
 	refreshing bool
 
 	mu           sync.Mutex // guards the rest, and the sink
@@ -38,7 +38,7 @@ type crashed struct {
 	pid    int
 }
 
-// crashText tells in full what became of a plugin, and from then on only that it has (D10).
+// crashText describes a crash in full the first time, and briefly from then on (D10).
 func (r *reporter) crashText(e *provider.CrashError) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -91,7 +91,7 @@ func (r *reporter) Finished(s Step, result Op, shown bool, took time.Duration) {
 	}
 }
 
-// counts tells whether a step is one of the changes that are counted (E8.1–E8.7).
+// counts reports whether a step is one of the changes that are counted (E8.1–E8.7).
 func (r *reporter) counts(s *Step, result Op) bool {
 	if internal(s) {
 		return false

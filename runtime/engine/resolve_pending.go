@@ -162,18 +162,18 @@ func (s *resolving) resolve(op state.Operation, decisions map[urn.URN]Decision) 
 
 // readAgain brings what the state says of a resource up to date.
 func (s *resolving) readAgain(r *state.Resource) (Ending, error) {
-	at := slices.IndexFunc(s.resources, func(old *state.Resource) bool {
+	i := slices.IndexFunc(s.resources, func(old *state.Resource) bool {
 		return old.URN == r.URN && (old.ID == r.ID || r.ID == "" && !old.Delete)
 	})
-	if at < 0 { // it was recorded as deleted by other means since
+	if i < 0 { // it was recorded as deleted by other means since
 		return EndedGone, nil
 	}
-	now, err := s.executor.ReadAgain(s.resources[at])
+	now, err := s.executor.ReadAgain(s.resources[i])
 	if err != nil {
 		return "", err
 	}
 	after := slices.Clone(s.resources)
-	after[at] = now
+	after[i] = now
 	s.resources = slices.DeleteFunc(plan.Rebuild(s.resources, after), func(r *state.Resource) bool { return r == nil })
 	if now == nil {
 		return EndedGone, nil
@@ -220,10 +220,10 @@ func (s *resolving) adopt(r *state.Resource, id string) error {
 func (s *resolving) insert(n *state.Resource) {
 	needs := map[urn.URN]bool{}
 	n.AllDependencies(func(u urn.URN) { needs[u] = true })
-	at := 0
+	pos := 0
 	for i, r := range s.resources {
 		if needs[r.URN] {
-			at = i + 1
+			pos = i + 1
 		}
 	}
 	for i, r := range s.resources {
@@ -231,8 +231,8 @@ func (s *resolving) insert(n *state.Resource) {
 		case r.URN != n.URN || r.Delete:
 		case r.PendingReplacement:
 			s.resources[i] = n
-			if at > i { // it has come to depend on what follows
-				s.resources = slices.Insert(slices.Delete(s.resources, i, i+1), at-1, n)
+			if pos > i { // it has come to depend on what follows
+				s.resources = slices.Insert(slices.Delete(s.resources, i, i+1), pos-1, n)
 			}
 			return
 		default:
@@ -241,5 +241,5 @@ func (s *resolving) insert(n *state.Resource) {
 			s.resources[i] = left
 		}
 	}
-	s.resources = slices.Insert(s.resources, at, n)
+	s.resources = slices.Insert(s.resources, pos, n)
 }

@@ -17,7 +17,7 @@ type resolver struct {
 	registrar *registrar
 }
 
-// wanted says for what a provider is needed, and which one the program has named.
+// wanted holds what a provider is needed for, and the provider that the program names.
 type wanted struct {
 	named      string          // reference; empty for the default provider of the package
 	pkg        string          // the package of the type or token

@@ -61,13 +61,13 @@ func (k *retainer) asIs(reg *resources.Registration) error {
 
 // verbatim returns an old state under the name that its registration gives it. renamed is false when it keeps the one
 // that it had, because it is out of scope, or because the registration puts it below a parent that is not created.
-func (k *retainer) verbatim(old *state.Resource, reg *resources.Registration, in bool) (kept *state.Resource,
+func (k *retainer) verbatim(old *state.Resource, reg *resources.Registration, inside bool) (kept *state.Resource,
 	renamed bool) {
 	kept = old.Clone()
 	if old.URN == reg.URN {
 		return kept, true
 	}
-	if !in || k.table.Scope.Skipped(reg.Goal.Parent) {
+	if !inside || k.table.Scope.Skipped(reg.Goal.Parent) {
 		return kept, false
 	}
 	kept.URN, kept.Type, kept.Parent, kept.Aliases = reg.URN, reg.Goal.Type, reg.Goal.Parent, []urn.URN{old.URN}
@@ -92,9 +92,9 @@ func (k *retainer) tooLate(u urn.URN, position string) error {
 }
 
 // retain handles a registered resource that is out of scope: a new one is not created, and an old one is
-// retained as it was, without a question to its provider (E4.29, E4.32, E4.101). in says that the resource is in scope,
-// and retained because of the kind of operation: then it has its new name.
-func (r *registrar) retain(ctx context.Context, s *record, in bool) error {
+// retained as it was, without a question to its provider (E4.29, E4.32, E4.101). inside reports whether the resource is
+// in scope, and retained because of the kind of operation: then it has its new name.
+func (r *registrar) retain(ctx context.Context, s *record, inside bool) error {
 	old := s.oldState()
 	if old == nil {
 		r.retainer.skipCreate(s.reg, s.goal)
@@ -103,7 +103,7 @@ func (r *registrar) retain(ctx context.Context, s *record, in bool) error {
 	if err := r.retainer.prerequisites(ctx, r.table.Prerequisites(old), s.slot); err != nil {
 		return err
 	}
-	kept, renamed := r.retainer.verbatim(old, s.reg, in)
+	kept, renamed := r.retainer.verbatim(old, s.reg, inside)
 	steps := []Step{plan.Unchanged(old, kept)}
 	r.decider.mark(s, steps)
 	if err := r.takeSteps(ctx, s, steps); err != nil || renamed {

@@ -431,8 +431,8 @@ func (w *world) printState() {
 		if !r.Custom && r.Outputs.Len() > 0 {
 			text += " outputs=" + r.Outputs.String()
 		}
-		flag := func(on bool, name string) {
-			if on {
+		flag := func(enabled bool, name string) {
+			if enabled {
 				text += " " + name
 			}
 		}
@@ -627,8 +627,8 @@ func statement(ctx context.Context, m monitor.Monitor, stack urn.URN, names map[
 		default:
 			v := value.String(strings.TrimPrefix(text, "secret:"))
 			if inner, ok := strings.CutPrefix(text, "${"); ok {
-				of, property, _ := strings.Cut(strings.TrimSuffix(inner, "}"), ".")
-				k := names[of]
+				owner, property, _ := strings.Cut(strings.TrimSuffix(inner, "}"), ".")
+				k := names[owner]
 				if property == "urn" {
 					v = value.String(string(k.urn))
 				} else if property == "id" {

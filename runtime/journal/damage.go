@@ -23,14 +23,14 @@ type Gap struct {
 	last           bool
 }
 
-// DamageError says that a journal cannot be used without losing finished steps.
+// DamageError is returned when a journal cannot be used without losing finished steps.
 type DamageError struct {
 	Gaps    []Gap
 	Missing []string // what is not known any more, for people
 	Entries int      // that can be read
 }
 
-// Error tells where the damage is and what is missing.
+// Error describes where the damage is and what is missing.
 func (e *DamageError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "the journal is damaged: %s cannot be read", gapsText(e.Gaps))
@@ -89,27 +89,27 @@ func mendRecord(data []byte) (k kind, payload, rest []byte, ok bool) {
 	payload, rest = data[frameSize:frameSize+int(size)], data[frameSize+int(size):]
 	wrong := crc32.Checksum(payload, castagnoli) ^ sum
 	if bits.OnesCount32(wrong) != 1 { // else it is the checksum that lost a bit
-		at, mask, found := FlippedBit(len(payload), wrong)
+		i, mask, found := FlippedBit(len(payload), wrong)
 		if !found {
 			return 0, nil, nil, false
 		}
 		payload = slices.Clone(payload)
-		payload[at] ^= mask
+		payload[i] ^= mask
 	}
 	return kind(payload[0]), payload[1:], rest, true
 }
 
 // FlippedBit finds the one bit of n bytes whose flip changes their CRC-32C by wrong; found is false if it is more than
 // one.
-func FlippedBit(n int, wrong uint32) (at int, mask byte, found bool) {
+func FlippedBit(n int, wrong uint32) (i int, mask byte, found bool) {
 	var change [8]uint32 // of the checksum, by a flip of each bit of the byte looked at
 	for b := range change {
 		change[b] = castagnoli[byte(1)<<b]
 	}
-	for at = n - 1; at >= 0; at-- {
+	for i = n - 1; i >= 0; i-- {
 		for b, c := range change {
 			if c == wrong {
-				return at, 1 << b, true
+				return i, 1 << b, true
 			}
 			change[b] = c>>8 ^ castagnoli[byte(c)]
 		}
@@ -120,9 +120,9 @@ func FlippedBit(n int, wrong uint32) (at int, mask byte, found bool) {
 // nextSound is how far behind the start of data the next sound record begins; ok is false if there is none.
 func nextSound(data []byte) (skip int, ok bool) {
 	for skip = 1; skip+frameSize+2 <= len(data); skip++ {
-		at := data[skip:]
-		if looksSound(at, binary.LittleEndian.Uint32(at)) && at[frameSize+1] == '{' {
-			if _, _, _, ok := nextRecord(at); ok {
+		tail := data[skip:]
+		if looksSound(tail, binary.LittleEndian.Uint32(tail)) && tail[frameSize+1] == '{' {
+			if _, _, _, ok := nextRecord(tail); ok {
 				return skip, true
 			}
 		}
@@ -177,12 +177,12 @@ func ReadPiece(data []byte) []Entry {
 // Salvage is Replayer for a damaged journal: it applies every entry that can be read and tells what is missing. Nothing
 // is missing if all steps are known of, steps were begun behind the damage, and what comes out is sound: then what can
 // be read stands on its own. A step whose end cannot be read counts as under way.
-func (c *Contents) Salvage(base *state.Snapshot, at Identity) (replayer *Replayer, missing []string, done bool,
+func (c *Contents) Salvage(base *state.Snapshot, id Identity) (replayer *Replayer, missing []string, done bool,
 	err error) {
 	if base == nil {
 		base = &state.Snapshot{}
 	}
-	from, err := c.start(at)
+	from, err := c.start(id)
 	if err != nil && !c.beheaded {
 		return nil, nil, false, err
 	}

@@ -20,7 +20,7 @@ type File interface {
 	Close() error
 }
 
-// LogOptions say how a Log works.
+// LogOptions control how a Log works.
 type LogOptions struct {
 	Secrets state.Sealer // seals the entries' secrets; nil when there cannot be any
 	NoSync  bool         // do not wait for the disk: a crash of the machine may lose entries, one of the process does not
@@ -174,8 +174,8 @@ func (l *Log) newSealing() []byte {
 // Covered records, durably, that a state file with this identity is about to be written, which holds everything that
 // was put up to a size of the log. o comes from Replayer.Checkpoint, and may be empty if nothing will be put any
 // more. The journal can be applied whether or not the file is then written.
-func (l *Log) Covered(by Identity, o Origin, size int64) error {
-	note := cover{Identity: by, Origin: o}
+func (l *Log) Covered(id Identity, o Origin, size int64) error {
+	note := cover{Identity: id, Origin: o}
 	l.mu.Lock()
 	k := kindCheckpoint
 	if size < l.size {

@@ -38,7 +38,7 @@ const (
 	kindCovered    kind = 'K' // a state file is about to be written that holds a part of the records so far
 )
 
-// Identity tells one state file from another.
+// Identity distinguishes one state file from another.
 type Identity struct {
 	Size   int64  `json:"size"`
 	SHA256 string `json:"sha256"` // of the bytes in the store, lower-case hex; empty when there is no file

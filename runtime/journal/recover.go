@@ -9,10 +9,10 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// ErrNotAJournal says that a file does not begin like a journal at all.
+// ErrNotAJournal is returned when a file does not begin like a journal at all.
 var ErrNotAJournal = errors.New("the file is not a journal")
 
-// ErrNewerFormat says that the journal was written by a version of yamlhost that this one does not understand.
+// ErrNewerFormat is returned when the journal was written by a version of yamlhost that this one does not understand.
 var ErrNewerFormat = errors.New("the journal was written by a newer version of yamlhost")
 
 // Contents is the parsed content of a journal file.
@@ -49,12 +49,12 @@ type cover struct {
 func Read(data []byte, m state.Sealer) (*Contents, error) {
 	c := &Contents{sound: []byte(signature)}
 	data, flipped := mendSignature(data)
-	switch at := min(len(data), len(signature)); {
+	switch i := min(len(data), len(signature)); {
 	case flipped:
 		c.Mended++
-	case len(data) >= len(signature) && string(data[:at-1]) == signature[:at-1] && data[at-1] != signature[at-1]:
+	case len(data) >= len(signature) && string(data[:i-1]) == signature[:i-1] && data[i-1] != signature[i-1]:
 		return nil, ErrNewerFormat
-	case string(data[:at]) != signature[:at]:
+	case string(data[:i]) != signature[:i]:
 		if _, found := nextSound(data); !found {
 			return nil, ErrNotAJournal
 		}
@@ -157,31 +157,31 @@ func (c *Contents) take(k kind, payload []byte, m state.Sealer) error {
 		}
 		c.Entries = append(c.Entries, e)
 	case kindCheckpoint, kindCovered:
-		by := cover{entries: len(c.Entries), gaps: len(c.Gaps)}
-		if err := json.Unmarshal(payload, &by); err != nil {
+		later := cover{entries: len(c.Entries), gaps: len(c.Gaps)}
+		if err := json.Unmarshal(payload, &later); err != nil {
 			return err
 		}
 		if k == kindCovered {
-			by.entries, _ = slices.BinarySearch(c.ends, by.Size+1)
-			by.gaps = slices.IndexFunc(c.Gaps, func(g Gap) bool { return int64(g.Offset+g.Length) > by.Size })
-			if by.gaps < 0 {
-				by.gaps = len(c.Gaps)
+			later.entries, _ = slices.BinarySearch(c.ends, later.Size+1)
+			later.gaps = slices.IndexFunc(c.Gaps, func(g Gap) bool { return int64(g.Offset+g.Length) > later.Size })
+			if later.gaps < 0 {
+				later.gaps = len(c.Gaps)
 			}
 		}
-		c.covered = append(c.covered, by)
+		c.covered = append(c.covered, later)
 	default:
 		return fmt.Errorf("a record is of the unknown kind %q", byte(k))
 	}
 	return nil
 }
 
-// MismatchError says that a journal does not belong to the state file that is there: somebody else has written that
-// since.
+// MismatchError is returned when a journal does not belong to the state file that is there: somebody else has written
+// that since.
 type MismatchError struct {
 	Journal, Found Identity
 }
 
-// Error says that another file is there.
+// Error reports that the state file is another one.
 func (e *MismatchError) Error() string {
 	return "the journal belongs to another version of the state file: another tool changed that file after the " +
 		"run was interrupted"
@@ -196,14 +196,14 @@ type beginning struct {
 }
 
 // start finds where to go on from a state file. A *MismatchError says that the file is not one that the journal knows.
-func (c *Contents) start(at Identity) (beginning, error) {
+func (c *Contents) start(id Identity) (beginning, error) {
 	for i := len(c.covered) - 1; i >= 0; i-- {
-		if by := c.covered[i]; by.Identity == at {
-			return beginning{&by.Origin, by.entries, by.gaps, true}, nil
+		if later := c.covered[i]; later.Identity == id {
+			return beginning{&later.Origin, later.entries, later.gaps, true}, nil
 		}
 	}
-	if at != c.Header.Base {
-		return beginning{}, &MismatchError{c.Header.Base, at}
+	if id != c.Header.Base {
+		return beginning{}, &MismatchError{c.Header.Base, id}
 	}
 	return beginning{origin: c.Header.Origin}, nil
 }
@@ -215,15 +215,15 @@ func (s beginning) replayer(base *state.Snapshot) (*Replayer, error) {
 	return Resume(base, *s.origin)
 }
 
-// Replayer applies the journal to the state that was read from a file with the identity at; base is nil when there is
+// Replayer applies the journal to the state that was read from a file with the identity id; base is nil when there is
 // none. If the file holds everything that the journal has, done is true and there is no replayer: the run was cut off
 // between writing the file and dropping the journal. A *MismatchError says that the file is another one, a *DamageError
 // that the journal is damaged and what is left does not stand on its own.
-func (c *Contents) Replayer(base *state.Snapshot, at Identity) (replayer *Replayer, done bool, err error) {
+func (c *Contents) Replayer(base *state.Snapshot, id Identity) (replayer *Replayer, done bool, err error) {
 	if len(c.Gaps) == 0 && !c.beheaded {
-		return c.replay(base, at)
+		return c.replay(base, id)
 	}
-	replayer, missing, done, err := c.Salvage(base, at)
+	replayer, missing, done, err := c.Salvage(base, id)
 	if err == nil && len(missing) > 0 {
 		err = &DamageError{c.Gaps, missing, len(c.Entries)}
 	}
@@ -233,11 +233,11 @@ func (c *Contents) Replayer(base *state.Snapshot, at Identity) (replayer *Replay
 	return replayer, false, nil
 }
 
-func (c *Contents) replay(base *state.Snapshot, at Identity) (replayer *Replayer, done bool, err error) {
+func (c *Contents) replay(base *state.Snapshot, id Identity) (replayer *Replayer, done bool, err error) {
 	if base == nil {
 		base = &state.Snapshot{}
 	}
-	from, err := c.start(at)
+	from, err := c.start(id)
 	if err != nil {
 		return nil, false, err
 	}
@@ -256,8 +256,8 @@ func (c *Contents) replay(base *state.Snapshot, at Identity) (replayer *Replayer
 }
 
 // CoveredPiece is a piece of a journal that says that a state file with this identity holds everything before it.
-func CoveredPiece(by Identity) ([]byte, error) {
-	text, err := json.Marshal(cover{Identity: by})
+func CoveredPiece(id Identity) ([]byte, error) {
+	text, err := json.Marshal(cover{Identity: id})
 	if err != nil {
 		return nil, fmt.Errorf("journal a checkpoint: %w", err)
 	}
@@ -266,7 +266,7 @@ func CoveredPiece(by Identity) ([]byte, error) {
 
 // Covering is a journal of all records that can be read, with a note behind them that a state file with this identity
 // holds everything in them.
-func (c *Contents) Covering(by Identity) ([]byte, error) {
+func (c *Contents) Covering(id Identity) ([]byte, error) {
 	sound := c.sound
 	if c.beheaded {
 		text, err := json.Marshal(c.Header)
@@ -275,6 +275,6 @@ func (c *Contents) Covering(by Identity) ([]byte, error) {
 		}
 		sound = append(appendRecord([]byte(signature), kindHeader, text), sound[len(signature):]...)
 	}
-	piece, err := CoveredPiece(by)
+	piece, err := CoveredPiece(id)
 	return append(append([]byte(nil), sound...), piece...), err
 }

@@ -207,8 +207,8 @@ func (b *Replayer) knownExtensions(s *state.Snapshot) json.RawMessage {
 	return text
 }
 
-// Origin says how a snapshot that was taken in the middle of an operation continues the operation's numbering, so that
-// later entries can be applied to it.
+// Origin describes how a snapshot that was taken in the middle of an operation continues the operation's numbering, so
+// that later entries can be applied to it.
 type Origin struct {
 	IDs   []ID    `json:"ids,omitempty"`   // of its resources, in order
 	Added int     `json:"added,omitempty"` // how many of them were added by the operation: later ones go behind these

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// ErrShutdown says that the operation has ended: it was cancelled or something else failed. The one who gets it has
-// nothing to report.
+// ErrShutdown is returned when the operation has ended: it was cancelled or something else failed. The one who gets it
+// has nothing to report.
 var ErrShutdown = errors.New("the deployment is shutting down")
 
-// ErrReported says that the fault behind it has been shown to the user, so that it is not shown twice.
+// ErrReported is returned when the fault behind it has been shown to the user, so that it is not shown twice.
 var ErrReported = errors.New("already reported")
 
 // FailuresError is a call that a provider refused.

@@ -10,7 +10,7 @@ import (
 // Monitor carries out what a program asks for. All methods are safe for concurrent use and block until the answer is
 // there. An error that wraps ErrShutdown means that the operation has ended and nothing more will be done.
 type Monitor interface {
-	// Info says which deployment this is.
+	// Info identifies the deployment.
 	Info(ctx context.Context) (Info, error)
 	// SupportsFeature answers for the names of E2.4.
 	SupportsFeature(ctx context.Context, feature string) (bool, error)
@@ -26,11 +26,12 @@ type Monitor interface {
 	Invoke(ctx context.Context, r InvokeRequest) (InvokeResponse, error)
 	// Call calls a method of a resource (E2.56).
 	Call(ctx context.Context, r CallRequest) (CallResponse, error)
-	// SignalAndWaitForShutdown says that the program asks for nothing more, and waits until the engine is done (E2.68).
+	// SignalAndWaitForShutdown announces that the program makes no further requests, and waits until the engine is done
+	// (E2.68).
 	SignalAndWaitForShutdown(ctx context.Context) error
 }
 
-// Info says which deployment a program runs in (E2.3).
+// Info describes which deployment a program runs in (E2.3).
 type Info struct {
 	Project, Stack, Organization string
 	Config                       map[string]string // full key to plain text
@@ -44,7 +45,7 @@ type Package struct {
 	Name, Version, DownloadURL string
 	Checksums                  map[string][]byte // platform such as linux-amd64 to SHA-256 of the archive
 	Parameterization           *Parameterization
-	// Extension says that the parameters add a package to what the plugin is instead of replacing it.
+	// Extension reports whether the parameters add a package to what the plugin is instead of replacing it.
 	Extension bool
 }
 
@@ -117,7 +118,7 @@ type RegisterRequest struct {
 	SourcePosition *Position
 }
 
-// Result says how a registration ended.
+// Result describes how a registration ended.
 type Result uint8
 
 // The results of a registration (E2.37).
@@ -133,7 +134,7 @@ type RegisterResponse struct {
 	ID      value.Value // null for a component, unknown for a resource to be created
 	Outputs value.Value // a map; outputs absent from it are null if Known, unknown otherwise
 	Result  Result
-	// Known says that what Outputs lacks is null and not merely unknown yet: the resource exists as it will be.
+	// Known reports whether what Outputs lacks is null and not merely unknown yet: the resource exists as it will be.
 	Known bool
 	// PropertyDependencies are the dependencies of a remote component's outputs, by property.
 	PropertyDependencies map[string][]urn.URN

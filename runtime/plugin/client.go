@@ -42,7 +42,7 @@ type client struct {
 	closing sync.Once
 }
 
-// Info says which plugin this is.
+// Info identifies the plugin.
 func (c *client) Info(context.Context) (provider.Info, error) {
 	return provider.Info{Name: c.name, Version: c.version}, nil
 }

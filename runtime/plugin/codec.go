@@ -19,13 +19,13 @@ type codec struct {
 func newCodec(trees bool) codec { return codec{encoding.GetCodecV2(grpcproto.Name), trees} }
 
 // Unmarshal reads a message.
-func (c codec) Unmarshal(data mem.BufferSlice, into any) error {
-	if text, ok := into.(*schemaText); ok {
+func (c codec) Unmarshal(data mem.BufferSlice, dst any) error {
+	if text, ok := dst.(*schemaText); ok {
 		return text.receive(data)
 	}
-	m, ok := into.(proto.Message)
+	m, ok := dst.(proto.Message)
 	if !ok || c.trees {
-		return c.CodecV2.Unmarshal(data, into)
+		return c.CodecV2.Unmarshal(data, dst)
 	}
 	buffer := data.MaterializeToBuffer(mem.DefaultBufferPool())
 	defer buffer.Free()

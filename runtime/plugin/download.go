@@ -135,7 +135,7 @@ func (i *Installation) get(ctx context.Context, address string, header http.Head
 	}
 	permits := i.permits
 	if permits == nil {
-		permits = func(to string) error { return secure(to, i.AllowHTTP) }
+		permits = func(dst string) error { return secure(dst, i.AllowHTTP) }
 	}
 	if err := permits(address); err != nil {
 		return nil, &httpget.FinalError{Problem: err.Error()}

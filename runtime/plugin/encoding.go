@@ -10,7 +10,7 @@ type capabilities struct {
 	secrets, resources, outputs, byteStrings, autonaming, preview bool
 }
 
-// unknowns says what becomes of unknown values in a request or response (F1.13, F1.14).
+// unknowns describes what becomes of unknown values in a request or response (F1.13, F1.14).
 type unknowns uint8
 
 const (
@@ -87,15 +87,15 @@ func withSecretsOf(inputs, outputs value.Value) value.Value {
 	}
 	keys := inputs.Keys()
 	for i, key := range keys {
-		in := inputs.At(i)
+		v := inputs.At(i)
 		out, ok := outputs.Lookup(key)
 		switch {
 		case !ok || out.IsSecret():
-		case in.Is(value.KindMap) && out.Is(value.KindMap) && !in.IsSecret():
-			if in.ContainsSecret() {
-				outputs = outputs.With(key, withSecretsOf(in, out))
+		case v.Is(value.KindMap) && out.Is(value.KindMap) && !v.IsSecret():
+			if v.ContainsSecret() {
+				outputs = outputs.With(key, withSecretsOf(v, out))
 			}
-		case in.ContainsSecret():
+		case v.ContainsSecret():
 			outputs = outputs.With(key, out.Secret())
 		}
 	}

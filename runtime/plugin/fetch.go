@@ -13,7 +13,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// FetchOptions say how missing plugins are downloaded.
+// FetchOptions control how missing plugins are downloaded.
 type FetchOptions struct {
 	// Home is the directory that holds the folder plugins; empty to download nothing.
 	Home string
@@ -63,8 +63,8 @@ func (f *Fetcher) Fetch(ctx context.Context, pkg provider.Package, missing *prov
 	if locked := lock.Find(pkg.Name, ""); version == "" && locked != nil {
 		version = locked.Version
 	}
-	if by := f.options.Forbidden; by != "" {
-		return fail("it was not downloaded, because "+by+" forbids that", nil)
+	if reason := f.options.Forbidden; reason != "" {
+		return fail("it was not downloaded, because "+reason+" forbids that", nil)
 	}
 	if err := f.Permit(ctx, pkg); err != nil {
 		return fail("it was not downloaded, because "+err.Error(), nil)

@@ -93,8 +93,8 @@ func TestFind(t *testing.T) { // F2.25–F2.30
 			}
 			host := plugin.NewHost(options)
 			defer func() { require.NoError(t, host.Close()) }()
-			at, err := host.Find("misfit", c.version)
-			path := at.Path
+			loc, err := host.Find("misfit", c.version)
+			path := loc.Path
 			switch {
 			case c.missing:
 				var missing *provider.MissingError
@@ -116,7 +116,7 @@ func TestFind(t *testing.T) { // F2.25–F2.30
 			default:
 				require.NoError(t, err)
 				require.Equal(t, filepath.Join(options.Home, "plugins", c.want, "pulumi-resource-misfit"), path)
-				require.Equal(t, "resource-misfit-v"+at.Version, c.want)
+				require.Equal(t, "resource-misfit-v"+loc.Version, c.want)
 			}
 		})
 	}

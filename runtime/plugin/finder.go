@@ -45,11 +45,11 @@ func (f *Finder) Load(ctx context.Context, pkg provider.Package, missing func(*p
 // Schema opens the schema of a plugin, which is fetched first when it is missing. The error wraps schema.ErrNotFound
 // when there is no such plugin, and then tells the way out (Advice).
 func (f *Finder) Schema(ctx context.Context, d schema.Descriptor) (*schema.Package, error) {
-	at, err := f.find(ctx, d)
+	loc, err := f.find(ctx, d)
 	if err != nil {
 		return nil, err
 	}
-	path := f.Cache.Path(d, at)
+	path := f.Cache.Path(d, loc)
 	if path == "" {
 		text, err := f.askSchema(ctx, d)
 		if err != nil {
@@ -57,8 +57,8 @@ func (f *Finder) Schema(ctx context.Context, d schema.Descriptor) (*schema.Packa
 		}
 		return schema.Parse(text)
 	}
-	installed := at.Installed()
-	if !at.Ambient || f.AskOnce {
+	installed := loc.Installed()
+	if !loc.Ambient || f.AskOnce {
 		if pkg, err := f.Cache.Open(path, installed); err == nil && pkg.Owns(d.PackageName()) {
 			return pkg, nil
 		}
@@ -86,11 +86,11 @@ func (f *Finder) SchemaText(ctx context.Context, d schema.Descriptor) ([]byte, e
 	if _, err := f.Schema(ctx, d); err != nil { // which fills the cache with what is sound
 		return nil, err
 	}
-	at, err := f.Host.Find(d.Name, d.Version)
+	loc, err := f.Host.Find(d.Name, d.Version)
 	if err != nil {
 		return nil, err
 	}
-	if path := f.Cache.Path(d, at); path != "" {
+	if path := f.Cache.Path(d, loc); path != "" {
 		if text, err := os.ReadFile(path); err == nil {
 			return text, nil
 		}
@@ -100,10 +100,10 @@ func (f *Finder) SchemaText(ctx context.Context, d schema.Descriptor) ([]byte, e
 
 // find locates the plugin of a package.
 func (f *Finder) find(ctx context.Context, d schema.Descriptor) (Location, error) {
-	at, err := f.Host.Find(d.Name, d.Version)
+	loc, err := f.Host.Find(d.Name, d.Version)
 	absent, ok := errors.AsType[*provider.MissingError](err)
 	if !ok {
-		return at, err
+		return loc, err
 	}
 	err = f.Fetcher.Fetch(ctx, provider.Package{Name: d.Name, Version: d.Version, DownloadURL: d.DownloadURL}, absent)
 	if err != nil {
@@ -123,7 +123,7 @@ func asNotFound(err error) error {
 // notFoundError is a missing plugin as package schema has it.
 type notFoundError struct{ *provider.MissingError }
 
-// Advice tells the checker the way out.
+// Advice is the way out, for the checker.
 func (e notFoundError) Advice() string { return e.MissingError.Advice }
 
 // Unwrap makes it both errors.

@@ -63,7 +63,7 @@ type InstallResult struct {
 // Platform is this machine's name in the names of archives and in lists of checksums: <os>-<arch> (F2.31).
 func Platform() string { return runtime.GOOS + "-" + runtime.GOARCH }
 
-// ChecksumError says that an archive is not the one that was asked for.
+// ChecksumError is returned when an archive is not the one that was asked for.
 type ChecksumError struct{ Want, Got, From string }
 
 // Error names both checksums.

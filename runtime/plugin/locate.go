@@ -23,14 +23,14 @@ func (h *Host) Find(name, version string) (Location, error) {
 	if err != nil {
 		return Location{}, err
 	}
-	at := Location{Path: f.path, Ambient: f.ambient}
+	loc := Location{Path: f.path, Ambient: f.ambient}
 	if f.script {
-		at.Path = f.dir
+		loc.Path = f.dir
 	}
 	for _, p := range Installed(quiet.Home) {
 		if _, err := semver.NewVersion(p.Version); err == nil && p.Path == f.dir {
-			at.Version = p.Version
+			loc.Version = p.Version
 		}
 	}
-	return at, nil
+	return loc, nil
 }

@@ -23,8 +23,8 @@ const LockName = "yamlhost.lock.json"
 // lockFormat is the version of the format that is written.
 const lockFormat = 1
 
-// LockFile says which plugins a project uses, exactly: for each its version, where it comes from, and the SHA-256 of
-// its archive for each platform that somebody has installed it on (F2.34). Keys has, by the names of plugins, the
+// LockFile describes which plugins a project uses, exactly: for each its version, where it comes from, and the SHA-256
+// of its archive for each platform that somebody has installed it on (F2.34). Keys has, by the names of plugins, the
 // public keys of minisign whose owners must have signed every archive that comes, new versions too.
 type LockFile struct {
 	Version int               `json:"version"`

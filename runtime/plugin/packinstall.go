@@ -105,12 +105,12 @@ func (h *Host) InstallPack(ctx context.Context, r RequiredPack) (dir string, err
 
 // packAddress returns an error for an address that others could answer at.
 func packAddress(address string) error {
-	at, err := url.Parse(address)
-	if err != nil || at.Host == "" {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
 		return errors.New("the URL is malformed")
 	}
-	ip := net.ParseIP(at.Hostname())
-	if at.Scheme == "https" || at.Scheme == "http" && (at.Hostname() == "localhost" || ip != nil && ip.IsLoopback()) {
+	ip := net.ParseIP(u.Hostname())
+	if u.Scheme == "https" || u.Scheme == "http" && (u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()) {
 		return nil
 	}
 	return errors.New("policy packs are downloaded over https only")

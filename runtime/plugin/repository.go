@@ -59,18 +59,18 @@ func (i *Installation) archive(ctx context.Context, folder, label string) (path 
 	if err := p.Archive(ctx, work, i.Env, tar); err != nil {
 		return "", err
 	}
-	in, err := os.Open(tar)
+	src, err := os.Open(tar)
 	if err != nil {
 		return "", err
 	}
-	defer in.Close()
+	defer src.Close()
 	out, err := os.Create(work + ".tar.gz")
 	if err != nil {
 		return "", err
 	}
 	packed, err := gzip.NewWriterLevel(out, gzip.NoCompression)
 	if err == nil {
-		_, err = io.Copy(packed, in)
+		_, err = io.Copy(packed, src)
 		err = errors.Join(err, packed.Close())
 	}
 	if err = errors.Join(err, out.Close()); err != nil {

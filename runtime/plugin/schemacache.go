@@ -27,16 +27,16 @@ type SchemaCache struct {
 // Path returns the file that keeps the schema of the plugin at a location (F2.38). One from PATH is known by its path,
 // its size and its time. Path is empty for a plugin whose content may change without a sign: one from the project or
 // attached.
-func (c SchemaCache) Path(d schema.Descriptor, at Location) string {
-	name := d.Name + "-" + at.Version
-	if at.Ambient {
-		info, err := os.Stat(at.Path)
+func (c SchemaCache) Path(d schema.Descriptor, loc Location) string {
+	name := d.Name + "-" + loc.Version
+	if loc.Ambient {
+		info, err := os.Stat(loc.Path)
 		if err != nil {
 			return ""
 		}
-		name = d.Name + "-path-" + shortDigest(fmt.Appendf(nil, "%s %d %d", at.Path, info.Size(), info.ModTime().UnixNano()))
+		name = d.Name + "-path-" + shortDigest(fmt.Appendf(nil, "%s %d %d", loc.Path, info.Size(), info.ModTime().UnixNano()))
 	}
-	if c.Home == "" || at.Version == "" && !at.Ambient {
+	if c.Home == "" || loc.Version == "" && !loc.Ambient {
 		return ""
 	}
 	if d.DownloadURL != "" {
@@ -67,21 +67,21 @@ func (c SchemaCache) OpenFile(path string) (*schema.Package, error) {
 		}
 		return schema.Parse(text)
 	}
-	of := c.beside(path)
+	beside := c.beside(path)
 	if !strings.HasSuffix(path, ".gz") {
-		return schema.OpenFile(path, of+".index")
+		return schema.OpenFile(path, beside+".index")
 	}
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
 	}
 	state := strconv.FormatInt(info.Size(), 36) + "-" + strconv.FormatInt(info.ModTime().UnixNano(), 36)
-	unpacked := of + "-" + state + ".json"
-	if pkg, err := schema.OpenKept(unpacked, of+".index"); err == nil {
+	unpacked := beside + "-" + state + ".json"
+	if pkg, err := schema.OpenKept(unpacked, beside+".index"); err == nil {
 		return pkg, nil
 	}
-	earlier, _ := filepath.Glob(of + "-*.json") // the pattern is sound
-	kept, err := unpackSchema(path, unpacked, of+".index", info.ModTime())
+	earlier, _ := filepath.Glob(beside + "-*.json") // the pattern is sound
+	kept, err := unpackSchema(path, unpacked, beside+".index", info.ModTime())
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func (c SchemaCache) OpenFile(path string) (*schema.Package, error) {
 			_ = os.Remove(name)
 		}
 	}
-	pkg, err := schema.OpenKept(unpacked, of+".index")
+	pkg, err := schema.OpenKept(unpacked, beside+".index")
 	if err != nil { // somebody has been at them: the source knows better
 		return SchemaCache{}.OpenFile(path)
 	}
@@ -140,13 +140,13 @@ func (c SchemaCache) Keep(path string, installed time.Time, text func() io.Reade
 func (c SchemaCache) index(path string) string { return c.beside(path) + ".index" }
 
 // Installed returns when a plugin was put into the plugin folder; zero when that cannot be told.
-func (at Location) Installed() time.Time {
-	info, err := os.Stat(at.Path)
+func (loc Location) Installed() time.Time {
+	info, err := os.Stat(loc.Path)
 	if err != nil {
 		return time.Time{}
 	}
 	if !info.IsDir() { // a package may give its file any time, but not the folder that it was unpacked into
-		if dir, err := os.Stat(filepath.Dir(at.Path)); err == nil && dir.ModTime().After(info.ModTime()) {
+		if dir, err := os.Stat(filepath.Dir(loc.Path)); err == nil && dir.ModTime().After(info.ModTime()) {
 			info = dir
 		}
 	}

@@ -30,7 +30,7 @@ func (s *schemaText) receive(buffers mem.BufferSlice) error {
 	r := buffers.Reader()
 	defer r.Close()
 	total := r.Remaining()
-	at, size := 0, 0
+	i, size := 0, 0
 	for r.Remaining() > 0 {
 		tag, err := binary.ReadUvarint(r)
 		if err != nil {
@@ -54,14 +54,14 @@ func (s *schemaText) receive(buffers mem.BufferSlice) error {
 			return errSchemaMessage
 		}
 		if number == schemaField && kind == protowire.BytesType {
-			at, size = total-r.Remaining(), int(skip)
+			i, size = total-r.Remaining(), int(skip)
 		}
 		if _, err := r.Discard(int(skip)); err != nil {
 			return errSchemaMessage
 		}
 	}
 	buffers.Ref()
-	s.buffers, s.at, s.size = slices.Clone(buffers), at, size
+	s.buffers, s.at, s.size = slices.Clone(buffers), i, size
 	return nil
 }
 

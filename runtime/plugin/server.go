@@ -117,7 +117,7 @@ func encodeTo(o wire.Options, v value.Value, answer proto.Message, field protore
 	return nil
 }
 
-// Handshake tells what every provider of ours can take.
+// Handshake returns the features that all our providers support.
 func (s *server) Handshake(_ context.Context, r *pulumirpc.ProviderHandshakeRequest) (
 	*pulumirpc.ProviderHandshakeResponse, error) {
 	s.mu.Lock()
@@ -134,7 +134,7 @@ func (s *server) Attach(context.Context, *pulumirpc.PluginAttach) (*emptypb.Empt
 	return &emptypb.Empty{}, nil
 }
 
-// GetPluginInfo tells the version.
+// GetPluginInfo returns the version.
 func (s *server) GetPluginInfo(ctx context.Context, _ *emptypb.Empty) (*pulumirpc.PluginInfo, error) {
 	info, err := s.provider.Info(ctx)
 	if err != nil {
@@ -306,13 +306,13 @@ func (s *server) Diff(ctx context.Context, r *pulumirpc.DiffRequest) (*pulumirpc
 
 // Create passes on.
 func (s *server) Create(ctx context.Context, r *pulumirpc.CreateRequest) (*pulumirpc.CreateResponse, error) {
-	at, v, err := s.enterStep(r, nil, "properties")
+	st, v, err := s.enterStep(r, nil, "properties")
 	if err != nil {
 		return nil, err
 	}
-	defer at.end()
-	got, err := at.provider.Create(ctx, provider.CreateRequest{Subject: at.subject,
-		Inputs: v[0].MapOrEmpty(), Timeout: r.GetTimeout(), Preview: r.GetPreview(), Views: at.views})
+	defer st.end()
+	got, err := st.provider.Create(ctx, provider.CreateRequest{Subject: st.subject,
+		Inputs: v[0].MapOrEmpty(), Timeout: r.GetTimeout(), Preview: r.GetPreview(), Views: st.views})
 	if err != nil {
 		return nil, s.fail(err)
 	}
@@ -322,15 +322,15 @@ func (s *server) Create(ctx context.Context, r *pulumirpc.CreateRequest) (*pulum
 
 // Read passes on.
 func (s *server) Read(ctx context.Context, r *pulumirpc.ReadRequest) (*pulumirpc.ReadResponse, error) {
-	at, v, err := s.enterStep(r, r.GetOldViews(), "inputs", "properties")
+	st, v, err := s.enterStep(r, r.GetOldViews(), "inputs", "properties")
 	if err != nil {
 		return nil, err
 	}
-	defer at.end()
-	got, err := at.provider.Read(ctx, provider.ReadRequest{
-		Subject: at.subject, ID: r.GetId(), Inputs: v[0], Outputs: v[1],
+	defer st.end()
+	got, err := st.provider.Read(ctx, provider.ReadRequest{
+		Subject: st.subject, ID: r.GetId(), Inputs: v[0], Outputs: v[1],
 		Timeout: r.GetTimeout(),
-		Views:   at.views,
+		Views:   st.views,
 	})
 	if err != nil {
 		return nil, s.fail(err)
@@ -344,15 +344,15 @@ func (s *server) Read(ctx context.Context, r *pulumirpc.ReadRequest) (*pulumirpc
 
 // Update passes on.
 func (s *server) Update(ctx context.Context, r *pulumirpc.UpdateRequest) (*pulumirpc.UpdateResponse, error) {
-	at, v, err := s.enterStep(r, r.GetOldViews(), "old_inputs", "olds", "news")
+	st, v, err := s.enterStep(r, r.GetOldViews(), "old_inputs", "olds", "news")
 	if err != nil {
 		return nil, err
 	}
-	defer at.end()
-	got, err := at.provider.Update(ctx, provider.UpdateRequest{
-		Subject: at.subject, ID: r.GetId(), OldInputs: v[0], OldOutputs: v[1],
+	defer st.end()
+	got, err := st.provider.Update(ctx, provider.UpdateRequest{
+		Subject: st.subject, ID: r.GetId(), OldInputs: v[0], OldOutputs: v[1],
 		News: v[2].MapOrEmpty(), Timeout: r.GetTimeout(), IgnoreChanges: r.GetIgnoreChanges(), Preview: r.GetPreview(),
-		Views: at.views,
+		Views: st.views,
 	})
 	if err != nil {
 		return nil, s.fail(err)
@@ -363,15 +363,15 @@ func (s *server) Update(ctx context.Context, r *pulumirpc.UpdateRequest) (*pulum
 
 // Delete passes on.
 func (s *server) Delete(ctx context.Context, r *pulumirpc.DeleteRequest) (*emptypb.Empty, error) {
-	at, v, err := s.enterStep(r, r.GetOldViews(), "old_inputs", "properties")
+	st, v, err := s.enterStep(r, r.GetOldViews(), "old_inputs", "properties")
 	if err != nil {
 		return nil, err
 	}
-	defer at.end()
-	if err := at.provider.Delete(ctx, provider.DeleteRequest{
-		Subject: at.subject, ID: r.GetId(), Inputs: v[0], Outputs: v[1],
+	defer st.end()
+	if err := st.provider.Delete(ctx, provider.DeleteRequest{
+		Subject: st.subject, ID: r.GetId(), Inputs: v[0], Outputs: v[1],
 		Timeout: r.GetTimeout(),
-		Views:   at.views,
+		Views:   st.views,
 	}); err != nil {
 		return nil, s.fail(err)
 	}

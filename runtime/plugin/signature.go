@@ -34,7 +34,7 @@ func ParseKey(text string) (*Key, error) {
 // String returns the key as lock files keep it.
 func (k *Key) String() string { return k.public.String() }
 
-// SignatureError says that an archive has no signature that a trusted key has made.
+// SignatureError is returned when an archive has no signature that a trusted key has made.
 type SignatureError struct{ From, Problem string }
 
 // Error names where the archive came from, and the problem.
@@ -109,7 +109,7 @@ func (i *Installation) signedName() string {
 	return i.asset()
 }
 
-// vouches says what is wrong with a signature of a file; empty for nothing.
+// vouches describes what is wrong with a signature of a file; empty for nothing.
 func (k *Key) vouches(path string, signature []byte, name string) string {
 	var s minisign.Signature
 	if err := s.UnmarshalText(signature); err != nil {
@@ -149,8 +149,8 @@ func (k *Key) hasSigned(path string, ofDigest bool, signature []byte) (bool, err
 	return err == nil && minisign.Verify(k.public, text, signature), err
 }
 
-// speaksOf says what is wrong where the trusted comment of a signature, which has been verified, names another file:
-// minisign writes file:NAME there. Else anyone could give an older release for a newer one.
+// speaksOf describes what is wrong where the trusted comment of a signature, which has been verified, names another
+// file: minisign writes file:NAME there. Else anyone could give an older release for a newer one.
 func speaksOf(signature []byte, name string) string {
 	var s minisign.Signature
 	if err := s.UnmarshalText(signature); err != nil {

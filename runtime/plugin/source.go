@@ -76,24 +76,24 @@ func override(canonical, overrides string) (string, error) {
 		if rule == "" {
 			continue
 		}
-		pattern, to, found := strings.Cut(rule, "=")
+		pattern, dst, found := strings.Cut(rule, "=")
 		expression, err := regexp.Compile(pattern)
 		if !found || err != nil {
 			return "", fmt.Errorf("PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES: %q is not of the form regular-expression=URL", rule)
 		}
-		at := expression.FindStringSubmatchIndex(canonical)
-		if at == nil {
+		loc := expression.FindStringSubmatchIndex(canonical)
+		if loc == nil {
 			continue
 		}
 		// Placeholders for the plugin stay: they are not references to parts of the match.
 		keep := strings.NewReplacer("${NAME}", "$${NAME}", "${VERSION}", "$${VERSION}", "${OS}", "$${OS}", "${ARCH}",
 			"$${ARCH}")
-		return string(expression.ExpandString(nil, keep.Replace(to), canonical, at)), nil
+		return string(expression.ExpandString(nil, keep.Replace(dst), canonical, loc)), nil
 	}
 	return "", nil
 }
 
-// ErrNoLatest says that a source cannot tell which version is the newest.
+// ErrNoLatest is returned when a source cannot tell which version is the newest.
 var ErrNoLatest = errors.New("the newest version cannot be looked up there")
 
 // Latest asks a source for its newest version, without a v. client may be nil.

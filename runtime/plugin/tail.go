@@ -18,8 +18,8 @@ func (t *tail) Write(p []byte) (int, error) {
 	if len(p) > t.limit {
 		p, t.cut = p[len(p)-t.limit:], true
 	}
-	if over := len(t.kept) + len(p) - t.limit; over > 0 {
-		t.kept, t.cut = append(t.kept[:0], t.kept[over:]...), true
+	if excess := len(t.kept) + len(p) - t.limit; excess > 0 {
+		t.kept, t.cut = append(t.kept[:0], t.kept[excess:]...), true
 	}
 	t.kept = append(t.kept, p...)
 	return n, nil

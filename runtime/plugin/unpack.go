@@ -35,14 +35,14 @@ func unpack(dir, archive, executable string, bare bool) error {
 		return fmt.Errorf("open the archive: %w", err)
 	}
 	defer f.Close()
-	in := bufio.NewReader(f)
-	head, _ := in.Peek(2)
+	r := bufio.NewReader(f)
+	head, _ := r.Peek(2)
 	if !bytes.Equal(head, []byte{0x1f, 0x8b}) {
-		if start, _ := in.Peek(20); !bare || platformOf(start) == "" && !bytes.HasPrefix(start, []byte("#!")) &&
+		if start, _ := r.Peek(20); !bare || platformOf(start) == "" && !bytes.HasPrefix(start, []byte("#!")) &&
 			!bytes.HasPrefix(start, []byte("MZ")) {
 			return errors.New("it is neither an archive (.tar.gz) nor an executable; nothing was installed")
 		}
-		return writeMember(filepath.Join(dir, executableName(executable)), in, 0o700)
+		return writeMember(filepath.Join(dir, executableName(executable)), r, 0o700)
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return err
@@ -185,11 +185,11 @@ func platformOf(head []byte) string {
 	case len(head) >= 8 && little.Uint32(head) == 0xfeedfacf:
 		return named("darwin", map[uint32]string{0x01000007: "amd64", 0x0100000c: "arm64"}[little.Uint32(head[4:])])
 	case len(head) >= 64 && string(head[:2]) == "MZ":
-		at := int(little.Uint32(head[60:]))
-		if at < 0 || at+6 > len(head) {
+		i := int(little.Uint32(head[60:]))
+		if i < 0 || i+6 > len(head) {
 			return ""
 		}
-		return named("windows", map[uint16]string{0x8664: "amd64", 0xaa64: "arm64"}[little.Uint16(head[at+4:])])
+		return named("windows", map[uint16]string{0x8664: "amd64", 0xaa64: "arm64"}[little.Uint16(head[i+4:])])
 	}
 	return ""
 }

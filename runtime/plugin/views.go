@@ -30,9 +30,9 @@ type views struct {
 func (v *views) PublishViewSteps(ctx context.Context, r *pulumirpc.PublishViewStepsRequest) (
 	*pulumirpc.PublishViewStepsResponse, error) {
 	v.mu.Lock()
-	of := v.byToken[r.GetToken()]
+	all := v.byToken[r.GetToken()]
 	v.mu.Unlock()
-	if of == nil {
+	if all == nil {
 		return nil, status.Error(codes.NotFound, "the token belongs to no call in progress")
 	}
 	steps := make([]provider.ViewStep, len(r.GetSteps()))
@@ -45,7 +45,7 @@ func (v *views) PublishViewSteps(ctx context.Context, r *pulumirpc.PublishViewSt
 	if len(steps) == 0 {
 		return &pulumirpc.PublishViewStepsResponse{}, nil
 	}
-	if err := of.Publish(ctx, steps); err != nil {
+	if err := all.Publish(ctx, steps); err != nil {
 		return nil, status.Error(codes.InvalidArgument, err.Error())
 	}
 	return &pulumirpc.PublishViewStepsResponse{}, nil

@@ -31,8 +31,8 @@ type Error struct {
 	Properties          []Failure
 	RefreshBeforeUpdate bool
 	Unimplemented       bool // the provider does not know the call
-	// Lost says of an Unclear failure that no answer came, or none that could be understood: the provider may well have
-	// done what it was asked, and nobody can tell.
+	// Lost reports, for an Unclear failure, that no answer came, or none that could be understood: the provider may
+	// well have done what it was asked, and nobody can tell.
 	Lost  bool
 	Cause error
 }
@@ -58,7 +58,7 @@ func (e *Error) Error() string {
 // Unwrap returns the cause, if there is one.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// CrashError says that a plugin's process is gone: it crashed, was killed or never came up (D10).
+// CrashError is returned when a plugin's process is gone: it crashed, was killed or never came up (D10).
 type CrashError struct {
 	Plugin string
 	Exit   string // how the process ended, as the system tells
@@ -80,14 +80,14 @@ func (e *CrashError) Error() string {
 	return text
 }
 
-// MissingError says that no plugin for a package was found.
+// MissingError is returned when no plugin for a package was found.
 type MissingError struct {
 	Package, Version string
 	Looked           []string // where it was looked for
 	Advice           string   // what to do about it; empty when nobody has said
 }
 
-// Error says what is missing, where it was looked for, and what to do about it.
+// Error describes what is missing, where it was looked for, and what to do about it.
 func (e *MissingError) Error() string {
 	name := e.Package
 	if e.Version != "" {

@@ -27,7 +27,7 @@ type ListRequest struct {
 type ListResponse struct {
 	Resources    []Listed
 	Continuation string // for the next page; empty after the last
-	// Unknown says that the provider cannot tell before something else exists.
+	// Unknown reports whether the provider cannot tell before something else exists.
 	Unknown bool
 }
 

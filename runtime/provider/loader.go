@@ -6,7 +6,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 )
 
-// Package says which provider to load.
+// Package describes which provider to load.
 type Package struct {
 	Name             string // of the plugin
 	Version          string // empty for any

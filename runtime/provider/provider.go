@@ -11,7 +11,7 @@ import (
 
 // Provider is a loaded provider that has no configuration yet. All methods are safe for concurrent use.
 type Provider interface {
-	// Info says which provider this is.
+	// Info identifies the provider.
 	Info(ctx context.Context) (Info, error)
 	// Parameterize makes the provider serve another package; it comes before everything else (E3.8).
 	Parameterize(ctx context.Context, r ParameterizeRequest) (ParameterizeResponse, error)
@@ -106,7 +106,7 @@ type CheckRequest struct {
 type Autonaming struct {
 	Mode string // propose, enforce or disable
 	Name string
-	// Insist says that the user should hear of it when the provider takes no such proposals.
+	// Insist reports whether the user should hear of it when the provider takes no such proposals.
 	Insist bool
 }
 
@@ -114,7 +114,7 @@ type Autonaming struct {
 type CheckResponse struct {
 	Inputs   value.Value
 	Failures []Failure
-	// AutonamingIgnored says that the provider could not be told what the request has as Autonaming.
+	// AutonamingIgnored reports whether the provider could not be told what the request has as Autonaming.
 	AutonamingIgnored bool
 }
 
@@ -174,7 +174,7 @@ type PropertyDiff struct {
 	InputDiff bool // the change is one of inputs, not of outputs
 }
 
-// DiffResponse says what a change takes (F2.23).
+// DiffResponse is the provider's answer to Diff (F2.23).
 type DiffResponse struct {
 	Changes             Changes
 	Replaces            []string // keys or paths that force a replacement

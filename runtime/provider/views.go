@@ -11,8 +11,8 @@ import (
 // own.
 type Views struct {
 	Old []View // the owner's views so far
-	// Publish tells what is being done to views. It is safe for concurrent use, and must not be called after the call that
-	// it came with is over.
+	// Publish reports what is being done to views. It is safe for concurrent use, and must not be called after the call
+	// that it came with is over.
 	Publish func(ctx context.Context, steps []ViewStep) error
 }
 

@@ -120,17 +120,17 @@ func TestCopiesAreBounded(t *testing.T) {
 // A worker that begins removes the folders of those that died, and of nobody else.
 func TestFoldersOfTheDead(t *testing.T) {
 	t.Parallel()
-	in := t.TempDir()
-	living, release, err := ownFolder(in)
+	input := t.TempDir()
+	living, release, err := ownFolder(input)
 	require.NoError(t, err)
-	dead, begun, other := filepath.Join(in, workerPrefix+"1"), filepath.Join(in, workerPrefix+"2"), filepath.Join(in, "x")
+	dead, begun, other := filepath.Join(input, workerPrefix+"1"), filepath.Join(input, workerPrefix+"2"), filepath.Join(input, "x")
 	require.NoError(t, os.MkdirAll(filepath.Join(dead, "job-1", "web"), 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(dead, lockName), nil, 0o600))
 	require.NoError(t, os.Mkdir(begun, 0o700)) // has no lock yet
 	require.NoError(t, os.Mkdir(other, 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(other, lockName), nil, 0o600))
-	require.NoError(t, os.Symlink(other, filepath.Join(in, workerPrefix+"3")))
-	next, releaseNext, err := ownFolder(in)
+	require.NoError(t, os.Symlink(other, filepath.Join(input, workerPrefix+"3")))
+	next, releaseNext, err := ownFolder(input)
 	require.NoError(t, err)
 	for _, dir := range []string{living, begun, other, next} {
 		require.DirExists(t, dir)

@@ -52,7 +52,7 @@ const unused = `SELECT digest FROM yamlhost_files f WHERE NOT EXISTS (SELECT 1 F
 		WHERE j->'source'->>'archive' = f.digest)`
 
 // tidy removes unused archives.
-func (q *Queue) tidy(ctx context.Context, in Archives) error {
+func (q *Queue) tidy(ctx context.Context, archives Archives) error {
 	rows, err := q.pool.Query(ctx, unused, Job{}.Kind())
 	if err != nil {
 		return err
@@ -73,7 +73,7 @@ func (q *Queue) tidy(ctx context.Context, in Archives) error {
 			if err != nil || removed.RowsAffected() == 0 { // somebody has submitted jobs with it meanwhile
 				return err
 			}
-			return in.RemoveArchive(digest)
+			return archives.RemoveArchive(digest)
 		})
 		if err != nil {
 			return fmt.Errorf("remove the archive %s: %w", digest[:10], err)
@@ -83,8 +83,8 @@ func (q *Queue) tidy(ctx context.Context, in Archives) error {
 }
 
 // unpack puts the files of an archive into an empty folder.
-func unpack(in Archives, digest, dir string) error {
-	content, err := in.Archive(digest)
+func unpack(archives Archives, digest, dir string) error {
+	content, err := archives.Archive(digest)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("the backend of this worker does not have the archive %s: the worker needs the same "+
 			"PULUMI_BACKEND_URL as the one who submitted the job", digest[:10])

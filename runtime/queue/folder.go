@@ -18,13 +18,13 @@ const (
 
 // ownFolder makes a folder for the files of a worker's jobs, in another one. Those of workers that died there are
 // removed. release removes the folder. A lock that the kernel gives back with the process tells which workers live.
-func ownFolder(in string) (dir string, release func() error, err error) {
-	if in == "" {
-		in = os.TempDir()
+func ownFolder(input string) (dir string, release func() error, err error) {
+	if input == "" {
+		input = os.TempDir()
 	}
-	removeDead(in)
+	removeDead(input)
 	for range 10 {
-		if dir, err = os.MkdirTemp(in, workerPrefix); err != nil {
+		if dir, err = os.MkdirTemp(input, workerPrefix); err != nil {
 			return "", nil, err
 		}
 		lock := flock.New(filepath.Join(dir, lockName))
@@ -40,8 +40,8 @@ func ownFolder(in string) (dir string, release func() error, err error) {
 
 // removeDead removes the folders of workers that died. A folder that cannot be locked or removed belongs to another
 // process.
-func removeDead(in string) {
-	entries, _ := filepath.Glob(filepath.Join(in, workerPrefix+"*"))
+func removeDead(input string) {
+	entries, _ := filepath.Glob(filepath.Join(input, workerPrefix+"*"))
 	for _, dir := range entries {
 		if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
 			continue

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Source says where the files of a project come from: a commit of a git repository, or an archive.
+// Source describes where the files of a project come from: a commit of a git repository, or an archive.
 type Source struct {
 	Git     string `json:"git,omitempty"`     // URL, without credentials
 	Commit  string `json:"commit,omitempty"`  // 40 or 64 hexadecimal digits

@@ -20,7 +20,7 @@ type Submission struct {
 	Priority int
 }
 
-// WorkerOptions say what a worker does.
+// WorkerOptions control what a worker does.
 type WorkerOptions struct {
 	Name     string
 	Jobs     int

@@ -64,7 +64,7 @@ func TestAllowList(t *testing.T) {
 
 func TestArchives(t *testing.T) {
 	t.Parallel()
-	dir, to := t.TempDir(), t.TempDir()
+	dir, dst := t.TempDir(), t.TempDir()
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, "a"), 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "a", "run"), []byte("x"), 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "b"), nil, 0o644))
@@ -72,11 +72,11 @@ func TestArchives(t *testing.T) {
 	require.NoError(t, Pack(&first, dir, []string{"a/run", "b"}))
 	require.NoError(t, Pack(&second, dir, []string{"a/run", "b"}))
 	require.Equal(t, first.Bytes(), second.Bytes())
-	require.NoError(t, Unpack(&first, to))
-	text, err := os.ReadFile(filepath.Join(to, "a", "run"))
+	require.NoError(t, Unpack(&first, dst))
+	text, err := os.ReadFile(filepath.Join(dst, "a", "run"))
 	require.NoError(t, err)
 	require.Equal(t, "x", string(text))
-	info, err := os.Stat(filepath.Join(to, "a", "run"))
+	info, err := os.Stat(filepath.Join(dst, "a", "run"))
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o700), info.Mode()&0o700)
 

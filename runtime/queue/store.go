@@ -247,7 +247,7 @@ func (q *Queue) Cancel(ctx context.Context, name string) (ended Ended, err error
 	return ended, nil
 }
 
-// Follow tells of each job of a submission that is over, once, until all are. Only those are read that it has not told
+// Follow reports each job of a submission that is over, once, until all are. Only those are read that it has not told
 // of.
 func (q *Queue) Follow(ctx context.Context, run string, told func(*Entry)) error {
 	seen := map[int64]bool{}
@@ -262,22 +262,22 @@ func (q *Queue) Follow(ctx context.Context, run string, told func(*Entry)) error
 		var id int64
 		var is bool
 		left := 0
-		var over []int64
+		var overdue []int64
 		_, err = pgx.ForEachRow(rows, []any{&id, &is}, func() error {
 			switch {
 			case !is:
 				left++
 			case !seen[id]:
 				seen[id] = true
-				over = append(over, id)
+				overdue = append(overdue, id)
 			}
 			return nil
 		})
 		if err != nil {
 			return fmt.Errorf("read the queue: %w", err)
 		}
-		if len(over) > 0 {
-			list, err := q.entries(ctx, `SELECT unnest($1::bigint[])`, over)
+		if len(overdue) > 0 {
+			list, err := q.entries(ctx, `SELECT unnest($1::bigint[])`, overdue)
 			if err != nil {
 				return err
 			}

@@ -11,8 +11,8 @@ import (
 // a slash, or the word archive.
 func Allows(list []string, s Source) bool {
 	for _, entry := range list {
-		at := strings.TrimSuffix(entry, "/")
-		if s.Archive != "" && entry == "archive" || s.Git != "" && (s.Git == at || strings.HasPrefix(s.Git, at+"/")) {
+		base := strings.TrimSuffix(entry, "/")
+		if s.Archive != "" && entry == "archive" || s.Git != "" && (s.Git == base || strings.HasPrefix(s.Git, base+"/")) {
 			return true
 		}
 	}

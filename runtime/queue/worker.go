@@ -17,7 +17,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/git"
 )
 
-// WorkerOptions say what a worker does.
+// WorkerOptions control what a worker does.
 type WorkerOptions struct {
 	Name  string   // for people; unique among workers that live at the same time
 	Jobs  int      // at the same time
@@ -140,19 +140,19 @@ func (w *stackWorker) attempt(ctx context.Context, r *river.Job[Job], lock *aliv
 		}
 	}
 	interrupt := make(chan struct{})
-	over := make(chan struct{})
+	done := make(chan struct{})
 	var watching sync.WaitGroup
 	watching.Go(func() {
 		select {
 		case <-ctx.Done(): // somebody cancels the job
 		case <-lock.lost: // it is another worker's now, or will be
 		case <-w.stopping:
-		case <-over:
+		case <-done:
 			return
 		}
 		close(interrupt)
 	})
-	endWatch := sync.OnceFunc(func() { close(over); watching.Wait() })
+	endWatch := sync.OnceFunc(func() { close(done); watching.Wait() })
 	defer endWatch()
 	w.tell("%s of %s begins (job %d, attempt %d)", j.Command, j.Key(), r.ID, r.Attempt)
 	result := w.options.Run(context.WithoutCancel(ctx), j, filepath.Join(files.dir, filepath.FromSlash(j.Path)), interrupt)

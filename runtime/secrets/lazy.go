@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// Purpose tells what a passphrase is asked for.
+// Purpose describes what a passphrase is asked for.
 type Purpose struct {
 	New  bool // the stack has none yet: a person should be asked twice
 	Seal bool // something has to be sealed; else something has to be opened
@@ -17,7 +17,7 @@ type Purpose struct {
 // PassphraseSource gives the passphrase of a stack. It returns ErrNoPassphrase, possibly wrapped, when there is none.
 type PassphraseSource func(p Purpose) (string, error)
 
-// ErrNoPassphrase says that a passphrase is needed and none is given (F4.5, D3).
+// ErrNoPassphrase is returned when a passphrase is needed and none is given (F4.5, D3).
 var ErrNoPassphrase = errors.New(
 	"passphrase must be set with PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE " +
 		"environment variables; a new stack can also use another secrets provider, with --secrets-provider")

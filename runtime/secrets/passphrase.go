@@ -22,7 +22,7 @@ const (
 	verifier   = "pulumi" // what a salt text has sealed, to tell a right passphrase from a wrong one (F4.4)
 )
 
-// ErrIncorrectPassphrase says that the passphrase is not the one that the salt was made with (F4.5).
+// ErrIncorrectPassphrase is returned when the passphrase is not the one that the salt was made with (F4.5).
 var ErrIncorrectPassphrase = errors.New("incorrect passphrase")
 
 // Keyring keeps the keys derived in this process, one per salt and passphrase (F4.1). The zero value is ready for use;

@@ -11,18 +11,18 @@ import (
 
 // sample is a sound snapshot of n resources with about three kilobytes of JSON each.
 func sample(n int) *Snapshot {
-	at := time.Date(2026, 11, 20, 17, 47, 33, 744950003, time.UTC)
-	stack := &Resource{URN: urn.RootStack("dev", "bench"), Type: urn.RootStackType, Created: &at, Modified: &at}
+	t := time.Date(2026, 11, 20, 17, 47, 33, 744950003, time.UTC)
+	stack := &Resource{URN: urn.RootStack("dev", "bench"), Type: urn.RootStackType, Created: &t, Modified: &t}
 	provider := &Resource{URN: urn.New("dev", "bench", "", "pulumi:providers:aws", "default"),
-		Type: "pulumi:providers:aws", Custom: true, ID: "9025d003-b4ce-4f9e-a9ca-895b640f320c", Created: &at, Modified: &at}
-	s := &Snapshot{Manifest: NewManifest("yamlhost/0.1.0", at), Resources: []*Resource{stack, provider}}
+		Type: "pulumi:providers:aws", Custom: true, ID: "9025d003-b4ce-4f9e-a9ca-895b640f320c", Created: &t, Modified: &t}
+	s := &Snapshot{Manifest: NewManifest("yamlhost/0.1.0", t), Resources: []*Resource{stack, provider}}
 	reference := urn.Reference{URN: provider.URN, ID: provider.ID}.String()
 	for i := range n {
 		inputs := sampleProperties(i)
 		r := &Resource{URN: urn.New("dev", "bench", stack.URN, "aws:s3/bucket:Bucket", fmt.Sprintf("bucket-%d", i)),
 			Type: "aws:s3/bucket:Bucket", Custom: true, ID: fmt.Sprintf("bucket-%d-1a2b3c4", i),
 			Inputs: inputs, Outputs: inputs.With("id", value.String(fmt.Sprintf("bucket-%d-1a2b3c4", i))),
-			Parent: stack.URN, Provider: reference, Created: &at, Modified: &at,
+			Parent: stack.URN, Provider: reference, Created: &t, Modified: &t,
 			PropertyDependencies: map[string][]urn.URN{}, SourcePosition: fmt.Sprintf("project:///Pulumi.yaml#%d,3", 10*i)}
 		for _, key := range inputs.Keys() {
 			r.PropertyDependencies[key] = nil

@@ -21,7 +21,7 @@ import (
 // says how its secrets are kept; nothing needs to be asked of anybody before Decrypt is called.
 type Opener func(p SecretsProvider) (secrets.Manager, error)
 
-// VersionError says that a state is of a version, or uses a feature, that this build does not know (F5.2, F0.2).
+// VersionError is returned when a state is of a version, or uses a feature, that this build does not know (F5.2, F0.2).
 type VersionError struct {
 	Version int
 	Feature string // empty when it is the version itself
@@ -307,8 +307,8 @@ func (d *fileDecoder) deployment() *Snapshot {
 	})
 	end := d.Pos
 	for _, key := range []string{"resources", "pending_operations"} {
-		if at, ok := later[key]; ok && d.Err == nil {
-			d.Pos = at
+		if i, ok := later[key]; ok && d.Err == nil {
+			d.Pos = i
 			lists[key]()
 		}
 	}
@@ -338,11 +338,11 @@ func (d *fileDecoder) opened(p *SecretsProvider) {
 func ciphertexts(text string) (list []string) {
 	const key = `"ciphertext":`
 	for {
-		at := strings.Index(text, key)
-		if at < 0 {
+		i := strings.Index(text, key)
+		if i < 0 {
 			return list
 		}
-		text = strings.TrimLeft(text[at+len(key):], " \t\r\n")
+		text = strings.TrimLeft(text[i+len(key):], " \t\r\n")
 		rest, quoted := strings.CutPrefix(text, `"`)
 		if end := strings.IndexAny(rest, `"\`); quoted && end > 0 && rest[end] == '"' {
 			list = append(list, rest[:end])

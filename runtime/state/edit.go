@@ -10,7 +10,7 @@ import (
 
 // Edits by hand: each function makes a new snapshot and modifies none.
 
-// MissingError says that a snapshot has no resource of that name.
+// MissingError is returned when a snapshot has no resource of that name.
 type MissingError struct{ URN urn.URN }
 
 // Error names the resource.
@@ -18,7 +18,7 @@ func (e *MissingError) Error() string {
 	return fmt.Sprintf("no such resource %q exists in the state", e.URN)
 }
 
-// InUseError says that a resource cannot be taken out of the state because others need it.
+// InUseError is returned when a resource cannot be taken out of the state because others need it.
 type InUseError struct {
 	URN urn.URN
 	By  []urn.URN
@@ -34,13 +34,13 @@ func (e *InUseError) Error() string {
 	return b.String()
 }
 
-// ProtectedError says that a resource is protected.
+// ProtectedError is returned when a resource is protected.
 type ProtectedError struct{ URN urn.URN }
 
 // Error names the resource.
 func (e *ProtectedError) Error() string { return fmt.Sprintf("the resource %s is protected", e.URN) }
 
-// RemoveOptions say what may be taken out of a state.
+// RemoveOptions control what may be taken out of a state.
 type RemoveOptions struct {
 	Force      bool // protected resources too, and entries left to delete of the same name
 	Dependents bool // what depends on it too
@@ -95,8 +95,8 @@ func (s *Snapshot) Without(urns []urn.URN, o RemoveOptions) (*Snapshot, []urn.UR
 		}
 	}
 	for _, u := range urns {
-		if by := users[u]; len(by) > 0 {
-			return nil, nil, &InUseError{u, by}
+		if dependents := users[u]; len(dependents) > 0 {
+			return nil, nil, &InUseError{u, dependents}
 		}
 	}
 	return &next, removed, nil

@@ -5,7 +5,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/secrets"
 )
 
-// Form says how secrets appear in JSON. The zero Form refuses secrets that are not sealed already.
+// Form describes how secrets appear in JSON. The zero Form refuses secrets that are not sealed already.
 type Form struct {
 	manager secrets.Manager
 	secrets secretForm

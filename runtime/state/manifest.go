@@ -7,8 +7,8 @@ import (
 )
 
 // NewManifest is the manifest of a snapshot written by version at a moment (F5.4).
-func NewManifest(version string, at time.Time) Manifest {
-	return Manifest{Time: at, Version: version, Magic: magicOf(version)}
+func NewManifest(version string, t time.Time) Manifest {
+	return Manifest{Time: t, Version: version, Magic: magicOf(version)}
 }
 
 // magicOf returns the magic that a manifest must have (F5.4, E6.7).

@@ -8,7 +8,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 )
 
-// Move says what to move from one stack to another.
+// Move describes what to move from one stack to another.
 type Move struct {
 	URNs           []urn.URN // along with their children
 	IncludeParents bool      // and their parents, which otherwise stay

@@ -54,8 +54,8 @@ func (s *Snapshot) Sorted() (*Snapshot, []urn.URN, error) {
 	}
 	next := *s
 	next.Resources = make([]*Resource, len(o.order))
-	for at, i := range o.order {
-		next.Resources[at] = s.Resources[i]
+	for pos, i := range o.order {
+		next.Resources[pos] = s.Resources[i]
 	}
 	return &next, o.moved, nil
 }
@@ -136,8 +136,8 @@ func (o *orderer) before(p, i int) error {
 
 func (o *orderer) cycle(i int) error {
 	var names []string
-	for _, at := range o.path[slices.Index(o.path, i):] {
-		names = append(names, string(o.resources[at].URN))
+	for _, pos := range o.path[slices.Index(o.path, i):] {
+		names = append(names, string(o.resources[pos].URN))
 	}
 	return &IntegrityError{Rule: "E6.47", URN: o.resources[i].URN,
 		Problem: "it depends on itself, by way of " + strings.Join(append(names, string(o.resources[i].URN)), " -> ")}

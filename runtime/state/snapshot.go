@@ -19,12 +19,12 @@ type Snapshot struct {
 	Snippets        json.RawMessage            // as read
 	Extensions      json.RawMessage            // as read
 	Unknown         map[string]json.RawMessage // deployment keys that are not ours, kept (F0.3)
-	// ByteStrings says that the state was read with strings that are not UTF-8 in it, perhaps inside of secrets that were
-	// not opened (F5.2).
+	// ByteStrings reports whether the state was read with strings that are not UTF-8 in it, perhaps inside of secrets
+	// that were not opened (F5.2).
 	ByteStrings bool
 }
 
-// Manifest says who wrote a snapshot and when (F5.4).
+// Manifest describes who wrote a snapshot and when (F5.4).
 type Manifest struct {
 	Time    time.Time
 	Magic   string
@@ -32,7 +32,7 @@ type Manifest struct {
 	Unknown map[string]json.RawMessage // keys that are not ours, kept (F0.3)
 }
 
-// SecretsProvider says how the secrets of a snapshot are sealed (F5.5).
+// SecretsProvider describes how the secrets of a snapshot are sealed (F5.5).
 type SecretsProvider struct {
 	Type  string          `json:"type"`
 	State json.RawMessage `json:"state,omitempty"`

@@ -134,9 +134,9 @@ func TestPropertyValues(t *testing.T) { // F1.19, E6.34
 	}
 }
 
-func readJSON(t *testing.T, file string, into any) {
+func readJSON(t *testing.T, file string, dst any) {
 	t.Helper()
 	data, err := os.ReadFile(file)
 	require.NoError(t, err)
-	require.NoError(t, json.Unmarshal(data, into))
+	require.NoError(t, json.Unmarshal(data, dst))
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 )
 
-// IntegrityError says that a snapshot breaks a rule that must hold of every snapshot (E6.43–E6.49).
+// IntegrityError is returned when a snapshot breaks a rule that must hold of every snapshot (E6.43–E6.49).
 type IntegrityError struct {
 	Rule    string  // E6.43 to E6.49
 	URN     urn.URN // the resource at fault; empty when it is the snapshot as a whole
@@ -44,7 +44,7 @@ func (s *Snapshot) Faults() []*IntegrityError {
 	return all
 }
 
-// verify tells of each fault, until tell says that it was enough.
+// verify reports each fault, until tell says that it was enough.
 func (s *Snapshot) verify(tell func(*IntegrityError) bool) {
 	told := func(err error) (goOn bool) {
 		fault, _ := err.(*IntegrityError)
@@ -148,7 +148,7 @@ func (v *verifier) references(s *Snapshot, r *Resource, fault func(rule, format 
 	return err
 }
 
-// where tells a reference to something that comes too late from one to something that is not there.
+// where distinguishes a reference to a later resource from one to a missing resource.
 func where(s *Snapshot, match func(*Resource) bool) string {
 	if slices.ContainsFunc(s.Resources, match) {
 		return "comes after it in the list, not before"

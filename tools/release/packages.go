@@ -14,7 +14,7 @@ import (
 	_ "github.com/goreleaser/nfpm/v2/rpm"
 )
 
-// places says where packages put the files that are not programs.
+// places describes where packages put the files that are not programs.
 var places = map[string]string{
 	"LICENSE":                   "/usr/share/doc/yamlhost/copyright",
 	"THIRD_PARTY_NOTICES.txt":   "/usr/share/doc/yamlhost/THIRD_PARTY_NOTICES.txt",

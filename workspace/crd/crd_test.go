@@ -121,8 +121,8 @@ func TestFaults(t *testing.T) {
 			require.Equal(t, diag.BadDefinition, diags[0].Code)
 			require.Contains(t, diags[0].Summary, c.summary)
 			if c.place != "" {
-				at := diags[0].Subject.StartPosition()
-				require.Equal(t, c.place, fmt.Sprintf("%d:%d", at.Line, at.Column))
+				pos := diags[0].Subject.StartPosition()
+				require.Equal(t, c.place, fmt.Sprintf("%d:%d", pos.Line, pos.Column))
 			}
 		})
 	}
@@ -146,9 +146,9 @@ func TestCache(t *testing.T) {
 	require.NoError(t, err)
 	path := filepath.Join(t.TempDir(), "crd.yaml")
 	then := time.Unix(1_700_000_000, 0)
-	write := func(text string, at time.Time) {
+	write := func(text string, when time.Time) {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
-		require.NoError(t, os.Chtimes(path, at, at))
+		require.NoError(t, os.Chtimes(path, when, when))
 	}
 	write(string(text), then)
 	dir := t.TempDir()

@@ -165,10 +165,10 @@ var syntaxLine = sync.OnceValue(func() *regexp.Regexp {
 
 func (r *reader) syntax(err error) {
 	message := err.Error()
-	at := &yaml.Node{Line: 1, Column: 1}
+	node := &yaml.Node{Line: 1, Column: 1}
 	if m := syntaxLine().FindStringSubmatch(message); m != nil {
 		if n, err := strconv.Atoi(m[1]); err == nil {
-			at.Line = min(max(n, 1), r.src.Lines())
+			node.Line = min(max(n, 1), r.src.Lines())
 		}
 		message = message[len(m[0]):]
 	}
@@ -176,5 +176,5 @@ func (r *reader) syntax(err error) {
 	if bytes.Contains(r.src.Text(), []byte("{{")) {
 		detail = "this is a template: render it first, as with `helm template`"
 	}
-	r.add(at, "the file is no YAML: "+message, detail)
+	r.add(node, "the file is no YAML: "+message, detail)
 }

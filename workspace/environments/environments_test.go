@@ -33,8 +33,8 @@ func project(t *testing.T, files map[string]string) environments.Options {
 			return filepath.ToSlash(rel)
 		},
 		Lookup: func(name string) (string, bool) { return "of " + name, name == "TOKEN" },
-		Command: func(_ context.Context, at string, words []string) (string, error) {
-			require.Equal(t, dir, at)
+		Command: func(_ context.Context, place string, words []string) (string, error) {
+			require.Equal(t, dir, place)
 			return strings.Join(words, " "), nil
 		},
 		Outputs: func(_ context.Context, stack string) (value.Value, error) {
@@ -169,9 +169,9 @@ func TestFaults(t *testing.T) {
 			}
 			require.Len(t, diags, 1, "%s: %v", name, diags)
 			d := diags[0]
-			at := d.Subject.StartPosition()
-			place := d.Subject.Source.Name() + ":" + value.FormatNumber(float64(at.Line)) + ":" +
-				value.FormatNumber(float64(at.Column))
+			pos := d.Subject.StartPosition()
+			place := d.Subject.Source.Name() + ":" + value.FormatNumber(float64(pos.Line)) + ":" +
+				value.FormatNumber(float64(pos.Column))
 			require.Contains(t, place, c.place, "%s: %s", name, d.Summary)
 			require.Contains(t, d.Summary+"\n"+d.Detail, c.wants, name)
 			require.Equal(t, map[bool]diag.Code{true: diag.Syntax, false: diag.BadEnvironment}[name == "syntax"], d.Code)

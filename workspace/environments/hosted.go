@@ -150,8 +150,8 @@ func (h *Hosted) Create(ctx context.Context, name string, src *diag.Source) (dia
 	if err != nil {
 		return nil, err
 	}
-	of := Hosted{Client: h.Client, Owner: path[0]}
-	if _, found, err := of.evaluate(ctx, src, true); found.HasErrors() || err != nil {
+	hosted := Hosted{Client: h.Client, Owner: path[0]}
+	if _, found, err := hosted.evaluate(ctx, src, true); found.HasErrors() || err != nil {
 		return found, err
 	}
 	err = h.call(ctx, http.MethodPost, path[:1], nil, map[string]string{"project": path[1], "name": path[2]}, nil, "")
@@ -181,8 +181,8 @@ func (h *Hosted) named(ctx context.Context, name string, check bool) (*Environme
 	if version != "" {
 		imported += "@" + version
 	}
-	of := Hosted{Client: h.Client, Owner: path[0]}
-	env, found, err := of.evaluate(ctx, diag.NewSource(name, []byte("imports: ["+strconv.Quote(imported)+"]\n")), check)
+	hosted := Hosted{Client: h.Client, Owner: path[0]}
+	env, found, err := hosted.evaluate(ctx, diag.NewSource(name, []byte("imports: ["+strconv.Quote(imported)+"]\n")), check)
 	if found.HasErrors() { // perhaps there is no such environment
 		if _, _, missing := h.Read(ctx, name); missing != nil {
 			return nil, nil, missing

@@ -77,8 +77,8 @@ func follow(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-func (d *document) add(code diag.Code, at diag.Range, summary, detail string) {
-	d.diags.Add(diag.Diagnostic{Severity: diag.Error, Code: code, Subject: at, Summary: summary, Detail: detail})
+func (d *document) add(code diag.Code, rng diag.Range, summary, detail string) {
+	d.diags.Add(diag.Diagnostic{Severity: diag.Error, Code: code, Subject: rng, Summary: summary, Detail: detail})
 }
 
 // line is the range of a whole line without its indentation.

@@ -6,8 +6,9 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
-// DriftRule says which differences between what exists and what the state or the program says do not count. Patterns
-// are globs: * stands for anything without a colon or a dot, ** for anything. An empty pattern matches everything.
+// DriftRule describes which differences between what exists and what the state or the program says do not count.
+// Patterns are globs: * stands for anything without a colon or a dot, ** for anything. An empty pattern matches
+// everything.
 type DriftRule struct {
 	Type, URN, Property string
 	Reason              string // which reports show

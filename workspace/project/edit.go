@@ -258,28 +258,28 @@ func setField(root *yaml.Node, name, value string) {
 	}
 	if value != "" {
 		// In front of the configuration, as people are used to find them.
-		at := len(root.Content)
+		pos := len(root.Content)
 		for i := 0; i+1 < len(root.Content); i += 2 {
 			if root.Content[i].Value == "config" {
-				at = i
+				pos = i
 				break
 			}
 		}
-		root.Content = slices.Insert(root.Content, at, stringNode(name), stringNode(value))
+		root.Content = slices.Insert(root.Content, pos, stringNode(name), stringNode(value))
 	}
 }
 
 func (s *Settings) rewriteConfig(root *yaml.Node) {
 	var config *yaml.Node
-	at := -1
+	pos := -1
 	for i := 0; i+1 < len(root.Content); i += 2 {
 		if root.Content[i].Value == "config" {
-			config, at = root.Content[i+1], i
+			config, pos = root.Content[i+1], i
 		}
 	}
 	if len(s.entries) == 0 {
-		if at >= 0 {
-			root.Content = slices.Delete(root.Content, at, at+2)
+		if pos >= 0 {
+			root.Content = slices.Delete(root.Content, pos, pos+2)
 		}
 		return
 	}
@@ -288,7 +288,7 @@ func (s *Settings) rewriteConfig(root *yaml.Node) {
 		root.Content = append(root.Content, stringNode("config"), config)
 	} else if config.Kind != yaml.MappingNode {
 		config = &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
-		root.Content[at+1] = config
+		root.Content[pos+1] = config
 	}
 	config.Style &^= yaml.FlowStyle
 	config.Content = config.Content[:0:0]

@@ -61,11 +61,11 @@ func (s *Settings) AddImport(name string) bool {
 // RemoveImport removes an environment, and reports whether it was there. A list without entries is removed, too.
 func (s *Settings) RemoveImport(name string) bool {
 	list := s.imports()
-	at := slices.Index(s.Imports(), name)
-	if at < 0 {
+	i := slices.Index(s.Imports(), name)
+	if i < 0 {
 		return false
 	}
-	list.Content = slices.Delete(list.Content, at, at+1)
+	list.Content = slices.Delete(list.Content, i, i+1)
 	if len(list.Content) == 0 && list == s.environment {
 		s.setEnvironment(nil)
 	}
@@ -79,18 +79,18 @@ func (s *Settings) setEnvironment(v *yaml.Node) {
 		s.root = &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
 		s.doc = &yaml.Node{Kind: yaml.DocumentNode, Content: []*yaml.Node{s.root}}
 	}
-	at := len(s.root.Content)
+	pos := len(s.root.Content)
 	for i := 0; i+1 < len(s.root.Content); i += 2 {
 		switch s.root.Content[i].Value {
 		case "environment":
 			s.root.Content = slices.Delete(s.root.Content, i, i+2)
-			at = min(at, i)
+			pos = min(pos, i)
 			i -= 2
 		case "config":
-			at = min(at, i)
+			pos = min(pos, i)
 		}
 	}
-	if at = min(at, len(s.root.Content)); v != nil {
-		s.root.Content = slices.Insert(s.root.Content, at, stringNode("environment"), v)
+	if pos = min(pos, len(s.root.Content)); v != nil {
+		s.root.Content = slices.Insert(s.root.Content, pos, stringNode("environment"), v)
 	}
 }

@@ -32,8 +32,8 @@ func (s *Settings) Inherited() map[Key]value.Value { return s.inherited }
 
 // addTo adds the values to those of a stack. A map of both is merged: the stack's own items win, and null removes an
 // item, as in a JSON merge patch (F3.5).
-func (in inherited) addTo(config map[Key]Text, data map[Key]any) {
-	for key, v := range in {
+func (parent inherited) addTo(config map[Key]Text, data map[Key]any) {
+	for key, v := range parent {
 		own, set := config[key]
 		patch, isMap := data[key].(map[string]any)
 		if set && (own.Unread || !isMap || !v.Is(value.KindMap)) {

@@ -25,16 +25,16 @@ func (p *Project) SetPackage(name string, pkg *Package) (text []byte, found bool
 		return nil, false, fmt.Errorf("%s is not a map", p.Source.Name())
 	}
 	root := doc.Content[0]
-	at, list := -1, &yaml.Node{Kind: yaml.MappingNode}
+	pos, list := -1, &yaml.Node{Kind: yaml.MappingNode}
 	for i := 0; i < len(root.Content); i += 2 {
 		switch root.Content[i].Value {
 		case "packages":
-			if at, list = i, follow(root.Content[i+1]); list.Kind != yaml.MappingNode {
-				at, list = i, &yaml.Node{Kind: yaml.MappingNode}
+			if pos, list = i, follow(root.Content[i+1]); list.Kind != yaml.MappingNode {
+				pos, list = i, &yaml.Node{Kind: yaml.MappingNode}
 			}
 		case "runtime", "name":
-			if at < 0 || root.Content[at].Value != "packages" {
-				at = i // a new section goes behind these
+			if pos < 0 || root.Content[pos].Value != "packages" {
+				pos = i // a new section goes behind these
 			}
 		}
 	}
@@ -65,9 +65,9 @@ func (p *Project) SetPackage(name string, pkg *Package) (text []byte, found bool
 			return nil, false, fmt.Errorf("write the packages: %w", err)
 		}
 	}
-	replaced := at >= 0 && root.Content[at].Value == "packages"
+	replaced := pos >= 0 && root.Content[pos].Value == "packages"
 	lines := strings.SplitAfter(string(src), "\n")
-	start, end := p.sectionLines(lines, root, at)
+	start, end := p.sectionLines(lines, root, pos)
 	if !replaced {
 		start = end
 		if end > 0 && !strings.HasSuffix(lines[end-1], "\n") {
@@ -91,13 +91,13 @@ func (p *Project) Save(text []byte) error {
 
 // sectionLines returns the lines of a top-level entry, from its key to the one behind its value; comments above the
 // next key belong to that.
-func (p *Project) sectionLines(lines []string, root *yaml.Node, at int) (start, end int) {
-	if at < 0 {
+func (p *Project) sectionLines(lines []string, root *yaml.Node, i int) (start, end int) {
+	if i < 0 {
 		return 0, 0
 	}
-	start, end = root.Content[at].Line-1, len(lines)
-	if at+2 < len(root.Content) {
-		end = root.Content[at+2].Line - 1
+	start, end = root.Content[i].Line-1, len(lines)
+	if i+2 < len(root.Content) {
+		end = root.Content[i+2].Line - 1
 	}
 	for end > start+1 {
 		line := lines[end-1]

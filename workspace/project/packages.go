@@ -50,7 +50,7 @@ type declared struct {
 	looked map[string]version
 }
 
-// version tells apart what a folder or file held at some time.
+// version distinguishes what a folder or file held at some time.
 type version struct {
 	size    int64
 	changed int64 // nanoseconds since 1970
@@ -87,9 +87,9 @@ type place struct{ dir, shown string }
 
 // Files are those that PackageFiles reads. They are read again once a folder or a file has changed.
 func (f *FoundPackages) Files(dir string, name func(path string) string) ([]PackageFile, diag.Diagnostics, error) {
-	at := place{dir, name(dir)}
+	p := place{dir, name(dir)}
 	f.mu.Lock()
-	d := f.known[at]
+	d := f.known[p]
 	f.mu.Unlock()
 	if d == nil || !d.holds() {
 		var err error
@@ -101,7 +101,7 @@ func (f *FoundPackages) Files(dir string, name func(path string) string) ([]Pack
 		if f.known == nil {
 			f.known = map[place]*declared{}
 		}
-		f.known[at] = d
+		f.known[p] = d
 	}
 	return slices.Clone(d.files), slices.Clone(d.diags), nil
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
-// Program says where a project's program lies.
+// Program describes where a project's program lies.
 type Program struct {
 	Dir      string // absolute: the program directory (L1.2)
 	Path     string // absolute path of the text; empty when there is none

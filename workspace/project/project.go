@@ -111,15 +111,15 @@ type Plugin struct {
 // fileNames are the names of a project file in the order of the search (F3.1).
 var fileNames = []string{"Pulumi.json", "Pulumi.yaml", "Pulumi.yml"}
 
-// ErrNotFound says that no directory from the given one upwards holds a project file.
+// ErrNotFound is returned when no directory from the given one upwards holds a project file.
 var ErrNotFound = errors.New("no Pulumi.yaml, Pulumi.yml or Pulumi.json found")
 
 // Find looks for a project file in dir and then upwards (L1.1). It returns an error that wraps ErrNotFound when there
 // is none.
 func Find(dir string) (path string, err error) {
-	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
+	for folder := filepath.Clean(dir); ; folder = filepath.Dir(folder) {
 		for _, name := range fileNames {
-			path := filepath.Join(at, name)
+			path := filepath.Join(folder, name)
 			switch info, err := os.Stat(path); {
 			case err == nil && info.Mode().IsRegular():
 				return path, nil
@@ -127,7 +127,7 @@ func Find(dir string) (path string, err error) {
 				return "", fmt.Errorf("look for a project: %w", err)
 			}
 		}
-		if at == filepath.Dir(at) {
+		if folder == filepath.Dir(folder) {
 			return "", fmt.Errorf("%w in %s or any directory above it", ErrNotFound, dir)
 		}
 	}
@@ -445,9 +445,9 @@ func (p *Project) readPlugins(d *document, n *yaml.Node) {
 		for place, item := range d.items("plugins."+kind, fields[kind].value) {
 			values := d.fields(place, item, "name", "path", "version")
 			plugin := Plugin{Kind: kind, Range: d.at(item)}
-			for name, into := range map[string]*string{"name": &plugin.Name, "path": &plugin.Path, "version": &plugin.Version} {
+			for name, dst := range map[string]*string{"name": &plugin.Name, "path": &plugin.Path, "version": &plugin.Version} {
 				if l := d.text(place+"."+name, values[name].value); l != nil {
-					*into = l.Text
+					*dst = l.Text
 				}
 			}
 			plugin.Version = plainVersion(plugin.Version)

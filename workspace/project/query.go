@@ -60,22 +60,22 @@ func ParseQuery(src *diag.Source) (*Query, diag.Diagnostics) {
 }
 
 func (d *document) queriedType(field string, n *yaml.Node) QueriedType {
-	of := d.fields(field, n, "type", "provider", "source", "version", "parameters", "pluginDownloadURL", "query",
+	entries := d.fields(field, n, "type", "provider", "source", "version", "parameters", "pluginDownloadURL", "query",
 		"limit", "name")
 	literal := func(key string) Literal {
-		if l := d.text(field+"."+key, of[key].value); l != nil {
+		if l := d.text(field+"."+key, entries[key].value); l != nil {
 			return *l
 		}
 		return Literal{}
 	}
 	q := QueriedType{Type: literal("type"), Provider: literal("provider"), Version: literal("version").Text,
 		DownloadURL: literal("pluginDownloadURL").Text, Source: literal("source"),
-		Parameters: d.texts(field+".parameters", of["parameters"].value)}
-	if q.Type.Text == "" && (isNull(of["type"].value) || isText(of["type"].value)) {
+		Parameters: d.texts(field+".parameters", entries["parameters"].value)}
+	if q.Type.Text == "" && (isNull(entries["type"].value) || isText(entries["type"].value)) {
 		d.add(diag.RequiredMissing, d.at(n), field+" has no type", "write the type of resources to look for, such as "+
 			"`type: aws:s3/bucket:Bucket`")
 	}
-	switch parameters := of["parameters"]; {
+	switch parameters := entries["parameters"]; {
 	case q.Source.Text == "" && len(q.Parameters) > 0:
 		d.add(diag.RequiredMissing, parameters.key.Range, field+" has parameters and no source",
 			"write the plugin that makes a package of them, such as `source: terraform-provider`")
@@ -84,11 +84,11 @@ func (d *document) queriedType(field string, n *yaml.Node) QueriedType {
 			"write what the plugin is to make the package of, such as `parameters: [hashicorp/random]`")
 	}
 	q.At = q.Type.Range
-	if filter := of["query"].value; !isNull(filter) {
+	if filter := entries["query"].value; !isNull(filter) {
 		q.At = d.at(filter)
 		q.Keys, q.Filter = d.filter(field+".query", filter)
 	}
-	if limit := of["limit"].value; !isNull(limit) {
+	if limit := entries["limit"].value; !isNull(limit) {
 		if limit.Decode(&q.Limit) != nil || limit.ShortTag() != "!!int" || q.Limit < 1 || q.Limit > math.MaxInt32 {
 			d.wrongKind(field+".limit", "a whole number from 1", limit)
 		}

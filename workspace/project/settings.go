@@ -123,9 +123,9 @@ func ParseSettings(src *diag.Source, project string) (*Settings, diag.Diagnostic
 	}
 	known := []string{"secretsprovider", "encryptedkey", "encryptionsalt", "config", "environment"}
 	for _, e := range d.entries("a stack settings file", s.root) {
-		text := func(into *string) {
+		text := func(dst *string) {
 			if l := d.text(e.key.Text, e.value); l != nil {
-				*into = l.Text
+				*dst = l.Text
 			}
 		}
 		switch e.key.Text {

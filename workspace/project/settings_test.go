@@ -23,11 +23,11 @@ func (fakeSecrets) Decrypt(c string) (string, error) {
 	return strings.TrimSuffix(inner, ")"), nil
 }
 
-func readVector(t *testing.T, name string, into any) {
+func readVector(t *testing.T, name string, dst any) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", name))
 	require.NoError(t, err)
-	require.NoError(t, json.Unmarshal(text, into))
+	require.NoError(t, json.Unmarshal(text, dst))
 }
 
 func settings(t *testing.T, text string) *Settings {

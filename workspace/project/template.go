@@ -62,10 +62,10 @@ func ReadTemplate(src *diag.Source) (*Template, diag.Diagnostics) {
 	}
 	for _, e := range d.entries("template.config", fields["config"].value) {
 		place := "template.config." + e.key.Text
-		of := d.openFields(place, e.value, "description", "default", "secret")
+		entries := d.openFields(place, e.value, "description", "default", "secret")
 		t.Config = append(t.Config, TemplateValue{
-			Key: e.key.Text, Description: text(place+".description", of["description"].value),
-			Default: d.scalar(place+".default", of["default"].value), Secret: d.flag(place+".secret", of["secret"].value),
+			Key: e.key.Text, Description: text(place+".description", entries["description"].value),
+			Default: d.scalar(place+".default", entries["default"].value), Secret: d.flag(place+".secret", entries["secret"].value),
 		})
 	}
 	return t, d.diags

@@ -61,8 +61,8 @@ func (f Filter) matches(m *Member) bool {
 
 func matchPath(pattern, text string) bool {
 	if below, all := strings.CutSuffix(pattern, "/**"); all {
-		for at := text; at != "."; at = path.Dir(at) {
-			if is, _ := path.Match(below, at); is {
+		for folder := text; folder != "."; folder = path.Dir(folder) {
+			if is, _ := path.Match(below, folder); is {
 				return true
 			}
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
-// Edge says that a member comes after another one.
+// Edge orders a member after another one.
 type Edge struct {
 	From, To int        // indices of members: From needs To
 	Place    diag.Range // what says so, in a file of From
@@ -42,15 +42,15 @@ func Link(members []*Member) (*Graph, diag.Diagnostics) {
 	for i, m := range members {
 		linked := map[int]bool{i: true}
 		for _, ref := range m.References {
-			if to, found := byKey[ref.Key()]; found && !linked[to] {
-				linked[to] = true
-				g.Edges = append(g.Edges, Edge{From: i, To: to, Place: ref.Place})
+			if dst, found := byKey[ref.Key()]; found && !linked[dst] {
+				linked[dst] = true
+				g.Edges = append(g.Edges, Edge{From: i, To: dst, Place: ref.Place})
 			}
 		}
 		for _, pkg := range m.Packages {
-			if to, found := g.ownerOf(pkg.Dir, m); found && !linked[to] {
-				linked[to] = true
-				g.Edges = append(g.Edges, Edge{From: i, To: to, Place: pkg.Place, Package: pkg.Name})
+			if dst, found := g.ownerOf(pkg.Dir, m); found && !linked[dst] {
+				linked[dst] = true
+				g.Edges = append(g.Edges, Edge{From: i, To: dst, Place: pkg.Place, Package: pkg.Name})
 			}
 		}
 	}
@@ -150,18 +150,18 @@ func (g *Graph) cycleFrom(start int) []Edge {
 	came := map[int]Edge{}
 	queue := []int{start}
 	for len(queue) > 0 {
-		at := queue[0]
+		i := queue[0]
 		queue = queue[1:]
 		for _, e := range g.Edges {
-			if e.From != at {
+			if e.From != i {
 				continue
 			}
 			if e.To == start {
 				path := []Edge{e}
-				for at != start {
-					e = came[at]
+				for i != start {
+					e = came[i]
 					path = append([]Edge{e}, path...)
-					at = e.From
+					i = e.From
 				}
 				return path
 			}
@@ -242,8 +242,8 @@ func projectNames(members []*Member) []string {
 // command prints.
 func (g *Graph) Unordered() (diags diag.Diagnostics) {
 	for _, m := range g.Members {
-		for _, at := range m.Unread {
-			diags.Add(diag.Diagnostic{Severity: diag.Info, Subject: at,
+		for _, rng := range m.Unread {
+			diags.Add(diag.Diagnostic{Severity: diag.Info, Subject: rng,
 				Summary: "only a run knows which stack this reads, so it does not affect the order",
 				Detail:  "name the stack by text, configuration, pulumi.project, pulumi.stack and pulumi.organization"})
 		}

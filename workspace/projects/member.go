@@ -32,7 +32,7 @@ type Member struct {
 	Unread []diag.Range
 	// Packages are the folders of packages that are used by path.
 	Packages []Package
-	// Compiled says that a command prints the program, so that its references are not known here.
+	// Compiled reports whether a command prints the program, so that its references are not known here.
 	Compiled bool
 	// Diags are the findings about the project file. The checker reports the program's own faults.
 	Diags diag.Diagnostics
@@ -57,7 +57,7 @@ type Package struct {
 	Place diag.Range
 }
 
-// Options say how members are opened.
+// Options control how members are opened.
 type Options struct {
 	// Shown is how a path is called in messages; nil for the path itself.
 	Shown func(path string) string
@@ -114,8 +114,8 @@ func openDraft(root, dir string, o Options) (*draft, error) {
 	m := &draft{Member: &Member{Dir: ws.Project.Dir, Project: ws.Project, Compiled: ws.Compiled(), Diags: ws.Diags}}
 	m.Path = workspace.Relative(root)(m.Dir)
 	for _, pkg := range ws.Project.Packages {
-		if at, local := ws.Project.LocalDir(pkg); local {
-			m.Packages = append(m.Packages, Package{Name: pkg.Name.Text, Dir: at, Place: pkg.SourceRange})
+		if folder, local := ws.Project.LocalDir(pkg); local {
+			m.Packages = append(m.Packages, Package{Name: pkg.Name.Text, Dir: folder, Place: pkg.SourceRange})
 		}
 	}
 	if m.Project.Name.Text == "" {
@@ -191,9 +191,9 @@ func (m *Member) read(file *ast.File, config map[string]check.ConfigText) {
 
 // refer takes note of the name of a stack: stack, organization/stack or organization/project/stack. Others are for the
 // backend to refuse.
-func (m *Member) refer(name string, at diag.Range) {
+func (m *Member) refer(name string, folder diag.Range) {
 	parts := strings.Split(name, "/")
-	ref := Reference{Project: m.Project.Name.Text, Stack: parts[len(parts)-1], Place: at}
+	ref := Reference{Project: m.Project.Name.Text, Stack: parts[len(parts)-1], Place: folder}
 	if len(parts) == 3 {
 		ref.Project = parts[1]
 	}

@@ -43,9 +43,9 @@ func paths(members []*Member, of []int) string {
 func said(ds diag.Diagnostics) string {
 	var b strings.Builder
 	for _, d := range ds {
-		at := d.Subject.StartPosition()
+		pos := d.Subject.StartPosition()
 		b.WriteString(d.Severity.String() + " " + string(d.Code) + " " + d.Subject.Source.Name() + ":" +
-			string(rune('0'+at.Line)) + " " + d.Summary + "\n")
+			string(rune('0'+pos.Line)) + " " + d.Summary + "\n")
 		for _, r := range d.Related {
 			b.WriteString("  " + r.Range.Source.Name() + ":" + string(rune('0'+r.Range.StartPosition().Line)) + " " + r.Message + "\n")
 		}

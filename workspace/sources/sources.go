@@ -25,7 +25,7 @@ var stub string
 // Sources bundles files and remembers the source maps, by which errors of running code find their line. The zero
 // Sources is ready to use and safe for concurrent use.
 type Sources struct {
-	// Confined says that folders node_modules, too, must stay below the program's folder.
+	// Confined reports whether folders node_modules, too, must stay below the program's folder.
 	Confined bool
 
 	mu   sync.Mutex

@@ -55,13 +55,13 @@ func TestBlocksOfPages(t *testing.T) {
 				require.NoError(t, err)
 				for _, b := range everyBlock(string(text)) {
 					count("blocks")
-					at := slices.IndexFunc(proofs, func(p proof) bool { return p.about(page, b) })
-					if at < 0 {
+					pos := slices.IndexFunc(proofs, func(p proof) bool { return p.about(page, b) })
+					if pos < 0 {
 						t.Errorf("%s:%d: nothing executes this block, and no reason is given:\n%s", page, b.line, b.text)
 						continue
 					}
-					needed[at] = true
-					switch p := proofs[at]; {
+					needed[pos] = true
+					switch p := proofs[pos]; {
 					case p.show != nil:
 						t.Run(fmt.Sprintf("%s:%d", page, b.line), func(t *testing.T) {
 							t.Parallel()
@@ -94,17 +94,17 @@ func TestBlocksOfPages(t *testing.T) {
 }
 
 // requireExecutor holds what is named to exist.
-func requireExecutor(t *testing.T, by string) {
+func requireExecutor(t *testing.T, replacement string) {
 	t.Helper()
-	file, name, isTest := strings.Cut(by, ":")
+	file, name, isTest := strings.Cut(replacement, ":")
 	pattern := `(?m)^func ` + name + `\(`
 	if !isTest {
-		file, pattern = "Makefile", `(?m)^`+strings.TrimPrefix(by, "make ")+`( [a-z-]+)*:|(?m)^[a-z-]+ `+
-			strings.TrimPrefix(by, "make ")+`:`
+		file, pattern = "Makefile", `(?m)^`+strings.TrimPrefix(replacement, "make ")+`( [a-z-]+)*:|(?m)^[a-z-]+ `+
+			strings.TrimPrefix(replacement, "make ")+`:`
 	}
 	text, err := os.ReadFile(filepath.Join("../../..", file))
 	require.NoError(t, err)
-	require.Regexp(t, regexp.MustCompile(pattern), string(text), by)
+	require.Regexp(t, regexp.MustCompile(pattern), string(text), replacement)
 }
 
 // onStage has a shell run a block on the stage, after other lines. Pairs of texts in it are replaced first.

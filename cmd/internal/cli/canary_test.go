@@ -159,8 +159,8 @@ outputs:
 		seen[strings.SplitN(where, " ", 2)[0]]++
 		// As it is, in hexadecimal, and at each of the three places in base64.
 		for _, canary := range []string{"canary-", "63616e6172792d", "63616E6172792D", "Y2FuYXJ5", "NhbmFyeS", "jYW5hcnkt"} {
-			if at := strings.Index(text, canary); at >= 0 {
-				t.Errorf("%s: …%s…", where, text[max(0, at-80):min(len(text), at+60)])
+			if pos := strings.Index(text, canary); pos >= 0 {
+				t.Errorf("%s: …%s…", where, text[max(0, pos-80):min(len(text), pos+60)])
 			}
 		}
 	}

@@ -58,8 +58,8 @@ export default {
 	x.world.Env = append(x.world.Env, path, "PULUMI_CONFIG_PASSPHRASE=x", "TMPDIR="+filepath.Join(root, "home"))
 	look := func(where, text string) {
 		for _, canary := range []string{"canary-", "63616e6172792d", "Y2FuYXJ5", "NhbmFyeS", "jYW5hcnkt"} {
-			if at := strings.Index(text, canary); at >= 0 {
-				t.Errorf("%s: …%s…", where, text[max(0, at-80):min(len(text), at+60)])
+			if i := strings.Index(text, canary); i >= 0 {
+				t.Errorf("%s: …%s…", where, text[max(0, i-80):min(len(text), i+60)])
 			}
 		}
 	}

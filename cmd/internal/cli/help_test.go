@@ -85,13 +85,13 @@ func TestHelpHasExamples(t *testing.T) {
 func requireCommand(t *testing.T, path string, e example) {
 	t.Helper()
 	line := commandLine(e.line)
-	at := strings.Index(line, "yamlhost ")
-	if at < 0 || strings.Contains(line, "node deploy.js") {
+	i := strings.Index(line, "yamlhost ")
+	if i < 0 || strings.Contains(line, "node deploy.js") {
 		require.True(t, strings.HasPrefix(e.line, "$ "), "%s: an example calls the program", line)
 		return
 	}
 	var words []string
-	for _, word := range strings.Fields(line[at+len("yamlhost "):]) {
+	for _, word := range strings.Fields(line[i+len("yamlhost "):]) {
 		if strings.ContainsAny(word[:1], "|<>)") {
 			break
 		}

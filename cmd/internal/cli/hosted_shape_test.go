@@ -24,23 +24,23 @@ func callOf(e host.Exchange) string {
 }
 
 // keysOf adds the paths of the members of a body, but for values of the program and what is known of its surroundings.
-func keysOf(at string, v any, into map[string]bool) {
+func keysOf(path string, v any, dst map[string]bool) {
 	switch x := v.(type) {
 	case map[string]any:
 		for key, inner := range x {
-			if at == ".events" && strings.HasSuffix(key, "Event") && key != "preludeEvent" && key != "summaryEvent" {
+			if path == ".events" && strings.HasSuffix(key, "Event") && key != "preludeEvent" && key != "summaryEvent" {
 				continue // was left out
 			}
 			switch key {
 			case "config", "environment", "deployment", "resourceChanges", "state", "resource", "newSnapshot":
 				inner = nil
 			}
-			into[at+"."+key] = true
-			keysOf(at+"."+key, inner, into)
+			dst[path+"."+key] = true
+			keysOf(path+"."+key, inner, dst)
 		}
 	case []any:
 		for _, inner := range x {
-			keysOf(at, inner, into)
+			keysOf(path, inner, dst)
 		}
 	}
 }
@@ -52,11 +52,11 @@ func TestHostedShape(t *testing.T) {
 	recorded, err := hosttest.Exchanges("../../../test/service/host/testdata/journal.jsonl.gz")
 	require.NoError(t, err)
 	known := map[string]map[string]bool{}
-	note := func(e host.Exchange, into map[string]map[string]bool) {
-		keys := into[callOf(e)]
+	note := func(e host.Exchange, dst map[string]map[string]bool) {
+		keys := dst[callOf(e)]
 		if keys == nil {
 			keys = map[string]bool{}
-			into[callOf(e)] = keys
+			dst[callOf(e)] = keys
 		}
 		if len(e.Body) > 0 {
 			var body any

@@ -36,9 +36,9 @@ func TestEditorFindsWhatCheckFinds(t *testing.T) {
 			require.NoError(t, err)
 			dir := t.TempDir()
 			for _, f := range archive.Files {
-				at := filepath.Join(dir, f.Name)
-				require.NoError(t, os.MkdirAll(filepath.Dir(at), 0o755))
-				require.NoError(t, os.WriteFile(at, f.Data, 0o644))
+				place := filepath.Join(dir, f.Name)
+				require.NoError(t, os.MkdirAll(filepath.Dir(place), 0o755))
+				require.NoError(t, os.WriteFile(place, f.Data, 0o644))
 			}
 			for _, f := range archive.Files {
 				if !programName.MatchString(filepath.Base(f.Name)) && !strings.Contains(path, "corpus") {
@@ -149,8 +149,8 @@ func TestEditorChecksFilesOfStacks(t *testing.T) {
 	require.Len(t, found[settings], 1)
 	require.Contains(t, checked, found[settings][0].Summary)
 	require.Contains(t, checked, string(found[settings][0].Code))
-	at := strings.Index(string(text), "many")
-	session.Edit(settings, parser.Edit{Start: at, End: at + len("many"), Text: "3"})
+	i := strings.Index(string(text), "many")
+	session.Edit(settings, parser.Edit{Start: i, End: i + len("many"), Text: "3"})
 	found, err = editor.Diagnostics(t.Context(), session.Snapshot(), settings)
 	require.NoError(t, err)
 	require.Empty(t, found[settings])

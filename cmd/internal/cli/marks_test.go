@@ -171,9 +171,9 @@ func (m *marked) read(t *testing.T, file, text string) string {
 			before, inside, _ = strings.Cut(place, "«")
 			inside, after, _ = strings.Cut(inside, "»")
 		}
-		at := strings.Index(own, before+inside+after)
-		require.GreaterOrEqual(t, at, 0, "%s:%d: %q is not in %q", file, line, before+inside+after, own)
-		k.start += at + len(before)
+		i := strings.Index(own, before+inside+after)
+		require.GreaterOrEqual(t, i, 0, "%s:%d: %q is not in %q", file, line, before+inside+after, own)
+		k.start += i + len(before)
 		k.end = k.start + len(inside)
 		m.marks = append(m.marks, k)
 	}
@@ -193,8 +193,8 @@ func (m *marked) answer(t *testing.T, k mark) string {
 	}
 	ranges := func(found []diag.Range, err error) string {
 		require.NoError(t, err)
-		for _, at := range found {
-			fmt.Fprintf(&b, "%s\n", m.place(path, at))
+		for _, rng := range found {
+			fmt.Fprintf(&b, "%s\n", m.place(path, rng))
 		}
 		return b.String()
 	}
@@ -264,9 +264,9 @@ func (m *marked) answer(t *testing.T, k mark) string {
 	case "findings":
 		found, err := editor.Diagnostics(ctx, s, path)
 		require.NoError(t, err)
-		for _, at := range slices.Sorted(maps.Keys(found)) {
-			for _, d := range found[at] {
-				fmt.Fprintf(&b, "%s %s: %s\n", m.place(at, d.Subject), d.Code, d.Summary)
+		for _, place := range slices.Sorted(maps.Keys(found)) {
+			for _, d := range found[place] {
+				fmt.Fprintf(&b, "%s %s: %s\n", m.place(place, d.Subject), d.Code, d.Summary)
 			}
 		}
 	case "hints":
@@ -307,8 +307,8 @@ func (m *marked) answer(t *testing.T, k mark) string {
 		src := s.Text(path).Source()
 		for _, part := range parts {
 			for _, token := range part.Touching(k.start, k.end) {
-				at := diag.NewRange(src, part.Start+int(token.Start), part.Start+int(token.End))
-				fmt.Fprintf(&b, "%s: %v declared=%v\n", m.place(path, at), token.Kind, token.Declared)
+				rng := diag.NewRange(src, part.Start+int(token.Start), part.Start+int(token.End))
+				fmt.Fprintf(&b, "%s: %v declared=%v\n", m.place(path, rng), token.Kind, token.Declared)
 			}
 		}
 	case "calls":
@@ -351,8 +351,8 @@ func (m *marked) name(path string) string {
 }
 
 // place is a stretch with its text.
-func (m *marked) place(path string, at diag.Range) string {
-	start, text := at.StartPosition(), at.Text()
+func (m *marked) place(path string, rng diag.Range) string {
+	start, text := rng.StartPosition(), rng.Text()
 	if first, _, more := strings.Cut(text, "\n"); more {
 		text = first + "…"
 	}

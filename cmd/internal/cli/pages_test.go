@@ -23,13 +23,13 @@ var (
 func wordsOf(line string) (args []string, ok bool) {
 	var word strings.Builder
 	var quote rune
-	in := false
+	inside := false
 	flush := func() {
-		if in {
+		if inside {
 			args = append(args, word.String())
 		}
 		word.Reset()
-		in = false
+		inside = false
 	}
 scan:
 	for _, r := range line {
@@ -39,14 +39,14 @@ scan:
 		case quote != 0:
 			word.WriteRune(r)
 		case r == '\'' || r == '"':
-			quote, in = r, true
+			quote, inside = r, true
 		case r == ' ':
 			flush()
-		case strings.ContainsRune("|<>;&", r) || r == '#' && !in:
+		case strings.ContainsRune("|<>;&", r) || r == '#' && !inside:
 			break scan
 		default:
 			word.WriteRune(r)
-			in = true
+			inside = true
 		}
 	}
 	flush()

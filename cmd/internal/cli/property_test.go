@@ -21,10 +21,10 @@ func TestPropertyIsFoundAsDeepAsItIsWritten(t *testing.T) { // E4.26
 	for path, want := range map[string]string{
 		"x": "7", "deep.in[1]": "two", "deep.in[5]": "[one, two]", "deep.other": "{in: [one, two]}", "absent": "", "": "",
 	} {
-		at, found := operation.Property(file, file.Resources[0].Name.Range, path)
+		rng, found := operation.Property(file, file.Resources[0].Name.Range, path)
 		require.Equal(t, want != "", found, path)
 		if found {
-			require.Equal(t, want, string(src.Text()[at.Start:at.End]), path)
+			require.Equal(t, want, string(src.Text()[rng.Start:rng.End]), path)
 		}
 	}
 	_, found := operation.Property(file, file.Resources[0].Properties[0].Name.Range, "x")

@@ -102,8 +102,8 @@ func misspelt(text string, most int) []string {
 	keys := aKey.FindAllStringSubmatchIndex(text, -1)
 	var texts []string
 	for i := range min(most, len(keys)) {
-		at := keys[i*len(keys)/most%len(keys)][5] - 1
-		texts = append(texts, text[:at]+"q"+text[at:])
+		pos := keys[i*len(keys)/most%len(keys)][5] - 1
+		texts = append(texts, text[:pos]+"q"+text[pos:])
 	}
 	return texts
 }
@@ -139,8 +139,8 @@ func refuses(t *testing.T, name string, files []diag.Example, schemas string) bo
 		if d.Severity == diag.Error {
 			head := d.Summary
 			if !d.Subject.IsZero() {
-				at := d.Subject.StartPosition()
-				head = fmt.Sprintf("%s:%d:%d: %s", d.Subject.Source.Name(), at.Line, at.Column, d.Summary)
+				pos := d.Subject.StartPosition()
+				head = fmt.Sprintf("%s:%d:%d: %s", d.Subject.Source.Name(), pos.Line, pos.Column, d.Summary)
 			}
 			said = append(said, head)
 		}

@@ -45,11 +45,11 @@ outputs:
 							text = strings.ReplaceAll(text, "\x1b["+harmless+"m", "")
 						}
 					}
-					at := strings.IndexFunc(text, func(r rune) bool {
+					i := strings.IndexFunc(text, func(r rune) bool {
 						return unicode.IsControl(r) && r != '\n' && r != '\t' ||
 							r == '\u202e'
 					})
-					require.Negative(t, at, "%s of %v: %q", name, args, text)
+					require.Negative(t, i, "%s of %v: %q", name, args, text)
 				}
 			}
 		}

@@ -88,11 +88,11 @@ func cut(t *testing.T, x *terminal, kind, urn string) {
 	require.NoError(t, json.Unmarshal(checkpointOf(t, x), &file))
 	latest := file.Checkpoint.Latest
 	resources := latest["resources"].([]any)
-	at := slices.IndexFunc(resources, func(r any) bool { return r.(map[string]any)["urn"] == urn })
-	require.GreaterOrEqual(t, at, 0)
-	resource := resources[at].(map[string]any)
+	i := slices.IndexFunc(resources, func(r any) bool { return r.(map[string]any)["urn"] == urn })
+	require.GreaterOrEqual(t, i, 0)
+	resource := resources[i].(map[string]any)
 	if kind == "creating" {
-		latest["resources"] = slices.Delete(resources, at, at+1)
+		latest["resources"] = slices.Delete(resources, i, i+1)
 		delete(resource, "id")
 		delete(resource, "outputs")
 	}

@@ -308,11 +308,11 @@ func TestCarefulPlugins(t *testing.T) {
 			x := newTerminal(t, program)
 			elsewhere := t.TempDir()
 			dir := c.path(x.world.Dir, elsewhere)
-			at := dir
-			if !filepath.IsAbs(at) {
-				at = filepath.Join(x.world.Dir, dir)
+			path := dir
+			if !filepath.IsAbs(path) {
+				path = filepath.Join(x.world.Dir, dir)
 			}
-			starts := markedDrawer(t, at)
+			starts := markedDrawer(t, path)
 			x.world.Env = append(x.world.Env, "PATH="+dir+":/bin:/usr/bin", "DRAWER="+t.TempDir(), "HOME="+x.world.Home)
 			for range 3 {
 				code := x.run("check")
@@ -324,7 +324,7 @@ func TestCarefulPlugins(t *testing.T) {
 			require.Equal(t, 0, x.run("fmt", "--check"), x.err.String())
 			require.Equal(t, c.starts, starts())
 			if c.starts > 0 { // and anew when it is another one
-				markedAgain := markedDrawer(t, at)
+				markedAgain := markedDrawer(t, path)
 				require.Equal(t, 0, x.run("check"), x.out.String())
 				require.Equal(t, 1, markedAgain())
 			}

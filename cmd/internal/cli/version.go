@@ -29,7 +29,7 @@ func newVersion(a *console.Console) *cobra.Command {
 	return cmd
 }
 
-// versionRecord says which program this is.
+// versionRecord identifies the program.
 type versionRecord struct {
 	Version       string `json:"version"`       // with a leading v
 	Edition       string `json:"edition"`       // default or lean

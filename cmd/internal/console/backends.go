@@ -176,14 +176,14 @@ func (b Backends) environments(p *project.Project, stack string, looks bool) (*e
 	if err != nil {
 		return nil, fmt.Errorf("the backend %s: %w", backend.PublicURL(url), err)
 	}
-	var of backend.Ref
+	var ref backend.Ref
 	if stack, err = b.chosen(p, url, stack); err == nil && stack != "" {
-		of, err = backend.ParseName(stack, p.Name.Text)
+		ref, err = backend.ParseName(stack, p.Name.Text)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return &environments.Hosted{Client: client, Owner: of.Owner, Default: func(ctx context.Context) (string, error) {
+	return &environments.Hosted{Client: client, Owner: ref.Owner, Default: func(ctx context.Context) (string, error) {
 		s, err := b.openService(url, token)
 		if err != nil {
 			return "", err

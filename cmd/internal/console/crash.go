@@ -44,7 +44,7 @@ func (c *Crashes) Crash(fault any) {
 	select {} // somebody else is at it
 }
 
-// Report says what happened, and keeps for developers where: in a file, because it means nothing to others.
+// Report tells the user what happened, and writes the stack traces to a file for developers.
 func (c *Crashes) Report(fault any) {
 	text := fmt.Sprint(fault)
 	c.mu.Lock()

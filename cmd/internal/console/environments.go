@@ -82,8 +82,8 @@ func unasked(s *project.Settings, err error) diag.Diagnostics {
 func placed(s *project.Settings, diags diag.Diagnostics) diag.Diagnostics {
 	list := slices.Clone(diags)
 	for i := range list {
-		if at, _, _ := strings.Cut(list[i].Subject.Text(), "\n"); at != "" {
-			list[i].Detail = strings.TrimSpace("at: " + at + "\n" + list[i].Detail)
+		if path, _, _ := strings.Cut(list[i].Subject.Text(), "\n"); path != "" {
+			list[i].Detail = strings.TrimSpace("at: " + path + "\n" + list[i].Detail)
 		}
 		list[i].Subject = *s.Environment
 	}

@@ -67,7 +67,7 @@ var notYetCommands = map[string]string{
 	"state get":  "`yamlhost stack export` has the whole state",
 }
 
-// notHere says that something of the Pulumi CLI is missing, and what to do instead where there is something.
+// notHere is the message for a feature of the Pulumi CLI that yamlhost lacks, with the alternative if there is one.
 func notHere(name, what, instead string) string {
 	text := fmt.Sprintf("%s is a %s of the Pulumi CLI that yamlhost does not have", name, what)
 	if instead != "" {
@@ -76,7 +76,7 @@ func notHere(name, what, instead string) string {
 	return text
 }
 
-// FlagError says what is wrong with a flag in the words of people. Its exit code is CodeBadUsage.
+// FlagError rewrites an error of the flag library in plain words. Its exit code is CodeBadUsage.
 func FlagError(cmd *cobra.Command, err error) error {
 	return &ExitError{Code: CodeBadUsage, Cause: flagError(cmd, err)}
 }
@@ -113,7 +113,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("%s\nSee %s --help.", text, cmd.CommandPath())
 }
 
-// takes says what values a flag has.
+// takes describes what values a flag has.
 func takes(f *pflag.Flag) string {
 	switch f.Value.Type() {
 	case "int", "int64", "count":
@@ -146,7 +146,7 @@ func UsageErrors(cmd *cobra.Command) {
 	}
 }
 
-// argumentError says what is wrong with the number of arguments in the words of people, where err is the library's.
+// argumentError rewrites err, the library's error about the number of arguments, in plain words.
 func argumentError(cmd *cobra.Command, args []string, err error) error {
 	_, takes, _ := strings.Cut(cmd.Use, " ")
 	wanted := regexp.MustCompile(`^(accepts|requires) .*arg\(s\), (received|only received) (\d+)$`)

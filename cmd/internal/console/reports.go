@@ -12,7 +12,7 @@ import (
 
 // ReportFlags are the flags of commands whose result goes to files as well.
 type ReportFlags struct {
-	// Several says that the command is about several stacks, whose results are gathered without any report, too.
+	// Several reports whether the command is about several stacks, whose results are gathered without any report, too.
 	Several bool
 
 	out      []string

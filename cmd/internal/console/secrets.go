@@ -53,7 +53,8 @@ func (a *Console) Secrets() Secrets {
 		prompt: a.Prompt(), hold: a.Hold, short: a.Short, report: a.Report}
 }
 
-// errOvertaken says that another process has decided how a stack's secrets are sealed, after this one had looked.
+// errOvertaken is returned when another process has decided how a stack's secrets are sealed, after this one had
+// looked.
 var errOvertaken = errors.New(
 	"another process has changed the stack's secrets provider meanwhile; run the command again")
 
@@ -77,12 +78,12 @@ func (s Secrets) managerBy(settings *project.Settings, stack string, write func(
 	*StackSecrets, error) {
 	passphrase := s.passphrases(stack, settings.Project())
 	options := secrets.Options{Keys: s.keys, Passphrase: passphrase, Created: func(salt string) error {
-		return write(func(to *project.Settings) { to.EncryptionSalt, to.SecretsProvider, to.EncryptedKey = salt, "", "" })
+		return write(func(dst *project.Settings) { dst.EncryptionSalt, dst.SecretsProvider, dst.EncryptedKey = salt, "", "" })
 	}}
 	s.withKeys(&options)
 	options.CreatedKey = func(url, encryptedKey string) error {
-		return write(func(to *project.Settings) {
-			to.EncryptionSalt, to.SecretsProvider, to.EncryptedKey = "", url,
+		return write(func(dst *project.Settings) {
+			dst.EncryptionSalt, dst.SecretsProvider, dst.EncryptedKey = "", url,
 				encryptedKey
 		})
 	}
@@ -164,8 +165,8 @@ func (s Secrets) NewManager(provider, stack string) (next secrets.Manager, adopt
 		var o secrets.Options
 		s.withKeys(&o)
 		m, err := o.OpenService(s.hosted)
-		return m, func(to *project.Settings) string {
-			to.EncryptionSalt, to.SecretsProvider, to.EncryptedKey = "", "", ""
+		return m, func(dst *project.Settings) string {
+			dst.EncryptionSalt, dst.SecretsProvider, dst.EncryptedKey = "", "", ""
 			return "a key that " + s.inUse + " keeps"
 		}, err
 	}
@@ -175,8 +176,8 @@ func (s Secrets) NewManager(provider, stack string) (next secrets.Manager, adopt
 			return nil, nil, err
 		}
 		m, err := secrets.NewPassphrase(s.keys, passphrase)
-		return m, func(to *project.Settings) string {
-			to.EncryptionSalt, to.SecretsProvider, to.EncryptedKey = m.Salt(), "", ""
+		return m, func(dst *project.Settings) string {
+			dst.EncryptionSalt, dst.SecretsProvider, dst.EncryptedKey = m.Salt(), "", ""
 			return "the new passphrase"
 		}, err
 	}
@@ -189,8 +190,8 @@ func (s Secrets) NewManager(provider, stack string) (next secrets.Manager, adopt
 	if _, err := m.Encrypt("pulumi"); err != nil { // makes the data key, or proves that the service will not
 		return nil, nil, err
 	}
-	return m, func(to *project.Settings) string {
-		to.EncryptionSalt, to.SecretsProvider, to.EncryptedKey = "", m.URL(), m.EncryptedKey()
+	return m, func(dst *project.Settings) string {
+		dst.EncryptionSalt, dst.SecretsProvider, dst.EncryptedKey = "", m.URL(), m.EncryptedKey()
 		return "the key " + m.URL()
 	}, nil
 }

@@ -24,7 +24,7 @@ type Stack struct {
 	Missing bool // it does not exist, and is not to be created
 }
 
-// MissingStackError says that a stack does not exist; near names come with it.
+// MissingStackError is returned when a stack does not exist; near names come with it.
 type MissingStackError struct {
 	Ref  backend.Ref
 	near []string

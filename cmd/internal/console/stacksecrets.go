@@ -38,7 +38,7 @@ func (v *StackSecrets) Of(stack, project string) *StackSecrets {
 
 var _ secrets.Batch = (*StackSecrets)(nil)
 
-// SecretsProviderHelp tells the providers of this build.
+// SecretsProviderHelp lists the secrets providers of this build.
 func SecretsProviderHelp() string {
 	return "how secrets are kept: default, passphrase, or the URL of a key (" + strings.Join(keyservice.Known(), "://, ") +
 		"://)"
@@ -120,7 +120,7 @@ func (v *StackSecrets) Opener(p state.SecretsProvider) (secrets.Manager, error) 
 	return m, err
 }
 
-// ExplainSecret says what to do about a secret that could not be sealed or opened.
+// ExplainSecret adds the way out to an error about a secret that could not be sealed or opened.
 func ExplainSecret(err error, stack string) error {
 	if errors.Is(err, secrets.ErrIncorrectPassphrase) {
 		return fmt.Errorf("%w: the secrets of stack %s were sealed with another one", err, stack)

@@ -24,7 +24,7 @@ type Streams struct {
 	Err io.Writer
 
 	InTerminal, OutTerminal, ErrTerminal bool
-	// Size tells the terminal's columns and lines; nil or zeros when there is none.
+	// Size returns the terminal's columns and lines. It is nil, or returns zeros, when there is no terminal.
 	Size func() (columns, lines int)
 	// ReadPassword reads a line without showing it; nil without a terminal.
 	ReadPassword func() (string, error)
@@ -38,7 +38,7 @@ type World struct {
 	Version string // of this program
 	Env     []string
 	Self    string // the executable of this program; empty when it is not known
-	// AsPulumi says that the program was called by the name of the Pulumi CLI, and answers as that does.
+	// AsPulumi reports whether the program was called by the name of the Pulumi CLI, and answers as that does.
 	AsPulumi bool
 	Dir      string                 // working directory, absolute
 	Home     string                 // the user's home directory

@@ -19,7 +19,7 @@ func Of[T any](name, about, from string) Contract {
 	return Contract{Name: name, About: about, From: from, Type: reflect.TypeFor[T]()}
 }
 
-// EachLine says that there is a document on each line.
+// EachLine returns the contract of a stream that has one document on each line.
 func (c Contract) EachLine() Contract {
 	c.Lines = true
 	return c

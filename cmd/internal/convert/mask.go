@@ -30,26 +30,26 @@ func masked(node *yaml.Node) *yaml.Node {
 
 // mask copies a node. under reports that a name above says that it is a secret, object that it is a Secret of
 // Kubernetes.
-func mask(node *yaml.Node, under, object bool) *yaml.Node {
+func mask(node *yaml.Node, below, object bool) *yaml.Node {
 	out := *node
 	out.Content = nil
 	out.HeadComment, out.LineComment, out.FootComment = maskedComment(node.HeadComment), maskedComment(node.LineComment),
 		maskedComment(node.FootComment)
 	switch node.Kind {
 	case yaml.ScalarNode:
-		if node.Value != "" && node.ShortTag() != "!!null" && (under || secretText().MatchString(node.Value)) {
+		if node.Value != "" && node.ShortTag() != "!!null" && (below || secretText().MatchString(node.Value)) {
 			return text(hidden)
 		}
 	case yaml.SequenceNode:
 		for _, item := range node.Content {
-			out.Content = append(out.Content, mask(item, under, false))
+			out.Content = append(out.Content, mask(item, below, false))
 		}
 	case yaml.MappingNode:
 		named := secretName().MatchString(textOf(node, "name")) || secretName().MatchString(textOf(node, "Name")) ||
 			secretName().MatchString(textOf(node, "Key")) || strings.EqualFold(textOf(node, "NoEcho"), "true")
 		function, _ := intrinsic(node)
 		each(node, func(key, value *yaml.Node) {
-			inner := under && (function == "" || function == "Fn::Sub" || function == "Fn::Join" ||
+			inner := below && (function == "" || function == "Fn::Sub" || function == "Fn::Join" ||
 				function == "Fn::Base64" || function == "Fn::If") || secretName().MatchString(key.Value) &&
 				key.Value != "ServiceToken" || // the function that serves a custom resource
 				object && (key.Value == "data" || key.Value == "stringData") ||

@@ -186,8 +186,8 @@ func (p *Program) Repair(found diag.Diagnostic) bool {
 	if err := yaml.Unmarshal(found.Subject.Source.Text(), &root); err != nil || len(root.Content) == 0 {
 		return false
 	}
-	at := found.Subject.StartPosition()
-	path := pathTo(root.Content[0], at.Line)
+	pos := found.Subject.StartPosition()
+	path := pathTo(root.Content[0], pos.Line)
 	if len(path) < 2 || path[0] != "resources" {
 		return false
 	}

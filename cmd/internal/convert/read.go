@@ -110,8 +110,8 @@ func plain(node *yaml.Node, left *int, depth int) (*yaml.Node, error) {
 			}
 			continue
 		}
-		if at, has := seen[child.Value]; has { // the last one counts
-			out.Content[at], out.Content[at+1] = child, value
+		if pos, has := seen[child.Value]; has { // the last one counts
+			out.Content[pos], out.Content[pos+1] = child, value
 			continue
 		}
 		seen[child.Value] = len(out.Content)

@@ -56,12 +56,12 @@ func (c *cloudFormation) pieces(arg *yaml.Node) ([]piece, bool) {
 	var pieces []piece
 	rest := arg.Value
 	for {
-		at := substitution().FindStringSubmatchIndex(rest)
-		if at == nil {
+		loc := substitution().FindStringSubmatchIndex(rest)
+		if loc == nil {
 			break
 		}
-		before, name := rest[:at[0]], rest[at[2]:at[3]]
-		rest = rest[at[1]:]
+		before, name := rest[:loc[0]], rest[loc[2]:loc[3]]
+		rest = rest[loc[1]:]
 		if before != "" {
 			pieces = append(pieces, piece{text: before})
 		}

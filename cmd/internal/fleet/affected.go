@@ -39,7 +39,7 @@ func changedFiles(ctx context.Context, a *console.Console, root, span string) ([
 		}
 		list += more
 	}
-	// git tells the folder without symbolic links; projects have the one that was asked for.
+	// git answers with the folder without symbolic links, and projects have it as it was given.
 	real, err := filepath.EvalSymlinks(root)
 	if err != nil {
 		return nil, err

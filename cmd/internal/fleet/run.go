@@ -78,8 +78,8 @@ func Run(ctx context.Context, a *console.Console, c Command) error {
 		r.tell(i)
 	}
 	r.work.Wait()
-	for i, at := range s.stages {
-		if at == waiting {
+	for i, st := range s.stages {
+		if st == waiting {
 			r.skip(i, notBegun)
 		}
 	}
@@ -178,7 +178,7 @@ func (r *runner) skip(i int, why string) {
 	r.tell(i)
 }
 
-// because says which stack's failure keeps another one from being begun.
+// because names the stack whose failure keeps another one from being begun.
 func (r *runner) because(s *schedule, i int) string {
 	for _, need := range s.needs[i] {
 		if s.stages[need] == failed {
@@ -193,7 +193,7 @@ func (r *runner) because(s *schedule, i int) string {
 	return "skipped"
 }
 
-// outcome says in a few words what came of a stack.
+// outcome describes in a few words what came of a stack.
 func (r *runner) outcome(i int) string {
 	res := r.results[i]
 	switch {

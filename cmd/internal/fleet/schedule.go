@@ -9,7 +9,7 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/projects"
 )
 
-// Limits say how many stacks are worked on at the same time.
+// Limits bound how many stacks are worked on at the same time.
 type Limits struct {
 	All int            // from 1
 	Of  map[string]int // for those that use a provider, by its package; one that is missing has no limit of its own

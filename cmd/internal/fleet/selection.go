@@ -45,7 +45,7 @@ func (s *Selection) Several(words []string) bool {
 	return s.All || len(words) > 1 || len(s.Filters) > 0 || s.AffectedBy != "" || s.Resume
 }
 
-// Opening says how far Open may look.
+// Opening restricts how far Open looks.
 type Opening struct {
 	Careful bool // open no backend but a folder on this machine
 	Shown   bool // tell what the order does not know

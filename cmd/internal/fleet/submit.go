@@ -74,13 +74,13 @@ func (s *Submission) Submit(ctx context.Context, a *console.Console, sel *Select
 	}
 	run := command + "-" + a.Now().UTC().Format("20060102T150405") + "-" + strings.ToLower(rand.Text()[:4])
 	jobs := queue.Submission{Priority: s.Priority}
-	at := map[int]int{}
+	index := map[int]int{}
 	for _, i := range g.Order() {
 		m := g.Members[i]
-		at[i] = len(jobs.Jobs)
+		index[i] = len(jobs.Jobs)
 		var needs []int
 		for _, need := range g.Needs(i) {
-			needs = append(needs, at[need])
+			needs = append(needs, index[need])
 		}
 		jobs.Needs = append(jobs.Needs, needs)
 		jobs.Jobs = append(jobs.Jobs, queue.Job{Run: run, Command: command, Project: m.Project.Name.Text, Stack: m.Stack,
@@ -105,7 +105,7 @@ func (s *Submission) Submit(ctx context.Context, a *console.Console, sel *Select
 	return follow(ctx, a, q, run, len(jobs.Jobs))
 }
 
-// follow tells of the jobs of a run as they end. An interrupt ends the following, and not the jobs.
+// follow reports the jobs of a run as they end. An interrupt ends the following, and not the jobs.
 func follow(ctx context.Context, a *console.Console, q *queue.Queue, run string, n int) error {
 	ended := 0
 	codes := map[int]int{}
@@ -183,11 +183,11 @@ func (s *Submission) source(ctx context.Context, a *console.Console, sel *Select
 	if err != nil {
 		return source, "", nil, err
 	}
-	in, err := a.Backends().Open(nil)
+	b, err := a.Backends().Open(nil)
 	if err != nil {
 		return source, "", nil, err
 	}
-	if files, err = pack(root, names, in); err != nil {
+	if files, err = pack(root, names, b); err != nil {
 		return source, "", nil, err
 	}
 	source.Archive = files.Digest
@@ -201,7 +201,7 @@ type packed struct {
 }
 
 // pack packs files of a folder, to be kept in a backend.
-func pack(root string, names []string, in queue.Archives) (p *packed, err error) {
+func pack(root string, names []string, archives queue.Archives) (p *packed, err error) {
 	file, err := os.CreateTemp("", "yamlhost-archive-")
 	if err != nil {
 		return nil, err
@@ -219,7 +219,7 @@ func pack(root string, names []string, in queue.Archives) (p *packed, err error)
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return nil, err
 	}
-	p.Files = queue.Files{Digest: hex.EncodeToString(sum.Sum(nil)), Content: file, In: in}
+	p.Files = queue.Files{Digest: hex.EncodeToString(sum.Sum(nil)), Content: file, In: archives}
 	return p, nil
 }
 

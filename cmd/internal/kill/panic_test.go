@@ -84,14 +84,14 @@ func (p panicking) Close() error {
 // a journal from which the next run goes on.
 func TestPanic(t *testing.T) {
 	t.Parallel()
-	for at, pending := range map[string]bool{"create": true, "delete": false, "read": false, "diff": false,
+	for path, pending := range map[string]bool{"create": true, "delete": false, "read": false, "diff": false,
 		"close": false} {
-		t.Run(at, func(t *testing.T) {
+		t.Run(path, func(t *testing.T) {
 			t.Parallel()
 			reports := t.TempDir()
 			b := newFault(t, "PULUMI_CONFIG_PASSPHRASE=x", "TMPDIR="+reports)
 			require.Equal(t, 0, b.run("", 0, "config", "set", "--secret", "word", "canary-of-the-stack").code, b.said)
-			if at != "create" {
+			if path != "create" {
 				require.Equal(t, 0, b.run("", 0, "up", "--yes", "--skip-preview").code, b.said)
 				b.items = map[int]item{0: {"other", "k"}, 1: {"t", "k"}, 2: {"t", "k"}}
 				b.write()
@@ -100,7 +100,7 @@ func TestPanic(t *testing.T) {
 			installed := filepath.Join(b.dir, "home", "plugins", "resource-drawer-v1.0.0")
 			require.NoError(t, os.Rename(installed, filepath.Join(b.dir, "aside")))
 			before := len(b.environ)
-			b.environ = append(b.environ, panicKey+"="+at)
+			b.environ = append(b.environ, panicKey+"="+path)
 			require.Equal(t, 255, b.run("", 0, "up", "--yes", "--skip-preview", "--refresh").code, b.said)
 			require.Contains(t, b.said, "internal error: out of cheese")
 			require.Contains(t, b.said, "run the same command again")
@@ -114,7 +114,7 @@ func TestPanic(t *testing.T) {
 			require.NoError(t, err)
 			require.Contains(t, string(text), "panicking")
 			require.NotContains(t, string(text), "canary-")
-			require.True(t, b.inspect(at), b.o.faults)
+			require.True(t, b.inspect(path), b.o.faults)
 			b.environ = b.environ[:before]
 			require.NoError(t, os.Rename(filepath.Join(b.dir, "aside"), installed))
 			flags, _ := b.settlingFlags(false)

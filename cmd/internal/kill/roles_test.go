@@ -173,8 +173,8 @@ func playHost() int {
 		world.HTTP = &http.Client{Transport: callMoments{m}}
 	}
 	world.Objects = func(o backend.Objects) backend.Objects { return objectstest.Faulty(o, fault) }
-	if at := os.Getenv(panicKey); at != "" {
-		world.Embedded = []cli.EmbeddedProviders{panickingRoom{panicking{&drawer.Provider{Dir: os.Getenv(drawerKey)}, at}}}
+	if place := os.Getenv(panicKey); place != "" {
+		world.Embedded = []cli.EmbeddedProviders{panickingRoom{panicking{&drawer.Provider{Dir: os.Getenv(drawerKey)}, place}}}
 	}
 	return cli.Run(context.Background(), os.Args[1:], streams, world)
 }

@@ -96,7 +96,7 @@ func countingSocket(t *testing.T, server string) (dir string, c *traffic) {
 func (c *traffic) pass(ctx context.Context, client net.Conn, server string) {
 	defer context.AfterFunc(ctx, func() { _ = client.Close() })()
 	defer func() { _ = client.Close() }()
-	to, err := net.Dial("unix", server)
+	dst, err := net.Dial("unix", server)
 	if err != nil {
 		return
 	}
@@ -104,11 +104,11 @@ func (c *traffic) pass(ctx context.Context, client net.Conn, server string) {
 	defer c.open.Add(-1)
 	var back sync.WaitGroup
 	back.Go(func() {
-		_, _ = io.Copy(client, counted{to, &c.received}) // it ends with the connection
+		_, _ = io.Copy(client, counted{dst, &c.received}) // it ends with the connection
 		_ = client.Close()
 	})
-	_ = c.messages(counted{client, &c.sent}, to) // so does this
-	_ = to.Close()
+	_ = c.messages(counted{client, &c.sent}, dst) // so does this
+	_ = dst.Close()
 	back.Wait()
 }
 

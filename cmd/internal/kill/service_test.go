@@ -103,13 +103,13 @@ func TestServiceKill(t *testing.T) { // D9
 			require.Greater(t, len(points), 40, "named moments")
 			order := rand.New(rand.NewPCG(*seed, 3))
 			order.Shuffle(len(points), func(i, j int) { points[i], points[j] = points[j], points[i] })
-			over := make(chan struct{})
+			done := make(chan struct{})
 			var away sync.WaitGroup
 			bounces := 0
 			away.Go(func() {
 				for random := rand.New(rand.NewPCG(*seed, 4)); ; bounces++ {
 					select {
-					case <-over:
+					case <-done:
 						return
 					case <-time.After(time.Duration(500+random.IntN(4000)) * time.Millisecond):
 					}
@@ -122,7 +122,7 @@ func TestServiceKill(t *testing.T) { // D9
 			for n := 0; o.fewer(*serviceKills) || o.fewer(1<<30) && bounces < *serviceBounces; n++ {
 				b.round(points[n%len(points)])
 			}
-			close(over)
+			close(done)
 			away.Wait()
 
 			t.Logf("kills %d at %d named moments and at random ones, runs %d; machines lost %d, the service was killed %d "+

@@ -175,7 +175,7 @@ func storeKill(t *testing.T, g storeServer, kills, cuts int) {
 	require.Greater(t, len(points), 20, "named moments")
 	order := rand.New(rand.NewPCG(*seed, 3))
 	order.Shuffle(len(points), func(i, j int) { points[i], points[j] = points[j], points[i] })
-	over := make(chan struct{})
+	done := make(chan struct{})
 	var server sync.WaitGroup
 	bounces := 0
 	var tried, hit atomic.Int64 // cuts, and those in the middle of an operation
@@ -186,7 +186,7 @@ func storeKill(t *testing.T, g storeServer, kills, cuts int) {
 				wait /= 4
 			}
 			select {
-			case <-over:
+			case <-done:
 				return
 			case <-time.After(wait):
 			}
@@ -211,7 +211,7 @@ func storeKill(t *testing.T, g storeServer, kills, cuts int) {
 		})
 	}
 	group.Wait()
-	close(over)
+	close(done)
 	server.Wait()
 
 	slices.Sort(o.starts)

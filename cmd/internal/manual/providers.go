@@ -90,11 +90,11 @@ func firstSentence(text string) string {
 	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n\n")
 	text = strings.Join(strings.Fields(text), " ")
 	for i := 0; i < len(text); {
-		at := strings.Index(text[i:], ". ")
-		if at < 0 {
+		pos := strings.Index(text[i:], ". ")
+		if pos < 0 {
 			break
 		}
-		if i += at; i > 20 {
+		if i += pos; i > 20 {
 			return text[:i+1]
 		}
 		i += 2

@@ -83,14 +83,14 @@ func (p *Providers) Source(name, version string) (string, error) {
 	if own := p.Embedded(name, version, "", false); own != nil || name == "pulumi" {
 		return "built in", nil
 	}
-	at, err := p.finder.Host.Find(name, version)
+	loc, err := p.finder.Host.Find(name, version)
 	switch {
 	case err != nil:
 		return "", err
-	case at.Attached:
+	case loc.Attached:
 		return "running", nil
 	}
-	return strings.TrimSpace(at.Version + " " + at.Path), nil
+	return strings.TrimSpace(loc.Version + " " + loc.Path), nil
 }
 
 // permit makes sure, before anything is done, that the plugins of the providers in a state are there or may be
@@ -135,7 +135,7 @@ func (p *Providers) permit(ctx context.Context, program *check.Program, base *st
 	return nil
 }
 
-// Whereabouts says where a provider of a state would come from: builtIn if it is in this process. The error is a
+// Whereabouts looks for a provider of a state: builtIn reports whether it is part of this process. The error is a
 // *provider.MissingError if nothing on this machine has it. Nothing is started or downloaded.
 func (p *Providers) Whereabouts(pkg provider.Package) (builtIn bool, err error) {
 	if pkg.Name == "pulumi" || pkg.Name == dynamic.Package || p.Embedded(pkg.Name, pkg.Version, pkg.DownloadURL,

@@ -16,8 +16,8 @@ import (
 // setting is one value that the command line sets before an operation.
 type setting struct {
 	name, text string
-	// outside says that the value came from the environment or a file, so that it may be a secret that must not stand in
-	// plain text anywhere.
+	// outside reports whether the value came from the environment or a file, so that it may be a secret that must not
+	// stand in plain text anywhere.
 	outside bool
 }
 

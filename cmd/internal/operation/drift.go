@@ -201,7 +201,7 @@ func Drift(ctx context.Context, a *console.Console, o *Options) error {
 	return nil
 }
 
-// driftLines say what is left.
+// driftLines describes what is left.
 func driftLines(left []difference) []string {
 	if len(left) == 0 {
 		return []string{"There is no drift."}

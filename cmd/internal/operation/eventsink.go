@@ -61,7 +61,7 @@ func (s *eventSink) event(e engine.Event) {
 		s.skipped = nil
 	}
 	s.shown.event(e)
-	if _, over := e.(*engine.Finished); over {
+	if _, finished := e.(*engine.Finished); finished {
 		s.shown = nil
 	}
 }

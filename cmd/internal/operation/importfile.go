@@ -150,8 +150,8 @@ func WriteImports(a *console.Console, name string, table map[string]urn.URN, ent
 // inProgramOrder compares resources by where the program has them, and those that it has nowhere by their names.
 func inProgramOrder(a, b *state.Resource) int {
 	place := func(r *state.Resource) (string, int) {
-		path, at, _ := strings.Cut(r.SourcePosition, "#")
-		line, _, _ := strings.Cut(at, ",")
+		path, number, _ := strings.Cut(r.SourcePosition, "#")
+		line, _, _ := strings.Cut(number, ",")
 		n, _ := strconv.Atoi(line) // 0 for none
 		return path, n
 	}
@@ -196,7 +196,7 @@ func (w *wantedCreates) names() map[urn.URN]string {
 	return names
 }
 
-// Of says of which package the type is. An extension of a package whose provider has no name is left to the project, as
+// Of records the package of the type. An extension of a package whose provider has no name is left to the project, as
 // import files have no word for it.
 func (e *SavedImport) Of(d schema.Descriptor) {
 	e.Version, e.PluginDownloadURL = d.PackageVersion(), d.DownloadURL
@@ -211,7 +211,7 @@ func (e *SavedImport) Of(d schema.Descriptor) {
 	}
 }
 
-// describe says which plugin a provider is.
+// describe adds the plugin of a provider.
 func (e *SavedImport) describe(provider *state.Resource) {
 	if provider == nil {
 		return

@@ -16,7 +16,7 @@ import (
 type pathPlugins struct {
 	places map[string]diag.Range // by the name of the plugin
 	faulty map[string]bool       // those that cannot be used, which the workspace reports
-	// Barred says that none may be started.
+	// Barred reports whether none may be started.
 	Barred bool
 
 	mu     sync.Mutex      // guards what follows
@@ -62,7 +62,7 @@ func (p *pathPlugins) bar(name string) error {
 	return nil
 }
 
-// Unseen says which plugins would have been started, each where the project names it.
+// Unseen returns a finding for each plugin that would have been started, at its place in the project file.
 func (p *pathPlugins) Unseen() diag.Diagnostics {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -159,7 +159,7 @@ func (w *pendingWork) derived(op state.Operation) string {
 	return engine.DerivedID(w.base, op.Resource)
 }
 
-// recordedAs tells by which recorded inputs one can find what a creation may have made; empty when there are none.
+// recordedAs lists the recorded inputs that identify the object of an unfinished creation; empty when there are none.
 func (w *pendingWork) recordedAs(r *state.Resource) string {
 	inputs := namingInputs(r)
 	if len(inputs) == 0 {

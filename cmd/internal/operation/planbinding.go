@@ -207,7 +207,7 @@ func (u *usedPlugins) note(pkg provider.Package, executable string) error {
 	return nil
 }
 
-// errPluginMoved says that a plugin is not the one of the plan.
+// errPluginMoved is returned when a plugin is not the one of the plan.
 type errPluginMoved struct{ name string }
 
 func (e errPluginMoved) Error() string {
@@ -216,11 +216,11 @@ func (e errPluginMoved) Error() string {
 
 // notePlugin takes note of a plugin that is about to be started.
 func (p *Providers) notePlugin(pkg provider.Package) error {
-	at, err := p.finder.Host.Find(pkg.Name, pkg.Version)
-	if err != nil || at.Path == "" {
+	loc, err := p.finder.Host.Find(pkg.Name, pkg.Version)
+	if err != nil || loc.Path == "" {
 		return nil // Load says so better, or downloads it
 	}
-	return p.used.note(pkg, at.Path)
+	return p.used.note(pkg, loc.Path)
 }
 
 // pluginsHold compares the plugins of a plan that are installed, before anything is done.

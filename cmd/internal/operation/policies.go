@@ -257,9 +257,9 @@ func ConfigPlace(err error, given ast.Expr) (diag.Range, bool) {
 	if !ok || given == nil {
 		return diag.Range{}, false
 	}
-	at := given
+	expr := given
 	for _, name := range []string{fault.Policy, fault.Property} {
-		m, ok := at.(*ast.Map)
+		m, ok := expr.(*ast.Map)
 		if !ok {
 			break
 		}
@@ -270,9 +270,9 @@ func ConfigPlace(err error, given ast.Expr) (diag.Range, bool) {
 		if i < 0 {
 			break
 		}
-		at = m.Entries[i].Value
+		expr = m.Entries[i].Value
 	}
-	return at.Range(), true
+	return expr.Range(), true
 }
 
 // ConfigurePack gives a running pack the configuration of its policies, nil for none, and the stack. inherits is the
@@ -378,11 +378,11 @@ func policyConfig(info analyzer.Info, given value.Value) (map[string]analyzer.Co
 	return config, nil
 }
 
-func merged(into, from value.Value) value.Value {
+func merged(dst, from value.Value) value.Value {
 	for i, key := range from.Keys() {
-		into = into.With(key, from.At(i))
+		dst = dst.With(key, from.At(i))
 	}
-	return into
+	return dst
 }
 
 // policySetting reads a member of a configuration: a level, or an object with enforcementLevel and properties.

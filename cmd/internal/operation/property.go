@@ -28,8 +28,9 @@ func Property(file *ast.File, resource diag.Range, text string) (diag.Range, boo
 		bodies = append(bodies, c.Resources)
 	}
 	for _, r := range slices.Concat(bodies...) {
-		at := r.Name.Range
-		if at.Source == nil || at.Source.Name() != resource.Source.Name() || at.StartPosition() != resource.StartPosition() {
+		rng := r.Name.Range
+		if rng.Source == nil || rng.Source.Name() != resource.Source.Name() ||
+			rng.StartPosition() != resource.StartPosition() {
 			continue
 		}
 		for _, property := range r.Properties {

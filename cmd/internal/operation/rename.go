@@ -232,14 +232,14 @@ func (x *exchange) renames(a *console.Console, program *check.Program, write boo
 // renameAdvice is the finding about a resource that looks renamed; nil for one that the program itself does not
 // declare.
 func renameAdvice(program *check.Program, r renamed, moved map[urn.URN]urn.URN) *diag.Diagnostic {
-	at := slices.IndexFunc(program.Nodes, func(n *check.Node) bool {
+	i := slices.IndexFunc(program.Nodes, func(n *check.Node) bool {
 		return n.Resource != nil && n.Resource.Token == r.new.Type && n.Resource.LogicalName == r.new.URN.Name() &&
 			n.Resource.Decl.ForEach == nil
 	})
-	if at < 0 {
+	if i < 0 {
 		return nil
 	}
-	n := program.Nodes[at]
+	n := program.Nodes[i]
 	alias := aliasOf(program, r, moved)
 	was := "`" + r.old.URN.Name() + "`"
 	if r.old.URN.Name() == r.new.URN.Name() {
@@ -299,14 +299,14 @@ func aliasEdit(n *check.Node, alias string) (diag.Edit, bool) {
 		return diag.Edit{}, false
 	}
 	text := string(src.Text())
-	insert := func(at int, added string) (diag.Edit, bool) {
-		return diag.Edit{Range: diag.NewRange(src, at, at), Text: added}, true
+	insert := func(i int, added string) (diag.Edit, bool) {
+		return diag.Edit{Range: diag.NewRange(src, i, i), Text: added}, true
 	}
-	inBraces := func(at int, added string) (diag.Edit, bool) { // at is that of the opening brace
-		if strings.HasPrefix(strings.TrimLeft(text[at+1:], " \t\r\n"), "}") {
-			return insert(at+1, added)
+	inBraces := func(i int, added string) (diag.Edit, bool) { // at is that of the opening brace
+		if strings.HasPrefix(strings.TrimLeft(text[i+1:], " \t\r\n"), "}") {
+			return insert(i+1, added)
 		}
-		return insert(at+1, added+", ")
+		return insert(i+1, added+", ")
 	}
 	member := "aliases: [" + alias + "]"
 	if o := decl.Options.Range; !o.IsZero() {

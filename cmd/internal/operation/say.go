@@ -49,7 +49,7 @@ func (s *display) compilerSays(severity diag.Severity, text string) {
 	_ = flush() // standard error has nobody to tell it to
 }
 
-// fail tells what is wrong, with --json as events or in the preview's document as well.
+// fail reports the findings; with --json also as events or in the preview's document.
 func (s *display) fail(diags diag.Diagnostics) error {
 	s.wantsConfig = slices.ContainsFunc(diags, func(d diag.Diagnostic) bool { return d.Code == diag.ConfigMissing })
 	if s.options.Json {
@@ -108,8 +108,8 @@ func (s *display) messageOf(d diag.Diagnostic) *engine.Message {
 	}
 	if !d.Subject.IsZero() && (s.workspace.Source != d.Subject.Source || !s.workspace.Compiled()) {
 		if rel, err := filepath.Rel(s.workspace.Project.Dir, s.console.Path(d.Subject.Source.Name())); err == nil {
-			at := d.Subject.StartPosition()
-			m.Position = "project:///" + filepath.ToSlash(rel) + "#" + strconv.Itoa(at.Line) + "," + strconv.Itoa(at.Column)
+			pos := d.Subject.StartPosition()
+			m.Position = "project:///" + filepath.ToSlash(rel) + "#" + strconv.Itoa(pos.Line) + "," + strconv.Itoa(pos.Column)
 			m.End = d.Subject.EndPosition()
 		}
 	}

@@ -86,7 +86,7 @@ func (s *display) record(plan bool) *runlog.Recorder {
 	return runlog.Begin(runlog.Folder(world.PulumiHome()), head, s.sink.secrets())
 }
 
-// viewOptions say how every view of the command shows an operation.
+// viewOptions returns the options that all views of the command share.
 func (s *display) viewOptions(name string) view.Options {
 	a, o := s.console, s.options
 	columns, lines := a.Size()

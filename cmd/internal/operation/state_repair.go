@@ -23,7 +23,7 @@ func adviseRepair(err error) error {
 const AlteredText = "the state file has changed since yamlhost wrote it: somebody has edited it, or it is " +
 	"damaged; it is used as it is"
 
-// warnOfOrder tells that a state was edited, or put in order.
+// warnOfOrder warns that a state was edited by hand, or that its resources were reordered.
 func warnOfOrder(a *console.Console, altered bool, moved []urn.URN) {
 	if altered {
 		fmt.Fprintln(a.Streams.Err, "warning: "+AlteredText)
@@ -33,7 +33,7 @@ func warnOfOrder(a *console.Console, altered bool, moved []urn.URN) {
 	}
 }
 
-// DamageOf tells what was wrong with a journal.
+// DamageOf describes the damage of a journal, one text for each fault.
 func DamageOf(r *backend.Recovery) (texts []string) {
 	if r == nil {
 		return nil

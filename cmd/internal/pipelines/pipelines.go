@@ -156,16 +156,16 @@ func github(w io.Writer, jobs []job) {
 		"permissions:\n  contents: read\nconcurrency:\n  group: yamlhost\nenv:\n  PULUMI_BACKEND_URL: ${{ vars.PULUMI_BACKEND_URL }}\n"+
 		"  PULUMI_CONFIG_PASSPHRASE: ${{ secrets.PULUMI_CONFIG_PASSPHRASE }}\njobs:\n")
 	list := matrices(jobs)
-	of := map[string]string{} // the name of a job's matrix
+	names := map[string]string{} // the name of a job's matrix
 	for _, m := range list {
 		for _, j := range m.jobs {
-			of[j.name] = m.name
+			names[j.name] = m.name
 		}
 	}
 	for _, m := range list {
 		var needs []string
 		for _, need := range m.jobs[0].needs {
-			needs = append(needs, "apply_"+of[need])
+			needs = append(needs, "apply_"+names[need])
 		}
 		slices.Sort(needs)
 		m.write(w, "plan", slices.Compact(needs), planCommand)

@@ -54,8 +54,8 @@ func (*opener) Name(string) string { return "Pulumi.yaml" }
 
 func (*opener) Forget() {}
 
-func (o *opener) Open(_ context.Context, at string, open func(string) *parser.Document) (*editor.Project, error) {
-	return &editor.Project{Main: at, Document: open(at), Check: check.Options{Project: project, Schemas: o.schemas,
+func (o *opener) Open(_ context.Context, file string, open func(string) *parser.Document) (*editor.Project, error) {
+	return &editor.Project{Main: file, Document: open(file), Check: check.Options{Project: project, Schemas: o.schemas,
 		ProgramDir: "/", RootDir: "/"},
 		Join: func(found diag.Diagnostics) diag.Diagnostics { return found }, Path: func(string) string { return path },
 		Packages: embedded.Names}, nil
@@ -130,13 +130,13 @@ type Completion struct {
 
 // Complete returns what may be written at a place, and where the word begins that it replaces; both places are in
 // UTF-16 code units.
-func (p *Playground) Complete(ctx context.Context, at int) (from int, items []Completion, err error) {
+func (p *Playground) Complete(ctx context.Context, i int) (from int, items []Completion, err error) {
 	if _, err := p.program(ctx); err != nil {
 		return 0, nil, err
 	}
 	snapshot := p.session.Snapshot()
 	src := snapshot.Text(path).Source()
-	found, err := editor.Complete(ctx, snapshot, path, offset(src, at))
+	found, err := editor.Complete(ctx, snapshot, path, offset(src, i))
 	if err != nil {
 		return 0, nil, err
 	}
@@ -147,10 +147,10 @@ func (p *Playground) Complete(ctx context.Context, at int) (from int, items []Co
 	return units(src, found.Start), items, nil
 }
 
-func offset(src *diag.Source, at int) int {
+func offset(src *diag.Source, pos int) int {
 	n := 0
 	for i, r := range string(src.Text()) {
-		if n >= at {
+		if n >= pos {
 			return i
 		}
 		if n++; r > 0xFFFF {
@@ -161,12 +161,12 @@ func offset(src *diag.Source, at int) int {
 }
 
 // Hover explains what stands at a place in UTF-16 code units, as Markdown; empty for nothing.
-func (p *Playground) Hover(ctx context.Context, at int) (string, error) {
+func (p *Playground) Hover(ctx context.Context, i int) (string, error) {
 	if _, err := p.program(ctx); err != nil {
 		return "", err
 	}
 	snapshot := p.session.Snapshot()
-	found, err := editor.HoverAt(ctx, snapshot, path, offset(snapshot.Text(path).Source(), at))
+	found, err := editor.HoverAt(ctx, snapshot, path, offset(snapshot.Text(path).Source(), i))
 	if err != nil || found == nil {
 		return "", err
 	}

@@ -43,15 +43,15 @@ func (r *reached) note(e ast.Expr, taken bool) {
 	r.found[coverKey(e.Range(), taken)] = true
 }
 
-func (r *reached) has(at diag.Range, taken bool) bool {
+func (r *reached) has(rng diag.Range, taken bool) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.found[coverKey(at, taken)]
+	return r.found[coverKey(rng, taken)]
 }
 
-func coverKey(at diag.Range, taken bool) string {
-	start := at.StartPosition()
-	return fmt.Sprintf("%s:%d:%d-%d %t", at.Source.Name(), start.Line, start.Column, at.End-at.Start, taken)
+func coverKey(rng diag.Range, taken bool) string {
+	start := rng.StartPosition()
+	return fmt.Sprintf("%s:%d:%d-%d %t", rng.Source.Name(), start.Line, start.Column, rng.End-rng.Start, taken)
 }
 
 // Coverage returns what the cases have reached of the resources, branches and calls of provider functions of their
@@ -68,8 +68,8 @@ func (r *Runner) Coverage() []Coverage {
 				continue
 			}
 			for _, n := range c.program.Nodes {
-				at := n.Range.StartPosition()
-				name := fmt.Sprintf("%s:%d: %s", n.Range.Source.Name(), at.Line, n.Name)
+				pos := n.Range.StartPosition()
+				name := fmt.Sprintf("%s:%d: %s", n.Range.Source.Name(), pos.Line, n.Name)
 				if seen[name] {
 					continue
 				}
@@ -77,7 +77,7 @@ func (r *Runner) Coverage() []Coverage {
 				if n.Kind == check.ResourceNode {
 					hit := false
 					for position := range p.registered {
-						hit = hit || strings.HasSuffix(position, fmt.Sprintf("#%d,%d", at.Line, at.Column))
+						hit = hit || strings.HasSuffix(position, fmt.Sprintf("#%d,%d", pos.Line, pos.Column))
 					}
 					all[0].add(name, hit)
 				}
@@ -141,10 +141,10 @@ func (p *program) coverExpr(checked *check.Program, e ast.Expr, branches, calls 
 
 // placeOf names an expression for people.
 func placeOf(e ast.Expr) string {
-	at := e.Range().StartPosition()
+	pos := e.Range().StartPosition()
 	text, _, _ := strings.Cut(e.Range().Text(), "\n")
 	if runes := []rune(text); len(runes) > 40 {
 		text = string(runes[:39]) + "…"
 	}
-	return fmt.Sprintf("%s:%d:%d: %s", e.Range().Source.Name(), at.Line, at.Column, text)
+	return fmt.Sprintf("%s:%d:%d: %s", e.Range().Source.Name(), pos.Line, pos.Column, text)
 }

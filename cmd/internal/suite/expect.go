@@ -25,13 +25,13 @@ type trial struct {
 	failures diag.Diagnostics
 }
 
-func (t *trial) fail(at diag.Range, summary, detail string) {
-	t.failures.Add(diag.Diagnostic{Subject: at, Summary: summary, Detail: detail})
+func (t *trial) fail(rng diag.Range, summary, detail string) {
+	t.failures.Add(diag.Diagnostic{Subject: rng, Summary: summary, Detail: detail})
 }
 
 // differ reports a value that is not as expected, as a diff. A secret is masked.
-func (t *trial) differ(at diag.Range, what string, want, got value.Value) {
-	t.fail(at, what+" is not as expected", "- "+shown(want)+"\n+ "+shown(t.known.HideValue(got)))
+func (t *trial) differ(rng diag.Range, what string, want, got value.Value) {
+	t.fail(rng, what+" is not as expected", "- "+shown(want)+"\n+ "+shown(t.known.HideValue(got)))
 }
 
 // shown is a value as JSON, with a mark for each secret.
@@ -153,7 +153,7 @@ func (t *trial) without(found []finding, one string, keys []string, told func([]
 	ok = true
 	for _, item := range t.listed(one + "s") {
 		want := t.c.file.layer(item, "an expected "+one, keys)
-		at := slices.IndexFunc(found, func(f finding) bool {
+		i := slices.IndexFunc(found, func(f finding) bool {
 			message, members := about(f)
 			for name, got := range members {
 				if m, given := want[name]; given && keyText(m.value) != got {
@@ -163,12 +163,12 @@ func (t *trial) without(found []finding, one string, keys []string, told func([]
 			m, given := want["message"]
 			return !given || strings.Contains(message, keyText(m.value))
 		})
-		if at < 0 {
+		if i < 0 {
 			t.fail(item.Range(), "there is no such "+one, "- "+shown(dataOf(item))+told(found))
 			ok = false
 			continue
 		}
-		found = slices.Delete(found, at, at+1)
+		found = slices.Delete(found, i, i+1)
 	}
 	return found, ok
 }
@@ -199,14 +199,14 @@ func (t *trial) outputs(ctx context.Context) {
 	}
 }
 
-func (t *trial) missing(at diag.Range, kind, name string, all []string) {
+func (t *trial) missing(rng diag.Range, kind, name string, all []string) {
 	detail := "there is none at all"
 	if near := diag.Suggest(name, all); len(near) > 0 {
 		detail = "did you mean `" + near[0] + "`?"
 	} else if len(all) > 0 {
 		detail = "there are " + strings.Join(all[:min(len(all), 20)], ", ")
 	}
-	t.fail(at, "there is no "+kind+" `"+name+"`", detail)
+	t.fail(rng, "there is no "+kind+" `"+name+"`", detail)
 }
 
 // managed are the resources of the stack after the run, without the stack itself and default providers.

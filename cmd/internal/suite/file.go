@@ -112,8 +112,8 @@ func Read(src *diag.Source, dir string) *File {
 	return f
 }
 
-func (f *File) fault(at diag.Range, summary, detail string) {
-	f.Diags.Add(diag.Diagnostic{Subject: at, Summary: summary, Detail: detail})
+func (f *File) fault(i diag.Range, summary, detail string) {
+	f.Diags.Add(diag.Diagnostic{Subject: i, Summary: summary, Detail: detail})
 }
 
 // members are the entries of a map in their order; none of a missing one.
@@ -125,7 +125,7 @@ func (f *File) members(e ast.Expr, what string) []field {
 		list := make([]field, 0, len(e.Entries))
 		for _, entry := range e.Entries {
 			name := keyText(entry.Key)
-			if at := slices.IndexFunc(list, func(m field) bool { return m.name == name }); at >= 0 {
+			if i := slices.IndexFunc(list, func(m field) bool { return m.name == name }); i >= 0 {
 				f.fault(entry.Key.Range(), "`"+name+"` is there twice", "")
 			}
 			list = append(list, field{name, entry.Key.Range(), entry.Value})
@@ -261,8 +261,8 @@ func (c *Case) mergedOf(name string, layers []layer) []field {
 	var list []field
 	for _, l := range slices.Backward(layers) {
 		for _, m := range c.file.members(l[name].value, name) {
-			if at := slices.IndexFunc(list, func(known field) bool { return known.name == m.name }); at >= 0 {
-				list[at] = m
+			if i := slices.IndexFunc(list, func(known field) bool { return known.name == m.name }); i >= 0 {
+				list[i] = m
 			} else {
 				list = append(list, m)
 			}
@@ -295,7 +295,7 @@ func (c *Case) mocks() []*mock {
 			continue
 		}
 		for _, m := range c.file.mocks {
-			if at := m.place; at.Start >= section.Range().Start && at.End <= section.Range().End {
+			if i := m.place; i.Start >= section.Range().Start && i.End <= section.Range().End {
 				list = append(list, m)
 			}
 		}

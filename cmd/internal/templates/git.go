@@ -16,7 +16,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/git"
 )
 
-// Repository says where a template lies in a repository of git.
+// Repository describes where a template lies in a repository of git.
 type Repository struct {
 	URL    string // as git takes it
 	Ref    string // a branch, a tag or a commit; empty for what the server says is current
@@ -80,8 +80,8 @@ func ParseRepository(text string) (r Repository, ok bool, err error) {
 	}
 	r.Ref = u.Query().Get("ref")
 	u.RawQuery, u.Fragment = "", ""
-	if at, folder, has := strings.Cut(u.Path, "//"); has {
-		u.Path, r.Folder = at, folder
+	if repo, folder, has := strings.Cut(u.Path, "//"); has {
+		u.Path, r.Folder = repo, folder
 	} else if m := treeForm().FindStringSubmatch(u.Path); m != nil && r.Ref == "" && u.Scheme == "https" {
 		u.Path, r.Ref, r.Folder = m[1], m[2], m[3]
 	}

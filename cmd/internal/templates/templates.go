@@ -31,7 +31,7 @@ type Template struct {
 	project.Template
 	Name        string // of the template in the binary, or the folder or repository as the user gave it
 	ProjectFile string // the name of its project file
-	// Joins says that it adds its other files to a project that is there, instead of making one.
+	// Joins reports whether it adds its other files to a project that is there, instead of making one.
 	Joins bool
 	files []File
 }
@@ -41,7 +41,7 @@ type File struct {
 	Path string // relative, with slashes
 	Text []byte
 	Mode fs.FileMode // permissions
-	// Usual says that the template has none of its own, and that any other in its place will do.
+	// Usual reports whether the template has none of its own, and that any other in its place will do.
 	Usual bool
 }
 
@@ -110,26 +110,26 @@ const (
 func read(name string, files fs.FS) (*Template, error) {
 	t := &Template{Name: name}
 	size := int64(0)
-	err := fs.WalkDir(files, ".", func(at string, e fs.DirEntry, err error) error {
+	err := fs.WalkDir(files, ".", func(file string, e fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
 		case e.IsDir() && slices.Contains([]string{".git", ".hg", ".svn"}, e.Name()):
 			return fs.SkipDir
-		case e.IsDir(), path.Dir(at) == "." && settingsFile().MatchString(at):
+		case e.IsDir(), path.Dir(file) == "." && settingsFile().MatchString(file):
 			return nil
 		}
-		info, err := fs.Stat(files, at)
+		info, err := fs.Stat(files, file)
 		if err != nil {
-			return fmt.Errorf("%s: %w", at, err)
+			return fmt.Errorf("%s: %w", file, err)
 		}
 		if !info.Mode().IsRegular() {
-			return fmt.Errorf("%s is neither a file nor a folder, nor a link to a file of the template", at)
+			return fmt.Errorf("%s is neither a file nor a folder, nor a link to a file of the template", file)
 		}
 		if size += info.Size(); size > mostBytes || len(t.files) == mostFiles {
 			return fmt.Errorf("it is not a template: there are more than %d files or %d MiB in it", mostFiles, mostBytes>>20)
 		}
-		text, err := fs.ReadFile(files, at)
+		text, err := fs.ReadFile(files, file)
 		if err != nil {
 			return err
 		}
@@ -137,7 +137,7 @@ func read(name string, files fs.FS) (*Template, error) {
 		if info.Mode()&0o111 != 0 {
 			mode = 0o755
 		}
-		t.files = append(t.files, File{Path: at, Text: text, Mode: mode})
+		t.files = append(t.files, File{Path: file, Text: text, Mode: mode})
 		return nil
 	})
 	if err != nil {
@@ -148,11 +148,11 @@ func read(name string, files fs.FS) (*Template, error) {
 
 // readProject finds the template's project file and reads its section `template`.
 func (t *Template) readProject() error {
-	at := slices.IndexFunc(t.files, func(f File) bool { return f.Path == "Pulumi.yaml" || f.Path == "Pulumi.yml" })
-	if at < 0 {
+	i := slices.IndexFunc(t.files, func(f File) bool { return f.Path == "Pulumi.yaml" || f.Path == "Pulumi.yml" })
+	if i < 0 {
 		return fmt.Errorf("%s is not a template: it has no Pulumi.yaml", t.Name)
 	}
-	f := t.files[at]
+	f := t.files[i]
 	t.ProjectFile = f.Path
 	said, found := project.ReadTemplate(diag.NewSource(strings.TrimSuffix(filepath.ToSlash(t.Name), "/")+"/"+f.Path,
 		project.StripBOM(f.Text)))
@@ -163,7 +163,7 @@ func (t *Template) readProject() error {
 	return nil
 }
 
-// FaultyError says what is wrong with the project file of a template: Found has at least one error.
+// FaultyError describes what is wrong with the project file of a template: Found has at least one error.
 type FaultyError struct {
 	Found diag.Diagnostics
 }

@@ -53,12 +53,12 @@ type graphAnswer struct {
 // fewest is how many resources of one type become one box.
 const fewest = 4
 
-func (s *Server) graph(ctx context.Context, in graphRequest) (any, error) {
-	k, err := s.kept(ctx, in.Stack)
+func (s *Server) graph(ctx context.Context, req graphRequest) (any, error) {
+	k, err := s.kept(ctx, req.Stack)
 	if err != nil {
 		return nil, err
 	}
-	out := draw(k, in)
+	out := draw(k, req)
 	return out, ctx.Err()
 }
 
@@ -73,10 +73,10 @@ type folding struct {
 }
 
 // draw lays out the graph of a state, by the code that draws all pictures.
-func draw(k *kept, in graphRequest) *graphAnswer {
-	f := &folding{k: k, in: in, open: map[string]bool{}, boxes: map[string]*graphBox{},
+func draw(k *kept, req graphRequest) *graphAnswer {
+	f := &folding{k: k, in: req, open: map[string]bool{}, boxes: map[string]*graphBox{},
 		of: make([]string, len(k.snapshot.Resources))}
-	for _, id := range in.Open {
+	for _, id := range req.Open {
 		f.open[id] = true
 	}
 	f.fold()
@@ -104,8 +104,8 @@ func (f *folding) fold() {
 	rows := f.k.snapshot.Resources
 	inside := make([]bool, len(rows)) // has children, and is no stack
 	for _, r := range rows {
-		if at, found := f.k.index[r.Parent]; found && f.drawn(rows[at]) {
-			inside[at] = true
+		if pos, found := f.k.index[r.Parent]; found && f.drawn(rows[pos]) {
+			inside[pos] = true
 		}
 	}
 	type sort struct{ parent, kind string }
@@ -118,24 +118,24 @@ func (f *folding) fold() {
 			continue
 		}
 		folded[i] = i
-		if at, found := f.k.index[r.Parent]; found && f.drawn(rows[at]) && at != i && folded[at] >= 0 {
-			if at2 := folded[at]; at2 != at || f.in.Components && !f.open[rowID(at)] {
+		if pos, found := f.k.index[r.Parent]; found && f.drawn(rows[pos]) && pos != i && folded[pos] >= 0 {
+			if at2 := folded[pos]; at2 != pos || f.in.Components && !f.open[rowID(pos)] {
 				folded[i] = at2
 				continue
 			}
-			frames[i] = rowID(at)
+			frames[i] = rowID(pos)
 		}
 		if !inside[i] {
 			counts[sort{frames[i], r.Type}]++
 		}
 	}
 	for i, r := range rows {
-		at := folded[i]
-		if at < 0 {
+		pos := folded[i]
+		if pos < 0 {
 			continue
 		}
-		if at != i {
-			f.of[i] = f.of[at]
+		if pos != i {
+			f.of[i] = f.of[pos]
 			box := f.boxes[f.of[i]]
 			box.Kind, box.Rows = "folded", append(box.Rows, i)
 			continue
@@ -202,12 +202,12 @@ func (f *folding) picture() *drawing.Picture {
 			list = append(list, provider.URN)
 		}
 		for _, u := range list {
-			at, found := f.k.index[u]
-			if !found || f.of[at] == "" || f.of[at] == f.of[i] || seen[ends{f.of[at], f.of[i]}] {
+			pos, found := f.k.index[u]
+			if !found || f.of[pos] == "" || f.of[pos] == f.of[i] || seen[ends{f.of[pos], f.of[i]}] {
 				continue
 			}
-			seen[ends{f.of[at], f.of[i]}] = true
-			p.Edges = append(p.Edges, drawing.Edge{From: f.of[at], To: f.of[i]})
+			seen[ends{f.of[pos], f.of[i]}] = true
+			p.Edges = append(p.Edges, drawing.Edge{From: f.of[pos], To: f.of[i]})
 		}
 	}
 	return p

@@ -64,12 +64,12 @@ func tableOf(k *kept) *table {
 			t.Types = append(t.Types, kind)
 		}
 		x := row{Name: r.URN.Name(), Type: n, Parent: -1, Status: status(r), Custom: r.Custom}
-		if at, found := k.index[r.Parent]; found {
-			x.Parent = at
+		if i, found := k.index[r.Parent]; found {
+			x.Parent = i
 		}
 		for _, u := range needs(r) {
-			if at, found := k.index[u]; found {
-				x.Needs = append(x.Needs, at)
+			if i, found := k.index[u]; found {
+				x.Needs = append(x.Needs, i)
 			}
 		}
 		t.Rows = append(t.Rows, x)
@@ -174,8 +174,8 @@ func (s *Server) resource(ctx context.Context, q query) (any, error) {
 	}
 	broken := dependants(k, i)
 	d.BreakCount = len(broken)
-	for _, at := range broken[:min(len(broken), mostBreaks)] {
-		d.Breaks = append(d.Breaks, string(k.snapshot.Resources[at].URN))
+	for _, pos := range broken[:min(len(broken), mostBreaks)] {
+		d.Breaks = append(d.Breaks, string(k.snapshot.Resources[pos].URN))
 	}
 	if k.ref.Project == s.o.Project {
 		d.Source = s.excerpt(r.SourcePosition)

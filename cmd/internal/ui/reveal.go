@@ -20,20 +20,20 @@ type revealRequest struct {
 }
 
 // reveal opens one secret. The passphrase and what comes of it are forgotten with the request.
-func (s *Server) reveal(ctx context.Context, in revealRequest) (any, error) {
-	k, err := s.kept(ctx, in.Stack)
+func (s *Server) reveal(ctx context.Context, req revealRequest) (any, error) {
+	k, err := s.kept(ctx, req.Stack)
 	if err != nil {
 		return nil, err
 	}
-	_, r, err := k.resource(in.URN)
+	_, r, err := k.resource(req.URN)
 	if err != nil {
 		return nil, err
 	}
 	v := r.Outputs
-	if in.Part == "inputs" {
+	if req.Part == "inputs" {
 		v = r.Inputs
 	}
-	for _, step := range in.Path {
+	for _, step := range req.Path {
 		switch step := step.(type) {
 		case string:
 			v = v.Get(step)
@@ -45,7 +45,7 @@ func (s *Server) reveal(ctx context.Context, in revealRequest) (any, error) {
 	if !is || k.snapshot.SecretsProvider == nil {
 		return nil, &httpError{http.StatusBadRequest, "there is no secret"}
 	}
-	m, err := s.o.Manager(*k.snapshot.SecretsProvider, in.Passphrase)
+	m, err := s.o.Manager(*k.snapshot.SecretsProvider, req.Passphrase)
 	if err != nil {
 		return nil, err
 	}

@@ -132,9 +132,9 @@ func criticalOf(k *kept, lines []runlog.Line) *criticalPath {
 	for i, r := range rows {
 		before[i] = -1
 		for _, u := range needs(r) {
-			at, found := k.index[u]
-			if found && at < i && (before[i] < 0 || length[at] > length[before[i]]) {
-				before[i] = at
+			pos, found := k.index[u]
+			if found && pos < i && (before[i] < 0 || length[pos] > length[before[i]]) {
+				before[i] = pos
 			}
 		}
 		if before[i] >= 0 {
@@ -173,8 +173,8 @@ func (p *preview) wait() { p.under.Wait() }
 
 // startPreview begins a preview of a stack, as `yamlhost preview` would in the folder of the project. Like every
 // preview it changes nothing.
-func (s *Server) startPreview(_ context.Context, in struct{ Stack string }) (any, error) {
-	ref, err := refOf(in.Stack)
+func (s *Server) startPreview(_ context.Context, req struct{ Stack string }) (any, error) {
+	ref, err := refOf(req.Stack)
 	if err != nil {
 		return nil, err
 	}
@@ -187,7 +187,7 @@ func (s *Server) startPreview(_ context.Context, in struct{ Stack string }) (any
 	if p.running {
 		return nil, &httpError{http.StatusConflict, "a preview is running"}
 	}
-	p.stack, p.running, p.output, p.failed = in.Stack, true, "", false
+	p.stack, p.running, p.output, p.failed = req.Stack, true, "", false
 	p.under.Go(func() {
 		text, err := s.o.Preview(ref.Stack)
 		p.mu.Lock()

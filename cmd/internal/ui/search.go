@@ -96,25 +96,25 @@ func matches(r *state.Resource, text string, words []string) (where string, foun
 			}
 			continue
 		}
-		at := strings.Index(text, w)
-		if name, value, pair := strings.Cut(w, "="); at < 0 && pair { // property=value, in JSON
-			at = strings.Index(text, `"`+name+`":"`+value)
-			if at < 0 {
-				at = strings.Index(text, `"`+name+`":`+value)
+		i := strings.Index(text, w)
+		if name, value, pair := strings.Cut(w, "="); i < 0 && pair { // property=value, in JSON
+			i = strings.Index(text, `"`+name+`":"`+value)
+			if i < 0 {
+				i = strings.Index(text, `"`+name+`":`+value)
 			}
 		}
-		if at < 0 {
+		if i < 0 {
 			return "", false
 		}
-		if strings.Count(text[:at], "\n") >= 3 {
-			where = around(text, at, len(w))
+		if strings.Count(text[:i], "\n") >= 3 {
+			where = around(text, i, len(w))
 		}
 	}
 	return where, true
 }
 
 // around returns the part of a text around a match.
-func around(text string, at, length int) string {
+func around(text string, i, length int) string {
 	const beside = 50
-	return strings.ToValidUTF8(text[max(0, at-beside):min(len(text), at+length+beside)], "")
+	return strings.ToValidUTF8(text[max(0, i-beside):min(len(text), i+length+beside)], "")
 }

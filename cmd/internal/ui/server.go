@@ -161,10 +161,10 @@ func (s *Server) guard(r *http.Request) (code int, why string) {
 }
 
 // enter gives the token for the code of OnceURL.
-func (s *Server) enter(_ context.Context, in struct{ Once string }) (any, error) {
+func (s *Server) enter(_ context.Context, req struct{ Once string }) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.once == "" || subtle.ConstantTimeCompare([]byte(in.Once), []byte(s.once)) != 1 {
+	if s.once == "" || subtle.ConstantTimeCompare([]byte(req.Once), []byte(s.once)) != 1 {
 		return nil, &httpError{http.StatusUnauthorized, "this link has been used: open the one that yamlhost ui has printed"}
 	}
 	s.once = ""
@@ -202,13 +202,13 @@ func (s *Server) routes() http.Handler {
 // post answers requests that bring JSON.
 func post[In any](mux *http.ServeMux, path string, answer func(context.Context, In) (any, error)) {
 	mux.HandleFunc("POST /api/"+path, func(w http.ResponseWriter, r *http.Request) {
-		var in In
+		var req In
 		decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<20))
-		if err := decoder.Decode(&in); err != nil {
+		if err := decoder.Decode(&req); err != nil {
 			fail(w, http.StatusBadRequest, errors.New("the request cannot be read"))
 			return
 		}
-		out, err := answer(r.Context(), in)
+		out, err := answer(r.Context(), req)
 		reply(w, out, err)
 	})
 }

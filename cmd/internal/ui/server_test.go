@@ -246,15 +246,15 @@ func TestCanary(t *testing.T) {
 	require.JSONEq(t, `{"list":[{"4dabf18193072939515e22adb298388d":"1b47061264138c4ac30d75fd1eb44270","ciphertext":"[secret]"}],`+
 		`"open":"changed"}`, string(d.Inputs))
 
-	in := revealRequest{Stack: "shop/dev", URN: u, Part: "inputs", Path: []any{"list", 0}, Passphrase: "wrong"}
-	status, body := f.ask("POST", "/api/reveal", in, nil)
+	req := revealRequest{Stack: "shop/dev", URN: u, Part: "inputs", Path: []any{"list", 0}, Passphrase: "wrong"}
+	status, body := f.ask("POST", "/api/reveal", req, nil)
 	require.Equal(t, 403, status)
 	require.NotContains(t, body, "swordfish")
-	in.Passphrase = passphrase
-	_, body = f.ask("POST", "/api/reveal", in, nil)
+	req.Passphrase = passphrase
+	_, body = f.ask("POST", "/api/reveal", req, nil)
 	require.JSONEq(t, `{"value":"`+canary+`3"}`, body)
-	in.Path = []any{"open"}
-	status, _ = f.ask("POST", "/api/reveal", in, nil)
+	req.Path = []any{"open"}
+	status, _ = f.ask("POST", "/api/reveal", req, nil)
 	require.Equal(t, 400, status, "what is no secret is not opened")
 }
 
@@ -358,10 +358,10 @@ func TestGraphFolds(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.commit(nil, "", nil, family(6)...)
-	drawn := func(in graphRequest) (boxes map[string]int, lines int) {
-		in.Stack = "shop/dev"
+	drawn := func(req graphRequest) (boxes map[string]int, lines int) {
+		req.Stack = "shop/dev"
 		var g graphAnswer
-		f.ask("POST", "/api/graph", in, &g)
+		f.ask("POST", "/api/graph", req, &g)
 		boxes = map[string]int{}
 		for _, b := range g.Boxes {
 			require.Positive(t, b.W*b.H)

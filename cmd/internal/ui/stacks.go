@@ -138,7 +138,7 @@ func newKept(ref backend.Ref, revision string, loaded *backend.Loaded) *kept {
 	k := &kept{ref: ref, revision: revision, snapshot: loaded.Snapshot, recovery: loaded.Recovered,
 		index: make(map[urn.URN]int, len(loaded.Snapshot.Resources))}
 	for i, r := range k.snapshot.Resources {
-		if at, twice := k.index[r.URN]; !twice || k.snapshot.Resources[at].Delete {
+		if pos, twice := k.index[r.URN]; !twice || k.snapshot.Resources[pos].Delete {
 			k.index[r.URN] = i
 		}
 	}

@@ -143,8 +143,8 @@ func options(r *state.Resource) (list []option) {
 			list = append(list, option{name, value})
 		}
 	}
-	flag := func(name string, on bool) {
-		if on {
+	flag := func(name string, enabled bool) {
+		if enabled {
 			text(name, "true")
 		}
 	}

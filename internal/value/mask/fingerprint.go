@@ -42,8 +42,8 @@ func (f *fingerprints) has(h uint64) bool {
 
 // learn takes the pieces of a text that is at least as long as one: side by side, and the last one at its end.
 func (f *fingerprints) learn(text string) {
-	for at := 0; at+window <= len(text); at += window {
-		f.add(hash(text[at : at+window]))
+	for i := 0; i+window <= len(text); i += window {
+		f.add(hash(text[i : i+window]))
 	}
 	f.add(hash(text[len(text)-window:]))
 }

@@ -181,16 +181,16 @@ func (m *Masker) Hide(text string) string {
 		return text
 	}
 	var out strings.Builder
-	at := 0
+	i := 0
 	for _, s := range spans {
 		if m.inName(text, s) {
 			continue
 		}
-		out.WriteString(text[at:s.from])
+		out.WriteString(text[i:s.from])
 		out.WriteString(value.SecretText)
-		at = s.to
+		i = s.to
 	}
-	out.WriteString(text[at:])
+	out.WriteString(text[i:])
 	return out.String()
 }
 

@@ -198,10 +198,10 @@ func TestAgainstComparing(t *testing.T) {
 func compared(text string, secrets []string) string {
 	hidden := make([]bool, len(text))
 	for _, s := range secrets {
-		for at := range len(text) - len(s) + 1 {
-			if text[at:at+len(s)] == s {
+		for pos := range len(text) - len(s) + 1 {
+			if text[pos:pos+len(s)] == s {
 				for i := range s {
-					hidden[at+i] = true
+					hidden[pos+i] = true
 				}
 			}
 		}
@@ -234,10 +234,10 @@ func TestWriter(t *testing.T) {
 	for size := 1; size < 200; size++ {
 		var out bytes.Buffer
 		w := NewWriter(&out, m)
-		for at := 0; at < len(text); at += size {
-			n, err := w.Write([]byte(text[at:min(at+size, len(text))]))
+		for pos := 0; pos < len(text); pos += size {
+			n, err := w.Write([]byte(text[pos:min(pos+size, len(text))]))
 			require.NoError(t, err)
-			require.Equal(t, min(size, len(text)-at), n)
+			require.Equal(t, min(size, len(text)-pos), n)
 		}
 		require.NoError(t, w.Flush())
 		require.True(t, strings.HasPrefix(out.String(),

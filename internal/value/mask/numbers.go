@@ -31,30 +31,30 @@ func isWord(b byte) bool {
 // numberAt is where the number ends that begins at from, a digit. It answers false where that is a part of something
 // longer, as in an address, a version or a name.
 func numberAt(text string, from int) (end int, alone bool) {
-	at := func(i int) byte {
+	digit := func(i int) byte {
 		if i < len(text) {
 			return text[i]
 		}
 		return ' '
 	}
 	digits := func(i int) int {
-		for isDigit(at(i)) {
+		for isDigit(digit(i)) {
 			i++
 		}
 		return i
 	}
 	end = digits(from)
-	if at(end) == '.' && isDigit(at(end+1)) {
+	if digit(end) == '.' && isDigit(digit(end+1)) {
 		end = digits(end + 1)
 	}
-	if at(end)|0x20 == 'e' {
+	if digit(end)|0x20 == 'e' {
 		exponent := end + 1
-		if at(exponent) == '+' || at(exponent) == '-' {
+		if digit(exponent) == '+' || digit(exponent) == '-' {
 			exponent++
 		}
-		if isDigit(at(exponent)) {
+		if isDigit(digit(exponent)) {
 			end = digits(exponent)
 		}
 	}
-	return end, !isWord(at(end)) && (at(end) != '.' || !isDigit(at(end+1)))
+	return end, !isWord(digit(end)) && (digit(end) != '.' || !isDigit(digit(end+1)))
 }

@@ -19,7 +19,7 @@ type found struct {
 	held  int    // how many bytes at the end may turn out to be a part of a secret when more text follows
 }
 
-// none says that a text does not go on with a secret.
+// none is the state in which no secret continues.
 const none = -1
 
 // search looks for secrets in a text that follows the byte before. If the text goes on with a secret that was found

@@ -60,21 +60,21 @@ func (w *Writer) advance(text []byte, all bool) error {
 		return nil
 	}
 	var out []byte
-	at, rest := 0, none
+	i, rest := 0, none
 	for _, s := range f.spans {
 		if s.from >= end {
 			break
 		}
-		out = append(out, text[at:s.from]...)
+		out = append(out, text[i:s.from]...)
 		if s.from > 0 || w.hidden == none { // else its placeholder was written before
 			out = append(out, value.SecretText...)
 		}
-		at, rest = min(s.to, end), none
+		i, rest = min(s.to, end), none
 		if s.to >= end && !all {
 			rest = s.to - end
 		}
 	}
-	out = append(out, text[at:end]...)
+	out = append(out, text[i:end]...)
 	w.before = text[end-1]
 	w.held, w.hidden = append([]byte(nil), text[end:]...), rest
 	if len(out) == 0 {

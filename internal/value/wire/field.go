@@ -71,7 +71,7 @@ var ErrTooLarge = errors.New("the field is too large")
 
 // DecodeField translates a field of a message, as Decode does. The field is a message, or what Unmarshal has left of
 // one; strings of the value share its bytes. most is how many bytes are taken. An error is a *PropertyError or
-// ErrTooLarge, or says that the bytes are no message.
+// ErrTooLarge, or reports that the bytes are not a message.
 func (o Options) DecodeField(m proto.Message, field protoreflect.FieldNumber, most int) (value.Value, error) {
 	reflected := m.ProtoReflect()
 	var content []byte

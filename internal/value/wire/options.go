@@ -1,6 +1,6 @@
 package wire
 
-// Options says what a receiver understands and how the rest is expressed (F1.12). The zero Options keeps nothing:
+// Options controls what a receiver understands and how the rest is expressed (F1.12). The zero Options keeps nothing:
 // secrets become plain, unknowns vanish, resource references become IDs. Options are plain data and safe for concurrent
 // use.
 type Options struct {

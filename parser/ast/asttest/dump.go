@@ -147,19 +147,19 @@ type dumper struct {
 	depth   int
 }
 
-func (d *dumper) line(at diag.Range, format string, args ...any) {
+func (d *dumper) line(rng diag.Range, format string, args ...any) {
 	d.text.WriteString(strings.Repeat("  ", d.depth))
 	fmt.Fprintf(&d.text, format, args...)
-	if !at.IsZero() {
-		start, end := d.position(at)
+	if !rng.IsZero() {
+		start, end := d.position(rng)
 		fmt.Fprintf(&d.text, " @%d:%d-%d:%d", start.Line, start.Column, end.Line, end.Column)
 	}
 	d.text.WriteByte('\n')
 }
 
-func (d *dumper) position(at diag.Range) (start, end diag.Position) {
-	at = d.origins.Place(at)
-	return at.StartPosition(), at.EndPosition()
+func (d *dumper) position(rng diag.Range) (start, end diag.Position) {
+	rng = d.origins.Place(rng)
+	return rng.StartPosition(), rng.EndPosition()
 }
 
 func (d *dumper) nested(fn func()) {

@@ -68,19 +68,19 @@ func openS3(ctx context.Context, u *url.URL, _ Lookup) (backend.Objects, error) 
 }
 
 func (s *s3Store) put(ctx context.Context, key string, data []byte, c backend.Condition) (string, error) {
-	in := &s3.PutObjectInput{Bucket: &s.bucket, Key: &key, Body: bytes.NewReader(data),
+	input := &s3.PutObjectInput{Bucket: &s.bucket, Key: &key, Body: bytes.NewReader(data),
 		ContentLength: aws.Int64(int64(len(data))),
 		ContentType:   aws.String(contentType(key)), ServerSideEncryption: s.sse}
 	if s.kmsKey != "" {
-		in.SSEKMSKeyId = &s.kmsKey
+		input.SSEKMSKeyId = &s.kmsKey
 	}
 	switch {
 	case c.Absent:
-		in.IfNoneMatch = aws.String("*")
+		input.IfNoneMatch = aws.String("*")
 	case c.Version != "":
-		in.IfMatch = &c.Version
+		input.IfMatch = &c.Version
 	}
-	out, err := s.client.PutObject(ctx, in)
+	out, err := s.client.PutObject(ctx, input)
 	if err == nil {
 		return aws.ToString(out.ETag), nil
 	}

@@ -25,10 +25,10 @@ func TestHolds(t *testing.T) {
 	require.False(t, holds(content[1:]))
 	require.False(t, holds(append(bytes.Clone(content), '0')))
 	require.False(t, holds(nil))
-	for _, at := range []int{0, 1 << 16, len(content) - 1} {
+	for _, i := range []int{0, 1 << 16, len(content) - 1} {
 		other := bytes.Clone(content)
-		other[at]++
-		require.False(t, holds(other), at)
+		other[i]++
+		require.False(t, holds(other), i)
 	}
 	_, err := Holds(Real{}, path+"2", content)
 	require.ErrorIs(t, err, fs.ErrNotExist)

@@ -69,7 +69,7 @@ func TestNetwork(t *testing.T) { // F6.18
 	write := func(name, text string) {
 		require.NoError(t, os.WriteFile(filepath.Join(home, name), []byte(text), 0o600))
 	}
-	at := "127.0.0.1:" + port
+	path := "127.0.0.1:" + port
 	encrypted := `SELECT CASE WHEN ssl THEN 'encrypted' ELSE 'plain' END FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE usename = 'ann'`
 	works := func(rawURL string, variables map[string]string) {
 		t.Helper()
@@ -92,22 +92,22 @@ func TestNetwork(t *testing.T) { // F6.18
 		require.NotContains(t, err.Error(), "wr0ng")
 	}
 	escaped := url.QueryEscape(password)
-	works("postgres://ann:"+escaped+"@"+at+"/states", nil)
-	works("postgres://ann@"+at+"/states?sslmode=verify-full&sslrootcert="+cert, map[string]string{"PGPASSWORD": password})
+	works("postgres://ann:"+escaped+"@"+path+"/states", nil)
+	works("postgres://ann@"+path+"/states?sslmode=verify-full&sslrootcert="+cert, map[string]string{"PGPASSWORD": password})
 	works("postgres:///states", map[string]string{"PGHOST": "127.0.0.1", "PGPORT": port, "PGUSER": "ann",
 		"PGPASSWORD": password, "PGSSLMODE": "verify-full", "PGSSLROOTCERT": cert})
 	write(".pgpass", "127.0.0.1:*:states:ann:s3'cr\\\\et?\n")
-	works("postgres://ann@"+at+"/states", map[string]string{"HOME": home})
+	works("postgres://ann@"+path+"/states", map[string]string{"HOME": home})
 	write(".pg_service.conf", "[there]\nhost=127.0.0.1\nport="+port+
 		"\nuser=ann\ndbname=states\nsslmode=verify-ca\nsslrootcert="+cert+"\n")
 	works("postgres:///?service=there", map[string]string{"HOME": home})
 	works("postgres://ann@/states?host=127.0.0.1,127.0.0.1&port=1,"+port, map[string]string{"HOME": home})
 
-	fails("postgres://ann:wr0ng@"+at+"/states", nil, "password authentication failed")
-	fails("postgres://ann:"+escaped+"@"+at+"/states?sslmode=verify-full", nil, "certificate")
+	fails("postgres://ann:wr0ng@"+path+"/states", nil, "password authentication failed")
+	fails("postgres://ann:"+escaped+"@"+path+"/states?sslmode=verify-full", nil, "certificate")
 	fails("postgres://ann:"+escaped+"@localhost:"+port+"/states?sslmode=verify-full&sslrootcert="+cert, nil, "certificate")
 	// The server would take it in plain text; nobody asked for that.
-	plain, err := Open(context.Background(), "postgres://ann:"+escaped+"@"+at+"/states?sslmode=disable", nil)
+	plain, err := Open(context.Background(), "postgres://ann:"+escaped+"@"+path+"/states?sslmode=disable", nil)
 	require.NoError(t, err)
 	defer plain.(*Store).Close()
 	_, err = plain.Get(t.Context(), ".pulumi/none")

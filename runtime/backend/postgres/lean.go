@@ -11,7 +11,7 @@ import (
 // Known returns the schemes that this build can open.
 func Known() []string { return nil }
 
-// Open says which edition can open the URL.
+// Open returns an error that names the edition which can open the URL.
 func Open(_ context.Context, rawURL string, _ Lookup) (backend.Objects, error) {
 	return nil, &backend.UnsupportedURLError{URL: rawURL,
 		Way: "this is the lean edition, which keeps state in folders only. " +

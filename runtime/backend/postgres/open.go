@@ -86,7 +86,7 @@ func (s *Store) prepare(ctx context.Context, c *pgx.Conn) error {
 	return err
 }
 
-// PoolerError says that a connection pooler gives each transaction another connection.
+// PoolerError is returned when a connection pooler gives each transaction another connection.
 type PoolerError struct{}
 
 func (*PoolerError) Error() string {

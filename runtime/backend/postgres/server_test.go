@@ -313,13 +313,13 @@ func sessions(t *testing.T, server *postgrestest.Server) {
 // cuts ends connections all the time, in the middle of whatever they do: everything that was acknowledged is there,
 // once.
 func cuts(t *testing.T, server *postgrestest.Server) {
-	over := make(chan struct{})
+	done := make(chan struct{})
 	var cutting sync.WaitGroup
 	cutOff := 0
 	cutting.Go(func() {
 		for {
 			select {
-			case <-over:
+			case <-done:
 				return
 			case <-time.After(150 * time.Millisecond):
 				cutOff += len(sql(t, server, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -331,7 +331,7 @@ func cuts(t *testing.T, server *postgrestest.Server) {
 	for n := range 3 {
 		objectstest.Whole(t, server.URL(fmt.Sprint("cuts", n)), open)
 	}
-	close(over)
+	close(done)
 	cutting.Wait()
 	require.Positive(t, cutOff)
 	t.Logf("%d connections were cut", cutOff)

@@ -33,7 +33,7 @@ var (
 	_ backend.Bulk    = (*Store)(nil)
 )
 
-// version tells a row from what it was before: the transaction that wrote it, and when. The Pulumi CLI's table has no
+// version identifies one version of a row: the transaction that wrote it, and when. The Pulumi CLI's table has no
 // place for a number of ours, and the server keeps this of every row.
 const version = `xmin::text || '.' || (extract(epoch FROM updated_at) * 1000000)::bigint::text`
 

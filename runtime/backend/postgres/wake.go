@@ -19,7 +19,7 @@ const channel = "yamlhost_lease"
 // payload names a lease in a notification.
 func (s *Store) payload(key string) string { return s.table + " " + s.prefix + key }
 
-// wake tells who waits for a lease that it was given back. They ask again in any case, only later.
+// wake notifies processes that wait for a lease that it has been released. They ask again in any case, only later.
 func (s *Store) wake(ctx context.Context, key string, c backend.Condition) {
 	if c.Number == 0 && path.Base(key) == "lease.json" {
 		_, _ = s.pool.Exec(ctx, `SELECT pg_notify($1, $2)`, channel, s.payload(key))

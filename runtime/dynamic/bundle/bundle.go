@@ -23,7 +23,7 @@ const (
 	Python Language = "python"
 )
 
-// LanguageOf tells the language of a source file by its name, and whether it is one that can be bundled.
+// LanguageOf returns the language of a source file by its name, and whether it can be bundled.
 func LanguageOf(path string) (Language, bool) {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".ts", ".mts", ".cts", ".js", ".mjs", ".cjs":
@@ -34,7 +34,7 @@ func LanguageOf(path string) (Language, bool) {
 	return "", false
 }
 
-// Options say what to bundle.
+// Options control what to bundle.
 type Options struct {
 	// Dir is the folder that Source is relative to, and that imports must stay below unless node_modules has them.
 	// It must be absolute.
@@ -47,9 +47,9 @@ type Options struct {
 	External []string
 	// Minify shortens names and drops white space.
 	Minify bool
-	// Handler says that the text is to run elsewhere; nil for a provider.
+	// Handler is set for code that is to run elsewhere; it is nil for a provider.
 	Handler *Handler
-	// Confined says that folders node_modules, too, must stay below Dir.
+	// Confined reports whether folders node_modules, too, must stay below Dir.
 	Confined bool
 }
 

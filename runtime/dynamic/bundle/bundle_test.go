@@ -116,7 +116,7 @@ func TestSourceMap(t *testing.T) {
 	require.NoError(t, err)
 	found := false
 	for line := 1; line < 60; line++ {
-		if file, at, ok := b.Map.Source(line, 2); ok && file == "src/label.ts" && at == 3 {
+		if file, i, ok := b.Map.Source(line, 2); ok && file == "src/label.ts" && i == 3 {
 			found = true
 		}
 	}

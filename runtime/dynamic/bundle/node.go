@@ -99,8 +99,8 @@ func faultsOf(messages []api.Message) *Error {
 	e := &Error{}
 	for _, m := range messages {
 		f := Fault{Message: sentence(m.Text)}
-		if at := m.Location; at != nil {
-			f.File, f.Line, f.Column, f.Length = filepath.ToSlash(at.File), at.Line, at.Column, at.Length
+		if loc := m.Location; loc != nil {
+			f.File, f.Line, f.Column, f.Length = filepath.ToSlash(loc.File), loc.Line, loc.Column, loc.Length
 		}
 		e.Faults = append(e.Faults, f)
 	}

@@ -21,12 +21,12 @@ func readMap(text []byte) (*Map, error) {
 
 // Source finds the file, relative to the bundled folder, and the line that a place in the bundle came from. Line is
 // 1-based, column is 0-based in UTF-16 code units. A nil Map knows nothing.
-func (m *Map) Source(line, column int) (file string, at int, ok bool) {
+func (m *Map) Source(line, column int) (file string, i int, ok bool) {
 	if m == nil {
 		return "", 0, false
 	}
-	file, _, at, _, ok = m.consumer.Source(line, column)
-	return file, at, ok && file != ""
+	file, _, i, _, ok = m.consumer.Source(line, column)
+	return file, i, ok && file != ""
 }
 
 // inputsOf lists the files that esbuild's metafile names, without those whose text is ours.

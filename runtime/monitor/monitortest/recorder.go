@@ -108,7 +108,7 @@ func (r *Recorder) Outputs(u urn.URN) value.Value {
 // Info is the deployment of the script.
 func (r *Recorder) Info(context.Context) (monitor.Info, error) { return r.Deployment, nil }
 
-// SupportsFeature says yes to everything.
+// SupportsFeature returns true for every feature.
 func (r *Recorder) SupportsFeature(context.Context, string) (bool, error) { return true, nil }
 
 // RegisterPackage makes the reference from name and version.
@@ -250,7 +250,7 @@ func (r *Recorder) String() string {
 // paragraph writes the text form of one request; what is empty is left out.
 type paragraph struct{ b *strings.Builder }
 
-func (p paragraph) head(verb, token, name string, at *monitor.Position) {
+func (p paragraph) head(verb, token, name string, pos *monitor.Position) {
 	if p.b.Len() > 0 {
 		p.b.WriteByte('\n')
 	}
@@ -258,8 +258,8 @@ func (p paragraph) head(verb, token, name string, at *monitor.Position) {
 	if name != "" {
 		p.b.WriteString(" " + strconv.Quote(name))
 	}
-	if at != nil {
-		fmt.Fprintf(p.b, " at %d:%d", at.Line, at.Column)
+	if pos != nil {
+		fmt.Fprintf(p.b, " at %d:%d", pos.Line, pos.Column)
 	}
 	p.b.WriteByte('\n')
 }

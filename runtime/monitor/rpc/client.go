@@ -100,7 +100,7 @@ func (c *Client) call(ctx context.Context) (_ context.Context, encoding wire.Opt
 	return ctx, encoding, info, nil
 }
 
-// Info says which deployment this is.
+// Info identifies the deployment.
 func (c *Client) Info(ctx context.Context) (monitor.Info, error) {
 	info, _, err := c.meet(ctx)
 	return info, err
@@ -313,8 +313,8 @@ func (c *Client) Call(ctx context.Context, r monitor.CallRequest) (monitor.CallR
 		Failures: failuresOf(got.GetFailures())}, nil
 }
 
-// SignalAndWaitForShutdown says that the program asks for nothing more and waits. An engine without the call does not
-// need it.
+// SignalAndWaitForShutdown announces that the program makes no further requests, and waits. An engine without the call
+// does not need it.
 func (c *Client) SignalAndWaitForShutdown(ctx context.Context) error {
 	ctx, _, _, err := c.call(ctx)
 	if err != nil {

@@ -23,7 +23,7 @@ const (
 	reasonFailures = "FAILURES" // it is a monitor.FailuresError; the failures follow
 )
 
-// statusOf tells an error to the other side: the code is for everyone, the details for our own client.
+// statusOf encodes an error for the other side: the code is for everyone, the details for our own client.
 func statusOf(err error) error {
 	if err == nil {
 		return nil

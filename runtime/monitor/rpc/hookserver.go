@@ -88,7 +88,7 @@ func text(args value.Value, name string) string {
 }
 
 // properties encodes one of the maps among a hook's arguments; one that the operation does not have stays out.
-func properties(args value.Value, name string, into **structpb.Struct) error {
+func properties(args value.Value, name string, dst **structpb.Struct) error {
 	v, found := args.Lookup(name)
 	if !found {
 		return nil
@@ -97,7 +97,7 @@ func properties(args value.Value, name string, into **structpb.Struct) error {
 	if err != nil {
 		return fmt.Errorf("%s of the hook: %w", name, err)
 	}
-	*into = encoded
+	*dst = encoded
 	return nil
 }
 

@@ -106,7 +106,7 @@ func sendTrailer(ctx context.Context, known bool, id value.Value) error {
 	return grpc.SetTrailer(ctx, md)
 }
 
-// GetDeploymentInfo tells which deployment this is (E2.3).
+// GetDeploymentInfo identifies the deployment (E2.3).
 func (s *server) GetDeploymentInfo(ctx context.Context, _ *emptypb.Empty) (*pulumirpc.DeploymentInfo, error) {
 	info, err := s.monitor.Info(ctx)
 	if err != nil {

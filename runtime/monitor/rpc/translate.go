@@ -22,13 +22,13 @@ func positionOf(p *pulumirpc.SourcePosition) *monitor.Position {
 	if err != nil || u.Scheme != "file" || u.Host != "" && u.Host != "localhost" || !strings.HasPrefix(u.Path, "/") {
 		return nil
 	}
-	at := &monitor.Position{Path: filepath.FromSlash(u.Path), Line: int(p.GetLine()), Column: int(p.GetColumn())}
-	if u.Fragment != "" && at.Line == 0 {
+	pos := &monitor.Position{Path: filepath.FromSlash(u.Path), Line: int(p.GetLine()), Column: int(p.GetColumn())}
+	if u.Fragment != "" && pos.Line == 0 {
 		line, column, _ := strings.Cut(u.Fragment, ",")
-		at.Line, _ = strconv.Atoi(line)
-		at.Column, _ = strconv.Atoi(column)
+		pos.Line, _ = strconv.Atoi(line)
+		pos.Column, _ = strconv.Atoi(column)
 	}
-	return at
+	return pos
 }
 
 func positionMessage(p *monitor.Position) *pulumirpc.SourcePosition {

@@ -17,8 +17,8 @@ type post struct {
 }
 
 // enter begins a call, and learns what goes in; leave ends it.
-func (p post) enter(does string, about urn.URN, in ...value.Value) (leave func()) {
-	p.learn(in)
+func (p post) enter(does string, about urn.URN, values ...value.Value) (leave func()) {
+	p.learn(values)
 	return p.dog.begin(p.name, does, about)
 }
 

@@ -39,7 +39,7 @@ func New(o Options) *Guard {
 	return &Guard{secrets{o.Secrets}, o.Open, newWatchdog(o.Patience, o.Slow)}
 }
 
-// Watch tells of slow calls until stop is called, which waits for the last of them to be told.
+// Watch reports slow calls until stop is called, which waits for the last of them to be told.
 func (g *Guard) Watch() (stop func()) { return g.dog.watch() }
 
 // Loader returns a loader whose providers are guarded.

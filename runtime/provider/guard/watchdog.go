@@ -51,17 +51,17 @@ func (w *watchdog) begin(plugin, does string, about urn.URN) (done func()) {
 	}
 }
 
-// watch tells of a call first when the patience is over, then each time that the wait has doubled, until stop is
+// watch reports a call first when the patience is over, then each time that the wait has doubled, until stop is
 // called.
 func (w *watchdog) watch() (stop func()) {
-	over := make(chan struct{})
+	done := make(chan struct{})
 	var watching sync.WaitGroup
 	watching.Go(func() {
 		ticker := time.NewTicker(max(w.patience/4, time.Millisecond))
 		defer ticker.Stop()
 		for {
 			select {
-			case <-over:
+			case <-done:
 				return
 			case now := <-ticker.C:
 				for _, m := range w.overdue(now) {
@@ -70,7 +70,7 @@ func (w *watchdog) watch() (stop func()) {
 			}
 		}
 	})
-	return func() { close(over); watching.Wait() }
+	return func() { close(done); watching.Wait() }
 }
 
 func (w *watchdog) overdue(now time.Time) []Wait {
@@ -99,7 +99,7 @@ type Wait struct {
 	Time     time.Duration
 }
 
-// String tells a user what is being waited for.
+// String describes to a user what is waited for.
 func (w Wait) String() string {
 	return fmt.Sprintf("still waiting for the provider %s to %s, for %s now", w.Provider, w.Does,
 		w.Time.Round(time.Second/10))

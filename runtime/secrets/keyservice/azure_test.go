@@ -32,14 +32,14 @@ func TestAzure(t *testing.T) {
 	}
 	authority := func(w http.ResponseWriter, r *http.Request, body []byte) {
 		form, _ := url.ParseQuery(string(body))
-		switch at := "https://" + login + "/" + tenant; r.URL.Path {
+		switch path := "https://" + login + "/" + tenant; r.URL.Path {
 		case "/common/discovery/instance":
-			say(w, http.StatusOK, map[string]any{"tenant_discovery_endpoint": at + "/v2.0/.well-known/openid-configuration",
+			say(w, http.StatusOK, map[string]any{"tenant_discovery_endpoint": path + "/v2.0/.well-known/openid-configuration",
 				"metadata": []any{
 					map[string]any{"preferred_network": login, "preferred_cache": login, "aliases": []string{login}}}})
 		case "/" + tenant + "/v2.0/.well-known/openid-configuration":
-			say(w, http.StatusOK, map[string]string{"issuer": at + "/v2.0",
-				"authorization_endpoint": at + "/oauth2/v2.0/authorize", "token_endpoint": at + "/oauth2/v2.0/token"})
+			say(w, http.StatusOK, map[string]string{"issuer": path + "/v2.0",
+				"authorization_endpoint": path + "/oauth2/v2.0/authorize", "token_endpoint": path + "/oauth2/v2.0/token"})
 		case "/" + tenant + "/oauth2/v2.0/token":
 			if form.Get("client_secret") != password || !strings.HasPrefix(form.Get("scope"),
 				"https://vault.azure.net/.default") {
@@ -89,15 +89,15 @@ func TestAzure(t *testing.T) {
 		return true
 	}, login, vault)
 
-	at := "azurekeyvault://" + vault
-	said := n.visit(t, at+strings.TrimSuffix(mayUse, "/"), at+strings.TrimSuffix(mayNot, "/")+"?algorithm=RSA-OAEP-256",
+	path := "azurekeyvault://" + vault
+	said := n.visit(t, path+strings.TrimSuffix(mayUse, "/"), path+strings.TrimSuffix(mayNot, "/")+"?algorithm=RSA-OAEP-256",
 		"AZURE_TENANT_ID="+tenant, "AZURE_CLIENT_ID=app", "AZURE_CLIENT_SECRET="+password)
-	want := at + "/keys/other/v1: the service answered 403 Forbidden: The user has no permission for keys/other."
+	want := path + "/keys/other/v1: the service answered 403 Forbidden: The user has no permission for keys/other."
 	require.Equal(t, refusals{Encrypt: want, Decrypt: want}, said)
 	mu.Lock()
 	defer mu.Unlock()
 	n.requireKept(t, dataKey, password, login+"/"+tenant+"/oauth2/v2.0/token")
 
-	_, err := Open(at+"/keys/stack?size=1", Options{})
-	require.EqualError(t, err, "open the key "+at+`/keys/stack: invalid query parameter "size"`)
+	_, err := Open(path+"/keys/stack?size=1", Options{})
+	require.EqualError(t, err, "open the key "+path+`/keys/stack: invalid query parameter "size"`)
 }

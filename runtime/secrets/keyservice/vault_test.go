@@ -100,8 +100,8 @@ func roundTrip(t *testing.T, url string, env Options) {
 	t.Helper()
 	var wrapped string
 	o := secrets.Options{OpenKey: func(url string) (secrets.Key, error) { return Open(url, env) },
-		CreatedKey: func(at, key string) error {
-			require.Equal(t, url, at)
+		CreatedKey: func(path, key string) error {
+			require.Equal(t, url, path)
 			wrapped = key
 			return nil
 		}}

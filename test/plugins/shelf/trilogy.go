@@ -18,7 +18,7 @@ type Trilogy struct {
 type TrilogyArgs struct {
 	Title pulumi.StringInput `pulumi:"title"`
 	Note  pulumi.StringInput `pulumi:"note,optional" provider:"secret"`
-	// Bound says that the volumes are bound together: the second and third are children of the first.
+	// Bound reports whether the volumes are bound together: the second and third are children of the first.
 	Bound bool `pulumi:"bound,optional"`
 }
 

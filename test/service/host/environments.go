@@ -250,9 +250,9 @@ func (h *Host) evaluated(ctx context.Context, org string, text []byte, check boo
 	faults := &documentFaults{failure: failure{Code: http.StatusBadRequest, Message: "Bad Request: invalid environment"}}
 	for _, d := range found {
 		f := documentFault{Summary: d.Summary, Detail: d.Detail}
-		if at := d.Subject; at != nil {
-			f.Range = &esc.Range{Environment: at.Filename, Begin: esc.Pos{Line: at.Start.Line, Column: at.Start.Column,
-				Byte: at.Start.Byte}, End: esc.Pos{Line: at.End.Line, Column: at.End.Column, Byte: at.End.Byte}}
+		if rng := d.Subject; rng != nil {
+			f.Range = &esc.Range{Environment: rng.Filename, Begin: esc.Pos{Line: rng.Start.Line, Column: rng.Start.Column,
+				Byte: rng.Start.Byte}, End: esc.Pos{Line: rng.End.Line, Column: rng.End.Column, Byte: rng.End.Byte}}
 		}
 		faults.Diagnostics = append(faults.Diagnostics, f)
 	}

@@ -147,7 +147,7 @@ func encode(v any) ([]byte, error) {
 }
 
 // read decodes the body of a call, whose numbers stay as they are written.
-func read(r *http.Request, into any) error {
+func read(r *http.Request, dst any) error {
 	text, err := io.ReadAll(r.Body)
 	if err != nil {
 		return err
@@ -155,13 +155,13 @@ func read(r *http.Request, into any) error {
 	if len(text) == 0 {
 		return nil
 	}
-	return decode(text, into)
+	return decode(text, dst)
 }
 
-func decode(text []byte, into any) error {
+func decode(text []byte, dst any) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
-	if err := d.Decode(into); err != nil {
+	if err := d.Decode(dst); err != nil {
 		return fail(http.StatusBadRequest, "malformed JSON: %v", err)
 	}
 	return nil

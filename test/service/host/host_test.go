@@ -152,10 +152,10 @@ func TestCheckpoints(t *testing.T) {
 	after := `{"version":3,"deployment":{"resources":[{"urn":"a"},{"urn":"b"}]}}`
 	delta := func(sequence int) string {
 		sum := sha256.Sum256([]byte(after))
-		at := len(before) - len("]}}")
+		i := len(before) - len("]}}")
 		return fmt.Sprintf(`{"version": 3, "sequenceNumber": %d, "checkpointHash": %q, "deploymentDelta":
 			[{"Span": {"start": {"offset": %d}, "end": {"offset": %d}}, "NewText": ",{\"urn\":\"b\"}"}]}`,
-			sequence, hex.EncodeToString(sum[:]), at, at)
+			sequence, hex.EncodeToString(sum[:]), i, i)
 	}
 	status, _ := c.call("PATCH", u+"/checkpointdelta", delta(1))
 	require.Equal(t, http.StatusBadRequest, status, "nothing to differ from")

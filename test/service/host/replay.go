@@ -268,9 +268,9 @@ func rename(resources []any) []any {
 			if next, ok := now[v]; ok {
 				return next
 			}
-			if at := strings.LastIndex(v, "::"); at > 0 { // a reference to a provider ends with its ID
-				if next, ok := now[v[:at]]; ok {
-					return next + v[at:]
+			if pos := strings.LastIndex(v, "::"); pos > 0 { // a reference to a provider ends with its ID
+				if next, ok := now[v[:pos]]; ok {
+					return next + v[pos:]
 				}
 			}
 		case []any:

@@ -384,8 +384,8 @@ func renamed(state []byte, s, next *stack) ([]byte, error) {
 	}
 	deployment, _ := v["deployment"].(object)
 	if p, ok := deployment["secrets_providers"].(object); ok && p["type"] == "service" {
-		if of, ok := p["state"].(object); ok {
-			of["project"], of["stack"] = next.Project, next.Name
+		if obj, ok := p["state"].(object); ok {
+			obj["project"], obj["stack"] = next.Project, next.Name
 		}
 	}
 	before, after := "urn:pulumi:"+s.Name+"::"+s.Project+"::", "urn:pulumi:"+next.Name+"::"+next.Project+"::"

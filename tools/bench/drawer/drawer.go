@@ -204,7 +204,7 @@ func (p *Provider) Read(_ context.Context, r provider.ReadRequest) (provider.Rea
 // page is how many objects List tells at once.
 const page = 100
 
-// List tells which objects there are, in the order of their IDs, of the kind of the query if that has one.
+// List returns the objects in the order of their IDs, those of the kind of the query if it names one.
 func (p *Provider) List(_ context.Context, r provider.ListRequest) (provider.ListResponse, error) {
 	all, err := Objects(p.Dir)
 	if err != nil {

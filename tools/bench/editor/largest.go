@@ -42,12 +42,12 @@ func largest(schemas, plugins string) (job, error) {
 }
 
 func unpack(from, to string) error {
-	in, err := os.Open(from)
+	src, err := os.Open(from)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = in.Close() }()
-	text, err := gzip.NewReader(in)
+	defer func() { _ = src.Close() }()
+	text, err := gzip.NewReader(src)
 	if err != nil {
 		return err
 	}

@@ -120,14 +120,14 @@ func (t *table) add(name string, s sample) {
 }
 
 // high is the value that 95 of 100 samples do not exceed.
-func high(list []sample, of func(sample) time.Duration) float64 {
+func high(list []sample, field func(sample) time.Duration) float64 {
 	values := make([]time.Duration, len(list))
 	for i, s := range list {
-		values[i] = of(s)
+		values[i] = field(s)
 	}
 	slices.Sort(values)
-	at := min(len(values)*95/100, len(values)-1)
-	return float64(values[at].Microseconds()) / 1000
+	pos := min(len(values)*95/100, len(values)-1)
+	return float64(values[pos].Microseconds()) / 1000
 }
 
 func show(tables []*table) {
@@ -171,7 +171,7 @@ func measure(dir string, j job) (*table, error) {
 		return nil, err
 	}
 	t := &table{job: j, samples: map[string][]sample{}, memory: map[string]int64{}}
-	opened := func(as string) (*document, error) {
+	opened := func(alias string) (*document, error) {
 		begun := time.Now()
 		s, err := start(*binary, project, j.plugins)
 		if err != nil {
@@ -179,7 +179,7 @@ func measure(dir string, j job) (*table, error) {
 		}
 		t.add("start", sample{time.Since(begun), s.cpu()})
 		d := &document{server: s, uri: "file://" + path, lines: strings.Split(string(j.text), "\n")}
-		t.add(as, s.timed(func() { d.open(string(j.text)) }))
+		t.add(alias, s.timed(func() { d.open(string(j.text)) }))
 		return d, s.err
 	}
 	first, err := opened("open, with schemas that nobody has read before")
@@ -207,21 +207,21 @@ func measure(dir string, j job) (*table, error) {
 	dot := strings.Index(d.lines[upstream], j.step)
 	previous := ""
 	for i := range *samples {
-		change := func(name string, line, from, to int, by string) func() {
+		change := func(name string, line, from, to int, replacement string) func() {
 			var undo func()
-			t.add(name, s.timed(func() { undo = d.change(line, from, to, by) }))
+			t.add(name, s.timed(func() { undo = d.change(line, from, to, replacement) }))
 			return func() { t.add("taken back", s.timed(undo)) }
 		}
 		change("change of a digit, to the findings", size, value, len(d.lines[size]), strconv.Itoa(100+i))
 		change("a wrong key", key, 9, 10, "x")()
 		change("a wrong reference", upstream, reference, dot, "nope")()
 		change("a wrong indentation", key, 0, 1, "")()
-		at := map[string]any{"line": kind, "character": 14}
-		t.add("hover", s.timed(func() { d.ask("hover", map[string]any{"position": at}) }))
-		half := func(name string, line, from, to int, by string) {
-			undo := d.change(line, from, to, by)
+		position := map[string]any{"line": kind, "character": 14}
+		t.add("hover", s.timed(func() { d.ask("hover", map[string]any{"position": position}) }))
+		half := func(name string, line, from, to int, replacement string) {
+			undo := d.change(line, from, to, replacement)
 			t.add(name, s.timed(func() {
-				d.ask("completion", map[string]any{"position": map[string]any{"line": line, "character": from + len(by)}})
+				d.ask("completion", map[string]any{"position": map[string]any{"line": line, "character": from + len(replacement)}})
 			}))
 			undo()
 		}

@@ -170,17 +170,17 @@ func (d *document) findings() {
 }
 
 // change replaces a part of a line, and waits for the findings. undo reverses the change.
-func (d *document) change(line, from, to int, by string) (undo func()) {
+func (d *document) change(line, from, to int, replacement string) (undo func()) {
 	old := d.lines[line][from:to]
-	d.lines[line] = d.lines[line][:from] + by + d.lines[line][to:]
+	d.lines[line] = d.lines[line][:from] + replacement + d.lines[line][to:]
 	d.version++
 	place := func(character int) map[string]any { return map[string]any{"line": line, "character": character} }
 	d.server.tell("textDocument/didChange", map[string]any{
 		"textDocument": map[string]any{"uri": d.uri, "version": d.version},
-		"contentChanges": []any{map[string]any{"text": by,
+		"contentChanges": []any{map[string]any{"text": replacement,
 			"range": map[string]any{"start": place(from), "end": place(to)}}}})
 	d.findings()
-	return func() { d.change(line, from, from+len(by), old) }
+	return func() { d.change(line, from, from+len(replacement), old) }
 }
 
 // answer is the part of an answer about a document that the measurement reads.

@@ -122,8 +122,8 @@ func (all *results) exponents(b *bytes.Buffer, mode string, known []int) {
 	}
 	type span struct{ from, to int }
 	var spans []span
-	for i, to := range large[1:] {
-		spans = append(spans, span{large[i], to})
+	for i, dst := range large[1:] {
+		spans = append(spans, span{large[i], dst})
 	}
 	if len(spans) > 1 {
 		spans = append(spans, span{large[0], large[len(large)-1]})
@@ -140,15 +140,15 @@ func (all *results) exponents(b *bytes.Buffer, mode string, known []int) {
 	} {
 		var rows strings.Builder
 		for _, o := range plain {
-			of := func(size int) float64 {
+			value := func(size int) float64 {
 				return cost.of(all.find(fmt.Sprintf("%s/%d", mode, size), o.name, afterTool))
 			}
-			if cost.name != "CPU" && of(large[0]) < 1e5 {
+			if cost.name != "CPU" && value(large[0]) < 1e5 {
 				continue // a few bytes have no exponent
 			}
 			fmt.Fprintf(&rows, "| %s |", o.name)
 			for _, s := range spans {
-				fmt.Fprintf(&rows, " %s |", exponent(of(s.from), of(s.to), s.from, s.to))
+				fmt.Fprintf(&rows, " %s |", exponent(value(s.from), value(s.to), s.from, s.to))
 			}
 			rows.WriteByte('\n')
 		}
@@ -164,11 +164,11 @@ func (all *results) exponents(b *bytes.Buffer, mode string, known []int) {
 }
 
 // ratio is a cell with how many times as much CPU one took as another.
-func ratio(r, of *row) string {
-	if r == nil || of == nil || median(of.CPU) == 0 {
+func ratio(r, entry *row) string {
+	if r == nil || entry == nil || median(entry.CPU) == 0 {
 		return "–"
 	}
-	return fmt.Sprintf("%.2f", median(r.CPU)/median(of.CPU))
+	return fmt.Sprintf("%.2f", median(r.CPU)/median(entry.CPU))
 }
 
 // exponent is a cell with the e for which a cost grows as size^e, in bold if that is too steep.
@@ -218,7 +218,7 @@ func (all *results) besideTables(b *bytes.Buffer) {
 	}
 }
 
-// shapeTitles say what the programs of the parts are.
+// shapeTitles describe what the programs of the parts are.
 var shapeTitles = map[string]string{
 	"shape/chain":        "a chain of 2,000, 5 ms for each change",
 	"shape/fan":          "10,000, of which 9,999 need the first",

@@ -72,7 +72,7 @@ func TestRequests(t *testing.T) {
 	d := &deployment{preview: true}
 	r := &resource{urn: "the urn", name: "the name", typ: "the type", id: "the id",
 		inputs: message{}.with("in", "1"), outputs: message{}.with("out", strings.Repeat("long ", 100))}
-	for method, into := range map[string]interface {
+	for method, dst := range map[string]interface {
 		proto.Message
 		GetUrn() string
 		GetName() string
@@ -82,14 +82,14 @@ func TestRequests(t *testing.T) {
 		"Update": &pulumirpc.UpdateRequest{}, "Read": &pulumirpc.ReadRequest{}, "Delete": &pulumirpc.DeleteRequest{},
 	} {
 		var err error
-		d.ask = func(_ string, request message) message { err = proto.Unmarshal(request, into); return nil }
+		d.ask = func(_ string, request message) message { err = proto.Unmarshal(request, dst); return nil }
 		if d.call(method, r, r, message{}.with("new", "3")); err != nil {
 			t.Fatalf("%s: %v", method, err)
 		}
-		if into.GetUrn() != r.urn || into.GetName() != r.name || into.GetType() != r.typ {
-			t.Errorf("%s: %v", method, into)
+		if dst.GetUrn() != r.urn || dst.GetName() != r.name || dst.GetType() != r.typ {
+			t.Errorf("%s: %v", method, dst)
 		}
-		text := into.(interface{ String() string }).String()
+		text := dst.(interface{ String() string }).String()
 		l := layouts[method]
 		for part, used := range map[string]protowire.Number{"the id": l.id, `"out"`: l.outputs, `"in"`: l.inputs,
 			`"new"`: l.news} {
@@ -97,7 +97,7 @@ func TestRequests(t *testing.T) {
 				t.Errorf("%s has %s: %t; %s", method, part, used == 0, text)
 			}
 		}
-		if len(into.ProtoReflect().GetUnknown()) > 0 {
+		if len(dst.ProtoReflect().GetUnknown()) > 0 {
 			t.Errorf("%s has fields that are not known", method)
 		}
 	}

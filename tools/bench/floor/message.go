@@ -108,36 +108,36 @@ func (m message) property(key string) string {
 }
 
 // appendStruct writes a google.protobuf.Struct as JSON.
-func appendStruct(to []byte, m message) []byte {
-	to = append(to, '{')
+func appendStruct(dst []byte, m message) []byte {
+	dst = append(dst, '{')
 	for _, entry := range m.fields() {
-		to, _ = jsontext.AppendQuote(to, entry.find(1)) // it is UTF-8
-		to = append(appendValue(append(to, ':'), entry.find(2)), ',')
+		dst, _ = jsontext.AppendQuote(dst, entry.find(1)) // it is UTF-8
+		dst = append(appendValue(append(dst, ':'), entry.find(2)), ',')
 	}
-	return append(bytes.TrimSuffix(to, []byte(",")), '}')
+	return append(bytes.TrimSuffix(dst, []byte(",")), '}')
 }
 
 // appendValue writes a google.protobuf.Value as JSON.
-func appendValue(to []byte, m message) []byte {
+func appendValue(dst []byte, m message) []byte {
 	for field, content := range m.fields() {
 		switch field {
 		case numberField:
-			to = strconv.AppendFloat(to, math.Float64frombits(binary.LittleEndian.Uint64(content)), 'f', -1, 64)
+			dst = strconv.AppendFloat(dst, math.Float64frombits(binary.LittleEndian.Uint64(content)), 'f', -1, 64)
 		case stringField:
-			to, _ = jsontext.AppendQuote(to, content) // it is UTF-8
+			dst, _ = jsontext.AppendQuote(dst, content) // it is UTF-8
 		case boolField:
-			to = strconv.AppendBool(to, content[0] == 1)
+			dst = strconv.AppendBool(dst, content[0] == 1)
 		case structField:
-			to = appendStruct(to, content)
+			dst = appendStruct(dst, content)
 		case nullField:
-			to = append(to, "null"...)
+			dst = append(dst, "null"...)
 		case listField:
-			to = append(to, '[')
+			dst = append(dst, '[')
 			for _, item := range content.fields() {
-				to = append(appendValue(to, item), ',')
+				dst = append(appendValue(dst, item), ',')
 			}
-			to = append(bytes.TrimSuffix(to, []byte(",")), ']')
+			dst = append(bytes.TrimSuffix(dst, []byte(",")), ']')
 		}
 	}
-	return to
+	return dst
 }

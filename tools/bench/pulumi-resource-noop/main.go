@@ -1,5 +1,5 @@
 // Command pulumi-resource-noop is the provider that does nothing, as a plugin. Where a file schema.json lies beside it,
-// it says that it provides what that describes: for measuring what only looks at schemas.
+// it claims to provide what that describes: for measuring what only looks at schemas.
 package main
 
 import (

@@ -134,18 +134,18 @@ func onlyFile(folder, suffix string) (found string) {
 // and JSON.
 func readJournal(data []byte) (records [][]byte, err error) {
 	const signature, frame = 8, 8
-	for at := signature; at+frame < len(data); {
-		n := int(binary.LittleEndian.Uint32(data[at:]))
-		if at+frame+n > len(data) || n < 1 {
-			return records, fmt.Errorf("the journal is cut at byte %d of %d", at, len(data))
+	for i := signature; i+frame < len(data); {
+		n := int(binary.LittleEndian.Uint32(data[i:]))
+		if i+frame+n > len(data) || n < 1 {
+			return records, fmt.Errorf("the journal is cut at byte %d of %d", i, len(data))
 		}
-		payload := data[at+frame : at+frame+n]
+		payload := data[i+frame : i+frame+n]
 		kind, err := json.Marshal(string(payload[:1]))
 		if err != nil {
 			return records, err
 		}
 		records = append(records, fmt.Appendf(nil, `{"kind":%s,"record":%s}`, kind, payload[1:]))
-		at += frame + n
+		i += frame + n
 	}
 	return records, nil
 }
@@ -164,9 +164,9 @@ func events(o outcome, name, text string) {
 		delete(e, "sequence")
 		delete(e, "timestamp")
 		about := subjectOf(e)
-		at := fmt.Sprintf("%s/events %s/%d", name, about, count[about])
+		path := fmt.Sprintf("%s/events %s/%d", name, about, count[about])
 		count[about]++
-		flatten(o, at, e)
+		flatten(o, path, e)
 	}
 }
 
@@ -182,38 +182,38 @@ func subjectOf(e map[string]any) string {
 	return ""
 }
 
-func flattenText(o outcome, at string, text []byte) error {
+func flattenText(o outcome, path string, text []byte) error {
 	var v any
 	if err := json.Unmarshal(text, &v); err != nil {
-		return fmt.Errorf("%s: %w", at, err)
+		return fmt.Errorf("%s: %w", path, err)
 	}
-	flatten(o, at+" ", v)
+	flatten(o, path+" ", v)
 	return nil
 }
 
-func flatten(o outcome, at string, v any) {
+func flatten(o outcome, path string, v any) {
 	switch v := v.(type) {
 	case map[string]any:
 		if len(v) == 0 {
-			o[at] = "{}"
+			o[path] = "{}"
 		}
 		for key, item := range v {
 			switch key {
 			case "startTime", "endTime", "durationSeconds": // seconds, in which two runs may be the same
 			default:
-				flatten(o, at+"/"+key, item)
+				flatten(o, path+"/"+key, item)
 			}
 		}
 	case []any:
 		if len(v) == 0 {
-			o[at] = "[]"
+			o[path] = "[]"
 		}
 		for i, item := range v {
-			flatten(o, at+"/"+strconv.Itoa(i), item)
+			flatten(o, path+"/"+strconv.Itoa(i), item)
 		}
 	default:
 		text, _ := json.Marshal(v) // what was JSON can be JSON
-		o[at] = string(text)
+		o[path] = string(text)
 	}
 }
 

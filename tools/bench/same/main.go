@@ -63,7 +63,7 @@ type comparison struct {
 	named                []*reason
 }
 
-// reason says why something differs.
+// reason describes why something differs.
 type reason struct {
 	match *regexp.Regexp // of "program path: old | new"
 	text  string

@@ -129,11 +129,11 @@ func write(dir string, i, resources int, title string) error {
 		text = bytes.Replace(text, []byte("resources:\n"), append([]byte("resources:\n"), refs.Bytes()...), 1)
 		text = bytes.Replace(text, []byte("outputs:\n"), []byte("outputs:\n  above: ${ref0.outputs[\"last\"]}\n"), 1)
 	}
-	at := filepath.Join(dir, "projects", fmt.Sprintf("p%03d", i))
-	if err := os.MkdirAll(at, 0o755); err != nil {
+	path := filepath.Join(dir, "projects", fmt.Sprintf("p%03d", i))
+	if err := os.MkdirAll(path, 0o755); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(at, "Pulumi.yaml"), text, 0o644)
+	return os.WriteFile(filepath.Join(path, "Pulumi.yaml"), text, 0o644)
 }
 
 // loop starts a process for each project, those that others read first, or last for a destruction.

@@ -35,7 +35,7 @@ func NewLogin(_ *console.Console, run func(context.Context, *accountOptions) err
 	return cmd
 }
 
-// storesOfThisBuild says which stores there are.
+// storesOfThisBuild describes which stores there are.
 func storesOfThisBuild() string {
 	known := console.Stores()
 	if len(known) == 0 {

@@ -66,7 +66,7 @@ func Cancel(ctx context.Context, a *console.Console, o *cancelOptions) error {
 	return nil
 }
 
-// fateOf tells who held a lock, and what becomes of them.
+// fateOf describes who held a lock, and what becomes of them.
 func fateOf(l backend.Lock) string {
 	if l.Operation != "" {
 		return fmt.Sprintf("the %s of %s since %s: the service refuses what it sends from now on. A provider call in flight "+

@@ -134,9 +134,9 @@ func removal(decl *ast.Resource) (diag.Edit, bool) {
 	case strings.HasSuffix(before, "{"):
 		return diag.Edit{}, false
 	}
-	line := func(at int) (int, bool) { // where the line begins, if only blanks stand before at
-		from := strings.LastIndexByte(text[:at], '\n') + 1
-		return from, strings.TrimLeft(text[from:at], " ") == ""
+	line := func(i int) (int, bool) { // where the line begins, if only blanks stand before at
+		from := strings.LastIndexByte(text[:i], '\n') + 1
+		return from, strings.TrimLeft(text[from:i], " ") == ""
 	}
 	from, alone := line(start)
 	to := end + strings.IndexByte(text[end:]+"\n", '\n')

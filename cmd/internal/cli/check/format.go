@@ -115,7 +115,7 @@ func (o *FormatOptions) format(src *diag.Source) ([]byte, diag.Diagnostics) {
 	return parser.Format(diag.NewSource(src.Name(), arranged))
 }
 
-// showFormatted says what becomes of a file, or makes it so.
+// showFormatted writes a formatted file, or reports what would change.
 func showFormatted(a *console.Console, o *FormatOptions, name string, text, formatted []byte,
 	write func() error) error {
 	if bytes.Equal(text, formatted) {
@@ -151,8 +151,8 @@ func programFiles(a *console.Console, target string) ([]string, error) {
 	}
 	ws.Parse(nil) // finds out what the program includes
 	for _, part := range ws.Parts {
-		if at := a.Path(part.Name()); filepath.Dir(at) == ws.Dir() || filepath.IsLocal(part.Name()) {
-			paths = append(paths, at)
+		if file := a.Path(part.Name()); filepath.Dir(file) == ws.Dir() || filepath.IsLocal(part.Name()) {
+			paths = append(paths, file)
 		}
 	}
 	return paths, nil

@@ -118,8 +118,8 @@ func (s *search) run(ctx context.Context, p *operation.Pipeline, o engine.Option
 // ask returns a query as the engine takes it and the package of its type, with what is wrong with it.
 func (s *search) ask(ctx context.Context, p *operation.Pipeline, base *state.Snapshot, q *project.QueriedType) (
 	asked engine.Query, d schema.Descriptor, diags diag.Diagnostics) {
-	fault := func(code diag.Code, at diag.Range, summary, detail string) {
-		diags.Add(diag.Diagnostic{Severity: diag.Error, Code: code, Subject: at, Summary: summary, Detail: detail})
+	fault := func(code diag.Code, rng diag.Range, summary, detail string) {
+		diags.Add(diag.Diagnostic{Severity: diag.Error, Code: code, Subject: rng, Summary: summary, Detail: detail})
 	}
 	pkg := urn.PackageOf(q.Type.Text)
 	asked = engine.Query{Type: q.Type.Text, Limit: q.Limit, Query: value.EmptyMap()}
@@ -128,12 +128,12 @@ func (s *search) ask(ctx context.Context, p *operation.Pipeline, base *state.Sna
 	case err == nil && q.Source.Text != "" && !declares(p.Workspace, d):
 		diags.Add(undeclared(q, pkg))
 	case err != nil:
-		at := q.Type.Range
+		rng := q.Type.Range
 		if q.Source.Text != "" {
-			at = q.Source.Range
+			rng = q.Source.Range
 		}
 		summary, detail, _ := strings.Cut(err.Error(), "\n")
-		fault(diag.PackageMissing, at, summary, detail)
+		fault(diag.PackageMissing, rng, summary, detail)
 		return asked, d, diags
 	}
 	if q.Provider.Text != "" {

@@ -12,10 +12,10 @@ import (
 
 func TestClock(t *testing.T) {
 	t.Parallel()
-	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	require.Equal(t, fine, clock(at, at.Add(time.Second), at.Add(time.Second)).Grade)
-	require.Equal(t, fine, clock(at, at.Add(-time.Minute), at).Grade) // clocks of stores are rounded
-	ahead, behind := clock(at, at.Add(-time.Hour), at), clock(at, at.Add(time.Hour), at)
+	when := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	require.Equal(t, fine, clock(when, when.Add(time.Second), when.Add(time.Second)).Grade)
+	require.Equal(t, fine, clock(when, when.Add(-time.Minute), when).Grade) // clocks of stores are rounded
+	ahead, behind := clock(when, when.Add(-time.Hour), when), clock(when, when.Add(time.Hour), when)
 	require.Equal(t, wrong, ahead.Grade)
 	require.Contains(t, ahead.Text, "1h0m0s ahead")
 	require.Equal(t, wrong, behind.Grade)

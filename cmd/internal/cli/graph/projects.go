@@ -31,11 +31,11 @@ func writeProjects(ctx context.Context, a *console.Console, o *graphOptions) err
 
 // reason is why one project needs another.
 func reason(e projects.Edge) string {
-	at := fmt.Sprintf("%s:%d", e.Place.Source.Name(), e.Place.StartPosition().Line)
+	place := fmt.Sprintf("%s:%d", e.Place.Source.Name(), e.Place.StartPosition().Line)
 	if e.Package != "" {
-		return "package " + e.Package + " at " + at
+		return "package " + e.Package + " at " + place
 	}
-	return at
+	return place
 }
 
 // projectVertices are the nodes of a workspace.
@@ -75,8 +75,8 @@ func projectsJSON(w io.Writer, g *projects.Graph) error {
 		p := projectJSON{Project: m.Project.Name.Text, Stack: m.Stack, Path: m.Path, Tags: m.Tags, Providers: m.Providers}
 		for _, e := range g.Edges {
 			if e.From == i {
-				to := g.Members[e.To]
-				p.Needs = append(p.Needs, needJSON{Project: to.Project.Name.Text, Stack: to.Stack,
+				dst := g.Members[e.To]
+				p.Needs = append(p.Needs, needJSON{Project: dst.Project.Name.Text, Stack: dst.Stack,
 					File: e.Place.Source.Name(), Line: e.Place.StartPosition().Line, Package: e.Package})
 			}
 		}

@@ -42,13 +42,13 @@ func generated(tb testing.TB, resources int) *edited {
 func (e *edited) find(resource int, what string) (start, end int) {
 	document := e.session.Snapshot().Text(e.path)
 	text := document.Source().Text()
-	at := bytes.Index(text, fmt.Appendf(nil, "\n  thing%d:", resource))
-	at += bytes.Index(text[at:], []byte(what))
-	return at, at + len(what)
+	i := bytes.Index(text, fmt.Appendf(nil, "\n  thing%d:", resource))
+	i += bytes.Index(text[i:], []byte(what))
+	return i, i + len(what)
 }
 
-func (e *edited) replace(start, end int, by string) {
-	e.session.Edit(e.path, parser.Edit{Start: start, End: end, Text: by})
+func (e *edited) replace(start, end int, replacement string) {
+	e.session.Edit(e.path, parser.Edit{Start: start, End: end, Text: replacement})
 }
 
 // diagnose is how many findings the program has.
@@ -68,10 +68,10 @@ func BenchmarkEdit(b *testing.B) {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
 			e := generated(b, n)
 			require.Zero(b, e.diagnose())
-			_, at := e.find(n/2, "size: ")
+			_, pos := e.find(n/2, "size: ")
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
-				e.replace(at, at+1, strconv.Itoa(1+i%9))
+				e.replace(pos, pos+1, strconv.Itoa(1+i%9))
 				if e.diagnose() > 0 {
 					b.Fatal("a number is wrong")
 				}

@@ -31,19 +31,19 @@ func TestMemoryStaysFlat(t *testing.T) {
 		ctx, snapshot := t.Context(), e.session.Snapshot()
 		_, err := editor.TokenParts(ctx, snapshot, e.path)
 		require.NoError(t, err)
-		at, _ := e.find(resources/2, "upstream: ${")
-		_, err = editor.Complete(ctx, snapshot, e.path, at+len("upstream: ${th"))
+		pos, _ := e.find(resources/2, "upstream: ${")
+		_, err = editor.Complete(ctx, snapshot, e.path, pos+len("upstream: ${th"))
 		require.NoError(t, err)
-		_, err = editor.HoverAt(ctx, snapshot, e.path, at)
+		_, err = editor.HoverAt(ctx, snapshot, e.path, pos)
 		require.NoError(t, err)
 		_, err = editor.Symbols(ctx, snapshot, e.path)
 		require.NoError(t, err)
 	}
 	edit := func(i int) {
 		resource := i * 7 % resources
-		change := func(what, by string, wrong bool) {
+		change := func(what, replacement string, wrong bool) {
 			start, end := e.find(resource, what)
-			e.replace(start, end, by)
+			e.replace(start, end, replacement)
 			ask(wrong)
 		}
 		switch i % 5 {

@@ -37,32 +37,33 @@ func (o *ProgramOpener) settings(ctx context.Context, root, path string, options
 	if d == nil {
 		return nil
 	}
-	projectName, of := "", ""
+	projectName, dir := "", ""
 	var names func() []string
 	ws, err := workspace.Open(root, options)
 	if err == nil {
 		names = o.names(known, ws.Project)
-		projectName, of = ws.Project.Name.Text, ws.Program.Path
-		if of == "" {
-			of = ws.Project.Path
+		projectName, dir = ws.Project.Name.Text, ws.Program.Path
+		if dir == "" {
+			dir = ws.Project.Path
 		}
 	} else if found, err := project.Find(root); err == nil {
-		of = found
+		dir = found
 	}
-	return &editor.Project{Main: path, SettingsOf: of, Environments: names, Join: func(diag.Diagnostics) diag.Diagnostics {
-		settings, diags := project.ParseSettings(d.Source(), projectName)
-		if ws == nil || ws.Source == nil || diags.HasErrors() {
-			return diags
-		}
-		program := document(ws.Program.Path)
-		if program == nil || program.Source() != ws.Source {
-			program = parser.NewDocument(ws.Source)
-		}
-		if diags.Add(o.Console.Inherit(ws.Project, settings, "")...); diags.HasErrors() {
-			return inside(diags, settings.Source)
-		}
-		return append(diags, misfits(ctx, ws, program, settings, stack)...)
-	}}
+	return &editor.Project{Main: path, SettingsOf: dir, Environments: names,
+		Join: func(diag.Diagnostics) diag.Diagnostics {
+			settings, diags := project.ParseSettings(d.Source(), projectName)
+			if ws == nil || ws.Source == nil || diags.HasErrors() {
+				return diags
+			}
+			program := document(ws.Program.Path)
+			if program == nil || program.Source() != ws.Source {
+				program = parser.NewDocument(ws.Source)
+			}
+			if diags.Add(o.Console.Inherit(ws.Project, settings, "")...); diags.HasErrors() {
+				return inside(diags, settings.Source)
+			}
+			return append(diags, misfits(ctx, ws, program, settings, stack)...)
+		}}
 }
 
 // environment is the project of the file of an environment, whose findings are those of `yamlhost env edit`; nil for a
@@ -101,8 +102,8 @@ func testFile(root, path string, document func(string) *parser.Document) *editor
 	if d == nil {
 		return nil
 	}
-	of, _ := project.Find(root) // empty for a file outside of projects
-	return &editor.Project{Main: path, SettingsOf: of, Join: func(diag.Diagnostics) diag.Diagnostics {
+	dir, _ := project.Find(root) // empty for a file outside of projects
+	return &editor.Project{Main: path, SettingsOf: dir, Join: func(diag.Diagnostics) diag.Diagnostics {
 		return suite.Read(d.Source(), filepath.Dir(path)).Diags
 	}}
 }
@@ -111,9 +112,9 @@ func testFile(root, path string, document func(string) *parser.Document) *editor
 // out.
 func settingsFiles(p *project.Project, shown func(string) string, document func(string) *parser.Document) (
 	found []*parser.Document) {
-	of := p.StackFile("*")
+	dir := p.StackFile("*")
 	for _, ext := range []string{".yaml", ".yml", ".json"} {
-		paths, _ := filepath.Glob(strings.TrimSuffix(of, filepath.Ext(of)) + ext)
+		paths, _ := filepath.Glob(strings.TrimSuffix(dir, filepath.Ext(dir)) + ext)
 		for _, path := range paths {
 			d := document(path)
 			if d == nil {
@@ -160,8 +161,8 @@ func misfits(ctx context.Context, ws *workspace.Workspace, program *parser.Docum
 func inside(found diag.Diagnostics, src *diag.Source) (diags diag.Diagnostics) {
 	for _, d := range found {
 		if d.Subject.Source != src {
-			at := d.Subject.StartPosition()
-			d.Summary = fmt.Sprintf("%s:%d:%d: %s", d.Subject.Source.Name(), at.Line, at.Column, d.Summary)
+			pos := d.Subject.StartPosition()
+			d.Summary = fmt.Sprintf("%s:%d:%d: %s", d.Subject.Source.Name(), pos.Line, pos.Column, d.Summary)
 			d.Subject = diag.NewRange(src, 0, 0)
 		}
 		diags.Add(d)

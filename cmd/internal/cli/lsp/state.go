@@ -54,7 +54,7 @@ func (o *ProgramOpener) state(ctx context.Context, p *project.Project) *editor.S
 	return kept.state
 }
 
-// stateFiles tells the versions of the files of a stack's state apart.
+// stateFiles distinguishes the versions of the files of a stack's state.
 func stateFiles(b *backend.Backend, ref backend.Ref) string {
 	var told strings.Builder
 	fmt.Fprintln(&told, b.URL(), ref)

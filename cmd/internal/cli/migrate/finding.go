@@ -38,7 +38,7 @@ type survey struct {
 	Findings []finding     `json:"findings"`
 }
 
-// stackResult says whether a stack can be operated on here as it is.
+// stackResult reports whether a stack can be operated on here as it is.
 type stackResult struct {
 	Name      string `json:"name"`
 	Resources int    `json:"resources"`

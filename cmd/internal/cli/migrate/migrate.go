@@ -136,8 +136,8 @@ func place(r diag.Range) string {
 	if r.IsZero() {
 		return "the program"
 	}
-	at := r.StartPosition()
-	return fmt.Sprintf("%s:%d:%d", r.Source.Name(), at.Line, at.Column)
+	pos := r.StartPosition()
+	return fmt.Sprintf("%s:%d:%d", r.Source.Name(), pos.Line, pos.Column)
 }
 
 // lookBackend finds the stacks to look at.

@@ -272,11 +272,11 @@ func (m *maker) free(files []templates.File, settings *project.Settings, exists 
 		return nil, err
 	}
 	files = slices.DeleteFunc(files, func(f templates.File) bool {
-		at := slices.Index(taken, f.Path)
-		if !f.Usual || at < 0 {
+		i := slices.Index(taken, f.Path)
+		if !f.Usual || i < 0 {
 			return false
 		}
-		taken = slices.Delete(taken, at, at+1)
+		taken = slices.Delete(taken, i, i+1)
 		return true
 	})
 	if settings != nil && settings.Exists && len(m.values) > 0 {

@@ -59,8 +59,8 @@ func Install(ctx context.Context, a *console.Console, o *installOptions) error {
 		if _, there := ws.Project.LocalDir(pkg); there || err != nil || p.Version == "" || !git.IsPackage(pkg.Source) {
 			continue // check tells what is wrong
 		}
-		if by := console.DownloadsForbidden(a); by != "" {
-			return fmt.Errorf("package %s is not installed, and downloads are forbidden by %s", pkg.Name.Text, by)
+		if reason := console.DownloadsForbidden(a); reason != "" {
+			return fmt.Errorf("package %s is not installed, and downloads are forbidden by %s", pkg.Name.Text, reason)
 		}
 		if _, err := fetch(ctx, a, ws, p); err != nil {
 			return fmt.Errorf("package %s: %w", pkg.Name.Text, err)
@@ -128,9 +128,9 @@ func installLocked(ctx context.Context, a *console.Console, o *installOptions, l
 			return nil
 		}
 	}
-	if by := console.DownloadsForbidden(a); by != "" {
+	if reason := console.DownloadsForbidden(a); reason != "" {
 		return fmt.Errorf("plugin %s %s is not installed, and downloads are forbidden by %s; `yamlhost plugin install "+
-			"--from FILE` installs plugins from a bundle", p.Name, p.Version, by)
+			"--from FILE` installs plugins from a bundle", p.Name, p.Version, reason)
 	}
 	_, err = plugin.InstallFrom(ctx, &i, p.Server, a.World.Getenv(console.DownloadOverrides),
 		func(text string) { fmt.Fprintln(a.Streams.Err, text) })

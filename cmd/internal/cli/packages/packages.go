@@ -134,8 +134,8 @@ func describeRepository(ctx context.Context, a *console.Console, ws *workspace.W
 	if err != nil {
 		return nil, console.WithCode(console.CodeUsage, "%s", err)
 	}
-	if by := console.DownloadsForbidden(a); by != "" {
-		return nil, fmt.Errorf("%s was not fetched, because %s forbids that", source, by)
+	if replacement := console.DownloadsForbidden(a); replacement != "" {
+		return nil, fmt.Errorf("%s was not fetched, because %s forbids that", source, replacement)
 	}
 	if p.Version == "" {
 		if p.Version, err = p.Newest(ctx, a.ChildEnv()); err != nil {

@@ -67,8 +67,8 @@ func pluginBundle(ctx context.Context, a *console.Console, o *bundleOptions) (er
 		return console.WithCode(console.CodeUsage, "%s lists no plugins: `yamlhost install` adds those that the program names",
 			plugin.LockName)
 	}
-	if by := console.DownloadsForbidden(a); by != "" {
-		return fmt.Errorf("a bundle is made of downloads, which are forbidden by %s", by)
+	if reason := console.DownloadsForbidden(a); reason != "" {
+		return fmt.Errorf("a bundle is made of downloads, which are forbidden by %s", reason)
 	}
 	var plugins []plugin.Installation
 	for _, locked := range lock.Plugins {

@@ -253,8 +253,8 @@ func installLocked(ctx context.Context, a *console.Console, o *pluginOptions, na
 			}
 			i.Checksum = want
 		}
-	} else if by := console.DownloadsForbidden(a); i.File == "" && i.Server == "" && by != "" {
-		return fmt.Errorf("downloads are forbidden by %s; use --file", by)
+	} else if reason := console.DownloadsForbidden(a); i.File == "" && i.Server == "" && reason != "" {
+		return fmt.Errorf("downloads are forbidden by %s; use --file", reason)
 	}
 	server := i.Server
 	result, err := plugin.InstallResult{}, error(nil)

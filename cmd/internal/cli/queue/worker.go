@@ -116,13 +116,13 @@ func runner(a *console.Console, execute Execute, stores *console.OpenStores) que
 		// The run before may have been another worker's, whose lock ends when it is known to be dead.
 		args = append(args, "--ci", "none", "--lock-timeout", "5m", "--stack", j.Stack, "--message", "job of "+j.Run)
 		signals := make(chan os.Signal, 1)
-		over := make(chan struct{})
+		done := make(chan struct{})
 		var watching sync.WaitGroup
 		watching.Go(func() {
 			select {
 			case <-interrupt:
 				signals <- os.Interrupt
-			case <-over:
+			case <-done:
 			}
 		})
 		w := a.World
@@ -133,7 +133,7 @@ func runner(a *console.Console, execute Execute, stores *console.OpenStores) que
 		}
 		log := &tail{}
 		code := execute(ctx, append(args, j.Flags...), console.Streams{In: strings.NewReader(""), Out: log, Err: log}, w)
-		close(over)
+		close(done)
 		watching.Wait()
 		return queue.Result{Code: code, Name: console.CodeName(code), Log: log.String(), Planned: previews.Planned}
 	}

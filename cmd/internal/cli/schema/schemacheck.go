@@ -140,11 +140,11 @@ func (c *schemaCheck) check() {
 	c.root = readItem(s)
 	s.End()
 	if s.Err != nil {
-		at, text := 0, s.Err.Error()
+		i, text := 0, s.Err.Error()
 		if fault, ok := errors.AsType[*jsontext.Error](s.Err); ok {
-			at, text = min(fault.Offset, len(c.src.Text())), fault.Problem
+			i, text = min(fault.Offset, len(c.src.Text())), fault.Problem
 		}
-		c.diags.Add(diag.Diagnostic{Code: diag.Syntax, Subject: diag.NewRange(c.src, at, at),
+		c.diags.Add(diag.Diagnostic{Code: diag.Syntax, Subject: diag.NewRange(c.src, i, i),
 			Summary: "the schema is not JSON: " + text, Detail: "is the file whole?"})
 		return
 	}

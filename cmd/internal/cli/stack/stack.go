@@ -195,9 +195,9 @@ func stackShow(ctx context.Context, a *console.Console, o *stackOptions) error {
 	}
 	out := a.Streams.Out
 	fmt.Fprintf(out, "Current stack is %s:\n    Managed by %s\n", s.Ref.Stack, s.Backend.PublicURL())
-	at := s.Backend.LastUpdate(ctx, s.Ref, loaded.Snapshot.Manifest.Time).UTC()
-	if len(loaded.Snapshot.Resources) > 0 && !at.IsZero() {
-		fmt.Fprintf(out, "    Last updated: %s\n", at.Format("2006-01-02 15:04:05 MST"))
+	t := s.Backend.LastUpdate(ctx, s.Ref, loaded.Snapshot.Manifest.Time).UTC()
+	if len(loaded.Snapshot.Resources) > 0 && !t.IsZero() {
+		fmt.Fprintf(out, "    Last updated: %s\n", t.Format("2006-01-02 15:04:05 MST"))
 	}
 	fmt.Fprintf(out, "Current stack resources (%d):\n", len(loaded.Snapshot.Resources))
 	if err := writeResources(out, loaded.Snapshot, o.showURNs, o.showIDs); err != nil {

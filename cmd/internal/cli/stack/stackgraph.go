@@ -85,12 +85,12 @@ func writeStateDOT(w io.Writer, s *state.Snapshot, g *stackGraphOptions) error {
 		if r.Delete {
 			continue
 		}
-		if at, found := number[string(r.Parent)]; found && !g.ignoreParents {
-			fmt.Fprintf(&b, "    Resource%d -> Resource%d [color = %q];\n", at, i, g.parentColor)
+		if pos, found := number[string(r.Parent)]; found && !g.ignoreParents {
+			fmt.Fprintf(&b, "    Resource%d -> Resource%d [color = %q];\n", pos, i, g.parentColor)
 		}
 		for _, u := range r.Dependencies {
-			if at, found := number[string(u)]; found && !g.ignoreDependencies {
-				fmt.Fprintf(&b, "    Resource%d -> Resource%d [color = %q, label = %q];\n", at, i, g.dependencyColor,
+			if pos, found := number[string(u)]; found && !g.ignoreDependencies {
+				fmt.Fprintf(&b, "    Resource%d -> Resource%d [color = %q, label = %q];\n", pos, i, g.dependencyColor,
 					strings.Join(via(r, string(u)), ", "))
 			}
 		}

@@ -79,8 +79,8 @@ func stackList(ctx context.Context, a *console.Console, o *stackOptions) error {
 		if r.Current {
 			mark = "*"
 		}
-		if at, err := time.Parse(timeFormat, r.LastUpdate); err == nil {
-			last = at.Format("2006-01-02 15:04:05 MST")
+		if t, err := time.Parse(timeFormat, r.LastUpdate); err == nil {
+			last = t.Format("2006-01-02 15:04:05 MST")
 		}
 		if r.ResourceCount != nil {
 			resources = strconv.Itoa(*r.ResourceCount)

@@ -25,17 +25,17 @@ func stackRename(ctx context.Context, a *console.Console, o *stackOptions, name 
 	if err != nil {
 		return err
 	}
-	to, err := s.Backend.ParseRef(name, s.Project.Name.Text)
+	dst, err := s.Backend.ParseRef(name, s.Project.Name.Text)
 	if err != nil {
 		return err
 	}
 	if !strings.Contains(name, "/") {
-		to.Owner = s.Ref.Owner
+		dst.Owner = s.Ref.Owner
 	}
-	if to.Project != s.Ref.Project {
+	if dst.Project != s.Ref.Project {
 		return fmt.Errorf("the stack %s would be of another project than this one, which is %s", name, s.Ref.Project)
 	}
-	old, next := s.Project.StackFile(s.Ref.Stack), s.Project.StackFile(to.Stack)
+	old, next := s.Project.StackFile(s.Ref.Stack), s.Project.StackFile(dst.Stack)
 	release, err := a.Hold(next)
 	if err != nil {
 		return err
@@ -48,7 +48,7 @@ func stackRename(ctx context.Context, a *console.Console, o *stackOptions, name 
 	if err != nil {
 		return err
 	}
-	if err := s.Backend.Rename(ctx, s.Ref, to); err != nil {
+	if err := s.Backend.Rename(ctx, s.Ref, dst); err != nil {
 		return err
 	}
 	if err := os.Rename(old, next); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -58,10 +58,10 @@ func stackRename(ctx context.Context, a *console.Console, o *stackOptions, name 
 	release = func() {} // what is selected may be kept in the same folder
 	if selected == s.Ref.QualifiedName() {
 		if err := backend.SelectStack(a.World.PulumiHome(), s.Project.Name.Text, s.Project.Path, s.Backend.URL(),
-			to.QualifiedName()); err != nil {
+			dst.QualifiedName()); err != nil {
 			return err
 		}
 	}
-	fmt.Fprintf(a.Streams.Err, "Renamed %s to %s\n", s.Ref.Stack, to.Stack)
+	fmt.Fprintf(a.Streams.Err, "Renamed %s to %s\n", s.Ref.Stack, dst.Stack)
 	return nil
 }

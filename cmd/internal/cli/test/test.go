@@ -229,21 +229,21 @@ func read(a *console.Console, targets []string) ([]*suite.File, error) {
 			return nil, console.WithCode(console.CodeBadUsage, "%s is no test file: its name must end with %s", target,
 				suite.Suffix)
 		}
-		err = filepath.WalkDir(path, func(at string, entry fs.DirEntry, err error) error {
+		err = filepath.WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
 			name := entry.Name()
 			switch {
 			case err != nil:
 				return err
-			case entry.IsDir() && at != path && (strings.HasPrefix(name, ".") || name == "node_modules"):
+			case entry.IsDir() && file != path && (strings.HasPrefix(name, ".") || name == "node_modules"):
 				return filepath.SkipDir
 			case entry.IsDir() || !suite.IsTestFile(name):
 				return nil
 			}
-			text, err := os.ReadFile(at)
+			text, err := os.ReadFile(file)
 			if err != nil {
 				return err
 			}
-			files = append(files, suite.Read(diag.NewSource(a.Short(at), text), filepath.Dir(at)))
+			files = append(files, suite.Read(diag.NewSource(a.Short(file), text), filepath.Dir(file)))
 			return nil
 		})
 		if err != nil {

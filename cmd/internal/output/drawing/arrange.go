@@ -271,17 +271,17 @@ func (lv *level) parts() []*block {
 		}
 	}
 	var list []*block
-	of := map[*item]*block{}
+	blocks := map[*item]*block{}
 	for _, it := range lv.items {
 		top := find(it)
-		if of[top] == nil {
-			of[top] = &block{}
-			list = append(list, of[top])
+		if blocks[top] == nil {
+			blocks[top] = &block{}
+			list = append(list, blocks[top])
 		}
-		of[top].items = append(of[top].items, it)
+		blocks[top].items = append(blocks[top].items, it)
 	}
 	for _, l := range lv.links {
-		b := of[find(l.from)]
+		b := blocks[find(l.from)]
 		b.links = append(b.links, l)
 	}
 	return list

@@ -35,8 +35,8 @@ func Arrange(p *Picture) (boxes []Box, lines []Line, width, height float64) {
 	}
 	for _, l := range s.links {
 		line := Line{From: name(l.from), To: name(l.to), Coarse: l.coarse, Points: make([]float64, 0, 2*len(l.curve))}
-		for _, at := range l.curve {
-			line.Points = append(line.Points, at.x, at.y)
+		for _, pt := range l.curve {
+			line.Points = append(line.Points, pt.x, pt.y)
 		}
 		lines = append(lines, line)
 	}

@@ -152,10 +152,10 @@ func (b *block) maxLength() int { return max(50_000, 30*len(b.links)) }
 
 // chains fills the columns: with the items, and with the places where lines pass. The arrows of one item share them.
 func (b *block) chains() {
-	of := make(map[*item]*vertex, len(b.items))
+	vertices := make(map[*item]*vertex, len(b.items))
 	for _, it := range b.items {
 		v := &vertex{item: it, h: it.h}
-		of[it] = v
+		vertices[it] = v
 		b.lines[it.layer] = append(b.lines[it.layer], v)
 	}
 	join := func(a, c *vertex) {
@@ -176,16 +176,16 @@ func (b *block) chains() {
 				column := it.layer + 1 + len(chain)
 				b.lines[column] = append(b.lines[column], v)
 				if len(chain) == 0 {
-					join(of[it], v)
+					join(vertices[it], v)
 				} else {
 					join(chain[len(chain)-1], v)
 				}
 				chain = append(chain, v)
 				left--
 			}
-			l.chain = append([]*vertex{of[it]}, chain[:columns]...)
-			join(l.chain[len(l.chain)-1], of[l.right()])
-			l.chain = append(l.chain, of[l.right()])
+			l.chain = append([]*vertex{vertices[it]}, chain[:columns]...)
+			join(l.chain[len(l.chain)-1], vertices[l.right()])
+			l.chain = append(l.chain, vertices[l.right()])
 		}
 	}
 }

@@ -147,12 +147,12 @@ func (it *item) inset(y float64) float64 {
 		return 0
 	}
 	half := it.h / 2
-	off := min(math.Abs(y-it.y-half), half)
+	distance := min(math.Abs(y-it.y-half), half)
 	switch it.node.Kind {
 	case Variable:
-		return half - math.Sqrt(half*half-off*off)
+		return half - math.Sqrt(half*half-distance*distance)
 	case Function:
-		return slant * off / half
+		return slant * distance / half
 	}
 	return 0
 }
@@ -202,12 +202,12 @@ func (b *block) labels() {
 			continue
 		}
 		w := textWidth(l.label, labelSize)
-		for _, at := range l.labelPlaces(w) {
-			r := rect{at.x - 2, at.y - labelSize, w + 2, labelSize + 2}
-			if at.y-labelSize < 0 || at.y+3 > b.h || taken.any(r, r.overlaps) || dots.any(r, r.holds) {
+		for _, pt := range l.labelPlaces(w) {
+			r := rect{pt.x - 2, pt.y - labelSize, w + 2, labelSize + 2}
+			if pt.y-labelSize < 0 || pt.y+3 > b.h || taken.any(r, r.overlaps) || dots.any(r, r.holds) {
 				continue
 			}
-			l.labelAt, l.labelled = at, true
+			l.labelAt, l.labelled = pt, true
 			taken.add(r, r)
 			break
 		}

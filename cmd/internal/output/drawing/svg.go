@@ -221,17 +221,17 @@ func pathOf(l *link) string {
 	}
 	curve := l.curve
 	var d strings.Builder
-	at := curve[0]
-	fmt.Fprintf(&d, "M%s %s", num(at.x), num(at.y))
+	p := curve[0]
+	fmt.Fprintf(&d, "M%s %s", num(p.x), num(p.y))
 	for i := 1; i+2 < len(curve); i += 3 {
-		to := curve[i+2]
-		if at.y == to.y && curve[i].y == to.y {
-			fmt.Fprintf(&d, "H%s", num(to.x))
+		dst := curve[i+2]
+		if p.y == dst.y && curve[i].y == dst.y {
+			fmt.Fprintf(&d, "H%s", num(dst.x))
 		} else {
 			fmt.Fprintf(&d, "C%s %s %s %s %s %s", num(curve[i].x), num(curve[i].y), num(curve[i+1].x), num(curve[i+1].y),
-				num(to.x), num(to.y))
+				num(dst.x), num(dst.y))
 		}
-		at = to
+		p = dst
 	}
 	return d.String()
 }
@@ -242,8 +242,8 @@ func linesOf(points []point) string {
 	x, y := whole(points[0].x), whole(points[0].y)
 	d := strconv.AppendInt([]byte("M"), x, 10)
 	d = strconv.AppendInt(append(d, ' '), y, 10)
-	for _, to := range points[1:] {
-		dx, dy := whole(to.x)-x, whole(to.y)-y
+	for _, dst := range points[1:] {
+		dx, dy := whole(dst.x)-x, whole(dst.y)-y
 		if dy == 0 {
 			d = strconv.AppendInt(append(d, 'h'), dx, 10)
 		} else {
@@ -295,12 +295,12 @@ func (x *writer) legend(p *Picture, s *scene) {
 	if len(p.Nodes) == 0 {
 		return
 	}
-	at, y := margin, s.h-margin-16
+	pos, y := margin, s.h-margin-16
 	for _, kind := range used(p) {
 		x.printf(`<g class="node %s">`, kindNames[kind])
-		x.shape(kind, rect{at, y, 26, 16})
-		x.printf(`<text class="small" x="%s" y="%s">%s</text></g>`+"\n", num(at+32), num(y+12), kindNames[kind])
-		at += 26 + 6 + textWidth(kindNames[kind], 12) + 18
+		x.shape(kind, rect{pos, y, 26, 16})
+		x.printf(`<text class="small" x="%s" y="%s">%s</text></g>`+"\n", num(pos+32), num(y+12), kindNames[kind])
+		pos += 26 + 6 + textWidth(kindNames[kind], 12) + 18
 	}
-	x.printf(`<text class="small" x="%s" y="%s">%s</text>`+"\n", num(at), num(y+12), legendArrow)
+	x.printf(`<text class="small" x="%s" y="%s">%s</text>`+"\n", num(pos), num(y+12), legendArrow)
 }

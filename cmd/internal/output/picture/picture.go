@@ -154,17 +154,17 @@ func (s *sketch) edges(o *needer) {
 			case *ast.Call:
 				if token := s.invoked(e); token != "" && e != o.itself {
 					c := call{id: fmt.Sprintf("%s.f%d", o.id, len(calls)), where: e.Range()}
-					to := o.id
+					dst := o.id
 					for _, outer := range calls {
 						if within(c.where, outer.where) {
-							to = outer.id
+							dst = outer.id
 						}
 					}
 					calls = append(calls, c)
 					name := token[strings.LastIndexByte(token, ':')+1:]
 					s.picture.Nodes = append(s.picture.Nodes, drawing.Node{ID: c.id, Kind: drawing.Function, Name: name,
 						Group: o.group, Detail: schema.CollapseToken(token), Tip: "function\n" + token + place(c.where)})
-					s.picture.Edges = append(s.picture.Edges, drawing.Edge{From: c.id, To: to, Tip: o.name + " calls " + token +
+					s.picture.Edges = append(s.picture.Edges, drawing.Edge{From: c.id, To: dst, Tip: o.name + " calls " + token +
 						place(c.where)})
 				}
 			}
@@ -178,13 +178,13 @@ func (s *sketch) edges(o *needer) {
 			label = need.To.Name
 			tip = fmt.Sprintf("%s needs %s because of %s", o.name, label, strings.TrimSpace(firstLine(need.Range.Text())))
 		}
-		to := o.id
+		dst := o.id
 		for _, c := range calls {
 			if within(need.Range, c.where) {
-				to = c.id
+				dst = c.id
 			}
 		}
-		s.picture.Edges = append(s.picture.Edges, drawing.Edge{From: o.of(need.To), To: to, Label: label, Tip: tip +
+		s.picture.Edges = append(s.picture.Edges, drawing.Edge{From: o.of(need.To), To: dst, Label: label, Tip: tip +
 			place(need.Range)})
 	}
 }

@@ -30,7 +30,7 @@ const (
 	GitLabPlan    = "yamlhost-plan.json"
 )
 
-// Write tells the system of a finished run. A fault of one part does not keep the others from being written.
+// Write reports a finished run to the CI system. A fault of one part does not keep the others from being written.
 func (c CI) Write(r *Record) error {
 	switch c.System {
 	case GitHub:

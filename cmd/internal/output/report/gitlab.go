@@ -37,16 +37,16 @@ func writeGitLab(w io.Writer, r *Record) error {
 	list := []qualityJSON{}
 	seen := map[string]int{}
 	for _, d := range r.fromRoot().Sorted() {
-		at := qualityLocation{Path: filepath.ToSlash(r.rooted(r.Program)), Lines: qualityLines{Begin: 1}}
+		loc := qualityLocation{Path: filepath.ToSlash(r.rooted(r.Program)), Lines: qualityLines{Begin: 1}}
 		if !d.Subject.IsZero() {
-			at.Path = filepath.ToSlash(d.Subject.Source.Name())
-			at.Lines = qualityLines{Begin: d.Subject.StartPosition().Line, End: d.Subject.EndPosition().Line}
+			loc.Path = filepath.ToSlash(d.Subject.Source.Name())
+			loc.Lines = qualityLines{Begin: d.Subject.StartPosition().Line, End: d.Subject.EndPosition().Line}
 		}
 		name := string(d.Code)
 		if name == "" {
 			name = "yamlhost"
 		}
-		key := name + "\n" + at.Path + "\n" + d.Summary
+		key := name + "\n" + loc.Path + "\n" + d.Summary
 		seen[key]++
 		sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%d", key, seen[key]))
 		text := d.Summary
@@ -54,7 +54,7 @@ func writeGitLab(w io.Writer, r *Record) error {
 			text += "; " + strings.ReplaceAll(d.Detail, "\n", "; ") // a description is one line
 		}
 		list = append(list, qualityJSON{Description: text, CheckName: name, Fingerprint: hex.EncodeToString(sum[:16]),
-			Severity: qualitySeverity(d.Severity), Location: at})
+			Severity: qualitySeverity(d.Severity), Location: loc})
 	}
 	return jsontext.Write(w, list, "  ")
 }

@@ -153,8 +153,8 @@ func pageResources(r *Record, lines int) (data, types string, err error) {
 			p.Changes = append(p.Changes, cut(line, pageLine))
 		}
 		for _, need := range item.Needs {
-			if at, known := index[need]; known {
-				p.Needs = append(p.Needs, at)
+			if pos, known := index[need]; known {
+				p.Needs = append(p.Needs, pos)
 			}
 		}
 		if !item.Place.IsZero() {
@@ -170,9 +170,9 @@ func pageResources(r *Record, lines int) (data, types string, err error) {
 	return string(text), string(kindText), err
 }
 
-func placeText(at diag.Range) string {
-	start := at.StartPosition()
-	return at.Source.Name() + ":" + view.Figure(start.Line)
+func placeText(rng diag.Range) string {
+	start := rng.StartPosition()
+	return rng.Source.Name() + ":" + view.Figure(start.Line)
 }
 
 // pageOutcome is the filter that a resource belongs to.

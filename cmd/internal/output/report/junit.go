@@ -61,11 +61,11 @@ type (
 // writeJUnit writes a suite for each stack.
 func writeJUnit(w io.Writer, r *Record) error {
 	all := junitSuites{Name: "yamlhost " + r.Command, Time: junitTime(r.Took)}
-	of := []*Record{r}
+	records := []*Record{r}
 	if len(r.Parts) > 0 {
-		of = r.Parts
+		records = r.Parts
 	}
-	for _, part := range of {
+	for _, part := range records {
 		suite := junitSuiteOf(part)
 		all.Tests, all.Failures, all.Errors = all.Tests+suite.Tests, all.Failures+suite.Failures, all.Errors+suite.Errors
 		all.Suites = append(all.Suites, suite)

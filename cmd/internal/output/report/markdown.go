@@ -13,7 +13,7 @@ import (
 // MarkdownLimit is the most characters that a comment of a pull request may have.
 const MarkdownLimit = 65_536
 
-// fold says how much of a Markdown report is left out. Errors go last.
+// fold describes how much of a Markdown report is left out. Errors go last.
 type fold struct {
 	changes   int // lines of property changes of one resource
 	creates   bool

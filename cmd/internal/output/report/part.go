@@ -114,7 +114,7 @@ func (b *block) flush(r *Record) error {
 	return err
 }
 
-// Headline says in one line what came of a stack or command.
+// Headline describes in one line what came of a stack or command.
 func (r *Record) Headline() string {
 	if r.Skipped != "" {
 		return r.Skipped

@@ -164,7 +164,7 @@ func (r *Record) sentences() []string {
 	return r.Remarks
 }
 
-// headline says in one line what came of the command.
+// headline describes in one line what came of the command.
 func (r *Record) headline() string {
 	var parts []string
 	for _, c := range r.Counts {

@@ -24,15 +24,15 @@ func (r *Record) fromRoot() diag.Diagnostics {
 		return ds
 	}
 	renamed := map[*diag.Source]*diag.Source{}
-	place := func(at diag.Range) diag.Range {
-		if at.Source == nil {
-			return at
+	place := func(rng diag.Range) diag.Range {
+		if rng.Source == nil {
+			return rng
 		}
-		if renamed[at.Source] == nil {
-			renamed[at.Source] = at.Source.Renamed(r.rooted(at.Source.Name()))
+		if renamed[rng.Source] == nil {
+			renamed[rng.Source] = rng.Source.Renamed(r.rooted(rng.Source.Name()))
 		}
-		at.Source = renamed[at.Source]
-		return at
+		rng.Source = renamed[rng.Source]
+		return rng
 	}
 	for i := range ds {
 		d := &ds[i]

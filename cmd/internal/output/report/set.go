@@ -22,7 +22,7 @@ import (
 type streamed interface {
 	// phase begins an operation; event gets its events, and done ends it.
 	phase(o view.Options, m *mask.Masker) (event func(engine.Event), done func() error)
-	// find tells findings outside of operations.
+	// find reports findings outside of operations.
 	find(ds diag.Diagnostics) error
 	// finish ends the report.
 	finish(r *Record) error
@@ -50,7 +50,7 @@ type Set struct {
 	untold  bool  // see Options; not changed
 }
 
-// Options say what a set is about.
+// Options control what a set is about.
 type Options struct {
 	Specs   []Spec
 	Stdout  io.Writer
@@ -59,7 +59,7 @@ type Options struct {
 	Origin  Origin
 	Began   time.Time
 	Always  bool // also without specs: somebody reads the record
-	// Untold says that without specs nobody reads more of the record than what became of each resource.
+	// Untold reports whether without specs nobody reads more of the record than what became of each resource.
 	Untold bool
 }
 
@@ -87,12 +87,12 @@ func Open(o Options) (*Set, error) {
 		}
 		taken[target] = spec.Kind
 		if spec.File != "-" {
-			to, err := create(target)
+			dst, err := create(target)
 			if err != nil {
 				return nil, errors.Join(fmt.Errorf("the report %s cannot be written to %s: %w", spec.Kind, spec.File, plain(err)),
 					s.close())
 			}
-			out.out, out.file = to, to
+			out.out, out.file = dst, dst
 		}
 		if k.stream != nil {
 			out.stream = k.stream(out.out)

@@ -81,10 +81,10 @@ func (b *BlastRadius) Take(s *engine.Step, stateful []string) {
 		return
 	}
 	if holdsData(old, stateful) {
-		at, _ := slices.BinarySearchFunc(b.HoldData, s.URN, func(l Loss, u urn.URN) int {
+		i, _ := slices.BinarySearchFunc(b.HoldData, s.URN, func(l Loss, u urn.URN) int {
 			return cmp.Or(strings.Compare(l.URN.Name(), u.Name()), strings.Compare(string(l.URN), string(u)))
 		})
-		b.HoldData = slices.Insert(b.HoldData, at, Loss{s.URN, s.Type, s.Op})
+		b.HoldData = slices.Insert(b.HoldData, i, Loss{s.URN, s.Type, s.Op})
 	}
 }
 

@@ -87,8 +87,8 @@ func TestLongTypesInALog(t *testing.T) {
 	_, errs := showing(Options{}, append(events, &engine.Summary{Result: "succeeded"}, &engine.Finished{}))
 	var columns []int
 	for line := range strings.SplitSeq(errs, "\n") {
-		if at := strings.Index(line, " created"); at >= 0 && strings.Contains(line, "+") {
-			columns = append(columns, at)
+		if i := strings.Index(line, " created"); i >= 0 && strings.Contains(line, "+") {
+			columns = append(columns, i)
 		}
 	}
 	require.Len(t, columns, 2, errs)

@@ -17,7 +17,7 @@ import (
 // changeLimit bounds how many property changes of one resource are shown without --diff.
 const changeLimit = 12
 
-// changeLines tells which properties a step changes, one line each, at leaves; nil when there is nothing to tell.
+// changeLines describes which properties a step changes, one line each, at leaves; nil when there is nothing to tell.
 // Values of secrets are masked on both sides, and properties of hideDiffs are named without values (L4.27).
 func changeLines(s *engine.Step, p palette, m *mask.Masker, o Options) []string {
 	var old, new value.Value
@@ -178,16 +178,16 @@ func transformOf(s *engine.Step, path string) string {
 		if set != path && !below(set, path) && !below(path, set) {
 			continue
 		}
-		file, at, _ := strings.Cut(strings.TrimPrefix(position, "project:///"), "#")
-		line, _, _ := strings.Cut(at, ",")
+		file, number, _ := strings.Cut(strings.TrimPrefix(position, "project:///"), "#")
+		line, _, _ := strings.Cut(number, ",")
 		return file + ":" + line
 	}
 	return ""
 }
 
 // below reports whether a path leads into the value of another path.
-func below(path, of string) bool {
-	rest, inside := strings.CutPrefix(path, of)
+func below(path, parent string) bool {
+	rest, inside := strings.CutPrefix(path, parent)
 	return inside && rest != "" && strings.ContainsAny(rest[:1], ".[")
 }
 

@@ -78,8 +78,8 @@ func codeFiles(code string) map[string]string {
 	return files
 }
 
-// madeByOtherCode says that a resource changes because the code of its provider does; nil if that is as it was. Of
-// Pulumi's dynamic providers, which keep a text of the code with the resource, it shows the lines.
+// madeByOtherCode describes a change that comes from the code of the resource's provider; nil if the code is unchanged.
+// Of Pulumi's dynamic providers, which keep a text of the code with the resource, it shows the lines.
 func (c changeWriter) madeByOtherCode(old, new value.Value) []string {
 	before, had := old.Lookup(codeMarker)
 	after, has := new.Lookup(codeMarker)

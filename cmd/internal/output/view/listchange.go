@@ -16,10 +16,10 @@ var identityKeys = []string{"name", "key", "id", "Name", "Key", "Id", "Sid"}
 // shown where it stood, elements that are known by a name are compared with themselves, and an element that is in
 // another order among those that stay is shown as a move.
 func listChanges(path string, old, new value.Value, fn func(leafChange)) {
-	at := func(i int) string { return path + "[" + strconv.Itoa(i) + "]" }
+	item := func(i int) string { return path + "[" + strconv.Itoa(i) + "]" }
 	if old.Len()*new.Len() > mostAligned {
 		for i := range max(old.Len(), new.Len()) {
-			step(at(i), old.At(i), new.At(i), i < old.Len(), i < new.Len(), fn)
+			step(item(i), old.At(i), new.At(i), i < old.Len(), i < new.Len(), fn)
 		}
 		return
 	}
@@ -31,13 +31,13 @@ func listChanges(path string, old, new value.Value, fn func(leafChange)) {
 			taken[i] = true
 		}
 	}
-	// gone tells of the elements of old from i to end that nothing of new stands for.
+	// gone reports the elements of old from i to end that nothing of new stands for.
 	i := 0
 	gone := func(end int) {
 		for ; i < end; i++ {
 			if !taken[i] {
 				taken[i] = true
-				step(at(i), old.At(i), value.Null, true, false, fn)
+				step(item(i), old.At(i), value.Null, true, false, fn)
 			}
 		}
 	}
@@ -47,17 +47,17 @@ func listChanges(path string, old, new value.Value, fn func(leafChange)) {
 		case from >= 0 && stays[k]:
 			gone(from)
 			i = from + 1
-			leafChanges(at(k), old.At(from), element, fn)
+			leafChanges(item(k), old.At(from), element, fn)
 		case from >= 0:
-			fn(leafChange{path: at(k), before: ptr(old.At(from)), after: &element, from: at(from)})
-			leafChanges(at(k), old.At(from), element, fn)
+			fn(leafChange{path: item(k), before: ptr(old.At(from)), after: &element, from: item(from)})
+			leafChanges(item(k), old.At(from), element, fn)
 		default:
 			if other := unnamed(old, new, partner, stays, taken, i, k); other >= 0 {
 				taken[other] = true
-				step(at(k), old.At(other), element, true, true, fn)
+				step(item(k), old.At(other), element, true, true, fn)
 				continue
 			}
-			step(at(k), value.Null, element, false, true, fn)
+			step(item(k), value.Null, element, false, true, fn)
 		}
 	}
 	gone(old.Len())

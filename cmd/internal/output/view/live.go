@@ -76,7 +76,7 @@ func (v *live) run() {
 	}
 }
 
-// guard tells of a fault of ours in the goroutine that draws.
+// guard reports a fault of ours in the goroutine that draws.
 func (v *live) guard() {
 	if v.o.Crash == nil {
 		return

@@ -37,8 +37,8 @@ func (r report) finding(m *engine.Message) diag.Diagnostic {
 	}
 	subject := r.place(m.Position, m.End)
 	if m.Property != "" && !subject.IsZero() && r.o.Property != nil {
-		if at, found := r.o.Property(subject, m.Property); found {
-			subject = at
+		if rng, found := r.o.Property(subject, m.Property); found {
+			subject = rng
 		}
 	}
 	return diag.Diagnostic{

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// next says what to do after an operation, in one line.
+// next writes one line with the next step after an operation.
 func (r report) next(w io.Writer) {
 	s := r.board.summary
 	if s == nil || r.o.Command == "" || r.o.Followed && s.Result != "failed" {

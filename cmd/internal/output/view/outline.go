@@ -98,10 +98,10 @@ func (l *Outline) Resources() []Resource { return l.resources(l.resource) }
 // Outcomes are Resources without more about each than its name, what was done with it and how far it got.
 func (l *Outline) Outcomes() []Resource { return l.resources(outcomeOf) }
 
-func (l *Outline) resources(of func(r *row, depth int) Resource) []Resource {
+func (l *Outline) resources(build func(r *row, depth int) Resource) []Resource {
 	var list []Resource
 	b := l.report.board
-	b.tree.walk(func(r *row, depth int) { list = append(list, of(r, depth)) })
+	b.tree.walk(func(r *row, depth int) { list = append(list, build(r, depth)) })
 	if b.summary != nil {
 		for _, u := range b.summary.Skipped {
 			known := b.rows[u] != nil || slices.ContainsFunc(b.order, func(r *row) bool {
@@ -116,7 +116,7 @@ func (l *Outline) resources(of func(r *row, depth int) Resource) []Resource {
 	return list
 }
 
-// outcomeOf tells of a resource what Outcomes tells.
+// outcomeOf returns what Outcomes has of one resource.
 func outcomeOf(r *row, depth int) Resource {
 	item := Resource{URN: r.urn, Depth: depth, Component: r.component, Op: r.op, Sign: opStyles[r.op].sign, Took: r.took}
 	item.Outcome, item.Words = r.outcome()

@@ -50,7 +50,7 @@ func newPlain(o Options, m *mask.Masker) *plain {
 	return v
 }
 
-// watch says what is waited for after each silence.
+// watch reports after each silence what the operation waits for.
 func (v *plain) watch() {
 	defer close(v.stopped)
 	ticker := time.NewTicker(silence)

@@ -72,12 +72,12 @@ func (r report) planned(problems io.Writer) {
 func (r report) changes(w io.Writer) {
 	steps := make(map[*row][]*engine.Step)
 	for _, s := range r.board.steps {
-		at := r.board.rows[s.URN]
-		steps[at] = append(steps[at], s)
+		target := r.board.rows[s.URN]
+		steps[target] = append(steps[target], s)
 	}
 	headed, computed, others := false, 0, 0 // properties of other resources
-	r.board.tree.walk(func(at *row, _ int) {
-		for _, s := range steps[at] {
+	r.board.tree.walk(func(target *row, _ int) {
+		for _, s := range steps[target] {
 			lines := changeLines(s, r.p, r.mask, r.o)
 			if len(lines) == 0 {
 				if n := computedBy(s); n > 0 {
@@ -204,7 +204,7 @@ func (r report) plainText(v value.Value) string {
 	return text
 }
 
-// summary tells the counts and the time.
+// summary writes the counts and the duration.
 func (r report) summary(w io.Writer) {
 	s := r.board.summary
 	if s == nil {

@@ -163,9 +163,9 @@ func TestFramesLeaveNothingBehind(t *testing.T) {
 		var open []*engine.Step
 		for i := range 60 {
 			if len(open) > 0 && r.IntN(2) == 0 {
-				at := r.IntN(len(open))
-				v.board.event(&engine.StepFinished{Step: open[at], Op: open[at].Op})
-				open = append(open[:at], open[at+1:]...)
+				pos := r.IntN(len(open))
+				v.board.event(&engine.StepFinished{Step: open[pos], Op: open[pos].Op})
+				open = append(open[:pos], open[pos+1:]...)
 			} else {
 				s := made(engine.OpCreate, "", "pkg:mod:Type", strings.Repeat("n", 1+r.IntN(50))+fmt.Sprint(i), i+1)
 				open = append(open, s)
@@ -206,9 +206,9 @@ func TestManyRowsOnASmallScreen(t *testing.T) {
 			v.board.event(&engine.StepStarted{Step: s})
 			i++
 		} else {
-			at := r.IntN(len(open))
-			v.board.event(&engine.StepFinished{Step: open[at], Op: open[at].Op})
-			open = append(open[:at], open[at+1:]...)
+			pos := r.IntN(len(open))
+			v.board.event(&engine.StepFinished{Step: open[pos], Op: open[pos].Op})
+			open = append(open[:pos], open[pos+1:]...)
 			done++
 		}
 		switch done {

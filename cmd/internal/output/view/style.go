@@ -87,8 +87,8 @@ func ShortType(token string) string {
 		return token
 	}
 	module := parts[1]
-	if at := strings.LastIndexByte(module, '/'); at >= 0 && strings.EqualFold(module[at+1:], parts[2]) {
-		module = module[:at]
+	if i := strings.LastIndexByte(module, '/'); i >= 0 && strings.EqualFold(module[i+1:], parts[2]) {
+		module = module[:i]
 	}
 	if module == "index" || module == "" {
 		return parts[0] + ":" + parts[2]

@@ -110,8 +110,8 @@ func (t *tree) putOnTop(r *row) {
 }
 
 func insert(siblings []*row, r *row) []*row {
-	at, _ := slices.BinarySearchFunc(siblings, r, compareRows)
-	return slices.Insert(siblings, at, r)
+	i, _ := slices.BinarySearchFunc(siblings, r, compareRows)
+	return slices.Insert(siblings, i, r)
 }
 
 func compareRows(a, b *row) int {

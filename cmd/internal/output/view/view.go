@@ -10,14 +10,14 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/engine"
 )
 
-// Options say where and how to show an operation.
+// Options control where and how to show an operation.
 type Options struct {
 	Out io.Writer // results: outputs
 	Err io.Writer // progress and diagnostics
 
 	Interactive bool // Err is a terminal that can be redrawn
 	Color       bool // of Err
-	// OutTerminal and OutColor say of Out that it is a terminal, and that it takes colours.
+	// OutTerminal and OutColor report whether Out is a terminal, and whether it takes colours.
 	OutTerminal, OutColor bool
 
 	Width  int // of the terminal in columns; 0 for no limit
@@ -25,9 +25,9 @@ type Options struct {
 	// Size asks for the terminal's width and height, which change while a view is drawn; nil when Width and Height hold.
 	Size func() (columns, lines int)
 
-	// Plan says that nothing is done: what would be is the result, and goes to Out when it is complete.
+	// Plan reports whether nothing is done: what would be is the result, and goes to Out when it is complete.
 	Plan bool
-	// Followed says that what is planned is done next, unless the plan fails.
+	// Followed reports whether what is planned is done next, unless the plan fails.
 	Followed bool
 	// Flat shows resources without their components, by their whole names.
 	Flat bool

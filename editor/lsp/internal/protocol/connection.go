@@ -58,8 +58,8 @@ type Connection struct {
 }
 
 // NewConnection makes a connection over a reader and a writer that stay the caller's.
-func NewConnection(in io.Reader, out io.Writer) *Connection {
-	return &Connection{in: textproto.NewReader(bufio.NewReader(in)), out: out}
+func NewConnection(r io.Reader, out io.Writer) *Connection {
+	return &Connection{in: textproto.NewReader(bufio.NewReader(r)), out: out}
 }
 
 // Read waits for the next message. An error of type *Error is about this message alone; after any other one nothing

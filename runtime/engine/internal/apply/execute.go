@@ -72,7 +72,7 @@ type Executor struct {
 	Hooks Hooks
 }
 
-// ErrFailed says that one resource failed, which was reported.
+// ErrFailed is returned when one resource failed, which was reported.
 var ErrFailed = errors.New("the resource failed")
 
 // execution is a step that is being taken.
@@ -98,7 +98,7 @@ func (x *Executor) Take(s plan.Step, reg *resources.Registration) (*state.Resour
 func (x *Executor) take(s *execution, reg *resources.Registration) (*state.Resource, error) {
 	began := x.Now()
 	x.Report.Started(s.Step)
-	at := x.Positions(&s.Step)
+	pos := x.Positions(&s.Step)
 	var number int64
 	if op, ok := operationOf(&s.Step); ok {
 		var err error
@@ -122,7 +122,7 @@ func (x *Executor) take(s *execution, reg *resources.Registration) (*state.Resou
 		}
 	}
 	if err == nil || partial { // a partial failure has left an object, which must not be forgotten
-		if err := x.Record(&s.Step, result, at, number, reg); err != nil {
+		if err := x.Record(&s.Step, result, pos, number, reg); err != nil {
 			return nil, x.JournalFailed(&s.Step, err)
 		}
 	} else if number != 0 && !outcomeUnknown(err) {
@@ -188,23 +188,23 @@ func (x *Executor) Commit(s *plan.Step, e journal.Entry) error {
 
 // Positions finds the places in the journal that a step is about.
 func (x *Executor) Positions(s *plan.Step) resources.Positions {
-	at := x.Table.Positions(s)
-	if at.Moving != nil { // it is recorded first that it has another position
-		<-at.Moving
+	pos := x.Table.Positions(s)
+	if pos.Moving != nil { // it is recorded first that it has another position
+		<-pos.Moving
 	}
 	switch {
 	case s.Position != 0:
-		at.New = s.Position
+		pos.New = s.Position
 	case s.New != nil && s.Op != plan.OpReplace:
-		at.New = x.Journal.NewID()
+		pos.New = x.Journal.NewID()
 	}
-	return at
+	return pos
 }
 
 // Record writes down a step's success and makes it the present state of everything.
-func (x *Executor) Record(s *plan.Step, result *state.Resource, at resources.Positions, number int64,
+func (x *Executor) Record(s *plan.Step, result *state.Resource, pos resources.Positions, number int64,
 	reg *resources.Registration) error {
-	e := success(s, result, at)
+	e := success(s, result, pos)
 	e.Step = number
 	if s.Op == plan.OpCreate || s.Op == plan.OpCreateReplacement {
 		if x.Retried(s.URN) {
@@ -213,14 +213,14 @@ func (x *Executor) Record(s *plan.Step, result *state.Resource, at resources.Pos
 	}
 	switch {
 	// Most steps of most operations change nothing. They would make the journal as long as the stack.
-	case s.Op == plan.OpSame && MateriallySame(at.OldNow, result):
+	case s.Op == plan.OpSame && MateriallySame(pos.OldNow, result):
 		x.Journal.CommitLate(e)
 	case len(e.Remove)+len(e.Amend)+len(e.Add) > 0:
 		if err := x.Journal.Commit(x.Calls, e); err != nil {
 			return err
 		}
 	}
-	x.Table.Recorded(s, result, at, e, reg, x.DryRun)
+	x.Table.Recorded(s, result, pos, e, reg, x.DryRun)
 	return nil
 }
 

@@ -14,46 +14,46 @@ import (
 // operationOf returns what is recorded before a step is attempted; ok is false for steps that are recorded at their end
 // only (E6.9–E6.19).
 func operationOf(s *plan.Step) (op state.Operation, ok bool) {
-	with := func(kind state.OperationKind, r *state.Resource) (state.Operation, bool) {
+	newOperation := func(kind state.OperationKind, r *state.Resource) (state.Operation, bool) {
 		return state.Operation{Resource: r, Kind: kind}, true
 	}
 	switch s.Op {
 	case plan.OpCreate, plan.OpCreateReplacement:
-		return with(state.Creating, s.New)
+		return newOperation(state.Creating, s.New)
 	case plan.OpUpdate:
-		return with(state.Updating, s.New)
+		return newOperation(state.Updating, s.New)
 	case plan.OpDelete, plan.OpDeleteReplaced, plan.OpDiscard, plan.OpDiscardReplaced:
-		return with(state.Deleting, s.Old)
+		return newOperation(state.Deleting, s.Old)
 	case plan.OpRead, plan.OpReadReplacement:
-		return with(state.Reading, s.New)
+		return newOperation(state.Reading, s.New)
 	case plan.OpImport, plan.OpImportReplacement:
-		return with(state.Importing, s.New)
+		return newOperation(state.Importing, s.New)
 	case plan.OpSame, plan.OpReplace, plan.OpRefresh, plan.OpRemovePendingReplace:
 	}
 	return state.Operation{}, false
 }
 
 // success returns what the success of a step means for the state: the entry without its number (E6.9–E6.19).
-func success(s *plan.Step, result *state.Resource, at resources.Positions) journal.Entry {
+func success(s *plan.Step, result *state.Resource, pos resources.Positions) journal.Entry {
 	var e journal.Entry
 	// A new resource goes to the end, unless a position was reserved for it; then it takes that position.
 	add := func() {
-		if it := []journal.Amended{{ID: at.New, Resource: result}}; s.Position != 0 {
+		if it := []journal.Amended{{ID: pos.New, Resource: result}}; s.Position != 0 {
 			e.Amend = it
 		} else {
 			e.Add = it
 		}
 	}
 	remove := func() {
-		if at.Old != 0 && at.Old != s.Position {
-			e.Remove = []journal.ID{at.Old}
+		if pos.Old != 0 && pos.Old != s.Position {
+			e.Remove = []journal.ID{pos.Old}
 		}
 	}
 	// A resource that a replacement deletes later stays in its position, marked as a pending delete.
 	leave := func(mark func(*state.Resource)) {
-		left := at.OldNow.Clone()
+		left := pos.OldNow.Clone()
 		mark(left)
-		e.Amend = []journal.Amended{{ID: at.Old, Resource: left}}
+		e.Amend = []journal.Amended{{ID: pos.Old, Resource: left}}
 	}
 	switch s.Op {
 	case plan.OpCreate, plan.OpImport:
@@ -65,7 +65,7 @@ func success(s *plan.Step, result *state.Resource, at resources.Positions) journ
 		remove()
 		add()
 	case plan.OpCreateReplacement, plan.OpReadReplacement, plan.OpImportReplacement:
-		if at.OldNow.PendingReplacement {
+		if pos.OldNow.PendingReplacement {
 			remove()
 		} else {
 			leave(func(r *state.Resource) { r.Delete = true }) // E4.57
@@ -74,7 +74,7 @@ func success(s *plan.Step, result *state.Resource, at resources.Positions) journ
 	case plan.OpDelete, plan.OpDiscard, plan.OpDiscardReplaced, plan.OpRemovePendingReplace:
 		remove()
 	case plan.OpDeleteReplaced:
-		if at.PendingDelete {
+		if pos.PendingDelete {
 			remove()
 		} else {
 			leave(func(r *state.Resource) { r.PendingReplacement = true }) // E5.23

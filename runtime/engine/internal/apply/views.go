@@ -130,10 +130,10 @@ func (v *Viewing) read(t provider.ViewStep) (viewStep, error) {
 }
 
 // resource returns the state of a view.
-func (v *Viewing) resource(of *provider.View) *state.Resource {
-	return &state.Resource{URN: urn.New(v.x.Stack, v.x.Project, v.owner.URN, of.Type, of.Name), Type: of.Type,
+func (v *Viewing) resource(view *provider.View) *state.Resource {
+	return &state.Resource{URN: urn.New(v.x.Stack, v.x.Project, v.owner.URN, view.Type, view.Name), Type: view.Type,
 		Parent: v.owner.URN, ViewOf: v.owner.URN,
-		Inputs: of.Inputs.MapOrEmpty().DeepWithoutDeps(), Outputs: of.Outputs.MapOrEmpty().DeepWithoutDeps()}
+		Inputs: view.Inputs.MapOrEmpty().DeepWithoutDeps(), Outputs: view.Outputs.MapOrEmpty().DeepWithoutDeps()}
 }
 
 // take returns the steps told so far, which are not told again.
@@ -223,14 +223,14 @@ func (v *Viewing) keepSame() error {
 	return nil
 }
 
-// Refreshed brings what a refresh was told of views into the states that it has read, of which at gives each its
-// place, nil if it has none; and answers with views that are new.
-func (v *Viewing) Refreshed(at func(*resources.Prior) **state.Resource) (created []*state.Resource) {
+// Refreshed brings what a refresh was told of views into the states that it has read, for which field
+// returns the place, nil if there is none. It returns the views that are new.
+func (v *Viewing) Refreshed(field func(*resources.Prior) **state.Resource) (created []*state.Resource) {
 	for _, w := range v.take() {
 		if w.err == nil {
 			var place **state.Resource
 			if w.old != nil {
-				place = at(w.old.Prior)
+				place = field(w.old.Prior)
 			}
 			switch {
 			case place != nil:
@@ -244,7 +244,7 @@ func (v *Viewing) Refreshed(at func(*resources.Prior) **state.Resource) (created
 	return created
 }
 
-// report tells what a refresh has found of a view.
+// report publishes the result of a refresh for a view.
 func (v *Viewing) report(w *viewStep) {
 	switch {
 	case w.err != nil:

@@ -41,17 +41,17 @@ func Layers(going []*state.Resource) [][]int {
 	floor := map[int]int{}
 	groups := layersFrom(going, floor)
 	for range left { // as often as that can help; resources that go with each other in a circle go at once
-		at := make([]int, len(going))
+		position := make([]int, len(going))
 		for l, group := range groups {
 			for _, i := range group {
-				at[i] = l
+				position[i] = l
 			}
 		}
 		again := false
 		for i, r := range going {
 			for _, owner := range left[r.DeletedWith] {
-				if i < owner && at[i] <= at[owner] {
-					floor[i], again = max(floor[i], at[owner]+1), true
+				if i < owner && position[i] <= position[owner] {
+					floor[i], again = max(floor[i], position[owner]+1), true
 				}
 			}
 		}
@@ -76,26 +76,26 @@ func layersFrom(going []*state.Resource, floor map[int]int) [][]int {
 	components := map[urn.URN]bool{}
 	var groups [][]int
 	for i, r := range going {
-		at := floor[i]
-		need := func(l int) { at = max(at, l) }
+		pos := floor[i]
+		need := func(l int) { pos = max(pos, l) }
 		r.AllDependencies(func(u urn.URN) { need(level[u]) })
 		for _, u := range dependenciesButParent(r) {
 			if components[u] {
 				need(below[u])
 			}
 		}
-		for at >= len(groups) {
+		for pos >= len(groups) {
 			groups = append(groups, nil)
 		}
-		groups[at] = append(groups[at], i)
-		at++
-		level[r.URN] = max(level[r.URN], at)
+		groups[pos] = append(groups[pos], i)
+		pos++
+		level[r.URN] = max(level[r.URN], pos)
 		parents[r.URN] = r.Parent
 		if !r.Custom {
 			components[r.URN] = true
 		}
-		for u := r.Parent; u != "" && below[u] < at; u = parents[u] {
-			below[u] = at
+		for u := r.Parent; u != "" && below[u] < pos; u = parents[u] {
+			below[u] = pos
 		}
 	}
 	return groups
@@ -110,9 +110,9 @@ func dependenciesButParent(r *state.Resource) []urn.URN {
 	return urns
 }
 
-// Needed tells what must stay because something that stays depends on it, in any way and over any number of steps; what
-// depends on a component depends on all that the component is made of (E4.106, E4.122). The cost over all calls of add
-// is linear.
+// Needed describes what must stay because something that stays depends on it, in any way and over any number of steps;
+// what depends on a component depends on all that the component is made of (E4.106, E4.122). The cost over all calls of
+// add is linear.
 type Needed struct {
 	byURN    map[urn.URN][]*state.Resource
 	children map[urn.URN][]*state.Resource

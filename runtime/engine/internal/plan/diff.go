@@ -20,8 +20,8 @@ type Diff struct {
 	Detailed            map[string]provider.PropertyDiff
 	Stable              []string // outputs that an update leaves as they are (E5.54)
 	Reason              string
-	// Unchecked says that the inputs were checked without the old ones already, so that a replacement needs no second
-	// check (E4.21).
+	// Unchecked reports whether the inputs were checked without the old ones already, so that a replacement needs no
+	// second check (E4.21).
 	Unchecked bool
 }
 
@@ -29,7 +29,8 @@ type Diff struct {
 type Surroundings struct {
 	Replaced []urn.URN // resources that this one names and that this operation replaces
 	Named    bool      // the user asked for the replacement (E4.104)
-	// OwnerLeft says that the resource goes with an owner that an earlier operation has replaced and not deleted yet.
+	// OwnerLeft reports whether the resource goes with an owner that an earlier operation has replaced and not deleted
+	// yet.
 	OwnerLeft bool
 }
 

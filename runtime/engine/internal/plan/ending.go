@@ -27,7 +27,7 @@ type CurrentFact struct {
 	URN   urn.URN
 	State *state.Resource // nil when it failed or was skipped
 	Old   *state.Resource // nil for a new one
-	// Failed says that it is over and did not succeed; Goal is then what the program wanted, nil for a read.
+	// Failed reports whether it is over and did not succeed; Goal is then what the program wanted, nil for a read.
 	Failed bool
 	Goal   *state.Resource
 }
@@ -149,9 +149,9 @@ func (p *ending) stays(f *PriorFact) bool {
 	return !f.replacedNow() && !p.deletes(f.Resource) && !(f.Now.PendingReplacement && !f.Resource.PendingReplacement)
 }
 
-// prior deletes what the program did not register, and what replacements have left behind. with holds what stays along
+// prior deletes what the program did not register, and what replacements have left behind. need holds what stays along
 // with owners that have to stay.
-func (p *ending) prior(with *Needed) {
+func (p *ending) prior(need *Needed) {
 	present := map[urn.URN]bool{}
 	for i := range p.inv.Prior {
 		if r := p.inv.Prior[i].Resource; !r.Delete {
@@ -159,8 +159,8 @@ func (p *ending) prior(with *Needed) {
 		}
 	}
 	for _, r := range p.ownersToKeep() {
-		with.Kept[r.URN] = true
-		with.Add(r)
+		need.Kept[r.URN] = true
+		need.Add(r)
 	}
 	for i := range p.inv.Prior {
 		f := &p.inv.Prior[i]
@@ -168,7 +168,7 @@ func (p *ending) prior(with *Needed) {
 		switch {
 		case f.Now == nil || r.ViewOf != "" || f.Claimed && !f.PendingDelete: // gone, goes with its owner, or registered
 		case f.Relocated && !f.PendingDelete && p.wanted[r.URN]: // it was moved because something that stays needs it
-		case with.Kept[r.URN]:
+		case need.Kept[r.URN]:
 			p.stay(r)
 		case p.stays(f):
 			if !f.PendingDelete && !r.PendingReplacement {
@@ -236,23 +236,23 @@ func (p *ending) order() {
 			facts[list[i].Resource] = &list[i]
 		}
 	}
-	at := make([]int, len(p.Resources))
+	position := make([]int, len(p.Resources))
 	for i, r := range p.Resources {
-		at[i] = i
+		position[i] = i
 		moved = moved || facts[r].Relocated
 	}
 	if !moved {
 		return
 	}
-	slices.SortStableFunc(at, func(i, j int) int {
+	slices.SortStableFunc(position, func(i, j int) int {
 		a, b := facts[p.Resources[i]].Position, facts[p.Resources[j]].Position
 		if (a == 0) != (b == 0) {
 			return cmp.Compare(b, a) // what is new is first
 		}
 		return cmp.Compare(a, b)
 	})
-	resources, steps := make([]*state.Resource, len(at)), make([]Step, len(at))
-	for n, i := range at {
+	resources, steps := make([]*state.Resource, len(position)), make([]Step, len(position))
+	for n, i := range position {
 		resources[n], steps[n] = p.Resources[i], p.Steps[i]
 	}
 	p.Resources, p.Steps = resources, steps

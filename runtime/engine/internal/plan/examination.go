@@ -37,9 +37,9 @@ type (
 	// Check asks the provider to check inputs; answered by Checked.
 	Check struct {
 		Olds, News value.Value
-		// Anew says that the resource is made anew, so that its old inputs do not count.
+		// Anew reports whether the resource is made anew, so that its old inputs do not count.
 		Anew bool
-		// Second says that the inputs were checked before, against the old ones (E4.21).
+		// Second reports whether the inputs were checked before, against the old ones (E4.21).
 		Second bool
 	}
 	// Compare asks the provider what it takes to get from the old state to the checked inputs; answered by Compared.
@@ -75,7 +75,7 @@ type Examination struct {
 	Diff Diff
 	// Ignored are the entries of ignoreChanges that could not be followed at the last check, for people (E4.65).
 	Ignored []string
-	// Err says why the examination could not be completed: a reference to a provider that cannot be read.
+	// Err describes why the examination could not be completed: a reference to a provider that cannot be read.
 	Err error
 
 	stage stage

@@ -159,7 +159,7 @@ func SourcePosition(rootDir string, p *monitor.Position) string {
 	return text
 }
 
-// NameTransforms tells the steps of a goal which transforms have set its inputs.
+// NameTransforms records in the steps of a goal which transforms have set its inputs.
 func NameTransforms(steps []Step, g *Goal, rootDir string) {
 	if len(g.Transformed) == 0 {
 		return

@@ -64,8 +64,8 @@ func NewNaming(o NamingOptions) (*Naming, error) {
 		return nil, err
 	}
 	for pkg, body := range root.below {
-		at := NamingSetting + ".providers." + pkg
-		section, err := namingSection(at, body, "resources")
+		key := NamingSetting + ".providers." + pkg
+		section, err := namingSection(key, body, "resources")
 		if err != nil {
 			return nil, err
 		}
@@ -77,8 +77,8 @@ func NewNaming(o NamingOptions) (*Naming, error) {
 			n.packages[pkg] = scheme
 		}
 		for typ, body := range section.below {
-			at := at + ".resources." + typ
-			section, err := namingSection(at, body, "")
+			key := key + ".resources." + typ
+			section, err := namingSection(key, body, "")
 			if err != nil {
 				return nil, err
 			}
@@ -86,7 +86,7 @@ func NewNaming(o NamingOptions) (*Naming, error) {
 				return nil, err
 			}
 			if n.types[typ] == nil {
-				return nil, fmt.Errorf("%s is empty: give it a mode or a pattern", at)
+				return nil, fmt.Errorf("%s is empty: give it a mode or a pattern", key)
 			}
 		}
 	}
@@ -102,36 +102,36 @@ type namingText struct {
 }
 
 // namingSection reads a section. below is the key of the sections in it, if it can have any.
-func namingSection(at string, text []byte, below string) (*namingText, error) {
+func namingSection(path string, text []byte, below string) (*namingText, error) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(text, &fields); err != nil {
-		return nil, fmt.Errorf("%s must be an object with a mode, or with a pattern", at)
+		return nil, fmt.Errorf("%s must be an object with a mode, or with a pattern", path)
 	}
-	s := &namingText{at: at}
+	s := &namingText{at: path}
 	known := []string{"mode", "pattern", "enforce"}
 	if below != "" {
 		known = append(known, below)
 	}
 	for key, raw := range fields {
-		into, what := any(nil), "a text"
+		dst, what := any(nil), "a text"
 		switch {
 		case key == "mode":
-			into = &s.mode
+			dst = &s.mode
 		case key == "pattern":
-			into = &s.pattern
+			dst = &s.pattern
 		case key == "enforce":
-			into, what = &s.enforce, "true or false"
+			dst, what = &s.enforce, "true or false"
 		case key == below:
-			into, what = &s.below, "an object"
+			dst, what = &s.below, "an object"
 		default:
-			fault := fmt.Sprintf("%s has no key %q", at, key)
+			fault := fmt.Sprintf("%s has no key %q", path, key)
 			if near := diag.Suggest(key, known); len(near) > 0 {
 				fault += fmt.Sprintf("; did you mean %q?", near[0])
 			}
 			return nil, errors.New(fault)
 		}
-		if err := json.Unmarshal(raw, into); err != nil {
-			return nil, fmt.Errorf("%s.%s must be %s", at, key, what)
+		if err := json.Unmarshal(raw, dst); err != nil {
+			return nil, fmt.Errorf("%s.%s must be %s", path, key, what)
 		}
 	}
 	return s, nil

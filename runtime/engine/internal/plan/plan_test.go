@@ -58,7 +58,7 @@ func TestPlan(t *testing.T) {
 // E4.120, E4.121: layers from the roots, executed in reverse; a resource alone is deleted late.
 func TestLayers(t *testing.T) {
 	component := func(r *state.Resource) { r.Custom, r.ID = false, "" }
-	child := func(of string) func(*state.Resource) { return func(r *state.Resource) { r.Parent = u(of) } }
+	child := func(owner string) func(*state.Resource) { return func(r *state.Resource) { r.Parent = u(owner) } }
 	resources := []*state.Resource{
 		resource("root"), resource("alone"), resource("c", component), resource("inside", child("c"), on("root")),
 		resource("after", on("c")), resource("sibling", child("c")),
@@ -79,7 +79,7 @@ func TestLayers(t *testing.T) {
 // before that; those that go with what another left to delete go at all.
 func TestLayersOfWhatGoesWithPendingDeletes(t *testing.T) {
 	pendingDelete := func(r *state.Resource) { r.Delete = true }
-	with := func(of string) func(*state.Resource) { return func(r *state.Resource) { r.DeletedWith = u(of) } }
+	with := func(owner string) func(*state.Resource) { return func(r *state.Resource) { r.DeletedWith = u(owner) } }
 	resources := []*state.Resource{resource("goes", with("owner")), resource("user", on("goes")), resource("base"),
 		resource("owner", pendingDelete, on("base"))}
 	require.Equal(t, [][]int{{1}, {0}, {3}, {2}}, Layers(resources))

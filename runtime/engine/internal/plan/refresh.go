@@ -34,26 +34,26 @@ func OwnersFirst(prior, refreshed []*state.Resource) (order []int) {
 		case r == nil && !prior[i].Delete:
 			lost[prior[i].URN] = -1
 		case r != nil:
-			if at, gone := lost[r.DeletedWith]; gone && at < 0 {
+			if pos, gone := lost[r.DeletedWith]; gone && pos < 0 {
 				lost[r.DeletedWith] = i
 			}
 		}
 	}
-	to := map[int][]int{} // by the index that they come before
+	dst := map[int][]int{} // by the index that they come before
 	moved := map[int]bool{}
 	for i, r := range refreshed {
 		if r == nil || !r.Delete {
 			continue
 		}
-		if at, gone := lost[r.URN]; gone && at >= 0 && at < i && allBefore(r, refreshed[:at]) {
-			to[at], moved[i] = append(to[at], i), true
+		if pos, gone := lost[r.URN]; gone && pos >= 0 && pos < i && allBefore(r, refreshed[:pos]) {
+			dst[pos], moved[i] = append(dst[pos], i), true
 		}
 	}
 	if len(moved) == 0 {
 		return nil
 	}
 	for i := range refreshed {
-		order = append(order, to[i]...)
+		order = append(order, dst[i]...)
 		if !moved[i] {
 			order = append(order, i)
 		}

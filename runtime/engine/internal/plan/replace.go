@@ -14,7 +14,7 @@ import (
 // deleted at the end of the operation, when nothing names it any more. Deleted first, everything that cannot be without
 // it has to go before it, dependents first; each of those comes back when the program registers it.
 func (s *Situation) replacement() []Step {
-	with := func(op Op) Step {
+	newStep := func(op Op) Step {
 		step := NewStep(op, s.Old, s.Goal)
 		step.Keys, step.Diffs, step.Detailed, step.Reason = s.Diff.Keys, s.Diff.Diffs, s.Diff.Detailed, s.Diff.Reason
 		if s.Old.PendingReplacement && step.Reason == "" && len(step.Keys) == 0 {
@@ -23,7 +23,7 @@ func (s *Situation) replacement() []Step {
 		return step
 	}
 	if !s.DeleteFirst {
-		return []Step{with(OpCreateReplacement), with(OpReplace)}
+		return []Step{newStep(OpCreateReplacement), newStep(OpReplace)}
 	}
 	var steps []Step
 	for _, d := range s.Dependents {
@@ -36,14 +36,14 @@ func (s *Situation) replacement() []Step {
 		steps = append(steps, step)
 	}
 	if !s.Old.PendingReplacement { // else an earlier operation has deleted it, and was cut off before the creation
-		gone := with(OpDeleteReplaced)
+		gone := newStep(OpDeleteReplaced)
 		gone.New = nil
 		steps = append(steps, gone)
 	}
-	return append(steps, with(OpReplace), with(OpCreateReplacement))
+	return append(steps, newStep(OpReplace), newStep(OpCreateReplacement))
 }
 
-// protectedText says why a protected resource is not replaced, and the way out (E4.73).
+// protectedText describes why a protected resource is not replaced, and the way out (E4.73).
 func protectedText(u urn.URN) string {
 	return fmt.Sprintf("unable to replace resource %q\nas it is protected. To allow it, set the option protect of the "+
 		"resource to false and run again, or use `state unprotect '%s'`", u, u)
@@ -70,7 +70,7 @@ type Dependent struct {
 	Reason   string
 }
 
-// ProtectedError says that a replacement would delete a protected resource (E4.61).
+// ProtectedError is returned when a replacement would delete a protected resource (E4.61).
 type ProtectedError struct{ Dependent, Root urn.URN }
 
 // Error names both and the way out.

@@ -173,11 +173,11 @@ func triggeredBy(text string) func(*state.Resource) {
 func imports(id string) func(*state.Resource) {
 	return func(r *state.Resource) { r.ImportID = id }
 }
-func goes(with string) func(*state.Resource) {
-	return func(r *state.Resource) { r.DeletedWith = u(with) }
+func goes(provider string) func(*state.Resource) {
+	return func(r *state.Resource) { r.DeletedWith = u(provider) }
 }
-func along(with string) func(*state.Resource) {
-	return func(r *state.Resource) { r.ReplaceWith = []urn.URN{u(with)} }
+func along(provider string) func(*state.Resource) {
+	return func(r *state.Resource) { r.ReplaceWith = []urn.URN{u(provider)} }
 }
 func ignores(paths ...string) func(*state.Resource) {
 	return func(r *state.Resource) { r.IgnoreChanges = paths }

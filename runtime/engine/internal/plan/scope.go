@@ -10,7 +10,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// ScopeOptions say what an operation is confined to (4.13).
+// ScopeOptions control what an operation is confined to (4.13).
 type ScopeOptions struct {
 	Targets, Excludes, Replace          []string
 	TargetDependents, ExcludeDependents bool
@@ -80,7 +80,7 @@ func (s *Scope) Missing(r *state.Resource) []urn.URN {
 }
 
 // WithoutSkipped takes out of a goal what Skip was told of, as the program of a refresh or a destroy has not made it.
-// known says that nothing that it needs is missing, so that the goal can be reached.
+// known reports whether everything that it needs is there, so that the goal can be reached.
 func (s *Scope) WithoutSkipped(g *state.Resource, dryRun bool) (known bool) {
 	known = !s.skipped[g.Parent] && !g.Inputs.ContainsUnknown()
 	*g = *g.MapURNs(func(ref state.Ref) urn.URN {
@@ -112,22 +112,23 @@ func (s *Scope) Admits(r *state.Resource, known ...urn.URN) bool {
 	if !s.Restricts() {
 		return true
 	}
-	in := s.names(known...)
+	inside := s.names(known...)
 	switch {
-	case !s.Targets.Empty() && !in && s.TargetDependents:
-		in = DependsOnAny(r, s.actual) || slices.ContainsFunc(known, func(u urn.URN) bool { return s.dependents[u] })
-	case s.Targets.Empty() && in && s.excludeDependents:
-		in = !DependsOnAny(r, s.left)
+	case !s.Targets.Empty() && !inside && s.TargetDependents:
+		inside = DependsOnAny(r, s.actual) || slices.ContainsFunc(known, func(u urn.URN) bool { return s.dependents[u] })
+	case s.Targets.Empty() && inside && s.excludeDependents:
+		inside = !DependsOnAny(r, s.left)
 	}
-	if in {
+	if inside {
 		s.actual[r.URN] = true
 	} else {
 		s.left[r.URN] = true
 	}
-	return in || r.IsProvider() || r.Type == urn.RootStackType
+	return inside || r.IsProvider() || r.Type == urn.RootStackType
 }
 
-// Refreshes says which of the resources, given in the order of the state, a refresh without a program reads (E7.25).
+// Refreshes returns a predicate for the resources that a refresh without a program reads (E7.25). resources are in the
+// order of the state.
 func (s *Scope) Refreshes(resources []*state.Resource) func(*state.Resource) bool {
 	if !s.Restricts() {
 		return func(*state.Resource) bool { return true }
@@ -146,8 +147,8 @@ func (s *Scope) Refreshes(resources []*state.Resource) func(*state.Resource) boo
 	return func(r *state.Resource) bool { return chosen[r.URN] }
 }
 
-// Deletes says which of the resources, given in the order of the state, may be deleted: with targets, those and
-// everything that depends on them; with excludes, everything but those and what they need (E4.105, E4.106).
+// Deletes returns a predicate for the resources, given in the order of the state, that may be deleted: with targets,
+// those and everything that depends on them; with excludes, everything but those and what they need (E4.105, E4.106).
 func (s *Scope) Deletes(resources []*state.Resource) func(*state.Resource) bool {
 	switch {
 	case !s.Restricts():
@@ -169,16 +170,16 @@ func (s *Scope) Deletes(resources []*state.Resource) func(*state.Resource) bool 
 // can leave a second resource with the same URN that is pending delete. If one of the two is in the closure, both
 // are, so the resources between them are examined once more.
 func closure(resources []*state.Resource, match func(urn.URN) bool, dependents bool) map[urn.URN]bool {
-	in := map[urn.URN]bool{}
+	inside := map[urn.URN]bool{}
 	for more := true; more; { // one pass will do but where a URN is there twice
 		more = false
 		for _, r := range resources {
-			if !in[r.URN] && (match(r.URN) || dependents && DependsOnAny(r, in)) {
-				in[r.URN], more = true, dependents
+			if !inside[r.URN] && (match(r.URN) || dependents && DependsOnAny(r, inside)) {
+				inside[r.URN], more = true, dependents
 			}
 		}
 	}
-	return in
+	return inside
 }
 
 // DependsOnAny reports whether r depends on a member of the set, in whatever way (E1.47).

@@ -59,8 +59,8 @@ type Step struct {
 	// Drifted reports whether a refresh found a difference in what the program or the recorded inputs set, by the
 	// provider's own diff (E7.18). Everything else that differs is computed by the provider.
 	Drifted bool
-	// Verbatim says of a same that the old state is kept exactly as it is, and that no provider is configured for it
-	// (E4.110).
+	// Verbatim reports, for a same step, that the old state is kept exactly as it is, and that no provider is
+	// configured for it (E4.110).
 	Verbatim bool
 	// Over names the resource of the state in whose position a create puts the new one, because that one is gone; 0 for
 	// none.

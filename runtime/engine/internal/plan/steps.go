@@ -11,19 +11,19 @@ type Situation struct {
 	Old  *state.Resource // what it was; nil when new
 	Goal *state.Resource // what it shall be, with checked inputs
 
-	// Deleted says that old was deleted earlier in this operation, by the replacement of something it depends on, and
+	// Deleted is set when old was deleted earlier in this operation, by the replacement of something it depends on, and
 	// why.
 	Deleted *Dependent
-	// Imported says that old was just imported.
+	// Imported reports whether old was just imported.
 	Imported bool
-	// Importing says that the resource is imported first; the old resource, if there is one, is replaced by it.
+	// Importing reports whether the resource is imported first; the old resource, if there is one, is replaced by it.
 	Importing bool
 	// Recreated names the resource of the state in whose position one is created that was found to be gone; 0 for none.
 	Recreated journal.ID
 
 	Diff Diff // of an old resource that is managed and there
-	// DeleteFirst says whether a replacement deletes first; Dependents are then what has to go with it, in the order in
-	// which they are deleted.
+	// DeleteFirst reports whether a replacement deletes first; Dependents are then what has to go with it, in the order
+	// in which they are deleted.
 	DeleteFirst bool
 	Dependents  []Dependent
 }

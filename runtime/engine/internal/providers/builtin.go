@@ -23,7 +23,7 @@ const (
 // builtin is the provider of the package pulumi: stack references, stashes and a few functions.
 type builtin struct{ r *Registry }
 
-// Info says which provider this is.
+// Info identifies the provider.
 func (builtin) Info(context.Context) (provider.Info, error) {
 	return provider.Info{Name: builtinPackage}, nil
 }

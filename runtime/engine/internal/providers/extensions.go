@@ -35,7 +35,7 @@ func (r *Registry) Extend(i *Instance, ref string, about urn.URN) error {
 	return err
 }
 
-// teach tells a provider of an extension, and records what it is if the state does not know yet.
+// teach announces an extension to a provider, and records what it is if the state does not know yet.
 func (r *Registry) teach(i *Instance, ref string, about urn.URN) error {
 	known := map[string]json.RawMessage{}
 	if len(r.Extensions) > 0 {

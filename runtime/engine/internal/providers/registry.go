@@ -41,7 +41,7 @@ type Instance struct {
 	inputs     value.Value // as in its state, reserved keys included
 	loaded     provider.Provider
 	Configured provider.Configured
-	// Unconfigured says that its configuration is not known in this preview (E3.15).
+	// Unconfigured reports whether its configuration is not known in this preview (E3.15).
 	Unconfigured bool
 	extensions   parallel.Memo[string, struct{}, error] // those that it knows, by reference
 }

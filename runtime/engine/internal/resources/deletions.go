@@ -39,7 +39,7 @@ func factOf(e *Prior) plan.PriorFact {
 	return f
 }
 
-// outcomeOf says what became of a registration.
+// outcomeOf returns the outcome of a registration.
 func outcomeOf(reg *Registration) plan.CurrentFact {
 	f := plan.CurrentFact{URN: reg.URN, State: reg.state, Old: reg.Old.Resource()}
 	if reg.IsDone() && reg.Result != monitor.Succeeded {

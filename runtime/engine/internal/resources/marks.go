@@ -69,7 +69,7 @@ func (m *Marks) MarkDeleting(urns []urn.URN) {
 	}
 }
 
-// EndCascades tells those who wait for the deletions among some steps that they are over, whether they worked or not.
+// EndCascades releases those who wait for the deletions among steps, whether these succeeded or not.
 // Without it, registrations that wait for them would do so until the operation ends.
 func (m *Marks) EndCascades(steps []plan.Step) {
 	m.mu.Lock()

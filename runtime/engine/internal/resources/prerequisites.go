@@ -36,7 +36,7 @@ type prerequisite struct {
 	// own is the registration that was made for it here; nil for one that somebody else has taken, or that has to be
 	// relocated because a step has touched it.
 	own *Registration
-	// named says that something names it by its ID too, as the provider that it is: a successor will not do.
+	// named reports whether something names it by its ID too, as the provider that it is: a successor will not do.
 	named bool
 	moves bool // what it needs is on its way, and it is to be relocated
 }
@@ -50,7 +50,7 @@ type Move struct {
 	done   chan struct{}
 }
 
-// Moved tells those who wait for the new position that the entry was committed, or that this failed.
+// Moved releases those who wait for the new position, whether the entry was committed or failed.
 func (m *Move) Moved() { close(m.done) }
 
 // Prerequisites collects what an old state depends on. The table holds its prior resource.

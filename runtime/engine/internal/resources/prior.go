@@ -19,7 +19,7 @@ type Prior struct {
 
 	claimed bool // a registration has taken it as its old state
 	decided bool // that registration has decided what becomes of it
-	// pendingDelete says that a replacement has left it behind, to be deleted.
+	// pendingDelete reports whether a replacement has left it behind, to be deleted.
 	pendingDelete bool
 	// relocated is set for one that has another position in the state, before an unchanged resource that depends on
 	// it, and closed when it is there.

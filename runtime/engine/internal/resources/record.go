@@ -11,7 +11,7 @@ type Positions struct {
 	Old    journal.ID      // of Step.Old, 0 for none
 	OldNow *state.Resource // what stands there at present
 	New    journal.ID      // for the new state, 0 for none
-	// PendingDelete says that a replacement has left the old resource behind, so that a delete ends it.
+	// PendingDelete reports whether a replacement has left the old resource behind, so that a delete ends it.
 	PendingDelete bool
 	// Moving is open while the old resource is on its way to another position; nil when it is not.
 	Moving <-chan struct{}
@@ -33,7 +33,7 @@ func (t *Table) Positions(s *plan.Step) Positions {
 
 // Recorded makes what the journal says of a step's success the present state of everything. reg is the registration
 // that the step belongs to, nil for a deletion; dryRun says that nobody can tell what a changed resource is like.
-func (t *Table) Recorded(s *plan.Step, result *state.Resource, at Positions, e journal.Entry, reg *Registration,
+func (t *Table) Recorded(s *plan.Step, result *state.Resource, pos Positions, e journal.Entry, reg *Registration,
 	dryRun bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -58,7 +58,7 @@ func (t *Table) Recorded(s *plan.Step, result *state.Resource, at Positions, e j
 	if reg == nil || len(e.Add) == 0 && s.Position == 0 {
 		return
 	}
-	reg.state, reg.id = result, at.New
+	reg.state, reg.id = result, pos.New
 	switch s.Op {
 	case plan.OpSame, plan.OpRead, plan.OpReadReplacement, plan.OpImport, plan.OpImportReplacement:
 		reg.unknown = false

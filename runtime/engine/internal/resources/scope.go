@@ -43,8 +43,8 @@ func (s *Scope) WithoutSkipped(goal *state.Resource, dryRun bool) (known bool) {
 	return s.of.WithoutSkipped(goal, dryRun)
 }
 
-// Refreshes says which of the resources, given in the order of the state, a refresh reads; see plan.Scope.Refreshes. It
-// must not be called while a program runs.
+// Refreshes returns a predicate for the resources, given in the order of the state, that a refresh reads; see
+// plan.Scope.Refreshes. It must not be called while a program runs.
 func (s *Scope) Refreshes(resources []*state.Resource) func(*state.Resource) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -48,7 +48,7 @@ func NewTable(stack, project string, base []*state.Resource, scope *plan.Scope) 
 	return t
 }
 
-// Conflict says why a resource cannot be registered under a name.
+// Conflict describes why a resource cannot be registered under a name.
 type Conflict struct {
 	Code diag.Code
 	Text string
@@ -68,14 +68,14 @@ func (t *Table) Claim(g *plan.Goal) (*Registration, *Conflict) {
 	if known, problem := t.current.free(u, g.Parent); known != nil || problem != nil {
 		return known, problem
 	}
-	if by, taken := t.names.renamed[u]; taken {
+	if successor, taken := t.names.renamed[u]; taken {
 		return conflict(diag.DuplicateURN, "Duplicate resource alias '%s' applied to resource with URN '%s': "+
-			"a resource with that name is registered as well; give one of them another name or remove the alias", u, by)
+			"a resource with that name is registered as well; give one of them another name or remove the alias", u, successor)
 	}
-	if by, taken := t.names.kept[u]; taken {
+	if successor, taken := t.names.kept[u]; taken {
 		return conflict(diag.DuplicateURN,
 			"Duplicate resource URN '%s': the resource of that name becomes '%s', which the operation leaves "+
-				"out; include it in the operation", u, by)
+				"out; include it in the operation", u, successor)
 	}
 	reg := &Registration{URN: u, Goal: g, Parent: g.Parent, Done: make(chan struct{}), t: t}
 	for _, candidate := range t.lineage().Candidates(u, g.Parent, g.Aliases) {

@@ -50,8 +50,8 @@ func TestNothingBeginsAfterTheEnd(t *testing.T) {
 	stop()
 	require.ErrorIs(t, p.Slot().Take(t.Context()), monitor.ErrShutdown)
 	require.ErrorIs(t, p.Wait(t.Context(), make(chan struct{})), monitor.ErrShutdown)
-	over := make(chan struct{})
-	close(over)
-	require.NoError(t, p.Wait(t.Context(), over), "what is over is over")
+	done := make(chan struct{})
+	close(done)
+	require.NoError(t, p.Wait(t.Context(), done), "what is over is over")
 	p.Each(1, func(int) { t.Error("begun") })
 }
