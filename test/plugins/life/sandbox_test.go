@@ -99,6 +99,8 @@ type sandbox struct {
 	bin string
 	env []string
 	in  string // what programs read
+
+	service string // the URL of the test server; see serve
 }
 
 func newSandbox(t *testing.T) *sandbox {

@@ -34,7 +34,14 @@ func (s *sandbox) serve(behaviour string) {
 		return err == nil && json.Unmarshal(text, &where) == nil
 	}, time.Minute, 10*time.Millisecond)
 	s.env = append(s.env, "PULUMI_BACKEND_URL="+where.URL, "PULUMI_ACCESS_TOKEN="+where.Token)
-	q, err := http.NewRequest(http.MethodPut, where.URL+"/test/behaviour", bytes.NewReader([]byte(behaviour)))
+	s.service = where.URL
+	s.behave(behaviour)
+}
+
+// behave changes what the test server does differently.
+func (s *sandbox) behave(behaviour string) {
+	s.t.Helper()
+	q, err := http.NewRequest(http.MethodPut, s.service+"/test/behaviour", bytes.NewReader([]byte(behaviour)))
 	require.NoError(s.t, err)
 	answer, err := http.DefaultClient.Do(q)
 	require.NoError(s.t, err)
