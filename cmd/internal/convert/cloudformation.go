@@ -15,6 +15,7 @@ const awsPackage = "aws-native"
 // cloudFormation is the conversion of one template.
 type cloudFormation struct {
 	*Program
+	nesting *nesting
 	src     *diag.Source
 	schema  *schema.Package // nil if there is none
 	types   map[string]string
@@ -37,14 +38,32 @@ type templateResource struct {
 	kind        string
 	name        string // in the program; empty if it was left out
 	decl        *schema.Resource
+	nested      *cloudFormation // the template that it deploys, if that is converted
 	conditional bool
 	item        *Item
 	line        int
 	uses        map[string]int // lines of references, by logical name
 }
 
-// CloudFormation converts a template.
+// CloudFormation converts a template, with the templates of its nested stacks as components.
 func CloudFormation(src *diag.Source, o Options) (*Program, diag.Diagnostics) {
+	n := &nesting{options: o, templates: map[string]*cloudFormation{}}
+	c, diags := n.read(src)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	c.parts = n.parts
+	for _, part := range n.parts {
+		c.Items = append(c.Items, part.Items...)
+	}
+	c.sortItems()
+	return c.Program, diags
+}
+
+// read converts one template.
+func (n *nesting) read(src *diag.Source) (*cloudFormation, diag.Diagnostics) {
+	n.open = append(n.open, src.Name())
+	defer func() { n.open = n.open[:len(n.open)-1] }()
 	docs, diags := documents(src)
 	if diags.HasErrors() {
 		return nil, diags
@@ -61,7 +80,8 @@ func CloudFormation(src *diag.Source, o Options) (*Program, diag.Diagnostics) {
 		return nil, fault(src, member(root, "AWSTemplateFormatVersion").Line, "the one version that there is, is 2010-09-09",
 			"the template has the version %s, which is not known here", version)
 	}
-	c := &cloudFormation{Program: newProgram(o.Name), src: src, schema: o.schemaOf(awsPackage), types: map[string]string{},
+	c := &cloudFormation{Program: newProgram(n.options.Name), nesting: n, src: src,
+		schema: n.options.schemaOf(awsPackage), types: map[string]string{},
 		refs: map[string]string{}, params: map[string]string{}, res: map[string]*templateResource{},
 		conds: map[string]string{}, maps: map[string]string{}, missing: map[string]string{},
 		helpers: map[string]bool{}, numeric: map[string]bool{}}
@@ -73,10 +93,7 @@ func CloudFormation(src *diag.Source, o Options) (*Program, diag.Diagnostics) {
 		}
 	}
 	c.template(longForms(root))
-	if c.diags.HasErrors() {
-		return nil, c.diags
-	}
-	return c.Program, c.diags
+	return c, c.diags
 }
 
 // longForms replaces tags such as !Ref by maps such as {Ref: …}, in place.
@@ -147,7 +164,6 @@ func (c *cloudFormation) template(root *yaml.Node) {
 	each(resources, func(key, _ *yaml.Node) { c.resource(key, c.res[key.Value]) })
 	each(member(root, "Outputs"), c.output)
 	c.cycles()
-	c.sortItems()
 }
 
 // section notes a section of the template that the program does not have.
@@ -166,7 +182,12 @@ func (c *cloudFormation) declare(key, value *yaml.Node) {
 	c.Items = append(c.Items, r.item)
 	reason := ""
 	token := c.token(r.kind)
+	stack := r.kind == "AWS::CloudFormation::Stack"
+	if stack {
+		r.nested = c.nest(r)
+	}
 	switch {
+	case r.nested != nil:
 	case strings.HasPrefix(key.Value, "Fn::"):
 		reason = "CloudFormation writes resources with it before it creates them"
 	case r.kind == "":
@@ -182,7 +203,7 @@ func (c *cloudFormation) declare(key, value *yaml.Node) {
 		c.drop(r.item, mappingOf(key.Value, value), reason)
 		return
 	}
-	if r.kind == "AWS::CloudFormation::Stack" {
+	if stack && r.nested == nil {
 		r.item.remark("the nested template is not converted: CloudFormation deploys it as before")
 	}
 	r.name = c.unique(camel(key.Value))
@@ -217,8 +238,11 @@ func (c *cloudFormation) resource(key *yaml.Node, r *templateResource) {
 	defer func() { c.current = nil }()
 	out, options := mapping(), mapping()
 	put(c.sections["resources"], r.name, out).HeadComment = key.HeadComment
-	token := c.token(r.kind)
-	put(out, "type", text(schema.CollapseToken(token)))
+	if r.nested != nil {
+		put(out, "type", text("components:"+r.nested.name))
+	} else {
+		put(out, "type", text(schema.CollapseToken(c.token(r.kind))))
+	}
 	each(r.node, func(field, value *yaml.Node) {
 		switch field.Value {
 		case "Type", "Properties":
@@ -278,7 +302,10 @@ func (c *cloudFormation) resource(key *yaml.Node, r *templateResource) {
 	if r.decl != nil {
 		inputs = r.decl.Inputs
 	}
-	if given != nil && given.Kind == yaml.MappingNode {
+	switch {
+	case r.nested != nil:
+		properties = c.arguments(r)
+	case given != nil && given.Kind == yaml.MappingNode:
 		if name, arg := intrinsic(given); name != "" {
 			c.leaveOut(r.name, "Properties", "CloudFormation computes them with "+name, arg)
 		} else {
@@ -386,6 +413,10 @@ func parameterDefault(typed string, given *yaml.Node) *yaml.Node {
 
 func (c *cloudFormation) constraints(key, value *yaml.Node, name, typed string, item *Item) {
 	ask := func(condition, problem string) {
+		if len(c.nesting.open) > 1 {
+			item.remark("a component does not check that it must %s", problem)
+			return
+		}
 		if own := textOf(value, "ConstraintDescription"); own != "" {
 			problem += " (" + own + ")"
 		}

@@ -3,6 +3,7 @@ package convert_test
 import (
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -85,6 +86,79 @@ func TestBadInputs(t *testing.T) {
 			require.Contains(t, diags[0].Summary, c.summary)
 			require.NotEmpty(t, diags[0].Detail)
 		})
+	}
+}
+
+// Nested templates become components, each file once. Their parameters are inputs and their outputs are outputs.
+func TestNestedTemplates(t *testing.T) {
+	t.Parallel()
+	const network = `Parameters:
+  Cidr: {Type: String, MinLength: 9}
+  Zones: {Type: CommaDelimitedList}
+  Count: {Type: Number}
+Resources:
+  Vpc: {Type: 'AWS::EC2::VPC', Properties: {CidrBlock: !Ref Cidr, InstanceTenancy: !GetAtt Custom.Value}}
+  Custom: {Type: 'Custom::Thing'}
+Outputs:
+  VpcId: {Value: !Ref Vpc}
+`
+	files := map[string]string{"nets/network.yaml": network, "loop.yaml": `Resources:
+  Main: {Type: 'AWS::CloudFormation::Stack', Properties: {TemplateURL: main.yaml}}
+`, "broken.yaml": "Resources: [\n"}
+	nest := func(main string) (*convert.Program, diag.Diagnostics) {
+		return convert.CloudFormation(diag.NewSource("main.yaml", []byte(main)), convert.Options{Name: "converted",
+			Template: func(parent, path string) (*diag.Source, error) {
+				file := filepath.Join(filepath.Dir(parent), path)
+				if text, has := files[file]; has {
+					return diag.NewSource(file, []byte(text)), nil
+				} else if file == "main.yaml" {
+					return diag.NewSource(file, []byte(main)), nil
+				}
+				return nil, fs.ErrNotExist
+			}})
+	}
+	program, diags := nest(`Resources:
+  One:
+    Type: AWS::CloudFormation::Stack
+    Properties:
+      TemplateURL: nets/network.yaml
+      TimeoutInMinutes: 5
+      Parameters: {Cidr: 10.0.0.0/16, Zones: !Join [',', [a, b]], Count: '2', Wrong: x}
+  Two:
+    Type: AWS::CloudFormation::Stack
+    Properties: {TemplateURL: nets/network.yaml, Parameters: {Cidr: !GetAtt One.Outputs.VpcId, Zones: 'a, b', Count: 3}}
+  Far: {Type: 'AWS::CloudFormation::Stack', Properties: {TemplateURL: 'https://s3.amazonaws.com/b/t.yaml'}}
+Outputs:
+  Vpc: {Value: !GetAtt [Two, Outputs.VpcId]}
+  Arn: {Value: !Ref One}
+`)
+	require.Empty(t, diags)
+	content, err := program.Text()
+	require.NoError(t, err)
+	file, found := parser.Parse(diag.NewSource("Pulumi.yaml", content), parser.Options{})
+	require.False(t, found.HasErrors(), "%v\n%s", found, content)
+	require.Len(t, file.Components, 1)
+	for _, part := range []string{"type: components:Network", "cidr: ${one.VpcId}", "count: 2\n", "        - b\n",
+		"customValue: ${oneCustomValue}", "VpcId: ${vpc.id}", "Vpc: ${two.VpcId}", "type: aws-native:cloudformation:Stack"} {
+		require.Contains(t, string(content), part)
+	}
+	remarks := map[string]string{}
+	for _, item := range program.Items {
+		remarks[item.File+" "+item.Name] += strings.Join(item.Remarks, "; ")
+	}
+	require.Contains(t, remarks["main.yaml One"], "TimeoutInMinutes")
+	require.Contains(t, remarks["main.yaml One"], "parameter Wrong")
+	require.Contains(t, remarks["main.yaml Arn"], "a component here")
+	require.Contains(t, remarks["nets/network.yaml Cidr"], "at least 9 characters")
+	for name, want := range map[string]string{"loop.yaml": "main.yaml -> loop.yaml -> main.yaml", "none.yaml": "cannot be read",
+		"broken.yaml": "not YAML or JSON"} {
+		_, diags := nest("Resources:\n  A: {Type: 'AWS::CloudFormation::Stack', Properties: {TemplateURL: " + name + "}}\n" +
+			"  B: {Type: 'AWS::CloudFormation::Stack', Properties: {TemplateURL: " + name + "}}\n")
+		require.True(t, diags.HasErrors())
+		require.Contains(t, diags[0].Summary, want)
+		if name == "broken.yaml" {
+			require.Len(t, diags, 1, "one file has its faults once")
+		}
 	}
 }
 

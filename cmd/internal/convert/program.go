@@ -21,6 +21,9 @@ type Options struct {
 	Name string
 	// Schema returns the schema of a package, or nil if there is none: then names follow from rules alone.
 	Schema func(name string) *schema.Package
+	// Template returns the text of a template of CloudFormation that another one nests, by the name of that one's file and
+	// the path in it. nil leaves nested stacks to CloudFormation.
+	Template func(parent, path string) (*diag.Source, error)
 	// Definitions makes files of the definitions of custom resources among the input, so that their kinds are types.
 	Definitions bool
 }
@@ -57,7 +60,8 @@ type Program struct {
 	secrets  map[string]bool       // resources whose text must not be shown
 	// references holds functions that put the plain texts back in place of references, by the resource's name.
 	references map[string][]func()
-	untyped    bool // whether a configuration value has the type any
+	untyped    bool       // whether a configuration value has the type any
+	parts      []*Program // the components
 }
 
 // sectionNames are the sections of a program in the order of the file.
@@ -114,6 +118,13 @@ func (p *Program) Text() ([]byte, error) {
 		put(top, "crds", list(text("crds/*.yaml")))
 	}
 	for _, name := range sectionNames {
+		if name == "resources" && len(p.parts) > 0 {
+			components := mapping()
+			for _, part := range p.parts {
+				put(components, part.name, part.component()).HeadComment = comment(part.notes)
+			}
+			put(top, "components", components)
+		}
 		section := p.sections[name]
 		if len(section.Content) == 0 {
 			continue
@@ -188,6 +199,11 @@ func (p *Program) Repair(found diag.Diagnostic) bool {
 	}
 	pos := found.Subject.StartPosition()
 	path := pathTo(root.Content[0], pos.Line)
+	if len(path) > 2 && path[0] == "components" {
+		if p, path = p.part(path[1]), path[2:]; p == nil {
+			return false
+		}
+	}
 	if len(path) < 2 || path[0] != "resources" {
 		return false
 	}

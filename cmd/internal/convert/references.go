@@ -43,7 +43,7 @@ func (c *cloudFormation) ref(name string, line int) string {
 	if param := c.params[name]; param != "" {
 		return param
 	}
-	if r := c.res[name]; r != nil && r.name != "" {
+	if r := c.res[name]; r != nil && r.name != "" && r.nested == nil {
 		return c.accessOf(r, line) + "." + c.identity(r)
 	}
 	return c.absent(name, "")
@@ -102,13 +102,15 @@ func (c *cloudFormation) absent(name, attribute string) string {
 	if attribute != "" {
 		about = attribute + " of " + name
 	}
-	if r := c.res[name]; r != nil {
-		about += ", which was left out (" + r.kind + ")"
-		c.say("%s: the program takes it from its configuration", about)
-	} else {
+	switch r := c.res[name]; {
+	case r == nil:
 		about += ", which the template does not declare"
-		c.say("%s: the program takes it from its configuration", about)
+	case r.nested != nil:
+		about += ", which is a component here"
+	default:
+		about += ", which was left out (" + r.kind + ")"
 	}
+	c.say("%s: the program takes it from its configuration", about)
 	return c.need(strings.Trim(name+"."+attribute, "."), "any", about)
 }
 
@@ -117,6 +119,12 @@ func (c *cloudFormation) attribute(name, attribute string, line int) string {
 	r := c.res[name]
 	if r == nil || r.name == "" {
 		return c.absent(name, attribute)
+	}
+	if output, is := strings.CutPrefix(attribute, "Outputs."); r.nested != nil {
+		if !is || member(r.nested.sections["outputs"], output) == nil {
+			return c.absent(name, attribute)
+		}
+		return c.accessOf(r, line) + "." + output
 	}
 	access := c.accessOf(r, line)
 	if r.decl == nil {

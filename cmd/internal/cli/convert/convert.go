@@ -148,6 +148,17 @@ func Convert(ctx context.Context, a *console.Console, o *options) error {
 			return console.WithCode(console.CodeBadUsage, "a template of CloudFormation is a program of its own: convert one "+
 				"at a time; the paths name %d files, such as %s and %s", len(texts), texts[0].Name(), texts[1].Name())
 		}
+		conversion.Template = func(parent, path string) (*diag.Source, error) {
+			if path = filepath.FromSlash(path); !filepath.IsAbs(path) {
+				path = filepath.Join(filepath.Dir(parent), path)
+			}
+			full := a.Path(path)
+			text, err := os.ReadFile(full)
+			if err != nil {
+				return nil, console.PlainError(err)
+			}
+			return diag.NewSource(a.Short(full), text), nil
+		}
 		program, diags = convert.CloudFormation(texts[0], conversion)
 	}
 	if err := a.Report(diags); err != nil {

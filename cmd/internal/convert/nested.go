@@ -1,0 +1,131 @@
+package convert
+
+import (
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// nesting holds what a template shares with the templates that it deploys as stacks. Each of these becomes a component
+// of the program, once.
+type nesting struct {
+	options   Options
+	templates map[string]*cloudFormation // by the name of the file; nil for one with errors
+	open      []string                   // files of the templates that are being converted, outermost first
+	parts     []*Program                 // the components
+}
+
+// nest converts the template of a nested stack; nil if it is not a file.
+func (c *cloudFormation) nest(r *templateResource) *cloudFormation {
+	n := c.nesting
+	url := member(member(r.node, "Properties"), "TemplateURL")
+	if url == nil || url.Kind != yaml.ScalarNode || strings.Contains(url.Value, "://") || n.options.Template == nil {
+		return nil
+	}
+	src, err := n.options.Template(c.src.Name(), url.Value)
+	if err != nil {
+		c.diags.Add(fault(c.src, url.Line, "write its path from the folder of this template, or its address",
+			"the nested template %s cannot be read: %s", url.Value, err)...)
+		return nil
+	}
+	if i := slices.Index(n.open, src.Name()); i >= 0 {
+		c.diags.Add(fault(c.src, url.Line, "remove one of these stacks", "templates nest each other: %s",
+			strings.Join(append(slices.Clone(n.open[i:]), src.Name()), " -> "))...)
+		return nil
+	}
+	if known, has := n.templates[src.Name()]; has {
+		return known
+	}
+	sub, diags := n.read(src)
+	c.diags.Add(diags...)
+	if diags.HasErrors() {
+		n.templates[src.Name()] = nil
+		return nil
+	}
+	base := filepath.Base(src.Name())
+	sub.name = upperFirst(camel(strings.TrimSuffix(base, path.Ext(base))))
+	for slices.ContainsFunc(n.parts, func(p *Program) bool { return p.name == sub.name }) {
+		sub.name += "2"
+	}
+	n.parts = append(n.parts, sub.Program)
+	n.templates[src.Name()] = sub
+	return sub
+}
+
+// arguments are the inputs of the component that stands for a nested stack.
+func (c *cloudFormation) arguments(r *templateResource) *yaml.Node {
+	properties := mapping()
+	inputs := r.nested.sections["config"]
+	each(member(r.node, "Properties"), func(key, value *yaml.Node) {
+		switch key.Value {
+		case "TemplateURL":
+		case "Parameters":
+			each(value, func(key, value *yaml.Node) {
+				input := r.nested.params[key.Value]
+				if input == "" {
+					c.leaveOut(r.name, "parameter "+key.Value, "the nested template does not declare it", value)
+					return
+				}
+				put(properties, input, c.argument(value, textOf(inputs, input, "type"))).HeadComment = key.HeadComment
+			})
+		default:
+			c.leaveOut(r.name, key.Value, "a component has nothing like it", value)
+		}
+	})
+	var missing []string
+	for _, name := range r.nested.missing {
+		missing = append(missing, name)
+	}
+	slices.Sort(missing)
+	for _, name := range missing {
+		need := c.need(r.logical+"."+name, textOf(inputs, name, "type"), textOf(inputs, name, "description"))
+		put(properties, name, text("${"+need+"}"))
+	}
+	return properties
+}
+
+// argument is the value of a parameter, which a template may write as a text whatever its type is.
+func (c *cloudFormation) argument(value *yaml.Node, typed string) *yaml.Node {
+	name, arg := intrinsic(value)
+	switch {
+	case value.Kind == yaml.ScalarNode && typed != "string":
+		return parameterDefault(typed, value)
+	case strings.HasPrefix(typed, "list<") && name == "Fn::Join" && len(arg.Content) == 2 && arg.Content[0].Value == ",":
+		return c.value(arg.Content[1], nil, "")
+	}
+	return c.value(value, nil, "")
+}
+
+// component is the program as a component of another one.
+func (p *Program) component() *yaml.Node {
+	out := mapping()
+	if p.about != "" {
+		put(out, "description", text(p.about))
+	}
+	for _, name := range sectionNames {
+		section := p.sections[name]
+		switch {
+		case len(section.Content) == 0 || name == "messages":
+			continue
+		case name == "resources":
+			section = p.commented(section)
+		case name == "config":
+			name = "inputs"
+		}
+		put(out, name, section)
+	}
+	return out
+}
+
+// part returns the component of a name; nil if there is none.
+func (p *Program) part(name string) *Program {
+	for _, part := range p.parts {
+		if part.name == name {
+			return part
+		}
+	}
+	return nil
+}
