@@ -1,6 +1,7 @@
 package life
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -51,6 +52,42 @@ resources:
 			found, err := filepath.Glob(filepath.Join(filepath.Dir(s.dir), "home/.pulumi/policies/tester/*rules-v1.0.0"))
 			require.NoError(t, err)
 			require.Len(t, found, 1)
+		})
+	}
+}
+
+// TestServiceEnvironments has one of the Pulumi CLI and yamlhost make, change and remove an environment of the service;
+// both open the same.
+func TestServiceEnvironments(t *testing.T) {
+	t.Parallel()
+	for _, program := range []string{"pulumi", "yamlhost"} {
+		t.Run(program, func(t *testing.T) {
+			t.Parallel()
+			s := newSandbox(t)
+			s.serve(`{}`)
+			s.write("Pulumi.yaml", "name: one\nruntime: yaml\n")
+			opened := func(name string) map[string]any {
+				var values [2]map[string]any
+				for i, out := range []string{s.pulumi("env", "open", name), first(s.run(0, "env", "open", name, "--show-secrets"))} {
+					require.NoError(t, json.Unmarshal([]byte(out), &values[i]), out)
+				}
+				require.Equal(t, values[0], values[1])
+				return values[1]
+			}
+			does := func(args ...string) { s.program(0, program, append(args, "--non-interactive")...) }
+			s.write("base.yaml", "values:\n  pulumiConfig: {size: 2}\n  word: {fn::secret: canary}\n")
+			does("env", "init", "tester/default/base", "--file", "base.yaml")
+			does("env", "init", "tester/team/dev")
+			s.write("dev.yaml", "imports: [base]\nvalues:\n  pulumiConfig: {word: \"${word}\"}\n")
+			does("env", "edit", "tester/team/dev", "--file", "dev.yaml")
+			require.Equal(t, map[string]any{"size": 2.0, "word": "canary"}, opened("tester/team/dev")["pulumiConfig"])
+			for _, get := range []string{s.pulumi("env", "get", "tester/default/base"),
+				first(s.run(0, "env", "get", "tester/default/base"))} {
+				require.NotContains(t, get, "canary")
+			}
+			require.Equal(t, "default/base\nteam/dev\n", first(s.run(0, "env", "ls")))
+			does("env", "rm", "tester/team/dev", "--yes")
+			require.Equal(t, "default/base\n", first(s.run(0, "env", "ls")))
 		})
 	}
 }

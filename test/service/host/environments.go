@@ -55,6 +55,21 @@ func (h *Host) environmentRoutes() {
 			answer(w, json.RawMessage(text), nil)
 		}
 	})
+	h.handle("POST "+one+"/open", func(r *http.Request) (any, error) {
+		org := r.PathValue("org")
+		text, _, err := h.environment(org, r.PathValue("project")+"/"+r.PathValue("name"))
+		if err != nil {
+			return nil, err
+		}
+		return h.open(r.Context(), org, text)
+	})
+	h.handle("GET "+one+"/open/{id}", func(r *http.Request) (any, error) {
+		text, found := h.opened[r.PathValue("org")+"/"+r.PathValue("id")]
+		if !found {
+			return nil, fail(http.StatusNotFound, "Not Found")
+		}
+		return json.RawMessage(text), nil
+	})
 	h.mux.HandleFunc("PATCH "+one, h.changeEnvironment)
 	h.handle("DELETE "+one, func(r *http.Request) (any, error) {
 		path, err := h.environmentFile(r.PathValue("org"), r.PathValue("project")+"/"+r.PathValue("name"))
@@ -64,18 +79,37 @@ func (h *Host) environmentRoutes() {
 		return nil, missing(err)
 	})
 	h.handle("POST /api/esc/environments/{org}/yaml/check", func(r *http.Request) (any, error) {
-		return h.evaluate(r, true)
-	})
-	h.handle("POST /api/esc/environments/{org}/yaml/open", func(r *http.Request) (any, error) {
-		env, err := h.evaluate(r, false)
+		if _, err := h.environmentFile(r.PathValue("org"), "a/b"); err != nil {
+			return nil, err
+		}
+		text, err := io.ReadAll(r.Body)
 		if err != nil {
 			return nil, err
 		}
-		text, err := encode(env)
-		id := newID()
-		h.opened[r.PathValue("org")+"/"+id] = text
-		return map[string]string{"id": id}, err
+		return h.evaluated(r.Context(), r.PathValue("org"), text, true)
 	})
+	h.handle("POST /api/esc/environments/{org}/yaml/open", func(r *http.Request) (any, error) {
+		text, err := io.ReadAll(r.Body)
+		if err != nil {
+			return nil, err
+		}
+		return h.open(r.Context(), r.PathValue("org"), text)
+	})
+}
+
+// open opens a document, and answers with the name of the session that has it. h.mu is held.
+func (h *Host) open(ctx context.Context, org string, document []byte) (any, error) {
+	if _, err := h.environmentFile(org, "a/b"); err != nil {
+		return nil, err
+	}
+	env, err := h.evaluated(ctx, org, document, false)
+	if err != nil {
+		return nil, err
+	}
+	text, err := encode(env)
+	id := newID()
+	h.opened[org+"/"+id] = text
+	return map[string]string{"id": id}, err
 }
 
 // session returns what was opened: yaml/open/ID stands in the place of an environment then.
@@ -197,18 +231,6 @@ func (h *Host) changeEnvironment(w http.ResponseWriter, r *http.Request) {
 	answer(w, nil, err)
 }
 
-// evaluate answers for a document that belongs to no name.
-func (h *Host) evaluate(r *http.Request, check bool) (*esc.Environment, error) {
-	if _, err := h.environmentFile(r.PathValue("org"), "a/b"); err != nil {
-		return nil, err
-	}
-	text, err := io.ReadAll(r.Body)
-	if err != nil {
-		return nil, err
-	}
-	return h.evaluated(r.Context(), r.PathValue("org"), text, check)
-}
-
 // faults of a document, as the service writes them.
 type documentFaults struct {
 	failure
@@ -250,9 +272,9 @@ func (h *Host) evaluated(ctx context.Context, org string, text []byte, check boo
 	faults := &documentFaults{failure: failure{Code: http.StatusBadRequest, Message: "Bad Request: invalid environment"}}
 	for _, d := range found {
 		f := documentFault{Summary: d.Summary, Detail: d.Detail}
-		if rng := d.Subject; rng != nil {
-			f.Range = &esc.Range{Environment: rng.Filename, Begin: esc.Pos{Line: rng.Start.Line, Column: rng.Start.Column,
-				Byte: rng.Start.Byte}, End: esc.Pos{Line: rng.End.Line, Column: rng.End.Column, Byte: rng.End.Byte}}
+		if at := d.Subject; at != nil {
+			f.Range = &esc.Range{Environment: at.Filename, Begin: esc.Pos{Line: at.Start.Line, Column: at.Start.Column,
+				Byte: at.Start.Byte}, End: esc.Pos{Line: at.End.Line, Column: at.End.Column, Byte: at.End.Byte}}
 		}
 		faults.Diagnostics = append(faults.Diagnostics, f)
 	}
