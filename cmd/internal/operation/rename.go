@@ -209,12 +209,15 @@ func (x *exchange) renames(a *console.Console, program *check.Program, write boo
 		moved[r.new.URN] = r.old.URN
 	}
 	var diags diag.Diagnostics
-	for _, r := range found {
-		if r.inherited {
-			continue
+	for _, d := range declarations(program) {
+		var instances []renamed
+		for _, r := range found {
+			if !r.inherited && d.makes(r.new) {
+				instances = append(instances, r)
+			}
 		}
-		if d := renameAdvice(program, r, moved); d != nil {
-			diags.Add(*d)
+		if advice := renameAdvice(program, d, instances, moved); advice != nil {
+			diags.Add(*advice)
 		}
 	}
 	if len(diags) == 0 {
@@ -229,40 +232,112 @@ func (x *exchange) renames(a *console.Console, program *check.Program, write boo
 	return a.Report(diags)
 }
 
-// renameAdvice is the finding about a resource that looks renamed; nil for one that the program itself does not
-// declare.
-func renameAdvice(program *check.Program, r renamed, moved map[urn.URN]urn.URN) *diag.Diagnostic {
-	i := slices.IndexFunc(program.Nodes, func(n *check.Node) bool {
-		return n.Resource != nil && n.Resource.Token == r.new.Type && n.Resource.LogicalName == r.new.URN.Name() &&
-			n.Resource.Decl.ForEach == nil
-	})
-	if i < 0 {
+// declaration is a declaration of resources in a program.
+type declaration struct {
+	node  *check.Node
+	name  string // of its resource, or what the names of its instances begin with
+	inner bool   // it is in a component
+}
+
+// declarations lists the declarations of a program, and those in components that it uses once: an alias there is for
+// one resource.
+func declarations(program *check.Program) []declaration {
+	used := map[*check.Component]int{}
+	count := func(p *check.Program) {
+		for _, n := range p.Nodes {
+			if n.Resource != nil && n.Resource.Component != nil {
+				used[n.Resource.Component]++
+			}
+		}
+	}
+	count(program)
+	for _, c := range program.Components {
+		count(c.Body)
+	}
+	var list []declaration
+	var visit func(p *check.Program, prefix string)
+	visit = func(p *check.Program, prefix string) {
+		for _, n := range p.Nodes {
+			if n.Resource == nil {
+				continue
+			}
+			d := declaration{node: n, name: prefix + n.Resource.LogicalName, inner: p != program}
+			list = append(list, d)
+			if c := n.Resource.Component; c != nil && !c.Packaged && used[c] == 1 && n.Resource.Decl.ForEach == nil {
+				visit(c.Body, d.name+"-")
+			}
+		}
+	}
+	visit(program, "")
+	return list
+}
+
+// makes reports whether a resource comes from the declaration.
+func (d declaration) makes(r *state.Resource) bool {
+	name := r.URN.Name()
+	if d.node.Resource.Decl.ForEach != nil {
+		return d.node.Resource.Token == r.Type && strings.HasPrefix(name, d.name+"-")
+	}
+	return d.node.Resource.Token == r.Type && name == d.name
+}
+
+// formerName writes the name of an alias for all instances of the declaration; false if their former names do not
+// follow from their keys.
+func (d declaration) formerName(instances []renamed) (string, bool) {
+	first := instances[0].old.URN.Name()
+	if d.node.Resource.Decl.ForEach == nil {
+		return flowText(first), true
+	}
+	key := instances[0].new.URN.Name()[len(d.name)+1:]
+	for i := range first {
+		rest, has := strings.CutPrefix(first[i:], key)
+		if has && !slices.ContainsFunc(instances, func(r renamed) bool {
+			return r.old.URN.Name() != first[:i]+r.new.URN.Name()[len(d.name)+1:]+rest
+		}) {
+			return fmt.Sprintf("%q", first[:i]+"${each.key}"+rest), true
+		}
+	}
+	return "", false
+}
+
+// renameAdvice is the finding about a declaration whose resources look renamed; nil if none does, or if one alias does
+// not find all of them.
+func renameAdvice(program *check.Program, d declaration, instances []renamed,
+	moved map[urn.URN]urn.URN) *diag.Diagnostic {
+	if len(instances) == 0 {
 		return nil
 	}
-	n := program.Nodes[i]
-	alias := aliasOf(program, r, moved)
+	name, ok := d.formerName(instances)
+	if !ok {
+		return nil
+	}
+	n, r := d.node, instances[0]
+	alias := aliasOf(program, d, r, name, moved)
 	was := "`" + r.old.URN.Name() + "`"
+	if len(instances) > 1 {
+		was = name
+	}
 	if r.old.URN.Name() == r.new.URN.Name() {
 		was = "`" + r.old.URN.Name() + "` under another parent"
 	}
-	d := &diag.Diagnostic{Severity: diag.Warning, Subject: n.Range,
+	advice := &diag.Diagnostic{Severity: diag.Warning, Subject: n.Range,
 		Summary: fmt.Sprintf("`%s` looks like a rename of %s: it has the same type and the same inputs", n.Name, was),
 		Detail:  "to keep the object, add to its options: aliases: [" + alias + "]\nor let --write-aliases do it"}
 	if edit, ok := aliasEdit(n, alias); ok {
-		d.Fixes = []diag.Fix{{Label: "Add the alias", Edits: []diag.Edit{edit}}}
+		advice.Fixes = []diag.Fix{{Label: "Add the alias", Edits: []diag.Edit{edit}}}
 	}
-	return d
+	return advice
 }
 
-// aliasOf writes the alias under which a resource is found in the state.
-func aliasOf(program *check.Program, r renamed, moved map[urn.URN]urn.URN) string {
+// aliasOf writes the alias under which the resources of a declaration are found in the state, r among them.
+func aliasOf(program *check.Program, d declaration, r renamed, was string, moved map[urn.URN]urn.URN) string {
 	var fields []string
 	if r.old.URN.Name() != r.new.URN.Name() {
-		fields = append(fields, "name: "+flowText(r.old.URN.Name()))
+		fields = append(fields, "name: "+was)
 	}
 	parent := r.new.Parent
-	if was := moved[parent]; was != "" {
-		parent = was
+	if former := moved[parent]; former != "" {
+		parent = former
 	}
 	switch {
 	case parent == r.old.Parent:
@@ -271,12 +346,15 @@ func aliasOf(program *check.Program, r renamed, moved map[urn.URN]urn.URN) strin
 	default:
 		name := ""
 		for _, n := range program.Nodes {
-			if n.Resource != nil && n.Resource.Token == r.old.Parent.Type() && n.Resource.LogicalName == r.old.Parent.Name() {
+			if !d.inner && n.Resource != nil && n.Resource.Token == r.old.Parent.Type() &&
+				n.Resource.LogicalName == r.old.Parent.Name() {
 				name = n.Name
 			}
 		}
 		if name == "" {
-			return flowText(string(r.old.URN))
+			_, rest, _ := strings.Cut(string(r.old.URN)[len("urn:pulumi:"):], "::") // of any stack
+			_, rest, _ = strings.Cut(rest, "::")
+			return `"urn:pulumi:${pulumi.stack}::${pulumi.project}::` + rest + `"`
 		}
 		fields = append(fields, `parent: "${`+name+`}"`)
 	}
