@@ -80,33 +80,33 @@ func (a *assigner) assign(want, got schema.Type) *mismatch {
 			return a.assign(want, from.Base)
 		}
 	}
-	switch to := want.(type) {
+	switch want := want.(type) {
 	case schema.Primitive:
-		return a.assignPrimitive(to, got)
+		return a.assignPrimitive(want, got)
 	case *schema.Token:
-		return a.assign(to.Underlying, got)
+		return a.assign(want.Underlying, got)
 	case *schema.Enum:
-		if m := a.assign(to.Base, got); m != nil {
-			return wanted(to, got)
+		if m := a.assign(want.Base, got); m != nil {
+			return wanted(want, got)
 		}
 		return nil
 	case *schema.Union:
-		return a.assignAny(to, got)
+		return a.assignAny(want, got)
 	case *schema.Array:
 		if have, ok := got.(*schema.Array); ok {
-			if m := a.assign(to.Item, have.Item); m != nil {
+			if m := a.assign(want.Item, have.Item); m != nil {
 				return &mismatch{member: itemStep, inner: m}
 			}
 			return nil
 		}
 	case *schema.Map:
-		return a.assignMap(to, got)
+		return a.assignMap(want, got)
 	case *schema.Object:
-		return a.assignObject(to, got)
+		return a.assignObject(want, got)
 	case *schema.ResourceType:
 		switch from := got.(type) {
 		case *schema.ResourceType:
-			if to.Token == from.Token {
+			if want.Token == from.Token {
 				return nil
 			}
 		case schema.Primitive:

@@ -148,10 +148,10 @@ func assetHint(t schema.Type) string {
 // fitScalar checks a literal text, number or boolean.
 func (c *fitter) fitScalar(e ast.Expr, v any, want schema.Type, p *place) bool {
 	from := literalType(v)
-	switch to := want.(type) {
+	switch want := want.(type) {
 	case schema.Primitive:
-		if fitsPrimitive(v, to, p.strict) {
-			if f, number := v.(float64); number && to == schema.Integer && f != math.Trunc(f) { // other hosts send it
+		if fitsPrimitive(v, want, p.strict) {
+			if f, number := v.(float64); number && want == schema.Integer && f != math.Trunc(f) { // other hosts send it
 				c.warnf(diag.NotAssignable, p.at(e), "write a whole number", "%s: expected integer, got %s", p,
 					value.FormatNumber(f))
 			}
@@ -160,9 +160,9 @@ func (c *fitter) fitScalar(e ast.Expr, v any, want schema.Type, p *place) bool {
 		hint := ""
 		code := diag.NotAssignable
 		text, isText := v.(string)
-		switch to {
+		switch want {
 		case schema.Asset, schema.Archive:
-			hint = assetHint(to)
+			hint = assetHint(want)
 		case schema.AnyResource:
 			code, hint = diag.NeedsResource, c.resourceWanted(e)
 		case schema.Number, schema.Integer:
@@ -177,23 +177,23 @@ func (c *fitter) fitScalar(e ast.Expr, v any, want schema.Type, p *place) bool {
 				hint = "write true or false, without quotes"
 			}
 		}
-		c.errorf(code, p.at(e), hint, "%s: expected %s, got %s", p, schema.TypeName(to), from)
+		c.errorf(code, p.at(e), hint, "%s: expected %s, got %s", p, schema.TypeName(want), from)
 		return false
 	case *schema.Object, *schema.Map:
-		c.errorf(diag.NotAssignable, p.at(e), mapHint(to), "%s: expected %s, got %s", p, schema.TypeName(to), from)
+		c.errorf(diag.NotAssignable, p.at(e), mapHint(want), "%s: expected %s, got %s", p, schema.TypeName(want), from)
 		return false
 	case *schema.Token:
-		return c.fitScalar(e, v, schema.Required(to.Underlying), p)
+		return c.fitScalar(e, v, schema.Required(want.Underlying), p)
 	case *schema.Enum:
-		return c.fitEnum(e, v, to, p)
+		return c.fitEnum(e, v, want, p)
 	case *schema.Union:
-		return c.fitUnion(e, to, p)
+		return c.fitUnion(e, want, p)
 	case *schema.ResourceType:
-		c.errorf(diag.NeedsResource, p.at(e), c.resourceWanted(e), "%s: expected %s, got %s", p, schema.TypeName(to), from)
+		c.errorf(diag.NeedsResource, p.at(e), c.resourceWanted(e), "%s: expected %s, got %s", p, schema.TypeName(want), from)
 		return false
 	case *schema.Array:
 		c.errorf(diag.NotAssignable, p.at(e), "write a list with one item", "%s: expected %s, got %s", p,
-			schema.TypeName(to), from)
+			schema.TypeName(want), from)
 		return false
 	}
 	c.errorf(diag.NotAssignable, p.at(e), "", "%s: expected %s, got %s", p, schema.TypeName(want), from)
@@ -286,33 +286,33 @@ func scalarText(v any) string {
 }
 
 func (c *fitter) fitList(e *ast.List, want schema.Type, p *place) bool {
-	switch to := want.(type) {
+	switch want := want.(type) {
 	case *schema.Array:
 		ok := true
 		for i, item := range e.Items {
 			inner := c.places.enter(p.item(i))
-			ok = c.fit(item, to.Item, inner) && (!to.Plain || c.inTime(item, to.Item, inner)) && ok
+			ok = c.fit(item, want.Item, inner) && (!want.Plain || c.inTime(item, want.Item, inner)) && ok
 			c.places.leave(inner)
 		}
 		return ok
 	case *schema.Token:
-		return c.fitList(e, schema.Required(to.Underlying), p)
+		return c.fitList(e, schema.Required(want.Underlying), p)
 	case *schema.Union:
-		return c.fitUnion(e, to, p)
+		return c.fitUnion(e, want, p)
 	case schema.Primitive:
-		if open(to) {
+		if open(want) {
 			return true
 		}
 	}
 	code, hint := diag.NotAssignable, ""
-	switch to := want.(type) {
+	switch want := want.(type) {
 	case *schema.Object, *schema.Map:
-		hint = mapHint(to)
+		hint = mapHint(want)
 	case *schema.Enum:
 		hint = "write one value, without the list"
 	case schema.Primitive:
 		hint = "write one value, without the list"
-		if to == schema.String && len(e.Items) != 1 {
+		if want == schema.String && len(e.Items) != 1 {
 			hint += "; fn::join makes one string of a list"
 		}
 	}

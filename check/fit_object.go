@@ -32,9 +32,9 @@ func mapHint(want schema.Type) string {
 }
 
 func (c *fitter) fitMap(e *ast.Map, want schema.Type, p *place) bool {
-	switch to := want.(type) {
+	switch want := want.(type) {
 	case *schema.Object:
-		return c.fitObject(e, to, p)
+		return c.fitObject(e, want, p)
 	case *schema.Map:
 		ok := true
 		for _, entry := range e.Entries {
@@ -43,36 +43,36 @@ func (c *fitter) fitMap(e *ast.Map, want schema.Type, p *place) bool {
 				inner.member = key.Value
 			}
 			inner.nullable = true // left out (L3.13)
-			ok = c.fit(entry.Value, to.Item, inner) && (!to.Plain || c.inTime(entry.Value, to.Item, inner)) && ok
+			ok = c.fit(entry.Value, want.Item, inner) && (!want.Plain || c.inTime(entry.Value, want.Item, inner)) && ok
 			c.places.leave(inner)
 		}
 		return ok
 	case *schema.Token:
-		return c.fitMap(e, schema.Required(to.Underlying), p)
+		return c.fitMap(e, schema.Required(want.Underlying), p)
 	case *schema.Union:
-		return c.fitUnion(e, to, p)
+		return c.fitUnion(e, want, p)
 	case schema.Primitive:
-		if open(to) {
+		if open(want) {
 			return true
 		}
 		hint := ""
-		if to == schema.String {
+		if want == schema.String {
 			hint = "use fn::toJSON to make a string of it"
 		}
 		if key := c.callWithoutPrefix(e); key != nil {
 			d := diag.Diagnostic{Code: diag.NotAssignable, Subject: p.at(e),
 				Detail:  "a call is written with its prefix: `fn::" + key.Value + "`",
-				Summary: fmt.Sprintf("%s: expected %s, got object", p, schema.TypeName(to))}
+				Summary: fmt.Sprintf("%s: expected %s, got object", p, schema.TypeName(want))}
 			if p.use.IsZero() {
 				d.Fixes = writing(key.Range(), key.Value, "fn::"+key.Value)
 			}
 			c.report(d)
 			return false
 		}
-		if to == schema.Asset || to == schema.Archive {
-			hint = assetHint(to)
+		if want == schema.Asset || want == schema.Archive {
+			hint = assetHint(want)
 		}
-		c.errorf(diag.NotAssignable, p.at(e), hint, "%s: expected %s, got object", p, schema.TypeName(to))
+		c.errorf(diag.NotAssignable, p.at(e), hint, "%s: expected %s, got object", p, schema.TypeName(want))
 		return false
 	}
 	code, hint := diag.NotAssignable, ""

@@ -202,14 +202,14 @@ func (r *reader) access(a *ast.Access) (string, bool) {
 // into follows steps into an expression that is written out; nil where they lead into something that is not.
 func into(e ast.Expr, steps []ast.Step) ast.Expr {
 	for _, step := range steps {
-		switch at := e.(type) {
+		switch node := e.(type) {
 		case *ast.Map:
-			e = entryOf(at, step.Name)
+			e = entryOf(node, step.Name)
 		case *ast.List:
-			if !step.IsIndex || step.Index < 0 || step.Index >= len(at.Items) {
+			if !step.IsIndex || step.Index < 0 || step.Index >= len(node.Items) {
 				return nil
 			}
-			e = at.Items[step.Index]
+			e = node.Items[step.Index]
 		default:
 			return nil
 		}
@@ -253,14 +253,14 @@ func (r *reader) configured(root string, steps []ast.Step) (string, bool) {
 // dataText follows steps into a structured value.
 func dataText(data any, steps []ast.Step) (string, bool) {
 	for _, step := range steps {
-		switch at := data.(type) {
+		switch inner := data.(type) {
 		case map[string]any:
-			data = at[step.Name]
+			data = inner[step.Name]
 		case []any:
-			if !step.IsIndex || step.Index < 0 || step.Index >= len(at) {
+			if !step.IsIndex || step.Index < 0 || step.Index >= len(inner) {
 				return "", false
 			}
-			data = at[step.Index]
+			data = inner[step.Index]
 		default:
 			return "", false
 		}
