@@ -162,6 +162,10 @@ func TestInterrupts(t *testing.T) {
 		code := make(chan int)
 		go func() { code <- x.run("run", "--skip-preview") }()
 		begun(t, x)
+		beside := newTerminal(t, "")
+		beside.world.Dir, beside.world.Home, beside.world.Env = x.world.Dir, x.world.Home, x.world.Env
+		require.Zero(t, beside.run("stack"), beside.err.String())
+		require.Contains(t, beside.out.String(), "under way: creating cmd")
 		signals <- syscall.SIGINT
 		signals <- syscall.SIGTERM
 		require.Equal(t, 8, <-code, x.err.String())

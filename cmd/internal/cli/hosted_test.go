@@ -269,6 +269,7 @@ func TestHostedAccounts(t *testing.T) {
 	x.does("login", x.url+"/")
 	x.world.Env = x.world.Env[:len(x.world.Env)-1]
 	require.Equal(t, "tester\n", x.does("whoami"))
+	require.Regexp(t, "^User: tester\nOrganizations: .*\nBackend URL: http", x.does("whoami", "-v"))
 	require.JSONEq(t, `{"url": "`+x.url+`", "user": "tester", "organizations": ["tester", "team"]}`,
 		x.does("whoami", "--json"))
 	text, err := os.ReadFile(filepath.Join(x.world.Home, ".pulumi/credentials.json"))

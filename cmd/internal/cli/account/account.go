@@ -17,6 +17,8 @@ type accountOptions struct {
 	url   string
 	local bool
 	json  bool
+
+	verbose bool // of whoami
 }
 
 // NewLogin makes the command login.
@@ -63,6 +65,7 @@ func NewWhoami(_ *console.Console, run func(context.Context, *accountOptions) er
 		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), o) },
 	}
 	cmd.Flags().BoolVarP(&o.json, "json", "j", false, "write JSON")
+	cmd.Flags().BoolVarP(&o.verbose, "verbose", "v", false, "show the organizations and the backend, too")
 	return cmd
 }
 
@@ -162,7 +165,12 @@ func Whoami(ctx context.Context, a *console.Console, o *accountOptions) error {
 	if o.json {
 		return a.WriteJSON(identity{b.PublicURL(), who.Name, who.Organizations})
 	}
-	_, err = fmt.Fprintln(a.Streams.Out, who.Name)
+	text := who.Name + "\n"
+	if o.verbose {
+		text = fmt.Sprintf("User: %s\nOrganizations: %s\nBackend URL: %s\n", who.Name, strings.Join(who.Organizations, ", "),
+			b.PublicURL())
+	}
+	_, err = fmt.Fprint(a.Streams.Out, text)
 	return err
 }
 

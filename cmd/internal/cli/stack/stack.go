@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -203,8 +204,14 @@ func stackShow(ctx context.Context, a *console.Console, o *stackOptions) error {
 	if err := writeResources(out, loaded.Snapshot, o.showURNs, o.showIDs); err != nil {
 		return err
 	}
+	locks, _ := s.Backend.Locks(s.Ref) // without an answer, what has not ended counts as interrupted
+	working := slices.ContainsFunc(locks, func(l backend.Lock) bool { return l.Owner != backend.OwnerGone })
 	for _, op := range loaded.Snapshot.Pending {
-		fmt.Fprintf(out, "    pending: %s was interrupted while %s\n", op.Resource.URN.Name(), op.Kind)
+		if working {
+			fmt.Fprintf(out, "    under way: %s %s\n", op.Kind, op.Resource.URN.Name())
+		} else {
+			fmt.Fprintf(out, "    pending: %s was interrupted while %s\n", op.Resource.URN.Name(), op.Kind)
+		}
 	}
 	outputs := operation.StackOutputs(loaded.Snapshot)
 	fmt.Fprintf(out, "\nCurrent stack outputs (%d):\n", outputs.Len())
