@@ -74,7 +74,7 @@ func TestPackageSources(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.Mkdir(filepath.Join(x.world.Dir, "empty"), 0o755))
 	for source, want := range map[string]string{
-		"./nothing": "./nothing does not exist", "./empty": "holds no plugin", "github.com/org/repo": "clone github.com/org/repo",
+		"./nothing": "./nothing does not exist", "./empty": "holds no plugin", "github.com/org": "write HOST/OWNER",
 		"unheard": "package unheard was not found: it", "randm": "was not found; did you mean random?\n",
 		"missing.json": "read the schema missing.json",
 	} {
