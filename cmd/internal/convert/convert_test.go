@@ -96,6 +96,7 @@ func TestNestedTemplates(t *testing.T) {
   Cidr: {Type: String, MinLength: 9}
   Zones: {Type: CommaDelimitedList}
   Count: {Type: Number}
+  Token: {Type: String, NoEcho: true, Default: hush}
 Resources:
   Vpc: {Type: 'AWS::EC2::VPC', Properties: {CidrBlock: !Ref Cidr, InstanceTenancy: !GetAtt Custom.Value}}
   Custom: {Type: 'Custom::Thing'}
@@ -139,9 +140,10 @@ Outputs:
 	require.False(t, found.HasErrors(), "%v\n%s", found, content)
 	require.Len(t, file.Components, 1)
 	for _, part := range []string{"type: components:Network", "cidr: ${one.VpcId}", "count: 2\n", "        - b\n",
-		"customValue: ${oneCustomValue}", "VpcId: ${vpc.id}", "Vpc: ${two.VpcId}", "type: aws-native:cloudformation:Stack"} {
+		"customValue: ${oneCustomValue}", "token: ${oneToken}", "VpcId: ${vpc.id}", "Vpc: ${two.VpcId}", "type: aws-native:cloudformation:Stack"} {
 		require.Contains(t, string(content), part)
 	}
+	require.Equal(t, []string{"oneToken", "twoToken"}, program.Secrets())
 	remarks := map[string]string{}
 	for _, item := range program.Items {
 		remarks[item.File+" "+item.Name] += strings.Join(item.Remarks, "; ")

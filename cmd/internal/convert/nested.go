@@ -75,15 +75,16 @@ func (c *cloudFormation) arguments(r *templateResource) *yaml.Node {
 			c.leaveOut(r.name, key.Value, "a component has nothing like it", value)
 		}
 	})
-	var missing []string
-	for _, name := range r.nested.missing {
-		missing = append(missing, name)
-	}
-	slices.Sort(missing)
-	for _, name := range missing {
-		need := c.need(r.logical+"."+name, textOf(inputs, name, "type"), textOf(inputs, name, "description"))
-		put(properties, name, text("${"+need+"}"))
-	}
+	each(inputs, func(key, declaration *yaml.Node) {
+		if member(declaration, "default") != nil || member(properties, key.Value) != nil {
+			return
+		}
+		need := c.need(r.logical+"."+key.Value, textOf(declaration, "type"), textOf(declaration, "description"))
+		if given := member(c.sections["config"], need); member(declaration, "secret") != nil && member(given, "secret") == nil {
+			put(given, "secret", boolean(true))
+		}
+		put(properties, key.Value, text("${"+need+"}"))
+	})
 	return properties
 }
 
