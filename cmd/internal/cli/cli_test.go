@@ -156,7 +156,9 @@ func TestInterrupts(t *testing.T) {
 	})
 	t.Run("twice", func(t *testing.T) {
 		t.Parallel()
-		x := newTerminal(t, strings.Replace(program, "%s", "30", 1))
+		// The first signal asks the command to end, which takes it a second, so that the second finds it at work.
+		x := newTerminal(t, strings.NewReplacer("%s", "30", "'touch begun", "'trap \"sleep 1; exit 1\" TERM; touch begun").
+			Replace(program))
 		signals := make(chan os.Signal, 2)
 		x.world.Signals = signals
 		code := make(chan int)
