@@ -12,6 +12,9 @@ import (
 
 const awsPackage = "aws-native"
 
+// forTools is the reason why metadata stays a comment, and why the report has no remark on it.
+const forTools = "tools and the console of CloudFormation read it"
+
 // cloudFormation is the conversion of one template.
 type cloudFormation struct {
 	*Program
@@ -28,6 +31,7 @@ type cloudFormation struct {
 	missing map[string]string // configuration in place of what was left out
 	helpers map[string]bool   // pseudo parameters that are declared
 	numeric map[string]bool   // parameters that are numbers
+	exports bool              // whether an output is exported
 
 	current *templateResource
 }
@@ -73,12 +77,12 @@ func (n *nesting) read(src *diag.Source) (*cloudFormation, diag.Diagnostics) {
 		return nil, fault(src, 1, advice, "the file is empty")
 	}
 	root := docs[0]
-	if member(root, "Resources") == nil || member(root, "Resources").Kind != yaml.MappingNode {
-		return nil, fault(src, root.Line, advice, "this is not a template of CloudFormation: it has no Resources")
-	}
 	if version := textOf(root, "AWSTemplateFormatVersion"); version != "" && version != "2010-09-09" {
 		return nil, fault(src, member(root, "AWSTemplateFormatVersion").Line, "the one version that there is, is 2010-09-09",
 			"the template has the version %s, which is not known here", version)
+	}
+	if resources := member(root, "Resources"); resources == nil || len(resources.Content) == 0 {
+		return nil, fault(src, root.Line, advice, "this is not a template of CloudFormation: it has no Resources")
 	}
 	c := &cloudFormation{Program: newProgram(n.options.Name), nesting: n, src: src,
 		schema: n.options.schemaOf(awsPackage), types: map[string]string{},
@@ -135,13 +139,17 @@ func (c *cloudFormation) template(root *yaml.Node) {
 	}
 	each(root, func(key, value *yaml.Node) {
 		switch key.Value {
-		case "AWSTemplateFormatVersion", "Description", "Parameters", "Mappings", "Conditions", "Resources", "Outputs":
+		case "AWSTemplateFormatVersion", "Description":
+		case "Parameters", "Mappings", "Conditions", "Resources", "Outputs":
+			if value.Kind != yaml.MappingNode && value.ShortTag() != "!!null" {
+				c.diags.Add(fault(c.src, key.Line, "write a map of names", "%s is not a map", key.Value)...)
+			}
 		case "Transform":
 			c.section(key, value, "CloudFormation runs the macros that it names; what they change is not in this program")
 		case "Rules":
 			c.section(key, value, "rules about parameters have no counterpart")
 		case "Metadata":
-			c.section(key, value, "it is for CloudFormation's console and for tools")
+			c.leaveOut("", key.Value, forTools, value)
 		default:
 			c.section(key, value, "the section is not known")
 		}
@@ -287,11 +295,12 @@ func (c *cloudFormation) resource(key *yaml.Node, r *templateResource) {
 		case "CreationPolicy", "UpdatePolicy":
 			c.leaveOut(r.name, field.Value, "CloudFormation itself waits for signals and rolls updates out", value)
 		case "Metadata":
-			reason := "the program has no place for it"
 			if member(value, "AWS::CloudFormation::Init") != nil {
-				reason = "cfn-init on the machine reads it from CloudFormation: do in UserData what it asks for"
+				c.leaveOut(r.name, field.Value, "cfn-init on the machine reads it from CloudFormation: do in UserData what it "+
+					"asks for", value)
+			} else {
+				c.remarks[r.name] = append(c.remarks[r.name], "left out: Metadata: "+forTools+shown(value))
 			}
-			c.leaveOut(r.name, field.Value, reason, value)
 		default:
 			c.leaveOut(r.name, field.Value, "the field is not known", value)
 		}
@@ -305,7 +314,10 @@ func (c *cloudFormation) resource(key *yaml.Node, r *templateResource) {
 	switch {
 	case r.nested != nil:
 		properties = c.arguments(r)
-	case given != nil && given.Kind == yaml.MappingNode:
+	case given == nil || given.ShortTag() == "!!null":
+	case given.Kind != yaml.MappingNode:
+		c.leaveOut(r.name, "Properties", "it is not a map", given)
+	default:
 		if name, arg := intrinsic(given); name != "" {
 			c.leaveOut(r.name, "Properties", "CloudFormation computes them with "+name, arg)
 		} else {
@@ -375,13 +387,19 @@ func (c *cloudFormation) parameter(key, value *yaml.Node) {
 	if given != nil {
 		put(out, "default", parameterDefault(typed, given))
 	}
-	if strings.EqualFold(textOf(value, "NoEcho"), "true") {
+	secret := strings.EqualFold(textOf(value, "NoEcho"), "true")
+	if secret {
 		put(out, "secret", boolean(true))
-		if given != nil && given.Value != "" {
-			remove(out, "default")
-			item.remark("its default is not in the program, because it is a secret: set it with `yamlhost config set "+
-				"--secret %s`", name)
-		}
+	}
+	switch {
+	case given == nil || given.Value == "":
+	case secret:
+		remove(out, "default")
+		item.remark("its default is not in the program, because it is a secret: set it with `yamlhost config set "+
+			"--secret %s`", name)
+	case dynamic().MatchString(given.Value):
+		remove(out, "default")
+		item.remark("its default %s is for CloudFormation: set its value with `yamlhost config set %s`", given.Value, name)
 	}
 	if about := textOf(value, "Description"); about != "" {
 		put(out, "description", text(about))
@@ -467,10 +485,13 @@ func (c *cloudFormation) constraints(key, value *yaml.Node, name, typed string, 
 func (c *cloudFormation) output(key, value *yaml.Node) {
 	item := &Item{Name: key.Value, Kind: "output", As: key.Value, File: c.src.Name(), Line: key.Line}
 	c.Items = append(c.Items, item)
-	given := member(value, "Value")
+	given, reason := member(value, "Value"), "it has no Value"
 	if given == nil {
 		item.As = ""
-		c.drop(item, mappingOf(key.Value, value), "it has no Value")
+		if strings.HasPrefix(key.Value, "Fn::") {
+			reason = "CloudFormation writes outputs with it before it creates the stack"
+		}
+		c.drop(item, mappingOf(key.Value, value), reason)
 		return
 	}
 	out := c.value(given, nil, "outputs")
@@ -480,7 +501,10 @@ func (c *cloudFormation) output(key, value *yaml.Node) {
 	}
 	if export := member(member(value, "Export"), "Name"); export != nil {
 		notes = append(notes, "exported by CloudFormation as "+c.expr(export))
-		item.remark("it is exported: programs read it by a stack reference")
+		if !c.exports {
+			item.remark("CloudFormation exports it: once this is a program, others read its outputs by stack references")
+		}
+		c.exports = true
 	}
 	if name := c.conds[textOf(value, "Condition")]; name != "" {
 		out = mappingOf("fn::if", list(text("${"+name+"}"), out, null()))

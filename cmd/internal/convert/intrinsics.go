@@ -34,7 +34,7 @@ func (c *cloudFormation) expr(node *yaml.Node) string {
 			case "!!int", "!!float", "!!bool", "!!null":
 				return scalar(data(node, false), false).Value
 			}
-			return quoted(node.Value)
+			return operandText(c.resolved(escaped(node.Value)))
 		case yaml.SequenceNode:
 			return "[" + strings.Join(c.exprs(node), ", ") + "]"
 		}
@@ -60,7 +60,7 @@ func (c *cloudFormation) expr(node *yaml.Node) string {
 		}
 	case "Fn::Sub":
 		if parts, ok := c.pieces(arg); ok {
-			return literalText(written(parts).Value)
+			return literalText(c.resolved(written(parts).Value))
 		}
 	case "Fn::Join":
 		if count(2) {

@@ -80,8 +80,8 @@ func (c *cloudFormation) arguments(r *templateResource) *yaml.Node {
 			return
 		}
 		need := c.need(r.logical+"."+key.Value, textOf(declaration, "type"), textOf(declaration, "description"))
-		if given := member(c.sections["config"], need); member(declaration, "secret") != nil && member(given, "secret") == nil {
-			put(given, "secret", boolean(true))
+		if member(declaration, "secret") != nil {
+			c.seal(need)
 		}
 		put(properties, key.Value, text("${"+need+"}"))
 	})

@@ -104,6 +104,13 @@ func (p *Program) leaveOut(resource, what, reason string, node *yaml.Node) {
 	}
 }
 
+// seal makes a configuration value a secret.
+func (p *Program) seal(name string) {
+	if declared := member(p.sections["config"], name); member(declared, "secret") == nil {
+		put(declared, "secret", boolean(true))
+	}
+}
+
 func indented(text string) string { return "  " + strings.ReplaceAll(text, "\n", "\n  ") }
 
 // Text returns the program as it is now.

@@ -1,7 +1,9 @@
 package convert
 
 import (
+	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/yamlhost/yamlhost/schema"
 )
@@ -114,6 +116,27 @@ func (c *cloudFormation) absent(name, attribute string) string {
 	return c.need(strings.Trim(name+"."+attribute, "."), "any", about)
 }
 
+// dynamic matches the dynamic references in a text of a program.
+var dynamic = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\{\{resolve:([a-z-]+):((?:\$\{[^{}]*\}|[^{}])*)\}\}`)
+})
+
+// resolved puts values in place of the dynamic references in a text of a program: the provider would send them as they
+// are. Secrets become configuration.
+func (c *cloudFormation) resolved(value string) string {
+	return dynamic().ReplaceAllStringFunc(value, func(found string) string {
+		parts := dynamic().FindStringSubmatch(found)
+		if parts[1] == "ssm" {
+			return `${invoke("aws-native:index:getSsmParameterString", {name = ` + literalText(parts[2]) + "}).value}"
+		}
+		name := c.need(parts[2], "string", "what the dynamic reference "+parts[1]+" gives for "+parts[2])
+		c.seal(name)
+		c.say("only CloudFormation resolves {{resolve:%s:…}}: the program takes the secret %s from its configuration",
+			parts[1], name)
+		return "${" + name + "}"
+	})
+}
+
 // attribute is what Fn::GetAtt gives.
 func (c *cloudFormation) attribute(name, attribute string, line int) string {
 	r := c.res[name]
@@ -127,6 +150,9 @@ func (c *cloudFormation) attribute(name, attribute string, line int) string {
 		return c.accessOf(r, line) + "." + output
 	}
 	access := c.accessOf(r, line)
+	if output, is := strings.CutPrefix(attribute, "Outputs."); is && r.kind == "AWS::CloudFormation::Stack" {
+		return "select(0, [for o in " + access + ".outputs : o.outputValue if o.outputKey == " + quoted(output) + "])"
+	}
 	if r.decl == nil {
 		for part := range strings.SplitSeq(attribute, ".") {
 			if part == "Id" && c.current != r {

@@ -131,40 +131,68 @@ func written(pieces []piece) *yaml.Node {
 	return text(b.String())
 }
 
-// rendered is a value of a program as the text of an expression.
-func rendered(node *yaml.Node) string {
+// rendered is a value of a program as the text of an expression, whose further lines begin with pad.
+func rendered(node *yaml.Node, pad string) string {
 	switch node.Kind {
 	case yaml.SequenceNode:
-		return "[" + strings.Join(allRendered(node), ", ") + "]"
+		return enclosed("[", allRendered(node, pad), "]", pad)
 	case yaml.MappingNode:
 		if len(node.Content) == 2 && strings.HasPrefix(node.Content[0].Value, "fn::") {
 			function, arg := strings.TrimPrefix(node.Content[0].Value, "fn::"), node.Content[1]
 			if arg.Kind == yaml.SequenceNode && function != "compact" {
-				return function + "(" + strings.Join(allRendered(arg), ", ") + ")"
+				return enclosed(function+"(", allRendered(arg, pad), ")", pad)
 			}
-			return function + "(" + rendered(arg) + ")"
+			return function + "(" + rendered(arg, pad) + ")"
 		}
 		var items []string
-		each(node, func(key, value *yaml.Node) { items = append(items, literalText(key.Value)+" = "+rendered(value)) })
-		return "{" + strings.Join(items, ", ") + "}"
+		each(node, func(key, value *yaml.Node) {
+			items = append(items, literalText(key.Value)+" = "+rendered(value, pad+"  "))
+		})
+		return enclosed("{", items, "}", pad)
 	}
 	if node.Tag != "!!str" {
 		return node.Value
 	}
-	if inner, found := strings.CutPrefix(node.Value, "${"); found && strings.Count(node.Value, "${") == 1 {
-		if expr, whole := strings.CutSuffix(inner, "}"); whole && !strings.Contains(expr, "}") {
-			return expr
-		}
-	}
-	return literalText(node.Value)
+	return strings.ReplaceAll(operandText(node.Value), "\n", "\n"+pad)
 }
 
-func allRendered(node *yaml.Node) []string {
+// operandText is a text of a program in an expression: the expression that it consists of, or a literal.
+func operandText(value string) string {
+	inner, found := strings.CutPrefix(value, "${")
+	depth, quote := 1, false
+	for i := 0; found && i < len(inner); i++ {
+		switch c := inner[i]; {
+		case c == '\\' && quote:
+			i++
+		case c == '"':
+			quote = !quote
+		case c == '{' && !quote:
+			depth++
+		case c == '}' && !quote:
+			if depth--; depth == 0 && i == len(inner)-1 {
+				return inner[:i]
+			}
+			found = depth > 0
+		}
+	}
+	return literalText(value)
+}
+
+func allRendered(node *yaml.Node, pad string) []string {
 	texts := make([]string, len(node.Content))
 	for i, item := range node.Content {
-		texts[i] = rendered(item)
+		texts[i] = rendered(item, pad+"  ")
 	}
 	return texts
+}
+
+// enclosed joins items in one line, or in a line for each if that would be long.
+func enclosed(left string, items []string, right, pad string) string {
+	one := left + strings.Join(items, ", ") + right
+	if len(pad)+len(one) <= 80 && !strings.Contains(one, "\n") {
+		return one
+	}
+	return left + "\n" + pad + "  " + strings.Join(items, ",\n"+pad+"  ") + "\n" + pad + right
 }
 
 // literalText is a text of a program, with its interpolations, between quotes.
@@ -181,6 +209,10 @@ func literalText(value string) string {
 		case strings.HasPrefix(rest, "$${"):
 			b.WriteString("$${")
 			i += 2
+			continue
+		case depth == 0 && strings.HasPrefix(rest, "%{"):
+			b.WriteString("%%{")
+			i++
 			continue
 		case strings.HasPrefix(rest, "${"):
 			depth++

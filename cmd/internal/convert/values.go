@@ -21,6 +21,9 @@ func (c *cloudFormation) value(node *yaml.Node, t schema.Type, path string) *yam
 	if out == nil {
 		out = c.literal(node, t, path)
 	}
+	if out.Kind == yaml.ScalarNode && strings.Contains(out.Value, "{{resolve:") {
+		out = text(c.resolved(out.Value))
+	}
 	if out.HeadComment == "" {
 		out.HeadComment = node.HeadComment
 	}
@@ -74,7 +77,7 @@ func (c *cloudFormation) called(node *yaml.Node, name string, arg *yaml.Node, t 
 			condition := c.conds[arg.Content[0].Value]
 			then, other := c.value(arg.Content[1], t, path), c.value(arg.Content[2], t, path)
 			if then.Tag == "!!null" || other.Tag == "!!null" { // of a choice the checker knows that null means absent
-				return text("${" + condition + " ? " + rendered(then) + " : " + rendered(other) + "}")
+				return text("${" + condition + " ? " + rendered(then, "") + " : " + rendered(other, "") + "}")
 			}
 			return mappingOf("fn::if", list(text("${"+condition+"}"), then, other))
 		}
@@ -89,7 +92,7 @@ func (c *cloudFormation) called(node *yaml.Node, name string, arg *yaml.Node, t 
 // literal is a value that is written out.
 func (c *cloudFormation) literal(node *yaml.Node, t schema.Type, path string) *yaml.Node {
 	if u, ok := t.(*schema.Union); ok {
-		t = c.choose(u, node)
+		t = choose(u, node)
 	}
 	if array, ok := t.(*schema.Array); ok && node.Kind != yaml.SequenceNode && node.ShortTag() != "!!null" {
 		return list(c.value(node, array.Item, path)) // as above
@@ -153,7 +156,7 @@ func optional(node *yaml.Node) bool {
 }
 
 // choose finds the member of a union that a value is written for.
-func (c *cloudFormation) choose(u *schema.Union, node *yaml.Node) schema.Type {
+func choose(u *schema.Union, node *yaml.Node) schema.Type {
 	var best schema.Type
 	most := -1
 	for _, m := range u.Members {
