@@ -63,6 +63,11 @@ test("the site", async (t) => {
     await page.keyboard.press("Escape");
   }
 
+  // What looks like an expression of the site's generator is shown as it is written.
+  await page.goto(origin + "/convert.html");
+  await page.waitForSelector(".vp-doc h1");
+  assert.match(await page.innerText(".vp-doc"), /\{\{resolve:ssm:…\}\}/);
+
   // An example opens in the playground with its program.
   await page.goto(origin + "/examples/hello.html");
   await page.click("text=Try it in the playground");

@@ -106,7 +106,7 @@ func TestFolderThatIsMissing(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "yet", "to", "come")
 	release, err := Folder(t.Context(), dir, nil)
 	require.NoError(t, err)
-	require.NoError(t, os.MkdirAll(dir, 0o700)) // as whoever writes a file there does
+	require.NoError(t, os.MkdirAll(dir, 0o700)) // as a process that writes a file there does
 	ctx, cancel := context.WithCancel(t.Context())
 	_, err = Folder(ctx, dir, cancel)
 	require.ErrorIs(t, err, context.Canceled)

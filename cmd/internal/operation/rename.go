@@ -208,6 +208,9 @@ func (x *exchange) renames(a *console.Console, program *check.Program, write boo
 	for _, r := range found {
 		moved[r.new.URN] = r.old.URN
 	}
+	if len(found) == 0 {
+		return nil
+	}
 	var diags diag.Diagnostics
 	for _, d := range declarations(program) {
 		var instances []renamed

@@ -41,6 +41,11 @@ export default defineConfig({
   markdown: {
     languageAlias: { check: "yaml" },
     config(md) {
+      // Two braces in a page are two braces, and not an expression of Vue.
+      for (const rule of ["text", "code_inline"] as const) {
+        const plain = md.renderer.rules[rule]!;
+        md.renderer.rules[rule] = (...given) => plain(...given).replaceAll("{{", "&#123;&#123;");
+      }
       // The first word of a fence is its language; the others tell the tests what to do with it. An indented block is
       // one as well.
       md.core.ruler.push("first-word", (state) => {

@@ -153,6 +153,9 @@ func Convert(ctx context.Context, a *console.Console, o *options) error {
 				path = filepath.Join(filepath.Dir(parent), path)
 			}
 			full := a.Path(path)
+			if info, err := os.Stat(full); err == nil && !info.Mode().IsRegular() {
+				return nil, errors.New("it is a folder or a device, and not a file")
+			}
 			text, err := os.ReadFile(full)
 			if err != nil {
 				return nil, console.PlainError(err)
