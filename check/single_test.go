@@ -1,6 +1,7 @@
 package check_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -101,6 +102,18 @@ func TestRequiredMemberByPart(t *testing.T) {
 	require.Contains(t, fixed, "s: {type: 'plain:Group', properties: {resourceGroupName: x}}")
 	require.Equal(t, diag.UnknownProperty, found[1].Code, "a list is not a name")
 	require.Equal(t, diag.RequiredMissing, found[2].Code)
+}
+
+// What only the old section can declare stays there without a warning.
+func TestConfigurationOfFurtherTypes(t *testing.T) {
+	t.Parallel()
+	for declaration, warned := range map[string]bool{"{type: 'list<string>'}": true, "{type: object}": true, "{}": true,
+		"{type: any}": false, "{type: 'list<string?>'}": false, "{type: 'map<string>'}": false} {
+		_, found := checkText(t, "Main.yaml", "configuration: {x: "+declaration+", y: 1}\n",
+			func(o *check.Options) { o.Schemas = nil })
+		require.Equal(t, warned, slices.ContainsFunc(found, func(d diag.Diagnostic) bool { return d.Code == diag.Deprecated }),
+			"%s: %v", declaration, found)
+	}
 }
 
 // All warnings of one old spelling are one, and one fix mends them all.

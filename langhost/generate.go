@@ -100,9 +100,9 @@ func (h *Host) GenerateProject(ctx context.Context, r *pulumirpc.GenerateProject
 		}
 	}
 	for _, d := range program.Declared {
-		head := headOf(d)
-		if local.paths[head.Name] == "" {
-			files[filepath.Join(dir, "sdks", filepath.Base(head.Name)+".yaml")] = []byte(head.declaration())
+		name, path, text := PackageFile(d)
+		if local.paths[name] == "" {
+			files[filepath.Join(dir, filepath.FromSlash(path))] = text
 		}
 	}
 	for _, path := range slices.Sorted(maps.Keys(files)) {
@@ -188,14 +188,16 @@ func localPackages(dependencies map[string]string) (declaredPackages, error) {
 	return found, nil
 }
 
-func headOf(d pcl.Declaration) *packageHead {
+// PackageFile writes the declaration of a package as a file (F3.18). path is relative to the program's folder, with
+// slashes.
+func PackageFile(d pcl.Declaration) (name, path string, text []byte) {
 	head := &packageHead{Name: d.Name, Version: d.Version, PluginDownloadURL: d.DownloadURL}
 	if p := d.Parameter; p != nil {
 		head.Parameterization = &parameterHead{encoded: p.Value}
 		head.Parameterization.BaseProvider.Name, head.Parameterization.BaseProvider.Version = d.Name, d.Version
 		head.Name, head.Version = p.Name, p.Version
 	}
-	return head
+	return head.Name, "sdks/" + filepath.Base(head.Name) + ".yaml", []byte(head.declaration())
 }
 
 // projectText is a project as a YAML file: the fields as they are, but with our runtime.

@@ -57,14 +57,6 @@ func newOutline(r *bodyReader, top []*section, options Options, included bool) *
 		s.in.unknownSection(o.file, e, s.entryNames())
 		return false
 	})
-	if s := o.configuration; s != nil {
-		d := s.in.warn(diag.Deprecated, s.at, "", "`configuration` is deprecated: write `config`")
-		if o.config == nil {
-			d.Fixes = s.renamed("config")
-		} else {
-			d.Detail = "move its entries to `config`"
-		}
-	}
 	if options.Pack {
 		o.packOnly()
 	}
@@ -173,6 +165,16 @@ func (o *outline) packOnly() {
 	}
 }
 
+// onlyFormer reports whether only `configuration` can declare a value: `config` of a project file lacks its type (L2.11).
+func onlyFormer(c *ast.Config) bool {
+	for t := c.Type; t != nil; t = t.Item {
+		if t.Optional || t.Name == "any" || t.Name == "object" && t.Item != nil {
+			return true
+		}
+	}
+	return false
+}
+
 // mainOnly are the sections that only the main text of a program may have an effect with.
 var mainOnly = []string{"name", "description", "version", "namespace", "pulumi"}
 
@@ -187,7 +189,16 @@ func (o *outline) read(names map[string]bool) {
 		file.RequiredVersion = o.pulumi.in.pulumiBlock(o.pulumi.entry, file)
 		file.Unit = ast.NewUnit(file.RequiredVersion)
 	}
-	file.Config = append(r.configSection(o.config, nil), r.configSection(o.configuration, o.config)...)
+	former := r.configSection(o.configuration, o.config)
+	if s := o.configuration; s != nil && !slices.ContainsFunc(former, onlyFormer) {
+		d := s.in.warn(diag.Deprecated, s.at, "", "`configuration` is deprecated: write `config`")
+		if o.config == nil {
+			d.Fixes = s.renamed("config")
+		} else {
+			d.Detail = "move its entries to `config`"
+		}
+	}
+	file.Config = append(r.configSection(o.config, nil), former...)
 	file.Variables = r.variableSection(o.variables)
 	file.Resources = r.resourceSection(o.resources)
 	file.Outputs = r.outputSection(o.outputs)

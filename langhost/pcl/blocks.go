@@ -2,6 +2,7 @@ package pcl
 
 import (
 	"path"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -54,6 +55,9 @@ func (t *translator) block(b *hclsyntax.Block) {
 		}
 		return true
 	}
+	if n := len(b.Labels); n > 0 && slices.Contains([]string{"resource", "read", "component"}, b.Type) {
+		t.objects = append(t.objects, Object{Kind: b.Labels[n-1], Name: b.Labels[0], Place: t.place(rng)})
+	}
 	switch b.Type {
 	case "config":
 		if labels(1, 2) {
@@ -102,6 +106,7 @@ func (t *translator) config(b *hclsyntax.Block) {
 		if name := configType(b.Labels[1]); name != "" {
 			out.entries = append(out.entries, entry{key: "type", value: scalar(Scalar(name))})
 			typed = true
+			t.further = t.further || !t.component && !inProjects(name)
 		} else {
 			t.fail(b.LabelRanges[1], "", "the type %s of a configuration value is not understood", b.Labels[1])
 		}
@@ -121,9 +126,15 @@ func (t *translator) config(b *hclsyntax.Block) {
 	})
 	if !typed && len(b.Labels) == 1 {
 		out.add("type", scalar("any"))
+		t.further = t.further || !t.component
 	}
 	out.entries = append(out.entries, rest.entries...)
 	t.to.config.add(b.Labels[0], out, t.comments(b.DefRange())...)
+}
+
+// inProjects reports whether project files have a type too (L2.11).
+func inProjects(typed string) bool {
+	return !strings.ContainsAny(typed, "?") && !strings.Contains(typed, "any") && !strings.Contains(typed, "map<")
 }
 
 // configType is a type as programs in YAML spell it (L2.20); empty for one that is not understood.
@@ -333,6 +344,11 @@ func (t *translator) componentOf(b *hclsyntax.Block) string {
 			t.fail(b.LabelRanges[1], "", "the component in %s contains itself", folder)
 		}
 		return token
+	}
+	if folder == "." {
+		t.fail(b.LabelRanges[1], "its folder is above that of the program; convert a copy of the program that has its modules "+
+			"below it", "the module `%s` has taken the place of the program", b.Labels[0])
+		return ""
 	}
 	t.tokens[folder] = ""
 	if t.generator.options.Component == nil {

@@ -26,6 +26,9 @@ type Options struct {
 	Packages map[string]schema.Descriptor
 	// Used are the packages whose declarations Convert writes down; nil for all.
 	Used map[string]bool
+	// Project reports whether the text goes into a project file, whose section config takes fewer types than a program's
+	// section configuration (L2.11).
+	Project bool
 	// Component reads the module of a local component; folder is relative to the program's, with slashes. Nil for none.
 	Component func(folder string) (Sources, error)
 }
@@ -35,8 +38,17 @@ type Program struct {
 	Text string
 	// Packages are the packages that it uses, sorted.
 	Packages []string
+	// Objects are the resources and components, also those inside of components.
+	Objects []Object
 	// Declared are the packages that the text itself says how to get.
 	Declared []Declaration
+}
+
+// Object is what a block makes a resource of.
+type Object struct {
+	Kind  string // the token, or the folder of a component
+	Name  string
+	Place diag.Range
 }
 
 // Declaration is a block `package`.
@@ -54,18 +66,23 @@ func Generate(ctx context.Context, sources Sources, o Options) (Program, diag.Di
 	top := &mapping{}
 	m := g.module("", sources)
 	body := m.translate(sectionsOfProgram)
+	config := "configuration"
+	if o.Project && !g.further {
+		config = "config"
+	}
 	for _, section := range []struct {
 		key string
 		m   *mapping
 	}{
-		{"pulumi", body.pulumi}, {"configuration", body.config}, {"hooks", body.hooks}, {"components", g.components},
+		{"pulumi", body.pulumi}, {config, body.config}, {"hooks", body.hooks}, {"components", g.components},
 		{"variables", body.variables}, {"resources", body.resources}, {"outputs", body.outputs},
 	} {
 		if len(section.m.entries) > 0 {
 			top.add(section.key, section.m)
 		}
 	}
-	p := Program{Packages: slices.Sorted(maps.Keys(g.packages)), Declared: g.declared, Text: "{}\n"}
+	p := Program{Packages: slices.Sorted(maps.Keys(g.packages)), Objects: g.objects, Declared: g.declared,
+		Text: "{}\n"}
 	if len(top.entries) > 0 {
 		var b strings.Builder
 		header := m.header()
@@ -88,6 +105,8 @@ type generator struct {
 	diags    diag.Diagnostics
 	packages map[string]bool
 	declared []Declaration
+	objects  []Object
+	further  bool // whether a configuration value of the program has a type that project files do not have
 
 	components *mapping          // in the order in which they are complete
 	tokens     map[string]string // of components, by folder

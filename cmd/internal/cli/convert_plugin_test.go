@@ -33,7 +33,8 @@ func playConverter() {
 	select {}
 }
 
-// ConvertProgram writes a resource for each line of zoo.txt. It asks for the schema of the package and for a mapping, as
+// ConvertProgram writes a resource for each line of zoo.txt. A line NAME@FOLDER is a module of one pet in that folder, and
+// "shelf" needs a package of another plugin. It asks for the schema of the package and for a mapping, as
 // converters do.
 func (c *testConverter) ConvertProgram(ctx context.Context, r *pulumirpc.ConvertProgramRequest) (
 	*pulumirpc.ConvertProgramResponse, error) {
@@ -55,12 +56,37 @@ func (c *testConverter) ConvertProgram(ctx context.Context, r *pulumirpc.Convert
 			response.Diagnostics = append(response.Diagnostics, &codegen.Diagnostic{
 				Severity: codegen.DiagnosticSeverity_DIAG_ERROR, Summary: "a bug is no pet",
 				Subject: &codegen.Range{Filename: "zoo.txt", Start: &codegen.Pos{Line: int64(i + 1)}, End: &codegen.Pos{}}})
+		case "shelf":
+			pcl.WriteString("package \"shelf\" {\n  baseProviderName = \"terraform-provider\"\n  baseProviderVersion = \"1.0.0\"\n" +
+				"  parameterization {\n    name = \"shelf\"\n    version = \"2.0.0\"\n    value = \"e30=\"\n  }\n}\n" +
+				"resource \"book\" \"shelf:index:Book\" {}\n")
 		default:
+			if name, folder, module := strings.Cut(name, "@"); module {
+				fmt.Fprintf(&pcl, "component %q %q {\n  prefix = %q\n}\n", name, folder, name)
+				if !filepath.IsLocal(folder) {
+					continue
+				}
+				inside := filepath.Join(r.GetTargetDirectory(), folder)
+				if err := os.MkdirAll(inside, 0o755); err != nil {
+					return nil, err
+				}
+				if err := os.WriteFile(filepath.Join(inside, "main.pp"), []byte("config \"prefix\" \"string\" {}\n"+
+					"resource \"pet\" \"random:index/randomPet:RandomPet\" {\n  prefix = prefix\n}\n"), 0o644); err != nil {
+					return nil, err
+				}
+				continue
+			}
+			response.Diagnostics = append(response.Diagnostics, warnings[name]...)
 			fmt.Fprintf(&pcl, "resource %q \"random:index/randomPet:RandomPet\" {\n  prefix = %q\n}\n", name, name)
 		}
 	}
 	return response, os.WriteFile(filepath.Join(r.GetTargetDirectory(), "main.pp"), []byte(pcl.String()), 0o644)
 }
+
+// warnings are what the converter has to say of some pets.
+var warnings = map[string][]*codegen.Diagnostic{"cat": {{Severity: codegen.DiagnosticSeverity_DIAG_WARNING,
+	Summary: "cats do as they like", Subject: &codegen.Range{Filename: "zoo.txt", Start: &codegen.Pos{Line: 1},
+		End: &codegen.Pos{}}}}}
 
 // ConvertState answers with a resource for each line of a file.
 func (c *testConverter) ConvertState(_ context.Context, r *pulumirpc.ConvertStateRequest) (*pulumirpc.ConvertStateResponse,

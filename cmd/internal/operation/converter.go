@@ -37,9 +37,9 @@ func (p *Providers) converterServices(tool string) plugin.ConverterServices {
 	}
 }
 
-// SayConverted shows what a converter has found, and returns an error if there is an error among it. dir is the folder
-// of the input.
-func SayConverted(a *console.Console, dir string, found []plugin.ConverterFinding) error {
+// SayConverted shows what a converter has found and returns the warnings of it, or an error if there is one among it.
+// dir is the folder of the input.
+func SayConverted(a *console.Console, dir string, found []plugin.ConverterFinding) (warnings []string, err error) {
 	failed := 0
 	for _, f := range found {
 		place, kind := "", "warning"
@@ -59,9 +59,12 @@ func SayConverted(a *console.Console, dir string, found []plugin.ConverterFindin
 			text += "\n  " + f.Detail
 		}
 		fmt.Fprintln(a.Streams.Err, text)
+		if !f.Error {
+			warnings = append(warnings, text)
+		}
 	}
 	if failed > 0 {
-		return console.WithCode(console.CodeProgram, "the converter reports %s; nothing was written", diag.Count(failed, "error"))
+		return nil, console.WithCode(console.CodeProgram, "the converter reports %s; nothing was written", diag.Count(failed, "error"))
 	}
-	return nil
+	return warnings, nil
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/convert"
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/langhost"
 	"github.com/yamlhost/yamlhost/langhost/pcl"
 	"github.com/yamlhost/yamlhost/schema"
 	"github.com/yamlhost/yamlhost/workspace"
@@ -41,9 +42,10 @@ type reportRecord struct {
 	Converted int             `json:"converted"` // without a remark
 	Remarks   int             `json:"withRemarks"`
 	LeftOut   int             `json:"leftOut"`
-	Checked   bool            `json:"checked"`           // whether the schemas to check with are known
-	Errors    []string        `json:"errors,omitempty"`  // of `yamlhost check`
-	Secrets   []string        `json:"secrets,omitempty"` // configuration values that need a value
+	Checked   bool            `json:"checked"`            // whether the schemas to check with are known
+	Errors    []string        `json:"errors,omitempty"`   // of `yamlhost check`
+	Warnings  []string        `json:"warnings,omitempty"` // of the converter plugin, each with its place
+	Secrets   []string        `json:"secrets,omitempty"`  // configuration values that need a value
 	Items     []*convert.Item `json:"items"`
 }
 
@@ -114,19 +116,23 @@ func Convert(ctx context.Context, a *console.Console, o *options) error {
 	}
 	ctx, done := a.Signals.Gentle(ctx)
 	defer done()
+	given, err := operation.ReadGivenSchemas(a, o.schemas)
+	if err != nil {
+		return err
+	}
 	if ends == nil {
-		return throughPlugin(ctx, a, o, name, out)
+		return throughPlugin(ctx, a, o, name, out, given)
 	}
 	texts, err := read(a, o.paths, ends)
 	if err != nil {
 		return err
 	}
-	given, err := operation.ReadGivenSchemas(a, o.schemas)
-	if err != nil {
-		return err
-	}
 	if o.from == "pcl" {
-		return convertPCL(ctx, a, o, name, out, texts)
+		sources := pcl.Sources{}
+		for _, text := range texts {
+			sources[text.Name()] = text.Text()
+		}
+		return convertPCL(ctx, a, o, name, out, given, sources, nil, &reportRecord{})
 	}
 	ws := workspace.Empty(a.World.Dir)
 	providers := operation.NewProviders(a, ws, nil, operation.Careful)
@@ -168,7 +174,7 @@ func Convert(ctx context.Context, a *console.Console, o *options) error {
 		return err
 	}
 	record := reportRecord{Items: program.Items, Secrets: program.Secrets()}
-	content, err := checked(ctx, a, program, given, &record)
+	content, err := checked(ctx, a, program, program.Files, given, &record)
 	if err != nil {
 		return err
 	}
@@ -268,15 +274,21 @@ func projectName(o *options, out string) string {
 // maxRepairs bounds how often a program is checked anew.
 const maxRepairs = 40
 
-// checked checks the program as `check` does, and repairs it as long as that finds errors in it.
-func checked(ctx context.Context, a *console.Console, program *convert.Program, given *operation.GivenSchemas,
-	record *reportRecord) ([]byte, error) {
+// converted is a program that can change where the checker finds an error.
+type converted interface {
+	Text() ([]byte, error)
+	Repair(found diag.Diagnostic) bool
+}
+
+// checked checks the program as `check` does, and repairs it as long as that finds errors in it. files stand beside it.
+func checked(ctx context.Context, a *console.Console, program converted, files map[string][]byte,
+	given *operation.GivenSchemas, record *reportRecord) ([]byte, error) {
 	dir, err := os.MkdirTemp("", "yamlhost-convert-")
 	if err != nil {
 		return nil, fmt.Errorf("make a temporary folder: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	if err := fill(dir, program.Files); err != nil {
+	if err := fill(dir, files); err != nil {
 		return nil, err
 	}
 	for range maxRepairs {
@@ -408,27 +420,46 @@ func sayReport(a *console.Console, o *options, record *reportRecord) {
 	}
 }
 
-// convertPCL translates PCL, which Pulumi's tools write.
-func convertPCL(ctx context.Context, a *console.Console, o *options, name, out string, texts []*diag.Source) error {
-	module := pcl.Sources{}
-	for _, text := range texts {
-		module[text.Name()] = text.Text()
-	}
-	program, diags := pcl.Generate(ctx, module, pcl.Options{})
+// generated is a program that is as it is.
+type generated []byte
+
+func (g generated) Text() ([]byte, error)       { return g, nil }
+func (g generated) Repair(diag.Diagnostic) bool { return false }
+
+// convertPCL translates PCL, which Pulumi's tools write, and completes the record. component reads the files of a
+// component; it may be nil.
+func convertPCL(ctx context.Context, a *console.Console, o *options, name, out string, given *operation.GivenSchemas,
+	sources pcl.Sources, component func(folder string) (pcl.Sources, error), record *reportRecord) error {
+	providers := operation.NewProviders(a, workspace.Empty(a.World.Dir), nil, operation.Careful)
+	providers.Given = given
+	defer providers.Close()
+	program, diags := pcl.Generate(ctx, sources, pcl.Options{Schemas: providers.Schemas(), Project: true, Component: component})
 	if err := a.Report(diags); err != nil {
 		return err
 	}
-	content := []byte("name: " + pcl.Scalar(name) + "\nruntime: yaml\n")
+	text := "name: " + pcl.Scalar(name) + "\nruntime: yaml\n"
 	if program.Text != "{}\n" {
-		content = append(content, program.Text...)
+		text += program.Text
 	}
-	if err := o.write(ctx, a, name, out, content, nil); err != nil {
+	files := map[string][]byte{}
+	for _, d := range program.Declared {
+		_, path, declaration := langhost.PackageFile(d)
+		files[path] = declaration
+	}
+	record.Items = []*convert.Item{}
+	for _, object := range program.Objects {
+		item := &convert.Item{Name: object.Name, Kind: object.Kind, As: object.Name}
+		if component == nil { // else nobody sees the text
+			item.File, item.Line = object.Place.Source.Name(), object.Place.StartPosition().Line
+		}
+		record.Items = append(record.Items, item)
+	}
+	content, err := checked(ctx, a, generated(text), files, given, record)
+	if err != nil {
 		return err
 	}
-	record := &reportRecord{Items: []*convert.Item{}}
-	for _, text := range texts {
-		record.Items = append(record.Items, &convert.Item{Name: text.Name(), Kind: "pcl", As: "Pulumi.yaml", File: text.Name(),
-			Line: 1})
+	if err := o.write(ctx, a, name, out, content, files); err != nil {
+		return err
 	}
 	return tell(a, o, record, content)
 }

@@ -9,17 +9,17 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
-	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/langhost"
+	"github.com/yamlhost/yamlhost/langhost/pcl"
 	"github.com/yamlhost/yamlhost/workspace"
 )
 
 // throughPlugin has the converter of another tool write PCL, and converts that.
-func throughPlugin(ctx context.Context, a *console.Console, o *options, name, out string) (err error) {
+func throughPlugin(ctx context.Context, a *console.Console, o *options, name, out string,
+	given *operation.GivenSchemas) (err error) {
 	if len(o.paths) != 1 {
 		return console.WithCode(console.CodeBadUsage, "--from %s takes one folder, that of the program", o.from)
 	}
@@ -28,6 +28,7 @@ func throughPlugin(ctx context.Context, a *console.Console, o *options, name, ou
 		return console.WithCode(console.CodeUsage, "--from %s: %w", o.from, err)
 	}
 	providers := operation.NewProviders(a, workspace.Empty(a.World.Dir), nil, operation.Trusted)
+	providers.Given = given
 	defer providers.Close()
 	converter, err := providers.Converter(ctx, o.from)
 	if err != nil {
@@ -44,51 +45,39 @@ func throughPlugin(ctx context.Context, a *console.Console, o *options, name, ou
 		return a.Signals.Ended()
 	}
 	if err != nil {
-		return fmt.Errorf("converter %s: %w; nothing was written", o.from, err)
+		return console.WithCode(console.CodeProgram, "converter %s: %w; nothing was written", o.from, err)
 	}
-	if err := operation.SayConverted(a, from, found); err != nil {
-		return err
-	}
-	texts, err := readModule(dir)
+	warnings, err := operation.SayConverted(a, from, found)
 	if err != nil {
 		return err
 	}
-	if len(texts) == 0 {
-		return fmt.Errorf("converter %s found nothing to convert in %s", o.from, o.paths[0])
+	read := func(folder string) (pcl.Sources, error) { return readModule(dir, folder) }
+	sources, err := read(".")
+	if err != nil {
+		return err
 	}
-	return convertPCL(ctx, a, o, name, out, texts)
+	if len(sources) == 0 {
+		return console.WithCode(console.CodeUsage, "converter %s found nothing to convert in %s", o.from, o.paths[0])
+	}
+	return convertPCL(ctx, a, o, name, out, given, sources, read, &reportRecord{Warnings: warnings})
 }
 
-// readModule reads the PCL of a folder, without that of the components below it.
-func readModule(dir string) ([]*diag.Source, error) {
-	entries, err := os.ReadDir(dir)
+// readModule reads the PCL of a folder below dir, without that of the folders in it.
+func readModule(dir, folder string) (pcl.Sources, error) {
+	if !filepath.IsLocal(filepath.FromSlash(folder)) {
+		return nil, errors.New("it is outside of what the converter has written")
+	}
+	paths, err := filepath.Glob(filepath.Join(dir, filepath.FromSlash(folder), "*.pp"))
 	if err != nil {
 		return nil, fmt.Errorf("read the converted program: %w", err)
 	}
-	var texts []*diag.Source
-	for _, e := range entries {
-		if e.IsDir() || filepath.Ext(e.Name()) != ".pp" {
-			continue
-		}
-		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
-		if err != nil {
+	sources := pcl.Sources{}
+	for _, path := range paths {
+		if sources[filepath.Base(path)], err = os.ReadFile(path); err != nil {
 			return nil, fmt.Errorf("read the converted program: %w", err)
 		}
-		texts = append(texts, diag.NewSource(e.Name(), text))
 	}
-	return texts, refuseComponents(dir)
-}
-
-// refuseComponents returns an error if a converter has written modules of its own: they would be lost.
-func refuseComponents(dir string) error {
-	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && filepath.Ext(path) == ".pp" && filepath.Dir(path) != dir {
-			rel, _ := filepath.Rel(dir, path)
-			return fmt.Errorf("the program has a module of its own, %s, which is not converted yet; nothing was written",
-				strings.ReplaceAll(filepath.Dir(rel), `\`, "/"))
-		}
-		return err
-	})
+	return sources, nil
 }
 
 // runtimes are the names of languages' plugins, where they differ from those of the languages.
@@ -145,7 +134,7 @@ func (o *options) write(ctx context.Context, a *console.Console, name, out strin
 	if err != nil {
 		return fmt.Errorf("--to %s: %w; nothing was written", o.to, err)
 	}
-	if err := operation.SayConverted(a, dirs["pcl"], found); err != nil {
+	if _, err := operation.SayConverted(a, dirs["pcl"], found); err != nil {
 		return err
 	}
 	files := map[string][]byte{}

@@ -36,7 +36,7 @@ func importsOfState(ctx context.Context, a *console.Console, o *importOptions) (
 	if err != nil {
 		return nil, nil, fmt.Errorf("converter %s: %w; nothing was imported", o.from, err)
 	}
-	if err := operation.SayConverted(a, a.World.Dir, said); err != nil {
+	if _, err := operation.SayConverted(a, a.World.Dir, said); err != nil {
 		return nil, nil, err
 	}
 	if len(found) == 0 {

@@ -126,7 +126,7 @@ func installBundle(ctx context.Context, a *console.Console, o *pluginOptions, di
 	defer func() { _ = os.RemoveAll(folder) }()
 	plugins, err := plugin.Unbundle(ctx, a.Path(o.from), folder)
 	if err != nil {
-		return fmt.Errorf("--from %s: %w", o.from, console.PlainError(err))
+		return console.WithCode(console.CodeUsage, "--from %s: %w", o.from, console.PlainError(err))
 	}
 	lock, err := plugin.ReadLockFile(dir)
 	if err != nil {
@@ -142,10 +142,10 @@ func installBundle(ctx context.Context, a *console.Console, o *pluginOptions, di
 		case err != nil:
 			return err
 		case want != "" && !strings.EqualFold(want, i.Checksum):
-			return fmt.Errorf("--from %s: the archive of %s %s has another SHA-256 than the one of %s; nothing was installed",
+			return console.WithCode(console.CodeUsage, "--from %s: the archive of %s %s has another SHA-256 than the one of %s; nothing was installed",
 				o.from, i.Name, i.Version, plugin.LockName)
 		case want == "" && key != nil:
-			return fmt.Errorf("--from %s: %s trusts a key for %s, and has no checksum of %s for %s: a bundle has no signatures, "+
+			return console.WithCode(console.CodeUsage, "--from %s: %s trusts a key for %s, and has no checksum of %s for %s: a bundle has no signatures, "+
 				"so nothing was installed", o.from, plugin.LockName, i.Name, i.Version, plugin.Platform())
 		}
 	}
