@@ -165,7 +165,8 @@ func (o *outline) packOnly() {
 	}
 }
 
-// onlyFormer reports whether only `configuration` can declare a value: `config` of a project file lacks its type (L2.11).
+// onlyFormer reports whether only `configuration` can declare a value: `config` of a project file lacks its type
+// (L2.11).
 func onlyFormer(c *ast.Config) bool {
 	for t := c.Type; t != nil; t = t.Item {
 		if t.Optional || t.Name == "any" || t.Name == "object" && t.Item != nil {

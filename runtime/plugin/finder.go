@@ -202,20 +202,6 @@ func (f *Finder) Parameterize(ctx context.Context, pkg provider.Package, paramet
 	}, text, nil
 }
 
-// Mapping asks a plugin how the names of another tool's provider map to its own. key names the tool; name is the
-// provider there, or empty for the one that the plugin was made from. data is empty if the plugin knows none.
-func (f *Finder) Mapping(ctx context.Context, pkg provider.Package, key, name string) (from string, data []byte,
-	err error) {
-	loaded, err := f.Load(ctx, pkg, nil)
-	if err != nil {
-		return "", nil, err
-	}
-	if mapper, ok := loaded.(provider.Mapper); ok {
-		from, data, err = mapper.Mapping(ctx, key, name)
-	}
-	return from, data, errors.Join(err, loaded.Close())
-}
-
 func parameterizedSchema(ctx context.Context, loaded provider.Provider, parameters []string) (
 	became provider.ParameterizeResponse, text []byte, err error) {
 	if became, err = loaded.Parameterize(ctx, provider.ParameterizeRequest{Args: parameters}); err != nil {

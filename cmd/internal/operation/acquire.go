@@ -69,13 +69,18 @@ func (p *Providers) Acquire(a *console.Console, ws *workspace.Workspace) {
 		func(text string) { fmt.Fprintln(a.Streams.Err, text) })
 }
 
-// Mapping returns a mapping of a plugin; see plugin.Finder.
+// Mapping asks a provider how the names of another tool's provider map to its own; see provider.Mapper. data is empty
+// if it knows none.
 func (p *Providers) Mapping(ctx context.Context, pkg provider.Package, key, name string) (from string, data []byte,
 	err error) {
-	if err := p.refuse(pkg.Name); err != nil {
+	loaded, err := p.Load(ctx, pkg)
+	if err != nil {
 		return "", nil, err
 	}
-	return p.finder.Mapping(ctx, pkg, key, name)
+	if mapper, ok := loaded.(provider.Mapper); ok {
+		from, data, err = mapper.Mapping(ctx, key, name)
+	}
+	return from, data, errors.Join(err, loaded.Close())
 }
 
 // Source is where the provider of a package comes from: it is built in, or its version and its place.

@@ -31,7 +31,7 @@ func (p *Providers) converterServices(tool string) plugin.ConverterServices {
 			if _, err := p.Whereabouts(wanted); err != nil {
 				return nil, nil // the converter tells what it cannot translate
 			}
-			_, data, err := p.finder.Mapping(ctx, wanted, tool, name)
+			_, data, err := p.Mapping(ctx, wanted, tool, name)
 			return data, err
 		},
 	}

@@ -433,7 +433,8 @@ func convertPCL(ctx context.Context, a *console.Console, o *options, name, out s
 	providers := operation.NewProviders(a, workspace.Empty(a.World.Dir), nil, operation.Careful)
 	providers.Given = given
 	defer providers.Close()
-	program, diags := pcl.Generate(ctx, sources, pcl.Options{Schemas: providers.Schemas(), Project: true, Component: component})
+	program, diags := pcl.Generate(ctx, sources, pcl.Options{Schemas: providers.Schemas(), Project: true,
+		Component: component})
 	if err := a.Report(diags); err != nil {
 		return err
 	}
@@ -443,6 +444,9 @@ func convertPCL(ctx context.Context, a *console.Console, o *options, name, out s
 	}
 	files := map[string][]byte{}
 	for _, d := range program.Declared {
+		if d == (pcl.Declaration{Name: d.Name}) { // says nothing
+			continue
+		}
 		_, path, declaration := langhost.PackageFile(d)
 		files[path] = declaration
 	}
