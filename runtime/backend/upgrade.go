@@ -17,8 +17,8 @@ type Upgraded struct {
 	Err   error // why it stays where it was; nil for a stack that has moved
 }
 
-// errNoProject is the reason why a stack without resources stays in the old layout.
-var errNoProject = errors.New("it has no resource, which would name its project; `yamlhost stack init` makes such a " +
+// ErrNoProject is the reason why a stack without resources stays in the old layout.
+var ErrNoProject = errors.New("it has no resource, which would name its project; `yamlhost stack init` makes such a " +
 	"stack anew in its project")
 
 // Upgrade brings a backend that was opened with Options.Upgrading to the layout with a folder for each project (F6.5).
@@ -77,7 +77,7 @@ func (b *Backend) upgradeStack(ctx context.Context, from Ref) (to Ref, err error
 		return to, err
 	}
 	if len(loaded.Snapshot.Resources) == 0 {
-		return to, errNoProject
+		return to, ErrNoProject
 	}
 	to = Ref{Project: loaded.Snapshot.Resources[0].URN.Project(), Stack: from.Stack}
 	err = b.move(ctx, from, to, "state upgrade")

@@ -45,7 +45,7 @@ func TestUpgrade(t *testing.T) {
 	require.Len(t, done, 3)
 	require.NoError(t, done[0].Err)
 	require.Equal(t, Upgraded{Stack: "dev", Now: Ref{Project: project, Stack: "dev"}}, done[0])
-	require.ErrorIs(t, done[1].Err, errNoProject)
+	require.ErrorIs(t, done[1].Err, ErrNoProject)
 	var locked *LockedError
 	require.ErrorAs(t, done[2].Err, &locked)
 
@@ -134,4 +134,35 @@ func TestUpgradeCutOff(t *testing.T) {
 			require.Equal(t, want, got, "after %d changes", budget)
 		}
 	}
+}
+
+// Stacks of a bucket go to their projects like those of a folder.
+func TestUpgradeBucket(t *testing.T) {
+	t.Parallel()
+	m := newMemory()
+	for name, text := range legacyFiles(t) {
+		_, err := m.Put(t.Context(), ".pulumi/"+name, []byte(text), Condition{})
+		require.NoError(t, err)
+	}
+	upgrading := func(o *Options) { o.Upgrading = true }
+	done, err := openMemory(t, m, 1, upgrading).Upgrade(t.Context())
+	require.NoError(t, err)
+	require.Len(t, done, 3)
+	require.NoError(t, done[0].Err)
+	require.ErrorIs(t, done[1].Err, ErrNoProject)
+	var locked *LockedError
+	require.ErrorAs(t, done[2].Err, &locked)
+
+	b := openMemory(t, m, 2)
+	stacks, err := b.Stacks(t.Context(), "")
+	require.NoError(t, err)
+	require.Equal(t, []Ref{done[0].Now}, stacks)
+	history, err := b.History(t.Context(), stacks[0], 0)
+	require.NoError(t, err)
+	require.Len(t, history, 1)
+	after, err := b.Load(t.Context(), stacks[0], nil)
+	require.NoError(t, err)
+	require.NotEmpty(t, after.Snapshot.Resources)
+	require.NotContains(t, m.keys(), ".pulumi/stacks/dev.json")
+	require.Contains(t, m.keys(), ".pulumi/stacks/empty.json")
 }

@@ -103,6 +103,7 @@ func TestNestedTemplates(t *testing.T) {
 Resources:
   Vpc: {Type: 'AWS::EC2::VPC', Properties: {CidrBlock: !Ref Cidr, InstanceTenancy: !GetAtt Custom.Value}}
   Custom: {Type: 'Custom::Thing'}
+  Queue: {Type: 'AWS::SQS::Queue', Properties: {QueueName: !Sub '${AWS::StackName}-jobs'}}
 Outputs:
   VpcId: {Value: !Ref Vpc}
 `
@@ -127,13 +128,19 @@ Outputs:
     Properties:
       TemplateURL: nets/network.yaml
       TimeoutInMinutes: 5
-      Parameters: {Cidr: 10.0.0.0/16, Zones: !Join [',', [a, b]], Count: '2', Wrong: x}
+      Parameters: {Cidr: 10.0.0.0/16, Zones: !Sub '${AWS::Region}a,${AWS::Region}b', Wrong: x, Count: '2'}
+  Three:
+    Type: AWS::CloudFormation::Stack
+    Properties:
+      TemplateURL: nets/network.yaml
+      Parameters: {Cidr: 10.0.0.0/16, Zones: !Join [',', [a, b]], Count: 2}
   Two:
     Type: AWS::CloudFormation::Stack
     Properties: {TemplateURL: nets/network.yaml, Parameters: {Cidr: !GetAtt One.Outputs.VpcId, Zones: 'a, b', Count: 3}}
   Far: {Type: 'AWS::CloudFormation::Stack', Properties: {TemplateURL: 'https://s3.amazonaws.com/b/t.yaml'}}
 Outputs:
   Vpc: {Value: !GetAtt [Two, Outputs.VpcId]}
+  Name: {Value: !Ref 'AWS::StackName'}
   Arn: {Value: !Ref One}
 `)
 	require.Empty(t, diags)
@@ -142,11 +149,12 @@ Outputs:
 	file, found := parser.Parse(diag.NewSource("Pulumi.yaml", content), parser.Options{})
 	require.False(t, found.HasErrors(), "%v\n%s", found, content)
 	require.Len(t, file.Components, 1)
-	for _, part := range []string{"type: components:Network", "cidr: ${one.VpcId}", "count: 2\n", "        - b\n",
+	for _, part := range []string{"type: components:Network", "cidr: ${one.VpcId}", "count: 2\n", "        - b\n", `zones: ${split(",", "${awsRegion}a,${awsRegion}b")}`,
+		"queueName: ${stackName}-jobs", "stackName: ${pulumi.stack}-One", "stackName: ${pulumi.stack}-Two", "Name: ${pulumi.stack}",
 		"customValue: ${oneCustomValue}", "token: ${oneToken}", "VpcId: ${vpc.id}", "Vpc: ${two.VpcId}", "type: aws-native:cloudformation:Stack"} {
 		require.Contains(t, string(content), part)
 	}
-	require.Equal(t, []string{"oneToken", "twoToken"}, program.Secrets())
+	require.Equal(t, []string{"oneToken", "threeToken", "twoToken"}, program.Secrets())
 	remarks := map[string]string{}
 	for _, item := range program.Items {
 		remarks[item.File+" "+item.Name] += strings.Join(item.Remarks, "; ")

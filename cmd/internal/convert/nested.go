@@ -75,6 +75,9 @@ func (c *cloudFormation) arguments(r *templateResource) *yaml.Node {
 			c.leaveOut(r.name, key.Value, "a component has nothing like it", value)
 		}
 	})
+	if name := r.nested.stack; name != "" {
+		put(properties, name, text("${"+c.ref("AWS::StackName", 0)+"}-"+r.logical))
+	}
 	each(inputs, func(key, declaration *yaml.Node) {
 		if member(declaration, "default") != nil || member(properties, key.Value) != nil {
 			return
@@ -96,8 +99,22 @@ func (c *cloudFormation) argument(value *yaml.Node, typed string) *yaml.Node {
 		return parameterDefault(typed, value)
 	case strings.HasPrefix(typed, "list<") && name == "Fn::Join" && len(arg.Content) == 2 && arg.Content[0].Value == ",":
 		return c.value(arg.Content[1], nil, "")
+	case strings.HasPrefix(typed, "list<") && (name == "Fn::Sub" || name == "Fn::Select" || name == "Fn::ImportValue"):
+		return text("${split(\",\", " + c.expr(value) + ")}")
 	}
 	return c.value(value, nil, "")
+}
+
+// nestedName is the input with the name of a nested stack.
+func (p *Program) nestedName() string {
+	if p.stack == "" {
+		p.stack = p.unique("stackName")
+		declaration := mapping()
+		put(declaration, "type", text("string"))
+		put(declaration, "description", text("the name of the nested stack"))
+		put(p.sections["config"], p.stack, declaration)
+	}
+	return p.stack
 }
 
 // component is the program as a component of another one.

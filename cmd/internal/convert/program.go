@@ -62,6 +62,7 @@ type Program struct {
 	references map[string][]func()
 	untyped    bool       // whether a configuration value has the type any
 	parts      []*Program // the components
+	stack      string     // the input with the name of a nested stack; empty where nothing reads it
 }
 
 // sectionNames are the sections of a program in the order of the file.

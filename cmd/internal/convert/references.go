@@ -31,10 +31,13 @@ func (c *cloudFormation) ref(name string, line int) string {
 	switch name {
 	case "AWS::NoValue":
 		return "null"
-	case "AWS::StackName":
-		return "pulumi.stack"
-	case "AWS::StackId":
-		c.say("AWS::StackId is the name of the stack here")
+	case "AWS::StackId", "AWS::StackName":
+		if name == "AWS::StackId" {
+			c.say("AWS::StackId is the name of the stack here")
+		}
+		if len(c.nesting.open) > 1 { // the template is not the one that was named
+			return c.nestedName()
+		}
 		return "pulumi.stack"
 	case "AWS::NotificationARNs":
 		return "[]"

@@ -9,6 +9,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
@@ -60,7 +61,9 @@ func stateUpgrade(ctx context.Context, a *console.Console, yes bool) error {
 	left := 0
 	for _, r := range results {
 		if r.Err != nil {
-			left++
+			if !errors.Is(r.Err, backend.ErrNoProject) { // nothing is lost with a stack that holds nothing
+				left++
+			}
 			fmt.Fprintf(a.Streams.Err, "%s stays: %s\n", r.Stack, r.Err)
 			continue
 		}
