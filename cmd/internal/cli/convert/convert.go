@@ -462,6 +462,9 @@ func convertPCL(ctx context.Context, a *console.Console, o *options, name, out s
 	if err != nil {
 		return err
 	}
+	if ctx.Err() != nil {
+		return a.Signals.Ended()
+	}
 	if err := o.write(ctx, a, name, out, content, files); err != nil {
 		return err
 	}

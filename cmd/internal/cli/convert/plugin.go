@@ -87,9 +87,9 @@ var runtimes = map[string]string{"typescript": "nodejs", "javascript": "nodejs",
 // further are files beside it.
 func (o *options) write(ctx context.Context, a *console.Console, name, out string, content []byte,
 	further map[string][]byte) error {
+	files := map[string][]byte{"Pulumi.yaml": content}
+	maps.Copy(files, further)
 	if o.to == "yaml" {
-		files := map[string][]byte{"Pulumi.yaml": content}
-		maps.Copy(files, further)
 		return write(out, files)
 	}
 	stage, err := os.MkdirTemp("", "yamlhost-convert-")
@@ -104,8 +104,8 @@ func (o *options) write(ctx context.Context, a *console.Console, name, out strin
 			return fmt.Errorf("make a temporary folder: %w", err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dirs["yaml"], "Pulumi.yaml"), content, 0o600); err != nil {
-		return fmt.Errorf("write the program: %w", err)
+	if err := fill(dirs["yaml"], files); err != nil {
+		return err
 	}
 	providers := operation.NewProviders(a, workspace.Empty(a.World.Dir), nil, operation.Trusted)
 	defer providers.Close()
@@ -137,7 +137,7 @@ func (o *options) write(ctx context.Context, a *console.Console, name, out strin
 	if _, err := operation.SayConverted(a, dirs["pcl"], found); err != nil {
 		return err
 	}
-	files := map[string][]byte{}
+	clear(files)
 	err = filepath.WalkDir(dirs["done"], func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
