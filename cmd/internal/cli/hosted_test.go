@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/test/service/host"
 )
 
@@ -226,9 +227,11 @@ func TestHostedBadDays(t *testing.T) {
 		env       []string
 		args      []string
 		want      string
+		code      int // 0 for any
 	}{
-		"no token":      {env: []string{"PULUMI_ACCESS_TOKEN="}, want: "log in with `yamlhost login http"},
-		"unknown token": {env: []string{"PULUMI_ACCESS_TOKEN=pul-0"}, want: "log in again with `yamlhost login"},
+		"no token": {env: []string{"PULUMI_ACCESS_TOKEN="}, want: "log in with `yamlhost login http", code: console.CodeDenied},
+		"unknown token": {env: []string{"PULUMI_ACCESS_TOKEN=pul-0"}, want: "log in again with `yamlhost login",
+			code: console.CodeDenied},
 		"wrong organization": {args: []string{"stack", "init", "acme/one/dev"},
 			want: "has no organization \"acme\" that the token may create stacks in"},
 		"no such stack": {args: []string{"up", "--yes", "--stack", "team/dev"}, want: "no stack named 'dev' found"},
@@ -241,15 +244,22 @@ func TestHostedBadDays(t *testing.T) {
 			want: "Either wait for it to end, or end it with 'cancel'"},
 		"body over the limit": {behaviour: host.Behaviour{Limit: 100}, args: []string{"destroy", "--yes", "--skip-preview"},
 			want: "is larger than it takes: its limit has to be raised"},
-		"away": {behaviour: host.Behaviour{Faults: []host.Fault{{Kind: "lose"}}}, want: "it cannot be reached: EOF"},
+		"away": {behaviour: host.Behaviour{Faults: []host.Fault{{Kind: "lose"}}}, want: "it cannot be reached: EOF",
+			code: console.CodeUnreachable},
 	} {
 		x.world.Env = append(slices.Clip(env), c.env...)
 		x.Set(c.behaviour)
 		if c.args == nil {
 			c.args = []string{"up", "--yes", "--skip-preview"}
 		}
-		said := x.fails(c.args...)
-		require.Contains(t, said, c.want, name)
+		code := x.run(c.args...)
+		require.Contains(t, x.err.String(), c.want, name)
+		if c.code == 0 {
+			require.NotZero(t, code, name)
+		} else {
+			require.Equal(t, c.code, code, name)
+		}
+		require.NotContains(t, x.out.String()+x.err.String(), x.Token())
 		x.world.Env = env
 		x.Set(host.Behaviour{})
 		after := x.does("stack", "export")

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/serviceapi"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 )
 
@@ -111,6 +113,12 @@ func CodeOf(err error) (code int, text string) {
 	}
 	if errors.Is(err, context.Canceled) {
 		return CodeInterrupted, "interrupted"
+	}
+	if serviceapi.Status(err) == http.StatusUnauthorized || errors.Is(err, serviceapi.ErrNoToken) {
+		return CodeDenied, err.Error()
+	}
+	if errors.As(err, new(*serviceapi.AwayError)) {
+		return CodeUnreachable, err.Error()
 	}
 	return CodeError, err.Error()
 }
