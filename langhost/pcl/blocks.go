@@ -134,7 +134,7 @@ func (t *translator) config(b *hclsyntax.Block) {
 
 // inProjects reports whether project files have a type too (L2.11).
 func inProjects(typed string) bool {
-	return !strings.ContainsAny(typed, "?") && !strings.Contains(typed, "any") && !strings.Contains(typed, "map<")
+	return !strings.Contains(typed, "?") && !strings.Contains(typed, "any") && !strings.Contains(typed, "map<")
 }
 
 // configType is a type as programs in YAML spell it (L2.20); empty for one that is not understood.

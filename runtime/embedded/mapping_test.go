@@ -14,7 +14,7 @@ import (
 // TestMapping: the names and kinds of Terraform's providers, as their documentation has them.
 func TestMapping(t *testing.T) {
 	t.Parallel()
-	of := func(name, tool string) (p terraformProvider) {
+	mapped := func(name, tool string) (p terraformProvider) {
 		t.Helper()
 		loaded, err := NewLoader(Options{}).Load(t.Context(), provider.Package{Name: name})
 		require.NoError(t, err)
@@ -26,7 +26,7 @@ func TestMapping(t *testing.T) {
 		require.NotEmpty(t, p.Version)
 		return p
 	}
-	random := of("random", "random")
+	random := mapped("random", "random")
 	require.Equal(t, []string{"random_bytes", "random_id", "random_integer", "random_password", "random_pet",
 		"random_shuffle", "random_string", "random_uuid", "random_uuid4", "random_uuid7"},
 		slices.Sorted(maps.Keys(random.Resources)))
@@ -40,7 +40,7 @@ func TestMapping(t *testing.T) {
 	require.Equal(t, &terraformField{Type: terraformString, Computed: true}, id["hex"])
 	require.Equal(t, terraformMap, id["keepers"].Type)
 
-	tls := of("tls", "")
+	tls := mapped("tls", "")
 	require.Equal(t, []string{"tls_cert_request", "tls_locally_signed_cert", "tls_private_key", "tls_self_signed_cert"},
 		slices.Sorted(maps.Keys(tls.Resources)))
 	require.Equal(t, []string{"tls_certificate", "tls_public_key"}, slices.Sorted(maps.Keys(tls.DataSources)))
@@ -51,7 +51,7 @@ func TestMapping(t *testing.T) {
 	require.Contains(t, tls.Provider.Resources["tls_private_key"], "public_key_fingerprint_sha256")
 
 	require.Equal(t, []string{"time_offset", "time_rotating", "time_sleep", "time_static"},
-		slices.Sorted(maps.Keys(of("time", "time").Resources)))
+		slices.Sorted(maps.Keys(mapped("time", "time").Resources)))
 }
 
 // TestNoMapping: what Terraform has no provider of the name for, or another tool asks.

@@ -37,8 +37,8 @@ func (p *Providers) converterServices(tool string) plugin.ConverterServices {
 	}
 }
 
-// SayConverted shows what a converter has found and returns the warnings of it, or an error if there is one among it.
-// dir is the folder of the input.
+// SayConverted shows the findings of a converter. It returns the warnings among them, or an error if one of them is an
+// error. dir is the folder of the input.
 func SayConverted(a *console.Console, dir string, found []plugin.ConverterFinding) (warnings []string, err error) {
 	failed := 0
 	for _, f := range found {
