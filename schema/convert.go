@@ -447,17 +447,16 @@ func (u *Union) tagsOf(o *Object) []string {
 		slices.Sort(tags)
 		return tags
 	}
-	if p := o.Property(u.Discriminator); p != nil {
-		switch t := Required(p.Type).(type) {
-		case *Enum:
-			if p.Const == nil {
-				for _, v := range t.Values {
-					tags = append(tags, ScalarText(v.Value))
-				}
-			}
-		}
-		if p.Const != nil {
-			tags = append(tags, ScalarText(p.Const))
+	p := o.Property(u.Discriminator)
+	if p == nil {
+		return nil
+	}
+	if p.Const != nil {
+		return []string{ScalarText(p.Const)}
+	}
+	if t, ok := Required(p.Type).(*Enum); ok {
+		for _, v := range t.Values {
+			tags = append(tags, ScalarText(v.Value))
 		}
 	}
 	return tags

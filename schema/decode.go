@@ -16,20 +16,26 @@ type readers map[string]func(raw []byte) error
 // decoder decodes definitions of a package. The caller holds the lock of the package.
 type decoder struct{ *Package }
 
-func decodeFields(raw []byte, fields readers) error {
-	return jsontext.EachMember(raw, func(key string, raw []byte) error {
-		read := fields[key]
-		if read == nil {
-			return nil
-		}
+func (r readers) read(key string, raw []byte) error {
+	if read := r[key]; read != nil {
 		if err := read(raw); err != nil {
 			return fmt.Errorf("%s: %w", key, err)
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
-func (p decoder) decodeResource(token string, raw []byte) (*Resource, error) {
+func decodeFields(raw []byte, fields readers) error { return jsontext.EachMember(raw, fields.read) }
+
+func (p decoder) decodeResource(token string) (*Resource, error) {
+	raw, err := p.resources.definition(token)
+	if err != nil {
+		return nil, err
+	}
+	return p.resourceOf(token, raw)
+}
+
+func (p decoder) resourceOf(token string, raw []byte) (*Resource, error) {
 	r := &Resource{Token: token}
 	var inputs, outputs, state, list []byte
 	var requiredInputs, requiredOutputs, overlayLanguages []string
@@ -51,10 +57,10 @@ func (p decoder) decodeResource(token string, raw []byte) (*Resource, error) {
 	})
 	if err == nil {
 		r.Overlay = isOverlay(overlay, overlayLanguages)
-		r.Inputs, err = p.decodeObject("", inputs, requiredInputs)
+		r.Inputs, err = p.decodeObject(inputs, requiredInputs)
 	}
 	if err == nil {
-		r.Outputs, err = p.decodeObject("", outputs, requiredOutputs)
+		r.Outputs, err = p.decodeObject(outputs, requiredOutputs)
 	}
 	if err == nil && state != nil {
 		r.StateInputs, err = p.decodeObjectType(state)
@@ -75,7 +81,7 @@ func (p decoder) decodeObjectType(raw []byte) (*Object, error) {
 	if err := decodeFields(raw, readers{"properties": rawInto(&properties)}); err != nil {
 		return nil, err
 	}
-	return p.decodeObject("", properties, nil)
+	return p.decodeObject(properties, nil)
 }
 
 // decodeProvider reads the provider. Its outputs are those that are texts (F8.13).
@@ -87,7 +93,7 @@ func (p decoder) decodeProvider(token string) (*Resource, error) {
 		}
 		return &Resource{Token: token, Inputs: inputs, Outputs: ObjectOf()}, nil
 	}
-	r, err := p.decodeResource(token, p.provider)
+	r, err := p.resourceOf(token, p.provider)
 	if err != nil {
 		return nil, err
 	}
@@ -121,15 +127,19 @@ func (p decoder) decodeConfig() (*Object, error) {
 			return nil, err
 		}
 	}
-	return p.decodeObject("", variables, nil)
+	return p.decodeObject(variables, nil)
 }
 
-func (p decoder) decodeFunction(token string, raw []byte) (*Function, error) {
+func (p decoder) decodeFunction(token string) (*Function, error) {
+	raw, err := p.functions.definition(token)
+	if err != nil {
+		return nil, err
+	}
 	f := &Function{Token: token, Inputs: ObjectOf()}
 	var inputs, outputs []byte
 	var overlay bool
 	var overlayLanguages []string
-	err := decodeFields(raw, readers{
+	err = decodeFields(raw, readers{
 		"inputs":                    rawInto(&inputs),
 		"outputs":                   rawInto(&outputs),
 		"multiArgumentInputs":       stringsInto(&f.MultiArg),
@@ -139,7 +149,7 @@ func (p decoder) decodeFunction(token string, raw []byte) (*Function, error) {
 		"overlaySupportedLanguages": stringsInto(&overlayLanguages),
 	})
 	if err == nil && inputs != nil {
-		f.Inputs, err = p.decodeObjectSpec("", inputs)
+		f.Inputs, err = p.decodeObjectSpec(inputs)
 	}
 	if err == nil && outputs != nil {
 		err = p.decodeResult(f, outputs)
@@ -165,14 +175,14 @@ func (p decoder) decodeResult(f *Function, raw []byte) error {
 	case err != nil || count == 0:
 		return err
 	case hasProperties:
-		f.Result, err = p.decodeObjectSpec("", raw)
+		f.Result, err = p.decodeObjectSpec(raw)
 	default:
 		var spec typeSpec
 		if spec, err = readTypeSpec(raw); err != nil {
 			return err
 		}
 		if spec.kind == "object" && spec.additional == nil && spec.ref == "" {
-			f.Result, err = p.decodeObjectSpec("", raw)
+			f.Result, err = p.decodeObjectSpec(raw)
 			return err
 		}
 		f.Scalar = true
@@ -183,10 +193,7 @@ func (p decoder) decodeResult(f *Function, raw []byte) error {
 
 // isOverlay reports whether a member has no implementation that YAML could use (F8.17).
 func isOverlay(overlay bool, languages []string) bool {
-	if slices.Contains(languages, "yaml") {
-		return false
-	}
-	return overlay
+	return overlay && !slices.Contains(languages, "yaml")
 }
 
 func aliasesOf(raw []byte) ([]string, error) {
@@ -217,37 +224,31 @@ func methodsOf(raw []byte) (map[string]string, error) {
 	return methods, err
 }
 
-func (p decoder) decodeObjectSpec(token string, raw []byte) (*Object, error) {
-	var properties []byte
-	var required []string
-	err := decodeFields(raw, readers{"properties": rawInto(&properties), "required": stringsInto(&required)})
+func (p decoder) decodeObjectSpec(raw []byte) (*Object, error) {
+	list, err := p.propertiesOf(raw)
 	if err != nil {
 		return nil, err
 	}
-	return p.decodeObject(token, properties, required)
+	return ObjectOf(list...), nil
 }
 
 // decodeObject decodes members at once, so that their faults are errors.
-func (p decoder) decodeObject(token string, properties []byte, required []string) (*Object, error) {
+func (p decoder) decodeObject(properties []byte, required []string) (*Object, error) {
 	list, err := p.decodeProperties(properties, required)
 	if err != nil {
 		return nil, err
 	}
-	return NewObject(token, true, func() []*Property { return list }), nil
+	return ObjectOf(list...), nil
 }
 
-func (p decoder) propertiesOf(token string, raw []byte) ([]*Property, error) {
+func (p decoder) propertiesOf(raw []byte) ([]*Property, error) {
 	var properties []byte
 	var required []string
 	err := decodeFields(raw, readers{"properties": rawInto(&properties), "required": stringsInto(&required)})
 	if err != nil {
-		return nil, fmt.Errorf("type %s: %w", token, err)
+		return nil, err
 	}
-	list, err := p.decodeProperties(properties, required)
-	if err != nil {
-		return nil, fmt.Errorf("type %s: %w", token, err)
-	}
-	return list, nil
+	return p.decodeProperties(properties, required)
 }
 
 func (p decoder) decodeProperties(raw []byte, required []string) ([]*Property, error) {

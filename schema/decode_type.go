@@ -38,17 +38,6 @@ func readTypeSpec(raw []byte) (typeSpec, error) {
 	return s, err
 }
 
-func (p decoder) decodeType(raw []byte, depth int) (Type, error) {
-	if depth > maxTypeDepth {
-		return nil, errors.New("types are nested too deeply")
-	}
-	spec, err := readTypeSpec(raw)
-	if err != nil {
-		return nil, err
-	}
-	return p.bindType(spec, depth)
-}
-
 func (p decoder) decodeItem(raw []byte, depth int) (t Type, plain bool, err error) {
 	if depth > maxTypeDepth {
 		return nil, false, errors.New("types are nested too deeply")
@@ -98,7 +87,7 @@ func (p decoder) bindType(spec typeSpec, depth int) (Type, error) {
 func (p decoder) bindUnion(spec typeSpec, depth int) (Type, error) {
 	union := &Union{}
 	err := jsontext.EachItem(spec.oneOf, func(item []byte) error {
-		member, err := p.decodeType(item, depth+1)
+		member, _, err := p.decodeItem(item, depth+1)
 		union.Members = append(union.Members, member)
 		return err
 	})
@@ -141,15 +130,8 @@ func (p decoder) bindRef(ref, underlying string) (Type, error) {
 		return nil, fmt.Errorf("%q is not a reference", ref)
 	}
 	if strings.TrimPrefix(path, "/") == "pulumi.json" {
-		switch fragment {
-		case "Any":
-			return Any, nil
-		case "Archive":
-			return Archive, nil
-		case "Asset":
-			return Asset, nil
-		case "Json":
-			return JSON, nil
+		if t, ok := map[string]Primitive{"Any": Any, "Archive": Archive, "Asset": Asset, "Json": JSON}[fragment]; ok {
+			return t, nil
 		}
 		return nil, fmt.Errorf("there is no built-in type %q", fragment)
 	}
@@ -162,10 +144,10 @@ func (p decoder) bindRef(ref, underlying string) (Type, error) {
 		case "resources":
 			return p.resourceType(token), nil
 		case "types":
-			if p.types.has(token) {
+			if _, known := p.typeMemo[token]; known || p.types.has(token) {
 				return p.namedType(token)
 			}
-			return opaque(token, underlying), nil
+			return &Token{Token: token, Underlying: primitiveNamed(underlying)}, nil
 		}
 		return nil, fmt.Errorf("%q refers to neither a type nor a resource", ref)
 	}
@@ -186,10 +168,6 @@ func foreignPackage(path string) Descriptor {
 	name, rest, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	version, _, _ := strings.Cut(rest, "/")
 	return Descriptor{Name: name, Version: strings.TrimPrefix(version, "v")}
-}
-
-func opaque(token, underlying string) Type {
-	return &Token{Token: token, Underlying: primitiveNamed(underlying)}
 }
 
 // primitiveNamed is the primitive that a schema calls so; Any for every other name.
@@ -217,25 +195,19 @@ func unescape(fragment string) string {
 // resourceType is a reference to a resource of this package. A dangling one is known by its name only.
 func (p decoder) resourceType(token string) *ResourceType {
 	t := &ResourceType{Token: token}
-	switch raw, known, err := p.resources.get(token); {
-	case known && err == nil:
+	find := func() (*Resource, error) { return p.Resource(token) }
+	if raw, err := p.resources.definition(token); err == nil {
 		// The definition's own fault is reported to anyone who asks for the resource.
 		_ = decodeFields(raw, readers{"isComponent": boolInto(&t.Component)})
-		t.Outputs = func() *Object {
-			r, err := p.Resource(token)
-			if err != nil {
-				return nil
-			}
-			return r.Outputs
+	} else if find = p.Provider; token != providerPrefix+p.Name {
+		return t
+	}
+	t.Outputs = func() *Object {
+		r, err := find()
+		if err != nil {
+			return nil
 		}
-	case token == providerPrefix+p.Name:
-		t.Outputs = func() *Object {
-			r, err := p.Provider()
-			if err != nil {
-				return nil
-			}
-			return r.Outputs
-		}
+		return r.Outputs
 	}
 	return t
 }
@@ -243,30 +215,27 @@ func (p decoder) resourceType(token string) *ResourceType {
 // namedType is a type of this package by its token. Members of objects are decoded when they are first asked for; one
 // that is malformed is of type any there, so that one bad member does not cost the rest; Verify finds it.
 func (p decoder) namedType(token string) (Type, error) {
-	if entry, ok := p.typeMemo[token]; ok {
-		return entry.t, entry.err
-	}
-	var entry typeEntry
-	raw, err := definition(p.types, token)
-	if err != nil {
-		entry.err = err
-	} else if entry.t, entry.err = p.decodeNamedType(token, raw); entry.err != nil {
-		entry.err = fmt.Errorf("type %s: %w", token, entry.err)
-	}
-	p.typeMemo[token] = entry
-	return entry.t, entry.err
+	return p.typeMemo.get(token, p.decodeNamedType)
 }
 
-func (p decoder) decodeNamedType(token string, raw []byte) (Type, error) {
-	var kind string
-	var values, additional []byte
-	err := decodeFields(raw, readers{"type": stringInto(&kind), "enum": rawInto(&values),
-		"additionalProperties": rawInto(&additional)})
+func (p decoder) decodeNamedType(token string) (Type, error) {
+	raw, err := p.types.definition(token)
 	if err != nil {
 		return nil, err
 	}
-	if values != nil {
-		return decodeEnum(token, kind, values)
+	var kind string
+	var values, additional []byte
+	err = decodeFields(raw, readers{"type": stringInto(&kind), "enum": rawInto(&values),
+		"additionalProperties": rawInto(&additional)})
+	var enum *Enum
+	if err == nil && values != nil {
+		enum, err = decodeEnum(token, kind, values)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("type %s: %w", token, err)
+	}
+	if enum != nil {
+		return enum, nil
 	}
 	if kind != "object" && kind != "" {
 		return primitiveNamed(kind), nil
@@ -275,7 +244,7 @@ func (p decoder) decodeNamedType(token string, raw []byte) (Type, error) {
 	return NewObject(token, additional == nil, func() []*Property {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		list, err := p.propertiesOf(token, raw)
+		list, err := p.propertiesOf(raw)
 		if err != nil {
 			return p.propertiesAsFarAsReadable(raw)
 		}
@@ -298,7 +267,7 @@ func (p decoder) propertiesAsFarAsReadable(raw []byte) []*Property {
 	return list
 }
 
-func decodeEnum(token, kind string, raw []byte) (Type, error) {
+func decodeEnum(token, kind string, raw []byte) (*Enum, error) {
 	enum := &Enum{Token: token, Base: primitiveNamed(kind)}
 	if enum.Base == Any {
 		return nil, fmt.Errorf("an enum cannot be of type %q", kind)

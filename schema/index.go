@@ -7,6 +7,7 @@ import (
 	"errors"
 	"hash/crc32"
 	"io"
+	"sort"
 	"strings"
 	"sync"
 )
@@ -32,17 +33,16 @@ const (
 
 type (
 	indexHead struct {
-		Stamp        string // of the text, as the file has it
-		Size         int64  // of the text
-		Name         string
-		Version      string   `json:",omitempty"`
-		Description  string   `json:",omitempty"`
-		DownloadURL  string   `json:",omitempty"`
-		Allowed      []string `json:",omitempty"`
-		ModuleFormat string   `json:",omitempty"`
-		Provider     []byte   `json:",omitempty"` // its text, which is not decoded here either
-		Config       []byte   `json:",omitempty"` // the same
-		Tables       [tables]indexTable
+		Stamp       string // of the text, as the file has it
+		Size        int64  // of the text
+		Name        string
+		Version     string   `json:",omitempty"`
+		Description string   `json:",omitempty"`
+		DownloadURL string   `json:",omitempty"`
+		Allowed     []string `json:",omitempty"`
+		Provider    []byte   `json:",omitempty"` // its text, which is not decoded here either
+		Config      []byte   `json:",omitempty"` // the same
+		Tables      [tables]indexTable
 	}
 	// indexTable is the place of a table in the bytes behind the head.
 	indexTable struct{ Records, Count, Texts, TextSize int }
@@ -120,28 +120,19 @@ func openIndexed(index []byte, text io.ReaderAt, size int64, stamp string, damag
 		}
 		opened[i] = t
 	}
-	p := newPackage(nil, nil, nil)
-	section := func(tbl, modules *table) *indexedSection {
-		return &indexedSection{table: tbl, modules: modules, text: text, size: size, damaged: func() {
+	p := &Package{Name: head.Name, Version: head.Version, Description: head.Description, DownloadURL: head.DownloadURL,
+		AllowedPackageNames: head.Allowed, provider: head.Provider, config: head.Config, aliases: opened[aliasTable]}
+	section := func(tbl, modules *table) section {
+		part := &indexedSection{table: tbl, modules: modules, text: text, size: size, damaged: func() {
 			p.damaged.Store(true)
 			damaged()
 		}}
+		part.tokens = sync.OnceValue(part.list)
+		return newSection(part)
 	}
-	resources := section(opened[resourceTable], opened[resourceModuleTable])
-	p.types, p.resources, p.functions = section(opened[typeTable], &table{}), resources,
-		section(opened[functionTable], opened[functionModuleTable])
-	p.Name, p.Version, p.Description, p.DownloadURL = head.Name, head.Version, head.Description, head.DownloadURL
-	p.AllowedPackageNames, p.provider, p.config = head.Allowed, head.Provider, head.Config
-	if err := p.setModuleFormat(head.ModuleFormat); err != nil {
-		return nil, ErrDamaged
-	}
-	aliases := opened[aliasTable]
-	p.alias = func(old string) (string, bool) {
-		if r, found := aliases.exact(old); found && r.offset < uint64(resources.table.count) {
-			return resources.table.at(int(r.offset)).text, true
-		}
-		return "", false
-	}
+	p.types = section(opened[typeTable], &table{})
+	p.resources = section(opened[resourceTable], opened[resourceModuleTable])
+	p.functions = section(opened[functionTable], opened[functionModuleTable])
 	return p, nil
 }
 
@@ -172,16 +163,7 @@ func (t *table) at(i int) record {
 
 // find is the place of the first record whose text is lower in lower case, and whether there is one.
 func (t *table) find(lower string) (int, bool) {
-	low, high := 0, t.count
-	for low < high {
-		middle := (low + high) / 2
-		if strings.ToLower(t.at(middle).text) < lower {
-			low = middle + 1
-		} else {
-			high = middle
-		}
-	}
-	return low, low < t.count && strings.ToLower(t.at(low).text) == lower
+	return sort.Find(t.count, func(i int) int { return strings.Compare(lower, strings.ToLower(t.at(i).text)) })
 }
 
 // exact is the record of a text, and whether there is one.
@@ -198,33 +180,21 @@ func (t *table) exact(text string) (record, bool) {
 	return record{}, false
 }
 
-// indexedSection is a section by its index.
+// indexedSection is a section of one index.
 type indexedSection struct {
 	table   *table
 	modules *table
 	text    io.ReaderAt
 	size    int64
 	damaged func()
-
-	once   sync.Once
-	tokens []string
+	tokens  func() []string // list, once
 }
 
-var _ section = (*indexedSection)(nil)
-
-func (s *indexedSection) has(token string) bool {
-	_, found := s.table.exact(token)
-	return found
-}
-
-func (s *indexedSection) get(token string) ([]byte, bool, error) {
-	r, found := s.table.exact(token)
-	if !found {
-		return nil, false, nil
-	}
+// read reads the definition of a record of the table.
+func (s *indexedSection) read(r record) ([]byte, error) {
 	if r.offset > uint64(s.size) || uint64(r.length) > uint64(s.size)-r.offset {
 		s.damaged()
-		return nil, true, ErrDamaged
+		return nil, ErrDamaged
 	}
 	raw := make([]byte, r.length)
 	if n, err := s.text.ReadAt(raw, int64(r.offset)); n < len(raw) {
@@ -232,43 +202,30 @@ func (s *indexedSection) get(token string) ([]byte, bool, error) {
 		if errors.Is(err, io.EOF) {
 			err = ErrDamaged
 		}
-		return nil, true, err
+		return nil, err
 	}
 	if crc32.Checksum(raw, checksums) != r.sum {
 		s.damaged()
-		return nil, true, ErrDamaged
+		return nil, ErrDamaged
 	}
-	return raw, true, nil
+	return raw, nil
 }
 
 func (s *indexedSection) list() []string {
-	s.once.Do(func() {
-		if s.table.count > 0 {
-			s.tokens = make([]string, s.table.count)
+	if s.table.count == 0 {
+		return nil
+	}
+	tokens := make([]string, s.table.count)
+	for i := range tokens {
+		if r := s.table.at(i); int(r.order) < len(tokens) {
+			tokens[r.order] = r.text
 		}
-		for i := range s.table.count {
-			if r := s.table.at(i); int(r.order) < len(s.tokens) {
-				s.tokens[r.order] = r.text
-			}
-		}
-	})
-	return s.tokens
+	}
+	return tokens
 }
 
-func (s *indexedSection) fold(lower string) (string, bool) {
-	i, found := s.table.find(lower)
-	if !found {
-		return "", false
-	}
-	return s.table.at(i).text, true
-}
-
-func (s *indexedSection) byModule(key string) (string, bool) {
-	i, found := s.modules.find(key)
-	if !found {
-		return "", false
-	}
-	r := s.modules.at(i)
+// token is the token that a record of modules or of aliases points at.
+func (s *indexedSection) token(r record) (string, bool) {
 	if r.offset >= uint64(s.table.count) {
 		return "", false
 	}

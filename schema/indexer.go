@@ -10,6 +10,7 @@ import (
 	"hash/crc32"
 	"io"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -18,7 +19,11 @@ import (
 // distinguishes this text from other texts of its file. The error names the fault of the schema, as Parse does, or
 // says that it cannot be read.
 func BuildIndex(text io.Reader, stamp string) ([]byte, error) {
-	b := &indexer{p: newPackage(nil, nil, nil), text: newStream(text)}
+	return buildIndex(&stream{from: text, held: make([]byte, 0, window)}, stamp)
+}
+
+func buildIndex(text *stream, stamp string) ([]byte, error) {
+	b := &indexer{text: text}
 	if err := b.read(); err != nil {
 		return nil, fmt.Errorf("read package schema: %w", err)
 	}
@@ -31,7 +36,8 @@ func BuildIndex(text io.Reader, stamp string) ([]byte, error) {
 
 // indexer collects what an index says while the text of a schema passes by.
 type indexer struct {
-	p        *Package // its head only
+	head     indexHead
+	format   *regexp.Regexp // of modules; nil for the default, the whole of the middle part
 	text     *stream
 	sections [3]definitions // by table
 }
@@ -43,27 +49,49 @@ type definitions struct {
 }
 
 func (b *indexer) read() error {
+	sections := map[string]int{"types": typeTable, "resources": resourceTable, "functions": functionTable}
+	head := readers{
+		"name":                stringInto(&b.head.Name),
+		"version":             stringInto(&b.head.Version),
+		"description":         stringInto(&b.head.Description),
+		"pluginDownloadURL":   stringInto(&b.head.DownloadURL),
+		"allowedPackageNames": stringsInto(&b.head.Allowed),
+		"provider":            rawInto(&b.head.Provider),
+		"config":              rawInto(&b.head.Config),
+		"meta":                b.readMeta,
+	}
 	err := b.text.members(func(key string) error {
-		table, isSection := map[string]int{"types": typeTable, "resources": resourceTable, "functions": functionTable}[key]
-		if !isSection {
-			raw, _, err := b.text.value()
-			if err != nil {
-				return err
+		if table, isSection := sections[key]; isSection {
+			if err := b.readSection(table); err != nil {
+				return fmt.Errorf("%s: %w", key, err)
 			}
-			return b.p.readHead(key, bytes.Clone(raw))
+			return nil
 		}
-		if err := b.readSection(table); err != nil {
-			return fmt.Errorf("%s: %w", key, err)
+		raw, _, err := b.text.value()
+		if err != nil {
+			return err
 		}
-		return nil
+		return head.read(key, bytes.Clone(raw))
 	})
 	if err == nil {
 		err = b.text.nothingMore()
 	}
-	if err == nil && b.p.Name == "" {
+	if err == nil && b.head.Name == "" {
 		err = errors.New("it has no name")
 	}
 	return err
+}
+
+func (b *indexer) readMeta(raw []byte) error {
+	var format string
+	err := decodeFields(raw, readers{"moduleFormat": stringInto(&format)})
+	if err != nil || format == "" || format == "(.*)" {
+		return err
+	}
+	if b.format, err = regexp.Compile(format); err != nil {
+		return errors.New("the module format is not a regular expression")
+	}
+	return nil
 }
 
 // readSection reads a section. As in a text that is read as a whole, the last of equal sections and of equal tokens
@@ -99,20 +127,16 @@ func (b *indexer) readSection(table int) error {
 
 // index writes down what has been read.
 func (b *indexer) index(stamp string) ([]byte, error) {
-	p := b.p
-	head := indexHead{Stamp: stamp, Size: b.text.offset(), Name: p.Name, Version: p.Version, Description: p.Description,
-		DownloadURL: p.DownloadURL, Allowed: p.AllowedPackageNames, Provider: p.provider, Config: p.config}
-	if p.moduleFormat != nil {
-		head.ModuleFormat = p.moduleFormat.String()
-	}
+	head := b.head
+	head.Stamp, head.Size = stamp, b.text.offset()
 	var all [tables][]record
 	for i, section := range b.sections {
 		all[i] = sorted(section.records) // before others point at them
 	}
-	if p.moduleFormat != nil {
+	if b.format != nil {
 		for table, section := range map[int]int{resourceModuleTable: resourceTable, functionModuleTable: functionTable} {
 			for i, r := range all[section] {
-				if key, ok := moduleKey(r.text, p.moduleFormat); ok {
+				if key, ok := moduleKey(r.text, b.format); ok {
 					all[table] = append(all[table], record{text: key, offset: uint64(i), order: r.order})
 				}
 			}

@@ -2,9 +2,11 @@ package schema_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -15,11 +17,11 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// bothWays reads a text as a whole and as it passes by, and demands that both take it, or neither.
+// bothWays reads a text as a whole and as it passes by, cut everywhere, and demands that both take it, or neither.
 func bothWays(t *testing.T, text []byte) (whole, indexed *schema.Package) {
 	t.Helper()
 	whole, errWhole := schema.Parse(text)
-	index, errIndex := schema.BuildIndex(bytes.NewReader(text), "s")
+	index, errIndex := schema.BuildIndex(iotest.OneByteReader(bytes.NewReader(text)), "s")
 	require.Equal(t, errWhole == nil, errIndex == nil, "%s: %v, %v", text, errWhole, errIndex)
 	if errWhole != nil {
 		return nil, nil
@@ -34,11 +36,13 @@ func TestIndexerTakesWhatParseTakes(t *testing.T) {
 	t.Parallel()
 	zoo, err := os.ReadFile("testdata/zoo.json")
 	require.NoError(t, err)
-	for end := range zoo {
+	for end := range len(zoo) + 1 {
 		whole, _ := schema.Parse(zoo[:end])
 		_, err := schema.BuildIndex(bytes.NewReader(zoo[:end]), "s")
 		require.Equal(t, whole == nil, err != nil, "cut at %d", end)
+		require.Equal(t, json.Valid(zoo[:end]), err == nil, "cut at %d", end)
 	}
+	taken := []string{"white space around", "section null", "escapes", "number at the end"}
 	for name, text := range map[string]string{
 		"empty":               ``,
 		"white space":         " \n",
@@ -64,7 +68,9 @@ func TestIndexerTakesWhatParseTakes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if whole, indexed := bothWays(t, []byte(text)); whole != nil {
+			whole, indexed := bothWays(t, []byte(text))
+			require.Equal(t, slices.Contains(taken, name), whole != nil)
+			if whole != nil {
 				require.Equal(t, whole.Name, indexed.Name)
 				require.Equal(t, whole.TypeTokens(), indexed.TypeTokens())
 			}

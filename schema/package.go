@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"regexp"
+	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -22,39 +22,43 @@ type Package struct {
 	// AllowedPackageNames are further names that tokens of this package may start with (F8.3).
 	AllowedPackageNames []string
 
-	moduleFormat *regexp.Regexp // nil for the default, the whole of the middle part
-
 	types     section
 	resources section
 	functions section
 	provider  []byte
 	config    []byte
+	aliases   *table // of old tokens, which points at the first index of resources
 
-	mu       sync.Mutex // guards the maps below
-	typeMemo map[string]typeEntry
-	resMemo  map[string]resourceEntry
-	funcMemo map[string]functionEntry
+	mu       sync.Mutex // guards the memos below
+	typeMemo memo[Type]
+	resMemo  memo[*Resource]
+	funcMemo memo[*Function]
 
 	damaged atomic.Bool // Damaged
+	base    *Package    // that Extended has added to; nil for none
 	missing error       // Missing
-
-	alias func(old string) (token string, ok bool) // ResourceByAlias
 }
 
-type (
-	typeEntry struct {
-		t   Type
-		err error
+// memo keeps what definitions were decoded to, by their tokens.
+type memo[T any] map[string]decoded[T]
+
+type decoded[T any] struct {
+	value T
+	err   error
+}
+
+// get returns what decode returns, which is called once for a token.
+func (m *memo[T]) get(token string, decode func(token string) (T, error)) (T, error) {
+	d, known := (*m)[token]
+	if !known {
+		d.value, d.err = decode(token)
+		if *m == nil {
+			*m = memo[T]{}
+		}
+		(*m)[token] = d
 	}
-	resourceEntry struct {
-		r   *Resource
-		err error
-	}
-	functionEntry struct {
-		f   *Function
-		err error
-	}
-)
+	return d.value, d.err
+}
 
 // ErrNoSuchToken is returned when a package has no resource or function of a name.
 var ErrNoSuchToken = errors.New("no such token")
@@ -62,101 +66,16 @@ var ErrNoSuchToken = errors.New("no such token")
 // Parse reads a schema (F8.1). It looks at each byte once and decodes nothing but names; definitions are decoded when
 // they are asked for. The Package keeps data, which the caller must not modify afterwards.
 func Parse(data []byte) (*Package, error) {
-	types, resources, functions := &textSection{}, &textSection{}, &textSection{}
-	p := newPackage(types, resources, functions)
-	err := jsontext.EachMember(data, func(key string, raw []byte) error {
-		var err error
-		switch key {
-		case "types":
-			err = types.read(raw)
-		case "resources":
-			err = resources.read(raw)
-		case "functions":
-			err = functions.read(raw)
-		default:
-			return p.readHead(key, raw)
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", key, err)
-		}
-		return nil
-	})
+	index, err := buildIndex(&stream{held: data, end: io.EOF}, "")
 	if err != nil {
-		return nil, fmt.Errorf("read package schema: %w", err)
+		return nil, err
 	}
-	if p.Name == "" {
-		return nil, errors.New("read package schema: it has no name")
-	}
-	resources.format, functions.format = p.moduleFormat, p.moduleFormat
-	aliases := sync.OnceValue(func() map[string]string { return aliasesIn(resources) })
-	p.alias = func(old string) (string, bool) {
-		token, ok := aliases()[old]
-		return token, ok
-	}
-	return p, nil
-}
-
-func newPackage(types, resources, functions section) *Package {
-	return &Package{
-		types: types, resources: resources, functions: functions,
-		typeMemo: make(map[string]typeEntry),
-		resMemo:  make(map[string]resourceEntry),
-		funcMemo: make(map[string]functionEntry),
-	}
-}
-
-// readHead reads a member of the schema that is not one of the sections.
-func (p *Package) readHead(key string, raw []byte) error {
-	var err error
-	switch key {
-	case "name":
-		p.Name, err = jsontext.StringOf(raw)
-	case "version":
-		p.Version, err = jsontext.StringOf(raw)
-	case "description":
-		p.Description, err = jsontext.StringOf(raw)
-	case "pluginDownloadURL":
-		p.DownloadURL, err = jsontext.StringOf(raw)
-	case "allowedPackageNames":
-		p.AllowedPackageNames, err = jsontext.StringsOf(raw)
-	case "meta":
-		err = jsontext.EachMember(raw, func(key string, raw []byte) error {
-			if key != "moduleFormat" {
-				return nil
-			}
-			format, err := jsontext.StringOf(raw)
-			if err != nil {
-				return err
-			}
-			return p.setModuleFormat(format)
-		})
-	case "provider":
-		err = rawInto(&p.provider)(raw)
-	case "config":
-		err = rawInto(&p.config)(raw)
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", key, err)
-	}
-	return nil
-}
-
-func (p *Package) setModuleFormat(format string) (err error) {
-	if format == "" || format == "(.*)" {
-		return nil
-	}
-	if p.moduleFormat, err = regexp.Compile(format); err != nil {
-		return errors.New("the module format is not a regular expression")
-	}
-	return nil
+	return openIndexed(index, bytes.NewReader(data), int64(len(data)), "", func() {})
 }
 
 // Owns reports whether tokens that start with name may belong to the package.
 func (p *Package) Owns(name string) bool {
-	if name == p.Name {
-		return true
-	}
-	return slices.Contains(p.AllowedPackageNames, name)
+	return name == p.Name || slices.Contains(p.AllowedPackageNames, name)
 }
 
 // Damaged reports whether a definition could not be read, or is no longer what it was when the index was made. Opened
@@ -204,25 +123,12 @@ func (p *Package) ResolveFunction(written string) (*Function, error) {
 const providerPrefix = "pulumi:providers:"
 
 // ResourceByAlias is the canonical token of the resource type that had the given token before it was renamed (L7.4).
-// Without an index, the first call looks at every resource of the package.
-func (p *Package) ResourceByAlias(old string) (token string, ok bool) { return p.alias(old) }
-
-// aliasesIn are the old tokens of the resources of a section, each with the token of today; the first to claim one has
-// it.
-func aliasesIn(resources section) map[string]string {
-	aliases := make(map[string]string)
-	for _, token := range resources.list() {
-		definition, _, err := resources.get(token)
-		if err != nil {
-			continue
-		}
-		for _, name := range aliasNames(definition) {
-			if _, taken := aliases[name]; !taken {
-				aliases[name] = token
-			}
-		}
+func (p *Package) ResourceByAlias(old string) (token string, ok bool) {
+	r, found := p.aliases.exact(old)
+	if !found {
+		return "", false
 	}
-	return aliases
+	return p.resources.parts[0].token(r)
 }
 
 // aliasNames are the old tokens of a resource. A definition that is malformed has none from there on; anyone who asks
@@ -244,55 +150,21 @@ func aliasNames(definition []byte) (names []string) {
 func (p *Package) Resource(token string) (*Resource, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	entry, ok := p.resMemo[token]
-	if !ok {
-		var raw []byte
-		if raw, entry.err = definition(p.resources, token); entry.err == nil {
-			entry.r, entry.err = decoder{p}.decodeResource(token, raw)
-		}
-		p.resMemo[token] = entry
-	}
-	return entry.r, entry.err
-}
-
-// definition is a definition's text, or an error that says why there is none.
-func definition(s section, token string) ([]byte, error) {
-	raw, known, err := s.get(token)
-	if err == nil && !known {
-		err = ErrNoSuchToken
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", token, err)
-	}
-	return raw, nil
+	return p.resMemo.get(token, decoder{p}.decodeResource)
 }
 
 // Function is the function of a canonical token.
 func (p *Package) Function(token string) (*Function, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	entry, ok := p.funcMemo[token]
-	if !ok {
-		var raw []byte
-		if raw, entry.err = definition(p.functions, token); entry.err == nil {
-			entry.f, entry.err = decoder{p}.decodeFunction(token, raw)
-		}
-		p.funcMemo[token] = entry
-	}
-	return entry.f, entry.err
+	return p.funcMemo.get(token, decoder{p}.decodeFunction)
 }
 
 // Provider is the package's provider resource, pulumi:providers:<name>.
 func (p *Package) Provider() (*Resource, error) {
-	token := providerPrefix + p.Name
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	entry, ok := p.resMemo[token]
-	if !ok {
-		entry.r, entry.err = decoder{p}.decodeProvider(token)
-		p.resMemo[token] = entry
-	}
-	return entry.r, entry.err
+	return p.resMemo.get(providerPrefix+p.Name, decoder{p}.decodeProvider)
 }
 
 // Method is the function behind a method of a resource. The error wraps ErrNoSuchToken when there is none.
@@ -322,12 +194,14 @@ func (p *Package) Verify() error {
 	for _, token := range p.types.list() {
 		_, err := p.Type(token)
 		note(err)
-		raw, err := definition(p.types, token)
+		raw, err := p.types.definition(token)
 		note(err)
 		p.mu.Lock()
-		_, err = decoder{p}.propertiesOf(token, raw)
+		_, err = decoder{p}.propertiesOf(raw)
 		p.mu.Unlock()
-		note(err)
+		if err != nil {
+			note(fmt.Errorf("type %s: %w", token, err))
+		}
 	}
 	for _, token := range p.resources.list() {
 		_, err := p.Resource(token)

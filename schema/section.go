@@ -1,27 +1,82 @@
 package schema
 
 import (
+	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
-
-	"github.com/yamlhost/yamlhost/internal/jsontext"
 )
 
-// section is where the definitions of one kind are found by their tokens: in the text of a schema that has been read,
-// or by an index in a file. Implementations are safe for concurrent use.
-type section interface {
-	// has reports whether there is a definition of exactly that token.
-	has(token string) bool
-	// get returns the definition's text; known is false where there is none. The error comes from reading a file.
-	get(token string) (raw []byte, known bool, err error)
-	// list is all tokens in schema order, which the caller must not modify.
-	list() []string
-	// fold finds a token by its text in lower case, the first in schema order where several differ in case only.
-	fold(lower string) (token string, ok bool)
-	// byModule finds a token by package:module:name in lower case, where the package's module format gives the module
-	// (step 5 of L7.1).
-	byModule(key string) (token string, ok bool)
+// section is where the definitions of one kind are found by their tokens: in one index, or in several, of which the
+// first that has something counts. It is safe for concurrent use.
+type section struct {
+	parts []*indexedSection
+	// list returns all tokens in schema order, each once, which the caller must not modify.
+	list func() []string
+}
+
+func newSection(parts ...*indexedSection) section {
+	if len(parts) == 1 {
+		return section{parts: parts, list: parts[0].tokens}
+	}
+	return section{parts: parts, list: sync.OnceValue(func() (all []string) {
+		seen := make(map[string]bool)
+		for _, part := range parts {
+			for _, token := range part.tokens() {
+				if !seen[token] {
+					seen[token] = true
+					all = append(all, token)
+				}
+			}
+		}
+		return all
+	})}
+}
+
+// has reports whether there is a definition of exactly that token.
+func (s section) has(token string) bool {
+	return slices.ContainsFunc(s.parts, func(part *indexedSection) bool {
+		_, found := part.table.exact(token)
+		return found
+	})
+}
+
+// definition is a definition's text, or an error that says why there is none.
+func (s section) definition(token string) ([]byte, error) {
+	for _, part := range s.parts {
+		if r, found := part.table.exact(token); found {
+			raw, err := part.read(r)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", token, err)
+			}
+			return raw, nil
+		}
+	}
+	return nil, fmt.Errorf("%s: %w", token, ErrNoSuchToken)
+}
+
+// fold finds a token by its text in lower case, the first in schema order where several differ in case only.
+func (s section) fold(lower string) (string, bool) {
+	for _, part := range s.parts {
+		if i, found := part.table.find(lower); found {
+			return part.table.at(i).text, true
+		}
+	}
+	return "", false
+}
+
+// byModule finds a token by package:module:name in lower case, where the package's module format gives the module
+// (step 5 of L7.1).
+func (s section) byModule(key string) (string, bool) {
+	for _, part := range s.parts {
+		if i, found := part.modules.find(key); found {
+			if token, ok := part.token(part.modules.at(i)); ok {
+				return token, true
+			}
+		}
+	}
+	return "", false
 }
 
 // resolve is L7.1: the first of its steps that hits.
@@ -66,76 +121,4 @@ func moduleKey(token string, format *regexp.Regexp) (key string, ok bool) {
 		module = "index"
 	}
 	return strings.ToLower(parts[0] + ":" + module + ":" + parts[2]), true
-}
-
-// textSection is a section of a text that is in memory.
-type textSection struct {
-	raw    map[string][]byte
-	tokens []string       // in schema order
-	format *regexp.Regexp // of modules; nil for the default. Set before use.
-
-	once    sync.Once
-	folded  map[string]string // token in lower case to token
-	modules map[string]string // key of byModule to token
-}
-
-var _ section = (*textSection)(nil)
-
-// read indexes the text of the section.
-func (s *textSection) read(raw []byte) error {
-	s.raw, s.tokens = make(map[string][]byte), nil
-	return jsontext.EachMember(raw, func(token string, raw []byte) error {
-		if _, twice := s.raw[token]; !twice {
-			s.tokens = append(s.tokens, token)
-		}
-		s.raw[token] = raw
-		return nil
-	})
-}
-
-func (s *textSection) has(token string) bool {
-	_, known := s.raw[token]
-	return known
-}
-
-func (s *textSection) get(token string) ([]byte, bool, error) {
-	raw, known := s.raw[token]
-	return raw, known, nil
-}
-
-func (s *textSection) list() []string { return s.tokens }
-
-func (s *textSection) fold(lower string) (string, bool) {
-	s.fill()
-	token, ok := s.folded[lower]
-	return token, ok
-}
-
-func (s *textSection) byModule(key string) (string, bool) {
-	s.fill()
-	token, ok := s.modules[key]
-	return token, ok
-}
-
-func (s *textSection) fill() {
-	s.once.Do(func() {
-		s.folded = make(map[string]string, len(s.tokens))
-		if s.format != nil {
-			s.modules = make(map[string]string, len(s.tokens))
-		}
-		for _, token := range s.tokens {
-			lower := strings.ToLower(token)
-			if _, ok := s.folded[lower]; !ok {
-				s.folded[lower] = token
-			}
-			if s.format == nil {
-				continue
-			}
-			if key, ok := moduleKey(token, s.format); ok {
-				if _, taken := s.modules[key]; !taken {
-					s.modules[key] = token
-				}
-			}
-		}
-	})
 }

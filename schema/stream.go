@@ -15,13 +15,11 @@ type stream struct {
 	held []byte // read, from the value it is at
 	pos  int    // position in held of the next byte
 	at   int64  // of held in the text
-	end  error  // of from; io.EOF at the end of the text
+	end  error  // of from; io.EOF at the end of the text, and from the start where held is all of it
 }
 
 // window is how much of the text is read at once; values that are longer make it longer.
 const window = 256 << 10
-
-func newStream(from io.Reader) *stream { return &stream{from: from, held: make([]byte, 0, window)} }
 
 // more reads on and reports whether there was more. It drops the text before pos: slices of held are no longer valid.
 func (s *stream) more() bool {
