@@ -8,8 +8,14 @@ type object = map[string]any
 // capabilities lists the requests and commands that the server supports, and how it counts positions.
 func capabilities(positions encoding, commands []string) object {
 	const incremental = 2
+	// Renames of all files are asked about, since programs name files of any kind.
+	allFiles := []object{{"scheme": "file", "pattern": object{"glob": "**/*"}}}
+	unit := protocol.UTF16
+	if positions == utf8 {
+		unit = protocol.UTF8
+	}
 	return object{
-		"positionEncoding": positions.kind(),
+		"positionEncoding": unit,
 		"textDocumentSync": object{"openClose": true, "change": incremental, "save": true},
 
 		"diagnosticProvider": object{"interFileDependencies": true, "workspaceDiagnostics": true},
@@ -21,7 +27,7 @@ func capabilities(positions encoding, commands []string) object {
 
 		"codeLensProvider":           object{},
 		"typeDefinitionProvider":     true,
-		"workspace":                  object{"fileOperations": fileOperations()},
+		"workspace":                  object{"fileOperations": object{"willRename": object{"filters": allFiles}}},
 		"hoverProvider":              true,
 		"signatureHelpProvider":      object{"triggerCharacters": []string{"(", ","}},
 		"definitionProvider":         true,

@@ -17,21 +17,7 @@ const (
 	planCommand  = "yamlhost.plan"  // answers with a preview, as text
 )
 
-// trusts reports whether the options that a client starts the server with say that it trusts the workspace.
-func trusts(options json.RawMessage) bool {
-	var known struct {
-		Trusted bool `json:"trusted"`
-	}
-	return json.Unmarshal(options, &known) == nil && known.Trusted
-}
-
-// commander carries out commands.
-type commander struct {
-	*settings
-	options Options
-}
-
-func (s *commander) commands() []string {
+func (s *server) commands() []string {
 	var names []string
 	if s.options.Graph != nil {
 		names = append(names, graphCommand)
@@ -42,8 +28,8 @@ func (s *commander) commands() []string {
 	return names
 }
 
-// ExecuteCommand carries out what a person asks for.
-func (s *commander) ExecuteCommand(ctx context.Context, params *protocol.CommandParams) (any, error) {
+// executeCommand carries out what a person asks for.
+func (s *server) executeCommand(ctx context.Context, params *protocol.CommandParams) (any, error) {
 	var asked string
 	if len(params.Arguments) != 1 || json.Unmarshal(params.Arguments[0], &asked) != nil {
 		return nil, protocol.Errorf(protocol.InvalidParams, "%s takes the URI of a file", params.Command)
@@ -68,7 +54,7 @@ func (s *commander) ExecuteCommand(ctx context.Context, params *protocol.Command
 		}
 		text = b.String()
 	case params.Command == planCommand && s.options.Plan != nil:
-		if !s.trusting() {
+		if !s.client.Load().trusted {
 			return nil, protocol.Errorf(protocol.InvalidRequest,
 				"the workspace is not trusted: a preview runs plugins and commands of the project")
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strconv"
 	"sync"
 
@@ -20,28 +19,16 @@ var itemKinds = map[editor.ItemKind]int{
 	editor.PackageItem: protocol.CompletionModule, editor.FileItem: protocol.CompletionFile,
 }
 
-// completer answers requests about what may be written.
-type completer struct {
-	*settings
-	lists sentLists
-}
-
-// Completion returns what may be written at a position.
-func (s *completer) Completion(ctx context.Context, params *protocol.PositionParams) (*protocol.CompletionList,
-	error) {
-	p, open := s.placeOf(ctx, *params)
-	if !open {
-		return nil, nil
-	}
-	found, err := editor.Complete(ctx, p.snapshot, p.path, p.offset)
+// completion returns what may be written at a position.
+func (s *server) completion(ctx context.Context, t text) (any, error) {
+	found, err := editor.Complete(ctx, t.snapshot, t.path, t.offset())
 	if err != nil {
-		return nil, failed(ctx)
+		return nil, err
 	}
-	src := p.snapshot.Text(p.path).Source()
-	word := protocol.Range{Start: p.e.position(src, found.Start), End: p.e.position(src, found.End)}
+	word := protocol.Range{Start: t.e.position(t.src, found.Start), End: t.e.position(t.src, found.End)}
 	list := &protocol.CompletionList{IsIncomplete: found.Partial, Items: make([]protocol.CompletionItem, 0,
 		len(found.Items))}
-	lists := s.lists.keep(found.Items, s.resolves())
+	lists := s.lists.keep(found.Items, s.client.Load().lazyDocs)
 	for i, item := range found.Items {
 		shown := protocol.CompletionItem{Label: item.Label, Kind: itemKinds[item.Kind],
 			SortText: fmt.Sprintf("%04d", i), FilterText: item.Label,
@@ -59,9 +46,9 @@ func (s *completer) Completion(ctx context.Context, params *protocol.PositionPar
 	return list, nil
 }
 
-// CompletionResolve adds what a list leaves out: the documentation of the item that a person looks at. Whatever else
+// resolveCompletion adds what a list leaves out: the documentation of the item that a person looks at. Whatever else
 // the client has written into the item stays.
-func (s *completer) CompletionResolve(_ context.Context, item *object) (object, error) {
+func (s *server) resolveCompletion(_ context.Context, item *object) (any, error) {
 	if data, ok := (*item)["data"].([]any); ok && len(data) == 2 {
 		list, _ := data[0].(float64)
 		i, _ := data[1].(float64)
@@ -70,11 +57,6 @@ func (s *completer) CompletionResolve(_ context.Context, item *object) (object, 
 		}
 	}
 	return *item, nil
-}
-
-// lazyDocsOf reports whether a client can ask for the documentation of single items.
-func lazyDocsOf(capabilities protocol.Capabilities) bool {
-	return slices.Contains(capabilities.TextDocument.Completion.CompletionItem.ResolveSupport.Properties, "documentation")
 }
 
 // sentLists keeps the last list of completions, for questions about its items. It is safe for concurrent use.

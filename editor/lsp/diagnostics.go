@@ -39,8 +39,6 @@ func newPublisher(ctx context.Context, conn *protocol.Connection, d *documents, 
 	return p
 }
 
-func (p *publisher) wait() { p.done.Wait() }
-
 // changed asks for the diagnostics of a path; of all that are open for the empty one.
 func (p *publisher) changed(path string) {
 	p.mu.Lock()
@@ -67,10 +65,8 @@ func (p *publisher) closed(path string) {
 	delete(p.told, path)
 	p.mu.Unlock()
 	for _, other := range told {
-		_, open := p.documents.versionOf(other)
-		if !open {
-			_ = p.conn.Notify(publish, protocol.PublishDiagnosticsParams{URI: uriOf(other),
-				Diagnostics: []protocol.Diagnostic{}})
+		if _, open := p.documents.versionOf(other); !open {
+			_ = p.conn.Notify(publish, object{"uri": uriOf(other), "diagnostics": []protocol.Diagnostic{}})
 		}
 	}
 	p.changed("")
@@ -145,10 +141,9 @@ func (p *publisher) publish(snapshot *editor.Snapshot, path string, version int3
 	p.told[path] = told
 	p.mu.Unlock()
 	for other, list := range found {
-		params := protocol.PublishDiagnosticsParams{URI: uriOf(other),
-			Diagnostics: p.documents.encoding().diagnostics(snapshot, path, list)}
+		params := object{"uri": uriOf(other), "diagnostics": p.documents.encoding().diagnostics(snapshot, path, list)}
 		if other == path {
-			params.Version = &version
+			params["version"] = version
 		}
 		_ = p.conn.Notify(publish, params)
 	}
@@ -161,11 +156,7 @@ var severities = map[diag.Severity]int{
 }
 
 func (e encoding) diagnostics(snapshot *editor.Snapshot, path string, list diag.Diagnostics) []protocol.Diagnostic {
-	all := make([]protocol.Diagnostic, 0, len(list))
-	for _, d := range list {
-		all = append(all, e.diagnostic(snapshot, path, d))
-	}
-	return all
+	return each(list, func(d diag.Diagnostic) protocol.Diagnostic { return e.diagnostic(snapshot, path, d) })
 }
 
 func (e encoding) diagnostic(snapshot *editor.Snapshot, path string, d diag.Diagnostic) protocol.Diagnostic {
@@ -195,18 +186,53 @@ func (e encoding) diagnostic(snapshot *editor.Snapshot, path string, d diag.Diag
 	return shown
 }
 
-// Diagnostic answers a client that asks for diagnostics instead of waiting for them.
-func (s *reporter) Diagnostic(ctx context.Context, params *protocol.TextDocumentParams) (
-	*protocol.DiagnosticReport, error) {
-	path := pathOf(params.TextDocument.URI)
-	snapshot := moment(ctx)
-	report := &protocol.DiagnosticReport{Kind: "full", Items: []protocol.Diagnostic{}}
-	found, err := editor.Diagnostics(ctx, snapshot, path)
+// diagnostics answers a client that asks for diagnostics instead of waiting for them.
+func diagnostics(ctx context.Context, t text) (any, error) {
+	found, err := editor.Diagnostics(ctx, t.snapshot, t.path)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	if err == nil {
-		report.Items = s.encoding().diagnostics(snapshot, path, found[path])
+	if err != nil {
+		found = nil // of a project that cannot be read
 	}
-	return report, nil
+	return object{"kind": "full", "items": t.e.diagnostics(t.snapshot, t.path, found[t.path])}, nil
+}
+
+// workspaceDiagnostics answers with the findings of all programs with an open text, and of all other programs in the
+// folders of the workspace, each file once.
+func (s *server) workspaceDiagnostics(ctx context.Context, _ *protocol.None) (any, error) {
+	told := map[string]bool{}
+	items := []object{}
+	add := func(snapshot *editor.Snapshot, path string) {
+		found, err := editor.Diagnostics(ctx, snapshot, path)
+		if err != nil {
+			return // of a project that cannot be read
+		}
+		for other, list := range found {
+			if told[other] {
+				continue
+			}
+			told[other] = true
+			item := object{"kind": "full", "uri": uriOf(other), "version": nil,
+				"items": s.encoding().diagnostics(snapshot, path, list)}
+			if version, open := s.versionOf(other); open {
+				item["version"] = version
+			}
+			items = append(items, item)
+		}
+	}
+	snapshot := moment(ctx)
+	for _, path := range snapshot.Paths() {
+		add(snapshot, path)
+	}
+	if s.options.Programs != nil {
+		for _, folder := range s.client.Load().folders {
+			for _, path := range s.options.Programs(folder) {
+				if ctx.Err() == nil && !told[path] && snapshot.Text(path) == nil {
+					add(snapshot.Apart(), path)
+				}
+			}
+		}
+	}
+	return object{"items": items}, ctx.Err()
 }

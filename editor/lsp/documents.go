@@ -1,8 +1,8 @@
 package lsp
 
 import (
-	"context"
 	"sync"
+	"sync/atomic"
 
 	"github.com/yamlhost/yamlhost/editor"
 	"github.com/yamlhost/yamlhost/editor/lsp/internal/protocol"
@@ -11,7 +11,7 @@ import (
 
 // documents are the texts that the client has open. Their notifications come one after the other.
 type documents struct {
-	*settings
+	client    *atomic.Pointer[client]
 	session   *editor.Session
 	publisher *publisher
 	closed    func(path string) // drops what was kept of a text
@@ -20,33 +20,34 @@ type documents struct {
 	versions map[string]int32 // of the texts that are open, by path; guarded by mu
 }
 
-func (d *documents) DidOpen(_ context.Context, params *protocol.TextDocumentParams) error {
+func (d *documents) encoding() encoding { return d.client.Load().positions }
+
+func (d *documents) didOpen(params *protocol.TextParams) {
 	path := pathOf(params.TextDocument.URI)
 	d.setVersion(path, params.TextDocument.Version)
 	d.session.Open(path, params.TextDocument.Text)
 	d.publisher.changed(path)
-	return nil
 }
 
-func (d *documents) DidChange(_ context.Context, params *protocol.DidChangeParams) error {
+func (d *documents) didChange(params *protocol.DidChangeParams) {
 	path := pathOf(params.TextDocument.URI)
 	d.setVersion(path, params.TextDocument.Version)
 	for _, change := range params.ContentChanges {
 		document := d.session.Snapshot().Text(path)
 		if document == nil {
-			return nil
+			return
 		}
-		start, end := 0, document.Source().Len()
+		src := document.Source()
+		start, end := 0, src.Len()
 		if change.Range != nil {
-			start, end = d.encoding().offsets(document.Source(), *change.Range)
+			start, end = d.encoding().offset(src, change.Range.Start), d.encoding().offset(src, change.Range.End)
 		}
 		d.session.Edit(path, parser.Edit{Start: start, End: end, Text: change.Text})
 	}
 	d.publisher.changed(path)
-	return nil
 }
 
-func (d *documents) DidClose(_ context.Context, params *protocol.TextDocumentParams) error {
+func (d *documents) didClose(params *protocol.TextParams) {
 	path := pathOf(params.TextDocument.URI)
 	d.mu.Lock()
 	delete(d.versions, path)
@@ -54,19 +55,12 @@ func (d *documents) DidClose(_ context.Context, params *protocol.TextDocumentPar
 	d.session.Close(path)
 	d.closed(path)
 	d.publisher.closed(path)
-	return nil
 }
 
-func (d *documents) DidSave(context.Context, *protocol.None) error {
+// filesChanged is for files that were written, by the editor or by others.
+func (d *documents) filesChanged(*protocol.None) {
 	d.session.Refresh()
 	d.publisher.changed("")
-	return nil
-}
-
-func (d *documents) DidChangeWatchedFiles(context.Context, *protocol.None) error {
-	d.session.Refresh()
-	d.publisher.changed("")
-	return nil
 }
 
 func (d *documents) setVersion(path string, version int32) {

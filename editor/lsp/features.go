@@ -7,42 +7,21 @@ import (
 	"github.com/yamlhost/yamlhost/editor/lsp/internal/protocol"
 )
 
-// place is the position that a request is about.
-type place struct {
-	snapshot *editor.Snapshot
-	path     string
-	offset   int
-	e        encoding
-}
+// The answers to requests that only read. An error means that there is none, since diagnostics say what is wrong with
+// a program that cannot be read.
 
-// lookups answers requests that only read.
-type lookups struct{ *settings }
-
-// failed is the answer to a request whose program cannot be read: that is said by diagnostics, so that the request has
-// none.
-func failed(ctx context.Context) error { return ctx.Err() }
-
-// Hover explains the name or value at a position.
-func (s *lookups) Hover(ctx context.Context, params *protocol.PositionParams) (*protocol.Hover, error) {
-	p, open := s.placeOf(ctx, *params)
-	if !open {
-		return nil, nil
-	}
-	found, err := editor.HoverAt(ctx, p.snapshot, p.path, p.offset)
+// hover explains the name or value at a position.
+func hover(ctx context.Context, t text) (any, error) {
+	found, err := editor.HoverAt(ctx, t.snapshot, t.path, t.offset())
 	if err != nil || found == nil {
-		return nil, failed(ctx)
+		return nil, err
 	}
-	return &protocol.Hover{Contents: protocol.Markdown(found.Text), Range: p.e.rangeOf(found.At)}, nil
+	return object{"contents": protocol.Markdown(found.Text), "range": t.e.rangeOf(found.At)}, nil
 }
 
-// SignatureHelp shows the function whose arguments are being written.
-func (s *lookups) SignatureHelp(ctx context.Context, params *protocol.PositionParams) (*protocol.SignatureHelp,
-	error) {
-	pl, open := s.placeOf(ctx, *params)
-	if !open {
-		return nil, nil
-	}
-	found := editor.SignatureAt(pl.snapshot, pl.path, pl.offset)
+// signatureHelp shows the function whose arguments are being written.
+func signatureHelp(_ context.Context, t text) (any, error) {
+	found := editor.SignatureAt(t.snapshot, t.path, t.offset())
 	if found == nil {
 		return nil, nil
 	}
@@ -51,95 +30,53 @@ func (s *lookups) SignatureHelp(ctx context.Context, params *protocol.PositionPa
 		signature.Parameters = append(signature.Parameters,
 			protocol.Signature{Label: p.Name, Documentation: protocol.Markdown(p.Docs)})
 	}
-	help := &protocol.SignatureHelp{Signatures: []protocol.Signature{signature}}
+	help := object{"signatures": []protocol.Signature{signature}}
 	if found.Active >= 0 {
-		help.ActiveParameter = &found.Active
+		help["activeParameter"] = found.Active
 	}
 	return help, nil
 }
 
-func (p place) locations(found []editor.Location) []protocol.Location {
-	list := make([]protocol.Location, 0, len(found))
+func (e encoding) locations(found []editor.Location, err error) (any, error) {
+	return each(found, func(l editor.Location) protocol.Location {
+		return protocol.Location{URI: uriOf(l.Path), Range: e.rangeOf(l.At)}
+	}), err
+}
+
+// definition is where a name is declared.
+func definition(ctx context.Context, t text) (any, error) {
+	return t.e.locations(editor.Definition(ctx, t.snapshot, t.path, t.offset()))
+}
+
+// typeDefinition is where a component or a dynamic type is declared.
+func typeDefinition(ctx context.Context, t text) (any, error) {
+	return t.e.locations(editor.TypeDefinition(ctx, t.snapshot, t.path, t.offset()))
+}
+
+// references are the uses of a name.
+func references(ctx context.Context, t text) (any, error) {
+	return t.e.locations(editor.References(ctx, t.snapshot, t.path, t.offset(), t.Context.IncludeDeclaration))
+}
+
+// highlights are the uses of a name in one file.
+func highlights(ctx context.Context, t text) (any, error) {
+	found, err := editor.References(ctx, t.snapshot, t.path, t.offset(), true)
+	var list []object
 	for _, l := range found {
-		list = append(list, protocol.Location{URI: uriOf(l.Path), Range: p.e.rangeOf(l.At)})
-	}
-	return list
-}
-
-// Definition is where a name is declared.
-func (s *lookups) Definition(ctx context.Context, params *protocol.PositionParams) ([]protocol.Location, error) {
-	p, open := s.placeOf(ctx, *params)
-	if !open {
-		return nil, nil
-	}
-	found, err := editor.Definition(ctx, p.snapshot, p.path, p.offset)
-	if err != nil {
-		return nil, failed(ctx)
-	}
-	return p.locations(found), nil
-}
-
-// References are the uses of a name.
-func (s *lookups) References(ctx context.Context, params *protocol.ReferenceParams) ([]protocol.Location, error) {
-	p, open := s.placeOf(ctx, params.PositionParams)
-	if !open {
-		return nil, nil
-	}
-	found, err := editor.References(ctx, p.snapshot, p.path, p.offset, params.Context.IncludeDeclaration)
-	if err != nil {
-		return nil, failed(ctx)
-	}
-	return p.locations(found), nil
-}
-
-// DocumentHighlight are the uses of a name in one file.
-func (s *lookups) DocumentHighlight(ctx context.Context, params *protocol.PositionParams) (
-	[]protocol.DocumentHighlight, error) {
-	p, open := s.placeOf(ctx, *params)
-	if !open {
-		return nil, nil
-	}
-	found, err := editor.References(ctx, p.snapshot, p.path, p.offset, true)
-	if err != nil {
-		return nil, failed(ctx)
-	}
-	var list []protocol.DocumentHighlight
-	for _, l := range found {
-		if l.Path == p.path {
-			list = append(list, protocol.DocumentHighlight{Range: p.e.rangeOf(l.At), Kind: protocol.HighlightText})
+		if l.Path == t.path {
+			list = append(list, object{"range": t.e.rangeOf(l.At), "kind": protocol.HighlightText})
 		}
 	}
-	return list, nil
+	return list, err
 }
 
-// PrepareRename is the name that would be renamed.
-func (s *rewriter) PrepareRename(ctx context.Context, params *protocol.PositionParams) (
-	*protocol.RenamePlaceholder, error) {
-	p, open := s.placeOf(ctx, *params)
-	if !open {
-		return nil, nil
+// linkedRanges are the places of a name that change together.
+func linkedRanges(ctx context.Context, t text) (any, error) {
+	found, err := editor.Linked(ctx, t.snapshot, t.path, t.offset())
+	if len(found) == 0 {
+		return nil, err
 	}
-	name, where, ok := editor.Renamable(ctx, p.snapshot, p.path, p.offset)
-	if !ok {
-		return nil, failed(ctx)
-	}
-	return &protocol.RenamePlaceholder{Range: p.e.rangeOf(where), Placeholder: name}, nil
-}
-
-// Rename gives a name another one, in all files.
-func (s *rewriter) Rename(ctx context.Context, params *protocol.RenameParams) (*protocol.WorkspaceEdit, error) {
-	p, open := s.placeOf(ctx, params.PositionParams)
-	if !open {
-		return nil, nil
-	}
-	edits, err := editor.Rename(ctx, p.snapshot, p.path, p.offset, params.NewName)
-	if err != nil {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		return nil, protocol.Errorf(protocol.InvalidParams, "%v", err)
-	}
-	return workspaceEdit(p.e, edits), nil
+	return object{"ranges": each(found, t.e.rangeOf), "wordPattern": editor.NamePattern}, err
 }
 
 var symbolKinds = map[editor.SymbolKind]int{
@@ -148,38 +85,112 @@ var symbolKinds = map[editor.SymbolKind]int{
 	editor.ComponentSymbol: protocol.SymbolClass, editor.HookSymbol: protocol.SymbolEvent,
 }
 
-func (e encoding) symbols(found []editor.Symbol) []protocol.DocumentSymbol {
-	list := make([]protocol.DocumentSymbol, 0, len(found))
-	for _, s := range found {
-		list = append(list, protocol.DocumentSymbol{Name: s.Name, Detail: s.Detail, Kind: symbolKinds[s.Kind],
-			Range: e.rangeOf(s.At), SelectionRange: e.rangeOf(s.Named), Children: e.symbols(s.Children)})
-	}
-	return list
+func (e encoding) symbol(s editor.Symbol) protocol.DocumentSymbol {
+	return protocol.DocumentSymbol{Name: s.Name, Detail: s.Detail, Kind: symbolKinds[s.Kind], Range: e.rangeOf(s.At),
+		SelectionRange: e.rangeOf(s.Named), Children: each(s.Children, e.symbol)}
 }
 
-// DocumentSymbol are the declarations of a file.
-func (s *lookups) DocumentSymbol(ctx context.Context, params *protocol.TextDocumentParams) (
-	[]protocol.DocumentSymbol, error) {
-	found, err := editor.Symbols(ctx, moment(ctx), pathOf(params.TextDocument.URI))
-	if err != nil {
-		return nil, failed(ctx)
-	}
-	return s.encoding().symbols(found), nil
+// documentSymbols are the declarations of a file.
+func documentSymbols(ctx context.Context, t text) (any, error) {
+	found, err := editor.Symbols(ctx, t.snapshot, t.path)
+	return each(found, t.e.symbol), err
 }
 
-// Symbols are the declarations of everything that is open.
-func (s *lookups) Symbols(ctx context.Context, params *protocol.SymbolParams) ([]protocol.WorkspaceSymbol,
-	error) {
+// workspaceSymbols are the declarations of everything that is open.
+func (s *server) workspaceSymbols(ctx context.Context, params *protocol.SymbolParams) (any, error) {
 	found, err := editor.FindSymbols(ctx, moment(ctx), params.Query)
 	if err != nil {
-		return nil, failed(ctx)
+		return nil, ctx.Err()
 	}
-	list := make([]protocol.WorkspaceSymbol, 0, len(found))
-	for _, symbol := range found {
-		shown := protocol.WorkspaceSymbol{Location: protocol.Location{URI: uriOf(symbol.Path),
-			Range: s.encoding().rangeOf(symbol.Named)}}
-		shown.Name, shown.Kind = symbol.Name, symbolKinds[symbol.Kind]
-		list = append(list, shown)
+	e := s.encoding()
+	return each(found, func(s editor.Symbol) object {
+		return object{"name": s.Name, "kind": symbolKinds[s.Kind],
+			"location": protocol.Location{URI: uriOf(s.Path), Range: e.rangeOf(s.Named)}}
+	}), nil
+}
+
+// The hierarchy of calls is the graph of dependencies: a declaration calls what it needs.
+
+func (e encoding) hierarchyItem(symbol editor.Symbol) protocol.CallHierarchyItem {
+	return protocol.CallHierarchyItem{Name: symbol.Name, Kind: symbolKinds[symbol.Kind], Detail: symbol.Detail,
+		URI: uriOf(symbol.Path), Range: e.rangeOf(symbol.At), SelectionRange: e.rangeOf(symbol.Named)}
+}
+
+// prepareHierarchy returns the declaration of the name at a position.
+func prepareHierarchy(ctx context.Context, t text) (any, error) {
+	found, err := editor.Declared(ctx, t.snapshot, t.path, t.offset())
+	if err != nil || found == nil {
+		return nil, err
+	}
+	return []protocol.CallHierarchyItem{t.e.hierarchyItem(*found)}, nil
+}
+
+// calls is the answer to a request about the calls of a declaration: the other declaration stands under a key.
+func (s *server) calls(key string, find func(context.Context, *editor.Snapshot, string, int) ([]editor.Dependency,
+	error)) answer {
+	dependencies := s.whenOpen(func(ctx context.Context, t text) (any, error) {
+		found, err := find(ctx, t.snapshot, t.path, t.offset())
+		return each(found, func(d editor.Dependency) object {
+			return object{key: t.e.hierarchyItem(d.Symbol), "fromRanges": each(d.Uses, t.e.rangeOf)}
+		}), err
+	})
+	return request(func(ctx context.Context, params *protocol.CallParams) (any, error) {
+		return dependencies(ctx, &protocol.TextParams{TextDocument: protocol.TextDocument{URI: params.Item.URI},
+			Position: params.Item.SelectionRange.Start})
+	})
+}
+
+// inlayHints are the types of expressions, the names and the defaults of resources in a stretch of a file.
+func inlayHints(ctx context.Context, t text) (any, error) {
+	start, end := t.stretch()
+	found, err := editor.Hints(ctx, t.snapshot, t.path, start, end)
+	return each(found, func(h editor.Hint) protocol.InlayHint {
+		position := t.e.rangeOf(h.At).End
+		if h.Kind == editor.TypeHint {
+			return protocol.InlayHint{Position: position, Label: ": " + h.Text, Kind: protocol.HintType}
+		}
+		return protocol.InlayHint{Position: position, Label: h.Text, PaddingLeft: true}
+	}), err
+}
+
+// codeLenses show what the selected stack holds of each resource.
+func codeLenses(ctx context.Context, t text) (any, error) {
+	found, err := editor.Lenses(ctx, t.snapshot, t.path)
+	return each(found, func(l editor.Lens) object {
+		return object{"range": t.e.rangeOf(l.At), "command": object{"title": l.Text, "command": ""}} // which does nothing
+	}), err
+}
+
+// documentLinks are the files that a text names.
+func documentLinks(ctx context.Context, t text) (any, error) {
+	found, err := editor.Links(ctx, t.snapshot, t.path)
+	return each(found, func(l editor.Link) object {
+		return object{"range": t.e.rangeOf(l.At), "target": uriOf(l.Target)}
+	}), err
+}
+
+// foldingRanges are the stretches of a text that can be hidden.
+func foldingRanges(_ context.Context, t text) (any, error) {
+	return each(editor.Folds(t.snapshot, t.path), func(f editor.Fold) protocol.FoldingRange {
+		fold := protocol.FoldingRange{StartLine: f.First - 1, EndLine: f.Last - 1}
+		if f.Comment {
+			fold.Kind = "comment"
+		}
+		return fold
+	}), nil
+}
+
+// selectionRanges are the stretches around each of some places.
+func selectionRanges(ctx context.Context, t text) (any, error) {
+	list := make([]*protocol.SelectionRange, len(t.Positions))
+	for i, position := range t.Positions {
+		found, err := editor.Selection(ctx, t.snapshot, t.path, t.e.offset(t.src, position))
+		if err != nil {
+			return nil, err
+		}
+		for k := len(found) - 1; k >= 0; k-- {
+			list[i] = &protocol.SelectionRange{Range: t.e.rangeOf(found[k]), Parent: list[i]}
+		}
 	}
 	return list, nil
 }

@@ -15,13 +15,6 @@ const (
 	utf8
 )
 
-func (e encoding) kind() string {
-	if e == utf8 {
-		return protocol.UTF8
-	}
-	return protocol.UTF16
-}
-
 // units is how long a text is, as columns are counted.
 func (e encoding) units(text []byte) int {
 	if e == utf8 {
@@ -63,10 +56,6 @@ func (e encoding) rangeOf(r diag.Range) protocol.Range {
 		return protocol.Range{}
 	}
 	return protocol.Range{Start: e.position(r.Source, int(r.Start)), End: e.position(r.Source, int(r.End))}
-}
-
-func (e encoding) offsets(src *diag.Source, r protocol.Range) (start, end int) {
-	return e.offset(src, r.Start), e.offset(src, r.End)
 }
 
 func pathOf(u uri.URI) string { return u.FsPath() }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/editor"
 	"github.com/yamlhost/yamlhost/editor/lsp/internal/protocol"
+	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
 // The methods that are handled in the order of the messages although they are requests, and the one that ends others.
@@ -19,49 +20,51 @@ const (
 
 // answers are the methods that the server knows.
 func (s *server) answers() map[string]answer {
+	open := func(handle textAnswer) answer { return request(s.whenOpen(handle)) }
 	return map[string]answer{
-		initialize: request(s.Initialize),
-		shutdown:   request(s.Shutdown),
-		"exit":     notice(s.Exit),
+		initialize: request(s.initialize),
+		// The server has nothing to write when it is asked to end.
+		shutdown: request(func(context.Context, *protocol.None) (any, error) { return nil, nil }),
+		"exit":   notice(func(*protocol.None) { s.exit() }),
 
-		"textDocument/didOpen":            notice(s.DidOpen),
-		"textDocument/didChange":          notice(s.DidChange),
-		"textDocument/didSave":            notice(s.DidSave),
-		"textDocument/didClose":           notice(s.DidClose),
-		"workspace/didChangeWatchedFiles": notice(s.DidChangeWatchedFiles),
+		"textDocument/didOpen":            notice(s.didOpen),
+		"textDocument/didChange":          notice(s.didChange),
+		"textDocument/didSave":            notice(s.filesChanged),
+		"textDocument/didClose":           notice(s.didClose),
+		"workspace/didChangeWatchedFiles": notice(s.filesChanged),
 
-		"textDocument/codeAction":                request(s.CodeAction),
-		"textDocument/codeLens":                  request(s.CodeLens),
-		"textDocument/completion":                request(s.Completion),
-		"completionItem/resolve":                 request(s.CompletionResolve),
-		"textDocument/definition":                request(s.Definition),
-		"textDocument/diagnostic":                request(s.Diagnostic),
-		"textDocument/documentHighlight":         request(s.DocumentHighlight),
-		"textDocument/documentLink":              request(s.DocumentLink),
-		"textDocument/documentSymbol":            request(s.DocumentSymbol),
-		"textDocument/foldingRange":              request(s.FoldingRanges),
-		"textDocument/formatting":                request(s.Formatting),
-		"textDocument/hover":                     request(s.Hover),
-		"textDocument/inlayHint":                 request(s.InlayHint),
-		"textDocument/linkedEditingRange":        request(s.LinkedEditingRange),
-		"textDocument/onTypeFormatting":          request(s.OnTypeFormatting),
-		"textDocument/prepareCallHierarchy":      request(s.PrepareCallHierarchy),
-		"callHierarchy/incomingCalls":            request(s.IncomingCalls),
-		"callHierarchy/outgoingCalls":            request(s.OutgoingCalls),
-		"textDocument/prepareRename":             request(s.PrepareRename),
-		"textDocument/rangeFormatting":           request(s.RangeFormatting),
-		"textDocument/references":                request(s.References),
-		"textDocument/rename":                    request(s.Rename),
-		"textDocument/selectionRange":            request(s.SelectionRange),
-		"textDocument/semanticTokens/full":       request(s.SemanticTokensFull),
-		"textDocument/semanticTokens/full/delta": request(s.SemanticTokensFullDelta),
-		"textDocument/semanticTokens/range":      request(s.SemanticTokensRange),
-		"textDocument/signatureHelp":             request(s.SignatureHelp),
-		"textDocument/typeDefinition":            request(s.TypeDefinition),
-		"workspace/diagnostic":                   request(s.DiagnosticWorkspace),
-		"workspace/executeCommand":               request(s.ExecuteCommand),
-		"workspace/symbol":                       request(s.Symbols),
-		"workspace/willRenameFiles":              request(s.WillRenameFiles),
+		"textDocument/codeAction":                open(s.codeActions),
+		"textDocument/codeLens":                  request(s.about(codeLenses)),
+		"textDocument/completion":                open(s.completion),
+		"completionItem/resolve":                 request(s.resolveCompletion),
+		"textDocument/definition":                open(definition),
+		"textDocument/diagnostic":                request(s.about(diagnostics)),
+		"textDocument/documentHighlight":         open(highlights),
+		"textDocument/documentLink":              request(s.about(documentLinks)),
+		"textDocument/documentSymbol":            request(s.about(documentSymbols)),
+		"textDocument/foldingRange":              request(s.about(foldingRanges)),
+		"textDocument/formatting":                request(s.about(formatting)),
+		"textDocument/hover":                     open(hover),
+		"textDocument/inlayHint":                 open(inlayHints),
+		"textDocument/linkedEditingRange":        open(linkedRanges),
+		"textDocument/onTypeFormatting":          open(onTypeFormatting),
+		"textDocument/prepareCallHierarchy":      open(prepareHierarchy),
+		"callHierarchy/incomingCalls":            s.calls("from", editor.NeededBy),
+		"callHierarchy/outgoingCalls":            s.calls("to", editor.Needs),
+		"textDocument/prepareRename":             open(prepareRename),
+		"textDocument/rangeFormatting":           open(rangeFormatting),
+		"textDocument/references":                open(references),
+		"textDocument/rename":                    open(rename),
+		"textDocument/selectionRange":            open(selectionRanges),
+		"textDocument/semanticTokens/full":       open(s.allTokens),
+		"textDocument/semanticTokens/full/delta": open(s.changedTokens),
+		"textDocument/semanticTokens/range":      open(someTokens),
+		"textDocument/signatureHelp":             open(signatureHelp),
+		"textDocument/typeDefinition":            open(typeDefinition),
+		"workspace/diagnostic":                   request(s.workspaceDiagnostics),
+		"workspace/executeCommand":               request(s.executeCommand),
+		"workspace/symbol":                       request(s.workspaceSymbols),
+		"workspace/willRenameFiles":              request(s.willRenameFiles),
 	}
 }
 
@@ -69,7 +72,7 @@ func (s *server) answers() map[string]answer {
 type answer func(ctx context.Context, params json.RawMessage) (any, error)
 
 // request is the answer to a request.
-func request[P, R any](handle func(context.Context, *P) (R, error)) answer {
+func request[P any](handle func(context.Context, *P) (any, error)) answer {
 	return func(ctx context.Context, params json.RawMessage) (any, error) {
 		var p P
 		if len(params) > 0 {
@@ -82,8 +85,63 @@ func request[P, R any](handle func(context.Context, *P) (R, error)) answer {
 }
 
 // notice handles a notification.
-func notice[P any](handle func(context.Context, *P) error) answer {
-	return request(func(ctx context.Context, params *P) (any, error) { return nil, handle(ctx, params) })
+func notice[P any](handle func(*P)) answer {
+	return request(func(_ context.Context, params *P) (any, error) {
+		handle(params)
+		return nil, nil
+	})
+}
+
+// text is the file that a request is about, and what it asks.
+type text struct {
+	*protocol.TextParams
+	snapshot *editor.Snapshot
+	path     string
+	src      *diag.Source // nil for a file that is not open
+	e        encoding
+}
+
+func (t text) offset() int { return t.e.offset(t.src, t.Position) }
+
+func (t text) stretch() (start, end int) {
+	return t.e.offset(t.src, t.Range.Start), t.e.offset(t.src, t.Range.End)
+}
+
+// textAnswer is the answer to a request about a text. An error that is none of the protocol means that there is no
+// answer: diagnostics say what is wrong with a program that cannot be read.
+type textAnswer func(ctx context.Context, t text) (any, error)
+
+// about handles a request about any file, whenOpen one that has no answer for a file that is not open.
+func (s *server) about(handle textAnswer) func(context.Context, *protocol.TextParams) (any, error) {
+	return func(ctx context.Context, params *protocol.TextParams) (any, error) {
+		t := text{TextParams: params, snapshot: moment(ctx), path: pathOf(params.TextDocument.URI), e: s.encoding()}
+		if document := t.snapshot.Text(t.path); document != nil {
+			t.src = document.Source()
+		}
+		result, err := handle(ctx, t)
+		if _, told := errors.AsType[*protocol.Error](err); err != nil && !told {
+			return nil, ctx.Err()
+		}
+		return result, err
+	}
+}
+
+func (s *server) whenOpen(handle textAnswer) func(context.Context, *protocol.TextParams) (any, error) {
+	return s.about(func(ctx context.Context, t text) (any, error) {
+		if t.src == nil {
+			return nil, nil
+		}
+		return handle(ctx, t)
+	})
+}
+
+// each returns what fn makes of each item; JSON has an empty list for none.
+func each[T, R any](items []T, fn func(T) R) []R {
+	list := make([]R, len(items))
+	for i, item := range items {
+		list[i] = fn(item)
+	}
+	return list
 }
 
 type momentKey struct{}
@@ -106,19 +164,11 @@ type requests struct {
 	running map[string]func() // what cancels a request, by its ID; guarded by mu
 }
 
-func newRequests(conn *protocol.Connection, session *editor.Session, answers map[string]answer) *requests {
-	return &requests{conn: conn, answers: answers, session: session, running: map[string]func(){}}
-}
-
-// wait waits for the requests that are being answered.
-func (r *requests) wait() { r.done.Wait() }
-
 // serve handles messages until there are no more, or ctx is done.
 func (r *requests) serve(ctx context.Context) error {
 	for ctx.Err() == nil {
 		m, err := r.conn.Read()
-		var bad *protocol.Error
-		if errors.As(err, &bad) {
+		if bad, ok := errors.AsType[*protocol.Error](err); ok {
 			err = r.conn.Reply(nil, nil, bad)
 		} else if err == nil {
 			r.take(ctx, m)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"sync/atomic"
 
 	"github.com/yamlhost/yamlhost/editor"
 	"github.com/yamlhost/yamlhost/editor/lsp/internal/protocol"
@@ -30,9 +31,11 @@ func Serve(ctx context.Context, r io.Reader, out io.Writer, session *editor.Sess
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	conn := protocol.NewConnection(r, out)
-	s := newServer(session, options, stop)
+	s := &server{options: options, exit: stop}
+	s.client.Store(&client{positions: utf16})
+	s.documents = &documents{client: &s.client, session: session, versions: map[string]int32{}, closed: s.tokens.forget}
 	s.publisher = newPublisher(ctx, conn, s.documents, options.Rest)
-	requests := newRequests(conn, session, s.answers())
+	requests := &requests{conn: conn, answers: s.answers(), session: session, running: map[string]func(){}}
 	ended := make(chan error, 1)
 	go func() { ended <- requests.serve(ctx) }()
 	var err error
@@ -41,8 +44,8 @@ func Serve(ctx context.Context, r io.Reader, out io.Writer, session *editor.Sess
 	case err = <-ended:
 	}
 	stop()
-	s.publisher.wait()
-	requests.wait()
+	s.publisher.done.Wait()
+	requests.done.Wait()
 	if c, ok := r.(io.Closer); ok {
 		_ = c.Close() // which ends a read that is under way
 	}
@@ -52,46 +55,20 @@ func Serve(ctx context.Context, r io.Reader, out io.Writer, session *editor.Sess
 	return err
 }
 
-// server answers a client. Each of its parts answers some methods, and owns what it needs for that; here are the
-// beginning and the end.
+// server answers a client.
 type server struct {
 	*documents
-	lookups
-	rewriter
-	completer
-	colorer
-	reporter
-	commander
-
-	exit func()
+	options Options
+	client  atomic.Pointer[client]
+	lists   sentLists
+	tokens  sentTokens
+	exit    func()
 }
 
-// newServer makes the parts of a server.
-func newServer(session *editor.Session, options Options, exit func()) *server {
-	known := &settings{positions: utf16}
-	s := &server{documents: &documents{settings: known, session: session, versions: map[string]int32{}},
-		lookups: lookups{known}, completer: completer{settings: known}, colorer: colorer{settings: known},
-		commander: commander{settings: known, options: options}, exit: exit}
-	s.rewriter = rewriter{known, s.documents}
-	s.reporter = reporter{known, s.documents, options.Programs}
-	s.documents.closed = s.colorer.sent.forget
-	return s
-}
-
-// Initialize notes what the client can do, and says what the server can.
-func (s *server) Initialize(_ context.Context, params *protocol.InitializeParams) (*protocol.InitializeResult, error) {
-	s.documents.begin(params)
-	return &protocol.InitializeResult{Capabilities: capabilities(s.documents.encoding(), s.commands()),
-		ServerInfo: protocol.ServerInfo{Name: "yamlhost", Version: s.options.Version}}, nil
-}
-
-// Shutdown is asked for before Exit; the server has nothing to write by then.
-func (s *server) Shutdown(context.Context, *protocol.None) (any, error) {
-	return nil, nil
-}
-
-// Exit ends the server.
-func (s *server) Exit(context.Context, *protocol.None) error {
-	s.exit()
-	return nil
+// initialize notes what the client can do, and says what the server can.
+func (s *server) initialize(_ context.Context, params *protocol.InitializeParams) (any, error) {
+	known := clientOf(params)
+	s.client.Store(known)
+	return object{"capabilities": capabilities(known.positions, s.commands()),
+		"serverInfo": object{"name": "yamlhost", "version": s.options.Version}}, nil
 }

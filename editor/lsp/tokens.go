@@ -29,73 +29,50 @@ func legend() object {
 	return object{"tokenTypes": types, "tokenModifiers": []string{"declaration"}}
 }
 
-// colorer answers requests for tokens.
-type colorer struct {
-	*settings
-	sent sentTokens
-}
-
-// SemanticTokensFull are the tokens of a file.
-func (s *colorer) SemanticTokensFull(ctx context.Context,
-	params *protocol.TextDocumentParams) (*protocol.SemanticTokens, error) {
-	path := pathOf(params.TextDocument.URI)
-	parts, err := s.parts(ctx, path)
+// allTokens are the tokens of a file.
+func (s *server) allTokens(ctx context.Context, t text) (any, error) {
+	parts, err := t.tokens(ctx)
 	if parts == nil {
 		return nil, err
 	}
-	name := s.sent.keep(path, parts)
-	return &protocol.SemanticTokens{ResultID: name, Data: encoded(s.encoding(), parts)}, nil
+	data := tokenWriter{encoding: t.e}.behind(parts)
+	return &protocol.SemanticTokens{ResultID: s.tokens.keep(t.path, parts), Data: data}, nil
 }
 
-// SemanticTokensFullDelta are the tokens of a file as a change of those that were answered last.
-func (s *colorer) SemanticTokensFullDelta(ctx context.Context,
-	params *protocol.TokensDeltaParams) (any, error) {
-	path := pathOf(params.TextDocument.URI)
-	before, known := s.sent.last(path, params.PreviousResultID)
+// changedTokens are the tokens of a file as a change of those that were answered last.
+func (s *server) changedTokens(ctx context.Context, t text) (any, error) {
+	before, known := s.tokens.last(t.path, t.PreviousResultID)
 	if !known {
-		tokens, err := s.SemanticTokensFull(ctx, &protocol.TextDocumentParams{TextDocument: params.TextDocument})
-		if tokens == nil {
-			return nil, err
-		}
-		return tokens, nil
+		return s.allTokens(ctx, t)
 	}
-	parts, err := s.parts(ctx, path)
+	parts, err := t.tokens(ctx)
 	if parts == nil {
 		return nil, err
 	}
-	name := s.sent.keep(path, parts)
-	return &protocol.SemanticTokensDelta{ResultID: name, Edits: tokenEdits(s.encoding(), before, parts)}, nil
+	return object{"resultId": s.tokens.keep(t.path, parts), "edits": tokenEdits(t.e, before, parts)}, nil
 }
 
-// SemanticTokensRange are the tokens of a stretch of a file.
-func (s *colorer) SemanticTokensRange(ctx context.Context,
-	params *protocol.RangeParams) (*protocol.SemanticTokens, error) {
-	path := pathOf(params.TextDocument.URI)
-	parts, err := s.parts(ctx, path)
+// someTokens are the tokens of a stretch of a file.
+func someTokens(ctx context.Context, t text) (any, error) {
+	parts, err := t.tokens(ctx)
 	if parts == nil {
 		return nil, err
 	}
-	start, end := s.encoding().offsets(moment(ctx).Text(path).Source(), params.Range)
-	w := tokenWriter{encoding: s.encoding()}
+	start, end := t.stretch()
+	w := tokenWriter{encoding: t.e}
 	for _, part := range parts {
 		w.write(part, part.Touching(start, end))
 	}
 	return &protocol.SemanticTokens{Data: w.data}, nil
 }
 
-// parts are the tokens of a text that is open; nil for another one, and where the program cannot be read.
-func (s *colorer) parts(ctx context.Context, path string) ([]editor.TokenPart, error) {
-	if moment(ctx).Text(path) == nil {
-		return nil, nil
-	}
-	parts, err := editor.TokenParts(ctx, moment(ctx), path)
-	if err != nil {
-		return nil, failed(ctx)
-	}
-	if parts == nil {
+// tokens are the tokens of a text; nil where the program cannot be read.
+func (t text) tokens(ctx context.Context) ([]editor.TokenPart, error) {
+	parts, err := editor.TokenParts(ctx, t.snapshot, t.path)
+	if err == nil && parts == nil {
 		parts = []editor.TokenPart{}
 	}
-	return parts, nil
+	return parts, err
 }
 
 // sentTokens are the tokens of each file that were answered last, for answers that say only what has changed. It is
@@ -172,11 +149,6 @@ func (w *tokenWriter) write(part editor.TokenPart, tokens []editor.Token) {
 		w.line, w.column = line, column
 		column, i = column+length, end
 	}
-}
-
-// encoded are the tokens of a text.
-func encoded(e encoding, parts []editor.TokenPart) []uint32 {
-	return tokenWriter{encoding: e}.behind(parts)
 }
 
 func count(parts []editor.TokenPart) (tokens int) {

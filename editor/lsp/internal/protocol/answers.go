@@ -64,18 +64,6 @@ const (
 	HighlightText = 1
 )
 
-// InitializeResult is what the server says at first: its capabilities by their names, and itself.
-type InitializeResult struct {
-	Capabilities map[string]any `json:"capabilities"`
-	ServerInfo   ServerInfo     `json:"serverInfo"`
-}
-
-// ServerInfo is a name and a version.
-type ServerInfo struct {
-	Name    string `json:"name"`
-	Version string `json:"version"`
-}
-
 // Markup is Markdown.
 type Markup struct {
 	Kind  string `json:"kind"`
@@ -84,13 +72,6 @@ type Markup struct {
 
 // Markdown makes Markdown.
 func Markdown(text string) *Markup { return &Markup{Kind: "markdown", Value: text} }
-
-// PublishDiagnosticsParams are the findings about a file. Version is nil for a file that is not open.
-type PublishDiagnosticsParams struct {
-	URI         uri.URI      `json:"uri"`
-	Version     *int32       `json:"version,omitempty"`
-	Diagnostics []Diagnostic `json:"diagnostics"`
-}
 
 // Diagnostic is a finding.
 type Diagnostic struct {
@@ -109,64 +90,10 @@ type Related struct {
 	Message  string   `json:"message"`
 }
 
-// DiagnosticReport is the findings about a file, where they are asked for. Its kind is "full".
-type DiagnosticReport struct {
-	Kind  string       `json:"kind"`
-	Items []Diagnostic `json:"items"`
-}
-
-// FileReport is a report of one file among others. Version is nil for a file that is not open.
-type FileReport struct {
-	DiagnosticReport
-	URI     uri.URI `json:"uri"`
-	Version *int32  `json:"version"`
-}
-
-// WorkspaceReport are the reports of many files.
-type WorkspaceReport struct {
-	Items []FileReport `json:"items"`
-}
-
 // TextEdit replaces a stretch.
 type TextEdit struct {
 	Range   Range  `json:"range"`
 	NewText string `json:"newText"`
-}
-
-// SnippetEdit replaces a stretch by a text with places to fill in.
-type SnippetEdit struct {
-	Range   Range   `json:"range"`
-	Snippet Snippet `json:"snippet"`
-}
-
-// Snippet is the text of a SnippetEdit; its kind is "snippet".
-type Snippet struct {
-	Kind  string `json:"kind"`
-	Value string `json:"value"`
-}
-
-// WorkspaceEdit changes files: by Changes, or for clients that understand them by DocumentChanges, each of which is a
-// TextDocumentEdit or a RenameFile.
-type WorkspaceEdit struct {
-	Changes         map[uri.URI][]TextEdit `json:"changes,omitempty"`
-	DocumentChanges []any                  `json:"documentChanges,omitempty"`
-}
-
-// TextDocumentEdit changes a file by values of type TextEdit or SnippetEdit. Version is nil for a file that is not
-// open.
-type TextDocumentEdit struct {
-	TextDocument struct {
-		URI     uri.URI `json:"uri"`
-		Version *int32  `json:"version"`
-	} `json:"textDocument"`
-	Edits []any `json:"edits"`
-}
-
-// RenameFile gives a file another name; its kind is "rename".
-type RenameFile struct {
-	Kind   string  `json:"kind"`
-	OldURI uri.URI `json:"oldUri"`
-	NewURI uri.URI `json:"newUri"`
 }
 
 // CodeAction is an edit that a person may choose.
@@ -175,7 +102,7 @@ type CodeAction struct {
 	Kind        string         `json:"kind"`
 	Diagnostics []Diagnostic   `json:"diagnostics,omitempty"`
 	IsPreferred bool           `json:"isPreferred,omitempty"`
-	Edit        *WorkspaceEdit `json:"edit"`
+	Edit        map[string]any `json:"edit"` // of the workspace
 }
 
 // CompletionList is what may be written at a place.
@@ -197,35 +124,11 @@ type CompletionItem struct {
 	Data          json.RawMessage `json:"data,omitempty"`
 }
 
-// Hover explains a stretch.
-type Hover struct {
-	Contents *Markup `json:"contents"`
-	Range    Range   `json:"range"`
-}
-
-// SignatureHelp shows a function.
-type SignatureHelp struct {
-	Signatures      []Signature `json:"signatures"`
-	ActiveParameter *int        `json:"activeParameter,omitempty"`
-}
-
 // Signature is a function, or a parameter of one.
 type Signature struct {
 	Label         string      `json:"label"`
 	Documentation *Markup     `json:"documentation"`
 	Parameters    []Signature `json:"parameters,omitempty"`
-}
-
-// DocumentHighlight is a use of a name.
-type DocumentHighlight struct {
-	Range Range `json:"range"`
-	Kind  int   `json:"kind"`
-}
-
-// RenamePlaceholder is a name that can be changed.
-type RenamePlaceholder struct {
-	Range       Range  `json:"range"`
-	Placeholder string `json:"placeholder"`
 }
 
 // DocumentSymbol is a declaration in a file.
@@ -238,13 +141,6 @@ type DocumentSymbol struct {
 	Children       []DocumentSymbol `json:"children"`
 }
 
-// WorkspaceSymbol is a declaration in a workspace.
-type WorkspaceSymbol struct {
-	Name     string   `json:"name"`
-	Kind     int      `json:"kind"`
-	Location Location `json:"location"`
-}
-
 // CallHierarchyItem is a declaration that others need, and that needs others.
 type CallHierarchyItem struct {
 	Name           string  `json:"name"`
@@ -255,48 +151,12 @@ type CallHierarchyItem struct {
 	SelectionRange Range   `json:"selectionRange"`
 }
 
-// IncomingCall is a declaration that needs one, and where.
-type IncomingCall struct {
-	From       CallHierarchyItem `json:"from"`
-	FromRanges []Range           `json:"fromRanges"`
-}
-
-// OutgoingCall is a declaration that one needs, and where.
-type OutgoingCall struct {
-	To         CallHierarchyItem `json:"to"`
-	FromRanges []Range           `json:"fromRanges"`
-}
-
 // InlayHint is a text that is shown behind a place.
 type InlayHint struct {
 	Position    Position `json:"position"`
 	Label       string   `json:"label"`
 	Kind        int      `json:"kind,omitempty"`
 	PaddingLeft bool     `json:"paddingLeft,omitempty"`
-}
-
-// CodeLens is a text that is shown above a stretch.
-type CodeLens struct {
-	Range   Range   `json:"range"`
-	Command Command `json:"command"`
-}
-
-// Command is what a lens shows; it does nothing where Command is empty.
-type Command struct {
-	Title   string `json:"title"`
-	Command string `json:"command"`
-}
-
-// LinkedEditingRanges are the places of a name that change together.
-type LinkedEditingRanges struct {
-	Ranges      []Range `json:"ranges"`
-	WordPattern string  `json:"wordPattern"`
-}
-
-// DocumentLink is a file that a text names.
-type DocumentLink struct {
-	Range  Range   `json:"range"`
-	Target uri.URI `json:"target"`
 }
 
 // FoldingRange is a stretch of lines that can be hidden.
@@ -316,12 +176,6 @@ type SelectionRange struct {
 type SemanticTokens struct {
 	ResultID string   `json:"resultId,omitempty"`
 	Data     []uint32 `json:"data"`
-}
-
-// SemanticTokensDelta is how tokens have changed.
-type SemanticTokensDelta struct {
-	ResultID string               `json:"resultId"`
-	Edits    []SemanticTokensEdit `json:"edits"`
 }
 
 // SemanticTokensEdit replaces some numbers by others.

@@ -60,7 +60,7 @@ func TestReply(t *testing.T) {
 	require.NoError(t, c.Reply([]byte("1"), "<svg>", nil))
 	require.NoError(t, c.Reply([]byte(`"2"`), nil, fmt.Errorf("as asked: %w", context.Canceled)))
 	require.NoError(t, c.Reply(nil, nil, Errorf(ParseError, "bad")))
-	require.NoError(t, c.Reply([]byte("3"), (*Hover)(nil), nil))
+	require.NoError(t, c.Reply([]byte("3"), (*CompletionList)(nil), nil))
 	require.NoError(t, c.Reply([]byte("4"), nil, io.ErrNoProgress))
 	require.NoError(t, c.Notify("m", None{}))
 	body := func(text string) string { return framed(text + "\n") }

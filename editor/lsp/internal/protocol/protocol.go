@@ -74,9 +74,20 @@ type Capabilities struct {
 // None are the parameters of a message of which nothing is read.
 type None struct{}
 
-// TextDocumentParams are a request about a text, or a notification.
-type TextDocumentParams struct {
+// TextParams are a request about a text, or a notification. Besides the text, each has the fields that its method
+// defines.
+type TextParams struct {
 	TextDocument TextDocument `json:"textDocument"`
+	Position     Position     `json:"position"`
+	Positions    []Position   `json:"positions"` // of selections
+	Range        Range        `json:"range"`
+	Context      struct {
+		IncludeDeclaration bool     `json:"includeDeclaration"` // among references
+		Only               []string `json:"only"`               // the kinds of code actions that are wanted; empty for all
+	} `json:"context"`
+	NewName          string `json:"newName"`          // of a rename
+	Ch               string `json:"ch"`               // that was typed
+	PreviousResultID string `json:"previousResultId"` // of the tokens that the client has
 }
 
 // DidChangeParams are edits of a text, one after the other.
@@ -86,44 +97,6 @@ type DidChangeParams struct {
 		Range *Range `json:"range"` // nil for the whole text
 		Text  string `json:"text"`
 	} `json:"contentChanges"`
-}
-
-// PositionParams are a request about a place.
-type PositionParams struct {
-	TextDocument TextDocument `json:"textDocument"`
-	Position     Position     `json:"position"`
-}
-
-// RangeParams are a request about a stretch.
-type RangeParams struct {
-	TextDocument TextDocument `json:"textDocument"`
-	Range        Range        `json:"range"`
-}
-
-// ReferenceParams ask for the uses of a name.
-type ReferenceParams struct {
-	PositionParams
-	Context struct {
-		IncludeDeclaration bool `json:"includeDeclaration"`
-	} `json:"context"`
-}
-
-// RenameParams ask for another name.
-type RenameParams struct {
-	PositionParams
-	NewName string `json:"newName"`
-}
-
-// OnTypeParams ask for edits after a character was typed.
-type OnTypeParams struct {
-	PositionParams
-	Ch string `json:"ch"`
-}
-
-// SelectionRangeParams ask what stands around places.
-type SelectionRangeParams struct {
-	TextDocument TextDocument `json:"textDocument"`
-	Positions    []Position   `json:"positions"`
 }
 
 // SymbolParams ask for declarations by a part of their names.
@@ -137,26 +110,12 @@ type CommandParams struct {
 	Arguments []json.RawMessage `json:"arguments"`
 }
 
-// CodeActionParams ask for actions in a stretch, of some kinds if there are any.
-type CodeActionParams struct {
-	RangeParams
-	Context struct {
-		Only []string `json:"only"`
-	} `json:"context"`
-}
-
 // RenameFilesParams are files that will get other names.
 type RenameFilesParams struct {
 	Files []struct {
 		OldURI string `json:"oldUri"`
 		NewURI string `json:"newUri"`
 	} `json:"files"`
-}
-
-// TokensDeltaParams ask what has changed since an answer.
-type TokensDeltaParams struct {
-	TextDocument     TextDocument `json:"textDocument"`
-	PreviousResultID string       `json:"previousResultId"`
 }
 
 // CallParams ask for the calls of a declaration.

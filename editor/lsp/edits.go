@@ -1,0 +1,160 @@
+package lsp
+
+import (
+	"context"
+	"strings"
+
+	"go.lsp.dev/uri"
+
+	"github.com/yamlhost/yamlhost/editor"
+	"github.com/yamlhost/yamlhost/editor/lsp/internal/protocol"
+	"github.com/yamlhost/yamlhost/internal/diag"
+)
+
+// The answers to requests for edits of texts.
+
+var actionKinds = map[editor.ActionKind]string{
+	editor.FillAction: protocol.QuickFix, editor.ExtractAction: protocol.RefactorExtract,
+	editor.InlineAction:  protocol.RefactorInline,
+	editor.RewriteAction: protocol.RefactorRewrite, editor.DeclareAction: protocol.QuickFix,
+	editor.QuoteAction: protocol.RefactorRewrite, editor.MoveAction: protocol.RefactorMove,
+	editor.KeepAction: protocol.QuickFix,
+}
+
+// codeActions offers the fixes of findings, and what else can be done with a stretch.
+func (s *server) codeActions(ctx context.Context, t text) (any, error) {
+	wanted := func(kind string) bool {
+		for _, only := range t.Context.Only {
+			if kind == only || strings.HasPrefix(kind, only+".") || only == "" {
+				return true
+			}
+		}
+		return len(t.Context.Only) == 0
+	}
+	start, end := t.stretch()
+	actions := []protocol.CodeAction{}
+	if wanted(protocol.QuickFix) {
+		fixes, err := editor.Fixes(ctx, t.snapshot, t.path, start, end)
+		if err != nil {
+			return nil, err
+		}
+		for _, fix := range fixes {
+			actions = append(actions, protocol.CodeAction{Title: fix.Label, Kind: protocol.QuickFix, IsPreferred: true,
+				Diagnostics: []protocol.Diagnostic{t.e.diagnostic(t.snapshot, t.path, fix.Finding)},
+				Edit:        t.e.changes(fix.Edits)})
+		}
+	}
+	offered, err := editor.Actions(ctx, t.snapshot, t.path, start, end)
+	if err != nil {
+		return nil, err
+	}
+	for _, action := range offered {
+		kind := actionKinds[action.Kind]
+		if wanted(kind) && (action.Renamed == "" || s.client.Load().renames) {
+			actions = append(actions, protocol.CodeAction{Title: action.Title, Kind: kind, Edit: s.actionEdit(t, action)})
+		}
+	}
+	return actions, nil
+}
+
+// actionEdit is the edit of an action as the client understands it.
+func (s *server) actionEdit(t text, action editor.Action) object {
+	snippet := action.Snippet != "" && s.client.Load().snippets
+	if !snippet && action.Renamed == "" {
+		return t.e.changes(action.Edits)
+	}
+	document := object{"uri": uriOf(t.path), "version": nil}
+	if version, open := s.versionOf(t.path); open {
+		document["version"] = version
+	}
+	var edits any = each(action.Edits[t.path], t.e.edit)
+	if snippet {
+		edits = each(action.Edits[t.path], func(edit diag.Edit) object {
+			return object{"range": t.e.rangeOf(edit.Range), "snippet": object{"kind": "snippet", "value": action.Snippet}}
+		})
+	}
+	changes := []object{{"textDocument": document, "edits": edits}}
+	if action.Renamed != "" {
+		changes = append(changes, object{"kind": "rename", "oldUri": uriOf(t.path), "newUri": uriOf(action.Renamed)})
+	}
+	return object{"documentChanges": changes}
+}
+
+func (e encoding) edit(edit diag.Edit) protocol.TextEdit {
+	return protocol.TextEdit{Range: e.rangeOf(edit.Range), NewText: edit.Text}
+}
+
+// changes is a workspace edit that every client understands.
+func (e encoding) changes(edits map[string][]diag.Edit) object {
+	changes := map[uri.URI][]protocol.TextEdit{}
+	for path, list := range edits {
+		changes[uriOf(path)] = each(list, e.edit)
+	}
+	if len(changes) == 0 {
+		return object{}
+	}
+	return object{"changes": changes}
+}
+
+// prepareRename is the name that would be renamed.
+func prepareRename(ctx context.Context, t text) (any, error) {
+	name, where, ok := editor.Renamable(ctx, t.snapshot, t.path, t.offset())
+	if !ok {
+		return nil, ctx.Err()
+	}
+	return object{"range": t.e.rangeOf(where), "placeholder": name}, nil
+}
+
+// rename gives a name another one, in all files.
+func rename(ctx context.Context, t text) (any, error) {
+	edits, err := editor.Rename(ctx, t.snapshot, t.path, t.offset(), t.NewName)
+	if err != nil {
+		if ctx.Err() == nil {
+			err = protocol.Errorf(protocol.InvalidParams, "%v", err)
+		}
+		return nil, err
+	}
+	return t.e.changes(edits), nil
+}
+
+// willRenameFiles answers with the edits of texts that name files which are about to be renamed.
+func (s *server) willRenameFiles(ctx context.Context, params *protocol.RenameFilesParams) (any, error) {
+	all := map[string][]diag.Edit{}
+	for _, file := range params.Files {
+		from, errFrom := uri.Parse(file.OldURI)
+		to, errTo := uri.Parse(file.NewURI)
+		if errFrom != nil || errTo != nil {
+			continue
+		}
+		edits, err := editor.Moved(ctx, moment(ctx), pathOf(from), pathOf(to))
+		if err != nil {
+			return nil, ctx.Err()
+		}
+		for path, list := range edits {
+			all[path] = append(all[path], list...)
+		}
+	}
+	if len(all) == 0 {
+		return nil, nil
+	}
+	return s.encoding().changes(all), nil
+}
+
+// formatting brings a text into one form.
+func formatting(_ context.Context, t text) (any, error) {
+	return each(editor.Format(t.snapshot, t.path), t.e.edit), nil
+}
+
+// rangeFormatting brings the lines of a stretch into the form that they have in the whole text.
+func rangeFormatting(_ context.Context, t text) (any, error) {
+	start, end := t.stretch()
+	return each(editor.FormatRange(t.snapshot, t.path, start, end), t.e.edit), nil
+}
+
+// onTypeFormatting indents a new line.
+func onTypeFormatting(_ context.Context, t text) (any, error) {
+	if t.Ch != "\n" {
+		return nil, nil
+	}
+	return each(editor.Indent(t.snapshot, t.path, t.offset()), t.e.edit), nil
+}
