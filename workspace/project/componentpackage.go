@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"gopkg.in/yaml.v3"
-
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/git"
 )
@@ -101,35 +99,18 @@ func PackagesOf(src *diag.Source, dir string, installed Installed) (packages []P
 	local func(Package) (string, bool)) {
 	p := &Project{Dir: dir, Source: src, Installed: installed}
 	d := &document{src: src}
-	if root := d.parse(src.Text()); root != nil && root.Kind == yaml.MappingNode {
-		for _, e := range d.entries("the package", root) {
-			if e.key.Text == "packages" {
-				p.readPackages(d, e.value)
-			}
-		}
-	}
+	p.readPackages(d, valueOf(d.parse(src.Text()), "packages"))
 	return p.Packages, p.LocalDir
 }
 
 // runtimeOf is the language that a package or project file names; empty when it names none, or cannot be read.
 func runtimeOf(src *diag.Source) string {
-	d := &document{src: src}
-	root := d.parse(src.Text())
-	if root == nil || root.Kind != yaml.MappingNode {
+	language := valueOf((&document{src: src}).parse(src.Text()), "runtime")
+	if name := valueOf(language, "name"); name != nil {
+		language = name
+	}
+	if !isText(language) {
 		return ""
 	}
-	for _, e := range d.entries("the package", root) {
-		if e.key.Text != "runtime" {
-			continue
-		}
-		if isText(e.value) {
-			return e.value.Value
-		}
-		for _, field := range d.entries("runtime", e.value) {
-			if field.key.Text == "name" && isText(field.value) {
-				return field.value.Value
-			}
-		}
-	}
-	return ""
+	return language.Value
 }

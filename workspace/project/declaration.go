@@ -14,15 +14,14 @@ import (
 // Declaration is one entry of the project file's `config` (F3.4): a declaration of a key of the project's own, or a
 // value for a key of another namespace.
 type Declaration struct {
-	Key         Key
-	Place       diag.Range // of the key
-	Own         bool       // the key is of the project's namespace
-	Type        *Type      // nil when not declared
-	Description string
-	Secret      bool
-	Optional    bool  // `default: null`: the value may be missing
-	Default     *Data // nil when absent
-	Value       *Data // nil when absent
+	Key      Key
+	Place    diag.Range // of the key
+	Own      bool       // the key is of the project's namespace
+	Type     *Type      // nil when not declared
+	Secret   bool
+	Optional bool  // `default: null`: the value may be missing
+	Default  *Data // nil when absent
+	Value    *Data // nil when absent
 }
 
 // Data is a value written in the project file.
@@ -78,22 +77,18 @@ func (p *Project) readDeclaration(d *document, e entry) *Declaration {
 		return decl
 	}
 	fields := d.fields(place, e.value, "type", "items", "description", "secret", "default", "value", "name")
-	decl.Secret = d.flag(place+".secret", fields["secret"].value)
-	if l := d.text(place+".description", fields["description"].value); l != nil {
-		decl.Description = l.Text
+	decl.Secret = fields.flag("secret")
+	fields.text("description")
+	if !fields.isNull("type") {
+		decl.Type = d.readType(place+".type", fields.node("type"), fields.node("items"))
 	}
-	if t := fields["type"]; !isNull(t.value) {
-		decl.Type = d.readType(place+".type", t.value, fields["items"].value)
-	}
-	if f, found := fields["default"]; found {
-		if decl.Optional = isNull(f.value); !decl.Optional && !isExpression(f.value) {
-			decl.Default = d.data(place+".default", f.value)
-		} else if !decl.Optional {
-			decl.Optional = true // the program computes it
+	if n := fields.node("default"); n != nil {
+		if decl.Optional = isNull(n) || isExpression(n); !decl.Optional { // the program computes an expression
+			decl.Default = d.data(place+".default", n)
 		}
 	}
-	if f := fields["value"]; !isNull(f.value) {
-		decl.Value = d.data(place+".value", f.value)
+	if !fields.isNull("value") {
+		decl.Value = d.data(place+".value", fields.node("value"))
 	}
 	p.checkDeclaration(d, place, decl, fields)
 	return decl
@@ -136,19 +131,19 @@ func (d *document) data(field string, n *yaml.Node) *Data {
 }
 
 // checkDeclaration finds fields that do not go together (F3.4, L2.12, L2.13, L2.16).
-func (p *Project) checkDeclaration(d *document, place string, decl *Declaration, fields map[string]entry) {
+func (p *Project) checkDeclaration(d *document, place string, decl *Declaration, fields record) {
 	if decl.Own {
 		if decl.Default != nil && decl.Value != nil {
-			d.add(diag.ConfigDefault, fields["value"].key.Range, place+" has both a default and a value", "keep one of them")
+			d.add(diag.ConfigDefault, fields.key("value"), place+" has both a default and a value", "keep one of them")
 		}
 	} else if p.Name.Text != "" {
 		for _, name := range []string{"type", "default"} {
-			if f, found := fields[name]; found {
-				d.add(diag.ConfigDefault, f.key.Range, fmt.Sprintf("%s cannot have a %s: the key is not of this project", place,
+			if fields.node(name) != nil {
+				d.add(diag.ConfigDefault, fields.key(name), fmt.Sprintf("%s cannot have a %s: the key is not of this project", place,
 					name), "give it a value: `value: …`")
 			}
 		}
-		if decl.Value == nil && fields["default"].value == nil {
+		if decl.Value == nil && fields.node("default") == nil {
 			d.add(diag.ConfigMissing, decl.Place, place+" needs a value: the key is not of this project",
 				"write `value: …` in it")
 		}
@@ -225,8 +220,8 @@ func (d *document) readType(field string, n, items *yaml.Node) *Type {
 		return t
 	}
 	fields := d.fields(strings.TrimSuffix(field, "type")+"items", items, "type", "items")
-	if inner := fields["type"].value; !isNull(inner) {
-		t.Item = d.readType(strings.TrimSuffix(field, "type")+"items.type", inner, fields["items"].value)
+	if !fields.isNull("type") {
+		t.Item = d.readType(strings.TrimSuffix(field, "type")+"items.type", fields.node("type"), fields.node("items"))
 	} else if items.Kind == yaml.MappingNode {
 		d.add(diag.WrongKind, d.at(items), strings.TrimSuffix(field, "type")+"items has no type", "")
 	}

@@ -29,7 +29,28 @@ type document struct {
 // entry is one key of a mapping with its value, aliases followed.
 type entry struct {
 	key   Literal
+	name  *yaml.Node // the key
 	value *yaml.Node
+}
+
+// keyAt is the index of a key in the content of a mapping, where its value stands behind it; -1 where there is none.
+func keyAt(n *yaml.Node, key string) int {
+	if n != nil && n.Kind == yaml.MappingNode {
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			if n.Content[i].Value == key {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// valueOf is the value of a key of a mapping, aliases followed; nil where there is none.
+func valueOf(n *yaml.Node, key string) *yaml.Node {
+	if i := keyAt(n, key); i >= 0 {
+		return follow(n.Content[i+1])
+	}
+	return nil
 }
 
 // StripBOM is text without a byte order mark at its start (F3.1).
@@ -175,17 +196,6 @@ func (d *document) text(field string, n *yaml.Node) *Literal {
 	return &Literal{n.Value, d.at(n)}
 }
 
-// plain returns a reader of the texts of fields, which gives an empty text for an absent one. prefix goes before their
-// names in messages.
-func (d *document) plain(prefix string, fields map[string]entry) func(name string) string {
-	return func(name string) string {
-		if l := d.text(prefix+name, fields[name].value); l != nil {
-			return l.Text
-		}
-		return ""
-	}
-}
-
 // flag is a field's boolean; null counts as absent.
 func (d *document) flag(field string, n *yaml.Node) bool {
 	if isNull(n) {
@@ -233,7 +243,7 @@ func (d *document) entries(field string, n *yaml.Node) []entry {
 			continue
 		}
 		seen[key.Text] = key.Range
-		list = append(list, entry{key, follow(n.Content[i+1])})
+		list = append(list, entry{key, n.Content[i], follow(n.Content[i+1])})
 	}
 	return list
 }
@@ -257,36 +267,69 @@ func (d *document) items(field string, n *yaml.Node) iter.Seq2[string, *yaml.Nod
 	}
 }
 
-// fields returns the entries of a mapping by key. It reports every key that is not in known.
-func (d *document) fields(field string, n *yaml.Node, known ...string) map[string]entry {
+// record is a mapping of which the keys are known. Its methods read the values; null counts as absent.
+type record struct {
+	*document
+	prefix string // of the names of fields in messages
+	byName map[string]entry
+}
+
+func (d *document) record(prefix string, entries []entry) record {
+	r := record{d, prefix, make(map[string]entry, len(entries))}
+	for _, e := range entries {
+		r.byName[e.key.Text] = e
+	}
+	return r
+}
+
+// fields returns a mapping. It reports every key that is not in known.
+func (d *document) fields(field string, n *yaml.Node, known ...string) record {
 	return d.fieldsOf(field, n, diag.Error, known)
 }
 
 // openFields is fields for a map that may have other keys too, which it ignores. It warns only of keys that are
 // surely misspelt.
-func (d *document) openFields(field string, n *yaml.Node, known ...string) map[string]entry {
+func (d *document) openFields(field string, n *yaml.Node, known ...string) record {
 	return d.fieldsOf(field, n, diag.Warning, known)
 }
 
-func (d *document) fieldsOf(field string, n *yaml.Node, severity diag.Severity, known []string) map[string]entry {
-	byName := map[string]entry{}
-	var unknown []Literal
-	for _, e := range d.entries(field, n) {
-		if slices.Contains(known, e.key.Text) {
-			byName[e.key.Text] = e
-		} else {
-			unknown = append(unknown, e.key)
+func (d *document) fieldsOf(field string, n *yaml.Node, severity diag.Severity, known []string) record {
+	entries := d.entries(field, n)
+	r := d.record(field+".", entries)
+	for _, e := range entries {
+		if !slices.Contains(known, e.key.Text) {
+			d.unknownKey(field, e.key, severity, known, r)
 		}
 	}
-	for _, key := range unknown {
-		d.unknownKey(field, key, severity, known, func(name string) bool { _, given := byName[name]; return given })
-	}
-	return byName
+	return r
 }
 
+// key is the place of a field's key.
+func (r record) key(name string) diag.Range { return r.byName[name].key.Range }
+
+// node is the value of a field; nil where it is absent.
+func (r record) node(name string) *yaml.Node { return r.byName[name].value }
+
+// isNull reports whether a field is null or absent.
+func (r record) isNull(name string) bool { return isNull(r.node(name)) }
+
+// literal is the text of a field with its place; nil where it is absent.
+func (r record) literal(name string) *Literal { return r.document.text(r.prefix+name, r.node(name)) }
+
+// text is the text of a field; empty where it is absent.
+func (r record) text(name string) string {
+	if l := r.literal(name); l != nil {
+		return l.Text
+	}
+	return ""
+}
+
+func (r record) flag(name string) bool { return r.document.flag(r.prefix+name, r.node(name)) }
+
+func (r record) texts(name string) []string { return r.document.texts(r.prefix+name, r.node(name)) }
+
 // unknownKey reports a key that means nothing. The fix is for what is surely meant and is not there yet.
-func (d *document) unknownKey(field string, key Literal, severity diag.Severity, known []string,
-	given func(name string) bool) {
+func (d *document) unknownKey(field string, key Literal, severity diag.Severity, known []string, r record) {
 	finding := diag.Diagnostic{Severity: severity, Code: diag.UnknownKey, Subject: key.Range,
 		Summary: fmt.Sprintf("unknown key %s in %s", key.Text, field)}
 	near := diag.Suggest(key.Text, known)
@@ -299,7 +342,7 @@ func (d *document) unknownKey(field string, key Literal, severity diag.Severity,
 	default:
 		finding.Detail = "it may have: " + strings.Join(known, ", ")
 	}
-	if sure != "" && !given(sure) {
+	if _, given := r.byName[sure]; sure != "" && !given {
 		finding.Fixes = []diag.Fix{{Label: "Change to " + sure, Edits: []diag.Edit{{Range: key.Range, Text: sure}}}}
 	}
 	d.diags.Add(finding)
@@ -311,16 +354,4 @@ func nearest(text string, candidates []string) string {
 		return near[0]
 	}
 	return ""
-}
-
-// sections are the top-level keys of a tree.
-func (d *document) sections(root *yaml.Node) []string {
-	if root.Kind != yaml.MappingNode {
-		return nil
-	}
-	var names []string
-	for _, e := range d.entries("", root) {
-		names = append(names, e.key.Text)
-	}
-	return names
 }

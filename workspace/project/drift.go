@@ -16,11 +16,10 @@ type DriftRule struct {
 
 // readDrift reads options.drift.ignore.
 func (p *Project) readDrift(d *document, n *yaml.Node) {
-	list := d.fields("options.drift", n, "ignore")["ignore"].value
+	list := d.fields("options.drift", n, "ignore").node("ignore")
 	for place, item := range d.items("options.drift.ignore", list) {
-		fields := d.fields(place, item, "type", "urn", "property", "reason")
-		text := d.plain(place+".", fields)
-		rule := DriftRule{Type: text("type"), URN: text("urn"), Property: text("property"), Reason: text("reason")}
+		r := d.fields(place, item, "type", "urn", "property", "reason")
+		rule := DriftRule{Type: r.text("type"), URN: r.text("urn"), Property: r.text("property"), Reason: r.text("reason")}
 		switch {
 		case rule.Reason == "":
 			d.add(diag.WrongKind, d.at(item), place+" has no reason",

@@ -180,16 +180,10 @@ func (s *Settings) Text() ([]byte, error) {
 	if filepath.Ext(s.Path) == ".json" {
 		return s.jsonFile()
 	}
-	if s.root == nil {
-		s.root = &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
-		s.doc = &yaml.Node{Kind: yaml.DocumentNode, Content: []*yaml.Node{s.root}}
-	}
-	for _, field := range []struct{ name, value string }{
-		{"secretsprovider", s.SecretsProvider}, {"encryptedkey", s.EncryptedKey}, {"encryptionsalt", s.EncryptionSalt},
-	} {
-		setField(s.root, field.name, field.value)
-	}
-	s.rewriteConfig(s.root)
+	s.setText("secretsprovider", s.SecretsProvider)
+	s.setText("encryptedkey", s.EncryptedKey)
+	s.setText("encryptionsalt", s.EncryptionSalt)
+	s.rewriteConfig()
 	if len(s.root.Content) == 0 {
 		return nil, nil
 	}
@@ -243,53 +237,47 @@ func dropComments(n *yaml.Node, seen map[*yaml.Node]bool) {
 	}
 }
 
-// setField sets a top-level text, or removes it when it is empty.
-func setField(root *yaml.Node, name, value string) {
-	for i := 0; i+1 < len(root.Content); i += 2 {
-		if root.Content[i].Value != name {
-			continue
-		}
-		if value == "" {
-			root.Content = slices.Delete(root.Content, i, i+2)
-		} else if root.Content[i+1].Value != value {
-			root.Content[i+1] = keepComments(stringNode(value), root.Content[i+1])
-		}
-		return
-	}
-	if value != "" {
-		// In front of the configuration, as people are used to find them.
-		pos := len(root.Content)
-		for i := 0; i+1 < len(root.Content); i += 2 {
-			if root.Content[i].Value == "config" {
-				pos = i
-				break
-			}
-		}
-		root.Content = slices.Insert(root.Content, pos, stringNode(name), stringNode(value))
+// setText sets a top-level text, or removes it when it is empty.
+func (s *Settings) setText(name, text string) {
+	old := valueOf(s.root, name)
+	switch {
+	case text == "":
+		s.setEntry(name, nil)
+	case old == nil || old.Value != text:
+		s.setEntry(name, keepComments(stringNode(text), old))
 	}
 }
 
-func (s *Settings) rewriteConfig(root *yaml.Node) {
-	var config *yaml.Node
-	pos := -1
-	for i := 0; i+1 < len(root.Content); i += 2 {
-		if root.Content[i].Value == "config" {
-			config, pos = root.Content[i+1], i
-		}
+// setEntry sets a top-level entry, a new one in front of the configuration, as people are used to find them; nil removes
+// it.
+func (s *Settings) setEntry(name string, v *yaml.Node) {
+	if s.root == nil {
+		s.root = &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
+		s.doc = &yaml.Node{Kind: yaml.DocumentNode, Content: []*yaml.Node{s.root}}
 	}
-	if len(s.entries) == 0 {
-		if pos >= 0 {
-			root.Content = slices.Delete(root.Content, pos, pos+2)
+	switch i := keyAt(s.root, name); {
+	case i >= 0 && v == nil:
+		s.root.Content = slices.Delete(s.root.Content, i, i+2)
+	case i >= 0:
+		s.root.Content[i+1] = v
+	case v != nil:
+		if i = keyAt(s.root, "config"); i < 0 {
+			i = len(s.root.Content)
 		}
+		s.root.Content = slices.Insert(s.root.Content, i, stringNode(name), v)
+	}
+}
+
+func (s *Settings) rewriteConfig() {
+	if len(s.entries) == 0 {
+		s.setEntry("config", nil)
 		return
 	}
-	if config == nil {
-		config = &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
-		root.Content = append(root.Content, stringNode("config"), config)
-	} else if config.Kind != yaml.MappingNode {
-		config = &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
-		root.Content[pos+1] = config
+	config := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
+	if i := keyAt(s.root, "config"); i >= 0 && s.root.Content[i+1].Kind == yaml.MappingNode {
+		config = s.root.Content[i+1]
 	}
+	s.setEntry("config", config)
 	config.Style &^= yaml.FlowStyle
 	config.Content = config.Content[:0:0]
 	for _, e := range s.entries {

@@ -18,12 +18,7 @@ func (s *Settings) Imports() (names []string) {
 func (s *Settings) imports() *yaml.Node {
 	list := s.environment
 	if list != nil && list.Kind == yaml.MappingNode {
-		list = nil
-		for i := 0; i+1 < len(s.environment.Content); i += 2 {
-			if s.environment.Content[i].Value == "imports" {
-				list = follow(s.environment.Content[i+1])
-			}
-		}
+		list = valueOf(list, "imports")
 	}
 	if list == nil || list.Kind != yaml.SequenceNode {
 		return &yaml.Node{}
@@ -75,22 +70,5 @@ func (s *Settings) RemoveImport(name string) bool {
 // setEnvironment sets the key `environment`, in front of the configuration; nil removes it.
 func (s *Settings) setEnvironment(v *yaml.Node) {
 	s.environment = v
-	if s.root == nil {
-		s.root = &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
-		s.doc = &yaml.Node{Kind: yaml.DocumentNode, Content: []*yaml.Node{s.root}}
-	}
-	pos := len(s.root.Content)
-	for i := 0; i+1 < len(s.root.Content); i += 2 {
-		switch s.root.Content[i].Value {
-		case "environment":
-			s.root.Content = slices.Delete(s.root.Content, i, i+2)
-			pos = min(pos, i)
-			i -= 2
-		case "config":
-			pos = min(pos, i)
-		}
-	}
-	if pos = min(pos, len(s.root.Content)); v != nil {
-		s.root.Content = slices.Insert(s.root.Content, pos, stringNode("environment"), v)
-	}
+	s.setEntry("environment", v)
 }

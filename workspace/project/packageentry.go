@@ -1,7 +1,6 @@
 package project
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -25,56 +24,42 @@ func (p *Project) SetPackage(name string, pkg *Package) (text []byte, found bool
 		return nil, false, fmt.Errorf("%s is not a map", p.Source.Name())
 	}
 	root := doc.Content[0]
-	pos, list := -1, &yaml.Node{Kind: yaml.MappingNode}
-	for i := 0; i < len(root.Content); i += 2 {
-		switch root.Content[i].Value {
-		case "packages":
-			if pos, list = i, follow(root.Content[i+1]); list.Kind != yaml.MappingNode {
-				pos, list = i, &yaml.Node{Kind: yaml.MappingNode}
-			}
-		case "runtime", "name":
-			if pos < 0 || root.Content[pos].Value != "packages" {
-				pos = i // a new section goes behind these
-			}
-		}
+	pos, list := keyAt(root, "packages"), valueOf(root, "packages")
+	replaced := pos >= 0
+	if !replaced { // a new section goes behind these
+		pos = max(keyAt(root, "runtime"), keyAt(root, "name"))
+	}
+	if list == nil || list.Kind != yaml.MappingNode {
+		list = &yaml.Node{Kind: yaml.MappingNode}
 	}
 	list.Style, list.Anchor = 0, ""
-	for i := 0; i < len(list.Content); i += 2 {
-		if list.Content[i].Value == name {
-			found = true
-			if pkg == nil {
-				list.Content = append(list.Content[:i:i], list.Content[i+2:]...)
-			} else {
-				list.Content[i+1] = pkg.node()
-			}
-			break
-		}
-	}
-	if !found && pkg != nil {
-		list.Content = append(list.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: name}, pkg.node())
-	}
-	if !found && pkg == nil {
+	switch i := keyAt(list, name); {
+	case i < 0 && pkg == nil:
 		return src, false, nil
+	case i < 0:
+		list.Content = append(list.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: name}, pkg.node())
+	case pkg == nil:
+		list.Content, found = append(list.Content[:i:i], list.Content[i+2:]...), true
+	default:
+		list.Content[i+1], found = pkg.node(), true
 	}
-	var section bytes.Buffer
+	var section []byte
 	if len(list.Content) > 0 {
-		e := yaml.NewEncoder(&section)
-		e.SetIndent(2)
-		if err := e.Encode(&yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{
-			{Kind: yaml.ScalarNode, Value: "packages"}, list}}); err != nil {
+		section, err = encode(&yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{
+			{Kind: yaml.ScalarNode, Value: "packages"}, list}})
+		if err != nil {
 			return nil, false, fmt.Errorf("write the packages: %w", err)
 		}
 	}
-	replaced := pos >= 0 && root.Content[pos].Value == "packages"
 	lines := strings.SplitAfter(string(src), "\n")
-	start, end := p.sectionLines(lines, root, pos)
+	start, end := entryLines(lines, root, pos)
 	if !replaced {
 		start = end
 		if end > 0 && !strings.HasSuffix(lines[end-1], "\n") {
 			lines[end-1] += "\n"
 		}
 	}
-	next := strings.Join(lines[:start], "") + section.String() + strings.Join(lines[end:], "")
+	next := strings.Join(lines[:start], "") + string(section) + strings.Join(lines[end:], "")
 	if _, diags := Parse(diag.NewSource(p.Source.Name(), []byte(next))); diags.HasErrors() {
 		return nil, false, fmt.Errorf("the packages of %s cannot be edited in place; change them by hand", p.Source.Name())
 	}
@@ -89,9 +74,9 @@ func (p *Project) Save(text []byte) error {
 	return nil
 }
 
-// sectionLines returns the lines of a top-level entry, from its key to the one behind its value; comments above the
-// next key belong to that.
-func (p *Project) sectionLines(lines []string, root *yaml.Node, i int) (start, end int) {
+// entryLines returns the lines of a top-level entry, from its key to the one behind its value; comments above the next
+// key belong to that.
+func entryLines(lines []string, root *yaml.Node, i int) (start, end int) {
 	if i < 0 {
 		return 0, 0
 	}
@@ -99,11 +84,7 @@ func (p *Project) sectionLines(lines []string, root *yaml.Node, i int) (start, e
 	if i+2 < len(root.Content) {
 		end = root.Content[i+2].Line - 1
 	}
-	for end > start+1 {
-		line := lines[end-1]
-		if strings.TrimSpace(line) != "" && !strings.HasPrefix(line, "#") {
-			break
-		}
+	for end > start+1 && isNote(lines[end-1]) {
 		end--
 	}
 	return start, end

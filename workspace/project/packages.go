@@ -129,15 +129,13 @@ func declaredBelow(dir string, name func(path string) string) (*declared, error)
 		return nil, fmt.Errorf("look for package declarations: %w", err)
 	}
 	sdks := filepath.Join(dir, "sdks") + string(filepath.Separator)
-	slices.SortStableFunc(paths, func(a, b string) int {
-		switch inA, inB := strings.HasPrefix(a, sdks), strings.HasPrefix(b, sdks); {
-		case inA && !inB:
-			return -1
-		case inB && !inA:
-			return 1
+	rank := func(path string) int {
+		if strings.HasPrefix(path, sdks) {
+			return 0
 		}
-		return 0
-	})
+		return 1
+	}
+	slices.SortStableFunc(paths, func(a, b string) int { return rank(a) - rank(b) })
 	for _, path := range paths {
 		v := versionOf(path)
 		found.looked[path] = v
@@ -164,26 +162,21 @@ func ParsePackageFile(src *diag.Source) (file PackageFile, found bool, diags dia
 	if root == nil || root.Kind != yaml.MappingNode {
 		return file, false, nil
 	}
-	entries := d.entries("a package declaration", root)
-	byName := map[string]entry{}
-	for _, e := range entries {
-		byName[e.key.Text] = e
-	}
-	mark := byName["packageDeclarationVersion"]
-	if mark.value == nil || mark.value.Value != "1" {
+	r := d.record("", d.entries("a package declaration", root))
+	const mark = "packageDeclarationVersion"
+	if version := r.node(mark); version == nil || version.Value != "1" {
 		return file, false, nil
 	}
-	text := d.plain("", byName)
-	file.Name, file.Version, file.DownloadURL = text("name"), plainVersion(text("version")), text("downloadUrl")
+	file.Name, file.Version, file.DownloadURL = r.text("name"), plainVersion(r.text("version")), r.text("downloadUrl")
 	if file.Name == "" {
-		d.add(diag.WrongKind, mark.key.Range, "the package declaration has no name",
+		d.add(diag.WrongKind, r.key(mark), "the package declaration has no name",
 			"name the plugin that provides the package: `name: …`")
 	}
-	d.version("version", byName["version"].value, file.Version)
-	file.Parameterization = d.packageParameter("parameterization", byName["parameterization"].value)
-	file.Extension = d.packageParameter("extension", byName["extension"].value)
+	d.version("version", r.node("version"), file.Version)
+	file.Parameterization = d.packageParameter("parameterization", r.node("parameterization"))
+	file.Extension = d.packageParameter("extension", r.node("extension"))
 	if file.Parameterization != nil && file.Extension != nil {
-		d.add(diag.WrongKind, byName["extension"].key.Range, "a package declaration has both parameterization and extension",
+		d.add(diag.WrongKind, r.key("extension"), "a package declaration has both parameterization and extension",
 			"keep one of them")
 	}
 	return file, true, d.diags
@@ -206,20 +199,16 @@ func (d *document) packageParameter(field string, n *yaml.Node) *PackageParamete
 		return nil
 	}
 	fields := d.fields(field, n, "name", "version", "value")
-	texts := map[string]string{}
-	for _, name := range []string{"name", "version", "value"} {
-		l := d.text(field+"."+name, fields[name].value)
-		if l != nil {
-			texts[name] = l.Text
-		}
-		if n.Kind == yaml.MappingNode && isNull(fields[name].value) && name != "value" {
+	name, version := fields.text("name"), fields.text("version")
+	for _, name := range []string{"name", "version"} {
+		if n.Kind == yaml.MappingNode && fields.isNull(name) {
 			d.add(diag.WrongKind, d.at(n), fmt.Sprintf("%s has no %s", field, name), "")
 		}
 	}
-	d.version(field+".version", fields["version"].value, texts["version"])
-	bytes, err := base64.StdEncoding.DecodeString(texts["value"])
+	d.version(field+".version", fields.node("version"), version)
+	bytes, err := base64.StdEncoding.DecodeString(fields.text("value"))
 	if err != nil {
-		d.add(diag.WrongKind, d.at(fields["value"].value), field+".value must be base64", "")
+		d.add(diag.WrongKind, d.at(fields.node("value")), field+".value must be base64", "")
 	}
-	return &PackageParameter{Name: texts["name"], Version: plainVersion(texts["version"]), Value: bytes}
+	return &PackageParameter{Name: name, Version: plainVersion(version), Value: bytes}
 }

@@ -26,10 +26,7 @@ var programNames = []string{"Main.json", "Main.yaml", "Main.yml", "Pulumi.yaml",
 func (p *Project) FindProgram() (Program, diag.Diagnostics) {
 	dir := p.Dir
 	if p.Main != nil && p.Main.Text != "" {
-		target := p.Main.Text
-		if !filepath.IsAbs(target) {
-			target = filepath.Join(p.Dir, target)
-		}
+		target := p.Resolve(p.Main.Text)
 		info, err := os.Stat(target)
 		switch {
 		case err != nil:
@@ -59,10 +56,7 @@ func (p *Project) ProgramDir() string {
 	if p.Main == nil || p.Main.Text == "" {
 		return p.Dir
 	}
-	target := p.Main.Text
-	if !filepath.IsAbs(target) {
-		target = filepath.Join(p.Dir, target)
-	}
+	target := p.Resolve(p.Main.Text)
 	switch info, err := os.Stat(target); {
 	case err != nil:
 		return p.Dir
@@ -108,7 +102,7 @@ func hasProgram(path string) bool {
 	}
 	d := &document{src: diag.NewSource(path, StripBOM(text))}
 	root := d.parse(d.src.Text())
-	return root != nil && slices.ContainsFunc(d.sections(root), func(s string) bool {
-		return s == "resources" || s == "variables" || s == "outputs"
+	return slices.ContainsFunc([]string{"resources", "variables", "outputs"}, func(section string) bool {
+		return keyAt(root, section) >= 0
 	})
 }

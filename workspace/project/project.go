@@ -2,13 +2,13 @@ package project
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 
@@ -41,7 +41,6 @@ type Project struct {
 	ReadsPending   bool        // `run` reads interrupted creations whose IDs follow from their inputs
 	DriftRules     []DriftRule // differences that do not count as drift
 	Stateful       []string    // globs of types that hold data, besides the ones that are known
-	RequiredPulumi *Literal    // a range of versions
 	PolicyPacks    []PolicyPack
 
 	Config   []*Declaration // in file order
@@ -71,7 +70,7 @@ func (p *Project) readPolicyPacks(d *document, n *yaml.Node) {
 		path, config := item, (*yaml.Node)(nil)
 		if item.Kind == yaml.MappingNode {
 			fields := d.fields(field, item, "path", "config")
-			path, config = fields["path"].value, fields["config"].value
+			path, config = fields.node("path"), fields.node("config")
 		}
 		l := d.text(field, path)
 		if l == nil {
@@ -225,28 +224,24 @@ func blankProgram(text []byte) []byte {
 
 func (p *Project) read(d *document, root *yaml.Node) {
 	entries := d.entries("a project file", root)
-	byName := make(map[string]entry, len(entries))
-	for _, e := range entries {
-		byName[e.key.Text] = e
-	}
-	p.readName(d, entries, byName)
-	text := d.plain("", byName)
-	p.Description = text("description")
+	r := d.record("", entries)
+	p.readName(d, entries, r)
+	p.Description = r.text("description")
 	for _, field := range []string{"author", "website", "license"} {
-		text(field)
+		r.text(field)
 	}
-	p.readRuntime(d, byName["runtime"].value)
-	p.Main = d.text("main", byName["main"].value)
-	p.StackConfigDir = text("stackConfigDir")
-	p.RequiredPulumi = d.text("requiredPulumiVersion", byName["requiredPulumiVersion"].value)
-	p.readConfig(d, byName["config"], byName["stackConfigDir"])
-	p.readBackend(d, byName["backend"].value)
-	p.readOptions(d, byName["options"].value)
-	p.readPolicyPacks(d, byName["policyPacks"].value)
-	readTemplate(d, byName["template"].value)
-	p.readPackages(d, byName["packages"].value)
-	p.readPlugins(d, byName["plugins"].value)
-	p.readCRDs(d, byName["crds"].value)
+	p.readRuntime(d, r.node("runtime"))
+	p.Main = r.literal("main")
+	p.StackConfigDir = r.text("stackConfigDir")
+	r.text("requiredPulumiVersion")
+	p.readConfig(d, r.byName["config"], r.byName["stackConfigDir"])
+	p.BackendURL = d.fields("backend", r.node("backend"), "url").text("url")
+	p.readOptions(d, r.node("options"))
+	p.readPolicyPacks(d, r.node("policyPacks"))
+	readTemplate(d, r.node("template"))
+	p.readPackages(d, r.node("packages"))
+	p.readPlugins(d, r.node("plugins"))
+	p.readCRDs(d, r.node("crds"))
 }
 
 // readDefinitions reads crds of a text that is no YAML as a whole, such as while its program is being written.
@@ -255,13 +250,7 @@ func (p *Project) readDefinitions(outline []byte) {
 		outline = blankProgram(p.Source.Text())
 	}
 	d := &document{src: p.Source}
-	if root := d.parse(outline); root != nil && root.Kind == yaml.MappingNode {
-		for _, e := range d.entries("a project file", root) {
-			if e.key.Text == "crds" {
-				p.readCRDs(d, e.value)
-			}
-		}
-	}
+	p.readCRDs(d, valueOf(d.parse(outline), "crds"))
 }
 
 // readCRDs reads crds, a pattern or a list of them.
@@ -272,15 +261,15 @@ func (p *Project) readCRDs(d *document, n *yaml.Node) {
 		}
 		return
 	}
-	for i, item := range n.Content {
-		if l := d.text(fmt.Sprintf("crds[%d]", i), follow(item)); l != nil {
+	for place, item := range d.items("crds", n) {
+		if l := d.text(place, item); l != nil {
 			p.CRDs = append(p.CRDs, *l)
 		}
 	}
 }
 
-func (p *Project) readName(d *document, entries []entry, byName map[string]entry) {
-	e, found := byName["name"]
+func (p *Project) readName(d *document, entries []entry, r record) {
+	e, found := r.byName["name"]
 	if !found {
 		finding := diag.Diagnostic{Code: diag.WrongKind, Subject: diag.NewRange(d.src, 0, 0),
 			Summary: "the project has no name", Detail: "add one at the top of the file: `name: my-project`"}
@@ -300,7 +289,7 @@ func (p *Project) readName(d *document, entries []entry, byName map[string]entry
 		d.add(diag.WrongKind, e.key.Range, "the project has no name", "write one after the colon: `name: my-project`")
 		return
 	}
-	name := d.text("name", e.value)
+	name := r.literal("name")
 	if name == nil {
 		return
 	}
@@ -322,34 +311,28 @@ func (p *Project) readRuntime(d *document, n *yaml.Node) {
 		return
 	}
 	fields := d.fields("runtime", n, "name", "options")
-	if l := d.text("runtime.name", fields["name"].value); l != nil {
+	if l := fields.literal("name"); l != nil {
 		p.Runtime, p.RuntimePlace = l.Text, l.Range
 	}
+	options := fields.node("options")
 	if p.Runtime != "" && p.Runtime != "yaml" {
-		d.entries("runtime.options", fields["options"].value) // which is for others to read
+		d.entries("runtime.options", options) // which is for others to read
 		return
 	}
-	p.Compiler = d.text("runtime.options.compiler", d.fields("runtime.options", fields["options"].value,
-		"compiler")["compiler"].value)
-}
-
-func (p *Project) readBackend(d *document, n *yaml.Node) {
-	if l := d.text("backend.url", d.fields("backend", n, "url")["url"].value); l != nil {
-		p.BackendURL = l.Text
-	}
+	p.Compiler = d.fields("runtime.options", options, "compiler").literal("compiler")
 }
 
 func (p *Project) readOptions(d *document, n *yaml.Node) {
 	fields := d.fields("options", n, "refresh", "drift", "stateful", "settlePending")
-	p.readDrift(d, fields["drift"].value)
-	p.Stateful = d.texts("options.stateful", fields["stateful"].value)
-	if settle := d.text("options.settlePending", fields["settlePending"].value); settle != nil {
+	p.readDrift(d, fields.node("drift"))
+	p.Stateful = fields.texts("stateful")
+	if settle := fields.literal("settlePending"); settle != nil {
 		if p.ReadsPending = settle.Text == "read"; !p.ReadsPending {
 			d.add(diag.WrongKind, settle.Range, fmt.Sprintf("options.settlePending must be read, found %q", settle.Text),
 				"leave the option out to be asked what became of interrupted creations")
 		}
 	}
-	refresh := d.text("options.refresh", fields["refresh"].value)
+	refresh := fields.literal("refresh")
 	if refresh == nil {
 		return
 	}
@@ -362,13 +345,13 @@ func (p *Project) readOptions(d *document, n *yaml.Node) {
 func readTemplate(d *document, n *yaml.Node) {
 	fields := d.openFields("template", n, "displayName", "description", "quickstart", "important", "metadata", "config")
 	for _, name := range []string{"displayName", "description", "quickstart"} {
-		d.text("template."+name, fields[name].value)
+		fields.text(name)
 	}
-	d.flag("template.important", fields["important"].value)
-	for _, e := range d.entries("template.metadata", fields["metadata"].value) {
+	fields.flag("important")
+	for _, e := range d.entries("template.metadata", fields.node("metadata")) {
 		d.text("template.metadata."+e.key.Text, e.value)
 	}
-	for _, e := range d.entries("template.config", fields["config"].value) {
+	for _, e := range d.entries("template.config", fields.node("config")) {
 		d.openFields("template.config."+e.key.Text, e.value, "description", "default", "secret")
 	}
 }
@@ -387,26 +370,25 @@ func (p *Project) readPackages(d *document, n *yaml.Node) {
 			d.wrongKind(place, "a string or a map", e.value)
 			continue
 		}
-		if i := slices.IndexFunc(e.value.Content, func(n *yaml.Node) bool { return n.Value == "crds" }); i >= 0 && i%2 == 0 {
+		if i := keyAt(e.value, "crds"); i >= 0 {
 			d.add(diag.UnknownKey, d.at(e.value.Content[i]), place+" cannot have crds",
 				"write `crds: [PATH]` at the top of the project file: the Pulumi CLI passes over it there, and refuses it here")
 			continue
 		}
 		fields := d.fields(place, e.value, "source", "version", "parameters", "pluginDownloadURL", "checksums", "extensions")
-		text := d.plain(place+".", fields)
-		pkg.Source, pkg.Version, pkg.PluginDownloadURL = text("source"), plainVersion(text("version")),
-			text("pluginDownloadURL")
-		pkg.SourceRange = d.at(fields["source"].value)
-		if isNull(fields["source"].value) {
+		pkg.Source, pkg.Version = fields.text("source"), plainVersion(fields.text("version"))
+		pkg.PluginDownloadURL = fields.text("pluginDownloadURL")
+		pkg.SourceRange = d.at(fields.node("source"))
+		if fields.isNull("source") {
 			d.add(diag.WrongKind, e.key.Range, place+" has no source", "add the source of the package: `source: …`")
 			continue
 		}
-		pkg.Parameters = d.texts(place+".parameters", fields["parameters"].value)
-		if extensions := d.texts(place+".extensions", fields["extensions"].value); len(extensions) > 0 {
-			d.diags.Add(diag.Diagnostic{Severity: diag.Warning, Code: diag.Ignored, Subject: fields["extensions"].key.Range,
+		pkg.Parameters = fields.texts("parameters")
+		if len(fields.texts("extensions")) > 0 {
+			d.diags.Add(diag.Diagnostic{Severity: diag.Warning, Code: diag.Ignored, Subject: fields.key("extensions"),
 				Summary: place + ".extensions has no effect", Detail: "declare the extension as a package of its own: `NAME: {source: PLUGIN, parameters: […]}`"})
 		}
-		for _, sum := range d.entries(place+".checksums", fields["checksums"].value) {
+		for _, sum := range d.entries(place+".checksums", fields.node("checksums")) {
 			if l := d.text(place+".checksums."+sum.key.Text, sum.value); l != nil {
 				if pkg.Checksums == nil {
 					pkg.Checksums = map[string]string{}
@@ -442,34 +424,21 @@ func (p *Project) readPlugins(d *document, n *yaml.Node) {
 	kinds := []string{"providers", "analyzers", "languages"}
 	fields := d.fields("plugins", n, kinds...)
 	for _, kind := range kinds {
-		for place, item := range d.items("plugins."+kind, fields[kind].value) {
+		for place, item := range d.items("plugins."+kind, fields.node(kind)) {
 			values := d.fields(place, item, "name", "path", "version")
-			plugin := Plugin{Kind: kind, Range: d.at(item)}
-			for name, dst := range map[string]*string{"name": &plugin.Name, "path": &plugin.Path, "version": &plugin.Version} {
-				if l := d.text(place+"."+name, values[name].value); l != nil {
-					*dst = l.Text
-				}
-			}
-			plugin.Version = plainVersion(plugin.Version)
+			p.Plugins = append(p.Plugins, Plugin{Kind: kind, Range: d.at(item), Name: values.text("name"),
+				Path: values.text("path"), Version: plainVersion(values.text("version"))})
 			for _, name := range []string{"name", "path"} {
-				if item.Kind == yaml.MappingNode && isNull(values[name].value) {
+				if item.Kind == yaml.MappingNode && values.isNull(name) {
 					d.add(diag.WrongKind, d.at(item), fmt.Sprintf("%s has no %s", place, name), "")
 				}
 			}
-			p.Plugins = append(p.Plugins, plugin)
 		}
 	}
 }
 
 // StackFile is the path of a stack's settings file (F3.7). stack is the stack's name, maybe qualified.
 func (p *Project) StackFile(stack string) string {
-	dir := p.StackConfigDir
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(p.Dir, dir)
-	}
-	ext := filepath.Ext(p.Path)
-	if ext == "" {
-		ext = ".yaml"
-	}
-	return filepath.Join(dir, "Pulumi."+strings.ReplaceAll(stack, "/", "-")+ext)
+	dir := cmp.Or(p.Resolve(p.StackConfigDir), p.Dir)
+	return filepath.Join(dir, "Pulumi."+strings.ReplaceAll(stack, "/", "-")+cmp.Or(filepath.Ext(p.Path), ".yaml"))
 }

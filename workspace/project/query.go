@@ -44,7 +44,7 @@ func ParseQuery(src *diag.Source) (*Query, diag.Diagnostics) {
 	if d.diags.HasErrors() {
 		return q, d.diags
 	}
-	list := d.fields("a query", root, "resources")["resources"].value
+	list := d.fields("a query", root, "resources").node("resources")
 	switch {
 	case isNull(list) || list.Kind == yaml.SequenceNode && len(list.Content) == 0:
 		d.add(diag.RequiredMissing, d.at(root), "the query names no resources",
@@ -60,35 +60,34 @@ func ParseQuery(src *diag.Source) (*Query, diag.Diagnostics) {
 }
 
 func (d *document) queriedType(field string, n *yaml.Node) QueriedType {
-	entries := d.fields(field, n, "type", "provider", "source", "version", "parameters", "pluginDownloadURL", "query",
+	r := d.fields(field, n, "type", "provider", "source", "version", "parameters", "pluginDownloadURL", "query",
 		"limit", "name")
 	literal := func(key string) Literal {
-		if l := d.text(field+"."+key, entries[key].value); l != nil {
+		if l := r.literal(key); l != nil {
 			return *l
 		}
 		return Literal{}
 	}
-	q := QueriedType{Type: literal("type"), Provider: literal("provider"), Version: literal("version").Text,
-		DownloadURL: literal("pluginDownloadURL").Text, Source: literal("source"),
-		Parameters: d.texts(field+".parameters", entries["parameters"].value)}
-	if q.Type.Text == "" && (isNull(entries["type"].value) || isText(entries["type"].value)) {
+	q := QueriedType{Type: literal("type"), Provider: literal("provider"), Version: r.text("version"),
+		DownloadURL: r.text("pluginDownloadURL"), Source: literal("source"), Parameters: r.texts("parameters")}
+	if q.Type.Text == "" && (r.isNull("type") || isText(r.node("type"))) {
 		d.add(diag.RequiredMissing, d.at(n), field+" has no type", "write the type of resources to look for, such as "+
 			"`type: aws:s3/bucket:Bucket`")
 	}
-	switch parameters := entries["parameters"]; {
+	switch {
 	case q.Source.Text == "" && len(q.Parameters) > 0:
-		d.add(diag.RequiredMissing, parameters.key.Range, field+" has parameters and no source",
+		d.add(diag.RequiredMissing, r.key("parameters"), field+" has parameters and no source",
 			"write the plugin that makes a package of them, such as `source: terraform-provider`")
-	case q.Source.Text != "" && isNull(parameters.value):
+	case q.Source.Text != "" && r.isNull("parameters"):
 		d.add(diag.RequiredMissing, q.Source.Range, field+" has a source and no parameters",
 			"write what the plugin is to make the package of, such as `parameters: [hashicorp/random]`")
 	}
 	q.At = q.Type.Range
-	if filter := entries["query"].value; !isNull(filter) {
+	if filter := r.node("query"); !isNull(filter) {
 		q.At = d.at(filter)
 		q.Keys, q.Filter = d.filter(field+".query", filter)
 	}
-	if limit := entries["limit"].value; !isNull(limit) {
+	if limit := r.node("limit"); !isNull(limit) {
 		if limit.Decode(&q.Limit) != nil || limit.ShortTag() != "!!int" || q.Limit < 1 || q.Limit > math.MaxInt32 {
 			d.wrongKind(field+".limit", "a whole number from 1", limit)
 		}

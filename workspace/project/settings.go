@@ -154,12 +154,6 @@ func ParseSettings(src *diag.Source, project string) (*Settings, diag.Diagnostic
 }
 
 func (s *Settings) readConfig(d *document, config *yaml.Node) {
-	names := map[string]*yaml.Node{}
-	if config.Kind == yaml.MappingNode {
-		for i := 0; i+1 < len(config.Content); i += 2 {
-			names[config.Content[i].Value] = config.Content[i]
-		}
-	}
 	seen := map[Key]diag.Range{}
 	for _, e := range d.entries("config", config) {
 		key, err := ParseKey(e.key.Text, s.project)
@@ -176,7 +170,7 @@ func (s *Settings) readConfig(d *document, config *yaml.Node) {
 		seen[key] = e.key.Range
 		dec := decoder{secure: true}
 		v, err := dec.decode(e.value, 0)
-		item := &Entry{Key: key, Place: e.key.Range, Range: d.at(e.value), data: v, node: e.value, name: names[e.key.Text]}
+		item := &Entry{Key: key, Place: e.key.Range, Range: d.at(e.value), data: v, node: e.value, name: e.name}
 		if err == nil {
 			item.text, err = stackText(v)
 		}
@@ -223,13 +217,7 @@ func (s *Settings) Entry(key Key) *Entry {
 func (e *Entry) IsSecret() bool { return HasSecure(e.data) }
 
 // IsObject reports whether the value is a list or a map.
-func (e *Entry) IsObject() bool {
-	switch e.data.(type) {
-	case []any, map[string]any:
-		return true
-	}
-	return false
-}
+func (e *Entry) IsObject() bool { return isStructured(e.data) }
 
 // Data is the value: text, or for lists and maps plain data with ciphertexts as Secure.
 func (e *Entry) Data() any {

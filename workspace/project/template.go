@@ -43,30 +43,18 @@ func ReadTemplate(src *diag.Source) (*Template, diag.Diagnostics) {
 		}
 		return t, d.diags
 	}
-	byName := map[string]*yaml.Node{}
-	for _, e := range d.entries("a project file", root) {
-		byName[e.key.Text] = e.value
-	}
-	text := func(field string, n *yaml.Node) string {
-		if l := d.text(field, n); l != nil {
-			return l.Text
-		}
-		return ""
-	}
-	fields := d.openFields("template", byName["template"], "displayName", "description", "quickstart", "important",
+	r := d.record("", d.entries("a project file", root))
+	fields := d.openFields("template", r.node("template"), "displayName", "description", "quickstart", "important",
 		"metadata", "config")
-	t.Description = text("template.description", fields["description"].value)
-	t.Quickstart = text("template.quickstart", fields["quickstart"].value)
-	if own := text("description", byName["description"]); t.Description == "" && own != templateDescription {
+	t.Description, t.Quickstart = fields.text("description"), fields.text("quickstart")
+	if own := r.text("description"); t.Description == "" && own != templateDescription {
 		t.Description = own
 	}
-	for _, e := range d.entries("template.config", fields["config"].value) {
+	for _, e := range d.entries("template.config", fields.node("config")) {
 		place := "template.config." + e.key.Text
-		entries := d.openFields(place, e.value, "description", "default", "secret")
-		t.Config = append(t.Config, TemplateValue{
-			Key: e.key.Text, Description: text(place+".description", entries["description"].value),
-			Default: d.scalar(place+".default", entries["default"].value), Secret: d.flag(place+".secret", entries["secret"].value),
-		})
+		v := d.openFields(place, e.value, "description", "default", "secret")
+		t.Config = append(t.Config, TemplateValue{Key: e.key.Text, Description: v.text("description"),
+			Default: d.scalar(place+".default", v.node("default")), Secret: v.flag("secret")})
 	}
 	return t, d.diags
 }
@@ -114,16 +102,10 @@ func FromTemplate(text []byte, name, description string) ([]byte, error) {
 		return nil, err
 	}
 	lines := strings.SplitAfter(string(StripBOM(text)), "\n")
-	keys := doc.Content[0].Content
-	for i := len(keys) - 2; i >= 0; i -= 2 { // from the end, so that the numbers of lines stay true
-		from, to := keys[i].Line-1, len(lines)
-		if i+2 < len(keys) {
-			to = keys[i+2].Line - 1
-		}
-		for to > from+1 && isNote(lines[to-1]) { // belongs to what follows
-			to--
-		}
-		switch keys[i].Value {
+	root := doc.Content[0]
+	for i := len(root.Content) - 2; i >= 0; i -= 2 { // from the end, so that the numbers of lines stay true
+		from, to := entryLines(lines, root, i)
+		switch root.Content[i].Value {
 		case "template":
 			for from > 0 && strings.HasPrefix(lines[from-1], "#") {
 				from--
