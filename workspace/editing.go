@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -15,7 +16,7 @@ import (
 // itself: what the parser has to know, what is declared beside the program, what the checker has to know but for the
 // schemas, and the findings of the parser and the checker with those about the workspace, each position once.
 func (w *Workspace) ParserOptions(o CheckOptions) parser.Options {
-	name := w.nameFor(o)
+	name := cmp.Or(o.Project, w.Project.Name.Text)
 	declared := append(names(o.Config, name), programNames(w.stackKeys(o), name)...)
 	return w.parserOptions(declared)
 }
@@ -32,9 +33,9 @@ func (w *Workspace) Declare(file *ast.File) *ast.File {
 func (w *Workspace) CheckerOptions(ctx context.Context, o CheckOptions) (check.Options, diag.Diagnostics) {
 	made, failed := w.parameterized(ctx, o.Parameterize)
 	return check.Options{
-		Project: w.nameFor(o), Packages: append(slices.Clip(w.Packages), made...), Local: w.Components,
-		Config: o.Config, ConfigKnown: o.ConfigKnown || w.isPack(), StackKeys: w.stackKeys(o), ProgramDir: w.Program.Dir,
-		RootDir: w.Project.Dir, AllowEnv: o.AllowEnv, RestrictPaths: o.RestrictPaths, Untrusted: o.Untrusted, Stat: o.Stat,
+		Project: cmp.Or(o.Project, w.Project.Name.Text), Packages: append(slices.Clip(w.Packages), made...),
+		Local: w.Components, Config: o.Config, ConfigKnown: o.ConfigKnown || w.isPack(), StackKeys: w.stackKeys(o),
+		ProgramDir: w.Program.Dir, RootDir: w.Project.Dir, AllowEnv: o.AllowEnv, RestrictPaths: o.RestrictPaths, Untrusted: o.Untrusted, Stat: o.Stat,
 		MayReadStack: o.MayReadStack, Bundle: o.Bundle, Handler: o.Handler,
 		KindsUnknown: w.CRDs != nil && w.CRDs.Faulty,
 	}, failed
@@ -43,13 +44,6 @@ func (w *Workspace) CheckerOptions(ctx context.Context, o CheckOptions) (check.O
 // Join puts findings together with those about the workspace, each position once.
 func (w *Workspace) Join(found diag.Diagnostics) diag.Diagnostics {
 	return diag.Folded(onceEach(slices.Concat(found, w.runtime()), w.Diags))
-}
-
-func (w *Workspace) nameFor(o CheckOptions) string {
-	if o.Project != "" {
-		return o.Project
-	}
-	return w.Project.Name.Text
 }
 
 // stackKeys are the keys that any stack has, for a check without one.

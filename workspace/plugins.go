@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path"
@@ -28,11 +29,7 @@ func (w *Workspace) findPlugins() diag.Diagnostics {
 	for _, pkg := range w.Project.Packages {
 		dir, local := w.Project.LocalDir(pkg)
 		if !local {
-			finding := w.almostPath(pkg)
-			if finding == nil {
-				finding = notFetched(pkg)
-			}
-			if finding != nil {
+			if finding := cmp.Or(w.almostPath(pkg), notFetched(pkg)); finding != nil {
 				diags.Add(*finding)
 				w.Plugins = append(w.Plugins, Plugin{Package: pkg, Name: pkg.Name.Text,
 					Dir: filepath.Join(w.Project.Dir, pkg.Source), Faulty: true})

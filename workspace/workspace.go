@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -125,10 +126,7 @@ func Open(dir string, o Options) (*Workspace, error) {
 	}
 	w := &Workspace{Project: p, Diags: diags, options: o}
 	if w.compiler = o.compilerOf(p); w.compiler != nil {
-		w.Program.Dir = o.ProgramDir
-		if w.Program.Dir == "" {
-			w.Program.Dir = p.ProgramDir()
-		}
+		w.Program.Dir = cmp.Or(o.ProgramDir, p.ProgramDir())
 	} else if err := w.readProgram(); err != nil {
 		return nil, err
 	}
@@ -218,11 +216,7 @@ func (w *Workspace) isPack() bool { return filepath.Base(w.Program.Path) == Pack
 // readProgram reads the program's text, which may be in the project file (L1.7).
 func (w *Workspace) readProgram() error {
 	if main := w.Project.Main; main != nil && main.Text != "" {
-		target := main.Text
-		if !filepath.IsAbs(target) {
-			target = filepath.Join(w.Project.Dir, target)
-		}
-		if err := w.options.within(w.Project.Dir, target); err != nil {
+		if err := w.options.within(w.Project.Dir, w.Project.Resolve(main.Text)); err != nil {
 			return err
 		}
 	}
@@ -242,10 +236,7 @@ func (w *Workspace) readProgram() error {
 
 // Dir is the program directory; for a project without a program, the folder of the project file.
 func (w *Workspace) Dir() string {
-	if w.Program.Dir != "" {
-		return w.Program.Dir
-	}
-	return w.Project.Dir
+	return cmp.Or(w.Program.Dir, w.Project.Dir)
 }
 
 // source is the text of a program file. When that is the project file, it is the project's own text (L1.7), so that

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -67,7 +68,8 @@ func (c *Cache) same(files []File, s *Set) *Set {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if known := c.sets[key.String()]; known != nil && known.equal(s) {
+	known := c.sets[key.String()]
+	if known != nil && known.Faulty == s.Faulty && slices.Equal(known.packages, s.packages) {
 		return known
 	}
 	if c.sets == nil {
@@ -118,7 +120,11 @@ func (c *Cache) open(f File, info fs.FileInfo) (*schema.Package, *diag.Diagnosti
 		return nil, fault
 	}
 	if kept != "" {
-		c.forget(index)
+		// of earlier states of the file; the pattern is sound
+		earlier, _ := filepath.Glob(strings.TrimSuffix(index, ".index") + "-*.json")
+		for _, name := range earlier {
+			_ = os.Remove(name)
+		}
 		if done, err := schema.KeepIndexed(bytes.NewReader(made), kept, index, info.ModTime()); done && err == nil {
 			if pkg, err := schema.OpenKept(kept, index); err == nil {
 				return pkg, nil
@@ -144,14 +150,6 @@ func (c *Cache) keptAt(path string, info fs.FileInfo) (schema, index string) {
 	prefix := filepath.Join(c.Dir, generation+hex.EncodeToString(sum[:])[:16])
 	state := strconv.FormatInt(info.Size(), 36) + "-" + strconv.FormatInt(info.ModTime().UnixNano(), 36)
 	return prefix + "-" + state + ".json", prefix + ".index"
-}
-
-// forget removes the schemas of earlier states of a file.
-func (c *Cache) forget(index string) {
-	earlier, _ := filepath.Glob(strings.TrimSuffix(index, ".index") + "-*.json") // the pattern is sound
-	for _, name := range earlier {
-		_ = os.Remove(name)
-	}
 }
 
 func unreadable(f File, err error) *diag.Diagnostic {

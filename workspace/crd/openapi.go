@@ -1,7 +1,6 @@
 package crd
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,15 +23,6 @@ const maxNodes = 1 << 20
 type converter struct {
 	types, resources spec
 	nodes            int
-}
-
-func newConverter() *converter {
-	return &converter{types: spec{metadataType: metadata()}, resources: spec{}}
-}
-
-// text returns the schema in JSON.
-func (c *converter) text() ([]byte, error) {
-	return json.Marshal(spec{"name": Package, "types": c.types, "resources": c.resources})
 }
 
 // kind adds a version of a kind, whose schema is nil where the definition leaves it open.
@@ -70,7 +60,7 @@ func (c *converter) kind(group, version, kind, deprecation string, schema *yaml.
 			inputs["spec"] = anyType()
 		}
 	}
-	for _, name := range c.required(schema) {
+	for _, name := range required(schema) {
 		if inputs[name] != nil && name != "metadata" && !slices.Contains(needed, name) {
 			needed = append(needed, name)
 		}
@@ -111,7 +101,7 @@ func (c *converter) typeOf(n *yaml.Node, token string, depth int) (spec, error) 
 	case truth(n, "x-kubernetes-int-or-string"), kind == "" && integerOrString(n):
 		return spec{"oneOf": []spec{{"type": "integer"}, {"type": "string"}}}, nil
 	case kind == "string", kind == "integer", kind == "number":
-		if values := c.enum(n); len(values) > 0 {
+		if values := enum(n); len(values) > 0 {
 			c.types[token] = spec{"type": kind, "enum": values}
 			return spec{"$ref": reference(token)}, nil
 		}
@@ -155,7 +145,7 @@ func (c *converter) object(n *yaml.Node, properties []pair, open bool, token str
 		members[e.key] = property
 	}
 	object := spec{"type": "object", "properties": members}
-	if needed := c.required(n); len(needed) > 0 {
+	if needed := required(n); len(needed) > 0 {
 		object["required"] = needed
 	}
 	if open {
@@ -166,13 +156,8 @@ func (c *converter) object(n *yaml.Node, properties []pair, open bool, token str
 }
 
 // required are the members that a program has to write: the cluster fills in those that have a default.
-func (c *converter) required(n *yaml.Node) []string {
-	var names []string
-	list := member(n, "required")
-	if list == nil {
-		return nil
-	}
-	for _, item := range list.Content {
+func required(n *yaml.Node) (names []string) {
+	for _, item := range items(n, "required") {
 		if property := member(member(n, "properties"), item.Value); property != nil && member(property, "default") == nil {
 			names = append(names, item.Value)
 		}
@@ -181,13 +166,8 @@ func (c *converter) required(n *yaml.Node) []string {
 }
 
 // enum are the values of an enum.
-func (c *converter) enum(n *yaml.Node) []spec {
-	list := member(n, "enum")
-	if list == nil {
-		return nil
-	}
-	var values []spec
-	for _, item := range list.Content {
+func enum(n *yaml.Node) (values []spec) {
+	for _, item := range items(n, "enum") {
 		var v any
 		if item.Decode(&v) == nil && v != nil {
 			values = append(values, spec{"value": v})
@@ -198,12 +178,8 @@ func (c *converter) enum(n *yaml.Node) []spec {
 
 // integerOrString reports whether a schema without a type says in its alternatives that it is an integer or a text.
 func integerOrString(n *yaml.Node) bool {
-	list := member(n, "anyOf")
-	if list == nil {
-		return false
-	}
 	var kinds []string
-	for _, item := range list.Content {
+	for _, item := range items(n, "anyOf") {
 		kinds = append(kinds, textAt(item, "type"))
 	}
 	slices.Sort(kinds)
@@ -265,6 +241,14 @@ func member(n *yaml.Node, path ...string) *yaml.Node {
 		n = found
 	}
 	return n
+}
+
+// items are the items of the list at a key.
+func items(n *yaml.Node, key string) []*yaml.Node {
+	if list := member(n, key); list != nil {
+		return list.Content
+	}
+	return nil
 }
 
 // textAt is the text of a scalar; empty where there is none.

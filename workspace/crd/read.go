@@ -2,6 +2,7 @@ package crd
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -20,7 +21,7 @@ const definitionKind = "CustomResourceDefinition"
 // convert makes a schema of the definitions in a text, which may have several documents and lists; other objects are
 // passed over. A text that cannot be read has one finding.
 func convert(src *diag.Source) (schema []byte, fault *diag.Diagnostic) {
-	c := newConverter()
+	c := &converter{types: spec{metadataType: metadata()}, resources: spec{}}
 	r := &reader{src: src, converter: c}
 	decoder := yaml.NewDecoder(bytes.NewReader(src.Text()))
 	for r.fault == nil {
@@ -40,7 +41,7 @@ func convert(src *diag.Source) (schema []byte, fault *diag.Diagnostic) {
 	if r.fault != nil {
 		return nil, r.fault
 	}
-	schema, err := c.text()
+	schema, err := json.Marshal(spec{"name": Package, "types": c.types, "resources": c.resources})
 	if err != nil {
 		r.add(nil, err.Error(), "")
 	}

@@ -46,10 +46,6 @@ func (s *Set) add(f File, pkg *schema.Package) (diags diag.Diagnostics) {
 // Empty reports whether no file defines a kind.
 func (s *Set) Empty() bool { return s == nil || len(s.packages) == 0 }
 
-func (s *Set) equal(other *Set) bool {
-	return s.Faulty == other.Faulty && slices.Equal(s.packages, other.packages)
-}
-
 // Damaged reports whether something that was kept of the files is no longer what it was. Read reads them anew.
 func (s *Set) Damaged() bool {
 	return s != nil && slices.ContainsFunc(s.packages, (*schema.Package).Damaged)

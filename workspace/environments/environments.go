@@ -4,6 +4,7 @@ package environments
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -195,7 +196,7 @@ func toESC(v value.Value) esc.Value {
 		out.Value, _ = v.AsBool()
 	case v.Is(value.KindNumber):
 		f, _ := v.AsNumber()
-		out.Value = number(f)
+		out.Value = json.Number(value.FormatNumber(f))
 	case v.Is(value.KindList):
 		list, _ := v.AsList()
 		items := make([]esc.Value, len(list))

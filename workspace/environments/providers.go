@@ -4,7 +4,6 @@ package environments
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -17,10 +16,7 @@ import (
 	"github.com/pulumi/esc"
 	"github.com/pulumi/esc/schema"
 	"github.com/yamlhost/yamlhost/internal/diag"
-	"github.com/yamlhost/yamlhost/internal/value"
 )
-
-func number(f float64) json.Number { return json.Number(value.FormatNumber(f)) }
 
 // opener is a provider: it answers calls of fn::open::NAME.
 type opener struct {
@@ -108,8 +104,7 @@ func openFile(_ context.Context, o *Options, inputs map[string]esc.Value) (esc.V
 		path = filepath.Join(o.Dir, filepath.FromSlash(path))
 	}
 	text, err := os.ReadFile(path)
-	var fault *os.PathError
-	if errors.As(err, &fault) {
+	if fault, ok := errors.AsType[*os.PathError](err); ok {
 		return esc.Value{}, fmt.Errorf("%s: %w", o.Shown(path), fault.Err)
 	}
 	if err == nil && !utf8.Valid(text) {

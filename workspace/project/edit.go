@@ -248,8 +248,8 @@ func (s *Settings) setText(name, text string) {
 	}
 }
 
-// setEntry sets a top-level entry, a new one in front of the configuration, as people are used to find them; nil removes
-// it.
+// setEntry sets a top-level entry, a new one in front of the configuration, as people are used to find them; nil
+// removes it.
 func (s *Settings) setEntry(name string, v *yaml.Node) {
 	if s.root == nil {
 		s.root = &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}

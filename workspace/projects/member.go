@@ -173,19 +173,9 @@ func (m *Member) read(file *ast.File, config map[string]check.ConfigText) {
 	r.resources(file.Resources, false)
 	for _, c := range file.Components {
 		r.resources(c.Resources, true)
-		for _, v := range c.Variables {
-			r.calls(v.Value)
-		}
-		for _, out := range c.Outputs {
-			r.calls(out.Value)
-		}
+		r.values(c.Variables, c.Outputs)
 	}
-	for _, v := range file.Variables {
-		r.calls(v.Value)
-	}
-	for _, out := range file.Outputs {
-		r.calls(out.Value)
-	}
+	r.values(file.Variables, file.Outputs)
 	slices.SortStableFunc(m.References, func(a, b Reference) int { return int(a.Place.Start) - int(b.Place.Start) })
 }
 

@@ -24,6 +24,16 @@ type reader struct {
 	busy   map[string]bool // variables that are being folded: a cycle is for the checker
 }
 
+// values reads the stack references that variables and outputs call.
+func (r *reader) values(variables []*ast.Variable, outputs []*ast.Output) {
+	for _, v := range variables {
+		r.calls(v.Value)
+	}
+	for _, out := range outputs {
+		r.calls(out.Value)
+	}
+}
+
 // resources reads the stack references among resources, and those that their properties call. Inside of a component
 // the name may come from its inputs, which nobody knows here.
 func (r *reader) resources(list []*ast.Resource, inside bool) {
@@ -41,11 +51,16 @@ func (r *reader) resources(list []*ast.Resource, inside bool) {
 			r.member.refer(name.Value, name.Range)
 			continue
 		}
-		if text, known := r.text(named); known && !(inside && r.usesInputs(named)) {
-			r.member.refer(text, named.Range())
-		} else {
-			r.member.Unread = append(r.member.Unread, named.Range())
-		}
+		r.refer(named, inside && usesInputs(named))
+	}
+}
+
+// refer takes note of the stack that an expression names. It is unknown where only a run knows what the expression is.
+func (r *reader) refer(named ast.Expr, unknown bool) {
+	if text, known := r.text(named); known && !unknown {
+		r.member.refer(text, named.Range())
+	} else {
+		r.member.Unread = append(r.member.Unread, named.Range())
 	}
 }
 
@@ -63,7 +78,7 @@ func (r *reader) stackName(res *ast.Resource) ast.Expr {
 }
 
 // usesInputs reports whether an expression inside of a component names anything but the run.
-func (r *reader) usesInputs(e ast.Expr) bool {
+func usesInputs(e ast.Expr) bool {
 	uses := false
 	ast.Walk(e, func(e ast.Expr) bool {
 		if a, ok := e.(*ast.Access); ok && a.Root.Value != "pulumi" {
@@ -95,13 +110,8 @@ func (r *reader) calls(e ast.Expr) {
 				}
 			}
 		}
-		if named == nil {
-			return true
-		}
-		if text, known := r.text(named); known {
-			r.member.refer(text, named.Range())
-		} else {
-			r.member.Unread = append(r.member.Unread, named.Range())
+		if named != nil {
+			r.refer(named, false)
 		}
 		return true
 	})
