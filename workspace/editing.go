@@ -35,7 +35,8 @@ func (w *Workspace) CheckerOptions(ctx context.Context, o CheckOptions) (check.O
 	return check.Options{
 		Project: cmp.Or(o.Project, w.Project.Name.Text), Packages: append(slices.Clip(w.Packages), made...),
 		Local: w.Components, Config: o.Config, ConfigKnown: o.ConfigKnown || w.isPack(), StackKeys: w.stackKeys(o),
-		ProgramDir: w.Program.Dir, RootDir: w.Project.Dir, AllowEnv: o.AllowEnv, RestrictPaths: o.RestrictPaths, Untrusted: o.Untrusted, Stat: o.Stat,
+		ProgramDir: w.Program.Dir, RootDir: w.Project.Dir, AllowEnv: o.AllowEnv, RestrictPaths: o.RestrictPaths,
+		Untrusted: o.Untrusted, Stat: o.Stat,
 		MayReadStack: o.MayReadStack, Bundle: o.Bundle, Handler: o.Handler,
 		KindsUnknown: w.CRDs != nil && w.CRDs.Faulty,
 	}, failed
