@@ -39,7 +39,6 @@ type ShownStep struct {
 	Updates map[string]json.RawMessage `json:"updates,omitempty"`
 	Deletes []string                   `json:"deletes,omitempty"`
 	needs   []urn.URN
-	parent  urn.URN
 }
 
 // ReadShownPlan reads a plan for looking at it; name is its path as users see it.
@@ -62,7 +61,7 @@ func ReadShownPlan(path, name string) (*ShownPlan, error) {
 		if g := e.Goal; g != nil {
 			step.Adds, step.Updates, step.Deletes = sealedValues(g.InputDiff.Adds), sealedValues(g.InputDiff.Updates),
 				g.InputDiff.Deletes
-			step.needs, step.parent = g.Dependencies, g.Parent
+			step.needs = g.Dependencies
 		}
 		s.Resources = append(s.Resources, step)
 		if s.Stack == "" {
@@ -145,7 +144,7 @@ func (s *ShownPlan) Record(version string) *report.Record {
 		if step.Type == urn.RootStackType {
 			depth = 0
 		}
-		r.Resources = append(r.Resources, view.Resource{URN: step.URN, Parent: step.parent, Depth: depth, Op: step.op(),
+		r.Resources = append(r.Resources, view.Resource{URN: step.URN, Depth: depth, Op: step.op(),
 			Sign: sign, Words: words, Outcome: view.Planned, Changes: step.changes(), Needs: step.needs})
 	}
 	for _, op := range []engine.Op{engine.OpCreate, engine.OpImport, engine.OpUpdate, engine.OpReplace, engine.OpDelete,

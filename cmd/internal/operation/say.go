@@ -30,10 +30,7 @@ func (s *display) discreetErr() (w io.Writer, flush func() error) {
 // tellDetails shows every property that a plan changes, including the properties of new resources.
 func (s *display) tellDetails(outline *view.Outline) {
 	guarded := printable.NewWriter(s.console.Screen, func() bool { return false })
-	for _, item := range outline.Resources() {
-		if !item.Changed() || item.IsStack() {
-			continue
-		}
+	for item := range view.Changed(outline.Resources()) {
 		fmt.Fprintf(guarded, "%-2s %s %s: %s\n", item.Sign, item.URN.Name(), view.ShortType(item.URN.Type()), item.Words)
 		for _, line := range item.Changes {
 			fmt.Fprintf(guarded, "     %s\n", line)

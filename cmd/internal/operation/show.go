@@ -1,7 +1,6 @@
 package operation
 
 import (
-	"errors"
 	"io"
 
 	"github.com/yamlhost/yamlhost/check"
@@ -70,7 +69,9 @@ func (s *display) show(name string, plan, final bool) *shownView {
 		},
 		close: func() error {
 			recorder.Close()
-			return errors.Join(closing(), ended())
+			err := closing()
+			ended()
+			return err
 		},
 	}
 }

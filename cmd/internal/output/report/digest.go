@@ -71,24 +71,17 @@ type (
 		Code  diag.Code         `json:"code,omitempty"`
 		Place *diag.PlaceRecord `json:"place,omitempty"`
 	}
-	// digestOf is the digest of the last operation.
-	digestOf = Digest
 )
 
 // NewDigest makes an empty digest. Of the options only ShowSames, ShowSecrets and where sources are count. Secrets are
 // hidden by m.
 func NewDigest(o view.Options, m *mask.Masker) *Digest { return &Digest{o: o, mask: m} }
 
-func newDigest(o view.Options, m *mask.Masker) *Digest { return NewDigest(o, m) }
-
 // Event takes an event in. It is called by one goroutine at a time.
 func (d *Digest) Event(e engine.Event) {
 	switch e := e.(type) {
 	case *engine.Prelude:
-		d.document.Config = map[string]string{}
-		for k, text := range e.Config {
-			d.document.Config[k] = d.mask.Hide(text)
-		}
+		d.document.Config = withoutSecrets(e.Config, d.mask)
 	case *engine.StepFinished:
 		if e.Internal || e.Outputs {
 			return

@@ -63,11 +63,15 @@ func WriteHTML(w io.Writer, r *Record) error {
 	for _, text := range r.sentences() {
 		remarks.WriteString("<p>" + html.EscapeString(text) + "</p>")
 	}
+	var origin [][]string
+	for _, p := range r.Origin.Properties() {
+		origin = append(origin, p[:])
+	}
 	_, err = strings.NewReplacer(
 		"{{title}}", html.EscapeString("yamlhost "+r.Command+" · "+r.name()), "{{command}}", html.EscapeString(r.Command),
-		"{{name}}", html.EscapeString(r.name()), "{{badge}}", badge, "{{headline}}", html.EscapeString(r.headline()),
+		"{{name}}", html.EscapeString(r.name()), "{{badge}}", badge, "{{headline}}", html.EscapeString(r.Headline()),
 		"{{took}}", took, "{{remarks}}", remarks.String(), "{{findings}}", pageFindings(r.Findings),
-		"{{outputs}}", pageOutputs(r.Outputs), "{{origin}}", pageOrigin(r.Origin.Properties()),
+		"{{outputs}}", pageOutputs(r.Outputs), "{{origin}}", pageTable("Origin", "mono dim", origin),
 		"{{resources}}", resources, "{{types}}", types,
 	).WriteString(w, pageText)
 	return err
@@ -79,9 +83,7 @@ func pageFindings(findings []view.Finding) string {
 		if i == 0 {
 			b.WriteString("<h2>Findings</h2>")
 		}
-		var text strings.Builder
-		_ = diag.WriteText(&text, diag.Diagnostics{f.Diagnostic}, diag.TextOptions{Hints: 20}) // a Builder takes everything
-		fmt.Fprintf(&b, `<pre class="%s">%s</pre>`, f.Severity, html.EscapeString(text.String()))
+		fmt.Fprintf(&b, `<pre class="%s">%s</pre>`, f.Severity, html.EscapeString(textOf(f.Diagnostic, 20)))
 	}
 	return b.String()
 }
@@ -89,24 +91,9 @@ func pageFindings(findings []view.Finding) string {
 func pageOutputs(outputs []view.Output) string {
 	rows := make([][]string, len(outputs))
 	for i, o := range outputs {
-		text := o.After
-		switch o.Sign {
-		case "~":
-			text = o.Change()
-		case "-":
-			text = o.Before
-		}
-		rows[i] = []string{o.Sign, o.Name, text}
+		rows[i] = []string{o.Sign, o.Name, o.Text()}
 	}
 	return pageTable("Outputs", "mono", rows)
-}
-
-func pageOrigin(properties [][2]string) string {
-	rows := make([][]string, len(properties))
-	for i, p := range properties {
-		rows[i] = p[:]
-	}
-	return pageTable("Origin", "mono dim", rows)
 }
 
 // pageTable returns a table of plain texts under a heading, or nothing when there are no rows.
@@ -158,7 +145,7 @@ func pageResources(r *Record, lines int) (data, types string, err error) {
 			}
 		}
 		if !item.Place.IsZero() {
-			p.Place = placeText(item.Place)
+			p.Place = item.Place.Source.Name() + ":" + view.Figure(item.Place.StartPosition().Line)
 		}
 		list[i] = p
 	}
@@ -168,11 +155,6 @@ func pageResources(r *Record, lines int) (data, types string, err error) {
 	}
 	kindText, err := json.Marshal(names)
 	return string(text), string(kindText), err
-}
-
-func placeText(rng diag.Range) string {
-	start := rng.StartPosition()
-	return rng.Source.Name() + ":" + view.Figure(start.Line)
 }
 
 // pageOutcome is the filter that a resource belongs to.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/cmd/internal/output/view"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 )
 
 // The elements of a JUnit report, in the order that its schema wants.
@@ -95,16 +96,19 @@ func junitSuiteOf(r *Record) junitSuite {
 	if r.Skipped != "" {
 		command.Skipped = &r.Skipped
 	}
-	known := map[string]bool{}
+	about := map[urn.URN][]view.Finding{}
+	for _, f := range r.Findings {
+		about[f.URN] = append(about[f.URN], f)
+	}
 	var cases []junitCase
 	for i := range r.Resources {
 		item := &r.Resources[i]
-		known[string(item.URN)] = true
 		test := junitCase{Name: item.URN.Name(), Classname: item.URN.Type(), Time: junitTime(item.Took), Out: caseText(item)}
 		if test.Classname == "" {
 			test.Classname = "resource"
 		}
-		test.Failures = faults(r.of(item.URN))
+		test.Failures = faults(about[item.URN])
+		delete(about, item.URN)
 		switch {
 		case item.Outcome == view.Skipped:
 			text := "skipped because of earlier errors"
@@ -117,22 +121,17 @@ func junitSuiteOf(r *Record) junitSuite {
 	for _, c := range r.Cases {
 		test := junitCase{Name: c.Name, Classname: c.File, Time: junitTime(c.Took)}
 		for _, d := range c.Failures {
-			var text strings.Builder
-			_ = diag.WriteText(&text, diag.Diagnostics{d}, diag.TextOptions{})
-			test.Failures = append(test.Failures, junitFault{Message: d.Summary, Type: "failure", Text: text.String()})
+			test.Failures = append(test.Failures, junitFault{Message: d.Summary, Type: "failure", Text: textOf(d, 0)})
 		}
 		cases = append(cases, test)
 	}
-	var rest []view.Finding
-	for _, f := range r.Findings {
-		if !known[string(f.URN)] {
-			rest = append(rest, f)
-		}
-	}
-	command.Errors = faults(rest)
+	command.Errors = faults(slices.DeleteFunc(slices.Clone(r.Findings), func(f view.Finding) bool {
+		_, rest := about[f.URN]
+		return !rest
+	}))
 	failed := slices.ContainsFunc(cases, func(c junitCase) bool { return len(c.Failures) > 0 })
 	if r.Exit.Code != 0 && len(command.Errors) == 0 && !failed {
-		command.Errors = []junitFault{{Message: r.headline(), Type: r.Exit.Name, Text: r.headline()}}
+		command.Errors = []junitFault{{Message: r.Headline(), Type: r.Exit.Name, Text: r.Headline()}}
 	}
 	suite.Cases = append([]junitCase{command}, cases...)
 	for i := range suite.Cases {
@@ -155,9 +154,7 @@ func faults(list []view.Finding) []junitFault {
 	var out []junitFault
 	for _, f := range list {
 		if f.Severity == diag.Error {
-			var b strings.Builder
-			_ = diag.WriteText(&b, diag.Diagnostics{f.Diagnostic}, diag.TextOptions{Hints: 20}) // a Builder takes everything
-			out = append(out, junitFault{Message: f.Summary, Type: string(f.Code), Text: b.String()})
+			out = append(out, junitFault{Message: f.Summary, Type: string(f.Code), Text: textOf(f.Diagnostic, 20)})
 		}
 	}
 	return out

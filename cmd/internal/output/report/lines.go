@@ -144,7 +144,7 @@ func (v *Lines) Event(e engine.Event) {
 	v.sequence++
 	switch e := e.(type) {
 	case *engine.Prelude:
-		line.Prelude = &preludeJSON{v.config(e.Config)}
+		line.Prelude = &preludeJSON{withoutSecrets(e.Config, v.mask)}
 	case *engine.StepStarted:
 		if e.Internal {
 			return
@@ -199,17 +199,17 @@ func (v *Lines) finding(f view.Finding) {
 	}
 	line := envelope{Sequence: v.sequence, Timestamp: v.now().Unix(), Diagnostic: &diagnosticJSON{
 		URN: string(f.URN), Prefix: f.Severity.String() + ": ", Message: text + "\n", Color: "never",
-		Severity: f.Severity.String(),
-		Code:     f.Code, Place: placeRecord(f.Diagnostic),
+		Severity: f.Severity.String(), Code: f.Code, Place: placeRecord(f.Diagnostic),
 	}}
 	v.sequence++
 	v.write(line)
 }
 
-func (v *Lines) config(config map[string]string) map[string]string {
+// withoutSecrets is a copy of a configuration with the secrets that m knows hidden.
+func withoutSecrets(config map[string]string, m *mask.Masker) map[string]string {
 	masked := make(map[string]string, len(config))
 	for k, text := range config {
-		masked[k] = v.mask.Hide(text)
+		masked[k] = m.Hide(text)
 	}
 	return masked
 }
@@ -297,8 +297,11 @@ func (v *Lines) message(line *envelope, m *engine.Message) {
 
 func (v *Lines) diagnostic(m *engine.Message) *diagnosticJSON {
 	d := &diagnosticJSON{
-		URN: string(m.URN), Message: v.mask.Hide(m.Text) + "\n", Color: "never", Severity: severityName(m),
+		URN: string(m.URN), Message: v.mask.Hide(m.Text) + "\n", Color: "never", Severity: m.Severity.String(),
 		Ephemeral: m.Ephemeral,
+	}
+	if m.Debug {
+		d.Severity = "debug"
 	}
 	if m.Severity == diag.Error || m.Severity == diag.Warning {
 		f := view.FindingOf(v.o, v.mask, m)
@@ -307,9 +310,42 @@ func (v *Lines) diagnostic(m *engine.Message) *diagnosticJSON {
 	return d
 }
 
-func severityName(m *engine.Message) string {
-	if m.Debug {
-		return "debug"
+// eventLines are the lines of Lines, and after them a line for how the command ended where no operation tells.
+type eventLines struct {
+	out   io.Writer
+	begun bool
+}
+
+func newEvents(w io.Writer) streamed { return &eventLines{out: w} }
+
+func (e *eventLines) phase(o view.Options, m *mask.Masker) (func(engine.Event), func() error) {
+	e.begun = true
+	lines := NewLines(e.out, o, m)
+	return lines.Event, func() error { return lines.err }
+}
+
+// find does nothing: findings outside of operations are in the next operation, or in finish.
+func (e *eventLines) find(diag.Diagnostics) error { return nil }
+
+func (e *eventLines) finish(r *Record) error {
+	if e.begun || len(r.Parts) > 0 {
+		return nil
 	}
-	return m.Severity.String()
+	lines := NewLines(e.out, view.Options{}, mask.New())
+	if r.Skipped != "" {
+		lines.finding(view.Finding{Diagnostic: diag.Diagnostic{Severity: diag.Warning, Summary: r.Skipped}})
+		return lines.err
+	}
+	for _, f := range r.Findings {
+		lines.finding(f)
+	}
+	if r.Command != "check" {
+		result := "succeeded"
+		if r.Exit.Code != 0 {
+			result = "failed"
+		}
+		lines.Event(&engine.Summary{Result: result, Changes: map[engine.Op]int{}})
+		lines.Event(&engine.Finished{})
+	}
+	return lines.err
 }

@@ -62,7 +62,7 @@ func markdown(r *Record, f fold) string {
 	if name := r.name(); name != "" {
 		fmt.Fprintf(&b, " of %s", code(name))
 	}
-	fmt.Fprintf(&b, "\n\n**%s**", escape(r.headline()))
+	fmt.Fprintf(&b, "\n\n**%s**", escape(r.Headline()))
 	if r.Result == "canceled" {
 		b.WriteString(" · interrupted")
 	}
@@ -97,17 +97,6 @@ func markdown(r *Record, f fold) string {
 	return b.String()
 }
 
-// changed counts resources that are not as they were.
-func (r *Record) changed() int {
-	n := 0
-	for i := range r.Resources {
-		if r.Resources[i].Changed() && !r.Resources[i].IsStack() {
-			n++
-		}
-	}
-	return n
-}
-
 func markdownFindings(b *strings.Builder, r *Record, f fold) {
 	shown := 0
 	for _, severity := range []diag.Severity{diag.Error, diag.Warning, diag.Portability, diag.Info} {
@@ -118,9 +107,7 @@ func markdownFindings(b *strings.Builder, r *Record, f fold) {
 			if shown++; shown > f.findings {
 				continue
 			}
-			var text strings.Builder
-			_ = diag.WriteText(&text, diag.Diagnostics{d}, diag.TextOptions{Hints: f.lines})
-			lines := strings.Split(strings.TrimRight(text.String(), "\n"), "\n")
+			lines := strings.Split(strings.TrimRight(textOf(d, f.lines), "\n"), "\n")
 			if most := f.lines + 6; len(lines) > most {
 				lines = append(lines[:most], "…")
 			}
@@ -138,11 +125,7 @@ func markdownFindings(b *strings.Builder, r *Record, f fold) {
 func markdownTable(b *strings.Builder, r *Record, f fold) {
 	rows, left := 0, map[string]int{}
 	var order []string
-	for i := range r.Resources {
-		item := &r.Resources[i]
-		if !item.Changed() || item.IsStack() {
-			continue
-		}
+	for item := range view.Changed(r.Resources) {
 		if rows == f.rows {
 			key := item.Words + " " + view.ShortType(item.URN.Type())
 			if left[key] == 0 {
@@ -190,19 +173,15 @@ func markdownChanges(b *strings.Builder, r *Record, f fold) {
 				lines = append(lines, fmt.Sprintf("… and %s more", diag.Count(len(item.Changes)-k, "line")))
 				break
 			}
-			lines = append(lines, diffLine(cut(line, f.sizeLimit)))
+			line = cut(line, f.sizeLimit)
+			if rest, changes := strings.CutPrefix(line, "~ "); changes { // as the highlighting of diffs knows it
+				line = "! " + rest
+			}
+			lines = append(lines, line)
 		}
 		fmt.Fprintf(b, "\n<details><summary>%s %s: %s</summary>\n\n%s\n</details>\n", elementText(item.Sign),
 			elementText(item.URN.Name()), elementText(item.Words), fenced("diff", lines))
 	}
-}
-
-// diffLine is a change as the highlighting of diffs knows it: + and - as they are, ! for what changes.
-func diffLine(line string) string {
-	if rest, found := strings.CutPrefix(line, "~ "); found {
-		return "! " + rest
-	}
-	return line
 }
 
 func markdownOutputs(b *strings.Builder, r *Record, f fold) {
@@ -215,14 +194,7 @@ func markdownOutputs(b *strings.Builder, r *Record, f fold) {
 			fmt.Fprintf(b, "\n… and %s more.\n", diag.Count(len(r.Outputs)-i, "output"))
 			return
 		}
-		text := out.After
-		switch out.Sign {
-		case "~":
-			text = out.Change()
-		case "-":
-			text = out.Before
-		}
-		fmt.Fprintf(b, "| %s | %s | %s |\n", code(out.Sign), code(out.Name), code(cut(text, 200)))
+		fmt.Fprintf(b, "| %s | %s | %s |\n", code(out.Sign), code(out.Name), code(cut(out.Text(), 200)))
 	}
 }
 

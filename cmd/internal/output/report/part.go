@@ -114,14 +114,6 @@ func (b *block) flush(r *Record) error {
 	return err
 }
 
-// Headline describes in one line what came of a stack or command.
-func (r *Record) Headline() string {
-	if r.Skipped != "" {
-		return r.Skipped
-	}
-	return r.headline()
-}
-
 // Quiet reports whether there is nothing to tell but that all is as it was.
 func (r *Record) Quiet() bool { return r.Title != "" && r.changed() == 0 && len(r.Findings) == 0 }
 
@@ -242,11 +234,6 @@ func (r *Record) mark() string {
 
 // Skip finishes a part that was not begun, with the reason.
 func (s *Set) Skip(why string, now time.Time) error {
-	if s == nil {
-		return nil
-	}
-	s.mu.Lock()
-	s.record.Skipped = why
-	s.mu.Unlock()
+	s.note(func(r *Record) { r.Skipped = why })
 	return s.Finish(Exit{Name: "skipped"}, now)
 }

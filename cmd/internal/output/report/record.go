@@ -6,7 +6,6 @@ import (
 
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value/mask"
-	"github.com/yamlhost/yamlhost/internal/value/urn"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/output/view"
 )
@@ -63,8 +62,8 @@ type Record struct {
 	Parts   []*Record
 	Skipped string // why this part was not begun; empty for one that was
 
-	digest *digestOf // nil when nobody asked for JSON
-	number int       // of a part, in the order of the parts
+	digest *Digest // nil when nobody asked for JSON
+	number int     // of a part, in the order of the parts
 }
 
 // finish takes what the last operation has to tell. Changes of properties take longest to make: untold leaves them out.
@@ -145,15 +144,19 @@ func (r *Record) diagnostics() diag.Diagnostics {
 	return ds
 }
 
-// of are the findings about one resource.
-func (r *Record) of(u urn.URN) []view.Finding {
-	var list []view.Finding
-	for _, f := range r.Findings {
-		if f.URN == u {
-			list = append(list, f)
-		}
+// textOf is a finding as text with so many lines of advice; 0 for all.
+func textOf(d diag.Diagnostic, hints int) string {
+	var b strings.Builder
+	_ = diag.WriteText(&b, diag.Diagnostics{d}, diag.TextOptions{Hints: hints}) // a Builder takes everything
+	return b.String()
+}
+
+// changed counts resources that are not as they were.
+func (r *Record) changed() (n int) {
+	for range view.Changed(r.Resources) {
+		n++
 	}
-	return list
+	return n
 }
 
 // sentences are the remarks, and before them what a plan destroys.
@@ -164,8 +167,11 @@ func (r *Record) sentences() []string {
 	return r.Remarks
 }
 
-// headline describes in one line what came of the command.
-func (r *Record) headline() string {
+// Headline describes in one line what came of a stack or command.
+func (r *Record) Headline() string {
+	if r.Skipped != "" {
+		return r.Skipped
+	}
 	var parts []string
 	for _, c := range r.Counts {
 		parts = append(parts, view.Figure(c.N)+" "+c.Words)

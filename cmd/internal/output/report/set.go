@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -141,44 +142,38 @@ func (s *Set) TakesStdout() bool {
 
 // About completes what the command is about, once it is known.
 func (s *Set) About(project, stack, program string) {
+	s.note(func(r *Record) {
+		r.Project, r.Stack, r.Program = project, stack, cmp.Or(program, r.Program)
+	})
+}
+
+// note changes the record.
+func (s *Set) note(change func(r *Record)) {
 	if s == nil {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.record.Project, s.record.Stack = project, stack
-	if program != "" {
-		s.record.Program = program
-	}
+	change(&s.record)
 }
 
 // Cases adds the results of tests.
 func (s *Set) Cases(cases []Case) {
-	if s == nil {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.record.Cases = append(s.record.Cases, cases...)
+	s.note(func(r *Record) { r.Cases = append(r.Cases, cases...) })
 }
 
 // Remark adds a sentence of the command about its result.
 func (s *Set) Remark(text string) {
-	if s == nil {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.record.Remarks = append(s.record.Remarks, text)
+	s.note(func(r *Record) { r.Remarks = append(r.Remarks, text) })
 }
 
 // Phase begins an operation of the command, such as its preview. event gets each event and done ends the phase. m
 // hides the known secrets, also ones that it learns later. known are earlier findings; JSON reports show them as part
 // of the operation.
 func (s *Set) Phase(o view.Options, m *mask.Masker, known []*engine.Message) (event func(engine.Event),
-	done func() error) {
+	done func()) {
 	if s == nil {
-		return func(engine.Event) {}, func() error { return nil }
+		return func(engine.Event) {}, func() {}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -197,7 +192,7 @@ func (s *Set) Phase(o view.Options, m *mask.Masker, known []*engine.Message) (ev
 			}
 			listeners, ends = append(listeners, take), append(ends, end)
 		case out.kind.name == "json":
-			s.record.digest = newDigest(o, m)
+			s.record.digest = NewDigest(o, m)
 			listeners = append(listeners, AfterPrelude(s.record.digest.Event, known))
 		}
 	}
@@ -211,15 +206,13 @@ func (s *Set) Phase(o view.Options, m *mask.Masker, known []*engine.Message) (ev
 			listen(e)
 		}
 	}
-	done = func() error {
+	return event, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		for _, end := range ends {
 			s.fault(end())
 		}
-		return nil
 	}
-	return event, done
 }
 
 // AfterPrelude is a listener that gets messages right behind the event that comes first.

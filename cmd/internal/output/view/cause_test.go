@@ -98,8 +98,8 @@ func TestLongTypesInALog(t *testing.T) {
 // An output that changes in something that is not shown does not show two equal texts.
 func TestEqualTextsOfAnOutput(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, "[secret] (changed)", Output{Sign: "~", Before: "[secret]", After: "[secret]"}.Change())
-	require.Equal(t, "1 => 2", Output{Sign: "~", Before: "1", After: "2"}.Change())
+	require.Equal(t, "[secret] (changed)", Output{Sign: "~", Before: "[secret]", After: "[secret]"}.Text())
+	require.Equal(t, "1 => 2", Output{Sign: "~", Before: "1", After: "2"}.Text())
 	ref := func(id value.Value) value.Value {
 		return value.Resource(&value.ResourceRef{URN: urn.New("dev", "p", "", "a:b:C", "c"), ID: id})
 	}

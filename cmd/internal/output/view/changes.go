@@ -20,13 +20,7 @@ const changeLimit = 12
 // changeLines describes which properties a step changes, one line each, at leaves; nil when there is nothing to tell.
 // Values of secrets are masked on both sides, and properties of hideDiffs are named without values (L4.27).
 func changeLines(s *engine.Step, p palette, m *mask.Masker, o Options) []string {
-	var old, new value.Value
-	if s.Old != nil {
-		old = s.Old.Inputs
-	}
-	if s.New != nil {
-		new = s.New.Inputs
-	}
+	old, new := inputsOf(s)
 	switch s.Op {
 	case engine.OpUpdate, engine.OpReplace, engine.OpRefresh, engine.OpImport:
 	case engine.OpCreate:
@@ -94,6 +88,17 @@ func changeLines(s *engine.Step, p palette, m *mask.Masker, o Options) []string 
 	return lines
 }
 
+// inputsOf returns the inputs of a step's resource on both sides, null on one that has no resource.
+func inputsOf(s *engine.Step) (old, new value.Value) {
+	if s.Old != nil {
+		old = s.Old.Inputs
+	}
+	if s.New != nil {
+		new = s.New.Inputs
+	}
+	return old, new
+}
+
 // changeWriter shows changes of single properties.
 type changeWriter struct {
 	p    palette
@@ -135,7 +140,12 @@ func (c changeWriter) change(l leafChange, hide bool) []string {
 			return lines
 		}
 	}
-	return []string{c.p.paint(yellow, "~ "+path+": ") + show(before) + c.p.paint(dim, " => ") + show(after)}
+	return c.both(path, show(before), show(after))
+}
+
+// both shows the two sides of a change in one line.
+func (c changeWriter) both(path, before, after string) []string {
+	return []string{c.p.paint(yellow, "~ "+path+": ") + before + c.p.paint(dim, " => ") + after}
 }
 
 // reasons are the causes of a replacement that are no properties.
@@ -178,9 +188,8 @@ func transformOf(s *engine.Step, path string) string {
 		if set != path && !below(set, path) && !below(path, set) {
 			continue
 		}
-		file, number, _ := strings.Cut(strings.TrimPrefix(position, "project:///"), "#")
-		line, _, _ := strings.Cut(number, ",")
-		return file + ":" + line
+		pos := positionIn(position)
+		return fmt.Sprintf("%s:%d", pos.file, pos.line)
 	}
 	return ""
 }

@@ -48,15 +48,6 @@ type names struct {
 	insideOfInputs bool
 }
 
-// computedBy counts the properties that a refresh found changed and that only the provider computes.
-func computedBy(s *engine.Step) int {
-	if s.Op != engine.OpRefresh {
-		return 0
-	}
-	_, computed := refreshChanges(s)
-	return len(computed)
-}
-
 // namedBy returns the properties that the diff of a step names. A diff without details names whole properties, or
 // nothing: then the parts that inputs set are meant.
 func namedBy(s *engine.Step) names {
@@ -64,11 +55,8 @@ func namedBy(s *engine.Step) names {
 	if len(n.paths) > 0 {
 		return n
 	}
-	n.paths, n.insideOfInputs = slices.Clone(s.Diffs), true
-	if s.Old != nil && s.New != nil {
-		n.inputs = [2]value.Value{s.Old.Inputs, s.New.Inputs}
-	}
-	return n
+	old, new := inputsOf(s)
+	return names{paths: slices.Clone(s.Diffs), insideOfInputs: true, inputs: [2]value.Value{old, new}}
 }
 
 func (n names) has(path string) bool {
@@ -103,23 +91,18 @@ func related(a, b string) bool {
 func ChangedPaths(s *engine.Step) (paths, computed []string) {
 	if s.Op == engine.OpRefresh {
 		drifted, others := refreshChanges(s)
-		for _, l := range drifted {
-			paths = append(paths, l.path)
-		}
-		for _, l := range others {
-			computed = append(computed, l.path)
-		}
-		return paths, computed
+		return pathsOf(drifted), pathsOf(others)
 	}
-	var old, new value.Value
-	if s.Old != nil {
-		old = s.Old.Inputs
-	}
-	if s.New != nil {
-		new = s.New.Inputs
-	}
+	old, new := inputsOf(s)
 	leafChanges("", old, new, func(l leafChange) { paths = append(paths, l.path) })
 	return paths, nil
+}
+
+func pathsOf(leaves []leafChange) (paths []string) {
+	for _, l := range leaves {
+		paths = append(paths, l.path)
+	}
+	return paths
 }
 
 // computedCount returns how many properties only a provider computes.

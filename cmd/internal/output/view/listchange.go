@@ -49,7 +49,8 @@ func listChanges(path string, old, new value.Value, fn func(leafChange)) {
 			i = from + 1
 			leafChanges(item(k), old.At(from), element, fn)
 		case from >= 0:
-			fn(leafChange{path: item(k), before: ptr(old.At(from)), after: &element, from: item(from)})
+			before := old.At(from)
+			fn(leafChange{path: item(k), before: &before, after: &element, from: item(from)})
 			leafChanges(item(k), old.At(from), element, fn)
 		default:
 			if other := unnamed(old, new, partner, stays, taken, i, k); other >= 0 {
@@ -62,8 +63,6 @@ func listChanges(path string, old, new value.Value, fn func(leafChange)) {
 	}
 	gone(old.Len())
 }
-
-func ptr(v value.Value) *value.Value { return &v }
 
 // unnamed finds the element of old that stood where element k of new stands now, for lists whose elements have no
 // names: the first that is left, from i on, before the next one that stays. It is -1 where there is none.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
@@ -18,27 +17,20 @@ import (
 // frame is the interval between redraws of a live view during an operation.
 const frame = 100 * time.Millisecond
 
-// live draws a tree of resources on a terminal, over and over at the same place, and ends with a report. It has one
-// goroutine, which Close ends and waits for.
+// live draws a tree of resources on a terminal, over and over at the same place, and ends with a report.
 //
 // The view only writes: it never reads the terminal and never changes its mode, so questions and signals work as ever.
 type live struct {
-	rendering // its board and spin are guarded by mu
-
-	mu     sync.Mutex // guards what follows
+	*View
 	region region
 	dirty  bool
-	closed bool
-
-	stop, stopped chan struct{}
 }
 
 func newLive(o Options, m *mask.Masker, screen io.Writer) *live {
-	v := &live{rendering: newRendering(o, m), region: region{screen: screen},
-		stop: make(chan struct{}), stopped: make(chan struct{})}
-	title := v.p.paint(bold, o.Operation) + " " + v.p.paint(dim, "stack "+o.Stack)
-	fmt.Fprintf(o.Err, "%s\n\n", title)
-	go v.run()
+	v := &live{View: newView(o, m), region: region{screen: screen}}
+	v.display = v
+	fmt.Fprintf(o.Err, "%s %s\n\n", v.p.paint(bold, o.Operation), v.p.paint(dim, "stack "+o.Stack))
+	go v.run(frame)
 	return v
 }
 
@@ -56,75 +48,35 @@ func (v *live) size() (width, height int) {
 	return width, height
 }
 
-func (v *live) run() {
-	defer close(v.stopped)
-	defer v.guard()
-	ticker := time.NewTicker(frame)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-v.stop:
-			return
-		case <-ticker.C:
-			v.mu.Lock()
-			v.spin++
-			if v.dirty || v.board.running > 0 {
-				v.draw()
-			}
-			v.mu.Unlock()
-		}
-	}
-}
-
-// guard reports a fault of ours in the goroutine that draws.
-func (v *live) guard() {
-	if v.o.Crash == nil {
-		return
-	}
-	if fault := recover(); fault != nil {
-		v.o.Crash(fault)
-	}
-}
-
-func (v *live) Event(e engine.Event) {
-	LearnNames(v.mask, e)
-	v.mu.Lock()
+func (v *live) event(e engine.Event) {
 	v.board.event(e)
 	v.dirty = true
-	v.mu.Unlock()
-	if _, ok := e.(*engine.Finished); ok {
-		v.Close()
+}
+
+func (v *live) tick() {
+	v.board.spin++
+	if v.dirty || v.board.running > 0 {
+		v.draw()
 	}
 }
 
-func (v *live) Close() {
-	v.mu.Lock()
-	if v.closed {
-		v.mu.Unlock()
-		return
-	}
-	v.closed = true
-	v.mu.Unlock()
-	close(v.stop)
-	<-v.stopped
-
+func (v *live) end() {
 	width, _ := v.size()
 	v.region.clear(width)
 	for _, line := range v.final(width) {
 		fmt.Fprintln(v.region.screen, line)
 	}
-	rep := report{v.o, v.p, v.mask, v.board}
-	rep.changes(v.o.Err)
+	v.changes(v.o.Err)
 	fmt.Fprintln(v.o.Err)
-	rep.notes(v.o.Err)
-	rep.problems(v.o.Err)
+	v.notes(v.o.Err)
+	v.problems(v.o.Err)
 	if v.o.Plan && !v.o.OutTerminal { // a file or a program gets it whole
-		rep.plan(v.o.Out)
+		v.plan(v.o.Out)
 	} else {
-		rep.outputs(v.o.Out)
+		v.outputs(v.o.Out)
 	}
-	rep.summary(v.o.Err)
-	rep.next(v.o.Err)
+	v.summary(v.o.Err)
+	v.next(v.o.Err)
 }
 
 // draw puts a frame on the screen in the place of the last one. The caller holds mu.
@@ -156,11 +108,6 @@ func (v *live) pick(n int) (rows []placed, left int) {
 	}
 	n = max(1, n-1) // the line that says how many are left out
 	keep := make(map[*row]bool, n)
-	take := func(r *row) {
-		if len(keep) < n {
-			keep[r] = true
-		}
-	}
 	for _, wanted := range []func(*row) bool{
 		func(r *row) bool { return r.running > 0 || r.failed },
 		(*row).changes,
@@ -168,7 +115,7 @@ func (v *live) pick(n int) (rows []placed, left int) {
 	} {
 		for i := len(v.board.order) - 1; i >= 0 && len(keep) < n; i-- {
 			if r := v.board.order[i]; wanted(r) {
-				take(r)
+				keep[r] = true
 			}
 		}
 	}
@@ -198,12 +145,12 @@ func (v *live) progress() string {
 	if b.failed > 0 {
 		parts = append(parts, fmt.Sprintf("%d failed", b.failed))
 	}
-	if t := seconds(b.now().Sub(b.began)); t != "" {
+	if t := Seconds(b.now().Sub(b.began)); t != "" {
 		parts = append(parts, t)
 	}
 	text := "     " + strings.Join(parts, ", ")
 	if slowest != nil {
-		if t := seconds(b.now().Sub(slowest.started)); t != "" {
+		if t := Seconds(b.now().Sub(slowest.started)); t != "" {
 			text += "; slowest: " + printable.Text(slowest.urn.Name()) + " " + t
 		}
 	}

@@ -3,20 +3,18 @@ package view
 import (
 	"io"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value/mask"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 )
 
 // messageLines bounds what is shown of a message: a failed command's output, for one, has many.
 const messageLines = 20
 
-func isError(m *engine.Message) bool { return m.Severity == diag.Error }
-
 // message shows a message like any other finding, and returns that.
-func (r report) message(w io.Writer, m *engine.Message) diag.Diagnostic {
+func (r *report) message(w io.Writer, m *engine.Message) diag.Diagnostic {
 	d := r.finding(m)
 	if r.o.Found != nil {
 		r.o.Found(d)
@@ -29,7 +27,7 @@ func (r report) message(w io.Writer, m *engine.Message) diag.Diagnostic {
 }
 
 // finding turns a message into a diagnostic: with the place of the resource in the user's text, where it is known.
-func (r report) finding(m *engine.Message) diag.Diagnostic {
+func (r *report) finding(m *engine.Message) diag.Diagnostic {
 	summary, detail, _ := strings.Cut(strings.TrimRight(m.Text, "\n"), "\n")
 	summary = r.mask.Hide(summary)
 	if m.URN != "" && !strings.Contains(summary, m.URN.Name()) {
@@ -52,26 +50,16 @@ func (r report) finding(m *engine.Message) diag.Diagnostic {
 
 // place finds a source position, project:///<path>#<line>,<column>, in the user's text. Without an end it covers the
 // word that stands there: the resource's name.
-func (r report) place(position string, until diag.Position) diag.Range {
-	rest, ok := strings.CutPrefix(position, "project:///")
-	if !ok || r.o.Source == nil {
+func (r *report) place(position string, until diag.Position) diag.Range {
+	pos := positionIn(position)
+	if pos.line == 0 || r.o.Source == nil {
 		return diag.Range{}
 	}
-	path, fragment, _ := strings.Cut(rest, "#")
-	lineText, columnText, _ := strings.Cut(fragment, ",")
-	line, err := strconv.Atoi(lineText)
-	if err != nil {
-		return diag.Range{}
-	}
-	column, err := strconv.Atoi(columnText)
-	if err != nil {
-		column = 1
-	}
-	source := r.o.Source(filepath.Join(r.o.Root, filepath.FromSlash(path)))
+	source := r.o.Source(filepath.Join(r.o.Root, filepath.FromSlash(pos.file)))
 	if source == nil {
 		return diag.Range{}
 	}
-	start := source.Offset(diag.Position{Line: line, Column: column})
+	start := source.Offset(diag.Position{Line: pos.line, Column: max(1, pos.column)})
 	if until != (diag.Position{}) {
 		return diag.NewRange(source, start, source.Offset(until))
 	}
@@ -80,4 +68,10 @@ func (r report) place(position string, until diag.Position) diag.Range {
 		end++
 	}
 	return diag.NewRange(source, start, end)
+}
+
+// FindingOf turns a message into a diagnostic with its place in the user's text, where o knows it. Secrets are hidden
+// by m.
+func FindingOf(o Options, m *mask.Masker, message *engine.Message) diag.Diagnostic {
+	return (&report{o: o, mask: m}).finding(message)
 }

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"iter"
 	"slices"
 	"time"
 
@@ -12,7 +13,7 @@ import (
 
 // Outline gathers the events of one operation for reports: the same tree, words and changes that the views show. It is
 // not safe for concurrent use.
-type Outline struct{ report report }
+type Outline struct{ report }
 
 // NewOutline makes an empty outline. Of the options, those about terminals do not count. Secrets are hidden by m.
 func NewOutline(o Options, m *mask.Masker) *Outline {
@@ -21,22 +22,19 @@ func NewOutline(o Options, m *mask.Masker) *Outline {
 }
 
 // Event takes an event in.
-func (l *Outline) Event(e engine.Event) { l.report.board.event(e) }
+func (l *Outline) Event(e engine.Event) { l.board.event(e) }
 
 // Title names the operation, such as Previewing update.
-func (l *Outline) Title() string { return l.report.o.Operation }
+func (l *Outline) Title() string { return l.o.Operation }
 
 // Stack is the stack's name.
-func (l *Outline) Stack() string { return l.report.o.Stack }
+func (l *Outline) Stack() string { return l.o.Stack }
 
 // Summary is the engine's summary at the end; nil before it.
-func (l *Outline) Summary() *engine.Summary { return l.report.board.summary }
+func (l *Outline) Summary() *engine.Summary { return l.board.summary }
 
 // Blast returns what the operation destroys.
-func (l *Outline) Blast() *BlastRadius { return &l.report.board.blast }
-
-// Outputs are the stack's outputs, those that are gone last.
-func (l *Outline) Outputs() []Output { return l.report.outputList() }
+func (l *Outline) Blast() *BlastRadius { return &l.board.blast }
 
 // Outcome is how far a resource got.
 type Outcome uint8
@@ -71,7 +69,6 @@ func (r *row) outcome() (Outcome, string) {
 // Resource is a resource of an outline.
 type Resource struct {
 	URN       urn.URN
-	Parent    urn.URN
 	Depth     int // below the top of the tree
 	Component bool
 	Op        engine.Op
@@ -92,6 +89,17 @@ func (r *Resource) Changed() bool {
 // IsStack reports whether this is the stack itself.
 func (r *Resource) IsStack() bool { return r.URN.Type() == urn.RootStackType }
 
+// Changed returns the resources of a list that are anything but as they were, without the stack.
+func Changed(list []Resource) iter.Seq[*Resource] {
+	return func(yield func(*Resource) bool) {
+		for i := range list {
+			if item := &list[i]; item.Changed() && !item.IsStack() && !yield(item) {
+				return
+			}
+		}
+	}
+}
+
 // Resources are all resources in the order of the tree, and then those that were skipped.
 func (l *Outline) Resources() []Resource { return l.resources(l.resource) }
 
@@ -100,13 +108,12 @@ func (l *Outline) Outcomes() []Resource { return l.resources(outcomeOf) }
 
 func (l *Outline) resources(build func(r *row, depth int) Resource) []Resource {
 	var list []Resource
-	b := l.report.board
+	b := l.board
 	b.tree.walk(func(r *row, depth int) { list = append(list, build(r, depth)) })
 	if b.summary != nil {
 		for _, u := range b.summary.Skipped {
-			known := b.rows[u] != nil || slices.ContainsFunc(b.order, func(r *row) bool {
-				return u.Type() == "" &&
-					r.urn.Name() == u.Name()
+			known := b.rows[u] != nil || u.Type() == "" && slices.ContainsFunc(b.order, func(r *row) bool {
+				return r.urn.Name() == u.Name()
 			})
 			if !known {
 				list = append(list, Resource{URN: u, Op: engine.OpSame, Sign: " ", Words: "skipped", Outcome: Skipped})
@@ -125,19 +132,14 @@ func outcomeOf(r *row, depth int) Resource {
 
 func (l *Outline) resource(r *row, depth int) Resource {
 	item := outcomeOf(r, depth)
-	state := r.step.New
-	if state == nil {
-		state = r.step.Old
-	}
-	if state != nil {
-		item.Parent = state.Parent
+	if state := r.step.About(); state != nil {
 		item.Needs = slices.Clone(state.Dependencies)
 		if state.Parent != "" && state.Parent.Type() != urn.RootStackType {
 			item.Needs = append(item.Needs, state.Parent)
 		}
-		item.Place = l.report.place(state.SourcePosition, diag.Position{})
+		item.Place = l.place(state.SourcePosition, diag.Position{})
 	}
-	item.Changes = changeLines(r.step, palette{}, l.report.mask, l.report.o)
+	item.Changes = changeLines(r.step, palette{}, l.mask, l.o)
 	return item
 }
 
@@ -150,9 +152,9 @@ type Finding struct {
 // Findings are the warnings and errors, in the order in which they came.
 func (l *Outline) Findings() []Finding {
 	var list []Finding
-	for _, m := range l.report.board.messages {
+	for _, m := range l.board.messages {
 		if m.Severity != diag.Info && !isVerdict(m) {
-			list = append(list, Finding{m.URN, l.report.finding(m)})
+			list = append(list, Finding{m.URN, l.finding(m)})
 		}
 	}
 	return list
@@ -164,14 +166,6 @@ type Counted struct {
 	N     int
 	Words string
 }
-
-// Counts returns the numbers of the summary that are not zero, in the order of display.
-func (l *Outline) Counts() []Counted {
-	return l.report.counts()
-}
-
-// Seconds is a duration as people read it; empty for one that is not worth a word.
-func Seconds(d time.Duration) string { return seconds(d) }
 
 // PlannedWords are the sign and the words of an operation that is planned.
 func PlannedWords(op engine.Op) (sign, words string) {

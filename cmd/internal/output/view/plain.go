@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
@@ -21,56 +20,35 @@ const silence = 10 * time.Second
 const mostTypeInLog = 60
 
 // plain writes lines that read well in a log: one for each change when it is done, what is waited for when nothing
-// happens for long, then a report. It has one goroutine, which Close ends and waits for.
+// happens for long, then a report.
 type plain struct {
-	o    Options
-	p    palette
-	mask *mask.Masker
-
-	mu     sync.Mutex // guards what follows
-	board  *board
-	begun  bool          // there is a line already
-	quiet  bool          // there was no line since the last tick
-	told   map[*row]bool // rows that have a line
-	width  columns       // of the names and types so far
-	closed bool
-
-	stop, stopped chan struct{}
+	*View
+	begun bool          // there is a line already
+	quiet bool          // there was no line since the last tick
+	told  map[*row]bool // rows that have a line
+	width columns       // of the names and types so far
 }
 
 func newPlain(o Options, m *mask.Masker) *plain {
-	v := &plain{o: o, p: palette{o.Color}, mask: m, board: newBoard(o.Stateful...), told: map[*row]bool{},
-		width: columns{name: 24, typ: 28},
-		stop:  make(chan struct{}), stopped: make(chan struct{})}
+	v := &plain{View: newView(o, m), told: map[*row]bool{}, width: columns{name: 24, typ: 28}}
+	v.display = v
 	if o.SuppressProgress || o.Silent {
 		close(v.stopped)
 	} else {
-		go v.watch()
+		go v.run(silence)
 	}
 	return v
 }
 
-// watch reports after each silence what the operation waits for.
-func (v *plain) watch() {
-	defer close(v.stopped)
-	ticker := time.NewTicker(silence)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-v.stop:
-			return
-		case <-ticker.C:
-			v.mu.Lock()
-			if v.quiet {
-				v.heartbeat()
-			}
-			v.quiet = true
-			v.mu.Unlock()
-		}
+// tick reports after each silence what the operation waits for.
+func (v *plain) tick() {
+	if v.quiet {
+		v.heartbeat()
 	}
+	v.quiet = true
 }
 
-// heartbeat names the operation that has run for the longest time. The caller holds mu.
+// heartbeat names the operation that has run for the longest time.
 func (v *plain) heartbeat() {
 	const most = 3
 	var running []*row
@@ -86,23 +64,13 @@ func (v *plain) heartbeat() {
 	var names []string
 	for _, r := range running[:min(most, len(running))] {
 		names = append(names, fmt.Sprintf("%s %s %s", opStyles[r.op].running, r.urn.Name(),
-			seconds(v.board.now().Sub(r.started))))
+			Seconds(v.board.now().Sub(r.started))))
 	}
 	text := strings.Join(names, ", ")
 	if more := len(running) - len(names); more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	v.write("     still " + text)
-}
-
-func (v *plain) Event(e engine.Event) {
-	LearnNames(v.mask, e)
-	v.mu.Lock()
-	v.event(e)
-	v.mu.Unlock()
-	if _, ok := e.(*engine.Finished); ok {
-		v.Close()
-	}
 }
 
 func (v *plain) event(e engine.Event) {
@@ -134,7 +102,7 @@ func (v *plain) event(e engine.Event) {
 		}
 	case *engine.Message:
 		if e.Severity == diag.Info && !e.Debug && !e.Ephemeral && !v.o.SuppressProgress {
-			v.write(report{v.o, v.p, v.mask, v.board}.note(e))
+			v.write(v.note(e))
 		}
 	}
 }
@@ -164,10 +132,10 @@ func (v *plain) line(r *row, failed bool) {
 	typ := cutMiddle(ShortType(r.urn.Type()), mostTypeInLog)
 	v.width.name = max(v.width.name, min(maxName, ansi.StringWidth(r.urn.Name())))
 	v.width.typ = max(v.width.typ, ansi.StringWidth(typ))
-	text := fmt.Sprintf("  %s %s %s", v.p.paint(color, pad(style.sign, 2)), fill(r.urn.Name(), v.width.name),
+	text := fmt.Sprintf("  %s %s %s", v.p.paint(color, fill(style.sign, 2)), fill(r.urn.Name(), v.width.name),
 		v.p.paint(dim, fill(typ, v.width.typ)))
 	text += " " + v.p.paint(color, word)
-	if t := seconds(r.took); t != "" && !r.planning {
+	if t := Seconds(r.took); t != "" && !r.planning {
 		text += v.p.paint(dim, " ("+t+")")
 	}
 	v.write(strings.TrimRight(text, " "))
@@ -186,26 +154,16 @@ func (v *plain) write(line string) {
 	fmt.Fprintln(v.o.Err, line)
 }
 
-func (v *plain) Close() {
-	v.mu.Lock()
-	if v.closed {
-		v.mu.Unlock()
-		return
-	}
-	v.closed = true
-	v.mu.Unlock()
-	close(v.stop)
-	<-v.stopped
-	rep := report{v.o, v.p, v.mask, v.board}
+func (v *plain) end() {
 	if v.o.Plan {
-		rep.planned(v.o.Err)
-		rep.next(v.o.Err)
+		v.planned(v.o.Err)
+		v.next(v.o.Err)
 		return
 	}
-	rep.changes(v.o.Err)
+	v.changes(v.o.Err)
 	fmt.Fprintln(v.o.Err)
-	rep.problems(v.o.Err)
-	rep.outputs(v.o.Out)
-	rep.summary(v.o.Err)
-	rep.next(v.o.Err)
+	v.problems(v.o.Err)
+	v.outputs(v.o.Out)
+	v.summary(v.o.Err)
+	v.next(v.o.Err)
 }

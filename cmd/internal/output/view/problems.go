@@ -13,7 +13,7 @@ import (
 )
 
 // problems shows every warning and error once, grouped by resource, errors last, where a reader of a log looks first.
-func (r report) problems(w io.Writer) {
+func (r *report) problems(w io.Writer) {
 	var shown diag.Diagnostics
 	for _, errors := range []bool{false, true} {
 		for _, m := range byCause(r.grouped(errors)) {
@@ -31,16 +31,19 @@ func (r report) problems(w io.Writer) {
 	for i, u := range s.Skipped {
 		names[i] = u.Name()
 	}
-	const most = 10
-	text := strings.Join(names[:min(most, len(names))], ", ")
-	if len(names) > most {
-		text += ", …"
-	}
 	cause := "earlier errors"
 	if s.Result == "canceled" {
 		cause = "the interrupt"
 	}
-	fmt.Fprintf(w, "%s skipped because of %s: %s\n\n", diag.Count(len(names), "resource"), cause, text)
+	fmt.Fprintf(w, "%s skipped because of %s: %s\n\n", diag.Count(len(names), "resource"), cause, firstOf(names, 10))
+}
+
+// firstOf lists the first names, at most most.
+func firstOf(names []string, most int) string {
+	if len(names) > most {
+		return strings.Join(names[:most], ", ") + ", …"
+	}
+	return strings.Join(names, ", ")
 }
 
 // leastEqual is how many resources must have failed for the same reason for that to be shown once.
@@ -75,11 +78,7 @@ func byCause(list []*engine.Message) []*engine.Message {
 			names = append(names, other.URN.Name())
 		}
 		summary, rest, _ := strings.Cut(strings.TrimSpace(m.Text), "\n")
-		more := fmt.Sprintf("the same happened to %s: %s", diag.Count(len(names), "more resource"),
-			strings.Join(names[:min(len(names), mostEqual)], ", "))
-		if len(names) > mostEqual {
-			more += ", …"
-		}
+		more := fmt.Sprintf("the same happened to %s: %s", diag.Count(len(names), "more resource"), firstOf(names, mostEqual))
 		first := *m
 		first.Text = strings.TrimRight(summary+"\n"+more+"\n"+rest, "\n")
 		joined = append(joined, &first)
@@ -103,7 +102,7 @@ func causeOf(m *engine.Message) string {
 
 // grouped returns the errors or the warnings, each once. All messages of a resource stand at the position of its
 // first one.
-func (r report) grouped(errors bool) []*engine.Message {
+func (r *report) grouped(errors bool) []*engine.Message {
 	type said struct {
 		urn                    urn.URN
 		code, text, at, within string
@@ -112,7 +111,7 @@ func (r report) grouped(errors bool) []*engine.Message {
 	place := make(map[urn.URN]int)
 	var list []*engine.Message
 	for i, m := range r.board.messages {
-		if m.Severity == diag.Info || isError(m) != errors || isVerdict(m) {
+		if m.Severity == diag.Info || (m.Severity == diag.Error) != errors || isVerdict(m) {
 			continue
 		}
 		key := said{m.URN, string(m.Code), strings.TrimSpace(m.Text), m.Position, m.Property}
@@ -125,15 +124,11 @@ func (r report) grouped(errors bool) []*engine.Message {
 		}
 		list = append(list, m)
 	}
-	first := func(i int, m *engine.Message) int {
-		if m.URN == "" {
-			return i
-		}
-		return place[m.URN]
-	}
 	order := make(map[*engine.Message]int, len(list))
 	for i, m := range r.board.messages {
-		order[m] = first(i, m)
+		if order[m] = i; m.URN != "" {
+			order[m] = place[m.URN]
+		}
 	}
 	slices.SortStableFunc(list, func(a, b *engine.Message) int { return order[a] - order[b] })
 	return list

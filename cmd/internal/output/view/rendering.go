@@ -1,27 +1,18 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/printable"
-	"github.com/yamlhost/yamlhost/internal/value/mask"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 )
-
-// rendering turns the rows of a board into lines. It is not safe for concurrent use.
-type rendering struct {
-	o     Options
-	p     palette
-	mask  *mask.Masker
-	board *board
-	spin  int // frame of the spinner
-}
-
-func newRendering(o Options, m *mask.Masker) rendering {
-	return rendering{o: o, p: palette{o.Color}, mask: m, board: newBoard(o.Stateful...)}
-}
 
 // placed is a row with its depth in the tree.
 type placed struct {
@@ -30,106 +21,106 @@ type placed struct {
 }
 
 // walk calls fn for every row, parents first; without depth where a list is wanted instead of a tree.
-func (v *rendering) walk(fn func(placed)) {
-	v.board.tree.walk(func(r *row, depth int) {
-		if v.o.Flat {
+func (r *report) walk(fn func(placed)) {
+	r.board.tree.walk(func(item *row, depth int) {
+		if r.o.Flat {
 			depth = 0
 		}
-		fn(placed{r, depth})
+		fn(placed{item, depth})
 	})
 }
 
 // final are the rows of the end: everything that changed or failed, below the components that it belongs to.
-func (v *rendering) final(width int) []string {
+func (r *report) final(width int) []string {
 	var rows []placed
 	same := 0
-	v.walk(func(r placed) {
-		if r.shown(v.o) || !v.o.Flat && r.holdsShown(v.o) {
-			rows = append(rows, r)
+	r.walk(func(item placed) {
+		if item.shown(r.o) || !r.o.Flat && item.holdsShown(r.o) {
+			rows = append(rows, item)
 		} else {
 			same++
 		}
 	})
-	lines := v.render(rows, width)
+	lines := r.render(rows, width)
 	if same > 0 {
-		lines = append(lines, v.fit(dim, fmt.Sprintf("     %s unchanged", diag.Count(same, "resource")), width))
+		lines = append(lines, r.fit(dim, fmt.Sprintf("     %s unchanged", diag.Count(same, "resource")), width))
 	}
 	return lines
 }
 
-func (v *rendering) render(rows []placed, width int) []string {
+func (r *report) render(rows []placed, width int) []string {
 	all := make([]cells, len(rows))
-	for i, r := range rows {
-		all[i] = v.cells(r.row)
-		all[i].depth = r.depth
+	for i, item := range rows {
+		all[i] = r.cells(item.row)
+		all[i].depth = item.depth
 	}
-	if v.o.Flat {
-		v.flatten(rows, all)
+	if r.o.Flat {
+		r.flatten(rows, all)
 	}
 	c := arrange(all, width)
 	lines := make([]string, len(all))
-	for i, r := range all {
-		lines[i] = printable.Colored(c.line(r, v.p))
+	for i, item := range all {
+		lines[i] = printable.Colored(c.line(item, r.p))
 	}
 	return lines
 }
 
 // flatten gives rows their whole names, and what tells them apart among all.
-func (v *rendering) flatten(rows []placed, all []cells) {
+func (r *report) flatten(rows []placed, all []cells) {
 	var names siblings
-	for _, r := range rows {
-		names.add(r.urn.Name())
+	for _, item := range rows {
+		names.add(item.urn.Name())
 	}
-	for i, r := range rows {
-		name := r.urn.Name()
+	for i, item := range rows {
+		name := item.urn.Name()
 		all[i].name, all[i].from, all[i].to = printable.Text(name), 0, 0
 		if all[i].name == name {
-			all[i].from, all[i].to, _ = names.telling(name)
+			all[i].from, all[i].to = names.telling(name)
 		}
 	}
 }
 
 // fit paints a line that is cut to the terminal's width.
-func (v *rendering) fit(style paint, text string, width int) string {
+func (r *report) fit(style paint, text string, width int) string {
 	if width > 0 {
 		text = cutEnd(text, width-1)
 	}
-	return v.p.paint(style, text)
+	return r.p.paint(style, text)
 }
 
 var spinner = [...]string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"}
 
-func (v *rendering) cells(r *row) cells {
-	style := opStyles[r.op]
-	c := cells{sign: style.sign, name: printable.Text(r.label), typ: printable.Text(ShortType(r.urn.Type())),
+func (r *report) cells(item *row) cells {
+	style := opStyles[item.op]
+	c := cells{sign: style.sign, name: printable.Text(item.label), typ: printable.Text(ShortType(item.urn.Type())),
 		color: style.color}
-	outcome, words := r.outcome()
+	outcome, words := item.outcome()
 	c.status, c.short = words, words
 	switch {
 	case outcome == Failed:
 		c.color, c.short, c.sign = red, "failed", "✗"
-	case r.running > 0 && v.board.summary == nil:
+	case item.running > 0 && r.board.summary == nil:
 		c.status, c.short = style.running, style.running
-		c.sign = spinner[v.spin%len(spinner)]
-		if t := seconds(v.board.now().Sub(r.started)); t != "" {
+		c.sign = spinner[r.board.spin%len(spinner)]
+		if t := Seconds(r.board.now().Sub(item.started)); t != "" {
 			c.status += " " + t
 		}
-		c.note = firstLine(printable.Text(v.mask.Hide(r.note)))
+		c.note = firstLine(printable.Text(r.mask.Hide(item.note)))
 	case outcome == Interrupted:
 		c.color, c.short, c.sign = red, "interrupted", "✗"
-	case outcome == Done && r.op != engine.OpSame:
-		if t := seconds(r.took); t != "" {
+	case outcome == Done && item.op != engine.OpSame:
+		if t := Seconds(item.took); t != "" {
 			c.status += " in " + t
 		}
 	}
-	if r.gone && r.op != opGone {
+	if item.gone && item.op != opGone {
 		c.status += ", as it was gone"
 	}
-	if r.isStack() {
+	if item.isStack() {
 		c.typ = "stack"
 	}
-	if c.name == r.label { // nothing was made visible
-		c.from, c.to, _ = r.group.telling(r.label)
+	if c.name == item.label { // nothing was made visible
+		c.from, c.to = item.group.telling(item.label)
 	}
 	return c
 }
@@ -137,4 +128,152 @@ func (v *rendering) cells(r *row) cells {
 func firstLine(s string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
 	return line
+}
+
+// tree arranges rows as the program does: children below their parent, siblings in the order of the program's text. A
+// row keeps its place from the preview to the end, in whatever order the engine gets to it.
+type tree struct {
+	top     []*row             // those without a parent in this operation
+	waiting map[urn.URN][]*row // children that came before their parent
+	names   siblings           // of those at the top
+	count   int                // of rows
+}
+
+// siblings holds the common parts of the names of rows with one parent, so that a shortened name keeps the part that
+// distinguishes it.
+type siblings struct {
+	some           bool
+	prefix, suffix string
+}
+
+// add takes one more name in.
+func (s *siblings) add(name string) {
+	if !s.some {
+		s.some, s.prefix, s.suffix = true, name, name
+		return
+	}
+	s.prefix = commonPrefix(s.prefix, name)
+	for !strings.HasSuffix(name, s.suffix) {
+		_, size := utf8.DecodeRuneInString(s.suffix)
+		s.suffix = s.suffix[size:]
+	}
+}
+
+func commonPrefix(a, b string) string {
+	for i, r := range a {
+		if other, _ := utf8.DecodeRuneInString(b[min(i, len(b)):]); other != r || i >= len(b) {
+			return a[:i]
+		}
+	}
+	return a
+}
+
+// telling is the part of a name that none of its siblings shares, as offsets of bytes: from is not below to where there
+// is none.
+func (s *siblings) telling(name string) (from, to int) {
+	return len(s.prefix), len(name) - len(s.suffix)
+}
+
+// position is a place in the program's text. Rows without one come behind those that have one.
+type position struct {
+	file         string
+	line, column int
+}
+
+// add puts a row in its place. parent is nil when the row has none, or when its parent has not come yet.
+func (t *tree) add(r, parent *row, parentURN urn.URN) {
+	r.seq = t.count
+	t.count++
+	switch {
+	case parent != nil:
+		parent.adopt(r)
+	case parentURN != "":
+		if t.waiting == nil {
+			t.waiting = map[urn.URN][]*row{}
+		}
+		t.waiting[parentURN] = append(t.waiting[parentURN], r)
+		t.putOnTop(r)
+	default:
+		t.putOnTop(r)
+	}
+	if early := t.waiting[r.urn]; early != nil {
+		delete(t.waiting, r.urn)
+		found := make(map[*row]bool, len(early)) // in one pass: a destruction comes to the parent of all last
+		for _, child := range early {
+			found[child] = true
+			r.adopt(child)
+		}
+		t.top = slices.DeleteFunc(t.top, func(other *row) bool { return found[other] })
+	}
+}
+
+// adopt puts a row below another one. A name that begins with its parent's is shown without it.
+func (r *row) adopt(child *row) {
+	child.label = child.urn.Name()
+	if rest, found := strings.CutPrefix(child.label, r.urn.Name()+"-"); found && rest != "" && !r.isStack() {
+		child.label = "…-" + rest
+	}
+	r.names.add(child.label)
+	child.group = &r.names
+	r.children = insert(r.children, child)
+}
+
+// putOnTop puts a row at the top of the tree.
+func (t *tree) putOnTop(r *row) {
+	r.label, r.group = r.urn.Name(), &t.names
+	t.names.add(r.label)
+	t.top = insert(t.top, r)
+}
+
+func insert(siblings []*row, r *row) []*row {
+	i, _ := slices.BinarySearchFunc(siblings, r, compareRows)
+	return slices.Insert(siblings, i, r)
+}
+
+func compareRows(a, b *row) int {
+	if placed := b.at.line > 0; placed != (a.at.line > 0) {
+		if placed {
+			return 1
+		}
+		return -1
+	}
+	return cmp.Or(cmp.Compare(a.at.file, b.at.file), cmp.Compare(a.at.line, b.at.line),
+		cmp.Compare(a.at.column, b.at.column), cmp.Compare(a.seq, b.seq))
+}
+
+// walk calls fn for every row, parents first.
+func (t *tree) walk(fn func(r *row, depth int)) {
+	var visit func(rows []*row, depth int)
+	visit = func(rows []*row, depth int) {
+		for _, r := range rows {
+			fn(r, depth)
+			visit(r.children, depth+1)
+		}
+	}
+	visit(t.top, 0)
+}
+
+// positionOf is where the program has the resource of a step.
+func positionOf(s *engine.Step) position {
+	switch {
+	case s.New != nil && s.New.SourcePosition != "":
+		return positionIn(s.New.SourcePosition)
+	case s.Old != nil:
+		return positionIn(s.Old.SourcePosition)
+	}
+	return position{}
+}
+
+// positionIn reads a source position, project:///<path>#<line>,<column> (E1.45).
+func positionIn(text string) (p position) {
+	text, _ = strings.CutPrefix(text, "project:///")
+	file, place, found := strings.Cut(text, "#")
+	if !found {
+		return position{}
+	}
+	line, column, _ := strings.Cut(place, ",")
+	p.file = file
+	p.line, _ = strconv.Atoi(line)
+	p.column, _ = strconv.Atoi(column)
+	return p
 }

@@ -3,8 +3,11 @@ package view
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value"
@@ -22,7 +25,7 @@ type report struct {
 }
 
 // notes shows what providers and the program said in passing, a line each.
-func (r report) notes(w io.Writer) {
+func (r *report) notes(w io.Writer) {
 	said := false
 	for _, m := range r.board.messages {
 		if m.Severity == diag.Info {
@@ -36,7 +39,7 @@ func (r report) notes(w io.Writer) {
 }
 
 // note is a passing message: whose it is, or what place in the program it is about, and the text as it stands.
-func (r report) note(m *engine.Message) string {
+func (r *report) note(m *engine.Message) string {
 	who := ""
 	if m.URN != "" {
 		who = m.URN.Name() + ": "
@@ -48,19 +51,20 @@ func (r report) note(m *engine.Message) string {
 }
 
 // plan shows a plan as the result of a command: the tree, what changes, outputs and counts, at their full width.
-func (r report) plan(w io.Writer) {
-	r.o.Width, r.p = 0, palette{r.o.OutColor}
-	for _, line := range (&rendering{o: r.o, p: r.p, mask: r.mask, board: r.board}).final(0) {
+func (r *report) plan(w io.Writer) {
+	full := *r
+	full.o.Width, full.p = 0, palette{r.o.OutColor}
+	for _, line := range full.final(0) {
 		fmt.Fprintln(w, line)
 	}
-	r.changes(w)
+	full.changes(w)
 	fmt.Fprintln(w)
-	r.outputs(w)
-	r.summary(w)
+	full.outputs(w)
+	full.summary(w)
 }
 
 // planned shows a plan on Out and what is wrong on problems, which may be the same log.
-func (r report) planned(problems io.Writer) {
+func (r *report) planned(problems io.Writer) {
 	if len(r.board.order) > 0 {
 		fmt.Fprintln(problems)
 	}
@@ -69,7 +73,7 @@ func (r report) planned(problems io.Writer) {
 }
 
 // changes shows which properties change, resource by resource, in the order of the tree.
-func (r report) changes(w io.Writer) {
+func (r *report) changes(w io.Writer) {
 	steps := make(map[*row][]*engine.Step)
 	for _, s := range r.board.steps {
 		target := r.board.rows[s.URN]
@@ -80,8 +84,8 @@ func (r report) changes(w io.Writer) {
 		for _, s := range steps[target] {
 			lines := changeLines(s, r.p, r.mask, r.o)
 			if len(lines) == 0 {
-				if n := computedBy(s); n > 0 {
-					computed, others = computed+n, others+1
+				if _, n := ChangedPaths(s); len(n) > 0 {
+					computed, others = computed+len(n), others+1
 				}
 				continue
 			}
@@ -90,7 +94,7 @@ func (r report) changes(w io.Writer) {
 				headed = true
 			}
 			style := opStyles[s.Op]
-			fmt.Fprintf(w, "%s %s %s\n", r.p.paint(style.color, pad(style.sign, 2)), r.p.paint(bold, s.URN.Name()),
+			fmt.Fprintf(w, "%s %s %s\n", r.p.paint(style.color, fill(style.sign, 2)), r.p.paint(bold, s.URN.Name()),
 				r.p.paint(dim, ShortType(s.Type)))
 			for _, line := range lines {
 				fmt.Fprintf(w, "     %s\n", line)
@@ -103,27 +107,20 @@ func (r report) changes(w io.Writer) {
 }
 
 // outputs shows the stack's outputs; in a preview or after a change, what becomes of each.
-func (r report) outputs(w io.Writer) {
-	list := r.outputList()
+func (r *report) outputs(w io.Writer) {
+	list := r.Outputs()
 	if len(list) == 0 || r.o.SuppressOutputs {
 		return
 	}
 	fmt.Fprintln(w, r.p.paint(bold, "Outputs:"))
 	width := 0
 	for _, out := range list {
-		width = max(width, len([]rune(out.Name)))
+		width = max(width, ansi.StringWidth(out.Name))
 	}
 	colors := map[string]paint{"+": green, "~": yellow, "-": red, " ": dim}
 	for _, out := range list {
-		text := out.After
-		switch out.Sign {
-		case "~":
-			text = out.Change()
-		case "-":
-			text = out.Before
-		}
-		color := colors[out.Sign]
-		fmt.Fprintf(w, "  %s %s ", r.p.paint(color, out.Sign), r.p.paint(color, pad(out.Name+":", width+1)))
+		text, color := out.Text(), colors[out.Sign]
+		fmt.Fprintf(w, "  %s %s ", r.p.paint(color, out.Sign), r.p.paint(color, fill(out.Name+":", width+1)))
 		const piece = 1 << 20 // a large text is not copied as a whole
 		for ; len(text) > piece; text = text[piece:] {
 			_, _ = io.WriteString(w, text[:piece])
@@ -142,17 +139,22 @@ type Output struct {
 	Plain string
 }
 
-// Change returns both texts of an output that changes; one alone if they are equal, since what differs is not shown,
-// such as a secret or the ID of a resource.
-func (o Output) Change() string {
-	if o.Before == o.After {
+// Text is the value that the output has or, of one that is gone, had. Of an output that changes it is both; one alone
+// if they are equal, since what differs is not shown, such as a secret or the ID of a resource.
+func (o Output) Text() string {
+	switch {
+	case o.Sign == "-":
+		return o.Before
+	case o.Sign != "~":
+		return o.After
+	case o.Before == o.After:
 		return o.After + " (changed)"
 	}
 	return o.Before + " => " + o.After
 }
 
-// outputList lists the stack's outputs: first the program's outputs in its order, then the removed ones.
-func (r report) outputList() []Output {
+// Outputs lists the stack's outputs: first the program's outputs in its order, then the removed ones.
+func (r *report) Outputs() []Output {
 	s := r.board.summary
 	if s == nil || s.Outputs == nil && s.Result == "canceled" { // it did not get to the outputs
 		return nil
@@ -187,7 +189,7 @@ func (r report) outputList() []Output {
 }
 
 // plainText is a scalar as other programs take it; empty for everything else, for secrets and for what is not known.
-func (r report) plainText(v value.Value) string {
+func (r *report) plainText(v value.Value) string {
 	if !v.IsKnown() || v.ContainsSecret() {
 		return ""
 	}
@@ -205,13 +207,13 @@ func (r report) plainText(v value.Value) string {
 }
 
 // summary writes the counts and the duration.
-func (r report) summary(w io.Writer) {
+func (r *report) summary(w io.Writer) {
 	s := r.board.summary
 	if s == nil {
 		return
 	}
 	var parts []string
-	for _, c := range r.counts() {
+	for _, c := range r.Counts() {
 		parts = append(parts, r.p.paint(opStyles[c.Op].color, fmt.Sprintf("%d %s", c.N, c.Words)))
 	}
 	if n := r.board.failed; n > 0 {
@@ -231,7 +233,7 @@ func (r report) summary(w io.Writer) {
 		head = r.p.paint(red, "Cancelled.") + " " + head
 	}
 	fmt.Fprintf(w, "%s %s", head, strings.Join(parts, ", "))
-	if t := seconds(s.Duration); t != "" {
+	if t := Seconds(s.Duration); t != "" {
 		fmt.Fprintf(w, " %s", r.p.paint(dim, "in "+t))
 	}
 	fmt.Fprintln(w)
@@ -244,8 +246,8 @@ func (r report) summary(w io.Writer) {
 	}
 }
 
-// counts are the numbers of the summary that are not zero.
-func (r report) counts() []Counted {
+// Counts returns the numbers of the summary that are not zero, in the order of display.
+func (r *report) Counts() []Counted {
 	s := r.board.summary
 	if s == nil {
 		return nil
@@ -330,13 +332,6 @@ func outputText(v value.Value, showSecrets bool) string {
 	return valueText(v, showSecrets)
 }
 
-func pad(s string, width int) string {
-	if n := width - len([]rune(s)); n > 0 {
-		return s + strings.Repeat(" ", n)
-	}
-	return s
-}
-
 // Figure is a number as people read it: with commas from a thousand on.
 func Figure(n int) string {
 	text := strconv.Itoa(n)
@@ -344,4 +339,49 @@ func Figure(n int) string {
 		text = text[:i] + "," + text[i:]
 	}
 	return text
+}
+
+// next writes one line with the next step after an operation.
+func (r *report) next(w io.Writer) {
+	s := r.board.summary
+	if s == nil || r.o.Command == "" || r.o.Followed && s.Result != "failed" {
+		return
+	}
+	if text := nextStep(r.o.Command, s.Planning, r.changesAnything(), s.Result); text != "" {
+		fmt.Fprintln(w, r.p.paint(dim, "Next: "+text))
+	}
+}
+
+// changesAnything reports whether the operation changes, or would change, any resource.
+func (r *report) changesAnything() bool {
+	return slices.ContainsFunc(r.board.order, (*row).changes)
+}
+
+// nextStep returns the advice after a command with a result; empty where the user has nothing to do.
+func nextStep(command string, planning, changes bool, result string) string {
+	does := command
+	if command == "preview" || command == "plan" {
+		does = "up"
+	}
+	switch {
+	case result == "failed" && planning:
+		return "correct the errors; nothing was changed."
+	case result == "failed":
+		return fmt.Sprintf("correct the errors and run `yamlhost %s` again; what is done stays.", command)
+	case result == "canceled" && !planning:
+		return fmt.Sprintf("`yamlhost %s` goes on where this has stopped.", command)
+	case result == "canceled":
+		return ""
+	case planning && changes:
+		return fmt.Sprintf("`yamlhost %s` does this; nothing is changed yet.", does)
+	case planning || !changes:
+		return ""
+	}
+	switch command {
+	case "refresh":
+		return "`yamlhost preview` shows how what exists differs from the program."
+	case "up", "run":
+		return "`yamlhost stack` shows what exists now."
+	}
+	return ""
 }

@@ -50,6 +50,7 @@ type board struct {
 	deleted  int            // how many of them the summary counts as deletions
 	blast    BlastRadius
 	stateful []string // globs of types that hold data, besides the built-in ones
+	spin     int      // frame of the spinner
 }
 
 // newBoard makes the rows of resources that a terminal shows while an operation runs.
@@ -176,13 +177,9 @@ func (b *board) row(s *engine.Step) *row {
 		return r
 	}
 	r := &row{urn: s.URN, op: s.Op, step: s, started: b.now()}
-	state := s.New
-	if state == nil {
-		state = s.Old
-	}
 	r.at = positionOf(s)
 	var parent urn.URN
-	if state != nil {
+	if state := s.About(); state != nil {
 		parent, r.component = state.Parent, !state.Custom
 	}
 	b.rows[s.URN] = r

@@ -22,11 +22,9 @@ import (
 
 // still is a live view whose frames a test draws itself, and whose clock stands.
 func still(o Options, screen io.Writer, now func() time.Time) *live {
-	b := newBoard()
-	b.now, b.began = now, now()
-	return &live{rendering: rendering{o: o, p: palette{o.Color}, mask: masker(nil), board: b},
-		region: region{screen: screen},
-		stop:   make(chan struct{}), stopped: make(chan struct{})}
+	v := &live{View: newView(o, masker(nil)), region: region{screen: screen}}
+	v.board.now, v.board.began = now, now()
+	return v
 }
 
 // made is a step of a resource that the program declares in a line.
@@ -284,7 +282,7 @@ func TestNamesAreCutWhereSiblingsAreAlike(t *testing.T) {
 		"application-number-001-of-the-department-slow", 9)})
 	var got []string
 	b.tree.walk(func(r *row, depth int) {
-		from, to, _ := r.group.telling(r.label)
+		from, to := r.group.telling(r.label)
 		name := cutTelling(r.label, from, to, 20)
 		require.LessOrEqual(t, ansi.StringWidth(name), 20)
 		got = append(got, name)

@@ -4,8 +4,11 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
+	"encoding/json"
 	"encoding/pem"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -14,6 +17,7 @@ import (
 	"github.com/yamlhost/yamlhost/eval"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/parser"
 )
 
@@ -67,7 +71,7 @@ func opaque(text string) (summary string, ok bool) {
 func (c changeWriter) textChange(path, before, after string) []string {
 	if from, was := opaque(before); was {
 		if to, is := opaque(after); is {
-			return []string{c.p.paint(yellow, "~ "+path+": ") + from + c.p.paint(dim, " => ") + to}
+			return c.both(path, from, to)
 		}
 	}
 	before, after = c.mask.Hide(before), c.mask.Hide(after)
@@ -79,8 +83,7 @@ func (c changeWriter) textChange(path, before, after string) []string {
 		return nil
 	}
 	if len(before)+len(after) > 2*mostText {
-		return []string{c.p.paint(yellow, "~ "+path+": ") + fmt.Sprintf("(text, %s)", diag.Count(len(before), "byte")) +
-			c.p.paint(dim, " => ") + fmt.Sprintf("(text, %s)", diag.Count(len(after), "byte"))}
+		return c.both(path, "(text, "+diag.Count(len(before), "byte")+")", "(text, "+diag.Count(len(after), "byte")+")")
 	}
 	return append([]string{c.p.paint(yellow, "~ "+path+":")}, c.unified(before, after)...)
 }
@@ -177,4 +180,90 @@ func (c changeWriter) markParts(old, new string) (string, string) {
 		return s[:head] + c.p.paint(color, s[head:len(s)-tail]) + s[len(s)-tail:]
 	}
 	return mark(old, red), mark(new, green)
+}
+
+// codeMarker is the input of a resource that says which code made it.
+const codeMarker = "__provider"
+
+// codeChange shows how the code of a dynamic provider changes: of each of its files, the lines. It is nil for every
+// other property. The code is sealed in the state although it is a file of the project, like the program itself: its
+// lines are shown, with the secrets in them hidden as they are in the program's.
+func (c changeWriter) codeChange(typ string, l leafChange) []string {
+	if typ != urn.ProviderType("dynamic") || l.before == nil || l.after == nil {
+		return nil
+	}
+	before, was := l.before.Public().AsString()
+	after, is := l.after.Public().AsString()
+	if !was || !is {
+		return nil
+	}
+	switch l.path {
+	case "digest":
+		return c.both("digest", shortDigest(before), shortDigest(after))
+	case "code":
+		return c.folded(append([]string{c.p.paint(yellow, "~ code:")}, c.fileChanges(codeFiles(before), codeFiles(after))...))
+	}
+	return nil
+}
+
+// fileChanges compares files by name, line by line.
+func (c changeWriter) fileChanges(old, new map[string]string) []string {
+	names := slices.AppendSeq(slices.Collect(maps.Keys(old)), maps.Keys(new))
+	slices.Sort(names)
+	var lines []string
+	all := c
+	all.o.Diff = true // what is folded is the whole
+	for _, name := range slices.Compact(names) {
+		before, after := c.mask.Hide(old[name]), c.mask.Hide(new[name])
+		if before == after {
+			continue
+		}
+		lines = append(lines, "    "+c.p.paint(bold, name))
+		lines = append(lines, all.unified(before, after)...)
+	}
+	return lines
+}
+
+// codeFiles returns the files of a provider's code by name. Python code is a JSON object of files; a JavaScript
+// bundle names each file above its part. Code above the first name belongs to no file.
+func codeFiles(code string) map[string]string {
+	files := make(map[string]string)
+	if json.Unmarshal([]byte(code), &files) == nil {
+		return files
+	}
+	clear(files)
+	name := "(bundle)"
+	for line := range strings.Lines(code) {
+		if file, found := strings.CutPrefix(line, "// "); found && !strings.ContainsAny(strings.TrimSpace(file), " \t") {
+			name = strings.TrimSpace(file)
+			continue
+		}
+		files[name] += line
+	}
+	return files
+}
+
+// madeByOtherCode describes a change that comes from the code of the resource's provider; nil if the code is unchanged.
+// Of Pulumi's dynamic providers, which keep a text of the code with the resource, it shows the lines.
+func (c changeWriter) madeByOtherCode(old, new value.Value) []string {
+	before, had := old.Lookup(codeMarker)
+	after, has := new.Lookup(codeMarker)
+	if !had || !has || value.SameContent(before, after) {
+		return nil
+	}
+	from, wasText := before.AsString()
+	to, isText := after.AsString()
+	if before.IsSecret() || after.IsSecret() || !wasText || !isText {
+		return []string{c.p.paint(yellow, "~ code of its provider: ") + hiddenSecret + c.p.paint(dim, " (changed)")}
+	}
+	if strings.HasPrefix(from, "sha256:") && strings.HasPrefix(to, "sha256:") {
+		return c.both("code of its provider", shortDigest(from), shortDigest(to))
+	}
+	return append([]string{c.p.paint(yellow, "~ code of its provider:")}, c.unified(c.mask.Hide(from), c.mask.Hide(to))...)
+}
+
+// shortDigest is enough of a digest to tell two apart.
+func shortDigest(text string) string {
+	const enough = len("sha256:") + 8
+	return text[:min(len(text), enough)]
 }

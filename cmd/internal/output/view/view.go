@@ -2,6 +2,8 @@ package view
 
 import (
 	"io"
+	"sync"
+	"time"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/printable"
@@ -70,16 +72,28 @@ type Options struct {
 	Found func(diag.Diagnostic)
 }
 
-// View shows one operation. Event and Close are called by one goroutine at a time.
+// View shows one operation. Event and Close are called by one goroutine at a time. It has one goroutine of its own,
+// which Close ends and waits for.
 type View struct {
-	listener
+	report // its board is guarded by mu
+	display
+
+	mu            sync.Mutex // guards closed and all that the display has
+	closed        bool
+	stop, stopped chan struct{}
 }
 
-// listener is one way of showing events.
-type listener interface {
-	Event(engine.Event)
-	// Close ends the display; nothing is shown afterwards. It is safe to call twice.
-	Close()
+// display is one way of showing events. event and tick are called while the mutex of the view is held, and end when
+// nothing else is called any more.
+type display interface {
+	event(engine.Event)
+	tick()
+	end()
+}
+
+func newView(o Options, m *mask.Masker) *View {
+	return &View{report: report{o: o, p: palette{o.Color}, mask: m, board: newBoard(o.Stateful...)},
+		stop: make(chan struct{}), stopped: make(chan struct{})}
 }
 
 // New makes the view that fits the options.
@@ -92,12 +106,60 @@ func New(o Options) *View {
 	colors := func() bool { return o.Color }
 	o.Out = printable.NewWriter(o.Out, func() bool { return o.OutColor })
 	o.Err = printable.NewWriter(o.Err, colors)
-	switch {
-	case o.Interactive:
-		return &View{newLive(o, m, screen)}
-	default:
-		return &View{newPlain(o, m)}
+	if o.Interactive {
+		return newLive(o, m, screen).View
 	}
+	return newPlain(o, m).View
+}
+
+// run calls tick at intervals until the view is closed. It reports a fault of ours.
+func (v *View) run(interval time.Duration) {
+	defer close(v.stopped)
+	defer func() {
+		if v.o.Crash == nil {
+			return
+		}
+		if fault := recover(); fault != nil {
+			v.o.Crash(fault)
+		}
+	}()
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-v.stop:
+			return
+		case <-ticker.C:
+			v.mu.Lock()
+			v.tick()
+			v.mu.Unlock()
+		}
+	}
+}
+
+// Event shows an event. The last one of an operation closes the view.
+func (v *View) Event(e engine.Event) {
+	LearnNames(v.mask, e)
+	v.mu.Lock()
+	v.event(e)
+	v.mu.Unlock()
+	if _, ok := e.(*engine.Finished); ok {
+		v.Close()
+	}
+}
+
+// Close ends the display; nothing is shown afterwards. It is safe to call twice.
+func (v *View) Close() {
+	v.mu.Lock()
+	closed := v.closed
+	v.closed = true
+	v.mu.Unlock()
+	if closed {
+		return
+	}
+	close(v.stop)
+	<-v.stopped
+	v.end()
 }
 
 // masker hides secret texts wherever they appear.
