@@ -16,7 +16,7 @@ import (
 // extractComponent offers to make a component of the selected resources. Values that they use from outside become
 // inputs, values that the rest uses of them become outputs, and aliases keep their state.
 func extractComponent(a *actor) []Action {
-	i := slices.IndexFunc(a.spans, func(s parser.Span) bool { return strings.EqualFold(s.Name, "resources") })
+	i := keyed(a.spans, "resources")
 	if a.start == a.end || a.text.json() || i < 0 || a.spans[i].Flow {
 		return nil
 	}
@@ -65,10 +65,8 @@ func extractComponent(a *actor) []Action {
 	}
 	use := m.instance + ":\n  type: components:" + m.component + "\n"
 	if len(m.named) > 0 {
-		use += "  properties:\n" + lines(m.members(m.named, func(name, access string) string {
-			return name + ": ${" + access +
-				"}"
-		}), 4)
+		given := m.members(m.named, func(name, access string) string { return name + ": ${" + access + "}" })
+		use += "  properties:\n" + lines(given, 4)
 	}
 	used := strings.TrimSpace(lines(use, a.text.column(a.start)))
 	return a.action(ExtractAction, "Extract to the component "+m.component,
@@ -157,10 +155,7 @@ func (m *relocation) look() bool {
 }
 
 func (m *relocation) input(access *ast.Access, start, end int) bool {
-	if slices.ContainsFunc(names(m.trail(start, end)), func(name string) bool {
-		return strings.EqualFold(name,
-			"options")
-	}) {
+	if keyed(m.trail(start, end), "options") >= 0 {
 		return false
 	}
 	text, ok := m.p.expression(access)
@@ -217,10 +212,8 @@ func (m *relocation) output(access *ast.Access, start, end int) bool {
 	node := m.p.Checked.Ref(access).Node
 	if len(access.Steps) == 0 {
 		from, to, ok := m.steps(access, 0)
-		waits := slices.ContainsFunc(names(m.trail(start, end)),
-			func(name string) bool { return strings.EqualFold(name, "dependsOn") })
 		m.outside = append(m.outside, m.replace(from, to, m.instance))
-		return ok && waits
+		return ok && keyed(m.trail(start, end), "dependsOn") >= 0
 	}
 	step := access.Steps[0]
 	if step.IsIndex || !plainName().MatchString(step.Name) {

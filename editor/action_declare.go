@@ -2,7 +2,6 @@ package editor
 
 import (
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -78,8 +77,7 @@ func pin(a *actor) []Action {
 	if !ok || a.start < start || a.end > end {
 		return nil // only where its type stands
 	}
-	q := &completer{ctx: a.ctx, p: a.p}
-	pkg := q.load(n.Resource.Token)
+	pkg := a.p.load(a.ctx, n.Resource.Token)
 	if pkg == nil || pkg.Version == "" {
 		return nil
 	}
@@ -136,7 +134,7 @@ func misread(e ast.Expr, written string) bool {
 func refer(a *actor) []Action {
 	trail := a.trail(a.start, a.end)
 	n := a.resource()
-	i := slices.IndexFunc(trail, func(s parser.Span) bool { return strings.EqualFold(s.Name, "options") })
+	i := keyed(trail, "options")
 	if n == nil || i < 0 || i+1 >= len(trail) {
 		return nil
 	}
@@ -191,15 +189,12 @@ func moveOut(a *actor) (offered []Action) {
 		if document == nil {
 			document = parser.NewDocument(target.Source)
 		}
-		dst := &actor{ctx: a.ctx, s: a.s, p: a.p, path: path, src: document.Source(), text: document.Source().Text(),
-			spans: document.Spans()}
+		dst := newActor(a.ctx, a.s, a.p, path, document)
 		if dst.text.json() || len(dst.spans) == 0 {
 			continue
 		}
 		edit, ok := dst.declare("", "resources", text, "", int(dst.spans[0].Key.Start))
-		if !ok || slices.ContainsFunc(dst.spans, func(s parser.Span) bool {
-			return strings.EqualFold(s.Name, "resources") && s.Flow
-		}) {
+		if i := keyed(dst.spans, "resources"); !ok || i >= 0 && dst.spans[i].Flow {
 			continue
 		}
 		offered = append(offered, Action{Kind: MoveAction, Title: "Move " + n.Name + " to " + filepath.Base(path),

@@ -39,9 +39,12 @@ func fill(a *actor) []Action {
 	}
 	resource, inner := trail[depth], trail[depth+1:]
 	var t schema.Type = n.Resource.Schema.Inputs
-	i := slices.IndexFunc(resource.Children, func(s parser.Span) bool { return strings.EqualFold(s.Name, "properties") })
+	i := keyed(resource.Children, "properties")
+	if i < 0 && len(resource.Children) == 0 {
+		return nil
+	}
 	if i < 0 {
-		return a.fillResource(resource, n, missing(t, nil))
+		return a.fillMap(resource, n, missing(t, nil), "properties")
 	}
 	properties := resource.Children[i]
 	if len(inner) == 0 || inner[0].Key != properties.Key {
@@ -50,7 +53,7 @@ func fill(a *actor) []Action {
 		inner = inner[1:]
 	}
 	for target, dst := properties, t; ; {
-		if offered := a.fillMap(target, n, missing(dst, target.Children)); offered != nil &&
+		if offered := a.fillMap(target, n, missing(dst, target.Children), ""); offered != nil &&
 			(len(inner) == 0 || inner[0].Kind == parser.ScalarSpan) {
 			return offered
 		}
@@ -135,13 +138,17 @@ func fillTitle(n *check.Node, list []*schema.Property) string {
 	return fmt.Sprintf("Fill in %d required properties of %s", len(list), n.Name)
 }
 
-func (a *actor) fillMap(target parser.Span, n *check.Node, list []*schema.Property) []Action {
+// fillMap adds entries to a map, below a new key of it unless that is empty.
+func (a *actor) fillMap(target parser.Span, n *check.Node, list []*schema.Property, key string) []Action {
 	if len(list) == 0 {
 		return nil
 	}
 	plain, snippet, flow := a.members(list)
-	trail := a.trail(int(target.Range().Start), int(target.Range().End))
-	inFlow := a.text.inFlow(trail)
+	if key != "" {
+		plain, snippet = key+":\n"+lines(plain, 2), key+":\n"+lines(snippet, 2)
+		flow = a.flowKey(key) + ": {" + flow + "}"
+	}
+	inFlow := a.text.inFlow(a.trail(int(target.Range().Start), int(target.Range().End)))
 	edit, ok := a.add(target, inFlow, plain, flow)
 	if !ok {
 		return nil
@@ -149,30 +156,6 @@ func (a *actor) fillMap(target parser.Span, n *check.Node, list []*schema.Proper
 	offered := a.action(FillAction, fillTitle(n, list), edit)
 	if !inFlow && !target.Flow && !strings.HasPrefix(target.Value.Text(), "{") {
 		e, _ := a.add(target, inFlow, snippet, flow)
-		offered[0].Snippet = e.Text
-	}
-	return offered
-}
-
-// fillResource adds the whole section of properties.
-func (a *actor) fillResource(resource parser.Span, n *check.Node, list []*schema.Property) []Action {
-	if len(list) == 0 || len(resource.Children) == 0 {
-		return nil
-	}
-	plain, snippet, flow := a.members(list)
-	inFlow := a.text.inFlow(a.trail(int(resource.Range().Start), int(resource.Range().End)))
-	key := "properties"
-	if a.text.json() {
-		key = `"properties"`
-	}
-	block := func(members string) string { return "properties:\n" + lines(members, 2) }
-	edit, ok := a.add(resource, inFlow, block(plain), key+": {"+flow+"}")
-	if !ok {
-		return nil
-	}
-	offered := a.action(FillAction, fillTitle(n, list), edit)
-	if !inFlow && !resource.Flow {
-		e, _ := a.add(resource, inFlow, block(snippet), "")
 		offered[0].Snippet = e.Text
 	}
 	return offered

@@ -28,7 +28,7 @@ func repeat(a *actor) []Action {
 		return nil // only where the resource's name or type stands
 	}
 	span := trail[depth]
-	typed := slices.IndexFunc(span.Children, func(s parser.Span) bool { return strings.EqualFold(s.Name, "type") })
+	typed := keyed(span.Children, "type")
 	if typed < 0 || a.text.inFlow(trail[:depth+1]) || span.Flow {
 		return nil
 	}
@@ -41,10 +41,7 @@ func repeat(a *actor) []Action {
 		old = n.Name
 	}
 	alias := `aliases: '${each.key == "` + firstKey + `" ? [{name = "` + quotedText(old) + `"}] : []}'`
-	if options := slices.IndexFunc(span.Children, func(s parser.Span) bool {
-		return strings.EqualFold(s.Name,
-			"options")
-	}); options >= 0 {
+	if options := keyed(span.Children, "options"); options >= 0 {
 		edit, ok := a.add(span.Children[options], false, alias, "")
 		if !ok || span.Children[options].Flow {
 			return nil
@@ -73,8 +70,7 @@ func (a *actor) instance(use *ast.Access) ([]diag.Edit, bool) {
 	if len(trail) == 0 || trail[len(trail)-1].Kind != parser.ScalarSpan {
 		return nil, false
 	}
-	if slices.ContainsFunc(names(trail), func(name string) bool { return strings.EqualFold(name, "dependsOn") }) &&
-		len(use.Steps) == 0 {
+	if keyed(trail, "dependsOn") >= 0 && len(use.Steps) == 0 {
 		return nil, true
 	}
 	key := `["` + firstKey + `"]`

@@ -22,7 +22,8 @@ func changeStyle(a *actor) []Action {
 	if onKey := !s.Key.IsZero() && a.end <= int(s.Key.End); !onKey && a.start != start && !a.selects(s) {
 		return nil
 	}
-	if a.commented(start, end) || s.Kind != parser.MapSpan && s.Kind != parser.ListSpan {
+	if a.commented(start, end) || s.Kind != parser.MapSpan && s.Kind != parser.ListSpan || a.text.inFlow(trail) ||
+		len(s.Children) == 0 {
 		return nil
 	}
 	data, ok := a.data(start, end)
@@ -30,17 +31,11 @@ func changeStyle(a *actor) []Action {
 		return nil
 	}
 	if !s.Flow {
-		if a.text.inFlow(trail) || len(s.Children) == 0 {
-			return nil
-		}
 		edit, ok := a.replaceValue(s, writeJSON(data, -1))
 		if !ok {
 			return nil
 		}
 		return a.action(RewriteAction, "Write "+a.called(s)+" as JSON", edit)
-	}
-	if a.text.inFlow(trail) || len(s.Children) == 0 {
-		return nil
 	}
 	if s.Key.IsZero() {
 		text := strings.TrimSuffix(writeYAML(data, a.text.column(start)), "\n")
@@ -104,20 +99,15 @@ func writeJSON(e ast.Expr, indent int) string {
 		if len(e.Entries) == 0 {
 			return "{}"
 		}
-		var entries []string
-		for _, entry := range e.Entries {
-			entries = append(entries, jsonText(keyText(entry.Key))+": "+writeJSON(entry.Value, inner))
-		}
-		return "{" + open + strings.Join(entries, separator) + closing + "}"
+		return "{" + open + joined(e.Entries, separator, func(entry ast.MapEntry) string {
+			return jsonText(keyText(entry.Key)) + ": " + writeJSON(entry.Value, inner)
+		}) + closing + "}"
 	case *ast.List:
 		if len(e.Items) == 0 {
 			return "[]"
 		}
-		var items []string
-		for _, item := range e.Items {
-			items = append(items, writeJSON(item, inner))
-		}
-		return "[" + open + strings.Join(items, separator) + closing + "]"
+		return "[" + open + joined(e.Items, separator, func(item ast.Expr) string { return writeJSON(item, inner) }) +
+			closing + "]"
 	}
 	return scalarJSON(e)
 }

@@ -50,8 +50,7 @@ func Actions(ctx context.Context, s *Snapshot, path string, start, end int) ([]A
 	if err != nil || p.Checked == nil {
 		return nil, err
 	}
-	a := &actor{ctx: ctx, s: s, p: p, path: path, src: document.Source(), text: document.Source().Text(),
-		spans: document.Spans()}
+	a := newActor(ctx, s, p, path, document)
 	a.start, a.end = a.text.trimmed(start, end)
 	var offered []Action
 	for _, offer := range []func(*actor) []Action{fill, extract, extractComponent, inline, changeForm, changeStyle,
@@ -78,6 +77,11 @@ type actor struct {
 	text       sourceText
 	spans      []parser.Span
 	start, end int // of the stretch, without blanks around it
+}
+
+func newActor(ctx context.Context, s *Snapshot, p *Program, path string, document *parser.Document) *actor {
+	return &actor{ctx: ctx, s: s, p: p, path: path, src: document.Source(), text: document.Source().Text(),
+		spans: document.Spans()}
 }
 
 func (t sourceText) trimmed(start, end int) (int, int) {
@@ -156,10 +160,7 @@ func (a *actor) place(r diag.Range) (start, end int, ok bool) {
 func (a *actor) trail(start, end int) []parser.Span {
 	var trail []parser.Span
 	for spans := a.spans; ; {
-		i := slices.IndexFunc(spans, func(s parser.Span) bool {
-			r := s.Range()
-			return !r.IsZero() && int(r.Start) <= start && end <= int(r.End)
-		})
+		i := entryAround(spans, start, end)
 		if i < 0 {
 			return trail
 		}
@@ -168,17 +169,34 @@ func (a *actor) trail(start, end int) []parser.Span {
 	}
 }
 
-// names are the keys of a trail; "[]" for an item.
+// entryAround is the index of the entry that a stretch is in; -1 where it is in none.
+func entryAround(entries []parser.Span, start, end int) int {
+	return slices.IndexFunc(entries, func(s parser.Span) bool {
+		r := s.Range()
+		return !r.IsZero() && int(r.Start) <= start && end <= int(r.End)
+	})
+}
+
+// stepOf is the key of an entry; "[]" for an item.
+func stepOf(s parser.Span) string {
+	if s.Key.IsZero() {
+		return "[]"
+	}
+	return s.Name
+}
+
+// names are the steps of a trail.
 func names(trail []parser.Span) []string {
 	var list []string
 	for _, s := range trail {
-		if s.Key.IsZero() {
-			list = append(list, "[]")
-			continue
-		}
-		list = append(list, s.Name)
+		list = append(list, stepOf(s))
 	}
 	return list
+}
+
+// keyed is the index of the first entry of a name, in whatever case; -1 where there is none.
+func keyed(entries []parser.Span, name string) int {
+	return slices.IndexFunc(entries, func(s parser.Span) bool { return strings.EqualFold(s.Name, name) })
 }
 
 // scope splits the path of a declaration or what is inside of it: the component it belongs to, if any, its section, its
@@ -338,17 +356,14 @@ func (a *actor) declare(component, section, text, flow string, near int) (diag.E
 		siblings, root = owner.Children, root || trail[0].Flow || owner.Flow
 		indent = a.text.column(int(owner.Children[0].Key.Start))
 	}
-	known := func(s parser.Span) bool {
-		return strings.EqualFold(s.Name, section) || section == "config" && strings.EqualFold(s.Name, "configuration")
+	i := keyed(siblings, section)
+	if i < 0 && section == "config" {
+		i = keyed(siblings, "configuration")
 	}
-	if i := slices.IndexFunc(siblings, known); i >= 0 {
+	if i >= 0 {
 		return a.add(siblings[i], root, text, flow)
 	}
-	i := slices.IndexFunc(siblings, func(s parser.Span) bool {
-		return int(s.Range().Start) <= near &&
-			near <= int(s.Range().End)
-	})
-	if i < 0 {
+	if i = entryAround(siblings, near, near); i < 0 {
 		return diag.Edit{}, false
 	}
 	pos := int(siblings[i].Key.Start)
@@ -455,14 +470,9 @@ func (a *actor) cut(start, end int) diag.Edit {
 
 // each calls fn for every expression of the program that stands in this file, with its place in the whole text.
 func (a *actor) each(fn func(e ast.Expr, start, end int)) {
-	for _, body := range a.p.bodies() {
-		exprs(body, func(top ast.Expr) {
-			ast.Walk(top, func(e ast.Expr) bool {
-				if start, end, ok := a.place(e.Range()); ok {
-					fn(e, start, end)
-				}
-				return true
-			})
-		})
-	}
+	a.p.walk(func(e ast.Expr) {
+		if start, end, ok := a.place(e.Range()); ok {
+			fn(e, start, end)
+		}
+	})
 }

@@ -67,36 +67,48 @@ func (p *Program) bodies() []*check.Program {
 	return bodies
 }
 
+// walk calls fn for every expression of the program and its components, also for those inside of others.
+func (p *Program) walk(fn func(ast.Expr)) {
+	for _, body := range p.bodies() {
+		exprs(body.File, func(top ast.Expr) {
+			ast.Walk(top, func(e ast.Expr) bool {
+				fn(e)
+				return true
+			})
+		})
+	}
+}
+
 // exprs calls fn for every expression at the top of something in a body.
-func exprs(body *check.Program, fn func(ast.Expr)) {
+func exprs(body *ast.File, fn func(ast.Expr)) {
 	call := func(e ast.Expr) {
 		if e != nil {
 			fn(e)
 		}
 	}
-	call(body.File.RequiredVersion)
-	for _, c := range body.File.Config {
+	call(body.RequiredVersion)
+	for _, c := range body.Config {
 		call(c.Default)
 	}
-	for _, v := range body.File.Variables {
+	for _, v := range body.Variables {
 		call(v.Value)
 	}
-	for _, r := range body.File.Resources {
+	for _, r := range body.Resources {
 		r.Exprs(fn)
 	}
-	for _, o := range body.File.Outputs {
+	for _, o := range body.Outputs {
 		call(o.Value)
 	}
-	for _, h := range body.File.Hooks {
+	for _, h := range body.Hooks {
 		call(h.Command)
 	}
-	for _, t := range body.File.Transforms {
+	for _, t := range body.Transforms {
 		t.Exprs(fn)
 	}
-	for _, m := range body.File.Messages {
+	for _, m := range body.Messages {
 		m.Exprs(fn)
 	}
-	for _, p := range body.File.Policies {
+	for _, p := range body.Policies {
 		p.Exprs(fn)
 	}
 }
@@ -126,7 +138,7 @@ func (p *Program) at(path string, offset int) spot {
 			}
 		}
 		var found spot
-		exprs(body, func(e ast.Expr) {
+		exprs(body.File, func(e ast.Expr) {
 			if !here(e.Range()) {
 				return
 			}

@@ -164,19 +164,16 @@ type completer struct {
 }
 
 // keys are the completions for keys of a map.
-func keys(kind ItemKind, names ...string) []Item {
-	items := make([]Item, 0, len(names))
-	for _, name := range names {
-		items = append(items, Item{Label: name, Kind: kind, Insert: name + ": "})
-	}
-	return items
-}
+func keys(kind ItemKind, names ...string) []Item { return words(kind, ": ", names) }
 
 // values are the completions for words that are the value of a key.
-func values(names ...string) []Item {
+func values(names ...string) []Item { return words(ValueItem, "", names) }
+
+// words are completions that end with the same characters.
+func words(kind ItemKind, end string, names []string) []Item {
 	items := make([]Item, 0, len(names))
 	for _, name := range names {
-		items = append(items, Item{Label: name, Kind: ValueItem, Insert: name})
+		items = append(items, Item{Label: name, Kind: kind, Insert: name + end})
 	}
 	return items
 }
@@ -215,17 +212,17 @@ func (q *completer) items() []Item {
 			return values("yaml")
 		}
 	case "include":
-		return q.files(nil)
+		return q.files()
 	case "packages":
 		switch {
 		case len(path) == 1 && c.Kind == parser.KeyCursor:
 			return keys(PackageItem, q.p.Packages()...)
 		case c.Kind == parser.ValueCursor && (len(path) == 2 || len(path) == 3 && path[2] == "source"):
-			return q.files(nil)
+			return q.files()
 		}
 	case "dynamic":
 		if len(path) == 3 && path[2] == "provider" {
-			return q.files(nil)
+			return q.files()
 		}
 	case "messages":
 		switch {
@@ -249,14 +246,6 @@ func fields(names ...string) []Item {
 		if slices.Contains(blockKeys, name) {
 			items[i].Insert = name + ":"
 		}
-	}
-	return items
-}
-
-func keysWithout(names ...string) []Item {
-	items := values(names...)
-	for i := range items {
-		items[i].Kind = PropertyItem
 	}
 	return items
 }

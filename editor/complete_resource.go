@@ -1,6 +1,7 @@
 package editor
 
 import (
+	"context"
 	"regexp"
 	"slices"
 	"strings"
@@ -157,7 +158,7 @@ func (q *completer) written(name string) *schema.Resource {
 	if m == nil {
 		return nil
 	}
-	pkg := q.load(m[1])
+	pkg := q.p.load(q.ctx, m[1])
 	if pkg == nil {
 		return nil
 	}
@@ -169,25 +170,26 @@ func (q *completer) written(name string) *schema.Resource {
 }
 
 // load is the package of a token, if it is known.
-func (q *completer) load(token string) *schema.Package {
+func (p *Program) load(ctx context.Context, token string) *schema.Package {
 	name, _, _ := strings.Cut(token, ":")
-	if q.p.Schemas() == nil {
+	schemas := p.Check.Schemas
+	if schemas == nil {
 		return nil
 	}
 	d := schema.Descriptor{Name: name}
 	found := false
 	var extensions []*schema.Package
-	for _, known := range append(slices.Clip(q.p.Checked.Packages), q.p.Check.Packages...) {
+	for _, known := range append(slices.Clip(p.Checked.Packages), p.Check.Packages...) {
 		switch {
 		case known.Extension && known.Name == name: // L1.41
-			if more, err := q.p.Schemas().Load(q.ctx, known); err == nil && !slices.Contains(extensions, more) {
+			if more, err := schemas.Load(ctx, known); err == nil && !slices.Contains(extensions, more) {
 				extensions = append(extensions, more)
 			}
 		case known.PackageName() == name && !found:
 			d, found = known, true
 		}
 	}
-	pkg, err := q.p.Schemas().Load(q.ctx, d)
+	pkg, err := schemas.Load(ctx, d)
 	switch {
 	case len(extensions) > 0:
 		if err != nil {
@@ -202,35 +204,42 @@ func (q *completer) load(token string) *schema.Package {
 
 // types are resource types: the packages, and the types of the one that has been written.
 func (q *completer) types() []Item {
-	typed := q.cursor.Typed
-	name, _, inside := strings.Cut(typed, ":")
 	var items []Item
 	for _, c := range q.p.Checked.Components {
 		items = append(items, Item{Label: schema.CollapseToken(c.Token), Kind: TypeItem,
 			Insert: schema.CollapseToken(c.Token), Detail: "component"})
 	}
-	packages := q.p.Packages()
-	if inside {
-		packages = []string{name}
-	} else {
-		q.partial = true // the types of a package come when its name is there
+	return append(items, q.tokens(TypeItem, (*schema.Package).ResourceTokens)...)
+}
+
+// tokens are packages, and the tokens of the one that has been written. Those of types come with its name alone.
+func (q *completer) tokens(kind ItemKind, list func(*schema.Package) []string) []Item {
+	typed := q.cursor.Typed
+	name, _, inside := strings.Cut(typed, ":")
+	packages := []string{name}
+	if !inside {
+		packages = q.p.Packages()
+		q.partial = true // the tokens of a package come when its name is there
 	}
+	var items []Item
 	for _, known := range packages {
 		if !inside {
 			items = append(items, Item{Label: known, Kind: PackageItem, Insert: known + ":", Detail: "package"})
-			if len(typed) < 2 || !strings.HasPrefix(known, typed) {
+			if kind != TypeItem || len(typed) < 2 || !strings.HasPrefix(known, typed) {
 				continue
 			}
 		}
-		pkg := q.load(known + ":")
+		pkg := q.p.load(q.ctx, known)
 		if pkg == nil {
 			continue
 		}
-		for _, token := range pkg.ResourceTokens() {
+		for _, token := range list(pkg) {
 			short := schema.CollapseToken(token)
-			items = append(items, Item{Label: short, Kind: TypeItem, Insert: short})
+			items = append(items, Item{Label: short, Kind: kind, Insert: short})
 		}
-		items = append(items, Item{Label: "pulumi:providers:" + known, Kind: TypeItem, Insert: "pulumi:providers:" + known})
+		if kind == TypeItem {
+			items = append(items, words(TypeItem, "", []string{"pulumi:providers:" + known})...)
+		}
 	}
 	return items
 }

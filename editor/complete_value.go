@@ -106,17 +106,15 @@ func functions() []Item {
 	return items
 }
 
-// files are the files and folders that a path may lead to; those that wanted leaves out are missing. nil wants all.
-func (q *completer) files(wanted func(name string) bool) []Item {
+// files are the files and folders that a path may lead to.
+func (q *completer) files() []Item {
 	if q.p.Files == nil {
 		return nil
 	}
 	folder := q.cursor.Typed[:strings.LastIndexByte(q.cursor.Typed, '/')+1]
 	var items []Item
 	for _, name := range q.p.Files(folder) {
-		if wanted == nil || wanted(name) {
-			items = append(items, Item{Label: folder + name, Kind: FileItem, Insert: folder + name})
-		}
+		items = append(items, Item{Label: folder + name, Kind: FileItem, Insert: folder + name})
 	}
 	return items
 }
@@ -128,7 +126,7 @@ func (q *completer) argument(name string, path []string) []Item {
 		case len(path) == 0 && q.cursor.Kind == parser.KeyCursor:
 			return q.language(nil, "invoke")
 		case len(path) == 1 && strings.EqualFold(path[0], "function"):
-			return q.functionTokens()
+			return q.tokens(FunctionItem, (*schema.Package).FunctionTokens)
 		case len(path) >= 1 && strings.EqualFold(path[0], "arguments"):
 			if f := q.invoked(); f != nil {
 				return q.expression(f.Inputs, path[1:])
@@ -137,7 +135,7 @@ func (q *completer) argument(name string, path []string) []Item {
 		return nil
 	}
 	if readsFiles[name] && len(path) == 0 && q.cursor.Kind == parser.ValueCursor {
-		return append(q.files(nil), q.references(func(*check.Node) bool { return true })...)
+		return append(q.files(), q.references(func(*check.Node) bool { return true })...)
 	}
 	return q.expression(schema.Any, path)
 }
@@ -146,30 +144,6 @@ func (q *completer) argument(name string, path []string) []Item {
 var readsFiles = map[string]bool{"readFile": true, "fileAsset": true, "fileArchive": true, "filebase64": true,
 	"filebase64sha256": true, "filebase64sha512": true, "filesha256": true, "filesha512": true, "filemd5": true,
 	"bundle": true}
-
-func (q *completer) functionTokens() []Item {
-	name, _, inside := strings.Cut(q.cursor.Typed, ":")
-	var items []Item
-	packages := q.p.Packages()
-	if inside {
-		packages = []string{name}
-	} else {
-		q.partial = true
-	}
-	for _, known := range packages {
-		if !inside {
-			items = append(items, Item{Label: known, Kind: PackageItem, Insert: known + ":", Detail: "package"})
-			continue
-		}
-		if pkg := q.load(known + ":"); pkg != nil {
-			for _, token := range pkg.FunctionTokens() {
-				short := schema.CollapseToken(token)
-				items = append(items, Item{Label: short, Kind: FunctionItem, Insert: short})
-			}
-		}
-	}
-	return items
-}
 
 var functionLine = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\bfunction["']?\s*:\s*["']?([A-Za-z][\w./-]*:[\w:./-]+)`)
@@ -180,7 +154,7 @@ func (q *completer) invoked() *schema.Function {
 	if m == nil {
 		return nil
 	}
-	pkg := q.load(m[1])
+	pkg := q.p.load(q.ctx, m[1])
 	if pkg == nil {
 		return nil
 	}
@@ -289,7 +263,7 @@ func (q *completer) names() []Item {
 	var t schema.Type
 	switch {
 	case c.Steps[0] == "pulumi" && len(c.Steps) == 1:
-		return keysWithout("cwd", "project", "stack", "organization", "rootDirectory")
+		return words(PropertyItem, "", []string{"cwd", "project", "stack", "organization", "rootDirectory"})
 	case c.Steps[0] == "each":
 		t = q.each()
 	case q.policyNames()[c.Steps[0]] != nil:

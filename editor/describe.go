@@ -37,21 +37,19 @@ func Describe(ctx context.Context, s *Snapshot, path, token string) (*TypeInfo, 
 	if err != nil {
 		return nil, err
 	}
+	describe := func(kind, token, description, deprecated string, inputs, outputs *schema.Object) *TypeInfo {
+		return &TypeInfo{Token: schema.CollapseToken(token), Kind: kind, Description: schema.Plain(description),
+			Deprecated: deprecated, Inputs: memberInfos(ctx, p.Checked, inputs), Outputs: memberInfos(ctx, p.Checked, outputs)}
+	}
 	if r, err := pkg.ResolveResource(token); err == nil {
-		info := &TypeInfo{Token: schema.CollapseToken(r.Token), Kind: "resource", Description: schema.Plain(r.Description),
-			Deprecated: r.Deprecation, Inputs: memberInfos(ctx, p.Checked, r.Inputs)}
-		info.Outputs = memberInfos(ctx, p.Checked, r.Outputs)
-		return info, nil
+		return describe("resource", r.Token, r.Description, r.Deprecation, r.Inputs, r.Outputs), nil
 	}
 	f, err := pkg.ResolveFunction(token)
 	if err != nil {
 		return nil, fmt.Errorf("the package %s has no resource and no function %s", pkg.Name, token)
 	}
-	info := &TypeInfo{Token: schema.CollapseToken(f.Token), Kind: "function", Description: schema.Plain(f.Description),
-		Deprecated: f.Deprecation, Inputs: memberInfos(ctx, p.Checked, f.Inputs)}
 	result, _ := schema.Required(f.Result).(*schema.Object)
-	info.Outputs = memberInfos(ctx, p.Checked, result)
-	return info, nil
+	return describe("function", f.Token, f.Description, f.Deprecation, f.Inputs, result), nil
 }
 
 // Tokens of resources and functions that FindTokens returns at most.
@@ -81,8 +79,7 @@ func (s *Snapshot) packageOf(ctx context.Context, path, token string) (*Program,
 	if p.Checked == nil {
 		return nil, nil, errors.New("the file is not a program")
 	}
-	q := &completer{ctx: ctx, p: p}
-	if pkg := q.load(token); pkg != nil {
+	if pkg := p.load(ctx, token); pkg != nil {
 		return p, pkg, nil
 	}
 	name, _, _ := strings.Cut(token, ":")
@@ -92,9 +89,6 @@ func (s *Snapshot) packageOf(ctx context.Context, path, token string) (*Program,
 
 func memberInfos(ctx context.Context, checked *check.Program, o *schema.Object) []MemberInfo {
 	infos := []MemberInfo{}
-	if o == nil {
-		return infos
-	}
 	for _, m := range o.Properties() {
 		info := MemberInfo{Name: m.Name, Type: schema.TypeName(schema.Required(m.Type)), Required: m.Required,
 			Secret: m.Secret, Description: schema.Plain(m.Description)}

@@ -38,10 +38,7 @@ func (p *Project) completeEnvironment(c parser.Context, path []string, nodes []*
 // hoverEnvironment explains a key of an environment. path leads to the entries.
 func (p *Project) hoverEnvironment(entries []parser.Span, offset int, path []string) *Hover {
 	for _, entry := range entries {
-		step := entry.Name
-		if entry.Key.IsZero() {
-			step = "[]"
-		}
+		step := stepOf(entry)
 		below := append(slices.Clip(path), step)
 		if !entry.Key.Contains(offset) {
 			if found := p.hoverEnvironment(entry.Children, offset, below); found != nil {

@@ -77,17 +77,15 @@ func (w *printer) expr(e ast.Expr) string {
 	case *ast.Conditional:
 		return w.operand(e.Condition) + " ? " + w.operand(e.Then) + " : " + w.operand(e.Else)
 	case *ast.List:
-		return "[" + w.list(e.Items) + "]"
+		return "[" + joined(e.Items, ", ", w.expr) + "]"
 	case *ast.Map:
-		var entries []string
-		for _, entry := range e.Entries {
+		return "{" + joined(e.Entries, ", ", func(entry ast.MapEntry) string {
 			key := w.expr(entry.Key)
 			if _, ok := entry.Key.(*ast.String); !ok {
 				key = "(" + key + ")"
 			}
-			entries = append(entries, key+" = "+w.expr(entry.Value))
-		}
-		return "{" + strings.Join(entries, ", ") + "}"
+			return key + " = " + w.expr(entry.Value)
+		}) + "}"
 	case *ast.For:
 		return w.loop(e)
 	case *ast.Splat:
@@ -100,12 +98,13 @@ func (w *printer) expr(e ast.Expr) string {
 	return ""
 }
 
-func (w *printer) list(items []ast.Expr) string {
-	var texts []string
-	for _, item := range items {
-		texts = append(texts, w.expr(item))
+// joined is what fn makes of each item, with a text between them.
+func joined[T any](items []T, between string, fn func(T) string) string {
+	texts := make([]string, len(items))
+	for i, item := range items {
+		texts[i] = fn(item)
 	}
-	return strings.Join(texts, ", ")
+	return strings.Join(texts, between)
 }
 
 // mark returns the sign before an optional step.
@@ -176,15 +175,12 @@ func (w *printer) call(e *ast.Call) string {
 			args = args[:len(args)-1]
 		}
 	}
-	var texts []string
-	for _, arg := range args {
+	text := e.Name.Value + "(" + joined(args, ", ", func(arg ast.Expr) string {
 		if arg == nil {
-			texts = append(texts, "null")
-			continue
+			return "null"
 		}
-		texts = append(texts, w.expr(arg))
-	}
-	text := e.Name.Value + "(" + strings.Join(texts, ", ")
+		return w.expr(arg)
+	})
 	if e.Expanded {
 		text += "..."
 	}
@@ -221,17 +217,11 @@ func (w *printer) flow(e ast.Expr) string {
 		}
 		return jsonText(b.String())
 	case *ast.List:
-		var items []string
-		for _, item := range e.Items {
-			items = append(items, w.flow(item))
-		}
-		return "[" + strings.Join(items, ", ") + "]"
+		return "[" + joined(e.Items, ", ", w.flow) + "]"
 	case *ast.Map:
-		var entries []string
-		for _, entry := range e.Entries {
-			entries = append(entries, w.flow(entry.Key)+": "+w.flow(entry.Value))
-		}
-		return "{" + strings.Join(entries, ", ") + "}"
+		return "{" + joined(e.Entries, ", ", func(entry ast.MapEntry) string {
+			return w.flow(entry.Key) + ": " + w.flow(entry.Value)
+		}) + "}"
 	case *ast.Call:
 		if argument, ok := w.argument(e); ok {
 			return "{fn::" + e.Name.Value + ": " + argument + "}"

@@ -88,11 +88,7 @@ func NeededBy(ctx context.Context, s *Snapshot, path string, offset int) ([]Depe
 
 // use adds the place of an edge once.
 func (d *Dependency) use(p *Program, edge check.Edge) {
-	rng := p.File.Origins.Place(edge.Range)
-	if slices.Contains(d.Uses, rng) {
-		return
-	}
-	if !rng.IsZero() {
+	if rng := p.File.Origins.Place(edge.Range); !rng.IsZero() && !slices.Contains(d.Uses, rng) {
 		d.Uses = append(d.Uses, rng)
 	}
 }
@@ -119,13 +115,7 @@ func vertexAt(ctx context.Context, s *Snapshot, path string, offset int) (*Progr
 		return nil, nil, err
 	}
 	found := p.at(path, offset)
-	n := found.node
-	if n == nil && found.access != nil { // a member
-		if ref := p.Checked.Ref(found.access); ref.Kind == check.RefNode || ref.Kind == check.RefEach {
-			n = ref.Node
-		}
-	}
-	if n != nil && declared(n) {
+	if n := p.nodeOf(found); n != nil && declared(n) {
 		return p, &vertex{node: n}, nil
 	}
 	for _, body := range p.bodies() {
@@ -136,6 +126,16 @@ func vertexAt(ctx context.Context, s *Snapshot, path string, offset int) (*Progr
 		}
 	}
 	return p, nil, nil
+}
+
+// nodeOf is what a name at a spot stands for, and what a member at it is a part of.
+func (p *Program) nodeOf(s spot) *check.Node {
+	if s.node == nil && s.access != nil {
+		if ref := p.Checked.Ref(s.access); ref.Kind == check.RefNode || ref.Kind == check.RefEach {
+			return ref.Node
+		}
+	}
+	return s.node
 }
 
 func (p *Program) vertexSymbol(v *vertex) Symbol {

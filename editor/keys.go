@@ -54,10 +54,7 @@ func (c *colors) keys(spans []parser.Span) {
 // known adds those keys of some entries that the schema of them names, and what is below.
 func (c *colors) known(entries []parser.Span, nodes []jsonNode) {
 	for _, entry := range entries {
-		step := entry.Name
-		if entry.Key.IsZero() {
-			step = "[]"
-		}
+		step := stepOf(entry)
 		named := false
 		for _, node := range nodes {
 			properties, _ := node["properties"].(jsonNode)

@@ -55,18 +55,13 @@ func Links(ctx context.Context, s *Snapshot, path string) ([]Link, error) {
 	if !filepath.IsAbs(dir) {
 		dir = l.dir
 	}
-	for _, body := range p.bodies() {
-		exprs(body, func(e ast.Expr) {
-			ast.Walk(e, func(e ast.Expr) bool {
-				if call, ok := e.(*ast.Call); ok {
-					if text, ok := pathArgument(p.Checked, call).(*ast.String); ok {
-						l.add(text.Range(), dir, text.Value)
-					}
-				}
-				return true
-			})
-		})
-	}
+	p.walk(func(e ast.Expr) {
+		if call, ok := e.(*ast.Call); ok {
+			if text, ok := pathArgument(p.Checked, call).(*ast.String); ok {
+				l.add(text.Range(), dir, text.Value)
+			}
+		}
+	})
 	return l.links, nil
 }
 

@@ -1,6 +1,7 @@
 package editor
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -52,7 +53,7 @@ func (s *Snapshot) named(ctx context.Context, path string, offset int) (*Program
 		return nil, nil, err
 	}
 	if p.SettingsOf != "" {
-		program, n := s.setting(ctx, p, path, offset)
+		program, n, _ := s.setting(ctx, p, path, offset)
 		if n == nil {
 			return nil, nil, ctx.Err()
 		}
@@ -262,10 +263,7 @@ func References(ctx context.Context, s *Snapshot, path string, offset int, decla
 		found = append(found, p.location(use.at))
 	}
 	slices.SortStableFunc(found, func(a, b Location) int {
-		if c := strings.Compare(a.Path, b.Path); c != 0 {
-			return c
-		}
-		return int(a.At.Start - b.At.Start)
+		return cmp.Or(strings.Compare(a.Path, b.Path), int(a.At.Start-b.At.Start))
 	})
 	return found, nil
 }
@@ -283,14 +281,9 @@ func (p *Program) uses(n *check.Node) []*ast.Access {
 
 // eachAccess calls fn for every access of the program.
 func (p *Program) eachAccess(fn func(*ast.Access)) {
-	for _, body := range p.bodies() {
-		exprs(body, func(e ast.Expr) {
-			ast.Walk(e, func(e ast.Expr) bool {
-				if a, ok := e.(*ast.Access); ok {
-					fn(a)
-				}
-				return true
-			})
-		})
-	}
+	p.walk(func(e ast.Expr) {
+		if a, ok := e.(*ast.Access); ok {
+			fn(a)
+		}
+	})
 }

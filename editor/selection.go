@@ -30,18 +30,13 @@ func Selection(ctx context.Context, s *Snapshot, path string, offset int) ([]dia
 	}
 	if err == nil && p.Checked != nil {
 		whole := func(r diag.Range) { add(p.File.Origins.Place(r)) }
-		for _, body := range p.bodies() {
-			exprs(body, func(e ast.Expr) {
-				ast.Walk(e, func(e ast.Expr) bool {
-					whole(e.Range())
-					if opening, closing, ok := braces(e.Range()); ok {
-						whole(diag.NewRange(opening.Source, int(opening.Start), int(closing.End)))
-					}
-					addParts(e, whole)
-					return true
-				})
-			})
-		}
+		p.walk(func(e ast.Expr) {
+			whole(e.Range())
+			if opening, closing, ok := braces(e.Range()); ok {
+				whole(diag.NewRange(opening.Source, int(opening.Start), int(closing.End)))
+			}
+			addParts(e, whole)
+		})
 	}
 	slices.SortStableFunc(around, func(a, b diag.Range) int { return int(a.End-a.Start) - int(b.End-b.Start) })
 	nested := around[:1]
@@ -58,8 +53,8 @@ func addSpans(spans []parser.Span, add func(diag.Range)) {
 		add(s.Range())
 		add(s.Key)
 		add(s.Value)
-		if text := s.Value.Text(); s.Kind == parser.ScalarSpan && len(text) > 1 && (text[0] == '"' || text[0] == '\'') {
-			add(diag.NewRange(s.Value.Source, int(s.Value.Start)+1, int(s.Value.End)-1))
+		if s.Kind == parser.ScalarSpan {
+			add(unquoted(s.Value))
 		}
 		addSpans(s.Children, add)
 	}

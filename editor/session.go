@@ -10,7 +10,6 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/parser/ast"
-	"github.com/yamlhost/yamlhost/schema"
 )
 
 // Opener finds the program that a file is part of.
@@ -238,9 +237,6 @@ func (s *Snapshot) Program(ctx context.Context, path string) (*Program, error) {
 	s.learn(p, path, p.Main)
 	return p, nil
 }
-
-// Schemas is the loader of the program's packages; nil where there is none.
-func (p *Program) Schemas() schema.Loader { return p.Check.Schemas }
 
 // PathOf is the absolute path of the file that a place is in.
 func (p *Program) PathOf(rng diag.Range) string {

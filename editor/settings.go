@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/schema"
 )
@@ -95,31 +96,27 @@ func (s *Snapshot) hoverSettings(ctx context.Context, settings *Program, path st
 	if hover := settings.hoverEnvironment(document.Spans(), offset, nil); hover != nil {
 		return hover
 	}
-	key, ok := configKeyAt(document, offset)
-	if !ok {
+	_, n, key := s.setting(ctx, settings, path, offset)
+	if n == nil {
 		return nil
 	}
-	nodes, _ := s.declaredConfig(ctx, settings)
-	for _, n := range nodes {
-		if n.Config.Key == key.Name {
-			return &Hover{Text: page("config "+n.Name+": "+configDetail(n), "", configDocs(n)), At: key.Key}
-		}
-	}
-	return nil
+	return &Hover{Text: page("config "+n.Name+": "+configDetail(n), "", configDocs(n)), At: key}
 }
 
-// setting returns the program's declaration of a key of a stack's settings file; nil if it has none.
-func (s *Snapshot) setting(ctx context.Context, settings *Program, path string, offset int) (*Program, *check.Node) {
+// setting returns the program's declaration of the key at a position of a stack's settings file, and the key; nil if it
+// has none.
+func (s *Snapshot) setting(ctx context.Context, settings *Program, path string, offset int) (*Program, *check.Node,
+	diag.Range) {
 	key, ok := configKeyAt(s.Text(path), offset)
 	if !ok {
-		return nil, nil
+		return nil, nil, diag.Range{}
 	}
 	nodes, p := s.declaredConfig(ctx, settings)
 	i := slices.IndexFunc(nodes, func(n *check.Node) bool { return n.Config.Key == key.Name })
 	if i < 0 {
-		return nil, nil
+		return nil, nil, diag.Range{}
 	}
-	return p, nodes[i]
+	return p, nodes[i], key.Key
 }
 
 func configKeyAt(document *parser.Document, offset int) (parser.Span, bool) {

@@ -14,8 +14,7 @@ type SymbolKind uint8
 
 // The kinds of symbols.
 const (
-	SectionSymbol SymbolKind = iota
-	ConfigSymbol
+	ConfigSymbol SymbolKind = iota
 	VariableSymbol
 	ResourceSymbol
 	OutputSymbol
@@ -71,10 +70,10 @@ func FindSymbols(ctx context.Context, s *Snapshot, query string) ([]Symbol, erro
 }
 
 func (p *Program) symbols() []Symbol {
-	all := p.body(p.File.Config, p.File.Variables, p.File.Resources, p.File.Outputs)
+	all := p.body(ofProgram(p.File))
 	for _, c := range p.File.Components {
 		symbol := p.symbol(ComponentSymbol, c.Name, c.Range, "component")
-		symbol.Children = p.body(c.Inputs, c.Variables, c.Resources, c.Outputs)
+		symbol.Children = p.body(ofComponent(c))
 		all = append(all, symbol)
 	}
 	for _, h := range p.File.Hooks {
@@ -89,23 +88,22 @@ func (p *Program) symbol(kind SymbolKind, name ast.Literal, rng diag.Range, deta
 		Named: p.File.Origins.Place(name.Range)}
 }
 
-func (p *Program) body(config []*ast.Config, variables []*ast.Variable, resources []*ast.Resource,
-	outputs []*ast.Output) []Symbol {
+func (p *Program) body(d declarations) []Symbol {
 	var all []Symbol
-	for _, c := range config {
+	for _, c := range d.config {
 		detail := "config"
 		if c.Type != nil {
 			detail = c.Type.String()
 		}
 		all = append(all, p.symbol(ConfigSymbol, c.Name, c.Range, detail))
 	}
-	for _, v := range variables {
+	for _, v := range d.variables {
 		all = append(all, p.symbol(VariableSymbol, v.Name, v.Range, "variable"))
 	}
-	for _, r := range resources {
+	for _, r := range d.resources {
 		all = append(all, p.symbol(ResourceSymbol, r.Name, r.Range, schema.CollapseToken(strings.TrimSpace(r.Type.Text()))))
 	}
-	for _, o := range outputs {
+	for _, o := range d.outputs {
 		all = append(all, p.symbol(OutputSymbol, o.Name, o.Range, "output"))
 	}
 	return all

@@ -99,12 +99,20 @@ func TokenParts(ctx context.Context, s *Snapshot, path string) ([]TokenPart, err
 	return all, nil
 }
 
-// declarations are the declarations of a program's own body that stand in one part.
+// declarations are what a program or a component declares, or the part of it that stands in one part of a text.
 type declarations struct {
 	config    []*ast.Config
 	variables []*ast.Variable
 	resources []*ast.Resource
 	outputs   []*ast.Output
+}
+
+func ofProgram(f *ast.File) declarations {
+	return declarations{f.Config, f.Variables, f.Resources, f.Outputs}
+}
+
+func ofComponent(c *ast.Component) declarations {
+	return declarations{c.Inputs, c.Variables, c.Resources, c.Outputs}
 }
 
 func declarationsByText(file *ast.File) map[*diag.Source]*declarations {
@@ -176,9 +184,8 @@ func (c *colors) own(d *declarations) {
 	if d == nil {
 		return
 	}
-	c.body(d.config, d.variables, d.resources, d.outputs)
-	exprs(&check.Program{File: &ast.File{Config: d.config, Variables: d.variables, Resources: d.resources,
-		Outputs: d.outputs}}, c.expression)
+	c.body(*d)
+	exprs(&ast.File{Config: d.config, Variables: d.variables, Resources: d.resources, Outputs: d.outputs}, c.expression)
 }
 
 // otherTokens returns, by text, the tokens of all declarations other than a program's own configuration, variables,
@@ -188,9 +195,9 @@ func otherTokens(p *Program) map[*diag.Source][]colored {
 	c.others()
 	rest := *p.File
 	rest.Config, rest.Variables, rest.Resources, rest.Outputs = nil, nil, nil, nil
-	exprs(&check.Program{File: &rest}, c.expression)
+	exprs(&rest, c.expression)
 	for _, body := range p.bodies()[1:] {
-		exprs(body, c.expression)
+		exprs(body.File, c.expression)
 	}
 	byText := map[*diag.Source][]colored{}
 	for _, token := range c.tokens {

@@ -45,10 +45,10 @@ type colored struct {
 func wholeTokens(p *Program, document *parser.Document, start, end int) []Token {
 	c := colors{p: p, src: document.Source(), start: start, end: end}
 	c.keys(document.Spans())
-	c.body(p.File.Config, p.File.Variables, p.File.Resources, p.File.Outputs)
+	c.body(ofProgram(p.File))
 	c.others()
 	for _, body := range p.bodies() {
-		exprs(body, c.expression)
+		exprs(body.File, c.expression)
 	}
 	return inOrder(c.tokens)
 }
@@ -95,7 +95,7 @@ func (c *colors) add(kind TokenKind, declared bool, r diag.Range) {
 func (c *colors) others() {
 	for _, component := range c.p.File.Components {
 		c.add(TypeToken, true, component.Name.Range)
-		c.body(component.Inputs, component.Variables, component.Resources, component.Outputs)
+		c.body(ofComponent(component))
 	}
 	for _, h := range c.p.File.Hooks {
 		c.add(HookToken, true, h.Name.Range)
@@ -105,18 +105,17 @@ func (c *colors) others() {
 	}
 }
 
-func (c *colors) body(config []*ast.Config, variables []*ast.Variable, resources []*ast.Resource,
-	outputs []*ast.Output) {
-	for _, v := range config {
+func (c *colors) body(d declarations) {
+	for _, v := range d.config {
 		c.add(ConfigToken, true, v.Name.Range)
 		if v.Type != nil {
 			c.add(TypeToken, false, v.Type.Range)
 		}
 	}
-	for _, v := range variables {
+	for _, v := range d.variables {
 		c.add(VariableToken, true, v.Name.Range)
 	}
-	for _, r := range resources {
+	for _, r := range d.resources {
 		c.add(ResourceToken, true, r.Name.Range)
 		if r.Type != nil {
 			c.add(TypeToken, false, r.Type.Range)
@@ -129,7 +128,7 @@ func (c *colors) body(config []*ast.Config, variables []*ast.Variable, resources
 			c.add(PropertyToken, false, property.Name.Range)
 		}
 	}
-	for _, o := range outputs {
+	for _, o := range d.outputs {
 		c.add(OutputToken, true, o.Name.Range)
 	}
 }

@@ -1,10 +1,6 @@
 package editor
 
-import (
-	"context"
-
-	"github.com/yamlhost/yamlhost/check"
-)
+import "context"
 
 // TypeDefinition returns the declaration of the type of the name at a position: the component, or the dynamic type, of
 // a resource or of a type's name. Types of packages are declared by no text.
@@ -14,14 +10,9 @@ func TypeDefinition(ctx context.Context, s *Snapshot, path string, offset int) (
 		return nil, err
 	}
 	found := p.at(path, offset)
-	n := found.node
+	n := p.nodeOf(found)
 	if found.typed != nil {
 		n = found.resource
-	}
-	if n == nil && found.access != nil && found.step >= 0 {
-		if ref := p.Checked.Ref(found.access); ref.Kind == check.RefNode || ref.Kind == check.RefEach {
-			n = ref.Node
-		}
 	}
 	switch {
 	case n == nil || n.Resource == nil:
