@@ -149,10 +149,13 @@ func (p *Program) places(n *name) (found []use) {
 			}
 		})
 	case n.output != nil:
-		p.eachAccess(func(a *ast.Access) {
+		p.walk(func(e ast.Expr) {
+			a, ok := e.(*ast.Access)
+			if !ok || len(a.Steps) == 0 || a.Steps[0].Name != n.output.Decl.Name.Value {
+				return
+			}
 			ref := p.Checked.Ref(a)
-			if ref.Kind == check.RefNode && ref.Node.Resource != nil && ref.Node.Resource.Component == n.owner &&
-				len(a.Steps) > 0 && a.Steps[0].Name == n.output.Decl.Name.Value {
+			if ref.Kind == check.RefNode && ref.Node.Resource != nil && ref.Node.Resource.Component == n.owner {
 				if rng, ok := stepName(a.Steps[0]); ok {
 					found = append(found, use{at: rng})
 				}
@@ -271,19 +274,12 @@ func References(ctx context.Context, s *Snapshot, path string, offset int, decla
 // uses are the accesses that begin with a name.
 func (p *Program) uses(n *check.Node) []*ast.Access {
 	var uses []*ast.Access
-	p.eachAccess(func(a *ast.Access) {
-		if ref := p.Checked.Ref(a); ref.Kind == check.RefNode && ref.Node == n {
-			uses = append(uses, a)
+	p.walk(func(e ast.Expr) {
+		if a, ok := e.(*ast.Access); ok {
+			if ref := p.Checked.Ref(a); ref.Kind == check.RefNode && ref.Node == n {
+				uses = append(uses, a)
+			}
 		}
 	})
 	return uses
-}
-
-// eachAccess calls fn for every access of the program.
-func (p *Program) eachAccess(fn func(*ast.Access)) {
-	p.walk(func(e ast.Expr) {
-		if a, ok := e.(*ast.Access); ok {
-			fn(a)
-		}
-	})
 }
