@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"bytes"
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -24,7 +22,6 @@ import (
 	migratecmd "github.com/yamlhost/yamlhost/cmd/internal/cli/migrate"
 	newcmd "github.com/yamlhost/yamlhost/cmd/internal/cli/new"
 	packagescmd "github.com/yamlhost/yamlhost/cmd/internal/cli/packages"
-	plancmd "github.com/yamlhost/yamlhost/cmd/internal/cli/plan"
 	plugincmd "github.com/yamlhost/yamlhost/cmd/internal/cli/plugin"
 	queuecmd "github.com/yamlhost/yamlhost/cmd/internal/cli/queue"
 	schemacmd "github.com/yamlhost/yamlhost/cmd/internal/cli/schema"
@@ -36,9 +33,7 @@ import (
 	uicmd "github.com/yamlhost/yamlhost/cmd/internal/cli/ui"
 	watchcmd "github.com/yamlhost/yamlhost/cmd/internal/cli/watch"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
-	"github.com/yamlhost/yamlhost/cmd/internal/operation"
 	"github.com/yamlhost/yamlhost/internal/supervise"
-	"github.com/yamlhost/yamlhost/runtime/secrets"
 )
 
 // Run carries out a command line and returns its exit code (F7.14). args come without the program's name.
@@ -46,7 +41,7 @@ func Run(ctx context.Context, args []string, s console.Streams, w console.World)
 	if len(args) > 0 && args[0] == supervise.Word {
 		return supervise.Main(args[1:], w.Env)
 	}
-	a := &console.Console{World: w}
+	a := &console.Console{World: w, Execute: Run}
 	s = a.GuardStreams(s)
 	a.Crashes = &console.Crashes{Console: a}
 	defer func() {
@@ -101,23 +96,6 @@ func Run(ctx context.Context, args []string, s console.Streams, w console.World)
 		return console.PulumiCode(code)
 	}
 	return code
-}
-
-// inside runs commands of this program in this process, without a terminal and without anybody to ask. They share the
-// connections to where state lives, and the keys of passphrases.
-func inside(a *console.Console) lspcmd.Inside {
-	stores, keys := console.NewOpenStores(), &secrets.Keyring{}
-	return func(ctx context.Context, dir string, args ...string) (string, error) {
-		var out bytes.Buffer
-		w := a.World
-		w.Dir, w.Signals, w.Stores, w.Keys = dir, nil, stores, keys
-		streams := console.Streams{In: strings.NewReader(""), Out: &out, Err: &out}
-		args = append([]string{"--non-interactive", "--color", "never"}, args...)
-		if code := Run(ctx, args, streams, w); code != console.CodeOK {
-			return out.String(), fmt.Errorf("%s failed with exit code %d", strings.Join(args, " "), code)
-		}
-		return out.String(), nil
-	}
 }
 
 // outputCode is the exit code of a command whose output may have been lost.
@@ -187,36 +165,18 @@ func newRoot(a *console.Console, measured *profile) *cobra.Command {
 		console.Hide(flags, name)
 	}
 	root.SetFlagErrorFunc(console.FlagError)
-	root.AddCommand(
-		newcmd.NewNew(a, console.Bind(a, newcmd.New)), doctorcmd.NewDoctor(a, console.Bind(a, doctorcmd.Doctor)),
-		migratecmd.NewMigrate(a, console.Bind(a, migratecmd.Migrate)),
-		convertcmd.NewConvert(a, console.Bind(a, convertcmd.Convert)),
-		deploycmd.NewRun(a, console.Bind(a, operation.Run)), deploycmd.NewPreview(a, console.Bind(a, operation.Preview)),
-		deploycmd.NewPlan(a, console.Bind(a, operation.Preview), plancmd.NewShow(a)),
-		deploycmd.NewUp(a, console.Bind(a, operation.Up)), deploycmd.NewDrift(a, console.Bind(a, operation.Drift)),
-		deploycmd.NewRefresh(a, console.Bind(a, operation.Refresh)),
-		deploycmd.NewDestroy(a, console.Bind(a, operation.Destroy)),
-		deploycmd.NewImport(a, console.Bind(a, deploycmd.ImportResources)),
-		checkcmd.NewCheck(a, console.Bind(a, checkcmd.Check)), checkcmd.NewFormat(a, console.Bind(a, checkcmd.Format)),
-		testcmd.NewTest(a, console.Bind(a, testcmd.Test)),
-		explaincmd.NewExplain(a, console.Bind(a, explaincmd.Explain)),
-		schemacmd.NewSchema(a, console.Bind(a, schemacmd.Schema)), graphcmd.NewGraph(a, console.Bind(a, graphcmd.Graph)),
-		functionscmd.NewFunctions(a, console.Bind(a, functionscmd.Functions)),
-		lspcmd.NewLSP(a, func(ctx context.Context) error { return lspcmd.Lsp(ctx, a, inside(a)) }),
-		mcpcmd.NewMCP(a, func(ctx context.Context, o *mcpcmd.Options) error { return mcpcmd.Serve(ctx, a, o, inside(a)) }),
-		uicmd.NewUI(a, func(ctx context.Context, o *uicmd.Options) error {
-			return uicmd.UI(ctx, a, o, uicmd.Inside(inside(a)))
-		}),
-		stackcmd.NewStack(a), configcmd.NewConfig(a), envcmd.NewEnv(a), statecmd.NewState(a), plugincmd.NewPlugin(a),
-		packagescmd.NewPackage(a), packagescmd.NewInstall(a, console.Bind(a, packagescmd.Install)), newGenCompletion(),
-		accountcmd.NewLogin(a, console.Bind(a, accountcmd.Login)),
-		accountcmd.NewLogout(a, console.Bind(a, accountcmd.Logout)),
-		accountcmd.NewOrg(a), accountcmd.NewWhoami(a, console.Bind(a, accountcmd.Whoami)),
-		queuecmd.NewWorker(a, Run), queuecmd.NewQueue(a), watchcmd.NewWatch(a, Run),
-		cancelcmd.NewCancel(a, console.Bind(a, cancelcmd.Cancel)),
-		aboutcmd.NewAbout(a, console.Bind(a, aboutcmd.About)), newVersion(a),
-		shimcmd.NewShim(func(o *shimcmd.Options) error { return shimcmd.Shim(a, o) }), servecmd.NewServe(a),
-	)
+	for _, command := range []func(*console.Console) *cobra.Command{
+		newcmd.NewNew, doctorcmd.NewDoctor, migratecmd.NewMigrate, convertcmd.NewConvert, deploycmd.NewRun,
+		deploycmd.NewPreview, deploycmd.NewPlan, deploycmd.NewUp, deploycmd.NewDrift, deploycmd.NewRefresh,
+		deploycmd.NewDestroy, deploycmd.NewImport, checkcmd.NewCheck, checkcmd.NewFormat, testcmd.NewTest,
+		explaincmd.NewExplain, schemacmd.NewSchema, graphcmd.NewGraph, functionscmd.NewFunctions, lspcmd.NewLSP,
+		mcpcmd.NewMCP, uicmd.NewUI, stackcmd.NewStack, configcmd.NewConfig, envcmd.NewEnv, statecmd.NewState,
+		plugincmd.NewPlugin, packagescmd.NewPackage, packagescmd.NewInstall, newGenCompletion, accountcmd.NewLogin,
+		accountcmd.NewLogout, accountcmd.NewOrg, accountcmd.NewWhoami, queuecmd.NewWorker, queuecmd.NewQueue,
+		watchcmd.NewWatch, cancelcmd.NewCancel, aboutcmd.NewAbout, newVersion, shimcmd.NewShim, servecmd.NewServe,
+	} {
+		root.AddCommand(command(a))
+	}
 	arrangeHelp(root)
 	console.UsageErrors(root)
 	return root

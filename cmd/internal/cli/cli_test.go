@@ -15,9 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 	configcmd "github.com/yamlhost/yamlhost/cmd/internal/cli/config"
-	deploycmd "github.com/yamlhost/yamlhost/cmd/internal/cli/deploy"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
-	"github.com/yamlhost/yamlhost/cmd/internal/operation"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/secrets"
 )
@@ -188,20 +186,6 @@ func TestInterrupts(t *testing.T) {
 		require.NotEqual(t, 0, x.run("up"))
 		require.NotContains(t, x.err.String(), "created\n")
 	})
-}
-
-// Flags are parsed without anything being run.
-func TestOperationFlags(t *testing.T) {
-	t.Parallel()
-	a := &console.Console{World: console.World{Env: []string{"PULUMI_PARALLEL=3", "PULUMI_SKIP_CONFIRMATIONS=true"}}}
-	var got *operation.Options
-	cmd := deploycmd.NewUp(a, func(_ context.Context, o *operation.Options) error { got = o; return nil })
-	cmd.SetArgs([]string{"-s", "dev", "-c", "a=1", "-c", "b=x,y", "--refresh", "--diff", "-m", "why"})
-	require.NoError(t, cmd.Execute())
-	require.Equal(t, &operation.Options{Stack: "dev", Config: []string{"a=1", "b=x,y"}, Refresh: "true", Diff: true,
-		Message: "why", Command: "up",
-		Parallel: 3, Yes: true, Flags: map[string]string{"stack": "set", "config": "set", "refresh": "set", "diff": "true",
-			"message": "set"}}, got)
 }
 
 // Every command has a summary, and what it says of itself is free of the program's inner words.

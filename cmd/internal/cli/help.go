@@ -66,7 +66,7 @@ func arrangeHelp(root *cobra.Command) {
 }
 
 // newGenCompletion makes the command that writes completion scripts under the name that the Pulumi CLI has for it.
-func newGenCompletion() *cobra.Command {
+func newGenCompletion(*console.Console) *cobra.Command {
 	return &cobra.Command{
 		Use: "gen-completion SHELL", Short: "Write a completion script, as completion does", ValidArgs: []string{"bash",
 			"zsh", "fish", "powershell"}, Args: cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),

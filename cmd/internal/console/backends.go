@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/yamlhost/yamlhost/internal/serviceapi"
@@ -22,36 +22,27 @@ import (
 const DefaultBackend = "file://~"
 
 // Backends opens the places where state lives, as the environment says.
-type Backends struct {
-	world   *World
-	version string
-	notes   io.Writer   // what backends have to say
-	stores  *OpenStores // shared with others; nil for none
-	signals *interrupts // nil for none
-}
+type Backends struct{ *Console }
 
 // Backends are those that this command can open.
-func (a *Console) Backends() Backends {
-	return Backends{world: &a.World, version: a.Version(), notes: a.Streams.Err, stores: a.World.Stores,
-		signals: a.Signals}
-}
+func (a *Console) Backends() Backends { return Backends{a} }
 
 // where is where state lives, and what relative paths in it are relative to (F6.1, D3). p may be nil.
 func (b Backends) where(p *project.Project) (url, workDir string, err error) {
-	if url := b.world.Getenv("PULUMI_BACKEND_URL"); url != "" {
-		return url, b.world.Dir, nil
+	if url := b.World.Getenv("PULUMI_BACKEND_URL"); url != "" {
+		return url, b.World.Dir, nil
 	}
 	if p != nil && p.BackendURL != "" {
 		return p.BackendURL, p.Dir, nil
 	}
-	url, err = backend.CurrentLogin(b.world.CredentialsHome())
+	url, err = backend.CurrentLogin(b.World.CredentialsHome())
 	if err != nil {
 		return "", "", err
 	}
 	if url == "" {
 		url = DefaultBackend
 	}
-	return url, b.world.Dir, nil
+	return url, b.World.Dir, nil
 }
 
 // Open opens the backend of a project; p may be nil.
@@ -93,21 +84,19 @@ func (b Backends) OpenAt(url, workDir string) (*backend.Backend, error) {
 
 func (b Backends) openAt(url, workDir string, upgrading bool) (*backend.Backend, error) {
 	o := backend.Options{
-		Upgrading: upgrading,
-
-		Home: b.world.Home, WorkDir: workDir, Version: "yamlhost/" + b.version, Now: b.world.Now,
+		Upgrading: upgrading, Home: b.World.Home, WorkDir: workDir, Version: "yamlhost/" + b.Version(), Now: b.World.Now,
 		RetainCheckpoints: b.diyTrue("RETAIN_CHECKPOINTS"), DisableBackups: b.diyTrue("DISABLE_CHECKPOINT_BACKUPS"),
-		Disk: b.world.Disk, Lease: b.world.Lease, Deferral: b.world.ServiceDeferral,
-		OpenObjects: func(url string) (backend.Objects, error) { return b.stores.open(url, b.openObjects) },
+		Disk: b.World.Disk, Lease: b.World.Lease, Deferral: b.World.ServiceDeferral,
+		OpenObjects: func(url string) (backend.Objects, error) { return b.World.Stores.open(url, b.openObjects) },
 		OpenService: func(url string) (backend.Service, error) { return b.openService(url, b.token) },
 		Opening:     func(ctx context.Context) (context.Context, func()) { return b.opening(ctx, url) },
-		Note:        func(text string) { fmt.Fprintln(b.notes, text) },
+		Note:        func(text string) { fmt.Fprintln(b.Streams.Err, text) },
 	}
-	if home := b.world.PulumiHome(); home != "" {
+	if home := b.World.PulumiHome(); home != "" {
 		o.Copies = filepath.Join(home, "yamlhost", "services")
 	}
-	if b.world.Process != nil {
-		o.Process = b.world.Process()
+	if b.World.Process != nil {
+		o.Process = b.World.Process()
 	}
 	switch gzip, zstd := b.diyTrue("GZIP"), b.diyTrue("ZSTD"); {
 	case gzip && zstd:
@@ -124,19 +113,19 @@ func (b Backends) openAt(url, workDir string, upgrading bool) (*backend.Backend,
 // and a message says what is waited for. The caller calls done when it is over.
 func (b Backends) opening(ctx context.Context, url string) (_ context.Context, done func()) {
 	name, _, _ := strings.Cut(backend.PublicURL(url), "?")
-	timer := time.AfterFunc(cmp.Or(b.world.Patience, 4*time.Second), func() {
-		fmt.Fprintf(b.notes, "waiting for %s\n", name)
+	timer := time.AfterFunc(cmp.Or(b.World.Patience, 4*time.Second), func() {
+		fmt.Fprintf(b.Streams.Err, "waiting for %s\n", name)
 	})
-	if b.signals == nil {
+	if b.Signals == nil {
 		return ctx, func() { timer.Stop() }
 	}
-	ctx, end := b.signals.Gentle(ctx)
+	ctx, end := b.Signals.Gentle(ctx)
 	return ctx, func() { timer.Stop(); end() }
 }
 
 // openService opens a service, with what signs in to it.
 func (b Backends) openService(url string, token func(url string) (string, error)) (backend.Service, error) {
-	organization, err := backend.DefaultOrganization(b.world.PulumiHome(), url)
+	organization, err := backend.DefaultOrganization(b.World.PulumiHome(), url)
 	if err != nil {
 		return nil, err
 	}
@@ -146,17 +135,17 @@ func (b Backends) openService(url string, token func(url string) (string, error)
 
 // calls are the options for calls of a service.
 func (b Backends) calls(url string, token func(url string) (string, error)) serviceapi.Options {
-	return serviceapi.Options{Token: func() (string, error) { return token(url) }, HTTP: b.world.HTTP,
-		Agent: "yamlhost/" + b.version, Pause: cmp.Or(b.world.ServicePause, time.Second/2),
+	return serviceapi.Options{Token: func() (string, error) { return token(url) }, HTTP: b.World.HTTP,
+		Agent: "yamlhost/" + b.Version(), Pause: cmp.Or(b.World.ServicePause, time.Second/2),
 		Opening: func(ctx context.Context) (context.Context, func()) { return b.opening(ctx, url) }}
 }
 
 // chosen is the name of the stack that the flag, the environment or the selection names (D3, F6.15), or empty.
 func (b Backends) chosen(p *project.Project, url, flag string) (string, error) {
-	if name := cmp.Or(flag, b.world.Getenv("PULUMI_STACK")); name != "" {
+	if name := cmp.Or(flag, b.World.Getenv("PULUMI_STACK")); name != "" {
 		return name, nil
 	}
-	return backend.SelectedStack(b.world.PulumiHome(), p.Name.Text, p.Path, url)
+	return backend.SelectedStack(b.World.PulumiHome(), p.Name.Text, p.Path, url)
 }
 
 // environments are those of the service that keeps a project's stacks; nil if none does. Names without an organization
@@ -169,8 +158,8 @@ func (b Backends) environments(p *project.Project, stack string, looks bool) (*e
 	}
 	url = strings.TrimRight(url, "/")
 	token := b.token
-	if looks && p != nil && p.BackendURL != "" && b.world.Getenv("PULUMI_BACKEND_URL") == "" {
-		token = func(url string) (string, error) { return backend.Token(b.world.CredentialsHome(), url) }
+	if looks && p != nil && p.BackendURL != "" && b.World.Getenv("PULUMI_BACKEND_URL") == "" {
+		token = func(url string) (string, error) { return backend.Token(b.World.CredentialsHome(), url) }
 	}
 	client, err := serviceapi.New(url, b.calls(url, token))
 	if err != nil {
@@ -195,10 +184,10 @@ func (b Backends) environments(p *project.Project, stack string, looks bool) (*e
 // token returns the token for a service that was chosen as the backend, empty if there is none: that of the
 // environment, else the one of credentials.json.
 func (b Backends) token(url string) (string, error) {
-	if token := b.world.Getenv(AccessToken); token != "" {
+	if token := b.World.Getenv(AccessToken); token != "" {
 		return token, nil
 	}
-	return backend.Token(b.world.CredentialsHome(), url)
+	return backend.Token(b.World.CredentialsHome(), url)
 }
 
 // AccessToken is the variable with the token for a service.
@@ -225,20 +214,47 @@ func (b Backends) openObjects(rawURL string) (backend.Objects, error) {
 	var objects backend.Objects
 	var err error
 	if postgres.Handles(rawURL) {
-		objects, err = postgres.Open(context.Background(), rawURL, b.world.Lookup)
+		objects, err = postgres.Open(context.Background(), rawURL, b.World.Lookup)
 	} else {
-		objects, err = bucket.Open(context.Background(), rawURL, b.world.Lookup)
+		objects, err = bucket.Open(context.Background(), rawURL, b.World.Lookup)
 	}
-	if err == nil && b.world.Objects != nil {
-		objects = b.world.Objects(objects)
+	if err == nil && b.World.Objects != nil {
+		objects = b.World.Objects(objects)
 	}
 	return objects, err
 }
 
 // diyTrue is a boolean setting of the backend, under its name of today or the old one (F7.18).
 func (b Backends) diyTrue(name string) bool {
-	return b.world.Enabled("PULUMI_DIY_BACKEND_"+name) || b.world.Enabled("PULUMI_SELF_MANAGED_STATE_"+name)
+	return b.World.Enabled("PULUMI_DIY_BACKEND_"+name) || b.World.Enabled("PULUMI_SELF_MANAGED_STATE_"+name)
 }
 
 // Stores returns the schemes of the stores that this build can open.
 func Stores() []string { return append(bucket.Known(), postgres.Known()...) }
+
+// OpenStores are the stores of objects that a command has opened, each once: stacks that one command works on share its
+// connections. It is safe for concurrent use; a nil one opens anew each time.
+type OpenStores struct {
+	mu     sync.Mutex
+	opened map[string]backend.Objects // by URL; guarded by mu
+}
+
+// open opens a store of objects, or returns the one that is open.
+func (s *OpenStores) open(rawURL string, open func(rawURL string) (backend.Objects, error)) (backend.Objects, error) {
+	if s == nil {
+		return open(rawURL)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if known := s.opened[rawURL]; known != nil {
+		return known, nil
+	}
+	objects, err := open(rawURL)
+	if err == nil {
+		s.opened[rawURL] = objects
+	}
+	return objects, err
+}
+
+// NewOpenStores has opened nothing yet.
+func NewOpenStores() *OpenStores { return &OpenStores{opened: map[string]backend.Objects{}} }

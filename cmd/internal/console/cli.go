@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -24,6 +25,8 @@ type Console struct {
 	Signals *interrupts
 	Crashes *Crashes
 	Reports Reports
+	// Execute carries out a command line of this program in this process, and returns its exit code.
+	Execute func(ctx context.Context, args []string, s Streams, w World) int
 	blocks  sync.Mutex       // held while a block is shown
 	Texts   *workspace.Texts // the programs that were parsed, which a command about several stacks shares; else nil
 	keys    secrets.Keyring  // derived once in a process
@@ -157,4 +160,14 @@ func UnknownCommand(cmd *cobra.Command, args []string) error {
 	}
 	return fmt.Errorf("there is no command %q%s\nSee %s --help.", asked, diag.DidYouMean(args[0], names),
 		cmd.CommandPath())
+}
+
+// Version is this program's version as v1.2.3.
+func (a *Console) Version() string {
+	if v := a.World.Version; v != "" && v[0] != 'v' {
+		return "v" + v
+	} else if v != "" {
+		return v
+	}
+	return "v0.0.0-dev"
 }

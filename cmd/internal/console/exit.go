@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/serviceapi"
@@ -121,4 +122,12 @@ func CodeOf(err error) (code int, text string) {
 		return CodeUnreachable, err.Error()
 	}
 	return CodeError, err.Error()
+}
+
+// PlainError is an error of the file system without the name of the file, which is said already.
+func PlainError(err error) error {
+	if p, ok := errors.AsType[*os.PathError](err); ok {
+		return p.Err
+	}
+	return err
 }

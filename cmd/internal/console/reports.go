@@ -3,7 +3,6 @@ package console
 import (
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -38,9 +37,7 @@ func (f *ReportFlags) Add(spec report.Spec) { f.out = append(f.out, spec.Kind+"=
 type Reports struct {
 	*report.Set               // of --out; nil without any
 	system      report.System // the CI system that gets reports of the run
-	world       *World
-	streams     Streams
-	screen      io.Writer // standard error as it is
+	console     *Console
 }
 
 // OpenReports opens the reports of a command before anything is done. further are reports that other flags ask for.
@@ -71,7 +68,7 @@ func (a *Console) OpenReports(f *ReportFlags, command string, further ...report.
 	if err != nil {
 		return WithCode(CodeBadUsage, "%w", err)
 	}
-	a.Reports = Reports{Set: set, system: system, world: &a.World, streams: a.Streams, screen: a.Screen}
+	a.Reports = Reports{set, system, a}
 	return nil
 }
 
@@ -91,19 +88,24 @@ func (f *ReportFlags) system(getenv func(string) string) (report.System, error) 
 	return "", WithCode(CodeBadUsage, "--ci takes auto, none, github, gitlab, azure, buildkite or teamcity, not %q", f.ci)
 }
 
+// fold returns how the log of the CI system folds what is written between two lines; both are empty where it cannot.
+func (r *Reports) fold(id, title string) (group report.Group) {
+	if c := r.console; r.system != "" && !c.Streams.ErrTerminal && c.Screen != nil {
+		group = report.GroupOf(r.system, id, title, c.Now().Unix())
+	}
+	return group
+}
+
 // LogGroup folds what is logged until end in the log of the CI system, where it can fold; elsewhere it does nothing.
 // Lines go to standard error as they are.
 func (r *Reports) LogGroup(id, title string) (end func()) {
-	if r.system == "" || r.streams.ErrTerminal || r.screen == nil {
-		return func() {}
-	}
-	group := report.GroupOf(r.system, id, title, r.world.time().Unix())
+	group := r.fold(id, title)
 	if group.Begin != "" {
-		fmt.Fprintln(r.screen, group.Begin)
+		fmt.Fprintln(r.console.Screen, group.Begin)
 	}
 	return func() {
 		if group.End != "" {
-			fmt.Fprintln(r.screen, group.End)
+			fmt.Fprintln(r.console.Screen, group.End)
 		}
 	}
 }
@@ -113,8 +115,8 @@ func (r *Reports) Finish(code int, text string) error {
 	if r.Set == nil {
 		return nil
 	}
-	err := r.Set.Finish(report.Exit{Code: code, Name: CodeName(code), Text: text}, r.world.time())
-	ci := report.CI{System: r.system, Getenv: r.world.Getenv, Log: r.streams.Err}
+	err := r.Set.Finish(report.Exit{Code: code, Name: CodeName(code), Text: text}, r.console.Now())
+	ci := report.CI{System: r.system, Getenv: r.console.World.Getenv, Log: r.console.Streams.Err}
 	if fault := ci.Write(r.Record()); fault != nil {
 		err = errors.Join(err, fmt.Errorf("report to the CI system: %w", fault))
 	}

@@ -8,7 +8,6 @@ import (
 	"os"
 	"strings"
 
-	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/secrets"
 	"github.com/yamlhost/yamlhost/runtime/secrets/keyservice"
@@ -19,15 +18,7 @@ import (
 
 // Secrets makes the secrets managers of stacks.
 type Secrets struct {
-	world   *World
-	version string
-	keys    *secrets.Keyring // derived once in a process
-	asked   *answers
-	prompt  Prompt
-	hold    func(path string) (release func(), err error) // see Console.Hold
-	short   func(path string) string
-	report  func(diag.Diagnostics) error
-
+	*Console
 	hosted json.RawMessage // the state of the manager that the stack has in a service; nil elsewhere
 	inUse  string          // the URL of that service
 }
@@ -48,10 +39,10 @@ func (s Secrets) isHosted(settings *project.Settings) bool {
 }
 
 // Secrets returns the secrets of the stacks that this command works with.
-func (a *Console) Secrets() Secrets {
-	return Secrets{world: &a.World, version: a.Version(), keys: cmp.Or(a.World.Keys, &a.keys), asked: &a.asked,
-		prompt: a.Prompt(), hold: a.Hold, short: a.Short, report: a.Report}
-}
+func (a *Console) Secrets() Secrets { return Secrets{Console: a} }
+
+// keyring has the keys that were derived in this process.
+func (s Secrets) keyring() *secrets.Keyring { return cmp.Or(s.World.Keys, &s.keys) }
 
 // errOvertaken is returned when another process has decided how a stack's secrets are sealed, after this one had
 // looked.
@@ -77,7 +68,7 @@ func (s Secrets) HeldManager(settings *project.Settings, stack string) (*StackSe
 func (s Secrets) managerBy(settings *project.Settings, stack string, write func(apply func(*project.Settings)) error) (
 	*StackSecrets, error) {
 	passphrase := s.passphrases(stack, settings.Project())
-	options := secrets.Options{Keys: s.keys, Passphrase: passphrase, Created: func(salt string) error {
+	options := secrets.Options{Keys: s.keyring(), Passphrase: passphrase, Created: func(salt string) error {
 		return write(func(dst *project.Settings) { dst.EncryptionSalt, dst.SecretsProvider, dst.EncryptedKey = salt, "", "" })
 	}}
 	s.withKeys(&options)
@@ -93,7 +84,7 @@ func (s Secrets) managerBy(settings *project.Settings, stack string, write func(
 		}
 		m, err := secrets.ForStack(settings.SecretsProvider, settings.EncryptionSalt, settings.EncryptedKey, options)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", s.short(settings.Path), err)
+			return nil, fmt.Errorf("%s: %w", s.Short(settings.Path), err)
 		}
 		return m, nil
 	}
@@ -107,13 +98,13 @@ func (s Secrets) managerBy(settings *project.Settings, stack string, write func(
 
 // withKeys adds the key services (F4.11) and the services that keep secrets themselves (F4.12).
 func (s Secrets) withKeys(o *secrets.Options) {
-	o.OverrideURL = s.world.Getenv("PULUMI_CLOUD_SECRET_OVERRIDE")
+	o.OverrideURL = s.World.Getenv("PULUMI_CLOUD_SECRET_OVERRIDE")
 	o.OpenKey = func(url string) (secrets.Key, error) {
-		return keyservice.Open(url, keyservice.Options{Lookup: s.world.Lookup})
+		return keyservice.Open(url, keyservice.Options{Lookup: s.World.Lookup})
 	}
 	o.OpenService = func(state json.RawMessage) (secrets.Manager, error) {
-		return service.Open(state, service.Options{Token: s.serviceToken, HTTP: s.world.HTTP,
-			Agent: "yamlhost/" + s.version})
+		return service.Open(state, service.Options{Token: s.serviceToken, HTTP: s.World.HTTP,
+			Agent: "yamlhost/" + s.Version()})
 	}
 }
 
@@ -127,34 +118,34 @@ func (s Secrets) Given(p state.SecretsProvider, passphrase string) (secrets.Mana
 // serviceToken returns the token for a service. A state names its URL, and anyone may have written that: the token of
 // the environment is only for the service that the environment means, and any other has to be logged in to.
 func (s Secrets) serviceToken(url string) (string, error) {
-	meant := cmp.Or(strings.TrimRight(s.world.Getenv("PULUMI_API"), "/"), "https://api.pulumi.com")
-	if token := s.world.Getenv(AccessToken); token != "" && (url == meant || url == s.inUse) {
+	meant := cmp.Or(strings.TrimRight(s.World.Getenv("PULUMI_API"), "/"), "https://api.pulumi.com")
+	if token := s.World.Getenv(AccessToken); token != "" && (url == meant || url == s.inUse) {
 		return token, nil
 	}
-	return backend.Token(s.world.CredentialsHome(), url)
+	return backend.Token(s.World.CredentialsHome(), url)
 }
 
 // passphrases is where a stack's passphrase comes from (F4.5): the environment, a file, or a person, in this order.
 // A person is asked once for each stack.
 func (s Secrets) passphrases(stack, project string) secrets.PassphraseSource {
 	var prompt func(secrets.Purpose) (string, error)
-	if s.prompt.canHide() {
+	if s.Prompt().canHide() {
 		name := stack
 		if project != "" {
 			name += " of project " + project
 		}
 		prompt = func(p secrets.Purpose) (string, error) {
-			return s.asked.once(name, p, func() (string, error) { return s.prompt.passphrase(name, p) })
+			return s.asked.once(name, p, func() (string, error) { return s.Prompt().passphrase(name, p) })
 		}
 	}
-	readFile := func(path string) ([]byte, error) { return os.ReadFile(s.world.path(path)) }
-	return secrets.PassphraseFrom(s.world.Lookup, readFile, prompt)
+	readFile := func(path string) ([]byte, error) { return os.ReadFile(s.World.path(path)) }
+	return secrets.PassphraseFrom(s.World.Lookup, readFile, prompt)
 }
 
 // AsksForPassphrases reports whether a person would be asked for a passphrase that is needed.
 func (s Secrets) AsksForPassphrases() bool {
-	_, given := s.world.Lookup("PULUMI_CONFIG_PASSPHRASE")
-	return s.prompt.canHide() && !given && s.world.Getenv("PULUMI_CONFIG_PASSPHRASE_FILE") == ""
+	_, given := s.World.Lookup("PULUMI_CONFIG_PASSPHRASE")
+	return s.Prompt().canHide() && !given && s.World.Getenv("PULUMI_CONFIG_PASSPHRASE_FILE") == ""
 }
 
 // NewManager makes the manager that a stack is to change to. adopt puts it into the stack's settings, and says what it
@@ -171,11 +162,11 @@ func (s Secrets) NewManager(provider, stack string) (next secrets.Manager, adopt
 		}, err
 	}
 	if !secrets.IsKeyURL(provider) {
-		passphrase, err := s.prompt.newPassphrase(stack)
+		passphrase, err := s.Prompt().newPassphrase(stack)
 		if err != nil {
 			return nil, nil, err
 		}
-		m, err := secrets.NewPassphrase(s.keys, passphrase)
+		m, err := secrets.NewPassphrase(s.keyring(), passphrase)
 		return m, func(dst *project.Settings) string {
 			dst.EncryptionSalt, dst.SecretsProvider, dst.EncryptedKey = m.Salt(), "", ""
 			return "the new passphrase"
@@ -200,7 +191,7 @@ func (s Secrets) NewManager(provider, stack string) (next secrets.Manager, adopt
 // since it was read. If they have decided on that themselves, settings gets what they have decided, and the error is
 // errOvertaken.
 func (s Secrets) writeProvider(settings *project.Settings, apply func(*project.Settings)) error {
-	release, err := s.hold(settings.Path)
+	release, err := s.Hold(settings.Path)
 	if err != nil {
 		return err
 	}
@@ -210,7 +201,7 @@ func (s Secrets) writeProvider(settings *project.Settings, apply func(*project.S
 		return err
 	}
 	if diags.HasErrors() {
-		return s.report(diags)
+		return s.Report(diags)
 	}
 	if now.EncryptionSalt != settings.EncryptionSalt || now.SecretsProvider != settings.SecretsProvider ||
 		now.EncryptedKey != settings.EncryptedKey {

@@ -2,7 +2,6 @@ package console
 
 import (
 	"context"
-	"errors"
 
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/secrets"
@@ -62,19 +61,20 @@ func (a Stacks) providerToCreate(s *Stack, provider *string) (*state.SecretsProv
 		return nil, err
 	}
 	defer release()
-	settings, diags, err := a.LoadSettings(s.Project, s.Ref.Stack, "")
+	settings, err := a.Settings(s)
 	if err != nil {
-		return nil, err
-	}
-	if err := a.Report(diags); err != nil {
 		return nil, err
 	}
 	keyed := secrets.IsKeyURL(*provider)
 	if !keyed && *provider != secrets.TypePassphrase {
 		return nil, nil
 	}
-	if exists, err := s.Backend.Exists(s.Ref); err != nil || exists { // before its settings are touched
-		return nil, errors.Join(err, existsError(exists, s.Ref))
+	exists, err := s.Backend.Exists(s.Ref) // before its settings are touched
+	if err == nil && exists {
+		err = &backend.ExistsError{Ref: s.Ref}
+	}
+	if err != nil {
+		return nil, err
 	}
 	if keyed && settings.SecretsProvider != *provider {
 		settings.SecretsProvider, settings.EncryptedKey, settings.EncryptionSalt = *provider, "", ""
@@ -89,21 +89,15 @@ func (a Stacks) providerToCreate(s *Stack, provider *string) (*state.SecretsProv
 	return &state.SecretsProvider{Type: manager.Type(), State: manager.State()}, nil
 }
 
-func existsError(exists bool, ref backend.Ref) error {
-	if exists {
-		return &backend.ExistsError{Ref: ref}
-	}
-	return nil
-}
-
 // Load reads a stack's state. Secrets stay sealed unless open is set (F4.16).
 func (a Stacks) Load(ctx context.Context, s *Stack, open bool) (*backend.Loaded, error) {
 	var opener state.Opener
 	if open {
-		var err error
-		if opener, err = a.Opener(s); err != nil {
+		manager, err := a.Manager(s)
+		if err != nil {
 			return nil, err
 		}
+		opener = manager.Opener
 	}
 	loaded, err := s.Backend.Load(ctx, s.Ref, opener)
 	if err != nil {
@@ -112,18 +106,24 @@ func (a Stacks) Load(ctx context.Context, s *Stack, open bool) (*backend.Loaded,
 	return loaded, nil
 }
 
-// Opener returns the secrets manager of a stack for reading its state.
-func (a Stacks) Opener(s *Stack) (state.Opener, error) {
+// Settings reads a stack's settings file and reports what is wrong with it.
+func (a Stacks) Settings(s *Stack) (*project.Settings, error) {
 	settings, diags, err := a.LoadSettings(s.Project, s.Ref.Stack, "")
 	if err != nil {
 		return nil, err
 	}
-	if diags.HasErrors() {
-		return nil, a.Report(diags)
+	return settings, a.Report(diags)
+}
+
+// Manager makes the secrets manager of a stack for a command that has nothing else to do with its settings: it reports
+// only their errors.
+func (a Stacks) Manager(s *Stack) (*StackSecrets, error) {
+	settings, diags, err := a.LoadSettings(s.Project, s.Ref.Stack, "")
+	if err == nil && diags.HasErrors() {
+		err = a.Report(diags)
 	}
-	manager, err := a.Secrets().Of(s.Backend, s.Ref).Manager(settings, s.Ref.Stack)
 	if err != nil {
 		return nil, err
 	}
-	return manager.Opener, nil
+	return a.Secrets().Of(s.Backend, s.Ref).Manager(settings, s.Ref.Stack)
 }

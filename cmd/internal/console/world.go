@@ -167,3 +167,24 @@ func (w *World) time() time.Time {
 	}
 	return w.Now()
 }
+
+// Previews are the planned outputs of the stacks of one preview, if each stack runs in a process, or on a machine, of
+// its own. Package operation defines their text, which has no secrets.
+type Previews struct {
+	Before  map[string][]byte // what others have planned, by PROJECT/STACK
+	Planned []byte            // what this one plans; nil as long as it has planned nothing
+}
+
+// DownloadOverrides is the environment variable that sends downloads elsewhere (F2.35).
+const DownloadOverrides = "PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES"
+
+// DownloadsForbidden names what forbids downloads; empty when nothing does.
+func DownloadsForbidden(a *Console) string {
+	switch {
+	case a.Global.Offline:
+		return "--offline"
+	case a.World.Enabled("PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION"):
+		return "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION"
+	}
+	return ""
+}

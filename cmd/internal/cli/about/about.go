@@ -20,11 +20,11 @@ type aboutOptions struct {
 }
 
 // NewAbout makes the command about.
-func NewAbout(_ *console.Console, run func(context.Context, *aboutOptions) error) *cobra.Command {
+func NewAbout(a *console.Console) *cobra.Command {
 	o := &aboutOptions{}
 	cmd := &cobra.Command{
 		Use: "about", Short: "Show versions, backend, stack and providers", Args: console.NoArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), o) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return about(cmd.Context(), a, o) },
 	}
 	cmd.Flags().StringVarP(&o.stack, "stack", "s", "", "the stack; by default the selected one")
 	cmd.Flags().BoolVarP(&o.json, "json", "j", false, "write JSON")
@@ -75,8 +75,8 @@ type (
 	}
 )
 
-// About gathers what there is; what cannot be found out becomes a line in errors.
-func About(ctx context.Context, a *console.Console, o *aboutOptions) error {
+// about gathers what there is; what cannot be found out becomes a line in errors.
+func about(ctx context.Context, a *console.Console, o *aboutOptions) error {
 	r := aboutRecord{
 		Plugins: []aboutPlugin{}, Host: aboutHost{runtime.GOOS, runtime.GOARCH},
 		Runtime: map[string]string{"language": "yaml"},
@@ -143,15 +143,15 @@ func readStack(ctx context.Context, a *console.Console, o *aboutOptions, r *abou
 	if err != nil {
 		return err
 	}
-	about := &aboutStack{Name: s.Ref.Stack, FullyQualifiedName: s.Ref.QualifiedName(), Resources: []aboutResource{},
+	shown := &aboutStack{Name: s.Ref.Stack, FullyQualifiedName: s.Ref.QualifiedName(), Resources: []aboutResource{},
 		PendingOps: []string{}}
 	for _, res := range loaded.Snapshot.Resources {
-		about.Resources = append(about.Resources, aboutResource{res.Type, string(res.URN)})
+		shown.Resources = append(shown.Resources, aboutResource{res.Type, string(res.URN)})
 	}
 	for _, op := range loaded.Snapshot.Pending {
-		about.PendingOps = append(about.PendingOps, string(op.Resource.URN))
+		shown.PendingOps = append(shown.PendingOps, string(op.Resource.URN))
 	}
-	r.CurrentStack = about
+	r.CurrentStack = shown
 	return nil
 }
 

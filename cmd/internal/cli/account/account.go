@@ -22,7 +22,7 @@ type accountOptions struct {
 }
 
 // NewLogin makes the command login.
-func NewLogin(_ *console.Console, run func(context.Context, *accountOptions) error) *cobra.Command {
+func NewLogin(a *console.Console) *cobra.Command {
 	o := &accountOptions{}
 	cmd := &cobra.Command{
 		Use: "login [URL]", Short: "Choose where state is kept", Args: console.AtMostOne("the URL of a backend"),
@@ -30,7 +30,7 @@ func NewLogin(_ *console.Console, run func(context.Context, *accountOptions) err
 			"an object store, or a service such as Pulumi Cloud, as https://api.pulumi.com. The token for a service comes " +
 			"from PULUMI_ACCESS_TOKEN, or is asked for. It is kept where the Pulumi CLI keeps it, too. " +
 			storesOfThisBuild(),
-		RunE: console.RunWith(run, o, &o.url),
+		RunE: console.RunWith(a, login, o, &o.url),
 	}
 	cmd.Flags().BoolVarP(&o.local, "local", "l", false, "the same as file://~")
 	cmd.Flags().StringVarP(&o.url, "cloud-url", "c", "", "the URL of the backend")
@@ -47,30 +47,30 @@ func storesOfThisBuild() string {
 }
 
 // NewLogout makes the command logout.
-func NewLogout(_ *console.Console, run func(context.Context, *accountOptions) error) *cobra.Command {
+func NewLogout(a *console.Console) *cobra.Command {
 	o := &accountOptions{}
 	cmd := &cobra.Command{
 		Use: "logout [URL]", Short: "Forget a backend", Args: console.AtMostOne("the URL of a backend"),
-		RunE: console.RunWith(run, o, &o.url),
+		RunE: console.RunWith(a, logout, o, &o.url),
 	}
 	cmd.Flags().BoolVarP(&o.local, "local", "l", false, "the same as file://~")
 	return cmd
 }
 
 // NewWhoami makes the command whoami.
-func NewWhoami(_ *console.Console, run func(context.Context, *accountOptions) error) *cobra.Command {
+func NewWhoami(a *console.Console) *cobra.Command {
 	o := &accountOptions{}
 	cmd := &cobra.Command{
 		Use: "whoami", Short: "Show the current user and the backend", Args: console.NoArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), o) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return whoami(cmd.Context(), a, o) },
 	}
 	cmd.Flags().BoolVarP(&o.json, "json", "j", false, "write JSON")
 	cmd.Flags().BoolVarP(&o.verbose, "verbose", "v", false, "show the organizations and the backend, too")
 	return cmd
 }
 
-// Login makes a backend the current one, once it has proved to be usable.
-func Login(ctx context.Context, a *console.Console, o *accountOptions) error {
+// login makes a backend the current one, once it has proved to be usable.
+func login(ctx context.Context, a *console.Console, o *accountOptions) error {
 	switch {
 	case o.local && o.url != "":
 		return errors.New("--local and a URL cannot be used together")
@@ -124,8 +124,8 @@ func loginService(ctx context.Context, a *console.Console, url string) error {
 	return nil
 }
 
-// Logout forgets a backend.
-func Logout(_ context.Context, a *console.Console, o *accountOptions) error {
+// logout forgets a backend.
+func logout(_ context.Context, a *console.Console, o *accountOptions) error {
 	if o.local {
 		o.url = console.DefaultBackend
 	}
@@ -144,8 +144,8 @@ func Logout(_ context.Context, a *console.Console, o *accountOptions) error {
 	return nil
 }
 
-// Whoami shows who is signed in to the backend.
-func Whoami(ctx context.Context, a *console.Console, o *accountOptions) error {
+// whoami shows who is signed in to the backend.
+func whoami(ctx context.Context, a *console.Console, o *accountOptions) error {
 	p, _, err := a.OpenProject(a.World.Dir)
 	if err != nil {
 		p = nil // the backend need not be a project's

@@ -18,7 +18,7 @@ type cancelOptions struct {
 }
 
 // NewCancel makes the command cancel.
-func NewCancel(a *console.Console, run func(context.Context, *cancelOptions) error) *cobra.Command {
+func NewCancel(a *console.Console) *cobra.Command {
 	o := &cancelOptions{}
 	cmd := &cobra.Command{
 		Use: "cancel [STACK]", Short: "Remove the locks of a stack", Args: console.AtMostOne("the name of a stack"),
@@ -27,15 +27,15 @@ func NewCancel(a *console.Console, run func(context.Context, *cancelOptions) err
 			"even if it is suspended now and resumes later. A provider call in flight finishes, and is a " +
 			"pending operation for the next run. The Pulumi CLI does not notice that its lock is gone, and " +
 			"continues: stop it first.",
-		RunE: console.RunWith(run, o, &o.stack),
+		RunE: console.RunWith(a, cancel, o, &o.stack),
 	}
 	cmd.Flags().StringVarP(&o.stack, "stack", "s", "", "the stack; by default the selected one")
 	cmd.Flags().BoolVarP(&o.yes, "yes", "y", a.World.Enabled("PULUMI_SKIP_CONFIRMATIONS"), "do not ask")
 	return cmd
 }
 
-// Cancel removes locks.
-func Cancel(ctx context.Context, a *console.Console, o *cancelOptions) error {
+// cancel removes locks.
+func cancel(ctx context.Context, a *console.Console, o *cancelOptions) error {
 	s, err := a.CurrentStack(ctx, o.stack)
 	if err != nil {
 		return err

@@ -33,7 +33,7 @@ type checkOptions struct {
 }
 
 // NewCheck makes the command check.
-func NewCheck(_ *console.Console, run func(context.Context, *checkOptions) error) *cobra.Command {
+func NewCheck(a *console.Console) *cobra.Command {
 	o := &checkOptions{}
 	cmd := &cobra.Command{
 		Use:   "check [DIR or FILE]...",
@@ -45,7 +45,7 @@ func NewCheck(_ *console.Console, run func(context.Context, *checkOptions) error
 			if o.targets = args; len(args) == 0 {
 				o.targets = []string{"."}
 			}
-			return run(cmd.Context(), o)
+			return checkPrograms(cmd.Context(), a, o)
 		},
 	}
 	cmd.Flags().StringVar(&o.format, "format", "text", "the report on standard output: "+
@@ -63,8 +63,8 @@ func NewCheck(_ *console.Console, run func(context.Context, *checkOptions) error
 	return cmd
 }
 
-// Check reports what is wrong with programs.
-func Check(ctx context.Context, a *console.Console, o *checkOptions) error {
+// checkPrograms reports what is wrong with programs.
+func checkPrograms(ctx context.Context, a *console.Console, o *checkOptions) error {
 	var further []report.Spec
 	if o.format != "text" {
 		if !slices.Contains(report.Kinds(), o.format) {
@@ -92,8 +92,6 @@ func Check(ctx context.Context, a *console.Console, o *checkOptions) error {
 	if err != nil {
 		return err
 	}
-	ctx, done := a.Signals.Gentle(ctx)
-	defer done()
 	trust := operation.Careful
 	if o.untrusted {
 		trust = operation.Untrusted

@@ -2,7 +2,6 @@ package check
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"os"
@@ -16,8 +15,8 @@ import (
 	"github.com/yamlhost/yamlhost/parser"
 )
 
-// FormatOptions are the inputs of the command fmt.
-type FormatOptions struct {
+// formatOptions are the inputs of the command fmt.
+type formatOptions struct {
 	targets []string
 	check   bool
 	diff    bool
@@ -25,8 +24,8 @@ type FormatOptions struct {
 }
 
 // NewFormat makes the command fmt.
-func NewFormat(_ *console.Console, run func(context.Context, *FormatOptions) error) *cobra.Command {
-	o := &FormatOptions{}
+func NewFormat(a *console.Console) *cobra.Command {
+	o := &formatOptions{}
 	cmd := &cobra.Command{
 		Use:   "fmt [DIR or FILE]...",
 		Short: "Bring programs into one form: indentation and spacing",
@@ -36,11 +35,11 @@ func NewFormat(_ *console.Console, run func(context.Context, *FormatOptions) err
 			"- reads standard input and writes the result to standard output. With --check it exits with 1 if " +
 			"a file would change. With --sections it also sorts the sections of a program: project fields, " +
 			"configuration, components, variables, resources, outputs.",
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: func(_ *cobra.Command, args []string) error {
 			if o.targets = args; len(args) == 0 {
 				o.targets = []string{"."}
 			}
-			return run(cmd.Context(), o)
+			return format(a, o)
 		},
 	}
 	cmd.Flags().BoolVar(&o.check, "check", false, "change nothing; name the files that would change")
@@ -50,8 +49,8 @@ func NewFormat(_ *console.Console, run func(context.Context, *FormatOptions) err
 	return cmd
 }
 
-// Format brings files into one form.
-func Format(_ context.Context, a *console.Console, o *FormatOptions) error {
+// format brings files into one form.
+func format(a *console.Console, o *formatOptions) error {
 	changed, broken := false, diag.Diagnostics{}
 	for _, target := range o.targets {
 		if target == "-" {
@@ -104,7 +103,7 @@ func Format(_ context.Context, a *console.Console, o *FormatOptions) error {
 }
 
 // format is a text in the form that is asked for.
-func (o *FormatOptions) format(src *diag.Source) ([]byte, diag.Diagnostics) {
+func (o *formatOptions) format(src *diag.Source) ([]byte, diag.Diagnostics) {
 	if !o.order {
 		return parser.Format(src)
 	}
@@ -116,7 +115,7 @@ func (o *FormatOptions) format(src *diag.Source) ([]byte, diag.Diagnostics) {
 }
 
 // showFormatted writes a formatted file, or reports what would change.
-func showFormatted(a *console.Console, o *FormatOptions, name string, text, formatted []byte,
+func showFormatted(a *console.Console, o *formatOptions, name string, text, formatted []byte,
 	write func() error) error {
 	if bytes.Equal(text, formatted) {
 		return nil

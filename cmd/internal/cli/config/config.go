@@ -93,23 +93,25 @@ func open(ctx context.Context, a *console.Console, o *target) (*configured, erro
 		return nil, err
 	}
 	s, err := a.Stacks().Open(ctx, p, o.stack)
-	if missing, ok := errors.AsType[*console.MissingStackError](err); ok {
-		settings, diags, loadErr := a.LoadSettings(p, missing.Ref.Stack, o.file)
-		if loadErr != nil || !settings.Exists {
-			return nil, err
-		}
-		return &configured{project: p, stack: missing.Ref.Stack, name: missing.Ref.QualifiedName(), settings: settings,
-			secrets: a.Secrets()}, a.Report(diags)
+	keys := a.Secrets()
+	missing, isMissing := errors.AsType[*console.MissingStackError](err)
+	switch {
+	case isMissing:
+		s = &console.Stack{Ref: missing.Ref}
+	case err != nil:
+		return nil, err
+	default:
+		keys = keys.Of(s.Backend, s.Ref)
 	}
-	if err != nil {
+	settings, diags, loadErr := a.LoadSettings(p, s.Ref.Stack, o.file)
+	if isMissing && (loadErr != nil || !settings.Exists) {
 		return nil, err
 	}
-	settings, diags, err := a.LoadSettings(p, s.Ref.Stack, o.file)
-	if err != nil {
-		return nil, err
+	if loadErr != nil {
+		return nil, loadErr
 	}
-	return &configured{project: p, stack: s.Ref.Stack, name: s.Ref.QualifiedName(), settings: settings,
-		secrets: a.Secrets().Of(s.Backend, s.Ref)}, a.Report(diags)
+	return &configured{project: p, stack: s.Ref.Stack, name: s.Ref.QualifiedName(), settings: settings, secrets: keys},
+		a.Report(diags)
 }
 
 // noSuchKey names the keys that are near to one that is not there.

@@ -32,7 +32,7 @@ func newCopy(a *console.Console, o *target) *cobra.Command {
 		Args: cobra.MaximumNArgs(1),
 		Long: "copy copies one value, or all values, of a stack to the stack of --dest. Values of the same keys there are " +
 			"replaced, others stay. Secrets are decrypted and encrypted anew for the other stack.",
-		RunE: console.RunWith(console.Bind(a, copyValues), c, &c.key),
+		RunE: console.RunWith(a, copyValues, c, &c.key),
 	}
 	cmd.Flags().StringVarP(&c.dest, "dest", "d", "", "the stack to copy to")
 	cmd.Flags().BoolVar(&c.path, "path", false, "the key is a path into a value, as in servers[0].port")

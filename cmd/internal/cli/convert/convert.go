@@ -62,7 +62,7 @@ var sources = map[string][]string{
 }
 
 // NewConvert makes the command convert.
-func NewConvert(_ *console.Console, run func(context.Context, *options) error) *cobra.Command {
+func NewConvert(a *console.Console) *cobra.Command {
 	o := &options{}
 	cmd := &cobra.Command{
 		Use: "convert --from FORMAT PATH...", Short: "Write a program from the files of another tool",
@@ -75,7 +75,7 @@ func NewConvert(_ *console.Console, run func(context.Context, *options) error) *
 			"provider, names and types come from there.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.paths = args
-			return run(cmd.Context(), o)
+			return run(cmd.Context(), a, o)
 		},
 	}
 	f := cmd.Flags()
@@ -89,8 +89,8 @@ func NewConvert(_ *console.Console, run func(context.Context, *options) error) *
 	return cmd
 }
 
-// Convert writes a program from the files of another tool.
-func Convert(ctx context.Context, a *console.Console, o *options) error {
+// run writes a program from the files of another tool.
+func run(ctx context.Context, a *console.Console, o *options) error {
 	ends := sources[o.from]
 	switch {
 	case o.from == "":
@@ -114,8 +114,6 @@ func Convert(ctx context.Context, a *console.Console, o *options) error {
 	if name == "" {
 		name = projectName(o, out)
 	}
-	ctx, done := a.Signals.Gentle(ctx)
-	defer done()
 	given, err := operation.ReadGivenSchemas(a, o.schemas)
 	if err != nil {
 		return err

@@ -1,7 +1,6 @@
 package deploy
 
 import (
-	"context"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -16,7 +15,11 @@ func operationFlags(a *console.Console, cmd *cobra.Command, o *operation.Options
 	f.StringVarP(&o.Stack, "stack", "s", "", "the stack; by default the selected one")
 	f.StringVarP(&o.Message, "message", "m", "", "a message about this operation for the history")
 	f.StringVar(&o.ConfigFile, "config-file", "", "use this file instead of Pulumi.<stack>.yaml")
-	f.IntVarP(&o.Parallel, "parallel", "p", parallelDefault(a), "how many resource operations run at the same time")
+	parallel, err := strconv.Atoi(a.World.Getenv("PULUMI_PARALLEL"))
+	if err != nil {
+		parallel = 0
+	}
+	f.IntVarP(&o.Parallel, "parallel", "p", max(parallel, 0), "how many resource operations run at the same time")
 	operation.TimeFlags(cmd, o)
 	f.BoolVarP(&o.Json, "json", "j", false, "write JSON to standard output")
 	f.BoolVar(&o.Diff, "diff", false, "show what changes in every property")
@@ -49,14 +52,6 @@ func operationFlags(a *console.Console, cmd *cobra.Command, o *operation.Options
 	f.Lookup("suppress-permalink").NoOptDefVal = "true"
 }
 
-func parallelDefault(a *console.Console) int {
-	n, err := strconv.Atoi(a.World.Getenv("PULUMI_PARALLEL"))
-	if err != nil || n < 1 {
-		return 0
-	}
-	return n
-}
-
 func configFlags(cmd *cobra.Command, o *operation.Options) {
 	cmd.Flags().StringArrayVarP(&o.Config, "config", "c", nil,
 		"set configuration first, as key=value; may be repeated")
@@ -73,11 +68,6 @@ func configFlags(cmd *cobra.Command, o *operation.Options) {
 	cmd.Flags().StringArrayVar(&o.AllowStacks, "allow-stack", nil, operation.AllowStackHelp)
 	cmd.Flags().BoolVar(&o.AllowEnv, "allow-env", false,
 		"let the program read every environment variable, not only those that it lists")
-}
-
-func refreshFlag(cmd *cobra.Command, o *operation.Options) {
-	cmd.Flags().StringVarP(&o.Refresh, "refresh", "r", "", "read every resource before planning")
-	cmd.Flags().Lookup("refresh").NoOptDefVal = "true"
 }
 
 func yesFlag(a *console.Console, cmd *cobra.Command, o *operation.Options) {
@@ -104,11 +94,26 @@ func expectFlag(cmd *cobra.Command, o *operation.Options, help string) {
 	cmd.Flags().BoolVar(&o.ExpectNoChanges, "expect-no-changes", false, help)
 }
 
-// policyFlags are for operations that policy packs can check.
-func policyFlags(cmd *cobra.Command, o *operation.Options) {
-	cmd.Flags().StringArrayVar(&o.PolicyPacks, "policy-pack", nil,
+// updateFlags are for operations that bring a stack to what its program says, and for their plans.
+func updateFlags(a *console.Console, cmd *cobra.Command, o *operation.Options) {
+	deleteFlags(a, cmd, o)
+	operation.ReplaceFlags(cmd, o)
+	operation.ProgramFlag(a, cmd, o, "with --refresh: read resources when the program registers them")
+	operation.WriteAliasesFlag(cmd, o)
+}
+
+// deleteFlags are for operations that delete resources: a refresh may come first, and policy packs can check them.
+func deleteFlags(a *console.Console, cmd *cobra.Command, o *operation.Options) {
+	settlePendingFlag(cmd, o)
+	continueFlag(a, cmd, o)
+	operation.ProtectFlag(cmd, o)
+	limitFlag(cmd, o)
+	f := cmd.Flags()
+	f.StringVarP(&o.Refresh, "refresh", "r", "", "read every resource before planning")
+	f.Lookup("refresh").NoOptDefVal = "true"
+	f.StringArrayVar(&o.PolicyPacks, "policy-pack", nil,
 		"run the policy pack in this folder, or this executable, as part of the operation; repeatable")
-	cmd.Flags().StringArrayVar(&o.PolicyConfigs, "policy-pack-config", nil,
+	f.StringArrayVar(&o.PolicyConfigs, "policy-pack-config", nil,
 		"JSON file with the configuration of the policy pack in the same position; repeatable")
 }
 
@@ -133,8 +138,7 @@ func limitFlag(cmd *cobra.Command, o *operation.Options) {
 const expectHelp = "plan first; if anything would change, do nothing and end with exit code 7"
 
 // runOperation is a command's body: it notes which flags were set and checks that the flags go together.
-func runOperation(a *console.Console, o *operation.Options, run func(context.Context, *operation.Options) error) func(
-	*cobra.Command, []string) error {
+func runOperation(a *console.Console, o *operation.Options, run runFunc) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) > 0 {
 			o.Dir = args[0]
@@ -164,14 +168,13 @@ func runOperation(a *console.Console, o *operation.Options, run func(context.Con
 		if o.Json && a.Reports.TakesStdout() {
 			return console.WithCode(console.CodeBadUsage, "--json and a report of --out both write to standard output")
 		}
-		if !o.UI {
-			return run(cmd.Context(), o)
+		if o.UI {
+			end, err := ui.Beside(cmd.Context(), a, o.Dir)
+			if err != nil {
+				return err
+			}
+			defer end()
 		}
-		end, err := ui.Beside(cmd.Context(), a, o.Dir)
-		if err != nil {
-			return err
-		}
-		defer end()
-		return run(cmd.Context(), o)
+		return run(cmd.Context(), a, o)
 	}
 }

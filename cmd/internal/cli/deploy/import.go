@@ -30,7 +30,7 @@ type importOptions struct {
 }
 
 // NewImport makes the command import.
-func NewImport(a *console.Console, run func(context.Context, *importOptions) error) *cobra.Command {
+func NewImport(a *console.Console) *cobra.Command {
 	o := &importOptions{}
 	cmd := &cobra.Command{
 		Use: "import [TYPE NAME ID]", Short: "Add existing resources to the stack",
@@ -50,9 +50,8 @@ func NewImport(a *console.Console, run func(context.Context, *importOptions) err
 			"name: web-${name}",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.args = args
-			return runOperation(a, &o.Options, func(ctx context.Context, _ *operation.Options) error {
-				o.Dir = ""
-				return run(ctx, o)
+			return runOperation(a, &o.Options, func(ctx context.Context, a *console.Console, _ *operation.Options) error {
+				return importResources(ctx, a, o)
 			})(cmd, nil)
 		},
 	}
@@ -138,8 +137,8 @@ func (p *PlannedImport) Descriptor() schema.Descriptor {
 	return d
 }
 
-// ImportResources is `import`.
-func ImportResources(ctx context.Context, a *console.Console, o *importOptions) error {
+// importResources is `import`.
+func importResources(ctx context.Context, a *console.Console, o *importOptions) error {
 	table, entries, err := importEntries(ctx, a, o)
 	if err != nil || len(entries) == 0 {
 		return err

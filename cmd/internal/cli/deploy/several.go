@@ -21,15 +21,13 @@ import (
 
 // several is an operation on more than one project.
 type several struct {
-	// run is the operation on one of them.
-	run func(context.Context, *console.Console, *operation.Options) error
+	run runFunc // the operation on one of them
 	// question is asked once, for all of them, behind a plan of all; empty for an operation that never asks.
 	question string
 	existing bool // it leaves out projects whose stack does not exist
 	reverse  bool // what needs others goes first
 	unlinked bool // they need not wait for each other
 	plans    bool // it only plans: stacks read each other's planned outputs
-	json     string
 	emits    bool // it writes pipelines for CI systems instead
 }
 
@@ -37,9 +35,8 @@ type several struct {
 var notTogether = []string{"plan", "save-plan", "import-file", "config-file", "settle-pending", "target",
 	"target-replace", "replace", "exclude", "import-pending-creates", "ui"}
 
-// severalFlags lets a command take more than one project. one is its body for a single project.
-func severalFlags(a *console.Console, cmd *cobra.Command, o *operation.Options, k several,
-	one func(*cobra.Command, []string) error) {
+// severalFlags lets a command take more than one project.
+func severalFlags(a *console.Console, cmd *cobra.Command, o *operation.Options, k several) {
 	s := &fleet.Selection{}
 	s.Register(cmd, !k.plans)
 	queued := &fleet.Submission{}
@@ -49,7 +46,7 @@ func severalFlags(a *console.Console, cmd *cobra.Command, o *operation.Options, 
 		cmd.Flags().StringVar(&emit, "emit", "", "with --all: run nothing, and write a pipeline to standard output: "+
 			strings.Join(pipelines.Kinds(), ", "))
 	}
-	single := cmd.Args
+	single, one := cmd.Args, cmd.RunE
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if s.Several(args) {
 			return nil
@@ -58,14 +55,10 @@ func severalFlags(a *console.Console, cmd *cobra.Command, o *operation.Options, 
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if !s.Several(args) {
-			if queued.URL != "" {
-				return console.WithCode(console.CodeBadUsage, "--queue needs several projects: use --all, or name them")
-			}
-			if emit != "" {
-				return console.WithCode(console.CodeBadUsage, "--emit needs several projects: use --all, or name them")
-			}
-			if s.Jobs != "" {
-				return console.WithCode(console.CodeBadUsage, "--jobs needs several projects: use --all, or name them")
+			for _, flag := range [][2]string{{"queue", queued.URL}, {"emit", emit}, {"jobs", s.Jobs}} {
+				if flag[1] != "" {
+					return console.WithCode(console.CodeBadUsage, "--%s needs several projects: use --all, or name them", flag[0])
+				}
 			}
 			return one(cmd, args)
 		}
@@ -82,11 +75,14 @@ func severalFlags(a *console.Console, cmd *cobra.Command, o *operation.Options, 
 			return submit(cmd, a, o, s, queued, k)
 		}
 		if o.Json {
+			kind := "events"
+			if k.plans {
+				kind = "json"
+			}
 			o.Json = false
-			o.Reports.Add(report.Spec{Kind: k.json, File: "-"})
+			o.Reports.Add(report.Spec{Kind: kind, File: "-"})
 		}
-		return runOperation(a, o, func(ctx context.Context, o *operation.Options) error {
-			o.Dir = ""
+		return runOperation(a, o, func(ctx context.Context, a *console.Console, o *operation.Options) error {
 			return runSeveral(ctx, a, o, s, k, cmd.Name())
 		})(cmd, nil)
 	}
@@ -106,8 +102,6 @@ func (k several) ordered(g *projects.Graph) *projects.Graph {
 // runSeveral carries an operation out on every project of a selection.
 func runSeveral(ctx context.Context, a *console.Console, o *operation.Options, s *fleet.Selection, k several,
 	name string) error {
-	ctx, done := a.Signals.Gentle(ctx)
-	defer done()
 	if !k.existing { // those run no program, and need its text for their order only
 		a.Texts = workspace.NewTexts()
 	}
@@ -126,17 +120,16 @@ func runSeveral(ctx context.Context, a *console.Console, o *operation.Options, s
 		return err
 	}
 	c := fleet.Command{Name: name, Graph: g, Limits: limits}
-	each := func(change func(*operation.Options)) func(context.Context, *console.Console, *projects.Member) error {
+	each := func(preview bool) func(context.Context, *console.Console, *projects.Member) error {
 		neighbours := &operation.Neighbours{}
 		return func(ctx context.Context, a *console.Console, m *projects.Member) error {
 			mine := *o
-			if mine.Dir = m.Dir; k.existing {
+			mine.Dir, mine.PreviewOnly = m.Dir, preview
+			if k.existing { // those read each other as they are
 				mine.Stack = m.Stack
-			}
-			if !k.existing { // those read each other as they are
+			} else {
 				mine.Neighbours = neighbours
 			}
-			change(&mine)
 			return k.run(ctx, a, &mine)
 		}
 	}
@@ -146,7 +139,7 @@ func runSeveral(ctx context.Context, a *console.Console, o *operation.Options, s
 				"--yes or --skip-preview or --preview-only must be passed in to proceed when running in non-interactive mode")
 		}
 		look := c
-		look.Each = each(func(mine *operation.Options) { mine.PreviewOnly = true })
+		look.Each = each(true)
 		if err := fleet.Preview(ctx, a, look); err != nil {
 			return err
 		}
@@ -158,7 +151,7 @@ func runSeveral(ctx context.Context, a *console.Console, o *operation.Options, s
 	if !k.plans && !o.PlanOnly && !o.PreviewOnly {
 		c.Jobs = fleet.NewProgress(a.World.PulumiHome(), name, s.Root(a), s.Resume)
 	}
-	c.Each = each(func(*operation.Options) {})
+	c.Each = each(o.PreviewOnly)
 	return fleet.Run(ctx, a, c)
 }
 
@@ -230,8 +223,7 @@ func submit(cmd *cobra.Command, a *console.Console, o *operation.Options, s *fle
 		return console.WithCode(console.CodeUsage,
 			"a job in a queue cannot ask: pass --yes or --skip-preview")
 	}
-	ctx, done := a.Signals.Gentle(cmd.Context())
-	defer done()
+	ctx := cmd.Context()
 	g, err := s.Open(ctx, a, fleet.Opening{Careful: true, Shown: true})
 	if err != nil {
 		return err

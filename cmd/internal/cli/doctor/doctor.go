@@ -37,21 +37,18 @@ type finding struct {
 }
 
 // NewDoctor makes the command `doctor`.
-func NewDoctor(_ *console.Console, run func(context.Context, *doctorOptions) error) *cobra.Command {
-	o := &doctorOptions{}
+func NewDoctor(a *console.Console) *cobra.Command {
+	asJSON := false
 	cmd := &cobra.Command{
 		Use: "doctor", Short: "Check this machine for problems", Args: console.NoArguments,
 		Long: "doctor looks at PATH, the shell, plugins, the backend, the clock and the terminal, and reports " +
 			"each problem with its solution. It writes a small file to the backend and removes it again. If " +
 			"something is wrong, the exit code is 1.",
-		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), o) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return examine(cmd.Context(), a, asJSON) },
 	}
-	cmd.Flags().BoolVarP(&o.json, "json", "j", false, "write JSON")
+	cmd.Flags().BoolVarP(&asJSON, "json", "j", false, "write JSON")
 	return cmd
 }
-
-// doctorOptions are the options of `doctor`.
-type doctorOptions struct{ json bool }
 
 // examination holds all findings about a machine.
 type examination struct {
@@ -64,8 +61,8 @@ var Contracts = []contract.Contract{
 	contract.Of[examination]("machine", "the problems of a machine", "`doctor --json`"),
 }
 
-// Doctor looks at every part of the machine, and shows what it has found.
-func Doctor(ctx context.Context, a *console.Console, o *doctorOptions) error {
+// examine looks at every part of the machine, and shows what it has found.
+func examine(ctx context.Context, a *console.Console, asJSON bool) error {
 	found := []finding{lookPath(a), lookShell(a)}
 	found = append(found, lookPlugins(plugin.Installed(a.World.PulumiHome()))...)
 	found = append(found, lookBackend(ctx, a)...)
@@ -77,7 +74,7 @@ func Doctor(ctx context.Context, a *console.Console, o *doctorOptions) error {
 		}
 	}
 	var err error
-	if o.json {
+	if asJSON {
 		err = a.WriteJSON(examination{Wrong: bad, Findings: found})
 	} else {
 		err = writeText(a.Streams.Out, found)

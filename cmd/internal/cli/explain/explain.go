@@ -19,7 +19,7 @@ type explainOptions struct {
 }
 
 // NewExplain makes the command explain.
-func NewExplain(_ *console.Console, run func(context.Context, *explainOptions) error) *cobra.Command {
+func NewExplain(a *console.Console) *cobra.Command {
 	o := &explainOptions{}
 	cmd := &cobra.Command{
 		Use:   "explain [CODE]",
@@ -34,7 +34,7 @@ func NewExplain(_ *console.Console, run func(context.Context, *explainOptions) e
 			}
 			return codes, cobra.ShellCompDirectiveNoFileComp
 		},
-		RunE: console.RunWith(run, o, &o.code),
+		RunE: console.RunWith(a, explain, o, &o.code),
 	}
 	cmd.Flags().BoolVarP(&o.json, "json", "j", false, "write JSON")
 	return cmd
@@ -66,8 +66,8 @@ func pageRecordOf(p diag.Page) PageRecord {
 	return PageRecord{p.Code, p.Title, "yamlhost " + p.Command, p.Text, examples(p.Wrong), examples(p.Right)}
 }
 
-// Explain shows the page of a code, or lists all codes.
-func Explain(_ context.Context, a *console.Console, o *explainOptions) error {
+// explain shows the page of a code, or lists all codes.
+func explain(_ context.Context, a *console.Console, o *explainOptions) error {
 	if o.code == "" {
 		return listCodes(a, o.json)
 	}

@@ -22,7 +22,7 @@ type functionsOptions struct {
 }
 
 // NewFunctions makes the command functions.
-func NewFunctions(_ *console.Console, run func(context.Context, *functionsOptions) error) *cobra.Command {
+func NewFunctions(a *console.Console) *cobra.Command {
 	o := &functionsOptions{}
 	cmd := &cobra.Command{
 		Use:   "functions [NAME]",
@@ -31,7 +31,7 @@ func NewFunctions(_ *console.Console, run func(context.Context, *functionsOption
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return builtins.Names(), cobra.ShellCompDirectiveNoFileComp
 		},
-		RunE: console.RunWith(run, o, &o.name),
+		RunE: console.RunWith(a, show, o, &o.name),
 	}
 	cmd.Flags().BoolVarP(&o.json, "json", "j", false, "write JSON")
 	return cmd
@@ -78,8 +78,8 @@ func recordOf(theme string, f *builtins.Func) functionRecord {
 	return r
 }
 
-// Functions shows one function, or lists all.
-func Functions(_ context.Context, a *console.Console, o *functionsOptions) error {
+// show shows one function, or lists all.
+func show(_ context.Context, a *console.Console, o *functionsOptions) error {
 	if o.name == "" {
 		if o.json {
 			records := []functionRecord{}

@@ -28,13 +28,13 @@ type graphOptions struct {
 }
 
 // NewGraph makes the command graph.
-func NewGraph(_ *console.Console, run func(context.Context, *graphOptions) error) *cobra.Command {
+func NewGraph(a *console.Console) *cobra.Command {
 	o := &graphOptions{target: "."}
 	cmd := &cobra.Command{
 		Use:   "graph [DIR or FILE]",
 		Short: "Show what depends on what in a program",
 		Args:  cobra.MaximumNArgs(1),
-		RunE:  console.RunWith(run, o, &o.target),
+		RunE:  console.RunWith(a, graph, o, &o.target),
 	}
 	cmd.Flags().StringVar(&o.format, "format", "dot",
 		"dot, mermaid, json, or svg: a picture, with components as groups around what they are made of")
@@ -49,8 +49,8 @@ func NewGraph(_ *console.Console, run func(context.Context, *graphOptions) error
 // checked leaves more of it than the picture needs.
 const pictureMemory = 264 << 20
 
-// Graph writes a program's dependency graph.
-func Graph(ctx context.Context, a *console.Console, o *graphOptions) error {
+// graph writes a program's dependency graph.
+func graph(ctx context.Context, a *console.Console, o *graphOptions) error {
 	if o.projects {
 		return writeProjects(ctx, a, o)
 	}
@@ -66,8 +66,6 @@ func Graph(ctx context.Context, a *console.Console, o *graphOptions) error {
 	if o.format == "svg" {
 		memory.Within(pictureMemory)
 	}
-	ctx, done := a.Signals.Gentle(ctx)
-	defer done()
 	ws, err := a.OpenTarget(o.target, a.Trusting(console.CompilerSays(a.Streams.Err)))
 	if err != nil {
 		return err

@@ -26,7 +26,7 @@ import (
 )
 
 // NewLSP makes the command lsp.
-func NewLSP(_ *console.Console, run func(context.Context) error) *cobra.Command {
+func NewLSP(a *console.Console) *cobra.Command {
 	return &cobra.Command{
 		Use:   "lsp",
 		Short: "Answer an editor over the Language Server Protocol",
@@ -34,16 +34,12 @@ func NewLSP(_ *console.Console, run func(context.Context) error) *cobra.Command 
 			"and renames. It starts nothing from the project, downloads nothing and opens no socket: plugins " +
 			"that are installed or on the PATH are asked for their schemas.",
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context()) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return serve(cmd.Context(), a) },
 	}
 }
 
-// Inside runs a command of this program as if it were started in a folder, without anybody to ask, and returns all that
-// it writes. The error says that the command has failed; the text says why.
-type Inside func(ctx context.Context, dir string, args ...string) (string, error)
-
 // Plan returns a function that previews the selected stack of the project in a folder.
-func Plan(inside Inside) func(ctx context.Context, dir string) (string, error) {
+func Plan(inside console.Inside) func(ctx context.Context, dir string) (string, error) {
 	return func(ctx context.Context, dir string) (string, error) {
 		text, err := inside(ctx, dir, "preview", "--diff")
 		if text != "" {
@@ -53,17 +49,16 @@ func Plan(inside Inside) func(ctx context.Context, dir string) (string, error) {
 	}
 }
 
-// Lsp answers an editor until it says exit.
-func Lsp(ctx context.Context, a *console.Console, inside Inside) error {
-	ctx, done := a.Signals.Gentle(ctx)
-	defer done()
+// serve answers an editor until it says exit.
+func serve(ctx context.Context, a *console.Console) error {
 	opener := &ProgramOpener{Console: a, Loaders: make(map[string]*KeptSchemas)}
 	defer opener.Close()
 	memory.Serve(a.World.Getenv)
+	plan := Plan(a.Inside())
 	return lsp.Serve(ctx, a.Streams.In, a.Data(), editor.NewSession(opener), lsp.Options{
 		Version: a.World.Version, Rest: memory.Rest, Programs: Programs,
 		Graph: func(out io.Writer, p *editor.Program) error { return picture.WriteSVG(out, p.Checked) },
-		Plan:  func(ctx context.Context, path string) (string, error) { return Plan(inside)(ctx, opener.Root(path)) }})
+		Plan:  func(ctx context.Context, path string) (string, error) { return plan(ctx, opener.Root(path)) }})
 }
 
 // ProgramOpener opens programs for an editor, as `check` does, and keeps the schemas that it has read.

@@ -15,15 +15,15 @@ import (
 	"github.com/yamlhost/yamlhost/editor/mcp"
 )
 
-// Options are the inputs of the command mcp.
-type Options struct {
+// options are the inputs of the command mcp.
+type options struct {
 	folder    string
 	allowPlan bool
 }
 
 // NewMCP makes the command mcp.
-func NewMCP(_ *console.Console, run func(context.Context, *Options) error) *cobra.Command {
-	o := &Options{folder: "."}
+func NewMCP(a *console.Console) *cobra.Command {
+	o := &options{folder: "."}
 	cmd := &cobra.Command{
 		Use:   "mcp [DIR]",
 		Short: "Answer a coding assistant over the Model Context Protocol",
@@ -32,25 +32,23 @@ func NewMCP(_ *console.Console, run func(context.Context, *Options) error) *cobr
 			"folder, changes nothing, starts nothing from the project, and shows no secret. With --allow-plan " +
 			"it also offers previews, which run plugins and commands of the project.",
 		Args: cobra.MaximumNArgs(1),
-		RunE: console.RunWith(run, o, &o.folder),
+		RunE: console.RunWith(a, serve, o, &o.folder),
 	}
 	cmd.Flags().BoolVar(&o.allowPlan, "allow-plan", false, "offer previews, which run plugins and commands of the project")
 	return cmd
 }
 
-// Serve answers a client until it closes its end.
-func Serve(ctx context.Context, a *console.Console, o *Options, inside lsp.Inside) error {
-	ctx, done := a.Signals.Gentle(ctx)
-	defer done()
+// serve answers a client until it closes its end.
+func serve(ctx context.Context, a *console.Console, o *options) error {
 	folder := a.Path(o.folder)
 	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
 		return fmt.Errorf("%s is not a folder", o.folder)
 	}
 	opener := &lsp.ProgramOpener{Console: a, Loaders: make(map[string]*lsp.KeptSchemas)}
 	defer opener.Close()
-	options := mcp.Options{Version: a.World.Version, Folder: folder, Root: opener.Root}
+	server := mcp.Options{Version: a.World.Version, Folder: folder, Root: opener.Root}
 	if o.allowPlan {
-		options.Plan = lsp.Plan(inside)
+		server.Plan = lsp.Plan(a.Inside())
 	}
-	return mcp.Serve(ctx, a.Streams.In, a.Data(), editor.NewSession(opener), options)
+	return mcp.Serve(ctx, a.Streams.In, a.Data(), editor.NewSession(opener), server)
 }

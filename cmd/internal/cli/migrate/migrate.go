@@ -30,7 +30,7 @@ type options struct {
 }
 
 // NewMigrate makes the command migrate.
-func NewMigrate(_ *console.Console, run func(context.Context, *options) error) *cobra.Command {
+func NewMigrate(a *console.Console) *cobra.Command {
 	o := &options{dir: "."}
 	cmd := &cobra.Command{
 		Use: "migrate --check [DIR]", Short: "Report how a project of the Pulumi CLI would work here",
@@ -40,7 +40,7 @@ func NewMigrate(_ *console.Console, run func(context.Context, *options) error) *
 			"starts no program, takes no lock and writes nothing. The exit code is 1 if something prevents the " +
 			"move. No conversion is needed: yamlhost works on the project as it is, and the Pulumi CLI can go " +
 			"on with it at any time.",
-		RunE: console.RunWith(run, o, &o.dir),
+		RunE: console.RunWith(a, migrate, o, &o.dir),
 	}
 	cmd.Flags().BoolVar(&o.check, "check", false, "report only; change nothing")
 	cmd.Flags().StringVarP(&o.stack, "stack", "s", "",
@@ -50,8 +50,8 @@ func NewMigrate(_ *console.Console, run func(context.Context, *options) error) *
 	return cmd
 }
 
-// Migrate looks at a project and its stacks, and reports.
-func Migrate(ctx context.Context, a *console.Console, o *options) error {
+// migrate looks at a project and its stacks, and reports.
+func migrate(ctx context.Context, a *console.Console, o *options) error {
 	switch {
 	case !o.check:
 		return console.WithCode(console.CodeUsage,

@@ -35,7 +35,7 @@ type newOptions struct {
 }
 
 // NewNew makes the command `new`.
-func NewNew(_ *console.Console, run func(context.Context, *newOptions) error) *cobra.Command {
+func NewNew(a *console.Console) *cobra.Command {
 	o := &newOptions{}
 	cmd := &cobra.Command{
 		Use: "new [TEMPLATE]", Aliases: []string{"create", "setup"}, Short: "Make a project from a template", Args: console.AtMostOne("a template"),
@@ -50,7 +50,7 @@ func NewNew(_ *console.Console, run func(context.Context, *newOptions) error) *c
 				o.template = args[0]
 			}
 			o.set = cmd.Flags().Changed
-			return run(cmd.Context(), o)
+			return makeProject(cmd.Context(), a, o)
 		},
 	}
 	flags := cmd.Flags()
@@ -67,8 +67,8 @@ func NewNew(_ *console.Console, run func(context.Context, *newOptions) error) *c
 	return cmd
 }
 
-// New makes a project. It makes all checks that can fail before it writes the first file.
-func New(ctx context.Context, a *console.Console, o *newOptions) error {
+// makeProject makes a project. It makes all checks that can fail before it writes the first file.
+func makeProject(ctx context.Context, a *console.Console, o *newOptions) error {
 	if o.list {
 		return list(a.Streams.Out)
 	}
@@ -90,7 +90,7 @@ func New(ctx context.Context, a *console.Console, o *newOptions) error {
 	if err != nil {
 		return err
 	}
-	settings, err := m.settings()
+	settings, err := m.Stacks().Settings(m.stack) // it has a file already if the folder was used before
 	if err != nil {
 		return err
 	}
@@ -252,15 +252,6 @@ func (m *maker) openStack() (exists bool, err error) {
 	}
 	m.stack = &console.Stack{Project: m.project, Backend: b, Ref: ref}
 	return b.Exists(ref)
-}
-
-// settings returns the settings of the new stack, which has a file already if the folder was used before.
-func (m *maker) settings() (*project.Settings, error) {
-	settings, found, err := m.LoadSettings(m.project, m.stack.Ref.Stack, "")
-	if err != nil {
-		return nil, err
-	}
-	return settings, m.Report(found)
 }
 
 // free returns the files to write, unless there are others in their places. Usual files that are there stay as they

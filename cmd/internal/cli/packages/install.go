@@ -21,14 +21,14 @@ type installOptions struct {
 }
 
 // NewInstall makes the command install.
-func NewInstall(_ *console.Console, run func(context.Context, *installOptions) error) *cobra.Command {
+func NewInstall(a *console.Console) *cobra.Command {
 	o := &installOptions{}
 	cmd := &cobra.Command{
 		Use: "install", Short: "Install the plugins that the project needs", Args: console.NoArguments,
 		Long: "install fetches the plugins of the project's lock file, and those of every package that its program names, " +
 			"so that later commands need no network. What is new goes to the lock file with its checksum. A program in " +
 			"YAML has no other dependencies.",
-		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), o) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return install(cmd.Context(), a, o) },
 	}
 	f := cmd.Flags()
 	f.BoolVar(&o.reinstall, "reinstall", false, "install the plugins of the lock file again")
@@ -42,10 +42,8 @@ func NewInstall(_ *console.Console, run func(context.Context, *installOptions) e
 	return cmd
 }
 
-// Install installs the plugins of the lock file, and those that the program names.
-func Install(ctx context.Context, a *console.Console, o *installOptions) error {
-	ctx, done := a.Signals.Gentle(ctx)
-	defer done()
+// install installs the plugins of the lock file, and those that the program names.
+func install(ctx context.Context, a *console.Console, o *installOptions) error {
 	ws, err := workspace.Open(a.World.Dir, a.Trusting(console.CompilerSays(a.Streams.Err)))
 	if err != nil {
 		return console.AdviseProject(err)

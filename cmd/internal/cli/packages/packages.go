@@ -25,9 +25,7 @@ import (
 func NewPackage(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{Use: "package", Short: "Add packages to a project, and show what they have",
 		Args: console.UnknownCommand, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
-	cmd.AddCommand(newAdd(a, console.Bind(a, add)), newRemove(a, console.Bind(a, remove)),
-		newInfo(a, console.Bind(a, info)), newGetSchema(a, console.Bind(a, getSchema)),
-		newGetMapping(a, console.Bind(a, getMapping)))
+	cmd.AddCommand(newAdd(a), newRemove(a), newInfo(a), newGetSchema(a), newGetMapping(a))
 	return cmd
 }
 
@@ -255,7 +253,7 @@ type addOptions struct {
 	extension string
 }
 
-func newAdd(_ *console.Console, run func(context.Context, *addOptions) error) *cobra.Command {
+func newAdd(a *console.Console) *cobra.Command {
 	o := &addOptions{}
 	cmd := &cobra.Command{
 		Use: "add SOURCE [PARAMETER]...", Short: "Add a package to the project", Args: cobra.MinimumNArgs(1),
@@ -267,7 +265,7 @@ func newAdd(_ *console.Console, run func(context.Context, *addOptions) error) *c
 			"behind --. With --extension they add to what the plugin has instead.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.source, o.parameters = args[0], args[1:]
-			return run(cmd.Context(), o)
+			return add(cmd.Context(), a, o)
 		},
 	}
 	cmd.Flags().StringVar(&o.server, "server", "", "download the plugin from this URL")
@@ -287,8 +285,6 @@ func add(ctx context.Context, a *console.Console, o *addOptions) error {
 		}
 		o.parameters = strings.Fields(o.extension)
 	}
-	ctx, done := a.Signals.Gentle(ctx)
-	defer done()
 	ws, err := surroundings(a)
 	if err != nil {
 		return err
@@ -359,20 +355,17 @@ func withdraw(folder, kept string) error {
 	return nil
 }
 
-type removeOptions struct{ name string }
-
-func newRemove(_ *console.Console, run func(context.Context, *removeOptions) error) *cobra.Command {
-	o := &removeOptions{}
+func newRemove(a *console.Console) *cobra.Command {
 	return &cobra.Command{
 		Use: "remove NAME", Aliases: []string{"rm", "delete"}, Short: "Remove a package from the project",
 		Args: cobra.ExactArgs(1),
 		Long: "remove takes the entry of a package out of the project file, and its declaration out of the folder sdks. " +
 			"The plugin stays installed. The Pulumi CLI's command of this name removes a package from Pulumi's registry.",
-		RunE: console.RunWith(run, o, &o.name),
+		RunE: func(_ *cobra.Command, args []string) error { return remove(a, args[0]) },
 	}
 }
 
-func remove(_ context.Context, a *console.Console, o *removeOptions) error {
+func remove(a *console.Console, name string) error {
 	p, err := a.SoundProject(a.World.Dir)
 	if err != nil {
 		return err
@@ -385,14 +378,14 @@ func remove(_ context.Context, a *console.Console, o *removeOptions) error {
 	if p, err = a.SoundProject(a.World.Dir); err != nil {
 		return err
 	}
-	next, found, err := p.SetPackage(o.name, nil)
+	next, found, err := p.SetPackage(name, nil)
 	if err != nil {
 		return err
 	}
-	folder := filepath.Join(p.Dir, "sdks", filepath.Base(o.name))
+	folder := filepath.Join(p.Dir, "sdks", filepath.Base(name))
 	_, declared := os.Stat(folder)
 	if !found && declared != nil {
-		return fmt.Errorf("the project has no package %s, neither in packages nor in the folder sdks", o.name)
+		return fmt.Errorf("the project has no package %s, neither in packages nor in the folder sdks", name)
 	}
 	if declared == nil {
 		if err := withdraw(folder, ""); err != nil {
@@ -404,6 +397,6 @@ func remove(_ context.Context, a *console.Console, o *removeOptions) error {
 			return err
 		}
 	}
-	fmt.Fprintf(a.Streams.Err, "Removed package %s\n", o.name)
+	fmt.Fprintf(a.Streams.Err, "Removed package %s\n", name)
 	return nil
 }

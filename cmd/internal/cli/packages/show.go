@@ -22,7 +22,7 @@ type infoOptions struct {
 	module, resource, function string
 }
 
-func newInfo(_ *console.Console, run func(context.Context, *infoOptions) error) *cobra.Command {
+func newInfo(a *console.Console) *cobra.Command {
 	o := &infoOptions{}
 	cmd := &cobra.Command{
 		Use: "info SOURCE [PARAMETER]...", Short: "Show what a package has", Args: cobra.MinimumNArgs(1),
@@ -31,7 +31,7 @@ func newInfo(_ *console.Console, run func(context.Context, *infoOptions) error) 
 			"for package add.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.source, o.parameters = args[0], args[1:]
-			return run(cmd.Context(), o)
+			return info(cmd.Context(), a, o)
 		},
 	}
 	f := cmd.Flags()
@@ -101,8 +101,6 @@ func info(ctx context.Context, a *console.Console, o *infoOptions) error {
 
 // find describes a package wherever the command runs.
 func find(ctx context.Context, a *console.Console, w *wanted) (*described, error) {
-	ctx, done := a.Signals.Gentle(ctx)
-	defer done()
 	ws, err := surroundings(a)
 	if err != nil {
 		return nil, err
@@ -110,13 +108,13 @@ func find(ctx context.Context, a *console.Console, w *wanted) (*described, error
 	return describe(ctx, a, ws, w)
 }
 
-func newGetSchema(_ *console.Console, run func(context.Context, *wanted) error) *cobra.Command {
+func newGetSchema(a *console.Console) *cobra.Command {
 	o := &wanted{}
 	cmd := &cobra.Command{
 		Use: "get-schema SOURCE [PARAMETER]...", Short: "Write the schema of a package", Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.source, o.parameters = args[0], args[1:]
-			return run(cmd.Context(), o)
+			return getSchema(cmd.Context(), a, o)
 		},
 	}
 	cmd.Flags().StringVar(&o.server, "server", "", "download the plugin from this URL")
@@ -137,7 +135,7 @@ type mappingOptions struct {
 	key, source, from, out string
 }
 
-func newGetMapping(_ *console.Console, run func(context.Context, *mappingOptions) error) *cobra.Command {
+func newGetMapping(a *console.Console) *cobra.Command {
 	o := &mappingOptions{}
 	cmd := &cobra.Command{
 		Use: "get-mapping KEY PLUGIN [PROVIDER]", Short: "Write how names of another tool map to those of a package",
@@ -148,7 +146,7 @@ func newGetMapping(_ *console.Console, run func(context.Context, *mappingOptions
 			if o.key, o.source = args[0], args[1]; len(args) > 2 {
 				o.from = args[2]
 			}
-			return run(cmd.Context(), o)
+			return getMapping(cmd.Context(), a, o)
 		},
 	}
 	cmd.Flags().StringVarP(&o.out, "out", "o", "", "write the mapping to this file")
@@ -157,8 +155,6 @@ func newGetMapping(_ *console.Console, run func(context.Context, *mappingOptions
 
 // getMapping writes the mapping that a plugin has.
 func getMapping(ctx context.Context, a *console.Console, o *mappingOptions) error {
-	ctx, done := a.Signals.Gentle(ctx)
-	defer done()
 	ws, err := surroundings(a)
 	if err != nil {
 		return err

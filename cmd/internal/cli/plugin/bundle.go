@@ -22,14 +22,14 @@ type bundleOptions struct {
 	platforms []string
 }
 
-func newPluginBundle(_ *console.Console, run func(context.Context, *bundleOptions) error) *cobra.Command {
+func newPluginBundle(a *console.Console) *cobra.Command {
 	o := &bundleOptions{}
 	cmd := &cobra.Command{
 		Use: "bundle --out FILE", Short: "Pack the plugins of the lock file into one file", Args: console.NoArguments,
 		Long: "bundle downloads the plugins of the project's lock file, for this machine's platform or for those of " +
 			"--platform, and packs them into one file with their checksums. `plugin install --from FILE` installs them on a " +
 			"machine without a network. Checksums and signatures are checked as plugin install does.",
-		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), o) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return pluginBundle(cmd.Context(), a, o) },
 	}
 	cmd.Flags().StringVar(&o.out, "out", "", "write the bundle to this file")
 	cmd.Flags().StringSliceVar(&o.platforms, "platform", nil,
@@ -82,8 +82,6 @@ func pluginBundle(ctx context.Context, a *console.Console, o *bundleOptions) (er
 				AllowHTTP: a.Global.AllowHTTP, Env: a.ChildEnv()})
 		}
 	}
-	ctx, done := a.Signals.Gentle(ctx)
-	defer done()
 	folder, err := os.MkdirTemp("", "yamlhost-bundle-")
 	if err != nil {
 		return fmt.Errorf("make a temporary folder: %w", err)

@@ -21,6 +21,7 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
+// pluginOptions are the inputs of `plugin install`.
 type pluginOptions struct {
 	args      []string
 	server    string
@@ -30,42 +31,33 @@ type pluginOptions struct {
 	key       string
 	reinstall bool
 	lock      bool
-	yes       bool
-	all       bool
-	json      bool
 }
 
 // NewPlugin is the group of commands on provider plugins.
 func NewPlugin(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{Use: "plugin", Short: "List, install and remove provider plugins", Args: console.UnknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
-	cmd.AddCommand(newPluginList(a, console.Bind(a, pluginList)), newPluginInstall(a, console.Bind(a, pluginInstall)),
-		newPluginRemove(a, console.Bind(a, pluginRemove)), newPluginRun(a),
-		newPluginBundle(a, console.Bind(a, pluginBundle)))
+	cmd.AddCommand(newPluginList(a), newPluginInstall(a), newPluginRemove(a), newPluginRun(a), newPluginBundle(a))
 	return cmd
 }
 
-func pluginBody(o *pluginOptions, run func(context.Context, *pluginOptions) error) func(*cobra.Command,
-	[]string) error {
-	return func(cmd *cobra.Command, args []string) error {
-		o.args = args
-		return run(cmd.Context(), o)
-	}
-}
-
-func newPluginList(_ *console.Console, run func(context.Context, *pluginOptions) error) *cobra.Command {
-	o := &pluginOptions{}
+func newPluginList(a *console.Console) *cobra.Command {
+	asJSON := false
 	cmd := &cobra.Command{Use: "ls", Aliases: []string{"list"}, Short: "List installed and built-in plugins",
-		Args: console.NoArguments, RunE: pluginBody(o, run)}
-	cmd.Flags().BoolVarP(&o.json, "json", "j", false, "write JSON")
+		Args: console.NoArguments, RunE: func(*cobra.Command, []string) error { return pluginList(a, asJSON) }}
+	cmd.Flags().BoolVarP(&asJSON, "json", "j", false, "write JSON")
 	return cmd
 }
 
-func newPluginInstall(_ *console.Console, run func(context.Context, *pluginOptions) error) *cobra.Command {
+func newPluginInstall(a *console.Console) *cobra.Command {
 	o := &pluginOptions{}
 	cmd := &cobra.Command{
 		Use: "install [KIND NAME [VERSION]]", Short: "Install a plugin, or those of the lock file",
-		Args: cobra.MaximumNArgs(3), RunE: pluginBody(o, run),
+		Args: cobra.MaximumNArgs(3),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.args = args
+			return pluginInstall(cmd.Context(), a, o)
+		},
 		Long: "install fetches a plugin into the plugin folder that Pulumi uses as well. KIND is resource for providers; " +
 			"it can also be language, converter, tool or analyzer. Without arguments it installs what the project's lock file (" + plugin.LockName + ") lists. Without a version it " +
 			"installs that of the lock file, or else the newest. Archives must have the " +
@@ -88,12 +80,13 @@ func newPluginInstall(_ *console.Console, run func(context.Context, *pluginOptio
 	return cmd
 }
 
-func newPluginRemove(a *console.Console, run func(context.Context, *pluginOptions) error) *cobra.Command {
-	o := &pluginOptions{}
+func newPluginRemove(a *console.Console) *cobra.Command {
+	yes, all := false, false
 	cmd := &cobra.Command{Use: "rm [resource [NAME [VERSION]]]", Aliases: []string{"remove", "delete"},
-		Short: "Remove installed plugins", Args: cobra.MaximumNArgs(3), RunE: pluginBody(o, run)}
-	cmd.Flags().BoolVarP(&o.yes, "yes", "y", a.World.Enabled("PULUMI_SKIP_CONFIRMATIONS"), "do not ask")
-	cmd.Flags().BoolVarP(&o.all, "all", "a", false, "remove all plugins")
+		Short: "Remove installed plugins", Args: cobra.MaximumNArgs(3),
+		RunE: func(_ *cobra.Command, args []string) error { return pluginRemove(a, args, yes, all) }}
+	cmd.Flags().BoolVarP(&yes, "yes", "y", a.World.Enabled("PULUMI_SKIP_CONFIRMATIONS"), "do not ask")
+	cmd.Flags().BoolVarP(&all, "all", "a", false, "remove all plugins")
 	return cmd
 }
 
@@ -107,7 +100,7 @@ type pluginRecord struct {
 }
 
 // pluginList lists installed and built-in plugins.
-func pluginList(_ context.Context, a *console.Console, o *pluginOptions) error {
+func pluginList(a *console.Console, asJSON bool) error {
 	rows := []pluginRecord{}
 	for _, p := range plugin.Installed(a.World.PulumiHome()) {
 		rows = append(rows, pluginRecord{Name: p.Name, Kind: "resource", Version: p.Version, Path: p.Path})
@@ -116,7 +109,7 @@ func pluginList(_ context.Context, a *console.Console, o *pluginOptions) error {
 		version, _ := embedded.Version(name)
 		rows = append(rows, pluginRecord{Name: name, Kind: "resource", Version: version, BuiltIn: true})
 	}
-	if o.json {
+	if asJSON {
 		text, err := json.MarshalIndent(rows, "", "  ")
 		if err == nil {
 			_, err = fmt.Fprintf(a.Streams.Out, "%s\n", text)
@@ -151,8 +144,6 @@ func pluginInstall(ctx context.Context, a *console.Console, o *pluginOptions) er
 	if a.World.PulumiHome() == "" {
 		return errors.New("it is not known where the home folder is; set PULUMI_HOME")
 	}
-	ctx, done := a.Signals.Gentle(ctx)
-	defer done()
 	dir, begin := a.World.Dir, o.lock // of the lock file
 	if path, err := project.Find(dir); err == nil {
 		dir, begin = filepath.Dir(path), true
@@ -303,16 +294,16 @@ func installLocked(ctx context.Context, a *console.Console, o *pluginOptions, na
 }
 
 // pluginRemove removes the plugins that the arguments name.
-func pluginRemove(_ context.Context, a *console.Console, o *pluginOptions) error {
-	if len(o.args) == 0 && !o.all {
+func pluginRemove(a *console.Console, args []string, yes, all bool) error {
+	if len(args) == 0 && !all {
 		return console.WithCode(console.CodeUsage, "name the plugin to remove, or pass --all")
 	}
-	if len(o.args) > 0 && o.args[0] != "resource" {
-		return console.WithCode(console.CodeUsage, "there are only plugins of the kind resource, not %q", o.args[0])
+	if len(args) > 0 && args[0] != "resource" {
+		return console.WithCode(console.CodeUsage, "there are only plugins of the kind resource, not %q", args[0])
 	}
 	var removed []plugin.InstalledPlugin
 	for _, p := range plugin.Installed(a.World.PulumiHome()) {
-		fits, err := pluginFits(p, o.args)
+		fits, err := pluginFits(p, args)
 		if err != nil {
 			return err
 		}
@@ -323,13 +314,13 @@ func pluginRemove(_ context.Context, a *console.Console, o *pluginOptions) error
 	if len(removed) == 0 {
 		return errors.New("no such plugin is installed")
 	}
-	if !o.yes {
+	if !yes {
 		for _, p := range removed {
 			fmt.Fprintf(a.Streams.Err, "  %s %s\n", p.Name, p.Version)
 		}
 	}
 	question := fmt.Sprintf("Remove %s?", diag.Count(len(removed), "plugin"))
-	if err := a.Confirm(o.yes, "remove plugins", question); err != nil {
+	if err := a.Confirm(yes, "remove plugins", question); err != nil {
 		return err
 	}
 	for _, p := range removed {

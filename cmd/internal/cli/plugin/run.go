@@ -46,8 +46,6 @@ func pluginRun(ctx context.Context, a *console.Console, kind string, args []stri
 		}
 		path = found
 	}
-	ctx, done := a.Signals.Gentle(ctx)
-	defer done()
 	run := exec.CommandContext(ctx, path, args[1:]...)
 	run.Dir, run.Env = a.World.Dir, a.ChildEnv()
 	run.Stdin, run.Stdout, run.Stderr = a.Streams.In, a.Streams.Out, a.Streams.Err

@@ -16,9 +16,6 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/queue"
 )
 
-// Execute carries out a command line of this program in this process, and returns its exit code.
-type Execute func(ctx context.Context, args []string, s console.Streams, w console.World) int
-
 type workerOptions struct {
 	url   string
 	jobs  int
@@ -27,13 +24,13 @@ type workerOptions struct {
 }
 
 // NewWorker makes the command worker.
-func NewWorker(a *console.Console, execute Execute) *cobra.Command {
+func NewWorker(a *console.Console) *cobra.Command {
 	o := &workerOptions{}
 	cmd := &cobra.Command{
 		Use: "worker", Short: "Take runs from a queue", Args: console.NoArguments,
 		Long: "worker takes jobs from a queue in PostgreSQL until it is interrupted; any number of machines may " +
 			"do so. Passphrases and credentials come from the environment of the worker; jobs contain none.",
-		RunE: func(cmd *cobra.Command, _ []string) error { return work(cmd.Context(), a, o, execute) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return work(cmd.Context(), a, o) },
 	}
 	f := cmd.Flags()
 	urlFlag(cmd, &o.url)
@@ -60,7 +57,7 @@ func open(ctx context.Context, url string) (*queue.Queue, error) {
 	return queue.Open(ctx, url)
 }
 
-func work(ctx context.Context, a *console.Console, o *workerOptions, execute Execute) error {
+func work(ctx context.Context, a *console.Console, o *workerOptions) error {
 	if len(o.allow) == 0 {
 		return console.WithCode(console.CodeBadUsage,
 			"name the sources that may run here with --allow: without it, anybody who can write to the queue could run anything")
@@ -68,8 +65,6 @@ func work(ctx context.Context, a *console.Console, o *workerOptions, execute Exe
 	if o.jobs < 1 {
 		return console.WithCode(console.CodeBadUsage, "--jobs takes a number from 1, not %d", o.jobs)
 	}
-	ctx, done := a.Signals.Gentle(ctx)
-	defer done()
 	stores := console.NewOpenStores() // one pool of connections for all jobs
 	a.World.Stores = stores
 	var archives queue.Archives
@@ -95,14 +90,14 @@ func work(ctx context.Context, a *console.Console, o *workerOptions, execute Exe
 	}
 	tell("The worker " + name + " takes jobs.")
 	return q.Work(ctx, queue.WorkerOptions{Name: name, Jobs: o.jobs, Allow: o.allow, Env: a.World.Env, Grace: o.grace,
-		Run: runner(a, execute, stores), Tell: tell, Archives: archives})
+		Run: runner(a, stores), Tell: tell, Archives: archives})
 }
 
 // logLimit is the maximum size, in bytes, of a run's output that the queue keeps.
 const logLimit = 64 << 10
 
 // runner carries out jobs by this program's own commands.
-func runner(a *console.Console, execute Execute, stores *console.OpenStores) queue.Runner {
+func runner(a *console.Console, stores *console.OpenStores) queue.Runner {
 	return func(ctx context.Context, j queue.Job, dir string, interrupt <-chan struct{}) queue.Result {
 		args := []string{"--non-interactive", "--color", "never"}
 		switch j.Command {
@@ -132,7 +127,7 @@ func runner(a *console.Console, execute Execute, stores *console.OpenStores) que
 			w.Previews = previews
 		}
 		log := &tail{}
-		code := execute(ctx, append(args, j.Flags...), console.Streams{In: strings.NewReader(""), Out: log, Err: log}, w)
+		code := a.Execute(ctx, append(args, j.Flags...), console.Streams{In: strings.NewReader(""), Out: log, Err: log}, w)
 		close(done)
 		watching.Wait()
 		return queue.Result{Code: code, Name: console.CodeName(code), Log: log.String(), Planned: previews.Planned}

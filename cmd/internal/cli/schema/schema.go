@@ -30,7 +30,7 @@ type schemaOptions struct {
 }
 
 // NewSchema makes the command schema.
-func NewSchema(a *console.Console, run func(context.Context, *schemaOptions) error) *cobra.Command {
+func NewSchema(a *console.Console) *cobra.Command {
 	o := &schemaOptions{}
 	cmd := &cobra.Command{
 		Use:   "schema TOKEN or PACKAGE, schema --json-schema [DIR or FILE]",
@@ -55,7 +55,7 @@ func NewSchema(a *console.Console, run func(context.Context, *schemaOptions) err
 			if o.token = "."; len(args) > 0 {
 				o.token = args[0]
 			}
-			return run(cmd.Context(), o)
+			return show(cmd.Context(), a, o)
 		},
 	}
 	cmd.Flags().BoolVarP(&o.json, "json", "j", false, "write JSON")
@@ -114,14 +114,12 @@ type (
 	}
 )
 
-// Schema shows a member of a package, or lists a package.
-func Schema(ctx context.Context, a *console.Console, o *schemaOptions) error {
+// show shows a member of a package, or lists a package.
+func show(ctx context.Context, a *console.Console, o *schemaOptions) error {
 	given, err := operation.ReadGivenSchemas(a, o.schemas)
 	if err != nil {
 		return err
 	}
-	ctx, done := a.Signals.Gentle(ctx)
-	defer done()
 	if o.jsonSchema {
 		return writeJSONSchema(ctx, a, o, given)
 	}

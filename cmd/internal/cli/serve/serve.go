@@ -17,11 +17,11 @@ func NewServe(a *console.Console) *cobra.Command {
 		Use: "serve", Short: "Serve other programs", Args: console.UnknownCommand, Hidden: true,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newServeLanguage(console.Bind(a, serveLanguage)))
+	cmd.AddCommand(newServeLanguage(a))
 	return cmd
 }
 
-func newServeLanguage(run func(ctx context.Context, args []string) error) *cobra.Command {
+func newServeLanguage(a *console.Console) *cobra.Command {
 	return &cobra.Command{
 		Use:   "language [ENGINE ADDRESS]",
 		Short: "Serve the Pulumi CLI as its language host for YAML programs",
@@ -29,14 +29,12 @@ func newServeLanguage(run func(ctx context.Context, args []string) error) *cobra
 			"registers the resources that this program finds in YAML. The address is that of the CLI's engine.",
 		// The flags are the flags of language hosts, with one hyphen.
 		DisableFlagParsing: true,
-		RunE:               func(cmd *cobra.Command, args []string) error { return run(cmd.Context(), args) },
+		RunE:               func(cmd *cobra.Command, args []string) error { return serveLanguage(cmd.Context(), a, args) },
 	}
 }
 
 // serveLanguage serves until it is interrupted or its engine is gone.
 func serveLanguage(ctx context.Context, a *console.Console, args []string) error {
-	ctx, done := a.Signals.Gentle(ctx)
-	defer done()
 	options := langhost.Options{Version: a.Version(), Schemas: func(ctx context.Context, d schema.Descriptor) ([]byte,
 		error) {
 		return ownSchemas(ctx, a, d)

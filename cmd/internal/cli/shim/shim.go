@@ -13,15 +13,9 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 )
 
-// Options are the options of shim.
-type Options struct {
-	dir   string
-	force bool
-}
-
 // NewShim makes the command shim.
-func NewShim(run func(*Options) error) *cobra.Command {
-	o := &Options{}
+func NewShim(a *console.Console) *cobra.Command {
+	force := false
 	cmd := &cobra.Command{
 		Use: "shim DIR", Short: "Put this program into a folder under the name pulumi",
 		Long: "shim links this program into a folder as pulumi. Under that name it answers as the Pulumi CLI " +
@@ -33,17 +27,14 @@ func NewShim(run func(*Options) error) *cobra.Command {
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error {
-			o.dir = args[0]
-			return run(o)
-		},
+		RunE: func(_ *cobra.Command, args []string) error { return link(a, args[0], force) },
 	}
-	cmd.Flags().BoolVarP(&o.force, "force", "f", false, "replace an existing pulumi")
+	cmd.Flags().BoolVarP(&force, "force", "f", false, "replace an existing pulumi")
 	return cmd
 }
 
-// Shim makes the link. A file of that name that is not such a link is left alone unless --force is given.
-func Shim(a *console.Console, o *Options) error {
+// link links the program into a folder as pulumi. A file of that name that is not such a link is left alone unless --force is given.
+func link(a *console.Console, folder string, force bool) error {
 	if a.World.Self == "" {
 		return errors.New("cannot find out where this program is; link it as pulumi by hand")
 	}
@@ -51,7 +42,7 @@ func Shim(a *console.Console, o *Options) error {
 	if err != nil {
 		return err
 	}
-	dir := a.Path(o.dir)
+	dir := a.Path(folder)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
@@ -61,7 +52,7 @@ func Shim(a *console.Console, o *Options) error {
 	}
 	path := filepath.Join(dir, name)
 	if _, err := os.Lstat(path); err == nil {
-		if there, err := filepath.EvalSymlinks(path); (err != nil || there != self) && !o.force {
+		if there, err := filepath.EvalSymlinks(path); (err != nil || there != self) && !force {
 			return fmt.Errorf("%s exists already and is not this program; name another folder, or use --force", path)
 		}
 		if err := os.Remove(path); err != nil {

@@ -61,11 +61,8 @@ func stackHistory(ctx context.Context, a *console.Console, o *stackOptions) erro
 	if o.json {
 		var open project.Opener
 		if o.showSecrets {
-			settings, diags, err := a.LoadSettings(s.Project, s.Ref.Stack, "")
+			settings, err := a.Stacks().Settings(s)
 			if err != nil {
-				return err
-			}
-			if err := a.Report(diags); err != nil {
 				return err
 			}
 			if open, err = a.Secrets().Of(s.Backend, s.Ref).Manager(settings, s.Ref.Stack); err != nil {

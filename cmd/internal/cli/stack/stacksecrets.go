@@ -35,11 +35,8 @@ func changeSecretsProvider(ctx context.Context, a *console.Console, o *stackOpti
 		return err
 	}
 	defer release()
-	settings, diags, err := a.LoadSettings(s.Project, s.Ref.Stack, "")
+	settings, err := a.Stacks().Settings(s)
 	if err != nil {
-		return err
-	}
-	if err := a.Report(diags); err != nil {
 		return err
 	}
 	keys := a.Secrets().Of(s.Backend, s.Ref)

@@ -41,9 +41,11 @@ func stackExport(ctx context.Context, a *console.Console, o *stackOptions) (err 
 	}
 	var opener state.Opener
 	if o.showSecrets {
-		if opener, err = a.Stacks().Opener(s); err != nil {
+		manager, err := a.Stacks().Manager(s)
+		if err != nil {
 			return err
 		}
+		opener = manager.Opener
 	}
 	out := a.Data()
 	if o.file != "" {
@@ -97,11 +99,8 @@ func stackImport(ctx context.Context, a *console.Console, o *stackOptions) error
 	if err != nil {
 		return fmt.Errorf("read the state to import: %w", err)
 	}
-	settings, diags, err := a.LoadSettings(s.Project, s.Ref.Stack, "")
+	settings, err := a.Stacks().Settings(s)
 	if err != nil {
-		return err
-	}
-	if err := a.Report(diags); err != nil {
 		return err
 	}
 	manager, err := a.Secrets().Of(s.Backend, s.Ref).Manager(settings, s.Ref.Stack)

@@ -9,8 +9,7 @@ import (
 func NewState(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{Use: "state", Short: "Check, repair and edit a stack's state", Args: console.UnknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
-	cmd.AddCommand(newStateVerify(a, console.Bind(a, stateVerify)), newStateRepair(a, console.Bind(a, stateRepair)))
-	cmd.AddCommand(newStateUpgrade(a))
+	cmd.AddCommand(newStateVerify(a), newStateRepair(a), newStateUpgrade(a))
 	addStateEdits(a, cmd)
 	return cmd
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
+// stateOptions are the inputs of `state repair`.
 type stateOptions struct {
 	stack string
 	yes   bool
@@ -23,20 +24,20 @@ type stateOptions struct {
 	previous bool
 }
 
-func newStateVerify(a *console.Console, run func(context.Context, *stateOptions) error) *cobra.Command {
-	o := &stateOptions{}
+func newStateVerify(a *console.Console) *cobra.Command {
+	stack := ""
 	cmd := &cobra.Command{
 		Use: "verify", Short: "Check every rule that a state must follow", Args: console.NoArguments,
 		Long: "verify reads a stack's state and the journal of an interrupted run. It lists each rule that the " +
 			"state breaks and each operation whose outcome is not known. It changes nothing. The exit code is " +
 			"1 if a rule is broken.",
-		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), o) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return stateVerify(cmd.Context(), a, stack) },
 	}
-	cmd.Flags().StringVarP(&o.stack, "stack", "s", "", "the stack; by default the selected one")
+	cmd.Flags().StringVarP(&stack, "stack", "s", "", "the stack; by default the selected one")
 	return cmd
 }
 
-func newStateRepair(a *console.Console, run func(context.Context, *stateOptions) error) *cobra.Command {
+func newStateRepair(a *console.Console) *cobra.Command {
 	o := &stateOptions{}
 	cmd := &cobra.Command{
 		Use: "repair", Short: "Repair a state that breaks rules", Args: console.NoArguments,
@@ -44,7 +45,7 @@ func newStateRepair(a *console.Console, run func(context.Context, *stateOptions)
 			"resources into order, removes references to resources that are not in the state, and removes " +
 			"duplicate entries. It never removes the only record of an existing resource: it lists such faults " +
 			"instead. The previous state is kept beside the new one, as .bak.",
-		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), o) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return stateRepair(cmd.Context(), a, o) },
 	}
 	cmd.Flags().StringVarP(&o.stack, "stack", "s", "", "the stack; by default the selected one")
 	cmd.Flags().BoolVarP(&o.yes, "yes", "y", a.World.Enabled("PULUMI_SKIP_CONFIRMATIONS"), "do not ask")
@@ -54,8 +55,8 @@ func newStateRepair(a *console.Console, run func(context.Context, *stateOptions)
 }
 
 // stateVerify names the faults of a state.
-func stateVerify(ctx context.Context, a *console.Console, o *stateOptions) error {
-	s, err := a.CurrentStack(ctx, o.stack)
+func stateVerify(ctx context.Context, a *console.Console, stack string) error {
+	s, err := a.CurrentStack(ctx, stack)
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ type stateEditOptions struct {
 func addStateEdits(a *console.Console, group *cobra.Command) {
 	o := &stateEditOptions{}
 	remove := stateCommand(a, o, "delete [URN]...", "Remove resources from the state; the resources themselves stay",
-		console.BindArgs(a, stateDelete))
+		stateDelete)
 	remove.Aliases = []string{"remove", "rm"}
 	remove.Flags().BoolVar(&o.force, "force", false, "remove it even if it is protected")
 	remove.Flags().BoolVar(&o.targetDependents, "target-dependents", false, "remove its dependants too")
@@ -36,20 +36,20 @@ func addStateEdits(a *console.Console, group *cobra.Command) {
 		return cmd
 	}
 	move := stateCommand(a, o, "move URN...", "Move resources and their children to another stack",
-		console.BindArgs(a, stateMove))
+		stateMove)
 	move.Aliases = []string{"mv"}
 	move.Flags().StringVar(&o.source, "source", "", "the stack to move from; by default the selected one")
 	move.Flags().StringVar(&o.dest, "dest", "", "the stack to move to")
 	move.Flags().BoolVar(&o.includeParent, "include-parents", false, "move their parents too")
 	commands := []*cobra.Command{remove, move,
-		stateCommand(a, o, "rename URN NAME", "Give a resource another name", console.BindArgs(a, stateRename)),
+		stateCommand(a, o, "rename URN NAME", "Give a resource another name", stateRename),
 		all(stateCommand(a, o, "protect [URN]...", "Protect resources from being deleted",
-			stateMark(a, "protected", protection, true))),
+			stateMark("protected", protection, true))),
 		all(stateCommand(a, o, "unprotect [URN]...", "Allow resources to be deleted",
-			stateMark(a, "no longer protected", protection, false))),
+			stateMark("no longer protected", protection, false))),
 		all(stateCommand(a, o, "taint [URN]...", "Have resources replaced by the next update",
-			stateMark(a, "tainted", taint, true))),
-		all(stateCommand(a, o, "untaint [URN]...", "Undo `taint`: have resources no longer replaced", stateMark(a, "no longer tainted", taint, false))),
+			stateMark("tainted", taint, true))),
+		all(stateCommand(a, o, "untaint [URN]...", "Undo `taint`: have resources no longer replaced", stateMark("no longer tainted", taint, false))),
 	}
 	for _, cmd := range commands {
 		cmd.Flags().StringVarP(&o.stack, "stack", "s", "", "the stack; by default the selected one")
@@ -58,10 +58,12 @@ func addStateEdits(a *console.Console, group *cobra.Command) {
 	group.AddCommand(commands...)
 }
 
-func stateCommand(a *console.Console, o *stateEditOptions, use, short string,
-	run func(context.Context, *stateEditOptions, []string) error) *cobra.Command {
+// editCommand is the body of a command that changes a state; args name resources.
+type editCommand func(ctx context.Context, a *console.Console, o *stateEditOptions, args []string) error
+
+func stateCommand(a *console.Console, o *stateEditOptions, use, short string, run editCommand) *cobra.Command {
 	return &cobra.Command{Use: use, Short: short, Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return run(cmd.Context(), o, args) }}
+		RunE: func(cmd *cobra.Command, args []string) error { return run(cmd.Context(), a, o, args) }}
 }
 
 // editState changes the chosen stack's state. Secrets stay sealed, so that no passphrase is needed (F4.16).
@@ -194,9 +196,8 @@ func protection(r *state.Resource) *bool { return &r.Protect }
 func taint(r *state.Resource) *bool { return &r.Taint }
 
 // stateMark sets or clears a mark on resources, and counts those that were otherwise before.
-func stateMark(a *console.Console, what string, mark func(*state.Resource) *bool, set bool) func(context.Context,
-	*stateEditOptions, []string) error {
-	return func(ctx context.Context, o *stateEditOptions, args []string) error {
+func stateMark(what string, mark func(*state.Resource) *bool, set bool) editCommand {
+	return func(ctx context.Context, a *console.Console, o *stateEditOptions, args []string) error {
 		urns, err := o.named(args)
 		if err != nil {
 			return err
@@ -269,15 +270,11 @@ func stateMove(ctx context.Context, a *console.Console, o *stateEditOptions, arg
 func moveBetween(ctx context.Context, a *console.Console, from, to *console.Stack, move state.Move) (moved *state.Moved,
 	err error) {
 	begin := func(s *console.Stack) (backend.BeginOptions, error) {
-		settings, diags, err := a.LoadSettings(s.Project, s.Ref.Stack, "")
-		if err == nil && diags.HasErrors() {
-			err = a.Report(diags)
-		}
+		manager, err := a.Stacks().Manager(s)
 		if err != nil {
 			return backend.BeginOptions{}, err
 		}
-		manager, err := a.Secrets().Of(s.Backend, s.Ref).Manager(settings, s.Ref.Stack)
-		return backend.BeginOptions{Command: "state move", Secrets: manager, Open: manager.Opener}, err
+		return backend.BeginOptions{Command: "state move", Secrets: manager, Open: manager.Opener}, nil
 	}
 	source, err := begin(from)
 	if err != nil {

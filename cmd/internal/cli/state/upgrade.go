@@ -55,8 +55,6 @@ func stateUpgrade(ctx context.Context, a *console.Console, yes bool) error {
 			diag.Count(len(old), "stack"))); err != nil {
 		return err
 	}
-	ctx, done := a.Signals.Gentle(ctx)
-	defer done()
 	results, err := b.Upgrade(ctx)
 	left := 0
 	for _, r := range results {

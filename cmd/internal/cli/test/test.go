@@ -22,8 +22,8 @@ import (
 	"github.com/yamlhost/yamlhost/workspace"
 )
 
-// Options are the flags of the command.
-type Options struct {
+// options are the flags of the command.
+type options struct {
 	targets  []string
 	run      string
 	embedded bool
@@ -34,8 +34,8 @@ type Options struct {
 }
 
 // NewTest makes the command test.
-func NewTest(_ *console.Console, run func(context.Context, *Options) error) *cobra.Command {
-	o := &Options{}
+func NewTest(a *console.Console) *cobra.Command {
+	o := &options{}
 	cmd := &cobra.Command{
 		Use:   "test [DIR or FILE]...",
 		Short: "Run the tests of programs",
@@ -46,7 +46,7 @@ func NewTest(_ *console.Console, run func(context.Context, *Options) error) *cob
 			if o.targets = args; len(args) == 0 {
 				o.targets = []string{"."}
 			}
-			return run(cmd.Context(), o)
+			return test(cmd.Context(), a, o)
 		},
 	}
 	cmd.Flags().StringVar(&o.run, "run", "", "run only the cases whose names match this regular expression")
@@ -62,14 +62,12 @@ func NewTest(_ *console.Console, run func(context.Context, *Options) error) *cob
 	return cmd
 }
 
-// Test runs tests and reports those that fail, once or after each change.
-func Test(ctx context.Context, a *console.Console, o *Options) error {
+// test runs tests and reports those that fail, once or after each change.
+func test(ctx context.Context, a *console.Console, o *options) error {
 	chosen, err := regexp.Compile(o.run)
 	if err != nil {
 		return console.WithCode(console.CodeBadUsage, "--run: %w", err)
 	}
-	ctx, done := a.Signals.Gentle(ctx)
-	defer done()
 	if o.watch {
 		return watch(ctx, a, o, chosen)
 	}
@@ -80,7 +78,7 @@ func Test(ctx context.Context, a *console.Console, o *Options) error {
 }
 
 // watch runs tests again and again: what fails does not end it.
-func watch(ctx context.Context, a *console.Console, o *Options, chosen *regexp.Regexp) error {
+func watch(ctx context.Context, a *console.Console, o *options, chosen *regexp.Regexp) error {
 	for {
 		roots := roots(a, o.targets)
 		seen := filewatch.Take(roots)
@@ -122,7 +120,7 @@ func roots(a *console.Console, targets []string) []string {
 }
 
 // once runs tests and reports those that fail.
-func once(ctx context.Context, a *console.Console, o *Options, chosen *regexp.Regexp) error {
+func once(ctx context.Context, a *console.Console, o *options, chosen *regexp.Regexp) error {
 	files, err := read(a, o.targets)
 	if err != nil {
 		return err
@@ -187,7 +185,7 @@ func once(ctx context.Context, a *console.Console, o *Options, chosen *regexp.Re
 }
 
 // tell shows what fails, and the summary.
-func tell(a *console.Console, o *Options, runner *suite.Runner, all diag.Diagnostics, cases, failed int,
+func tell(a *console.Console, o *options, runner *suite.Runner, all diag.Diagnostics, cases, failed int,
 	took time.Duration) error {
 	out := a.Streams.Out
 	if a.Reports.TakesStdout() {

@@ -18,12 +18,8 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
-// Inside runs a command of this program as if it were started in a folder, without anybody to ask, and returns all that
-// it writes. The error says that the command has failed; the text says why.
-type Inside func(ctx context.Context, dir string, args ...string) (string, error)
-
-// Options are the flags of ui.
-type Options struct {
+// options are the flags of ui.
+type options struct {
 	dir       string
 	listen    string
 	noBrowser bool
@@ -31,8 +27,8 @@ type Options struct {
 }
 
 // NewUI makes the command ui.
-func NewUI(_ *console.Console, run func(context.Context, *Options) error) *cobra.Command {
-	o := &Options{}
+func NewUI(a *console.Console) *cobra.Command {
+	o := &options{}
 	cmd := &cobra.Command{
 		Use:   "ui [DIR]",
 		Short: "Show stacks, resources, history and runs in a browser",
@@ -42,7 +38,7 @@ func NewUI(_ *console.Console, run func(context.Context, *Options) error) *cobra
 			"is shown after a click and with the stack's passphrase. While it is there, runs of this machine keep short " +
 			"records in ~/.pulumi/yamlhost/runs, which the page shows.",
 		Args: console.AtMostOne("a directory"),
-		RunE: console.RunWith(run, o, &o.dir),
+		RunE: console.RunWith(a, serve, o, &o.dir),
 	}
 	cmd.Flags().StringVar(&o.listen, "listen", "127.0.0.1:0", "the address to listen on, of this machine; port 0 is a free one")
 	cmd.Flags().BoolVar(&o.noBrowser, "no-browser", false, "print the link, and open no browser")
@@ -51,10 +47,8 @@ func NewUI(_ *console.Console, run func(context.Context, *Options) error) *cobra
 	return cmd
 }
 
-// UI serves the page until it is interrupted.
-func UI(ctx context.Context, a *console.Console, o *Options, inside Inside) error {
-	ctx, done := a.Signals.Gentle(ctx)
-	defer done()
+// serve serves the page until it is interrupted.
+func serve(ctx context.Context, a *console.Console, o *options) error {
 	dir := a.World.Dir
 	if o.dir != "" {
 		dir = a.Path(o.dir)
@@ -71,7 +65,7 @@ func UI(ctx context.Context, a *console.Console, o *Options, inside Inside) erro
 	case diags.HasErrors():
 		return a.Report(diags)
 	}
-	page, err := open(ctx, a, p, o.listen, inside)
+	page, err := open(ctx, a, p, o.listen, a.Inside())
 	if err != nil {
 		return err
 	}
@@ -99,7 +93,7 @@ type page struct {
 
 // open makes the server for the backend of a project; p is nil if there is none. Without inside, the page starts no
 // preview.
-func open(ctx context.Context, a *console.Console, p *project.Project, address string, inside Inside) (*page, error) {
+func open(ctx context.Context, a *console.Console, p *project.Project, address string, inside console.Inside) (*page, error) {
 	b, err := a.Backends().Open(p)
 	if err != nil {
 		return nil, err

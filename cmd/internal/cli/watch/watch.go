@@ -17,9 +17,6 @@ import (
 	"github.com/yamlhost/yamlhost/workspace"
 )
 
-// Command runs a command of this program in this process, and returns its exit code.
-type Command func(ctx context.Context, args []string, s console.Streams, w console.World) int
-
 type options struct {
 	stack  string
 	apply  bool
@@ -29,7 +26,7 @@ type options struct {
 }
 
 // NewWatch makes the command watch.
-func NewWatch(a *console.Console, command Command) *cobra.Command {
+func NewWatch(a *console.Console) *cobra.Command {
 	o := &options{others: map[string]*string{}}
 	cmd := &cobra.Command{
 		Use: "watch", Short: "Plan again whenever a file of the project changes", Args: console.NoArguments,
@@ -37,7 +34,7 @@ func NewWatch(a *console.Console, command Command) *cobra.Command {
 			"packages with a path, or below a folder of --path. After a mistake the last sound plan stays on the screen, with " +
 			"the findings below it. With --apply each sound plan is applied without a question, as run does. An interrupt " +
 			"ends it.",
-		RunE: func(cmd *cobra.Command, _ []string) error { return watch(cmd.Context(), a, o, command) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return watch(cmd.Context(), a, o) },
 	}
 	f := cmd.Flags()
 	f.StringVarP(&o.stack, "stack", "s", "", "the stack; by default the selected one")
@@ -52,10 +49,8 @@ func NewWatch(a *console.Console, command Command) *cobra.Command {
 }
 
 // watch plans, waits for a change, and plans again, until it is interrupted.
-func watch(ctx context.Context, a *console.Console, o *options, command Command) error {
-	ctx, done := a.Signals.Gentle(ctx)
-	defer done()
-	w := &watcher{console: a, options: o, command: command, world: a.World}
+func watch(ctx context.Context, a *console.Console, o *options) error {
+	w := &watcher{console: a, options: o, world: a.World}
 	w.world.Signals, w.world.Stores, w.world.Keys = nil, console.NewOpenStores(), &secrets.Keyring{}
 	roots, err := w.roots()
 	if err != nil {
@@ -114,7 +109,6 @@ func program(path string) bool {
 type watcher struct {
 	console *console.Console
 	options *options
-	command Command
 	world   console.World
 	last    []byte // the last sound plan
 	changed string // what the present plan is due to; empty for the first one
@@ -169,7 +163,7 @@ func (w *watcher) plan(ctx context.Context) bool {
 	a := w.console
 	begun := a.Now()
 	var shown bytes.Buffer
-	code := w.command(ctx, w.args("preview"), console.Streams{In: strings.NewReader(""), Out: &shown, Err: &shown,
+	code := a.Execute(ctx, w.args("preview"), console.Streams{In: strings.NewReader(""), Out: &shown, Err: &shown,
 		Size: a.Streams.Size}, w.world)
 	if ctx.Err() != nil {
 		return false
@@ -204,5 +198,5 @@ func (w *watcher) plan(ctx context.Context) bool {
 func (w *watcher) run(ctx context.Context) {
 	a := w.console
 	s := console.Streams{In: strings.NewReader(""), Out: a.Streams.Out, Err: io.Writer(a.Streams.Err), Size: a.Streams.Size}
-	w.command(ctx, w.args("up", "--yes", "--skip-preview"), s, w.world)
+	a.Execute(ctx, w.args("up", "--yes", "--skip-preview"), s, w.world)
 }

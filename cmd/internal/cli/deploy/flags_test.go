@@ -1,0 +1,24 @@
+package deploy
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/operation"
+)
+
+// Flags are parsed without anything being run.
+func TestOperationFlags(t *testing.T) {
+	t.Parallel()
+	a := &console.Console{World: console.World{Env: []string{"PULUMI_PARALLEL=3", "PULUMI_SKIP_CONFIRMATIONS=true"}}}
+	var got *operation.Options
+	cmd := newUp(a, func(_ context.Context, _ *console.Console, o *operation.Options) error { got = o; return nil })
+	cmd.SetArgs([]string{"-s", "dev", "-c", "a=1", "-c", "b=x,y", "--refresh", "--diff", "-m", "why"})
+	require.NoError(t, cmd.Execute())
+	require.Equal(t, &operation.Options{Stack: "dev", Config: []string{"a=1", "b=x,y"}, Refresh: "true", Diff: true,
+		Message: "why", Command: "up",
+		Parallel: 3, Yes: true, Flags: map[string]string{"stack": "set", "config": "set", "refresh": "set", "diff": "true",
+			"message": "set"}}, got)
+}

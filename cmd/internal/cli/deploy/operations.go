@@ -1,0 +1,129 @@
+package deploy
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/operation"
+)
+
+// runFunc carries out an operation on one stack.
+type runFunc func(context.Context, *console.Console, *operation.Options) error
+
+// newOperation gives cmd its body, which is run, and the flags of all operations.
+func newOperation(a *console.Console, run runFunc, cmd *cobra.Command) (*cobra.Command, *operation.Options) {
+	o := &operation.Options{}
+	cmd.RunE = runOperation(a, o, run)
+	operationFlags(a, cmd, o)
+	o.Reports.Register(cmd)
+	configFlags(cmd, o)
+	operation.ScopeFlags(cmd, o)
+	return cmd, o
+}
+
+// NewRun makes the command run.
+func NewRun(a *console.Console) *cobra.Command {
+	cmd, o := newOperation(a, operation.Run, &cobra.Command{
+		Use: "run [DIR]...", Short: "Check, plan and apply a program without asking", Args: console.AtMostOne("a directory"),
+		Long: "run checks a program, plans and applies it, and prints its outputs. It never asks, and creates " +
+			"the stack if it is missing: the one of --stack or PULUMI_STACK, the selected one, or else dev. " +
+			"Use it in CI and for a first try. With --all, or several directories, it takes projects in the " +
+			"order of their references.",
+	})
+	updateFlags(a, cmd, o)
+	expectFlag(cmd, o, expectHelp)
+	operation.PlanFlag(cmd, o)
+	operation.SavePlanFlag(cmd, o)
+	operation.ImportFileFlag(cmd, o)
+	cmd.Flags().BoolVar(&o.PlanOnly, "plan-only", false, "stop after the plan")
+	cmd.Flags().BoolVarP(&o.SkipPreview, "skip-preview", "f", false, "apply without planning first")
+	cmd.Flags().BoolP("yes", "y", true, "accepted for compatibility: run never asks")
+	console.Hide(cmd.Flags(), "yes")
+	severalFlags(a, cmd, o, several{run: operation.Run, emits: true})
+	return cmd
+}
+
+// NewPreview makes the command preview.
+func NewPreview(a *console.Console) *cobra.Command {
+	cmd, o := newOperation(a, operation.Preview, &cobra.Command{
+		Use: "preview [DIR]...", Aliases: []string{"pre"}, Short: "Show what would happen", Args: console.AtMostOne("a directory"),
+		Long: "preview runs the program against the stack's state and shows what `up` would do. Nothing is changed.",
+	})
+	updateFlags(a, cmd, o)
+	expectFlag(cmd, o, "end with exit code 7 if anything would change")
+	operation.SavePlanFlag(cmd, o)
+	operation.ImportFileFlag(cmd, o)
+	// One of several stacks need not exist yet.
+	planOnly := func(ctx context.Context, a *console.Console, o *operation.Options) error {
+		o.PlanOnly = true
+		return operation.Run(ctx, a, o)
+	}
+	severalFlags(a, cmd, o, several{run: planOnly, plans: true})
+	return cmd
+}
+
+// NewUp makes the command up.
+func NewUp(a *console.Console) *cobra.Command { return newUp(a, operation.Up) }
+
+func newUp(a *console.Console, run runFunc) *cobra.Command {
+	cmd, o := newOperation(a, run, &cobra.Command{
+		Use: "up", Aliases: []string{"update"}, Short: "Create, update and delete what the program says", Args: console.NoArguments,
+		Long: "up previews, asks, and then creates, updates and deletes resources until the stack matches the program.",
+	})
+	updateFlags(a, cmd, o)
+	applyFlags(a, cmd, o)
+	expectFlag(cmd, o, expectHelp)
+	operation.PlanFlag(cmd, o)
+	cmd.Flags().BoolVar(&o.Strict, "strict", false, "do only what the preview has shown; otherwise fail")
+	return cmd
+}
+
+// NewRefresh makes the command refresh.
+func NewRefresh(a *console.Console) *cobra.Command {
+	cmd, o := newOperation(a, operation.Refresh, &cobra.Command{
+		Use: "refresh [DIR]...", Short: "Read every resource and update the state with its changes",
+		Args: console.AtMostOne("a directory"),
+	})
+	applyFlags(a, cmd, o)
+	expectFlag(cmd, o, "end with exit code 7 if any resource has changed")
+	cmd.Flags().BoolVar(&o.PreviewOnly, "preview-only", false, "only show what would change in the state")
+	operation.PendingFlags(cmd, o)
+	operation.ProgramFlag(a, cmd, o, "run the program for the configuration of its providers")
+	severalFlags(a, cmd, o, several{run: operation.Refresh, existing: true,
+		question: "Do you want to refresh %s?\nNo resources will be modified; just the state of the stacks will be."})
+	return cmd
+}
+
+// NewDrift makes the command drift.
+func NewDrift(a *console.Console) *cobra.Command {
+	cmd, o := newOperation(a, operation.Drift, &cobra.Command{
+		Use: "drift [DIR]...", Short: "Report differences between resources, state and program",
+		Args: console.AtMostOne("a directory"),
+		Long: "drift reads every resource, compares it with the state, and compares the state with the program. " +
+			"It changes nothing. Properties that only a provider computes are no drift. The project file lists differences to ignore under options.drift.ignore, each " +
+			"with a reason.",
+	})
+	continueFlag(a, cmd, o)
+	cmd.Flags().BoolVar(&o.ExitCode, "exit-code", false, "end with exit code 17 if there is drift")
+	severalFlags(a, cmd, o, several{run: operation.Drift, existing: true, unlinked: true, plans: true})
+	return cmd
+}
+
+// NewDestroy makes the command destroy.
+func NewDestroy(a *console.Console) *cobra.Command {
+	cmd, o := newOperation(a, operation.Destroy, &cobra.Command{
+		Use: "destroy [DIR]...", Aliases: []string{"down", "dn"}, Short: "Delete every resource of the stack",
+		Args: console.AtMostOne("a directory"),
+	})
+	deleteFlags(a, cmd, o)
+	applyFlags(a, cmd, o)
+	cmd.Flags().BoolVar(&o.PreviewOnly, "preview-only", false, "only show what would be deleted")
+	cmd.Flags().BoolVar(&o.Remove, "remove", false, "remove the stack when nothing is left in it")
+	operation.ProgramFlag(a, cmd, o, "run the program for its providers")
+	cmd.Flags().BoolVar(&o.Scope.ExcludeProtected, "exclude-protected", false,
+		"keep protected resources and their dependencies")
+	severalFlags(a, cmd, o, several{run: operation.Destroy, existing: true, reverse: true,
+		question: "Do you want to destroy %s?"})
+	return cmd
+}
