@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/operation"
 	"github.com/yamlhost/yamlhost/cmd/internal/output/report"
 	"github.com/yamlhost/yamlhost/cmd/internal/templates"
-	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/secrets/keyservice"
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
@@ -26,15 +26,16 @@ type offer func(cmd *cobra.Command, args []string) []string
 
 // attach gives every command of root its completions.
 func (c completer) attach(root *cobra.Command) {
+	secretsProviders := orURLs(keyservice.Known(), "default", "passphrase")
 	arguments := map[string]offer{
 		"stack select": first(c.stacks), "stack rm": first(c.stacks), "cancel": first(c.stacks),
 		"stack output": first(c.outputs), "stack tag get": first(c.tags), "stack tag set": first(c.tags),
 		"stack tag rm": first(c.tags), "config get": first(c.keys), "config set": first(c.keys), "config rm": c.keys,
 		"state delete": c.urns, "state protect": c.urns, "state unprotect": c.urns, "state taint": c.urns,
 		"state untaint": c.urns, "state move": c.urns, "state rename": first(c.urns),
-		"new": first(words(templates.Names()...)), "login": first(words(stores()...)),
+		"new": first(words(templates.Names()...)), "login": first(orURLs(console.Stores(), "file://")),
 		"plugin install": first(words("resource")), "plugin rm": first(words("resource")),
-		"stack change-secrets-provider": first(words(secretsProviders()...)),
+		"stack change-secrets-provider": first(secretsProviders),
 	}
 	flags := map[string]offer{
 		"stack": c.stacks, "source": c.stacks, "dest": c.stacks,
@@ -42,7 +43,7 @@ func (c completer) attach(root *cobra.Command) {
 		"config": assigned(c.keys), "config-from": assigned(c.keys), "plaintext": assigned(c.keys),
 		"secret": assigned(c.keys), "out": assigned(words(report.Kinds()...)), "ci": words(ciSystems()...),
 		"color": words("auto", "always", "never", "raw"), "refresh": words("true", "false"),
-		"secrets-provider": words(secretsProviders()...), "settle-pending": words("read", "forget", "retry"),
+		"secrets-provider": secretsProviders, "settle-pending": words("read", "forget", "retry"),
 	}
 	formats := map[string][]string{"check": report.Kinds(), "graph": {"dot", "mermaid", "json", "svg"},
 		"plan show": {"text", "json", "markdown", "html"}}
@@ -159,21 +160,12 @@ func ciSystems() []string {
 	return list
 }
 
-// stores are the beginnings of URLs of backends.
-func stores() []string {
-	list := []string{"file://"}
-	for _, scheme := range console.Stores() {
+// orURLs offers words and the beginnings of URLs.
+func orURLs(schemes []string, list ...string) offer {
+	for _, scheme := range schemes {
 		list = append(list, scheme+"://")
 	}
-	return list
-}
-
-func secretsProviders() []string {
-	list := []string{"default", "passphrase"}
-	for _, scheme := range keyservice.Known() {
-		list = append(list, scheme+"://")
-	}
-	return list
+	return words(list...)
 }
 
 // stack is the stack that the command line has chosen so far, in a folder; nil where there is none.
@@ -246,12 +238,7 @@ func (c completer) outputs(cmd *cobra.Command, _ []string) []string {
 	if s == nil {
 		return nil
 	}
-	for _, r := range s.Resources {
-		if r.URN.Type() == urn.RootStackType {
-			return r.Outputs.Keys()
-		}
-	}
-	return nil
+	return operation.StackOutputs(s).Keys()
 }
 
 func (c completer) tags(cmd *cobra.Command, _ []string) []string {

@@ -33,7 +33,7 @@ func TestServersShareStores(t *testing.T) {
 		return refusing{}
 	}
 	x.world.Env = append(x.world.Env, "PULUMI_BACKEND_URL=s3://pail?region=us-east-1", "AWS_EC2_METADATA_DISABLED=true")
-	run := (&console.Console{World: x.world, Execute: Run}).Inside()
+	run := console.NewInside(&console.Console{World: x.world, Execute: Run})
 	for range 3 {
 		out, err := run(t.Context(), x.world.Dir, "preview", "--stack", "dev")
 		require.Error(t, err)

@@ -54,6 +54,15 @@ func (b Backends) Open(p *project.Project) (*backend.Backend, error) {
 	return b.OpenAt(url, workDir)
 }
 
+// Here opens the backend of the project of the working directory, or the one of no project where that cannot be read.
+func (b Backends) Here() (*backend.Backend, error) {
+	p, _, err := b.OpenProject(b.World.Dir)
+	if err != nil {
+		p = nil
+	}
+	return b.Open(p)
+}
+
 // Local opens the backend of a project if it is a folder of this machine; else, or if that fails, it returns
 // nil.
 func (b Backends) Local(p *project.Project) *backend.Backend {

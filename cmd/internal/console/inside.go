@@ -28,9 +28,9 @@ func RunWith[O any](a *Console, run func(context.Context, *Console, O) error, o 
 // it writes. The error says that the command has failed; the text says why.
 type Inside func(ctx context.Context, dir string, args ...string) (string, error)
 
-// Inside returns what runs commands of this program in this process. They share the connections to where state lives,
-// and the keys of passphrases.
-func (a *Console) Inside() Inside {
+// NewInside returns what runs commands of this program in this process. They share the connections to where state
+// lives, and the keys of passphrases.
+func NewInside(a *Console) Inside {
 	w := a.World
 	w.Signals, w.Stores, w.Keys = nil, NewOpenStores(), &secrets.Keyring{}
 	return func(ctx context.Context, dir string, args ...string) (string, error) {
@@ -48,7 +48,7 @@ func (a *Console) Inside() Inside {
 
 // Beside returns a console for one of the stacks of a command that works on several. Its output goes to out and err,
 // its reports to reports. It asks no questions and leaves the log of a CI system to a. It shares the signals of a.
-func (a *Console) Beside(out, err io.Writer, reports *report.Set) *Console {
+func Beside(a *Console, out, err io.Writer, reports *report.Set) *Console {
 	c := &Console{World: a.World, Global: a.Global, Signals: a.Signals, Texts: a.Texts}
 	c.Global.NonInteractive = true
 	c.Crashes = &Crashes{Console: a}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"sync"
 	"syscall"
+	"text/tabwriter"
 
 	"github.com/yamlhost/yamlhost/internal/jsontext"
 	"github.com/yamlhost/yamlhost/internal/printable"
@@ -31,6 +32,21 @@ func (a *Console) Data() io.Writer {
 
 // WriteJSON writes a result for programs.
 func (a *Console) WriteJSON(v any) error { return jsontext.Write(a.Streams.Out, v, "    ") }
+
+// Show writes a result: as JSON if that was asked for, else as the table that write fills.
+func (a *Console) Show(asJSON bool, result any, write func(table io.Writer)) error {
+	if asJSON {
+		return a.WriteJSON(result)
+	}
+	return Table(a.Streams.Out, write)
+}
+
+// Table writes a table. write writes its rows, in which a tab ends each cell but the last.
+func Table(out io.Writer, write func(table io.Writer)) error {
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	write(table)
+	return table.Flush()
+}
 
 // Block shows a text of several lines under a heading, in one piece; a CI system that can folds it.
 func (a *Console) Block(id, title string, text []byte) {

@@ -25,13 +25,13 @@ func (a Stacks) ProjectAndBackend() (*project.Project, *backend.Backend, error) 
 	return p, b, err
 }
 
-// CurrentStack opens the project of the working directory and its chosen stack.
-func (a *Console) CurrentStack(ctx context.Context, flag string) (*Stack, error) {
+// Current opens the project of the working directory and its chosen stack.
+func (a Stacks) Current(ctx context.Context, flag string) (*Stack, error) {
 	p, err := a.SoundProject(a.World.Dir)
 	if err != nil {
 		return nil, err
 	}
-	return a.Stacks().Open(ctx, p, flag)
+	return a.Open(ctx, p, flag)
 }
 
 // Create makes a stack in its backend. When provider asks for a passphrase or for a key, that is asked for now,

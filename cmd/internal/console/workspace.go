@@ -74,6 +74,15 @@ func (a *Console) SoundProject(dir string) (*project.Project, error) {
 	return p, nil
 }
 
+// ProjectIfAny is SoundProject that returns nil outside of any project.
+func (a *Console) ProjectIfAny(dir string) (*project.Project, error) {
+	p, err := a.SoundProject(dir)
+	if errors.Is(err, project.ErrNotFound) {
+		return nil, nil
+	}
+	return p, err
+}
+
 // OpenTarget opens what a user named: a directory, or a file of a project or by itself.
 func (a *Console) OpenTarget(target string, o workspace.Options) (*workspace.Workspace, error) {
 	path := a.Path(target)

@@ -88,11 +88,10 @@ func (p *providers) Load(ctx context.Context, pkg provider.Package) (provider.Pr
 	if q := pkg.Parameterization; q != nil {
 		d.Parameterization = &schema.Parameterization{Name: q.Name, Version: q.Version, Value: q.Value}
 	}
-	m := &mockProvider{all: p, pkg: pkg}
-	_, builtIn := embedded.Version(pkg.Name)
-	if builtIn {
+	m := &mockProvider{Provider: blank{}, all: p, pkg: pkg}
+	if _, builtIn := embedded.Version(pkg.Name); builtIn {
 		var err error
-		if m.real, err = p.real.Load(ctx, pkg); err != nil {
+		if m.Provider, err = p.real.Load(ctx, pkg); err != nil {
 			return nil, err
 		}
 	}
@@ -104,11 +103,11 @@ func (p *providers) Load(ctx context.Context, pkg provider.Package) (provider.Pr
 
 // mockProvider answers from the schema and from mocks. It is its own configured form.
 type mockProvider struct {
-	all    *providers
-	pkg    provider.Package
-	schema *schema.Package     // nil when there is none
-	real   provider.Provider   // nil for a package that is not built in
-	acts   provider.Configured // the configured real one; nil without
+	provider.Provider // the real one; blank for a package that is not built in
+	all               *providers
+	pkg               provider.Package
+	schema            *schema.Package     // nil when there is none
+	acts              provider.Configured // the configured real one; nil without
 }
 
 var (
@@ -132,49 +131,37 @@ func (m *mockProvider) Schema(context.Context, provider.SchemaRequest) ([]byte, 
 	return nil, errors.New("a mock has no schema text")
 }
 
-// CheckConfig takes every configuration.
-func (m *mockProvider) CheckConfig(ctx context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
-	if m.real != nil {
-		return m.real.CheckConfig(ctx, r)
-	}
-	return provider.CheckResponse{Inputs: r.News}, nil
-}
-
-// DiffConfig compares inputs.
-func (m *mockProvider) DiffConfig(ctx context.Context, r provider.DiffRequest) (provider.DiffResponse, error) {
-	if m.real != nil {
-		return m.real.DiffConfig(ctx, r)
-	}
-	return provider.DiffResponse{}, nil
-}
-
 // Configure returns the provider itself.
 func (m *mockProvider) Configure(ctx context.Context, r provider.ConfigureRequest) (provider.Configured, error) {
 	configured := *m
-	if m.real != nil {
-		var err error
-		if configured.acts, err = m.real.Configure(ctx, r); err != nil {
-			return nil, err
-		}
-	}
-	return &configured, nil
+	var err error
+	configured.acts, err = m.Provider.Configure(ctx, r)
+	return &configured, err
+}
+
+// blank is the provider that a mock has in place of one that is not built in. Its mock answers all other calls.
+type blank struct{ provider.Provider }
+
+// CheckConfig takes every configuration.
+func (blank) CheckConfig(_ context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
+	return provider.CheckResponse{Inputs: r.News}, nil
+}
+
+// DiffConfig finds no change.
+func (blank) DiffConfig(context.Context, provider.DiffRequest) (provider.DiffResponse, error) {
+	return provider.DiffResponse{}, nil
+}
+
+// Configure returns nothing that acts.
+func (blank) Configure(context.Context, provider.ConfigureRequest) (provider.Configured, error) {
+	return nil, nil
 }
 
 // Cancel ends nothing.
-func (m *mockProvider) Cancel(ctx context.Context) error {
-	if m.real != nil {
-		return m.real.Cancel(ctx)
-	}
-	return nil
-}
+func (blank) Cancel(context.Context) error { return nil }
 
-// Close frees the real provider.
-func (m *mockProvider) Close() error {
-	if m.real != nil {
-		return m.real.Close()
-	}
-	return nil
-}
+// Close has nothing to free.
+func (blank) Close() error { return nil }
 
 // resource is the schema of a type; nil when there is none.
 func (m *mockProvider) resource(token string) *schema.Resource {

@@ -466,7 +466,7 @@ func (t *trial) eval(ctx context.Context, texts []string) ([]value.Value, error)
 	var b strings.Builder
 	b.WriteString("name: expectations\nruntime: yaml\nvariables:\n")
 	for _, part := range []value.Entry{{Key: "outputs", Value: t.after.outputs},
-		{Key: "resources", Value: value.Map(mapOf(resources))}} {
+		{Key: "resources", Value: value.MapOf(resources...)}} {
 		data, err := value.AppendJSON(nil, plain(part.Value))
 		if err != nil {
 			return nil, err
@@ -506,14 +506,6 @@ func (t *trial) eval(ctx context.Context, texts []string) ([]value.Value, error)
 		}
 	}
 	return nil, errors.New("the expression has no value")
-}
-
-func mapOf(entries []value.Entry) map[string]value.Value {
-	m := make(map[string]value.Value, len(entries))
-	for _, e := range entries {
-		m[e.Key] = e.Value
-	}
-	return m
 }
 
 // plain is v as data: no secrets, and texts for what JSON cannot have.

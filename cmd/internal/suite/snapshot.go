@@ -8,10 +8,12 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"slices"
 	"strings"
 	"sync"
 
+	"github.com/rogpeppe/go-internal/diff"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value"
 )
@@ -29,34 +31,32 @@ type snapshots struct {
 
 // snapshotPath is the file of a test file's snapshots.
 func (f *File) snapshotPath() string {
-	return f.Dir + "/" + strings.TrimSuffix(baseOf(f.Source.Name()), Suffix) + SnapshotSuffix
+	return f.Dir + "/" + strings.TrimSuffix(path.Base(f.Source.Name()), Suffix) + SnapshotSuffix
 }
-
-func baseOf(name string) string { return name[strings.LastIndexByte(name, '/')+1:] }
 
 // snapshotsOf reads the snapshots of a test file once.
 func (r *Runner) snapshotsOf(f *File) *snapshots {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	path := f.snapshotPath()
-	if s := r.snapshots[path]; s != nil {
+	file := f.snapshotPath()
+	if s := r.snapshots[file]; s != nil {
 		return s
 	}
 	s := &snapshots{known: map[string]json.RawMessage{}, now: map[string]json.RawMessage{}}
-	text, err := os.ReadFile(path)
+	text, err := os.ReadFile(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
 		s.err = err
 	default:
 		if err := json.Unmarshal(text, &s.known); err != nil {
-			s.err = fmt.Errorf("%s is no file of snapshots: %w; remove it and run the tests with --update", path, err)
+			s.err = fmt.Errorf("%s is no file of snapshots: %w; remove it and run the tests with --update", file, err)
 		}
 	}
 	if r.snapshots == nil {
 		r.snapshots = map[string]*snapshots{}
 	}
-	r.snapshots[path] = s
+	r.snapshots[file] = s
 	return s
 }
 
@@ -97,7 +97,7 @@ func (t *trial) snapshot() {
 	if want, got := compact(before), compact(text.Bytes()); want != got {
 		var indented bytes.Buffer
 		_ = json.Indent(&indented, before, "  ", "  ") // it is JSON, as it was read
-		t.fail(m.at, "the snapshot differs", lineDiff(indented.String(), text.String())+
+		t.fail(m.at, "the snapshot differs", lineDiff(indented.Bytes(), text.Bytes())+
 			"\nif that is right, write it anew with: yamlhost test --update")
 	}
 }
@@ -111,31 +111,12 @@ func compact(text []byte) string {
 }
 
 // lineDiff shows the lines in which two texts differ, those of the first with a minus.
-func lineDiff(a, b string) string {
-	from, to := strings.Split(a, "\n"), strings.Split(b, "\n")
-	// common[i][j] is the length of the longest common part of from[i:] and to[j:].
-	common := make([][]int, len(from)+1)
-	for i := range common {
-		common[i] = make([]int, len(to)+1)
-	}
-	for i := len(from) - 1; i >= 0; i-- {
-		for j := len(to) - 1; j >= 0; j-- {
-			if common[i][j] = max(common[i+1][j], common[i][j+1]); from[i] == to[j] {
-				common[i][j] = common[i+1][j+1] + 1
-			}
-		}
-	}
+func lineDiff(a, b []byte) string {
 	var lines []string
-	for i, j := 0, 0; i < len(from) || j < len(to); {
-		switch {
-		case i < len(from) && j < len(to) && from[i] == to[j]:
-			i, j = i+1, j+1
-		case j == len(to) || i < len(from) && common[i+1][j] >= common[i][j+1]:
-			lines = append(lines, "- "+strings.TrimSpace(from[i]))
-			i++
-		default:
-			lines = append(lines, "+ "+strings.TrimSpace(to[j]))
-			j++
+	_, hunks, _ := strings.Cut(string(diff.Diff("", a, "", b)), "\n@@") // behind the names
+	for line := range strings.SplitSeq(hunks, "\n") {
+		if strings.HasPrefix(line, "-") || strings.HasPrefix(line, "+") {
+			lines = append(lines, line[:1]+" "+strings.TrimSpace(line[1:]))
 		}
 	}
 	return strings.Join(lines, "\n")

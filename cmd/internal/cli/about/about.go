@@ -3,8 +3,8 @@ package about
 import (
 	"context"
 	"fmt"
+	"io"
 	"runtime"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
@@ -93,30 +93,27 @@ func about(ctx context.Context, a *console.Console, o *aboutOptions) error {
 		_, text := console.CodeOf(err)
 		r.Errors = append(r.Errors, text)
 	}
-	if o.json {
-		return a.WriteJSON(r)
-	}
-	tw := tabwriter.NewWriter(a.Streams.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(tw, "yamlhost\t%s\nPulumi\tcompatible with %s\nGo\t%s %s\nHost\t%s %s\n", a.Version(),
-		operation.PulumiVersion, runtime.Version(),
-		runtime.Compiler, r.Host.OS, r.Host.Arch)
-	if r.Backend != nil {
-		fmt.Fprintf(tw, "Backend\t%s\nUser\t%s\n", r.Backend.URL, r.Backend.User)
-	}
-	if s := r.CurrentStack; s != nil {
-		fmt.Fprintf(tw, "Stack\t%s\nResources\t%d\nPending\t%d\n", s.FullyQualifiedName, len(s.Resources), len(s.PendingOps))
-	}
-	for _, p := range r.Plugins {
-		where := "installed"
-		if p.BuiltIn {
-			where = "built in"
+	return a.Show(o.json, r, func(table io.Writer) {
+		fmt.Fprintf(table, "yamlhost\t%s\nPulumi\tcompatible with %s\nGo\t%s %s\nHost\t%s %s\n", r.CLI.Version,
+			r.CLI.PulumiVersion, r.CLI.GoVersion, r.CLI.GoCompiler, r.Host.OS, r.Host.Arch)
+		if r.Backend != nil {
+			fmt.Fprintf(table, "Backend\t%s\nUser\t%s\n", r.Backend.URL, r.Backend.User)
 		}
-		fmt.Fprintf(tw, "Provider\t%s %s (%s)\n", p.Name, p.Version, where)
-	}
-	for _, text := range r.Errors {
-		fmt.Fprintf(tw, "Not known\t%s\n", text)
-	}
-	return tw.Flush()
+		if s := r.CurrentStack; s != nil {
+			fmt.Fprintf(table, "Stack\t%s\nResources\t%d\nPending\t%d\n", s.FullyQualifiedName, len(s.Resources),
+				len(s.PendingOps))
+		}
+		for _, p := range r.Plugins {
+			where := "installed"
+			if p.BuiltIn {
+				where = "built in"
+			}
+			fmt.Fprintf(table, "Provider\t%s %s (%s)\n", p.Name, p.Version, where)
+		}
+		for _, text := range r.Errors {
+			fmt.Fprintf(table, "Not known\t%s\n", text)
+		}
+	})
 }
 
 func readStack(ctx context.Context, a *console.Console, o *aboutOptions, r *aboutRecord) error {

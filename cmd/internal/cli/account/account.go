@@ -146,11 +146,7 @@ func logout(_ context.Context, a *console.Console, o *accountOptions) error {
 
 // whoami shows who is signed in to the backend.
 func whoami(ctx context.Context, a *console.Console, o *accountOptions) error {
-	p, _, err := a.OpenProject(a.World.Dir)
-	if err != nil {
-		p = nil // the backend need not be a project's
-	}
-	b, err := a.Backends().Open(p)
+	b, err := a.Backends().Here()
 	if err != nil {
 		return err
 	}
@@ -217,11 +213,7 @@ func NewOrg(a *console.Console) *cobra.Command {
 
 // serviceInUse returns the service that keeps the stacks.
 func serviceInUse(a *console.Console) (backend.Service, string, error) {
-	p, _, err := a.OpenProject(a.World.Dir)
-	if err != nil {
-		p = nil // the backend need not be a project's
-	}
-	b, err := a.Backends().Open(p)
+	b, err := a.Backends().Here()
 	if err != nil {
 		return nil, "", err
 	}

@@ -36,7 +36,7 @@ func NewCancel(a *console.Console) *cobra.Command {
 
 // cancel removes locks.
 func cancel(ctx context.Context, a *console.Console, o *cancelOptions) error {
-	s, err := a.CurrentStack(ctx, o.stack)
+	s, err := a.Stacks().Current(ctx, o.stack)
 	if err != nil {
 		return err
 	}

@@ -3,10 +3,10 @@ package config
 import (
 	"context"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
@@ -77,15 +77,12 @@ func list(ctx context.Context, a *console.Console, o *listing) error {
 			}
 		}
 	}
-	if o.json {
-		return a.WriteJSON(records)
-	}
-	tw := tabwriter.NewWriter(a.Streams.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tw, "KEY\tVALUE")
-	for _, key := range slices.Sorted(maps.Keys(texts)) {
-		fmt.Fprintf(tw, "%s\t%s\n", strings.TrimPrefix(key, c.project.Name.Text+":"), texts[key])
-	}
-	return tw.Flush()
+	return a.Show(o.json, records, func(table io.Writer) {
+		fmt.Fprintln(table, "KEY\tVALUE")
+		for _, key := range slices.Sorted(maps.Keys(texts)) {
+			fmt.Fprintf(table, "%s\t%s\n", strings.TrimPrefix(key, c.project.Name.Text+":"), texts[key])
+		}
+	})
 }
 
 // shown is an entry as people and programs see it: its text and JSON record, with secrets hidden unless open is given.

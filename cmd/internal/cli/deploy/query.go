@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
@@ -352,33 +351,27 @@ func (s *search) show(out io.Writer) error {
 		_, err := fmt.Fprintln(out, "The query found no resources.")
 		return err
 	}
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "TYPE\tNAME\tID\tSTACK")
-	for n, d := range s.found {
-		if n == mostShown {
-			break
-		}
-		has := "-"
-		if d.managed != "" {
-			has = "has it"
-			if d.managed != d.Name {
-				has += " as " + printable.Text(d.managed)
+	err := console.Table(out, func(table io.Writer) {
+		fmt.Fprintln(table, "TYPE\tNAME\tID\tSTACK")
+		for _, d := range s.found[:min(len(s.found), mostShown)] {
+			has := "-"
+			if d.managed != "" {
+				has = "has it"
+				if d.managed != d.Name {
+					has += " as " + printable.Text(d.managed)
+				}
 			}
+			id := strings.NewReplacer("\n", " ", "\t", " ").Replace(d.ID)
+			fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", printable.Text(d.Type), printable.Text(d.Name), printable.Text(id), has)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", printable.Text(d.Type), printable.Text(d.Name), oneLine(d.ID), has)
-	}
-	if err := w.Flush(); err != nil {
+	})
+	if err != nil {
 		return err
 	}
 	if more := len(s.found) - mostShown; more > 0 {
 		fmt.Fprintf(out, "… and %d more; an import file (--import-file) has them all\n", more)
 	}
 	return nil
-}
-
-// oneLine is a text from elsewhere as a cell of a table.
-func oneLine(text string) string {
-	return printable.Text(strings.NewReplacer("\n", " ", "\t", " ").Replace(text))
 }
 
 // save writes an import file.

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -73,12 +72,14 @@ func examine(ctx context.Context, a *console.Console, asJSON bool) error {
 			bad++
 		}
 	}
-	var err error
-	if asJSON {
-		err = a.WriteJSON(examination{Wrong: bad, Findings: found})
-	} else {
-		err = writeText(a.Streams.Out, found)
-	}
+	err := a.Show(asJSON, examination{Wrong: bad, Findings: found}, func(table io.Writer) {
+		for _, f := range found {
+			fmt.Fprintf(table, "%s\t%s\t%s\n", f.Grade, f.Part, f.Text)
+			if f.Way != "" {
+				fmt.Fprintf(table, "\t\t%s\n", f.Way)
+			}
+		}
+	})
 	if err != nil {
 		return err
 	}
@@ -90,17 +91,6 @@ func examine(ctx context.Context, a *console.Console, asJSON bool) error {
 		return console.WithCode(console.CodeError, "%s wrong with this machine", things)
 	}
 	return nil
-}
-
-func writeText(out io.Writer, found []finding) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	for _, f := range found {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", f.Grade, f.Part, f.Text)
-		if f.Way != "" {
-			fmt.Fprintf(w, "\t\t%s\n", f.Way)
-		}
-	}
-	return w.Flush()
 }
 
 // onPath is the first program of that name in the folders of PATH; empty when there is none.
@@ -198,11 +188,7 @@ func lookBackend(ctx context.Context, a *console.Console) []finding {
 	bad := func(err error, way string) []finding {
 		return []finding{{"backend", wrong, err.Error(), way}}
 	}
-	p, _, err := a.OpenProject(a.World.Dir)
-	if err != nil {
-		p = nil // the backend need not be a project's
-	}
-	b, err := a.Backends().Open(p)
+	b, err := a.Backends().Here()
 	if err != nil {
 		return bad(err, "choose another with PULUMI_BACKEND_URL or `yamlhost login`, or make the folder")
 	}

@@ -2,10 +2,10 @@ package explain
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
@@ -28,11 +28,7 @@ func NewExplain(a *console.Console) *cobra.Command {
 			"lists all codes.",
 		Args: cobra.MaximumNArgs(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			var codes []string
-			for _, code := range diag.Codes() {
-				codes = append(codes, string(code))
-			}
-			return codes, cobra.ShellCompDirectiveNoFileComp
+			return codes(), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: console.RunWith(a, explain, o, &o.code),
 	}
@@ -69,20 +65,16 @@ func pageRecordOf(p diag.Page) PageRecord {
 // explain shows the page of a code, or lists all codes.
 func explain(_ context.Context, a *console.Console, o *explainOptions) error {
 	if o.code == "" {
-		return listCodes(a, o.json)
+		return list(a, o.json)
 	}
 	name := strings.ToUpper(strings.Trim(o.code, "[]"))
 	page, ok := diag.Explain(diag.Code(name))
 	if !ok {
 		text := fmt.Sprintf("there is no code %q", o.code)
-		var codes []string
-		for _, code := range diag.Codes() {
-			codes = append(codes, string(code))
-		}
-		if near := diag.Suggest(name, codes); len(near) > 0 {
+		if near := diag.Suggest(name, codes()); len(near) > 0 {
 			text += "; near are " + strings.Join(near, ", ")
 		}
-		return fmt.Errorf("%s", text)
+		return errors.New(text)
 	}
 	if o.json {
 		return a.WriteJSON(pageRecordOf(page))
@@ -91,18 +83,25 @@ func explain(_ context.Context, a *console.Console, o *explainOptions) error {
 	return err
 }
 
-func listCodes(a *console.Console, asJSON bool) error {
+// codes are all codes, as texts.
+func codes() (list []string) {
+	for _, code := range diag.Codes() {
+		list = append(list, string(code))
+	}
+	return list
+}
+
+func list(a *console.Console, asJSON bool) error {
 	records := []PageRecord{}
-	tw := tabwriter.NewWriter(a.Streams.Out, 0, 0, 2, ' ', 0)
 	for _, code := range diag.Codes() {
 		page, _ := diag.Explain(code)
 		records = append(records, pageRecordOf(page))
-		fmt.Fprintf(tw, "%s\t%s\n", code, page.Title)
 	}
-	if asJSON {
-		return a.WriteJSON(records)
-	}
-	return tw.Flush()
+	return a.Show(asJSON, records, func(table io.Writer) {
+		for _, r := range records {
+			fmt.Fprintf(table, "%s\t%s\n", r.Code, r.Title)
+		}
+	})
 }
 
 // Contracts are the JSON forms that this package writes.

@@ -6,7 +6,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/builtins"
@@ -81,16 +80,13 @@ func recordOf(theme string, f *builtins.Func) functionRecord {
 // show shows one function, or lists all.
 func show(_ context.Context, a *console.Console, o *functionsOptions) error {
 	if o.name == "" {
-		if o.json {
-			records := []functionRecord{}
-			for _, theme := range builtins.Themes() {
-				for _, f := range theme.Funcs {
-					records = append(records, recordOf(theme.Title, f))
-				}
+		records := []functionRecord{}
+		for _, theme := range builtins.Themes() {
+			for _, f := range theme.Funcs {
+				records = append(records, recordOf(theme.Title, f))
 			}
-			return a.WriteJSON(records)
 		}
-		return listFunctions(a.Streams.Out)
+		return a.Show(o.json, records, list)
 	}
 	name := o.name
 	if len(name) > 4 && strings.EqualFold(name[:4], "fn::") {
@@ -115,24 +111,22 @@ func themeOf(f *builtins.Func) string {
 	return ""
 }
 
-// listFunctions lists all functions by theme; a star marks those that Pulumi YAML has too.
-func listFunctions(w io.Writer) error {
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+// list lists all functions by theme; a star marks those that Pulumi YAML has too.
+func list(table io.Writer) {
 	for i, theme := range builtins.Themes() {
 		if i > 0 {
-			fmt.Fprintln(tw)
+			fmt.Fprintln(table)
 		}
-		fmt.Fprintf(tw, "%s\n", theme.Title)
+		fmt.Fprintf(table, "%s\n", theme.Title)
 		for _, f := range theme.Funcs {
 			star := ""
 			if f.Portable {
 				star = "*"
 			}
-			fmt.Fprintf(tw, "  %s%s\t%s\n", f.Name, star, f.Summary)
+			fmt.Fprintf(table, "  %s%s\t%s\n", f.Name, star, f.Summary)
 		}
 	}
-	fmt.Fprintf(tw, "\n* understood by Pulumi YAML too, as fn::NAME. Show one with: yamlhost functions NAME\n")
-	return tw.Flush()
+	fmt.Fprintf(table, "\n* understood by Pulumi YAML too, as fn::NAME. Show one with: yamlhost functions NAME\n")
 }
 
 func describeFunction(w io.Writer, f *builtins.Func) error {
@@ -143,11 +137,11 @@ func describeFunction(w io.Writer, f *builtins.Func) error {
 		fmt.Fprintf(&b, "%s\n\n%s\n", f.Signature(), f.Summary)
 	}
 	b.WriteString("\nParameters\n")
-	tw := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	for i, p := range f.Params {
-		fmt.Fprintf(tw, "  %s\t%s\n", f.ParamName(i), p.Doc)
-	}
-	_ = tw.Flush() // a builder does not fail
+	_ = console.Table(&b, func(table io.Writer) { // a builder does not fail
+		for i, p := range f.Params {
+			fmt.Fprintf(table, "  %s\t%s\n", f.ParamName(i), p.Doc)
+		}
+	})
 	fmt.Fprintf(&b, "\nExample\n  %s\n", strings.ReplaceAll(strings.TrimRight(f.Example, "\n"), "\n", "\n  "))
 	if f.Call != "" {
 		fmt.Fprintf(&b, "  ${%s}\n", f.Call)

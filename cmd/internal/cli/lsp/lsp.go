@@ -54,7 +54,7 @@ func serve(ctx context.Context, a *console.Console) error {
 	opener := &ProgramOpener{Console: a, Loaders: make(map[string]*KeptSchemas)}
 	defer opener.Close()
 	memory.Serve(a.World.Getenv)
-	plan := Plan(a.Inside())
+	plan := Plan(console.NewInside(a))
 	return lsp.Serve(ctx, a.Streams.In, a.Data(), editor.NewSession(opener), lsp.Options{
 		Version: a.World.Version, Rest: memory.Rest, Programs: Programs,
 		Graph: func(out io.Writer, p *editor.Program) error { return picture.WriteSVG(out, p.Checked) },
@@ -159,7 +159,7 @@ func (o *ProgramOpener) Root(path string) string {
 func (o *ProgramOpener) Name(path string) string { return workspace.Relative(o.Root(path))(path) }
 
 // Open reads the program of a file: its project's program, if the file is a part of it, or the file by itself.
-func (o *ProgramOpener) Open(ctx context.Context, path string, texts func(path string) *parser.Document) (
+func (o *ProgramOpener) Open(ctx context.Context, path string, document func(path string) *parser.Document) (
 	*editor.Project, error) {
 	root := o.Root(path)
 	shown := workspace.Relative(root)
@@ -168,12 +168,6 @@ func (o *ProgramOpener) Open(ctx context.Context, path string, texts func(path s
 			return name
 		}
 		return filepath.Join(root, filepath.FromSlash(name))
-	}
-	document := func(path string) *parser.Document {
-		if d := texts(path); d != nil {
-			return d
-		}
-		return nil
 	}
 	options := o.Console.Looking()
 	options.Shown, options.Declarations, options.CRDs = shown, &o.declarations, o.kinds()
@@ -251,13 +245,9 @@ func (o *ProgramOpener) belongs(ws *workspace.Workspace, path string, shown func
 	found := func() bool {
 		return slices.ContainsFunc(ws.Parts, func(src *diag.Source) bool { return src.Name() == name })
 	}
-	if found() {
-		return true
+	if !found() && strings.Contains(string(ws.Source.Text()), "include") {
+		ws.Parse(nil) // finds out what the program includes
 	}
-	if !strings.Contains(string(ws.Source.Text()), "include") {
-		return false
-	}
-	ws.Parse(nil) // finds out what the program includes
 	return found()
 }
 

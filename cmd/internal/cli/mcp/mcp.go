@@ -48,7 +48,7 @@ func serve(ctx context.Context, a *console.Console, o *options) error {
 	defer opener.Close()
 	server := mcp.Options{Version: a.World.Version, Folder: folder, Root: opener.Root}
 	if o.allowPlan {
-		server.Plan = lsp.Plan(a.Inside())
+		server.Plan = lsp.Plan(console.NewInside(a))
 	}
 	return mcp.Serve(ctx, a.Streams.In, a.Data(), editor.NewSession(opener), server)
 }

@@ -2,11 +2,10 @@ package migrate
 
 import (
 	"fmt"
-	"github.com/yamlhost/yamlhost/cmd/internal/contract"
-	"github.com/yamlhost/yamlhost/internal/jsontext"
 	"io"
-	"slices"
-	"text/tabwriter"
+
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/contract"
 )
 
 // grade is how a part of a project fares here.
@@ -49,45 +48,29 @@ func (s *survey) add(part string, g grade, way, format string, args ...any) {
 	s.Findings = append(s.Findings, finding{part, g, fmt.Sprintf(format, args...), way})
 }
 
-// obstructs reports whether a finding prevents the move.
-func (f finding) obstructs() bool {
-	return f.Grade == changes || f.Grade == missing || f.Grade == refused
-}
-
-// stands reports whether no finding from an index on prevents the move.
-func (s *survey) stands(from int) bool {
-	return !slices.ContainsFunc(s.Findings[from:], finding.obstructs)
-}
-
-// obstacles counts the findings that prevent the move.
-func (s *survey) obstacles() (n int) {
-	for _, f := range s.Findings {
-		if f.obstructs() {
+// obstacles counts the findings, from an index on, that prevent the move.
+func (s *survey) obstacles(from int) (n int) {
+	for _, f := range s.Findings[from:] {
+		if f.Grade == changes || f.Grade == missing || f.Grade == refused {
 			n++
 		}
 	}
 	return n
 }
 
-func (s *survey) writeJSON(w io.Writer) error {
-	return jsontext.Write(w, s, "  ")
-}
-
 func (s *survey) writeText(w io.Writer) error {
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, f := range s.Findings {
-		fmt.Fprintf(tw, "%s\t%s\t%s\n", f.Grade, f.Part, f.Text)
-		if f.Way != "" {
-			fmt.Fprintf(tw, "\t\t%s\n", f.Way)
+	err := console.Table(w, func(table io.Writer) {
+		for _, f := range s.Findings {
+			fmt.Fprintf(table, "%s\t%s\t%s\n", f.Grade, f.Part, f.Text)
+			if f.Way != "" {
+				fmt.Fprintf(table, "\t\t%s\n", f.Way)
+			}
 		}
-	}
-	if err := tw.Flush(); err != nil {
+	})
+	if err != nil || !s.Ready {
 		return err
 	}
-	if !s.Ready {
-		return nil
-	}
-	_, err := fmt.Fprint(w,
+	_, err = fmt.Fprint(w,
 		"\nReady. Nothing was changed. `yamlhost preview --expect-no-changes` shows that nothing would be;\n"+
 			"the Pulumi CLI can take each stack back at any time.\n")
 	return err

@@ -13,6 +13,7 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/jsontext"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/backend"
@@ -68,17 +69,19 @@ func migrate(ctx context.Context, a *console.Console, o *options) error {
 	if err := v.look(ctx); err != nil {
 		return err
 	}
-	v.survey.Ready = v.survey.stands(0)
-	write := v.survey.writeText
+	obstacles := v.survey.obstacles(0)
+	v.survey.Ready = obstacles == 0
 	if o.format == "json" {
-		write = v.survey.writeJSON
+		err = jsontext.Write(a.Streams.Out, v.survey, "  ")
+	} else {
+		err = v.survey.writeText(a.Streams.Out)
 	}
-	if err := write(a.Streams.Out); err != nil {
+	if err != nil {
 		return err
 	}
 	if !v.survey.Ready {
 		return console.WithCode(console.CodeError, "not ready: %s to solve first; nothing was changed",
-			diag.Count(v.survey.obstacles(), "thing"))
+			diag.Count(obstacles, "thing"))
 	}
 	return nil
 }
@@ -247,7 +250,7 @@ func (v *visit) lookStack(ctx context.Context, b *backend.Backend, ref backend.R
 	if err == nil { // else the configuration has the same to say about secrets
 		v.lookProgram(ctx, ref.Stack)
 	}
-	v.survey.Stacks = append(v.survey.Stacks, stackResult{ref.Stack, resources, v.survey.stands(from)})
+	v.survey.Stacks = append(v.survey.Stacks, stackResult{ref.Stack, resources, v.survey.obstacles(from) == 0})
 }
 
 func (v *visit) lookState(part string, b *backend.Backend, ref backend.Ref, loaded *backend.Loaded) {

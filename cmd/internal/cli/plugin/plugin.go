@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/Masterminds/semver/v3"
 	"github.com/spf13/cobra"
@@ -116,16 +116,16 @@ func pluginList(a *console.Console, asJSON bool) error {
 		}
 		return err
 	}
-	w := tabwriter.NewWriter(a.Streams.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "NAME\tKIND\tVERSION\tWHERE")
-	for _, r := range rows {
-		where := "built in"
-		if !r.BuiltIn {
-			where = r.Path
+	return console.Table(a.Streams.Out, func(table io.Writer) {
+		fmt.Fprintln(table, "NAME\tKIND\tVERSION\tWHERE")
+		for _, r := range rows {
+			where := "built in"
+			if !r.BuiltIn {
+				where = r.Path
+			}
+			fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", r.Name, r.Kind, r.Version, where)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.Name, r.Kind, r.Version, where)
-	}
-	return w.Flush()
+	})
 }
 
 // kinds are the kinds of plugins that can be installed.

@@ -3,8 +3,8 @@ package queue
 import (
 	"context"
 	"fmt"
+	"io"
 	"strconv"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -66,23 +66,17 @@ func listJobs(ctx context.Context, a *console.Console, o *queueOptions, args []s
 	if err != nil {
 		return err
 	}
-	if o.json {
-		if list == nil {
-			list = []*queue.Entry{}
+	return a.Show(o.json, append([]*queue.Entry{}, list...), func(table io.Writer) {
+		fmt.Fprintln(table, "JOB\tSTATE\tCOMMAND\tSTACK\tPRIORITY\tRUN\tRESULT")
+		for _, e := range list {
+			result := ""
+			if e.Result != nil {
+				result = e.Result.Name
+			}
+			fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%d\t%s\t%s\n", e.ID, e.State, e.Job.Command, e.Job.Key(), e.Priority,
+				e.Job.Run, result)
 		}
-		return a.WriteJSON(list)
-	}
-	w := tabwriter.NewWriter(a.Streams.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "JOB\tSTATE\tCOMMAND\tSTACK\tPRIORITY\tRUN\tRESULT")
-	for _, e := range list {
-		result := ""
-		if e.Result != nil {
-			result = e.Result.Name
-		}
-		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%d\t%s\t%s\n", e.ID, e.State, e.Job.Command, e.Job.Key(), e.Priority,
-			e.Job.Run, result)
-	}
-	return w.Flush()
+	})
 }
 
 func listSchedules(ctx context.Context, a *console.Console, o *queueOptions, q *queue.Queue) error {
@@ -90,19 +84,13 @@ func listSchedules(ctx context.Context, a *console.Console, o *queueOptions, q *
 	if err != nil {
 		return err
 	}
-	if o.json {
-		if list == nil {
-			list = []*queue.Schedule{}
+	return a.Show(o.json, append([]*queue.Schedule{}, list...), func(table io.Writer) {
+		fmt.Fprintln(table, "SCHEDULE\tEVERY\tNEXT\tJOBS")
+		for _, s := range list {
+			fmt.Fprintf(table, "%s\t%s\t%s\t%d\n", s.Name, time.Duration(s.Every)*time.Second,
+				s.Next.UTC().Format(time.DateTime+" UTC"), len(s.Jobs))
 		}
-		return a.WriteJSON(list)
-	}
-	w := tabwriter.NewWriter(a.Streams.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "SCHEDULE\tEVERY\tNEXT\tJOBS")
-	for _, s := range list {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\n", s.Name, time.Duration(s.Every)*time.Second,
-			s.Next.UTC().Format(time.DateTime+" UTC"), len(s.Jobs))
-	}
-	return w.Flush()
+	})
 }
 
 func showJob(ctx context.Context, a *console.Console, o *queueOptions, name string) error {

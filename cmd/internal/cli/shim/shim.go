@@ -33,7 +33,8 @@ func NewShim(a *console.Console) *cobra.Command {
 	return cmd
 }
 
-// link links the program into a folder as pulumi. A file of that name that is not such a link is left alone unless --force is given.
+// link links the program into a folder as pulumi. A file of that name that is not such a link is left alone unless
+// --force is given.
 func link(a *console.Console, folder string, force bool) error {
 	if a.World.Self == "" {
 		return errors.New("cannot find out where this program is; link it as pulumi by hand")

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"slices"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
@@ -182,7 +181,7 @@ func stackSelect(ctx context.Context, a *console.Console, o *stackOptions) error
 
 // stackShow is bare `stack`: an overview of the chosen one.
 func stackShow(ctx context.Context, a *console.Console, o *stackOptions) error {
-	s, err := a.CurrentStack(ctx, o.stack)
+	s, err := a.Stacks().Current(ctx, o.stack)
 	if err != nil {
 		return err
 	}
@@ -223,23 +222,23 @@ func writeResources(w io.Writer, s *state.Snapshot, urns, ids bool) error {
 		_, err := fmt.Fprintln(w, "    No resources currently in this stack")
 		return err
 	}
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tw, "    TYPE\tNAME")
-	for _, r := range s.Resources {
-		fmt.Fprintf(tw, "    %s\t%s", r.Type, r.URN.Name())
-		if urns {
-			fmt.Fprintf(tw, "\t%s", r.URN)
+	return console.Table(w, func(table io.Writer) {
+		fmt.Fprintln(table, "    TYPE\tNAME")
+		for _, r := range s.Resources {
+			fmt.Fprintf(table, "    %s\t%s", r.Type, r.URN.Name())
+			if urns {
+				fmt.Fprintf(table, "\t%s", r.URN)
+			}
+			if ids && r.ID != "" {
+				fmt.Fprintf(table, "\t%s", r.ID)
+			}
+			fmt.Fprintln(table)
 		}
-		if ids && r.ID != "" {
-			fmt.Fprintf(tw, "\t%s", r.ID)
-		}
-		fmt.Fprintln(tw)
-	}
-	return tw.Flush()
+	})
 }
 
 func stackRemove(ctx context.Context, a *console.Console, o *stackOptions) error {
-	s, err := a.CurrentStack(ctx, o.name)
+	s, err := a.Stacks().Current(ctx, o.name)
 	if err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ func newStackGraph(a *console.Console, o *stackOptions) *cobra.Command {
 }
 
 func stackGraph(ctx context.Context, a *console.Console, o *stackOptions, g *stackGraphOptions) (err error) {
-	s, err := a.CurrentStack(ctx, o.stack)
+	s, err := a.Stacks().Current(ctx, o.stack)
 	if err != nil {
 		return err
 	}

@@ -43,7 +43,7 @@ func stackHistory(ctx context.Context, a *console.Console, o *stackOptions) erro
 	if o.page < 1 || o.pageSize < 0 {
 		return console.WithCode(console.CodeBadUsage, "--page and --page-size take a number from 1")
 	}
-	s, err := a.CurrentStack(ctx, o.stack)
+	s, err := a.Stacks().Current(ctx, o.stack)
 	if err != nil {
 		return err
 	}

@@ -3,15 +3,14 @@ package stack
 import (
 	"context"
 	"fmt"
+	"io"
 	"strconv"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/contract"
 	"github.com/yamlhost/yamlhost/runtime/backend"
-	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
 func newStackList(a *console.Console, o *stackOptions) *cobra.Command {
@@ -35,14 +34,14 @@ type stackRecord struct {
 }
 
 func stackList(ctx context.Context, a *console.Console, o *stackOptions) error {
-	var p *project.Project
-	found, diags, err := a.OpenProject(a.World.Dir)
+	p, diags, err := a.OpenProject(a.World.Dir)
 	switch {
 	case err == nil && !diags.HasErrors():
-		p = found
-	case !o.all && err != nil:
+	case o.all:
+		p = nil
+	case err != nil:
 		return err
-	case !o.all:
+	default:
 		return a.Report(diags)
 	}
 	b, err := a.Backends().Open(p)
@@ -69,25 +68,22 @@ func stackList(ctx context.Context, a *console.Console, o *stackOptions) error {
 	for _, ref := range refs {
 		records = append(records, describeStack(ctx, a, b, ref, ref == current, o.all))
 	}
-	if o.json {
-		return a.WriteJSON(records)
-	}
-	tw := tabwriter.NewWriter(a.Streams.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tw, "NAME\tLAST UPDATE\tRESOURCE COUNT")
-	for _, r := range records {
-		mark, last, resources := "", "n/a", "n/a"
-		if r.Current {
-			mark = "*"
+	return a.Show(o.json, records, func(table io.Writer) {
+		fmt.Fprintln(table, "NAME\tLAST UPDATE\tRESOURCE COUNT")
+		for _, r := range records {
+			mark, last, resources := "", "n/a", "n/a"
+			if r.Current {
+				mark = "*"
+			}
+			if t, err := time.Parse(timeFormat, r.LastUpdate); err == nil {
+				last = t.Format("2006-01-02 15:04:05 MST")
+			}
+			if r.ResourceCount != nil {
+				resources = strconv.Itoa(*r.ResourceCount)
+			}
+			fmt.Fprintf(table, "%s%s\t%s\t%s\n", r.Name, mark, last, resources)
 		}
-		if t, err := time.Parse(timeFormat, r.LastUpdate); err == nil {
-			last = t.Format("2006-01-02 15:04:05 MST")
-		}
-		if r.ResourceCount != nil {
-			resources = strconv.Itoa(*r.ResourceCount)
-		}
-		fmt.Fprintf(tw, "%s%s\t%s\t%s\n", r.Name, mark, last, resources)
-	}
-	return tw.Flush()
+	})
 }
 
 // timeFormat is RFC 3339 with milliseconds, in UTC (F7.12).

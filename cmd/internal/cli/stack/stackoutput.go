@@ -120,7 +120,7 @@ func writeOutputs(w io.Writer, outputs value.Value, indent string, showSecrets b
 }
 
 func stackOutput(ctx context.Context, a *console.Console, o *stackOptions) error {
-	s, err := a.CurrentStack(ctx, o.stack)
+	s, err := a.Stacks().Current(ctx, o.stack)
 	if err != nil {
 		return err
 	}

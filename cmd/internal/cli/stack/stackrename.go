@@ -21,7 +21,7 @@ func newStackRename(a *console.Console, o *stackOptions) *cobra.Command {
 
 // stackRename renames a stack with its settings file, and the selection if it was selected (F6.14).
 func stackRename(ctx context.Context, a *console.Console, o *stackOptions, name string) error {
-	s, err := a.CurrentStack(ctx, o.stack)
+	s, err := a.Stacks().Current(ctx, o.stack)
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ func newChangeSecretsProvider(a *console.Console, o *stackOptions) *cobra.Comman
 }
 
 func changeSecretsProvider(ctx context.Context, a *console.Console, o *stackOptions, provider string) error {
-	s, err := a.CurrentStack(ctx, o.stack)
+	s, err := a.Stacks().Current(ctx, o.stack)
 	if err != nil {
 		return err
 	}

@@ -43,7 +43,7 @@ func newStackTag(a *console.Console, o *stackOptions) *cobra.Command {
 
 // tagsOf returns the tags of the stack that the command is about.
 func tagsOf(ctx context.Context, a *console.Console, o *stackOptions) (map[string]string, error) {
-	s, err := a.CurrentStack(ctx, o.stack)
+	s, err := a.Stacks().Current(ctx, o.stack)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func tagGet(ctx context.Context, a *console.Console, o *stackOptions, name strin
 }
 
 func tagChange(ctx context.Context, a *console.Console, o *stackOptions, change func(map[string]string) error) error {
-	s, err := a.CurrentStack(ctx, o.stack)
+	s, err := a.Stacks().Current(ctx, o.stack)
 	if err != nil {
 		return err
 	}

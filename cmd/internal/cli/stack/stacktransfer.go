@@ -35,7 +35,7 @@ func newStackImport(a *console.Console, o *stackOptions) *cobra.Command {
 }
 
 func stackExport(ctx context.Context, a *console.Console, o *stackOptions) (err error) {
-	s, err := a.CurrentStack(ctx, o.stack)
+	s, err := a.Stacks().Current(ctx, o.stack)
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func (f *exportFile) close() error {
 }
 
 func stackImport(ctx context.Context, a *console.Console, o *stackOptions) error {
-	s, err := a.CurrentStack(ctx, o.stack)
+	s, err := a.Stacks().Current(ctx, o.stack)
 	if err != nil {
 		return err
 	}

@@ -56,7 +56,7 @@ func newStateRepair(a *console.Console) *cobra.Command {
 
 // stateVerify names the faults of a state.
 func stateVerify(ctx context.Context, a *console.Console, stack string) error {
-	s, err := a.CurrentStack(ctx, stack)
+	s, err := a.Stacks().Current(ctx, stack)
 	if err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func nameOf(urn string) string {
 
 // stateRepair shows possible repairs and makes them.
 func stateRepair(ctx context.Context, a *console.Console, o *stateOptions) (err error) {
-	s, err := a.CurrentStack(ctx, o.stack)
+	s, err := a.Stacks().Current(ctx, o.stack)
 	if missing, ok := errors.AsType[*console.MissingStackError](err); ok && missing.Lost != nil {
 		return restoreLost(ctx, a, missing.Lost, o)
 	}

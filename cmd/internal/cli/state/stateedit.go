@@ -69,7 +69,7 @@ func stateCommand(a *console.Console, o *stateEditOptions, use, short string, ru
 // editState changes the chosen stack's state. Secrets stay sealed, so that no passphrase is needed (F4.16).
 func editState(ctx context.Context, a *console.Console, o *stateEditOptions, command, question string,
 	edit func(*state.Snapshot) (*state.Snapshot, error)) error {
-	s, err := a.CurrentStack(ctx, o.stack)
+	s, err := a.Stacks().Current(ctx, o.stack)
 	if err != nil {
 		return err
 	}
@@ -234,11 +234,11 @@ func stateMove(ctx context.Context, a *console.Console, o *stateEditOptions, arg
 	if o.source == "" {
 		o.source = o.stack
 	}
-	from, err := a.CurrentStack(ctx, o.source)
+	from, err := a.Stacks().Current(ctx, o.source)
 	if err != nil {
 		return err
 	}
-	to, err := a.CurrentStack(ctx, o.dest)
+	to, err := a.Stacks().Current(ctx, o.dest)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/runtime/backend"
-	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
 func newStateUpgrade(a *console.Console) *cobra.Command {
@@ -29,14 +28,9 @@ func newStateUpgrade(a *console.Console) *cobra.Command {
 
 // stateUpgrade brings the backend to the present layout.
 func stateUpgrade(ctx context.Context, a *console.Console, yes bool) error {
-	p, diags, err := a.OpenProject(a.World.Dir)
-	switch {
-	case errors.Is(err, project.ErrNotFound):
-		p = nil
-	case err != nil:
+	p, err := a.ProjectIfAny(a.World.Dir)
+	if err != nil {
 		return err
-	case diags.HasErrors():
-		return a.Report(diags)
 	}
 	b, err := a.Backends().OpenToUpgrade(p)
 	if err != nil {

@@ -56,16 +56,11 @@ func serve(ctx context.Context, a *console.Console, o *options) error {
 			return err
 		}
 	}
-	p, diags, err := a.OpenProject(dir)
-	switch {
-	case errors.Is(err, project.ErrNotFound):
-		p = nil
-	case err != nil:
+	p, err := a.ProjectIfAny(dir)
+	if err != nil {
 		return err
-	case diags.HasErrors():
-		return a.Report(diags)
 	}
-	page, err := open(ctx, a, p, o.listen, a.Inside())
+	page, err := open(ctx, a, p, o.listen, console.NewInside(a))
 	if err != nil {
 		return err
 	}
@@ -93,7 +88,8 @@ type page struct {
 
 // open makes the server for the backend of a project; p is nil if there is none. Without inside, the page starts no
 // preview.
-func open(ctx context.Context, a *console.Console, p *project.Project, address string, inside console.Inside) (*page, error) {
+func open(ctx context.Context, a *console.Console, p *project.Project, address string, inside console.Inside) (*page,
+	error) {
 	b, err := a.Backends().Open(p)
 	if err != nil {
 		return nil, err
