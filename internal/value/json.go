@@ -91,30 +91,17 @@ func appendJSONString(dst []byte, s string) ([]byte, error) {
 	return jsontext.AppendString(dst, s, true), nil
 }
 
-// JSONError is a fault in a JSON text.
-type JSONError struct {
-	Offset int // 0-based byte offset into the text
-	Line   int // 1-based
-	Column int // 1-based, in bytes
-	Reason string
-}
-
-// Error is the place and the reason. It never shows any of the text, which may be secret.
-func (e *JSONError) Error() string {
-	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Reason)
-}
-
 // maxJSONDepth bounds nesting, so that a text cannot exhaust the stack.
 const maxJSONDepth = 10_000
 
 // FromJSON reads a JSON text. Strings keep their bytes, numbers become doubles, and of equal keys in an object the last
-// one counts. Faults are *JSONError.
+// one counts. The error of a fault has its place, and shows nothing of the text, which may be secret.
 func FromJSON(text string) (Value, error) {
 	d := jsonReader{jsontext.New(text, jsontext.Options{MaxDepth: maxJSONDepth, Secret: true})}
 	v := d.value()
 	d.End()
 	if fault, ok := errors.AsType[*jsontext.Error](d.Err); ok {
-		return Null, &JSONError{Offset: fault.Offset, Line: fault.Line, Column: fault.Column, Reason: fault.Problem}
+		return Null, fmt.Errorf("line %d, column %d: %s", fault.Line, fault.Column, fault.Problem)
 	}
 	return v, nil
 }

@@ -87,14 +87,9 @@ func (v Value) ContainsSecret() bool { return v.Any(Value.IsSecret) }
 func (v Value) AllDeps() []urn.URN {
 	var all []urn.URN
 	v.Any(func(x Value) bool {
-		if deps := x.Deps(); len(deps) > 0 {
-			all = append(all, deps...)
-		}
+		all = append(all, x.Deps()...)
 		return false
 	})
-	if all == nil {
-		return nil
-	}
 	slices.Sort(all)
 	return slices.Compact(all)
 }
@@ -117,53 +112,15 @@ func (v Value) DeepWithoutDeps() Value {
 
 // remarked returns v with fewer marks, deeply. Parts that lose none are shared and not copied.
 func (v Value) remarked(fewer func(marks) marks) Value {
-	next, _ := v.remark(fewer)
+	next, _ := v.rebuild(func(x Value) (Value, bool) {
+		if x.marks != nil {
+			if m := fewer(*x.marks); m.secret != x.marks.secret || len(m.deps) != len(x.marks.deps) {
+				return x.withMarks(m), true
+			}
+		}
+		return x, false
+	})
 	return next
-}
-
-// remark also answers whether anything lost a mark.
-func (v Value) remark(fewer func(marks) marks) (next Value, changed bool) {
-	switch p := v.payload.(type) {
-	case []Value:
-		var items []Value
-		if items, changed = remarkAll(p, fewer); changed {
-			v.payload = items
-		}
-	case *fields:
-		var values []Value
-		if values, changed = remarkAll(p.values, fewer); changed {
-			v.payload = &fields{p.keys, values}
-		}
-	case *Archive:
-		archive := *p
-		if archive.Assets, changed = p.Assets.remark(fewer); changed {
-			v.payload = &archive
-		}
-	case *ResourceRef:
-		ref := *p
-		if ref.ID, changed = p.ID.remark(fewer); changed {
-			v.payload = &ref
-		}
-	}
-	if v.marks != nil {
-		if m := fewer(*v.marks); m.secret != v.marks.secret || len(m.deps) != len(v.marks.deps) {
-			return v.withMarks(m), true
-		}
-	}
-	return v, changed
-}
-
-func remarkAll(values []Value, fewer func(marks) marks) (next []Value, changed bool) {
-	for i, v := range values {
-		item, lost := v.remark(fewer)
-		if lost && next == nil {
-			next = slices.Clone(values)
-		}
-		if lost {
-			next[i] = item
-		}
-	}
-	return next, next != nil
 }
 
 func (v Value) withMarks(m marks) Value {
@@ -175,15 +132,12 @@ func (v Value) withMarks(m marks) Value {
 	return v
 }
 
-// retype returns an unknown v as one of another kind.
-func (v Value) retype(kind Kind) Value { v.kind = kind; return v }
-
 // UnknownAs returns v, which must be unknown, as one of another kind; a known v is returned as it is.
 func (v Value) UnknownAs(kind Kind) Value {
-	if v.IsKnown() {
-		return v
+	if !v.IsKnown() {
+		v.kind = kind
 	}
-	return v.retype(kind)
+	return v
 }
 
 // UnknownFrom is an unknown value with the secrecy and dependencies of everything in from, deeply: what a function of
@@ -200,21 +154,14 @@ func UnknownFrom(kind Kind, from ...Value) Value {
 }
 
 func unionURNs(sorted, more []urn.URN) []urn.URN {
-	if len(more) == 0 {
+	missing := func(u urn.URN) bool {
+		_, found := slices.BinarySearch(sorted, u)
+		return !found
+	}
+	if !slices.ContainsFunc(more, missing) {
 		return sorted
 	}
-	missing := false
-	for _, u := range more {
-		if _, found := slices.BinarySearch(sorted, u); !found {
-			missing = true
-			break
-		}
-	}
-	if !missing {
-		return sorted
-	}
-	union := make([]urn.URN, 0, len(sorted)+len(more))
-	union = append(append(union, sorted...), more...)
+	union := slices.Concat(sorted, more)
 	slices.Sort(union)
 	return slices.Compact(union)
 }

@@ -181,66 +181,15 @@ func (v Value) child(step PathStep) (Value, bool) {
 	return items[step.Index], true
 }
 
-// withChild is v with the part at step replaced; an index may be the list's length, which appends.
-func (v Value) withChild(step PathStep, part Value) (Value, error) {
+// withChild returns v with another part at step, where it has one.
+func (v Value) withChild(step PathStep, part Value) Value {
 	if !step.IsIndex {
-		if !v.Is(KindMap) {
-			return v, fmt.Errorf("a %s has no key %q", v.describeKind(), step.Key)
-		}
-		return v.With(step.Key, part), nil
+		return v.With(step.Key, part)
 	}
-	items, ok := v.AsList()
-	if !ok {
-		return v, fmt.Errorf("a %s has no index %d", v.describeKind(), step.Index)
-	}
-	if step.Index < 0 || step.Index > len(items) {
-		return v, fmt.Errorf("index %d is out of range: the list has %d items", step.Index, len(items))
-	}
-	next := make([]Value, len(items), len(items)+1)
-	copy(next, items)
-	if step.Index == len(items) {
-		next = append(next, part)
-	} else {
-		next[step.Index] = part
-	}
-	return Value{kind: KindList, payload: next, marks: v.marks}, nil
-}
-
-func (v Value) describeKind() string {
-	if !v.IsKnown() {
-		return "value that is not known yet"
-	}
-	return v.kind.String()
-}
-
-// Set is a copy of v with part at the path. It returns an error, and v, when a container on the way is missing or of
-// another kind, when an index is beyond the list's length, or when the path has a wildcard.
-func (p Path) Set(v, part Value) (Value, error) {
-	next, err := p.set(v, part)
-	if err != nil {
-		return v, fmt.Errorf("set %s: %w", p, err)
-	}
-	return next, nil
-}
-
-func (p Path) set(v, part Value) (Value, error) {
-	if len(p) == 0 {
-		return part, nil
-	}
-	if p[0].IsWildcard() {
-		return v, fmt.Errorf("a wildcard does not name a single place")
-	}
-	if len(p) > 1 {
-		inner, ok := v.child(p[0])
-		if !ok {
-			return v, fmt.Errorf("there is nothing at %s", p[:1])
-		}
-		var err error
-		if part, err = p[1:].set(inner, part); err != nil {
-			return v, err
-		}
-	}
-	return v.withChild(p[0], part)
+	items, _ := v.AsList()
+	next := slices.Clone(items)
+	next[step.Index] = part
+	return Value{kind: KindList, payload: next, marks: v.marks}
 }
 
 // Delete is a copy of v without the place at the path, and whether there was one. Items behind a deleted list item move
@@ -258,39 +207,14 @@ func (p Path) Delete(v Value) (Value, bool) {
 		if !ok {
 			return v, false
 		}
-		v, _ = v.withChild(p[0], next) // cannot fail: the child is there
-		return v, true
+		return v.withChild(p[0], next), true
 	}
 	if !p[0].IsIndex {
 		return v.Without(p[0].Key), true
 	}
 	items, _ := v.AsList()
-	next := make([]Value, 0, len(items)-1)
-	next = append(append(next, items[:p[0].Index]...), items[p[0].Index+1:]...)
+	next := slices.Concat(items[:p[0].Index], items[p[0].Index+1:])
 	return Value{kind: KindList, payload: next, marks: v.marks}, true
-}
-
-// stepsMatching are the steps into v that step stands for.
-func (v Value) stepsMatching(step PathStep) []PathStep {
-	if !step.IsWildcard() {
-		if _, ok := v.child(step); !ok {
-			return nil
-		}
-		return []PathStep{step}
-	}
-	if items, ok := v.AsList(); ok {
-		steps := make([]PathStep, len(items))
-		for i := range items {
-			steps[i] = IndexStep(i)
-		}
-		return steps
-	}
-	keys := v.Keys()
-	steps := make([]PathStep, len(keys))
-	for i, k := range keys {
-		steps[i] = KeyStep(k)
-	}
-	return steps
 }
 
 // Reset returns a copy of news in which the places that the path matches are as they are in olds, and reports whether
@@ -329,8 +253,7 @@ func (p Path) reset(olds, news Value, exposed bool) (Value, bool) {
 	if !inOld && isKey && part.Is(KindMap) && part.Len() == 0 && newPart.Len() > 0 {
 		return news.Without(p[0].Key), true
 	}
-	news, err := news.withChild(p[0], part)
-	return news, err == nil
+	return news.withChild(p[0], part), true
 }
 
 // concealed returns v, as a secret if asked.
@@ -346,12 +269,12 @@ func (p Path) resetAll(olds, news Value, exposed bool) (Value, bool) {
 	if len(p) == 1 && olds.kind == news.kind && (olds.Is(KindMap) || olds.Is(KindList)) {
 		return concealed(olds, exposed), true
 	}
-	steps := news.stepsMatching(p[0])
-	if olds.Is(KindMap) && news.Is(KindMap) {
-		for _, k := range olds.Keys() {
-			if !news.Has(k) {
-				steps = append(steps, KeyStep(k))
-			}
+	var steps Path
+	if news.Is(KindMap) {
+		steps = PathOf(unionKeys(news.Keys(), olds.Keys())...)
+	} else {
+		for i := range news.Len() {
+			steps = append(steps, IndexStep(i))
 		}
 	}
 	all := true

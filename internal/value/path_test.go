@@ -66,7 +66,7 @@ func TestPathString(t *testing.T) {
 	}
 }
 
-func TestPathGetSetDelete(t *testing.T) {
+func TestPathGetDelete(t *testing.T) {
 	t.Parallel()
 	tree := MapOf(
 		Entry{"list", List(String("a"), MapOf(Entry{"k", Int(1)}))},
@@ -89,27 +89,7 @@ func TestPathGetSetDelete(t *testing.T) {
 		require.False(t, ok, missing)
 	}
 
-	next, err := mustPath(t, "list[1].k").Set(tree, Int(2))
-	require.NoError(t, err)
-	got, _ = mustPath(t, "list[1].k").Get(next)
-	require.True(t, Equal(Int(2), got))
-	got, _ = get("list[1].k")
-	require.True(t, Equal(Int(1), got), "the original stays")
-	next, err = mustPath(t, "list[2]").Set(tree, Int(3))
-	require.NoError(t, err)
-	got, _ = mustPath(t, "list").Get(next)
-	require.Equal(t, 3, got.Len())
-	next, err = mustPath(t, "secret.inner").Set(tree, Int(3))
-	require.NoError(t, err)
-	got, _ = next.Lookup("secret")
-	require.True(t, got.IsSecret(), "the container's marks stay")
-	for _, bad := range []string{"none.x", "list[4]", "list.k", "list[*]", "list[0].x", "soon.x"} {
-		same, err := mustPath(t, bad).Set(tree, Null)
-		require.Error(t, err, bad)
-		require.True(t, Equal(tree, same), bad)
-	}
-
-	next, ok = mustPath(t, "list[0]").Delete(tree)
+	next, ok := mustPath(t, "list[0]").Delete(tree)
 	require.True(t, ok)
 	got, _ = mustPath(t, "list[0].k").Get(next)
 	require.True(t, Equal(Int(1), got), "items move up")
@@ -117,6 +97,9 @@ func TestPathGetSetDelete(t *testing.T) {
 	require.True(t, ok)
 	_, ok = mustPath(t, "secret.inner").Get(next)
 	require.False(t, ok)
+	got, _ = next.Lookup("secret")
+	require.True(t, got.IsSecret(), "the container's marks stay")
+	require.True(t, tree.Get("secret").Has("inner"), "the original stays")
 	_, ok = mustPath(t, "a.b").Delete(tree)
 	require.False(t, ok)
 }

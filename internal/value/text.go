@@ -1,33 +1,16 @@
 package value
 
 import (
-	"errors"
+	"fmt"
 	"math"
 	"strconv"
 )
-
-// ErrNoText is wrapped by the error of Text for values that have no text.
-var ErrNoText = errors.New("cannot be put into a text")
-
-// TextError describes why a value has no text and what to write in its place.
-type TextError struct {
-	Kind Kind
-	Hint string
-}
-
-// Error is the reason with the way out.
-func (e *TextError) Error() string {
-	return articles[e.Kind] + " " + ErrNoText.Error() + "; " + e.Hint
-}
-
-// Unwrap is ErrNoText.
-func (e *TextError) Unwrap() error { return ErrNoText }
 
 // articles are the names of kinds as the subject of a sentence.
 var articles = [...]string{"null", "a boolean", "a number", "a string", "a list", "a map", "an asset", "an archive",
 	"a resource", "a value"}
 
-// textHints are the ways out of TextError.
+// textHints say what to write in the place of a value that has no text.
 var textHints = map[Kind]string{
 	KindList:     "use fn::join or fn::toJSON",
 	KindMap:      "use fn::toJSON, or name one of its members",
@@ -38,7 +21,7 @@ var textHints = map[Kind]string{
 
 // Text is v as it appears inside a longer text (L5.C): a string value with the marks of v. Numbers are written by
 // FormatNumber, null is the empty text, an unknown v gives an unknown string. A list, map, asset, archive or resource
-// gives a *TextError.
+// is an error that names the way out.
 func Text(v Value) (Value, error) {
 	if !v.IsKnown() {
 		return v.UnknownAs(KindString), nil
@@ -54,7 +37,7 @@ func Text(v Value) (Value, error) {
 	case float64:
 		text.payload = FormatNumber(p)
 	default:
-		return Null, &TextError{Kind: v.kind, Hint: textHints[v.kind]}
+		return Null, fmt.Errorf("%s cannot be put into a text; %s", articles[v.kind], textHints[v.kind])
 	}
 	return text, nil
 }

@@ -1,10 +1,13 @@
 package value
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"sort"
 	"strings"
+
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 )
 
 // Kind is the kind of a value.
@@ -52,6 +55,32 @@ type fields struct {
 	values []Value
 }
 
+// Asset is a piece of content: text, a file or a remote object (F1.8). Exactly one of the sources is set, or none when
+// the content was elided and only the hash is left.
+type Asset struct {
+	Text    string // the content itself, when HasText
+	HasText bool   // tells an empty text from no text
+	Path    string // a file, relative to the program directory or absolute
+	URI     string // http, https or file
+	Hash    string // SHA-256 of the content in lower-case hex; empty while not computed
+}
+
+// Archive is a collection of assets: a directory or archive file, a remote archive, or a map of assets and archives.
+type Archive struct {
+	Assets Value  // a map of assets and archives (F1.25), else null
+	Path   string // a directory or archive file, relative to the program directory or absolute
+	URI    string // http, https or file
+	Hash   string // SHA-256 in lower-case hex by the rules F1.22–F1.25; empty while not computed
+}
+
+// ResourceRef points at a resource (F1.7). ID is null for a component, an unknown for a custom resource whose ID is not
+// known yet, else a string.
+type ResourceRef struct {
+	URN            urn.URN
+	ID             Value
+	PackageVersion string
+}
+
 // Null is the null value, the same as Value{}.
 var Null = Value{}
 
@@ -81,11 +110,8 @@ func Strings(texts []string) Value {
 
 // Map makes a map by copying m.
 func Map(m map[string]Value) Value {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
+	keys := slices.AppendSeq(make([]string, 0, len(m)), maps.Keys(m))
+	slices.Sort(keys)
 	values := make([]Value, len(keys))
 	for i, k := range keys {
 		values[i] = m[k]
@@ -119,6 +145,27 @@ func MapOf(entries ...Entry) Value {
 
 func compareKeys(a, b Entry) int { return strings.Compare(a.Key, b.Key) }
 
+// SortedMap makes a map of keys and their values without copying. keys must be ascending bytewise, each once, and as
+// many as values; SortedMap takes ownership of both slices. It is for decoders, which sort anyway.
+func SortedMap(keys []string, values []Value) Value {
+	return Value{kind: KindMap, payload: &fields{keys, values}}
+}
+
+// OrderedMap makes a map from parallel keys and values without copying, and takes ownership of both slices; keys may be
+// shared between maps. It reports false, and makes nothing, unless the keys ascend bytewise, each once, and are as many
+// as the values.
+func OrderedMap(keys []string, values []Value) (Value, bool) {
+	if len(keys) != len(values) {
+		return Null, false
+	}
+	for i := 1; i < len(keys); i++ {
+		if keys[i-1] >= keys[i] {
+			return Null, false
+		}
+	}
+	return SortedMap(keys, values), true
+}
+
 // EmptyMap is a map without entries.
 func EmptyMap() Value { return Value{kind: KindMap, payload: &fields{}} }
 
@@ -133,6 +180,15 @@ func (v Value) MapOrEmpty() Value {
 // Unknown is a value that cannot be computed before apply. kind says what it will be; KindAny when that is
 // open. It chooses the sentinel on the wire (F1.5).
 func Unknown(kind Kind) Value { return Value{kind: kind, marks: &marks{unknown: true}} }
+
+// NewAsset makes an asset value. It takes ownership of a.
+func NewAsset(a *Asset) Value { return Value{kind: KindAsset, payload: a} }
+
+// NewArchive makes an archive value. It takes ownership of a.
+func NewArchive(a *Archive) Value { return Value{kind: KindArchive, payload: a} }
+
+// Resource makes a reference to a resource. It takes ownership of ref.
+func Resource(ref *ResourceRef) Value { return Value{kind: KindResource, payload: ref} }
 
 // Kind is the value's kind, also when it is secret. For an unknown value it is the kind that it will be.
 func (v Value) Kind() Kind { return v.kind }
@@ -233,7 +289,7 @@ func (v Value) Has(key string) bool { _, ok := v.Lookup(key); return ok }
 // the same marks (L5.36); a missing key, or a v that is no map, gives null with them.
 func (v Value) Get(key string) Value {
 	if !v.IsKnown() {
-		return v.retype(KindAny)
+		return v.UnknownAs(KindAny)
 	}
 	inner, _ := v.Lookup(key)
 	return inner.WithMarksOf(v)
@@ -241,16 +297,7 @@ func (v Value) Get(key string) Value {
 
 // Index is the i-th item of a list with the secrecy and dependencies of v added, and whether it exists. An unknown v
 // gives an unknown with the same marks.
-func (v Value) Index(i int) (Value, bool) {
-	if !v.IsKnown() {
-		return v.retype(KindAny), true
-	}
-	items, ok := v.AsList()
-	if !ok || i < 0 || i >= len(items) {
-		return Null, false
-	}
-	return items[i].WithMarksOf(v), true
-}
+func (v Value) Index(i int) (Value, bool) { return Path{IndexStep(i)}.Get(v) }
 
 // With is a copy of the map v with key set to val, keeping v's marks. A v that is no known map counts as an empty one.
 func (v Value) With(key string, val Value) Value {
@@ -262,13 +309,11 @@ func (v Value) With(key string, val Value) Value {
 	next := &fields{}
 	if i < len(old.keys) && old.keys[i] == key {
 		next.keys = old.keys
-		next.values = append([]Value(nil), old.values...)
+		next.values = slices.Clone(old.values)
 		next.values[i] = val
 	} else {
-		next.keys = make([]string, 0, len(old.keys)+1)
-		next.keys = append(append(append(next.keys, old.keys[:i]...), key), old.keys[i:]...)
-		next.values = make([]Value, 0, len(old.values)+1)
-		next.values = append(append(append(next.values, old.values[:i]...), val), old.values[i:]...)
+		next.keys = slices.Concat(old.keys[:i], []string{key}, old.keys[i:])
+		next.values = slices.Concat(old.values[:i], []Value{val}, old.values[i:])
 	}
 	return Value{kind: KindMap, payload: next, marks: v.marks}
 }
@@ -283,40 +328,56 @@ func (v Value) Without(key string) Value {
 	if i == len(old.keys) || old.keys[i] != key {
 		return v
 	}
-	next := &fields{keys: make([]string, 0, len(old.keys)-1), values: make([]Value, 0, len(old.keys)-1)}
-	next.keys = append(append(next.keys, old.keys[:i]...), old.keys[i+1:]...)
-	next.values = append(append(next.values, old.values[:i]...), old.values[i+1:]...)
+	next := &fields{slices.Concat(old.keys[:i], old.keys[i+1:]), slices.Concat(old.values[:i], old.values[i+1:])}
 	return Value{kind: KindMap, payload: next, marks: v.marks}
 }
 
 // Transform rebuilds v bottom-up: fn sees every value inside v, parents after their parts, and what it answers takes
 // its place. Marks of a container stay unless fn removes them. Parts of archives are assets and archives too.
 func (v Value) Transform(fn func(Value) Value) Value {
+	next, _ := v.rebuild(func(x Value) (Value, bool) { return fn(x), true })
+	return next
+}
+
+// rebuild does the work of Transform for a function that reports whether it changes a value, and reports whether
+// anything in v changed. What does not change is shared and not copied.
+func (v Value) rebuild(fn func(Value) (Value, bool)) (next Value, changed bool) {
 	switch p := v.payload.(type) {
 	case []Value:
-		items := make([]Value, len(p))
-		for i, item := range p {
-			items[i] = item.Transform(fn)
+		var items []Value
+		if items, changed = rebuildAll(p, fn); changed {
+			v.payload = items
 		}
-		v.payload = items
 	case *fields:
-		values := make([]Value, len(p.values))
-		for i, item := range p.values {
-			values[i] = item.Transform(fn)
+		var values []Value
+		if values, changed = rebuildAll(p.values, fn); changed {
+			v.payload = &fields{p.keys, values}
 		}
-		v.payload = &fields{p.keys, values}
 	case *Archive:
-		if p.Assets.Is(KindMap) {
-			archive := *p
-			archive.Assets = p.Assets.Transform(fn)
+		if archive := *p; !p.Assets.IsNull() {
+			archive.Assets, changed = p.Assets.rebuild(fn)
 			v.payload = &archive
 		}
 	case *ResourceRef:
 		ref := *p
-		ref.ID = p.ID.Transform(fn)
+		ref.ID, changed = p.ID.rebuild(fn)
 		v.payload = &ref
 	}
-	return fn(v)
+	next, itself := fn(v)
+	return next, changed || itself
+}
+
+func rebuildAll(values []Value, fn func(Value) (Value, bool)) (next []Value, changed bool) {
+	for i, v := range values {
+		item, changed := v.rebuild(fn)
+		if changed && next == nil {
+			next = slices.Clone(values)
+		}
+		if changed {
+			next[i] = item
+		}
+	}
+	return next, next != nil
 }
 
 // Any reports whether pred holds for v or any value inside it; it stops at the first.

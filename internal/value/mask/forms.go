@@ -65,7 +65,7 @@ func quoted(text string) []string {
 		html.EscapeString(text), xmlNames.Replace(text),
 		strings.ReplaceAll(text, "'", `'\''`), strings.ReplaceAll(text, "'", `'"'"'`), doubleQuotes.Replace(text),
 		backslashes(text),
-		strings.ReplaceAll(plainC(text), "'", `\'`), // $'…', also in Python
+		strings.ReplaceAll(cEscapes.Replace(text), "'", `\'`), // $'…', also in Python
 	}
 }
 
@@ -74,8 +74,6 @@ var (
 	doubleQuotes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "$", `\$`, "`", "\\`")
 	cEscapes     = strings.NewReplacer(`\`, `\\`, "\n", `\n`, "\r", `\r`, "\t", `\t`, "\x1b", `\E`)
 )
-
-func plainC(text string) string { return cEscapes.Replace(text) }
 
 // inJSON is as Go writes it: with <, > and & as \u003c, \u003e and \u0026.
 func inJSON(text string) string {

@@ -79,10 +79,7 @@ func (m *Masker) LearnText(text string) {
 	if _, known := m.known[text]; known {
 		return
 	}
-	if m.known == nil {
-		m.known = map[string]struct{}{}
-	}
-	m.known[text] = struct{}{}
+	add(&m.known, text)
 	for _, form := range forms(text) {
 		if len(form) <= longText {
 			m.pending = append(m.pending, form)
@@ -98,11 +95,8 @@ func (m *Masker) LearnText(text string) {
 func (m *Masker) LearnName(names ...string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.names == nil {
-		m.names = map[string]struct{}{}
-	}
 	for _, name := range names {
-		m.names[name] = struct{}{}
+		add(&m.names, name)
 	}
 }
 
@@ -129,11 +123,8 @@ func (m *Masker) learnNumber(f float64) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.dict.numbers == nil {
-		m.dict.numbers = map[string]struct{}{}
-	}
 	for _, form := range forms {
-		m.dict.numbers[form] = struct{}{}
+		add(&m.dict.numbers, form)
 		m.dict.longestNumber = max(m.dict.longestNumber, len(form))
 	}
 }
@@ -144,10 +135,15 @@ func (m *Masker) learnWhole(text string) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.dict.whole == nil {
-		m.dict.whole = map[string]struct{}{}
+	add(&m.dict.whole, text)
+}
+
+// add adds a text to a set, which is nil until the first one.
+func add(set *map[string]struct{}, text string) {
+	if *set == nil {
+		*set = map[string]struct{}{}
 	}
-	m.dict.whole[text] = struct{}{}
+	(*set)[text] = struct{}{}
 }
 
 // lockForReading takes the lock with everything that was learned in place.
@@ -214,10 +210,10 @@ func (m *Masker) HideValue(v value.Value) value.Value {
 		if f, number := x.AsNumber(); number && !x.IsSecret() {
 			text, ok = value.FormatNumber(f), m.knowsNumber(f)
 		}
-		if !ok {
+		if !ok || len(text) < LeastText { // in a value, every short text would be a whole one
 			return x
 		}
-		if hidden := m.hideLong(text); hidden != text {
+		if hidden := m.Hide(text); hidden != text {
 			return value.String(hidden).WithMarksOf(x)
 		}
 		return x
@@ -229,14 +225,6 @@ func (m *Masker) knowsNumber(f float64) bool {
 	defer m.mu.RUnlock()
 	_, known := m.dict.numbers[numberForms(f)[0]]
 	return known
-}
-
-// hideLong is Hide without the rule for whole texts: in a value, every short text is a whole one.
-func (m *Masker) hideLong(text string) string {
-	if len(text) < LeastText {
-		return text
-	}
-	return m.Hide(text)
 }
 
 // Empty reports whether nothing is known.

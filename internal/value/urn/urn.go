@@ -24,23 +24,11 @@ const (
 
 // New builds a URN. parent is the parent's URN or empty; a root stack parent adds nothing to the type chain (E1.3).
 func New(stack, project string, parent URN, typ, name string) URN {
-	var b strings.Builder
-	b.Grow(len(prefix) + len(stack) + len(project) + len(typ) + len(name) + 3*len(delimiter) + len(parent))
-	b.WriteString(prefix)
-	b.WriteString(stack)
-	b.WriteString(delimiter)
-	b.WriteString(project)
-	b.WriteString(delimiter)
-	if parent != "" {
-		if qualified := parent.QualifiedType(); qualified != RootStackType {
-			b.WriteString(qualified)
-			b.WriteString(typeDelimiter)
-		}
+	ancestors, separator := parent.QualifiedType(), typeDelimiter
+	if ancestors == RootStackType || parent == "" {
+		ancestors, separator = "", ""
 	}
-	b.WriteString(typ)
-	b.WriteString(delimiter)
-	b.WriteString(name)
-	return URN(b.String())
+	return URN(prefix + stack + delimiter + project + delimiter + ancestors + separator + typ + delimiter + name)
 }
 
 // RootStack is the URN of the stack's own resource.
@@ -62,7 +50,8 @@ func Parse(s string) (URN, error) {
 
 // Valid reports whether u has the shape of a URN.
 func (u URN) Valid() bool {
-	return strings.HasPrefix(string(u), prefix) && strings.Count(string(u), delimiter) >= 3
+	_, err := Parse(string(u))
+	return err == nil
 }
 
 // part returns everything from the i-th of stack, project, qualified type and name on; only the first three delimiters

@@ -17,8 +17,8 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 )
 
-// Decode translates the properties of a resource or the result of a call. A nil s gives null. An error is a
-// *PropertyError, or says that s cannot be a message.
+// Decode translates the properties of a resource or the result of a call. A nil s gives null. An error
+// names the property at fault, or says that s cannot be a message.
 func (o Options) Decode(s *structpb.Struct) (value.Value, error) {
 	if s == nil {
 		return value.Null, nil
@@ -30,8 +30,8 @@ func (o Options) Decode(s *structpb.Struct) (value.Value, error) {
 	return o.DecodeBytes(b)
 }
 
-// DecodeValue translates any value; a nil w gives null, and so does a value that o leaves out. An error is a
-// *PropertyError, or says that w cannot be a message.
+// DecodeValue translates any value; a nil w gives null, and so does a value that o leaves out. An error
+// names the property at fault, or says that w cannot be a message.
 func (o Options) DecodeValue(w *structpb.Value) (value.Value, error) {
 	b, err := proto.Marshal(w)
 	if err != nil {
@@ -50,6 +50,16 @@ func (o Options) DecodeBytes(b []byte) (value.Value, error) {
 		v, _, f := r.decodeFields(b, true)
 		return v, f
 	})
+}
+
+// DecodeJSON reads what EncodeJSON writes. Text that is no JSON object is an error; other errors name the property at
+// fault.
+func (o Options) DecodeJSON(text []byte) (value.Value, error) {
+	var s structpb.Struct
+	if err := s.UnmarshalJSON(text); err != nil {
+		return value.Null, err
+	}
+	return o.Decode(&s)
 }
 
 // maxDepth is how deep maps and lists may be at first. Deeper ones are counted as protobuf does.
@@ -370,7 +380,7 @@ func decodeAsset(fields members) (value.Value, *fault) {
 		a.Path = path
 	case uri != "":
 		a.URI = uri
-	case hasText || hash == emptyAssetHash: // F1.8
+	case hasText || hash == value.EmptyAssetHash: // F1.8
 		a.Text, a.HasText = text, true
 	}
 	return value.NewAsset(a), nil
@@ -416,7 +426,7 @@ func (r *reader) decodeArchive(fields members) (v value.Value, dropped bool, f *
 		a.Path = path
 	case uri != "":
 		a.URI = uri
-	case hash == emptyArchiveHash: // F1.8
+	case hash == value.EmptyArchiveHash: // F1.8
 		a.Assets = value.EmptyMap()
 	}
 	if v = value.NewArchive(a); secret && r.KeepSecrets {

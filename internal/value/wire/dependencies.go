@@ -2,28 +2,24 @@ package wire
 
 import "github.com/yamlhost/yamlhost/internal/value/urn"
 
-// Texts are URNs as messages carry them. None at all are nil.
-func Texts(us []urn.URN) []string {
-	if len(us) == 0 {
+// List returns the items of a list as messages carry them, or the reverse. None at all are nil.
+func List[From, To any](items []From, item func(From) To) []To {
+	if len(items) == 0 {
 		return nil
 	}
-	list := make([]string, len(us))
-	for i, u := range us {
-		list[i] = string(u)
+	list := make([]To, len(items))
+	for i, from := range items {
+		list[i] = item(from)
 	}
 	return list
 }
 
+// Texts are URNs as messages carry them.
+func Texts(us []urn.URN) []string { return List(us, func(u urn.URN) string { return string(u) }) }
+
 // URNs is the reverse of Texts.
 func URNs(list []string) []urn.URN {
-	if len(list) == 0 {
-		return nil
-	}
-	us := make([]urn.URN, len(list))
-	for i, text := range list {
-		us[i] = urn.URN(text)
-	}
-	return us
+	return List(list, func(text string) urn.URN { return urn.URN(text) })
 }
 
 // Dependencies reads the dependencies of each property from messages; each RPC has a message type of its own. An

@@ -16,7 +16,7 @@ import (
 
 // Encode translates the properties of a resource or the arguments of a call. v must be a map, or null, which gives nil:
 // no properties at all. Marks of v itself cannot be expressed at the top and are passed on to each property. An error
-// is a *PropertyError.
+// names the property at fault.
 func (o Options) Encode(v value.Value) (*structpb.Struct, error) {
 	if v.IsNull() {
 		return nil, nil
@@ -30,7 +30,7 @@ func (o Options) Encode(v value.Value) (*structpb.Struct, error) {
 }
 
 // EncodeValue translates any value. A value that o leaves out, which only an unknown is, gives nil without an error. An
-// error is a *PropertyError.
+// error names the part at fault.
 func (o Options) EncodeValue(v value.Value) (*structpb.Value, error) {
 	b, there, f := o.appendValue(nil, v)
 	if f != nil || !there {
@@ -38,6 +38,16 @@ func (o Options) EncodeValue(v value.Value) (*structpb.Value, error) {
 	}
 	w := new(structpb.Value)
 	return w, unmarshalWritten(b, w)
+}
+
+// EncodeJSON writes a map as the JSON of its message: special values are objects with a signature, unknowns are their
+// sentinels (F1.3). The error names the property at fault, or says that JSON cannot express a number.
+func (o Options) EncodeJSON(v value.Value) ([]byte, error) {
+	s, err := o.Encode(v)
+	if err != nil || s == nil {
+		return []byte("{}"), err
+	}
+	return s.MarshalJSON()
 }
 
 // unmarshalWritten reads what this package wrote. It fails only where protobuf counts it as nested too deeply.
@@ -215,7 +225,7 @@ func (o Options) appendAsset(b []byte, a *value.Asset) ([]byte, bool, *fault) {
 		switch {
 		case a.HasText && !utf8.ValidString(a.Text):
 			return nil, false, newFault("is a text asset that is not UTF-8; use a file asset for it")
-		case a.HasText && a.Text == "" && a.Hash == emptyAssetHash:
+		case a.HasText && a.Text == "" && a.Hash == value.EmptyAssetHash:
 			// the hash alone says that there is no text (F1.8)
 		case a.HasText:
 			b = appendTextEntry(b, textKey, a.Text)
@@ -239,7 +249,7 @@ func appendSource(b []byte, path, uri string) []byte {
 
 func (o Options) appendArchive(b []byte, a *value.Archive) ([]byte, bool, *fault) {
 	whole := !o.ElideAssetContents || a.Hash == ""
-	withMembers := whole && (a.Assets.Len() > 0 || a.Assets.Is(value.KindMap) && a.Hash != emptyArchiveHash)
+	withMembers := whole && (a.Assets.Len() > 0 || a.Assets.Is(value.KindMap) && a.Hash != value.EmptyArchiveHash)
 	members := a.Assets
 	write := func(b []byte) ([]byte, bool, *fault) {
 		b, start := beginSpecial(b, ArchiveSignature)

@@ -1,36 +1,28 @@
 package wire
 
 import (
+	"slices"
 	"strconv"
-	"strings"
+
+	"github.com/yamlhost/yamlhost/internal/value"
 )
 
-// PropertyError is a value that cannot be translated, with the place of the property in it.
-type PropertyError struct {
-	Path   string // such as tags["a.b"][0]; empty for the whole value
-	Reason string // reads on after the property's name: "is …", "has …"
+// fault is the error for a value that cannot be translated, with the place of the property in it. The steps to that
+// are collected on the way back, so that a walk without faults pays nothing for paths.
+type fault struct {
+	reason string     // reads on after the property's name: "is …", "has …"
+	odd    bool       // of bytes that are no message, or one written as no program writes it
+	steps  value.Path // innermost first
 }
 
 // Error names the property and what is wrong with it. It never shows the value.
-func (e *PropertyError) Error() string {
-	if e.Path == "" {
-		return "the value " + e.Reason
+func (f *fault) Error() string {
+	if len(f.steps) == 0 {
+		return "the value " + f.reason
 	}
-	return "the value of property " + strconv.Quote(e.Path) + " " + e.Reason
-}
-
-// fault is a PropertyError under way from the property to the top: the steps are collected on the way back, so that a
-// walk without faults pays nothing for paths.
-type fault struct {
-	reason string
-	odd    bool   // of bytes that are no message, or one written as no program writes it
-	steps  []step // innermost first
-}
-
-// step is a key, or an item of a list when index is not negative.
-type step struct {
-	key   string
-	index int
+	path := slices.Clone(f.steps)
+	slices.Reverse(path)
+	return "the value of property " + strconv.Quote(path.String()) + " " + f.reason
 }
 
 func newFault(reason string) *fault { return &fault{reason: reason} }
@@ -38,34 +30,19 @@ func newFault(reason string) *fault { return &fault{reason: reason} }
 func newOddFault() *fault { return &fault{reason: "cannot be read", odd: true} }
 
 func (f *fault) inKey(key string) *fault {
-	f.steps = append(f.steps, step{key, -1})
+	f.steps = append(f.steps, value.KeyStep(key))
 	return f
 }
 
 func (f *fault) inItem(i int) *fault {
-	f.steps = append(f.steps, step{"", i})
+	f.steps = append(f.steps, value.IndexStep(i))
 	return f
 }
 
-// err makes the error; a nil fault is a nil error.
+// err returns the fault as an error; a nil fault is a nil error.
 func (f *fault) err() error {
 	if f == nil {
 		return nil
 	}
-	var path strings.Builder
-	for i := len(f.steps) - 1; i >= 0; i-- {
-		s := f.steps[i]
-		switch {
-		case s.index >= 0:
-			path.WriteString("[" + strconv.Itoa(s.index) + "]")
-		case s.key == "" || strings.ContainsAny(s.key, ".[]\""):
-			path.WriteString("[" + strconv.Quote(s.key) + "]")
-		default:
-			if path.Len() > 0 {
-				path.WriteByte('.')
-			}
-			path.WriteString(s.key)
-		}
-	}
-	return &PropertyError{Path: path.String(), Reason: f.reason}
+	return f
 }

@@ -70,7 +70,7 @@ func propertyFields(d protoreflect.MessageDescriptor) []protowire.Number {
 var ErrTooLarge = errors.New("the field is too large")
 
 // DecodeField translates a field of a message, as Decode does. The field is a message, or what Unmarshal has left of
-// one; strings of the value share its bytes. most is how many bytes are taken. An error is a *PropertyError or
+// one; strings of the value share its bytes. most is how many bytes are taken. An error names the property at fault, is
 // ErrTooLarge, or reports that the bytes are not a message.
 func (o Options) DecodeField(m proto.Message, field protoreflect.FieldNumber, most int) (value.Value, error) {
 	reflected := m.ProtoReflect()
@@ -109,7 +109,7 @@ func (o Options) DecodeField(m proto.Message, field protoreflect.FieldNumber, mo
 
 // EncodeInto makes properties a field of a message, as Encode does it, but writes them straight to bytes: a message
 // that is sent and not looked at needs no tree, and no second walk for sizes. The message keeps them as bytes, and its
-// own field stays nil; nobody else may have its bytes. Null adds nothing. An error is a *PropertyError.
+// own field stays nil; nobody else may have its bytes. Null adds nothing. An error names the property at fault.
 func (o Options) EncodeInto(m proto.Message, field protoreflect.FieldNumber, v value.Value) error {
 	if v.IsNull() {
 		return nil

@@ -15,22 +15,22 @@ const (
 	BytesSignature    = "803fd3297a5875dc03ca845dda5d2a98"
 )
 
-// The strings that stand for unknown values (F1.3, F1.5).
-const (
-	UnknownBool    = "1c4a061d-8072-4f0a-a4cb-0ff528b18fe7"
-	UnknownNumber  = "3eeb2bf0-c639-47a8-9e75-3b44932eb421"
-	UnknownString  = "04da6b54-80e4-46f7-96ec-b56ff0331ba9" // also an unknown of no particular kind, and an unknown ID
-	UnknownArray   = "6a19a0b0-7e62-4c92-b797-7f8e31da9cc2"
-	UnknownAsset   = "030794c1-ac77-496b-92df-f27374a8bd58"
-	UnknownArchive = "e48ece36-62e2-4504-bad9-02848725956a"
-	UnknownObject  = "dd056dcd-154b-4c76-9bd3-c8f88648b5ff"
-)
+// UnknownString stands for an unknown string, an unknown of no particular kind, and an unknown ID (F1.3, F1.5).
+const UnknownString = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 
-// The hashes of an asset and of an archive without content. They distinguish these from elided ones (F1.8).
-const (
-	emptyAssetHash   = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-	emptyArchiveHash = "5f70bf18a086007016e948b04aed3b82103a36bea41755b6cddfaf10ace3c6ef"
-)
+// sentinels are the strings that stand for unknown values, by kind (F1.3, F1.5). The one of strings promises nothing.
+var sentinels = [...]struct {
+	kind value.Kind
+	text string
+}{
+	{value.KindAny, UnknownString},
+	{value.KindBool, "1c4a061d-8072-4f0a-a4cb-0ff528b18fe7"},
+	{value.KindNumber, "3eeb2bf0-c639-47a8-9e75-3b44932eb421"},
+	{value.KindList, "6a19a0b0-7e62-4c92-b797-7f8e31da9cc2"},
+	{value.KindMap, "dd056dcd-154b-4c76-9bd3-c8f88648b5ff"},
+	{value.KindAsset, "030794c1-ac77-496b-92df-f27374a8bd58"},
+	{value.KindArchive, "e48ece36-62e2-4504-bad9-02848725956a"},
+}
 
 // The keys inside special maps.
 const (
@@ -52,45 +52,23 @@ const (
 // Sentinel is the string that stands for an unknown of a kind (F1.5). Kinds without a sentinel of their own share the
 // one of strings, as in engines (E1.12).
 func Sentinel(kind value.Kind) string {
-	switch kind {
-	case value.KindBool:
-		return UnknownBool
-	case value.KindNumber:
-		return UnknownNumber
-	case value.KindList:
-		return UnknownArray
-	case value.KindMap:
-		return UnknownObject
-	case value.KindAsset:
-		return UnknownAsset
-	case value.KindArchive:
-		return UnknownArchive
-	default:
-		return UnknownString
+	for _, s := range sentinels {
+		if s.kind == kind {
+			return s.text
+		}
 	}
+	return UnknownString
 }
 
 // KindOfSentinel returns the kind that a sentinel stands for, and whether text is a sentinel at all. The string
 // sentinel also stands for unknowns of no particular kind (E1.12), so it promises nothing: KindAny.
 func KindOfSentinel(text string) (value.Kind, bool) {
-	if len(text) != len(UnknownString) {
-		return value.KindAny, false
-	}
-	switch text {
-	case UnknownString:
-		return value.KindAny, true
-	case UnknownBool:
-		return value.KindBool, true
-	case UnknownNumber:
-		return value.KindNumber, true
-	case UnknownArray:
-		return value.KindList, true
-	case UnknownObject:
-		return value.KindMap, true
-	case UnknownAsset:
-		return value.KindAsset, true
-	case UnknownArchive:
-		return value.KindArchive, true
+	if len(text) == len(UnknownString) {
+		for i := range sentinels {
+			if sentinels[i].text == text {
+				return sentinels[i].kind, true
+			}
+		}
 	}
 	return value.KindAny, false
 }

@@ -131,7 +131,7 @@ func TestDecode(t *testing.T) {
 			fails: `the value of property "p.a[0]" is a malformed secret: it has no value`},
 		{name: "F1.4 secret in secret", options: wire.KeepAll(), wire: secretOf(secretOf(`1`)), want: value.Int(1).Secret()},
 		{name: "F1.4 secrets not kept", options: wire.Options{}, wire: secretOf(`1`), want: value.Int(1)},
-		{name: "F1.5 number sentinel", options: wire.KeepAll(), wire: `"` + wire.UnknownNumber + `"`,
+		{name: "F1.5 number sentinel", options: wire.KeepAll(), wire: `"` + wire.Sentinel(value.KindNumber) + `"`,
 			want: value.Unknown(value.KindNumber)},
 		{name: "E1.12 string sentinel is of any kind", options: wire.KeepAll(), wire: unknownString,
 			want: value.Unknown(value.KindAny)},

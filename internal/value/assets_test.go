@@ -159,7 +159,7 @@ func TestDigestFaults(t *testing.T) {
 	}
 	_, err := assetBytes(&Asset{Hash: "ab"}, opener)
 	require.ErrorIs(t, err, ErrElided) // F1.8
-	empty, err := assetBytes(&Asset{Hash: emptyAssetHash}, opener)
+	empty, err := assetBytes(&Asset{Hash: EmptyAssetHash}, opener)
 	require.NoError(t, err)
 	require.Empty(t, empty)
 }
@@ -198,7 +198,7 @@ func assetBytes(a *Asset, o Opener) ([]byte, error) {
 	defer content.Close()
 	data, err := io.ReadAll(content)
 	if err != nil {
-		return nil, fmt.Errorf("read asset %s: %w", a.name(), err)
+		return nil, fmt.Errorf("read asset: %w", err)
 	}
 	return data, nil
 }

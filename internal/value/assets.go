@@ -2,14 +2,17 @@ package value
 
 import (
 	"archive/tar"
+	"archive/zip"
 	"bytes"
+	"cmp"
+	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"sort"
+	"slices"
 	"strings"
 )
 
@@ -38,55 +41,44 @@ type Member struct {
 
 // OpenAsset opens an asset's content (F1.21); the caller closes it.
 func OpenAsset(a *Asset, o Opener) (io.ReadCloser, error) {
-	content, _, err := openAsset(a, o)
-	return content, err
-}
-
-// openAsset opens an asset and tells its size, or -1.
-func openAsset(a *Asset, o Opener) (io.ReadCloser, int64, error) {
 	switch {
 	case a.Path != "":
-		return openRegular(a.Path, o)
+		file, info, err := openFile("asset", a.Path, o)
+		if err != nil {
+			return nil, err
+		}
+		if info.IsDir() {
+			file.Close()
+			return nil, fmt.Errorf("open asset %s: it is a directory; use a file archive (fn::fileArchive) for it", a.Path)
+		}
+		return file, nil
 	case a.URI != "":
 		content, err := o.OpenURI(a.URI)
 		if err != nil {
-			return nil, 0, fmt.Errorf("open asset %s: %w", a.URI, err)
+			return nil, fmt.Errorf("open asset %s: %w", a.URI, err)
 		}
-		return content, -1, nil
-	case a.HasText || a.Text != "" || a.Hash == emptyAssetHash || a.Hash == "":
-		return io.NopCloser(strings.NewReader(a.Text)), int64(len(a.Text)), nil
+		return content, nil
+	case a.HasText || a.Text != "" || a.Hash == EmptyAssetHash || a.Hash == "":
+		return io.NopCloser(strings.NewReader(a.Text)), nil
 	}
-	return nil, 0, fmt.Errorf("open asset with hash %s: %w", a.Hash, ErrElided)
+	return nil, fmt.Errorf("open asset with hash %s: %w", a.Hash, ErrElided)
 }
 
-// emptyAssetHash is the hash of no bytes at all; an asset with it needs no content (F1.8).
-const emptyAssetHash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+// EmptyAssetHash is the hash of no bytes at all; an asset with it needs no content (F1.8).
+const EmptyAssetHash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
-func openRegular(path string, o Opener) (io.ReadCloser, int64, error) {
+// openFile opens the file or directory of an asset or archive, which what says, and describes it.
+func openFile(what, path string, o Opener) (fs.File, fs.FileInfo, error) {
 	file, err := o.Open(path)
 	if err != nil {
-		return nil, 0, fmt.Errorf("open asset %s: %w", path, err)
+		return nil, nil, fmt.Errorf("open %s %s: %w", what, path, err)
 	}
 	info, err := file.Stat()
-	switch {
-	case err != nil:
+	if err != nil {
 		file.Close()
-		return nil, 0, fmt.Errorf("open asset %s: %w", path, err)
-	case info.IsDir():
-		file.Close()
-		return nil, 0, fmt.Errorf("open asset %s: it is a directory; use a file archive (fn::fileArchive) for it", path)
+		return nil, nil, fmt.Errorf("open %s %s: %w", what, path, err)
 	}
-	return file, info.Size(), nil
-}
-
-func (a *Asset) name() string {
-	switch {
-	case a.Path != "":
-		return a.Path
-	case a.URI != "":
-		return a.URI
-	}
-	return "text"
+	return file, info, nil
 }
 
 // archiveExtensions are the file names that hold an archive; content is never looked at (F1.22).
@@ -94,12 +86,7 @@ var archiveExtensions = [...]string{".tar", ".tgz", ".tar.gz", ".zip", ".jar"}
 
 // IsArchiveName reports whether a file of that name is an archive by its extension (F1.22).
 func IsArchiveName(name string) bool {
-	for _, ext := range archiveExtensions {
-		if strings.HasSuffix(name, ext) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(archiveExtensions[:], func(ext string) bool { return strings.HasSuffix(name, ext) })
 }
 
 // OpenArchiveFile opens the raw bytes of an archive whose source is an archive file or URI, and false when its source
@@ -107,15 +94,10 @@ func IsArchiveName(name string) bool {
 func OpenArchiveFile(a *Archive, o Opener) (content io.ReadCloser, isFile bool, err error) {
 	switch {
 	case a.Path != "":
-		file, err := o.Open(a.Path)
-		if err != nil {
-			return nil, false, fmt.Errorf("open archive %s: %w", a.Path, err)
-		}
-		info, err := file.Stat()
+		file, info, err := openFile("archive", a.Path, o)
 		switch {
 		case err != nil:
-			file.Close()
-			return nil, false, fmt.Errorf("open archive %s: %w", a.Path, err)
+			return nil, false, err
 		case info.IsDir():
 			return nil, false, file.Close()
 		case !IsArchiveName(a.Path):
@@ -150,7 +132,7 @@ func ArchiveMembers(a *Archive, o Opener) ([]Member, error) {
 	}
 	if isFile {
 		defer content.Close()
-		return unpackMembers(content, a.source())
+		return unpackMembers(content, cmp.Or(a.Path, a.URI))
 	}
 	if a.Path != "" {
 		var members []Member
@@ -160,11 +142,67 @@ func ArchiveMembers(a *Archive, o Opener) ([]Member, error) {
 	return assetMapMembers(a.Assets, o)
 }
 
-func (a *Archive) source() string {
-	if a.Path != "" {
-		return a.Path
+// unpackMembers reads the members of an archive file whose name says what it is. Directories, links and devices in it
+// are left out.
+func unpackMembers(content io.Reader, name string) ([]Member, error) {
+	data, err := io.ReadAll(content)
+	if err != nil {
+		return nil, fmt.Errorf("read archive %s: %w", name, err)
 	}
-	return a.URI
+	var members []Member
+	switch {
+	case strings.HasSuffix(name, ".zip"), strings.HasSuffix(name, ".jar"):
+		members, err = unzip(data)
+	case strings.HasSuffix(name, ".tgz"), strings.HasSuffix(name, ".tar.gz"):
+		var unpacked *gzip.Reader
+		if unpacked, err = gzip.NewReader(bytes.NewReader(data)); err == nil {
+			members, err = untar(unpacked)
+		}
+	default:
+		members, err = untar(bytes.NewReader(data))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read archive %s: %w", name, err)
+	}
+	return members, nil
+}
+
+func unzip(data []byte) ([]Member, error) {
+	archive, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		return nil, err
+	}
+	var members []Member
+	for _, f := range archive.File {
+		if f.Mode().IsRegular() {
+			members = append(members, Member{Name: f.Name, Size: int64(f.UncompressedSize64), Content: f.Open})
+		}
+	}
+	return members, nil
+}
+
+func untar(r io.Reader) ([]Member, error) {
+	archive := tar.NewReader(r)
+	var members []Member
+	for {
+		header, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			return members, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if header.Typeflag != tar.TypeReg {
+			continue
+		}
+		data, err := io.ReadAll(archive)
+		if err != nil {
+			return nil, err
+		}
+		members = append(members, Member{Name: header.Name, Size: int64(len(data)), Content: func() (io.ReadCloser, error) {
+			return io.NopCloser(bytes.NewReader(data)), nil
+		}})
+	}
 }
 
 // walkDirectory collects the files below a directory in lexical order, depth first (F1.24): .pulumi is skipped whatever
@@ -186,7 +224,7 @@ func walkDirectory(o Opener, dir, prefix string, members *[]Member) error {
 	if err != nil {
 		return fmt.Errorf("list archive %s: %w", dir, err)
 	}
-	sort.Slice(entries, func(i, j int) bool { return entries[i].Name() < entries[j].Name() })
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	for _, entry := range entries {
 		if entry.Name() == ".pulumi" {
 			continue
@@ -240,7 +278,11 @@ func assetMapMembers(assets Value, o Opener) ([]Member, error) {
 		}
 		nested, ok := part.AsArchive()
 		if !ok {
-			return nil, fmt.Errorf("archive member %q is a %s, not an asset or an archive", key, part.describeKind())
+			kind := part.kind.String()
+			if !part.IsKnown() {
+				kind = "value that is not known yet"
+			}
+			return nil, fmt.Errorf("archive member %q is a %s, not an asset or an archive", key, kind)
 		}
 		inner, err := ArchiveMembers(nested, o)
 		if err != nil {
@@ -263,7 +305,7 @@ func AssetDigest(a *Asset, o Opener) (string, error) {
 	defer content.Close()
 	hash := sha256.New()
 	if _, err := io.Copy(hash, content); err != nil {
-		return "", fmt.Errorf("read asset %s: %w", a.name(), err)
+		return "", fmt.Errorf("read asset %s: %w", cmp.Or(a.Path, a.URI, "text"), err)
 	}
 	return hex.EncodeToString(hash.Sum(nil)), nil
 }
@@ -278,7 +320,7 @@ func ArchiveDigest(a *Archive, o Opener) (string, error) {
 	if isFile {
 		defer content.Close()
 		if _, err := io.Copy(hash, content); err != nil {
-			return "", fmt.Errorf("read archive %s: %w", a.source(), err)
+			return "", fmt.Errorf("read archive %s: %w", cmp.Or(a.Path, a.URI), err)
 		}
 		return hex.EncodeToString(hash.Sum(nil)), nil
 	}
@@ -344,17 +386,13 @@ func WithDigests(v Value, o Opener) (Value, error) {
 		}
 		if asset, ok := x.AsAsset(); ok {
 			next := *asset
-			if next.Hash, failed = AssetDigest(asset, o); failed != nil {
-				return x
-			}
+			next.Hash, failed = AssetDigest(asset, o)
 			x.payload = &next
 			return x
 		}
 		archive, _ := x.AsArchive()
 		next := *archive
-		if next.Hash, failed = ArchiveDigest(archive, o); failed != nil {
-			return x
-		}
+		next.Hash, failed = ArchiveDigest(archive, o)
 		x.payload = &next
 		return x
 	})
