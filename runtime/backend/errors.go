@@ -236,3 +236,11 @@ func (e *FileError) Error() string {
 
 // Unwrap gives the cause.
 func (e *FileError) Unwrap() error { return e.Err }
+
+// fileError returns err as a *FileError; nil for nil.
+func fileError(doing, path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &FileError{Doing: doing, Path: path, Err: err}
+}

@@ -326,10 +326,3 @@ func (b stackHistory) within(folder string) []string {
 	}
 	return paths
 }
-
-// indentJSON writes JSON for people, with four blanks for each level.
-func indentJSON(text []byte) ([]byte, error) {
-	var out bytes.Buffer
-	err := json.Indent(&out, text, "", "    ")
-	return out.Bytes(), err
-}

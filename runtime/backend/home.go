@@ -1,6 +1,8 @@
 package backend
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha1"
 	"encoding/hex"
@@ -27,18 +29,15 @@ func workspacePath(home, project, projectFile string) string {
 // caller must release it.
 func editing(path string) (release func(), err error) {
 	if err := disk.MkdirAll(disk.Real{}, filepath.Dir(path)); err != nil { // closed to others, as the locking would not
-		return nil, &FileError{Doing: "make the folder of", Path: path, Err: err}
+		return nil, fileError("make the folder of", path, err)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), editLimit)
 	defer cancel()
 	release, err = filelock.Folder(ctx, filepath.Dir(path), nil)
 	if errors.Is(err, context.DeadlineExceeded) {
-		return nil, &FileError{Doing: "edit", Path: path,
-			Err: errors.New("another process edits the files in that folder and makes no progress; let it go on, or end it")}
-	} else if err != nil {
-		return nil, &FileError{Doing: "edit", Path: path, Err: err}
+		err = errors.New("another process edits the files in that folder and makes no progress; let it go on, or end it")
 	}
-	return release, nil
+	return release, fileError("edit", path, err)
 }
 
 // editLimit is how long to wait for others that edit the same file, which takes them a few milliseconds.
@@ -47,72 +46,49 @@ const editLimit = 30 * time.Second
 // SelectedStack returns the full name of the stack selected for a project and a backend, empty if none is (F6.15). home
 // is the tool's home folder, projectFile the absolute path of the project file, url the backend's URL as configured.
 func SelectedStack(home, project, projectFile, url string) (string, error) {
-	w, err := readObject(workspacePath(home, project, projectFile))
-	if err != nil {
-		return "", err
+	w := readObject(workspacePath(home, project, projectFile))
+	name, ok := objectOf[string](w, "stacks")[url]
+	if !ok {
+		name = member[string](w, "stack") // from before there was one per backend
 	}
-	stacks, err := w.texts("stacks")
-	if err != nil {
-		return "", err
-	}
-	if name, ok := stacks[url]; ok {
-		return name, nil
-	}
-	return w.text("stack") // from before there was one per backend
+	return name, w.fault
 }
 
 // SelectStack remembers the stack selected for a project and a backend; an empty name forgets it. The file is removed
 // when nothing is left in it (F6.15).
 func SelectStack(home, project, projectFile, url, qualifiedName string) error {
-	path := workspacePath(home, project, projectFile)
-	release, err := editing(path)
-	if err != nil {
-		return err
-	}
-	defer release()
-	w, err := readObject(path)
-	if err != nil {
-		return err
-	}
-	stacks, err := w.texts("stacks")
-	if err != nil {
-		return err
-	}
-	stacks[url] = qualifiedName
-	maps.DeleteFunc(stacks, func(_, name string) bool { return name == "" })
-	delete(w.members, "stack")
-	if len(stacks) == 0 {
+	return editObject(workspacePath(home, project, projectFile), func(w *objectFile) (changed bool) {
+		stacks := objectOf[string](w, "stacks")
+		stacks[url] = qualifiedName
+		maps.DeleteFunc(stacks, func(_, name string) bool { return name == "" })
+		delete(w.members, "stack")
 		delete(w.members, "stacks")
-	} else if err := w.set("stacks", stacks); err != nil {
-		return err
-	}
-	if len(w.members) == 0 {
-		if err := os.Remove(w.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return &FileError{Doing: "remove", Path: w.path, Err: err}
+		if len(stacks) > 0 {
+			w.set("stacks", stacks)
 		}
-		return nil
-	}
-	return w.write()
+		if len(w.members) > 0 || w.fault != nil {
+			return true
+		}
+		if err := os.Remove(w.path); !errors.Is(err, fs.ErrNotExist) {
+			w.fault = fileError("remove", w.path, err)
+		}
+		return false
+	})
 }
 
 // CurrentLogin returns the URL of the backend that one is logged in to, empty if none (F6.16). home is the tool's home
 // folder, or what PULUMI_CREDENTIALS_PATH says.
 func CurrentLogin(home string) (string, error) {
-	c, err := readObject(filepath.Join(home, "credentials.json"))
-	if err != nil {
-		return "", err
-	}
-	return c.text("current")
+	c := readObject(filepath.Join(home, "credentials.json"))
+	url := member[string](c, "current")
+	return url, c.fault
 }
 
 // Token returns the token that is kept for a service, empty if none is (F6.16). home is as for CurrentLogin.
 func Token(home, url string) (string, error) {
-	c, err := readObject(filepath.Join(home, "credentials.json"))
-	if err != nil {
-		return "", err
-	}
-	tokens, err := c.texts("accessTokens")
-	return tokens[url], err
+	c := readObject(filepath.Join(home, "credentials.json"))
+	token := objectOf[string](c, "accessTokens")[url]
+	return token, c.fault
 }
 
 // Account is who is logged in to a service.
@@ -125,227 +101,167 @@ type Account struct {
 // Login makes url the current backend, and leaves everything else in the file as it is (F6.16). account is nil unless
 // url is a service.
 func Login(home, url string, account *Account) error {
-	path := filepath.Join(home, "credentials.json")
-	release, err := editing(path)
-	if err != nil {
-		return err
-	}
-	defer release()
-	c, err := readObject(path)
-	if err != nil {
-		return err
-	}
-	tokens, err := c.object("accessTokens")
-	if err != nil {
-		return err
-	}
-	accounts, err := c.object("accounts")
-	if err != nil {
-		return err
-	}
-	if account != nil {
-		about := map[string]any{"accessToken": account.Token, "username": account.User.Name,
-			"organizations": account.User.Organizations, "lastValidatedAt": account.At}
-		if tokens[url], err = compactJSON(account.Token); err == nil {
-			accounts[url], err = compactJSON(about)
+	return editObject(filepath.Join(home, "credentials.json"), func(c *objectFile) (changed bool) {
+		tokens, accounts := objectOf[json.RawMessage](c, "accessTokens"), objectOf[json.RawMessage](c, "accounts")
+		if account != nil {
+			tokens[url] = c.encode(account.Token)
+			accounts[url] = c.encode(map[string]any{"accessToken": account.Token, "username": account.User.Name,
+				"organizations": account.User.Organizations, "lastValidatedAt": account.At})
 		}
-		if err != nil {
-			return err
+		if tokens[url] == nil {
+			tokens[url] = json.RawMessage(`""`)
 		}
-	}
-	if tokens[url] == nil {
-		tokens[url] = json.RawMessage(`""`)
-	}
-	if accounts[url] == nil {
-		accounts[url] = json.RawMessage(`{"lastValidatedAt":"0001-01-01T00:00:00Z"}`)
-	}
-	return errors.Join(c.set("current", url), c.set("accessTokens", tokens), c.set("accounts", accounts), c.write())
+		if accounts[url] == nil {
+			accounts[url] = json.RawMessage(`{"lastValidatedAt":"0001-01-01T00:00:00Z"}`)
+		}
+		c.set("current", url)
+		c.set("accessTokens", tokens)
+		c.set("accounts", accounts)
+		return true
+	})
 }
 
 // DefaultOrganization returns the organization that the user has chosen for a service; empty if none. home is the
 // tool's home folder.
 func DefaultOrganization(home, url string) (string, error) {
-	c, err := readObject(filepath.Join(home, "config.json"))
-	if err != nil {
-		return "", err
-	}
-	all, err := c.object("backends")
-	if err != nil {
-		return "", err
-	}
+	c := readObject(filepath.Join(home, "config.json"))
 	own := &objectFile{path: c.path}
-	if len(all[url]) == 0 || json.Unmarshal(all[url], &own.members) != nil {
-		return "", nil
+	if json.Unmarshal(objectOf[json.RawMessage](c, "backends")[url], &own.members) != nil {
+		return "", c.fault
 	}
-	return own.text("defaultOrg")
+	name := member[string](own, "defaultOrg")
+	return name, cmp.Or(c.fault, own.fault)
 }
 
 // SetDefaultOrganization chooses the organization for a service, and leaves everything else as it is.
 func SetDefaultOrganization(home, url, organization string) error {
-	path := filepath.Join(home, "config.json")
-	release, err := editing(path)
-	if err != nil {
-		return err
-	}
-	defer release()
-	c, err := readObject(path)
-	if err != nil {
-		return err
-	}
-	all, err := c.object("backends")
-	if err != nil {
-		return err
-	}
-	own := map[string]json.RawMessage{}
-	if len(all[url]) > 0 {
-		if err := json.Unmarshal(all[url], &own); err != nil {
-			return &CorruptError{Path: path, Err: errors.New("its member backends is not of the shape that it should have")}
+	return editObject(filepath.Join(home, "config.json"), func(c *objectFile) (changed bool) {
+		all, own := objectOf[json.RawMessage](c, "backends"), map[string]json.RawMessage{}
+		if len(all[url]) > 0 && (json.Unmarshal(all[url], &own) != nil || own == nil) {
+			c.malformed("backends")
+			return false
 		}
-	}
-	if own["defaultOrg"], err = compactJSON(organization); err == nil {
-		all[url], err = compactJSON(own)
-	}
-	return errors.Join(err, c.set("backends", all), c.write())
+		own["defaultOrg"] = c.encode(organization)
+		all[url] = c.encode(own)
+		c.set("backends", all)
+		return true
+	})
 }
 
 // Logout forgets a backend; the current one if url is empty. It reports whether there was anything to forget.
-func Logout(home, url string) (bool, error) {
-	path := filepath.Join(home, "credentials.json")
-	release, err := editing(path)
-	if err != nil {
-		return false, err
-	}
-	defer release()
-	c, err := readObject(path)
-	if err != nil {
-		return false, err
-	}
-	current, err := c.text("current")
-	if err != nil {
-		return false, err
-	}
-	if url == "" {
-		url = current
-	}
-	known := url != "" && url == current
-	if known {
-		delete(c.members, "current")
-	}
-	for _, key := range []string{"accessTokens", "accounts"} {
-		m, err := c.object(key)
-		if err != nil {
-			return false, err
+func Logout(home, url string) (known bool, err error) {
+	err = editObject(filepath.Join(home, "credentials.json"), func(c *objectFile) (changed bool) {
+		current := member[string](c, "current")
+		url = cmp.Or(url, current)
+		if known = url != "" && url == current; known {
+			delete(c.members, "current")
 		}
-		if _, ok := m[url]; ok {
-			known = true
-			delete(m, url)
-			if err := c.set(key, m); err != nil {
-				return false, err
+		for _, key := range []string{"accessTokens", "accounts"} {
+			m := objectOf[json.RawMessage](c, key)
+			if _, ok := m[url]; ok {
+				known = true
+				delete(m, url)
+				c.set(key, m)
 			}
 		}
-	}
-	if !known {
-		return false, nil
-	}
-	return true, c.write()
+		return known
+	})
+	return known, err
 }
 
-// objectFile is a small JSON file whose members are kept whether we know them or not.
+// objectFile is a small JSON file whose members are kept whether we know them or not. The first fault stays: of reading
+// it, of a member, or of writing it.
 type objectFile struct {
 	path    string
 	members map[string]json.RawMessage
+	fault   error
 }
 
 // readObject reads a file; one that is not there is empty.
-func readObject(path string) (*objectFile, error) {
+func readObject(path string) *objectFile {
 	f := &objectFile{path: path, members: map[string]json.RawMessage{}}
 	text, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return f, nil
 	case err != nil:
-		return nil, &FileError{Doing: "read", Path: path, Err: err}
+		f.fault = fileError("read", path, err)
+	case json.Unmarshal(text, &f.members) != nil || f.members == nil:
+		f.members = map[string]json.RawMessage{}
+		f.fault = &CorruptError{Path: path, Err: errors.New("it should be a JSON object; remove the file to begin anew")}
 	}
-	if err := json.Unmarshal(text, &f.members); err != nil || f.members == nil {
-		return nil, &CorruptError{Path: path, Err: errors.New("it should be a JSON object; remove the file to begin anew")}
-	}
-	return f, nil
+	return f
 }
 
-// get reads a member into a variable, and leaves that as it is where there is no such member.
-func (f *objectFile) get(key string, dst any) error {
-	raw, ok := f.members[key]
-	if !ok {
-		return nil
+// editObject changes a file, which no other process edits meanwhile. It is written if edit returns true and there was no
+// fault.
+func editObject(path string, edit func(f *objectFile) (changed bool)) error {
+	release, err := editing(path)
+	if err != nil {
+		return err
 	}
-	if err := json.Unmarshal(raw, dst); err != nil {
-		return &CorruptError{Path: f.path, Err: errors.New("its member " + key + " is not of the shape that it should have")}
+	defer release()
+	f := readObject(path)
+	if edit(f) && f.fault == nil {
+		f.fault = f.write()
 	}
-	return nil
+	return f.fault
 }
 
-// text returns a member that is a text; empty where there is none.
-func (f *objectFile) text(key string) (s string, err error) { return s, f.get(key, &s) }
-
-// texts returns a member that is a map of texts, never nil.
-func (f *objectFile) texts(key string) (map[string]string, error) {
-	m := map[string]string{}
-	err := f.get(key, &m)
-	if m == nil {
-		m = map[string]string{}
+// member returns a member; the zero value where there is none. One of another shape is a fault.
+func member[T any](f *objectFile, key string) (v T) {
+	if raw, ok := f.members[key]; ok && json.Unmarshal(raw, &v) != nil {
+		f.malformed(key)
 	}
-	return m, err
+	return v
 }
 
-// object returns a member that is an object, never nil.
-func (f *objectFile) object(key string) (map[string]json.RawMessage, error) {
-	m := map[string]json.RawMessage{}
-	err := f.get(key, &m)
-	if m == nil {
-		m = map[string]json.RawMessage{}
+// objectOf returns a member that is an object, never nil.
+func objectOf[T any](f *objectFile, key string) map[string]T {
+	if m := member[map[string]T](f, key); m != nil {
+		return m
 	}
-	return m, err
+	return map[string]T{}
+}
+
+// malformed notes that a member is of another shape.
+func (f *objectFile) malformed(key string) {
+	f.fault = cmp.Or(f.fault, error(&CorruptError{Path: f.path,
+		Err: errors.New("its member " + key + " is not of the shape that it should have")}))
+}
+
+// encode returns the JSON of a value.
+func (f *objectFile) encode(v any) json.RawMessage {
+	raw, err := compactJSON(v)
+	f.fault = cmp.Or(f.fault, err)
+	return raw
 }
 
 // set changes a member in memory; write writes all.
-func (f *objectFile) set(key string, v any) error {
-	raw, err := compactJSON(v)
-	f.members[key] = raw
-	return err
-}
+func (f *objectFile) set(key string, v any) { f.members[key] = f.encode(v) }
 
-// write puts the file in place whole, for its owner only. The members come in the order in which others write them.
+// write puts the file in place whole, for its owner only, indented by four blanks. The members come in the order in
+// which others write them.
 func (f *objectFile) write() error {
-	failed := func(err error) error { return &FileError{Doing: "write", Path: f.path, Err: err} }
-	text, err := f.indented()
-	if err != nil {
-		return failed(err)
-	}
-	if err := disk.WriteDurably(disk.Real{}, f.path, text); err != nil {
-		return failed(err)
-	}
-	return nil
-}
-
-// indented returns the text of the file.
-func (f *objectFile) indented() ([]byte, error) {
-	known := []string{"current", "accessTokens", "accounts"}
-	keys := slices.DeleteFunc(known, func(k string) bool { return f.members[k] == nil })
+	keys := []string{"current", "accessTokens", "accounts"}
 	for _, k := range slices.Sorted(maps.Keys(f.members)) {
 		if !slices.Contains(keys, k) {
 			keys = append(keys, k)
 		}
 	}
 	text := []byte{'{'}
-	for i, k := range keys {
-		if i > 0 {
+	for _, k := range keys {
+		if f.members[k] == nil {
+			continue
+		}
+		if len(text) > 1 {
 			text = append(text, ',')
 		}
-		name, err := compactJSON(k)
-		if err != nil {
-			return nil, err
-		}
-		text = append(append(append(text, name...), ':'), f.members[k]...)
+		text = append(append(append(text, f.encode(k)...), ':'), f.members[k]...)
 	}
-	return indentJSON(append(text, '}'))
+	var out bytes.Buffer
+	err := json.Indent(&out, append(text, '}'), "", "    ")
+	if err == nil {
+		err = disk.WriteDurably(disk.Real{}, f.path, out.Bytes())
+	}
+	return fileError("write", f.path, err)
 }
