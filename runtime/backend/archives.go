@@ -22,15 +22,11 @@ var digestPattern = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
 // PutArchive keeps an archive of projects under its digest, until RemoveArchive. It may be there already.
 func (b *files) PutArchive(digest string, content io.Reader) error {
-	folder, err := b.archiveFolder(digest)
-	if err != nil {
+	if _, err := b.archiveFolder(digest); err != nil {
 		return err
 	}
 	if err := b.prepare(); err != nil {
 		return err
-	}
-	if err := disk.MkdirAll(b.disk, folder); err != nil {
-		return &FileError{Doing: "keep the archive in", Path: folder, Err: err}
 	}
 	piece := make([]byte, archivePiece)
 	for n := 0; ; n++ {
@@ -42,8 +38,8 @@ func (b *files) PutArchive(digest string, content io.Reader) error {
 			return err
 		}
 		path := b.path(archivesFolder, digest, pieceName(n))
-		if err := disk.WriteDurably(b.disk, path, bytes.Clone(piece[:size])); err != nil {
-			return &FileError{Doing: "keep a piece of the archive as", Path: path, Err: err}
+		if err := b.write("keep a piece of the archive as", path, bytes.Clone(piece[:size])); err != nil {
+			return err
 		}
 	}
 }
@@ -108,18 +104,14 @@ func (b *files) RemoveArchive(digest string) error {
 		return err
 	}
 	for _, name := range names {
-		path := b.path(archivesFolder, digest, name)
-		if err := disk.RemoveDurably(b.disk, path); err != nil {
-			return &FileError{Doing: "remove a piece of the archive", Path: path, Err: err}
+		if err := b.remove("remove a piece of the archive", b.path(archivesFolder, digest, name)); err != nil {
+			return err
 		}
 	}
-	if b.objects == nil {
-		err = b.disk.Remove(folder)
+	if b.objects != nil {
+		return nil
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return &FileError{Doing: "remove the folder of the archive", Path: folder, Err: err}
-	}
-	return nil
+	return fileError("remove the folder of the archive", folder, disk.RemoveIfThere(b.disk, folder))
 }
 
 // archiveFolder returns the folder of an archive; an error for what is no digest.

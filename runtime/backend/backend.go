@@ -88,20 +88,19 @@ func (b *Backend) under(held *heldLock) *Backend {
 // unless the URL asks to create it with create_dir=true; nothing is written before a stack is. Other URLs give an
 // *UnsupportedURLError, folders of another layout a *LayoutError.
 func Open(rawURL string, o Options) (*Backend, error) {
-	if IsService(rawURL) && o.OpenService != nil {
-		return openService(rawURL, o)
-	}
-	if !strings.HasPrefix(rawURL, "file://") && o.OpenObjects != nil {
-		objects, err := o.OpenObjects(rawURL)
-		if err != nil {
-			return nil, err
-		}
-		return openObjects(rawURL, o, objects)
+	if o.Now == nil {
+		o.Now = time.Now
 	}
 	if o.Disk == nil {
 		o.Disk = disk.Real{}
 	}
-	return open(rawURL, o, o.Disk)
+	switch {
+	case IsService(rawURL) && o.OpenService != nil:
+		return openService(rawURL, o)
+	case !strings.HasPrefix(rawURL, "file://") && o.OpenObjects != nil:
+		return openObjects(rawURL, o)
+	}
+	return openFolder(rawURL, o)
 }
 
 // IsService reports whether a URL is that of a service.
@@ -115,21 +114,16 @@ func openService(rawURL string, o Options) (*Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	if o.Disk == nil {
-		o.Disk = disk.Real{}
-	}
 	return &Backend{files: &files{url: rawURL, root: o.Copies, o: o, disk: o.Disk, probed: &probed{}},
 		schedule: schedule{defaultLeastJournal, defaultSchedule.background, cmp.Or(o.Deferral, time.Second)},
 		service:  service}, nil
 }
 
 // openObjects makes the backend of a store. It is asked for its layout at once, so that a wrong URL shows here.
-func openObjects(rawURL string, o Options, objects Objects) (*Backend, error) {
-	if o.Now == nil {
-		o.Now = time.Now
+func openObjects(rawURL string, o Options) (*Backend, error) {
+	objects, err := o.OpenObjects(rawURL)
+	if err != nil {
+		return nil, err
 	}
 	name, _, _ := strings.Cut(PublicURL(rawURL), "?") // the rest may hold what is nobody's business
 	d := newObjectDisk(objects, name)
@@ -143,26 +137,19 @@ func openObjects(rawURL string, o Options, objects Objects) (*Backend, error) {
 	return b, b.usable()
 }
 
-// open makes the backend of a folder; see Open.
-func open(rawURL string, o Options, d disk.Disk) (*Backend, error) {
+// openFolder makes the backend of a folder; see Open.
+func openFolder(rawURL string, o Options) (*Backend, error) {
 	path, query, err := folderOf(rawURL, o)
 	if err != nil {
 		return nil, err
 	}
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	b := &Backend{files: &files{url: rawURL, root: filepath.Join(path, ".pulumi"), o: o, disk: d, probed: &probed{}},
+	b := &Backend{files: &files{url: rawURL, root: filepath.Join(path, ".pulumi"), o: o, disk: o.Disk, probed: &probed{}},
 		schedule: defaultSchedule}
-	if _, err := d.ModTime(path); err != nil {
-		if !errors.Is(err, fs.ErrNotExist) || query.Get("create_dir") != "true" {
-			return nil, &FileError{Doing: "open the backend in the folder", Path: path, Err: err}
-		}
+	_, err = o.Disk.ModTime(path)
+	if err != nil && (!errors.Is(err, fs.ErrNotExist) || query.Get("create_dir") != "true") {
+		return nil, fileError("open the backend in the folder", path, err)
 	}
-	if err := b.usable(); err != nil {
-		return nil, err
-	}
-	return b, nil
+	return b, b.usable()
 }
 
 // URL returns the backend's URL as it was given; workspaces know it under that name (F6.15).

@@ -487,10 +487,16 @@ func TestUnsoundResultIsWrittenAndMarked(t *testing.T) { // E6.51, F5.6
 	require.Nil(t, loaded.Snapshot.Metadata, "the next sound write clears it")
 }
 
+// open opens a folder on a disk.
+func open(rawURL string, o Options, d disk.Disk) (*Backend, error) {
+	o.Disk = d
+	return Open(rawURL, o)
+}
+
 func exportOf(t *testing.T, b *Backend, r Ref) ([]byte, error) {
 	t.Helper()
 	var out bytes.Buffer
-	err := b.Export(t.Context(), r, nil, &out)
+	err := b.Export(t.Context(), r, 0, nil, &out)
 	return out.Bytes(), err
 }
 

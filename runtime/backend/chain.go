@@ -21,7 +21,7 @@ import (
 // signature begins it) or marks.
 const (
 	markClaim  = "yhclaim\n"   // a generation begins
-	markGuard  = "yhguard\n"   // its writer is about to write something else, and still may
+	markGuard  = "yhguard\n"   // its writer is about to write something else under a condition, and still may
 	markFence  = "yhfence\n"   // somebody took over; what its writer had left comes before
 	markMerged = "yhsettled\n" // what it had left is in the state file, which was written anew since
 )
@@ -84,10 +84,6 @@ func (c *chain) put(data []byte) error {
 // mark writes a link that is no piece of the journal. The UUID tells it from a mark of another run, also of the same
 // kind.
 func (c *chain) mark(kind string) error { return c.put([]byte(kind + uuid.NewString())) }
-
-// guard makes sure that no other run has taken over; what is written next under a condition cannot undo what others
-// have done.
-func (c *chain) guard() error { return c.mark(markGuard) }
 
 // Write stores a piece of the journal as the next link of the chain: a new object, which is never overwritten.
 func (c *chain) Write(p []byte) (int, error) {
@@ -161,10 +157,9 @@ func isMark(data []byte) bool {
 	return false
 }
 
-// journal returns what a chain holds of a journal; nil if nothing that counts. pieces are its links. A link that is
-// missing in between is damage: each is written after the one before was acknowledged, and links are removed from the
-// beginning.
-func (l *links) journal() (data []byte, pieces []int, err error) {
+// journal returns what a chain holds of a journal; nil if nothing that counts. A link that is missing in between is
+// damage: each is written after the one before was acknowledged, and links are removed from the beginning.
+func (l *links) journal() (data []byte, err error) {
 	start := -1
 	for i, n := range l.numbers {
 		if journal.Begins(l.data[n]) {
@@ -172,12 +167,12 @@ func (l *links) journal() (data []byte, pieces []int, err error) {
 		}
 	}
 	if start < 0 {
-		return nil, nil, nil
+		return nil, nil
 	}
 	for i := start; i < len(l.numbers); i++ {
 		n := l.numbers[i]
 		if i > start && n != l.numbers[i-1]+1 {
-			return nil, nil, &CorruptError{Path: linkKey(l.folder, l.numbers[i-1]+1),
+			return nil, &CorruptError{Path: linkKey(l.folder, l.numbers[i-1]+1),
 				Err: errors.New(
 					"this piece of the journal is missing, and later pieces exist; restore it from a version or " +
 						"a copy of the store")}
@@ -186,10 +181,10 @@ func (l *links) journal() (data []byte, pieces []int, err error) {
 			break // it was removed since it was listed: the state holds all of it
 		}
 		if !isMark(l.data[n]) {
-			data, pieces = append(data, l.data[n]...), append(pieces, n)
+			data = append(data, l.data[n]...)
 		}
 	}
-	return data, pieces, nil
+	return data, nil
 }
 
 // last returns the last link; nil if there is none.

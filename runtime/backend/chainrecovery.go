@@ -2,10 +2,9 @@ package backend
 
 import (
 	"errors"
-	"fmt"
-	"path"
 
 	"github.com/yamlhost/yamlhost/runtime/journal"
+	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
 // recoverObjects brings the state up to what the chains say that other runs have left, which the lock has fenced off.
@@ -38,7 +37,7 @@ func (b stackJournal) recoverObjects(h *heldLock, file stored, salvage bool) (*R
 func (b stackJournal) recoverOnto(h *heldLock, file stored, salvage bool) (out *Recovery, _ stored, err error) {
 	var unmerged []*links // that hold a journal which a state to come has to be known to
 	for _, l := range h.left {
-		data, _, err := l.journal()
+		data, err := l.journal()
 		if err != nil {
 			return nil, file, err
 		}
@@ -49,14 +48,14 @@ func (b stackJournal) recoverOnto(h *heldLock, file stored, salvage bool) (out *
 		case found == nil:
 			continue
 		case found.Foreign:
-			if err := b.putAside(found, data, "foreign"); err != nil {
+			if err := b.putAside(found, "the journal", "foreign", data); err != nil {
 				return nil, file, err
 			}
 		case out == nil || out.snapshot == nil:
 			unmerged = append(unmerged, l)
 		}
 		if found.damaged() && !found.Foreign {
-			if err := b.putAside(found, data, "damaged"); err != nil {
+			if err := b.putAside(found, "the journal", "damaged", data); err != nil {
 				return nil, file, err
 			}
 		}
@@ -67,7 +66,11 @@ func (b stackJournal) recoverOnto(h *heldLock, file stored, salvage bool) (out *
 			out = found
 		}
 	}
-	p, err := b.packRecovered(file, out.recovered())
+	var recovered *state.Snapshot
+	if out != nil {
+		recovered = out.snapshot
+	}
+	p, err := b.packRecovered(file, recovered)
 	if err != nil {
 		return nil, file, err
 	}
@@ -85,14 +88,4 @@ func (b stackJournal) recoverOnto(h *heldLock, file stored, salvage bool) (out *
 	}
 	next, err := b.put(p, file)
 	return out, next, err
-}
-
-// putAside keeps a journal that is not used, or not all of it.
-func (b stackJournal) putAside(found *Recovery, data []byte, why string) error {
-	aside := path.Join(b.workFolder(b.ref), fmt.Sprintf("%d.%s", b.o.Now().UnixNano(), why))
-	if _, err := b.objects.put(aside, data, Condition{}); err != nil {
-		return &FileError{Doing: "set the journal aside in", Path: aside, Err: err}
-	}
-	found.Aside = append(found.Aside, aside)
-	return nil
 }

@@ -15,10 +15,7 @@ import (
 
 // stackChains are the chains of a stack in a store: the one of the run that holds the lease, and those that other runs
 // have left.
-type stackChains struct {
-	*files
-	ref Ref
-}
+type stackChains struct{ stack }
 
 // folder returns the folder that holds a folder for each chain.
 func (b stackChains) folder() string { return path.Join(b.workFolder(b.ref), "journal") }
@@ -184,7 +181,7 @@ func (b stackChains) journal() ([]byte, error) {
 		if l.merged() {
 			continue
 		}
-		if data, _, err := l.journal(); err != nil || data != nil {
+		if data, err := l.journal(); err != nil || data != nil {
 			return data, err
 		}
 	}

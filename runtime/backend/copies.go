@@ -4,8 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
-	"io/fs"
 	"net/url"
 	"path/filepath"
 
@@ -46,31 +44,17 @@ func (h hosted) keptOf(r Ref) (*keptUpdate, error) {
 	if h.b.o.Copies == "" {
 		return nil, nil
 	}
-	path := h.mirror(r).stateOf(r).keptPath()
-	text, err := h.b.disk.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
 	k := &keptUpdate{}
-	if err == nil {
-		err = json.Unmarshal(text, k)
-	}
-	if err != nil {
-		return nil, &FileError{Doing: "read which operation was under way from", Path: path, Err: err}
+	path := h.mirror(r).stateOf(r).keptPath()
+	if found, err := h.b.readJSON("read which operation was under way from", path, k); !found {
+		return nil, err
 	}
 	return k, nil
 }
 
 // keep notes which operation a copy belongs to. It is on the disk before the operation begins anything.
 func (b stackState) keep(u Update) error {
-	text, err := json.Marshal(keptUpdate{u.Facts().Version, u.Ticket()})
-	if err == nil {
-		err = disk.WriteDurably(b.disk, b.keptPath(), text)
-	}
-	if err != nil {
-		return &FileError{Doing: "write which operation is under way to", Path: b.keptPath(), Err: err}
-	}
-	return nil
+	return b.writeJSON("write which operation is under way to", b.keptPath(), keptUpdate{u.Facts().Version, u.Ticket()})
 }
 
 // copyDown makes what a service has exported the state of a copy.
@@ -102,10 +86,7 @@ func (b stackState) copyDown(exported []byte) error {
 	if err != nil {
 		return err
 	}
-	if err := disk.WriteWhole(b.disk, b.file(Plain), p.data, false); err != nil {
-		return &FileError{Doing: "copy the state to", Path: b.file(Plain), Err: err}
-	}
-	return nil
+	return fileError("copy the state to", b.file(Plain), disk.WriteWhole(b.disk, b.file(Plain), p.data, false))
 }
 
 // forget removes the copy of a stack, once the service has everything. What stays is of no use, and does no harm.

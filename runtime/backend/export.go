@@ -9,39 +9,32 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// ExportVersion is Export of an earlier state, which only a service has by its number; 0 is the present one.
-func (b *Backend) ExportVersion(ctx context.Context, r Ref, version int, open state.Opener, w io.Writer) error {
+// Export writes what stack export prints (F5.17), of the present state with version 0, or of an earlier one, which only a
+// service has by its number. With a nil open, secrets stay sealed as they are; else they are shown. Nothing is written of
+// a state that cannot be read.
+func (b *Backend) Export(ctx context.Context, r Ref, version int, open state.Opener, w io.Writer) error {
+	var s *state.Snapshot
 	h, ok := b.hosted()
 	switch {
 	case version == 0:
-		return b.Export(ctx, r, open, w)
+		loaded, err := b.Load(ctx, r, open)
+		if err != nil {
+			return err
+		}
+		s = loaded.Snapshot
 	case !ok:
 		return errors.New("only a service has earlier states by their numbers; those of this backend are in .pulumi/history")
 	case version < 0:
 		return errors.New("--version takes a number from 1")
+	default:
+		r, err := b.named(ctx, r)
+		if err == nil {
+			s, err = h.version(ctx, r, version, open)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	r, err := h.owned(ctx, r)
-	if err != nil {
-		return err
-	}
-	s, err := h.version(ctx, r, version, open)
-	if err != nil {
-		return err
-	}
-	return export(s, open, w)
-}
-
-// Export writes what stack export prints (F5.17). With a nil open, secrets stay sealed as they are; else they are
-// shown. Nothing is written of a state that cannot be read.
-func (b *Backend) Export(ctx context.Context, r Ref, open state.Opener, w io.Writer) error {
-	loaded, err := b.Load(ctx, r, open)
-	if err != nil {
-		return err
-	}
-	return export(loaded.Snapshot, open, w)
-}
-
-func export(s *state.Snapshot, open state.Opener, w io.Writer) error {
 	form := state.Shown()
 	if open == nil {
 		form = state.Sealed(nil)

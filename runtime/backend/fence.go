@@ -108,7 +108,7 @@ func (l *heldLock) guard() error {
 	if l.chain == nil {
 		return nil
 	}
-	return l.explain(l.chain.guard())
+	return l.explain(l.chain.mark(markGuard))
 }
 
 // fencedDisk is a folder as a run sees it that holds a stack's lock. It looks at the lock before each change of a name,

@@ -28,11 +28,6 @@ import (
 // sky holds the objects that providers have really made.
 type sky struct{ objects []object }
 
-type object struct {
-	urn urn.URN
-	id  string
-}
-
 func (s *sky) create(r *state.Resource) {
 	r.ID = fmt.Sprintf("object-%d", len(s.objects))
 	s.objects = append(s.objects, object{r.URN, r.ID})

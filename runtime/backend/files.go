@@ -2,6 +2,7 @@ package backend
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -34,19 +35,34 @@ type files struct {
 	probed  *probed
 }
 
+// stack is a stack among the files of a backend, which its parts are made of.
+type stack struct {
+	*files
+	ref Ref
+}
+
 // The parts of a stack. Each is made where it is needed; they keep nothing between calls.
-func (b *files) stateOf(r Ref) stackState     { return stackState{b, r} }
+func (b *files) stateOf(r Ref) stackState     { return stackState{stack{b, r}} }
 func (b *files) journalOf(r Ref) stackJournal { return stackJournal{b.stateOf(r)} }
-func (b *files) chainsOf(r Ref) stackChains   { return stackChains{b, r} }
-func (b *files) locksOf(r Ref) stackLocks     { return stackLocks{b, r} }
-func (b *files) leaseOf(r Ref) stackLease     { return stackLease{b, r} }
-func (b *files) historyOf(r Ref) stackHistory { return stackHistory{b, r} }
+func (b *files) chainsOf(r Ref) stackChains   { return stackChains{stack{b, r}} }
+func (b *files) locksOf(r Ref) stackLocks     { return stackLocks{stack{b, r}} }
+func (b *files) leaseOf(r Ref) stackLease     { return stackLease{stack{b, r}} }
+func (b *files) historyOf(r Ref) stackHistory { return stackHistory{stack{b, r}} }
 
 // on returns the same files over another view of their disk.
 func (b *files) on(d disk.Disk) *files {
 	other := *b
 	other.disk = d
 	return &other
+}
+
+// over returns the same files in another view of their store.
+func (b *files) over(store Objects) *files {
+	d := newObjectDisk(store, b.objects.name)
+	d.patience = b.objects.patience
+	other := b.on(d)
+	other.objects = d
+	return other
 }
 
 // path returns a path below the .pulumi folder.
@@ -58,10 +74,50 @@ func (b *files) path(parts ...string) string {
 func (b *files) list(parts ...string) ([]string, error) {
 	path := b.path(parts...)
 	names, err := b.disk.ReadDir(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, &FileError{Doing: "list the folder", Path: path, Err: err}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
 	}
-	return names, nil
+	return names, fileError("list the folder", path, err)
+}
+
+// readIfThere returns the content of a file; nil if there is none.
+func (b *files) readIfThere(doing, path string) ([]byte, error) {
+	text, err := b.disk.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return text, fileError(doing, path, err)
+}
+
+// readJSON reads a small file into dst, and reports whether there is one.
+func (b *files) readJSON(doing, path string, dst any) (found bool, err error) {
+	text, err := b.disk.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, dst)
+	}
+	return err == nil, fileError(doing, path, err)
+}
+
+// write puts data in a file durably.
+func (b *files) write(doing, path string, data []byte) error {
+	return fileError(doing, path, disk.WriteDurably(b.disk, path, data))
+}
+
+// writeJSON writes a small file durably.
+func (b *files) writeJSON(doing, path string, v any) error {
+	text, err := compactJSON(v)
+	if err != nil {
+		return fileError(doing, path, err)
+	}
+	return b.write(doing, path, text)
+}
+
+// remove removes a file durably, if it is there.
+func (b *files) remove(doing, path string) error {
+	return fileError(doing, path, disk.RemoveDurably(b.disk, path))
 }
 
 // manifest returns the manifest of a state that is written now (F5.4).
@@ -137,11 +193,12 @@ func (b *files) prepare() error {
 	if err != nil || !fresh {
 		return err
 	}
-	path := b.path("meta.yaml")
-	if err := disk.WriteDurably(b.disk, path, []byte("version: 1\n")); err != nil {
-		return &FileError{Doing: "write", Path: path, Err: err}
-	}
-	return nil
+	return b.writeLayout()
+}
+
+// writeLayout makes the layout the present one.
+func (b *files) writeLayout() error {
+	return b.write("write", b.path("meta.yaml"), []byte("version: 1\n"))
 }
 
 // hold returns the files in a store that holds every write to a lease, if it can do that; else the same ones.
@@ -150,19 +207,14 @@ func (b *files) hold(l *lease) (*files, Held, error) {
 	if !ok {
 		return b, nil, nil
 	}
-	var session Held
-	err := b.objects.try(func(ctx context.Context) (err error) {
-		session, err = store.Hold(ctx, l.key, l.file.Generation)
-		return err
+	session, err := ask(b.objects, func(ctx context.Context) (Held, error) {
+		return store.Hold(ctx, l.key, l.file.Generation)
 	})
 	if err != nil {
-		return nil, nil, &FileError{Doing: "take the lock of a session beside", Path: l.key, Err: err}
+		return nil, nil, fileError("take the lock of a session beside", l.key, err)
 	}
-	d := newObjectDisk(session, b.objects.name)
-	d.patience = b.objects.patience
-	l.d = d
-	held := b.on(d)
-	held.objects = d
+	held := b.over(session)
+	l.d = held.objects
 	return held, session, nil
 }
 

@@ -51,10 +51,7 @@ func compactJSON(v any) ([]byte, error) {
 }
 
 // stackHistory keeps the records, checkpoints, backups and tags of a stack.
-type stackHistory struct {
-	*files
-	ref Ref
-}
+type stackHistory struct{ stack }
 
 // add keeps a record, the state file that goes with it, and a backup of that (F6.11). If the state is the same as the
 // last time, it becomes another name of the same file. The caller holds the lock.
@@ -71,9 +68,8 @@ func (b stackHistory) add(record *Record, checkpoint []byte) error {
 	before := b.sameCopy("history", b.ref.Stack+"-", ".checkpoint.json", checkpoint)
 	name := b.path("history", b.ref.Project, b.ref.Stack, fmt.Sprintf("%s-%d", b.ref.Stack, stamp))
 	path := name + ".history" + extension
-	failed := func(err error) error { return &FileError{Doing: "write the history", Path: path, Err: err} }
 	if err := disk.WriteWhole(b.disk, path, packedRecord, false); err != nil {
-		return failed(err)
+		return fileError("write the history", path, err)
 	}
 	if before != nil {
 		path = name + ".checkpoint.json" + string(before.packing)
@@ -83,17 +79,14 @@ func (b stackHistory) add(record *Record, checkpoint []byte) error {
 		err = disk.WriteWhole(b.disk, path, checkpoint, false)
 	}
 	if err != nil {
-		return failed(err)
+		return fileError("write the history", path, err)
 	}
 	if b.o.DisableBackups || before != nil && b.sameCopy("backups", b.ref.Stack+".", ".json", checkpoint) != nil {
 		return nil
 	}
 	kept := path
 	path = b.path("backups", b.ref.Project, b.ref.Stack, fmt.Sprintf("%s.%d%s", b.ref.Stack, stamp, extension))
-	if err := disk.SameAs(b.disk, kept, path, checkpoint); err != nil {
-		return failed(err)
-	}
-	return nil
+	return fileError("write the history", path, disk.SameAs(b.disk, kept, path, checkpoint))
 }
 
 // sameCopy returns the last copy of the state in a folder if its content is this one; nil if not.
@@ -131,11 +124,12 @@ type Entry struct {
 
 // History returns the records of a stack's operations, newest first. At most limit are read; 0 means all.
 func (b *Backend) History(ctx context.Context, r Ref, limit int) ([]Record, error) {
-	if h, ok := b.hosted(); ok {
-		return h.history(ctx, r, limit)
-	}
-	if err := r.check(); err != nil {
+	r, err := b.named(ctx, r)
+	if err != nil {
 		return nil, err
+	}
+	if b.service != nil {
+		return b.service.History(ctx, r, limit)
 	}
 	entries, err := Past{b, r}.Entries(ctx, limit)
 	var records []Record
@@ -200,18 +194,21 @@ type tagsFile struct {
 
 // Tags returns a stack's tags, never nil (F6.13).
 func (b *Backend) Tags(r Ref) (map[string]string, error) {
-	if h, ok := b.hosted(); ok {
-		return h.tags(context.Background(), r)
-	}
-	if err := r.check(); err != nil {
+	r, err := b.named(context.Background(), r)
+	if err != nil {
 		return nil, err
 	}
+	if b.service != nil {
+		found, err := b.service.Stack(context.Background(), r)
+		if err == nil && found.Tags == nil {
+			found.Tags = map[string]string{}
+		}
+		return found.Tags, err
+	}
 	path := b.historyOf(r).tagsPath()
-	text, err := b.disk.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return map[string]string{}, nil
-	} else if err != nil {
-		return nil, &FileError{Doing: "read the tags", Path: path, Err: err}
+	text, err := b.readIfThere("read the tags", path)
+	if err != nil {
+		return nil, err
 	}
 	return readTags(path, text)
 }
@@ -238,20 +235,23 @@ func readTags(path string, text []byte) (map[string]string, error) {
 // EditTags changes a stack's tags (F6.13). edit gets them, and may modify them; its error ends the edit. Of several
 // that edit at the same moment none loses what another one has set.
 func (b *Backend) EditTags(r Ref, edit func(tags map[string]string) error) error {
-	if h, ok := b.hosted(); ok {
-		return h.editTags(context.Background(), r, edit)
-	}
-	if err := r.check(); err != nil {
-		return err
-	}
-	if b.objects != nil {
-		return b.historyOf(r).editTagsObject(edit)
-	}
-	release, err := editing(b.historyOf(r).tagsPath())
+	r, err := b.named(context.Background(), r)
 	if err != nil {
 		return err
 	}
-	defer release()
+	set := b.historyOf(r).setTags
+	switch {
+	case b.service != nil:
+		set = func(tags map[string]string) error { return b.service.SetTags(context.Background(), r, tags) }
+	case b.objects != nil:
+		return b.historyOf(r).editTagsObject(edit)
+	default:
+		release, err := editing(b.historyOf(r).tagsPath())
+		if err != nil {
+			return err
+		}
+		defer release()
+	}
 	tags, err := b.Tags(r)
 	if err == nil {
 		err = edit(tags)
@@ -259,7 +259,7 @@ func (b *Backend) EditTags(r Ref, edit func(tags map[string]string) error) error
 	if err != nil {
 		return err
 	}
-	return b.historyOf(r).setTags(tags)
+	return set(tags)
 }
 
 // editTagsObject replaces the tags in a store if they are still what was read, and begins anew if they are not.
@@ -285,34 +285,18 @@ func (b stackHistory) editTagsObject(edit func(tags map[string]string) error) er
 		if err != nil {
 			return err
 		}
-		_, err = b.objects.put(key, text, condition)
-		switch {
-		case errors.Is(err, ErrChanged):
-			continue
-		case err != nil:
-			return &FileError{Doing: "write the tags", Path: key, Err: err}
+		if _, err = b.objects.put(key, text, condition); !errors.Is(err, ErrChanged) {
+			return fileError("write the tags", key, err)
 		}
-		return nil
 	}
 }
 
 // setTags replaces the stack's tags; without any, their file is removed (F6.13).
 func (b stackHistory) setTags(tags map[string]string) error {
-	path := b.tagsPath()
 	if len(tags) == 0 {
-		if err := disk.RemoveDurably(b.disk, path); err != nil {
-			return &FileError{Doing: "remove the tags", Path: path, Err: err}
-		}
-		return nil
+		return b.remove("remove the tags", b.tagsPath())
 	}
-	text, err := compactJSON(tagsFile{1, tags})
-	if err == nil {
-		err = disk.WriteDurably(b.disk, path, text)
-	}
-	if err != nil {
-		return &FileError{Doing: "write the tags", Path: path, Err: err}
-	}
-	return nil
+	return b.writeJSON("write the tags", b.tagsPath(), tagsFile{1, tags})
 }
 
 // within returns the files in a stack's folder in history or backups.

@@ -11,7 +11,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// hosted is a Backend's stacks where a service keeps them. Its methods are those of Backend.
+// hosted is a Backend's stacks where a service keeps them. Its methods do what those of Backend of the same names do; each
+// Ref has its owner.
 type hosted struct{ b *Backend }
 
 // hosted returns the stacks of a service; ok is false if they are files.
@@ -54,28 +55,8 @@ func (h hosted) listing(project string) (*Backend, error) {
 	return &known, nil
 }
 
-func (h hosted) find(ctx context.Context, r Ref) (Hosted, error) {
-	r, err := h.owned(ctx, r)
-	if err != nil {
-		return Hosted{}, err
-	}
-	return h.b.service.Stack(ctx, r)
-}
-
-func (h hosted) exists(ctx context.Context, r Ref) (bool, error) {
-	_, err := h.find(ctx, r)
-	if errors.As(err, new(*NotFoundError)) {
-		return false, nil
-	}
-	return err == nil, err
-}
-
 // load reads a stack: as the service has it, or as this machine knows it better.
 func (h hosted) load(ctx context.Context, r Ref, open state.Opener) (*Loaded, error) {
-	r, err := h.owned(ctx, r)
-	if err != nil {
-		return nil, err
-	}
 	kept, err := h.keptOf(r)
 	if err != nil {
 		return nil, err
@@ -133,103 +114,7 @@ func deploymentOf(text []byte) (d deployment, err error) {
 // empty reports whether nothing has ever been written.
 func (d deployment) empty() bool { return len(d.Deployment) == 0 || string(d.Deployment) == "null" }
 
-func (h hosted) create(ctx context.Context, r Ref) error {
-	r, err := h.owned(ctx, r)
-	if err != nil {
-		return err
-	}
-	return h.b.service.Create(ctx, r)
-}
-
-func (h hosted) remove(ctx context.Context, r Ref, force bool) error {
-	r, err := h.owned(ctx, r)
-	if err != nil {
-		return err
-	}
-	if !force {
-		loaded, err := h.load(ctx, r, nil)
-		if err != nil {
-			return err
-		}
-		if n := len(loaded.Snapshot.Resources); n > 0 {
-			return &NotEmptyError{r, n}
-		}
-	}
-	if err := h.b.service.Remove(ctx, r, force); err != nil {
-		return err
-	}
-	forget(h.mirror(r).files, r)
-	return nil
-}
-
-func (h hosted) rename(ctx context.Context, from, to Ref) error {
-	from, err := h.owned(ctx, from)
-	if err == nil {
-		to, err = h.owned(ctx, to)
-	}
-	if err != nil {
-		return err
-	}
-	if from.Owner != to.Owner {
-		return fmt.Errorf("a stack cannot go from organization %q to %q by its name", from.Owner, to.Owner)
-	}
-	if err := h.sendKept(ctx, from); err != nil {
-		return err
-	}
-	return h.b.service.Rename(ctx, from, to)
-}
-
-func (h hosted) tags(ctx context.Context, r Ref) (map[string]string, error) {
-	found, err := h.find(ctx, r)
-	if err == nil && found.Tags == nil {
-		found.Tags = map[string]string{}
-	}
-	return found.Tags, err
-}
-
-func (h hosted) editTags(ctx context.Context, r Ref, edit func(map[string]string) error) error {
-	tags, err := h.tags(ctx, r)
-	if err == nil {
-		err = edit(tags)
-	}
-	if err != nil {
-		return err
-	}
-	return h.setTags(ctx, r, tags)
-}
-
-func (h hosted) setTags(ctx context.Context, r Ref, tags map[string]string) error {
-	r, err := h.owned(ctx, r)
-	if err != nil {
-		return err
-	}
-	return h.b.service.SetTags(ctx, r, tags)
-}
-
-func (h hosted) history(ctx context.Context, r Ref, limit int) ([]Record, error) {
-	r, err := h.owned(ctx, r)
-	if err != nil {
-		return nil, err
-	}
-	return h.b.service.History(ctx, r, limit)
-}
-
-func (h hosted) locks(ctx context.Context, r Ref) ([]Lock, error) {
-	if _, listed := h.b.listed[r]; listed {
-		return nil, nil // a list does not tell
-	}
-	found, err := h.find(ctx, r)
-	if err != nil || found.Lock == nil {
-		return nil, err
-	}
-	return []Lock{*found.Lock}, nil
-}
-
 func (h hosted) cancel(ctx context.Context, r Ref) (*Cancelled, error) {
-	r, err := h.owned(ctx, r)
-	if err != nil {
-		return nil, err
-	}
 	out := &Cancelled{}
 	lock, err := h.b.service.Cancel(ctx, r)
 	if err != nil {
@@ -250,15 +135,12 @@ func (h hosted) cancel(ctx context.Context, r Ref) (*Cancelled, error) {
 func (h hosted) imported(ctx context.Context, r Ref, next *state.Snapshot, o BeginOptions) error {
 	s := *next
 	s.Manifest = h.b.manifest()
-	sealer := o.Secrets
-	if memory, ok := sealer.(*state.Memory); ok {
+	if o.Secrets != nil {
+		memory := state.Remembering(o.Secrets)
 		memory.PrepareFor(&s)
-	} else if sealer != nil {
-		memory = state.Remembering(sealer)
-		memory.PrepareFor(&s)
-		sealer = memory
+		o.Secrets = memory
 	}
-	text, err := state.EncodeExport(&s, state.Sealed(sealer))
+	text, err := state.EncodeExport(&s, state.Sealed(o.Secrets))
 	if err != nil {
 		return err
 	}
@@ -268,10 +150,6 @@ func (h hosted) imported(ctx context.Context, r Ref, next *state.Snapshot, o Beg
 // replace makes an imported state that of a stack. What an earlier run has left on this machine is given up with the
 // state that it belongs to.
 func (h hosted) replace(ctx context.Context, r Ref, next *state.Snapshot, o BeginOptions) error {
-	r, err := h.owned(ctx, r)
-	if err != nil {
-		return err
-	}
 	if err := h.imported(ctx, r, next, o); err != nil {
 		return err
 	}
@@ -282,18 +160,11 @@ func (h hosted) replace(ctx context.Context, r Ref, next *state.Snapshot, o Begi
 // edit changes a state by hand. The secrets that the edit does not touch keep their ciphertexts.
 func (h hosted) edit(ctx context.Context, r Ref, o BeginOptions,
 	edit func(*state.Snapshot) (*state.Snapshot, error)) error {
-	r, err := h.owned(ctx, r)
-	if err == nil {
-		err = h.sendKept(ctx, r)
-	}
-	if err != nil {
+	if err := h.sendKept(ctx, r); err != nil {
 		return err
 	}
-	tools := sessionTools{o: o}
-	if o.Secrets != nil {
-		tools.sealer = state.Remembering(o.Secrets)
-		o.Secrets = tools.sealer
-	}
+	tools := newTools(h.b.schedule, stackState{}, nil, o)
+	o.Secrets = tools.sealer
 	base, err := h.version(ctx, r, 0, tools.opener())
 	if err != nil {
 		return err
@@ -301,11 +172,6 @@ func (h hosted) edit(ctx context.Context, r Ref, o BeginOptions,
 	next, err := edit(base)
 	if err != nil || next == base {
 		return err
-	}
-	if !o.SkipIntegrity {
-		if err := next.Verify(); err != nil {
-			return fmt.Errorf("the state would not be sound after that: %w", err)
-		}
 	}
 	return h.imported(ctx, r, next, o)
 }

@@ -12,10 +12,6 @@ import (
 // then what an earlier one has left is sent. So the state goes on from what the service has, or this machine knows
 // better.
 func (h hosted) begin(ctx context.Context, r Ref, o BeginOptions) (_ *Session, err error) {
-	r, err = h.owned(ctx, r)
-	if err != nil {
-		return nil, err
-	}
 	if h.b.o.Copies == "" {
 		return nil, errors.New("there is no home folder to keep the results of an operation in while they are sent")
 	}
@@ -72,10 +68,7 @@ func (h hosted) open(ctx context.Context, b *Backend, r Ref, o BeginOptions, hel
 	if err != nil {
 		return nil, err
 	}
-	tools := sessionTools{b.schedule, held.fenced.stateOf(r), r, held, o, o.Secrets}
-	if o.Secrets != nil {
-		tools.sealer = state.Remembering(o.Secrets)
-	}
+	tools := newTools(b.schedule, held.fenced.stateOf(r), held, o)
 	continues := kept != nil && update.Facts().Version-1-update.Facts().Skipped == kept.Version
 	if continues {
 		there, err := tools.state.exists()
@@ -107,6 +100,6 @@ func (h hosted) open(ctx context.Context, b *Backend, r Ref, o BeginOptions, hel
 		s.beginFrom(s.base)
 	}
 	s.watched = watch(update, false)
-	held.remote.keep()
+	held.remote.renewer.start(update.Facts().Renewal, held.remote.renew)
 	return s, nil
 }

@@ -47,6 +47,9 @@ func (b *Backend) Import(ctx context.Context, r Ref, data []byte, o ImportOption
 	if err := out.check(r, next, o.Force); err != nil {
 		return nil, err
 	}
+	if r, err = b.named(ctx, r); err != nil {
+		return nil, err
+	}
 	if h, ok := b.hosted(); ok {
 		return out, h.replace(ctx, r, next, o.Begin)
 	}

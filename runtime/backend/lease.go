@@ -1,6 +1,8 @@
 package backend
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -46,10 +48,8 @@ type lease struct {
 	length time.Duration
 	clock  func() time.Time
 
-	stop chan struct{}
-	done chan struct{} // nil until it is kept
-
-	asked atomic.Int64 // how many looks were asked for
+	renewer renewer
+	asked   atomic.Int64 // how many looks were asked for
 
 	mu       sync.Mutex // guards what follows, and makes requests come one at a time
 	answered int64      // how many of them are answered
@@ -154,10 +154,10 @@ func (l *lease) look() error {
 func (l *lease) give() error {
 	l.file.Holder, l.file.Milliseconds, l.file.Mark = nil, 0, uuid.NewString()
 	err := l.put(Condition{Version: l.version})
-	if err != nil && !errors.Is(err, ErrChanged) {
-		return &FileError{Doing: "release the lease", Path: l.key, Err: err}
+	if errors.Is(err, ErrChanged) {
+		return nil
 	}
-	return nil
+	return fileError("release the lease", l.key, err)
 }
 
 // noteMerged notes, durably, that nothing is left to do of the generations before this one.
@@ -192,39 +192,50 @@ func (l *lease) check() error {
 	return l.renewLocked()
 }
 
-// keep begins to renew the lease, until halt. A store that cannot be reached is tried again: as long as nobody takes
-// over, the lease is held.
+// keep begins to renew the lease, until the renewer is halted or the lease is lost, which the next write reports. A store
+// that cannot be reached is tried again: as long as nobody takes over, the lease is held.
 func (l *lease) keep() {
-	l.done = make(chan struct{})
-	go l.renewals()
+	l.renewer.start(l.length/4, func(context.Context) (time.Duration, bool) {
+		return 0, !errors.As(l.renew(), new(*LockLostError))
+	})
 }
 
-// renewals renews the lease until halt, or until it is lost.
-func (l *lease) renewals() {
-	defer close(l.done)
-	beat := time.NewTicker(l.length / 4)
-	defer beat.Stop()
-	for {
+// renewer calls a function again and again in a goroutine of its own.
+type renewer struct {
+	end  context.CancelFunc
+	done chan struct{} // nil until start
+}
+
+// start calls renew after a pause. It returns the next pause, 0 for the same one again, or false to end.
+func (k *renewer) start(pause time.Duration, renew func(context.Context) (next time.Duration, goOn bool)) {
+	ctx, end := context.WithCancel(context.Background())
+	k.end, k.done = end, make(chan struct{})
+	go k.run(ctx, pause, renew)
+}
+
+func (k *renewer) run(ctx context.Context, pause time.Duration, renew func(context.Context) (time.Duration, bool)) {
+	defer close(k.done)
+	for goOn := true; goOn; {
 		select {
-		case <-l.stop:
+		case <-ctx.Done():
 			return
-		case <-beat.C:
-			if err := l.renew(); errors.As(err, new(*LockLostError)) {
-				return // the next write reports it
-			}
+		case <-time.After(pause):
+			var next time.Duration
+			next, goOn = renew(ctx)
+			pause = cmp.Or(next, pause)
 		}
 	}
 }
 
-// halt ends the renewals.
-func (l *lease) halt() {
-	if l.done != nil {
-		close(l.stop)
-		<-l.done
+// halt ends the calls, also one that is under way.
+func (k *renewer) halt() {
+	if k.done != nil {
+		k.end()
+		<-k.done
 	}
 }
 
-// release gives the lease back after halt, unless it was lost.
+// release gives the lease back after the renewals have ended, unless it was lost.
 func (l *lease) release() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

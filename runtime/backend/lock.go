@@ -58,10 +58,7 @@ type heldLock struct {
 }
 
 // stackLocks takes, finds and gives back the locks of a stack: files in a folder, and in a store the lease with them.
-type stackLocks struct {
-	*files
-	ref Ref
-}
+type stackLocks struct{ stack }
 
 // lock takes the stack's lock by the protocol of F6.9: look, write, look again. A lock that yamlhost left behind on
 // this machine in a process that is gone is taken over (D9); anyone else's gives a *LockedError.
@@ -73,7 +70,7 @@ func (b stackLocks) lock(ctx context.Context) (*heldLock, error) {
 		return nil, err
 	}
 	if err := disk.MkdirForCopies(b.disk, b.folder()); err != nil { // a lock that a crash loses is in nobody's way
-		return nil, &FileError{Doing: "lock the stack in", Path: b.folder(), Err: err}
+		return nil, fileError("lock the stack in", b.folder(), err)
 	}
 	release, free := b.disk.Guard(b.folder())
 	defer release()
@@ -83,9 +80,7 @@ func (b stackLocks) lock(ctx context.Context) (*heldLock, error) {
 	if !free {
 		return nil, &HeldUpError{Ref: b.ref, Folder: b.folder(), PID: b.disk.Guarding(b.folder())}
 	}
-	p := b.o.Process
-	text, err := json.Marshal(lockFile{PID: p.PID, Username: p.User, Hostname: p.Host, Timestamp: b.o.Now().UTC(),
-		Yamlhost: &lockProcess{Machine: p.Machine, Boot: p.Boot, Started: p.Started}})
+	text, err := json.Marshal(b.ownLock(0))
 	if err != nil {
 		return nil, fmt.Errorf("lock the stack: %w", err)
 	}
@@ -103,26 +98,27 @@ func (b stackLocks) lock(ctx context.Context) (*heldLock, error) {
 	return held, nil
 }
 
-// release gives the lock back.
+// ownLock returns the content of a lock file of this process. lease is the generation of the lease that goes with it; 0
+// in a folder.
+func (b *files) ownLock(lease int64) lockFile {
+	p := b.o.Process
+	return lockFile{PID: p.PID, Username: p.User, Hostname: p.Host, Timestamp: b.o.Now().UTC(),
+		Yamlhost: &lockProcess{p.Machine, p.Boot, p.Started, lease}}
+}
+
+// release gives the lock back. It ends what goes on beside a session of a service, and removes the copy if the service
+// has everything.
 func (l *heldLock) release() error {
 	if l.lease != nil {
 		return l.releaseObjects()
 	}
 	if l.remote != nil {
-		l.releaseRemote()
+		l.remote.renewer.halt()
+		if l.remote.closed {
+			forget(l.files, l.ref)
+		}
 	}
-	if err := disk.RemoveDurably(l.files.disk, l.path); err != nil {
-		return &FileError{Doing: "remove the lock", Path: l.path, Err: err}
-	}
-	return nil
-}
-
-// releaseRemote ends what goes on beside a session, and removes the copy if the service has everything.
-func (l *heldLock) releaseRemote() {
-	l.remote.halt()
-	if l.remote.closed {
-		forget(l.files, l.ref)
-	}
+	return l.files.remove("remove the lock", l.path)
 }
 
 // folder returns the folder with the lock files of the stack (F6.9).
@@ -143,8 +139,8 @@ func (b stackLocks) others(own string) error {
 		return &LockedError{b.ref, locks}
 	}
 	for _, path := range stale {
-		if err := disk.RemoveDurably(b.disk, path); err != nil {
-			return &FileError{Doing: "remove the lock of a process that is gone,", Path: path, Err: err}
+		if err := b.remove("remove the lock of a process that is gone,", path); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -184,7 +180,7 @@ func (b stackLocks) lockFiles(own string) (found []Lock, files []lockFile, err e
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // just released
 		} else if err != nil {
-			return nil, nil, &FileError{Doing: "read the lock", Path: path, Err: err}
+			return nil, nil, fileError("read the lock", path, err)
 		}
 		var l lockFile
 		_ = json.Unmarshal(text, &l) // a lock that cannot be read is a lock
@@ -206,8 +202,19 @@ func (b stackLocks) stale(l lockFile) bool {
 
 // Locks returns the locks that keep a stack from being changed now.
 func (b *Backend) Locks(r Ref) ([]Lock, error) {
-	if h, ok := b.hosted(); ok {
-		return h.locks(context.Background(), r)
+	r, err := b.named(context.Background(), r)
+	if err != nil {
+		return nil, err
+	}
+	if b.service != nil {
+		if _, listed := b.listed[r]; listed {
+			return nil, nil // a list does not tell
+		}
+		found, err := b.service.Stack(context.Background(), r)
+		if err != nil || found.Lock == nil {
+			return nil, err
+		}
+		return []Lock{*found.Lock}, nil
 	}
 	locks, _, err := b.locksOf(r).locks("")
 	return locks, err
@@ -223,11 +230,12 @@ type Cancelled struct {
 // of yamlhost that held one begins nothing and writes nothing from then on, also one that is stopped now and wakes up
 // later.
 func (b *Backend) Cancel(r Ref) (*Cancelled, error) {
+	r, err := b.named(context.Background(), r)
+	if err != nil {
+		return nil, err
+	}
 	if h, ok := b.hosted(); ok {
 		return h.cancel(context.Background(), r)
-	}
-	if err := r.check(); err != nil {
-		return nil, err
 	}
 	release, free := b.disk.Guard(b.locksOf(r).folder())
 	defer release()
@@ -241,8 +249,8 @@ func (b *Backend) Cancel(r Ref) (*Cancelled, error) {
 	}
 	out.Locks = found
 	for _, l := range found {
-		if err := disk.RemoveDurably(b.disk, l.Path); err != nil {
-			return nil, &FileError{Doing: "remove the lock", Path: l.Path, Err: err}
+		if err := b.remove("remove the lock", l.Path); err != nil {
+			return nil, err
 		}
 	}
 	if b.objects != nil {

@@ -2,16 +2,13 @@ package backend
 
 import (
 	"cmp"
-	"encoding/json"
-	"errors"
+	"context"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/yamlhost/yamlhost/internal/value/urn"
-	"github.com/yamlhost/yamlhost/runtime/backend/disk"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
@@ -32,23 +29,16 @@ func (b stackState) lossFile() string {
 
 // Loss returns what an earlier repair of a stack's journal has lost; nil if nothing.
 func (b *Backend) Loss(r Ref) (*Loss, error) {
-	if err := r.check(); err != nil {
+	r, err := b.named(context.Background(), r)
+	if err != nil {
 		return nil, err
 	}
 	if h, ok := b.hosted(); ok {
 		b = h.mirror(r)
 	}
-	path := b.stateOf(r).lossFile()
-	text, err := b.disk.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
 	l := &Loss{}
-	if err == nil {
-		err = json.Unmarshal(text, l)
-	}
-	if err != nil {
-		return nil, &FileError{Doing: "read what a repair has lost from", Path: path, Err: err}
+	if found, err := b.readJSON("read what a repair has lost from", b.stateOf(r).lossFile(), l); !found {
+		return nil, err
 	}
 	return l, nil
 }
@@ -117,19 +107,8 @@ func (b stackState) addLoss(command string, missing, aside []string) error {
 
 // setLoss writes the record of a loss, or removes it if l is nil.
 func (b stackState) setLoss(l *Loss) error {
-	path := b.lossFile()
 	if l == nil {
-		if err := disk.RemoveDurably(b.disk, path); err != nil {
-			return &FileError{Doing: "remove", Path: path, Err: err}
-		}
-		return nil
+		return b.remove("remove", b.lossFile())
 	}
-	text, err := json.Marshal(l)
-	if err == nil {
-		err = disk.WriteDurably(b.disk, path, text)
-	}
-	if err != nil {
-		return &FileError{Doing: "write what the repair has lost to", Path: path, Err: err}
-	}
-	return nil
+	return b.writeJSON("write what the repair has lost to", b.lossFile(), l)
 }

@@ -69,22 +69,23 @@ func (d *objectDisk) try(act func(ctx context.Context) error) error {
 	}
 }
 
-// get reads an object; fs.ErrNotExist when there is none.
-func (d *objectDisk) get(key string) (o Object, err error) {
+// ask is try for a request with an answer.
+func ask[T any](d *objectDisk, request func(context.Context) (T, error)) (answer T, err error) {
 	err = d.try(func(ctx context.Context) error {
-		o, err = d.objects.Get(ctx, key)
+		answer, err = request(ctx)
 		return err
 	})
-	return o, err
+	return answer, err
+}
+
+// get reads an object; fs.ErrNotExist when there is none.
+func (d *objectDisk) get(key string) (Object, error) {
+	return ask(d, func(ctx context.Context) (Object, error) { return d.objects.Get(ctx, key) })
 }
 
 // list names the objects below a prefix, folder by folder.
-func (d *objectDisk) list(prefix string) (found []Listed, err error) {
-	err = d.try(func(ctx context.Context) error {
-		found, err = d.objects.List(ctx, prefix)
-		return err
-	})
-	return found, err
+func (d *objectDisk) list(prefix string) ([]Listed, error) {
+	return ask(d, func(ctx context.Context) ([]Listed, error) { return d.objects.List(ctx, prefix) })
 }
 
 // put writes an object under a condition. A lost reply does no harm: if the object has the content, the write

@@ -42,9 +42,7 @@ func (b stackLocks) lockObjects(ctx context.Context) (_ *heldLock, err error) {
 			err = errors.Join(err, h.release())
 		}
 	}()
-	p := b.o.Process
-	text, err := json.Marshal(lockFile{PID: p.PID, Username: p.User, Hostname: p.Host, Timestamp: b.o.Now().UTC(),
-		Yamlhost: &lockProcess{p.Machine, p.Boot, p.Started, l.file.Generation}})
+	text, err := json.Marshal(b.ownLock(l.file.Generation))
 	if err != nil {
 		return nil, err
 	}
@@ -135,10 +133,7 @@ func (e *UnfitStoreError) Error() string {
 // with each write knows only that the lock was lost; look finds out to whom.
 func (h *heldLock) explain(err error) error {
 	var lost *LockLostError
-	if !errors.As(err, &lost) && h.lease != nil && errors.Is(err, ErrFenced) {
-		errors.As(h.lease.look(), &lost)
-	}
-	if lost != nil {
+	if errors.As(err, &lost) || h.lease != nil && errors.Is(err, ErrFenced) && errors.As(h.lease.look(), &lost) {
 		return lost
 	}
 	return err
@@ -159,7 +154,7 @@ func (h *heldLock) foreign(err error) error {
 // releaseObjects gives everything back, the lease last: anyone who has it may rely on the rest being gone. A lease that
 // was lost before is no error: the run was told of it where it mattered, and the next one cleans up.
 func (h *heldLock) releaseObjects() error {
-	h.lease.halt()
+	h.lease.renewer.halt()
 	err := h.chain.leave()
 	if errors.Is(err, ErrFenced) {
 		err = nil

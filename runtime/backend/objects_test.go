@@ -486,7 +486,7 @@ func TestObjectsManyCrashes(t *testing.T) {
 		costs[crash] = requests
 		require.Len(t, s.Base().Resources, crash-1)
 		require.NoError(t, s.Append(t.Context(), journal.Entry{Add: []journal.Amended{{ID: 100, Resource: resource(crash)}}}))
-		s.held.lease.halt() // and nothing more was heard of it
+		s.held.lease.renewer.halt() // and nothing more was heard of it
 	}
 	require.Less(t, costs[30], costs[5]+10, costs)
 	loaded, err := openMemory(t, m, 99).Load(t.Context(), testRef, openB64)

@@ -40,23 +40,15 @@ func (b *Backend) Prefetch(project string) (*Backend, error) {
 		keyOf(b.path("history"))}
 	for _, folder := range folders {
 		root := path.Join(folder, project) + "/"
-		var found []Listed
-		err := b.objects.try(func(ctx context.Context) (err error) {
-			found, err = store.ListAll(ctx, root)
-			return err
-		})
+		found, err := ask(b.objects, func(ctx context.Context) ([]Listed, error) { return store.ListAll(ctx, root) })
 		if err != nil {
-			return nil, &FileError{Doing: "list", Path: root, Err: err}
+			return nil, fileError("list", root, err)
 		}
 		g.roots, g.keys = append(g.roots, root), append(g.keys, found...)
 	}
 	slices.SortStableFunc(g.keys, func(x, y Listed) int { return strings.Compare(x.Key, y.Key) })
 	g.plan(folders[2], folders[3])
-	d := newObjectDisk(g, b.objects.name)
-	d.patience = b.objects.patience
-	view := b.on(d)
-	view.objects = d
-	return &Backend{files: view, schedule: b.schedule}, nil
+	return &Backend{files: b.over(g), schedule: b.schedule}, nil
 }
 
 // prefetched is a store whose keys are known, and which reads ahead. It is safe for concurrent use.

@@ -82,8 +82,8 @@ func (b *Backend) Restore(ctx context.Context, r Ref) (aside string, err error) 
 		return "", &CorruptError{Path: file.path, Err: errors.New("and there is no sound copy of it")}
 	}
 	aside = fmt.Sprintf("%s.%d.damaged", file.path, b.o.Now().UnixNano())
-	if err := disk.WriteDurably(current.disk, aside, file.raw); err != nil {
-		return "", &FileError{Doing: "set the damaged state aside in", Path: aside, Err: err}
+	if err := current.write("set the damaged state aside in", aside, file.raw); err != nil {
+		return "", err
 	}
 	if err := current.noteCopy(previous, was, aside); err != nil {
 		return "", err
@@ -180,12 +180,7 @@ func (b stackState) mended(path string, fault error) *Previous {
 	if !errors.As(fault, &flipped) {
 		return nil
 	}
-	packing := Plain
-	for _, c := range extensions {
-		if strings.HasSuffix(path, ".json"+string(c)) {
-			packing = c
-		}
-	}
+	packing := packingOf(path)
 	data, err := packing.pack(flipped.mended)
 	if err != nil {
 		return nil
@@ -230,18 +225,15 @@ func (b stackState) putBack(held *heldLock, previous *Previous, old stored) erro
 	}
 	var err error
 	if b.objects != nil {
-		_, err = b.objects.put(keyOf(path), data, Condition{Absent: old.path == "", Version: old.version})
+		_, err = b.objects.put(keyOf(path), data, old.unchanged())
 	} else {
 		err = disk.WriteDurably(b.disk, path, data)
 	}
 	if err != nil {
-		return held.foreign(&FileError{Doing: "write the state", Path: path, Err: err})
+		return held.foreign(fileError("write the state", path, err))
 	}
 	if old.path == path || old.path == "" {
 		return nil
 	}
-	if err := disk.RemoveDurably(b.disk, old.path); err != nil {
-		return &FileError{Doing: "remove the damaged state", Path: old.path, Err: err}
-	}
-	return nil
+	return b.remove("remove the damaged state", old.path)
 }

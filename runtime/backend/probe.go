@@ -2,12 +2,11 @@ package backend
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
 	"time"
-
-	"github.com/yamlhost/yamlhost/runtime/backend/disk"
 )
 
 // Probe writes a small file where the backend keeps its own, reads it back and removes it again, and returns when it
@@ -21,28 +20,21 @@ func (b *Backend) Probe() (written time.Time, err error) {
 	if _, err := b.disk.ModTime(folder); err != nil && b.objects == nil {
 		folder = filepath.Dir(folder) // which .pulumi is going to be in
 		if _, err := b.disk.ModTime(folder); err != nil {
-			return written, &FileError{Doing: "write in", Path: folder, Err: err}
+			return written, fileError("write in", folder, err)
 		}
 	}
 	path := filepath.Join(folder, fmt.Sprintf("probe-%d-%d", b.o.Process.PID, time.Now().UnixNano()))
 	data := []byte("This file shows that the backend can be written to. It may be removed.\n")
-	if err := disk.WriteDurably(b.disk, path, data); err != nil {
-		return written, &FileError{Doing: "write", Path: path, Err: err}
+	if err := b.write("write", path, data); err != nil {
+		return written, err
 	}
-	defer func() {
-		if gone := b.disk.Remove(path); gone != nil && err == nil {
-			err = &FileError{Doing: "remove", Path: path, Err: gone}
-		}
-	}()
+	defer func() { err = cmp.Or(err, fileError("remove", path, b.disk.Remove(path))) }()
 	read, err := b.disk.ReadFile(path)
 	if err == nil && !bytes.Equal(read, data) {
 		err = fmt.Errorf("it holds %d bytes, but %d were written", len(read), len(data))
 	}
-	if err != nil {
-		return written, &FileError{Doing: "read", Path: path, Err: err}
+	if err == nil {
+		written, err = b.disk.ModTime(path)
 	}
-	if written, err = b.disk.ModTime(path); err != nil {
-		return written, &FileError{Doing: "read", Path: path, Err: err}
-	}
-	return written, nil
+	return written, fileError("read", path, err)
 }

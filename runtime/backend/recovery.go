@@ -3,11 +3,10 @@ package backend
 import (
 	"errors"
 	"fmt"
-	"io/fs"
+	"path"
 	"path/filepath"
 	"slices"
 
-	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/backend/disk"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/state"
@@ -55,14 +54,8 @@ func (b stackJournal) data() ([]byte, error) {
 	if b.objects != nil {
 		return b.chainsOf(b.ref).journal()
 	}
-	path := b.journalFile()
-	data, err := b.disk.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	} else if err != nil {
-		return nil, &FileError{Doing: "read the journal", Path: path, Err: err}
-	}
-	return slices.Clip(data), nil
+	data, err := b.readIfThere("read the journal", b.journalFile())
+	return slices.Clip(data), err
 }
 
 // replay applies a journal to a state file, without writing anything. It returns nil if the journal is empty. A
@@ -117,44 +110,16 @@ func (b stackJournal) replay(file stored, data []byte, salvage bool) (*Recovery,
 }
 
 // knows reports whether a state has every resource that the entries added and did not remove, and no step that they
-// began is open. It needs no base: an entry describes in full what it adds.
+// began is open.
 func knows(s *state.Snapshot, entries []journal.Entry) bool {
-	made, open := map[journal.ID]*state.Resource{}, map[int64]bool{}
-	for _, e := range entries {
-		if e.Begin != nil {
-			open[e.Step] = true
-			continue
-		}
-		delete(open, e.Step)
-		for _, id := range e.Remove {
-			delete(made, id)
-		}
-		for _, a := range e.Amend {
-			made[a.ID] = a.Resource
-		}
-		for _, a := range e.Add {
-			made[a.ID] = a.Resource
-		}
-	}
-	if len(open) > 0 {
-		return false
-	}
-	type object struct {
-		urn urn.URN
-		id  string
-	}
+	made, open := outcome(entries)
 	there := map[object]bool{}
 	if s != nil {
 		for _, r := range s.Resources {
 			there[object{r.URN, r.ID}] = true
 		}
 	}
-	for _, r := range made {
-		if !there[object{r.URN, r.ID}] {
-			return false
-		}
-	}
-	return true
+	return len(open) == 0 && !slices.ContainsFunc(made, func(r *state.Resource) bool { return !there[object{r.URN, r.ID}] })
 }
 
 // damaged reports whether anything but a torn tail is wrong with the journal.
@@ -188,41 +153,45 @@ func (b stackJournal) recover(file stored, salvage bool) (*Recovery, stored, err
 	if err != nil {
 		return nil, file, err
 	}
-	path := b.journalFile()
-	stamp := b.o.Now().UnixNano()
 	if found.Torn > 0 && !found.Foreign {
-		aside := fmt.Sprintf("%s.%d.torn", path, stamp)
-		if err := disk.WriteDurably(b.disk, aside, data[len(data)-found.Torn:]); err != nil {
-			return nil, file, &FileError{Doing: "set the end of the journal aside in", Path: aside, Err: err}
+		if err := b.putAside(found, "the end of the journal", "torn", data[len(data)-found.Torn:]); err != nil {
+			return nil, file, err
 		}
-		found.Aside = append(found.Aside, aside)
 	}
 	if found.damaged() && !found.Foreign {
-		aside := fmt.Sprintf("%s.%d.damaged", path, stamp)
-		if err := disk.WriteDurably(b.disk, aside, data); err != nil {
-			return nil, file, &FileError{Doing: "set the damaged journal aside in", Path: aside, Err: err}
+		if err := b.putAside(found, "the damaged journal", "damaged", data); err != nil {
+			return nil, file, err
 		}
-		found.Aside = append(found.Aside, aside)
 	}
 	if err := b.noteLoss(found); err != nil {
 		return nil, file, err
 	}
 	switch {
 	case found.Foreign:
-		aside := fmt.Sprintf("%s.%d.foreign", path, stamp)
-		if err := disk.WriteDurably(b.disk, aside, data); err != nil {
-			return nil, file, &FileError{Doing: "set the journal aside in", Path: aside, Err: err}
-		}
-		found.Aside = append(found.Aside, aside)
+		err = b.putAside(found, "the journal", "foreign", data)
 	case found.snapshot != nil:
-		if file, err = b.writeRecovered(file, found); err != nil {
-			return nil, file, err
-		}
+		file, err = b.writeRecovered(file, found)
 	}
-	if err := disk.RemoveDurably(b.disk, path); err != nil {
-		return nil, file, &FileError{Doing: "remove the journal", Path: path, Err: err}
+	if err == nil {
+		err = b.remove("remove the journal", b.journalFile())
+	}
+	if err != nil {
+		return nil, file, err
 	}
 	return found.unlessEmpty(), file, nil
+}
+
+// putAside keeps a journal, or a part of it, that is not used.
+func (b stackJournal) putAside(found *Recovery, what, why string, data []byte) error {
+	aside := fmt.Sprintf("%s.%d.%s", b.journalFile(), b.o.Now().UnixNano(), why)
+	if b.objects != nil {
+		aside = path.Join(b.workFolder(b.ref), fmt.Sprintf("%d.%s", b.o.Now().UnixNano(), why))
+	}
+	if err := b.write("set "+what+" aside in", aside, data); err != nil {
+		return err
+	}
+	found.Aside = append(found.Aside, aside)
+	return nil
 }
 
 // unlessEmpty returns nil if there is nothing to report: the run had done everything except the removal of its
@@ -232,14 +201,6 @@ func (r *Recovery) unlessEmpty() *Recovery {
 		return nil
 	}
 	return r
-}
-
-// recovered returns the snapshot that a journal made; nil if the state file is current.
-func (r *Recovery) recovered() *state.Snapshot {
-	if r == nil {
-		return nil
-	}
-	return r.snapshot
 }
 
 // writeRecovered writes a recovered snapshot as the state file. A crash in between is no harm: the journal says first
@@ -253,8 +214,8 @@ func (b stackJournal) writeRecovered(file stored, found *Recovery) (stored, erro
 	if err != nil {
 		return file, err
 	}
-	if err := disk.WriteDurably(b.disk, b.journalFile(), covered); err != nil {
-		return file, &FileError{Doing: "write the journal", Path: b.journalFile(), Err: err}
+	if err := b.write("write the journal", b.journalFile(), covered); err != nil {
+		return file, err
 	}
 	return b.put(p, file)
 }

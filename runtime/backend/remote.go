@@ -35,8 +35,7 @@ type remote struct {
 	lost     error             // a *LockLostError; final
 	away     error             // until the end of the session
 
-	stop chan struct{}
-	done chan struct{} // nil until keep
+	renewer renewer // until complete
 }
 
 // begin makes a snapshot what entries count from. The service has it.
@@ -214,56 +213,23 @@ func sameContent(a, b *state.Snapshot) bool {
 		bytes.Equal(a.Extensions, b.Extensions)
 }
 
-// keep begins to renew the lease, until complete.
-func (r *remote) keep() {
-	r.stop, r.done = make(chan struct{}), make(chan struct{})
-	go r.renewals()
-}
-
-func (r *remote) renewals() {
-	defer close(r.done)
-	next := r.update.Facts().Renewal
-	for {
-		timer := time.NewTimer(next)
-		select {
-		case <-r.stop:
-			timer.Stop()
-			return
-		case <-timer.C:
-		}
-		ctx, cancel := context.WithCancel(context.Background())
-		go func() { // a call that is under way must not hold up the end
-			select {
-			case <-r.stop:
-				cancel()
-			case <-ctx.Done():
-			}
-		}()
-		after, err := r.update.Renew(ctx)
-		cancel()
-		if lost, ok := errors.AsType[*LockLostError](err); ok {
-			_ = r.note(lost) // the next look reports it
-			return
-		}
-		if err == nil { // else it is tried again: the service may be back before the lease runs out
-			next = after
-			r.renewed()
-		}
+// renew holds the stack for some more time; see renewer.
+func (r *remote) renew(ctx context.Context) (next time.Duration, goOn bool) {
+	next, err := r.update.Renew(ctx) // a call that is under way does not hold up the end
+	if lost, ok := errors.AsType[*LockLostError](err); ok {
+		_ = r.note(lost) // the next look reports it
+		return 0, false
 	}
-}
-
-// halt ends the renewals.
-func (r *remote) halt() {
-	if r.done != nil {
-		close(r.stop)
-		<-r.done
-		r.done = nil
+	if err != nil { // it is tried again: the service may be back before the lease runs out
+		return 0, true
 	}
+	r.renewed()
+	return next, true
 }
 
 // complete ends the operation. Without an error, the service has everything.
 func (r *remote) complete(status string) error {
-	r.halt()
+	r.renewer.halt()
 	if err := r.look(); err != nil {
 		return err
 	}

@@ -15,14 +15,27 @@ import (
 // Rename gives a stack another name (F6.14): its URNs, history and tags follow. The state file of the old name stays as
 // .bak. Secrets stay sealed as they are. A stack of the new name gives an *ExistsError.
 func (b *Backend) Rename(ctx context.Context, from, to Ref) (err error) {
-	if err := to.check(); err != nil {
+	if to, err = b.named(ctx, to); err == nil {
+		from, err = b.named(ctx, from)
+	}
+	if err != nil {
 		return err
 	}
 	if h, ok := b.hosted(); ok {
-		return h.rename(ctx, from, to)
+		if from.Owner != to.Owner {
+			return fmt.Errorf("a stack cannot go from organization %q to %q by its name", from.Owner, to.Owner)
+		}
+		if err := h.sendKept(ctx, from); err != nil {
+			return err
+		}
+		return b.service.Rename(ctx, from, to)
 	}
-	if exists, err := b.Exists(to); err != nil || exists {
-		return errors.Join(err, existing(exists, to))
+	exists, err := b.Exists(to)
+	if err == nil && exists {
+		err = &ExistsError{to}
+	}
+	if err != nil {
+		return err
 	}
 	return b.move(ctx, from, to, "stack rename")
 }
@@ -82,7 +95,7 @@ func (b *Backend) move(ctx context.Context, from, to Ref, command string) (err e
 			err = disk.RemoveDurably(b.disk, path)
 		}
 		if err != nil {
-			return &FileError{Doing: "move the history", Path: path, Err: err}
+			return fileError("move the history", path, err)
 		}
 	}
 	if err := s.held.guard(); err != nil {
@@ -93,8 +106,8 @@ func (b *Backend) move(ctx context.Context, from, to Ref, command string) (err e
 		if err := b.stateOf(from).keepAsBackup(path); err != nil {
 			return err
 		}
-		if err := disk.RemoveDurably(b.disk, path); err != nil {
-			return &FileError{Doing: "remove", Path: path, Err: err}
+		if err := b.remove("remove", path); err != nil {
+			return err
 		}
 	}
 	if loss != nil {
@@ -125,33 +138,33 @@ func (b stackState) holds(text []byte) (bool, error) {
 	return err == nil, err
 }
 
-func existing(exists bool, r Ref) error {
-	if exists {
-		return &ExistsError{r}
-	}
-	return nil
-}
-
 // Edit changes a stack's state by hand, under its lock and without a record in the history. edit gets the state and
 // gives the next one; the same one changes nothing.
 func (b *Backend) Edit(ctx context.Context, r Ref, o BeginOptions, edit func(*state.Snapshot) (*state.Snapshot,
 	error)) (err error) {
+	if r, err = b.named(ctx, r); err != nil {
+		return err
+	}
+	sound := func(base *state.Snapshot) (*state.Snapshot, error) {
+		next, err := edit(base)
+		if err == nil && next != base && !o.SkipIntegrity {
+			if err = next.Verify(); err != nil {
+				err = fmt.Errorf("the state would not be sound after that: %w", err)
+			}
+		}
+		return next, err
+	}
 	if h, ok := b.hosted(); ok {
-		return h.edit(ctx, r, o, edit)
+		return h.edit(ctx, r, o, sound)
 	}
 	s, err := b.Begin(ctx, r, o)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	next, err := edit(s.Base())
+	next, err := sound(s.Base())
 	if err != nil || next == s.Base() {
 		return err
-	}
-	if !o.SkipIntegrity {
-		if err := next.Verify(); err != nil {
-			return fmt.Errorf("the state would not be sound after that: %w", err)
-		}
 	}
 	return s.Commit(ctx, next, nil)
 }

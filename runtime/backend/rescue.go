@@ -37,9 +37,5 @@ func (t sessionTools) rescue(final *state.Snapshot) ([]byte, error) {
 	if t.sealer != nil && t.sealer.Type() != "" {
 		kept.SecretsProvider = &state.SecretsProvider{Type: t.sealer.Type(), State: t.sealer.State()}
 	}
-	var sealer state.Sealer
-	if t.sealer != nil {
-		sealer = t.sealer
-	}
-	return state.EncodeExport(&kept, state.Sealed(sealer))
+	return state.EncodeExport(&kept, state.Sealed(t.sealer))
 }

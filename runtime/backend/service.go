@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -111,9 +112,8 @@ type AwayError struct {
 func (e *AwayError) Error() string {
 	text := fmt.Sprintf("the service %s: %v", e.URL, e.Err)
 	if e.Kept != "" {
-		text += fmt.Sprintf("\nNo further step was begun. The results of those under way are kept in %s; the next command "+
-			"on this stack sends them first.", e.Kept)
-		return text
+		return text + fmt.Sprintf("\nNo further step was begun. The results of those under way are kept in %s; the next "+
+			"command on this stack sends them first.", e.Kept)
 	}
 	return text + "\nCheck the network and the URL, and run the command again."
 }
@@ -124,10 +124,11 @@ func (e *AwayError) Unwrap() error { return e.Err }
 // errHosted is the error of what a service has no room for.
 var errHosted = errors.New("state is kept by a service, which cannot do this")
 
-// owned returns the Ref with its owner, which a service may have to be asked for.
-func (h hosted) owned(ctx context.Context, r Ref) (_ Ref, err error) {
-	if err = r.check(); err == nil && r.Owner == "" {
-		r.Owner, err = h.b.service.Organization(ctx)
+// named checks the name of a stack and returns it as the backend knows it: in a service with its owner, which the service
+// may have to be asked for.
+func (b *Backend) named(ctx context.Context, r Ref) (_ Ref, err error) {
+	if err = cmp.Or(r.check(), ctx.Err()); err == nil && b.service != nil && r.Owner == "" {
+		r.Owner, err = b.service.Organization(ctx)
 	}
 	return r, err
 }

@@ -45,8 +45,12 @@ type BeginOptions struct {
 // Append is safe for concurrent use; Commit and Close are for the end, when no Append is under way.
 type Session struct {
 	sessionTools
-	found found
-	base  *state.Snapshot // what it goes on from
+	base *state.Snapshot // what it goes on from
+
+	// What it came upon when it read the state:
+	recovered *Recovery
+	moved     []urn.URN
+	altered   bool
 
 	mu       sync.Mutex // guards the rest; held while file is asked, never the other way round
 	replayer *journal.Replayer
@@ -69,11 +73,13 @@ type sessionTools struct {
 	sealer secrets.Manager // o.Secrets with a memory of ciphertexts
 }
 
-// found is what a session came upon when it read the state.
-type found struct {
-	recovered *Recovery
-	moved     []urn.URN
-	altered   bool
+// newTools returns the tools of a session under a lock. Secrets that are read and written share a memory.
+func newTools(s schedule, st stackState, held *heldLock, o BeginOptions) sessionTools {
+	t := sessionTools{schedule: s, state: st, ref: st.ref, held: held, o: o}
+	if o.Secrets != nil {
+		t.sealer = state.Remembering(o.Secrets)
+	}
+	return t
 }
 
 var _ journal.Journal = (*Session)(nil)
@@ -82,10 +88,7 @@ var _ journal.Journal = (*Session)(nil)
 // must end the session with Commit or Close. Errors, after which nothing is locked: *LockedError, *NotFoundError,
 // *CorruptError, *FileError, *state.VersionError, *state.IntegrityError, and whatever opening a secret gives.
 func (b *Backend) Begin(ctx context.Context, r Ref, o BeginOptions) (_ *Session, err error) {
-	if err := r.check(); err != nil {
-		return nil, err
-	}
-	if err := ctx.Err(); err != nil {
+	if r, err = b.named(ctx, r); err != nil {
 		return nil, err
 	}
 	if h, ok := b.hosted(); ok {
@@ -98,11 +101,7 @@ func (b *Backend) Begin(ctx context.Context, r Ref, o BeginOptions) (_ *Session,
 	if err != nil {
 		return nil, err
 	}
-	tools := sessionTools{b.schedule, held.fenced.stateOf(r), r, held, o, o.Secrets}
-	if o.Secrets != nil {
-		tools.sealer = state.Remembering(o.Secrets)
-	}
-	s, err := tools.load()
+	s, err := newTools(b.schedule, held.fenced.stateOf(r), held, o).load()
 	if err != nil {
 		return nil, errors.Join(held.explain(b.stateOf(r).withPrevious(err)), held.release())
 	}
@@ -133,7 +132,7 @@ func (t sessionTools) load() (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{sessionTools: t, found: found{recovered: recovered, altered: file.altered()}, file: t.writer(file, c)}
+	s := &Session{sessionTools: t, recovered: recovered, altered: file.altered(), file: t.writer(file, c)}
 	s.beginFrom(snapshotOf(c))
 	if t.o.SkipIntegrity {
 		return s, nil
@@ -147,7 +146,7 @@ func (t sessionTools) load() (*Session, error) {
 		return nil, err
 	}
 	s.beginFrom(sound)
-	s.found.moved = moved
+	s.moved = moved
 	return s, nil
 }
 
@@ -161,11 +160,11 @@ func (s *Session) beginFrom(base *state.Snapshot) {
 
 // Altered reports whether the state file was not what yamlhost wrote, nor what another program would have: somebody has
 // edited it, or it is damaged in more than one bit.
-func (s *Session) Altered() bool { return s.found.altered }
+func (s *Session) Altered() bool { return s.altered }
 
 // Moved returns the resources that came after what depends on them in the state file, and were moved to the front of
 // it.
-func (s *Session) Moved() []urn.URN { return s.found.moved }
+func (s *Session) Moved() []urn.URN { return s.moved }
 
 // opener lets what is read and what is written share a memory of ciphertexts when one manager does both.
 func (t sessionTools) opener() state.Opener {
@@ -198,7 +197,7 @@ func (s *Session) Watched() *Watched { return s.watched }
 func (s *Session) Base() *state.Snapshot { return s.base }
 
 // Recovered describes what a crashed run had left; nil if nothing.
-func (s *Session) Recovered() *Recovery { return s.found.recovered }
+func (s *Session) Recovered() *Recovery { return s.recovered }
 
 // ResolvePending replaces the state that the session began with, durably and before anything is journaled: by what
 // became of the operations that an earlier run left in flight.

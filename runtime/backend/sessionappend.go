@@ -138,11 +138,10 @@ func (t sessionTools) newLog(base journal.Identity, provider *state.SecretsProvi
 		return log, t.held.explain(err)
 	}
 	path := t.state.journalOf(t.ref).journalFile()
-	failed := func(err error) error { return &FileError{Doing: "begin the journal", Path: path, Err: err} }
 	tmp := disk.Temporary(path)
 	f, err := t.state.disk.Create(tmp)
 	if err != nil {
-		return nil, failed(err)
+		return nil, fileError("begin the journal", path, err)
 	}
 	if t.held.remote != nil {
 		f = local{f, t.held.remote}
@@ -157,7 +156,7 @@ func (t sessionTools) newLog(base journal.Identity, provider *state.SecretsProvi
 	if err != nil {
 		err = errors.Join(err, f.Close())
 		_ = t.state.disk.Remove(tmp) // best effort: the fault that matters is err
-		return nil, failed(err)
+		return nil, fileError("begin the journal", path, err)
 	}
 	return log, nil
 }

@@ -21,24 +21,31 @@ func (s *Session) Commit(_ context.Context, final *state.Snapshot, record *Recor
 	if s.closed {
 		return errors.New("the operation has ended already")
 	}
+	status := "succeeded"
+	if record != nil {
+		status = record.Result
+	}
+	return s.end(true, final, record, status)
+}
+
+// end gives everything back, after it has written the final state if write is set. The caller holds the session's mutex.
+func (s *Session) end(write bool, final *state.Snapshot, record *Record, status string) error {
 	s.closed = true
 	s.file.end()
 	if s.held.remote != nil {
 		s.held.remote.retry()
-		defer s.watched.flush()
 	}
-	unsound, err := s.finish(final)
+	var unsound, err error
+	if write {
+		unsound, err = s.finish(final)
+	}
 	if err == nil && record != nil {
 		err = s.held.look()
 	}
+	s.watched.flush() // a service takes no events once the operation has ended
 	switch {
 	case err != nil:
 	case s.held.remote != nil:
-		status := "succeeded"
-		if record != nil {
-			status = record.Result
-		}
-		s.watched.flush() // a service takes no events once the operation has ended
 		err = s.held.remote.complete(status)
 	case record != nil:
 		err = s.state.historyOf(s.ref).add(record, s.file.current().raw)
@@ -97,10 +104,7 @@ func (t sessionTools) dropLog(log *journal.Log) error {
 	if err != nil && !errors.As(err, new(*LockLostError)) {
 		err = remove(t.state.disk, path)
 	}
-	if err = errors.Join(closing, err); err != nil {
-		return &FileError{Doing: "remove the journal", Path: path, Err: err}
-	}
-	return nil
+	return fileError("remove the journal", path, errors.Join(closing, err))
 }
 
 // Close ends a session that was not committed. Without entries it only gives the lock back; with some, it writes what
@@ -111,21 +115,7 @@ func (s *Session) Close() error {
 	if s.closed {
 		return nil
 	}
-	s.closed = true
-	s.file.end()
-	var unsound, err error
-	if s.held.remote != nil {
-		s.held.remote.retry()
-		defer s.watched.flush()
-	}
-	if s.log != nil {
-		unsound, err = s.finish(nil)
-	}
-	if err == nil && s.held.remote != nil {
-		s.watched.flush()
-		err = s.held.remote.complete("failed")
-	}
-	return errors.Join(unsound, s.losses.tell(s.held.explain(err)), s.held.release())
+	return s.end(s.log != nil, nil, nil, "failed")
 }
 
 // integrityNote sets or clears metadata.integrity_error (F5.6, E6.51).

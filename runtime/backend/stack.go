@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/yamlhost/yamlhost/runtime/backend/disk"
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
@@ -63,10 +62,23 @@ func (b *Backend) Stacks(ctx context.Context, project string) ([]Ref, error) {
 
 // Exists reports whether there is such a stack.
 func (b *Backend) Exists(r Ref) (bool, error) {
-	if h, ok := b.hosted(); ok {
-		return h.exists(context.Background(), r)
+	r, err := b.named(context.Background(), r)
+	switch {
+	case err != nil:
+		return false, err
+	case b.service != nil:
+		_, err = b.service.Stack(context.Background(), r)
+		return found(err)
 	}
 	return b.stateOf(r).exists()
+}
+
+// found reports whether a stack was found, by the error of looking for it.
+func found(err error) (bool, error) {
+	if errors.As(err, new(*NotFoundError)) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // Loaded is a stack as it is known.
@@ -82,6 +94,10 @@ type Loaded struct {
 // applied in memory. With a nil open, secrets stay sealed (F4.16). It fails with a *NotFoundError, a *CorruptError, a
 // *state.VersionError or a *FileError.
 func (b *Backend) Load(ctx context.Context, r Ref, open state.Opener) (*Loaded, error) {
+	r, err := b.named(ctx, r)
+	if err != nil {
+		return nil, err
+	}
 	if h, ok := b.hosted(); ok {
 		return h.load(ctx, r, open)
 	}
@@ -135,14 +151,11 @@ func reopen(s *state.Snapshot, open state.Opener) (*state.Snapshot, error) {
 // Create makes a stack without resources (F6.6). secrets may be nil: then the stack has no way to keep secrets yet. A
 // stack of that name gives an *ExistsError, one that has lost its state a *LostError.
 func (b *Backend) Create(ctx context.Context, r Ref, secrets *state.SecretsProvider) (err error) {
-	if err := r.check(); err != nil {
+	if r, err = b.named(ctx, r); err != nil {
 		return err
 	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if h, ok := b.hosted(); ok {
-		return h.create(ctx, r)
+	if b.service != nil {
+		return b.service.Create(ctx, r)
 	}
 	held, err := b.locksOf(r).lock(ctx)
 	if err != nil {
@@ -179,11 +192,18 @@ type RemoveOptions struct {
 
 // Remove removes a stack with its history and tags (F6.14). A stack with resources gives a *NotEmptyError.
 func (b *Backend) Remove(ctx context.Context, r Ref, o RemoveOptions) (err error) {
-	if err := ctx.Err(); err != nil {
+	if r, err = b.named(ctx, r); err != nil {
 		return err
 	}
 	if h, ok := b.hosted(); ok {
-		return h.remove(ctx, r, o.Force)
+		if err := b.mayRemove(ctx, r, o); err != nil {
+			return err
+		}
+		if err := b.service.Remove(ctx, r, o.Force); err != nil {
+			return err
+		}
+		forget(h.mirror(r).files, r)
+		return nil
 	}
 	held, err := b.locksOf(r).lock(ctx)
 	if err != nil {
@@ -191,15 +211,7 @@ func (b *Backend) Remove(ctx context.Context, r Ref, o RemoveOptions) (err error
 	}
 	defer func() { err = errors.Join(held.explain(err), held.release()) }()
 	b = b.under(held)
-	if !o.Force {
-		loaded, err := b.Load(ctx, r, nil)
-		if err != nil {
-			return err
-		}
-		if n := len(loaded.Snapshot.Resources); n > 0 {
-			return &NotEmptyError{r, n}
-		}
-	} else if _, err := b.stateOf(r).locate(); err != nil {
+	if err := b.mayRemove(ctx, r, o); err != nil {
 		return err
 	}
 	paths := b.historyOf(r).within("history") // before the state: a history without one is a stack that has lost it
@@ -220,9 +232,28 @@ func (b *Backend) Remove(ctx context.Context, r Ref, o RemoveOptions) (err error
 		return err
 	}
 	for _, path := range paths {
-		if err := disk.RemoveDurably(b.disk, path); err != nil {
-			return &FileError{Doing: "remove", Path: path, Err: err}
+		if err := b.remove("remove", path); err != nil {
+			return err
 		}
 	}
 	return b.chainsOf(r).noteAllMerged(held)
+}
+
+// mayRemove returns an error for a stack that is not there, or that has resources unless the options allow that.
+func (b *Backend) mayRemove(ctx context.Context, r Ref, o RemoveOptions) error {
+	if o.Force {
+		if b.service != nil {
+			return nil // it looks itself
+		}
+		_, err := b.stateOf(r).locate()
+		return err
+	}
+	loaded, err := b.Load(ctx, r, nil)
+	if err != nil {
+		return err
+	}
+	if n := len(loaded.Snapshot.Resources); n > 0 {
+		return &NotEmptyError{r, n}
+	}
+	return nil
 }

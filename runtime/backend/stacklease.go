@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,21 +14,10 @@ import (
 )
 
 // stackLease takes, reads and frees the lease object of a stack.
-type stackLease struct {
-	*files
-	ref Ref
-}
+type stackLease struct{ stack }
 
 // key returns the key of the lease object.
 func (b stackLease) key() string { return path.Join(b.workFolder(b.ref), "lease.json") }
-
-// length returns how long a lease holds without being renewed.
-func (b stackLease) length() time.Duration {
-	if b.o.Lease > 0 {
-		return b.o.Lease
-	}
-	return defaultLease
-}
 
 // read reads the lease object; a generation of 0 means that there is none.
 func (b stackLease) read() (file leaseFile, o Object, err error) {
@@ -37,7 +27,7 @@ func (b stackLease) read() (file leaseFile, o Object, err error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return leaseFile{}, Object{}, nil
 	case err != nil:
-		return leaseFile{}, Object{}, &FileError{Doing: "read the lease", Path: key, Err: err}
+		return leaseFile{}, Object{}, fileError("read the lease", key, err)
 	}
 	if err := json.Unmarshal(o.Data, &file); err != nil || file.Generation <= 0 {
 		return leaseFile{}, Object{}, &CorruptError{Path: key, Err: errors.New("it is not a lease; cancel replaces it")}
@@ -72,26 +62,17 @@ func (b stackLease) take(ctx context.Context, lockName string) (*lease, error) {
 				continue
 			}
 		}
-		p := b.o.Process
+		own := b.ownLock(0)
 		l := &lease{d: b.objects, ref: b.ref, key: b.key(), lock: path.Join(keyOf(b.locksOf(b.ref).folder()), lockName),
-			length: b.length(), clock: b.o.Now,
-			stop: make(chan struct{})}
+			length: cmp.Or(b.o.Lease, defaultLease), clock: b.o.Now}
 		l.file = leaseFile{Generation: file.Generation + 1, Merged: file.Merged, Milliseconds: l.length.Milliseconds(),
-			Mark: uuid.NewString(), Holder: &leaseHolder{
-				PID: p.PID, Username: p.User, Hostname: p.Host, Since: b.o.Now().UTC(), Process: lockProcess{Machine: p.Machine,
-					Boot: p.Boot, Started: p.Started}, Lock: lockName}}
-		condition := Condition{Version: o.Version}
-		if file.Generation == 0 {
-			condition = Condition{Absent: true}
-		}
-		err = l.put(condition)
+			Mark: uuid.NewString(), Holder: &leaseHolder{PID: own.PID, Username: own.Username, Hostname: own.Hostname,
+				Since: own.Timestamp, Process: *own.Yamlhost, Lock: lockName}}
+		err = l.put(Condition{Absent: file.Generation == 0, Version: o.Version})
 		if errors.Is(err, ErrChanged) {
 			continue // somebody was quicker; look who
 		}
-		if err != nil {
-			return nil, &FileError{Doing: "take the lease", Path: l.key, Err: err}
-		}
-		return l, nil
+		return l, fileError("take the lease", l.key, err)
 	}
 }
 
@@ -100,7 +81,7 @@ func (b stackLease) take(ctx context.Context, lockName string) (*lease, error) {
 func (b stackLease) rest(file leaseFile, o Object) (time.Duration, error) {
 	now, err := b.objects.now(b.workFolder(b.ref))
 	if err != nil {
-		return 0, &FileError{Doing: "ask for the time of the store in", Path: b.workFolder(b.ref), Err: err}
+		return 0, fileError("ask for the time of the store in", b.workFolder(b.ref), err)
 	}
 	// Stores give times in whole seconds, rounded down: one second may be missing.
 	length := time.Duration(file.Milliseconds) * time.Millisecond
@@ -131,7 +112,7 @@ func (b stackLease) free() (*Lock, error) {
 		}
 		if err != nil { // replaced whatever it is
 			if o, err = b.objects.get(b.key()); err != nil {
-				return nil, &FileError{Doing: "read the lease", Path: b.key(), Err: err}
+				return nil, fileError("read the lease", b.key(), err)
 			}
 			file.Generation = b.o.Now().Unix() // beyond any that was counted
 		}
@@ -143,9 +124,6 @@ func (b stackLease) free() (*Lock, error) {
 		if errors.Is(err, ErrChanged) {
 			continue
 		}
-		if err != nil {
-			return nil, &FileError{Doing: "free the lease", Path: b.key(), Err: err}
-		}
-		return holder, nil
+		return holder, fileError("free the lease", b.key(), err)
 	}
 }

@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,10 +14,7 @@ import (
 )
 
 // stackState is the state file of a stack: it is written whole, and its name says how it is packed.
-type stackState struct {
-	*files
-	ref Ref
-}
+type stackState struct{ stack }
 
 // stored is a state file as it is on disk.
 type stored struct {
@@ -25,6 +23,9 @@ type stored struct {
 	identity journal.Identity
 	version  string // of the object, in a store
 }
+
+// unchanged is the condition that a state in a store is still this one.
+func (s stored) unchanged() Condition { return Condition{Absent: s.path == "", Version: s.version} }
 
 // decode reads a state file's content.
 func (s stored) decode(open state.Opener) (*state.Checkpoint, error) {
@@ -103,7 +104,7 @@ func (b stackState) locate() (path string, err error) {
 		case errors.Is(err, fs.ErrNotExist):
 			continue
 		case err != nil:
-			return "", &FileError{Doing: "read the state", Path: candidate, Err: err}
+			return "", fileError("read the state", candidate, err)
 		case path == "" || t.After(newest):
 			path, newest = candidate, t
 		}
@@ -117,10 +118,7 @@ func (b stackState) locate() (path string, err error) {
 // exists reports whether there is a state file.
 func (b stackState) exists() (bool, error) {
 	_, err := b.locate()
-	if _, ok := errors.AsType[*NotFoundError](err); ok {
-		return false, nil
-	}
-	return err == nil, err
+	return found(err)
 }
 
 // read reads a state file that was located.
@@ -134,11 +132,8 @@ func (b stackState) read(path string) (stored, error) {
 	} else {
 		s.raw, err = b.disk.ReadFile(path)
 	}
-	if err != nil {
-		return stored{}, &FileError{Doing: "read the state", Path: path, Err: err}
-	}
 	s.identity = journal.IdentityOf(s.raw)
-	return s, nil
+	return s, fileError("read the state", path, err)
 }
 
 // keepAsBackup makes a state file its .bak (F6.10), which the next state file leaves alone because it takes over the
@@ -151,10 +146,7 @@ func (b stackState) keepAsBackup(path string) error {
 	if err == nil {
 		err = disk.SameAs(b.disk, path, path+".bak", nil)
 	}
-	if err != nil {
-		return &FileError{Doing: "keep the previous state as", Path: path + ".bak", Err: err}
-	}
-	return nil
+	return fileError("keep the previous state as", path+".bak", err)
 }
 
 // keepStub writes the backup of a stack's first state: a stub, which the Pulumi CLI writes as the state first (F6.6).
@@ -168,10 +160,12 @@ func (b stackState) keepStub(file stored) error {
 	if err != nil {
 		return err
 	}
-	if err := disk.WriteWhole(b.disk, file.path+".bak", stub.data, false); err != nil {
-		return &FileError{Doing: "keep the previous state as", Path: file.path + ".bak", Err: err}
-	}
-	return nil
+	return b.writeBackup(file.path, stub.data)
+}
+
+// writeBackup makes data the .bak of a state file.
+func (b stackState) writeBackup(path string, data []byte) error {
+	return fileError("keep the previous state as", path+".bak", disk.WriteWhole(b.disk, path+".bak", data, false))
 }
 
 // pack makes a state file that takes the place of another one, which may be none. It is read back first: bytes that
@@ -182,30 +176,28 @@ func (b stackState) pack(text []byte, previous stored) (packed, error) {
 		return packed{}, err
 	}
 	if err := readBack(data); err != nil {
-		return packed{}, &UnreadableError{Path: b.pathOver(previous), Err: err}
+		return packed{}, &UnreadableError{Path: cmp.Or(previous.path, "of a new stack"), Err: err}
 	}
 	return packed{data, journal.IdentityOf(data)}, nil
-}
-
-// pathOver returns the path of the file that pack is about to replace, for errors.
-func (b stackState) pathOver(previous stored) string {
-	if previous.path == "" {
-		return "of a new stack"
-	}
-	return previous.path
 }
 
 // packing returns the compression of a state file that takes the place of another one. In a store the object keeps its
 // name, and with the name its compression: a run that has lost the lock finds the object changed, and cannot write.
 func (b stackState) packing(previous stored) Compression {
 	if b.objects != nil && previous.path != "" {
-		for _, c := range extensions {
-			if strings.HasSuffix(previous.path, ".json"+string(c)) {
-				return c
-			}
-		}
+		return packingOf(previous.path)
 	}
 	return b.o.Compression
+}
+
+// packingOf returns the compression of a state file, by its name.
+func packingOf(path string) Compression {
+	for _, c := range extensions {
+		if strings.HasSuffix(path, ".json"+string(c)) {
+			return c
+		}
+	}
+	return Plain
 }
 
 // put replaces the state file previous. In a store the caller has made sure that it holds the lock since it read that.
@@ -219,9 +211,7 @@ func (b stackState) put(p packed, previous stored) (stored, error) {
 	}
 	if err == nil && b.o.RetainCheckpoints {
 		kept := fmt.Sprintf("%s.%d", next.path, b.o.Now().UnixNano())
-		if err := disk.WriteWhole(b.disk, kept, p.data, false); err != nil {
-			return stored{}, &FileError{Doing: "keep a copy of the state as", Path: kept, Err: err}
-		}
+		err = fileError("keep a copy of the state as", kept, disk.WriteWhole(b.disk, kept, p.data, false))
 	}
 	return next, err
 }
@@ -229,41 +219,30 @@ func (b stackState) put(p packed, previous stored) (stored, error) {
 // replaceObject writes a state object if it is still what was read. The previous content becomes the backup afterwards:
 // of a run that is too late, nothing is written.
 func (b stackState) replaceObject(next, previous stored) (version string, err error) {
-	condition := Condition{Version: previous.version}
-	if previous.path == "" {
-		condition = Condition{Absent: true}
-	}
-	version, err = b.objects.put(keyOf(next.path), next.raw, condition)
+	version, err = b.objects.put(keyOf(next.path), next.raw, previous.unchanged())
 	if err != nil {
-		return "", &FileError{Doing: "write the state", Path: next.path, Err: err}
+		return "", fileError("write the state", next.path, err)
 	}
 	if previous.path != "" {
-		if err := disk.WriteWhole(b.disk, next.path+".bak", previous.raw, false); err != nil {
-			return "", &FileError{Doing: "keep the previous state as", Path: next.path + ".bak", Err: err}
-		}
+		err = b.writeBackup(next.path, previous.raw)
 	}
-	return version, nil
+	return version, err
 }
 
 // replaceFile writes a state file in a folder; what was there becomes the backup first.
 func (b stackState) replaceFile(next stored) error {
-	path := next.path
 	for _, c := range extensions {
 		if err := b.keepAsBackup(b.file(c)); err != nil {
 			return err
 		}
 	}
-	if err := disk.WriteDurably(b.disk, path, next.raw); err != nil {
-		return &FileError{Doing: "write the state", Path: path, Err: err}
-	}
+	err := b.write("write the state", next.path, next.raw)
 	for _, c := range extensions {
-		if other := b.file(c); other != path {
-			if err := disk.RemoveDurably(b.disk, other); err != nil {
-				return &FileError{Doing: "remove the state in another compression,", Path: other, Err: err}
-			}
+		if other := b.file(c); other != next.path && err == nil {
+			err = b.remove("remove the state in another compression,", other)
 		}
 	}
-	return nil
+	return err
 }
 
 // replace replaces the state file durably (F6.10). The caller holds the lock.

@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/yamlhost/yamlhost/internal/value/urn"
@@ -34,7 +35,7 @@ func (b *files) Torn(r Ref, s *state.Snapshot) ([]Torn, error) {
 		path := b.path("stacks", r.Project, name)
 		data, err := b.disk.ReadFile(path)
 		if err != nil {
-			return nil, &FileError{Doing: "read the records that were set aside in", Path: path, Err: err}
+			return nil, fileError("read the records that were set aside in", path, err)
 		}
 		if t := untold(s, journal.ReadPiece(data)); len(t.Made)+len(t.Begun) > 0 {
 			t.Path = path
@@ -44,30 +45,49 @@ func (b *files) Torn(r Ref, s *state.Snapshot) ([]Torn, error) {
 	return found, nil
 }
 
-// untold returns what entries tell of that a state does not know.
-func untold(s *state.Snapshot, entries []journal.Entry) (t Torn) {
-	made, order := map[journal.ID]*state.Resource{}, []journal.ID{}
-	open, steps := map[int64]state.Operation{}, []int64{}
+// object names what a resource stands for.
+type object struct {
+	urn urn.URN
+	id  string
+}
+
+// outcome returns the resources that entries have made and not removed, in the order in which they were made, and the
+// operations that they have begun and not ended. It needs no base: an entry describes in full what it adds.
+func outcome(entries []journal.Entry) (made []*state.Resource, open []state.Operation) {
+	resources, order := map[journal.ID]*state.Resource{}, []journal.ID{}
+	begun, steps := map[int64]state.Operation{}, []int64{}
 	for _, e := range entries {
 		if e.Begin != nil {
-			open[e.Step], steps = *e.Begin, append(steps, e.Step)
+			begun[e.Step], steps = *e.Begin, append(steps, e.Step)
 			continue
 		}
-		delete(open, e.Step)
+		delete(begun, e.Step)
 		for _, id := range e.Remove {
-			delete(made, id)
+			delete(resources, id)
 		}
-		for _, a := range append(e.Amend[:len(e.Amend):len(e.Amend)], e.Add...) {
-			if made[a.ID] == nil {
+		for _, a := range slices.Concat(e.Amend, e.Add) {
+			if resources[a.ID] == nil {
 				order = append(order, a.ID)
 			}
-			made[a.ID] = a.Resource
+			resources[a.ID] = a.Resource
 		}
 	}
-	type object struct {
-		urn urn.URN
-		id  string
+	for _, id := range order {
+		if r := resources[id]; r != nil {
+			made = append(made, r)
+		}
 	}
+	for _, step := range steps {
+		if op, ok := begun[step]; ok {
+			open = append(open, op)
+		}
+	}
+	return made, open
+}
+
+// untold returns what entries tell of that a state does not know.
+func untold(s *state.Snapshot, entries []journal.Entry) (t Torn) {
+	made, open := outcome(entries)
 	objects, names := map[object]bool{}, map[urn.URN]bool{}
 	for _, r := range s.Resources {
 		objects[object{r.URN, r.ID}], names[r.URN] = true, true
@@ -75,13 +95,13 @@ func untold(s *state.Snapshot, entries []journal.Entry) (t Torn) {
 	for _, op := range s.Pending {
 		names[op.Resource.URN] = true
 	}
-	for _, id := range order {
-		if r := made[id]; r != nil && r.Custom && !r.External && !objects[object{r.URN, r.ID}] {
+	for _, r := range made {
+		if r.Custom && !r.External && !objects[object{r.URN, r.ID}] {
 			t.Made, objects[object{r.URN, r.ID}] = append(t.Made, r), true
 		}
 	}
-	for _, step := range steps {
-		if op, ok := open[step]; ok && op.Kind == state.Creating && op.Resource.Custom && !names[op.Resource.URN] {
+	for _, op := range open {
+		if op.Kind == state.Creating && op.Resource.Custom && !names[op.Resource.URN] {
 			t.Begun, names[op.Resource.URN] = append(t.Begun, op), true
 		}
 	}

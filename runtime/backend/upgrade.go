@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-
-	"github.com/yamlhost/yamlhost/runtime/backend/disk"
 )
 
 // Upgraded reports what Upgrade did with a stack of the layout without projects.
@@ -33,9 +31,8 @@ func (b *Backend) Upgrade(ctx context.Context) ([]Upgraded, error) {
 	old, isLayout := errors.AsType[*LayoutError](err)
 	switch {
 	case isLayout && old.Legacy: // before the stacks, so that a folder that cannot be written stays as it is
-		path := b.path("meta.yaml")
-		if err := disk.WriteDurably(b.disk, path, []byte("version: 1\n")); err != nil {
-			return nil, &FileError{Doing: "write", Path: path, Err: err}
+		if err := b.writeLayout(); err != nil {
+			return nil, err
 		}
 	case err != nil:
 		return nil, err

@@ -33,11 +33,10 @@ func watch(u Update, preview bool) *Watched {
 
 // Watch starts a preview that a service shows on its pages; nil where nobody does. The caller ends it with Close.
 func (b *Backend) Watch(ctx context.Context, r Ref, about *Record) (*Watched, error) {
-	h, ok := b.hosted()
-	if !ok {
+	if b.service == nil {
 		return nil, nil
 	}
-	r, err := h.owned(ctx, r)
+	r, err := b.named(ctx, r)
 	if err != nil {
 		return nil, err
 	}

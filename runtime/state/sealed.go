@@ -54,9 +54,12 @@ type memoryKey struct {
 
 var _ secrets.Batch = (*Memory)(nil)
 
-// Remembering wraps a manager. Use one Memory for reading and writing a stack. Ciphertexts are never shared between
+// Remembering wraps a manager, unless it is a Memory already. Use one Memory for reading and writing a stack. Ciphertexts are never shared between
 // resources, nor between two secrets of one, so that a file does not tell which secrets are alike.
 func Remembering(m secrets.Manager) *Memory {
+	if memory, ok := m.(*Memory); ok {
+		return memory
+	}
 	return &Memory{manager: m, notes: &notes{seen: map[memoryKey][]string{}}}
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/state"
@@ -53,7 +54,7 @@ func stackExport(ctx context.Context, a *console.Console, o *stackOptions) (err 
 		defer func() { err = errors.Join(err, file.close()) }()
 		out = file
 	}
-	if err := s.Backend.ExportVersion(ctx, s.Ref, o.version, opener, out); err != nil {
+	if err := s.Backend.Export(ctx, s.Ref, o.version, opener, out); err != nil {
 		return console.ExplainSecret(err, s.Ref.Stack)
 	}
 	return nil
