@@ -8,7 +8,7 @@
 //
 // Instead of in a folder, files can live in a store of Objects. Then a lease decides who may write, the journal is a
 // chain of objects that only one can write, and anyone who takes over fences off the one before: lease.go, chain.go,
-// objectlock.go.
+// lock.go.
 //
 // The .attrs files that the stock host keeps beside each object are not written: nobody needs them (F6.2), and a stale
 // one is harmless.

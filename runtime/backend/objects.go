@@ -1,10 +1,21 @@
 package backend
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"sync"
 	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/yamlhost/yamlhost/runtime/backend/disk"
+	"github.com/yamlhost/yamlhost/runtime/journal"
 )
 
 // Objects is a store of objects, a bucket say, that a backend can live in instead of a folder. Keys are paths with
@@ -69,3 +80,247 @@ var ErrChanged = errors.New("another writer has changed the object meanwhile")
 // ErrRefused is returned when a store has understood a request and will not do it, now or later, for example because a
 // permission is missing or there is no such bucket. Any other error that is not of this package counts as passing.
 var ErrRefused = errors.New("the store refuses")
+
+// Waking is a store that tells who waits when a lease may have been given back.
+type Waking interface {
+	Objects
+	// Wakes returns a channel that receives a value when the lease under key has been released. The caller calls stop
+	// once to end it. Releases that nobody has received yet count as one.
+	Wakes(ctx context.Context, key string) (wakes <-chan struct{}, stop func(), err error)
+}
+
+// Wakes returns a channel that receives when the lock of a stack is released, if the store can notify: else, and if
+// that fails, the channel is nil, and asking again now and then is the only way. stop is called once.
+func (b *files) Wakes(ctx context.Context, r Ref) (wakes <-chan struct{}, stop func()) {
+	none := func() {}
+	if b.objects == nil {
+		return nil, none
+	}
+	store, ok := b.objects.objects.(Waking)
+	if !ok {
+		return nil, none
+	}
+	wakes, stop, err := store.Wakes(ctx, b.leaseOf(r).key())
+	if err != nil {
+		return nil, none
+	}
+	return wakes, stop
+}
+
+const (
+	// storePatience is how long a store may be out of reach before a request is given up: a server that is restarted
+	// comes back in that time.
+	storePatience = 30 * time.Second
+	// storeAnswer is how long one request may take.
+	storeAnswer = 60 * time.Second
+)
+
+// objectDisk is a disk over a store of objects. Folders do not exist there, and what is written is durable once it is
+// written; a file that is created is kept in memory until it gets its final name.
+type objectDisk struct {
+	objects  Objects
+	name     string // of the store, for people
+	patience time.Duration
+	// parent is the context of requests: that of Options.Opening until the store is known to be there, and then one that
+	// outlives what was cancelled. A fact is a fact.
+	parent context.Context
+
+	mu     sync.Mutex // guards what follows
+	staged map[string]*bytes.Buffer
+}
+
+// newObjectDisk makes a disk of a store. name is the one that errors have.
+func newObjectDisk(objects Objects, name string) *objectDisk {
+	return &objectDisk{objects: objects, name: name, patience: storePatience, parent: context.Background(),
+		staged: map[string]*bytes.Buffer{}}
+}
+
+// try repeats a request while the store cannot be reached. ErrChanged, fs.ErrNotExist and ErrRefused are answers.
+func (d *objectDisk) try(act func(ctx context.Context) error) error {
+	var waited time.Duration
+	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
+		ctx, cancel := context.WithTimeout(d.parent, storeAnswer)
+		err := act(ctx)
+		cancel()
+		switch {
+		case err == nil || errors.Is(err, ErrChanged) || errors.Is(err, fs.ErrNotExist):
+			return err
+		case waited >= d.patience || errors.Is(err, ErrRefused):
+			return fmt.Errorf("%s: %w", d.name, err)
+		case d.parent.Err() != nil:
+			return d.parent.Err()
+		}
+		select {
+		case <-time.After(pause):
+		case <-d.parent.Done():
+		}
+		waited += pause
+	}
+}
+
+// ask is try for a request with an answer.
+func ask[T any](d *objectDisk, request func(context.Context) (T, error)) (answer T, err error) {
+	err = d.try(func(ctx context.Context) error {
+		answer, err = request(ctx)
+		return err
+	})
+	return answer, err
+}
+
+// get reads an object; fs.ErrNotExist when there is none.
+func (d *objectDisk) get(key string) (Object, error) {
+	return ask(d, func(ctx context.Context) (Object, error) { return d.objects.Get(ctx, key) })
+}
+
+// list names the objects below a prefix, folder by folder.
+func (d *objectDisk) list(prefix string) ([]Listed, error) {
+	return ask(d, func(ctx context.Context) ([]Listed, error) { return d.objects.List(ctx, prefix) })
+}
+
+// put writes an object under a condition. A lost reply does no harm: if the object has the content, the write
+// succeeded. Content that is written under a condition must therefore differ from every other writer's.
+func (d *objectDisk) put(key string, data []byte, c Condition) (version string, err error) {
+	err = d.try(func(ctx context.Context) error {
+		if version, err = d.objects.Put(ctx, key, data, c); !errors.Is(err, ErrChanged) {
+			return err
+		}
+		now, failed := d.objects.Get(ctx, key)
+		switch {
+		case errors.Is(failed, fs.ErrNotExist):
+			return err
+		case failed != nil:
+			return failed
+		case bytes.Equal(now.Data, data):
+			version = now.Version
+			return nil
+		}
+		return err
+	})
+	return version, err
+}
+
+// delete removes an object, which need not be there.
+func (d *objectDisk) delete(key string) error {
+	return d.try(func(ctx context.Context) error { return d.objects.Delete(ctx, key) })
+}
+
+// now returns the time by the store's clock, which also gives its objects their times: it is the time of an object
+// that now writes. The object stays in the folder, for the next call.
+func (d *objectDisk) now(folder string) (time.Time, error) {
+	key := folder + "/clock"
+	if _, err := d.put(key, []byte(uuid.NewString()), Condition{}); err != nil {
+		return time.Time{}, err
+	}
+	o, err := d.get(key)
+	return o.Modified, err
+}
+
+// keyOf returns the key of an object for a path.
+func keyOf(path string) string { return filepath.ToSlash(path) }
+
+// ReadFile reads an object.
+func (d *objectDisk) ReadFile(path string) ([]byte, error) {
+	o, err := d.get(keyOf(path))
+	return o.Data, err
+}
+
+// Open reads all of an object first.
+func (d *objectDisk) Open(path string) (io.ReadSeekCloser, error) {
+	data, err := d.ReadFile(path)
+	return inMemory{bytes.NewReader(data)}, err
+}
+
+// ReadDir names what is below a folder; folders end in a slash.
+func (d *objectDisk) ReadDir(path string) ([]string, error) {
+	prefix := keyOf(path) + "/"
+	found, err := d.list(prefix)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, len(found))
+	for i, f := range found {
+		names[i] = strings.TrimPrefix(f.Key, prefix)
+	}
+	return names, nil
+}
+
+// ModTime returns when an object was written, by the clock of the store.
+func (d *objectDisk) ModTime(path string) (time.Time, error) {
+	key := keyOf(path)
+	found, err := d.list(key)
+	if err != nil {
+		return time.Time{}, err
+	}
+	for _, f := range found {
+		if f.Key == key {
+			return f.Modified, nil
+		}
+	}
+	return time.Time{}, fs.ErrNotExist
+}
+
+// ReadUnless always reads: objects have no stamps.
+func (d *objectDisk) ReadUnless(path string, _ disk.Stamp) (text []byte, now disk.Stamp, err error) {
+	text, err = d.ReadFile(path)
+	return text, disk.Stamp{}, err
+}
+
+// Mkdir and SyncDir do nothing: a store has no folders.
+func (d *objectDisk) Mkdir(string) error   { return nil }
+func (d *objectDisk) SyncDir(string) error { return nil }
+
+// Guard does nothing: what only one may do is done under a condition.
+func (d *objectDisk) Guard(string) (release func(), free bool) { return func() {}, true }
+
+// Guarding is nobody.
+func (d *objectDisk) Guarding(string) int { return 0 }
+
+// Create makes a file in memory. It becomes an object when Rename gives it its name, in one request.
+func (d *objectDisk) Create(path string) (journal.File, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	f := &stagedFile{}
+	d.staged[keyOf(path)] = &f.Buffer
+	return f, nil
+}
+
+// stagedFile is content that has no key yet.
+type stagedFile struct{ bytes.Buffer }
+
+// Sync and Close do nothing: there is nothing durable yet.
+func (*stagedFile) Sync() error  { return nil }
+func (*stagedFile) Close() error { return nil }
+
+// Rename writes what Create has made as an object. Objects that exist cannot be renamed.
+func (d *objectDisk) Rename(from, to string) error {
+	d.mu.Lock()
+	data := d.staged[keyOf(from)]
+	delete(d.staged, keyOf(from))
+	d.mu.Unlock()
+	if data == nil {
+		return fs.ErrNotExist
+	}
+	_, err := d.put(keyOf(to), data.Bytes(), Condition{})
+	return err
+}
+
+// Link is nothing that stores have.
+func (d *objectDisk) Link(string, string) error { return errors.ErrUnsupported }
+
+// Remove removes an object, or what Create has made.
+func (d *objectDisk) Remove(path string) error {
+	d.mu.Lock()
+	_, staged := d.staged[keyOf(path)]
+	delete(d.staged, keyOf(path))
+	d.mu.Unlock()
+	if staged {
+		return nil
+	}
+	return d.delete(keyOf(path))
+}
+
+// inMemory is a file that was read already.
+type inMemory struct{ *bytes.Reader }
+
+// Close does nothing.
+func (inMemory) Close() error { return nil }

@@ -1,12 +1,17 @@
 package backend
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
+	"time"
 
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/backend/disk"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/state"
@@ -238,4 +243,203 @@ func (b stackJournal) packRecovered(file stored, snapshot *state.Snapshot) (pack
 		return packed{}, err
 	}
 	return b.pack(text, file)
+}
+
+// Loss records that a repair has continued with a part of a journal, or with an older copy of the state: objects may
+// exist that the state does not know of. It stays beside the state, in a file of its own, until somebody has looked
+// for them.
+type Loss struct {
+	Time    time.Time `json:"time"`
+	Command string    `json:"command,omitempty"` // whose journal it was; empty if only a copy was put back
+	Missing []string  `json:"missing"`           // what can still be told of the missing part
+	Aside   []string  `json:"aside,omitempty"`
+}
+
+func (b stackState) lossFile() string {
+	return filepath.Join(b.root, "stacks", b.ref.Project, b.ref.Stack+".yamlhost-loss")
+}
+
+// Loss returns what an earlier repair of a stack's journal has lost; nil if nothing.
+func (b *Backend) Loss(r Ref) (*Loss, error) {
+	r, err := b.named(context.Background(), r)
+	if err != nil {
+		return nil, err
+	}
+	if h, ok := b.hosted(); ok {
+		b = h.mirror(r)
+	}
+	l := &Loss{}
+	if found, err := b.readJSON("read what a repair has lost from", b.stateOf(r).lossFile(), l); !found {
+		return nil, err
+	}
+	return l, nil
+}
+
+// ForgetLoss removes the record of a loss, which somebody has dealt with.
+func (s *Session) ForgetLoss() error { return s.state.setLoss(nil) }
+
+// noteLoss makes durable that a journal was used in part, before the state is written from it. It adds to an earlier
+// loss that nobody has dealt with.
+func (b stackState) noteLoss(found *Recovery) error {
+	return b.addLoss(found.Header.Command, found.Missing, found.Aside)
+}
+
+// noteCopy makes durable that a copy replaces the state, before it does. was is the state that it replaces; nil if that
+// cannot be read or is gone. A copy that differs from the state in nothing but a mended bit loses nothing.
+func (b stackState) noteCopy(p *Previous, was *state.Snapshot, aside string) error {
+	if p.Mended {
+		return nil
+	}
+	missing := []string{fmt.Sprintf("what was done after %s, when the copy was written that is the state now",
+		p.Written.UTC().Format(time.RFC3339))}
+	kept := map[urn.URN]bool{}
+	copied, err := (stored{path: p.Path, raw: p.data, identity: journal.IdentityOf(p.data)}).decode(nil)
+	if err != nil {
+		return err
+	}
+	for _, r := range snapshotOf(copied).Resources {
+		kept[r.URN] = true
+	}
+	if was != nil {
+		for _, r := range was.Resources {
+			if r.Custom && r.ID != "" && !kept[r.URN] {
+				missing = append(missing, fmt.Sprintf("whether %s exists, with the ID %s: only the other state has it",
+					r.URN, r.ID))
+			}
+		}
+	}
+	var files []string
+	if aside != "" {
+		files = append(files, aside)
+	}
+	return b.addLoss("", missing, files)
+}
+
+// addLoss adds to the record of what repairs have lost; nothing missing adds nothing.
+func (b stackState) addLoss(command string, missing, aside []string) error {
+	if len(missing) == 0 {
+		return nil
+	}
+	l, err := (&Backend{files: b.files}).Loss(b.ref)
+	if err != nil {
+		return err
+	}
+	if l == nil {
+		l = &Loss{}
+	}
+	l.Time, l.Command = b.o.Now().UTC(), cmp.Or(command, l.Command)
+	for _, m := range missing { // an attempt may be repeated
+		if !slices.Contains(l.Missing, m) {
+			l.Missing = append(l.Missing, m)
+		}
+	}
+	l.Aside = append(l.Aside, aside...)
+	return b.setLoss(l)
+}
+
+// setLoss writes the record of a loss, or removes it if l is nil.
+func (b stackState) setLoss(l *Loss) error {
+	if l == nil {
+		return b.remove("remove", b.lossFile())
+	}
+	return b.writeJSON("write what the repair has lost to", b.lossFile(), l)
+}
+
+// Torn describes a file that was set aside as the torn end of a journal although it has sound records, of
+// a state that does not know it.
+type Torn struct {
+	Path string
+	Made []*state.Resource // objects that the state does not have; secrets in them are sealed
+	// creations without a recorded end, of resources that the state does not have
+	Begun []state.Operation
+}
+
+// Torn looks for records in what earlier runs set aside as torn, and compares them with a state.
+func (b *files) Torn(r Ref, s *state.Snapshot) ([]Torn, error) {
+	if err := r.check(); err != nil || b.objects != nil || IsService(b.url) { // links of a chain are whole
+		return nil, err
+	}
+	names, err := b.list("stacks", r.Project)
+	if err != nil {
+		return nil, err
+	}
+	var found []Torn
+	for _, name := range names {
+		if !strings.HasPrefix(name, r.Stack+".yamlhost-journal.") || !strings.HasSuffix(name, ".torn") {
+			continue
+		}
+		path := b.path("stacks", r.Project, name)
+		data, err := b.disk.ReadFile(path)
+		if err != nil {
+			return nil, fileError("read the records that were set aside in", path, err)
+		}
+		if t := untold(s, journal.ReadPiece(data)); len(t.Made)+len(t.Begun) > 0 {
+			t.Path = path
+			found = append(found, t)
+		}
+	}
+	return found, nil
+}
+
+// object names what a resource stands for.
+type object struct {
+	urn urn.URN
+	id  string
+}
+
+// outcome returns the resources that entries have made and not removed, in the order in which they were made, and the
+// operations that they have begun and not ended. It needs no base: an entry describes in full what it adds.
+func outcome(entries []journal.Entry) (made []*state.Resource, open []state.Operation) {
+	resources, order := map[journal.ID]*state.Resource{}, []journal.ID{}
+	begun, steps := map[int64]state.Operation{}, []int64{}
+	for _, e := range entries {
+		if e.Begin != nil {
+			begun[e.Step], steps = *e.Begin, append(steps, e.Step)
+			continue
+		}
+		delete(begun, e.Step)
+		for _, id := range e.Remove {
+			delete(resources, id)
+		}
+		for _, a := range slices.Concat(e.Amend, e.Add) {
+			if resources[a.ID] == nil {
+				order = append(order, a.ID)
+			}
+			resources[a.ID] = a.Resource
+		}
+	}
+	for _, id := range order {
+		if r := resources[id]; r != nil {
+			made = append(made, r)
+		}
+	}
+	for _, step := range steps {
+		if op, ok := begun[step]; ok {
+			open = append(open, op)
+		}
+	}
+	return made, open
+}
+
+// untold returns what entries tell of that a state does not know.
+func untold(s *state.Snapshot, entries []journal.Entry) (t Torn) {
+	made, open := outcome(entries)
+	objects, names := map[object]bool{}, map[urn.URN]bool{}
+	for _, r := range s.Resources {
+		objects[object{r.URN, r.ID}], names[r.URN] = true, true
+	}
+	for _, op := range s.Pending {
+		names[op.Resource.URN] = true
+	}
+	for _, r := range made {
+		if r.Custom && !r.External && !objects[object{r.URN, r.ID}] {
+			t.Made, objects[object{r.URN, r.ID}] = append(t.Made, r), true
+		}
+	}
+	for _, op := range open {
+		if op.Kind == state.Creating && op.Resource.Custom && !names[op.Resource.URN] {
+			t.Begun, names[op.Resource.URN] = append(t.Begun, op), true
+		}
+	}
+	return t
 }

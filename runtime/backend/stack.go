@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
@@ -256,4 +259,152 @@ func (b *Backend) mayRemove(ctx context.Context, r Ref, o RemoveOptions) error {
 		return &NotEmptyError{r, n}
 	}
 	return nil
+}
+
+// Export writes what stack export prints (F5.17), of the present state with version 0, or of an earlier one, which only a
+// service has by its number. With a nil open, secrets stay sealed as they are; else they are shown. Nothing is written of
+// a state that cannot be read.
+func (b *Backend) Export(ctx context.Context, r Ref, version int, open state.Opener, w io.Writer) error {
+	var s *state.Snapshot
+	h, ok := b.hosted()
+	switch {
+	case version == 0:
+		loaded, err := b.Load(ctx, r, open)
+		if err != nil {
+			return err
+		}
+		s = loaded.Snapshot
+	case !ok:
+		return errors.New("only a service has earlier states by their numbers; those of this backend are in .pulumi/history")
+	case version < 0:
+		return errors.New("--version takes a number from 1")
+	default:
+		r, err := b.named(ctx, r)
+		if err == nil {
+			s, err = h.version(ctx, r, version, open)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	form := state.Shown()
+	if open == nil {
+		form = state.Sealed(nil)
+	}
+	text, err := state.EncodeExport(s, form)
+	if err == nil {
+		_, err = w.Write(text)
+	}
+	return err
+}
+
+// Overview describes one stack in a list of stacks.
+type Overview struct {
+	Resources, Pending int
+	Updated            time.Time // when the last operation ended, or the state was written; zero before there was any
+}
+
+// Overview describes a stack. Its errors are the errors of Load.
+func (b *Backend) Overview(ctx context.Context, r Ref) (Overview, error) {
+	if known, ok := b.listed[r]; ok {
+		return Overview{Resources: known.Resources, Updated: known.Updated}, nil
+	}
+	loaded, err := b.Load(ctx, r, nil)
+	if err != nil {
+		return Overview{}, err
+	}
+	s := loaded.Snapshot
+	o := Overview{Resources: len(s.Resources), Pending: len(s.Pending)}
+	if o.Resources+o.Pending > 0 {
+		o.Updated = s.Manifest.Time
+	}
+	o.Updated = b.LastUpdate(ctx, r, o.Updated)
+	return o, nil
+}
+
+// LastUpdate returns when the last operation ended on a stack whose state was written at that time: one that changes
+// nothing leaves the state as it is.
+func (b *Backend) LastUpdate(ctx context.Context, r Ref, written time.Time) time.Time {
+	last, _ := b.History(ctx, r, 2) // what cannot be read has the time of the state
+	for _, record := range last {
+		if ended := time.Unix(record.EndTime, 0); record.EndTime > 0 && ended.After(written) { // one may still run
+			return ended
+		}
+	}
+	return written
+}
+
+// ForeignStackError is returned when a state to import has a resource of another stack (F5.17).
+type ForeignStackError struct {
+	Ref Ref
+	URN urn.URN
+}
+
+func (e *ForeignStackError) Error() string {
+	return fmt.Sprintf("the state to import has the resource %s, which belongs to the stack %q and not to %q",
+		e.URN, e.URN.Stack(), e.Ref.Stack)
+}
+
+// Imported describes what Import has done beside replacing the state.
+type Imported struct {
+	Dropped  []state.Operation // pending operations, which an import does not take over
+	Warnings []error           // what would have been an error without force
+}
+
+// ImportOptions control how Import works.
+type ImportOptions struct {
+	Begin BeginOptions
+	Force bool // a *ForeignStackError or *state.IntegrityError is only a warning
+}
+
+// Import replaces a stack's state by what stack export prints (F5.17), under the stack's lock and without a record in
+// the history. Secrets in the clear are sealed. When it fails, the state is as it was.
+func (b *Backend) Import(ctx context.Context, r Ref, data []byte, o ImportOptions) (_ *Imported, err error) {
+	next, err := state.DecodeExport(data, o.Begin.Open)
+	if err != nil {
+		if _, ok := errors.AsType[*state.SyntaxError](err); ok {
+			return nil, fmt.Errorf("the state to import cannot be read: %w", err)
+		}
+		return nil, err
+	}
+	out := &Imported{Dropped: next.Pending}
+	next.Pending = nil
+	if err := out.check(r, next, o.Force); err != nil {
+		return nil, err
+	}
+	if r, err = b.named(ctx, r); err != nil {
+		return nil, err
+	}
+	if h, ok := b.hosted(); ok {
+		return out, h.replace(ctx, r, next, o.Begin)
+	}
+	o.Begin.SkipIntegrity = true // what is there is about to go
+	s, err := b.Begin(ctx, r, o.Begin)
+	if err != nil {
+		return nil, err
+	}
+	err = s.Commit(ctx, next, nil)
+	if _, ok := errors.AsType[*state.IntegrityError](err); ok && o.Force {
+		err = nil // told already
+	}
+	return out, err
+}
+
+// check looks for what is wrong with a state to import. With force, that becomes warnings.
+func (i *Imported) check(r Ref, s *state.Snapshot, force bool) error {
+	var faults []error
+	for _, res := range s.Resources {
+		if res.URN.Stack() != r.Stack {
+			faults = append(faults, &ForeignStackError{r, res.URN})
+			break
+		}
+	}
+	if err := s.Verify(); err != nil {
+		faults = append(faults, err)
+	}
+	if force {
+		i.Warnings = faults
+		return nil
+	}
+	return errors.Join(faults...)
 }
