@@ -115,9 +115,16 @@ func openService(rawURL string, o Options) (*Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Backend{files: &files{url: rawURL, root: o.Copies, o: o, disk: o.Disk, probed: &probed{}},
-		schedule: schedule{defaultLeastJournal, defaultSchedule.background, cmp.Or(o.Deferral, time.Second)},
-		service:  service}, nil
+	s := defaultSchedule
+	s.deferral = cmp.Or(o.Deferral, time.Second)
+	b := openedAt(rawURL, o.Copies, o, o.Disk, s)
+	b.service = service
+	return b, nil
+}
+
+// openedAt makes a backend whose files are below root on a disk.
+func openedAt(rawURL, root string, o Options, d disk.Disk, s schedule) *Backend {
+	return &Backend{files: &files{url: rawURL, root: root, o: o, fileIO: fileIO{d}, probed: &probed{}}, schedule: s}
 }
 
 // openObjects makes the backend of a store. It is asked for its layout at once, so that a wrong URL shows here.
@@ -133,8 +140,8 @@ func openObjects(rawURL string, o Options) (*Backend, error) {
 		defer func(usual context.Context) { d.parent = usual; done() }(d.parent)
 		d.parent = opening
 	}
-	b := &Backend{files: &files{url: rawURL, root: ".pulumi", o: o, disk: d, objects: d, probed: &probed{}},
-		schedule: defaultSchedule}
+	b := openedAt(rawURL, ".pulumi", o, d, defaultSchedule)
+	b.objects = d
 	return b, b.usable()
 }
 
@@ -144,8 +151,7 @@ func openFolder(rawURL string, o Options) (*Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Backend{files: &files{url: rawURL, root: filepath.Join(path, ".pulumi"), o: o, disk: o.Disk, probed: &probed{}},
-		schedule: defaultSchedule}
+	b := openedAt(rawURL, filepath.Join(path, ".pulumi"), o, o.Disk, defaultSchedule)
 	_, err = o.Disk.ModTime(path)
 	if err != nil && (!errors.Is(err, fs.ErrNotExist) || query.Get("create_dir") != "true") {
 		return nil, fileError("open the backend in the folder", path, err)

@@ -27,13 +27,16 @@ import (
 //
 // It never changes; on makes another one. Anyone who takes a lock goes on with the files that heldLock.fenced gives.
 type files struct {
-	url     string // as it was given
-	root    string // the .pulumi folder
-	o       Options
-	disk    disk.Disk
+	url  string // as it was given
+	root string // the .pulumi folder
+	o    Options
+	fileIO
 	objects *objectDisk // the disk, if it is a store
 	probed  *probed
 }
+
+// fileIO reads and writes whole files of a disk. Its faults are *FileErrors.
+type fileIO struct{ disk disk.Disk }
 
 // stack is a stack among the files of a backend, which its parts are made of.
 type stack struct {
@@ -81,7 +84,7 @@ func (b *files) list(parts ...string) ([]string, error) {
 }
 
 // readIfThere returns the content of a file; nil if there is none.
-func (b *files) readIfThere(doing, path string) ([]byte, error) {
+func (b fileIO) readIfThere(doing, path string) ([]byte, error) {
 	text, err := b.disk.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -90,7 +93,7 @@ func (b *files) readIfThere(doing, path string) ([]byte, error) {
 }
 
 // readJSON reads a small file into dst, and reports whether there is one.
-func (b *files) readJSON(doing, path string, dst any) (found bool, err error) {
+func (b fileIO) readJSON(doing, path string, dst any) (found bool, err error) {
 	text, err := b.disk.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -102,12 +105,12 @@ func (b *files) readJSON(doing, path string, dst any) (found bool, err error) {
 }
 
 // write puts data in a file durably.
-func (b *files) write(doing, path string, data []byte) error {
+func (b fileIO) write(doing, path string, data []byte) error {
 	return fileError(doing, path, disk.WriteDurably(b.disk, path, data))
 }
 
 // writeJSON writes a small file durably.
-func (b *files) writeJSON(doing, path string, v any) error {
+func (b fileIO) writeJSON(doing, path string, v any) error {
 	text, err := compactJSON(v)
 	if err != nil {
 		return fileError(doing, path, err)
@@ -116,7 +119,7 @@ func (b *files) writeJSON(doing, path string, v any) error {
 }
 
 // remove removes a file durably, if it is there.
-func (b *files) remove(doing, path string) error {
+func (b fileIO) remove(doing, path string) error {
 	return fileError(doing, path, disk.RemoveDurably(b.disk, path))
 }
 

@@ -192,8 +192,8 @@ func readObject(path string) *objectFile {
 	return f
 }
 
-// editObject changes a file, which no other process edits meanwhile. It is written if edit returns true and there was no
-// fault.
+// editObject changes a file, which no other process edits meanwhile. It is written if edit returns true and there was
+// no fault.
 func editObject(path string, edit func(f *objectFile) (changed bool)) error {
 	release, err := editing(path)
 	if err != nil {

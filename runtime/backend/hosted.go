@@ -17,8 +17,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// hosted is a Backend's stacks where a service keeps them. Its methods do what those of Backend of the same names do; each
-// Ref has its owner.
+// hosted is a Backend's stacks where a service keeps them. Its methods do what those of Backend of the same names do;
+// each Ref has its owner.
 type hosted struct{ b *Backend }
 
 // hosted returns the stacks of a service; ok is false if they are files.
@@ -305,7 +305,7 @@ func (h hosted) mirror(r Ref) *Backend {
 	root := filepath.Join(b.o.Copies, name, r.Organization(), ".pulumi")
 	o := b.o
 	o.Compression, o.RetainCheckpoints = Plain, false
-	return &Backend{files: &files{url: b.url, root: root, o: o, disk: b.disk, probed: &probed{}}, schedule: b.schedule}
+	return openedAt(b.url, root, o, b.disk, b.schedule)
 }
 
 // keptUpdate names the operation that a copy belongs to. It has the operation's token in it, and is for its user to

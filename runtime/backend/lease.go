@@ -194,8 +194,8 @@ func (l *lease) check() error {
 	return l.renewLocked()
 }
 
-// keep begins to renew the lease, until the renewer is halted or the lease is lost, which the next write reports. A store
-// that cannot be reached is tried again: as long as nobody takes over, the lease is held.
+// keep begins to renew the lease, until the renewer is halted or the lease is lost, which the next write reports. A
+// store that cannot be reached is tried again: as long as nobody takes over, the lease is held.
 func (l *lease) keep() {
 	l.renewer.start(l.length/4, func(context.Context) (time.Duration, bool) {
 		return 0, !errors.As(l.renew(), new(*LockLostError))

@@ -124,7 +124,8 @@ func knows(s *state.Snapshot, entries []journal.Entry) bool {
 			there[object{r.URN, r.ID}] = true
 		}
 	}
-	return len(open) == 0 && !slices.ContainsFunc(made, func(r *state.Resource) bool { return !there[object{r.URN, r.ID}] })
+	lacks := func(r *state.Resource) bool { return !there[object{r.URN, r.ID}] }
+	return len(open) == 0 && !slices.ContainsFunc(made, lacks)
 }
 
 // damaged reports whether anything but a torn tail is wrong with the journal.

@@ -125,8 +125,8 @@ func (e *AwayError) Unwrap() error { return e.Err }
 // errHosted is the error of what a service has no room for.
 var errHosted = errors.New("state is kept by a service, which cannot do this")
 
-// named checks the name of a stack and returns it as the backend knows it: in a service with its owner, which the service
-// may have to be asked for.
+// named checks the name of a stack and returns it as the backend knows it: in a service with its owner, which the
+// service may have to be asked for.
 func (b *Backend) named(ctx context.Context, r Ref) (_ Ref, err error) {
 	if err = cmp.Or(r.check(), ctx.Err()); err == nil && b.service != nil && r.Owner == "" {
 		r.Owner, err = b.service.Organization(ctx)

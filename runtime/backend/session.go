@@ -443,7 +443,8 @@ func (s *Session) Commit(_ context.Context, final *state.Snapshot, record *Recor
 	return s.end(true, final, record, status)
 }
 
-// end gives everything back, after it has written the final state if write is set. The caller holds the session's mutex.
+// end gives everything back, after it has written the final state if write is set. The caller holds the session's
+// mutex.
 func (s *Session) end(write bool, final *state.Snapshot, record *Record, status string) error {
 	s.closed = true
 	s.file.end()

@@ -261,9 +261,9 @@ func (b *Backend) mayRemove(ctx context.Context, r Ref, o RemoveOptions) error {
 	return nil
 }
 
-// Export writes what stack export prints (F5.17), of the present state with version 0, or of an earlier one, which only a
-// service has by its number. With a nil open, secrets stay sealed as they are; else they are shown. Nothing is written of
-// a state that cannot be read.
+// Export writes what stack export prints (F5.17), of the present state with version 0, or of an earlier one, which only
+// a service has by its number. With a nil open, secrets stay sealed as they are; else they are shown. Nothing is
+// written of a state that cannot be read.
 func (b *Backend) Export(ctx context.Context, r Ref, version int, open state.Opener, w io.Writer) error {
 	var s *state.Snapshot
 	h, ok := b.hosted()

@@ -54,9 +54,9 @@ type memoryKey struct {
 
 var _ secrets.Batch = (*Memory)(nil)
 
-// Remembering wraps a manager, unless it is a Memory already. Use one Memory for reading and writing a stack. Ciphertexts
-// are never shared between resources, nor between two secrets of one, so that a file does not tell which secrets are
-// alike.
+// Remembering wraps a manager, unless it is a Memory already. Use one Memory for reading and writing a stack.
+// Ciphertexts are never shared between resources, nor between two secrets of one, so that a file does not tell which
+// secrets are alike.
 func Remembering(m secrets.Manager) *Memory {
 	if memory, ok := m.(*Memory); ok {
 		return memory
