@@ -1,6 +1,9 @@
 package convert
 
 import (
+	"cmp"
+	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -60,7 +63,9 @@ func CloudFormation(src *diag.Source, o Options) (*Program, diag.Diagnostics) {
 	for _, part := range n.parts {
 		c.Items = append(c.Items, part.Items...)
 	}
-	c.sortItems()
+	slices.SortStableFunc(c.Items, func(a, b *Item) int {
+		return cmp.Or(strings.Compare(a.File, b.File), a.Line-b.Line)
+	})
 	return c.Program, diags
 }
 
@@ -265,7 +270,7 @@ func (c *cloudFormation) resource(key *yaml.Node, r *templateResource) {
 			if value.Kind == yaml.SequenceNode {
 				names = value.Content
 			}
-			deps := sequence()
+			deps := list()
 			for _, name := range names {
 				if target := c.res[name.Value]; target != nil && target.name != "" {
 					r.uses[name.Value] = name.Line
@@ -279,11 +284,11 @@ func (c *cloudFormation) resource(key *yaml.Node, r *templateResource) {
 			}
 		case "DeletionPolicy":
 			switch value.Value {
-			case "Retain", "RetainExceptOnCreate":
+			case "Retain", "RetainExceptOnCreate", "Snapshot":
 				put(options, "retainOnDelete", boolean(true))
-			case "Snapshot":
-				put(options, "retainOnDelete", boolean(true))
-				r.item.remark("DeletionPolicy Snapshot: the program keeps the object, as it makes no snapshot")
+				if value.Value == "Snapshot" {
+					r.item.remark("DeletionPolicy Snapshot: the program keeps the object, as it makes no snapshot")
+				}
 			case "Delete":
 			default:
 				c.leaveOut(r.name, "DeletionPolicy", "the policy is not known", value)
@@ -346,10 +351,7 @@ func (c *cloudFormation) need(what, kind, about string) string {
 	name := c.unique(camel(strings.FieldsFunc(what, func(r rune) bool { return r == '.' })...))
 	c.missing[what] = name
 	c.untyped = c.untyped || kind == "any"
-	declaration := mapping()
-	put(declaration, "type", text(kind))
-	put(declaration, "description", text(about))
-	put(c.sections["config"], name, declaration)
+	c.addConfig(name, kind, about)
 	return name
 }
 
@@ -410,7 +412,7 @@ func (c *cloudFormation) parameter(key, value *yaml.Node) {
 
 func parameterDefault(typed string, given *yaml.Node) *yaml.Node {
 	if inner, isList := strings.CutPrefix(typed, "list<"); isList {
-		items := sequence()
+		items := list()
 		if given.Value == "" {
 			return items
 		}
@@ -438,8 +440,7 @@ func (c *cloudFormation) constraints(key, value *yaml.Node, name, typed string, 
 		if own := textOf(value, "ConstraintDescription"); own != "" {
 			problem += " (" + own + ")"
 		}
-		message := mapping()
-		put(message, "level", text("error"))
+		message := mappingOf("level", text("error"))
 		put(message, "if", text("${"+condition+"}"))
 		put(message, "message", text(escaped(key.Value+" must "+problem)))
 		messages := c.sections["messages"]
@@ -461,10 +462,11 @@ func (c *cloudFormation) constraints(key, value *yaml.Node, name, typed string, 
 		ask(condition, "be one of "+strings.Join(shown, ", "))
 	}
 	if pattern := textOf(value, "AllowedPattern"); pattern != "" && typed == "string" {
-		if _, err := compiled(pattern); err != nil {
+		whole := "^(?:" + pattern + ")$"
+		if _, err := regexp.Compile(whole); err != nil {
 			item.remark("AllowedPattern %s is not checked: it is not in the syntax of RE2", pattern)
 		} else {
-			ask("!can(regex("+quoted("^(?:"+pattern+")$")+", "+name+"))", "match "+pattern)
+			ask("!can(regex("+quoted(whole)+", "+name+"))", "match "+pattern)
 		}
 	}
 	if typed == "string" {
@@ -530,15 +532,8 @@ func (c *cloudFormation) cycles() {
 		}
 		state[name] = 1
 		path = append(path, name)
-		names := make([]string, 0, len(r.uses))
-		for next := range r.uses {
-			names = append(names, next)
-		}
-		slices.Sort(names)
-		for _, next := range names {
-			if visit(next) {
-				return true
-			}
+		if slices.ContainsFunc(slices.Sorted(maps.Keys(r.uses)), visit) {
+			return true
 		}
 		path = path[:len(path)-1]
 		state[name] = 2

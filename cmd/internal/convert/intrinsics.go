@@ -9,8 +9,6 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-func compiled(pattern string) (*regexp.Regexp, error) { return regexp.Compile("^(?:" + pattern + ")$") }
-
 // intrinsic returns the name and the argument of a call such as {Ref: x}; the name is empty for anything else.
 func intrinsic(node *yaml.Node) (string, *yaml.Node) {
 	if node.Kind != yaml.MappingNode || len(node.Content) != 2 {
@@ -62,17 +60,13 @@ func (c *cloudFormation) expr(node *yaml.Node) string {
 		if parts, ok := c.pieces(arg); ok {
 			return literalText(c.resolved(written(parts).Value))
 		}
-	case "Fn::Join":
+	case "Fn::Join", "Fn::Split":
 		if count(2) {
-			return "join(" + c.expr(args[0]) + ", " + c.expr(args[1]) + ")"
+			return strings.ToLower(name[len("Fn::"):]) + "(" + c.expr(args[0]) + ", " + c.expr(args[1]) + ")"
 		}
 	case "Fn::Select":
 		if count(2) {
 			return "select(" + index(c.expr(args[0])) + ", " + c.expr(args[1]) + ")"
-		}
-	case "Fn::Split":
-		if count(2) {
-			return "split(" + c.expr(args[0]) + ", " + c.expr(args[1]) + ")"
 		}
 	case "Fn::FindInMap":
 		if count(3) && args[0].Kind == yaml.ScalarNode && c.maps[args[0].Value] != "" {

@@ -36,8 +36,10 @@ func Kubernetes(sources []*diag.Source, o Options) (*Program, diag.Diagnostics) 
 	for i, src := range sources {
 		docs, found := documents(src)
 		diags.Add(found...)
-		read[i] = docs
 		for _, doc := range docs {
+			read[i] = append(read[i], objects(doc)...)
+		}
+		for _, doc := range read[i] {
 			k.define(doc)
 		}
 	}
@@ -70,15 +72,6 @@ var definitionName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCo
 
 // define keeps a definition of custom resources as a file of the project, and notes the kinds that it describes.
 func (k *kubernetes) define(doc *yaml.Node) {
-	items := member(doc, "items")
-	if doc.Kind == yaml.SequenceNode {
-		items = doc
-	}
-	if items != nil {
-		for _, item := range items.Content {
-			k.define(item)
-		}
-	}
 	name := textOf(doc, "metadata", "name")
 	if textOf(doc, "kind") != "CustomResourceDefinition" || textOf(doc, "apiVersion") != "apiextensions.k8s.io/v1" ||
 		!definitionName().MatchString(name) {
@@ -110,30 +103,32 @@ func (k *kubernetes) awaitDefinition(obj *object) {
 		mappingOf("dependsOn", list(text("${"+definition.resource+"}"))))
 }
 
-// document takes one document: an object, a list of objects, or nothing.
+// objects returns the objects of a document, which may be a list of them.
+func objects(doc *yaml.Node) []*yaml.Node {
+	kind, items := textOf(doc, "kind"), member(doc, "items")
+	switch {
+	case doc.Kind == yaml.SequenceNode:
+		items = doc
+	case items == nil || items.Kind != yaml.SequenceNode || !strings.HasSuffix(kind, "List"):
+		return []*yaml.Node{doc}
+	}
+	var all []*yaml.Node
+	for _, item := range items.Content {
+		if member(item, "kind") == nil && kind != "List" && kind != "" { // the items of a DeploymentList may leave it out
+			item.Content = slices.Concat([]*yaml.Node{text("apiVersion"), text(textOf(doc, "apiVersion")), text("kind"),
+				text(strings.TrimSuffix(kind, "List"))}, item.Content)
+		}
+		all = append(all, objects(item)...)
+	}
+	return all
+}
+
+// document takes one object, or nothing.
 func (k *kubernetes) document(src *diag.Source, doc *yaml.Node) diag.Diagnostics {
 	if doc.Kind == yaml.ScalarNode && doc.ShortTag() == "!!null" {
 		return nil
 	}
 	kind, version := textOf(doc, "kind"), textOf(doc, "apiVersion")
-	if doc.Kind == yaml.SequenceNode {
-		var diags diag.Diagnostics
-		for _, item := range doc.Content {
-			diags.Add(k.document(src, item)...)
-		}
-		return diags
-	}
-	if items := member(doc, "items"); items != nil && items.Kind == yaml.SequenceNode && strings.HasSuffix(kind, "List") {
-		var diags diag.Diagnostics
-		for _, item := range items.Content {
-			if member(item, "kind") == nil && kind != "List" { // the items of a DeploymentList may leave out what they are
-				item.Content = slices.Concat([]*yaml.Node{text("apiVersion"), text(version), text("kind"),
-					text(strings.TrimSuffix(kind, "List"))}, item.Content)
-			}
-			diags.Add(k.document(src, item)...)
-		}
-		return diags
-	}
 	item := &Item{Name: textOf(doc, "metadata", "name"), Kind: strings.TrimPrefix(version+"/"+kind, "/"),
 		File: src.Name(), Line: doc.Line}
 	k.Items = append(k.Items, item)
@@ -279,10 +274,8 @@ func (k *kubernetes) secret(obj *object, properties *yaml.Node) {
 	for _, field := range []string{"data", "stringData"} {
 		each(member(properties, field), func(key, value *yaml.Node) {
 			name := k.unique(camel(obj.name, key.Value))
-			declaration := mapping()
-			put(declaration, "type", text("string"))
-			put(declaration, "secret", boolean(true))
-			put(k.sections["config"], name, declaration)
+			k.addConfig(name, "string", "")
+			k.seal(name)
 			obj.item.remark("set its value with `yamlhost config set --secret %s`: it is %s.%s of the manifest", name, field,
 				key.Value)
 			*value = *text("${" + name + "}")

@@ -23,13 +23,8 @@ var secretText = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY|://[^/@\s:]*:[^/@\s]+@|\b(AKIA|ASIA|ghp_|xox[bp]-)[A-Za-z0-9]`)
 })
 
-// masked returns a copy of a part of the source in which nothing is readable that may be a secret.
-func masked(node *yaml.Node) *yaml.Node {
-	return mask(node, false, textOf(node, "kind") == "Secret")
-}
-
-// mask copies a node. under reports that a name above says that it is a secret, object that it is a Secret of
-// Kubernetes.
+// mask returns a copy of a part of the source in which nothing is readable that may be a secret. below reports that a
+// name above says that it is one, object that it is a Secret of Kubernetes.
 func mask(node *yaml.Node, below, object bool) *yaml.Node {
 	out := *node
 	out.Content = nil
@@ -69,9 +64,9 @@ func maskedComment(comment string) string {
 
 // shown returns a part of the source, without secrets, as the text of a comment; empty if it cannot be written.
 func shown(node *yaml.Node) string {
-	content, err := encode(masked(node))
+	content, err := encode(mask(node, false, textOf(node, "kind") == "Secret"))
 	if err != nil {
 		return ""
 	}
-	return "\n" + indented(strings.TrimRight(string(content), "\n"))
+	return "\n  " + strings.ReplaceAll(strings.TrimRight(string(content), "\n"), "\n", "\n  ")
 }

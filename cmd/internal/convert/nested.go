@@ -47,7 +47,7 @@ func (c *cloudFormation) nest(r *templateResource) *cloudFormation {
 	}
 	base := filepath.Base(src.Name())
 	sub.name = upperFirst(camel(strings.TrimSuffix(base, path.Ext(base))))
-	for slices.ContainsFunc(n.parts, func(p *Program) bool { return p.name == sub.name }) {
+	for slices.ContainsFunc(n.parts, named(sub.name)) {
 		sub.name += "2"
 	}
 	n.parts = append(n.parts, sub.Program)
@@ -109,10 +109,7 @@ func (c *cloudFormation) argument(value *yaml.Node, typed string) *yaml.Node {
 func (p *Program) nestedName() string {
 	if p.stack == "" {
 		p.stack = p.unique("stackName")
-		declaration := mapping()
-		put(declaration, "type", text("string"))
-		put(declaration, "description", text("the name of the nested stack"))
-		put(p.sections["config"], p.stack, declaration)
+		p.addConfig(p.stack, "string", "the name of the nested stack")
 	}
 	return p.stack
 }
@@ -123,27 +120,11 @@ func (p *Program) component() *yaml.Node {
 	if p.about != "" {
 		put(out, "description", text(p.about))
 	}
-	for _, name := range sectionNames {
-		section := p.sections[name]
-		switch {
-		case len(section.Content) == 0 || name == "messages":
-			continue
-		case name == "resources":
-			section = p.commented(section)
-		case name == "config":
-			name = "inputs"
-		}
-		put(out, name, section)
-	}
+	p.putSections(out, "inputs")
 	return out
 }
 
-// part returns the component of a name; nil if there is none.
-func (p *Program) part(name string) *Program {
-	for _, part := range p.parts {
-		if part.name == name {
-			return part
-		}
-	}
-	return nil
+// named returns a function that reports whether a component has a name.
+func named(name string) func(*Program) bool {
+	return func(part *Program) bool { return part.name == name }
 }

@@ -2,7 +2,6 @@ package convert
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -75,7 +74,7 @@ func newProgram(name string) *Program {
 	for _, section := range sectionNames {
 		p.sections[section] = mapping()
 	}
-	p.sections["messages"] = sequence()
+	p.sections["messages"] = list()
 	return p
 }
 
@@ -105,14 +104,21 @@ func (p *Program) leaveOut(resource, what, reason string, node *yaml.Node) {
 	}
 }
 
+// addConfig adds a configuration value to the program. about is its description; empty for none.
+func (p *Program) addConfig(name, kind, about string) {
+	declaration := mappingOf("type", text(kind))
+	if about != "" {
+		put(declaration, "description", text(about))
+	}
+	put(p.sections["config"], name, declaration)
+}
+
 // seal makes a configuration value a secret.
 func (p *Program) seal(name string) {
 	if declared := member(p.sections["config"], name); member(declared, "secret") == nil {
 		put(declared, "secret", boolean(true))
 	}
 }
-
-func indented(text string) string { return "  " + strings.ReplaceAll(text, "\n", "\n  ") }
 
 // Text returns the program as it is now.
 func (p *Program) Text() ([]byte, error) {
@@ -125,28 +131,11 @@ func (p *Program) Text() ([]byte, error) {
 	if len(p.Files) > 0 {
 		put(top, "crds", list(text("crds/*.yaml")))
 	}
-	for _, name := range sectionNames {
-		if name == "resources" && len(p.parts) > 0 {
-			components := mapping()
-			for _, part := range p.parts {
-				put(components, part.name, part.component()).HeadComment = comment(part.notes)
-			}
-			put(top, "components", components)
-		}
-		section := p.sections[name]
-		if len(section.Content) == 0 {
-			continue
-		}
-		switch name {
-		case "resources":
-			section = p.commented(section)
-		case "config":
-			if p.untyped { // a project file has no such type in its section config
-				name = "configuration"
-			}
-		}
-		put(top, name, section)
+	config := "config"
+	if p.untyped { // a project file has no such type in its section config
+		config = "configuration"
 	}
+	p.putSections(top, config)
 	top.Content[0].HeadComment = comment(p.notes)
 	out, err := encode(top)
 	if err != nil {
@@ -157,6 +146,29 @@ func (p *Program) Text() ([]byte, error) {
 		return out, nil
 	}
 	return formatted, nil
+}
+
+// putSections adds the sections that have something in them. config is what the configuration is called.
+func (p *Program) putSections(top *yaml.Node, config string) {
+	for _, name := range sectionNames {
+		section := p.sections[name]
+		if name == "resources" && len(p.parts) > 0 {
+			components := mapping()
+			for _, part := range p.parts {
+				put(components, part.name, part.component()).HeadComment = comment(part.notes)
+			}
+			put(top, "components", components)
+		}
+		switch {
+		case len(section.Content) == 0:
+			continue
+		case name == "resources":
+			section = p.commented(section)
+		case name == "config":
+			name = config
+		}
+		put(top, name, section)
+	}
 }
 
 // commented returns the resources with the comments on what they lack.
@@ -208,9 +220,11 @@ func (p *Program) Repair(found diag.Diagnostic) bool {
 	pos := found.Subject.StartPosition()
 	path := pathTo(root.Content[0], pos.Line)
 	if len(path) > 2 && path[0] == "components" {
-		if p, path = p.part(path[1]), path[2:]; p == nil {
+		i := slices.IndexFunc(p.parts, named(path[1]))
+		if i < 0 {
 			return false
 		}
+		p, path = p.parts[i], path[2:]
 	}
 	if len(path) < 2 || path[0] != "resources" {
 		return false
@@ -264,19 +278,14 @@ func pathTo(node *yaml.Node, line int) []string {
 
 // The helpers below make and read trees of YAML.
 
-func mapping() *yaml.Node  { return &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"} }
-func sequence() *yaml.Node { return &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"} }
+func mapping() *yaml.Node { return &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"} }
 
 func mappingOf(key string, value *yaml.Node) *yaml.Node {
-	m := mapping()
-	put(m, key, value)
-	return m
+	return &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Content: []*yaml.Node{text(key), value}}
 }
 
 func list(items ...*yaml.Node) *yaml.Node {
-	s := sequence()
-	s.Content = items
-	return s
+	return &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Content: items}
 }
 
 // text is a scalar that reads back as this text.
@@ -363,10 +372,9 @@ func camel(words ...string) string {
 		}) {
 			if b.Len() == 0 {
 				b.WriteString(lowerFirst(part))
-				continue
+			} else {
+				b.WriteString(upperFirst(part))
 			}
-			runes := []rune(part)
-			b.WriteString(string(unicode.ToUpper(runes[0])) + string(runes[1:]))
 		}
 	}
 	name := b.String()
@@ -386,11 +394,4 @@ func lowerFirst(name string) string {
 		runes[i] = unicode.ToLower(r)
 	}
 	return string(runes)
-}
-
-// sortItems brings the items into the order of the input.
-func (p *Program) sortItems() {
-	slices.SortStableFunc(p.Items, func(a, b *Item) int {
-		return cmp.Or(strings.Compare(a.File, b.File), a.Line-b.Line)
-	})
 }

@@ -57,14 +57,7 @@ func documents(src *diag.Source) ([]*yaml.Node, diag.Diagnostics) {
 // fault is a finding about a line of an input.
 func fault(src *diag.Source, line int, detail, format string, args ...any) diag.Diagnostics {
 	line = max(1, min(line, src.Lines()))
-	start := 0
-	for n := 1; n < line; n++ {
-		next := bytes.IndexByte(src.Text()[start:], '\n')
-		if next < 0 {
-			break
-		}
-		start += next + 1
-	}
+	start := src.Offset(diag.Position{Line: line, Column: 1})
 	end := start + len(bytes.TrimRight(src.Line(line), "\r\n"))
 	return diag.Diagnostics{{Code: diag.Syntax, Subject: diag.NewRange(src, start, end), Detail: detail,
 		Summary: fmt.Sprintf(format, args...)}}
@@ -140,30 +133,23 @@ func data(node *yaml.Node, words bool) *yaml.Node {
 
 // scalar makes a scalar of an input one of a program.
 func scalar(n *yaml.Node, words bool) *yaml.Node {
-	short := n.ShortTag()
-	switch {
-	case short == "!!float":
-		n.Tag = short
-		return n
+	truth := yaml11[strings.ToLower(n.Value)]
+	switch short := n.ShortTag(); {
 	case short == "!!int":
 		var v int64
 		if n.Decode(&v) == nil {
 			n.Value = strconv.FormatInt(v, 10)
 		}
-		if v > 1<<53 || v < -1<<53 {
+		if n.Tag = short; v > 1<<53 || v < -1<<53 {
 			n.Tag = "!!str"
-			return n
 		}
+	case short == "!!float" || short == "!!bool" || short == "!!null":
 		n.Tag = short
-		return n
-	case short == "!!bool" || short == "!!null":
-		n.Tag = short
-		return n
-	case words && n.Style == 0 && yaml11[strings.ToLower(n.Value)] != "":
-		n.Tag, n.Value = "!!bool", yaml11[strings.ToLower(n.Value)]
-		return n
+	case words && n.Style == 0 && truth != "":
+		n.Tag, n.Value = "!!bool", truth
+	default:
+		n.Tag, n.Value = "!!str", escaped(n.Value)
 	}
-	n.Tag, n.Value = "!!str", escaped(n.Value)
 	return n
 }
 

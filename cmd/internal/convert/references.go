@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/yamlhost/yamlhost/schema"
 )
@@ -44,9 +46,6 @@ func (c *cloudFormation) ref(name string, line int) string {
 	}
 	if expr := c.refs[name]; expr != "" {
 		return expr
-	}
-	if param := c.params[name]; param != "" {
-		return param
 	}
 	if r := c.res[name]; r != nil && r.name != "" && r.nested == nil {
 		return c.accessOf(r, line) + "." + c.identity(r)
@@ -206,11 +205,11 @@ func property(o *schema.Object, name string) *schema.Property {
 // words is a name of CloudFormation as aws-native spells it: DBInstanceClass is dbInstanceClass.
 func words(name string) string {
 	var b strings.Builder
+	isUpper := func(r rune) bool { return r >= 'A' && r <= 'Z' }
 	runes := []rune(name)
 	for i, r := range runes {
-		upper := r >= 'A' && r <= 'Z'
-		start := upper && (i == 0 || !isUpper(runes[i-1]) || i+1 < len(runes) && runes[i+1] >= 'a' && runes[i+1] <= 'z')
-		if upper && (!start || i == 0) {
+		start := i > 0 && (!isUpper(runes[i-1]) || i+1 < len(runes) && runes[i+1] >= 'a' && runes[i+1] <= 'z')
+		if isUpper(r) && !start {
 			r += 'a' - 'A'
 		}
 		b.WriteRune(r)
@@ -218,11 +217,11 @@ func words(name string) string {
 	return b.String()
 }
 
-func isUpper(r rune) bool { return r >= 'A' && r <= 'Z' }
-
+// upperFirst makes the first letter of a name a capital.
 func upperFirst(name string) string {
-	if name == "" {
+	first, size := utf8.DecodeRuneInString(name)
+	if size == 0 {
 		return ""
 	}
-	return strings.ToUpper(name[:1]) + name[1:]
+	return string(unicode.ToUpper(first)) + name[size:]
 }

@@ -9,29 +9,17 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// quoted is a text in an expression.
-func quoted(value string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, r := range strings.NewReplacer("${", "$${", "%{", "%%{").Replace(value) {
-		switch {
-		case r == '"' || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\t':
-			b.WriteString(`\t`)
-		case r == '\r':
-			b.WriteString(`\r`)
-		case r < ' ':
-			fmt.Fprintf(&b, `\u%04x`, r)
-		default:
-			b.WriteRune(r)
-		}
+// escapes replaces what does not stand for itself between quotes.
+var escapes = sync.OnceValue(func() *strings.Replacer {
+	pairs := []string{"${", "$${", "%{", "%%{", `"`, `\"`, `\`, `\\`, "\n", `\n`, "\t", `\t`, "\r", `\r`}
+	for r := range ' ' {
+		pairs = append(pairs, string(r), fmt.Sprintf(`\u%04x`, r))
 	}
-	return b.String() + `"`
-}
+	return strings.NewReplacer(pairs...)
+})
+
+// quoted is a text in an expression.
+func quoted(value string) string { return `"` + escapes().Replace(value) + `"` }
 
 // piece is a part of a text with references: a text, or an expression.
 type piece struct{ text, expr string }
@@ -224,11 +212,7 @@ func literalText(value string) string {
 			b.WriteByte(value[i])
 			continue
 		}
-		q := quoted(string(value[i]))
-		if value[i] >= 0x80 {
-			q = `"` + value[i:i+1] + `"`
-		}
-		b.WriteString(q[1 : len(q)-1])
+		b.WriteString(escapes().Replace(value[i : i+1]))
 	}
 	return `"` + b.String() + `"`
 }

@@ -103,7 +103,7 @@ func (c *cloudFormation) literal(node *yaml.Node, t schema.Type, path string) *y
 		if array, ok := t.(*schema.Array); ok {
 			item = array.Item
 		}
-		out, maybe := sequence(), false
+		out, maybe := list(), false
 		for i, n := range node.Content {
 			maybe = maybe || optional(n)
 			out.Content = append(out.Content, c.value(n, item, fmt.Sprintf("%s[%d]", path, i)))

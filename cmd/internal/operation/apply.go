@@ -15,20 +15,10 @@ import (
 
 // Preview shows what `up` would do.
 func Preview(ctx context.Context, a *console.Console, o *Options) error {
-	return withAliases(o, func() error { return preview(ctx, a, o) })
-}
-
-func preview(ctx context.Context, a *console.Console, o *Options) error {
-	ctx, done := a.Signals.Gentle(ctx)
-	defer done()
-	p, err := prepare(ctx, a, o, previewOperation, chosen(a, o))
-	//lint:ignore SA5001 what prepare returns with an error has to be closed too
-	defer p.Close()
-	if err != nil {
-		return err
-	}
-	result, err := p.plan(ctx, previewOperation)
-	return p.exitPlan("preview", result, err)
+	return withPipeline(ctx, a, o, previewOperation, chosen(a, o), func(ctx context.Context, p *Pipeline) error {
+		result, err := p.plan(ctx, previewOperation)
+		return p.exitPlan("preview", o.ExpectNoChanges, result, err)
+	})
 }
 
 // Up previews, asks and applies.
@@ -52,12 +42,6 @@ func Destroy(ctx context.Context, a *console.Console, o *Options) error {
 
 // Run checks, plans and applies without asking. A stack that is missing is created once nothing stands against the run.
 func Run(ctx context.Context, a *console.Console, o *Options) error {
-	return withAliases(o, func() error { return run(ctx, a, o) })
-}
-
-func run(ctx context.Context, a *console.Console, o *Options) error {
-	ctx, done := a.Signals.Gentle(ctx)
-	defer done()
 	switch {
 	case o.PlanOnly:
 	case o.savePlan != "":
@@ -68,42 +52,32 @@ func run(ctx context.Context, a *console.Console, o *Options) error {
 	}
 	o.unasked = true
 	chosen := false
-	p, err := prepare(ctx, a, o, updateOperation, func(_ context.Context, p *project.Project) (s *console.Stack,
-		err error) {
+	open := func(_ context.Context, p *project.Project) (s *console.Stack, err error) {
 		s, chosen, err = a.Stacks().OpenOrImagine(p, o.Stack)
 		return s, err
+	}
+	return withPipeline(ctx, a, o, updateOperation, open, func(ctx context.Context, p *Pipeline) error {
+		if o.PlanOnly {
+			result, err := p.plan(ctx, updateOperation)
+			return p.exitPlan("preview", o.ExpectNoChanges, result, err)
+		}
+		if err := p.canSeal(); err != nil {
+			return err
+		}
+		if err := p.planAhead(ctx, updateOperation); err != nil {
+			return err
+		}
+		if err := realize(ctx, a, p.Stack, chosen, o.LockTimeout); err != nil {
+			return err
+		}
+		// Without a question, a preview would not be read: each step is planned right before it is taken.
+		result, err := p.apply(ctx, updateOperation)
+		return exitError(a, o.ExpectNoChanges, "update", result, err)
 	})
-	//lint:ignore SA5001 what prepare returns with an error has to be closed too
-	defer p.Close()
-	if err != nil && p.display.wantsConfig && p.Stack != nil && p.Stack.Missing {
-		fmt.Fprintf(a.Streams.Err,
-			"The stack '%[1]s' does not exist yet: give the values with -c key=value, or run `yamlhost stack init %[1]s` "+
-				"and set them.\n", p.Stack.Ref.Stack)
-	}
-	if err != nil {
-		return err
-	}
-	if o.PlanOnly {
-		result, err := p.plan(ctx, updateOperation)
-		return p.exitPlan("preview", result, err)
-	}
-	if err := p.canSeal(); err != nil {
-		return err
-	}
-	if err := p.planAhead(ctx, updateOperation); err != nil {
-		return err
-	}
-	if err := realize(ctx, a, p.Stack, chosen, o.LockTimeout); err != nil {
-		return err
-	}
-	// Without a question, a preview would not be read: each step is planned right before it is taken.
-	result, err := p.apply(ctx, updateOperation)
-	return exitError(a, o, "update", result, err)
 }
 
 // planAhead plans an operation that nobody previews, if it is expected to change nothing, may delete only so much, or
-// has policy packs. It
-// ends it with exit code 7 where it would change anything: unlike with the Pulumi CLI, nothing is done then (F7.14).
+// has policy packs. It ends it with exit code 7 where it would change anything: unlike with the Pulumi CLI, nothing is done then (F7.14).
 func (p *Pipeline) planAhead(ctx context.Context, op Operation) error {
 	expectNone := p.options.ExpectNoChanges && op.Kind == updateOperation.Kind
 	packs, err := p.policyPacks()
@@ -116,23 +90,15 @@ func (p *Pipeline) planAhead(ctx context.Context, op Operation) error {
 		return nil
 	}
 	result, err := p.plan(ctx, op)
-	if err := exitError(p.Console, &Options{ExpectNoChanges: expectNone}, op.Kind, result, err); err != nil {
-		return err
-	}
-	return p.display.limitDeletes()
+	return p.exitPlan(op.Kind, expectNone, result, err)
 }
 
-// exitPlan is exitError of a plan that is all there will be.
-func (p *Pipeline) exitPlan(what string, result *engine.Result, err error) error {
-	if err := exitError(p.Console, p.options, what, result, err); err != nil {
+// exitPlan is exitError of a plan. A plan that destroys more objects than --max-deletes allows is an error, too.
+func (p *Pipeline) exitPlan(what string, expectNone bool, result *engine.Result, err error) error {
+	if err := exitError(p.Console, expectNone, what, result, err); err != nil {
 		return err
 	}
-	return p.display.limitDeletes()
-}
-
-// limitDeletes returns an error if the last plan destroys more objects than --max-deletes allows.
-func (s *display) limitDeletes() error {
-	limit, blast := s.options.MaxDeletes, s.blast
+	limit, blast := p.options.MaxDeletes, p.display.blast
 	if limit == nil || blast.Destroyed() <= *limit {
 		return nil
 	}
@@ -141,7 +107,7 @@ func (s *display) limitDeletes() error {
 }
 
 // chosen opens the stack that the options choose.
-func chosen(a *console.Console, o *Options) func(context.Context, *project.Project) (*console.Stack, error) {
+func chosen(a *console.Console, o *Options) opener {
 	return func(ctx context.Context, p *project.Project) (*console.Stack, error) {
 		switch o.Command {
 		case "up", "preview", "plan": // of a stack that is missing, there is nothing to refresh or destroy
@@ -153,10 +119,6 @@ func chosen(a *console.Console, o *Options) func(context.Context, *project.Proje
 
 // PlanAndApply is `up` and its kin (E7.12): a preview, a question, the operation.
 func PlanAndApply(ctx context.Context, a *console.Console, o *Options, op Operation) error {
-	return withAliases(o, func() error { return planAndApply(ctx, a, o, op) })
-}
-
-func planAndApply(ctx context.Context, a *console.Console, o *Options, op Operation) error {
 	if o.SkipPreview && o.PreviewOnly {
 		return console.WithCode(console.CodeBadUsage, "--skip-preview and --preview-only cannot be used together")
 	}
@@ -169,14 +131,13 @@ func planAndApply(ctx context.Context, a *console.Console, o *Options, op Operat
 		}
 		return err
 	}
-	ctx, done := a.Signals.Gentle(ctx)
-	defer done()
-	p, err := prepare(ctx, a, o, op, chosen(a, o))
-	//lint:ignore SA5001 what prepare returns with an error has to be closed too
-	defer p.Close()
-	if err != nil {
-		return err
-	}
+	return withPipeline(ctx, a, o, op, chosen(a, o), func(ctx context.Context, p *Pipeline) error {
+		return p.planAndApply(ctx, op)
+	})
+}
+
+func (p *Pipeline) planAndApply(ctx context.Context, op Operation) error {
+	a, o := p.Console, p.options
 	if !o.PreviewOnly {
 		if err := p.canSeal(); err != nil {
 			return err
@@ -188,19 +149,16 @@ func planAndApply(ctx context.Context, a *console.Console, o *Options, op Operat
 			return err
 		}
 	} else {
-		outline := view.NewOutline(p.display.viewOptions(op.Planning), p.sink.secrets())
+		outline := view.NewOutline(p.display.viewOptions(op.Planning), p.sink.masker)
 		if !o.Yes {
 			p.display.listen = outline.Event
 		}
 		result, err := p.plan(ctx, op)
 		p.display.listen = nil
 		if o.PreviewOnly {
-			return p.exitPlan("preview", result, err)
+			return p.exitPlan("preview", o.ExpectNoChanges, result, err)
 		}
-		if err := exitError(a, &Options{ExpectNoChanges: expectNone}, op.Kind, result, err); err != nil {
-			return err
-		}
-		if err := p.display.limitDeletes(); err != nil {
+		if err := p.exitPlan(op.Kind, expectNone, result, err); err != nil {
 			return err
 		}
 		if o.Strict { // E7.63
@@ -214,11 +172,11 @@ func planAndApply(ctx context.Context, a *console.Console, o *Options, op Operat
 		}
 	}
 	result, err := p.apply(ctx, op)
-	if err := exitError(a, o, op.Kind, result, err); err != nil {
+	if err := exitError(a, o.ExpectNoChanges, op.Kind, result, err); err != nil {
 		return err
 	}
-	if len(p.pending.kept) > 0 {
-		return p.pending.unresolvedAfter()
+	if kept := p.pending.kept; len(kept) > 0 {
+		return p.pending.unresolved(kept, "Everything else was destroyed.")
 	}
 	if op.Kind == "destroy" {
 		return afterDestroy(ctx, a, o, p, len(result.Snapshot.Resources))
@@ -243,8 +201,7 @@ func afterDestroy(ctx context.Context, a *console.Console, o *Options, p *Pipeli
 		if !o.Json && left == 0 {
 			fmt.Fprintf(a.Streams.Err,
 				"The resources in the stack have been deleted, but the history and configuration associated with the stack are "+
-					"still "+
-					"maintained.\nTo remove the stack completely, run `yamlhost stack rm %s`.\n", s.Ref.Stack)
+					"still maintained.\nTo remove the stack completely, run `yamlhost stack rm %s`.\n", s.Ref.Stack)
 		}
 		return nil
 	}
@@ -259,8 +216,9 @@ func afterDestroy(ctx context.Context, a *console.Console, o *Options, p *Pipeli
 	return nil
 }
 
-// exitError is the error, and so the exit code, of a finished operation (F7.14, E8.27–E8.29).
-func exitError(a *console.Console, o *Options, what string, result *engine.Result, err error) error {
+// exitError is the error, and so the exit code, of a finished operation (F7.14, E8.27–E8.29). With expectNone, changes
+// are an error.
+func exitError(a *console.Console, expectNone bool, what string, result *engine.Result, err error) error {
 	switch {
 	case result == nil || err != nil && !result.Terminated:
 		return err
@@ -274,8 +232,33 @@ func exitError(a *console.Console, o *Options, what string, result *engine.Resul
 		return &console.ExitError{Code: console.CodePlan}
 	case result.Failed:
 		return &console.ExitError{Code: console.CodeFailed}
-	case o.ExpectNoChanges && result.HasChanges():
+	case expectNone && result.HasChanges():
 		return console.WithCode(console.CodeChanges, "no changes were expected for %s but changes were proposed", what)
 	}
 	return nil
+}
+
+// Look calls look with a stack's pipeline and with the engine's options of a preview. Providers run as in an
+// operation, with the stack's configuration, and their messages are shown; nothing is written. doing is the text of
+// the progress line.
+func Look(ctx context.Context, a *console.Console, o *Options, doing string,
+	look func(context.Context, *Pipeline, engine.Options) error) error {
+	options := *o // without the options that are for the operation behind it
+	options.Json, options.PreviewOnly = false, false
+	op := Operation{Kind: "look", Planning: doing}
+	return withPipeline(ctx, a, &options, op, chosen(a, &options), func(ctx context.Context, p *Pipeline) error {
+		op.Run = func(ctx context.Context, o engine.Options, _ engine.Program) (*engine.Result, error) {
+			o.Serve = nil // no program or component is to talk to it
+			return &engine.Result{Snapshot: o.Base}, look(ctx, p, o)
+		}
+		base, err := p.load(ctx)
+		if err != nil {
+			return err
+		}
+		a.Signals.Announce("")
+		if _, err = p.operate(ctx, op, engine.Options{Base: base, DryRun: true}); errors.Is(err, context.Canceled) {
+			return a.Signals.Ended()
+		}
+		return err
+	})
 }

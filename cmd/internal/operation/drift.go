@@ -18,7 +18,7 @@ import (
 
 // driftOperation reads every resource and compares it with the state and with the program. It is never applied.
 var driftOperation = Operation{Kind: previewOperation.Kind, Planning: "Looking for drift", program: true,
-	Run: updateOperation.Run}
+	Run: engine.Update}
 
 // difference is one way in which a resource is not as it should be.
 type difference struct {
@@ -150,15 +150,12 @@ func failureCode(texts []string) int {
 
 // Drift reports what exists and differs from the state or from the program. Nothing is changed.
 func Drift(ctx context.Context, a *console.Console, o *Options) error {
-	ctx, done := a.Signals.Gentle(ctx)
-	defer done()
 	o.Refresh = "true"
-	p, err := prepare(ctx, a, o, driftOperation, chosen(a, o))
-	//lint:ignore SA5001 what prepare returns with an error has to be closed too
-	defer p.Close()
-	if err != nil {
-		return err
-	}
+	return withPipeline(ctx, a, o, driftOperation, chosen(a, o), drift)
+}
+
+func drift(ctx context.Context, p *Pipeline) error {
+	a, o := p.Console, p.options
 	loaded, err := p.Stack.Backend.Load(ctx, p.Stack.Ref, p.StackSecrets.Opener)
 	if err != nil {
 		return console.ExplainSecret(err, p.Stack.Ref.Stack)
@@ -175,7 +172,7 @@ func Drift(ctx context.Context, a *console.Console, o *Options) error {
 	case err != nil:
 		return &console.ExitError{Code: failureCode([]string{err.Error()}), Cause: err}
 	case result.Terminated || result.Canceled:
-		return exitError(a, o, "drift", result, err)
+		return exitError(a, o.ExpectNoChanges, "drift", result, err)
 	case result.Failed && len(c.found) == 0:
 		return &console.ExitError{Code: failureCode(c.errors)}
 	}

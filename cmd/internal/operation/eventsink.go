@@ -5,6 +5,7 @@ import (
 	"io"
 	"sync"
 
+	"github.com/yamlhost/yamlhost/cmd/internal/output/view"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value/mask"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
@@ -19,17 +20,7 @@ type eventSink struct {
 	shown   *shownView
 	skipped []urn.URN // resources that the program left out after a failure, for the summary (A1)
 
-	masker *mask.Masker // of everything that is said
-}
-
-// secrets returns the masker that all operations of a command share.
-func (s *eventSink) secrets() *mask.Masker {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.masker == nil {
-		s.masker = mask.New()
-	}
-	return s.masker
+	masker *mask.Masker // of everything that is said; all operations of a command share it
 }
 
 // skip notes resources by their names that the program did not even register.
@@ -41,16 +32,15 @@ func (s *eventSink) skip(stack, project string, names []string) {
 	}
 }
 
+// enter begins the operation that v shows; nil ends it.
 func (s *eventSink) enter(v *shownView) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.shown = v
 }
 
-func (s *eventSink) leave() { s.enter(nil) }
-
 func (s *eventSink) event(e engine.Event) {
-	e = withoutSecrets(s.secrets(), e)
+	e = withoutSecrets(s.masker, e)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.shown == nil {
@@ -96,4 +86,25 @@ func (s *eventSink) pluginMessage(m plugin.Message) {
 		e.Severity, e.Debug = diag.Info, true
 	}
 	s.event(e)
+}
+
+// withoutSecrets returns an event whose text, if it has one of its own, hides secrets. The names of the resource that
+// it is about stay readable.
+func withoutSecrets(secrets *mask.Masker, e engine.Event) engine.Event {
+	view.LearnNames(secrets, e)
+	m, ok := e.(*engine.Message)
+	if !ok {
+		return e
+	}
+	if text := secrets.Hide(m.Text); text != m.Text {
+		hidden := *m
+		hidden.Text = text
+		if m.Policy != nil {
+			note := *m.Policy
+			note.Message = secrets.Hide(note.Message)
+			hidden.Policy = &note
+		}
+		return &hidden
+	}
+	return e
 }

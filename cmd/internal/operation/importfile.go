@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -12,9 +13,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
+
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/internal/jsontext"
 	"github.com/yamlhost/yamlhost/internal/value"
@@ -36,28 +37,13 @@ func ImportFileFlag(cmd *cobra.Command, o *Options) {
 
 // wantedCreates holds the resources that a plan would create, and the providers that they refer to.
 type wantedCreates struct {
-	mu        sync.Mutex // guards the rest
 	created   []*state.Resource
 	providers map[urn.URN]*state.Resource
 	found     map[urn.URN]bool // what is created
 }
 
-// watchCreates notes what a plan would create.
-func watchCreates(o *engine.Options) *wantedCreates {
-	w := &wantedCreates{providers: map[urn.URN]*state.Resource{}, found: map[urn.URN]bool{}}
-	show := o.Events
-	o.Events = func(e engine.Event) {
-		if started, ok := e.(*engine.StepStarted); ok {
-			w.note(started.Step)
-		}
-		show(e)
-	}
-	return w
-}
-
-func (w *wantedCreates) note(s *engine.Step) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+func (w *wantedCreates) note(e *engine.StepStarted) {
+	s := e.Step
 	if s.New == nil {
 		return
 	}
@@ -269,4 +255,31 @@ func (e *SavedImport) configure(out io.Writer, r *state.Resource, sealer secrets
 	}
 	e.Inputs = text
 	return nil
+}
+
+// ImportParameters are the parameters that turn a plugin into the package of a resource.
+type ImportParameters struct {
+	PluginName    string `json:"pluginName"`
+	PluginVersion string `json:"pluginVersion"`
+	Value         []byte `json:"value"`
+}
+
+// ImportExtension describes the extension that adds a resource's package to a plugin.
+type ImportExtension struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	Value   []byte `json:"value"`
+}
+
+// JsonFault is a fault of JSON without words of Go's.
+func JsonFault(err error) error {
+	var wrong *json.UnmarshalTypeError
+	var syntax *json.SyntaxError
+	switch {
+	case errors.As(err, &wrong):
+		return fmt.Errorf("%s cannot be a %s", wrong.Field, wrong.Value)
+	case errors.As(err, &syntax):
+		return fmt.Errorf("its JSON is faulty at byte %d", syntax.Offset)
+	}
+	return err
 }

@@ -1,9 +1,11 @@
 package operation
 
 import (
+	"context"
 	"time"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/runtime/engine"
 )
 
 // Options are the flags of all commands that plan or apply.
@@ -67,3 +69,33 @@ type Options struct {
 
 	Neighbours *Neighbours // of a preview of several stacks; nil for one alone
 }
+
+// Operation is one kind of operation on a stack, such as update or destroy.
+type Operation struct {
+	Kind     string // as history has it: update, refresh or destroy
+	Planning string // what a preview says it does
+	Applying string // what it says when it acts
+	Question string
+	program  bool            // it runs the program
+	policies bool            // policy packs check it
+	destroys bool            // policy packs check only what it destroys
+	Entered  func(*Pipeline) // told of the pipeline before the operation runs; may be nil
+	// Run carries the operation out. program is nil if the operation runs none.
+	Run func(ctx context.Context, o engine.Options, program engine.Program) (*engine.Result, error)
+}
+
+var (
+	updateOperation = Operation{Kind: "update", Planning: "Previewing update", Applying: "Updating", program: true,
+		policies: true,
+		Question: "Do you want to perform this update?", Run: engine.Update}
+	refreshOperation = Operation{Kind: "refresh", Planning: "Previewing refresh", Applying: "Refreshing",
+		Question: "Do you want to perform this refresh?\nNo resources will be modified as part of this refresh; just your " +
+			"stack's state will be.",
+		Run: engine.Refresh}
+	destroyOperation = Operation{Kind: "destroy", Planning: "Previewing destroy", Applying: "Destroying", destroys: true,
+		Question: "Do you want to perform this destroy?", Run: engine.Destroy}
+
+	// previewOperation is an update that is never applied.
+	previewOperation = Operation{Kind: "preview", Planning: updateOperation.Planning, program: true, policies: true,
+		Run: engine.Update}
+)

@@ -47,14 +47,6 @@ func (p *Providers) askParameterized(ctx context.Context, pkg project.Package) (
 	return d, nil
 }
 
-// parameterizedText is the schema that a plugin gave in this run for a package that it made of arguments.
-func (p *Providers) parameterizedText(d schema.Descriptor) []byte {
-	if text, ok := p.parameterized.texts.Load(d.Key()); ok {
-		return text.([]byte)
-	}
-	return nil
-}
-
 // Extended returns a package with the extensions of its plugin that the project declares (L1.41). One that cannot be
 // loaded is left out.
 func (p *Providers) Extended(ctx context.Context, ws *workspace.Workspace, base *schema.Package) *schema.Package {

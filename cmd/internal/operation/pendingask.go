@@ -15,15 +15,13 @@ import (
 )
 
 func (w *pendingWork) tellPending(ops []state.Operation) {
-	out := w.out
-	fmt.Fprintln(out, "An earlier run was interrupted during:")
+	fmt.Fprintln(w.out, "An earlier run was interrupted during:")
 	for _, op := range ops {
-		fmt.Fprintf(out, "  * %s %s\n", op.Kind, op.Resource.URN)
+		fmt.Fprintf(w.out, "  * %s %s\n", op.Kind, op.Resource.URN)
 	}
 }
 
 func (w *pendingWork) tellResolved(resolved []engine.Resolution) {
-	out := w.out
 	for _, s := range resolved {
 		text := ""
 		switch s.Ending {
@@ -45,28 +43,19 @@ func (w *pendingWork) tellResolved(resolved []engine.Resolution) {
 		case engine.EndedOpen:
 			text = "stays in the state: it is not known whether it exists"
 		}
-		fmt.Fprintf(out, "  %s %s\n", s.Resource.URN, text)
+		fmt.Fprintf(w.out, "  %s %s\n", s.Resource.URN, text)
 	}
 }
 
-// unresolved ends a command that nobody has told what became of creations.
-func (w *pendingWork) unresolved(ops []state.Operation) error {
-	return console.WithCode(console.CodePending, "%s\nNothing was changed.", w.advice(ops))
-}
-
-// unresolvedAfter returns the error of a destroy that had to leave pending creations whose outcome is unknown.
-func (w *pendingWork) unresolvedAfter() error {
-	return console.WithCode(console.CodePending, "%s\nEverything else was destroyed.", w.advice(w.kept))
-}
-
-func (w *pendingWork) advice(ops []state.Operation) string {
+// unresolved ends a command that nobody has told what became of creations. done is what it did nevertheless.
+func (w *pendingWork) unresolved(ops []state.Operation, done string) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "the outcome of %s is not known: the run was interrupted before the provider answered",
 		diag.Count(len(ops), "creation"))
 	readable := 0
 	for _, op := range ops {
 		fmt.Fprintf(&b, "\n  * %s%s", op.Resource.URN, w.recordedAs(op.Resource))
-		if w.derived(op) != "" {
+		if engine.DerivedID(w.base, op.Resource) != "" {
 			readable++
 		}
 	}
@@ -82,8 +71,8 @@ func (w *pendingWork) advice(ops []state.Operation) string {
 	}
 	b.WriteString(
 		" out whether they exist, and run again with --settle-pending '<urn>=<id>' for each that does and " +
-			"--settle-pending forget for the rest;\nor with --settle-pending retry to create them again in any case.")
-	return b.String()
+			"--settle-pending forget for the rest;\nor with --settle-pending retry to create them again in any case.\n")
+	return console.WithCode(console.CodePending, "%s%s", b.String(), done)
 }
 
 // askAll asks a person what became of creations: of several, first whether none of them happened.
@@ -96,7 +85,7 @@ func (w *pendingWork) askAll(ops []state.Operation, op Operation) error {
 		}
 		ways, ids := "", map[urn.URN]string{}
 		for _, op := range ops {
-			if id := w.derived(op); id != "" {
+			if id := engine.DerivedID(w.base, op.Resource); id != "" {
 				ids[op.Resource.URN] = id
 				ways = "`read` to read the IDs that follow from the inputs, "
 			}
@@ -152,11 +141,6 @@ func (w *pendingWork) askPending(r *state.Resource, keep bool) (engine.Decision,
 		return engine.Decision{Keep: true}, nil
 	}
 	return engine.Decision{ID: line}, nil
-}
-
-// derived returns the ID that a creation would have given; "" if it does not follow from the inputs.
-func (w *pendingWork) derived(op state.Operation) string {
-	return engine.DerivedID(w.base, op.Resource)
 }
 
 // recordedAs lists the recorded inputs that identify the object of an unfinished creation; empty when there are none.

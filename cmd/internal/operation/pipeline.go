@@ -2,12 +2,15 @@ package operation
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"slices"
 
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value/mask"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/engine"
@@ -43,9 +46,39 @@ type Pipeline struct {
 	leave        func()             // takes back what the environment has changed; nil for nothing
 }
 
+// opener opens the stack of a project.
+type opener = func(context.Context, *project.Project) (*console.Stack, error)
+
+// withPipeline calls use with the pipeline of an operation, and again with another one if aliases were written into the
+// program.
+func withPipeline(ctx context.Context, a *console.Console, o *Options, op Operation, open opener,
+	use func(context.Context, *Pipeline) error) error {
+	attempt := func() error {
+		ctx, done := a.Signals.Gentle(ctx)
+		defer done()
+		p, err := prepare(ctx, a, o, op, open)
+		//lint:ignore SA5001 what prepare returns with an error has to be closed too
+		defer p.Close()
+		if err != nil && p.display.wantsConfig && p.Stack != nil && p.Stack.Missing {
+			fmt.Fprintf(a.Streams.Err,
+				"The stack '%[1]s' does not exist yet: give the values with -c key=value, or run `yamlhost stack init %[1]s` "+
+					"and set them.\n", p.Stack.Ref.Stack)
+		}
+		if err != nil {
+			return err
+		}
+		return use(ctx, p)
+	}
+	err := attempt()
+	if errors.Is(err, errAliasesWritten) {
+		o.writeAliases = false
+		err = attempt()
+	}
+	return err
+}
+
 // prepare does everything that comes before an operation. The caller closes the pipeline, also when there is an error.
-func prepare(ctx context.Context, a *console.Console, o *Options, op Operation,
-	open func(context.Context, *project.Project) (*console.Stack, error)) (*Pipeline, error) {
+func prepare(ctx context.Context, a *console.Console, o *Options, op Operation, open opener) (*Pipeline, error) {
 	p := newPipeline(a, o, op)
 	if err := o.distrust(); err != nil {
 		return p, err
@@ -77,15 +110,20 @@ func prepare(ctx context.Context, a *console.Console, o *Options, op Operation,
 	if err := p.configure(ctx); err != nil {
 		return p, err
 	}
+	trust := Trusted
+	if o.Untrusted {
+		trust = Untrusted
+	}
 	p.Providers = NewProviders(a, p.Workspace, func(m plugin.Message) {
 		defer a.Crashes.Guard()
 		p.sink.pluginMessage(m)
-	}, o.trust())
+	}, trust)
 	if o.savePlan != "" {
-		p.Providers.used.keep()
+		p.Providers.used.needed = true
 	}
-	own := backend.Ref{Project: p.Workspace.Project.Name.Text, Stack: p.Stack.Ref.Stack}
-	p.Providers.MayReadStack = o.mayReadStack(own)
+	if o.Untrusted {
+		p.Providers.MayReadStack = UntrustedStacks(o.AllowStacks, p.Workspace.Project.Name.Text, p.Stack.Ref.Stack)
+	}
 	p.Providers.acquireWith(a, lockDir(p.Workspace), acceptor(a, o, p.sink.waiting),
 		func(text string) { p.sink.tell(a.Streams.Err, text) })
 	if op.Entered != nil {
@@ -99,11 +137,11 @@ func prepare(ctx context.Context, a *console.Console, o *Options, op Operation,
 
 // newPipeline is a pipeline before anything is read.
 func newPipeline(a *console.Console, o *Options, op Operation) *Pipeline {
-	p := &Pipeline{Console: a, options: o, sink: &eventSink{}}
+	p := &Pipeline{Console: a, options: o, sink: &eventSink{masker: mask.New()}}
 	document := o.PlanOnly || o.PreviewOnly || op.Kind == previewOperation.Kind
 	p.display = &display{console: a, options: o, sink: p.sink, document: document, config: &p.config}
 	p.pending = &pendingWork{console: a, out: a.Streams.Err, options: o, document: document,
-		hide:    func(text string) string { return p.sink.secrets().Hide(text) },
+		hide:    func(text string) string { return p.sink.masker.Hide(text) },
 		answers: map[urn.URN]engine.Decision{},
 		resolve: func(ctx context.Context, base *state.Snapshot, decisions map[urn.URN]engine.Decision) (*state.Snapshot,
 			[]engine.Resolution, error) {
@@ -216,6 +254,9 @@ func (p *Pipeline) openConfig() (diag.Diagnostics, error) {
 		return nil, console.ExplainSecret(err, name)
 	}
 	p.config.values = values
+	for _, text := range p.config.secrets() {
+		p.sink.masker.LearnText(text)
+	}
 	return found, nil
 }
 
@@ -240,7 +281,7 @@ func (p *Pipeline) openEnvironment(ctx context.Context) (diag.Diagnostics, error
 	}
 	env, diags := console.InheritBy(ctx, o, p.config.settings)
 	if env != nil {
-		p.sink.secrets().Learn(env.Values)
+		p.sink.masker.Learn(env.Values)
 	}
 	if diags.HasErrors() {
 		return nil, p.display.fail(diags)
@@ -260,9 +301,6 @@ func (p *Pipeline) openEnvironment(ctx context.Context) (diag.Diagnostics, error
 
 // check compiles the program, tells everything that is wrong and goes on only when nothing is.
 func (p *Pipeline) check(ctx context.Context) error {
-	for _, text := range p.config.secrets() { // which the compiler is given
-		p.sink.secrets().LearnText(text)
-	}
 	texts, _ := p.config.engine()
 	uncompiled := p.Workspace.Compile(ctx, workspace.Run{
 		Stack: p.Stack.Ref.Stack, Organization: p.Stack.Ref.Organization(), Project: p.Workspace.Project.Name.Text,
@@ -298,4 +336,22 @@ func (p *Pipeline) Close() {
 	if p.Providers != nil {
 		_ = p.Providers.Close() // a plugin that does not end is killed; there is nothing to tell
 	}
+}
+
+// CheckWorkspace checks a program against the schemas of providers. config is nil without a stack.
+func CheckWorkspace(ctx context.Context, ws *workspace.Workspace, providers *Providers,
+	config map[project.Key]project.Text) (*check.Program, diag.Diagnostics) {
+	return checkFor(ctx, ws, providers, config, workspace.CheckOptions{})
+}
+
+// checkFor calls checkWorkspace with what the options of a run allow.
+func checkFor(ctx context.Context, ws *workspace.Workspace, providers *Providers, config map[project.Key]project.Text,
+	run workspace.CheckOptions) (*check.Program, diag.Diagnostics) {
+	return ws.Check(ctx, workspace.CheckOptions{
+		AllowEnv: run.AllowEnv, RestrictPaths: run.RestrictPaths, Untrusted: providers.trust == Untrusted,
+		MayReadStack: providers.MayReadStack,
+		Schemas:      providers.WatchedSchemas, Parameterize: providers.Parameterize, Config: ws.ConfigTexts(config),
+		ConfigKnown: config != nil,
+		Stat:        os.Stat, Bundle: providers.Sources.Bundle, Handler: providers.Sources.Handler,
+	})
 }

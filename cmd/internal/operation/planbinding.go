@@ -40,16 +40,10 @@ func refusedPlan(format string, args ...any) error {
 		"; nothing was done. Make a new plan with `yamlhost preview --save-plan`", args...)
 }
 
-// subject identifies the stack and the program that a plan is made for. It holds the checksums of the program's
-// files.
-type subject struct {
-	project, stack string
-	program        map[string]string
-}
-
-// subject returns the subject of the present run.
-func (p *Pipeline) subject() subject {
-	s := subject{project: p.Workspace.Project.Name.Text, stack: p.Stack.Ref.Stack, program: map[string]string{}}
+// subject binds a plan to the stack and the program of the present run, and to nothing else.
+func (p *Pipeline) subject() *planBinding {
+	b := &planBinding{Format: planFormat, Project: p.Workspace.Project.Name.Text, Stack: p.Stack.Ref.Stack,
+		Program: map[string]string{}}
 	for _, src := range append([]*diag.Source{p.Workspace.Source, p.Workspace.Project.Source}, p.Workspace.Parts...) {
 		if src == nil {
 			continue
@@ -58,19 +52,9 @@ func (p *Pipeline) subject() subject {
 		if rel, err := filepath.Rel(p.Workspace.Project.Dir, name); err == nil {
 			name = filepath.ToSlash(rel)
 		}
-		s.program[name] = checksum(src.Text())
+		b.Program[name] = checksum(src.Text())
 	}
-	return s
-}
-
-// binding binds a plan to the subject, to a state and to the plugins that were used so far.
-func (s *subject) binding(base *state.Snapshot, used *usedPlugins) (*planBinding, error) {
-	digest, err := stateDigest(base)
-	if err != nil {
-		return nil, err
-	}
-	return &planBinding{Format: planFormat, Project: s.project, Stack: s.stack, Program: s.program,
-		Plugins: used.checksums(), State: digest}, nil
+	return b
 }
 
 func checksum(text []byte) string {
@@ -105,23 +89,23 @@ func stateDigest(s *state.Snapshot) (string, error) {
 }
 
 // holds compares the stack and the program of a run with the plan's. The error names one difference.
-func (b *planBinding) holds(now subject) error {
+func (b *planBinding) holds(now *planBinding) error {
 	if b == nil {
 		return nil
 	}
-	if b.Project != now.project || b.Stack != now.stack {
-		return refusedPlan("the plan is for the stack %s of %s, and this is %s of %s", b.Stack, b.Project, now.stack,
-			now.project)
+	if b.Project != now.Project || b.Stack != now.Stack {
+		return refusedPlan("the plan is for the stack %s of %s, and this is %s of %s", b.Stack, b.Project, now.Stack,
+			now.Project)
 	}
 	for _, name := range slices.Sorted(maps.Keys(b.Program)) {
-		switch sum, there := now.program[name]; {
+		switch sum, there := now.Program[name]; {
 		case !there:
 			return refusedPlan("the plan was made with the file %s, which no longer exists", name)
 		case sum != b.Program[name]:
 			return refusedPlan("%s has changed since the plan was made", name)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(now.program)) {
+	for _, name := range slices.Sorted(maps.Keys(now.Program)) {
 		if _, known := b.Program[name]; !known {
 			return refusedPlan("the program has the file %s, which it did not have when the plan was made", name)
 		}
@@ -144,24 +128,11 @@ func (b *planBinding) stateHolds(base *state.Snapshot) error {
 // usedPlugins are the plugins that a command has started, by name and version, with the checksums of their executables.
 // It is safe for concurrent use.
 type usedPlugins struct {
-	mu     sync.Mutex // guards what follows
-	needed bool       // a plan will be written: executables can be large, so nobody reads them for nothing
-	sums   map[string]string
-	want   map[string]string // of a plan; nil without one
-}
+	needed bool              // a plan will be written: executables can be large, so nobody reads them for nothing
+	want   map[string]string // of a plan; nil without one. Both are set before anything is used
 
-// keep asks for the checksums of plugins that are used from now on, for a plan that is written in the end.
-func (u *usedPlugins) keep() {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.needed = true
-}
-
-// asked reports whether anybody wants to know checksums.
-func (u *usedPlugins) asked() bool {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return u.needed || u.want != nil
+	mu   sync.Mutex // guards what follows
+	sums map[string]string
 }
 
 // checksums returns the checksums of all plugins used so far.
@@ -171,17 +142,10 @@ func (u *usedPlugins) checksums() map[string]string {
 	return maps.Clone(u.sums)
 }
 
-// expect requires the plugins of a plan.
-func (u *usedPlugins) expect(want map[string]string) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.want = want
-}
-
 // note takes note of a plugin that is about to be used, before anything is asked of it. An error says that it is not
 // the plan's.
 func (u *usedPlugins) note(pkg provider.Package, executable string) error {
-	if !u.asked() {
+	if !u.needed && u.want == nil {
 		return nil
 	}
 	file, err := os.Open(executable)
@@ -228,7 +192,7 @@ func (b *planBinding) pluginsHold(providers *Providers) error {
 	if b == nil {
 		return nil
 	}
-	providers.used.expect(b.Plugins)
+	providers.used.want = b.Plugins
 	for _, key := range slices.Sorted(maps.Keys(b.Plugins)) {
 		name, version, _ := strings.Cut(key, "@")
 		var moved errPluginMoved

@@ -22,12 +22,11 @@ func TestChecksumsOfPluginsAreTakenForPlans(t *testing.T) {
 	if err := used.note(pkg, path); err != nil || len(used.checksums()) > 0 {
 		t.Errorf("nobody asked, and there is %v: %v", used.checksums(), err)
 	}
-	used.keep()
+	used.needed = true
 	if err := used.note(pkg, path); err != nil || len(used.checksums()) != 1 {
 		t.Fatalf("for a plan there is %v: %v", used.checksums(), err)
 	}
-	var bound usedPlugins
-	bound.expect(used.checksums())
+	bound := usedPlugins{want: used.checksums()}
 	if err := bound.note(pkg, path); err != nil {
 		t.Errorf("the plan's own plugin: %v", err)
 	}

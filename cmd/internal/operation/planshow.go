@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/yamlhost/yamlhost/cmd/internal/contract"
 	"github.com/yamlhost/yamlhost/cmd/internal/output/report"
 	"github.com/yamlhost/yamlhost/cmd/internal/output/view"
 	"github.com/yamlhost/yamlhost/internal/value"
@@ -186,4 +187,17 @@ func (s *ShownPlan) Text() string {
 			"It is valid for this program, this state and these plugins; when one of them has changed, it is refused.\n")
 	}
 	return b.String()
+}
+
+// importDocument is an import file (F7.13).
+type importDocument struct {
+	NameTable map[string]urn.URN `json:"nameTable,omitempty"` // resources of the stack that entries name
+	Resources []SavedImport      `json:"resources,omitempty"`
+}
+
+// Contracts are the JSON forms that this package writes.
+var Contracts = []contract.Contract{
+	contract.Of[planFile]("plan", "a plan that a later operation must follow", "`preview --save-plan`"),
+	contract.Of[ShownPlan]("plan-shown", "a plan to read, without secrets", "`plan show --format json`"),
+	contract.Of[importDocument]("import", "what to import", "`preview --import-file`, `import --query … --import-file`"),
 }

@@ -75,7 +75,7 @@ func (p *Pipeline) openPackEnvironment(ctx context.Context, pack *policyPack) (v
 		}
 		return nil, fault(err)
 	}
-	p.sink.secrets().Learn(env.Values)
+	p.sink.masker.Learn(env.Values)
 	pack.inherits = env.Part("policyConfig").DeepPublic()
 	variables, remove, err := console.Export(env)
 	before := p.leave

@@ -285,17 +285,27 @@ func (p *Providers) openSchema(ctx context.Context, d schema.Descriptor) (*schem
 	if path := p.Given.find(d); path != "" {
 		return p.finder.Cache.OpenFile(path)
 	}
-	if text := p.parameterizedText(d); text != nil {
-		return schema.Parse(text)
-	}
-	if err := p.Paths.bar(d.Name); err != nil {
-		return nil, err
-	}
-	if own := p.Embedded(d.Name, d.Version, d.DownloadURL, d.Parameterization != nil); own != nil {
-		text, _ := own.Schema(d.Name)
+	if text, err := p.ownSchema(d); text != nil || err != nil {
+		if err != nil {
+			return nil, err
+		}
 		return schema.Parse(text)
 	}
 	return p.finder.Schema(ctx, d)
+}
+
+// ownSchema returns the schema of a package that this process has: what a plugin gave for a package that it made of
+// arguments in this run, or that of a provider in this process. It is nil for others. A plugin that may not be started
+// is an error.
+func (p *Providers) ownSchema(d schema.Descriptor) ([]byte, error) {
+	if text, ok := p.parameterized.texts.Load(d.Key()); ok {
+		return text.([]byte), nil
+	}
+	if own := p.Embedded(d.Name, d.Version, d.DownloadURL, d.Parameterization != nil); own != nil {
+		text, _ := own.Schema(d.Name)
+		return text, nil
+	}
+	return nil, p.Paths.bar(d.Name)
 }
 
 // FetchSchema returns the whole text of a package's schema.
@@ -303,15 +313,8 @@ func (p *Providers) FetchSchema(ctx context.Context, d schema.Descriptor) ([]byt
 	if path := p.Given.find(d); path != "" {
 		return plugin.ReadSchemaFile(path)
 	}
-	if text := p.parameterizedText(d); text != nil {
-		return text, nil
-	}
-	if own := p.Embedded(d.Name, d.Version, d.DownloadURL, d.Parameterization != nil); own != nil {
-		text, _ := own.Schema(d.Name)
-		return text, nil
-	}
-	if err := p.Paths.bar(d.Name); err != nil {
-		return nil, err
+	if text, err := p.ownSchema(d); text != nil || err != nil {
+		return text, err
 	}
 	return p.finder.SchemaText(ctx, d)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/httpget"
 	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/schema"
@@ -153,4 +154,16 @@ func (s otherStacks) resources(ctx context.Context, name string) (value.Value, e
 		}
 	}
 	return value.Map(resources), nil
+}
+
+// StackOutputs are a stack's outputs, a map.
+func StackOutputs(s *state.Snapshot) value.Value {
+	for _, r := range s.Resources {
+		if r.Type == urn.RootStackType && !r.Delete {
+			if r.Outputs.Is(value.KindMap) {
+				return r.Outputs
+			}
+		}
+	}
+	return value.EmptyMap()
 }

@@ -28,39 +28,27 @@ func WriteAliasesFlag(cmd *cobra.Command, o *Options) {
 // errAliasesWritten is returned by a plan after which aliases were written into the program.
 var errAliasesWritten = errors.New("aliases were written into the program")
 
-// withAliases runs an operation, and again if its plan has written aliases into the program.
-func withAliases(o *Options, run func() error) error {
-	err := run()
-	if errors.Is(err, errAliasesWritten) {
-		o.writeAliases = false
-		return run()
-	}
-	return err
-}
-
-// exchange holds the resources that a plan creates and deletes.
-type exchange struct {
-	mu               sync.Mutex // guards the rest
-	created, deleted []*state.Resource
-}
-
-// watchExchange notes what a plan creates and deletes.
-func watchExchange(o *engine.Options) *exchange {
-	x := &exchange{}
+// watchSteps has note called with every step that begins, one at a time.
+func watchSteps(o *engine.Options, note func(*engine.StepStarted)) {
 	show := o.Events
+	var mu sync.Mutex
 	o.Events = func(e engine.Event) {
-		if started, ok := e.(*engine.StepStarted); ok && !started.Internal {
-			x.note(started.Step)
+		if started, ok := e.(*engine.StepStarted); ok {
+			mu.Lock()
+			note(started)
+			mu.Unlock()
 		}
 		show(e)
 	}
-	return x
 }
 
-func (x *exchange) note(s *engine.Step) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
+// exchange holds the resources that a plan creates and deletes.
+type exchange struct{ created, deleted []*state.Resource }
+
+func (x *exchange) note(e *engine.StepStarted) {
+	s := e.Step
 	switch {
+	case e.Internal:
 	case s.Op == engine.OpCreate && s.New != nil && s.New.ViewOf == "" && s.Type != urn.RootStackType:
 		x.created = append(x.created, s.New)
 	case s.Op == engine.OpDelete && s.Old != nil && s.Old.ViewOf == "" && !s.Old.Delete && s.Type != urn.RootStackType:
@@ -79,14 +67,14 @@ type renamed struct {
 const mostPairs = 250_000
 
 // findRenames pairs resources that a plan deletes with those that it creates: of the same type, with inputs that are
-// the same as far as they are known.
-func findRenames(created, deleted []*state.Resource) []renamed {
+// the same as far as they are known. moved are the former URNs by the new ones.
+func findRenames(created, deleted []*state.Resource) (found []renamed, moved map[urn.URN]urn.URN) {
 	type candidate struct {
 		renamed
 		likeness int
 	}
 	if len(created)*len(deleted) > mostPairs {
-		return nil
+		return nil, nil
 	}
 	var candidates []candidate
 	for _, c := range created {
@@ -98,14 +86,13 @@ func findRenames(created, deleted []*state.Resource) []renamed {
 	}
 	slices.SortStableFunc(candidates, func(a, b candidate) int { return b.likeness - a.likeness })
 	taken := map[*state.Resource]bool{}
-	var found []renamed
 	for _, c := range candidates {
 		if !taken[c.old] && !taken[c.new] {
 			taken[c.old], taken[c.new] = true, true
 			found = append(found, c.renamed)
 		}
 	}
-	moved := map[urn.URN]urn.URN{}
+	moved = map[urn.URN]urn.URN{}
 	for _, r := range found {
 		moved[r.new.URN] = r.old.URN
 	}
@@ -120,7 +107,7 @@ func findRenames(created, deleted []*state.Resource) []renamed {
 	slices.SortStableFunc(found, func(a, b renamed) int {
 		return slices.Index(created, a.new) - slices.Index(created, b.new)
 	})
-	return found
+	return found, moved
 }
 
 // likeness ranks a pair: a resource that keeps its name has moved, one that keeps its parent has another name.
@@ -203,11 +190,7 @@ func (x *exchange) renames(a *console.Console, program *check.Program, write boo
 	if program == nil {
 		return nil
 	}
-	found := findRenames(x.created, x.deleted)
-	moved := map[urn.URN]urn.URN{}
-	for _, r := range found {
-		moved[r.new.URN] = r.old.URN
-	}
+	found, moved := findRenames(x.created, x.deleted)
 	if len(found) == 0 {
 		return nil
 	}

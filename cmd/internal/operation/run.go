@@ -4,11 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
+	"strings"
+	"time"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/output/report"
 	"github.com/yamlhost/yamlhost/eval"
 	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/dynamic"
@@ -160,11 +165,11 @@ func (p *Pipeline) operate(ctx context.Context, op Operation, o engine.Options) 
 	shown := p.display.show(name, o.DryRun, final)
 	p.showHosted(shown, name)
 	p.sink.enter(shown)
-	defer p.sink.leave()
+	defer p.sink.enter(nil)
 
 	p.describe(&o)
 	o.Events = p.sink.event
-	guarded := guard.New(guard.Options{Secrets: p.sink.secrets(), Open: dynamic.Open, Patience: p.Console.World.Patience,
+	guarded := guard.New(guard.Options{Secrets: p.sink.masker, Open: dynamic.Open, Patience: p.Console.World.Patience,
 		Slow: func(w guard.Wait) {
 			defer p.Console.Crashes.Guard()
 			p.sink.event(&engine.Message{URN: w.URN, Severity: diag.Info, Text: w.String()})
@@ -194,18 +199,28 @@ func (p *Pipeline) operate(ctx context.Context, op Operation, o engine.Options) 
 	}
 	var wanted *wantedCreates
 	if p.options.importFile != "" && o.DryRun {
-		wanted = watchCreates(&o)
+		wanted = &wantedCreates{providers: map[urn.URN]*state.Resource{}, found: map[urn.URN]bool{}}
+		watchSteps(&o, wanted.note)
 	}
 	var swapped *exchange
-	if op.Kind == previewOperation.Kind || op.Kind == updateOperation.Kind {
-		if o.DryRun {
-			swapped = watchExchange(&o)
-		}
+	if o.DryRun && (op.Kind == previewOperation.Kind || op.Kind == updateOperation.Kind) {
+		swapped = &exchange{}
+		watchSteps(&o, swapped.note)
 	}
-	server := &monitorServer{}
-	defer server.close()
-	o.Serve = server.serve(ctx)
-	result, err := op.Run(ctx, o, p.runProgram(server))
+	address, stop := "", func() {} // of a server of the engine for components and, with --monitor-rpc, the program
+	defer func() { stop() }()
+	o.Serve = func(d *engine.Deployment) (_ string, err error) {
+		var end func()
+		if address, end, err = rpc.Serve(context.WithoutCancel(ctx), d); end != nil {
+			stop = end
+		}
+		return address, err
+	}
+	var program engine.Program
+	if op.program {
+		program = func(ctx context.Context, m monitor.Monitor) error { return p.runProgram(ctx, m, address) }
+	}
+	result, err := op.Run(ctx, o, program)
 	if err == nil && p.options.savePlan != "" && o.DryRun && !result.Failed && !result.Canceled {
 		err = p.savePlan(result.Plan, o.Base)
 	}
@@ -238,9 +253,10 @@ func (p *Pipeline) planHolds(base *state.Snapshot) error {
 
 // savePlan writes a plan where --save-plan says.
 func (p *Pipeline) savePlan(plan *engine.UpdatePlan, base *state.Snapshot) error {
-	about := p.subject()
-	binding, err := about.binding(base, &p.Providers.used)
-	if err != nil {
+	binding := p.subject()
+	binding.Plugins = p.Providers.used.checksums()
+	var err error
+	if binding.State, err = stateDigest(base); err != nil {
 		return err
 	}
 	m := state.NewManifest("yamlhost/"+p.Console.Version(), p.Console.Now().UTC())
@@ -291,59 +307,79 @@ func (p *Pipeline) describe(o *engine.Options) {
 		o.AllowFile = func(path string) error { return confine.Path(p.Workspace.Project.Dir, path) }
 	}
 	o.Crash = p.Console.Crashes.Crash
-	known := p.sink.secrets()
-	for _, text := range p.config.secrets() {
-		known.LearnText(text)
-	}
-	p.Console.Crashes.HideWith(known.Hide)
+	p.Console.Crashes.HideWith(p.sink.masker.Hide)
 }
 
-// runProgram evaluates the checked program in front of the engine, directly or with --monitor-rpc through a server and
-// a client, and turns what it finds into messages.
-func (p *Pipeline) runProgram(server *monitorServer) ProgramFunc {
-	return func(ctx context.Context, m monitor.Monitor) error {
-		if p.options.MonitorRPC {
-			client, err := rpc.Dial(server.address)
-			if err != nil {
-				return err
-			}
-			defer client.Close()
-			m = client
+// runProgram evaluates the checked program in front of the engine, directly or with --monitor-rpc through a client of the
+// server at an address, and turns what it finds into messages.
+func (p *Pipeline) runProgram(ctx context.Context, m monitor.Monitor, address string) error {
+	if p.options.MonitorRPC {
+		client, err := rpc.Dial(address)
+		if err != nil {
+			return err
 		}
-		result, diags := eval.Run(ctx, p.Program, m, eval.Options{
-			Cwd: p.Workspace.Dir(), RootDirectory: p.Workspace.Project.Dir, Workers: p.options.Parallel,
-			EngineVersion: PulumiVersion,
-			Getenv:        p.options.variables(&p.Console.World), AllowEnv: p.options.AllowEnv,
-			RestrictPaths: p.options.RestrictPaths, Untrusted: p.options.Untrusted, SourcePath: p.Console.Path,
-			ParseData: parser.Data,
-			Command:   eval.RunCommand(p.Console.ChildEnv(), p.Console.World.Supervisor()), Says: p.display.hookSays,
-			Bundle: p.Providers.Sources.Texts, Message: p.display.programSays, Crash: p.Console.Crashes.Crash,
-			Limits: p.options.limits(),
-		})
-		p.display.found(diags)
-		p.sink.skip(p.Stack.Ref.Stack, p.Workspace.Project.Name.Text, result.SkippedResources)
-		if result.Failed > 0 || diags.HasErrors() {
-			return monitor.ErrReported
+		defer client.Close()
+		m = client
+	}
+	result, diags := eval.Run(ctx, p.Program, m, eval.Options{
+		Cwd: p.Workspace.Dir(), RootDirectory: p.Workspace.Project.Dir, Workers: p.options.Parallel,
+		EngineVersion: PulumiVersion,
+		Getenv:        p.options.variables(&p.Console.World), AllowEnv: p.options.AllowEnv,
+		RestrictPaths: p.options.RestrictPaths, Untrusted: p.options.Untrusted, SourcePath: p.Console.Path,
+		ParseData: parser.Data,
+		Command:   eval.RunCommand(p.Console.ChildEnv(), p.Console.World.Supervisor()), Says: p.display.hookSays,
+		Bundle: p.Providers.Sources.Texts, Message: p.display.programSays, Crash: p.Console.Crashes.Crash,
+		Limits: p.options.limits(),
+	})
+	p.display.found(diags)
+	p.sink.skip(p.Stack.Ref.Stack, p.Workspace.Project.Name.Text, result.SkippedResources)
+	if result.Failed > 0 || diags.HasErrors() {
+		return monitor.ErrReported
+	}
+	return nil
+}
+
+// beginRecord is the part of the history record of an operation that is known when it begins.
+func (p *Pipeline) beginRecord(op Operation) *backend.Record {
+	return &backend.Record{Kind: op.Kind, StartTime: p.Console.Now().Unix(), Message: p.options.Message,
+		Environment: environmentRecord(p.Console, p.options, p.Workspace.Project.Dir), Config: p.config.record()}
+}
+
+// finishRecord puts into the history record of an operation how it has ended (F6.11, F6.12).
+func finishRecord(r *backend.Record, result *engine.Result, started, ended time.Time) *backend.Record {
+	r.StartTime, r.EndTime, r.Result, r.ResourceChanges = started.Unix(), ended.Unix(), "succeeded", map[string]int{}
+	if result.Failed || result.Canceled {
+		r.Result = "failed"
+	}
+	for kind, n := range result.Changes {
+		r.ResourceChanges[string(kind)] = n
+	}
+	return r
+}
+
+// environmentRecord returns the part of a history record that tells how the operation on the project in dir was
+// started.
+func environmentRecord(a *console.Console, o *Options, dir string) map[string]string {
+	env := map[string]string{
+		"exec.kind": "cli", "pulumi.arch": runtime.GOARCH, "pulumi.os": runtime.GOOS, "pulumi.version": "yamlhost/" +
+			a.Version(),
+		"runtime.name": "yaml", "stack.environments": "[]", "updatePlan": "false",
+	}
+	for _, property := range report.OriginOf(a.World.Getenv, dir).Properties() {
+		env[property[0]] = property[1]
+	}
+	for name, text := range o.Flags {
+		env["pulumi.flag."+name] = text
+	}
+	for _, variable := range a.World.Env {
+		name, text, _ := strings.Cut(variable, "=")
+		if !strings.HasPrefix(name, "PULUMI_") {
+			continue
 		}
-		return nil
+		if text != "true" && text != "false" {
+			text = "set"
+		}
+		env["pulumi.env."+name] = text
 	}
-}
-
-// monitorServer offers the engine to other processes: to components, and with --monitor-rpc to the program.
-type monitorServer struct {
-	address string
-	stop    func()
-}
-
-func (s *monitorServer) serve(ctx context.Context) func(*engine.Deployment) (string, error) {
-	return func(d *engine.Deployment) (address string, err error) {
-		s.address, s.stop, err = rpc.Serve(context.WithoutCancel(ctx), d)
-		return s.address, err
-	}
-}
-
-func (s *monitorServer) close() {
-	if s.stop != nil {
-		s.stop()
-	}
+	return env
 }

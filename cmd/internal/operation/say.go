@@ -23,7 +23,7 @@ func (s *display) discreetErr() (w io.Writer, flush func() error) {
 	if s.options.ShowSecrets {
 		return s.console.Screen, func() error { return nil }
 	}
-	hiding := mask.NewWriter(s.console.Screen, s.sink.secrets())
+	hiding := mask.NewWriter(s.console.Screen, s.sink.masker)
 	return hiding, hiding.Flush
 }
 

@@ -1,7 +1,10 @@
 package operation
 
 import (
+	"bytes"
+	"fmt"
 	"io"
+	"slices"
 
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
@@ -9,6 +12,9 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/output/runlog"
 	"github.com/yamlhost/yamlhost/cmd/internal/output/view"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 	"github.com/yamlhost/yamlhost/workspace"
 )
@@ -51,7 +57,7 @@ func (s *display) show(name string, plan, final bool) *shownView {
 	}
 	blast := &view.BlastRadius{}
 	s.blast = blast
-	told, ended := s.console.Reports.Phase(o, s.sink.secrets(), known)
+	told, ended := s.console.Reports.Phase(o, s.sink.masker, known)
 	event, closing := s.terminalView(o, document, final, known)
 	recorder := s.record(plan)
 	return &shownView{
@@ -84,17 +90,13 @@ func (s *display) record(plan bool) *runlog.Recorder {
 	}
 	head := runlog.Subject(s.stack.Backend, s.stack.Ref, world.Process())
 	head.Command, head.Planning = s.options.Command, plan
-	return runlog.Begin(runlog.Folder(world.PulumiHome()), head, s.sink.secrets())
+	return runlog.Begin(runlog.Folder(world.PulumiHome()), head, s.sink.masker)
 }
 
 // viewOptions returns the options that all views of the command share.
 func (s *display) viewOptions(name string) view.Options {
 	a, o := s.console, s.options
 	columns, lines := a.Size()
-	known := s.sink.secrets()
-	for _, text := range s.config.secrets() {
-		known.LearnText(text)
-	}
 	options := view.Options{
 		Interactive: a.Streams.ErrTerminal && !a.Global.NonInteractive && a.World.Getenv("TERM") != "dumb",
 		Color:       a.Color(a.Streams.ErrTerminal), OutTerminal: a.Streams.OutTerminal,
@@ -133,15 +135,15 @@ func (s *display) terminalView(o view.Options, document, final bool, known []*en
 	a := s.console
 	if s.options.Json {
 		if document && !a.World.Enabled("PULUMI_ENABLE_STREAMING_JSON_PREVIEW") {
-			digest := report.NewDigest(o, s.sink.secrets())
+			digest := report.NewDigest(o, s.sink.masker)
 			return report.AfterPrelude(digest.Event, known), func() error { return digest.Write(a.Streams.Out) }
 		}
-		lines := report.NewLines(a.Streams.Out, o, s.sink.secrets())
+		lines := report.NewLines(a.Streams.Out, o, s.sink.masker)
 		return report.AfterPrelude(lines.Event, known), func() error { return nil }
 	}
 	o.Out, o.Err = a.Streams.Out, a.Screen
 	if !s.options.ShowSecrets {
-		o.Mask = s.sink.secrets()
+		o.Mask = s.sink.masker
 	}
 	if !final || a.Reports.TakesStdout() {
 		o.Out, o.OutTerminal, o.OutColor = io.Writer(a.Streams.Err), a.Streams.ErrTerminal, o.Color
@@ -159,4 +161,89 @@ func (s *display) source(path string) *diag.Source {
 		}
 	}
 	return nil
+}
+
+// showHosted lets a service that keeps the stack show the operation, too: it gets every event, with secrets
+// masked. The user reads where.
+func (p *Pipeline) showHosted(shown *shownView, name string) {
+	if p.watched == nil {
+		return
+	}
+	facts := p.watched.Facts()
+	if !p.options.Json {
+		for _, text := range facts.Messages {
+			fmt.Fprintln(p.Console.Streams.Err, text)
+		}
+		fmt.Fprintf(p.Console.Streams.Err, "View live: %s\n", facts.Page)
+	}
+	o := p.display.viewOptions(name)
+	o.ShowSecrets = false
+	lines := report.NewLines(eventWriter{p.watched}, o, p.sink.masker)
+	inner := shown.event
+	shown.event = func(e engine.Event) {
+		inner(e)
+		lines.Event(e)
+	}
+}
+
+// eventWriter passes on lines of events, each of which is written at once.
+type eventWriter struct{ watched *backend.Watched }
+
+func (w eventWriter) Write(line []byte) (int, error) {
+	w.watched.Event(bytes.Clone(line))
+	return len(line), nil
+}
+
+// property is Property of the program, once it is checked.
+func (s *display) property(resource diag.Range, text string) (diag.Range, bool) {
+	if s.program == nil || s.program.File == nil {
+		return diag.Range{}, false
+	}
+	return Property(s.program.File, resource, text)
+}
+
+// Property finds what a program gives for an input property of the resource whose name stands at a place, as deep as it
+// is written out. It answers false for one that the program does not write.
+func Property(file *ast.File, resource diag.Range, text string) (diag.Range, bool) {
+	path, err := value.ParsePath(text)
+	if err != nil || len(path) == 0 {
+		return diag.Range{}, false
+	}
+	bodies := [][]*ast.Resource{file.Resources}
+	for _, c := range file.Components {
+		bodies = append(bodies, c.Resources)
+	}
+	for _, r := range slices.Concat(bodies...) {
+		rng := r.Name.Range
+		if rng.Source == nil || rng.Source.Name() != resource.Source.Name() ||
+			rng.StartPosition() != resource.StartPosition() {
+			continue
+		}
+		for _, property := range r.Properties {
+			if property.Name.Value == path[0].Key {
+				return deepest(property.Value, path[1:]).Range(), true
+			}
+		}
+	}
+	return diag.Range{}, false
+}
+
+// deepest is the expression that a path leads to, or the last one on the way that is written out.
+func deepest(e ast.Expr, path value.Path) ast.Expr {
+	if len(path) == 0 {
+		return e
+	}
+	switch e := e.(type) {
+	case *ast.Map:
+		for _, entry := range e.Entries {
+			if key, ok := entry.Key.(*ast.String); ok && !path[0].IsIndex && key.Value == path[0].Key {
+				return deepest(entry.Value, path[1:])
+			}
+		}
+	case *ast.List:
+		if i := path[0].Index; path[0].IsIndex && i >= 0 && i < len(e.Items) {
+			return deepest(e.Items[i], path[1:])
+		}
+	}
+	return e
 }

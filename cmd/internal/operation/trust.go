@@ -40,14 +40,6 @@ func (o *Options) limits() builtins.Limits {
 	return builtins.Limits{Value: o.MaxValue << 20, Steps: o.MaxSteps}
 }
 
-// trust is how far an operation trusts the project.
-func (o *Options) trust() Trust {
-	if o.Untrusted {
-		return Untrusted
-	}
-	return Trusted
-}
-
 // opening returns the options that open a project for an operation. say receives the messages of the program's
 // compiler; it is nil if the operation runs no program.
 func (o *Options) opening(a *console.Console, say func(diag.Severity, string)) workspace.Options {
@@ -102,17 +94,8 @@ func (o *Options) guardKey(w *console.World, p *project.Project, s *project.Sett
 		Detail:  "name settings from outside of the project with --config-file, or the key in PULUMI_CLOUD_SECRET_OVERRIDE"}}
 }
 
-// mayReadStack decides which stacks' outputs a program may read: without trust these are its own and those that
-// --allow-stack names. nil allows all.
-func (o *Options) mayReadStack(own backend.Ref) func(name string) error {
-	if !o.Untrusted {
-		return nil
-	}
-	return UntrustedStacks(o.AllowStacks, own.Project, own.Stack)
-}
-
-// UntrustedStacks returns a function that decides which stacks an untrusted program of a project may read. own is its
-// stack; empty where there is none.
+// UntrustedStacks returns a function that decides which stacks' outputs an untrusted program of a project may read: its
+// own and those that --allow-stack names. own is its stack; empty where there is none.
 func UntrustedStacks(allowed []string, name, own string) func(stack string) error {
 	return func(stack string) error {
 		ref, err := backend.ParseName(stack, name)

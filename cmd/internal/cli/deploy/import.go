@@ -240,7 +240,7 @@ func (i *Importing) in(op operation.Operation) operation.Operation {
 }
 
 // run carries the import out, or plans it.
-func (i *Importing) run(ctx context.Context, o engine.Options, _ operation.ProgramFunc) (*engine.Result, error) {
+func (i *Importing) run(ctx context.Context, o engine.Options, _ engine.Program) (*engine.Result, error) {
 	if i.Planned == nil {
 		if err := i.plan(ctx, o.Project, o.Stack); err != nil {
 			return nil, err
