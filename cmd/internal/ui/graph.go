@@ -5,9 +5,9 @@ import (
 	"context"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/output/drawing"
+	"github.com/yamlhost/yamlhost/cmd/internal/output/view"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
@@ -58,8 +58,7 @@ func (s *Server) graph(ctx context.Context, req graphRequest) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := draw(k, req)
-	return out, ctx.Err()
+	return draw(k, req), ctx.Err()
 }
 
 // folding decides which box stands for each resource.
@@ -144,7 +143,7 @@ func (f *folding) fold() {
 		if f.in.Types && !inside[i] && counts[group] >= fewest {
 			if id := "t" + frames[i] + "|" + r.Type; !f.open[id] {
 				f.of[i] = id
-				box := f.box(id, graphBox{Name: short(r.Type), Kind: "folded", frame: frames[i]})
+				box := f.box(id, graphBox{Name: view.ShortType(r.Type), Kind: "folded", frame: frames[i]})
 				box.Rows = append(box.Rows, i)
 				box.Detail = strconv.Itoa(len(box.Rows)) + " resources"
 				continue
@@ -160,7 +159,7 @@ func (f *folding) fold() {
 			kind = "component"
 		}
 		f.of[i] = rowID(i)
-		f.box(rowID(i), graphBox{Name: r.URN.Name(), Detail: short(r.Type), Kind: kind, Rows: []int{i},
+		f.box(rowID(i), graphBox{Name: r.URN.Name(), Detail: view.ShortType(r.Type), Kind: kind, Rows: []int{i},
 			frame: frames[i]})
 	}
 }
@@ -214,17 +213,3 @@ func (f *folding) picture() *drawing.Picture {
 }
 
 func rowID(i int) string { return "r" + strconv.Itoa(i) }
-
-// short returns a type as programs write it: aws:s3:Bucket for aws:s3/bucket:Bucket, random:RandomPet without its
-// index.
-func short(token string) string {
-	pkg, rest, ok := strings.Cut(token, ":")
-	module, name, both := strings.Cut(rest, ":")
-	if !ok || !both {
-		return token
-	}
-	if module, _, _ = strings.Cut(module, "/"); module == "index" {
-		return pkg + ":" + name
-	}
-	return pkg + ":" + module + ":" + name
-}

@@ -42,15 +42,7 @@ func operationOf(e backend.Entry) operation {
 }
 
 // history returns the newest operations of a stack, at most limit; 0 means all.
-func (s *Server) history(ctx context.Context, q query) (any, error) {
-	ref, err := q.ref()
-	if err != nil {
-		return nil, err
-	}
-	past, err := backend.PastOf(s.o.Backend, ref)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) history(ctx context.Context, past backend.Past, q query) (any, error) {
 	entries, err := past.Entries(ctx, int(q.number("limit")))
 	if err != nil {
 		return nil, err
@@ -66,17 +58,13 @@ func (s *Server) history(ctx context.Context, q query) (any, error) {
 }
 
 // stateAt returns the state at the end of an operation, or the present one for the stamp 0.
-func (s *Server) stateAt(ctx context.Context, ref backend.Ref, stamp int64) (*state.Snapshot, error) {
+func (s *Server) stateAt(ctx context.Context, past backend.Past, q query, stamp int64) (*state.Snapshot, error) {
 	if stamp == 0 {
-		k, err := s.stacks.load(ctx, ref)
+		k, err := s.kept(ctx, q.Get("stack"))
 		if err != nil {
 			return nil, err
 		}
 		return k.snapshot, nil
-	}
-	past, err := backend.PastOf(s.o.Backend, ref)
-	if err != nil {
-		return nil, err
 	}
 	found, err := past.State(ctx, stamp)
 	if err == nil && found == nil {
@@ -102,16 +90,12 @@ type stateDiff struct {
 const mostDiffs = 1000
 
 // diff compares two states of a stack.
-func (s *Server) diff(ctx context.Context, q query) (any, error) {
-	ref, err := q.ref()
+func (s *Server) diff(ctx context.Context, past backend.Past, q query) (any, error) {
+	before, err := s.stateAt(ctx, past, q, q.number("from"))
 	if err != nil {
 		return nil, err
 	}
-	before, err := s.stateAt(ctx, ref, q.number("from"))
-	if err != nil {
-		return nil, err
-	}
-	after, err := s.stateAt(ctx, ref, q.number("to"))
+	after, err := s.stateAt(ctx, past, q, q.number("to"))
 	if err != nil {
 		return nil, err
 	}
@@ -182,16 +166,8 @@ type resourcePast struct {
 const mostLooks = 60
 
 // changes returns what operations have done to a resource, newest first.
-func (s *Server) changes(ctx context.Context, q query) (any, error) {
-	ref, err := q.ref()
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) changes(ctx context.Context, history backend.Past, q query) (any, error) {
 	u := urn.URN(q.Get("urn"))
-	history, err := backend.PastOf(s.o.Backend, ref)
-	if err != nil {
-		return nil, err
-	}
 	entries, err := history.Entries(ctx, 0)
 	if err != nil {
 		return nil, err

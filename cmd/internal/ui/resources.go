@@ -3,10 +3,17 @@ package ui
 import (
 	"context"
 	"encoding/json"
+	"io"
+	"os"
+	"path"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
+	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
@@ -41,11 +48,7 @@ type table struct {
 	Owned    bool         `json:"owned"` // the stack is of the project whose program is there
 }
 
-func (s *Server) stack(ctx context.Context, q query) (any, error) {
-	k, err := s.kept(ctx, q.Get("stack"))
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) stack(_ context.Context, k *kept, _ query) (any, error) {
 	t := tableOf(k)
 	t.Locks, t.Owned = locksOf(s.o.Backend, k.ref), k.ref.Project == s.o.Project
 	return t, nil
@@ -151,11 +154,7 @@ type detail struct {
 
 const mostBreaks = 500
 
-func (s *Server) resource(ctx context.Context, q query) (any, error) {
-	k, err := s.kept(ctx, q.Get("stack"))
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) resource(_ context.Context, k *kept, q query) (any, error) {
 	i, r, err := k.resource(q.Get("urn"))
 	if err != nil {
 		return nil, err
@@ -213,3 +212,66 @@ func dependants(k *kept, target int) []int {
 	}
 	return found
 }
+
+// excerpt is the part of a program that declares a resource. Secrets in it are hidden.
+type excerpt struct {
+	File  string   `json:"file"`
+	Line  int      `json:"line"`  // 1-based, of the declaration
+	First int      `json:"first"` // of Lines
+	Lines []string `json:"lines"`
+}
+
+const (
+	mostProgram = 16 << 20 // of a program's file, in bytes
+	mostLines   = 40
+	longLine    = 400
+)
+
+// excerpt returns the text at a source position, project:///<path>#<line>,<column>; nil if it is not there any more. It
+// reads nothing outside of the project.
+func (s *Server) excerpt(position string) *excerpt {
+	name, place, found := strings.Cut(strings.TrimPrefix(position, "project:///"), "#")
+	line, err := strconv.Atoi(strings.Split(place, ",")[0])
+	if !found || err != nil {
+		return nil
+	}
+	root, err := os.OpenRoot(s.o.Dir)
+	if err != nil {
+		return nil
+	}
+	defer root.Close()
+	file, err := root.Open(path.Clean(name))
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	text, err := io.ReadAll(io.LimitReader(file, mostProgram))
+	if err != nil {
+		return nil
+	}
+	src := diag.NewSource(name, text)
+	switch strings.ToLower(path.Ext(name)) {
+	case ".yaml", ".yml", ".json":
+		parser.Parse(src, parser.Options{}) // it hides the secrets that it finds
+	}
+	if line < 1 || line > src.Lines() {
+		return nil
+	}
+	out := &excerpt{File: name, Line: line, First: line}
+	for n := line; n < line+mostLines && n <= src.Lines(); n++ {
+		shown := string(src.ShownLine(n))
+		if n > line && strings.TrimSpace(shown) != "" && indent(shown) <= indent(string(src.ShownLine(line))) {
+			break
+		}
+		if len(shown) > longLine {
+			shown = shown[:longLine] + "…"
+		}
+		out.Lines = append(out.Lines, strings.ToValidUTF8(shown, "\uFFFD"))
+	}
+	return out
+}
+
+func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }

@@ -79,11 +79,7 @@ type criticalPath struct {
 }
 
 // critical returns the critical path of the last run that changed a stack.
-func (s *Server) critical(ctx context.Context, q query) (any, error) {
-	k, err := s.kept(ctx, q.Get("stack"))
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) critical(_ context.Context, k *kept, _ query) (any, error) {
 	records, err := s.records()
 	if err != nil {
 		return nil, err
@@ -168,8 +164,6 @@ type preview struct {
 
 	under sync.WaitGroup
 }
-
-func (p *preview) wait() { p.under.Wait() }
 
 // startPreview begins a preview of a stack, as `yamlhost preview` would in the folder of the project. Like every
 // preview it changes nothing.

@@ -1,9 +1,12 @@
 package ui
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
+	"embed"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -53,7 +56,7 @@ type Server struct {
 
 // New makes the server of an address, which must be on the loopback: host has the port.
 func New(o Options, host string) *Server {
-	s := &Server{o: o, host: host, token: secret(), once: secret(), stacks: newStacks(o.Backend)}
+	s := &Server{o: o, host: host, token: secret(), once: secret(), stacks: &stacks{backend: o.Backend, kept: map[backend.Ref]*kept{}}}
 	s.handler = s.routes()
 	return s
 }
@@ -104,7 +107,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	err := server.Serve(l)
 	if ctx.Err() != nil {
 		<-ended
-		s.preview.wait()
+		s.preview.under.Wait()
 	}
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
@@ -125,39 +128,39 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		"Permissions-Policy": "camera=(), geolocation=(), microphone=()"} {
 		h.Set(name, value)
 	}
-	if code, why := s.guard(r); code != 0 {
-		fail(w, code, errors.New(why))
+	if err := s.guard(r); err != nil {
+		reply(w, nil, err)
 		return
 	}
 	s.handler.ServeHTTP(w, r)
 }
 
-// guard returns why a request is refused; 0 if it is not.
-func (s *Server) guard(r *http.Request) (code int, why string) {
+// guard returns why a request is refused; nil if it is not.
+func (s *Server) guard(r *http.Request) error {
 	origin := r.Header.Get("Origin")
 	site := r.Header.Get("Sec-Fetch-Site")
 	switch {
 	case r.Host != s.host: // a name that a stranger has made lead here
-		return http.StatusMisdirectedRequest, "this is not the address of the console"
+		return &httpError{http.StatusMisdirectedRequest, "this is not the address of the console"}
 	case origin != "" && origin != "http://"+s.host:
-		return http.StatusForbidden, "another origin asks"
+		return &httpError{http.StatusForbidden, "another origin asks"}
 	case site != "" && site != "same-origin" && (site != "none" || strings.HasPrefix(r.URL.Path, "/api/")):
-		return http.StatusForbidden, "another site asks"
+		return &httpError{http.StatusForbidden, "another site asks"}
 	case !strings.HasPrefix(r.URL.Path, "/api/"):
-		return 0, ""
+		return nil
 	case r.Method == http.MethodPost && r.Header.Get("Content-Type") != "application/json":
-		return http.StatusUnsupportedMediaType, "the request is no JSON"
+		return &httpError{http.StatusUnsupportedMediaType, "the request is no JSON"}
 	case r.URL.Path == "/api/enter":
-		return 0, ""
+		return nil
 	}
 	given, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if subtle.ConstantTimeCompare([]byte(given), []byte(s.token)) != 1 {
-		return http.StatusUnauthorized, "the token is missing or wrong: open the link that yamlhost ui has printed"
+		return &httpError{http.StatusUnauthorized, "the token is missing or wrong: open the link that yamlhost ui has printed"}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.polled = time.Now()
-	return 0, ""
+	return nil
 }
 
 // enter gives the token for the code of OnceURL.
@@ -180,18 +183,40 @@ func (s *Server) routes() http.Handler {
 			reply(w, out, err)
 		})
 	}
+	state := func(path string, answer func(context.Context, *kept, query) (any, error)) {
+		get(path, func(ctx context.Context, q query) (any, error) {
+			k, err := s.kept(ctx, q.Get("stack"))
+			if err != nil {
+				return nil, err
+			}
+			return answer(ctx, k, q)
+		})
+	}
+	past := func(path string, answer func(context.Context, backend.Past, query) (any, error)) {
+		get(path, func(ctx context.Context, q query) (any, error) {
+			ref, err := refOf(q.Get("stack"))
+			if err != nil {
+				return nil, err
+			}
+			past, err := backend.PastOf(s.o.Backend, ref)
+			if err != nil {
+				return nil, err
+			}
+			return answer(ctx, past, q)
+		})
+	}
 	get("overview", s.overview)
-	get("revision", s.revision)
-	get("stack", s.stack)
-	get("resource", s.resource)
-	get("changes", s.changes)
-	get("history", s.history)
-	get("diff", s.diff)
 	get("search", s.search)
 	get("runs", s.runs)
 	get("run", s.run)
-	get("critical", s.critical)
 	get("preview", s.previewed)
+	state("revision", s.revision)
+	state("stack", s.stack)
+	state("resource", s.resource)
+	state("critical", s.critical)
+	past("changes", s.changes)
+	past("history", s.history)
+	past("diff", s.diff)
 	post(mux, "enter", s.enter)
 	post(mux, "graph", s.graph)
 	post(mux, "reveal", s.reveal)
@@ -205,7 +230,7 @@ func post[In any](mux *http.ServeMux, path string, answer func(context.Context, 
 		var req In
 		decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<20))
 		if err := decoder.Decode(&req); err != nil {
-			fail(w, http.StatusBadRequest, errors.New("the request cannot be read"))
+			reply(w, nil, &httpError{http.StatusBadRequest, "the request cannot be read"})
 			return
 		}
 		out, err := answer(r.Context(), req)
@@ -221,31 +246,55 @@ type httpError struct {
 
 func (e *httpError) Error() string { return e.text }
 
+// reply answers with out as JSON, or with an error and its status.
 func reply(w http.ResponseWriter, out any, err error) {
+	var text []byte
+	if err == nil {
+		text, err = json.Marshal(out)
+	}
+	code := http.StatusOK
 	if err != nil {
+		text, _ = json.Marshal(map[string]string{"error": err.Error()}) // a string encodes
 		var known *httpError
 		switch {
 		case errors.As(err, &known):
-			fail(w, known.code, err)
+			code = known.code
 		case errors.As(err, new(*backend.NotFoundError)), errors.Is(err, fs.ErrNotExist):
-			fail(w, http.StatusNotFound, err)
+			code = http.StatusNotFound
 		default:
-			fail(w, http.StatusInternalServerError, err)
+			code = http.StatusInternalServerError
 		}
-		return
 	}
-	text, err := json.Marshal(out)
-	if err != nil {
-		fail(w, http.StatusInternalServerError, err)
-		return
-	}
-	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(text) // the page has gone
-}
-
-func fail(w http.ResponseWriter, code int, err error) {
-	text, _ := json.Marshal(map[string]string{"error": err.Error()}) // a string encodes
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
 	_, _ = w.Write(text) // the page has gone
+}
+
+// dist is what the page is made of, packed: web/build.mjs writes it, and the digests of its sources beside it.
+//
+//go:embed web/dist/*.gz
+var dist embed.FS
+
+// assets serves the files of the page. They are the same for everyone: nothing of any state is in them.
+func assets(mux *http.ServeMux) {
+	for path, file := range map[string][2]string{
+		"/{$}": {"index.html", "text/html; charset=utf-8"}, "/app.js": {"app.js", "text/javascript; charset=utf-8"},
+		"/app.css": {"app.css", "text/css; charset=utf-8"},
+	} {
+		packed, err := dist.ReadFile("web/dist/" + file[0] + ".gz")
+		if err != nil {
+			panic("ui: the page is not embedded: " + err.Error())
+		}
+		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", file[1])
+			if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+				w.Header().Set("Content-Encoding", "gzip")
+				_, _ = w.Write(packed) // the page has gone
+				return
+			}
+			if plain, err := gzip.NewReader(bytes.NewReader(packed)); err == nil {
+				_, _ = io.Copy(w, plain) // the page has gone
+			}
+		})
+	}
 }

@@ -18,9 +18,7 @@ import (
 // query are the parameters of a request.
 type query struct{ url.Values }
 
-// ref returns the stack that the request is about.
-func (q query) ref() (backend.Ref, error) { return refOf(q.Get("stack")) }
-
+// refOf returns the stack that a text names.
 func refOf(text string) (backend.Ref, error) {
 	project, stack, _ := strings.Cut(text, "/")
 	if project == "" || stack == "" {
@@ -74,8 +72,6 @@ const (
 	// fresh is how long a state in a store of objects counts as unchanged, where each look is a request.
 	fresh = 3 * time.Second
 )
-
-func newStacks(b *backend.Backend) *stacks { return &stacks{backend: b, kept: map[backend.Ref]*kept{}} }
 
 // load returns the state of a stack. Secrets stay sealed.
 func (s *stacks) load(ctx context.Context, ref backend.Ref) (*kept, error) {
@@ -256,10 +252,6 @@ func (s *Server) overview(ctx context.Context, _ query) (any, error) {
 }
 
 // revision identifies a version of a stack, for a page that asks again and again.
-func (s *Server) revision(ctx context.Context, q query) (any, error) {
-	k, err := s.kept(ctx, q.Get("stack"))
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) revision(_ context.Context, k *kept, _ query) (any, error) {
 	return map[string]any{"revision": k.revision, "locks": locksOf(s.o.Backend, k.ref)}, nil
 }

@@ -1,13 +1,17 @@
 package ui
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/runtime/secrets"
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
@@ -61,12 +65,9 @@ type change struct {
 // mostChanges is how many changes of one resource are shown.
 const mostChanges = 200
 
-// changesOf compares two states of a resource, with inputs first and the outputs that are not inputs. One side may be
-// nil. Secrets are compared as they are sealed.
+// changesOf compares two states of a resource, with inputs first and the outputs that are not inputs.
+// Secrets are compared as they are sealed.
 func changesOf(before, after *state.Resource) []change {
-	if before == nil || after == nil {
-		return nil
-	}
 	var list []change
 	seen := map[string]bool{}
 	add := func(part string, old, new value.Value) {
@@ -143,14 +144,10 @@ func options(r *state.Resource) (list []option) {
 			list = append(list, option{name, value})
 		}
 	}
-	flag := func(name string, enabled bool) {
-		if enabled {
-			text(name, "true")
-		}
-	}
-	flag("protect", r.Protect)
-	flag("retainOnDelete", r.RetainOnDelete)
-	flag("refreshBeforeUpdate", r.RefreshBeforeUpdate)
+	flags := map[bool]string{true: "true"}
+	text("protect", flags[r.Protect])
+	text("retainOnDelete", flags[r.RetainOnDelete])
+	text("refreshBeforeUpdate", flags[r.RefreshBeforeUpdate])
 	text("deletedWith", string(r.DeletedWith))
 	text("importId", r.ImportID)
 	text("ignoreChanges", strings.Join(r.IgnoreChanges, ", "))
@@ -177,4 +174,56 @@ func searchText(r *state.Resource) string {
 		b.WriteByte('\n')
 	}
 	return strings.ToLower(b.String())
+}
+
+// revealRequest asks for one secret. It is made by a click, with the passphrase that was just typed.
+type revealRequest struct {
+	Stack      string `json:"stack"`
+	URN        string `json:"urn"`
+	Part       string `json:"part"` // inputs or outputs
+	Path       []any  `json:"path"` // keys and indexes
+	Passphrase string `json:"passphrase"`
+}
+
+// reveal opens one secret. The passphrase and what comes of it are forgotten with the request.
+func (s *Server) reveal(ctx context.Context, req revealRequest) (any, error) {
+	k, err := s.kept(ctx, req.Stack)
+	if err != nil {
+		return nil, err
+	}
+	_, r, err := k.resource(req.URN)
+	if err != nil {
+		return nil, err
+	}
+	v := r.Outputs
+	if req.Part == "inputs" {
+		v = r.Inputs
+	}
+	for _, step := range req.Path {
+		switch step := step.(type) {
+		case string:
+			v = v.Get(step)
+		case float64:
+			v = v.At(int(step))
+		}
+	}
+	sealed, is := state.SealedText(v)
+	if !is || k.snapshot.SecretsProvider == nil {
+		return nil, &httpError{http.StatusBadRequest, "there is no secret"}
+	}
+	m, err := s.o.Manager(*k.snapshot.SecretsProvider, req.Passphrase)
+	if err != nil {
+		return nil, err
+	}
+	text, err := m.Decrypt(sealed)
+	switch {
+	case errors.Is(err, secrets.ErrIncorrectPassphrase):
+		return nil, &httpError{http.StatusForbidden, "the passphrase is not that of this stack"}
+	case err != nil:
+		return nil, err
+	}
+	if !json.Valid([]byte(text)) {
+		return nil, errors.New("the secret is malformed")
+	}
+	return map[string]json.RawMessage{"value": json.RawMessage(text)}, nil
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 )
 
 // Sizes, in pixels.
@@ -20,6 +21,7 @@ const (
 	columnGap             = 56.0 // at least, between columns
 	groupPadding          = 18.0
 	groupHead             = 24.0 // height of a group's label
+	legendHeight          = 44.0
 	blockGap              = 34.0 // between parts that have nothing to do with each other
 	margin                = 28.0
 )
@@ -46,7 +48,6 @@ type link struct {
 	labels   []string
 	tips     []string
 	reversed bool // it closes a cycle and is laid out the other way round
-	number   int
 
 	chain []*vertex // what it passes, from left to right
 	// curve is the start, then three points for each cubic curve or, of a coarse link, one for each straight stretch.
@@ -115,8 +116,11 @@ func layOut(p *Picture) *scene {
 	for _, l := range s.links {
 		l.round()
 	}
-	s.w = max(s.root.w, headWidth(p), legendWidth(p)) + 2*margin
-	s.h = s.root.h + head + legendHeight(p) + 2*margin
+	s.w = max(s.root.w, textWidth(p.Title, 17)*1.05, textWidth(p.Subtitle, 12), legendWidth(p)) + 2*margin
+	s.h = s.root.h + head + 2*margin
+	if len(p.Nodes) > 0 {
+		s.h += legendHeight
+	}
 	return s
 }
 
@@ -140,15 +144,20 @@ func (s *scene) nest(byID map[string]*item) {
 		}
 	}
 	for _, it := range s.items {
-		home := s.root
-		if it.parent != nil {
-			home = it.parent.inside
-		}
+		home := s.home(it)
 		home.items = append(home.items, it)
 		for up := it.parent; up != nil; up = up.parent {
 			it.depth++
 		}
 	}
+}
+
+// home is the level that an item is in.
+func (s *scene) home(it *item) *level {
+	if it.parent == nil {
+		return s.root
+	}
+	return it.parent.inside
 }
 
 // connect makes links of edges: between the items of one level that hold their ends.
@@ -176,13 +185,10 @@ func (s *scene) connect(edges []Edge, byID map[string]*item) {
 		}
 		l := seen[ends{from, to}]
 		if l == nil {
-			l = &link{from: from, to: to, number: len(s.links)}
+			l = &link{from: from, to: to}
 			seen[ends{from, to}] = l
 			s.links = append(s.links, l)
-			home := s.root
-			if from.parent != nil {
-				home = from.parent.inside
-			}
+			home := s.home(from)
 			home.links = append(home.links, l)
 		}
 		if e.Label != "" && !slices.Contains(l.labels, e.Label) {
@@ -364,4 +370,36 @@ func (l *link) shift(x, y float64) {
 	}
 	l.labelAt.x += x
 	l.labelAt.y += y
+}
+
+// textWidth estimates the width of a text in a sans-serif font, rather too wide than too narrow: which font a viewer
+// has is not known.
+func textWidth(s string, size float64) float64 {
+	em := 0.0
+	for _, r := range s {
+		switch {
+		case strings.ContainsRune("iljtfrI.,:;|/!'()[] ", r):
+			em += 0.40
+		case strings.ContainsRune("mwMW@%", r):
+			em += 0.98
+		case r >= 'A' && r <= 'Z':
+			em += 0.72
+		case r < 0x1100:
+			em += 0.63
+		default:
+			em += 1.05 // East Asian letters and pictures
+		}
+	}
+	return em * size
+}
+
+// shorten keeps a text within a number of letters, by leaving out of its middle: both ends of a name tell it from
+// others.
+func shorten(s string, letters int) string {
+	runes := []rune(s)
+	if len(runes) <= letters {
+		return s
+	}
+	head := (letters - 1) * 3 / 5
+	return string(runes[:head]) + "…" + string(runes[len(runes)-(letters-1-head):])
 }

@@ -204,14 +204,9 @@ func (b *block) sweeps() int {
 // untangle orders each column by the barycentres of neighbours, forth and back, and keeps the order with the fewest
 // crossings.
 func (b *block) untangle() {
-	number := func() {
-		for _, line := range b.lines {
-			for i, v := range line {
-				v.rank = i
-			}
-		}
+	for _, line := range b.lines {
+		number(line)
 	}
-	number()
 	best, fewest := b.ranks(), b.crossings()
 	for sweep := range b.sweeps() {
 		if fewest == 0 {
@@ -233,9 +228,7 @@ func (b *block) untangle() {
 				}
 			}
 			slices.SortStableFunc(line, func(a, c *vertex) int { return cmp.Compare(a.order, c.order) })
-			for rank, v := range line {
-				v.rank = rank
-			}
+			number(line)
 		}
 		if n := b.crossings(); n < fewest {
 			best, fewest = b.ranks(), n
@@ -243,8 +236,15 @@ func (b *block) untangle() {
 	}
 	for i, line := range b.lines {
 		copy(line, best[i])
+		number(line)
 	}
-	number()
+}
+
+// number notes the places of vertices in their column.
+func number(line []*vertex) {
+	for i, v := range line {
+		v.rank = i
+	}
 }
 
 func (b *block) ranks() [][]*vertex {
@@ -261,25 +261,20 @@ func (b *block) crossings() int {
 	for i := 0; i+1 < len(b.lines); i++ {
 		tree := make([]int, len(b.lines[i+1])+1) // sums of how many lines ended where, for any range in few steps
 		drawn := 0
-		var ends []int
 		for _, v := range b.lines[i] {
-			ends = ends[:0]
 			for _, n := range v.next {
-				ends = append(ends, n.rank)
-			}
-			for _, end := range ends {
 				above := 0
-				for k := end + 1; k > 0; k -= k & -k {
+				for k := n.rank + 1; k > 0; k -= k & -k {
 					above += tree[k]
 				}
 				total += drawn - above
 			}
-			for _, end := range ends {
-				for k := end + 1; k < len(tree); k += k & -k {
+			for _, n := range v.next {
+				for k := n.rank + 1; k < len(tree); k += k & -k {
 					tree[k]++
 				}
 			}
-			drawn += len(ends)
+			drawn += len(v.next)
 		}
 	}
 	return total
@@ -320,10 +315,11 @@ func (b *block) align() {
 						n += w
 					}
 				}
-				if last := round >= rounds-2; last || round%2 == 0 || len(v.next) == 0 {
+				last := round >= rounds-2
+				if last || round%2 == 0 || len(v.next) == 0 {
 					add(v.prev)
 				}
-				if last := round >= rounds-2; last || round%2 == 1 || len(v.prev) == 0 {
+				if last || round%2 == 1 || len(v.prev) == 0 {
 					add(v.next)
 				}
 				if n == 0 {

@@ -63,27 +63,15 @@ func num(f float64) string {
 
 // escape is a text as XML, without what XML cannot hold.
 func escape(s string) string {
-	var b strings.Builder
-	for _, r := range s {
-		switch {
-		case r == '&':
-			b.WriteString("&amp;")
-		case r == '<':
-			b.WriteString("&lt;")
-		case r == '>':
-			b.WriteString("&gt;")
-		case r == '"':
-			b.WriteString("&quot;")
-		case r == '\n' || r == '\t':
-			b.WriteRune(r)
-		case r < 0x20 || r == 0xFFFE || r == 0xFFFF:
-			b.WriteRune('\uFFFD')
-		default:
-			b.WriteRune(r)
+	return entities.Replace(strings.Map(func(r rune) rune {
+		if r < 0x20 && r != '\n' && r != '\t' || r == 0xFFFE || r == 0xFFFF {
+			return '\uFFFD'
 		}
-	}
-	return b.String()
+		return r
+	}, s))
 }
+
+var entities = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;")
 
 // hues is the number of colours of lines. A line has the colour of the box that it leaves; boxes take the colours in
 // turn.
@@ -104,10 +92,6 @@ func headHeight(p *Picture) float64 {
 		return 34
 	}
 	return 52
-}
-
-func headWidth(p *Picture) float64 {
-	return max(textWidth(p.Title, 17)*1.05, textWidth(p.Subtitle, 12))
 }
 
 func (x *writer) head(p *Picture) {
@@ -259,14 +243,9 @@ func linesOf(points []point) string {
 }
 
 // used are the kinds that a picture has boxes of.
-func used(p *Picture) []Kind {
-	var has [kinds]bool
-	for i := range p.Nodes {
-		has[p.Nodes[i].Kind] = true
-	}
-	var list []Kind
+func used(p *Picture) (list []Kind) {
 	for kind := range kinds {
-		if has[kind] {
+		if slices.ContainsFunc(p.Nodes, func(n Node) bool { return n.Kind == kind }) {
 			list = append(list, kind)
 		}
 	}
@@ -274,13 +253,6 @@ func used(p *Picture) []Kind {
 }
 
 const legendArrow = "arrows lead from what is needed to what needs it"
-
-func legendHeight(p *Picture) float64 {
-	if len(p.Nodes) == 0 {
-		return 0
-	}
-	return 44
-}
 
 // legendWidth is how wide the legend below a drawn graph is, in the units of the drawing.
 func legendWidth(p *Picture) float64 {
