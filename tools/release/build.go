@@ -49,7 +49,7 @@ func (p Plan) build(ctx context.Context, t Target, work string, extras []file) (
 		return b, err
 	}
 	if t.OS == "linux" {
-		return b, p.packages(ctx, b)
+		return b, p.packages(b)
 	}
 	return b, nil
 }

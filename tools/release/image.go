@@ -28,21 +28,17 @@ const user = 65532
 // resources that want one do not work in it.
 func (p Plan) image(builds []build) error {
 	var index v1.ImageIndex = mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
-	none := true
+	builds = slices.DeleteFunc(slices.Clone(builds), func(b build) bool { return b.OS != "linux" || b.Edition != "default" })
+	if len(builds) == 0 {
+		return nil
+	}
 	for _, b := range builds {
-		if b.OS != "linux" || b.Edition != "default" {
-			continue
-		}
-		none = false
 		img, err := p.imageOf(b)
 		if err != nil {
 			return err
 		}
 		index = mutate.AppendManifests(index, mutate.IndexAddendum{Add: img,
 			Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: b.OS, Architecture: b.Arch}}})
-	}
-	if none {
-		return nil
 	}
 	folder, err := os.MkdirTemp("", "image")
 	if err != nil {
@@ -114,73 +110,49 @@ func must(c *v1.ConfigFile, err error) *v1.ConfigFile {
 func (p Plan) rootOf(b build) ([]byte, error) {
 	var out bytes.Buffer
 	w := tar.NewWriter(&out)
-	put := func(name string, mode int64, owner int, data []byte) error {
+	var faults error
+	put := func(name string, mode int64, owner int, data []byte) {
 		head := tar.Header{Name: name, Mode: mode, Uid: owner, Gid: owner, Size: int64(len(data)), ModTime: p.Time,
 			Format: tar.FormatPAX}
-		if data == nil {
+		if strings.HasSuffix(name, "/") {
 			head.Typeflag = tar.TypeDir
 		}
-		if err := w.WriteHeader(&head); err != nil {
-			return err
+		err := w.WriteHeader(&head)
+		if err == nil {
+			_, err = w.Write(data)
 		}
-		_, err := w.Write(data)
-		return err
+		faults = errors.Join(faults, err)
 	}
-	for _, d := range []struct {
-		name  string
-		mode  int64
-		owner int
-	}{
-		{"etc/", 0o755, 0}, {"etc/ssl/", 0o755, 0}, {"etc/ssl/certs/", 0o755, 0}, {"home/", 0o755, 0},
-		{"home/yamlhost/", 0o755, user},
-		{"tmp/", 0o1777, 0}, {"usr/", 0o755, 0}, {"usr/bin/", 0o755, 0}, {"usr/share/", 0o755, 0},
-		{"usr/share/doc/", 0o755, 0},
-		{"usr/share/doc/yamlhost/", 0o755, 0}, {"usr/share/man/", 0o755, 0},
-		{"usr/share/man/man1/", 0o755, 0}, {"work/", 0o755, user},
-	} {
-		if err := put(d.name, d.mode, d.owner, nil); err != nil {
-			return nil, err
-		}
+	take := func(name string, mode int64, path string) {
+		data, err := os.ReadFile(path)
+		faults = errors.Join(faults, err)
+		put(name, mode, 0, data)
 	}
-	texts := map[string][]byte{
-		"etc/passwd": []byte(
-			"root:x:0:0:root:/:/none\nyamlhost:x:65532:65532:yamlhost:/home/yamlhost:/none\n"),
-		"etc/group":                         []byte("root:x:0:\nyamlhost:x:65532:\n"),
-		"etc/ssl/certs/ca-certificates.crt": authorities(),
+	for _, name := range []string{"etc/", "etc/ssl/", "etc/ssl/certs/", "home/"} {
+		put(name, 0o755, 0, nil)
 	}
-	for _, name := range []string{"etc/group", "etc/passwd", "etc/ssl/certs/ca-certificates.crt"} {
-		if err := put(name, 0o644, 0, texts[name]); err != nil {
-			return nil, err
-		}
+	put("home/yamlhost/", 0o755, user, nil)
+	put("tmp/", 0o1777, 0, nil)
+	for _, name := range []string{"usr/", "usr/bin/", "usr/share/", "usr/share/doc/", "usr/share/doc/yamlhost/",
+		"usr/share/man/", "usr/share/man/man1/"} {
+		put(name, 0o755, 0, nil)
 	}
+	put("work/", 0o755, user, nil)
+	put("etc/group", 0o644, 0, []byte("root:x:0:\nyamlhost:x:65532:\n"))
+	put("etc/passwd", 0o644, 0, []byte(
+		"root:x:0:0:root:/:/none\nyamlhost:x:65532:65532:yamlhost:/home/yamlhost:/none\n"))
+	put("etc/ssl/certs/ca-certificates.crt", 0o644, 0, authorities())
 	for _, f := range b.binaries {
-		data, err := os.ReadFile(f.path)
-		if err != nil {
-			return nil, err
-		}
-		if err := put("usr/bin/"+f.name, 0o755, 0, data); err != nil {
-			return nil, err
-		}
+		take("usr/bin/"+f.name, 0o755, f.path)
 	}
 	for _, f := range b.extras {
-		to := "usr/share/doc/yamlhost/" + f.name
-		page, isPage := strings.CutPrefix(f.name, "man/")
-		switch {
-		case isPage:
-			to = "usr/share/man/man1/" + page
-		case !slices.Contains([]string{"LICENSE", "THIRD_PARTY_NOTICES.txt"}, f.name):
-			continue
-		}
-		data, err := os.ReadFile(f.path)
-		if err != nil {
-			return nil, err
-		}
-		if err := put(to, 0o644, 0, data); err != nil {
-			return nil, err
+		if page, isPage := strings.CutPrefix(f.name, "man/"); isPage {
+			take("usr/share/man/man1/"+page, 0o644, f.path)
+		} else if f.name == "LICENSE" || f.name == "THIRD_PARTY_NOTICES.txt" {
+			take("usr/share/doc/yamlhost/"+f.name, 0o644, f.path)
 		}
 	}
-	err := w.Close()
-	return out.Bytes(), err
+	return out.Bytes(), errors.Join(faults, w.Close())
 }
 
 // authorities returns the certificates of the authorities of the web that Go carries. Those that may only be trusted

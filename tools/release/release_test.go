@@ -306,7 +306,7 @@ func TestDeb(t *testing.T) {
 func TestContents(t *testing.T) {
 	r := release(t)
 	name := filepath.Join(r.first, "yamlhost_"+version+"_"+runtime.GOOS+"_"+runtime.GOARCH)
-	modules, _, err := linked(build{binaries: []file{{filepath.Join(unpack(t, r), "yamlhost"), "yamlhost", 0o755}}})
+	modules, err := linked(build{binaries: []file{{filepath.Join(unpack(t, r), "yamlhost"), "yamlhost", 0o755}}})
 	require.NoError(t, err)
 	require.Greater(t, len(modules), 50)
 	var bom cyclone.BOM

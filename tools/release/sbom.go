@@ -19,35 +19,37 @@ import (
 // describe writes what each archive is made of, as CycloneDX and as SPDX: the modules that its programs say they link.
 func (p Plan) describe(builds []build) error {
 	for _, b := range builds {
-		modules, goVersion, err := linked(b)
+		modules, err := linked(b)
 		if err != nil {
 			return err
 		}
 		name := filepath.Join(p.Out, p.named(b.Target))
 		var out bytes.Buffer
 		encoder := cyclone.NewBOMEncoder(&out, cyclone.BOMFileFormatJSON).SetPretty(true)
-		if err := encoder.Encode(p.cyclone(b, modules, goVersion)); err != nil {
+		if err := encoder.Encode(p.cyclone(b, modules)); err != nil {
 			return err
 		}
 		if err := os.WriteFile(name+".cdx.json", out.Bytes(), 0o644); err != nil {
 			return err
 		}
-		if err := writeJSON(name+".spdx.json", p.spdx(b, modules, goVersion)); err != nil {
+		if err := writeJSON(name+".spdx.json", p.spdx(b, modules)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// linked returns the modules that are linked into any of a build's programs, in the order of the first that has them.
-func linked(b build) (modules []*debug.Module, goVersion string, err error) {
-	seen := map[string]bool{}
+// linked returns the modules that are linked into any of a build's programs, in the order of the first that has them,
+// behind Go's own library.
+func linked(b build) ([]*debug.Module, error) {
+	std := &debug.Module{Path: "std"}
+	modules, seen := []*debug.Module{std}, map[string]bool{}
 	for _, f := range b.binaries {
 		info, err := buildinfo.ReadFile(f.path)
 		if err != nil {
-			return nil, "", fmt.Errorf("what %s is made of: %w", f.name, err)
+			return nil, fmt.Errorf("what %s is made of: %w", f.name, err)
 		}
-		goVersion = strings.TrimPrefix(info.GoVersion, "go")
+		std.Version = strings.TrimPrefix(info.GoVersion, "go")
 		for _, m := range info.Deps {
 			if m.Replace != nil {
 				m = m.Replace
@@ -58,12 +60,12 @@ func linked(b build) (modules []*debug.Module, goVersion string, err error) {
 			}
 		}
 	}
-	return modules, goVersion, nil
+	return modules, nil
 }
 
 func purl(path, version string) string { return "pkg:golang/" + path + "@" + version }
 
-func (p Plan) cyclone(b build, modules []*debug.Module, goVersion string) *cyclone.BOM {
+func (p Plan) cyclone(b build, modules []*debug.Module) *cyclone.BOM {
 	bom := cyclone.NewBOM()
 	bom.SerialNumber = "urn:uuid:" + uuid(p.Commit+p.named(b.Target))
 	main := cyclone.Component{
@@ -74,18 +76,12 @@ func (p Plan) cyclone(b build, modules []*debug.Module, goVersion string) *cyclo
 	}
 	bom.Metadata = &cyclone.Metadata{Timestamp: p.Time.Format(time.RFC3339), Component: &main}
 	var needs []string
-	components := []cyclone.Component{{
-		BOMRef: purl("std", goVersion), Type: cyclone.ComponentTypeLibrary, Name: "std", Version: goVersion,
-		PackageURL: purl("std", goVersion),
-	}}
+	var components []cyclone.Component
 	for _, m := range modules {
+		ref := purl(m.Path, m.Version)
 		components = append(components, cyclone.Component{
-			BOMRef: purl(m.Path, m.Version), Type: cyclone.ComponentTypeLibrary, Name: m.Path, Version: m.Version,
-			PackageURL: purl(m.Path, m.Version),
-		})
-	}
-	for _, c := range components {
-		needs = append(needs, c.BOMRef)
+			BOMRef: ref, Type: cyclone.ComponentTypeLibrary, Name: m.Path, Version: m.Version, PackageURL: ref})
+		needs = append(needs, ref)
 	}
 	bom.Components = &components
 	bom.Dependencies = &[]cyclone.Dependency{{Ref: main.BOMRef, Dependencies: &needs}}
@@ -129,7 +125,7 @@ type (
 	}
 )
 
-func (p Plan) spdx(b build, modules []*debug.Module, goVersion string) spdxDocument {
+func (p Plan) spdx(b build, modules []*debug.Module) spdxDocument {
 	d := spdxDocument{
 		Version: "SPDX-2.3", License: "CC0-1.0", ID: "SPDXRef-DOCUMENT", Name: p.named(b.Target),
 		Namespace: "https://github.com/yamlhost/yamlhost/releases/download/v" + p.Version + "/" + p.named(b.Target) +
@@ -142,7 +138,6 @@ func (p Plan) spdx(b build, modules []*debug.Module, goVersion string) spdxDocum
 	}
 	add("SPDXRef-yamlhost", "github.com/yamlhost/yamlhost", "v"+p.Version, "Apache-2.0")
 	d.Relationships = append(d.Relationships, spdxRelationship{"SPDXRef-DOCUMENT", "DESCRIBES", "SPDXRef-yamlhost"})
-	modules = append([]*debug.Module{{Path: "std", Version: goVersion}}, modules...)
 	for i, m := range modules {
 		id := fmt.Sprintf("SPDXRef-module-%d", i)
 		add(id, m.Path, m.Version, "NOASSERTION")
