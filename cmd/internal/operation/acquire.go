@@ -1,6 +1,7 @@
 package operation
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/dynamic"
 	"github.com/yamlhost/yamlhost/runtime/engine"
@@ -18,10 +20,15 @@ import (
 	"github.com/yamlhost/yamlhost/workspace"
 )
 
+// acceptFunc decides about the download of a plugin without a known checksum: an error refuses it.
+type acceptFunc = func(ctx context.Context, name, version, from string) error
+
+// acceptAll lets every plugin be downloaded.
+func acceptAll(context.Context, string, string, string) error { return nil }
+
 // acquireWith lets missing plugins be downloaded from now on. dir is the folder of the lock file; accept is asked for
 // plugins that it does not have, and may be nil.
-func (p *Providers) acquireWith(a *console.Console, dir string, accept func(ctx context.Context, name, version,
-	from string) error, tell func(text string)) {
+func (p *Providers) acquireWith(a *console.Console, dir string, accept acceptFunc, tell func(text string)) {
 	forbidden := console.DownloadsForbidden(a)
 	if p.trust == Untrusted {
 		forbidden = "--untrusted"
@@ -34,11 +41,10 @@ func (p *Providers) acquireWith(a *console.Console, dir string, accept func(ctx 
 
 // acceptor returns a function that asks the user about the download of a plugin without a known checksum; nil without
 // a terminal. asking reports whether the user can see a question now.
-func acceptor(a *console.Console, o *Options, asking func() bool) func(ctx context.Context, name, version,
-	from string) error {
+func acceptor(a *console.Console, o *Options, asking func() bool) acceptFunc {
 	switch {
 	case o.AcceptPlugins:
-		return func(context.Context, string, string, string) error { return nil }
+		return acceptAll
 	case o.unasked || !a.Interactive():
 		return nil
 	}
@@ -50,12 +56,9 @@ func acceptor(a *console.Console, o *Options, asking func() bool) func(ctx conte
 		if version != "" {
 			name += " " + version
 		}
-		if from == "" {
-			from = "its publisher"
-		}
 		question := fmt.Sprintf("The plugin %s is not installed, and %s does not have it. Download it from %s and run it?",
-			name, plugin.LockName, from)
-		if err := a.Prompt().Confirm(question); err != nil {
+			name, plugin.LockName, cmp.Or(from, "its publisher"))
+		if a.Prompt().Confirm(question) != nil {
 			return errors.New("you declined it")
 		}
 		return nil
@@ -65,8 +68,7 @@ func acceptor(a *console.Console, o *Options, asking func() bool) func(ctx conte
 // Acquire lets missing plugins be downloaded because the user asked for them; their checksums go to the lock file of
 // the project.
 func (p *Providers) Acquire(a *console.Console, ws *workspace.Workspace) {
-	p.acquireWith(a, lockDir(ws), func(context.Context, string, string, string) error { return nil },
-		func(text string) { fmt.Fprintln(a.Streams.Err, text) })
+	p.acquireWith(a, lockDir(ws), acceptAll, func(text string) { fmt.Fprintln(a.Streams.Err, text) })
 }
 
 // Mapping asks a provider how the names of another tool's provider map to its own; see provider.Mapper. data is empty
@@ -162,4 +164,61 @@ func lockDir(ws *workspace.Workspace) string {
 		return filepath.Dir(ws.Project.Path)
 	}
 	return ws.Project.Dir
+}
+
+// Converter starts the converter plugin of another tool. The caller closes it.
+func (p *Providers) Converter(ctx context.Context, tool string) (*plugin.Converter, error) {
+	return p.finder.Host.LoadConverter(ctx, tool, p.converterServices(tool))
+}
+
+// GenerateProject has the host of a language write a project from PCL; see plugin.Host.
+func (p *Providers) GenerateProject(ctx context.Context, language, from, to, project string) ([]plugin.ConverterFinding,
+	error) {
+	return p.finder.Host.GenerateProject(ctx, language, from, to, project, p.converterServices("terraform"))
+}
+
+func (p *Providers) converterServices(tool string) plugin.ConverterServices {
+	return plugin.ConverterServices{
+		Schema: p.FetchSchema,
+		Mapping: func(ctx context.Context, name, pkg string) ([]byte, error) {
+			wanted := provider.Package{Name: cmp.Or(pkg, name)}
+			if _, err := p.Whereabouts(wanted); err != nil {
+				return nil, nil // the converter tells what it cannot translate
+			}
+			_, data, err := p.Mapping(ctx, wanted, tool, name)
+			return data, err
+		},
+	}
+}
+
+// SayConverted shows the findings of a converter. It returns the warnings among them, or an error if one of them is an
+// error. dir is the folder of the input.
+func SayConverted(a *console.Console, dir string, found []plugin.ConverterFinding) (warnings []string, err error) {
+	failed := 0
+	for _, f := range found {
+		place, kind := "", "warning"
+		if f.File != "" {
+			path := f.File
+			if !filepath.IsAbs(path) {
+				path = filepath.Join(dir, path)
+			}
+			place = fmt.Sprintf("%s:%d: ", a.Short(path), f.Line)
+		}
+		if f.Error {
+			failed++
+			kind = "error"
+		}
+		text := fmt.Sprintf("%s%s: %s", place, kind, f.Summary)
+		if f.Detail != "" && f.Detail != f.Summary {
+			text += "\n  " + f.Detail
+		}
+		fmt.Fprintln(a.Streams.Err, text)
+		if !f.Error {
+			warnings = append(warnings, text)
+		}
+	}
+	if failed > 0 {
+		return nil, console.WithCode(console.CodeProgram, "the converter reports %s; nothing was written", diag.Count(failed, "error"))
+	}
+	return warnings, nil
 }

@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/output/view"
@@ -90,24 +89,18 @@ func ignored(found []difference, rules []project.DriftRule) (left []difference, 
 			}
 			return nil
 		}
-		if len(d.paths) == 0 {
-			if r := matching(""); r != nil {
-				told = append(told, fmt.Sprintf("Ignored: %s %s (%s)", d.urn.Name(), d.what, r.Reason))
-				continue
-			}
-			left = append(left, d)
-			continue
-		}
-		kept := difference{urn: d.urn, what: d.what}
+		var kept []string
 		for _, path := range d.paths {
 			if r := matching(path); r != nil {
 				told = append(told, fmt.Sprintf("Ignored: %s of %s %s (%s)", path, d.urn.Name(), d.what, r.Reason))
 			} else {
-				kept.paths = append(kept.paths, path)
+				kept = append(kept, path)
 			}
 		}
-		if len(kept.paths) > 0 {
-			left = append(left, kept)
+		if r := matching(""); r != nil && len(d.paths) == 0 {
+			told = append(told, fmt.Sprintf("Ignored: %s %s (%s)", d.urn.Name(), d.what, r.Reason))
+		} else if len(kept) > 0 || len(d.paths) == 0 {
+			left = append(left, difference{d.urn, d.what, kept})
 		}
 	}
 	return left, told
@@ -124,24 +117,21 @@ func matches(glob, text string) bool {
 }
 
 // Texts of provider errors that say that the provider cannot be used.
-var (
-	deniedWords = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(
-			`(?i)credential|unauthori[sz]ed|authenticat|access ?denied|permission denied|forbidden|expired token|\b40[13]\b`)
-	})
-	unreachableWords = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(
-			`(?i)no such host|connection (refused|reset)|dial tcp|i/o timeout|deadline exceeded|unreachable|\bunavailable\b|no provider plugin`)
-	})
+const (
+	deniedWords = `(?i)credential|unauthori[sz]ed|authenticat|access ?denied|permission denied|forbidden|` +
+		`expired token|\b40[13]\b`
+	unreachableWords = `(?i)no such host|connection (refused|reset)|dial tcp|i/o timeout|deadline exceeded|` +
+		`unreachable|\bunavailable\b|no provider plugin`
 )
 
 // failureCode is the exit code of a look that failed: it is not known then whether there is drift.
 func failureCode(texts []string) int {
+	denied, unreachable := regexp.MustCompile(deniedWords), regexp.MustCompile(unreachableWords)
 	for _, text := range texts {
 		switch {
-		case deniedWords().MatchString(text):
+		case denied.MatchString(text):
 			return console.CodeDenied
-		case unreachableWords().MatchString(text):
+		case unreachable.MatchString(text):
 			return console.CodeUnreachable
 		}
 	}

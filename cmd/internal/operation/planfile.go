@@ -167,22 +167,25 @@ func (c planCodec) encodeDiff(d engine.PlanDiff) (out planDiff, err error) {
 }
 
 func (c planCodec) encode(values map[string]value.Value) (map[string]json.RawMessage, error) {
-	if len(values) == 0 {
-		return nil, nil
-	}
-	out := make(map[string]json.RawMessage, len(values))
-	for key, v := range values {
-		plain := v.Transform(func(x value.Value) value.Value {
+	return mapValues(values, func(v value.Value) (json.RawMessage, error) {
+		return state.AppendValue(nil, v.Transform(func(x value.Value) value.Value {
 			if !x.IsKnown() {
 				return value.String(engine.UnknownID)
 			}
 			return x
-		})
-		raw, err := state.AppendValue(nil, plain, state.Sealed(c.secrets))
+		}), state.Sealed(c.secrets))
+	})
+}
+
+// mapValues returns a map with what convert makes of each value. The error is that of the first value that has one.
+func mapValues[A, B any](values map[string]A, convert func(A) (B, error)) (map[string]B, error) {
+	out := make(map[string]B, len(values))
+	for key, v := range values {
+		converted, err := convert(v)
 		if err != nil {
 			return nil, err
 		}
-		out[key] = raw
+		out[key] = converted
 	}
 	return out, nil
 }
@@ -196,20 +199,15 @@ func (c planCodec) decodeDiff(d planDiff) (out engine.PlanDiff, err error) {
 }
 
 func (c planCodec) decode(raw map[string]json.RawMessage) (map[string]value.Value, error) {
-	out := make(map[string]value.Value, len(raw))
-	for key, text := range raw {
+	return mapValues(raw, func(text json.RawMessage) (value.Value, error) {
 		v, err := state.DecodeValue(text, c.secrets)
-		if err != nil {
-			return nil, err
-		}
-		out[key] = v.Transform(func(x value.Value) value.Value {
+		return v.Transform(func(x value.Value) value.Value {
 			if text, ok := x.AsString(); ok && text == engine.UnknownID {
 				return value.Unknown(value.KindAny)
 			}
 			return x
-		})
-	}
-	return out, nil
+		}), err
+	})
 }
 
 // configure puts the configuration that the plan was made with in the place of the present one (E7.65). name is the

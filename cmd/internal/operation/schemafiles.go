@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
@@ -36,11 +35,6 @@ type GivenSchemas struct {
 
 type givenSchema struct{ version, path string }
 
-// schemaFileName takes the name of a schema's file apart.
-var schemaFileName = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(.+?)(?:-v?(\d+\.\d+\.\d+.*))?\.json(?:\.gz)?$`)
-})
-
 // SchemaDirs are the flags --schema-dir with directories.
 func SchemaDirs(dirs ...string) SchemaFlags { return SchemaFlags{dirs: dirs} }
 
@@ -62,13 +56,14 @@ func ReadGivenSchemas(a *console.Console, f SchemaFlags) (*GivenSchemas, error) 
 		}
 		g.files[pkg.Name] = path
 	}
+	fileName := regexp.MustCompile(`^(.+?)(?:-v?(\d+\.\d+\.\d+.*))?\.json(?:\.gz)?$`)
 	for _, name := range f.dirs {
 		entries, err := os.ReadDir(a.Path(name))
 		if err != nil {
 			return nil, fmt.Errorf("--schema-dir %s: %w", name, console.PlainError(err))
 		}
 		for _, entry := range entries {
-			m := schemaFileName().FindStringSubmatch(entry.Name())
+			m := fileName.FindStringSubmatch(entry.Name())
 			if m == nil || entry.IsDir() {
 				continue
 			}

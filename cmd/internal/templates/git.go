@@ -1,6 +1,7 @@
 package templates
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +12,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/yamlhost/yamlhost/internal/git"
 )
@@ -23,19 +23,13 @@ type Repository struct {
 	Folder string // below the root, with slashes; empty for the root
 }
 
-var (
+const (
 	// scpForm matches git's short form of an ssh URL, as in git@example.com:team/templates.git.
-	scpForm = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*@[A-Za-z0-9][A-Za-z0-9.-]*:[^-:].*$`)
-	})
+	scpForm = `^[A-Za-z0-9_][A-Za-z0-9_.-]*@[A-Za-z0-9][A-Za-z0-9.-]*:[^-:].*$`
 	// treeForm is the path of a page that shows a folder, as GitHub (/tree/) and GitLab (/-/tree/) have it.
-	treeForm = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(/.+?)(?:/-)?/tree/([^/]+)(?:/(.*?))?/?$`)
-	})
+	treeForm = `^(/.+?)(?:/-)?/tree/([^/]+)(?:/(.*?))?/?$`
 	// goodRef matches names that git may fetch. It keeps out options, ranges and refspecs.
-	goodRef = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./+-]*$`)
-	})
+	goodRef = `^[A-Za-z0-9_][A-Za-z0-9_./+-]*$`
 )
 
 // ParseRepository reads the address of a template:
@@ -49,7 +43,7 @@ var (
 // open, or that git would take for an option or a program, are an error.
 func ParseRepository(text string) (r Repository, ok bool, err error) {
 	if !strings.Contains(text, "://") {
-		if !scpForm().MatchString(text) {
+		if !regexp.MustCompile(scpForm).MatchString(text) {
 			return r, false, nil
 		}
 		r.URL = text
@@ -82,7 +76,7 @@ func ParseRepository(text string) (r Repository, ok bool, err error) {
 	u.RawQuery, u.Fragment = "", ""
 	if repo, folder, has := strings.Cut(u.Path, "//"); has {
 		u.Path, r.Folder = repo, folder
-	} else if m := treeForm().FindStringSubmatch(u.Path); m != nil && r.Ref == "" && u.Scheme == "https" {
+	} else if m := regexp.MustCompile(treeForm).FindStringSubmatch(u.Path); m != nil && r.Ref == "" && u.Scheme == "https" {
 		u.Path, r.Ref, r.Folder = m[1], m[2], m[3]
 	}
 	u.RawPath = ""
@@ -91,7 +85,7 @@ func ParseRepository(text string) (r Repository, ok bool, err error) {
 }
 
 func (r Repository) check(text string) error {
-	if r.Ref != "" && (!goodRef().MatchString(r.Ref) || strings.Contains(r.Ref, "..")) {
+	if r.Ref != "" && (!regexp.MustCompile(goodRef).MatchString(r.Ref) || strings.Contains(r.Ref, "..")) {
 		return fmt.Errorf("%s: %q is not a branch, tag or commit", text, r.Ref)
 	}
 	if r.Folder != "" && !fs.ValidPath(strings.TrimSuffix(r.Folder, "/")) {
@@ -110,11 +104,7 @@ func FromRepository(ctx context.Context, r Repository, name string, env []string
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	ref := r.Ref
-	if ref == "" {
-		ref = "HEAD"
-	}
-	switch err := git.Fetch(ctx, dir, env, r.URL, ref, false); {
+	switch err := git.Fetch(ctx, dir, env, r.URL, cmp.Or(r.Ref, "HEAD"), false); {
 	case errors.Is(err, git.ErrMissing):
 		return nil, fmt.Errorf("%s is a repository, and there is no git on PATH to fetch it; "+
 			"install git, or name a folder", name)

@@ -15,7 +15,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
@@ -58,15 +57,8 @@ func Names() []string {
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
-	slices.SortStableFunc(names, func(a, b string) int { return rank(a) - rank(b) })
-	return names
-}
-
-func rank(name string) int {
-	if name == "hello" {
-		return 0
-	}
-	return 1
+	i := slices.Index(names, "hello")
+	return slices.Insert(slices.Delete(names, i, i+1), 0, "hello")
 }
 
 // Embedded reads a template of the binary.
@@ -96,11 +88,6 @@ func FromFolder(dir, name string) (*Template, error) {
 	return read(name, root.FS())
 }
 
-// settingsFile are the names of the settings of stacks.
-var settingsFile = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^Pulumi\..+\.(yaml|yml|json)$`)
-})
-
 // A template is held in memory while a project is made of it.
 const (
 	mostFiles = 10_000
@@ -109,6 +96,7 @@ const (
 
 func read(name string, files fs.FS) (*Template, error) {
 	t := &Template{Name: name}
+	settings := regexp.MustCompile(`^Pulumi\..+\.(yaml|yml|json)$`) // of stacks
 	size := int64(0)
 	err := fs.WalkDir(files, ".", func(file string, e fs.DirEntry, err error) error {
 		switch {
@@ -116,7 +104,7 @@ func read(name string, files fs.FS) (*Template, error) {
 			return err
 		case e.IsDir() && slices.Contains([]string{".git", ".hg", ".svn"}, e.Name()):
 			return fs.SkipDir
-		case e.IsDir(), path.Dir(file) == "." && settingsFile().MatchString(file):
+		case e.IsDir(), path.Dir(file) == "." && settings.MatchString(file):
 			return nil
 		}
 		info, err := fs.Stat(files, file)
@@ -226,12 +214,9 @@ func Conflicts(dir string, files []File) ([]string, error) {
 	var taken []string
 	for _, f := range files {
 		switch _, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(f.Path))); {
-		case err == nil:
+		case err == nil, errors.Is(err, syscall.ENOTDIR): // a file, or one where a folder has to be
 			taken = append(taken, f.Path)
-		case errors.Is(err, fs.ErrNotExist):
-		case errors.Is(err, syscall.ENOTDIR): // a file is where a folder has to be
-			taken = append(taken, f.Path)
-		default:
+		case !errors.Is(err, fs.ErrNotExist):
 			return nil, err
 		}
 	}
@@ -293,4 +278,52 @@ func NameFor(dir string) string {
 		return "project"
 	}
 	return name
+}
+
+// The scripts that test projects made from the templates of the binary. lifeScript takes a stack from nothing to
+// nothing, and has the lines #setup and #promises for what a template adds to it; checkScript is for programs whose
+// providers need credentials.
+var (
+	//go:embed scripts/life.sh
+	lifeScript string
+	//go:embed scripts/check.sh
+	checkScript string
+)
+
+// lives are the templates that lifeScript tests, with the lines that each adds.
+var lives = map[string]struct{ setup, promises string }{
+	"hello": {promises: `greeting=$(yamlhost stack output greeting --stack dev)
+name=$(yamlhost stack output name --stack dev)
+[ "$greeting" = "Hello, $name!" ] || fail "the greeting is: $greeting"
+`},
+	"empty": {promises: `# What the program promises belongs here, such as:
+# [ "$(yamlhost stack output name --stack dev)" = "..." ] || fail "the name is another"
+`},
+	"github-actions": {promises: hasName},
+	"gitlab-ci":      {promises: hasName},
+	"component-package": {promises: `morning=$(yamlhost stack output morning --stack dev)
+case $morning in
+"Good morning, "*!) ;;
+*) fail "the words are: $morning" ;;
+esac
+`},
+	"dynamic-provider": {
+		setup: `export PULUMI_CONFIG_PASSPHRASE="${PULUMI_CONFIG_PASSPHRASE-test}" # of the copy alone
+`,
+		promises: `path=$(yamlhost stack output path --stack dev)
+grep -q "Bread and butter" "$path" || fail "the note is not in $path"
+`},
+}
+
+const hasName = `name=$(yamlhost stack output name --stack dev)
+[ -n "$name" ] || fail "there is no name"
+`
+
+// testScript returns the script for projects made from an embedded template.
+func testScript(template string) File {
+	text := checkScript
+	if life, ok := lives[template]; ok {
+		text = strings.NewReplacer("#setup\n", life.setup, "#promises\n", life.promises).Replace(lifeScript)
+	}
+	return File{Path: TestScript, Text: []byte(text), Mode: 0o644}
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -11,7 +12,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 )
 
 // CI writes what a CI system shows beside a build, without any flag: under GitHub Actions the summary of the step,
@@ -72,11 +72,6 @@ func writeTo(path string, flag int, write func(io.Writer) error) error {
 	return errors.Join(write(file), file.Close())
 }
 
-// notInNames matches the characters that the name of a step's output cannot have.
-var notInNames = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`[^A-Za-z0-9_-]`)
-})
-
 // writeOutputs writes outputs of the step: result, exit-code, changes, how many of each kind, and output-NAME for each
 // output of the stack that is a scalar. A secret one is left out.
 func writeOutputs(w io.Writer, r *Record) error {
@@ -100,9 +95,10 @@ func writeOutputs(w io.Writer, r *Record) error {
 		set(op, strconv.Itoa(counts[op]))
 	}
 	if !r.Planning {
+		notInNames := regexp.MustCompile(`[^A-Za-z0-9_-]`)
 		for _, out := range r.Outputs {
 			if out.Plain != "" {
-				set("output-"+notInNames().ReplaceAllString(out.Name, "-"), out.Plain)
+				set("output-"+notInNames.ReplaceAllString(out.Name, "-"), out.Plain)
 			}
 		}
 	}
@@ -155,3 +151,183 @@ func GroupOf(s System, id, title string, unix int64) Group {
 	}
 	return Group{}
 }
+
+// Origin is where a run comes from: the commit that was checked out, and the build that runs it. The keys are as in
+// Pulumi's histories (F6.12).
+type Origin struct {
+	properties [][2]string // key and value, none empty
+}
+
+// Properties are keys with values, in a fixed order.
+func (o Origin) Properties() [][2]string { return o.properties }
+
+// Get is a value by its key; empty when it is not known.
+func (o Origin) Get(key string) string {
+	for _, p := range o.properties {
+		if p[0] == key {
+			return p[1]
+		}
+	}
+	return ""
+}
+
+func (o *Origin) add(key, value string) {
+	if value != "" {
+		o.properties = append(o.properties, [2]string{key, value})
+	}
+}
+
+// OriginOf looks at the environment and at the git repository around a folder. No program is started and nothing is
+// written.
+func OriginOf(getenv func(string) string, dir string) Origin {
+	var o Origin
+	head, branch, remote := gitState(dir)
+	system := SystemOf(getenv)
+	if system == "" && getenv("JENKINS_URL") != "" {
+		system = jenkins
+	}
+	told := variablesOf[system]
+	id, url := getenv(told.id), getenv(told.url)
+	if system == GitHub && id != "" {
+		url = getenv("GITHUB_SERVER_URL") + "/" + getenv("GITHUB_REPOSITORY") + "/actions/runs/" + id
+	}
+	o.add("ci.system", told.system)
+	o.add("ci.build.id", id)
+	o.add("ci.build.number", getenv(told.number))
+	o.add("ci.build.type", getenv(told.kind))
+	o.add("ci.build.url", url)
+	head = cmp.Or(head, getenv(told.commit))
+	for _, name := range told.branch {
+		branch = cmp.Or(branch, getenv(name))
+	}
+	o.add("git.head", head)
+	o.add("git.headName", branch)
+	if m := regexp.MustCompile(remoteParts).FindStringSubmatch(remote); m != nil {
+		o.add("vcs.kind", m[1])
+		o.add("vcs.owner", m[2])
+		o.add("vcs.repo", m[3])
+	}
+	return o
+}
+
+// remoteParts takes a remote of git apart: host, owner and repository, without a user or a password before the host.
+const remoteParts = `^(?:[a-z+]+://)?(?:[^@/]*@)?([^:/]+)(?::\d+/|[:/])(.+)/([^/]+?)(?:\.git)?/?$`
+
+// gitState reads the repository around a folder: the commit, the branch and the remote origin. A missing part is
+// empty.
+func gitState(dir string) (head, branch, remote string) {
+	for root := dir; ; root = filepath.Dir(root) {
+		git := filepath.Join(root, ".git")
+		if info, err := os.Stat(git); err == nil {
+			if !info.IsDir() { // a worktree: the file names the folder
+				text, _ := os.ReadFile(git)
+				path, found := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")
+				if !found {
+					return "", "", ""
+				}
+				if git = path; !filepath.IsAbs(git) {
+					git = filepath.Join(root, git)
+				}
+			}
+			return readGit(git)
+		}
+		if filepath.Dir(root) == root {
+			return "", "", ""
+		}
+	}
+}
+
+func readGit(git string) (head, branch, remote string) {
+	read := func(path ...string) string {
+		text, _ := os.ReadFile(filepath.Join(path...))
+		return strings.TrimSpace(string(text))
+	}
+	common := git
+	if text := read(git, "commondir"); text != "" {
+		if common = text; !filepath.IsAbs(common) {
+			common = filepath.Join(git, common)
+		}
+	}
+	head = read(git, "HEAD")
+	if ref, symbolic := strings.CutPrefix(head, "ref: "); symbolic {
+		branch = ref
+		if head = read(common, filepath.FromSlash(ref)); head == "" {
+			for line := range strings.SplitSeq(read(common, "packed-refs"), "\n") {
+				if sum, found := strings.CutSuffix(line, " "+ref); found {
+					head = sum
+				}
+			}
+		}
+	}
+	section := ""
+	for line := range strings.SplitSeq(read(common, "config"), "\n") {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "[") {
+			section = line
+		} else if key, value, found := strings.Cut(line, "="); found && section == `[remote "origin"]` &&
+			strings.TrimSpace(key) == "url" {
+			remote = strings.TrimSpace(value)
+		}
+	}
+	return head, branch, remote
+}
+
+// System is a CI system. The empty one is none.
+type System string
+
+// The systems that get something of their own.
+const (
+	GitHub    System = "github"
+	GitLab    System = "gitlab"
+	Azure     System = "azure"
+	Buildkite System = "buildkite"
+	TeamCity  System = "teamcity"
+)
+
+// Systems are the values of --ci besides auto and none.
+var Systems = []System{GitHub, GitLab, Azure, Buildkite, TeamCity}
+
+// SystemOf finds the system that a process runs under by the variables that it sets.
+func SystemOf(getenv func(string) string) System {
+	switch {
+	case getenv("GITHUB_ACTIONS") == "true":
+		return GitHub
+	case getenv("GITLAB_CI") == "true":
+		return GitLab
+	case getenv("TF_BUILD") == "True" || getenv("TF_BUILD") == "true":
+		return Azure
+	case getenv("BUILDKITE") == "true":
+		return Buildkite
+	case getenv("TEAMCITY_VERSION") != "":
+		return TeamCity
+	}
+	return ""
+}
+
+// variables are the variables in which a CI system tells of a build. A name is empty where there is none.
+type variables struct {
+	system                              string // its name in histories
+	id, number, kind, url, commit, root string
+	branch                              []string // the first one that is set counts
+}
+
+// jenkins gets nothing of its own but its variables.
+const jenkins System = "jenkins"
+
+var variablesOf = map[System]variables{
+	GitHub: {system: "GitHub Actions", id: "GITHUB_RUN_ID", number: "GITHUB_RUN_NUMBER", kind: "GITHUB_EVENT_NAME",
+		commit: "GITHUB_SHA", branch: []string{"GITHUB_HEAD_REF", "GITHUB_REF"}, root: "GITHUB_WORKSPACE"},
+	GitLab: {system: "GitLab CI/CD", id: "CI_PIPELINE_ID", number: "CI_PIPELINE_IID", kind: "CI_PIPELINE_SOURCE",
+		url: "CI_JOB_URL", commit: "CI_COMMIT_SHA", branch: []string{"CI_COMMIT_REF_NAME"}, root: "CI_PROJECT_DIR"},
+	Azure: {system: "Azure Pipelines", id: "BUILD_BUILDID", number: "BUILD_BUILDNUMBER", kind: "BUILD_REASON",
+		commit: "BUILD_SOURCEVERSION", branch: []string{"BUILD_SOURCEBRANCHNAME"}, root: "BUILD_SOURCESDIRECTORY"},
+	Buildkite: {system: "Buildkite", id: "BUILDKITE_BUILD_ID", number: "BUILDKITE_BUILD_NUMBER",
+		url: "BUILDKITE_BUILD_URL", commit: "BUILDKITE_COMMIT", branch: []string{"BUILDKITE_BRANCH"},
+		root: "BUILDKITE_BUILD_CHECKOUT_PATH"},
+	TeamCity: {system: "TeamCity", number: "BUILD_NUMBER", commit: "BUILD_VCS_NUMBER"},
+	jenkins: {system: "Jenkins", number: "BUILD_NUMBER", url: "BUILD_URL", commit: "GIT_COMMIT",
+		branch: []string{"GIT_BRANCH"}},
+}
+
+// Root is the folder of the repository that a system has checked out; empty where it does not say.
+func (s System) Root(getenv func(string) string) string { return getenv(variablesOf[s].root) }

@@ -25,6 +25,8 @@ type Lines struct {
 	sequence int
 	steps    int
 	err      error // the first fault of out
+
+	project, stack string // in front of each line; empty for a command about one stack
 }
 
 // NewLines writes to out. Of the options only ShowSecrets and where sources are count. Secrets are hidden by m.
@@ -35,7 +37,7 @@ func NewLines(out io.Writer, o view.Options, m *mask.Masker) *Lines {
 // The shapes of events, in the order in which Pulumi writes their members.
 type (
 	envelope struct {
-		Project          string          `json:"project,omitempty"` // of a command about many stacks; see labelled
+		Project          string          `json:"project,omitempty"` // of a command about many stacks
 		Stack            string          `json:"stack,omitempty"`   // likewise
 		Sequence         int             `json:"sequence"`
 		Timestamp        int64           `json:"timestamp"`
@@ -138,10 +140,15 @@ type (
 	}
 )
 
+// next begins the line of the next event.
+func (v *Lines) next() envelope {
+	v.sequence++
+	return envelope{Project: v.project, Stack: v.stack, Sequence: v.sequence - 1, Timestamp: v.now().Unix()}
+}
+
 // Event writes a line, unless the event is internal.
 func (v *Lines) Event(e engine.Event) {
-	line := envelope{Sequence: v.sequence, Timestamp: v.now().Unix()}
-	v.sequence++
+	line := v.next()
 	switch e := e.(type) {
 	case *engine.Prelude:
 		line.Prelude = &preludeJSON{withoutSecrets(e.Config, v.mask)}
@@ -197,11 +204,11 @@ func (v *Lines) finding(f view.Finding) {
 	if f.Detail != "" {
 		text += "\n" + f.Detail
 	}
-	line := envelope{Sequence: v.sequence, Timestamp: v.now().Unix(), Diagnostic: &diagnosticJSON{
+	line := v.next()
+	line.Diagnostic = &diagnosticJSON{
 		URN: string(f.URN), Prefix: f.Severity.String() + ": ", Message: text + "\n", Color: "never",
 		Severity: f.Severity.String(), Code: f.Code, Place: placeRecord(f.Diagnostic),
-	}}
-	v.sequence++
+	}
 	v.write(line)
 }
 
@@ -312,16 +319,23 @@ func (v *Lines) diagnostic(m *engine.Message) *diagnosticJSON {
 
 // eventLines are the lines of Lines, and after them a line for how the command ended where no operation tells.
 type eventLines struct {
-	out   io.Writer
-	begun bool
+	out            io.Writer
+	project, stack string // of one stack of several
+	begun          bool
 }
 
 func newEvents(w io.Writer) streamed { return &eventLines{out: w} }
 
 func (e *eventLines) phase(o view.Options, m *mask.Masker) (func(engine.Event), func() error) {
 	e.begun = true
-	lines := NewLines(e.out, o, m)
+	lines := e.lines(o, m)
 	return lines.Event, func() error { return lines.err }
+}
+
+func (e *eventLines) lines(o view.Options, m *mask.Masker) *Lines {
+	lines := NewLines(e.out, o, m)
+	lines.project, lines.stack = e.project, e.stack
+	return lines
 }
 
 // find does nothing: findings outside of operations are in the next operation, or in finish.
@@ -331,7 +345,7 @@ func (e *eventLines) finish(r *Record) error {
 	if e.begun || len(r.Parts) > 0 {
 		return nil
 	}
-	lines := NewLines(e.out, view.Options{}, mask.New())
+	lines := e.lines(view.Options{}, mask.New())
 	if r.Skipped != "" {
 		lines.finding(view.Finding{Diagnostic: diag.Diagnostic{Severity: diag.Warning, Summary: r.Skipped}})
 		return lines.err

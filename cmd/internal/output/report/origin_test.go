@@ -1,6 +1,7 @@
 package report
 
 import (
+	"regexp"
 	"os"
 	"path/filepath"
 	"testing"
@@ -41,7 +42,7 @@ func TestOrigin(t *testing.T) {
 	require.Equal(t, sum, o.Get("git.head"))
 	for text, want := range map[string]string{"git@github.com:o/r.git": "github.com",
 		"ssh://git@host.example/o/r": "host.example"} {
-		m := remoteParts().FindStringSubmatch(text)
+		m := regexp.MustCompile(remoteParts).FindStringSubmatch(text)
 		require.NotNil(t, m, text)
 		require.Equal(t, want, m[1])
 	}

@@ -33,7 +33,7 @@ func (s *Set) Part(number int, project, stack, program string, began time.Time) 
 		mine := &output{spec: out.spec, kind: out.kind, out: io.Discard}
 		switch out.kind.name {
 		case "events":
-			mine.stream = newEvents(&labelled{to: s, out: out.out, label: label(project, stack)})
+			mine.stream = &eventLines{out: &locked{s, out.out}, project: project, stack: stack}
 		case "text":
 			mine.stream = newText(&block{to: s, out: out.out, title: project + "/" + stack})
 		case "json":
@@ -63,30 +63,17 @@ func (s *Set) join(r *Record, fault error) {
 	slices.SortFunc(s.record.Parts, func(a, b *Record) int { return a.number - b.number })
 }
 
-// label is how an event of a stack begins.
-func label(project, stack string) []byte {
-	names, _ := json.Marshal(struct { // two texts always encode
-		Project string `json:"project"`
-		Stack   string `json:"stack"`
-	}{project, stack})
-	return append(bytes.TrimSuffix(names, []byte("}")), ',')
+// locked writes to a report of a set that several goroutines write to.
+type locked struct {
+	to  *Set
+	out io.Writer // used while to.mu is held
 }
 
-// labelled writes lines of JSON objects, each with the names of a stack in front of its members.
-type labelled struct {
-	to    *Set
-	out   io.Writer // used while to.mu is held
-	label []byte
-}
-
-// Write takes one line.
-func (l *labelled) Write(line []byte) (int, error) {
+// Write takes whole lines.
+func (l *locked) Write(lines []byte) (int, error) {
 	l.to.mu.Lock()
 	defer l.to.mu.Unlock()
-	if _, err := l.out.Write(append(bytes.Clone(l.label), line[1:]...)); err != nil {
-		return 0, err
-	}
-	return len(line), nil
+	return l.out.Write(lines)
 }
 
 // block keeps what is written until flush, so that a log shows one stack after the other.

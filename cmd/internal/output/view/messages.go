@@ -1,12 +1,16 @@
 package view
 
 import (
+	"fmt"
 	"io"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value/mask"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 )
 
@@ -74,4 +78,126 @@ func (r *report) place(position string, until diag.Position) diag.Range {
 // by m.
 func FindingOf(o Options, m *mask.Masker, message *engine.Message) diag.Diagnostic {
 	return (&report{o: o, mask: m}).finding(message)
+}
+
+// problems shows every warning and error once, grouped by resource, errors last, where a reader of a log looks first.
+func (r *report) problems(w io.Writer) {
+	var shown diag.Diagnostics
+	for _, errors := range []bool{false, true} {
+		for _, m := range byCause(r.grouped(errors)) {
+			shown.Add(r.message(w, m))
+		}
+	}
+	if text := diag.Advice(shown); text != "" {
+		fmt.Fprintf(w, "%s\n\n", r.p.paint(dim, text))
+	}
+	s := r.board.summary
+	if s == nil || len(s.Skipped) == 0 {
+		return
+	}
+	names := make([]string, len(s.Skipped))
+	for i, u := range s.Skipped {
+		names[i] = u.Name()
+	}
+	cause := "earlier errors"
+	if s.Result == "canceled" {
+		cause = "the interrupt"
+	}
+	fmt.Fprintf(w, "%s skipped because of %s: %s\n\n", diag.Count(len(names), "resource"), cause, firstOf(names, 10))
+}
+
+// firstOf lists the first names, at most most.
+func firstOf(names []string, most int) string {
+	if len(names) > most {
+		return strings.Join(names[:most], ", ") + ", …"
+	}
+	return strings.Join(names, ", ")
+}
+
+// leastEqual is how many resources must have failed for the same reason for that to be shown once.
+const leastEqual = 3
+
+// mostEqual is how many of the other ones are named.
+const mostEqual = 50
+
+// byCause joins messages that tell the same about different resources, such as a server that is away: the first stands
+// for all and names the others. Faults of single properties stay apart, since each has a place of its own.
+func byCause(list []*engine.Message) []*engine.Message {
+	equal := map[string][]*engine.Message{}
+	for _, m := range list {
+		if m.URN != "" && m.Property == "" {
+			equal[causeOf(m)] = append(equal[causeOf(m)], m)
+		}
+	}
+	told := map[*engine.Message]bool{}
+	var joined []*engine.Message
+	for _, m := range list {
+		same := equal[causeOf(m)]
+		if m.URN == "" || m.Property != "" || len(same) < leastEqual {
+			joined = append(joined, m)
+			continue
+		}
+		if told[same[0]] {
+			continue
+		}
+		told[same[0]] = true
+		names := make([]string, 0, len(same)-1)
+		for _, other := range same[1:] {
+			names = append(names, other.URN.Name())
+		}
+		summary, rest, _ := strings.Cut(strings.TrimSpace(m.Text), "\n")
+		more := fmt.Sprintf("the same happened to %s: %s", diag.Count(len(names), "more resource"), firstOf(names, mostEqual))
+		first := *m
+		first.Text = strings.TrimRight(summary+"\n"+more+"\n"+rest, "\n")
+		joined = append(joined, &first)
+	}
+	return joined
+}
+
+// address matches the path of a URL, which names an object, after its host.
+var address = regexp.MustCompile(`(https?://[^/\s"']+)[^\s"']*`)
+
+// causeOf returns the text of a message without what tells its resource from others: its names, those that were made
+// from them, and the paths of URLs.
+func causeOf(m *engine.Message) string {
+	text := address.ReplaceAllString(strings.TrimSpace(m.Text), "$1")
+	text = strings.NewReplacer(string(m.URN), "", m.URN.Type(), "").Replace(text)
+	if name := m.URN.Name(); name != "" {
+		text = regexp.MustCompile(`\b`+regexp.QuoteMeta(name)+`[-.\w]*`).ReplaceAllString(text, "")
+	}
+	return string(m.Code) + " " + m.Severity.String() + " " + text
+}
+
+// grouped returns the errors or the warnings, each once. All messages of a resource stand at the position of its
+// first one.
+func (r *report) grouped(errors bool) []*engine.Message {
+	type said struct {
+		urn                    urn.URN
+		code, text, at, within string
+	}
+	known := make(map[said]bool)
+	place := make(map[urn.URN]int)
+	var list []*engine.Message
+	for i, m := range r.board.messages {
+		if m.Severity == diag.Info || (m.Severity == diag.Error) != errors || isVerdict(m) {
+			continue
+		}
+		key := said{m.URN, string(m.Code), strings.TrimSpace(m.Text), m.Position, m.Property}
+		if known[key] {
+			continue
+		}
+		known[key] = true
+		if _, had := place[m.URN]; !had || m.URN == "" {
+			place[m.URN] = i
+		}
+		list = append(list, m)
+	}
+	order := make(map[*engine.Message]int, len(list))
+	for i, m := range r.board.messages {
+		if order[m] = i; m.URN != "" {
+			order[m] = place[m.URN]
+		}
+	}
+	slices.SortStableFunc(list, func(a, b *engine.Message) int { return order[a] - order[b] })
+	return list
 }
