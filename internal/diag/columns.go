@@ -20,12 +20,11 @@ type cell struct {
 // lineLayout is a line with the display column of each character.
 type lineLayout struct {
 	cells []cell
-	bytes int // length of the line
 	width int // in columns
 }
 
 func layout(line []byte) lineLayout {
-	l := lineLayout{cells: make([]cell, 0, len(line)), bytes: len(line)}
+	l := lineLayout{cells: make([]cell, 0, len(line))}
 	for i := 0; i < len(line); {
 		r, size := utf8.DecodeRune(line[i:])
 		c := cell{offset: i, column: l.width}

@@ -1,6 +1,9 @@
 package diag
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // Severity orders diagnostics by how much they matter.
 type Severity uint8
@@ -68,13 +71,13 @@ func (ds Diagnostics) HasErrors() bool {
 func (ds Diagnostics) Sorted() Diagnostics {
 	sorted := slices.Clone(ds)
 	slices.SortStableFunc(sorted, func(a, b Diagnostic) int {
-		return compareChain(
-			func() int { return compare(sourceName(a), sourceName(b)) },
-			func() int { return compare(a.Subject.Start, b.Subject.Start) },
-			func() int { return compare(a.Subject.End, b.Subject.End) },
-			func() int { return compare(a.Severity, b.Severity) },
-			func() int { return compare(a.Code, b.Code) },
-			func() int { return compare(a.Summary, b.Summary) },
+		return cmp.Or(
+			cmp.Compare(a.Subject.name(), b.Subject.name()),
+			cmp.Compare(a.Subject.Start, b.Subject.Start),
+			cmp.Compare(a.Subject.End, b.Subject.End),
+			cmp.Compare(a.Severity, b.Severity),
+			cmp.Compare(a.Code, b.Code),
+			cmp.Compare(a.Summary, b.Summary),
 		)
 	})
 	return slices.CompactFunc(sorted, func(a, b Diagnostic) bool {
@@ -82,28 +85,40 @@ func (ds Diagnostics) Sorted() Diagnostics {
 	})
 }
 
-func sourceName(d Diagnostic) string {
-	if d.Subject.Source == nil {
-		return ""
+// Folded is a copy in which all warnings of one old or odd spelling in one text are one finding, at the first of its
+// places and with the others as related ones; its fix mends all of them. Everything else stays, in the order of Sorted.
+func Folded(ds Diagnostics) Diagnostics {
+	type spelling struct {
+		source  *Source
+		summary string
 	}
-	return d.Subject.Source.Name()
-}
-
-func compare[T int32 | string | Severity | Code](a, b T) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
-}
-
-func compareChain(steps ...func() int) int {
-	for _, step := range steps {
-		if c := step(); c != 0 {
-			return c
+	first := make(map[spelling]int)
+	folded := make(Diagnostics, 0, len(ds))
+	for _, d := range ds.Sorted() {
+		key := spelling{d.Subject.Source, d.Summary}
+		i, again := first[key]
+		if d.Severity != Warning || d.Code != Capitalisation || d.Subject.IsZero() {
+			folded = append(folded, d)
+			continue
+		}
+		if !again {
+			first[key] = len(folded)
+			d.Related = append([]Related(nil), d.Related...)
+			if len(d.Fixes) > 0 {
+				d.Fixes = []Fix{{Label: d.Fixes[0].Label, Edits: append([]Edit(nil), d.Fixes[0].Edits...)}}
+			}
+			folded = append(folded, d)
+			continue
+		}
+		f := &folded[i]
+		f.Related = append(f.Related, Related{Range: d.Subject, Message: "and here"})
+		switch {
+		case len(d.Fixes) == 0:
+		case len(f.Fixes) == 0:
+			f.Fixes = d.Fixes
+		default:
+			f.Fixes[0].Edits = append(f.Fixes[0].Edits, d.Fixes[0].Edits...)
 		}
 	}
-	return 0
+	return folded
 }

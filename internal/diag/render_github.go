@@ -2,6 +2,7 @@ package diag
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 	"strconv"
 	"strings"
@@ -13,11 +14,7 @@ import (
 func WriteGitHub(w io.Writer, ds Diagnostics) error {
 	var b bytes.Buffer
 	for _, d := range ds.Sorted() {
-		command := "notice"
-		if d.Severity == Error || d.Severity == Warning {
-			command = d.Severity.String()
-		}
-		b.WriteString("::" + command + " ")
+		b.WriteString("::" + levelOf(d.Severity, "notice") + " ")
 		if !d.Subject.IsZero() {
 			start, end := d.Subject.StartPosition(), d.Subject.EndPosition()
 			b.WriteString("file=" + escapeProperty(d.Subject.Source.Name()) + ",line=" + strconv.Itoa(start.Line))
@@ -28,10 +25,7 @@ func WriteGitHub(w io.Writer, ds Diagnostics) error {
 			}
 			b.WriteByte(',')
 		}
-		title := string(d.Code)
-		if title == "" {
-			title = d.Severity.String()
-		}
+		title := cmp.Or(string(d.Code), d.Severity.String())
 		message := d.Summary
 		if d.Detail != "" {
 			message += "\n" + d.Detail
@@ -43,6 +37,14 @@ func WriteGitHub(w io.Writer, ds Diagnostics) error {
 	}
 	_, err := w.Write(b.Bytes())
 	return err
+}
+
+// levelOf is a severity's name in formats that know errors, warnings and one more level.
+func levelOf(s Severity, other string) string {
+	if s == Error || s == Warning {
+		return s.String()
+	}
+	return other
 }
 
 func escapeData(s string) string {

@@ -89,8 +89,13 @@ type Document struct {
 
 // WriteJSON writes findings as {"diagnostics": [...]}, indented, with a line break at the end.
 func WriteJSON(w io.Writer, ds Diagnostics) error {
+	return encode(w, Document{ds.Records()})
+}
+
+// encode writes v as indented JSON with a line break at the end.
+func encode(w io.Writer, v any) error {
 	out := json.NewEncoder(w)
 	out.SetEscapeHTML(false)
 	out.SetIndent("", "  ")
-	return out.Encode(Document{ds.Records()})
+	return out.Encode(v)
 }

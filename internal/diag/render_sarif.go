@@ -1,7 +1,6 @@
 package diag
 
 import (
-	"encoding/json"
 	"io"
 	"net/url"
 	"path/filepath"
@@ -92,7 +91,7 @@ func WriteSARIF(w io.Writer, ds Diagnostics, tool Tool) error {
 		ColumnKind: "unicodeCodePoints", Results: []sarifResult{}}
 	rules := make(map[Code]int)
 	for _, d := range ds.Sorted() {
-		result := sarifResult{RuleID: string(d.Code), Level: sarifLevel(d.Severity), Message: sarifText{Text: d.Summary}}
+		result := sarifResult{RuleID: string(d.Code), Level: levelOf(d.Severity, "note"), Message: sarifText{Text: d.Summary}}
 		if d.Detail != "" {
 			result.Message.Text += "\n" + d.Detail
 		}
@@ -121,21 +120,8 @@ func WriteSARIF(w io.Writer, ds Diagnostics, tool Tool) error {
 		}
 		run.Results = append(run.Results, result)
 	}
-	out := json.NewEncoder(w)
-	out.SetEscapeHTML(false)
-	out.SetIndent("", "  ")
-	return out.Encode(sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0",
+	return encode(w, sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0",
 		Runs: []sarifRun{run}})
-}
-
-func sarifLevel(s Severity) string {
-	switch s {
-	case Error:
-		return "error"
-	case Warning:
-		return "warning"
-	}
-	return "note"
 }
 
 func ruleOf(code Code) sarifRule {
@@ -165,10 +151,11 @@ func regionOf(r Range) sarifRegion {
 // artifactURI is a path as a reference of a log: relative where the path is, so that the log fits wherever the code is.
 func artifactURI(name string) string {
 	path := filepath.ToSlash(name)
-	if !strings.HasPrefix(path, "/") {
-		if len(path) > 1 && path[1] == ':' { // a drive of Windows
-			return (&url.URL{Scheme: "file", Path: "/" + strings.ReplaceAll(path, `\`, "/")}).String()
-		}
+	switch {
+	case strings.HasPrefix(path, "/"):
+	case len(path) > 1 && path[1] == ':': // a drive of Windows
+		path = "/" + strings.ReplaceAll(path, `\`, "/")
+	default:
 		return (&url.URL{Path: strings.TrimPrefix(path, "./")}).EscapedPath()
 	}
 	return (&url.URL{Scheme: "file", Path: path}).String()

@@ -2,6 +2,7 @@ package diag
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 	"strconv"
 	"strings"
@@ -38,22 +39,18 @@ const (
 // A finding is a headline, the place in the source, related places, and at most three lines of advice. Control
 // characters in texts are made harmless. It returns w's error.
 func WriteText(w io.Writer, ds Diagnostics, o TextOptions) error {
-	if o.Width == 0 {
-		o.Width = defaultWidth
+	p := textPrinter{out: &bytes.Buffer{}, width: max(cmp.Or(o.Width, defaultWidth), minimumWidth),
+		hints: cmp.Or(o.Hints, hintLines), hide: o.Hide}
+	if o.Color {
+		p.palette = colors
 	}
-	o.Width = max(o.Width, minimumWidth)
-	if o.Hints == 0 {
-		o.Hints = hintLines
-	}
-	var b bytes.Buffer
 	for i, d := range ds.Sorted() {
 		if i > 0 {
-			b.WriteByte('\n')
+			p.out.WriteByte('\n')
 		}
-		p := textPrinter{out: &b, palette: paletteFor(o.Color), width: o.Width, hints: o.Hints, hide: o.Hide}
 		p.diagnostic(d)
 	}
-	_, err := w.Write(b.Bytes())
+	_, err := w.Write(p.out.Bytes())
 	return err
 }
 
@@ -63,14 +60,9 @@ type palette struct {
 	headline, gutter, related, hint, reset string
 }
 
-func paletteFor(color bool) palette {
-	if !color {
-		return palette{}
-	}
-	return palette{
-		severity: [5]string{"\x1b[1;31m", "\x1b[1;33m", "\x1b[1;34m", "\x1b[1;36m", "\x1b[1;35m"},
-		headline: "\x1b[1m", gutter: "\x1b[34m", related: "\x1b[36m", hint: "\x1b[32m", reset: "\x1b[0m",
-	}
+var colors = palette{
+	severity: [5]string{"\x1b[1;31m", "\x1b[1;33m", "\x1b[1;34m", "\x1b[1;36m", "\x1b[1;35m"},
+	headline: "\x1b[1m", gutter: "\x1b[34m", related: "\x1b[36m", hint: "\x1b[32m", reset: "\x1b[0m",
 }
 
 type textPrinter struct {

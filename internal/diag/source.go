@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"maps"
 	"sync"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -94,46 +95,25 @@ type Position struct {
 
 // Position converts a byte offset; an offset outside of the text is moved to its nearest end.
 func (s *Source) Position(offset int) Position {
+	line, before := s.lineTo(offset)
+	return Position{Line: line + 1, Column: utf8.RuneCount(before) + 1}
+}
+
+// lineTo is the 0-based line of an offset, and the text of the line up to there.
+func (s *Source) lineTo(offset int) (line int, before []byte) {
 	offset = min(max(offset, 0), s.Len())
-	line := s.pieces.lineOf(offset)
-	return Position{Line: line + 1, Column: utf8.RuneCount(s.pieces.slice(s.pieces.lineStart(line), offset)) + 1}
+	line = s.pieces.lineOf(offset)
+	return line, s.pieces.slice(s.pieces.lineStart(line), offset)
 }
 
 // Offset converts a place to a byte offset. Places outside of the text are moved to the nearest one inside: a column
 // behind the end of its line to that end.
 func (s *Source) Offset(p Position) int {
-	if p.Line < 1 {
-		return 0
-	}
-	if p.Line > s.Lines() {
-		return s.Len()
-	}
-	start, end := s.lineBounds(p.Line)
-	line := s.pieces.slice(start, end)
-	i := 0
-	for column := 1; column < p.Column && i < len(line); column++ {
-		_, size := utf8.DecodeRune(line[i:])
-		i += size
-	}
-	return start + i
+	return s.offsetOf(p.Line-1, p.Column-1, func(rune) int { return 1 })
 }
 
-// PositionUTF16 converts a byte offset to a 0-based line and a 0-based column in UTF-16 code units, as editors count.
-func (s *Source) PositionUTF16(offset int) (line, column int) {
-	offset = min(max(offset, 0), s.Len())
-	line = s.pieces.lineOf(offset)
-	for _, r := range string(s.pieces.slice(s.pieces.lineStart(line), offset)) {
-		column++
-		if r > 0xFFFF {
-			column++
-		}
-	}
-	return line, column
-}
-
-// OffsetUTF16 converts a 0-based line and a 0-based column in UTF-16 code units to a byte offset, moving places outside
-// of the text to the nearest one inside.
-func (s *Source) OffsetUTF16(line, column int) int {
+// offsetOf is the byte offset of a 0-based line and column, where a character has so many columns as width says.
+func (s *Source) offsetOf(line, column int, width func(rune) int) int {
 	if line < 0 {
 		return 0
 	}
@@ -145,14 +125,24 @@ func (s *Source) OffsetUTF16(line, column int) int {
 	i := 0
 	for units := 0; i < len(text) && units < column; {
 		r, size := utf8.DecodeRune(text[i:])
-		units++
-		if r > 0xFFFF {
-			units++
-		}
+		units += width(r)
 		i += size
 	}
 	return start + i
 }
+
+// PositionUTF16 converts a byte offset to a 0-based line and a 0-based column in UTF-16 code units, as editors count.
+func (s *Source) PositionUTF16(offset int) (line, column int) {
+	line, before := s.lineTo(offset)
+	for _, r := range string(before) {
+		column += utf16.RuneLen(r)
+	}
+	return line, column
+}
+
+// OffsetUTF16 converts a 0-based line and a 0-based column in UTF-16 code units to a byte offset, moving places outside
+// of the text to the nearest one inside.
+func (s *Source) OffsetUTF16(line, column int) int { return s.offsetOf(line, column, utf16.RuneLen) }
 
 // ShownLine is Line with a star for every byte that is hidden.
 func (s *Source) ShownLine(line int) []byte {
@@ -195,6 +185,14 @@ func NewRange(s *Source, start, end int) Range {
 
 // IsZero reports whether r is no place at all.
 func (r Range) IsZero() bool { return r.Source == nil }
+
+// name is the name of the source; empty for no place at all.
+func (r Range) name() string {
+	if r.Source == nil {
+		return ""
+	}
+	return r.Source.Name()
+}
 
 // StartPosition is where the range begins; the zero Position for no place at all.
 func (r Range) StartPosition() Position {
