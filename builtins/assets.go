@@ -14,23 +14,17 @@ var assetEvals = map[string]evalFunc{
 	"remoteAsset":   remote(asset(func(uri string) value.Asset { return value.Asset{URI: uri} })),
 	"fileArchive":   notEmpty(archive(func(path string) value.Archive { return value.Archive{Path: path} })),
 	"remoteArchive": remote(archive(func(uri string) value.Archive { return value.Archive{URI: uri} })),
-	"assetArchive": func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
-		return value.NewArchive(&value.Archive{Assets: args[0]}), nil
-	},
+	"assetArchive": gives(func(args []value.Value) value.Value {
+		return value.NewArchive(&value.Archive{Assets: args[0]})
+	}),
 }
 
 func asset(newAsset func(text string) value.Asset) evalFunc {
-	return func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
-		a := newAsset(str(args[0]))
-		return value.NewAsset(&a), nil
-	}
+	return gives(func(args []value.Value) value.Value { return value.NewAsset(new(newAsset(str(args[0])))) })
 }
 
 func archive(newArchive func(text string) value.Archive) evalFunc {
-	return func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
-		a := newArchive(str(args[0]))
-		return value.NewArchive(&a), nil
-	}
+	return gives(func(args []value.Value) value.Value { return value.NewArchive(new(newArchive(str(args[0])))) })
 }
 
 // notEmpty refuses an empty path, which would be an asset without a source.

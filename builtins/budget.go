@@ -1,6 +1,7 @@
 package builtins
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -36,10 +37,10 @@ type BudgetError struct {
 
 // Error describes which limit was met.
 func (e *BudgetError) Error() string {
-	if e.Steps {
+	switch {
+	case e.Steps:
 		return fmt.Sprintf("evaluating the program takes more than %d steps", e.Limit)
-	}
-	if e.Outputs {
+	case e.Outputs:
 		return fmt.Sprintf("the outputs together would be larger than %s", bytesText(e.Limit))
 	}
 	return fmt.Sprintf("the value would be larger than %s", bytesText(e.Limit))
@@ -47,10 +48,10 @@ func (e *BudgetError) Error() string {
 
 // Detail describes how to correct it.
 func (e *BudgetError) Detail() string {
-	if e.Steps {
+	switch {
+	case e.Steps:
 		return "make the program do less, or raise the limit with --max-steps"
-	}
-	if e.Outputs {
+	case e.Outputs:
 		return "make them smaller, or raise the limit, which is half of --max-value"
 	}
 	return "make the value smaller, or raise the limit with --max-value"
@@ -75,15 +76,9 @@ type Budget struct {
 
 // NewBudget begins an evaluation. A limit of 0 stands for the one in DefaultLimits.
 func NewBudget(limits Limits) *Budget {
-	for _, field := range []struct {
-		of        *int64
-		otherwise int64
-	}{{&limits.Value, DefaultLimits.Value}, {&limits.Steps, DefaultLimits.Steps},
-		{&limits.PerResource, DefaultLimits.PerResource}} {
-		if *field.of == 0 {
-			*field.of = field.otherwise
-		}
-	}
+	limits.Value = cmp.Or(limits.Value, DefaultLimits.Value)
+	limits.Steps = cmp.Or(limits.Steps, DefaultLimits.Steps)
+	limits.PerResource = cmp.Or(limits.PerResource, DefaultLimits.PerResource)
 	b := &Budget{limits: limits}
 	b.Renew()
 	return b

@@ -1,6 +1,7 @@
 package builtins
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -44,12 +45,8 @@ var collectionEvals = map[string]evalFunc{
 		}
 		return value.List(items...), nil
 	}),
-	"keys": parts(func(args []value.Value) (value.Value, error) {
-		return value.Strings(args[0].Keys()), nil
-	}),
-	"values": parts(func(args []value.Value) (value.Value, error) {
-		return functions.Values(args[0]), nil
-	}),
+	"keys":   parts(func(args []value.Value) (value.Value, error) { return value.Strings(args[0].Keys()), nil }),
+	"values": parts(func(args []value.Value) (value.Value, error) { return functions.Values(args[0]), nil }),
 	"lookup": func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
 		if !args[0].IsKnown() || !args[1].IsKnown() {
 			return value.UnknownFrom(value.KindAny, args[:2]...), nil
@@ -65,35 +62,19 @@ var collectionEvals = map[string]evalFunc{
 		return taint(result, args[0], args[1]), nil
 	},
 	"merge": parts(func(args []value.Value) (value.Value, error) {
-		maps := spread(args)
 		var entries []value.Entry
-		for i, m := range maps {
-			if !m.IsKnown() {
-				return value.UnknownFrom(value.KindMap, maps...), nil
+		return joinedParts(args, value.KindMap, "maps", func(m value.Value) {
+			for i, key := range m.Keys() {
+				entries = append(entries, value.Entry{Key: key, Value: m.At(i)})
 			}
-			if !m.Is(value.KindMap) && !m.IsNull() {
-				return value.Null, blame(min(i, len(args)-1), "maps: item %d must be a map, not %s", i, kindPhrase(m.Kind()))
-			}
-			for j, key := range m.Keys() {
-				entries = append(entries, value.Entry{Key: key, Value: m.At(j)})
-			}
-		}
-		return value.MapOf(entries...).WithMarksOf(maps...), nil
+		}, func() value.Value { return value.MapOf(entries...) })
 	}),
 	"concat": parts(func(args []value.Value) (value.Value, error) {
-		lists := spread(args)
 		var items []value.Value
-		for i, l := range lists {
-			if !l.IsKnown() {
-				return value.UnknownFrom(value.KindList, lists...), nil
-			}
-			if !l.Is(value.KindList) && !l.IsNull() {
-				return value.Null, blame(min(i, len(args)-1), "lists: item %d must be a list, not %s", i, kindPhrase(l.Kind()))
-			}
+		return joinedParts(args, value.KindList, "lists", func(l value.Value) {
 			list, _ := l.AsList()
 			items = append(items, list...)
-		}
-		return value.List(items...).WithMarksOf(lists...), nil
+		}, func() value.Value { return value.List(items...) })
 	}),
 	"flatten": parts(func(args []value.Value) (value.Value, error) {
 		items, ok := functions.Flatten(args[0])
@@ -102,9 +83,7 @@ var collectionEvals = map[string]evalFunc{
 		}
 		return value.List(items...), nil
 	}),
-	"distinct": func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
-		return functions.Distinct(args[0]), nil
-	},
+	"distinct": gives(func(args []value.Value) value.Value { return functions.Distinct(args[0]) }),
 	"sort": func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
 		items, _ := args[0].AsList()
 		for i, item := range items {
@@ -114,17 +93,9 @@ var collectionEvals = map[string]evalFunc{
 		}
 		sorted := slices.Clone(items)
 		slices.SortStableFunc(sorted, func(a, b value.Value) int {
-			x, isNumber := a.AsNumber()
-			if !isNumber {
-				return strings.Compare(str(a), str(b))
-			}
-			switch y, _ := b.AsNumber(); {
-			case x < y:
-				return -1
-			case x > y:
-				return 1
-			}
-			return 0
+			x, _ := a.AsNumber()
+			y, _ := b.AsNumber()
+			return cmp.Or(cmp.Compare(x, y), cmp.Compare(str(a), str(b)))
 		})
 		return value.List(sorted...), nil
 	},
@@ -203,31 +174,45 @@ var collectionResults = map[string]resultType{
 		if len(args) == 1 {
 			return list(itemOf(itemOf(args[0])))
 		}
-		items := make([]schema.Type, len(args))
-		for i, arg := range args {
-			items[i] = itemOf(arg)
-		}
-		return list(union(items...))
+		return listOfAny(args)
 	},
 	"distinct": argument(0),
 	"sort":     argument(0),
+}
+
+// joinedParts adds the maps or lists among args, which the parameter name takes, and returns what made makes of them.
+func joinedParts(args []value.Value, kind value.Kind, name string, add func(value.Value),
+	made func() value.Value) (value.Value, error) {
+	all := spread(args)
+	for i, v := range all {
+		if !v.IsKnown() {
+			return value.UnknownFrom(kind, all...), nil
+		}
+		if !v.Is(kind) && !v.IsNull() {
+			return value.Null, wrongItem(args, i, v, name, kindPhrase(kind))
+		}
+		add(v)
+	}
+	return made().WithMarksOf(all...), nil
+}
+
+// wrongItem is the error for the i-th of the values that spread made of args, which is not what the parameter takes.
+func wrongItem(args []value.Value, i int, v value.Value, name, want string) error {
+	return blame(min(i, len(args)-1), "%s: item %d must be %s, not %s", name, i, want, kindPhrase(v.Kind()))
 }
 
 // parts is the body of a function that only moves parts of its arguments about. An unknown argument makes the result
 // unknown, unknown parts stay where they are. A secret anywhere in an argument makes the whole result secret (L9.31);
 // dependencies of the arguments are added to the result; dependencies of parts stay with the parts (L9.44). All of
 // its parameters are Marked.
-func parts(body func(args []value.Value) (value.Value, error)) func(context.Context, Env, []value.Value) (value.Value,
-	error) {
-	return func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
-		for _, arg := range args {
-			if !arg.IsKnown() {
-				return value.UnknownFrom(value.KindAny, args...), nil
-			}
+func parts(body func(args []value.Value) (value.Value, error)) evalFunc {
+	return plainly(func(args []value.Value) (value.Value, error) {
+		if slices.ContainsFunc(args, func(arg value.Value) bool { return !arg.IsKnown() }) {
+			return value.UnknownFrom(value.KindAny, args...), nil
 		}
 		result, err := body(args)
 		return taint(result, args...), err
-	}
+	})
 }
 
 // taint is v with the dependencies of args, and secret when anything in them is.

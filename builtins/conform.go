@@ -1,8 +1,10 @@
 package builtins
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/schema"
@@ -16,10 +18,15 @@ func conform(v value.Value, t schema.Type) error {
 	}
 	switch t := t.(type) {
 	case schema.Primitive:
-		if fits(v, t) {
+		want, restricted := primitives[t]
+		n, _ := v.AsNumber()
+		switch {
+		case !restricted:
 			return nil
-		}
-		if n, ok := v.AsNumber(); ok && t == schema.Integer && n != math.Trunc(n) {
+		case !slices.Contains(want.kinds, v.Kind()):
+		case t != schema.Integer || n == math.Trunc(n) && !math.IsInf(n, 0):
+			return nil
+		case !math.IsInf(n, 0):
 			return fmt.Errorf("must be a whole number")
 		}
 	case *schema.Array:
@@ -71,51 +78,28 @@ func accepts(t schema.Type, k value.Kind) bool {
 	return true
 }
 
-func fits(v value.Value, t schema.Primitive) bool {
-	switch t {
-	case schema.Null:
-		return v.IsNull()
-	case schema.Bool:
-		return v.Is(value.KindBool)
-	case schema.Integer:
-		n, ok := v.AsNumber()
-		return ok && n == math.Trunc(n) && !math.IsInf(n, 0)
-	case schema.Number:
-		return v.Is(value.KindNumber)
-	case schema.String, schema.JSON:
-		return v.Is(value.KindString)
-	case schema.Asset:
-		return v.Is(value.KindAsset) || v.Is(value.KindArchive)
-	case schema.Archive:
-		return v.Is(value.KindArchive)
-	case schema.AnyResource:
-		return v.Is(value.KindResource)
-	}
-	return true
+// primitives are the kinds of value that fit a type, and the type as the object of "must be". Anything fits a type that
+// is not among them.
+var primitives = map[schema.Primitive]struct {
+	phrase string
+	kinds  []value.Kind
+}{
+	schema.Null:        {"null", []value.Kind{value.KindNull}},
+	schema.Bool:        {"a boolean", []value.Kind{value.KindBool}},
+	schema.Integer:     {"a whole number", []value.Kind{value.KindNumber}}, // and without a fraction, see conform
+	schema.Number:      {"a number", []value.Kind{value.KindNumber}},
+	schema.String:      {"a string", []value.Kind{value.KindString}},
+	schema.JSON:        {"a string", []value.Kind{value.KindString}},
+	schema.Asset:       {"an asset or archive", []value.Kind{value.KindAsset, value.KindArchive}},
+	schema.Archive:     {"an archive", []value.Kind{value.KindArchive}},
+	schema.AnyResource: {"a resource", []value.Kind{value.KindResource}},
 }
 
 // describe is a type as the object of "must be".
 func describe(t schema.Type) string {
 	switch t := t.(type) {
 	case schema.Primitive:
-		switch t {
-		case schema.Null:
-			return "null"
-		case schema.Bool:
-			return "a boolean"
-		case schema.Integer:
-			return "a whole number"
-		case schema.Number:
-			return "a number"
-		case schema.String, schema.JSON:
-			return "a string"
-		case schema.Asset:
-			return "an asset or archive"
-		case schema.Archive:
-			return "an archive"
-		case schema.AnyResource:
-			return "a resource"
-		}
+		return cmp.Or(primitives[t].phrase, "something else")
 	case *schema.Array:
 		return "a list"
 	case *schema.Map:

@@ -4,3 +4,5 @@
 // documentation read the same record. A shell around each body deals with arity, conversion, unknown and secret
 // arguments and dependencies, so that bodies see plain values. Effects reach a body through Env alone.
 package builtins
+
+//go:generate go test . -run ^TestPage$ -update

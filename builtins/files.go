@@ -25,20 +25,8 @@ var fileEvals = map[string]evalFunc{
 		}
 		return value.String(unsafe.String(unsafe.SliceData(content), len(content))), nil // nobody else has the bytes
 	},
-	"filebase64": func(_ context.Context, env Env, args []value.Value) (value.Value, error) {
-		content, err := read(env, str(args[0]))
-		if err != nil {
-			return value.Null, err
-		}
-		return value.String(base64.StdEncoding.EncodeToString(content)), nil
-	},
-	"filebase64sha256": func(_ context.Context, env Env, args []value.Value) (value.Value, error) {
-		content, err := read(env, str(args[0]))
-		if err != nil {
-			return value.Null, err
-		}
-		return value.String(functions.Base64SHA256(content)), nil
-	},
+	"filebase64":       ofFile(base64.StdEncoding.EncodeToString),
+	"filebase64sha256": ofFile(functions.Base64SHA256),
 	"env": func(_ context.Context, env Env, args []value.Value) (value.Value, error) {
 		v, found, err := env.Env(str(args[0]))
 		switch {
@@ -51,6 +39,14 @@ var fileEvals = map[string]evalFunc{
 		}
 		return args[1], nil
 	},
+}
+
+// ofFile is a function of the bytes of a file.
+func ofFile(convert func([]byte) string) evalFunc {
+	return func(_ context.Context, env Env, args []value.Value) (value.Value, error) {
+		content, err := read(env, str(args[0]))
+		return value.String(convert(content)), err
+	}
 }
 
 // fileResults are the types of results that depend on the arguments.

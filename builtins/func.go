@@ -43,6 +43,16 @@ type (
 	resultType = func(args []schema.Type) schema.Type
 )
 
+// gives is the body of a function that cannot fail and needs nothing but its arguments.
+func gives(body func(args []value.Value) value.Value) evalFunc {
+	return func(_ context.Context, _ Env, args []value.Value) (value.Value, error) { return body(args), nil }
+}
+
+// plainly is the body of a function that needs nothing but its arguments.
+func plainly(body func(args []value.Value) (value.Value, error)) evalFunc {
+	return func(_ context.Context, _ Env, args []value.Value) (value.Value, error) { return body(args) }
+}
+
 // Param describes a parameter.
 type Param struct {
 	Name     string

@@ -19,11 +19,11 @@ var hashEvals = map[string]evalFunc{
 	"sha512":       digest(functions.SHA512),
 	"base64sha256": digest(functions.Base64SHA256),
 	"base64sha512": digest(functions.Base64SHA512),
-	"hmacSHA256": func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
-		mac := hmac.New(sha256.New, []byte(str(args[0])))
-		mac.Write([]byte(str(args[1])))
-		return value.String(hex.EncodeToString(mac.Sum(nil))), nil
-	},
+	"hmacSHA256": textAnd(func(key, text string) value.Value {
+		mac := hmac.New(sha256.New, []byte(key))
+		mac.Write([]byte(text))
+		return value.String(hex.EncodeToString(mac.Sum(nil)))
+	}),
 	"uuidv5": func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
 		space, ok := uuidSpace(str(args[0]))
 		if !ok {
@@ -40,17 +40,18 @@ func digest(sum func([]byte) string) evalFunc {
 	return text(func(s string) string { return sum([]byte(s)) })
 }
 
-// uuidSpace returns the bytes of a namespace of UUIDs. Four namespaces have names (RFC 9562, 6.6).
+// uuidSpaces are the namespaces of UUIDs that have names (RFC 9562, 6.6).
+var uuidSpaces = map[string]string{
+	"dns":  "6ba7b810-9dad-11d1-80b4-00c04fd430c8",
+	"url":  "6ba7b811-9dad-11d1-80b4-00c04fd430c8",
+	"oid":  "6ba7b812-9dad-11d1-80b4-00c04fd430c8",
+	"x500": "6ba7b814-9dad-11d1-80b4-00c04fd430c8",
+}
+
+// uuidSpace returns the bytes of a namespace of UUIDs, which may be given by its name.
 func uuidSpace(name string) ([]byte, bool) {
-	switch name {
-	case "dns":
-		name = "6ba7b810-9dad-11d1-80b4-00c04fd430c8"
-	case "url":
-		name = "6ba7b811-9dad-11d1-80b4-00c04fd430c8"
-	case "oid":
-		name = "6ba7b812-9dad-11d1-80b4-00c04fd430c8"
-	case "x500":
-		name = "6ba7b814-9dad-11d1-80b4-00c04fd430c8"
+	if known, ok := uuidSpaces[name]; ok {
+		name = known
 	}
 	return functions.ParseUUID(name)
 }

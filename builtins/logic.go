@@ -2,6 +2,7 @@ package builtins
 
 import (
 	"context"
+	"slices"
 
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/schema"
@@ -53,7 +54,11 @@ var lazies = map[string]lazyFunc{
 		if result.ContainsUnknown() {
 			return value.UnknownFrom(value.KindBool, result), nil
 		}
-		return marksOnly(value.Bool(true), result), nil
+		sure := value.Bool(true).DependingOn(result.AllDeps()...)
+		if result.ContainsSecret() {
+			sure = sure.Secret()
+		}
+		return sure, nil
 	},
 	"recover": func(ctx context.Context, env Env, args []Thunk) (value.Value, error) {
 		result, err := args[0](ctx)
@@ -73,17 +78,17 @@ var logicEvals = map[string]evalFunc{
 		message, _ := args[0].AsString()
 		return value.Null, &Error{Arg: -1, Reason: "not implemented", Detail: message} // hidden when it is secret
 	},
-	"coalesce": func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
+	"coalesce": gives(func(args []value.Value) value.Value {
 		// The nulls that were passed over have decided too: the result carries their marks.
-		result, list := value.Null, spread(args)
-		for _, v := range list {
+		result := value.Null
+		for _, v := range spread(args) {
 			result = v.WithMarksOf(result)
 			if !v.IsNull() {
 				break
 			}
 		}
-		return result, nil
-	},
+		return result
+	}),
 }
 
 // logicResults are the types of results that depend on the arguments.
@@ -91,10 +96,8 @@ var logicResults = map[string]resultType{
 	"if": func(args []schema.Type) schema.Type {
 		return union(argument(1)(args), argument(2)(args))
 	},
-	"try": func(args []schema.Type) schema.Type { return union(args...) },
-	"recover": func(args []schema.Type) schema.Type {
-		return union(args...)
-	},
+	"try":     eitherType,
+	"recover": eitherType,
 	"coalesce": func(args []schema.Type) schema.Type {
 		if len(args) == 1 {
 			return optional(itemOf(args[0]))
@@ -115,6 +118,9 @@ var logicResults = map[string]resultType{
 		return optional(union(found...))
 	},
 }
+
+// eitherType is the type of a result that is one of the arguments.
+func eitherType(args []schema.Type) schema.Type { return union(args...) }
 
 // withoutNull is a type but for null, nil when nothing is left, and whether a value of the type may be null.
 func withoutNull(t schema.Type) (rest schema.Type, nullable bool) {
@@ -158,11 +164,7 @@ func union(types ...schema.Type) schema.Type {
 		case t == schema.Invalid:
 			return schema.Invalid
 		}
-		seen := false
-		for _, m := range members {
-			seen = seen || m == t
-		}
-		if !seen {
+		if !slices.Contains(members, t) {
 			members = append(members, t)
 		}
 	}
@@ -173,14 +175,6 @@ func union(types ...schema.Type) schema.Type {
 		return members[0]
 	}
 	return &schema.Union{Members: members}
-}
-
-// marksOnly is v with the secrecy and dependencies of everything inside of from.
-func marksOnly(v, from value.Value) value.Value {
-	if from.ContainsSecret() {
-		v = v.Secret()
-	}
-	return v.DependingOn(from.AllDeps()...)
 }
 
 // spread is the arguments of a variadic function, where one list stands for its items: fn::max: [1, 2] gives the

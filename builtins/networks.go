@@ -1,7 +1,6 @@
 package builtins
 
 import (
-	"context"
 	"errors"
 	"math/big"
 	"net/netip"
@@ -12,11 +11,7 @@ import (
 
 // networkEvals divide ranges of network addresses, of either version of IP. cty's library has none.
 var networkEvals = map[string]evalFunc{
-	"cidrHost": func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
-		network, err := parseNetwork(args[0])
-		if err != nil {
-			return value.Null, err
-		}
+	"cidrHost": ofNetwork(func(network netip.Prefix, args []value.Value) (value.Value, error) {
 		number, _ := args[1].AsNumber()
 		whole, _ := big.NewFloat(number).Int(nil)
 		host, err := cidr.Host(network, whole)
@@ -24,23 +19,15 @@ var networkEvals = map[string]evalFunc{
 			return value.Null, blame(1, "number: the network has no such address: its prefix has %d bits", network.Bits())
 		}
 		return value.String(host.String()), nil
-	},
-	"cidrNetmask": func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
-		network, err := parseNetwork(args[0])
-		if err != nil {
-			return value.Null, err
-		}
+	}),
+	"cidrNetmask": ofNetwork(func(network netip.Prefix, args []value.Value) (value.Value, error) {
 		mask, ok := cidr.Mask(network)
 		if !ok {
 			return value.Null, blameText(0, str(args[0]), "network: must be an IPv4 network; IPv6 has no masks")
 		}
 		return value.String(mask.String()), nil
-	},
-	"cidrSubnet": func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
-		network, err := parseNetwork(args[0])
-		if err != nil {
-			return value.Null, err
-		}
+	}),
+	"cidrSubnet": ofNetwork(func(network netip.Prefix, args []value.Value) (value.Value, error) {
 		bits, number := clampInt(args[1]), clampInt(args[2])
 		part, err := cidr.Subnet(network, bits, big.NewInt(int64(number)))
 		switch {
@@ -50,12 +37,8 @@ var networkEvals = map[string]evalFunc{
 			return value.Null, blame(2, "number: %d bits make fewer networks", bits)
 		}
 		return value.String(part.String()), nil
-	},
-	"cidrSubnets": func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
-		network, err := parseNetwork(args[0])
-		if err != nil {
-			return value.Null, err
-		}
+	}),
+	"cidrSubnets": ofNetwork(func(network netip.Prefix, args []value.Value) (value.Value, error) {
 		bits := make([]int, 0, len(args)-1)
 		for _, arg := range args[1:] {
 			bits = append(bits, clampInt(arg))
@@ -67,17 +50,13 @@ var networkEvals = map[string]evalFunc{
 		case err != nil:
 			return value.Null, blame(i, "bits: there is no room for network %d after the others", i)
 		}
-		networks := make([]string, 0, len(parts))
-		for _, part := range parts {
-			networks = append(networks, part.String())
+		networks := make([]value.Value, len(parts))
+		for i, part := range parts {
+			networks[i] = value.String(part.String())
 		}
-		return value.Strings(networks), nil
-	},
-	"cidrContains": func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
-		network, err := parseNetwork(args[0])
-		if err != nil {
-			return value.Null, err
-		}
+		return value.List(networks...), nil
+	}),
+	"cidrContains": ofNetwork(func(network netip.Prefix, args []value.Value) (value.Value, error) {
 		if part, err := netip.ParsePrefix(str(args[1])); err == nil {
 			return value.Bool(part.Bits() >= network.Bits() && network.Contains(part.Addr())), nil
 		}
@@ -86,7 +65,18 @@ var networkEvals = map[string]evalFunc{
 			return value.Null, blameText(1, str(args[1]), "part: must be an address or a network such as 10.0.0.0/16")
 		}
 		return value.Bool(network.Contains(part.WithZone(""))), nil
-	},
+	}),
+}
+
+// ofNetwork is a function whose first argument is a network.
+func ofNetwork(body func(network netip.Prefix, args []value.Value) (value.Value, error)) evalFunc {
+	return plainly(func(args []value.Value) (value.Value, error) {
+		network, err := parseNetwork(args[0])
+		if err != nil {
+			return value.Null, err
+		}
+		return body(network, args)
+	})
 }
 
 // parseNetwork reads a network; bits of the address behind the prefix count as zero.

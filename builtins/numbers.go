@@ -34,10 +34,10 @@ var numberEvals = map[string]evalFunc{
 		}
 		return value.Number(rounded), nil
 	},
-	"signum": func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
+	"signum": gives(func(args []value.Value) value.Value {
 		n, _ := args[0].AsNumber()
-		return value.Number(functions.Sign(n)), nil
-	},
+		return value.Number(functions.Sign(n))
+	}),
 	"log": throughCty(stdlib.LogFunc),
 	"pow": throughCty(stdlib.PowFunc),
 	"parseInt": func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
@@ -52,38 +52,45 @@ var numberEvals = map[string]evalFunc{
 		}
 		return value.Number(n), nil
 	},
-	"sum": func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
+	"sum": ofNumbers(func(numbers []float64) (float64, error) {
 		total := 0.0
+		for _, n := range numbers {
+			total += n
+		}
+		return total, nil
+	}),
+}
+
+// ofNumbers is a function of any number of numbers.
+func ofNumbers(compute func(numbers []float64) (float64, error)) evalFunc {
+	return plainly(func(args []value.Value) (value.Value, error) {
+		var numbers []float64
 		for i, v := range spread(args) {
 			n, ok := v.AsNumber()
 			if !ok {
-				return value.Null, blame(min(i, len(args)-1), "numbers: item %d must be a number, not %s", i, kindPhrase(v.Kind()))
+				return value.Null, wrongItem(args, i, v, "numbers", "a number")
 			}
-			total += n
+			numbers = append(numbers, n)
 		}
-		return value.Number(total), nil
-	},
+		result, err := compute(numbers)
+		return value.Number(result), err
+	})
 }
 
 // extreme finds the number that is before all others.
-func extreme(before func(a, b float64) bool) func(context.Context, Env, []value.Value) (value.Value, error) {
-	return func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
-		numbers := spread(args)
-		best := value.Null
-		for i, v := range numbers {
-			n, ok := v.AsNumber()
-			if !ok {
-				return value.Null, blame(min(i, len(args)-1), "numbers: item %d must be a number, not %s", i, kindPhrase(v.Kind()))
-			}
-			if m, any := best.AsNumber(); !any || before(n, m) {
-				best = v
-			}
+func extreme(before func(a, b float64) bool) evalFunc {
+	return ofNumbers(func(numbers []float64) (float64, error) {
+		if len(numbers) == 0 {
+			return 0, blame(-1, "needs at least one number")
 		}
-		if best.IsNull() {
-			return value.Null, blame(-1, "needs at least one number")
+		best := numbers[0]
+		for _, n := range numbers[1:] {
+			if before(n, best) {
+				best = n
+			}
 		}
 		return best, nil
-	}
+	})
 }
 
 // roundText rounds a decimal number written without exponent; false when it has no more decimals than are kept.

@@ -16,11 +16,23 @@ var resourceEvals = map[string]evalFunc{
 }
 
 func ofResource(part func(*value.ResourceRef) string) evalFunc {
-	return func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
+	return gives(func(args []value.Value) value.Value {
 		ref, ok := args[0].AsResource()
 		if !ok {
-			return value.UnknownFrom(value.KindString, args[0]), nil
+			return value.UnknownFrom(value.KindString, args[0])
 		}
-		return value.String(part(ref)).WithMarksOf(args[0]), nil
-	}
+		return value.String(part(ref)).WithMarksOf(args[0])
+	})
+}
+
+// secretEvals change the secrecy of values.
+var secretEvals = map[string]evalFunc{
+	"secret":   gives(func(args []value.Value) value.Value { return args[0].Secret() }),
+	"unsecret": gives(func(args []value.Value) value.Value { return args[0].DeepPublic() }),
+}
+
+// secretResults are the types of results that depend on the arguments.
+var secretResults = map[string]resultType{
+	"secret":   argument(0),
+	"unsecret": argument(0),
 }

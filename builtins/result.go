@@ -42,6 +42,15 @@ func itemOfArgument(i int, wrap func(schema.Type) schema.Type) resultType {
 	return func(args []schema.Type) schema.Type { return wrap(itemOf(argument(i)(args))) }
 }
 
+// listOfAny is the type of a list with the items of all lists.
+func listOfAny(lists []schema.Type) schema.Type {
+	items := make([]schema.Type, len(lists))
+	for i, t := range lists {
+		items[i] = itemOf(t)
+	}
+	return list(union(items...))
+}
+
 func same(t schema.Type) schema.Type { return t }
 
 func optional(t schema.Type) schema.Type {

@@ -1,8 +1,8 @@
 package builtins
 
 import (
-	"context"
 	"slices"
+	"strings"
 
 	"github.com/yamlhost/yamlhost/internal/functions"
 	"github.com/yamlhost/yamlhost/internal/value"
@@ -45,7 +45,7 @@ var sequenceEvals = map[string]evalFunc{
 		if text, ok := args[0].AsString(); ok {
 			characters := graphemes(text)
 			slices.Reverse(characters)
-			return joined(characters), nil
+			return value.String(strings.Join(characters, "")), nil
 		}
 		items, _ := args[0].AsList()
 		return functions.Reverse(items), nil
@@ -86,76 +86,66 @@ var sequenceEvals = map[string]evalFunc{
 		}
 		return functions.Zip(keys, values), nil
 	}),
-	"coalesceList": func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
+	"coalesceList": gives(func(args []value.Value) value.Value {
 		result := value.List()
 		for _, arg := range args {
 			if !arg.IsKnown() || arg.Len() > 0 {
-				return arg.WithMarksOf(result), nil
+				return arg.WithMarksOf(result)
 			}
 			result = result.WithMarksOf(arg) // its emptiness has decided too
 		}
-		return result, nil
-	},
-	"compact": func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
+		return result
+	}),
+	"compact": gives(func(args []value.Value) value.Value {
 		items, _ := args[0].AsList()
-		return functions.Compact(items), nil
-	},
-	"indexOf": func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
+		return functions.Compact(items)
+	}),
+	"indexOf": gives(func(args []value.Value) value.Value {
 		items, _ := args[0].AsList()
-		return value.Int(functions.IndexOf(items, args[1])), nil
-	},
-	"setUnion": func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
-		return functions.Pick(args, func(v value.Value, sets []*functions.Set) bool { return true }), nil
-	},
-	"setIntersection": func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
-		return functions.Intersection(args), nil
-	},
-	"setSubtract": func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
-		return functions.Pick(args, func(v value.Value, sets []*functions.Set) bool { return !sets[1].Has(v) }), nil
-	},
-	"setSymmetricDifference": func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
-		return functions.Pick(args, func(v value.Value, sets []*functions.Set) bool {
-			return sets[0].Has(v) != sets[1].Has(v)
-		}), nil
-	},
+		return value.Int(functions.IndexOf(items, args[1]))
+	}),
+	"setUnion":        picked(func(value.Value, []*functions.Set) bool { return true }),
+	"setIntersection": gives(functions.Intersection),
+	"setSubtract":     picked(func(v value.Value, sets []*functions.Set) bool { return !sets[1].Has(v) }),
+	"setSymmetricDifference": picked(func(v value.Value, sets []*functions.Set) bool {
+		return sets[0].Has(v) != sets[1].Has(v)
+	}),
 	"allTrue": every(true),
 	"anyTrue": every(false),
 }
 
 // sequenceResults are the types of results that depend on the arguments.
 var sequenceResults = map[string]resultType{
-	"element":   itemOfArgument(0, same),
-	"slice":     itemOfArgument(0, list),
-	"chunkList": itemOfArgument(0, func(t schema.Type) schema.Type { return list(list(t)) }),
-	"reverse":   argument(0),
-	"zipmap":    itemOfArgument(1, func(t schema.Type) schema.Type { return &schema.Map{Item: t} }),
-	"coalesceList": func(args []schema.Type) schema.Type {
-		items := make([]schema.Type, len(args))
-		for i, arg := range args {
-			items[i] = itemOf(arg)
-		}
-		return list(union(items...))
-	},
+	"element":                itemOfArgument(0, same),
+	"slice":                  itemOfArgument(0, list),
+	"chunkList":              itemOfArgument(0, func(t schema.Type) schema.Type { return list(list(t)) }),
+	"reverse":                argument(0),
+	"zipmap":                 itemOfArgument(1, func(t schema.Type) schema.Type { return &schema.Map{Item: t} }),
+	"coalesceList":           listOfAny,
 	"compact":                argument(0),
-	"setUnion":               func(args []schema.Type) schema.Type { return union(args...) },
+	"setUnion":               eitherType,
 	"setIntersection":        argument(0),
 	"setSubtract":            argument(0),
-	"setSymmetricDifference": func(args []schema.Type) schema.Type { return union(args...) },
+	"setSymmetricDifference": eitherType,
+}
+
+// picked is a function of lists as sets that keeps some of their items.
+func picked(keep func(v value.Value, sets []*functions.Set) bool) evalFunc {
+	return gives(func(args []value.Value) value.Value { return functions.Pick(args, keep) })
 }
 
 // every answers usual unless one of the booleans is the opposite.
 func every(usual bool) evalFunc {
-	return func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
+	return plainly(func(args []value.Value) (value.Value, error) {
 		for i, v := range spread(args) {
 			b, ok := v.AsBool()
 			if !ok {
-				return value.Null, blame(min(i, len(args)-1), "conditions: item %d must be a boolean, not %s", i,
-					kindPhrase(v.Kind()))
+				return value.Null, wrongItem(args, i, v, "conditions", "a boolean")
 			}
 			if b != usual {
 				return value.Bool(!usual), nil
 			}
 		}
 		return value.Bool(usual), nil
-	}
+	})
 }

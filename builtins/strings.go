@@ -29,25 +29,24 @@ var stringEvals = map[string]evalFunc{
 		}
 		return value.String(strings.Join(texts, delimiter)), nil
 	},
-	"split": func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
-		delimiter, text := str(args[0]), str(args[1])
+	"split": textAnd(func(delimiter, text string) value.Value {
 		if text == "" {
-			return value.List(value.String("")), nil // also for an empty delimiter (L6.12)
+			return value.List(value.String("")) // also for an empty delimiter (L6.12)
 		}
-		return value.Strings(strings.Split(text, delimiter)), nil
-	},
+		return value.Strings(strings.Split(text, delimiter))
+	}),
 	"replace": func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
 		if str(args[1]) == "" {
 			return value.Null, blame(1, "old: must not be empty")
 		}
 		return value.String(strings.ReplaceAll(str(args[0]), str(args[1]), str(args[2]))), nil
 	},
-	"trim": func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
+	"trim": gives(func(args []value.Value) value.Value {
 		if args[1].IsNull() {
-			return value.String(strings.TrimSpace(str(args[0]))), nil
+			return value.String(strings.TrimSpace(str(args[0])))
 		}
-		return value.String(strings.Trim(str(args[0]), str(args[1]))), nil
-	},
+		return value.String(strings.Trim(str(args[0]), str(args[1])))
+	}),
 	"lower": text(strings.ToLower),
 	"upper": text(strings.ToUpper),
 	"substr": func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
@@ -112,16 +111,12 @@ var stringEvals = map[string]evalFunc{
 
 // text is a function of one text that gives a text.
 func text(convert func(string) string) evalFunc {
-	return func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
-		return value.String(convert(str(args[0]))), nil
-	}
+	return gives(func(args []value.Value) value.Value { return value.String(convert(str(args[0]))) })
 }
 
 // textAnd is a function of two texts.
 func textAnd(convert func(text, other string) value.Value) evalFunc {
-	return func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
-		return convert(str(args[0]), str(args[1])), nil
-	}
+	return gives(func(args []value.Value) value.Value { return convert(str(args[0]), str(args[1])) })
 }
 
 // str is an argument whose parameter is a text.
@@ -132,8 +127,6 @@ func clampInt(v value.Value) int {
 	f, _ := v.AsNumber()
 	return int(max(-1<<31, min(f, 1<<31-1)))
 }
-
-func joined(texts []string) value.Value { return value.String(strings.Join(texts, "")) }
 
 // graphemes are the characters of a text as readers see them: Unicode's grapheme clusters (L6.16).
 func graphemes(s string) []string {

@@ -1,3 +1,0 @@
-package builtins
-
-//go:generate go test . -run ^TestPage$ -update
