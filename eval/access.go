@@ -80,43 +80,58 @@ func (s *scope) access(ctx context.Context, a *ast.Access) (found, *fault) {
 			" == null ? … : …}', or use fn::try", "`%s` does not exist, its `%s` is false", a.Root.Value, field)
 	}
 	s.used.add(v)
-	partial := ref.Kind == check.RefNode && s.frame.states[ref.Node.Index].partial
-	for i, step := range a.Steps {
-		if !v.IsKnown() {
-			s.used.doubt(v)
-			return found{value: v.UnknownAs(value.KindAny), partial: partial}, nil // L5.36
+	at := found{value: v, partial: ref.Kind == check.RefNode && s.frame.states[ref.Node.Index].partial}
+	for i := range a.Steps {
+		known, st := at.value.IsKnown(), &a.Steps[i]
+		next, f := s.into(ctx, at, step{name: st.Name, index: float64(st.Index), isIndex: st.IsIndex, optional: st.Optional,
+			rng: st.Range}, path{access: a, steps: i})
+		if f != nil || next.ended || !known {
+			return next, f
 		}
-		var f *fault
-		if (step.Optional || s.tolerant()) && absent(v, step.Name, float64(step.Index), step.IsIndex, partial) {
-			return found{value: value.Null.WithMarksOf(v), partial: partial, ended: true}, nil
-		}
-		if step.IsIndex {
-			v, f = item(v, float64(step.Index), partial, path{access: a, steps: i}, step.Range)
-		} else {
-			from := v
-			v, f = s.named(ctx, from, step.Name, partial, path{access: a, steps: i}, step.Range)
-			partial = partial || s.e.knownInPart(from, step.Name)
-		}
-		if f != nil {
-			return found{}, f
-		}
-		s.used.add(v)
+		at = next
+		s.used.add(at.value)
 	}
-	return found{value: v, partial: partial}, nil
+	return at, nil
+}
+
+// step is a step into a value: to a member by its name, or to an item of a list.
+type step struct {
+	name     string
+	index    float64
+	isIndex  bool
+	optional bool
+	rng      diag.Range
+}
+
+// into makes one step into a value; what an unknown value holds is unknown (L5.36). path names the value in messages.
+func (s *scope) into(ctx context.Context, from found, st step, path path) (found, *fault) {
+	v := from.value
+	switch {
+	case !v.IsKnown():
+		s.used.doubt(v)
+		return found{value: v.UnknownAs(value.KindAny), partial: from.partial}, nil
+	case (st.optional || s.tolerant()) && st.absent(v, from.partial):
+		return found{value: value.Null.WithMarksOf(v), partial: from.partial, ended: true}, nil
+	case st.isIndex:
+		v, f := item(v, st.index, from.partial, path, st.rng)
+		return found{value: v, partial: from.partial}, f
+	}
+	member, f := s.named(ctx, v, st.name, from.partial, path, st.rng)
+	return found{value: member, partial: from.partial || s.e.knownInPart(v, st.name)}, f
 }
 
 // absent reports whether an optional step finds nothing in a known value: the value is null, or a list or map without
 // such an item (L10.C19). A value that a preview knows only in part may have the item.
-func absent(v value.Value, name string, index float64, isIndex, partial bool) bool {
+func (st *step) absent(v value.Value, partial bool) bool {
 	switch {
 	case partial:
 		return false
 	case v.IsNull():
 		return true
-	case isIndex:
-		return v.Is(value.KindList) && index == math.Trunc(index) && (index < 0 || index >= float64(v.Len()))
+	case st.isIndex:
+		return v.Is(value.KindList) && st.index == math.Trunc(st.index) && (st.index < 0 || st.index >= float64(v.Len()))
 	}
-	return v.Is(value.KindMap) && !v.Has(name)
+	return v.Is(value.KindMap) && !v.Has(st.name)
 }
 
 // path names a value in messages: an access with some of its steps, or any expression. Its text costs nothing while
@@ -236,47 +251,35 @@ func (s *scope) index(ctx context.Context, e *ast.Index) (found, *fault) {
 	if from.ended && f == nil {
 		return from, nil
 	}
-	collection, partial := from.value, from.partial
 	key, g := s.eval(ctx, e.Key)
 	if f != nil && g == nil {
 		if instances, there := s.besideKey(e.Collection, key); there {
-			collection, f = instances, nil
+			from.value, f = instances, nil
 		}
 	}
 	if f = f.and(g); f != nil {
 		return found{}, f
 	}
+	collection := from.value
 	if !collection.IsKnown() || !key.IsKnown() {
 		s.used.doubt(collection, key)
-		return found{value: value.Unknown(value.KindAny).WithMarksOf(collection, key), partial: partial}, nil
+		return found{value: value.Unknown(value.KindAny).WithMarksOf(collection, key), partial: from.partial}, nil
 	}
-	shown := path{text: e.Collection.Range()}
-	var v value.Value
-	if e.Optional || s.tolerant() {
-		name, isText := key.AsString()
-		n, isNumber := key.AsNumber()
-		if (isText || isNumber) && absent(collection, name, n, isNumber, partial) {
-			return found{value: value.Null.WithMarksOf(collection, key), partial: partial, ended: true}, nil
-		}
+	name, isText := key.AsString()
+	n, isNumber := key.AsNumber()
+	if !isText && !isNumber {
+		return found{}, blame(diag.NotIndexable, e.Key.Range(), "", "an index must be a number or a string, not %s", kindOf(key))
 	}
-	if name, ok := key.AsString(); ok {
-		if key.IsSecret() && (collection.IsNull() || collection.Is(value.KindList)) {
-			name = value.SecretText
-		}
-		v, f = s.named(ctx, collection, name, partial, shown, e.Key.Range())
-		partial = partial || s.e.knownInPart(collection, name)
-	} else if n, ok := key.AsNumber(); ok {
-		if key.IsSecret() && (!collection.Is(value.KindList) || n < 0 || n >= float64(collection.Len())) {
-			return found{}, blame(diag.IndexOutOfRange, e.Key.Range(), "", "the index is outside of the list")
-		}
-		v, f = item(collection, n, partial, shown, e.Key.Range())
-	} else {
-		f = blame(diag.NotIndexable, e.Key.Range(), "", "an index must be a number or a string, not %s", kindOf(key))
+	if key.IsSecret() && (collection.IsNull() || collection.Is(value.KindList)) {
+		name = value.SecretText
 	}
-	if f != nil {
-		return found{}, f
+	res, f := s.into(ctx, from, step{name: name, index: n, isIndex: isNumber, optional: e.Optional, rng: e.Key.Range()},
+		path{text: e.Collection.Range()})
+	if f != nil && isNumber && key.IsSecret() {
+		f = blame(diag.IndexOutOfRange, e.Key.Range(), "", "the index is outside of the list")
 	}
-	return found{value: v.WithMarksOf(key), partial: partial}, nil
+	res.value = res.value.WithMarksOf(key)
+	return res, f
 }
 
 // member is object.name on something that is no plain access.
@@ -285,16 +288,5 @@ func (s *scope) member(ctx context.Context, e *ast.Member) (found, *fault) {
 	if f != nil || from.ended {
 		return from, f
 	}
-	object := from.value
-	to := found{partial: from.partial || s.e.knownInPart(object, e.Name.Value)}
-	switch {
-	case !object.IsKnown():
-		s.used.doubt(object)
-		to.value = object.UnknownAs(value.KindAny)
-	case (e.Optional || s.tolerant()) && absent(object, e.Name.Value, 0, false, from.partial):
-		to.value, to.ended = value.Null.WithMarksOf(object), true
-	default:
-		to.value, f = s.named(ctx, object, e.Name.Value, from.partial, path{text: e.Object.Range()}, e.Name.Range)
-	}
-	return to, f
+	return s.into(ctx, from, step{name: e.Name.Value, optional: e.Optional, rng: e.Name.Range}, path{text: e.Object.Range()})
 }

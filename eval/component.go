@@ -3,7 +3,6 @@ package eval
 import (
 	"context"
 	"slices"
-	"sync"
 
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/internal/diag"
@@ -56,17 +55,14 @@ func (s *instance) finish(ctx context.Context, u urn.URN, fr *frame,
 		}
 		entries = append(entries, value.Entry{Key: o.Decl.Name.Value, Value: v})
 	}
-	members := fr.members.all()
+	members := sortedURNs(fr.members.list())
 	s.frame.members.add(members...)
 	if failed != nil {
 		return value.Null, failed
 	}
 	outputs := withoutNulls(value.MapOf(entries...))
 	if err := s.e.monitor.RegisterOutputs(ctx, u, outputs); err != nil {
-		if f := silent(err); f != nil {
-			return value.Null, f
-		}
-		return value.Null, blame(diag.OperationFailed, r.Decl.Name.Range, "", "cannot record the outputs of `%s`: %s",
+		return value.Null, failure(err, diag.OperationFailed, r.Decl.Name.Range, "cannot record the outputs of `%s`: %s",
 			r.Decl.Name.Value, err)
 	}
 	return s.e.resources.registered(r, &resource{urn: u, outputs: outputs, component: true, known: true, local: true,
@@ -80,25 +76,6 @@ func (f *frame) failed(nodes []*check.Node) *fault {
 		failed = failed.and(f.states[n.Index].fault)
 	}
 	return failed
-}
-
-// members are the resources that have been registered for a component, at any depth, without components of the program:
-// who depends on the component depends on these.
-type members struct {
-	mu   sync.Mutex // guards urns
-	urns []urn.URN
-}
-
-func (m *members) add(urns ...urn.URN) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.urns = append(m.urns, urns...)
-}
-
-func (m *members) all() []urn.URN {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return sortedURNs(m.urns)
 }
 
 // concrete is urns, sorted, with the members of components of the program in their place: the engine does not wait for
@@ -162,13 +139,11 @@ func (s *instance) givenProviders(ctx context.Context, request *monitor.Register
 			return f
 		}
 		if ref != "" {
-			given(packageOfProvider(n), ref)
+			given(urn.PackageOf(n.Resource.Token), ref)
 		}
 	}
 	return nil
 }
-
-func packageOfProvider(n *check.Node) string { return urn.PackageOf(n.Resource.Token) }
 
 // oldName returns the alias of a resource in a component of a package for old states, in which the resource's name
 // did not yet begin with its component's name (L3.53). It returns none where another resource has that name now.

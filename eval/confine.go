@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/url"
@@ -81,12 +82,7 @@ func (o *Options) public(path string) error {
 }
 
 // folder is the folder that a program's files are in.
-func (o *Options) folder() string {
-	if o.RootDirectory == "" {
-		return o.Cwd
-	}
-	return o.RootDirectory
-}
+func (o *Options) folder() string { return cmp.Or(o.RootDirectory, o.Cwd) }
 
 // mayRead reports whether a path, or an address of a file, lies inside of the project, also behind symbolic links.
 func (o *Options) mayRead(path string, literal bool) bool {

@@ -16,12 +16,8 @@ import (
 
 // early is the known part of a node with a Deferral before it is complete.
 type early struct {
-	once  sync.Once
-	value value.Value // a reference, or with forEach a list or map of these
-	fault *fault
-
-	mu   sync.Mutex
-	made []*pending // guarded by mu
+	lazy // a reference, or with forEach a list or map of these
+	made gathered[*pending]
 }
 
 // foresee makes room for what such nodes are before they are complete.
@@ -49,31 +45,23 @@ func (e *evaluator) ensure(ctx context.Context, f *frame, n *check.Node) {
 // early is the value of a node with a Deferral as soon as it is registered.
 func (s *scope) early(ctx context.Context, n *check.Node) (value.Value, *fault) {
 	v, f := s.e.registeredEarly(ctx, s.frame, n)
-	if f == nil {
-		return v, nil
-	}
-	if f.cause == over {
-		return value.Null, shutdown
-	}
-	return value.Null, poison
+	return v, f.elsewhere()
 }
 
 func (e *evaluator) registeredEarly(ctx context.Context, f *frame, n *check.Node) (value.Value, *fault) {
-	state := f.states[n.Index].early
-	state.once.Do(func() {
+	return f.states[n.Index].early.get(func() (value.Value, *fault) {
 		for _, needed := range n.Deferral.Register {
 			e.ensure(ctx, f, needed)
 		}
 		inst := &instance{scope: scope{e: e, frame: f}, node: n, resource: n.Resource}
-		state.value, state.fault = inst.all(ctx)
+		return inst.all(ctx)
 	})
-	return state.value, state.fault
 }
 
 // complete evaluates everything of a node with a Deferral.
 func (s *instance) complete(ctx context.Context) (value.Value, *fault) {
 	v, f := s.e.registeredEarly(ctx, s.frame, s.node)
-	made := s.frame.states[s.node.Index].early.made
+	made := s.frame.states[s.node.Index].early.made.list()
 	faults := make([]*fault, len(made))
 	inParallel(len(made), s.e.workers, func(i int) {
 		defer s.e.options.guard()
@@ -131,10 +119,7 @@ func (s *instance) begin(u urn.URN, inputs value.Value) value.Value {
 	for _, o := range p.body.body.Outputs {
 		p.outputs[o.Decl.Name.Value] = &lazy{}
 	}
-	state := s.frame.states[n.Index].early
-	state.mu.Lock()
-	state.made = append(state.made, p)
-	state.mu.Unlock()
+	s.frame.states[n.Index].early.made.add(p)
 	return s.e.resources.registered(s.resource, &resource{urn: u, component: true, known: true, local: true, pending: p})
 }
 
@@ -142,10 +127,7 @@ func (s *instance) begin(u urn.URN, inputs value.Value) value.Value {
 func (f *frame) input(ctx context.Context, name string) (value.Value, *fault) {
 	if f.pending != nil && f.pending.inputs[name] != nil {
 		v, fault := f.pending.input(ctx, name)
-		if fault != nil && fault.cause != over {
-			fault = poison // it is reported where the input is given
-		}
-		return v, fault
+		return v, fault.elsewhere() // it is reported where the input is given
 	}
 	return f.inputs.Get(name), nil
 }
@@ -173,13 +155,7 @@ func (p *pending) member(ctx context.Context, name string) (value.Value, *fault)
 			continue
 		}
 		v, f := p.output(ctx, o)
-		switch {
-		case f == nil:
-			return withoutNulls(v), nil
-		case f.cause == over:
-			return value.Null, shutdown
-		}
-		return value.Null, poison
+		return withoutNulls(v), f.elsewhere()
 	}
 	return value.Null, nil
 }

@@ -5,29 +5,23 @@ import (
 
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/internal/diag"
-	"github.com/yamlhost/yamlhost/internal/parallel"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 )
-
-// dynamicProviders are the provider resources of dynamic types (D15): one for each source, so that the state has each
-// source's code once. Types whose objects are replaced when their code changes have one of their own, which keeps the
-// old code until the old objects are deleted.
-type dynamicProviders struct {
-	known parallel.Memo[string, string, *fault] // references by name
-}
 
 // replacedSuffix marks the provider of types with onCodeChange: replace. The same source's other types have a
 // provider without it.
 const replacedSuffix = "#replace"
 
-// dynamicProvider registers the provider of a dynamic type, once for each source, and returns the reference to it.
+// dynamicProvider registers the provider of a dynamic type (D15), and returns the reference to it. It does so once for
+// each source, so that the state has each source's code once. Types whose objects are replaced when their code changes
+// have one of their own, which keeps the old code until the old objects are deleted.
 func (e *evaluator) dynamicProvider(ctx context.Context, d *check.Dynamic) (string, *fault) {
 	name := d.Path
 	if d.Replaces() {
 		name += replacedSuffix
 	}
-	return e.dynamic.known.Get(name, func() (string, *fault) { return e.registerDynamic(ctx, name, d) })
+	return e.dynamic.Get(name, func() (string, *fault) { return e.registerDynamic(ctx, name, d) })
 }
 
 func (e *evaluator) registerDynamic(ctx context.Context, name string, d *check.Dynamic) (string, *fault) {
@@ -36,18 +30,12 @@ func (e *evaluator) registerDynamic(ctx context.Context, name string, d *check.D
 		return "", blame(diag.OperationFailed, rng, "", "this engine cannot run %s: dynamic types need the engine of yamlhost",
 			d.Path)
 	}
-	response, err := e.monitor.RegisterResource(ctx, monitor.RegisterRequest{
+	response, err := e.registerResource(ctx, monitor.RegisterRequest{
 		Type: "pulumi:providers:" + check.DynamicNamespace, Name: name, Custom: true, Parent: e.stack,
 		Inputs: check.DynamicInputs(e.root.body.Dynamic, d), SourcePosition: e.options.position(rng),
 	})
-	if err == nil && response.Result != monitor.Succeeded {
-		err = monitor.ErrReported
-	}
 	if err != nil {
-		if f := silent(err); f != nil {
-			return "", f
-		}
-		return "", blame(diag.OperationFailed, rng, "", "registering the provider of `%s` failed: %s", d.Decl.Name.Value, err)
+		return "", failure(err, diag.OperationFailed, rng, "registering the provider of `%s` failed: %s", d.Decl.Name.Value, err)
 	}
 	return providerReference(&value.ResourceRef{URN: response.URN, ID: response.ID}), nil
 }

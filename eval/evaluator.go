@@ -31,11 +31,11 @@ type evaluator struct {
 
 	root       *frame // of the program itself
 	resources  registry
-	packages   packages
-	dynamic    dynamicProviders
+	packages   parallel.Memo[string, string, error]     // references of packages that had to be announced (E2.67)
+	dynamic    parallel.Memo[string, string, *fault]    // references of the providers of dynamic types, by name
+	stacks     parallel.Memo[string, *resource, *fault] // that fn::stackReference reads (L6.30)
 	changed    changedInputs
-	registered registrations // where policies ask about all resources together
-	stacks     stackReferences
+	registered gathered[value.Value] // descriptions, where policies ask about all resources together
 	urns       urnGuard
 	notes      notes
 	numbers    numberNote
@@ -55,8 +55,10 @@ type frame struct {
 	// component reports whether the body belongs to a component, which is the parent of its function calls (L3.54).
 	component bool
 	packaged  bool // of a package
-	members   members
-	pending   *pending // whose body it is, where inputs follow its registration; nil for the rest
+	// members are the resources that have been registered for a component, at any depth, without components of the
+	// program: who depends on the component depends on these.
+	members gathered[urn.URN]
+	pending *pending // whose body it is, where inputs follow its registration; nil for the rest
 }
 
 func newFrame(body *check.Program, parent urn.URN) *frame {
@@ -132,10 +134,7 @@ func (s *scope) node(ctx context.Context, n *check.Node) (value.Value, *fault) {
 		s.e.ensure(ctx, s.frame, n)
 	}
 	if state.fault != nil {
-		if state.fault.cause == over {
-			return value.Null, shutdown
-		}
-		return value.Null, poison
+		return value.Null, state.fault.elsewhere()
 	}
 	return state.value, nil
 }
@@ -170,13 +169,9 @@ func (s *scope) config(ctx context.Context, c *check.Config) (value.Value, *faul
 
 // pulumiVariable is the built-in variable pulumi (L3.F).
 func (e *evaluator) pulumiVariable() value.Value {
-	root := e.options.RootDirectory
-	if root == "" {
-		root = e.options.Cwd
-	}
 	return value.MapOf(
 		value.Entry{Key: "cwd", Value: value.String(e.options.Cwd)},
-		value.Entry{Key: "rootDirectory", Value: value.String(root)},
+		value.Entry{Key: "rootDirectory", Value: value.String(e.options.folder())},
 		value.Entry{Key: "project", Value: value.String(e.info.Project)},
 		value.Entry{Key: "stack", Value: value.String(e.info.Stack)},
 		value.Entry{Key: "organization", Value: value.String(e.info.Organization)},
@@ -200,74 +195,55 @@ func (o *Options) position(r diag.Range) *monitor.Position {
 }
 
 // urnGuard notices when two resources of the program have the same URN (L3.18).
-type urnGuard struct {
-	mu   sync.Mutex // guards seen
-	seen map[urn.URN]diag.Range
-}
+type urnGuard struct{ seen sync.Map }
 
 // claim records that a resource takes a URN; it answers with a fault when another one has it.
 func (g *urnGuard) claim(u urn.URN, name ast.Literal) *fault {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	first, taken := g.seen[u]
+	first, taken := g.seen.LoadOrStore(u, name.Range)
 	if !taken {
-		if g.seen == nil {
-			g.seen = make(map[urn.URN]diag.Range)
-		}
-		g.seen[u] = name.Range
 		return nil
 	}
 	f := blame(diag.DuplicateURN, name.Range, "give one of them a different name with the field name",
 		"two resources would have the URN %s", u)
-	f.findings[0].Related = []diag.Related{{Range: first, Message: "the other resource is here"}}
+	f.findings[0].Related = []diag.Related{{Range: first.(diag.Range), Message: "the other resource is here"}}
 	return f
 }
 
-// notes are the messages of a run besides faults.
-type notes struct {
-	mu    sync.Mutex // guards found
-	found diag.Diagnostics
+// gathered is a list that several goroutines add to.
+type gathered[T any] struct {
+	mu  sync.Mutex // guards all
+	all []T
 }
 
-func (n *notes) add(rng diag.Range, detail, summary string, args ...any) {
-	n.put(diag.Diagnostic{Severity: diag.Info, Code: diag.NotKnownInTime, Subject: rng,
+func (g *gathered[T]) add(items ...T) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.all = append(g.all, items...)
+}
+
+func (g *gathered[T]) list() []T {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Clone(g.all)
+}
+
+// notes are the messages of a run besides faults.
+type notes struct{ gathered[diag.Diagnostic] }
+
+// notef adds a message about what is not known in time.
+func (n *notes) notef(rng diag.Range, detail, summary string, args ...any) {
+	n.add(diag.Diagnostic{Severity: diag.Info, Code: diag.NotKnownInTime, Subject: rng,
 		Summary: fmt.Sprintf(summary, args...), Detail: detail})
 }
 
-func (n *notes) put(d diag.Diagnostic) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.found.Add(d)
-}
-
-// registrations are the descriptions of what has been registered.
-type registrations struct {
-	mu  sync.Mutex // guards all
-	all []value.Value
-}
-
-func (r *registrations) add(args value.Value) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.all = append(r.all, args)
-}
-
-func (r *registrations) list() []value.Value {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.Clone(r.all)
-}
-
-// packages are the references of packages that had to be announced (E2.67).
-type packages struct {
-	known parallel.Memo[string, string, error]
-}
+// sorted returns the messages in the order of the text.
+func (n *notes) sorted() diag.Diagnostics { return diag.Diagnostics(n.list()).Sorted() }
 
 // announce asks for the reference of a package, once for each.
-func (p *packages) announce(ctx context.Context, m monitor.Monitor, d monitor.Package) (string, error) {
+func (e *evaluator) announce(ctx context.Context, d monitor.Package) (string, error) {
 	key := strings.Join([]string{d.Name, d.Version, d.DownloadURL}, "\x00")
 	if q := d.Parameterization; q != nil {
 		key += fmt.Sprintf("\x00%s\x00%s\x00%s\x00%t", q.Name, q.Version, q.Value, d.Extension)
 	}
-	return p.known.Get(key, func() (string, error) { return m.RegisterPackage(ctx, d) })
+	return e.packages.Get(key, func() (string, error) { return e.monitor.RegisterPackage(ctx, d) })
 }

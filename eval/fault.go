@@ -82,3 +82,22 @@ func silent(err error) *fault {
 	}
 	return nil
 }
+
+// failure is the fault behind an error of the world; one that has been reported already is not shown again.
+func failure(err error, code diag.Code, rng diag.Range, summary string, args ...any) *fault {
+	if f := silent(err); f != nil {
+		return f
+	}
+	return blame(code, rng, "", summary, args...)
+}
+
+// elsewhere is the fault as those see it who need what failed; nil for none.
+func (f *fault) elsewhere() *fault {
+	switch {
+	case f == nil:
+		return nil
+	case f.cause == over:
+		return shutdown
+	}
+	return poison
+}

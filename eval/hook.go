@@ -78,11 +78,3 @@ func (e *evaluator) runHook(ctx context.Context, h *check.Hook, args value.Value
 	}
 	return h.OnError, nil
 }
-
-// momentName is a moment as monitors name it: BeforeCreate for beforeCreate.
-func momentName(moment string) string {
-	if moment == "" {
-		return ""
-	}
-	return strings.ToUpper(moment[:1]) + moment[1:]
-}

@@ -52,7 +52,7 @@ func (s *instance) one(ctx context.Context) (value.Value, *fault) {
 	}
 	v, f := s.register(ctx)
 	if f != nil && f.later {
-		s.e.notes.add(s.node.Range, "it is created by a resource whose own instances are not known yet",
+		s.e.notes.notef(s.node.Range, "it is created by a resource whose own instances are not known yet",
 			"`%s` is not shown here", s.name())
 		return value.Unknown(value.KindResource), nil
 	}
@@ -89,7 +89,7 @@ func (s *instance) instances(ctx context.Context) (value.Value, *fault) {
 	case f != nil:
 		return value.Null, f
 	case !collection.IsKnown():
-		s.e.notes.add(n.Range, "its `forEach` is not known until something else is created",
+		s.e.notes.notef(n.Range, "its `forEach` is not known until something else is created",
 			"the instances of `%s` are not shown here", s.name())
 		return collection.UnknownAs(schema.ExpectedKind(n.Type)), nil
 	case collection.IsSecret():

@@ -1,7 +1,9 @@
 package eval
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/yamlhost/yamlhost/check"
@@ -17,17 +19,7 @@ import (
 // invoke calls a provider's function (L6.C).
 func (s *scope) invoke(ctx context.Context, e *ast.Call, call *check.Invoke) (value.Value, *fault) {
 	s.e.options.covers(e, true)
-	args, failed := value.EmptyMap(), (*fault)(nil)
-	if call.Arguments != nil {
-		args, failed = s.eval(ctx, call.Arguments)
-		switch {
-		case failed != nil:
-		case args.IsNull():
-			args = value.EmptyMap().WithMarksOf(args)
-		case args.IsKnown() && !args.Is(value.KindMap):
-			failed = blame(diag.BadArguments, call.Arguments.Range(), "", "arguments must be a map, not %s", kindOf(args))
-		}
-	}
+	args, failed := s.mapIn(ctx, "arguments", diag.BadArguments, call.Arguments)
 	parent, f := s.resourceIn(ctx, "parent", call.Parent)
 	failed = failed.and(f)
 	provider, f := s.providerIn(ctx, "provider", call.Provider)
@@ -38,35 +30,25 @@ func (s *scope) invoke(ctx context.Context, e *ast.Call, call *check.Invoke) (va
 		provider, failed = s.defaultProvider(ctx, call.DefaultProvider)
 	}
 	if failed != nil && failed.later {
-		return value.Unknown(resultKind(call)), nil
+		return value.Unknown(resultKind(call.Schema, call.Return)), nil
 	}
 	if failed != nil {
 		return value.Null, failed
 	}
-	if call.Schema != nil && call.Schema.Inputs != nil && args.Is(value.KindMap) {
-		converted, err := s.e.converter(ctx).Convert(call.Schema.Inputs, args)
-		if err != nil {
-			return value.Null, conversionFault(e.Name.Value, err, places{expr: call.Arguments}, e.Name.Range)
-		}
-		args = converted
+	var object *schema.Object
+	if call.Schema != nil && args.Is(value.KindMap) {
+		object = call.Schema.Inputs
 	}
-	deps := args.AllDeps() // of nulls too
-	args = withoutNulls(args)
-	if f := storable(e.Name.Value, args, places{expr: call.Arguments}, e.Name.Range); f != nil {
+	written := places{expr: call.Arguments}
+	whole, args, f := s.sendable(ctx, e.Name.Value, object, args, written, e.Name.Range)
+	if f != nil {
 		return value.Null, f
 	}
-
+	deps := whole.AllDeps() // of nulls too
 	for _, ref := range dependsOn {
 		deps = append(deps[:len(deps):len(deps)], ref.URN)
 	}
-	// marked gives a result what the arguments have (L6.41, L9.42).
-	marked := func(v value.Value) value.Value {
-		if args.ContainsSecret() {
-			v = v.Secret()
-		}
-		return v.DependingOn(deps...)
-	}
-	unknown := marked(value.Unknown(resultKind(call)))
+	unknown := marked(value.Unknown(resultKind(call.Schema, call.Return)), args, deps)
 	if args.ContainsUnknown() || s.e.awaits(deps) {
 		return unknown, nil
 	}
@@ -84,24 +66,66 @@ func (s *scope) invoke(ctx context.Context, e *ast.Call, call *check.Invoke) (va
 	request.Version, request.PluginDownloadURL, request.PackageRef, err = s.e.packageOf(ctx, call.Package)
 	if err == nil {
 		var response monitor.InvokeResponse
-		if response, err = s.e.monitor.Invoke(ctx, request); err == nil {
-			switch {
-			case len(response.Failures) > 0:
-				return value.Null, failuresFault(diag.InvokeFailed, call.Token, response.Failures, args,
-					places{expr: call.Arguments}, e.Name.Range)
-			case response.Unknown:
-				return unknown, nil
-			}
-			return marked(invokeResult(call, response.Result)), nil
+		response, err = s.e.monitor.Invoke(ctx, request)
+		switch {
+		case err != nil:
+		case len(response.Failures) > 0:
+			err = &monitor.FailuresError{Token: call.Token, Failures: response.Failures}
+		case response.Unknown:
+			return unknown, nil
+		default:
+			return marked(invokeResult(call, response.Result), args, deps), nil
 		}
 	}
-	if f := silent(err); f != nil {
-		return value.Null, f
+	return value.Null, callFault(call.Token, err, args, written, e.Name.Range)
+}
+
+// callFault is a call of a provider that did not succeed.
+func callFault(token string, err error, args value.Value, written places, rng diag.Range) *fault {
+	if f := refusal(err, diag.InvokeFailed, token, args, written, rng); f != nil {
+		return f
 	}
-	if f := faultOf(err); f != nil {
-		return value.Null, f
+	return blame(diag.InvokeFailed, rng, "", "%s: %s", token, redact(err.Error(), args))
+}
+
+// mapIn is the map that an expression gives; an empty one for none, and for null.
+func (s *scope) mapIn(ctx context.Context, what string, code diag.Code, e ast.Expr) (value.Value, *fault) {
+	if e == nil {
+		return value.EmptyMap(), nil
 	}
-	return value.Null, blame(diag.InvokeFailed, e.Name.Range, "", "%s: %s", call.Token, redact(err.Error(), args))
+	v, f := s.eval(ctx, e)
+	switch {
+	case f != nil:
+		return value.Null, f
+	case v.IsNull():
+		return value.EmptyMap().WithMarksOf(v), nil
+	case v.IsKnown() && !v.Is(value.KindMap):
+		return value.Null, blame(code, e.Range(), "", "%s must be a map, not %s", what, kindOf(v))
+	}
+	return v, nil
+}
+
+// sendable makes of properties what their provider takes. object has their types; nil where these are not known. whole
+// is the same with nulls, which are not sent but depend on where they came from (L3.13).
+func (s *scope) sendable(ctx context.Context, what string, object *schema.Object, v value.Value, written places,
+	rng diag.Range) (whole, sent value.Value, _ *fault) {
+	if object != nil {
+		converted, err := s.e.converter(ctx).Convert(object, v)
+		if err != nil {
+			return value.Null, value.Null, conversionFault(what, err, written, rng)
+		}
+		v = converted
+	}
+	sent = withoutNulls(v)
+	return v, sent, storable(what, sent, written, rng)
+}
+
+// marked is the result of a call with what its arguments have (L6.41, L9.42).
+func marked(result, args value.Value, deps []urn.URN) value.Value {
+	if args.ContainsSecret() {
+		result = result.Secret()
+	}
+	return result.DependingOn(deps...)
 }
 
 // invokeResult is the part of an answer that the call asks for (L6.40). A secret anywhere in the answer makes all of it
@@ -112,7 +136,11 @@ func invokeResult(call *check.Invoke, result value.Value) value.Value {
 	case call.Schema != nil && call.Schema.Scalar && result.Len() == 1 && result.Is(value.KindMap):
 		result = result.Get(result.Keys()[0])
 	case call.Return != "":
-		result, _ = returnPath(call).Get(result) // what is missing is null (L5.33)
+		t := schema.Type(schema.Any)
+		if call.Schema != nil {
+			t = call.Schema.Result
+		}
+		result, _ = check.ReturnPath(t, call.Return).Get(result) // what is missing is null (L5.33)
 	}
 	if secret {
 		result = result.Secret()
@@ -120,23 +148,16 @@ func invokeResult(call *check.Invoke, result value.Value) value.Value {
 	return result
 }
 
-// returnPath is the way to the part of a result that the call asks for.
-func returnPath(call *check.Invoke) value.Path {
-	if call.Schema == nil {
-		return check.ReturnPath(schema.Any, call.Return)
-	}
-	return check.ReturnPath(call.Schema.Result, call.Return)
-}
-
-func resultKind(call *check.Invoke) value.Kind {
+// resultKind is the kind of what a call of a function, nil for one that is not known, asks for.
+func resultKind(f *schema.Function, returned string) value.Kind {
 	switch {
-	case call.Schema == nil:
+	case f == nil:
 		return value.KindAny
-	case call.Return == "":
-		return schema.ExpectedKind(call.Schema.Result)
+	case returned == "":
+		return schema.ExpectedKind(f.Result)
 	}
-	if o, ok := call.Schema.Result.(*schema.Object); ok {
-		if p := o.Property(call.Return); p != nil {
+	if o, ok := f.Result.(*schema.Object); ok {
+		if p := o.Property(returned); p != nil {
 			return schema.ExpectedKind(p.Type)
 		}
 	}
@@ -165,7 +186,7 @@ func (e *evaluator) packageOf(ctx context.Context, d schema.Descriptor) (version
 	case d.Parameterization == nil:
 		return d.Version, d.DownloadURL, "", nil
 	}
-	ref, err = e.packages.announce(ctx, e.monitor, monitor.Package{
+	ref, err = e.announce(ctx, monitor.Package{
 		Name: d.Name, Version: d.Version, DownloadURL: d.DownloadURL,
 		Parameterization: &monitor.Parameterization{
 			Name: d.Parameterization.Name, Version: d.Parameterization.Version, Value: d.Parameterization.Value,
@@ -198,11 +219,18 @@ func (p places) of(name string, otherwise diag.Range) diag.Range {
 	return otherwise
 }
 
-// failuresFault is a refusal by a provider, each reason at the property that it is about.
-func failuresFault(code diag.Code, what string, failures []monitor.Failure, inputs value.Value,
-	written places, otherwise diag.Range) *fault {
+// refusal is the fault behind an error of an engine that needs no further words: one that has been reported, that of a
+// transform, or the refusal of a provider, each reason at the property that it is about. It is nil for other errors.
+func refusal(err error, code diag.Code, what string, inputs value.Value, written places, otherwise diag.Range) *fault {
+	if f := cmp.Or(silent(err), faultOf(err)); f != nil {
+		return f
+	}
+	refused, _ := errors.AsType[*monitor.FailuresError](err)
+	if refused == nil {
+		return nil
+	}
 	var all *fault
-	for _, failure := range failures {
+	for _, failure := range refused.Failures {
 		reason, rng := redact(failure.Reason, inputs), otherwise
 		if failure.Property != "" {
 			reason = failure.Property + ": " + reason

@@ -47,16 +47,8 @@ func (e *evaluator) messages(ctx context.Context, result *Result) diag.Diagnosti
 // message returns the text of a declared message, and whether it is shown.
 func (s *scope) message(ctx context.Context, decl *ast.Message) (m Message, shown bool, _ *fault) {
 	if decl.If != nil {
-		v, f := s.eval(ctx, decl.If)
-		if f != nil {
+		if _, holds, f := s.holds(ctx, "if", decl.If); f != nil || !holds {
 			return m, false, f
-		}
-		holds, isBool := v.AsBool()
-		if v.IsKnown() && !isBool {
-			return m, false, blame(diag.NotAssignable, decl.If.Range(), "", "`if` must be a boolean, not %s", kindOf(v))
-		}
-		if !holds {
-			return m, false, nil
 		}
 	}
 	text, known, f := s.publicText(ctx, decl.Text)

@@ -16,43 +16,20 @@ import (
 // resource knows what it can answer already.
 func (s *scope) method(ctx context.Context, e *ast.Call, call *check.Method) (value.Value, *fault) {
 	self, failed := s.eval(ctx, call.Resource)
-	args := value.EmptyMap()
-	if call.Arguments != nil {
-		var f *fault
-		args, f = s.eval(ctx, call.Arguments)
-		if failed = failed.and(f); failed == nil && args.IsKnown() && !args.Is(value.KindMap) && !args.IsNull() {
-			failed = blame(diag.BadArguments, call.Arguments.Range(), "", "arguments must be a map, not %s", kindOf(args))
-		}
-		if args.IsNull() {
-			args = value.EmptyMap().WithMarksOf(args)
-		}
-	}
-	if failed != nil {
+	args, f := s.mapIn(ctx, "arguments", diag.BadArguments, call.Arguments)
+	if failed = failed.and(f); failed != nil {
 		return value.Null, failed
 	}
 	deps := append(self.AllDeps(), args.AllDeps()...)
-	marked := func(v value.Value) value.Value {
-		if args.ContainsSecret() {
-			v = v.Secret()
-		}
-		return v.DependingOn(deps...)
-	}
 	if !self.IsKnown() || !args.IsKnown() {
-		return marked(value.Unknown(methodKind(call))), nil
+		return marked(value.Unknown(resultKind(call.Schema, call.Return)), args, deps), nil
 	}
 	ref, f := needResource("resource", self, call.Resource.Range())
 	if f != nil {
 		return value.Null, f
 	}
-	if call.Inputs != nil {
-		converted, err := s.e.converter(ctx).Convert(call.Inputs, args)
-		if err != nil {
-			return value.Null, conversionFault(call.Name, err, places{expr: call.Arguments}, e.Name.Range)
-		}
-		args = converted
-	}
-	args = withoutNulls(args)
-	if f := storable(e.Name.Value, args, places{expr: call.Arguments}, e.Name.Range); f != nil {
+	written := places{expr: call.Arguments}
+	if _, args, f = s.sendable(ctx, call.Name, call.Inputs, args, written, e.Name.Range); f != nil {
 		return value.Null, f
 	}
 	request := monitor.CallRequest{
@@ -73,18 +50,16 @@ func (s *scope) method(ctx context.Context, e *ast.Call, call *check.Method) (va
 	request.Version, request.PluginDownloadURL, request.PackageRef, err = s.e.packageOf(ctx, call.Package)
 	if err == nil {
 		var response monitor.CallResponse
-		if response, err = s.e.monitor.Call(ctx, request); err == nil {
-			if len(response.Failures) > 0 {
-				return value.Null, failuresFault(diag.InvokeFailed, request.Token, response.Failures, args,
-					places{expr: call.Arguments}, e.Name.Range)
-			}
-			return marked(s.e.methodResult(call, response)), nil
+		response, err = s.e.monitor.Call(ctx, request)
+		switch {
+		case err != nil:
+		case len(response.Failures) > 0:
+			err = &monitor.FailuresError{Token: request.Token, Failures: response.Failures}
+		default:
+			return marked(s.e.methodResult(call, response), args, deps), nil
 		}
 	}
-	if f := silent(err); f != nil {
-		return value.Null, f
-	}
-	return value.Null, blame(diag.InvokeFailed, e.Name.Range, "", "%s: %s", request.Token, redact(err.Error(), args))
+	return value.Null, callFault(request.Token, err, args, written, e.Name.Range)
 }
 
 // receiver is the resource whose method is called. A provider has to be named by an ID even while it has none: the
@@ -134,11 +109,4 @@ func (e *evaluator) methodResult(call *check.Method, response monitor.CallRespon
 		return result.Get(call.Return)
 	}
 	return result
-}
-
-func methodKind(call *check.Method) value.Kind {
-	if call.Schema == nil {
-		return value.KindAny
-	}
-	return resultKind(&check.Invoke{Schema: call.Schema, Return: call.Return})
 }

@@ -50,8 +50,6 @@ func (n *numberNote) tell(dst *notes) {
 		detail = "write " + theirs +
 			" in the text to keep a name that Pulumi's host has made; this is reported once for the whole program"
 	}
-	dst.mu.Lock()
-	defer dst.mu.Unlock()
-	dst.found.Add(diag.Diagnostic{Severity: diag.Info, Code: diag.BadNumber, Subject: n.at, Detail: detail,
+	dst.add(diag.Diagnostic{Severity: diag.Info, Code: diag.BadNumber, Subject: n.at, Detail: detail,
 		Summary: "the number becomes " + ours + ", in Pulumi's own host it becomes " + theirs})
 }

@@ -1,7 +1,10 @@
 package eval
 
 import (
+	"cmp"
 	"context"
+	"iter"
+	"maps"
 	"slices"
 	"strings"
 
@@ -32,27 +35,12 @@ func (s *instance) options(ctx context.Context, request *monitor.RegisterRequest
 	if request.Parent == "" {
 		request.Parent = s.frame.parent
 	}
-	request.Dependencies = o.urns(from.DependsOn)
-	o.plain(from, request)
-	request.Aliases = append(o.aliases(from.Aliases), s.oldName()...)
-	request.DeletedWith = o.urn(from.DeletedWith)
-	request.ReplaceWith = o.urns(from.ReplaceWith)
+	o.merge(from, request)
+	request.Aliases = append(request.Aliases, s.oldName()...)
 	request.EnvVarMappings = o.textMap(from.EnvVarMappings)
-	request.Hooks = o.hooks(from.Hooks)
 	transforms, f := s.transforms()
 	o.blame(f)
 	request.Transforms = transforms
-	if t := from.CustomTimeouts; t != nil {
-		request.CustomTimeouts = monitor.Timeouts{Create: o.duration(t.Create), Update: o.duration(t.Update),
-			Delete: o.duration(t.Delete), Read: o.duration(t.Read)}
-	}
-	if from.ReplacementTrigger != nil {
-		v, f := s.eval(ctx, from.ReplacementTrigger.Value)
-		o.blame(f)
-		o.blame(storable("replacementTrigger", v, places{}, from.ReplacementTrigger.Value.Range()))
-		request.ReplacementTrigger = v
-		request.Dependencies = append(request.Dependencies, v.AllDeps()...)
-	}
 	if r.Schema != nil {
 		request.AdditionalSecretOutputs = union(request.AdditionalSecretOutputs, r.Schema.SecretOutputs())
 		request.ReplaceOnChanges = union(request.ReplaceOnChanges, r.Schema.ReplaceOnChanges())
@@ -62,6 +50,39 @@ func (s *instance) options(ctx context.Context, request *monitor.RegisterRequest
 	}
 	o.pack(r, from, &request.Version, &request.PluginDownloadURL, &request.PackageRef)
 	return o.failed
+}
+
+// merge merges options into those of a registration: it joins lists and maps, and of anything else what is given here
+// counts. The package and the providers are left to others.
+func (o *optionReader) merge(from *ast.Options, r *monitor.RegisterRequest) {
+	r.Dependencies = append(slices.Clip(r.Dependencies), o.urns(from.DependsOn)...)
+	o.plain(from, r)
+	r.Aliases = append(slices.Clip(r.Aliases), o.aliases(from.Aliases)...)
+	if u := o.urn(from.DeletedWith); u != "" {
+		r.DeletedWith = u
+	}
+	r.ReplaceWith = append(slices.Clip(r.ReplaceWith), o.urns(from.ReplaceWith)...)
+	if hooks := o.hooks(from.Hooks); len(hooks) > 0 {
+		merged := make(map[string][]string, len(hooks))
+		maps.Copy(merged, r.Hooks)
+		for moment, names := range hooks {
+			merged[moment] = union(merged[moment], names)
+		}
+		r.Hooks = merged
+	}
+	if t := from.CustomTimeouts; t != nil {
+		old := &r.CustomTimeouts
+		*old = monitor.Timeouts{Create: cmp.Or(o.duration(t.Create), old.Create),
+			Update: cmp.Or(o.duration(t.Update), old.Update), Delete: cmp.Or(o.duration(t.Delete), old.Delete),
+			Read: cmp.Or(o.duration(t.Read), old.Read)}
+	}
+	if trigger := from.ReplacementTrigger; trigger != nil {
+		v, f := o.eval(o.ctx, trigger.Value)
+		o.blame(f)
+		o.blame(storable("replacementTrigger", v, places{}, trigger.Value.Range()))
+		r.ReplacementTrigger = v
+		r.Dependencies = append(r.Dependencies, v.AllDeps()...)
+	}
 }
 
 // setting is where in a registration the value of an option goes that is one flag, one text or a list of texts: one of
@@ -98,10 +119,10 @@ func (o *optionReader) plain(from *ast.Options, r *monitor.RegisterRequest) {
 				*s.flag(r) = b
 			}
 		case s.texts != nil:
-			if to := s.texts(r); len(*to) == 0 {
-				*to = o.texts(option)
+			if dst, texts := s.texts(r), o.texts(option); len(*dst) == 0 {
+				*dst = texts
 			} else {
-				*to = union(*to, o.texts(option))
+				*dst = union(*dst, texts)
 			}
 		default:
 			if text := o.text(option); text != "" {
@@ -126,15 +147,11 @@ func (o *optionReader) pack(r *check.Resource, from *ast.Options, version, url, 
 	}
 	var err error
 	if *version, *url, *ref, err = o.e.packageOf(o.ctx, d); err != nil {
-		f := silent(err)
-		if f == nil {
-			rng := r.Decl.Name.Range
-			if r.Decl.Type != nil {
-				rng = r.Decl.Type.Range
-			}
-			f = blame(diag.OperationFailed, rng, "", "cannot announce the package %s: %s", d.PackageName(), err)
+		rng := r.Decl.Name.Range
+		if r.Decl.Type != nil {
+			rng = r.Decl.Type.Range
 		}
-		o.blame(f)
+		o.blame(failure(err, diag.OperationFailed, rng, "cannot announce the package %s: %s", d.PackageName(), err))
 	}
 }
 
@@ -266,41 +283,59 @@ func (o *optionReader) duration(option *ast.Option) string {
 
 // texts is a list of strings; a single one counts as a list (L4.2).
 func (o *optionReader) texts(option *ast.Option) []string {
+	const wants = "a list of strings"
 	v := o.known(option)
-	if s, ok := v.AsString(); ok {
-		return []string{s}
-	}
-	items, ok := v.AsList()
-	if !ok && !v.IsNull() {
-		o.wrong(option, "a list of strings", v)
+	if !v.IsNull() && !v.Is(value.KindString) && !v.Is(value.KindList) {
+		o.wrong(option, wants, v)
 	}
 	var texts []string
-	for _, item := range items {
-		s, ok := item.AsString()
-		switch {
-		case ok:
+	for _, item := range oneOrMany(v) {
+		if s, ok := item.AsString(); ok {
 			texts = append(texts, s)
-		case !item.IsNull():
-			o.wrong(option, "a list of strings", item)
+		} else if !item.IsNull() {
+			o.wrong(option, wants, item)
 		}
 	}
 	return texts
 }
 
+// oneOrMany is the text that a value is, or the items of a list; none for anything else.
+func oneOrMany(v value.Value) []value.Value {
+	if v.Is(value.KindString) {
+		return []value.Value{v}
+	}
+	items, _ := v.AsList()
+	return items
+}
+
+// entries yields the entries of an option that is a map; none for null.
+func (o *optionReader) entries(option *ast.Option, wants string) iter.Seq2[string, value.Value] {
+	return func(yield func(string, value.Value) bool) {
+		v := o.known(option)
+		if !v.Is(value.KindMap) {
+			if !v.IsNull() {
+				o.wrong(option, wants, v)
+			}
+			return
+		}
+		for i, key := range v.Keys() {
+			if !yield(key, v.At(i)) {
+				return
+			}
+		}
+	}
+}
+
 func (o *optionReader) textMap(option *ast.Option) map[string]string {
-	v := o.known(option)
-	if v.IsNull() {
+	if option == nil {
 		return nil
 	}
-	if !v.Is(value.KindMap) {
-		o.wrong(option, "a map of strings", v)
-		return nil
-	}
-	texts := make(map[string]string, v.Len())
-	for i, key := range v.Keys() {
-		s, ok := v.At(i).AsString()
+	const wants = "a map of strings"
+	texts := make(map[string]string)
+	for key, v := range o.entries(option, wants) {
+		s, ok := v.AsString()
 		if !ok {
-			o.wrong(option, "a map of strings", v.At(i))
+			o.wrong(option, wants, v)
 		}
 		texts[key] = s
 	}
@@ -308,28 +343,21 @@ func (o *optionReader) textMap(option *ast.Option) map[string]string {
 }
 
 func (o *optionReader) hooks(option *ast.Option) map[string][]string {
-	v := o.known(option)
-	if v.IsNull() {
+	if option == nil {
 		return nil
 	}
-	if !v.Is(value.KindMap) {
-		o.wrong(option, "a map from kinds of hooks to names", v)
-		return nil
-	}
-	hooks := make(map[string][]string, v.Len())
-	for i, key := range v.Keys() {
-		key, names := momentName(key), v.At(i)
-		if s, ok := names.AsString(); ok {
-			hooks[key] = []string{s}
-			continue
+	const wants = "a map from kinds of hooks to names"
+	hooks := make(map[string][]string)
+	for kind, names := range o.entries(option, wants) {
+		if kind != "" {
+			kind = strings.ToUpper(kind[:1]) + kind[1:] // as monitors name it: BeforeCreate for beforeCreate
 		}
-		items, _ := names.AsList()
-		for _, item := range items {
+		for _, item := range oneOrMany(names) {
 			s, ok := item.AsString()
 			if !ok {
-				o.wrong(option, "a map from kinds of hooks to names", item)
+				o.wrong(option, wants, item)
 			}
-			hooks[key] = append(hooks[key], s)
+			hooks[kind] = append(hooks[kind], s)
 		}
 	}
 	return hooks

@@ -136,15 +136,8 @@ func (s *PolicySubject) applies(decl *ast.Policy) (applies, decided bool, _ *fau
 	if decl.When == nil {
 		return true, true, nil
 	}
-	v, f := s.eval(s.ctx, decl.When)
-	if f != nil || !v.IsKnown() {
-		return false, false, f
-	}
-	holds, ok := s.truth(v)
-	if !ok {
-		return false, true, blame(diag.NotAssignable, decl.When.Range(), "", "`when` must be a boolean, not %s", kindOf(v))
-	}
-	return holds, true, nil
+	v, holds, f := s.holds(s.ctx, "when", decl.When)
+	return holds, f == nil && v.IsKnown(), f
 }
 
 // violations evaluates a policy.
@@ -255,6 +248,19 @@ func messagesIn(v value.Value, e ast.Expr) (found []PolicyFinding, decided bool,
 		"a violation cannot be %s", kindOf(v))
 }
 
+// holds evaluates the condition in a field; it is not fulfilled while it is unknown.
+func (s *scope) holds(ctx context.Context, field string, e ast.Expr) (v value.Value, yes bool, _ *fault) {
+	v, f := s.eval(ctx, e)
+	if f != nil || !v.IsKnown() {
+		return v, false, f
+	}
+	yes, ok := s.truth(v)
+	if !ok {
+		f = blame(diag.NotAssignable, e.Range(), "", "`%s` must be a boolean, not %s", field, kindOf(v))
+	}
+	return v, yes, f
+}
+
 // truth returns a condition. In a policy, what a resource does not have counts as false.
 func (s *scope) truth(v value.Value) (yes, ok bool) {
 	if s.lenient && v.IsNull() {
@@ -297,7 +303,7 @@ func (s *PolicySubject) judge(decl *ast.Policy, lit ast.Literal) *fault {
 		about += " (" + text + ")"
 	}
 	if !decided {
-		s.e.notes.add(lit.Range, "the update decides", "policy %s is not decided for %s in this preview: it depends on a value "+
+		s.e.notes.notef(lit.Range, "the update decides", "policy %s is not decided for %s in this preview: it depends on a value "+
 			"that is known in the update only", decl.Name.Value, lit.Value)
 		return nil
 	}
@@ -307,7 +313,7 @@ func (s *PolicySubject) judge(decl *ast.Policy, lit ast.Literal) *fault {
 			": " + v.Message, Related: []diag.Related{{Range: decl.Name.Range, Message: "the policy"}}}
 		if decl.Enforcement.Text() == "advisory" {
 			d.Severity = diag.Warning
-			s.e.notes.put(d)
+			s.e.notes.add(d)
 			continue
 		}
 		failed = failed.and(&fault{findings: diag.Diagnostics{d}})

@@ -25,18 +25,10 @@ func Construct(ctx context.Context, c *check.Component, m monitor.Monitor, reque
 	o Options) (Constructed, diag.Diagnostics) {
 	e := newEvaluator(c.Body, m, o)
 	ctx = e.budget.paying(ctx)
-	var err error
-	if e.info, err = m.Info(ctx); err != nil {
+	if err := e.meet(ctx); err != nil {
 		return Constructed{}, diag.Diagnostics{{Code: diag.OperationFailed,
 			Summary: fmt.Sprintf("cannot ask which deployment this is: %s", err)}}
 	}
-	if e.workers <= 0 {
-		e.workers = e.info.Parallel
-	}
-	if e.workers <= 0 {
-		e.workers = defaultWorkers
-	}
-	e.pulumi = e.pulumiVariable()
 	e.stack = urn.New(e.info.Stack, e.info.Project, "", urn.RootStackType, e.info.Project+"-"+e.info.Stack)
 	e.root = newFrame(c.Body, request.Parent)
 
@@ -51,7 +43,7 @@ func Construct(ctx context.Context, c *check.Component, m monitor.Monitor, reque
 	request.SourcePosition = e.options.position(c.Decl.Name.Range)
 	s := &instance{scope: scope{e: e, frame: e.root}, resource: r}
 	made, f := s.provide(ctx, request)
-	findings := e.notes.found.Sorted()
+	findings := e.notes.sorted()
 	if f != nil {
 		if len(f.findings) == 0 {
 			f = blame(diag.OperationFailed, c.Decl.Name.Range, "", "a resource of `%s` could not be created", request.Name)
@@ -63,10 +55,7 @@ func Construct(ctx context.Context, c *check.Component, m monitor.Monitor, reque
 
 // provide registers a component for another program and evaluates its body.
 func (s *instance) provide(ctx context.Context, request monitor.RegisterRequest) (Constructed, *fault) {
-	response, err := s.e.monitor.RegisterResource(ctx, request)
-	if err == nil && response.Result != monitor.Succeeded {
-		err = monitor.ErrReported
-	}
+	response, err := s.e.registerResource(ctx, request)
 	if err != nil {
 		return Constructed{}, registrationFault(s.resource, err, request.Inputs, places{})
 	}

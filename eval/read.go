@@ -12,9 +12,6 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// stackReferenceToken is the type that reads another stack; it is always read, never managed (L7.11, L7.12).
-const stackReferenceToken = "pulumi:pulumi:StackReference"
-
 // read reads a resource that is managed elsewhere (L3.C).
 func (s *instance) read(ctx context.Context) (value.Value, *fault) {
 	r := s.resource
@@ -105,18 +102,8 @@ func (s *instance) readState(ctx context.Context) (value.Value, *fault) {
 	if f != nil {
 		return value.Null, f
 	}
-	if object != nil {
-		converted, err := s.e.converter(ctx).Convert(object, state)
-		if err != nil {
-			return value.Null, conversionFault(r.Decl.Name.Value, err, placesOfState(r), r.Decl.Name.Range)
-		}
-		state = converted
-	}
-	state = withoutNulls(state)
-	if f := storable(r.Decl.Name.Value, state, placesOfState(r), r.Decl.Name.Range); f != nil {
-		return value.Null, f
-	}
-	return state, nil
+	_, state, f = s.sendable(ctx, r.Decl.Name.Value, object, state, placesOfState(r), r.Decl.Name.Range)
+	return state, f
 }
 
 // placesOfState returns the places of the state properties that a resource with get is given.

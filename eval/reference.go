@@ -2,12 +2,12 @@ package eval
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
 	"sync"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/parallel"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
@@ -59,50 +59,18 @@ func (r *resource) output(name string) value.Value {
 
 // registry holds the resources that the program may read, by URN.
 type registry struct {
-	mu    sync.Mutex // guards found
-	found map[urn.URN]*lookup
+	known   sync.Map // *resource by URN
+	fetched parallel.Memo[urn.URN, *resource, *fault]
 }
 
-type lookup struct {
-	once     sync.Once
-	resource *resource
-	fault    *fault
-}
-
-func (g *registry) entry(u urn.URN) *lookup {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	l := g.found[u]
-	if l == nil {
-		if g.found == nil {
-			g.found = make(map[urn.URN]*lookup)
-		}
-		l = &lookup{}
-		g.found[u] = l
-	}
-	return l
-}
-
-// add makes a resource of the program known.
-func (g *registry) add(res *resource) {
-	l := &lookup{resource: res}
-	l.once.Do(func() {})
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.found == nil {
-		g.found = make(map[urn.URN]*lookup)
-	}
-	g.found[res.urn] = l
-}
+// add makes a resource known.
+func (g *registry) add(res *resource) { g.known.Store(res.urn, res) }
 
 // get is a resource that is known already; nil for others.
 func (g *registry) get(u urn.URN) *resource {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if l := g.found[u]; l != nil {
-		return l.resource
-	}
-	return nil
+	res, _ := g.known.Load(u)
+	known, _ := res.(*resource)
+	return known
 }
 
 // resourceMember is a member of a resource: urn, id or an output (L5.31, L5.32). Resources that a provider's answer
@@ -134,14 +102,16 @@ func (e *evaluator) resourceMember(ctx context.Context, ref *value.ResourceRef, 
 
 // lookup is a resource of the program, or one that is fetched, once.
 func (e *evaluator) lookup(ctx context.Context, ref *value.ResourceRef, rng diag.Range) (*resource, *fault) {
-	l := e.resources.entry(ref.URN)
-	l.once.Do(func() {
+	if res := e.resources.get(ref.URN); res != nil {
+		return res, nil
+	}
+	return e.resources.fetched.Get(ref.URN, func() (*resource, *fault) {
 		res, f := e.fetch(ctx, ref, rng)
-		e.resources.mu.Lock() // get reads without once
-		defer e.resources.mu.Unlock()
-		l.resource, l.fault = res, f
+		if f == nil {
+			e.resources.known.LoadOrStore(ref.URN, res)
+		}
+		return res, f
 	})
-	return l.resource, l.fault
 }
 
 // fetch asks the engine for a resource that the program did not register itself (E2.65).
@@ -155,10 +125,7 @@ func (e *evaluator) fetch(ctx context.Context, ref *value.ResourceRef, rng diag.
 		err = &monitor.FailuresError{Token: string(ref.URN), Failures: response.Failures}
 	}
 	if err != nil {
-		if f := silent(err); f != nil {
-			return nil, f
-		}
-		return nil, blame(diag.InvokeFailed, rng, "", "cannot read the resource %s: %s", ref.URN, err)
+		return nil, failure(err, diag.InvokeFailed, rng, "cannot read the resource %s: %s", ref.URN, err)
 	}
 	res := &resource{urn: ref.URN, id: ref.ID, component: ref.ID.IsNull(), outputs: value.EmptyMap()}
 	if state := response.Result.Get("state"); state.Is(value.KindMap) {
@@ -178,34 +145,13 @@ func providerReference(ref *value.ResourceRef) string {
 	return urn.Reference{URN: ref.URN, ID: id}.String()
 }
 
-// stackReferences are the other stacks that fn::stackReference reads, once each (L6.30).
-type stackReferences struct {
-	mu    sync.Mutex // guards known
-	known map[string]*lookup
-}
-
-func (r *stackReferences) entry(stack string) *lookup {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	l := r.known[stack]
-	if l == nil {
-		if r.known == nil {
-			r.known = make(map[string]*lookup)
-		}
-		l = &lookup{}
-		r.known[stack] = l
-	}
-	return l
-}
-
 // stackOutput is an output of another stack, which the program reads at a place.
 func (e *evaluator) stackOutput(ctx context.Context, stack, output string, rng diag.Range) (value.Value, error) {
-	l := e.stacks.entry(stack)
-	l.once.Do(func() { l.resource, l.fault = e.readStack(ctx, stack, rng) })
-	if l.fault != nil {
-		return value.Null, l.fault
+	res, f := e.stacks.Get(stack, func() (*resource, *fault) { return e.readStack(ctx, stack, rng) })
+	if f != nil {
+		return value.Null, f
 	}
-	outputs := l.resource.output("outputs")
+	outputs := res.output("outputs")
 	if !outputs.IsKnown() {
 		return outputs.UnknownAs(value.KindAny), nil
 	}
@@ -215,7 +161,7 @@ func (e *evaluator) stackOutput(ctx context.Context, stack, output string, rng d
 // readStack reads a stack: through a declared StackReference that needs nothing else, or one of its own.
 func (e *evaluator) readStack(ctx context.Context, stack string, rng diag.Range) (*resource, *fault) {
 	for _, n := range e.program.Nodes {
-		if n.Resource == nil || n.Resource.Token != stackReferenceToken || len(n.Needs) > 0 ||
+		if n.Resource == nil || n.Resource.Token != schema.StackReferenceToken || len(n.Needs) > 0 ||
 			n.Resource.Decl.ForEach != nil || n.Resource.Decl.If != nil || stackOf(n.Resource) != stack {
 			continue
 		}
@@ -231,15 +177,11 @@ func (e *evaluator) readStack(ctx context.Context, stack string, rng diag.Range)
 		}
 	}
 	response, err := e.monitor.ReadResource(ctx, monitor.ReadRequest{
-		Type: stackReferenceToken, Name: stack, Parent: e.stack, ID: value.String(stack),
+		Type: schema.StackReferenceToken, Name: stack, Parent: e.stack, ID: value.String(stack),
 		State: value.MapOf(value.Entry{Key: "name", Value: value.String(stack)}), SourcePosition: e.options.position(rng),
 	})
 	if err != nil {
-		if f := silent(err); f != nil {
-			return nil, f
-		}
-		return nil, &fault{findings: diag.Diagnostics{{Code: diag.FunctionFailed,
-			Summary: fmt.Sprintf("cannot read the stack %s: %s", stack, err)}}}
+		return nil, failure(err, diag.FunctionFailed, diag.Range{}, "cannot read the stack %s: %s", stack, err)
 	}
 	res := &resource{urn: response.URN, id: response.ID, outputs: response.Outputs,
 		known: response.Known || !e.info.DryRun}

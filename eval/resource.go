@@ -2,7 +2,6 @@ package eval
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 
@@ -19,7 +18,7 @@ import (
 func (s *instance) register(ctx context.Context) (value.Value, *fault) {
 	r := s.resource
 	s.e.budget.GrantResource()
-	if r.Decl.Get != nil || r.Token == stackReferenceToken {
+	if r.Decl.Get != nil || r.Token == schema.StackReferenceToken {
 		return s.read(ctx)
 	}
 	local := r.Component != nil
@@ -55,10 +54,7 @@ func (s *instance) register(ctx context.Context) (value.Value, *fault) {
 	}
 
 	s.e.hydrate(ctx, inputs, r.Decl.Name.Range)
-	response, err := s.e.monitor.RegisterResource(ctx, request)
-	if err == nil && response.Result != monitor.Succeeded {
-		err = monitor.ErrReported
-	}
+	response, err := s.e.registerResource(ctx, request)
 	if err != nil {
 		return value.Null, registrationFault(r, err, inputs, places{written, r.Decl.PropertiesExpr})
 	}
@@ -109,14 +105,8 @@ func (g *registry) registered(r *check.Resource, res *resource) value.Value {
 
 // registrationFault is a registration that did not succeed.
 func registrationFault(r *check.Resource, err error, inputs value.Value, written places) *fault {
-	if f := silent(err); f != nil {
+	if f := refusal(err, diag.CheckFailed, r.Decl.Name.Value, inputs, written, r.Decl.Name.Range); f != nil {
 		return f
-	}
-	if f := faultOf(err); f != nil {
-		return f
-	}
-	if refusal, ok := errors.AsType[*monitor.FailuresError](err); ok {
-		return failuresFault(diag.CheckFailed, r.Decl.Name.Value, refusal.Failures, inputs, written, r.Decl.Name.Range)
 	}
 	return blame(diag.OperationFailed, r.Decl.Name.Range, "", "registering %s failed: %s", r.Decl.Name.Value,
 		redact(err.Error(), inputs))
@@ -134,23 +124,14 @@ func (s *instance) properties(ctx context.Context, written []ast.Property,
 	if r.Schema != nil {
 		object = r.Schema.Inputs
 	}
+	var f *fault
 	if e := r.Decl.PropertiesExpr; e != nil {
-		var f *fault
-		if inputs, f = s.eval(ctx, e); f != nil {
-			return value.Null, value.Null, f
-		}
-		switch {
-		case inputs.IsNull():
-			inputs = value.EmptyMap().WithMarksOf(inputs)
-		case inputs.IsKnown() && !inputs.Is(value.KindMap):
-			return value.Null, value.Null, blame(diag.NotAssignable, e.Range(), "", "properties must be a map, not %s",
-				kindOf(inputs))
-		}
+		inputs, f = s.mapIn(ctx, "properties", diag.NotAssignable, e)
 	} else {
-		var f *fault
-		if inputs, f = s.block(ctx, written, object); f != nil {
-			return value.Null, value.Null, f
-		}
+		inputs, f = s.block(ctx, written, object)
+	}
+	if f != nil {
+		return value.Null, value.Null, f
 	}
 	if object != nil {
 		converter := s.e.converter(ctx)

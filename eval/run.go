@@ -37,12 +37,6 @@ func Run(ctx context.Context, p *check.Program, m monitor.Monitor, o Options) (R
 	}
 	result.Stack = e.stack
 
-	if e.workers <= 0 {
-		e.workers = e.info.Parallel
-	}
-	if e.workers <= 0 {
-		e.workers = defaultWorkers
-	}
 	e.root = newFrame(p, e.stack)
 	var findings diag.Diagnostics
 	first := versionNeeds(p)
@@ -82,7 +76,7 @@ func Run(ctx context.Context, p *check.Program, m monitor.Monitor, o Options) (R
 		}
 	}
 	e.numbers.tell(&e.notes)
-	findings.Add(e.notes.found.Sorted()...)
+	findings.Add(e.notes.sorted()...)
 	return result, findings
 }
 
@@ -92,24 +86,43 @@ func newEvaluator(p *check.Program, m monitor.Monitor, o Options) *evaluator {
 		budget: spending{Budget: builtins.NewBudget(o.Limits)}}
 }
 
-// start finds out which deployment this is and registers the root stack (E1.6, F1.29).
-func (e *evaluator) start(ctx context.Context) error {
-	var err error
+// meet asks which deployment this is (E1.6).
+func (e *evaluator) meet(ctx context.Context) (err error) {
 	if e.info, err = e.monitor.Info(ctx); err != nil {
 		return err
 	}
 	e.pulumi = e.pulumiVariable()
+	if e.workers <= 0 {
+		e.workers = e.info.Parallel
+	}
+	if e.workers <= 0 {
+		e.workers = defaultWorkers
+	}
+	return nil
+}
+
+// registerResource registers a resource; an engine that answers that it failed has reported why.
+func (e *evaluator) registerResource(ctx context.Context, r monitor.RegisterRequest) (monitor.RegisterResponse, error) {
+	response, err := e.monitor.RegisterResource(ctx, r)
+	if err == nil && response.Result != monitor.Succeeded {
+		err = monitor.ErrReported
+	}
+	return response, err
+}
+
+// start finds out which deployment this is and registers the root stack (E1.6, F1.29).
+func (e *evaluator) start(ctx context.Context) error {
+	if err := e.meet(ctx); err != nil {
+		return err
+	}
 	position := diag.Range{}
 	if e.program.File != nil && e.program.File.Source != nil {
 		position = diag.NewRange(e.program.File.Source, 0, 0)
 	}
-	response, err := e.monitor.RegisterResource(ctx, monitor.RegisterRequest{
+	response, err := e.registerResource(ctx, monitor.RegisterRequest{
 		Type: urn.RootStackType, Name: e.info.Project + "-" + e.info.Stack, Inputs: value.EmptyMap(),
 		SourcePosition: e.options.position(position),
 	})
-	if err == nil && response.Result != monitor.Succeeded {
-		err = monitor.ErrReported
-	}
 	if err != nil {
 		return err
 	}

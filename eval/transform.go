@@ -33,13 +33,9 @@ func (e *evaluator) registerTransforms(ctx context.Context) *fault {
 		} else {
 			err = registrar.RegisterStackTransform(ctx, s.forResources())
 		}
-		if err == nil {
-			continue
+		if err != nil {
+			return failure(err, diag.OperationFailed, rng, "cannot register this transform: %s", err)
 		}
-		if f := silent(err); f != nil {
-			return f
-		}
-		return blame(diag.OperationFailed, rng, "", "cannot register this transform: %s", err)
 	}
 	return nil
 }
@@ -142,22 +138,11 @@ func (s *transformer) waits(resource string) *fault {
 // when is the condition of a transform, and whether the transform applies. One that is not known yet applies: what it
 // would merge is unknown then.
 func (s *transformer) when(ctx context.Context) (condition value.Value, applies bool, _ *fault) {
-	t := s.decl
-	if t.When == nil {
+	if s.decl.When == nil {
 		return value.Bool(true), true, nil
 	}
-	v, f := s.eval(ctx, t.When)
-	if f != nil {
-		return v, false, f
-	}
-	if !v.IsKnown() {
-		return v, true, nil
-	}
-	b, ok := v.AsBool()
-	if !ok {
-		return v, false, blame(diag.NotAssignable, t.When.Range(), "", "`when` must be a boolean, not %s", kindOf(v))
-	}
-	return v, b, nil
+	v, holds, f := s.holds(ctx, "when", s.decl.When)
+	return v, f == nil && (holds || !v.IsKnown()), f
 }
 
 // merge merges what a transform says into inputs or arguments, and answers with the paths that it sets. object has the
@@ -322,12 +307,7 @@ func (s *transformer) invocation(ctx context.Context, r monitor.InvokeRequest) (
 		o.blame(f)
 		r.Provider = ref
 	}
-	if text := o.text(from.Version); text != "" {
-		r.Version = schema.PlainVersion(text)
-	}
-	if text := o.text(from.PluginDownloadURL); text != "" {
-		r.PluginDownloadURL = text
-	}
+	o.mergePackage(from, &r.Version, &r.PluginDownloadURL)
 	return r, o.failed
 }
 
@@ -336,42 +316,25 @@ func (s *transformer) invocation(ctx context.Context, r monitor.InvokeRequest) (
 func (s *transformer) mergeOptions(ctx context.Context, from *ast.Options,
 	r monitor.RegisterRequest) (monitor.RegisterRequest, *fault) {
 	o := &optionReader{scope: &s.scope, ctx: ctx}
-	o.plain(from, &r)
-	if text := o.text(from.PluginDownloadURL); text != "" {
-		r.PluginDownloadURL = text
-	}
-	if text := o.text(from.Version); text != "" {
-		r.Version = schema.PlainVersion(text)
-	}
-	r.Aliases = append(slices.Clip(r.Aliases), o.aliases(from.Aliases)...)
-	r.Dependencies = append(slices.Clip(r.Dependencies), s.e.resources.concrete(o.urns(from.DependsOn))...)
-	r.ReplaceWith = append(slices.Clip(r.ReplaceWith), o.urns(from.ReplaceWith)...)
-	if u := o.urn(from.DeletedWith); u != "" {
-		r.DeletedWith = u
-	}
-	if t := from.CustomTimeouts; t != nil {
-		r.CustomTimeouts = mergeTimeouts(r.CustomTimeouts, monitor.Timeouts{Create: o.duration(t.Create),
-			Update: o.duration(t.Update), Delete: o.duration(t.Delete), Read: o.duration(t.Read)})
-	}
-	if hooks := o.hooks(from.Hooks); len(hooks) > 0 {
-		merged := maps.Clone(r.Hooks)
-		if merged == nil {
-			merged = make(map[string][]string, len(hooks))
-		}
-		for moment, names := range hooks {
-			merged[moment] = union(merged[moment], names)
-		}
-		r.Hooks = merged
-	}
+	before := len(r.Dependencies)
+	o.merge(from, &r)
+	r.Dependencies = append(r.Dependencies[:before:before], s.e.resources.concrete(r.Dependencies[before:])...)
 	if from.ReplacementTrigger != nil {
-		v, f := s.eval(ctx, from.ReplacementTrigger.Value)
-		o.blame(f)
-		o.blame(storable("replacementTrigger", v, places{}, from.ReplacementTrigger.Value.Range()))
-		r.ReplacementTrigger = v.WithoutDeps()
-		r.Dependencies = append(r.Dependencies, s.e.resources.concrete(v.AllDeps())...)
+		r.ReplacementTrigger = r.ReplacementTrigger.WithoutDeps()
 	}
+	o.mergePackage(from, &r.Version, &r.PluginDownloadURL)
 	o.mergeProviders(from, &r)
 	return r, o.failed
+}
+
+// mergePackage sets the version and the address of a package, where options name them.
+func (o *optionReader) mergePackage(from *ast.Options, version, url *string) {
+	if text := o.text(from.Version); text != "" {
+		*version = schema.PlainVersion(text)
+	}
+	if text := o.text(from.PluginDownloadURL); text != "" {
+		*url = text
+	}
 }
 
 // mergeProviders adds providers to a registration's. The resource uses the one of its own package.
@@ -399,17 +362,6 @@ func (o *optionReader) mergeProviders(from *ast.Options, r *monitor.RegisterRequ
 	}
 	maps.Copy(providers, given)
 	r.Providers = providers
-}
-
-func mergeTimeouts(a, b monitor.Timeouts) monitor.Timeouts {
-	first := func(b, a string) string {
-		if b != "" {
-			return b
-		}
-		return a
-	}
-	return monitor.Timeouts{Create: first(b.Create, a.Create), Update: first(b.Update, a.Update),
-		Delete: first(b.Delete, a.Delete), Read: first(b.Read, a.Read)}
 }
 
 // resourceArgs are the value of `args` in a transform of a resource.
@@ -474,10 +426,7 @@ func urnTexts(urns []urn.URN) []string {
 
 // changedInputs are the inputs of components as transforms have left them: the bodies of components of the program are
 // evaluated with these.
-type changedInputs struct {
-	mu    sync.Mutex // guards known
-	known map[componentKey]value.Value
-}
+type changedInputs struct{ known sync.Map }
 
 type componentKey struct {
 	typ, name string
@@ -485,20 +434,13 @@ type componentKey struct {
 }
 
 func (c *changedInputs) note(r monitor.RegisterRequest) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.known == nil {
-		c.known = make(map[componentKey]value.Value)
-	}
-	c.known[componentKey{r.Type, r.Name, r.Parent}] = r.Inputs
+	c.known.Store(componentKey{r.Type, r.Name, r.Parent}, r.Inputs)
 }
 
 // of are the inputs of a component that has been registered.
 func (c *changedInputs) of(r monitor.RegisterRequest) value.Value {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if inputs, changed := c.known[componentKey{r.Type, r.Name, r.Parent}]; changed {
-		return inputs
+	if inputs, changed := c.known.Load(componentKey{r.Type, r.Name, r.Parent}); changed {
+		return inputs.(value.Value)
 	}
 	return r.Inputs
 }
