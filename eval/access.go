@@ -48,7 +48,8 @@ func (s *scope) access(ctx context.Context, a *ast.Access) (found, *fault) {
 	case ref.Kind == check.RefNode && ref.Node != nil:
 		var f *fault
 		if ref.Deferred {
-			v, f = s.early(ctx, ref.Node)
+			v, f = s.e.registeredEarly(ctx, s.frame, ref.Node)
+			f = f.elsewhere()
 		} else {
 			v, f = s.node(ctx, ref.Node)
 		}
@@ -110,7 +111,7 @@ func (s *scope) into(ctx context.Context, from found, st step, path path) (found
 	case !v.IsKnown():
 		s.used.doubt(v)
 		return found{value: v.UnknownAs(value.KindAny), partial: from.partial}, nil
-	case (st.optional || s.tolerant()) && st.absent(v, from.partial):
+	case (st.optional || s.lenient && !s.strict) && st.absent(v, from.partial):
 		return found{value: value.Null.WithMarksOf(v), partial: from.partial, ended: true}, nil
 	case st.isIndex:
 		v, f := item(v, st.index, from.partial, path, st.rng)
@@ -157,9 +158,6 @@ func (p path) String() string {
 	}
 	return text
 }
-
-// tolerant reports whether a step into what is not there gives null.
-func (s *scope) tolerant() bool { return s.lenient && !s.strict }
 
 func stepKey(step ast.Step) string {
 	if step.IsIndex {
@@ -268,7 +266,8 @@ func (s *scope) index(ctx context.Context, e *ast.Index) (found, *fault) {
 	name, isText := key.AsString()
 	n, isNumber := key.AsNumber()
 	if !isText && !isNumber {
-		return found{}, blame(diag.NotIndexable, e.Key.Range(), "", "an index must be a number or a string, not %s", kindOf(key))
+		return found{}, blame(diag.NotIndexable, e.Key.Range(), "", "an index must be a number or a string, not %s",
+			kindOf(key))
 	}
 	if key.IsSecret() && (collection.IsNull() || collection.Is(value.KindList)) {
 		name = value.SecretText
@@ -288,5 +287,6 @@ func (s *scope) member(ctx context.Context, e *ast.Member) (found, *fault) {
 	if f != nil || from.ended {
 		return from, f
 	}
-	return s.into(ctx, from, step{name: e.Name.Value, optional: e.Optional, rng: e.Name.Range}, path{text: e.Object.Range()})
+	to := step{name: e.Name.Value, optional: e.Optional, rng: e.Name.Range}
+	return s.into(ctx, from, to, path{text: e.Object.Range()})
 }

@@ -42,12 +42,7 @@ func (e *evaluator) ensure(ctx context.Context, f *frame, n *check.Node) {
 	e.run(ctx, f, n)
 }
 
-// early is the value of a node with a Deferral as soon as it is registered.
-func (s *scope) early(ctx context.Context, n *check.Node) (value.Value, *fault) {
-	v, f := s.e.registeredEarly(ctx, s.frame, n)
-	return v, f.elsewhere()
-}
-
+// registeredEarly is the value of a node with a Deferral as soon as it is registered.
 func (e *evaluator) registeredEarly(ctx context.Context, f *frame, n *check.Node) (value.Value, *fault) {
 	return f.states[n.Index].early.get(func() (value.Value, *fault) {
 		for _, needed := range n.Deferral.Register {

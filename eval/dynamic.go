@@ -30,7 +30,7 @@ func (e *evaluator) registerDynamic(ctx context.Context, name string, d *check.D
 		return "", blame(diag.OperationFailed, rng, "", "this engine cannot run %s: dynamic types need the engine of yamlhost",
 			d.Path)
 	}
-	response, err := e.registerResource(ctx, monitor.RegisterRequest{
+	response, err := registerResource(ctx, e.monitor, monitor.RegisterRequest{
 		Type: "pulumi:providers:" + check.DynamicNamespace, Name: name, Custom: true, Parent: e.stack,
 		Inputs: check.DynamicInputs(e.root.body.Dynamic, d), SourcePosition: e.options.position(rng),
 	})

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -238,12 +237,3 @@ func (n *notes) notef(rng diag.Range, detail, summary string, args ...any) {
 
 // sorted returns the messages in the order of the text.
 func (n *notes) sorted() diag.Diagnostics { return diag.Diagnostics(n.list()).Sorted() }
-
-// announce asks for the reference of a package, once for each.
-func (e *evaluator) announce(ctx context.Context, d monitor.Package) (string, error) {
-	key := strings.Join([]string{d.Name, d.Version, d.DownloadURL}, "\x00")
-	if q := d.Parameterization; q != nil {
-		key += fmt.Sprintf("\x00%s\x00%s\x00%s\x00%t", q.Name, q.Version, q.Value, d.Extension)
-	}
-	return e.packages.Get(key, func() (string, error) { return e.monitor.RegisterPackage(ctx, d) })
-}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/yamlhost/yamlhost/check"
@@ -19,7 +20,7 @@ import (
 // invoke calls a provider's function (L6.C).
 func (s *scope) invoke(ctx context.Context, e *ast.Call, call *check.Invoke) (value.Value, *fault) {
 	s.e.options.covers(e, true)
-	args, failed := s.mapIn(ctx, "arguments", diag.BadArguments, call.Arguments)
+	args, failed := mapIn(ctx, s, "arguments", diag.BadArguments, call.Arguments)
 	parent, f := s.resourceIn(ctx, "parent", call.Parent)
 	failed = failed.and(f)
 	provider, f := s.providerIn(ctx, "provider", call.Provider)
@@ -40,7 +41,7 @@ func (s *scope) invoke(ctx context.Context, e *ast.Call, call *check.Invoke) (va
 		object = call.Schema.Inputs
 	}
 	written := places{expr: call.Arguments}
-	whole, args, f := s.sendable(ctx, e.Name.Value, object, args, written, e.Name.Range)
+	whole, args, f := sendable(s.e.converter(ctx), e.Name.Value, object, args, written, e.Name.Range)
 	if f != nil {
 		return value.Null, f
 	}
@@ -89,7 +90,7 @@ func callFault(token string, err error, args value.Value, written places, rng di
 }
 
 // mapIn is the map that an expression gives; an empty one for none, and for null.
-func (s *scope) mapIn(ctx context.Context, what string, code diag.Code, e ast.Expr) (value.Value, *fault) {
+func mapIn(ctx context.Context, s *scope, what string, code diag.Code, e ast.Expr) (value.Value, *fault) {
 	if e == nil {
 		return value.EmptyMap(), nil
 	}
@@ -107,10 +108,10 @@ func (s *scope) mapIn(ctx context.Context, what string, code diag.Code, e ast.Ex
 
 // sendable makes of properties what their provider takes. object has their types; nil where these are not known. whole
 // is the same with nulls, which are not sent but depend on where they came from (L3.13).
-func (s *scope) sendable(ctx context.Context, what string, object *schema.Object, v value.Value, written places,
+func sendable(c schema.Converter, what string, object *schema.Object, v value.Value, written places,
 	rng diag.Range) (whole, sent value.Value, _ *fault) {
 	if object != nil {
-		converted, err := s.e.converter(ctx).Convert(object, v)
+		converted, err := c.Convert(object, v)
 		if err != nil {
 			return value.Null, value.Null, conversionFault(what, err, written, rng)
 		}
@@ -186,12 +187,14 @@ func (e *evaluator) packageOf(ctx context.Context, d schema.Descriptor) (version
 	case d.Parameterization == nil:
 		return d.Version, d.DownloadURL, "", nil
 	}
-	ref, err = e.announce(ctx, monitor.Package{
-		Name: d.Name, Version: d.Version, DownloadURL: d.DownloadURL,
-		Parameterization: &monitor.Parameterization{
-			Name: d.Parameterization.Name, Version: d.Parameterization.Version, Value: d.Parameterization.Value,
-		},
-		Extension: d.Extension,
+	q := d.Parameterization
+	key := fmt.Sprintf("%s\x00%s\x00%s\x00%s\x00%s\x00%s\x00%t", d.Name, d.Version, d.DownloadURL, q.Name, q.Version, q.Value,
+		d.Extension)
+	ref, err = e.packages.Get(key, func() (string, error) {
+		return e.monitor.RegisterPackage(ctx, monitor.Package{
+			Name: d.Name, Version: d.Version, DownloadURL: d.DownloadURL, Extension: d.Extension,
+			Parameterization: &monitor.Parameterization{Name: q.Name, Version: q.Version, Value: q.Value},
+		})
 	})
 	return "", "", ref, err
 }

@@ -16,7 +16,7 @@ import (
 // resource knows what it can answer already.
 func (s *scope) method(ctx context.Context, e *ast.Call, call *check.Method) (value.Value, *fault) {
 	self, failed := s.eval(ctx, call.Resource)
-	args, f := s.mapIn(ctx, "arguments", diag.BadArguments, call.Arguments)
+	args, f := mapIn(ctx, s, "arguments", diag.BadArguments, call.Arguments)
 	if failed = failed.and(f); failed != nil {
 		return value.Null, failed
 	}
@@ -29,7 +29,7 @@ func (s *scope) method(ctx context.Context, e *ast.Call, call *check.Method) (va
 		return value.Null, f
 	}
 	written := places{expr: call.Arguments}
-	if _, args, f = s.sendable(ctx, call.Name, call.Inputs, args, written, e.Name.Range); f != nil {
+	if _, args, f = sendable(s.e.converter(ctx), call.Name, call.Inputs, args, written, e.Name.Range); f != nil {
 		return value.Null, f
 	}
 	request := monitor.CallRequest{

@@ -55,7 +55,7 @@ func Construct(ctx context.Context, c *check.Component, m monitor.Monitor, reque
 
 // provide registers a component for another program and evaluates its body.
 func (s *instance) provide(ctx context.Context, request monitor.RegisterRequest) (Constructed, *fault) {
-	response, err := s.e.registerResource(ctx, request)
+	response, err := registerResource(ctx, s.e.monitor, request)
 	if err != nil {
 		return Constructed{}, registrationFault(s.resource, err, request.Inputs, places{})
 	}

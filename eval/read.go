@@ -102,7 +102,7 @@ func (s *instance) readState(ctx context.Context) (value.Value, *fault) {
 	if f != nil {
 		return value.Null, f
 	}
-	_, state, f = s.sendable(ctx, r.Decl.Name.Value, object, state, placesOfState(r), r.Decl.Name.Range)
+	_, state, f = sendable(s.e.converter(ctx), r.Decl.Name.Value, object, state, placesOfState(r), r.Decl.Name.Range)
 	return state, f
 }
 

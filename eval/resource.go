@@ -54,7 +54,7 @@ func (s *instance) register(ctx context.Context) (value.Value, *fault) {
 	}
 
 	s.e.hydrate(ctx, inputs, r.Decl.Name.Range)
-	response, err := s.e.registerResource(ctx, request)
+	response, err := registerResource(ctx, s.e.monitor, request)
 	if err != nil {
 		return value.Null, registrationFault(r, err, inputs, places{written, r.Decl.PropertiesExpr})
 	}
@@ -126,7 +126,7 @@ func (s *instance) properties(ctx context.Context, written []ast.Property,
 	}
 	var f *fault
 	if e := r.Decl.PropertiesExpr; e != nil {
-		inputs, f = s.mapIn(ctx, "properties", diag.NotAssignable, e)
+		inputs, f = mapIn(ctx, &s.scope, "properties", diag.NotAssignable, e)
 	} else {
 		inputs, f = s.block(ctx, written, object)
 	}

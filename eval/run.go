@@ -102,8 +102,9 @@ func (e *evaluator) meet(ctx context.Context) (err error) {
 }
 
 // registerResource registers a resource; an engine that answers that it failed has reported why.
-func (e *evaluator) registerResource(ctx context.Context, r monitor.RegisterRequest) (monitor.RegisterResponse, error) {
-	response, err := e.monitor.RegisterResource(ctx, r)
+func registerResource(ctx context.Context, m monitor.Monitor, r monitor.RegisterRequest) (monitor.RegisterResponse,
+	error) {
+	response, err := m.RegisterResource(ctx, r)
 	if err == nil && response.Result != monitor.Succeeded {
 		err = monitor.ErrReported
 	}
@@ -119,7 +120,7 @@ func (e *evaluator) start(ctx context.Context) error {
 	if e.program.File != nil && e.program.File.Source != nil {
 		position = diag.NewRange(e.program.File.Source, 0, 0)
 	}
-	response, err := e.registerResource(ctx, monitor.RegisterRequest{
+	response, err := registerResource(ctx, e.monitor, monitor.RegisterRequest{
 		Type: urn.RootStackType, Name: e.info.Project + "-" + e.info.Stack, Inputs: value.EmptyMap(),
 		SourcePosition: e.options.position(position),
 	})
