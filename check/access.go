@@ -300,19 +300,12 @@ func (c *accessor) unionMember(u *schema.Union, s step) schema.Type {
 
 func (c *accessor) noMember(s step, names []string) {
 	near := c.suggest(s.name, strings.Join(names, ","), func() []string { return names })
-	detail := didYouMean(near)
-	switch {
-	case detail != "":
-	case len(names) == 0:
-		detail = "it has no members at all"
-	default:
-		detail = "it has " + listed(names)
-	}
 	name := s.at
 	if name.Text() == "."+s.name {
 		name.Start++
 	}
-	c.report(diag.Diagnostic{Code: diag.NoMember, Subject: s.at, Detail: detail,
+	c.report(diag.Diagnostic{Code: diag.NoMember, Subject: s.at,
+		Detail:  nearOrAll(near, names, "it has ", "it has no members at all"),
 		Summary: fmt.Sprintf("%s has no member `%s`", s.owner, s.name), Fixes: rename(name, s.name, near)})
 }
 

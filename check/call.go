@@ -65,21 +65,19 @@ func (c *typer) inferCall(e *ast.Call) schema.Type {
 	}
 	sound := c.fitArguments(f, args, e)
 	for i, arg := range args {
-		if arg == nil {
-			continue
-		}
-		if i < len(f.Params) && f.Params[i].Path && f.Params[i].Name == "path" {
+		if arg != nil && i < len(f.Params) && f.Params[i].Path && f.Params[i].Name == "path" {
 			c.checkPath(f, arg)
 		}
 	}
-	if f.Name == "bundle" && len(args) > 0 {
-		c.checkBundle(e, args)
-	}
-	if f.Name == "env" && len(args) > 0 {
-		c.checkEnv(args[0])
-	}
-	if f.Name == "stackReference" && len(args) > 0 {
-		c.checkStack(diag.FunctionFailed, args[0])
+	if len(args) > 0 {
+		switch f.Name {
+		case "bundle":
+			c.checkBundle(args)
+		case "env":
+			c.checkEnv(args[0])
+		case "stackReference":
+			c.checkStack(diag.FunctionFailed, args[0])
+		}
 	}
 	c.setCall(e, &Call{Func: f, Args: args})
 	if !sound || !c.checkConstantCall(e, f, args) {
@@ -122,26 +120,7 @@ func (c *binder) warnSpelling(e *ast.Call, name string) {
 		rng.Start = e.Prefix.Start
 		written, name = e.Prefix.Text()+written, "fn::"+name
 	}
-	if name == written {
-		return
-	}
 	c.warnOldSpelling(rng, written, name)
-}
-
-// warnCapitals warns of a key that is written with other capitals (L1.20).
-func (c *binder) warnCapitals(key *ast.String, name string) {
-	if key.Value != name {
-		c.warnOldSpelling(key.Range(), key.Value, name)
-	}
-}
-
-func (c *binder) warnOldSpelling(rng diag.Range, written, name string) {
-	d := diag.Diagnostic{Severity: diag.Warning, Code: diag.Capitalisation, Subject: rng,
-		Summary: fmt.Sprintf("write `%s` as `%s`", written, name)}
-	if word, ok := rng.Word(written); ok {
-		d.Fixes = []diag.Fix{{Label: "Write " + quote(name), Edits: []diag.Edit{{Range: word, Text: name}}}}
-	}
-	c.report(d)
 }
 
 // foreignFunctions are functions of CloudFormation that people look for, in lower case, and what does the same here.
@@ -253,7 +232,7 @@ func (c *binder) bindFields(e *ast.Call, f *builtins.Func, m *ast.Map) ([]ast.Ex
 		for i, name := range names {
 			if strings.EqualFold(name, key.Value) {
 				args[i], found = entry.Value, true
-				c.warnCapitals(key, name)
+				c.warnOldSpelling(key.Range(), key.Value, name)
 			}
 		}
 		if !found {

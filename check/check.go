@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/parallel"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
 )
@@ -163,7 +164,7 @@ type run struct {
 
 func newRun(ctx context.Context, file *ast.File, opts Options) *run {
 	r := &run{
-		findings:   newFindings(),
+		findings:   &findings{sink: new(diag.Diagnostics), asked: new(parallel.Memo[suggestKey, []string, error])},
 		ctx:        ctx,
 		schemas:    opts.Schemas,
 		unnamed:    file.Nameless > 0,
@@ -252,11 +253,15 @@ func (c *body) checkNodes() {
 		return
 	}
 	if e := c.file.RequiredVersion; e != nil {
-		j := c.checkerOf(c.file.Unit)
-		j.infer(e)
-		j.fit(e, schema.String, &place{what: "pulumi.requiredVersion", strict: true})
-		c.handOver(c.file.Unit, j.seal(nil, schema.Invalid, given{}))
+		c.checkUnit(c.file.Unit, func(j *declChecker) { j.operand(e, schema.String, "pulumi.requiredVersion") })
 	}
+}
+
+// checkUnit checks the declaration of a unit that is neither a node nor an output.
+func (c *body) checkUnit(unit *ast.Unit, check func(j *declChecker)) {
+	j := c.checkerOf(unit)
+	check(j)
+	c.handOver(unit, j.seal(nil, schema.Invalid, given{}))
 }
 
 func (c *body) checkNode(n *Node) { c.recordNode(n, c.analyzeNode(n)) }
@@ -341,14 +346,10 @@ func (c *body) checkOutputs() {
 		return
 	}
 	for _, h := range c.program.Hooks {
-		j := c.checkerOf(h.Decl.Unit)
-		j.checkHook(h)
-		c.handOver(h.Decl.Unit, j.seal(nil, schema.Invalid, given{}))
+		c.checkUnit(h.Decl.Unit, func(j *declChecker) { j.checkHook(h) })
 	}
 	for _, m := range c.file.Messages {
-		j := c.checkerOf(m.Unit)
-		j.checkMessage(m)
-		c.handOver(m.Unit, j.seal(nil, schema.Invalid, given{}))
+		c.checkUnit(m.Unit, func(j *declChecker) { j.checkMessage(m) })
 	}
 	for _, o := range c.program.Outputs {
 		c.checkOutput(o)

@@ -141,15 +141,12 @@ func (c *Component) show() {
 func (s *seenComponent) inputProperties() []*schema.Property {
 	list := make([]*schema.Property, 0, len(s.decl.Inputs))
 	for _, decl := range s.decl.Inputs {
-		p := &schema.Property{Name: decl.Name.Value, Type: schema.Any,
+		p := &schema.Property{Name: decl.Name.Value, Type: configType(decl.Type),
 			Required: decl.Default == nil && (decl.Optional == nil || !decl.Optional.Value), // L3.51
 			Secret:   decl.Secret != nil && decl.Secret.Value}
 		switch t := s.inputs[decl.Name.Value]; {
 		case decl.Type != nil:
-			p.Type = configType(decl.Type)
-			if decl.Type.Optional {
-				p.Required = false
-			}
+			p.Required = p.Required && !decl.Type.Optional
 		case t != nil && t != schema.Invalid:
 			p.Type = t
 		}
@@ -223,14 +220,7 @@ func (c *resolver) resolveComponent(n *Node) {
 				what, names = "type", append(names, schema.CollapseToken(d.Token))
 			}
 		}
-		hint := didYouMean(diag.Suggest(token.Value, names))
-		switch {
-		case hint != "":
-		case len(names) == 0:
-			hint = "the package has none"
-		default:
-			hint = "there is " + listed(names)
-		}
+		hint := nearOrAll(diag.Suggest(token.Value, names), names, "there is ", "the package has none")
 		c.errorf(diag.TokenNotFound, token.Range, hint, "there is no %s `%s`", what, token.Value)
 		return
 	}
@@ -260,11 +250,11 @@ func (c *Component) packages() map[string]bool {
 			c.needs[packageOf(n.Resource.Decl.Type.Value)] = true
 		}
 	}
-	c.body.eachCall(func(call *ast.Call) {
-		if token := invokedToken(call); token != nil {
+	for unit := range c.body.file.Units() {
+		for _, token := range providerCalls(unit) {
 			c.needs[packageOf(token.Value)] = true
 		}
-	})
+	}
 	return c.needs
 }
 

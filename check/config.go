@@ -41,9 +41,7 @@ func (c *declChecker) checkConfig(n *Node) {
 		n.Type = schema.OptionalOf(declared)
 	case declared != nil:
 		n.Type = declared
-	case fallback == schema.Null:
-		n.Type = schema.Any
-	case fallback != nil:
+	case fallback != nil && fallback != schema.Null:
 		n.Type = widened(fallback)
 	default:
 		n.Type = schema.Any
@@ -157,8 +155,11 @@ func (c *declChecker) checkDefault(decl *ast.Config, declared schema.Type) {
 	}
 }
 
-// configType is a declared type (L2.20); the parser has reported names that are none.
+// configType is a declared type (L2.20), any type for none; the parser has reported names that are none.
 func configType(t *ast.ConfigType) schema.Type {
+	if t == nil {
+		return schema.Any
+	}
 	switch t.Name {
 	case "string":
 		return schema.String
@@ -169,14 +170,8 @@ func configType(t *ast.ConfigType) schema.Type {
 	case "boolean":
 		return schema.Bool
 	case "object":
-		if t.Item != nil {
-			return &schema.Map{Item: itemType(t.Item)}
-		}
-		return &schema.Map{Item: schema.Any}
+		return &schema.Map{Item: itemType(t.Item)}
 	case "list":
-		if t.Item == nil {
-			return &schema.Array{Item: schema.Any}
-		}
 		return &schema.Array{Item: itemType(t.Item)}
 	}
 	return schema.Any
@@ -184,7 +179,7 @@ func configType(t *ast.ConfigType) schema.Type {
 
 // itemType is the type of the items of a configuration value, which may be null where it is written with a "?".
 func itemType(t *ast.ConfigType) schema.Type {
-	if t.Optional {
+	if t != nil && t.Optional {
 		return schema.OptionalOf(configType(t))
 	}
 	return configType(t)

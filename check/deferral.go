@@ -82,29 +82,18 @@ func (k *loop) look(n *Node) {
 	gather := func(e ast.Expr) []nodeUse {
 		return k.uses(e, func(a *ast.Access) { written[a.Root.Range.Start] = true })
 	}
-	waiting := k.inputs[n]
-	switch n.Kind {
-	case ConfigNode:
-		if n.Config.Decl != nil {
-			k.other[n] = gather(n.Config.Decl.Default)
+	waiting, property := k.inputs[n], map[ast.Expr]string{}
+	if waiting != nil {
+		for _, p := range n.Resource.Decl.Properties {
+			property[p.Value] = p.Name.Value
 		}
-	case VariableNode:
-		k.other[n] = gather(n.Variable.Value)
-	case ResourceNode:
-		property := map[ast.Expr]string{}
-		if waiting != nil {
-			for _, p := range n.Resource.Decl.Properties {
-				property[p.Value] = p.Name.Value
-			}
+	}
+	for _, e := range exprsOf(n) {
+		if name, ok := property[e]; ok {
+			waiting[name] = append(waiting[name], gather(e)...)
+		} else {
+			k.other[n] = append(k.other[n], gather(e)...)
 		}
-		n.Resource.Decl.Exprs(func(e ast.Expr) {
-			uses := gather(e)
-			if name, ok := property[e]; ok {
-				waiting[name] = append(waiting[name], uses...)
-			} else {
-				k.other[n] = append(k.other[n], uses...)
-			}
-		})
 	}
 	for _, edge := range n.Needs {
 		if !written[edge.Range.Start] || edge.transform != nil || edge.byDefault != nil {
@@ -287,7 +276,7 @@ func (k *loop) behindOutput(component *Component, output string) []string {
 	for _, o := range component.body.program.Outputs {
 		seen := map[*Node]bool{}
 		for _, edge := range o.Needs {
-			reachFrom(edge.To, seen)
+			reach(edge.To, seen, false)
 		}
 		for n := range seen {
 			if n.Kind == ConfigNode {
@@ -305,37 +294,20 @@ func (k *loop) cyclic() bool {
 		open = iota + 1
 		done
 	)
-	type frame struct {
-		of    part
-		needs []part
-	}
 	state := map[part]uint8{}
-	for _, n := range k.nodes {
-		root := part{of: n}
-		if state[root] != 0 {
-			continue
+	var visit func(p part) bool
+	visit = func(p part) bool {
+		if state[p] != 0 {
+			return state[p] == open
 		}
-		state[root] = open
-		stack := []frame{{root, k.next(root)}}
-		for len(stack) > 0 {
-			top := &stack[len(stack)-1]
-			if len(top.needs) == 0 {
-				state[top.of] = done
-				stack = stack[:len(stack)-1]
-				continue
-			}
-			dst := top.needs[0]
-			top.needs = top.needs[1:]
-			switch state[dst] {
-			case open:
-				return true
-			case 0:
-				state[dst] = open
-				stack = append(stack, frame{dst, k.next(dst)})
-			}
+		state[p] = open
+		if slices.ContainsFunc(k.next(p), visit) {
+			return true
 		}
+		state[p] = done
+		return false
 	}
-	return false
+	return slices.ContainsFunc(k.nodes, func(n *Node) bool { return visit(part{of: n}) })
 }
 
 // cut marks what waits for single outputs only: these edges do not order the nodes any more.
@@ -345,7 +317,10 @@ func (k *loop) cut() {
 			n.Deferral = k.deferral(n, uses)
 		}
 		deferred := map[int32]bool{} // where the names stand
-		for _, e := range k.exprsOf(n) {
+		for _, e := range exprsOf(n) {
+			if n.Kind == ConfigNode {
+				break // a default needs the whole of what it names
+			}
 			k.eachUse(e, func(a *ast.Access, outputs []string) {
 				unit, i := a.Unit()
 				if ref := &k.program.records.of(unit).refs[i]; outputs != nil && k.inputs[ref.Node] != nil {
@@ -379,17 +354,17 @@ func (k *loop) deferral(n *Node, waiting map[string][]nodeUse) *Deferral {
 	return d
 }
 
-// exprsOf returns the expressions of a variable or a resource.
-func (k *loop) exprsOf(n *Node) []ast.Expr {
-	switch n.Kind {
-	case VariableNode:
+// exprsOf returns the expressions of a node.
+func exprsOf(n *Node) (all []ast.Expr) {
+	switch {
+	case n.Variable != nil:
 		return []ast.Expr{n.Variable.Value}
-	case ResourceNode:
-		var all []ast.Expr
+	case n.Resource != nil:
 		n.Resource.Decl.Exprs(func(e ast.Expr) { all = append(all, e) })
-		return all
+	case n.Config.Decl != nil:
+		return []ast.Expr{n.Config.Decl.Default}
 	}
-	return nil
+	return all
 }
 
 // ahead checks the nodes of a body whose loops are cut.

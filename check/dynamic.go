@@ -8,6 +8,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/builtins"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
 )
@@ -38,7 +39,7 @@ type BundleFault struct {
 type HandlerSource = builtins.BundleRequest
 
 // checkBundle looks for faults of a source that a program bundles, as far as its arguments are written out.
-func (c *constants) checkBundle(e *ast.Call, args []ast.Expr) {
+func (c *constants) checkBundle(args []ast.Expr) {
 	arg := func(i int) ast.Expr {
 		if i < len(args) && args[i] != nil {
 			return c.constant(args[i])
@@ -175,11 +176,8 @@ func (c *dynamicTypes) properties(from *ast.DynamicProperties, input bool) []*sc
 	}
 	list := make([]*schema.Property, 0, len(from.List))
 	for _, decl := range from.List {
-		p := &schema.Property{Name: decl.Name.Value, Type: schema.Any, Secret: decl.Secret != nil && decl.Secret.Value,
-			Description: decl.Description.Text()}
-		if decl.Type != nil {
-			p.Type = configType(decl.Type)
-		}
+		p := &schema.Property{Name: decl.Name.Value, Type: configType(decl.Type), Description: decl.Description.Text(),
+			Secret: decl.Secret != nil && decl.Secret.Value}
 		p.Required = input && decl.Default == nil && (decl.Optional == nil || !decl.Optional.Value) &&
 			(decl.Type == nil || !decl.Type.Optional)
 		switch literal := decl.Default.(type) {
@@ -226,10 +224,7 @@ func (c *resolver) resolveDynamic(n *Node) {
 			}
 		}
 		slices.Sort(names)
-		hint := didYouMean(diag.Suggest(token.Value, names))
-		if hint == "" {
-			hint = "there is " + listed(names)
-		}
+		hint := nearOrAll(diag.Suggest(token.Value, names), names, "there is ", "")
 		c.errorf(diag.TokenNotFound, token.Range, hint, "there is no dynamic type `%s`", token.Value)
 		return
 	}
@@ -253,3 +248,67 @@ func ofSDK(token string) bool {
 
 // anything is an object with any members.
 var anything = schema.NewObject("", false, func() []*schema.Property { return nil })
+
+// DynamicInputs are the inputs of the provider resource that serves a type and those others that are of the same
+// package and source; runtime/dynamic reads them. The code of the type must be there.
+func DynamicInputs(all []*Dynamic, d *Dynamic) value.Value {
+	types := value.EmptyMap()
+	var env []string
+	for _, other := range all {
+		if other.Package != d.Package || other.Path != d.Path || other.Replaces() != d.Replaces() {
+			continue
+		}
+		types = types.With(other.Decl.Name.Value, dynamicType(other.Decl))
+		for _, name := range other.Decl.Env {
+			env = append(env, name.Value)
+		}
+	}
+	slices.Sort(env)
+	inputs := []value.Entry{
+		{Key: "source", Value: value.String(d.Path)},
+		{Key: "language", Value: value.String(d.Code.Language)},
+		{Key: "digest", Value: value.String(d.Code.Digest)},
+		{Key: "code", Value: value.String(d.Code.Code).Secret()},
+		{Key: "types", Value: types},
+	}
+	if env = slices.Compact(env); len(env) > 0 {
+		inputs = append(inputs, value.Entry{Key: "env", Value: value.Strings(env)})
+	}
+	return value.MapOf(inputs...)
+}
+
+// dynamicType describes a type to the provider.
+func dynamicType(d *ast.Dynamic) value.Value {
+	t := value.EmptyMap()
+	if export := d.Export(); export != "" {
+		t = t.With("export", value.String(export))
+	}
+	if d.OnCodeChange != nil {
+		t = t.With("onCodeChange", value.String(d.OnCodeChange.Value))
+	}
+	// with adds the names of the properties that have a flag.
+	with := func(key string, list []*ast.DynamicProperty, flag func(*ast.DynamicProperty) *ast.BoolLiteral) {
+		var names []string
+		for _, p := range list {
+			if set := flag(p); set != nil && set.Value {
+				names = append(names, p.Name.Value)
+			}
+		}
+		if names != nil {
+			t = t.With(key, value.Strings(names))
+		}
+	}
+	if d.Inputs != nil {
+		all := []string{}
+		for _, p := range d.Inputs.List {
+			all = append(all, p.Name.Value)
+		}
+		t = t.With("inputs", value.Strings(all))
+		with("replace", d.Inputs.List, func(p *ast.DynamicProperty) *ast.BoolLiteral { return p.Replace })
+	}
+	if d.Outputs != nil {
+		with("stable", d.Outputs.List, func(p *ast.DynamicProperty) *ast.BoolLiteral { return p.Stable })
+		with("secret", d.Outputs.List, func(p *ast.DynamicProperty) *ast.BoolLiteral { return p.Secret })
+	}
+	return t
+}

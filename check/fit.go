@@ -57,8 +57,16 @@ func (c *fitter) fit(e ast.Expr, want schema.Type, p *place) bool {
 		if _, optional := want.(*schema.Optional); optional || p.nullable || target == schema.Null {
 			return true
 		}
-		c.errorf(diag.NotAssignable, p.at(e), "give a value", "%s: expected %s, got null", p, schema.TypeName(want))
-		return false
+		return c.misfit(diag.NotAssignable, e, "give a value", want, "null", p)
+	case *ast.Bool, *ast.Number, *ast.String, *ast.Map, *ast.List:
+		switch target := target.(type) {
+		case *schema.Token:
+			return c.fit(e, target.Underlying, p)
+		case *schema.Union:
+			return c.fitUnion(e, target, p)
+		}
+	}
+	switch e := e.(type) {
 	case *ast.Bool:
 		return c.fitScalar(e, e.Value, target, p)
 	case *ast.Number:
@@ -78,7 +86,7 @@ func (c *fitter) fit(e ast.Expr, want schema.Type, p *place) bool {
 	}
 	a := assigner{strict: p.strict, known: c.known}
 	if m := a.assign(want, got); m != nil {
-		if list := secretList(e); list != nil && !c.fitList(list, target, p) {
+		if list := secretList(e); list != nil && !c.fit(list, target, p) {
 			return false
 		}
 		c.reportMismatch(e, m, want, got, p)
@@ -147,7 +155,7 @@ func assetHint(t schema.Type) string {
 
 // fitScalar checks a literal text, number or boolean.
 func (c *fitter) fitScalar(e ast.Expr, v any, want schema.Type, p *place) bool {
-	from := literalType(v)
+	code, hint := diag.NotAssignable, ""
 	switch want := want.(type) {
 	case schema.Primitive:
 		if fitsPrimitive(v, want, p.strict) {
@@ -157,46 +165,37 @@ func (c *fitter) fitScalar(e ast.Expr, v any, want schema.Type, p *place) bool {
 			}
 			return true
 		}
-		hint := ""
-		code := diag.NotAssignable
 		text, isText := v.(string)
-		switch want {
-		case schema.Asset, schema.Archive:
+		switch {
+		case want == schema.Asset || want == schema.Archive:
 			hint = assetHint(want)
-		case schema.AnyResource:
+		case want == schema.AnyResource:
 			code, hint = diag.NeedsResource, c.resourceWanted(e)
-		case schema.Number, schema.Integer:
-			if isText {
-				hint = shown(text) + " is not a number"
-				if _, err := strconv.ParseFloat(text, 64); err == nil {
-					hint = "write it without quotes"
-				}
+		case isText && (want == schema.Number || want == schema.Integer):
+			hint = shown(text) + " is not a number"
+			if _, err := strconv.ParseFloat(text, 64); err == nil {
+				hint = "write it without quotes"
 			}
-		case schema.Bool:
-			if isText {
-				hint = "write true or false, without quotes"
-			}
+		case isText && want == schema.Bool:
+			hint = "write true or false, without quotes"
 		}
-		c.errorf(code, p.at(e), hint, "%s: expected %s, got %s", p, schema.TypeName(want), from)
-		return false
 	case *schema.Object, *schema.Map:
-		c.errorf(diag.NotAssignable, p.at(e), mapHint(want), "%s: expected %s, got %s", p, schema.TypeName(want), from)
-		return false
-	case *schema.Token:
-		return c.fitScalar(e, v, schema.Required(want.Underlying), p)
+		hint = mapHint(want)
 	case *schema.Enum:
 		return c.fitEnum(e, v, want, p)
-	case *schema.Union:
-		return c.fitUnion(e, want, p)
 	case *schema.ResourceType:
-		c.errorf(diag.NeedsResource, p.at(e), c.resourceWanted(e), "%s: expected %s, got %s", p, schema.TypeName(want), from)
-		return false
+		code, hint = diag.NeedsResource, c.resourceWanted(e)
 	case *schema.Array:
-		c.errorf(diag.NotAssignable, p.at(e), "write a list with one item", "%s: expected %s, got %s", p,
-			schema.TypeName(want), from)
-		return false
+		hint = "write a list with one item"
 	}
-	c.errorf(diag.NotAssignable, p.at(e), "", "%s: expected %s, got %s", p, schema.TypeName(want), from)
+	return c.misfit(code, e, hint, want, literalType(v), p)
+}
+
+// misfit reports a literal that cannot stand at its place, and answers false.
+func (c *fitter) misfit(code diag.Code, e ast.Expr, hint string, want schema.Type, got string, p *place,
+	fixes ...diag.Fix) bool {
+	c.report(diag.Diagnostic{Code: code, Subject: p.at(e), Detail: hint, Fixes: fixes,
+		Summary: fmt.Sprintf("%s: expected %s, got %s", p, schema.TypeName(want), got)})
 	return false
 }
 
@@ -237,9 +236,7 @@ func fitsPrimitive(v any, want schema.Primitive, strict bool) bool {
 
 func (c *fitter) fitEnum(e ast.Expr, v any, want *schema.Enum, p *place) bool {
 	if !fitsPrimitive(v, want.Base, p.strict) {
-		c.errorf(diag.NotAssignable, p.at(e), "it must be "+orList(enumTexts(want)), "%s: expected %s, got %s", p,
-			schema.TypeName(want), literalType(v))
-		return false
+		return c.misfit(diag.NotAssignable, e, "it must be "+orList(enumTexts(want)), want, literalType(v), p)
 	}
 	text := scalarText(v)
 	for i := range want.Values {
@@ -286,6 +283,7 @@ func scalarText(v any) string {
 }
 
 func (c *fitter) fitList(e *ast.List, want schema.Type, p *place) bool {
+	code, hint := diag.NotAssignable, ""
 	switch want := want.(type) {
 	case *schema.Array:
 		ok := true
@@ -295,17 +293,6 @@ func (c *fitter) fitList(e *ast.List, want schema.Type, p *place) bool {
 			c.places.leave(inner)
 		}
 		return ok
-	case *schema.Token:
-		return c.fitList(e, schema.Required(want.Underlying), p)
-	case *schema.Union:
-		return c.fitUnion(e, want, p)
-	case schema.Primitive:
-		if open(want) {
-			return true
-		}
-	}
-	code, hint := diag.NotAssignable, ""
-	switch want := want.(type) {
 	case *schema.Object, *schema.Map:
 		hint = mapHint(want)
 	case *schema.Enum:
@@ -319,6 +306,5 @@ func (c *fitter) fitList(e *ast.List, want schema.Type, p *place) bool {
 	if want == schema.AnyResource || isResource(want) {
 		code, hint = diag.NeedsResource, "name one resource, without the list"
 	}
-	c.errorf(code, p.at(e), hint, "%s: expected %s, got %s", p, schema.TypeName(want), schema.TypeName(c.typeOf(e)))
-	return false
+	return c.misfit(code, e, hint, want, schema.TypeName(c.typeOf(e)), p)
 }

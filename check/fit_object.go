@@ -32,6 +32,8 @@ func mapHint(want schema.Type) string {
 }
 
 func (c *fitter) fitMap(e *ast.Map, want schema.Type, p *place) bool {
+	code, hint := diag.NotAssignable, ""
+	var fixes []diag.Fix
 	switch want := want.(type) {
 	case *schema.Object:
 		return c.fitObject(e, want, p)
@@ -47,49 +49,28 @@ func (c *fitter) fitMap(e *ast.Map, want schema.Type, p *place) bool {
 			c.places.leave(inner)
 		}
 		return ok
-	case *schema.Token:
-		return c.fitMap(e, schema.Required(want.Underlying), p)
-	case *schema.Union:
-		return c.fitUnion(e, want, p)
+	case *schema.Array:
+		hint, fixes = c.pairsHint(e, want, p)
+	case *schema.ResourceType:
+		code = diag.NeedsResource
 	case schema.Primitive:
-		if open(want) {
-			return true
-		}
-		hint := ""
-		if want == schema.String {
-			hint = "use fn::toJSON to make a string of it"
-		}
-		if key := c.callWithoutPrefix(e); key != nil {
-			d := diag.Diagnostic{Code: diag.NotAssignable, Subject: p.at(e),
-				Detail:  "a call is written with its prefix: `fn::" + key.Value + "`",
-				Summary: fmt.Sprintf("%s: expected %s, got object", p, schema.TypeName(want))}
+		switch key := callWithoutPrefix(e); {
+		case key != nil:
+			hint = "a call is written with its prefix: `fn::" + key.Value + "`"
 			if p.use.IsZero() {
-				d.Fixes = writing(key.Range(), key.Value, "fn::"+key.Value)
+				fixes = writing(key.Range(), key.Value, "fn::"+key.Value)
 			}
-			c.report(d)
-			return false
-		}
-		if want == schema.Asset || want == schema.Archive {
+		case want == schema.String:
+			hint = "use fn::toJSON to make a string of it"
+		case want == schema.Asset || want == schema.Archive:
 			hint = assetHint(want)
 		}
-		c.errorf(diag.NotAssignable, p.at(e), hint, "%s: expected %s, got object", p, schema.TypeName(want))
-		return false
 	}
-	code, hint := diag.NotAssignable, ""
-	if isResource(want) {
-		code = diag.NeedsResource
-	}
-	var fixes []diag.Fix
-	if list, ok := want.(*schema.Array); ok {
-		hint, fixes = c.pairsHint(e, list, p)
-	}
-	c.report(diag.Diagnostic{Code: code, Subject: p.at(e), Detail: hint, Fixes: fixes,
-		Summary: fmt.Sprintf("%s: expected %s, got object", p, schema.TypeName(want))})
-	return false
+	return c.misfit(code, e, hint, want, "object", p, fixes...)
 }
 
 // callWithoutPrefix is the one key of a map that is the name of a function; nil for other maps.
-func (c *fitter) callWithoutPrefix(e *ast.Map) *ast.String {
+func callWithoutPrefix(e *ast.Map) *ast.String {
 	if len(e.Entries) != 1 {
 		return nil
 	}

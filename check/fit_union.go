@@ -45,9 +45,7 @@ func (c *fitter) fitUnion(e ast.Expr, u *schema.Union, p *place) bool {
 			reasons = append(reasons, "as "+schema.TypeName(member)+": "+faults[0].Summary)
 		}
 	}
-	c.errorf(diag.NotAssignable, p.at(e), sentences(reasons...), "%s: expected %s, got %s", p, schema.TypeName(u),
-		schema.TypeName(c.typeOf(e)))
-	return false
+	return c.misfit(diag.NotAssignable, e, sentences(reasons...), u, schema.TypeName(c.typeOf(e)), p)
 }
 
 // fitDiscriminated answers decided when the discriminator's value is written out.

@@ -15,20 +15,10 @@ import (
 var followUps = []diag.Code{diag.NoMember, diag.NotIndexable, diag.IndexOutOfRange, diag.NotAssignable,
 	diag.NotPrintable, diag.UnknownProperty, diag.RequiredMissing}
 
-// stretch is a part of a text.
-type stretch struct {
-	source     *diag.Source
-	start, end int32
-}
-
-func (s stretch) holds(o stretch) bool {
-	return s.source == o.source && s.start <= o.start && o.end <= s.end
-}
-
 // usage is a place that uses a declaration: the declaration of a node, or the component or dynamic type of a
 // resource.
 type usage struct {
-	at   stretch
+	at   diag.Range // in the whole text
 	node *Node
 	kind diag.Range // the declaration of what the resource is an instance of
 }
@@ -37,16 +27,10 @@ type usage struct {
 type cause struct {
 	*run
 	file   *ast.File
-	starts []stretch // of the entries of the program, in order
-	faults []stretch // in order
-	known  map[stretch]bool
+	starts []diag.Range // of the entries of the program, in order
+	faults []diag.Range // in order
+	known  map[diag.Range]bool
 	nodes  map[*Node]bool
-}
-
-// stretchOf returns the part of the whole text that a place is.
-func (f *cause) stretchOf(rng diag.Range) stretch {
-	rng = f.file.Origins.Place(rng)
-	return stretch{rng.Source, rng.Start, rng.End}
 }
 
 // withoutFollowUps leaves out findings about uses of declarations in which the parser has found a fault, and of
@@ -55,28 +39,33 @@ func (r *run) withoutFollowUps(file *ast.File, bodies []*body, found diag.Diagno
 	if !slices.ContainsFunc(found, mayFollow) {
 		return found
 	}
-	f := &cause{run: r, file: file, known: make(map[stretch]bool), nodes: make(map[*Node]bool)}
+	f := &cause{run: r, file: file, known: make(map[diag.Range]bool), nodes: make(map[*Node]bool)}
 	for _, rng := range file.Faults {
-		f.faults = append(f.faults, f.stretchOf(rng))
+		f.faults = append(f.faults, f.file.Origins.Place(rng))
 	}
 	for _, d := range found { // forEach is missing
 		if eachUndeclared(d) {
-			f.faults = append(f.faults, f.stretchOf(d.Subject))
+			f.faults = append(f.faults, f.file.Origins.Place(d.Subject))
 		}
 	}
 	if len(f.faults) == 0 {
 		return found
 	}
-	slices.SortStableFunc(f.faults, compareStretches)
+	slices.SortStableFunc(f.faults, comparePlaces)
 	var uses []usage
 	uses, f.starts = f.usages(bodies)
 	longest := int32(0)
 	for _, u := range uses {
-		longest = max(longest, u.at.end-u.at.start)
+		longest = max(longest, u.at.End-u.at.Start)
 	}
 	return slices.DeleteFunc(slices.Clone(found), func(d diag.Diagnostic) bool {
-		return mayFollow(d) && slices.ContainsFunc(around(uses, longest, f.stretchOf(d.Subject)), f.causes)
+		return mayFollow(d) && slices.ContainsFunc(around(uses, longest, f.file.Origins.Place(d.Subject)), f.causes)
 	})
+}
+
+// holds reports whether a place lies inside of another.
+func holds(outer, inner diag.Range) bool {
+	return outer.Source == inner.Source && outer.Start <= inner.Start && inner.End <= outer.End
 }
 
 func mayFollow(d diag.Diagnostic) bool {
@@ -85,10 +74,7 @@ func mayFollow(d diag.Diagnostic) bool {
 
 // causes reports whether what is used has a fault.
 func (f *cause) causes(u usage) bool {
-	if u.node == nil {
-		return f.within(u.kind)
-	}
-	return f.faulty(u.node)
+	return u.node == nil && f.within(u.kind) || u.node != nil && f.faulty(u.node)
 }
 
 // faulty reports whether a node has a fault, or its type comes of one that has.
@@ -114,32 +100,33 @@ func (f *cause) faulty(n *Node) bool {
 // within reports whether there is a fault in an entry, up to the beginning of the next: what could not be read of an
 // entry stands behind the rest.
 func (f *cause) within(entry diag.Range) bool {
-	s := f.stretchOf(entry)
+	s := f.file.Origins.Place(entry)
 	known, asked := f.known[s]
 	if asked {
 		return known
 	}
 	whole := s
-	if i, _ := slices.BinarySearchFunc(f.starts, stretch{s.source, s.end, s.end},
-		compareStretches); i < len(f.starts) && f.starts[i].source == s.source {
-		whole.end = f.starts[i].start - 1
+	end := diag.Range{Source: s.Source, Start: s.End, End: s.End}
+	if i, _ := slices.BinarySearchFunc(f.starts, end, comparePlaces); i < len(f.starts) && f.starts[i].Source == s.Source {
+		whole.End = f.starts[i].Start - 1
 	}
-	i, _ := slices.BinarySearchFunc(f.faults, stretch{s.source, s.start, s.start}, compareStretches)
-	known = i < len(f.faults) && whole.source == f.faults[i].source && f.faults[i].start <= whole.end
+	start := diag.Range{Source: s.Source, Start: s.Start, End: s.Start}
+	i, _ := slices.BinarySearchFunc(f.faults, start, comparePlaces)
+	known = i < len(f.faults) && whole.Source == f.faults[i].Source && f.faults[i].Start <= whole.End
 	f.known[s] = known
 	return known
 }
 
-// compareStretches orders by source, by where stretches begin, and by where they end.
-func compareStretches(a, b stretch) int {
-	if a.source != b.source {
-		return cmp.Compare(a.source.Name(), b.source.Name())
+// comparePlaces orders by source, by where places begin, and by where they end.
+func comparePlaces(a, b diag.Range) int {
+	if a.Source != b.Source {
+		return cmp.Compare(a.Source.Name(), b.Source.Name())
 	}
-	return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end))
+	return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End))
 }
 
 // usages are the uses of all declarations and the beginnings of those, both in the order of the text.
-func (f *cause) usages(bodies []*body) (uses []usage, starts []stretch) {
+func (f *cause) usages(bodies []*body) (uses []usage, starts []diag.Range) {
 	for unit, r := range f.records.each() {
 		for i, access := range unit.Accesses {
 			if r.refs[i].Kind != RefNode {
@@ -149,8 +136,8 @@ func (f *cause) usages(bodies []*body) (uses []usage, starts []stretch) {
 			if !found {
 				whole = access.Range()
 			}
-			use, node := f.stretchOf(whole), r.refs[i].Node
-			if rng, ok := declaration(node); ok && !f.stretchOf(rng).holds(use) {
+			use, node := f.file.Origins.Place(whole), r.refs[i].Node
+			if rng, ok := declaration(node); ok && !holds(f.file.Origins.Place(rng), use) {
 				uses = append(uses, usage{at: use, node: node})
 			}
 		}
@@ -158,24 +145,24 @@ func (f *cause) usages(bodies []*body) (uses []usage, starts []stretch) {
 	for _, b := range bodies {
 		for _, n := range b.all {
 			if rng, ok := declaration(n); ok {
-				starts = append(starts, f.stretchOf(rng))
+				starts = append(starts, f.file.Origins.Place(rng))
 			}
 			if kind, ok := kindOf(n); ok {
-				uses = append(uses, usage{at: f.stretchOf(n.Resource.Decl.Range), kind: kind})
+				uses = append(uses, usage{at: f.file.Origins.Place(n.Resource.Decl.Range), kind: kind})
 			}
 		}
 		for _, o := range b.file.Outputs {
-			starts = append(starts, f.stretchOf(o.Range))
+			starts = append(starts, f.file.Origins.Place(o.Range))
 		}
 	}
 	for _, component := range f.file.Components {
-		starts = append(starts, f.stretchOf(component.Range))
+		starts = append(starts, f.file.Origins.Place(component.Range))
 	}
 	for _, d := range f.file.Dynamic {
-		starts = append(starts, f.stretchOf(d.Range))
+		starts = append(starts, f.file.Origins.Place(d.Range))
 	}
-	slices.SortStableFunc(uses, func(a, b usage) int { return compareStretches(a.at, b.at) })
-	slices.SortStableFunc(starts, compareStretches)
+	slices.SortStableFunc(uses, func(a, b usage) int { return comparePlaces(a.at, b.at) })
+	slices.SortStableFunc(starts, comparePlaces)
 	return uses, starts
 }
 
@@ -203,12 +190,12 @@ func (c *typer) leadsOn(from, to ast.Expr) {
 }
 
 // around returns the uses that overlap a place. uses are in the order of the text, and none is longer than longest.
-func around(uses []usage, longest int32, st stretch) []usage {
+func around(uses []usage, longest int32, at diag.Range) []usage {
 	var found []usage
-	end, _ := slices.BinarySearchFunc(uses, stretch{st.source, max(st.end, st.start+1), 0},
-		func(u usage, s stretch) int { return compareStretches(u.at, s) })
-	for i := end - 1; i >= 0 && uses[i].at.source == st.source && uses[i].at.start+longest > st.start; i-- {
-		if st.start < uses[i].at.end {
+	behind := diag.Range{Source: at.Source, Start: max(at.End, at.Start+1)}
+	end, _ := slices.BinarySearchFunc(uses, behind, func(u usage, rng diag.Range) int { return comparePlaces(u.at, rng) })
+	for i := end - 1; i >= 0 && uses[i].at.Source == at.Source && uses[i].at.Start+longest > at.Start; i-- {
+		if at.Start < uses[i].at.End {
 			found = append(found, uses[i])
 		}
 	}

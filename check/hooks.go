@@ -66,11 +66,7 @@ func eachHook(o *ast.Options, fn func(kind, name *ast.String)) {
 		if !ok {
 			continue
 		}
-		items := []ast.Expr{entry.Value}
-		if list, ok := entry.Value.(*ast.List); ok {
-			items = list.Items
-		}
-		for _, item := range items {
+		for _, item := range itemsOf(entry.Value) {
 			if name, ok := item.(*ast.String); ok {
 				fn(kind, name)
 			}
@@ -113,16 +109,12 @@ func (c *declChecker) checkHookOption(o *ast.Options) {
 		return
 	}
 	for _, entry := range m.Entries {
-		if list, isList := entry.Value.(*ast.List); isList {
-			for _, item := range list.Items {
-				if _, isText := item.(*ast.String); !isText {
-					c.errorf(diag.NotLiteral, item.Range(), shape, "the name of a hook must be a literal string")
-				}
+		for _, item := range itemsOf(entry.Value) {
+			if _, isText := item.(*ast.String); !isText {
+				c.errorf(diag.NotLiteral, item.Range(), shape, "the name of a hook must be a literal string")
 			}
-		} else if _, isText := entry.Value.(*ast.String); !isText {
-			c.errorf(diag.NotLiteral, entry.Value.Range(), shape, "the name of a hook must be a literal string")
 		}
-		if kind, isText := entry.Key.(*ast.String); !isText || !isHookKind(kind.Value) {
+		if kind, isText := entry.Key.(*ast.String); !isText || !slices.Contains(hookKinds, kind.Value) {
 			c.errorf(diag.UnknownKey, entry.Key.Range(), "the kinds of hooks are "+listed(hookKinds),
 				"there are no hooks of this kind")
 		}
@@ -140,11 +132,10 @@ func (c *declChecker) checkHookOption(o *ast.Options) {
 			}
 			return
 		}
-		switch {
-		case kind.Value != onError:
-			h.other = name.Range()
-		default:
+		if kind.Value == onError {
 			h.OnError = true
+		} else {
+			h.other = name.Range()
 		}
 		if h.OnError && !h.other.IsZero() {
 			c.errorf(diag.WrongKind, name.Range(), "declare two hooks with the same command",
@@ -152,8 +143,6 @@ func (c *declChecker) checkHookOption(o *ast.Options) {
 		}
 	})
 }
-
-func isHookKind(name string) bool { return slices.Contains(hookKinds, name) }
 
 // checkMessage checks a message of the section `messages` (L10.C20).
 func (c *declChecker) checkMessage(m *ast.Message) {

@@ -129,42 +129,34 @@ func eachOf(collection schema.Type) schema.Type {
 // instancesType is the type of a resource's node: of one resource, of one that may be missing, or of many.
 func (c *declChecker) instancesType(n *Node) schema.Type {
 	decl, t := n.Resource.Decl, n.Type
-	if decl.ForEach == nil {
-		if decl.If != nil && t != schema.Invalid {
-			return schema.OptionalOf(t)
-		}
-		return t
-	}
 	if t == schema.Invalid {
 		return t
+	}
+	one := t
+	if decl.If != nil {
+		one = schema.OptionalOf(t)
+	}
+	if decl.ForEach == nil {
+		return one
 	}
 	switch collection := schema.Required(c.infer(decl.ForEach)).(type) {
 	case *schema.Object:
 		if !collection.Closed || len(collection.Properties()) > maxNamedInstances {
 			return &schema.Map{Item: t}
 		}
-		if decl.If != nil {
-			t = schema.OptionalOf(t)
-		}
 		named := make([]*schema.Property, 0, len(collection.Properties()))
 		for _, p := range collection.Properties() {
-			named = append(named, &schema.Property{Name: p.Name, Type: t, Required: decl.If == nil})
+			named = append(named, &schema.Property{Name: p.Name, Type: one, Required: decl.If == nil})
 		}
 		return schema.ObjectOf(named...)
 	case *schema.Map:
 		return &schema.Map{Item: t}
 	case *schema.Array:
-		if decl.If != nil {
-			t = schema.OptionalOf(t)
-		}
-		return &schema.Array{Item: t}
+		return &schema.Array{Item: one}
 	case schema.Primitive:
 		switch collection {
 		case schema.Integer, schema.Number:
-			if decl.If != nil {
-				t = schema.OptionalOf(t)
-			}
-			return &schema.Array{Item: t}
+			return &schema.Array{Item: one}
 		case schema.Bool:
 			return schema.OptionalOf(t)
 		}

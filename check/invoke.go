@@ -2,6 +2,9 @@ package check
 
 import (
 	"errors"
+	"iter"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/yamlhost/yamlhost/builtins"
@@ -90,6 +93,20 @@ func useOf(e *ast.Call, token *ast.Literal) use {
 	return u
 }
 
+// providerCalls yields the calls of provider functions in a unit, which may be nil, with their tokens as written.
+func providerCalls(unit *ast.Unit) iter.Seq2[*ast.Call, *ast.Literal] {
+	return func(yield func(*ast.Call, *ast.Literal) bool) {
+		if unit == nil {
+			return
+		}
+		for _, call := range unit.Calls {
+			if token := invokedToken(call); token != nil && !yield(call, token) {
+				return
+			}
+		}
+	}
+}
+
 func hasExplicitProvider(e *ast.Call) bool {
 	options := invokeOptions(e)
 	return options != nil && field(options, "provider") != nil
@@ -174,7 +191,7 @@ func (c *typer) inferProviderCall(e *ast.Call, inv *Invoke, token, returned *ast
 	if f == nil {
 		return schema.Invalid
 	}
-	c.checkArguments(e, inv, f)
+	c.checkArguments(inv.Arguments, f.Inputs, schema.CollapseToken(f.Token), e.Name.Range)
 	result := f.Result
 	switch {
 	case result == nil:
@@ -222,60 +239,47 @@ func ReturnPath(result schema.Type, text string) value.Path {
 }
 
 func (c *constants) resolveFunction(inv *Invoke, u use) *schema.Function {
-	var known *loadedPackage
-	where := c.choose(u)
-	for i, d := range where.descriptors {
-		p := where.packages[i]
-		if known == nil || !known.absent() && p.absent() { // one that is missing may have it
-			known, inv.Package = p, d
-		}
-		if p.pkg == nil {
-			continue
-		}
-		found := p.function(u.token.Value)
-		if errors.Is(found.err, schema.ErrNoSuchToken) {
-			continue
-		}
-		inv.Package = d
-		if found.err != nil {
-			c.errorf(diag.PackageMissing, u.token.Range, "the package's schema has an error", "%s cannot be called: %s",
-				u.token.Value, found.err)
-			return nil
-		}
-		f := found.f
-		inv.Token, inv.Schema = f.Token, f
-		c.warnTokenSpelling(u.token, f.Token)
-		if f.Overlay {
-			c.errorf(diag.TokenNotFound, u.token.Range, "the provider itself does not have it",
-				"%s exists in other languages only",
-				schema.CollapseToken(f.Token))
-			return nil
-		}
-		if f.Deprecation != "" {
-			c.warnf(diag.Deprecated, u.token.Range, schema.Plain(f.Deprecation), "%s is deprecated",
-				schema.CollapseToken(f.Token))
-		}
-		return f
-	}
-	if known.absent() {
+	f, known, d, err := find(c.choose(u), u.token.Value, (*loadedPackage).function)
+	inv.Package = d
+	switch {
+	case err == nil:
+	case !errors.Is(err, schema.ErrNoSuchToken):
+		c.errorf(diag.PackageMissing, u.token.Range, "the package's schema has an error", "%s cannot be called: %s",
+			u.token.Value, err)
+		return nil
+	case known.absent():
 		c.missingPackage(known, u.token.Range)
 		return nil
+	default:
+		c.tokenNotFound(u.token, known.pkg, "function")
+		return nil
 	}
-	c.tokenNotFound(u.token, known.pkg, "function")
-	return nil
+	inv.Token, inv.Schema = f.Token, f
+	c.warnOldSpelling(u.token.Range, u.token.Value, spelling(u.token.Value, f.Token))
+	if f.Overlay {
+		c.errorf(diag.TokenNotFound, u.token.Range, "the provider itself does not have it", "%s exists in other languages only",
+			schema.CollapseToken(f.Token))
+		return nil
+	}
+	if f.Deprecation != "" {
+		c.warnf(diag.Deprecated, u.token.Range, schema.Plain(f.Deprecation), "%s is deprecated",
+			schema.CollapseToken(f.Token))
+	}
+	return f
 }
 
-// checkArguments checks a call's arguments as a resource's properties are checked (L6.42).
-func (c *typer) checkArguments(e *ast.Call, inv *Invoke, f *schema.Function) {
-	p := &place{owner: schema.CollapseToken(f.Token), noun: "argument", key: e.Name.Range}
-	if inv.Arguments == nil {
-		c.requireMembers(f.Inputs, p, e.Name.Range)
+// checkArguments checks a call's arguments, nil for none, as a resource's properties are checked (L6.42). name is the
+// place of the function's name.
+func (c *typer) checkArguments(args ast.Expr, inputs *schema.Object, function string, name diag.Range) {
+	p := &place{owner: function, noun: "argument", key: name}
+	if args == nil {
+		c.requireMembers(inputs, p, name)
 		return
 	}
-	if _, literal := inv.Arguments.(*ast.Map); !literal {
+	if _, literal := args.(*ast.Map); !literal {
 		p.what = "arguments of " + p.owner
 	}
-	c.fit(inv.Arguments, f.Inputs, p)
+	c.fit(args, inputs, p)
 }
 
 // checkInvokeOptions is L4.D. pkg is the package that the call needs; empty when that is not known.
@@ -305,7 +309,7 @@ func (c *typer) checkInvokeOptions(inv *Invoke, options ast.Expr, pkg string) {
 		name := key.Value
 		for _, known := range names {
 			if strings.EqualFold(known, name) {
-				c.warnCapitals(key, known)
+				c.warnOldSpelling(key.Range(), key.Value, known)
 				name = known
 			}
 		}
@@ -329,4 +333,23 @@ func (c *typer) checkInvokeOptions(inv *Invoke, options ast.Expr, pkg string) {
 			c.errorf(diag.UnknownKey, key.Range(), didYouMean(diag.Suggest(name, names)), "unknown option `%s` of a call", name)
 		}
 	}
+}
+
+// Invokes are the calls of provider functions in the program and in its components, one of each function, by token.
+func (p *Program) Invokes() []*Invoke {
+	byToken := make(map[string]*Invoke)
+	for _, r := range p.records.each() {
+		if r.outcome == nil {
+			continue
+		}
+		for _, call := range r.outcome.calls {
+			if call == nil || call.Invoke == nil {
+				continue
+			}
+			if inv := call.Invoke; byToken[inv.Token] == nil || byToken[inv.Token].Schema == nil {
+				byToken[inv.Token] = inv
+			}
+		}
+	}
+	return slices.SortedFunc(maps.Values(byToken), func(a, b *Invoke) int { return strings.Compare(a.Token, b.Token) })
 }

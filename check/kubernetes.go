@@ -41,27 +41,20 @@ func (p *loadedPackage) openKind(written string) (found resolvedResource, ok boo
 			return found, false
 		}
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if known, asked := p.kinds[written]; asked {
-		return known, true
-	}
-	constant := func(name, text string) *schema.Property {
-		return &schema.Property{Name: name, Type: schema.String, Required: true, Const: text}
-	}
-	var metadata schema.Type = schema.Any
-	if t, err := p.pkg.Type(metadataType); err == nil {
-		metadata = t
-	}
-	members := []*schema.Property{constant("apiVersion", group+"/"+version), constant("kind", kind),
-		{Name: "metadata", Type: schema.OptionalOf(metadata)}}
-	object := schema.NewObject("", false, func() []*schema.Property { return members })
-	found.r = &schema.Resource{Token: written, Inputs: object, Outputs: object}
-	found.t = &schema.ResourceType{Token: written, Outputs: func() *schema.Object { return object }}
-	if p.kinds == nil {
-		p.kinds = map[string]resolvedResource{}
-	}
-	p.kinds[written] = found
+	found, _ = p.kinds.Get(written, func() (resolvedResource, error) {
+		constant := func(name, text string) *schema.Property {
+			return &schema.Property{Name: name, Type: schema.String, Required: true, Const: text}
+		}
+		var metadata schema.Type = schema.Any
+		if t, err := p.pkg.Type(metadataType); err == nil {
+			metadata = t
+		}
+		members := []*schema.Property{constant("apiVersion", group+"/"+version), constant("kind", kind),
+			{Name: "metadata", Type: schema.OptionalOf(metadata)}}
+		object := schema.NewObject("", false, func() []*schema.Property { return members })
+		return resolvedResource{r: &schema.Resource{Token: written, Inputs: object, Outputs: object},
+			t: &schema.ResourceType{Token: written, Outputs: func() *schema.Object { return object }}}, nil
+	})
 	return found, true
 }
 
@@ -78,15 +71,12 @@ func (c *resolver) useOpenKind(n *Node, p *loadedPackage) bool {
 	if !ok {
 		return false
 	}
-	near := c.asked.get(suggestKey{name: token.Value, space: "kind", of: p.pkg}, func() []string {
-		return nearTokens(token.Value, p.pkg.ResourceTokens())
-	})
-	if m := kindToken().FindStringSubmatch(token.Value); misspeltGroup(m[1], m[5], near) {
+	near, m := c.nearIn(p.pkg, token.Value, "resource"), kindToken().FindStringSubmatch(token.Value)
+	if misspeltGroup(m[1], m[5], near) {
 		return false
 	}
 	c.useResource(n, found)
 	if !c.opts.KindsUnknown {
-		m := kindToken().FindStringSubmatch(token.Value)
 		detail := sentences(didYouMean(near), "name the file with its CustomResourceDefinition under `crds` in the project file")
 		c.report(diag.Diagnostic{Severity: diag.Warning, Code: diag.TokenNotFound, Subject: token.Range, Detail: detail,
 			Summary: "the kind " + m[5] + " of " + m[1] + "/" + m[4] + " is not described: its properties are not checked"})
@@ -117,19 +107,10 @@ func customResourceFinding(decl *ast.Resource) diag.Diagnostic {
 	d := diag.Diagnostic{Code: diag.TokenNotFound, Subject: token.Range,
 		Summary: "kubernetes:apiextensions.k8s.io:CustomResource exists in other languages only",
 		Detail:  "write the type of the kind itself: kubernetes:GROUP/VERSION:Kind"}
-	var apiVersion, kind string
-	for _, p := range decl.Properties {
-		if text, ok := p.Value.(*ast.String); ok {
-			switch p.Name.Value {
-			case "apiVersion":
-				apiVersion = text.Value
-			case "kind":
-				kind = text.Value
-			}
-		}
-	}
-	if apiVersion != "" && kind != "" {
-		meant := kubernetesName + ":" + apiVersion + ":" + kind
+	apiVersion, _ := propertyNamed(decl.Properties, "apiVersion").(*ast.String)
+	kind, _ := propertyNamed(decl.Properties, "kind").(*ast.String)
+	if apiVersion != nil && kind != nil && apiVersion.Value != "" && kind.Value != "" {
+		meant := kubernetesName + ":" + apiVersion.Value + ":" + kind.Value
 		d.Detail = "write the type of the kind itself: " + meant
 		d.Fixes = writing(token.Range, token.Value, meant)
 	}

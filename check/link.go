@@ -66,6 +66,14 @@ func (c *linker) number(unit **ast.Unit, exprs ...ast.Expr) *record {
 	return c.enter(*unit)
 }
 
+// numbered gives a declaration its record; number gives its expressions a unit.
+func (c *linker) numbered(unit **ast.Unit, number func()) *record {
+	if *unit == nil {
+		number()
+	}
+	return c.enter(*unit)
+}
+
 // surroundings are the further names that the expressions of a declaration may use, from a slot on.
 type surroundings struct {
 	from int
@@ -200,7 +208,8 @@ func (c *linker) linkDefaultProviders() {
 	}
 	before := make(map[string]map[*Node]bool, len(c.defaults))
 	for pkg, provider := range c.defaults {
-		before[pkg] = reach(provider)
+		before[pkg] = make(map[*Node]bool)
+		reach(provider, before[pkg], true)
 	}
 	for _, n := range c.all {
 		n.Needs = c.keepUsable(n, n.Needs, before)
@@ -243,21 +252,4 @@ func (c *linker) keepUsable(n *Node, needs []Edge, before map[string]map[*Node]b
 		kept = append(kept, edge)
 	}
 	return kept
-}
-
-// reach is everything that a node needs by its own text, itself included.
-func reach(from *Node) map[*Node]bool {
-	seen := map[*Node]bool{from: true}
-	work := []*Node{from}
-	for len(work) > 0 {
-		n := work[len(work)-1]
-		work = work[:len(work)-1]
-		for _, edge := range n.Needs {
-			if edge.byDefault == nil && !seen[edge.To] {
-				seen[edge.To] = true
-				work = append(work, edge.To)
-			}
-		}
-	}
-	return seen
 }

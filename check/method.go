@@ -65,14 +65,7 @@ func (c *typer) inferMethod(e *ast.Call, f *builtins.Func) schema.Type {
 	switch {
 	case errors.Is(err, schema.ErrNoSuchToken):
 		names := slices.Sorted(maps.Keys(r.Methods))
-		hint := didYouMean(diag.Suggest(m.Name, names))
-		switch {
-		case hint != "":
-		case len(names) == 0:
-			hint = "it has none at all"
-		default:
-			hint = "it has " + listed(names)
-		}
+		hint := nearOrAll(diag.Suggest(m.Name, names), names, "it has ", "it has none at all")
 		c.errorf(diag.NoMember, method.Range(), hint, "%s has no method `%s`", schema.CollapseToken(r.Token), m.Name)
 		return schema.Invalid
 	case err != nil:
@@ -86,15 +79,8 @@ func (c *typer) inferMethod(e *ast.Call, f *builtins.Func) schema.Type {
 	if function.Deprecation != "" {
 		c.warnf(diag.Deprecated, method.Range(), schema.Plain(function.Deprecation), "%s is deprecated", m.Name)
 	}
-	pl := &place{owner: schema.CollapseToken(r.Token) + "." + m.Name, noun: "argument", key: method.Range()}
-	if m.Arguments == nil {
-		c.requireMembers(m.Inputs, pl, method.Range())
-	} else {
-		if _, literal := m.Arguments.(*ast.Map); !literal {
-			pl.what = "arguments of " + pl.owner
-		}
-		c.fit(m.Arguments, m.Inputs, pl)
-	}
+	owner := schema.CollapseToken(r.Token) + "." + m.Name
+	c.checkArguments(m.Arguments, m.Inputs, owner, method.Range())
 	result := function.Result
 	switch {
 	case result == nil:
@@ -102,10 +88,10 @@ func (c *typer) inferMethod(e *ast.Call, f *builtins.Func) schema.Type {
 	case returned == nil:
 	case function.Scalar:
 		c.errorf(diag.NoMember, returned.Range, "leave `return` out: the result is the value itself",
-			"the result of %s has no outputs by name", pl.owner)
+			"the result of %s has no outputs by name", owner)
 		return schema.Invalid
 	default:
-		return c.member(result, step{name: returned.Value, at: returned.Range, owner: "the result of " + pl.owner})
+		return c.member(result, step{name: returned.Value, at: returned.Range, owner: "the result of " + owner})
 	}
 	return result
 }
@@ -118,7 +104,7 @@ func (c *run) resourceOfType(token string) (*loadedPackage, *schema.Resource) {
 		if p.pkg == nil || !p.descriptor.Serves(packageOf(token)) {
 			continue
 		}
-		if found := p.resource(token); found.r != nil {
+		if found, _ := p.resource(token); found.r != nil {
 			return p, found.r
 		}
 	}

@@ -16,13 +16,8 @@ import (
 // pulumiName is the built-in variable (L3.F).
 const pulumiName = "pulumi"
 
-var pulumiType = func() *schema.Object {
-	var members []*schema.Property
-	for _, name := range []string{"cwd", "organization", "project", "rootDirectory", "stack"} {
-		members = append(members, &schema.Property{Name: name, Type: schema.String, Required: true})
-	}
-	return schema.ObjectOf(members...)
-}()
+var pulumiType = argsObject(map[string]schema.Type{"cwd": schema.String, "organization": schema.String,
+	"project": schema.String, "rootDirectory": schema.String, "stack": schema.String})
 
 var kindNames = [...]string{ConfigNode: "configuration value", VariableNode: "variable", ResourceNode: "resource"}
 
@@ -78,22 +73,13 @@ func (c *linker) declare() {
 		c.number(&decl.Unit, decl.Command)
 	}
 	for _, decl := range c.file.Transforms {
-		if decl.Unit == nil {
-			decl.Number()
-		}
-		c.enter(decl.Unit)
+		c.numbered(&decl.Unit, decl.Number)
 	}
 	for _, decl := range c.file.Policies {
-		if decl.Unit == nil {
-			decl.Number()
-		}
-		c.enter(decl.Unit)
+		c.numbered(&decl.Unit, decl.Number)
 	}
 	for _, decl := range c.file.Messages {
-		if decl.Unit == nil {
-			decl.Number()
-		}
-		c.enter(decl.Unit)
+		c.numbered(&decl.Unit, decl.Number)
 	}
 	nodes := make([]Node, len(c.file.Config)+len(c.file.Resources)+len(c.file.Variables))
 	c.declared = make(map[string]*Node, len(nodes))
@@ -118,13 +104,10 @@ func (c *linker) declare() {
 	}
 	resources := make([]Resource, len(c.file.Resources))
 	for i, decl := range c.file.Resources {
-		if decl.Unit == nil {
-			decl.Number()
-		}
 		r := &resources[i]
 		r.Decl, r.LogicalName = decl, logicalName(decl)
 		c.add(node(Node{Kind: ResourceNode, Name: decl.Name.Value, Range: decl.Name.Range, Type: schema.Invalid,
-			Resource: r, record: c.enter(decl.Unit)}))
+			Resource: r, record: c.numbered(&decl.Unit, decl.Number)}))
 	}
 	for _, decl := range c.file.Variables {
 		record := c.number(&decl.Unit, decl.Value)
@@ -217,23 +200,18 @@ func (c *scope) resolve(root ast.Literal) Ref {
 	if name == pulumiName {
 		return Ref{Kind: RefPulumi}
 	}
-	if strings.Contains(name, ":-") { // which no key of a configuration holds
-		c.noteUndeclared(root)
-		return Ref{Kind: RefBad}
-	}
 	key := c.fullKey(name)
-	if n := c.byKey[key]; n != nil && strings.Contains(name, ":") {
-		return Ref{Kind: RefNode, Node: n}
-	}
-	if c.component != nil {
-		c.noteUndeclared(root) // only its inputs come from outside
-		return Ref{Kind: RefBad}
+	n, namespace, namespaced := c.byKey[key], c.opts.Project, strings.Contains(name, ":")
+	if namespaced {
+		namespace, _, _ = strings.Cut(name, ":")
 	}
 	_, set := c.opts.Config[key]
-	set = set || !c.opts.ConfigKnown && slices.Contains(c.opts.StackKeys, key)
-	namespace, _, namespaced := strings.Cut(name, ":")
-	if set || namespaced && !c.opts.ConfigKnown && namespace != c.opts.Project {
-		n := c.byKey[key]
+	switch {
+	case strings.Contains(name, ":-"): // which no key of a configuration holds
+	case n != nil && namespaced:
+		return Ref{Kind: RefNode, Node: n}
+	case c.component != nil: // only its inputs come from outside
+	case set || !c.opts.ConfigKnown && (namespace != c.opts.Project || slices.Contains(c.opts.StackKeys, key)):
 		if n == nil || n.Name != name {
 			n = &Node{Kind: ConfigNode, Name: name, Range: root.Range, Type: schema.Invalid, Config: &Config{Key: key}}
 			c.addNode(n)
@@ -312,10 +290,8 @@ func (c *scope) reportUndeclared() {
 	names := slices.Collect(maps.Keys(c.undeclared))
 	c.reportPrefixes()
 	c.noteResourcePlaces()
-	slices.SortStableFunc(names, func(a, b string) int {
-		return c.startOf(c.undeclared[a].first) - c.startOf(
-			c.undeclared[b].first)
-	})
+	start := func(name string) int { return c.startOf(c.undeclared[name].first) }
+	slices.SortStableFunc(names, func(a, b string) int { return start(a) - start(b) })
 	for i, name := range names {
 		if c.ctx.Err() != nil {
 			return
@@ -368,8 +344,7 @@ func (c *scope) reportUndeclared() {
 
 // sectionPrefixes are roots that other tools put before a name.
 var sectionPrefixes = []string{"resources", "resource", "config", "configuration", "variables", "variable", "var",
-	"vars", "local", "locals", "param", "params",
-	"parameters", "inputs"}
+	"vars", "local", "locals", "param", "params", "parameters", "inputs"}
 
 // prefixed reports whether an access names a section before what is declared in it, and notes it.
 func (c *scope) prefixed(e *ast.Access) bool {

@@ -233,16 +233,19 @@ func (c *fitter) fitTimeout(name string, e ast.Expr) {
 	}
 }
 
+// itemsOf are the items of a list that is written out, or the one expression that stands for a list.
+func itemsOf(e ast.Expr) []ast.Expr {
+	if list, ok := e.(*ast.List); ok {
+		return list.Items
+	}
+	return []ast.Expr{e}
+}
+
 // eachText calls fn for every literal text of a list, or for a single one.
 func eachText(e ast.Expr, fn func(text *ast.String)) {
-	switch e := e.(type) {
-	case *ast.String:
-		fn(e)
-	case *ast.List:
-		for _, item := range e.Items {
-			if s, ok := item.(*ast.String); ok {
-				fn(s)
-			}
+	for _, item := range itemsOf(e) {
+		if s, ok := item.(*ast.String); ok {
+			fn(s)
 		}
 	}
 }
@@ -264,8 +267,7 @@ func (c *declChecker) fitPaths(name string, e ast.Expr, inputs *schema.Object) {
 		path, err := value.ParsePathStrict(s.Value)
 		if err != nil || len(path) == 0 {
 			c.errorf(diag.Malformed, s.Range(), `A path looks like a.b, a[0], a["x.y"] or a[*].`,
-				"%s: %s is not a property path",
-				name, shown(s.Value))
+				"%s: %s is not a property path", name, shown(s.Value))
 			return
 		}
 		first := path[0]
@@ -326,7 +328,7 @@ func (c *declChecker) fitAliases(name string, e ast.Expr) {
 		switch literal := c.constant(item).(type) {
 		case *ast.String:
 			if strings.HasPrefix(literal.Value, "urn:") { // anything else is an old name
-				c.checkURNText(name, item, literal.Value)
+				c.checkURNText(name, item)
 			}
 		case *ast.Map:
 			c.fitAlias(name, literal)
@@ -355,10 +357,15 @@ func (c *declChecker) fitAliasType(name string, e ast.Expr, t schema.Type) {
 		name, typeWithArticle(t))
 }
 
-func (c *constants) checkURNText(name string, e ast.Expr, text string) {
-	if _, err := urn.Parse(text); err != nil {
+// checkURNText finds a literal text that is no URN.
+func (c *constants) checkURNText(name string, e ast.Expr) {
+	s, ok := c.constant(e).(*ast.String)
+	if !ok {
+		return
+	}
+	if _, err := urn.Parse(s.Value); err != nil {
 		c.errorf(diag.Malformed, e.Range(), "a URN looks like urn:pulumi:stack::project::package:module:Type::name",
-			"%s: %s is not a URN", name, shown(text))
+			"%s: %s is not a URN", name, shown(s.Value))
 	}
 }
 
@@ -379,17 +386,13 @@ func (c *declChecker) fitAlias(option string, m *ast.Map) {
 			c.fitOption(what, entry.Value, schema.String)
 		case "urn":
 			if c.fitOption(what, entry.Value, schema.String) {
-				if s, ok := c.constant(entry.Value).(*ast.String); ok {
-					c.checkURNText(option, entry.Value, s.Value)
-				}
+				c.checkURNText(option, entry.Value)
 			}
 		case "noParent":
 			c.fitOption(what, entry.Value, schema.Bool)
 		case "parent":
 			if t := schema.Required(c.infer(entry.Value)); t == schema.String {
-				if s, ok := c.constant(entry.Value).(*ast.String); ok {
-					c.checkURNText(option, entry.Value, s.Value)
-				}
+				c.checkURNText(option, entry.Value)
 				continue
 			}
 			c.fitResource(what, entry.Value)

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"reflect"
@@ -9,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/parallel"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
 )
@@ -28,24 +30,16 @@ type loadedPackage struct {
 	pkg        *schema.Package // nil when it could not be loaded
 	err        error
 
-	mu        sync.Mutex                  // guards what follows
-	resources map[string]resolvedResource // by written token: asked once for each
-	functions map[string]resolvedFunction
-	kinds     map[string]resolvedResource // as resources, of kinds that no schema describes
+	// resources and functions by written token, and as resources what is of kinds that no schema describes
+	resources, kinds parallel.Memo[string, resolvedResource, error]
+	functions        parallel.Memo[string, *schema.Function, error]
 }
 
-type (
-	resolvedResource struct {
-		r   *schema.Resource
-		t   schema.Type
-		err error
-		old bool // written by the token it had before it was renamed
-	}
-	resolvedFunction struct {
-		f   *schema.Function
-		err error
-	}
-)
+type resolvedResource struct {
+	r   *schema.Resource
+	t   schema.Type
+	old bool // written by the token it had before it was renamed
+}
 
 // use is one mention of a package: a resource's type or a call.
 type use struct {
@@ -152,11 +146,11 @@ func (c *resolver) packageUses() []use {
 			uses = append(uses, resourceUse(decl))
 		}
 	}
-	c.eachCall(func(call *ast.Call) {
-		if token := invokedToken(call); token != nil {
+	for unit := range c.file.Units() {
+		for call, token := range providerCalls(unit) {
 			uses = append(uses, useOf(call, token))
 		}
-	})
+	}
 	uses = append(uses, c.policyUses()...)
 	for i := range uses {
 		uses[i].start = c.startOf(uses[i].token.Range)
@@ -236,8 +230,7 @@ func (p *packages) add(d schema.Descriptor) *loadedPackage {
 	if known := p.loaded[key]; known != nil {
 		return known
 	}
-	entry := &loadedPackage{descriptor: d,
-		resources: make(map[string]resolvedResource), functions: make(map[string]resolvedFunction)}
+	entry := &loadedPackage{descriptor: d}
 	p.loaded[key] = entry
 	p.order = append(p.order, key)
 	return entry
@@ -278,10 +271,8 @@ func (c *resolver) asUsed(found []schema.Descriptor, u use) []schema.Descriptor 
 	}
 	if first, named := c.namedVersions[name]; named && u.versionText == "" && u.urlText == "" &&
 		!strings.HasPrefix(u.token.Value, providerPrefix) {
-		if slices.ContainsFunc(found, func(d schema.Descriptor) bool {
-			return d.Version != "" ||
-				d.Parameterization != nil
-		}) {
+		decided := func(d schema.Descriptor) bool { return d.Version != "" || d.Parameterization != nil }
+		if slices.ContainsFunc(found, decided) {
 			return found // the project says which
 		}
 		u.versionText, u.urlText = first.versionText, first.urlText
@@ -338,30 +329,17 @@ func (c *resolver) resolveResource(n *Node) {
 		n.Type = &schema.ResourceType{Token: token.Value, Outputs: func() *schema.Object { return anything }}
 		return
 	}
-	candidates := c.choose(resourceUse(r.Decl))
-	var known *loadedPackage
-	for i, d := range candidates.descriptors {
-		p := candidates.packages[i]
-		if known == nil || !known.absent() && p.absent() { // one that is missing may have it
-			known, r.Package = p, d
-		}
-		if p.pkg == nil {
-			continue
-		}
-		found := p.resource(token.Value)
-		if errors.Is(found.err, schema.ErrNoSuchToken) {
-			continue
-		}
-		r.Package = d
-		if found.err != nil {
-			c.errorf(diag.PackageMissing, token.Range, "the package's schema has an error", "%s cannot be used: %s",
-				token.Value, found.err)
-			return
-		}
+	found, known, d, err := find(c.choose(resourceUse(r.Decl)), token.Value, (*loadedPackage).resource)
+	r.Package = d
+	switch {
+	case err == nil:
 		c.useResource(n, found)
 		return
-	}
-	if known.absent() {
+	case !errors.Is(err, schema.ErrNoSuchToken):
+		c.errorf(diag.PackageMissing, token.Range, "the package's schema has an error", "%s cannot be used: %s",
+			token.Value, err)
+		return
+	case known.absent():
 		c.missingPackage(known, token.Range)
 		if strings.HasPrefix(token.Value, providerPrefix) {
 			n.Type = &schema.ResourceType{Token: token.Value}
@@ -377,10 +355,28 @@ func (c *resolver) resolveResource(n *Node) {
 	}
 }
 
+// find looks a token up in the packages of a choice. pkg is the one that has it; else, with schema.ErrNoSuchToken, the
+// first, or one that is missing, since that may have it.
+func find[T any](where *choice, token string, ask func(*loadedPackage, string) (T, error)) (found T,
+	pkg *loadedPackage, d schema.Descriptor, err error) {
+	for i, p := range where.packages {
+		if pkg == nil || !pkg.absent() && p.absent() {
+			pkg, d = p, where.descriptors[i]
+		}
+		if p.pkg == nil {
+			continue
+		}
+		if found, err = ask(p, token); !errors.Is(err, schema.ErrNoSuchToken) {
+			return found, p, where.descriptors[i], err
+		}
+	}
+	return found, pkg, d, schema.ErrNoSuchToken
+}
+
 func (c *resolver) useResource(n *Node, found resolvedResource) {
 	r, token := n.Resource, n.Resource.Decl.Type
 	r.Schema, r.Token, n.Type = found.r, found.r.Token, found.t
-	c.warnTokenSpelling(token, r.Token)
+	c.warnOldSpelling(token.Range, token.Value, spelling(token.Value, r.Token))
 	if found.old {
 		c.warnf(diag.Deprecated, token.Range, "write `"+schema.CollapseToken(r.Token)+"`", "%s has been renamed", token.Value)
 	}
@@ -412,38 +408,25 @@ func overlayHint(token string) string {
 	return "the provider itself does not have it"
 }
 
-func (p *loadedPackage) resource(written string) resolvedResource {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if known, asked := p.resources[written]; asked {
-		return known
-	}
-	var found resolvedResource
-	found.r, found.err = p.pkg.ResolveResource(written)
-	if errors.Is(found.err, schema.ErrNoSuchToken) {
-		if token, ok := p.pkg.ResourceByAlias(written); ok {
-			found.r, found.err = p.pkg.Resource(token)
-			found.old = found.err == nil
+func (p *loadedPackage) resource(written string) (resolvedResource, error) {
+	return p.resources.Get(written, func() (found resolvedResource, err error) {
+		found.r, err = p.pkg.ResolveResource(written)
+		if errors.Is(err, schema.ErrNoSuchToken) {
+			if token, ok := p.pkg.ResourceByAlias(written); ok {
+				found.r, err = p.pkg.Resource(token)
+				found.old = err == nil
+			}
 		}
-	}
-	if r := found.r; r != nil {
-		found.t = &schema.ResourceType{Token: r.Token, Component: r.Component,
-			Outputs: func() *schema.Object { return r.Outputs }}
-	}
-	p.resources[written] = found
-	return found
+		if r := found.r; r != nil {
+			found.t = &schema.ResourceType{Token: r.Token, Component: r.Component,
+				Outputs: func() *schema.Object { return r.Outputs }}
+		}
+		return found, err
+	})
 }
 
-func (p *loadedPackage) function(written string) resolvedFunction {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if known, asked := p.functions[written]; asked {
-		return known
-	}
-	var found resolvedFunction
-	found.f, found.err = p.pkg.ResolveFunction(written)
-	p.functions[written] = found
-	return found
+func (p *loadedPackage) function(written string) (*schema.Function, error) {
+	return p.functions.Get(written, func() (*schema.Function, error) { return p.pkg.ResolveFunction(written) })
 }
 
 // installLine is the command that installs the plugin of a package. A package that is not there is never taken for a
@@ -492,12 +475,7 @@ func (c *resolver) reportMissingPackages() {
 }
 
 func (c *findings) tokenNotFound(token *ast.Literal, pkg *schema.Package, what string) {
-	near := c.asked.get(suggestKey{name: token.Value, space: what, of: pkg}, func() []string {
-		if what == "function" {
-			return nearTokens(token.Value, pkg.FunctionTokens())
-		}
-		return nearTokens(token.Value, pkg.ResourceTokens())
-	})
+	near := c.nearIn(pkg, token.Value, what)
 	hint := didYouMean(near)
 	if what == "function" {
 		if _, err := pkg.ResolveResource(token.Value); err == nil {
@@ -512,6 +490,16 @@ func (c *findings) tokenNotFound(token *ast.Literal, pkg *schema.Package, what s
 	c.report(diag.Diagnostic{Code: diag.TokenNotFound, Subject: token.Range, Detail: hint,
 		Summary: fmt.Sprintf("package %s has no %s %s", pkg.Name, what, token.Value),
 		Fixes:   rename(token.Range, token.Value, near)})
+}
+
+// nearIn returns the tokens of functions or resources of a package that a misspelt one may stand for.
+func (c *findings) nearIn(pkg *schema.Package, token, what string) []string {
+	return c.near(suggestKey{name: token, space: what, of: pkg}, func() []string {
+		if what == "function" {
+			return nearTokens(token, pkg.FunctionTokens())
+		}
+		return nearTokens(token, pkg.ResourceTokens())
+	})
 }
 
 // nearTokens returns the tokens that a misspelt one may stand for (L7.6), in their shortest form: tokens that are
@@ -543,11 +531,49 @@ func nearTokens(written string, tokens []string) []string {
 	return short
 }
 
-// eachCall calls fn for every call of the program in the order of the declarations.
-func (c *resolver) eachCall(fn func(*ast.Call)) {
-	for unit := range c.file.Units() {
-		for _, call := range unit.Calls {
-			fn(call)
+// known is Program.Known for the declaration that is being checked.
+func (c *constants) known(t schema.Type) schema.Type {
+	found, missing := known(c.ctx, c.schemas, t)
+	c.volatile = c.volatile || missing
+	return found
+}
+
+// known answers missing for a type whose package is not known.
+func known(ctx context.Context, schemas schema.Loader, t schema.Type) (found schema.Type, missing bool) {
+	switch t := t.(type) {
+	case *schema.Token:
+		pkg, missing := foreign(ctx, schemas, t.Package)
+		if pkg != nil {
+			if found, err := pkg.Type(t.Token); err == nil {
+				return found, false
+			}
 		}
+		return t, missing
+	case *schema.ResourceType:
+		if t.Outputs != nil {
+			return t, false
+		}
+		pkg, missing := foreign(ctx, schemas, t.Package)
+		if pkg != nil {
+			if r, err := pkg.ResolveResource(t.Token); err == nil && r.Token == t.Token {
+				return &schema.ResourceType{Token: r.Token, Component: r.Component,
+					Outputs: func() *schema.Object { return r.Outputs }}, false
+			}
+		}
+		return t, missing
 	}
+	return t, false
+}
+
+// foreign is the package that a schema refers to; nil when there is none, or it is missing, which is no fault of the
+// program.
+func foreign(ctx context.Context, schemas schema.Loader, d schema.Descriptor) (pkg *schema.Package, missing bool) {
+	if d.Name == "" || schemas == nil {
+		return nil, false
+	}
+	pkg, err := schemas.Load(ctx, d)
+	if err != nil {
+		return nil, true
+	}
+	return pkg, false
 }

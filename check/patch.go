@@ -48,6 +48,14 @@ func (c change) needs() (was, now []Edge) {
 	return c.wasOutput.Needs, c.output.Needs
 }
 
+// source is the text that the former declaration stands in.
+func (c change) source() *diag.Source {
+	if c.node != nil {
+		return c.wasNode.Range.Source
+	}
+	return c.wasOutput.Decl.Name.Range.Source
+}
+
 // newPatch finds out what has changed since the check before; nil where that is too much, or cannot be told.
 func newPatch(r *run, file *ast.File, opts Options) *patch {
 	m := r.memory
@@ -201,17 +209,13 @@ func sameOption(a, b *ast.Option) bool {
 
 // sameCalls reports whether two units call functions of the same packages.
 func sameCalls(a, b *ast.Unit) bool {
-	return slices.EqualFunc(providerCalls(a), providerCalls(b), sameUse)
-}
-
-// providerCalls are the uses of packages by the calls of a unit.
-func providerCalls(unit *ast.Unit) (uses []use) {
-	for _, call := range unit.Calls {
-		if token := invokedToken(call); token != nil {
+	uses := func(unit *ast.Unit) (uses []use) {
+		for call, token := range providerCalls(unit) {
 			uses = append(uses, useOf(call, token))
 		}
+		return uses
 	}
-	return uses
+	return slices.EqualFunc(uses(a), uses(b), sameUse)
 }
 
 // changeVariable replaces the variable at a place, which nothing may use: what uses it depends on its value.
@@ -239,31 +243,24 @@ func (p *patch) changeOutput(i int, decl *ast.Output) bool {
 // add adds a change; false where others have to do with what was there before.
 func (p *patch) add(c change) bool {
 	was, now := c.units()
-	record := p.before.records.of(was)
-	if record == nil || record.outcome == nil || len(record.outcome.jsonArguments) > 0 {
+	known := p.before.records.of(was)
+	if known == nil || known.outcome == nil || len(known.outcome.jsonArguments) > 0 {
 		return false
 	}
-	for _, ref := range record.refs {
+	for _, ref := range known.refs {
 		if ref.Node != nil && ref.Node.place >= p.was.named {
 			return false // its use declares it
 		}
 	}
+	src := c.source()
+	if slices.ContainsFunc(p.memory.remarks.loose, func(d diag.Diagnostic) bool { return mentions(d, src) }) {
+		return false
+	}
 	if c.node != nil {
-		for _, d := range p.memory.remarks.loose {
-			if mentions(d, c.wasNode.Range.Source) {
-				return false
-			}
-		}
 		p.places = append(p.places, c.node.place)
-	} else {
-		for _, d := range p.memory.remarks.loose {
-			if mentions(d, c.wasOutput.Decl.Name.Range.Source) {
-				return false
-			}
-		}
 	}
 	p.gone[was] = nil
-	fresh := newRecord(now)
+	fresh := &record{refs: make([]Ref, len(now.Accesses))}
 	p.gone[now] = fresh
 	if c.node != nil {
 		c.node.record = fresh
@@ -271,8 +268,6 @@ func (p *patch) add(c change) bool {
 	p.changes = append(p.changes, c)
 	return true
 }
-
-func newRecord(unit *ast.Unit) *record { return &record{refs: make([]Ref, len(unit.Accesses))} }
 
 // findVolatile adds the declarations that have looked at what may have changed.
 func (p *patch) findVolatile() bool {

@@ -126,11 +126,11 @@ func (c *linker) matchSchemas(p *Policy) {
 // matchToken notes the types of a package that a glob matches.
 func (c *linker) matchToken(m *matched, loaded *loadedPackage, glob *ast.Literal) {
 	if !strings.Contains(glob.Value, "*") {
-		found := loaded.resource(glob.Value)
+		found, err := loaded.resource(glob.Value)
 		switch {
-		case errors.Is(found.err, schema.ErrNoSuchToken):
+		case errors.Is(err, schema.ErrNoSuchToken):
 			c.tokenNotFound(glob, loaded.pkg, "resource")
-		case found.err != nil:
+		case err != nil:
 			m.open = true
 		default:
 			m.note(found.r)
@@ -202,10 +202,7 @@ func (p *Policy) nameTypes(pack bool) {
 // configProperties are the members of the variable `config` of a policy.
 func configProperties(declared []*ast.DynamicProperty) (list []*schema.Property) {
 	for _, decl := range declared {
-		p := &schema.Property{Name: decl.Name.Value, Type: schema.Any, Description: decl.Description.Text()}
-		if decl.Type != nil {
-			p.Type = configType(decl.Type)
-		}
+		p := &schema.Property{Name: decl.Name.Value, Type: configType(decl.Type), Description: decl.Description.Text()}
 		p.Required = decl.Optional == nil || !decl.Optional.Value
 		if !p.Required && decl.Default == nil {
 			p.Type = schema.OptionalOf(p.Type)
@@ -273,9 +270,7 @@ func (c *linker) linkGuarded() {
 // checkPolicies checks the policies, now that everything else is known.
 func (c *body) checkPolicies() {
 	for _, p := range c.program.Policies {
-		j := c.checkerOf(p.Decl.Unit)
-		j.checkPolicy(p)
-		c.handOver(p.Decl.Unit, j.seal(nil, schema.Invalid, given{}))
+		c.checkUnit(p.Decl.Unit, func(j *declChecker) { j.checkPolicy(p) })
 	}
 }
 
@@ -288,14 +283,7 @@ func (c *declChecker) checkPolicy(p *Policy) {
 	if decl.Violation != nil {
 		c.checkViolation(decl.Violation)
 	}
-	if decl.Remedy != nil {
-		if got := schema.Required(c.infer(decl.Remedy)); !mapLike(got) {
-			c.errorf(diag.NotAssignable, decl.Remedy.Range(), "", "the properties of a remedy must be a map, not %s",
-				typeWithArticle(got))
-		} else {
-			c.checkMergedMap(decl.Remedy, &p.matched)
-		}
-	}
+	c.checkMergedMap(decl.Remedy, &p.matched, "the properties of a remedy")
 	for _, config := range decl.Config {
 		if config.Default != nil && config.Type != nil {
 			c.infer(config.Default)
@@ -305,14 +293,8 @@ func (c *declChecker) checkPolicy(p *Policy) {
 		c.noEffects(decl)
 		return
 	}
-	if m := &p.matched; !m.found && !m.open && !decl.OfStack() {
-		rng := decl.Match.Range
-		if rng.IsZero() {
-			rng = decl.Name.Range
-		}
-		c.report(diag.Diagnostic{Severity: diag.Warning, Code: diag.Ignored, Subject: rng,
-			Summary: "this policy matches no resource",
-			Detail:  "`*` matches any text; a type is written package:module:Type, as `yamlhost graph` shows it"})
+	if !decl.OfStack() {
+		c.warnUnmatched(&p.matched, "resource")
 	}
 }
 

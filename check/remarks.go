@@ -1,7 +1,6 @@
 package check
 
 import (
-	"iter"
 	"slices"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
@@ -100,31 +99,9 @@ func (r *remarks) with(others remarks) remarks {
 
 // mentions reports whether a finding speaks of a text.
 func mentions(d diag.Diagnostic, src *diag.Source) bool {
-	for rng := range placesOf(d) {
-		if rng.Source == src {
-			return true
-		}
+	edits := func(f diag.Fix) bool {
+		return slices.ContainsFunc(f.Edits, func(e diag.Edit) bool { return e.Range.Source == src })
 	}
-	return false
-}
-
-// placesOf yields all places that a finding speaks of.
-func placesOf(d diag.Diagnostic) iter.Seq[diag.Range] {
-	return func(yield func(diag.Range) bool) {
-		if !yield(d.Subject) {
-			return
-		}
-		for _, r := range d.Related {
-			if !yield(r.Range) {
-				return
-			}
-		}
-		for _, f := range d.Fixes {
-			for _, e := range f.Edits {
-				if !yield(e.Range) {
-					return
-				}
-			}
-		}
-	}
+	return d.Subject.Source == src || slices.ContainsFunc(d.Fixes, edits) ||
+		slices.ContainsFunc(d.Related, func(r diag.Related) bool { return r.Range.Source == src })
 }

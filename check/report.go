@@ -3,38 +3,16 @@ package check
 import (
 	"fmt"
 	"strings"
-	"sync"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/parallel"
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// findings collects diagnostics.
+// findings collects diagnostics. asked has the answers of near: what is asked once more gets the same.
 type findings struct {
 	sink  *diag.Diagnostics
-	asked *suggestions
-}
-
-// suggestions are the answers of suggest: what is asked once more gets the same. They are safe for concurrent use.
-type suggestions struct {
-	mu   sync.Mutex
-	near map[suggestKey][]string
-}
-
-// get returns the answer to a question; it calls find for a new question.
-func (s *suggestions) get(key suggestKey, find func() []string) []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	near, known := s.near[key]
-	if !known {
-		near = find()
-		s.near[key] = near
-	}
-	return near
-}
-
-func newFindings() *findings {
-	return &findings{sink: new(diag.Diagnostics), asked: &suggestions{near: make(map[suggestKey][]string)}}
+	asked *parallel.Memo[suggestKey, []string, error]
 }
 
 func (c *findings) report(d diag.Diagnostic) { c.sink.Add(d) }
@@ -69,10 +47,55 @@ type suggestKey struct {
 	of          *schema.Package // nil for what no package has
 }
 
-// suggest is the sentence that names what name may have been meant to be; empty when nothing is near. space tells apart
-// the sets of candidates, and candidates is asked only once for each name.
+// near returns the answer to a question; it calls find for a new question.
+func (c *findings) near(key suggestKey, find func() []string) []string {
+	near, _ := c.asked.Get(key, func() ([]string, error) { return find(), nil })
+	return near
+}
+
+// suggest returns the candidates that name may have been meant to be. space tells apart the sets of candidates, and
+// candidates is asked only once for each name.
 func (c *findings) suggest(name, space string, candidates func() []string) []string {
-	return c.asked.get(suggestKey{name: name, space: space}, func() []string { return diag.Suggest(name, candidates()) })
+	return c.near(suggestKey{name: name, space: space}, func() []string { return diag.Suggest(name, candidates()) })
+}
+
+// nearOrAll is a hint with the near names, or else with what there is: has stands before all names, and none is the
+// hint where there are none.
+func nearOrAll(near, names []string, has, none string) string {
+	switch {
+	case len(near) > 0:
+		return didYouMean(near)
+	case len(names) == 0:
+		return none
+	}
+	return has + listed(names)
+}
+
+// warnOldSpelling warns of a name that is written with other capitals, or in an older way.
+func (c *findings) warnOldSpelling(rng diag.Range, written, name string) {
+	if name != written {
+		c.report(diag.Diagnostic{Severity: diag.Warning, Code: diag.Capitalisation, Subject: rng,
+			Summary: "write `" + written + "` as `" + name + "`", Fixes: writing(rng, written, name)})
+	}
+}
+
+// spelling is a token as it is written, with the capitals of the canonical token. Other tools that compare tokens, such
+// as policies, do not find one with other capitals (L7.1, L1.20).
+func spelling(written, canonical string) string {
+	have, want := strings.Split(written, ":"), strings.Split(canonical, ":")
+	if len(have) < 2 || len(want) != 3 || !strings.EqualFold(have[len(have)-1], want[2]) {
+		return written // by an older name, or of an unusual form
+	}
+	have[len(have)-1] = want[2]
+	if len(have) == 3 {
+		module := want[1]
+		for _, form := range []string{module, module[:max(0, strings.LastIndexByte(module, '/'))]} {
+			if strings.EqualFold(have[1], form) {
+				have[1] = form
+			}
+		}
+	}
+	return strings.Join(have, ":")
 }
 
 func didYouMean(near []string) string {

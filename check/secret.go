@@ -1,6 +1,7 @@
 package check
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
@@ -24,35 +25,52 @@ func (p *Program) FirstSecret() (Secret, bool) {
 			first = &Secret{What: what, Range: rng}
 		}
 	}
-	visit := func(e ast.Expr) {
-		ast.Walk(e, func(e ast.Expr) bool {
-			if call, ok := e.(*ast.Call); ok {
-				if c := p.Call(call); c != nil && c.Func != nil && (c.Func.Name == "secret" || c.Func.Name == "env" &&
-					!p.publicEnv(c)) {
-					found("fn::"+c.Func.Name, call.Name.Range)
-				}
+	for _, body := range p.bodies() {
+		body.secrets(found)
+		for call, c := range body.calls() {
+			if c.Func != nil && (c.Func.Name == "secret" || c.Func.Name == "env" && !p.publicEnv(c)) {
+				found("fn::"+c.Func.Name, call.Name.Range)
 			}
-			return true
-		})
+		}
 	}
-	seen := make(map[*Program]bool)
-	p.eachBody(seen, func(body *Program) { body.secrets(found, visit) })
 	if first == nil {
 		return Secret{}, false
 	}
 	return *first, true
 }
 
-// eachBody calls fn for the program, and for each component that it uses, once.
-func (p *Program) eachBody(seen map[*Program]bool, fn func(body *Program)) {
-	if seen[p] {
-		return
+// bodies are the program and each component that it uses, once.
+func (p *Program) bodies() []*Program {
+	all := []*Program{p}
+	for i := 0; i < len(all); i++ {
+		for _, n := range all[i].Nodes {
+			if n.Resource != nil && n.Resource.Component != nil && !slices.Contains(all, n.Resource.Component.Body) {
+				all = append(all, n.Resource.Component.Body)
+			}
+		}
 	}
-	seen[p] = true
-	fn(p)
-	for _, n := range p.Nodes {
-		if n.Resource != nil && n.Resource.Component != nil {
-			n.Resource.Component.Body.eachBody(seen, fn)
+	return all
+}
+
+// calls yields the calls of the nodes and outputs of a body, with what they call.
+func (p *Program) calls() iter.Seq2[*ast.Call, *Call] {
+	return func(yield func(*ast.Call, *Call) bool) {
+		var units []*ast.Unit
+		for _, n := range p.Nodes {
+			units = append(units, n.unit())
+		}
+		for _, o := range p.Outputs {
+			units = append(units, o.Decl.Unit)
+		}
+		for _, unit := range units {
+			if unit == nil {
+				continue
+			}
+			for _, call := range unit.Calls {
+				if c := p.Call(call); c != nil && !yield(call, c) {
+					return
+				}
+			}
 		}
 	}
 }
@@ -66,29 +84,20 @@ func (p *Program) publicEnv(c *Call) bool {
 	return ok && slices.ContainsFunc(p.File.PublicEnv, func(l ast.Literal) bool { return l.Value == name.Value })
 }
 
-// secrets calls found for each secret of one body.
-func (p *Program) secrets(found func(what string, rng diag.Range), visit func(ast.Expr)) {
+// secrets calls found for each declaration of one body that makes something secret.
+func (p *Program) secrets(found func(what string, rng diag.Range)) {
 	for _, n := range p.Nodes {
 		switch n.Kind {
 		case ConfigNode:
 			if n.Config.Value != nil && n.Config.Value.ContainsSecret() {
 				found("config "+n.Name, n.Range)
 			}
-			if d := n.Config.Decl; d != nil {
-				visit(d.Default)
-				if p.component && d.Secret != nil && d.Secret.Value {
-					found("input "+n.Name, n.Range)
-				}
+			if d := n.Config.Decl; d != nil && p.component && d.Secret != nil && d.Secret.Value {
+				found("input "+n.Name, n.Range)
 			}
-		case VariableNode:
-			visit(n.Variable.Value)
 		case ResourceNode:
 			p.secretsOf(n, found)
-			n.Resource.Decl.Exprs(visit)
 		}
-	}
-	for _, o := range p.Outputs {
-		visit(o.Decl.Value)
 	}
 }
 

@@ -17,41 +17,33 @@ func (p *Program) StackNames() []string {
 			names = append(names, literal.Value)
 		}
 	}
-	visit := func(body *Program, e ast.Expr) {
-		ast.Walk(e, func(e ast.Expr) bool {
-			if call, ok := e.(*ast.Call); ok {
-				if c := body.Call(call); c != nil && c.Func != nil && c.Func.Name == "stackReference" && len(c.Args) > 0 {
-					add(c.Args[0])
-				}
+	for _, body := range p.bodies() {
+		for _, c := range body.calls() {
+			if c.Func != nil && c.Func.Name == "stackReference" && len(c.Args) > 0 {
+				add(c.Args[0])
 			}
-			return true
-		})
-	}
-	p.eachBody(make(map[*Program]bool), func(body *Program) {
+		}
 		for _, n := range body.Nodes {
-			switch n.Kind {
-			case VariableNode:
-				visit(body, n.Variable.Value)
-			case ResourceNode:
-				n.Resource.Decl.Exprs(func(e ast.Expr) { visit(body, e) })
-				if n.Resource.Token == schema.StackReferenceToken && n.Resource.Decl.PropertiesExpr == nil {
-					named := false
-					for _, property := range n.Resource.Decl.Properties {
-						if property.Name.Value == "name" {
-							named = true
-							add(property.Value)
-						}
-					}
-					if !named {
-						names = append(names, n.Resource.LogicalName)
-					}
-				}
+			if n.Resource == nil || n.Resource.Token != schema.StackReferenceToken || n.Resource.Decl.PropertiesExpr != nil {
+				continue
 			}
+			named := propertyNamed(n.Resource.Decl.Properties, "name")
+			if named == nil {
+				names = append(names, n.Resource.LogicalName)
+			}
+			add(named)
 		}
-		for _, o := range body.Outputs {
-			visit(body, o.Decl.Value)
-		}
-	})
+	}
 	slices.Sort(names)
 	return slices.Compact(names)
+}
+
+// propertyNamed is the value of a property that is written out; nil where it is not.
+func propertyNamed(properties []ast.Property, name string) ast.Expr {
+	for _, p := range properties {
+		if p.Name.Value == name {
+			return p.Value
+		}
+	}
+	return nil
 }

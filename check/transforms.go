@@ -131,7 +131,7 @@ func (c *linker) linkMatched() {
 			if needed == nil {
 				needed = make(map[*Node]bool)
 				for _, edge := range t.Needs {
-					reachFrom(edge.To, needed)
+					reach(edge.To, needed, false)
 				}
 			}
 			if !needed[n] {
@@ -147,8 +147,8 @@ func (n *Node) needTransform(t *Transform) {
 	}
 }
 
-// reachFrom adds everything that a node needs, itself included.
-func reachFrom(from *Node, seen map[*Node]bool) {
+// reach adds everything that a node needs, itself included; with byText, needs that stand in the text alone.
+func reach(from *Node, seen map[*Node]bool, byText bool) {
 	work := []*Node{from}
 	for len(work) > 0 {
 		n := work[len(work)-1]
@@ -158,7 +158,9 @@ func reachFrom(from *Node, seen map[*Node]bool) {
 		}
 		seen[n] = true
 		for _, edge := range n.Needs {
-			work = append(work, edge.To)
+			if !byText || edge.byDefault == nil {
+				work = append(work, edge.To)
+			}
 		}
 	}
 }
@@ -169,11 +171,11 @@ func (c *linker) chance(t *ast.Transform, n *Node) likelihood {
 	c.eachRegistered(n, func(b *linker, n *Node) {
 		switch {
 		case t.Arguments:
-			eachCallOf(n, func(token *ast.Literal) {
+			for _, token := range providerCalls(n.unit()) {
 				if MatchesFunction(t, token.Value) {
 					best = always
 				}
-			})
+			}
 		case n.Kind != ResourceNode || n.Resource.Token == "" || n.Resource.Decl.Get != nil:
 		case isRemote(n):
 			best = max(best, maybe)
@@ -227,48 +229,31 @@ func (c *linker) eachRegistered(n *Node, fn func(b *linker, n *Node)) {
 			visit(&body.linker, inner)
 		}
 		for _, o := range body.program.Outputs {
-			fn(&body.linker, &Node{Kind: VariableNode, Variable: &ast.Variable{Value: o.Decl.Value}})
+			fn(&body.linker, o.asNode())
 		}
 	}
 	visit(c, n)
 }
 
-// eachCallOf calls fn for the token of every provider function that a node calls.
-func eachCallOf(n *Node, fn func(token *ast.Literal)) {
-	visit := func(e ast.Expr) {
-		ast.Walk(e, func(e ast.Expr) bool {
-			if call, ok := e.(*ast.Call); ok {
-				if token := invokedToken(call); token != nil {
-					fn(token)
-				}
-			}
-			return true
-		})
-	}
-	switch {
-	case n.Config != nil && n.Config.Decl != nil:
-		visit(n.Config.Decl.Default)
-	case n.Variable != nil:
-		visit(n.Variable.Value)
-	case n.Resource != nil:
-		n.Resource.Decl.Exprs(visit)
-	}
+// asNode is a node that calls what an output calls.
+func (o *Output) asNode() *Node {
+	return &Node{Kind: VariableNode, Variable: &ast.Variable{Value: o.Decl.Value, Unit: o.Decl.Unit}}
 }
 
 // checkTransforms checks the transforms of the stack and of resources, now that everything else is known.
 func (c *body) checkTransforms(bodies []*body) {
 	for _, t := range c.program.Transforms {
-		j := c.checkerOf(t.Decl.Unit)
-		t.Decl.Exprs(func(e ast.Expr) { j.infer(e) })
 		m := &matched{t: t.Decl, what: "transform"}
 		for _, n := range c.all {
 			c.eachRegistered(n, m.look)
 		}
 		for _, o := range c.program.Outputs {
-			m.look(&c.linker, &Node{Kind: VariableNode, Variable: &ast.Variable{Value: o.Decl.Value}})
+			m.look(&c.linker, o.asNode())
 		}
-		j.checkTransform(t.Decl, m)
-		c.handOver(t.Decl.Unit, j.seal(nil, schema.Invalid, given{}))
+		c.checkUnit(t.Decl.Unit, func(j *declChecker) {
+			t.Decl.Exprs(func(e ast.Expr) { j.infer(e) })
+			j.checkTransform(t.Decl, m)
+		})
 	}
 	for _, body := range bodies {
 		for _, n := range body.all {
@@ -324,12 +309,12 @@ type matched struct {
 
 func (m *matched) look(b *linker, n *Node) {
 	if m.t.Arguments {
-		eachCallOf(n, func(token *ast.Literal) {
+		for _, token := range providerCalls(n.unit()) {
 			if MatchesFunction(m.t, token.Value) {
 				m.found = true
 				m.openUnless(b.functionInputs(token.Value), token.Value)
 			}
-		})
+		}
 		return
 	}
 	if n.Kind != ResourceNode || n.Resource.Token == "" || n.Resource.Decl.Get != nil {
@@ -367,8 +352,8 @@ func (m *matched) openUnless(inputs *schema.Object, token string) {
 func (c *run) functionInputs(token string) *schema.Object {
 	for _, key := range c.packages.order {
 		if p := c.packages.loaded[key]; p.pkg != nil && p.descriptor.Serves(packageOf(token)) {
-			if found := p.function(token); found.f != nil {
-				return found.f.Inputs
+			if f, _ := p.function(token); f != nil {
+				return f.Inputs
 			}
 		}
 	}
@@ -386,28 +371,34 @@ func (c *declChecker) checkTransform(t *ast.Transform, m *matched) {
 		what = "function call"
 	}
 	misplaced := t.Arguments && !slices.Contains(c.file.Transforms, t) // which the parser has reported
-	if !m.found && !m.open && !misplaced {
-		rng := t.Match.Range
-		if rng.IsZero() {
-			rng = t.Key
-		}
-		c.report(diag.Diagnostic{Severity: diag.Warning, Code: diag.Ignored, Subject: rng,
-			Summary: "this transform matches no " + what,
-			Detail:  "`*` matches any text; a type is written package:module:Type, as `yamlhost graph` shows it"})
+	if !misplaced {
+		c.warnUnmatched(m, what)
 	}
-	if t.Merge == nil {
-		return
-	}
-	if got := schema.Required(c.infer(t.Merge)); !mapLike(got) {
-		c.errorf(diag.NotAssignable, t.Merge.Range(), "", "the properties that a transform merges must be a map, not %s",
-			typeWithArticle(got))
-		return
-	}
-	c.checkMergedMap(t.Merge, m)
+	c.checkMergedMap(t.Merge, m, "the properties that a transform merges")
 }
 
-// checkMergedMap checks the properties of a map that is merged into the inputs of what matches.
-func (c *declChecker) checkMergedMap(merge ast.Expr, m *matched) {
+// warnUnmatched warns of a transform or policy that nothing matches.
+func (c *declChecker) warnUnmatched(m *matched, what string) {
+	if m.found || m.open {
+		return
+	}
+	rng := m.t.Match.Range
+	if rng.IsZero() {
+		rng = m.t.Key
+	}
+	c.warnf(diag.Ignored, rng, "`*` matches any text; a type is written package:module:Type, as `yamlhost graph` shows it",
+		"this %s matches no %s", m.what, what)
+}
+
+// checkMergedMap checks a map, if there is one, that is merged into the inputs of what matches.
+func (c *declChecker) checkMergedMap(merge ast.Expr, m *matched, what string) {
+	if merge == nil {
+		return
+	}
+	if got := schema.Required(c.infer(merge)); !mapLike(got) {
+		c.errorf(diag.NotAssignable, merge.Range(), "", "%s must be a map, not %s", what, typeWithArticle(got))
+		return
+	}
 	literal, ok := c.constant(merge).(*ast.Map)
 	if !ok || m.open || len(m.inputs) == 0 {
 		return
@@ -471,9 +462,7 @@ func (c *declChecker) checkMerged(key *ast.String, e ast.Expr, m *matched) {
 			first = found
 		}
 	}
-	for _, d := range first {
-		c.report(d)
-	}
+	c.sink.Add(first...)
 }
 
 // InputsOf are the inputs of a type that the program uses, or that a package has which the program uses; nil when they

@@ -91,23 +91,9 @@ func (o *order) note(n *Node) {
 
 // text is a literal text in the properties of a resource, which may be that of a variable; empty for anything else.
 func (o *order) text(decl *ast.Resource, path ...string) (string, ast.Expr) {
-	var e ast.Expr
-	for _, p := range decl.Properties {
-		if p.Name.Value == path[0] {
-			e = p.Value
-		}
-	}
+	e := propertyNamed(decl.Properties, path[0])
 	for _, key := range path[1:] {
-		m, ok := e.(*ast.Map)
-		if !ok {
-			return "", nil
-		}
-		e = nil
-		for _, entry := range m.Entries {
-			if s, literal := entry.Key.(*ast.String); literal && s.Value == key {
-				e = entry.Value
-			}
-		}
+		e = literalStep(e, &ast.Step{Name: key})
 	}
 	expr := e
 	if access, ok := e.(*ast.Access); ok && len(access.Steps) == 0 {
