@@ -31,15 +31,20 @@ func (c *builtinCall) confine() {
 			if !ok {
 				return v, nil
 			}
-			if c.e.options.Untrusted {
-				return v, c.e.options.stranger(path, v.IsSecret(), arg)
-			}
-			if _, literal := arg.(*ast.String); c.e.options.mayRead(path, literal) {
-				return v, nil
-			}
-			shown := "the path"
+			shown, o := "the path", &c.e.options
 			if !v.IsSecret() {
 				shown = "`" + path + "`"
+			}
+			if o.Untrusted { // it may read files of the project, and public addresses (D13)
+				if err := o.public(path); err != nil {
+					return value.Null, blame(diag.FileAccess, arg.Range(),
+						"the run is --untrusted; it reads only files of the project and public addresses",
+						"%s may not be read: %s", shown, err)
+				}
+				return v, nil
+			}
+			if _, literal := arg.(*ast.String); o.mayRead(path, literal) {
+				return v, nil
 			}
 			return value.Null, blame(diag.FileAccess, arg.Range(),
 				"the run restricts paths; copy the file into the project, or write an absolute path",
@@ -48,22 +53,7 @@ func (c *builtinCall) confine() {
 	}
 }
 
-// stranger decides what an untrusted program may read: files of the project, and public addresses (D13). Its error is
-// nil for those.
-func (o *Options) stranger(path string, secret bool, arg ast.Expr) error {
-	err := o.public(path)
-	if err == nil {
-		return nil
-	}
-	shown := "the path"
-	if !secret {
-		shown = "`" + path + "`"
-	}
-	return blame(diag.FileAccess, arg.Range(),
-		"the run is --untrusted; it reads only files of the project and public addresses",
-		"%s may not be read: %s", shown, err)
-}
-
+// public returns an error for what an untrusted program may not read.
 func (o *Options) public(path string) error {
 	if scheme, rest, isURI := strings.Cut(path, "://"); isURI {
 		if !strings.EqualFold(scheme, "file") {

@@ -1,13 +1,16 @@
 package eval
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"os/exec"
 	"strings"
 
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/supervise"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 )
@@ -77,4 +80,25 @@ func (e *evaluator) runHook(ctx context.Context, h *check.Hook, args value.Value
 		}
 	}
 	return h.OnError, nil
+}
+
+// RunCommand is a Command for Options: it starts words[0] with the other words as its arguments, in a folder and with
+// an environment of "name=value", and returns what the command wrote. The command is killed with all that it has
+// started when ctx ends, and, behind a supervisor, when this process does; see supervise.Start.
+func RunCommand(env, supervisor []string) func(ctx context.Context, dir string, words []string) (said string,
+	err error) {
+	return func(ctx context.Context, dir string, words []string) (string, error) {
+		var output bytes.Buffer
+		cmd := exec.Command(words[0], words[1:]...)
+		cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = dir, env, &output, &output
+		err := supervise.Run(ctx, cmd, supervisor)
+		said := strings.TrimSpace(output.String())
+		switch {
+		case err != nil && said != "":
+			return "", fmt.Errorf("%s: %w\n%s", words[0], err, said)
+		case err != nil:
+			return "", fmt.Errorf("%s: %w", words[0], err)
+		}
+		return said, nil
+	}
 }

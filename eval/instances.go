@@ -112,39 +112,33 @@ func (s *instance) instances(ctx context.Context) (value.Value, *fault) {
 		}
 		return one("", value.Null, collection)
 	}
-	count := 0
-	numbered := false
-	switch number, isNumber := collection.AsNumber(); {
-	case isNumber:
-		if number < 0 || number != math.Trunc(number) || number > maxInstances {
-			return value.Null, blame(diag.NotAssignable, from.Range(), "", "`forEach` makes from 0 to %d instances, not %s",
-				maxInstances, value.FormatNumber(number))
-		}
-		count, numbered = int(number), true
+	amount, numbered := collection.AsNumber()
+	switch {
+	case numbered:
 	case collection.Is(value.KindList), collection.Is(value.KindMap):
-		if count = collection.Len(); count > maxInstances {
-			return value.Null, blame(diag.NotAssignable, from.Range(), "", "`forEach` makes from 0 to %d instances, not %d",
-				maxInstances, count)
-		}
+		amount = float64(collection.Len())
 	default:
 		return value.Null, blame(diag.NotAssignable, from.Range(), "",
-			"`forEach` must be a number, a list, a map or a boolean, not %s",
-			kindOf(collection))
+			"`forEach` must be a number, a list, a map or a boolean, not %s", kindOf(collection))
 	}
+	if amount < 0 || amount != math.Trunc(amount) || amount > maxInstances {
+		return value.Null, blame(diag.NotAssignable, from.Range(), "", "`forEach` makes from 0 to %d instances, not %s",
+			maxInstances, value.FormatNumber(amount))
+	}
+	count := int(amount)
 	made := make([]value.Value, count)
 	faults := make([]*fault, count)
 	inParallel(count, s.e.workers, func(i int) {
 		defer s.e.options.guard()
+		name := instanceKey(collection, i)
 		key, item := value.Int(i), value.Int(i)
-		suffix := "-" + strconv.Itoa(i)
-		switch {
-		case collection.Is(value.KindMap):
-			name := collection.Keys()[i]
-			key, item, suffix = value.String(name), collection.At(i), "-"+name
-		case !numbered:
+		if collection.Is(value.KindMap) {
+			key = value.String(name)
+		}
+		if !numbered {
 			item = collection.At(i)
 		}
-		made[i], faults[i] = one(suffix, key, item)
+		made[i], faults[i] = one("-"+name, key, item)
 	})
 	var failed *fault
 	broken := make(map[string]bool)

@@ -2,6 +2,7 @@ package eval
 
 import (
 	"context"
+	"strconv"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value"
@@ -135,14 +136,13 @@ func (s *scope) loop(ctx context.Context, e *ast.For) (value.Value, *fault) {
 			// Lists are immutable, but this one has no other owner yet.
 			items, _ := entries[pos].Value.AsList()
 			entries[pos].Value = value.List(append(items, v)...)
-		case key.IsSecret():
-			failed = failed.and(blame(diag.Duplicate, e.Key.Range(),
-				"write ... after the value to gather values of one key in a list",
-				"two values have the same key"))
 		default:
+			twice := "two values have the same key"
+			if !key.IsSecret() {
+				twice = "two values have the key " + strconv.Quote(name)
+			}
 			failed = failed.and(blame(diag.Duplicate, e.Key.Range(),
-				"write ... after the value to gather values of one key in a list",
-				"two values have the key %q", name))
+				"write ... after the value to gather values of one key in a list", "%s", twice))
 		}
 	}
 	if failed != nil {

@@ -27,8 +27,7 @@ func (e *evaluator) messages(ctx context.Context, result *Result) diag.Diagnosti
 	for _, decl := range e.program.File.Messages {
 		m, shown, f := s.message(ctx, decl)
 		if f != nil {
-			result.count(f)
-			findings.Add(f.findings...)
+			result.count(f, &findings)
 			continue
 		}
 		if !shown {

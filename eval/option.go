@@ -164,11 +164,7 @@ func (o *optionReader) provider(r *check.Resource, from *ast.Options, provider *
 		*provider = ref
 		return
 	}
-	if from.Provider != nil {
-		ref, f := o.providerIn(o.ctx, from.Provider.Key.Value, from.Provider.Value)
-		o.blame(f)
-		*provider = ref
-	}
+	*provider = o.providerOf(from.Provider)
 	if from.Providers != nil {
 		*providers = o.providers(from.Providers)
 	}
@@ -423,6 +419,16 @@ func (o *optionReader) providers(option *ast.Option) map[string]string {
 		providers[pkg] = providerReference(ref)
 	}
 	return providers
+}
+
+// providerOf is the provider reference that an option gives; empty for none.
+func (o *optionReader) providerOf(option *ast.Option) string {
+	if option == nil {
+		return ""
+	}
+	ref, f := o.providerIn(o.ctx, option.Key.Value, option.Value)
+	o.blame(f)
+	return ref
 }
 
 // providerIn is the provider reference that an expression gives; empty for none.

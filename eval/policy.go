@@ -185,21 +185,27 @@ func (s *PolicySubject) messagesOf(e ast.Expr) (found []PolicyFinding, decided b
 		}
 		return []PolicyFinding{{Message: text}}, true, nil
 	case *ast.List:
-		decided = true
-		for _, item := range e.Items {
-			more, known, f := s.messagesOf(item)
-			if f != nil {
-				return nil, false, f
-			}
-			found, decided = append(found, more...), decided && known
-		}
-		return found, decided, nil
+		return joined(e.Items, s.messagesOf)
 	}
 	v, f := s.eval(s.ctx, e)
 	if f != nil {
 		return nil, false, f
 	}
 	return messagesIn(v, e)
+}
+
+// joined returns the messages of all parts of a list.
+func joined[T any](parts []T, messages func(T) ([]PolicyFinding, bool, *fault)) (found []PolicyFinding, decided bool,
+	_ *fault) {
+	decided = true
+	for _, part := range parts {
+		more, known, f := messages(part)
+		if f != nil {
+			return nil, false, f
+		}
+		found, decided = append(found, more...), decided && known
+	}
+	return found, decided, nil
 }
 
 // messagesIn returns the messages that a value holds.
@@ -221,16 +227,8 @@ func messagesIn(v value.Value, e ast.Expr) (found []PolicyFinding, decided bool,
 		}
 		return []PolicyFinding{{Message: text}}, true, nil
 	case value.KindList:
-		decided = true
 		items, _ := v.AsList() // without the marks of the list, which come from conditions
-		for _, item := range items {
-			more, known, f := messagesIn(item, e)
-			if f != nil {
-				return nil, false, f
-			}
-			found, decided = append(found, more...), decided && known
-		}
-		return found, decided, nil
+		return joined(items, func(item value.Value) ([]PolicyFinding, bool, *fault) { return messagesIn(item, e) })
 	case value.KindMap:
 		if !v.Has("message") {
 			break
@@ -346,8 +344,7 @@ func (e *evaluator) judgeStack(ctx context.Context, result *Result) (findings di
 		names := map[string]value.Value{"resources": value.List(matching...)}
 		stack := ast.Literal{Value: "the stack", Range: p.Decl.Name.Range}
 		if f := newSubject(ctx, e, names).judge(p.Decl, stack); f != nil {
-			result.count(f)
-			findings.Add(f.findings...)
+			result.count(f, &findings)
 		}
 	}
 	return findings

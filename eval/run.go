@@ -32,8 +32,8 @@ func Run(ctx context.Context, p *check.Program, m monitor.Monitor, o Options) (R
 		if silent(err) != nil {
 			return result, nil
 		}
-		return result, diag.Diagnostics{{Code: diag.OperationFailed, Summary: fmt.Sprintf("cannot register the stack: %s",
-			err)}}
+		return result, diag.Diagnostics{{Code: diag.OperationFailed,
+			Summary: fmt.Sprintf("cannot register the stack: %s", err)}}
 	}
 	result.Stack = e.stack
 
@@ -62,18 +62,16 @@ func Run(ctx context.Context, p *check.Program, m monitor.Monitor, o Options) (R
 		result.Outputs, outputFindings = e.outputs(ctx, &result)
 		findings.Add(outputFindings...)
 	}
-	if err := m.RegisterOutputs(ctx, e.stack, result.Outputs); err != nil && silent(err) == nil {
-		findings.Add(diag.Diagnostic{Code: diag.OperationFailed, Summary: fmt.Sprintf("cannot record the stack's outputs: %s",
-			err)})
-		result.Failed++
-	}
-	if len(p.Hooks) > 0 && f == nil {
-		// Hooks run until the engine is done (E2.68).
-		if err := m.SignalAndWaitForShutdown(ctx); err != nil && silent(err) == nil {
-			findings.Add(diag.Diagnostic{Code: diag.OperationFailed, Summary: fmt.Sprintf("cannot wait for the engine: %s",
-				err)})
+	must := func(err error, what string) {
+		if err != nil && silent(err) == nil {
+			findings.Add(diag.Diagnostic{Code: diag.OperationFailed, Summary: fmt.Sprintf("cannot %s: %s", what, err)})
 			result.Failed++
 		}
+	}
+	must(m.RegisterOutputs(ctx, e.stack, result.Outputs), "record the stack's outputs")
+	if len(p.Hooks) > 0 && f == nil {
+		// Hooks run until the engine is done (E2.68).
+		must(m.SignalAndWaitForShutdown(ctx), "wait for the engine")
 	}
 	e.numbers.tell(&e.notes)
 	findings.Add(e.notes.sorted()...)
@@ -141,17 +139,18 @@ func (f *frame) findings(result *Result, nodes []*check.Node) diag.Diagnostics {
 	for _, n := range nodes {
 		if fault := f.states[n.Index].fault; fault != nil {
 			skipped := result.Skipped
-			result.count(fault)
+			result.count(fault, &findings)
 			if n.Kind == check.ResourceNode && result.Skipped > skipped {
 				result.SkippedResources = append(result.SkippedResources, n.Name)
 			}
-			findings.Add(fault.findings...)
 		}
 	}
 	return findings
 }
 
-func (r *Result) count(f *fault) {
+// count adds the findings of a fault, and counts it.
+func (r *Result) count(f *fault, findings *diag.Diagnostics) {
+	findings.Add(f.findings...)
 	if len(f.findings) > 0 || f.reported {
 		r.Failed++
 	} else {
@@ -168,8 +167,7 @@ func (e *evaluator) outputs(ctx context.Context, result *Result) (value.Value, d
 	for _, o := range e.program.Outputs {
 		v, f := s.eval(ctx, o.Decl.Value)
 		if f != nil {
-			result.count(f)
-			findings.Add(f.findings...)
+			result.count(f, &findings)
 			continue
 		}
 		if _, literal := o.Decl.Value.(*ast.Null); literal {
@@ -178,15 +176,12 @@ func (e *evaluator) outputs(ctx context.Context, result *Result) (value.Value, d
 		v = withoutNulls(v)
 		// The outputs are one value, the stack's.
 		if err := e.budget.WithinOutputs(value.Size(v, e.budget.ValueLimit()) + size); err != nil {
-			f := e.budget.overspent(err, o.Decl.Value.Range())
-			result.count(f)
-			findings.Add(f.findings...)
+			result.count(e.budget.overspent(err, o.Decl.Value.Range()), &findings)
 			continue
 		}
 		size += value.Size(v, e.budget.ValueLimit()) + int64(len(o.Decl.Name.Value))
 		if f := storable("the output `"+o.Decl.Name.Value+"`", v, places{}, o.Decl.Value.Range()); f != nil {
-			result.count(f)
-			findings.Add(f.findings...)
+			result.count(f, &findings)
 			continue
 		}
 		if v.ContainsSecret() {

@@ -303,9 +303,7 @@ func (s *transformer) invocation(ctx context.Context, r monitor.InvokeRequest) (
 	}
 	o, from := &optionReader{scope: &s.scope, ctx: ctx}, &s.decl.Options
 	if from.Provider != nil {
-		ref, f := s.providerIn(ctx, from.Provider.Key.Value, from.Provider.Value)
-		o.blame(f)
-		r.Provider = ref
+		r.Provider = o.providerOf(from.Provider)
 	}
 	o.mergePackage(from, &r.Version, &r.PluginDownloadURL)
 	return r, o.failed
@@ -343,12 +341,9 @@ func (o *optionReader) mergeProviders(from *ast.Options, r *monitor.RegisterRequ
 	if from.Providers != nil {
 		maps.Copy(given, o.providers(from.Providers))
 	}
-	if from.Provider != nil {
-		ref, f := o.providerIn(o.ctx, from.Provider.Key.Value, from.Provider.Value)
-		o.blame(f)
-		if parsed, err := urn.ParseReference(ref); err == nil {
-			given[parsed.URN.Package()] = ref
-		}
+	own := o.providerOf(from.Provider)
+	if ref, err := urn.ParseReference(own); err == nil {
+		given[ref.URN.Package()] = own
 	}
 	if len(given) == 0 {
 		return
