@@ -251,11 +251,11 @@ func (m *relocation) members(names []string, write func(name, value string) stri
 // declaration is the text of the component.
 func (m *relocation) declaration(first parser.Span) (string, bool) {
 	for _, n := range m.order {
-		loc, text, ok := m.p.alias(n, "name", n.Resource.LogicalName, true)
-		if !ok || loc.Path != m.path {
+		path, edit, ok := m.p.alias(n, "name", n.Resource.LogicalName, true)
+		if !ok || path != m.path {
 			return "", false
 		}
-		m.inside = append(m.inside, m.replace(int(loc.At.Start), int(loc.At.End), text))
+		m.inside = append(m.inside, edit)
 	}
 	moved := slices.Clone(m.text[m.start:m.end])
 	slices.SortStableFunc(m.inside, func(a, b diag.Edit) int { return int(b.Range.Start - a.Range.Start) })

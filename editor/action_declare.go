@@ -85,12 +85,11 @@ func pin(a *actor) []Action {
 	if a.text.json() {
 		key, version = strconv.Quote(key), strconv.Quote(pkg.Version)
 	}
-	loc, text, ok := a.p.option(n, key, version)
-	if !ok || loc.Path != a.path {
+	path, edit, ok := a.p.option(n, key, version)
+	if !ok || path != a.path {
 		return nil
 	}
-	return a.action(RewriteAction, "Pin version "+pkg.Version+" of the package "+pkg.Name,
-		diag.Edit{Range: loc.At, Text: text})
+	return a.action(RewriteAction, "Pin version "+pkg.Version+" of the package "+pkg.Name, edit)
 }
 
 // quote offers to make a text of a number or a word that YAML reads as something else.

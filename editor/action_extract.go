@@ -102,23 +102,19 @@ func (x *extraction) variable(s parser.Span) []Action {
 	name := x.unused(x.body, x.name)
 	start, end := int(s.Value.Start), int(s.Value.End)
 	text := name + ": " + s.Value.Text()
-	if block := s.Kind != parser.ScalarSpan && !s.Flow && strings.Contains(s.Value.Text(), "\n") ||
-		s.Kind != parser.ScalarSpan && !s.Flow && !x.text.json(); block {
+	if s.Kind != parser.ScalarSpan && !s.Flow && (strings.Contains(s.Value.Text(), "\n") || !x.text.json()) {
 		moved, ok := x.moved(start, end, 2)
 		if !ok {
 			return nil
 		}
 		text = name + ":\n  " + moved
 	} else if strings.Contains(text, "\n") {
-		if s.Kind == parser.ScalarSpan && strings.ContainsAny(text[len(name)+2:len(name)+3], "|>") {
-			header, body, _ := strings.Cut(s.Value.Text(), "\n")
-			if strings.ContainsAny(header, "+123456789") {
-				return nil
-			}
-			text = name + ": " + header + "\n" + lines(unindented(body), 2)
-		} else {
+		header, body, _ := strings.Cut(s.Value.Text(), "\n")
+		if s.Kind != parser.ScalarSpan || !strings.ContainsAny(s.Value.Text()[:1], "|>") ||
+			strings.ContainsAny(header, "+123456789") {
 			return nil
 		}
+		text = name + ": " + header + "\n" + lines(unindented(body), 2)
 	}
 	flow, flows := x.flowOf(s)
 	return x.named(s, name, "variables", text, flow, flows, "Extract to the variable "+name)
@@ -143,8 +139,8 @@ func unindented(text string) string {
 // named declares a value and puts a reference in its place.
 func (x *extraction) named(s parser.Span, name, section, text, flow string, flows bool, title string) []Action {
 	declared, ok := x.declare(x.component, section, text, x.flowKey(name)+": "+flow, int(s.Range().Start))
-	if !ok || !flows && strings.Contains(declared.Text, "{"+x.flowKey(name)) || !flows &&
-		strings.HasPrefix(declared.Text, ", ") {
+	if !ok || !flows && (strings.Contains(declared.Text, "{"+x.flowKey(name)) ||
+		strings.HasPrefix(declared.Text, ", ")) {
 		return nil
 	}
 	reference := "${" + name + "}"
@@ -237,10 +233,9 @@ func (x *extraction) part(s parser.Span) []Action {
 	if !ok {
 		return nil
 	}
-	used := name
 	if opening, closing, whole := braces(diag.NewRange(x.src, x.start, x.end)); whole && int(opening.Start) == x.start &&
 		int(closing.End) == x.end {
 		return nil // with its braces: the whole value, or the part of a text between them
 	}
-	return x.action(ExtractAction, "Extract to the variable "+name, declared, x.replace(x.start, x.end, used))
+	return x.action(ExtractAction, "Extract to the variable "+name, declared, x.replace(x.start, x.end, name))
 }

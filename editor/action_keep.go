@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/check"
-	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
 // mostFormer is how many former names are offered for one resource.
@@ -26,12 +25,12 @@ func keep(a *actor) []Action {
 	}
 	var offered []Action
 	for _, was := range a.p.state(a.ctx).former(a.p.Checked, n) {
-		loc, text, ok := a.p.alias(n, "name", was, n.Resource.Decl.Options.Parent != nil)
-		if !ok || loc.Path != a.path {
+		path, edit, ok := a.p.alias(n, "name", was, n.Resource.Decl.Options.Parent != nil)
+		if !ok || path != a.path {
 			continue
 		}
 		title := "Add the alias " + was + ": " + n.Name + " looks like a rename of it"
-		offered = append(offered, a.action(KeepAction, title, diag.Edit{Range: loc.At, Text: text})...)
+		offered = append(offered, a.action(KeepAction, title, edit)...)
 	}
 	return offered
 }

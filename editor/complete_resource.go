@@ -154,19 +154,20 @@ func (q *completer) written(name string) *schema.Resource {
 	for _, key := range []string{name + ":", name + `":`, name + `':`} {
 		from = max(from, strings.LastIndex(above, key))
 	}
-	m := typeLine().FindStringSubmatch(q.block[from:])
-	if m == nil {
+	return resolved(q, typeLine().FindStringSubmatch(q.block[from:]), (*schema.Package).ResolveResource)
+}
+
+// resolved is what the token in a match stands for; nil where that is not known.
+func resolved[T any](q *completer, match []string, resolve func(*schema.Package, string) (*T, error)) *T {
+	if match == nil {
 		return nil
 	}
-	pkg := q.p.load(q.ctx, m[1])
+	pkg := q.p.load(q.ctx, match[1])
 	if pkg == nil {
 		return nil
 	}
-	r, err := pkg.ResolveResource(m[1])
-	if err != nil {
-		return nil
-	}
-	return r
+	found, _ := resolve(pkg, match[1])
+	return found
 }
 
 // load is the package of a token, if it is known.

@@ -150,19 +150,7 @@ var functionLine = sync.OnceValue(func() *regexp.Regexp {
 })
 
 func (q *completer) invoked() *schema.Function {
-	m := functionLine().FindStringSubmatch(q.block)
-	if m == nil {
-		return nil
-	}
-	pkg := q.p.load(q.ctx, m[1])
-	if pkg == nil {
-		return nil
-	}
-	f, err := pkg.ResolveFunction(m[1])
-	if err != nil {
-		return nil
-	}
-	return f
+	return resolved(q, functionLine().FindStringSubmatch(q.block), (*schema.Package).ResolveFunction)
 }
 
 // scope are the nodes that expressions at the place may name, each name once.

@@ -23,8 +23,7 @@ func Folds(s *Snapshot, path string) []Fold {
 		return nil
 	}
 	f := folder{src: document.Source(), last: map[int]int{}}
-	spans := document.Spans()
-	f.spans(spans)
+	f.spans(document.Spans())
 	var folds []Fold
 	for first, last := range f.last {
 		folds = append(folds, Fold{First: first, Last: last})

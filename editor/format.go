@@ -8,15 +8,10 @@ import (
 	"github.com/yamlhost/yamlhost/parser"
 )
 
-// Format returns the edits, from the top down, that bring a text into the form of `yamlhost fmt`: one for each line
-// that changes. There are none for a text that has that form or has syntax errors.
-func Format(s *Snapshot, path string) []diag.Edit {
-	return FormatRange(s, path, 0, -1)
-}
-
-// FormatRange returns the edits of Format that touch the lines of a stretch of a text; a negative end stands for the
-// end of the text.
-func FormatRange(s *Snapshot, path string, start, end int) []diag.Edit {
+// Format returns the edits, from the top down, that bring the lines of a stretch of a text into the form of `yamlhost
+// fmt`: one for each line that changes. There are none for a text that has that form or has syntax errors. A negative
+// end stands for the end of the text.
+func Format(s *Snapshot, path string, start, end int) []diag.Edit {
 	document := s.Text(path)
 	if document == nil {
 		return nil

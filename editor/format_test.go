@@ -34,7 +34,7 @@ func TestFormatByLines(t *testing.T) {
 		}
 		text := b.String()
 		formatted, _ := parser.Format(diag.NewSource("", []byte(text)))
-		edits := editor.Format(snapshotOf(text), file)
+		edits := editor.Format(snapshotOf(text), file, 0, -1)
 		require.Equal(t, string(formatted), applied(text, edits), "%q", text)
 		for _, e := range edits {
 			require.LessOrEqual(t, bytes.Count([]byte(e.Range.Text()), []byte("\n")), 1)
@@ -46,9 +46,9 @@ func TestFormatRange(t *testing.T) {
 	t.Parallel()
 	const text = "name:   p\nresources:\n   pet:\n     type:   random:RandomPet\noutputs:\n  o:   1\n"
 	start := strings.Index(text, "outputs")
-	edits := editor.FormatRange(snapshotOf(text), file, start, len(text))
+	edits := editor.Format(snapshotOf(text), file, start, len(text))
 	require.Equal(t, strings.Replace(text, "o:   1", "o: 1", 1), applied(text, edits))
-	require.Empty(t, editor.FormatRange(snapshotOf("a: [\n"), file, 0, 5))
+	require.Empty(t, editor.Format(snapshotOf("a: [\n"), file, 0, 5))
 }
 
 // TestIndent looks at the line that was begun at the mark.

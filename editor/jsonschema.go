@@ -242,10 +242,7 @@ func (w *schemaWriter) inputs(r *schema.Resource) jsonNode {
 				state[p.Name] = refTo(anyValue)
 			}
 		}
-		properties := orExpression(true, members)
-		if members["required"] != nil {
-			properties = orExpression(false, members)
-		}
+		properties := orExpression(members["required"] == nil, members)
 		then := jsonNode{"properties": jsonNode{"properties": properties, "get": jsonNode{"properties": jsonNode{
 			"state": jsonNode{"properties": state, "additionalProperties": false}}}}}
 		if members["required"] != nil {

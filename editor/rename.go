@@ -87,8 +87,8 @@ func Rename(ctx context.Context, s *Snapshot, path string, offset int, dst strin
 		replace(use.at, text)
 	}
 	for _, kept := range p.renamed(n) {
-		if loc, text, ok := p.alias(kept.node, kept.key, kept.was, false); ok {
-			edits[loc.Path] = append(edits[loc.Path], diag.Edit{Range: loc.At, Text: text})
+		if file, edit, ok := p.alias(kept.node, kept.key, kept.was, false); ok {
+			edits[file] = append(edits[file], edit)
 		}
 	}
 	return edits, nil
@@ -142,16 +142,9 @@ func (p *Program) bodyOf(n *check.Node) *check.Program {
 	return p.Checked
 }
 
-// alias is the text that gives a resource an alias with an earlier value of a key, such as its name, and without a
-// parent if it had none under it, and where that goes.
-func (p *Program) alias(n *check.Node, key, was string, noParent bool) (Location, string, bool) {
-	decl := n.Resource.Decl
-	whole := p.location(decl.Range)
-	src := whole.At.Source
-	text := src.Text()
-	point := func(offset int) Location {
-		return Location{Path: whole.Path, At: diag.NewRange(src, offset, offset)}
-	}
+// alias is the edit that gives a resource an alias with an earlier value of a key, such as its name, and without a parent
+// if it had none under it, and the path of the file to edit.
+func (p *Program) alias(n *check.Node, key, was string, noParent bool) (path string, edit diag.Edit, ok bool) {
 	aliasKey, entry := "aliases", "{"+key+": "+flowText(was)
 	parentless := ", noParent: true"
 	if strings.HasPrefix(n.Range.Text(), `"`) { // as in JSON
@@ -162,63 +155,63 @@ func (p *Program) alias(n *check.Node, key, was string, noParent bool) (Location
 		entry += parentless
 	}
 	entry += "}"
-	if aliases := decl.Options.Aliases; aliases != nil {
-		list, ok := aliases.Value.(*ast.List)
-		if !ok {
-			return Location{}, "", false
-		}
-		rng := p.File.Origins.Place(list.Range())
-		switch {
-		case text[rng.Start] == '[' && len(list.Items) == 0:
-			return point(int(rng.Start) + 1), entry, true
-		case text[rng.Start] == '[':
-			return point(int(rng.Start) + 1), entry + ", ", true
-		case text[rng.Start] == '-':
-			return point(int(rng.Start)), "- " + entry + "\n" + indentOf(text, int(rng.Start)), true
-		}
-		return Location{}, "", false
+	aliases := n.Resource.Decl.Options.Aliases
+	if aliases == nil {
+		return p.option(n, aliasKey, "["+entry+"]")
 	}
-	return p.option(n, aliasKey, "["+entry+"]")
+	list, ok := aliases.Value.(*ast.List)
+	if !ok {
+		return "", diag.Edit{}, false
+	}
+	whole := p.location(n.Resource.Decl.Range)
+	start, text := int(p.File.Origins.Place(list.Range()).Start), whole.At.Source.Text()
+	switch {
+	case text[start] == '[' && len(list.Items) == 0:
+		return whole.insert(start+1, entry)
+	case text[start] == '[':
+		return whole.insert(start+1, entry+", ")
+	case text[start] == '-':
+		return whole.insert(start, "- "+entry+"\n"+indentOf(text, start))
+	}
+	return "", diag.Edit{}, false
 }
 
-// option is the text that gives a resource an option that it does not have, and where it goes. In JSON the key and the
-// value are written as there.
-func (p *Program) option(n *check.Node, key, what string) (Location, string, bool) {
+// option is the edit that gives a resource an option that it does not have, and the path of the file to edit. In JSON
+// the key and the value are written as there.
+func (p *Program) option(n *check.Node, key, what string) (path string, edit diag.Edit, ok bool) {
 	decl := n.Resource.Decl
 	whole := p.location(decl.Range)
-	src := whole.At.Source
-	text := src.Text()
-	point := func(offset int) Location {
-		return Location{Path: whole.Path, At: diag.NewRange(src, offset, offset)}
-	}
+	text := whole.At.Source.Text()
 	optionsKey := "options"
 	if strings.HasPrefix(n.Range.Text(), `"`) { // as in JSON
 		optionsKey = `"options"`
 	}
 	if options := decl.Options.Range; !options.IsZero() {
-		rng := p.File.Origins.Place(options)
-		if text[rng.Start] == '{' {
+		start := int(p.File.Origins.Place(options).Start)
+		if text[start] == '{' {
 			comma := ", "
-			if rest := bytes.TrimLeft(text[rng.Start+1:], " \t\r\n"); bytes.HasPrefix(rest, []byte("}")) {
+			if rest := bytes.TrimLeft(text[start+1:], " \t\r\n"); bytes.HasPrefix(rest, []byte("}")) {
 				comma = ""
 			}
-			return point(int(rng.Start) + 1), key + ": " + what + comma, true
+			return whole.insert(start+1, key+": "+what+comma)
 		}
-		return point(int(rng.Start)), key + ": " + what + "\n" + indentOf(text, int(rng.Start)), true
+		return whole.insert(start, key+": "+what+"\n"+indentOf(text, start))
 	}
 	if decl.Type == nil {
-		return Location{}, "", false
+		return "", diag.Edit{}, false
 	}
 	typed := p.File.Origins.Place(decl.Type.Range)
 	end := int(typed.End)
 	if flow := strings.ContainsAny(string(text[whole.At.Start:typed.Start]), "{"); flow {
-		return point(end), ", " + optionsKey + ": {" + key + ": " + what + "}", true
+		return whole.insert(end, ", "+optionsKey+": {"+key+": "+what+"}")
 	}
-	lineEnd := end
-	for lineEnd < len(text) && text[lineEnd] != '\n' && text[lineEnd] != '\r' {
-		lineEnd++
-	}
-	return point(lineEnd), "\n" + indentOf(text, end) + optionsKey + ":\n" + indentOf(text, end) + "  " + key + ": " + what, true
+	indent := indentOf(text, end)
+	return whole.insert(sourceText(text).lineEnd(end), "\n"+indent+optionsKey+":\n"+indent+"  "+key+": "+what)
+}
+
+// insert is the edit that inserts a text into the file of a location, and the path of that file.
+func (l Location) insert(offset int, text string) (path string, edit diag.Edit, ok bool) {
+	return l.Path, diag.Edit{Range: diag.NewRange(l.At.Source, offset, offset), Text: text}, true
 }
 
 // indentOf are the blanks that the line of an offset begins with.

@@ -123,11 +123,9 @@ func configKeyAt(document *parser.Document, offset int) (parser.Span, bool) {
 	if document == nil {
 		return parser.Span{}, false
 	}
-	for _, section := range document.Spans() {
-		if !strings.EqualFold(section.Name, "config") {
-			continue
-		}
-		for _, entry := range section.Children {
+	sections := document.Spans()
+	if i := keyed(sections, "config"); i >= 0 {
+		for _, entry := range sections[i].Children {
 			if entry.Key.Contains(offset) {
 				return entry, true
 			}

@@ -39,7 +39,6 @@ func (p decoder) resourceOf(token string, raw []byte) (*Resource, error) {
 	r := &Resource{Token: token}
 	var inputs, outputs, state, list []byte
 	var requiredInputs, requiredOutputs, overlayLanguages []string
-	var overlay bool
 	err := decodeFields(raw, readers{
 		"inputProperties":           rawInto(&inputs),
 		"requiredInputs":            stringsInto(&requiredInputs),
@@ -52,11 +51,11 @@ func (p decoder) resourceOf(token string, raw []byte) (*Resource, error) {
 		"isComponent":               boolInto(&r.Component),
 		"deprecationMessage":        stringInto(&r.Deprecation),
 		"description":               stringInto(&r.Description),
-		"isOverlay":                 boolInto(&overlay),
+		"isOverlay":                 boolInto(&r.Overlay),
 		"overlaySupportedLanguages": stringsInto(&overlayLanguages),
 	})
 	if err == nil {
-		r.Overlay = isOverlay(overlay, overlayLanguages)
+		r.Overlay = r.Overlay && !slices.Contains(overlayLanguages, "yaml") // F8.17
 		r.Inputs, err = p.decodeObject(inputs, requiredInputs)
 	}
 	if err == nil {
@@ -137,7 +136,6 @@ func (p decoder) decodeFunction(token string) (*Function, error) {
 	}
 	f := &Function{Token: token, Inputs: ObjectOf()}
 	var inputs, outputs []byte
-	var overlay bool
 	var overlayLanguages []string
 	err = decodeFields(raw, readers{
 		"inputs":                    rawInto(&inputs),
@@ -145,7 +143,7 @@ func (p decoder) decodeFunction(token string) (*Function, error) {
 		"multiArgumentInputs":       stringsInto(&f.MultiArg),
 		"deprecationMessage":        stringInto(&f.Deprecation),
 		"description":               stringInto(&f.Description),
-		"isOverlay":                 boolInto(&overlay),
+		"isOverlay":                 boolInto(&f.Overlay),
 		"overlaySupportedLanguages": stringsInto(&overlayLanguages),
 	})
 	if err == nil && inputs != nil {
@@ -157,7 +155,7 @@ func (p decoder) decodeFunction(token string) (*Function, error) {
 	if err != nil {
 		return nil, fmt.Errorf("function %s: %w", token, err)
 	}
-	f.Overlay = isOverlay(overlay, overlayLanguages)
+	f.Overlay = f.Overlay && !slices.Contains(overlayLanguages, "yaml") // F8.17
 	return f, nil
 }
 
@@ -189,11 +187,6 @@ func (p decoder) decodeResult(f *Function, raw []byte) error {
 		f.Result, err = p.bindType(spec, 0)
 	}
 	return err
-}
-
-// isOverlay reports whether a member has no implementation that YAML could use (F8.17).
-func isOverlay(overlay bool, languages []string) bool {
-	return overlay && !slices.Contains(languages, "yaml")
 }
 
 func aliasesOf(raw []byte) ([]string, error) {

@@ -142,13 +142,13 @@ func (s *server) willRenameFiles(ctx context.Context, params *protocol.RenameFil
 
 // formatting brings a text into one form.
 func formatting(_ context.Context, t text) (any, error) {
-	return each(editor.Format(t.snapshot, t.path), t.e.edit), nil
+	return each(editor.Format(t.snapshot, t.path, 0, -1), t.e.edit), nil
 }
 
 // rangeFormatting brings the lines of a stretch into the form that they have in the whole text.
 func rangeFormatting(_ context.Context, t text) (any, error) {
 	start, end := t.stretch()
-	return each(editor.FormatRange(t.snapshot, t.path, start, end), t.e.edit), nil
+	return each(editor.Format(t.snapshot, t.path, start, end), t.e.edit), nil
 }
 
 // onTypeFormatting indents a new line.

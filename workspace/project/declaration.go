@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"gopkg.in/yaml.v3"
@@ -260,7 +261,8 @@ func fits(t *Type, v any, strict bool) bool {
 		case []any, map[string]any:
 			return false
 		}
-		return !strict || isText || isTime(v)
+		_, isTime := v.(time.Time)
+		return !strict || isText || isTime
 	case "integer":
 		switch x := v.(type) {
 		case int64, uint64:
@@ -286,14 +288,6 @@ func fits(t *Type, v any, strict bool) bool {
 	case "array":
 		list, ok := v.([]any)
 		return ok && !slices.ContainsFunc(list, func(item any) bool { return !fits(t.Item, item, strict) })
-	}
-	return true
-}
-
-func isTime(v any) bool {
-	switch v.(type) {
-	case nil, bool, int64, uint64, float64, string, []any, map[string]any, Secure:
-		return false
 	}
 	return true
 }

@@ -283,17 +283,11 @@ func TextOf(v any) string {
 
 // EnvironmentText returns the document that the key `environment` stands for; nil if there is none.
 func (s *Settings) EnvironmentText() ([]byte, error) {
-	var file struct {
-		Environment yaml.Node `yaml:"environment"`
-	}
-	if err := yaml.Unmarshal(StripBOM(s.Source.Text()), &file); err != nil {
-		return nil, err
-	}
-	switch file.Environment.Kind {
-	case 0:
+	switch {
+	case s.environment == nil:
 		return nil, nil
-	case yaml.SequenceNode:
-		return yaml.Marshal(map[string]*yaml.Node{"imports": &file.Environment})
+	case s.environment.Kind == yaml.SequenceNode:
+		return yaml.Marshal(map[string]*yaml.Node{"imports": s.environment})
 	}
-	return yaml.Marshal(&file.Environment)
+	return yaml.Marshal(s.environment)
 }

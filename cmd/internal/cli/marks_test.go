@@ -326,7 +326,7 @@ func (m *marked) answer(t *testing.T, k mark) string {
 		slices.Sort(lines)
 		return strings.TrimSpace(strings.Join(lines, "\n")) + "\n"
 	case "format":
-		return m.changes(t, map[string][]diag.Edit{path: editor.Format(s, path)})
+		return m.changes(t, map[string][]diag.Edit{path: editor.Format(s, path, 0, -1)})
 	case "indent":
 		return m.changes(t, map[string][]diag.Edit{path: editor.Indent(s, path, k.start)})
 	default:
