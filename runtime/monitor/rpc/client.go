@@ -43,11 +43,12 @@ func WithInfo(info monitor.Info) Option { return func(c *Client) { c.info = info
 // Dial makes a client for the monitor at host:port. Nothing is sent before the first call. The caller closes the
 // client.
 func Dial(address string, options ...Option) (*Client, error) {
-	conn, err := transport.Dial(address)
+	c := &Client{}
+	conn, err := transport.Dial(address, grpc.WithUnaryInterceptor(c.ask))
 	if err != nil {
 		return nil, fmt.Errorf("connect to the resource monitor at %s: %w", address, err)
 	}
-	c := &Client{conn: conn, remote: pulumirpc.NewResourceMonitorClient(conn)}
+	c.conn, c.remote = conn, pulumirpc.NewResourceMonitorClient(conn)
 	for _, option := range options {
 		option(c)
 	}
@@ -85,19 +86,30 @@ func (c *Client) meet(ctx context.Context) (info monitor.Info, ours bool, err er
 	return c.info, c.ours, nil
 }
 
-// call prepares a call: its context, and the encoding of its values. To engines of others dependencies travel beside
-// the values, as their own programs do it.
-func (c *Client) call(ctx context.Context) (_ context.Context, encoding wire.Options, info monitor.Info, err error) {
-	info, ours, err := c.meet(ctx)
+// ask makes a call, after the engine has been met: a server of ours learns that the client is ours, and an error is
+// read as errorOf does.
+func (c *Client) ask(ctx context.Context, method string, request, answer any, conn *grpc.ClientConn,
+	invoke grpc.UnaryInvoker, options ...grpc.CallOption) error {
+	if method == pulumirpc.ResourceMonitor_GetDeploymentInfo_FullMethodName {
+		return invoke(ctx, method, request, answer, conn, options...)
+	}
+	_, ours, err := c.meet(ctx)
 	if err != nil {
-		return nil, wire.Options{}, info, err
+		return err
 	}
 	if ours {
-		return metadata.AppendToOutgoingContext(ctx, exactHeader, "1"), wire.KeepAll(), info, nil
+		ctx = metadata.AppendToOutgoingContext(ctx, exactHeader, "1")
 	}
+	return errorOf(ctx, invoke(ctx, method, request, answer, conn, options...))
+}
+
+// encoding returns how values are sent. To engines of others dependencies travel beside the values, as their own
+// programs do it.
+func (c *Client) encoding(ctx context.Context) (encoding wire.Options, info monitor.Info, err error) {
+	info, ours, err := c.meet(ctx)
 	encoding = wire.KeepAll()
-	encoding.KeepOutputs, encoding.KeepUnknownKinds = false, false
-	return ctx, encoding, info, nil
+	encoding.KeepOutputs, encoding.KeepUnknownKinds = ours, ours
+	return encoding, info, err
 }
 
 // Info identifies the deployment.
@@ -108,23 +120,12 @@ func (c *Client) Info(ctx context.Context) (monitor.Info, error) {
 
 // SupportsFeature asks the engine.
 func (c *Client) SupportsFeature(ctx context.Context, feature string) (bool, error) {
-	ctx, _, _, err := c.call(ctx)
-	if err != nil {
-		return false, err
-	}
 	got, err := c.remote.SupportsFeature(ctx, &pulumirpc.SupportsFeatureRequest{Id: feature})
-	if err != nil {
-		return false, errorOf(ctx, err)
-	}
-	return got.GetHasSupport(), nil
+	return got.GetHasSupport(), err
 }
 
 // RegisterPackage announces a package.
 func (c *Client) RegisterPackage(ctx context.Context, p monitor.Package) (string, error) {
-	ctx, _, _, err := c.call(ctx)
-	if err != nil {
-		return "", err
-	}
 	request := &pulumirpc.RegisterPackageRequest{Name: p.Name, Version: p.Version, DownloadUrl: p.DownloadURL,
 		Checksums: p.Checksums}
 	if parameters := p.Parameterization; parameters != nil {
@@ -136,15 +137,12 @@ func (c *Client) RegisterPackage(ctx context.Context, p monitor.Package) (string
 		}
 	}
 	got, err := c.remote.RegisterPackage(ctx, request)
-	if err != nil {
-		return "", errorOf(ctx, err)
-	}
-	return got.GetRef(), nil
+	return got.GetRef(), err
 }
 
 // RegisterResource registers a resource.
 func (c *Client) RegisterResource(ctx context.Context, r monitor.RegisterRequest) (monitor.RegisterResponse, error) {
-	ctx, encoding, info, err := c.call(ctx)
+	encoding, info, err := c.encoding(ctx)
 	if err != nil {
 		return monitor.RegisterResponse{}, err
 	}
@@ -163,7 +161,7 @@ func (c *Client) RegisterResource(ctx context.Context, r monitor.RegisterRequest
 	var trailer metadata.MD
 	got, err := c.remote.RegisterResource(ctx, request, grpc.Trailer(&trailer))
 	if err != nil {
-		return monitor.RegisterResponse{}, errorOf(ctx, err)
+		return monitor.RegisterResponse{}, err
 	}
 	outputs, err := receive("the outputs of "+r.Name, got.GetObject())
 	if err != nil {
@@ -199,22 +197,18 @@ func told(trailer metadata.MD, id string, custom, preview, unknown bool) (known 
 
 // RegisterOutputs records outputs.
 func (c *Client) RegisterOutputs(ctx context.Context, u urn.URN, outputs value.Value) error {
-	ctx, encoding, _, err := c.call(ctx)
-	if err != nil {
-		return err
-	}
-	properties, err := send(encoding, "the outputs of "+u.Name(), outputs)
+	properties, err := c.properties(ctx, "the outputs of "+u.Name(), outputs)
 	if err != nil {
 		return err
 	}
 	_, err = c.remote.RegisterResourceOutputs(ctx, &pulumirpc.RegisterResourceOutputsRequest{Urn: string(u),
 		Outputs: properties})
-	return errorOf(ctx, err)
+	return err
 }
 
 // ReadResource reads a resource.
 func (c *Client) ReadResource(ctx context.Context, r monitor.ReadRequest) (monitor.ReadResponse, error) {
-	ctx, encoding, info, err := c.call(ctx)
+	encoding, info, err := c.encoding(ctx)
 	if err != nil {
 		return monitor.ReadResponse{}, err
 	}
@@ -243,7 +237,7 @@ func (c *Client) ReadResource(ctx context.Context, r monitor.ReadRequest) (monit
 		AcceptsByteString: true,
 	}, grpc.Trailer(&trailer))
 	if err != nil {
-		return monitor.ReadResponse{}, errorOf(ctx, err)
+		return monitor.ReadResponse{}, err
 	}
 	outputs, err := receive("the outputs of "+r.Name, got.GetProperties())
 	if err != nil {
@@ -259,11 +253,7 @@ func (c *Client) ReadResource(ctx context.Context, r monitor.ReadRequest) (monit
 
 // Invoke calls a function.
 func (c *Client) Invoke(ctx context.Context, r monitor.InvokeRequest) (monitor.InvokeResponse, error) {
-	ctx, encoding, _, err := c.call(ctx)
-	if err != nil {
-		return monitor.InvokeResponse{}, err
-	}
-	args, err := send(encoding, "the arguments of "+r.Token, r.Args)
+	args, err := c.properties(ctx, "the arguments of "+r.Token, r.Args)
 	if err != nil {
 		return monitor.InvokeResponse{}, err
 	}
@@ -274,7 +264,7 @@ func (c *Client) Invoke(ctx context.Context, r monitor.InvokeRequest) (monitor.I
 		SourcePosition: positionMessage(r.SourcePosition), AcceptResources: true, AcceptsByteString: true,
 	})
 	if err != nil {
-		return monitor.InvokeResponse{}, errorOf(ctx, err)
+		return monitor.InvokeResponse{}, err
 	}
 	result, err := receive("the result of "+r.Token, got.GetReturn())
 	if err != nil {
@@ -285,11 +275,7 @@ func (c *Client) Invoke(ctx context.Context, r monitor.InvokeRequest) (monitor.I
 
 // Call calls a method.
 func (c *Client) Call(ctx context.Context, r monitor.CallRequest) (monitor.CallResponse, error) {
-	ctx, encoding, _, err := c.call(ctx)
-	if err != nil {
-		return monitor.CallResponse{}, err
-	}
-	args, err := send(encoding, "the arguments of "+r.Token, r.Args)
+	args, err := c.properties(ctx, "the arguments of "+r.Token, r.Args)
 	if err != nil {
 		return monitor.CallResponse{}, err
 	}
@@ -303,7 +289,7 @@ func (c *Client) Call(ctx context.Context, r monitor.CallRequest) (monitor.CallR
 		SourcePosition: positionMessage(r.SourcePosition), AcceptsByteString: true,
 	})
 	if err != nil {
-		return monitor.CallResponse{}, errorOf(ctx, err)
+		return monitor.CallResponse{}, err
 	}
 	result, err := receive("the result of "+r.Token, got.GetReturn())
 	if err != nil {
@@ -316,14 +302,20 @@ func (c *Client) Call(ctx context.Context, r monitor.CallRequest) (monitor.CallR
 // SignalAndWaitForShutdown announces that the program makes no further requests, and waits. An engine without the call
 // does not need it.
 func (c *Client) SignalAndWaitForShutdown(ctx context.Context) error {
-	ctx, _, _, err := c.call(ctx)
-	if err != nil {
-		return err
-	}
-	if _, err = c.remote.SignalAndWaitForShutdown(ctx, &emptypb.Empty{}); status.Code(err) == codes.Unimplemented {
+	_, err := c.remote.SignalAndWaitForShutdown(ctx, &emptypb.Empty{})
+	if isUnimplemented(err) {
 		return nil
 	}
-	return errorOf(ctx, err)
+	return err
+}
+
+// properties encodes a map for the engine; what names it in an error.
+func (c *Client) properties(ctx context.Context, what string, v value.Value) (*structpb.Struct, error) {
+	encoding, _, err := c.encoding(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return send(encoding, what, v)
 }
 
 func send(o wire.Options, what string, v value.Value) (*structpb.Struct, error) {

@@ -7,4 +7,4 @@ import (
 )
 
 // NewServer is the server without a network.
-func NewServer(m monitor.Monitor) pulumirpc.ResourceMonitorServer { return newServer(m) }
+func NewServer(m monitor.Monitor) pulumirpc.ResourceMonitorServer { return &server{monitor: m} }

@@ -64,6 +64,13 @@ func statusOf(err error) error {
 type remoteError struct {
 	text  string
 	wraps []error
+	code  codes.Code
+}
+
+// isUnimplemented reports whether an engine is too old for a call.
+func isUnimplemented(err error) bool {
+	e, ok := errors.AsType[*remoteError](err)
+	return ok && e.code == codes.Unimplemented
 }
 
 // Error is the text.
@@ -79,7 +86,7 @@ func errorOf(ctx context.Context, err error) error {
 		return nil
 	}
 	s := status.Convert(err)
-	e := &remoteError{text: s.Message()}
+	e := &remoteError{text: s.Message(), code: s.Code()}
 	var failures *monitor.FailuresError
 	ours := false
 	for _, detail := range s.Details() {

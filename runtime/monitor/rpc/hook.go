@@ -64,12 +64,7 @@ func (c *callbacks) stop() {
 
 // RegisterHook announces a hook and serves it until the client is closed.
 func (c *Client) RegisterHook(ctx context.Context, h monitor.Hook) error {
-	ctx, _, _, err := c.call(ctx)
-	if err != nil {
-		return err
-	}
-	callback, err := c.callbacks.add(func(ctx context.Context, request []byte) (proto.Message,
-		error) {
+	callback, err := c.callbacks.add(func(ctx context.Context, request []byte) (proto.Message, error) {
 		return answerHook(ctx, h, request)
 	})
 	if err != nil {
@@ -82,10 +77,10 @@ func (c *Client) RegisterHook(ctx context.Context, h monitor.Hook) error {
 			Name: h.Name, Callback: callback, OnDryRun: h.OnDryRun, IgnoreErrors: h.IgnoreErrors,
 		})
 	}
-	if status.Code(err) == codes.Unimplemented {
+	if isUnimplemented(err) {
 		return fmt.Errorf("this engine is too old to run the hook %s", h.Name)
 	}
-	return errorOf(ctx, err)
+	return err
 }
 
 // Invoke answers the engine. A fault of a hook is part of its answer, never one of the connection.
@@ -111,30 +106,17 @@ func (c *callbacks) Invoke(ctx context.Context, r *pulumirpc.CallbackInvokeReque
 func answerHook(ctx context.Context, h monitor.Hook, request []byte) (proto.Message, error) {
 	if h.OnError {
 		r := &pulumirpc.ErrorHookRequest{}
-		if err := proto.Unmarshal(request, r); err != nil {
-			return nil, err
-		}
-		errors := make([]value.Value, len(r.GetErrors()))
-		for i, text := range r.GetErrors() {
-			errors[i] = value.String(text)
-		}
-		args, err := hookArgs(r, map[string]*structpb.Struct{"newInputs": r.GetNewInputs(), "oldInputs": r.GetOldInputs(),
-			"oldOutputs": r.GetOldOutputs()})
+		args, err := hookArgs(request, r, func() *structpb.Struct { return nil })
 		if err != nil {
 			return nil, err
 		}
-		args = args.With("failedOperation", value.String(r.GetFailedOperation())).With("errors", value.List(errors...))
+		args = args.With("failedOperation", value.String(r.GetFailedOperation())).
+			With("errors", value.Strings(r.GetErrors()))
 		retry, failure := runHook(ctx, h, args)
 		return &pulumirpc.ErrorHookResponse{Retry: retry, Error: failure}, nil
 	}
 	r := &pulumirpc.ResourceHookRequest{}
-	if err := proto.Unmarshal(request, r); err != nil {
-		return nil, err
-	}
-	args, err := hookArgs(r, map[string]*structpb.Struct{
-		"newInputs": r.GetNewInputs(), "oldInputs": r.GetOldInputs(), "newOutputs": r.GetNewOutputs(),
-		"oldOutputs": r.GetOldOutputs(),
-	})
+	args, err := hookArgs(request, r, r.GetNewOutputs)
 	if err != nil {
 		return nil, err
 	}
@@ -142,18 +124,29 @@ func answerHook(ctx context.Context, h monitor.Hook, request []byte) (proto.Mess
 	return &pulumirpc.ResourceHookResponse{Error: failure}, nil
 }
 
-// hookArgs describes the operation to a hook.
-func hookArgs(r interface {
+// hookRequest is what the requests of both kinds of hooks have.
+type hookRequest interface {
+	proto.Message
 	GetUrn() string
 	GetId() string
 	GetName() string
 	GetType() string
-}, properties map[string]*structpb.Struct) (value.Value, error) {
+	GetNewInputs() *structpb.Struct
+	GetOldInputs() *structpb.Struct
+	GetOldOutputs() *structpb.Struct
+}
+
+// hookArgs reads a request into r and describes the operation to a hook. newOutputs is asked once r is complete.
+func hookArgs(request []byte, r hookRequest, newOutputs func() *structpb.Struct) (value.Value, error) {
+	if err := proto.Unmarshal(request, r); err != nil {
+		return value.Null, err
+	}
 	args := map[string]value.Value{
 		"urn": value.String(r.GetUrn()), "id": value.String(r.GetId()), "name": value.String(r.GetName()),
 		"type": value.String(r.GetType()),
 	}
-	for name, s := range properties {
+	for name, s := range map[string]*structpb.Struct{"newInputs": r.GetNewInputs(), "oldInputs": r.GetOldInputs(),
+		"newOutputs": newOutputs(), "oldOutputs": r.GetOldOutputs()} {
 		if s == nil {
 			continue // this operation has none
 		}

@@ -24,12 +24,10 @@ func (s *server) RegisterResourceHook(ctx context.Context, r *pulumirpc.Register
 			request := &pulumirpc.ResourceHookRequest{
 				Urn: text(args, "urn"), Id: text(args, "id"), Name: text(args, "name"), Type: text(args, "type"),
 			}
-			for name, field := range map[string]**structpb.Struct{"newInputs": &request.NewInputs,
-				"oldInputs":  &request.OldInputs,
-				"newOutputs": &request.NewOutputs, "oldOutputs": &request.OldOutputs} {
-				if err := properties(args, name, field); err != nil {
-					return false, err
-				}
+			if err := properties(args, map[string]**structpb.Struct{"newInputs": &request.NewInputs,
+				"oldInputs": &request.OldInputs, "newOutputs": &request.NewOutputs,
+				"oldOutputs": &request.OldOutputs}); err != nil {
+				return false, err
 			}
 			response := &pulumirpc.ResourceHookResponse{}
 			if err := s.programs.call(ctx, r.GetCallback(), request, response); err != nil {
@@ -55,12 +53,9 @@ func (s *server) RegisterErrorHook(ctx context.Context, r *pulumirpc.RegisterErr
 				line, _ := item.AsString()
 				request.Errors = append(request.Errors, line)
 			}
-			for name, field := range map[string]**structpb.Struct{"newInputs": &request.NewInputs,
-				"oldInputs":  &request.OldInputs,
-				"oldOutputs": &request.OldOutputs} {
-				if err := properties(args, name, field); err != nil {
-					return false, err
-				}
+			if err := properties(args, map[string]**structpb.Struct{"newInputs": &request.NewInputs,
+				"oldInputs": &request.OldInputs, "oldOutputs": &request.OldOutputs}); err != nil {
+				return false, err
 			}
 			response := &pulumirpc.ErrorHookResponse{}
 			if err := s.programs.call(ctx, r.GetCallback(), request, response); err != nil {
@@ -76,10 +71,7 @@ func (s *server) registerHook(ctx context.Context, h monitor.Hook) (*emptypb.Emp
 	if !ok {
 		return nil, unsupported("hooks that call back into the program")
 	}
-	if err := registrar.RegisterHook(ctx, h); err != nil {
-		return nil, statusOf(err)
-	}
-	return &emptypb.Empty{}, nil
+	return &emptypb.Empty{}, registrar.RegisterHook(ctx, h)
 }
 
 func text(args value.Value, name string) string {
@@ -87,17 +79,15 @@ func text(args value.Value, name string) string {
 	return s
 }
 
-// properties encodes one of the maps among a hook's arguments; one that the operation does not have stays out.
-func properties(args value.Value, name string, dst **structpb.Struct) error {
-	v, found := args.Lookup(name)
-	if !found {
-		return nil
+// properties encodes the maps among a hook's arguments; those that the operation does not have stay out.
+func properties(args value.Value, fields map[string]**structpb.Struct) (err error) {
+	for name, field := range fields {
+		v, _ := args.Lookup(name)
+		*field, err = wire.Options{KeepUnknowns: true, KeepSecrets: true, KeepResources: true}.Encode(v)
+		if err != nil {
+			return fmt.Errorf("%s of the hook: %w", name, err)
+		}
 	}
-	encoded, err := wire.Options{KeepUnknowns: true, KeepSecrets: true, KeepResources: true}.Encode(v)
-	if err != nil {
-		return fmt.Errorf("%s of the hook: %w", name, err)
-	}
-	*dst = encoded
 	return nil
 }
 

@@ -65,24 +65,12 @@ func registration(ctx context.Context, r *pulumirpc.RegisterResourceRequest) (mo
 		return none, status.Error(codes.FailedPrecondition,
 			"yamlhost does not support state migrations: leave the option out")
 	}
-	if err := checkURNs("parent", r.GetParent()); err != nil {
-		return none, err
-	}
-	if err := checkURNs("dependency", r.GetDependencies()...); err != nil {
-		return none, err
-	}
+	lists := []urns{{"parent", []string{r.GetParent()}}, {"dependency", r.GetDependencies()}, {"alias", r.GetAliasURNs()},
+		{"deletedWith", []string{r.GetDeletedWith()}}, {"replaceWith", r.GetReplaceWith()}}
 	for _, deps := range r.GetPropertyDependencies() {
-		if err := checkURNs("property dependency", deps.GetUrns()...); err != nil {
-			return none, err
-		}
+		lists = append(lists, urns{"property dependency", deps.GetUrns()})
 	}
-	if err := checkURNs("alias", r.GetAliasURNs()...); err != nil {
-		return none, err
-	}
-	if err := checkURNs("deletedWith", r.GetDeletedWith()); err != nil {
-		return none, err
-	}
-	if err := checkURNs("replaceWith", r.GetReplaceWith()...); err != nil {
+	if err := checkURNs(lists...); err != nil {
 		return none, err
 	}
 	inputs, err := known("object", r.GetObject())
@@ -168,14 +156,9 @@ func withTransformResponse(r monitor.RegisterRequest, answer *pulumirpc.Transfor
 	if o == nil {
 		return r, nil
 	}
-	for _, list := range []struct {
-		what string
-		urns []string
-	}{{"dependency", o.GetDependsOn()}, {"deletedWith", []string{o.GetDeletedWith()}},
-		{"replaceWith", o.GetReplaceWith()}} {
-		if err := checkURNs(list.what, list.urns...); err != nil {
-			return r, err
-		}
+	if err = checkURNs(urns{"dependency", o.GetDependsOn()}, urns{"deletedWith", []string{o.GetDeletedWith()}},
+		urns{"replaceWith", o.GetReplaceWith()}); err != nil {
+		return r, err
 	}
 	if r.ReplacementTrigger, err = wire.KeepAll().DecodeValue(o.GetReplacementTrigger()); err != nil {
 		return r, fmt.Errorf("replacement trigger: %w", err)

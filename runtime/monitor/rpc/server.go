@@ -21,10 +21,10 @@ import (
 // Serve offers a monitor on a port of 127.0.0.1. Calls in flight end when ctx does or stop is called; stop returns once
 // no goroutine of the server is left, and is safe to call twice.
 func Serve(ctx context.Context, m monitor.Monitor) (address string, stop func(), err error) {
-	monitor := newServer(m)
+	monitor := &server{monitor: m}
 	address, end, err := transport.Serve("the resource monitor", func(s *grpc.Server) {
 		pulumirpc.RegisterResourceMonitorServer(s, monitor)
-	})
+	}, grpc.UnaryInterceptor(encodeError))
 	if err != nil {
 		return "", nil, err
 	}
@@ -36,9 +36,13 @@ func Serve(ctx context.Context, m monitor.Monitor) (address string, stop func(),
 	}, nil
 }
 
-// newServer offers a monitor to programs in other processes. It is safe for concurrent use, as the monitor must be.
-func newServer(m monitor.Monitor) *server { return &server{monitor: m} }
+// encodeError answers a call; its error goes to the other side as statusOf encodes it.
+func encodeError(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
+	answer, err := handle(ctx, request)
+	return answer, statusOf(err)
+}
 
+// server offers a monitor to programs in other processes. It is safe for concurrent use, as the monitor must be.
 type server struct {
 	pulumirpc.UnimplementedResourceMonitorServer
 	monitor  monitor.Monitor
@@ -65,14 +69,19 @@ func known(name string, s *structpb.Struct) (value.Value, error) {
 	return v, nil
 }
 
+// urns are texts of a request that must be URNs, and what they are.
+type urns struct {
+	what string
+	list []string
+}
+
 // checkURNs refuses what is no URN (E2.9, E2.16); an empty text is none and fine.
-func checkURNs(what string, list ...string) error {
-	for _, text := range list {
-		if text == "" {
-			continue
-		}
-		if _, err := urn.Parse(text); err != nil {
-			return status.Errorf(codes.InvalidArgument, "invalid %s: %s", what, err)
+func checkURNs(lists ...urns) error {
+	for _, texts := range lists {
+		for _, text := range texts.list {
+			if _, err := urn.Parse(text); err != nil && text != "" {
+				return status.Errorf(codes.InvalidArgument, "invalid %s: %s", texts.what, err)
+			}
 		}
 	}
 	return nil
@@ -110,10 +119,9 @@ func sendTrailer(ctx context.Context, known bool, id value.Value) error {
 func (s *server) GetDeploymentInfo(ctx context.Context, _ *emptypb.Empty) (*pulumirpc.DeploymentInfo, error) {
 	info, err := s.monitor.Info(ctx)
 	if err != nil {
-		return nil, statusOf(err)
+		return nil, err
 	}
-	exact := isExact(ctx)
-	if exact {
+	if isExact(ctx) {
 		if err := grpc.SetHeader(ctx, metadata.Pairs(exactHeader, "1")); err != nil {
 			return nil, err
 		}
@@ -125,7 +133,7 @@ func (s *server) GetDeploymentInfo(ctx context.Context, _ *emptypb.Empty) (*pulu
 	for _, f := range features() {
 		supported, err := s.monitor.SupportsFeature(ctx, f.name)
 		if err != nil {
-			return nil, statusOf(err)
+			return nil, err
 		}
 		if supported {
 			got.SupportedFeatures = append(got.SupportedFeatures, f.number)
@@ -142,10 +150,7 @@ func (s *server) GetDeploymentInfo(ctx context.Context, _ *emptypb.Empty) (*pulu
 func (s *server) SupportsFeature(ctx context.Context, r *pulumirpc.SupportsFeatureRequest) (
 	*pulumirpc.SupportsFeatureResponse, error) {
 	supported, err := s.monitor.SupportsFeature(ctx, r.GetId())
-	if err != nil {
-		return nil, statusOf(err)
-	}
-	return &pulumirpc.SupportsFeatureResponse{HasSupport: supported}, nil
+	return &pulumirpc.SupportsFeatureResponse{HasSupport: supported}, err
 }
 
 // RegisterPackage announces a package (E2.67).
@@ -156,25 +161,20 @@ func (s *server) RegisterPackage(ctx context.Context, r *pulumirpc.RegisterPacka
 	}
 	p := monitor.Package{Name: r.GetName(), Version: r.GetVersion(), DownloadURL: r.GetDownloadUrl(),
 		Checksums: r.GetChecksums()}
-	if parameters := r.GetParameterization(); parameters != nil {
+	parameters := r.GetParameterization()
+	if extension := r.GetExtension(); extension != nil {
+		if parameters != nil {
+			return nil, status.Error(codes.InvalidArgument, "a package has parameters or an extension, not both")
+		}
+		p.Extension, parameters = true, extension
+	}
+	if parameters != nil {
 		p.Parameterization = &monitor.Parameterization{
 			Name: parameters.GetName(), Version: parameters.GetVersion(), Value: parameters.GetValue(),
 		}
 	}
-	if extension := r.GetExtension(); extension != nil {
-		if p.Parameterization != nil {
-			return nil, status.Error(codes.InvalidArgument, "a package has parameters or an extension, not both")
-		}
-		p.Extension = true
-		p.Parameterization = &monitor.Parameterization{
-			Name: extension.GetName(), Version: extension.GetVersion(), Value: extension.GetValue(),
-		}
-	}
 	ref, err := s.monitor.RegisterPackage(ctx, p)
-	if err != nil {
-		return nil, statusOf(err)
-	}
-	return &pulumirpc.RegisterPackageResponse{Ref: ref}, nil
+	return &pulumirpc.RegisterPackageResponse{Ref: ref}, err
 }
 
 // RegisterResource registers a resource; what the caller said it understands decides the form of the answer
@@ -190,7 +190,7 @@ func (s *server) RegisterResource(ctx context.Context, r *pulumirpc.RegisterReso
 	}
 	got, err := s.monitor.RegisterResource(ctx, request)
 	if err != nil {
-		return nil, statusOf(err)
+		return nil, err
 	}
 	exact := isExact(ctx)
 	if got.Result != monitor.Succeeded && !r.GetSupportsResultReporting() {
@@ -271,19 +271,13 @@ func (s *server) RegisterResourceOutputs(ctx context.Context, r *pulumirpc.Regis
 	if err != nil {
 		return nil, err
 	}
-	if err := s.monitor.RegisterOutputs(ctx, u, outputs); err != nil {
-		return nil, statusOf(err)
-	}
-	return &emptypb.Empty{}, nil
+	return &emptypb.Empty{}, s.monitor.RegisterOutputs(ctx, u, outputs)
 }
 
 // ReadResource reads a resource (E2.45).
 func (s *server) ReadResource(ctx context.Context, r *pulumirpc.ReadResourceRequest) (*pulumirpc.ReadResourceResponse,
 	error) {
-	if err := checkURNs("parent", r.GetParent()); err != nil {
-		return nil, err
-	}
-	if err := checkURNs("dependency", r.GetDependencies()...); err != nil {
+	if err := checkURNs(urns{"parent", []string{r.GetParent()}}, urns{"dependency", r.GetDependencies()}); err != nil {
 		return nil, err
 	}
 	state, err := known("properties", r.GetProperties())
@@ -309,7 +303,7 @@ func (s *server) ReadResource(ctx context.Context, r *pulumirpc.ReadResourceRequ
 		AdditionalSecretOutputs: r.GetAdditionalSecretOutputs(), SourcePosition: positionOf(r.GetSourcePosition()),
 	})
 	if err != nil {
-		return nil, statusOf(err)
+		return nil, err
 	}
 	exact := isExact(ctx)
 	properties, err := encode(answer(exact, r.GetAcceptSecrets(), r.GetAcceptResources(), r.GetAcceptsByteString()),
@@ -329,10 +323,7 @@ func (s *server) ReadResource(ctx context.Context, r *pulumirpc.ReadResourceRequ
 // Invoke calls a function (E2.50, E2.55).
 func (s *server) Invoke(ctx context.Context, r *pulumirpc.ResourceInvokeRequest) (*pulumirpc.ResourceInvokeResponse,
 	error) {
-	if err := checkURNs("parent", r.GetParent()); err != nil {
-		return nil, err
-	}
-	if err := checkURNs("dependency", r.GetDependsOn()...); err != nil {
+	if err := checkURNs(urns{"parent", []string{r.GetParent()}}, urns{"dependency", r.GetDependsOn()}); err != nil {
 		return nil, err
 	}
 	args, err := known("args", r.GetArgs())
@@ -346,7 +337,7 @@ func (s *server) Invoke(ctx context.Context, r *pulumirpc.ResourceInvokeRequest)
 		PluginChecksums: orNone(r.GetPluginChecksums()), SourcePosition: positionOf(r.GetSourcePosition()),
 	})
 	if err != nil {
-		return nil, statusOf(err)
+		return nil, err
 	}
 	resources := r.GetAcceptResources() || r.GetTok() == "pulumi:pulumi:getResource"
 	result, err := encode(answer(isExact(ctx), true, resources, r.GetAcceptsByteString()), got.Result)
@@ -369,7 +360,7 @@ func (s *server) Call(ctx context.Context, r *pulumirpc.ResourceCallRequest) (*p
 		PluginChecksums: orNone(r.GetPluginChecksums()), SourcePosition: positionOf(r.GetSourcePosition()),
 	})
 	if err != nil {
-		return nil, statusOf(err)
+		return nil, err
 	}
 	encoding := answer(isExact(ctx), true, true, r.GetAcceptsByteString())
 	encoding.KeepOutputs = encoding.KeepOutputs || r.GetAcceptOutputValues()
@@ -388,10 +379,7 @@ func (s *server) Call(ctx context.Context, r *pulumirpc.ResourceCallRequest) (*p
 
 // SignalAndWaitForShutdown waits until the engine is done (E2.68).
 func (s *server) SignalAndWaitForShutdown(ctx context.Context, _ *emptypb.Empty) (*emptypb.Empty, error) {
-	if err := s.monitor.SignalAndWaitForShutdown(ctx); err != nil {
-		return nil, statusOf(err)
-	}
-	return &emptypb.Empty{}, nil
+	return &emptypb.Empty{}, s.monitor.SignalAndWaitForShutdown(ctx)
 }
 
 func unsupported(what string) error {

@@ -5,8 +5,7 @@ import (
 	"fmt"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
+	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
 
@@ -21,10 +20,7 @@ func (s *server) RegisterStackTransform(ctx context.Context, c *pulumirpc.Callba
 	if err != nil {
 		return nil, err
 	}
-	if err := registrar.RegisterStackTransform(ctx, s.transform(c)); err != nil {
-		return nil, statusOf(err)
-	}
-	return &emptypb.Empty{}, nil
+	return &emptypb.Empty{}, registrar.RegisterStackTransform(ctx, s.transform(c))
 }
 
 // RegisterStackInvokeTransform takes on a transform of function calls.
@@ -33,10 +29,7 @@ func (s *server) RegisterStackInvokeTransform(ctx context.Context, c *pulumirpc.
 	if err != nil {
 		return nil, err
 	}
-	if err := registrar.RegisterStackInvokeTransform(ctx, s.invokeTransform(c)); err != nil {
-		return nil, statusOf(err)
-	}
-	return &emptypb.Empty{}, nil
+	return &emptypb.Empty{}, registrar.RegisterStackInvokeTransform(ctx, s.invokeTransform(c))
 }
 
 func (s *server) transformRegistrar() (monitor.TransformRegistrar, error) {
@@ -84,9 +77,7 @@ func (s *server) invokeTransform(c *pulumirpc.Callback) monitor.InvokeTransform 
 		if err != nil {
 			return r, err
 		}
-		request := &pulumirpc.TransformInvokeRequest{Token: r.Token, Args: args, Options: &pulumirpc.TransformInvokeOptions{
-			Provider: r.Provider, Version: r.Version, PluginDownloadUrl: r.PluginDownloadURL,
-			PluginChecksums: r.PluginChecksums}}
+		request := &pulumirpc.TransformInvokeRequest{Token: r.Token, Args: args, Options: invokeOptions(r)}
 		answer := &pulumirpc.TransformInvokeResponse{}
 		if err := s.programs.call(ctx, c, request, answer); err != nil {
 			return r, err
@@ -122,34 +113,25 @@ var _ monitor.TransformRegistrar = (*Client)(nil)
 
 // RegisterStackTransform announces a transform and serves it until the client is closed.
 func (c *Client) RegisterStackTransform(ctx context.Context, t monitor.Transform) error {
-	return c.announce(ctx, answerTransform(t), func(ctx context.Context, callback *pulumirpc.Callback) error {
-		_, err := c.remote.RegisterStackTransform(ctx, callback)
-		return err
-	})
+	return c.announce(ctx, answerTransform(t), c.remote.RegisterStackTransform)
 }
 
 // RegisterStackInvokeTransform announces a transform of calls and serves it until the client is closed.
 func (c *Client) RegisterStackInvokeTransform(ctx context.Context, t monitor.InvokeTransform) error {
-	return c.announce(ctx, answerInvokeTransform(t), func(ctx context.Context, callback *pulumirpc.Callback) error {
-		_, err := c.remote.RegisterStackInvokeTransform(ctx, callback)
-		return err
-	})
+	return c.announce(ctx, answerInvokeTransform(t), c.remote.RegisterStackInvokeTransform)
 }
 
+// announce serves a transform and tells the engine of it by a call.
 func (c *Client) announce(ctx context.Context, a answerer,
-	register func(context.Context, *pulumirpc.Callback) error) error {
-	ctx, _, _, err := c.call(ctx)
-	if err != nil {
-		return err
-	}
+	register func(context.Context, *pulumirpc.Callback, ...grpc.CallOption) (*emptypb.Empty, error)) error {
 	callback, err := c.callbacks.add(a)
 	if err != nil {
 		return err
 	}
-	if err = register(ctx, callback); status.Code(err) == codes.Unimplemented {
+	if _, err = register(ctx, callback); isUnimplemented(err) {
 		return fmt.Errorf("this engine is too old for transforms")
 	}
-	return errorOf(ctx, err)
+	return err
 }
 
 // offer makes the transforms of a registration callable.
@@ -204,8 +186,12 @@ func answerInvokeTransform(t monitor.InvokeTransform) answerer {
 		if err != nil {
 			return nil, err
 		}
-		return &pulumirpc.TransformInvokeResponse{Args: args, Options: &pulumirpc.TransformInvokeOptions{
-			Provider: r.Provider, Version: r.Version, PluginDownloadUrl: r.PluginDownloadURL,
-			PluginChecksums: r.PluginChecksums}}, nil
+		return &pulumirpc.TransformInvokeResponse{Args: args, Options: invokeOptions(r)}, nil
 	}
+}
+
+// invokeOptions are the options of a call, as transforms get and return them.
+func invokeOptions(r monitor.InvokeRequest) *pulumirpc.TransformInvokeOptions {
+	return &pulumirpc.TransformInvokeOptions{Provider: r.Provider, Version: r.Version,
+		PluginDownloadUrl: r.PluginDownloadURL, PluginChecksums: r.PluginChecksums}
 }

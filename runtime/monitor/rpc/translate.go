@@ -9,6 +9,7 @@ import (
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 
 	"github.com/yamlhost/yamlhost/internal/value/urn"
+	"github.com/yamlhost/yamlhost/internal/value/wire"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 )
 
@@ -67,14 +68,9 @@ func aliasesOf(old []string, aliases []*pulumirpc.Alias, swapped bool) []monitor
 }
 
 func aliasMessages(aliases []monitor.Alias) []*pulumirpc.Alias {
-	if len(aliases) == 0 {
-		return nil
-	}
-	list := make([]*pulumirpc.Alias, len(aliases))
-	for i, a := range aliases {
+	return wire.List(aliases, func(a monitor.Alias) *pulumirpc.Alias {
 		if a.URN != "" {
-			list[i] = &pulumirpc.Alias{Alias: &pulumirpc.Alias_Urn{Urn: string(a.URN)}}
-			continue
+			return &pulumirpc.Alias{Alias: &pulumirpc.Alias_Urn{Urn: string(a.URN)}}
 		}
 		spec := &pulumirpc.Alias_Spec{Name: a.Name, Type: a.Type, Stack: a.Stack, Project: a.Project}
 		switch {
@@ -83,9 +79,8 @@ func aliasMessages(aliases []monitor.Alias) []*pulumirpc.Alias {
 		case a.Parent != "":
 			spec.Parent = &pulumirpc.Alias_Spec_ParentUrn{ParentUrn: string(a.Parent)}
 		}
-		list[i] = &pulumirpc.Alias{Alias: &pulumirpc.Alias_Spec_{Spec: spec}}
-	}
-	return list
+		return &pulumirpc.Alias{Alias: &pulumirpc.Alias_Spec_{Spec: spec}}
+	})
 }
 
 // hook binds a type of hook to its field in the message (E2.75).
@@ -135,25 +130,15 @@ func hooksMessage(bound map[string][]string) *pulumirpc.RegisterResourceRequest_
 }
 
 func failuresOf(fs []*pulumirpc.CheckFailure) []monitor.Failure {
-	if len(fs) == 0 {
-		return nil
-	}
-	list := make([]monitor.Failure, len(fs))
-	for i, f := range fs {
-		list[i] = monitor.Failure{Property: f.GetProperty(), Reason: f.GetReason()}
-	}
-	return list
+	return wire.List(fs, func(f *pulumirpc.CheckFailure) monitor.Failure {
+		return monitor.Failure{Property: f.GetProperty(), Reason: f.GetReason()}
+	})
 }
 
 func failureMessages(fs []monitor.Failure) []*pulumirpc.CheckFailure {
-	if len(fs) == 0 {
-		return nil
-	}
-	list := make([]*pulumirpc.CheckFailure, len(fs))
-	for i, f := range fs {
-		list[i] = &pulumirpc.CheckFailure{Property: f.Property, Reason: f.Reason}
-	}
-	return list
+	return wire.List(fs, func(f monitor.Failure) *pulumirpc.CheckFailure {
+		return &pulumirpc.CheckFailure{Property: f.Property, Reason: f.Reason}
+	})
 }
 
 // features are the names that SupportsFeature knows, with their numbers (E2.4, E2.5).
