@@ -190,7 +190,9 @@ func (c *Contents) Salvage(base *state.Snapshot, id Identity) (replayer *Replaye
 	if from.entries == len(c.Entries) && len(gaps) == 0 && from.covered {
 		return nil, nil, true, nil
 	}
-	if replayer, err = from.replayer(base); err != nil {
+	if from.origin == nil {
+		replayer = NewReplayer(base)
+	} else if replayer, err = Resume(base, *from.origin); err != nil {
 		return nil, nil, false, err
 	}
 	k := knowledge{steps: map[int64]bool{}, low: 1, firstBegin: len(c.Entries), lastBegin: -1}
@@ -265,7 +267,11 @@ func (k *knowledge) missing(c *Contents, gaps []Gap, replayer *Replayer) (missin
 
 // loosely applies an entry that comes behind damage, as far as it fits: what it adds or changes it describes in full.
 func (b *Replayer) loosely(e Entry) {
-	there := func(id ID) bool { p := b.slots[id]; return p != nil && p.resource != nil }
+	gone := func(id ID) bool { return b.slots[id] == nil }
+	unknown := func(id ID) bool {
+		_, known := b.slots[id]
+		return !known
+	}
 	if e.Begin != nil {
 		if _, known := b.live[e.Step]; !known && e.Step != 0 && e.Begin.Resource != nil {
 			_ = b.Apply(e) // it has just been checked
@@ -273,18 +279,18 @@ func (b *Replayer) loosely(e Entry) {
 		return
 	}
 	fit := e
-	fit.Remove = slices.DeleteFunc(slices.Clone(e.Remove), func(id ID) bool { return !there(id) })
+	fit.Remove = slices.DeleteFunc(slices.Clone(e.Remove), gone)
 	fit.Amend, fit.Add = nil, nil
 	for _, a := range e.Amend {
 		switch {
-		case there(a.ID):
+		case !gone(a.ID):
 			fit.Amend = append(fit.Amend, a)
-		case b.slots[a.ID] == nil: // it was added where nobody can read it
+		case unknown(a.ID): // it was added where nobody can read it
 			fit.Add = append(fit.Add, a)
 		}
 	}
 	for _, a := range e.Add {
-		if b.slots[a.ID] == nil {
+		if unknown(a.ID) {
 			fit.Add = append(fit.Add, a)
 		}
 	}

@@ -80,7 +80,7 @@ func Create(file File, h Header, o LogOptions) (*Log, error) {
 	if err != nil {
 		return nil, fmt.Errorf("begin the journal: %w", err)
 	}
-	return l, l.put(appendRecord([]byte(signature), kindHeader, text))
+	return l, l.await(l.enqueue(appendRecord([]byte(signature), kindHeader, text))) // nobody else has it yet
 }
 
 // Append makes an entry durable. The entry is a fact, so that a cancelled ctx does not keep it from being written. An
@@ -187,13 +187,6 @@ func (l *Log) Covered(id Identity, o Origin, size int64) error {
 		return fmt.Errorf("journal a checkpoint: %w", err)
 	}
 	b := l.enqueue(appendRecord(nil, k, text))
-	l.mu.Unlock()
-	return l.await(b)
-}
-
-func (l *Log) put(record []byte) error {
-	l.mu.Lock()
-	b := l.enqueue(record)
 	l.mu.Unlock()
 	return l.await(b)
 }

@@ -208,51 +208,16 @@ func (c *Contents) start(id Identity) (beginning, error) {
 	return beginning{origin: c.Header.Origin}, nil
 }
 
-func (s beginning) replayer(base *state.Snapshot) (*Replayer, error) {
-	if s.origin == nil {
-		return NewReplayer(base), nil
-	}
-	return Resume(base, *s.origin)
-}
-
 // Replayer applies the journal to the state that was read from a file with the identity id; base is nil when there is
 // none. If the file holds everything that the journal has, done is true and there is no replayer: the run was cut off
 // between writing the file and dropping the journal. A *MismatchError says that the file is another one, a *DamageError
 // that the journal is damaged and what is left does not stand on its own.
 func (c *Contents) Replayer(base *state.Snapshot, id Identity) (replayer *Replayer, done bool, err error) {
-	if len(c.Gaps) == 0 && !c.beheaded {
-		return c.replay(base, id)
-	}
 	replayer, missing, done, err := c.Salvage(base, id)
-	if err == nil && len(missing) > 0 {
-		err = &DamageError{c.Gaps, missing, len(c.Entries)}
+	if len(missing) > 0 {
+		return nil, false, &DamageError{c.Gaps, missing, len(c.Entries)}
 	}
-	if err != nil || done {
-		return nil, done, err
-	}
-	return replayer, false, nil
-}
-
-func (c *Contents) replay(base *state.Snapshot, id Identity) (replayer *Replayer, done bool, err error) {
-	if base == nil {
-		base = &state.Snapshot{}
-	}
-	from, err := c.start(id)
-	if err != nil {
-		return nil, false, err
-	}
-	if from.covered && from.entries == len(c.Entries) {
-		return nil, true, nil
-	}
-	if replayer, err = from.replayer(base); err != nil {
-		return nil, false, err
-	}
-	for i, e := range c.Entries[from.entries:] {
-		if err := replayer.Apply(e); err != nil {
-			return nil, false, fmt.Errorf("entry %d: %w", from.entries+i+1, err)
-		}
-	}
-	return replayer, false, nil
+	return replayer, done, err
 }
 
 // CoveredPiece is a piece of a journal that says that a state file with this identity holds everything before it.

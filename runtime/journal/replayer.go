@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
@@ -13,19 +14,15 @@ import (
 // that the snapshot at the end of n entries costs linear time. A Replayer is not safe for concurrent use.
 type Replayer struct {
 	base    *state.Snapshot
-	ids     []ID          // of the base's resources, in its order
-	slots   map[ID]*place // every entry of the snapshot that is, or was, in the replayer
-	added   []ID          // in the order of their adding, removed ones included
-	lead    int           // how many of ids were added by the same operation, see Resume
+	ids     []ID                   // of the base's resources, in its order
+	slots   map[ID]*state.Resource // every entry of the snapshot that is, or was, in the replayer; nil once removed
+	added   []ID                   // in the order of their adding, removed ones included
+	lead    int                    // how many of ids were added by the same operation, see Resume
 	live    map[int64]*state.Operation
 	begun   []int64 // steps in the order of their beginning, ended ones included
 	carried []state.Operation
 	// extensions are those that entries have brought.
 	extensions map[string]json.RawMessage
-}
-
-type place struct {
-	resource *state.Resource // nil once removed
 }
 
 // NewReplayer starts with the resources of base, whose IDs are 1 to n. A nil base is an empty one. base is not
@@ -48,11 +45,10 @@ func NewReplayer(base *state.Snapshot) *Replayer {
 }
 
 func newBook(base *state.Snapshot, ids []ID) *Replayer {
-	b := &Replayer{base: base, ids: ids, slots: make(map[ID]*place, len(ids)), live: map[int64]*state.Operation{}}
-	places := make([]place, len(ids))
+	b := &Replayer{base: base, ids: ids, slots: make(map[ID]*state.Resource, len(ids)),
+		live: map[int64]*state.Operation{}, extensions: map[string]json.RawMessage{}}
 	for i, id := range ids {
-		places[i].resource = base.Resources[i]
-		b.slots[id] = &places[i]
+		b.slots[id] = base.Resources[i]
 	}
 	return b
 }
@@ -73,30 +69,20 @@ func (b *Replayer) Apply(e Entry) error {
 		b.live[e.Step] = nil
 	}
 	for _, id := range e.Remove {
-		b.slots[id].resource = nil
+		b.slots[id] = nil
 	}
 	for _, a := range e.Amend {
-		b.slots[a.ID].resource = a.Resource
+		b.slots[a.ID] = a.Resource
 	}
 	for _, a := range e.Add {
-		b.slots[a.ID] = &place{a.Resource}
+		b.slots[a.ID] = a.Resource
 		b.added = append(b.added, a.ID)
 	}
 	if e.Retried != "" {
-		left := make([]state.Operation, 0, len(b.carried)) // the base shares the old one
-		for _, op := range b.carried {
-			if op.Resource.URN != e.Retried {
-				left = append(left, op)
-			}
-		}
-		b.carried = left
+		b.carried = slices.DeleteFunc(slices.Clone(b.carried), // the base shares the old one
+			func(op state.Operation) bool { return op.Resource.URN == e.Retried })
 	}
-	for ref, blob := range e.Extensions {
-		if b.extensions == nil {
-			b.extensions = map[string]json.RawMessage{}
-		}
-		b.extensions[ref] = blob
-	}
+	maps.Copy(b.extensions, e.Extensions)
 	return nil
 }
 
@@ -116,19 +102,19 @@ func (b *Replayer) check(e Entry) error {
 	}
 	removed := make(map[ID]bool, len(e.Remove))
 	for _, id := range e.Remove {
-		if p := b.slots[id]; p == nil || p.resource == nil || removed[id] {
+		if b.slots[id] == nil || removed[id] {
 			return fmt.Errorf("the journal removes entry %d, which does not exist", id)
 		}
 		removed[id] = true
 	}
 	for _, a := range e.Amend {
-		if p := b.slots[a.ID]; p == nil || p.resource == nil || removed[a.ID] || a.Resource == nil {
+		if b.slots[a.ID] == nil || removed[a.ID] || a.Resource == nil {
 			return fmt.Errorf("the journal changes entry %d, which does not exist", a.ID)
 		}
 	}
 	added := make(map[ID]bool, len(e.Add))
 	for _, a := range e.Add {
-		if a.ID <= 0 || a.Resource == nil || b.slots[a.ID] != nil || added[a.ID] {
+		if _, known := b.slots[a.ID]; a.ID <= 0 || a.Resource == nil || known || added[a.ID] {
 			return fmt.Errorf("the journal adds entry %d, which exists already", a.ID)
 		}
 		added[a.ID] = true
@@ -141,18 +127,19 @@ func (b *Replayer) check(e Entry) error {
 // are normalised (E6.32). The snapshot shares resources with the base and the entries; the replayer can go on
 // afterwards.
 func (b *Replayer) Snapshot() (*state.Snapshot, error) {
-	raw, _ := b.assemble()
-	return raw.Normalize()
+	next, _, err := b.Checkpoint()
+	return next, err
 }
 
-// assemble also says which entry each resource is, and where each step under way is among the pending operations.
-func (b *Replayer) assemble() (*state.Snapshot, Origin) {
+// Checkpoint is Snapshot with what Resume needs to go on from it in another replayer: which entry each resource is, and
+// where each step under way is among the pending operations.
+func (b *Replayer) Checkpoint() (*state.Snapshot, Origin, error) {
 	next := *b.base
 	next.Resources = make([]*state.Resource, 0, len(b.ids)+len(b.added))
 	origin := Origin{IDs: make([]ID, 0, len(b.ids)+len(b.added))}
 	take := func(ids []ID) {
 		for _, id := range ids {
-			if r := b.slots[id].resource; r != nil {
+			if r := b.slots[id]; r != nil {
 				next.Resources = append(next.Resources, r)
 				origin.IDs = append(origin.IDs, id)
 			}
@@ -171,7 +158,8 @@ func (b *Replayer) assemble() (*state.Snapshot, Origin) {
 	}
 	next.Pending = append(next.Pending, b.carried...)
 	next.Extensions = b.knownExtensions(&next)
-	return &next, origin
+	normal, err := next.Normalize()
+	return normal, origin, err
 }
 
 // knownExtensions returns the extensions that a snapshot's resources name. Extensions that cannot be read stay as
@@ -213,13 +201,6 @@ type Origin struct {
 	IDs   []ID    `json:"ids,omitempty"`   // of its resources, in order
 	Added int     `json:"added,omitempty"` // how many of them were added by the operation: later ones go behind these
 	Steps []int64 `json:"steps,omitempty"` // of its first pending operations; the others are the old base's
-}
-
-// Checkpoint is Snapshot with what Resume needs to go on from it in another replayer.
-func (b *Replayer) Checkpoint() (*state.Snapshot, Origin, error) {
-	raw, origin := b.assemble()
-	next, err := raw.Normalize()
-	return next, origin, err
 }
 
 // Resume starts a replayer with a snapshot that Checkpoint has given.
