@@ -22,7 +22,8 @@ import (
 func newOperation(ctx, calls context.Context, o Options, mode mode, scope *plan.Scope, naming *plan.Naming) *operation {
 	o.setDefaults()
 	life := newLifetime(ctx, calls, o.Crash)
-	report := &reporter{sink: o.Events, planning: o.DryRun, refreshing: mode == refreshing, changes: map[Op]int{}}
+	report := &reporter{sink: o.Events, planning: o.DryRun, refreshing: mode == refreshing, changes: map[Op]int{},
+		crashes: map[crashed]bool{}}
 	c := &core{lifetime: life, opts: &o, mode: mode, report: report,
 		failures:   &failures{life: life, report: report, goOn: o.ContinueOnError},
 		table:      resources.NewTable(o.Stack, o.Project, o.Base.Resources, scope),
@@ -57,7 +58,7 @@ func (op *operation) executorOptions() apply.Options {
 	return apply.Options{
 		Project: o.Project, Stack: o.Stack, Calls: op.calls, DryRun: o.DryRun, IgnoreProtect: o.IgnoreProtect,
 		Refreshing: op.report.refreshing, Now: o.Now, Seed: o.Seed,
-		Table: op.table, Providers: op.registry, Journal: op.journal, Report: op.report, Terminated: op.isTerminated,
+		Table: op.table, Providers: op.registry, Journal: op.journal, Report: op.report, Terminated: op.terminated.Load,
 		Stop: op.stop, Failed: op.failures.resourceFailed,
 		Retried: func(u urn.URN) bool { return op.pending.recorded(u) != nil },
 	}

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/yamlhost/yamlhost/internal/value/urn"
+	"github.com/yamlhost/yamlhost/runtime/analyzer"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
@@ -26,9 +27,9 @@ func (d *deleter) deleteRest() {
 	// After a failure deletions go on only if asked to, and if the program itself ran to its end (E4.125, E5.44).
 	begun := d.begun // a program that waits for the shutdown has had its deletions
 	d.begun = true
-	aborted, failed := d.faults()
-	if begun || d.running.Err() != nil || (failed || d.report.hasFailed()) &&
-		!(d.opts.ContinueOnError && !failed && !aborted) {
+	failed := d.programFailed.Load()
+	if begun || d.running.Err() != nil || (failed || d.report.failed.Load()) &&
+		!(d.opts.ContinueOnError && !failed && !d.aborted.Load()) {
 		return
 	}
 	if d.targets.check(d.scope.Targets) != nil { // only now every name that the program gives is known
@@ -39,11 +40,11 @@ func (d *deleter) deleteRest() {
 		return
 	}
 	current := d.table.Renamed(end.Resources)
-	if s, err := d.constraint.deletions(end.Steps); err != nil {
+	if s, err := d.constraint.taken(end.Steps); err != nil {
 		_ = d.constraint.violation(s.URN, plan.PositionOf(s.Old), err)
 		return
 	}
-	if err := d.policies.mayDelete(end.Steps); err != nil {
+	if err := d.policies.mayDestroy(end.Steps, analyzer.Deletion, OpDelete); err != nil {
 		d.failures.resourceFailed()
 		return
 	}

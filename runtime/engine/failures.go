@@ -53,7 +53,7 @@ func (f *failures) refused(u urn.URN, position, doing, typ string, err error) er
 	if errors.Is(err, monitor.ErrReported) || errors.Is(err, monitor.ErrShutdown) {
 		return err
 	}
-	if f.life.isTerminated() {
+	if f.life.terminated.Load() {
 		return monitor.ErrShutdown
 	}
 	text := err.Error()
@@ -66,7 +66,7 @@ func (f *failures) refused(u urn.URN, position, doing, typ string, err error) er
 
 // notConstructed reports a component that its provider could not build (E2.43).
 func (f *failures) notConstructed(u urn.URN, g *plan.Goal, err error) error {
-	if errors.Is(err, monitor.ErrReported) || errors.Is(err, monitor.ErrShutdown) || f.life.isTerminated() {
+	if errors.Is(err, monitor.ErrReported) || errors.Is(err, monitor.ErrShutdown) || f.life.terminated.Load() {
 		return monitor.ErrShutdown
 	}
 	text := fmt.Sprintf("%s resource '%s' has a problem: %s", g.Type, g.Name, f.report.errorText(err))

@@ -62,7 +62,7 @@ func ImportResources(ctx context.Context, o Options, imports []Import) (*Result,
 	}
 	return operate(ctx, o, updating, func(op *operation) {
 		if op.importError = op.importer.importAll(ctx, imports); op.importError != nil {
-			op.report.fail()
+			op.report.failed.Store(true)
 		}
 		op.closeRequests()
 	})

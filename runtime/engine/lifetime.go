@@ -4,16 +4,19 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/resources"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 )
 
 // lifetime is how far an operation has come and what may still begin: its contexts, the gate that requests go through,
-// and its outcome. It is safe for concurrent use.
+// and what went wrong with the operation as a whole. It is safe for concurrent use.
 type lifetime struct {
 	gate
-	outcome
+	aborted       atomic.Bool // the reason for the failure was reported in full; no line follows (E4.130)
+	terminated    atomic.Bool // given up at once (E5.51): nothing is written or reported any more
+	programFailed atomic.Bool // the program ended with an error
 
 	// running ends when nothing new may start: the user has interrupted, or something failed (E5.42). calls ends when
 	// provider calls in flight are given up as well (E5.51). They are the operation's own lifetime, which no single
@@ -60,15 +63,9 @@ func (l *lifetime) guard() {
 
 // abort stops the operation, whatever was asked, and reports nothing more (E4.130). It returns monitor.ErrReported.
 func (l *lifetime) abort() error {
-	l.note(func(o *outcome) { o.aborted = true })
+	l.aborted.Store(true)
 	l.stop()
 	return monitor.ErrReported
-}
-
-// terminate gives the operation up at once (E5.51).
-func (l *lifetime) terminate() {
-	l.note(func(o *outcome) { o.terminated = true })
-	l.stop()
 }
 
 // isInterrupted reports whether the user has interrupted the operation.
@@ -80,9 +77,6 @@ func (l *lifetime) isInterrupted() bool {
 		return false
 	}
 }
-
-// failProgram notes that the program ended with an error.
-func (l *lifetime) failProgram() { l.note(func(o *outcome) { o.programFailed = true }) }
 
 // gate admits the requests of a program until it is closed. It is safe for concurrent use.
 type gate struct {
@@ -151,33 +145,4 @@ func (g *gate) finishWaiting() {
 	if !resources.Closed(g.drained) {
 		close(g.drained)
 	}
-}
-
-// outcome is what went wrong with an operation as a whole. It is safe for concurrent use.
-type outcome struct {
-	mu            sync.Mutex // guards the rest
-	aborted       bool       // the reason for the failure was reported in full; no line follows (E4.130)
-	terminated    bool       // given up at once (E5.51)
-	programFailed bool       // the program ended with an error
-}
-
-// note changes the outcome.
-func (o *outcome) note(change func(*outcome)) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	change(o)
-}
-
-// isTerminated reports whether the operation was given up at once. Then nothing is written or reported any more.
-func (o *outcome) isTerminated() bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.terminated
-}
-
-// faults reports whether the reason for a failure was reported in full, and whether the program failed.
-func (o *outcome) faults() (aborted, programFailed bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.aborted, o.programFailed
 }

@@ -40,8 +40,7 @@ func List(ctx context.Context, o Options, queries []Query) ([][]Found, error) {
 	found := make([][]Found, len(queries))
 	var fault error
 	_, err := operate(ctx, o, updating, func(op *operation) {
-		l := &lister{op.importer}
-		found, fault = l.list(ctx, queries)
+		found, fault = op.importer.list(ctx, queries)
 		op.closeRequests()
 	})
 	switch {
@@ -55,13 +54,8 @@ func List(ctx context.Context, o Options, queries []Query) ([][]Found, error) {
 	return found, nil
 }
 
-// lister asks providers what exists.
-type lister struct {
-	*importer
-}
-
 // list answers each query through the provider that an import of its type would have.
-func (l *lister) list(ctx context.Context, queries []Query) ([][]Found, error) {
+func (l *importer) list(ctx context.Context, queries []Query) ([][]Found, error) {
 	if err := l.begin(ctx); err != nil {
 		return nil, err
 	}
@@ -94,7 +88,7 @@ func (l *lister) list(ctx context.Context, queries []Query) ([][]Found, error) {
 
 // listPages asks a provider for page after page. Answers that would never end, or that nothing could be imported by,
 // are faults.
-func (l *lister) listPages(p provider.Configured, q Query) ([]Found, error) {
+func (l *importer) listPages(p provider.Configured, q Query) ([]Found, error) {
 	var found []Found
 	ids, pages, empty := map[string]bool{}, map[string]bool{}, 0
 	request := provider.ListRequest{Type: q.Type, Query: q.Query, Limit: q.Limit}
@@ -141,7 +135,7 @@ func (l *lister) listPages(p provider.Configured, q Query) ([]Found, error) {
 }
 
 // listFault is the error for a provider that gave no list, with the way out if it cannot list at all.
-func (l *lister) listFault(token string, err error) error {
+func (l *importer) listFault(token string, err error) error {
 	var crash *provider.CrashError
 	var fault *provider.Error
 	switch {

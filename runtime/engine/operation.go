@@ -78,7 +78,7 @@ func Refresh(ctx context.Context, o Options, program Program) (*Result, error) {
 			return
 		}
 		op.runProgram(program)
-		if _, failed := op.faults(); !failed {
+		if !op.programFailed.Load() {
 			op.refresher.rest()
 		}
 	})
@@ -241,7 +241,8 @@ func (op *operation) watch(ctx context.Context, giveUp context.CancelFunc, done 
 			asking.Go(func() { defer op.guard(); op.registry.Cancel(op.calls) })
 		case <-op.opts.Terminate:
 			op.journal.Close()
-			op.terminate()
+			op.terminated.Store(true)
+			op.stop()
 			giveUp()
 			return
 		case <-done:
@@ -253,8 +254,8 @@ func (op *operation) watch(ctx context.Context, giveUp context.CancelFunc, done 
 // result returns how the operation ended. The error says that the state could not be put together.
 func (op *operation) result(interrupted bool) (r *Result, err error) {
 	r = &Result{Snapshot: op.opts.Base, Plan: op.constraint.record, Changes: op.report.changes,
-		Failed: op.report.hasFailed(), Canceled: interrupted, Terminated: op.isTerminated(),
-		PlanViolated: op.constraint.violated()}
+		Failed: op.report.failed.Load(), Canceled: interrupted, Terminated: op.terminated.Load(),
+		PlanViolated: op.constraint.violated.Load()}
 	if op.opts.DryRun {
 		return r, nil
 	}
@@ -282,14 +283,13 @@ func (op *operation) reportEnd(r *Result) {
 	if op.opts.DryRun {
 		word = "preview"
 	}
-	aborted, _ := op.faults()
 	text := ""
 	switch {
 	case r.Terminated:
 		text = word + " cancelled"
 	case r.Failed && op.importError != nil && !errors.Is(op.importError, monitor.ErrReported): // E7.57
 		text = word + " failed: " + op.importError.Error()
-	case r.Failed && aborted:
+	case r.Failed && op.aborted.Load():
 		return
 	case r.Failed:
 		text = word + " failed"

@@ -3,8 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
-	"slices"
-	"sync"
+	"sync/atomic"
 
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
@@ -29,11 +28,7 @@ func (d *Deployment) RegisterOutputs(ctx context.Context, u urn.URN, outputs val
 		return err
 	}
 	reg := d.table.Get(u)
-	var before value.Value
-	ok := false
-	if reg != nil {
-		before, ok = reg.Complete()
-	}
+	before, ok := reg.Complete()
 	if !ok {
 		return fmt.Errorf("cannot complete a resource '%s' whose registration isn't pending", u)
 	}
@@ -44,24 +39,7 @@ func (d *Deployment) RegisterOutputs(ctx context.Context, u urn.URN, outputs val
 // It is safe for concurrent use.
 type outputRecorder struct {
 	*core
-
-	mu         sync.Mutex  // guards the rest
-	stack      value.Value // the outputs of the stack
-	registered bool        // the program has registered them
-}
-
-// keep keeps the outputs of the stack for the end. registered is false where they violate the plan.
-func (o *outputRecorder) keep(outputs value.Value, registered bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.stack, o.registered = outputs, registered
-}
-
-// kept returns the outputs that the stack is to get.
-func (o *outputRecorder) kept() (outputs value.Value, registered bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.stack, o.registered
+	stack atomic.Pointer[value.Value] // the outputs of the stack that the program has registered; nil for none
 }
 
 // record takes the outputs of a registered component or of the stack, if they are as planned. before are the outputs
@@ -69,15 +47,15 @@ func (o *outputRecorder) kept() (outputs value.Value, registered bool) {
 func (o *outputRecorder) record(reg *resources.Registration, before, outputs value.Value) error {
 	isStack, skipped := reg == o.table.Root(), reg.Result != monitor.Succeeded || reg.State() == nil
 	if isStack { // whether they can be written is decided at the end
-		o.keep(outputs, true)
+		o.stack.Store(&outputs)
 	}
 	if !skipped {
 		if err := o.constraint.outputs(reg.URN, before, outputs); err != nil {
-			if o.constraint.violated() { // and so outputs are missing
+			if o.constraint.violated.Load() { // and so outputs are missing
 				return monitor.ErrReported
 			}
 			if isStack {
-				o.keep(outputs, false)
+				o.stack.Store(nil)
 			}
 			return o.constraint.violation(reg.URN, reg.Goal.Position, err)
 		}
@@ -102,27 +80,27 @@ func (o *outputRecorder) record(reg *resources.Registration, before, outputs val
 func (o *outputRecorder) finish() (before, after *state.Resource) {
 	before, left := o.table.Prior.Found(urn.RootStack(o.opts.Stack, o.opts.Project))
 	reg := o.table.Root()
-	outputs, registered := o.kept()
+	registered := o.stack.Load()
 	if reg != nil && reg.Destroyed() { // people hear of its outputs nevertheless (E2.61)
-		if registered {
+		if registered != nil {
 			step := reg.Step
 			step.New = reg.State().Clone()
-			step.New.Outputs = knownOutputs(value.EmptyMap(), outputs)
+			step.New.Outputs = knownOutputs(value.EmptyMap(), *registered)
 			o.report.outputs(step)
 		}
 		return before, nil
 	}
-	if reg == nil || reg.State() == nil || o.isTerminated() {
+	if reg == nil || reg.State() == nil || o.terminated.Load() {
 		if left != nil {
 			after = before
 		}
 		return before, after
 	}
-	if !registered {
+	if registered == nil {
 		return before, reg.State()
 	}
-	aborted, failed := o.faults()
-	if (aborted || failed || o.report.hasFailed() || o.running.Err() != nil) && before != nil {
+	outputs := *registered
+	if (o.aborted.Load() || o.programFailed.Load() || o.report.failed.Load() || o.running.Err() != nil) && before != nil {
 		merged := before.Outputs
 		for i, key := range outputs.Keys() {
 			merged = merged.MapOrEmpty().With(key, outputs.At(i))
@@ -156,9 +134,9 @@ func (o *outputRecorder) put(reg *resources.Registration, outputs value.Value) e
 // knownOutputs returns outputs as they can be recorded: what is not known, because the operation left it out, stays as
 // it was or is missing.
 func knownOutputs(before, outputs value.Value) value.Value {
-	for _, key := range slices.Clone(outputs.Keys()) {
-		part, _ := outputs.Lookup(key)
-		if !part.ContainsUnknown() {
+	given := outputs
+	for i, key := range given.Keys() {
+		if !given.At(i).ContainsUnknown() {
 			continue
 		}
 		if was, ok := before.Lookup(key); ok {

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sort"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
@@ -19,26 +19,13 @@ import (
 type planConstraint struct {
 	life   *lifetime
 	report *reporter
+	// violated reports whether the plan was violated.
+	violated atomic.Bool
 
 	mu     sync.Mutex  // guards what is written below; bound is never changed
 	record *UpdatePlan // nil when none is wanted
 	bound  *UpdatePlan // nil when nothing binds
 	left   map[urn.URN][]Op
-	broken bool // the plan was violated
-}
-
-// noteViolation takes note that the plan was violated.
-func (p *planConstraint) noteViolation() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.broken = true
-}
-
-// violated reports whether the plan was violated.
-func (p *planConstraint) violated() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.broken
 }
 
 // newPlanConstraint holds an operation to the plan of its options, if there is one, and in a preview records a plan.
@@ -56,12 +43,12 @@ func newPlanConstraint(o *Options, life *lifetime, report *reporter) *planConstr
 	return p
 }
 
-// seed returns the one that was planned for a resource, or nil.
-func (p *planConstraint) seed(u urn.URN) []byte {
-	if p.bound == nil || p.bound.Resources[u] == nil {
+// planned returns the plan that binds a resource, nil if there is none.
+func (p *planConstraint) planned(u urn.URN) *ResourcePlan {
+	if p.bound == nil {
 		return nil
 	}
-	return p.bound.Resources[u].Seed
+	return p.bound.Resources[u]
 }
 
 // of returns the record of a resource. The caller holds mu.
@@ -177,13 +164,6 @@ func allows(planned, actual Op) bool {
 	return false
 }
 
-// imports takes note of the steps of an import that comes before everything else, or takes them off the plan.
-func (p *planConstraint) imports(steps []Step) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.steps(steps)
-}
-
 // outputs takes note of outputs that were registered, or compares them with those that were planned (E7.74).
 func (p *planConstraint) outputs(u urn.URN, before, outputs value.Value) error {
 	p.mu.Lock()
@@ -193,17 +173,19 @@ func (p *planConstraint) outputs(u urn.URN, before, outputs value.Value) error {
 			r.Goal.Outputs = planDiff(before, outputs)
 		}
 	}
-	if p.bound == nil || p.bound.Resources[u] == nil || p.bound.Resources[u].Goal == nil {
+	planned := p.planned(u)
+	if planned == nil || planned.Goal == nil {
 		return nil
 	}
-	if problems := violations(p.bound.Resources[u].Goal.Outputs, before, outputs); len(problems) > 0 {
+	if problems := violations(planned.Goal.Outputs, before, outputs); len(problems) > 0 {
 		return unplanned("outputs: %s", strings.Join(problems, "; "))
 	}
 	return nil
 }
 
-// deletions takes note of deletions at the end of an operation, or takes them off the plan.
-func (p *planConstraint) deletions(steps []Step) (*Step, error) {
+// taken takes note of steps that nothing was examined for, or takes them off the plan: those of an import that comes
+// before everything else, and the deletions at the end of an operation. Of a violation it also returns the step.
+func (p *planConstraint) taken(steps []Step) (*Step, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for i := range steps {
@@ -225,39 +207,35 @@ func (p *planConstraint) goal(s *record, before value.Value) error {
 	if want == nil { // E7.72
 		return unplanned("the plan is to delete this resource, and the program still has it")
 	}
-	violated := func(what string, planned, actual any) error {
-		return unplanned("the option %s: planned %v, actual %v", what, planned, actual)
-	}
-	switch {
-	case want.Custom != g.Custom:
-		return violated("custom", want.Custom, g.Custom)
-	case !sameProvider(want.Provider, g.Provider):
-		return violated("provider", want.Provider, g.Provider)
-	case want.Parent != g.Parent:
-		return violated("parent", want.Parent, g.Parent)
-	case want.Protect != g.Protect:
-		return violated("protect", want.Protect, g.Protect)
-	case !sameChoice(want.DeleteBeforeReplace, s.reg.Goal.DeleteBeforeReplace):
-		return violated("deleteBeforeReplace", choice(want.DeleteBeforeReplace), choice(s.reg.Goal.DeleteBeforeReplace))
-	case want.ImportID != g.ImportID:
-		return violated("importID", want.ImportID, g.ImportID)
-	case want.CustomTimeouts != g.CustomTimeouts:
-		return violated("custom timeouts", want.CustomTimeouts, g.CustomTimeouts)
-	case !sameSet(want.IgnoreChanges, g.IgnoreChanges):
-		return violated("ignoreChanges", want.IgnoreChanges, g.IgnoreChanges)
-	case !sameSet(want.AdditionalSecretOutputs, g.AdditionalSecretOutputs):
-		return violated("additionalSecretOutputs", want.AdditionalSecretOutputs, g.AdditionalSecretOutputs)
-	case !plan.SameURNs(want.Dependencies, g.Dependencies):
-		return violated("dependencies", want.Dependencies, g.Dependencies)
-	case !plan.SameURNs(want.Aliases, aliasURNs(s.reg.Goal)):
-		return violated("aliases", want.Aliases, aliasURNs(s.reg.Goal))
+	wantFirst, first := choice(want.DeleteBeforeReplace), choice(s.reg.Goal.DeleteBeforeReplace)
+	secrets, aliases := g.AdditionalSecretOutputs, aliasURNs(s.reg.Goal)
+	for _, option := range []struct {
+		name            string
+		same            bool
+		planned, actual any
+	}{
+		{"custom", want.Custom == g.Custom, want.Custom, g.Custom},
+		{"provider", sameProvider(want.Provider, g.Provider), want.Provider, g.Provider},
+		{"parent", want.Parent == g.Parent, want.Parent, g.Parent},
+		{"protect", want.Protect == g.Protect, want.Protect, g.Protect},
+		{"deleteBeforeReplace", wantFirst == first, wantFirst, first},
+		{"importID", want.ImportID == g.ImportID, want.ImportID, g.ImportID},
+		{"custom timeouts", want.CustomTimeouts == g.CustomTimeouts, want.CustomTimeouts, g.CustomTimeouts},
+		{"ignoreChanges", sameSet(want.IgnoreChanges, g.IgnoreChanges), want.IgnoreChanges, g.IgnoreChanges},
+		{"additionalSecretOutputs", sameSet(want.AdditionalSecretOutputs, secrets), want.AdditionalSecretOutputs, secrets},
+		{"dependencies", plan.SameURNs(want.Dependencies, g.Dependencies), want.Dependencies, g.Dependencies},
+		{"aliases", plan.SameURNs(want.Aliases, aliases), want.Aliases, aliases},
+	} {
+		if !option.same {
+			return unplanned("the option %s: planned %v, actual %v", option.name, option.planned, option.actual)
+		}
 	}
 	if problems := violations(want.Inputs, before, g.Inputs); len(problems) > 0 {
 		return unplanned("%s", strings.Join(problems, "; "))
 	}
 	for key, deps := range want.PropertyDependencies {
 		if now, ok := g.PropertyDependencies[key]; ok && !plan.SameURNs(deps, now) {
-			return violated("dependencies of "+key, deps, now)
+			return unplanned("the option dependencies of %s: planned %v, actual %v", key, deps, now)
 		}
 	}
 	return nil
@@ -267,36 +245,7 @@ func (p *planConstraint) goal(s *record, before value.Value) error {
 func violations(planned PlanDiff, before, after value.Value) []string {
 	var list []string
 	actual := planDiff(before, after)
-	say := func(plannedOp, actualOp, key string, want, got value.Value) {
-		list = append(list, fmt.Sprintf("%s: planned %s, actual %s", key, side(plannedOp, want), side(actualOp, got)))
-	}
 	accepts := func(want, got value.Value) bool { return want.ContainsUnknown() || value.SameContent(want, got) }
-	plannedOf := func(key string) (string, value.Value) {
-		if v, ok := planned.Adds[key]; ok {
-			return "+", v
-		}
-		if v, ok := planned.Updates[key]; ok {
-			return "~", v
-		}
-		if slices.Contains(planned.Deletes, key) {
-			return "-", value.Null
-		}
-		was, _ := before.Lookup(key)
-		return "=", was
-	}
-	actualOf := func(key string) (string, value.Value, bool) {
-		now, present := after.Lookup(key)
-		if _, ok := actual.Adds[key]; ok {
-			return "+", now, present
-		}
-		if _, ok := actual.Updates[key]; ok {
-			return "~", now, present
-		}
-		if slices.Contains(actual.Deletes, key) {
-			return "-", now, present
-		}
-		return "=", now, present
-	}
 	keys := map[string]bool{}
 	for _, m := range []map[string]value.Value{planned.Adds, planned.Updates, actual.Adds, actual.Updates} {
 		for key := range m {
@@ -307,8 +256,10 @@ func violations(planned PlanDiff, before, after value.Value) []string {
 		keys[key] = true
 	}
 	for key := range keys {
-		wantOp, want := plannedOf(key)
-		gotOp, got, present := actualOf(key)
+		was, _ := before.Lookup(key)
+		got, present := after.Lookup(key)
+		wantOp, want := planned.of(key, was)
+		gotOp, _ := actual.of(key, was)
 		fine := false
 		switch wantOp {
 		case "+":
@@ -319,10 +270,10 @@ func violations(planned PlanDiff, before, after value.Value) []string {
 			fine = !present
 		}
 		if !fine {
-			say(wantOp, gotOp, key, want, got)
+			list = append(list, fmt.Sprintf("%s: planned %s, actual %s", key, side(wantOp, want), side(gotOp, got)))
 		}
 	}
-	sort.Strings(list)
+	slices.Sort(list)
 	return list
 }
 
@@ -363,10 +314,7 @@ func sameProvider(planned, actual string) bool {
 	return err == nil && want.URN == got.URN && want.ID == UnknownID
 }
 
-// sameChoice compares options that may be left unset, which is a choice of its own.
-func sameChoice(a, b *bool) bool { return choice(a) == choice(b) }
-
-// choice names an option that may be unset.
+// choice names an option that may be unset, which is a choice of its own.
 func choice(b *bool) string {
 	if b == nil {
 		return "unset"
@@ -398,7 +346,7 @@ func (p *planConstraint) missing(known func(urn.URN) bool) []urn.URN {
 
 // violation reports that the operation would not do what was planned, which ends it (E7.76).
 func (p *planConstraint) violation(u urn.URN, position string, err error) error {
-	p.noteViolation()
+	p.violated.Store(true)
 	p.report.message(operationFailed(u, position, err.Error()))
 	p.life.stop()
 	return monitor.ErrReported
@@ -407,7 +355,7 @@ func (p *planConstraint) violation(u urn.URN, position string, err error) error 
 // checkMissing reports what was planned and did not come, after an update that went well otherwise (E7.75). base is the
 // state that the operation started from.
 func (p *planConstraint) checkMissing(base *state.Snapshot) {
-	if p.bound == nil || p.report.hasFailed() || p.life.running.Err() != nil {
+	if p.bound == nil || p.report.failed.Load() || p.life.running.Err() != nil {
 		return
 	}
 	known := map[urn.URN]bool{}
@@ -415,7 +363,7 @@ func (p *planConstraint) checkMissing(base *state.Snapshot) {
 		known[r.URN] = true
 	}
 	for _, u := range p.missing(func(u urn.URN) bool { return known[u] }) {
-		p.noteViolation()
+		p.violated.Store(true)
 		p.report.message(operationFailed(u, "", fmt.Sprintf(
 			"not as planned: the plan has steps for %s, which the program did not register", u)))
 	}

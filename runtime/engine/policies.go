@@ -113,16 +113,6 @@ func (p *policies) analyze(s *record, inputs value.Value) error {
 	return nil
 }
 
-// mayReplace asks packs about what the steps of a registration replace.
-func (p *policies) mayReplace(steps []Step) error {
-	return p.mayDestroy(steps, analyzer.Replacement, OpReplace, OpDeleteReplaced)
-}
-
-// mayDelete asks packs about what steps delete.
-func (p *policies) mayDelete(steps []Step) error {
-	return p.mayDestroy(steps, analyzer.Deletion, OpDelete)
-}
-
 // mayDestroy asks packs about the resources whose objects end by steps with one of some operations, before any of them
 // does. A preview reports violations and goes on; in an update, a violation of a mandatory policy fails all steps.
 func (p *policies) mayDestroy(steps []Step, what analyzer.Destruction, ops ...Op) error {
@@ -233,7 +223,7 @@ func policyText(description, message string) string {
 
 // broken reports a pack that failed. Its policies cannot be relied on, so the operation ends, whatever their levels.
 func (p *policies) broken(s *record, pack *PolicyPack, err error) error {
-	if p.isTerminated() {
+	if p.terminated.Load() {
 		return monitor.ErrShutdown
 	}
 	m := operationFailed("", "", fmt.Sprintf("policy pack %s could not check this operation: %s", pack.Name, err))

@@ -50,12 +50,8 @@ func (d *Deployment) ReadResource(ctx context.Context, r monitor.ReadRequest) (m
 		return monitor.ReadResponse{}, err
 	}
 	now := reg.State()
-	return monitor.ReadResponse{URN: u, ID: plan.IDValue(now.ID), Outputs: now.Outputs,
-		Known: adopted || known && !d.providerUnknown(ref)}, nil
-}
-
-// providerUnknown reports whether a provider answers nothing because its configuration is not known in this preview.
-func (d *Deployment) providerUnknown(ref string) bool {
 	i, err := d.registry.Get(ref)
-	return err == nil && i.Unconfigured
+	unconfigured := err == nil && i.Unconfigured // it answers nothing in this preview
+	return monitor.ReadResponse{URN: u, ID: plan.IDValue(now.ID), Outputs: now.Outputs,
+		Known: adopted || known && !unconfigured}, nil
 }

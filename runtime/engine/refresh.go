@@ -44,7 +44,7 @@ func (f *refresher) inScope() { f.all(f.table.Scope.Refreshes(f.table.Prior.Base
 func (f *refresher) all(chosen func(*state.Resource) bool) {
 	base := f.table.Prior.Base()
 	refreshed, created := f.read(base.Resources, chosen)
-	if f.isTerminated() {
+	if f.terminated.Load() {
 		return
 	}
 	// If an owner (deletedWith) is gone, the order of the resources that it leaves changes (E4.80).
@@ -61,7 +61,7 @@ func (f *refresher) all(chosen func(*state.Resource) bool) {
 	}
 	f.commit(e)
 	f.table.Prior.Rebase(next)
-	if f.report.hasFailed() { // E7.20: everything was read; nothing comes after it
+	if f.report.failed.Load() { // E7.20: everything was read; nothing comes after it
 		f.stop()
 	}
 }
@@ -83,7 +83,7 @@ func (f *refresher) read(all []*state.Resource, chosen func(*state.Resource) boo
 		// E7.20: what fails was reported and stops nothing here
 		refreshed[i], told[n], _ = f.executor.RefreshWithViews(all[i])
 	})
-	if f.isTerminated() {
+	if f.terminated.Load() {
 		return refreshed, created
 	}
 	// Views are applied after all reads: applying them changes elements of refreshed that other goroutines may be
@@ -134,7 +134,7 @@ func (f *refresher) rest() {
 			now[i], _ = f.executor.Refresh(all[i]) // what fails was reported; nothing is stopped by it
 		}
 	})
-	if f.isTerminated() {
+	if f.terminated.Load() {
 		return
 	}
 	var e journal.Entry

@@ -7,6 +7,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
+	"github.com/yamlhost/yamlhost/runtime/analyzer"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/apply"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/resources"
@@ -65,7 +66,10 @@ func (r *registrar) register(ctx context.Context, g *plan.Goal) (*resources.Regi
 
 // recordOf begins the record of a registration that was claimed.
 func (r *registrar) recordOf(reg *resources.Registration) *record {
-	s := &record{reg: reg, slot: r.slots.Slot(), wanted: reg.Goal.Inputs, old: reg.Old, seed: r.constraint.seed(reg.URN)}
+	s := &record{reg: reg, slot: r.slots.Slot(), wanted: reg.Goal.Inputs, old: reg.Old}
+	if planned := r.constraint.planned(reg.URN); planned != nil {
+		s.seed = planned.Seed
+	}
 	if s.seed == nil {
 		s.seed = r.opts.Seed()
 	}
@@ -198,7 +202,8 @@ func (r *registrar) awaitCascade(ctx context.Context, s *record) error {
 // takeSteps takes the steps of a registration, one after the other.
 func (r *registrar) takeSteps(ctx context.Context, s *record, steps []Step) error {
 	defer r.table.Marks.EndCascades(steps)
-	if err := r.examiner.policies.mayReplace(steps); err != nil {
+	err := r.examiner.policies.mayDestroy(steps, analyzer.Replacement, OpReplace, OpDeleteReplaced)
+	if err != nil {
 		return err
 	}
 	reg := s.reg
@@ -237,7 +242,7 @@ func (r *registrar) importFirst(ctx context.Context, s *record) error {
 	situation := r.situation(s)
 	situation.Goal, situation.Importing = goal, true
 	steps := plan.Steps(situation)
-	if err := r.constraint.imports(steps); err != nil {
+	if _, err := r.constraint.taken(steps); err != nil {
 		return r.constraint.violation(reg.URN, reg.Goal.Position, err)
 	}
 	if err := r.keepPosition(s, steps); err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
@@ -23,10 +24,10 @@ type reporter struct {
 	planning bool
 	// refreshing reports whether the operation is a refresh, whose refresh steps count under their result (E7.23).
 	refreshing bool
+	failed     atomic.Bool // something was reported as an error
 
 	mu           sync.Mutex // guards the rest, and the sink
 	changes      map[Op]int
-	failed       bool
 	maybeCorrupt bool
 	skipped      []urn.URN
 	crashes      map[crashed]bool // told already
@@ -46,9 +47,6 @@ func (r *reporter) crashText(e *provider.CrashError) string {
 	if r.crashes[about] {
 		return e.Again()
 	}
-	if r.crashes == nil {
-		r.crashes = map[crashed]bool{}
-	}
 	r.crashes[about] = true
 	return e.Error()
 }
@@ -67,7 +65,7 @@ func (r *reporter) message(m Message) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if m.Severity == diag.Error {
-		r.failed = true
+		r.failed.Store(true)
 	}
 	if r.sink != nil {
 		r.sink(&m)
@@ -133,10 +131,8 @@ func (r *reporter) StepFailed(s Step, err error, took time.Duration) {
 		status = 2
 		text = fmt.Sprintf("%s of %s %q failed: %s", verbs[s.Op], s.Type, s.URN.Name(), r.crashText(crash))
 	}
-	if s.Op == OpCreate || s.Op == OpCreateReplacement {
-		if status == 2 && crash == nil { // E3.50
-			status = 0
-		}
+	if (s.Op == OpCreate || s.Op == OpCreateReplacement) && status == 2 && crash == nil { // E3.50
+		status = 0
 	}
 	if r.planning {
 		text = "Preview failed: " + text
@@ -148,7 +144,7 @@ func (r *reporter) StepFailed(s Step, err error, took time.Duration) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.failed = true
+	r.failed.Store(true)
 	r.maybeCorrupt = r.maybeCorrupt || status == 2
 	if r.sink == nil {
 		return
@@ -180,20 +176,6 @@ func (r *reporter) skip(u urn.URN) {
 	r.skipped = append(r.skipped, u)
 }
 
-// fail makes the operation fail on account of something that others have reported.
-func (r *reporter) fail() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.failed = true
-}
-
-// hasFailed reports whether anything was reported as an error so far.
-func (r *reporter) hasFailed() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.failed
-}
-
 // summary reports the end: how long it took, how it ended, and the stack's resource before and after.
 func (r *reporter) summary(took time.Duration, result string, before, after *state.Resource) {
 	r.mu.Lock()
@@ -201,10 +183,8 @@ func (r *reporter) summary(took time.Duration, result string, before, after *sta
 	if r.sink == nil {
 		return
 	}
-	changes := make(map[Op]int, len(r.changes))
-	maps.Copy(changes, r.changes)
-	r.sink(&Summary{Planning: r.planning, MaybeCorrupt: r.maybeCorrupt, Duration: took, Changes: changes, Result: result,
-		Skipped: r.skipped, Outputs: after, OldOutputs: before})
+	r.sink(&Summary{Planning: r.planning, MaybeCorrupt: r.maybeCorrupt, Duration: took,
+		Changes: maps.Clone(r.changes), Result: result, Skipped: r.skipped, Outputs: after, OldOutputs: before})
 }
 
 // errorText returns the text of an error. It returns the full text of a crash only once (D10).

@@ -55,12 +55,12 @@ func (op *operation) programEnded(err error) {
 	switch {
 	case err == nil:
 	case errors.Is(err, monitor.ErrReported), errors.Is(err, monitor.ErrShutdown), errors.Is(err, context.Canceled):
-		op.failProgram()
+		op.programFailed.Store(true)
 		if errors.Is(err, monitor.ErrReported) {
-			op.report.fail()
+			op.report.failed.Store(true)
 		}
 	default:
-		op.failProgram()
+		op.programFailed.Store(true)
 		op.report.message(Message{Severity: diag.Error, Text: "an unhandled error occurred: " + err.Error()})
 	}
 }

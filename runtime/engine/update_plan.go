@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"slices"
+
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/state"
@@ -14,10 +16,9 @@ type UpdatePlan struct {
 
 // ResourcePlan is the plan for one resource.
 type ResourcePlan struct {
-	Goal    *PlannedGoal // nil for one that is only deleted
-	Steps   []Op
-	Outputs value.Value // as the preview knew them; they bind nobody
-	Seed    []byte      // of its automatic names (E7.66)
+	Goal  *PlannedGoal // nil for one that is only deleted
+	Steps []Op
+	Seed  []byte // of its automatic names (E7.66)
 }
 
 // PlannedGoal is the registration in the plan, with the inputs as a difference from the former ones (E7.64).
@@ -44,22 +45,31 @@ type PlanDiff struct {
 	Deletes       []string
 }
 
+// of returns what becomes of a property: "+", "~", "-", or "=" for one that stays, and its value; was is the former
+// one.
+func (d PlanDiff) of(key string, was value.Value) (change string, now value.Value) {
+	if v, ok := d.Adds[key]; ok {
+		return "+", v
+	}
+	if v, ok := d.Updates[key]; ok {
+		return "~", v
+	}
+	if slices.Contains(d.Deletes, key) {
+		return "-", value.Null
+	}
+	return "=", was
+}
+
 // planDiff compares maps by their properties.
 func planDiff(before, after value.Value) PlanDiff {
-	var d PlanDiff
-	set := func(m *map[string]value.Value, key string, v value.Value) {
-		if *m == nil {
-			*m = map[string]value.Value{}
-		}
-		(*m)[key] = v
-	}
+	d := PlanDiff{Adds: map[string]value.Value{}, Updates: map[string]value.Value{}}
 	for i, key := range after.Keys() {
 		was, ok := before.Lookup(key)
 		switch now := after.At(i); {
 		case !ok:
-			set(&d.Adds, key, now)
+			d.Adds[key] = now
 		case !value.SameContent(was, now):
-			set(&d.Updates, key, now)
+			d.Updates[key] = now
 		}
 	}
 	for _, key := range before.Keys() {

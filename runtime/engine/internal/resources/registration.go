@@ -127,8 +127,11 @@ func (r *Registration) Refreshed(step plan.Step) {
 }
 
 // Complete takes note that outputs are registered, once (E2.59); before are the ones of the prior state. It reports
-// false when that is not possible.
+// false when that is not possible, also for a nil r.
 func (r *Registration) Complete() (before value.Value, ok bool) {
+	if r == nil {
+		return value.Null, false
+	}
 	r.t.mu.Lock()
 	defer r.t.mu.Unlock()
 	if !r.IsDone() || r.read || r.complete {
