@@ -191,7 +191,7 @@ func (r *registrar) awaitCascade(ctx context.Context, s *record) error {
 	if err := s.slot.Wait(ctx, c.Done); err != nil {
 		return err
 	}
-	if c.Deleted() {
+	if c.Deleted {
 		s.deleted = &c.Dependent
 	} else {
 		s.old.ForgetCascade()

@@ -114,8 +114,8 @@ func (x *Executor) take(s *execution, reg *resources.Registration) (*state.Resou
 	if result != nil && !s.Verbatim {
 		x.markSecrets(&s.Step, result)
 	}
-	var failure *provider.Error
-	partial := errors.As(err, &failure) && failure.Outcome == provider.Partial && result != nil
+	failure, ok := errors.AsType[*provider.Error](err)
+	partial := ok && failure.Outcome == provider.Partial && result != nil
 	if s.New == nil { // E4.115: views leave the state before their owner
 		if err := s.views.write(true, err == nil); err != nil {
 			return nil, x.JournalFailed(&s.Step, err)
@@ -126,8 +126,8 @@ func (x *Executor) take(s *execution, reg *resources.Registration) (*state.Resou
 			return nil, x.JournalFailed(&s.Step, err)
 		}
 	} else if number != 0 && !outcomeUnknown(err) {
-		if err := x.Journal.Commit(x.Calls, emptyEnd(number)); err != nil {
-			return nil, x.JournalFailed(&s.Step, err)
+		if err := x.Commit(&s.Step, journal.Entry{Step: number}); err != nil { // it changed nothing
+			return nil, err
 		}
 	}
 	took := x.Now().Sub(began)
@@ -162,8 +162,8 @@ func (x *Executor) take(s *execution, reg *resources.Registration) (*state.Resou
 // outcomeUnknown reports whether nobody can tell what a failed call did, because the plugin died in the middle or its
 // answer could not be understood. The operation then stays pending, for the next run to resolve (D10).
 func outcomeUnknown(err error) bool {
-	var failure *provider.Error
-	return errors.As(err, new(*provider.CrashError)) || errors.As(err, &failure) && failure.Lost
+	failure, ok := errors.AsType[*provider.Error](err)
+	return ok && failure.Lost || errors.As(err, new(*provider.CrashError))
 }
 
 // JournalFailed stops everything: without a journal nothing may be done.

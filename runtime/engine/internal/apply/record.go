@@ -14,23 +14,21 @@ import (
 // operationOf returns what is recorded before a step is attempted; ok is false for steps that are recorded at their end
 // only (E6.9–E6.19).
 func operationOf(s *plan.Step) (op state.Operation, ok bool) {
-	newOperation := func(kind state.OperationKind, r *state.Resource) (state.Operation, bool) {
-		return state.Operation{Resource: r, Kind: kind}, true
-	}
+	op = state.Operation{Resource: s.New}
 	switch s.Op {
 	case plan.OpCreate, plan.OpCreateReplacement:
-		return newOperation(state.Creating, s.New)
+		op.Kind = state.Creating
 	case plan.OpUpdate:
-		return newOperation(state.Updating, s.New)
+		op.Kind = state.Updating
 	case plan.OpDelete, plan.OpDeleteReplaced, plan.OpDiscard, plan.OpDiscardReplaced:
-		return newOperation(state.Deleting, s.Old)
+		op = state.Operation{Resource: s.Old, Kind: state.Deleting}
 	case plan.OpRead, plan.OpReadReplacement:
-		return newOperation(state.Reading, s.New)
+		op.Kind = state.Reading
 	case plan.OpImport, plan.OpImportReplacement:
-		return newOperation(state.Importing, s.New)
+		op.Kind = state.Importing
 	case plan.OpSame, plan.OpReplace, plan.OpRefresh, plan.OpRemovePendingReplace:
 	}
-	return state.Operation{}, false
+	return op, op.Kind != ""
 }
 
 // success returns what the success of a step means for the state: the entry without its number (E6.9–E6.19).
@@ -97,6 +95,3 @@ func MateriallySame(a, b *state.Resource) bool {
 		value.Equal(a.Inputs, b.Inputs) && value.Equal(a.Outputs, b.Outputs) &&
 		value.Equal(a.ReplacementTrigger, b.ReplacementTrigger)
 }
-
-// emptyEnd returns the end of a step that changed nothing.
-func emptyEnd(number int64) journal.Entry { return journal.Entry{Step: number} }

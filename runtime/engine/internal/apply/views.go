@@ -3,6 +3,7 @@ package apply
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/yamlhost/yamlhost/internal/value/urn"
@@ -61,17 +62,9 @@ func (v *Viewing) request() *provider.Views {
 }
 
 // viewOps are the operations that views can have; a replacement itself has no outcome.
-var viewOps = map[string]plan.Op{
-	string(plan.OpSame): plan.OpSame, string(plan.OpCreate): plan.OpCreate, string(plan.OpUpdate): plan.OpUpdate,
-	string(plan.OpDelete): plan.OpDelete, string(plan.OpReplace): plan.OpReplace,
-	string(plan.OpCreateReplacement): plan.OpCreateReplacement, string(plan.OpDeleteReplaced): plan.OpDeleteReplaced,
-	string(plan.OpRead):            plan.OpRead,
-	string(plan.OpReadReplacement): plan.OpReadReplacement, string(plan.OpRefresh): plan.OpRefresh,
-	string(plan.OpDiscard):              plan.OpDiscard,
-	string(plan.OpDiscardReplaced):      plan.OpDiscardReplaced,
-	string(plan.OpRemovePendingReplace): plan.OpRemovePendingReplace, string(plan.OpImport): plan.OpImport,
-	string(plan.OpImportReplacement): plan.OpImportReplacement,
-}
+var viewOps = []plan.Op{plan.OpSame, plan.OpCreate, plan.OpUpdate, plan.OpDelete, plan.OpReplace,
+	plan.OpCreateReplacement, plan.OpDeleteReplaced, plan.OpRead, plan.OpReadReplacement, plan.OpRefresh, plan.OpDiscard,
+	plan.OpDiscardReplaced, plan.OpRemovePendingReplace, plan.OpImport, plan.OpImportReplacement}
 
 // publish takes what a provider tells and shows it.
 func (v *Viewing) publish(_ context.Context, told []provider.ViewStep) error {
@@ -93,8 +86,8 @@ func (v *Viewing) publish(_ context.Context, told []provider.ViewStep) error {
 
 // read turns a report into a step.
 func (v *Viewing) read(t provider.ViewStep) (viewStep, error) {
-	op, ok := viewOps[t.Op]
-	if !ok {
+	op := plan.Op(t.Op)
+	if !slices.Contains(viewOps, op) {
 		return viewStep{}, fmt.Errorf("views have no operation %q", t.Op)
 	}
 	w := viewStep{result: op}
@@ -181,13 +174,21 @@ func (v *Viewing) write(there, gone bool) error {
 		return nil
 	}
 	for _, e := range v.owner.Views() {
-		w := viewStep{step: plan.NewStep(plan.OpDelete, e.Found, nil), old: &e, result: plan.OpDelete}
-		v.x.Report.Started(w.step)
-		if err := v.record(&w); err != nil {
+		if err := v.step(plan.OpDelete, &e, nil); err != nil {
 			return err
 		}
-		v.x.Report.Finished(w.step, plan.OpDelete, true, 0)
 	}
+	return nil
+}
+
+// step takes a step on a view that its provider has not told of; after is nil for a deletion.
+func (v *Viewing) step(op plan.Op, view *resources.View, after *state.Resource) error {
+	w := viewStep{step: plan.NewStep(op, view.Found, after), old: view, result: op}
+	v.x.Report.Started(w.step)
+	if err := v.record(&w); err != nil {
+		return err
+	}
+	v.x.Report.Finished(w.step, op, true, 0)
 	return nil
 }
 
@@ -213,12 +214,9 @@ func (v *Viewing) keepSame() error {
 			after.URN = urn.New(v.x.Stack, v.x.Project, owner, after.Type, after.URN.Name())
 			after.Parent, after.ViewOf = owner, owner
 		}
-		w := viewStep{step: plan.NewStep(plan.OpSame, e.Found, after), old: &e, result: plan.OpSame}
-		v.x.Report.Started(w.step)
-		if err := v.record(&w); err != nil {
+		if err := v.step(plan.OpSame, &e, after); err != nil {
 			return err
 		}
-		v.x.Report.Finished(w.step, plan.OpSame, true, 0)
 	}
 	return nil
 }

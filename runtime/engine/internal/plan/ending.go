@@ -19,9 +19,6 @@ type PriorFact struct {
 	Position      journal.ID      // among what this operation has put into the state; 0 for what stands where it was found
 }
 
-// replacedNow reports whether a replacement of this operation has left it behind.
-func (f *PriorFact) replacedNow() bool { return f.Claimed && f.PendingDelete }
-
 // CurrentFact describes a registration at the end of a program.
 type CurrentFact struct {
 	URN   urn.URN
@@ -34,12 +31,12 @@ type CurrentFact struct {
 
 // Inventory is everything that decides what is deleted at the end of an operation.
 type Inventory struct {
-	Prior      []PriorFact // in the order of the state
+	Prior      []*PriorFact // in the order of the state
 	Current    []CurrentFact
 	Renamed    map[urn.URN]urn.URN // from former to present names
 	Destroying bool
 	// Produced are the resources that a program registered before its destruction (E7.42), in the order of the state.
-	Produced []PriorFact
+	Produced []*PriorFact
 	// Pending are the creations of earlier operations whose outcome is unknown.
 	Pending []*state.Resource
 }
@@ -88,11 +85,11 @@ func PlanEnding(inv Inventory, scope *Scope) Ending {
 // resources returns all that scope and needs are computed over, with present names.
 func (inv *Inventory) resources() []*state.Resource {
 	var all []*state.Resource
-	for i := range inv.Produced {
-		all = append(all, inv.Produced[i].Resource)
+	for _, f := range inv.Produced {
+		all = append(all, f.Resource)
 	}
-	for i := range inv.Prior {
-		if f := &inv.Prior[i]; !inv.Destroying || f.Now != nil {
+	for _, f := range inv.Prior {
+		if !inv.Destroying || f.Now != nil {
 			all = append(all, f.Resource)
 		}
 	}
@@ -118,12 +115,12 @@ func (p *ending) unlisted(r *state.Resource) bool {
 // current records the dependencies of the registered resources.
 func (p *ending) current() {
 	for _, c := range p.inv.Current {
-		if c.State == nil || p.inv.Destroying {
-			continue
-		}
-		p.providers[c.State.Provider] = true
-		if p.scope.Restricts() {
-			c.State.AllDependencies(func(u urn.URN) { p.wanted[u] = true })
+		switch {
+		case c.State == nil || p.inv.Destroying:
+		case p.scope.Restricts():
+			p.stay(c.State)
+		default:
+			p.providers[c.State.Provider] = true
 		}
 	}
 }
@@ -146,15 +143,16 @@ func (p *ending) produced() {
 
 // stays reports whether the operation leaves alone what it has not taken.
 func (p *ending) stays(f *PriorFact) bool {
-	return !f.replacedNow() && !p.deletes(f.Resource) && !(f.Now.PendingReplacement && !f.Resource.PendingReplacement)
+	replaced := f.Claimed && f.PendingDelete // by this operation
+	return !replaced && !p.deletes(f.Resource) && !(f.Now.PendingReplacement && !f.Resource.PendingReplacement)
 }
 
 // prior deletes what the program did not register, and what replacements have left behind. need holds what stays along
 // with owners that have to stay.
 func (p *ending) prior(need *Needed) {
 	present := map[urn.URN]bool{}
-	for i := range p.inv.Prior {
-		if r := p.inv.Prior[i].Resource; !r.Delete {
+	for _, f := range p.inv.Prior {
+		if r := f.Resource; !r.Delete {
 			present[r.URN] = true
 		}
 	}
@@ -162,8 +160,7 @@ func (p *ending) prior(need *Needed) {
 		need.Kept[r.URN] = true
 		need.Add(r)
 	}
-	for i := range p.inv.Prior {
-		f := &p.inv.Prior[i]
+	for _, f := range p.inv.Prior {
 		r := f.Resource
 		switch {
 		case f.Now == nil || r.ViewOf != "" || f.Claimed && !f.PendingDelete: // gone, goes with its owner, or registered
@@ -195,8 +192,8 @@ func (p *ending) prior(need *Needed) {
 // keep finds what must stay because something that stays or was skipped needs it.
 func (p *ending) keep(keep *Needed) {
 	providers := map[string]*state.Resource{}
-	for i := range p.inv.Prior {
-		if r := p.inv.Prior[i].Resource; r.IsProvider() {
+	for _, f := range p.inv.Prior {
+		if r := f.Resource; r.IsProvider() {
 			providers[urn.Reference{URN: r.URN, ID: r.ID}.String()] = r
 		}
 	}
@@ -214,8 +211,8 @@ func (p *ending) keep(keep *Needed) {
 			keep.Add(c.Goal)
 		}
 	}
-	for i := range p.inv.Prior { // a resource also stays if it was gone, had to be created anew, and could not be
-		if f := &p.inv.Prior[i]; f.Claimed && !f.PendingDelete && f.Now != nil {
+	for _, f := range p.inv.Prior { // a resource also stays if it was gone, had to be created anew, and could not be
+		if f.Claimed && !f.PendingDelete && f.Now != nil {
 			keep.Add(f.Resource)
 		}
 	}
@@ -231,10 +228,8 @@ func (p *ending) keep(keep *Needed) {
 func (p *ending) order() {
 	facts := make(map[*state.Resource]*PriorFact, len(p.inv.Prior)+len(p.inv.Produced))
 	moved := false
-	for _, list := range [][]PriorFact{p.inv.Prior, p.inv.Produced} {
-		for i := range list {
-			facts[list[i].Resource] = &list[i]
-		}
+	for _, f := range slices.Concat(p.inv.Prior, p.inv.Produced) {
+		facts[f.Resource] = f
 	}
 	position := make([]int, len(p.Resources))
 	for i, r := range p.Resources {
@@ -271,12 +266,7 @@ func (p *ending) withoutNeeded() {
 }
 
 // nameOf returns what a resource of the state is called now.
-func (p *ending) nameOf(u urn.URN) urn.URN {
-	if now, ok := p.inv.Renamed[u]; ok {
-		return now
-	}
-	return u
-}
+func (p *ending) nameOf(u urn.URN) urn.URN { return cmp.Or(p.inv.Renamed[u], u) }
 
 // ownersToKeep returns the resources that replacements have left behind and that cannot be deleted in this operation,
 // because something that stays still goes with them (deletedWith): it is replaced by the next operation that may do so,
@@ -298,14 +288,14 @@ func (p *ending) ownersToKeep() []*state.Resource {
 			note(c.State)
 		}
 	}
-	for i := range p.inv.Prior {
-		if f := &p.inv.Prior[i]; f.Now != nil && f.Now.DeletedWith != "" && !f.Claimed && !f.PendingDelete && p.stays(f) {
+	for _, f := range p.inv.Prior {
+		if f.Now != nil && f.Now.DeletedWith != "" && !f.Claimed && !f.PendingDelete && p.stays(f) {
 			note(f.Now)
 		}
 	}
 	var keep []*state.Resource
-	for i := range p.inv.Prior {
-		if f := &p.inv.Prior[i]; f.PendingDelete && f.Now != nil && earlier[p.nameOf(f.Resource.URN)] {
+	for _, f := range p.inv.Prior {
+		if f.PendingDelete && f.Now != nil && earlier[p.nameOf(f.Resource.URN)] {
 			keep = append(keep, f.Resource)
 		}
 	}
@@ -315,8 +305,8 @@ func (p *ending) ownersToKeep() []*state.Resource {
 // present returns the resources as they are now, by their URNs.
 func (p *ending) present() map[urn.URN]*state.Resource {
 	present := map[urn.URN]*state.Resource{}
-	for i := range p.inv.Prior {
-		if f := &p.inv.Prior[i]; !f.Resource.Delete && !f.PendingDelete && f.Now != nil {
+	for _, f := range p.inv.Prior {
+		if !f.Resource.Delete && !f.PendingDelete && f.Now != nil {
 			present[f.Resource.URN] = f.Now
 		}
 	}
@@ -334,12 +324,7 @@ func Renamed(resources []*state.Resource, names map[urn.URN]urn.URN) []*state.Re
 	if len(names) == 0 {
 		return resources
 	}
-	named := func(u urn.URN) urn.URN {
-		if now, ok := names[u]; ok {
-			return now
-		}
-		return u
-	}
+	named := func(u urn.URN) urn.URN { return cmp.Or(names[u], u) }
 	next := make([]*state.Resource, len(resources))
 	for i, r := range resources {
 		next[i] = r.MapURNs(func(ref state.Ref) urn.URN { return named(ref.URN) })

@@ -307,7 +307,7 @@ var registrations = map[string][]scene{
 
 // ending is what is left when a program ends, and what is deleted; layers say in which order.
 type endScene struct {
-	prior   []PriorFact
+	prior   []*PriorFact
 	current []CurrentFact
 	scope   ScopeOptions
 	failed  []*state.Resource // deletions that fail
@@ -316,18 +316,18 @@ type endScene struct {
 	unnamed string
 }
 
-func left(resources ...*state.Resource) (facts []PriorFact) {
+func left(resources ...*state.Resource) (facts []*PriorFact) {
 	for _, r := range resources {
-		facts = append(facts, PriorFact{Resource: r, Now: r, PendingDelete: r.Delete})
+		facts = append(facts, &PriorFact{Resource: r, Now: r, PendingDelete: r.Delete})
 	}
 	return facts
 }
 
 // gone is the prior state of a resource that was registered again, and kept what became of that.
-func gone(r *state.Resource) PriorFact   { return PriorFact{Resource: r, Claimed: true} }
+func gone(r *state.Resource) *PriorFact  { return &PriorFact{Resource: r, Claimed: true} }
 func kept(r *state.Resource) CurrentFact { return CurrentFact{URN: r.URN, State: r, Old: r} }
 
-func claimed(f PriorFact) PriorFact { f.Claimed = true; return f }
+func claimed(f *PriorFact) *PriorFact { f.Claimed = true; return f }
 
 func (c endScene) run(t *testing.T) {
 	t.Helper()
@@ -376,15 +376,15 @@ func at(minute int) func(*state.Resource) {
 
 // endings are the rules that choose and order deletions.
 var endings = map[string][]endScene{
-	"E4.60": {{prior: []PriorFact{{Resource: resource("a"), Now: resource("a", pending)}},
+	"E4.60": {{prior: []*PriorFact{{Resource: resource("a"), Now: resource("a", pending)}},
 		want: "remove-pending-replace a"}},
 	"E4.78": {{prior: left(resource("a"), resource("b", on("a"), protected), resource("c")),
 		scope: ScopeOptions{ExcludeProtected: true},
 		want:  "delete c", stays: "a b"}},
 	"E4.80": { // an owner that was replaced stays while something that was made before its successor goes with it
-		{prior: []PriorFact{claimed(left(resource("a", at(1), pendingDelete))[0]), gone(resource("b", goes("a"), at(2)))},
+		{prior: []*PriorFact{claimed(left(resource("a", at(1), pendingDelete))[0]), gone(resource("b", goes("a"), at(2)))},
 			current: []CurrentFact{{URN: u("a"), State: resource("a", at(3))}, kept(resource("b", goes("a"), at(2)))}},
-		{prior: []PriorFact{claimed(left(resource("a", at(1), pendingDelete))[0]), gone(resource("b", goes("a"), at(2)))},
+		{prior: []*PriorFact{claimed(left(resource("a", at(1), pendingDelete))[0]), gone(resource("b", goes("a"), at(2)))},
 			current: []CurrentFact{{URN: u("a"), State: resource("a", at(3))}, kept(resource("b", goes("a"), at(4)))},
 			want:    "delete-replaced a"},
 	},

@@ -227,14 +227,8 @@ func DeniedPackages(config map[string]string) ([]string, error) {
 	return denied, nil
 }
 
-// olderVersion reports whether version a comes before version b, by the numbers at their start; an empty or strange a
-// does.
-func olderVersion(a, b string) bool {
-	x, y := versionNumbers(a), versionNumbers(b)
-	return slices.Compare(x, y) < 0
-}
-
-// versionNumbers returns the numbers of a version such as v1.2.3-beta+7, up to the first part that is none.
+// versionNumbers returns the numbers of a version such as v1.2.3-beta+7, up to the first part that is none. An empty or
+// strange version has none.
 func versionNumbers(v string) []int {
 	core, _, _ := strings.Cut(strings.TrimPrefix(v, "v"), "-")
 	core, _, _ = strings.Cut(core, "+")

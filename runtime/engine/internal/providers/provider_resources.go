@@ -21,9 +21,7 @@ type providerResources struct {
 func (p providerResources) Check(ctx context.Context, q provider.CheckRequest) (provider.CheckResponse, error) {
 	r := p.registry
 	if before := r.take(q.URN); before != nil { // the second check of a replacement has a process of its own (E3.13)
-		if err := r.closeOne(before.provider); err != nil {
-			return provider.CheckResponse{}, err
-		}
+		_ = before.provider.Close()
 	}
 	loaded, err := r.load(q.URN.Package(), q.News)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/yamlhost/yamlhost/internal/parallel"
@@ -160,7 +161,7 @@ func (r *Registry) load(pkg string, inputs value.Value) (provider.Provider, erro
 		return nil, errors.Join(context.Canceled, p.Close())
 	}
 	if info, err := p.Info(r.Calls); err == nil && request.Version != "" && info.Version != request.Version &&
-		olderVersion(info.Version, request.Version) {
+		slices.Compare(versionNumbers(info.Version), versionNumbers(request.Version)) < 0 {
 		r.Warn("", fmt.Sprintf( // E3.6
 			"resource plugin %s is expected to have version >=%s, but has %s; the wrong version may be installed",
 			request.Name, request.Version, cmp.Or(info.Version, "none")))
@@ -211,7 +212,7 @@ func (r *Registry) Keep(old, now *state.Resource) error {
 		r.byRef[ref] = i
 		r.mu.Unlock()
 		if c != nil {
-			return r.closeOne(c.provider)
+			_ = c.provider.Close() // it is not needed any more
 		}
 		return nil
 	}
@@ -230,12 +231,6 @@ func (r *Registry) take(u urn.URN) *candidate {
 	c := r.candidates[u]
 	delete(r.candidates, u)
 	return c
-}
-
-// closeOne ends a provider that is not needed any more. The operation ignores its error.
-func (r *Registry) closeOne(p provider.Provider) error {
-	_ = p.Close()
-	return nil
 }
 
 // Replaces asks the provider that a resource has now whether the resource can stay, coming from another one (E3.35).
@@ -272,20 +267,16 @@ func diffConfig(ctx context.Context, p provider.Provider, preview bool, about ur
 
 // isUnimplemented reports whether a provider does not know the call, which is no failure for optional ones.
 func isUnimplemented(err error) bool {
-	var failure *provider.Error
-	return errors.As(err, &failure) && failure.Unimplemented
+	failure, ok := errors.AsType[*provider.Error](err)
+	return ok && failure.Unimplemented
 }
 
 // Cancel asks every provider to end what is in flight soon (E3.55). It returns when all have answered.
 func (r *Registry) Cancel(ctx context.Context) {
 	r.mu.Lock()
-	loaded := r.loaded[:len(r.loaded):len(r.loaded)]
+	loaded := slices.Clip(r.loaded)
 	r.mu.Unlock()
-	var group sync.WaitGroup
-	for _, p := range loaded {
-		group.Go(func() { defer r.Guard(); _ = p.Cancel(ctx) }) // providers need not know how
-	}
-	group.Wait()
+	r.each(loaded, func(p provider.Provider) { _ = p.Cancel(ctx) }) // providers need not know how
 }
 
 // Close ends every provider, all at once, and lets none be loaded after that.
@@ -294,9 +285,17 @@ func (r *Registry) Close() {
 	loaded := r.loaded
 	r.loaded, r.closed = nil, true
 	r.mu.Unlock()
+	r.each(loaded, func(p provider.Provider) { _ = p.Close() })
+}
+
+// each calls do for all providers of a list at once, and returns when all calls have returned.
+func (r *Registry) each(list []provider.Provider, do func(provider.Provider)) {
 	var group sync.WaitGroup
-	for _, p := range loaded {
-		group.Go(func() { defer r.Guard(); _ = r.closeOne(p) })
+	for _, p := range list {
+		group.Go(func() {
+			defer r.Guard()
+			do(p)
+		})
 	}
 	group.Wait()
 }

@@ -30,8 +30,8 @@ func (t *Table) Inventory(destroying bool) plan.Inventory {
 
 // factOf returns what the planner has to know of a prior resource. A position counts only for one that this operation
 // has put there: the others are in the order of the list.
-func factOf(e *Prior) plan.PriorFact {
-	f := plan.PriorFact{Resource: e.resource, Now: e.now, Claimed: e.claimed, PendingDelete: e.pendingDelete,
+func factOf(e *Prior) *plan.PriorFact {
+	f := &plan.PriorFact{Resource: e.resource, Now: e.now, Claimed: e.claimed, PendingDelete: e.pendingDelete,
 		Relocated: e.relocated != nil}
 	if e.index < 0 || e.relocated != nil {
 		f.Position = e.id
@@ -52,20 +52,15 @@ func outcomeOf(reg *Registration) plan.CurrentFact {
 }
 
 // produced makes prior resources of those that the operation has put into the state, in its order.
-func (t *Table) produced() []plan.PriorFact {
-	var made []*Prior
+func (t *Table) produced() []*plan.PriorFact {
+	var facts []*plan.PriorFact
 	for _, reg := range t.current.of {
-		if reg.state == nil {
-			continue
+		if reg.state != nil {
+			reg.gone = true
+			facts = append(facts, factOf(t.Prior.made(reg.state, reg.id)))
 		}
-		reg.gone = true
-		made = append(made, t.Prior.made(reg.state, reg.id))
 	}
-	slices.SortFunc(made, func(a, b *Prior) int { return cmp.Compare(a.id, b.id) })
-	facts := make([]plan.PriorFact, len(made))
-	for i, e := range made {
-		facts[i] = factOf(e)
-	}
+	slices.SortFunc(facts, func(a, b *plan.PriorFact) int { return cmp.Compare(a.Position, b.Position) })
 	return facts
 }
 

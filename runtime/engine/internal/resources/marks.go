@@ -79,7 +79,7 @@ func (m *Marks) EndCascades(steps []plan.Step) {
 			continue
 		}
 		if e := m.prior.of[steps[i].Old]; e != nil && e.cascade != nil && e.cascade.Resource == steps[i].Old {
-			e.cascade.deleted = e.now == nil || e.now.PendingReplacement
+			e.cascade.Deleted = e.now == nil || e.now.PendingReplacement
 			close(e.cascade.Done)
 		}
 	}

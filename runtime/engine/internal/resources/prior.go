@@ -32,11 +32,8 @@ type Prior struct {
 type Cascaded struct {
 	plan.Dependent
 	Done    chan struct{} // closed when it was tried
-	deleted bool
+	Deleted bool          // whether that worked; set before Done is closed
 }
-
-// Deleted reports whether the deletion worked. It may be called once Done is closed.
-func (c *Cascaded) Deleted() bool { return c.deleted }
 
 // Priors are the resources of the state as the operation found them, in order. The table's mutex guards them.
 type Priors struct {
@@ -163,9 +160,11 @@ func (p *Priors) Found(u urn.URN) (before, now *state.Resource) {
 func (p *Priors) Decided(r *state.Resource) bool {
 	p.t.mu.Lock()
 	defer p.t.mu.Unlock()
-	e := p.of[r]
-	return e.decided || e.cascade != nil || e.now == nil
+	return p.of[r].touched()
 }
+
+// touched reports whether it had a step in this operation. The caller holds mu.
+func (p *Prior) touched() bool { return p.decided || p.cascade != nil || p.now == nil }
 
 // Resource returns a prior resource as it was found, or as a refresh has read it since; nil for nil. Only the
 // registration that has claimed it changes that.
@@ -183,12 +182,8 @@ func (p *Prior) ID() journal.ID {
 	return p.id
 }
 
-// Index returns the resource's index in the base, -1 for one that was imported in this operation.
-func (p *Prior) Index() int {
-	p.t.mu.Lock()
-	defer p.t.mu.Unlock()
-	return p.index
-}
+// Index returns the resource's index in the base, -1 for one that was imported in this operation. It never changes.
+func (p *Prior) Index() int { return p.index }
 
 // Cascade returns the deletion of the resource on behalf of another one, nil if there is none.
 func (p *Prior) Cascade() *Cascaded {
@@ -208,12 +203,12 @@ func (p *Prior) ForgetCascade() {
 func (p *Prior) Behind() []*state.Resource {
 	p.t.mu.Lock()
 	defer p.t.mu.Unlock()
-	var rest []*state.Resource
 	if p.index < 0 {
 		return nil
 	}
+	var rest []*state.Resource
 	for _, e := range p.t.Prior.list[p.index+1:] {
-		if !e.decided && e.cascade == nil && e.now != nil {
+		if !e.touched() {
 			rest = append(rest, e.resource)
 		}
 	}

@@ -21,10 +21,7 @@ type Positions struct {
 func (t *Table) Positions(s *plan.Step) Positions {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if s.Old == nil {
-		return Positions{}
-	}
-	e := t.Prior.of[s.Old]
+	e := t.Prior.of[s.Old] // nil has none
 	if e == nil {
 		return Positions{}
 	}
@@ -44,15 +41,13 @@ func (t *Table) Recorded(s *plan.Step, result *state.Resource, pos Positions, e 
 			}
 		}
 	}
-	if s.Old != nil {
-		if old := t.Prior.of[s.Old]; old != nil {
-			switch {
-			case len(e.Remove) > 0, s.Position != 0:
-				old.now = nil
-			case len(e.Amend) > 0:
-				old.now = e.Amend[0].Resource
-				old.pendingDelete = old.pendingDelete || old.now.Delete
-			}
+	if old := t.Prior.of[s.Old]; old != nil {
+		switch {
+		case len(e.Remove) > 0, s.Position != 0:
+			old.now = nil
+		case len(e.Amend) > 0:
+			old.now = e.Amend[0].Resource
+			old.pendingDelete = old.pendingDelete || old.now.Delete
 		}
 	}
 	if reg == nil || len(e.Add) == 0 && s.Position == 0 {

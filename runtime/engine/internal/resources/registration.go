@@ -167,7 +167,9 @@ func (r *Registration) Destroyed() bool {
 func (r *Registration) KeepName() {
 	r.t.mu.Lock()
 	defer r.t.mu.Unlock()
-	r.t.names.keep(r.Old.resource.URN, r.URN)
+	former := r.Old.resource.URN
+	delete(r.t.names.renamed, former)
+	r.t.names.kept[former] = r.URN
 	r.t.Scope.of.Skip(r.URN)
 }
 

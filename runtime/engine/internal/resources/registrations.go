@@ -1,9 +1,10 @@
 package resources
 
 import (
+	"cmp"
+
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
-	"github.com/yamlhost/yamlhost/runtime/monitor"
 )
 
 // registrations are the resources of this operation, by their present name. The table's mutex guards them.
@@ -58,17 +59,6 @@ func (c *registrations) holderOf(e *Prior, u urn.URN) *Registration {
 	return nil
 }
 
-// transforms returns the transforms of a resource and its ancestors, from itself upwards.
-func (c *registrations) transforms(u urn.URN) []monitor.Transform {
-	var all []monitor.Transform
-	for reg := c.of[u]; reg != nil; reg = c.of[reg.Parent] {
-		if reg.Goal != nil {
-			all = append(all, reg.Goal.Own...)
-		}
-	}
-	return all
-}
-
 // names are those that prior resources have in this operation. The table's mutex guards them.
 type names struct {
 	renamed map[urn.URN]urn.URN // names claimed through an alias, to the name that claimed them
@@ -77,14 +67,5 @@ type names struct {
 
 // now returns the present URN of a prior resource.
 func (n *names) now(u urn.URN) urn.URN {
-	if now, ok := n.renamed[u]; ok {
-		return now
-	}
-	return u
-}
-
-// keep takes note that a resource that claimed another name keeps its former one.
-func (n *names) keep(former, claimed urn.URN) {
-	delete(n.renamed, former)
-	n.kept[former] = claimed
+	return cmp.Or(n.renamed[u], u)
 }

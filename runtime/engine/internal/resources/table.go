@@ -196,7 +196,13 @@ func (t *Table) Root() *Registration {
 func (t *Table) Transforms(u urn.URN) []monitor.Transform {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.current.transforms(u)
+	var all []monitor.Transform
+	for reg := t.current.of[u]; reg != nil; reg = t.current.of[reg.Parent] {
+		if reg.Goal != nil {
+			all = append(all, reg.Goal.Own...)
+		}
+	}
+	return all
 }
 
 // Known reports whether a URN names something of the state or of this operation, under its present or its former name.
