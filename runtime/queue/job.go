@@ -166,3 +166,43 @@ type Ended struct {
 
 // Over reports whether nothing more will happen to the job.
 func (e *Entry) Over() bool { return e.State != Waiting && e.State != Running }
+
+// Submission is a set of jobs that enter the queue together. Needs[i] are the indices of the jobs that job i waits
+// for, all of them lower than i.
+type Submission struct {
+	Jobs     []Job   `json:"jobs"`
+	Needs    [][]int `json:"needs"`
+	Priority int     `json:"priority"` // from 1, the first, to 4
+}
+
+// WorkerOptions control what a worker does.
+type WorkerOptions struct {
+	Name  string   // for people; unique among workers that live at the same time
+	Jobs  int      // at the same time
+	Allow []string // sources; see Allows
+	Env   []string // of git
+	Run   Runner
+	Grace time.Duration // how long a job may be without its worker's lock before it goes to another; 0 for 15 seconds
+	Tell  func(text string)
+	// Archives are where the files of jobs are that name an archive; nil for a worker that allows none.
+	Archives Archives
+	Folder   string // where files of projects are put; empty for the system's folder of temporary files
+}
+
+// Allows reports whether a list of sources has a job's: the URL of a repository, one that begins so and goes on behind
+// a slash, or the word archive.
+func Allows(list []string, s Source) bool {
+	for _, entry := range list {
+		base := strings.TrimSuffix(entry, "/")
+		if s.Archive != "" && entry == "archive" || s.Git != "" && (s.Git == base || strings.HasPrefix(s.Git, base+"/")) {
+			return true
+		}
+	}
+	return false
+}
+
+// Retry reports whether a command that ended with a code may be run again by itself: it began nothing, or what it
+// began has ended. One that left something in flight (10) waits for a person, and a plan that failed (14) for a change.
+func Retry(command string, code int) bool {
+	return slices.Contains([]int{9, 14, 15, 18, 19}, code) && !(code == 14 && command == "preview")
+}

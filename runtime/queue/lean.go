@@ -13,26 +13,6 @@ var errLean = errors.New("this is the lean edition of yamlhost, which has no que
 // Queue is a queue in a database, which the lean edition cannot open.
 type Queue struct{}
 
-// Submission is a set of jobs that enter the queue together.
-type Submission struct {
-	Jobs     []Job
-	Needs    [][]int
-	Priority int
-}
-
-// WorkerOptions control what a worker does.
-type WorkerOptions struct {
-	Name     string
-	Jobs     int
-	Allow    []string
-	Env      []string
-	Run      Runner
-	Grace    time.Duration
-	Tell     func(text string)
-	Archives Archives
-	Folder   string
-}
-
 // Open fails.
 func Open(context.Context, string) (*Queue, error) { return nil, errLean }
 

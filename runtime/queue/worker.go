@@ -17,20 +17,6 @@ import (
 	"github.com/yamlhost/yamlhost/internal/git"
 )
 
-// WorkerOptions control what a worker does.
-type WorkerOptions struct {
-	Name  string   // for people; unique among workers that live at the same time
-	Jobs  int      // at the same time
-	Allow []string // sources; see Allows
-	Env   []string // of git
-	Run   Runner
-	Grace time.Duration // how long a job may be without its worker's lock before it goes to another; 0 for 15 seconds
-	Tell  func(text string)
-	// Archives are where the files of jobs are that name an archive; nil for a worker that allows none.
-	Archives Archives
-	Folder   string // where files of projects are put; empty for the system's folder of temporary files
-}
-
 // Work takes jobs until the context ends, then interrupts running jobs and waits for them.
 func (q *Queue) Work(ctx context.Context, o WorkerOptions) (err error) {
 	if o.Grace == 0 {

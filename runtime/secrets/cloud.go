@@ -2,13 +2,13 @@ package secrets
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/rand"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 )
 
 // Key is a key that a key service keeps and never hands out: it wraps other keys. Implementations are safe for
@@ -30,17 +30,15 @@ func IsKeyURL(provider string) bool {
 // Cloud is a manager whose data key is wrapped by a key service (F4.11). The service is asked once, when the first
 // secret is sealed or opened, and not before. It is safe for concurrent use.
 type Cloud struct {
-	url string
-	key Key
-	o   Options
-
-	mu      sync.Mutex // guards what follows
-	wrapped string     // base64; empty until there is a data key
-	opened  *seal
-	failed  error // asking once is enough
+	deferred // its record is the wrapped data key in base64
+	url      string
+	key      Key
+	created  func(url, encryptedKey string) error // see Options.CreatedKey
 }
 
 var _ Manager = (*Cloud)(nil)
+
+var errNoKey = errors.New("the secret cannot be opened: the stack has no encrypted key")
 
 // NewCloud makes the manager of a wrapped data key as a stack's settings or state keep it, or of a new one if that is
 // empty: it is made when the first secret is sealed. A URL that cannot be opened gives the error of Options.OpenKey,
@@ -54,28 +52,19 @@ func NewCloud(url, encryptedKey string, o Options) (*Cloud, error) {
 			return nil, errors.New("the encrypted key of the stack is damaged: it is not base64")
 		}
 	}
-	open := url
-	if o.OverrideURL != "" {
-		open = o.OverrideURL
-	}
-	key, err := o.OpenKey(open)
+	key, err := o.OpenKey(cmp.Or(o.OverrideURL, url))
 	if err != nil {
 		return nil, err
 	}
-	return &Cloud{url: url, key: key, o: o, wrapped: encryptedKey}, nil
+	c := &Cloud{deferred: deferred{kind: TypeCloud, missing: errNoKey, record: encryptedKey}, url: url, key: key,
+		created: o.CreatedKey}
+	c.ask = c.askService
+	return c, nil
 }
 
 type cloudState struct {
 	URL          string `json:"url"`
 	EncryptedKey string `json:"encryptedkey"`
-}
-
-// Type is cloud once there is a data key, else empty.
-func (c *Cloud) Type() string {
-	if c.EncryptedKey() == "" {
-		return ""
-	}
-	return TypeCloud
 }
 
 // State holds the URL and the wrapped key, if there is one (F4.11).
@@ -95,67 +84,31 @@ func (c *Cloud) State() json.RawMessage {
 func (c *Cloud) URL() string { return c.url }
 
 // EncryptedKey is the wrapped data key as settings keep it, empty while there is none.
-func (c *Cloud) EncryptedKey() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.wrapped
-}
+func (c *Cloud) EncryptedKey() string { return c.kept() }
 
-// Encrypt seals text, after asking the service for the data key if need be.
-func (c *Cloud) Encrypt(plaintext string) (string, error) {
-	s, err := c.open(true)
-	if err != nil {
-		return "", err
-	}
-	return s.Encrypt(plaintext)
-}
-
-// Decrypt opens text, after asking the service for the data key if need be.
-func (c *Cloud) Decrypt(ciphertext string) (string, error) {
-	s, err := c.open(false)
-	if err != nil {
-		return "", err
-	}
-	return s.Decrypt(ciphertext)
-}
-
-func (c *Cloud) open(sealing bool) (*seal, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.opened != nil || c.failed != nil {
-		return c.opened, c.failed
-	}
+func (c *Cloud) askService(wrapped string, _ bool) (key *seal, record string, err error) {
 	var data []byte
-	var err error
-	switch {
-	case c.wrapped != "":
-		data, err = c.unwrap()
-	case !sealing:
-		return nil, errors.New("the secret cannot be opened: the stack has no encrypted key")
-	default:
-		data, err = c.create()
+	if record = wrapped; record != "" {
+		data, err = c.unwrap(record)
+	} else {
+		data, record, err = c.create()
 	}
 	if err == nil && len(data) != keySize {
 		err = fmt.Errorf("the data key of the stack has %d bytes instead of %d", len(data), keySize)
 	}
-	var s seal
-	if err == nil {
-		s, err = newSeal(data)
-	}
 	if err != nil {
-		c.failed = err
-		return nil, err
+		return nil, "", err
 	}
-	c.opened = &s
-	return c.opened, nil
+	s, err := newSeal(data)
+	return &s, record, err
 }
 
 // doubly reports whether the service's answer is wrapped in base64 once more: the stock host has it so for Azure
 // (F4.11).
 func (c *Cloud) doubly() bool { return strings.HasPrefix(c.url, "azurekeyvault://") }
 
-func (c *Cloud) unwrap() ([]byte, error) {
-	wrapped, err := base64.StdEncoding.DecodeString(c.wrapped)
+func (c *Cloud) unwrap(record string) ([]byte, error) {
+	wrapped, err := base64.StdEncoding.DecodeString(record)
 	if err != nil {
 		return nil, errors.New("the encrypted key of the stack is damaged: it is not base64")
 	}
@@ -173,22 +126,19 @@ func (c *Cloud) unwrap() ([]byte, error) {
 	return data, nil
 }
 
-func (c *Cloud) create() ([]byte, error) {
-	data := make([]byte, keySize)
+func (c *Cloud) create() (data []byte, record string, err error) {
+	data = make([]byte, keySize)
 	rand.Read(data) // never fails: the process ends when the system has no randomness
 	wrapped, err := c.key.Encrypt(data)
 	if err != nil {
-		return nil, fmt.Errorf("the data key of the stack cannot be wrapped: %w", err)
+		return nil, "", fmt.Errorf("the data key of the stack cannot be wrapped: %w", err)
 	}
 	if c.doubly() {
 		wrapped = base64.RawURLEncoding.AppendEncode(nil, wrapped)
 	}
-	text := base64.StdEncoding.EncodeToString(wrapped)
-	if c.o.CreatedKey != nil {
-		if err := c.o.CreatedKey(c.url, text); err != nil {
-			return nil, err
-		}
+	record = base64.StdEncoding.EncodeToString(wrapped)
+	if c.created != nil {
+		err = c.created(c.url, record)
 	}
-	c.wrapped = text
-	return data, nil
+	return data, record, err
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 )
 
 // Purpose describes what a passphrase is asked for.
@@ -44,28 +43,22 @@ func PassphraseFrom(lookup func(name string) (string, bool), readFile func(path 
 }
 
 // Lazy is a passphrase manager that asks for its passphrase when the first secret is sealed or opened, and not before.
-// Without a salt it makes a new one when the first secret is sealed; until then its Type is empty and its State nil.
-// Once asking has failed it stays failed: a locked manager still tells its state, and each use fails alike (F4.6).
+// Without a salt it makes a new one when the first secret is sealed; until then its Type is empty and its State nil. It is
+// safe for concurrent use.
 type Lazy struct {
+	deferred
 	o Options
-
-	mu     sync.Mutex // guards what follows
-	salt   string
-	opened Manager
-	failed error
 }
 
 var _ Manager = (*Lazy)(nil)
 
-// NewLazy makes a manager for a salt text, or for a new passphrase when salt is empty.
-func NewLazy(salt string, o Options) *Lazy { return &Lazy{o: o, salt: salt} }
+var errNoSalt = errors.New("the secret cannot be opened: the stack has no encryption salt")
 
-// Type is passphrase once there is a salt, else empty.
-func (l *Lazy) Type() string {
-	if l.Salt() == "" {
-		return ""
-	}
-	return TypePassphrase
+// NewLazy makes a manager for a salt text, or for a new passphrase when salt is empty.
+func NewLazy(salt string, o Options) *Lazy {
+	l := &Lazy{deferred: deferred{kind: TypePassphrase, missing: errNoSalt, record: salt}, o: o}
+	l.ask = l.askPassphrase
+	return l
 }
 
 // State holds the salt, if there is one.
@@ -78,70 +71,26 @@ func (l *Lazy) State() json.RawMessage {
 }
 
 // Salt is the salt text, empty while there is none.
-func (l *Lazy) Salt() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.salt
-}
+func (l *Lazy) Salt() string { return l.kept() }
 
-// Encrypt seals text, after asking for the passphrase if need be.
-func (l *Lazy) Encrypt(plaintext string) (string, error) {
-	m, err := l.open(true)
-	if err != nil {
-		return "", err
-	}
-	return m.Encrypt(plaintext)
-}
-
-// Decrypt opens text, after asking for the passphrase if need be.
-func (l *Lazy) Decrypt(ciphertext string) (string, error) {
-	m, err := l.open(false)
-	if err != nil {
-		return "", err
-	}
-	return m.Decrypt(ciphertext)
-}
-
-// open holds the lock while it asks, so that a person is asked once however many secrets wait.
-func (l *Lazy) open(seal bool) (Manager, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.opened != nil || l.failed != nil {
-		return l.opened, l.failed
-	}
-	if l.salt == "" && !seal {
-		return nil, errors.New("the secret cannot be opened: the stack has no encryption salt")
-	}
-	m, err := l.ask(Purpose{New: l.salt == "", Seal: seal})
-	if err != nil {
-		l.failed = err
-		return nil, err
-	}
-	l.opened, l.salt = m, m.Salt()
-	return m, nil
-}
-
-func (l *Lazy) ask(p Purpose) (*Passphrase, error) {
+func (l *Lazy) askPassphrase(salt string, sealing bool) (*seal, string, error) {
 	if l.o.Passphrase == nil {
-		return nil, ErrNoPassphrase
+		return nil, "", ErrNoPassphrase
 	}
-	text, err := l.o.Passphrase(p)
+	text, err := l.o.Passphrase(Purpose{New: salt == "", Seal: sealing})
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	if !p.New {
-		return OpenPassphrase(l.o.Keys, l.salt, text)
+	var m *Passphrase
+	if salt != "" {
+		m, err = OpenPassphrase(l.o.Keys, salt, text)
+	} else if m, err = NewPassphrase(l.o.Keys, text); err == nil && l.o.Created != nil {
+		err = l.o.Created(m.Salt())
 	}
-	m, err := NewPassphrase(l.o.Keys, text)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	if l.o.Created != nil {
-		if err := l.o.Created(m.Salt()); err != nil {
-			return nil, err
-		}
-	}
-	return m, nil
+	return &m.seal, m.Salt(), nil
 }
 
 func passphraseFile(path string, readFile func(string) ([]byte, error)) (string, error) {

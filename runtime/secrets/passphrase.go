@@ -29,16 +29,10 @@ var ErrIncorrectPassphrase = errors.New("incorrect passphrase")
 // it is safe for concurrent use, and callers asking for the same key at once wait for one derivation.
 type Keyring struct {
 	mu   sync.Mutex
-	keys map[keyName]*derived
+	keys map[keyName]func() (cipher.AEAD, error)
 }
 
 type keyName struct{ salt, passphrase string }
-
-type derived struct {
-	once sync.Once
-	aead cipher.AEAD
-	err  error
-}
 
 func (k *Keyring) derive(salt []byte, passphrase string) (cipher.AEAD, error) {
 	if k == nil {
@@ -46,25 +40,24 @@ func (k *Keyring) derive(salt []byte, passphrase string) (cipher.AEAD, error) {
 	}
 	k.mu.Lock()
 	if k.keys == nil {
-		k.keys = map[keyName]*derived{}
+		k.keys = map[keyName]func() (cipher.AEAD, error){}
 	}
 	name := keyName{string(salt), passphrase}
-	d := k.keys[name]
-	if d == nil {
-		d = &derived{}
-		k.keys[name] = d
+	derived := k.keys[name]
+	if derived == nil {
+		derived = sync.OnceValues(func() (cipher.AEAD, error) { return deriveKey(salt, passphrase) })
+		k.keys[name] = derived
 	}
 	k.mu.Unlock()
-	d.once.Do(func() { d.aead, d.err = deriveKey(salt, passphrase) })
-	return d.aead, d.err
+	return derived()
 }
 
 func deriveKey(salt []byte, passphrase string) (cipher.AEAD, error) {
 	key, err := pbkdf2.Key(sha256.New, passphrase, salt, iterations, keySize)
-	if err != nil {
-		return nil, fmt.Errorf("derive a key from the passphrase: %w", err)
+	var s seal
+	if err == nil {
+		s, err = newSeal(key)
 	}
-	s, err := newSeal(key)
 	if err != nil {
 		return nil, fmt.Errorf("derive a key from the passphrase: %w", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 )
 
 // seal turns plain text into a value text and back, with AES-256-GCM (F4.2, F4.3).
@@ -57,4 +58,70 @@ func (s seal) Decrypt(ciphertext string) (string, error) {
 		return "", errors.New("the ciphertext cannot be opened: it is damaged or was sealed with another key")
 	}
 	return string(plain), nil
+}
+
+// deferred is a manager that asks for its key when the first secret is sealed or opened, and not before. Without a record
+// of the key it makes a new one when the first secret is sealed; until then its Type is empty. Once asking has failed it
+// stays failed: a locked manager still tells its state, and each use fails alike (F4.6).
+type deferred struct {
+	kind    string // of the manager, once there is a record
+	missing error  // is returned for a secret to be opened without a record
+	// ask returns the key of a record, or a new key and its record if that is empty. sealing tells what it is needed for.
+	ask func(record string, sealing bool) (key *seal, now string, err error)
+
+	mu     sync.Mutex // guards what follows; held while asking, so that a person is asked once however many secrets wait
+	record string     // empty while there is none
+	opened *seal
+	failed error
+}
+
+// kept returns the record, empty while there is none.
+func (d *deferred) kept() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.record
+}
+
+// Type is the kind of the manager once there is a record, else empty.
+func (d *deferred) Type() string {
+	if d.kept() == "" {
+		return ""
+	}
+	return d.kind
+}
+
+// Encrypt seals text, after asking for the key if need be.
+func (d *deferred) Encrypt(plaintext string) (string, error) {
+	s, err := d.open(true)
+	if err != nil {
+		return "", err
+	}
+	return s.Encrypt(plaintext)
+}
+
+// Decrypt opens text, after asking for the key if need be.
+func (d *deferred) Decrypt(ciphertext string) (string, error) {
+	s, err := d.open(false)
+	if err != nil {
+		return "", err
+	}
+	return s.Decrypt(ciphertext)
+}
+
+func (d *deferred) open(sealing bool) (*seal, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.opened != nil || d.failed != nil {
+		return d.opened, d.failed
+	}
+	if d.record == "" && !sealing {
+		return nil, d.missing
+	}
+	key, record, err := d.ask(d.record, sealing)
+	if err != nil {
+		d.failed = err
+		return nil, err
+	}
+	d.opened, d.record = key, record
+	return key, nil
 }

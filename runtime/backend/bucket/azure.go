@@ -23,8 +23,6 @@ import (
 
 type azureStore struct{ container *container.Client }
 
-func azureOpener() opener { return openAzure }
-
 // openAzure opens a container of Azure Blob Storage. Versions are ETags.
 func openAzure(ctx context.Context, u *url.URL, _ Lookup) (backend.Objects, error) {
 	next := *u

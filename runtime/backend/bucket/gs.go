@@ -34,8 +34,6 @@ type gsStore struct {
 
 var _ backend.Objects = (*gsStore)(nil)
 
-func gsOpener() opener { return openGS }
-
 // openGS opens a bucket of Google Cloud Storage. Versions are generations. Without credentials it is opened for
 // anonymous requests: public buckets and emulators want no others. STORAGE_EMULATOR_HOST names an emulator, as for
 // Google's own libraries.

@@ -24,10 +24,11 @@ type Lookup func(name string) (string, bool)
 
 // kinds are the kinds of stores, in the order of messages; the lean edition has no opener for any.
 func kinds() []kind {
+	s3, gs, azure := openers()
 	return []kind{
-		{"s3", "Amazon S3 and compatible stores", s3Opener()},
-		{"gs", "Google Cloud Storage", gsOpener()},
-		{"azblob", "Azure Blob Storage", azureOpener()},
+		{"s3", "Amazon S3 and compatible stores", s3},
+		{"gs", "Google Cloud Storage", gs},
+		{"azblob", "Azure Blob Storage", azure},
 	}
 }
 

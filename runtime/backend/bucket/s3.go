@@ -29,8 +29,6 @@ type s3Store struct {
 	kmsKey string
 }
 
-func s3Opener() opener { return openS3 }
-
 // openS3 opens a bucket of S3. Parameters of old are translated as the stock host does (F6.1).
 func openS3(ctx context.Context, u *url.URL, _ Lookup) (backend.Objects, error) {
 	q := u.Query()

@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
 	"net/http"
 	"net/url"
+	"path"
 	"slices"
 	"strings"
 
@@ -18,6 +20,9 @@ import (
 
 	"github.com/yamlhost/yamlhost/runtime/backend"
 )
+
+// openers returns the openers of S3, Google Cloud Storage and Azure Blob Storage.
+func openers() (s3, gs, azure opener) { return openS3, openGS, openAzure }
 
 // Store is a bucket, or what is in it under a prefix. It is safe for concurrent use.
 type Store struct {
@@ -122,13 +127,14 @@ func (s *Store) explain(err error) error {
 }
 
 // sorted returns err as one that will not pass, if the status which the service answered says so, else as one that may:
-// a conflict is with another request, which will finish.
+// a conflict is with another request, which will finish. It hides what the error is made of: a file with credentials that
+// is missing would be taken for an object that does not exist.
 func sorted(status int, text string) error {
 	if status >= 400 && status < 500 && status != http.StatusRequestTimeout && status != http.StatusTooManyRequests &&
 		status != http.StatusConflict {
 		return fmt.Errorf("%w: %s", backend.ErrRefused, text)
 	}
-	return passing(text)
+	return errors.New(text)
 }
 
 // missing reports whether an error says that not the object is missing but the bucket.
@@ -136,8 +142,20 @@ func (s *Store) missing(text string) bool {
 	return strings.Contains(text, "NoSuchBucket") || strings.Contains(text, "ContainerNotFound")
 }
 
-// passing is a fault that may pass. It hides what it is made of: a file with credentials that is missing would be taken
-// for an object that does not exist.
-type passing string
+// plainCause returns what a person can do something about: of a failed connection, where to and why.
+func plainCause(err error) string {
+	if op, ok := errors.AsType[*net.OpError](err); ok {
+		return op.Error()
+	}
+	if request, ok := errors.AsType[*url.Error](err); ok {
+		return request.Err.Error()
+	}
+	return err.Error()
+}
 
-func (e passing) Error() string { return string(e) }
+func contentType(key string) string {
+	if strings.HasSuffix(path.Base(key), ".json") {
+		return "application/json"
+	}
+	return "application/octet-stream"
+}

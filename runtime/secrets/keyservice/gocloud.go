@@ -4,10 +4,18 @@ package keyservice
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"strings"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	cloud "gocloud.dev/secrets"
+	_ "gocloud.dev/secrets/awskms"        // knows awskms://
+	_ "gocloud.dev/secrets/azurekeyvault" // knows azurekeyvault://
+	_ "gocloud.dev/secrets/gcpkms"        // knows gcpkms://
 
 	"github.com/yamlhost/yamlhost/runtime/secrets"
 )
@@ -17,6 +25,11 @@ type keeper struct {
 	keeper *cloud.Keeper
 	where  string // the URL without its parameters
 	plain  func(error) string
+}
+
+// cloudOpeners returns the openers of AWS, Azure and Google Cloud.
+func cloudOpeners() (aws, azure, google opener) {
+	return openKeeper(nil), openKeeper(plainAzure), openKeeper(plainGoogle)
 }
 
 // openKeeper returns an opener of keys behind gocloud.dev. plain rewords a service's error for users, and returns ""
@@ -36,24 +49,18 @@ func openKeeper(plain func(error) string) opener {
 	}
 }
 
-func (k *keeper) Encrypt(plain []byte) ([]byte, error) {
-	ctx, cancel := withPatience()
-	defer cancel()
-	wrapped, err := k.keeper.Encrypt(ctx, plain)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %s", k.where, k.explain(err))
-	}
-	return wrapped, nil
-}
+func (k *keeper) Encrypt(plain []byte) ([]byte, error) { return k.ask(k.keeper.Encrypt, plain) }
 
-func (k *keeper) Decrypt(wrapped []byte) ([]byte, error) {
+func (k *keeper) Decrypt(wrapped []byte) ([]byte, error) { return k.ask(k.keeper.Decrypt, wrapped) }
+
+func (k *keeper) ask(question func(context.Context, []byte) ([]byte, error), data []byte) ([]byte, error) {
 	ctx, cancel := withPatience()
 	defer cancel()
-	plain, err := k.keeper.Decrypt(ctx, wrapped)
+	answer, err := question(ctx, data)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %s", k.where, k.explain(err))
 	}
-	return plain, nil
+	return answer, nil
 }
 
 // explain leaves out the first part of an error of the library, which says in which of its functions it arose.
@@ -68,4 +75,31 @@ func (k *keeper) explain(err error) string {
 		return rest
 	}
 	return text
+}
+
+// plainAzure is the message in the service's answer; the library prints the request and the whole answer, over many
+// lines.
+func plainAzure(err error) string {
+	var reply *azcore.ResponseError
+	if !errors.As(err, &reply) || reply.RawResponse == nil {
+		return ""
+	}
+	said := fmt.Sprintf("the service answered %d %s", reply.StatusCode, http.StatusText(reply.StatusCode))
+	var answer struct{ Error struct{ Message string } }
+	// the library keeps it for anyone who reads
+	text, err := io.ReadAll(io.LimitReader(reply.RawResponse.Body, mostOfAnAnswer))
+	if err == nil && json.Unmarshal(text, &answer) == nil && answer.Error.Message != "" {
+		return said + ": " + answer.Error.Message
+	}
+	return said
+}
+
+// plainGoogle leaves out how gRPC introduces a status.
+func plainGoogle(err error) string {
+	_, status, found := strings.Cut(err.Error(), "rpc error: code = ")
+	code, text, described := strings.Cut(status, " desc = ")
+	if !found || !described {
+		return ""
+	}
+	return code + ": " + text
 }

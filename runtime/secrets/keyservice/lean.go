@@ -5,8 +5,4 @@ package keyservice
 // The lean edition has HashiCorp Vault only: the openers of the other services are nil, and Open says which edition has
 // them.
 
-func awsOpener() opener { return nil }
-
-func azureOpener() opener { return nil }
-
-func googleOpener() opener { return nil }
+func cloudOpeners() (aws, azure, google opener) { return nil, nil, nil }

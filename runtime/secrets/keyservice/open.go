@@ -30,10 +30,11 @@ type kind struct {
 }
 
 func kinds() []kind {
+	aws, azure, google := cloudOpeners()
 	return []kind{
-		{"awskms", "the key service of AWS", awsOpener()},
-		{"azurekeyvault", "Azure Key Vault", azureOpener()},
-		{"gcpkms", "the key service of Google Cloud", googleOpener()},
+		{"awskms", "the key service of AWS", aws},
+		{"azurekeyvault", "Azure Key Vault", azure},
+		{"gcpkms", "the key service of Google Cloud", google},
 		{"hashivault", "HashiCorp Vault", openVault},
 	}
 }
