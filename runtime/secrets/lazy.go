@@ -43,8 +43,8 @@ func PassphraseFrom(lookup func(name string) (string, bool), readFile func(path 
 }
 
 // Lazy is a passphrase manager that asks for its passphrase when the first secret is sealed or opened, and not before.
-// Without a salt it makes a new one when the first secret is sealed; until then its Type is empty and its State nil. It is
-// safe for concurrent use.
+// Without a salt it makes a new one when the first secret is sealed; until then its Type is empty and its State nil. It
+// is safe for concurrent use.
 type Lazy struct {
 	deferred
 	o Options

@@ -60,9 +60,9 @@ func (s seal) Decrypt(ciphertext string) (string, error) {
 	return string(plain), nil
 }
 
-// deferred is a manager that asks for its key when the first secret is sealed or opened, and not before. Without a record
-// of the key it makes a new one when the first secret is sealed; until then its Type is empty. Once asking has failed it
-// stays failed: a locked manager still tells its state, and each use fails alike (F4.6).
+// deferred is a manager that asks for its key when the first secret is sealed or opened, and not before. Without a
+// record of the key it makes a new one when the first secret is sealed; until then its Type is empty. Once asking has
+// failed it stays failed: a locked manager still tells its state, and each use fails alike (F4.6).
 type deferred struct {
 	kind    string // of the manager, once there is a record
 	missing error  // is returned for a secret to be opened without a record

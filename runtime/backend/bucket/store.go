@@ -127,8 +127,8 @@ func (s *Store) explain(err error) error {
 }
 
 // sorted returns err as one that will not pass, if the status which the service answered says so, else as one that may:
-// a conflict is with another request, which will finish. It hides what the error is made of: a file with credentials that
-// is missing would be taken for an object that does not exist.
+// a conflict is with another request, which will finish. It hides what the error is made of: a file with credentials
+// that is missing would be taken for an object that does not exist.
 func sorted(status int, text string) error {
 	if status >= 400 && status < 500 && status != http.StatusRequestTimeout && status != http.StatusTooManyRequests &&
 		status != http.StatusConflict {
