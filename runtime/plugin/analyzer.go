@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
 	"google.golang.org/protobuf/types/known/structpb"
 
@@ -184,9 +185,6 @@ func (p *pack) Info(ctx context.Context) (analyzer.Info, error) {
 
 // properties decodes a struct that is not in a field with bytes.
 func (p *pack) properties(s *structpb.Struct) (value.Value, error) {
-	if s == nil {
-		return value.Null, nil
-	}
 	v, err := wire.KeepAll().Decode(s)
 	if err != nil {
 		return v, fmt.Errorf("policy pack %s answered values that cannot be read: %w", p.name, err)
@@ -198,12 +196,12 @@ func (p *pack) properties(s *structpb.Struct) (value.Value, error) {
 func (p *pack) Configure(ctx context.Context, config map[string]analyzer.Config) error {
 	r := &pulumirpc.ConfigureAnalyzerRequest{PolicyConfig: map[string]*pulumirpc.PolicyConfig{}}
 	for name, c := range config {
-		properties, err := p.encode(wire.Options{}, "the configuration", c.Properties.MapOrEmpty())
+		policy := &pulumirpc.PolicyConfig{EnforcementLevel: pulumirpc.EnforcementLevel(c.Level)}
+		err := p.encodeInto(policy, sent{"the configuration", c.Properties.MapOrEmpty(), wire.Options{}, "properties"})
 		if err != nil {
 			return err
 		}
-		r.PolicyConfig[name] = &pulumirpc.PolicyConfig{EnforcementLevel: pulumirpc.EnforcementLevel(c.Level),
-			Properties: properties}
+		r.PolicyConfig[name] = policy
 	}
 	_, err := ask(ctx, p, "configure", p.analyzer.Configure, r)
 	return err
@@ -261,17 +259,17 @@ func (p *pack) Analyze(ctx context.Context, r analyzer.Resource) ([]analyzer.Vio
 func (p *pack) AnalyzeStack(ctx context.Context, all []analyzer.Resource) ([]analyzer.Violation, error) {
 	request := &pulumirpc.AnalyzeStackRequest{}
 	for _, r := range all {
-		one, err := p.request(r)
-		if err != nil {
+		one := &pulumirpc.AnalyzerResource{Type: r.Type, Urn: string(r.URN), Name: r.Name, Parent: string(r.Parent),
+			Dependencies:         wire.Texts(r.Dependencies),
+			PropertyDependencies: map[string]*pulumirpc.AnalyzerPropertyDependencies{}}
+		var err error
+		if one.Options, one.Provider, err = p.describe(one, r); err != nil {
 			return nil, err
 		}
-		whole := &pulumirpc.AnalyzerResource{Type: one.Type, Properties: one.Properties, Urn: one.Urn, Name: one.Name,
-			Options: one.Options, Provider: one.Provider, Parent: string(r.Parent), Dependencies: texts(r.Dependencies),
-			PropertyDependencies: map[string]*pulumirpc.AnalyzerPropertyDependencies{}}
 		for name, urns := range r.PropertyDependencies {
-			whole.PropertyDependencies[name] = &pulumirpc.AnalyzerPropertyDependencies{Urns: texts(urns)}
+			one.PropertyDependencies[name] = &pulumirpc.AnalyzerPropertyDependencies{Urns: wire.Texts(urns)}
 		}
-		request.Resources = append(request.Resources, whole)
+		request.Resources = append(request.Resources, one)
 	}
 	got, err := ask(ctx, p, "analyze the stack", p.analyzer.AnalyzeStack, request)
 	if status.Code(err) == codes.Unimplemented {
@@ -304,28 +302,32 @@ func (p *pack) fail(ctx context.Context, doing string, err error) error {
 }
 
 // request describes a resource to a pack.
-func (p *pack) request(r analyzer.Resource) (*pulumirpc.AnalyzeRequest, error) {
-	properties, err := p.encode(packEncoding, "properties", withoutInternal(r.Properties))
+func (p *pack) request(r analyzer.Resource) (request *pulumirpc.AnalyzeRequest, err error) {
+	request = &pulumirpc.AnalyzeRequest{Type: r.Type, Urn: string(r.URN), Name: r.Name}
+	request.Options, request.Provider, err = p.describe(request, r)
+	return request, err
+}
+
+// describe makes the properties of a resource a field of a message, and returns the other parts of its description.
+func (p *pack) describe(message proto.Message, r analyzer.Resource) (*pulumirpc.AnalyzerResourceOptions,
+	*pulumirpc.AnalyzerProviderResource, error) {
+	err := p.encodeInto(message, sent{"properties", withoutInternal(r.Properties), packEncoding, "properties"})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	o := r.Options
-	request := &pulumirpc.AnalyzeRequest{Type: r.Type, Urn: string(r.URN), Name: r.Name, Properties: properties,
-		Options: &pulumirpc.AnalyzerResourceOptions{Protect: o.Protect, IgnoreChanges: o.IgnoreChanges,
-			DeleteBeforeReplace:        o.DeleteBeforeReplace != nil && *o.DeleteBeforeReplace,
-			DeleteBeforeReplaceDefined: o.DeleteBeforeReplace != nil,
-			AdditionalSecretOutputs:    o.AdditionalSecretOutputs, Aliases: texts(o.Aliases), Parent: string(o.Parent),
-			CustomTimeouts: &pulumirpc.AnalyzerResourceOptions_CustomTimeouts{Create: o.Create.Seconds(),
-				Update: o.Update.Seconds(), Delete: o.Delete.Seconds()}}}
-	if about := r.Provider; about != nil {
-		config, err := p.encode(packEncoding, "properties of the provider", withoutInternal(about.Properties))
-		if err != nil {
-			return nil, err
-		}
-		request.Provider = &pulumirpc.AnalyzerProviderResource{Type: about.Type, Urn: string(about.URN), Name: about.Name,
-			Properties: config}
+	options := &pulumirpc.AnalyzerResourceOptions{Protect: o.Protect, IgnoreChanges: o.IgnoreChanges,
+		DeleteBeforeReplace:        o.DeleteBeforeReplace != nil && *o.DeleteBeforeReplace,
+		DeleteBeforeReplaceDefined: o.DeleteBeforeReplace != nil,
+		AdditionalSecretOutputs:    o.AdditionalSecretOutputs, Aliases: wire.Texts(o.Aliases), Parent: string(o.Parent),
+		CustomTimeouts: &pulumirpc.AnalyzerResourceOptions_CustomTimeouts{Create: o.Create.Seconds(),
+			Update: o.Update.Seconds(), Delete: o.Delete.Seconds()}}
+	if r.Provider == nil {
+		return options, nil, nil
 	}
-	return request, nil
+	about := &pulumirpc.AnalyzerProviderResource{Type: r.Provider.Type, Urn: string(r.Provider.URN), Name: r.Provider.Name}
+	config := withoutInternal(r.Provider.Properties)
+	return options, about, p.encodeInto(about, sent{"properties of the provider", config, packEncoding, "properties"})
 }
 
 func violations(r *pulumirpc.AnalyzeResponse) []analyzer.Violation {
@@ -333,14 +335,6 @@ func violations(r *pulumirpc.AnalyzeResponse) []analyzer.Violation {
 	for _, d := range r.GetDiagnostics() {
 		list = append(list, analyzer.Violation{Policy: d.GetPolicyName(), Description: d.GetDescription(),
 			Message: d.GetMessage(), Level: analyzer.Level(d.GetEnforcementLevel()), URN: urn.URN(d.GetUrn())})
-	}
-	return list
-}
-
-func texts(urns []urn.URN) []string {
-	list := make([]string, len(urns))
-	for i, u := range urns {
-		list[i] = string(u)
 	}
 	return list
 }

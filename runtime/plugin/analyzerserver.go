@@ -9,10 +9,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
-	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/yamlhost/yamlhost/internal/transport"
-	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/internal/value/wire"
 	"github.com/yamlhost/yamlhost/runtime/analyzer"
@@ -22,7 +20,7 @@ import (
 func ServeAnalyzer(a analyzer.Analyzer) (address string, stop func(), err error) {
 	return transport.Serve("the policy pack", func(s *grpc.Server) {
 		pulumirpc.RegisterAnalyzerServer(s, &analyzerServer{analyzer: a})
-	}, grpc.ForceServerCodecV2(newCodec(false)))
+	}, grpc.ForceServerCodecV2(newCodec()))
 }
 
 // analyzerServer translates calls for a policy pack in this process.
@@ -74,21 +72,13 @@ func (s *analyzerServer) GetAnalyzerInfo(ctx context.Context, _ *emptypb.Empty) 
 func (s *analyzerServer) Configure(ctx context.Context, r *pulumirpc.ConfigureAnalyzerRequest) (*emptypb.Empty, error) {
 	config := make(map[string]analyzer.Config, len(r.GetPolicyConfig()))
 	for name, c := range r.GetPolicyConfig() {
-		properties, err := decoded(c.GetProperties())
+		properties, err := wire.KeepAll().Decode(c.GetProperties())
 		if err != nil {
 			return nil, err
 		}
 		config[name] = analyzer.Config{Level: analyzer.Level(c.GetEnforcementLevel()), Properties: properties}
 	}
 	return &emptypb.Empty{}, s.analyzer.Configure(ctx, config)
-}
-
-// decoded decodes a struct that is not in a field with bytes; null for none.
-func decoded(s *structpb.Struct) (value.Value, error) {
-	if s == nil {
-		return value.Null, nil
-	}
-	return wire.KeepAll().Decode(s)
 }
 
 // ConfigureStack describes the stack.
@@ -147,10 +137,10 @@ func (s *analyzerServer) AnalyzeStack(ctx context.Context, r *pulumirpc.AnalyzeS
 		if err != nil {
 			return nil, err
 		}
-		about.Parent, about.Dependencies = urn.URN(one.GetParent()), urns(one.GetDependencies())
+		about.Parent, about.Dependencies = urn.URN(one.GetParent()), wire.URNs(one.GetDependencies())
 		about.PropertyDependencies = make(map[string][]urn.URN, len(one.GetPropertyDependencies()))
 		for key, deps := range one.GetPropertyDependencies() {
-			about.PropertyDependencies[key] = urns(deps.GetUrns())
+			about.PropertyDependencies[key] = wire.URNs(deps.GetUrns())
 		}
 		all = append(all, about)
 	}
@@ -205,7 +195,7 @@ func described(r analyzed) (analyzer.Resource, error) {
 	about := analyzer.Resource{Reference: analyzer.Reference{URN: urn.URN(r.GetUrn()), Type: r.GetType(),
 		Name: r.GetName(), Properties: properties[0].MapOrEmpty()},
 		Options: analyzer.Options{Protect: o.GetProtect(), IgnoreChanges: o.GetIgnoreChanges(),
-			AdditionalSecretOutputs: o.GetAdditionalSecretOutputs(), Aliases: urns(o.GetAliases()),
+			AdditionalSecretOutputs: o.GetAdditionalSecretOutputs(), Aliases: wire.URNs(o.GetAliases()),
 			Parent: urn.URN(o.GetParent())}}
 	if o.GetDeleteBeforeReplaceDefined() {
 		first := o.GetDeleteBeforeReplace()
@@ -227,12 +217,4 @@ func described(r analyzed) (analyzer.Resource, error) {
 
 func duration(seconds float64) time.Duration {
 	return time.Duration(math.Round(seconds * float64(time.Second)))
-}
-
-func urns(texts []string) []urn.URN {
-	list := make([]urn.URN, len(texts))
-	for i, text := range texts {
-		list[i] = urn.URN(text)
-	}
-	return list
 }

@@ -17,7 +17,6 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/known/emptypb"
-	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
@@ -121,18 +120,15 @@ func (c *client) Mapping(ctx context.Context, key, name string) (from string, da
 // CheckConfig validates configuration; it is not sent a seed for names (E3.18). A plugin that does not know the call
 // takes the configuration as it is (E3.19).
 func (c *client) CheckConfig(ctx context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
+	request := &pulumirpc.CheckRequest{Urn: string(r.URN), Name: r.Name, Type: r.Type}
 	encoding := c.checkConfig(keptWhen(r.AllowUnknowns))
-	olds, err := c.encode(encoding, "olds", withoutInternal(r.Olds.MapOrEmpty()))
-	if err != nil {
+	if err := c.encodeInto(request,
+		sent{"olds", withoutInternal(r.Olds.MapOrEmpty()), encoding, "olds"},
+		sent{"news", withoutInternal(r.News), encoding, "news"},
+	); err != nil {
 		return provider.CheckResponse{}, err
 	}
-	news, err := c.encode(encoding, "news", withoutInternal(r.News))
-	if err != nil {
-		return provider.CheckResponse{}, err
-	}
-	got, err := c.remote.CheckConfig(ctx, &pulumirpc.CheckRequest{
-		Urn: string(r.URN), Name: r.Name, Type: r.Type, Olds: olds, News: news,
-	})
+	got, err := c.remote.CheckConfig(ctx, request)
 	if c.unknownCall(err) {
 		return provider.CheckResponse{Inputs: r.News}, nil
 	}
@@ -153,17 +149,13 @@ func (c *client) CheckConfig(ctx context.Context, r provider.CheckRequest) (prov
 // unknown diff (E3.19).
 func (c *client) DiffConfig(ctx context.Context, r provider.DiffRequest) (provider.DiffResponse, error) {
 	request := &pulumirpc.DiffRequest{Urn: string(r.URN), Name: r.Name, Type: r.Type, IgnoreChanges: r.IgnoreChanges}
-	var err error
 	encoding := c.checkConfig(keepUnknowns)
-	for _, part := range []struct {
-		name  string
-		value value.Value
-		to    **structpb.Struct
-	}{{"old inputs", r.OldInputs, &request.OldInputs}, {"olds", r.OldOutputs, &request.Olds},
-		{"news", r.News, &request.News}} {
-		if *part.to, err = c.encode(encoding, part.name, withoutInternal(part.value)); err != nil {
-			return provider.DiffResponse{}, err
-		}
+	if err := c.encodeInto(request,
+		sent{"old inputs", withoutInternal(r.OldInputs), encoding, "old_inputs"},
+		sent{"olds", withoutInternal(r.OldOutputs), encoding, "olds"},
+		sent{"news", withoutInternal(r.News), encoding, "news"},
+	); err != nil {
+		return provider.DiffResponse{}, err
 	}
 	got, err := c.remote.DiffConfig(ctx, request)
 	if c.unknownCall(err) {
@@ -196,19 +188,18 @@ func (c *client) Configure(ctx context.Context, r provider.ConfigureRequest) (pr
 	if inputs.Without("version").ContainsUnknown() {
 		return nil, fmt.Errorf("configure plugin %s: its configuration is not known", c.name)
 	}
-	args, err := c.encode(c.capabilities.configure(), "args", inputs)
-	if err != nil {
-		return nil, err
-	}
 	variables, err := configVariables(packageOf(c, r), inputs)
 	if err != nil {
 		return nil, fmt.Errorf("configure plugin %s: %w", c.name, err)
 	}
 	request := &pulumirpc.ConfigureRequest{
 		//lint:ignore SA1019 plugins that are older than its successor read it
-		Variables: variables, Args: args,
+		Variables:     variables,
 		AcceptSecrets: true, AcceptResources: true, SendsOldInputs: true, SendsOldInputsToDelete: true,
 		Id: optional(r.ID), Urn: optional(string(r.URN)), Name: optional(r.Name), Type: optional(r.Type),
+	}
+	if err := c.encodeInto(request, sent{"args", inputs, c.capabilities.configure(), "args"}); err != nil {
+		return nil, err
 	}
 	got, err := c.remote.Configure(ctx, request)
 	if err != nil {
@@ -270,25 +261,28 @@ func (c *client) abandon() {
 	})
 }
 
-// encode translates a field of a request; its errors name the plugin, the field and the property.
-func (c *client) encode(o wire.Options, field string, v value.Value) (*structpb.Struct, error) {
-	if c.host.trace != nil {
-		c.host.trace.secrets.Learn(v)
-	}
-	s, err := o.Encode(v)
-	if err != nil {
-		return nil, c.unsent(field, err)
-	}
-	return s, nil
+// sent is a value that becomes a field of a request; field is its name in the protocol.
+type sent struct {
+	name     string
+	value    value.Value
+	encoding wire.Options
+	field    protoreflect.Name
 }
 
-// unsent is the error for a field that cannot be sent.
-func (c *client) unsent(field string, err error) error {
-	return fmt.Errorf("send %s to plugin %s: %w", field, c.name, err)
+// encodeInto makes values fields of a request, straight to bytes. Its errors name the plugin, the value and the
+// property.
+func (c *client) encodeInto(request proto.Message, parts ...sent) error {
+	fields := request.ProtoReflect().Descriptor().Fields()
+	for _, p := range parts {
+		if c.host.trace != nil {
+			c.host.trace.secrets.Learn(p.value)
+		}
+		if err := p.encoding.EncodeInto(request, fields.ByName(p.field).Number(), p.value); err != nil {
+			return fmt.Errorf("send %s to plugin %s: %w", p.name, c.name, err)
+		}
+	}
+	return nil
 }
-
-// tracing reports whether somebody looks at what is sent.
-func (c *client) tracing() bool { return c.host.trace != nil }
 
 // decode translates a field of a response; what is its name for people. One that is larger than any value of a program
 // may be is refused before it is: what is made of it takes a multiple of its size.

@@ -11,12 +11,9 @@ import (
 
 // codec encodes messages as usual. It does not decode received messages into trees: properties stay bytes (see
 // wire.Unmarshal), and a schema stays in the buffers that it came in.
-type codec struct {
-	encoding.CodecV2
-	trees bool // properties become messages, for somebody who looks at them
-}
+type codec struct{ encoding.CodecV2 }
 
-func newCodec(trees bool) codec { return codec{encoding.GetCodecV2(grpcproto.Name), trees} }
+func newCodec() codec { return codec{encoding.GetCodecV2(grpcproto.Name)} }
 
 // Unmarshal reads a message.
 func (c codec) Unmarshal(data mem.BufferSlice, dst any) error {
@@ -24,7 +21,7 @@ func (c codec) Unmarshal(data mem.BufferSlice, dst any) error {
 		return text.receive(data)
 	}
 	m, ok := dst.(proto.Message)
-	if !ok || c.trees {
+	if !ok {
 		return c.CodecV2.Unmarshal(data, dst)
 	}
 	buffer := data.MaterializeToBuffer(mem.DefaultBufferPool())

@@ -6,9 +6,6 @@ import (
 	"slices"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
-	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/reflect/protoreflect"
-	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
@@ -22,53 +19,6 @@ var _ provider.Configured = (*configured)(nil)
 type configured struct {
 	*client
 	capabilities
-}
-
-// part is a field of a request that holds a value.
-type part struct {
-	name     string
-	value    value.Value
-	encoding wire.Options
-	to       **structpb.Struct
-}
-
-func (c *configured) encodeAll(parts ...part) error {
-	for _, p := range parts {
-		s, err := c.encode(p.encoding, p.name, p.value)
-		if err != nil {
-			return err
-		}
-		*p.to = s
-	}
-	return nil
-}
-
-// sent is a part of a request that nobody on this side looks at again; field is its name in the protocol.
-type sent struct {
-	name     string
-	value    value.Value
-	encoding wire.Options
-	field    protoreflect.Name
-}
-
-// encodeInto makes values parts of a request, straight to bytes. Who traces calls wants to see them, and gets messages.
-func (c *configured) encodeInto(request proto.Message, parts ...sent) error {
-	m := request.ProtoReflect()
-	for _, p := range parts {
-		field := m.Descriptor().Fields().ByName(p.field)
-		if c.tracing() {
-			s, err := c.encode(p.encoding, p.name, p.value)
-			if err != nil {
-				return err
-			}
-			if s != nil {
-				m.Set(field, protoreflect.ValueOfMessage(s.ProtoReflect()))
-			}
-		} else if err := p.encoding.EncodeInto(request, field.Number(), p.value); err != nil {
-			return c.unsent(p.name, err)
-		}
-	}
-	return nil
 }
 
 // annotated returns a provider's result with the secrecy of the values sent, if the provider could not see that
@@ -92,7 +42,7 @@ func (c *configured) Check(ctx context.Context, r provider.CheckRequest) (provid
 	}
 	if r.Autonaming != nil && c.capabilities.autonaming { // F2.21
 		request.Autonaming = &pulumirpc.CheckRequest_AutonamingOptions{ProposedName: r.Autonaming.Name,
-			Mode: autonamingMode(r.Autonaming.Mode)}
+			Mode: autonamingModes[r.Autonaming.Mode]}
 	}
 	got, err := c.remote.Check(ctx, request)
 	if err != nil {
@@ -112,10 +62,6 @@ var autonamingModes = map[string]pulumirpc.CheckRequest_AutonamingOptions_Mode{
 	"propose": pulumirpc.CheckRequest_AutonamingOptions_PROPOSE,
 	"enforce": pulumirpc.CheckRequest_AutonamingOptions_ENFORCE,
 	"disable": pulumirpc.CheckRequest_AutonamingOptions_DISABLE,
-}
-
-func autonamingMode(name string) pulumirpc.CheckRequest_AutonamingOptions_Mode {
-	return autonamingModes[name]
 }
 
 // Diff compares an old state with new inputs.
@@ -171,16 +117,11 @@ func (c *configured) Create(ctx context.Context, r provider.CreateRequest) (prov
 	}
 	request := &pulumirpc.CreateRequest{Urn: string(r.URN), Name: r.Name, Type: r.Type, Timeout: r.Timeout,
 		Preview: r.Preview}
-	if err := c.encodeInto(request,
-		sent{"inputs", r.Inputs, c.request(keptWhen(r.Preview)), "properties"}); err != nil {
-		return provider.CreateResponse{}, err
-	}
-	told, err := c.follow(r.Views)
+	end, err := c.begin(request, r.Views, sent{"inputs", r.Inputs, c.request(keptWhen(r.Preview)), "properties"})
 	if err != nil {
 		return provider.CreateResponse{}, err
 	}
-	defer told.end()
-	request.ResourceStatusAddress, request.ResourceStatusToken = told.address, told.token
+	defer end()
 	got, err := c.remote.Create(ctx, request)
 	if err != nil {
 		return provider.CreateResponse{}, c.partial(c.fail(ctx, "create", err), r.Inputs, r.Inputs)
@@ -220,19 +161,15 @@ func (c *configured) partial(err error, sentInputs, sentOutputs value.Value) err
 func (c *configured) Read(ctx context.Context, r provider.ReadRequest) (provider.ReadResponse, error) {
 	request := &pulumirpc.ReadRequest{Id: r.ID, Urn: string(r.URN), Name: r.Name, Type: r.Type, Timeout: r.Timeout}
 	encoding := c.elided(omitUnknowns)
-	if err := c.encodeInto(request,
+	known := contentsOf(r.Inputs, r.Outputs)
+	end, err := c.begin(request, r.Views,
 		sent{"inputs", r.Inputs, encoding, "inputs"},
 		sent{"outputs", r.Outputs, encoding, "properties"},
-	); err != nil {
-		return provider.ReadResponse{}, err
-	}
-	known := contentsOf(r.Inputs, r.Outputs)
-	told, err := c.follow(r.Views)
+	)
 	if err != nil {
 		return provider.ReadResponse{}, err
 	}
-	defer told.end()
-	request.ResourceStatusAddress, request.ResourceStatusToken, request.OldViews = told.address, told.token, told.old
+	defer end()
 	got, err := c.remote.Read(ctx, request)
 	if err != nil {
 		err = c.partial(c.fail(ctx, "read", err), r.Inputs, r.Outputs)
@@ -270,19 +207,15 @@ func (c *configured) Update(ctx context.Context, r provider.UpdateRequest) (prov
 		Preview: r.Preview,
 	}
 	old := c.elided(omitUnknowns)
-	if err := c.encodeInto(request,
+	end, err := c.begin(request, r.Views,
 		sent{"old inputs", r.OldInputs, old, "old_inputs"},
 		sent{"olds", r.OldOutputs, old, "olds"},
 		sent{"news", r.News, c.request(keptWhen(r.Preview)), "news"},
-	); err != nil {
-		return provider.UpdateResponse{}, err
-	}
-	told, err := c.follow(r.Views)
+	)
 	if err != nil {
 		return provider.UpdateResponse{}, err
 	}
-	defer told.end()
-	request.ResourceStatusAddress, request.ResourceStatusToken, request.OldViews = told.address, told.token, told.old
+	defer end()
 	got, err := c.remote.Update(ctx, request)
 	if err != nil {
 		return provider.UpdateResponse{}, c.partial(c.fail(ctx, "update", err), r.News, r.News)
@@ -300,18 +233,14 @@ func (c *configured) Update(ctx context.Context, r provider.UpdateRequest) (prov
 func (c *configured) Delete(ctx context.Context, r provider.DeleteRequest) error {
 	request := &pulumirpc.DeleteRequest{Id: r.ID, Urn: string(r.URN), Name: r.Name, Type: r.Type, Timeout: r.Timeout}
 	encoding := c.elided(omitUnknowns)
-	if err := c.encodeInto(request,
+	end, err := c.begin(request, r.Views,
 		sent{"inputs", r.Inputs, encoding, "old_inputs"},
 		sent{"outputs", r.Outputs, encoding, "properties"},
-	); err != nil {
-		return err
-	}
-	told, err := c.follow(r.Views)
+	)
 	if err != nil {
 		return err
 	}
-	defer told.end()
-	request.ResourceStatusAddress, request.ResourceStatusToken, request.OldViews = told.address, told.token, told.old
+	defer end()
 	if _, err := c.remote.Delete(ctx, request); err != nil {
 		return c.partial(c.fail(ctx, "delete", err), r.Inputs, r.Outputs)
 	}
@@ -321,8 +250,8 @@ func (c *configured) Delete(ctx context.Context, r provider.DeleteRequest) error
 // Invoke calls a function.
 func (c *configured) Invoke(ctx context.Context, r provider.InvokeRequest) (provider.InvokeResponse, error) {
 	request := &pulumirpc.InvokeRequest{Tok: r.Token, Preview: r.Preview}
-	if err := c.encodeAll(part{"arguments", r.Args.MapOrEmpty(), c.request(omitUnknowns),
-		&request.Args}); err != nil {
+	arguments := sent{"arguments", r.Args.MapOrEmpty(), c.request(omitUnknowns), "args"}
+	if err := c.encodeInto(request, arguments); err != nil {
 		return provider.InvokeResponse{}, err
 	}
 	got, err := c.remote.Invoke(ctx, request)
@@ -347,7 +276,7 @@ func (c *configured) Call(ctx context.Context, r provider.CallRequest) (provider
 		ConfigSecretKeys: d.ConfigSecretKeys, DryRun: d.DryRun, Parallel: int32(d.Parallel),
 		MonitorEndpoint: d.MonitorEndpoint, AcceptsOutputValues: true,
 	}
-	if err := c.encodeAll(part{"arguments", r.Args.MapOrEmpty(), c.capabilities.call(), &request.Args}); err != nil {
+	if err := c.encodeInto(request, sent{"arguments", r.Args.MapOrEmpty(), c.capabilities.call(), "args"}); err != nil {
 		return provider.CallResponse{}, err
 	}
 	request.ArgDependencies = wire.DependencyMessages(r.ArgDependencies,
@@ -405,7 +334,7 @@ func (c *configured) Construct(ctx context.Context, r provider.ConstructRequest)
 		request.Aliases = append(request.Aliases, &pulumirpc.Alias{Alias: &pulumirpc.Alias_Spec_{Spec: spec}})
 	}
 	encoding := c.capabilities.construct()
-	if err := c.encodeAll(part{"inputs", r.Inputs.MapOrEmpty(), encoding, &request.Inputs}); err != nil {
+	if err := c.encodeInto(request, sent{"inputs", r.Inputs.MapOrEmpty(), encoding, "inputs"}); err != nil {
 		return provider.ConstructResponse{}, err
 	}
 	if !r.ReplacementTrigger.IsNull() {

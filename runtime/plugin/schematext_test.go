@@ -60,7 +60,7 @@ func TestSchemaText(t *testing.T) { // F2.16
 			t.Run(name+" in "+strconv.Itoa(size), func(t *testing.T) {
 				t.Parallel()
 				var got schemaText
-				err := newCodec(false).Unmarshal(split(c.message, size), &got)
+				err := newCodec().Unmarshal(split(c.message, size), &got)
 				defer got.release()
 				if c.damaged {
 					require.ErrorIs(t, err, errSchemaMessage)

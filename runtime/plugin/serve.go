@@ -18,7 +18,7 @@ import (
 func Serve(p provider.Provider) (address string, stop func(), err error) {
 	return transport.Serve("the provider", func(s *grpc.Server) {
 		pulumirpc.RegisterResourceProviderServer(s, NewServer(p))
-	}, grpc.ForceServerCodecV2(newCodec(false)))
+	}, grpc.ForceServerCodecV2(newCodec()))
 }
 
 // ServeMain is the whole life of a plugin's process: it prints the port to stdout (F2.5) and serves until ctx is done

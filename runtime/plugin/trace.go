@@ -69,7 +69,8 @@ func (t *tracer) write(line traceLine) {
 	_, _ = t.out.Write(append(text, '\n'))
 }
 
-// hidden is a message as JSON without secrets; nil for one that cannot be shown.
+// hidden is a message as JSON without secrets; nil for one that cannot be shown. The message is read again, because the
+// values in it may be bytes.
 func (t *tracer) hidden(message any) any {
 	if text, ok := message.(*schemaText); ok {
 		message = text.message()
@@ -78,12 +79,14 @@ func (t *tracer) hidden(message any) any {
 	if !ok {
 		return nil
 	}
-	text, err := protojson.Marshal(m)
-	if err != nil {
+	whole := m.ProtoReflect().New().Interface()
+	raw, err := proto.Marshal(m)
+	if err != nil || proto.Unmarshal(raw, whole) != nil {
 		return nil
 	}
+	text, err := protojson.Marshal(whole)
 	var tree any
-	if json.Unmarshal(text, &tree) != nil {
+	if err != nil || json.Unmarshal(text, &tree) != nil {
 		return nil
 	}
 	return t.hideTree(tree)

@@ -20,7 +20,7 @@ func dial(address string, trace *tracer) (*grpc.ClientConn, error) {
 		Backoff: backoff.Config{BaseDelay: 10 * time.Millisecond, Multiplier: 1.2,
 			MaxDelay: 200 * time.Millisecond},
 		MinConnectTimeout: startLimit,
-	}), grpc.WithDefaultCallOptions(grpc.ForceCodecV2(newCodec(trace != nil)))}
+	}), grpc.WithDefaultCallOptions(grpc.ForceCodecV2(newCodec()))}
 	if trace != nil {
 		options = append(options, grpc.WithUnaryInterceptor(trace.intercept))
 	}

@@ -11,6 +11,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/yamlhost/yamlhost/internal/value/wire"
@@ -22,17 +24,14 @@ import (
 type views struct {
 	pulumirpc.UnimplementedResourceStatusServer
 
-	mu      sync.Mutex // guards byToken
-	byToken map[string]*provider.Views
+	byToken sync.Map // of *provider.Views
 }
 
 // PublishViewSteps passes on what a plugin tells.
 func (v *views) PublishViewSteps(ctx context.Context, r *pulumirpc.PublishViewStepsRequest) (
 	*pulumirpc.PublishViewStepsResponse, error) {
-	v.mu.Lock()
-	all := v.byToken[r.GetToken()]
-	v.mu.Unlock()
-	if all == nil {
+	all, found := v.byToken.Load(r.GetToken())
+	if !found {
 		return nil, status.Error(codes.NotFound, "the token belongs to no call in progress")
 	}
 	steps := make([]provider.ViewStep, len(r.GetSteps()))
@@ -45,55 +44,43 @@ func (v *views) PublishViewSteps(ctx context.Context, r *pulumirpc.PublishViewSt
 	if len(steps) == 0 {
 		return &pulumirpc.PublishViewStepsResponse{}, nil
 	}
-	if err := all.Publish(ctx, steps); err != nil {
+	if err := all.(*provider.Views).Publish(ctx, steps); err != nil {
 		return nil, status.Error(codes.InvalidArgument, err.Error())
 	}
 	return &pulumirpc.PublishViewStepsResponse{}, nil
 }
 
-// following is a call whose plugin may tell of views. The zero following is one that may not.
-type following struct {
-	views          *views
-	address, token string
-	old            []*pulumirpc.View
-}
-
-// follow prepares a call. The caller ends what it gets when the call is over.
-func (c *configured) follow(v *provider.Views) (*following, error) {
-	if v == nil || c.host == nil {
-		return &following{}, nil
+// begin makes values fields of the request of a step, which gets the address and a token for telling of views if
+// anybody wants to know of them. The caller calls end when the step is over.
+func (c *configured) begin(request proto.Message, v *provider.Views, parts ...sent) (end func(), err error) {
+	if err := c.encodeInto(request, parts...); err != nil {
+		return nil, err
+	}
+	if v == nil {
+		return func() {}, nil
 	}
 	address, err := c.host.EngineAddress()
 	if err != nil {
 		return nil, err
 	}
-	f := &following{views: &c.host.views, address: address, token: rand.Text()}
+	token, m := rand.Text(), request.ProtoReflect()
+	fields := m.Descriptor().Fields()
+	m.Set(fields.ByName("resource_status_address"), protoreflect.ValueOfString(address))
+	m.Set(fields.ByName("resource_status_token"), protoreflect.ValueOfString(token))
 	for _, old := range v.Old {
 		view := &pulumirpc.View{Type: old.Type, Name: old.Name, ParentType: old.ParentType, ParentName: old.ParentName}
-		for _, p := range []part{{"inputs of a view", old.Inputs.MapOrEmpty(), c.elided(omitUnknowns), &view.Inputs},
-			{"outputs of a view", old.Outputs.MapOrEmpty(), c.elided(omitUnknowns), &view.Outputs}} {
-			if err := c.encodeAll(p); err != nil {
-				return nil, err
-			}
+		if err := c.encodeInto(view,
+			sent{"inputs of a view", old.Inputs.MapOrEmpty(), c.elided(omitUnknowns), "inputs"},
+			sent{"outputs of a view", old.Outputs.MapOrEmpty(), c.elided(omitUnknowns), "outputs"},
+		); err != nil {
+			return nil, err
 		}
-		f.old = append(f.old, view)
+		if field := fields.ByName("old_views"); field != nil { // what is created had none
+			m.Mutable(field).List().Append(protoreflect.ValueOfMessage(view.ProtoReflect()))
+		}
 	}
-	f.views.mu.Lock()
-	defer f.views.mu.Unlock()
-	if f.views.byToken == nil {
-		f.views.byToken = map[string]*provider.Views{}
-	}
-	f.views.byToken[f.token] = v
-	return f, nil
-}
-
-func (f *following) end() {
-	if f.views == nil {
-		return
-	}
-	f.views.mu.Lock()
-	defer f.views.mu.Unlock()
-	delete(f.views.byToken, f.token)
+	c.host.views.byToken.Store(token, v)
+	return func() { c.host.views.byToken.Delete(token) }, nil
 }
 
 // viewOp is an operation's name here and in messages, where it is written otherwise.
