@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,7 +18,6 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 	"google.golang.org/protobuf/types/known/structpb"
 
-	"github.com/yamlhost/yamlhost/internal/environ"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/internal/value/wire"
@@ -70,14 +68,14 @@ func (h *Host) LoadPack(ctx context.Context, path string, s analyzer.Stack) (_ a
 	port := 0
 	if info.IsDir() {
 		p.process, port, err = o.startPack(starting, path, engine, env)
-	} else if p.process, err = o.start(p.name, path, []string{engine, dir}, env, dir); err == nil {
-		port, err = p.process.port(starting)
+	} else {
+		p.process, port, err = o.launch(starting, program{p.name, path, []string{engine, dir}, env, dir}, o.StartLimit)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if p.conn, err = dial("127.0.0.1:"+strconv.Itoa(port), h.trace); err != nil {
-		return nil, fmt.Errorf("connect to policy pack %s: %w", p.name, err)
+	if err := p.connect(port); err != nil {
+		return nil, err
 	}
 	p.analyzer = pulumirpc.NewAnalyzerClient(p.conn)
 	_, err = p.analyzer.Handshake(starting, &pulumirpc.AnalyzerHandshakeRequest{EngineAddress: engine,
@@ -106,21 +104,8 @@ func (o *Options) startPack(ctx context.Context, dir, engine string, env []strin
 	if script.Language == "nodejs" {
 		executable = "pulumi-analyzer-policy"
 	}
-	for _, folder := range o.Path {
-		path, found := executableIn(folder, executable)
-		if !found || folder == "" {
-			continue
-		}
-		p, err := o.start(name, path, []string{engine, dir}, env, dir)
-		if err != nil {
-			return nil, 0, err
-		}
-		port, err := p.port(ctx)
-		if err != nil {
-			p.kill()
-			return nil, 0, err
-		}
-		return p, port, nil
+	if path, found := o.onPath(executable); found {
+		return o.launch(ctx, program{name, path, []string{engine, dir}, env, dir}, o.StartLimit)
 	}
 	return nil, 0, fmt.Errorf("policy pack %s is written in %s, and neither pulumi-language-%s nor %s, which could run it, "+
 		"is on $PATH; they come with the Pulumi CLI", name, script.Language, script.Language, executable)
@@ -132,7 +117,7 @@ func (o *Options) packEnvironment(s analyzer.Stack) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	env := slices.Concat([]string(environ.List(o.Env).ForChildren(o.Pass...)), s.Environ)
+	env := append(o.inherited(), s.Environ...)
 	return append(env, "PULUMI_PROJECT="+s.Project, "PULUMI_STACK="+s.Stack, "PULUMI_ORGANIZATION="+s.Organization,
 		"PULUMI_DRY_RUN="+strconv.FormatBool(s.DryRun), "PULUMI_CONFIG="+string(config),
 		"PULUMI_NODEJS_PROJECT="+s.Project, "PULUMI_NODEJS_STACK="+s.Stack,

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -188,7 +189,11 @@ func (c *client) Configure(ctx context.Context, r provider.ConfigureRequest) (pr
 	if inputs.Without("version").ContainsUnknown() {
 		return nil, fmt.Errorf("configure plugin %s: its configuration is not known", c.name)
 	}
-	variables, err := configVariables(packageOf(c, r), inputs)
+	pkg := c.pkg
+	if urn.IsProviderType(r.Type) {
+		pkg = urn.PackageOf(r.Type)
+	}
+	variables, err := configVariables(pkg, inputs)
 	if err != nil {
 		return nil, fmt.Errorf("configure plugin %s: %w", c.name, err)
 	}
@@ -216,17 +221,18 @@ func (c *client) Configure(ctx context.Context, r provider.ConfigureRequest) (pr
 	return &configured{client: c, capabilities: can}, nil
 }
 
-func packageOf(c *client, r provider.ConfigureRequest) string {
-	if urn.IsProviderType(r.Type) {
-		return urn.PackageOf(r.Type)
-	}
-	return c.pkg
-}
-
 // Cancel asks the plugin to end calls in flight; one that does not know the call has nothing to say against it.
 func (c *client) Cancel(ctx context.Context) error {
 	if _, err := c.remote.Cancel(ctx, &emptypb.Empty{}); err != nil && status.Code(err) != codes.Unimplemented {
 		return c.fail(ctx, "cancel", err)
+	}
+	return nil
+}
+
+// connect connects to the port of the plugin.
+func (c *client) connect(port int) (err error) {
+	if c.conn, err = dial("127.0.0.1:"+strconv.Itoa(port), c.host.trace); err != nil {
+		return fmt.Errorf("connect to plugin %s: %w", c.name, err)
 	}
 	return nil
 }
@@ -365,12 +371,10 @@ func (c *client) lost(err error) bool {
 	if !broke {
 		patience = 0
 	}
-	timer := time.NewTimer(patience)
-	defer timer.Stop()
 	select {
 	case <-c.process.ended:
 		return true
-	case <-timer.C:
+	case <-time.After(patience):
 		return broke || c.process.gone()
 	}
 }

@@ -4,13 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strconv"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"github.com/pulumi/pulumi/sdk/v3/proto/go/codegen"
 	"google.golang.org/grpc"
 
-	"github.com/yamlhost/yamlhost/internal/environ"
 	"github.com/yamlhost/yamlhost/internal/transport"
 	"github.com/yamlhost/yamlhost/schema"
 )
@@ -78,16 +76,13 @@ func (h *Host) LoadConverter(ctx context.Context, name string, services Converte
 	}
 	starting, cancel := context.WithTimeout(ctx, o.StartLimit)
 	defer cancel()
-	env := []string(environ.List(o.Env).ForChildren(o.Pass...))
-	if c.process, err = o.start(name, path, nil, env, o.ProgramDir); err != nil {
+	start := program{name: name, path: path, env: o.inherited(), dir: o.ProgramDir}
+	port := 0
+	if c.process, port, err = o.launch(starting, start, o.StartLimit); err != nil {
 		return nil, err
 	}
-	port, err := c.process.port(starting)
-	if err != nil {
+	if err := c.connect(port); err != nil {
 		return nil, err
-	}
-	if c.conn, err = dial("127.0.0.1:"+strconv.Itoa(port), h.trace); err != nil {
-		return nil, fmt.Errorf("connect to converter %s: %w", name, err)
 	}
 	c.remote = pulumirpc.NewConverterClient(c.conn)
 	return c, nil
@@ -159,17 +154,8 @@ func (h *Host) GenerateProject(ctx context.Context, language, from, to, project 
 	defer c.abandon()
 	starting, cancel := context.WithTimeout(ctx, scriptPatience*o.StartLimit)
 	defer cancel()
-	env := []string(environ.List(o.Env).ForChildren(o.Pass...))
-	c.process, err = o.start(language, command[0], append(command[1:len(command):len(command)], engine), env, o.ProgramDir)
-	if err != nil {
+	if c.process, c.conn, err = o.startHost(starting, language, command, engine, o.inherited(), o.ProgramDir); err != nil {
 		return nil, err
-	}
-	port, err := c.process.port(starting)
-	if err != nil {
-		return nil, err
-	}
-	if c.conn, err = dial("127.0.0.1:"+strconv.Itoa(port), h.trace); err != nil {
-		return nil, fmt.Errorf("connect to the language host %s: %w", language, err)
 	}
 	got, err := pulumirpc.NewLanguageRuntimeClient(c.conn).GenerateProject(ctx, &pulumirpc.GenerateProjectRequest{
 		SourceDirectory: from, TargetDirectory: to, Project: project, LoaderTarget: address, MapperTarget: address},

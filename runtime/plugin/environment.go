@@ -11,10 +11,13 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
+// inherited returns the part of our environment that processes inherit.
+func (o *Options) inherited() []string { return environ.List(o.Env).ForChildren(o.Pass...) }
+
 // environment returns the inherited and the added variables of a plugin (E3.2, F2.3). Mappings name what they want:
 // they also see what is not inherited.
 func (o *Options) environment(p provider.Package) ([]string, error) {
-	env := []string(environ.List(o.Env).ForChildren(o.Pass...))
+	env := o.inherited()
 	set := func(name, text string) { env = append(env, name+"="+text) } // of two the later counts
 	if o.Project != "" {
 		set("PULUMI_PROJECT", o.Project)

@@ -1,7 +1,9 @@
 package plugin
 
 import (
+	"cmp"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,53 +17,75 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// found is a plugin's executable.
-type found struct {
-	path    string // empty for a script
-	dir     string // the plugin's own directory
-	script  bool   // it is in source form
-	ambient bool   // it is on PATH
+// Location is where a plugin would be taken from.
+type Location struct {
+	Path     string // of the executable, or of the folder of a script; empty for a running provider to attach to
+	Attached bool
+	Ambient  bool // it is on PATH
+	// Version is the version of a plugin in the plugin folder, whose content never changes; empty for all others.
+	Version string
+
+	dir    string // the plugin's own directory
+	script bool   // it is in source form
+}
+
+// Find looks for a resource plugin without starting it, in the order of Load. It returns *provider.MissingError when
+// there is none.
+func (h *Host) Find(name, version string) (Location, error) {
+	if _, attached := h.options.DebugProviders[name]; attached {
+		return Location{Attached: true}, nil
+	}
+	quiet := h.options // Load warns, if it comes to that
+	quiet.Warn = nil
+	return quiet.find(name, version)
 }
 
 // find looks for the executable of a resource plugin in the order of F2.25. It returns *provider.MissingError when
 // there is none.
-func (o *Options) find(name, version string) (found, error) {
+func (o *Options) find(name, version string) (Location, error) {
 	missing := &provider.MissingError{Package: name, Version: version}
 	if f, ok, err := o.fromOverrides(name, version); ok || err != nil {
 		return f, err
 	}
 	executable := "pulumi-resource-" + name
 	if !o.IgnoreAmbient {
-		for _, dir := range o.Path {
-			if dir == "" {
-				continue
-			}
-			if path, ok := executableIn(dir, executable); ok {
-				o.warn(fmt.Sprintf("using pulumi-resource-%s from $PATH at %s", name, path))
-				return found{path: path, dir: filepath.Dir(path), ambient: true}, nil
-			}
+		if path, ok := o.onPath(executable); ok {
+			o.warn(fmt.Sprintf("using pulumi-resource-%s from $PATH at %s", name, path))
+			return Location{Path: path, dir: filepath.Dir(path), Ambient: true}, nil
 		}
 		missing.Looked = append(missing.Looked, "$PATH")
 	}
 	if o.Home == "" {
-		return found{}, missing
+		return Location{}, missing
 	}
-	folder := filepath.Join(o.Home, "plugins")
-	missing.Looked = append(missing.Looked, folder)
-	dir, ok := o.installed(folder, name, version)
+	missing.Looked = append(missing.Looked, pluginFolder(o.Home))
+	p, ok := o.installed("resource", name, version)
 	if !ok {
-		return found{}, missing
+		return Location{}, missing
 	}
 	if o.Approve != nil {
-		version := pluginDirectory().FindStringSubmatch(filepath.Base(dir))[3]
-		if err := o.Approve(InstalledPlugin{Name: name, Version: version, Path: dir}); err != nil {
-			return found{}, err
+		if err := o.Approve(p); err != nil {
+			return Location{}, err
 		}
 	}
-	return inDirectory(dir, executable)
+	loc, err := inDirectory(p.Path, executable)
+	if !isLink(p.Path) {
+		loc.Version = p.Version
+	}
+	return loc, err
 }
 
-func (o *Options) fromOverrides(name, version string) (found, bool, error) {
+// onPath looks for an executable in the folders of Path.
+func (o *Options) onPath(executable string) (path string, found bool) {
+	for _, dir := range o.Path {
+		if path, found = executableIn(dir, executable); found && dir != "" {
+			return path, true
+		}
+	}
+	return "", false
+}
+
+func (o *Options) fromOverrides(name, version string) (Location, bool, error) {
 	for _, override := range o.Overrides {
 		if override.Name != name || override.Version != "" && version != "" && !sameVersion(override.Version, version) {
 			continue
@@ -72,28 +96,48 @@ func (o *Options) fromOverrides(name, version string) (found, bool, error) {
 		}
 		info, err := os.Stat(path)
 		if err != nil {
-			return found{}, false, fmt.Errorf("the project names %s for plugin %s, which does not exist: %w", override.Path,
+			return Location{}, false, fmt.Errorf("the project names %s for plugin %s, which does not exist: %w", override.Path,
 				name, err)
 		}
 		if !info.IsDir() {
-			return found{path: path, dir: filepath.Dir(path)}, true, nil
+			return Location{Path: path, dir: filepath.Dir(path)}, true, nil
 		}
 		f, err := inDirectory(path, "pulumi-resource-"+name)
 		return f, err == nil, err
 	}
-	return found{}, false, nil
+	return Location{}, false, nil
 }
 
 // inDirectory is the executable inside a plugin's directory.
-func inDirectory(dir, executable string) (found, error) {
+func inDirectory(dir, executable string) (Location, error) {
 	if path, ok := executableIn(dir, executable); ok {
-		return found{path: path, dir: dir}, nil
+		return Location{Path: path, dir: dir}, nil
 	}
 	if _, err := os.Stat(filepath.Join(dir, scriptFile)); err == nil {
-		return found{dir: dir, script: true}, nil // F2.30
+		return Location{Path: dir, dir: dir, script: true}, nil // F2.30
 	}
-	return found{}, fmt.Errorf(
+	return Location{}, fmt.Errorf(
 		"plugin directory %s holds no executable %s; remove the directory and install the plugin again", dir, executable)
+}
+
+// FindKind returns the path of the executable of a plugin of any kind, such as tool or converter: on the path, or else
+// in the plugin folder. An empty version stands for the newest one.
+func (o *Options) FindKind(kind, name, version string) (string, error) {
+	executable := "pulumi-" + kind + "-" + name
+	if !o.IgnoreAmbient && version == "" {
+		if path, found := o.onPath(executable); found {
+			return path, nil
+		}
+	}
+	if p, found := o.installed(kind, name, version); found {
+		path, executes := executableIn(p.Path, executable)
+		if !executes {
+			return "", fmt.Errorf("the plugin in %s has no executable %s", p.Path, executable)
+		}
+		return path, nil
+	}
+	return "", fmt.Errorf("no plugin %s of the kind %s is installed or on $PATH; install it with: yamlhost plugin install %s "+
+		"%s %s", name, kind, kind, name, cmp.Or(version, "VERSION"))
 }
 
 // executableIn looks for a file that can be run.
@@ -127,34 +171,54 @@ var (
 	})
 )
 
-// installed chooses a version in the plugin folder (F2.27–F2.29).
-func (o *Options) installed(folder, name, version string) (dir string, ok bool) {
-	return o.installedKind(folder, "resource", name, version)
+// InstalledPlugin is a plugin in the plugin folder.
+type InstalledPlugin struct{ Name, Version, Path string }
+
+// pluginFolder returns the folder of plugins in a home directory.
+func pluginFolder(home string) string { return filepath.Join(home, "plugins") }
+
+// installations yields the complete installations of a kind in the plugin folder of a home directory, which may be
+// empty, with their versions (F2.27, F2.28). An empty name stands for all.
+func installations(home, kind, name string) iter.Seq2[InstalledPlugin, *semver.Version] {
+	return func(yield func(InstalledPlugin, *semver.Version) bool) {
+		if home == "" {
+			return
+		}
+		folder := pluginFolder(home)
+		entries, _ := os.ReadDir(folder) // one that cannot be read has nothing
+		for _, entry := range entries {
+			match := pluginDirectory().FindStringSubmatch(entry.Name())
+			if match == nil || match[1] != kind || name != "" && match[2] != name ||
+				temporaryName().MatchString(entry.Name()) || partial(folder, entry.Name()) {
+				continue
+			}
+			p := InstalledPlugin{Name: match[2], Version: match[3], Path: filepath.Join(folder, entry.Name())}
+			version, err := semver.NewVersion(p.Version)
+			if info, fault := os.Stat(p.Path); err != nil || fault != nil || !info.IsDir() {
+				continue
+			}
+			if !yield(p, version) {
+				return
+			}
+		}
+	}
 }
 
-func (o *Options) installedKind(folder, kind, name, version string) (dir string, ok bool) {
-	entries, err := os.ReadDir(folder)
-	if err != nil {
-		return "", false
-	}
+// isLink reports whether an installation is a link to another folder, whose content may change.
+func isLink(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && !info.IsDir()
+}
+
+// installed chooses a version in the plugin folder (F2.29).
+func (o *Options) installed(kind, name, version string) (best InstalledPlugin, found bool) {
 	wanted, wantedErr := semver.NewVersion(version)
 	exact := version != "" && (wantedErr != nil || strings.HasPrefix(wanted.Original(), "0.0.0-x"))
-	var best *semver.Version
-	for _, entry := range entries {
-		match := pluginDirectory().FindStringSubmatch(entry.Name())
-		if match == nil || match[1] != kind || match[2] != name || temporaryName().MatchString(entry.Name()) {
-			continue
-		}
-		have, err := semver.NewVersion(match[3])
-		if err != nil || partial(folder, entry.Name()) {
-			continue
-		}
-		if info, err := os.Stat(filepath.Join(folder, entry.Name())); err != nil || !info.IsDir() {
-			continue
-		}
+	var highest *semver.Version
+	for p, have := range installations(o.Home, kind, name) {
 		switch {
 		case exact:
-			if match[3] != strings.TrimPrefix(version, "v") {
+			if p.Version != strings.TrimPrefix(version, "v") {
 				continue
 			}
 		case version == "":
@@ -165,11 +229,11 @@ func (o *Options) installedKind(folder, kind, name, version string) (dir string,
 		case !have.Equal(wanted):
 			continue
 		}
-		if best == nil || better(have, best) {
-			best, dir = have, filepath.Join(folder, entry.Name())
+		if highest == nil || better(have, highest) {
+			best, highest = p, have
 		}
 	}
-	return dir, best != nil
+	return best, highest != nil
 }
 
 // better prefers stable versions to others, then higher ones.
@@ -195,35 +259,18 @@ func sameVersion(a, b string) bool {
 	return va.Equal(vb)
 }
 
-// InstalledPlugin is a resource plugin in the plugin folder.
-type InstalledPlugin struct{ Name, Version, Path string }
-
 // Installed lists the resource plugins in the plugin folder of a home directory, by name and version; it is empty when
-// there is no such folder. Partial installations are left out.
+// there is no such folder. Partial installations and links are left out.
 func Installed(home string) []InstalledPlugin {
-	folder := filepath.Join(home, "plugins")
-	entries, err := os.ReadDir(folder)
-	if err != nil {
-		return nil
-	}
 	var list []InstalledPlugin
-	for _, entry := range entries {
-		match := pluginDirectory().FindStringSubmatch(entry.Name())
-		if match == nil || match[1] != "resource" || temporaryName().MatchString(entry.Name()) || !entry.IsDir() ||
-			partial(folder, entry.Name()) {
-			continue
-		}
-		if _, err := semver.NewVersion(match[3]); err == nil {
-			list = append(list, InstalledPlugin{Name: match[2], Version: match[3], Path: filepath.Join(folder, entry.Name())})
+	versions := map[string]*semver.Version{}
+	for p, version := range installations(home, "resource", "") {
+		if !isLink(p.Path) {
+			list, versions[p.Path] = append(list, p), version
 		}
 	}
 	slices.SortStableFunc(list, func(a, b InstalledPlugin) int {
-		if c := strings.Compare(a.Name, b.Name); c != 0 {
-			return c
-		}
-		va, _ := semver.NewVersion(a.Version)
-		vb, _ := semver.NewVersion(b.Version)
-		return va.Compare(vb)
+		return cmp.Or(strings.Compare(a.Name, b.Name), versions[a.Path].Compare(versions[b.Path]))
 	})
 	return list
 }

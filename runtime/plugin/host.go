@@ -1,11 +1,11 @@
 package plugin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strconv"
 	"sync"
 	"time"
 
@@ -38,12 +38,7 @@ type Host struct {
 
 // NewHost makes a host. It starts nothing before the first Load. Close frees everything.
 func NewHost(o Options) *Host {
-	if o.StartLimit == 0 {
-		o.StartLimit = startLimit
-	}
-	if o.EndLimit == 0 {
-		o.EndLimit = graceLimit
-	}
+	o.StartLimit, o.EndLimit = cmp.Or(o.StartLimit, startLimit), cmp.Or(o.EndLimit, graceLimit)
 	h := &Host{options: o, loaded: map[*client]struct{}{}}
 	if o.Trace != nil {
 		h.trace = &tracer{out: o.Trace}
@@ -85,7 +80,7 @@ func (h *Host) Load(ctx context.Context, p provider.Package) (provider.Provider,
 		return nil, err
 	}
 	defer h.loading.Done()
-	c, err := h.connect(ctx, p, engine)
+	c, err := h.open(ctx, p, engine)
 	if err != nil {
 		return nil, err
 	}
@@ -129,8 +124,8 @@ func (h *Host) forget(c *client) {
 	delete(h.loaded, c)
 }
 
-// connect brings a plugin up to the point where it serves the package (E3.1–E3.8).
-func (h *Host) connect(ctx context.Context, p provider.Package, engine string) (_ *client, err error) {
+// open brings a plugin up to the point where it serves the package (E3.1–E3.8).
+func (h *Host) open(ctx context.Context, p provider.Package, engine string) (_ *client, err error) {
 	c := &client{host: h, name: p.Name, pkg: p.Name, capabilities: capabilities{preview: true}}
 	defer func() {
 		if err != nil {
@@ -172,25 +167,20 @@ func (h *Host) connect(ctx context.Context, p provider.Package, engine string) (
 		if where.script {
 			// Two processes have to start, and what runs the second may have to compile it first.
 			patient, giveUp := context.WithTimeout(ctx, scriptPatience*h.options.StartLimit)
-			c.process, port, err = h.options.startScript(patient, p.Name, where.dir, engine, env, dir)
+			src := source{name: p.Name, dir: where.Path, file: scriptFile, kind: "resource"}
+			c.process, port, err = h.options.startSource(patient, src, engine, env, dir)
 			giveUp()
-			if err != nil {
-				return nil, err
-			}
 			starting, cancel = context.WithTimeout(ctx, h.options.StartLimit)
 			defer cancel()
 		} else {
-			if c.process, err = h.options.start(p.Name, where.path, []string{engine}, env, dir); err != nil {
-				return nil, err
-			}
-			c.process.limit = limit
-			if port, err = c.process.port(starting); err != nil {
-				return nil, err
-			}
+			c.process, port, err = h.options.launch(starting, program{p.Name, where.Path, []string{engine}, env, dir}, limit)
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
-	if c.conn, err = dial("127.0.0.1:"+strconv.Itoa(port), h.trace); err != nil {
-		return nil, fmt.Errorf("connect to plugin %s: %w", p.Name, err)
+	if err := c.connect(port); err != nil {
+		return nil, err
 	}
 	c.remote = pulumirpc.NewResourceProviderClient(c.conn)
 	if err := c.handshake(starting, request); err != nil {
@@ -255,12 +245,10 @@ func (c *client) handshake(ctx context.Context, request *pulumirpc.ProviderHands
 			if c.process != nil && c.process.gone() {
 				return c.process.crash()
 			}
-			timer := time.NewTimer(10 * time.Millisecond)
 			select {
-			case <-timer.C:
+			case <-time.After(10 * time.Millisecond):
 				continue
 			case <-ctx.Done():
-				timer.Stop()
 			}
 		}
 		if c.process != nil && c.process.gone() {
@@ -292,12 +280,9 @@ func (c *client) greet(ctx context.Context, wanted string) error {
 		return nil
 	}
 	if have, err := semver.NewVersion(c.version); err != nil || have.LessThan(want) {
-		has := c.version
-		if has == "" {
-			has = "none"
-		}
 		c.host.options.warn(fmt.Sprintf("resource plugin %s is expected to have version >=%s, but has %s; "+
-			"the wrong version may be on your path, or this may be a bug in the plugin", c.name, want, has))
+			"the wrong version may be on your path, or this may be a bug in the plugin", c.name, want,
+			cmp.Or(c.version, "none")))
 	}
 	return nil
 }

@@ -12,15 +12,12 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/types/known/structpb"
-
-	"github.com/yamlhost/yamlhost/internal/environ"
 )
 
 // RequiredPack is a policy pack that an organization requires, and where its archive is.
@@ -172,20 +169,11 @@ func (h *Host) installDependencies(ctx context.Context, name, dir string, script
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, packPatience, fmt.Errorf("it takes longer than %s", packPatience))
 	defer cancel()
-	env := environ.List(o.Env).ForChildren(o.Pass...)
-	p, err := o.start(name, command[0], append(command[1:len(command):len(command)], engine), env, dir)
+	p, conn, err := o.startHost(ctx, name, command, engine, o.inherited(), dir)
 	if err != nil {
 		return err
 	}
 	defer p.kill()
-	port, err := p.port(ctx)
-	if err != nil {
-		return err
-	}
-	conn, err := dial("127.0.0.1:"+strconv.Itoa(port), nil)
-	if err != nil {
-		return err
-	}
 	defer conn.Close()
 	stream, err := pulumirpc.NewLanguageRuntimeClient(conn).InstallDependencies(ctx,
 		&pulumirpc.InstallDependenciesRequest{IsPlugin: true,

@@ -2,11 +2,11 @@ package plugin
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -38,7 +38,7 @@ type process struct {
 	name    string // as users know it
 	command *exec.Cmd
 	stdin   io.Closer
-	outputs []*os.File // our ends of its outputs
+	outputs []io.Closer // our ends of its pipes
 	output  *tail
 	first   chan firstLine // one value, ever
 	readers sync.WaitGroup
@@ -55,57 +55,52 @@ type firstLine struct {
 	err  error
 }
 
-// start runs an executable. The caller stops the process.
-func (o *Options) start(name, path string, args, env []string, dir string) (*process, error) {
+// launch runs an executable and waits until it has printed its port. limit is the time to start that messages name.
+// The caller stops the process; there is none if the error is not nil.
+func (o *Options) launch(ctx context.Context, c program, limit time.Duration) (*process, int, error) {
+	p, err := o.start(c, limit)
+	if err != nil {
+		return nil, 0, err
+	}
+	port, err := p.port(ctx)
+	if err != nil {
+		p.kill()
+		return nil, 0, err
+	}
+	return p, port, nil
+}
+
+// program is what starts a process. The arguments, the variables and the folder are as in exec.Cmd.
+type program struct {
+	name, path string // the name as users know it
+	args, env  []string
+	dir        string
+}
+
+func (o *Options) start(c program, limit time.Duration) (*process, error) {
 	p := &process{
-		name: name, output: &tail{limit: outputLimit}, first: make(chan firstLine, 1), ended: make(chan struct{}),
-		limit: o.StartLimit, grace: o.EndLimit,
+		name: c.name, output: &tail{limit: outputLimit}, first: make(chan firstLine, 1), ended: make(chan struct{}),
+		limit: limit, grace: o.EndLimit, command: exec.Command(c.path, c.args...),
 	}
-	command := exec.Command(path, args...)
-	command.Env, command.Dir = env, dir
-	ownGroup(command)
-	p.command = command
-
-	var theirs []*os.File
-	closeAll := func(files []*os.File) {
-		for _, f := range files {
-			_ = f.Close()
-		}
+	p.command.Env, p.command.Dir = c.env, c.dir
+	ownGroup(p.command)
+	var stdout, stderr io.ReadCloser
+	var err error
+	if p.stdin, err = p.command.StdinPipe(); err == nil {
+		stdout, err = p.command.StdoutPipe()
 	}
-	pipe := func() (r, w *os.File, err error) {
-		if r, w, err = os.Pipe(); err != nil {
-			closeAll(theirs)
-			closeAll(p.outputs)
-			return nil, nil, fmt.Errorf("start plugin %s: %w", name, err)
-		}
-		return r, w, nil
+	if err == nil {
+		stderr, err = p.command.StderrPipe()
 	}
-	// Plain files, not readers and writers: so Wait waits for the process alone and not for anyone who holds its output.
-	inRead, inWrite, err := pipe()
+	if err == nil {
+		err = p.command.Start()
+	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("start plugin %s: %w", c.name, err)
 	}
-	theirs, p.stdin, command.Stdin = append(theirs, inRead), inWrite, inRead
-	p.outputs = append(p.outputs, inWrite)
-	outRead, outWrite, err := pipe()
-	if err != nil {
-		return nil, err
-	}
-	theirs, p.outputs, command.Stdout = append(theirs, outWrite), append(p.outputs, outRead), outWrite
-	errRead, errWrite, err := pipe()
-	if err != nil {
-		return nil, err
-	}
-	theirs, p.outputs, command.Stderr = append(theirs, errWrite), append(p.outputs, errRead), errWrite
-
-	err = command.Start()
-	closeAll(theirs)
-	if err != nil {
-		closeAll(p.outputs)
-		return nil, fmt.Errorf("start plugin %s: %w", name, err)
-	}
-	p.readers.Go(func() { p.readStdout(outRead) })
-	p.readers.Go(func() { _, _ = io.Copy(p.output, errRead) })
+	p.outputs = []io.Closer{p.stdin, stdout, stderr}
+	p.readers.Go(func() { p.readStdout(stdout) })
+	p.readers.Go(func() { _, _ = io.Copy(p.output, stderr) })
 	go p.wait()
 	return p, nil
 }
@@ -128,8 +123,8 @@ func (p *process) readStdout(r io.Reader) {
 }
 
 func (p *process) wait() {
-	_ = p.command.Wait()
-	p.exit = p.command.ProcessState.String()
+	state, _ := p.command.Process.Wait() // of the process alone, and not of anyone who holds its output
+	p.exit = state.String()
 	// Whatever it started and left behind in its group goes as well.
 	killGroup(p.command.Process)
 	drained := make(chan struct{})
@@ -137,11 +132,9 @@ func (p *process) wait() {
 		p.readers.Wait()
 		close(drained)
 	}()
-	timer := time.NewTimer(drainLimit)
-	defer timer.Stop()
 	select {
 	case <-drained:
-	case <-timer.C:
+	case <-time.After(drainLimit):
 	}
 	for _, f := range p.outputs {
 		_ = f.Close() // wakes readers that would wait for ever
@@ -163,8 +156,8 @@ func (p *process) gone() bool {
 // crash is the error for a process that has ended; call it once gone.
 func (p *process) crash() *provider.CrashError {
 	exit := p.exit
-	if p.script != nil && p.script.ended() != "" {
-		exit = p.script.ended()
+	if p.script != nil {
+		exit = cmp.Or(p.script.ended(), exit)
 	}
 	return &provider.CrashError{Plugin: p.name, Exit: exit, Output: p.output.String(), PID: p.command.Process.Pid}
 }
@@ -192,12 +185,10 @@ func (p *process) port(ctx context.Context) (int, error) {
 	text := strings.TrimSpace(progress.Replace(line.text))
 	if line.err != nil {
 		// It may have closed its output and live on; then it can never tell its port.
-		timer := time.NewTimer(drainLimit)
-		defer timer.Stop()
 		select {
 		case <-p.ended:
 			return 0, p.crash()
-		case <-timer.C:
+		case <-time.After(drainLimit):
 			return 0, fmt.Errorf("plugin %s closed its output without printing its port%s", p.name, p.lastWords())
 		}
 	}
@@ -240,12 +231,10 @@ func (p *process) end(grace time.Duration) {
 		if grace > 0 {
 			interruptGroup(p.command.Process)
 			_ = p.stdin.Close()
-			timer := time.NewTimer(grace)
-			defer timer.Stop()
 			select {
 			case <-p.ended:
 				return
-			case <-timer.C:
+			case <-time.After(grace):
 			}
 		}
 		if !p.gone() {

@@ -5,8 +5,8 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -37,37 +37,33 @@ func (o *Options) languageHost(language string) (command []string, ok bool) {
 		return command, true
 	}
 	executable := "pulumi-language-" + language
-	for _, dir := range o.Path {
-		if path, found := executableIn(dir, executable); found && dir != "" {
-			return []string{path}, true
-		}
+	if path, found := o.onPath(executable); found {
+		return []string{path}, true
 	}
-	if o.Home == "" {
-		return nil, false
-	}
-	folder := filepath.Join(o.Home, "plugins")
-	entries, _ := os.ReadDir(folder) // one that cannot be read has nothing
 	var best *semver.Version
-	for _, entry := range entries {
-		match := pluginDirectory().FindStringSubmatch(entry.Name())
-		if match == nil || match[1] != "language" || match[2] != language || temporaryName().MatchString(entry.Name()) ||
-			partial(folder, entry.Name()) {
-			continue
-		}
-		have, err := semver.NewVersion(match[3])
-		path, found := executableIn(filepath.Join(folder, entry.Name()), executable)
-		if err == nil && found && (best == nil || better(have, best)) {
+	for p, have := range installations(o.Home, "language", language) {
+		if path, found := executableIn(p.Path, executable); found && (best == nil || better(have, best)) {
 			best, command = have, []string{path}
 		}
 	}
 	return command, best != nil
 }
 
-// startScript runs a plugin in source form through the host of its language (F2.30, F9.10). It returns the process of
-// the language host, which ends when the plugin does; ending it ends the plugin.
-func (o *Options) startScript(ctx context.Context, name, dir, engine string, env []string,
-	programDir string) (_ *process, port int, err error) {
-	return o.startSource(ctx, source{name: name, dir: dir, file: scriptFile, kind: "resource"}, engine, env, programDir)
+// startHost starts the host of a language and connects to it. The caller stops the process and closes the connection;
+// there is none if the error is not nil.
+func (o *Options) startHost(ctx context.Context, name string, command []string, engine string, env []string, dir string) (
+	*process, *grpc.ClientConn, error) {
+	args := append(slices.Clone(command[1:]), engine)
+	p, port, err := o.launch(ctx, program{name, command[0], args, env, dir}, scriptPatience*o.StartLimit)
+	if err != nil {
+		return nil, nil, err
+	}
+	conn, err := dial("127.0.0.1:"+strconv.Itoa(port), nil)
+	if err != nil {
+		p.kill()
+		return nil, nil, fmt.Errorf("start plugin %s: connect to the host of its language: %w", name, err)
+	}
+	return p, conn, nil
 }
 
 // source is a plugin in source form.
@@ -77,7 +73,8 @@ type source struct {
 	kind      string // resource or analyzer
 }
 
-// startSource is startScript for plugins of any kind.
+// startSource runs a plugin in source form through the host of its language (F2.30, F9.10). It returns the process of
+// the language host, which ends when the plugin does; ending it ends the plugin.
 func (o *Options) startSource(ctx context.Context, src source, engine string, env []string,
 	programDir string) (_ *process, port int, err error) {
 	name, dir := src.name, src.dir
@@ -107,23 +104,9 @@ func (o *Options) startSource(ctx context.Context, src source, engine string, en
 				"Or install a compiled version of the plugin, or start it yourself and set PULUMI_DEBUG_PROVIDERS", name,
 			script.Language, script.Language)
 	}
-	p, err := o.start(name, command[0], append(command[1:len(command):len(command)], engine), env, programDir)
+	p, conn, err := o.startHost(ctx, name, command, engine, env, programDir)
 	if err != nil {
 		return nil, 0, err
-	}
-	defer func() {
-		if err != nil {
-			p.kill()
-		}
-	}()
-	p.limit *= scriptPatience
-	host, err := p.port(ctx)
-	if err != nil {
-		return nil, 0, err
-	}
-	conn, err := dial("127.0.0.1:"+strconv.Itoa(host), nil)
-	if err != nil {
-		return nil, 0, fmt.Errorf("start plugin %s: connect to the host of its language: %w", name, err)
 	}
 	running, stop := context.WithCancel(context.Background())
 	lines := make(chan firstLine, 1)
@@ -134,7 +117,9 @@ func (o *Options) startSource(ctx context.Context, src source, engine string, en
 		Info: &pulumirpc.ProgramInfo{RootDirectory: dir, ProgramDirectory: dir, EntryPoint: ".", Options: options},
 	}
 	p.script.reading.Go(func() { p.follow(running, pulumirpc.NewLanguageRuntimeClient(conn), request, lines) })
-	port, err = p.port(ctx)
+	if port, err = p.port(ctx); err != nil {
+		p.kill()
+	}
 	return p, port, err
 }
 
