@@ -41,21 +41,6 @@ type Bundled struct {
 	SHA256   string `json:"sha256"` // hexadecimal
 }
 
-// Archive downloads the archive of a plugin into a folder, and checks it as Install does. It returns the archive's
-// path, and its SHA-256 in hexadecimal digits.
-func Archive(ctx context.Context, i Installation, folder string) (file, sum string, err error) {
-	if file, sum, err = i.fetch(ctx, folder, i.asset()); err != nil {
-		return "", "", err
-	}
-	if i.Checksum != "" && !strings.EqualFold(i.Checksum, sum) {
-		return "", "", &ChecksumError{strings.ToLower(i.Checksum), sum, i.from()}
-	}
-	if err := i.signed(ctx, file, sum); err != nil || i.fromGit() {
-		return file, sum, err
-	}
-	return file, sum, i.published(ctx, sum)
-}
-
 // Bundle writes the archives of plugins to one file, with their checksums. Archives are downloaded into folder, one
 // after the other. overrides is the text of PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES.
 func Bundle(ctx context.Context, w io.Writer, project string, plugins []Installation, overrides, folder string,
@@ -103,7 +88,7 @@ func archiveFrom(ctx context.Context, i Installation, overrides, folder string) 
 			return "", "", err
 		}
 		i.Server = source.Server
-		if file, sum, err = Archive(ctx, i, folder); err == nil {
+		if file, sum, err = i.obtain(ctx, folder, i.asset()); err == nil {
 			return file, sum, nil
 		}
 		failures = append(failures, err)

@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,10 +29,7 @@ func (i *Installation) download(ctx context.Context, folder, label string) (stri
 	if err != nil {
 		return "", fmt.Errorf("make a file for the download: %w", err)
 	}
-	patience := i.Patience
-	if patience == 0 {
-		patience = mostPatience
-	}
+	patience := cmp.Or(i.Patience, mostPatience)
 	limited, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("it takes longer than %s", patience))
 	defer cancel()
 	var tag string // of the content of f
@@ -88,14 +86,8 @@ func (i *Installation) attempt(ctx context.Context, f *os.File, tag *string) err
 	default:
 		return httpget.StatusError(response)
 	}
-	*tag = response.Header.Get("ETag")
-	if *tag == "" {
-		*tag = response.Header.Get("Last-Modified")
-	}
-	largest := i.Largest
-	if largest == 0 {
-		largest = largestArchive
-	}
+	*tag = cmp.Or(response.Header.Get("ETag"), response.Header.Get("Last-Modified"))
+	largest := cmp.Or(i.Largest, largestArchive)
 	tooLarge := &httpget.FinalError{Problem: fmt.Sprintf("the archive has more than %d bytes, too many for a plugin",
 		largest)}
 	if have+response.ContentLength > largest {
@@ -119,20 +111,13 @@ func (i *Installation) isArchive(f *os.File, response *http.Response) error {
 	if n, _ := f.ReadAt(head, 0); n == 2 && head[0] == 0x1f && head[1] == 0x8b {
 		return nil
 	}
-	kind := response.Header.Get("Content-Type")
-	if kind == "" {
-		kind = "something else"
-	}
+	kind := cmp.Or(response.Header.Get("Content-Type"), "something else")
 	return &httpget.FinalError{Problem: fmt.Sprintf(
 		"the download is not an archive but %q; does a proxy or a login page answer instead of the server?", kind)}
 }
 
 // get asks a server. One that is silent for too long, in its answer too, is given up.
 func (i *Installation) get(ctx context.Context, address string, header http.Header) (*http.Response, error) {
-	silence := i.Silence
-	if silence == 0 {
-		silence = mostSilence
-	}
 	permits := i.permits
 	if permits == nil {
 		permits = func(dst string) error { return secure(dst, i.AllowHTTP) }
@@ -140,7 +125,8 @@ func (i *Installation) get(ctx context.Context, address string, header http.Head
 	if err := permits(address); err != nil {
 		return nil, &httpget.FinalError{Problem: err.Error()}
 	}
-	return httpget.Get(ctx, i.Client, address, httpget.Options{Header: header, Silence: silence, Redirect: permits})
+	return httpget.Get(ctx, i.Client, address, httpget.Options{Header: header,
+		Silence: cmp.Or(i.Silence, mostSilence), Redirect: permits})
 }
 
 // secure returns an error for an address that is not asked over an encrypted connection.

@@ -40,17 +40,12 @@ func serveEngine(o *Options, v *views) (address string, stop func(), err error) 
 // Log passes on a message.
 func (s *engineService) Log(_ context.Context, r *pulumirpc.LogRequest) (*emptypb.Empty, error) {
 	if s.options.Log != nil {
-		severity := Debug
-		switch r.GetSeverity() {
-		case pulumirpc.LogSeverity_INFO:
-			severity = Info
-		case pulumirpc.LogSeverity_WARNING:
-			severity = Warning
-		case pulumirpc.LogSeverity_ERROR:
-			severity = Error
+		severity := Severity(r.GetSeverity()) // the numbers are the same
+		if severity > Error {
+			severity = Debug
 		}
 		s.options.Log(Message{URN: urn.URN(r.GetUrn()), Severity: severity, Text: r.GetMessage(),
-			StreamID: int(r.GetStreamId()), Ephemeral: r.GetEphemeral()})
+			Ephemeral: r.GetEphemeral()})
 	}
 	return &emptypb.Empty{}, nil
 }

@@ -162,7 +162,11 @@ func (f *Finder) Parameterize(ctx context.Context, pkg provider.Package, paramet
 	if err != nil {
 		return schema.Descriptor{}, nil, asNotFound(err)
 	}
-	became, text, err := parameterizedSchema(ctx, loaded, parameters)
+	became, err := loaded.Parameterize(ctx, provider.ParameterizeRequest{Args: parameters})
+	var text []byte
+	if err == nil {
+		text, err = loaded.Schema(ctx, provider.SchemaRequest{SubpackageName: became.Name, SubpackageVersion: became.Version})
+	}
 	if err := errors.Join(err, loaded.Close()); err != nil {
 		return schema.Descriptor{}, nil, err
 	}
@@ -200,13 +204,4 @@ func (f *Finder) Parameterize(ctx context.Context, pkg provider.Package, paramet
 		Name: made.BaseProvider.Name, Version: made.BaseProvider.Version, DownloadURL: pkg.DownloadURL,
 		Parameterization: &schema.Parameterization{Name: head.Name, Version: head.Version, Value: made.Parameter},
 	}, text, nil
-}
-
-func parameterizedSchema(ctx context.Context, loaded provider.Provider, parameters []string) (
-	became provider.ParameterizeResponse, text []byte, err error) {
-	if became, err = loaded.Parameterize(ctx, provider.ParameterizeRequest{Args: parameters}); err != nil {
-		return became, nil, err
-	}
-	text, err = loaded.Schema(ctx, provider.SchemaRequest{SubpackageName: became.Name, SubpackageVersion: became.Version})
-	return became, text, err
 }

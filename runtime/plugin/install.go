@@ -92,53 +92,43 @@ func Install(ctx context.Context, i Installation) (InstallResult, error) {
 	if !pluginDirectory().MatchString(label) || strings.ContainsAny(label, `/\`) {
 		return InstallResult{}, fmt.Errorf("%q is not a name of a plugin", i.Name)
 	}
-	folder := filepath.Join(i.Home, "plugins")
+	folder := pluginFolder(i.Home)
 	dir := filepath.Join(folder, label)
 	there := func() bool {
 		info, err := os.Stat(dir)
 		return err == nil && info.IsDir() && !partial(folder, label) && !i.Reinstall &&
 			(!i.fromGit() || i.Checksum == "" || i.Checksum == Receipt(dir)) // a tag may have been moved
 	}
-	already := func() (InstallResult, error) {
+	if !there() {
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			return InstallResult{}, fmt.Errorf("make the plugin folder: %w", err)
+		}
+		release, err := alone(ctx, dir)
+		if err != nil {
+			return InstallResult{}, fmt.Errorf("wait for another installation of plugin %s: %w", i.Name, err)
+		}
+		defer release()
+	}
+	if there() { // before, or because somebody else has installed it meanwhile
 		return InstallResult{Dir: dir, Already: true, Checksum: Receipt(dir)}, nil
-	}
-	if there() {
-		return already()
-	}
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return InstallResult{}, fmt.Errorf("make the plugin folder: %w", err)
-	}
-	release, err := alone(ctx, dir)
-	if err != nil {
-		return InstallResult{}, fmt.Errorf("wait for another installation of plugin %s: %w", i.Name, err)
-	}
-	defer release()
-	if there() { // somebody else has installed it meanwhile
-		return already()
 	}
 	if info, err := os.Stat(i.File); i.File != "" && err == nil && info.IsDir() {
 		if i.Key != nil {
 			return InstallResult{}, &SignatureError{From: i.File, Problem: "a folder has no signature"}
 		}
-		return InstallResult{Dir: dir}, unpackInto(dir, func() error { return copyFolder(dir, i.File, i.executable()) })
+		return InstallResult{Dir: dir}, unpackInto(dir, func() error {
+			if err := os.CopyFS(dir, os.DirFS(i.File)); err != nil {
+				return fmt.Errorf("copy the plugin: %w", err)
+			}
+			return fits(dir, i.executable())
+		})
 	}
-	archive, sum, err := i.fetch(ctx, folder, label)
-	if err != nil {
-		return InstallResult{}, err
-	}
-	if i.File == "" {
+	archive, sum, err := i.obtain(ctx, folder, label)
+	if i.File == "" && archive != "" {
 		defer func() { _ = os.Remove(archive) }()
 	}
-	if i.Checksum != "" && !strings.EqualFold(i.Checksum, sum) {
-		return InstallResult{}, &ChecksumError{strings.ToLower(i.Checksum), sum, i.from()}
-	}
-	if err := i.signed(ctx, archive, sum); err != nil {
+	if err != nil {
 		return InstallResult{}, err
-	}
-	if i.File == "" && !i.fromGit() {
-		if err := i.published(ctx, sum); err != nil {
-			return InstallResult{}, err
-		}
 	}
 	return InstallResult{Dir: dir, Checksum: sum}, unpackInto(dir, func() error {
 		if err := unpack(dir, archive, i.executable(), i.File != ""); err != nil {
@@ -181,25 +171,16 @@ func writeReceipt(dir, sum string) error {
 	return os.WriteFile(path, []byte(sum+"\n"), 0o600)
 }
 
-func (i *Installation) from() string {
-	if i.File != "" {
-		return i.File
-	}
-	return i.url()
-}
+func (i *Installation) from() string { return cmp.Or(i.File, i.url()) }
 
 // url is where the archive is. The asset's name always comes last (F2.32).
 func (i *Installation) url() string {
 	if i.address != "" {
 		return i.address
 	}
-	server := i.Server
-	if server == "" {
-		server = DefaultServer
-	}
+	server := cmp.Or(i.Server, DefaultServer)
 	system, arch, _ := strings.Cut(i.platform(), "-")
-	values := map[string]string{"NAME": i.Name, "VERSION": i.Version, "OS": system, "ARCH": arch}
-	for name, text := range values {
+	for name, text := range map[string]string{"NAME": i.Name, "VERSION": i.Version, "OS": system, "ARCH": arch} {
 		server = strings.ReplaceAll(server, "${"+name+"}", text)
 		server = strings.ReplaceAll(server, "$%7B"+name+"%7D", text)
 	}
@@ -232,6 +213,21 @@ func (i *Installation) fetch(ctx context.Context, folder, label string) (path, s
 		return "", "", fmt.Errorf("read the archive %s: %w", path, err)
 	}
 	return path, hex.EncodeToString(digest.Sum(nil)), nil
+}
+
+// obtain is fetch for an archive that is the one asked for: its checksum is compared with those that are known, and its
+// signature with the trusted key. It returns the path of a downloaded archive with an error, too.
+func (i *Installation) obtain(ctx context.Context, folder, label string) (path, sum string, err error) {
+	if path, sum, err = i.fetch(ctx, folder, label); err != nil {
+		return path, "", err
+	}
+	if i.Checksum != "" && !strings.EqualFold(i.Checksum, sum) {
+		return path, "", &ChecksumError{strings.ToLower(i.Checksum), sum, i.from()}
+	}
+	if err := i.signed(ctx, path, sum); err != nil || i.File != "" || i.fromGit() {
+		return path, sum, err
+	}
+	return path, sum, i.published(ctx, sum)
 }
 
 // unpackInto fills a plugin's folder. While it is at it, and when it fails, the plugin does not exist (F2.28).

@@ -124,10 +124,7 @@ func (l *LockFile) Add(name, version, server, checksum string) {
 	}
 	p.Checksums[platform] = checksum
 	slices.SortStableFunc(l.Plugins, func(a, b LockedPlugin) int {
-		if c := strings.Compare(a.Name, b.Name); c != 0 {
-			return c
-		}
-		return strings.Compare(a.Version, b.Version)
+		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Version, b.Version))
 	})
 }
 

@@ -23,7 +23,6 @@ type Message struct {
 	URN       urn.URN // of the resource that it is about, or empty
 	Severity  Severity
 	Text      string
-	StreamID  int  // messages of one stream belong together; 0 for none
 	Ephemeral bool // a status, not to be kept
 }
 

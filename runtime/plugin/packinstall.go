@@ -58,10 +58,9 @@ func (h *Host) InstallPack(ctx context.Context, r RequiredPack) (dir string, err
 		info, err := os.Stat(dir)
 		return err == nil && info.IsDir() && !partial(folder, label)
 	}
-	if there() {
-		return dir, nil
-	}
 	switch {
+	case there():
+		return dir, nil
 	case r.Location == "":
 		return "", errors.New("it is not installed, and the service has no archive of it")
 	case r.Forbidden != "":

@@ -189,7 +189,7 @@ func TestLog(t *testing.T) { // F2.11, E8.33
 	require.NoError(t, err)
 	mu.Lock()
 	defer mu.Unlock()
-	require.Equal(t, []plugin.Message{{URN: resource, Severity: plugin.Warning, Text: "careful", StreamID: 4,
+	require.Equal(t, []plugin.Message{{URN: resource, Severity: plugin.Warning, Text: "careful",
 		Ephemeral: true}}, got)
 }
 

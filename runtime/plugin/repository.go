@@ -29,7 +29,7 @@ func (i *Installation) folder() string {
 // InstalledSource returns the folder that a plugin of a repository was installed in, below a home directory. It is
 // false if there is none, or if the lock file of lockDir has the checksum of another archive.
 func InstalledSource(home, lockDir, name, version string) (dir string, found bool) {
-	folder, label := filepath.Join(home, "plugins"), "resource-"+name+"-v"+version
+	folder, label := pluginFolder(home), "resource-"+name+"-v"+version
 	dir = filepath.Join(folder, label)
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() || partial(folder, label) {
 		return dir, false

@@ -51,8 +51,8 @@ func (o *Options) languageHost(language string) (command []string, ok bool) {
 
 // startHost starts the host of a language and connects to it. The caller stops the process and closes the connection;
 // there is none if the error is not nil.
-func (o *Options) startHost(ctx context.Context, name string, command []string, engine string, env []string, dir string) (
-	*process, *grpc.ClientConn, error) {
+func (o *Options) startHost(ctx context.Context, name string, command []string, engine string, env []string,
+	dir string) (*process, *grpc.ClientConn, error) {
 	args := append(slices.Clone(command[1:]), engine)
 	p, port, err := o.launch(ctx, program{name, command[0], args, env, dir}, scriptPatience*o.StartLimit)
 	if err != nil {

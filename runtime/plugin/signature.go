@@ -57,10 +57,11 @@ func (i *Installation) signed(ctx context.Context, archive, sum string) error {
 		return refuse("its signature cannot be read: %s", err)
 	}
 	if signature != nil {
-		if i.File != "" {
-			name = i.File + signatureSuffix
+		about := i.asset()
+		if i.File != "" { // the name of a file of this machine is its owner's
+			name, about = i.File+signatureSuffix, ""
 		}
-		if problem := i.Key.vouches(archive, signature, i.signedName()); problem != "" {
+		if problem := i.Key.vouches(archive, signature, about); problem != "" {
 			return refuse("%s %s", name, problem)
 		}
 		return nil
@@ -98,15 +99,6 @@ func (i *Installation) signed(ctx context.Context, archive, sum string) error {
 	}
 	return refuse("a key is trusted for the plugin, and its publisher has no signature beside the archive: neither %s, "+
 		"nor a signed list of checksums", name)
-}
-
-// signedName is the name that a signature of the archive may say it is about; empty for a file of this machine, whose
-// name is its owner's.
-func (i *Installation) signedName() string {
-	if i.File != "" {
-		return ""
-	}
-	return i.asset()
 }
 
 // vouches describes what is wrong with a signature of a file; empty for nothing.

@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,18 +34,11 @@ func Sources(name, from, overrides string) ([]Source, error) {
 	if !pluginName().MatchString(name) {
 		return nil, fmt.Errorf("%q cannot be the name of a plugin", name) // nor is a path ever made an address
 	}
-	canonical := from
-	if from == "" {
-		canonical = "github://api.github.com/pulumi/pulumi-" + name
-	}
-	other, err := override(canonical, overrides)
+	other, err := override(cmp.Or(from, "github://api.github.com/pulumi/pulumi-"+name), overrides)
 	if err != nil {
 		return nil, err
 	}
-	if other != "" {
-		from = other
-	}
-	if from == "" {
+	if from = cmp.Or(other, from); from == "" {
 		return []Source{releases("pulumi", "pulumi-"+name), {Server: DefaultServer}}, nil
 	}
 	u, err := url.Parse(strings.NewReplacer("${", "$%7B", "}", "%7D").Replace(from))
@@ -52,19 +46,14 @@ func Sources(name, from, overrides string) ([]Source, error) {
 		return nil, fmt.Errorf("%q is not a URL to download a plugin from", from)
 	}
 	switch u.Scheme {
-	case "http", "https":
+	case "http", "https", "git":
 		return []Source{{Server: from}}, nil
 	case "github":
 		owner, repository, _ := strings.Cut(strings.Trim(u.Path, "/"), "/")
 		if u.Host != "api.github.com" || owner == "" || strings.Contains(repository, "/") {
 			return nil, fmt.Errorf("plugins are downloaded from github://api.github.com/OWNER[/REPOSITORY], not from %s", from)
 		}
-		if repository == "" {
-			repository = "pulumi-" + name
-		}
-		return []Source{releases(owner, repository)}, nil
-	case "git":
-		return []Source{{Server: from}}, nil
+		return []Source{releases(owner, cmp.Or(repository, "pulumi-"+name))}, nil
 	}
 	return nil, fmt.Errorf(
 		"plugins can be downloaded from a URL that begins with http://, https://, github:// or git://, not from %q", from)

@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bufio"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"encoding/binary"
 	"errors"
@@ -42,13 +43,15 @@ func unpack(dir, archive, executable string, bare bool) error {
 			!bytes.HasPrefix(start, []byte("MZ")) {
 			return errors.New("it is neither an archive (.tar.gz) nor an executable; nothing was installed")
 		}
-		return writeMember(filepath.Join(dir, executableName(executable)), r, 0o700)
+		if runtime.GOOS == "windows" {
+			executable += ".exe"
+		}
+		return writeMember(filepath.Join(dir, executable), r, 0o700)
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	take := func(h *tar.Header, content io.Reader) error { return takeMember(dir, h, content) }
-	return eachMember(f, take)
+	return eachMember(f, func(h *tar.Header, content io.Reader) error { return takeMember(dir, h, content) })
 }
 
 // eachMember yields the members of an archive, within the limits.
@@ -125,9 +128,7 @@ func writeMember(path string, content io.Reader, mode fs.FileMode) error {
 		return fmt.Errorf("unpack the plugin: %w", err)
 	}
 	_, err = io.Copy(f, content)
-	if closing := f.Close(); err == nil {
-		err = closing
-	}
+	err = cmp.Or(err, f.Close())
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("the archive is damaged: %w", err)
 	}
@@ -137,27 +138,12 @@ func writeMember(path string, content io.Reader, mode fs.FileMode) error {
 	return nil
 }
 
-// copyFolder fills a plugin's folder from another one.
-func copyFolder(dir, from, executable string) error {
-	if err := os.CopyFS(dir, os.DirFS(from)); err != nil {
-		return fmt.Errorf("copy the plugin: %w", err)
-	}
-	return fits(dir, executable)
-}
-
-func executableName(executable string) string {
-	if runtime.GOOS == "windows" {
-		return executable + ".exe"
-	}
-	return executable
-}
-
 // fits makes sure that what was unpacked is that plugin, for this machine.
 func fits(dir, executable string) error {
 	name := strings.SplitN(executable, "-", 3)[2] // pulumi-<kind>-<name>
 	path, ok := executableIn(dir, executable)
 	if !ok {
-		if _, err := os.Stat(filepath.Join(dir, "PulumiPlugin.yaml")); err == nil {
+		if _, err := os.Stat(filepath.Join(dir, scriptFile)); err == nil {
 			return nil // a program in source form
 		}
 		return fmt.Errorf("the archive holds no executable %s at its top; is it the plugin %s?", executable, name)
