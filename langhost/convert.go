@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -52,14 +51,12 @@ func (h *Host) writePCL(ctx context.Context, from, to, loader string) (diag.Diag
 	for _, d := range w.Packages {
 		options.Packages[d.PackageName()] = d
 	}
-	if loader != "" || h.options.Schemas != nil {
-		schemas, closeSchemas, err := h.schemas(loader)
-		if err != nil {
-			return nil, err
-		}
-		defer closeSchemas()
-		options.Schemas = schemas
+	schemas, closeSchemas, err := h.schemasIfAny(loader)
+	if err != nil {
+		return nil, err
 	}
+	defer closeSchemas()
+	options.Schemas = schemas
 	module, found := pcl.Convert(ctx, file, options)
 	diags.Add(found...)
 	if diags.HasErrors() {
@@ -86,11 +83,7 @@ func (h *Host) writePCL(ctx context.Context, from, to, loader string) (diag.Diag
 		files[filepath.Join(main, filepath.FromSlash(name))] = text
 	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		path := filepath.Join(to, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return nil, fmt.Errorf("write the program: %w", err)
-		}
-		if err := os.WriteFile(path, []byte(files[name]), 0o644); err != nil {
+		if err := writeFile(filepath.Join(to, name), []byte(files[name])); err != nil {
 			return nil, fmt.Errorf("write the program: %w", err)
 		}
 	}

@@ -54,13 +54,18 @@ func (e *engine) report(ctx context.Context, ds diag.Diagnostics) (failed bool) 
 	return failed
 }
 
-// say shows a message of the program.
+// say shows a message. One that the engine does not take goes to the writer.
 func (e *engine) say(ctx context.Context, m eval.Message) {
-	level := severityOf(m.Severity)
-	if m.Debug {
+	level := pulumirpc.LogSeverity_INFO
+	switch {
+	case m.Debug:
 		level = pulumirpc.LogSeverity_DEBUG
+	case m.Severity == diag.Error:
+		level = pulumirpc.LogSeverity_ERROR
+	case m.Severity == diag.Warning:
+		level = pulumirpc.LogSeverity_WARNING
 	}
-	if e.client != nil {
+	if e.client != nil { // also if the run is cancelled, of which the message may tell
 		request := &pulumirpc.LogRequest{Severity: level, Message: m.Text, Urn: string(m.URN)}
 		if _, err := e.client.Log(context.WithoutCancel(ctx), request); err == nil {
 			return
@@ -69,26 +74,9 @@ func (e *engine) say(ctx context.Context, m eval.Message) {
 	fmt.Fprintf(e.stderr, "%s: %s\n", strings.ToLower(level.String()), m.Text)
 }
 
-func severityOf(severity diag.Severity) pulumirpc.LogSeverity {
-	switch severity {
-	case diag.Error:
-		return pulumirpc.LogSeverity_ERROR
-	case diag.Warning:
-		return pulumirpc.LogSeverity_WARNING
-	}
-	return pulumirpc.LogSeverity_INFO
-}
-
-// log shows a message. One that the engine does not take goes to the writer.
+// log shows a message of the given severity.
 func (e *engine) log(ctx context.Context, severity diag.Severity, text string) {
-	if e.client != nil {
-		// Log the failure even if it has cancelled the run.
-		if _, err := e.client.Log(context.WithoutCancel(ctx), &pulumirpc.LogRequest{Severity: severityOf(severity),
-			Message: text}); err == nil {
-			return
-		}
-	}
-	fmt.Fprintf(e.stderr, "%s: %s\n", severity, text)
+	e.say(ctx, eval.Message{Severity: severity, Text: text})
 }
 
 // messageOf is a finding as text without colours: place, summary and code, related places, and what to do.

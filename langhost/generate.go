@@ -81,13 +81,9 @@ func (h *Host) GenerateProject(ctx context.Context, r *pulumirpc.GenerateProject
 	if diags.HasErrors() {
 		return response, nil
 	}
-	text, err := projectText(fields)
-	if err != nil {
-		return nil, err
-	}
 	dir := filepath.Join(r.GetTargetDirectory(), main)
 	files := map[string][]byte{
-		filepath.Join(r.GetTargetDirectory(), "Pulumi.yaml"): []byte(text),
+		filepath.Join(r.GetTargetDirectory(), "Pulumi.yaml"): []byte(projectText(fields)),
 		filepath.Join(dir, programFile):                      []byte(program.Text),
 	}
 	for _, name := range program.Packages {
@@ -106,10 +102,7 @@ func (h *Host) GenerateProject(ctx context.Context, r *pulumirpc.GenerateProject
 		}
 	}
 	for _, path := range slices.Sorted(maps.Keys(files)) {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return nil, fmt.Errorf("write the project: %w", err)
-		}
-		if err := os.WriteFile(path, files[path], 0o644); err != nil {
+		if err := writeFile(path, files[path]); err != nil {
 			return nil, fmt.Errorf("write the project: %w", err)
 		}
 	}
@@ -119,16 +112,22 @@ func (h *Host) GenerateProject(ctx context.Context, r *pulumirpc.GenerateProject
 // generate translates with the schemas of the engine, or without where there are none.
 func (h *Host) generate(ctx context.Context, sources pcl.Sources, loader string, o pcl.Options) (pcl.Program,
 	diag.Diagnostics, error) {
-	if loader != "" || h.options.Schemas != nil {
-		schemas, closeSchemas, err := h.schemas(loader)
-		if err != nil {
-			return pcl.Program{}, nil, err
-		}
-		defer closeSchemas()
-		o.Schemas = schemas
+	schemas, closeSchemas, err := h.schemasIfAny(loader)
+	if err != nil {
+		return pcl.Program{}, nil, err
 	}
+	defer closeSchemas()
+	o.Schemas = schemas
 	program, diags := pcl.Generate(ctx, sources, o)
 	return program, diags, nil
+}
+
+// writeFile writes a file that others may read, and the folders above it.
+func writeFile(path string, text []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, text, 0o644)
 }
 
 // readSources reads the files of a folder in PCL.
@@ -201,7 +200,7 @@ func PackageFile(d pcl.Declaration) (name, path string, text []byte) {
 }
 
 // projectText is a project as a YAML file: the fields as they are, but with our runtime.
-func projectText(fields map[string]json.RawMessage) (string, error) {
+func projectText(fields map[string]json.RawMessage) string {
 	fields["runtime"] = json.RawMessage(`"yaml"`)
 	var b strings.Builder
 	first := []string{"name", "runtime", "description", "main"}
@@ -219,7 +218,7 @@ func projectText(fields map[string]json.RawMessage) (string, error) {
 		}
 		b.WriteString(name + ": " + text + "\n")
 	}
-	return b.String(), nil
+	return b.String()
 }
 
 // codegenDiagnostics are findings as engines take them.

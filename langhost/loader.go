@@ -12,6 +12,14 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
+// schemasIfAny is schemas for a call that can do without: the loader is nil if there is none.
+func (h *Host) schemasIfAny(target string) (_ schema.Loader, close func(), err error) {
+	if target == "" && h.options.Schemas == nil {
+		return nil, func() {}, nil
+	}
+	return h.schemas(target)
+}
+
 // schemas returns a loader of schemas: the loader of the engine at target, else our own (F9.15). The caller must call
 // close.
 func (h *Host) schemas(target string) (_ schema.Loader, close func(), err error) {

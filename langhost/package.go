@@ -1,6 +1,7 @@
 package langhost
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -44,10 +45,7 @@ func (h *Host) GeneratePackage(_ context.Context, r *pulumirpc.GeneratePackageRe
 	if err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(r.GetDirectory(), 0o755); err != nil {
-		return nil, fmt.Errorf("write the package declaration: %w", err)
-	}
-	if err := os.WriteFile(filepath.Join(r.GetDirectory(), name), text, 0o644); err != nil {
+	if err := writeFile(filepath.Join(r.GetDirectory(), name), text); err != nil {
 		return nil, fmt.Errorf("write the package declaration: %w", err)
 	}
 	return &pulumirpc.GeneratePackageResponse{}, nil
@@ -63,9 +61,7 @@ func Declaration(schema []byte, version string) (name string, text []byte, err e
 	if head.Name == "" {
 		return "", nil, errors.New("the package's schema gives no name")
 	}
-	if head.Version == "" {
-		head.Version = version
-	}
+	head.Version = cmp.Or(head.Version, version)
 	name = head.Name
 	if head.Version != "" {
 		name += "-" + head.Version
@@ -95,18 +91,11 @@ func (p *packageHead) declaration() string {
 	base := parameters.BaseProvider
 	field("", "name", base.Name)
 	field("", "version", base.Version)
-	if url := base.PluginDownloadURL; url != "" {
-		field("", "downloadUrl", url)
-	} else {
-		field("", "downloadUrl", p.PluginDownloadURL)
-	}
+	field("", "downloadUrl", cmp.Or(base.PluginDownloadURL, p.PluginDownloadURL))
 	b.WriteString(kind + ":\n")
 	field("  ", "name", p.Name)
 	field("  ", "version", p.Version)
-	value := parameters.encoded
-	if value == "" {
-		value = base64.StdEncoding.EncodeToString(parameters.Parameter)
-	}
+	value := cmp.Or(parameters.encoded, base64.StdEncoding.EncodeToString(parameters.Parameter))
 	b.WriteString("  value: " + pcl.Scalar(value) + "\n")
 	return b.String()
 }
@@ -126,10 +115,7 @@ func (h *Host) Pack(_ context.Context, r *pulumirpc.PackRequest) (*pulumirpc.Pac
 		return nil, fmt.Errorf("read the package declaration: %w", err)
 	}
 	artifact := filepath.Join(r.GetDestinationDirectory(), filepath.Base(paths[0]))
-	if err := os.MkdirAll(r.GetDestinationDirectory(), 0o755); err != nil {
-		return nil, fmt.Errorf("copy the package declaration: %w", err)
-	}
-	if err := os.WriteFile(artifact, text, 0o644); err != nil {
+	if err := writeFile(artifact, text); err != nil {
 		return nil, fmt.Errorf("copy the package declaration: %w", err)
 	}
 	return &pulumirpc.PackResponse{ArtifactPath: artifact}, nil

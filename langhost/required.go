@@ -80,10 +80,7 @@ func (h *Host) required(ctx context.Context, info *pulumirpc.ProgramInfo) ([]sch
 // pluginFolder is the folder of a package of components, which engines ask about before they run it; empty for a
 // program. A project in a parent folder belongs to a user of the package.
 func pluginFolder(info *pulumirpc.ProgramInfo) string {
-	dir := info.GetProgramDirectory()
-	if dir == "" {
-		dir = info.GetRootDirectory()
-	}
+	dir := cmp.Or(info.GetProgramDirectory(), info.GetRootDirectory())
 	if dir == "" {
 		return ""
 	}

@@ -59,16 +59,7 @@ func (p *componentPlugin) schemaText(ctx context.Context) ([]byte, error) {
 func describeType(d *check.Dynamic) componentText {
 	text := componentText{Description: d.Schema.Description, InputProperties: map[string]map[string]any{},
 		Properties: map[string]map[string]any{}}
-	describe := func(p *schema.Property) map[string]any {
-		property := typeText(schema.Required(p.Type))
-		if p.Secret {
-			property["secret"] = true
-		}
-		if p.Default != nil {
-			property["default"] = p.Default
-		}
-		return property
-	}
+	describe := func(p *schema.Property) map[string]any { return propertyOf(p, p.Default) }
 	for _, prop := range d.Schema.Inputs.Properties() {
 		text.InputProperties[prop.Name] = describe(prop)
 		if prop.Required {
@@ -81,6 +72,18 @@ func describeType(d *check.Dynamic) componentText {
 	return text
 }
 
+// propertyOf is the schema of a property with a default; nil for none.
+func propertyOf(p *schema.Property, fallback any) map[string]any {
+	property := typeText(schema.Required(p.Type))
+	if p.Secret {
+		property["secret"] = true
+	}
+	if fallback != nil {
+		property["default"] = fallback
+	}
+	return property
+}
+
 func describe(c *check.Component) (componentText, error) {
 	text := componentText{
 		Description: c.Decl.Description.Text(), IsComponent: true,
@@ -91,19 +94,16 @@ func describe(c *check.Component) (componentText, error) {
 		defaults[cfg.Name.Value] = cfg.Default
 	}
 	for _, prop := range c.Schema.Inputs.Properties() {
-		property := typeText(schema.Required(prop.Type))
-		if prop.Secret {
-			property["secret"] = true
-		}
+		var fallback any
 		switch d := defaults[prop.Name].(type) { // L1.33
 		case *ast.String:
-			property["default"] = d.Value
+			fallback = d.Value
 		case *ast.Number:
-			property["default"] = d.Value
+			fallback = d.Value
 		case *ast.Bool:
-			property["default"] = d.Value
+			fallback = d.Value
 		}
-		text.InputProperties[prop.Name] = property
+		text.InputProperties[prop.Name] = propertyOf(prop, fallback)
 		if prop.Required {
 			text.RequiredInputs = append(text.RequiredInputs, prop.Name)
 		}

@@ -190,51 +190,41 @@ func (t *translator) used(token string) string {
 func (t *translator) resource(b *hclsyntax.Block) node {
 	out, properties, options := &mapping{}, &mapping{}, &mapping{}
 	out.add("type", scalar(Scalar(t.used(b.Labels[1]))))
-	t.attributes(b.Body, map[string]func(*hclsyntax.Block){"options": func(o *hclsyntax.Block) {
-		t.writeOptions(o, out,
-			options)
-	}},
-		func(a *hclsyntax.Attribute) {
-			if a.Name == "__logicalName" {
-				out.add("name", t.value(a.Expr))
-				return
-			}
-			properties.add(a.Name, t.value(a.Expr), t.comments(a.NameRange)...)
-		})
-	if len(properties.entries) > 0 {
-		out.add("properties", properties)
-	}
-	if len(options.entries) > 0 {
-		out.add("options", options)
-	}
+	t.settings(b, out, options, func(a *hclsyntax.Attribute) {
+		if a.Name == "__logicalName" {
+			out.add("name", t.value(a.Expr))
+			return
+		}
+		properties.add(a.Name, t.value(a.Expr), t.comments(a.NameRange)...)
+	})
+	out.addFilled("properties", properties)
+	out.addFilled("options", options)
 	return out
+}
+
+// settings calls attribute for each attribute of a block that stands for a resource, and writes the options in it.
+func (t *translator) settings(b *hclsyntax.Block, out, options *mapping, attribute func(*hclsyntax.Attribute)) {
+	write := func(o *hclsyntax.Block) { t.writeOptions(o, out, options) }
+	t.attributes(b.Body, map[string]func(*hclsyntax.Block){"options": write}, attribute)
 }
 
 // read is a resource that exists already (L3.C).
 func (t *translator) read(b *hclsyntax.Block) node {
 	out, get, state, options := &mapping{}, &mapping{}, &mapping{}, &mapping{}
 	out.add("type", scalar(Scalar(t.used(b.Labels[1]))))
-	t.attributes(b.Body, map[string]func(*hclsyntax.Block){"options": func(o *hclsyntax.Block) {
-		t.writeOptions(o, out,
-			options)
-	}},
-		func(a *hclsyntax.Attribute) {
-			switch a.Name {
-			case "__logicalName":
-				out.add("name", t.value(a.Expr))
-			case "id":
-				get.add("id", t.value(a.Expr), t.comments(a.NameRange)...)
-			default:
-				state.add(a.Name, t.value(a.Expr), t.comments(a.NameRange)...)
-			}
-		})
-	if len(state.entries) > 0 {
-		get.add("state", state)
-	}
+	t.settings(b, out, options, func(a *hclsyntax.Attribute) {
+		switch a.Name {
+		case "__logicalName":
+			out.add("name", t.value(a.Expr))
+		case "id":
+			get.add("id", t.value(a.Expr), t.comments(a.NameRange)...)
+		default:
+			state.add(a.Name, t.value(a.Expr), t.comments(a.NameRange)...)
+		}
+	})
+	get.addFilled("state", state)
 	out.add("get", get)
-	if len(options.entries) > 0 {
-		out.add("options", options)
-	}
+	out.addFilled("options", options)
 	return out
 }
 
@@ -271,22 +261,18 @@ func (t *translator) componentUse(b *hclsyntax.Block) node {
 	out, properties, options := &mapping{}, &mapping{}, &mapping{}
 	token := ""
 	var inputs []string
-	t.attributes(b.Body, map[string]func(*hclsyntax.Block){"options": func(o *hclsyntax.Block) {
-		t.writeOptions(o, out,
-			options)
-	}},
-		func(a *hclsyntax.Attribute) {
-			if a.Name == "token" && len(b.Labels) == 1 {
-				if text, ok := literalText(a.Expr); ok {
-					token = text
-				} else {
-					t.fail(a.Expr.Range(), "", "the token of a component must be a literal string")
-				}
-				return
+	t.settings(b, out, options, func(a *hclsyntax.Attribute) {
+		if a.Name == "token" && len(b.Labels) == 1 {
+			if text, ok := literalText(a.Expr); ok {
+				token = text
+			} else {
+				t.fail(a.Expr.Range(), "", "the token of a component must be a literal string")
 			}
-			inputs = append(inputs, a.Name)
-			properties.add(a.Name, t.value(a.Expr))
-		})
+			return
+		}
+		inputs = append(inputs, a.Name)
+		properties.add(a.Name, t.value(a.Expr))
+	})
 	switch {
 	case len(b.Labels) == 2:
 		token = t.componentOf(b)
@@ -296,12 +282,8 @@ func (t *translator) componentUse(b *hclsyntax.Block) node {
 		t.emptyComponent(b.Labels[0], token, inputs)
 	}
 	out.entries = append([]entry{{key: "type", value: scalar(Scalar(schema.CollapseToken(token)))}}, out.entries...)
-	if len(properties.entries) > 0 {
-		out.add("properties", properties)
-	}
-	if len(options.entries) > 0 {
-		out.add("options", options)
-	}
+	out.addFilled("properties", properties)
+	out.addFilled("options", options)
 	return out
 }
 
@@ -324,13 +306,8 @@ func (t *translator) emptyComponent(name, token string, inputs []string) {
 // componentName is a name for a component that no other has.
 func (t *translator) componentName(base string) string {
 	name := pascal(base)
-	for taken := true; taken; {
-		taken = false
-		for _, other := range t.names {
-			if other == name {
-				name, taken = name+"X", true
-			}
-		}
+	for slices.Contains(t.names, name) {
+		name += "X"
 	}
 	t.names = append(t.names, name)
 	return name
@@ -371,9 +348,7 @@ func (t *translator) componentOf(b *hclsyntax.Block) string {
 		m   *mapping
 	}{{"pulumi", body.pulumi}, {"inputs", body.config}, {"variables", body.variables}, {"resources", body.resources},
 		{"outputs", body.outputs}} {
-		if len(section.m.entries) > 0 {
-			out.add(section.key, section.m)
-		}
+		out.addFilled(section.key, section.m)
 	}
 	if len(body.hooks.entries) > 0 {
 		t.fail(b.DefRange(), "", "hooks inside of a component are not understood")

@@ -2,6 +2,7 @@ package pcl
 
 import (
 	"context"
+	"encoding/base64"
 	"fmt"
 	"maps"
 	"slices"
@@ -177,7 +178,7 @@ func (p *printer) packages(o Options) {
 		p.open("parameterization")
 		p.attribute("name", hclText(q.Name))
 		p.attribute("version", hclText(q.Version))
-		p.attribute("value", hclText(base64Text(q.Value)))
+		p.attribute("value", hclText(base64.StdEncoding.EncodeToString(q.Value)))
 		p.close()
 		p.close()
 	}

@@ -27,6 +27,13 @@ func (m *mapping) add(key string, value node, comment ...string) {
 	m.entries = append(m.entries, entry{comment, Scalar(key), value})
 }
 
+// addFilled adds a mapping that has entries.
+func (m *mapping) addFilled(key string, value *mapping) {
+	if len(value.entries) > 0 {
+		m.add(key, value)
+	}
+}
+
 // write writes a node behind what is on the line already: a key with its colon, or the dash of an item.
 func write(b *strings.Builder, n node, indent int) {
 	margin := strings.Repeat(" ", indent)

@@ -1,7 +1,6 @@
 package pcl
 
 import (
-	"encoding/base64"
 	"math/big"
 	"strconv"
 	"strings"
@@ -13,8 +12,6 @@ import (
 )
 
 var hclStart = hcl.InitialPos
-
-func base64Text(b []byte) string { return base64.StdEncoding.EncodeToString(b) }
 
 // expr is an expression of a program in PCL.
 func (p *printer) expr(e ast.Expr) string {
@@ -146,27 +143,18 @@ func (p *printer) access(e *ast.Access) string {
 }
 
 func (p *printer) loop(e *ast.For) string {
-	var b strings.Builder
-	open, end := "[", "]"
-	if e.Key != nil {
-		open, end = "{", "}"
-	}
-	b.WriteString(open + "for ")
+	l := loop{valueName: e.ValueName.Name, collection: p.operand(e.Collection), value: p.operand(e.Value),
+		grouped: e.Grouped}
 	if e.KeyName != nil {
-		b.WriteString(e.KeyName.Name + ", ")
+		l.keyName = e.KeyName.Name
 	}
-	b.WriteString(e.ValueName.Name + " in " + p.operand(e.Collection) + " : ")
 	if e.Key != nil {
-		b.WriteString(p.operand(e.Key) + " => ")
-	}
-	b.WriteString(p.operand(e.Value))
-	if e.Grouped {
-		b.WriteString("...")
+		l.key = p.operand(e.Key)
 	}
 	if e.Condition != nil {
-		b.WriteString(" if " + p.operand(e.Condition))
+		l.condition = p.operand(e.Condition)
 	}
-	return b.String() + end
+	return l.text()
 }
 
 // callOf is a function call.
@@ -252,7 +240,7 @@ func (p *printer) methodOf(e *ast.Call, args []ast.Expr) string {
 // invokeOf is the call of a provider's function.
 func (p *printer) invokeOf(token string, arguments, out, options ast.Expr) string {
 	texts := []string{hclText(token)}
-	positions := p.positional(token)
+	positions := p.options.positional(p.ctx, token)
 	switch m, isMap := arguments.(*ast.Map); {
 	case len(positions) > 0 && (arguments == nil || isMap):
 		given := map[string]ast.Expr{}
@@ -299,10 +287,4 @@ func (p *printer) invokeOf(token string, arguments, out, options ast.Expr) strin
 		text += "." + path
 	}
 	return text
-}
-
-// positional are the names of a function's arguments where its schema says that they come by position.
-func (p *printer) positional(token string) []string {
-	m := module{generator: &generator{ctx: p.ctx, options: p.options}}
-	return m.positional(token)
 }

@@ -77,9 +77,7 @@ func Generate(ctx context.Context, sources Sources, o Options) (Program, diag.Di
 		{"pulumi", body.pulumi}, {config, body.config}, {"hooks", body.hooks}, {"components", g.components},
 		{"variables", body.variables}, {"resources", body.resources}, {"outputs", body.outputs},
 	} {
-		if len(section.m.entries) > 0 {
-			top.add(section.key, section.m)
-		}
+		top.addFilled(section.key, section.m)
 	}
 	p := Program{Packages: slices.Sorted(maps.Keys(g.packages)), Objects: g.objects, Declared: g.declared,
 		Text: "{}\n"}
@@ -206,17 +204,25 @@ func (m *module) comments(rng hcl.Range) []string {
 	}
 	var lines []string
 	for number := rng.Start.Line - 1; number > 0; number-- {
-		line := strings.TrimSpace(string(source.Line(number)))
-		text, found := strings.CutPrefix(line, "#")
+		text, found := lineComment(source, number)
 		if !found {
-			if text, found = strings.CutPrefix(line, "//"); !found {
-				break
-			}
+			break
 		}
-		lines = append(lines, strings.TrimSpace(text))
+		lines = append(lines, text)
 	}
 	slices.Reverse(lines)
 	return lines
+}
+
+// lineComment is the text of a line that is nothing but a comment; found is false for another line, which it is then.
+func lineComment(source *diag.Source, number int) (text string, found bool) {
+	text = strings.TrimSpace(string(source.Line(number)))
+	for _, mark := range []string{"#", "//"} {
+		if comment, found := strings.CutPrefix(text, mark); found {
+			return strings.TrimSpace(comment), true
+		}
+	}
+	return text, false
 }
 
 // header are the comments that files begin with, when a blank line follows: those are on a file as a whole.
@@ -226,18 +232,14 @@ func (m *module) header() []string {
 		var lines []string
 		source := m.sources[name]
 		for number := 1; number <= source.Lines(); number++ {
-			line := strings.TrimSpace(string(source.Line(number)))
-			text, found := strings.CutPrefix(line, "#")
+			text, found := lineComment(source, number)
 			if !found {
-				text, found = strings.CutPrefix(line, "//")
-			}
-			if !found {
-				if line != "" {
+				if text != "" {
 					lines = nil
 				}
 				break
 			}
-			lines = append(lines, strings.TrimSpace(text))
+			lines = append(lines, text)
 		}
 		all = append(all, lines...)
 	}

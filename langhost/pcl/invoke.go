@@ -1,6 +1,7 @@
 package pcl
 
 import (
+	"context"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -84,7 +85,7 @@ func (m *module) invocation(e *hclsyntax.FunctionCallExpr) (call invocation, ok 
 	}
 	call.token = (&translator{module: m}).used(written)
 	rest := e.Args[1:]
-	positions := m.positional(written)
+	positions := m.options.positional(m.ctx, written)
 	if len(positions) > 0 {
 		for i, argument := range rest {
 			if options, isObject := argument.(*hclsyntax.ObjectConsExpr); isObject && i == len(rest)-1 && i > 0 {
@@ -116,16 +117,16 @@ func (m *module) invocation(e *hclsyntax.FunctionCallExpr) (call invocation, ok 
 }
 
 // positional are the names of a function's arguments where its schema says that they come by position.
-func (m *module) positional(token string) []string {
-	if m.generator.options.Schemas == nil {
+func (o *Options) positional(ctx context.Context, token string) []string {
+	if o.Schemas == nil {
 		return nil
 	}
 	name, _, _ := strings.Cut(token, ":")
-	d, declared := m.generator.options.Packages[name]
+	d, declared := o.Packages[name]
 	if !declared {
 		d = schema.Descriptor{Name: name}
 	}
-	pkg, err := m.generator.options.Schemas.Load(m.ctx, d)
+	pkg, err := o.Schemas.Load(ctx, d)
 	if err != nil {
 		return nil // anyone who runs the program will be told
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
@@ -43,7 +42,7 @@ func (m *module) text(e hclsyntax.Expression) string {
 	case *hclsyntax.ScopeTraversalExpr:
 		return m.access(e)
 	case *hclsyntax.RelativeTraversalExpr:
-		return m.source(e.Source) + steps(e.Traversal)
+		return m.source(e.Source) + pathText(e.Traversal)
 	case *hclsyntax.IndexExpr:
 		return m.source(e.Collection) + "[" + m.text(e.Key) + "]"
 	case *hclsyntax.SplatExpr:
@@ -121,33 +120,46 @@ func (m *module) access(e *hclsyntax.ScopeTraversalExpr) string {
 	if root == "range" && len(e.Traversal) > 1 {
 		root = "each"
 	}
-	return root + steps(e.Traversal[1:])
+	return root + pathText(e.Traversal[1:])
 }
 
-func steps(t hcl.Traversal) string { return pathText(t) }
-
 func (m *module) forText(e *hclsyntax.ForExpr) string {
-	var b strings.Builder
-	open, end := "[", "]"
+	l := loop{keyName: e.KeyVar, valueName: e.ValVar, collection: m.operand(e.CollExpr), value: m.operand(e.ValExpr),
+		grouped: e.Group}
 	if e.KeyExpr != nil {
-		open, end = "{", "}"
-	}
-	b.WriteString(open + "for ")
-	if e.KeyVar != "" {
-		b.WriteString(e.KeyVar + ", ")
-	}
-	fmt.Fprintf(&b, "%s in %s : ", e.ValVar, m.operand(e.CollExpr))
-	if e.KeyExpr != nil {
-		b.WriteString(m.operand(e.KeyExpr) + " => ")
-	}
-	b.WriteString(m.operand(e.ValExpr))
-	if e.Group {
-		b.WriteString("...")
+		l.key = m.operand(e.KeyExpr)
 	}
 	if e.CondExpr != nil {
-		b.WriteString(" if " + m.operand(e.CondExpr))
+		l.condition = m.operand(e.CondExpr)
 	}
-	return b.String() + end
+	return l.text()
+}
+
+// loop is a for expression, which HCL and programs in YAML write alike. What it does not have is empty.
+type loop struct {
+	keyName, valueName, collection, key, value, condition string
+	grouped                                               bool
+}
+
+func (l loop) text() string {
+	head := l.valueName + " in " + l.collection + " : "
+	if l.keyName != "" {
+		head = l.keyName + ", " + head
+	}
+	body := l.value
+	if l.key != "" {
+		body = l.key + " => " + body
+	}
+	if l.grouped {
+		body += "..."
+	}
+	if l.condition != "" {
+		body += " if " + l.condition
+	}
+	if l.key != "" {
+		return "{for " + head + body + "}"
+	}
+	return "[for " + head + body + "]"
 }
 
 // callText is a function call in an expression.

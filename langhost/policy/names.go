@@ -2,7 +2,7 @@ package policy
 
 import (
 	"github.com/yamlhost/yamlhost/internal/value"
-	"github.com/yamlhost/yamlhost/internal/value/urn"
+	"github.com/yamlhost/yamlhost/internal/value/wire"
 	"github.com/yamlhost/yamlhost/runtime/analyzer"
 	"github.com/yamlhost/yamlhost/schema"
 )
@@ -17,10 +17,10 @@ func names(about *analyzer.Resource) map[string]value.Value {
 func stackArgs(about *analyzer.Resource) value.Value {
 	deps := make(map[string]value.Value, len(about.PropertyDependencies))
 	for key, urns := range about.PropertyDependencies {
-		deps[key] = value.Strings(texts(urns))
+		deps[key] = value.Strings(wire.Texts(urns))
 	}
 	return value.MapOf(append(argsEntries(about, plain(about.Properties)),
-		value.Entry{Key: "dependencies", Value: value.Strings(texts(about.Dependencies))},
+		value.Entry{Key: "dependencies", Value: value.Strings(wire.Texts(about.Dependencies))},
 		value.Entry{Key: "propertyDependencies", Value: value.Map(deps)})...)
 }
 
@@ -40,7 +40,7 @@ func argsEntries(about *analyzer.Resource, properties value.Value) []value.Entry
 		value.Entry{Key: "update", Value: value.Number(o.Update.Seconds())})
 	options := value.MapOf(
 		value.Entry{Key: "additionalSecretOutputs", Value: value.Strings(o.AdditionalSecretOutputs)},
-		value.Entry{Key: "aliases", Value: value.Strings(texts(o.Aliases))},
+		value.Entry{Key: "aliases", Value: value.Strings(wire.Texts(o.Aliases))},
 		value.Entry{Key: "customTimeouts", Value: seconds},
 		value.Entry{Key: "deleteBeforeReplace", Value: first},
 		value.Entry{Key: "ignoreChanges", Value: value.Strings(o.IgnoreChanges)},
@@ -90,12 +90,4 @@ func plain(v value.Value) value.Value {
 		return value.MapOf(value.Entry{Key: "urn", Value: value.String(string(ref.URN))},
 			value.Entry{Key: "id", Value: ref.ID}).WithMarksOf(x)
 	})
-}
-
-func texts(urns []urn.URN) []string {
-	list := make([]string, len(urns))
-	for i, u := range urns {
-		list[i] = string(u)
-	}
-	return list
 }

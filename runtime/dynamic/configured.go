@@ -1,6 +1,7 @@
 package dynamic
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -27,13 +28,11 @@ type configured struct {
 var _ provider.Configured = (*configured)(nil)
 
 func newConfigured(l *loaded, d Definition) *configured {
-	c := &configured{Refusing: refusing, def: d, timeout: l.options.Timeout, hosts: map[*Source]*host{}}
-	if c.timeout == 0 {
-		c.timeout = 10 * time.Minute
-	}
+	c := &configured{Refusing: refusing, def: d, timeout: cmp.Or(l.options.Timeout, 10*time.Minute),
+		hosts: map[*Source]*host{}}
 	for _, t := range d {
 		if c.hosts[t.Source] == nil {
-			c.hosts[t.Source] = newHost(t.Source, l.options)
+			c.hosts[t.Source] = &host{source: t.Source, options: l.options}
 		}
 	}
 	return c

@@ -2,6 +2,7 @@ package dynamic
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -85,8 +86,6 @@ type export struct {
 
 // retries is how many processes one call may outlive before it is given up.
 const retries = 3
-
-func newHost(s *Source, o Options) *host { return &host{source: s, options: o} }
 
 // close ends the process and refuses new calls.
 func (h *host) close() {
@@ -172,18 +171,12 @@ func (h *host) ready(ctx context.Context, name string) (*process, *export, error
 
 func (h *host) has(ctx context.Context, name, method string) (bool, error) {
 	_, e, err := h.ready(ctx, name)
-	if err != nil {
-		return false, err
-	}
-	return slices.Contains(e.methods, method), nil
+	return err == nil && slices.Contains(e.methods, method), err
 }
 
 func (h *host) previews(ctx context.Context, name string) (bool, error) {
 	_, e, err := h.ready(ctx, name)
-	if err != nil {
-		return false, err
-	}
-	return e.preview, nil
+	return err == nil && e.preview, err
 }
 
 // call makes a request, again in a new process when its own ended before the call had begun there.
@@ -214,11 +207,7 @@ func (h *host) failure(answer reply, r request) error {
 	if answer.Bad {
 		return h.nonsense(r.Method, errors.New(message))
 	}
-	if place := h.source.place(answer.Stack); place != "" {
-		message = place + ": " + message
-	} else {
-		message = h.source.File + ": " + message
-	}
+	message = cmp.Or(h.source.place(answer.Stack), h.source.File) + ": " + message
 	failed := &provider.Error{Message: message}
 	if answer.ID != "" || len(answer.Reasons) > 0 {
 		failed.Outcome, failed.ID = provider.Partial, answer.ID

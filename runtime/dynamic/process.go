@@ -34,10 +34,9 @@ const grace = 2 * time.Second
 
 // process runs the code of one source. Calls overlap. It is safe for concurrent use.
 type process struct {
-	source *Source
-	log    func(LogLine)
-	child  *supervise.Child
-	in     *os.File
+	log   func(LogLine)
+	child *supervise.Child
+	in    *os.File
 
 	write sync.Mutex // guards in, one line at a time
 
@@ -101,7 +100,7 @@ func startProcess(s *Source, o Options) (*process, error) {
 	ours := []*os.File{out}
 	texts, err := openTexts(cmd)
 	ours = append(ours, texts...)
-	p := &process{source: s, log: o.Log, in: src, calls: map[int]*call{}, done: make(chan struct{})}
+	p := &process{log: o.Log, in: src, calls: map[int]*call{}, done: make(chan struct{})}
 	if err == nil {
 		p.child, err = supervise.Start(cmd, o.Supervisor)
 	}
@@ -194,11 +193,9 @@ func (p *process) kill(why error, patience time.Duration) {
 	p.write.Lock()
 	p.in.Close()
 	p.write.Unlock()
-	timer := time.NewTimer(patience)
-	defer timer.Stop()
 	select {
 	case <-p.done:
-	case <-timer.C:
+	case <-time.After(patience):
 		p.child.Kill()
 		<-p.done
 	}
@@ -253,14 +250,12 @@ func (p *process) do(ctx context.Context, r request) (reply, error) {
 
 // waitEnd waits a moment for a process that no longer reads, and returns why it ended; nil while it goes on.
 func (p *process) waitEnd() error {
-	timer := time.NewTimer(grace)
-	defer timer.Stop()
 	select {
 	case <-p.done:
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		return p.why
-	case <-timer.C:
+	case <-time.After(grace):
 		return nil
 	}
 }

@@ -1,15 +1,16 @@
 package embedded
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
 	"io"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
+	"github.com/yamlhost/yamlhost/internal/environ"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
@@ -49,28 +50,15 @@ type LogLine struct {
 }
 
 // environment returns a variable that commands inherit; empty when it is not set.
-func (o Options) environment(name string) string {
-	for i := len(o.Environ) - 1; i >= 0; i-- { // the last one counts, as for commands
-		if text, found := strings.CutPrefix(o.Environ[i], name+"="); found {
-			return text
-		}
-	}
-	return ""
-}
+func (o Options) environment(name string) string { return environ.List(o.Environ).Get(name) }
 
 func (o Options) withDefaults() Options {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.Random == nil {
-		o.Random = rand.Reader
-	}
-	if o.LargestFile == 0 {
-		o.LargestFile = 256 << 20
-	}
-	if o.Grace == 0 {
-		o.Grace = 2 * time.Second
-	}
+	o.Random = cmp.Or(o.Random, rand.Reader)
+	o.LargestFile = cmp.Or(o.LargestFile, 256<<20)
+	o.Grace = cmp.Or(o.Grace, 2*time.Second)
 	return o
 }
 

@@ -117,12 +117,10 @@ func (p process) run(ctx context.Context) (processResult, error) {
 
 // waits reports whether done comes within d.
 func waits(done <-chan struct{}, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
 	case <-done:
 		return true
-	case <-timer.C:
+	case <-time.After(d):
 		return false
 	}
 }

@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"cmp"
 	"context"
 	crand "crypto/rand"
 	"encoding/base64"
@@ -349,10 +350,7 @@ const (
 // characters makes a text of length characters, with at least as many of each class as is asked for, evenly mixed. A
 // minimum of a class that is switched off counts all the same, as in the public package.
 func (g generator) characters(inputs value.Value) (string, error) {
-	special := lookupString(inputs, "overrideSpecial")
-	if special == "" {
-		special = specialCharacters
-	}
+	special := cmp.Or(lookupString(inputs, "overrideSpecial"), specialCharacters)
 	length, _ := lookupInt(inputs, "length")
 	made := make([]rune, 0, length)
 	draw := func(from string, n int) error {

@@ -55,36 +55,11 @@ func markPending(outputs value.Value, def *schema.Resource, names []string) valu
 	for _, name := range names {
 		kind := value.KindAny
 		if property := def.Outputs.Property(name); property != nil {
-			kind = kindOf(property.Type)
+			kind = schema.ExpectedKind(property.Type)
 		}
 		outputs = outputs.With(name, value.Unknown(kind))
 	}
 	return seal(outputs, def)
-}
-
-func kindOf(t schema.Type) value.Kind {
-	switch t := t.(type) {
-	case *schema.Optional:
-		return kindOf(t.Elem)
-	case *schema.Array:
-		return value.KindList
-	case *schema.Map, *schema.Object:
-		return value.KindMap
-	case schema.Primitive:
-		switch t {
-		case schema.Bool:
-			return value.KindBool
-		case schema.Integer, schema.Number:
-			return value.KindNumber
-		case schema.String:
-			return value.KindString
-		case schema.Asset:
-			return value.KindAsset
-		case schema.Archive:
-			return value.KindArchive
-		}
-	}
-	return value.KindAny
 }
 
 // seal marks outputs secret that the schema marks so.

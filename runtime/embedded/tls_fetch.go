@@ -46,11 +46,8 @@ func (c certificates) certificatesOf(ctx context.Context, args value.Value) ([]*
 		return []*x509.Certificate{certificate}, err
 	}
 	text, _ := address.AsString()
-	verify := true
-	if v, given := lookupBool(args, "verifyChain"); given {
-		verify = v
-	}
-	chain, err := c.fetch(ctx, text, verify)
+	verify, given := lookupBool(args, "verifyChain")
+	chain, err := c.fetch(ctx, text, verify || !given)
 	chain = slices.Clone(chain)
 	slices.Reverse(chain)
 	return chain, err
