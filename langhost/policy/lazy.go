@@ -47,48 +47,46 @@ func (p *Lazy) ConfigureStack(ctx context.Context, s analyzer.Stack) error {
 }
 
 // Info describes the pack.
-func (p *Lazy) Info(ctx context.Context) (info analyzer.Info, err error) {
+func (p *Lazy) Info(ctx context.Context) (analyzer.Info, error) {
 	pack, err := p.opened(ctx)
-	if err == nil {
-		info, err = pack.Info(ctx)
+	if err != nil {
+		return analyzer.Info{}, err
 	}
-	return info, err
+	return pack.Info(ctx)
 }
 
 // Configure gives each policy its configuration.
 func (p *Lazy) Configure(ctx context.Context, config map[string]analyzer.Config) error {
 	pack, err := p.opened(ctx)
-	if err == nil {
-		err = pack.Configure(ctx, config)
+	if err != nil {
+		return err
 	}
-	return err
+	return pack.Configure(ctx, config)
+}
+
+// lists asks the opened pack a question about one resource or all of them.
+func lists[About, Answer any](ctx context.Context, p *Lazy,
+	question func(*Pack, context.Context, About) ([]Answer, error), about About) ([]Answer, error) {
+	pack, err := p.opened(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return question(pack, ctx, about)
 }
 
 // Remediate returns the changes to the inputs of a resource.
-func (p *Lazy) Remediate(ctx context.Context, r analyzer.Resource) (list []analyzer.Remediation, err error) {
-	pack, err := p.opened(ctx)
-	if err == nil {
-		list, err = pack.Remediate(ctx, r)
-	}
-	return list, err
+func (p *Lazy) Remediate(ctx context.Context, r analyzer.Resource) ([]analyzer.Remediation, error) {
+	return lists(ctx, p, (*Pack).Remediate, r)
 }
 
 // Analyze returns the violations of one resource.
-func (p *Lazy) Analyze(ctx context.Context, r analyzer.Resource) (list []analyzer.Violation, err error) {
-	pack, err := p.opened(ctx)
-	if err == nil {
-		list, err = pack.Analyze(ctx, r)
-	}
-	return list, err
+func (p *Lazy) Analyze(ctx context.Context, r analyzer.Resource) ([]analyzer.Violation, error) {
+	return lists(ctx, p, (*Pack).Analyze, r)
 }
 
 // AnalyzeStack returns the violations of all resources together.
-func (p *Lazy) AnalyzeStack(ctx context.Context, all []analyzer.Resource) (list []analyzer.Violation, err error) {
-	pack, err := p.opened(ctx)
-	if err == nil {
-		list, err = pack.AnalyzeStack(ctx, all)
-	}
-	return list, err
+func (p *Lazy) AnalyzeStack(ctx context.Context, all []analyzer.Resource) ([]analyzer.Violation, error) {
+	return lists(ctx, p, (*Pack).AnalyzeStack, all)
 }
 
 // Close has nothing to end.

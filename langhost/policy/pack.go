@@ -243,41 +243,34 @@ func (p *Pack) Remediate(ctx context.Context, r analyzer.Resource) ([]analyzer.R
 }
 
 // Analyze returns the violations of one resource.
-func (p *Pack) Analyze(ctx context.Context, r analyzer.Resource) (list []analyzer.Violation, _ error) {
-	run, dryRun, err := p.running()
-	if err != nil {
-		return nil, err
-	}
-	var subject *eval.PolicySubject
-	for _, rule := range p.matching(&r) {
-		if rule.Decl.OfStack() || rule.Decl.OfOutputs() || rule.Decl.OfDestroyed() {
-			continue
-		}
-		if subject == nil {
-			subject = run.About(ctx, names(&r))
-		}
-		if list, err = p.ask(subject, dryRun, rule, nil, list); err != nil {
-			return nil, err
-		}
-	}
-	return list, nil
+func (p *Pack) Analyze(ctx context.Context, r analyzer.Resource) ([]analyzer.Violation, error) {
+	return p.analyze(ctx, &r, "")
 }
 
 // AnalyzeDestroy returns the violations of the policies about what an operation destroys.
 func (p *Pack) AnalyzeDestroy(ctx context.Context, r analyzer.Resource, what analyzer.Destruction) (
+	[]analyzer.Violation, error) {
+	return p.analyze(ctx, &r, what)
+}
+
+// analyze asks the policies about one resource, or those about what an operation destroys if what is not empty.
+func (p *Pack) analyze(ctx context.Context, r *analyzer.Resource, what analyzer.Destruction) (
 	list []analyzer.Violation, _ error) {
 	run, dryRun, err := p.running()
 	if err != nil {
 		return nil, err
 	}
 	var subject *eval.PolicySubject
-	for _, rule := range p.matching(&r) {
-		if !rule.Decl.OfDestroyed() {
+	for _, rule := range p.matching(r) {
+		decl := rule.Decl
+		if decl.OfDestroyed() != (what != "") || what == "" && (decl.OfStack() || decl.OfOutputs()) {
 			continue
 		}
 		if subject == nil {
-			about := names(&r)
-			about["args"] = about["args"].With("operation", value.String(string(what)))
+			about := names(r)
+			if what != "" {
+				about["args"] = about["args"].With("operation", value.String(string(what)))
+			}
 			subject = run.About(ctx, about)
 		}
 		if list, err = p.ask(subject, dryRun, rule, nil, list); err != nil {
