@@ -1,13 +1,14 @@
 package embedded
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/yamlhost/yamlhost/schema"
 )
 
 // The mapping of a package lets converters translate names of Terraform. Its form is that of Pulumi's bridge for
@@ -64,105 +65,72 @@ type (
 	}
 )
 
-// packageText is what of a schema matters here.
-type packageText struct {
-	Version   string
-	Types     map[string]objectText
-	Resources map[string]struct {
-		objectText
-		InputProperties map[string]*propertyText
-		RequiredInputs  []string
-	}
-	Functions map[string]struct{ Inputs, Outputs objectText }
-}
-
-type objectText struct {
-	Properties map[string]*propertyText
-	Required   []string
-}
-
-type propertyText struct {
-	Type                 string
-	Ref                  string `json:"$ref"`
-	Items                *propertyText
-	AdditionalProperties *propertyText
-}
-
 // Mapping implements provider.Mapper.
 func (s *shell) Mapping(_ context.Context, key, name string) (from string, data []byte, err error) {
 	if key != "terraform" || name != "" && name != s.name || !slices.Contains(fromTerraform, s.name) {
 		return "", nil, nil
 	}
-	var text packageText
-	if err := json.Unmarshal(s.text, &text); err != nil {
-		return "", nil, fmt.Errorf("read the schema of %s: %w", s.name, err)
-	}
-	p := terraformProvider{Name: s.name, Version: text.Version, Resources: map[string]terraformToken{},
+	p := terraformProvider{Name: s.name, Version: s.schema.Version, Resources: map[string]terraformToken{},
 		DataSources: map[string]terraformToken{}}
 	p.Provider.Resources, p.Provider.DataSources = map[string]terraformFields{}, map[string]terraformFields{}
-	for token, resource := range text.Resources {
+	for _, token := range s.schema.ResourceTokens() {
+		resource, err := s.schema.Resource(token)
+		if err != nil {
+			return "", nil, err
+		}
 		tool := s.name + "_" + snake(token[strings.LastIndex(token, ":")+1:])
 		tool = strings.Replace(tool, s.name+"_"+s.name+"_", s.name+"_", 1) // RandomPet is random_pet
 		p.Resources[tool] = terraformToken{Token: token}
-		p.Provider.Resources[tool] = text.fields(tool, resource.InputProperties, resource.RequiredInputs, resource.Properties)
+		p.Provider.Resources[tool] = fieldsOf(tool, resource.Inputs, resource.Outputs)
 	}
-	for token, function := range text.Functions {
+	for _, token := range s.schema.FunctionTokens() {
 		called, isSource := strings.CutPrefix(token[strings.LastIndex(token, ":")+1:], "get")
 		if !isSource {
 			continue
 		}
+		function, err := s.schema.Function(token)
+		if err != nil {
+			return "", nil, err
+		}
 		tool := s.name + "_" + snake(called)
+		outputs, _ := function.Result.(*schema.Object)
 		p.DataSources[tool] = terraformToken{Token: token}
-		p.Provider.DataSources[tool] = text.fields(tool, function.Inputs.Properties, function.Inputs.Required,
-			function.Outputs.Properties)
+		p.Provider.DataSources[tool] = fieldsOf(tool, function.Inputs, outputs)
 	}
 	data, err = json.Marshal(p)
 	return s.name, data, err
 }
 
-// fields are the inputs and outputs of a resource or data source of Terraform.
-func (p *packageText) fields(tool string, inputs map[string]*propertyText, required []string,
-	outputs map[string]*propertyText) terraformFields {
+// fieldsOf are the inputs and outputs of a resource or data source of Terraform. outputs may be nil.
+func fieldsOf(tool string, inputs, outputs *schema.Object) terraformFields {
 	all := terraformFields{}
-	names := maps.Clone(outputs)
-	if names == nil {
-		names = map[string]*propertyText{}
-	}
-	maps.Copy(names, inputs)
-	for name, property := range names {
-		f := p.field(property)
-		_, isInput := inputs[name]
-		f.Required = slices.Contains(required, name)
-		f.Optional, f.Computed = isInput && !f.Required, !isInput
-		if other := singular[tool][name]; other != "" {
-			name = other
-		}
-		all[snake(name)] = f
+	for _, property := range slices.Concat(outputs.Properties(), inputs.Properties()) {
+		f := fieldOf(property.Type)
+		input := inputs.Property(property.Name)
+		f.Required = input != nil && input.Required
+		f.Optional, f.Computed = input != nil && !f.Required, input == nil
+		all[snake(cmp.Or(singular[tool][property.Name], property.Name))] = f
 	}
 	return all
 }
 
-// field is a property as Terraform declares it: an object is a block that stands once.
-func (p *packageText) field(property *propertyText) *terraformField {
-	switch {
-	case property.Ref != "":
-		object := p.Types[strings.TrimPrefix(property.Ref, "#/types/")]
-		return &terraformField{Type: terraformList, MaxItems: 1,
-			Element: &terraformElement{Resource: p.fields("", object.Properties, object.Required, nil)}}
-	case property.Items != nil:
-		element := p.field(property.Items)
+// fieldOf is a type as Terraform declares it: an object is a block that stands once.
+func fieldOf(t schema.Type) *terraformField {
+	switch t := schema.Required(t).(type) {
+	case *schema.Object:
+		return &terraformField{Type: terraformList, MaxItems: 1, Element: &terraformElement{Resource: fieldsOf("", t, nil)}}
+	case *schema.Array:
+		element := fieldOf(t.Item)
 		if element.MaxItems == 1 {
 			return &terraformField{Type: terraformList, Element: element.Element}
 		}
 		return &terraformField{Type: terraformList, Element: &terraformElement{Schema: element}}
-	case property.AdditionalProperties != nil:
-		return &terraformField{Type: terraformMap, Element: &terraformElement{Schema: p.field(property.AdditionalProperties)}}
-	case property.Type == "object":
-		return &terraformField{Type: terraformMap}
-	}
-	scalars := map[string]int{"boolean": terraformBool, "integer": terraformInt, "number": terraformFloat}
-	if number := scalars[property.Type]; number != 0 {
-		return &terraformField{Type: number}
+	case *schema.Map:
+		return &terraformField{Type: terraformMap, Element: &terraformElement{Schema: fieldOf(t.Item)}}
+	case schema.Primitive:
+		scalars := map[schema.Primitive]int{schema.Bool: terraformBool, schema.Integer: terraformInt,
+			schema.Number: terraformFloat}
+		return &terraformField{Type: cmp.Or(scalars[t], terraformString)}
 	}
 	return &terraformField{Type: terraformString}
 }
