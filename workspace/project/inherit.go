@@ -73,8 +73,11 @@ func patched(base any, patch map[string]any) any {
 	return m
 }
 
-// PlainData is a known value as data of settings, secrets in plain text.
+// PlainData is a value as data of settings, secrets in plain text; what is not known is nil.
 func PlainData(v value.Value) any {
+	if !v.IsKnown() {
+		return nil
+	}
 	switch v.Kind() {
 	case value.KindBool:
 		b, _ := v.AsBool()

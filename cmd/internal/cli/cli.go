@@ -2,6 +2,9 @@ package cli
 
 import (
 	"context"
+	"fmt"
+	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -33,6 +36,10 @@ import (
 	uicmd "github.com/yamlhost/yamlhost/cmd/internal/cli/ui"
 	watchcmd "github.com/yamlhost/yamlhost/cmd/internal/cli/watch"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/contract"
+	"github.com/yamlhost/yamlhost/cmd/internal/operation"
+	"github.com/yamlhost/yamlhost/cmd/internal/output/report"
+	"github.com/yamlhost/yamlhost/internal/release"
 	"github.com/yamlhost/yamlhost/internal/supervise"
 )
 
@@ -181,3 +188,63 @@ func newRoot(a *console.Console, measured *profile) *cobra.Command {
 	console.UsageErrors(root)
 	return root
 }
+
+// Contracts returns all JSON forms that the program writes for other programs. Pulumi's own forms, such as exported
+// states, have their schemas elsewhere.
+func Contracts() []contract.Contract {
+	own := []contract.Contract{
+		contract.Of[versionRecord]("version", "which program this is", "`version --json`"),
+	}
+	return slices.Concat(report.Contracts, operation.Contracts, graphcmd.Contracts, explaincmd.Contracts,
+		functionscmd.Contracts, schemacmd.Contracts, stackcmd.Contracts, configcmd.Contracts, plugincmd.Contracts,
+		migratecmd.Contracts, convertcmd.Contracts,
+		doctorcmd.Contracts, aboutcmd.Contracts, accountcmd.Contracts, queuecmd.Contracts, own)
+}
+
+// newVersion prints version and edition; it reads no file, so that it is fast.
+func newVersion(a *console.Console) *cobra.Command {
+	asJSON := false
+	cmd := &cobra.Command{
+		Use:   "version",
+		Short: "Print version and edition",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if asJSON {
+				return a.WriteJSON(versionRecord{a.Version(), release.Edition, "v" + operation.PulumiVersion, runtime.Version(),
+					runtime.GOOS, runtime.GOARCH})
+			}
+			return printVersion(a)
+		},
+	}
+	cmd.Flags().BoolVarP(&asJSON, "json", "j", false, "write JSON")
+	return cmd
+}
+
+// versionRecord identifies the program.
+type versionRecord struct {
+	Version       string `json:"version"`       // with a leading v
+	Edition       string `json:"edition"`       // default or lean
+	PulumiVersion string `json:"pulumiVersion"` // of the Pulumi CLI that it does as, with a leading v
+	GoVersion     string `json:"goVersion"`
+	OS            string `json:"os"`
+	Arch          string `json:"arch"`
+}
+
+func printVersion(a *console.Console) error {
+	if a.World.AsPulumi { // who asks compares it with what it needs of the Pulumi CLI
+		_, err := fmt.Fprintln(a.Streams.Out, "v"+operation.PulumiVersion)
+		return err
+	}
+	_, err := fmt.Fprintf(a.Streams.Out, "%s (%s edition)\n", a.Version(), release.Edition)
+	return err
+}
+
+// The arguments of Run that describe the machine.
+type (
+	// Streams are the input and output streams of a command.
+	Streams = console.Streams
+	// World is the part of the machine that a command can see.
+	World = console.World
+	// EmbeddedProviders are providers that live in this process.
+	EmbeddedProviders = console.EmbeddedProviders
+)

@@ -10,6 +10,8 @@ import (
 
 	"github.com/yamlhost/yamlhost/internal/jsontext"
 	"github.com/yamlhost/yamlhost/internal/printable"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
 // GuardStreams sets the streams of the application so that nothing from elsewhere, a name or a message, controls a
@@ -46,6 +48,42 @@ func Table(out io.Writer, write func(table io.Writer)) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	write(table)
 	return table.Flush()
+}
+
+// Plain returns a value as data for JSON. It hides secrets unless showSecrets is set.
+func Plain(v value.Value, showSecrets bool) any {
+	file := func(kind, content, hash string) value.Value {
+		return value.MapOf(value.Entry{Key: kind, Value: value.String(content)}, value.Entry{Key: "hash", Value: value.String(hash)})
+	}
+	return project.PlainData(v.Transform(func(x value.Value) value.Value {
+		if x.IsSecret() && !showSecrets {
+			return value.String(HiddenSecret)
+		}
+		if r, ok := x.AsResource(); ok {
+			return plainReference(r)
+		}
+		if asset, ok := x.AsAsset(); ok {
+			return file("asset", asset.Text+asset.Path+asset.URI, asset.Hash)
+		}
+		if archive, ok := x.AsArchive(); ok {
+			return file("archive", archive.Path+archive.URI, archive.Hash)
+		}
+		return x
+	}))
+}
+
+// plainReference returns the URN and the ID of a resource that an output refers to (F1.7): a component has no ID, and
+// one that is not known yet is empty. Unlike the Pulumi CLI's, it lacks the key that marks references in states.
+func plainReference(r *value.ResourceRef) value.Value {
+	v := value.MapOf(value.Entry{Key: "urn", Value: value.String(string(r.URN))})
+	if r.PackageVersion != "" {
+		v = v.With("packageVersion", value.String(r.PackageVersion))
+	}
+	if !r.ID.IsNull() {
+		id, _ := r.ID.AsString()
+		v = v.With("id", value.String(id))
+	}
+	return v
 }
 
 // Block shows a text of several lines under a heading, in one piece; a CI system that can folds it.

@@ -3,9 +3,13 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/yamlhost/yamlhost/cmd/internal/cli/schema"
+	"github.com/yamlhost/yamlhost/runtime/embedded"
+	packages "github.com/yamlhost/yamlhost/schema"
 )
 
 // pageWidth is how many columns flags take.
@@ -93,4 +97,95 @@ func wrapped(text string) string {
 		}
 	}
 	return b.String()
+}
+
+// writeProviders writes docs/providers.md: what the built-in providers take and give, out of their schemas. Errors of w
+// are the caller's to see: it is a buffer.
+func writeProviders(w io.Writer) error {
+	fmt.Fprint(w, "# Inputs and outputs of the built-in providers\n\n<!-- Written by `go run ./cmd/internal/manual -providers "+
+		"docs/providers.md`; a test holds it against the schemas. -->\n\nThe schemas of the providers that are "+
+		"[built in](embedded.md), which also says how they work.\n`yamlhost schema TYPE` shows the same, for plugins too.\n")
+	for _, name := range embedded.Names() {
+		text, _ := embedded.Schema(name)
+		version, _ := embedded.Version(name)
+		pkg, err := packages.Parse(text)
+		if err != nil {
+			return fmt.Errorf("schema of %s: %w", name, err)
+		}
+		fmt.Fprintf(w, "\n## %s %s\n", name, version)
+		tokens := slices.Concat(slices.Sorted(slices.Values(pkg.ResourceTokens())),
+			slices.Sorted(slices.Values(pkg.FunctionTokens())))
+		for _, token := range tokens {
+			if strings.HasPrefix(token, "command:remote:") {
+				continue // needs the plugin, as docs/embedded.md says
+			}
+			m, err := schema.Describe(pkg, token)
+			if err != nil {
+				return fmt.Errorf("%s: %w", token, err)
+			}
+			writeMember(w, m)
+		}
+	}
+	return nil
+}
+
+func writeMember(w io.Writer, m *schema.MemberRecord) {
+	name := packages.CollapseToken(m.Token)
+	if m.Kind == "function" {
+		name += "()"
+	}
+	fmt.Fprintf(w, "\n### %s\n", name)
+	if text := firstSentence(m.Description); text != "" {
+		fmt.Fprintf(w, "\n%s\n", wrapped(text))
+	}
+	rows := map[string][2]string{} // the mark of a property as input and as output
+	var order []string
+	types, texts := map[string]string{}, map[string]string{}
+	for _, p := range m.Inputs {
+		mark := "yes"
+		if p.Required {
+			mark = "required"
+		}
+		order = append(order, p.Name)
+		rows[p.Name], types[p.Name], texts[p.Name] = [2]string{mark, ""}, p.Type, p.Description
+	}
+	for _, p := range m.Outputs {
+		row, known := rows[p.Name]
+		if !known {
+			order = append(order, p.Name)
+			types[p.Name], texts[p.Name] = p.Type, p.Description
+		}
+		row[1] = "yes"
+		if p.Secret {
+			row[1] = "secret"
+		}
+		rows[p.Name] = row
+	}
+	if len(order) > 0 {
+		fmt.Fprint(w, "\n| Property | Type | Takes | Gives | |\n|---|---|---|---|---|\n")
+	}
+	for _, name := range order {
+		fmt.Fprintf(w, "| `%s` | `%s` | %s | %s | %s |\n", name, strings.ReplaceAll(types[name], "|", `\|`), rows[name][0],
+			rows[name][1], strings.ReplaceAll(firstSentence(texts[name]), "|", `\|`))
+	}
+	if m.Result != "" {
+		fmt.Fprintf(w, "\nGives `%s`.\n", m.Result)
+	}
+}
+
+// firstSentence returns the first sentence of a description on one line, without links out of it.
+func firstSentence(text string) string {
+	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n\n")
+	text = strings.Join(strings.Fields(text), " ")
+	for i := 0; i < len(text); {
+		pos := strings.Index(text[i:], ". ")
+		if pos < 0 {
+			break
+		}
+		if i += pos; i > 20 {
+			return text[:i+1]
+		}
+		i += 2
+	}
+	return text
 }

@@ -12,25 +12,29 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
-// target is the stack whose settings are shown or changed, and their file.
-type target struct {
-	stack string
-	file  string
+// options are the flags of `config` and of the commands below it.
+type options struct {
+	stack       string
+	file        string
+	path        bool // keys are paths into values
+	json        bool
+	showSecrets bool
+	force       bool   // of `config refresh`
+	dest        string // of `config copy`
 }
 
 // NewConfig makes `config` and the commands below it.
 func NewConfig(a *console.Console) *cobra.Command {
-	o := &target{}
-	l := &listing{target: o}
+	o := &options{}
 	cmd := &cobra.Command{
 		Use:   "config",
 		Short: "Show and change a stack's configuration",
 		Args:  console.UnknownCommand,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return list(cmd.Context(), a, l) },
+		RunE:  func(cmd *cobra.Command, _ []string) error { return list(cmd.Context(), a, o) },
 	}
 	cmd.PersistentFlags().StringVarP(&o.stack, "stack", "s", "", "the stack; by default the selected one")
 	cmd.PersistentFlags().StringVar(&o.file, "config-file", "", "use this file instead of Pulumi.<stack>.yaml")
-	l.flags(cmd)
+	o.listFlags(cmd)
 	cmd.AddCommand(newList(a, o), newGet(a, o), newSet(a, o), newSetAll(a, o), newRemove(a, o), newCopy(a, o),
 		newRefresh(a, o), newEnv(a, o))
 	return cmd
@@ -55,7 +59,7 @@ func (c *configured) sealer() (_ *console.StackSecrets, err error) {
 }
 
 // edit opens the settings of a stack, lets change edit them, and saves them. Nobody else edits them meanwhile.
-func edit(ctx context.Context, a *console.Console, o *target, change func(*configured) error) error {
+func edit(ctx context.Context, a *console.Console, o *options, change func(*configured) error) error {
 	p, err := a.SoundProject(a.World.Dir)
 	if err != nil {
 		return err
@@ -76,18 +80,17 @@ func edit(ctx context.Context, a *console.Console, o *target, change func(*confi
 }
 
 // openAt is open for a command about one key, or about a path into its value.
-func openAt(ctx context.Context, a *console.Console, o *target, isPath bool, key string) (*configured, project.KeyPath,
-	error) {
+func openAt(ctx context.Context, a *console.Console, o *options, key string) (*configured, project.KeyPath, error) {
 	c, err := open(ctx, a, o)
 	if err != nil {
 		return nil, project.KeyPath{}, err
 	}
-	path, err := console.ParseKey(isPath, c.project.Name.Text, key)
+	path, err := console.ParseKey(o.path, c.project.Name.Text, key)
 	return c, path, err
 }
 
 // open opens the settings of a stack. The stack may be yet to come if it is named and has a file.
-func open(ctx context.Context, a *console.Console, o *target) (*configured, error) {
+func open(ctx context.Context, a *console.Console, o *options) (*configured, error) {
 	p, err := a.SoundProject(a.World.Dir)
 	if err != nil {
 		return nil, err
@@ -115,10 +118,70 @@ func open(ctx context.Context, a *console.Console, o *target) (*configured, erro
 }
 
 // noSuchKey names the keys that are near to one that is not there.
-func noSuchKey(a *console.Console, c *configured, asked string, key project.Key) error {
+func (c *configured) noSuchKey(asked string, key project.Key) error {
 	var names []string
 	for _, e := range c.settings.Entries() {
 		names = append(names, strings.TrimPrefix(e.Key.String(), c.project.Name.Text+":"))
 	}
 	return fmt.Errorf("configuration key %q is not set in stack %s%s", key, c.stack, diag.DidYouMean(asked, names))
+}
+
+// newEnv makes `config env` and the commands below it.
+func newEnv(a *console.Console, o *options) *cobra.Command {
+	cmd := &cobra.Command{Use: "env", Short: "Choose the environments that a stack imports", Args: console.UnknownCommand}
+	cmd.AddCommand(
+		&cobra.Command{Use: "ls", Aliases: []string{"list"}, Short: "List the environments of a stack", Args: cobra.NoArgs,
+			RunE: func(cmd *cobra.Command, _ []string) error { return listEnvironments(cmd.Context(), a, o) }},
+		&cobra.Command{Use: "add NAME...", Short: "Add environments, behind the others", Args: cobra.MinimumNArgs(1),
+			RunE: func(cmd *cobra.Command, args []string) error { return addEnvironments(cmd.Context(), a, o, args) }},
+		&cobra.Command{Use: "rm NAME...", Aliases: []string{"remove"}, Short: "Remove environments", Args: cobra.MinimumNArgs(1),
+			RunE: func(cmd *cobra.Command, args []string) error { return removeEnvironments(cmd.Context(), a, o, args) }})
+	return cmd
+}
+
+func listEnvironments(ctx context.Context, a *console.Console, o *options) error {
+	c, err := open(ctx, a, o)
+	if err != nil {
+		return err
+	}
+	for _, name := range c.settings.Imports() {
+		fmt.Fprintln(a.Streams.Out, name)
+	}
+	return nil
+}
+
+// addEnvironments adds environments that exist and can be evaluated.
+func addEnvironments(ctx context.Context, a *console.Console, o *options, names []string) error {
+	return edit(ctx, a, o, func(c *configured) error {
+		options, err := a.Environments(c.project, c.name)
+		if err != nil {
+			return err
+		}
+		options.Check = true
+		for _, name := range names {
+			_, diags, err := options.Named(ctx, name)
+			if err == nil {
+				err = a.Report(diags)
+			}
+			if err != nil {
+				return err
+			}
+			if !c.settings.AddImport(name) {
+				return fmt.Errorf("stack %s imports %s already", c.stack, name)
+			}
+		}
+		return nil
+	})
+}
+
+func removeEnvironments(ctx context.Context, a *console.Console, o *options, names []string) error {
+	return edit(ctx, a, o, func(c *configured) error {
+		for _, name := range names {
+			if !c.settings.RemoveImport(name) {
+				return fmt.Errorf("stack %s does not import the environment %s%s", c.stack, name,
+					diag.DidYouMean(name, c.settings.Imports()))
+			}
+		}
+		return nil
+	})
 }

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -17,34 +19,27 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
-// copying holds the arguments of `config copy`.
-type copying struct {
-	*target
-	key  string // empty for all
-	path bool
-	dest string
-}
-
-func newCopy(a *console.Console, o *target) *cobra.Command {
-	c := &copying{target: o}
+func newCopy(a *console.Console, o *options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "copy [KEY]", Aliases: []string{"cp"}, Short: "Copy values to another stack",
 		Args: cobra.MaximumNArgs(1),
 		Long: "copy copies one value, or all values, of a stack to the stack of --dest. Values of the same keys there are " +
 			"replaced, others stay. Secrets are decrypted and encrypted anew for the other stack.",
-		RunE: console.RunWith(a, copyValues, c, &c.key),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return copyValues(cmd.Context(), a, o, strings.Join(args, ""))
+		},
 	}
-	cmd.Flags().StringVarP(&c.dest, "dest", "d", "", "the stack to copy to")
-	cmd.Flags().BoolVar(&c.path, "path", false, "the key is a path into a value, as in servers[0].port")
+	cmd.Flags().StringVarP(&o.dest, "dest", "d", "", "the stack to copy to")
+	cmd.Flags().BoolVar(&o.path, "path", false, "the key is a path into a value, as in servers[0].port")
 	return cmd
 }
 
-// copyValues copies values of one stack to another: all of them, or none.
-func copyValues(ctx context.Context, a *console.Console, o *copying) error {
+// copyValues copies the value of a key, or all values if it is empty, of one stack to another: all of them, or none.
+func copyValues(ctx context.Context, a *console.Console, o *options, key string) error {
 	if o.dest == "" {
 		return console.WithCode(console.CodeBadUsage, "--dest is missing: the stack to copy to")
 	}
-	from, err := open(ctx, a, o.target)
+	from, err := open(ctx, a, o)
 	if err != nil {
 		return err
 	}
@@ -53,20 +48,20 @@ func copyValues(ctx context.Context, a *console.Console, o *copying) error {
 	}
 	var entries []*project.Entry
 	var path project.KeyPath
-	if o.key == "" {
+	if key == "" {
 		entries = from.settings.Entries()
 	} else {
-		if path, err = console.ParseKey(o.path, from.project.Name.Text, o.key); err != nil {
+		if path, err = console.ParseKey(o.path, from.project.Name.Text, key); err != nil {
 			return err
 		}
 		entry := from.settings.Entry(path.Key)
 		if entry == nil {
-			return noSuchKey(a, from, o.key, path.Key)
+			return from.noSuchKey(key, path.Key)
 		}
 		entries = []*project.Entry{entry}
 	}
 	copied := 0
-	err = edit(ctx, a, &target{stack: o.dest, file: o.file}, func(to *configured) error {
+	err = edit(ctx, a, &options{stack: o.dest, file: o.file}, func(to *configured) error {
 		if to.stack == from.stack || o.file != "" {
 			return console.WithCode(console.CodeBadUsage, "the stack %s cannot be copied to itself", from.stack)
 		}
@@ -76,7 +71,7 @@ func copyValues(ctx context.Context, a *console.Console, o *copying) error {
 			if len(path.Steps) > 0 {
 				part, found := e.Part(path.Steps)
 				if !found {
-					return fmt.Errorf("config %s has no value at %s in stack %s", path.Key, o.key, from.stack)
+					return fmt.Errorf("config %s has no value at %s in stack %s", path.Key, key, from.stack)
 				}
 				v = part
 			}
@@ -123,26 +118,19 @@ func sealer(a *console.Console, from, to *configured) func(project.Secure) (any,
 	}
 }
 
-// refreshing holds the arguments of `config refresh`.
-type refreshing struct {
-	*target
-	force bool
-}
-
-func newRefresh(a *console.Console, o *target) *cobra.Command {
-	r := &refreshing{target: o}
+func newRefresh(a *console.Console, o *options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "refresh", Short: "Restore the configuration of the last operation", Args: console.NoArguments,
 		Long: "refresh writes the stack's configuration as the last operation on the stack had it. The present file is kept " +
 			"beside it, as Pulumi.<stack>.yaml.bak, unless --force is given.",
-		RunE: func(cmd *cobra.Command, _ []string) error { return refresh(cmd.Context(), a, r) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return refresh(cmd.Context(), a, o) },
 	}
-	cmd.Flags().BoolVarP(&r.force, "force", "f", false, "keep no copy of the present file")
+	cmd.Flags().BoolVarP(&o.force, "force", "f", false, "keep no copy of the present file")
 	return cmd
 }
 
 // refresh makes the settings of a stack those of its history.
-func refresh(ctx context.Context, a *console.Console, o *refreshing) error {
+func refresh(ctx context.Context, a *console.Console, o *options) error {
 	p, err := a.SoundProject(a.World.Dir)
 	if err != nil {
 		return err
@@ -159,7 +147,7 @@ func refresh(ctx context.Context, a *console.Console, o *refreshing) error {
 		return fmt.Errorf("stack %s has no history, so there is no configuration to restore", s.Ref.Stack)
 	}
 	var kept string
-	err = edit(ctx, a, &target{stack: o.stack, file: o.file}, func(c *configured) error {
+	err = edit(ctx, a, o, func(c *configured) error {
 		if c.settings.Exists && !o.force {
 			if kept, err = spare(c.settings.Path); err != nil {
 				return err
@@ -171,12 +159,7 @@ func refresh(ctx context.Context, a *console.Console, o *refreshing) error {
 		for _, e := range slices.Clone(c.settings.Entries()) {
 			c.settings.Remove(e.Key)
 		}
-		keys := make([]string, 0, len(records[0].Config))
-		for key := range records[0].Config {
-			keys = append(keys, key)
-		}
-		slices.Sort(keys)
-		for _, name := range keys {
+		for _, name := range slices.Sorted(maps.Keys(records[0].Config)) {
 			key, err := project.ParseKey(name, c.project.Name.Text)
 			if err != nil {
 				return fmt.Errorf("the history of stack %s: %w", s.Ref.Stack, err)

@@ -2,10 +2,12 @@ package config
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -18,10 +20,8 @@ import (
 
 // setting is one value that `config set` sets, and how.
 type setting struct {
-	*target
 	key       string
 	value     *string // nil to read it
-	path      bool
 	secret    bool
 	plaintext bool
 	raw       bool
@@ -29,18 +29,18 @@ type setting struct {
 	object    any    // what value is the text of, if that is no text
 }
 
-func newSet(a *console.Console, o *target) *cobra.Command {
-	s := &setting{target: o}
+func newSet(a *console.Console, o *options) *cobra.Command {
+	s := &setting{}
 	cmd := &cobra.Command{
 		Use: "set KEY [VALUE]", Short: "Set a value; without one it is read from standard input", Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if s.key = args[0]; len(args) > 1 {
 				s.value = &args[1]
 			}
-			return set(cmd.Context(), a, s)
+			return set(cmd.Context(), a, o, s)
 		},
 	}
-	cmd.Flags().BoolVar(&s.path, "path", false, "the key is a path into a value, as in servers[0].port")
+	cmd.Flags().BoolVar(&o.path, "path", false, "the key is a path into a value, as in servers[0].port")
 	cmd.Flags().BoolVar(&s.secret, "secret", false, "encrypt the value")
 	cmd.Flags().BoolVar(&s.plaintext, "plaintext", false, "store the value in plain text, even if it looks like a secret")
 	cmd.Flags().BoolVar(&s.raw, "raw", false, "keep the line break at the end of standard input")
@@ -49,19 +49,19 @@ func newSet(a *console.Console, o *target) *cobra.Command {
 }
 
 // set sets one value.
-func set(ctx context.Context, a *console.Console, o *setting) error {
-	_, path, err := openAt(ctx, a, o.target, o.path, o.key)
+func set(ctx context.Context, a *console.Console, o *options, v *setting) error {
+	_, path, err := openAt(ctx, a, o, v.key)
 	if err != nil {
 		return err
 	}
-	text, err := valueToSet(a, o) // before the file is held: people may take their time
+	text, err := v.text(a) // before the file is held: people may take their time
 	if err != nil {
 		return err
 	}
-	if o.secret && o.plaintext {
+	if v.secret && v.plaintext {
 		return errors.New("--secret and --plaintext cannot be used together")
 	}
-	return edit(ctx, a, o.target, func(c *configured) error { return setValue(a, c, o, path, text) })
+	return edit(ctx, a, o, func(c *configured) error { return c.set(v, path, text) })
 }
 
 // seals reports whether a value is to be sealed: plain text for a key that is declared secret would only be refused
@@ -70,8 +70,8 @@ func (c *configured) seals(o *setting, path project.KeyPath) bool {
 	return o.secret || !o.plaintext && workspace.SecretKeys(c.project, nil)[path.Key]
 }
 
-// setValue sets one value in settings that are held.
-func setValue(a *console.Console, c *configured, o *setting, path project.KeyPath, text string) (err error) {
+// set sets one value in settings that are held.
+func (c *configured) set(o *setting, path project.KeyPath, text string) (err error) {
 	seal := c.seals(o, path)
 	if !seal && !o.plaintext && LooksSecret(path.Key.Name, text) {
 		return fmt.Errorf(
@@ -100,8 +100,8 @@ func setValue(a *console.Console, c *configured, o *setting, path project.KeyPat
 	return c.settings.SetPath(path, v)
 }
 
-// valueToSet is the value of the command line, or what standard input says (F3.15).
-func valueToSet(a *console.Console, o *setting) (string, error) {
+// text is the value of the command line, or what standard input says (F3.15).
+func (o *setting) text(a *console.Console) (string, error) {
 	if o.value != nil {
 		return *o.value, nil
 	}
@@ -163,4 +163,128 @@ func LooksSecret(name, text string) bool {
 		entropy -= n / total * math.Log2(n/total)
 	}
 	return entropy*total >= 32
+}
+
+// settingAll holds the values of `config set-all`.
+type settingAll struct {
+	secrets []string // key=value
+	plain   []string
+	json    string // as `config --json` writes it
+}
+
+func newSetAll(a *console.Console, o *options) *cobra.Command {
+	s := &settingAll{}
+	cmd := &cobra.Command{
+		Use: "set-all", Short: "Set several values at once, all or none of them", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return setAll(cmd.Context(), a, o, s) },
+	}
+	cmd.Flags().StringArrayVar(&s.secrets, "secret", nil, "encrypt this value, as key=value; may be repeated")
+	cmd.Flags().StringArrayVar(&s.plain, "plaintext", nil,
+		"store this value in plain text, as key=value; may be repeated")
+	cmd.Flags().BoolVar(&o.path, "path", false, "the keys are paths into values, as in servers[0].port")
+	cmd.Flags().StringVar(&s.json, "json", "", "set the values of this JSON, in the form that config --json "+
+		"--show-secrets writes")
+	return cmd
+}
+
+// setAll sets several values. A mistake in one of them leaves the file as it was.
+func setAll(ctx context.Context, a *console.Console, o *options, values *settingAll) error {
+	all, err := values.settings(o.path)
+	if err != nil {
+		return err
+	}
+	return edit(ctx, a, o, func(c *configured) error {
+		paths := make([]project.KeyPath, len(all))
+		var secret []string
+		for i := range all {
+			var err error
+			if paths[i], err = console.ParseKey(o.path, c.project.Name.Text, all[i].key); err != nil {
+				return err
+			}
+			if c.seals(&all[i], paths[i]) {
+				secret = append(secret, *all[i].value)
+			}
+		}
+		if len(secret) > 1 {
+			manager, err := c.sealer()
+			if err != nil {
+				return err
+			}
+			manager.Prepare(secret)
+		}
+		for i := range all {
+			if err := c.set(&all[i], paths[i], *all[i].value); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// settings returns the values of the command line: secrets after plain ones, each in the order given.
+func (o *settingAll) settings(paths bool) (all []setting, err error) {
+	if o.json != "" {
+		if len(o.plain)+len(o.secrets) > 0 || paths {
+			return nil, errors.New("--json has all values: it cannot be used with --plaintext, --secret or --path")
+		}
+		return fromJSON(o.json)
+	}
+	for i, text := range slices.Concat(o.plain, o.secrets) {
+		key, value, found := strings.Cut(text, "=")
+		if !found || key == "" {
+			return nil, fmt.Errorf("%q is not of the form key=value", text)
+		}
+		secret := i >= len(o.plain)
+		all = append(all, setting{key: key, value: &value, secret: secret, plaintext: !secret})
+	}
+	if len(all) == 0 {
+		return nil, errors.New("nothing to set; give --plaintext key=value, --secret key=value or --json")
+	}
+	return all, nil
+}
+
+// fromJSON returns the values of a document as `config --json --show-secrets` writes it (F7.12), by key.
+func fromJSON(text string) (all []setting, err error) {
+	var records map[string]console.ConfigRecord
+	if err := json.Unmarshal([]byte(text), &records); err != nil {
+		return nil, errors.New(
+			"--json is not what `config --json` writes: an object with an object of value and secret for each key")
+	}
+	for key, r := range records {
+		if r.Value == nil {
+			return nil, fmt.Errorf("--json has no value for %s; write it with --show-secrets", key)
+		}
+		all = append(all, setting{key: key, value: r.Value, secret: r.Secret, plaintext: !r.Secret, object: r.ObjectValue})
+	}
+	slices.SortStableFunc(all, func(a, b setting) int { return strings.Compare(a.key, b.key) })
+	return all, nil
+}
+
+func newRemove(a *console.Console, o *options) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "rm KEY...", Aliases: []string{"remove", "delete", "rm-all", "remove-all", "delete-all"}, Short: "Remove values", Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return remove(cmd.Context(), a, o, args) },
+	}
+	cmd.Flags().BoolVar(&o.path, "path", false, "the keys are paths into values, as in servers[0].port")
+	return cmd
+}
+
+// remove removes values.
+func remove(ctx context.Context, a *console.Console, o *options, keys []string) error {
+	return edit(ctx, a, o, func(c *configured) error {
+		for _, text := range keys {
+			path, err := console.ParseKey(o.path, c.project.Name.Text, text)
+			if err != nil {
+				return err
+			}
+			found, err := c.settings.RemovePath(path)
+			if err != nil {
+				return err
+			}
+			if !found {
+				return c.noSuchKey(text, path.Key)
+			}
+		}
+		return nil
+	})
 }

@@ -149,20 +149,7 @@ func (c *command) open(ctx context.Context, p *project.Project, o environments.O
 		}
 		v = part
 	}
-	return c.a.WriteJSON(plain(v, c.showSecrets))
-}
-
-// plain is a value as JSON has it, secrets hidden unless they are to be shown.
-func plain(v value.Value, showSecrets bool) any {
-	if !showSecrets {
-		v = v.Transform(func(x value.Value) value.Value {
-			if x.IsSecret() {
-				return value.String(console.HiddenSecret)
-			}
-			return x
-		})
-	}
-	return project.PlainData(v)
+	return c.a.WriteJSON(console.Plain(v, c.showSecrets))
 }
 
 func (c *command) edit(ctx context.Context, _ *project.Project, o environments.Options, args []string) error {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
@@ -30,7 +31,6 @@ type stackOptions struct {
 	page, pageSize  int // of `stack history`
 	version         int // of the state to export; 0 is the present one
 	showName        bool
-	property        string
 	shell           bool
 	file            string
 	force           bool
@@ -44,7 +44,7 @@ func NewStack(a *console.Console) *cobra.Command {
 	o := &stackOptions{}
 	cmd := &cobra.Command{
 		Use: "stack", Short: "Show and manage stacks", Args: console.UnknownCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error { return stackShow(cmd.Context(), a, o) },
+		RunE: o.on(a, stackShow),
 	}
 	cmd.PersistentFlags().StringVarP(&o.stack, "stack", "s", "", "the stack; by default the selected one")
 	get := &cobra.Command{Use: "get", Short: "Show a stack: its resources and its outputs", Args: console.NoArguments,
@@ -118,6 +118,18 @@ func newStackRemove(a *console.Console, o *stackOptions) *cobra.Command {
 	return cmd
 }
 
+// on makes the body of a command about the chosen stack.
+func (o *stackOptions) on(a *console.Console, body func(ctx context.Context, a *console.Console, o *stackOptions,
+	s *console.Stack, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		s, err := a.Stacks().Current(cmd.Context(), o.stack)
+		if err != nil {
+			return err
+		}
+		return body(cmd.Context(), a, o, s, args)
+	}
+}
+
 // nameFrom takes the stack's name from an argument or from --stack.
 func (o *stackOptions) nameFrom(args []string) {
 	if o.name = o.stack; len(args) > 0 {
@@ -180,11 +192,7 @@ func stackSelect(ctx context.Context, a *console.Console, o *stackOptions) error
 }
 
 // stackShow is bare `stack`: an overview of the chosen one.
-func stackShow(ctx context.Context, a *console.Console, o *stackOptions) error {
-	s, err := a.Stacks().Current(ctx, o.stack)
-	if err != nil {
-		return err
-	}
+func stackShow(ctx context.Context, a *console.Console, o *stackOptions, s *console.Stack, _ []string) error {
 	if o.showName {
 		_, err := fmt.Fprintln(a.Streams.Out, s.Ref.Stack)
 		return err
@@ -267,4 +275,55 @@ func stackRemove(ctx context.Context, a *console.Console, o *stackOptions) error
 	}
 	fmt.Fprintf(a.Streams.Err, "Stack '%s' has been removed!\n", s.Ref.Stack)
 	return err
+}
+
+func newStackRename(a *console.Console, o *stackOptions) *cobra.Command {
+	return &cobra.Command{
+		Use: "rename NAME", Short: "Give the stack another name", Args: cobra.ExactArgs(1),
+		RunE: o.on(a, stackRename),
+	}
+}
+
+// stackRename renames a stack with its settings file, and the selection if it was selected (F6.14).
+func stackRename(ctx context.Context, a *console.Console, _ *stackOptions, s *console.Stack, args []string) error {
+	name := args[0]
+	dst, err := s.Backend.ParseRef(name, s.Project.Name.Text)
+	if err != nil {
+		return err
+	}
+	if !strings.Contains(name, "/") {
+		dst.Owner = s.Ref.Owner
+	}
+	if dst.Project != s.Ref.Project {
+		return fmt.Errorf("the stack %s would be of another project than this one, which is %s", name, s.Ref.Project)
+	}
+	old, next := s.Project.StackFile(s.Ref.Stack), s.Project.StackFile(dst.Stack)
+	release, err := a.Hold(next)
+	if err != nil {
+		return err
+	}
+	defer func() { release() }()
+	if _, err := os.Stat(next); err == nil {
+		return fmt.Errorf("there is a settings file %s already; move it away first", a.Short(next))
+	}
+	selected, err := backend.SelectedStack(a.World.PulumiHome(), s.Project.Name.Text, s.Project.Path, s.Backend.URL())
+	if err != nil {
+		return err
+	}
+	if err := s.Backend.Rename(ctx, s.Ref, dst); err != nil {
+		return err
+	}
+	if err := os.Rename(old, next); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("rename the settings file: %w", err)
+	}
+	release()
+	release = func() {} // what is selected may be kept in the same folder
+	if selected == s.Ref.QualifiedName() {
+		if err := backend.SelectStack(a.World.PulumiHome(), s.Project.Name.Text, s.Project.Path, s.Backend.URL(),
+			dst.QualifiedName()); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(a.Streams.Err, "Renamed %s to %s\n", s.Ref.Stack, dst.Stack)
+	return nil
 }

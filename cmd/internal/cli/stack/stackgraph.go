@@ -24,13 +24,11 @@ func newStackGraph(a *console.Console, o *stackOptions) *cobra.Command {
 	g := &stackGraphOptions{}
 	cmd := &cobra.Command{
 		Use: "graph [FILE]", Short: "Write the graph of the resources in the state, in DOT", Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				o.file = args[0]
-			}
-			return stackGraph(cmd.Context(), a, o, g)
-		},
 	}
+	cmd.RunE = o.on(a, func(ctx context.Context, a *console.Console, _ *stackOptions, s *console.Stack,
+		args []string) error {
+		return stackGraph(ctx, a, s, g, args)
+	})
 	f := cmd.Flags()
 	f.BoolVar(&g.ignoreParents, "ignore-parent-edges", false, "leave out parents")
 	f.BoolVar(&g.ignoreDependencies, "ignore-dependency-edges", false, "leave out dependencies")
@@ -41,18 +39,15 @@ func newStackGraph(a *console.Console, o *stackOptions) *cobra.Command {
 	return cmd
 }
 
-func stackGraph(ctx context.Context, a *console.Console, o *stackOptions, g *stackGraphOptions) (err error) {
-	s, err := a.Stacks().Current(ctx, o.stack)
-	if err != nil {
-		return err
-	}
+func stackGraph(ctx context.Context, a *console.Console, s *console.Stack, g *stackGraphOptions, args []string) (
+	err error) {
 	loaded, err := a.Stacks().Load(ctx, s, false)
 	if err != nil {
 		return err
 	}
 	out := a.Streams.Out
-	if o.file != "" {
-		f, err := os.Create(a.Path(o.file))
+	if len(args) > 0 {
+		f, err := os.Create(a.Path(args[0]))
 		if err != nil {
 			return fmt.Errorf("write the graph: %w", err)
 		}

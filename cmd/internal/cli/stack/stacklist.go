@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 
@@ -113,4 +115,64 @@ var Contracts = []contract.Contract{
 	contract.Of[[]stackRecord]("stacks", "stacks", "`stack ls --json`"),
 	contract.Of[[]historyRecord]("history", "the operations on a stack, the last one first", "`stack history --json`"),
 	contract.Of[map[string]string]("tags", "the tags of a stack", "`stack tag ls --json`"),
+}
+
+func newStackTag(a *console.Console, o *stackOptions) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "tag", Short: "Show and change the stack's tags", Args: console.UnknownCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	list := &cobra.Command{Use: "ls", Aliases: []string{"list"}, Short: "List tags", Args: cobra.NoArgs,
+		RunE: o.on(a, tagList)}
+	list.Flags().BoolVarP(&o.json, "json", "j", false, "write JSON")
+	cmd.AddCommand(list,
+		&cobra.Command{Use: "get NAME", Short: "Show a tag", Args: cobra.ExactArgs(1), RunE: o.on(a, tagGet)},
+		&cobra.Command{Use: "set NAME VALUE", Short: "Set a tag", Args: cobra.ExactArgs(2), RunE: o.on(a, tagSet)},
+		&cobra.Command{Use: "rm NAME", Aliases: []string{"remove", "delete"}, Short: "Remove a tag", Args: cobra.ExactArgs(1),
+			RunE: o.on(a, tagRemove)})
+	return cmd
+}
+
+func tagList(_ context.Context, a *console.Console, o *stackOptions, s *console.Stack, _ []string) error {
+	tags, err := s.Backend.Tags(s.Ref)
+	if err != nil {
+		return err
+	}
+	if o.json {
+		return a.WriteJSON(tags)
+	}
+	for _, name := range slices.Sorted(maps.Keys(tags)) {
+		fmt.Fprintf(a.Streams.Out, "%s\t%s\n", name, tags[name])
+	}
+	return nil
+}
+
+func tagGet(_ context.Context, a *console.Console, _ *stackOptions, s *console.Stack, args []string) error {
+	tags, err := s.Backend.Tags(s.Ref)
+	if err != nil {
+		return err
+	}
+	text, found := tags[args[0]]
+	if !found {
+		return fmt.Errorf("the stack has no tag %q", args[0])
+	}
+	_, err = fmt.Fprintln(a.Data(), text)
+	return err
+}
+
+func tagSet(_ context.Context, _ *console.Console, _ *stackOptions, s *console.Stack, args []string) error {
+	return s.Backend.EditTags(s.Ref, func(tags map[string]string) error {
+		tags[args[0]] = args[1]
+		return nil
+	})
+}
+
+func tagRemove(_ context.Context, _ *console.Console, _ *stackOptions, s *console.Stack, args []string) error {
+	return s.Backend.EditTags(s.Ref, func(tags map[string]string) error {
+		if _, found := tags[args[0]]; !found {
+			return fmt.Errorf("the stack has no tag %q", args[0])
+		}
+		delete(tags, args[0])
+		return nil
+	})
 }

@@ -19,17 +19,12 @@ func newChangeSecretsProvider(a *console.Console, o *stackOptions) *cobra.Comman
 			"them with a new passphrase or with a key that a key service keeps. PROVIDER is passphrase, default, or " +
 			"the URL of a key. A new passphrase is asked for on a terminal, and otherwise read from the first line " +
 			"of standard input; the old one comes from PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE.",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return changeSecretsProvider(cmd.Context(), a, o, args[0])
-		},
+		RunE: o.on(a, changeSecretsProvider),
 	}
 }
 
-func changeSecretsProvider(ctx context.Context, a *console.Console, o *stackOptions, provider string) error {
-	s, err := a.Stacks().Current(ctx, o.stack)
-	if err != nil {
-		return err
-	}
+func changeSecretsProvider(ctx context.Context, a *console.Console, _ *stackOptions, s *console.Stack,
+	args []string) error {
 	release, err := a.Hold(a.Stacks().SettingsPath(s.Project, s.Ref.Stack, ""))
 	if err != nil {
 		return err
@@ -44,7 +39,7 @@ func changeSecretsProvider(ctx context.Context, a *console.Console, o *stackOpti
 	if err != nil {
 		return err
 	}
-	next, adopt, err := keys.NewManager(provider, s.Ref.Stack)
+	next, adopt, err := keys.NewManager(args[0], s.Ref.Stack)
 	if err != nil {
 		return err
 	}

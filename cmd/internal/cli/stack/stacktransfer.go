@@ -17,7 +17,7 @@ import (
 func newStackExport(a *console.Console, o *stackOptions) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "export", Short: "Write the stack's state as JSON", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return stackExport(cmd.Context(), a, o) },
+		RunE: o.on(a, stackExport),
 	}
 	cmd.Flags().StringVar(&o.file, "file", "", "write to this file instead of standard output")
 	cmd.Flags().BoolVar(&o.showSecrets, "show-secrets", false, "write secrets in plain text")
@@ -28,18 +28,14 @@ func newStackExport(a *console.Console, o *stackOptions) *cobra.Command {
 func newStackImport(a *console.Console, o *stackOptions) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "import", Short: "Replace the stack's state by an exported one", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return stackImport(cmd.Context(), a, o) },
+		RunE: o.on(a, stackImport),
 	}
 	cmd.Flags().StringVar(&o.file, "file", "", "read from this file instead of standard input")
 	cmd.Flags().BoolVarP(&o.force, "force", "f", false, "import even a state that is not sound")
 	return cmd
 }
 
-func stackExport(ctx context.Context, a *console.Console, o *stackOptions) (err error) {
-	s, err := a.Stacks().Current(ctx, o.stack)
-	if err != nil {
-		return err
-	}
+func stackExport(ctx context.Context, a *console.Console, o *stackOptions, s *console.Stack, _ []string) (err error) {
 	var opener state.Opener
 	if o.showSecrets {
 		manager, err := a.Stacks().Manager(s)
@@ -86,12 +82,9 @@ func (f *exportFile) close() error {
 	return f.file.Close()
 }
 
-func stackImport(ctx context.Context, a *console.Console, o *stackOptions) error {
-	s, err := a.Stacks().Current(ctx, o.stack)
-	if err != nil {
-		return err
-	}
+func stackImport(ctx context.Context, a *console.Console, o *stackOptions, s *console.Stack, _ []string) error {
 	var text []byte
+	var err error
 	if o.file != "" {
 		text, err = os.ReadFile(a.Path(o.file))
 	} else {

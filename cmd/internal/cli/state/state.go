@@ -1,8 +1,14 @@
 package state
 
 import (
+	"context"
+	"errors"
+	"fmt"
+
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/runtime/backend"
 )
 
 // NewState is the group of commands on the entries of a state.
@@ -12,4 +18,64 @@ func NewState(a *console.Console) *cobra.Command {
 	cmd.AddCommand(newStateVerify(a), newStateRepair(a), newStateUpgrade(a))
 	addStateEdits(a, cmd)
 	return cmd
+}
+
+func newStateUpgrade(a *console.Console) *cobra.Command {
+	yes := false
+	cmd := &cobra.Command{
+		Use: "upgrade", Short: "Bring the backend to the present layout", Args: console.NoArguments,
+		Long: "upgrade brings a backend of the old layout, without projects, to the present one, as `pulumi state " +
+			"upgrade` does: each stack goes to the folder of the project that its resources name, with its history. The " +
+			"former state file stays as .bak. A stack without resources, and one that is locked, stays where it is. After " +
+			"an upgrade that was cut off, run it again.",
+		RunE: func(cmd *cobra.Command, _ []string) error { return stateUpgrade(cmd.Context(), a, yes) },
+	}
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	return cmd
+}
+
+// stateUpgrade brings the backend to the present layout.
+func stateUpgrade(ctx context.Context, a *console.Console, yes bool) error {
+	p, err := a.ProjectIfAny(a.World.Dir)
+	if err != nil {
+		return err
+	}
+	b, err := a.Backends().OpenToUpgrade(p)
+	if err != nil {
+		return err
+	}
+	old, err := b.Legacy()
+	if err != nil {
+		return err
+	}
+	if len(old) == 0 {
+		_, err = fmt.Fprintf(a.Streams.Out, "Nothing to do: %s has the present layout.\n", b.PublicURL())
+		return err
+	}
+	if err := a.Confirm(yes, "bring "+b.PublicURL()+" to the layout with projects",
+		fmt.Sprintf("It has %s of the old layout. Programs that know only that will no longer find them. Upgrade?",
+			diag.Count(len(old), "stack"))); err != nil {
+		return err
+	}
+	results, err := b.Upgrade(ctx)
+	left := 0
+	for _, r := range results {
+		if r.Err != nil {
+			if !errors.Is(r.Err, backend.ErrNoProject) { // nothing is lost with a stack that holds nothing
+				left++
+			}
+			fmt.Fprintf(a.Streams.Err, "%s stays: %s\n", r.Stack, r.Err)
+			continue
+		}
+		fmt.Fprintf(a.Streams.Out, "%s is now %s\n", r.Stack, r.Now)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return a.Signals.Ended()
+	case err != nil:
+		return err
+	case left > 0:
+		return fmt.Errorf("%s could not be upgraded", diag.Count(left, "stack"))
+	}
+	return nil
 }

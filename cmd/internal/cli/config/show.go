@@ -1,0 +1,186 @@
+package config
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/contract"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/workspace/project"
+)
+
+// newList makes `config ls`; `config` alone does the same.
+func newList(a *console.Console, o *options) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "ls", Aliases: []string{"list"}, Short: "Show all values", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return list(cmd.Context(), a, o) },
+	}
+	o.listFlags(cmd)
+	return cmd
+}
+
+// listFlags are those of `config ls`, which `config` alone has, too.
+func (o *options) listFlags(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&o.showSecrets, "show-secrets", false, "show the plain text of secrets")
+	cmd.Flags().BoolVarP(&o.json, "json", "j", false, "write JSON")
+}
+
+// list shows all values of a stack and those that the project file gives.
+func list(ctx context.Context, a *console.Console, o *options) error {
+	c, err := open(ctx, a, o)
+	if err != nil {
+		return err
+	}
+	if err := a.Report(a.Inherit(c.project, c.settings, c.name)); err != nil {
+		return err
+	}
+	var opener project.Opener
+	if o.showSecrets {
+		if opener, err = c.secrets.Manager(c.settings, c.stack); err != nil {
+			return err
+		}
+	}
+	texts, records := map[string]string{}, map[string]console.ConfigRecord{}
+	for _, e := range c.settings.Entries() {
+		text, record, err := shown(e, opener)
+		if err != nil {
+			return console.ExplainSecret(err, c.stack)
+		}
+		texts[e.Key.String()], records[e.Key.String()] = text, record
+	}
+	for key, v := range c.settings.Inherited() {
+		if c.settings.Entry(key) == nil {
+			texts[key.String()], records[key.String()] = inherited(v)
+		}
+	}
+	for _, d := range c.project.Config {
+		key := d.Key.String()
+		if _, found := records[key]; found {
+			continue
+		}
+		for _, data := range []*project.Data{d.Value, d.Default} {
+			if data != nil {
+				texts[key], records[key] = data.Text, console.ConfigRecord{Value: &data.Text}
+				break
+			}
+		}
+	}
+	return a.Show(o.json, records, func(table io.Writer) {
+		fmt.Fprintln(table, "KEY\tVALUE")
+		for _, key := range slices.Sorted(maps.Keys(texts)) {
+			fmt.Fprintf(table, "%s\t%s\n", strings.TrimPrefix(key, c.project.Name.Text+":"), texts[key])
+		}
+	})
+}
+
+// shown is an entry as people and programs see it: its text and JSON record, with secrets hidden unless open is given.
+func shown(e *project.Entry, open project.Opener) (string, console.ConfigRecord, error) {
+	record := console.ConfigRecord{Secret: e.IsSecret()}
+	text, data, err := e.Open(console.OpenerOrMask(open))
+	if err != nil {
+		return "", record, err
+	}
+	if !record.Secret || open != nil {
+		record.Value = &text
+	}
+	if e.IsObject() {
+		record.ObjectValue = data
+	}
+	return text, record, nil
+}
+
+// inherited is a value of an environment as people and programs see it. Nothing is opened for it: what is not in the
+// document in plain text is not known.
+func inherited(v value.Value) (string, console.ConfigRecord) {
+	if v.ContainsSecret() || v.ContainsUnknown() {
+		return unopened, console.ConfigRecord{Secret: true}
+	}
+	data := project.PlainData(v)
+	text := project.TextOf(data)
+	record := console.ConfigRecord{Value: &text}
+	switch data.(type) {
+	case []any, map[string]any:
+		record.ObjectValue = data
+	}
+	return text, record
+}
+
+// unopened stands for a value that an environment has only when it is opened.
+const unopened = "[from environment]"
+
+func newGet(a *console.Console, o *options) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "get KEY", Short: "Show one value, secrets in plain text", Args: exactly("a key"),
+		RunE: func(cmd *cobra.Command, args []string) error { return get(cmd.Context(), a, o, args[0]) },
+	}
+	cmd.Flags().BoolVarP(&o.json, "json", "j", false, "write JSON")
+	cmd.Flags().BoolVar(&o.path, "path", false, "the key is a path into a value, as in servers[0].port")
+	return cmd
+}
+
+// get shows one value in plain text, whatever it is (F7.12).
+func get(ctx context.Context, a *console.Console, o *options, key string) error {
+	c, path, err := openAt(ctx, a, o, key)
+	if err != nil {
+		return err
+	}
+	e := c.settings.Entry(path.Key)
+	if e == nil {
+		if err := a.Report(a.Inherit(c.project, c.settings, c.name)); err != nil {
+			return err
+		}
+		if _, has := c.settings.Inherited()[path.Key]; has {
+			return fmt.Errorf("config %s of stack %s comes from an environment\nShow it with: yamlhost env open NAME "+
+				"pulumiConfig --show-secrets", path.Key, c.stack)
+		}
+		return c.noSuchKey(key, path.Key)
+	}
+	part, found := e.Part(path.Steps)
+	if !found {
+		return fmt.Errorf("config %s has no value at %s in stack %s", path.Key, key, c.stack)
+	}
+	isSecret := project.HasSecure(part)
+	if isSecret {
+		manager, err := c.secrets.Manager(c.settings, c.stack)
+		if err != nil {
+			return err
+		}
+		part, err = project.MapSecure(part, func(s project.Secure) (any, error) { return manager.Decrypt(string(s)) })
+		if err != nil {
+			return console.ExplainSecret(fmt.Errorf("decrypt config %s: %w", path.Key, err), c.stack)
+		}
+	}
+	text := project.TextOf(part)
+	if o.json {
+		record := console.ConfigRecord{Value: &text, Secret: isSecret}
+		switch part.(type) {
+		case []any, map[string]any:
+			record.ObjectValue = part
+		}
+		return a.WriteJSON(record)
+	}
+	_, err = fmt.Fprintln(a.Data(), text)
+	return err
+}
+
+// exactly is an argument check with words of its own.
+func exactly(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return fmt.Errorf("%s takes %s, and nothing else\nSee %s --help.", cmd.CommandPath(), what, cmd.CommandPath())
+		}
+		return nil
+	}
+}
+
+// Contracts are the JSON forms that this package writes.
+var Contracts = []contract.Contract{
+	contract.Of[console.ConfigRecord]("value", "a configuration value", "`config get --json`"),
+	contract.Of[map[string]console.ConfigRecord]("config", "the configuration of a stack", "`config --json`"),
+}
