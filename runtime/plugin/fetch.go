@@ -170,12 +170,8 @@ func (f *Fetcher) download(ctx context.Context, pkg provider.Package, version st
 	}
 	f.lock.Lock()
 	defer f.lock.Unlock()
-	return i.Version, EditLockFile(ctx, f.options.LockDir, func(lock *LockFile) (*LockFile, error) {
-		if lock == nil {
-			lock = &LockFile{}
-		}
+	return i.Version, EditLockFile(ctx, f.options.LockDir, func(lock *LockFile) {
 		lock.Add(i.Name, i.Version, from, result.Checksum) // what others have added meanwhile stays
-		return lock, nil
 	})
 }
 

@@ -314,13 +314,7 @@ func TestEditLockFileTogether(t *testing.T) {
 	faults := make([]error, 20)
 	for i := range faults {
 		group.Go(func() {
-			faults[i] = EditLockFile(t.Context(), dir, func(l *LockFile) (*LockFile, error) {
-				if l == nil {
-					l = &LockFile{}
-				}
-				l.Add(fmt.Sprint("p", i), "1.0.0", "", "aa")
-				return l, nil
-			})
+			faults[i] = EditLockFile(t.Context(), dir, func(l *LockFile) { l.Add(fmt.Sprint("p", i), "1.0.0", "", "aa") })
 		})
 	}
 	group.Wait()

@@ -128,9 +128,9 @@ func (l *LockFile) Add(name, version, server, checksum string) {
 	})
 }
 
-// EditLockFile changes the lock file of a folder. edit gets the present lock file, nil when there is none, and
-// returns the new one; nil changes nothing. Processes that edit at the same moment do not lose each other's entries.
-func EditLockFile(ctx context.Context, dir string, edit func(*LockFile) (*LockFile, error)) error {
+// EditLockFile lets edit change the lock file of a folder, which is made if it is missing. Processes that edit at the
+// same moment do not lose each other's entries.
+func EditLockFile(ctx context.Context, dir string, edit func(*LockFile)) error {
 	release, err := filelock.Folder(ctx, dir, nil)
 	if err != nil {
 		return fmt.Errorf("write the lock file: %w", err)
@@ -140,9 +140,10 @@ func EditLockFile(ctx context.Context, dir string, edit func(*LockFile) (*LockFi
 	if err != nil {
 		return err
 	}
-	if l, err = edit(l); err != nil || l == nil {
-		return err
+	if l == nil {
+		l = &LockFile{}
 	}
+	edit(l)
 	return l.Write(dir)
 }
 

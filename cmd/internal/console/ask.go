@@ -34,15 +34,7 @@ func (a *Console) Prompt() Prompt {
 func (p Prompt) canHide() bool { return p.present && p.streams.ReadPassword != nil }
 
 // Confirm asks a yes-or-no question. Only yes means yes.
-func (p Prompt) Confirm(question string) error {
-	fmt.Fprintf(p.streams.Err, "%s (yes/no): ", question)
-	line, _ := p.Answer() // no answer is a no
-	switch strings.ToLower(strings.TrimSpace(line)) {
-	case "y", "yes":
-		return nil
-	}
-	return ErrDeclined
-}
+func (p Prompt) Confirm(question string) error { return p.ConfirmDetails(question, nil) }
 
 // Confirm asks whether to do what the question names, unless yes is set. Without a terminal it refuses; action is what
 // the command would do, as in "remove a stack".
@@ -58,14 +50,18 @@ func (a *Console) Confirm(yes bool, action, question string) error {
 
 // ConfirmDetails is Confirm for a question that can be asked for more: details tells it, and the question comes again.
 func (p Prompt) ConfirmDetails(question string, details func()) error {
+	choices := "yes/no"
+	if details != nil {
+		choices += "/details"
+	}
 	for {
-		fmt.Fprintf(p.streams.Err, "%s (yes/no/details): ", question)
-		line, err := p.Answer()
+		fmt.Fprintf(p.streams.Err, "%s (%s): ", question, choices)
+		line, err := p.Answer() // no answer is a no
 		switch strings.ToLower(strings.TrimSpace(line)) {
 		case "y", "yes":
 			return nil
 		case "d", "details":
-			if err == nil {
+			if err == nil && details != nil {
 				details()
 				continue
 			}

@@ -42,9 +42,6 @@ func (s Secrets) isHosted(settings *project.Settings) bool {
 // Secrets returns the secrets of the stacks that this command works with.
 func (a *Console) Secrets() Secrets { return Secrets{Console: a} }
 
-// keyring has the keys that were derived in this process.
-func (s Secrets) keyring() *secrets.Keyring { return cmp.Or(s.World.Keys, &s.keys) }
-
 // errOvertaken is returned when another process has decided how a stack's secrets are sealed, after this one had
 // looked.
 var errOvertaken = errors.New(
@@ -68,16 +65,13 @@ func (s Secrets) HeldManager(settings *project.Settings, stack string) (*StackSe
 
 func (s Secrets) managerBy(settings *project.Settings, stack string, write func(apply func(*project.Settings)) error) (
 	*StackSecrets, error) {
-	passphrase := s.passphrases(stack, settings.Project())
-	options := secrets.Options{Keys: s.keyring(), Passphrase: passphrase, Created: func(salt string) error {
+	options := s.options()
+	options.Passphrase = s.passphrases(stack, settings.Project())
+	options.Created = func(salt string) error {
 		return write(func(dst *project.Settings) { dst.EncryptionSalt, dst.SecretsProvider, dst.EncryptedKey = salt, "", "" })
-	}}
-	s.withKeys(&options)
-	options.CreatedKey = func(url, encryptedKey string) error {
-		return write(func(dst *project.Settings) {
-			dst.EncryptionSalt, dst.SecretsProvider, dst.EncryptedKey = "", url,
-				encryptedKey
-		})
+	}
+	options.CreatedKey = func(url, key string) error {
+		return write(func(dst *project.Settings) { dst.EncryptionSalt, dst.SecretsProvider, dst.EncryptedKey = "", url, key })
 	}
 	again := func() (secrets.Manager, error) {
 		if s.isHosted(settings) {
@@ -97,22 +91,24 @@ func (s Secrets) managerBy(settings *project.Settings, stack string, write func(
 	return &StackSecrets{Options: options, Current: m, adopts: undecided, again: again, passphrases: s.passphrases}, nil
 }
 
-// withKeys adds the key services (F4.11) and the services that keep secrets themselves (F4.12).
-func (s Secrets) withKeys(o *secrets.Options) {
-	o.OverrideURL = s.World.Getenv("PULUMI_CLOUD_SECRET_OVERRIDE")
-	o.OpenKey = func(url string) (secrets.Key, error) {
-		return keyservice.Open(url, keyservice.Options{Lookup: s.World.Lookup})
-	}
-	o.OpenService = func(state json.RawMessage) (secrets.Manager, error) {
-		return service.Open(state, service.Options{Token: s.serviceToken, HTTP: s.World.HTTP,
-			Agent: "yamlhost/" + s.Version()})
-	}
+// options are those of all managers: the key services (F4.11) and the services that keep secrets themselves (F4.12).
+func (s Secrets) options() secrets.Options {
+	return secrets.Options{Keys: cmp.Or(s.World.Keys, &s.keys),
+		OverrideURL: s.World.Getenv("PULUMI_CLOUD_SECRET_OVERRIDE"),
+		OpenKey: func(url string) (secrets.Key, error) {
+			return keyservice.Open(url, keyservice.Options{Lookup: s.World.Lookup})
+		},
+		OpenService: func(state json.RawMessage) (secrets.Manager, error) {
+			return service.Open(state, service.Options{Token: s.serviceToken, HTTP: s.World.HTTP,
+				Agent: "yamlhost/" + s.Version()})
+		}}
 }
 
 // Given makes the manager that a state names for a person who has just given the passphrase. Nothing of it is kept.
 func (s Secrets) Given(p state.SecretsProvider, passphrase string) (secrets.Manager, error) {
-	o := secrets.Options{Passphrase: func(secrets.Purpose) (string, error) { return passphrase, nil }}
-	s.withKeys(&o)
+	o := s.options()
+	o.Keys = nil
+	o.Passphrase = func(secrets.Purpose) (string, error) { return passphrase, nil }
 	return secrets.Open(p.Type, p.State, o)
 }
 
@@ -154,9 +150,7 @@ func (s Secrets) AsksForPassphrases() bool {
 func (s Secrets) NewManager(provider, stack string) (next secrets.Manager, adopt func(*project.Settings) string,
 	err error) {
 	if s.hosted != nil && (provider == "default" || provider == secrets.TypeService) {
-		var o secrets.Options
-		s.withKeys(&o)
-		m, err := o.OpenService(s.hosted)
+		m, err := s.options().OpenService(s.hosted)
 		return m, func(dst *project.Settings) string {
 			dst.EncryptionSalt, dst.SecretsProvider, dst.EncryptedKey = "", "", ""
 			return "a key that " + s.inUse + " keeps"
@@ -167,15 +161,13 @@ func (s Secrets) NewManager(provider, stack string) (next secrets.Manager, adopt
 		if err != nil {
 			return nil, nil, err
 		}
-		m, err := secrets.NewPassphrase(s.keyring(), passphrase)
+		m, err := secrets.NewPassphrase(s.options().Keys, passphrase)
 		return m, func(dst *project.Settings) string {
 			dst.EncryptionSalt, dst.SecretsProvider, dst.EncryptedKey = m.Salt(), "", ""
 			return "the new passphrase"
 		}, err
 	}
-	var o secrets.Options
-	s.withKeys(&o)
-	m, err := secrets.NewCloud(provider, "", o)
+	m, err := secrets.NewCloud(provider, "", s.options())
 	if err != nil {
 		return nil, nil, err
 	}

@@ -234,6 +234,17 @@ type ConfigRecord struct {
 	Secret      bool    `json:"secret"`
 }
 
+// RecordOf returns the record of a value in plain text, from its data.
+func RecordOf(data any, secret bool) ConfigRecord {
+	text := project.TextOf(data)
+	r := ConfigRecord{Value: &text, Secret: secret}
+	switch data.(type) {
+	case map[string]any, []any:
+		r.ObjectValue = data
+	}
+	return r
+}
+
 // masked takes the place of a secrets manager where secrets are not to be seen, so that no passphrase is needed
 // (F4.16).
 type masked struct{}

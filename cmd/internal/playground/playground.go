@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf16"
 
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/cmd/internal/output/picture"
@@ -83,13 +84,7 @@ type Finding struct {
 }
 
 func units(src *diag.Source, offset int) int {
-	n := 0
-	for _, r := range string(src.Text()[:min(offset, len(src.Text()))]) {
-		if n++; r > 0xFFFF {
-			n++
-		}
-	}
-	return n
+	return len(utf16.Encode([]rune(string(src.Text()[:min(offset, len(src.Text()))]))))
 }
 
 func (p *Playground) program(ctx context.Context) (*editor.Program, error) {
@@ -153,9 +148,7 @@ func offset(src *diag.Source, pos int) int {
 		if n >= pos {
 			return i
 		}
-		if n++; r > 0xFFFF {
-			n++
-		}
+		n += len(utf16.AppendRune(nil, r))
 	}
 	return len(src.Text())
 }

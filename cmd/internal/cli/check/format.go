@@ -53,42 +53,34 @@ func NewFormat(a *console.Console) *cobra.Command {
 func format(a *console.Console, o *formatOptions) error {
 	changed, broken := false, diag.Diagnostics{}
 	for _, target := range o.targets {
-		if target == "-" {
-			text, err := io.ReadAll(a.Streams.In)
-			if err != nil {
-				return fmt.Errorf("read standard input: %w", err)
-			}
-			formatted, found := o.format(diag.NewSource("<stdin>", text))
-			broken.Add(found...)
-			changed = changed || !bytes.Equal(text, formatted)
-			if err := showFormatted(a, o, "<stdin>", text, formatted, func() error { return nil }); err != nil {
-				return err
-			}
-			if !o.check && !o.diff {
-				if _, err := a.Data().Write(formatted); err != nil {
-					return err
-				}
-			}
-			continue
+		paths, err := []string{"-"}, error(nil)
+		if target != "-" {
+			paths, err = programFiles(a, target)
 		}
-		paths, err := programFiles(a, target)
 		if err != nil {
 			return err
 		}
 		for _, path := range paths {
-			text, err := os.ReadFile(path)
+			src, err := sourceOf(a, path)
 			if err != nil {
 				return err
 			}
-			src := diag.NewSource(a.Short(path), text)
 			formatted, found := o.format(src)
 			broken.Add(found...)
-			if bytes.Equal(text, formatted) {
-				continue
+			differs := !bytes.Equal(src.Text(), formatted)
+			changed = changed || differs
+			switch {
+			case o.diff && differs:
+				_, err = a.Streams.Out.Write(diff.Diff(src.Name(), src.Text(), src.Name()+" (formatted)", formatted))
+			case o.check && differs:
+				_, err = fmt.Fprintln(a.Streams.Out, src.Name())
+			case o.diff || o.check:
+			case path == "-":
+				_, err = a.Data().Write(formatted)
+			case differs:
+				err = replaceFile(a, src, formatted)
 			}
-			changed = true
-			if err := showFormatted(a, o, a.Short(path), text, formatted,
-				func() error { return replaceFile(a, src, formatted) }); err != nil {
+			if err != nil {
 				return err
 			}
 		}
@@ -114,21 +106,17 @@ func (o *formatOptions) format(src *diag.Source) ([]byte, diag.Diagnostics) {
 	return parser.Format(diag.NewSource(src.Name(), arranged))
 }
 
-// showFormatted writes a formatted file, or reports what would change.
-func showFormatted(a *console.Console, o *formatOptions, name string, text, formatted []byte,
-	write func() error) error {
-	if bytes.Equal(text, formatted) {
-		return nil
+// sourceOf reads a file, or the standard input for -.
+func sourceOf(a *console.Console, path string) (*diag.Source, error) {
+	if path == "-" {
+		text, err := io.ReadAll(a.Streams.In)
+		if err != nil {
+			return nil, fmt.Errorf("read standard input: %w", err)
+		}
+		return diag.NewSource("<stdin>", text), nil
 	}
-	if o.diff {
-		_, err := a.Streams.Out.Write(diff.Diff(name, text, name+" (formatted)", formatted))
-		return err
-	}
-	if o.check {
-		_, err := fmt.Fprintln(a.Streams.Out, name)
-		return err
-	}
-	return write()
+	text, err := os.ReadFile(path)
+	return diag.NewSource(a.Short(path), text), err
 }
 
 // programFiles are the files of a program, or the one file that is named.

@@ -101,14 +101,8 @@ func inherited(v value.Value) (string, console.ConfigRecord) {
 	if v.ContainsSecret() || v.ContainsUnknown() {
 		return unopened, console.ConfigRecord{Secret: true}
 	}
-	data := project.PlainData(v)
-	text := project.TextOf(data)
-	record := console.ConfigRecord{Value: &text}
-	switch data.(type) {
-	case []any, map[string]any:
-		record.ObjectValue = data
-	}
-	return text, record
+	record := console.RecordOf(project.PlainData(v), false)
+	return *record.Value, record
 }
 
 // unopened stands for a value that an environment has only when it is opened.
@@ -156,16 +150,10 @@ func get(ctx context.Context, a *console.Console, o *options, key string) error 
 			return console.ExplainSecret(fmt.Errorf("decrypt config %s: %w", path.Key, err), c.stack)
 		}
 	}
-	text := project.TextOf(part)
 	if o.json {
-		record := console.ConfigRecord{Value: &text, Secret: isSecret}
-		switch part.(type) {
-		case []any, map[string]any:
-			record.ObjectValue = part
-		}
-		return a.WriteJSON(record)
+		return a.WriteJSON(console.RecordOf(part, isSecret))
 	}
-	_, err = fmt.Fprintln(a.Data(), text)
+	_, err = fmt.Fprintln(a.Data(), project.TextOf(part))
 	return err
 }
 

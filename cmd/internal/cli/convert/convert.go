@@ -172,17 +172,23 @@ func run(ctx context.Context, a *console.Console, o *options) error {
 		return err
 	}
 	record := reportRecord{Items: program.Items, Secrets: program.Secrets()}
-	content, err := checked(ctx, a, program, program.Files, given, &record)
+	return finish(ctx, a, o, name, out, program, program.Files, given, &record)
+}
+
+// finish checks a program, writes it and reports on it.
+func finish(ctx context.Context, a *console.Console, o *options, name, out string, program converted,
+	files map[string][]byte, given *operation.GivenSchemas, record *reportRecord) error {
+	content, err := checked(ctx, a, program, files, given, record)
 	if err != nil {
 		return err
 	}
 	if ctx.Err() != nil {
 		return a.Signals.Ended()
 	}
-	if err := o.write(ctx, a, name, out, content, program.Files); err != nil {
+	if err := o.write(ctx, a, name, out, content, files); err != nil {
 		return err
 	}
-	return tell(a, o, &record, content)
+	return tell(a, o, record, content)
 }
 
 // vacant reports a folder that has something in it.
@@ -377,23 +383,20 @@ func tell(a *console.Console, o *options, record *reportRecord, content []byte) 
 			record.Converted++
 		}
 	}
+	var err error
 	switch {
 	case o.json:
-		if err := a.WriteJSON(record); err != nil {
-			return err
-		}
+		err = a.WriteJSON(record)
 	case o.out == "":
-		if _, err := a.Streams.Out.Write(content); err != nil {
-			return err
-		}
+		_, err = a.Streams.Out.Write(content)
+	}
+	if err != nil {
+		return err
 	}
 	if !o.json {
 		sayReport(a, o, record)
 	}
 	if len(record.Errors) > 0 {
-		if !o.json {
-			fmt.Fprintf(a.Streams.Err, "\n%s\n", strings.Join(record.Errors, "\n"))
-		}
 		return console.WithCode(console.CodeProgram, "the program needs work: `yamlhost check` finds %s",
 			diag.Count(len(record.Errors), "error"))
 	}
@@ -415,6 +418,9 @@ func sayReport(a *console.Console, o *options, record *reportRecord) {
 	}
 	if o.out != "" {
 		fmt.Fprintf(w, "The project is in %s.\n", o.out)
+	}
+	if len(record.Errors) > 0 {
+		fmt.Fprintf(w, "\n%s\n", strings.Join(record.Errors, "\n"))
 	}
 }
 
@@ -456,15 +462,5 @@ func convertPCL(ctx context.Context, a *console.Console, o *options, name, out s
 		}
 		record.Items = append(record.Items, item)
 	}
-	content, err := checked(ctx, a, generated(text), files, given, record)
-	if err != nil {
-		return err
-	}
-	if ctx.Err() != nil {
-		return a.Signals.Ended()
-	}
-	if err := o.write(ctx, a, name, out, content, files); err != nil {
-		return err
-	}
-	return tell(a, o, record, content)
+	return finish(ctx, a, o, name, out, generated(text), files, given, record)
 }

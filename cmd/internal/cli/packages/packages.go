@@ -178,12 +178,8 @@ func fetch(ctx context.Context, a *console.Console, ws *workspace.Workspace, p g
 		}
 	}
 	if result.Checksum != "" && ws.Project.Path != "" {
-		err = plugin.EditLockFile(ctx, ws.Project.Dir, func(l *plugin.LockFile) (*plugin.LockFile, error) {
-			if l == nil {
-				l = &plugin.LockFile{}
-			}
+		err = plugin.EditLockFile(ctx, ws.Project.Dir, func(l *plugin.LockFile) {
 			l.Add(i.Name, i.Version, p.URL(), result.Checksum)
-			return l, nil
 		})
 	}
 	return dir, err

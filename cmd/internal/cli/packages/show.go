@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -64,7 +65,7 @@ func info(ctx context.Context, a *console.Console, o *infoOptions) error {
 		if err != nil {
 			return err
 		}
-		return schemacmd.Show(a, record)
+		return schemacmd.WriteMember(a.Streams.Out, record)
 	}
 	w := a.Streams.Out
 	modules := map[string][]string{}
@@ -88,14 +89,9 @@ func info(ctx context.Context, a *console.Console, o *infoOptions) error {
 		_, err := fmt.Fprintln(w, strings.Join(slices.Compact(members), "\n"))
 		return err
 	}
-	names := make([]string, 0, len(modules))
-	for name := range modules {
-		names = append(names, name)
-	}
-	slices.Sort(names)
 	_, err = fmt.Fprintf(w, "Name:        %s\nVersion:     %s\nDescription: %s\nResources:   %d\nFunctions:   %d\nModules:     %s\n",
 		pkg.Name, found.version, strings.Join(strings.Fields(pkg.Description), " "), len(pkg.ResourceTokens()),
-		len(pkg.FunctionTokens()), strings.Join(names, ", "))
+		len(pkg.FunctionTokens()), strings.Join(slices.Sorted(maps.Keys(modules)), ", "))
 	return err
 }
 

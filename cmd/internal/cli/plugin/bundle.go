@@ -161,12 +161,8 @@ func installBundle(ctx context.Context, a *console.Console, o *pluginOptions, di
 		if i.Kind != "resource" || !begin {
 			continue
 		}
-		err = plugin.EditLockFile(ctx, dir, func(now *plugin.LockFile) (*plugin.LockFile, error) {
-			if now == nil {
-				now = &plugin.LockFile{}
-			}
+		err = plugin.EditLockFile(ctx, dir, func(now *plugin.LockFile) {
 			now.Add(i.Name, i.Version, i.Server, i.Checksum)
-			return now, nil
 		})
 		if err != nil {
 			return err

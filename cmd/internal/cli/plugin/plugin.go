@@ -282,15 +282,11 @@ func installLocked(ctx context.Context, a *console.Console, o *pluginOptions, na
 	if lock == nil || result.Checksum == "" {
 		return nil
 	}
-	return plugin.EditLockFile(ctx, dir, func(now *plugin.LockFile) (*plugin.LockFile, error) {
-		if now == nil {
-			now = &plugin.LockFile{}
-		}
+	return plugin.EditLockFile(ctx, dir, func(now *plugin.LockFile) {
 		now.Add(name, version, server, result.Checksum)
 		if i.Key != nil {
 			now.Trust(name, i.Key)
 		}
-		return now, nil
 	})
 }
 

@@ -139,11 +139,7 @@ func show(ctx context.Context, a *console.Console, o *schemaOptions) error {
 			return writePackage(a, packageRecord{Name: own.name, Resources: collapsed(own.tokens()), Functions: []string{}},
 				o.json)
 		}
-		record, err := own.describe(o.token)
-		if err != nil {
-			return err
-		}
-		return showMember(a, record, o.json)
+		return o.member(a, own.describe)
 	}
 	wanted, err := providers.Described(ctx, ws, name, o.version)
 	if err != nil {
@@ -160,23 +156,22 @@ func show(ctx context.Context, a *console.Console, o *schemaOptions) error {
 	}
 	pkg = providers.Extended(ctx, ws, pkg)
 	if !isToken {
-		return listPackage(a, pkg, o.json)
+		return writePackage(a, packageRecord{Name: pkg.Name, Version: pkg.Version, Resources: collapsed(pkg.ResourceTokens()),
+			Functions: collapsed(pkg.FunctionTokens())}, o.json)
 	}
-	record, err := Describe(pkg, o.token)
-	if err != nil {
-		return err
-	}
-	return showMember(a, record, o.json)
+	return o.member(a, func(token string) (*MemberRecord, error) { return Describe(pkg, token) })
 }
 
-// Show writes a member of a package for people.
-func Show(a *console.Console, record *MemberRecord) error { return showMember(a, record, false) }
-
-func showMember(a *console.Console, record *MemberRecord, asJSON bool) error {
-	if asJSON {
+// member shows a member of a package, which describe finds.
+func (o *schemaOptions) member(a *console.Console, describe func(token string) (*MemberRecord, error)) error {
+	record, err := describe(o.token)
+	switch {
+	case err != nil:
+		return err
+	case o.json:
 		return a.WriteJSON(record)
 	}
-	return writeMember(a.Streams.Out, record)
+	return WriteMember(a.Streams.Out, record)
 }
 
 // surroundings is the workspace of the working directory, or an empty one outside of any project.
@@ -186,11 +181,6 @@ func surroundings(a *console.Console) (*workspace.Workspace, error) {
 		return workspace.Empty(a.World.Dir), nil
 	}
 	return ws, err
-}
-
-func listPackage(a *console.Console, pkg *schema.Package, asJSON bool) error {
-	return writePackage(a, packageRecord{Name: pkg.Name, Version: pkg.Version, Resources: collapsed(pkg.ResourceTokens()),
-		Functions: collapsed(pkg.FunctionTokens())}, asJSON)
 }
 
 func writePackage(a *console.Console, record packageRecord, asJSON bool) error {
@@ -304,16 +294,8 @@ func propertyRecords(o *schema.Object) []propertyRecord {
 			Required: p.Required, Secret: p.Secret, Plain: p.Plain, Replaces: p.ReplaceOn, Const: p.Const, Default: p.Default,
 			DefaultEnv: p.DefaultEnv, Description: p.Description, Deprecation: p.Deprecation})
 	}
-	slices.SortStableFunc(records, func(a, b propertyRecord) int {
-		switch {
-		case a.Required == b.Required:
-			return 0
-		case a.Required:
-			return -1
-		}
-		return 1
-	})
-	return records
+	optional := slices.DeleteFunc(slices.Clone(records), func(p propertyRecord) bool { return p.Required })
+	return append(slices.DeleteFunc(records, func(p propertyRecord) bool { return !p.Required }), optional...)
 }
 
 // referred is the token of the object or enum inside of a type; empty for none.
@@ -380,7 +362,8 @@ func writeExampleMembers(b *strings.Builder, key string, o *schema.Object, inden
 	}
 }
 
-func writeMember(w io.Writer, m *MemberRecord) error {
+// WriteMember writes a member of a package for people.
+func WriteMember(w io.Writer, m *MemberRecord) error {
 	var b strings.Builder
 	kind := m.Kind
 	if m.Component {

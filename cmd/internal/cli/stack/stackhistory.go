@@ -104,23 +104,17 @@ func configOfHistory(config map[string]json.RawMessage, open project.Opener) (ma
 		if err := json.Unmarshal(raw, &form); err != nil {
 			return nil, fmt.Errorf("the history's configuration %s: %w", key, err)
 		}
-		var record console.ConfigRecord
+		secret := false
 		opened, err := openSecrets(form, func(sealed string) (string, error) {
-			record.Secret = true
+			secret = true
 			return console.OpenerOrMask(open).Decrypt(sealed)
 		})
 		if err != nil {
 			return nil, fmt.Errorf("decrypt config %s of the history: %w", key, err)
 		}
-		if !record.Secret || open != nil {
-			text := project.TextOf(opened)
-			record.Value = &text
-			switch opened.(type) {
-			case map[string]any, []any:
-				record.ObjectValue = opened
-			}
+		if records[key] = (console.ConfigRecord{Secret: secret}); !secret || open != nil {
+			records[key] = console.RecordOf(opened, secret)
 		}
-		records[key] = record
 	}
 	return records, nil
 }

@@ -138,7 +138,8 @@ func stateRepair(ctx context.Context, a *console.Console, o *stateOptions) (err 
 		session, err = s.Backend.Begin(ctx, s.Ref, begin)
 	}
 	if damaged, ok := errors.AsType[*backend.CorruptError](err); ok && damaged.Previous != nil {
-		return restorePrevious(ctx, a, s, o, damaged)
+		fmt.Fprintf(a.Streams.Out, "%s cannot be read: %v\n", a.Short(damaged.Path), damaged.Err)
+		return putBack(ctx, a, s, o, damaged.Previous, "the damaged one")
 	}
 	if err != nil {
 		return err
@@ -174,7 +175,11 @@ func stateRepair(ctx context.Context, a *console.Console, o *stateOptions) (err 
 		if err := session.Close(); err != nil {
 			return err
 		}
-		return restoreUnsound(ctx, a, s, o)
+		p := s.Backend.Previous(s.Ref)
+		if p == nil {
+			return console.WithCode(console.CodeError, "there is no sound copy of the state")
+		}
+		return putBack(ctx, a, s, o, p, "the other one")
 	}
 	if p := s.Backend.Previous(s.Ref); len(left) > 0 && p != nil {
 		fmt.Fprintf(a.Streams.Out,
@@ -201,40 +206,6 @@ func stateRepair(ctx context.Context, a *console.Console, o *stateOptions) (err 
 const lacks = "It lacks later changes: run `yamlhost refresh` to find them. Nothing is created before, in case that it " +
 	"exists already, unless --accept-loss is passed."
 
-// restorePrevious offers a copy of the state for one that cannot be read at all.
-func restorePrevious(ctx context.Context, a *console.Console, s *console.Stack, o *stateOptions,
-	damaged *backend.CorruptError) error {
-	fmt.Fprintf(a.Streams.Out, "%s cannot be read: %v\n", a.Short(damaged.Path), damaged.Err)
-	aside, err := putBack(ctx, a, s, o, damaged.Previous)
-	if err != nil {
-		return err
-	}
-	if damaged.Previous.Mended {
-		fmt.Fprintf(a.Streams.Err,
-			"The bit is corrected; the damaged file is kept as %s. Check the disk and the memory of the machine.\n",
-			a.Short(aside))
-		return nil
-	}
-	fmt.Fprintf(a.Streams.Err,
-		"It is the state now; the damaged one is kept as %s.\n%s\n", a.Short(aside), lacks)
-	return nil
-}
-
-// restoreUnsound puts a copy in the place of a state that can be read and is not sound.
-func restoreUnsound(ctx context.Context, a *console.Console, s *console.Stack, o *stateOptions) error {
-	p := s.Backend.Previous(s.Ref)
-	if p == nil {
-		return console.WithCode(console.CodeError, "there is no sound copy of the state")
-	}
-	aside, err := putBack(ctx, a, s, o, p)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(a.Streams.Err,
-		"It is the state now; the other one is kept as %s.\n%s\n", a.Short(aside), lacks)
-	return nil
-}
-
 // restoreLost offers a copy of the state for one that is not there any more.
 func restoreLost(ctx context.Context, a *console.Console, lost *backend.LostError, o *stateOptions) error {
 	p, b, err := a.Stacks().ProjectAndBackend()
@@ -242,16 +213,13 @@ func restoreLost(ctx context.Context, a *console.Console, lost *backend.LostErro
 		return err
 	}
 	fmt.Fprintf(a.Streams.Out, "The state of %s is gone.\n", lost.Ref.Stack)
-	if _, err := putBack(ctx, a, &console.Stack{Project: p, Backend: b, Ref: lost.Ref}, o, lost.Previous); err != nil {
-		return err
-	}
-	fmt.Fprintln(a.Streams.Err, "It is the state now.\n"+lacks)
-	return nil
+	return putBack(ctx, a, &console.Stack{Project: p, Backend: b, Ref: lost.Ref}, o, lost.Previous, "")
 }
 
-// putBack makes a copy the state, when that is wanted.
-func putBack(ctx context.Context, a *console.Console, s *console.Stack, o *stateOptions,
-	p *backend.Previous) (aside string, err error) {
+// putBack makes a copy the state, when that is wanted. damaged names the state that it replaces; it is empty where
+// there is none.
+func putBack(ctx context.Context, a *console.Console, s *console.Stack, o *stateOptions, p *backend.Previous,
+	damaged string) error {
 	if p.Mended {
 		fmt.Fprintf(a.Streams.Out, "The checksum tells which bit it is; with that bit corrected nothing is missing: %s.\n",
 			diag.Count(p.Resources, "resource"))
@@ -260,9 +228,22 @@ func putBack(ctx context.Context, a *console.Console, s *console.Stack, o *state
 			a.Short(p.Path), p.Written.Format(time.RFC3339), diag.Count(p.Resources, "resource"))
 	}
 	if err := a.Confirm(o.yes, "put it back", "Do you want to put it back?"); err != nil {
-		return "", err
+		return err
 	}
-	return s.Backend.Restore(ctx, s.Ref)
+	aside, err := s.Backend.Restore(ctx, s.Ref)
+	switch {
+	case err != nil:
+		return err
+	case p.Mended:
+		fmt.Fprintf(a.Streams.Err,
+			"The bit is corrected; the damaged file is kept as %s. Check the disk and the memory of the machine.\n",
+			a.Short(aside))
+	case damaged == "":
+		fmt.Fprintln(a.Streams.Err, "It is the state now.\n"+lacks)
+	default:
+		fmt.Fprintf(a.Streams.Err, "It is the state now; %s is kept as %s.\n%s\n", damaged, a.Short(aside), lacks)
+	}
+	return nil
 }
 
 // confirmSalvage shows what is missing of a damaged journal and asks whether to go on with the rest.
