@@ -23,19 +23,9 @@ var lastSections = []string{"resources", "outputs"}
 // findings.
 func Arrange(src *diag.Source) ([]byte, diag.Diagnostics) {
 	text := src.Text()
-	t := newText(src)
-	if !t.screen() {
-		return text, t.diags
-	}
-	root, err := readTree(text, t.lexed)
-	if err != nil {
-		return Format(src) // which tells what is wrong and leaves the text alone
-	}
-	if root == nil || oddBreaks(text) || t.lexed.secondDocument >= 0 {
-		return text, nil
-	}
-	if root.kind != mapNode || root.flow() {
-		return text, nil
+	root, diags := formattable(src)
+	if root == nil {
+		return text, diags
 	}
 	f := newFormatter(text)
 	var starts []int // first line of each section, with the comments above it

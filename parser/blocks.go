@@ -138,10 +138,7 @@ func (b *block) beginsWithKey() bool {
 func (b *block) missingColon() {
 	text := b.yaml.text
 	start, end := lineAt(text, lineOf(text, b.yaml.lead))
-	for end > start && blank(text[end-1]) {
-		end--
-	}
-	b.yaml.fail(diag.Syntax, b.yaml.at(start, end), "a line in a map is written `key: value`",
+	b.yaml.fail(diag.Syntax, b.yaml.at(start, trimmed(text, start, end)), "a line in a map is written `key: value`",
 		"`:` is missing after a key")
 }
 

@@ -18,25 +18,20 @@ func (b *bodyReader) configSection(section, hiding *section) (declarations []*as
 	for _, it := range b.items(section, (*bodyReader).configItem) {
 		if hiding == nil || !hiding.declares(it.name.Value) {
 			b.diags.Add(it.diags...)
-			declarations = append(declarations, it.config)
+			declarations = append(declarations, it.declaration.(*ast.Config))
 		}
 	}
 	return declarations
 }
 
-// inputSection reads the inputs of a component.
-func (b *bodyReader) inputSection(section *section) []*ast.Config {
-	return read(b, section, (*bodyReader).inputItem, func(it item) *ast.Config { return it.config })
-}
-
 func (b *bodyReader) configItem(e entry, name ast.Literal) item {
 	c := configReader{exprReader: b.exprReader, config: &ast.Config{Name: name, Range: b.whole(e)}}
-	return item{config: c.read(e)}
+	return item{declaration: c.read(e)}
 }
 
 func (b *bodyReader) inputItem(e entry, name ast.Literal) item {
 	c := configReader{exprReader: b.exprReader, config: &ast.Config{Name: name, Range: b.whole(e)}, input: true}
-	return item{config: c.read(e)}
+	return item{declaration: c.read(e)}
 }
 
 // configReader reads one declaration of configuration.
@@ -109,8 +104,7 @@ func (r *configReader) fieldsOfMap(n *node) {
 		return true
 	})
 	if typeEntry != nil {
-		types := typeReader{nodeReader: r.nodeReader}
-		c.Type = types.read(*typeEntry, items)
+		c.Type = r.configType(*typeEntry, items, 0)
 	}
 	switch {
 	case defaultEntry != nil:

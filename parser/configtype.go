@@ -16,15 +16,10 @@ var configTypes = map[string]string{
 	"object":  "object", "map": "object", "list": "list", "array": "list", "any": "any",
 }
 
-// typeReader reads the types of configuration values and of properties.
-type typeReader struct {
-	*nodeReader
-	depth int // of items inside each other
-}
-
-// read reads the field type, and items beside it (L2.20, L2.12). It answers nil for what it has reported.
-func (t *typeReader) read(e entry, items *entry) *ast.ConfigType {
-	literal := t.literalText(e, "`type`")
+// configType reads the field type of a configuration value or a property, and items beside it (L2.20, L2.12). It answers
+// nil for what it has reported. depth is how many items are around it.
+func (r *nodeReader) configType(e entry, items *entry, depth int) *ast.ConfigType {
+	literal := r.literalText(e, "`type`")
 	if literal == nil {
 		return nil
 	}
@@ -32,35 +27,33 @@ func (t *typeReader) read(e entry, items *entry) *ast.ConfigType {
 	if read == nil {
 		detail := didYouMean(strings.ToLower(literal.Value), slices.Collect(maps.Keys(configTypes)),
 			"known are `string`, `number`, `integer`, `boolean`, `object`, and `list<…>` of one of these")
-		t.fail(diag.ConfigDefault, literal.Range, detail, "there is no configuration type `%s`", shorten(literal.Value))
+		r.fail(diag.ConfigDefault, literal.Range, detail, "there is no configuration type `%s`", shorten(literal.Value))
 		return nil
 	}
 	if items != nil && read.Name == "list" && read.Item == nil {
-		read.Item = t.items(*items)
+		read.Item = r.itemType(*items, depth+1)
 	}
 	return read
 }
 
 var typeKeys = []string{"type", "items"}
 
-// items reads the field items: a map with a type of its own.
-func (t *typeReader) items(e entry) (item *ast.ConfigType) {
-	t.section(e, "`items`", func(n *node, _ diag.Range) {
-		t.depth++
-		defer func() { t.depth-- }()
-		if t.depth > maxDepth {
+// itemType reads the field items: a map with a type of its own.
+func (r *nodeReader) itemType(e entry, depth int) (item *ast.ConfigType) {
+	r.section(e, "`items`", func(n *node, _ diag.Range) {
+		if depth > maxDepth {
 			return
 		}
 		var typeEntry, items *entry
-		t.fields(n, typeKeys, func(key string, e entry) {
+		r.fields(n, typeKeys, func(key string, e entry) {
 			if key == "type" {
 				typeEntry = &e
 			} else {
 				items = &e
 			}
-		}, func(e entry) { t.unknownKey(diag.Error, e, "`items`", typeKeys, "") })
+		}, func(e entry) { r.unknownKey(diag.Error, e, "`items`", typeKeys, "") })
 		if typeEntry != nil {
-			item = t.read(*typeEntry, items)
+			item = r.configType(*typeEntry, items, depth)
 		}
 	})
 	return item

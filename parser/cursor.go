@@ -138,19 +138,15 @@ type lineShape struct {
 }
 
 func shapeOf(text []byte, start int) lineShape {
-	end := start
-	for end < len(text) && text[end] != '\n' {
-		end++
+	end := len(text)
+	if n := bytes.IndexByte(text[start:], '\n'); n >= 0 {
+		end = start + n
 	}
-	i := start
-	for i < end && text[i] == ' ' {
-		i++
-	}
+	i := behindSpaces(text[:end], start)
 	var s lineShape
 	for i < end && text[i] == '-' && blankAt(text, i+1) {
 		s.dashes = append(s.dashes, i-start)
-		for i++; i < end && text[i] == ' '; i++ {
-		}
+		i = behindSpaces(text[:end], i+1)
 	}
 	s.column = i - start
 	if i < end && text[i] != '#' {
@@ -214,11 +210,7 @@ func parentsOf(text []byte, start, column int, dashes []int) (path []string) {
 		if trimmed := bytes.TrimSpace(text[start:end]); len(trimmed) == 0 || trimmed[0] == '#' {
 			continue
 		}
-		indent := start
-		for text[indent] == ' ' {
-			indent++
-		}
-		if indent -= start; indent > column || indent == column && !equal {
+		if indent := behindSpaces(text, start) - start; indent > column || indent == column && !equal {
 			continue // it stands beside the place, or deeper
 		}
 		s := shapeOf(text, start)
@@ -282,7 +274,7 @@ func flowContext(text []byte, start, offset int) (Context, bool) {
 		top := &stack[len(stack)-1]
 		switch ch {
 		case '"', '\'':
-			if bytes.TrimSpace(text[top.word:i]) == nil || len(bytes.TrimSpace(text[top.word:i])) == 0 {
+			if len(bytes.TrimSpace(text[top.word:i])) == 0 {
 				end := quotedEnd(text[:offset], i)
 				if end >= offset && !(end > i+1 && text[end-1] == ch) {
 					i = offset

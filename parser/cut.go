@@ -123,13 +123,8 @@ func contentLines(text []byte) []textLine {
 				l.end--
 			}
 		}
-		for l.start < l.end && text[l.start] == ' ' {
-			l.start++
-		}
-		l.indent = l.start - i
-		if l.start < l.end && text[l.start] == '\t' {
-			l.tab = true
-		}
+		l.start = behindSpaces(text[:l.end], i)
+		l.indent, l.tab = l.start-i, l.start < l.end && text[l.start] == '\t'
 		if rest := bytes.TrimLeft(text[l.start:l.end], " \t"); len(rest) > 0 && rest[0] != '#' {
 			lines = append(lines, l)
 		}
@@ -157,9 +152,7 @@ func keyEnd(text []byte, l textLine) int {
 		if i = quotedEnd(text[:l.end], i); i >= l.end {
 			return 0
 		}
-		for i < l.end && blank(text[i]) {
-			i++
-		}
+		i = behindBlanks(text[:l.end], i)
 		if i < l.end && text[i] == ':' && blankAt(text, i+1) {
 			return i + 1
 		}

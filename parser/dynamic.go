@@ -1,7 +1,6 @@
 package parser
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
@@ -15,14 +14,9 @@ var (
 	codeChanges       = []string{"ignore", "update", "replace"}
 )
 
-// dynamicSection reads types whose provider is a source file beside the program (D15), an extension of yamlhost.
-func (b *bodyReader) dynamicSection(section *section) []*ast.Dynamic {
-	return read(b, section, (*bodyReader).dynamicItem, func(it item) *ast.Dynamic { return it.dynamic })
-}
-
+// dynamicItem reads a type whose provider is a source file beside the program (D15), an extension of yamlhost.
 func (b *bodyReader) dynamicItem(e entry, name ast.Literal) item {
-	r := dynamicReader{b.exprReader}
-	return item{dynamic: r.read(e, name)}
+	return item{declaration: dynamicReader{b.exprReader}.read(e, name)}
 }
 
 // dynamicReader reads one type whose provider is a source file.
@@ -46,7 +40,8 @@ func (r dynamicReader) read(e entry, name ast.Literal) *ast.Dynamic {
 			case "outputs":
 				d.Outputs = &ast.DynamicProperties{Range: e.at, List: r.properties(e, "an output", dynamicOutputKeys)}
 			case "onCodeChange":
-				d.OnCodeChange = r.codeChange(e)
+				d.OnCodeChange = r.choice(e, "`onCodeChange`", codeChanges, "it must be ignore, update or replace",
+					"`onCodeChange` cannot be `%s`")
 			case "env":
 				d.Env = r.literals(e, "`env`", "the name of an environment variable")
 			}
@@ -58,19 +53,6 @@ func (r dynamicReader) read(e entry, name ast.Literal) *ast.Dynamic {
 			"the dynamic type `%s` needs a provider", shorten(name.Value))
 	}
 	return d
-}
-
-func (r dynamicReader) codeChange(e entry) *ast.Literal {
-	literal := r.literalText(e, "`onCodeChange`")
-	if literal == nil {
-		return nil
-	}
-	if slices.Contains(codeChanges, literal.Value) {
-		return literal
-	}
-	r.fail(diag.NotInEnum, literal.Range, didYouMean(literal.Value, codeChanges, "it must be ignore, update or replace"),
-		"`onCodeChange` cannot be `%s`", shorten(literal.Value))
-	return nil
 }
 
 func (r dynamicReader) properties(section entry, what string, keys []string) (list []*ast.DynamicProperty) {
@@ -87,8 +69,7 @@ func (r dynamicReader) property(e entry, what string, keys []string) *ast.Dynami
 	d := &ast.DynamicProperty{Name: name}
 	r.with(e.value, e.via, func(n *node, rng diag.Range) {
 		if isText(n) { // the type alone
-			types := typeReader{nodeReader: r.nodeReader}
-			d.Type = types.read(e, nil)
+			d.Type = r.configType(e, nil, 0)
 			return
 		}
 		r.section(e, what, func(n *node, _ diag.Range) {
@@ -116,8 +97,7 @@ func (r dynamicReader) property(e entry, what string, keys []string) *ast.Dynami
 				}
 			}, func(e entry) { r.unknownKey(diag.Error, e, what, keys, "") })
 			if typeEntry != nil {
-				types := typeReader{nodeReader: r.nodeReader}
-				d.Type = types.read(*typeEntry, items)
+				d.Type = r.configType(*typeEntry, items, 0)
 			}
 		})
 	})

@@ -103,12 +103,10 @@ func (r *nodeReader) unknownKey(severity diag.Severity, e entry, place string, k
 	}
 }
 
-func anyOf(names []string) string { return listing(names, " or ") }
-
 // didYouMean names those of some names that are near to a text, or else returns what there is to say instead.
 func didYouMean(text string, names []string, instead string) string {
 	if near := diag.Suggest(text, names); len(near) > 0 {
-		return "did you mean " + anyOf(near) + "?"
+		return "did you mean " + listing(near, " or ") + "?"
 	}
 	return instead
 }
@@ -174,6 +172,17 @@ func (r *nodeReader) literalText(e entry, what string) *ast.Literal {
 		literal = &ast.Literal{Value: text, Range: rng}
 	})
 	return literal
+}
+
+// choice reads a field whose text is one of some. format reports any other text; instead is the advice where none of
+// them is near.
+func (r *nodeReader) choice(e entry, what string, choices []string, instead, format string) *ast.Literal {
+	literal := r.literalText(e, what)
+	if literal == nil || slices.Contains(choices, literal.Value) {
+		return literal
+	}
+	r.fail(diag.NotInEnum, literal.Range, didYouMean(literal.Value, choices, instead), format, shorten(literal.Value))
+	return nil
 }
 
 // plainText reads a field whose text is never interpolated (L1.14).

@@ -15,23 +15,9 @@ import (
 // leaves alone JSON, and a text with syntax errors, which it returns as findings.
 func Format(src *diag.Source) ([]byte, diag.Diagnostics) {
 	text := src.Text()
-	t := newText(src)
-	if !t.screen() {
-		return text, t.diags
-	}
-	root, err := readTree(text, t.lexed)
-	if err != nil {
-		_, diags := Parse(src, Options{})
-		return text, slices.DeleteFunc(diags, func(d diag.Diagnostic) bool {
-			return d.Code != diag.Syntax &&
-				d.Code != diag.RunawayInput
-		})
-	}
-	if root == nil || oddBreaks(text) || t.lexed.secondDocument >= 0 {
-		return text, nil
-	}
-	if root.kind != mapNode || root.flow() {
-		return text, nil
+	root, diags := formattable(src)
+	if root == nil {
+		return text, diags
 	}
 	f := newFormatter(text)
 	f.node(root, 0)
@@ -43,6 +29,25 @@ func Format(src *diag.Source) ([]byte, diag.Diagnostics) {
 		return text, nil
 	}
 	return formatted, nil
+}
+
+// formattable is the tree of a text whose white space may change; nil for any other, with its syntax errors.
+func formattable(src *diag.Source) (*node, diag.Diagnostics) {
+	t := newText(src)
+	if !t.screen() {
+		return nil, t.diags
+	}
+	root, err := readTree(t.text, t.lexed)
+	if err != nil {
+		_, diags := Parse(src, Options{})
+		return nil, slices.DeleteFunc(diags, func(d diag.Diagnostic) bool {
+			return d.Code != diag.Syntax && d.Code != diag.RunawayInput
+		})
+	}
+	if root == nil || oddBreaks(t.text) || t.lexed.secondDocument >= 0 || root.kind != mapNode || root.flow() {
+		return nil, nil
+	}
+	return root, nil
 }
 
 // sameData reports whether two texts hold the same data, with the same styles and comments.
@@ -99,9 +104,7 @@ func newFormatter(text []byte) *formatter {
 				l.end, l.broken = l.end-1, "\r\n"
 			}
 		}
-		for i+l.indent < l.end && text[i+l.indent] == ' ' {
-			l.indent++
-		}
+		l.indent = behindSpaces(text[:l.end], i) - i
 		f.lines = append(f.lines, l)
 		i = next
 	}
@@ -153,33 +156,23 @@ func (f *formatter) entry(key, value *node, dst int) {
 		return
 	}
 	f.put(key.start, dst)
-	colon := key.end
-	for colon < len(f.text) && blank(f.text[colon]) {
-		colon++
-	}
+	colon := behindBlanks(f.text, key.end)
 	if colon >= len(f.text) || f.text[colon] != ':' {
 		f.odd = true
 		return
 	}
 	f.tighten(colon + 1)
-	inner := dst + 2
-	if value.anchor != "" || value.tagged() {
-		if value.kind != scalarNode && !value.flow() {
-			f.odd = true // the map or list begins behind its anchor or tag
-			return
-		}
+	if (value.anchor != "" || value.tagged()) && value.kind != scalarNode && !value.flow() {
+		f.odd = true // the map or list begins behind its anchor or tag
+		return
 	}
-	f.node(value, inner)
+	f.node(value, dst+2)
 }
 
 // tighten makes the blanks behind a colon or a dash one, unless a comment or nothing follows.
 func (f *formatter) tighten(i int) {
-	end := i
-	for end < len(f.text) && f.text[end] == ' ' {
-		end++
-	}
-	if end-i > 1 && end < len(f.text) && f.text[end] != '#' && f.text[end] != '\n' && f.text[end] != '\r' &&
-		f.text[end] != '\t' {
+	end := behindSpaces(f.text, i)
+	if end-i > 1 && end < len(f.text) && strings.IndexByte("#\n\r\t", f.text[end]) < 0 {
 		l := &f.lines[f.lineOf(i)]
 		l.cuts = append(l.cuts, shortening{i, end, 1})
 	}
@@ -274,7 +267,7 @@ func (f *formatter) write() []byte {
 		body := f.body(l)
 		switch {
 		case l.inside && l.kept && strings.TrimSpace(body) == "" && l.start+l.indent == l.end:
-			b.WriteString(f.blankInside(l))
+			b.Write(f.text[l.start:l.end]) // the blanks that are more than its indentation count
 			b.WriteString(l.broken)
 			continue
 		case body == "":
@@ -298,11 +291,6 @@ func (f *formatter) write() []byte {
 		out = append(bytes.TrimRight(out, "\r\n"), breaks...)
 	}
 	return out
-}
-
-// blankInside is an empty line of a text of several lines: the blanks that are more than its indentation count.
-func (f *formatter) blankInside(l *formattedLine) string {
-	return string(f.text[l.start:l.end])
 }
 
 // body is a line behind its indentation, with its cuts.

@@ -164,10 +164,7 @@ func torn(text []byte, n *node) string {
 	if n.quoted() || n.multiline() {
 		return ""
 	}
-	i := n.end
-	for i < len(text) && blank(text[i]) {
-		i++
-	}
+	i := behindBlanks(text, n.end)
 	rest := string(text[i:contentEnd(text, i)])
 	if rest == "" || !strings.Contains(rest, "}") {
 		return ""

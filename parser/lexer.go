@@ -99,18 +99,8 @@ func lex(text []byte) *lexed {
 // outgrown reports whether a line between two offsets is indented no deeper than the line of the first, as nothing
 // inside of quotes or brackets may be.
 func outgrown(text []byte, from, to int) bool {
-	indent := func(i int) int {
-		for n := 0; ; n++ {
-			if i+n >= len(text) || text[i+n] != ' ' {
-				return n
-			}
-		}
-	}
-	start := from
-	for start > 0 && breakBefore(text, start) == 0 {
-		start--
-	}
-	limit := indent(start)
+	indent := func(i int) int { return behindSpaces(text, i) - i }
+	limit := indent(contentBegin(text, from))
 	for i := from; i < to; i++ {
 		n := breakAt(text, i)
 		if n == 0 {
@@ -176,36 +166,23 @@ func (l *lexer) skip() {
 		}
 		switch c := l.text[l.i]; {
 		case c == '\t' && l.fresh && len(l.flow) == 0:
-			if end := l.lineEnd(l.i); !l.onlyBlank(l.i, end) {
+			if end := contentEnd(l.text, l.i); !l.onlyBlank(l.i, end) {
 				l.suspect(suspectTab, l.i, l.i+1, 0)
 			}
-			for l.i < len(l.text) && blank(l.text[l.i]) {
-				l.i++
-			}
+			l.i = behindBlanks(l.text, l.i)
 		case blank(c):
 			l.i++
 		case c == '#' && (l.i == l.lineStart || blank(l.text[l.i-1])):
-			l.i = l.lineEnd(l.i)
+			l.i = contentEnd(l.text, l.i)
 		default:
 			return
 		}
 	}
 }
 
-func (l *lexer) lineEnd(i int) int {
-	for i < len(l.text) && breakAt(l.text, i) == 0 {
-		i++
-	}
-	return i
-}
-
 func (l *lexer) onlyBlank(from, to int) bool {
-	for ; from < to; from++ {
-		if !blank(l.text[from]) {
-			return l.text[from] == '#'
-		}
-	}
-	return true
+	from = behindBlanks(l.text[:to], from)
+	return from == to || l.text[from] == '#'
 }
 
 func (l *lexer) top() int {
@@ -272,10 +249,7 @@ func (l *lexer) next() bool {
 		l.push(column)
 		l.keyLine = -1
 		l.i++
-	case c == '?' && inFlow && blankAt(l.text, l.i+1), c == ',' && inFlow:
-		l.value = -1
-		l.i++
-	case c == ':' && (inFlow || blankAt(l.text, l.i+1)):
+	case c == '?' && inFlow && blankAt(l.text, l.i+1), c == ',' && inFlow, c == ':' && (inFlow || blankAt(l.text, l.i+1)):
 		l.value = -1
 		l.i++
 	case c == '[' || c == '{':
@@ -291,10 +265,10 @@ func (l *lexer) next() bool {
 		l.block()
 	case c == '&' || c == '*' || c == '!':
 		l.word(column)
-	case c == '@' || c == '`' || c == '%':
-		l.suspect(suspectReserved, l.i, l.i+1, 0)
-		l.plain(column)
 	default:
+		if c == '@' || c == '`' || c == '%' {
+			l.suspect(suspectReserved, l.i, l.i+1, 0)
+		}
 		l.plain(column)
 	}
 	return true
@@ -302,9 +276,9 @@ func (l *lexer) next() bool {
 
 // document reads the beginning of a line outside of collections: markers of documents, and directives.
 func (l *lexer) document() bool {
-	rest := l.text[l.i:]
-	if len(rest) >= 3 && blankAt(rest, 3) && (string(rest[:3]) == "---" || string(rest[:3]) == "...") {
-		if rest[0] == '.' {
+	first := l.text[l.i]
+	if l.marker(l.i) {
+		if first == '.' {
 			l.ended = l.began
 		} else {
 			if l.began && l.secondDocument < 0 {
@@ -317,8 +291,8 @@ func (l *lexer) document() bool {
 		l.fresh = false
 		return true
 	}
-	if rest[0] == '%' && (!l.began || l.ended) {
-		l.i = l.lineEnd(l.i)
+	if first == '%' && (!l.began || l.ended) {
+		l.i = contentEnd(l.text, l.i)
 		return true
 	}
 	return false
@@ -345,16 +319,13 @@ func (l *lexer) closeFlow(c byte) {
 	if !l.complete && len(l.flow) == 0 || blankAt(l.text, l.i) && len(l.flow) > 0 {
 		return
 	}
-	i := l.i
-	for i < len(l.text) && blank(l.text[i]) {
-		i++
-	}
+	i := behindBlanks(l.text, l.i)
 	if i < len(l.text) && breakAt(l.text, i) == 0 && strings.IndexByte(",:]}#", l.text[i]) < 0 {
-		end := l.lineEnd(l.i)
+		end := contentEnd(l.text, l.i)
 		if len(l.flow) > 0 {
 			end = l.i + max(bytes.IndexAny(l.text[l.i:end], ",]}"), 0)
 		}
-		l.suspect(suspectTail, l.i-1, l.trimmed(l.i, end), open)
+		l.suspect(suspectTail, l.i-1, trimmed(l.text, l.i, end), open)
 	}
 }
 
@@ -363,10 +334,7 @@ func (l *lexer) afterKey(column, start int) {
 	if len(l.flow) > 0 {
 		return
 	}
-	i := l.i
-	for i < len(l.text) && blank(l.text[i]) {
-		i++
-	}
+	i := behindBlanks(l.text, l.i)
 	if i >= len(l.text) || l.text[i] != ':' || !blankAt(l.text, i+1) {
 		l.complete = true
 		return
@@ -416,10 +384,7 @@ func (l *lexer) afterQuote(column, start int, lines bool) {
 	if lines && outgrown(l.text, start, l.i) {
 		l.suspect(suspectQuoteFar, start, start+1, 0)
 	}
-	i := l.i
-	for i < len(l.text) && blank(l.text[i]) {
-		i++
-	}
+	i := behindBlanks(l.text, l.i)
 	tail := i < len(l.text) && breakAt(l.text, i) == 0
 	if tail && len(l.flow) > 0 {
 		tail = strings.IndexByte(",:]}#\"'[{", l.text[i]) < 0
@@ -443,22 +408,19 @@ func (l *lexer) afterQuote(column, start int, lines bool) {
 func (l *lexer) block() {
 	parent := l.top()
 	h := blockHeader(l.text, l.i)
-	if end := l.lineEnd(l.i); !l.onlyBlank(h.end, end) {
+	if end := contentEnd(l.text, l.i); !l.onlyBlank(h.end, end) {
 		l.suspect(suspectHeader, h.end, end, 0)
 	}
-	l.i = l.lineEnd(l.i)
+	l.i = contentEnd(l.text, l.i)
 	for l.i < len(l.text) {
 		n := breakAt(l.text, l.i)
 		line := l.i + n
-		i := line
-		for i < len(l.text) && l.text[i] == ' ' {
-			i++
-		}
+		i := behindSpaces(l.text, line)
 		if i < len(l.text) && breakAt(l.text, i) == 0 && (i-line <= parent || i == line) {
 			return // the line break before what follows is left to skip
 		}
 		l.lineStart = line
-		l.i = l.lineEnd(i)
+		l.i = contentEnd(l.text, i)
 		if n == 0 {
 			return
 		}
@@ -499,7 +461,7 @@ func (l *lexer) plain(column int) {
 		return
 	}
 	if first && column == parent {
-		l.suspect(suspectKey, start, l.trimmed(start, l.i), 0)
+		l.suspect(suspectKey, start, trimmed(l.text, start, l.i), 0)
 	}
 	// Lines with deeper indentation continue the text, up to a comment.
 	for {
@@ -522,7 +484,7 @@ func (l *lexer) plain(column int) {
 		l.i, l.lineStart = i, lineStart
 		if l.plainLine() {
 			if first && i-lineStart == column {
-				l.suspect(suspectKey, start, l.trimmed(start, l.lineEnd(start)), 0)
+				l.suspect(suspectKey, start, trimmed(l.text, start, contentEnd(l.text, start)), 0)
 			}
 			l.suspect(suspectColon, l.i, l.i+1, start)
 			l.i++
@@ -557,8 +519,8 @@ func (l *lexer) plainLine() bool {
 }
 
 // trimmed is the end of a stretch without the blanks behind it.
-func (l *lexer) trimmed(from, to int) int {
-	for to > from && blank(l.text[to-1]) {
+func trimmed(text []byte, from, to int) int {
+	for to > from && blank(text[to-1]) {
 		to--
 	}
 	return to
@@ -578,7 +540,7 @@ func (l *lexer) flowPlain() {
 			quoted = true // a key, rather than more of the text before
 			if i := max(bytes.LastIndex(l.text[start:l.i], []byte(` "`)),
 				bytes.LastIndex(l.text[start:l.i], []byte(" '"))); i > 0 {
-				l.suspect(suspectComma, l.trimmed(start, start+i), start+i+1, 0)
+				l.suspect(suspectComma, trimmed(l.text, start, start+i), start+i+1, 0)
 			}
 		case c == '#' && l.i > start && blank(l.text[l.i-1]):
 		case breakAt(l.text, l.i) > 0:
@@ -590,5 +552,5 @@ func (l *lexer) flowPlain() {
 	if before >= 0 && broken && quoted {
 		l.suspect(suspectComma, before, start, 0)
 	}
-	l.value, l.line = l.trimmed(start, l.i), l.lineStart
+	l.value, l.line = trimmed(l.text, start, l.i), l.lineStart
 }

@@ -154,14 +154,14 @@ func contentStart(text []byte, n *node) int {
 		}
 		if n.kind == scalarNode && n.value == "" && n.style&^taggedStyle == 0 {
 			// Nothing follows that would belong to the node, but for the other one of anchor and tag.
-			next := skipBlank(text, i, false)
+			next := behindBlanks(text, i)
 			if next >= len(text) || text[next] != '&' && text[next] != '!' {
 				return i
 			}
 			i = next
 			continue
 		}
-		i = skipBlank(text, i, true)
+		i = behindLines(text, i)
 	}
 	return i
 }
@@ -171,18 +171,32 @@ func wordByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
 }
 
-// skipBlank moves over blanks, and with lines also over line breaks and comments.
-func skipBlank(text []byte, i int, lines bool) int {
+// behindSpaces is the first offset from i on that has no space.
+func behindSpaces(text []byte, i int) int {
+	for i < len(text) && text[i] == ' ' {
+		i++
+	}
+	return i
+}
+
+// behindBlanks is the first offset from i on that has no blank.
+func behindBlanks(text []byte, i int) int {
+	for i < len(text) && blank(text[i]) {
+		i++
+	}
+	return i
+}
+
+// behindLines is the first offset from i on that has no blank, line break or comment.
+func behindLines(text []byte, i int) int {
 	for i < len(text) {
 		switch n := breakAt(text, i); {
 		case blank(text[i]):
 			i++
-		case lines && n > 0:
+		case n > 0:
 			i += n
-		case lines && text[i] == '#' && i > 0 && blankAt(text, i-1):
-			for i < len(text) && breakAt(text, i) == 0 {
-				i++
-			}
+		case text[i] == '#' && i > 0 && blankAt(text, i-1):
+			i = contentEnd(text, i)
 		default:
 			return i
 		}
@@ -204,7 +218,7 @@ func flowEnd(text []byte, start, end int, childless bool) int {
 		i = start + 1
 	}
 	for i < len(text) {
-		i = skipBlank(text, i, true)
+		i = behindLines(text, i)
 		if i >= len(text) {
 			break
 		}
@@ -225,7 +239,8 @@ func (l *locator) scalarEnd(start int, n *node) int {
 	case n.quoted():
 		return quotedEnd(l.text, start)
 	case n.multiline():
-		return blockEnd(l.text, start, n.indent)
+		_, m := blockMap(l.text, start, n.indent)
+		return m.end
 	}
 	if end := start + len(n.value); end <= len(l.text) && string(l.text[start:end]) == n.value {
 		return end
@@ -253,33 +268,4 @@ func quotedEnd(text []byte, start int) int {
 		}
 	}
 	return len(text)
-}
-
-// blockEnd is the end of the last line of the literal or folded text that begins at start, without its line break;
-// where it has no lines, the end of its header. indent is the column of the collection around it.
-func blockEnd(text []byte, start, indent int) int {
-	h := blockHeader(text, start)
-	width := h.width(text, indent)
-	end := h.end
-	for i := h.body; i < len(text); {
-		content := i
-		for content < len(text) && content-i < width && text[content] == ' ' {
-			content++
-		}
-		lineEnd := content
-		for lineEnd < len(text) && breakAt(text, lineEnd) == 0 {
-			lineEnd++
-		}
-		if content-i < width && lineEnd > content {
-			break // less indented
-		}
-		if lineEnd > content {
-			end = lineEnd
-		}
-		if lineEnd >= len(text) {
-			break
-		}
-		i = lineEnd + breakAt(text, lineEnd)
-	}
-	return end
 }

@@ -16,18 +16,16 @@ import (
 // lowered is the expression as a tree of ours. dollar is the offset of its "${" in the scalar's text.
 func (o *operators) lowered(dollar int) ast.Expr {
 	e := o.lower(o.root)
-	whole := dollar == 0 && o.end+1 == len(o.s.text)
-	if access, plain := e.(*ast.Access); plain {
-		if whole {
-			access.At = o.s.at(dollar, o.end+1)
+	switch access := e.(type) {
+	case *ast.Access:
+		if dollar == 0 && o.end+1 == len(o.s.text) {
+			if access.At = o.s.whole; access.At.IsZero() {
+				access.At = o.s.at(dollar, o.end+1)
+			}
 		}
-	} else if _, broken := e.(*ast.Bad); !broken {
+	case *ast.Bad:
+	default:
 		o.in.extension(e.Range(), "an expression in `${…}`")
-	}
-	if !o.s.whole.IsZero() && whole {
-		if access, plain := e.(*ast.Access); plain {
-			access.At = o.s.whole
-		}
 	}
 	return e
 }
@@ -132,53 +130,26 @@ func (o *operators) recovering(args []hclsyntax.Expression) ([]ast.Expr, *ast.Lo
 	return []ast.Expr{first, second}, failure
 }
 
-// The operators by the table entry that stands for them in an HCL tree.
-func operatorSign(op *hclsyntax.Operation) string {
-	switch op {
-	case hclsyntax.OpLogicalOr:
-		return "||"
-	case hclsyntax.OpLogicalAnd:
-		return "&&"
-	case hclsyntax.OpLogicalNot:
-		return "!"
-	case hclsyntax.OpEqual:
-		return "=="
-	case hclsyntax.OpNotEqual:
-		return "!="
-	case hclsyntax.OpGreaterThan:
-		return ">"
-	case hclsyntax.OpGreaterThanOrEqual:
-		return ">="
-	case hclsyntax.OpLessThan:
-		return "<"
-	case hclsyntax.OpLessThanOrEqual:
-		return "<="
-	case hclsyntax.OpAdd:
-		return "+"
-	case hclsyntax.OpSubtract, hclsyntax.OpNegate:
-		return "-"
-	case hclsyntax.OpMultiply:
-		return "*"
-	case hclsyntax.OpDivide:
-		return "/"
-	case hclsyntax.OpModulo:
-		return "%"
-	}
-	return "?"
+// operatorSigns are the operators by the table entries that stand for them in an HCL tree.
+var operatorSigns = map[*hclsyntax.Operation]string{
+	hclsyntax.OpLogicalOr: "||", hclsyntax.OpLogicalAnd: "&&", hclsyntax.OpLogicalNot: "!",
+	hclsyntax.OpEqual: "==", hclsyntax.OpNotEqual: "!=", hclsyntax.OpGreaterThan: ">",
+	hclsyntax.OpGreaterThanOrEqual: ">=", hclsyntax.OpLessThan: "<", hclsyntax.OpLessThanOrEqual: "<=",
+	hclsyntax.OpAdd: "+", hclsyntax.OpSubtract: "-", hclsyntax.OpNegate: "-", hclsyntax.OpMultiply: "*",
+	hclsyntax.OpDivide: "/", hclsyntax.OpModulo: "%",
 }
 
 func (o *operators) unary(e *hclsyntax.UnaryOpExpr, place ast.Place) ast.Expr {
 	operand := o.lower(e.Val)
-	sign := operatorSign(e.Op)
+	sign := operatorSigns[e.Op]
 	if number, ok := operand.(*ast.Number); ok && sign == "-" {
 		return &ast.Number{Place: place, Value: -number.Value, Integer: number.Integer}
 	}
-	rng := e.SymbolRange
-	return &ast.Unary{Place: place, Op: sign, OpRange: o.at(rng), Operand: operand}
+	return &ast.Unary{Place: place, Op: sign, OpRange: o.at(e.SymbolRange), Operand: operand}
 }
 
 func (o *operators) binary(e *hclsyntax.BinaryOpExpr, place ast.Place) ast.Expr {
-	sign := operatorSign(e.Op)
+	sign := operatorSigns[e.Op]
 	between := hcl.Range{Start: e.LHS.Range().End, End: e.RHS.Range().Start}
 	rng := o.at(between)
 	if i := strings.Index(o.source(between), sign); i >= 0 {
@@ -224,12 +195,7 @@ func (o *operators) text(e *hclsyntax.LiteralValueExpr) string {
 }
 
 func ascii(text string) bool {
-	for i := 0; i < len(text); i++ {
-		if text[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
+	return !strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
 // unescapeTemplate resolves the escapes of a quoted text in an expression.
@@ -352,14 +318,14 @@ func (o *operators) steps(source ast.Expr, traversal hcl.Traversal) ast.Expr {
 				return o.bad(t.SourceRange(), "", "the expression in `${…}` is malformed")
 			}
 			number, _ := index.Key.AsBigFloat().Float64()
-			source = &ast.Index{Place: place, Collection: source, Key: &ast.Number{Place: ast.Place{At: rng}, Value: number},
-				Optional: optional}
+			key := &ast.Number{Place: ast.Place{At: rng}, Value: number}
+			source = &ast.Index{Place: place, Collection: source, Key: key, Optional: optional}
 		case step.IsIndex:
 			key := &ast.Number{Place: ast.Place{At: rng}, Value: float64(step.Index), Integer: true}
 			source = &ast.Index{Place: place, Collection: source, Key: key, Optional: optional}
 		case step.Quoted:
-			source = &ast.Index{Place: place, Collection: source, Key: &ast.String{Place: ast.Place{At: rng}, Value: step.Name},
-				Optional: optional}
+			key := &ast.String{Place: ast.Place{At: rng}, Value: step.Name}
+			source = &ast.Index{Place: place, Collection: source, Key: key, Optional: optional}
 		default:
 			if rng.Start < rng.End && rng.Text()[0] == '.' {
 				rng.Start++

@@ -1,8 +1,6 @@
 package parser
 
 import (
-	"slices"
-
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
@@ -41,7 +39,8 @@ func (b *bodyReader) message(e entry) *ast.Message {
 		b.fields(n, messageKeys, func(key string, e entry) {
 			switch key {
 			case "level":
-				m.Level = b.messageLevel(e)
+				m.Level = b.choice(e, "`level`", messageLevels, "it is "+listing(messageLevels, " or "),
+					"there is no level `%s`")
 			case "message":
 				m.Text = present(b.expression(e))
 			case "resource":
@@ -55,14 +54,4 @@ func (b *bodyReader) message(e entry) *ast.Message {
 		b.fail(diag.RequiredMissing, m.Range, "add `message: …`", "this message has no text")
 	}
 	return m
-}
-
-func (b *bodyReader) messageLevel(e entry) *ast.Literal {
-	literal := b.literalText(e, "`level`")
-	if literal == nil || slices.Contains(messageLevels, literal.Value) {
-		return literal
-	}
-	detail := didYouMean(literal.Value, messageLevels, "it is "+listing(messageLevels, " or "))
-	b.fail(diag.NotInEnum, literal.Range, detail, "there is no level `%s`", shorten(literal.Value))
-	return nil
 }

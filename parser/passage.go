@@ -42,10 +42,7 @@ func (p *passage) shownLine(rng diag.Range) int {
 
 // lineAt is the stretch of a line, as the YAML reader counts them, without its indentation.
 func lineAt(text []byte, line int) (start, end int) {
-	start = newLocator(text).seek(line, 0)
-	for start < len(text) && blank(text[start]) {
-		start++
-	}
+	start = behindBlanks(text, newLocator(text).seek(line, 0))
 	return start, contentEnd(text, start)
 }
 

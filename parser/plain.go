@@ -83,9 +83,7 @@ func (r *plainReader) nextLine() (column int, more bool) {
 			r.lineStart = r.i
 			continue
 		}
-		for r.i < len(r.text) && r.text[r.i] == ' ' {
-			r.i++
-		}
+		r.i = behindSpaces(r.text, r.i)
 		if r.i < len(r.text) && r.text[r.i] == '#' {
 			r.skipComment()
 			continue
@@ -126,9 +124,7 @@ func (r *plainReader) blankNext(i int) bool {
 // lineEnds moves behind blanks and a comment, and reports whether nothing else is left of the line.
 func (r *plainReader) lineEnds() bool {
 	from := r.i
-	for r.i < len(r.text) && r.text[r.i] == ' ' {
-		r.i++
-	}
+	r.i = behindSpaces(r.text, r.i)
 	if r.i < len(r.text) && r.text[r.i] == '#' && r.i > from {
 		r.skipComment()
 	}
@@ -193,10 +189,7 @@ const maxPlainKey = 1000
 // colon moves past the colon that makes the text from start to the cursor a key; it returns false where
 // there is none. quoted says that it is a quoted text in brackets, whose colon needs no blank behind it.
 func (r *plainReader) colon(start int, quoted bool) bool {
-	i := r.i
-	for i < len(r.text) && r.text[i] == ' ' {
-		i++
-	}
+	i := behindSpaces(r.text, r.i)
 	if i >= len(r.text) || r.text[i] != ':' || !quoted && !r.blankNext(i+1) || i-start > maxPlainKey {
 		return false
 	}
@@ -267,9 +260,7 @@ func (r *plainReader) marker() bool {
 // or stands deeper below it, and nothing where neither is there.
 func (r *plainReader) below(column int, ofKey bool, depth int) *node {
 	behind := r.i
-	for r.i < len(r.text) && r.text[r.i] == ' ' {
-		r.i++
-	}
+	r.i = behindSpaces(r.text, r.i)
 	switch {
 	case r.i >= len(r.text) || r.text[r.i] == '\n':
 	case r.text[r.i] == '#':
@@ -321,19 +312,12 @@ func (r *plainReader) multiline(indent int) *node {
 	if r.i >= len(r.text) || r.text[r.i] != '\n' {
 		return nil
 	}
-	first := r.i + 1
-	for first < len(r.text) && r.text[first] == ' ' {
-		first++
-	}
+	first := behindSpaces(r.text, r.i+1)
 	if first >= len(r.text) || r.text[first] == '\n' || first-(r.i+1) <= indent {
 		return nil
 	}
 	value, m := blockMap(r.text, n.start, indent)
-	if m == nil {
-		return nil
-	}
-	n.value, n.end = value, blockEnd(r.text, n.start, indent)
-	r.i = n.end
+	n.value, n.end, r.i = value, m.end, m.end
 	r.lineStart = bytes.LastIndexByte(r.text[:r.i], '\n') + 1
 	return r.make(n)
 }

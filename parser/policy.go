@@ -21,12 +21,12 @@ var (
 
 // policySection reads policies, an extension of yamlhost: of a pack, or of a program.
 func (b *bodyReader) policySection(section *section, pack bool) []*ast.Policy {
-	return read(b, section, func(b *bodyReader, e entry, name ast.Literal) item {
+	return read[*ast.Policy](b, section, func(b *bodyReader, e entry, name ast.Literal) item {
 		r := policyReader{exprReader: b.exprReader, pack: pack, policy: &ast.Policy{Name: name, Range: b.whole(e)}}
 		r.read(e)
 		r.policy.Number()
-		return item{policy: r.policy}
-	}, func(it item) *ast.Policy { return it.policy })
+		return item{declaration: r.policy}
+	})
 }
 
 // policyReader reads one policy.
@@ -158,14 +158,6 @@ func (r policyReader) complete(found map[string]entry) {
 
 // enforcementLevel reads the name of a level.
 func enforcementLevel(r *nodeReader, e entry) *ast.Literal {
-	literal := r.literalText(e, "`enforcement`")
-	if literal == nil || slices.Contains(enforcementLevels, literal.Value) {
-		return literal
-	}
-	detail := "it is " + listing(enforcementLevels, " or ")
-	if near := diag.Suggest(literal.Value, enforcementLevels); len(near) > 0 {
-		detail = "did you mean " + anyOf(near) + "?"
-	}
-	r.fail(diag.NotInEnum, literal.Range, detail, "there is no enforcement level `%s`", shorten(literal.Value))
-	return nil
+	return r.choice(e, "`enforcement`", enforcementLevels, "it is "+listing(enforcementLevels, " or "),
+		"there is no enforcement level `%s`")
 }

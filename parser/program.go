@@ -200,11 +200,11 @@ func (o *outline) read(names map[string]bool) {
 		}
 	}
 	file.Config = append(r.configSection(o.config, nil), former...)
-	file.Variables = r.variableSection(o.variables)
+	file.Variables = read[*ast.Variable](r, o.variables, (*bodyReader).variableItem)
 	file.Resources = r.resourceSection(o.resources)
-	file.Outputs = r.outputSection(o.outputs)
-	file.Hooks = r.hookSection(o.hooks)
-	file.Dynamic = r.dynamicSection(o.dynamic)
+	file.Outputs = read[*ast.Output](r, o.outputs, (*bodyReader).outputItem)
+	file.Hooks = read[*ast.Hook](r, o.hooks, (*bodyReader).hook)
+	file.Dynamic = read[*ast.Dynamic](r, o.dynamic, (*bodyReader).dynamicItem)
 	for _, d := range file.Dynamic {
 		if o.options.Plugin && d.Provider != nil && d.Inputs == nil {
 			r.fail(diag.RequiredMissing, d.Name.Range, "list them: users of the package see nothing else of the type",
@@ -221,7 +221,7 @@ func (o *outline) read(names map[string]bool) {
 		file.Messages = o.messages.in.messageList(o.messages.entry)
 	}
 	file.Policies = r.policySection(o.policies, o.options.Pack)
-	file.Components = r.componentSection(o.components)
+	file.Components = read[*ast.Component](r, o.components, (*bodyReader).componentItem)
 	o.gatherDiags()
 }
 
@@ -307,31 +307,19 @@ func present(e ast.Expr) ast.Expr {
 	return e
 }
 
-func (b *bodyReader) variableSection(section *section) []*ast.Variable {
-	return read(b, section, (*bodyReader).variableItem, func(it item) *ast.Variable { return it.variable })
-}
-
 func (b *bodyReader) variableItem(e entry, name ast.Literal) item {
 	value := b.expression(e)
-	return item{variable: &ast.Variable{Name: name, Range: b.whole(e), Value: value, Unit: ast.NewUnit(value)}}
-}
-
-func (b *bodyReader) outputSection(section *section) []*ast.Output {
-	return read(b, section, (*bodyReader).outputItem, func(it item) *ast.Output { return it.output })
+	return item{declaration: &ast.Variable{Name: name, Range: b.whole(e), Value: value, Unit: ast.NewUnit(value)}}
 }
 
 func (b *bodyReader) outputItem(e entry, name ast.Literal) item {
 	value := b.expression(e)
-	return item{output: &ast.Output{Name: name, Range: b.whole(e), Value: value, Unit: ast.NewUnit(value)}}
+	return item{declaration: &ast.Output{Name: name, Range: b.whole(e), Value: value, Unit: ast.NewUnit(value)}}
 }
 
 var componentKeys = []string{"name", "description", "token", "pulumi", "inputs", "variables", "resources", "outputs"}
 
-// componentSection reads components (L3.E).
-func (b *bodyReader) componentSection(section *section) []*ast.Component {
-	return read(b, section, (*bodyReader).componentItem, func(it item) *ast.Component { return it.component })
-}
-
+// componentItem reads a component (L3.E).
 func (b *bodyReader) componentItem(e entry, name ast.Literal) item {
 	component := &ast.Component{Name: name, Range: b.whole(e)}
 	var sections body
@@ -364,23 +352,18 @@ func (b *bodyReader) componentItem(e entry, name ast.Literal) item {
 			component.RequiredVersion = b.pulumiBlock(*pulumi, nil)
 		}
 		component.Unit = ast.NewUnit(component.RequiredVersion)
-		component.Inputs = b.inputSection(sections.config)
-		component.Variables = b.variableSection(sections.variables)
+		component.Inputs = read[*ast.Config](b, sections.config, (*bodyReader).inputItem)
+		component.Variables = read[*ast.Variable](b, sections.variables, (*bodyReader).variableItem)
 		component.Resources = b.resourceSection(sections.resources)
-		component.Outputs = b.outputSection(sections.outputs)
+		component.Outputs = read[*ast.Output](b, sections.outputs, (*bodyReader).outputItem)
 		b.scope = outer
 	})
-	return item{component: component}
+	return item{declaration: component}
 }
 
 var hookKeys = []string{"command", "onDryRun", "ignoreErrors"}
 
-// hookSection reads hooks, an extension of yamlhost. In a command, `args` stands for what the engine says about the
-// operation.
-func (b *bodyReader) hookSection(section *section) []*ast.Hook {
-	return read(b, section, (*bodyReader).hook, func(it item) *ast.Hook { return it.hook })
-}
-
+// hook reads a hook, an extension of yamlhost. In a command, `args` stands for what the engine says about the operation.
 func (b *bodyReader) hook(e entry, name ast.Literal) item {
 	hook := &ast.Hook{Name: name, Range: b.whole(e)}
 	b.section(e, "the hook `"+shorten(e.name)+"`", func(n *node, _ diag.Range) {
@@ -400,5 +383,5 @@ func (b *bodyReader) hook(e entry, name ast.Literal) item {
 			shorten(e.name))
 	}
 	hook.Unit = ast.NewUnit(hook.Command)
-	return item{hook: hook}
+	return item{declaration: hook}
 }

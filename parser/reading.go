@@ -74,7 +74,8 @@ func (d *Document) patched(options Options) (file *ast.File, diags diag.Diagnost
 		return nil, nil, false // others have found something in it, such as that its name is taken
 	}
 	part := part{entry: now.top[0], block: now, lines: d.set.places[i].lines}
-	fresh, known := now.items(part, last.scope, read.reader()).only()
+	reader, _ := readerOf(read.declaration)
+	fresh, known := now.items(part, last.scope, reader).only()
 	if !known || len(now.read.diags) > 0 || fresh.name.Value != read.name.Value {
 		return nil, nil, false
 	}
@@ -142,34 +143,40 @@ func (rb *readBlock) only() (it item, ok bool) {
 		return item{}, false
 	}
 	it = rb.items[0]
-	return it, !it.hollow && !it.bare && it.stray == "" && (it.variable != nil || it.resource != nil || it.output != nil)
+	_, known := readerOf(it.declaration)
+	return it, known && !it.hollow && !it.bare && it.stray == ""
 }
 
-// reader reads an item of the same kind.
-func (it item) reader() itemReader {
-	switch {
-	case it.variable != nil:
-		return (*bodyReader).variableItem
-	case it.output != nil:
-		return (*bodyReader).outputItem
+// readerOf is the reader of items of the same kind as a variable, a resource or an output.
+func readerOf(declaration any) (itemReader, bool) {
+	switch declaration.(type) {
+	case *ast.Variable:
+		return (*bodyReader).variableItem, true
+	case *ast.Output:
+		return (*bodyReader).outputItem, true
+	case *ast.Resource:
+		return (*bodyReader).resourceItem, true
 	}
-	return (*bodyReader).resourceItem
+	return nil, false
 }
 
 // replaceBy puts another item of the same kind in the place that this one has in a file; false where it has none.
 func (it item) replaceBy(fresh item, file *ast.File) bool {
-	switch {
-	case it.variable != nil:
-		return replace(&file.Variables, it.variable, fresh.variable)
-	case it.output != nil:
-		return replace(&file.Outputs, it.output, fresh.output)
+	switch old := it.declaration.(type) {
+	case *ast.Variable:
+		return replace(&file.Variables, old, fresh.declaration)
+	case *ast.Output:
+		return replace(&file.Outputs, old, fresh.declaration)
+	case *ast.Resource:
+		return replace(&file.Resources, old, fresh.declaration)
 	}
-	return replace(&file.Resources, it.resource, fresh.resource)
+	return false
 }
 
-func replace[T any](list *[]*T, old, m *T) bool {
+func replace[T any](list *[]*T, old *T, fresh any) bool {
 	i := slices.Index(*list, old)
-	if i < 0 || m == nil {
+	m, same := fresh.(*T)
+	if i < 0 || !same {
 		return false
 	}
 	*list = slices.Clone(*list)

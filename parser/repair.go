@@ -146,17 +146,12 @@ func linesBelow(text []byte, column, end int) (keys []string, last int) {
 func valueIn(body []byte) int {
 	pos := 0
 	for bytes.HasPrefix(body[pos:], []byte("- ")) {
-		pos += 2
-		for pos < len(body) && blank(body[pos]) {
-			pos++
-		}
+		pos = behindBlanks(body, pos+2)
 	}
 	for i := pos; i < len(body); i++ {
 		switch c := body[i]; {
 		case c == ':' && blankAt(body, i+1) && i > pos:
-			for i++; i < len(body) && blank(body[i]); i++ {
-			}
-			if i == len(body) {
+			if i = behindBlanks(body, i+1); i == len(body) {
 				return 0
 			}
 			return i

@@ -43,10 +43,10 @@ func (b *bodyReader) resourceSection(section *section) (resources []*ast.Resourc
 		}
 		bare, strays = nil, false
 		if it.bare {
-			bare = it.resource
+			bare = it.declaration.(*ast.Resource)
 		}
 		b.diags.Add(it.diags...)
-		resources = append(resources, it.resource)
+		resources = append(resources, it.declaration.(*ast.Resource))
 	}
 	if bare != nil {
 		needsToken(b.findings, bare)
@@ -74,7 +74,7 @@ func (b *bodyReader) resourceItem(e entry, name ast.Literal) item {
 		}
 	})
 	r.Number()
-	return item{resource: r, bare: bare}
+	return item{declaration: r, bare: bare}
 }
 
 // needsToken reports a resource that has no type.

@@ -275,48 +275,24 @@ func quotedMap(source []byte, start int, quote byte) (string, *textMap) {
 	return "", nil
 }
 
+// escapes are the characters that stand behind a backslash in double quotes, with their meanings.
+var escapes = map[byte]string{'0': "\x00", 'a': "\a", 'b': "\b", 't': "\t", '\t': "\t", 'n': "\n", 'v': "\v", 'f': "\f",
+	'r': "\r", 'e': "\x1b", ' ': " ", '"': "\"", '\'': "'", '\\': "\\", '/': "/", 'N': "\u0085", '_': "\u00a0",
+	'L': "\u2028", 'P': "\u2029"}
+
+// hexEscapes are those that a character's number follows, with its digits.
+var hexEscapes = map[byte]int{'x': 2, 'u': 4, 'U': 8}
+
 // escape reads an escape sequence of a double-quoted scalar: its meaning and its length, 0 where it is none.
 func escape(source []byte) (string, int) {
 	if len(source) < 2 {
 		return "", 0
 	}
-	digits := 0
-	switch source[1] {
-	case '0':
-		return "\x00", 2
-	case 'a':
-		return "\a", 2
-	case 'b':
-		return "\b", 2
-	case 't', '\t':
-		return "\t", 2
-	case 'n':
-		return "\n", 2
-	case 'v':
-		return "\v", 2
-	case 'f':
-		return "\f", 2
-	case 'r':
-		return "\r", 2
-	case 'e':
-		return "\x1b", 2
-	case ' ', '"', '\'', '\\', '/':
-		return string(source[1:2]), 2
-	case 'N':
-		return "\u0085", 2
-	case '_':
-		return "\u00a0", 2
-	case 'L':
-		return "\u2028", 2
-	case 'P':
-		return "\u2029", 2
-	case 'x':
-		digits = 2
-	case 'u':
-		digits = 4
-	case 'U':
-		digits = 8
-	default:
+	if char := escapes[source[1]]; char != "" {
+		return char, 2
+	}
+	digits := hexEscapes[source[1]]
+	if digits == 0 {
 		return "", 0
 	}
 	if len(source) < 2+digits {
@@ -368,9 +344,7 @@ func blockHeader(source []byte, start int) header {
 		}
 	}
 	h.end = i
-	for i < len(source) && breakAt(source, i) == 0 {
-		i++
-	}
+	i = contentEnd(source, i)
 	h.body = i + breakAt(source, i)
 	return h
 }
@@ -384,9 +358,7 @@ func (h header) width(source []byte, parent int) int {
 	deepest := 0
 	for i := h.body; i < len(source); {
 		line := i
-		for i < len(source) && source[i] == ' ' {
-			i++
-		}
+		i = behindSpaces(source, i)
 		deepest = max(deepest, i-line)
 		n := breakAt(source, i)
 		if n == 0 {
@@ -434,9 +406,7 @@ func blockMap(source []byte, start, parent int) (string, *textMap) {
 		m.unit(lastEnd, i-lastEnd, len(joint))
 		leadingBlank = blankLine
 		from := i
-		for i < len(source) && breakAt(source, i) == 0 {
-			i++
-		}
+		i = contentEnd(source, i)
 		text.Write(source[from:i])
 		m.copied(from, i-from)
 		lastEnd, m.end = i, i

@@ -8,20 +8,12 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// item is one entry of a section whose keys are names, with its findings. One of its declarations is set.
+// item is one entry of a section whose keys are names, with its findings.
 type item struct {
-	name   ast.Literal
-	diags  diag.Diagnostics
-	hollow bool // nothing stands behind the name
-
-	config    *ast.Config
-	variable  *ast.Variable
-	resource  *ast.Resource
-	output    *ast.Output
-	component *ast.Component
-	hook      *ast.Hook
-	dynamic   *ast.Dynamic
-	policy    *ast.Policy
+	name        ast.Literal
+	diags       diag.Diagnostics
+	hollow      bool // nothing stands behind the name
+	declaration any  // such as *ast.Resource; nil for a stray field
 
 	bare  bool   // a resource with nothing in it
 	stray string // what a field that stands among the resources has to be under; empty for a resource
@@ -107,10 +99,10 @@ func newBodyReader(p *passage, f *findings, r *repairs, s *scope) *bodyReader {
 }
 
 // read reads the declarations of a section, with their findings.
-func read[T any](b *bodyReader, s *section, reader itemReader, convert func(item) T) (declarations []T) {
+func read[T any](b *bodyReader, s *section, reader itemReader) (declarations []T) {
 	for _, it := range b.items(s, reader) {
 		b.diags.Add(it.diags...)
-		declarations = append(declarations, convert(it))
+		declarations = append(declarations, it.declaration.(T))
 	}
 	return declarations
 }

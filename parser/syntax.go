@@ -211,13 +211,12 @@ func (a *accuser) accuseEscape(s *suspicion) {
 	_, size := utf8.DecodeRune(a.text[s.at+1:])
 	end := s.at + 1 + size
 	detail := "write `\\\\` for a backslash, or use single quotes"
-	digits := map[byte]int{'x': 2, 'u': 4, 'U': 8}[a.text[s.at+1]]
+	digits := hexEscapes[a.text[s.at+1]]
 	for ; digits > 0 && end < len(a.text) && strings.IndexByte("0123456789abcdefABCDEF", a.text[end]) >= 0; digits-- {
 		end++
 	}
 	rng := a.at(s.at, end)
-	switch text := strings.ToLower(rng.Text()); {
-	case strings.HasPrefix(text, `\ud`):
+	if strings.HasPrefix(strings.ToLower(rng.Text()), `\ud`) {
 		detail = "write the character itself, or use `\\U` with its eight digits"
 	}
 	a.fail(diag.Syntax, rng, detail, "there is no escape `%s`", rng.Text())
@@ -244,17 +243,10 @@ func (a *accuser) accuseColon(s *suspicion, rng diag.Range) {
 func wordAbove(text []byte, line int) (start, end int, ok bool) {
 	end = line - breakBefore(text, line)
 	start = contentBegin(text, end)
-	indent := 0
-	for line+indent < len(text) && text[line+indent] == ' ' {
-		indent++
-	}
+	indent := behindSpaces(text, line) - line
 	above := start
-	for start < end && text[start] == ' ' {
-		start++
-	}
-	for end > start && blank(text[end-1]) {
-		end--
-	}
+	start = behindSpaces(text[:end], start)
+	end = trimmed(text, start, end)
 	return start, end, end > start && start-above < indent && isWord(text[start:end]) && text[end-1] != ':'
 }
 
