@@ -47,11 +47,7 @@ func (b Backends) where(p *project.Project) (url, workDir string, err error) {
 
 // Open opens the backend of a project; p may be nil.
 func (b Backends) Open(p *project.Project) (*backend.Backend, error) {
-	url, workDir, err := b.where(p)
-	if err != nil {
-		return nil, err
-	}
-	return b.OpenAt(url, workDir)
+	return b.openFor(p, false)
 }
 
 // Here opens the backend of the project of the working directory, or the one of no project where that cannot be read.
@@ -79,11 +75,15 @@ func (b Backends) Local(p *project.Project) *backend.Backend {
 
 // OpenToUpgrade opens the backend of a project, also one of the layout without projects; p may be nil.
 func (b Backends) OpenToUpgrade(p *project.Project) (*backend.Backend, error) {
+	return b.openFor(p, true)
+}
+
+func (b Backends) openFor(p *project.Project, upgrading bool) (*backend.Backend, error) {
 	url, workDir, err := b.where(p)
 	if err != nil {
 		return nil, err
 	}
-	return b.openAt(url, workDir, true)
+	return b.openAt(url, workDir, upgrading)
 }
 
 // OpenAt opens the backend at a URL; relative paths in it are relative to workDir.

@@ -2,6 +2,7 @@ package console
 
 import (
 	"context"
+	"errors"
 	"os"
 	"slices"
 	"strings"
@@ -141,15 +142,11 @@ func Export(env *environments.Environment) (variables []string, remove func(), e
 			remove = func() { _ = os.RemoveAll(dir) }
 		}
 		f, err := os.CreateTemp(dir, "file-*")
-		if err == nil {
-			_, err = f.WriteString(text)
-		}
-		if f != nil {
-			if closing := f.Close(); err == nil {
-				err = closing
-			}
-		}
 		if err != nil {
+			return nil, remove, err
+		}
+		_, err = f.WriteString(text)
+		if err := errors.Join(err, f.Close()); err != nil {
 			return nil, remove, err
 		}
 		variables = append(variables, name+"="+f.Name())

@@ -193,10 +193,11 @@ func (a *Console) LoadSettings(p *project.Project, stack, file string) (*project
 	return settings, diags, nil
 }
 
-// noKeyService opens nothing.
-type noKeyService struct{}
+// Unread opens no secret.
+type Unread struct{}
 
-func (noKeyService) Decrypt(string) (string, error) { return "", project.ErrUnread }
+// Decrypt returns project.ErrUnread.
+func (Unread) Decrypt(string) (string, error) { return "", project.ErrUnread }
 
 // Config is the configuration of a stack in plain text for commands that open no connection: secrets that a key
 // service keeps stay unread.
@@ -215,7 +216,7 @@ func (a Stacks) Config(p *project.Project, name string) (map[project.Key]project
 	}
 	var open project.Opener = manager
 	if secrets.IsKeyURL(settings.SecretsProvider) || settings.EncryptionSalt == "" && a.Backends().Hosted(p) {
-		open = noKeyService{}
+		open = Unread{}
 	}
 	if diags.Add(a.Inherit(p, settings, name)...); diags.HasErrors() {
 		return nil, diags, nil

@@ -112,11 +112,7 @@ func (t *trial) value(ctx context.Context, e ast.Expr) (value.Value, error) {
 	if err != nil {
 		return value.Null, err
 	}
-	values, err := t.eval(ctx, []string{string(text)})
-	if err != nil {
-		return value.Null, err
-	}
-	return values[0], nil
+	return t.eval(ctx, string(text))
 }
 
 // findings compares the findings, and reports whether the rest can be compared: an error that nobody expects fails the

@@ -113,9 +113,11 @@ func (p *program) check(ctx context.Context, stack string, config value.Value) (
 		return known, nil
 	}
 	plain := config
+	var secret []string
 	for i, name := range config.Keys() {
 		if v := config.At(i); v.Has("secret") && v.Len() == 1 {
 			plain = plain.With(name, v.Get("secret"))
+			secret = append(secret, name)
 		}
 	}
 	if text, err = value.AppendJSON(nil, plain); err != nil {
@@ -127,10 +129,7 @@ func (p *program) check(ctx context.Context, stack string, config value.Value) (
 	if err != nil {
 		return checked{}, err
 	}
-	for i, name := range config.Keys() {
-		if !config.At(i).Has("secret") || config.At(i).Len() != 1 {
-			continue
-		}
+	for _, name := range secret {
 		if k, err := project.ParseKey(name, p.ws.Project.Name.Text); err == nil {
 			text := values[k]
 			text.Secret = true
@@ -455,8 +454,8 @@ func (f *File) Unreached() diag.Diagnostics {
 	return found
 }
 
-// eval evaluates expressions of the language in the scope of a finished run: outputs, resources and config.
-func (t *trial) eval(ctx context.Context, texts []string) ([]value.Value, error) {
+// eval evaluates an expression of the language in the scope of a finished run: outputs, resources and config.
+func (t *trial) eval(ctx context.Context, expression string) (value.Value, error) {
 	resources := []value.Entry{}
 	for _, res := range t.after.snapshot.Resources {
 		resources = append(resources, value.Entry{Key: res.URN.Name(), Value: value.MapOf(
@@ -469,18 +468,15 @@ func (t *trial) eval(ctx context.Context, texts []string) ([]value.Value, error)
 		{Key: "resources", Value: value.MapOf(resources...)}} {
 		data, err := value.AppendJSON(nil, plain(part.Value))
 		if err != nil {
-			return nil, err
+			return value.Null, err
 		}
 		text, err := json.Marshal(strings.ReplaceAll(string(data), "${", "$${"))
 		if err != nil {
-			return nil, err
+			return value.Null, err
 		}
 		b.WriteString("  " + part.Key + ": {\"fn::fromJSON\": " + string(text) + "}\n")
 	}
-	b.WriteString("outputs:\n")
-	for i, text := range texts {
-		fmt.Fprintf(&b, "  e%d: [%s]\n", i, text)
-	}
+	b.WriteString("outputs:\n  e0: [" + expression + "]\n")
 	file, diags := parser.Parse(diag.NewSource("expectation", []byte(b.String())), parser.Options{})
 	var checked *check.Program
 	if !diags.HasErrors() {
@@ -493,19 +489,15 @@ func (t *trial) eval(ctx context.Context, texts []string) ([]value.Value, error)
 		m := &nowhere{}
 		_, diags = eval.Run(ctx, checked, m, eval.Options{Cwd: t.c.file.Dir, ParseData: parser.Data, Workers: 1})
 		if !diags.HasErrors() {
-			values := make([]value.Value, len(texts))
-			for i := range texts {
-				values[i] = m.outputs.Get(fmt.Sprintf("e%d", i)).At(0)
-			}
-			return values, nil
+			return m.outputs.Get("e0").At(0), nil
 		}
 	}
 	for _, d := range diags {
 		if d.Severity == diag.Error {
-			return nil, fmt.Errorf("%s\n%s", d.Summary, d.Detail)
+			return value.Null, fmt.Errorf("%s\n%s", d.Summary, d.Detail)
 		}
 	}
-	return nil, errors.New("the expression has no value")
+	return value.Null, errors.New("the expression has no value")
 }
 
 // plain is v as data: no secrets, and texts for what JSON cannot have.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -147,9 +148,9 @@ func importResources(ctx context.Context, a *console.Console, o *importOptions) 
 	}
 	imported := &Importing{options: o, Table: table, entries: entries}
 	op := operation.Operation{Kind: "resource-import", Planning: "Previewing import", Applying: "Importing",
-		Question: "Do you want to perform this import?",
-		Run:      imported.run}
-	if err := operation.PlanAndApply(ctx, a, &o.Options, imported.in(op)); err != nil {
+		Question: "Do you want to perform this import?", Run: imported.run,
+		Entered: func(p *operation.Pipeline) { imported.pipeline = p }}
+	if err := operation.PlanAndApply(ctx, a, &o.Options, op); err != nil {
 		return err
 	}
 	if o.PreviewOnly || !o.generate {
@@ -233,12 +234,6 @@ type Importing struct {
 	pipeline *operation.Pipeline
 	Planned  []PlannedImport
 	Result   *state.Snapshot // what came of it
-}
-
-// in makes the operation find the pipeline that it runs in.
-func (i *Importing) in(op operation.Operation) operation.Operation {
-	op.Entered = func(p *operation.Pipeline) { i.pipeline = p }
-	return op
 }
 
 // run carries the import out, or plans it.
@@ -457,10 +452,10 @@ func importsOfState(ctx context.Context, a *console.Console, o *importOptions) (
 	if o.file != "" || o.query != "" || o.parent != "" || o.provider != "" {
 		return nil, nil, console.WithCode(console.CodeBadUsage, "--from describes the whole import: remove the other flags")
 	}
-	args := append([]string(nil), o.args...)
+	args := slices.Clone(o.args)
 	for i, arg := range args { // the plugin runs in another folder
-		if path := a.Path(arg); exists(path) {
-			args[i] = path
+		if _, err := os.Stat(a.Path(arg)); err == nil {
+			args[i] = a.Path(arg)
 		}
 	}
 	providers := operation.NewProviders(a, workspace.Empty(a.World.Dir), nil, operation.Trusted)
@@ -487,9 +482,4 @@ func importsOfState(ctx context.Context, a *console.Console, o *importOptions) (
 	}
 	fmt.Fprintf(a.Streams.Err, "%s to import\n", diag.Count(len(entries), "resource"))
 	return map[string]urn.URN{}, entries, nil
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }

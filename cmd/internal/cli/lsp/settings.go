@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/suite"
 	"github.com/yamlhost/yamlhost/editor"
 	"github.com/yamlhost/yamlhost/internal/diag"
@@ -130,17 +131,12 @@ func settingsFiles(p *project.Project, shown func(string) string, document func(
 	return found
 }
 
-// unread opens no secret.
-type unread struct{}
-
-func (unread) Decrypt(string) (string, error) { return "", project.ErrUnread }
-
 // misfits returns the language server's findings in the settings file of the stack that programs are checked with:
 // values whose declaration in the program has another type, and keys that nothing reads. Secrets stay sealed, and no
 // package is loaded.
 func misfits(ctx context.Context, ws *workspace.Workspace, program *parser.Document, settings *project.Settings,
 	stack string) (found diag.Diagnostics) {
-	config, merged, err := project.Merge(ws.Project, settings, stack, unread{})
+	config, merged, err := project.Merge(ws.Project, settings, stack, console.Unread{})
 	if err != nil {
 		return nil
 	}

@@ -312,7 +312,7 @@ func (v *visit) lookPlugins(part string, s *state.Snapshot) {
 		switch {
 		case err != nil:
 			v.survey.add(part, missing, fmt.Sprintf("yamlhost plugin install resource %s", name),
-				"the plugin %s is not installed: %s", name, firstLine(err))
+				"the plugin %s is not installed: %s", name, strings.SplitN(err.Error(), "\n", 2)[0])
 		case inside:
 			builtIn[pkg.Name] = true
 		default:
@@ -337,12 +337,6 @@ func (v *visit) lookVersion(part string, r *state.Resource) {
 	}
 	v.survey.add(part, changes, "", "the state has the plugin's version where the package's version belongs, at "+
 		"the provider %s; the first update corrects it and replaces nothing", name)
-}
-
-// firstLine returns the first line of an error's text.
-func firstLine(err error) string {
-	text, _, _ := strings.Cut(err.Error(), "\n")
-	return text
 }
 
 // grade is how a part of a project fares here.

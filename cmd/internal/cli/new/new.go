@@ -170,16 +170,12 @@ type maker struct {
 // projectThere is the project file that the folder has; empty when there is none.
 func (m *maker) projectThere() string {
 	for _, name := range []string{"Pulumi.yaml", "Pulumi.yml", "Pulumi.json"} {
-		if path := filepath.Join(m.dir, name); isFile(path) {
+		path := filepath.Join(m.dir, name)
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
 			return path
 		}
 	}
 	return ""
-}
-
-func isFile(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
 }
 
 // join adds the files of a template to a project that is there.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -58,11 +59,7 @@ func listJobs(ctx context.Context, a *console.Console, o *queueOptions, args []s
 	if o.schedules {
 		return listSchedules(ctx, a, o, q)
 	}
-	run := ""
-	if len(args) > 0 {
-		run = args[0]
-	}
-	list, err := q.List(ctx, run, o.most)
+	list, err := q.List(ctx, strings.Join(args, ""), o.most) // there is one name at most
 	if err != nil {
 		return err
 	}

@@ -35,19 +35,15 @@ func newServeLanguage(a *console.Console) *cobra.Command {
 
 // serveLanguage serves until it is interrupted or its engine is gone.
 func serveLanguage(ctx context.Context, a *console.Console, args []string) error {
-	options := langhost.Options{Version: a.Version(), Schemas: func(ctx context.Context, d schema.Descriptor) ([]byte,
-		error) {
-		return ownSchemas(ctx, a, d)
-	}, Env: a.World.Env, Stderr: a.Streams.Err}
+	// Of the embedded and installed providers, for engines that offer no loader.
+	schemas := func(ctx context.Context, d schema.Descriptor) ([]byte, error) {
+		p := operation.NewProviders(a, workspace.Empty(a.World.Dir), nil, operation.Trusted)
+		defer func() { _ = p.Close() }() // a plugin that does not end is killed; there is nothing to tell
+		return p.FetchSchema(ctx, d)
+	}
+	options := langhost.Options{Version: a.Version(), Schemas: schemas, Env: a.World.Env, Stderr: a.Streams.Err}
 	if langhost.Command(ctx, "yamlhost serve language", args, options, a.Data()) != 0 {
 		return console.ErrReported
 	}
 	return nil
-}
-
-// ownSchemas fetches a schema from the embedded and installed providers, for engines that offer no loader.
-func ownSchemas(ctx context.Context, a *console.Console, d schema.Descriptor) ([]byte, error) {
-	p := operation.NewProviders(a, workspace.Empty(a.World.Dir), nil, operation.Trusted)
-	defer func() { _ = p.Close() }() // a plugin that does not end is killed; there is nothing to tell
-	return p.FetchSchema(ctx, d)
 }

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -108,15 +109,8 @@ func stateVerify(ctx context.Context, a *console.Console, stack string) error {
 
 func listFaults(a *console.Console, faults []*state.IntegrityError) {
 	for _, f := range faults {
-		fmt.Fprintf(a.Streams.Out, "%s %s: %s\n", f.Rule, nameOf(string(f.URN)), f.Problem)
+		fmt.Fprintf(a.Streams.Out, "%s %s: %s\n", f.Rule, cmp.Or(string(f.URN), "the state"), f.Problem)
 	}
-}
-
-func nameOf(urn string) string {
-	if urn == "" {
-		return "the state"
-	}
-	return urn
 }
 
 // stateRepair shows possible repairs and makes them.
@@ -168,7 +162,7 @@ func stateRepair(ctx context.Context, a *console.Console, o *stateOptions) (err 
 		return nil
 	}
 	for _, r := range done {
-		fmt.Fprintf(a.Streams.Out, "%s: %s\n", nameOf(string(r.URN)), r.What)
+		fmt.Fprintf(a.Streams.Out, "%s: %s\n", cmp.Or(string(r.URN), "the state"), r.What)
 	}
 	listFaults(a, left)
 	if len(left) > 0 && o.previous {
