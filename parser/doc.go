@@ -17,11 +17,11 @@
 //	cut.go        stretches of a text that are read one by one        blocks.go  one of them, read
 //	document.go   a text that is being edited
 //	passage.go    where a text stands                                 findings.go what is wrong with it
-//	mapping.go    keys, merge keys                                    aliases.go how far aliases may expand
+//	mapping.go    keys, merge keys, and how far aliases may expand
 //	fields.go     maps whose keys the language defines
 //	scope.go      the names in scope                                  section.go the entries of sections
 //	program.go, config.go, resource.go, option.go                     one for each section
-//	include.go    a program in several texts                          package.go a package of components in several texts
+//	include.go    a program in several texts
 //	expression.go a node as an expression                             scalar.go  from a scalar's text back to its source
 //	interpolation.go, access.go                                       Pulumi's grammar inside a scalar
 //	operators.go  HCL's grammar                                       lower.go   its tree, lowered into ast

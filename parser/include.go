@@ -41,7 +41,7 @@ func (o *outline) withIncluded() (*ast.File, diag.Diagnostics) {
 	}
 	names := make(map[string]bool)
 	for _, t := range texts {
-		maps.Copy(names, t.names(t.options.Declared...))
+		maps.Copy(names, t.sections.names(t.options.Declared...))
 	}
 	whole := o.file
 	taken := make(map[string]diag.Range)
@@ -80,10 +80,11 @@ func (o *outline) withIncluded() (*ast.File, diag.Diagnostics) {
 
 // patterns are the texts of the section include.
 func (o *outline) patterns() []ast.Literal {
-	if o.include == nil {
+	s := o.sections["include"]
+	if s == nil {
 		return nil
 	}
-	return o.include.in.literals(o.include.entry, "`include`", "the name of a file")
+	return s.in.literals(s.entry, "`include`", "the name of a file")
 }
 
 // find asks for the texts behind a pattern.
@@ -91,7 +92,7 @@ func (o *outline) find(pattern ast.Literal) []*diag.Source {
 	clean := path.Clean(strings.ReplaceAll(pattern.Value, "\\", "/"))
 	switch {
 	case o.options.Include == nil:
-		o.in.fail(diag.UnknownKey, o.include.at, "", "files cannot be included here")
+		o.in.fail(diag.UnknownKey, o.sections["include"].at, "", "files cannot be included here")
 		return nil
 	case path.IsAbs(clean), clean == "..", strings.HasPrefix(clean, "../"), strings.Contains(pattern.Value, ":"):
 		o.in.fail(diag.NoProgram, pattern.Range, "name files in the program's folder", "`%s` is outside of the program",
@@ -111,7 +112,8 @@ func (o *outline) find(pattern ast.Literal) []*diag.Source {
 
 // once reports what another text has declared before. Within one text that has been done.
 func (o *outline) once(taken map[string]diag.Range) {
-	check := func(kind string, name ast.Literal) {
+	for kind, d := range o.file.Declarations() {
+		name := d.Name
 		first, again := taken[kind+" "+name.Value]
 		switch {
 		case !again:
@@ -121,8 +123,5 @@ func (o *outline) once(taken map[string]diag.Range) {
 				shorten(name.Value), first.Source.Name())
 			d.Related = []diag.Related{{Range: first, Message: "declared here first"}}
 		}
-	}
-	for kind, d := range o.file.Declarations() {
-		check(kind, d.Name)
 	}
 }

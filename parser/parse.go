@@ -61,10 +61,10 @@ func (t *yamlText) outline(options Options, included bool) *outline {
 func (o *outline) finish() (*ast.File, diag.Diagnostics) {
 	file := o.file
 	var diags diag.Diagnostics
-	if o.include != nil {
+	if o.sections["include"] != nil {
 		file, diags = o.withIncluded()
 	} else {
-		o.read(o.names(o.options.Declared...))
+		o.read(o.sections.names(o.options.Declared...))
 		diags = o.in.diags
 	}
 	noteFaults(file, diags)
@@ -87,3 +87,77 @@ func noteFaults(file *ast.File, diags diag.Diagnostics) {
 // shaping are the codes of faults by which a declaration is another than the text meant.
 var shaping = []diag.Code{diag.Syntax, diag.Duplicate, diag.Nameless, diag.UnknownKey, diag.WrongKind,
 	diag.BadTypeToken}
+
+// Data reads a text of one YAML document as data, as fn::fromYAML wants it: scalars, lists, maps, aliases and merge
+// keys as in a program, but nothing is interpolated or called. A text without content is null. The answer is never nil;
+// where the diagnostics hold an error, it is of no use. Data is safe for concurrent use.
+func Data(src *diag.Source) (ast.Expr, diag.Diagnostics) {
+	t := newText(src)
+	nothing := &ast.Null{Place: ast.Place{At: t.at(0, len(t.text))}}
+	if !t.screen() {
+		return nothing, t.diags
+	}
+	root, err := readTree(t.text, t.lexed)
+	if err != nil {
+		t.syntax(err)
+		return nothing, t.diags
+	}
+	if root == nil {
+		return nothing, t.diags
+	}
+	if second := t.lexed.secondDocument; second >= 0 {
+		t.fail(diag.WrongKind, t.at(second, second+3), "", "a second document begins here")
+		return nothing, t.diags
+	}
+	x := newExprReader(newNodeReader(&t.passage, &t.findings, &t.repairs), nil)
+	return x.read(root, nil, false), t.diags
+}
+
+// ParsePackage reads the files of a package of components and joins them; the first file is the main one. The result
+// has the components and dynamic types of all files. Name, description, version and namespace may each stand in one
+// file only (L1.30–L1.32).
+func ParsePackage(files []*diag.Source) (*ast.File, diag.Diagnostics) {
+	whole := &ast.File{}
+	var diags diag.Diagnostics
+	once := func(to **ast.Literal, from *ast.Literal, field string) {
+		switch {
+		case from == nil:
+		case *to == nil:
+			*to = from
+		default:
+			diags.Add(diag.Diagnostic{Code: diag.Duplicate, Subject: from.Range,
+				Summary: "another file of the package gives its " + field + " already",
+				Detail:  "keep one of the two", Related: []diag.Related{{Range: (*to).Range, Message: "the other one is here"}}})
+		}
+	}
+	components := make(map[string]diag.Range)
+	for _, src := range files {
+		file, found := Parse(src, Options{Plugin: true})
+		diags.Add(found...)
+		if whole.Source == nil {
+			whole.Source = src
+		}
+		once(&whole.Name, file.Name, "name")
+		once(&whole.Description, file.Description, "description")
+		once(&whole.Version, file.Version, "version")
+		once(&whole.Namespace, file.Namespace, "namespace")
+		whole.Dynamic = append(whole.Dynamic, file.Dynamic...)
+		for _, c := range file.Components {
+			first, taken := components[c.Name.Value]
+			if taken && first.Source.Name() != c.Name.Range.Source.Name() { // twice in one file has been reported
+				diags.Add(diag.Diagnostic{Code: diag.Duplicate, Subject: c.Name.Range,
+					Summary: "the package has a component `" + shorten(c.Name.Value) + "` already", Detail: "rename one of the two",
+					Related: []diag.Related{{Range: first, Message: "the other one is here"}}})
+			}
+			if !taken {
+				components[c.Name.Value] = c.Name.Range
+				whole.Components = append(whole.Components, c)
+			}
+		}
+	}
+	if whole.Name == nil && whole.Source != nil {
+		diags.Add(diag.Diagnostic{Code: diag.RequiredMissing, Subject: diag.NewRange(whole.Source, 0, 0),
+			Summary: "the package has no name", Detail: "add `name: …`: the types of the package begin with it"})
+	}
+	return whole, diags
+}

@@ -16,20 +16,17 @@ var (
 		"plugins", "policyPacks", "crds", "stackConfigDir", "requiredPulumiVersion"}
 )
 
-// body is the common part of programs and components.
-type body struct {
-	config, configuration, variables, resources, outputs *section
-}
+// body is the sections of a program or a component, by their names. The inputs of a component are its section config.
+type body map[string]*section
 
 // outline is a text whose sections are found but not read yet: reading an expression depends on the names that all
 // texts of a program declare.
 type outline struct {
-	in      *bodyReader // of the text as a whole; it gets all findings in the end
-	options Options
-	file    *ast.File
-	body
-	components, pulumi, hooks, dynamic, messages, policies, include *section
-	transforms                                                      []*section
+	in         *bodyReader // of the text as a whole; it gets all findings in the end
+	options    Options
+	file       *ast.File
+	sections   body
+	transforms []*section
 
 	roots []*node       // of the YAML trees of the text
 	heads []*bodyReader // that read the keys at the top by blocks; none where in does
@@ -37,7 +34,7 @@ type outline struct {
 
 // newOutline finds the sections of a text among the keys at its top. included says that another text includes it.
 func newOutline(r *bodyReader, top []*section, options Options, included bool) *outline {
-	o := &outline{in: r, options: options, file: &ast.File{Source: r.src}}
+	o := &outline{in: r, options: options, file: &ast.File{Source: r.src}, sections: body{}}
 	byKey := make(map[*node]*section, len(top))
 	entries := make([]entry, 0, len(top))
 	for _, s := range top {
@@ -50,7 +47,8 @@ func newOutline(r *bodyReader, top []*section, options Options, included bool) *
 		if included && slices.Contains(mainOnly, name) {
 			s.in.warn(diag.Ignored, e.at, "remove it, or move it to the file that includes this one",
 				"`%s` has no effect in an included file", name)
-			o.file.Name, o.file.Description, o.file.Version, o.pulumi = nil, nil, nil, nil
+			o.file.Name, o.file.Description, o.file.Version = nil, nil, nil
+			delete(o.sections, "pulumi")
 		}
 	}, func(e entry) bool {
 		s := byKey[e.key]
@@ -61,106 +59,78 @@ func newOutline(r *bodyReader, top []*section, options Options, included bool) *
 		o.packOnly()
 	}
 	if options.Plugin {
-		for _, s := range []*section{o.config, o.configuration, o.variables, o.resources, o.outputs, o.include} {
-			if s != nil {
+		for _, name := range []string{"config", "configuration", "variables", "resources", "outputs", "include"} {
+			if s := o.sections[name]; s != nil {
 				r.fail(diag.UnknownKey, s.at, "move it into a component", "a component plugin has no `%s` of its own", s.name)
+				delete(o.sections, name)
 			}
 		}
-		o.body, o.include = body{}, nil
 	}
 	return o
 }
 
+// extensions are the sections that only yamlhost understands, in words.
+var extensions = map[string]string{"components": "a component inside of a program", "hooks": "a section of hooks",
+	"dynamic": "a section of dynamic types", "messages": "a section of messages", "policies": "a section of policies",
+	"include": "the section `include`"}
+
 // assign notes a section of the program by its name, or reads it where nothing but its own text matters.
 func (o *outline) assign(name string, s *section) {
-	r, plugin := s.in, o.options.Plugin
-	switch name {
-	case "name":
+	r, plugin, pack := s.in, o.options.Plugin, o.options.Pack
+	refuse := func(detail, summary string) { r.fail(diag.UnknownKey, s.at, detail, "%s", summary) }
+	switch {
+	case name == "name":
 		o.file.Name = r.plainText(s.entry, "`name`")
-	case "description":
+	case name == "description":
 		o.file.Description = r.plainText(s.entry, "`description`")
-	case "version":
+	case name == "version":
 		o.file.Version = r.plainText(s.entry, "`version`")
-	case "namespace":
+	case name == "namespace":
 		if o.file.Namespace = r.plainText(s.entry, "`namespace`"); !plugin {
-			r.fail(diag.UnknownKey, s.at, "remove it; only component plugins have one", "a program has no `namespace`")
+			refuse("remove it; only component plugins have one", "a program has no `namespace`")
 		}
-	case "pulumi":
-		o.pulumi = s
-	case "config":
-		o.config = s
-	case "configuration":
-		o.configuration = s
-	case "variables":
-		o.variables = s
-	case "resources":
-		o.resources = s
-	case "outputs":
-		o.outputs = s
-	case "components":
-		if o.components = s; !plugin {
-			r.extension(s.at, "a component inside of a program")
-		}
-	case "hooks":
-		r.extension(s.at, "a section of hooks")
-		o.hooks = s
-	case "dynamic":
-		if o.dynamic = s; !plugin {
-			r.extension(s.at, "a section of dynamic types")
-		}
-	case transformsName, transformationsName:
-		if plugin {
-			r.fail(diag.UnknownKey, s.at, "write the option `transforms` on a resource of a component",
-				"a package cannot have `transforms`")
-			return
-		}
-		o.transforms = append(o.transforms, s)
-	case "messages":
-		if plugin {
-			r.fail(diag.UnknownKey, s.at, "write them in the program that uses the package", "a package has no `messages`")
-			return
-		}
-		r.extension(s.at, "a section of messages")
-		o.messages = s
-	case "policies":
-		if plugin {
-			r.fail(diag.UnknownKey, s.at, "write them in a policy pack, or in the program that uses the package",
-				"a package has no `policies`")
-			return
-		}
-		if o.policies = s; !o.options.Pack {
-			r.extension(s.at, "a section of policies")
-		}
-	case "enforcement":
-		if !o.options.Pack {
-			r.fail(diag.UnknownKey, s.at, "write it into each policy; a policy pack has one for all of its policies",
-				"a program has no `enforcement`")
-			return
-		}
+	case name == "enforcement" && !pack:
+		refuse("write it into each policy; a policy pack has one for all of its policies", "a program has no `enforcement`")
+	case name == "enforcement":
 		o.file.Enforcement = enforcementLevel(r.nodeReader, s.entry)
-	case "include":
-		r.extension(s.at, "the section `include`")
-		o.include = s
+	case plugin && (name == transformsName || name == transformationsName):
+		refuse("write the option `transforms` on a resource of a component", "a package cannot have `transforms`")
+	case plugin && name == "messages":
+		refuse("write them in the program that uses the package", "a package has no `messages`")
+	case plugin && name == "policies":
+		refuse("write them in a policy pack, or in the program that uses the package", "a package has no `policies`")
+	case name == transformsName || name == transformationsName:
+		o.transforms = append(o.transforms, s)
+	default:
+		usual := plugin && (name == "components" || name == "dynamic") || pack && name == "policies"
+		if what := extensions[name]; what != "" && !usual {
+			r.extension(s.at, "%s", what)
+		}
+		o.sections[name] = s
 	}
 }
 
 // packOnly reports the sections that a policy pack cannot have.
 func (o *outline) packOnly() {
 	o.file.Pack = true
-	for _, s := range append([]*section{o.config, o.configuration, o.resources, o.outputs, o.components, o.hooks,
-		o.dynamic, o.messages}, o.transforms...) {
-		if s != nil {
-			o.in.fail(diag.UnknownKey, s.at, "a pack has `policies` and `variables`; its configuration is declared in each policy",
-				"a policy pack has no `%s`", s.name)
+	var others []*section
+	for _, name := range []string{"config", "configuration", "resources", "outputs", "components", "hooks", "dynamic",
+		"messages"} {
+		if s := o.sections[name]; s != nil {
+			others = append(others, s)
+			delete(o.sections, name)
 		}
 	}
-	o.body, o.transforms = body{variables: o.variables}, nil
-	o.components, o.hooks, o.dynamic, o.messages = nil, nil, nil, nil
+	for _, s := range append(others, o.transforms...) {
+		o.in.fail(diag.UnknownKey, s.at, "a pack has `policies` and `variables`; its configuration is declared in each policy",
+			"a policy pack has no `%s`", s.name)
+	}
+	o.transforms = nil
 	if o.file.Name == nil {
 		o.in.fail(diag.RequiredMissing, diag.NewRange(o.in.src, 0, 0), "add `name: …`, which violations show",
 			"the policy pack has no name")
 	}
-	if o.policies == nil {
+	if o.sections["policies"] == nil {
 		o.in.fail(diag.RequiredMissing, diag.NewRange(o.in.src, 0, 0), "add `policies`", "the policy pack has no policies")
 	}
 }
@@ -181,30 +151,30 @@ var mainOnly = []string{"name", "description", "version", "namespace", "pulumi"}
 
 // read reads the sections; names are those that the texts of the program declare.
 func (o *outline) read(names map[string]bool) {
-	r, file := o.in, o.file
+	r, file, sections := o.in, o.file, o.sections
 	r.scope = newScope(names, o.options.Declared, o.roots)
 	for _, head := range o.heads {
 		head.scope = r.scope
 	}
-	if o.pulumi != nil {
-		file.RequiredVersion = o.pulumi.in.pulumiBlock(o.pulumi.entry, file)
+	if s := sections["pulumi"]; s != nil {
+		file.RequiredVersion = s.in.pulumiBlock(s.entry, file)
 		file.Unit = ast.NewUnit(file.RequiredVersion)
 	}
-	former := r.configSection(o.configuration, o.config)
-	if s := o.configuration; s != nil && !slices.ContainsFunc(former, onlyFormer) {
+	former := r.configSection(sections["configuration"], sections["config"])
+	if s := sections["configuration"]; s != nil && !slices.ContainsFunc(former, onlyFormer) {
 		d := s.in.warn(diag.Deprecated, s.at, "", "`configuration` is deprecated: write `config`")
-		if o.config == nil {
+		if sections["config"] == nil {
 			d.Fixes = s.renamed("config")
 		} else {
 			d.Detail = "move its entries to `config`"
 		}
 	}
-	file.Config = append(r.configSection(o.config, nil), former...)
-	file.Variables = read[*ast.Variable](r, o.variables, (*bodyReader).variableItem)
-	file.Resources = r.resourceSection(o.resources)
-	file.Outputs = read[*ast.Output](r, o.outputs, (*bodyReader).outputItem)
-	file.Hooks = read[*ast.Hook](r, o.hooks, (*bodyReader).hook)
-	file.Dynamic = read[*ast.Dynamic](r, o.dynamic, (*bodyReader).dynamicItem)
+	file.Config = append(r.configSection(sections["config"], nil), former...)
+	file.Variables = read[*ast.Variable](r, sections["variables"], (*bodyReader).variableItem)
+	file.Resources = r.resourceSection(sections["resources"])
+	file.Outputs = read[*ast.Output](r, sections["outputs"], (*bodyReader).outputItem)
+	file.Hooks = read[*ast.Hook](r, sections["hooks"], (*bodyReader).hook)
+	file.Dynamic = read[*ast.Dynamic](r, sections["dynamic"], (*bodyReader).dynamicItem)
 	for _, d := range file.Dynamic {
 		if o.options.Plugin && d.Provider != nil && d.Inputs == nil {
 			r.fail(diag.RequiredMissing, d.Name.Range, "list them: users of the package see nothing else of the type",
@@ -217,11 +187,11 @@ func (o *outline) read(names map[string]bool) {
 	for _, t := range file.Transforms {
 		t.Number()
 	}
-	if o.messages != nil {
-		file.Messages = o.messages.in.messageList(o.messages.entry)
+	if s := sections["messages"]; s != nil {
+		file.Messages = s.in.messageList(s.entry)
 	}
-	file.Policies = r.policySection(o.policies, o.options.Pack)
-	file.Components = read[*ast.Component](r, o.components, (*bodyReader).componentItem)
+	file.Policies = r.policySection(sections["policies"], o.options.Pack)
+	file.Components = read[*ast.Component](r, sections["components"], (*bodyReader).componentItem)
 	o.gatherDiags()
 }
 
@@ -322,7 +292,7 @@ var componentKeys = []string{"name", "description", "token", "pulumi", "inputs",
 // componentItem reads a component (L3.E).
 func (b *bodyReader) componentItem(e entry, name ast.Literal) item {
 	component := &ast.Component{Name: name, Range: b.whole(e)}
-	var sections body
+	sections := body{}
 	var pulumi *entry
 	b.section(e, "the component `"+shorten(e.name)+"`", func(n *node, _ diag.Range) {
 		b.fieldsOf(b.described(n), componentKeys, nil, func(key string, e entry) {
@@ -337,13 +307,9 @@ func (b *bodyReader) componentItem(e entry, name ast.Literal) item {
 			case "pulumi":
 				pulumi = &e
 			case "inputs":
-				sections.config = &section{entry: e, in: b}
-			case "variables":
-				sections.variables = &section{entry: e, in: b}
-			case "resources":
-				sections.resources = &section{entry: e, in: b}
-			case "outputs":
-				sections.outputs = &section{entry: e, in: b}
+				sections["config"] = &section{entry: e, in: b}
+			default:
+				sections[key] = &section{entry: e, in: b}
 			}
 		}, func(e entry) bool { b.unknownKey(diag.Error, e, "a component", componentKeys, ""); return true })
 		outer := b.scope
@@ -352,10 +318,10 @@ func (b *bodyReader) componentItem(e entry, name ast.Literal) item {
 			component.RequiredVersion = b.pulumiBlock(*pulumi, nil)
 		}
 		component.Unit = ast.NewUnit(component.RequiredVersion)
-		component.Inputs = read[*ast.Config](b, sections.config, (*bodyReader).inputItem)
-		component.Variables = read[*ast.Variable](b, sections.variables, (*bodyReader).variableItem)
-		component.Resources = b.resourceSection(sections.resources)
-		component.Outputs = read[*ast.Output](b, sections.outputs, (*bodyReader).outputItem)
+		component.Inputs = read[*ast.Config](b, sections["config"], (*bodyReader).inputItem)
+		component.Variables = read[*ast.Variable](b, sections["variables"], (*bodyReader).variableItem)
+		component.Resources = b.resourceSection(sections["resources"])
+		component.Outputs = read[*ast.Output](b, sections["outputs"], (*bodyReader).outputItem)
 		b.scope = outer
 	})
 	return item{declaration: component}

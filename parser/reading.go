@@ -32,7 +32,7 @@ const maxKept = 100
 // keep keeps what was read of the document. The caller holds the lock.
 func (d *Document) keep(o *outline, file *ast.File, diags diag.Diagnostics) {
 	d.shared.last = nil
-	if o.include == nil && len(diags) <= maxKept && len(file.Lost) == 0 {
+	if o.sections["include"] == nil && len(diags) <= maxKept && len(file.Lost) == 0 {
 		d.shared.last = &reading{set: d.set, options: o.options, scope: o.in.scope, file: *file, diags: slices.Clone(diags)}
 	}
 }

@@ -161,12 +161,13 @@ func (s *scope) alsoAll(names []string, do func()) {
 }
 
 // names are the names that a body declares, with others and those that are always there.
-func (b *body) names(others ...string) map[string]bool {
+func (b body) names(others ...string) map[string]bool {
 	names := map[string]bool{"pulumi": true}
 	for _, name := range others {
 		names[name] = true
 	}
-	for _, s := range []*section{b.config, b.configuration, b.variables, b.resources} {
+	for _, section := range []string{"config", "configuration", "variables", "resources"} {
+		s := b[section]
 		if s == nil {
 			continue
 		}

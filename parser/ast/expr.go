@@ -221,25 +221,28 @@ func Walk(e Expr, fn func(Expr) bool) {
 
 // Exprs calls fn for every top-level expression of a resource, in source order of the fields.
 func (r *Resource) Exprs(fn func(Expr)) {
-	call := func(e Expr) {
+	for _, p := range r.Properties {
+		given(fn, p.Value)
+	}
+	given(fn, r.PropertiesExpr)
+	if r.Get != nil {
+		given(fn, r.Get.ID)
+		for _, p := range r.Get.State {
+			given(fn, p.Value)
+		}
+	}
+	r.Options.Each(func(o *Option) { given(fn, o.Value) })
+	for _, t := range r.Options.Transforms {
+		t.Exprs(fn)
+	}
+	given(fn, r.ForEach, r.If)
+}
+
+// given calls fn for the expressions that are there.
+func given(fn func(Expr), exprs ...Expr) {
+	for _, e := range exprs {
 		if e != nil {
 			fn(e)
 		}
 	}
-	for _, p := range r.Properties {
-		call(p.Value)
-	}
-	call(r.PropertiesExpr)
-	if r.Get != nil {
-		call(r.Get.ID)
-		for _, p := range r.Get.State {
-			call(p.Value)
-		}
-	}
-	r.Options.Each(func(o *Option) { call(o.Value) })
-	for _, t := range r.Options.Transforms {
-		t.Exprs(fn)
-	}
-	call(r.ForEach)
-	call(r.If)
 }

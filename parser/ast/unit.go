@@ -18,9 +18,22 @@ func NewUnit(exprs ...Expr) *Unit {
 }
 
 // Number makes the unit of a resource that has been read.
-func (r *Resource) Number() {
-	r.Unit = &Unit{}
-	r.Exprs(r.Unit.add)
+func (r *Resource) Number() { r.Unit = unitOf(r.Exprs) }
+
+// Number makes the unit of a message that has been read.
+func (m *Message) Number() { m.Unit = unitOf(m.Exprs) }
+
+// Number makes the unit of a policy that has been read.
+func (p *Policy) Number() { p.Unit = unitOf(p.Exprs) }
+
+// Number makes the unit of a transform of the stack that has been read.
+func (t *Transform) Number() { t.Unit = unitOf(t.Exprs) }
+
+// unitOf numbers the expressions for which exprs calls its argument.
+func unitOf(exprs func(func(Expr))) *Unit {
+	u := &Unit{}
+	exprs(u.add)
+	return u
 }
 
 func (u *Unit) add(e Expr) {
