@@ -74,12 +74,15 @@ func (r *nodeReader) capitalisation(e entry, name string) {
 }
 
 // renamed is the fix that writes another key; none where the key does not stand there as it is.
-func (e entry) renamed(name string) []diag.Fix {
-	rng, ok := e.at.Word(e.name)
+func (e entry) renamed(name string) []diag.Fix { return rewritten(e.at, e.name, name) }
+
+// rewritten is the fix that writes another word; none where the word does not stand in the range as it is.
+func rewritten(rng diag.Range, word, right string) []diag.Fix {
+	rng, ok := rng.Word(word)
 	if !ok {
 		return nil
 	}
-	return []diag.Fix{{Label: "Write `" + name + "`", Edits: []diag.Edit{{Range: rng, Text: name}}}}
+	return []diag.Fix{{Label: "Write `" + right + "`", Edits: []diag.Edit{{Range: rng, Text: right}}}}
 }
 
 // unknownKey reports a key that has no meaning at its place (L1.23). hint, where there is one, takes the place of near

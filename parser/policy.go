@@ -70,7 +70,7 @@ func (r policyReader) read(e entry) {
 			p.Config = dynamicReader{r.exprReader}.properties(e, "a configuration value", policyConfigKeys)
 		}
 	}
-	r.scope.alsoAll(r.names(), func() {
+	r.scope.also(func() {
 		for _, field := range []struct {
 			key string
 			to  *ast.Expr
@@ -79,7 +79,7 @@ func (r policyReader) read(e entry) {
 				*field.to = present(r.expression(e))
 			}
 		}
-	})
+	}, r.names()...)
 	r.complete(found)
 }
 

@@ -336,7 +336,7 @@ func (b *bodyReader) hook(e entry, name ast.Literal) item {
 		b.fieldsOf(b.described(n), hookKeys, nil, func(key string, e entry) {
 			switch key {
 			case "command":
-				b.scope.also("args", func() { hook.Command = present(b.expression(e)) })
+				b.scope.also(func() { hook.Command = present(b.expression(e)) }, "args")
 			case "onDryRun":
 				hook.OnDryRun = b.literalBool(e, "`onDryRun`")
 			case "ignoreErrors":

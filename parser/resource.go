@@ -196,7 +196,7 @@ func (r *resourceReader) fieldsOfMap(n *node) {
 		return
 	}
 	r.resource.ForEach = present(r.expression(*parts.each))
-	r.scope.also("each", func() { r.readParts(parts) })
+	r.scope.also(func() { r.readParts(parts) }, "each")
 }
 
 // readParts reads the fields that may use `each`.
@@ -281,23 +281,20 @@ var (
 // foreignType adds to d how a type in the spelling of another tool or language is written here.
 func foreignType(d *diag.Diagnostic, literal *ast.Literal) {
 	text := literal.Value
+	colons := func(right string) {
+		d.Detail = "its parts are separated by colons: `" + right + "`"
+		d.Fixes = rewritten(literal.Range, text, right)
+	}
 	switch {
 	case dottedType().MatchString(text):
-		right := strings.ReplaceAll(text, ".", ":")
-		d.Detail = "its parts are separated by colons: `" + right + "`"
-		if rng, ok := literal.Range.Word(text); ok {
-			d.Fixes = []diag.Fix{{Label: "Write `" + right + "`", Edits: []diag.Edit{{Range: rng, Text: right}}}}
-		}
+		colons(strings.ReplaceAll(text, ".", ":"))
 	case slashedType().MatchString(text):
 		m := slashedType().FindStringSubmatch(text)
 		right := m[1] + ":" + m[3]
 		if m[2] != "" {
 			right = m[1] + ":" + m[2][1:] + ":" + m[3]
 		}
-		d.Detail = "its parts are separated by colons: `" + right + "`"
-		if rng, ok := literal.Range.Word(text); ok {
-			d.Fixes = []diag.Fix{{Label: "Write `" + right + "`", Edits: []diag.Edit{{Range: rng, Text: right}}}}
-		}
+		colons(right)
 	case terraformType().MatchString(text):
 		m := terraformType().FindStringSubmatch(text)
 		var name strings.Builder

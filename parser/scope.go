@@ -141,23 +141,18 @@ func (k *oddKeys) gather(n *node) {
 	}
 }
 
-// also does something while one more name is declared.
-func (s *scope) also(name string, do func()) {
+// also does something while more names are declared.
+func (s *scope) also(do func(), names ...string) {
 	if s.local == nil {
 		s.local = map[string]int{}
 	}
-	s.local[name]++
-	do()
-	s.local[name]--
-}
-
-// alsoAll is also for several names.
-func (s *scope) alsoAll(names []string, do func()) {
-	if len(names) == 0 {
-		do()
-		return
+	for _, name := range names {
+		s.local[name]++
 	}
-	s.also(names[0], func() { s.alsoAll(names[1:], do) })
+	do()
+	for _, name := range names {
+		s.local[name]--
+	}
 }
 
 // names are the names that a body declares, with others and those that are always there.

@@ -72,7 +72,7 @@ func (r *transformReader) read(e entry) {
 			r.fail(diag.UnknownKey, t.Match.Functions[0].Range, "move the transform to the section `transforms` of the program",
 				"transforms of a resource cannot change function calls")
 		}
-		r.scope.also("args", r.body)
+		r.scope.also(r.body, "args")
 		r.wrongSide()
 	})
 }

@@ -129,24 +129,25 @@ func (s *Scanner) enter() bool {
 // Object calls member for each member of an object, whose value member has to read. A null is an object without
 // members.
 func (s *Scanner) Object(member func(key string)) {
-	if s.Null() {
-		return
-	}
-	if !s.expect('{', "an object") || !s.enter() {
+	s.container("{}", "an object", func() {
+		if key := s.key(); s.Err == nil {
+			member(key)
+		}
+	})
+}
+
+// container calls part for each part of a list or an object, whose brackets are given.
+func (s *Scanner) container(brackets, what string, part func()) {
+	if s.Null() || !s.expect(brackets[0], what) || !s.enter() {
 		return
 	}
 	defer func() { s.Depth-- }()
-	if s.Next() == '}' {
+	if s.Next() == brackets[1] {
 		s.Pos++
 		return
 	}
 	for s.Err == nil {
-		key := s.key()
-		if s.Err != nil {
-			return
-		}
-		member(key)
-		if !s.more('}') {
+		if part(); s.Err != nil || !s.more(brackets[1]) {
 			return
 		}
 	}
@@ -177,25 +178,7 @@ func (s *Scanner) more(end byte) bool {
 }
 
 // List calls item for each item of a list, which item has to read. A null is a list without items.
-func (s *Scanner) List(item func()) {
-	if s.Null() {
-		return
-	}
-	if !s.expect('[', "a list") || !s.enter() {
-		return
-	}
-	defer func() { s.Depth-- }()
-	if s.Next() == ']' {
-		s.Pos++
-		return
-	}
-	for s.Err == nil {
-		item()
-		if !s.more(']') {
-			return
-		}
-	}
-}
+func (s *Scanner) List(item func()) { s.container("[]", "a list", item) }
 
 func (s *Scanner) word(w string) bool {
 	if !strings.HasPrefix(s.Source[s.Pos:], w) {
@@ -287,32 +270,23 @@ func (s *Scanner) escaped(start, i int) string {
 	return ""
 }
 
+// escapes are the characters that stand behind a backslash, with their meanings.
+var escapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
+
 func (s *Scanner) escape(buf []byte, i int) ([]byte, int, bool) {
 	if i+1 < len(s.Source) {
-		switch c := s.Source[i+1]; c {
-		case '"', '\\', '/':
-			return append(buf, c), i + 2, true
-		case 'b':
-			return append(buf, '\b'), i + 2, true
-		case 'f':
-			return append(buf, '\f'), i + 2, true
-		case 'n':
-			return append(buf, '\n'), i + 2, true
-		case 'r':
-			return append(buf, '\r'), i + 2, true
-		case 't':
-			return append(buf, '\t'), i + 2, true
-		case 'u':
-			if r, ok := s.hex4(i); ok {
-				i += 6
-				if utf16.IsSurrogate(r) {
-					low, _ := s.hex4(i)
-					if r = utf16.DecodeRune(r, low); r != utf8.RuneError {
-						i += 6
-					}
+		if char := escapes[s.Source[i+1]]; char != 0 {
+			return append(buf, char), i + 2, true
+		}
+		if r, ok := s.hex4(i); ok {
+			i += 6
+			if utf16.IsSurrogate(r) {
+				low, _ := s.hex4(i)
+				if r = utf16.DecodeRune(r, low); r != utf8.RuneError {
+					i += 6
 				}
-				return utf8.AppendRune(buf, r), i, true
 			}
+			return utf8.AppendRune(buf, r), i, true
 		}
 	}
 	s.FailAt(i, "this is not an escape sequence of a string")
