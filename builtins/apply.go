@@ -50,6 +50,14 @@ func blame(arg int, format string, a ...any) error {
 	return &Error{Arg: arg, Reason: fmt.Sprintf(format, a...)}
 }
 
+// blameFor makes the error for an argument out of another one; nil for none.
+func blameFor(arg int, prefix string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return blame(arg, "%s%s", prefix, err)
+}
+
 // blameText makes the error for an argument whose text is worth showing.
 func blameText(arg int, shown, format string, a ...any) error {
 	return &Error{Arg: arg, Reason: fmt.Sprintf(format, a...), Shown: shown}

@@ -15,13 +15,10 @@ import (
 
 // encodingEvals turn values into texts and back.
 var encodingEvals = map[string]evalFunc{
-	"toJSON": func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
+	"toJSON": plainly(func(args []value.Value) (value.Value, error) {
 		text, err := value.JSON(args[0])
-		if err != nil {
-			return value.Null, blame(0, "%s", err)
-		}
-		return text, nil
-	},
+		return text, blameFor(0, "", err)
+	}),
 	"fromJSON": func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
 		v, err := value.FromJSON(str(args[0]))
 		if err != nil {
@@ -29,13 +26,10 @@ var encodingEvals = map[string]evalFunc{
 		}
 		return v, nil
 	},
-	"toYAML": func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
+	"toYAML": plainly(func(args []value.Value) (value.Value, error) {
 		text, err := yamlText(args[0])
-		if err != nil {
-			return value.Null, blame(0, "%s", err)
-		}
-		return value.String(text), nil
-	},
+		return value.String(text), blameFor(0, "", err)
+	}),
 	"fromYAML": func(_ context.Context, env Env, args []value.Value) (value.Value, error) {
 		v, err := env.ParseYAML(str(args[0]))
 		if err != nil {
@@ -77,13 +71,10 @@ var encodingEvals = map[string]evalFunc{
 		}
 		return value.String(string(decoded)), nil
 	},
-	"toString": func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
+	"toString": plainly(func(args []value.Value) (value.Value, error) {
 		text, err := value.Text(args[0])
-		if err != nil {
-			return value.Null, blame(0, "value: %s", err)
-		}
-		return text, nil
-	},
+		return text, blameFor(0, "value: ", err)
+	}),
 	"toNumber": func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
 		if args[0].Is(value.KindNumber) {
 			return args[0], nil

@@ -212,15 +212,7 @@ func (a *accessText) plain() bool {
 }
 
 func nameLike(name string) bool {
-	for i := 0; i < len(name); i++ {
-		c := name[i]
-		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' || c == ':' ||
-			c >= 0x80 {
-			continue
-		}
-		return false
-	}
-	return true
+	return !slices.ContainsFunc([]byte(name), func(c byte) bool { return !nameByte(c) })
 }
 
 func literalLike(name string) bool {

@@ -76,17 +76,13 @@ func Arrange(src *diag.Source) ([]byte, diag.Diagnostics) {
 }
 
 func rankOf(key string) int {
-	for i, name := range sectionOrder {
-		if strings.EqualFold(name, key) {
-			return i
-		}
+	place := func(sections []string) int {
+		return slices.IndexFunc(sections, func(name string) bool { return strings.EqualFold(name, key) })
 	}
-	for i, name := range lastSections {
-		if strings.EqualFold(name, key) {
-			return len(sectionOrder) + 1 + i
-		}
+	if i := place(sectionOrder); i >= 0 {
+		return i
 	}
-	return len(sectionOrder)
+	return len(sectionOrder) + 1 + place(lastSections) // the others are right before the last ones
 }
 
 // aboveComments is the first of the comments that stand right above a line, but for those at the top of the text that
@@ -104,15 +100,9 @@ func (f *formatter) aboveComments(line int) int {
 
 // sameEntries reports whether two texts hold the same entries at their tops, in whatever order.
 func sameEntries(a, b []byte) bool {
-	first, err := unmarshal(a, a)
-	if err != nil || first == nil {
-		return false
-	}
-	second, err := unmarshal(b, b)
-	if err != nil || second == nil {
-		return false
-	}
-	if len(first.content) != len(second.content) {
+	first, _ := unmarshal(a, a)
+	second, _ := unmarshal(b, b)
+	if first == nil || second == nil || len(first.content) != len(second.content) {
 		return false
 	}
 	found := map[string]*node{}

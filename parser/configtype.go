@@ -122,26 +122,23 @@ func mismatch(t *ast.ConfigType, value ast.Expr) (ast.Expr, bool) {
 	if kind != want {
 		return value, true
 	}
+	var parts []ast.Expr
 	switch value := value.(type) {
 	case *ast.Number:
 		return value, t.Name == "integer" && value.Value != math.Trunc(value.Value)
 	case *ast.List:
-		for _, item := range value.Items {
-			if t.Item == nil {
-				break
-			}
-			if wrong, found := mismatch(t.Item, item); found {
-				return wrong, true
-			}
-		}
+		parts = value.Items
 	case *ast.Map:
 		for _, entry := range value.Entries {
-			if t.Item == nil {
-				break
-			}
-			if wrong, found := mismatch(t.Item, entry.Value); found {
-				return wrong, true
-			}
+			parts = append(parts, entry.Value)
+		}
+	}
+	if t.Item == nil {
+		return nil, false
+	}
+	for _, part := range parts {
+		if wrong, found := mismatch(t.Item, part); found {
+			return wrong, true
 		}
 	}
 	return nil, false

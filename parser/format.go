@@ -52,12 +52,9 @@ func formattable(src *diag.Source) (*node, diag.Diagnostics) {
 
 // sameData reports whether two texts hold the same data, with the same styles and comments.
 func sameData(a, b []byte) bool {
-	one, err := unmarshal(a, a)
-	if err != nil || one == nil {
-		return false
-	}
-	other, err := unmarshal(b, b)
-	return err == nil && other != nil && sameNode(one, other, 0)
+	one, _ := unmarshal(a, a)
+	other, _ := unmarshal(b, b)
+	return one != nil && other != nil && sameNode(one, other, 0)
 }
 
 func sameNode(a, b *node, depth int) bool {

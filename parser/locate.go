@@ -209,10 +209,6 @@ func flowEnd(text []byte, start, end int, childless bool) int {
 	if start >= len(text) || text[start] != '[' && text[start] != '{' {
 		return end // a pair without braces inside of a list
 	}
-	closer := byte(']')
-	if text[start] == '{' {
-		closer = '}'
-	}
 	i := end
 	if childless {
 		i = start + 1
@@ -223,7 +219,7 @@ func flowEnd(text []byte, start, end int, childless bool) int {
 			break
 		}
 		switch text[i] {
-		case closer:
+		case closer(text[start]):
 			return i + 1
 		case ',', ':', '?':
 			i++
