@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/parser"
+	"github.com/yamlhost/yamlhost/schema"
 )
 
 // language proposes the keys, and the few values, that the language has under some keys of a program, or below a part
@@ -83,4 +85,35 @@ func alternatives(node jsonNode) (found []jsonNode) {
 		}
 	}
 	return found
+}
+
+// policy returns the completions in the section policies, which path begins with.
+func (q *completer) policy(path []string) []Item {
+	if len(path) > 2 {
+		switch path[2] {
+		case "match":
+			if len(path) > 3 && path[3] == "type" {
+				return q.types()
+			}
+		case "when", "violation":
+			return q.expression(schema.Any, path[3:])
+		case "remedy":
+			if t := q.policyNames()["resource"]; t != nil {
+				return q.expression(t, path[3:])
+			}
+		}
+	}
+	return q.language(path)
+}
+
+// policyNames are the names that only the policy at the cursor has, with their types; none for a policy that has not been
+// checked yet.
+func (q *completer) policyNames() map[string]schema.Type {
+	if path := q.cursor.Path; len(path) > 1 && path[0] == "policies" {
+		i := slices.IndexFunc(q.p.Checked.Policies, func(p *check.Policy) bool { return p.Decl.Name.Value == path[1] })
+		if i >= 0 {
+			return q.p.Checked.Policies[i].Names
+		}
+	}
+	return nil
 }

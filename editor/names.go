@@ -283,3 +283,55 @@ func (p *Program) uses(n *check.Node) []*ast.Access {
 	})
 	return uses
 }
+
+// TypeDefinition returns the declaration of the type of the name at a position: the component, or the dynamic type, of
+// a resource or of a type's name. Types of packages are declared by no text.
+func TypeDefinition(ctx context.Context, s *Snapshot, path string, offset int) ([]Location, error) {
+	p, err := s.Program(ctx, path)
+	if err != nil || p.Checked == nil {
+		return nil, err
+	}
+	found := p.at(path, offset)
+	n := p.nodeOf(found)
+	if found.typed != nil {
+		n = found.resource
+	}
+	switch {
+	case n == nil || n.Resource == nil:
+		return nil, nil
+	case n.Resource.Component != nil:
+		return []Location{p.location(n.Resource.Component.Decl.Name.Range)}, nil
+	case n.Resource.Dynamic != nil:
+		return []Location{p.location(n.Resource.Dynamic.Decl.Name.Range)}, nil
+	}
+	return nil, nil
+}
+
+// NamePattern is the regular expression of names that can be declared.
+const NamePattern = `[A-Za-z_][A-Za-z0-9_-]*`
+
+// Linked returns the places in the whole text that hold the name at an offset and can be edited together: its
+// declaration and all uses. There are none where another file uses the name too, for a name that Rename does not
+// change, and for one that is written with escapes.
+func Linked(ctx context.Context, s *Snapshot, path string, offset int) ([]diag.Range, error) {
+	name, _, ok := Renamable(ctx, s, path, offset)
+	if !ok {
+		return nil, ctx.Err()
+	}
+	if _, n, _ := s.named(ctx, path, offset); n.node == nil || n.node.Config != nil {
+		return nil, ctx.Err() // the files of stacks, and types, hold such names in other forms
+	}
+	found, err := References(ctx, s, path, offset, true)
+	if err != nil {
+		return nil, err
+	}
+	var linked []diag.Range
+	for _, l := range found {
+		rng := unquoted(l.At)
+		if l.Path != path || rng.Text() != name {
+			return nil, nil
+		}
+		linked = append(linked, rng)
+	}
+	return linked, nil
+}

@@ -1,6 +1,10 @@
 package schema
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/yamlhost/yamlhost/internal/value"
+)
 
 // Type is the type of a schema member or of an expression. The set of implementations is closed: the types of this
 // file. Types are immutable and safe for concurrent use. Compare with Identical, not ==, save for primitives.
@@ -157,4 +161,37 @@ func (o *Object) Property(name string) *Property {
 	}
 	o.fill()
 	return o.lazy.index[name]
+}
+
+// ExpectedKind returns the kind of value that a type promises, for values that are not known yet: KindAny where it
+// promises none. An optional type promises the kind that it has when the value is present.
+func ExpectedKind(t Type) value.Kind {
+	switch t := t.(type) {
+	case Primitive:
+		switch t {
+		case Bool:
+			return value.KindBool
+		case Integer, Number:
+			return value.KindNumber
+		case String:
+			return value.KindString
+		case Asset:
+			return value.KindAsset
+		case Archive:
+			return value.KindArchive
+		case AnyResource:
+			return value.KindResource
+		}
+	case *Optional:
+		return ExpectedKind(t.Elem)
+	case *Enum:
+		return ExpectedKind(t.Base)
+	case *Token:
+		return ExpectedKind(t.Underlying)
+	case *Array:
+		return value.KindList
+	case *Map, *Object:
+		return value.KindMap
+	}
+	return value.KindAny
 }

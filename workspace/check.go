@@ -200,3 +200,99 @@ func (w *Workspace) parameterized(ctx context.Context, ask func(context.Context,
 	}
 	return found, diags
 }
+
+// ParserOptions, Declare, CheckerOptions and Join are the parts of Check, for an editor that parses and checks by
+// itself: what the parser has to know, what is declared beside the program, what the checker has to know but for the
+// schemas, and the findings of the parser and the checker with those about the workspace, each position once.
+func (w *Workspace) ParserOptions(o CheckOptions) parser.Options {
+	name := cmp.Or(o.Project, w.Project.Name.Text)
+	declared := append(names(o.Config, name), programNames(w.stackKeys(o), name)...)
+	return w.parserOptions(declared)
+}
+
+// Declare adds what the project file declares for a program in a file of its own (L1.7).
+func (w *Workspace) Declare(file *ast.File) *ast.File {
+	if w.Source == w.Project.Source {
+		return file
+	}
+	return withDeclarations(file, w.Project)
+}
+
+// CheckerOptions returns the options of the checker, without schemas, and the findings about the project's packages.
+func (w *Workspace) CheckerOptions(ctx context.Context, o CheckOptions) (check.Options, diag.Diagnostics) {
+	made, failed := w.parameterized(ctx, o.Parameterize)
+	return check.Options{
+		Project: cmp.Or(o.Project, w.Project.Name.Text), Packages: append(slices.Clip(w.Packages), made...),
+		Local: w.Components, Config: o.Config, ConfigKnown: o.ConfigKnown || w.isPack(), StackKeys: w.stackKeys(o),
+		ProgramDir: w.Program.Dir, RootDir: w.Project.Dir, AllowEnv: o.AllowEnv, RestrictPaths: o.RestrictPaths,
+		Untrusted: o.Untrusted, Stat: o.Stat,
+		MayReadStack: o.MayReadStack, Bundle: o.Bundle, Handler: o.Handler,
+		KindsUnknown: w.CRDs != nil && w.CRDs.Faulty,
+	}, failed
+}
+
+// Join puts findings together with those about the workspace, each position once.
+func (w *Workspace) Join(found diag.Diagnostics) diag.Diagnostics {
+	return diag.Folded(onceEach(slices.Concat(found, w.runtime()), w.Diags))
+}
+
+// stackKeys are the keys that any stack has, for a check without one.
+func (w *Workspace) stackKeys(o CheckOptions) (keys []string) {
+	if o.ConfigKnown {
+		return nil
+	}
+	for _, key := range project.StackKeys(w.Project, w.options.Inherit) {
+		keys = append(keys, key.String())
+	}
+	return keys
+}
+
+// onceEach joins findings: at one position an error of first wins over one of second, and an error over everything that
+// matters less. One fault has one diagnostic (D7).
+func onceEach(first, second diag.Diagnostics) diag.Diagnostics {
+	start := func(d diag.Diagnostic) diag.Range { d.Subject.End = 0; return d.Subject }
+	errorsOf := func(ds diag.Diagnostics) (places map[diag.Range]bool, broken map[*diag.Source]bool) {
+		places, broken = map[diag.Range]bool{}, map[*diag.Source]bool{}
+		for _, d := range ds {
+			if d.Severity == diag.Error && !d.Subject.IsZero() {
+				places[start(d)] = true
+				broken[d.Subject.Source] = broken[d.Subject.Source] || d.Code == diag.Syntax || d.Code == diag.RunawayInput
+			}
+		}
+		return places, broken
+	}
+	taken, broken := errorsOf(first)
+	wanted, _ := errorsOf(second)
+	// A value of the stack that does not match its declaration is reported at the value, with the declaration as a
+	// related place.
+	type fault struct {
+		place diag.Range
+		code  diag.Code
+	}
+	told := map[fault]bool{}
+	for _, d := range second {
+		for _, related := range d.Related {
+			told[fault{start(diag.Diagnostic{Subject: related.Range}), d.Code}] = true
+		}
+	}
+	var all diag.Diagnostics
+	for _, d := range first {
+		if (d.Severity == diag.Error || !wanted[start(d)]) && !told[fault{start(d), d.Code}] {
+			all.Add(d)
+		}
+	}
+	for _, d := range second {
+		if !taken[start(d)] && !within(first, d) && !(d.Code == diag.Syntax && broken[d.Subject.Source]) {
+			all.Add(d)
+		}
+	}
+	return all
+}
+
+// within reports whether an error of findings is about a part of another error's subject, with the same fault.
+func within(findings diag.Diagnostics, d diag.Diagnostic) bool {
+	return d.Code == diag.ConfigDefault && slices.ContainsFunc(findings, func(f diag.Diagnostic) bool {
+		return f.Code == d.Code && f.Subject.Source == d.Subject.Source && d.Subject.Start <= f.Subject.Start &&
+			f.Subject.End <= d.Subject.End
+	})
+}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -170,15 +171,9 @@ func HasSecure(v any) bool {
 	case Secure:
 		return true
 	case []any:
-		if slices.ContainsFunc(x, HasSecure) {
-			return true
-		}
+		return slices.ContainsFunc(x, HasSecure)
 	case map[string]any:
-		for _, item := range x {
-			if HasSecure(item) {
-				return true
-			}
-		}
+		return slices.ContainsFunc(slices.Collect(maps.Values(x)), HasSecure)
 	}
 	return false
 }

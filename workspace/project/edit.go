@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/renameio/v2/maybe"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/jsontext"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"gopkg.in/yaml.v3"
 )
@@ -401,4 +402,113 @@ func (s *Settings) Save() error {
 	}
 	s.Exists = true
 	return nil
+}
+
+// jsonEntries are configuration values as a JSON object, in their order.
+type jsonEntries []*Entry
+
+// MarshalJSON writes the object.
+func (list jsonEntries) MarshalJSON() ([]byte, error) {
+	text := []byte{'{'}
+	for i, e := range list {
+		v, err := jsontext.Compact(e.Data())
+		if err != nil {
+			return nil, fmt.Errorf("write %s: %w", e.Key, err)
+		}
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = jsontext.AppendString(text, e.Key.String(), false)
+		text = append(append(text, ':'), v...)
+	}
+	return append(text, '}'), nil
+}
+
+// jsonFile is the settings of a stack whose project file is JSON (F3.7): keys in file order, indented by four spaces.
+func (s *Settings) jsonFile() ([]byte, error) {
+	file := struct {
+		SecretsProvider string      `json:"secretsprovider,omitempty"`
+		EncryptedKey    string      `json:"encryptedkey,omitempty"`
+		EncryptionSalt  string      `json:"encryptionsalt,omitempty"`
+		Environment     any         `json:"environment,omitempty"`
+		Config          jsonEntries `json:"config,omitempty"`
+	}{s.SecretsProvider, s.EncryptedKey, s.EncryptionSalt, nil, s.entries}
+	if s.environment != nil {
+		var err error
+		if file.Environment, err = (&decoder{}).decode(s.environment, 0); err != nil {
+			return nil, err
+		}
+	}
+	var text bytes.Buffer
+	if err := jsontext.Write(&text, file, "    "); err != nil {
+		return nil, fmt.Errorf("write stack settings: %w", err)
+	}
+	return text.Bytes(), nil
+}
+
+// Imports are the names of the environments that the stack imports, in order (F3.11).
+func (s *Settings) Imports() (names []string) {
+	for _, item := range s.imports().Content {
+		names = append(names, importName(item))
+	}
+	return names
+}
+
+// imports is the list of the stack's environments; an empty one if there is none.
+func (s *Settings) imports() *yaml.Node {
+	list := s.environment
+	if list != nil && list.Kind == yaml.MappingNode {
+		list = valueOf(list, "imports")
+	}
+	if list == nil || list.Kind != yaml.SequenceNode {
+		return &yaml.Node{}
+	}
+	return list
+}
+
+// importName is the name in an entry: the entry itself, or the one key of a map with options.
+func importName(item *yaml.Node) string {
+	item = follow(item)
+	if item.Kind == yaml.MappingNode && len(item.Content) > 0 {
+		return item.Content[0].Value
+	}
+	return item.Value
+}
+
+// AddImport adds an environment behind the others, and reports whether it was missing.
+func (s *Settings) AddImport(name string) bool {
+	if slices.Contains(s.Imports(), name) {
+		return false
+	}
+	list := s.imports()
+	if list.Kind == 0 {
+		list = &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
+		if s.environment != nil && s.environment.Kind == yaml.MappingNode {
+			s.environment.Content = append([]*yaml.Node{stringNode("imports"), list}, s.environment.Content...)
+		} else {
+			s.setEnvironment(list)
+		}
+	}
+	list.Content = append(list.Content, stringNode(name))
+	return true
+}
+
+// RemoveImport removes an environment, and reports whether it was there. A list without entries is removed, too.
+func (s *Settings) RemoveImport(name string) bool {
+	list := s.imports()
+	i := slices.Index(s.Imports(), name)
+	if i < 0 {
+		return false
+	}
+	list.Content = slices.Delete(list.Content, i, i+1)
+	if len(list.Content) == 0 && list == s.environment {
+		s.setEnvironment(nil)
+	}
+	return true
+}
+
+// setEnvironment sets the key `environment`, in front of the configuration; nil removes it.
+func (s *Settings) setEnvironment(v *yaml.Node) {
+	s.environment = v
+	s.setEntry("environment", v)
 }

@@ -98,7 +98,8 @@ func fromProject(decl *Declaration, stack string, config map[Key]Text) diag.Diag
 func wrongType(decl *Declaration, secret bool, stack string, v any, where diag.Range) diag.Diagnostic {
 	found := dataKind(v)
 	if text, ok := v.(string); ok {
-		found = fmt.Sprintf("%q", shorten(text))
+		text, _, _ = strings.Cut(text, "\n")
+		found = fmt.Sprintf("%q", diag.Shorten(text, 40)) // which fits on a line
 	}
 	if secret || decl.Secret {
 		found = "[secret]"
@@ -110,10 +111,4 @@ func wrongType(decl *Declaration, secret bool, stack string, v any, where diag.R
 		finding.Detail = fmt.Sprintf("set its items with: yamlhost config set --path '%s[0]' <value>", decl.Key.Name)
 	}
 	return finding
-}
-
-// shorten cuts a text that would not fit on a line.
-func shorten(text string) string {
-	text, _, _ = strings.Cut(text, "\n")
-	return diag.Shorten(text, 40)
 }
