@@ -106,8 +106,8 @@ func (q *completer) policy(path []string) []Item {
 	return q.language(path)
 }
 
-// policyNames are the names that only the policy at the cursor has, with their types; none for a policy that has not been
-// checked yet.
+// policyNames are the names that only the policy at the cursor has, with their types; none for a policy that has not
+// been checked yet.
 func (q *completer) policyNames() map[string]schema.Type {
 	if path := q.cursor.Path; len(path) > 1 && path[0] == "policies" {
 		i := slices.IndexFunc(q.p.Checked.Policies, func(p *check.Policy) bool { return p.Decl.Name.Value == path[1] })

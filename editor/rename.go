@@ -142,8 +142,8 @@ func (p *Program) bodyOf(n *check.Node) *check.Program {
 	return p.Checked
 }
 
-// alias is the edit that gives a resource an alias with an earlier value of a key, such as its name, and without a parent
-// if it had none under it, and the path of the file to edit.
+// alias is the edit that gives a resource an alias with an earlier value of a key, such as its name, and without a
+// parent if it had none under it, and the path of the file to edit.
 func (p *Program) alias(n *check.Node, key, was string, noParent bool) (path string, edit diag.Edit, ok bool) {
 	aliasKey, entry := "aliases", "{"+key+": "+flowText(was)
 	parentless := ", noParent: true"

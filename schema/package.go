@@ -215,3 +215,72 @@ func (p *Package) Verify() error {
 	note(err)
 	return errors.Join(faults...)
 }
+
+// builtinName is the package that the engine itself provides (L7.B).
+const builtinName = "pulumi"
+
+// StackReferenceToken is the type of stack references.
+const StackReferenceToken = "pulumi:pulumi:StackReference"
+
+const builtinSchema = `{
+  "name": "pulumi",
+  "description": "What the engine provides itself.",
+  "resources": {
+    "pulumi:index:Stash": {
+      "description": "Keeps the first value that it is given, until it is replaced.",
+      "inputProperties": {"input": {"$ref": "pulumi.json#/Any", "description": "The value to keep."}},
+      "requiredInputs": ["input"],
+      "properties": {
+        "input": {"$ref": "pulumi.json#/Any", "description": "The value that the program gives now."},
+        "output": {"$ref": "pulumi.json#/Any", "description": "The value that is kept."}
+      },
+      "required": ["input", "output"]
+    },
+    "pulumi:pulumi:StackReference": {
+      "description": "Reads the outputs of another stack.",
+      "inputProperties": {
+        "name": {"type": "string", "plain": true, "description": "organization/project/stack; the resource's name by default."}
+      },
+      "properties": {
+        "name": {"type": "string", "description": "The name of the other stack."},
+        "outputs": {"type": "object", "additionalProperties": {"$ref": "pulumi.json#/Any"}, "description": "Its outputs."},
+        "secretOutputNames": {"type": "array", "items": {"type": "string"}, "description": "Which of them are secret."}
+      },
+      "required": ["name", "outputs", "secretOutputNames"]
+    }
+  }
+}`
+
+// Builtin is the schema of the package pulumi, which needs no plugin (L7.10). pulumi:StackReference names the stack
+// reference too (L7.12). Providers, pulumi:providers:<package>, belong to their own packages.
+func Builtin() (*Package, error) { return Parse([]byte(builtinSchema)) }
+
+// Extended returns base with the definitions of the additions, which are of the same package: where several define a
+// token, base and then the earlier addition counts. References in an addition may name definitions of base. A base that
+// could not be loaded is nil, and missing says why: the package then has the additions alone.
+func Extended(base *Package, missing error, additions ...*Package) *Package {
+	all := additions
+	if base != nil {
+		all = append([]*Package{base}, additions...)
+	}
+	first := all[0]
+	p := &Package{Name: first.Name, Version: first.Version, Description: first.Description,
+		DownloadURL: first.DownloadURL, AllowedPackageNames: first.AllowedPackageNames,
+		provider: first.provider, config: first.config, aliases: first.aliases, base: base, missing: missing}
+	var types, resources, functions []*indexedSection
+	for _, part := range all {
+		types = append(types, part.types.parts...)
+		resources = append(resources, part.resources.parts...)
+		functions = append(functions, part.functions.parts...)
+	}
+	p.types, p.resources, p.functions = newSection(types...), newSection(resources...), newSection(functions...)
+	return p
+}
+
+// Missing returns why the package has nothing but what was added to it; nil for a whole package.
+func (p *Package) Missing() error { return p.missing }
+
+// Added reports whether a resource is of an addition, and not of the package itself.
+func (p *Package) Added(token string) bool {
+	return p.missing != nil || p.base != nil && !p.base.resources.has(token)
+}

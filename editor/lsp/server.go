@@ -4,8 +4,10 @@ package lsp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"sync/atomic"
 
 	"github.com/yamlhost/yamlhost/editor"
@@ -71,4 +73,87 @@ func (s *server) initialize(_ context.Context, params *protocol.InitializeParams
 	s.client.Store(known)
 	return object{"capabilities": capabilities(known.positions, s.commands()),
 		"serverInfo": object{"name": "yamlhost", "version": s.options.Version}}, nil
+}
+
+// client is what the client says of itself in its first request. It is immutable.
+type client struct {
+	positions encoding
+	folders   []string // of the workspace
+	snippets  bool     // it understands edits with places to fill in
+	renames   bool     // it understands edits that rename files
+	lazyDocs  bool     // it asks for the documentation of completions one by one
+	trusted   bool     // it trusts the workspace: the project's code may run when a person asks for it
+}
+
+func clientOf(params *protocol.InitializeParams) *client {
+	can := params.Capabilities
+	edit, completion := can.Workspace.WorkspaceEdit, can.TextDocument.Completion
+	c := &client{
+		positions: utf16,
+		snippets:  edit.SnippetEditSupport && edit.DocumentChanges,
+		renames:   slices.Contains(edit.ResourceOperations, "rename"),
+		lazyDocs:  slices.Contains(completion.CompletionItem.ResolveSupport.Properties, "documentation"),
+	}
+	if slices.Contains(can.General.PositionEncodings, protocol.UTF8) {
+		c.positions = utf8
+	}
+	for _, f := range params.WorkspaceFolders {
+		c.folders = append(c.folders, pathOf(f.URI))
+	}
+	// Clients that know no workspace folders send it.
+	if root := params.RootURI; len(c.folders) == 0 && root != nil {
+		c.folders = []string{pathOf(*root)}
+	}
+	var options struct {
+		Trusted bool `json:"trusted"`
+	}
+	c.trusted = json.Unmarshal(params.InitializationOptions, &options) == nil && options.Trusted
+	return c
+}
+
+// object is a JSON object.
+type object = map[string]any
+
+// capabilities lists the requests and commands that the server supports, and how it counts positions.
+func capabilities(positions encoding, commands []string) object {
+	const incremental = 2
+	// Renames of all files are asked about, since programs name files of any kind.
+	allFiles := []object{{"scheme": "file", "pattern": object{"glob": "**/*"}}}
+	unit := protocol.UTF16
+	if positions == utf8 {
+		unit = protocol.UTF8
+	}
+	return object{
+		"positionEncoding": unit,
+		"textDocumentSync": object{"openClose": true, "change": incremental, "save": true},
+
+		"diagnosticProvider": object{"interFileDependencies": true, "workspaceDiagnostics": true},
+		"completionProvider": object{"triggerCharacters": []string{":", ".", "{", " ", "\""}, "resolveProvider": true},
+
+		"documentFormattingProvider":       true,
+		"documentRangeFormattingProvider":  true,
+		"documentOnTypeFormattingProvider": object{"firstTriggerCharacter": "\n"},
+
+		"codeLensProvider":           object{},
+		"typeDefinitionProvider":     true,
+		"workspace":                  object{"fileOperations": object{"willRename": object{"filters": allFiles}}},
+		"hoverProvider":              true,
+		"signatureHelpProvider":      object{"triggerCharacters": []string{"(", ","}},
+		"definitionProvider":         true,
+		"referencesProvider":         true,
+		"documentHighlightProvider":  true,
+		"renameProvider":             object{"prepareProvider": true},
+		"documentSymbolProvider":     true,
+		"workspaceSymbolProvider":    true,
+		"foldingRangeProvider":       true,
+		"selectionRangeProvider":     true,
+		"documentLinkProvider":       object{},
+		"inlayHintProvider":          true,
+		"callHierarchyProvider":      true,
+		"linkedEditingRangeProvider": true,
+		"semanticTokensProvider":     object{"legend": legend(), "range": true, "full": object{"delta": true}},
+		"executeCommandProvider":     object{"commands": commands},
+		"codeActionProvider": object{"codeActionKinds": []string{protocol.QuickFix, protocol.RefactorExtract,
+			protocol.RefactorInline, protocol.RefactorRewrite}},
+	}
 }

@@ -102,17 +102,13 @@ func (g *Graph) Select(filters []Filter) []int {
 func (g *Graph) Affected(files []string) []int {
 	hit := make([]bool, len(g.Members))
 	for _, file := range files {
-		owner := -1
+		if owner, found := g.ownerOf(file, nil); found {
+			hit[owner] = true
+		}
 		for i, m := range g.Members {
-			if within(m.Dir, file) && (owner < 0 || len(m.Dir) > len(g.Members[owner].Dir)) {
-				owner = i
-			}
 			for _, pkg := range m.Packages {
 				hit[i] = hit[i] || within(pkg.Dir, file)
 			}
-		}
-		if owner >= 0 {
-			hit[owner] = true
 		}
 	}
 	for changed := true; changed; {

@@ -57,12 +57,13 @@ func Link(members []*Member) (*Graph, diag.Diagnostics) {
 	return g, append(diags, g.cycles()...)
 }
 
-// ownerOf is the member that a package's folder belongs to. A project that holds both the package and its user, such
-// as one at the root of a repository, does not count.
-func (g *Graph) ownerOf(dir string, user *Member) (int, bool) {
+// ownerOf is the innermost member that a file or folder belongs to. One that holds its user too, such as a project at
+// the root of a repository, does not count; user is nil for any user.
+func (g *Graph) ownerOf(path string, user *Member) (int, bool) {
 	best := -1
 	for i, m := range g.Members {
-		if within(m.Dir, dir) && !within(m.Dir, user.Dir) && (best < 0 || len(m.Dir) > len(g.Members[best].Dir)) {
+		if within(m.Dir, path) && (user == nil || !within(m.Dir, user.Dir)) &&
+			(best < 0 || len(m.Dir) > len(g.Members[best].Dir)) {
 			best = i
 		}
 	}
