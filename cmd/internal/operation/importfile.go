@@ -273,12 +273,10 @@ type ImportExtension struct {
 
 // JsonFault is a fault of JSON without words of Go's.
 func JsonFault(err error) error {
-	var wrong *json.UnmarshalTypeError
-	var syntax *json.SyntaxError
-	switch {
-	case errors.As(err, &wrong):
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return fmt.Errorf("%s cannot be a %s", wrong.Field, wrong.Value)
-	case errors.As(err, &syntax):
+	}
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		return fmt.Errorf("its JSON is faulty at byte %d", syntax.Offset)
 	}
 	return err

@@ -195,8 +195,8 @@ func (b *planBinding) pluginsHold(providers *Providers) error {
 	providers.used.want = b.Plugins
 	for _, key := range slices.Sorted(maps.Keys(b.Plugins)) {
 		name, version, _ := strings.Cut(key, "@")
-		var moved errPluginMoved
-		if err := providers.notePlugin(provider.Package{Name: name, Version: version}); errors.As(err, &moved) {
+		err := providers.notePlugin(provider.Package{Name: name, Version: version})
+		if moved, ok := errors.AsType[errPluginMoved](err); ok {
 			return refusedPlan("%s", moved)
 		}
 	}

@@ -259,20 +259,25 @@ func ConfigPlace(err error, given ast.Expr) (diag.Range, bool) {
 	}
 	expr := given
 	for _, name := range []string{fault.Policy, fault.Property} {
-		m, ok := expr.(*ast.Map)
-		if !ok {
-			break
-		}
-		i := slices.IndexFunc(m.Entries, func(e ast.MapEntry) bool {
-			key, ok := e.Key.(*ast.String)
-			return ok && key.Value == name
-		})
+		m, i := entryOf(expr, name)
 		if i < 0 {
 			break
 		}
 		expr = m.Entries[i].Value
 	}
 	return expr.Range(), true
+}
+
+// entryOf finds the entry with a key in an expression that is a map; -1 if there is none.
+func entryOf(e ast.Expr, key string) (*ast.Map, int) {
+	m, ok := e.(*ast.Map)
+	if !ok {
+		return nil, -1
+	}
+	return m, slices.IndexFunc(m.Entries, func(e ast.MapEntry) bool {
+		text, ok := e.Key.(*ast.String)
+		return ok && text.Value == key
+	})
 }
 
 // ConfigurePack gives a running pack the configuration of its policies, nil for none, and the stack. inherits is the

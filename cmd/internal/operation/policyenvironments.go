@@ -21,11 +21,7 @@ const environmentsKey = "environments"
 // environments takes the names of the pack's environments out of its configuration, and adds those that the
 // organization demands, which win over the others.
 func (pack *policyPack) environments() (names []string, err error) {
-	given, _ := pack.given.(*ast.Map)
-	for i := 0; given != nil && i < len(given.Entries); i++ {
-		if key, ok := given.Entries[i].Key.(*ast.String); !ok || key.Value != environmentsKey {
-			continue
-		}
+	if given, i := entryOf(pack.given, environmentsKey); i >= 0 {
 		list, ok := given.Entries[i].Value.(*ast.List)
 		for j := 0; ok && j < len(list.Items); j++ {
 			var name *ast.String
@@ -39,7 +35,6 @@ func (pack *policyPack) environments() (names []string, err error) {
 		rest := *given
 		rest.Entries = slices.Delete(slices.Clone(given.Entries), i, i+1)
 		pack.given = &rest
-		break
 	}
 	if pack.required != nil {
 		names = append(names, pack.required.Environments...)

@@ -235,10 +235,8 @@ func deepest(e ast.Expr, path value.Path) ast.Expr {
 	}
 	switch e := e.(type) {
 	case *ast.Map:
-		for _, entry := range e.Entries {
-			if key, ok := entry.Key.(*ast.String); ok && !path[0].IsIndex && key.Value == path[0].Key {
-				return deepest(entry.Value, path[1:])
-			}
+		if _, i := entryOf(e, path[0].Key); i >= 0 && !path[0].IsIndex {
+			return deepest(e.Entries[i].Value, path[1:])
 		}
 	case *ast.List:
 		if i := path[0].Index; path[0].IsIndex && i >= 0 && i < len(e.Items) {

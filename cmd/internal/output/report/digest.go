@@ -35,15 +35,10 @@ type (
 		ChangeSummary map[engine.Op]int      `json:"changeSummary,omitempty"`
 		MaybeCorrupt  bool                   `json:"maybeCorrupt,omitempty"`
 		// BlastRadius is ours: what a plan destroys.
-		BlastRadius *blastJSON `json:"blastRadius,omitempty"`
+		BlastRadius *view.BlastRadius `json:"blastRadius,omitempty"`
 		// The following fields are set only if the operation changed something: Pulumi has no document for that.
 		Result  string             `json:"result,omitempty"`
 		Outputs *map[string]string `json:"outputs,omitempty"`
-	}
-	blastJSON struct {
-		Deleted  int         `json:"deleted"`
-		Replaced int         `json:"replaced"`
-		HoldData []view.Loss `json:"holdData,omitempty"`
 	}
 	digestStepJSON struct {
 		Op             engine.Op                 `json:"op"`
@@ -104,7 +99,7 @@ func (d *Digest) Event(e engine.Event) {
 		if !e.Planning {
 			d.document.Result = e.Result
 		} else if d.blast.Destroyed() > 0 {
-			d.document.BlastRadius = &blastJSON{d.blast.Deleted, d.blast.Replaced, d.blast.HoldData}
+			d.document.BlastRadius = &d.blast
 		}
 	}
 }

@@ -1,9 +1,9 @@
 package report
 
 import (
-	"regexp"
 	"os"
 	"path/filepath"
+	"regexp"
 	"testing"
 
 	"github.com/stretchr/testify/require"

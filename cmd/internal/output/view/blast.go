@@ -17,8 +17,9 @@ import (
 // BlastRadius counts the objects that an operation destroys, and names those that hold data. Components, providers,
 // and objects that are only forgotten do not count.
 type BlastRadius struct {
-	Deleted, Replaced int
-	HoldData          []Loss // ordered by name, since steps end in any order
+	Deleted  int    `json:"deleted"`
+	Replaced int    `json:"replaced"`
+	HoldData []Loss `json:"holdData,omitempty"` // resources that hold data, ordered by name
 }
 
 // Loss is an object with data that an operation destroys.
