@@ -105,6 +105,18 @@ func (a *accuser) explain(err error) {
 		ownWords(message))
 }
 
+// plainSuspects are the causes that need no more than their place.
+var plainSuspects = map[suspect]struct{ detail, summary string }{
+	suspectQuoteOpen: {"add the missing quote at the end of the text", "the text that begins here is never closed"},
+	suspectQuoteFar:  {"add the missing quote at the end of the text", "the text that begins here is never closed"},
+	suspectTab:       {"indent with spaces", "a tab cannot be used for indentation"},
+	suspectInterpolation: {"inside of brackets, put it in quotes: '${…}'",
+		"`${…}` needs quotes in a list or map that is written in brackets"},
+	suspectDash:   {"begin the list on the next line", "a list item cannot follow a key on the same line"},
+	suspectHeader: {"begin the text on the next line", "nothing may follow `|` or `>` on its line"},
+	suspectKey:    {"a line in a map is written `key: value`", "`:` is missing after a key"},
+}
+
 // accuse reports a suspicion as the cause.
 func (a *accuser) accuse(s *suspicion) {
 	switch s.kind {
@@ -123,9 +135,11 @@ func (a *accuser) accuse(s *suspicion) {
 		s = &suspicion{kind: kind, at: s.from, end: s.from + 1}
 		rng = a.at(s.at, s.end)
 	}
+	if words, known := plainSuspects[s.kind]; known {
+		a.fail(diag.Syntax, rng, words.detail, "%s", words.summary)
+		return
+	}
 	switch s.kind {
-	case suspectQuoteOpen, suspectQuoteFar:
-		a.fail(diag.Syntax, rng, "add the missing quote at the end of the text", "the text that begins here is never closed")
 	case suspectQuoteTail:
 		from, end := a.shownLine(a.at(s.from, s.from)), a.shownLine(rng)
 		detail := "a quoted text is a whole value: quote all of it, and write a quote inside of it twice ('') or escaped " +
@@ -155,8 +169,6 @@ func (a *accuser) accuse(s *suspicion) {
 		}
 		d := a.fail(diag.Syntax, rng, "", "`%s` cannot close `%c`", a.text[s.at:s.end], a.text[s.from])
 		d.Related = []diag.Related{{Range: a.at(s.from, s.from+1), Message: "opened here"}}
-	case suspectTab:
-		a.fail(diag.Syntax, rng, "indent with spaces", "a tab cannot be used for indentation")
 	case suspectColon:
 		a.accuseColon(s, rng)
 	case suspectAlias:
@@ -170,9 +182,6 @@ func (a *accuser) accuse(s *suspicion) {
 			"there is no anchor called `%s`", name)
 	case suspectReserved:
 		a.fail(diag.Syntax, rng, "put the text in quotes", "a text without quotes cannot begin with `%s`", a.text[s.at:s.end])
-	case suspectInterpolation:
-		a.fail(diag.Syntax, rng, "inside of brackets, put it in quotes: '${…}'",
-			"`${…}` needs quotes in a list or map that is written in brackets")
 	case suspectIndent:
 		if key, ok := a.fieldAt(s.at); ok && s.from == 1 {
 			a.fail(diag.Nameless, rng, "write the name of the entry in the line above, as deep as the other entries",
@@ -181,14 +190,8 @@ func (a *accuser) accuse(s *suspicion) {
 		}
 		a.fail(diag.Syntax, rng, "align it with the entries that it belongs to",
 			"this line is indented like none of those above it")
-	case suspectDash:
-		a.fail(diag.Syntax, rng, "begin the list on the next line", "a list item cannot follow a key on the same line")
 	case suspectEscape:
 		a.accuseEscape(s)
-	case suspectHeader:
-		a.fail(diag.Syntax, rng, "begin the text on the next line", "nothing may follow `|` or `>` on its line")
-	case suspectKey:
-		a.fail(diag.Syntax, rng, "a line in a map is written `key: value`", "`:` is missing after a key")
 	}
 }
 
