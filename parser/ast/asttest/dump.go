@@ -255,6 +255,12 @@ func (d *dumper) properties(properties []ast.Property) {
 	})
 }
 
+// part is an expression inside of another one, under a label.
+type part struct {
+	label string
+	expr  ast.Expr
+}
+
 func (d *dumper) expr(field string, e ast.Expr) {
 	if e == nil {
 		return
@@ -263,71 +269,53 @@ func (d *dumper) expr(field string, e ast.Expr) {
 		field += ": "
 	}
 	node := func(format string, args ...any) { d.line(e.Range(), "%s"+format, append([]any{field}, args...)...) }
-	children := func(exprs ...ast.Expr) {
+	parts := func(labelled ...part) {
 		d.nested(func() {
-			for _, child := range exprs {
-				d.expr("", child)
+			for _, p := range labelled {
+				d.expr(p.label, p.expr)
 			}
 		})
 	}
+	kind := strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T", e), "*ast."))
 	switch e := e.(type) {
-	case *ast.Null:
-		node("null")
 	case *ast.Bool:
 		node("bool %t", e.Value)
 	case *ast.Number:
-		kind := "number"
 		if e.Integer {
 			kind = "integer"
 		}
 		node("%s %s", kind, strconv.FormatFloat(e.Value, 'g', -1, 64))
 	case *ast.String:
 		node("string %q", e.Value)
-	case *ast.Template:
-		node("template")
-		children(e.Parts...)
 	case *ast.Access:
 		node("access %s", d.accessText(e))
-	case *ast.List:
-		node("list")
-		children(e.Items...)
 	case *ast.Map:
 		node("map")
-		d.nested(func() {
-			for _, entry := range e.Entries {
-				d.expr("key", entry.Key)
-				d.expr("value", entry.Value)
-			}
-		})
+		for _, entry := range e.Entries {
+			parts(part{"key", entry.Key}, part{"value", entry.Value})
+		}
+		return
 	case *ast.Call:
 		dots := ""
 		if e.Expanded {
 			dots = " ..."
 		}
 		node("call %s%s", d.quoted(e.Name), dots)
-		d.nested(func() { d.expr("argument", e.Argument) })
-		children(e.Args...)
+		parts(part{"argument", e.Argument})
+		for _, argument := range e.Args {
+			parts(part{"", argument})
+		}
+		return
 	case *ast.Unary:
 		node("unary %s", e.Op)
-		children(e.Operand)
 	case *ast.Binary:
 		node("binary %s", e.Op)
-		children(e.Left, e.Right)
-	case *ast.Conditional:
-		node("conditional")
-		children(e.Condition, e.Then, e.Else)
-	case *ast.Index:
-		node("index")
-		children(e.Collection, e.Key)
 	case *ast.Member:
 		node("member %s", d.quoted(e.Name))
-		children(e.Object)
 	case *ast.Splat:
 		node("splat")
-		d.nested(func() {
-			d.expr("source", e.Source)
-			d.expr("each", e.Each)
-		})
+		parts(part{"source", e.Source}, part{"each", e.Each})
+		return
 	case *ast.For:
 		names := localName(e.ValueName)
 		if e.KeyName != nil {
@@ -337,19 +325,19 @@ func (d *dumper) expr(field string, e ast.Expr) {
 			names += " ..."
 		}
 		node("for %s", names)
-		d.nested(func() {
-			d.expr("in", e.Collection)
-			d.expr("key", e.Key)
-			d.expr("value", e.Value)
-			d.expr("if", e.Condition)
-		})
+		parts(part{"in", e.Collection}, part{"key", e.Key}, part{"value", e.Value}, part{"if", e.Condition})
+		return
 	case *ast.LocalRef:
 		node("local %s", localName(e.Local))
-	case *ast.Bad:
-		node("bad")
 	default:
-		panic("ast.Dump lacks a case for a kind of expression")
+		node("%s", kind)
 	}
+	ast.Walk(e, func(inside ast.Expr) bool {
+		if inside != e {
+			parts(part{"", inside})
+		}
+		return inside == e
+	})
 }
 
 // accessText is an access in one spelling, with the place of each part.
