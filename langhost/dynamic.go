@@ -44,7 +44,7 @@ func (h *Host) typesOf(ctx context.Context, p *componentPlugin, environ []string
 			inputs = append(inputs, check.DynamicInputs(program.Dynamic, d))
 		}
 	}
-	environ = append(h.childEnv(), environ...)
+	environ = append(childEnv(h.options.Env), environ...)
 	dir, err := filepath.Abs(p.dir)
 	if err != nil {
 		return nil, err

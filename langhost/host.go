@@ -133,8 +133,8 @@ func (h *Host) Link(context.Context, *pulumirpc.LinkRequest) (*pulumirpc.LinkRes
 
 // childEnv returns the environment of hooks and compilers: without variables that open the secrets of stacks, unless
 // PULUMI_OPTION_PASS_ENV names them.
-func (h *Host) childEnv() environ.List {
-	return h.options.Env.ForChildren(strings.Split(h.options.Env.Get("PULUMI_OPTION_PASS_ENV"), ",")...)
+func childEnv(env environ.List) environ.List {
+	return env.ForChildren(strings.Split(env.Get("PULUMI_OPTION_PASS_ENV"), ",")...)
 }
 
 // Cancel ends what runs (F9.12).

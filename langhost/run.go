@@ -92,7 +92,7 @@ func LimitsOf(info *pulumirpc.ProgramInfo, limits builtins.Limits) builtins.Limi
 func (h *Host) evalOptions(w *workspace.Workspace, limits builtins.Limits) eval.Options {
 	return eval.Options{
 		Limits:  limits,
-		Command: eval.RunCommand(h.childEnv(), h.options.Supervisor), EngineKnowsPackages: true,
+		Command: eval.RunCommand(childEnv(h.options.Env), h.options.Supervisor), EngineKnowsPackages: true,
 		Bundle:    new(sources.Sources).Texts,
 		ParseData: parser.Data,
 		Message:   h.engine.say,

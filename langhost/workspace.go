@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/environ"
 	"github.com/yamlhost/yamlhost/schema"
 	"github.com/yamlhost/yamlhost/workspace"
 	"github.com/yamlhost/yamlhost/workspace/compiler"
@@ -28,8 +29,8 @@ func (h *Host) open(ctx context.Context, info *pulumirpc.ProgramInfo, run worksp
 		return nil, nil, err
 	}
 	w, err := workspace.Open(root, workspace.Options{
-		Shown: workspace.Relative(root), Compile: compiler.New(h.childEnv(), h.options.Supervisor, h.engine.log),
-		CompilerOption: option, ProgramDir: info.GetProgramDirectory(), CRDs: h.kinds(),
+		Shown: workspace.Relative(root), Compile: compiler.New(childEnv(h.options.Env), h.options.Supervisor, h.engine.log),
+		CompilerOption: option, ProgramDir: info.GetProgramDirectory(), CRDs: kinds(h.options.Env),
 	})
 	if err != nil {
 		return nil, nil, err
@@ -38,10 +39,10 @@ func (h *Host) open(ctx context.Context, info *pulumirpc.ProgramInfo, run worksp
 }
 
 // kinds keep the kinds of Kubernetes that files define in the folder of Pulumi.
-func (h *Host) kinds() *crd.Cache {
-	home, found := h.options.Env.Lookup("PULUMI_HOME")
+func kinds(env environ.List) *crd.Cache {
+	home, found := env.Lookup("PULUMI_HOME")
 	if !found || home == "" {
-		if home, found = h.options.Env.Lookup("HOME"); !found || home == "" {
+		if home, found = env.Lookup("HOME"); !found || home == "" {
 			return new(crd.Cache)
 		}
 		home = filepath.Join(home, ".pulumi")

@@ -16,8 +16,8 @@ var configTypes = map[string]string{
 	"object":  "object", "map": "object", "list": "list", "array": "list", "any": "any",
 }
 
-// configType reads the field type of a configuration value or a property, and items beside it (L2.20, L2.12). It answers
-// nil for what it has reported. depth is how many items are around it.
+// configType reads the field type of a configuration value or a property, and items beside it (L2.20, L2.12). It
+// returns nil for a type that it has reported. depth is the number of items around it.
 func (r *nodeReader) configType(e entry, items *entry, depth int) *ast.ConfigType {
 	literal := r.literalText(e, "`type`")
 	if literal == nil {

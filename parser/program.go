@@ -329,7 +329,7 @@ func (b *bodyReader) componentItem(e entry, name ast.Literal) item {
 
 var hookKeys = []string{"command", "onDryRun", "ignoreErrors"}
 
-// hook reads a hook, an extension of yamlhost. In a command, `args` stands for what the engine says about the operation.
+// hook reads a hook, an extension of yamlhost. In a command, `args` is the engine's description of the operation.
 func (b *bodyReader) hook(e entry, name ast.Literal) item {
 	hook := &ast.Hook{Name: name, Range: b.whole(e)}
 	b.section(e, "the hook `"+shorten(e.name)+"`", func(n *node, _ diag.Range) {

@@ -59,7 +59,7 @@ var mayImport = map[string][]string{
 	"runtime/analyzer": {"internal/value", "internal/value/urn"},
 	"runtime/plugin": {"internal/git", "internal/parallel", "internal/transport", "internal/httpget", "internal/environ", "internal/filelock", "runtime/monitor", "runtime/provider", "runtime/analyzer", "internal/value/wire",
 		"internal/value/mask", "schema", "internal/value", "internal/value/urn"},
-	"runtime/embedded": {"internal/cidr", "internal/functions", "internal/confine", "internal/supervise", "internal/patient",
+	"runtime/embedded": {"internal/environ", "internal/cidr", "internal/functions", "internal/confine", "internal/supervise", "internal/patient",
 		"runtime/provider", "schema", "internal/value", "internal/value/mask", "internal/value/urn"},
 	// Bundles for the checker, which knows no bundler.
 	"workspace/sources": {"check", "runtime/dynamic/bundle"},

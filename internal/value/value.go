@@ -100,10 +100,10 @@ func String(s string) Value { return Value{kind: KindString, payload: s} }
 func List(items ...Value) Value { return Value{kind: KindList, payload: items} }
 
 // Strings makes a list of texts.
-func Strings(texts []string) Value {
+func Strings[S ~string](texts []S) Value {
 	items := make([]Value, len(texts))
 	for i, text := range texts {
-		items[i] = String(text)
+		items[i] = String(string(text))
 	}
 	return List(items...)
 }

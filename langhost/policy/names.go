@@ -2,7 +2,6 @@ package policy
 
 import (
 	"github.com/yamlhost/yamlhost/internal/value"
-	"github.com/yamlhost/yamlhost/internal/value/wire"
 	"github.com/yamlhost/yamlhost/runtime/analyzer"
 	"github.com/yamlhost/yamlhost/schema"
 )
@@ -17,10 +16,10 @@ func names(about *analyzer.Resource) map[string]value.Value {
 func stackArgs(about *analyzer.Resource) value.Value {
 	deps := make(map[string]value.Value, len(about.PropertyDependencies))
 	for key, urns := range about.PropertyDependencies {
-		deps[key] = value.Strings(wire.Texts(urns))
+		deps[key] = value.Strings(urns)
 	}
 	return value.MapOf(append(argsEntries(about, plain(about.Properties)),
-		value.Entry{Key: "dependencies", Value: value.Strings(wire.Texts(about.Dependencies))},
+		value.Entry{Key: "dependencies", Value: value.Strings(about.Dependencies)},
 		value.Entry{Key: "propertyDependencies", Value: value.Map(deps)})...)
 }
 
@@ -40,7 +39,7 @@ func argsEntries(about *analyzer.Resource, properties value.Value) []value.Entry
 		value.Entry{Key: "update", Value: value.Number(o.Update.Seconds())})
 	options := value.MapOf(
 		value.Entry{Key: "additionalSecretOutputs", Value: value.Strings(o.AdditionalSecretOutputs)},
-		value.Entry{Key: "aliases", Value: value.Strings(wire.Texts(o.Aliases))},
+		value.Entry{Key: "aliases", Value: value.Strings(o.Aliases)},
 		value.Entry{Key: "customTimeouts", Value: seconds},
 		value.Entry{Key: "deleteBeforeReplace", Value: first},
 		value.Entry{Key: "ignoreChanges", Value: value.Strings(o.IgnoreChanges)},

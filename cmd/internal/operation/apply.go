@@ -77,7 +77,8 @@ func Run(ctx context.Context, a *console.Console, o *Options) error {
 }
 
 // planAhead plans an operation that nobody previews, if it is expected to change nothing, may delete only so much, or
-// has policy packs. It ends it with exit code 7 where it would change anything: unlike with the Pulumi CLI, nothing is done then (F7.14).
+// has policy packs. It ends it with exit code 7 where it would change anything: unlike with the Pulumi CLI, nothing is
+// done then (F7.14).
 func (p *Pipeline) planAhead(ctx context.Context, op Operation) error {
 	expectNone := p.options.ExpectNoChanges && op.Kind == updateOperation.Kind
 	packs, err := p.policyPacks()

@@ -310,8 +310,8 @@ func (p *Pipeline) describe(o *engine.Options) {
 	p.Console.Crashes.HideWith(p.sink.masker.Hide)
 }
 
-// runProgram evaluates the checked program in front of the engine, directly or with --monitor-rpc through a client of the
-// server at an address, and turns what it finds into messages.
+// runProgram evaluates the checked program in front of the engine, directly or with --monitor-rpc through a client of
+// the server at an address, and turns what it finds into messages.
 func (p *Pipeline) runProgram(ctx context.Context, m monitor.Monitor, address string) error {
 	if p.options.MonitorRPC {
 		client, err := rpc.Dial(address)

@@ -56,7 +56,8 @@ type Server struct {
 
 // New makes the server of an address, which must be on the loopback: host has the port.
 func New(o Options, host string) *Server {
-	s := &Server{o: o, host: host, token: secret(), once: secret(), stacks: &stacks{backend: o.Backend, kept: map[backend.Ref]*kept{}}}
+	s := &Server{o: o, host: host, token: secret(), once: secret(),
+		stacks: &stacks{backend: o.Backend, kept: map[backend.Ref]*kept{}}}
 	s.handler = s.routes()
 	return s
 }
