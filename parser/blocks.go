@@ -24,14 +24,9 @@ type block struct {
 	flush     bool   // of a document: a line other than a key at the top is not indented
 }
 
-// newBlock reads the YAML of a stretch. origin is the offset in src at which it begins; line is the number of lines
-// before src in the text that the user sees.
+// newBlock reads the YAML of a stretch; text is that with the lead of the stretch in front. origin is the offset in src at
+// which the stretch begins; line is the number of lines before src in the text that the user sees.
 func newBlock(src *diag.Source, s stretch, text []byte, origin, line int) *block {
-	return newBlockOf(src, s, slices.Concat(s.lead, text), origin, line)
-}
-
-// newBlockOf is newBlock for a text that has the lead of the stretch in front.
-func newBlockOf(src *diag.Source, s stretch, text []byte, origin, line int) *block {
 	y := &yamlText{passage: passage{src: src, text: text, lead: len(s.lead), origin: origin, linesAbove: line}}
 	b := &block{lead: s.lead, astray: s.astray, deeper: s.deeper, yaml: y}
 	y.lexed = lex(y.text)

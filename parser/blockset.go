@@ -86,12 +86,6 @@ func (s *blockSet) start(src *diag.Source) (int, bool) {
 	return s.places[i].start, true
 }
 
-// has reports whether a block is one of the set.
-func (s *blockSet) has(b *block) bool {
-	_, found := s.start(b.yaml.src)
-	return found
-}
-
 // maxReplaced bounds how many blocks are found beside the index before it is made anew.
 const maxReplaced = 64
 
@@ -121,7 +115,7 @@ func (s *blockSet) with(i int, b *block, bytes, lines int) *blockSet {
 // cut cuts the text into blocks. It takes over blocks that another set has already.
 func (d *Document) cut(from *blockSet) {
 	text := d.src.Text()
-	sections, usual := cutText(text)
+	sections, usual := cut(text)
 	if sections == nil {
 		return
 	}
@@ -147,7 +141,7 @@ func (d *Document) cut(from *blockSet) {
 // ownBlock reads the YAML of a stretch that becomes a source of its own.
 func ownBlock(name string, s stretch, body []byte, line int) *block {
 	text := slices.Concat(s.lead, body)
-	b := newBlockOf(diag.NewSource(name, text[len(s.lead):]), s, text, 0, line)
+	b := newBlock(diag.NewSource(name, text[len(s.lead):]), s, text, 0, line)
 	b.printable = oddCharacter(body) == nil
 	below := body
 	if s.lead == nil {

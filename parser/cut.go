@@ -38,15 +38,10 @@ type textLine struct {
 	tab        bool // in the indentation
 }
 
-// cut finds the stretches of a text. The answer is nil where lines do not tell them: JSON, several documents, complex
-// keys, line breaks that only YAML knows, a map that is indented as a whole.
-func cut(text []byte) []cutSection {
-	sections, _ := cutText(text)
-	return sections
-}
-
-// cutText is cut; usual is how deep the entries stand where most of the lines below those at the top tell, else 0.
-func cutText(text []byte) (sections []cutSection, usual int) {
+// cut finds the stretches of a text. sections is nil where lines do not tell them: JSON, several documents, complex keys,
+// line breaks that only YAML knows, a map that is indented as a whole. usual is how deep the entries stand where most of
+// the lines below those at the top tell, else 0.
+func cut(text []byte) (sections []cutSection, usual int) {
 	if oddBreaks(text) {
 		return nil, 0
 	}
@@ -77,23 +72,16 @@ func cutText(text []byte) (sections []cutSection, usual int) {
 		from := tops[n]
 		for n++; n < len(tops) && strays(text, lines, from, tops[n:], usual); n++ {
 		}
-		to := len(lines)
+		to, end := len(lines), len(text)
 		if n < len(tops) {
-			to = tops[n]
+			to, end = tops[n], lineStart(lines[tops[n]])
 		}
-		sections = append(sections, cutEntries(text, lines[from:to], endOf(lines, to, len(text)), usual))
+		sections = append(sections, cutEntries(text, lines[from:to], end, usual))
 	}
 	if !below {
 		usual = 0
 	}
 	return sections, usual
-}
-
-func endOf(lines []textLine, next, end int) int {
-	if next < len(lines) {
-		return lineStart(lines[next])
-	}
-	return end
 }
 
 func lineStart(l textLine) int { return l.start - l.indent }

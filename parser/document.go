@@ -57,13 +57,13 @@ func (d *Document) Edit(edits ...Edit) *Document {
 
 // byBlocks reads a text with a syntax error by blocks; nil where they do not tell where the error is.
 func (t *yamlText) byBlocks() *blockSet {
-	sections := cut(t.text)
+	sections, _ := cut(t.text)
 	if sections == nil {
 		return nil
 	}
 	found := false
 	set := newBlockSet(sections, func(s stretch) (*block, int) {
-		b := newBlock(t.src, s, t.text[s.start:s.end], s.start, 0)
+		b := newBlock(t.src, s, slices.Concat(s.lead, t.text[s.start:s.end]), s.start, 0)
 		found = found || b.yaml.diags.HasErrors()
 		return b, 0
 	})
@@ -200,8 +200,10 @@ func (d *Document) DeclaredSince(before *Document) []Named {
 		}
 		key, named := canonical(head.top[0].name, []string{"config", "configuration", "variables", "resources"})
 		for _, b := range d.set.blocks[section.head+1 : section.end] {
-			if before != nil && before.set != nil && before.set.has(b) {
-				continue
+			if before != nil && before.set != nil {
+				if _, known := before.set.start(b.yaml.src); known {
+					continue
+				}
 			}
 			for _, e := range b.top { // the section's key, in front of the entry
 				for _, name := range textKeys(e.value.target()) {

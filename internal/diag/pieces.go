@@ -28,11 +28,6 @@ type piece struct {
 // pieceSize is about how many bytes a piece has once a text has been edited.
 const pieceSize = 16 << 10
 
-// newPieces makes one piece of a text.
-func newPieces(text []byte) *pieces {
-	return joined([]*piece{newPiece(text)})
-}
-
 func newPiece(text []byte) *piece {
 	p := &piece{text: text}
 	if n := bytes.Count(text, []byte{'\n'}); n > 0 {

@@ -56,7 +56,7 @@ func (s *Source) shown(start, end int) []byte {
 
 // NewSource makes a Source. name is the path as the user should see it. It takes ownership of text.
 func NewSource(name string, text []byte) *Source {
-	return &Source{name: name, pieces: newPieces(text)}
+	return &Source{name: name, pieces: joined([]*piece{newPiece(text)})}
 }
 
 // Edited is the text with the bytes from start up to but not including end replaced, which must lie in it. It shares
