@@ -3,11 +3,14 @@ package engine
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/providers"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"github.com/yamlhost/yamlhost/runtime/provider"
+	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
 // resolver finds the provider of a resource or call, and registers default providers when something first needs them
@@ -99,4 +102,9 @@ func (r *resolver) registerDefault(ctx context.Context, pkg string, p monitor.Pa
 		return "", monitor.ErrReported
 	}
 	return urn.Reference{URN: reg.URN, ID: reg.State().ID}.String(), nil
+}
+
+// PackageOfProvider returns which plugin a provider resource of a state needs (E3.22).
+func PackageOfProvider(r *state.Resource) provider.Package {
+	return providers.PackageOf(strings.TrimPrefix(r.Type, urn.ProviderType("")), r.Inputs)
 }
