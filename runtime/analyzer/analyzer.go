@@ -9,6 +9,7 @@ package analyzer
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/yamlhost/yamlhost/internal/value"
@@ -36,14 +37,10 @@ func (l Level) String() string {
 	return fmt.Sprintf("level %d", l)
 }
 
-// ParseLevel is the inverse of String.
+// ParseLevel is the inverse of String. It returns Advisory for a name that is no level's.
 func ParseLevel(name string) (Level, bool) {
-	for i, known := range levelNames {
-		if known == name {
-			return Level(i), true
-		}
-	}
-	return Advisory, false
+	i := slices.Index(levelNames[:], name)
+	return Level(max(i, 0)), i >= 0
 }
 
 // Info describes a pack.

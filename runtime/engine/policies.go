@@ -54,8 +54,7 @@ func (p *policies) inspect(s *record, inputs value.Value, second bool) (value.Va
 // remediate returns the inputs of a resource with what policies change in them. Packs remediate one after the other:
 // each sees the changes of those before it. quiet is for a second time, whose changes are known already.
 func (p *policies) remediate(s *record, inputs value.Value, quiet bool) (value.Value, error) {
-	for i := range p.packs {
-		pack := &p.packs[i]
+	for _, pack := range p.packs {
 		changes, err := pack.Remediate(p.calls, p.resource(s, inputs))
 		if err != nil {
 			return inputs, p.broken(s, pack, err)
@@ -98,8 +97,7 @@ func (p *policies) analyze(s *record, inputs value.Value) error {
 	}
 	wait.Wait()
 	violated := false
-	for i := range p.packs {
-		pack := &p.packs[i]
+	for i, pack := range p.packs {
 		if errs[i] != nil {
 			return p.broken(s, pack, errs[i])
 		}
@@ -129,8 +127,7 @@ func (p *policies) mayDestroy(steps []Step, what analyzer.Destruction, ops ...Op
 		asked[old.URN] = true
 		about := p.describe(old, nil)
 		about.Properties = old.Inputs.MapOrEmpty()
-		for i := range p.packs {
-			pack := &p.packs[i]
+		for _, pack := range p.packs {
 			analysis, ok := pack.Analyzer.(analyzer.DestroyAnalyzer)
 			if !ok {
 				continue
@@ -167,8 +164,7 @@ func (p *policies) analyzeStack() {
 		r.Parent, r.Dependencies, r.PropertyDependencies = now.Parent, now.Dependencies, now.PropertyDependencies
 		all = append(all, r)
 	}
-	for i := range p.packs {
-		pack := &p.packs[i]
+	for _, pack := range p.packs {
 		found, err := pack.AnalyzeStack(p.calls, all)
 		if err != nil {
 			_ = p.broken(nil, pack, err)
@@ -187,7 +183,7 @@ func (p *policies) analyzeStack() {
 }
 
 // violation reports a violation. It returns true if the violation is an error.
-func (p *policies) violation(pack *PolicyPack, v analyzer.Violation, m Message) bool {
+func (p *policies) violation(pack PolicyPack, v analyzer.Violation, m Message) bool {
 	m.Severity = diag.Warning
 	if v.URN != "" {
 		m.URN = v.URN
@@ -222,7 +218,7 @@ func policyText(description, message string) string {
 }
 
 // broken reports a pack that failed. Its policies cannot be relied on, so the operation ends, whatever their levels.
-func (p *policies) broken(s *record, pack *PolicyPack, err error) error {
+func (p *policies) broken(s *record, pack PolicyPack, err error) error {
 	if p.terminated.Load() {
 		return monitor.ErrShutdown
 	}

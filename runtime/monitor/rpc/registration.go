@@ -135,13 +135,6 @@ func transformRequest(r monitor.RegisterRequest, byteStrings bool) (*pulumirpc.T
 		Properties: properties, Options: options}, nil
 }
 
-// withTransformRequest is the reverse of transformRequest.
-func withTransformRequest(q *pulumirpc.TransformRequest) (monitor.RegisterRequest, error) {
-	r := monitor.RegisterRequest{Type: q.GetType(), Name: q.GetName(), Custom: q.GetCustom(),
-		Parent: urn.URN(q.GetParent())}
-	return withTransformResponse(r, &pulumirpc.TransformResponse{Properties: q.GetProperties(), Options: q.GetOptions()})
-}
-
 // withTransformResponse is a registration as the program has changed it: properties or options that are not there stay
 // as they were, and those that are there count as a whole.
 func withTransformResponse(r monitor.RegisterRequest, answer *pulumirpc.TransformResponse) (monitor.RegisterRequest,

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/internal/value/wire"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 )
@@ -153,7 +154,9 @@ func answerTransform(t monitor.Transform) answerer {
 		if err := proto.Unmarshal(request, q); err != nil {
 			return nil, err
 		}
-		r, err := withTransformRequest(q)
+		r, err := withTransformResponse(monitor.RegisterRequest{Type: q.GetType(), Name: q.GetName(),
+			Custom: q.GetCustom(), Parent: urn.URN(q.GetParent())},
+			&pulumirpc.TransformResponse{Properties: q.GetProperties(), Options: q.GetOptions()})
 		if err != nil {
 			return nil, err
 		}

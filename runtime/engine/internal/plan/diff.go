@@ -125,13 +125,7 @@ func stable(r provider.DiffResponse) []string {
 	for path := range r.Detailed {
 		changed[topKey(path)] = true
 	}
-	var keys []string
-	for _, key := range r.Stables {
-		if !changed[key] {
-			keys = append(keys, key)
-		}
-	}
-	return keys
+	return slices.DeleteFunc(slices.Clone(r.Stables), func(key string) bool { return changed[key] })
 }
 
 // replaceKeys returns the keys that force a replacement: those named, and those with a replacement in the detailed

@@ -56,33 +56,19 @@ func NewNaming(o NamingOptions) (*Naming, error) {
 		return nil, fmt.Errorf("%s cannot be secret: it becomes part of resource names", NamingSetting)
 	}
 	n := &Naming{packages: map[string]*namingScheme{}, types: map[string]*namingScheme{}}
-	root, err := namingSection(NamingSetting, []byte(text), "providers")
-	if err != nil {
+	var packages, types map[string]json.RawMessage
+	var err error
+	if n.all, packages, err = o.section(NamingSetting, []byte(text), "providers"); err != nil {
 		return nil, err
 	}
-	if n.all, err = root.scheme(o); err != nil {
-		return nil, err
-	}
-	for pkg, body := range root.below {
+	for pkg, body := range packages {
 		key := NamingSetting + ".providers." + pkg
-		section, err := namingSection(key, body, "resources")
-		if err != nil {
+		if n.packages[pkg], types, err = o.section(key, body, "resources"); err != nil {
 			return nil, err
 		}
-		scheme, err := section.scheme(o)
-		if err != nil {
-			return nil, err
-		}
-		if scheme != nil {
-			n.packages[pkg] = scheme
-		}
-		for typ, body := range section.below {
+		for typ, body := range types {
 			key := key + ".resources." + typ
-			section, err := namingSection(key, body, "")
-			if err != nil {
-				return nil, err
-			}
-			if n.types[typ], err = section.scheme(o); err != nil {
+			if n.types[typ], _, err = o.section(key, body, ""); err != nil {
 				return nil, err
 			}
 			if n.types[typ] == nil {
@@ -98,14 +84,15 @@ type namingText struct {
 	at            string
 	mode, pattern *string
 	enforce       *bool
-	below         map[string]json.RawMessage
 }
 
-// namingSection reads a section. below is the key of the sections in it, if it can have any.
-func namingSection(path string, text []byte, below string) (*namingText, error) {
+// section reads a section: its scheme, nil when it says nothing, and the sections in it, whose key is below if it can
+// have any.
+func (o NamingOptions) section(path string, text []byte, below string) (
+	scheme *namingScheme, sections map[string]json.RawMessage, err error) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(text, &fields); err != nil {
-		return nil, fmt.Errorf("%s must be an object with a mode, or with a pattern", path)
+		return nil, nil, fmt.Errorf("%s must be an object with a mode, or with a pattern", path)
 	}
 	s := &namingText{at: path}
 	known := []string{"mode", "pattern", "enforce"}
@@ -122,19 +109,20 @@ func namingSection(path string, text []byte, below string) (*namingText, error) 
 		case key == "enforce":
 			dst, what = &s.enforce, "true or false"
 		case key == below:
-			dst, what = &s.below, "an object"
+			dst, what = &sections, "an object"
 		default:
 			fault := fmt.Sprintf("%s has no key %q", path, key)
 			if near := diag.Suggest(key, known); len(near) > 0 {
 				fault += fmt.Sprintf("; did you mean %q?", near[0])
 			}
-			return nil, errors.New(fault)
+			return nil, nil, errors.New(fault)
 		}
 		if err := json.Unmarshal(raw, dst); err != nil {
-			return nil, fmt.Errorf("%s.%s must be %s", path, key, what)
+			return nil, nil, fmt.Errorf("%s.%s must be %s", path, key, what)
 		}
 	}
-	return s, nil
+	scheme, err = s.scheme(o)
+	return scheme, sections, err
 }
 
 // scheme returns what a section says; nil when it says nothing.
