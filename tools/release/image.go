@@ -152,7 +152,8 @@ func (p Plan) rootOf(b build) ([]byte, error) {
 			take("usr/share/doc/yamlhost/"+f.name, 0o644, f.path)
 		}
 	}
-	return out.Bytes(), errors.Join(faults, w.Close())
+	faults = errors.Join(faults, w.Close())
+	return out.Bytes(), faults
 }
 
 // authorities returns the certificates of the authorities of the web that Go carries. Those that may only be trusted
