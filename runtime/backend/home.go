@@ -28,7 +28,8 @@ func workspacePath(home, project, projectFile string) string {
 // editing makes sure that no other process edits a file meanwhile, which is read, changed and written as a whole. The
 // caller must release it.
 func editing(path string) (release func(), err error) {
-	if err := disk.MkdirAll(disk.Real{}, filepath.Dir(path)); err != nil { // closed to others, as the locking would not
+	// The folder is closed to others, as the one that the locking would make is not.
+	if err := disk.MkdirAll(disk.Real{}, filepath.Dir(path), true); err != nil {
 		return nil, fileError("make the folder of", path, err)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), editLimit)

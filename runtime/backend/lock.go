@@ -70,7 +70,7 @@ func (b stackLocks) lock(ctx context.Context) (*heldLock, error) {
 	if err := b.prepare(); err != nil {
 		return nil, err
 	}
-	if err := disk.MkdirForCopies(b.disk, b.folder()); err != nil { // a lock that a crash loses is in nobody's way
+	if err := disk.MkdirAll(b.disk, b.folder(), false); err != nil { // a lock that a crash loses is in nobody's way
 		return nil, fileError("lock the stack in", b.folder(), err)
 	}
 	release, free := b.disk.Guard(b.folder())

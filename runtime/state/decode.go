@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 	"unsafe"
 
 	"github.com/yamlhost/yamlhost/internal/jsontext"
@@ -97,7 +98,7 @@ func borrowed(data []byte) string { return unsafe.String(unsafe.SliceData(data),
 
 // DecodeExport reads what stack export prints and stack import takes (F5.17), in the manner of Decode.
 func DecodeExport(data []byte, open Opener) (*Snapshot, error) {
-	c, err := decodeDocument(data, "deployment", open)
+	c, err := newDecoder(string(data), open).document("deployment")
 	if err != nil {
 		return nil, err
 	}
@@ -110,36 +111,28 @@ func DecodeExport(data []byte, open Opener) (*Snapshot, error) {
 
 // DecodeResource reads the JSON of one resource (F5.8). m opens its secrets; a nil m leaves them sealed.
 func DecodeResource(data []byte, m secrets.Manager) (*Resource, error) {
-	d := decoder{Scanner: newScanner(string(data)), manager: m, blind: m == nil}
-	r := d.resource()
-	d.End()
-	return r, d.Err
+	return decodeOne(data, m, (*decoder).resource)
 }
 
 // DecodeOperation reads the JSON of a pending operation (F5.15). m opens its secrets; a nil m leaves them sealed.
 func DecodeOperation(data []byte, m secrets.Manager) (Operation, error) {
+	return decodeOne(data, m, (*decoder).operation)
+}
+
+// decodeOne reads one thing. m opens its secrets; a nil m leaves them sealed.
+func decodeOne[T any](data []byte, m secrets.Manager, read func(*decoder) T) (T, error) {
 	d := decoder{Scanner: newScanner(string(data)), manager: m, blind: m == nil}
-	op := d.operation()
+	v := read(&d)
 	d.End()
-	return op, d.Err
+	return v, d.Err
 }
 
-// fileDecoder knows how to come by the manager that the text names.
-type fileDecoder struct {
-	decoder
-	open Opener
+func newDecoder(text string, open Opener) *decoder {
+	return &decoder{Scanner: newScanner(text), blind: open == nil, open: open}
 }
 
-func newDecoder(text string, open Opener) *fileDecoder {
-	return &fileDecoder{decoder: decoder{Scanner: newScanner(text), blind: open == nil}, open: open}
-}
-
-// decodeDocument reads the file around a deployment, whose member is "checkpoint" or "deployment".
-func decodeDocument(data []byte, member string, open Opener) (*Checkpoint, error) {
-	return newDecoder(string(data), open).document(member)
-}
-
-func (d *fileDecoder) document(member string) (*Checkpoint, error) {
+// document reads the file around a deployment, whose member is "checkpoint" or "deployment".
+func (d *decoder) document(member string) (*Checkpoint, error) {
 	c := &Checkpoint{Version: -1}
 	var features []string
 	found, late := false, -1 // late: where the member is, if version and features have to be read first
@@ -202,7 +195,7 @@ func (d *fileDecoder) document(member string) (*Checkpoint, error) {
 }
 
 // version is a whole number from 0 on; what is not is a version that nobody writes.
-func (d *fileDecoder) version() int {
+func (d *decoder) version() int {
 	n := d.Number()
 	if n < 0 || n != math.Trunc(n) || n > math.MaxInt32 {
 		d.Stop(&VersionError{Version: int(max(min(n, math.MaxInt32), -1))})
@@ -210,7 +203,7 @@ func (d *fileDecoder) version() int {
 	return int(n)
 }
 
-func (d *fileDecoder) supported(version int, features []string) {
+func (d *decoder) supported(version int, features []string) {
 	if version > latestFeatureVersion {
 		d.Stop(&VersionError{Version: version})
 	}
@@ -224,7 +217,7 @@ func (d *fileDecoder) supported(version int, features []string) {
 	}
 }
 
-func (d *fileDecoder) checkpoint(c *Checkpoint) {
+func (d *decoder) checkpoint(c *Checkpoint) {
 	d.Scanner.Object(func(key string) {
 		switch key {
 		case "stack":
@@ -257,7 +250,7 @@ func keep(m map[string]json.RawMessage, key string, raw json.RawMessage) map[str
 }
 
 // deployment reads D (F5.3). Resources that come before the text says how their secrets are kept are read at the end.
-func (d *fileDecoder) deployment() *Snapshot {
+func (d *decoder) deployment() *Snapshot {
 	s := &Snapshot{}
 	later := map[string]int{}
 	decided := d.blind
@@ -319,7 +312,7 @@ func (d *fileDecoder) deployment() *Snapshot {
 	return s
 }
 
-func (d *fileDecoder) opened(p *SecretsProvider) {
+func (d *decoder) opened(p *SecretsProvider) {
 	if d.Err != nil || d.blind || p == nil {
 		return
 	}
@@ -576,4 +569,59 @@ func (d *decoder) timeouts(r *Resource) {
 			r.UnknownTimeouts = keep(r.UnknownTimeouts, key, d.Raw())
 		}
 	})
+}
+
+// SyntaxError describes where a state file is no JSON, or is not of the shape that a state has.
+type SyntaxError = jsontext.Error
+
+// newScanner reads a state file, which may begin with a byte order mark.
+func newScanner(text string) *jsontext.Scanner {
+	s := jsontext.New(text, jsontext.Options{MaxDepth: maxDepth})
+	if !utf8.ValidString(text) { // replacing it would make another ID or name of it
+		for i, r := range text {
+			if _, size := utf8.DecodeRuneInString(text[i:]); r == utf8.RuneError && size == 1 {
+				s.FailAt(i, "byte 0x%02x is not UTF-8: the file is damaged, or was written in another encoding", text[i])
+				return s
+			}
+		}
+	}
+	if strings.HasPrefix(text, "\ufeff") {
+		s.Pos = len("\ufeff")
+	}
+	return s
+}
+
+// FindResource returns a resource of a state file without decoding the others; nil if it has none of that name. One
+// that is left to delete counts only if there is no other. Secrets stay sealed.
+func FindResource(data []byte, u urn.URN) (*Resource, error) {
+	var found *Resource
+	member := func(text []byte, name string, fn func(value []byte) error) error {
+		return jsontext.EachMember(text, func(key string, value []byte) error {
+			if key != name || jsontext.IsNull(value) {
+				return nil
+			}
+			return fn(value)
+		})
+	}
+	each := func(item []byte) error {
+		named := false
+		if err := member(item, "urn", func(value []byte) error {
+			text, err := jsontext.StringOf(value)
+			named = text == string(u)
+			return err
+		}); !named || err != nil {
+			return err
+		}
+		r, err := DecodeResource(item, nil)
+		if err == nil && (found == nil || found.Delete) {
+			found = r
+		}
+		return err
+	}
+	err := member(data, "checkpoint", func(checkpoint []byte) error {
+		return member(checkpoint, "latest", func(latest []byte) error {
+			return member(latest, "resources", func(list []byte) error { return jsontext.EachItem(list, each) })
+		})
+	})
+	return found, err
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/yamlhost/yamlhost/internal/jsontext"
@@ -16,6 +17,7 @@ import (
 // decoder reads values and resources with a scanner.
 type decoder struct {
 	*jsontext.Scanner
+	open    Opener          // gives the manager that the text names
 	manager secrets.Manager // opens secrets
 	blind   bool            // leaves secrets sealed (F4.16)
 	inner   bool            // inside of a secret's plain text (F4.7)
@@ -83,7 +85,7 @@ func (d *decoder) object() value.Value {
 		d.path = append(d.path, key)
 		skim := d.skim
 		d.skim = skim && sign < 0 // what a special value is depends on what is in it
-		v := d.member(key, sign)
+		v := d.member(sign)
 		d.skim = skim
 		d.path = d.path[:len(d.path)-1]
 		d.keys = append(d.keys, key)
@@ -117,7 +119,7 @@ func (d *decoder) object() value.Value {
 }
 
 // member reads one member's value. The text members of special values may happen to be the unknown sentinel.
-func (d *decoder) member(key string, sign int) value.Value {
+func (d *decoder) member(sign int) value.Value {
 	if sign >= 0 && d.Next() == '"' {
 		return value.String(d.Text())
 	}
@@ -125,19 +127,9 @@ func (d *decoder) member(key string, sign int) value.Value {
 }
 
 func (d *decoder) sharedKeys(keys []string) []string {
-	if n := len(keys); n == len(d.lastKey) {
-		same := true
-		for i, key := range keys {
-			if key != d.lastKey[i] {
-				same = false
-				break
-			}
-		}
-		if same {
-			return d.lastKey
-		}
+	if !slices.Equal(keys, d.lastKey) {
+		d.lastKey = append(make([]string, 0, len(keys)), keys...)
 	}
-	d.lastKey = append(make([]string, 0, len(keys)), keys...)
 	return d.lastKey
 }
 
@@ -298,8 +290,5 @@ func (d *decoder) plain(start int, plaintext string) value.Value {
 
 // DecodeValue reads a value's state JSON (F1.19). m opens its secrets; a nil m leaves them sealed (see SealedText).
 func DecodeValue(data []byte, m secrets.Manager) (value.Value, error) {
-	d := decoder{Scanner: newScanner(string(data)), manager: m, blind: m == nil}
-	v := d.value()
-	d.End()
-	return v, d.Err
+	return decodeOne(data, m, (*decoder).value)
 }

@@ -131,7 +131,7 @@ func (s *Snapshot) WithEach(urns []urn.URN, change func(*Resource)) (*Snapshot, 
 // Renamed gives a resource another name; everything that names it follows.
 func (s *Snapshot) Renamed(u urn.URN, name string) (*Snapshot, error) {
 	found := false
-	now := renamedURN(u, name)
+	now := urn.URN(strings.TrimSuffix(string(u), u.Name()) + name)
 	for _, r := range s.Resources {
 		found = found || r.URN == u
 		if r.URN == now {
@@ -142,10 +142,6 @@ func (s *Snapshot) Renamed(u urn.URN, name string) (*Snapshot, error) {
 		return nil, &MissingError{u}
 	}
 	return s.rewritten(renames{u: now}.of), nil
-}
-
-func renamedURN(u urn.URN, name string) urn.URN {
-	return urn.URN(strings.TrimSuffix(string(u), u.Name()) + name)
 }
 
 // OfStack returns the snapshot for a stack with another name: every URN has that name (F6.14).
@@ -166,14 +162,19 @@ func movedURN(u urn.URN, project, stack string) urn.URN {
 
 // rewritten returns s with every URN replaced by the result of now.
 func (s *Snapshot) rewritten(now func(urn.URN) urn.URN) *Snapshot {
+	return s.mapped(func(r *Resource) *Resource { return rewritten(r, now) })
+}
+
+// mapped returns s with every resource replaced by the result of change.
+func (s *Snapshot) mapped(change func(*Resource) *Resource) *Snapshot {
 	next := *s
 	next.Resources = make([]*Resource, len(s.Resources))
 	for i, r := range s.Resources {
-		next.Resources[i] = rewritten(r, now)
+		next.Resources[i] = change(r)
 	}
 	next.Pending = slices.Clone(s.Pending)
 	for i := range next.Pending {
-		next.Pending[i].Resource = rewritten(next.Pending[i].Resource, now)
+		next.Pending[i].Resource = change(next.Pending[i].Resource)
 	}
 	return &next
 }

@@ -67,7 +67,9 @@ func (e *encoder) public(v value.Value) {
 	case value.KindList:
 		e.list(v)
 	case value.KindMap:
-		e.object(v)
+		e.buf = append(e.buf, '{')
+		e.entries(v, false)
+		e.buf = append(e.buf, '}')
 	case value.KindAsset:
 		a, _ := v.AsAsset()
 		e.asset(a)
@@ -118,12 +120,6 @@ func (e *encoder) list(v value.Value) {
 		e.value(item)
 	}
 	e.buf = append(e.buf, ']')
-}
-
-func (e *encoder) object(v value.Value) {
-	e.buf = append(e.buf, '{')
-	e.entries(v, false)
-	e.buf = append(e.buf, '}')
 }
 
 // entries writes a map's entries; all of them as secrets if secret is set.

@@ -55,3 +55,6 @@ const (
 	latestVersion        = 3 // F5.2
 	latestFeatureVersion = 4
 )
+
+// Sealer is a stack's secrets manager, for code that keeps snapshots and has no other use for secrets.
+type Sealer = secrets.Manager

@@ -1,6 +1,8 @@
 package state
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"time"
 
@@ -121,3 +123,47 @@ func (r *Resource) Clone() *Resource {
 
 // IsProvider reports whether the resource is a provider.
 func (r *Resource) IsProvider() bool { return urn.IsProviderType(r.Type) }
+
+// NewManifest is the manifest of a snapshot written by version at a moment (F5.4).
+func NewManifest(version string, t time.Time) Manifest {
+	return Manifest{Time: t, Version: version, Magic: magicOf(version)}
+}
+
+// magicOf returns the magic that a manifest must have (F5.4, E6.7).
+func magicOf(version string) string {
+	if version == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(version))
+	return hex.EncodeToString(sum[:])
+}
+
+// Withheld is the text in a resource's initErrors when its secrets could not be sealed, so that the next update looks
+// after it (E5.40).
+const Withheld = "its secrets could not be recorded, because there was no secrets provider to seal them"
+
+// WithoutSecrets is r with null in the place of every secret and, if there was one, Withheld among its initErrors; r
+// itself when it has none.
+func (r *Resource) WithoutSecrets() *Resource {
+	if !r.Inputs.ContainsSecret() && !r.Outputs.ContainsSecret() && !r.ReplacementTrigger.ContainsSecret() {
+		return r
+	}
+	bare := r.Clone()
+	bare.Inputs, bare.Outputs, bare.ReplacementTrigger = blank(r.Inputs), blank(r.Outputs), blank(r.ReplacementTrigger)
+	if r.Custom {
+		bare.InitErrors = append(append([]string(nil), r.InitErrors...), Withheld)
+	}
+	return bare
+}
+
+func blank(v value.Value) value.Value {
+	if !v.ContainsSecret() {
+		return v
+	}
+	return v.Transform(func(x value.Value) value.Value {
+		if x.IsSecret() {
+			return value.Null
+		}
+		return x
+	})
+}

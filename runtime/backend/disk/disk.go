@@ -147,13 +147,8 @@ func (Real) SyncDir(path string) error {
 	return errors.Join(dir.Sync(), dir.Close())
 }
 
-// MkdirAll makes a folder and what is missing above it, durably.
-func MkdirAll(d Disk, path string) error { return mkdirAll(d, path, true) }
-
-// MkdirForCopies makes a folder and what is missing above it, for files that a crash of the machine may lose.
-func MkdirForCopies(d Disk, path string) error { return mkdirAll(d, path, false) }
-
-func mkdirAll(d Disk, path string, sync bool) error {
+// MkdirAll makes a folder and what is missing above it, with sync durably. Without, a crash of the machine may lose it.
+func MkdirAll(d Disk, path string, sync bool) error {
 	err := d.Mkdir(path)
 	switch {
 	case err == nil && sync:
@@ -163,10 +158,10 @@ func mkdirAll(d Disk, path string, sync bool) error {
 	case !errors.Is(err, fs.ErrNotExist) || filepath.Dir(path) == path:
 		return err
 	}
-	if err := mkdirAll(d, filepath.Dir(path), sync); err != nil {
+	if err := MkdirAll(d, filepath.Dir(path), sync); err != nil {
 		return err
 	}
-	return mkdirAll(d, path, sync)
+	return MkdirAll(d, path, sync)
 }
 
 // TemporarySuffix is in the names of files whose next content is being written, beside them. No listing looks for it.
@@ -187,7 +182,7 @@ func WriteDurably(d Disk, path string, data []byte) error {
 // WriteWhole puts data in a file so that a reader sees either the old content or the new. Without sync a crash of the
 // machine may lose both; it is for copies.
 func WriteWhole(d Disk, path string, data []byte, sync bool) error {
-	if err := mkdirAll(d, filepath.Dir(path), sync); err != nil {
+	if err := MkdirAll(d, filepath.Dir(path), sync); err != nil {
 		return err
 	}
 	return WriteThrough(d, Temporary(path), path, data, sync)
@@ -196,7 +191,7 @@ func WriteWhole(d Disk, path string, data []byte, sync bool) error {
 // SameAs makes path another name of a file that is never written to. data is its content; with nil, SameAs reads the
 // content if it needs it. Where files have one name only, it writes a copy in the manner of WriteWhole without sync.
 func SameAs(d Disk, file, path string, data []byte) error {
-	if err := MkdirForCopies(d, filepath.Dir(path)); err != nil {
+	if err := MkdirAll(d, filepath.Dir(path), false); err != nil {
 		return err
 	}
 	tmp := Temporary(path)
