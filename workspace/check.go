@@ -47,7 +47,7 @@ type CheckOptions struct {
 }
 
 // attempts bounds how often a program is checked while somebody writes to the schemas that it needs.
-const attempts = 3
+const attempts = 8
 
 // Check parses and checks the program. All findings, those of the workspace too, come back together, each position
 // once. The program is nil when there is no text.
