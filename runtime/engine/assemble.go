@@ -14,11 +14,11 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/journal"
 )
 
-// newOperation makes the parts of an operation. The caller ends it by calling stop and closing the registry. calls is
-// the context of provider calls; nil for one that ends with ctx. naming is nil where nothing is registered.
+// newOperation creates the parts of an operation. The caller ends the operation by calling stop and closing the
+// registry. calls is the context of provider calls; nil stands for one that ends with ctx. naming may be nil if nothing
+// is registered.
 //
-// Parts know each other in one direction only: what is made later may use what was made before. So no part can reach
-// back into one that uses it.
+// A part may only refer to parts that are created before it, so the references form no cycle.
 func newOperation(ctx, calls context.Context, o Options, mode mode, scope *plan.Scope, naming *plan.Naming) *operation {
 	o.setDefaults()
 	life := newLifetime(ctx, calls, o.Crash)
@@ -64,8 +64,8 @@ func (op *operation) executorOptions() apply.Options {
 	}
 }
 
-// registryOptions returns the options of the registry of providers. The registry records extensions in the journal by
-// itself: they belong to no step.
+// registryOptions returns the options of the registry of providers. The registry records extensions in the journal
+// itself, because they belong to no step.
 func (c *core) registryOptions() providers.Options {
 	o := c.opts
 	return providers.Options{
@@ -81,8 +81,8 @@ func (c *core) registryOptions() providers.Options {
 	}
 }
 
-// core is what all parts of an operation work with. Each part embeds it and adds what it alone needs. Its fields are
-// set before the operation begins and each is safe for concurrent use; opts is only read while a program runs.
+// core holds what all parts of an operation share; each part embeds it and adds its own data. The fields are set before
+// the operation begins, and each is safe for concurrent use; opts is read-only while a program runs.
 type core struct {
 	*lifetime
 	opts       *Options

@@ -12,15 +12,15 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// construct has a component's provider build it (E2.38–E2.44). The component and its children arrive as registrations
-// of their own, from the provider's process, so that no slot is held.
+// construct has a component's provider construct it (E2.38–E2.44). The component and its children are registered by the
+// provider's process while construct waits, so it holds no slot.
 func (d *Deployment) construct(ctx context.Context, g *plan.Goal) (monitor.RegisterResponse, error) {
 	u := d.opts.urnOf(g.Parent, g.Type, g.Name)
 	i, err := d.registry.Get(g.Provider)
 	if err != nil {
 		return monitor.RegisterResponse{}, d.failures.notConstructed(u, g, err)
 	}
-	if i.Unconfigured { // E2.41: nobody can build it in this preview; it is shown as a component without children
+	if i.Unconfigured { // E2.41: the provider cannot construct it in this preview; show a component without children
 		local := *g
 		local.Remote, local.Inputs, local.PropertyDependencies = false, value.EmptyMap(), nil
 		reg, err := d.registrar.register(ctx, &local)

@@ -11,19 +11,19 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// decider chooses the steps of resources, one resource at a time: while a replacement finds out what has to be
-// deleted with it (E4.58), no other decision about those resources may run. The table records each decision, and
-// later decisions read it there. It is safe for concurrent use.
+// decider chooses the steps of one resource at a time: while it determines which dependants a replacement deletes
+// (E4.58), no other decision about those resources may run. The table records each decision, and later decisions read
+// it there. It is safe for concurrent use.
 type decider struct {
 	*core
 	mu       sync.Mutex // held while steps are chosen; the table guards the data
 	naming   *plan.Naming
-	replaces plan.Patterns // what the user wants to have replaced (E4.104)
+	replaces plan.Patterns // the resources to replace (E4.104)
 }
 
-// decide chooses the steps of an examined record and notes what they do to others. again reports that the record has
-// to be examined anew, because another resource has meanwhile planned the deletion of its old state. situation is the
-// input of the decision, as far as the record holds it.
+// decide chooses the steps of an examined record and marks their effect on other resources in the table. again reports
+// whether the record must be examined anew, because another resource has meanwhile planned the deletion of its prior
+// resource. situation is the input of the decision, as far as the record determines it.
 func (d *decider) decide(s *record, situation plan.Situation) (steps []Step, again bool, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -34,7 +34,7 @@ func (d *decider) decide(s *record, situation plan.Situation) (steps []Step, aga
 		if err := d.mayReplace(s, &situation); err != nil {
 			return nil, false, err
 		}
-		// A program that is run for its providers and components deletes nothing on behalf of those.
+		// When a program only runs for its providers and components, their replacements delete no dependants.
 		if situation.DeleteFirst = d.mode == updating && d.deletesFirst(s); situation.DeleteFirst {
 			if situation.Dependents, err = d.dependents(s); err != nil {
 				return nil, false, err
@@ -49,28 +49,27 @@ func (d *decider) decide(s *record, situation plan.Situation) (steps []Step, aga
 	return steps, false, nil
 }
 
-// mark notes what steps are going to do that were decided without comparing, so that later decisions take it into
-// account.
+// mark records the effect of steps that were decided without a comparison, so that later decisions consider it.
 func (d *decider) mark(s *record, steps []Step) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.table.Marks.Mark(s.old, steps)
 }
 
-// between calls fn while nothing is decided.
+// between calls fn while no decision is in progress.
 func (d *decider) between(fn func() error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return fn()
 }
 
-// deletesFirst decides whether a replacement of the record deletes first (E4.52).
+// deletesFirst reports whether a replacement of the record deletes the old object first (E4.52).
 func (d *decider) deletesFirst(s *record) bool {
 	_, fixed := d.naming.Of(s.goal, s.seed) // E4.127
 	return s.oldState().PendingReplacement || fixed || plan.DeletesFirst(s.diff, s.reg.Goal.DeleteBeforeReplace)
 }
 
-// mayReplace refuses replacements that must not be (E4.53, E4.73). A preview tells of them and goes on.
+// mayReplace returns an error if the resource must not be replaced (E4.53, E4.73). A preview reports that and goes on.
 func (d *decider) mayReplace(s *record, situation *plan.Situation) error {
 	for _, o := range situation.Obstacles(d.opts.DryRun, d.opts.IgnoreProtect) {
 		m := s.message(Message{Severity: diag.Warning, Text: o.Text})
@@ -85,8 +84,8 @@ func (d *decider) mayReplace(s *record, situation *plan.Situation) error {
 	return nil
 }
 
-// dependents finds what has to be deleted before the record is (E4.58). It asks providers about those whose inputs
-// would become unknown. The caller holds mu.
+// dependents returns the resources that must be deleted before the record's prior resource (E4.58). It asks the
+// providers about dependants whose inputs would become unknown. The caller holds mu.
 func (d *decider) dependents(s *record) ([]plan.Dependent, error) {
 	var candidates []plan.Candidate
 	for _, r := range s.old.Behind() {
@@ -94,7 +93,7 @@ func (d *decider) dependents(s *record) ([]plan.Dependent, error) {
 	}
 	c := plan.NewCascade(s.oldState(), candidates, d.opts.IgnoreProtect)
 	for q := c.Next(); q != nil; q = c.Next() {
-		if d.table.Prior.Decided(q.Resource) { // it may have been retained in the meantime, for something out of scope
+		if d.table.Prior.Decided(q.Resource) { // retained meanwhile for an untargeted resource
 			c.Skip()
 			continue
 		}
@@ -111,8 +110,8 @@ func (d *decider) dependents(s *record) ([]plan.Dependent, error) {
 	return found, nil
 }
 
-// forced finds what makes an old resource be replaced in this operation whatever its provider says, as far as the state
-// tells (E4.38–E4.42).
+// forced returns the diff of a prior resource that must be replaced whatever its provider answers, as far as the state
+// determines that (E4.38–E4.42); the zero Diff for all others.
 func (d *decider) forced(r *state.Resource) plan.Diff {
 	if v, ok := plan.Forced(r, r, d.surroundings(r.URN, r, r)); ok {
 		return v
@@ -123,14 +122,14 @@ func (d *decider) forced(r *state.Resource) plan.Diff {
 	return plan.Diff{}
 }
 
-// surroundings returns the facts about the operation that may force the replacement of a resource.
+// surroundings returns the facts outside of a resource that may force its replacement.
 func (d *decider) surroundings(u urn.URN, old, goal *state.Resource) plan.Surroundings {
 	return plan.Surroundings{Named: d.replaces.Match(u) || d.replaces.Match(old.URN),
 		OwnerLeft: d.table.OwnerLeft(old, goal),
 		Replaced:  d.table.Marks.Replaced(append(slices.Clip(goal.ReplaceWith), goal.DeletedWith)...)}
 }
 
-// compareUnknown asks a resource's provider what some unknown inputs would mean.
+// compareUnknown asks the provider of a resource to compare its state with inputs that are partly unknown.
 func (d *decider) compareUnknown(q *plan.Question) (provider.DiffResponse, error) {
 	r := q.Resource
 	p, err := d.registry.Of(r)

@@ -11,8 +11,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// deleter deletes at the end of an operation what the program did not register, and what replacements have left behind
-// (E4.118–E4.125).
+// deleter deletes, at the end of an operation, the resources that the program did not register and the old objects of
+// replacements (E4.118–E4.125).
 type deleter struct {
 	*core
 	scope    *plan.Scope
@@ -22,17 +22,17 @@ type deleter struct {
 	begun    bool
 }
 
-// deleteRest deletes what the program did not register, and what replacements have left behind (E4.118–E4.125).
+// deleteRest deletes the unregistered resources and the old objects of replacements (E4.118–E4.125).
 func (d *deleter) deleteRest() {
 	// After a failure deletions go on only if asked to, and if the program itself ran to its end (E4.125, E5.44).
-	begun := d.begun // a program that waits for the shutdown has had its deletions
+	begun := d.begun // done already if the program waits for the shutdown
 	d.begun = true
 	failed := d.programFailed.Load()
 	if begun || d.running.Err() != nil || (failed || d.report.failed.Load()) &&
 		!(d.opts.ContinueOnError && !failed && !d.aborted.Load()) {
 		return
 	}
-	if d.targets.check(d.scope.Targets) != nil { // only now every name that the program gives is known
+	if d.targets.check(d.scope.Targets) != nil { // only now all URNs of the program are known
 		return
 	}
 	end := d.planEnding()
@@ -48,7 +48,7 @@ func (d *deleter) deleteRest() {
 		d.failures.resourceFailed()
 		return
 	}
-	// Layer by layer, so that nothing is deleted before what depends on it; within a layer in reverse order of the state.
+	// Delete layer by layer, dependants before dependencies, and within a layer in reverse order of the state.
 	keep := &keptBack{needed: end.Keep}
 	for _, layer := range plan.Layers(current) {
 		slices.Reverse(layer)
@@ -66,13 +66,13 @@ func (d *deleter) deleteRest() {
 	}
 }
 
-// keptBack describes what must stay because a deletion failed (E4.122). It is safe for concurrent use.
+// keptBack is the set of resources that must stay because a deletion failed (E4.122). It is safe for concurrent use.
 type keptBack struct {
 	mu     sync.Mutex // guards needed
 	needed *plan.Needed
 }
 
-// add keeps everything that a resource needs which could not be deleted.
+// add keeps everything that r needs, because r could not be deleted.
 func (k *keptBack) add(r *state.Resource) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -86,7 +86,7 @@ func (k *keptBack) keeps(u urn.URN) bool {
 	return k.needed.Kept[u]
 }
 
-// planEnding chooses what is deleted at the end of an operation. It is nil when the operation must not go on.
+// planEnding chooses the final deletions of an operation. It returns nil if the operation must not go on.
 func (d *deleter) planEnding() *plan.Ending {
 	inv := d.table.Inventory(d.mode == destroying)
 	for _, op := range d.opts.Base.Pending {
@@ -96,7 +96,7 @@ func (d *deleter) planEnding() *plan.Ending {
 	}
 	end := plan.PlanEnding(inv, d.scope)
 	d.table.Marks.MarkDeleting(end.Deleting)
-	for _, r := range end.Untouched { // E4.109, E4.123: it stays where it is
+	for _, r := range end.Untouched { // E4.109, E4.123
 		step := plan.NewStep(OpSame, r, r)
 		d.report.Started(step)
 		d.report.Finished(step, OpSame, d.opts.DryRun || r.Custom, 0)

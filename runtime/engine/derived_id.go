@@ -5,13 +5,14 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// DerivedID returns the ID that a creation must have given to its object, if that follows from the recorded inputs;
-// else "". It does so in two cases:
+// DerivedID returns the ID that a creation must have given to its object if the ID follows from the recorded inputs,
+// and "" otherwise. There are two cases:
 //
 //   - The package is kubernetes: the ID is metadata.namespace/metadata.name, or the name alone.
-//   - All objects of the type in the state have as their ID one of their own inputs, or such a namespace and name.
 //
-// Whether an object with this ID was made by the creation is the caller's assumption: one may have been there before.
+// - Every object of the type in the state has one of its inputs, or such a namespace and name, as its ID.
+//
+// The caller assumes that the creation made the object with this ID: an object may have had it before.
 func DerivedID(s *state.Snapshot, r *state.Resource) string {
 	if r.URN.Package() == "kubernetes" {
 		return kubernetesID(r.Inputs)
@@ -43,8 +44,8 @@ func DerivedID(s *state.Snapshot, r *state.Resource) string {
 	return id
 }
 
-// idRules returns the ways in which an ID may follow from inputs such as these, by name. Each gives "" for inputs that
-// lack a part.
+// idRules returns the ways in which an ID may follow from inputs, by name. A rule returns "" for inputs that lack a
+// part.
 func idRules(inputs value.Value) map[string]func(value.Value) string {
 	rules := map[string]func(value.Value) string{"metadata.namespace/name": kubernetesID}
 	for _, key := range inputs.Keys() {
@@ -55,7 +56,7 @@ func idRules(inputs value.Value) map[string]func(value.Value) string {
 	return rules
 }
 
-// kubernetesID returns the ID of an object with the metadata of Kubernetes; "" without a name.
+// kubernetesID returns the ID of a Kubernetes object by its metadata; "" without a name.
 func kubernetesID(inputs value.Value) string {
 	metadata := inputs.Get("metadata")
 	name, namespace := inputText(metadata, "name"), inputText(metadata, "namespace")
@@ -65,7 +66,7 @@ func kubernetesID(inputs value.Value) string {
 	return namespace + "/" + name
 }
 
-// inputText returns a text in a map; "" for everything else, and for secrets.
+// inputText returns the text for a key of a map; "" for other values and for secrets.
 func inputText(v value.Value, key string) string {
 	part, _ := v.Lookup(key)
 	text, _ := part.AsString()

@@ -8,27 +8,27 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// Event is something that happened (E8.8). The set of implementations is closed: the types of this file.
+// Event reports progress of an operation (E8.8). Only the types of this file implement it.
 type Event interface{ isEvent() }
 
 type (
-	// Prelude is first: the configuration, secrets as "[secret]" (E8.8).
+	// Prelude is the first event. It holds the configuration, with secrets as "[secret]" (E8.8).
 	Prelude struct{ Config map[string]string }
 
 	// StepStarted is sent when a step begins; its New has no outputs yet.
 	StepStarted struct {
 		Step     *Step
 		Planning bool // a preview
-		Internal bool // of a default provider, not shown and not counted (E8.13)
+		Internal bool // concerns a default provider: neither shown nor counted (E8.13)
 	}
 
 	// StepFinished is sent when a step succeeded, or when the outputs of a component or the stack were registered.
 	StepFinished struct {
 		Step     *Step
-		Op       Op // of a refresh, the result (E7.23); else Step.Op
+		Op       Op // in a refresh, the resulting operation (E7.23); otherwise Step.Op
 		Planning bool
 		Internal bool
-		Outputs  bool // this is a registration of outputs, not the end of the step
+		Outputs  bool // reports registered outputs, not the end of the step
 		Duration time.Duration
 	}
 
@@ -40,21 +40,21 @@ type (
 		Duration time.Duration
 	}
 
-	// Message is a diagnostic, of the engine or of a provider's log. At most one of the places is set.
+	// Message is a diagnostic of the engine or from a provider's log.
 	Message struct {
-		URN       urn.URN // the resource it is about, empty for the whole operation
+		URN       urn.URN // the resource concerned, empty for the whole operation
 		Severity  diag.Severity
 		Debug     bool // below Info
 		Text      string
 		Position  string        // the source position of the resource or of the fault, project:///…
-		End       diag.Position // just behind what Position is about, in the same file; zero where only its start is known
-		Property  string        // input property it is about, as a property path; empty when there is none
+		End       diag.Position // just behind the text that starts at Position, in the same file; zero if unknown
+		Property  string        // the input property concerned, as a property path; may be empty
 		Code      diag.Code
 		Ephemeral bool
-		Policy    *PolicyNote // set if a policy pack has reported it
+		Policy    *PolicyNote // set if a policy pack reported it
 	}
 
-	// Summary is last but one.
+	// Summary is the second last event.
 	Summary struct {
 		Planning     bool
 		MaybeCorrupt bool
@@ -62,11 +62,11 @@ type (
 		Changes      map[Op]int
 		Result       string          // succeeded, failed or canceled
 		Skipped      []urn.URN       // not attempted because of earlier errors
-		Outputs      *state.Resource // the stack, new; nil when there is none
-		OldOutputs   *state.Resource // the stack, before
+		Outputs      *state.Resource // the stack's resource after the operation; nil if there is none
+		OldOutputs   *state.Resource // the stack's resource before the operation
 	}
 
-	// Finished is always the last event.
+	// Finished is the last event.
 	Finished struct{}
 )
 

@@ -9,15 +9,15 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// examiner puts the planner's questions about a resource to its provider. It is safe for concurrent use; the records
-// belong to their callers.
+// examiner asks the provider of a resource the questions of the planner. It is safe for concurrent use; each record
+// belongs to the caller.
 type examiner struct {
 	*core
 	naming   *plan.Naming
 	policies *policies
 }
 
-// connect finds the provider of a resource; a component has none (E4.8).
+// connect sets the provider of a record; a component has none (E4.8).
 func (x *examiner) connect(s *record) (err error) {
 	if !s.goal.Custom {
 		return nil
@@ -28,8 +28,8 @@ func (x *examiner) connect(s *record) (err error) {
 	return nil
 }
 
-// examine has the provider check the inputs and compare them with the prior state: it fills in the goal's inputs and
-// the diff (E4.21–E4.51).
+// examine has the provider check the inputs and compare them with the prior state. It sets the goal's inputs and the
+// diff (E4.21–E4.51).
 func (x *examiner) examine(s *record, facts plan.Facts) error {
 	if s.provider == nil && len(x.policies.packs) > 0 { // no provider checks the inputs of a component
 		var err error
@@ -95,7 +95,7 @@ func (x *examiner) check(s *record, e *plan.Examination, q *plan.Check) error {
 	return err
 }
 
-// cannotIgnore reports entries of ignoreChanges that could not be followed (E4.65).
+// cannotIgnore reports paths of ignoreChanges that have no effect (E4.65).
 func (x *examiner) cannotIgnore(s *record, e *plan.Examination) {
 	for _, path := range e.Ignored {
 		x.report.message(s.message(Message{Severity: diag.Info,
@@ -103,7 +103,7 @@ func (x *examiner) cannotIgnore(s *record, e *plan.Examination) {
 	}
 }
 
-// checkFailures reports the provider's objections to inputs (E4.26).
+// checkFailures reports the inputs that the provider rejected (E4.26).
 func (x *examiner) checkFailures(s *record, news value.Value, failures []provider.Failure) {
 	for _, f := range failures {
 		text := fmt.Sprintf("%s resource '%s' has a problem: %s", s.goal.Type, s.reg.Goal.Name, f.Reason)
@@ -120,7 +120,7 @@ func (x *examiner) checkFailures(s *record, news value.Value, failures []provide
 	}
 }
 
-// compare asks the provider what it takes to get from the old state to the checked inputs (E4.45–E4.49).
+// compare asks the provider for the diff between the prior state and the checked inputs (E4.45–E4.49).
 func (x *examiner) compare(s *record, e *plan.Examination, q *plan.Compare) error {
 	old := e.Old
 	r, err := s.provider.Diff(x.calls, provider.DiffRequest{
@@ -138,7 +138,7 @@ func (x *examiner) compare(s *record, e *plan.Examination, q *plan.Compare) erro
 	return nil
 }
 
-// refused reports that the provider could not answer about a record.
+// refused reports that the provider failed to answer about a record.
 func (x *examiner) refused(s *record, doing string, err error) error {
 	return x.failures.refused(s.reg.URN, s.reg.Goal.Position, doing, s.goal.Type, err)
 }

@@ -14,11 +14,11 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// failures reports what goes wrong and decides how much of the operation ends with it. There are three kinds:
+// failures reports errors and decides how much of the operation they end. There are three kinds:
 //
-//   - abort: the operation cannot go on, whatever the user has asked for. The caller returns monitor.ErrReported.
-//   - refused: one resource failed. apply.ErrFailed goes up to where the registration is handled.
-//   - resourceFailed: that place then stops the operation, unless ContinueOnError.
+//   - abort: the operation ends, even with ContinueOnError. The caller returns monitor.ErrReported.
+//   - refused: one resource failed. The caller returns apply.ErrFailed up to the handler of the registration.
+//   - resourceFailed: that handler stops the operation, unless ContinueOnError is set.
 //
 // It is safe for concurrent use.
 type failures struct {
@@ -27,8 +27,7 @@ type failures struct {
 	goOn   bool // ContinueOnError
 }
 
-// operationFailed returns the message of an error that ends the operation, or of a resource that failed. position may
-// be empty.
+// operationFailed returns the message for an error of the operation or of one resource. position may be empty.
 func operationFailed(u urn.URN, position, text string) Message {
 	return Message{URN: u, Severity: diag.Error, Code: diag.OperationFailed, Text: text, Position: position}
 }
@@ -39,16 +38,15 @@ func (f *failures) abort(u urn.URN, position, text string) error {
 	return f.life.abort()
 }
 
-// resourceFailed stops the operation because of a failure, unless it is to go on with what does not depend on it
-// (E5.42, E5.44).
+// resourceFailed stops the operation after a failure, unless it goes on with independent resources (E5.42, E5.44).
 func (f *failures) resourceFailed() {
 	if !f.goOn {
 		f.life.stop()
 	}
 }
 
-// refused reports that a provider could not answer about a resource (E4.27, E4.49). doing is the verb for what it was
-// asked for. The result is apply.ErrFailed, or err itself where that was reported already.
+// refused reports that a provider failed to answer about a resource (E4.27, E4.49). doing is a verb for the request. It
+// returns apply.ErrFailed, or err if it was reported already.
 func (f *failures) refused(u urn.URN, position, doing, typ string, err error) error {
 	if errors.Is(err, monitor.ErrReported) || errors.Is(err, monitor.ErrShutdown) {
 		return err
@@ -64,7 +62,7 @@ func (f *failures) refused(u urn.URN, position, doing, typ string, err error) er
 	return apply.ErrFailed
 }
 
-// notConstructed reports a component that its provider could not build (E2.43).
+// notConstructed reports that a provider could not construct a component (E2.43).
 func (f *failures) notConstructed(u urn.URN, g *plan.Goal, err error) error {
 	if errors.Is(err, monitor.ErrReported) || errors.Is(err, monitor.ErrShutdown) || f.life.terminated.Load() {
 		return monitor.ErrShutdown
@@ -73,7 +71,7 @@ func (f *failures) notConstructed(u urn.URN, g *plan.Goal, err error) error {
 	switch {
 	case f.life.isInterrupted():
 		text = fmt.Sprintf("%s '%s' is not complete, because the operation was interrupted", g.Type, g.Name)
-	case strings.Contains(err.Error(), monitor.ErrReported.Error()): // what the provider heard from us about a child
+	case strings.Contains(err.Error(), monitor.ErrReported.Error()): // the error of a child, returned through the provider
 		text = fmt.Sprintf("%s '%s' is not complete, because a resource in it failed", g.Type, g.Name)
 	}
 	if failure, ok := errors.AsType[*provider.Error](err); ok {
@@ -84,14 +82,14 @@ func (f *failures) notConstructed(u urn.URN, g *plan.Goal, err error) error {
 	return f.abort(u, g.Position, text)
 }
 
-// conflict reports a name that cannot be taken, which ends the operation.
+// conflict reports a URN that cannot be registered, and ends the operation.
 func (f *failures) conflict(u urn.URN, position string, c *resources.Conflict) error {
 	f.report.message(Message{URN: u, Severity: diag.Error, Code: c.Code, Text: c.Text, Position: position})
 	return f.life.abort()
 }
 
-// notRecorded reports that the state could not be written outside of any step, which ends the operation: without a
-// journal nothing may be done.
+// notRecorded reports that the journal could not be written outside of a step, and ends the operation: without a
+// journal nothing may change.
 func (f *failures) notRecorded(err error) {
 	f.report.message(operationFailed("", "", "could not record the state: "+err.Error()))
 	f.life.stop()

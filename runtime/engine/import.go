@@ -18,30 +18,31 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// Import names a resource that exists already and is to be managed from now on (E7.46–E7.56).
+// Import describes an existing resource to be managed from now on (E7.46–E7.56).
 type Import struct {
 	Type, Name string
-	ID         string  // as the provider's import takes it; empty for a component
-	Parent     urn.URN // empty for the stack; of the state, or of another import
+	ID         string  // in the format of the provider's import; empty for a component
+	Parent     urn.URN // in the state or among the imports; empty for the stack
 	Provider   string  // reference; empty for the package's default provider
-	// ProviderURN is the provider instead, when it is among the imports. A provider has no ID; it is made of its inputs.
+	// ProviderURN names a provider among the imports instead. An imported provider has no ID; it is created from its
+	// inputs.
 	ProviderURN urn.URN
 	Package     monitor.Package
-	Component   bool // no provider has a part in it,
-	Remote      bool // unless it is one that its provider constructs
+	Component   bool // it has no provider,
+	Remote      bool // unless a provider constructs it
 	Protect     bool
-	Inputs      value.Value // a map: fills in what the provider does not tell; null for nothing
-	Outputs     value.Value // a map: what the resource is like, which is believed without a look; null to look
+	Inputs      value.Value // a map: values that the provider does not return; null for none
+	Outputs     value.Value // a map: the resource's outputs, used without reading it; null to read it
 
-	extension string // the reference of the extension that it is of, once that is known
+	extension string // the reference of the extension that defines it; set during the import
 }
 
-// URN returns the URN that the resource will have.
+// urn returns the URN that the resource will have.
 func (i *Import) urn(o *Options) urn.URN {
 	return o.urnOf(i.parent(o), i.Type, i.Name)
 }
 
-// parent returns the URN of the parent, which is the stack where none was named.
+// parent returns the URN of the parent, by default the stack's.
 func (i *Import) parent(o *Options) urn.URN {
 	if i.Parent == "" {
 		return urn.RootStack(o.Stack, o.Project)
@@ -49,8 +50,8 @@ func (i *Import) parent(o *Options) urn.URN {
 	return i.Parent
 }
 
-// ImportResources takes existing resources into the state, without a program. Resources that are in the state already
-// stay as they are.
+// ImportResources adds existing resources to the state, without a program. Resources that are in the state already stay
+// unchanged.
 func ImportResources(ctx context.Context, o Options, imports []Import) (*Result, error) {
 	seen := map[urn.URN]bool{}
 	for _, i := range imports {
@@ -68,7 +69,7 @@ func ImportResources(ctx context.Context, o Options, imports []Import) (*Result,
 	})
 }
 
-// importer takes objects that exist into the state, without a program.
+// importer adds existing objects to the state, without a program.
 type importer struct {
 	*core
 	retainer  *retainer
@@ -76,8 +77,8 @@ type importer struct {
 	registrar *registrar
 }
 
-// importAll imports resources into the stack, next to what is there: providers first, then the rest behind their
-// parents. Its error is the first one (E7.50).
+// importAll imports resources in addition to those in the state: providers first, then the others after their parents.
+// It returns the first error (E7.50).
 func (m *importer) importAll(ctx context.Context, imports []Import) error {
 	if err := m.begin(ctx); err != nil {
 		return err
@@ -92,8 +93,8 @@ func (m *importer) importAll(ctx context.Context, imports []Import) error {
 	return m.importObjects(imports, refs)
 }
 
-// importObjects imports what is not a provider, in rounds: each takes everything whose parent is there. refs are the
-// providers of the imports.
+// importObjects imports all resources but providers in rounds: each round takes the resources whose parent is present.
+// refs are the providers of imports.
 func (m *importer) importObjects(imports []Import, refs []string) error {
 	waiting := map[urn.URN]bool{} // not imported yet
 	var todo []int
@@ -128,7 +129,7 @@ func (m *importer) importObjects(imports []Import, refs []string) error {
 	return nil
 }
 
-// begin retains the state, and registers the stack where that has none yet.
+// begin retains the state, and registers the stack's own resource if the state has none.
 func (m *importer) begin(ctx context.Context) error {
 	if err := m.keepAll(ctx); err != nil {
 		return err
@@ -145,7 +146,7 @@ func (m *importer) begin(ctx context.Context) error {
 	return err
 }
 
-// keepAll retains the whole state, in its order (E7.46).
+// keepAll retains all resources of the state in order (E7.46).
 func (m *importer) keepAll(ctx context.Context) error {
 	slot := m.slots.Slot()
 	defer slot.Free()
@@ -160,7 +161,7 @@ func (m *importer) keepAll(ctx context.Context) error {
 	return nil
 }
 
-// makeProviders makes the explicit providers among imports; those that the state has stay as they are (E7.46).
+// makeProviders creates the explicit providers among imports, except those that are in the state already (E7.46).
 func (m *importer) makeProviders(ctx context.Context, imports []Import) error {
 	var order []*Import
 	for n := range imports {
@@ -187,7 +188,7 @@ func (m *importer) makeProviders(ctx context.Context, imports []Import) error {
 	return nil
 }
 
-// importProviders finds the providers of imports, and makes the default ones that are missing (E7.46, E7.47).
+// importProviders returns the providers of imports, and creates missing default providers (E7.46, E7.47).
 func (m *importer) importProviders(ctx context.Context, imports []Import) ([]string, error) {
 	refs := make([]string, len(imports))
 	order := make([]int, len(imports))
@@ -238,7 +239,7 @@ func (m *importer) importProviders(ctx context.Context, imports []Import) ([]str
 	return refs, nil
 }
 
-// importOne reads one resource into the state (E7.51–E7.56).
+// importOne imports one resource into the state (E7.51–E7.56).
 func (m *importer) importOne(i *Import, ref string) error {
 	u := i.urn(m.opts)
 	present, parent := m.table.Get(u), m.table.Get(i.parent(m.opts))

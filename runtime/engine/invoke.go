@@ -15,7 +15,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// Invoke calls a provider function (E2.50–E2.55). A call that cannot be made before something exists answers Unknown.
+// Invoke calls a provider function (E2.50–E2.55). The response is Unknown if the call depends on missing resources.
 func (d *Deployment) Invoke(ctx context.Context, r monitor.InvokeRequest) (monitor.InvokeResponse, error) {
 	if err := d.enter(); err != nil {
 		return monitor.InvokeResponse{}, err
@@ -51,13 +51,13 @@ func (d *Deployment) Invoke(ctx context.Context, r monitor.InvokeRequest) (monit
 	defer slot.Free()
 	answer, err := i.Configured.Invoke(d.calls, provider.InvokeRequest{Token: r.Token, Args: args, Preview: d.opts.DryRun})
 	if err != nil {
-		if crash, ok := errors.AsType[*provider.CrashError](err); ok { // told in full only once
+		if crash, ok := errors.AsType[*provider.CrashError](err); ok { // the full text is reported only once
 			err = errors.New(d.report.crashText(crash))
 		}
 		return monitor.InvokeResponse{}, fmt.Errorf("call of %s: %w", r.Token, err)
 	}
-	// A result that a secret went into is secret. If the program's own arguments had the secret, the program marks
-	// the result itself; here a transform has added the secret.
+	// A result is secret if secrets were among the arguments. The program marks the result itself for its own secrets;
+	// here a transform has added them.
 	if args.ContainsSecret() && !asked.ContainsSecret() {
 		answer.Result = answer.Result.Secret()
 	}
@@ -65,8 +65,8 @@ func (d *Deployment) Invoke(ctx context.Context, r monitor.InvokeRequest) (monit
 		Failures: answer.Failures, Unknown: !answer.Result.IsKnown()}, nil
 }
 
-// parentProvider returns the provider that a call inherits from its parent: a component has one for each package, or
-// one for all that it is made of; empty when there is none.
+// parentProvider returns the provider that a call inherits from its parent: the one that a component has for the
+// package, or the parent's own provider if it serves the package; "" for none.
 func (d *Deployment) parentProvider(parent urn.URN, pkg string) string {
 	p := d.table.Goal(parent)
 	if p == nil {
@@ -81,14 +81,14 @@ func (d *Deployment) parentProvider(parent urn.URN, pkg string) string {
 	return ""
 }
 
-// added returns the resources that transforms have made the arguments of a call depend on.
+// added returns the resources that only after depends on, because transforms added them to the arguments of a call.
 func added(before, after value.Value) []urn.URN {
 	known := before.AllDeps()
 	return slices.DeleteFunc(after.AllDeps(), func(u urn.URN) bool { return slices.Contains(known, u) })
 }
 
-// allExist waits for the resources named, and for the descendants of components among them as far as components lead,
-// and reports whether every custom one exists (E2.51).
+// allExist waits for the named resources and, recursively, for the children of components among them. It reports
+// whether every custom resource of these exists (E2.51).
 func (d *Deployment) allExist(ctx context.Context, urns []urn.URN) (bool, error) {
 	seen := map[urn.URN]bool{}
 	work := slices.Clone(urns)
@@ -118,7 +118,7 @@ func (d *Deployment) allExist(ctx context.Context, urns []urn.URN) (bool, error)
 	return true, nil
 }
 
-// Call calls a method of a resource (E2.56–E2.58). It may itself lead to registrations, so that it holds no slot.
+// Call calls a method of a resource (E2.56–E2.58). It holds no slot, because the method may register resources.
 func (d *Deployment) Call(ctx context.Context, r monitor.CallRequest) (monitor.CallResponse, error) {
 	if err := d.enter(); err != nil {
 		return monitor.CallResponse{}, err
@@ -155,8 +155,8 @@ func (d *Deployment) Call(ctx context.Context, r monitor.CallRequest) (monitor.C
 	return monitor.CallResponse{Result: result, Failures: answer.Failures}, nil
 }
 
-// callProvider finds the provider of a method call: the resource itself if it is a provider, else the one that the
-// request names, else the resource's provider (E2.56).
+// callProvider returns the provider of a method call: the resource itself if it is a provider, otherwise the request's
+// provider or the resource's provider (E2.56).
 func (d *Deployment) callProvider(r monitor.CallRequest) string {
 	self, _ := r.Args.Lookup("__self__")
 	ref, ok := self.AsResource()

@@ -10,27 +10,27 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 )
 
-// lifetime is how far an operation has come and what may still begin: its contexts, the gate that requests go through,
-// and what went wrong with the operation as a whole. It is safe for concurrent use.
+// lifetime controls what an operation may still begin: it holds the contexts, the gate for requests, and the failures
+// of the operation as a whole. It is safe for concurrent use.
 type lifetime struct {
 	gate
-	aborted       atomic.Bool // the reason for the failure was reported in full; no line follows (E4.130)
-	terminated    atomic.Bool // given up at once (E5.51): nothing is written or reported any more
+	aborted       atomic.Bool // the reason for the failure was already reported in full (E4.130)
+	terminated    atomic.Bool // abandoned (E5.51): nothing is written or reported any more
 	programFailed atomic.Bool // the program ended with an error
 
-	// running ends when nothing new may start: the user has interrupted, or something failed (E5.42). calls ends when
-	// provider calls in flight are given up as well (E5.51). They are the operation's own lifetime, which no single
-	// request's context has.
+	// running is cancelled when nothing new may start: after an interrupt or a failure (E5.42). calls is cancelled when
+	// provider calls in flight are abandoned as well (E5.51). They are fields because they bound the operation, not a
+	// single request.
 	running context.Context
 	stop    context.CancelFunc
 	calls   context.Context
-	// interrupted is closed when the user has interrupted.
+	// interrupted is closed by the user's interrupt.
 	interrupted <-chan struct{}
 	crash       func(fault any) // receives panics; nil lets them end the process
 }
 
-// newLifetime begins an operation that ends with ctx. calls is the context of provider calls; nil for one that ends
-// with ctx.
+// newLifetime returns the lifetime of an operation that ends with ctx. calls is the context of provider calls; nil
+// stands for one that ends with ctx.
 func newLifetime(ctx, calls context.Context, crash func(any)) *lifetime {
 	l := &lifetime{interrupted: ctx.Done(), crash: crash, gate: gate{drained: make(chan struct{})}}
 	l.running, l.stop = context.WithCancel(ctx)
@@ -40,8 +40,8 @@ func newLifetime(ctx, calls context.Context, crash func(any)) *lifetime {
 	return l
 }
 
-// leave ends a request. It is deferred right after enter, and reports a panic in the request.
-func (l *lifetime) leave() {
+// leave ends a request. It is deferred right after enter, and passes a panic of the request to crash.
+func (l *lifetime) leave() { // the request may run on any goroutine of the process that serves the monitor
 	if l.crash != nil { // a request may come in a goroutine of anyone who offers the monitor
 		if fault := recover(); fault != nil {
 			l.crash(fault)
@@ -50,8 +50,8 @@ func (l *lifetime) leave() {
 	l.requests.Done()
 }
 
-// guard reports a panic. A goroutine defers it last, so that it runs before anything waits for a lock that the
-// panicking function holds.
+// guard passes a panic to crash. A goroutine defers it last, so that it runs before any deferred call that waits for a
+// lock that the panicking function holds.
 func (l *lifetime) guard() {
 	if l.crash == nil {
 		return
@@ -61,7 +61,7 @@ func (l *lifetime) guard() {
 	}
 }
 
-// abort stops the operation, whatever was asked, and reports nothing more (E4.130). It returns monitor.ErrReported.
+// abort stops the operation, ContinueOnError or not, without a final message (E4.130). It returns monitor.ErrReported.
 func (l *lifetime) abort() error {
 	l.aborted.Store(true)
 	l.stop()
@@ -78,15 +78,15 @@ func (l *lifetime) isInterrupted() bool {
 	}
 }
 
-// gate admits the requests of a program until it is closed. It is safe for concurrent use.
+// gate admits requests of the program until it is closed. It is safe for concurrent use.
 type gate struct {
 	requests sync.WaitGroup
-	drained  chan struct{} // closed when all steps are over
+	drained  chan struct{} // closed when all steps have ended
 
 	mu      sync.Mutex    // guards the rest
 	closed  bool          // no more requests
-	waiting bool          // the program waits for the shutdown
-	signal  chan struct{} // closed when it does; nil while no program runs
+	waiting bool          // the program is waiting for the shutdown
+	signal  chan struct{} // closed by waitForShutdown; nil while no program runs
 }
 
 // enter registers a request. It returns monitor.ErrShutdown once the operation accepts no more. Every successful call
@@ -101,7 +101,7 @@ func (g *gate) enter() error {
 	return nil
 }
 
-// closeRequests admits no more requests and waits for those under way.
+// closeRequests refuses further requests and waits for the current ones.
 func (g *gate) closeRequests() {
 	g.mu.Lock()
 	g.closed = true
@@ -109,7 +109,7 @@ func (g *gate) closeRequests() {
 	g.requests.Wait()
 }
 
-// beginProgram returns a channel that is closed when the program asks for nothing more.
+// beginProgram returns a channel that is closed when the program announces that it makes no further requests.
 func (g *gate) beginProgram() <-chan struct{} {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -117,7 +117,7 @@ func (g *gate) beginProgram() <-chan struct{} {
 	return g.signal
 }
 
-// waitForShutdown closes the gate on behalf of the program, and waits until all steps are over.
+// waitForShutdown closes the gate on behalf of the program, and waits until all steps have ended.
 func (g *gate) waitForShutdown(ctx context.Context) error {
 	g.mu.Lock()
 	if g.waiting {

@@ -11,25 +11,25 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// Query asks what exists of a type.
+// Query selects existing resources of one type.
 type Query struct {
 	Type     string // canonical
 	Provider string // reference; empty for the package's default provider
 	Package  monitor.Package
-	Query    value.Value // a map: what the provider is to choose by
-	Limit    int         // at most so many; 0 for all
+	Query    value.Value // a map: the filter for the provider
+	Limit    int         // maximum number of results; 0 for no limit
 }
 
-// Found is a resource that exists.
+// Found is an existing resource.
 type Found = provider.Listed
 
-// emptyPages is how many pages in a row may have nothing on them. A provider that filters what a service gives it has
-// some; one that never comes to an end has no others.
+// emptyPages is the maximum number of consecutive empty pages. A provider that filters the pages of a service returns
+// some; more of them indicate an endless list.
 const emptyPages = 1000
 
-// List asks providers which objects exist, with the configuration and the state of a stack. It changes nothing: o
-// holds the options of a preview. It returns the objects found for each query, in the provider's order, each ID once.
-// Its only events are about providers that cannot be used.
+// List returns the existing objects for each query, in the provider's order and without duplicate IDs. It uses the
+// configuration and the state of a stack and changes nothing: o holds the options of a preview. Its only events are
+// messages about unusable providers.
 func List(ctx context.Context, o Options, queries []Query) ([][]Found, error) {
 	show := o.Events
 	o.Events = func(e Event) {
@@ -54,7 +54,7 @@ func List(ctx context.Context, o Options, queries []Query) ([][]Found, error) {
 	return found, nil
 }
 
-// list answers each query through the provider that an import of its type would have.
+// list answers each query through the provider that an import of its type would use.
 func (l *importer) list(ctx context.Context, queries []Query) ([][]Found, error) {
 	if err := l.begin(ctx); err != nil {
 		return nil, err
@@ -86,8 +86,8 @@ func (l *importer) list(ctx context.Context, queries []Query) ([][]Found, error)
 	return found, nil
 }
 
-// listPages asks a provider for page after page. Answers that would never end, or that nothing could be imported by,
-// are faults.
+// listPages requests page after page from a provider. It returns an error if the list does not end, or has a resource
+// without an ID.
 func (l *importer) listPages(p provider.Configured, q Query) ([]Found, error) {
 	var found []Found
 	ids, pages, empty := map[string]bool{}, map[string]bool{}, 0
@@ -134,7 +134,7 @@ func (l *importer) listPages(p provider.Configured, q Query) ([]Found, error) {
 	return nil, l.running.Err()
 }
 
-// listFault is the error for a provider that gave no list, with the way out if it cannot list at all.
+// listFault returns the error for a failed list, with advice if the provider does not implement listing.
 func (l *importer) listFault(token string, err error) error {
 	var crash *provider.CrashError
 	var fault *provider.Error

@@ -10,12 +10,12 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// migrate brings a state of old times up to date before anything else happens (E6.53): resources without a provider get
-// a default one, and providers without outputs get them.
+// migrate upgrades an old state before the operation begins (E6.53): resources without a provider get a default one,
+// and providers without outputs get them.
 func (c *core) migrate() {
 	var e journal.Entry
 	made := map[string]*state.Resource{} // by package
-	// Providers that are made here go to the front: resources must come after their providers.
+	// New providers go to the front: resources must come after their providers.
 	var front []*state.Resource
 	var frontIDs []journal.ID
 	base := c.table.Prior.Base()
@@ -59,9 +59,8 @@ func (c *core) migrate() {
 	c.table.Prior.Rebase(resources.State{Resources: append(front, all...), IDs: append(frontIDs, ids...)})
 }
 
-// presentDefault returns a package's default provider in the state if it stands in front of everything that a migration
-// changes.
-// A resource further back could not be named by an earlier one.
+// presentDefault returns the default provider of a package in the state if it comes before every resource that a
+// migration would give it to, and nil otherwise: a provider further back cannot be named by an earlier resource.
 func (c *core) presentDefault(all []*state.Resource, pkg string) *state.Resource {
 	for _, r := range all {
 		if r.Custom && !r.IsProvider() && r.Provider == "" && r.URN.Package() == pkg {

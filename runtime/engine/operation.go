@@ -15,12 +15,12 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// Program registers resources with a monitor. Its context ends when the operation starts nothing more.
+// Program registers resources with a monitor. Its context is cancelled when the operation starts no new work.
 type Program = func(ctx context.Context, m monitor.Monitor) error
 
-// Update runs a program and makes the stack what the program asks for; with DryRun it only says what that would take.
-// An error means that the operation could not be carried out at all, or that its end could not be put together; what
-// goes wrong with resources is reported by events and in Failed.
+// Update runs program and brings the stack to the state that it declares. With DryRun it only reports the changes. It
+// returns an error only if the operation cannot run at all or the resulting state cannot be assembled. Resource
+// failures are reported as events and in Result.Failed.
 func Update(ctx context.Context, o Options, program Program) (*Result, error) {
 	return operate(ctx, o, updating, func(op *operation) {
 		op.pending.warn()
@@ -39,13 +39,14 @@ func Update(ctx context.Context, o Options, program Program) (*Result, error) {
 	})
 }
 
-// Destroy deletes everything in the stack, dependents first (E7.35). Without a program, providers get the
-// configuration that the state holds. A program runs for its providers and components only: other resources that it
-// registers stay as they are until they are deleted (E7.41). It returns the errors of Update.
+// Destroy deletes every resource of the stack, dependants first (E7.35). Without a program, providers get the
+// configuration that is recorded in the state. A program runs only for its providers and components: the other
+// resources that it registers stay unchanged until they are deleted (E7.41). It returns an error in the same cases as
+// Update.
 func Destroy(ctx context.Context, o Options, program Program) (*Result, error) {
 	mode := destroying
 	if program == nil {
-		mode = updating // what the operation itself registers is not the program's
+		mode = updating // the registrations of the operation itself are not restricted as a program's are
 		if err := refuseDeleteHooks(o.Base); err != nil {
 			return nil, err
 		}
@@ -64,9 +65,9 @@ func Destroy(ctx context.Context, o Options, program Program) (*Result, error) {
 	})
 }
 
-// Refresh reads every resource and makes the state tell what there is (E7.13–E7.33). Providers get the configuration
-// of the program, or that of the state if there is no program. No resource is created or deleted. It returns the
-// errors of Update.
+// Refresh reads every resource and updates the state to match the real resources (E7.13–E7.33). Providers get the
+// configuration from the program, or from the state if there is no program. No resource is created or deleted. It
+// returns an error in the same cases as Update.
 func Refresh(ctx context.Context, o Options, program Program) (*Result, error) {
 	return operate(ctx, o, refreshing, func(op *operation) {
 		if !op.targets.requirePresent() {
@@ -84,9 +85,8 @@ func Refresh(ctx context.Context, o Options, program Program) (*Result, error) {
 	})
 }
 
-// operation is one run on a stack, from its first event to its last: it runs the phases, listens to interrupts, and
-// returns the result. The work of the phases is in its parts, each with its own data; the program sees only
-// Deployment.
+// operation is one run on a stack, from the first event to the last: it runs the phases, handles interrupts and returns
+// the result. Its parts do the work of the phases, each with its own data; the program sees only deployment.
 type operation struct {
 	*core
 	deployment *Deployment
@@ -101,14 +101,15 @@ type operation struct {
 	importError error // why an import without a program failed (E7.57)
 }
 
-// operate surrounds the phases of an operation with what all have in common. It returns when everything that it started
-// is over.
+// operate runs phases between the setup and the shutdown that all operations share. It returns after everything that it
+// started has ended.
 func operate(ctx context.Context, o Options, mode mode, phases func(*operation)) (*Result, error) {
 	scope, naming, err := prepare(&o)
 	if err != nil {
 		return nil, err
 	}
-	// An interrupt ends ctx: nothing new begins. Calls in flight go on until they are done, or the user gives up (E5.51).
+	// An interrupt cancels ctx: no new work begins. Calls in flight run to their end, or until the user gives up
+	// (E5.51).
 	calls, giveUp := context.WithCancel(context.WithoutCancel(ctx))
 	defer giveUp()
 	op := newOperation(ctx, calls, o, mode, scope, naming)
@@ -130,7 +131,7 @@ func operate(ctx context.Context, o Options, mode mode, phases func(*operation))
 	if op.running.Err() == nil {
 		phases(op)
 	}
-	// Nobody can ask for anything any more; the last entries are written; then providers end, and at last the watcher.
+	// Shut down in order: refuse further requests, record the stack's outputs, close the providers, and stop the watcher.
 	op.closeRequests()
 	before, after := op.deployment.outputs.finish()
 	op.finishWaiting()
@@ -148,7 +149,7 @@ func operate(ctx context.Context, o Options, mode mode, phases func(*operation))
 	return result, nil
 }
 
-// prepare refuses options that no operation can be made of, and reads those that are patterns or settings.
+// prepare validates o and parses its target patterns and naming settings.
 func prepare(o *Options) (*plan.Scope, *plan.Naming, error) {
 	if (o.Journal == nil) != o.DryRun {
 		return nil, nil, errors.New("an operation needs a journal, and a preview must have none")
@@ -168,7 +169,7 @@ func prepare(o *Options) (*plan.Scope, *plan.Naming, error) {
 	return scope, naming, err
 }
 
-// noDuplicates refuses a state in which two resources have one URN (E6.52).
+// noDuplicates returns an error if two resources in base share a URN (E6.52).
 func noDuplicates(base *state.Snapshot) error {
 	if base == nil {
 		return nil
@@ -186,8 +187,8 @@ func noDuplicates(base *state.Snapshot) error {
 	return nil
 }
 
-// refuseDeleteHooks refuses to destroy, without the program that has them, resources that want hooks to run when they
-// are deleted (E2.80).
+// refuseDeleteHooks returns an error if a resource in base has delete hooks: a destroy without the program cannot run
+// them (E2.80).
 func refuseDeleteHooks(base *state.Snapshot) error {
 	if base == nil {
 		return nil
@@ -203,7 +204,7 @@ func refuseDeleteHooks(base *state.Snapshot) error {
 	return nil
 }
 
-// shownConfig returns the configuration for people: secrets are hidden (E8.8).
+// shownConfig returns the configuration for display, with secrets replaced by "[secret]" (E8.8).
 func (o *Options) shownConfig() map[string]string {
 	shown := maps.Clone(o.Config)
 	for _, key := range o.ConfigSecretKeys {
@@ -214,7 +215,7 @@ func (o *Options) shownConfig() map[string]string {
 	return shown
 }
 
-// serve lets other processes reach the monitor, where that is wanted.
+// serve makes the monitor reachable for other processes if Options.Serve is set.
 func (op *operation) serve() {
 	if op.opts.Serve == nil {
 		return
@@ -227,8 +228,8 @@ func (op *operation) serve() {
 	op.opts.MonitorEndpoint = endpoint
 }
 
-// watch reacts to interrupts until done is closed: the first asks providers to hurry, the second gives up (E5.50,
-// E5.51).
+// watch reacts to interrupts until done is closed: at the first it asks providers to cancel their calls, at the second
+// it abandons them (E5.50, E5.51).
 func (op *operation) watch(ctx context.Context, giveUp context.CancelFunc, done <-chan struct{}) {
 	interrupted := ctx.Done()
 	var asking sync.WaitGroup
@@ -237,7 +238,7 @@ func (op *operation) watch(ctx context.Context, giveUp context.CancelFunc, done 
 		select {
 		case <-interrupted:
 			interrupted = nil
-			// a frozen provider must not keep the second from being heard
+			// Cancel may block on a frozen provider; the second interrupt must still be noticed.
 			asking.Go(func() { defer op.guard(); op.registry.Cancel(op.calls) })
 		case <-op.opts.Terminate:
 			op.journal.Close()
@@ -251,7 +252,7 @@ func (op *operation) watch(ctx context.Context, giveUp context.CancelFunc, done 
 	}
 }
 
-// result returns how the operation ended. The error says that the state could not be put together.
+// result returns the outcome of the operation. It returns an error if the state cannot be assembled.
 func (op *operation) result(interrupted bool) (r *Result, err error) {
 	r = &Result{Snapshot: op.opts.Base, Plan: op.constraint.record, Changes: op.report.changes,
 		Failed: op.report.failed.Load(), Canceled: interrupted, Terminated: op.terminated.Load(),
@@ -266,7 +267,7 @@ func (op *operation) result(interrupted bool) (r *Result, err error) {
 	return r, err
 }
 
-// word is the word of the summary for how the operation ended.
+// word returns the outcome as the summary event names it.
 func (r *Result) word() string {
 	switch {
 	case r.Terminated:
@@ -277,7 +278,7 @@ func (r *Result) word() string {
 	return "succeeded"
 }
 
-// reportEnd reports that the operation did not end well (E5.48), unless the reason was told in full.
+// reportEnd reports a failed or interrupted operation (E5.48), unless an earlier message already gave the full reason.
 func (op *operation) reportEnd(r *Result) {
 	word := "update"
 	if op.opts.DryRun {

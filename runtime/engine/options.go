@@ -16,7 +16,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// Options control what to operate on and how. Base and everything it holds are not modified.
+// Options configure an operation. Base and everything in it is not modified.
 type Options struct {
 	Project, Stack, Organization string
 	RootDir                      string // of the project, absolute; source positions are relative to it
@@ -28,60 +28,59 @@ type Options struct {
 	Base      *state.Snapshot // nil for a stack without a state
 	Journal   journal.Journal // takes every change of state; must be nil if and only if DryRun
 	Providers provider.Loader
-	Policies  []PolicyPack // configured; they stay the caller's to close
-	Events    func(Event)  // called by one goroutine at a time, in order; must not block for long; nil for nobody
+	Policies  []PolicyPack // the configured policy packs; the caller closes them
+	Events    func(Event)  // receives events one at a time, in order; must not block for long; may be nil
 
-	DryRun          bool // preview: nothing is changed
-	Parallel        int  // operations at the same time; 0 is 4 times the processors
+	DryRun          bool // preview: change nothing
+	Parallel        int  // maximum number of concurrent provider calls; 0 means 4 per processor
 	ContinueOnError bool
 	Refresh         bool // read every resource before the program runs
-	// SkipRefreshBefore leaves out what providers want to have read before each operation (E4.112).
+	// SkipRefreshBefore omits the reads that providers ask for before each operation (E4.112).
 	SkipRefreshBefore bool
 	RunProgram        bool // with Refresh, read each resource when the program registers it (E7.29)
 
-	// Targets, Replace and Excludes are URNs or globs of URNs (E4.98). With Targets, or with Excludes alone, the
-	// operation is confined; Replace forces replacements and confines nothing (E4.104).
+	// Targets, Replace and Excludes are URNs or globs of URNs (E4.98). Targets and Excludes restrict the operation;
+	// Replace forces replacements and restricts nothing (E4.104).
 	Targets, Replace, Excludes []string
-	TargetDependents           bool // what depends on a target is one too
-	ExcludeDependents          bool // what depends on something excluded is excluded too
-	ExcludeProtected           bool // protected resources are excluded (E4.78)
-	IgnoreProtect              bool // protected resources are deleted and replaced like others (E4.77)
+	TargetDependents           bool // target the dependants of targets too
+	ExcludeDependents          bool // exclude the dependants of excluded resources too
+	ExcludeProtected           bool // exclude protected resources (E4.78)
+	IgnoreProtect              bool // delete and replace protected resources like others (E4.77)
 
-	// Retry names creations pending in Base that are made again, with the inputs that are recorded of them.
+	// Retry names the pending creations in Base that are repeated with their recorded inputs.
 	Retry []urn.URN
 
-	Plan            *UpdatePlan // binds an update, and the preview of one, to what was planned; nil for no plan
-	MonitorEndpoint string      // host:port at which other processes reach this deployment's monitor; empty for none
-	// Serve gives the deployment to anyone who offers its monitor to other processes, before anything runs, and gets back
-	// the endpoint; nil when MonitorEndpoint says it all.
+	Plan            *UpdatePlan // constrains an update or its preview to the planned steps; nil for no plan
+	MonitorEndpoint string      // host:port of this deployment's monitor for other processes; empty for none
+	// Serve, if not nil, starts to offer the deployment's monitor to other processes before anything runs, and returns
+	// its endpoint, which replaces MonitorEndpoint.
 	Serve func(*Deployment) (endpoint string, err error)
 
-	// Terminate is closed to give up at once: calls in flight are abandoned and nothing more is written (E5.51). Nil when
-	// that never happens. A first, gentle interrupt is the cancellation of the operation's context (E5.50).
+	// Terminate is closed to give up at once: calls in flight are abandoned and nothing more is written (E5.51). It may
+	// be nil. The first, gentle interrupt is the cancellation of the operation's context (E5.50).
 	Terminate <-chan struct{}
 
-	// StackOutputs reads another stack's outputs by its name, for stack references; nil when that is not possible.
+	// StackOutputs reads the outputs of the named stack for stack references; nil if that is not supported.
 	StackOutputs func(ctx context.Context, name string) (value.Value, error)
-	// StackResources reads another stack's resources by its name: a map of URNs to maps with type and outputs; nil when
-	// that is not possible.
+	// StackResources reads the resources of the named stack: a map of URNs to maps with type and outputs; nil if that
+	// is not supported.
 	StackResources func(ctx context.Context, name string) (value.Value, error)
-	// Open reads the content behind an asset's or archive's URI; nil when remote content is not possible.
+	// Open reads the content of an asset's or archive's URI; nil if remote content is not supported.
 	Open func(ctx context.Context, uri string) (io.ReadCloser, error)
-	// AllowFile returns an error for an absolute path of an asset or archive that may not be opened; nil allows all.
+	// AllowFile returns an error if the asset or archive at an absolute path must not be opened; nil allows all paths.
 	AllowFile func(path string) error
-	// Seed gives 32 random bytes for a resource's automatic names; nil for the system's randomness.
+	// Seed returns 32 random bytes for a resource's automatic names; nil means crypto/rand.
 	Seed func() []byte
-	// NewID gives the ID of a new provider resource; nil for random UUIDs (E1.17).
+	// NewID returns the ID of a new provider resource; nil means random UUIDs (E1.17).
 	NewID func() string
-	// Crash receives a panic, in the goroutine that panicked, and does not return; nil lets the panic end the process
-	// as Go does. The journal has everything up to that moment, and steps that had not ended are open in it, as after
-	// a kill.
+	// Crash receives a panic, on the goroutine that panicked, and does not return; nil lets the panic end the process.
+	// The journal is complete up to that moment, and steps in progress stay open in it, as after a kill.
 	Crash func(fault any)
 	// Now is the clock; nil for the system's.
 	Now func() time.Time
 }
 
-// setDefaults fills in what was left out.
+// setDefaults replaces zero options by their defaults.
 func (o *Options) setDefaults() {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -104,32 +103,32 @@ func (o *Options) setDefaults() {
 	}
 }
 
-// now is the present moment, as states keep it.
+// now returns the current time in UTC, as a state records it.
 func (o *Options) now() *time.Time {
 	t := o.Now().UTC()
 	return &t
 }
 
-// urnOf returns the name of a resource of this stack.
+// urnOf returns the URN of a resource in this stack.
 func (o *Options) urnOf(parent urn.URN, typ, name string) urn.URN {
 	return urn.New(o.Stack, o.Project, parent, typ, name)
 }
 
-// Result is how an operation ended.
+// Result is the outcome of an operation.
 type Result struct {
 	Snapshot *state.Snapshot // after the operation; Base for a preview
 	Plan     *UpdatePlan     // of the preview of an update; nil otherwise
-	Changes  map[Op]int      // counted steps (E8.2–E8.7)
-	Failed   bool            // something was reported as an error
-	// PlanViolated reports whether it ended because it would not have done what was planned (E7.76).
+	Changes  map[Op]int      // number of steps of each kind (E8.2–E8.7)
+	Failed   bool            // an error was reported
+	// PlanViolated reports whether the operation failed because its steps deviated from the plan (E7.76).
 	PlanViolated bool
-	Canceled     bool // it was interrupted, once or twice
-	// Terminated reports whether it was given up at once: Snapshot lacks what was in flight, and so may the journal
-	// (E5.51).
+	Canceled     bool // interrupted, once or twice
+	// Terminated reports whether the operation was abandoned: Snapshot lacks the steps that were in flight, and so may
+	// the journal (E5.51).
 	Terminated bool
 }
 
-// HasChanges reports whether anything but reads and sames was counted (E8.5).
+// HasChanges reports whether any step other than a read, same or discard was counted (E8.5).
 func (r *Result) HasChanges() bool {
 	for op, n := range r.Changes {
 		switch op {
@@ -143,8 +142,8 @@ func (r *Result) HasChanges() bool {
 	return false
 }
 
-// withHashes fills in the hashes of assets and archives that have none (E2.15). Relative paths count from the program
-// directory.
+// withHashes computes the missing hashes of the assets and archives in v (E2.15). Relative paths are resolved against
+// the program directory.
 func (o *Options) withHashes(ctx context.Context, v value.Value) (value.Value, error) {
 	opener := value.DirOpener{Dir: o.ProgramDir, Allow: o.AllowFile}
 	if o.Open != nil {

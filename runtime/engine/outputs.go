@@ -13,8 +13,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// RegisterOutputs records the outputs of a component or of the stack, once (E2.59–E2.62). Those of the stack are put in
-// place when everything else is over.
+// RegisterOutputs records the outputs of a component or of the stack, once (E2.59–E2.62). The stack's outputs are
+// written at the end of the operation.
 func (d *Deployment) RegisterOutputs(ctx context.Context, u urn.URN, outputs value.Value) error {
 	if err := d.enter(); err != nil {
 		return err
@@ -39,19 +39,19 @@ func (d *Deployment) RegisterOutputs(ctx context.Context, u urn.URN, outputs val
 // It is safe for concurrent use.
 type outputRecorder struct {
 	*core
-	stack atomic.Pointer[value.Value] // the outputs of the stack that the program has registered; nil for none
+	stack atomic.Pointer[value.Value] // the registered outputs of the stack; nil for none
 }
 
-// record takes the outputs of a registered component or of the stack, if they are as planned. before are the outputs
-// in the prior state.
+// record accepts the outputs of a component or of the stack if they match the plan. before holds the outputs of the
+// prior state.
 func (o *outputRecorder) record(reg *resources.Registration, before, outputs value.Value) error {
 	isStack, skipped := reg == o.table.Root(), reg.Result != monitor.Succeeded || reg.State() == nil
-	if isStack { // whether they can be written is decided at the end
+	if isStack { // finish decides whether they are written
 		o.stack.Store(&outputs)
 	}
 	if !skipped {
 		if err := o.constraint.outputs(reg.URN, before, outputs); err != nil {
-			if o.constraint.violated.Load() { // and so outputs are missing
+			if o.constraint.violated.Load() { // an earlier violation may have left outputs out
 				return monitor.ErrReported
 			}
 			if isStack {
@@ -75,13 +75,13 @@ func (o *outputRecorder) record(reg *resources.Registration, before, outputs val
 	return nil
 }
 
-// finish puts the stack's outputs in place (E2.61, E6.55) and answers with the stack's resource before and after the
-// operation, nil where there is none. After a failure, outputs that the program did not come to stay as they were.
+// finish writes the stack's outputs (E2.61, E6.55) and returns the stack's own resource before and after the operation,
+// nil if there is none. After a failure, outputs that the program did not register keep their values.
 func (o *outputRecorder) finish() (before, after *state.Resource) {
 	before, left := o.table.Prior.Found(urn.RootStack(o.opts.Stack, o.opts.Project))
 	reg := o.table.Root()
 	registered := o.stack.Load()
-	if reg != nil && reg.Destroyed() { // people hear of its outputs nevertheless (E2.61)
+	if reg != nil && reg.Destroyed() { // its outputs are reported nevertheless (E2.61)
 		if registered != nil {
 			step := reg.Step
 			step.New = reg.State().Clone()
@@ -113,7 +113,7 @@ func (o *outputRecorder) finish() (before, after *state.Resource) {
 	return before, reg.State()
 }
 
-// put replaces the outputs of a component or of the stack and reports it (E2.60, E6.20).
+// put replaces the outputs of a component or of the stack and reports that (E2.60, E6.20).
 func (o *outputRecorder) put(reg *resources.Registration, outputs value.Value) error {
 	before := reg.State()
 	now := before.Clone()
@@ -131,16 +131,15 @@ func (o *outputRecorder) put(reg *resources.Registration, outputs value.Value) e
 	return nil
 }
 
-// knownOutputs returns outputs as they can be recorded: what is not known, because the operation left it out, stays as
-// it was or is missing.
+// knownOutputs returns outputs without unknown values: an unknown output keeps its value in before or is removed.
 func knownOutputs(before, outputs value.Value) value.Value {
 	given := outputs
 	for i, key := range given.Keys() {
 		if !given.At(i).ContainsUnknown() {
 			continue
 		}
-		if was, ok := before.Lookup(key); ok {
-			outputs = outputs.With(key, was)
+		if former, ok := before.Lookup(key); ok {
+			outputs = outputs.With(key, former)
 		} else {
 			outputs = outputs.Without(key)
 		}

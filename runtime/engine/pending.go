@@ -10,17 +10,17 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// pendingCreations are those that an earlier operation left open, and which of them this one makes again. It never
-// changes.
+// pendingCreations holds the operations that an earlier run left pending, and the creations among them that this
+// operation repeats. It is immutable.
 type pendingCreations struct {
 	base       *state.Snapshot
 	retry      []urn.URN // Options.Retry
-	restricted bool      // the operation is confined, so that it does not do all that the program wants
+	restricted bool      // the operation has targets or excludes, so it does not run the whole program
 	dryRun     bool
 	report     *reporter
 }
 
-// warn reports operations that an earlier run left open (E6.40), but for those that are about to be retried.
+// warn reports the operations that an earlier run left pending (E6.40), except those that are about to be retried.
 func (p *pendingCreations) warn() {
 	open := slices.DeleteFunc(slices.Clone(p.base.Pending), p.retries)
 	if p.dryRun || len(open) == 0 {
@@ -44,8 +44,8 @@ func (p *pendingCreations) retries(op state.Operation) bool {
 	return op.Kind == state.Creating && slices.Contains(p.retry, op.Resource.URN)
 }
 
-// recorded returns the resource record that an earlier creation began with, if this operation repeats that creation;
-// else nil.
+// recorded returns the resource record with which an earlier creation began if this operation repeats that creation,
+// and nil otherwise.
 func (p *pendingCreations) recorded(u urn.URN) *state.Resource {
 	if !slices.Contains(p.retry, u) {
 		return nil
@@ -58,8 +58,8 @@ func (p *pendingCreations) recorded(u urn.URN) *state.Resource {
 	return nil
 }
 
-// withoutRetried drops the creations that were to be made again from what an operation has left pending, once it has
-// done all that the program wants: what it did not create again is not wanted any more.
+// withoutRetried removes the retried creations from the pending operations of s after a full run of the program: a
+// creation that the program did not repeat is no longer wanted.
 func (p *pendingCreations) withoutRetried(s *state.Snapshot) *state.Snapshot {
 	if s == nil || p.restricted || !slices.ContainsFunc(s.Pending, p.retries) {
 		return s

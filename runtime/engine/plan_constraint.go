@@ -15,20 +15,20 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// planConstraint writes a plan down during a preview, and holds an update to one. It is safe for concurrent use.
+// planConstraint records a plan during a preview, and constrains an update to a plan. It is safe for concurrent use.
 type planConstraint struct {
 	life   *lifetime
 	report *reporter
-	// violated reports whether the plan was violated.
+	// violated is set by the first violation of the plan.
 	violated atomic.Bool
 
-	mu     sync.Mutex  // guards what is written below; bound is never changed
-	record *UpdatePlan // nil when none is wanted
-	bound  *UpdatePlan // nil when nothing binds
+	mu     sync.Mutex  // guards the fields below; bound is immutable
+	record *UpdatePlan // nil unless a plan is recorded
+	bound  *UpdatePlan // nil unless a plan constrains the operation
 	left   map[urn.URN][]Op
 }
 
-// newPlanConstraint holds an operation to the plan of its options, if there is one, and in a preview records a plan.
+// newPlanConstraint constrains an operation to the plan in its options, if any, and records a plan in a preview.
 func newPlanConstraint(o *Options, life *lifetime, report *reporter) *planConstraint {
 	p := &planConstraint{life: life, report: report, bound: o.Plan}
 	if o.DryRun {
@@ -43,7 +43,7 @@ func newPlanConstraint(o *Options, life *lifetime, report *reporter) *planConstr
 	return p
 }
 
-// planned returns the plan that binds a resource, nil if there is none.
+// planned returns the plan of a resource, or nil if no plan constrains it.
 func (p *planConstraint) planned(u urn.URN) *ResourcePlan {
 	if p.bound == nil {
 		return nil
@@ -51,7 +51,7 @@ func (p *planConstraint) planned(u urn.URN) *ResourcePlan {
 	return p.bound.Resources[u]
 }
 
-// of returns the record of a resource. The caller holds mu.
+// of returns the recorded plan of a resource, which it creates if missing. The caller holds mu.
 func (p *planConstraint) of(u urn.URN) *ResourcePlan {
 	r := p.record.Resources[u]
 	if r == nil {
@@ -61,8 +61,8 @@ func (p *planConstraint) of(u urn.URN) *ResourcePlan {
 	return r
 }
 
-// decided takes note of a registration's goal and steps, or checks them. An error says how they violate the plan.
-// Inputs are noted as a difference from what they were (E7.64); what is unknown in the plan binds nobody.
+// decided records a registration's goal and steps, or checks them. It returns an error if they violate the plan. Inputs
+// are recorded as a difference from the prior ones (E7.64); unknown planned values match everything.
 func (p *planConstraint) decided(s *record, steps []Step) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -88,7 +88,7 @@ func (p *planConstraint) decided(s *record, steps []Step) error {
 	return p.steps(steps)
 }
 
-// aliasURNs returns the aliases that a goal gives in full.
+// aliasURNs returns the aliases of a goal that are complete URNs.
 func aliasURNs(g *plan.Goal) []urn.URN {
 	var urns []urn.URN
 	for _, a := range g.Aliases {
@@ -99,7 +99,7 @@ func aliasURNs(g *plan.Goal) []urn.URN {
 	return urns
 }
 
-// steps takes note of steps, or takes them off the plan (E7.67). The caller holds mu.
+// steps records steps, or matches them with the next steps of the plan (E7.67). The caller holds mu.
 func (p *planConstraint) steps(steps []Step) error {
 	for i := range steps {
 		s := &steps[i]
@@ -124,7 +124,7 @@ func (p *planConstraint) steps(steps []Step) error {
 			p.left[s.URN] = left[1:]
 			if s.Op != left[0] && (s.Op == OpSame || s.Op == OpUpdate) {
 				p.left[s.URN] = withoutReplacement(left)
-				for _, former := range s.New.Aliases { // the old resource was to be deleted under the name that it had
+				for _, former := range s.New.Aliases { // its planned deletion is listed under the former URN
 					if i := slices.Index(p.left[former], OpDeleteReplaced); i >= 0 {
 						p.left[former] = slices.Delete(slices.Clone(p.left[former]), i, i+1)
 					}
@@ -144,14 +144,14 @@ func withoutReplacement(planned []Op) []Op {
 			left = slices.Delete(left, i, i+1)
 		}
 	}
-	if len(left) == len(planned) { // what was planned was no replacement
+	if len(left) == len(planned) { // no replacement was planned
 		left = left[1:]
 	}
 	return left
 }
 
-// allows reports whether a step is the planned one, or does less than that (E7.67): a resource may turn out to need
-// nothing, or an update where a replacement was planned.
+// allows reports whether a step is the planned one or a lesser one (E7.67): a resource may turn out to need no change,
+// or an update instead of the planned replacement.
 func allows(planned, actual Op) bool {
 	switch planned {
 	case actual:
@@ -164,7 +164,7 @@ func allows(planned, actual Op) bool {
 	return false
 }
 
-// outputs takes note of outputs that were registered, or compares them with those that were planned (E7.74).
+// outputs records registered outputs, or compares them with the planned ones (E7.74).
 func (p *planConstraint) outputs(u urn.URN, before, outputs value.Value) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -183,8 +183,8 @@ func (p *planConstraint) outputs(u urn.URN, before, outputs value.Value) error {
 	return nil
 }
 
-// taken takes note of steps that nothing was examined for, or takes them off the plan: those of an import that comes
-// before everything else, and the deletions at the end of an operation. Of a violation it also returns the step.
+// taken records or checks the steps that are decided without an examination: those of an import before an update, and
+// the final deletions. If one violates the plan, it returns that step and the error.
 func (p *planConstraint) taken(steps []Step) (*Step, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -200,7 +200,7 @@ func (p *planConstraint) taken(steps []Step) (*Step, error) {
 func (p *planConstraint) goal(s *record, before value.Value) error {
 	g := s.goal
 	planned := p.bound.Resources[g.URN]
-	if planned == nil { // E7.73: it has to stay as it is, which its step says
+	if planned == nil { // E7.73: only the step OpSame is allowed, which steps checks
 		return nil
 	}
 	want := planned.Goal
@@ -241,7 +241,7 @@ func (p *planConstraint) goal(s *record, before value.Value) error {
 	return nil
 }
 
-// violations compares a difference with the one that was planned, both ways (E7.70, E7.71).
+// violations describes the differences between the planned and the actual changes, sorted by property (E7.70, E7.71).
 func violations(planned PlanDiff, before, after value.Value) []string {
 	var list []string
 	actual := planDiff(before, after)
@@ -256,10 +256,10 @@ func violations(planned PlanDiff, before, after value.Value) []string {
 		keys[key] = true
 	}
 	for key := range keys {
-		was, _ := before.Lookup(key)
+		former, _ := before.Lookup(key)
 		got, present := after.Lookup(key)
-		wantOp, want := planned.of(key, was)
-		gotOp, _ := actual.of(key, was)
+		wantOp, want := planned.of(key, former)
+		gotOp, _ := actual.of(key, former)
 		fine := false
 		switch wantOp {
 		case "+":
@@ -277,7 +277,7 @@ func violations(planned PlanDiff, before, after value.Value) []string {
 	return list
 }
 
-// side describes what one side of a violation has: a value, or that there is none.
+// side describes the planned or the actual value in a violation.
 func side(op string, v value.Value) string {
 	if op == "-" || op == "=" && v.IsNull() {
 		return "nothing"
@@ -285,12 +285,12 @@ func side(op string, v value.Value) string {
 	return plan.Printed(v)
 }
 
-// unplanned returns an error that says how something is not as planned.
+// unplanned returns an error about a violation of the plan.
 func unplanned(format string, args ...any) error {
 	return fmt.Errorf("not as planned: "+format, args...)
 }
 
-// doing returns a step as a verb.
+// doing returns the verb for an operation.
 func doing(op Op) string {
 	switch op {
 	case OpSame:
@@ -301,7 +301,7 @@ func doing(op Op) string {
 	return strings.ReplaceAll(string(op), "-", " ")
 }
 
-// sameProvider compares references; the ID of one that a preview only planned to create is not known to the plan.
+// sameProvider compares references to providers. The plan may hold UnknownID for a provider that it creates.
 func sameProvider(planned, actual string) bool {
 	if planned == actual {
 		return true
@@ -314,7 +314,7 @@ func sameProvider(planned, actual string) bool {
 	return err == nil && want.URN == got.URN && want.ID == UnknownID
 }
 
-// choice names an option that may be unset, which is a choice of its own.
+// choice describes an optional boolean; nil is a value of its own.
 func choice(b *bool) string {
 	if b == nil {
 		return "unset"
@@ -322,14 +322,14 @@ func choice(b *bool) string {
 	return fmt.Sprint(*b)
 }
 
-// sameSet compares lists whose order and repetitions mean nothing.
+// sameSet compares two lists as sets.
 func sameSet(a, b []string) bool {
 	x, y := slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b))
 	return slices.Equal(slices.Compact(x), slices.Compact(y))
 }
 
-// missing returns planned steps that never came, by resource (E7.75). One that the state did not have need not be
-// deleted.
+// missing returns the resources with planned steps that were not taken (E7.75). Planned deletions of resources that
+// known does not contain are ignored.
 func (p *planConstraint) missing(known func(urn.URN) bool) []urn.URN {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -344,7 +344,7 @@ func (p *planConstraint) missing(known func(urn.URN) bool) []urn.URN {
 	return missing
 }
 
-// violation reports that the operation would not do what was planned, which ends it (E7.76).
+// violation reports a violation of the plan and ends the operation (E7.76).
 func (p *planConstraint) violation(u urn.URN, position string, err error) error {
 	p.violated.Store(true)
 	p.report.message(operationFailed(u, position, err.Error()))
@@ -352,8 +352,8 @@ func (p *planConstraint) violation(u urn.URN, position string, err error) error 
 	return monitor.ErrReported
 }
 
-// checkMissing reports what was planned and did not come, after an update that went well otherwise (E7.75). base is the
-// state that the operation started from.
+// checkMissing reports the planned steps that were not taken, after an otherwise successful update (E7.75). base is the
+// prior state of the operation.
 func (p *planConstraint) checkMissing(base *state.Snapshot) {
 	if p.bound == nil || p.report.failed.Load() || p.life.running.Err() != nil {
 		return

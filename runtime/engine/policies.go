@@ -17,32 +17,32 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// PolicyPack is a running policy pack. Violations name it.
+// PolicyPack is a running policy pack with the name that violations show.
 type PolicyPack struct {
 	analyzer.Analyzer
 	Name, Version string
-	// Excepts reports whether a violation of a policy by a resource is none but a warning; nil for no exceptions.
+	// Excepts reports whether a violation by a resource is reduced to a warning; nil means no exceptions.
 	Excepts func(policy string, resource urn.URN) bool
 }
 
-// PolicyNote is the part of a Message that a policy adds.
+// PolicyNote describes the policy behind a Message.
 type PolicyNote struct {
 	Policy, Pack, Version string
-	Message               string // the policy's description and what it has found, on lines of their own
+	Message               string // the policy's description and its finding, on separate lines
 	Level                 analyzer.Level
 	// Remediation reports whether the policy changed inputs, from Before to After.
 	Remediation   bool
 	Before, After value.Value
 }
 
-// policies asks policy packs about resources. Without packs it does nothing. It is safe for concurrent use.
+// policies runs policy packs on resources. Without packs it does nothing. It is safe for concurrent use.
 type policies struct {
 	*core
 	packs []PolicyPack
 }
 
-// inspect returns the inputs of a resource as policies have remedied them, after all packs have analyzed them. A second
-// time remedies only: the first has reported everything.
+// inspect runs remediation and then analysis on the inputs of a resource, and returns the remediated inputs. In a
+// second check it only remediates: the first check reported everything.
 func (p *policies) inspect(s *record, inputs value.Value, second bool) (value.Value, error) {
 	inputs, err := p.remediate(s, inputs, second)
 	if err != nil || second {
@@ -51,8 +51,8 @@ func (p *policies) inspect(s *record, inputs value.Value, second bool) (value.Va
 	return inputs, p.analyze(s, inputs)
 }
 
-// remediate returns the inputs of a resource with what policies change in them. Packs remediate one after the other:
-// each sees the changes of those before it. quiet is for a second time, whose changes are known already.
+// remediate returns the inputs after the remediations of all packs, which run one after the other on the result of the
+// previous one. quiet suppresses the reports in a second check.
 func (p *policies) remediate(s *record, inputs value.Value, quiet bool) (value.Value, error) {
 	for _, pack := range p.packs {
 		changes, err := pack.Remediate(p.calls, p.resource(s, inputs))
@@ -83,7 +83,7 @@ func (p *policies) remediate(s *record, inputs value.Value, quiet bool) (value.V
 	return inputs, nil
 }
 
-// analyze asks all packs about a resource at the same time. A preview reports violations and goes on; in an update, a
+// analyze runs all packs on a resource concurrently. A preview reports violations and goes on; in an update, a
 // violation of a mandatory policy fails the resource.
 func (p *policies) analyze(s *record, inputs value.Value) error {
 	answers, errs := make([][]analyzer.Violation, len(p.packs)), make([]error, len(p.packs))
@@ -111,9 +111,9 @@ func (p *policies) analyze(s *record, inputs value.Value) error {
 	return nil
 }
 
-// mayDestroy asks packs about the resources whose objects end by steps with one of some operations, before any of them
-// does. A preview reports violations and goes on; in an update, a violation of a mandatory policy fails all steps.
-func (p *policies) mayDestroy(steps []Step, what analyzer.Destruction, ops ...Op) error {
+// mayDestroy asks the packs about the resources that steps with one of the given operations destroy, before any step
+// runs. A preview reports violations and goes on; in an update, a violation of a mandatory policy fails all steps.
+func (p *policies) mayDestroy(steps []Step, kind analyzer.Destruction, ops ...Op) error {
 	if len(p.packs) == 0 {
 		return nil
 	}
@@ -125,14 +125,14 @@ func (p *policies) mayDestroy(steps []Step, what analyzer.Destruction, ops ...Op
 			continue
 		}
 		asked[old.URN] = true
-		about := p.describe(old, nil)
-		about.Properties = old.Inputs.MapOrEmpty()
+		res := p.describe(old, nil)
+		res.Properties = old.Inputs.MapOrEmpty()
 		for _, pack := range p.packs {
 			analysis, ok := pack.Analyzer.(analyzer.DestroyAnalyzer)
 			if !ok {
 				continue
 			}
-			found, err := analysis.AnalyzeDestroy(p.calls, about, what)
+			found, err := analysis.AnalyzeDestroy(p.calls, res, kind)
 			if err != nil {
 				return p.broken(nil, pack, err)
 			}
@@ -148,7 +148,7 @@ func (p *policies) mayDestroy(steps []Step, what analyzer.Destruction, ops ...Op
 	return nil
 }
 
-// analyzeStack asks all packs about all resources that the program has registered, unless something failed before.
+// analyzeStack runs all packs on all registered resources.
 func (p *policies) analyzeStack() {
 	if len(p.packs) == 0 {
 		return
@@ -171,11 +171,11 @@ func (p *policies) analyzeStack() {
 			return
 		}
 		for _, v := range found {
-			about := Message{URN: v.URN}
+			m := Message{URN: v.URN}
 			if reg := p.table.Get(v.URN); reg != nil && reg.Goal != nil {
-				about.Position = reg.Goal.Position
+				m.Position = reg.Goal.Position
 			}
-			if p.violation(pack, v, about) && !p.opts.DryRun {
+			if p.violation(pack, v, m) && !p.opts.DryRun {
 				p.stop()
 			}
 		}
@@ -202,7 +202,7 @@ func (p *policies) violation(pack PolicyPack, v analyzer.Violation, m Message) b
 	return mandatory
 }
 
-// text is the note for people.
+// text returns the text of the message.
 func (n *PolicyNote) text() string {
 	return fmt.Sprintf("policy %s of pack %s (%s): %s", n.Policy, n.Pack, n.Level, n.Message)
 }
@@ -211,13 +211,14 @@ func policyText(description, message string) string {
 	switch {
 	case description == "" || message == "":
 		return description + message
-	case strings.HasPrefix(message, description+"\n"): // as the libraries for packs put it
+	case strings.HasPrefix(message, description+"\n"): // the policy libraries do that
 		return message
 	}
 	return description + "\n" + message
 }
 
-// broken reports a pack that failed. Its policies cannot be relied on, so the operation ends, whatever their levels.
+// broken reports a pack that failed, and aborts the operation whatever the pack's levels: its policies were not
+// checked.
 func (p *policies) broken(s *record, pack PolicyPack, err error) error {
 	if p.terminated.Load() {
 		return monitor.ErrShutdown
@@ -237,7 +238,7 @@ func (p *policies) resource(s *record, inputs value.Value) analyzer.Resource {
 	return r
 }
 
-// describe describes a resource without its properties.
+// describe describes a resource, except for its properties.
 func (p *policies) describe(r *state.Resource, deleteFirst *bool) analyzer.Resource {
 	d := analyzer.Resource{Reference: analyzer.Reference{URN: r.URN, Type: r.Type, Name: r.URN.Name()},
 		Options: analyzer.Options{Protect: r.Protect, IgnoreChanges: r.IgnoreChanges, DeleteBeforeReplace: deleteFirst,

@@ -13,14 +13,14 @@ import (
 type mode uint8
 
 const (
-	updating   mode = iota // to be carried out
-	refreshing             // to be read, with the program's providers (E7.30)
-	destroying             // to be deleted, with the program's providers (E7.41)
+	updating   mode = iota // executed
+	refreshing             // only read, with the program's providers (E7.30)
+	destroying             // only deleted, with the program's providers (E7.41)
 )
 
-// readOnly handles a resource that the program of a refresh registers: it reads the old state again through the
-// provider that the program gives it, and ignores the program's inputs (E7.30–E7.32). A resource that is gone leaves
-// the state at the end, when all resources that name it are known.
+// readOnly handles a registration during a refresh with a program: it reads the prior resource again through the
+// provider of the registration, and ignores the program's inputs (E7.30–E7.32). A missing resource is removed from the
+// state at the end, when all resources that name it are known.
 func (r *registrar) readOnly(ctx context.Context, s *record) error {
 	reg, old := s.reg, s.oldState()
 	if old == nil {
@@ -40,7 +40,7 @@ func (r *registrar) readOnly(ctx context.Context, s *record) error {
 	before, renamed := r.retainer.verbatim(old, reg, true)
 	before.Provider = s.goal.Provider
 	now, err := r.executor.Refresh(before)
-	if err != nil { // E7.20: reported, and nothing is stopped by it
+	if err != nil { // E7.20: the error was reported and stops nothing
 		now = before
 	}
 	reg.Decide(now == nil)
@@ -58,14 +58,14 @@ func (r *registrar) readOnly(ctx context.Context, s *record) error {
 	return nil
 }
 
-// readFirst reads a resource when the program registers it, before the decision about its steps (E4.6, E7.29). It
-// writes the result at once. A resource that is gone will be created; until then its record in the state is marked.
+// readFirst reads a resource when the program registers it, before its steps are decided (E4.6, E7.29), and records the
+// result at once. A missing resource is marked in the state until it is created again.
 func (r *registrar) readFirst(s *record) error {
 	reg, old := s.reg, s.oldState()
 	if old == nil || !old.Custom || old.IsProvider() || old.PendingReplacement || !s.goal.Custom {
 		return nil
 	}
-	// It may be deleted on behalf of another resource; then what is read of it says nothing.
+	// If the resource is deleted on behalf of another one, the result of the read is of no use.
 	taken := func() bool { return s.old.Cascade() != nil }
 	if taken() {
 		return nil
@@ -101,7 +101,7 @@ func (r *registrar) readFirst(s *record) error {
 		if gone {
 			s.recreated, s.old = s.old, nil
 			if now.URN != reg.URN {
-				s.goal.Aliases = []urn.URN{now.URN} // what names it does so by its old name
+				s.goal.Aliases = []urn.URN{now.URN} // dependants refer to it by its old URN
 			}
 		}
 		return nil

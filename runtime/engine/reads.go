@@ -51,7 +51,7 @@ func (d *Deployment) ReadResource(ctx context.Context, r monitor.ReadRequest) (m
 	}
 	now := reg.State()
 	i, err := d.registry.Get(ref)
-	unconfigured := err == nil && i.Unconfigured // it answers nothing in this preview
+	unconfigured := err == nil && i.Unconfigured // the provider answers no calls in this preview
 	return monitor.ReadResponse{URN: u, ID: plan.IDValue(now.ID), Outputs: now.Outputs,
 		Known: adopted || known && !unconfigured}, nil
 }

@@ -10,26 +10,26 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// record is a registration on its way from its goal to its steps: plain data that the registrar, the examiner and the
-// decider fill in one after the other. It belongs to the goroutine that handles the registration.
+// record is the working data of one registration between its goal and its steps. The registrar, the examiner and the
+// decider fill it in, in this order. It belongs to the goroutine that handles the registration.
 type record struct {
 	reg    *resources.Registration
 	wanted value.Value      // the program's inputs
-	goal   *state.Resource  // the wanted state; the examiner puts the checked inputs there
-	slot   *slots.Slot      // its share of --parallel
-	old    *resources.Prior // what it was, or what was imported
-	before *state.Resource  // instead of old, of one that was retained because something else needs it
+	goal   *state.Resource  // the goal state; the examiner sets its checked inputs
+	slot   *slots.Slot      // the right to call providers
+	old    *resources.Prior // the prior or imported resource
+	before *state.Resource  // replaces old for a resource that was retained because another one needs it
 	seed   []byte           // of its automatic names (E7.66)
 
 	provider provider.Configured // nil for a component
-	imported bool                // this operation has imported old
-	deleted  *plan.Dependent     // set when another resource's replacement has deleted old
+	imported bool                // old was imported by this operation
+	deleted  *plan.Dependent     // set if old was deleted by the replacement of another resource
 	diff     plan.Diff
-	// recreated is the prior resource that was found to be gone, in whose position it is created anew.
+	// recreated is the prior resource that a read found missing; the new resource takes its position in the state.
 	recreated *resources.Prior
 }
 
-// oldState returns the prior state, nil for a new resource.
+// oldState returns the prior state, or nil for a new resource.
 func (s *record) oldState() *state.Resource {
 	if s.before != nil {
 		return s.before
@@ -37,7 +37,7 @@ func (s *record) oldState() *state.Resource {
 	return s.old.Resource()
 }
 
-// urns returns the names under which scopes may know the resource: its own, and the one that the state has.
+// urns returns the URNs by which a scope may name the resource: the current one and the one in the prior state.
 func (s *record) urns() []urn.URN {
 	known := []urn.URN{s.reg.URN}
 	if old := s.oldState(); old != nil && old.URN != s.reg.URN {
@@ -46,7 +46,7 @@ func (s *record) urns() []urn.URN {
 	return known
 }
 
-// message puts the resource and its position into a message.
+// message sets the URN and the position of m to those of the resource.
 func (s *record) message(m Message) Message {
 	m.URN, m.Position = s.reg.URN, s.reg.Goal.Position
 	return m

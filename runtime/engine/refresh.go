@@ -10,15 +10,15 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// refresher reads resources outside of any registration and makes the state say what was found. Nothing is registered
+// refresher reads resources independently of registrations, and updates the state accordingly. Nothing is registered
 // while it works.
 type refresher struct {
 	*core
 }
 
-// before reads what has to be read before anything is decided: everything in scope if that was asked for, else
-// what its provider wants to have read (E7.13, E4.112). later says that everything is read when the program registers
-// it (E7.29).
+// before reads resources before the first decision: everything in scope if Options.Refresh is set, otherwise the
+// resources whose provider asks for it (E7.13, E4.112). later is set if the program's registrations trigger the reads
+// (E7.29).
 func (f *refresher) before(later bool) {
 	switch {
 	case f.running.Err() != nil:
@@ -35,12 +35,11 @@ func (f *refresher) before(later bool) {
 	}
 }
 
-// inScope reads everything that the operation is not kept from.
+// inScope reads every resource in scope.
 func (f *refresher) inScope() { f.all(f.table.Scope.Refreshes(f.table.Prior.Base().Resources)) }
 
-// all reads every resource of the state and makes the outcome the state that the rest of the operation starts
-// from (E7.13–E7.22). It is written in one entry at the end (E6.17); an interrupt ends the pass early and keeps what
-// was read. Only those that chosen admits are read.
+// all reads every resource that chosen admits, and makes the result the prior state of the operation (E7.13–E7.22). The
+// changes are written in one entry at the end (E6.17); an interrupt ends the pass early and keeps what was read.
 func (f *refresher) all(chosen func(*state.Resource) bool) {
 	base := f.table.Prior.Base()
 	refreshed, created := f.read(base.Resources, chosen)
@@ -61,13 +60,13 @@ func (f *refresher) all(chosen func(*state.Resource) bool) {
 	}
 	f.commit(e)
 	f.table.Prior.Rebase(next)
-	if f.report.failed.Load() { // E7.20: everything was read; nothing comes after it
+	if f.report.failed.Load() { // E7.20: after all reads, stop
 		f.stop()
 	}
 }
 
-// read reads resources. refreshed are they all as they are now, nil for those that are gone; created are views that are
-// new, each at the index of its owner.
+// read reads the resources that chosen admits. refreshed holds all resources as they are now, nil for those that are
+// gone; created holds the new views, each at the index of its owner.
 func (f *refresher) read(all []*state.Resource, chosen func(*state.Resource) bool) (refreshed []*state.Resource,
 	created [][]*state.Resource) {
 	refreshed, created = slices.Clone(all), make([][]*state.Resource, len(all))
@@ -80,7 +79,7 @@ func (f *refresher) read(all []*state.Resource, chosen func(*state.Resource) boo
 	told := make([]*apply.Viewing, len(read))
 	f.slots.Each(len(read), func(n int) {
 		i := read[n]
-		// E7.20: what fails was reported and stops nothing here
+		// E7.20: errors were reported and stop nothing here
 		refreshed[i], told[n], _ = f.executor.RefreshWithViews(all[i])
 	})
 	if f.terminated.Load() {
@@ -97,7 +96,7 @@ func (f *refresher) read(all []*state.Resource, chosen func(*state.Resource) boo
 	return refreshed, created
 }
 
-// changesOf returns what has to be written to get from the base to what was read, and the state that follows.
+// changesOf returns the journal entry that turns base into rebuilt, and the resulting state.
 func changesOf(base resources.State, rebuilt []*state.Resource) (e journal.Entry, next resources.State) {
 	for i, r := range rebuilt {
 		switch {
@@ -112,8 +111,8 @@ func changesOf(base resources.State, rebuilt []*state.Resource) (e journal.Entry
 	return e, next
 }
 
-// rest ends a refresh that ran a program: what the program did not register is read as well, and what is gone
-// leaves the state along with everything that names it (E7.33, E6.36).
+// rest ends a refresh with a program: it reads the resources that the program did not register, and removes missing
+// ones from the state together with all references to them (E7.33, E6.36).
 func (f *refresher) rest() {
 	if f.running.Err() != nil {
 		return
@@ -123,7 +122,7 @@ func (f *refresher) rest() {
 	for i, c := range known {
 		all[i] = c.State
 	}
-	all = f.table.Renamed(all) // what was renamed is not gone
+	all = f.table.Renamed(all) // a renamed resource is not missing
 	chosen := f.table.Scope.Refreshes(all)
 	now := slices.Clone(all)
 	f.slots.Each(len(all), func(i int) {
@@ -131,7 +130,7 @@ func (f *refresher) rest() {
 		case known[i].Vanished:
 			now[i] = nil
 		case known[i].Read && chosen(all[i]):
-			now[i], _ = f.executor.Refresh(all[i]) // what fails was reported; nothing is stopped by it
+			now[i], _ = f.executor.Refresh(all[i]) // errors were reported and stop nothing
 		}
 	})
 	if f.terminated.Load() {
@@ -150,7 +149,7 @@ func (f *refresher) rest() {
 	f.commit(e)
 }
 
-// inOrder returns the items in another order.
+// inOrder returns items in the given order of their indexes.
 func inOrder[T any](items []T, order []int) []T {
 	next := make([]T, len(order))
 	for to, from := range order {
@@ -159,8 +158,8 @@ func inOrder[T any](items []T, order []int) []T {
 	return next
 }
 
-// written puts views that a refresh has found behind their owners, which takes writing everything anew, in its order: a
-// journal has no other way to put something in between.
+// written inserts new views behind their owners. It rewrites the whole state in order, because a journal cannot insert
+// a resource between others.
 func (f *refresher) written(base resources.State, rebuilt []*state.Resource, created [][]*state.Resource) (
 	e journal.Entry, next resources.State) {
 	for i, r := range rebuilt {
@@ -178,7 +177,7 @@ func (f *refresher) written(base resources.State, rebuilt []*state.Resource, cre
 	return e, next
 }
 
-// commit records what a refresh has found.
+// commit records the changes of a refresh.
 func (f *refresher) commit(e journal.Entry) {
 	if len(e.Remove)+len(e.Amend)+len(e.Add) == 0 {
 		return

@@ -12,9 +12,9 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 )
 
-// RegisterResource registers a resource and returns once it is as the program wants it, or is planned to be
-// (E2.9–E2.37). A fault of the request itself is an error of its own; everything else was reported when ErrReported
-// comes back.
+// RegisterResource registers a resource and returns after it has reached the declared state or, in a preview, is
+// planned (E2.9–E2.37). It returns an error of its own for an invalid request; ErrReported means that the error was
+// reported already.
 func (d *Deployment) RegisterResource(ctx context.Context, r monitor.RegisterRequest) (monitor.RegisterResponse,
 	error) {
 	if err := d.enter(); err != nil {
@@ -52,8 +52,8 @@ func (d *Deployment) RegisterResource(ctx context.Context, r monitor.RegisterReq
 	return response(reg), nil
 }
 
-// resolve completes a goal with its provider, which is registered if it is a default one that is missing (E2.20,
-// E2.22). A provider resource has none: its inputs say which plugin it is.
+// resolve sets the provider of a goal, and registers a default provider that is missing (E2.20, E2.22). A provider
+// resource has no provider: its inputs name its plugin.
 func (d *Deployment) resolve(ctx context.Context, g *plan.Goal) error {
 	if !g.Custom && !g.Remote {
 		return nil
@@ -75,7 +75,7 @@ func (d *Deployment) resolve(ctx context.Context, g *plan.Goal) error {
 	return err
 }
 
-// response returns what the program learns of a registered resource (E2.34–E2.37, E5.30, E5.31).
+// response returns the monitor's response for a registered resource (E2.34–E2.37, E5.30, E5.31).
 func response(reg *resources.Registration) monitor.RegisterResponse {
 	r := monitor.RegisterResponse{URN: reg.URN, Outputs: value.EmptyMap(), Result: reg.Result}
 	now := reg.State()

@@ -15,15 +15,15 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// registrar takes registrations through all stages, each on its caller's goroutine:
+// registrar takes registrations through these stages, each on its caller's goroutine:
 //
 //	claim     the name and the prior resource   the table's lock
 //	examine   the provider checks and compares  no lock, one slot
 //	decide    the steps are chosen              the decider's lock
 //	take      the steps are taken               no lock, one slot
 //
-// Nobody waits for another resource while holding a lock, and nobody waits with a slot (slots.Slot.Wait). It is safe
-// for concurrent use.
+// It does not wait for another resource while it holds a lock, and gives up its slot while it waits (slots.Slot.Wait).
+// It is safe for concurrent use.
 type registrar struct {
 	*core
 	examiner *examiner
@@ -32,8 +32,8 @@ type registrar struct {
 	pending  *pendingCreations
 }
 
-// register takes a goal through all stages. The registered resource is done when it returns without an error. With
-// ContinueOnError, a failed one also returns without an error; its Result has the failure.
+// register takes a goal through all stages. If it returns without an error, the registration is complete. With
+// ContinueOnError, it also returns a failed registration without an error; Result records the failure.
 func (r *registrar) register(ctx context.Context, g *plan.Goal) (*resources.Registration, error) {
 	reg, problem := r.table.Claim(g)
 	if problem != nil {
@@ -45,7 +45,7 @@ func (r *registrar) register(ctx context.Context, g *plan.Goal) (*resources.Regi
 		return reg, r.registerRetained(ctx, reg, g, slot)
 	}
 	defer close(reg.Done)
-	reg.Result = monitor.Failed // until it is known to be better
+	reg.Result = monitor.Failed // overwritten on success
 	s := r.recordOf(reg)
 	if err := s.slot.Take(ctx); err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func (r *registrar) register(ctx context.Context, g *plan.Goal) (*resources.Regi
 	return reg, nil
 }
 
-// recordOf begins the record of a registration that was claimed.
+// recordOf returns the resource record for a claimed registration.
 func (r *registrar) recordOf(reg *resources.Registration) *record {
 	s := &record{reg: reg, slot: r.slots.Slot(), wanted: reg.Goal.Inputs, old: reg.Old}
 	if planned := r.constraint.planned(reg.URN); planned != nil {
@@ -77,8 +77,8 @@ func (r *registrar) recordOf(reg *resources.Registration) *record {
 	return s
 }
 
-// process checks, compares, decides and acts. It returns apply.ErrFailed after a failure that concerns this resource
-// only, and otherwise what its caller is to get.
+// process examines the resource, decides its steps and takes them. It returns apply.ErrFailed after a failure of this
+// resource only, and otherwise the error for the program.
 func (r *registrar) process(ctx context.Context, s *record) error {
 	reg, g := s.reg, s.reg.Goal
 	if r.table.DependsOnFailed(s.goal) {
@@ -96,7 +96,8 @@ func (r *registrar) process(ctx context.Context, s *record) error {
 	if err != nil {
 		return err
 	}
-	// In a refresh or a destroy, what the program has not made is taken out of goals, instead of being an error.
+	// In a refresh or a destroy, references to resources that the program skipped are removed from the goal; they are
+	// no error.
 	if reachable := r.mode == updating || r.table.Scope.WithoutSkipped(s.goal, r.opts.DryRun); !inside || !reachable {
 		return r.retain(ctx, s, inside)
 	}
@@ -129,8 +130,8 @@ func (r *registrar) process(ctx context.Context, s *record) error {
 	return r.takeSteps(ctx, s, steps)
 }
 
-// plan examines a record and chooses its steps. It begins again when the prior resource is being deleted on behalf of
-// another one by the time of the decision: then there is nothing left to compare with.
+// plan examines a record and chooses its steps. It starts over if, by the time of the decision, the prior resource is
+// being deleted on behalf of another one: then there is nothing left to compare with.
 func (r *registrar) plan(ctx context.Context, s *record) ([]Step, error) {
 	for {
 		if err := r.awaitCascade(ctx, s); err != nil {
@@ -145,7 +146,7 @@ func (r *registrar) plan(ctx context.Context, s *record) ([]Step, error) {
 	}
 }
 
-// facts returns what an examination of the record starts from.
+// facts returns the input of the examination.
 func (r *registrar) facts(s *record) plan.Facts {
 	f := plan.Facts{Old: s.oldState(), Goal: s.goal, Wanted: s.wanted, Deleted: s.deleted != nil,
 		Provided: s.provider != nil, DryRun: r.opts.DryRun, Recorded: r.pending.recorded(s.reg.URN),
@@ -160,7 +161,7 @@ func (r *registrar) facts(s *record) plan.Facts {
 	return f
 }
 
-// situation returns what a record's steps are decided by.
+// situation returns the input of the decision about the steps.
 func (r *registrar) situation(s *record) plan.Situation {
 	situation := plan.Situation{Old: s.oldState(), Goal: s.goal, Deleted: s.deleted, Imported: s.imported, Diff: s.diff}
 	if s.recreated != nil {
@@ -169,7 +170,7 @@ func (r *registrar) situation(s *record) plan.Situation {
 	return situation
 }
 
-// inScope decides whether the operation is about a resource. One that was deleted on behalf of something in scope is.
+// inScope reports whether the operation covers a resource, itself or because it was deleted on behalf of one in scope.
 func (r *registrar) inScope(ctx context.Context, s *record) (bool, error) {
 	if r.table.Scope.Admit(s.goal, s.urns()...) {
 		return true, nil
@@ -178,7 +179,8 @@ func (r *registrar) inScope(ctx context.Context, s *record) (bool, error) {
 	return s.deleted != nil, err
 }
 
-// awaitCascade waits, when the old state is being deleted on behalf of another resource, for the end of that (E4.30).
+// awaitCascade waits until a deletion of the prior resource on behalf of another one has ended, if there is one
+// (E4.30).
 func (r *registrar) awaitCascade(ctx context.Context, s *record) error {
 	s.deleted = nil
 	if s.old == nil {
@@ -199,7 +201,7 @@ func (r *registrar) awaitCascade(ctx context.Context, s *record) error {
 	return nil
 }
 
-// takeSteps takes the steps of a registration, one after the other.
+// takeSteps executes the steps of a registration in order.
 func (r *registrar) takeSteps(ctx context.Context, s *record, steps []Step) error {
 	defer r.table.Marks.EndCascades(steps)
 	err := r.examiner.policies.mayDestroy(steps, analyzer.Replacement, OpReplace, OpDeleteReplaced)
@@ -212,7 +214,7 @@ func (r *registrar) takeSteps(ctx context.Context, s *record, steps []Step) erro
 			return monitor.ErrShutdown
 		}
 		step := &steps[i]
-		if i > 0 && step.Op == OpReplace && reg.State() != nil { // the replacement is shown with what it has made
+		if i > 0 && step.Op == OpReplace && reg.State() != nil { // show the replacement with the created resource
 			step.New = reg.State()
 		}
 		result, err := r.executor.Take(*step, reg)
@@ -234,7 +236,7 @@ func (r *registrar) takeSteps(ctx context.Context, s *record, steps []Step) erro
 	return nil
 }
 
-// importFirst brings a resource under management as it is (E4.86–E4.91). Afterwards that is the record's old state.
+// importFirst imports a resource before the update (E4.86–E4.91). The imported state becomes the record's prior state.
 func (r *registrar) importFirst(ctx context.Context, s *record) error {
 	reg, old := s.reg, s.oldState()
 	goal := s.goal.Clone()
@@ -254,15 +256,15 @@ func (r *registrar) importFirst(ctx context.Context, s *record) error {
 	if err := r.takeSteps(ctx, s, steps); err != nil {
 		return err
 	}
-	reg.Result = monitor.Failed // it is imported, and not yet what the program wants
+	reg.Result = monitor.Failed // imported, but not yet updated to the goal
 	s.old, s.imported = reg.Imported(), true
 	s.goal = reg.Goal.NewState(reg.URN, reg.State())
 	s.goal.Aliases = slices.Clone(goal.Aliases)
 	return nil
 }
 
-// read takes what the program reads through all stages (E4.92–E4.94); a read compares nothing. The resource is done
-// when it returns without an error. adopted says that it was retained before; then it was not read again.
+// read takes a read request through all stages (E4.92–E4.94); nothing is compared. If it returns without an error, the
+// resource is complete. adopted reports whether it was retained before; then it was not read again.
 func (r *registrar) read(ctx context.Context, goal *state.Resource) (reg *resources.Registration, adopted bool,
 	err error) {
 	reg, problem := r.table.ClaimRead(goal)
@@ -297,7 +299,7 @@ func (r *registrar) read(ctx context.Context, goal *state.Resource) (reg *resour
 	return reg, false, err
 }
 
-// readRetained answers a read of a retained resource with its last recorded state.
+// readRetained answers a read of a retained resource from its recorded state.
 func (r *registrar) readRetained(ctx context.Context, reg *resources.Registration, goal *state.Resource) error {
 	if err := r.slots.Wait(ctx, reg.Done); err != nil {
 		return err

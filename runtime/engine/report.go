@@ -17,41 +17,41 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// reporter passes events on, one at a time, and counts. It is safe for concurrent use. The sink is called with mu held:
-// that keeps events in order, so a sink must not block.
+// reporter sends events to the sink and counts steps. It is safe for concurrent use. It calls the sink with mu held,
+// which keeps events in order, so the sink must not block.
 type reporter struct {
 	sink     func(Event)
 	planning bool
-	// refreshing reports whether the operation is a refresh, whose refresh steps count under their result (E7.23).
+	// refreshing is set in a refresh, whose refresh steps count under their result (E7.23).
 	refreshing bool
-	failed     atomic.Bool // something was reported as an error
+	failed     atomic.Bool // an error was reported
 
 	mu           sync.Mutex // guards the rest, and the sink
 	changes      map[Op]int
 	maybeCorrupt bool
 	skipped      []urn.URN
-	crashes      map[crashed]bool // told already
+	crashes      map[crashed]bool // crashes already reported in full
 }
 
-// crashed is the end of one process.
+// crashed identifies a plugin process that crashed.
 type crashed struct {
 	plugin string
 	pid    int
 }
 
-// crashText describes a crash in full the first time, and briefly from then on (D10).
+// crashText returns the full description of a crash the first time, and a short one from then on (D10).
 func (r *reporter) crashText(e *provider.CrashError) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	about := crashed{e.Plugin, e.PID}
-	if r.crashes[about] {
+	process := crashed{e.Plugin, e.PID}
+	if r.crashes[process] {
 		return e.Again()
 	}
-	r.crashes[about] = true
+	r.crashes[process] = true
 	return e.Error()
 }
 
-// emit passes on an event that changes no count.
+// emit sends an event that affects no counts.
 func (r *reporter) emit(e Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -60,7 +60,7 @@ func (r *reporter) emit(e Event) {
 	}
 }
 
-// message reports a diagnostic; an error makes the operation fail.
+// message reports a diagnostic; one with severity Error makes the operation fail.
 func (r *reporter) message(m Message) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -72,12 +72,12 @@ func (r *reporter) message(m Message) {
 	}
 }
 
-// Started reports that a step begins.
+// Started reports that a step has begun.
 func (r *reporter) Started(s Step) {
 	r.emit(&StepStarted{Step: &s, Planning: r.planning, Internal: internal(&s)})
 }
 
-// Finished reports and counts a step that succeeded. shown says whether people hear of it at once (E7.8).
+// Finished counts a step that succeeded, and reports it to the sink if shown is set (E7.8).
 func (r *reporter) Finished(s Step, result Op, shown bool, took time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -89,7 +89,7 @@ func (r *reporter) Finished(s Step, result Op, shown bool, took time.Duration) {
 	}
 }
 
-// counts reports whether a step is one of the changes that are counted (E8.1–E8.7).
+// counts reports whether a step counts as a change in the summary (E8.1–E8.7).
 func (r *reporter) counts(s *Step, result Op) bool {
 	if internal(s) {
 		return false
@@ -103,17 +103,17 @@ func (r *reporter) counts(s *Step, result Op) bool {
 	return s.Logical() && s.Op == result
 }
 
-// internal reports whether a step is about a default provider (E8.13).
+// internal reports whether a step concerns a default provider (E8.13).
 func internal(s *Step) bool {
 	return s.URN.IsDefaultProvider()
 }
 
-// outputs reports the registration of a component's or the stack's outputs.
+// outputs reports that the outputs of a component or of the stack were registered.
 func (r *reporter) outputs(s Step) {
 	r.emit(&StepFinished{Step: &s, Op: s.Op, Planning: r.planning, Internal: internal(&s), Outputs: true})
 }
 
-// StepFailed reports a step that failed and why (E5.41).
+// StepFailed reports that a step failed with err (E5.41).
 func (r *reporter) StepFailed(s Step, err error, took time.Duration) {
 	status := 0
 	var perr *provider.Error
@@ -127,7 +127,7 @@ func (r *reporter) StepFailed(s Step, err error, took time.Duration) {
 	}
 	var crash *provider.CrashError
 	text := err.Error()
-	if errors.As(err, &crash) { // the provider did not live to say which resource it was about (D10)
+	if errors.As(err, &crash) { // the provider died before it could name the resource (D10)
 		status = 2
 		text = fmt.Sprintf("%s of %s %q failed: %s", verbs[s.Op], s.Type, s.URN.Name(), r.crashText(crash))
 	}
@@ -155,7 +155,7 @@ func (r *reporter) StepFailed(s Step, err error, took time.Duration) {
 	}
 }
 
-// verbs name the operations of steps for people.
+// verbs are the names of operations in messages.
 var verbs = map[Op]string{
 	OpCreate: "create", OpCreateReplacement: "create", OpUpdate: "update", OpDelete: "delete", OpDeleteReplaced: "delete",
 	OpRead: "read", OpReadReplacement: "read", OpRefresh: "refresh", OpImport: "import", OpImportReplacement: "import",
@@ -169,14 +169,14 @@ func (r *reporter) Tell(n apply.Note) {
 		Property: n.Property})
 }
 
-// skip takes note of a resource that was not attempted because of an earlier failure (E5.44).
+// skip records that a resource was not attempted because of an earlier failure (E5.44).
 func (r *reporter) skip(u urn.URN) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.skipped = append(r.skipped, u)
 }
 
-// summary reports the end: how long it took, how it ended, and the stack's resource before and after.
+// summary sends the Summary event; before and after are the states of the stack's own resource.
 func (r *reporter) summary(took time.Duration, result string, before, after *state.Resource) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -187,7 +187,7 @@ func (r *reporter) summary(took time.Duration, result string, before, after *sta
 		Changes: maps.Clone(r.changes), Result: result, Skipped: r.skipped, Outputs: after, OldOutputs: before})
 }
 
-// errorText returns the text of an error. It returns the full text of a crash only once (D10).
+// errorText returns the text of err. The full text of a crash is returned only once (D10).
 func (r *reporter) errorText(err error) string {
 	if crash, ok := errors.AsType[*provider.CrashError](err); ok {
 		return r.crashText(crash)

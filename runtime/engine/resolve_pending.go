@@ -19,33 +19,33 @@ type Ending string
 
 // The endings.
 const (
-	EndedThere   Ending = "there"   // the resource was read and is there, as the state now says
-	EndedGone    Ending = "gone"    // it was read and is not there any more
-	EndedAdopted Ending = "adopted" // the creation had happened: what it made is in the state now
-	EndedNothing Ending = "nothing" // there is nothing outside of the state that it could have changed
-	EndedForgot  Ending = "forgot"  // the creation is taken as not having happened
-	EndedAbsent  Ending = "absent"  // there is nothing with the ID that the creation would have given
-	EndedAgain   Ending = "again"   // it stays pending until the operation has created the resource again
-	EndedOpen    Ending = "open"    // it stays pending
+	EndedThere   Ending = "there"   // the resource was read and exists; the state is up to date
+	EndedGone    Ending = "gone"    // the resource was read and does not exist any more
+	EndedAdopted Ending = "adopted" // the creation had happened; its object is in the state now
+	EndedNothing Ending = "nothing" // the operation cannot have changed anything outside of the state
+	EndedForgot  Ending = "forgot"  // the creation is assumed not to have happened
+	EndedAbsent  Ending = "absent"  // no object with the ID of the creation exists
+	EndedAgain   Ending = "again"   // still pending until the operation has created the resource again
+	EndedOpen    Ending = "open"    // still pending
 )
 
-// Resolution is an operation in flight and its ending.
+// Resolution is a pending operation and its ending.
 type Resolution struct {
 	state.Operation
 	Ending Ending
-	ID     string // of the resource that EndedAdopted has taken into the state
+	ID     string // of the resource that was added to the state by EndedAdopted
 }
 
-// Decision is a person's answer about a creation in flight. The zero Decision says that it did not happen.
+// Decision is the user's answer about a pending creation. The zero Decision means that it did not happen.
 type Decision struct {
-	ID    string // of the object that the creation made; empty when it made none
-	Look  bool   // the creation may have made none with this ID: it is read to find out
-	Retry bool   // create again with the recorded inputs; nobody knows whether it happened
+	ID    string // of the created object; empty if there is none
+	Look  bool   // read the object with this ID to find out whether it exists
+	Retry bool   // create again with the recorded inputs; whether the first attempt succeeded is unknown
 	Keep  bool   // leave it pending
 }
 
-// PendingCreations returns the pending creations without a known ID, each resource once. A Decision can be about these
-// only.
+// PendingCreations returns the pending creations without a known ID, each resource once. Only these can have a
+// Decision.
 func PendingCreations(s *state.Snapshot) []state.Operation {
 	var list []state.Operation
 	seen := map[urn.URN]bool{}
@@ -58,17 +58,17 @@ func PendingCreations(s *state.Snapshot) []state.Operation {
 	return list
 }
 
-// Undecided returns the pending operations that only a person can resolve: those of PendingCreations that may have made
-// something outside of the state. To try them again unasked could make a second object beside the first.
+// Undecided returns the pending creations that only a person can resolve, because they may have made an object outside
+// of the state. Repeating one unasked could create a second object.
 func Undecided(s *state.Snapshot) []state.Operation {
 	return slices.DeleteFunc(PendingCreations(s), func(op state.Operation) bool { return livesInState(op.Resource) })
 }
 
-// elsewhere reports whether a resource is something outside of the state.
+// elsewhere reports whether a resource has an object outside of the state.
 func elsewhere(r *state.Resource) bool { return r.Custom && !r.IsProvider() }
 
-// livesInState reports whether the objects of a resource's provider exist in the state only, so that a creation which
-// nobody acknowledged changed nothing outside of the state, whether the provider is embedded or a plugin.
+// livesInState reports whether the objects of the resource's package exist in the state only, whether the provider is
+// embedded or a plugin. An unacknowledged creation of such a resource changed nothing outside of the state.
 func livesInState(r *state.Resource) bool {
 	switch r.URN.Package() {
 	case "random", "tls", "time":
@@ -77,11 +77,10 @@ func livesInState(r *state.Resource) bool {
 	return false
 }
 
-// ResolvePending finds out how the pending operations of Base ended, and returns the state that follows and what
-// became of each. It reads resources that were being updated or deleted. How PendingCreations ended is decided by
-// decisions; an Undecided one without a decision is an error. Creations that a decision retries or keeps stay
-// pending. Nothing changes outside of the state, and a failure leaves everything pending. The option Journal is not
-// used.
+// ResolvePending determines how the pending operations of Base ended, and returns the resulting state and one
+// Resolution for each. It reads the resources that were being updated or deleted. decisions resolve PendingCreations;
+// it is an error if an Undecided one has no decision. Creations that a decision retries or keeps stay pending. Nothing
+// outside of the state changes, and after an error everything is still pending. Options.Journal is not used.
 func ResolvePending(ctx context.Context, o Options, decisions map[urn.URN]Decision) (*state.Snapshot, []Resolution,
 	error) {
 	for _, op := range Undecided(o.Base) {
@@ -100,7 +99,7 @@ func ResolvePending(ctx context.Context, o Options, decisions map[urn.URN]Decisi
 	var resolved []Resolution
 	seen := map[urn.URN]bool{}
 	for _, op := range o.Base.Pending {
-		if op.Kind == state.Creating { // a creation that was retried, and cut off again, is there twice
+		if op.Kind == state.Creating { // an interrupted retry leaves its creation there twice
 			if seen[op.Resource.URN] {
 				continue
 			}
@@ -124,14 +123,14 @@ var nouns = map[state.OperationKind]string{
 	state.Importing: "import",
 }
 
-// resolving is a state in which pending operations are being resolved.
+// resolving is a state whose pending operations are being resolved.
 type resolving struct {
 	*core
 	resources []*state.Resource
 }
 
-// resolve decides how one pending operation ended, and reads the object again where it may be there. decisions are
-// the user's answers, by URN, about creations whose ID is not known.
+// resolve determines how one pending operation ended, and reads the object if it may exist. decisions are the user's
+// answers about creations without a known ID, by URN.
 func (s *resolving) resolve(op state.Operation, decisions map[urn.URN]Decision) (end Resolution, err error) {
 	end = Resolution{Operation: op, ID: op.Resource.ID}
 	decision, decided := decisions[op.Resource.URN]
@@ -140,7 +139,7 @@ func (s *resolving) resolve(op state.Operation, decisions map[urn.URN]Decision) 
 		end.Ending = EndedNothing
 	case op.Kind != state.Creating:
 		end.Ending, err = s.readAgain(op.Resource)
-	case end.ID == "" && !decided: // it lives in the state
+	case end.ID == "" && !decided: // its objects exist in the state only
 		end.Ending = EndedNothing
 	case end.ID == "" && decision.Keep:
 		end.Ending = EndedOpen
@@ -160,12 +159,12 @@ func (s *resolving) resolve(op state.Operation, decisions map[urn.URN]Decision) 
 	return end, err
 }
 
-// readAgain brings what the state says of a resource up to date.
+// readAgain refreshes the record of a resource in the state.
 func (s *resolving) readAgain(r *state.Resource) (Ending, error) {
 	i := slices.IndexFunc(s.resources, func(old *state.Resource) bool {
 		return old.URN == r.URN && (old.ID == r.ID || r.ID == "" && !old.Delete)
 	})
-	if i < 0 { // it was recorded as deleted by other means since
+	if i < 0 { // the resource was removed from the state since
 		return EndedGone, nil
 	}
 	now, err := s.executor.ReadAgain(s.resources[i])
@@ -183,7 +182,7 @@ func (s *resolving) readAgain(r *state.Resource) (Ending, error) {
 
 var errNothingThere = errors.New("there is nothing with the ID")
 
-// adopt puts what a creation has made into the state, as if it had been acknowledged.
+// adopt reads the object of a creation and adds it to the state as if the creation had been acknowledged.
 func (s *resolving) adopt(r *state.Resource, id string) error {
 	p, err := s.registry.Of(r)
 	if err != nil {
@@ -211,12 +210,12 @@ func (s *resolving) adopt(r *state.Resource, id string) error {
 	for _, r := range s.resources {
 		present[r.URN] = true
 	}
-	s.insert(plan.Pruned(n, func(u urn.URN) bool { return !present[u] })) // what it needed may have been destroyed since
+	s.insert(plan.Pruned(n, func(u urn.URN) bool { return !present[u] })) // a dependency may have been destroyed since
 	return nil
 }
 
-// insert puts a resource behind everything that it depends on. One that it replaces is left to be deleted, or is no
-// more if it was deleted already (E4.60).
+// insert puts n behind all its dependencies. A resource that n replaces is marked for deletion, or n takes its place if
+// it was deleted already (E4.60).
 func (s *resolving) insert(n *state.Resource) {
 	needs := map[urn.URN]bool{}
 	n.AllDependencies(func(u urn.URN) { needs[u] = true })
@@ -231,7 +230,7 @@ func (s *resolving) insert(n *state.Resource) {
 		case r.URN != n.URN || r.Delete:
 		case r.PendingReplacement:
 			s.resources[i] = n
-			if pos > i { // it has come to depend on what follows
+			if pos > i { // a dependency of n comes later now
 				s.resources = slices.Insert(slices.Delete(s.resources, i, i+1), pos-1, n)
 			}
 			return

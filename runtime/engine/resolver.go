@@ -13,19 +13,19 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// resolver finds the provider of a resource or call, and registers default providers when something first needs them
+// resolver finds the provider of a resource or call, and registers a default provider on its first use
 // (E3.28–E3.34). It is safe for concurrent use.
 type resolver struct {
 	*core
 	registrar *registrar
 }
 
-// wanted holds what a provider is needed for, and the provider that the program names.
+// wanted describes the provider that a request needs, and the one that it names explicitly.
 type wanted struct {
 	named      string          // reference; empty for the default provider of the package
 	pkg        string          // the package of the type or token
 	packageRef string          // of RegisterPackage; empty for none
-	version    monitor.Package // version, download URL and checksums that the request gives
+	version    monitor.Package // version, download URL and checksums from the request
 	about      string          // URN, token or kind of request, for messages
 	position   string          // in the program, for messages
 }
@@ -39,7 +39,7 @@ func (r *resolver) resolve(ctx context.Context, w wanted) (string, error) {
 	return r.reference(ctx, w.named, p, w.about, w.position)
 }
 
-// instance returns the provider itself, with the extension that the request's package is. token names what is called.
+// instance returns the provider, with the request's extension loaded. token is the type or function of the request.
 func (r *resolver) instance(ctx context.Context, w wanted, token string) (*providers.Instance, error) {
 	ref, err := r.resolve(ctx, w)
 	if err != nil {
@@ -52,7 +52,7 @@ func (r *resolver) instance(ctx context.Context, w wanted, token string) (*provi
 	return i, r.registry.Extend(i, r.registry.Packages.Extension(w.packageRef), urn.URN(token))
 }
 
-// reference returns the reference of the named provider, else of the package's default provider, which it registers
+// reference returns the reference of the named provider or else of the package's default provider, which it registers
 // if it is missing. about and position are for messages.
 func (r *resolver) reference(ctx context.Context, named string, p monitor.Package, about, position string) (string,
 	error) {
@@ -61,7 +61,7 @@ func (r *resolver) reference(ctx context.Context, named string, p monitor.Packag
 	}
 	pkg := providers.PackageName(p)
 	if r.registry.Config.DeniesDefault(pkg) {
-		u, _ := urn.Parse(about) // none for a call
+		u, _ := urn.Parse(about) // the zero URN for a call
 		return "", r.failures.abort(u, position,
 			fmt.Sprintf("Default provider for '%s' disabled. '%s' must use an explicit provider.", pkg, about))
 	}
@@ -69,8 +69,8 @@ func (r *resolver) reference(ctx context.Context, named string, p monitor.Packag
 		func(done <-chan struct{}) error { return r.slots.Wait(ctx, done) })
 }
 
-// known reads a reference that a program made. The program does not know the ID of a provider that is only previewed;
-// it gets the one that the preview gave the provider.
+// known parses a reference that the program passed. The ID of a provider that exists only in the preview is unknown to
+// the program; it is replaced by the ID that the preview assigned.
 func (r *resolver) known(text string) (string, error) {
 	ref, err := urn.ParseReference(text)
 	if err != nil {
@@ -84,16 +84,16 @@ func (r *resolver) known(text string) (string, error) {
 	return ref.String(), nil
 }
 
-// registerDefault registers a default provider like any other resource.
+// registerDefault registers a default provider like any other resource, and returns its reference.
 func (r *resolver) registerDefault(ctx context.Context, pkg string, p monitor.Package) (string, error) {
-	no := false
+	unprotected := false
 	g, err := plan.NewGoal(monitor.RegisterRequest{
 		Type: urn.ProviderType(pkg), Name: providers.DefaultName(providers.VersionOf(p), p.DownloadURL), Custom: true,
-		Inputs: providers.WithPackage(r.registry.Config.Default(pkg), p, nil), Protect: &no}, r.opts.RootDir)
+		Inputs: providers.WithPackage(r.registry.Config.Default(pkg), p, nil), Protect: &unprotected}, r.opts.RootDir)
 	if err != nil {
 		return "", err
 	}
-	g.PropertyDependencies = nil // no program gave the inputs, and the Pulumi CLI notes none either
+	g.PropertyDependencies = nil // Pulumi records none either for default providers
 	reg, err := r.registrar.register(ctx, g)
 	if err != nil {
 		return "", err
@@ -104,7 +104,7 @@ func (r *resolver) registerDefault(ctx context.Context, pkg string, p monitor.Pa
 	return urn.Reference{URN: reg.URN, ID: reg.State().ID}.String(), nil
 }
 
-// PackageOfProvider returns which plugin a provider resource of a state needs (E3.22).
+// PackageOfProvider returns the plugin package that a provider resource of a state needs (E3.22).
 func PackageOfProvider(r *state.Resource) provider.Package {
 	return providers.PackageOf(strings.TrimPrefix(r.Type, urn.ProviderType("")), r.Inputs)
 }

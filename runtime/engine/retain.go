@@ -13,14 +13,14 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// retainer keeps resources as they are that the operation is not about, together with what they need (E4.29, E4.108).
-// The registrar uses it for what is out of scope, the importer for the whole state. It is safe for concurrent use.
+// retainer keeps untargeted resources unchanged, together with the resources that they need (E4.29, E4.108). The
+// registrar uses it for resources out of scope, the importer for the whole state. It is safe for concurrent use.
 type retainer struct {
 	*core
 }
 
-// prerequisites brings what a resource needs in front of it: what had no step yet stays as it is, and what a step has
-// touched that did not work, or has deleted on behalf of something else, is relocated (E4.108).
+// prerequisites moves the resources that a retained resource needs in front of it. It retains those without a step so
+// far, and relocates those whose step failed or that were deleted on behalf of another resource (E4.108).
 func (k *retainer) prerequisites(ctx context.Context, p *resources.Prerequisites, slot *slots.Slot) error {
 	defer p.End()
 	for m := p.Next(k.journal.NewID); m != nil; m = p.Next(k.journal.NewID) {
@@ -45,8 +45,7 @@ func (k *retainer) prerequisites(ctx context.Context, p *resources.Prerequisites
 	return nil
 }
 
-// asIs puts the old state of a registration into the new state to the letter; anyone who waits for the resource goes
-// on.
+// asIs copies the prior state of a registration unchanged into the new state, and completes the registration.
 func (k *retainer) asIs(reg *resources.Registration) error {
 	step := plan.Unchanged(reg.Old.Resource(), reg.Old.Resource())
 	kept, err := k.executor.Take(step, reg)
@@ -59,8 +58,8 @@ func (k *retainer) asIs(reg *resources.Registration) error {
 	return nil
 }
 
-// verbatim returns an old state under the name that its registration gives it. renamed is false when it keeps the one
-// that it had, because it is out of scope, or because the registration puts it below a parent that is not created.
+// verbatim returns a copy of a prior state under the URN of its registration. renamed is false if the copy keeps its
+// old URN, because the resource is out of scope or its new parent is not created.
 func (k *retainer) verbatim(old *state.Resource, reg *resources.Registration, inside bool) (kept *state.Resource,
 	renamed bool) {
 	kept = old.Clone()
@@ -74,8 +73,8 @@ func (k *retainer) verbatim(old *state.Resource, reg *resources.Registration, in
 	return kept, true
 }
 
-// skipCreate reports a resource that is not created: it counts as unchanged, is not recorded, and the program learns
-// nothing of it but its name (E2.37, E4.29, E8.3).
+// skipCreate reports a resource that is not created: it counts as unchanged and is not recorded, and the program gets
+// only its URN (E2.37, E4.29, E8.3).
 func (k *retainer) skipCreate(reg *resources.Registration, goal *state.Resource) {
 	step := plan.NewStep(OpSame, nil, goal)
 	reg.Skip(step)
@@ -83,7 +82,7 @@ func (k *retainer) skipCreate(reg *resources.Registration, goal *state.Resource)
 	k.report.Finished(step, OpSame, k.opts.DryRun || goal.Custom, 0)
 }
 
-// tooLate reports that a resource cannot change any more, because it was retained before, which ends the operation.
+// tooLate reports that a resource cannot change any more, because it was retained before, and ends the operation.
 func (k *retainer) tooLate(u urn.URN, position string) error {
 	return k.failures.abort(u, position, fmt.Sprintf(
 		"Resource '%s' cannot be operated on: in the state, a resource outside of the operation's scope depends "+
@@ -91,9 +90,9 @@ func (k *retainer) tooLate(u urn.URN, position string) error {
 			"or run it without --target and --exclude.", u))
 }
 
-// retain handles a registered resource that is out of scope: a new one is not created, and an old one is
-// retained as it was, without a question to its provider (E4.29, E4.32, E4.101). inside reports whether the resource is
-// in scope, and retained because of the kind of operation: then it has its new name.
+// retain handles a registered resource that is out of scope, without a call to its provider: a new one is not created,
+// an existing one is retained (E4.29, E4.32, E4.101). inside reports whether the resource is in scope and retained only
+// because of the kind of operation; it then gets its new URN.
 func (r *registrar) retain(ctx context.Context, s *record, inside bool) error {
 	old := s.oldState()
 	if old == nil {
@@ -113,9 +112,9 @@ func (r *registrar) retain(ctx context.Context, s *record, inside bool) error {
 	return nil
 }
 
-// keepPosition gives a resource that is created again after its deletion the position to which its remaining record
-// was relocated: the resources that name it come after that position. Everything that the new resource needs has to
-// come before it already.
+// keepPosition sets the position of a resource that is created again after its deletion to that of its relocated
+// record, because its retained dependants come after that position. It fails if a dependency of the new resource comes
+// later.
 func (r *registrar) keepPosition(s *record, steps []Step) error {
 	p := s.recreated
 	if p == nil && s.deleted != nil {
@@ -140,8 +139,8 @@ func (r *registrar) keepPosition(s *record, steps []Step) error {
 	return nil
 }
 
-// needsSkipped returns an error if a resource in scope depends on one that is not created because it is out of scope,
-// so that its outputs do not exist (E4.102).
+// needsSkipped returns an error if a resource in scope depends on an untargeted one that is not created, so that its
+// outputs do not exist (E4.102).
 func (r *registrar) needsSkipped(s *record) error {
 	missing := r.table.Scope.Missing(s.goal)
 	if len(missing) == 0 {
@@ -160,8 +159,8 @@ func (r *registrar) needsSkipped(s *record) error {
 	return r.abort()
 }
 
-// registerRetained answers a registration of a resource that was retained before. A resource that is out of scope, or
-// a provider, stays retained. One in scope would have to change after the resources that need it were recorded.
+// registerRetained answers a registration of a resource that was retained before. An untargeted resource or a provider
+// stays retained. One in scope must not change, since its dependants are already recorded.
 func (r *registrar) registerRetained(ctx context.Context, reg *resources.Registration, g *plan.Goal,
 	slot *slots.Slot) error {
 	if err := slot.Wait(ctx, reg.Done); err != nil {
@@ -181,7 +180,7 @@ func (r *registrar) registerRetained(ctx context.Context, reg *resources.Registr
 	return r.retainer.tooLate(reg.URN, g.Position)
 }
 
-// wantsNoChange reports whether a retained resource already is as the program wants it.
+// wantsNoChange reports whether the state of a retained resource matches the program's goal.
 func (r *registrar) wantsNoChange(reg *resources.Registration, g *plan.Goal, now *state.Resource) (bool, error) {
 	s := r.recordOf(&resources.Registration{URN: reg.URN, Goal: g})
 	s.before = now

@@ -9,7 +9,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 )
 
-// runProgram runs the program to its end, or to the point where it asks for nothing more (E2.6).
+// runProgram runs the program until it returns or signals that it makes no further requests (E2.6).
 func (op *operation) runProgram(program Program) {
 	signal := op.beginProgram()
 	ended := make(chan error, 1)
@@ -27,18 +27,18 @@ func (op *operation) runProgram(program Program) {
 		// registered.
 		op.finishWaiting()
 		op.programEnded(<-ended)
-	case <-op.interrupted: // what it has asked for is let finish; the program itself need not end
+	case <-op.interrupted: // its requests in progress are completed; the program itself need not end
 		op.closeRequests()
 		op.programEnded(lastOf(ended))
 	}
 	op.closeRequests()
 }
 
-// programGrace is how long a program may take to end once it is interrupted and nothing that it asked for is under way.
+// programGrace is how long an interrupted program may take to return after its last request has completed.
 const programGrace = time.Second
 
-// lastOf waits for a program that was interrupted. One that does not look at its context is left alone: it cannot ask
-// for anything any more.
+// lastOf returns the error of an interrupted program. It stops waiting after programGrace for a program that ignores
+// its context; the monitor refuses all further requests anyway.
 func lastOf(ended <-chan error) error {
 	timer := time.NewTimer(programGrace)
 	defer timer.Stop()
@@ -50,7 +50,7 @@ func lastOf(ended <-chan error) error {
 	}
 }
 
-// programEnded takes note of how the program ended (E2.7).
+// programEnded records and reports the program's error, if any (E2.7).
 func (op *operation) programEnded(err error) {
 	switch {
 	case err == nil:

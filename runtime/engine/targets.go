@@ -10,14 +10,14 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 )
 
-// targets refuses operations on resources that are nowhere. It is safe for concurrent use.
+// targets refuses operations on resources that do not exist. It is safe for concurrent use.
 type targets struct {
 	*core
 	scope *plan.Scope
 }
 
-// requirePresent refuses targets and excludes that the state does not have, for operations that know everything there
-// is from the state (E4.103).
+// requirePresent reports whether the state has all exact targets and excludes, and ends the operation if not. It serves
+// operations whose resources all come from the state (E4.103).
 func (t *targets) requirePresent() bool {
 	for _, u := range slices.Concat(t.scope.Targets.Exact, t.scope.Excludes.Exact) {
 		if !t.table.Prior.Present(u) {
@@ -28,7 +28,7 @@ func (t *targets) requirePresent() bool {
 	return true
 }
 
-// check reports exact targets that are nowhere, which ends the operation (E4.103).
+// check ends the operation with an error if exact targets in p are unknown (E4.103).
 func (t *targets) check(p plan.Patterns) error {
 	missing := p.Missing(t.table.Known)
 	if len(missing) == 0 {
@@ -44,7 +44,7 @@ func (t *targets) check(p plan.Patterns) error {
 	return t.abort()
 }
 
-// nearest returns a hint at the URN that was perhaps meant.
+// nearest returns a hint with the most similar URN, or "".
 func (t *targets) nearest(u urn.URN) string {
 	var names []string
 	for _, known := range t.table.Prior.URNs() {
@@ -56,7 +56,7 @@ func (t *targets) nearest(u urn.URN) string {
 	return ""
 }
 
-// scopeOptions returns what the options confine an operation to.
+// scopeOptions returns the options that determine the scope of an operation.
 func scopeOptions(o *Options) plan.ScopeOptions {
 	s := plan.ScopeOptions{Targets: o.Targets, Excludes: o.Excludes, Replace: o.Replace,
 		TargetDependents: o.TargetDependents, ExcludeDependents: o.ExcludeDependents, ExcludeProtected: o.ExcludeProtected}

@@ -12,18 +12,18 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 )
 
-// transforms keeps the functions of the program that change registrations and calls before the engine looks at them. It
-// is safe for concurrent use.
+// transforms holds the functions of the program that change its registrations and calls before the engine processes
+// them. It is safe for concurrent use.
 type transforms struct {
 	mu      sync.Mutex // guards the rest
 	stack   []monitor.Transform
 	invokes []monitor.InvokeTransform
-	// pending holds the transforms of remote components under construction: another process registers the component,
-	// and it does not have them (E2.42).
+	// pending holds the transforms of remote components under construction: their second registration comes from the
+	// process that constructs them, without the transforms (E2.42).
 	pending map[string][]monitor.Transform
 }
 
-// RegisterStackTransform applies a transform to what is registered from now on (E2.74).
+// RegisterStackTransform adds a transform for all later registrations (E2.74).
 func (t *transforms) RegisterStackTransform(_ context.Context, transform monitor.Transform) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -31,7 +31,7 @@ func (t *transforms) RegisterStackTransform(_ context.Context, transform monitor
 	return nil
 }
 
-// RegisterStackInvokeTransform applies a transform to calls of functions from now on.
+// RegisterStackInvokeTransform adds a transform for all later function calls.
 func (t *transforms) RegisterStackInvokeTransform(_ context.Context, transform monitor.InvokeTransform) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -39,8 +39,8 @@ func (t *transforms) RegisterStackInvokeTransform(_ context.Context, transform m
 	return nil
 }
 
-// of returns a registration's own transforms, and all transforms that apply to it in their order: its own, its
-// ancestors' from the parent upwards, and the stack's (E2.18).
+// of returns a registration's own transforms, and all transforms that apply to it in order: its own, those of its
+// ancestors from the parent upwards, and the stack's (E2.18).
 func (t *transforms) of(r *monitor.RegisterRequest, ancestors []monitor.Transform) (own, all []monitor.Transform) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -60,7 +60,7 @@ func (t *transforms) of(r *monitor.RegisterRequest, ancestors []monitor.Transfor
 	return own, slices.Concat(own, ancestors, t.stack)
 }
 
-// invoke returns a call after all transforms of calls.
+// invoke applies all invoke transforms to a call.
 func (t *transforms) invoke(ctx context.Context, r monitor.InvokeRequest) (monitor.InvokeRequest, error) {
 	t.mu.Lock()
 	all := slices.Clip(t.invokes)
@@ -76,8 +76,8 @@ func (t *transforms) invoke(ctx context.Context, r monitor.InvokeRequest) (monit
 	return r, nil
 }
 
-// transformed returns a goal after all transforms: they see inputs that carry their dependencies, and what they leave
-// says what the resource depends on (E2.70–E2.73). They cannot change what the resource is called.
+// transformed applies transforms to a goal. Transforms get inputs that carry their dependencies, and the dependencies
+// in their results replace the goal's (E2.70–E2.73). They cannot change the URN of the resource.
 func (o *Options) transformed(ctx context.Context, g *plan.Goal, all []monitor.Transform) (*plan.Goal, error) {
 	r := g.RegisterRequest
 	r.Transforms = nil
@@ -110,12 +110,12 @@ func (o *Options) transformed(ctx context.Context, g *plan.Goal, all []monitor.T
 	return changed, err
 }
 
-// unchanged returns the paths at which a transform has left inputs as they were.
+// unchanged returns the paths whose inputs a transform has not changed.
 func unchanged(paths []value.Path, before, after value.Value) []value.Path {
 	var same []value.Path
 	for _, path := range paths {
-		was, had := path.Get(before)
-		if is, has := path.Get(after); had && has && value.SameContent(was, is) {
+		former, found := path.Get(before)
+		if now, present := path.Get(after); found && present && value.SameContent(former, now) {
 			same = append(same, path)
 		}
 	}

@@ -8,20 +8,19 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// UpdatePlan is the list of steps that a preview found. An update with such a plan takes those steps or fewer, or
-// refuses (7.7).
+// UpdatePlan holds the steps of a preview. An update constrained by it takes these steps or fewer, or fails (7.7).
 type UpdatePlan struct {
 	Resources map[urn.URN]*ResourcePlan
 }
 
 // ResourcePlan is the plan for one resource.
 type ResourcePlan struct {
-	Goal  *PlannedGoal // nil for one that is only deleted
+	Goal  *PlannedGoal // nil for a resource that is only deleted
 	Steps []Op
 	Seed  []byte // of its automatic names (E7.66)
 }
 
-// PlannedGoal is the registration in the plan, with the inputs as a difference from the former ones (E7.64).
+// PlannedGoal is a planned registration, with the inputs as a difference from the prior ones (E7.64).
 type PlannedGoal struct {
 	Type, Name              string
 	Custom                  bool
@@ -39,15 +38,15 @@ type PlannedGoal struct {
 	CustomTimeouts          state.Timeouts
 }
 
-// PlanDiff is a difference by top-level property.
+// PlanDiff is a difference between two maps by top-level property.
 type PlanDiff struct {
 	Adds, Updates map[string]value.Value
 	Deletes       []string
 }
 
-// of returns what becomes of a property: "+", "~", "-", or "=" for one that stays, and its value; was is the former
-// one.
-func (d PlanDiff) of(key string, was value.Value) (change string, now value.Value) {
+// of returns the change of a property, which is "+", "~", "-", or "=" for none, and its new value. former is its old
+// value.
+func (d PlanDiff) of(key string, former value.Value) (change string, now value.Value) {
 	if v, ok := d.Adds[key]; ok {
 		return "+", v
 	}
@@ -57,18 +56,18 @@ func (d PlanDiff) of(key string, was value.Value) (change string, now value.Valu
 	if slices.Contains(d.Deletes, key) {
 		return "-", value.Null
 	}
-	return "=", was
+	return "=", former
 }
 
-// planDiff compares maps by their properties.
+// planDiff returns the difference between two maps.
 func planDiff(before, after value.Value) PlanDiff {
 	d := PlanDiff{Adds: map[string]value.Value{}, Updates: map[string]value.Value{}}
 	for i, key := range after.Keys() {
-		was, ok := before.Lookup(key)
+		former, ok := before.Lookup(key)
 		switch now := after.At(i); {
 		case !ok:
 			d.Adds[key] = now
-		case !value.SameContent(was, now):
+		case !value.SameContent(former, now):
 			d.Updates[key] = now
 		}
 	}

@@ -8,7 +8,7 @@ type (
 	Op   = plan.Op
 )
 
-// UnknownID stands for the ID of a provider that a preview only pretends to create (E1.11).
+// UnknownID is the placeholder ID of a provider that exists only in a preview (E1.11).
 const UnknownID = plan.UnknownID
 
 // The operations.
