@@ -11,17 +11,17 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/secrets"
 )
 
-// ErrDeclined ends a command that a person answered with no: it bails without another word (E8.27).
+// ErrDeclined is returned when a person answers no. The command ends without a further message (E8.27).
 var ErrDeclined = &ExitError{Code: CodeError, Cause: errors.New("declined, nothing was changed")}
 
-// Prompt asks a person: questions go to standard error, answers come from standard input.
+// A Prompt asks a person questions on standard error and reads the answers from standard input.
 type Prompt struct {
 	streams     Streams
-	present     bool            // there is somebody to ask
-	interrupted <-chan struct{} // ends the waiting for an answer; nil never does
+	present     bool            // a person can be asked
+	interrupted <-chan struct{} // closed to stop waiting for an answer; may be nil
 }
 
-// Prompt asks the person before this console.
+// Prompt returns a Prompt for this console's streams and interrupts.
 func (a *Console) Prompt() Prompt {
 	p := Prompt{streams: a.Streams, present: a.Interactive()}
 	if a.Signals != nil {
@@ -30,14 +30,14 @@ func (a *Console) Prompt() Prompt {
 	return p
 }
 
-// canHide reports whether a person can be asked for what must not be seen.
+// canHide reports whether a person can be asked for a value without showing it on the terminal.
 func (p Prompt) canHide() bool { return p.present && p.streams.ReadPassword != nil }
 
-// Confirm asks a yes-or-no question. Only yes means yes.
+// Confirm asks a yes-or-no question. It returns ErrDeclined for any answer but yes.
 func (p Prompt) Confirm(question string) error { return p.ConfirmDetails(question, nil) }
 
-// Confirm asks whether to do what the question names, unless yes is set. Without a terminal it refuses; action is what
-// the command would do, as in "remove a stack".
+// Confirm asks the person to confirm action, unless yes is set. Without a terminal it returns an error. action
+// describes what the command would do, as in "remove a stack".
 func (a *Console) Confirm(yes bool, action, question string) error {
 	switch {
 	case yes:
@@ -48,7 +48,8 @@ func (a *Console) Confirm(yes bool, action, question string) error {
 	return a.Prompt().Confirm(question)
 }
 
-// ConfirmDetails is Confirm for a question that can be asked for more: details tells it, and the question comes again.
+// ConfirmDetails is like Confirm, but the person may also answer "details": then it calls details and asks again. A nil
+// details takes that answer away.
 func (p Prompt) ConfirmDetails(question string, details func()) error {
 	choices := "yes/no"
 	if details != nil {
@@ -56,7 +57,7 @@ func (p Prompt) ConfirmDetails(question string, details func()) error {
 	}
 	for {
 		fmt.Fprintf(p.streams.Err, "%s (%s): ", question, choices)
-		line, err := p.Answer() // no answer is a no
+		line, err := p.Answer() // a missing answer means no
 		switch strings.ToLower(strings.TrimSpace(line)) {
 		case "y", "yes":
 			return nil
@@ -70,13 +71,13 @@ func (p Prompt) ConfirmDetails(question string, details func()) error {
 	}
 }
 
-// Answer is a line that a person enters; an interrupt is ErrDeclined.
+// Answer reads a line that a person enters. It returns ErrDeclined after an interrupt.
 func (p Prompt) Answer() (string, error) {
 	return p.await(func() (string, error) { return ReadLine(p.streams.In) })
 }
 
-// await returns the user's input; an interrupt gives ErrDeclined. The reading goroutine cannot be cancelled: after an
-// interrupt it stays until the process ends.
+// await returns the user's input, or ErrDeclined after an interrupt. The reading goroutine cannot be cancelled: after
+// an interrupt it stays until the process ends.
 func (p Prompt) await(input func() (string, error)) (string, error) {
 	type entered struct {
 		line string
@@ -95,7 +96,7 @@ func (p Prompt) await(input func() (string, error)) (string, error) {
 	}
 }
 
-// ReadLine reads up to a line break, byte by byte so that nothing behind it is swallowed.
+// ReadLine reads up to a line break, one byte at a time so that it consumes nothing after the line.
 func ReadLine(r io.Reader) (string, error) {
 	var line []byte
 	one := make([]byte, 1)
@@ -113,19 +114,19 @@ func ReadLine(r io.Reader) (string, error) {
 	}
 }
 
-// Hidden asks for a line that is not shown while a person enters it; an interrupt is ErrDeclined. It needs
-// Streams.ReadPassword.
+// Hidden asks for a line that is not shown while a person enters it. It returns ErrDeclined after an interrupt. Hidden
+// requires Streams.ReadPassword.
 func (p Prompt) Hidden(question string) (string, error) {
 	fmt.Fprint(p.streams.Err, question)
 	answer, err := p.await(p.streams.ReadPassword)
 	if errors.Is(err, ErrDeclined) && p.streams.Restore != nil {
-		p.streams.Restore() // or nobody would see what is typed from now on
+		p.streams.Restore() // otherwise the terminal would stay without echo
 	}
 	fmt.Fprintln(p.streams.Err)
 	return answer, err
 }
 
-// Token asks for the token for a service.
+// Token asks for the access token of the service at url.
 func (p Prompt) Token(url string) (string, error) {
 	if !p.canHide() {
 		return "", fmt.Errorf("there is no token for %s: set %s, or log in on a terminal, which asks for it", url,
@@ -159,14 +160,14 @@ func (p Prompt) passphrase(stack string, purpose secrets.Purpose) (string, error
 	return first, nil
 }
 
-// answers are the passphrases that a person has entered in this process, by stack. It is safe for concurrent use: who
-// needs the same one at once waits for the one question.
+// answers holds the passphrases that a person has entered in this process, by stack. It is safe for concurrent use:
+// concurrent callers that need the same passphrase share one question.
 type answers struct {
 	mu    sync.Mutex
 	known map[string]string
 }
 
-// once returns what was answered before, or asks. A new passphrase is always asked for.
+// once returns the passphrase entered earlier for stack, or calls ask. A new passphrase is always asked for.
 func (a *answers) once(stack string, p secrets.Purpose, ask func() (string, error)) (string, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -184,7 +185,7 @@ func (a *answers) once(stack string, p secrets.Purpose, ask func() (string, erro
 	return text, nil
 }
 
-// StandardInput is all of the standard input, for values that are not on the command line (F3.15).
+// StandardInput reads the whole standard input, for values that are not on the command line (F3.15).
 func (p Prompt) StandardInput() (string, error) {
 	text, err := io.ReadAll(bufio.NewReader(p.streams.In))
 	if err != nil {
@@ -193,7 +194,7 @@ func (p Prompt) StandardInput() (string, error) {
 	return string(text), nil
 }
 
-// newPassphrase comes from a person or from the first line of standard input.
+// newPassphrase asks a person for a new passphrase, or else reads the first line of standard input.
 func (p Prompt) newPassphrase(stack string) (string, error) {
 	if p.canHide() {
 		return p.passphrase(stack, secrets.Purpose{New: true})

@@ -18,16 +18,17 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
-// DefaultBackend is the backend if none is chosen (D3).
+// DefaultBackend is the backend that is used if none is chosen (D3).
 const DefaultBackend = "file://~"
 
-// Backends opens the places where state lives, as the environment says.
+// Backends opens backends as the environment variables, the project file and the current login select them.
 type Backends struct{ *Console }
 
-// Backends are those that this command can open.
+// Backends returns the backends for this console.
 func (a *Console) Backends() Backends { return Backends{a} }
 
-// where is where state lives, and what relative paths in it are relative to (F6.1, D3). p may be nil.
+// where returns the URL of the backend and the directory that relative paths in the URL are relative to (F6.1, D3). p
+// may be nil.
 func (b Backends) where(p *project.Project) (url, workDir string, err error) {
 	if url := b.World.Getenv("PULUMI_BACKEND_URL"); url != "" {
 		return url, b.World.Dir, nil
@@ -50,7 +51,8 @@ func (b Backends) Open(p *project.Project) (*backend.Backend, error) {
 	return b.openFor(p, false)
 }
 
-// Here opens the backend of the project of the working directory, or the one of no project where that cannot be read.
+// Here opens the backend of the project in the working directory. If there is no readable project, it opens the backend
+// that is used outside of projects.
 func (b Backends) Here() (*backend.Backend, error) {
 	p, _, err := b.OpenProject(b.World.Dir)
 	if err != nil {
@@ -59,7 +61,7 @@ func (b Backends) Here() (*backend.Backend, error) {
 	return b.Open(p)
 }
 
-// Local opens the backend of a project if it is a folder of this machine; else, or if that fails, it returns
+// Local opens the backend of a project if it is a folder of this machine. Otherwise, or if opening fails, it returns
 // nil.
 func (b Backends) Local(p *project.Project) *backend.Backend {
 	url, workDir, err := b.where(p)
@@ -73,7 +75,7 @@ func (b Backends) Local(p *project.Project) *backend.Backend {
 	return local
 }
 
-// OpenToUpgrade opens the backend of a project, also one of the layout without projects; p may be nil.
+// OpenToUpgrade is like Open, but also accepts a backend that still has the layout without projects. p may be nil.
 func (b Backends) OpenToUpgrade(p *project.Project) (*backend.Backend, error) {
 	return b.openFor(p, true)
 }
@@ -118,8 +120,8 @@ func (b Backends) openAt(url, workDir string, upgrading bool) (*backend.Backend,
 	return backend.Open(url, o)
 }
 
-// opening is the context for what waits for the first answer of a place where state lives: the first signal ends it,
-// and a message says what is waited for. The caller calls done when it is over.
+// opening returns a context for the first request to a backend. The first signal cancels the context; if the request
+// takes long, a message names the backend. The caller must call done after the request.
 func (b Backends) opening(ctx context.Context, url string) (_ context.Context, done func()) {
 	name, _, _ := strings.Cut(backend.PublicURL(url), "?")
 	timer := time.AfterFunc(cmp.Or(b.World.Patience, 4*time.Second), func() {
@@ -132,7 +134,7 @@ func (b Backends) opening(ctx context.Context, url string) (_ context.Context, d
 	return ctx, func() { timer.Stop(); end() }
 }
 
-// openService opens a service, with what signs in to it.
+// openService opens a service; token returns the access token for it.
 func (b Backends) openService(url string, token func(url string) (string, error)) (backend.Service, error) {
 	organization, err := backend.DefaultOrganization(b.World.PulumiHome(), url)
 	if err != nil {
@@ -142,14 +144,15 @@ func (b Backends) openService(url string, token func(url string) (string, error)
 	return service.Open(url, service.Options{Organization: organization, Options: b.calls(url, token)})
 }
 
-// calls are the options for calls of a service.
+// calls returns the options for calls to a service.
 func (b Backends) calls(url string, token func(url string) (string, error)) serviceapi.Options {
 	return serviceapi.Options{Token: func() (string, error) { return token(url) }, HTTP: b.World.HTTP,
 		Agent: "yamlhost/" + b.Version(), Pause: cmp.Or(b.World.ServicePause, time.Second/2),
 		Opening: func(ctx context.Context) (context.Context, func()) { return b.opening(ctx, url) }}
 }
 
-// chosen is the name of the stack that the flag, the environment or the selection names (D3, F6.15), or empty.
+// chosen returns the name of the stack that the flag, the environment or the selection names (D3, F6.15). It is empty
+// if none is chosen.
 func (b Backends) chosen(p *project.Project, url, flag string) (string, error) {
 	if name := cmp.Or(flag, b.World.Getenv("PULUMI_STACK")); name != "" {
 		return name, nil
@@ -157,9 +160,10 @@ func (b Backends) chosen(p *project.Project, url, flag string) (string, error) {
 	return backend.SelectedStack(b.World.PulumiHome(), p.Name.Text, p.Path, url)
 }
 
-// environments are those of the service that keeps a project's stacks; nil if none does. Names without an organization
-// are of the owner of the stack, an empty one being the chosen one, else of the default organization. With looks, a
-// service that only the project names gets no token but one that was kept for it.
+// environments returns access to the environments of the service that stores the project's stacks, or nil if no service
+// does. Environment names without an organization belong to the owner of stack (of the chosen stack if stack is empty),
+// or else to the default organization. If looks is set and only the project file names the service, the only token that
+// is sent to it is one saved by a login to that service.
 func (b Backends) environments(p *project.Project, stack string, looks bool) (*environments.Hosted, error) {
 	url, _, err := b.where(p)
 	if err != nil || !backend.IsService(url) {
@@ -190,8 +194,8 @@ func (b Backends) environments(p *project.Project, stack string, looks bool) (*e
 	}}, nil
 }
 
-// token returns the token for a service that was chosen as the backend, empty if there is none: that of the
-// environment, else the one of credentials.json.
+// token returns the token for a service that was chosen as the backend: the one in the environment, or else the one in
+// credentials.json. It is empty if there is none.
 func (b Backends) token(url string) (string, error) {
 	if token := b.World.Getenv(AccessToken); token != "" {
 		return token, nil
@@ -199,10 +203,10 @@ func (b Backends) token(url string) (string, error) {
 	return backend.Token(b.World.CredentialsHome(), url)
 }
 
-// AccessToken is the variable with the token for a service.
+// AccessToken is the environment variable that holds the token for a service.
 const AccessToken = "PULUMI_ACCESS_TOKEN"
 
-// SignIn makes sure that a service takes a token, and returns whose it is.
+// SignIn checks that the service at url accepts token, and returns the token's user.
 func (b Backends) SignIn(ctx context.Context, url, token string) (backend.User, error) {
 	s, err := b.openService(url, func(string) (string, error) { return token, nil })
 	if err != nil {
@@ -211,13 +215,13 @@ func (b Backends) SignIn(ctx context.Context, url, token string) (backend.User, 
 	return s.User(ctx)
 }
 
-// Hosted reports whether a project's stacks are kept by a service.
+// Hosted reports whether a service stores the project's stacks.
 func (b Backends) Hosted(p *project.Project) bool {
 	url, _, err := b.where(p)
 	return err == nil && backend.IsService(url)
 }
 
-// openObjects opens a store of objects. Goroutines behind it, such as one that renews credentials, outlive the
+// openObjects opens an object store. Its background goroutines, such as one that renews credentials, outlive the
 // command.
 func (b Backends) openObjects(rawURL string) (backend.Objects, error) {
 	var objects backend.Objects
@@ -233,22 +237,22 @@ func (b Backends) openObjects(rawURL string) (backend.Objects, error) {
 	return objects, err
 }
 
-// diyTrue is a boolean setting of the backend, under its name of today or the old one (F7.18).
+// diyTrue reports whether a boolean setting of the backend is on, under its present name or its old one (F7.18).
 func (b Backends) diyTrue(name string) bool {
 	return b.World.Enabled("PULUMI_DIY_BACKEND_"+name) || b.World.Enabled("PULUMI_SELF_MANAGED_STATE_"+name)
 }
 
-// Stores returns the schemes of the stores that this build can open.
+// Stores returns the URL schemes of the object stores that this build can open.
 func Stores() []string { return append(bucket.Known(), postgres.Known()...) }
 
-// OpenStores are the stores of objects that a command has opened, each once: stacks that one command works on share its
-// connections. It is safe for concurrent use; a nil one opens anew each time.
+// OpenStores caches open object stores by URL so that the stacks of one command share connections. It is safe for
+// concurrent use. A nil OpenStores opens a store anew each time.
 type OpenStores struct {
 	mu     sync.Mutex
 	opened map[string]backend.Objects // by URL; guarded by mu
 }
 
-// open opens a store of objects, or returns the one that is open.
+// open returns the object store at rawURL. It calls open if the store is not open yet.
 func (s *OpenStores) open(rawURL string, open func(rawURL string) (backend.Objects, error)) (backend.Objects, error) {
 	if s == nil {
 		return open(rawURL)
@@ -265,5 +269,5 @@ func (s *OpenStores) open(rawURL string, open func(rawURL string) (backend.Objec
 	return objects, err
 }
 
-// NewOpenStores has opened nothing yet.
+// NewOpenStores returns an empty OpenStores.
 func NewOpenStores() *OpenStores { return &OpenStores{opened: map[string]backend.Objects{}} }

@@ -15,24 +15,25 @@ import (
 	"github.com/yamlhost/yamlhost/workspace"
 )
 
-// Console is one run of the command line: its streams, the flags that all commands share, and the world.
+// A Console is one run of the command line: its streams, the flags that all commands share, and its view of the
+// machine.
 type Console struct {
-	Streams Streams   // printable, whatever is written
-	Screen  io.Writer // Err as it is, for views that move the cursor
-	result  io.Writer // Out as it is; see data
+	Streams Streams   // control characters in written text are made harmless
+	Screen  io.Writer // the unfiltered Err, for views that move the cursor
+	result  io.Writer // the unfiltered Out; see Data
 	World   World
 	Global  globalOptions
 	Signals *interrupts
 	Crashes *Crashes
 	Reports Reports
-	// Execute carries out a command line of this program in this process, and returns its exit code.
+	// Execute runs a command line of this program in this process and returns its exit code.
 	Execute func(ctx context.Context, args []string, s Streams, w World) int
 	blocks  sync.Mutex       // held while a block is shown
-	Texts   *workspace.Texts // the programs that were parsed, which a command about several stacks shares; else nil
-	keys    secrets.Keyring  // derived once in a process
-	asked   answers          // passphrases, asked for once in a process
+	Texts   *workspace.Texts // parsed programs, shared by the stacks of one command; otherwise nil
+	keys    secrets.Keyring  // derived once per process
+	asked   answers          // passphrases, asked for once per process
 
-	lookedMu sync.Mutex        // guards what follows, and is held while a service is asked
+	lookedMu sync.Mutex        // guards looked; held during requests to the service
 	looked   map[string]looked // see Inherit
 }
 
@@ -42,14 +43,14 @@ type globalOptions struct {
 	Color          string
 	NonInteractive bool
 
-	SuppressSecretOutput bool // of operations; here because providers are made for other commands too
+	SuppressSecretOutput bool // for operations; global because other commands make providers too
 	Offline              bool
 	AllowHTTP            bool     // for downloads of plugins
-	PassEnv              []string // inherited by children although they open secrets
+	PassEnv              []string // passed on to child processes although they open secrets
 	Verbose              int
 }
 
-// Enter goes to the directory of --cwd and checks the other global flags.
+// Enter changes to the directory given by --cwd and checks the other global flags.
 func (a *Console) Enter() error {
 	if a.Global.Cwd != "" {
 		dir := a.Path(a.Global.Cwd)
@@ -65,10 +66,11 @@ func (a *Console) Enter() error {
 	return WithCode(CodeBadUsage, "--color takes always, never, raw or auto, not %q", a.Global.Color)
 }
 
-// Path is a path as a user gave it, made absolute.
+// Path makes a path that the user gave absolute.
 func (a *Console) Path(p string) string { return a.World.path(p) }
 
-// Short is a path as users see it: relative to the working directory when it is inside, else as it is.
+// Short returns the form of a path that is shown to users: relative to the working directory if the path is inside of
+// it, otherwise unchanged.
 func (a *Console) Short(path string) string {
 	rel, err := filepath.Rel(a.World.Dir, path)
 	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
@@ -77,15 +79,15 @@ func (a *Console) Short(path string) string {
 	return rel
 }
 
-// Now is the time.
+// Now returns the current time.
 func (a *Console) Now() time.Time { return a.World.time() }
 
-// Interactive reports whether a person can be asked.
+// Interactive reports whether the command may ask a person.
 func (a *Console) Interactive() bool {
 	return a.Streams.InTerminal && a.Streams.ErrTerminal && !a.Global.NonInteractive
 }
 
-// Color reports whether what goes to a stream is coloured.
+// Color reports whether output is coloured; terminal is set if the stream is a terminal.
 func (a *Console) Color(terminal bool) bool {
 	switch a.Global.Color {
 	case "always":
@@ -97,7 +99,7 @@ func (a *Console) Color(terminal bool) bool {
 	return terminal && !plain && a.World.Getenv("TERM") != "dumb"
 }
 
-// Size is the size of the terminal in characters; 0 where there is none.
+// Size returns the size of the terminal in characters. Both results are 0 if there is no terminal.
 func (a *Console) Size() (columns, lines int) {
 	if a.Streams.Size == nil {
 		return 0, 0
@@ -105,7 +107,7 @@ func (a *Console) Size() (columns, lines int) {
 	return a.Streams.Size()
 }
 
-// SayError shows a fault that has no place in a text.
+// SayError prints an error that has no position in a source text.
 func (a *Console) SayError(text string) {
 	if a.Color(a.Streams.ErrTerminal) {
 		fmt.Fprintf(a.Streams.Err, "\x1b[1;31merror:\x1b[0m %s\n", text)
@@ -114,7 +116,8 @@ func (a *Console) SayError(text string) {
 	fmt.Fprintf(a.Streams.Err, "error: %s\n", text)
 }
 
-// Report shows diagnostics, without the notes on portability, and returns errReported if one of them is an error.
+// Report prints diagnostics except notes on portability. It returns ErrReported, or an error with a more specific exit
+// code, if one of them is an error.
 func (a *Console) Report(ds diag.Diagnostics) error {
 	shown := diag.Diagnostics{}
 	for _, d := range ds {
@@ -143,7 +146,7 @@ func (a *Console) Report(ds diag.Diagnostics) error {
 	return nil
 }
 
-// UnknownCommand answers for a word that is no command.
+// UnknownCommand returns an error, with suggestions, if args begins with a word that is not a subcommand of cmd.
 func UnknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -162,7 +165,7 @@ func UnknownCommand(cmd *cobra.Command, args []string) error {
 		cmd.CommandPath())
 }
 
-// Version is this program's version as v1.2.3.
+// Version returns this program's version in the form v1.2.3.
 func (a *Console) Version() string {
 	if v := a.World.Version; v != "" && v[0] != 'v' {
 		return "v" + v

@@ -14,24 +14,24 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
-// Environments returns the options for environments of a project and a stack; an empty name is that of the chosen one.
-// They may read variables and start commands.
+// Environments returns the options for opening the environments of a stack; an empty name means the chosen stack.
+// Opening environments with them may read variables and start commands.
 func (a *Console) Environments(p *project.Project, stack string) (environments.Options, error) {
 	hosted, err := a.Backends().environments(p, stack, false)
 	return environments.Options{Dir: p.Dir, Shown: a.Short, Lookup: a.World.Lookup,
 		Command: eval.RunCommand(a.ChildEnv(), a.World.Supervisor()), Hosted: hosted}, err
 }
 
-// looksPatience is how long a command that only looks waits for a service, and looksAgain is after which time it asks
-// again.
+// looksPatience limits how long a read-only command waits for a service. Answers are reused for looksAgain before the
+// service is asked again.
 const (
 	looksPatience = 10 * time.Second
 	looksAgain    = time.Minute
 )
 
-// Inherit adds to the settings of a stack the keys that it has from its environments, with the values that are in the
-// documents: nothing else is opened. An empty name of the stack is that of the chosen one. A service that does not
-// answer is a warning.
+// Inherit adds the keys that a stack inherits from its environments to its settings, with the values that the documents
+// contain; it does not open secrets or providers. An empty stack name means the chosen stack. A service that does not
+// answer results in a warning.
 func (a *Console) Inherit(p *project.Project, s *project.Settings, stack string) diag.Diagnostics {
 	if s.Environment == nil {
 		return nil
@@ -65,7 +65,7 @@ func (a *Console) Inherit(p *project.Project, s *project.Settings, stack string)
 	return append(placed(s, known.diags), s.Inherit(known.env.Part("pulumiConfig"))...)
 }
 
-// looked is what a service has answered to a command that only looks.
+// looked is a cached answer of a service to a read-only command.
 type looked struct {
 	at    time.Time
 	env   *environments.Environment
@@ -73,13 +73,13 @@ type looked struct {
 	err   error
 }
 
-// unasked is the warning about a service that was not asked, or has not answered.
+// unasked returns the warning for a service that could not be asked or did not answer.
 func unasked(s *project.Settings, err error) diag.Diagnostics {
 	return diag.Diagnostics{{Code: diag.BadEnvironment, Severity: diag.Warning, Subject: *s.Environment,
 		Summary: "the keys that the stack has from its environments are not known here", Detail: err.Error()}}
 }
 
-// placed are findings of a service at the key whose value it has evaluated.
+// placed returns the service's findings, moved to the key of the settings file whose value the service evaluated.
 func placed(s *project.Settings, diags diag.Diagnostics) diag.Diagnostics {
 	list := slices.Clone(diags)
 	for i := range list {
@@ -105,8 +105,8 @@ func evaluate(ctx context.Context, o environments.Options, s *project.Settings) 
 	return o.Document(ctx, "", diag.NewSource(s.Source.Name(), text))
 }
 
-// InheritBy adds to the settings of a stack the configuration that it has from its environments, and returns what they
-// hold; nil for a stack without any.
+// InheritBy adds the configuration from a stack's environments to its settings, and returns the opened environment. It
+// returns nil if the settings name no environment.
 func InheritBy(ctx context.Context, o environments.Options, s *project.Settings) (*environments.Environment,
 	diag.Diagnostics) {
 	if s.Environment == nil {
@@ -126,8 +126,9 @@ func InheritBy(ctx context.Context, o environments.Options, s *project.Settings)
 	return env, append(diags, s.Inherit(env.Part("pulumiConfig"))...)
 }
 
-// Export returns the environment variables of an environment as name=value. Its files are written to a new folder, and
-// a variable has the path of each. remove removes that folder.
+// Export returns the environment variables that env defines, as name=value. It writes the files of env to a new
+// temporary folder and sets a variable to the path of each. The caller must call remove, which deletes the folder, even
+// after an error.
 func Export(env *environments.Environment) (variables []string, remove func(), err error) {
 	remove = func() {}
 	for name, text := range env.Texts("environmentVariables") {

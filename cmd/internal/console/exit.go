@@ -12,31 +12,31 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/backend"
 )
 
-// The exit codes, the same for each command. The codes up to 9, and 255, are Pulumi's (F7.14). 4 and 5 stay unused:
-// Pulumi reserves them for resource and policy. Our own codes begin at 10.
+// The exit codes are the same for every command. The codes up to 9, and 255, are Pulumi's (F7.14). 4 and 5 stay unused:
+// Pulumi reserves them for resource and policy errors. Codes from 10 on are our own.
 const (
 	CodeOK          = 0
 	CodeError       = 1 // any other error
 	CodeDenied      = 3 // credentials are missing or refused
-	CodeUsage       = 2 // of an invocation: the command has a question, and there is no terminal
+	CodeUsage       = 2 // the command has to ask a question, but there is no terminal
 	codeNoStack     = 6
-	CodeChanges     = 7 // although none were expected
-	CodeCancelled   = 8 // by a second interrupt; calls in flight are pending operations
+	CodeChanges     = 7 // there are changes although none were expected
+	CodeCancelled   = 8 // a second interrupt; calls in flight become pending operations
 	CodeTimeout     = 9
 	CodePending     = 10 // an earlier run left a creation that needs a decision
-	CodeBadUsage    = 11 // a flag, an argument or a command
+	CodeBadUsage    = 11 // invalid flag, argument or command
 	CodeProgram     = 12 // the program, the project file or a stack file has errors
 	CodeConfig      = 13 // configuration is missing
 	CodeFailed      = 14 // an operation ran, and a part of it failed
 	CodeLocked      = 15 // another run holds the stack
 	CodePlan        = 16 // the run would differ from the plan
 	CodeDrift       = 17 // existing objects differ from the state or the program
-	CodeInterrupted = 18 // by one interrupt; operations in flight have finished
-	CodeUnreachable = 19 // a provider or the service behind it does not answer, so that the result is not known
+	CodeInterrupted = 18 // a single interrupt; operations in flight have finished
+	CodeUnreachable = 19 // a provider or its service does not answer, so the result is not known
 	CodeInternal    = 255
 )
 
-// codeNames are the codes with the names that reports and CI systems get.
+// codeNames maps exit codes to the names that reports and CI systems get.
 var codeNames = map[int]string{
 	CodeOK: "ok", CodeError: "error", CodeUsage: "invocation", codeNoStack: "no-stack", CodeChanges: "changes",
 	CodeCancelled: "cancelled", CodeTimeout: "timeout", CodePending: "pending", CodeBadUsage: "usage",
@@ -46,11 +46,11 @@ var codeNames = map[int]string{
 	CodeInterrupted: "interrupted", CodeDenied: "denied", CodeUnreachable: "unreachable", CodeInternal: "internal",
 }
 
-// CodeName is the name of an exit code.
+// CodeName returns the name of an exit code.
 func CodeName(code int) string { return codeNames[code] }
 
-// PulumiCode returns the exit code of the Pulumi CLI for an exit code of this program. A code that Pulumi does not
-// have becomes its general error.
+// PulumiCode maps an exit code of this program to one of the Pulumi CLI. A code that Pulumi does not have becomes
+// Pulumi's general error.
 func PulumiCode(code int) int {
 	if code >= CodePending && code != CodeInternal {
 		return CodeError
@@ -58,13 +58,13 @@ func PulumiCode(code int) int {
 	return code
 }
 
-// ExitError is an error with an exit code of its own. A nil cause means that the user has been told already.
+// An ExitError is an error with its own exit code. Cause is nil if the user has already been told.
 type ExitError struct {
 	Code  int
 	Cause error
 }
 
-// Error is the text of the cause, or the exit code where there is none.
+// Error returns the text of the cause, or the exit code if there is no cause.
 func (e *ExitError) Error() string {
 	if e.Cause == nil {
 		return fmt.Sprintf("exit code %d", e.Code)
@@ -72,13 +72,14 @@ func (e *ExitError) Error() string {
 	return e.Cause.Error()
 }
 
-// Unwrap is the cause.
+// Unwrap returns the cause.
 func (e *ExitError) Unwrap() error { return e.Cause }
 
-// ErrReported ends a command whose faults have been shown.
+// ErrReported is returned by a command that has already printed its errors.
 var ErrReported = &ExitError{Code: CodeError}
 
-// Reported ends a command after findings: bad programs and missing configuration have codes of their own.
+// Reported returns the error that ends a command after ds was printed. Errors in the program and missing configuration
+// have their own exit codes.
 func Reported(ds diag.Diagnostics) error {
 	code := CodeConfig
 	for _, d := range ds {
@@ -93,12 +94,12 @@ func Reported(ds diag.Diagnostics) error {
 	return &ExitError{Code: code}
 }
 
-// WithCode is an error that ends the program with a code.
+// WithCode formats an error that makes the program exit with code.
 func WithCode(code int, format string, args ...any) error {
 	return &ExitError{Code: code, Cause: fmt.Errorf(format, args...)}
 }
 
-// CodeOf is the exit code of an error, and the text to show; empty when there is nothing more to say.
+// CodeOf returns the exit code for an error and the text to print. The text is empty if nothing is left to print.
 func CodeOf(err error) (code int, text string) {
 	if err == nil {
 		return CodeOK, ""
@@ -124,7 +125,7 @@ func CodeOf(err error) (code int, text string) {
 	return CodeError, err.Error()
 }
 
-// PlainError is an error of the file system without the name of the file, which is said already.
+// PlainError strips the file name from a file system error, for messages that already name the file.
 func PlainError(err error) error {
 	if p, ok := errors.AsType[*os.PathError](err); ok {
 		return p.Err

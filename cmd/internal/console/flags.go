@@ -11,14 +11,15 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
-// Hide leaves a flag out of the help.
+// Hide omits a flag from the help.
 func Hide(flags *pflag.FlagSet, name string) {
 	if f := flags.Lookup(name); f != nil {
 		f.Hidden = true
 	}
 }
 
-// FlagsFromEnvironment sets every flag that is not on the command line from PULUMI_OPTION_<FLAG> (F7.15).
+// FlagsFromEnvironment sets every flag that is not given on the command line from its variable PULUMI_OPTION_<FLAG>
+// (F7.15).
 func FlagsFromEnvironment(flags *pflag.FlagSet, w *World) error {
 	var failed error
 	flags.VisitAll(func(f *pflag.Flag) {
@@ -44,7 +45,7 @@ func FlagsFromEnvironment(flags *pflag.FlagSet, w *World) error {
 	return failed
 }
 
-// notYet are flags of the Pulumi CLI that this program does not have, with what to do instead where there is something.
+// notYet lists the flags of the Pulumi CLI that this program does not have, each with an alternative if there is one.
 var notYet = map[string]string{
 	"attach-debugger":    "to debug a provider, set PULUMI_DEBUG_PROVIDERS=name:port",
 	"secrets-provider":   "give it to `stack init` or `stack change-secrets-provider`",
@@ -57,7 +58,8 @@ var notYet = map[string]string{
 	"remote-config": "", "copy-config-from": "", "tag": "", "open": "", "client": "", "override-env": "",
 }
 
-// notYetCommands are commands of the Pulumi CLI that this program does not have, with what to do instead.
+// notYetCommands lists the commands of the Pulumi CLI that this program does not have, each with an alternative if
+// there is one.
 var notYetCommands = map[string]string{
 	"policy": "policy packs check previews and updates with --policy-pack", "env": "", "logs": "",
 	"console": "", "deployment": "", "project": "",
@@ -67,7 +69,8 @@ var notYetCommands = map[string]string{
 	"state get":  "`yamlhost stack export` has the whole state",
 }
 
-// notHere is the message for a feature of the Pulumi CLI that yamlhost lacks, with the alternative if there is one.
+// notHere returns the message for a feature of the Pulumi CLI that yamlhost lacks, with the alternative if there is
+// one.
 func notHere(name, what, instead string) string {
 	text := fmt.Sprintf("%s is a %s of the Pulumi CLI that yamlhost does not have", name, what)
 	if instead != "" {
@@ -76,7 +79,7 @@ func notHere(name, what, instead string) string {
 	return text
 }
 
-// FlagError rewrites an error of the flag library in plain words. Its exit code is CodeBadUsage.
+// FlagError rewrites an error of the flag library in plain words. The returned error has exit code CodeBadUsage.
 func FlagError(cmd *cobra.Command, err error) error {
 	return &ExitError{Code: CodeBadUsage, Cause: flagError(cmd, err)}
 }
@@ -113,7 +116,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("%s\nSee %s --help.", text, cmd.CommandPath())
 }
 
-// takes describes what values a flag has.
+// takes describes the values that a flag accepts.
 func takes(f *pflag.Flag) string {
 	switch f.Value.Type() {
 	case "int", "int64", "count":
@@ -130,7 +133,7 @@ func takes(f *pflag.Flag) string {
 	return "a " + f.Value.Type()
 }
 
-// UsageErrors gives what a command and those below it say of their arguments the exit code of bad usage.
+// UsageErrors makes argument errors of cmd and its subcommands exit with CodeBadUsage.
 func UsageErrors(cmd *cobra.Command) {
 	if check := cmd.Args; check != nil {
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
@@ -164,8 +167,8 @@ func argumentError(cmd *cobra.Command, args []string, err error) error {
 	return fmt.Errorf("%s lacks %s\nUsage: %s", cmd.CommandPath(), takes, cmd.UseLine())
 }
 
-// FlagsSet are the flags of a command line as history keeps them (F6.12): the value of booleans, of others only that
-// they were set.
+// FlagsSet returns the flags given on the command line in the form that the history stores (F6.12): boolean flags with
+// their value, other flags only with the word "set".
 func FlagsSet(cmd *cobra.Command) map[string]string {
 	set := map[string]string{}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
@@ -177,7 +180,7 @@ func FlagsSet(cmd *cobra.Command) map[string]string {
 	return set
 }
 
-// NoArguments is an argument check with words of its own.
+// NoArguments is a cobra argument check that accepts no arguments and has a clearer message than cobra's own.
 func NoArguments(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return fmt.Errorf("%s takes no arguments, but there is %q\nSee %s --help.", cmd.CommandPath(), args[0],
@@ -186,7 +189,7 @@ func NoArguments(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// AtMostOne is an argument check with words of its own.
+// AtMostOne returns a cobra argument check that accepts at most one argument, described by what for the error message.
 func AtMostOne(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) > 1 {

@@ -13,7 +13,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/secrets"
 )
 
-// RunWith makes the body of a command that takes at most one argument, which goes to *arg.
+// RunWith returns the body of a command that takes at most one argument and stores it in *arg.
 func RunWith[O any](a *Console, run func(context.Context, *Console, O) error, o O, arg *string) func(*cobra.Command,
 	[]string) error {
 	return func(cmd *cobra.Command, args []string) error {
@@ -24,12 +24,12 @@ func RunWith[O any](a *Console, run func(context.Context, *Console, O) error, o 
 	}
 }
 
-// Inside runs a command of this program as if it were started in a folder, without anybody to ask, and returns all that
-// it writes. The error says that the command has failed; the text says why.
+// Inside runs a command of this program in folder dir, non-interactively, and returns everything that the command
+// writes. The error is non-nil if the command fails; the text then holds the reason.
 type Inside func(ctx context.Context, dir string, args ...string) (string, error)
 
-// NewInside returns what runs commands of this program in this process. They share the connections to where state
-// lives, and the keys of passphrases.
+// NewInside returns a function that runs commands of this program in this process. These commands share connections to
+// backends and the keys derived from passphrases.
 func NewInside(a *Console) Inside {
 	w := a.World
 	w.Signals, w.Stores, w.Keys = nil, NewOpenStores(), &secrets.Keyring{}
@@ -46,8 +46,8 @@ func NewInside(a *Console) Inside {
 	}
 }
 
-// Beside returns a console for one of the stacks of a command that works on several. Its output goes to out and err,
-// its reports to reports. It asks no questions and leaves the log of a CI system to a. It shares the signals of a.
+// Beside returns a console for one stack of a command that works on several. It writes output to out and err and
+// reports to reports. It asks no questions, shares the signals of a, and leaves the log of a CI system to a.
 func Beside(a *Console, out, err io.Writer, reports *report.Set) *Console {
 	c := &Console{World: a.World, Global: a.Global, Signals: a.Signals, Texts: a.Texts}
 	c.Global.NonInteractive = true

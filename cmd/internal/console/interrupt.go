@@ -11,34 +11,34 @@ import (
 	"time"
 )
 
-// hardLimit is how long a command may take to end after the second signal. Then the process ends without it: the
-// journal is as after a kill.
+// hardLimit is how long a command may take to end after the second signal. After that the process exits without
+// waiting; the journal is then in the same state as after a kill.
 const hardLimit = 1500 * time.Millisecond
 
-// interrupts turns signals into a gentle end and, at the second, an immediate one (D10, E5.50, E5.51).
+// interrupts turns the first signal into a graceful end and the second one into an immediate end (D10, E5.50, E5.51).
 type interrupts struct {
 	First    chan struct{}
 	Second   chan struct{}
 	done     chan struct{}
 	lines    chan string // messages to show
 	finished sync.WaitGroup
-	said     sync.WaitGroup
+	printing sync.WaitGroup
 
-	deadline chan time.Duration // tells of the time that is over; see Deadline
+	deadline chan time.Duration // receives the time limit when it has passed; see Deadline
 	timer    *time.Timer
 
 	mu        sync.Mutex
-	announced string // what the first signal says, guarded by mu
-	timedOut  bool   // the first interrupt was the end of the time; guarded by mu
+	announced string // additional message at the first signal; guarded by mu
+	timedOut  bool   // the time limit caused the first interrupt; guarded by mu
 }
 
-// Watch starts to listen for signals; stop ends it. end is called when a command does not finish after the
-// second signal; it does not return. nil lets the command take its time.
+// Watch starts to listen for signals; the method Stop ends that. Messages are written to err. If a command does not
+// finish within hardLimit after the second signal, Watch calls end, which must not return. A nil end means no limit.
 func Watch(signals <-chan os.Signal, err io.Writer, end func()) *interrupts {
 	i := &interrupts{First: make(chan struct{}), Second: make(chan struct{}), done: make(chan struct{}),
 		lines: make(chan string, 3), deadline: make(chan time.Duration, 1)}
-	// A terminal that takes no output must not keep signals from being heard.
-	i.said.Go(func() {
+	// A goroutine of its own writes messages, so that a blocked terminal does not delay signals.
+	i.printing.Go(func() {
 		for line := range i.lines {
 			fmt.Fprintln(err, line)
 		}
@@ -80,8 +80,8 @@ func Watch(signals <-chan os.Signal, err io.Writer, end func()) *interrupts {
 	return i
 }
 
-// first waits for the first signal or for the deadline, whose time it returns; ok is false when neither came before the
-// end.
+// first waits for the first signal or for the deadline. after is the time limit if it has passed. ok is false if the
+// watch ended before either.
 func (i *interrupts) first(signals <-chan os.Signal) (after time.Duration, ok bool) {
 	select {
 	case <-signals:
@@ -96,7 +96,7 @@ func (i *interrupts) first(signals <-chan os.Signal) (after time.Duration, ok bo
 	}
 }
 
-// Deadline makes a first interrupt after a time; 0 makes none. It is called once.
+// Deadline causes the first interrupt after the given time, unless that is 0. It must be called at most once.
 func (i *interrupts) Deadline(after time.Duration) {
 	if after > 0 {
 		i.timer = time.AfterFunc(after, func() { i.deadline <- after })
@@ -110,8 +110,7 @@ func (i *interrupts) TimedOut() bool {
 	return i.timedOut
 }
 
-// Ended returns the error of a command that an interrupt ended. An interrupt by the deadline has an exit code of its
-// own.
+// Ended returns the error of a command that was interrupted. An interrupt by the deadline has its own exit code.
 func (i *interrupts) Ended() error {
 	if i.TimedOut() {
 		return &ExitError{Code: CodeTimeout, Cause: errors.New("the time limit was over")}
@@ -119,10 +118,10 @@ func (i *interrupts) Ended() error {
 	return &ExitError{Code: CodeInterrupted, Cause: errors.New("interrupted")}
 }
 
-// receive reports whether a signal came before the end.
+// receive waits, and reports whether a signal came before the watch ended.
 func (i *interrupts) receive(signals <-chan os.Signal) bool {
 	select {
-	case <-signals: // nil never sends
+	case <-signals: // a nil channel never sends
 		return true
 	case <-i.done:
 		return false
@@ -135,17 +134,17 @@ func (i *interrupts) Stop() {
 	}
 	close(i.done)
 	i.finished.Wait()
-	i.said.Wait()
+	i.printing.Wait()
 }
 
-// Announce sets what else the first signal says.
+// Announce sets an additional message to print at the first signal.
 func (i *interrupts) Announce(text string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.announced = text
 }
 
-// Gentle is a context that the first signal cancels. The caller calls done when it is over.
+// Gentle returns a context that the first signal cancels. The caller must call done to release its resources.
 func (i *interrupts) Gentle(ctx context.Context) (_ context.Context, done func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var listening sync.WaitGroup
@@ -159,12 +158,12 @@ func (i *interrupts) Gentle(ctx context.Context) (_ context.Context, done func()
 	return ctx, func() { cancel(); listening.Wait() }
 }
 
-// Terminate is closed by the second signal.
+// Terminate returns a channel that the second signal closes.
 func (i *interrupts) Terminate() <-chan struct{} { return i.Second }
 
-// Crashes ends the process after a fault of ours in any goroutine: in the words of a report, once, and at once, because
-// others may wait for locks for ever. Nothing is cleaned up. The journal covers that: the next run takes over the
-// lock, and finds the operations in flight.
+// Crashes ends the process after a panic in any goroutine. It reports the first panic only, and exits at once because
+// other goroutines may wait forever for locks that the crashed one holds. Nothing is cleaned up: the journal covers
+// that. The next run takes over the lock and finds the operations in flight.
 type Crashes struct {
 	Console *Console
 	once    sync.Once
@@ -172,21 +171,21 @@ type Crashes struct {
 	hide    func(string) string // hides the known secrets; guarded by mu
 }
 
-// HideWith sets what makes a text fit to be shown.
+// HideWith sets the function that masks secrets in a text before it is shown.
 func (c *Crashes) HideWith(hide func(string) string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.hide = hide
 }
 
-// Guard is deferred where a goroutine begins.
+// Guard reports a panic and ends the process. It must be deferred at the start of each goroutine.
 func (c *Crashes) Guard() {
 	if fault := recover(); fault != nil {
 		c.Crash(fault)
 	}
 }
 
-// Crash reports a fault and ends the process. It does not return.
+// Crash reports a panic value and ends the process. It does not return.
 func (c *Crashes) Crash(fault any) {
 	c.once.Do(func() {
 		c.Report(fault)
@@ -196,10 +195,10 @@ func (c *Crashes) Crash(fault any) {
 		c.Console.Reports.FinishSoon(CodeInternal, "internal error")
 		c.Console.World.Quit(CodeInternal)
 	})
-	select {} // somebody else is at it
+	select {} // another goroutine ends the process
 }
 
-// Report tells the user what happened, and writes the stack traces to a file for developers.
+// Report prints the panic value for the user and writes the stack trace to a file for developers.
 func (c *Crashes) Report(fault any) {
 	text := fmt.Sprint(fault)
 	c.mu.Lock()
@@ -216,7 +215,8 @@ func (c *Crashes) Report(fault any) {
 	}
 }
 
-// keep writes where a fault happened into a temporary file: places in our code, and nothing that belongs to anybody.
+// keep writes the stack trace to a temporary file and returns its path, or "" if that fails. The file contains
+// positions in our code and no user data.
 func (c *Crashes) keep(text string) (path string) {
 	f, err := os.CreateTemp(c.Console.World.Getenv("TMPDIR"), "yamlhost-crash-*.txt")
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/output/report"
 )
 
-// ReportFlags are the flags of commands whose result goes to files as well.
+// ReportFlags are the flags of commands that can write their result to files as well.
 type ReportFlags struct {
-	// Several reports whether the command is about several stacks, whose results are gathered without any report, too.
+	// Several is set for a command on several stacks, which collects their results even if no report is requested.
 	Several bool
 
 	out      []string
@@ -30,17 +30,18 @@ func (f *ReportFlags) Register(cmd *cobra.Command) {
 		"the CI system to write for: auto (by default), none, github, gitlab, azure, buildkite or teamcity")
 }
 
-// Add asks for one more report, as --out does.
+// Add requests one more report, as the flag --out does.
 func (f *ReportFlags) Add(spec report.Spec) { f.out = append(f.out, spec.Kind+"="+spec.File) }
 
-// Reports are the reports of a command, including the ones for a CI system. The zero value has none.
+// Reports holds the reports of a command, including those for a CI system. The zero value has none.
 type Reports struct {
-	*report.Set               // of --out; nil without any
+	*report.Set               // requested with --out; nil if there are none
 	system      report.System // the CI system that gets reports of the run
 	console     *Console
 }
 
-// OpenReports opens the reports of a command before anything is done. further are reports that other flags ask for.
+// OpenReports opens the reports of a command before the command does anything. further are reports requested by other
+// flags.
 func (a *Console) OpenReports(f *ReportFlags, command string, further ...report.Spec) error {
 	system, err := f.system(a.World.Getenv)
 	if err != nil {
@@ -72,7 +73,7 @@ func (a *Console) OpenReports(f *ReportFlags, command string, further ...report.
 	return nil
 }
 
-// system is the CI system of --ci.
+// system returns the CI system that --ci selects.
 func (f *ReportFlags) system(getenv func(string) string) (report.System, error) {
 	switch f.ci {
 	case "", "auto":
@@ -88,7 +89,8 @@ func (f *ReportFlags) system(getenv func(string) string) (report.System, error) 
 	return "", WithCode(CodeBadUsage, "--ci takes auto, none, github, gitlab, azure, buildkite or teamcity, not %q", f.ci)
 }
 
-// fold returns how the log of the CI system folds what is written between two lines; both are empty where it cannot.
+// fold returns the lines that begin and end a folded group in the log of the CI system. Both are empty if the log
+// cannot fold.
 func (r *Reports) fold(id, title string) (group report.Group) {
 	if c := r.console; r.system != "" && !c.Streams.ErrTerminal && c.Screen != nil {
 		group = report.GroupOf(r.system, id, title, c.Now().Unix())
@@ -96,8 +98,8 @@ func (r *Reports) fold(id, title string) (group report.Group) {
 	return group
 }
 
-// LogGroup folds what is logged until end in the log of the CI system, where it can fold; elsewhere it does nothing.
-// Lines go to standard error as they are.
+// LogGroup starts a folded group in the log of the CI system; end closes it. If the system cannot fold, LogGroup does
+// nothing. The group lines are written to standard error unfiltered.
 func (r *Reports) LogGroup(id, title string) (end func()) {
 	group := r.fold(id, title)
 	if group.Begin != "" {
@@ -110,7 +112,7 @@ func (r *Reports) LogGroup(id, title string) (end func()) {
 	}
 }
 
-// Finish completes the reports with how the command ended; text is the error that was shown.
+// Finish completes the reports with the command's exit code; text is the error that was printed.
 func (r *Reports) Finish(code int, text string) error {
 	if r.Set == nil {
 		return nil
@@ -126,12 +128,13 @@ func (r *Reports) Finish(code int, text string) error {
 // finishLimit is how long reports may take before the process ends without them.
 const finishLimit = time.Second
 
-// FinishSoon is Finish for a process that is about to end and may hold locks that are never released.
+// FinishSoon is Finish with a time limit, for a process that is about to end and may hold locks that are never
+// released.
 func (r *Reports) FinishSoon(code int, text string) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = r.Finish(code, text) // there is nobody left to tell
+		_ = r.Finish(code, text) // nobody is left to receive the error
 	}()
 	timer := time.NewTimer(finishLimit)
 	defer timer.Stop()

@@ -14,8 +14,8 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
-// GuardStreams sets the streams of the application so that nothing from elsewhere, a name or a message, controls a
-// terminal or forges lines of a log. It returns them.
+// GuardStreams sets the console's streams, filtered so that text from elsewhere, such as a name or a message, can
+// neither control the terminal nor forge log lines. It returns the filtered streams.
 func (a *Console) GuardStreams(s Streams) Streams {
 	a.Screen, a.result = s.Err, s.Out
 	s.Out = printable.NewWriter(s.Out, func() bool { return a.Color(a.Streams.OutTerminal) })
@@ -24,7 +24,8 @@ func (a *Console) GuardStreams(s Streams) Streams {
 	return s
 }
 
-// Data is where a result goes whose bytes another program reads: as it is, unless it goes to a terminal.
+// Data returns the writer for results that another program reads. They are written unfiltered unless they go to a
+// terminal.
 func (a *Console) Data() io.Writer {
 	if a.Streams.OutTerminal {
 		return a.Streams.Out
@@ -32,10 +33,10 @@ func (a *Console) Data() io.Writer {
 	return a.result
 }
 
-// WriteJSON writes a result for programs.
+// WriteJSON writes v to standard output as indented JSON.
 func (a *Console) WriteJSON(v any) error { return jsontext.Write(a.Streams.Out, v, "    ") }
 
-// Show writes a result: as JSON if that was asked for, else as the table that write fills.
+// Show writes a result as JSON if asJSON is set, and otherwise as the table that write fills.
 func (a *Console) Show(asJSON bool, result any, write func(table io.Writer)) error {
 	if asJSON {
 		return a.WriteJSON(result)
@@ -43,14 +44,14 @@ func (a *Console) Show(asJSON bool, result any, write func(table io.Writer)) err
 	return Table(a.Streams.Out, write)
 }
 
-// Table writes a table. write writes its rows, in which a tab ends each cell but the last.
+// Table writes a table to out. write writes its rows, in which a tab ends every cell but the last.
 func Table(out io.Writer, write func(table io.Writer)) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	write(table)
 	return table.Flush()
 }
 
-// Plain returns a value as data for JSON. It hides secrets unless showSecrets is set.
+// Plain converts a value to plain data for JSON. It hides secrets unless showSecrets is set.
 func Plain(v value.Value, showSecrets bool) any {
 	file := func(kind, content, hash string) value.Value {
 		return value.MapOf(value.Entry{Key: kind, Value: value.String(content)}, value.Entry{Key: "hash", Value: value.String(hash)})
@@ -72,8 +73,8 @@ func Plain(v value.Value, showSecrets bool) any {
 	}))
 }
 
-// plainReference returns the URN and the ID of a resource that an output refers to (F1.7): a component has no ID, and
-// one that is not known yet is empty. Unlike the Pulumi CLI's, it lacks the key that marks references in states.
+// plainReference returns the URN and the ID of a resource that an output refers to (F1.7). A component has no ID; an
+// unknown ID is empty. Unlike the Pulumi CLI's form, it lacks the key that marks references in states.
 func plainReference(r *value.ResourceRef) value.Value {
 	v := value.MapOf(value.Entry{Key: "urn", Value: value.String(string(r.URN))})
 	if r.PackageVersion != "" {
@@ -86,7 +87,8 @@ func plainReference(r *value.ResourceRef) value.Value {
 	return v
 }
 
-// Block shows a text of several lines under a heading, in one piece; a CI system that can folds it.
+// Block prints a text of several lines under a heading without other output in between. A CI system that can fold shows
+// it as a group.
 func (a *Console) Block(id, title string, text []byte) {
 	a.blocks.Lock()
 	defer a.blocks.Unlock()
@@ -94,14 +96,15 @@ func (a *Console) Block(id, title string, text []byte) {
 		text = append([]byte("── "+title+"\n"), text...)
 	}
 	end := a.Reports.LogGroup(id, title)
-	_, _ = a.Streams.Err.Write(text) // standard error has nobody to tell it to
+	_, _ = a.Streams.Err.Write(text) // an error on standard error cannot be reported
 	end()
 }
 
-// Steady is an output that never fails: a pipe whose reader has gone, or a full disk, must not stop an operation. Once
-// a write has failed, nothing more is written, and fault tells why. It is safe for concurrent use.
+// A Steady is a writer that never returns an error: a pipe whose reader has gone, or a full disk, must not stop an
+// operation. After the first failed write it discards everything; Fault holds the reason. It is safe for concurrent
+// use.
 type Steady struct {
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	W     io.Writer
 	Fault error
 }
@@ -116,7 +119,7 @@ func (s *Steady) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Broken returns why the output could not be written; nil if it could. gone says that its reader is gone.
+// Broken returns why the output could not be written, or nil. gone reports whether the reader of the output has gone.
 func (s *Steady) Broken() (fault error, gone bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

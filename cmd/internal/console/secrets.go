@@ -20,11 +20,12 @@ import (
 // Secrets makes the secrets managers of stacks.
 type Secrets struct {
 	*Console
-	hosted json.RawMessage // the state of the manager that the stack has in a service; nil elsewhere
+	hosted json.RawMessage // state of the service's manager for the stack; nil in other backends
 	inUse  string          // the URL of that service
 }
 
-// Of returns the secrets of a stack: a service keeps those of its own stacks, unless their settings say otherwise.
+// Of returns the secrets of a stack: a service keeps those of its own stacks unless their settings choose another
+// manager.
 func (s Secrets) Of(b *backend.Backend, r backend.Ref) Secrets {
 	if b.Service() != nil && r.Owner != "" {
 		s.inUse = strings.TrimRight(b.URL(), "/")
@@ -33,29 +34,28 @@ func (s Secrets) Of(b *backend.Backend, r backend.Ref) Secrets {
 	return s
 }
 
-// isHosted reports whether a service keeps the secrets of a stack with such settings.
+// isHosted reports whether a service keeps the secrets of a stack that has these settings.
 func (s Secrets) isHosted(settings *project.Settings) bool {
 	return s.hosted != nil && settings.EncryptionSalt == "" && !secrets.IsKeyURL(settings.SecretsProvider) &&
 		settings.SecretsProvider != secrets.TypePassphrase
 }
 
-// Secrets returns the secrets of the stacks that this command works with.
+// Secrets returns a maker of secrets managers for this console.
 func (a *Console) Secrets() Secrets { return Secrets{Console: a} }
 
-// errOvertaken is returned when another process has decided how a stack's secrets are sealed, after this one had
-// looked.
+// errOvertaken is returned if another process has changed the secrets provider of a stack since this process read it.
 var errOvertaken = errors.New(
 	"another process has changed the stack's secrets provider meanwhile; run the command again")
 
-// Manager makes the secrets manager of a stack. A salt that is made for a new passphrase is written to the settings
-// file before anything is sealed with it (F4.14). The caller does not hold that file.
+// Manager makes the secrets manager of a stack. A salt made for a new passphrase is written to the settings file before
+// anything is sealed with it (F4.14). The caller must not hold that file.
 func (s Secrets) Manager(settings *project.Settings, stack string) (*StackSecrets, error) {
 	return s.managerBy(settings, stack, func(apply func(*project.Settings)) error {
 		return s.writeProvider(settings, apply)
 	})
 }
 
-// HeldManager is Manager for a caller that holds the settings file.
+// HeldManager is like Manager for a caller that holds the settings file.
 func (s Secrets) HeldManager(settings *project.Settings, stack string) (*StackSecrets, error) {
 	return s.managerBy(settings, stack, func(apply func(*project.Settings)) error {
 		apply(settings)
@@ -91,7 +91,8 @@ func (s Secrets) managerBy(settings *project.Settings, stack string, write func(
 	return &StackSecrets{Options: options, Current: m, adopts: undecided, again: again, passphrases: s.passphrases}, nil
 }
 
-// options are those of all managers: the key services (F4.11) and the services that keep secrets themselves (F4.12).
+// options returns the options of all managers: access to the key services (F4.11) and to the services that keep secrets
+// themselves (F4.12).
 func (s Secrets) options() secrets.Options {
 	return secrets.Options{Keys: cmp.Or(s.World.Keys, &s.keys),
 		OverrideURL: s.World.Getenv("PULUMI_CLOUD_SECRET_OVERRIDE"),
@@ -104,7 +105,8 @@ func (s Secrets) options() secrets.Options {
 		}}
 }
 
-// Given makes the manager that a state names for a person who has just given the passphrase. Nothing of it is kept.
+// Given makes the manager that a state names, using a passphrase that a person has just given. The derived key is not
+// cached.
 func (s Secrets) Given(p state.SecretsProvider, passphrase string) (secrets.Manager, error) {
 	o := s.options()
 	o.Keys = nil
@@ -112,8 +114,8 @@ func (s Secrets) Given(p state.SecretsProvider, passphrase string) (secrets.Mana
 	return secrets.Open(p.Type, p.State, o)
 }
 
-// serviceToken returns the token for a service. A state names its URL, and anyone may have written that: the token of
-// the environment is only for the service that the environment means, and any other has to be logged in to.
+// serviceToken returns the token for a service. The URL comes from a state that anyone may have written. Therefore the
+// token in the environment is used only for the service that the environment selects; any other service needs a login.
 func (s Secrets) serviceToken(url string) (string, error) {
 	meant := cmp.Or(strings.TrimRight(s.World.Getenv("PULUMI_API"), "/"), "https://api.pulumi.com")
 	if token := s.World.Getenv(AccessToken); token != "" && (url == meant || url == s.inUse) {
@@ -122,8 +124,8 @@ func (s Secrets) serviceToken(url string) (string, error) {
 	return backend.Token(s.World.CredentialsHome(), url)
 }
 
-// passphrases is where a stack's passphrase comes from (F4.5): the environment, a file, or a person, in this order.
-// A person is asked once for each stack.
+// passphrases returns the source of a stack's passphrase (F4.5): the environment, a file, or a person, in this order. A
+// person is asked once for each stack.
 func (s Secrets) passphrases(stack, project string) secrets.PassphraseSource {
 	var prompt func(secrets.Purpose) (string, error)
 	if s.Prompt().canHide() {
@@ -139,14 +141,14 @@ func (s Secrets) passphrases(stack, project string) secrets.PassphraseSource {
 	return secrets.PassphraseFrom(s.World.Lookup, readFile, prompt)
 }
 
-// AsksForPassphrases reports whether a person would be asked for a passphrase that is needed.
+// AsksForPassphrases reports whether a person would be asked if a passphrase were needed.
 func (s Secrets) AsksForPassphrases() bool {
 	_, given := s.World.Lookup("PULUMI_CONFIG_PASSPHRASE")
 	return s.Prompt().canHide() && !given && s.World.Getenv("PULUMI_CONFIG_PASSPHRASE_FILE") == ""
 }
 
-// NewManager makes the manager that a stack is to change to. adopt puts it into the stack's settings, and says what it
-// is.
+// NewManager makes the manager that a stack is to change to. adopt stores it in the stack's settings and returns a
+// description of it.
 func (s Secrets) NewManager(provider, stack string) (next secrets.Manager, adopt func(*project.Settings) string,
 	err error) {
 	if s.hosted != nil && (provider == "default" || provider == secrets.TypeService) {
@@ -180,9 +182,9 @@ func (s Secrets) NewManager(provider, stack string) (next secrets.Manager, adopt
 	}, nil
 }
 
-// writeProvider puts how secrets are sealed into a settings file, and leaves everything in it that others have written
-// since it was read. If they have decided on that themselves, settings gets what they have decided, and the error is
-// errOvertaken.
+// writeProvider applies a change of the secrets provider to the settings file and keeps everything that others have
+// written to it since it was read. If another process has changed the provider meanwhile, settings gets that provider
+// and the error is errOvertaken.
 func (s Secrets) writeProvider(settings *project.Settings, apply func(*project.Settings)) error {
 	release, err := s.Hold(settings.Path)
 	if err != nil {
@@ -211,7 +213,7 @@ func (s Secrets) writeProvider(settings *project.Settings, apply func(*project.S
 	return nil
 }
 
-// SealedConfig seals a value for settings that are held.
+// SealedConfig seals a configuration value. The caller must hold the settings file.
 func (s Secrets) SealedConfig(settings *project.Settings, stack string, key project.Key, text string) (any, error) {
 	manager, err := s.HeldManager(settings, stack)
 	if err != nil {
@@ -220,21 +222,22 @@ func (s Secrets) SealedConfig(settings *project.Settings, stack string, key proj
 	return manager.SealedConfig(stack, key, text)
 }
 
-// StackSecrets is a stack's secrets manager: what its settings file says or, where that says nothing, what its state
-// says. It asks for a passphrase only when something has to be sealed or opened (D3). It is safe for concurrent use.
+// StackSecrets is the secrets manager of a stack: the one in its settings file or, if that has none, the one in its
+// state. It asks for a passphrase only when a value has to be sealed or opened (D3). It is safe for concurrent use.
 type StackSecrets struct {
 	Options secrets.Options
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	Current secrets.Manager
-	adopts  bool // the settings say nothing: the state's manager may take over
+	adopts  bool // the settings name no manager, so the state's may take over
 
-	again func() (secrets.Manager, error) // the manager anew, once the settings say something else; nil if they cannot
-	// passphrases gives the source of other stacks' passphrases; nil means this stack's source
+	again func() (secrets.Manager, error) // makes the manager again after the settings changed; may be nil
+	// passphrases returns the source of another stack's passphrase; nil means this stack's source
 	passphrases func(stack, project string) secrets.PassphraseSource
 }
 
-// Of is a manager for another stack: what this one can open it opens alike, and a passphrase is asked for by its name.
+// Of returns a manager for another stack. It opens whatever this manager can open, and asks for a passphrase under the
+// other stack's name.
 func (v *StackSecrets) Of(stack, project string) *StackSecrets {
 	options := v.Options
 	if v.passphrases != nil {
@@ -245,26 +248,26 @@ func (v *StackSecrets) Of(stack, project string) *StackSecrets {
 
 var _ secrets.Batch = (*StackSecrets)(nil)
 
-// SecretsProviderHelp lists the secrets providers of this build.
+// SecretsProviderHelp returns a description, for help texts, of the secrets providers of this build.
 func SecretsProviderHelp() string {
 	return "how secrets are kept: default, passphrase, or the URL of a key (" + strings.Join(keyservice.Known(), "://, ") +
 		"://)"
 }
 
-// Manager is the manager that is in use at the moment.
+// Manager returns the manager that is in use at the moment.
 func (v *StackSecrets) Manager() secrets.Manager {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.Current
 }
 
-// Type is the manager's.
+// Type returns the type of the current manager.
 func (v *StackSecrets) Type() string { return v.Manager().Type() }
 
-// State is the manager's.
+// State returns the state of the current manager.
 func (v *StackSecrets) State() json.RawMessage { return v.Manager().State() }
 
-// Encrypt seals text. If another process has decided meanwhile how that is done for this stack, it is done so.
+// Encrypt seals a text. If another process has changed the stack's secrets provider meanwhile, it uses the new one.
 func (v *StackSecrets) Encrypt(plaintext string) (string, error) {
 	m := v.Manager()
 	text, err := m.Encrypt(plaintext)
@@ -285,26 +288,26 @@ func (v *StackSecrets) Encrypt(plaintext string) (string, error) {
 	return m.Encrypt(plaintext)
 }
 
-// Decrypt opens text.
+// Decrypt opens a sealed text.
 func (v *StackSecrets) Decrypt(ciphertext string) (string, error) {
 	return v.Manager().Decrypt(ciphertext)
 }
 
-// Prepare hands the manager what is to be sealed.
+// Prepare tells the manager which texts are about to be sealed, so that it can handle them in one batch.
 func (v *StackSecrets) Prepare(plaintexts []string) {
 	if batch, ok := v.Manager().(secrets.Batch); ok {
 		batch.Prepare(plaintexts)
 	}
 }
 
-// Expect hands the manager what is to be opened.
+// Expect tells the manager which texts are about to be opened, so that it can handle them in one batch.
 func (v *StackSecrets) Expect(ciphertexts []string) {
 	if batch, ok := v.Manager().(secrets.Batch); ok {
 		batch.Expect(ciphertexts)
 	}
 }
 
-// SealedConfig seals a value of the configuration of a stack.
+// SealedConfig seals a configuration value of a stack.
 func (v *StackSecrets) SealedConfig(stack string, key project.Key, text string) (any, error) {
 	sealed, err := v.Encrypt(text)
 	if err != nil {
@@ -313,7 +316,7 @@ func (v *StackSecrets) SealedConfig(stack string, key project.Key, text string) 
 	return project.Secure(sealed), nil
 }
 
-// Opener gives the manager that a state names, which takes over where the settings file says nothing.
+// Opener returns the manager that a state names. That manager becomes the current one if the settings file names none.
 func (v *StackSecrets) Opener(p state.SecretsProvider) (secrets.Manager, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -327,7 +330,7 @@ func (v *StackSecrets) Opener(p state.SecretsProvider) (secrets.Manager, error) 
 	return m, err
 }
 
-// ExplainSecret adds the way out to an error about a secret that could not be sealed or opened.
+// ExplainSecret adds the likely cause to an error about a secret that could not be sealed or opened.
 func ExplainSecret(err error, stack string) error {
 	if errors.Is(err, secrets.ErrIncorrectPassphrase) {
 		return fmt.Errorf("%w: the secrets of stack %s were sealed with another one", err, stack)

@@ -14,7 +14,7 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
-// DefaultStack is the stack that `run` creates when none is chosen (D3).
+// DefaultStack is the stack that `run` creates if none is chosen (D3).
 const DefaultStack = "dev"
 
 // Stack is a stack in a backend.
@@ -22,17 +22,17 @@ type Stack struct {
 	Project *project.Project
 	Backend *backend.Backend
 	Ref     backend.Ref
-	Missing bool // it does not exist, and is not to be created
+	Missing bool // the stack does not exist and must not be created
 }
 
-// MissingStackError is returned when a stack does not exist; near names come with it.
+// A MissingStackError is returned if a stack does not exist.
 type MissingStackError struct {
 	Ref  backend.Ref
 	near []string
-	Lost *backend.LostError // nil unless it has lost its state
+	Lost *backend.LostError // non-nil if the stack exists but has lost its state
 }
 
-// Error names the stack and the nearest name that exists.
+// Error names the stack and existing stacks with a similar name.
 func (e *MissingStackError) Error() string {
 	if e.Lost != nil {
 		return e.Lost.Error()
@@ -54,8 +54,8 @@ func (e *MissingStackError) Error() string {
 var errNoStack = &ExitError{Code: codeNoStack, Cause: errors.New("no stack selected; choose one with --stack, " +
 	"`yamlhost stack select` or `yamlhost stack init`")}
 
-// Chosen is the stack that the flag, the environment or the selection names (D3, F6.15); ok is false when there is
-// none.
+// Chosen returns the stack that the flag, the environment or the selection names (D3, F6.15). ok is false if none is
+// chosen.
 func (a Stacks) Chosen(b *backend.Backend, p *project.Project, flag string) (ref backend.Ref, ok bool,
 	err error) {
 	name, err := a.Backends().chosen(p, b.URL(), flag)
@@ -69,7 +69,7 @@ func (a Stacks) Chosen(b *backend.Backend, p *project.Project, flag string) (ref
 	return ref, err == nil, err
 }
 
-// Open opens the chosen stack, which has to exist: else the error has exit code 6 (F7.14).
+// Open opens the chosen stack. If it does not exist, the error has exit code 6 (F7.14).
 func (a Stacks) Open(ctx context.Context, p *project.Project, flag string) (*Stack, error) {
 	b, err := a.Backends().Open(p)
 	if err != nil {
@@ -92,8 +92,8 @@ func (a Stacks) Open(ctx context.Context, p *project.Project, flag string) (*Sta
 	return &Stack{Project: p, Backend: b, Ref: ref}, nil
 }
 
-// OpenOrOffer is OpenStack which on a terminal offers to create a stack that is missing: the one that was chosen, or
-// the first one of a project that has none.
+// OpenOrOffer is like Open, but on a terminal it offers to create a missing stack: the chosen one, or the first one of
+// a project that has none.
 func (a Stacks) OpenOrOffer(ctx context.Context, p *project.Project, flag string) (*Stack, error) {
 	s, err := a.Open(ctx, p, flag)
 	if err == nil || !a.Interactive() || a.World.AsPulumi {
@@ -129,7 +129,7 @@ func hasStacks(ctx context.Context, b *backend.Backend, p *project.Project) bool
 	return err != nil || len(refs) > 0
 }
 
-// NoSuchStack is the error of a stack that does not exist, with exit code 6 (F7.14) and near names.
+// NoSuchStack returns the error for a stack that does not exist, with exit code 6 (F7.14) and similar names.
 func NoSuchStack(ctx context.Context, b *backend.Backend, ref backend.Ref) error {
 	missing := &MissingStackError{Ref: ref, Lost: b.Lost(ref)}
 	if refs, err := b.Stacks(ctx, ref.Project); err == nil {
@@ -142,7 +142,8 @@ func NoSuchStack(ctx context.Context, b *backend.Backend, ref backend.Ref) error
 	return &ExitError{Code: codeNoStack, Cause: missing}
 }
 
-// OpenOrImagine opens the chosen stack or, by default, the one named dev, which need not exist.
+// OpenOrImagine opens the chosen stack or, by default, the one named dev, which need not exist. chosen reports whether
+// one was chosen.
 func (a Stacks) OpenOrImagine(p *project.Project, flag string) (s *Stack, chosen bool, err error) {
 	b, err := a.Backends().Open(p)
 	if err != nil {
@@ -159,7 +160,7 @@ func (a Stacks) OpenOrImagine(p *project.Project, flag string) (s *Stack, chosen
 	return &Stack{Project: p, Backend: b, Ref: ref, Missing: !exists}, chosen, err
 }
 
-// Realize creates a stack that does not exist yet, and selects it unless another one was chosen.
+// Realize creates a stack that does not exist yet. It selects the stack unless chosen is set.
 func (a Stacks) Realize(ctx context.Context, s *Stack, chosen bool) error {
 	if !s.Missing {
 		return nil
@@ -172,7 +173,7 @@ func (a Stacks) Realize(ctx context.Context, s *Stack, chosen bool) error {
 	return nil
 }
 
-// Select remembers a stack as the one that commands act on.
+// Select stores a stack as the one that later commands act on.
 func (a Stacks) Select(s *Stack) error {
 	return backend.SelectStack(a.World.PulumiHome(), s.Project.Name.Text, s.Project.Path, s.Backend.URL(),
 		s.Ref.QualifiedName())
@@ -186,21 +187,21 @@ func (a *Console) LoadSettings(p *project.Project, stack, file string) (*project
 		return nil, nil, err
 	}
 	if i := slices.IndexFunc(diags, func(d diag.Diagnostic) bool { return d.Code == diag.Syntax }); i >= 0 {
-		if _, found := parser.Data(settings.Source); len(found) > 0 { // it tells the place and the cause
+		if _, found := parser.Data(settings.Source); len(found) > 0 { // it has the position and the cause
 			diags = slices.Replace(diags, i, i+1, found[0])
 		}
 	}
 	return settings, diags, nil
 }
 
-// Unread opens no secret.
+// Unread is an opener that opens no secret.
 type Unread struct{}
 
 // Decrypt returns project.ErrUnread.
 func (Unread) Decrypt(string) (string, error) { return "", project.ErrUnread }
 
-// Config is the configuration of a stack in plain text for commands that open no connection: secrets that a key
-// service keeps stay unread.
+// Config returns the configuration of a stack in plain text, for commands that open no connection: secrets that a key
+// service keeps stay sealed.
 func (a Stacks) Config(p *project.Project, name string) (map[project.Key]project.Text, diag.Diagnostics, error) {
 	ref, err := backend.ParseName(name, p.Name.Text)
 	if err != nil {
@@ -228,14 +229,14 @@ func (a Stacks) Config(p *project.Project, name string) (map[project.Key]project
 	return config, append(diags, found...), nil
 }
 
-// ConfigRecord is a value in JSON (F7.12).
+// ConfigRecord is the JSON form of a configuration value (F7.12).
 type ConfigRecord struct {
 	Value       *string `json:"value,omitempty"`
 	ObjectValue any     `json:"objectValue,omitempty"`
 	Secret      bool    `json:"secret"`
 }
 
-// RecordOf returns the record of a value in plain text, from its data.
+// RecordOf returns the record of a value, given its plain data.
 func RecordOf(data any, secret bool) ConfigRecord {
 	text := project.TextOf(data)
 	r := ConfigRecord{Value: &text, Secret: secret}
@@ -246,16 +247,15 @@ func RecordOf(data any, secret bool) ConfigRecord {
 	return r
 }
 
-// masked takes the place of a secrets manager where secrets are not to be seen, so that no passphrase is needed
-// (F4.16).
+// masked is an opener for commands that must not show secrets, and so need no passphrase (F4.16).
 type masked struct{}
 
 func (masked) Decrypt(string) (string, error) { return HiddenSecret, nil }
 
-// HiddenSecret stands for a secret that is not shown.
+// HiddenSecret replaces a secret that is not shown.
 const HiddenSecret = "[secret]"
 
-// OpenerOrMask is open or, where that is nil, an opener that answers HiddenSecret for every secret.
+// OpenerOrMask returns open or, if that is nil, an opener that answers HiddenSecret for every secret.
 func OpenerOrMask(open project.Opener) project.Opener {
 	if open == nil {
 		return masked{}
@@ -263,7 +263,8 @@ func OpenerOrMask(open project.Opener) project.Opener {
 	return open
 }
 
-// ParseKey reads the name of a configuration value in a namespace; with isPath it may lead to a part of the value.
+// ParseKey parses the key of a configuration value; namespace is used if the key has none. With isPath, the key may
+// lead to a part of the value.
 func ParseKey(isPath bool, namespace, text string) (project.KeyPath, error) {
 	if isPath {
 		return project.ParseKeyPath(text, namespace)
@@ -272,13 +273,13 @@ func ParseKey(isPath bool, namespace, text string) (project.KeyPath, error) {
 	return project.KeyPath{Key: key}, err
 }
 
-// Stacks opens, makes and chooses the stacks of projects.
+// Stacks opens, creates and selects the stacks of projects.
 type Stacks struct{ *Console }
 
-// Stacks are those that this command can open.
+// Stacks returns access to stacks for this console.
 func (a *Console) Stacks() Stacks { return Stacks{a} }
 
-// ProjectAndBackend opens the project of the working directory and its backend.
+// ProjectAndBackend opens the project in the working directory and its backend.
 func (a Stacks) ProjectAndBackend() (*project.Project, *backend.Backend, error) {
 	p, err := a.SoundProject(a.World.Dir)
 	if err != nil {
@@ -288,7 +289,7 @@ func (a Stacks) ProjectAndBackend() (*project.Project, *backend.Backend, error) 
 	return p, b, err
 }
 
-// Current opens the project of the working directory and its chosen stack.
+// Current opens the chosen stack of the project in the working directory.
 func (a Stacks) Current(ctx context.Context, flag string) (*Stack, error) {
 	p, err := a.SoundProject(a.World.Dir)
 	if err != nil {
@@ -297,8 +298,9 @@ func (a Stacks) Current(ctx context.Context, flag string) (*Stack, error) {
 	return a.Open(ctx, p, flag)
 }
 
-// Create makes a stack in its backend. When provider asks for a passphrase or for a key, that is asked for now,
-// and what comes of it goes into the stack's file and state; otherwise that waits for the first secret (D3, F4.15).
+// Create creates a stack in its backend, and selects it if selected is set. If provider requires a passphrase or a key,
+// Create asks for it now and stores the result in the stack's settings file and state; otherwise that waits for the
+// first secret (D3, F4.15).
 func (a Stacks) Create(ctx context.Context, s *Stack, provider *string, selected bool) error {
 	kept, err := a.providerToCreate(s, provider)
 	if err != nil {
@@ -313,8 +315,8 @@ func (a Stacks) Create(ctx context.Context, s *Stack, provider *string, selected
 	return a.Select(s)
 }
 
-// providerToCreate decides how the secrets of a new stack are sealed, and puts that into its settings file. nil leaves
-// it open.
+// providerToCreate determines how the secrets of a new stack are sealed, and writes that to its settings file. It
+// returns nil if provider is nil, which leaves the choice open.
 func (a Stacks) providerToCreate(s *Stack, provider *string) (*state.SecretsProvider, error) {
 	if provider == nil {
 		return nil, nil
@@ -369,7 +371,7 @@ func (a Stacks) Load(ctx context.Context, s *Stack, open bool) (*backend.Loaded,
 	return loaded, nil
 }
 
-// Settings reads a stack's settings file and reports what is wrong with it.
+// Settings reads a stack's settings file and reports its diagnostics.
 func (a Stacks) Settings(s *Stack) (*project.Settings, error) {
 	settings, diags, err := a.LoadSettings(s.Project, s.Ref.Stack, "")
 	if err != nil {
@@ -378,8 +380,8 @@ func (a Stacks) Settings(s *Stack) (*project.Settings, error) {
 	return settings, a.Report(diags)
 }
 
-// Manager makes the secrets manager of a stack for a command that has nothing else to do with its settings: it reports
-// only their errors.
+// Manager makes the secrets manager of a stack for a command that does not use the stack's settings otherwise: of their
+// diagnostics, it reports only errors.
 func (a Stacks) Manager(s *Stack) (*StackSecrets, error) {
 	settings, diags, err := a.LoadSettings(s.Project, s.Ref.Stack, "")
 	if err == nil && diags.HasErrors() {

@@ -17,7 +17,8 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
-// Looking are the options for commands that only look at a program: they start nothing that the project brings (D13).
+// Looking returns the options for commands that only read a program: they start nothing that the project contains
+// (D13).
 func (a *Console) Looking() workspace.Options {
 	return workspace.Options{Shown: a.Short, LocalPackages: true, Texts: a.Texts, CRDs: a.World.CRDs(),
 		Installed: func(dir, name, version string) (string, bool) {
@@ -26,8 +27,8 @@ func (a *Console) Looking() workspace.Options {
 		Inherit: func(p *project.Project, s *project.Settings) { a.Inherit(p, s, "") }}
 }
 
-// Trusting returns the options for commands that use the user's own program: they start its compiler. say receives
-// the compiler's messages.
+// Trusting returns the options for commands that run the user's own program, and so may start its compiler. say
+// receives the compiler's messages.
 func (a *Console) Trusting(say func(diag.Severity, string)) workspace.Options {
 	o := a.Looking()
 	o.Compile = compiler.New(a.ChildEnv(), a.World.Supervisor(), func(_ context.Context, s diag.Severity,
@@ -37,7 +38,7 @@ func (a *Console) Trusting(say func(diag.Severity, string)) workspace.Options {
 	return o
 }
 
-// CompilerSays shows a compiler's messages on out (L1.F6).
+// CompilerSays returns a function that writes a compiler's messages to out (L1.F6).
 func CompilerSays(out io.Writer) func(diag.Severity, string) {
 	return func(s diag.Severity, text string) {
 		if s == diag.Warning {
@@ -53,7 +54,7 @@ func (a *Console) OpenProject(dir string) (*project.Project, diag.Diagnostics, e
 	return p, diags, AdviseProject(err)
 }
 
-// AdviseProject adds to the error of a project that is not there what to do about it.
+// AdviseProject adds advice to the error of a project that was not found. It returns other errors unchanged.
 func AdviseProject(err error) error {
 	if errors.Is(err, project.ErrNotFound) {
 		return fmt.Errorf("%w\nGo to a project's directory, name one with -C, or begin with `yamlhost new`", err)
@@ -61,8 +62,8 @@ func AdviseProject(err error) error {
 	return err
 }
 
-// SoundProject is OpenProject for commands that need no program: it reports a faulty project file and ends the
-// command.
+// SoundProject is like OpenProject for commands that need only the project file: it reports the file's diagnostics, and
+// returns an error if the file is faulty.
 func (a *Console) SoundProject(dir string) (*project.Project, error) {
 	p, diags, err := a.OpenProject(dir)
 	if err != nil {
@@ -74,7 +75,7 @@ func (a *Console) SoundProject(dir string) (*project.Project, error) {
 	return p, nil
 }
 
-// ProjectIfAny is SoundProject that returns nil outside of any project.
+// ProjectIfAny is like SoundProject, but returns nil outside of a project.
 func (a *Console) ProjectIfAny(dir string) (*project.Project, error) {
 	p, err := a.SoundProject(dir)
 	if errors.Is(err, project.ErrNotFound) {
@@ -83,7 +84,7 @@ func (a *Console) ProjectIfAny(dir string) (*project.Project, error) {
 	return p, err
 }
 
-// OpenTarget opens what a user named: a directory, or a file of a project or by itself.
+// OpenTarget opens the target that a user named: a directory, a file of a project, or a single file.
 func (a *Console) OpenTarget(target string, o workspace.Options) (*workspace.Workspace, error) {
 	path := a.Path(target)
 	info, err := os.Stat(path)
@@ -119,9 +120,9 @@ func MustBeDir(dir string) error {
 	return nil
 }
 
-// Hold keeps other processes from editing a project, stack or lock file, until release: such a file is read, changed
-// and written whole. An interrupt ends the waiting. Anyone who holds a file must not ask for another one in the same
-// folder.
+// Hold locks a project, stack or lock file against editing by other processes until release is called: such a file is
+// read, changed and written as a whole. An interrupt ends the waiting for the lock. A caller that holds a file must not
+// hold another one in the same folder.
 func (a *Console) Hold(path string) (release func(), err error) {
 	ctx, done := a.Signals.Gentle(context.Background())
 	defer done()
@@ -134,7 +135,7 @@ func (a *Console) Hold(path string) (release func(), err error) {
 	return release, nil
 }
 
-// SettingsPath is a stack's settings file, or the one that --config-file names.
+// SettingsPath returns the path of a stack's settings file, or of the one that --config-file names.
 func (a Stacks) SettingsPath(p *project.Project, stack, file string) string {
 	if file != "" {
 		return a.Path(file)

@@ -26,63 +26,64 @@ type Streams struct {
 	InTerminal, OutTerminal, ErrTerminal bool
 	// Size returns the terminal's columns and lines. It is nil, or returns zeros, when there is no terminal.
 	Size func() (columns, lines int)
-	// ReadPassword reads a line without showing it; nil without a terminal.
+	// ReadPassword reads a line without showing it. It is nil without a terminal.
 	ReadPassword func() (string, error)
-	// Restore makes the terminal what it was at the start, for when ReadPassword is given up; nil where there is nothing
-	// to do.
+	// Restore resets the terminal to its state at the start, for when ReadPassword is abandoned. It is nil if there is
+	// nothing to reset.
 	Restore func()
 }
 
-// World is the part of the machine that a command can see.
+// World is the part of the machine that a command can see. Tests replace it.
 type World struct {
 	Version string // of this program
 	Env     []string
-	Self    string // the executable of this program; empty when it is not known
-	// AsPulumi reports whether the program was called by the name of the Pulumi CLI, and answers as that does.
+	Self    string // path of this program's executable; empty if unknown
+	// AsPulumi is set if the program was called by the name of the Pulumi CLI and has to behave like it.
 	AsPulumi bool
 	Dir      string                 // working directory, absolute
 	Home     string                 // the user's home directory
-	Process  func() backend.Process // who takes locks
+	Process  func() backend.Process // the process that takes locks
 	Now      func() time.Time
-	// Random is where built-in providers get their randomness; nil for the system's. It is read concurrently.
+	// Random is the source of randomness for built-in providers; nil means the system's. It is read concurrently.
 	Random io.Reader
-	// Exit ends the process at once; nil for os.Exit.
+	// Exit ends the process at once; nil means os.Exit.
 	Exit func(code int)
-	// Signals brings interrupts; nil when there are none. The first is gentle, the second is not (D10).
+	// Signals delivers interrupts; nil means none. The first ends the command gracefully, the second at once (D10).
 	Signals <-chan os.Signal
-	// HTTP downloads plugins; nil for the usual client.
+	// HTTP is the client for downloads of plugins and for services; nil means the default client.
 	HTTP *http.Client
-	// Patience is how long a call to a provider may take before a message says that the command waits for it, and the
-	// first answer of where state lives; 0 for a minute, and for 4 seconds.
+	// Patience is how long a call to a provider, or the first answer of a backend, may take before a message says that
+	// the command is waiting. 0 means a minute for providers and 4 seconds for backends.
 	Patience time.Duration
-	// Lease is how long a lock in a store of objects holds without being renewed; 0 for the usual time.
+	// Lease is how long a lock in an object store holds without being renewed; 0 means the default.
 	Lease time.Duration
-	// ServicePause is how long to wait before a call of a service is repeated for the first time; 0 for half a second.
+	// ServicePause is how long to wait before the first retry of a call to a service; 0 means half a second.
 	ServicePause time.Duration
-	// ServiceDeferral is how long the end of a step waits for the beginning of another one, to be sent to a service with
-	// it; 0 for a second.
+	// ServiceDeferral is how long the end of a step may wait so that it is sent to a service together with the
+	// beginning of another step; 0 means a second.
 	ServiceDeferral time.Duration
-	// Disk has the folders of states; nil for the file system of this machine.
+	// Disk is the file system that holds the folders of states; nil means that of this machine.
 	Disk disk.Disk
-	// Objects makes of a store of states the one that is used; nil for the store itself.
+	// Objects wraps an object store before it is used; nil means no wrapper.
 	Objects func(backend.Objects) backend.Objects
-	// Found receives every finding that is shown as text, for tests; nil otherwise. Calls do not overlap.
+	// Found receives every finding that is shown as text, for tests; it may be nil. Calls do not overlap.
 	Found func(diag.Diagnostic)
-	// Stores are shared by the stacks of a command, and by commands in one process that follow each other, such as jobs of
-	// a worker; nil for each its own.
+	// Stores holds connections shared by the stacks of a command, and by successive commands in one process, such as
+	// the jobs of a worker. With nil, nothing is shared.
 	Stores *OpenStores
-	// Keys has the keys of passphrases for such commands, likewise.
+	// Keys holds the keys of passphrases for the same commands as Stores.
 	Keys *secrets.Keyring
-	// Previews are those that a command is a part of whose stacks are previewed in several processes; nil for none.
+	// Previews is set if this command is part of a preview of several stacks that runs in several processes; otherwise
+	// nil.
 	Previews *Previews
-	// Embedded are further providers in this process; they come before the built-in ones.
+	// Embedded are additional providers in this process; they take precedence over the built-in ones.
 	Embedded []EmbeddedProviders
 }
 
-// EmbeddedProviders are providers that live in this process.
+// EmbeddedProviders is a set of providers that run in this process.
 type EmbeddedProviders interface {
 	provider.Loader
-	// Schema is the schema of a package as JSON text, and whether there is such a package.
+	// Schema returns the schema of a package as JSON text, and reports whether there is such a package.
 	Schema(name string) ([]byte, bool)
 }
 
@@ -95,14 +96,14 @@ func (w *World) Quit(code int) {
 	os.Exit(code)
 }
 
-// ChildEnv returns the environment of commands, compilers and plugins: without variables that open the secrets of
-// stacks, unless --pass-env names them (D13).
+// ChildEnv returns the environment for commands, compilers and plugins that this program starts. Variables that open
+// the secrets of stacks are removed unless --pass-env names them (D13).
 func (a *Console) ChildEnv() environ.List {
 	return environ.List(a.World.Env).ForChildren(a.Global.PassEnv...)
 }
 
-// Supervisor is the command line of the process that ends commands with this one; nil where there is none
-// (supervise.Start).
+// Supervisor returns the command line of the process that ends started commands together with this one. It is nil if
+// the path of this program is unknown. See supervise.Start.
 func (w *World) Supervisor() []string {
 	if w.Self == "" {
 		return nil
@@ -110,12 +111,12 @@ func (w *World) Supervisor() []string {
 	return []string{w.Self, supervise.Word}
 }
 
-// Lookup is an environment variable, and whether it is set.
+// Lookup returns an environment variable and reports whether it is set.
 func (w *World) Lookup(name string) (string, bool) {
 	return environ.List(w.Env).Lookup(name)
 }
 
-// Getenv is an environment variable; empty when it is not set.
+// Getenv returns an environment variable, or "" if it is not set.
 func (w *World) Getenv(name string) string {
 	return environ.List(w.Env).Get(name)
 }
@@ -125,7 +126,7 @@ func (w *World) Enabled(name string) bool {
 	return environ.List(w.Env).True(name)
 }
 
-// path is a path as a user gave it, made absolute.
+// path makes a path that the user gave absolute.
 func (w *World) path(p string) string {
 	if filepath.IsAbs(p) {
 		return filepath.Clean(p)
@@ -133,7 +134,7 @@ func (w *World) path(p string) string {
 	return filepath.Join(w.Dir, p)
 }
 
-// PulumiHome is the folder that holds plugins, schemas and what is selected.
+// PulumiHome returns the folder that holds plugins, schemas and selections, or "" if there is no home directory.
 func (w *World) PulumiHome() string {
 	if home := w.Getenv("PULUMI_HOME"); home != "" {
 		return w.path(home)
@@ -144,7 +145,7 @@ func (w *World) PulumiHome() string {
 	return filepath.Join(w.Home, ".pulumi")
 }
 
-// CredentialsHome is the folder of credentials.json (F6.16).
+// CredentialsHome returns the folder of credentials.json (F6.16).
 func (w *World) CredentialsHome() string {
 	if dir := w.Getenv("PULUMI_CREDENTIALS_PATH"); dir != "" {
 		return w.path(dir)
@@ -152,7 +153,7 @@ func (w *World) CredentialsHome() string {
 	return w.PulumiHome()
 }
 
-// CRDs keep the kinds of Kubernetes that files define beside the schemas of plugins.
+// CRDs returns the cache for Kubernetes kinds defined in files. It is stored beside the schemas of plugins.
 func (w *World) CRDs() *crd.Cache {
 	home := w.PulumiHome()
 	if home == "" {
@@ -168,17 +169,17 @@ func (w *World) time() time.Time {
 	return w.Now()
 }
 
-// Previews are the planned outputs of the stacks of one preview, if each stack runs in a process, or on a machine, of
-// its own. Package operation defines their text, which has no secrets.
+// Previews holds the planned outputs of the stacks of one preview, if each stack runs in its own process or on its own
+// machine. Package operation defines their format, which contains no secrets.
 type Previews struct {
-	Before  map[string][]byte // what others have planned, by PROJECT/STACK
-	Planned []byte            // what this one plans; nil as long as it has planned nothing
+	Before  map[string][]byte // planned outputs of other stacks, by PROJECT/STACK
+	Planned []byte            // planned outputs of this stack; nil until it has planned
 }
 
-// DownloadOverrides is the environment variable that sends downloads elsewhere (F2.35).
+// DownloadOverrides is the environment variable that redirects downloads (F2.35).
 const DownloadOverrides = "PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES"
 
-// DownloadsForbidden names what forbids downloads; empty when nothing does.
+// DownloadsForbidden returns the flag or variable that forbids downloads, or "" if they are allowed.
 func DownloadsForbidden(a *Console) string {
 	switch {
 	case a.Global.Offline:

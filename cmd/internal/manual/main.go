@@ -1,6 +1,6 @@
-// Command manual writes what the commands and the built-in providers say of themselves: man pages for packages,
-// docs/commands.md and docs/providers.md. They come from the same sources as the help and the checker, so that they
-// cannot differ from them.
+// Command manual generates documentation from the commands and the built-in providers: man pages for packages,
+// docs/commands.md and docs/providers.md. It uses the same sources as the help and the checker, so that the pages
+// cannot differ from these.
 //
 //	go run ./cmd/internal/manual -version 1.2.3 -time 1700000000 -man DIR
 //	go run ./cmd/internal/manual -page docs/commands.md
@@ -44,7 +44,8 @@ func main() {
 	}
 }
 
-// write writes the pages of the manual that are generated from the commands and from the built-in providers.
+// write writes the generated pages of the manual: man pages into the folder man, the command page to the file page, and
+// the provider page to the file providers. An empty name skips that output.
 func write(version string, date time.Time, man, page, providers string) error {
 	root := cli.Commands()
 	if man == "" && page == "" && providers == "" {
@@ -72,9 +73,9 @@ func write(version string, date time.Time, man, page, providers string) error {
 	return manPages(root, version, date, man)
 }
 
-// manPages writes a page for each command that people see.
+// manPages writes a man page for each visible command.
 func manPages(root *cobra.Command, version string, date time.Time, dir string) error {
 	header := &doc.GenManHeader{Section: "1", Date: &date, Source: "yamlhost " + version, Manual: "yamlhost"}
-	root.DisableAutoGenTag = true // it names the day of the build
+	root.DisableAutoGenTag = true // the tag would contain the date of the build
 	return doc.GenManTreeFromOpts(root, doc.GenManTreeOptions{Header: header, Path: dir, CommandSeparator: "-"})
 }

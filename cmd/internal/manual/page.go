@@ -12,11 +12,11 @@ import (
 	packages "github.com/yamlhost/yamlhost/schema"
 )
 
-// pageWidth is how many columns flags take.
+// pageWidth is the width, in columns, that text is wrapped to.
 const pageWidth = 110
 
-// writePage writes docs/commands.md: the commands by group, each with its flags and examples. Errors of w are the
-// caller's to see: it is a buffer.
+// writePage writes docs/commands.md: the commands by group, each with its flags and examples. Write errors are ignored,
+// because w is a buffer.
 func writePage(w io.Writer, root *cobra.Command) {
 	fmt.Fprint(w, "# Commands\n\n<!-- Written by `go run ./cmd/internal/manual -page docs/commands.md`; a test holds it "+
 		"against the commands. -->\n\nThe text of each command's `--help` and of the man pages, in one place. The exit "+
@@ -40,7 +40,7 @@ func writePage(w io.Writer, root *cobra.Command) {
 	}
 }
 
-// anchor is the link to a command's heading.
+// anchor returns the anchor of a command's heading, for links.
 func anchor(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
 
 func writeCommand(w io.Writer, cmd *cobra.Command) {
@@ -66,7 +66,7 @@ func writeCommand(w io.Writer, cmd *cobra.Command) {
 	}
 }
 
-// trimmed is a text without spaces at the ends of its lines.
+// trimmed returns text without spaces at the ends of its lines.
 func trimmed(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
@@ -75,7 +75,7 @@ func trimmed(text string) string {
 	return b.String()
 }
 
-// wrapped breaks lines that are too long at spaces.
+// wrapped breaks lines longer than pageWidth at spaces.
 func wrapped(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
@@ -99,8 +99,8 @@ func wrapped(text string) string {
 	return b.String()
 }
 
-// writeProviders writes docs/providers.md: what the built-in providers take and give, out of their schemas. Errors of w
-// are the caller's to see: it is a buffer.
+// writeProviders writes docs/providers.md: the inputs and outputs of the built-in providers, according to their
+// schemas. Write errors are ignored, because w is a buffer.
 func writeProviders(w io.Writer) error {
 	fmt.Fprint(w, "# Inputs and outputs of the built-in providers\n\n<!-- Written by `go run ./cmd/internal/manual -providers "+
 		"docs/providers.md`; a test holds it against the schemas. -->\n\nThe schemas of the providers that are "+
@@ -117,7 +117,7 @@ func writeProviders(w io.Writer) error {
 			slices.Sorted(slices.Values(pkg.FunctionTokens())))
 		for _, token := range tokens {
 			if strings.HasPrefix(token, "command:remote:") {
-				continue // needs the plugin, as docs/embedded.md says
+				continue // requires the plugin, see docs/embedded.md
 			}
 			m, err := schema.Describe(pkg, token)
 			if err != nil {
@@ -138,7 +138,7 @@ func writeMember(w io.Writer, m *schema.MemberRecord) {
 	if text := firstSentence(m.Description); text != "" {
 		fmt.Fprintf(w, "\n%s\n", wrapped(text))
 	}
-	rows := map[string][2]string{} // the mark of a property as input and as output
+	rows := map[string][2]string{} // the marks of a property as input and as output
 	var order []string
 	types, texts := map[string]string{}, map[string]string{}
 	for _, p := range m.Inputs {
@@ -173,7 +173,8 @@ func writeMember(w io.Writer, m *schema.MemberRecord) {
 	}
 }
 
-// firstSentence returns the first sentence of a description on one line, without links out of it.
+// firstSentence returns the first sentence of a description on one line. A period within the first 20 bytes does not
+// end it.
 func firstSentence(text string) string {
 	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n\n")
 	text = strings.Join(strings.Fields(text), " ")

@@ -22,13 +22,13 @@ import (
 
 const modulePath = "github.com/yamlhost/yamlhost/"
 
-// schemaMaker makes JSON schemas of the Go types of contracts. Descriptions are the comments of their fields.
+// A schemaMaker generates JSON schemas from the Go types of contracts. Comments of fields become descriptions.
 type schemaMaker struct {
 	root     string                                  // folder of the repository
 	comments map[string]map[string]map[string]string // by package path, type and field
 }
 
-// of returns the schema of a contract, as text.
+// of returns the JSON schema of a contract.
 func (m *schemaMaker) of(c contract.Contract) ([]byte, error) {
 	s, err := jsonschema.ForType(c.Type, &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[json.RawMessage](): {}, // any JSON
@@ -47,7 +47,8 @@ func (m *schemaMaker) of(c contract.Contract) ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// describe adds to the schema of a type what comments say of its fields, and opens it for members to come.
+// describe adds the comments of a type's fields to its schema as descriptions, and allows additional properties so that
+// members can be added later.
 func (m *schemaMaker) describe(s *jsonschema.Schema, t reflect.Type) error {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -77,10 +78,10 @@ func (m *schemaMaker) describe(s *jsonschema.Schema, t reflect.Type) error {
 				continue
 			}
 			if f.Type.Kind() == reflect.Map && options == "" {
-				p.Type, p.Types = "", []string{"null", "object"} // as Go writes a map that was not made
+				p.Type, p.Types = "", []string{"null", "object"} // Go writes a nil map as null
 			}
 			if left := slices.DeleteFunc(slices.Clone(p.Types), func(t string) bool { return t == "null" }); options != "" &&
-				len(left) == 1 { // what is empty is left out, and never null
+				len(left) == 1 { // an empty member is left out and never null
 				p.Type, p.Types = left[0], nil
 			}
 			p.Description = comments[f.Name]
@@ -92,7 +93,7 @@ func (m *schemaMaker) describe(s *jsonschema.Schema, t reflect.Type) error {
 	return nil
 }
 
-// fields returns the comments of a struct's fields by their names.
+// fields returns the comments of a struct's fields by field name. It returns nil for types of other modules.
 func (m *schemaMaker) fields(t reflect.Type) (map[string]string, error) {
 	path, ours := strings.CutPrefix(t.PkgPath(), modulePath)
 	if !ours || t.Name() == "" {
@@ -108,7 +109,7 @@ func (m *schemaMaker) fields(t reflect.Type) (map[string]string, error) {
 	return m.comments[path][t.Name()], nil
 }
 
-// commentsOf reads what the comments in a package's folder say of the fields of its structs, by type and field.
+// commentsOf reads the comments of struct fields in a package's folder, by type and field.
 func commentsOf(dir string) (map[string]map[string]string, error) {
 	types := map[string]map[string]string{}
 	paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
@@ -141,14 +142,14 @@ func commentsOf(dir string) (map[string]map[string]string, error) {
 	return types, err
 }
 
-// Where the page about contracts has its table.
+// The table in the page about contracts stands between these two lines.
 const (
 	tableBegins = "<!-- contracts: written by cmd/internal/manual -->\n"
 	tableEnds   = "<!-- end of contracts -->\n"
 )
 
-// writeSchemas writes a schema for each contract into the folder docs/schemas, removes others, and writes the table of
-// docs/json.md.
+// writeSchemas writes a schema for each contract into the folder docs/schemas, removes all other files there, and
+// updates the table in docs/json.md.
 func writeSchemas(root string) error {
 	files, page, err := schemas(root)
 	if err != nil {
@@ -169,7 +170,7 @@ func writeSchemas(root string) error {
 	return os.WriteFile(filepath.Join(root, "docs", "json.md"), page, 0o644)
 }
 
-// schemas returns the schemas by the names of their files, and the page with the table of them.
+// schemas returns the schemas by file name, and the page docs/json.md with its table updated.
 func schemas(root string) (files map[string][]byte, page []byte, err error) {
 	maker := &schemaMaker{root: root, comments: map[string]map[string]map[string]string{}}
 	files = map[string][]byte{}

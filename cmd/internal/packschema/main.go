@@ -1,5 +1,5 @@
-// Packschema makes the schema of an embedded provider from a package's schema file: it takes out the white space, fills
-// in the version that the provider follows, and compresses the rest. The order of keys stays, and so does every word.
+// Packschema makes the schema of an embedded provider from a package's schema file: it removes white space, sets the
+// version that the provider follows, and compresses the result. The order of keys and all texts stay unchanged.
 //
 //	cd runtime/embedded/schemas
 //	go run ../../../cmd/internal/packschema -version 0.1.1 -o time.json.gz time.json
@@ -31,7 +31,8 @@ func main() {
 	}
 }
 
-// pack reads a schema, compressed or not, and writes it packed.
+// pack reads a schema file, compressed or not, and writes it to target without white space, with the version set, and
+// compressed.
 func pack(source, target, version string) error {
 	data, err := os.ReadFile(source)
 	if err != nil {
@@ -68,7 +69,7 @@ func unzip(data []byte) ([]byte, error) {
 	return io.ReadAll(r)
 }
 
-// packed is a schema without white space and with a version.
+// packed returns the schema without white space and with its version set.
 func packed(data []byte, version string) ([]byte, error) {
 	var head struct{ Name, Version string }
 	if err := json.Unmarshal(data, &head); err != nil {

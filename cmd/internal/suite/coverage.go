@@ -11,11 +11,11 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// Coverage is how much of one kind of thing the cases have reached.
+// Coverage counts how many items of one kind the cases have reached.
 type Coverage struct {
-	What, Verb   string // resource, registered
+	What, Verb   string // for example resource and registered
 	Covered, All int
-	Missing      []string // with their places
+	Missing      []string // the items not reached, with their positions
 }
 
 func (c *Coverage) add(name string, hit bool) {
@@ -27,13 +27,13 @@ func (c *Coverage) add(name string, hit bool) {
 	}
 }
 
-// reached are the expressions that runs have reached. It is safe for concurrent use.
+// reached records the expressions that runs have reached. It is safe for concurrent use.
 type reached struct {
 	mu    sync.Mutex // guards found
 	found map[string]bool
 }
 
-// note is eval.Options.Covered.
+// note records an expression. It is used as eval.Options.Covered.
 func (r *reached) note(e ast.Expr, taken bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -54,8 +54,8 @@ func coverKey(rng diag.Range, taken bool) string {
 	return fmt.Sprintf("%s:%d:%d-%d %t", rng.Source.Name(), start.Line, start.Column, rng.End-rng.Start, taken)
 }
 
-// Coverage returns what the cases have reached of the resources, branches and calls of provider functions of their
-// programs.
+// Coverage returns how many of the resources, branches and provider function calls in the tested programs the cases
+// have reached.
 func (r *Runner) Coverage() []Coverage {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -98,7 +98,7 @@ func (r *Runner) Coverage() []Coverage {
 	return all
 }
 
-// cover counts the branches and calls in a node.
+// cover counts the branches and calls in the expressions of a node.
 func (p *program) cover(checked *check.Program, n *check.Node, branches, calls *Coverage) {
 	switch {
 	case n.Config != nil && n.Config.Decl != nil:
@@ -139,7 +139,7 @@ func (p *program) coverExpr(checked *check.Program, e ast.Expr, branches, calls 
 	})
 }
 
-// placeOf names an expression for people.
+// placeOf returns the position of an expression and the beginning of its text, for messages.
 func placeOf(e ast.Expr) string {
 	pos := e.Range().StartPosition()
 	text, _, _ := strings.Cut(e.Range().Text(), "\n")

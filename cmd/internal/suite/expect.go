@@ -15,13 +15,13 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// trial compares what a case has done with what is expected.
+// A trial compares the outcome of a case with its expectations.
 type trial struct {
 	c        *Case
 	known    *mask.Masker
 	runner   *Runner
 	after    *outcome
-	plan     *outcome // of a change; nil without `before`
+	plan     *outcome // outcome of the preview of a change; nil without `before`
 	failures diag.Diagnostics
 }
 
@@ -29,12 +29,12 @@ func (t *trial) fail(rng diag.Range, summary, detail string) {
 	t.failures.Add(diag.Diagnostic{Subject: rng, Summary: summary, Detail: detail})
 }
 
-// differ reports a value that is not as expected, as a diff. A secret is masked.
+// differ reports, as a diff, a value that is not as expected. Secrets are masked.
 func (t *trial) differ(rng diag.Range, what string, want, got value.Value) {
 	t.fail(rng, what+" is not as expected", "- "+shown(want)+"\n+ "+shown(t.known.HideValue(got)))
 }
 
-// shown is a value as JSON, with a mark for each secret.
+// shown returns a value as JSON, with a placeholder for each secret.
 func shown(v value.Value) string {
 	v = v.Transform(func(x value.Value) value.Value {
 		if x.IsSecret() {
@@ -49,10 +49,11 @@ func shown(v value.Value) string {
 	return string(text)
 }
 
-// members are the expected members of a map in all layers of the case, an inner one in place of outer ones.
+// members returns the expected members of the map called name from all layers of the case. Inner layers take
+// precedence.
 func (t *trial) members(name string) []field { return t.c.mergedOf(name, t.c.expectations()) }
 
-// innermost is the expectation of the innermost layer that has it.
+// innermost returns the expectation called name from the innermost layer that has it, or a zero field.
 func (t *trial) innermost(name string) field {
 	for _, l := range t.c.expectations() {
 		if m, ok := l[name]; ok {
@@ -62,7 +63,7 @@ func (t *trial) innermost(name string) field {
 	return field{}
 }
 
-// listed are the expected items of all layers.
+// listed returns the expected items of the list called name from all layers.
 func (t *trial) listed(name string) (items []ast.Expr) {
 	for _, l := range t.c.expectations() {
 		items = append(items, t.c.file.list(l[name].value, name)...)
@@ -70,10 +71,10 @@ func (t *trial) listed(name string) (items []ast.Expr) {
 	return items
 }
 
-// expect compares everything.
+// expect compares the outcome with all expectations.
 func (t *trial) expect(ctx context.Context) {
 	if !t.findings() {
-		return // what is missing then follows from that
+		return // other differences would be consequences of this one
 	}
 	t.snapshot()
 	t.outputs(ctx)
@@ -102,7 +103,7 @@ func (t *trial) broken(e ast.Expr, err error) {
 	t.fail(e.Range(), "the expectation cannot be evaluated: "+summary, detail)
 }
 
-// value is an expected value: data, or data with expressions.
+// value evaluates an expected value, which may contain expressions.
 func (t *trial) value(ctx context.Context, e ast.Expr) (value.Value, error) {
 	data := dataOf(e)
 	if !data.Any(func(v value.Value) bool { text, ok := v.AsString(); return ok && strings.Contains(text, "${") }) {
@@ -115,8 +116,8 @@ func (t *trial) value(ctx context.Context, e ast.Expr) (value.Value, error) {
 	return t.eval(ctx, string(text))
 }
 
-// findings compares the findings, and reports whether the rest can be compared: an error that nobody expects fails the
-// case.
+// findings compares the findings of the run. It reports whether the other expectations can be compared: an unexpected
+// error fails the case at once.
 func (t *trial) findings() bool {
 	left := slices.Clone(t.after.findings)
 	left, sound := t.violations(left)
@@ -142,13 +143,14 @@ func (t *trial) findings() bool {
 	return ok && sound
 }
 
-// without takes the findings that the case lists out of found. It reports whether all of them were there; one is what
-// each of them is, and about returns the message and the other members of one.
-func (t *trial) without(found []finding, one string, keys []string, told func([]finding) string,
+// without removes the findings that the case lists from found. It reports whether all listed findings were present.
+// kind is what one of them is called in messages, report formats findings for a failure, and about returns the message
+// and the other members of a finding.
+func (t *trial) without(found []finding, kind string, keys []string, report func([]finding) string,
 	about func(finding) (string, map[string]string)) (left []finding, ok bool) {
 	ok = true
-	for _, item := range t.listed(one + "s") {
-		want := t.c.file.layer(item, "an expected "+one, keys)
+	for _, item := range t.listed(kind + "s") {
+		want := t.c.file.layer(item, "an expected "+kind, keys)
 		i := slices.IndexFunc(found, func(f finding) bool {
 			message, members := about(f)
 			for name, got := range members {
@@ -160,7 +162,7 @@ func (t *trial) without(found []finding, one string, keys []string, told func([]
 			return !given || strings.Contains(message, keyText(m.value))
 		})
 		if i < 0 {
-			t.fail(item.Range(), "there is no such "+one, "- "+shown(dataOf(item))+told(found))
+			t.fail(item.Range(), "there is no such "+kind, "- "+shown(dataOf(item))+report(found))
 			ok = false
 			continue
 		}
@@ -205,7 +207,7 @@ func (t *trial) missing(rng diag.Range, kind, name string, all []string) {
 	t.fail(rng, "there is no "+kind+" `"+name+"`", detail)
 }
 
-// managed are the resources of the stack after the run, without the stack itself and default providers.
+// managed returns the resources of the stack after the run, except the stack itself and default providers.
 func (t *trial) managed() []*state.Resource {
 	var list []*state.Resource
 	for _, r := range t.after.snapshot.Resources {
@@ -220,7 +222,8 @@ func isDefaultProvider(r *state.Resource) bool {
 	return urn.IsProviderType(r.Type) && strings.HasPrefix(r.URN.Name(), "default")
 }
 
-// find is the resource that an expectation names: by its name, or by its type and name as in `type::name`.
+// find returns the resource that an expectation names, either by name or as `type::name`, and the names of all
+// resources.
 func (t *trial) find(name string) (*state.Resource, []string) {
 	var found *state.Resource
 	var names []string
@@ -268,7 +271,7 @@ func (t *trial) resources(ctx context.Context) {
 				t.within(ctx, m.name, w.value, got.Outputs)
 			default:
 				v, err := t.value(ctx, w.value)
-				if items, ok := v.AsList(); ok && name == "dependsOn" { // a set
+				if items, ok := v.AsList(); ok && name == "dependsOn" { // the order does not matter
 					texts := make([]string, len(items))
 					for i, item := range items {
 						texts[i], _ = item.AsString()
@@ -287,7 +290,7 @@ func (t *trial) resources(ctx context.Context) {
 	}
 }
 
-// sameType reports whether a type is written as the token, or in its short form.
+// sameType reports whether v is the type token or its short form.
 func sameType(v value.Value, token string) bool {
 	text, ok := v.AsString()
 	if !ok {
@@ -299,7 +302,7 @@ func sameType(v value.Value, token string) bool {
 	return text == token || text == pkg+":"+first+":"+name || first == "index" && text == pkg+":"+name
 }
 
-// within compares the members of a map that are expected; the resource may have more.
+// within compares the expected members of a map; the resource may have others.
 func (t *trial) within(ctx context.Context, name string, want ast.Expr, got value.Value) {
 	for _, m := range t.c.file.members(want, "properties") {
 		v, err := t.value(ctx, m.value)
@@ -317,7 +320,8 @@ func (t *trial) within(ctx context.Context, name string, want ast.Expr, got valu
 	}
 }
 
-// changes compares what the change would do with what is expected: each resource that is not listed stays as it is.
+// changes compares the planned changes with the expected ones. A resource that is not listed is expected to stay the
+// same.
 func (t *trial) changes() {
 	m := t.innermost("changes")
 	if m.value == nil {

@@ -12,46 +12,46 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// Suffix is the end of the name of every test file. Pulumi.test.yaml is none: it is the settings file of a stack.
+// Suffix is the end of the names of test files. Pulumi.test.yaml is not a test file but the settings file of a stack.
 const Suffix = ".test.yaml"
 
-// IsTestFile reports whether a file of that name, without its folder, has tests.
+// IsTestFile reports whether a file with that base name is a test file.
 func IsTestFile(name string) bool {
 	return strings.HasSuffix(name, Suffix) && name != "Pulumi"+Suffix
 }
 
-// File is a test file that was read.
+// A File is a parsed test file.
 type File struct {
 	Source *diag.Source
-	Dir    string // absolute
+	Dir    string // absolute path of the file's folder
 	Cases  []*Case
-	// Diags are faults of the file itself; with an error no case is run.
+	// Diags are the diagnostics of the file itself. If one is an error, no case is run.
 	Diags diag.Diagnostics
 
-	mocks   []*mock // of all cases, each once
-	schemas string  // the folder of schemas; empty for none
+	mocks   []*mock // all mocks of the file, each once
+	schemas string  // folder of schemas; empty if there is none
 }
 
-// Case is one run of a program with what is expected of it.
+// A Case is one run of a program with its expected results.
 type Case struct {
 	Name  string
 	Place diag.Range
 	file  *File
-	// layers are the maps that describe the case: its row of a table, the case, and the file, in that order.
+	// layers are the maps that describe the case, innermost first: its row of a table, the case, and the file.
 	layers []layer
 }
 
-// layer is one map of a description by its keys.
+// A layer is one map of a description, by key.
 type layer map[string]field
 
-// field is a member of a map.
+// A field is one member of a map.
 type field struct {
 	name  string
-	at    diag.Range // of the name
+	at    diag.Range // position of the name
 	value ast.Expr
 }
 
-// The keys of a description, of its expectations, and of an expected resource.
+// The allowed keys of a description, of its expectations, and of the maps below them.
 var (
 	givenKeys     = []string{"before", "config", "env", "expect", "mocks", "policies", "program", "providers", "stack", "stacks"}
 	expectKeys    = []string{"assert", "changes", "count", "findings", "outputs", "resources", "snapshot", "violations"}
@@ -63,7 +63,7 @@ var (
 	functionKeys  = []string{"error", "match", "result"}
 )
 
-// Read reads a test file. Every fault is in its Diags.
+// Read parses a test file. It reports all errors in File.Diags.
 func Read(src *diag.Source, dir string) *File {
 	f := &File{Source: src, Dir: dir}
 	root, diags := parser.Data(src)
@@ -116,7 +116,8 @@ func (f *File) fault(i diag.Range, summary, detail string) {
 	f.Diags.Add(diag.Diagnostic{Subject: i, Summary: summary, Detail: detail})
 }
 
-// members are the entries of a map in their order; none of a missing one.
+// members returns the entries of the map e in their order, or none if e is missing. It reports other kinds of
+// expressions, calling them what, and repeated keys.
 func (f *File) members(e ast.Expr, what string) []field {
 	switch e := e.(type) {
 	case nil, *ast.Null:
@@ -145,7 +146,7 @@ func keyText(e ast.Expr) string {
 	return v.String()
 }
 
-// layer reads a map whose keys are known.
+// layer reads a map and reports keys that are not in keys.
 func (f *File) layer(e ast.Expr, what string, keys []string) layer {
 	l := layer{}
 	for _, m := range f.members(e, what) {
@@ -165,7 +166,7 @@ func (f *File) unknown(m field, what string, keys []string) {
 	f.fault(m.at, fmt.Sprintf("%s has no `%s`", what, m.name), detail)
 }
 
-// check finds what is wrong with the description of cases before any is run.
+// check reports errors in the description of cases before any case is run.
 func (f *File) check(l layer) {
 	for _, name := range []string{"config", "env", "stacks"} {
 		f.members(l[name].value, "`"+name+"`")
@@ -236,7 +237,7 @@ func (f *File) checkMocks(m field) {
 	}
 }
 
-// literal reports expressions where only data may be.
+// literal reports expressions where only plain data is allowed.
 func (f *File) literal(e ast.Expr) {
 	ast.Walk(e, func(x ast.Expr) bool {
 		if text, ok := x.(*ast.String); ok && strings.Contains(text.Value, "${") {
@@ -246,7 +247,7 @@ func (f *File) literal(e ast.Expr) {
 	})
 }
 
-// given is the innermost field of a name, for keys that do not add up.
+// given returns the innermost field called name, for keys whose layers are not merged.
 func (c *Case) given(name string) field {
 	for _, l := range c.layers {
 		if m, ok := l[name]; ok {
@@ -256,7 +257,8 @@ func (c *Case) given(name string) field {
 	return field{}
 }
 
-// mergedOf returns the members of the map called name in all layers; an inner one hides outer ones of its name.
+// mergedOf returns the members of the map called name from all layers. A member of an inner layer replaces one of the
+// same name in outer layers.
 func (c *Case) mergedOf(name string, layers []layer) []field {
 	var list []field
 	for _, l := range slices.Backward(layers) {
@@ -271,22 +273,22 @@ func (c *Case) mergedOf(name string, layers []layer) []field {
 	return list
 }
 
-// expectations are the layers of `expect` that are not empty, inner first.
+// expectations returns the layers of `expect` that are not empty, innermost first.
 func (c *Case) expectations() []layer {
 	var list []layer
 	for _, l := range c.layers {
 		if members := c.file.members(l["expect"].value, "expect"); len(members) > 0 {
-			one := layer{}
+			nonEmpty := layer{}
 			for _, m := range members {
-				one[m.name] = m
+				nonEmpty[m.name] = m
 			}
-			list = append(list, one)
+			list = append(list, nonEmpty)
 		}
 	}
 	return list
 }
 
-// mocks are the mocks of the case, inner ones first.
+// mocks returns the mocks of the case, innermost first.
 func (c *Case) mocks() []*mock {
 	var list []*mock
 	for _, l := range c.layers {
@@ -303,7 +305,7 @@ func (c *Case) mocks() []*mock {
 	return list
 }
 
-// dataOf is a literal as a value.
+// dataOf converts a literal expression to a value.
 func dataOf(e ast.Expr) value.Value {
 	switch e := e.(type) {
 	case *ast.Bool:

@@ -17,14 +17,14 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// mock is what a test file says about resources or functions.
+// A mock describes in a test file how resources or functions answer.
 type mock struct {
 	place    diag.Range
 	function bool
-	match    *regexp.Regexp // of the token
-	name     *regexp.Regexp // of the resource; nil for any
+	match    *regexp.Regexp // pattern of the type or function token
+	name     *regexp.Regexp // pattern of the resource's name; nil matches any
 	id       string
-	outputs  value.Value // or the result of a function
+	outputs  value.Value // outputs of a resource, or result of a function
 	fails    string
 	replace  []string
 	reached  atomic.Bool
@@ -57,12 +57,12 @@ func newMock(e ast.Expr, l layer, function bool) *mock {
 	return m
 }
 
-// glob matches a whole text; `*` stands for any text.
+// glob returns an expression that matches a whole text; `*` in the pattern stands for any text.
 func glob(pattern string) *regexp.Regexp {
 	return regexp.MustCompile(`^(?s:` + strings.ReplaceAll(regexp.QuoteMeta(pattern), `\*`, `.*`) + `)$`)
 }
 
-// providers loads mock providers. With live they act: embedded providers do what they do, and mocks replace parts.
+// providers loads mock providers. If live is set, embedded providers really act, except for what mocks replace.
 type providers struct {
 	real    provider.Loader // the built-in providers
 	schemas schema.Loader
@@ -70,7 +70,7 @@ type providers struct {
 	live    bool
 }
 
-// find is the first mock for a token and a name.
+// find returns the first mock that matches a token and a name, or nil, and marks the mock as reached.
 func (p *providers) find(token, name string, function bool) *mock {
 	for _, m := range p.mocks {
 		if m.function == function && (m.match.MatchString(token) || m.match.MatchString(schema.CollapseToken(token))) &&
@@ -82,7 +82,7 @@ func (p *providers) find(token, name string, function bool) *mock {
 	return nil
 }
 
-// Load makes a provider of a package.
+// Load makes the mock provider of a package.
 func (p *providers) Load(ctx context.Context, pkg provider.Package) (provider.Provider, error) {
 	d := schema.Descriptor{Name: pkg.Name, Version: pkg.Version, DownloadURL: pkg.DownloadURL}
 	if q := pkg.Parameterization; q != nil {
@@ -101,13 +101,13 @@ func (p *providers) Load(ctx context.Context, pkg provider.Package) (provider.Pr
 	return m, nil
 }
 
-// mockProvider answers from the schema and from mocks. It is its own configured form.
+// A mockProvider answers calls from the schema and from mocks. It is its own configured form.
 type mockProvider struct {
-	provider.Provider // the real one; blank for a package that is not built in
+	provider.Provider // the real provider; blank for a package that is not built in
 	all               *providers
 	pkg               provider.Package
 	schema            *schema.Package     // nil when there is none
-	acts              provider.Configured // the configured real one; nil without
+	acts              provider.Configured // the configured real provider; nil if there is none
 }
 
 var (
@@ -115,23 +115,23 @@ var (
 	_ provider.Configured = (*mockProvider)(nil)
 )
 
-// Info names the package.
+// Info returns the name and version of the package.
 func (m *mockProvider) Info(context.Context) (provider.Info, error) {
 	return provider.Info{Name: m.pkg.Name, Version: m.pkg.Version}, nil
 }
 
-// Parameterize becomes the package that the parameters name.
+// Parameterize accepts all parameters and returns the package that the request names.
 func (m *mockProvider) Parameterize(_ context.Context, r provider.ParameterizeRequest) (provider.ParameterizeResponse,
 	error) {
 	return provider.ParameterizeResponse{Name: r.Name, Version: r.Version}, nil
 }
 
-// Schema is not asked of a mock: the checker has the schemas.
+// Schema always returns an error. Nobody calls it, because the checker has the schemas.
 func (m *mockProvider) Schema(context.Context, provider.SchemaRequest) ([]byte, error) {
 	return nil, errors.New("a mock has no schema text")
 }
 
-// Configure returns the provider itself.
+// Configure configures the real provider, and returns a mock provider that uses it.
 func (m *mockProvider) Configure(ctx context.Context, r provider.ConfigureRequest) (provider.Configured, error) {
 	configured := *m
 	var err error
@@ -139,10 +139,11 @@ func (m *mockProvider) Configure(ctx context.Context, r provider.ConfigureReques
 	return &configured, err
 }
 
-// blank is the provider that a mock has in place of one that is not built in. Its mock answers all other calls.
+// blank replaces the real provider of a package that is not built in. The mock provider answers all calls other than
+// these.
 type blank struct{ provider.Provider }
 
-// CheckConfig takes every configuration.
+// CheckConfig accepts every configuration.
 func (blank) CheckConfig(_ context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
 	return provider.CheckResponse{Inputs: r.News}, nil
 }
@@ -152,18 +153,18 @@ func (blank) DiffConfig(context.Context, provider.DiffRequest) (provider.DiffRes
 	return provider.DiffResponse{}, nil
 }
 
-// Configure returns nothing that acts.
+// Configure returns nil, as nothing real stands behind the mock.
 func (blank) Configure(context.Context, provider.ConfigureRequest) (provider.Configured, error) {
 	return nil, nil
 }
 
-// Cancel ends nothing.
+// Cancel does nothing.
 func (blank) Cancel(context.Context) error { return nil }
 
-// Close has nothing to free.
+// Close does nothing.
 func (blank) Close() error { return nil }
 
-// resource is the schema of a type; nil when there is none.
+// resource returns the schema of a resource type, or nil if it has none.
 func (m *mockProvider) resource(token string) *schema.Resource {
 	if m.schema == nil {
 		return nil
@@ -175,10 +176,10 @@ func (m *mockProvider) resource(token string) *schema.Resource {
 	return r
 }
 
-// lives reports whether the real provider does what is asked, because the run is live and no mock stands before it.
+// lives reports whether the real provider handles a call, because the run is live and there is no mock for the call.
 func (m *mockProvider) lives(found *mock) bool { return m.all.live && m.acts != nil && found == nil }
 
-// Check takes inputs as they are; built-in providers check them.
+// Check accepts inputs unchanged. Built-in providers check theirs.
 func (m *mockProvider) Check(ctx context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
 	if m.acts != nil {
 		return m.acts.Check(ctx, r)
@@ -186,7 +187,7 @@ func (m *mockProvider) Check(ctx context.Context, r provider.CheckRequest) (prov
 	return provider.CheckResponse{Inputs: r.News}, nil
 }
 
-// Diff compares inputs: the schema and mocks know what forces a replacement.
+// Diff compares inputs. The schema and the mocks determine which changes force a replacement.
 func (m *mockProvider) Diff(ctx context.Context, r provider.DiffRequest) (provider.DiffResponse, error) {
 	found := m.all.find(r.Type, r.Name, false)
 	if m.acts != nil && (found == nil || len(found.replace) == 0) {
@@ -221,7 +222,7 @@ func (m *mockProvider) Diff(ctx context.Context, r provider.DiffRequest) (provid
 	return d, nil
 }
 
-// Create makes up a resource.
+// Create returns made-up outputs, unless the real provider handles the call.
 func (m *mockProvider) Create(ctx context.Context, r provider.CreateRequest) (provider.CreateResponse, error) {
 	found := m.all.find(r.Type, r.Name, false)
 	if m.lives(found) {
@@ -231,7 +232,7 @@ func (m *mockProvider) Create(ctx context.Context, r provider.CreateRequest) (pr
 		return provider.CreateResponse{}, errors.New(found.fails)
 	}
 	out := r.Inputs
-	if m.acts != nil { // what a preview knows, which has the provider's defaults
+	if m.acts != nil { // the outputs of a preview include the provider's defaults
 		foreseen := r
 		foreseen.Preview = true
 		planned, err := m.acts.Create(ctx, foreseen)
@@ -251,7 +252,8 @@ func (m *mockProvider) Create(ctx context.Context, r provider.CreateRequest) (pr
 	return response, nil
 }
 
-// outputs are inputs, what the mock says, what was there before, and what the schema promises besides.
+// outputs combines the inputs, the outputs of the mock, the computed outputs from before, and made-up values for what
+// else the schema requires.
 func (m *mockProvider) outputs(s provider.Subject, found *mock, inputs, before value.Value, preview bool) value.Value {
 	out := inputs.MapOrEmpty()
 	for i, key := range before.Keys() {
@@ -293,13 +295,13 @@ func (m *mockProvider) outputs(s provider.Subject, found *mock, inputs, before v
 	return out
 }
 
-// computed reports whether a property is an output only.
+// computed reports whether a property is an output but not an input.
 func (m *mockProvider) computed(token, name string) bool {
 	known := m.resource(token)
 	return known != nil && known.Inputs.Property(name) == nil
 }
 
-// fake is a stable value of a type.
+// fake returns a made-up value of a type. The same arguments always give the same value.
 func fake(t schema.Type, name string, depth int) value.Value {
 	if depth > 4 {
 		return value.Null
@@ -359,7 +361,7 @@ func fake(t schema.Type, name string, depth int) value.Value {
 	return value.Null
 }
 
-// Read finds what the state says.
+// Read returns the inputs and outputs in the state, unless the real provider handles the call.
 func (m *mockProvider) Read(ctx context.Context, r provider.ReadRequest) (provider.ReadResponse, error) {
 	found := m.all.find(r.Type, r.Name, false)
 	if m.lives(found) {
@@ -372,7 +374,7 @@ func (m *mockProvider) Read(ctx context.Context, r provider.ReadRequest) (provid
 		Outputs: m.outputs(r.Subject, found, r.Inputs, r.Outputs, false)}, nil
 }
 
-// Update keeps what is computed.
+// Update returns made-up outputs and keeps computed ones, unless the real provider handles the call.
 func (m *mockProvider) Update(ctx context.Context, r provider.UpdateRequest) (provider.UpdateResponse, error) {
 	found := m.all.find(r.Type, r.Name, false)
 	if m.lives(found) {
@@ -394,7 +396,7 @@ func (m *mockProvider) Update(ctx context.Context, r provider.UpdateRequest) (pr
 	return provider.UpdateResponse{Outputs: m.outputs(r.Subject, found, out, r.OldOutputs, r.Preview)}, nil
 }
 
-// Delete ends nothing, unless the run is live.
+// Delete does nothing, unless the real provider handles the call.
 func (m *mockProvider) Delete(ctx context.Context, r provider.DeleteRequest) error {
 	found := m.all.find(r.Type, r.Name, false)
 	if m.lives(found) {
@@ -403,10 +405,11 @@ func (m *mockProvider) Delete(ctx context.Context, r provider.DeleteRequest) err
 	return nil
 }
 
-// pure are the packages whose functions only compute.
+// pure lists the packages whose functions only compute, and so are called even if the run is not live.
 var pure = []string{"std"}
 
-// Invoke answers from a mock, from a built-in package that only computes, or from the schema.
+// Invoke returns the result of a mock or of a function that only computes, or else a made-up one that fits the schema.
+// In a live run, built-in functions without a mock are called.
 func (m *mockProvider) Invoke(ctx context.Context, r provider.InvokeRequest) (provider.InvokeResponse, error) {
 	found := m.all.find(r.Token, "", true)
 	if m.acts != nil && found == nil && (m.all.live || slices.Contains(pure, m.pkg.Name)) {
@@ -416,7 +419,7 @@ func (m *mockProvider) Invoke(ctx context.Context, r provider.InvokeRequest) (pr
 	return provider.InvokeResponse{Result: v}, err
 }
 
-// answer is the result of a function.
+// answer returns the result of a function from its mock or its schema.
 func (m *mockProvider) answer(found *mock, token string) (value.Value, error) {
 	switch {
 	case found != nil && found.fails != "":
@@ -437,7 +440,7 @@ func (m *mockProvider) answer(found *mock, token string) (value.Value, error) {
 	return fake(f.Result, name, 0), nil
 }
 
-// Call answers a method as Invoke does.
+// Call returns the result of a method, like Invoke.
 func (m *mockProvider) Call(ctx context.Context, r provider.CallRequest) (provider.CallResponse, error) {
 	found := m.all.find(r.Token, "", true)
 	if m.acts != nil && found == nil && m.all.live {
@@ -447,7 +450,8 @@ func (m *mockProvider) Call(ctx context.Context, r provider.CallRequest) (provid
 	return provider.CallResponse{Result: v}, err
 }
 
-// Construct refuses: what is inside of a component of a plugin only the plugin knows.
+// Construct returns an error, unless a built-in provider handles it in a live run: only a plugin knows the resources of
+// its component.
 func (m *mockProvider) Construct(ctx context.Context, r provider.ConstructRequest) (provider.ConstructResponse, error) {
 	if m.acts != nil && m.all.live {
 		return m.acts.Construct(ctx, r)

@@ -16,14 +16,14 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// packUse is a policy pack in YAML that a case runs with.
+// packUse is a YAML policy pack that a case runs with.
 type packUse struct {
-	path   string   // absolute
-	config ast.Expr // nil for none
+	path   string   // absolute path of the pack
+	config ast.Expr // configuration of the pack; nil if there is none
 	place  diag.Range
 }
 
-// packOf reads an item of `policies`: the folder of a pack, or {path, config}.
+// packOf reads an item of `policies`: the folder of a pack, or a map with the keys path and config.
 func packOf(f *File, item ast.Expr) packUse {
 	use := packUse{place: item.Range()}
 	path := item
@@ -44,7 +44,7 @@ func packOf(f *File, item ast.Expr) packUse {
 	return use
 }
 
-// startPacks opens the packs of a run. What is wrong with one is a finding, and nothing is run.
+// startPacks opens the policy packs of a run. It returns the errors in packs as findings; the program is then not run.
 func (r *Runner) startPacks(ctx context.Context, s situation, o *engine.Options) (broken diag.Diagnostics, _ error) {
 	for _, use := range s.packs {
 		pack, found, err := policy.Open(ctx, use.path, policy.Options{Shown: r.Console.Short,
@@ -72,8 +72,8 @@ func (r *Runner) startPacks(ctx context.Context, s situation, o *engine.Options)
 	return broken, nil
 }
 
-// violations compares the violations of policies, and returns the other findings. A case that expects violations
-// expects all of them; another one must not have those that are errors.
+// violations compares policy violations with the expected ones, and returns the other findings. A case that expects any
+// violation must list all of them. A case that expects none may have no violation that is an error.
 func (t *trial) violations(findings []finding) (rest []finding, ok bool) {
 	expected := t.innermost("violations").value != nil
 	var found []finding

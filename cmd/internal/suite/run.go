@@ -31,27 +31,27 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
-// Runner runs cases. It is safe for concurrent use. Close ends what it has opened.
+// A Runner runs cases. It is safe for concurrent use. Close releases the providers that it has opened.
 type Runner struct {
 	Console  *console.Console
-	Embedded bool // every case is run with the embedded providers
-	Update   bool // snapshots are written instead of compared
+	Embedded bool // run every case with the embedded providers
+	Update   bool // write snapshots instead of comparing them
 
-	mu        sync.Mutex // guards what follows
+	mu        sync.Mutex // guards the fields below
 	programs  map[string]*program
-	snapshots map[string]*snapshots // by path
+	snapshots map[string]*snapshots // by path of the snapshot file
 }
 
-// program is a project of tests. mu guards the workspace, which is not safe for concurrent use.
+// A program is an opened project under test. mu guards the workspace, which is not safe for concurrent use.
 type program struct {
 	mu        sync.Mutex
 	ws        *workspace.Workspace
 	providers *operation.Providers
 	schemas   schema.Loader
 	damaged   func() bool
-	checked   map[string]checked // by configuration
+	checked   map[string]checked // by configuration as JSON
 
-	registered map[string]bool // source positions of resources that some case has registered
+	registered map[string]bool // source positions of resources registered by any case
 	reached    reached
 }
 
@@ -61,7 +61,7 @@ type checked struct {
 	values  map[project.Key]project.Text
 }
 
-// Close ends all providers.
+// Close closes all providers.
 func (r *Runner) Close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -70,9 +70,8 @@ func (r *Runner) Close() {
 	}
 }
 
-// open opens the project of a folder or file once.
-//
-// schemas is a folder of schemas that replace those of plugins; empty for none.
+// open opens the project in a folder or file, once for each path. schemas is a folder of schemas that replace those of
+// plugins; it may be empty.
 func (r *Runner) open(path, schemas string) (*program, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -100,7 +99,7 @@ func (r *Runner) open(path, schemas string) (*program, error) {
 	return p, nil
 }
 
-// check checks the program with a configuration, once for each: the stack is in messages only.
+// check checks the program with a configuration, once for each configuration. stack is used in messages only.
 func (p *program) check(ctx context.Context, stack string, config value.Value) (checked, error) {
 	text, err := value.AppendJSON(nil, config)
 	if err != nil {
@@ -142,14 +141,14 @@ func (p *program) check(ctx context.Context, stack string, config value.Value) (
 		ConfigKnown: true, Bundle: p.providers.Sources.Bundle, Handler: p.providers.Sources.Handler, AllowEnv: true,
 	})
 	c.diags.Add(found...)
-	if !c.diags.HasErrors() { // else the same fault would be told twice
+	if !c.diags.HasErrors() { // otherwise the same error would be reported twice
 		c.diags.Add(merged...)
 	}
 	p.checked[key] = c
 	return c, nil
 }
 
-// situation is a program with what one run of it is given.
+// A situation is a program with the inputs of one run.
 type situation struct {
 	program *program
 	checked checked
@@ -159,7 +158,7 @@ type situation struct {
 	packs   []packUse
 }
 
-// outcome is what a run has done.
+// An outcome is the result of one run.
 type outcome struct {
 	snapshot *state.Snapshot
 	outputs  value.Value
@@ -167,21 +166,21 @@ type outcome struct {
 	findings []finding
 }
 
-// finding is a diagnostic with the resource that it is about.
+// A finding is a diagnostic with the resource that it concerns.
 type finding struct {
 	resource urn.URN
 	diag.Diagnostic
-	policy *engine.PolicyNote // of a violation; nil for anything else
+	policy *engine.PolicyNote // set for a policy violation, otherwise nil
 }
 
-// discard is a journal that keeps nothing: the engine has the state.
+// discard is a journal that stores nothing; the engine holds the state.
 type discard struct{}
 
 func (discard) Append(context.Context, journal.Entry) error { return nil }
 
 func (discard) Defer(context.Context, journal.Entry) error { return nil }
 
-// run runs the program over a state. A preview changes nothing.
+// run runs the program on the state base. A preview changes nothing.
 func (r *Runner) run(ctx context.Context, s situation, loader provider.Loader, base *state.Snapshot, preview, live bool,
 	known *mask.Masker) (*outcome, error) {
 	out := &outcome{outputs: value.EmptyMap(), steps: map[urn.URN]engine.Op{}, snapshot: base}
@@ -275,7 +274,7 @@ func (r *Runner) run(ctx context.Context, s situation, loader provider.Loader, b
 	return out, nil
 }
 
-// Run runs a case, and returns what does not hold.
+// Run runs a case and returns the failed expectations and the duration.
 func (r *Runner) Run(ctx context.Context, c *Case) (failures diag.Diagnostics, took time.Duration) {
 	began := time.Now()
 	known := mask.New()
@@ -320,17 +319,17 @@ func (r *Runner) try(ctx context.Context, c *Case, known *mask.Masker) (diag.Dia
 		}()
 	}
 	if b := c.given("before"); b.value != nil {
-		// The run before has what the file gives to all cases, and the case's stack.
-		same := layer{}
+		// The earlier run uses the description of the whole file, and the case's stack.
+		shared := layer{}
 		if stack := c.given("stack"); stack.value != nil {
-			same["stack"] = stack
+			shared["stack"] = stack
 		}
 		own := c.file.layer(b.value, "before", []string{"config", "env", "program", "stacks"})
-		then, err := r.situation(ctx, c, []layer{own, same, c.layers[len(c.layers)-1]})
+		earlier, err := r.situation(ctx, c, []layer{own, shared, c.layers[len(c.layers)-1]})
 		if err != nil {
 			return nil, err
 		}
-		first, err := r.run(ctx, then, mocked, nil, false, live, known)
+		first, err := r.run(ctx, earlier, mocked, nil, false, live, known)
 		if err != nil {
 			return nil, err
 		}
@@ -347,7 +346,7 @@ func (r *Runner) try(ctx context.Context, c *Case, known *mask.Masker) (diag.Dia
 		}
 	}
 	if len(now.packs) > 0 {
-		// A preview asks every policy about everything; a run ends at the first violation that is an error.
+		// A preview checks all resources against all policies; a run ends at the first violation that is an error.
 		ahead, err := r.run(ctx, now, mocked, base, true, live, known)
 		if err != nil {
 			return nil, err
@@ -355,10 +354,10 @@ func (r *Runner) try(ctx context.Context, c *Case, known *mask.Masker) (diag.Dia
 		if slices.ContainsFunc(ahead.findings, func(f finding) bool {
 			return f.policy != nil && f.Severity == diag.Error
 		}) {
-			made := t.after
+			prior := t.after
 			t.after = ahead
 			t.expect(ctx)
-			t.after = made // what a run before has made
+			t.after = prior // restore the outcome of the earlier run
 			return t.failures, nil
 		}
 	}
@@ -371,24 +370,24 @@ func (r *Runner) try(ctx context.Context, c *Case, known *mask.Masker) (diag.Dia
 	return t.failures, nil
 }
 
-// end destroys what a live run has made.
+// end destroys the resources that a live run has created.
 func (r *Runner) end(ctx context.Context, s situation, loader provider.Loader, base *state.Snapshot) error {
-	var said []string
+	var messages []string
 	ws := s.program.ws
 	result, err := engine.Destroy(ctx, engine.Options{Project: ws.Project.Name.Text, Stack: s.stack,
 		Organization: "organization", RootDir: ws.Project.Dir, ProgramDir: ws.Dir(), Base: base, Journal: discard{},
 		Providers: loader, IgnoreProtect: true, Events: func(e engine.Event) {
 			if m, ok := e.(*engine.Message); ok && m.Severity == diag.Error {
-				said = append(said, m.Text)
+				messages = append(messages, m.Text)
 			}
 		}}, nil)
 	if err == nil && result.Failed {
-		err = errors.New(strings.Join(said, "\n"))
+		err = errors.New(strings.Join(messages, "\n"))
 	}
 	return err
 }
 
-// situation reads what a case gives to the program.
+// situation reads the inputs of a run from the layers of a case.
 func (r *Runner) situation(ctx context.Context, c *Case, layers []layer) (situation, error) {
 	s := situation{stack: "test", env: map[string]string{}, stacks: map[string]value.Value{}}
 	path := c.file.Dir
@@ -442,7 +441,7 @@ func (r *Runner) situation(ctx context.Context, c *Case, layers []layer) (situat
 	return s, nil
 }
 
-// Unreached are the mocks of a file that no call has reached.
+// Unreached reports the mocks of a file that no call has reached.
 func (f *File) Unreached() diag.Diagnostics {
 	var found diag.Diagnostics
 	for _, m := range f.mocks {
@@ -454,7 +453,8 @@ func (f *File) Unreached() diag.Diagnostics {
 	return found
 }
 
-// eval evaluates an expression of the language in the scope of a finished run: outputs, resources and config.
+// eval evaluates an expression of the YAML language against a finished run: its outputs, resources and configuration
+// are in scope.
 func (t *trial) eval(ctx context.Context, expression string) (value.Value, error) {
 	resources := []value.Entry{}
 	for _, res := range t.after.snapshot.Resources {
@@ -500,7 +500,8 @@ func (t *trial) eval(ctx context.Context, expression string) (value.Value, error
 	return value.Null, errors.New("the expression has no value")
 }
 
-// plain is v as data: no secrets, and texts for what JSON cannot have.
+// plain converts v to plain data: secrets are opened, references become URNs, and values that JSON cannot represent
+// become null.
 func plain(v value.Value) value.Value {
 	return v.DeepPublic().Transform(func(x value.Value) value.Value {
 		if ref, ok := x.AsResource(); ok {
@@ -513,27 +514,27 @@ func plain(v value.Value) value.Value {
 	})
 }
 
-// nowhere is the monitor of expressions, which register nothing.
+// nowhere is the monitor for evaluating expressions, which register no resources but the stack.
 type nowhere struct {
 	monitor.Monitor
 	outputs value.Value
 }
 
-// Info names no deployment.
+// Info returns fixed names for project and stack.
 func (*nowhere) Info(context.Context) (monitor.Info, error) {
 	return monitor.Info{Project: "expectations", Stack: "test"}, nil
 }
 
-// SupportsFeature reports that nothing is supported.
+// SupportsFeature always reports false.
 func (*nowhere) SupportsFeature(context.Context, string) (bool, error) { return false, nil }
 
-// RegisterResource takes the stack.
+// RegisterResource accepts the registration of the stack.
 func (*nowhere) RegisterResource(_ context.Context, g monitor.RegisterRequest) (monitor.RegisterResponse, error) {
 	return monitor.RegisterResponse{URN: urn.New("test", "expectations", "", g.Type, g.Name), Outputs: g.Inputs,
 		Known: true}, nil
 }
 
-// RegisterOutputs keeps the values of the expressions.
+// RegisterOutputs stores the values of the expressions.
 func (m *nowhere) RegisterOutputs(_ context.Context, _ urn.URN, outputs value.Value) error {
 	m.outputs = outputs
 	return nil

@@ -18,23 +18,23 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
-// SnapshotSuffix is the end of the name of the snapshots of a test file, in place of Suffix.
+// SnapshotSuffix replaces Suffix in the name of the file with a test file's snapshots.
 const SnapshotSuffix = ".test.snapshot.json"
 
-// snapshots are what the cases of a test file have made, by case. mu guards what follows.
+// snapshots holds the snapshots of a test file, by case. mu guards the fields below.
 type snapshots struct {
 	mu    sync.Mutex
-	known map[string]json.RawMessage // in the file
-	now   map[string]json.RawMessage // of the cases that have been run
-	err   error                      // of reading
+	known map[string]json.RawMessage // read from the file
+	now   map[string]json.RawMessage // of the cases run so far
+	err   error                      // error of reading the file
 }
 
-// snapshotPath is the file of a test file's snapshots.
+// snapshotPath returns the path of the file with a test file's snapshots.
 func (f *File) snapshotPath() string {
 	return f.Dir + "/" + strings.TrimSuffix(path.Base(f.Source.Name()), Suffix) + SnapshotSuffix
 }
 
-// snapshotsOf reads the snapshots of a test file once.
+// snapshotsOf reads the snapshots of a test file, once.
 func (r *Runner) snapshotsOf(f *File) *snapshots {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -60,7 +60,7 @@ func (r *Runner) snapshotsOf(f *File) *snapshots {
 	return s
 }
 
-// snapshot compares everything that the case has made with its snapshot. Secrets are masked.
+// snapshot compares the resources and outputs of the run with the snapshot of the case. Secrets are masked.
 func (t *trial) snapshot() {
 	m := t.innermost("snapshot")
 	if m.value == nil {
@@ -96,7 +96,7 @@ func (t *trial) snapshot() {
 	}
 	if want, got := compact(before), compact(text.Bytes()); want != got {
 		var indented bytes.Buffer
-		_ = json.Indent(&indented, before, "  ", "  ") // it is JSON, as it was read
+		_ = json.Indent(&indented, before, "  ", "  ") // the text is valid JSON, as it was read as such
 		t.fail(m.at, "the snapshot differs", lineDiff(indented.Bytes(), text.Bytes())+
 			"\nif that is right, write it anew with: yamlhost test --update")
 	}
@@ -110,10 +110,11 @@ func compact(text []byte) string {
 	return b.String()
 }
 
-// lineDiff shows the lines in which two texts differ, those of the first with a minus.
+// lineDiff returns the lines in which two texts differ. Lines of the first text begin with a minus, lines of the second
+// with a plus.
 func lineDiff(a, b []byte) string {
 	var lines []string
-	_, hunks, _ := strings.Cut(string(diff.Diff("", a, "", b)), "\n@@") // behind the names
+	_, hunks, _ := strings.Cut(string(diff.Diff("", a, "", b)), "\n@@") // skip the file names
 	for line := range strings.SplitSeq(hunks, "\n") {
 		if strings.HasPrefix(line, "-") || strings.HasPrefix(line, "+") {
 			lines = append(lines, line[:1]+" "+strings.TrimSpace(line[1:]))
@@ -122,8 +123,8 @@ func lineDiff(a, b []byte) string {
 	return strings.Join(lines, "\n")
 }
 
-// FinishSnapshots writes the snapshots with Update, and otherwise reports those that belong to no case. all says that
-// every case of the files has been run.
+// FinishSnapshots writes the snapshots if Update is set. Otherwise it reports snapshots that belong to no case,
+// provided that all is set: every case of the files has been run.
 func (r *Runner) FinishSnapshots(files []*File, all bool) (found diag.Diagnostics, _ error) {
 	for _, f := range files {
 		s := r.snapshotsOf(f)
