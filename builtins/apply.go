@@ -21,7 +21,7 @@ type Error struct {
 	Err    error  // what is behind it, for errors.Is; may be nil
 }
 
-// Error is the reason with the text it is about.
+// Error returns the reason with the text it is about.
 func (e *Error) Error() string {
 	if e.Detail != "" {
 		return e.Reason + ": " + e.Detail

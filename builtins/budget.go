@@ -142,12 +142,12 @@ func (b *Budget) Made(v value.Value) error {
 	return b.Fits(value.Size(v, b.limits.Value+1))
 }
 
-// ValueLimit is the largest size of one value in bytes.
+// ValueLimit returns the largest size of one value in bytes.
 func (b *Budget) ValueLimit() int64 { return b.limits.Value }
 
 type budgetKey struct{}
 
-// WithBudget is a context whose calls of functions are paid from a budget.
+// WithBudget returns a context whose calls of functions are paid from a budget.
 func WithBudget(ctx context.Context, b *Budget) context.Context {
 	return context.WithValue(ctx, budgetKey{}, b)
 }

@@ -75,7 +75,7 @@ var bundleEvals = map[string]evalFunc{
 	},
 }
 
-// secretAt is the path of the first secret in a value; empty when there is none.
+// secretAt returns the path of the first secret in a value; empty when there is none.
 func secretAt(path string, v value.Value) string {
 	if v.IsSecret() {
 		return path

@@ -196,15 +196,16 @@ func joinedParts(args []value.Value, kind value.Kind, name string, add func(valu
 	return made().WithMarksOf(all...), nil
 }
 
-// wrongItem is the error for the i-th of the values that spread made of args, which is not what the parameter takes.
+// wrongItem returns the error for the i-th of the values that spread made of args, which is not what the parameter
+// takes.
 func wrongItem(args []value.Value, i int, v value.Value, name, want string) error {
 	return blame(min(i, len(args)-1), "%s: item %d must be %s, not %s", name, i, want, kindPhrase(v.Kind()))
 }
 
-// parts is the body of a function that only moves parts of its arguments about. An unknown argument makes the result
-// unknown, unknown parts stay where they are. A secret anywhere in an argument makes the whole result secret (L9.31);
-// dependencies of the arguments are added to the result; dependencies of parts stay with the parts (L9.44). All of
-// its parameters are Marked.
+// parts returns the body of a function that only moves parts of its arguments about. An unknown argument makes the
+// result unknown, unknown parts stay where they are. A secret anywhere in an argument makes the whole result secret
+// (L9.31); dependencies of the arguments are added to the result; dependencies of parts stay with the parts (L9.44).
+// All of its parameters are Marked.
 func parts(body func(args []value.Value) (value.Value, error)) evalFunc {
 	return plainly(func(args []value.Value) (value.Value, error) {
 		if slices.ContainsFunc(args, func(arg value.Value) bool { return !arg.IsKnown() }) {

@@ -95,7 +95,7 @@ var primitives = map[schema.Primitive]struct {
 	schema.AnyResource: {"a resource", []value.Kind{value.KindResource}},
 }
 
-// describe is a type as the object of "must be".
+// describe returns a type as the object of "must be".
 func describe(t schema.Type) string {
 	switch t := t.(type) {
 	case schema.Primitive:
@@ -121,7 +121,7 @@ func describe(t schema.Type) string {
 	return "something else"
 }
 
-// kindPhrase is a kind with its article.
+// kindPhrase returns a kind with its article.
 func kindPhrase(k value.Kind) string {
 	switch k {
 	case value.KindNull:

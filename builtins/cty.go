@@ -13,8 +13,8 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
-// throughCty is the body that hands its arguments to a function of cty's library. This file is all that knows cty: only
-// plain values cross, since the shell has dealt with what is unknown, secret or derived.
+// throughCty returns the body that hands its arguments to a function of cty's library. This file is all that knows cty:
+// only plain values cross, since the shell has dealt with what is unknown, secret or derived.
 //
 // cty rewrites texts to Unicode's composed form. Functions for which the bytes of a text matter, and those that move
 // parts of their arguments about, which may be unknown, therefore have bodies of our own; a test holds them to cty's

@@ -41,7 +41,7 @@ var fileEvals = map[string]evalFunc{
 	},
 }
 
-// ofFile is a function of the bytes of a file.
+// ofFile returns a function of the bytes of a file.
 func ofFile(convert func([]byte) string) evalFunc {
 	return func(_ context.Context, env Env, args []value.Value) (value.Value, error) {
 		content, err := read(env, str(args[0]))

@@ -44,12 +44,12 @@ type (
 	resultType = func(args []schema.Type) schema.Type
 )
 
-// gives is the body of a function that cannot fail and needs nothing but its arguments.
+// gives returns the body of a function that cannot fail and needs nothing but its arguments.
 func gives(body func(args []value.Value) value.Value) evalFunc {
 	return func(_ context.Context, _ Env, args []value.Value) (value.Value, error) { return body(args), nil }
 }
 
-// plainly is the body of a function that needs nothing but its arguments.
+// plainly returns the body of a function that needs nothing but its arguments.
 func plainly(body func(args []value.Value) (value.Value, error)) evalFunc {
 	return func(_ context.Context, _ Env, args []value.Value) (value.Value, error) { return body(args) }
 }
@@ -102,7 +102,7 @@ type Env interface {
 	Recoverable(err error) (fault, failure bool)
 }
 
-// Min is the least number of arguments.
+// Min returns the least number of arguments.
 func (f *Func) Min() int {
 	n := 0
 	for i, p := range f.Params {
@@ -113,7 +113,7 @@ func (f *Func) Min() int {
 	return n
 }
 
-// Max is the greatest number of arguments; -1 for any number.
+// Max returns the greatest number of arguments; -1 for any number.
 func (f *Func) Max() int {
 	if f.Variadic {
 		return -1
@@ -121,7 +121,7 @@ func (f *Func) Max() int {
 	return len(f.Params)
 }
 
-// Param is the parameter that the i-th argument (0-based) belongs to; nil when there is none.
+// Param returns the parameter that the i-th argument (0-based) belongs to; nil when there is none.
 func (f *Func) Param(i int) *Param {
 	switch {
 	case i < len(f.Params):
@@ -142,7 +142,7 @@ func (f *Func) Signature() string {
 	return f.Name + "(" + strings.Join(params, ", ") + ") " + schema.TypeName(f.ResultType())
 }
 
-// ParamName is the name of the i-th parameter with the mark of how often it is given.
+// ParamName returns the name of the i-th parameter with the mark of how often it is given.
 func (f *Func) ParamName(i int) string {
 	switch {
 	case f.Variadic && i == len(f.Params)-1:
@@ -153,7 +153,7 @@ func (f *Func) ParamName(i int) string {
 	return f.Params[i].Name
 }
 
-// ResultType is the type of the result as far as it does not depend on the arguments.
+// ResultType returns the type of the result as far as it does not depend on the arguments.
 func (f *Func) ResultType() schema.Type {
 	types := make([]schema.Type, len(f.Params))
 	for i, p := range f.Params {

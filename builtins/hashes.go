@@ -35,7 +35,7 @@ var hashEvals = map[string]evalFunc{
 	},
 }
 
-// digest is a function of the bytes of a text.
+// digest returns a function of the bytes of a text.
 func digest(sum func([]byte) string) evalFunc {
 	return text(func(s string) string { return sum([]byte(s)) })
 }

@@ -119,10 +119,10 @@ var logicResults = map[string]resultType{
 	},
 }
 
-// eitherType is the type of a result that is one of the arguments.
+// eitherType returns the type of a result that is one of the arguments.
 func eitherType(args []schema.Type) schema.Type { return union(args...) }
 
-// withoutNull is a type but for null, nil when nothing is left, and whether a value of the type may be null.
+// withoutNull returns a type but for null, nil when nothing is left, and whether a value of the type may be null.
 func withoutNull(t schema.Type) (rest schema.Type, nullable bool) {
 	switch t := t.(type) {
 	case nil:
@@ -154,7 +154,7 @@ func withoutNull(t schema.Type) (rest schema.Type, nullable bool) {
 	return t, false
 }
 
-// union is a type for a value that has one of several types.
+// union returns a type for a value that has one of several types.
 func union(types ...schema.Type) schema.Type {
 	var members []schema.Type
 	for _, t := range types {
@@ -177,7 +177,7 @@ func union(types ...schema.Type) schema.Type {
 	return &schema.Union{Members: members}
 }
 
-// spread is the arguments of a variadic function, where one list stands for its items: fn::max: [1, 2] gives the
+// spread returns the arguments of a variadic function, where one list stands for its items: fn::max: [1, 2] gives the
 // function a single list. Marks of that list pass to the items.
 func spread(args []value.Value) []value.Value {
 	if len(args) != 1 || !args[0].Is(value.KindList) {

@@ -68,7 +68,7 @@ var networkEvals = map[string]evalFunc{
 	}),
 }
 
-// ofNetwork is a function whose first argument is a network.
+// ofNetwork returns a function whose first argument is a network.
 func ofNetwork(body func(network netip.Prefix, args []value.Value) (value.Value, error)) evalFunc {
 	return plainly(func(args []value.Value) (value.Value, error) {
 		network, err := parseNetwork(args[0])
@@ -91,7 +91,7 @@ func parseNetwork(v value.Value) (netip.Prefix, error) {
 	return network.Masked(), nil
 }
 
-// wrongLength is the error of an argument by which a prefix would become longer by so many bits.
+// wrongLength returns the error of an argument by which a prefix would become longer by so many bits.
 func wrongLength(arg int, network netip.Prefix, bits int) error {
 	return blame(arg, "bits: the prefix would be %d bits long, from %d to %d are possible", network.Bits()+bits,
 		network.Bits(), network.Addr().BitLen())

@@ -61,7 +61,7 @@ var numberEvals = map[string]evalFunc{
 	}),
 }
 
-// ofNumbers is a function of any number of numbers.
+// ofNumbers returns a function of any number of numbers.
 func ofNumbers(compute func(numbers []float64) (float64, error)) evalFunc {
 	return plainly(func(args []value.Value) (value.Value, error) {
 		var numbers []float64

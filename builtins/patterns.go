@@ -64,7 +64,7 @@ func allMatches(ctx context.Context, re *regexp.Regexp, text string) ([][]int, e
 	return found, budget.Within(int64(len(found)) * size)
 }
 
-// replaced is a text with its matches replaced, unless it would be larger than a value may be.
+// replaced returns a text with its matches replaced, unless it would be larger than a value may be.
 func replaced(ctx context.Context, re *regexp.Regexp, text, template string) (string, error) {
 	found, err := allMatches(ctx, re, text)
 	if err != nil {
@@ -94,7 +94,7 @@ func compile(text value.Value) (*functions.Pattern, error) {
 	return p, nil
 }
 
-// badPattern is the error for a malformed regular expression. It does not quote the expression.
+// badPattern returns the error for a malformed regular expression. It does not quote the expression.
 func badPattern(arg int, err error) error {
 	failure := &Error{Arg: arg, Reason: "pattern: is not a regular expression"}
 	if fault, ok := errors.AsType[*syntax.Error](err); ok {

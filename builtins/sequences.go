@@ -129,7 +129,7 @@ var sequenceResults = map[string]resultType{
 	"setSymmetricDifference": eitherType,
 }
 
-// picked is a function of lists as sets that keeps some of their items.
+// picked returns a function of lists as sets that keeps some of their items.
 func picked(keep func(v value.Value, sets []*functions.Set) bool) evalFunc {
 	return gives(func(args []value.Value) value.Value { return functions.Pick(args, keep) })
 }

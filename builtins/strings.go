@@ -109,26 +109,27 @@ var stringEvals = map[string]evalFunc{
 	},
 }
 
-// text is a function of one text that gives a text.
+// text returns a function of one text that gives a text.
 func text(convert func(string) string) evalFunc {
 	return gives(func(args []value.Value) value.Value { return value.String(convert(str(args[0]))) })
 }
 
-// textAnd is a function of two texts.
+// textAnd returns a function of two texts.
 func textAnd(convert func(text, other string) value.Value) evalFunc {
 	return gives(func(args []value.Value) value.Value { return convert(str(args[0]), str(args[1])) })
 }
 
-// str is an argument whose parameter is a text.
+// str returns an argument whose parameter is a text.
 func str(v value.Value) string { s, _ := v.AsString(); return s }
 
-// clampInt is a whole number as an int, moved into the range of 32 bits, which is more than any text has characters.
+// clampInt returns a whole number as an int, moved into the range of 32 bits, which is more than any text has
+// characters.
 func clampInt(v value.Value) int {
 	f, _ := v.AsNumber()
 	return int(max(-1<<31, min(f, 1<<31-1)))
 }
 
-// graphemes are the characters of a text as readers see them: Unicode's grapheme clusters (L6.16).
+// graphemes returns the characters of a text as readers see them: Unicode's grapheme clusters (L6.16).
 func graphemes(s string) []string {
 	if isSimple(s) {
 		return strings.Split(s, "")

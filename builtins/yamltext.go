@@ -9,10 +9,10 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
-// yamlText is a plain value as YAML that every reader of YAML 1.1 and 1.2 understands alike: lists and maps in blocks,
-// texts of several lines as literal blocks where that is exact, other texts bare where nobody could take them for
-// something else and between double quotes, as in JSON, where somebody could. Values without a JSON form have no YAML
-// form either.
+// yamlText returns a plain value as YAML that every reader of YAML 1.1 and 1.2 understands alike: lists and maps in
+// blocks, texts of several lines as literal blocks where that is exact, other texts bare where nobody could take them
+// for something else and between double quotes, as in JSON, where somebody could. Values without a JSON form have no
+// YAML form either.
 func yamlText(v value.Value) (string, error) {
 	var b strings.Builder
 	err := writeYAML(&b, v, "")

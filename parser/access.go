@@ -143,7 +143,7 @@ func nameEnd(text string, i int) int {
 	return len(text)
 }
 
-// nameStep is the name between two offsets without the white space behind it; from is where the step begins.
+// nameStep returns the name between two offsets without the white space behind it; from is where the step begins.
 func nameStep(text string, start, end, from int) stepText {
 	name := strings.TrimRight(text[start:end], " \t\r\n")
 	return stepText{name: name, from: from, to: start + len(name)}

@@ -85,8 +85,8 @@ func rankOf(key string) int {
 	return len(sectionOrder) + 1 + place(lastSections) // the others are right before the last ones
 }
 
-// aboveComments is the first of the comments that stand right above a line, but for those at the top of the text that
-// an empty line follows.
+// aboveComments returns the first of the comments that stand right above a line, but for those at the top of the text
+// that an empty line follows.
 func (f *formatter) aboveComments(line int) int {
 	for line > 0 {
 		above := f.lines[line-1]

@@ -94,7 +94,7 @@ func (b *block) checkEntry() {
 	}
 }
 
-// strayField is the first key of a block, if that is no entry's name but the field of one; nil for any other.
+// strayField returns the first key of a block, if that is no entry's name but the field of one; nil for any other.
 func (b *block) strayField() *node {
 	if len(b.top) == 0 {
 		return nil

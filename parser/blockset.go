@@ -52,7 +52,7 @@ func newBlockSet(sections []cutSection, read func(stretch) (*block, int)) *block
 	return set
 }
 
-// at is the block that holds an offset.
+// at returns the block that holds an offset.
 func (s *blockSet) at(offset int) int {
 	return max(sort.Search(len(s.places), func(i int) bool { return s.places[i].start > offset })-1, 0)
 }
@@ -89,7 +89,7 @@ func (s *blockSet) start(src *diag.Source) (int, bool) {
 // maxReplaced bounds how many blocks are found beside the index before it is made anew.
 const maxReplaced = 64
 
-// with is the set with another block in one place, in a text that is longer by some bytes and lines behind it.
+// with returns the set with another block in one place, in a text that is longer by some bytes and lines behind it.
 func (s *blockSet) with(i int, b *block, bytes, lines int) *blockSet {
 	next := &blockSet{sections: s.sections, blocks: slices.Clone(s.blocks), places: slices.Clone(s.places),
 		usual: s.usual, open: s.open}
@@ -155,8 +155,8 @@ func ownBlock(name string, s stretch, body []byte, line int) *block {
 	return b
 }
 
-// Outline is the text with the lines of the sections left empty that begin with some prefixes, and without empty lines
-// at its end; ok is false where blocks do not tell which lines those are.
+// Outline returns the text with the lines of the sections left empty that begin with some prefixes, and without empty
+// lines at its end; ok is false where blocks do not tell which lines those are.
 func (d *Document) Outline(prefixes []string) (text []byte, ok bool) {
 	if d.set == nil {
 		return nil, false
@@ -180,9 +180,9 @@ func (d *Document) Outline(prefixes []string) (text []byte, ok bool) {
 	return append(bytes.TrimRight(text, "\n"), '\n'), true
 }
 
-// editInside is the document after an edit inside of one entry that surely leaves all others where they are: it touches
-// lines below the first one of the entry, which stand deeper than entries do before and after. It is nil for any other
-// edit.
+// editInside returns the document after an edit inside of one entry that surely leaves all others where they are: it
+// touches lines below the first one of the entry, which stand deeper than entries do before and after. It is nil for
+// any other edit.
 func (d *Document) editInside(e Edit) *Document {
 	set, length := d.set, d.src.Len()
 	if set == nil || set.usual == 0 || set.open || e.Start < 0 || e.End < e.Start || e.End > length {
@@ -231,7 +231,7 @@ func (d *Document) editInside(e Edit) *Document {
 		set: set.with(i, b, len(body)-(to-from), lines)}
 }
 
-// trimmed is an edit without what is the same before and after it.
+// trimmed returns an edit without what is the same before and after it.
 func (e Edit) trimmed(text []byte) Edit {
 	for e.Start < e.End && e.Text != "" && text[e.Start] == e.Text[0] {
 		e.Start, e.Text = e.Start+1, e.Text[1:]
@@ -306,7 +306,7 @@ func (b *block) says(s stretch, text []byte) bool {
 		bytes.Equal(b.yaml.src.Text(), text[s.start:s.end])
 }
 
-// take is the known block for the next stretch, above which some lines stand; nil where there is none.
+// take returns the known block for the next stretch, above which some lines stand; nil where there is none.
 func (k *knownBlocks) take(s stretch, body []byte, lines int) *block {
 	pos := k.taken
 	k.taken++

@@ -66,7 +66,7 @@ func (r *configReader) needsType() {
 		"the configuration value `%s` needs a type or a default", shorten(r.config.Name.Value))
 }
 
-// keyOf is the name by which the stack's configuration has a value.
+// keyOf returns the name by which the stack's configuration has a value.
 func keyOf(c *ast.Config) string {
 	if c.Key != nil {
 		return c.Key.Value
@@ -148,7 +148,7 @@ func (r *configReader) checkedDefault(value ast.Expr) ast.Expr {
 	return value
 }
 
-// homogeneous is the list of a default, or an ast.Bad when its items are of several kinds and no type is declared.
+// homogeneous returns the list of a default, or an ast.Bad when its items are of several kinds and no type is declared.
 func (r *configReader) homogeneous(list *ast.List) ast.Expr {
 	first := ""
 	for _, item := range list.Items {

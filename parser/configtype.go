@@ -92,7 +92,7 @@ func parseConfigType(text string, rng diag.Range, depth int) *ast.ConfigType {
 	return t
 }
 
-// exprKind is the kind of a literal with its article; empty for what is no literal.
+// exprKind returns the kind of a literal with its article; empty for what is no literal.
 func exprKind(e ast.Expr) string {
 	switch e.(type) {
 	case *ast.Null:

@@ -194,7 +194,7 @@ func blockContext(text []byte, start, offset int) Context {
 	return c
 }
 
-// parentsOf are the keys around a column of the line that begins at an offset.
+// parentsOf returns the keys around a column of the line that begins at an offset.
 func parentsOf(text []byte, start, column int, dashes []int) (path []string) {
 	equal := false // a key in the same column may be the parent: of a list that is not indented
 	item := func(dashes []int) {

@@ -132,7 +132,7 @@ func beginsEntry(text []byte, l textLine) bool {
 	return true
 }
 
-// keyEnd is the offset behind the colon of the key that a line begins with; 0 where there is none.
+// keyEnd returns the offset behind the colon of the key that a line begins with; 0 where there is none.
 func keyEnd(text []byte, l textLine) int {
 	i := l.start
 	switch c := text[i]; c {
@@ -171,7 +171,8 @@ func bareKey(text []byte, l textLine) bool {
 	return len(rest) == 0 || rest[0] == '#'
 }
 
-// sectionName is the section that a line at the top begins, in the spelling of the language; empty for any other key.
+// sectionName returns the section that a line at the top begins, in the spelling of the language; empty for any other
+// key.
 func sectionName(text []byte, l textLine) string {
 	end := keyEnd(text, l)
 	if end == 0 {

@@ -30,7 +30,7 @@ func NewDocument(src *diag.Source) *Document {
 	return d
 }
 
-// Source is the whole text.
+// Source returns the whole text.
 func (d *Document) Source() *diag.Source { return d.src }
 
 // Edit makes the document that comes of edits, which are applied one after the other: each speaks of the text that the
@@ -118,8 +118,8 @@ func (s *blockSet) headReader(i int, origins *ast.Origins) *bodyReader {
 	return newBodyReader(&place, &findings{found: y.found}, &y.repairs, nil)
 }
 
-// topOf are the keys at the top in the first block of a section, which head reads. The first one has the entries of the
-// other blocks.
+// topOf returns the keys at the top in the first block of a section, which head reads. The first one has the entries of
+// the other blocks.
 func (s *blockSet) topOf(cut blockSection, head *bodyReader) []*section {
 	var list []*section
 	for _, e := range s.blocks[cut.head].top {
@@ -169,7 +169,7 @@ func (d *Document) origins() *ast.Origins {
 	return &ast.Origins{Whole: d.src, Start: d.set.start}
 }
 
-// Place is a range of the whole text for one of a block, and any other range as it is.
+// Place returns a range of the whole text for one of a block, and any other range as it is.
 func (d *Document) Place(r diag.Range) diag.Range {
 	if d.set == nil {
 		return r
@@ -183,9 +183,9 @@ type Named struct {
 	Name    string
 }
 
-// DeclaredSince are the names of the program's configuration, variables and resources that stand in parts which another
-// document, that this one was made of, does not have; as far as they can be read. There are none where the text is read
-// as a whole.
+// DeclaredSince returns the names of the program's configuration, variables and resources that stand in parts which
+// another document, that this one was made of, does not have; as far as they can be read. There are none where the text
+// is read as a whole.
 func (d *Document) DeclaredSince(before *Document) []Named {
 	if d.set == nil {
 		return nil
@@ -217,8 +217,8 @@ func (d *Document) DeclaredSince(before *Document) []Named {
 	return names
 }
 
-// Block is the range of the whole text that is read together with an offset. It is the whole text where that is not
-// read by blocks.
+// Block returns the range of the whole text that is read together with an offset. It is the whole text where that is
+// not read by blocks.
 func (d *Document) Block(offset int) diag.Range {
 	if d.set == nil || len(d.set.blocks) == 0 {
 		return diag.NewRange(d.src, 0, d.src.Len())
@@ -241,8 +241,8 @@ func (d *Document) Near(offset int) (text []byte, shift int) {
 	return slices.Concat(b.lead, b.yaml.src.Text()), d.set.places[i].start - len(b.lead)
 }
 
-// Inside is the block that holds an offset of the whole text, and the offset in it. Without blocks that is the text
-// itself.
+// Inside returns the block that holds an offset of the whole text, and the offset in it. Without blocks that is the
+// text itself.
 func (d *Document) Inside(offset int) (*diag.Source, int) {
 	if d.set == nil || len(d.set.blocks) == 0 {
 		return d.src, offset

@@ -15,7 +15,7 @@ type refused struct{ at, width int }
 // isRefused reports whether an escape, of so many bytes, is one that only JSON has.
 func isRefused(escape []byte, width int) bool { return escape[1] == '/' || width == pairWidth }
 
-// readable is the text as the YAML reader takes it.
+// readable returns the text as the YAML reader takes it.
 func (l *lexed) readable(text []byte) []byte {
 	if len(l.refused) == 0 {
 		return text

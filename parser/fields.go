@@ -73,10 +73,10 @@ func (r *nodeReader) capitalisation(e entry, name string) {
 	d.Fixes = e.renamed(name)
 }
 
-// renamed is the fix that writes another key; none where the key does not stand there as it is.
+// renamed returns the fix that writes another key; none where the key does not stand there as it is.
 func (e entry) renamed(name string) []diag.Fix { return rewritten(e.at, e.name, name) }
 
-// rewritten is the fix that writes another word; none where the word does not stand in the range as it is.
+// rewritten returns the fix that writes another word; none where the word does not stand in the range as it is.
 func rewritten(rng diag.Range, word, right string) []diag.Fix {
 	rng, ok := rng.Word(word)
 	if !ok {

@@ -31,7 +31,7 @@ func Format(src *diag.Source) ([]byte, diag.Diagnostics) {
 	return formatted, nil
 }
 
-// formattable is the tree of a text whose white space may change; nil for any other, with its syntax errors.
+// formattable returns the tree of a text whose white space may change; nil for any other, with its syntax errors.
 func formattable(src *diag.Source) (*node, diag.Diagnostics) {
 	t := newText(src)
 	if !t.screen() {
@@ -108,7 +108,7 @@ func newFormatter(text []byte) *formatter {
 	return f
 }
 
-// lineOf is the number of the line that holds an offset.
+// lineOf returns the number of the line that holds an offset.
 func (f *formatter) lineOf(offset int) int {
 	i, _ := slices.BinarySearchFunc(f.lines, offset, func(l formattedLine, offset int) int { return l.start - offset })
 	if i == len(f.lines) || f.lines[i].start > offset {
@@ -195,7 +195,7 @@ func (f *formatter) sequence(n *node, dst int) {
 	}
 }
 
-// dash is the offset of the dash in front of an item of a list; -1 where it is not found.
+// dash returns the offset of the dash in front of an item of a list; -1 where it is not found.
 func (f *formatter) dash(list, item *node, i int) int {
 	from := list.start
 	if i > 0 {
@@ -290,7 +290,7 @@ func (f *formatter) write() []byte {
 	return out
 }
 
-// body is a line behind its indentation, with its cuts.
+// body returns a line behind its indentation, with its cuts.
 func (f *formatter) body(l *formattedLine) string {
 	start := l.start + l.indent
 	slices.SortStableFunc(l.cuts, func(a, b shortening) int { return a.from - b.from })

@@ -78,7 +78,7 @@ func (o *outline) withIncluded() (*ast.File, diag.Diagnostics) {
 	return whole, diags
 }
 
-// patterns are the texts of the section include.
+// patterns returns the texts of the section include.
 func (o *outline) patterns() []ast.Literal {
 	s := o.sections["include"]
 	if s == nil {

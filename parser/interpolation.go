@@ -172,7 +172,7 @@ func torn(text []byte, n *node) string {
 	return tornBy(rest[0])
 }
 
-// tornBy is the advice for an expression that a character of YAML's has cut in two.
+// tornBy returns the advice for an expression that a character of YAML's has cut in two.
 func tornBy(c byte) string {
 	const advice = "; put the whole text in quotes: '${…}'"
 	switch c {

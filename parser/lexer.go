@@ -53,7 +53,7 @@ type lexed struct {
 	open           bool     // the text ends inside of quotes or brackets
 }
 
-// first is the first suspicion of one of the kinds, in the order of the text; nil without one.
+// first returns the first suspicion of one of the kinds, in the order of the text; nil without one.
 func (l *lexed) first(kinds ...suspect) *suspicion {
 	for i := range l.suspicions {
 		if slices.Contains(kinds, l.suspicions[i].kind) {
@@ -120,7 +120,7 @@ func (l *lexer) suspect(kind suspect, i, end, from int) {
 	}
 }
 
-// breakAt is the length of the line break at i, 0 where there is none. YAML knows five of them.
+// breakAt returns the length of the line break at i, 0 where there is none. YAML knows five of them.
 func breakAt(text []byte, i int) int {
 	if i >= len(text) {
 		return 0
@@ -518,7 +518,7 @@ func (l *lexer) plainLine() bool {
 	return false
 }
 
-// trimmed is the end of a stretch without the blanks behind it.
+// trimmed returns the end of a stretch without the blanks behind it.
 func trimmed(text []byte, from, to int) int {
 	for to > from && blank(text[to-1]) {
 		to--

@@ -81,7 +81,7 @@ func (l *locator) back(line int) {
 	}
 }
 
-// breakBefore is the length of the line break that ends at i.
+// breakBefore returns the length of the line break that ends at i.
 func breakBefore(text []byte, i int) int {
 	for n := 1; n <= 3 && n <= i; n++ {
 		if breakAt(text, i-n) == n {
@@ -171,7 +171,7 @@ func wordByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
 }
 
-// behindSpaces is the first offset from i on that has no space.
+// behindSpaces returns the first offset from i on that has no space.
 func behindSpaces(text []byte, i int) int {
 	for i < len(text) && text[i] == ' ' {
 		i++
@@ -179,7 +179,7 @@ func behindSpaces(text []byte, i int) int {
 	return i
 }
 
-// behindBlanks is the first offset from i on that has no blank.
+// behindBlanks returns the first offset from i on that has no blank.
 func behindBlanks(text []byte, i int) int {
 	for i < len(text) && blank(text[i]) {
 		i++
@@ -187,7 +187,7 @@ func behindBlanks(text []byte, i int) int {
 	return i
 }
 
-// behindLines is the first offset from i on that has no blank, line break or comment.
+// behindLines returns the first offset from i on that has no blank, line break or comment.
 func behindLines(text []byte, i int) int {
 	for i < len(text) {
 		switch n := breakAt(text, i); {
@@ -204,7 +204,7 @@ func behindLines(text []byte, i int) int {
 	return i
 }
 
-// flowEnd is the end of a collection in brackets that begins at start and whose last member ends at end.
+// flowEnd returns the end of a collection in brackets that begins at start and whose last member ends at end.
 func flowEnd(text []byte, start, end int, childless bool) int {
 	if start >= len(text) || text[start] != '[' && text[start] != '{' {
 		return end // a pair without braces inside of a list
@@ -247,7 +247,7 @@ func (l *locator) scalarEnd(start int, n *node) int {
 	return start
 }
 
-// quotedEnd is the offset behind the closing quote of the text that begins at start.
+// quotedEnd returns the offset behind the closing quote of the text that begins at start.
 func quotedEnd(text []byte, start int) int {
 	if start >= len(text) {
 		return start

@@ -13,7 +13,7 @@ import (
 
 // This file turns HCL's tree into the language's own. No HCL node leaves it.
 
-// lowered is the expression as a tree of ours. dollar is the offset of its "${" in the scalar's text.
+// lowered returns the expression as a tree of ours. dollar is the offset of its "${" in the scalar's text.
 func (o *operators) lowered(dollar int) ast.Expr {
 	e := o.lower(o.root)
 	switch access := e.(type) {
@@ -176,8 +176,8 @@ func (o *operators) literal(e *hclsyntax.LiteralValueExpr) ast.Expr {
 	return o.bad(e.SrcRange, "", "the expression in `${…}` is malformed")
 }
 
-// text is a literal text as it was written. The HCL reader changes texts to Unicode's composed form, so that all but
-// ASCII is read from the source once more.
+// text returns a literal text as it was written. The HCL reader changes texts to Unicode's composed form, so that all
+// but ASCII is read from the source once more.
 func (o *operators) text(e *hclsyntax.LiteralValueExpr) string {
 	read := e.Val.AsString()
 	written := unescapeTemplate(o.source(e.SrcRange))
@@ -280,7 +280,7 @@ func (o *operators) access(e *hclsyntax.ScopeTraversalExpr, place ast.Place) ast
 	return access
 }
 
-// step is a traversal's step; false for an index that is neither a text nor a whole number.
+// step returns a traversal's step; false for an index that is neither a text nor a whole number.
 func (o *operators) step(step hcl.Traverser) (ast.Step, bool) {
 	switch step := step.(type) {
 	case hcl.TraverseAttr:

@@ -49,7 +49,7 @@ func (r *nodeReader) lostBehind(rng diag.Range) bool {
 	return r.repairs.any() && r.repairs.lostBehind(r.text, r.offset(rng.Start))
 }
 
-// whole is the place of an entry with its key; of the key alone where both do not stand together.
+// whole returns the place of an entry with its key; of the key alone where both do not stand together.
 func (r *nodeReader) whole(e entry) diag.Range {
 	end := r.outside(e.value.end)
 	if end < int(e.at.Start) {
@@ -94,7 +94,7 @@ func (r *nodeReader) tally() bool {
 	return ok
 }
 
-// list is an empty list with room for so many entries.
+// list returns an empty list with room for so many entries.
 func (r *nodeReader) list(room int) []entry {
 	if last := len(r.spare) - 1; last >= 0 && cap(r.spare[last]) >= room {
 		list := r.spare[last]
@@ -112,8 +112,8 @@ func (r *nodeReader) release(list []entry) {
 	}
 }
 
-// entries are the entries of a map: merge keys expanded, keys as text, each name once. It reports keys that are no text
-// (L1.27) and those that come twice (L1.E).
+// entries returns the entries of a map: merge keys expanded, keys as text, each name once. It reports keys that are no
+// text (L1.27) and those that come twice (L1.E).
 func (r *nodeReader) entries(n *node) []entry {
 	list := r.list(len(n.content) / 2)
 	index := newNames(len(n.content) / 2)
@@ -170,8 +170,8 @@ func (r *nodeReader) entries(n *node) []entry {
 	return r.merge(list, &index)
 }
 
-// described are the entries of a map with the fields of a resource or the like. Where fields come again, the name of
-// another entry is missing, which has the rest (Y117).
+// described returns the entries of a map with the fields of a resource or the like. Where fields come again, the name
+// of another entry is missing, which has the rest (Y117).
 func (r *nodeReader) described(n *node) []entry {
 	i, first := secondEntry(n)
 	if i == 0 {
@@ -246,7 +246,7 @@ func (r *nodeReader) merge(list []entry, index *names) []entry {
 	return merged
 }
 
-// mergedEntries are the entries that one merge key brings.
+// mergedEntries returns the entries that one merge key brings.
 func (r *nodeReader) mergedEntries(e entry) []entry {
 	var brought []entry
 	one := func(source *node) {

@@ -78,7 +78,7 @@ const (
 	listTag      = "!!seq"
 )
 
-// kindName is a node's kind as a user would say it, with its article.
+// kindName returns a node's kind as a user would say it, with its article.
 func kindName(n *node) string {
 	switch n.kind {
 	case mapNode:

@@ -167,12 +167,12 @@ func looksLikeOperators(text string) bool {
 	return false
 }
 
-// at is the place of an HCL range.
+// at returns the place of an HCL range.
 func (o *operators) at(r hcl.Range) diag.Range {
 	return o.s.at(o.start+r.Start.Byte, o.start+max(r.End.Byte, r.Start.Byte))
 }
 
-// source is the text of an HCL range.
+// source returns the text of an HCL range.
 func (o *operators) source(r hcl.Range) string {
 	text := o.s.text[o.start:o.end]
 	return text[min(r.Start.Byte, len(text)):min(max(r.End.Byte, r.Start.Byte), len(text))]

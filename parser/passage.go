@@ -22,16 +22,16 @@ func (p *passage) at(start, end int) diag.Range {
 	return diag.NewRange(p.src, p.outside(start), p.outside(end))
 }
 
-// span is the place of a node.
+// span returns the place of a node.
 func (p *passage) span(n *node) diag.Range { return p.at(n.start, n.end) }
 
-// outside is the offset in src of an offset in the text that is read.
+// outside returns the offset in src of an offset in the text that is read.
 func (p *passage) outside(offset int) int { return p.origin + max(min(offset, len(p.text))-p.lead, 0) }
 
-// offset is the reverse of outside.
+// offset returns the reverse of outside.
 func (p *passage) offset(pos int32) int { return int(pos) - p.origin + p.lead }
 
-// shownLine is the line of a place as the user sees it, 1-based.
+// shownLine returns the line of a place as the user sees it, 1-based.
 func (p *passage) shownLine(rng diag.Range) int {
 	if p.origins != nil {
 		return p.origins.Place(rng).StartPosition().Line
@@ -40,7 +40,7 @@ func (p *passage) shownLine(rng diag.Range) int {
 	return p.linesAbove + rng.StartPosition().Line
 }
 
-// lineAt is the stretch of a line, as the YAML reader counts them, without its indentation.
+// lineAt returns the stretch of a line, as the YAML reader counts them, without its indentation.
 func lineAt(text []byte, line int) (start, end int) {
 	start = behindBlanks(text, newLocator(text).seek(line, 0))
 	return start, contentEnd(text, start)
@@ -62,7 +62,7 @@ func contentBegin(text []byte, i int) int {
 	return i
 }
 
-// lineOf is the line, as the YAML reader counts them, of an offset.
+// lineOf returns the line, as the YAML reader counts them, of an offset.
 func lineOf(text []byte, offset int) int {
 	line := 1
 	for i := textStart(text); i < min(offset, len(text)); {

@@ -527,7 +527,7 @@ func (r *plainReader) closesBelow(i int) bool {
 	return i < len(r.text) && strings.IndexByte(",]}", r.text[i]) >= 0
 }
 
-// plainTag is the tag of an unquoted text. The YAML reader tells where the first character leaves that open.
+// plainTag returns the tag of an unquoted text. The YAML reader tells where the first character leaves that open.
 func plainTag(text string) string {
 	switch c := text[0]; {
 	case c >= '1' && c <= '9' && len(text) <= 18 && strings.Trim(text, "0123456789") == "":

@@ -83,7 +83,7 @@ func (r policyReader) read(e entry) {
 	r.complete(found)
 }
 
-// names are the names that the expressions of the policy may use besides the declared ones.
+// names returns the names that the expressions of the policy may use besides the declared ones.
 func (r policyReader) names() []string {
 	names := []string{"resources"}
 	if !r.policy.OfStack() {

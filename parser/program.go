@@ -269,7 +269,7 @@ func (b *bodyReader) pulumiBlock(e entry, file *ast.File) (required ast.Expr) {
 	return required
 }
 
-// present is an expression, or nil where it is null.
+// present returns an expression, or nil where it is null.
 func present(e ast.Expr) ast.Expr {
 	if _, null := e.(*ast.Null); null {
 		return nil

@@ -37,8 +37,8 @@ func (d *Document) keep(o *outline, file *ast.File, diags diag.Diagnostics) {
 	}
 }
 
-// patched is the file as it was read last with one declaration read anew; ok is false where that is not all that an
-// edit has changed. The caller holds the lock.
+// patched returns the file as it was read last with one declaration read anew; ok is false where that is not all that
+// an edit has changed. The caller holds the lock.
 func (d *Document) patched(options Options) (file *ast.File, diags diag.Diagnostics, ok bool) {
 	last := d.shared.last
 	if last == nil || options.Plugin != last.options.Plugin || !slices.Equal(options.Declared, last.options.Declared) {
@@ -95,7 +95,8 @@ func (d *Document) patched(options Options) (file *ast.File, diags diag.Diagnost
 	return &whole, diags, true
 }
 
-// changed is the one block that two sets with the same sections do not share; one is false where there is not just one.
+// changed returns the one block that two sets with the same sections do not share; one is false where there is not just
+// one.
 func (s *blockSet) changed(from *blockSet) (pos int, one bool) {
 	if len(s.blocks) != len(from.blocks) || len(s.sections) == 0 || &s.sections[0] != &from.sections[0] {
 		return 0, false
@@ -120,7 +121,7 @@ func (b *block) patchable() bool {
 		b.name() != ""
 }
 
-// name is the name of the one entry that a block declares; empty where it does not declare just one.
+// name returns the name of the one entry that a block declares; empty where it does not declare just one.
 func (b *block) name() string {
 	body := b.top[0].value
 	if body.kind != mapNode || len(body.content) != 2 || body.content[0].kind != scalarNode ||
@@ -130,14 +131,14 @@ func (b *block) name() string {
 	return body.content[0].value
 }
 
-// oddKeysOf are the keys with white space in a tree.
+// oddKeysOf returns the keys with white space in a tree.
 func oddKeysOf(root *node) map[string]bool {
 	found := &oddKeys{names: map[string]bool{}}
 	found.gather(root)
 	return found.names
 }
 
-// only is the one variable, resource or output that was read; ok is false for anything else.
+// only returns the one variable, resource or output that was read; ok is false for anything else.
 func (rb *readBlock) only() (it item, ok bool) {
 	if len(rb.items) != 1 {
 		return item{}, false
@@ -147,7 +148,7 @@ func (rb *readBlock) only() (it item, ok bool) {
 	return it, known && !it.hollow && !it.bare && it.stray == ""
 }
 
-// readerOf is the reader of items of the same kind as a variable, a resource or an output.
+// readerOf returns the reader of items of the same kind as a variable, a resource or an output.
 func readerOf(declaration any) (itemReader, bool) {
 	switch declaration.(type) {
 	case *ast.Variable:

@@ -125,8 +125,8 @@ func (r *repairs) blankOut(text []byte, line, start, end int) {
 	r.list = append(r.list, repair{start: begin, end: end, line: line, blanked: true})
 }
 
-// linesBelow are the lines behind the end of a line that are indented deeper than a column: their keys, and where the
-// last one ends.
+// linesBelow returns the lines behind the end of a line that are indented deeper than a column: their keys, and where
+// the last one ends.
 func linesBelow(text []byte, column, end int) (keys []string, last int) {
 	rest := text[end:]
 	last = end
@@ -187,7 +187,7 @@ func (r *repairs) lostBehind(text []byte, offset int) bool {
 	})
 }
 
-// mendedKey is the repair that gave a colon to the key at an offset; false for any other key.
+// mendedKey returns the repair that gave a colon to the key at an offset; false for any other key.
 func (r *repairs) mendedKey(offset int) (repair, bool) {
 	i := slices.IndexFunc(r.list, func(r repair) bool { return r.key != "" && r.start == offset })
 	if i < 0 {

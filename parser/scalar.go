@@ -57,7 +57,7 @@ func (m *textMap) unit(source, width, n int) {
 	m.decoded += n
 }
 
-// segment is the segment of a text offset.
+// segment returns the segment of a text offset.
 func (m *textMap) segment(offset int) *segment {
 	i := sort.Search(len(m.segments), func(i int) bool { return int(m.segments[i].decoded) > offset })
 	return &m.segments[max(i-1, 0)]
@@ -98,7 +98,7 @@ type scalar struct {
 	whole diag.Range
 }
 
-// at is the place of a stretch of the scalar's text.
+// at returns the place of a stretch of the scalar's text.
 func (s *scalar) at(from, to int) diag.Range {
 	if s.from == nil && !s.lost {
 		s.from = mapScalar(s.in.text, s.node)

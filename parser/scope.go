@@ -86,8 +86,8 @@ func (s *scope) stackHas(name string) bool {
 	return s.stack[name]
 }
 
-// newScope is the scope of a program that declares some names, with those that the stack's configuration has. roots are
-// the trees of its texts.
+// newScope returns the scope of a program that declares some names, with those that the stack's configuration has.
+// roots are the trees of its texts.
 func newScope(declared map[string]bool, stack []string, roots []*node) *scope {
 	s := &scope{declared: declared, keys: &oddKeys{roots: roots}, stack: make(map[string]bool, len(stack))}
 	for _, name := range stack {
@@ -96,17 +96,17 @@ func newScope(declared map[string]bool, stack []string, roots []*node) *scope {
 	return s
 }
 
-// inside is the scope of a component in it, which declares names of its own.
+// inside returns the scope of a component in it, which declares names of its own.
 func (s *scope) inside(declared map[string]bool) *scope {
 	return &scope{declared: declared, keys: s.keys, askedOdd: s.askedOdd, stack: s.stack, askedStack: s.askedStack}
 }
 
-// apart is the same scope for another goroutine.
+// apart returns the same scope for another goroutine.
 func (s *scope) apart() *scope {
 	return &scope{declared: s.declared, local: maps.Clone(s.local), keys: s.keys, stack: s.stack}
 }
 
-// remembering is the same scope that remembers its answers.
+// remembering returns the same scope that remembers its answers.
 func (s *scope) remembering() *scope {
 	return &scope{declared: s.declared, keys: s.keys, stack: s.stack,
 		asked: map[string]bool{}, askedOdd: map[string]bool{}, askedStack: map[string]bool{}}
@@ -155,7 +155,7 @@ func (s *scope) also(do func(), names ...string) {
 	}
 }
 
-// names are the names that a body declares, with others and those that are always there.
+// names returns the names that a body declares, with others and those that are always there.
 func (b body) names(others ...string) map[string]bool {
 	names := map[string]bool{"pulumi": true}
 	for _, name := range others {

@@ -48,7 +48,7 @@ func (t *yamlText) screen() bool {
 	return true
 }
 
-// oddCharacter is the first character that no program may hold; nil without one.
+// oddCharacter returns the first character that no program may hold; nil without one.
 func oddCharacter(text []byte) *fault {
 	for i := 0; i < len(text); {
 		c := text[i]
@@ -74,7 +74,7 @@ func oddCharacter(text []byte) *fault {
 	return nil
 }
 
-// printable are the characters that YAML 1.2 lets a text contain.
+// printable returns the characters that YAML 1.2 lets a text contain.
 func printable(r rune) bool {
 	return r == 0x85 || r >= 0xA0 && r <= 0xD7FF || r >= 0xE000 && r <= 0xFFFD || r >= 0x10000
 }

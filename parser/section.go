@@ -64,7 +64,7 @@ func hasExactKey(n *node, key string) bool {
 	return false
 }
 
-// entryNames are the keys of a section.
+// entryNames returns the keys of a section.
 func (s *section) entryNames() []string {
 	var names []string
 	for _, part := range s.parts {
@@ -73,7 +73,7 @@ func (s *section) entryNames() []string {
 	return append(names, textKeys(s.value.target())...)
 }
 
-// textKeys are the keys of a map; none of anything else.
+// textKeys returns the keys of a map; none of anything else.
 func textKeys(n *node) []string {
 	if n.kind != mapNode {
 		return nil

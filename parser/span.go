@@ -26,7 +26,7 @@ type Span struct {
 	Children   []Span
 }
 
-// Range is the place of the entry: from the key to the end of the value.
+// Range returns the place of the entry: from the key to the end of the value.
 func (s Span) Range() diag.Range {
 	if s.Key.IsZero() {
 		return s.Value
@@ -74,14 +74,14 @@ func (d *Document) Spans() []Span {
 	return all
 }
 
-// blockSpans are the spans of one block, placed in the whole text. The caller holds d.shared.
+// blockSpans returns the spans of one block, placed in the whole text. The caller holds d.shared.
 func (d *Document) blockSpans(i int) []Span {
 	spans := d.set.blocks[i].spans()
 	d.placeSpans(spans)
 	return spans
 }
 
-// spans are the spans of a block, by its own places.
+// spans returns the spans of a block, by its own places.
 func (b *block) spans() []Span {
 	if b.failed || b.yaml.root == nil {
 		body := b.yaml.src.Text()
@@ -101,7 +101,7 @@ type Part struct {
 	Start, Line int          // a byte offset in the document; lines above
 }
 
-// Parts are the parts of the document, in order; nil where it is read as a whole.
+// Parts returns the parts of the document, in order; nil where it is read as a whole.
 func (d *Document) Parts() []Part {
 	if d.set == nil {
 		return nil
@@ -113,7 +113,7 @@ func (d *Document) Parts() []Part {
 	return parts
 }
 
-// SpansIn are the spans of a part, by the places of its own source. Those of an entry stand in one of its section.
+// SpansIn returns the spans of a part, by the places of its own source. Those of an entry stand in one of its section.
 func (d *Document) SpansIn(part int) []Span {
 	d.shared.mu.Lock()
 	defer d.shared.mu.Unlock()

@@ -195,7 +195,7 @@ func (a *accuser) accuse(s *suspicion) {
 	}
 }
 
-// fieldAt is the key at an offset of a block, if that is the field of an entry.
+// fieldAt returns the key at an offset of a block, if that is the field of an entry.
 func (a *accuser) fieldAt(offset int) (string, bool) {
 	if a.lead == 0 {
 		return "", false
@@ -241,8 +241,8 @@ func (a *accuser) accuseColon(s *suspicion, rng diag.Range) {
 		"a second `: ` in one entry")
 }
 
-// wordAbove is the line above the one that begins at an offset, if it is one word that is indented less: a key whose
-// colon is missing, which makes one text of the two lines.
+// wordAbove returns the line above the one that begins at an offset, if it is one word that is indented less: a key
+// whose colon is missing, which makes one text of the two lines.
 func wordAbove(text []byte, line int) (start, end int, ok bool) {
 	end = line - breakBefore(text, line)
 	start = contentBegin(text, end)

@@ -1,7 +1,7 @@
-// Package cidr divides ranges of network addresses, of either version of IP, in the notation of RFC 4632. The
-// functions of the language and of the package std share it; each words its errors itself.
+// Package cidr divides ranges of IPv4 and IPv6 addresses in the notation of RFC 4632. The built-in functions and the
+// package std share it; each phrases its own error messages.
 //
-// A network must be masked: the bits of its address behind the prefix are zero.
+// A network must be masked: the address bits after the prefix are zero.
 package cidr
 
 import (
@@ -12,15 +12,15 @@ import (
 )
 
 var (
-	// ErrPrefix is returned for a prefix that would be shorter than the network's, or longer than an address.
+	// ErrPrefix is returned if the new prefix would be shorter than the network's or longer than an address.
 	ErrPrefix = errors.New("the prefix cannot have this length")
-	// ErrNumber is returned for an address or a network that has no such number.
+	// ErrNumber is returned if there is no address or network with the given number.
 	ErrNumber = errors.New("there is no address or network with this number")
-	// ErrRoom is returned for a network that does not fit behind the others.
+	// ErrRoom is returned if the remaining addresses are not enough for another network.
 	ErrRoom = errors.New("there is no room left")
 )
 
-// Host returns the address of a network with a 0-based number; a negative one counts from the end.
+// Host returns the address of a network with a 0-based number. Negative numbers count from the end.
 func Host(network netip.Prefix, number *big.Int) (netip.Addr, error) {
 	size := Size(network)
 	position := new(big.Int).Set(number)
@@ -33,10 +33,10 @@ func Host(network netip.Prefix, number *big.Int) (netip.Addr, error) {
 	return behind(network.Addr(), position), nil
 }
 
-// Size returns how many addresses a network has.
+// Size returns the number of addresses in a network.
 func Size(network netip.Prefix) *big.Int { return power(network.Addr().BitLen() - network.Bits()) }
 
-// Mask returns the mask of a network of IPv4 as an address; ok is false for IPv6, which has none.
+// Mask returns the mask of an IPv4 network as an address; ok is false for IPv6, which has no masks.
 func Mask(network netip.Prefix) (mask netip.Addr, ok bool) {
 	if !network.Addr().Is4() {
 		return netip.Addr{}, false
@@ -45,7 +45,8 @@ func Mask(network netip.Prefix) (mask netip.Addr, ok bool) {
 	return ones.Addr(), err == nil
 }
 
-// Subnet returns the network with a 0-based number among the equal ones whose prefix is so many bits longer.
+// Subnet divides a network into equal ones whose prefixes are longer by the given number of bits, and returns the one
+// with a 0-based number.
 func Subnet(network netip.Prefix, bits int, number *big.Int) (netip.Prefix, error) {
 	length := network.Bits() + bits
 	if bits < 0 || length > network.Addr().BitLen() {
@@ -58,11 +59,12 @@ func Subnet(network netip.Prefix, bits int, number *big.Int) (netip.Prefix, erro
 	return netip.PrefixFrom(behind(network.Addr(), distance), length), nil
 }
 
-// Pack returns networks whose prefixes are so many bits longer, one behind the other from the start of a network, each
-// at a multiple of its size. With an error come those before the one that it is about.
+// Pack returns consecutive networks from the start of a network. The prefix of each is longer than the network's by the
+// corresponding element of bits, and each starts at a multiple of its size. On error it returns the networks before the
+// one that caused it.
 func Pack(network netip.Prefix, bits []int) ([]netip.Prefix, error) {
 	packed := make([]netip.Prefix, 0, len(bits))
-	next := new(big.Int) // how many addresses are taken
+	next := new(big.Int) // number of addresses allocated so far
 	for _, longer := range bits {
 		length := network.Bits() + longer
 		if longer < 0 || length > network.Addr().BitLen() {
@@ -84,13 +86,13 @@ func Pack(network netip.Prefix, bits []int) ([]netip.Prefix, error) {
 
 func power(bits int) *big.Int { return new(big.Int).Lsh(big.NewInt(1), uint(bits)) }
 
-// behind is the address that comes n after start. The caller has made sure that there is one.
+// behind returns the address that is n after start. The caller ensures that it exists.
 func behind(start netip.Addr, n *big.Int) netip.Addr {
 	sum := new(big.Int).SetBytes(start.AsSlice())
 	bytes := make([]byte, start.BitLen()/8)
 	addr, ok := netip.AddrFromSlice(sum.Add(sum, n).FillBytes(bytes))
 	if !ok {
-		panic(fmt.Sprintf("%d bytes make no address", len(bytes))) // a fault of ours: Addr has 4 or 16
+		panic(fmt.Sprintf("%d bytes make no address", len(bytes))) // cannot happen: an Addr has 4 or 16 bytes
 	}
 	return addr
 }

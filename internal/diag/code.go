@@ -1,9 +1,10 @@
 package diag
 
-// Code is the stable identity of a kind of diagnostic (language.md, Appendix A).
+// Code is the stable identifier of a kind of diagnostic (language.md, Appendix A).
 type Code string
 
-// The codes. Y1xx come from reading, Y2xx from checking, Y3xx from running, Y5xx from several projects together.
+// The codes. Y1xx are found while reading a program, Y2xx while checking it, Y3xx while running it, and Y5xx across
+// several projects.
 const (
 	NoProgram        Code = "Y100" // no program file (L1.6)
 	Syntax           Code = "Y101" // YAML syntax (L1.E)
@@ -42,10 +43,10 @@ const (
 	NotKnownInTime   Code = "Y221" // outputs in plain place (L4.3, L8.18)
 	BadSource        Code = "Y224" // a source file beside the program cannot be used (D15)
 	BadDefinition    Code = "Y225" // a file of `crds` cannot be read (D21)
-	UnwrittenOrder   Code = "Y226" // an object needs what the program creates and does not wait for it (D21)
+	UnwrittenOrder   Code = "Y226" // an object needs another one of the program but does not wait for it (D21)
 	BadEnvironment   Code = "Y227" // an environment cannot be evaluated (F3.11)
 	Malformed        Code = "Y222" // alias URN, timeout, property path malformed (L4.10, L4.13, L4.16)
-	// a map with the key that is kept for special values, or a value that no state can keep (F1.10)
+	// a map with the key reserved for special values, or a value that a state cannot represent (F1.10)
 	ReservedKey     Code = "Y223"
 	IndexOutOfRange Code = "Y300" // index out of range (L5.34)
 	AccessOnNull    Code = "Y301" // access on null (L5.33)
@@ -57,13 +58,13 @@ const (
 	VersionTooOld   Code = "Y307" // requiredVersion (L3.61)
 	DuplicateURN    Code = "Y308" // duplicate URN (L3.18)
 	PolicyViolated  Code = "Y310" // a policy of the program is violated (L10.C22)
-	BudgetExceeded  Code = "Y309" // a value or the whole evaluation costs more than it may
-	BadNumber       Code = "Y114" // a number that loses digits, or a date-like scalar (L1.26)
+	BudgetExceeded  Code = "Y309" // a value or the whole evaluation exceeds its budget
+	BadNumber       Code = "Y114" // a number that would lose digits, or a date-like scalar (L1.26)
 	Ignored         Code = "Y115" // text that has no effect: further documents, reserved keys (L1.29, L1.23)
 	RunawayInput    Code = "Y116" // too deep, too large, not UTF-8 or not text at all
 	Nameless        Code = "Y117" // an entry of a section without its name (L1.E)
-	YamlhostOnly    Code = "Y400" // understood by yamlhost only (decision D6)
-	ProjectCycle    Code = "Y500" // projects that need each other (D18)
-	NoSuchStack     Code = "Y501" // a stack is read that no project makes
-	SameStack       Code = "Y502" // two projects make one stack
+	YamlhostOnly    Code = "Y400" // only yamlhost understands it (decision D6)
+	ProjectCycle    Code = "Y500" // projects that depend on each other (D18)
+	NoSuchStack     Code = "Y501" // a referenced stack that no project creates
+	SameStack       Code = "Y502" // two projects with the same stack
 )

@@ -7,14 +7,14 @@ import (
 	"unicode/utf8"
 )
 
-// tabWidth is how many columns apart the tab stops of an excerpt are.
+// tabWidth is the distance between the tab stops of an excerpt, in columns.
 const tabWidth = 4
 
-// cell is one character of a line as it is shown.
+// cell is one character of a displayed line.
 type cell struct {
-	offset int    // of its first byte in the line
-	column int    // where it begins, 0-based
-	shown  string // tabs as spaces, what is not printable as a replacement character
+	offset int    // byte offset in the line
+	column int    // 0-based display column
+	shown  string // the displayed text: spaces for a tab, U+FFFD for an unprintable character
 }
 
 // lineLayout is a line with the display column of each character.
@@ -46,7 +46,8 @@ func layout(line []byte) lineLayout {
 	return l
 }
 
-// column is where the character at a byte offset begins; the line's width at or behind its end.
+// column returns the display column of the character at a byte offset. At or after the end of the line it returns the
+// line's width.
 func (l lineLayout) column(offset int) int {
 	i := sort.Search(len(l.cells), func(i int) bool { return l.cells[i].offset >= offset })
 	if i == len(l.cells) {
@@ -55,8 +56,8 @@ func (l lineLayout) column(offset int) int {
 	return l.cells[i].column
 }
 
-// window returns the part of the line that fits into width columns and shows the columns from..to, and the position
-// of these in it. An ellipsis marks each cut.
+// window returns the part of the line that fits into width columns and contains the columns from..to, and the columns
+// of that range in the result. An ellipsis marks each cut.
 func (l lineLayout) window(from, to, width int) (shown string, newFrom, newTo int) {
 	left, right := 0, l.width
 	if l.width > width {
@@ -65,7 +66,7 @@ func (l lineLayout) window(from, to, width int) (shown string, newFrom, newTo in
 		if right = left + width; right >= l.width {
 			left, right = l.width-(width-1), l.width
 		} else {
-			right-- // for the mark at the end
+			right-- // make room for the ellipsis at the end
 			if left > 0 {
 				right--
 			}
@@ -90,7 +91,7 @@ func (l lineLayout) window(from, to, width int) (shown string, newFrom, newTo in
 		if next > right {
 			break
 		}
-		if !begun { // a wide character cut in half leaves a gap
+		if !begun { // spaces replace a wide character that is cut in half
 			b.WriteString(strings.Repeat(" ", c.column-left))
 			begun = true
 		}
@@ -104,14 +105,14 @@ func (l lineLayout) window(from, to, width int) (shown string, newFrom, newTo in
 	return b.String(), max(from-shift, 0), max(to-shift, 0)
 }
 
-// harmless reports whether a character may go to a terminal as it is: not control characters, and none of those that
-// turn the direction of writing.
+// harmless reports whether a character may be written to a terminal unchanged. Control characters, and characters that
+// change the direction of writing, may not.
 func harmless(r rune) bool {
 	const zeroWidthJoiner = '\u200d'
 	return r == zeroWidthJoiner || !unicode.Is(unicode.C, r)
 }
 
-// runeWidth is the number of columns that a printable character takes on a terminal.
+// runeWidth returns the number of columns that a printable character takes on a terminal.
 func runeWidth(r rune) int {
 	switch {
 	case r < 0x300:
@@ -142,8 +143,7 @@ var wide = &unicode.RangeTable{
 	},
 }
 
-// oneLine is text for a single line of a terminal: line breaks as spaces, what is not printable as a replacement
-// character.
+// oneLine converts text for output on a single line: line breaks and tabs become spaces, unprintable characters U+FFFD.
 func oneLine(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

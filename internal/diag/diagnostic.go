@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// Severity orders diagnostics by how much they matter.
+// Severity is the importance of a diagnostic, from Error down.
 type Severity uint8
 
-// The severities. An error stops the program from running; a hint is for editors only; portability findings are silent
-// unless asked for (decision D6).
+// The severities. An error prevents the program from running. A hint is for editors only. Portability findings are
+// shown only on request (decision D6).
 const (
 	Error Severity = iota
 	Warning
@@ -20,30 +20,30 @@ const (
 
 var severityNames = [...]string{"error", "warning", "info", "hint", "portability"}
 
-// String is the severity's name in output.
+// String returns the severity's name in lower case.
 func (s Severity) String() string { return severityNames[min(int(s), len(severityNames)-1)] }
 
-// Diagnostic is one thing to tell about a text.
+// Diagnostic is a finding about a text.
 type Diagnostic struct {
 	Severity Severity
 	Code     Code   // stable, e.g. Y203
-	Summary  string // fits on a line, no full stop
-	Detail   string // what to do about it; may have several lines; may be empty
-	Subject  Range  // what to point at; zero when the text is not known
+	Summary  string // one line, without a full stop
+	Detail   string // how to solve the problem; may be empty or have several lines
+	Subject  Range  // where the problem is; zero if it has no place in a text
 	Related  []Related
 	Fixes    []Fix
 	// Confidential reports whether the text at Subject must not be shown, such as a password that somebody forgot to
-	// encrypt: the place is named, but the line is not printed.
+	// encrypt. The position is printed, but the line is not.
 	Confidential bool
 }
 
-// Related is another place that belongs to a diagnostic, such as an earlier declaration.
+// Related is another range that belongs to a diagnostic, such as an earlier declaration.
 type Related struct {
 	Range   Range
 	Message string
 }
 
-// Fix is a change of text that is certain to be right.
+// Fix is a change to the text that certainly solves the problem.
 type Fix struct {
 	Label string
 	Edits []Edit
@@ -66,8 +66,8 @@ func (ds Diagnostics) HasErrors() bool {
 	return slices.ContainsFunc(ds, func(d Diagnostic) bool { return d.Severity == Error })
 }
 
-// Sorted is a copy in the order of source name, place, severity and code, with each finding (same code, same range,
-// same summary) once (Appendix A).
+// Sorted returns a copy ordered by source name, position, severity and code. Findings with the same code, range and
+// summary occur once (Appendix A).
 func (ds Diagnostics) Sorted() Diagnostics {
 	sorted := slices.Clone(ds)
 	slices.SortStableFunc(sorted, func(a, b Diagnostic) int {
@@ -85,8 +85,9 @@ func (ds Diagnostics) Sorted() Diagnostics {
 	})
 }
 
-// Folded is a copy in which all warnings of one old or odd spelling in one text are one finding, at the first of its
-// places and with the others as related ones; its fix mends all of them. Everything else stays, in the order of Sorted.
+// Folded returns a copy in the order of Sorted, in which all Capitalisation warnings of one source with the same
+// summary are merged. A merged warning is at the first of the ranges; the others are related ranges, and its fix
+// corrects all of them.
 func Folded(ds Diagnostics) Diagnostics {
 	type spelling struct {
 		source  *Source

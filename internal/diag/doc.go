@@ -1,7 +1,6 @@
-// Package diag says what is wrong with a user's text and where.
+// Package diag represents and renders findings about the texts of users.
 //
-// A Diagnostic has a stable code, a one-line summary, what to do about it, an exact Range, related places and, where
-// one is certain, a fix. A Source is one text and the only code that converts bytes, lines, columns and UTF-16 units
-// into each other. Renderers for terminals and machines live here too. The package knows nothing of YAML, types or
-// state.
+// A Diagnostic has a stable code, a one-line summary, advice, an exact Range, related ranges and, if the solution is
+// certain, a fix. A Source is one text; only Source converts between bytes, lines, columns and UTF-16 units. The
+// renderers for terminals and machines are in this package too. It knows nothing about YAML, types or state.
 package diag

@@ -12,29 +12,29 @@ import (
 //go:embed explain/*.md
 var explanations embed.FS
 
-// controlCharacters are those that pages show by their numbers.
+// controlCharacters matches the notation <U+XXXX>, by which the examples of a page represent control characters.
 var controlCharacters = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`<U\+[0-9A-F]{4}>`)
 })
 
-// Page explains a code: what is wrong, why it matters and what to do, with a wrong and a right example.
+// Page is the explanation of a code: what is wrong, why it matters and what to do, with a wrong and a right example.
 type Page struct {
 	Code  Code
 	Title string
-	// Command is the yamlhost command, such as "check" or "run", that reports the code for the wrong example and not
-	// for the right one. It runs in the directory of the example.
+	// Command is the yamlhost command, such as "check" or "run", that reports the code for the wrong example but not
+	// for the right one. It runs in the example's directory.
 	Command string
 	Text    string // the whole page, in Markdown
 	Wrong   []Example
 	Right   []Example
 }
 
-// Example is a file of an example.
+// Example is one file of an example.
 type Example struct{ Name, Text string }
 
-// Codes are all codes that have a page, in order.
+// Codes returns all codes that have a page, in ascending order.
 func Codes() []Code {
-	entries, _ := explanations.ReadDir("explain") // it is a part of this program
+	entries, _ := explanations.ReadDir("explain") // an embedded directory can always be read
 	codes := make([]Code, 0, len(entries))
 	for _, e := range entries {
 		codes = append(codes, Code(strings.TrimSuffix(e.Name(), ".md")))
@@ -43,10 +43,11 @@ func Codes() []Code {
 	return codes
 }
 
-// Explain is the page of a code; ok is false where there is none.
+// Explain returns the page of a code; ok is false if there is none.
 //
-// A page is Markdown: a heading with the title, text, the line "Found by `yamlhost COMMAND`.", and under the headings
-// Wrong and Right fenced blocks, whose files are named behind the language: Pulumi.yaml where they are not.
+// A page is Markdown. It has a heading with the title, text, the line "Found by `yamlhost COMMAND`.", and fenced blocks
+// under the headings Wrong and Right. The info string of a block may name its file after the language; the default is
+// Pulumi.yaml.
 func Explain(code Code) (page Page, ok bool) {
 	text, err := explanations.ReadFile("explain/" + string(code) + ".md")
 	if err != nil {
@@ -65,7 +66,7 @@ func Explain(code Code) (page Page, ok bool) {
 			block = nil
 		case block != nil:
 			block.WriteString(controlCharacters().ReplaceAllStringFunc(line, func(shown string) string {
-				number, _ := strconv.ParseUint(shown[3:7], 16, 16) // the expression allows digits only
+				number, _ := strconv.ParseUint(shown[3:7], 16, 16) // the pattern only matches hexadecimal digits
 				return string(rune(number))
 			}) + "\n")
 		case strings.HasPrefix(line, "```"):
@@ -86,7 +87,7 @@ func Explain(code Code) (page Page, ok bool) {
 	return page, true
 }
 
-// Summary is the page's first paragraph, on one line.
+// Summary returns the page's first paragraph, on one line.
 func (p Page) Summary() string {
 	_, rest, _ := strings.Cut(p.Text, "\n\n")
 	first, _, _ := strings.Cut(rest, "\n\n")

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// ApplyFixes applies the first fix of each finding to the text of a source, and returns the new text and the number of
-// fixes applied. Every other byte stays. A fix is left out when one of its edits touches another source or what an
-// earlier fix changes; so are the fixes of findings about other sources.
+// ApplyFixes applies the first fix of each finding to the text of src. It returns the new text and the number of fixes
+// applied; it changes no other bytes. It skips a fix if one of its edits is in another source or overlaps an earlier
+// fix.
 func ApplyFixes(src *Source, ds Diagnostics) (text []byte, applied int) {
 	var edits []Edit // in the order of the text
 	for _, d := range ds.Sorted() {
@@ -31,8 +31,8 @@ func ApplyFixes(src *Source, ds Diagnostics) (text []byte, applied int) {
 	return b.Bytes(), applied
 }
 
-// place puts edits among those that are taken, in the order of the text; ok is false where one of them is of another
-// source or touches another edit.
+// place merges the edits wanted into taken, in the order of the text. ok is false if one of them is in another source,
+// is out of range or overlaps another edit.
 func place(src *Source, taken, wanted []Edit) (all []Edit, ok bool) {
 	wanted = slices.Clone(wanted)
 	slices.SortStableFunc(wanted, byStart)
@@ -57,5 +57,5 @@ func place(src *Source, taken, wanted []Edit) (all []Edit, ok bool) {
 
 func byStart(a, b Edit) int { return cmp.Compare(a.Range.Start, b.Range.Start) }
 
-// touches reports whether an edit reaches into the next one, or begins where that does.
+// touches reports whether edit a overlaps the next edit b or begins at the same offset.
 func touches(a, b Edit) bool { return a.Range.End > b.Range.Start || a.Range.Start == b.Range.Start }

@@ -6,26 +6,26 @@ import (
 	"sort"
 )
 
-// pieces are a text in parts, which an edited text shares with the one before but for those that the edit touches. They
-// are immutable.
+// pieces is a text split into parts. An edited text shares all pieces that the edit does not touch with the text before
+// it. It is immutable.
 type pieces struct {
 	list   []*piece
-	at     []pieceStart // where each of them begins
+	at     []pieceStart // the start of each piece in the text
 	size   int          // bytes
 	breaks int          // line breaks
 }
 
-// place is where a piece begins in its text.
+// pieceStart is the position of a piece in its text: its byte offset, and the number of line breaks before it.
 type pieceStart struct{ offset, breaks int }
 
-// piece is a part of a text. Lines begin behind its line breaks, at these offsets, counted from base.
+// piece is a part of a text. starts holds the offset after each line break, relative to base.
 type piece struct {
 	text   []byte
 	starts []int32
 	base   int32
 }
 
-// pieceSize is about how many bytes a piece has once a text has been edited.
+// pieceSize is the approximate size of a piece of an edited text, in bytes.
 const pieceSize = 16 << 10
 
 func newPiece(text []byte) *piece {
@@ -53,7 +53,7 @@ func joined(list []*piece) *pieces {
 	return p
 }
 
-// split cuts a piece into smaller ones, which share its memory.
+// split divides a piece into smaller ones, which share its memory.
 func (p *piece) split() (parts []*piece) {
 	for from, line := 0, 0; from < len(p.text); {
 		to := min(from+pieceSize, len(p.text))
@@ -67,12 +67,13 @@ func (p *piece) split() (parts []*piece) {
 	return parts
 }
 
-// holding is the piece that has the byte at an offset; the last one for the end of the text.
+// holding returns the index of the piece that contains the byte at offset. At the end of the text it returns the last
+// piece.
 func (p *pieces) holding(offset int) int {
 	return max(sort.Search(len(p.at), func(i int) bool { return p.at[i].offset > offset })-1, 0)
 }
 
-// edited is the text with the bytes from start up to but not including end replaced.
+// edited returns the text with the bytes in [start, end) replaced.
 func (p *pieces) edited(start, end int, replacement string) *pieces {
 	first, last := p.holding(start), p.holding(end)
 	if len(p.list) == 1 && p.size > 2*pieceSize {
@@ -95,7 +96,8 @@ func (p *pieces) edited(start, end int, replacement string) *pieces {
 	return joined(list)
 }
 
-// slice is a part of the text, which the caller must not modify: a copy only where it lies in several pieces.
+// slice returns the bytes in [start, end), which the caller must not modify. They are copied only if they span several
+// pieces.
 func (p *pieces) slice(start, end int) []byte {
 	i := p.holding(start)
 	from := start - p.at[i].offset
@@ -111,14 +113,14 @@ func (p *pieces) slice(start, end int) []byte {
 	return text
 }
 
-// lineOf is the 0-based line of an offset.
+// lineOf returns the 0-based line that contains an offset.
 func (p *pieces) lineOf(offset int) int {
 	i := p.holding(offset)
 	part, local := p.list[i], int32(offset-p.at[i].offset)
 	return p.at[i].breaks + sort.Search(len(part.starts), func(j int) bool { return part.starts[j]-part.base > local })
 }
 
-// lineStart is where a 0-based line begins, which the text has.
+// lineStart returns the offset of a 0-based line, which must exist.
 func (p *pieces) lineStart(line int) int {
 	if line == 0 {
 		return 0

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// WriteGitHub writes findings as workflow commands, one line each, which show up as annotations beside the changed
-// lines of a pull request. Severities without a command of their own are notices.
+// WriteGitHub writes findings as GitHub workflow commands, one per line. GitHub shows them as annotations beside the
+// changed lines of a pull request. Severities other than errors and warnings are written as notices.
 func WriteGitHub(w io.Writer, ds Diagnostics) error {
 	var b bytes.Buffer
 	for _, d := range ds.Sorted() {
@@ -18,7 +18,7 @@ func WriteGitHub(w io.Writer, ds Diagnostics) error {
 		if !d.Subject.IsZero() {
 			start, end := d.Subject.StartPosition(), d.Subject.EndPosition()
 			b.WriteString("file=" + escapeProperty(d.Subject.Source.Name()) + ",line=" + strconv.Itoa(start.Line))
-			if start.Line == end.Line { // columns are allowed on one line only; the end column belongs to the range
+			if start.Line == end.Line { // GitHub takes columns only for a single line; endColumn is inclusive
 				b.WriteString(",col=" + strconv.Itoa(start.Column) + ",endColumn=" + strconv.Itoa(max(end.Column-1, start.Column)))
 			} else {
 				b.WriteString(",endLine=" + strconv.Itoa(end.Line))
@@ -39,7 +39,7 @@ func WriteGitHub(w io.Writer, ds Diagnostics) error {
 	return err
 }
 
-// levelOf is a severity's name in formats that know errors, warnings and one more level.
+// levelOf returns the name of a severity in formats with three levels: error, warning and the one given by other.
 func levelOf(s Severity, other string) string {
 	if s == Error || s == Warning {
 		return s.String()

@@ -5,7 +5,8 @@ import (
 	"io"
 )
 
-// Record is a finding in its JSON form, a contract for machines (Appendix A). Fields without meaning are left out.
+// Record is the JSON form of a finding, which is a stable interface for other programs (Appendix A). Empty fields are
+// omitted.
 type Record struct {
 	Severity string          `json:"severity"`
 	Code     Code            `json:"code,omitempty"`
@@ -16,27 +17,27 @@ type Record struct {
 	Fixes    []FixRecord     `json:"fixes,omitempty"`
 }
 
-// PlaceRecord is a range of a file. End is just behind the last character.
+// PlaceRecord is a range of a file. End is exclusive.
 type PlaceRecord struct {
 	File  string      `json:"file"`
 	Start PointRecord `json:"start"`
 	End   PointRecord `json:"end"`
 }
 
-// PointRecord is one point of a file.
+// PointRecord is a position in a file.
 type PointRecord struct {
 	Line   int `json:"line"`   // 1-based
 	Column int `json:"column"` // 1-based, in Unicode code points
 	Offset int `json:"offset"` // 0-based, in bytes
 }
 
-// RelatedRecord is another place that belongs to a finding.
+// RelatedRecord is another range that belongs to a finding.
 type RelatedRecord struct {
 	Message string       `json:"message"`
 	Place   *PlaceRecord `json:"place,omitempty"`
 }
 
-// FixRecord is a change that is certain to be right.
+// FixRecord is a change that certainly solves the problem.
 type FixRecord struct {
 	Label string       `json:"label"`
 	Edits []EditRecord `json:"edits"`
@@ -48,7 +49,8 @@ type EditRecord struct {
 	Text  string       `json:"text"`
 }
 
-// Records is the JSON form of findings, in the order of Sorted; never nil, so that no findings are an empty list.
+// Records returns the JSON form of findings, in the order of Sorted. It is never nil, so that it is encoded as an empty
+// list if there are no findings.
 func (ds Diagnostics) Records() []Record {
 	records := make([]Record, 0, len(ds))
 	for _, d := range ds.Sorted() {
@@ -82,7 +84,7 @@ func placeRecord(r Range) *PlaceRecord {
 	}
 }
 
-// Document is findings as WriteJSON writes them.
+// Document is the JSON document that WriteJSON writes.
 type Document struct {
 	Diagnostics []Record `json:"diagnostics"`
 }

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// Tool names the program that found something.
+// Tool identifies the program that reports the findings.
 type Tool struct{ Name, Version string }
 
-// The parts of a SARIF 2.1.0 log that are written here.
+// The parts of a SARIF 2.1.0 log that this package writes.
 type (
 	sarifLog struct {
 		Schema  string     `json:"$schema"`
@@ -84,8 +84,8 @@ type (
 	}
 )
 
-// WriteSARIF writes findings as a log in the format SARIF 2.1.0, which code hosts and editors read, indented, with a
-// line break at the end. Each code is a rule with its explanation. Findings that are silent by default are notes.
+// WriteSARIF writes findings as a SARIF 2.1.0 log, which code hosts and editors read, indented and with a final line
+// break. Each code is a rule with its explanation. Severities other than errors and warnings are written as notes.
 func WriteSARIF(w io.Writer, ds Diagnostics, tool Tool) error {
 	run := sarifRun{Tool: sarifTool{sarifDriver{Name: tool.Name, Version: tool.Version, Rules: []sarifRule{}}},
 		ColumnKind: "unicodeCodePoints", Results: []sarifResult{}}
@@ -114,7 +114,7 @@ func WriteSARIF(w io.Writer, ds Diagnostics, tool Tool) error {
 			}
 		}
 		for _, fix := range d.Fixes {
-			if change := sarifFixOf(fix); len(change.Changes) > 0 { // the format allows none that is empty
+			if change := sarifFixOf(fix); len(change.Changes) > 0 { // SARIF does not allow a fix without changes
 				result.Fixes = append(result.Fixes, change)
 			}
 		}
@@ -148,12 +148,13 @@ func regionOf(r Range) sarifRegion {
 		ByteOffset: int(r.Start), ByteLength: int(r.End - r.Start)}
 }
 
-// artifactURI is a path as a reference of a log: relative where the path is, so that the log fits wherever the code is.
+// artifactURI returns a path as a URI reference. It is relative if the path is, so that the log does not depend on
+// where the code is checked out.
 func artifactURI(name string) string {
 	path := filepath.ToSlash(name)
 	switch {
 	case strings.HasPrefix(path, "/"):
-	case len(path) > 1 && path[1] == ':': // a drive of Windows
+	case len(path) > 1 && path[1] == ':': // a Windows drive letter
 		path = "/" + strings.ReplaceAll(path, `\`, "/")
 	default:
 		return (&url.URL{Path: strings.TrimPrefix(path, "./")}).EscapedPath()

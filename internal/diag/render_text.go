@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// TextOptions control how findings look on a terminal.
+// TextOptions configures WriteText.
 type TextOptions struct {
-	Color bool // with ANSI colours
-	Width int  // of the terminal in columns; 0 for 120
-	Hints int  // lines of detail at most; 0 for three (Appendix A)
-	// Hide returns a line of the source without secrets; nil to show lines as they are.
+	Color bool // use ANSI colours
+	Width int  // width of the terminal in columns; 0 means 120
+	Hints int  // maximum number of lines of advice; 0 means three (Appendix A)
+	// Hide returns a source line with its secrets masked. If it is nil, lines are shown unchanged.
 	Hide func(string) string
 }
 
@@ -21,14 +21,14 @@ type TextOptions struct {
 const (
 	defaultWidth   = 120
 	minimumWidth   = 40
-	excerptLines   = 6 // of a range over more lines than this, the middle is left out
+	excerptLines   = 6 // the middle of a range with more lines is left out
 	hintLines      = 3 // Appendix A
 	relatedPlaces  = 5
 	cutMark        = "…"
-	leastCutMargin = 12 // columns kept before the subject when a long line is cut
+	leastCutMargin = 12 // minimum number of columns shown before the subject of a cut line
 )
 
-// WriteText writes findings for people, in the order of Sorted:
+// WriteText writes findings for people to read, in the order of Sorted:
 //
 //	Pulumi.yaml:7:5: error[Y210]: unknown property lenght; did you mean length?
 //	  |
@@ -36,8 +36,8 @@ const (
 //	  |     ^^^^^^
 //	  = random:RandomPet takes keepers, length, prefix and separator
 //
-// A finding is a headline, the place in the source, related places, and at most three lines of advice. Control
-// characters in texts are made harmless. It returns w's error.
+// A finding consists of a headline, an excerpt of the source, related ranges, and at most o.Hints lines of advice.
+// Control characters in the texts are replaced. WriteText returns the error of w.
 func WriteText(w io.Writer, ds Diagnostics, o TextOptions) error {
 	p := textPrinter{out: &bytes.Buffer{}, width: max(cmp.Or(o.Width, defaultWidth), minimumWidth),
 		hints: cmp.Or(o.Hints, hintLines), hide: o.Hide}
@@ -54,7 +54,7 @@ func WriteText(w io.Writer, ds Diagnostics, o TextOptions) error {
 	return err
 }
 
-// palette holds the escape sequences of each role; all empty without colour.
+// palette holds the escape sequence of each role. All are empty if the output has no colours.
 type palette struct {
 	severity                               [5]string
 	headline, gutter, related, hint, reset string
@@ -69,8 +69,8 @@ type textPrinter struct {
 	out     *bytes.Buffer
 	palette palette
 	width   int
-	hints   int // at most
-	gutter  int // digits of the widest line number shown
+	hints   int // maximum number of lines of advice
+	gutter  int // number of digits of the largest line number shown
 	hide    func(string) string
 }
 
@@ -122,7 +122,7 @@ func (p *textPrinter) diagnostic(d Diagnostic) {
 	}
 }
 
-// hints returns at most n lines of advice: the detail's first, then the labels of fixes where there is room.
+// hints returns at most n lines of advice: first the lines of the detail, then the labels of the fixes.
 func hints(d Diagnostic, n int) []string {
 	var lines []string
 	for line := range strings.SplitSeq(d.Detail, "\n") {
@@ -136,7 +136,7 @@ func hints(d Diagnostic, n int) []string {
 	return lines[:min(len(lines), n)]
 }
 
-// margin writes the gutter without a line number, ending in mark.
+// margin writes the gutter of a line without a number, followed by mark.
 func (p *textPrinter) margin(mark string) {
 	p.paint(p.palette.gutter, strings.Repeat(" ", p.gutter)+mark)
 }
@@ -147,7 +147,7 @@ func (p *textPrinter) line(number int, mark string) {
 	p.out.WriteString(mark)
 }
 
-// excerpt shows a range in its source: one line with a line under it, or several lines marked at their left.
+// excerpt writes the source lines of a range: a single line is underlined, several lines are marked at the left.
 func (p *textPrinter) excerpt(r Range, color string, underline byte) {
 	if r.IsZero() || r.Source.Len() == 0 {
 		return
@@ -175,12 +175,12 @@ func (p *textPrinter) excerpt(r Range, color string, underline byte) {
 	}
 }
 
-// underlined writes one line and marks the bytes from start to end below it.
+// underlined writes one line and underlines the bytes in [start, end).
 func (p *textPrinter) underlined(s *Source, number, start, end int, color string, underline byte) {
 	lineStart, lineEnd := s.lineBounds(number)
 	line, hidden := p.sourceLine(s, number)
 	text := layout(line)
-	if hidden { // nothing is where it was
+	if hidden { // masking has changed the columns
 		shown, _, _ := text.window(0, 0, p.width-p.gutter-3)
 		p.line(number, " "+strings.TrimRight(shown, " ")+"\n")
 		return
@@ -198,7 +198,7 @@ func (p *textPrinter) underlined(s *Source, number, start, end int, color string
 	p.out.WriteByte('\n')
 }
 
-// sourceLine returns a line of a source as it may be shown, and whether a secret in it was hidden.
+// sourceLine returns a line of a source with its secrets masked, and whether p.hide has changed it.
 func (p *textPrinter) sourceLine(s *Source, number int) (text []byte, hidden bool) {
 	text = s.shown(s.lineBounds(number))
 	if p.hide == nil {
@@ -208,8 +208,8 @@ func (p *textPrinter) sourceLine(s *Source, number int) (text []byte, hidden boo
 	return []byte(line), line != string(text)
 }
 
-// trimmed are a range's byte offsets inside the source, without white space at its end: the range of a YAML block
-// reaches to the beginning of the next line.
+// trimmed returns the byte offsets of a range, limited to the source and without trailing white space: the range of a
+// YAML block extends to the beginning of the next line.
 func trimmed(r Range) (start, end int) {
 	text := r.Source.Text()
 	start = min(max(int(r.Start), 0), len(text))
@@ -231,7 +231,7 @@ func gutterDigits(r Range) int {
 	return len(strconv.Itoa(r.Source.Position(end).Line))
 }
 
-// placeOf is file:line:column, or only the file for an empty text.
+// placeOf returns file:line:column of the start of a range, or an empty string for a zero range.
 func placeOf(r Range) string {
 	if r.IsZero() {
 		return ""

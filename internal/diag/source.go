@@ -8,30 +8,30 @@ import (
 	"unicode/utf8"
 )
 
-// Source is one text with a name. It is immutable, except that Hide adds what is hidden, and safe for concurrent use.
+// Source is a named text. It is immutable except for the set of hidden ranges, and safe for concurrent use.
 type Source struct {
 	name   string
 	pieces *pieces
 
-	joining sync.Once // makes text
+	joining sync.Once // guards the initialization of text
 	text    []byte
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards hidden
 	hidden map[Range]struct{}
 }
 
-// Hide keeps a range out of everything that is rendered: a secret that stands in a program.
+// Hide masks a range, such as a secret in a program, in everything that is rendered.
 func (s *Source) Hide(r Range) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.hidden == nil {
 		s.hidden = map[Range]struct{}{}
 	}
-	s.hidden[r] = struct{}{} // a text may be read twice
+	s.hidden[r] = struct{}{} // a set, because a text may be read twice
 }
 
-// shown is the text from start to end as people may see it: a star stands for every byte that is hidden, so that places
-// stay what they are.
+// shown returns the bytes in [start, end) for display. Every hidden byte that is not white space is replaced by an
+// asterisk, so that positions do not change.
 func (s *Source) shown(start, end int) []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -54,65 +54,66 @@ func (s *Source) shown(start, end int) []byte {
 	return text
 }
 
-// NewSource makes a Source. name is the path as the user should see it. It takes ownership of text.
+// NewSource returns a Source. name is the path as the user should see it. NewSource takes ownership of text.
 func NewSource(name string, text []byte) *Source {
 	return &Source{name: name, pieces: joined([]*piece{newPiece(text)})}
 }
 
-// Edited is the text with the bytes from start up to but not including end replaced, which must lie in it. It shares
-// all but what is around the edit with the text before, so that it costs little however long that is.
+// Edited returns a new Source in which the bytes in [start, end), which must exist, are replaced. It shares the memory
+// of everything that is not near the edit, so that its cost hardly depends on the size of the text.
 func (s *Source) Edited(start, end int, replacement string) *Source {
 	return &Source{name: s.name, pieces: s.pieces.edited(start, end, replacement)}
 }
 
-// Name is the path as the user should see it.
+// Name returns the path as the user should see it.
 func (s *Source) Name() string { return s.name }
 
-// Renamed returns the same text under another name. Hidden parts stay hidden.
+// Renamed returns the same text under another name. Hidden ranges stay hidden.
 func (s *Source) Renamed(name string) *Source {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return &Source{name: name, pieces: s.pieces, hidden: maps.Clone(s.hidden)}
 }
 
-// Text is the whole text, which the caller must not modify. Of an edited text it is put together once it is asked for.
+// Text returns the whole text, which the caller must not modify. The text of an edited Source is assembled on the first
+// call.
 func (s *Source) Text() []byte {
 	s.joining.Do(func() { s.text = s.pieces.slice(0, s.pieces.size) })
 	return s.text
 }
 
-// Len is how many bytes the text has.
+// Len returns the length of the text in bytes.
 func (s *Source) Len() int { return s.pieces.size }
 
-// Lines is the number of lines; a text that ends in a newline has an empty last line.
+// Lines returns the number of lines. A text that ends in a newline has an empty last line.
 func (s *Source) Lines() int { return s.pieces.breaks + 1 }
 
-// Position is a place in a text as people name it.
+// Position is a line and a column of a text.
 type Position struct {
 	Line   int // 1-based
 	Column int // 1-based, in Unicode code points
 }
 
-// Position converts a byte offset; an offset outside of the text is moved to its nearest end.
+// Position converts a byte offset. An offset outside of the text is moved to the nearest end.
 func (s *Source) Position(offset int) Position {
 	line, before := s.lineTo(offset)
 	return Position{Line: line + 1, Column: utf8.RuneCount(before) + 1}
 }
 
-// lineTo is the 0-based line of an offset, and the text of the line up to there.
+// lineTo returns the 0-based line of an offset, and the text of that line before the offset.
 func (s *Source) lineTo(offset int) (line int, before []byte) {
 	offset = min(max(offset, 0), s.Len())
 	line = s.pieces.lineOf(offset)
 	return line, s.pieces.slice(s.pieces.lineStart(line), offset)
 }
 
-// Offset converts a place to a byte offset. Places outside of the text are moved to the nearest one inside: a column
-// behind the end of its line to that end.
+// Offset converts a position to a byte offset. A position outside of the text is moved to the nearest one inside, and a
+// column after the end of its line to that end.
 func (s *Source) Offset(p Position) int {
 	return s.offsetOf(p.Line-1, p.Column-1, func(rune) int { return 1 })
 }
 
-// offsetOf is the byte offset of a 0-based line and column, where a character has so many columns as width says.
+// offsetOf returns the byte offset of a 0-based line and column. width returns the number of columns of a character.
 func (s *Source) offsetOf(line, column int, width func(rune) int) int {
 	if line < 0 {
 		return 0
@@ -140,11 +141,11 @@ func (s *Source) PositionUTF16(offset int) (line, column int) {
 	return line, column
 }
 
-// OffsetUTF16 converts a 0-based line and a 0-based column in UTF-16 code units to a byte offset, moving places outside
-// of the text to the nearest one inside.
+// OffsetUTF16 converts a 0-based line and a 0-based column in UTF-16 code units to a byte offset. A position outside of
+// the text is moved to the nearest one inside.
 func (s *Source) OffsetUTF16(line, column int) int { return s.offsetOf(line, column, utf16.RuneLen) }
 
-// ShownLine is Line with a star for every byte that is hidden.
+// ShownLine returns a 1-based line like Line, with an asterisk for every hidden byte.
 func (s *Source) ShownLine(line int) []byte {
 	if line < 1 || line > s.Lines() {
 		return nil
@@ -152,7 +153,7 @@ func (s *Source) ShownLine(line int) []byte {
 	return s.shown(s.lineBounds(line))
 }
 
-// Line is the text of a 1-based line without its line break; nil outside of the text.
+// Line returns the text of a 1-based line without its line break, or nil if there is no such line.
 func (s *Source) Line(line int) []byte {
 	if line < 1 || line > s.Lines() {
 		return nil
@@ -172,21 +173,21 @@ func (s *Source) lineBounds(line int) (start, end int) {
 	return start, end
 }
 
-// Range is a stretch of a Source: the bytes from Start up to but not including End. The zero Range is no place at all.
+// Range is the bytes of Source in [Start, End). The zero Range is no position at all.
 type Range struct {
 	Source     *Source
 	Start, End int32
 }
 
-// NewRange makes a Range from byte offsets.
+// NewRange returns the Range of s with the given byte offsets. If end is less than start, the range is empty.
 func NewRange(s *Source, start, end int) Range {
 	return Range{Source: s, Start: int32(start), End: int32(max(start, end))}
 }
 
-// IsZero reports whether r is no place at all.
+// IsZero reports whether r has no source.
 func (r Range) IsZero() bool { return r.Source == nil }
 
-// name is the name of the source; empty for no place at all.
+// name returns the name of the source, or an empty string for a zero range.
 func (r Range) name() string {
 	if r.Source == nil {
 		return ""
@@ -194,7 +195,7 @@ func (r Range) name() string {
 	return r.Source.Name()
 }
 
-// StartPosition is where the range begins; the zero Position for no place at all.
+// StartPosition returns the position of the first character, or the zero Position for a zero range.
 func (r Range) StartPosition() Position {
 	if r.Source == nil {
 		return Position{}
@@ -202,7 +203,7 @@ func (r Range) StartPosition() Position {
 	return r.Source.Position(int(r.Start))
 }
 
-// EndPosition is just behind the range's last character; the zero Position for no place at all.
+// EndPosition returns the position after the last character, or the zero Position for a zero range.
 func (r Range) EndPosition() Position {
 	if r.Source == nil {
 		return Position{}
@@ -210,7 +211,7 @@ func (r Range) EndPosition() Position {
 	return r.Source.Position(int(r.End))
 }
 
-// Text is the range's text; empty for no place at all or a range outside of its source.
+// Text returns the text of the range. It is empty for a zero range and for a range outside of its source.
 func (r Range) Text() string {
 	if r.Source == nil || r.Start < 0 || int(r.End) > r.Source.Len() || r.Start > r.End {
 		return ""
@@ -218,8 +219,8 @@ func (r Range) Text() string {
 	return string(r.Source.pieces.slice(int(r.Start), int(r.End)))
 }
 
-// Word returns the place of a word in the range, without the quotes around it. ok is false where the range writes the
-// word in another way, such as with escapes, or holds something else.
+// Word returns the range of a word in r, without quotes around it. ok is false if r contains anything else, including
+// the word written with escapes.
 func (r Range) Word(word string) (rng Range, ok bool) {
 	text := r.Text()
 	if n := len(text); n == len(word)+2 && (text[0] == '"' || text[0] == '\'') && text[n-1] == text[0] &&
@@ -231,7 +232,7 @@ func (r Range) Word(word string) (rng Range, ok bool) {
 	return r, text == word
 }
 
-// Contains reports whether the byte offset lies in the range, its end included.
+// Contains reports whether the byte offset is in the range or at its end.
 func (r Range) Contains(offset int) bool {
 	return r.Source != nil && int(r.Start) <= offset && offset <= int(r.End)
 }

@@ -8,17 +8,17 @@ import (
 	"unicode/utf8"
 )
 
-// The bounds of Suggest: how far a name may be from what was typed (L5.22) and how many names are worth showing
-// (L1.24).
+// The bounds of Suggest: the maximum edit distance between a name and a suggestion (L5.22), and the maximum number of
+// suggestions (L1.24).
 const (
 	suggestDistance = 3
 	suggestMost     = 5
 )
 
-// Suggest picks the candidates that name may have been meant to be: those at an edit distance of at most three without
-// regard to case, two swapped letters counting once, nearest first and in alphabetical order where equally near, at
-// most five (L1.24). A short name must keep at least half of its letters, so that not every short candidate is near to
-// it. name itself is never suggested, another capitalisation of it is.
+// Suggest returns the candidates that name may be a misspelling of: those within an edit distance of three, ignoring
+// case and counting a swap of two letters as one edit. They are ordered by distance, then alphabetically; there are at
+// most five (L1.24). The distance may not exceed half of the length of the longer name, so that a short name does not
+// match every other short one. name itself is never suggested, but another capitalisation of it may be.
 func Suggest(name string, candidates []string) []string {
 	type near struct {
 		name     string
@@ -51,8 +51,8 @@ func Suggest(name string, candidates []string) []string {
 	return names
 }
 
-// DidYouMean returns "; did you mean …?" with the nearest of the candidates, to end a sentence with; it is empty where
-// none is near.
+// DidYouMean returns "; did you mean …?" with the nearest candidate, to end a sentence with, or an empty string if no
+// candidate is near.
 func DidYouMean(name string, candidates []string) string {
 	if near := Suggest(name, candidates); len(near) > 0 {
 		return "; did you mean " + near[0] + "?"
@@ -60,8 +60,8 @@ func DidYouMean(name string, candidates []string) string {
 	return ""
 }
 
-// Surely reports whether what was typed is certainly a misspelling of a name, provided that no other name fits as
-// well: it differs in one place, or in two of a long word.
+// Surely reports whether typed is certainly a misspelling of meant, provided that no other name fits as well: their
+// distance is one, or two if one of the words is long.
 func Surely(typed, meant string) bool {
 	a, b := []rune(strings.ToLower(typed)), []rune(strings.ToLower(meant))
 	const long = 8
@@ -72,10 +72,10 @@ func Surely(typed, meant string) bool {
 	return distance(a, b, most) <= most
 }
 
-// Meant picks from near names the one that was surely meant by what was typed: the only one that differs in one place
-// or, where none does, the only one for which Surely holds. It is empty where no name or several fit.
+// Meant returns the one of the near names that typed was certainly meant to be: the only one at distance one or, if
+// there is none, the only one for which Surely holds. It returns an empty string if no name or several names fit.
 func Meant(typed string, near []string) string {
-	var one, two []string // that differ in one place, and in two
+	var one, two []string // names at distance one, and at distance two
 	for _, name := range near {
 		a, b := []rune(strings.ToLower(typed)), []rune(strings.ToLower(name))
 		switch {
@@ -94,8 +94,8 @@ func Meant(typed string, near []string) string {
 	return one[0]
 }
 
-// distance is the number of letters to put in, take out, change or swap with their neighbours that make of one word the
-// other; every answer beyond most means "more than most".
+// distance returns the edit distance of two words: the number of insertions, deletions, changes and swaps of
+// neighbouring letters. Any result greater than most only means that the distance is greater than most.
 func distance(a, b []rune, most int) int {
 	if len(a) < len(b) {
 		a, b = b, a
@@ -103,7 +103,7 @@ func distance(a, b []rune, most int) int {
 	if len(a)-len(b) > most {
 		return most + 1
 	}
-	// The rows of the usual table: for two letters ago, one letter ago and now.
+	// The rows of the dynamic programming table: two letters ago, one letter ago, and the current one.
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {
 		last[j] = j
@@ -123,20 +123,20 @@ func distance(a, b []rune, most int) int {
 			least = min(least, row[j])
 		}
 		if least > most+1 {
-			return most + 1 // a swap reaches back over one row at most
+			return most + 1 // later rows are no smaller, apart from a swap over one row
 		}
 		before, last, row = last, row, before
 	}
 	return last[len(b)]
 }
 
-// Names finds names that differ from others in one place, at a cost that does not grow with their number. It is made
-// once for many questions, where Suggest looks at every name for each. A Names is immutable.
+// Names finds names at an edit distance of one, at a cost that does not depend on their number. It is an index for many
+// queries, whereas Suggest examines every name for each query. A Names is immutable.
 type Names struct {
-	byVariant map[string][]string // names by what is left of them without one letter, and by themselves, in lower case
+	byVariant map[string][]string // names by their variants
 }
 
-// NewNames indexes names.
+// NewNames returns an index of names.
 func NewNames(names []string) *Names {
 	x := &Names{byVariant: make(map[string][]string)}
 	for _, name := range names {
@@ -147,7 +147,7 @@ func NewNames(names []string) *Names {
 	return x
 }
 
-// variants calls yield for a name in lower case, and for that without each of its letters.
+// variants iterates over the variants of a name: the name in lower case, and that without each of its letters.
 func variants(name string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		folded := []rune(strings.ToLower(name))
@@ -158,8 +158,8 @@ func variants(name string) iter.Seq[string] {
 	}
 }
 
-// Near are the names that differ from another in one letter that is put in, left out or changed, or in two that are
-// swapped, in alphabetical order; at most five.
+// Near returns the names at an edit distance of at most one from name, counting a swap of two letters as one edit, in
+// alphabetical order. It returns at most five and never name itself.
 func (x *Names) Near(name string) []string {
 	var near []string
 	folded := []rune(strings.ToLower(name))
@@ -169,7 +169,7 @@ func (x *Names) Near(name string) []string {
 				near = append(near, other)
 			}
 			if len(near) > 4*suggestMost {
-				break // hardly any of them is meant
+				break // so many candidates help nobody
 			}
 		}
 	}

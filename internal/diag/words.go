@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Advice describes in one line what to do about errors: how many of the findings `check --fix` corrects, and which
-// codes `explain` tells more of. It is empty where no finding is an error or can be fixed.
+// Advice returns one line about how to proceed: the number of findings that `check --fix` corrects, and the codes of
+// errors for which `explain` has a page. It is empty if no finding is an error or has a fix.
 func Advice(ds Diagnostics) string {
 	var codes []string
 	fixable := 0
@@ -38,7 +38,7 @@ func Advice(ds Diagnostics) string {
 	return strings.Join(parts, "; ")
 }
 
-// Count is a number with its noun, such as "1 item" or "2 items".
+// Count returns a number with its noun, such as "1 item" or "2 items".
 func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -46,7 +46,7 @@ func Count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Shorten cuts a text to a number of characters, and marks with … that something is missing.
+// Shorten truncates a text to at most most characters; a truncated text ends with an additional "…".
 func Shorten(text string, most int) string {
 	if runes := []rune(text); len(runes) > most {
 		return string(runes[:most]) + "…"

@@ -1,6 +1,7 @@
-// Package functions has the bodies that functions of the language (package builtins) and functions of the package std
-// (package embedded) share: digests, texts, lists, maps, numbers and regular expressions. Networks are in package cidr.
+// Package functions implements what built-in functions (package builtins) and functions of the package std (package
+// embedded) have in common: digests, strings, lists, maps, numbers and regular expressions. Networks are in package
+// cidr.
 //
-// The bodies take and give plain Go data and values. They know nothing of arguments, secrets or budgets. Each caller
-// words its own errors.
+// The functions work on plain Go data and values. They know nothing about arguments, secrets or budgets, and each
+// caller phrases its own error messages.
 package functions

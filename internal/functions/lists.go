@@ -7,22 +7,22 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
-// IndexOf is the index of the first item with the content of v; -1 when there is none.
+// IndexOf returns the index of the first item with the same content as v, or -1 if there is none.
 func IndexOf(items []value.Value, v value.Value) int {
 	return slices.IndexFunc(items, func(item value.Value) bool { return value.SameContent(item, v) })
 }
 
-// Contains reports whether an item has the content of v.
+// Contains reports whether an item has the same content as v.
 func Contains(items []value.Value, v value.Value) bool { return IndexOf(items, v) >= 0 }
 
-// Reverse is the items in the opposite order.
+// Reverse returns the items in reverse order.
 func Reverse(items []value.Value) value.Value {
 	items = slices.Clone(items)
 	slices.Reverse(items)
 	return value.List(items...)
 }
 
-// Compact is the items without those that are null or an empty text.
+// Compact returns the items that are neither null nor an empty string.
 func Compact(items []value.Value) value.Value {
 	return value.List(slices.DeleteFunc(slices.Clone(items), func(v value.Value) bool {
 		text, isText := v.AsString()
@@ -30,7 +30,7 @@ func Compact(items []value.Value) value.Value {
 	})...)
 }
 
-// Chunks splits items into lists of size items; the last may be shorter. size is at least 1.
+// Chunks splits items into lists of size items; the last one may be shorter. size must be at least 1.
 func Chunks(items []value.Value, size int) value.Value {
 	var chunks []value.Value
 	for chunk := range slices.Chunk(items, size) {
@@ -39,8 +39,8 @@ func Chunks(items []value.Value, size int) value.Value {
 	return value.List(chunks...)
 }
 
-// Flatten is the items, and in the place of each list its own items, at any depth; they keep the marks of their lists.
-// ok is false when an unknown item may turn out to be a list.
+// Flatten returns the items of a list, with each nested list replaced by its own items, at any depth. The items keep
+// the marks of their lists. ok is false if an unknown item may turn out to be a list.
 func Flatten(list value.Value) (items []value.Value, ok bool) {
 	ok = true
 	var walk func(v value.Value)
@@ -61,8 +61,8 @@ func Flatten(list value.Value) (items []value.Value, ok bool) {
 	return items, ok
 }
 
-// Zip is a map of keys and the values at the same places; of equal keys the last counts. There are as many values as
-// keys.
+// Zip returns a map of keys to the values at the same indices. If keys are equal, the last one wins. Both slices must
+// have the same length.
 func Zip(keys []string, values []value.Value) value.Value {
 	entries := make([]value.Entry, len(keys))
 	for i, key := range keys {
@@ -71,7 +71,7 @@ func Zip(keys []string, values []value.Value) value.Value {
 	return value.MapOf(entries...)
 }
 
-// Values is the values of a map, ordered by their keys.
+// Values returns the values of a map, in the order of their keys.
 func Values(m value.Value) value.Value {
 	items := make([]value.Value, m.Len())
 	for i := range items {
@@ -80,16 +80,16 @@ func Values(m value.Value) value.Value {
 	return value.List(items...)
 }
 
-// LengthError is returned when a list among the arguments of Rows is not as long as an earlier one.
+// LengthError is returned if a list among the arguments of Rows differs in length from an earlier one.
 type LengthError struct{ Arg, Length, Earlier int } // Arg is 0-based
 
-// Error names both lengths.
+// Error returns a message with both lengths.
 func (e *LengthError) Error() string {
 	return fmt.Sprintf("this list has %d items, an earlier one %d", e.Length, e.Earlier)
 }
 
-// Rows spreads arguments: row i has item i of each list among them, and what is no list is the same in every row.
-// Without a list there is one row. The error is a *LengthError.
+// Rows expands the lists among the arguments: row i contains item i of each list, and every argument that is not a list
+// unchanged. Without a list there is one row. An error is a *LengthError.
 func Rows(args []value.Value) ([][]value.Value, error) {
 	count := -1
 	for i, arg := range args {
@@ -116,13 +116,13 @@ func Rows(args []value.Value) ([][]value.Value, error) {
 	return rows, nil
 }
 
-// Set distinguishes values by their content. The zero Set is empty.
+// Set is a set of values compared by content. The zero Set is empty.
 type Set struct {
-	keys map[string]bool // values with a JSON form, by it
+	keys map[string]bool // the JSON forms of values that have one
 	rest []value.Value   // the others, which are few
 }
 
-// Has reports whether a value with the content of v is in the set.
+// Has reports whether a value with the same content as v is in the set.
 func (s *Set) Has(v value.Value) bool {
 	if key, err := value.AppendJSON(nil, v); err == nil {
 		return s.keys[string(key)]
@@ -130,7 +130,7 @@ func (s *Set) Has(v value.Value) bool {
 	return Contains(s.rest, v)
 }
 
-// add puts v into the set and reports whether it was not there yet.
+// add adds v to the set and reports whether the set has changed.
 func (s *Set) add(v value.Value) bool {
 	if s.Has(v) {
 		return false
@@ -146,7 +146,8 @@ func (s *Set) add(v value.Value) bool {
 	return true
 }
 
-// Pick is the items of the lists, each content once, for which keep holds; keep is given the sets of all lists.
+// Pick returns the items of the lists for which keep returns true. Items with equal content occur once. operands holds
+// the set of the items of each list.
 func Pick(lists []value.Value, keep func(v value.Value, operands []*Set) bool) value.Value {
 	sets := make([]*Set, len(lists))
 	for i, list := range lists {
@@ -167,12 +168,12 @@ func Pick(lists []value.Value, keep func(v value.Value, operands []*Set) bool) v
 	return value.List(kept...)
 }
 
-// Distinct is the items of a list, each content once.
+// Distinct returns the items of a list without those that equal an earlier one.
 func Distinct(list value.Value) value.Value {
 	return Pick([]value.Value{list}, func(value.Value, []*Set) bool { return true })
 }
 
-// Intersection is the items that all lists have, each content once, in the order of the first list.
+// Intersection returns the items that occur in all lists, each once, in the order of the first list.
 func Intersection(lists []value.Value) value.Value {
 	return Pick(lists, func(v value.Value, sets []*Set) bool {
 		return !slices.ContainsFunc(sets, func(s *Set) bool { return !s.Has(v) })

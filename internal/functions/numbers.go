@@ -8,10 +8,10 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
-// MostItems is how many numbers a range may have.
+// MostItems is the maximum length of a range.
 const MostItems = 1_000_000
 
-// Errors in the arguments of Range.
+// The errors of Range.
 var (
 	// ErrStep is returned for a step of 0.
 	ErrStep = errors.New("the step is 0")
@@ -21,20 +21,20 @@ var (
 	ErrLong = errors.New("the range has too many numbers")
 )
 
-// Range is the numbers from start up to but not including limit. Each is start plus a multiple of step, so that errors
-// of rounding do not add up. A nil step is 1, or -1 where the limit is less than the start. It returns ErrStep,
-// ErrDirection or ErrLong.
+// Range returns the numbers from start up to but not including limit. Each number is start plus a multiple of step, so
+// that rounding errors do not accumulate. A nil step means 1, or -1 if limit is less than start. Range returns ErrStep,
+// ErrDirection or ErrLong if the arguments are invalid.
 func Range(start, limit float64, step *float64) (value.Value, error) {
-	by_ := 1.0
+	stride := 1.0
 	switch {
 	case step != nil:
-		by_ = *step
+		stride = *step
 	case limit < start:
-		by_ = -1
+		stride = -1
 	}
-	count := math.Ceil((limit - start) / by_)
+	count := math.Ceil((limit - start) / stride)
 	switch {
-	case by_ == 0:
+	case stride == 0:
 		return value.Null, ErrStep
 	case math.IsNaN(count) || count > MostItems:
 		return value.Null, ErrLong
@@ -43,12 +43,12 @@ func Range(start, limit float64, step *float64) (value.Value, error) {
 	}
 	items := make([]value.Value, int(count))
 	for i := range items {
-		items[i] = value.Number(start + float64(i)*by_)
+		items[i] = value.Number(start + float64(i)*stride)
 	}
 	return value.List(items...), nil
 }
 
-// Sign is -1, 0 or 1.
+// Sign returns -1, 0 or 1.
 func Sign(n float64) float64 {
 	switch {
 	case n > 0:
@@ -59,17 +59,17 @@ func Sign(n float64) float64 {
 	return 0
 }
 
-// Errors in the arguments of ParseInt.
+// The errors of ParseInt.
 var (
-	// ErrBase is returned for a base that is not from 2 to 62.
+	// ErrBase is returned for a base outside of 2 to 62.
 	ErrBase = errors.New("the base must be from 2 to 62")
-	// ErrDigits is returned for a text that is no whole number in the base.
+	// ErrDigits is returned for a text that is not a whole number in the base.
 	ErrDigits = errors.New("the text is not a whole number in that base")
-	// ErrExact is returned for a number with more digits than a double holds.
+	// ErrExact is returned for a number that a double cannot represent exactly.
 	ErrExact = errors.New("the number has more digits than a number can hold")
 )
 
-// ParseInt reads a whole number in a base from 2 to 62, where letters are digits, small ones first.
+// ParseInt parses a whole number in a base from 2 to 62. Digits above 9 are letters, in lower case first.
 func ParseInt(text string, base int) (float64, error) {
 	if base < 2 || base > big.MaxBase {
 		return 0, ErrBase

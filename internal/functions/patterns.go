@@ -8,17 +8,17 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
-// ErrGroups is returned for a regular expression that has groups with names and groups without.
+// ErrGroups is returned for a regular expression that has both named and unnamed groups.
 var ErrGroups = errors.New("some groups have names, others have none")
 
-// Pattern is a regular expression, in the syntax of RE2, whose groups have all names or none. It is safe for concurrent
-// use.
+// Pattern is a regular expression in RE2 syntax whose groups are either all named or all unnamed. It is safe for
+// concurrent use.
 type Pattern struct {
 	*regexp.Regexp
-	names []string // of the groups; empty texts for groups without
+	names []string // names of the groups; empty for unnamed ones
 }
 
-// CompilePattern reads a regular expression. It returns ErrGroups, or the error of package regexp.
+// CompilePattern parses a regular expression. It returns ErrGroups, or the error of package regexp.
 func CompilePattern(text string) (*Pattern, error) {
 	re, err := regexp.Compile(text)
 	if err != nil {
@@ -31,9 +31,9 @@ func CompilePattern(text string) (*Pattern, error) {
 	return p, nil
 }
 
-// Match returns the value of a match: the matched text without groups, a list of the groups' texts with groups, a map
-// with named groups. A group that did not take part gives absent. loc has the positions as FindStringSubmatchIndex
-// returns them.
+// Match returns the value of a match: the matched text if the pattern has no groups, a map of the groups if they are
+// named, and a list of them otherwise. A group that did not participate in the match has the value absent. loc holds
+// positions as returned by FindStringSubmatchIndex.
 func (p *Pattern) Match(text string, loc []int, absent value.Value) value.Value {
 	group := func(i int) value.Value {
 		if loc[2*i] < 0 {

@@ -15,39 +15,39 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
-// The digests, as texts: in lower-case hexadecimal, or in Base64 with padding.
+// The digests return text: lower-case hexadecimal, or Base64 with padding.
 
-// MD5 is the MD5 digest of data in hexadecimal.
+// MD5 returns the MD5 digest of data in hexadecimal.
 func MD5(data []byte) string { d := md5.Sum(data); return hex.EncodeToString(d[:]) } //nolint:gosec // see the import
 
-// SHA1 is the SHA-1 digest of data in hexadecimal.
+// SHA1 returns the SHA-1 digest of data in hexadecimal.
 func SHA1(data []byte) string { d := sha1.Sum(data); return hex.EncodeToString(d[:]) } //nolint:gosec // see the import
 
-// SHA256 is the SHA-256 digest of data in hexadecimal.
+// SHA256 returns the SHA-256 digest of data in hexadecimal.
 func SHA256(data []byte) string { d := sha256.Sum256(data); return hex.EncodeToString(d[:]) }
 
-// SHA512 is the SHA-512 digest of data in hexadecimal.
+// SHA512 returns the SHA-512 digest of data in hexadecimal.
 func SHA512(data []byte) string { d := sha512.Sum512(data); return hex.EncodeToString(d[:]) }
 
-// Base64SHA256 is the SHA-256 digest of data in Base64.
+// Base64SHA256 returns the SHA-256 digest of data in Base64.
 func Base64SHA256(data []byte) string {
 	d := sha256.Sum256(data)
 	return base64.StdEncoding.EncodeToString(d[:])
 }
 
-// Base64SHA512 is the SHA-512 digest of data in Base64.
+// Base64SHA512 returns the SHA-512 digest of data in Base64.
 func Base64SHA512(data []byte) string {
 	d := sha512.Sum512(data)
 	return base64.StdEncoding.EncodeToString(d[:])
 }
 
-// UUID writes the 16 bytes of a UUID in groups of 8, 4, 4, 4 and 12 hexadecimal digits.
+// UUID formats the 16 bytes of a UUID in groups of 8, 4, 4, 4 and 12 hexadecimal digits.
 func UUID(b []byte) string {
 	h := hex.EncodeToString(b)
 	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
 }
 
-// ParseUUID reads what UUID writes; ok is false for anything else.
+// ParseUUID parses the format of UUID, in either case; ok is false for anything else.
 func ParseUUID(text string) (b []byte, ok bool) {
 	b, err := hex.DecodeString(strings.ReplaceAll(text, "-", ""))
 	if err != nil || len(b) != 16 || !strings.EqualFold(UUID(b), text) {
@@ -56,13 +56,14 @@ func ParseUUID(text string) (b []byte, ok bool) {
 	return b, true
 }
 
-// Chomp is a text without the line ends at its end.
+// Chomp returns text without trailing line breaks.
 func Chomp(text string) string { return strings.TrimRight(text, "\r\n") }
 
-// MostIndent is how many spaces Indent takes.
+// MostIndent is the maximum number of spaces that Indent inserts.
 const MostIndent = 1000
 
-// Indent puts spaces before every line but the first; ok is false when there are fewer than 0 or more than MostIndent.
+// Indent inserts spaces before every line except the first; ok is false if spaces is negative or greater than
+// MostIndent.
 func Indent(text string, spaces int) (indented string, ok bool) {
 	if spaces < 0 || spaces > MostIndent {
 		return "", false
@@ -70,7 +71,7 @@ func Indent(text string, spaces int) (indented string, ok bool) {
 	return strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", spaces)), true
 }
 
-// Title makes the first letter of each word a capital. A word goes on as long as inside holds.
+// Title capitalizes the first letter of each word. A word extends as long as inside returns true.
 func Title(text string, inside func(rune) bool) string {
 	within := false
 	return strings.Map(func(r rune) rune {
@@ -82,11 +83,11 @@ func Title(text string, inside func(rune) bool) string {
 	}, text)
 }
 
-// ErrHeader is returned for CSV without a line that names the columns.
+// ErrHeader is returned for CSV without a header line.
 var ErrHeader = errors.New("there is no header line")
 
-// CSV reads lines with commas as maps, by the names in the first line. Of columns with the same name the last one
-// counts; repeated tells that there are some. The error is ErrHeader or one of encoding/csv.
+// CSV parses comma-separated values. It returns one map per line, with the names of the first line as keys. If columns
+// have the same name, the last one wins and repeated is true. The error is ErrHeader or one of encoding/csv.
 func CSV(text string) (rows []value.Value, repeated bool, err error) {
 	lines, err := csv.NewReader(strings.NewReader(text)).ReadAll()
 	if err != nil {

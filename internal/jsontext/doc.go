@@ -1,4 +1,4 @@
-// Package jsontext reads and writes JSON. Scanner reads a whole text and locates every fault. Passage and the functions
-// around it skip values in bytes without decoding them, also before the whole text is there. Write and its kin are the
-// one way to write JSON that other programs or people read. The package does not depend on the texts' meaning.
+// Package jsontext reads and writes JSON. Scanner decodes a whole text and locates the first fault. Passage and the
+// functions around it skip values without decoding them, even in a text that is still incomplete. Write and the related
+// functions write all JSON that other programs or people read. The package does not know what the texts mean.
 package jsontext

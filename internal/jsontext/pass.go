@@ -8,14 +8,14 @@ import (
 	"strconv"
 )
 
-// The functions here read JSON text in place, without decoding what nobody asked for: a member that is passed over
-// costs one look at its bytes. They check as much of the grammar as they need to find where things end; decoding checks
-// the rest. Text is never trusted: every fault is an error.
+// The functions in this file read JSON text in place and decode only what the caller asks for; skipping a member scans
+// its bytes once. They check only as much of the grammar as they need to find the ends of values; decoding checks the
+// rest. They do not trust the text: a fault that they find is an error.
 
-// ErrTruncated is returned when a text stops in the middle of a value.
+// ErrTruncated is returned if a text ends in the middle of a value.
 var ErrTruncated = errors.New("the text ends too early")
 
-// SkipSpace is the offset of the first byte from i on that is not blank.
+// SkipSpace returns the offset of the first byte at or after i that is not white space, or len(text).
 func SkipSpace(text []byte, i int) int {
 	for i < len(text) {
 		switch text[i] {
@@ -28,18 +28,19 @@ func SkipSpace(text []byte, i int) int {
 	return i
 }
 
-// structural marks the bytes at which skipping a container stops.
+// structural marks the bytes that matter when a list or an object is skipped.
 var structural = [256]bool{'"': true, '{': true, '}': true, '[': true, ']': true}
 
-// Passage records how far a value has been skipped, so that skipping goes on when more of the text is known.
+// Passage is the state of skipping one value. With it, skipping can resume when more of the text has arrived.
 type Passage struct {
 	At     int // offset from the start of the value
-	Depth  int // of lists and objects
+	Depth  int // number of open lists and objects
 	Quoted bool
 }
 
-// Advance goes on over text, which starts with the value and was shorter when it was last called, and reports whether
-// the value ends in it: at p.At. Numbers and words end at what follows them, or where the text does.
+// Advance resumes skipping in text, which starts with the value and extends the text of the previous call. It reports
+// whether the value is complete; if it is, the value ends at p.At. A number or word is complete only if another byte
+// follows it.
 func (p *Passage) Advance(text []byte) bool {
 	if len(text) == 0 {
 		return false
@@ -87,7 +88,7 @@ func (p *Passage) Advance(text []byte) bool {
 	return false
 }
 
-// ValueEnd is the offset behind the value that starts at i.
+// ValueEnd returns the offset after the value that starts at i. A number or word may end with the text.
 func ValueEnd(text []byte, i int) (int, error) {
 	if i >= len(text) {
 		return 0, ErrTruncated
@@ -102,8 +103,8 @@ func ValueEnd(text []byte, i int) (int, error) {
 	return i + p.At, nil
 }
 
-// EachMember calls fn for every member of an object in the order of the text. raw may have white space around it; null
-// counts as an empty object.
+// EachMember calls fn for every member of an object, in the order of the text. White space around the object is
+// allowed, and null counts as an empty object. EachMember returns the first error, including those of fn.
 func EachMember(raw []byte, fn func(key string, value []byte) error) error {
 	return each(raw, "{}", "an object", func(i int) (int, error) {
 		if i >= len(raw) {
@@ -131,7 +132,8 @@ func EachMember(raw []byte, fn func(key string, value []byte) error) error {
 	})
 }
 
-// EachItem calls fn for every item of a list; null counts as an empty list.
+// EachItem calls fn for every item of a list; null counts as an empty list. It returns the first error, including those
+// of fn.
 func EachItem(raw []byte, fn func(value []byte) error) error {
 	return each(raw, "[]", "a list", func(i int) (int, error) {
 		end, err := ValueEnd(raw, i)
@@ -142,7 +144,7 @@ func EachItem(raw []byte, fn func(value []byte) error) error {
 	})
 }
 
-// each reads what stands between two brackets, with commas. part reads one part of it, and returns where it ends.
+// each reads the comma-separated parts between two brackets. part reads the part at i and returns the offset after it.
 func each(raw []byte, brackets, what string, part func(i int) (end int, err error)) error {
 	i := SkipSpace(raw, 0)
 	if IsNull(raw[i:]) {
@@ -180,10 +182,10 @@ func onlySpace(raw []byte, i int) error {
 	return nil
 }
 
-// IsNull reports whether a value is null; blanks around it do not matter.
+// IsNull reports whether a value is null, ignoring white space around it.
 func IsNull(raw []byte) bool { return string(bytes.TrimSpace(raw)) == "null" }
 
-// StringOf decodes a string; null is the empty one.
+// StringOf decodes a string. It returns an empty string for null.
 func StringOf(raw []byte) (string, error) {
 	if IsNull(raw) {
 		return "", nil
@@ -201,7 +203,7 @@ func StringOf(raw []byte) (string, error) {
 	return "", errors.New("expected a string")
 }
 
-// BoolOf decodes true and false; null is false.
+// BoolOf decodes true and false. It returns false for null.
 func BoolOf(raw []byte) (bool, error) {
 	switch string(raw) {
 	case "true":
@@ -212,7 +214,7 @@ func BoolOf(raw []byte) (bool, error) {
 	return false, errors.New("expected true or false")
 }
 
-// ScalarOf decodes a string, a number or a boolean; nil for null.
+// ScalarOf decodes a string, a number or a boolean to a string, float64 or bool. It returns nil for null.
 func ScalarOf(raw []byte) (any, error) {
 	if len(raw) == 0 {
 		return nil, ErrTruncated

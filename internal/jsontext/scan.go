@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// Error describes where a text is no JSON, or is not of the shape that is expected.
+// Error describes a position at which a text is not valid JSON or does not have the expected structure.
 type Error struct {
 	Offset  int // 0-based, in bytes
 	Line    int // 1-based
@@ -19,28 +19,28 @@ type Error struct {
 	Problem string
 }
 
-// Error is the place and the problem.
+// Error returns the position and the problem.
 func (e *Error) Error() string {
 	return fmt.Sprintf("line %d, column %d (byte %d): %s", e.Line, e.Column, e.Offset, e.Problem)
 }
 
-// Options hold the differences between texts of different origin.
+// Options configures a Scanner.
 type Options struct {
-	MaxDepth int  // how deep lists and objects may nest
-	Secret   bool // errors show nothing of the text
+	MaxDepth int  // maximum nesting depth of lists and objects
+	Secret   bool // errors do not quote the text
 }
 
-// Scanner reads JSON from a text in one pass. Strings without escapes are parts of the text, not copies;
-// bytes that are no UTF-8 stay as they are. The first fault
-// stays in Err, and everything after it reads as empty, so that callers check once. It is for one goroutine.
+// Scanner reads JSON from a text in one pass. Strings without escapes share the memory of the text; invalid UTF-8 is
+// preserved. The first fault is recorded in Err, after which everything reads as empty, so that callers only need to
+// check Err once. A Scanner must not be used by several goroutines at once.
 type Scanner struct {
 	Source string
-	Pos    int   // 0-based, in bytes; setting it reads from there
+	Pos    int   // 0-based, in bytes; may be set to continue elsewhere
 	Err    error // the first fault, often an *Error
-	Depth  int   // of lists and objects around Pos
+	Depth  int   // number of lists and objects around Pos
 
 	options Options
-	blank   int // how many blanks were skipped, to know whether a raw value is compact
+	blank   int // number of white-space bytes skipped, so that Raw knows whether a value is compact
 }
 
 // New returns a Scanner at the start of text.
@@ -48,10 +48,10 @@ func New(text string, o Options) *Scanner {
 	return &Scanner{Source: text, options: o}
 }
 
-// Fail records a fault at Pos.
+// Fail records a fault at Pos, unless Err is already set.
 func (s *Scanner) Fail(format string, args ...any) { s.FailAt(s.Pos, format, args...) }
 
-// FailAt records a fault at an offset, unless there was one before.
+// FailAt records a fault at an offset, unless Err is already set.
 func (s *Scanner) FailAt(offset int, format string, args ...any) {
 	if s.Err != nil {
 		return
@@ -66,7 +66,7 @@ func (s *Scanner) FailAt(offset int, format string, args ...any) {
 	s.Pos = len(s.Source)
 }
 
-// Stop ends the reading with an error that is not about syntax.
+// Stop ends the scan with err, which is not a syntax error, unless Err is already set.
 func (s *Scanner) Stop(err error) {
 	if s.Err == nil {
 		s.Err = err
@@ -74,7 +74,7 @@ func (s *Scanner) Stop(err error) {
 	}
 }
 
-// Next is the first byte that is not blank, which stays unread; 0 at the end.
+// Next skips white space and returns the next byte without consuming it, or 0 at the end of the text.
 func (s *Scanner) Next() byte {
 	for s.Pos < len(s.Source) {
 		switch c := s.Source[s.Pos]; c {
@@ -88,7 +88,7 @@ func (s *Scanner) Next() byte {
 	return 0
 }
 
-// Unexpected records that something else stands where want should.
+// Unexpected records that the text does not continue with what want describes.
 func (s *Scanner) Unexpected(want string) {
 	if s.Next() == 0 && s.Pos >= len(s.Source) {
 		s.Fail("the text ends where %s is expected", want)
@@ -111,7 +111,7 @@ func (s *Scanner) expect(c byte, want string) bool {
 	return true
 }
 
-// End checks that nothing follows.
+// End records a fault if anything but white space follows.
 func (s *Scanner) End() {
 	if s.Err == nil && (s.Next() != 0 || s.Pos < len(s.Source)) {
 		s.Fail("there is more text after the value")
@@ -126,7 +126,7 @@ func (s *Scanner) enter() bool {
 	return true
 }
 
-// Object calls member for each member of an object, whose value member has to read. A null is an object without
+// Object calls member for each member of an object. member must read the value. A null is read as an object without
 // members.
 func (s *Scanner) Object(member func(key string)) {
 	s.container("{}", "an object", func() {
@@ -136,7 +136,7 @@ func (s *Scanner) Object(member func(key string)) {
 	})
 }
 
-// container calls part for each part of a list or an object, whose brackets are given.
+// container calls part for each part of a list or an object with the given brackets. what describes it for errors.
 func (s *Scanner) container(brackets, what string, part func()) {
 	if s.Null() || !s.expect(brackets[0], what) || !s.enter() {
 		return
@@ -163,7 +163,7 @@ func (s *Scanner) key() string {
 	return key
 }
 
-// more steps over a comma, or over the end of a list or object.
+// more consumes a comma and returns true, or consumes the closing bracket end and returns false.
 func (s *Scanner) more(end byte) bool {
 	switch c := s.Next(); {
 	case c == ',':
@@ -177,7 +177,7 @@ func (s *Scanner) more(end byte) bool {
 	return false
 }
 
-// List calls item for each item of a list, which item has to read. A null is a list without items.
+// List calls item for each item of a list. item must read it. A null is read as an empty list.
 func (s *Scanner) List(item func()) { s.container("[]", "a list", item) }
 
 func (s *Scanner) word(w string) bool {
@@ -189,10 +189,10 @@ func (s *Scanner) word(w string) bool {
 	return true
 }
 
-// Null steps over a null and reports whether there was one.
+// Null consumes a null, if it is next, and reports whether it did.
 func (s *Scanner) Null() bool { return s.Next() == 'n' && s.word("null") }
 
-// Bool reads true or false; null counts as false.
+// Bool reads true or false; null is read as false.
 func (s *Scanner) Bool() bool {
 	switch s.Next() {
 	case 't':
@@ -207,7 +207,7 @@ func (s *Scanner) Bool() bool {
 	return false
 }
 
-// Optional reads a string; null counts as an empty one.
+// Optional reads a string; null is read as an empty string.
 func (s *Scanner) Optional() string {
 	if s.Null() {
 		return ""
@@ -219,7 +219,7 @@ func (s *Scanner) Optional() string {
 	return s.Text()
 }
 
-// special marks the bytes of a string that need more than copying.
+// special marks the bytes that end the part of a string that can be copied verbatim.
 var special = func() (table [256]bool) {
 	for c := range table {
 		table[c] = c < 0x20 || c == '"' || c == '\\'
@@ -227,7 +227,7 @@ var special = func() (table [256]bool) {
 	return table
 }()
 
-// Text reads a string whose opening quote is next.
+// Text reads a string. The opening quote must be next.
 func (s *Scanner) Text() string {
 	start := s.Pos + 1
 	i := start
@@ -270,7 +270,7 @@ func (s *Scanner) escaped(start, i int) string {
 	return ""
 }
 
-// escapes are the characters that stand behind a backslash, with their meanings.
+// escapes maps the byte after a backslash to the byte that the escape stands for.
 var escapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
 func (s *Scanner) escape(buf []byte, i int) ([]byte, int, bool) {
@@ -293,7 +293,7 @@ func (s *Scanner) escape(buf []byte, i int) ([]byte, int, bool) {
 	return nil, 0, false
 }
 
-// hex4 is the code unit of an escape \uXXXX at i.
+// hex4 returns the UTF-16 code unit of an escape \uXXXX at i.
 func (s *Scanner) hex4(i int) (rune, bool) {
 	if i+6 > len(s.Source) || s.Source[i] != '\\' || s.Source[i+1] != 'u' {
 		return 0, false
@@ -302,7 +302,7 @@ func (s *Scanner) hex4(i int) (rune, bool) {
 	return rune(n), err == nil && s.Source[i+2] != '+'
 }
 
-// Number reads a number of JSON's grammar.
+// Number reads a number. It records a fault if the number exceeds the range of float64.
 func (s *Scanner) Number() float64 {
 	s.Next()
 	start := s.Pos
@@ -334,7 +334,7 @@ func isDigits(s string) bool {
 	return true
 }
 
-// literal steps over a number and checks its grammar.
+// literal consumes a number, checking its grammar, and returns its text. It returns an empty string after a fault.
 func (s *Scanner) literal() string {
 	start := s.Pos
 	digits := func() bool {
@@ -375,7 +375,7 @@ func (s *Scanner) literal() string {
 	return s.Source[start:s.Pos]
 }
 
-// Skip steps over a value of any kind, checking its grammar.
+// Skip consumes a value of any kind, checking its grammar.
 func (s *Scanner) Skip() {
 	switch c := s.Next(); c {
 	case '{':
@@ -393,7 +393,7 @@ func (s *Scanner) Skip() {
 	}
 }
 
-// Raw is the text of the next value, compact.
+// Raw consumes the next value and returns its text in compact form.
 func (s *Scanner) Raw() json.RawMessage {
 	s.Next()
 	start, blank := s.Pos, s.blank
@@ -412,14 +412,14 @@ func (s *Scanner) Raw() json.RawMessage {
 	return compact.Bytes()
 }
 
-// Texts reads a list of strings; null is an empty one.
+// Texts reads a list of strings; null is read as an empty list.
 func Texts[T ~string](s *Scanner) []T {
 	var list []T
 	s.List(func() { list = append(list, T(s.Optional())) })
 	return list
 }
 
-// TextMap reads an object of lists of strings; null is an empty one.
+// TextMap reads an object whose values are lists of strings; null is read as an empty object.
 func TextMap[T ~string](s *Scanner) map[string][]T {
 	var m map[string][]T
 	s.Object(func(key string) {

@@ -11,7 +11,8 @@ import (
 
 const hexDigits = "0123456789abcdef"
 
-// plain marks the bytes that stand for themselves in a JSON string: 1 everywhere, 2 only when HTML is not escaped.
+// plain marks the bytes that are not escaped in a JSON string: 1 for bytes that never are, 2 for those that are only
+// escaped for HTML.
 var plain = func() (table [256]uint8) {
 	for c := range table {
 		switch {
@@ -25,7 +26,8 @@ var plain = func() (table [256]uint8) {
 	return table
 }()
 
-// Write writes v as JSON without escaping HTML, indented unless indent is empty, with a line break at the end.
+// Write writes v as JSON, followed by a line break. It does not escape HTML. The output is indented unless indent is
+// empty.
 func Write(w io.Writer, v any, indent string) error {
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)
@@ -33,14 +35,15 @@ func Write(w io.Writer, v any, indent string) error {
 	return encoder.Encode(v)
 }
 
-// Compact returns v as JSON on one line, without escaping HTML. Keys of Go maps are ascending.
+// Compact returns v as JSON on one line, without escaping HTML. The keys of Go maps are in ascending order.
 func Compact(v any) (string, error) {
 	var b bytes.Buffer
 	err := Write(&b, v, "")
 	return string(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), err
 }
 
-// AppendString writes a JSON string byte for byte as Go's encoder does (F0.4): what is no UTF-8 becomes U+FFFD.
+// AppendString appends s to dst as a JSON string, with the same bytes as Go's encoder (F0.4). Invalid UTF-8 becomes
+// U+FFFD. html selects the escaping of <, > and &.
 func AppendString(dst []byte, s string, html bool) []byte {
 	least := uint8(2)
 	if html {
@@ -74,7 +77,7 @@ func AppendString(dst []byte, s string, html bool) []byte {
 	return append(append(dst, s[start:]...), '"')
 }
 
-// short are the letters of the characters that have a short escape.
+// short maps characters with a two-character escape to the letter of that escape.
 var short = [utf8.RuneSelf]byte{'"': '"', '\\': '\\', '\b': 'b', '\f': 'f', '\n': 'n', '\r': 'r', '\t': 't'}
 
 func appendEscape(dst []byte, c byte) []byte {
@@ -84,7 +87,7 @@ func appendEscape(dst []byte, c byte) []byte {
 	return append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&0xF])
 }
 
-// AppendNumber writes a finite double in Go's shortest form (F1.19).
+// AppendNumber appends a finite double to dst in the shortest form of Go's encoder (F1.19).
 func AppendNumber(dst []byte, f float64) []byte {
 	if i := int64(f); float64(i) == f && i > -1e15 && i < 1e15 && (i != 0 || !math.Signbit(f)) {
 		return strconv.AppendInt(dst, i, 10)

@@ -1,10 +1,10 @@
-// Package printable makes text harmless for terminals and logs. Names, messages of providers and output of commands
-// come from elsewhere; an escape sequence inside of them could move the cursor, hide or forge lines, set the clipboard
-// or answer for the user.
+// Package printable makes text safe for terminals and logs. Names, messages from providers and output of commands are
+// not trusted: an escape sequence in them could move the cursor, hide or forge lines, set the clipboard or answer for
+// the user.
 //
-// Line feeds and tabs stay. Sequences that set colours pass where colours are wanted and are left out elsewhere. Every
-// other control character, the characters that turn the direction of writing around, and bytes that are no UTF-8 are
-// written as Go writes them in a string: \x1b, \u202e, \xff.
+// Line feeds and tabs are kept. Sequences that set colours are kept if colours are wanted and removed otherwise. Every
+// other control character, the characters that change the direction of writing, and invalid UTF-8 are written in Go's
+// notation: \x1b, \u202e, \xff.
 package printable
 
 import (
@@ -16,10 +16,10 @@ import (
 	"unicode/utf8"
 )
 
-// Text returns text without colours and with every other control character made visible.
+// Text returns text without colour sequences and with every other control character made visible.
 func Text(text string) string { return clean(text, false) }
 
-// Colored is Text, but colours stay.
+// Colored is like Text but keeps colour sequences.
 func Colored(text string) string { return clean(text, true) }
 
 func clean(text string, colors bool) string {
@@ -30,7 +30,7 @@ func clean(text string, colors bool) string {
 	return string(out)
 }
 
-// plain reports whether there is nothing to do, as there almost never is.
+// plain reports whether text needs no change, which is nearly always the case.
 func plain[T string | []byte](text T) bool {
 	for i := range len(text) {
 		if b := text[i]; b < ' ' && b != '\n' && b != '\t' || b >= 0x7f {
@@ -40,19 +40,20 @@ func plain[T string | []byte](text T) bool {
 	return true
 }
 
-// Writer makes what passes through it printable. It is safe for concurrent use.
+// Writer makes the text written to it printable and passes it on. It is safe for concurrent use.
 type Writer struct {
 	out    io.Writer
 	colors func() bool
 
 	mu   sync.Mutex // guards held and the order of writes
-	held string     // a sequence or a character that is not complete: a few bytes
+	held string     // an incomplete sequence or character at the end of the last write: a few bytes
 }
 
-// NewWriter returns a Writer in front of out. colors tells whether colours pass; nil for never.
+// NewWriter returns a Writer that writes to out. colors reports whether colour sequences are kept; nil means that they
+// never are.
 func NewWriter(out io.Writer, colors func() bool) *Writer { return &Writer{out: out, colors: colors} }
 
-// Write takes all of p, or reports the error of the writer behind.
+// Write implements io.Writer. It consumes all of p or returns the error of the underlying writer.
 func (w *Writer) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -69,13 +70,14 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// longest is how many bytes a sequence for a colour may have.
+// longest is the maximum length of a colour sequence in bytes.
 const longest = 32
 
-// filter appends text to dst. Unless text is all there is, it returns what has to wait for more.
-func filter(dst []byte, text string, colors, all bool) (out []byte, rest string) {
+// filter appends the printable form of text to dst. Unless final is set, it returns an incomplete sequence or character
+// at the end of text as rest.
+func filter(dst []byte, text string, colors, final bool) (out []byte, rest string) {
 	for i := 0; i < len(text); {
-		if !all && !utf8.FullRuneInString(text[i:]) {
+		if !final && !utf8.FullRuneInString(text[i:]) {
 			return dst, text[i:]
 		}
 		r, size := utf8.DecodeRuneInString(text[i:])
@@ -84,7 +86,7 @@ func filter(dst []byte, text string, colors, all bool) (out []byte, rest string)
 			dst = append(dst, byte(r))
 		case r == '\x1b':
 			end, whole := sequence(text[i:])
-			if !whole && !all && len(text)-i < longest {
+			if !whole && !final && len(text)-i < longest {
 				return dst, text[i:]
 			}
 			if end == 0 {
@@ -96,7 +98,7 @@ func filter(dst []byte, text string, colors, all bool) (out []byte, rest string)
 				dst = append(dst, text[i:i+end]...)
 			}
 		case r == '\r':
-			if !all && i+1 == len(text) {
+			if !final && i+1 == len(text) {
 				return dst, text[i:]
 			}
 			if i+1 == len(text) || text[i+1] != '\n' {
@@ -117,9 +119,9 @@ func filter(dst []byte, text string, colors, all bool) (out []byte, rest string)
 	return dst, ""
 }
 
-// sequence is the length of the sequence for a colour that text begins with, 0 for none. It is not whole where more
-// could make it one.
-func sequence(text string) (length int, whole bool) {
+// sequence returns the length of the colour sequence at the start of text, which begins with an escape character. It
+// returns 0 if there is none. complete is false if more text could complete a sequence.
+func sequence(text string) (length int, complete bool) {
 	if len(text) == 1 {
 		return 0, false
 	}
@@ -137,7 +139,7 @@ func sequence(text string) (length int, whole bool) {
 	return 0, len(text) >= longest
 }
 
-// harmless reports whether parameters of a sequence do nothing but weight and colour of letters: none hides them.
+// harmless reports whether the parameters of a sequence only set the weight and colour of text, and do not hide it.
 func harmless(parameters string) bool {
 	for p := range strings.SplitSeq(parameters, ";") {
 		switch p {

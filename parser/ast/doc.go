@@ -1,6 +1,6 @@
-// Package ast is the tree of a program as it was written.
+// Package ast defines the syntax tree of a program.
 //
-// File is a whole program, Expr an expression in it. Every node keeps its own range and the ranges of its parts, so
-// that a message can point at a key and not at the whole map. The tree is immutable once the parser has handed it out
-// and safe for concurrent use. It knows nothing of types, names' meanings or values.
+// A File is a whole program and an Expr an expression in it. Every node keeps its own range and the ranges of its
+// parts, so that a message can point at a key rather than at the whole map. The tree is immutable once the parser has
+// returned it, and safe for concurrent use. It carries no types, resolved names or values.
 package ast

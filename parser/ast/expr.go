@@ -2,28 +2,28 @@ package ast
 
 import "github.com/yamlhost/yamlhost/internal/diag"
 
-// Expr is an expression. The set of implementations is closed: the types of this file.
+// Expr is an expression. Only the types of this file implement it.
 type Expr interface {
-	// Range is the place of the whole expression.
+	// Range returns the source range of the whole expression.
 	Range() diag.Range
 	place() *Place
 }
 
-// Place is the range of a node; every expression embeds it.
+// Place is the source range of a node. Every expression embeds it.
 type Place struct {
 	At diag.Range
 
-	slot int32 // in unit
-	unit *Unit // nil for an expression of no declaration
+	slot int32 // index of the expression in unit
+	unit *Unit // nil for an expression outside of any declaration
 }
 
-// Range is the place of the whole node.
+// Range returns the source range of the whole node.
 func (p Place) Range() diag.Range { return p.At }
 
 func (p *Place) place() *Place { return p }
 
 type (
-	// Null is a null.
+	// Null is the null literal.
 	Null struct{ Place }
 
 	// Bool is a boolean literal.
@@ -32,63 +32,64 @@ type (
 		Value bool
 	}
 
-	// Number is a number literal. Integer tells whether it was written without fraction and exponent.
+	// Number is a number literal. Integer reports whether it was written without a fraction and an exponent.
 	Number struct {
 		Place
 		Value   float64
 		Integer bool
 	}
 
-	// String is a text without interpolation, escapes resolved.
+	// String is a string without interpolation. Its escapes are resolved.
 	String struct {
 		Place
 		Value string
 	}
 
-	// Template is a text with at least one interpolation and something else (L5.13): the parts in order, where a
+	// Template is a string with at least one interpolation and other content (L5.13). Parts are in source order; a
 	// literal part is a *String.
 	Template struct {
 		Place
 		Parts []Expr
 	}
 
-	// Access is a Pulumi property access: a root name and steps into its value (L5.B). The interpolation `${…}` around
-	// it belongs to its range where it is the whole scalar.
+	// Access is a Pulumi property access: a root name and steps into its value (L5.B). If the access is the whole
+	// scalar, its range includes the enclosing `${…}`.
 	Access struct {
 		Place
 		Root  Literal
 		Steps []Step
-		nth   int32 // in the unit's accesses
+		nth   int32 // index in the unit's Accesses
 	}
 
-	// List is a list.
+	// List is a list literal.
 	List struct {
 		Place
 		Items []Expr
 	}
 
-	// Map is a map whose keys are expressions too, which give strings (L5.2).
+	// Map is a map literal. Its keys are expressions that evaluate to strings (L5.2).
 	Map struct {
 		Place
 		Entries []MapEntry
 	}
 
-	// Call calls a built-in function, in either form: `fn::name: argument` or `${name(arguments)}`.
+	// Call is a call of a built-in function, written `fn::name: argument` or `${name(arguments)}`.
 	//
-	// For a short provider call such as fn::random:index:f (L6.3) Name is the token behind "fn::" and holds a colon.
+	// In a short provider call such as fn::random:index:f (L6.3) Name is the token after "fn::", which contains a
+	// colon.
 	Call struct {
 		Place
-		Name     Literal // without the prefix "fn::", as written otherwise
-		Argument Expr    // the one argument of the fn:: form, any shape; nil for the expression form
+		Name     Literal // as written, without the prefix "fn::"
+		Argument Expr    // the argument of the fn:: form, of any kind; nil in the expression form
 		Args     []Expr  // the arguments of the expression form
-		Expanded bool    // the last of Args was written with "..." and stands for many
-		Failure  *Local  // the name error, bound inside of the second of Args of recover; nil for other calls
-		// Prefix is the place of "fn::" where it has capitals (L1.20); zero otherwise.
+		Expanded bool    // the last of Args was written with "...": its items are separate arguments
+		Failure  *Local  // the name "error", bound in the second argument of recover; nil for other functions
+		// Prefix is the range of "fn::" if it is written with capitals (L1.20); zero otherwise.
 		Prefix diag.Range
-		nth    int32 // in the unit's calls
+		nth    int32 // index in the unit's Calls
 	}
 
-	// Unary is an operator with one operand: "-" or "!".
+	// Unary is an operation with one operand: "-" or "!".
 	Unary struct {
 		Place
 		Op      string
@@ -96,7 +97,7 @@ type (
 		Operand Expr
 	}
 
-	// Binary is an operator with two operands: + - * / % == != < <= > >= && ||.
+	// Binary is an operation with two operands: + - * / % == != < <= > >= && ||.
 	Binary struct {
 		Place
 		Op          string
@@ -104,20 +105,20 @@ type (
 		Left, Right Expr
 	}
 
-	// Conditional is condition ? then : else.
+	// Conditional is the expression condition ? then : else.
 	Conditional struct {
 		Place
 		Condition, Then, Else Expr
 	}
 
-	// Index is collection[key] with a computed key, or a step on something that is no plain access.
+	// Index is collection[key] with a computed key, or an index into an expression other than a plain access.
 	Index struct {
 		Place
 		Collection, Key Expr
 		Optional        bool // written collection?[key]
 	}
 
-	// Member is object.name on something that is no plain access.
+	// Member is object.name where object is not a plain access.
 	Member struct {
 		Place
 		Object   Expr
@@ -125,7 +126,7 @@ type (
 		Optional bool // written object?.name
 	}
 
-	// Splat is source[*] or source.*: Each is evaluated for every item, which Item stands for inside it.
+	// Splat is source[*] or source.*. Each is evaluated once for every item of Source, with Item bound to that item.
 	Splat struct {
 		Place
 		Source Expr
@@ -133,22 +134,22 @@ type (
 		Each   Expr
 	}
 
-	// For makes a list, or with Key a map, from a collection.
+	// For is a for expression. It makes a list, or a map if Key is not nil.
 	For struct {
 		Place
 		KeyName, ValueName *Local // KeyName may be nil
 		Collection         Expr
-		Key                Expr // of a map; nil for a list
+		Key                Expr // key of each map entry; nil for a list
 		Value              Expr
 		Condition          Expr // nil when absent
-		Grouped            bool // values of one key are gathered in a list ("...")
+		Grouped            bool // written with "...": values with equal keys are collected in a list
 	}
 
-	// Local is a name bound by a For or a Splat; uses of it are LocalRef.
+	// Local is a name bound by a For, a Splat or a call of recover. Uses of it are LocalRefs.
 	Local struct {
 		Name  string
 		Range diag.Range
-		Of    Expr // what a splat goes over, for messages; nil for the names of a loop
+		Of    Expr // the source of a splat, for messages; nil for other names
 	}
 
 	// LocalRef is a use of a local name.
@@ -157,27 +158,27 @@ type (
 		Local *Local
 	}
 
-	// Bad stands where the text made no sense; the parser has reported why, so no other pass does.
+	// Bad replaces a part of the text that cannot be parsed. The parser has reported it, so later passes must not.
 	Bad struct{ Place }
 )
 
-// Step is one step of an Access: a member or a list index.
+// Step is one step of an Access: a member name or a list index.
 type Step struct {
-	Range   diag.Range // with its dot or brackets
-	Name    string     // of a member
-	Index   int        // of a list item, when IsIndex
+	Range   diag.Range // including the dot or brackets
+	Name    string     // member name, unless IsIndex
+	Index   int        // list index, if IsIndex
 	IsIndex bool
-	Quoted  bool // a member written as ["name"]
-	// Optional reports whether the step is written with a question mark: what it leads into may be null, which ends the
-	// access.
+	Quoted  bool // the member is written ["name"]
+	// Optional reports whether the step is written with a question mark: if the value it is applied to is null, the
+	// whole access is null.
 	Optional bool
 }
 
 // MapEntry is one entry of a Map.
 type MapEntry struct{ Key, Value Expr }
 
-// Walk calls fn for e and every expression inside it, parents first, in source order. Where fn answers false, what is
-// inside that expression is left out. A nil e is no expression.
+// Walk calls fn for e and every expression inside it, parents first, in source order. If fn returns false, Walk skips
+// the children of that expression. Walk ignores a nil e.
 func Walk(e Expr, fn func(Expr) bool) {
 	if e == nil || !fn(e) {
 		return
@@ -219,7 +220,7 @@ func Walk(e Expr, fn func(Expr) bool) {
 	}
 }
 
-// Exprs calls fn for every top-level expression of a resource, in source order of the fields.
+// Exprs calls fn for every top-level expression of the resource, in the source order of the fields.
 func (r *Resource) Exprs(fn func(Expr)) {
 	for _, p := range r.Properties {
 		given(fn, p.Value)
@@ -238,7 +239,7 @@ func (r *Resource) Exprs(fn func(Expr)) {
 	given(fn, r.ForEach, r.If)
 }
 
-// given calls fn for the expressions that are there.
+// given calls fn for every expression that is not nil.
 func given(fn func(Expr), exprs ...Expr) {
 	for _, e := range exprs {
 		if e != nil {

@@ -9,40 +9,43 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
-// File is a program: one text, or several that were merged.
+// File is a program, read from one text or merged from several.
 type File struct {
 	Source *diag.Source // the main text
 
-	// Origins describes where the blocks of the main text stand in it, for a text that was read by blocks of their own.
+	// Origins maps the blocks of the main text to their positions in it. It is nil unless the text was read block by
+	// block.
 	Origins *Origins
 
-	// Lost are the keys of lines that the parser left out, and reported, to read a text with YAML faults. A reference
-	// to such a key is no further fault.
+	// Lost holds the keys of lines that the parser left out, and reported, in order to read a text with YAML syntax
+	// errors. A reference to such a key is not reported again.
 	Lost []string
-	// Faults are the places of errors by which a declaration is another than the text meant, and Nameless how many of them
-	// are entries without a name (Y117). The parser has reported them; what only follows from them is no further fault.
+	// Faults holds the ranges of errors that make a declaration differ from what its author meant. Nameless is the
+	// number of entries without a name (Y117) among them. The parser has reported them all; errors that merely follow
+	// from them are not reported.
 	Faults   []diag.Range
 	Nameless int
 
-	Name        *Literal // program name, when the text gives one
+	Name        *Literal // program name; nil when absent
 	Description *Literal
 
 	// Version and Namespace describe a component plugin (L1.32); nil in a program.
 	Version   *Literal
 	Namespace *Literal
 
-	// Pack: the text is a policy pack, and Enforcement is the level of those of its policies that have none.
+	// Pack reports whether the text is a policy pack. Enforcement is the default level of its policies.
 	Pack        bool
 	Enforcement *Literal
 
-	// Slips are sections that are not read, since their keys are surely misspelt. The checker reports them.
+	// Slips holds the sections that were not read because their keys are almost certainly misspelt. The checker reports
+	// them.
 	Slips []Slip
 
 	RequiredVersion Expr  // pulumi.requiredVersion (L3.60); nil when absent
 	Unit            *Unit // of RequiredVersion
 
-	// AllowEnv are the environment variables that the program may read; PublicEnv are the ones among them whose
-	// values are not secret (L10.C9). Both are an extension of yamlhost.
+	// AllowEnv lists the environment variables that the program may read. PublicEnv lists those among them whose values
+	// are not secret (L10.C9). Both are extensions of yamlhost.
 	AllowEnv, PublicEnv []Literal
 
 	Config     []*Config
@@ -57,13 +60,15 @@ type File struct {
 	Policies   []*Policy    // extension of yamlhost
 }
 
-// Declaration is the common part of the named entries of all sections: the name, and the range of the whole entry.
+// Declaration is the part that the named entries of all sections have in common: the name, and the range of the whole
+// entry.
 type Declaration struct {
 	Name  Literal
 	Range diag.Range
 }
 
-// Declarations goes over the named entries of the text, section by section, each with its kind in words.
+// Declarations iterates over the named entries of the file, section by section. Each comes with its kind, such as
+// "resource".
 func (f *File) Declarations() iter.Seq2[string, Declaration] {
 	return func(yield func(string, Declaration) bool) {
 		_ = each(f.Config, "configuration value", func(d *Config) Declaration { return Declaration{d.Name, d.Range} }, yield) &&
@@ -77,7 +82,7 @@ func (f *File) Declarations() iter.Seq2[string, Declaration] {
 	}
 }
 
-// Units goes over what the declarations of the text say, section by section.
+// Units iterates over the units of the file's declarations, section by section.
 func (f *File) Units() iter.Seq[*Unit] {
 	return func(yield func(*Unit) bool) {
 		unit := func(_ string, u *Unit) bool { return yield(u) }
@@ -92,30 +97,30 @@ func (f *File) Units() iter.Seq[*Unit] {
 	}
 }
 
-// each yields what the entries of one section have; false when the loop was left.
-func each[D, P any](section []D, kind string, of func(D) P, yield func(string, P) bool) bool {
+// each yields the result of get for every entry of one section. It returns false if the loop was left.
+func each[D, P any](section []D, kind string, get func(D) P, yield func(string, P) bool) bool {
 	for _, d := range section {
-		if !yield(kind, of(d)) {
+		if !yield(kind, get(d)) {
 			return false
 		}
 	}
 	return true
 }
 
-// Slip is a section with a misspelt key.
+// Slip is a section with a misspelt key. Meant is the correct key.
 type Slip struct {
 	Key   Literal
 	Meant string
-	Names []string // of its entries
+	Names []string // names of its entries
 }
 
-// Literal is a text that stands as it is, never interpolated, with its place.
+// Literal is a string that is never interpolated, with its range.
 type Literal struct {
 	Value string
 	Range diag.Range
 }
 
-// Text is the literal's value; empty for a nil literal.
+// Text returns the literal's value; empty for a nil literal.
 func (l *Literal) Text() string {
 	if l == nil {
 		return ""
@@ -126,12 +131,12 @@ func (l *Literal) Text() string {
 // Config declares a configuration value (L2.C).
 type Config struct {
 	Name  Literal
-	Range diag.Range // the whole entry, key included
+	Range diag.Range // the whole entry, including the key
 	Type  *ConfigType
-	// Default is nil when absent; a Null says that the value is optional (L2.23). The text of the field value, which
-	// project files know, stands here too where there is no default; it is never interpolated (L2.17).
+	// Default is nil when absent. A Null makes the value optional (L2.23). Without a default, the field `value` of
+	// project files is stored here; it is never interpolated (L2.17).
 	Default  Expr
-	Optional *BoolLiteral // extension of yamlhost: null when the value is missing
+	Optional *BoolLiteral // extension of yamlhost: a missing value is null
 	Secret   *BoolLiteral
 	Key      *Literal // the field `name`: the key looked up in the stack's configuration
 
@@ -139,15 +144,15 @@ type Config struct {
 	Unit        *Unit // of the default
 }
 
-// ConfigType is a declared type of a configuration value (L2.20, L2.11).
+// ConfigType is the declared type of a configuration value (L2.20, L2.11).
 type ConfigType struct {
 	Name     string      // string, number, integer, boolean, object, list or any
-	Item     *ConfigType // of a list, or of an object whose members all have one type; nil when open
-	Optional bool        // written with a final "?": null is a value too
+	Item     *ConfigType // item type of a list or member type of an object; nil for any type
+	Optional bool        // written with a final "?": the value may be null
 	Range    diag.Range
 }
 
-// BoolLiteral is a boolean that stands as it is.
+// BoolLiteral is a boolean literal with its range.
 type BoolLiteral struct {
 	Value bool
 	Range diag.Range
@@ -172,19 +177,19 @@ type Output struct {
 // Resource declares a resource (L3.B).
 type Resource struct {
 	Name            Literal      // the key in the program
-	Range           diag.Range   // the whole entry, key included
-	Type            *Literal     // nil when missing or malformed, which the parser has reported (L3.10)
+	Range           diag.Range   // the whole entry, including the key
+	Type            *Literal     // nil when missing or malformed (L3.10), which the parser has reported
 	LogicalName     *Literal     // the field `name`; last part of the URN when given
 	DefaultProvider *BoolLiteral // the field `defaultProvider`
 
-	Properties      []Property // when the properties are written as a map
+	Properties      []Property // set if the properties are written as a map
 	PropertiesRange diag.Range // the whole block; zero when absent
-	PropertiesExpr  Expr       // when they are one expression (L3.11)
+	PropertiesExpr  Expr       // set if the properties are one expression (L3.11)
 
 	Get     *Get
 	Options Options
 
-	// Misplaced are keys that are no fields of a resource, which the parser has reported. They may have been meant as
+	// Misplaced lists keys that are not fields of a resource. The parser has reported them; they may have been meant as
 	// properties.
 	Misplaced []string
 
@@ -195,7 +200,7 @@ type Resource struct {
 	Unit *Unit // of all of its expressions
 }
 
-// Property is one entry of a block whose keys are plain text.
+// Property is one entry of a map whose keys are literal strings.
 type Property struct {
 	Name  Literal
 	Value Expr
@@ -208,12 +213,12 @@ type Get struct {
 	State []Property
 }
 
-// Component declares a component (L3.E): a program of its own with inputs in place of configuration.
+// Component declares a component (L3.E): a nested program that has inputs instead of configuration.
 type Component struct {
 	Name            Literal
 	Range           diag.Range
 	Description     *Literal
-	Token           *Literal // extension of yamlhost: the component's type where it is not the usual one
+	Token           *Literal // extension of yamlhost: the component's type token; nil for the default one
 	RequiredVersion Expr     // nil when absent
 	Unit            *Unit    // of RequiredVersion
 	Inputs          []*Config
@@ -222,29 +227,29 @@ type Component struct {
 	Outputs         []*Output
 }
 
-// Hook is a command that runs beside an operation on a resource; an extension of yamlhost.
+// Hook is a command that runs before or after an operation on a resource; an extension of yamlhost.
 type Hook struct {
 	Name         Literal
 	Range        diag.Range
-	Command      Expr // a list of texts; may use `args`
+	Command      Expr // a list of strings; may refer to `args`
 	OnDryRun     *BoolLiteral
 	IgnoreErrors *BoolLiteral
 	Unit         *Unit // of the command
 }
 
-// Dynamic declares a resource type whose provider is a source file beside the program; an extension of yamlhost.
+// Dynamic declares a resource type whose provider is a source file in the program's folder; an extension of yamlhost.
 type Dynamic struct {
 	Name         Literal
 	Range        diag.Range
 	Description  *Literal
-	Provider     *Literal           // a path relative to the text's folder, and behind a colon what the file exports
+	Provider     *Literal           // path relative to the text's folder, optionally followed by a colon and an export
 	Inputs       *DynamicProperties // nil when any input is allowed
 	Outputs      *DynamicProperties // nil when outputs are not declared
 	OnCodeChange *Literal           // ignore, update or replace
 	Env          []Literal          // environment variables that the code may read
 }
 
-// DynamicProperties are declared inputs or outputs of a dynamic type.
+// DynamicProperties is the declared inputs or outputs of a dynamic type.
 type DynamicProperties struct {
 	Range diag.Range // of the key
 	List  []*DynamicProperty
@@ -254,22 +259,22 @@ type DynamicProperties struct {
 type DynamicProperty struct {
 	Name        Literal
 	Type        *ConfigType // nil for any
-	Default     Expr        // of an input; a literal, nil when absent
+	Default     Expr        // of an input: a literal; nil when absent
 	Secret      *BoolLiteral
 	Optional    *BoolLiteral // of an input
-	Replace     *BoolLiteral // of an input: its change replaces where the code has no diff
-	Stable      *BoolLiteral // of an output: updates leave it as it is
+	Replace     *BoolLiteral // of an input: a change replaces the resource if the code has no diff function
+	Stable      *BoolLiteral // of an output: updates never change it
 	Description *Literal
-	Rules       []Property // of JSON Schema, with literals, in the configuration of a policy
+	Rules       []Property // JSON Schema keywords with literal values, in the configuration of a policy
 }
 
-// Path is the source file that the type's provider is in, with slashes and relative to the text's folder.
+// Path returns the path of the provider's source file, with slashes and relative to the text's folder.
 func (d *Dynamic) Path() string {
 	file, _ := d.split()
 	return file
 }
 
-// Export is the name of an export of the source file; empty for its only provider.
+// Export returns the name of the export that is the provider; it is empty if the file has a single provider.
 func (d *Dynamic) Export() string {
 	_, export := d.split()
 	return export
@@ -277,13 +282,13 @@ func (d *Dynamic) Export() string {
 
 func (d *Dynamic) split() (file, export string) {
 	file = strings.ReplaceAll(d.Provider.Text(), "\\", "/")
-	if i := strings.LastIndexByte(file, ':'); i > 1 { // C:\ is no file with an export
+	if i := strings.LastIndexByte(file, ':'); i > 1 { // the colon of C:\ does not separate an export
 		file, export = file[:i], file[i+1:]
 	}
 	return path.Clean(file), export
 }
 
-// String is the type as users write it.
+// String returns the type in the notation of the configuration section, such as list<string>.
 func (t *ConfigType) String() string {
 	text := t.Name
 	if t.Item != nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
-// Options are a resource's options (L4.A). Every field is nil or empty when absent. The table below describes each of
-// them.
+// Options holds a resource's options (L4.A). Every field is nil or empty when absent. The table below describes each
+// option.
 type Options struct {
 	Range diag.Range // the whole block; zero when absent
 
@@ -36,13 +36,13 @@ type Options struct {
 	Transforms []*Transform // extension of yamlhost
 }
 
-// Option is one option with the place of its key.
+// Option is one option with its key.
 type Option struct {
 	Key   Literal
 	Value Expr
 }
 
-// Text returns the text of an option that is a plain text, else, and for nil, an empty one.
+// Text returns the option's value if it is a string literal, and an empty string otherwise or for a nil option.
 func (o *Option) Text() string {
 	if o == nil {
 		return ""
@@ -59,8 +59,8 @@ type Timeouts struct {
 	Create, Update, Delete, Read *Option
 }
 
-// OptionShape is the form of a literal option (L4.A). Anything may be an expression instead; whether its
-// value fits is for the checker (L4.2).
+// OptionShape is the form of an option's literal value (L4.A). Any option may be an expression instead; the checker
+// decides whether its value fits (L4.2).
 type OptionShape uint8
 
 // The shapes.
@@ -68,23 +68,24 @@ const (
 	AnyOption OptionShape = iota
 	FlagOption
 	TextOption
-	TextsOption     // a list of texts, or one
-	PathsOption     // a list of the names or paths of properties, or one
+	TextsOption     // a list of strings, or a single one
+	PathsOption     // a list of property names or paths, or a single one
 	ResourceOption  // a resource
-	ResourcesOption // a list or a map of resources, or one
+	ResourcesOption // a list or a map of resources, or a single one
 )
 
-// OptionSpec describes an option. The parser, the checker, the editor and the JSON Schema read the table of them; the
-// table in package eval says what an option sets in a registration.
+// OptionSpec describes an option. The parser, the checker, the editor and the JSON Schema use the table of specs; a
+// table in package eval maps each option to the registration.
 type OptionSpec struct {
 	Name  string
 	Shape OptionShape
-	Early bool   // its value has to be known before anything is created
-	Doc   string // what it does, in a sentence
+	Early bool   // the value must be known before anything is created
+	Doc   string // the option's effect, in one sentence
 	field func(*Options) **Option
 }
 
-// In returns the field of o that holds the option; nil for customTimeouts and transforms, which are not expressions.
+// In returns the field of o that holds the option. It is nil for customTimeouts and transforms, which are not
+// expressions.
 func (s *OptionSpec) In(o *Options) **Option {
 	if s.field == nil {
 		return nil
@@ -140,10 +141,10 @@ var optionSpecs = []OptionSpec{
 	{Name: "transforms", Doc: "Changes to the resource and its children, applied before they reach the engine."},
 }
 
-// OptionSpecs are all options, in the order in which they are evaluated. The caller does not change them.
+// OptionSpecs returns the specs of all options, in evaluation order. The caller must not modify the slice.
 func OptionSpecs() []OptionSpec { return optionSpecs }
 
-// OptionSpecOf is the option of a name; nil where there is none.
+// OptionSpecOf returns the spec of the named option, or nil if there is none.
 func OptionSpecOf(name string) *OptionSpec {
 	i := slices.IndexFunc(optionSpecs, func(s OptionSpec) bool { return s.Name == name })
 	if i < 0 {
@@ -152,7 +153,7 @@ func OptionSpecOf(name string) *OptionSpec {
 	return &optionSpecs[i]
 }
 
-// OptionNames are the names of the options of a resource (L4.A).
+// OptionNames returns the names of all resource options (L4.A), in evaluation order.
 func OptionNames() []string {
 	names := make([]string, len(optionSpecs))
 	for i, s := range optionSpecs {
@@ -161,7 +162,8 @@ func OptionNames() []string {
 	return names
 }
 
-// Each calls fn for every option that is present and is an expression, in the order of the table.
+// Each calls fn for every option that is present and is an expression, in the order of the table. The members of
+// customTimeouts count as options.
 func (o *Options) Each(fn func(*Option)) {
 	call := func(option *Option) {
 		if option != nil {
@@ -180,7 +182,7 @@ func (o *Options) Each(fn func(*Option)) {
 	}
 }
 
-// ResourceFields are the names of the fields of a resource (L3.B).
+// ResourceFields returns the names of the fields of a resource (L3.B).
 func ResourceFields() []string {
 	return []string{"type", "name", "properties", "options", "get", "defaultProvider", "forEach", "if"}
 }

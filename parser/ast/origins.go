@@ -2,16 +2,16 @@ package ast
 
 import "github.com/yamlhost/yamlhost/internal/diag"
 
-// Origins maps the texts of which a program's parts were read to their places in its whole text. A nil Origins
-// belongs to a program that was read as one text. It is immutable.
+// Origins maps ranges in the blocks of a program, which are read as separate sources, to ranges in the whole text. It
+// is nil for a program that was read as one text. It is immutable.
 type Origins struct {
 	Whole *diag.Source
-	// Start is where a part begins: a byte offset in Whole; ok is false for what is no part. It is safe for concurrent
-	// use.
+	// Start returns the byte offset in Whole at which a part begins; ok is false if the source is not a part of Whole.
+	// It is safe for concurrent use.
 	Start func(part *diag.Source) (offset int, ok bool)
 }
 
-// Place is a range of the whole text for one of a part, and any other range as it is.
+// Place returns the range in the whole text that corresponds to r. It returns r unchanged if r is not in a part.
 func (o *Origins) Place(r diag.Range) diag.Range {
 	if o == nil || r.Source == nil {
 		return r
@@ -23,7 +23,7 @@ func (o *Origins) Place(r diag.Range) diag.Range {
 	return diag.NewRange(o.Whole, start+int(r.Start), start+int(r.End))
 }
 
-// Findings are findings with every place in the whole text. Those given are not changed.
+// Findings returns a copy of diags with every range translated to the whole text. It does not modify diags.
 func (o *Origins) Findings(diags diag.Diagnostics) diag.Diagnostics {
 	if o == nil || len(diags) == 0 {
 		return diags

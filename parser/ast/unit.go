@@ -1,14 +1,15 @@
 package ast
 
-// Unit is the expressions of one declaration. Each has a slot, a number from 0, so that what somebody knows of them can
-// be kept in slices. It is immutable once its declaration is read.
+// Unit numbers the expressions of one declaration. Each expression has a slot, counted from 0, so that other packages
+// can store facts about expressions in slices. A Unit is immutable once its declaration has been parsed.
 type Unit struct {
-	Size     int       // how many expressions there are
+	Size     int       // number of expressions
 	Accesses []*Access // in the order of Walk
 	Calls    []*Call   // in the order of Walk
 }
 
-// NewUnit numbers expressions and everything inside of them; a nil one is no expression. None may belong to a unit yet.
+// NewUnit returns a unit of the given expressions and everything inside of them. It ignores nil expressions. No
+// expression may belong to another unit yet.
 func NewUnit(exprs ...Expr) *Unit {
 	u := &Unit{}
 	for _, e := range exprs {
@@ -17,19 +18,19 @@ func NewUnit(exprs ...Expr) *Unit {
 	return u
 }
 
-// Number makes the unit of a resource that has been read.
+// Number sets r.Unit once the resource has been parsed.
 func (r *Resource) Number() { r.Unit = unitOf(r.Exprs) }
 
-// Number makes the unit of a message that has been read.
+// Number sets m.Unit once the message has been parsed.
 func (m *Message) Number() { m.Unit = unitOf(m.Exprs) }
 
-// Number makes the unit of a policy that has been read.
+// Number sets p.Unit once the policy has been parsed.
 func (p *Policy) Number() { p.Unit = unitOf(p.Exprs) }
 
-// Number makes the unit of a transform of the stack that has been read.
+// Number sets t.Unit once a transform of the section has been parsed.
 func (t *Transform) Number() { t.Unit = unitOf(t.Exprs) }
 
-// unitOf numbers the expressions for which exprs calls its argument.
+// unitOf returns the unit of the expressions that exprs enumerates.
 func unitOf(exprs func(func(Expr))) *Unit {
 	u := &Unit{}
 	exprs(u.add)
@@ -40,7 +41,7 @@ func (u *Unit) add(e Expr) {
 	Walk(e, func(e Expr) bool {
 		place := e.place()
 		if place.unit == u {
-			return false // it stands in two places of the tree
+			return false // it occurs twice in the tree
 		}
 		place.unit, place.slot = u, int32(u.Size)
 		u.Size++
@@ -56,15 +57,15 @@ func (u *Unit) add(e Expr) {
 	})
 }
 
-// Slot is the unit that an expression belongs to, and its number in it. The unit is nil for an expression that belongs
-// to none.
+// Slot returns the unit of an expression and the expression's number in it. The unit is nil for an expression outside
+// of any declaration.
 func Slot(e Expr) (*Unit, int) {
 	place := e.place()
 	return place.unit, int(place.slot)
 }
 
-// Unit is the unit that the access belongs to, and its place among the accesses of it.
+// Unit returns the access's unit and its index in the unit's Accesses.
 func (a *Access) Unit() (*Unit, int) { return a.unit, int(a.nth) }
 
-// Unit is the unit that the call belongs to, and its place among the calls of it.
+// Unit returns the call's unit and its index in the unit's Calls.
 func (c *Call) Unit() (*Unit, int) { return c.unit, int(c.nth) }
