@@ -10,18 +10,18 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
-// Error is a call that failed. Reason never holds the text of an argument, so it may be shown always; Shown is such a
-// text, which the shell removes when the argument was secret (L9.34).
+// Error is the error of a failed call. Reason never contains the text of an argument, so it can always be shown. Shown
+// is such a text; Apply removes it if the argument is secret (L9.34).
 type Error struct {
 	Func   *Func
-	Arg    int // 0-based argument that is to blame; -1 for none
+	Arg    int // 0-based index of the argument at fault; -1 for none
 	Reason string
 	Shown  string
-	Detail string // says more; it may quote arguments, and the shell removes it like Shown
-	Err    error  // what is behind it, for errors.Is; may be nil
+	Detail string // further explanation; it may quote arguments, and Apply removes it like Shown
+	Err    error  // the cause, for errors.Is; may be nil
 }
 
-// Error returns the reason with the text it is about.
+// Error returns the reason, followed by Detail or else by Shown.
 func (e *Error) Error() string {
 	if e.Detail != "" {
 		return e.Reason + ": " + e.Detail
@@ -35,7 +35,7 @@ func (e *Error) Error() string {
 // Unwrap returns the cause of the failure.
 func (e *Error) Unwrap() error { return e.Err }
 
-// shorten quotes a text and cuts it to what fits on a line.
+// shorten quotes a text and truncates it to a length that fits on a line.
 func shorten(s string) string {
 	const most = 60
 	if quoted := fmt.Sprintf("%q", s); len(quoted) <= most {
@@ -45,12 +45,12 @@ func shorten(s string) string {
 	return fmt.Sprintf("%q…", cut)
 }
 
-// blame makes the error for an argument.
+// blame returns an error about the argument with index arg.
 func blame(arg int, format string, a ...any) error {
 	return &Error{Arg: arg, Reason: fmt.Sprintf(format, a...)}
 }
 
-// blameFor makes the error for an argument out of another one; nil for none.
+// blameFor returns an error about an argument with the message of err. It returns nil if err is nil.
 func blameFor(arg int, prefix string, err error) error {
 	if err == nil {
 		return nil
@@ -58,17 +58,17 @@ func blameFor(arg int, prefix string, err error) error {
 	return blame(arg, "%s%s", prefix, err)
 }
 
-// blameText makes the error for an argument whose text is worth showing.
+// blameText returns an error about an argument that also shows the text shown.
 func blameText(arg int, shown, format string, a ...any) error {
 	return &Error{Arg: arg, Reason: fmt.Sprintf(format, a...), Shown: shown}
 }
 
-// Apply calls f with values (L6.5). It checks number and kinds of the arguments, answers an unknown value when one of
-// them is unknown, and gives the result the secrecy and dependencies of all of them. The result counts against the
+// Apply calls f with values (L6.5). It checks the number and kinds of the arguments, returns an unknown value if one of
+// them is unknown, and gives the result the secrecy and dependencies of all of them. The result is charged to the
 // budget of ctx, if there is one. Errors are *Error, *BudgetError, or an error of Env.
 //
-// An optional argument may be left out or null. A function with Lazy is called with thunks of the values; one with
-// neither body is refused.
+// An optional argument may be omitted or null. A function with Lazy is called with thunks of the values; calling a
+// function with neither Lazy nor Eval is an error.
 func Apply(ctx context.Context, env Env, f *Func, args []value.Value) (value.Value, error) {
 	if f.Lazy != nil {
 		thunks := make([]Thunk, len(args))
@@ -83,7 +83,8 @@ func Apply(ctx context.Context, env Env, f *Func, args []value.Value) (value.Val
 	if f.Eval == nil {
 		return value.Null, &Error{Func: f, Arg: -1, Reason: "cannot be called here"}
 	}
-	// plain are the arguments as the body sees them, lifted those whose marks the shell answers for.
+	// plain holds the arguments that are passed to the body; lifted holds those whose marks are applied to the result
+	// here.
 	fixed := len(f.Params)
 	if f.Variadic {
 		fixed--
@@ -135,8 +136,8 @@ func Apply(ctx context.Context, env Env, f *Func, args []value.Value) (value.Val
 	return withUnused(result, args), nil
 }
 
-// withUnused returns a result that depends on everything that its arguments do, also on what was not chosen from them:
-// what the function would give otherwise is decided there, and an order of deletions has to respect it (L5.36).
+// withUnused returns a result that depends on everything that its arguments depend on, including the parts that do not
+// occur in the result: they may have decided the result, and the order of deletions has to respect that (L5.36).
 func withUnused(result value.Value, args []value.Value) value.Value {
 	has := result.AllDeps()
 	for _, arg := range args {
@@ -149,8 +150,8 @@ func withUnused(result value.Value, args []value.Value) value.Value {
 	return result
 }
 
-// ApplyLazy calls f with arguments that are evaluated when f needs them; a function without Lazy needs all of them, in
-// order. The errors of thunks come back as they are.
+// ApplyLazy calls f with arguments that are evaluated on demand. For a function without Lazy it evaluates all of them,
+// in order. It returns errors of thunks unchanged.
 func ApplyLazy(ctx context.Context, env Env, f *Func, args []Thunk) (value.Value, error) {
 	if f.Lazy != nil {
 		if err := f.arity(len(args)); err != nil {
@@ -191,7 +192,7 @@ func (f *Func) arity(n int) error {
 	return &Error{Func: f, Arg: -1, Reason: fmt.Sprintf("takes %s argument%s, not %d", wants, plural, n)}
 }
 
-// fault completes an error of a body: with the function, and without the text of secret arguments.
+// fault adds the function to an error of its body and removes the text of secret arguments.
 func (f *Func) fault(err error, args []value.Value) error {
 	failure := (*Error)(nil)
 	if !errors.As(err, &failure) {

@@ -7,7 +7,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
-// assetEvals make assets and archives. They touch no files (L6.50).
+// assetEvals are the functions that create assets and archives. They do not access any files (L6.50).
 var assetEvals = map[string]evalFunc{
 	"stringAsset":   asset(func(text string) value.Asset { return value.Asset{Text: text, HasText: true} }),
 	"fileAsset":     notEmpty(asset(func(path string) value.Asset { return value.Asset{Path: path} })),
@@ -27,7 +27,7 @@ func archive(newArchive func(text string) value.Archive) evalFunc {
 	return gives(func(args []value.Value) value.Value { return value.NewArchive(new(newArchive(str(args[0])))) })
 }
 
-// notEmpty refuses an empty path, which would be an asset without a source.
+// notEmpty wraps eval to reject an empty path, which would make an asset without a source.
 func notEmpty(eval evalFunc) evalFunc {
 	return func(ctx context.Context, env Env, args []value.Value) (value.Value, error) {
 		if str(args[0]) == "" {

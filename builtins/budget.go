@@ -10,32 +10,32 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
-// Limits bound the cost of one evaluation of a program, whatever causes it: repetition, nesting, files or formatted
+// Limits bounds the cost of one evaluation of a program, whether it comes from repetition, nesting, files or formatted
 // text.
 type Limits struct {
-	Value       int64 // bytes of one value, see value.Size
-	Steps       int64 // expressions, and parts of 32 bytes that are made
-	PerResource int64 // more steps for each resource that is registered
+	Value       int64 // maximum size of one value in bytes, as measured by value.Size
+	Steps       int64 // evaluated expressions plus units of 32 bytes created
+	PerResource int64 // additional steps for each registered resource
 }
 
-// DefaultLimits are for a program that is trusted. A hundred thousand resources never meet them.
+// DefaultLimits are the limits for a trusted program. They suffice for a hundred thousand resources.
 var DefaultLimits = Limits{Value: 256 << 20, Steps: 10_000_000, PerResource: 10_000}
 
-// UntrustedLimits are for a program that is not.
+// UntrustedLimits are the limits for an untrusted program.
 var UntrustedLimits = Limits{Value: 64 << 20, Steps: 2_000_000, PerResource: 10_000}
 
-// bytesPerStep is how many bytes cost as much as an expression.
+// bytesPerStep is the number of created bytes that cost one step.
 const bytesPerStep = 32
 
-// BudgetError is returned when a program costs more than it may.
+// BudgetError is returned if a program exceeds one of its limits.
 type BudgetError struct {
 	Limit int64
-	Steps bool // the limit of steps is used up; false for the limit of one value, or of the outputs together
-	// Outputs reports whether it was the limit of the outputs.
+	Steps bool // the limit of steps is exceeded, rather than the size of a value or of all outputs
+	// Outputs reports whether the size of all outputs together is exceeded.
 	Outputs bool
 }
 
-// Error describes which limit was met.
+// Error returns a message that names the exceeded limit.
 func (e *BudgetError) Error() string {
 	switch {
 	case e.Steps:
@@ -46,7 +46,7 @@ func (e *BudgetError) Error() string {
 	return fmt.Sprintf("the value would be larger than %s", bytesText(e.Limit))
 }
 
-// Detail describes how to correct it.
+// Detail returns advice on how to stay within the limit.
 func (e *BudgetError) Detail() string {
 	switch {
 	case e.Steps:
@@ -67,14 +67,15 @@ func bytesText(n int64) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// Budget counts down the limits of one evaluation. It is safe for concurrent use; a nil one is without limits.
+// Budget tracks the cost of one evaluation against its limits. It is safe for concurrent use. A nil Budget has no
+// limits.
 type Budget struct {
 	limits Limits
 	left   atomic.Int64 // steps
-	total  atomic.Int64 // that there were
+	total  atomic.Int64 // all steps granted since Renew
 }
 
-// NewBudget begins an evaluation. A limit of 0 stands for the one in DefaultLimits.
+// NewBudget returns the budget of one evaluation. A limit of 0 means the one of DefaultLimits.
 func NewBudget(limits Limits) *Budget {
 	limits.Value = cmp.Or(limits.Value, DefaultLimits.Value)
 	limits.Steps = cmp.Or(limits.Steps, DefaultLimits.Steps)
@@ -84,13 +85,13 @@ func NewBudget(limits Limits) *Budget {
 	return b
 }
 
-// Renew gives back all steps, for an evaluation after another one.
+// Renew resets the steps for another evaluation.
 func (b *Budget) Renew() {
 	b.left.Store(b.limits.Steps)
 	b.total.Store(b.limits.Steps)
 }
 
-// Spend takes steps; a *BudgetError says that there are none left.
+// Spend charges steps. It returns a *BudgetError if there are not enough left.
 func (b *Budget) Spend(steps int64) error {
 	if b == nil || b.left.Add(-steps) >= 0 {
 		return nil
@@ -98,7 +99,7 @@ func (b *Budget) Spend(steps int64) error {
 	return &BudgetError{Limit: b.total.Load(), Steps: true}
 }
 
-// GrantResource adds the steps of a resource.
+// GrantResource adds the steps that one registered resource allows.
 func (b *Budget) GrantResource() {
 	if b != nil {
 		b.left.Add(b.limits.PerResource)
@@ -106,7 +107,7 @@ func (b *Budget) GrantResource() {
 	}
 }
 
-// Within checks that a value may be as large as that.
+// Within returns a *BudgetError if a value of that size exceeds the limit. It charges nothing.
 func (b *Budget) Within(bytes int64) error {
 	if b == nil || bytes <= b.limits.Value {
 		return nil
@@ -114,8 +115,8 @@ func (b *Budget) Within(bytes int64) error {
 	return &BudgetError{Limit: b.limits.Value}
 }
 
-// WithinOutputs checks that the outputs of a stack together have at most that size. The limit is half of a single
-// value's, since the new state, the old state and the text that is written each hold a copy.
+// WithinOutputs returns a *BudgetError if that size is too large for all outputs of a stack together. The limit is half
+// of the one for a single value, because the new state, the old state and the serialized text each hold a copy.
 func (b *Budget) WithinOutputs(bytes int64) error {
 	if b == nil || bytes <= b.limits.Value/2 {
 		return nil
@@ -123,7 +124,7 @@ func (b *Budget) WithinOutputs(bytes int64) error {
 	return &BudgetError{Limit: b.limits.Value / 2, Outputs: true}
 }
 
-// Fits checks, before a value is made, that it may be as large as that, and takes the steps that making it costs.
+// Fits checks the size of a value before it is created, and charges the steps that creating it costs.
 func (b *Budget) Fits(bytes int64) error {
 	switch {
 	case b == nil:
@@ -134,7 +135,7 @@ func (b *Budget) Fits(bytes int64) error {
 	return b.Spend(bytes / bytesPerStep)
 }
 
-// Made charges for a value that exists already and may share parts with others; else it is as Fits.
+// Made is like Fits for a value that already exists and may share parts with others.
 func (b *Budget) Made(v value.Value) error {
 	if b == nil {
 		return nil
@@ -142,12 +143,12 @@ func (b *Budget) Made(v value.Value) error {
 	return b.Fits(value.Size(v, b.limits.Value+1))
 }
 
-// ValueLimit returns the largest size of one value in bytes.
+// ValueLimit returns the maximum size of one value in bytes.
 func (b *Budget) ValueLimit() int64 { return b.limits.Value }
 
 type budgetKey struct{}
 
-// WithBudget returns a context whose calls of functions are paid from a budget.
+// WithBudget returns a context in which function calls are charged to b.
 func WithBudget(ctx context.Context, b *Budget) context.Context {
 	return context.WithValue(ctx, budgetKey{}, b)
 }
@@ -157,14 +158,14 @@ func budgetOf(ctx context.Context) *Budget {
 	return b
 }
 
-// growth tells, of functions whose results can be much larger than their arguments, how large a result will be at most,
-// in bytes and before it is made.
+// growth holds, for functions whose results can be much larger than their arguments, a function that returns an upper
+// bound of the result's size in bytes.
 var growth = map[string]func(args []value.Value) int64{
 	"join": func(args []value.Value) int64 {
 		items, _ := args[1].AsList()
 		n := int64(max(0, len(items)-1)) * int64(len(str(args[0])))
 		for _, item := range items {
-			n += int64(len(str(item))) + 8 // of a number or a boolean
+			n += int64(len(str(item))) + 8 // upper bound for a number or a boolean
 		}
 		return n
 	},
@@ -205,12 +206,12 @@ var growth = map[string]func(args []value.Value) int64{
 	"fromYAML": func(args []value.Value) int64 { return parsed(str(args[0]), ",\n[{") * 4 },
 }
 
-// itemSize is the cost of an item of a list besides its text, while the list is built.
+// itemSize is the size of a list item besides its text while the list is built.
 const itemSize = 48
 
 func grown(text string, times, added int) int64 { return int64(len(text)) + int64(times)*int64(added) }
 
-// parsed returns the cost of a text that splits into as many values as it has of some characters.
+// parsed returns the size of a text that is split at every occurrence of one of the characters in marks.
 func parsed(text, marks string) int64 {
 	n := 0
 	for i := range len(marks) {

@@ -9,22 +9,22 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
-// BundleRequest describes what fn::bundle makes an archive of.
+// BundleRequest describes the archive that fn::bundle creates.
 type BundleRequest struct {
-	Entry    string   // a source file, relative to the program directory
-	Export   string   // a name that the entry must export, and the only one that the archive does; empty for all
-	Captured bool     // the sources may import what is captured
-	External []string // packages that stay imports; "@aws-sdk/*" is a pattern
+	Entry    string   // source file, relative to the program directory
+	Export   string   // the only export to keep, which must exist; empty for all exports
+	Captured bool     // the sources may import the captured value
+	External []string // packages that are not bundled; may be patterns such as "@aws-sdk/*"
 	Minify   bool
 }
 
-// ErrSource is behind every Error about a source that cannot be bundled.
+// ErrSource is wrapped by every Error about a source that cannot be bundled.
 var ErrSource = errors.New("source")
 
-// capturedName is the member of an archive that holds what is captured.
+// capturedName is the name of the archive member with the captured value.
 const capturedName = "captured.json"
 
-// bundleEvals make archives of source files.
+// bundleEvals are the functions that create archives of source files.
 var bundleEvals = map[string]evalFunc{
 	"bundle": func(ctx context.Context, env Env, args []value.Value) (value.Value, error) {
 		capture := args[2]
@@ -75,7 +75,7 @@ var bundleEvals = map[string]evalFunc{
 	},
 }
 
-// secretAt returns the path of the first secret in a value; empty when there is none.
+// secretAt returns the path of the first secret in a value, or an empty string if there is none.
 func secretAt(path string, v value.Value) string {
 	if v.IsSecret() {
 		return path

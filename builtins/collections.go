@@ -12,8 +12,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// collectionEvals work on lists and maps. Those that only move items about keep what is unknown in its place; see
-// parts.
+// collectionEvals are the functions on lists and maps. Those that only move items preserve unknown items; see parts.
 var collectionEvals = map[string]evalFunc{
 	"select": parts(func(args []value.Value) (value.Value, error) {
 		index, _ := args[0].AsNumber()
@@ -109,11 +108,11 @@ var collectionEvals = map[string]evalFunc{
 				return value.Null, blame(0, "start: must not be negative if it is the only argument")
 			}
 		}
-		var by_ *float64
+		var stride *float64
 		if hasStep {
-			by_ = &step
+			stride = &step
 		}
-		numbers, err := functions.Range(start, limit, by_)
+		numbers, err := functions.Range(start, limit, stride)
 		switch {
 		case errors.Is(err, functions.ErrStep):
 			return value.Null, blame(2, "step: must not be 0")
@@ -139,7 +138,7 @@ var collectionEvals = map[string]evalFunc{
 	},
 }
 
-// collectionResults are the types of results that depend on the arguments.
+// collectionResults are the result types that depend on the arguments.
 var collectionResults = map[string]resultType{
 	"select":       itemOfArgument(1, same),
 	"singleOrNone": itemOfArgument(0, optional),
@@ -180,9 +179,10 @@ var collectionResults = map[string]resultType{
 	"sort":     argument(0),
 }
 
-// joinedParts adds the maps or lists among args, which the parameter name takes, and returns what made makes of them.
+// joinedParts calls add for each map or list among args and returns the result of made. kind is the kind that all of
+// args must have; name is the parameter's name, for errors.
 func joinedParts(args []value.Value, kind value.Kind, name string, add func(value.Value),
-	made func() value.Value) (value.Value, error) {
+	build func() value.Value) (value.Value, error) {
 	all := spread(args)
 	for i, v := range all {
 		if !v.IsKnown() {
@@ -193,19 +193,18 @@ func joinedParts(args []value.Value, kind value.Kind, name string, add func(valu
 		}
 		add(v)
 	}
-	return made().WithMarksOf(all...), nil
+	return build().WithMarksOf(all...), nil
 }
 
-// wrongItem returns the error for the i-th of the values that spread made of args, which is not what the parameter
-// takes.
+// wrongItem returns the error about v, the i-th value that spread has returned for args, which has the wrong kind.
 func wrongItem(args []value.Value, i int, v value.Value, name, want string) error {
 	return blame(min(i, len(args)-1), "%s: item %d must be %s, not %s", name, i, want, kindPhrase(v.Kind()))
 }
 
-// parts returns the body of a function that only moves parts of its arguments about. An unknown argument makes the
-// result unknown, unknown parts stay where they are. A secret anywhere in an argument makes the whole result secret
-// (L9.31); dependencies of the arguments are added to the result; dependencies of parts stay with the parts (L9.44).
-// All of its parameters are Marked.
+// parts returns the body of a function that only moves parts of its arguments. An unknown argument makes the result
+// unknown; unknown parts are preserved. A secret anywhere in an argument makes the whole result secret (L9.31). The
+// dependencies of arguments are added to the result, and those of parts stay with the parts (L9.44). All parameters of
+// the function must be Marked.
 func parts(body func(args []value.Value) (value.Value, error)) evalFunc {
 	return plainly(func(args []value.Value) (value.Value, error) {
 		if slices.ContainsFunc(args, func(arg value.Value) bool { return !arg.IsKnown() }) {
@@ -216,7 +215,7 @@ func parts(body func(args []value.Value) (value.Value, error)) evalFunc {
 	})
 }
 
-// taint is v with the dependencies of args, and secret when anything in them is.
+// taint returns v with the dependencies of args, and secret if anything in them is secret.
 func taint(v value.Value, args ...value.Value) value.Value {
 	for _, arg := range args {
 		v = v.DependingOn(arg.Deps()...)

@@ -10,8 +10,8 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// conform reports why v does not fit a parameter's type. Nothing is converted here: that a number fits where a text is
-// wanted is for the function to say. Unknown values fit everywhere.
+// conform returns an error if v does not fit a parameter's type. It converts nothing: a function that takes numbers for
+// strings must declare that. Unknown values fit every type.
 func conform(v value.Value, t schema.Type) error {
 	if !v.IsKnown() {
 		return nil
@@ -67,7 +67,7 @@ func conform(v value.Value, t schema.Type) error {
 	return fmt.Errorf("must be %s, not %s", describe(t), kindPhrase(v.Kind()))
 }
 
-// accepts reports whether a type can have values of a kind, for types with one kind.
+// accepts reports whether a list or map type can have values of kind k. It returns true for all other types.
 func accepts(t schema.Type, k value.Kind) bool {
 	switch t.(type) {
 	case *schema.Array:
@@ -78,15 +78,15 @@ func accepts(t schema.Type, k value.Kind) bool {
 	return true
 }
 
-// primitives are the kinds of value that fit a type, and the type as the object of "must be". Anything fits a type that
-// is not among them.
+// primitives maps types to the kinds of value that fit them, and to the phrase after "must be". Every value fits a type
+// that is not in the map.
 var primitives = map[schema.Primitive]struct {
 	phrase string
 	kinds  []value.Kind
 }{
 	schema.Null:        {"null", []value.Kind{value.KindNull}},
 	schema.Bool:        {"a boolean", []value.Kind{value.KindBool}},
-	schema.Integer:     {"a whole number", []value.Kind{value.KindNumber}}, // and without a fraction, see conform
+	schema.Integer:     {"a whole number", []value.Kind{value.KindNumber}}, // conform also rejects fractions
 	schema.Number:      {"a number", []value.Kind{value.KindNumber}},
 	schema.String:      {"a string", []value.Kind{value.KindString}},
 	schema.JSON:        {"a string", []value.Kind{value.KindString}},
@@ -95,7 +95,7 @@ var primitives = map[schema.Primitive]struct {
 	schema.AnyResource: {"a resource", []value.Kind{value.KindResource}},
 }
 
-// describe returns a type as the object of "must be".
+// describe returns the phrase for a type after "must be".
 func describe(t schema.Type) string {
 	switch t := t.(type) {
 	case schema.Primitive:
@@ -121,7 +121,7 @@ func describe(t schema.Type) string {
 	return "something else"
 }
 
-// kindPhrase returns a kind with its article.
+// kindPhrase returns the name of a kind with its article.
 func kindPhrase(k value.Kind) string {
 	switch k {
 	case value.KindNull:

@@ -13,12 +13,12 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
-// throughCty returns the body that hands its arguments to a function of cty's library. This file is all that knows cty:
-// only plain values cross, since the shell has dealt with what is unknown, secret or derived.
+// throughCty returns a body that passes its arguments to a function of the cty library. This file contains everything
+// that depends on cty. It only converts plain values, because Apply handles unknown values, secrets and dependencies.
 //
-// cty rewrites texts to Unicode's composed form. Functions for which the bytes of a text matter, and those that move
-// parts of their arguments about, which may be unknown, therefore have bodies of our own; a test holds them to cty's
-// answers. Arguments that were left out are not passed on.
+// cty normalizes strings to Unicode's composed form. Functions for which the bytes of a string matter, and those that
+// move parts of their arguments, which may be unknown, are therefore implemented in this package; a test compares them
+// to cty. Omitted arguments are not passed on.
 func throughCty(f function.Function) evalFunc {
 	return func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
 		crossing := make([]cty.Value, 0, len(args))
@@ -40,7 +40,7 @@ func throughCty(f function.Function) evalFunc {
 	}
 }
 
-// ctyError keeps what a function of cty says, which may quote its arguments, away from the reason that is always shown.
+// ctyError moves the message of a cty function, which may quote arguments, into Detail, so that it is not always shown.
 func ctyError(err error) error {
 	failure := &Error{Arg: -1, Reason: "cannot be computed"}
 	if fault, ok := errors.AsType[function.ArgError](err); ok {

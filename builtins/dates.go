@@ -9,8 +9,8 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
-// dateEvals compute with moments in time, which are texts as RFC 3339 writes them. None asks for the time of day: the
-// same program means the same tomorrow.
+// dateEvals are the functions on timestamps, which are strings in the format of RFC 3339. None reads the clock, so that
+// a program always has the same meaning.
 var dateEvals = map[string]evalFunc{
 	"formatDate": func(ctx context.Context, env Env, args []value.Value) (value.Value, error) {
 		if _, err := moment(args, 1, "moment"); err != nil {
@@ -41,7 +41,7 @@ var dateEvals = map[string]evalFunc{
 	},
 }
 
-// moment reads the i-th argument.
+// moment parses the i-th argument as a timestamp. name is the parameter's name.
 func moment(args []value.Value, i int, name string) (time.Time, error) {
 	t, err := time.Parse(time.RFC3339, str(args[i]))
 	if err != nil {

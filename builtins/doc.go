@@ -1,8 +1,8 @@
-// Package builtins is the table of functions that programs can call (rules L6).
+// Package builtins implements the functions that programs can call (rules L6).
 //
-// Func is one function with everything there is to know of it: checker, evaluator, command line, editor and
-// documentation read the same record. A shell around each body deals with arity, conversion, unknown and secret
-// arguments and dependencies, so that bodies see plain values. Effects reach a body through Env alone.
+// A Func describes one function completely: the checker, evaluator, command line, editor and documentation all use the
+// same record. Apply handles arity, type checks, unknown and secret arguments and dependencies, so that the bodies of
+// functions see plain values. Bodies access files, the environment and the engine only through Env.
 package builtins
 
 //go:generate go test . -run ^TestPage$ -update

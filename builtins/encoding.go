@@ -13,7 +13,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
-// encodingEvals turn values into texts and back.
+// encodingEvals are the functions that convert values to text and back.
 var encodingEvals = map[string]evalFunc{
 	"toJSON": plainly(func(args []value.Value) (value.Value, error) {
 		text, err := value.JSON(args[0])
@@ -80,7 +80,7 @@ var encodingEvals = map[string]evalFunc{
 			return args[0], nil
 		}
 		text := strings.TrimSpace(str(args[0]))
-		// The reader of JSON accepts decimal numbers only, without underscores, hexadecimal digits or infinities.
+		// The JSON parser accepts only decimal numbers, without underscores, hexadecimal digits or infinities.
 		v, err := value.FromJSON(strings.TrimPrefix(text, "+"))
 		if err != nil || !v.Is(value.KindNumber) || !args[0].Is(value.KindString) {
 			return value.Null, blameText(0, text, "value: is not a number")

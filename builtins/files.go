@@ -13,7 +13,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// fileEvals read files of the program, and the environment that it runs in.
+// fileEvals are the functions that read files of the program and environment variables.
 var fileEvals = map[string]evalFunc{
 	"readFile": func(_ context.Context, env Env, args []value.Value) (value.Value, error) {
 		content, err := read(env, str(args[0]))
@@ -23,7 +23,7 @@ var fileEvals = map[string]evalFunc{
 		if !utf8.Valid(content) {
 			return value.Null, blameText(0, str(args[0]), "the file is not UTF-8 text; use fn::filebase64")
 		}
-		return value.String(unsafe.String(unsafe.SliceData(content), len(content))), nil // nobody else has the bytes
+		return value.String(unsafe.String(unsafe.SliceData(content), len(content))), nil // content is not shared
 	},
 	"filebase64":       ofFile(base64.StdEncoding.EncodeToString),
 	"filebase64sha256": ofFile(functions.Base64SHA256),
@@ -41,7 +41,7 @@ var fileEvals = map[string]evalFunc{
 	},
 }
 
-// ofFile returns a function of the bytes of a file.
+// ofFile returns a body that applies convert to the content of a file.
 func ofFile(convert func([]byte) string) evalFunc {
 	return func(_ context.Context, env Env, args []value.Value) (value.Value, error) {
 		content, err := read(env, str(args[0]))
@@ -49,7 +49,7 @@ func ofFile(convert func([]byte) string) evalFunc {
 	}
 }
 
-// fileResults are the types of results that depend on the arguments.
+// fileResults are the result types that depend on the arguments.
 var fileResults = map[string]resultType{
 	"env": func(args []schema.Type) schema.Type {
 		if len(args) < 2 {
@@ -59,11 +59,11 @@ var fileResults = map[string]resultType{
 	},
 }
 
-// ErrFile is behind every Error about a file that could not be read.
+// ErrFile is wrapped by every Error about a file that could not be read.
 var ErrFile = errors.New("file access")
 
-// read reads a file. The operating system's error names the absolute path, which belongs to the machine and not to
-// the program, so read keeps only the reason.
+// read reads a file. An error of the operating system contains the absolute path, which depends on the machine, so that
+// read keeps only its reason.
 func read(env Env, path string) ([]byte, error) {
 	content, err := env.ReadFile(path)
 	if err == nil {

@@ -8,33 +8,33 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// Func describes a function. Records are immutable.
+// Func describes a function. It is immutable.
 type Func struct {
 	Name     string   // without "fn::", in its canonical spelling
 	Aliases  []string // other names, without "fn::"
 	Summary  string   // one sentence
 	Params   []Param
-	Variadic bool  // the last parameter takes any number of arguments
-	Shape    Shape // how the argument of the fn:: form becomes parameters
-	// Result is the type of the result, given the types of the arguments.
+	Variadic bool  // the last parameter accepts any number of arguments
+	Shape    Shape // how the fn:: form passes arguments
+	// Result returns the type of the result for the given types of the arguments.
 	Result resultType
-	// Example calls the function in YAML, in the fn:: form; Call does the same as an expression, for use inside ${…}. Both
-	// give what Gives says: JSON, with "secret " before it for a secret, or an asset or archive in words. Empty for the
-	// one function that has no such form. A test runs them all.
+	// Example is a call in the fn:: form, in YAML. Call is the same call as an expression inside ${…}. The result of
+	// both is Gives: JSON, prefixed by "secret " for a secret, or a description of an asset or archive. A field is
+	// empty if a function has no such form. A test evaluates all examples.
 	Example  string
 	Call     string
 	Gives    string
-	Since    string // version of yamlhost
-	Rule     string // the rule it follows, such as L6.10
-	Portable bool   // understood by Pulumi YAML too
+	Since    string // first version of yamlhost that has the function
+	Rule     string // the rule that specifies it, such as L6.10
+	Portable bool   // Pulumi YAML has the function too
 	Warning  string // printed when the function is used, such as a deprecation; may be empty
 
-	// Eval computes the result. The shell calls it only with arguments that fit the parameters and, but for parameters
-	// that opt in, are fully known and have no marks. An optional argument that was left out is null.
+	// Eval computes the result. Apply calls it only with arguments that fit the parameters. They are fully known and
+	// have no marks, except those of Marked parameters. An omitted optional argument is null.
 	Eval evalFunc
-	// Lazy takes the place of Eval for functions that choose which arguments to evaluate.
+	// Lazy replaces Eval in functions that choose which arguments to evaluate.
 	//
-	// The evaluator itself carries out the two functions with neither: invoke and call.
+	// The evaluator implements the two functions with neither, invoke and call.
 	Lazy lazyFunc
 }
 
@@ -44,12 +44,12 @@ type (
 	resultType = func(args []schema.Type) schema.Type
 )
 
-// gives returns the body of a function that cannot fail and needs nothing but its arguments.
+// gives returns the body of a function that cannot fail and only depends on its arguments.
 func gives(body func(args []value.Value) value.Value) evalFunc {
 	return func(_ context.Context, _ Env, args []value.Value) (value.Value, error) { return body(args), nil }
 }
 
-// plainly returns the body of a function that needs nothing but its arguments.
+// plainly returns the body of a function that only depends on its arguments.
 func plainly(body func(args []value.Value) (value.Value, error)) evalFunc {
 	return func(_ context.Context, _ Env, args []value.Value) (value.Value, error) { return body(args) }
 }
@@ -60,15 +60,16 @@ type Param struct {
 	Type     schema.Type
 	Doc      string
 	Optional bool
-	// Literal reports whether the argument of the fn:: form must be a text without interpolation.
+	// Literal reports whether the argument of the fn:: form must be a string without interpolation.
 	Literal bool
-	// Path reports whether the text names a file, or an address that may be one, so that a run may restrict it (L6.23).
+	// Path reports whether the argument is a file name, or an address that may be one, so that a run can restrict it
+	// (L6.23).
 	Path bool
-	// Marked lets the body see unknown and secret values and dependencies; it then answers for them itself.
+	// Marked reports whether the body receives unknown and secret values and dependencies, and handles them itself.
 	Marked bool
 }
 
-// Shape is how the one argument of the fn:: form becomes parameters.
+// Shape is the way in which the single argument of the fn:: form is passed to the parameters.
 type Shape uint8
 
 // The shapes.
@@ -78,31 +79,30 @@ const (
 	Fields                  // a map with a key for each parameter
 )
 
-// Thunk evaluates one argument when it is asked to.
+// Thunk evaluates one argument on demand.
 type Thunk func(ctx context.Context) (value.Value, error)
 
-// Env gives functions access to files, environment and engine. Implementations are safe for concurrent use.
+// Env gives functions access to files, the environment and the engine. Implementations must be safe for concurrent use.
 type Env interface {
-	// ReadFile reads a file; a relative path is relative to the program directory.
+	// ReadFile reads a file. A relative path is relative to the program directory.
 	ReadFile(path string) ([]byte, error)
-	// StackOutput reads an output of another stack (L6.30); null when the stack has no such output.
+	// StackOutput returns an output of another stack (L6.30), or null if the stack has no such output.
 	StackOutput(ctx context.Context, stack, output string) (value.Value, error)
-	// Env looks up an environment variable, secret unless the program says that it is public (L10.C9). An error says that
-	// the program may not read it.
+	// Env looks up an environment variable. The value is secret unless the program declares it public (L10.C9). Env
+	// returns an error if the program may not read the variable.
 	Env(name string) (v value.Value, found bool, err error)
-	// ParseYAML reads a text as data: nothing in it is interpolated or called. The error says where in the text the fault
-	// is.
+	// ParseYAML parses a text as data, without interpolation or calls. The error contains the position of the fault.
 	ParseYAML(text string) (value.Value, error)
-	// Bundle makes texts, by their names in an archive, of a source file and what it imports. The error says where the
-	// fault is.
+	// Bundle compiles a source file and everything it imports. The result maps names in the archive to texts. The error
+	// contains the position of the fault.
 	Bundle(ctx context.Context, r BundleRequest) (map[string]string, error)
-	// Recoverable reports whether err is a fault that try and can may pass over, and whether it is the failure of
-	// something that the argument needs, which recover may pass over besides (L10.C5). Neither holds for the end of
-	// the whole operation.
+	// Recoverable reports whether err is a fault that try and can may ignore, and whether it is the failure of
+	// something that the argument depends on, which recover may ignore too (L10.C5). Both are false if the whole
+	// operation has ended.
 	Recoverable(err error) (fault, failure bool)
 }
 
-// Min returns the least number of arguments.
+// Min returns the minimum number of arguments.
 func (f *Func) Min() int {
 	n := 0
 	for i, p := range f.Params {
@@ -113,7 +113,7 @@ func (f *Func) Min() int {
 	return n
 }
 
-// Max returns the greatest number of arguments; -1 for any number.
+// Max returns the maximum number of arguments, or -1 if there is no limit.
 func (f *Func) Max() int {
 	if f.Variadic {
 		return -1
@@ -121,7 +121,7 @@ func (f *Func) Max() int {
 	return len(f.Params)
 }
 
-// Param returns the parameter that the i-th argument (0-based) belongs to; nil when there is none.
+// Param returns the parameter for the i-th argument (0-based), or nil if there is none.
 func (f *Func) Param(i int) *Param {
 	switch {
 	case i < len(f.Params):
@@ -132,8 +132,8 @@ func (f *Func) Param(i int) *Param {
 	return nil
 }
 
-// Signature is how the function is called inside ${…}, with the types of parameters and result: an optional parameter
-// has a question mark behind its name, one that takes any number of arguments three dots.
+// Signature returns the function's signature inside ${…}, with the types of its parameters and result. The name of an
+// optional parameter is followed by a question mark, that of a variadic one by three dots.
 func (f *Func) Signature() string {
 	params := make([]string, len(f.Params))
 	for i, p := range f.Params {
@@ -142,7 +142,7 @@ func (f *Func) Signature() string {
 	return f.Name + "(" + strings.Join(params, ", ") + ") " + schema.TypeName(f.ResultType())
 }
 
-// ParamName returns the name of the i-th parameter with the mark of how often it is given.
+// ParamName returns the name of the i-th parameter, followed by "?" if it is optional or "..." if it is variadic.
 func (f *Func) ParamName(i int) string {
 	switch {
 	case f.Variadic && i == len(f.Params)-1:
@@ -153,7 +153,7 @@ func (f *Func) ParamName(i int) string {
 	return f.Params[i].Name
 }
 
-// ResultType returns the type of the result as far as it does not depend on the arguments.
+// ResultType returns the type of the result for arguments of the parameters' types.
 func (f *Func) ResultType() schema.Type {
 	types := make([]schema.Type, len(f.Params))
 	for i, p := range f.Params {

@@ -11,7 +11,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
-// hashEvals digest texts. A text stands for its UTF-8 bytes.
+// hashEvals are the digests of strings. A string is digested as UTF-8.
 var hashEvals = map[string]evalFunc{
 	"sha1":         digest(functions.SHA1),
 	"md5":          digest(functions.MD5),
@@ -35,12 +35,12 @@ var hashEvals = map[string]evalFunc{
 	},
 }
 
-// digest returns a function of the bytes of a text.
+// digest returns a body that applies sum to the bytes of a string.
 func digest(sum func([]byte) string) evalFunc {
 	return text(func(s string) string { return sum([]byte(s)) })
 }
 
-// uuidSpaces are the namespaces of UUIDs that have names (RFC 9562, 6.6).
+// uuidSpaces are the predefined namespaces of UUIDs (RFC 9562, 6.6).
 var uuidSpaces = map[string]string{
 	"dns":  "6ba7b810-9dad-11d1-80b4-00c04fd430c8",
 	"url":  "6ba7b811-9dad-11d1-80b4-00c04fd430c8",
@@ -48,7 +48,7 @@ var uuidSpaces = map[string]string{
 	"x500": "6ba7b814-9dad-11d1-80b4-00c04fd430c8",
 }
 
-// uuidSpace returns the bytes of a namespace of UUIDs, which may be given by its name.
+// uuidSpace returns the bytes of a UUID namespace, given by its name or as a UUID.
 func uuidSpace(name string) ([]byte, bool) {
 	if known, ok := uuidSpaces[name]; ok {
 		name = known

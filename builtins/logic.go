@@ -8,7 +8,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// lazies are the functions that choose between their arguments and evaluate only the ones they need (L10.C1, L10.C5).
+// lazies are the functions that evaluate only some of their arguments (L10.C1, L10.C5).
 var lazies = map[string]lazyFunc{
 	"if": func(ctx context.Context, _ Env, args []Thunk) (value.Value, error) {
 		condition, err := args[0](ctx)
@@ -72,14 +72,14 @@ var lazies = map[string]lazyFunc{
 	},
 }
 
-// logicEvals evaluate all arguments.
+// logicEvals are the functions for control flow that evaluate all of their arguments.
 var logicEvals = map[string]evalFunc{
 	"notImplemented": func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
 		message, _ := args[0].AsString()
-		return value.Null, &Error{Arg: -1, Reason: "not implemented", Detail: message} // hidden when it is secret
+		return value.Null, &Error{Arg: -1, Reason: "not implemented", Detail: message} // removed if it is secret
 	},
 	"coalesce": gives(func(args []value.Value) value.Value {
-		// The nulls that were passed over have decided too: the result carries their marks.
+		// The skipped nulls have influenced the result, so it carries their marks.
 		result := value.Null
 		for _, v := range spread(args) {
 			result = v.WithMarksOf(result)
@@ -91,7 +91,7 @@ var logicEvals = map[string]evalFunc{
 	}),
 }
 
-// logicResults are the types of results that depend on the arguments.
+// logicResults are the result types that depend on the arguments.
 var logicResults = map[string]resultType{
 	"if": func(args []schema.Type) schema.Type {
 		return union(argument(1)(args), argument(2)(args))
@@ -109,7 +109,7 @@ var logicResults = map[string]resultType{
 				found = append(found, t)
 			}
 			if !nullable {
-				return union(found...) // nothing behind it is asked
+				return union(found...) // later arguments are not used
 			}
 		}
 		if len(found) == 0 {
@@ -119,10 +119,10 @@ var logicResults = map[string]resultType{
 	},
 }
 
-// eitherType returns the type of a result that is one of the arguments.
+// eitherType returns the result type of a function that returns one of its arguments.
 func eitherType(args []schema.Type) schema.Type { return union(args...) }
 
-// withoutNull returns a type but for null, nil when nothing is left, and whether a value of the type may be null.
+// withoutNull returns a type without null, or nil if nothing else is left, and whether a value of the type may be null.
 func withoutNull(t schema.Type) (rest schema.Type, nullable bool) {
 	switch t := t.(type) {
 	case nil:
@@ -154,7 +154,7 @@ func withoutNull(t schema.Type) (rest schema.Type, nullable bool) {
 	return t, false
 }
 
-// union returns a type for a value that has one of several types.
+// union returns the type of a value that has one of several types.
 func union(types ...schema.Type) schema.Type {
 	var members []schema.Type
 	for _, t := range types {
@@ -177,8 +177,8 @@ func union(types ...schema.Type) schema.Type {
 	return &schema.Union{Members: members}
 }
 
-// spread returns the arguments of a variadic function, where one list stands for its items: fn::max: [1, 2] gives the
-// function a single list. Marks of that list pass to the items.
+// spread returns the values for a variadic parameter. A single list, as in fn::max: [1, 2], is replaced by its items,
+// which inherit its marks.
 func spread(args []value.Value) []value.Value {
 	if len(args) != 1 || !args[0].Is(value.KindList) {
 		return args

@@ -9,7 +9,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
-// networkEvals divide ranges of network addresses, of either version of IP. cty's library has none.
+// networkEvals are the functions on ranges of IPv4 and IPv6 addresses. The cty library has none.
 var networkEvals = map[string]evalFunc{
 	"cidrHost": ofNetwork(func(network netip.Prefix, args []value.Value) (value.Value, error) {
 		number, _ := args[1].AsNumber()
@@ -68,7 +68,7 @@ var networkEvals = map[string]evalFunc{
 	}),
 }
 
-// ofNetwork returns a function whose first argument is a network.
+// ofNetwork returns the body of a function whose first argument is a network.
 func ofNetwork(body func(network netip.Prefix, args []value.Value) (value.Value, error)) evalFunc {
 	return plainly(func(args []value.Value) (value.Value, error) {
 		network, err := parseNetwork(args[0])
@@ -79,7 +79,7 @@ func ofNetwork(body func(network netip.Prefix, args []value.Value) (value.Value,
 	})
 }
 
-// parseNetwork reads a network; bits of the address behind the prefix count as zero.
+// parseNetwork parses a network and clears the address bits after the prefix.
 func parseNetwork(v value.Value) (netip.Prefix, error) {
 	network, err := netip.ParsePrefix(str(v))
 	if err != nil {
@@ -91,7 +91,7 @@ func parseNetwork(v value.Value) (netip.Prefix, error) {
 	return network.Masked(), nil
 }
 
-// wrongLength returns the error of an argument by which a prefix would become longer by so many bits.
+// wrongLength returns the error about an argument that would extend a prefix by an invalid number of bits.
 func wrongLength(arg int, network netip.Prefix, bits int) error {
 	return blame(arg, "bits: the prefix would be %d bits long, from %d to %d are possible", network.Bits()+bits,
 		network.Bits(), network.Addr().BitLen())

@@ -13,7 +13,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
-// numberEvals compute with numbers.
+// numberEvals are the functions on numbers.
 var numberEvals = map[string]evalFunc{
 	"min":   extreme(func(a, b float64) bool { return a < b }),
 	"max":   extreme(func(a, b float64) bool { return a > b }),
@@ -27,7 +27,8 @@ var numberEvals = map[string]evalFunc{
 		if decimals < 0 || decimals > 15 {
 			return value.Null, blame(1, "decimals: must be from 0 to 15")
 		}
-		// Round the shortest text of the number, as users see it: the number 2.345 itself is a little less.
+		// Round the shortest decimal representation, which is what users see: the double 2.345 is a little less than
+		// 2.345.
 		rounded, ok := roundText(strconv.FormatFloat(n, 'f', -1, 64), int(decimals))
 		if !ok {
 			return args[0], nil
@@ -61,7 +62,7 @@ var numberEvals = map[string]evalFunc{
 	}),
 }
 
-// ofNumbers returns a function of any number of numbers.
+// ofNumbers returns the body of a variadic function on numbers.
 func ofNumbers(compute func(numbers []float64) (float64, error)) evalFunc {
 	return plainly(func(args []value.Value) (value.Value, error) {
 		var numbers []float64
@@ -77,7 +78,7 @@ func ofNumbers(compute func(numbers []float64) (float64, error)) evalFunc {
 	})
 }
 
-// extreme finds the number that is before all others.
+// extreme returns the body of a function that returns the number that is before all others.
 func extreme(before func(a, b float64) bool) evalFunc {
 	return ofNumbers(func(numbers []float64) (float64, error) {
 		if len(numbers) == 0 {
@@ -93,7 +94,7 @@ func extreme(before func(a, b float64) bool) evalFunc {
 	})
 }
 
-// roundText rounds a decimal number written without exponent; false when it has no more decimals than are kept.
+// roundText rounds a decimal number without an exponent. It returns false if there is nothing to round.
 func roundText(text string, decimals int) (float64, bool) {
 	point := strings.IndexByte(text, '.')
 	if point < 0 || len(text)-point-1 <= decimals {
@@ -102,7 +103,7 @@ func roundText(text string, decimals int) (float64, bool) {
 	up := text[point+1+decimals] >= '5'
 	n, ok := new(big.Int).SetString(text[:point]+text[point+1:point+1+decimals], 10)
 	if !ok {
-		return 0, false // NaN and infinities have no point
+		return 0, false // cannot happen: NaN and infinities have no decimal point
 	}
 	if up && text[0] == '-' {
 		n.Sub(n, big.NewInt(1))

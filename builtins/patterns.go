@@ -11,9 +11,9 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
-// patternEvals look for regular expressions in texts. The syntax is RE2's, so that no pattern takes longer than the
-// text is long. The result of a match is as in cty's library: the matched text without groups, a list of the groups'
-// texts with groups, a map of them with named groups.
+// patternEvals are the functions on regular expressions. The syntax is RE2's, so that matching takes linear time. The
+// value of a match is the same as in the cty library: the matched text if the pattern has no groups, a map of the
+// groups if they are named, and a list of them otherwise.
 var patternEvals = map[string]evalFunc{
 	"regex": func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
 		p, err := compile(args[0])
@@ -52,8 +52,8 @@ var patternEvals = map[string]evalFunc{
 	},
 }
 
-// allMatches finds the matches of an expression with their groups, unless the list of them would be larger than a value
-// may be.
+// allMatches returns the positions of all matches and their groups. It returns an error if their list would exceed the
+// size limit of a value.
 func allMatches(ctx context.Context, re *regexp.Regexp, text string) ([][]int, error) {
 	budget, most := budgetOf(ctx), -1
 	size := int64(itemSize * (re.NumSubexp() + 1))
@@ -64,7 +64,8 @@ func allMatches(ctx context.Context, re *regexp.Regexp, text string) ([][]int, e
 	return found, budget.Within(int64(len(found)) * size)
 }
 
-// replaced returns a text with its matches replaced, unless it would be larger than a value may be.
+// replaced returns text with all matches replaced. It returns an error if the result would exceed the size limit of a
+// value.
 func replaced(ctx context.Context, re *regexp.Regexp, text, template string) (string, error) {
 	found, err := allMatches(ctx, re, text)
 	if err != nil {
@@ -94,7 +95,7 @@ func compile(text value.Value) (*functions.Pattern, error) {
 	return p, nil
 }
 
-// badPattern returns the error for a malformed regular expression. It does not quote the expression.
+// badPattern returns the error about a malformed regular expression. Its Reason does not quote the expression.
 func badPattern(arg int, err error) error {
 	failure := &Error{Arg: arg, Reason: "pattern: is not a regular expression"}
 	if fault, ok := errors.AsType[*syntax.Error](err); ok {

@@ -6,7 +6,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
-// resourceEvals ask about resources, stacks and providers.
+// resourceEvals are the functions on resources and stacks.
 var resourceEvals = map[string]evalFunc{
 	"pulumiResourceName": ofResource(func(r *value.ResourceRef) string { return r.URN.Name() }),
 	"pulumiResourceType": ofResource(func(r *value.ResourceRef) string { return r.URN.Type() }),
@@ -25,13 +25,13 @@ func ofResource(part func(*value.ResourceRef) string) evalFunc {
 	})
 }
 
-// secretEvals change the secrecy of values.
+// secretEvals are the functions that make values secret or public.
 var secretEvals = map[string]evalFunc{
 	"secret":   gives(func(args []value.Value) value.Value { return args[0].Secret() }),
 	"unsecret": gives(func(args []value.Value) value.Value { return args[0].DeepPublic() }),
 }
 
-// secretResults are the types of results that depend on the arguments.
+// secretResults are the result types that depend on the arguments.
 var secretResults = map[string]resultType{
 	"secret":   argument(0),
 	"unsecret": argument(0),

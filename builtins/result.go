@@ -5,12 +5,12 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// always returns the result type of a function whose result does not depend on its arguments.
+// always returns the result type of a function that has the same type for all arguments.
 func always(t schema.Type) resultType {
 	return func([]schema.Type) schema.Type { return t }
 }
 
-// argument returns the type of the i-th argument.
+// argument returns the result type of a function that returns its i-th argument.
 func argument(i int) resultType {
 	return func(args []schema.Type) schema.Type {
 		if i < len(args) && args[i] != nil {
@@ -20,7 +20,7 @@ func argument(i int) resultType {
 	}
 }
 
-// itemOf returns the type of the items of a list or the values of a map; Any where that is open.
+// itemOf returns the type of the items of a list or the values of a map, or Any if it is not known.
 func itemOf(t schema.Type) schema.Type {
 	switch t := t.(type) {
 	case *schema.Array:
@@ -37,12 +37,12 @@ func itemOf(t schema.Type) schema.Type {
 	return schema.Any
 }
 
-// itemOfArgument returns the item type of the i-th argument, changed by wrap.
+// itemOfArgument returns a result type that applies wrap to the item type of the i-th argument.
 func itemOfArgument(i int, wrap func(schema.Type) schema.Type) resultType {
 	return func(args []schema.Type) schema.Type { return wrap(itemOf(argument(i)(args))) }
 }
 
-// listOfAny returns the type of a list with the items of all lists.
+// listOfAny returns the type of a list that contains the items of all lists.
 func listOfAny(lists []schema.Type) schema.Type {
 	items := make([]schema.Type, len(lists))
 	for i, t := range lists {
@@ -63,7 +63,7 @@ func optional(t schema.Type) schema.Type {
 
 func list(t schema.Type) schema.Type { return &schema.Array{Item: t} }
 
-// resultKind returns the kind of the function's result as far as it does not depend on the arguments.
+// resultKind returns the kind of the result for the given number of arguments of any type.
 func (f *Func) resultKind(args int) value.Kind {
 	types := make([]schema.Type, args)
 	for i := range types {

@@ -9,8 +9,8 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// sequenceEvals take lists apart, order them anew and put them together. As in collectionEvals, functions that only
-// move items keep unknown items in their places.
+// sequenceEvals are the functions that split, reorder and combine lists. As in collectionEvals, functions that only
+// move items preserve unknown items.
 var sequenceEvals = map[string]evalFunc{
 	"element": parts(func(args []value.Value) (value.Value, error) {
 		n := args[0].Len()
@@ -92,7 +92,7 @@ var sequenceEvals = map[string]evalFunc{
 			if !arg.IsKnown() || arg.Len() > 0 {
 				return arg.WithMarksOf(result)
 			}
-			result = result.WithMarksOf(arg) // its emptiness has decided too
+			result = result.WithMarksOf(arg) // the empty list has influenced the result
 		}
 		return result
 	}),
@@ -114,7 +114,7 @@ var sequenceEvals = map[string]evalFunc{
 	"anyTrue": every(false),
 }
 
-// sequenceResults are the types of results that depend on the arguments.
+// sequenceResults are the result types that depend on the arguments.
 var sequenceResults = map[string]resultType{
 	"element":                itemOfArgument(0, same),
 	"slice":                  itemOfArgument(0, list),
@@ -129,12 +129,12 @@ var sequenceResults = map[string]resultType{
 	"setSymmetricDifference": eitherType,
 }
 
-// picked returns a function of lists as sets that keeps some of their items.
+// picked returns the body of a set operation on lists that keeps the items for which keep returns true.
 func picked(keep func(v value.Value, sets []*functions.Set) bool) evalFunc {
 	return gives(func(args []value.Value) value.Value { return functions.Pick(args, keep) })
 }
 
-// every answers usual unless one of the booleans is the opposite.
+// every returns the body of a function on booleans whose result is usual unless one of them is the opposite.
 func every(usual bool) evalFunc {
 	return plainly(func(args []value.Value) (value.Value, error) {
 		for i, v := range spread(args) {

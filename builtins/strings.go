@@ -14,7 +14,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
-// stringEvals make and take apart texts.
+// stringEvals are the functions on strings.
 var stringEvals = map[string]evalFunc{
 	"join": func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
 		delimiter, _ := args[0].AsString()
@@ -109,33 +109,32 @@ var stringEvals = map[string]evalFunc{
 	},
 }
 
-// text returns a function of one text that gives a text.
+// text returns the body of a function from a string to a string.
 func text(convert func(string) string) evalFunc {
 	return gives(func(args []value.Value) value.Value { return value.String(convert(str(args[0]))) })
 }
 
-// textAnd returns a function of two texts.
+// textAnd returns the body of a function of two strings.
 func textAnd(convert func(text, other string) value.Value) evalFunc {
 	return gives(func(args []value.Value) value.Value { return convert(str(args[0]), str(args[1])) })
 }
 
-// str returns an argument whose parameter is a text.
+// str returns the string in v, or an empty string if v is not a string.
 func str(v value.Value) string { s, _ := v.AsString(); return s }
 
-// clampInt returns a whole number as an int, moved into the range of 32 bits, which is more than any text has
-// characters.
+// clampInt returns a whole number as an int, clamped to 32 bits, which is enough for the length of any text.
 func clampInt(v value.Value) int {
 	f, _ := v.AsNumber()
 	return int(max(-1<<31, min(f, 1<<31-1)))
 }
 
-// graphemes returns the characters of a text as readers see them: Unicode's grapheme clusters (L6.16).
+// graphemes returns the grapheme clusters of a text: the characters as readers perceive them (L6.16).
 func graphemes(s string) []string {
 	if isSimple(s) {
 		return strings.Split(s, "")
 	}
 	clusters, err := textseg.AllTokens([]byte(s), textseg.ScanGraphemeClusters)
-	if err != nil { // the splitter has no errors of its own
+	if err != nil { // cannot happen: the splitter never returns an error
 		return strings.Split(s, "")
 	}
 	texts := make([]string, len(clusters))
@@ -145,7 +144,7 @@ func graphemes(s string) []string {
 	return texts
 }
 
-// countGraphemes returns the number of graphemes.
+// countGraphemes returns the number of grapheme clusters.
 func countGraphemes(s string) int {
 	if isSimple(s) {
 		return len(s)
@@ -153,8 +152,8 @@ func countGraphemes(s string) int {
 	return len(graphemes(s))
 }
 
-// isSimple reports whether every byte of s is a grapheme: s is ASCII without a carriage return, which is one grapheme
-// with the line feed behind it.
+// isSimple reports whether every byte of s is a grapheme cluster. That is the case for ASCII without a carriage return,
+// which forms a single cluster with a following line feed.
 func isSimple(s string) bool {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf || s[i] == '\r' {
@@ -164,7 +163,8 @@ func isSimple(s string) bool {
 	return true
 }
 
-// format fills in a format text. The verbs are a closed set, so that Go's own are never promised to users.
+// format formats args according to layout. It supports a fixed set of verbs, so that the rest of Go's verbs is not part
+// of the language.
 func format(layout string, args []value.Value) (value.Value, error) {
 	var b strings.Builder
 	next := 0

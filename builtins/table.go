@@ -11,16 +11,16 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// Theme is a group of functions that documentation shows together.
+// Theme is a group of functions in the documentation.
 type Theme struct {
 	Title string
-	Funcs []*Func // in the order in which documentation shows them
+	Funcs []*Func // in the order of the documentation
 }
 
 //go:embed functions.txt
 var records string
 
-// The bodies of functions and the types of results that depend on the arguments, by function name.
+// The bodies of functions, and the result types that depend on the arguments, by function name.
 var (
 	evals = merged(logicEvals, stringEvals, patternEvals, encodingEvals, hashEvals, collectionEvals, sequenceEvals,
 		numberEvals, dateEvals, networkEvals, secretEvals, fileEvals, assetEvals, bundleEvals, resourceEvals)
@@ -35,10 +35,11 @@ func merged[V any](tables ...map[string]V) map[string]V {
 	return all
 }
 
-// themes reads the records when they are first needed.
+// themes parses the records on first use.
 var themes = sync.OnceValue(func() []Theme { return readRecords(records) })
 
-// readRecords reads a text in the format of functions.txt, which describes it.
+// readRecords parses a text in the format of functions.txt, which describes that format. It panics if the text is
+// invalid.
 func readRecords(text string) []Theme {
 	var themes []Theme
 	var f *Func
@@ -66,7 +67,7 @@ func readRecords(text string) []Theme {
 	return themes
 }
 
-// set stores one line of a record. It returns false for a line that is not known.
+// set stores one line of a record. It returns false if the key is unknown.
 func (f *Func) set(key, content string, types typeReader) bool {
 	switch key {
 	case "aliases":
@@ -102,7 +103,7 @@ func (f *Func) set(key, content string, types typeReader) bool {
 	return true
 }
 
-// typeReader reads the types of records. Equal texts have the same type.
+// typeReader parses the types in records. It is a cache: equal texts have the same type.
 type typeReader map[string]schema.Type
 
 func (r typeReader) read(text string) schema.Type {
@@ -128,7 +129,7 @@ func (r typeReader) read(text string) schema.Type {
 	return r[text]
 }
 
-// member reads a type that is not a union.
+// member parses a type that is not a union.
 func (r typeReader) member(text string) schema.Type {
 	if elem, ok := strings.CutSuffix(text, "?"); ok {
 		return &schema.Optional{Elem: r.read(elem)}
@@ -147,10 +148,10 @@ func (r typeReader) member(text string) schema.Type {
 	panic(fmt.Sprintf("builtins: functions.txt: unknown type %q", text))
 }
 
-// Themes returns every function by theme. The caller must not modify what it refers to.
+// Themes returns all functions by theme. The caller must not modify the themes or functions.
 func Themes() []Theme { return slices.Clone(themes()) }
 
-// Table returns every function, ordered by name. The caller may modify the slice, but not the records.
+// Table returns all functions, ordered by name. The caller may modify the slice, but not the functions.
 func Table() []*Func {
 	var all []*Func
 	for _, theme := range themes() {
@@ -169,7 +170,7 @@ func Names() []string {
 	return names
 }
 
-// byName finds functions by name or alias in lower case.
+// byName maps names and aliases in lower case to functions.
 var byName = sync.OnceValue(func() map[string]*Func {
 	index := make(map[string]*Func)
 	for _, f := range Table() {
@@ -180,7 +181,7 @@ var byName = sync.OnceValue(func() map[string]*Func {
 	return index
 })
 
-// Spelling returns the name or alias of the function that equals name except for capitals, as the table spells it.
+// Spelling returns the name or alias of the function that equals name except for case, in the spelling of the table.
 func (f *Func) Spelling(name string) string {
 	for _, known := range append([]string{f.Name}, f.Aliases...) {
 		if strings.EqualFold(known, name) {
@@ -190,7 +191,7 @@ func (f *Func) Spelling(name string) string {
 	return f.Name
 }
 
-// Lookup finds a function by its name or an alias, without "fn::", in any capitalisation (L1.20).
+// Lookup returns the function with a name or alias, without "fn::" and ignoring case (L1.20).
 func Lookup(name string) (*Func, bool) {
 	f, ok := byName()[strings.ToLower(name)]
 	return f, ok

@@ -9,18 +9,18 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
-// yamlText returns a plain value as YAML that every reader of YAML 1.1 and 1.2 understands alike: lists and maps in
-// blocks, texts of several lines as literal blocks where that is exact, other texts bare where nobody could take them
-// for something else and between double quotes, as in JSON, where somebody could. Values without a JSON form have no
-// YAML form either.
+// yamlText encodes a plain value as YAML that all parsers of YAML 1.1 and 1.2 read in the same way. Lists and maps are
+// written in block style. Multi-line strings are literal blocks if that preserves them. Other strings are unquoted if
+// they cannot be mistaken for anything else, and double-quoted as in JSON otherwise. Values without a JSON form return
+// an error.
 func yamlText(v value.Value) (string, error) {
 	var b strings.Builder
 	err := writeYAML(&b, v, "")
 	return b.String(), err
 }
 
-// writeYAML writes v behind the text that is on the line already: nothing, "- " or "key:". indent is the indentation
-// of the surrounding block.
+// writeYAML writes v after the text that is already on the line: nothing, "-" or "key:". indent is the indentation of
+// the surrounding block.
 func writeYAML(b *strings.Builder, v value.Value, indent string) error {
 	switch {
 	case v.Is(value.KindList) && v.Len() > 0:
@@ -56,7 +56,7 @@ func writeYAML(b *strings.Builder, v value.Value, indent string) error {
 	return err
 }
 
-// writeYAMLPart writes an item of a list or the value of a key, behind the dash or the colon.
+// writeYAMLPart writes a list item or the value of a key, after the dash or the colon.
 func writeYAMLPart(b *strings.Builder, v value.Value, indent string, inList bool) error {
 	text, _ := v.AsString()
 	switch {
@@ -87,8 +87,8 @@ func writeYAMLPart(b *strings.Builder, v value.Value, indent string, inList bool
 	return writeYAML(b, v, indent)
 }
 
-// blockable reports whether a text has several lines and survives as a literal block: no white space that the block
-// could lose or misread, nothing that is not printable.
+// blockable reports whether a text has several lines and is preserved by a literal block: it has no leading or trailing
+// white space that the block would lose, and only printable characters.
 func blockable(text string) bool {
 	if !strings.Contains(strings.TrimSuffix(text, "\n"), "\n") || strings.HasSuffix(text, "\n\n") ||
 		strings.Trim(text[:1], " \t\n") == "" {
@@ -97,8 +97,8 @@ func blockable(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r != '\n' && !printable(r) })
 }
 
-// bare matches texts that no reader takes for anything else: they start with a letter, hold nothing that YAML knows,
-// and are none of the words that some reader takes for a boolean, a number or null.
+// bare matches strings that need no quotes unless they are reserved: they start with a letter and contain no YAML
+// syntax. reserved matches words that some parser takes for a boolean, a number or null.
 var (
 	bare = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_./-]*( [A-Za-z0-9_./-]+)*$`)
@@ -118,17 +118,17 @@ func yamlScalar(v value.Value) (string, error) {
 		if printable(r) {
 			b.WriteRune(r)
 		} else {
-			fmt.Fprintf(&b, "\\u%04x", r) // JSON may hold what YAML may not
+			fmt.Fprintf(&b, "\\u%04x", r) // JSON allows characters that YAML does not
 		}
 	}
 	return b.String(), err
 }
 
-// printable reports whether a character may stand in YAML as it is, and no reader takes it for a line end or loses it.
+// printable reports whether a character can be written in YAML unescaped without being taken for a line break or lost.
 func printable(r rune) bool {
 	return r >= ' ' && r < 0x7f || r >= 0xa0 && r != 0x2028 && r != 0x2029 && r != 0xfeff && r != 0xfffe && r != 0xffff
 }
 
-// unescapeHTML takes back the escapes that are needed only where JSON stands in a web page. A backslash is skipped
-// together with what follows, so that an escaped backslash before u003c stays one.
+// unescapeHTML reverts the escapes that JSON only needs inside of HTML. It consumes escaped backslashes as pairs, so
+// that a backslash before u003c is preserved.
 var unescapeHTML = strings.NewReplacer(`\\`, `\\`, `\u003c`, "<", `\u003e`, ">", `\u0026`, "&")
