@@ -17,7 +17,7 @@ import (
 // failures reports errors and decides how much of the operation they end. There are three kinds:
 //
 //   - abort: the operation ends, even with ContinueOnError. The caller returns monitor.ErrReported.
-//   - refused: one resource failed. The caller returns apply.ErrFailed up to the handler of the registration.
+//   - refused: one resource failed. Callers return apply.ErrFailed up to the handler of the registration.
 //   - resourceFailed: that handler stops the operation, unless ContinueOnError is set.
 //
 // It is safe for concurrent use.

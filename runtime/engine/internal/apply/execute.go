@@ -20,11 +20,11 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// Reporter receives the beginning and the end of steps. It is safe for concurrent use.
+// Reporter is notified of the start and the end of steps. It is safe for concurrent use.
 type Reporter interface {
 	Started(plan.Step)
-	// Finished reports a step that succeeded. For a refresh, result tells what happened to the resource; shown says
-	// whether views show the step.
+	// Finished reports that a step succeeded. For a refresh, result is the change of the resource; shown reports whether
+	// views show the step.
 	Finished(s plan.Step, result plan.Op, shown bool, took time.Duration)
 	StepFailed(s plan.Step, err error, took time.Duration)
 	Tell(Note)
@@ -38,14 +38,14 @@ type Note struct {
 	Text, Position, Property string
 }
 
-// Options are the parts that an executor works with.
+// Options are the dependencies of an executor.
 type Options struct {
 	Project, Stack string
-	// Calls ends when calls in flight are given up. It is the operation's own lifetime, which no single request's context
-	// has.
+	// Calls is cancelled when calls in flight are abandoned. It is a field because it bounds the operation, not a single
+	// request.
 	Calls         context.Context
-	DryRun        bool // preview: nothing is changed
-	IgnoreProtect bool // protected resources are deleted like others (E4.77)
+	DryRun        bool // preview: change nothing
+	IgnoreProtect bool // delete protected resources like others (E4.77)
 	Refreshing    bool // the operation is a refresh
 	Now           func() time.Time
 	Seed          func() []byte
@@ -55,46 +55,44 @@ type Options struct {
 	Journal   *Writer
 	Report    Reporter
 
-	Terminated func() bool        // the operation was given up at once (E5.51)
-	Stop       func()             // nothing new may start
-	Failed     func()             // one resource failed: nothing new may start, unless the user wants to go on (E5.42)
-	Retried    func(urn.URN) bool // a creation of the resource is made again that an earlier operation left open
+	Terminated func() bool        // reports whether the operation was abandoned (E5.51)
+	Stop       func()             // prevents new steps from starting
+	Failed     func()             // handles a failed resource: calls Stop, unless ContinueOnError is set (E5.42)
+	Retried    func(urn.URN) bool // reports whether a pending creation of the resource is repeated
 }
 
-// Executor takes steps: it announces, records, acts, records again and reports. It is safe for concurrent use.
+// Executor executes steps: it reports the start, journals the operation, calls the provider, journals the result, and
+// reports it. It is safe for concurrent use.
 //
-// The executor writes every call that changes something to the journal before it makes the call, and its outcome
-// before anything else may depend on it. So a process that is killed at any moment leaves at most calls whose outcome
-// is unknown, and the journal names them. In a preview the journal does nothing, and requests to providers carry the
-// preview flag.
+// The executor journals every changing call before it makes it, and the outcome before anything else may depend on it.
+// A process that is killed at any moment therefore leaves at most calls with unknown outcome, which the journal lists.
+// A preview has no journal, and its requests to providers carry the preview flag.
 type Executor struct {
 	Options
 	Hooks Hooks
 }
 
-// ErrFailed is returned when one resource failed, which was reported.
+// ErrFailed is returned when a resource failed and the failure has been reported.
 var ErrFailed = errors.New("the resource failed")
 
-// execution is a step that is being taken.
+// execution is a step in progress.
 type execution struct {
 	plan.Step
-	// views are the provider's reports about views in the meantime; nil when there are none.
+	// views collects what the provider reports about views during the step; it may be nil.
 	views *Viewing
-	// command is the import of an operation without a program.
+	// command is set for an import without a program.
 	command *Import
 }
 
-// Take takes one step (5.2). reg is the registration that the step belongs to, nil for a deletion. The result is the
-// new state, nil where there is none. A failure was reported and comes back as ErrFailed; monitor.ErrReported and
-// monitor.ErrShutdown end the operation.
+// Take executes one step (5.2). reg is its registration, nil for a deletion. It returns the new state, nil if there is
+// none. It returns ErrFailed if the failure was reported, and monitor.ErrReported or monitor.ErrShutdown if the
+// operation ends.
 func (x *Executor) Take(s plan.Step, reg *resources.Registration) (*state.Resource, error) {
 	return x.take(&execution{Step: s}, reg)
 }
 
-// take takes one step: it journals what begins, asks the provider, and journals the end, so that a crash in between
-// leaves a pending operation (E5.11). reg is the registration that the step is of, if there is one. The result is the
-// resource as it is now. ErrFailed says that the failure has been reported, monitor.ErrShutdown that the operation was
-// cut off; any other error is one of the journal.
+// take executes one step: it journals the operation, calls the provider, and journals the outcome, so that a crash in
+// between leaves a pending operation (E5.11). It returns the new state and the errors of Take.
 func (x *Executor) take(s *execution, reg *resources.Registration) (*state.Resource, error) {
 	began := x.Now()
 	x.Report.Started(s.Step)
@@ -108,11 +106,11 @@ func (x *Executor) take(s *execution, reg *resources.Registration) (*state.Resou
 	}
 	x.watchViews(s)
 	result, err := x.performHooked(s)
-	if x.Terminated() { // E5.51: whatever came back, nothing is written any more, and the operation stays pending
+	if x.Terminated() { // E5.51: nothing is written any more, so the operation stays pending
 		return nil, monitor.ErrShutdown
 	}
 	if result != nil && !s.Verbatim {
-		x.markSecrets(&s.Step, result)
+		x.markSecrets(&s.Step, result) // E4.115: views are removed before their owner
 	}
 	failure, ok := errors.AsType[*provider.Error](err)
 	partial := ok && failure.Outcome == provider.Partial && result != nil
@@ -121,12 +119,12 @@ func (x *Executor) take(s *execution, reg *resources.Registration) (*state.Resou
 			return nil, x.JournalFailed(&s.Step, err)
 		}
 	}
-	if err == nil || partial { // a partial failure has left an object, which must not be forgotten
+	if err == nil || partial { // a partial failure leaves an object that must be recorded
 		if err := x.Record(&s.Step, result, pos, number, reg); err != nil {
 			return nil, x.JournalFailed(&s.Step, err)
 		}
 	} else if number != 0 && !outcomeUnknown(err) {
-		if err := x.Commit(&s.Step, journal.Entry{Step: number}); err != nil { // it changed nothing
+		if err := x.Commit(&s.Step, journal.Entry{Step: number}); err != nil { // nothing changed
 			return nil, err
 		}
 	}
@@ -143,9 +141,9 @@ func (x *Executor) take(s *execution, reg *resources.Registration) (*state.Resou
 		}
 		return nil, ErrFailed
 	}
-	about := s.About()
-	x.Report.Finished(shown, s.Op, x.DryRun || about.Custom || s.Op == plan.OpDelete, took)
-	if about.Custom || s.New == nil {
+	res := s.About()
+	x.Report.Finished(shown, s.Op, x.DryRun || res.Custom || s.Op == plan.OpDelete, took)
+	if res.Custom || s.New == nil {
 		x.AfterHooks(&s.Step, result)
 	}
 	if err := s.views.write(true, false); err != nil {
@@ -159,14 +157,14 @@ func (x *Executor) take(s *execution, reg *resources.Registration) (*state.Resou
 	return result, nil
 }
 
-// outcomeUnknown reports whether nobody can tell what a failed call did, because the plugin died in the middle or its
-// answer could not be understood. The operation then stays pending, for the next run to resolve (D10).
+// outcomeUnknown reports whether the effect of a failed call is unknown, because the plugin died during the call or its
+// answer was invalid. The operation then stays pending until the next run resolves it (D10).
 func outcomeUnknown(err error) bool {
 	failure, ok := errors.AsType[*provider.Error](err)
 	return ok && failure.Lost || errors.As(err, new(*provider.CrashError))
 }
 
-// JournalFailed stops everything: without a journal nothing may be done.
+// JournalFailed reports an error of the journal and stops the operation: without a journal nothing may change.
 func (x *Executor) JournalFailed(s *plan.Step, err error) error {
 	if x.Terminated() {
 		return monitor.ErrShutdown
@@ -178,7 +176,7 @@ func (x *Executor) JournalFailed(s *plan.Step, err error) error {
 	return monitor.ErrReported
 }
 
-// Commit records a change outside of any step's success. A failure is reported about s; see JournalFailed.
+// Commit journals a change that is not the success of a step. An error is reported for s; see JournalFailed.
 func (x *Executor) Commit(s *plan.Step, e journal.Entry) error {
 	if err := x.Journal.Commit(x.Calls, e); err != nil {
 		return x.JournalFailed(s, err)
@@ -186,10 +184,10 @@ func (x *Executor) Commit(s *plan.Step, e journal.Entry) error {
 	return nil
 }
 
-// Positions finds the places in the journal that a step is about.
+// Positions returns the journal positions that a step reads and writes.
 func (x *Executor) Positions(s *plan.Step) resources.Positions {
 	pos := x.Table.Positions(s)
-	if pos.Moving != nil { // it is recorded first that it has another position
+	if pos.Moving != nil { // its new position must be journaled first
 		<-pos.Moving
 	}
 	switch {
@@ -201,7 +199,7 @@ func (x *Executor) Positions(s *plan.Step) resources.Positions {
 	return pos
 }
 
-// Record writes down a step's success and makes it the present state of everything.
+// Record journals the success of a step and updates the table accordingly.
 func (x *Executor) Record(s *plan.Step, result *state.Resource, pos resources.Positions, number int64,
 	reg *resources.Registration) error {
 	e := success(s, result, pos)
@@ -212,7 +210,7 @@ func (x *Executor) Record(s *plan.Step, result *state.Resource, pos resources.Po
 		}
 	}
 	switch {
-	// Most steps of most operations change nothing. They would make the journal as long as the stack.
+	// Most steps change nothing; journaling them at once would make the journal as long as the stack.
 	case s.Op == plan.OpSame && MateriallySame(pos.OldNow, result):
 		x.Journal.CommitLate(e)
 	case len(e.Remove)+len(e.Amend)+len(e.Add) > 0:
@@ -224,8 +222,8 @@ func (x *Executor) Record(s *plan.Step, result *state.Resource, pos resources.Po
 	return nil
 }
 
-// perform does what a step is about and answers with the new state, nil where there is none. After a partial failure
-// both a state and an error come back.
+// perform executes a step and returns the new state, nil if there is none. After a partial failure it returns both a
+// state and an error.
 func (x *Executor) perform(s *execution) (*state.Resource, error) {
 	switch s.Op {
 	case plan.OpSame:
@@ -249,8 +247,8 @@ func (x *Executor) perform(s *execution) (*state.Resource, error) {
 	return nil, fmt.Errorf("the operation %q is not known", s.Op)
 }
 
-// performSame keeps a resource: it takes outputs, ID and times from the prior state, and everything else from the
-// program (E5.20). It calls no provider, unless the resource is itself a provider.
+// performSame keeps a resource: outputs, ID and timestamps come from the prior state, everything else from the program
+// (E5.20). It calls no provider, unless the resource is itself a provider.
 func (x *Executor) performSame(s *execution) (*state.Resource, error) { // E5.20
 	if s.Verbatim {
 		return s.New.Clone(), nil
@@ -258,15 +256,15 @@ func (x *Executor) performSame(s *execution) (*state.Resource, error) { // E5.20
 	n := s.New.Clone()
 	n.ID, n.Outputs, n.Created, n.Modified = s.Old.ID, s.Old.Outputs, s.Old.Created, s.Old.Modified
 	if n.IsProvider() {
-		// An unchanged provider goes on with its old inputs, not with those just checked (E3.11).
+		// An unchanged provider keeps its prior inputs, rather than those just checked (E3.11).
 		n.Inputs = s.Old.Inputs
 		return n, x.Providers.Keep(s.Old, n)
 	}
 	return n, nil
 }
 
-// performCreate creates a resource (E5.21). A failure that leaves an object behind comes with the resource as far as it
-// is there (E5.36). In a preview the outputs may be unknown.
+// performCreate creates a resource (E5.21). If creation fails but leaves an object, it returns the partial state and
+// the error (E5.36). In a preview the outputs may be unknown.
 func (x *Executor) performCreate(s *execution) (*state.Resource, error) { // E5.21
 	n := s.New.Clone()
 	n.Created = x.now()
@@ -299,8 +297,8 @@ func (x *Executor) performCreate(s *execution) (*state.Resource, error) { // E5.
 	return n, nil
 }
 
-// performUpdate changes a resource in place (E5.22). After a partial failure the inputs stay the old ones, so that the
-// next operation tries again (E5.37).
+// performUpdate changes a resource in place (E5.22). After a partial failure the inputs stay the prior ones, so that
+// the next operation tries again (E5.37).
 func (x *Executor) performUpdate(s *execution) (*state.Resource, error) { // E5.22
 	n := s.New.Clone()
 	n.ID, n.Created, n.Modified = s.Old.ID, s.Old.Created, x.now()
@@ -332,8 +330,8 @@ func (x *Executor) performUpdate(s *execution) (*state.Resource, error) { // E5.
 	return n, nil
 }
 
-// performDelete deletes the object of a resource (E5.23). The provider is not called in a preview, nor for components,
-// external and retained resources, and what goes with another resource (E4.80).
+// performDelete deletes the object of a resource (E5.23). It does not call the provider in a preview, for components,
+// external, retained and already deleted resources, and for those whose owner is deleted (E4.80).
 func (x *Executor) performDelete(s *execution) error { // E5.23
 	old := s.Old
 	if old.Protect && s.Op == plan.OpDelete && !x.IgnoreProtect { // E4.76
@@ -353,17 +351,17 @@ func (x *Executor) performDelete(s *execution) error { // E5.23
 		Views:   s.views.request()})
 }
 
-// protectedDeletion refuses to delete a protected resource (E4.76). Other deletions go on.
+// protectedDeletion is the error for the deletion of a protected resource (E4.76). Other deletions go on.
 type protectedDeletion struct{ step *plan.Step }
 
-// Error names the resource and the way out.
+// Error names the resource and the remedy.
 func (e *protectedDeletion) Error() string {
 	return fmt.Sprintf(
 		"resource %q cannot be deleted\nbecause it is protected. To allow it, set the option protect of the resource "+
 			"to false and run `up`, or use `state unprotect '%s'`", e.step.URN, e.step.URN)
 }
 
-// performRead reads a resource that is managed elsewhere (E5.24). The program's inputs stay.
+// performRead reads a resource that is managed elsewhere (E5.24). The inputs remain the program's.
 func (x *Executor) performRead(s *execution) (*state.Resource, error) { // E5.24
 	n := s.New.Clone()
 	if n.ID == "" { // E2.47: not known yet
@@ -386,7 +384,7 @@ func (x *Executor) performRead(s *execution) (*state.Resource, error) { // E5.24
 		return nil, fmt.Errorf("resource '%s' does not exist", n.ID)
 	}
 	n.ID = cmp.Or(r.ID, n.ID)
-	n.Outputs, n.RefreshBeforeUpdate = r.Outputs, r.RefreshBeforeUpdate // the program's inputs stay
+	n.Outputs, n.RefreshBeforeUpdate = r.Outputs, r.RefreshBeforeUpdate // the inputs remain the program's
 	if old := s.Old; old != nil && s.Op == plan.OpRead {                // E6.27
 		n.Created, n.Modified = old.Created, old.Modified
 		if !value.Equal(old.Inputs, n.Inputs) || !value.Equal(old.Outputs, n.Outputs) {
@@ -396,8 +394,7 @@ func (x *Executor) performRead(s *execution) (*state.Resource, error) { // E5.24
 	return n, err
 }
 
-// performImport reads an object that exists and takes it under management (E4.86–E4.91). It is an error if there is no
-// object with the ID.
+// performImport imports an existing object into the state (E4.86–E4.91). It returns an error if no object has the ID.
 func (x *Executor) performImport(s *execution) (*state.Resource, error) { // E4.86–E4.91
 	n := s.New.Clone()
 	n.Created = x.now()
@@ -427,14 +424,14 @@ func (x *Executor) performImport(s *execution) (*state.Resource, error) { // E4.
 	return n, nil
 }
 
-// now is the present moment, as states keep it.
+// now returns the current time in UTC, as a state records it.
 func (x *Executor) now() *time.Time {
 	t := x.Now().UTC()
 	return &t
 }
 
-// markSecrets marks outputs secret by name: those that the program names, and those whose input is secret (E5.18). It
-// changes r, which is not shared yet.
+// markSecrets marks outputs secret that the program names or whose input of the same name is secret (E5.18). It
+// modifies r, which must not be shared yet.
 func (x *Executor) markSecrets(s *plan.Step, r *state.Resource) {
 	r.Outputs = SecretOutputs(r.Outputs, r.Inputs, r.AdditionalSecretOutputs)
 	if slices.Contains(r.AdditionalSecretOutputs, "id") { // E4.71
@@ -443,7 +440,7 @@ func (x *Executor) markSecrets(s *plan.Step, r *state.Resource) {
 	}
 }
 
-// SecretOutputs returns outputs with the entries named, and those whose input of the same name is secret, marked
+// SecretOutputs returns outputs with the named entries, and those whose input of the same name is secret, marked
 // secret.
 func SecretOutputs(outputs, inputs value.Value, names []string) value.Value {
 	mark := func(name string) {

@@ -13,7 +13,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// mostRetries is how often error hooks may have one operation tried again (E5.46).
+// mostRetries is the maximum number of retries of one operation by error hooks (E5.46).
 const mostRetries = 100
 
 // Hooks are the program's registered hooks, which run around steps. It is safe for concurrent use.
@@ -22,7 +22,7 @@ type Hooks struct {
 	byName map[string]monitor.Hook
 }
 
-// Register announces a hook; its name is taken once, by whatever kind of hook (E2.75).
+// Register registers a hook. It returns an error if the name is taken by any kind of hook (E2.75).
 func (h *Hooks) Register(hook monitor.Hook) error {
 	if hook.Name == "" {
 		return errors.New("a hook needs a name")
@@ -39,7 +39,7 @@ func (h *Hooks) Register(hook monitor.Hook) error {
 	return nil
 }
 
-// get returns a hook that was announced.
+// get returns a registered hook.
 func (h *Hooks) get(name string) (monitor.Hook, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -50,8 +50,9 @@ func (h *Hooks) get(name string) (monitor.Hook, error) {
 	return hook, nil
 }
 
-// hookKind returns what the hooks around a step are bound to, such as Create for BeforeCreate, and the state that binds
-// them: deletions go by the old state, everything else by the new one (E2.79). It is empty for steps that have none.
+// hookKind returns the operation that the hooks of a step are bound to, such as Create for BeforeCreate, and the state
+// that names the hooks: the old state for deletions, otherwise the new one (E2.79). Both are zero for steps without
+// hooks.
 func hookKind(s *plan.Step) (kind string, binds *state.Resource) {
 	switch s.Op {
 	case plan.OpCreate, plan.OpCreateReplacement:
@@ -64,14 +65,14 @@ func hookKind(s *plan.Step) (kind string, binds *state.Resource) {
 	return "", nil
 }
 
-// runHooks runs the hooks of a resource that are bound to a kind such as BeforeCreate, one after the other in the order
-// in which they are bound (E2.76). It stops at the first that fails; a failure to be ignored is a warning and no
-// failure (E2.78). result is the state after the operation, nil before it.
-func (x *Executor) runHooks(s *plan.Step, when string, binds, result *state.Resource) error {
+// runHooks runs the hooks of a resource that are bound to kind, such as BeforeCreate, in the order of the bindings
+// (E2.76). It stops at the first failure; a failure of a hook with IgnoreErrors is only a warning (E2.78). result is
+// the state after the operation, nil before it.
+func (x *Executor) runHooks(s *plan.Step, kind string, binds, result *state.Resource) error {
 	if binds == nil {
 		return nil
 	}
-	for _, name := range binds.ResourceHooks[when] {
+	for _, name := range binds.ResourceHooks[kind] {
 		hook, err := x.Hooks.get(name)
 		if err != nil {
 			return err
@@ -80,7 +81,7 @@ func (x *Executor) runHooks(s *plan.Step, when string, binds, result *state.Reso
 			continue
 		}
 		if _, err := hook.Run(x.Calls, hookArgs(s, binds, result)); err != nil {
-			failed := fmt.Errorf("%s hook %q failed: %w", when, name, err)
+			failed := fmt.Errorf("%s hook %q failed: %w", kind, name, err)
 			if !hook.IgnoreErrors {
 				return failed
 			}
@@ -91,8 +92,8 @@ func (x *Executor) runHooks(s *plan.Step, when string, binds, result *state.Reso
 	return nil
 }
 
-// hookArgs returns what a hook gets to know: creations have nothing old, deletions nothing new, and before an operation
-// there are no new outputs (E2.77).
+// hookArgs returns the arguments of a hook: old values except for creations, new values except for deletions, and new
+// outputs only after the operation (E2.77).
 func hookArgs(s *plan.Step, binds, result *state.Resource) value.Value {
 	id := binds.ID
 	if s.Old != nil && id == "" {
@@ -115,8 +116,8 @@ func hookArgs(s *plan.Step, binds, result *state.Resource) value.Value {
 	return value.Map(args)
 }
 
-// performHooked performs a step between its hooks: when one before it fails, nothing is asked of the provider (E2.78),
-// and when the operation fails, error hooks may have it tried again (E5.46).
+// performHooked performs a step between its hooks: if a hook before it fails, the provider is not called (E2.78); if
+// the operation fails, error hooks may repeat it (E5.46).
 func (x *Executor) performHooked(s *execution) (*state.Resource, error) {
 	kind, binds := hookKind(&s.Step)
 	if kind == "" || len(binds.ResourceHooks) == 0 {
@@ -126,7 +127,7 @@ func (x *Executor) performHooked(s *execution) (*state.Resource, error) {
 		return nil, err
 	}
 	result, err := x.perform(s)
-	// The hooks get all failures so far with each attempt, so that they can give up in time.
+	// Error hooks get the failures of all attempts, so that they can limit their number.
 	var told []value.Value // error texts, newest first
 	for try := 1; err != nil && len(binds.ResourceHooks["OnError"]) > 0 && !x.Terminated(); try++ {
 		told = slices.Insert(told, 0, value.String(err.Error()))
@@ -150,7 +151,7 @@ func (x *Executor) performHooked(s *execution) (*state.Resource, error) {
 	return result, err
 }
 
-// askErrorHooks asks each error hook; one is enough to have the operation tried again.
+// askErrorHooks runs all error hooks and reports whether at least one of them wants a retry.
 func (x *Executor) askErrorHooks(s *plan.Step, binds *state.Resource, kind string, told []value.Value) (again bool,
 	err error) {
 	for _, name := range binds.ResourceHooks["OnError"] {
@@ -169,14 +170,14 @@ func (x *Executor) askErrorHooks(s *plan.Step, binds *state.Resource, kind strin
 	return again, nil
 }
 
-// operationName returns a kind as error hooks know it.
+// operationName returns the name of an operation for error hooks.
 func operationName(kind string) string {
 	return map[string]string{"Create": "create", "Update": "update", "Delete": "delete"}[kind]
 }
 
-// AfterHooks runs the hooks after a step whose result is in the state by now. A failure changes nothing about that, but
-// the operation has failed, and without ContinueOnError nothing else starts (E2.78, E5.47). Components come to their
-// end when their outputs are registered.
+// AfterHooks runs the hooks after a step whose result is recorded already. A failing hook does not change the result,
+// but fails the operation, which starts nothing else without ContinueOnError (E2.78, E5.47). The hooks of components
+// run when their outputs are registered.
 func (x *Executor) AfterHooks(s *plan.Step, result *state.Resource) {
 	kind, binds := hookKind(s)
 	if kind == "" || len(binds.ResourceHooks) == 0 {

@@ -11,20 +11,20 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// Import describes a resource of an import without a program.
+// Import holds the options of one resource in an import without a program.
 type Import struct {
-	Component bool        // no provider has a part in it
-	Inputs    value.Value // a map: fills in what the provider does not tell; null for nothing
-	Outputs   value.Value // a map: what the resource is like, which is believed without a look; null to look
+	Component bool        // it has no provider
+	Inputs    value.Value // a map: values that the provider does not return; null for none
+	Outputs   value.Value // a map: the resource's outputs, used without reading it; null to read it
 }
 
-// Import takes the step of an import that no program has asked for; see Take.
+// Import executes an import step without a program; see Take.
 func (x *Executor) Import(s plan.Step, reg *resources.Registration, i *Import) (*state.Resource, error) {
 	return x.take(&execution{Step: s, command: i}, reg)
 }
 
-// performCommandImport is the work of an import that no program has asked for: the provider reads the resource, and
-// what it finds is checked, which changes nothing but may give warnings (E7.52–E7.55).
+// performCommandImport performs an import without a program: the provider reads the resource and checks the inputs that
+// it returned; failures of the check are only warnings (E7.52–E7.55).
 func (x *Executor) performCommandImport(s *execution) (*state.Resource, error) {
 	i := s.command
 	if i.Component || i.Outputs.Is(value.KindMap) {
@@ -66,8 +66,8 @@ func (x *Executor) performCommandImport(s *execution) (*state.Resource, error) {
 	return n, err
 }
 
-// supplemented returns what a provider has read, with missing values filled in from more. A value that is secret in
-// more is secret in the result.
+// supplemented returns the values in read, with missing ones filled in from more. Values that are secret in more are
+// secret in the result.
 func supplemented(read, more value.Value) value.Value {
 	if !more.Is(value.KindMap) {
 		return read

@@ -11,8 +11,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// operationOf returns what is recorded before a step is attempted; ok is false for steps that are recorded at their end
-// only (E6.9–E6.19).
+// operationOf returns the pending operation that is journaled before a step; ok is false for steps that are only
+// journaled at their end (E6.9–E6.19).
 func operationOf(s *plan.Step) (op state.Operation, ok bool) {
 	op = state.Operation{Resource: s.New}
 	switch s.Op {
@@ -31,15 +31,15 @@ func operationOf(s *plan.Step) (op state.Operation, ok bool) {
 	return op, op.Kind != ""
 }
 
-// success returns what the success of a step means for the state: the entry without its number (E6.9–E6.19).
+// success returns the journal entry for the success of a step, without its number (E6.9–E6.19).
 func success(s *plan.Step, result *state.Resource, pos resources.Positions) journal.Entry {
 	var e journal.Entry
 	// A new resource goes to the end, unless a position was reserved for it; then it takes that position.
 	add := func() {
-		if it := []journal.Amended{{ID: pos.New, Resource: result}}; s.Position != 0 {
-			e.Amend = it
+		if records := []journal.Amended{{ID: pos.New, Resource: result}}; s.Position != 0 {
+			e.Amend = records
 		} else {
-			e.Add = it
+			e.Add = records
 		}
 	}
 	remove := func() {
@@ -82,9 +82,8 @@ func success(s *plan.Step, result *state.Resource, pos resources.Positions) jour
 	return e
 }
 
-// MateriallySame reports whether a same step changes nothing that has to be written before the operation ends
-// (E6.15). It does not compare times and source positions, among others: these are written together with the next
-// entry.
+// MateriallySame reports whether two states differ in nothing that must be written before the operation ends (E6.15).
+// It ignores timestamps and source positions, among others: these are written together with the next entry.
 func MateriallySame(a, b *state.Resource) bool {
 	return a.URN == b.URN && a.Type == b.Type && a.Custom == b.Custom && a.CustomTimeouts == b.CustomTimeouts &&
 		a.RetainOnDelete == b.RetainOnDelete && a.Provider == b.Provider && a.Parent == b.Parent &&

@@ -11,8 +11,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// Refresh reads one resource and reports how it differs from what was known. It answers with the state as it is now,
-// which is old itself when nothing differs or when reading failed, and nil when the resource is gone.
+// Refresh reads one resource and reports the difference from its prior state. It returns the current state, which is
+// old itself if there is no difference or the read failed, and nil if the resource is gone.
 func (x *Executor) Refresh(old *state.Resource) (*state.Resource, error) {
 	now, v, err := x.RefreshWithViews(old)
 	if failed := v.keepRefreshed(now == nil); failed != nil && err == nil {
@@ -21,7 +21,7 @@ func (x *Executor) Refresh(old *state.Resource) (*state.Resource, error) {
 	return now, err
 }
 
-// RefreshWithViews is Refresh with what the provider has told of views, which is the caller's to write.
+// RefreshWithViews is like Refresh, but leaves it to the caller to record what the provider reported about views.
 func (x *Executor) RefreshWithViews(old *state.Resource) (*state.Resource, *Viewing, error) {
 	began := x.Now()
 	s := &execution{Step: plan.NewStep(plan.OpRefresh, old, old)}
@@ -44,7 +44,7 @@ func (x *Executor) RefreshWithViews(old *state.Resource) (*state.Resource, *View
 	return now, s.views, nil
 }
 
-// readAgain is the work of refresh: the state now, nil when it is gone, and what that means.
+// readAgain reads a resource. It returns the current state, nil if it is gone, and the resulting operation.
 func (x *Executor) readAgain(s *execution) (*state.Resource, plan.Op, error) {
 	old := s.Old
 	if !old.Custom || old.IsProvider() || old.PendingReplacement { // E7.15
@@ -94,7 +94,7 @@ func (x *Executor) readAgain(s *execution) (*state.Resource, plan.Op, error) {
 		}
 		return now, plan.OpUpdate, nil
 	}
-	// Ask the provider what the next update would do: the inverse of that is the drift (E7.18).
+	// Ask the provider for the diff from the read state back to the old inputs; the inverse is the drift (E7.18).
 	answer, err := p.Diff(x.Calls, provider.DiffRequest{
 		Subject: provider.SubjectOf(old.URN), ID: now.ID, OldInputs: now.Inputs, OldOutputs: now.Outputs, News: old.Inputs,
 		IgnoreChanges: old.IgnoreChanges, AllowUnknowns: x.DryRun})
@@ -109,8 +109,8 @@ func (x *Executor) readAgain(s *execution) (*state.Resource, plan.Op, error) {
 	return now, plan.OpUpdate, nil
 }
 
-// inverted turns a detailed diff around: a property that would be added is missing. A property that forces a
-// replacement still does.
+// inverted returns the inverse of a detailed diff: added properties become deleted ones and vice versa. Kinds that
+// force a replacement still do.
 func inverted(detailed map[string]provider.PropertyDiff) map[string]provider.PropertyDiff {
 	if detailed == nil {
 		return nil
@@ -132,7 +132,7 @@ func inverted(detailed map[string]provider.PropertyDiff) map[string]provider.Pro
 	return turned
 }
 
-// ReadAgain reads one resource without a word to anybody; see Refresh.
+// ReadAgain reads one resource without reporting anything; see Refresh.
 func (x *Executor) ReadAgain(old *state.Resource) (*state.Resource, error) {
 	now, _, err := x.readAgain(&execution{Step: plan.NewStep(plan.OpRefresh, old, old)})
 	return now, err

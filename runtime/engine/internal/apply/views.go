@@ -13,8 +13,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// Viewing receives a provider's reports about the views of a resource during a step on it (E4.114). It is called from
-// other goroutines; what it means for the state is written when the owner's step ends (E4.115).
+// Viewing collects what a provider reports about the views of a resource during a step on it (E4.114). The provider
+// calls publish on other goroutines; the reports are recorded when the owner's step ends (E4.115).
 type Viewing struct {
 	x     *Executor
 	owner *resources.Owner
@@ -23,32 +23,32 @@ type Viewing struct {
 	steps []viewStep
 }
 
-// viewStep is one thing that was told.
+// viewStep is one reported step of a view.
 type viewStep struct {
 	step   plan.Step
 	old    *resources.View
-	result plan.Op // of a refresh, what became of the view; else the step's operation
+	result plan.Op // in a refresh, the change of the view; otherwise the step's operation
 	err    error
 }
 
-// watchViews prepares the owner's step for what its provider will tell.
+// watchViews sets s.views if the step's resource may have views.
 func (x *Executor) watchViews(s *execution) {
 	if s.views != nil || s.Verbatim || s.command != nil {
 		return
 	}
-	if about := s.About(); about.Custom && !about.IsProvider() {
+	if res := s.About(); res.Custom && !res.IsProvider() {
 		s.views = &Viewing{x: x, owner: x.Table.Owner(&s.Step)}
 	}
 }
 
-// request returns the views that a call to a provider carries; nil when there are none.
+// request returns the views for a request to a provider; nil if the resource has none.
 func (v *Viewing) request() *provider.Views {
 	if v == nil {
 		return nil
 	}
 	asked := &provider.Views{Publish: v.publish}
 	if op := v.owner.Step.Op; op == plan.OpCreate || op == plan.OpCreateReplacement {
-		return asked // what is created has had none
+		return asked // a new resource has no views yet
 	}
 	for _, e := range v.owner.Views() {
 		r := e.Now
@@ -61,12 +61,12 @@ func (v *Viewing) request() *provider.Views {
 	return asked
 }
 
-// viewOps are the operations that views can have; a replacement itself has no outcome.
+// viewOps are the valid operations for views.
 var viewOps = []plan.Op{plan.OpSame, plan.OpCreate, plan.OpUpdate, plan.OpDelete, plan.OpReplace,
 	plan.OpCreateReplacement, plan.OpDeleteReplaced, plan.OpRead, plan.OpReadReplacement, plan.OpRefresh, plan.OpDiscard,
 	plan.OpDiscardReplaced, plan.OpRemovePendingReplace, plan.OpImport, plan.OpImportReplacement}
 
-// publish takes what a provider tells and shows it.
+// publish receives reported steps of views, and reports their start.
 func (v *Viewing) publish(_ context.Context, told []provider.ViewStep) error {
 	steps := make([]viewStep, len(told))
 	for i, t := range told {
@@ -84,7 +84,7 @@ func (v *Viewing) publish(_ context.Context, told []provider.ViewStep) error {
 	return nil
 }
 
-// read turns a report into a step.
+// read converts a report into a step.
 func (v *Viewing) read(t provider.ViewStep) (viewStep, error) {
 	op := plan.Op(t.Op)
 	if !slices.Contains(viewOps, op) {
@@ -129,7 +129,7 @@ func (v *Viewing) resource(view *provider.View) *state.Resource {
 		Inputs: view.Inputs.MapOrEmpty().DeepWithoutDeps(), Outputs: view.Outputs.MapOrEmpty().DeepWithoutDeps()}
 }
 
-// take returns the steps told so far, which are not told again.
+// take removes and returns the steps reported so far.
 func (v *Viewing) take() []viewStep {
 	if v == nil {
 		return nil
@@ -141,15 +141,15 @@ func (v *Viewing) take() []viewStep {
 	return steps
 }
 
-// write makes what was told the state of the owner's views. there says that the owner is in the state; without it
-// its views cannot be either. gone says that the step has ended the owner: what is left of its views ends with it,
-// whether the provider told so or not.
-func (v *Viewing) write(there, gone bool) error {
+// write records the reported steps of the owner's views. ownerPresent is set if the owner is in the state; without it,
+// new views are not recorded. gone is set if the step has deleted the owner: its remaining views are deleted too,
+// whether the provider reported that or not.
+func (v *Viewing) write(ownerPresent, gone bool) error {
 	if v == nil {
 		return nil
 	}
 	told := v.take()
-	if v.owner.Step.Op == plan.OpCreateReplacement && there {
+	if v.owner.Step.Op == plan.OpCreateReplacement && ownerPresent {
 		if e := v.owner.LeaveViews(); len(e.Amend) > 0 {
 			if err := v.x.Journal.Commit(v.x.Calls, e); err != nil {
 				return err
@@ -162,7 +162,7 @@ func (v *Viewing) write(there, gone bool) error {
 			v.x.Failed()
 			continue
 		}
-		if w.step.New != nil && !there {
+		if w.step.New != nil && !ownerPresent {
 			continue
 		}
 		if err := v.record(&w); err != nil {
@@ -181,7 +181,7 @@ func (v *Viewing) write(there, gone bool) error {
 	return nil
 }
 
-// step takes a step on a view that its provider has not told of; after is nil for a deletion.
+// step executes a step on a view that its provider did not report; after is nil for a deletion.
 func (v *Viewing) step(op plan.Op, view *resources.View, after *state.Resource) error {
 	w := viewStep{step: plan.NewStep(op, view.Found, after), old: view, result: op}
 	v.x.Report.Started(w.step)
@@ -192,8 +192,8 @@ func (v *Viewing) step(op plan.Op, view *resources.View, after *state.Resource) 
 	return nil
 }
 
-// record writes down one step of a view. Views are written with their owner's step and have no pending operation of
-// their own: what became of them is found out with the owner.
+// record journals one step of a view. Views have no pending operations of their own: their outcome is resolved together
+// with their owner's.
 func (v *Viewing) record(w *viewStep) error {
 	e := v.owner.RecordView(&w.step, w.old, w.result, v.x.Journal.NewID)
 	if len(e.Remove)+len(e.Amend)+len(e.Add) == 0 {
@@ -202,7 +202,7 @@ func (v *Viewing) record(w *viewStep) error {
 	return v.x.Journal.Commit(v.x.Calls, e)
 }
 
-// keepSame keeps the views of a resource that has not changed (E4.116).
+// keepSame keeps the views of an unchanged resource (E4.116).
 func (v *Viewing) keepSame() error {
 	if v == nil {
 		return nil
@@ -221,8 +221,8 @@ func (v *Viewing) keepSame() error {
 	return nil
 }
 
-// Refreshed brings what a refresh was told of views into the states that it has read, for which field
-// returns the place, nil if there is none. It returns the views that are new.
+// Refreshed applies the reports of a refresh to the states that it has read. field returns a pointer to the state of a
+// view, or nil. Refreshed returns the new views.
 func (v *Viewing) Refreshed(field func(*resources.Prior) **state.Resource) (created []*state.Resource) {
 	for _, w := range v.take() {
 		if w.err == nil {
@@ -242,7 +242,7 @@ func (v *Viewing) Refreshed(field func(*resources.Prior) **state.Resource) (crea
 	return created
 }
 
-// report publishes the result of a refresh for a view.
+// report reports the result of a refresh for a view.
 func (v *Viewing) report(w *viewStep) {
 	switch {
 	case w.err != nil:
@@ -254,9 +254,9 @@ func (v *Viewing) report(w *viewStep) {
 	}
 }
 
-// keepRefreshed records what the refresh of a resource that a program has registered was told of views. Those that are
-// new come with the next refresh: they would have to stand behind their owner, which has no place in the state yet.
-// Those of an owner that is gone go with it.
+// keepRefreshed records the reports about views from the refresh of a registered resource. New views are left to the
+// next refresh: they must come after their owner, which is not in the new state yet. The views of a missing owner are
+// removed with it.
 func (v *Viewing) keepRefreshed(gone bool) error {
 	for _, w := range v.take() {
 		if w.err == nil && !gone && w.old != nil {

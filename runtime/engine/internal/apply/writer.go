@@ -11,11 +11,10 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// Writer records what happens to the state. It keeps every entry in memory, in the order of completion, from which the
-// final snapshot is made; and it hands entries to the durable journal, all but one kind at once: a same without
-// material difference is durable only from when something new is about to depend on it, so that a journal grows with
-// what changes and not with the stack (E6.15, E6.21, decision D9). It is safe for concurrent use; in a preview it does
-// nothing.
+// Writer records the changes of the state. It keeps all entries in memory in order of completion, for the final
+// snapshot, and passes them to the durable journal at once, with one exception: a same step without a material
+// difference is journaled only when a new entry depends on it, so that the journal grows with the changes and not with
+// the stack (E6.15, E6.21, decision D9). It is safe for concurrent use; in a preview it does nothing.
 type Writer struct {
 	journal journal.Journal // nil in a preview
 
@@ -23,25 +22,25 @@ type Writer struct {
 	entries  []journal.Entry
 	nextID   journal.ID
 	nextStep int64
-	late     map[urn.URN]*lateSame // by the resource's present URN
+	late     map[urn.URN]*lateSame // by the resource's current URN
 	lateByID map[journal.ID]*lateSame
 	closed   bool // nothing is written any more (E5.51)
 }
 
-// lateSame is a same that is not journaled yet.
+// lateSame is the entry of a same step that is not journaled yet.
 type lateSame struct {
 	entry     journal.Entry
-	claimed   bool          // somebody is journaling it
-	journaled chan struct{} // closed when that is done
+	claimed   bool          // a goroutine is journaling it
+	journaled chan struct{} // closed when it has been journaled
 }
 
-// NewWriter makes a writer over a base of n resources.
+// NewWriter returns a writer over a base state of n resources.
 func NewWriter(j journal.Journal, n int) *Writer {
 	return &Writer{journal: j, nextID: journal.ID(n) + 1, nextStep: 1,
 		late: map[urn.URN]*lateSame{}, lateByID: map[journal.ID]*lateSame{}}
 }
 
-// NewID returns an ID for a resource that is about to be added.
+// NewID returns a journal ID for a new resource.
 func (w *Writer) NewID() journal.ID {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -50,7 +49,7 @@ func (w *Writer) NewID() journal.ID {
 	return id
 }
 
-// Begin records that an operation is about to be attempted and numbers it.
+// Begin journals the start of an operation and returns its number.
 func (w *Writer) Begin(ctx context.Context, op state.Operation) (int64, error) {
 	if w.journal == nil {
 		return 0, nil
@@ -69,8 +68,8 @@ func (w *Writer) Begin(ctx context.Context, op state.Operation) (int64, error) {
 	return e.Step, w.journal.Append(ctx, e)
 }
 
-// Commit records an entry and returns once the entry has its position in the journal, behind everything that it
-// depends on. A step that begins because of the entry is durable only together with it.
+// Commit journals an entry behind everything that it depends on. It returns when the position of the entry is fixed; a
+// later step that depends on it becomes durable only together with it.
 func (w *Writer) Commit(ctx context.Context, e journal.Entry) error {
 	if w.journal == nil {
 		return nil
@@ -97,7 +96,7 @@ func (w *Writer) Commit(ctx context.Context, e journal.Entry) error {
 	return err
 }
 
-// CommitLate records a same that need not be durable yet.
+// CommitLate records a same step that need not be durable yet.
 func (w *Writer) CommitLate(e journal.Entry) {
 	if w.journal == nil {
 		return
@@ -113,15 +112,14 @@ func (w *Writer) CommitLate(e journal.Entry) {
 	w.lateByID[e.Add[0].ID] = s
 }
 
-// withLate extends an entry by the late sames on which it depends, in any way and over any number of steps,
-// dependencies first. wait are those that others are journaling already. The caller holds the lock. Each late same is
-// looked at once for every entry that names it, and gone through once.
+// withLate extends an entry by the late sames that it depends on directly or indirectly, dependencies first. wait are
+// those that other goroutines are journaling already. The caller holds mu. Each late same is traversed only once.
 func (w *Writer) withLate(e journal.Entry) (extended journal.Entry, claimed, wait []*lateSame) {
 	if len(w.late) == 0 {
 		return e, nil, nil
 	}
-	// The entry must not come before what it depends on. Late sames that nobody has begun to write are made a part of it,
-	// so that one write makes all of them durable; for those that others write the caller waits.
+	// The entry must not come before its dependencies. Unclaimed late sames become a part of it, so that one write makes
+	// all of them durable; the caller waits for the claimed ones.
 	mine := map[*lateSame]bool{}
 	amended := map[*lateSame]*state.Resource{}
 	var visit func(u urn.URN)
@@ -144,8 +142,8 @@ func (w *Writer) withLate(e journal.Entry) (extended journal.Entry, claimed, wai
 	extended = e
 	extended.Amend = nil
 	for _, a := range e.Amend {
-		// A late same has to be in the journal before it can be amended. If this very entry adds it, the entry adds
-		// the amended form.
+		// A late same must be journaled before it can be amended. If this very entry adds it, the entry adds the amended
+		// form.
 		if s := w.lateByID[a.ID]; s != nil {
 			claim(s)
 			if mine[s] {
@@ -173,9 +171,8 @@ func (w *Writer) withLate(e journal.Entry) (extended journal.Entry, claimed, wai
 	return extended, claimed, wait
 }
 
-// withClaimed returns the removals and additions of an entry together with the late sames that go into it; amended
-// holds those late sames that the entry changes at once. It leaves out a resource that one entry would both add and
-// remove.
+// withClaimed returns the removals and additions of an entry together with those of its late sames; amended holds the
+// late sames that the same entry amends. A resource that the entry would both add and remove is left out.
 func withClaimed(e journal.Entry, claimed []*lateSame, amended map[*lateSame]*state.Resource) (remove []journal.ID,
 	add []journal.Amended) {
 	remove = make([]journal.ID, 0, len(claimed)+len(e.Remove))
@@ -204,14 +201,14 @@ func withClaimed(e journal.Entry, claimed []*lateSame, amended map[*lateSame]*st
 	return remove, append(add, e.Add...)
 }
 
-// Close ends all writing: what is recorded from now on is lost (E5.51).
+// Close ends all writing; later entries are dropped (E5.51).
 func (w *Writer) Close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.closed = true
 }
 
-// Snapshot returns the base with everything that was recorded.
+// Snapshot returns base with all recorded entries applied.
 func (w *Writer) Snapshot(base *state.Snapshot) (*state.Snapshot, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -7,8 +7,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// Deletion returns the step that ends a resource that the operation found and does not keep (E4.118). pendingDelete
-// says that a replacement has left it behind, in this operation or an earlier one.
+// Deletion returns the step that deletes or forgets a resource that is not kept (E4.118). pendingDelete reports whether
+// the resource is the old object of a replacement, in this operation or an earlier one.
 func Deletion(old *state.Resource, pendingDelete bool) Step {
 	op := OpDelete
 	switch {
@@ -24,23 +24,23 @@ func Deletion(old *state.Resource, pendingDelete bool) Step {
 	return NewStep(op, old, nil)
 }
 
-// Layers splits resources to be deleted, given in the order of the state, into groups to be deleted one after the
-// other, the members of each all at once (E4.120). The remaining dependencies of a group's members are all in later
-// groups, and every resource sits as near to the end as that allows (E4.121). A resource that is deleted with an
-// owner goes before all generations of that owner, also before one that a replacement has left behind: its object may
-// belong to that generation. The cost is linear in resources and dependencies.
+// Layers splits resources that are deleted, in the order of the state, into layers that are deleted one after the
+// other; the resources of one layer are deleted concurrently (E4.120). The dependencies of a layer are all in later
+// layers, and every resource is in the latest possible layer (E4.121). A resource with deletedWith comes before all
+// generations of its owner, including those pending delete: its object may belong to one of them. The cost is linear in
+// the number of resources and dependencies.
 func Layers(going []*state.Resource) [][]int {
-	left := map[urn.URN][]int{} // what replacements have left behind
+	left := map[urn.URN][]int{} // indexes of the resources pending delete
 	for i, r := range going {
 		if r.Delete {
 			left[r.URN] = append(left[r.URN], i)
 		}
 	}
-	// Dependencies lead back in the state, so that one pass gives the groups. To go with an owner may lead forward, to a
-	// generation that stands behind: such resources get a floor, and the groups are made again, until nothing moves.
+	// Dependencies point backwards in the state, so one pass gives the layers. deletedWith may point forwards, to an owner
+	// pending delete: such a resource gets a floor, and the layers are computed again until nothing changes.
 	floor := map[int]int{}
 	groups := layersFrom(going, floor)
-	for range left { // as often as that can help; resources that go with each other in a circle go at once
+	for range left { // one round for each owner is enough; a cycle of deletedWith is broken here
 		position := make([]int, len(going))
 		for l, group := range groups {
 			for _, i := range group {
@@ -64,13 +64,13 @@ func Layers(going []*state.Resource) [][]int {
 	return groups
 }
 
-// layersFrom returns the groups; the group that is deleted last comes first. No resource is in a group before its
-// floor. A resource is one group after the last of its dependencies. The state has dependencies first, so their
-// groups are known when the resource's turn comes.
+// layersFrom returns the layers, the one that is deleted last first. No resource is in a layer before its floor. A
+// resource is in the layer after the last of its dependencies, whose layers are known because they come first in the
+// state.
 func layersFrom(going []*state.Resource, floor map[int]int) [][]int {
-	level := make(map[urn.URN]int, len(going)) // of a URN's entries so far, the greatest; from 1
-	// below is the greatest level among the descendants of a component that came so far: anyone who depends on the
-	// component depends on them too.
+	level := make(map[urn.URN]int, len(going)) // the greatest layer of each URN so far, counted from 1
+	// below is the greatest level so far among the descendants of a component: a dependant of the component depends on its
+	// descendants too.
 	below := map[urn.URN]int{}
 	parents := make(map[urn.URN]urn.URN, len(going))
 	components := map[urn.URN]bool{}
@@ -101,26 +101,26 @@ func layersFrom(going []*state.Resource, floor map[int]int) [][]int {
 	return groups
 }
 
-// dependenciesButParent returns the URNs of r's dependencies, except its parent and provider.
+// dependenciesButParent returns the URNs of r's dependencies other than its parent and provider.
 func dependenciesButParent(r *state.Resource) []urn.URN {
 	var urns []urn.URN
-	bare := *r // AllDependencies names parent and provider too
+	bare := *r // AllDependencies includes them
 	bare.Parent, bare.Provider = "", ""
 	bare.AllDependencies(func(u urn.URN) { urns = append(urns, u) })
 	return urns
 }
 
-// Needed describes what must stay because something that stays depends on it, in any way and over any number of steps;
-// what depends on a component depends on all that the component is made of (E4.106, E4.122). The cost over all calls of
-// add is linear.
+// Needed is the set of resources that must stay because a kept resource depends on them, directly or indirectly. A
+// dependency on a component includes all its descendants (E4.106, E4.122). The cost of all calls of Add together is
+// linear.
 type Needed struct {
 	byURN    map[urn.URN][]*state.Resource
 	children map[urn.URN][]*state.Resource
 	Kept     map[urn.URN]bool
-	whole    map[urn.URN]bool // components of which all descendants are kept
+	whole    map[urn.URN]bool // components whose descendants are all kept
 }
 
-// NewNeeded prepares for resources in the order of the state.
+// NewNeeded returns an empty set for resources in the order of the state.
 func NewNeeded(resources []*state.Resource) *Needed {
 	n := &Needed{byURN: make(map[urn.URN][]*state.Resource, len(resources)), children: map[urn.URN][]*state.Resource{},
 		Kept: map[urn.URN]bool{}, whole: map[urn.URN]bool{}}
@@ -153,14 +153,14 @@ func (n *Needed) Add(r *state.Resource) {
 	}
 }
 
-// isComponent reports whether a URN names a component. The stack is none here: to depend on it is to depend on nothing.
+// isComponent reports whether u is a component other than the stack: a dependency on the stack includes nothing.
 func (n *Needed) isComponent(u urn.URN) bool {
 	return slices.ContainsFunc(n.byURN[u], func(r *state.Resource) bool {
 		return !r.Custom && r.ViewOf == "" && r.Type != urn.RootStackType
 	})
 }
 
-// keepDescendants keeps everything below a resource.
+// keepDescendants keeps all descendants of a resource.
 func (n *Needed) keepDescendants(u urn.URN, keep func(urn.URN)) {
 	if n.whole[u] {
 		return

@@ -10,34 +10,33 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// Diff is the decision about a resource that exists.
+// Diff is the decision how to change an existing resource.
 type Diff struct {
-	Change              bool // something differs; in place unless Replace
+	Change              bool // there is a difference; updated in place unless Replace is set
 	Replace             bool
-	DeleteBeforeReplace bool     // the provider's choice; the program's goes over it
-	Keys                []string // what forces the replacement
+	DeleteBeforeReplace bool     // the provider's choice; the program's takes precedence
+	Keys                []string // the properties that force the replacement
 	Diffs               []string // changed keys
 	Detailed            map[string]provider.PropertyDiff
-	Stable              []string // outputs that an update leaves as they are (E5.54)
+	Stable              []string // outputs that an update does not change (E5.54)
 	Reason              string
-	// Unchecked reports whether the inputs were checked without the old ones already, so that a replacement needs no
+	// Unchecked reports whether the inputs were already checked without the prior inputs, so that a replacement needs no
 	// second check (E4.21).
 	Unchecked bool
 }
 
-// Surroundings are the facts about the rest of the operation that may force the replacement of one resource.
+// Surroundings are facts about other resources and the options that may force a replacement.
 type Surroundings struct {
-	Replaced []urn.URN // resources that this one names and that this operation replaces
-	Named    bool      // the user asked for the replacement (E4.104)
-	// OwnerLeft reports whether the resource goes with an owner that an earlier operation has replaced and not deleted
-	// yet.
+	Replaced []urn.URN // resources that this one refers to and that this operation replaces
+	Named    bool      // the user requested the replacement (E4.104)
+	// OwnerLeft reports whether the resource is deletedWith an owner whose old object, replaced by an earlier operation,
+	// is not deleted yet.
 	OwnerLeft bool
 }
 
-// Forced finds the reasons for a replacement that need no call to a provider; the first rule that matches decides
-// (E4.38–E4.41). goal has the options of the program, old has the options of the state. For a resource that the
-// program has not registered yet, the caller passes the same resource twice: the answer then follows from the state
-// alone.
+// Forced returns the diff of a resource that must be replaced independently of its provider; the first matching rule
+// decides (E4.38–E4.41). goal has the options of the program, old those of the state. For a resource that the program
+// has not registered yet, the caller passes the prior state twice.
 func Forced(old, goal *state.Resource, s Surroundings) (Diff, bool) {
 	if triggered(old.ReplacementTrigger, goal.ReplacementTrigger) {
 		return Diff{Change: true, Replace: true, Reason: "its replacement trigger changed"}, true
@@ -62,8 +61,8 @@ func Forced(old, goal *state.Resource, s Surroundings) (Diff, bool) {
 	return Diff{}, false
 }
 
-// triggered reports whether a replacement trigger asks for a replacement: it was there, is there, and is or may be
-// another (E4.84). To add or remove a trigger replaces nothing: there is no earlier value to differ from.
+// triggered reports whether a replacement trigger has changed or may have changed (E4.84). Adding or removing a trigger
+// replaces nothing: there is no earlier value to compare with.
 func triggered(old, goal value.Value) bool {
 	if old.IsNull() || goal.IsNull() {
 		return false
@@ -74,19 +73,19 @@ func triggered(old, goal value.Value) bool {
 	return !value.SameContent(old, goal)
 }
 
-// ProviderReplaced returns the diff of a resource whose provider is not the same any more.
+// ProviderReplaced returns the diff of a resource whose provider is replaced.
 func ProviderReplaced() Diff {
 	return Diff{Change: true, Replace: true, Keys: []string{"provider"}, Reason: "its provider is replaced"}
 }
 
-// ComponentDiff compares a component's inputs (E4.44).
+// ComponentDiff returns the diff of a component, which follows from its inputs (E4.44).
 func ComponentDiff(old *state.Resource, inputs value.Value) Diff {
 	return Diff{Change: !value.SameContent(old.Inputs, inputs)}
 }
 
-// ProviderDiff reads a provider's answer. Providers may say what changes in three ways: by Changes, by lists of keys,
-// and by a detailed diff. Where they disagree, a key that forces a replacement counts most. ignore are the stored or
-// wanted ignoreChanges; they matter only where the engine has to compare by itself (E4.46–E4.48).
+// ProviderDiff converts a provider's answer to Diff. Providers report changes in three ways: by Changes, by lists of
+// keys, and by a detailed diff. If they disagree, a key that forces a replacement takes precedence. ignore holds
+// ignoreChanges; it is used only if the engine compares the inputs itself (E4.46–E4.48).
 func ProviderDiff(r provider.DiffResponse, oldInputs, inputs value.Value, ignore []string) Diff {
 	v := Diff{DeleteBeforeReplace: r.DeleteBeforeReplace, Stable: stable(r)}
 	switch r.Changes {
@@ -94,7 +93,7 @@ func ProviderDiff(r provider.DiffResponse, oldInputs, inputs value.Value, ignore
 		v.Change = true
 		return v
 	case provider.DiffUnknown:
-		// A provider that lists what forces a replacement has an opinion, whatever it says of changes.
+		// Keys that force a replacement count even if the provider reports no opinion about changes.
 		if !r.Replace() {
 			v.Diffs, v.Detailed = inputDiff(oldInputs, inputs, ignore)
 			v.Change = len(v.Diffs) > 0
@@ -104,7 +103,7 @@ func ProviderDiff(r provider.DiffResponse, oldInputs, inputs value.Value, ignore
 			return v
 		}
 	case provider.DiffNone:
-		if !r.Replace() { // a provider that says "no change" and names a replacement is taken at the latter
+		if !r.Replace() { // "no change" together with keys that force a replacement means a replacement
 			return v
 		}
 	}
@@ -116,7 +115,7 @@ func ProviderDiff(r provider.DiffResponse, oldInputs, inputs value.Value, ignore
 	return v
 }
 
-// stable returns the outputs that a provider says an update leaves as they are, without those that it says change.
+// stable returns the outputs that the provider calls stable and does not list as changed.
 func stable(r provider.DiffResponse) []string {
 	changed := map[string]bool{}
 	for _, key := range r.Diffs {
@@ -128,8 +127,8 @@ func stable(r provider.DiffResponse) []string {
 	return slices.DeleteFunc(slices.Clone(r.Stables), func(key string) bool { return changed[key] })
 }
 
-// replaceKeys returns the keys that force a replacement: those named, and those with a replacement in the detailed
-// diff.
+// replaceKeys returns the keys that force a replacement: those in Replaces, and those with a replacing kind in the
+// detailed diff.
 func replaceKeys(r provider.DiffResponse) []string {
 	keys := slices.Clone(r.Replaces)
 	var more []string
@@ -153,7 +152,7 @@ func topKey(path string) string {
 	return p[0].Key
 }
 
-// inputDiff compares inputs when a provider leaves that to the engine: changed top-level keys and leaf paths (E4.46).
+// inputDiff returns the changed top-level keys and leaf paths when the engine compares inputs itself (E4.46).
 func inputDiff(prior, news value.Value, ignore []string) ([]string, map[string]provider.PropertyDiff) {
 	ignored := parsePaths(ignore)
 	var keys []string
@@ -177,7 +176,7 @@ func inputDiff(prior, news value.Value, ignore []string) ([]string, map[string]p
 	return keys, detailed
 }
 
-// parsePaths reads property paths and leaves out what is none (E4.65).
+// parsePaths parses property paths, and skips invalid ones (E4.65).
 func parsePaths(texts []string) []value.Path {
 	paths := make([]value.Path, 0, len(texts))
 	for _, text := range texts {
@@ -188,11 +187,11 @@ func parsePaths(texts []string) []value.Path {
 	return paths
 }
 
-// initErrorKey is the name under which replaceOnChanges speaks of errors of an earlier initialization (E4.69).
+// initErrorKey is the path in replaceOnChanges that stands for errors of an earlier initialization (E4.69).
 const initErrorKey = "#initerror"
 
-// ReplaceOn returns the diff after replaceOnChanges (E4.69): a change at one of the paths, or below it, forces a
-// replacement. The maps and lists of v are shared with events, so that they are copied before they change.
+// ReplaceOn applies replaceOnChanges to a diff (E4.69): a change at or below one of the paths forces a replacement. It
+// copies the maps and lists of v before it changes them, because events share them.
 func (v Diff) ReplaceOn(paths []string, hadInitErrors bool) Diff {
 	listed := parsePaths(paths)
 	if len(listed) == 0 {
@@ -237,8 +236,8 @@ func (v Diff) ReplaceOn(paths []string, hadInitErrors bool) Diff {
 	return v
 }
 
-// Ignoring resets the places that ignoreChanges names to their old inputs (E4.65). failed are the entries for which
-// that is not possible.
+// Ignoring resets the properties at the paths of ignoreChanges to their prior values (E4.65). failed holds the paths
+// for which that is impossible.
 func Ignoring(paths []string, prior, news value.Value) (reset value.Value, failed []string) {
 	for _, text := range paths {
 		p, err := value.ParsePath(text)

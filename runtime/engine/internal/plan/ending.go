@@ -11,31 +11,31 @@ import (
 
 // PriorFact describes a prior resource at the end of a program.
 type PriorFact struct {
-	Resource      *state.Resource // as found
-	Now           *state.Resource // nil when it is gone
-	Claimed       bool            // a registration has taken it as its old state
-	PendingDelete bool            // a replacement has left it behind
-	Relocated     bool            // it has another position in the state
-	Position      journal.ID      // among what this operation has put into the state; 0 for what stands where it was found
+	Resource      *state.Resource // at the start of the operation
+	Now           *state.Resource // nil if it is gone
+	Claimed       bool            // matched by a registration
+	PendingDelete bool            // replaced, and not deleted yet
+	Relocated     bool            // moved to another position in the state
+	Position      journal.ID      // ID of the moved record in the journal; 0 if it was not moved
 }
 
 // CurrentFact describes a registration at the end of a program.
-type CurrentFact struct {
-	URN   urn.URN
+type CurrentFact struct { // nil if it failed or was skipped
+	URN   urn.URN         // nil for a new resource
 	State *state.Resource // nil when it failed or was skipped
 	Old   *state.Resource // nil for a new one
-	// Failed reports whether it is over and did not succeed; Goal is then what the program wanted, nil for a read.
+	// Failed reports whether the registration ended without success. Goal is then the wanted state, nil for a read.
 	Failed bool
 	Goal   *state.Resource
 }
 
-// Inventory is everything that decides what is deleted at the end of an operation.
+// Inventory is the input of PlanEnding.
 type Inventory struct {
 	Prior      []*PriorFact // in the order of the state
 	Current    []CurrentFact
-	Renamed    map[urn.URN]urn.URN // from former to present names
+	Renamed    map[urn.URN]urn.URN // from former to current URNs
 	Destroying bool
-	// Produced are the resources that a program registered before its destruction (E7.42), in the order of the state.
+	// Produced are the resources that a program registered during its destruction (E7.42), in the order of the state.
 	Produced []*PriorFact
 	// Pending are the creations of earlier operations whose outcome is unknown.
 	Pending []*state.Resource
@@ -43,31 +43,31 @@ type Inventory struct {
 
 // Ending lists the deletions at the end of an operation.
 type Ending struct {
-	Resources []*state.Resource // in the order of the state, as found
-	Steps     []Step            // one for each
-	Deleting  []urn.URN         // whose present resource is deleted, so that what is deletedWith it goes too
-	Keep      *Needed           // what must stay because something that stays needs it; failures add to that
+	Resources []*state.Resource // in the order of the state, as they were at the start
+	Steps     []Step            // one for each of Resources
+	Deleting  []urn.URN         // URNs whose current resource is deleted, which ends its deletedWith resources too
+	Keep      *Needed           // resources that must stay for their dependants; failed deletions add more
 	Untouched []*state.Resource // neither registered nor in scope (E4.109, E4.123)
-	Unnamed   []*state.Resource // deleted, and no target (E4.105)
+	Unnamed   []*state.Resource // deleted, but not targeted (E4.105)
 }
 
-// ending is an Ending in the making.
+// ending is the working data of PlanEnding.
 type ending struct {
 	Ending
 	inv       Inventory
 	scope     *Scope
 	deletes   func(*state.Resource) bool
-	providers map[string]bool  // references that retained resources hold
-	wanted    map[urn.URN]bool // what stays depends on it, although it was deleted because something in scope was replaced
-	gone      map[urn.URN]bool // what is deleted, unless it has to stay after all
+	providers map[string]bool  // references of the providers of retained resources
+	wanted    map[urn.URN]bool // dependencies of retained resources; a replacement in scope may have deleted them
+	gone      map[urn.URN]bool // deleted, unless withoutNeeded or Keep retains them
 }
 
-// PlanEnding chooses what is deleted at the end of an operation, and with which steps (E4.118).
+// PlanEnding chooses the deletions at the end of an operation, and their steps (E4.118).
 //
-// Everything that was not registered goes, unless the scope leaves it out, or something that stays needs it. The passes
-// come in this order because each records facts that the next one needs: registered resources say which providers
-// and dependencies are in use; prior ones then go or stay, and those that stay add to what is in use; at last what was
-// chosen is put in order, and providers that are still in use are taken out again.
+// Everything that was not registered is deleted, unless it is untargeted or a retained resource needs it. Each pass
+// records facts for the next: first the registered resources determine the providers and dependencies in use; then the
+// prior resources are deleted or retained, and the retained ones extend what is in use; finally the deletions are
+// sorted, and providers that are still in use are removed from them.
 func PlanEnding(inv Inventory, scope *Scope) Ending {
 	all := inv.resources()
 	p := &ending{inv: inv, scope: scope, deletes: scope.Deletes(all), providers: map[string]bool{},
@@ -75,14 +75,14 @@ func PlanEnding(inv Inventory, scope *Scope) Ending {
 	p.Resources, p.Steps = []*state.Resource{}, []Step{}
 	p.current()
 	p.produced()
-	p.prior(NewNeeded(all)) // two sets: what stays along with kept owners, and what stays at all
+	p.prior(NewNeeded(all)) // two sets: resources retained with their owners, and all retained resources
 	p.keep(NewNeeded(all))
 	p.order()
 	p.withoutNeeded()
 	return p.Ending
 }
 
-// resources returns all that scope and needs are computed over, with present names.
+// resources returns the resources that determine scope and dependencies, under their current URNs.
 func (inv *Inventory) resources() []*state.Resource {
 	var all []*state.Resource
 	for _, f := range inv.Produced {
@@ -96,18 +96,18 @@ func (inv *Inventory) resources() []*state.Resource {
 	return Renamed(all, inv.Renamed)
 }
 
-// stay records the dependencies of a resource that stays.
+// stay records the dependencies of a retained resource.
 func (p *ending) stay(r *state.Resource) {
 	p.providers[r.Provider] = true
 	r.AllDependencies(func(u urn.URN) { p.wanted[u] = true })
 }
 
-// delete chooses the deletion of a resource.
+// delete adds the deletion of a resource.
 func (p *ending) delete(r *state.Resource, step Step) {
 	p.Resources, p.Steps = append(p.Resources, r), append(p.Steps, step)
 }
 
-// unlisted reports whether the deletion of a resource has to be asked for by name.
+// unlisted reports whether a resource must not be deleted because it is no target and dependants are not included.
 func (p *ending) unlisted(r *state.Resource) bool {
 	return !p.scope.Targets.Empty() && !p.scope.Targets.Match(r.URN) && !p.scope.TargetDependents
 }
@@ -125,7 +125,7 @@ func (p *ending) current() {
 	}
 }
 
-// produced deletes what a program has registered before it is destroyed.
+// produced deletes the resources that a program registered during its destruction.
 func (p *ending) produced() {
 	for _, f := range p.inv.Produced {
 		r := f.Resource
@@ -141,14 +141,14 @@ func (p *ending) produced() {
 	}
 }
 
-// stays reports whether the operation leaves alone what it has not taken.
+// stays reports whether an unclaimed resource is retained.
 func (p *ending) stays(f *PriorFact) bool {
 	replaced := f.Claimed && f.PendingDelete // by this operation
 	return !replaced && !p.deletes(f.Resource) && !(f.Now.PendingReplacement && !f.Resource.PendingReplacement)
 }
 
-// prior deletes what the program did not register, and what replacements have left behind. need holds what stays along
-// with owners that have to stay.
+// prior deletes the resources that the program did not register, and those pending delete. need is the set of resources
+// that stay with owners that must be kept.
 func (p *ending) prior(need *Needed) {
 	present := map[urn.URN]bool{}
 	for _, f := range p.inv.Prior {
@@ -163,8 +163,8 @@ func (p *ending) prior(need *Needed) {
 	for _, f := range p.inv.Prior {
 		r := f.Resource
 		switch {
-		case f.Now == nil || r.ViewOf != "" || f.Claimed && !f.PendingDelete: // gone, goes with its owner, or registered
-		case f.Relocated && !f.PendingDelete && p.wanted[r.URN]: // it was moved because something that stays needs it
+		case f.Now == nil || r.ViewOf != "" || f.Claimed && !f.PendingDelete: // gone, deleted with its owner, or registered
+		case f.Relocated && !f.PendingDelete && p.wanted[r.URN]: // moved for a retained dependant
 		case need.Kept[r.URN]:
 			p.stay(r)
 		case p.stays(f):
@@ -177,19 +177,19 @@ func (p *ending) prior(need *Needed) {
 				p.Unnamed = append(p.Unnamed, r)
 			}
 			if f.Now.PendingReplacement && !r.PendingReplacement {
-				// Deleted by a replacement of this operation and not wanted any more (E4.60).
+				// It was deleted for a replacement in this operation, and is no longer wanted (E4.60).
 				p.delete(r, NewStep(OpRemovePendingReplace, r, nil))
 			} else {
 				p.delete(r, Deletion(r, f.PendingDelete))
 			}
-			if !r.Delete || !present[r.URN] { // of several with one URN only the present one counts
+			if !r.Delete || !present[r.URN] { // if several resources share a URN, only the current one counts
 				p.gone[r.URN] = true
 			}
 		}
 	}
 }
 
-// keep finds what must stay because something that stays or was skipped needs it.
+// keep computes the resources that must stay for the sake of retained and skipped ones.
 func (p *ending) keep(keep *Needed) {
 	providers := map[string]*state.Resource{}
 	for _, f := range p.inv.Prior {
@@ -197,13 +197,13 @@ func (p *ending) keep(keep *Needed) {
 			providers[urn.Reference{URN: r.URN, ID: r.ID}.String()] = r
 		}
 	}
-	for _, r := range p.inv.Pending { // without its provider nobody could find out about it
+	for _, r := range p.inv.Pending { // its provider is needed to find out its outcome
 		p.providers[r.Provider] = true
 		if provider := providers[r.Provider]; provider != nil {
 			keep.Add(provider)
 		}
 	}
-	for _, c := range p.inv.Current { // what was skipped stays as it was
+	for _, c := range p.inv.Current { // skipped resources keep their dependencies
 		if c.Failed && c.Old != nil {
 			keep.Add(c.Old)
 		}
@@ -211,7 +211,7 @@ func (p *ending) keep(keep *Needed) {
 			keep.Add(c.Goal)
 		}
 	}
-	for _, f := range p.inv.Prior { // a resource also stays if it was gone, had to be created anew, and could not be
+	for _, f := range p.inv.Prior { // a failed recreation also leaves its prior resource
 		if f.Claimed && !f.PendingDelete && f.Now != nil {
 			keep.Add(f.Resource)
 		}
@@ -224,7 +224,7 @@ func (p *ending) keep(keep *Needed) {
 	}
 }
 
-// order sorts what is deleted so that providers which found a new position in the state stand there.
+// order sorts the deletions by the new positions of relocated providers.
 func (p *ending) order() {
 	facts := make(map[*state.Resource]*PriorFact, len(p.inv.Prior)+len(p.inv.Produced))
 	moved := false
@@ -242,7 +242,7 @@ func (p *ending) order() {
 	slices.SortStableFunc(position, func(i, j int) int {
 		a, b := facts[p.Resources[i]].Position, facts[p.Resources[j]].Position
 		if (a == 0) != (b == 0) {
-			return cmp.Compare(b, a) // what is new is first
+			return cmp.Compare(b, a) // new records come first
 		}
 		return cmp.Compare(a, b)
 	})
@@ -253,8 +253,8 @@ func (p *ending) order() {
 	p.Resources, p.Steps = resources, steps
 }
 
-// withoutNeeded leaves out providers that something still names, which wait for that, and what was deleted on behalf of
-// another resource and something still depends on.
+// withoutNeeded removes providers that are still in use from the deletions, and resources that were deleted on behalf
+// of another one while a retained resource depends on them.
 func (p *ending) withoutNeeded() {
 	for i := len(p.Resources) - 1; i >= 0; i-- { // backwards: the list shrinks
 		r := p.Resources[i]
@@ -265,18 +265,17 @@ func (p *ending) withoutNeeded() {
 	}
 }
 
-// nameOf returns what a resource of the state is called now.
+// nameOf returns the current URN of a prior resource.
 func (p *ending) nameOf(u urn.URN) urn.URN { return cmp.Or(p.inv.Renamed[u], u) }
 
-// ownersToKeep returns the resources that replacements have left behind and that cannot be deleted in this operation,
-// because something that stays still goes with them (deletedWith): it is replaced by the next operation that may do so,
-// and the old owner is deleted then.
+// ownersToKeep returns the owners pending delete that cannot be deleted in this operation, because a retained resource
+// is deletedWith them. The next operation that may replace that resource deletes them.
 func (p *ending) ownersToKeep() []*state.Resource {
 	if p.inv.Destroying {
 		return nil
 	}
 	present := p.present()
-	earlier := map[urn.URN]bool{} // owners of which an earlier object has to stay
+	earlier := map[urn.URN]bool{} // owners whose old object must stay
 	note := func(r *state.Resource) {
 		if owner := p.nameOf(r.DeletedWith); !earlier[owner] && GoesWithEarlier(r, present[owner]) {
 			earlier[owner] = true
@@ -302,7 +301,7 @@ func (p *ending) ownersToKeep() []*state.Resource {
 	return keep
 }
 
-// present returns the resources as they are now, by their URNs.
+// present returns the current resources by their URNs.
 func (p *ending) present() map[urn.URN]*state.Resource {
 	present := map[urn.URN]*state.Resource{}
 	for _, f := range p.inv.Prior {
@@ -318,8 +317,8 @@ func (p *ending) present() map[urn.URN]*state.Resource {
 	return present
 }
 
-// Renamed returns resources with every name as it is now: what was found through an alias has another, also where
-// others still name it as it was. A resource for which nothing changes comes back as the same pointer.
+// Renamed returns resources with all URNs in them mapped by names from former to current ones. A resource that does not
+// change is returned as the same pointer.
 func Renamed(resources []*state.Resource, names map[urn.URN]urn.URN) []*state.Resource {
 	if len(names) == 0 {
 		return resources
@@ -336,14 +335,14 @@ func Renamed(resources []*state.Resource, names map[urn.URN]urn.URN) []*state.Re
 	return next
 }
 
-// GoesWithEarlier reports whether a resource that is deletedWith an owner was there before the owner's present object
-// was made: then it goes with an earlier one (E4.80). owner is the owner as it is now, nil when it is gone.
+// GoesWithEarlier reports whether a resource with deletedWith existed before the current object of its owner: then it
+// belongs to an earlier object (E4.80). owner is the current owner, nil if it is gone.
 //
-// Times decide because the state does not say with which generation of an owner a resource was made. Without a time the
-// resource counts as the older one, which keeps an old owner for one operation more and loses nothing.
+// Timestamps decide, because the state does not record to which object of the owner a resource belongs. A resource
+// without a timestamp counts as the older one; that only keeps an old owner for one more operation.
 func GoesWithEarlier(r, owner *state.Resource) bool {
 	switch {
-	case !r.Custom || r.External || r.IsProvider() || r.PendingReplacement: // it has no object that could go
+	case !r.Custom || r.External || r.IsProvider() || r.PendingReplacement: // it has no object
 		return false
 	case owner == nil:
 		return true

@@ -12,20 +12,20 @@ import (
 )
 
 // Facts are the inputs of an examination.
-type Facts struct {
-	Old      *state.Resource // nil when new
+type Facts struct { // nil for a new resource
+	Old      *state.Resource // the examination sets its inputs
 	Goal     *state.Resource // the examination fills in its inputs
 	Wanted   value.Value     // the program's inputs
-	Defaults []value.Path    // those of them that the program leaves to the package's schema
-	Deleted  bool            // old was deleted earlier in this operation, on behalf of another resource
-	Provided bool            // a provider manages the resource; a component has none
+	Defaults []value.Path    // paths in Wanted whose values are defaults of the package's schema
+	Deleted  bool            // Old was deleted earlier in this operation, on behalf of another resource
+	Provided bool            // a provider manages the resource, as for all but components
 	DryRun   bool
 	Around   Surroundings
-	// Recorded is an earlier creation whose outcome is unknown and that is repeated now; nil if there is none.
+	// Recorded is an earlier creation with unknown outcome that is repeated now, or nil.
 	Recorded *state.Resource
 
-	// OldProvider is the state of old's provider, nil when that is not in the state. FormerProvider is the URN under
-	// which the provider of the goal was found, empty when that is its own.
+	// OldProvider is the state of Old's provider, nil if the state lacks it. FormerProvider is the prior URN of the goal's
+	// provider if that was renamed.
 	OldProvider    *state.Resource
 	FormerProvider urn.URN
 }
@@ -34,18 +34,18 @@ type Facts struct {
 type Request interface{ isRequest() }
 
 type (
-	// Check asks the provider to check inputs; answered by Checked.
+	// Check asks the provider to check inputs. Checked takes the answer.
 	Check struct {
 		Olds, News value.Value
-		// Anew reports whether the resource is made anew, so that its old inputs do not count.
+		// Anew reports whether the resource is created anew, so that its prior inputs are not passed.
 		Anew bool
-		// Second reports whether the inputs were checked before, against the old ones (E4.21).
+		// Second reports whether the inputs were checked before, with the prior ones (E4.21).
 		Second bool
 	}
-	// Compare asks the provider what it takes to get from the old state to the checked inputs; answered by Compared.
+	// Compare asks the provider for the diff between the prior state and the checked inputs. Compared takes the answer.
 	Compare struct{ News value.Value }
-	// CompareProvider asks whether the configuration of a resource's provider differs from its former provider's so
-	// much that the resource has to be replaced (E3.35). ProviderCompared answers it.
+	// CompareProvider asks whether the configuration of the resource's provider differs from that of its former provider
+	// so much that the resource must be replaced (E3.35). ProviderCompared takes the answer.
 	CompareProvider struct {
 		Was *state.Resource
 		Now urn.Reference
@@ -56,15 +56,15 @@ func (*Check) isRequest()           {}
 func (*Compare) isRequest()         {}
 func (*CompareProvider) isRequest() {}
 
-// Examination finds out what has to happen to one resource (E4.21–E4.51). It never asks a provider by itself: Next says
-// what to ask, the caller asks it, and one of the answering methods takes the answer. At most four questions come, in
-// this order, each only where the answers so far leave it open:
+// Examination determines what has to change for one resource (E4.21–E4.51). It does not call providers itself: Next
+// returns a question, the caller asks the provider, and passes the answer to the matching method. There are at most
+// four questions, in this order, each only if the earlier answers leave it open:
 //
-//	Check            against the old inputs; for a new resource, without any
-//	CompareProvider  where the program names another provider than the state
+//	Check            with the prior inputs; for a new resource, without any
+//	CompareProvider  if the program names another provider than the state
 //	Compare          unless a replacement is decided already
-//	Check            once more, without the old inputs, where a replacement was decided: the new object takes over
-//	                 nothing that the provider has made up for the old one, such as a name
+//	Check            again without the prior inputs, if a replacement is decided: the new object must not inherit
+//	                 values that the provider generated for the old one, such as a name
 //
 //	for q := x.Next(); q != nil; q = x.Next() {
 //		// ask a provider and call Checked, Compared or ProviderCompared
@@ -73,18 +73,18 @@ func (*CompareProvider) isRequest() {}
 type Examination struct {
 	Facts
 	Diff Diff
-	// Ignored are the entries of ignoreChanges that could not be followed at the last check, for people (E4.65).
+	// Ignored are the paths of ignoreChanges that had no effect at the last check, for a message (E4.65).
 	Ignored []string
-	// Err describes why the examination could not be completed: a reference to a provider that cannot be read.
+	// Err is set if the examination cannot go on because of an invalid provider reference.
 	Err error
 
 	stage stage
-	last  *Check // the last one
-	// a component's inputs as they are compared: with ignoreChanges, unlike those that are recorded (E2.33)
+	last  *Check // the last check that Next returned
+	// kept holds a component's inputs for the comparison: with ignoreChanges, unlike the recorded ones (E2.33).
 	kept value.Value
 }
 
-// stage is the progress of an examination. Checked moves it on; every other move is Next's.
+// stage is the progress of an examination. Only Checked and Next change it.
 type stage uint8
 
 const (
@@ -95,7 +95,7 @@ const (
 	done
 )
 
-// Examine begins an examination. An error concerns the resource.
+// Examine begins an examination. It returns an error if the resource itself is at fault.
 func Examine(f Facts) (*Examination, error) {
 	x := &Examination{Facts: f}
 	if x.fresh() {
@@ -110,10 +110,10 @@ func Examine(f Facts) (*Examination, error) {
 	return x, nil
 }
 
-// fresh reports whether the resource is made anew in any case.
+// fresh reports whether the resource is created anew in any case.
 func (f *Facts) fresh() bool { return f.Old == nil || f.Deleted || f.Old.External }
 
-// Next returns what has to be asked next, nil when the examination is over.
+// Next returns the next question, or nil when the examination is complete.
 func (x *Examination) Next() Request {
 	for {
 		switch x.stage {
@@ -152,16 +152,15 @@ func (x *Examination) Next() Request {
 	}
 }
 
-// check prepares the check of the wanted inputs, with the old ones unless the resource is to be made anew. A second
-// check sees what the program wants without ignoreChanges (E9.4). It is nil for a component, which has no provider to
-// check it (E4.23).
+// check returns a check of the wanted inputs, with the prior inputs unless anew is set. A second check does not apply
+// ignoreChanges (E9.4). It returns nil for a component, which has no provider (E4.23).
 func (x *Examination) check(anew, second bool) Request {
 	prior, news := value.EmptyMap(), x.Wanted
 	switch {
 	case x.Old != nil && !anew:
 		prior = x.Old.Inputs
 		news = withoutNewDefaults(news, prior, x.Defaults)
-	case anew && x.Recorded != nil: // so that the provider makes up the same name as at the first attempt
+	case anew && x.Recorded != nil: // the provider then generates the same name as in the first attempt
 		prior = x.Recorded.Inputs
 	}
 	x.Goal.Inputs = news
@@ -177,8 +176,8 @@ func (x *Examination) check(anew, second bool) Request {
 	return x.last
 }
 
-// Checked takes the answer to a Check: the inputs that the provider goes on with (E4.25), of any other kind than a map
-// when it has nothing to say.
+// Checked takes the answer to a Check: the inputs to continue with (E4.25), or a value that is no map to keep them
+// unchanged.
 func (x *Examination) Checked(inputs value.Value) {
 	if inputs.Is(value.KindMap) {
 		x.Goal.Inputs = sharedWith(inputs.DeepWithoutDeps(), x.last.Olds, x.last.News)
@@ -191,7 +190,7 @@ func (x *Examination) Checked(inputs value.Value) {
 	}
 }
 
-// sharedWith is the first of others that says the same as an answer, which then need not be kept; most do.
+// sharedWith returns the first of others that is identical to answer, to save memory; most answers are.
 func sharedWith(answer value.Value, others ...value.Value) value.Value {
 	for _, other := range others {
 		if value.Identical(answer, other) {
@@ -201,7 +200,7 @@ func sharedWith(answer value.Value, others ...value.Value) value.Value {
 	return answer
 }
 
-// compareProviders finds out whether the resource has another provider, as far as that can be told without asking
+// compareProviders compares the providers of the goal and the prior state as far as possible without a provider call
 // (E3.35, E4.42).
 func (x *Examination) compareProviders() Request {
 	if x.Diff.Replace {
@@ -222,7 +221,7 @@ func (x *Examination) compareProviders() Request {
 		x.stage = done
 		return nil
 	}
-	// A provider that only has another name is the same one. One that the state does not have cannot be compared.
+	// A renamed provider is the same one. A provider that the state lacks cannot be compared.
 	renamed := before.ID == now.ID && x.FormerProvider == before.URN
 	if renamed || x.OldProvider == nil {
 		return nil
@@ -242,29 +241,28 @@ func (x *Examination) Compared(answer provider.DiffResponse) {
 	x.Diff = ProviderDiff(answer, x.Old.Inputs, x.Goal.Inputs, x.Goal.IgnoreChanges)
 }
 
-// againWith returns the inputs for a second attempt at a creation. If the program wants the same as in the first
-// attempt, these are the first attempt's inputs: the automatic name is the same, and a second object collides with
-// the first. Otherwise they are checked, which the provider has made of wanted now, with the properties that the
-// provider filled in at the first attempt.
+// againWith returns the inputs for a repeated creation. If the program wants the same as in the first attempt, these
+// are the recorded inputs, so the automatic name is the same and a second object collides with the first. Otherwise
+// these are the checked inputs, with the properties that the provider filled in at the first attempt.
 func againWith(recorded, wanted, checked value.Value) value.Value {
 	same := true
 	for i, key := range wanted.Keys() {
-		was, found := recorded.Lookup(key)
-		same = same && found && value.SameContent(was, wanted.At(i))
+		former, found := recorded.Lookup(key)
+		same = same && found && value.SameContent(former, wanted.At(i))
 	}
 	for _, key := range checked.Keys() {
 		if wanted.Has(key) {
 			continue
 		}
-		was, found := recorded.Lookup(key)
+		former, found := recorded.Lookup(key)
 		switch {
 		case !found:
 			same = false
-		case !strings.HasPrefix(key, "__"): // those are the provider's notes about all of its inputs
-			checked = checked.With(key, was)
+		case !strings.HasPrefix(key, "__"): // the provider's metadata describes all inputs
+			checked = checked.With(key, former)
 		}
 	}
-	for _, key := range recorded.Keys() { // the program wanted more then
+	for _, key := range recorded.Keys() { // the program has dropped an input since
 		same = same && checked.Has(key)
 	}
 	if same {
@@ -273,17 +271,17 @@ func againWith(recorded, wanted, checked value.Value) value.Value {
 	return checked
 }
 
-// withoutNewDefaults returns inputs without those defaults that an existing resource does not have, so that a stack
-// which another program has made, or a schema that has got a default since, changes nothing by itself. A default counts
-// for an existing resource where its recorded inputs have that property, or lack all that is around it (L3.15).
+// withoutNewDefaults returns inputs without defaults that the existing resource lacks: a stack made by another program,
+// or a default added to the schema since, must not change anything. A default is kept if the recorded inputs have the
+// property, or lack the whole object around it (L3.15).
 func withoutNewDefaults(inputs, recorded value.Value, defaults []value.Path) value.Value {
 	for _, path := range defaults {
 		if len(path) > 1 {
 			if around, found := path[:len(path)-1].Get(recorded); !found || !around.Is(value.KindMap) {
-				continue // a part that is new has its defaults
+				continue // a new object gets its defaults
 			}
 		}
-		if _, had := path.Get(recorded); !had {
+		if _, present := path.Get(recorded); !present {
 			inputs, _ = path.Delete(inputs)
 		}
 	}

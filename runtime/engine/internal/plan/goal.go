@@ -15,15 +15,15 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// Goal is a parsed registration with inheritance applied. Its registration owns it; it does not
-// change once it was claimed, and children read it.
+// Goal is a parsed registration with inheritance applied. It belongs to its registration, is immutable once claimed,
+// and is read by children.
 type Goal struct {
 	monitor.RegisterRequest
 	Timeouts state.Timeouts
 	Position string // project:///…
-	// Own are its own transforms, which apply to everything below it too.
+	// Own are the resource's own transforms, which apply to its descendants too.
 	Own []monitor.Transform
-	// Base is the package of the plugin when the resource's own package is an extension of it (E3.57).
+	// Base is the base package if the resource's package is an extension of it (E3.57).
 	Base string
 }
 
@@ -32,7 +32,7 @@ func (g *Goal) serves(pkg string) bool {
 	return pkg != "" && (pkg == urn.PackageOf(g.Type) || pkg == g.Base)
 }
 
-// NewGoal reads a request (E2.9–E2.25). It looks at nothing but the request itself.
+// NewGoal parses and validates a request (E2.9–E2.25), independently of all other resources.
 func NewGoal(r monitor.RegisterRequest, rootDir string) (*Goal, error) {
 	g := &Goal{RegisterRequest: r}
 	if r.Name == "" {
@@ -69,8 +69,8 @@ func NewGoal(r monitor.RegisterRequest, rootDir string) (*Goal, error) {
 		g.Inputs = value.EmptyMap()
 	}
 	g.PropertyDependencies = propertyDependencies(g.Inputs, r)
-	// From here on, what values came from is in the maps only (E2.24).
-	if !r.Remote { // who builds a component gets it where it is, as far as it takes it (E2.39)
+	// From here on only the maps have the dependencies of values (E2.24).
+	if !r.Remote { // a remote component gets its inputs with dependencies (E2.39)
 		g.Inputs = g.Inputs.DeepWithoutDeps()
 	}
 	g.ReplacementTrigger = r.ReplacementTrigger.DeepWithoutDeps()
@@ -79,8 +79,8 @@ func NewGoal(r monitor.RegisterRequest, rootDir string) (*Goal, error) {
 	return g, nil
 }
 
-// propertyDependencies returns the dependencies by input: as sent, or all for each when none were sent (E1.48), and
-// those that the values carry (E1.49).
+// propertyDependencies returns the dependencies of each input: those of the request for the input, or all if the
+// request has none by input (E1.48), together with those that the values carry (E1.49).
 func propertyDependencies(inputs value.Value, r monitor.RegisterRequest) map[string][]urn.URN {
 	all := make(map[string][]urn.URN, inputs.Len())
 	for i, key := range inputs.Keys() {
@@ -101,7 +101,7 @@ func propertyDependencies(inputs value.Value, r monitor.RegisterRequest) map[str
 	return all
 }
 
-// Distinct returns the list with each URN once, in order of first occurrence, never nil.
+// Distinct returns urns without duplicates and empty ones, in order of first occurrence. It never returns nil.
 func Distinct(urns []urn.URN) []urn.URN {
 	once := make([]urn.URN, 0, len(urns))
 	const few = 8
@@ -123,12 +123,12 @@ func Distinct(urns []urn.URN) []urn.URN {
 	return once
 }
 
-// parseTimeouts reads Go durations into seconds (E5.33).
+// parseTimeouts parses Go durations into seconds (E5.33).
 func parseTimeouts(t monitor.Timeouts) (state.Timeouts, error) {
 	var out state.Timeouts
 	for _, field := range []struct {
 		name, text string
-		to         *float64
+		dst        *float64
 	}{{"create", t.Create, &out.Create}, {"update", t.Update, &out.Update}, {"delete", t.Delete, &out.Delete},
 		{"read", t.Read, &out.Read}} {
 		if field.text == "" {
@@ -138,12 +138,12 @@ func parseTimeouts(t monitor.Timeouts) (state.Timeouts, error) {
 		if err != nil {
 			return out, fmt.Errorf("the %s timeout %q is not a duration such as 5m or 1h30m", field.name, field.text)
 		}
-		*field.to = duration.Seconds()
+		*field.dst = duration.Seconds()
 	}
 	return out, nil
 }
 
-// SourcePosition returns a place as it is kept in the state, empty when there is none that can be named (E2.82).
+// SourcePosition returns a position in the format of the state, or "" if it is outside of any project (E2.82).
 func SourcePosition(rootDir string, p *monitor.Position) string {
 	if p == nil || !filepath.IsAbs(p.Path) || rootDir == "" {
 		return ""
@@ -173,9 +173,9 @@ func NameTransforms(steps []Step, g *Goal, rootDir string) {
 	}
 }
 
-// Inherit fills in what the goal leaves to its parent (E2.26–E2.29, E2.17). parent is nil without one. Only a custom
-// resource hands its provider on, to resources of the same package and to components. A component hands on none but
-// those of its providers map, as in the Pulumi CLI: what its author did not choose does not reach its children.
+// Inherit applies the options that the goal inherits from its parent, which may be nil (E2.26–E2.29, E2.17). A custom
+// resource passes its provider on to children of the same package and to components. As in the Pulumi CLI, a component
+// passes on only the providers of its own map.
 func (g *Goal) Inherit(parent *Goal) {
 	local := !g.Custom && !g.Remote
 	isProvider := urn.IsProviderType(g.Type)
@@ -203,7 +203,7 @@ func (g *Goal) Inherit(parent *Goal) {
 	}
 }
 
-// InheritProviders completes the providers of a component below another one (E2.19).
+// InheritProviders merges the providers of a parent component into those of a component (E2.19).
 func (g *Goal) InheritProviders(parent *Goal) {
 	if !g.Custom && parent != nil && !parent.Custom {
 		merged := make(map[string]string, len(g.Providers)+len(parent.Providers))
@@ -222,7 +222,7 @@ func ProviderPackage(ref string) string {
 	return r.URN.Package()
 }
 
-// NewState returns the state that the goal describes, before any call to its provider; old is the prior state, or nil
+// NewState returns the state that the goal describes, before any call to its provider; old is the prior state or nil
 // (E4.5).
 func (g *Goal) NewState(u urn.URN, old *state.Resource) *state.Resource {
 	s := &state.Resource{
@@ -251,14 +251,14 @@ func (g *Goal) NewState(u urn.URN, old *state.Resource) *state.Resource {
 	return s
 }
 
-// Lineage has the facts of an operation for the search for a resource's former names.
+// Lineage holds what the search for a resource's former URNs depends on.
 type Lineage struct {
 	Stack, Project string
-	// Former gives the URN that a resource of this operation had before, empty when it was found under its own.
+	// Former returns the prior URN of a renamed resource of this operation, and "" for all others.
 	Former func(urn.URN) urn.URN
 }
 
-// Candidates returns the URNs under which a resource may be known from before, its own first, each once (E4.13).
+// Candidates returns the URNs that the prior state may have for a resource, its own first, without duplicates (E4.13).
 func (l Lineage) Candidates(own urn.URN, parent urn.URN, aliases []monitor.Alias) []urn.URN {
 	name, typ := own.Name(), own.Type()
 	found := []urn.URN{own}
@@ -279,8 +279,7 @@ func (l Lineage) Candidates(own urn.URN, parent urn.URN, aliases []monitor.Alias
 	if oldParent == "" {
 		return found
 	}
-	// A child of a renamed parent had a URN below the parent's former one. That holds for its own name and for each
-	// alias.
+	// A child of a renamed parent had a URN below the parent's former URN, under its own name or under one of its aliases.
 	inherit := func(name, typ string) {
 		add(urn.New(l.Stack, l.Project, oldParent, typ, inheritedName(name, parent.Name(), oldParent.Name())))
 	}
@@ -305,16 +304,16 @@ func (l Lineage) expand(a monitor.Alias, parent urn.URN, name, typ string) urn.U
 		parent = ""
 	case a.Parent != "":
 		parent = a.Parent
-		if before := l.Former(parent); before != "" {
-			parent = before
+		if former := l.Former(parent); former != "" {
+			parent = former
 		}
 	}
 	return urn.New(cmp.Or(a.Stack, l.Stack), cmp.Or(a.Project, l.Project), parent, cmp.Or(a.Type, typ),
 		cmp.Or(a.Name, name))
 }
 
-// inheritedName returns the name a child had when its parent had another: a child's name that begins with its parent's
-// is taken to follow it (E4.14).
+// inheritedName returns the name of a child under its parent's former name: a child's name that begins with its
+// parent's is assumed to have changed with it (E4.14).
 func inheritedName(name, parent, oldParent string) string {
 	if rest, ok := strings.CutPrefix(name, parent); ok {
 		return oldParent + rest

@@ -18,7 +18,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// NamingSetting is the configuration that says how resources are named which the program does not name (E4.126).
+// NamingSetting is the configuration key for the automatic names of resources (E4.126).
 const NamingSetting = "pulumi:autonaming"
 
 // NamingOptions are the inputs of automatic names besides the resource: the stack and its configuration.
@@ -28,25 +28,25 @@ type NamingOptions struct {
 	ConfigSecretKeys             []string
 }
 
-// Naming holds the naming schemes. The most specific one counts: the type's, else the package's, else the general
-// one.
+// Naming holds the naming schemes. The most specific one applies: that of the type, then of the package, then the
+// general one.
 type Naming struct {
 	all      *namingScheme
 	packages map[string]*namingScheme
 	types    map[string]*namingScheme
 }
 
-// namingScheme makes names. The zero scheme leaves naming to the provider.
+// namingScheme generates names. The zero scheme leaves naming to the provider.
 type namingScheme struct {
-	mode    string // propose, enforce or disable; empty to say nothing
-	pattern string // with ${name} and what is random in it still to be filled in
-	insist  bool   // a provider that cannot be told is worth a warning
+	mode    string // propose, enforce or disable; empty for the provider's default
+	pattern string // contains ${name} and the random placeholders
+	insist  bool   // warn if the provider does not support autonaming
 }
 
-// random finds the parts of a pattern that are drawn by lot.
+// random matches the placeholders for random text in a pattern.
 var random = regexp.MustCompile(`\$\{(hex|alphanum|string|num)\((\d{1,3})\)\}|\$\{uuid\}`)
 
-// NewNaming reads the setting. Without one it is nil, which names nothing.
+// NewNaming parses the setting. It returns nil, which names nothing, if there is none.
 func NewNaming(o NamingOptions) (*Naming, error) {
 	text := o.Config[NamingSetting]
 	if text == "" {
@@ -79,37 +79,37 @@ func NewNaming(o NamingOptions) (*Naming, error) {
 	return n, nil
 }
 
-// namingText is a section of the setting as it is written.
+// namingText is one section of the setting as written.
 type namingText struct {
-	at            string
+	key           string
 	mode, pattern *string
 	enforce       *bool
 }
 
-// section reads a section: its scheme, nil when it says nothing, and the sections in it, whose key is below if it can
-// have any.
+// section parses one section of the setting. It returns its scheme, nil if it defines none, and its subsections, which
+// are listed under the key below; "" means that it must not have any.
 func (o NamingOptions) section(path string, text []byte, below string) (
 	scheme *namingScheme, sections map[string]json.RawMessage, err error) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(text, &fields); err != nil {
 		return nil, nil, fmt.Errorf("%s must be an object with a mode, or with a pattern", path)
 	}
-	s := &namingText{at: path}
+	s := &namingText{key: path}
 	known := []string{"mode", "pattern", "enforce"}
 	if below != "" {
 		known = append(known, below)
 	}
 	for key, raw := range fields {
-		dst, what := any(nil), "a text"
+		dst, want := any(nil), "a text"
 		switch {
 		case key == "mode":
 			dst = &s.mode
 		case key == "pattern":
 			dst = &s.pattern
 		case key == "enforce":
-			dst, what = &s.enforce, "true or false"
+			dst, want = &s.enforce, "true or false"
 		case key == below:
-			dst, what = &sections, "an object"
+			dst, want = &sections, "an object"
 		default:
 			fault := fmt.Sprintf("%s has no key %q", path, key)
 			if near := diag.Suggest(key, known); len(near) > 0 {
@@ -118,24 +118,24 @@ func (o NamingOptions) section(path string, text []byte, below string) (
 			return nil, nil, errors.New(fault)
 		}
 		if err := json.Unmarshal(raw, dst); err != nil {
-			return nil, nil, fmt.Errorf("%s.%s must be %s", path, key, what)
+			return nil, nil, fmt.Errorf("%s.%s must be %s", path, key, want)
 		}
 	}
 	scheme, err = s.scheme(o)
 	return scheme, sections, err
 }
 
-// scheme returns what a section says; nil when it says nothing.
+// scheme returns the scheme that a section defines, or nil if it defines none.
 func (s *namingText) scheme(o NamingOptions) (*namingScheme, error) {
 	switch {
 	case s.mode != nil && (s.pattern != nil || s.enforce != nil):
-		return nil, fmt.Errorf("%s has a mode and also a pattern or enforce: keep only the mode", s.at)
+		return nil, fmt.Errorf("%s has a mode and also a pattern or enforce: keep only the mode", s.key)
 	case s.enforce != nil && s.pattern == nil:
-		return nil, fmt.Errorf("%s has enforce, but no pattern to enforce", s.at)
+		return nil, fmt.Errorf("%s has enforce, but no pattern to enforce", s.key)
 	case s.pattern != nil:
 		pattern, err := resolvePattern(*s.pattern, o)
 		if err != nil {
-			return nil, fmt.Errorf("%s.pattern: %w", s.at, err)
+			return nil, fmt.Errorf("%s.pattern: %w", s.key, err)
 		}
 		if s.enforce != nil && *s.enforce {
 			return &namingScheme{mode: "enforce", pattern: pattern, insist: true}, nil
@@ -152,10 +152,10 @@ func (s *namingText) scheme(o NamingOptions) (*namingScheme, error) {
 	case "disabled":
 		return &namingScheme{mode: "disable"}, nil
 	}
-	return nil, fmt.Errorf("%s.mode is default, verbatim or disabled, not %q", s.at, *s.mode)
+	return nil, fmt.Errorf("%s.mode is default, verbatim or disabled, not %q", s.key, *s.mode)
 }
 
-// resolvePattern fills in what is the same for all resources of the stack, and refuses what nobody would fill in later.
+// resolvePattern replaces the placeholders that are the same for all resources, and returns an error for unknown ones.
 func resolvePattern(pattern string, o NamingOptions) (string, error) {
 	var fault error
 	resolved := expression.ReplaceAllStringFunc(pattern, func(found string) string {
@@ -191,11 +191,11 @@ func resolvePattern(pattern string, o NamingOptions) (string, error) {
 	return resolved, fault
 }
 
-// expression finds everything in a pattern that wants to be filled in.
+// expression matches every placeholder in a pattern.
 var expression = regexp.MustCompile(`\$\{[^}]*\}`)
 
-// Of returns the naming that the Check request of a resource carries; nil for none. fixed says that the name is the
-// same each time, so that a replacement has to delete first (E4.127). Provider resources get no automatic names.
+// Of returns the naming for the Check request of a resource, or nil. fixed reports whether the name is always the same,
+// so that a replacement must delete first (E4.127). Provider resources get no automatic names.
 func (n *Naming) Of(r *state.Resource, seed []byte) (told *provider.Autonaming, fixed bool) {
 	if n == nil || !r.Custom || r.IsProvider() {
 		return nil, false
@@ -214,9 +214,9 @@ func (n *Naming) Of(r *state.Resource, seed []byte) (told *provider.Autonaming, 
 		scheme.insist}, !random.MatchString(scheme.pattern)
 }
 
-// name makes a name of the pattern. The same seed makes the same one.
+// name generates a name from the pattern. The same seed gives the same name.
 func (s *namingScheme) name(resource string, seed []byte) string {
-	// ChaCha8 is specified, so that a seed that a plan file keeps gives the same name in every version (E7.66).
+	// ChaCha8 is specified, so a seed in a plan file gives the same name in every version (E7.66).
 	lot := rand.New(rand.NewChaCha8(sha256.Sum256(seed)))
 	draw := func(n int, letters string) string {
 		b := make([]byte, n)
@@ -228,7 +228,7 @@ func (s *namingScheme) name(resource string, seed []byte) string {
 	const hexDigits, digits, lower = "0123456789abcdef", "0123456789", "abcdefghijklmnopqrstuvwxyz"
 	name := random.ReplaceAllStringFunc(s.pattern, func(found string) string {
 		parts := random.FindStringSubmatch(found)
-		n, _ := strconv.Atoi(parts[2]) // digits, as the expression has it
+		n, _ := strconv.Atoi(parts[2]) // the expression matches digits only
 		switch parts[1] {
 		case "hex":
 			return draw(n, hexDigits)

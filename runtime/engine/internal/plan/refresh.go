@@ -5,9 +5,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// Rebuild returns the state after a refresh: each old resource with what was read of it, nil for one that is gone, and
-// nothing that names what is gone (E6.36–E6.39). A resource for which nothing changes comes back as the same pointer as
-// refreshed.
+// Rebuild returns the state after a refresh: the refreshed resources without references to those that are gone, nil for
+// each that is gone (E6.36–E6.39). An unchanged resource is returned as the same pointer as in refreshed.
 func Rebuild(prior, refreshed []*state.Resource) []*state.Resource {
 	rebuilt := make([]*state.Resource, len(prior))
 	present := make(map[urn.URN]bool, len(prior))
@@ -22,12 +21,12 @@ func Rebuild(prior, refreshed []*state.Resource) []*state.Resource {
 	return rebuilt
 }
 
-// OwnersFirst returns an order of the resources in which what goes with an owner (deletedWith) keeps something to go
-// with, or nil if the order of the state will do. An owner may be gone while an object of it that was replaced earlier
-// still waits for its deletion; what goes with the owner may go with that object (E4.80). References lead back, so the
-// object has to stand in front. It stays where it is if it needs something that comes later itself.
+// OwnersFirst returns an order of the resources in which each resource with a missing owner (deletedWith) comes after
+// an old object of that owner, or nil if the order of the state suffices. When an owner is gone but an old object of it
+// is pending delete, its resources belong to that object (E4.80). References point backwards, so the old object moves
+// in front of them, unless it depends on a resource that comes later.
 func OwnersFirst(prior, refreshed []*state.Resource) (order []int) {
-	// lost has the owners that are gone, with the place of the first resource that goes with each; -1 for none yet.
+	// lost maps each missing owner to the index of the first resource deleted with it; -1 if there is none yet.
 	lost := map[urn.URN]int{}
 	for i, r := range refreshed {
 		switch {
@@ -39,7 +38,7 @@ func OwnersFirst(prior, refreshed []*state.Resource) (order []int) {
 			}
 		}
 	}
-	dst := map[int][]int{} // by the index that they come before
+	dst := map[int][]int{} // objects to move, by the index of the resource that they move in front of
 	moved := map[int]bool{}
 	for i, r := range refreshed {
 		if r == nil || !r.Delete {
@@ -61,19 +60,19 @@ func OwnersFirst(prior, refreshed []*state.Resource) (order []int) {
 	return order
 }
 
-// allBefore reports whether everything that r names is among the resources.
+// allBefore reports whether resources contain everything that r refers to.
 func allBefore(r *state.Resource, resources []*state.Resource) bool {
-	there := map[urn.URN]bool{}
+	present := map[urn.URN]bool{}
 	for _, o := range resources {
 		if o != nil {
-			there[o.URN] = true
+			present[o.URN] = true
 		}
 	}
-	return Pruned(r, func(u urn.URN) bool { return !there[u] }) == r
+	return Pruned(r, func(u urn.URN) bool { return !present[u] }) == r
 }
 
-// Pruned returns r without references to what is gone; r itself when it has none, so that callers see by the pointer
-// whether there is anything to write.
+// Pruned returns r without references to gone resources. It returns r itself if it has none, so that callers can
+// compare pointers.
 func Pruned(r *state.Resource, gone func(urn.URN) bool) *state.Resource {
 	dangling := false
 	r.AllDependencies(func(u urn.URN) { dangling = dangling || gone(u) })

@@ -10,9 +10,9 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// replacement returns the steps that replace a resource (E4.54–E4.56). Created first, the old object is left behind and
-// deleted at the end of the operation, when nothing names it any more. Deleted first, everything that cannot be without
-// it has to go before it, dependents first; each of those comes back when the program registers it.
+// replacement returns the steps that replace a resource (E4.54–E4.56). If the new object is created first, the old one
+// is deleted at the end of the operation, when nothing refers to it any more. If the old one is deleted first, its
+// dependants that must be replaced too are deleted before it; each is created again when the program registers it.
 func (s *Situation) replacement() []Step {
 	newStep := func(op Op) Step {
 		step := NewStep(op, s.Old, s.Goal)
@@ -35,7 +35,7 @@ func (s *Situation) replacement() []Step {
 		step.Keys, step.Reason = d.Keys, d.Reason
 		steps = append(steps, step)
 	}
-	if !s.Old.PendingReplacement { // else an earlier operation has deleted it, and was cut off before the creation
+	if !s.Old.PendingReplacement { // otherwise an interrupted operation has deleted it already
 		gone := newStep(OpDeleteReplaced)
 		gone.New = nil
 		steps = append(steps, gone)
@@ -43,19 +43,19 @@ func (s *Situation) replacement() []Step {
 	return append(steps, newStep(OpReplace), newStep(OpCreateReplacement))
 }
 
-// protectedText describes why a protected resource is not replaced, and the way out (E4.73).
+// protectedText returns the error for a protected resource that is to be replaced (E4.73).
 func protectedText(u urn.URN) string {
 	return fmt.Sprintf("unable to replace resource %q\nas it is protected. To allow it, set the option protect of the "+
 		"resource to false and run again, or use `state unprotect '%s'`", u, u)
 }
 
-// describeKeys lists what forces a replacement with old and new values, secrets hidden.
+// describeKeys lists the properties that force a replacement with their old and new values, and hides secrets.
 func (s *Situation) describeKeys() string {
 	text := ""
 	for _, key := range s.Diff.Keys {
-		before, had := s.Old.Inputs.Lookup(key)
-		after, has := s.Goal.Inputs.Lookup(key)
-		if !had && !has { // as of one that is tainted
+		before, inOld := s.Old.Inputs.Lookup(key)
+		after, inGoal := s.Goal.Inputs.Lookup(key)
+		if !inOld && !inGoal { // as for a tainted resource
 			continue
 		}
 		text += fmt.Sprintf("\n  %s: %s => %s", key, before, after)
@@ -63,7 +63,7 @@ func (s *Situation) describeKeys() string {
 	return text
 }
 
-// Dependent is a resource that has to be deleted before something it depends on is.
+// Dependent is a resource that must be deleted before one of its dependencies.
 type Dependent struct {
 	Resource *state.Resource
 	Keys     []string // its properties that force the replacement
@@ -73,26 +73,25 @@ type Dependent struct {
 // ProtectedError is returned when a replacement would delete a protected resource (E4.61).
 type ProtectedError struct{ Dependent, Root urn.URN }
 
-// Error names both and the way out.
+// Error names both resources and the remedy.
 func (e *ProtectedError) Error() string {
 	return fmt.Sprintf("unable to replace resource %q as part of replacing %q: it is protected.\n"+
 		"To allow it, remove the option protect from the resource and run again, or use `state unprotect '%s'`.",
 		e.Dependent, e.Root, e.Dependent)
 }
 
-// Candidate is a resource of the state that may have to be deleted before another one is.
+// Candidate is a resource of the state that may have to be deleted before another one.
 type Candidate struct {
 	Resource *state.Resource
-	// Forced is the reason for which the operation replaces it whatever its provider says, as far as the state tells;
-	// without Replace when there is none (E4.38–E4.42).
+	// Forced is the reason to replace the resource independently of its provider, as far as the state determines it;
+	// Replace is false if there is none (E4.38–E4.42).
 	Forced Diff
 }
 
-// Cascade finds what has to be deleted before a resource is (E4.58–E4.62). It goes through the state once, in its
-// order: what depends on a resource stands behind it, so that everything that may pull a candidate along was looked at
-// before. To depend on what goes is not enough to go too: while the root is missing, the outputs that a candidate uses
-// are unknown, and its provider says whether it can live with that. So the cascade asks what unknown values of some
-// inputs mean for a candidate:
+// Cascade finds the dependants that must be deleted before a resource (E4.58–E4.62). It runs through the state once in
+// order: dependants come after their dependencies, so all causes for a candidate are known when it is its turn. A
+// dependant is not always deleted: while the root is missing, the outputs that it uses are unknown, and its provider
+// decides whether unknown inputs require a replacement. The caller asks:
 //
 //	for q := c.Next(); q != nil; q = c.Next() {
 //		c.Answer(provider.Diff(q.Inputs))
@@ -100,11 +99,11 @@ type Candidate struct {
 //	dependents, err := c.Dependents()
 type Cascade struct {
 	root        *state.Resource
-	rest        []Candidate // not looked at yet, in the order of the state
+	rest        []Candidate // remaining candidates, in the order of the state
 	unprotected bool
 
-	going      map[urn.URN]bool // what is deleted
-	references map[string]bool  // of the providers among that
+	going      map[urn.URN]bool // resources that are deleted
+	references map[string]bool  // references of the providers in going
 	found      []Dependent
 	err        error
 }
@@ -115,8 +114,8 @@ type Question struct {
 	Inputs   value.Value
 }
 
-// NewCascade starts at root. candidates are the resources behind it in the state, in their order, without those that
-// had a step in this operation. unprotected says that protection does not count.
+// NewCascade returns the cascade of root. candidates are the resources behind it in the state, in order, except those
+// that had a step in this operation. unprotected disables protection.
 func NewCascade(root *state.Resource, candidates []Candidate, unprotected bool) *Cascade {
 	c := &Cascade{root: root, rest: candidates, unprotected: unprotected, going: map[urn.URN]bool{root.URN: true},
 		references: map[string]bool{}}
@@ -124,14 +123,14 @@ func NewCascade(root *state.Resource, candidates []Candidate, unprotected bool) 
 	return c
 }
 
-// refer takes note of a provider that goes.
+// refer records the reference of a provider that is deleted.
 func (c *Cascade) refer(r *state.Resource) {
 	if r.IsProvider() {
 		c.references[urn.Reference{URN: r.URN, ID: r.ID}.String()] = true
 	}
 }
 
-// Next returns the next question, nil when nothing is left to ask. Answer or Skip must be called before the next Next.
+// Next returns the next question, or nil at the end. Each question must be followed by Answer or Skip.
 func (c *Cascade) Next() *Question {
 	for len(c.rest) > 0 && c.err == nil {
 		r := c.rest[0].Resource
@@ -148,8 +147,8 @@ func (c *Cascade) Next() *Question {
 		case c.rest[0].Forced.Replace:
 			c.add(r, c.rest[0].Forced.Keys, c.rest[0].Forced.Reason)
 		case r.PendingReplacement:
-			// Its object is gone and its provider perhaps too. It is made anew in any case, and then looks at its own
-			// dependents.
+			// Its object is gone, and perhaps its provider too. When the program registers it, it is created anew and its own
+			// dependants are examined.
 		default:
 			return &Question{Resource: r, Inputs: unknownInputs(r, properties)}
 		}
@@ -158,7 +157,7 @@ func (c *Cascade) Next() *Question {
 	return nil
 }
 
-// unknownInputs returns a resource's recorded inputs with some properties unknown, and with what it ignores as it was.
+// unknownInputs returns a resource's recorded inputs with some properties unknown, except for those of ignoreChanges.
 func unknownInputs(r *state.Resource, properties []string) value.Value {
 	inputs := r.Inputs
 	for _, key := range properties {
@@ -168,7 +167,7 @@ func unknownInputs(r *state.Resource, properties []string) value.Value {
 	return inputs
 }
 
-// Answer takes a provider's answer to the last question.
+// Answer takes the provider's answer to the last question.
 func (c *Cascade) Answer(q *Question, answer provider.DiffResponse) {
 	r := q.Resource
 	if d := ProviderDiff(answer, r.Inputs, q.Inputs, r.IgnoreChanges).ReplaceOn(r.ReplaceOnChanges, false); d.Replace {
@@ -177,11 +176,11 @@ func (c *Cascade) Answer(q *Question, answer provider.DiffResponse) {
 	c.rest = c.rest[1:]
 }
 
-// Skip leaves out the resource of the last question, which had a step in the meantime.
+// Skip drops the resource of the last question, because it had a step in the meantime.
 func (c *Cascade) Skip() { c.rest = c.rest[1:] }
 
-// add takes a dependant into the cascade, with the properties by which it depends and the reason that users are shown.
-// A protected one makes the whole cascade an error.
+// add adds a dependant to the cascade, with the properties by which it depends and the reason for display. A protected
+// dependant makes the cascade fail.
 func (c *Cascade) add(r *state.Resource, keys []string, reason string) {
 	if r.Protect && !c.unprotected {
 		c.err = &ProtectedError{r.URN, c.root.URN}
@@ -189,18 +188,18 @@ func (c *Cascade) add(r *state.Resource, keys []string, reason string) {
 	}
 	c.going[r.URN] = true
 	c.refer(r)
-	if !r.PendingReplacement { // what was deleted by an earlier operation is not deleted again
+	if !r.PendingReplacement { // else deleted by an earlier operation
 		c.found = append(c.found, Dependent{r, keys, reason})
 	}
 }
 
-// Dependents returns what was found, in the order of deletion: dependents first. An error is a *ProtectedError.
+// Dependents returns the result in order of deletion, dependants first. Its error is a *ProtectedError.
 func (c *Cascade) Dependents() ([]Dependent, error) {
 	slices.Reverse(c.found)
 	return c.found, c.err
 }
 
-// changedBy returns the properties of r that depend on one of the resources, ascending.
+// changedBy returns the properties of r that depend on a resource in going, in ascending order.
 func changedBy(r *state.Resource, going map[urn.URN]bool) []string {
 	var properties []string
 	for key, deps := range r.PropertyDependencies {

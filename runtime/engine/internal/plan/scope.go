@@ -10,7 +10,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// ScopeOptions control what an operation is confined to (4.13).
+// ScopeOptions select the resources of an operation (4.13).
 type ScopeOptions struct {
 	Targets, Excludes, Replace          []string
 	TargetDependents, ExcludeDependents bool
@@ -18,22 +18,22 @@ type ScopeOptions struct {
 	Base                                []*state.Resource
 }
 
-// Scope is the part of a stack that targets and excludes select for an operation (4.13). Admits lets it grow with what
-// is registered. It is not safe for concurrent use; Targets, Excludes and Replaces never change.
+// Scope is the part of a stack that targets and excludes select (4.13). Admits extends it with registered resources. It
+// is not safe for concurrent use; Targets, Excludes and Replaces are immutable.
 type Scope struct {
 	Targets, Excludes, Replaces Patterns
 	TargetDependents            bool
 	excludeDependents           bool
 
-	actual map[urn.URN]bool // in scope, because targeted or because they depend on something that is (E4.99)
-	left   map[urn.URN]bool // out of scope, because excluded or because they depend on something that is (E4.106)
-	// skipped are resources that would have been created, were they not out of scope (E4.29).
+	actual map[urn.URN]bool // in scope: targeted, or dependant of a resource in scope (E4.99)
+	left   map[urn.URN]bool // out of scope: excluded, or dependant of an excluded resource (E4.106)
+	// skipped are untargeted resources that are not created (E4.29).
 	skipped map[urn.URN]bool
-	// dependents are the targets, and what the state says to depend on them, where those are in scope too.
+	// dependents are the targets and their dependants in the state, if TargetDependents is set.
 	dependents map[urn.URN]bool
 }
 
-// NewScope reads the options. Protected resources of the base are excluded where that is asked for (E4.78).
+// NewScope parses the options. With ExcludeProtected, it excludes the protected resources of the base (E4.78).
 func NewScope(o ScopeOptions) (*Scope, error) {
 	s := &Scope{TargetDependents: o.TargetDependents, excludeDependents: o.ExcludeDependents,
 		actual: map[urn.URN]bool{}, left: map[urn.URN]bool{}, skipped: map[urn.URN]bool{}}
@@ -48,10 +48,10 @@ func NewScope(o ScopeOptions) (*Scope, error) {
 	}
 	for _, list := range []struct {
 		texts []string
-		to    *Patterns
+		dst   *Patterns
 	}{{o.Targets, &s.Targets}, {excludes, &s.Excludes}, {o.Replace, &s.Replaces}} {
 		var err error
-		if *list.to, err = NewPatterns(list.texts); err != nil {
+		if *list.dst, err = NewPatterns(list.texts); err != nil {
 			return nil, err
 		}
 	}
@@ -61,7 +61,7 @@ func NewScope(o ScopeOptions) (*Scope, error) {
 	return s, nil
 }
 
-// Skip takes note that a resource is not created, or keeps its former name, because it is out of scope.
+// Skip records that a resource is not created, or keeps its former URN, because it is untargeted.
 func (s *Scope) Skip(u urn.URN) { s.skipped[u] = true }
 
 // Skipped reports whether Skip was called for a resource.
@@ -79,8 +79,8 @@ func (s *Scope) Missing(r *state.Resource) []urn.URN {
 	return missing
 }
 
-// WithoutSkipped takes out of a goal what Skip was told of, as the program of a refresh or a destroy has not made it.
-// known reports whether everything that it needs is there, so that the goal can be reached.
+// WithoutSkipped removes references to skipped resources from a goal: the program of a refresh or a destroy does not
+// create them. known reports whether all remaining values are known, so that the goal can be reached.
 func (s *Scope) WithoutSkipped(g *state.Resource, dryRun bool) (known bool) {
 	known = !s.skipped[g.Parent] && !g.Inputs.ContainsUnknown()
 	*g = *g.MapURNs(func(ref state.Ref) urn.URN {
@@ -92,11 +92,11 @@ func (s *Scope) WithoutSkipped(g *state.Resource, dryRun bool) (known bool) {
 	return known || dryRun && !s.skipped[g.Parent]
 }
 
-// Restricts reports whether anything is out of scope at all.
+// Restricts reports whether there are targets or excludes.
 func (s *Scope) Restricts() bool { return !s.Targets.Empty() || !s.Excludes.Empty() }
 
-// names reports whether one of the URNs is among what the user named to be in scope, or, with excludes only, is not
-// among what the user named to be out of it (E4.107).
+// names reports whether one of the URNs matches a target or, without targets, whether none of them matches an exclude
+// (E4.107).
 func (s *Scope) names(urns ...urn.URN) bool {
 	if !s.Targets.Empty() {
 		return slices.ContainsFunc(urns, s.Targets.Match)
@@ -104,10 +104,10 @@ func (s *Scope) names(urns ...urn.URN) bool {
 	return !slices.ContainsFunc(urns, s.Excludes.Match)
 }
 
-// Admits decides whether a resource that is registered is in scope (E4.99–E4.101, E4.106). known are its URN and, if it
-// had another, the one before. Programs register dependencies first, so that what a resource depends on was decided
-// before. Providers and the stack are always admitted: without them nothing else could be operated on; but what depends
-// on them is not in scope for that.
+// Admits reports whether a registered resource is in scope (E4.99–E4.101, E4.106), and records that for its dependants.
+// known are its URN and its former one, if any. Dependencies are registered first, so their scope is known. Providers
+// and the stack are always admitted, because other resources need them, but their dependants are not in scope for that
+// reason.
 func (s *Scope) Admits(r *state.Resource, known ...urn.URN) bool {
 	if !s.Restricts() {
 		return true
@@ -147,8 +147,9 @@ func (s *Scope) Refreshes(resources []*state.Resource) func(*state.Resource) boo
 	return func(r *state.Resource) bool { return chosen[r.URN] }
 }
 
-// Deletes returns a predicate for the resources, given in the order of the state, that may be deleted: with targets,
-// those and everything that depends on them; with excludes, everything but those and what they need (E4.105, E4.106).
+// Deletes returns a predicate for the resources that may be deleted; resources are in the order of the state. With
+// targets, these are the targets and their dependants; with excludes, all but the excluded and their dependencies
+// (E4.105, E4.106).
 func (s *Scope) Deletes(resources []*state.Resource) func(*state.Resource) bool {
 	switch {
 	case !s.Restricts():
@@ -171,7 +172,7 @@ func (s *Scope) Deletes(resources []*state.Resource) func(*state.Resource) bool 
 // are, so the resources between them are examined once more.
 func closure(resources []*state.Resource, match func(urn.URN) bool, dependents bool) map[urn.URN]bool {
 	inside := map[urn.URN]bool{}
-	for more := true; more; { // one pass will do but where a URN is there twice
+	for more := true; more; { // a second pass is needed only for duplicate URNs
 		more = false
 		for _, r := range resources {
 			if !inside[r.URN] && (match(r.URN) || dependents && DependsOnAny(r, inside)) {
@@ -182,26 +183,26 @@ func closure(resources []*state.Resource, match func(urn.URN) bool, dependents b
 	return inside
 }
 
-// DependsOnAny reports whether r depends on a member of the set, in whatever way (E1.47).
+// DependsOnAny reports whether r depends on a member of set in any way (E1.47).
 func DependsOnAny(r *state.Resource, set map[urn.URN]bool) bool {
 	found := false
 	r.AllDependencies(func(u urn.URN) { found = found || set[u] })
 	return found
 }
 
-// Missing returns the exact URNs of a list that are nowhere.
+// Missing returns the exact URNs that are not present.
 func (p Patterns) Missing(present func(urn.URN) bool) []urn.URN {
 	return slices.DeleteFunc(slices.Clone(p.Exact), present)
 }
 
-// Patterns are URNs and globs of URNs: * stands for any run without a colon, ** for anything (E4.98).
+// Patterns are URNs and globs of URNs: * matches any text without a colon, ** any text (E4.98).
 type Patterns struct {
 	Exact []urn.URN
 	set   map[urn.URN]bool
 	globs []*regexp.Regexp
 }
 
-// NewPatterns reads URNs and globs; each may come twice.
+// NewPatterns parses URNs and globs, and ignores duplicates.
 func NewPatterns(texts []string) (Patterns, error) {
 	p := Patterns{set: map[urn.URN]bool{}}
 	for _, text := range texts {
@@ -240,10 +241,10 @@ func NewPatterns(texts []string) (Patterns, error) {
 	return p, nil
 }
 
-// Empty reports whether there is neither a URN nor a glob.
+// Empty reports whether p contains neither a URN nor a glob.
 func (p Patterns) Empty() bool { return len(p.Exact)+len(p.globs) == 0 }
 
-// Match reports whether one of them is or matches the URN.
+// Match reports whether u equals a URN or matches a glob of p.
 func (p Patterns) Match(u urn.URN) bool {
 	return p.set[u] || slices.ContainsFunc(p.globs, func(g *regexp.Regexp) bool { return g.MatchString(string(u)) })
 }

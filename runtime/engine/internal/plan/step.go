@@ -7,39 +7,39 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// Op is the operation of a step (E8.1). The texts are Pulumi's: events, plan files and hooks have them.
+// Op is the operation of a step (E8.1). The texts are Pulumi's, as in events, plan files and hooks.
 type Op string
 
 // The operations.
 const (
-	OpSame   Op = "same"   // record the resource again; its object is left alone
-	OpCreate Op = "create" // make an object
+	OpSame   Op = "same"   // record the resource; its object is unchanged
+	OpCreate Op = "create" // create the object
 	OpUpdate Op = "update" // change the object in place
-	OpDelete Op = "delete" // end the object
+	OpDelete Op = "delete" // delete the object
 
-	// A replacement is three steps: one makes the new object, one ends the old one, and OpReplace, which does nothing by
-	// itself, stands for both to people. Which object comes first is the planner's choice (E4.52). An old object that is
-	// to go last stays in the state as pending delete until the end of the operation.
+	// A replacement has three steps: one creates the new object, one deletes the old one, and OpReplace, which does
+	// nothing itself, represents both for display. The planner decides which object comes first (E4.52). An old object
+	// that is deleted last stays in the state as pending delete until the end of the operation.
 	OpReplace           Op = "replace"
 	OpCreateReplacement Op = "create-replacement"
 	OpDeleteReplaced    Op = "delete-replaced"
 
 	OpRead            Op = "read"             // read an object that is managed elsewhere
-	OpReadReplacement Op = "read-replacement" // the same, in place of one that was managed here
-	OpRefresh         Op = "refresh"          // read an object that is managed here
+	OpReadReplacement Op = "read-replacement" // the same, in place of a managed resource
+	OpRefresh         Op = "refresh"          // read a managed object
 
-	// Discards forget resources that were only read: their objects are not ours to delete.
+	// Discards remove resources that were only read from the state; their objects are not deleted.
 	OpDiscard         Op = "discard"
 	OpDiscardReplaced Op = "discard-replaced"
-	// OpRemovePendingReplace forgets a resource that was deleted to be replaced, and that nobody wants any more.
+	// OpRemovePendingReplace removes a resource with a pending replacement that is no longer wanted.
 	OpRemovePendingReplace Op = "remove-pending-replace"
 
-	OpImport            Op = "import"             // take an existing object under management
+	OpImport            Op = "import"             // add an existing object to the state
 	OpImportReplacement Op = "import-replacement" // the same, in place of another object
 )
 
-// Step is one planned action on one resource. It is data: it can be printed, compared and stored. Old and New are
-// shared with the state and with the registration; nobody changes them once they are in a step.
+// Step is one planned action on one resource. It is data that can be printed, compared and stored. Old and New are
+// shared with the state and the registration, and are immutable once they are in a step.
 type Step struct {
 	Op       Op
 	URN      urn.URN
@@ -50,44 +50,42 @@ type Step struct {
 
 	Keys     []string                         // properties that force a replacement
 	Diffs    []string                         // changed keys
-	Detailed map[string]provider.PropertyDiff // by property path; nil when there is none (E4.51)
-	Stable   []string                         // outputs that an update leaves as they are (E5.54)
-	// source positions of the transforms that have set inputs, by property path
+	Detailed map[string]provider.PropertyDiff // by property path; may be nil (E4.51)
+	Stable   []string                         // outputs that an update does not change (E5.54)
+	// Transformed holds the source positions of the transforms that set inputs, by property path.
 	Transformed map[string]string
-	Reason      string // why a replacement happens when no property forces it, for people
+	Reason      string // the reason for a replacement that no property forces, for display
 
-	// Drifted reports whether a refresh found a difference in what the program or the recorded inputs set, by the
-	// provider's own diff (E7.18). Everything else that differs is computed by the provider.
+	// Drifted reports whether a refresh found a difference in values that the program or the recorded inputs set,
+	// according to the provider's own diff (E7.18). All other differences are in computed values.
 	Drifted bool
-	// Verbatim reports, for a same step, that the old state is kept exactly as it is, and that no provider is
-	// configured for it (E4.110).
+	// Verbatim reports, for a same step, that the prior state is retained unchanged and no provider is configured for it
+	// (E4.110).
 	Verbatim bool
-	// Over names the resource of the state in whose position a create puts the new one, because that one is gone; 0 for
-	// none.
+	// Over is the journal ID of the missing resource whose position in the state a created resource takes; 0 for none.
 	Over journal.ID
-	// Position names the resource of the state in whose position the new state is written, because something that depends
-	// on it stands behind that; 0 when it comes behind everything that was written before.
+	// Position is the journal ID of the resource in whose position the new state is written, because dependants come after
+	// it;
 	Position journal.ID
 }
 
-// NewStep makes a step of a resource; old or goal may be nil, but not both.
+// NewStep returns a step for a resource; old or goal may be nil, but not both.
 func NewStep(op Op, old, goal *state.Resource) Step {
-	about := goal
-	if about == nil {
-		about = old
+	res := goal
+	if res == nil {
+		res = old
 	}
-	return Step{Op: op, URN: about.URN, Type: about.Type, Provider: about.Provider, Old: old, New: goal}
+	return Step{Op: op, URN: res.URN, Type: res.Type, Provider: res.Provider, Old: old, New: goal}
 }
 
-// Unchanged makes the step of a resource that is kept exactly as it is; kept is that, possibly under another name
-// (E4.110).
+// Unchanged returns the step that retains a resource unchanged; kept is its state, possibly under a new URN (E4.110).
 func Unchanged(old, kept *state.Resource) Step {
 	s := NewStep(OpSame, old, kept)
 	s.Verbatim = true
 	return s
 }
 
-// Logical reports whether people think of the step as one thing done (E8.1).
+// Logical reports whether the step counts as one change for users (E8.1).
 func (s *Step) Logical() bool {
 	switch s.Op {
 	case OpCreateReplacement, OpDeleteReplaced, OpReadReplacement, OpRefresh, OpDiscardReplaced, OpRemovePendingReplace,
@@ -97,10 +95,12 @@ func (s *Step) Logical() bool {
 	return true
 }
 
-// About returns the state that the step is about: the new one, or the old one where there is no new one.
+// About returns New, or Old if there is no new state.
 func (s *Step) About() *state.Resource {
 	if s.New == nil {
 		return s.Old
 	}
 	return s.New
 }
+
+// appends the new state.

@@ -6,35 +6,34 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// Situation is everything that decides which steps a registration takes (E4.4).
+// Situation is the input of Steps: everything that decides the steps of a registration (E4.4).
 type Situation struct {
-	Old  *state.Resource // what it was; nil when new
-	Goal *state.Resource // what it shall be, with checked inputs
+	Old  *state.Resource // the prior state; nil for a new resource
+	Goal *state.Resource // the goal state, with checked inputs
 
-	// Deleted is set when old was deleted earlier in this operation, by the replacement of something it depends on, and
-	// why.
+	// Deleted is set if Old was deleted earlier in this operation by the replacement of a dependency, with the reason.
 	Deleted *Dependent
-	// Imported reports whether old was just imported.
+	// Imported reports whether Old was just imported.
 	Imported bool
-	// Importing reports whether the resource is imported first; the old resource, if there is one, is replaced by it.
+	// Importing reports whether the resource is imported first; the import replaces Old, if there is one.
 	Importing bool
-	// Recreated names the resource of the state in whose position one is created that was found to be gone; 0 for none.
+	// Recreated is the journal ID of a missing resource whose position the new resource takes; 0 for none.
 	Recreated journal.ID
 
-	Diff Diff // of an old resource that is managed and there
-	// DeleteFirst reports whether a replacement deletes first; Dependents are then what has to go with it, in the order
-	// in which they are deleted.
+	Diff Diff // of an existing managed resource
+	// DeleteFirst reports whether a replacement deletes first; Dependents are then the resources deleted with it, in order
+	// of deletion.
 	DeleteFirst bool
 	Dependents  []Dependent
 }
 
-// Replaces reports whether the diff or an unfinished earlier replacement requires a replacement of the old resource
-// (E4.36, E4.64). External and deleted resources are created anew without a replacement.
+// Replaces reports whether the diff or an unfinished earlier replacement requires a replacement of Old (E4.36, E4.64).
+// External and deleted resources are created anew without a replacement.
 func (s *Situation) Replaces() bool {
 	return s.Old != nil && s.Deleted == nil && !s.Old.External && (s.Diff.Replace || s.Old.PendingReplacement)
 }
 
-// Steps turns a situation into the steps to take, in order.
+// Steps returns the steps to take in a situation, in order.
 func Steps(s Situation) []Step {
 	steps := s.steps()
 	if s.Recreated != 0 && len(steps) > 0 && (steps[0].Op == OpCreate || steps[0].Op == OpImport) {
@@ -43,10 +42,9 @@ func Steps(s Situation) []Step {
 	return steps
 }
 
-// steps chooses the steps by what is known of the resource, its goal and the diff. The first case that holds decides:
-// an import comes before everything, then what has no object any more, then what the diff says. Where a replacement
-// makes the new object first, OpReplace comes last, and the other way round: people hear of a replacement when its
-// second half is done.
+// steps chooses the steps from the prior resource, the goal and the diff. The first matching case decides: first
+// imports, then resources without an object, then the diff. OpReplace comes last if the new object is created first,
+// and before the creation otherwise: users see a replacement once its second half begins.
 func (s *Situation) steps() []Step {
 	old, goal := s.Old, s.Goal
 	switch {
@@ -56,7 +54,7 @@ func (s *Situation) steps() []Step {
 		return []Step{NewStep(OpImportReplacement, old, goal), NewStep(OpReplace, old, goal)}
 	case old == nil: // E4.28
 		return []Step{NewStep(OpCreate, nil, goal)}
-	case s.Deleted != nil: // E4.30: its old object is gone already, so that only the second half is left
+	case s.Deleted != nil: // E4.30: the old object is gone already; only the creation is left
 		create := NewStep(OpCreateReplacement, old, goal)
 		create.Keys, create.Reason = s.Deleted.Keys, s.Deleted.Reason
 		replace := NewStep(OpReplace, old, goal)
@@ -81,7 +79,7 @@ func (s *Situation) steps() []Step {
 
 // ReadSteps returns the steps for a resource that is read (E4.92). old is the prior state under its URN, or nil.
 //
-// A managed resource that is read under its own ID becomes an external one without a replacement: its object stays.
+// A managed resource that is read under its own ID becomes external without a replacement: its object stays.
 func ReadSteps(old, goal *state.Resource) []Step {
 	if old != nil && !old.External && old.ID != goal.ID {
 		return []Step{NewStep(OpReadReplacement, old, goal), NewStep(OpReplace, old, goal)}
@@ -89,20 +87,20 @@ func ReadSteps(old, goal *state.Resource) []Step {
 	return []Step{NewStep(OpRead, old, goal)}
 }
 
-// WantsImport reports whether the goal asks for an import (E4.86).
+// WantsImport reports whether the goal requires an import (E4.86).
 func WantsImport(old, goal *state.Resource) bool {
 	return goal.Custom && goal.ImportID != "" && (old == nil || old.External ||
 		cmp.Or(old.ImportID, old.ID) != goal.ImportID)
 }
 
-// Obstacle is the reason why a replacement is refused (E4.53, E4.73).
+// Obstacle is a reason to refuse a replacement (E4.53, E4.73).
 type Obstacle struct {
 	Text    string
-	Warning bool // in a preview, which goes on
+	Warning bool // only a warning, in a preview
 }
 
-// Obstacles returns the reasons against the replacement of an old resource, for people. unprotected says that
-// protection does not count. An update ends with the first of them.
+// Obstacles returns the reasons to refuse the replacement of Old. unprotected disables protection. An update fails with
+// the first of them.
 func (s *Situation) Obstacles(dryRun, unprotected bool) []Obstacle {
 	var found []Obstacle
 	if s.Old.Protect && s.Goal.Protect && !unprotected {
@@ -116,7 +114,7 @@ func (s *Situation) Obstacles(dryRun, unprotected bool) []Obstacle {
 	return found
 }
 
-// DeletesFirst decides whether a replacement deletes first: the program's choice counts before the provider's (E4.52).
+// DeletesFirst reports whether a replacement deletes first; the program's choice precedes the provider's (E4.52).
 func DeletesFirst(d Diff, wanted *bool) bool {
 	if wanted != nil {
 		return *wanted

@@ -8,10 +8,10 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// UnknownID stands for the ID of a provider that a preview only pretends to create (E1.11).
+// UnknownID is the placeholder ID of a provider that exists only in a preview (E1.11).
 const UnknownID = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 
-// Printed returns a value for people: a plain text as it is, everything else as the value prints, secrets hidden.
+// Printed returns a value for display: a plain text without quotes, everything else as it prints, with secrets hidden.
 func Printed(v value.Value) string {
 	if text, ok := v.AsString(); ok && !v.IsSecret() {
 		return text
@@ -19,7 +19,7 @@ func Printed(v value.Value) string {
 	return v.String()
 }
 
-// IDValue returns a resource's ID as a program sees it: unknown where there is none yet.
+// IDValue returns a resource's ID for a program; it is unknown if there is none yet.
 func IDValue(id string) value.Value {
 	if id == "" || id == UnknownID {
 		return value.Unknown(value.KindString)
@@ -27,28 +27,28 @@ func IDValue(id string) value.Value {
 	return value.String(id)
 }
 
-// WithStable completes the outputs that a preview of an update expects: those that the provider calls stable are as
-// they were wherever it does not know them yet, with the secrecy and dependencies of both (E5.54).
+// WithStable completes the expected outputs in a preview of an update: a stable output that the provider does not know
+// yet keeps its prior value, with the secrecy and the dependencies of both (E5.54).
 func WithStable(outputs, old value.Value, stable []string) value.Value {
 	for _, key := range stable {
-		was, found := old.Lookup(key)
-		if !found || was.ContainsUnknown() {
+		prior, found := old.Lookup(key)
+		if !found || prior.ContainsUnknown() {
 			continue
 		}
 		now, expected := outputs.Lookup(key)
 		switch {
 		case !expected:
-			outputs = outputs.With(key, was)
+			outputs = outputs.With(key, prior)
 		case now.ContainsUnknown() && now.ContainsSecret():
-			outputs = outputs.With(key, was.Secret().DependingOn(now.AllDeps()...))
+			outputs = outputs.With(key, prior.Secret().DependingOn(now.AllDeps()...))
 		case now.ContainsUnknown():
-			outputs = outputs.With(key, was.DependingOn(now.AllDeps()...))
+			outputs = outputs.With(key, prior.DependingOn(now.AllDeps()...))
 		}
 	}
 	return outputs
 }
 
-// PositionOf returns the first source position of the resources given.
+// PositionOf returns the first source position among resources, or "".
 func PositionOf(resources ...*state.Resource) string {
 	for _, r := range resources {
 		if r != nil && r.SourcePosition != "" {
@@ -58,7 +58,7 @@ func PositionOf(resources ...*state.Resource) string {
 	return ""
 }
 
-// SameURNs compares lists whose order does not matter.
+// SameURNs reports whether two lists are equal up to their order.
 func SameURNs(a, b []urn.URN) bool {
 	if slices.Equal(a, b) {
 		return true

@@ -12,7 +12,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// builtinPackage is the package that the engine provides itself (E2.64–E2.66).
+// builtinPackage is the package that the engine itself implements (E2.64–E2.66).
 const builtinPackage = "pulumi"
 
 const (
@@ -28,22 +28,22 @@ func (builtin) Info(context.Context) (provider.Info, error) {
 	return provider.Info{Name: builtinPackage}, nil
 }
 
-// Parameterize is refused.
+// Parameterize returns an error: the package has no parameters.
 func (builtin) Parameterize(context.Context, provider.ParameterizeRequest) (provider.ParameterizeResponse, error) {
 	return provider.ParameterizeResponse{}, errors.New("the package pulumi takes no parameters")
 }
 
-// Schema is not served by the engine.
+// Schema returns an error: the engine does not serve the schema.
 func (builtin) Schema(context.Context, provider.SchemaRequest) ([]byte, error) {
 	return nil, errors.New("the schema of the package pulumi is not served here")
 }
 
-// CheckConfig accepts everything.
+// CheckConfig accepts all configurations.
 func (builtin) CheckConfig(_ context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
 	return provider.CheckResponse{Inputs: r.News}, nil
 }
 
-// DiffConfig compares the configurations. No change needs a replacement.
+// DiffConfig compares the configurations. It never requires a replacement.
 func (builtin) DiffConfig(_ context.Context, r provider.DiffRequest) (provider.DiffResponse, error) {
 	if value.SameContent(r.OldInputs.Without(internalKey), r.News) {
 		return provider.DiffResponse{Changes: provider.DiffNone}, nil
@@ -51,29 +51,29 @@ func (builtin) DiffConfig(_ context.Context, r provider.DiffRequest) (provider.D
 	return provider.DiffResponse{Changes: provider.DiffSome}, nil
 }
 
-// Configure has nothing to do.
+// Configure returns the resources and functions of the package.
 func (b builtin) Configure(context.Context, provider.ConfigureRequest) (provider.Configured, error) {
 	return builtinResources{unknownToken, b.r}, nil
 }
 
-// Cancel has nothing to do.
+// Cancel does nothing.
 func (builtin) Cancel(context.Context) error { return nil }
 
-// Close has nothing to do.
+// Close does nothing.
 func (builtin) Close() error { return nil }
 
-// builtinResources manages the resources of the package pulumi.
+// builtinResources manages the resources and functions of the package pulumi.
 type builtinResources struct {
 	provider.Refusing
 	r *Registry
 }
 
-// unknownToken returns the error for something that the package does not have.
-func unknownToken(what string) error {
-	return fmt.Errorf("the package pulumi has no %s", what)
+// unknownToken returns the error for a resource or function that the package does not have.
+func unknownToken(name string) error {
+	return fmt.Errorf("the package pulumi has no %s", name)
 }
 
-// Check accepts a stack reference with a name and a stash with an input.
+// Check validates the only property of a stack reference or a stash.
 func (b builtinResources) Check(_ context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
 	member := ""
 	switch r.Type {
@@ -101,7 +101,7 @@ func (b builtinResources) Check(_ context.Context, r provider.CheckRequest) (pro
 	return provider.CheckResponse{Inputs: r.News, Failures: failures}, nil
 }
 
-// Diff compares inputs; another name is another stack reference.
+// Diff compares inputs; a new name replaces a stack reference.
 func (builtinResources) Diff(_ context.Context, r provider.DiffRequest) (provider.DiffResponse, error) {
 	if value.SameContent(r.OldInputs, r.News) {
 		return provider.DiffResponse{Changes: provider.DiffNone}, nil
@@ -113,7 +113,7 @@ func (builtinResources) Diff(_ context.Context, r provider.DiffRequest) (provide
 	return answer, nil
 }
 
-// Create reads the other stack, or keeps the stashed value.
+// Create reads the other stack, or stores the value of a stash.
 func (b builtinResources) Create(ctx context.Context, r provider.CreateRequest) (provider.CreateResponse, error) {
 	answer := provider.CreateResponse{}
 	if !r.Preview {
@@ -129,7 +129,7 @@ func (b builtinResources) Create(ctx context.Context, r provider.CreateRequest) 
 	return answer, err
 }
 
-// stackReference reads the outputs of the stack that inputs name (E2.64).
+// stackReference reads the outputs of the named stack (E2.64).
 func (b builtinResources) stackReference(ctx context.Context, inputs value.Value) (value.Value, error) {
 	named, _ := inputs.Lookup("name")
 	name, ok := named.AsString()
@@ -156,7 +156,7 @@ func (b builtinResources) stackReference(ctx context.Context, inputs value.Value
 		value.Entry{Key: "secretOutputNames", Value: value.List(secret...)}), nil
 }
 
-// Read reads a stack reference anew; a stash is only found where it was put.
+// Read reads a stack reference again; a stash keeps its recorded outputs.
 func (b builtinResources) Read(ctx context.Context, r provider.ReadRequest) (provider.ReadResponse, error) {
 	switch r.Type {
 	case stackReferenceType:
@@ -175,7 +175,7 @@ func (b builtinResources) Read(ctx context.Context, r provider.ReadRequest) (pro
 	return provider.ReadResponse{}, unknownToken("resource " + r.Type)
 }
 
-// Update keeps the first output of a stash.
+// Update keeps the first output of a stash, and reads a stack reference again.
 func (b builtinResources) Update(ctx context.Context, r provider.UpdateRequest) (provider.UpdateResponse, error) {
 	if r.Type != stashType {
 		outputs, err := b.stackReference(ctx, r.News)
@@ -185,7 +185,7 @@ func (b builtinResources) Update(ctx context.Context, r provider.UpdateRequest) 
 	return provider.UpdateResponse{Outputs: r.OldOutputs.MapOrEmpty().With("input", input)}, nil
 }
 
-// Delete has nothing to do.
+// Delete does nothing.
 func (builtinResources) Delete(context.Context, provider.DeleteRequest) error { return nil }
 
 // Invoke calls one of the functions of E2.65.
@@ -212,7 +212,7 @@ func (b builtinResources) Invoke(ctx context.Context, r provider.InvokeRequest) 
 	return provider.InvokeResponse{}, unknownToken("function " + r.Token)
 }
 
-// resourceValue returns what getResource answers: a resource of this operation (E2.65).
+// resourceValue returns the result of getResource: a resource of this operation (E2.65).
 func (r *Registry) resourceValue(u urn.URN) (value.Value, error) {
 	var now *state.Resource
 	if reg := r.Table.Get(u); reg != nil {

@@ -11,22 +11,21 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// extensionText is an extension as states keep it, so that its resources can be handled without the program (E3.57,
-// F5.7).
+// extensionText is the format of an extension in a state, which must suffice to manage its resources without the
+// program (E3.57, F5.7).
 type extensionText struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
 	Value   []byte `json:"value"`
 }
 
-// extensionRef returns the reference of an extension, which its content makes (E2.67).
+// extensionRef returns the reference of an extension, a hash of its content (E2.67).
 func extensionRef(z *monitor.Parameterization) string {
 	sum := sha256.Sum256([]byte(z.Name + "\x00" + z.Version + "\x00" + string(z.Value)))
 	return hex.EncodeToString(sum[:])
 }
 
-// Extend makes sure that a provider knows an extension before it has to do with something of it; once for each (E3.57).
-// An empty reference is none.
+// Extend loads an extension into a provider before the first use of it (E3.57). It does nothing for an empty reference.
 func (r *Registry) Extend(i *Instance, ref string, about urn.URN) error {
 	if ref == "" || i.loaded == nil {
 		return nil
@@ -35,7 +34,7 @@ func (r *Registry) Extend(i *Instance, ref string, about urn.URN) error {
 	return err
 }
 
-// teach announces an extension to a provider, and records what it is if the state does not know yet.
+// teach loads an extension into a provider, and records it if the state does not have it yet.
 func (r *Registry) teach(i *Instance, ref string, about urn.URN) error {
 	known := map[string]json.RawMessage{}
 	if len(r.Extensions) > 0 {
@@ -61,7 +60,7 @@ func (r *Registry) teach(i *Instance, ref string, about urn.URN) error {
 	if err != nil {
 		return fmt.Errorf("extend the provider of %s by %s: %w", about, z.Name, err)
 	}
-	// A plugin that is older than extensions answers nothing, and takes the types all the same.
+	// A plugin that predates extensions returns an empty answer, and still accepts the types.
 	if answer.Name != z.Name && answer != (provider.ParameterizeResponse{}) {
 		return fmt.Errorf("parameterize response name %q does not match expected package %q", answer.Name, z.Name)
 	}

@@ -9,13 +9,13 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// guarded is a configured provider, of a plugin or of our own process, whose answers are checked before anything makes
-// use of them: what a state could not give back (F1.10) fails the one resource that it is about.
+// guarded is a configured provider whose answers are validated: values that a state cannot store (F1.10) fail only the
+// resource concerned.
 type guarded struct{ provider.Configured }
 
 var _ provider.Configured = guarded{}
 
-// unstorable returns the fault of an answer, nil if there is none.
+// unstorable returns an error if a state cannot store an answer.
 func unstorable(doing, field string, answer value.Value) error {
 	if err := value.Storable(answer); err != nil {
 		return fmt.Errorf("%s: the provider answered %s that no state can keep: %w", doing, field, err)
@@ -23,12 +23,12 @@ func unstorable(doing, field string, answer value.Value) error {
 	return nil
 }
 
-// lost returns the error of a change whose answer is of no use: the next run reads what became of it.
+// lost returns the error for a change with an invalid answer: the next run reads the object to find the outcome.
 func lost(err error) error {
 	return &provider.Error{Outcome: provider.Unclear, Lost: true, Message: err.Error(), Cause: err}
 }
 
-// inPart drops values that a state cannot hold from the report of a partial failure. Its ID matters most.
+// inPart removes values that a state cannot store from a partial failure, so that at least the ID is recorded.
 func inPart(err error) error {
 	failure, ok := err.(*provider.Error)
 	if !ok || failure.Outcome != provider.Partial {
@@ -44,12 +44,12 @@ func inPart(err error) error {
 	return &kept
 }
 
-// List calls a provider that can list. Its answers are texts, so they need no check.
+// List calls a provider that can list. Its answers are strings and need no validation.
 func (g guarded) List(ctx context.Context, r provider.ListRequest) (provider.ListResponse, error) {
 	return provider.List(ctx, g.Configured, r)
 }
 
-// Check refuses inputs that no state can keep.
+// Check returns an error if a state cannot store the inputs.
 func (g guarded) Check(ctx context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
 	answer, err := g.Configured.Check(ctx, r)
 	if err == nil {
@@ -58,8 +58,8 @@ func (g guarded) Check(ctx context.Context, r provider.CheckRequest) (provider.C
 	return answer, err
 }
 
-// Create keeps the ID of an object whose other properties cannot be kept: it is in the state, and is read by the next
-// run.
+// Create keeps the ID of an object whose outputs cannot be stored: the object is recorded as partially created, and the
+// next run reads it.
 func (g guarded) Create(ctx context.Context, r provider.CreateRequest) (provider.CreateResponse, error) {
 	answer, err := g.Configured.Create(ctx, r)
 	if err != nil {
@@ -80,7 +80,7 @@ func (g guarded) Create(ctx context.Context, r provider.CreateRequest) (provider
 		Outputs: value.EmptyMap(), Reasons: []string{fault.Error()}, RefreshBeforeUpdate: true, Cause: fault}
 }
 
-// Read refuses a state that no state file can keep; nothing has changed, so that the failure is an ordinary one.
+// Read returns an error if a state cannot store the answer; an ordinary one, since nothing has changed.
 func (g guarded) Read(ctx context.Context, r provider.ReadRequest) (provider.ReadResponse, error) {
 	answer, err := g.Configured.Read(ctx, r)
 	if err != nil {
@@ -92,7 +92,7 @@ func (g guarded) Read(ctx context.Context, r provider.ReadRequest) (provider.Rea
 	return answer, err
 }
 
-// Update answers with an unclear outcome where the object has changed and its outputs cannot be kept.
+// Update returns an error with unknown outcome if the outputs cannot be stored: the object may have changed.
 func (g guarded) Update(ctx context.Context, r provider.UpdateRequest) (provider.UpdateResponse, error) {
 	answer, err := g.Configured.Update(ctx, r)
 	if err != nil {
@@ -104,12 +104,12 @@ func (g guarded) Update(ctx context.Context, r provider.UpdateRequest) (provider
 	return answer, nil
 }
 
-// Delete has no answer that a state would keep.
+// Delete removes unstorable values from a partial failure.
 func (g guarded) Delete(ctx context.Context, r provider.DeleteRequest) error {
 	return inPart(g.Configured.Delete(ctx, r))
 }
 
-// Invoke refuses a result that cannot go into a state.
+// Invoke returns an error if a state cannot store the result.
 func (g guarded) Invoke(ctx context.Context, r provider.InvokeRequest) (provider.InvokeResponse, error) {
 	answer, err := g.Configured.Invoke(ctx, r)
 	if err == nil {
@@ -118,7 +118,7 @@ func (g guarded) Invoke(ctx context.Context, r provider.InvokeRequest) (provider
 	return answer, err
 }
 
-// Call refuses a result that cannot go into a state.
+// Call returns an error if a state cannot store the result.
 func (g guarded) Call(ctx context.Context, r provider.CallRequest) (provider.CallResponse, error) {
 	answer, err := g.Configured.Call(ctx, r)
 	if err == nil {
@@ -127,7 +127,7 @@ func (g guarded) Call(ctx context.Context, r provider.CallRequest) (provider.Cal
 	return answer, err
 }
 
-// Construct refuses outputs that no state can keep.
+// Construct returns an error if a state cannot store the outputs.
 func (g guarded) Construct(ctx context.Context, r provider.ConstructRequest) (provider.ConstructResponse, error) {
 	answer, err := g.Configured.Construct(ctx, r)
 	if err == nil {

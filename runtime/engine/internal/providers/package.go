@@ -23,10 +23,10 @@ const (
 	internalKey = "__internal"
 )
 
-// deniedID marks a reference to a default provider that must not be used (E1.15).
+// deniedID is the ID in a reference to a forbidden default provider (E1.15).
 const deniedID = "denydefaultprovider"
 
-// PackageName returns the name of the package that a request's plugin serves.
+// PackageName returns the name of the package that a request is for.
 func PackageName(p monitor.Package) string {
 	if p.Parameterization != nil {
 		return p.Parameterization.Name
@@ -34,7 +34,7 @@ func PackageName(p monitor.Package) string {
 	return p.Name
 }
 
-// WithPackage puts into a provider resource's inputs which plugin it is (E3.21).
+// WithPackage adds the description of the plugin to a provider resource's inputs (E3.21).
 func WithPackage(inputs value.Value, p monitor.Package, env map[string]string) value.Value {
 	internal, _ := inputs.Lookup(internalKey)
 	if !internal.Is(value.KindMap) {
@@ -61,8 +61,8 @@ func WithPackage(inputs value.Value, p monitor.Package, env map[string]string) v
 	}
 	if len(env) > 0 {
 		vars := make(map[string]value.Value, len(env))
-		for name, from := range env {
-			vars[name] = value.String(from)
+		for name, source := range env {
+			vars[name] = value.String(source)
 		}
 		internal = internal.With("envVarMappings", value.Map(vars))
 	}
@@ -75,11 +75,11 @@ func WithPackage(inputs value.Value, p monitor.Package, env map[string]string) v
 	return inputs
 }
 
-// WithoutInternal returns inputs as providers and outputs have them (E3.21).
+// WithoutInternal returns inputs without the engine's key, as for providers and outputs (E3.21).
 func WithoutInternal(inputs value.Value) value.Value { return inputs.Without(internalKey) }
 
-// PackageOf returns which plugin a provider resource's inputs name: it reverses WithPackage. State from before the
-// key __internal has its members at the root (E3.22).
+// PackageOf returns the plugin that a provider resource's inputs describe; it reverses WithPackage. Old states without
+// the key __internal have its members at the root (E3.22).
 func PackageOf(pkg string, inputs value.Value) provider.Package {
 	internal, ok := inputs.Lookup(internalKey)
 	if !ok {
@@ -123,7 +123,8 @@ type Config struct {
 }
 
 // of returns the stack's configuration of a package, without the namespace (E3.2). The providers that run code of a
-// program, Pulumi's for Node.js and Python, get all of it, with namespaces: the code reads what it likes.
+// program, Pulumi's for Node.js and Python, get the whole configuration with namespaces, since the code may read any
+// key.
 func (c Config) of(pkg string) map[string]string {
 	if runsPrograms(pkg) {
 		return maps.Clone(c.Values)
@@ -137,9 +138,9 @@ func (c Config) of(pkg string) map[string]string {
 	return config
 }
 
-// environment returns what of a package's configuration goes into the environment of its plugin (E3.2). Secrets are
-// left out: the plugin gets those that it needs when it is configured, and what it starts in turn inherits the
-// environment. The providers that run code of a program read them there.
+// environment returns the part of a package's configuration that is passed in the environment of its plugin (E3.2). It
+// omits secrets, because child processes inherit the environment; Configure passes those. Only the providers that run
+// code of a program get secrets here.
 func (c Config) environment(pkg string) map[string]string {
 	config := c.of(pkg)
 	if runsPrograms(pkg) {
@@ -159,7 +160,7 @@ func runsPrograms(pkg string) bool {
 	return pkg == "pulumi-nodejs" || pkg == "pulumi-python" || pkg == "dynamic"
 }
 
-// VersionOf returns the version of the package that a request's plugin serves.
+// VersionOf returns the version of the package that a request is for.
 func VersionOf(p monitor.Package) string {
 	if p.Parameterization != nil {
 		return p.Parameterization.Version
@@ -167,7 +168,7 @@ func VersionOf(p monitor.Package) string {
 	return p.Version
 }
 
-// Default returns what the stack's configuration says of a package, as its default provider takes it (E3.24).
+// Default returns the inputs of a package's default provider from the stack's configuration (E3.24).
 func (c Config) Default(pkg string) value.Value {
 	inputs := map[string]value.Value{}
 	for name, text := range c.of(pkg) {
@@ -203,16 +204,16 @@ func DefaultName(version, url string) string {
 }
 
 // DeniesDefault reports whether the stack's configuration forbids a package's default provider (E3.42, E3.44). The
-// shape of the setting was checked when the operation began.
+// setting was validated at the start of the operation.
 func (c Config) DeniesDefault(pkg string) bool {
 	denied, _ := DeniedPackages(c.Values)
 	return pkg != builtinPackage && (slices.Contains(denied, pkg) || slices.Contains(denied, "*"))
 }
 
-// DenySetting is the configuration that forbids default providers (E3.42).
+// DenySetting is the configuration key that forbids default providers (E3.42).
 const DenySetting = "pulumi:disable-default-providers"
 
-// DeniedPackages reads the packages whose default providers are forbidden (E3.42).
+// DeniedPackages returns the packages whose default providers are forbidden (E3.42).
 func DeniedPackages(config map[string]string) ([]string, error) {
 	text := config[DenySetting]
 	if text == "" {
@@ -228,8 +229,8 @@ func DeniedPackages(config map[string]string) ([]string, error) {
 	return denied, nil
 }
 
-// versionNumbers returns the numbers of a version such as v1.2.3-beta+7, up to the first part that is none. An empty or
-// strange version has none.
+// versionNumbers returns the leading numbers of a version such as v1.2.3-beta+7. An empty or malformed version may have
+// none.
 func versionNumbers(v string) []int {
 	core, _, _ := strings.Cut(strings.TrimPrefix(v, "v"), "-")
 	core, _, _ = strings.Cut(core, "+")
@@ -244,14 +245,14 @@ func versionNumbers(v string) []int {
 	return numbers
 }
 
-// Packages are the packages that programs have registered (E2.67). It is safe for concurrent use.
+// Packages holds the packages that programs have registered (E2.67). It is safe for concurrent use.
 type Packages struct {
 	mu    sync.Mutex // guards the rest
 	byRef map[string]monitor.Package
 	refs  map[string]string // package key to reference
 }
 
-// Register announces a package. Equal packages get the same reference; newID makes one for a new package.
+// Register returns the reference of a package. Equal packages share one; newID creates the reference of a new package.
 func (k *Packages) Register(p monitor.Package, newID func() string) (string, error) {
 	if p.Name == "" {
 		return "", fmt.Errorf("a package without a name cannot be registered")
@@ -279,8 +280,8 @@ func (k *Packages) Register(p monitor.Package, newID func() string) (string, err
 	return ref, nil
 }
 
-// Request returns the package that a request wants: the package of its reference, else pkg with version, URL and
-// checksums of the request itself (E2.20).
+// Request returns the package of a reference, or pkg with the version, URL and checksums of the request itself if the
+// reference is empty (E2.20).
 func (k *Packages) Request(pkg, ref string, inline monitor.Package) (monitor.Package, error) {
 	if ref == "" {
 		inline.Name = pkg
@@ -290,13 +291,13 @@ func (k *Packages) Request(pkg, ref string, inline monitor.Package) (monitor.Pac
 	if !ok {
 		return p, fmt.Errorf("unknown provider package '%s'", ref)
 	}
-	if p.Extension { // its plugin is the one that it extends
+	if p.Extension { // the plugin is that of the base package
 		p.Parameterization, p.Extension = nil, false
 	}
 	return p, nil
 }
 
-// get returns the package of a reference.
+// get returns the package of a reference, and whether it exists.
 func (k *Packages) get(ref string) (monitor.Package, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -304,7 +305,7 @@ func (k *Packages) get(ref string) (monitor.Package, bool) {
 	return p, ok
 }
 
-// Extends returns the plugin that a package reference extends, empty when it is no extension's.
+// Extends returns the base package of an extension, or "" if the reference is not an extension's.
 func (k *Packages) Extends(ref string) string {
 	if p, _ := k.get(ref); p.Extension {
 		return p.Name
@@ -312,7 +313,7 @@ func (k *Packages) Extends(ref string) string {
 	return ""
 }
 
-// Extension returns a package reference if it is an extension's, else empty.
+// Extension returns ref if it is the reference of an extension, and "" otherwise.
 func (k *Packages) Extension(ref string) string {
 	if p, _ := k.get(ref); p.Extension {
 		return ref

@@ -10,18 +10,18 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// providerResources manages the resources that are providers themselves (E3.10–E3.16): to check one is to load it and
-// check its configuration, to create or update one is to configure it.
+// providerResources manages the resources that are providers (E3.10–E3.16): Check loads a provider and checks its
+// configuration; Create and Update configure it.
 type providerResources struct {
-	broken   // what no provider resource can do
+	broken   // the error for all other calls
 	registry *Registry
 }
 
 // Check loads the provider and has it check its configuration (E3.18).
 func (p providerResources) Check(ctx context.Context, q provider.CheckRequest) (provider.CheckResponse, error) {
 	r := p.registry
-	if before := r.take(q.URN); before != nil { // the second check of a replacement has a process of its own (E3.13)
-		_ = before.provider.Close()
+	if former := r.take(q.URN); former != nil { // the second check of a replacement uses a new process (E3.13)
+		_ = former.provider.Close()
 	}
 	loaded, err := r.load(q.URN.Package(), q.News)
 	if err != nil {
@@ -51,7 +51,7 @@ func (p providerResources) Check(ctx context.Context, q provider.CheckRequest) (
 	return answer, nil
 }
 
-// withReserved restores the keys of checked inputs that belong to the engine (E3.18).
+// withReserved restores the engine's keys in checked inputs (E3.18).
 func withReserved(u urn.URN, checked, asked value.Value) (value.Value, error) {
 	if version, ok := asked.Lookup(versionKey); ok {
 		now, kept := checked.Lookup(versionKey)
@@ -68,31 +68,31 @@ func withReserved(u urn.URN, checked, asked value.Value) (value.Value, error) {
 	return checked, nil
 }
 
-// Diff compares configurations (E3.20). A provider that was not checked in this operation is asked as the state has it:
-// on behalf of the replacement of something that it depends on (E4.58).
+// Diff compares configurations (E3.20). A provider that was not checked in this operation, because only the replacement
+// of a dependency is planned, is compared with its prior state (E4.58).
 func (p providerResources) Diff(ctx context.Context, q provider.DiffRequest) (provider.DiffResponse, error) {
-	r, about := p.registry, urn.Reference{URN: q.URN, ID: q.ID}
-	was := r.Table.Prior.Provider(about.String())
-	if was == nil {
-		was = r.Table.Before(q.URN)
+	r, ref := p.registry, urn.Reference{URN: q.URN, ID: q.ID}
+	old := r.Table.Prior.Provider(ref.String())
+	if old == nil {
+		old = r.Table.Before(q.URN)
 	}
-	if was == nil {
+	if old == nil {
 		return provider.DiffResponse{Changes: provider.DiffSome}, nil
 	}
 	r.mu.Lock()
 	c := r.candidates[q.URN]
 	r.mu.Unlock()
 	if c == nil {
-		i, err := r.Get(about.String())
+		i, err := r.Get(ref.String())
 		if err != nil || i.loaded == nil {
 			return provider.DiffResponse{Changes: provider.DiffSome}, err
 		}
 		c = &candidate{provider: i.loaded}
 	}
-	return diffConfig(ctx, c.provider, q.AllowUnknowns, about, was, q.News, q.IgnoreChanges)
+	return diffConfig(ctx, c.provider, q.AllowUnknowns, ref, old, q.News, q.IgnoreChanges)
 }
 
-// Create configures the provider under a new ID (E1.17).
+// Create configures the provider and returns a new ID (E1.17).
 func (p providerResources) Create(_ context.Context, q provider.CreateRequest) (provider.CreateResponse, error) {
 	id := plan.UnknownID
 	if !q.Preview {
@@ -102,30 +102,30 @@ func (p providerResources) Create(_ context.Context, q provider.CreateRequest) (
 	return provider.CreateResponse{ID: id, Outputs: WithoutInternal(q.Inputs)}, err
 }
 
-// Update configures the provider anew under its ID (E3.12).
+// Update configures the provider again under its ID (E3.12).
 func (p providerResources) Update(_ context.Context, q provider.UpdateRequest) (provider.UpdateResponse, error) {
 	err := p.configure(q.URN, q.ID, q.News)
 	return provider.UpdateResponse{Outputs: WithoutInternal(q.News)}, err
 }
 
-// configure makes a provider that was checked ready for the resources that name it. It is an error if it was not.
+// configure makes a checked provider available to resources. It returns an error if it was not checked.
 func (p providerResources) configure(u urn.URN, id string, inputs value.Value) error {
 	c := p.registry.take(u)
 	if c == nil {
 		return fmt.Errorf("provider %s was not checked", u)
 	}
-	was := urn.Reference{}
+	former := urn.Reference{}
 	if old := p.registry.Table.Before(u); old != nil && old.ID == id {
-		was = urn.Reference{URN: old.URN, ID: id}
+		former = urn.Reference{URN: old.URN, ID: id}
 	}
-	p.registry.put(urn.Reference{URN: u, ID: id}, was, inputs, c.provider)
+	p.registry.put(urn.Reference{URN: u, ID: id}, former, inputs, c.provider)
 	return nil
 }
 
-// Delete has nothing to do: the provider is closed with the others (E3.16).
+// Delete does nothing: all providers are closed together at the end (E3.16).
 func (p providerResources) Delete(context.Context, provider.DeleteRequest) error { return nil }
 
-// Read answers with what is known: a provider resource is not found anywhere else (E7.15).
+// Read returns the recorded state: a provider resource exists nowhere else (E7.15).
 func (p providerResources) Read(_ context.Context, q provider.ReadRequest) (provider.ReadResponse, error) {
 	if q.Inputs.IsNull() {
 		return provider.ReadResponse{}, fmt.Errorf("a provider cannot be imported")

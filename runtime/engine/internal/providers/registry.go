@@ -18,63 +18,62 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// Registry keeps the providers of one operation: one loaded provider per provider resource (E3.9), by reference. It is
-// also the provider of provider resources themselves: Check loads one, Create and Update configure it. It is safe for
-// concurrent use.
+// Registry holds the providers of one operation by reference, one loaded provider for each provider resource (E3.9). It
+// is safe for concurrent use.
 type Registry struct {
 	Options
 	Packages Packages
 
 	mu         sync.Mutex // guards the rest
 	byRef      map[urn.Reference]*Instance
-	candidates map[urn.URN]*candidate // checked, and not configured yet
-	loaded     []provider.Provider    // everything that was ever loaded, to be closed
+	candidates map[urn.URN]*candidate // checked, but not configured yet
+	loaded     []provider.Provider    // every provider that was loaded, to be closed
 	defaults   map[string]*defaultProvider
 	closed     bool
 }
 
-// Instance is a running provider resource. Callers read the fields below ready only after ready is closed: the
-// registry holds the instance before its plugin has started, so that all callers share one start.
+// Instance is a running provider resource. The fields below ready may be read after ready is closed. The registry adds
+// the instance before its plugin starts, so that all callers share one start.
 type Instance struct {
 	ref   urn.Reference
 	ready chan struct{}
 
-	inputs     value.Value // as in its state, reserved keys included
+	inputs     value.Value // as in its state, including the engine's keys
 	loaded     provider.Provider
 	Configured provider.Configured
-	// Unconfigured reports whether its configuration is not known in this preview (E3.15).
+	// Unconfigured reports whether its configuration is unknown in this preview (E3.15).
 	Unconfigured bool
-	extensions   parallel.Memo[string, struct{}, error] // those that it knows, by reference
+	extensions   parallel.Memo[string, struct{}, error] // loaded extensions, by reference
 }
 
-// candidate is a provider between its check and its creation, update or same. Configuration may be checked more than
-// once, and only the last check counts.
+// candidate is a provider between its check and its creation, update or same. The configuration may be checked more
+// than once; only the last check counts.
 type candidate struct {
 	inputs   value.Value // as checked
 	provider provider.Provider
 }
 
-// Options are the parts that a registry works with.
+// Options are the dependencies of a registry.
 type Options struct {
 	Loader provider.Loader
-	// Calls ends when calls in flight are given up. It is the operation's own lifetime, which no single request's context
-	// has.
+	// Calls is cancelled when calls in flight are abandoned. It is a field because it bounds the operation, not a single
+	// request.
 	Calls  context.Context
 	Config Config
 	DryRun bool
 	NewID  func() string
 	Table  *resources.Table
-	// Extensions are those that the state knows, by reference (E3.57); Record keeps one more there.
+	// Extensions holds the extensions in the state by reference (E3.57); Record adds one to the state.
 	Extensions json.RawMessage
 	Record     func(ref string, extension json.RawMessage) error
 	Warn       func(about urn.URN, text string)
-	Guard      func() // deferred where a goroutine begins
+	Guard      func() // deferred first in each goroutine
 
-	// nil when that is not possible
+	// StackOutputs and StackResources may be nil if that is not supported.
 	StackOutputs, StackResources func(ctx context.Context, name string) (value.Value, error)
 }
 
-// New makes the registry of an operation. The caller closes it.
+// New returns a registry for an operation. The caller closes it.
 func New(o Options) *Registry {
 	return &Registry{Options: o, Packages: Packages{byRef: map[string]monitor.Package{}, refs: map[string]string{}},
 		byRef: map[urn.Reference]*Instance{}, candidates: map[urn.URN]*candidate{}, defaults: map[string]*defaultProvider{}}
@@ -98,7 +97,7 @@ func (r *Registry) Of(s *state.Resource) (provider.Configured, error) {
 	return i.Configured, nil
 }
 
-// Get returns the provider of a reference: the one registered in this operation, else one loaded from the state
+// Get returns the provider with a reference: the one registered in this operation, or else one loaded from the state
 // (E3.14, E4.8).
 func (r *Registry) Get(ref string) (*Instance, error) {
 	parsed, err := urn.ParseReference(ref)
@@ -133,14 +132,14 @@ func (r *Registry) Get(ref string) (*Instance, error) {
 	return i, nil
 }
 
-// add makes room for a reference. The caller holds mu, and closes ready when the instance is complete.
+// add adds an incomplete instance. The caller holds mu, and closes ready when the instance is complete.
 func (r *Registry) add(ref urn.Reference) *Instance {
 	i := &Instance{ref: ref, ready: make(chan struct{})}
 	r.byRef[ref] = i
 	return i
 }
 
-// load starts a provider as its resource's inputs describe it.
+// load starts the provider that its resource's inputs describe.
 func (r *Registry) load(pkg string, inputs value.Value) (provider.Provider, error) {
 	if pkg == builtinPackage {
 		return builtin{r}, nil
@@ -157,7 +156,7 @@ func (r *Registry) load(pkg string, inputs value.Value) (provider.Provider, erro
 		r.loaded = append(r.loaded, p)
 	}
 	r.mu.Unlock()
-	if closed { // nobody else would end it
+	if closed { // Close does not know it
 		return nil, errors.Join(context.Canceled, p.Close())
 	}
 	if info, err := p.Info(r.Calls); err == nil && request.Version != "" && info.Version != request.Version &&
@@ -169,14 +168,13 @@ func (r *Registry) load(pkg string, inputs value.Value) (provider.Provider, erro
 	return p, nil
 }
 
-// configure gives a loaded provider the configuration of i.inputs. A failure shows when the provider is first used
-// (E3.26).
+// configure configures a loaded provider with i.inputs. A failure is returned by the first use of the provider (E3.26).
 func (r *Registry) configure(i *Instance, p provider.Provider) {
 	i.loaded = p
 	if i.inputs.ContainsUnknown() {
 		i.Unconfigured = true
-		i.Configured = unconfigured{func(what string) error {
-			return fmt.Errorf("the configuration of the provider of the %s is not known yet", what)
+		i.Configured = unconfigured{func(subject string) error {
+			return fmt.Errorf("the configuration of the provider of the %s is not known yet", subject)
 		}}
 		return
 	}
@@ -190,12 +188,12 @@ func (r *Registry) configure(i *Instance, p provider.Provider) {
 	i.Configured = configured
 }
 
-// put makes a provider resource available under its reference; was is the reference that it had before, if another.
-func (r *Registry) put(ref, was urn.Reference, inputs value.Value, p provider.Provider) {
+// put makes a provider resource available under its reference and, if it differs, its former one.
+func (r *Registry) put(ref, former urn.Reference, inputs value.Value, p provider.Provider) {
 	r.mu.Lock()
 	i := r.add(ref)
-	if was.URN != "" && was != ref {
-		r.byRef[was] = i // E3.41
+	if former.URN != "" && former != ref {
+		r.byRef[former] = i // E3.41
 	}
 	r.mu.Unlock()
 	i.inputs = inputs
@@ -203,12 +201,12 @@ func (r *Registry) put(ref, was urn.Reference, inputs value.Value, p provider.Pr
 	close(i.ready)
 }
 
-// Keep goes on with a provider resource that did not change, with its old inputs (E3.11, E5.20).
+// Keep continues with an unchanged provider resource and its prior inputs (E3.11, E5.20).
 func (r *Registry) Keep(old, now *state.Resource) error {
-	ref, was := urn.Reference{URN: now.URN, ID: now.ID}, urn.Reference{URN: old.URN, ID: old.ID}
+	ref, former := urn.Reference{URN: now.URN, ID: now.ID}, urn.Reference{URN: old.URN, ID: old.ID}
 	c := r.take(now.URN)
 	r.mu.Lock()
-	if i := r.byRef[was]; i != nil { // loaded from the state before (E7.28)
+	if i := r.byRef[former]; i != nil { // already loaded from the prior state (E7.28)
 		r.byRef[ref] = i
 		r.mu.Unlock()
 		if c != nil {
@@ -220,11 +218,11 @@ func (r *Registry) Keep(old, now *state.Resource) error {
 	if c == nil {
 		return fmt.Errorf("provider %s was not checked", now.URN)
 	}
-	r.put(ref, was, old.Inputs, c.provider)
+	r.put(ref, former, old.Inputs, c.provider)
 	return nil
 }
 
-// take removes the candidate for a provider resource.
+// take removes and returns the candidate for a provider resource; nil if there is none.
 func (r *Registry) take(u urn.URN) *candidate {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -233,8 +231,8 @@ func (r *Registry) take(u urn.URN) *candidate {
 	return c
 }
 
-// Replaces asks the provider that a resource has now whether the resource can stay, coming from another one (E3.35).
-func (r *Registry) Replaces(was *state.Resource, now urn.Reference) (bool, error) {
+// Replaces asks a resource's new provider whether moving from the old one requires a replacement (E3.35).
+func (r *Registry) Replaces(old *state.Resource, now urn.Reference) (bool, error) {
 	i, err := r.Get(now.String())
 	if err != nil {
 		return false, err
@@ -242,44 +240,44 @@ func (r *Registry) Replaces(was *state.Resource, now urn.Reference) (bool, error
 	if i.loaded == nil {
 		return false, nil
 	}
-	v, err := diffConfig(r.Calls, i.loaded, r.DryRun, i.ref, was, i.inputs, nil)
+	v, err := diffConfig(r.Calls, i.loaded, r.DryRun, i.ref, old, i.inputs, nil)
 	return v.Replace(), err
 }
 
-// diffConfig compares configurations; a provider that does not know how never asks for a replacement (E3.19, E3.20).
-func diffConfig(ctx context.Context, p provider.Provider, preview bool, about urn.Reference, was *state.Resource,
+// diffConfig compares configurations; a provider without DiffConfig never requires a replacement (E3.19, E3.20).
+func diffConfig(ctx context.Context, p provider.Provider, preview bool, ref urn.Reference, old *state.Resource,
 	inputs value.Value,
 	ignore []string) (provider.DiffResponse, error) {
 	v, err := p.DiffConfig(ctx, provider.DiffRequest{
-		Subject: provider.SubjectOf(about.URN), ID: about.ID, OldInputs: WithoutInternal(was.Inputs), OldOutputs: was.Outputs,
+		Subject: provider.SubjectOf(ref.URN), ID: ref.ID, OldInputs: WithoutInternal(old.Inputs), OldOutputs: old.Outputs,
 		News: WithoutInternal(inputs), IgnoreChanges: ignore, AllowUnknowns: preview})
 	if isUnimplemented(err) {
 		v, err = provider.DiffResponse{}, nil
 	}
 	if err == nil && v.Changes == provider.DiffUnknown && !v.Replace() {
 		v.Changes = provider.DiffSome
-		if value.SameContent(was.Outputs, WithoutInternal(inputs)) {
+		if value.SameContent(old.Outputs, WithoutInternal(inputs)) {
 			v.Changes = provider.DiffNone
 		}
 	}
 	return v, err
 }
 
-// isUnimplemented reports whether a provider does not know the call, which is no failure for optional ones.
+// isUnimplemented reports whether a provider does not implement a call; that is no failure for optional calls.
 func isUnimplemented(err error) bool {
 	failure, ok := errors.AsType[*provider.Error](err)
 	return ok && failure.Unimplemented
 }
 
-// Cancel asks every provider to end what is in flight soon (E3.55). It returns when all have answered.
+// Cancel asks every provider to cancel its calls in flight (E3.55). It returns when all have answered.
 func (r *Registry) Cancel(ctx context.Context) {
 	r.mu.Lock()
 	loaded := slices.Clip(r.loaded)
 	r.mu.Unlock()
-	r.each(loaded, func(p provider.Provider) { _ = p.Cancel(ctx) }) // providers need not know how
+	r.each(loaded, func(p provider.Provider) { _ = p.Cancel(ctx) }) // providers need not implement it
 }
 
-// Close ends every provider, all at once, and lets none be loaded after that.
+// Close closes all providers concurrently, and prevents further loads.
 func (r *Registry) Close() {
 	r.mu.Lock()
 	loaded := r.loaded
@@ -288,7 +286,7 @@ func (r *Registry) Close() {
 	r.each(loaded, func(p provider.Provider) { _ = p.Close() })
 }
 
-// each calls do for all providers of a list at once, and returns when all calls have returned.
+// each calls do for all providers of list concurrently, and returns when all calls have returned.
 func (r *Registry) each(list []provider.Provider, do func(provider.Provider)) {
 	var group sync.WaitGroup
 	for _, p := range list {
@@ -300,7 +298,7 @@ func (r *Registry) each(list []provider.Provider, do func(provider.Provider)) {
 	group.Wait()
 }
 
-// broken is a provider that could not be loaded or configured: it answers everything with the error.
+// broken is a provider that could not be loaded or configured: every call returns the error.
 type broken struct {
 	provider.Refusing
 	err error
@@ -310,13 +308,13 @@ func newBroken(err error) broken {
 	return broken{Refusing: func(string) error { return err }, err: err}
 }
 
-// List refuses.
+// List returns the error.
 func (b broken) List(context.Context, provider.ListRequest) (provider.ListResponse, error) {
 	return provider.ListResponse{}, b.err
 }
 
-// unconfigured stands for a provider whose configuration is not known in a preview (E3.52). The engine answers
-// functions and components itself.
+// unconfigured stands for a provider whose configuration is unknown in a preview (E3.52). The engine itself answers
+// function calls and construction requests.
 type unconfigured struct{ provider.Refusing }
 
 func (unconfigured) Check(_ context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
@@ -338,15 +336,15 @@ func (unconfigured) Call(context.Context, provider.CallRequest) (provider.CallRe
 	return provider.CallResponse{Result: value.Unknown(value.KindMap)}, nil
 }
 
-// defaultProvider is a default provider of this operation, or one on its way (E3.28).
+// defaultProvider is a default provider of this operation, which may still be starting (E3.28).
 type defaultProvider struct {
 	done chan struct{}
 	ref  string
 	err  error
 }
 
-// Default returns the reference of a package's default provider. The first one who asks registers it; the others wait
-// for that, with wait.
+// Default returns the reference of a package's default provider. The first caller registers it; the others call wait
+// until that is done.
 func (r *Registry) Default(p monitor.Package, register func() (string, error), wait func(done <-chan struct{}) error) (
 	string, error) {
 	key := fmt.Sprintf("%q %q %q %q", PackageName(p), p.Name, VersionOf(p), p.DownloadURL)

@@ -10,8 +10,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 )
 
-// Inventory returns everything that decides what is deleted at the end of an operation. destroying says that what the
-// program has registered goes too: it then becomes prior resources (E7.42).
+// Inventory returns the input of plan.PlanEnding. If destroying is set, the resources that the program registered are
+// deleted too; they become prior resources (E7.42).
 func (t *Table) Inventory(destroying bool) plan.Inventory {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -28,8 +28,8 @@ func (t *Table) Inventory(destroying bool) plan.Inventory {
 	return inv
 }
 
-// factOf returns what the planner has to know of a prior resource. A position counts only for one that this operation
-// has put there: the others are in the order of the list.
+// factOf returns the planner's view of a prior resource. Position is set only for resources that this operation has
+// moved or added; all others keep the order of the list.
 func factOf(e *Prior) *plan.PriorFact {
 	f := &plan.PriorFact{Resource: e.resource, Now: e.now, Claimed: e.claimed, PendingDelete: e.pendingDelete,
 		Relocated: e.relocated != nil}
@@ -39,7 +39,7 @@ func factOf(e *Prior) *plan.PriorFact {
 	return f
 }
 
-// outcomeOf returns the outcome of a registration.
+// outcomeOf returns the planner's view of a registration.
 func outcomeOf(reg *Registration) plan.CurrentFact {
 	f := plan.CurrentFact{URN: reg.URN, State: reg.state, Old: reg.Old.Resource()}
 	if reg.IsDone() && reg.Result != monitor.Succeeded {
@@ -51,7 +51,7 @@ func outcomeOf(reg *Registration) plan.CurrentFact {
 	return f
 }
 
-// produced makes prior resources of those that the operation has put into the state, in its order.
+// produced turns the resources that this operation has recorded into prior resources, in order.
 func (t *Table) produced() []*plan.PriorFact {
 	var facts []*plan.PriorFact
 	for _, reg := range t.current.of {
@@ -64,7 +64,7 @@ func (t *Table) produced() []*plan.PriorFact {
 	return facts
 }
 
-// URNs returns the URNs of the resources in the state, in its order.
+// URNs returns the URNs of the resources in the prior state, in order.
 func (p *Priors) URNs() []urn.URN {
 	p.t.mu.Lock()
 	defer p.t.mu.Unlock()

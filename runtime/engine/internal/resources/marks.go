@@ -8,33 +8,33 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 )
 
-// Marks are the effects of decisions of this operation on other resources: later decisions
-// look here. They are a part of a Table and safe for concurrent use.
+// Marks records the effects of decisions on other resources, for later decisions. It is part of a Table and safe for
+// concurrent use.
 type Marks struct {
 	mu       *sync.Mutex // the table's
 	prior    *Priors
-	replaced map[urn.URN]bool // what was replaced in this operation
-	// deleting are the URNs whose present resource is deleted in this operation; what only an earlier replacement has
-	// left behind is not meant, for nobody can tell what else goes with it (E4.80).
+	replaced map[urn.URN]bool // resources replaced in this operation
+	// deleting are the URNs whose current resource is deleted in this operation. Owners pending delete do not count,
+	// because the state does not record which resources belong to them (E4.80).
 	deleting map[urn.URN]bool
 }
 
-// Replaced returns those of urns whose resources this operation has replaced.
+// Replaced returns the members of urns that this operation has replaced.
 func (m *Marks) Replaced(urns ...urn.URN) []urn.URN {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(urns), func(u urn.URN) bool { return !m.replaced[u] })
 }
 
-// Deleting reports whether the present resource of a URN is deleted in this operation, and before its deletion is due.
+// Deleting reports whether the current resource of a URN is deleted or is going to be deleted in this operation.
 func (m *Marks) Deleting(u urn.URN) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.deleting[u]
 }
 
-// Mark notes what steps are going to do, so that later decisions take it into account. claimed is the prior resource of
-// the registration that takes them, nil for a new one. Anyone who decides must not be interrupted by other decisions.
+// Mark records the effects of planned steps for later decisions. claimed is the prior resource of their registration,
+// nil for a new one. The caller must exclude concurrent decisions.
 func (m *Marks) Mark(claimed *Prior, steps []plan.Step) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -42,7 +42,7 @@ func (m *Marks) Mark(claimed *Prior, steps []plan.Step) {
 		claimed.decided = true
 	}
 	for i := range steps {
-		switch step := &steps[i]; step.Op { // under both names: others may use the present or the former one
+		switch step := &steps[i]; step.Op { // under both URNs: others may use the current or the former one
 		case plan.OpReplace:
 			m.replaced[step.URN] = true
 			m.replaced[step.Old.URN] = true
@@ -60,7 +60,7 @@ func (m *Marks) Mark(claimed *Prior, steps []plan.Step) {
 	}
 }
 
-// MarkDeleting notes that the present resources of URNs are deleted.
+// MarkDeleting records that the current resources of urns are deleted.
 func (m *Marks) MarkDeleting(urns []urn.URN) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -69,8 +69,8 @@ func (m *Marks) MarkDeleting(urns []urn.URN) {
 	}
 }
 
-// EndCascades releases those who wait for the deletions among steps, whether these succeeded or not.
-// Without it, registrations that wait for them would do so until the operation ends.
+// EndCascades ends the waiting for the deletions among steps, whether these succeeded or not. Without it, dependent
+// registrations would wait until the operation ends.
 func (m *Marks) EndCascades(steps []plan.Step) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

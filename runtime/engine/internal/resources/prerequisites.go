@@ -11,11 +11,11 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// Prerequisites is everything that a prior resource needs to stand before it in the state, so that it can stay as it is
-// (E4.108). It is taken in the order of the state that the operation found, and anyone who waits does so for something
-// in front of everything that it has not yet moved itself: so no two of them wait for each other.
+// Prerequisites are the prior resources that must come before a retained resource in the new state (E4.108). They are
+// handled in the order of the prior state, and a caller only waits for a resource in front of all those that it has not
+// moved yet, so two callers never wait for each other.
 //
-// Next decides about the first one that is left:
+// Next decides about the first of the remaining ones:
 //
 //	for m := p.Next(); m != nil; m = p.Next() {
 //		switch {
@@ -27,21 +27,21 @@ import (
 type Prerequisites struct {
 	t    *Table
 	seen map[*Prior]*prerequisite
-	left prerequisites // a heap, those that are first in the state in front
+	left prerequisites // a heap in the order of the prior state
 }
 
-// prerequisite is one prior resource that something needs.
+// prerequisite is one prior resource that a retained resource depends on.
 type prerequisite struct {
 	prior *Prior
-	// own is the registration that was made for it here; nil for one that somebody else has taken, or that has to be
+	// own is the registration that was made for it here; nil if another registration has claimed it, or if it must be
 	// relocated because a step has touched it.
 	own *Registration
-	// named reports whether something names it by its ID too, as the provider that it is: a successor will not do.
+	// named reports whether a resource refers to it by its ID as its provider: a successor cannot take its place.
 	named bool
-	moves bool // what it needs is on its way, and it is to be relocated
+	moves bool // its own prerequisites come first, then it is relocated
 }
 
-// Move is the action for one prerequisite; at most one field is set, and none if it is already in position.
+// Move is the action for one prerequisite; at most one field is set, none if it is in position already.
 type Move struct {
 	Retain *Registration
 	Wait   <-chan struct{}
@@ -50,22 +50,21 @@ type Move struct {
 	done   chan struct{}
 }
 
-// Moved releases those who wait for the new position, whether the entry was committed or failed.
+// Moved releases the waiting callers, whether the entry was committed or failed.
 func (m *Move) Moved() { close(m.done) }
 
-// Prerequisites collects what an old state depends on. The table holds its prior resource.
+// Prerequisites returns the prerequisites of a prior state, whose prior resource is in the table.
 func (t *Table) Prerequisites(old *state.Resource) *Prerequisites {
 	return t.prerequisites(old, func(p *Prerequisites, e *Prior) { p.needs(old, e.index) })
 }
 
-// ProviderOf collects only the provider of an old state, if a replacement has left that behind: the resource goes on
-// naming it, and it is kept until nothing does (E4.111 differs).
+// ProviderOf returns only the provider of a prior state, if it is pending delete: the resource keeps its reference, and
+// the provider is kept until nothing refers to it (E4.111 differs).
 func (t *Table) ProviderOf(old *state.Resource) *Prerequisites {
 	return t.prerequisites(old, func(p *Prerequisites, _ *Prior) { p.needsProvider(old) })
 }
 
-// prerequisites gathers what has to move with a prior resource, which fill adds. It holds the table's lock meanwhile,
-// so that fill must not call methods that take it.
+// prerequisites returns the prerequisites that fill adds for a prior resource. It holds the table's mutex during fill.
 func (t *Table) prerequisites(old *state.Resource, fill func(*Prerequisites, *Prior)) *Prerequisites {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -77,7 +76,7 @@ func (t *Table) prerequisites(old *state.Resource, fill func(*Prerequisites, *Pr
 	return p
 }
 
-// needs adds what r needs, which stands at an index of the state. The caller holds the table's lock.
+// needs adds the dependencies of r, which has the given index in the prior state. The caller holds the table's mutex.
 func (p *Prerequisites) needs(r *state.Resource, index int) {
 	p.needsProvider(r)
 	r.AllDependencies(func(u urn.URN) {
@@ -87,8 +86,7 @@ func (p *Prerequisites) needs(r *state.Resource, index int) {
 	})
 }
 
-// needsProvider adds the provider that r names, if a replacement has left that behind. The caller holds the table's
-// lock.
+// needsProvider adds the provider of r if it is pending delete or claimed. The caller holds the table's mutex.
 func (p *Prerequisites) needsProvider(r *state.Resource) {
 	provider := p.t.Prior.providers[r.Provider]
 	if provider == nil {
@@ -102,7 +100,7 @@ func (p *Prerequisites) needsProvider(r *state.Resource) {
 	}
 }
 
-// add makes a prior resource a prerequisite. The caller holds the table's lock.
+// add adds a prior resource. The caller holds the table's mutex.
 func (p *Prerequisites) add(e *Prior) {
 	if p.seen[e] != nil {
 		return
@@ -120,8 +118,8 @@ func (p *Prerequisites) add(e *Prior) {
 	heap.Push(&p.left, m)
 }
 
-// retain makes a registration of a prior resource that stays because something else needs it. Children may name it as
-// their parent. The caller holds mu.
+// retain returns a new registration for a prior resource that stays for its dependants. Children may use it as their
+// parent. The caller holds mu.
 func (t *Table) retain(e *Prior) *Registration {
 	r := e.resource
 	e.claimed, e.decided = true, true
@@ -131,7 +129,7 @@ func (t *Table) retain(e *Prior) *Registration {
 	return reg
 }
 
-// RetainAll makes registrations of all prior resources but those left to delete, in the order of the state (E7.46).
+// RetainAll registers all prior resources except those pending delete, in the order of the state (E7.46).
 func (t *Table) RetainAll() []*Registration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -144,13 +142,13 @@ func (t *Table) RetainAll() []*Registration {
 	return all
 }
 
-// BareGoal returns as much of a goal as others need to know of a resource that no program has registered.
+// BareGoal returns a minimal goal for a resource that no program has registered.
 func BareGoal(r *state.Resource) *plan.Goal {
 	return &plan.Goal{Position: r.SourcePosition, RegisterRequest: monitor.RegisterRequest{Type: r.Type,
 		Name: r.URN.Name(), Parent: r.Parent, Custom: r.Custom, Provider: r.Provider, Inputs: value.EmptyMap()}}
 }
 
-// Next returns the next move, or nil when everything is in position. newID returns a new ID for the journal.
+// Next returns the next move, or nil if everything is in position. newID returns a new journal ID.
 func (p *Prerequisites) Next(newID func() journal.ID) *Move {
 	p.t.mu.Lock()
 	defer p.t.mu.Unlock()
@@ -166,8 +164,8 @@ func (p *Prerequisites) Next(newID func() journal.ID) *Move {
 	return nil
 }
 
-// move decides about a prerequisite that another caller has claimed or that a step has touched. Everything that it
-// needs is in position. It returns nil when there is nothing to do now.
+// move returns the move for a prerequisite that another registration has claimed or a step has touched, or nil if there
+// is nothing to do now. All its own prerequisites are in position.
 func (p *Prerequisites) move(m *prerequisite, newID func() journal.ID) *Move {
 	e := m.prior
 	holder := p.t.current.holderOf(e, p.t.names.now(e.resource.URN))
@@ -179,11 +177,11 @@ func (p *Prerequisites) move(m *prerequisite, newID func() journal.ID) *Move {
 		heap.Push(&p.left, m)
 		return &Move{Wait: e.cascade.Done}
 	}
-	// A resource whose step failed stays as it was; so does a replaced provider that another resource names.
+	// A resource whose step failed stays unchanged, as does a replaced provider that another resource refers to.
 	stays := !e.claimed || holder != nil && holder.state == nil && holder.Result != monitor.Succeeded || m.named &&
 		e.pendingDelete
 	switch {
-	case stays && e.now != nil && !m.moves: // what it needs is first
+	case stays && e.now != nil && !m.moves: // its own prerequisites come first
 		m.moves = true
 		p.needs(e.resource, e.index)
 		heap.Push(&p.left, m)
@@ -193,13 +191,13 @@ func (p *Prerequisites) move(m *prerequisite, newID func() journal.ID) *Move {
 	case e.relocated != nil:
 		return &Move{Wait: e.relocated}
 	}
-	was := e.id
+	former := e.id
 	e.id, e.relocated = newID(), make(chan struct{})
 	return &Move{About: e.resource, done: e.relocated,
-		Entry: &journal.Entry{Remove: []journal.ID{was}, Add: []journal.Amended{{ID: e.id, Resource: e.now}}}}
+		Entry: &journal.Entry{Remove: []journal.ID{former}, Add: []journal.Amended{{ID: e.id, Resource: e.now}}}}
 }
 
-// End releases moves that were not recorded, because something failed.
+// End releases the callers that wait for unrecorded moves, after a failure.
 func (p *Prerequisites) End() {
 	for _, m := range p.seen {
 		if m.own != nil && !m.own.IsDone() {
@@ -215,10 +213,10 @@ func (m prerequisites) Len() int           { return len(m) }
 func (m prerequisites) Less(i, j int) bool { return m[i].prior.index < m[j].prior.index }
 func (m prerequisites) Swap(i, j int)      { m[i], m[j] = m[j], m[i] }
 
-// Push adds one.
+// Push implements heap.Interface.
 func (m *prerequisites) Push(x any) { *m = append(*m, x.(*prerequisite)) }
 
-// Pop takes the last one off.
+// Pop implements heap.Interface.
 func (m *prerequisites) Pop() any {
 	last := (*m)[len(*m)-1]
 	*m = (*m)[:len(*m)-1]

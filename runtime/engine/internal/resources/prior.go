@@ -7,46 +7,46 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// Prior is one resource of the state as the operation found it, or as it imported it, and what has become of it. Its
-// table guards the fields. A Prior is the identity of a resource through an operation: its content, its name and its
-// position in the journal may all change while steps are taken.
+// Prior is one resource of the prior state, or one that this operation imported, with its fate. The table's mutex
+// guards the fields. A Prior identifies a resource throughout an operation, while its content, its URN and its journal
+// position may change.
 type Prior struct {
 	t        *Table
 	id       journal.ID
-	index    int             // in the state, from 0; -1 for one that was imported in this operation
-	resource *state.Resource // as found; planned steps name it by this pointer
-	now      *state.Resource // its present content; nil when it is gone
+	index    int             // in the prior state, from 0; -1 for an imported resource
+	resource *state.Resource // as found; planned steps refer to it by this pointer
+	now      *state.Resource // its current content; nil if it is gone
 
-	claimed bool // a registration has taken it as its old state
-	decided bool // that registration has decided what becomes of it
-	// pendingDelete reports whether a replacement has left it behind, to be deleted.
+	claimed bool // a registration has matched it
+	decided bool // its registration has decided its steps
+	// pendingDelete reports whether it is the old object of a replacement and still has to be deleted.
 	pendingDelete bool
-	// relocated is set for one that has another position in the state, before an unchanged resource that depends on
-	// it, and closed when it is there.
+	// relocated is set if the resource moves in front of a retained dependant, and closed when the new position is
+	// journaled.
 	relocated chan struct{}
-	// cascade is set while and after it is deleted because something that it depends on is replaced.
+	// cascade is set if the resource is deleted because a dependency is replaced.
 	cascade *Cascaded
 }
 
 // Cascaded is the deletion of a resource as a part of another one's replacement.
 type Cascaded struct {
 	plan.Dependent
-	Done    chan struct{} // closed when it was tried
-	Deleted bool          // whether that worked; set before Done is closed
+	Done    chan struct{} // closed when the deletion has ended
+	Deleted bool          // whether the deletion succeeded; set before Done is closed
 }
 
-// Priors are the resources of the state as the operation found them, in order. The table's mutex guards them.
+// Priors holds the resources of the prior state in order. The table's mutex guards it.
 type Priors struct {
 	t         *Table
 	list      []*Prior
-	byURN     map[urn.URN]*Prior // those that are not left to delete (E4.95)
+	byURN     map[urn.URN]*Prior // without those pending delete (E4.95)
 	of        map[*state.Resource]*Prior
-	providers map[string]*state.Resource // by reference, those left to delete too
-	left      map[urn.URN][]*Prior       // what earlier operations have replaced and left to delete
-	views     map[urn.URN][]*Prior       // by their owner, those that the operation makes too
+	providers map[string]*state.Resource // by reference, including those pending delete
+	left      map[urn.URN][]*Prior       // those pending delete since earlier operations
+	views     map[urn.URN][]*Prior       // by the owner's URN, including new ones
 }
 
-// newPriors indexes a state; ids are the journal IDs of its resources.
+// newPriors indexes the resources of a state; ids are their journal IDs.
 func newPriors(t *Table, resources []*state.Resource, ids []journal.ID) *Priors {
 	p := &Priors{
 		t:         t,
@@ -77,12 +77,12 @@ func newPriors(t *Table, resources []*state.Resource, ids []journal.ID) *Priors 
 	return p
 }
 
-// before returns the resource with a URN that one at an index depends on: the last one in front of it.
+// before returns the last resource with a URN in front of an index, which is the one that the resource there refers to.
 func (p *Priors) before(u urn.URN, index int) *Prior {
 	if e := p.byURN[u]; e != nil && e.index < index {
 		return e
 	}
-	for i := index - 1; i >= 0; i-- { // an older generation, on which only others that are left behind depend
+	for i := index - 1; i >= 0; i-- { // an older generation, whose dependants are also pending delete
 		if p.list[i].resource.URN == u {
 			return p.list[i]
 		}
@@ -90,7 +90,7 @@ func (p *Priors) before(u urn.URN, index int) *Prior {
 	return nil
 }
 
-// made makes something that this operation has put into the state a prior resource, so that later steps find it.
+// made adds a resource that this operation has recorded as a prior resource, so that later steps find it.
 func (p *Priors) made(r *state.Resource, id journal.ID) *Prior {
 	e := &Prior{t: p.t, id: id, index: -1, resource: r, now: r, claimed: true}
 	p.of[r] = e
@@ -106,13 +106,13 @@ func (p *Priors) resources() []*state.Resource {
 	return list
 }
 
-// State is the base that an operation starts from: its resources in order, with their IDs in the journal. It is a copy.
+// State is a copy of the base state of an operation: its resources in order, with their journal IDs.
 type State struct {
 	Resources []*state.Resource
 	IDs       []journal.ID
 }
 
-// Base returns the state that the operation starts from, which Rebase may have changed since.
+// Base returns the base state of the operation, including the effects of Rebase.
 func (p *Priors) Base() State {
 	p.t.mu.Lock()
 	defer p.t.mu.Unlock()
@@ -123,30 +123,30 @@ func (p *Priors) Base() State {
 	return s
 }
 
-// Rebase makes another state the one that the operation starts from: what a migration or a refresh has made of it. It
-// must come before the first registration.
+// Rebase replaces the base state by the result of a migration or a refresh. It must be called before the first
+// registration.
 func (p *Priors) Rebase(s State) {
 	p.t.mu.Lock()
 	defer p.t.mu.Unlock()
 	*p = *newPriors(p.t, s.Resources, s.IDs)
 }
 
-// Provider returns the provider resource of a reference as the state has it, nil if it has none.
+// Provider returns the provider with a reference in the prior state, or nil.
 func (p *Priors) Provider(ref string) *state.Resource {
 	p.t.mu.Lock()
 	defer p.t.mu.Unlock()
 	return p.providers[ref]
 }
 
-// Present reports whether the state had a resource of that URN, one left to delete included.
+// Present reports whether the prior state has a resource with the URN, including those pending delete.
 func (p *Priors) Present(u urn.URN) bool {
 	p.t.mu.Lock()
 	defer p.t.mu.Unlock()
 	return p.byURN[u] != nil || len(p.left[u]) > 0
 }
 
-// Found returns a resource as the state had it, and as it is now; nil when the state had none or it is gone. One left
-// to delete does not count.
+// Found returns the prior and the current state of a resource, nil if there is none. It ignores resources pending
+// delete.
 func (p *Priors) Found(u urn.URN) (before, now *state.Resource) {
 	p.t.mu.Lock()
 	defer p.t.mu.Unlock()
@@ -156,18 +156,18 @@ func (p *Priors) Found(u urn.URN) (before, now *state.Resource) {
 	return nil, nil
 }
 
-// Decided reports whether a resource of the state had a step in this operation.
+// Decided reports whether a prior resource has had a step in this operation.
 func (p *Priors) Decided(r *state.Resource) bool {
 	p.t.mu.Lock()
 	defer p.t.mu.Unlock()
 	return p.of[r].touched()
 }
 
-// touched reports whether it had a step in this operation. The caller holds mu.
+// touched reports whether the resource has had a step in this operation. The caller holds mu.
 func (p *Prior) touched() bool { return p.decided || p.cascade != nil || p.now == nil }
 
-// Resource returns a prior resource as it was found, or as a refresh has read it since; nil for nil. Only the
-// registration that has claimed it changes that.
+// Resource returns the prior state, possibly updated by a refresh; nil for nil. Only the registration that has claimed
+// the resource updates it.
 func (p *Prior) Resource() *state.Resource {
 	if p == nil {
 		return nil
@@ -175,31 +175,31 @@ func (p *Prior) Resource() *state.Resource {
 	return p.resource
 }
 
-// ID returns the ID that the resource has in the journal now.
+// ID returns the current journal ID of the resource.
 func (p *Prior) ID() journal.ID {
 	p.t.mu.Lock()
 	defer p.t.mu.Unlock()
 	return p.id
 }
 
-// Index returns the resource's index in the base, -1 for one that was imported in this operation. It never changes.
+// Index returns the resource's index in the base state, -1 for an imported resource. It is immutable.
 func (p *Prior) Index() int { return p.index }
 
-// Cascade returns the deletion of the resource on behalf of another one, nil if there is none.
+// Cascade returns the deletion of the resource on behalf of another one, or nil.
 func (p *Prior) Cascade() *Cascaded {
 	p.t.mu.Lock()
 	defer p.t.mu.Unlock()
 	return p.cascade
 }
 
-// ForgetCascade takes note that a deletion on behalf of another resource did not work.
+// ForgetCascade records that the deletion on behalf of another resource failed.
 func (p *Prior) ForgetCascade() {
 	p.t.mu.Lock()
 	defer p.t.mu.Unlock()
 	p.cascade = nil
 }
 
-// Behind returns the resources after this one in the state that had no step yet; none for an imported one.
+// Behind returns the later resources of the prior state that had no step yet; none for an imported resource.
 func (p *Prior) Behind() []*state.Resource {
 	p.t.mu.Lock()
 	defer p.t.mu.Unlock()
@@ -215,8 +215,8 @@ func (p *Prior) Behind() []*state.Resource {
 	return rest
 }
 
-// Late returns a resource on which goal depends and that is not there yet, or stands behind this one, which was
-// relocated; empty when there is none. position is this one's, 0 when it was not relocated.
+// Late returns a dependency of goal that is not recorded yet or is recorded behind p, if p was relocated; "" if there
+// is none. position is the journal ID of p, 0 if it was not relocated.
 func (p *Prior) Late(goal *state.Resource) (position journal.ID, late urn.URN) {
 	p.t.mu.Lock()
 	defer p.t.mu.Unlock()

@@ -6,35 +6,35 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// Positions are the places in the journal that a step is about.
+// Positions are the journal positions that a step reads and writes.
 type Positions struct {
 	Old    journal.ID      // of Step.Old, 0 for none
-	OldNow *state.Resource // what stands there at present
+	OldNow *state.Resource // its current content
 	New    journal.ID      // for the new state, 0 for none
-	// PendingDelete reports whether a replacement has left the old resource behind, so that a delete ends it.
+	// PendingDelete reports whether the old resource is pending delete, so that a deletion removes it.
 	PendingDelete bool
-	// Moving is open while the old resource is on its way to another position; nil when it is not.
+	// Moving is open while the old resource is being relocated; nil if it is not.
 	Moving <-chan struct{}
 }
 
-// Positions finds the place of a step's old resource.
+// Positions returns the journal position of a step's old resource.
 func (t *Table) Positions(s *plan.Step) Positions {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	e := t.Prior.of[s.Old] // nil has none
+	e := t.Prior.of[s.Old] // no entry for nil
 	if e == nil {
 		return Positions{}
 	}
 	return Positions{Old: e.id, OldNow: e.now, PendingDelete: e.pendingDelete, Moving: e.relocated}
 }
 
-// Recorded makes what the journal says of a step's success the present state of everything. reg is the registration
-// that the step belongs to, nil for a deletion; dryRun says that nobody can tell what a changed resource is like.
+// Recorded applies the journal entry of a successful step to the table. reg is the step's registration, nil for a
+// deletion; with dryRun the outputs of a changed resource are unknown.
 func (t *Table) Recorded(s *plan.Step, result *state.Resource, pos Positions, e journal.Entry, reg *Registration,
 	dryRun bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if s.Over != 0 { // what was found to be gone, in whose position this one was created
+	if s.Over != 0 { // the missing resource whose position the new one takes
 		for _, old := range t.Prior.list {
 			if old.id == s.Over {
 				old.now = nil
@@ -62,7 +62,7 @@ func (t *Table) Recorded(s *plan.Step, result *state.Resource, pos Positions, e 
 	}
 }
 
-// replacesFirst reports whether the old resource of a step was deleted before the step makes the new one.
+// replacesFirst reports whether the old resource of a step was deleted before the step creates the new one.
 func (p *Priors) replacesFirst(s *plan.Step) bool {
 	if s.Old == nil {
 		return false

@@ -21,32 +21,32 @@ type Registration struct {
 	Parent urn.URN
 	Old    *Prior // the prior resource; nil for a new one
 
-	Done   chan struct{} // closed when its steps are over; those that need the resource wait for it
+	Done   chan struct{} // closed when its steps have ended; its dependants wait for that
 	Result monitor.Result
-	Step   plan.Step // the logical step that it took
+	Step   plan.Step // the logical step of the resource
 
 	t *Table
 	outcome
 }
 
-// outcome is what has become of a registration. The table's mutex guards it.
-type outcome struct {
+// outcome is the changing part of a registration. The table's mutex guards it.
+type outcome struct { // the former URN, if it differs and the prior resource is gone
 	former   urn.URN         // the former name, if that differs and the prior resource is gone
-	state    *state.Resource // the present state; nil when it failed or was skipped
+	state    *state.Resource // the current state; nil if it failed or was skipped
 	id       journal.ID
 	complete bool // its outputs were registered (E2.59)
 	read     bool
-	retained bool // no program has registered it so far: something that is left alone depends on it
-	vanished bool // a refresh did not find it: it leaves the state at the end
-	gone     bool // the operation has deleted it after all (E7.42)
-	unknown  bool // its outputs are not known in a preview
+	retained bool // not registered by a program so far; retained for a dependant
+	vanished bool // a refresh did not find it; it is removed from the state at the end
+	gone     bool // a destroy has deleted it after its registration (E7.42)
+	unknown  bool // its outputs are unknown in a preview
 	children []urn.URN
 }
 
-// IsDone reports whether its steps are over.
+// IsDone reports whether the steps of the registration have ended.
 func (r *Registration) IsDone() bool { return Closed(r.Done) }
 
-// Closed reports whether a channel that says that something is over is closed.
+// Closed reports whether a channel is closed; nothing is ever sent on it.
 func Closed(done <-chan struct{}) bool {
 	select {
 	case <-done:
@@ -56,21 +56,21 @@ func Closed(done <-chan struct{}) bool {
 	}
 }
 
-// State returns what the resource is now, nil when it failed or was skipped.
+// State returns the current state of the resource, nil if it failed or was skipped.
 func (r *Registration) State() *state.Resource {
 	r.t.mu.Lock()
 	defer r.t.mu.Unlock()
 	return r.state
 }
 
-// ID returns the ID of the present state in the journal.
+// ID returns the journal ID of the current state.
 func (r *Registration) ID() journal.ID {
 	r.t.mu.Lock()
 	defer r.t.mu.Unlock()
 	return r.id
 }
 
-// Known reports whether the program may believe what the resource is like: not in a preview that would change it.
+// Known reports whether the outputs are final: not in a preview that would change the resource.
 func (r *Registration) Known() bool {
 	r.t.mu.Lock()
 	defer r.t.mu.Unlock()
@@ -84,22 +84,22 @@ func (r *Registration) Retained() bool {
 	return r.retained
 }
 
-// Adopt takes note that the program has registered a resource that was retained before, or read it.
+// Adopt records that the program has registered or read a retained resource.
 func (r *Registration) Adopt(read bool) {
 	r.t.mu.Lock()
 	defer r.t.mu.Unlock()
 	r.retained, r.read = false, read
 }
 
-// Children returns the URNs of the resources registered below it.
+// Children returns the URNs of the resources registered with this one as their parent.
 func (r *Registration) Children() []urn.URN {
 	r.t.mu.Lock()
 	defer r.t.mu.Unlock()
 	return slices.Clone(r.children)
 }
 
-// Skip records that a new resource is not created because it is out of scope. That is a success; the program gets
-// nothing but the URN (E2.37, E4.29).
+// Skip records that a new resource is not created because it is untargeted. It counts as a success; the program gets
+// only the URN (E2.37, E4.29).
 func (r *Registration) Skip(step plan.Step) {
 	r.t.mu.Lock()
 	defer r.t.mu.Unlock()
@@ -107,8 +107,7 @@ func (r *Registration) Skip(step plan.Step) {
 	r.Step, r.Result, r.unknown = step, monitor.Succeeded, true
 }
 
-// Decide takes note that what becomes of the prior resource is decided; vanished says that a refresh did not find
-// it.
+// Decide records that the steps of the prior resource are decided; vanished reports whether a refresh did not find it.
 func (r *Registration) Decide(vanished bool) {
 	r.t.mu.Lock()
 	defer r.t.mu.Unlock()
@@ -116,7 +115,7 @@ func (r *Registration) Decide(vanished bool) {
 	r.vanished = vanished
 }
 
-// Refreshed ends a registration whose prior state a refresh has read.
+// Refreshed completes a registration whose prior resource was read by a refresh.
 func (r *Registration) Refreshed(step plan.Step) {
 	r.t.mu.Lock()
 	defer r.t.mu.Unlock()
@@ -126,8 +125,8 @@ func (r *Registration) Refreshed(step plan.Step) {
 	}
 }
 
-// Complete takes note that outputs are registered, once (E2.59); before are the ones of the prior state. It reports
-// false when that is not possible, also for a nil r.
+// Complete records the registration of outputs, which is possible once (E2.59), and returns the outputs of the prior
+// state. ok is false if it is not possible, also for a nil r.
 func (r *Registration) Complete() (before value.Value, ok bool) {
 	if r == nil {
 		return value.Null, false
@@ -144,7 +143,7 @@ func (r *Registration) Complete() (before value.Value, ok bool) {
 	return before, true
 }
 
-// Amend makes another content the present state, and returns the logical step with it.
+// Amend sets the current state, and returns the logical step with it.
 func (r *Registration) Amend(now *state.Resource) plan.Step {
 	r.t.mu.Lock()
 	defer r.t.mu.Unlock()
@@ -154,7 +153,7 @@ func (r *Registration) Amend(now *state.Resource) plan.Step {
 	return step
 }
 
-// Destroyed reports whether the operation has deleted the resource after it was registered (E7.42).
+// Destroyed reports whether the operation has deleted the resource after its registration (E7.42).
 func (r *Registration) Destroyed() bool {
 	r.t.mu.Lock()
 	defer r.t.mu.Unlock()
@@ -162,8 +161,7 @@ func (r *Registration) Destroyed() bool {
 	return r.gone && e != nil && e.now == nil
 }
 
-// KeepName takes note that the resource goes on under the name that it had: nothing in scope can depend on it under its
-// new one (E4.102).
+// KeepName records that the resource keeps its former URN, because nothing in scope can depend on its new one (E4.102).
 func (r *Registration) KeepName() {
 	r.t.mu.Lock()
 	defer r.t.mu.Unlock()
@@ -173,8 +171,8 @@ func (r *Registration) KeepName() {
 	r.t.Scope.of.Skip(r.URN)
 }
 
-// Amended replaces the prior state by now, which a refresh has read. vanished says that the resource was not found:
-// then it has no prior state any more, and Recreated of the plan names its position.
+// Amended replaces the prior state by now, the result of a refresh. With vanished, the registration has no prior
+// resource any more; plan.Situation.Recreated then has its position.
 func (r *Registration) Amended(now *state.Resource, vanished bool) {
 	r.t.mu.Lock()
 	defer r.t.mu.Unlock()
@@ -190,7 +188,7 @@ func (r *Registration) Amended(now *state.Resource, vanished bool) {
 	}
 }
 
-// Imported makes the present state of the resource its prior one, and returns that.
+// Imported turns the current state into a prior resource, and returns it.
 func (r *Registration) Imported() *Prior {
 	r.t.mu.Lock()
 	defer r.t.mu.Unlock()
@@ -210,17 +208,17 @@ func (t *Table) DependsOnFailed(r *state.Resource) bool {
 	return bad
 }
 
-// Current is a resource as it is at the end of a program, for a refresh.
+// Current is a resource in the state at the end of a program, for a refresh.
 type Current struct {
 	State    *state.Resource
 	ID       journal.ID
-	Read     bool // it has to be read: no program has
-	Vanished bool // it was not found
+	Read     bool // it must be read: the program has not registered it
+	Vanished bool // a refresh did not find it
 	reg      *Registration
 }
 
-// AtEnd returns everything that there is when a program has ended, in the order of the state that the operation makes:
-// what was registered, then what was not (E7.33).
+// AtEnd returns all resources at the end of a program, in the order of the new state: registered ones, then the others
+// (E7.33).
 func (t *Table) AtEnd() []Current {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -240,7 +238,7 @@ func (t *Table) AtEnd() []Current {
 	return all
 }
 
-// Registered returns what the program has registered, in the order of the state that the operation makes.
+// Registered returns the resources that the program has registered, in the order of the new state.
 func (t *Table) Registered() []*Registration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -256,7 +254,7 @@ func (t *Table) Registered() []*Registration {
 	return all
 }
 
-// Replace replaces the resource's state by now, if the resource was registered.
+// Replace sets the resource's current state, if the resource was registered.
 func (c Current) Replace(now *state.Resource) {
 	if c.reg != nil {
 		c.reg.t.mu.Lock()

@@ -7,13 +7,14 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 )
 
-// registrations are the resources of this operation, by their present name. The table's mutex guards them.
+// registrations holds the resources of this operation by their current URN. The table's mutex guards it.
 type registrations struct {
 	of   map[urn.URN]*Registration
 	root *Registration // the stack; nil before it is registered
 }
 
-// free finds out whether a URN can be registered below a parent; known is a registration that is retained under it.
+// free returns a conflict if a URN cannot be registered below parent; known is its registration if it is retained
+// already.
 func (c *registrations) free(u, parent urn.URN) (known *Registration, problem *Conflict) {
 	if parent != "" && c.of[parent] == nil {
 		return conflict(diag.OperationFailed, "could not find parent resource %s", parent)
@@ -27,7 +28,7 @@ func (c *registrations) free(u, parent urn.URN) (known *Registration, problem *C
 	return nil, nil
 }
 
-// track adds a registration to the operation's.
+// track adds a registration.
 func (c *registrations) track(reg *Registration) {
 	c.of[reg.URN] = reg
 	if p := c.of[reg.Parent]; p != nil {
@@ -38,7 +39,7 @@ func (c *registrations) track(reg *Registration) {
 	}
 }
 
-// former returns the URN under which a resource of this operation was found, empty when that is its own.
+// former returns the prior URN of a renamed resource of this operation, and "" otherwise.
 func (c *registrations) former(u urn.URN) urn.URN {
 	if r := c.of[u]; r != nil && r.Old != nil && r.Old.resource.URN != u {
 		return r.Old.resource.URN
@@ -48,24 +49,24 @@ func (c *registrations) former(u urn.URN) urn.URN {
 	return ""
 }
 
-// holderOf is the registration that has taken a prior resource, which is called u now; nil if there is none.
+// holderOf returns the registration that has claimed a prior resource, whose current URN is u; nil if there is none.
 func (c *registrations) holderOf(e *Prior, u urn.URN) *Registration {
 	if !e.claimed {
 		return nil
 	}
 	if holder := c.of[u]; holder != nil && (holder.Old == e || holder.Old == nil) {
-		return holder // with nothing that it was, when that was found to be gone
+		return holder // Old is nil if a refresh found the prior resource missing
 	}
 	return nil
 }
 
-// names are those that prior resources have in this operation. The table's mutex guards them.
+// names maps the URNs of renamed resources. The table's mutex guards it.
 type names struct {
-	renamed map[urn.URN]urn.URN // names claimed through an alias, to the name that claimed them
-	kept    map[urn.URN]urn.URN // the same where the resource keeps its former name in this operation
+	renamed map[urn.URN]urn.URN // from former URNs, matched through aliases, to current ones
+	kept    map[urn.URN]urn.URN // the same for resources that keep their former URN in this operation
 }
 
-// now returns the present URN of a prior resource.
+// now returns the current URN of a prior resource.
 func (n *names) now(u urn.URN) urn.URN {
 	return cmp.Or(n.renamed[u], u)
 }

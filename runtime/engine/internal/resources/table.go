@@ -1,5 +1,5 @@
-// Package resources keeps what an operation knows of resources: as the state had them, as they are now, and which of
-// them have another name. It decides nothing and calls nobody.
+// Package resources holds the resources of an operation: their prior and current states, and which of them are renamed.
+// It makes no decisions and calls nothing else.
 package resources
 
 import (
@@ -16,12 +16,11 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// Table holds the resources of an operation. It is safe for concurrent use: one mutex guards everything that its
-// parts, and the Priors and Registrations that it gives out, say it does. Nobody outside of this package takes it, and
-// nobody calls a provider or waits while holding it.
+// Table holds the resources of an operation. It is safe for concurrent use: its mutex guards the parts, and the Priors
+// and Registrations that it returns. Only this package locks the mutex, and never during a provider call or a wait.
 //
-// The parts are: what the state had (Priors), what this operation has registered (registrations), which of the former
-// goes by another name in the latter (names), what decisions do to others (Marks), and what is left out (Scope).
+// The parts are the prior resources (Priors), the registrations of this operation (registrations), the URNs of renamed
+// resources (names), the effects of decisions on other resources (Marks), and the scope (Scope).
 type Table struct {
 	Scope Scope
 	Marks Marks
@@ -34,7 +33,7 @@ type Table struct {
 	names   names
 }
 
-// NewTable makes the table of an operation on a stack. The IDs of resources in the journal count from 1.
+// NewTable returns the table of an operation on a stack. The journal IDs of base count from 1.
 func NewTable(stack, project string, base []*state.Resource, scope *plan.Scope) *Table {
 	ids := make([]journal.ID, len(base))
 	for i := range ids {
@@ -48,19 +47,19 @@ func NewTable(stack, project string, base []*state.Resource, scope *plan.Scope) 
 	return t
 }
 
-// Conflict describes why a resource cannot be registered under a name.
+// Conflict is the reason why a resource cannot be registered under a URN.
 type Conflict struct {
 	Code diag.Code
 	Text string
 }
 
-// conflict makes the answer of a claim that is refused.
+// conflict returns the result of a refused claim.
 func conflict(code diag.Code, format string, args ...any) (*Registration, *Conflict) {
 	return nil, &Conflict{code, fmt.Sprintf(format, args...)}
 }
 
-// Claim names a resource and finds what it was before (E4.1–E4.4, E4.13–E4.20). The registration may be one that is
-// retained already; see Registration.Retained.
+// Claim registers a resource and finds its prior resource (E4.1–E4.4, E4.13–E4.20). The registration may exist already
+// if the resource was retained; see Registration.Retained.
 func (t *Table) Claim(g *plan.Goal) (*Registration, *Conflict) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -83,7 +82,7 @@ func (t *Table) Claim(g *plan.Goal) (*Registration, *Conflict) {
 		if old == nil {
 			continue
 		}
-		if candidate != u { // E4.15, also when the one who was first is done already
+		if candidate != u { // E4.15, even if the earlier registration has ended
 			if other, taken := t.names.renamed[candidate]; taken {
 				return conflict(diag.DuplicateURN, "Duplicate resource alias '%s' applied to resource with URN '%s' "+
 					"conflicting with resource with URN '%s'; remove the alias from one of them", candidate, u, other)
@@ -107,7 +106,7 @@ func (t *Table) Claim(g *plan.Goal) (*Registration, *Conflict) {
 	return reg, nil
 }
 
-// ClaimRead names a resource that is read; its old state is found under its own URN only (E4.94).
+// ClaimRead registers a resource that is read; only its own URN is matched with prior resources (E4.94).
 func (t *Table) ClaimRead(goal *state.Resource) (*Registration, *Conflict) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -124,7 +123,7 @@ func (t *Table) ClaimRead(goal *state.Resource) (*Registration, *Conflict) {
 	return reg, nil
 }
 
-// Track adds a resource that no program registers.
+// Track registers a resource without a program.
 func (t *Table) Track(goal *plan.Goal, u, parent urn.URN) *Registration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -133,26 +132,26 @@ func (t *Table) Track(goal *plan.Goal, u, parent urn.URN) *Registration {
 	return reg
 }
 
-// lineage returns what finds former names. The caller holds mu.
+// lineage returns the input of the search for former URNs. The caller holds mu.
 func (t *Table) lineage() plan.Lineage {
 	return plan.Lineage{Stack: t.stack, Project: t.project, Former: t.current.former}
 }
 
-// Aliases returns the URNs under which a resource may be known from before, without its own (E4.13).
+// Aliases returns the URNs that the prior state may have for a resource, without its own (E4.13).
 func (t *Table) Aliases(own, parent urn.URN, aliases []monitor.Alias) []urn.URN {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.lineage().Candidates(own, parent, aliases)[1:]
 }
 
-// Former returns the URN under which a resource of this operation was found, empty when that is its own.
+// Former returns the prior URN of a renamed resource of this operation, and "" otherwise.
 func (t *Table) Former(u urn.URN) urn.URN {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.current.former(u)
 }
 
-// Renamed returns resources with every name as it is now; see plan.Renamed.
+// Renamed returns resources with current URNs; see plan.Renamed.
 func (t *Table) Renamed(resources []*state.Resource) []*state.Resource {
 	t.mu.Lock()
 	renamed := maps.Clone(t.names.renamed)
@@ -160,14 +159,14 @@ func (t *Table) Renamed(resources []*state.Resource) []*state.Resource {
 	return plan.Renamed(resources, renamed)
 }
 
-// Get returns a resource of this operation, nil if there is none.
+// Get returns a registration of this operation, or nil.
 func (t *Table) Get(u urn.URN) *Registration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.current.of[u]
 }
 
-// Goal returns what the program asked for, nil where no resource of that URN was registered.
+// Goal returns the goal of the resource registered with a URN, or nil.
 func (t *Table) Goal(u urn.URN) *plan.Goal {
 	if reg := t.Get(u); reg != nil {
 		return reg.Goal
@@ -175,7 +174,7 @@ func (t *Table) Goal(u urn.URN) *plan.Goal {
 	return nil
 }
 
-// Before returns what a resource of this operation was before, nil for a new one.
+// Before returns the prior state of a registered resource, nil for a new one.
 func (t *Table) Before(u urn.URN) *state.Resource {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -185,14 +184,14 @@ func (t *Table) Before(u urn.URN) *state.Resource {
 	return nil
 }
 
-// Root returns the registration of the stack, nil if there is none.
+// Root returns the registration of the stack, or nil.
 func (t *Table) Root() *Registration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.current.root
 }
 
-// Transforms returns the transforms of a resource and its ancestors, from itself upwards (E2.18).
+// Transforms returns the transforms of a resource and its ancestors, from the resource upwards (E2.18).
 func (t *Table) Transforms(u urn.URN) []monitor.Transform {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -205,16 +204,16 @@ func (t *Table) Transforms(u urn.URN) []monitor.Transform {
 	return all
 }
 
-// Known reports whether a URN names something of the state or of this operation, under its present or its former name.
+// Known reports whether a URN is the current or former URN of a resource in the prior state or this operation.
 func (t *Table) Known(u urn.URN) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.current.of[u] != nil || t.Prior.byURN[u] != nil || t.names.renamed[u] != ""
 }
 
-// OwnerLeft reports whether a resource goes with an owner (deletedWith) that an earlier operation has replaced and not
-// deleted yet. Then it has to be replaced before the old owner can be deleted, as the operation that replaced the owner
-// would have done (E4.41).
+// OwnerLeft reports whether a resource belongs to an old object of its owner (deletedWith) that an earlier operation
+// replaced and did not delete yet. The resource must then be replaced before the old object can be deleted, as the
+// earlier operation would have done (E4.41).
 func (t *Table) OwnerLeft(old, goal *state.Resource) bool {
 	if old.DeletedWith == "" {
 		return false
@@ -228,43 +227,42 @@ func (t *Table) OwnerLeft(old, goal *state.Resource) bool {
 	return plan.GoesWithEarlier(old, t.Prior.byURN[old.DeletedWith].Resource())
 }
 
-// Scope is the part of the stack that the operation may change, and the resources that it left out. It is the part of a
-// Table and safe for concurrent use.
+// Scope is plan.Scope guarded by the table's mutex. It is part of a Table and safe for concurrent use.
 type Scope struct {
 	mu *sync.Mutex // the table's
 	of *plan.Scope
 }
 
-// Admit decides whether a resource that is registered is in scope; see plan.Scope.Admits.
+// Admit reports whether a registered resource is in scope; see plan.Scope.Admits.
 func (s *Scope) Admit(goal *state.Resource, known ...urn.URN) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.of.Admits(goal, known...)
 }
 
-// Skipped reports whether a resource is not created because it is out of scope, or keeps its former name for that.
+// Skipped reports whether an untargeted resource is not created or keeps its former URN; see plan.Scope.Skip.
 func (s *Scope) Skipped(u urn.URN) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.of.Skipped(u)
 }
 
-// Missing returns the resources on which a goal depends and that are skipped, ascending (E4.102).
+// Missing returns the skipped dependencies of a goal in ascending order (E4.102).
 func (s *Scope) Missing(goal *state.Resource) []urn.URN {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.of.Missing(goal)
 }
 
-// WithoutSkipped takes out of a goal what is skipped; see plan.Scope.WithoutSkipped.
+// WithoutSkipped removes references to skipped resources from a goal; see plan.Scope.WithoutSkipped.
 func (s *Scope) WithoutSkipped(goal *state.Resource, dryRun bool) (known bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.of.WithoutSkipped(goal, dryRun)
 }
 
-// Refreshes returns a predicate for the resources, given in the order of the state, that a refresh reads; see
-// plan.Scope.Refreshes. It must not be called while a program runs.
+// Refreshes returns a predicate for the resources that a refresh reads; resources are in the order of the state. It
+// must not be called while a program runs. See plan.Scope.Refreshes.
 func (s *Scope) Refreshes(resources []*state.Resource) func(*state.Resource) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

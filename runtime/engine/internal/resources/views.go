@@ -9,33 +9,33 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// Owner is a resource that has views, while a step is taken on it (E4.114).
+// Owner is a resource with views during a step on it (E4.114).
 type Owner struct {
 	t    *Table
 	Step *plan.Step
-	URN  urn.URN // as it is called now
-	Was  urn.URN // as the state calls it; views are found by that
+	URN  urn.URN // current URN
+	Was  urn.URN // URN in the prior state, which is the key of its views
 }
 
-// View is one view as the state has it.
+// View is one view in the prior state.
 type View struct {
 	Prior *Prior
 	Found *state.Resource // as the operation found it
 	Now   *state.Resource
 }
 
-// Owner prepares for the views of a step's resource.
+// Owner returns the owner of views for a step.
 func (t *Table) Owner(s *plan.Step) *Owner {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	o := &Owner{t: t, Step: s, URN: s.About().URN, Was: s.About().URN}
-	if from := t.current.former(o.URN); from != "" && s.New != nil {
-		o.Was = from
+	if former := t.current.former(o.URN); former != "" && s.New != nil {
+		o.Was = former
 	}
 	return o
 }
 
-// Views returns the owner's views: the old ones when a replacement has left the owner behind, else the others.
+// Views returns the owner's views: those pending delete if the step is about the old owner, otherwise the others.
 func (o *Owner) Views() []View {
 	o.t.mu.Lock()
 	defer o.t.mu.Unlock()
@@ -49,8 +49,8 @@ func (o *Owner) Views() []View {
 	return found
 }
 
-// leaving reports whether the step is about an owner that a replacement has left behind. Both generations of an owner
-// have the same URN, and so have their views; the views of the old one are marked as left behind with it.
+// leaving reports whether the step is about an owner pending delete. Both generations of an owner have the same URN,
+// and so do their views; the views of the old one are marked as pending delete with it.
 func (o *Owner) leaving() bool {
 	if o.Step.Old == nil || o.Step.New != nil && o.Step.Op != plan.OpRefresh {
 		return false
@@ -59,8 +59,8 @@ func (o *Owner) leaving() bool {
 	return e != nil && e.pendingDelete
 }
 
-// FindView returns the view of a type and name: of the owner that is meant, or, if that has none, the other one's; nil
-// if there is none.
+// FindView returns the view with a type and name: one of the step's generation of the owner or else of the other one;
+// nil if there is none.
 func (o *Owner) FindView(typ, name string) *View {
 	named := func(r *state.Resource) bool { return r.Type == typ && r.URN.Name() == name }
 	for _, v := range o.Views() {
@@ -78,8 +78,8 @@ func (o *Owner) FindView(typ, name string) *View {
 	return nil
 }
 
-// LeaveViews leaves the views of a replaced owner to be deleted with it, unless the owner was deleted first (E4.57).
-// It returns the journal entry.
+// LeaveViews marks the views of a replaced owner as pending delete, unless the owner was deleted first (E4.57). It
+// returns the journal entry.
 func (o *Owner) LeaveViews() (e journal.Entry) {
 	present := o.Views()
 	o.t.mu.Lock()
@@ -93,7 +93,7 @@ func (o *Owner) LeaveViews() (e journal.Entry) {
 	return e
 }
 
-// leave marks a resource to be deleted. The caller holds mu.
+// leave marks a resource as pending delete. The caller holds mu.
 func (p *Prior) leave() journal.Amended {
 	left := p.now.Clone()
 	left.Delete = true
@@ -101,8 +101,8 @@ func (p *Prior) leave() journal.Amended {
 	return journal.Amended{ID: p.id, Resource: left}
 }
 
-// RecordView makes the outcome of one step of a view its present state, and returns the journal entry. result tells
-// what happened to the view.
+// RecordView applies one step of a view to the table, and returns the journal entry. result is the resulting operation
+// of the view.
 func (o *Owner) RecordView(step *plan.Step, view *View, result plan.Op, newID func() journal.ID) (e journal.Entry) {
 	o.t.mu.Lock()
 	defer o.t.mu.Unlock()
@@ -118,7 +118,7 @@ func (o *Owner) RecordView(step *plan.Step, view *View, result plan.Op, newID fu
 	}
 	switch result {
 	case plan.OpCreate, plan.OpImport, plan.OpCreateReplacement, plan.OpReadReplacement, plan.OpImportReplacement:
-		for _, other := range o.t.Prior.views[o.Was] { // of the same name, whether the provider speaks of it or not
+		for _, other := range o.t.Prior.views[o.Was] { // with the same URN, whether the provider reports it or not
 			if old == nil && other.now != nil && !other.now.Delete && other.now.URN == step.New.URN {
 				old = other
 			}
@@ -143,7 +143,7 @@ func (o *Owner) RecordView(step *plan.Step, view *View, result plan.Op, newID fu
 	return e
 }
 
-// addView makes a view that is new in the state a prior resource, so that later steps find it. The caller holds mu.
+// addView adds a new view as a prior resource, so that later steps find it. The caller holds mu.
 func (o *Owner) addView(r *state.Resource, id journal.ID, e *journal.Entry) {
 	made := o.t.Prior.made(r, id)
 	e.Add = []journal.Amended{{ID: id, Resource: r}}
@@ -153,8 +153,8 @@ func (o *Owner) addView(r *state.Resource, id journal.ID, e *journal.Entry) {
 	}
 }
 
-// RefreshView makes now, which a refresh has found, the present state of a view, nil if the view is gone, and returns
-// the journal entry.
+// RefreshView sets the current state of a view to now, the result of a refresh, nil if the view is gone. It returns the
+// journal entry.
 func (o *Owner) RefreshView(v *View, now *state.Resource) (e journal.Entry) {
 	o.t.mu.Lock()
 	defer o.t.mu.Unlock()

@@ -1,4 +1,4 @@
-// Package slots limits how many operations go on at the same time (--parallel).
+// Package slots limits the number of concurrent provider calls (--parallel).
 package slots
 
 import (
@@ -8,15 +8,15 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 )
 
-// Pool has as many slots as operations may go on at the same time. It is safe for concurrent use.
+// Pool hands out a fixed number of slots. It is safe for concurrent use.
 type Pool struct {
-	running context.Context // no slot is given out after it ends
-	tokens  chan struct{}   // one for each slot that is taken
-	guard   func()          // deferred last where Each begins a goroutine; nil for nothing
+	running context.Context // no slot is handed out after it has ended
+	tokens  chan struct{}   // one for each slot in use
+	guard   func()          // deferred last in the goroutines of Each
 }
 
-// NewPool makes a pool of n slots. No slot is given out once running has ended. guard is deferred in the goroutines
-// that Each begins, so that it may recover from panics; nil for nothing.
+// NewPool returns a pool of n slots. It hands out no slots after running has ended. guard is deferred in the goroutines
+// that Each starts, so it may recover from panics; it may be nil.
 func NewPool(running context.Context, n int, guard func()) *Pool {
 	if guard == nil {
 		guard = func() {}
@@ -24,16 +24,16 @@ func NewPool(running context.Context, n int, guard func()) *Pool {
 	return &Pool{running: running, tokens: make(chan struct{}, n), guard: guard}
 }
 
-// Slot is held by one goroutine while it talks to providers. The zero Slot of a pool is free; see Pool.Slot.
+// Slot is the right of one goroutine to call providers. It is created without the right; see Take.
 type Slot struct {
 	pool  *Pool
 	taken bool
 }
 
-// Slot returns a slot that is not taken yet.
+// Slot returns a new slot that is not taken.
 func (p *Pool) Slot() *Slot { return &Slot{pool: p} }
 
-// Take waits until a slot is free. The error is monitor.ErrShutdown when the operation or ctx has ended.
+// Take waits for the right to call providers. It returns monitor.ErrShutdown if the operation or ctx has ended.
 func (s *Slot) Take(ctx context.Context) error {
 	p := s.pool
 	if p.running.Err() != nil || ctx.Err() != nil {
@@ -54,7 +54,7 @@ func (s *Slot) Take(ctx context.Context) error {
 	return nil
 }
 
-// Free gives the slot back, if it is taken.
+// Free returns the slot to the pool, if it is taken.
 func (s *Slot) Free() {
 	if s.taken {
 		s.taken = false
@@ -62,7 +62,7 @@ func (s *Slot) Free() {
 	}
 }
 
-// Wait waits for a channel to be closed, without the slot, and takes one again.
+// Wait frees the slot, waits until done is closed, and takes the slot again.
 func (s *Slot) Wait(ctx context.Context, done <-chan struct{}) error {
 	s.Free()
 	if err := s.pool.Wait(ctx, done); err != nil {
@@ -71,7 +71,7 @@ func (s *Slot) Wait(ctx context.Context, done <-chan struct{}) error {
 	return s.Take(ctx)
 }
 
-// Wait waits for a channel to be closed. The error is monitor.ErrShutdown when the operation or ctx ends first.
+// Wait waits until done is closed. It returns monitor.ErrShutdown if the operation or ctx ends first.
 func (p *Pool) Wait(ctx context.Context, done <-chan struct{}) error {
 	select {
 	case <-done:
@@ -87,8 +87,8 @@ func (p *Pool) Wait(ctx context.Context, done <-chan struct{}) error {
 	return monitor.ErrShutdown
 }
 
-// Each runs fn for 0 to n-1, as many at the same time as there are slots, and returns when all are over. Once the
-// operation has ended no more are begun. The calls begin in ascending order.
+// Each calls fn for 0 to n-1 in ascending order, concurrently within the limit of the pool, and returns when all calls
+// have returned. It starts no more calls once the operation has ended.
 func (p *Pool) Each(n int, fn func(i int)) {
 	var group sync.WaitGroup
 	defer group.Wait()
