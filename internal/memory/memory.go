@@ -1,5 +1,5 @@
-// Package memory keeps the garbage of a process small where its values are large: the runtime collects when the heap
-// has doubled, which is cheap for small heaps and gives large ones twice the memory that they need.
+// Package memory limits the garbage of processes with large heaps: by default the runtime collects when the heap has
+// doubled, which is cheap for small heaps but doubles the memory of large ones.
 package memory
 
 import (
@@ -10,15 +10,14 @@ import (
 	"sync/atomic"
 )
 
-// Enough is how much memory, in bytes, a process may take before the runtime collects earlier than when the heap has
-// doubled.
+// Enough is the memory in bytes that a process may use before the runtime collects earlier than at twice the live heap.
 const Enough = 448 << 20
 
-// enough is Enough, or what Within says, in bytes; 0 where Bound has done nothing.
+// enough is Enough or the value set by Within, in bytes; 0 before Bound.
 var enough atomic.Int64
 
-// Within puts fewer bytes in the place of Enough, for a command that would rather collect once more than be large. It
-// does nothing in a process that is not bound.
+// Within replaces Enough by a smaller number of bytes, for a command that prefers more collections to more memory. It
+// does nothing before Bound.
 func Within(bytes int64) {
 	if enough.Load() > 0 {
 		enough.Store(bytes)
@@ -26,10 +25,10 @@ func Within(bytes int64) {
 	}
 }
 
-// Bound makes the runtime collect earlier once the process takes Enough, for the rest of its life. Where more than five
-// eighths of Enough is live, the limit grows by four bytes for each live one, as the heap does without a limit: a large
-// heap with less room is collected again and again. A preview of 100,000 resources took a fifth more CPU with three
-// bytes. It does nothing where the environment decides.
+// Bound makes the runtime collect earlier once the process uses Enough, for the rest of its life. If more than five
+// eighths of Enough are live, the limit grows by four bytes for each live byte, as the heap does without a limit: a
+// large heap with less room is collected over and over. A preview of 100,000 resources took a fifth more CPU with three
+// bytes. Bound does nothing if the environment sets GOGC or GOMEMLIMIT.
 func Bound(getenv func(name string) string) {
 	if getenv("GOMEMLIMIT") == "" && getenv("GOGC") == "" {
 		enough.CompareAndSwap(0, Enough)
@@ -37,7 +36,7 @@ func Bound(getenv func(name string) string) {
 	}
 }
 
-// limit is the runtime's limit for as many live bytes.
+// limit returns the runtime's memory limit for a number of live bytes.
 func limit(live uint64) int64 {
 	enough := cmp.Or(enough.Load(), Enough)
 	if serving.Load() {
@@ -56,17 +55,17 @@ func live() uint64 {
 	return samples[0].Value.Uint64()
 }
 
-// watch calls a function now and after each collection.
-func watch(then func()) {
-	then()
+// watch calls fn now and after each collection.
+func watch(fn func()) {
+	fn()
 	type sentinel struct{ _ *byte }
-	runtime.AddCleanup(&sentinel{}, watch, then)
+	runtime.AddCleanup(&sentinel{}, watch, fn)
 }
 
-// servingPercent lets the heap of a server grow by a half before the runtime collects.
+// servingPercent lets the heap of a server grow by half before the runtime collects.
 const servingPercent = 50
 
-// serving is set where a process stays for long, and gives back what it does not need.
+// serving is set in a long-running process, which returns unused memory.
 var serving atomic.Bool
 
 // Serve sets the garbage collector for a server: the heap stays near its live size, and a large heap is not collected
@@ -79,5 +78,5 @@ func Serve(getenv func(name string) string) {
 	}
 }
 
-// Rest collects, and gives back to the system what is not in use. It takes as long as a collection.
+// Rest runs a collection and returns unused memory to the system.
 func Rest() { debug.FreeOSMemory() }

@@ -1,4 +1,4 @@
-// Package parallel does pieces of work that do not depend on each other on all processors.
+// Package parallel runs independent pieces of work on all processors.
 package parallel
 
 import (
@@ -9,9 +9,9 @@ import (
 	"sync/atomic"
 )
 
-// Each calls do for every number from 0 up to, but not including, n, and returns when all calls have returned. The
-// numbers are taken in batches; the calls of one batch run one after the other. Several batches run at the same time
-// where there are several processors. If a call panics, Each ends the rest and panics with a Panic.
+// Each calls do for the numbers 0 to n-1, and returns when all calls have returned. The numbers are taken in batches;
+// the calls of one batch run in order, and several batches run concurrently on several processors. If a call panics,
+// Each stops the rest and panics with a Panic.
 func Each(n, batch int, do func(i int)) {
 	workers := min(runtime.GOMAXPROCS(0), (n+batch-1)/batch)
 	if workers <= 1 {
@@ -49,20 +49,20 @@ func Each(n, batch int, do func(i int)) {
 	}
 }
 
-// Panic holds the value that a call has panicked with, and its stack.
+// Panic holds the value and the stack of a panic in a call.
 type Panic struct {
 	Value any
 	Stack []byte
 }
 
-// Error is the value and the stack.
+// Error returns the value and the stack.
 func (p Panic) Error() string { return fmt.Sprintf("%v\n%s", p.Value, p.Stack) }
 
-// Memo computes a result once for each key: a value, and an error or another fault. The zero Memo is empty. It is safe
+// Memo computes a result, a value and an error or another fault, once for each key. The zero Memo is empty. It is safe
 // for concurrent use.
 type Memo[K comparable, V, E any] struct{ made sync.Map }
 
-// Get returns the result for a key. The first call for a key computes it, and the others wait for that.
+// Get returns the result for a key. The first call for a key computes it; concurrent calls wait for it.
 func (m *Memo[K, V, E]) Get(key K, compute func() (V, E)) (V, E) {
 	made, known := m.made.Load(key)
 	if !known {

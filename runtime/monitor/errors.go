@@ -5,20 +5,20 @@ import (
 	"strings"
 )
 
-// ErrShutdown is returned when the operation has ended: it was cancelled or something else failed. The one who gets it
-// has nothing to report.
+// ErrShutdown is returned after the operation has ended, because it was cancelled or something else failed. A caller
+// need not report it.
 var ErrShutdown = errors.New("the deployment is shutting down")
 
-// ErrReported is returned when the fault behind it has been shown to the user, so that it is not shown twice.
+// ErrReported is returned if the underlying error has already been shown to the user.
 var ErrReported = errors.New("already reported")
 
-// FailuresError is a call that a provider refused.
+// FailuresError is returned for a call that a provider rejected.
 type FailuresError struct {
 	Token    string
 	Failures []Failure
 }
 
-// Error joins the reasons.
+// Error joins the reasons of all failures.
 func (e *FailuresError) Error() string {
 	reasons := make([]string, len(e.Failures))
 	for i, f := range e.Failures {

@@ -7,16 +7,16 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 )
 
-// Monitor carries out what a program asks for. All methods are safe for concurrent use and block until the answer is
-// there. An error that wraps ErrShutdown means that the operation has ended and nothing more will be done.
+// Monitor serves the requests of a program. All methods are safe for concurrent use and block until the response is
+// ready. An error that wraps ErrShutdown means that the operation has ended and does nothing more.
 type Monitor interface {
 	// Info identifies the deployment.
 	Info(ctx context.Context) (Info, error)
-	// SupportsFeature answers for the names of E2.4.
+	// SupportsFeature reports whether the engine supports the named feature of E2.4.
 	SupportsFeature(ctx context.Context, feature string) (bool, error)
-	// RegisterPackage announces a package that resources and calls name by the returned reference (E2.67).
+	// RegisterPackage registers a package and returns the reference by which resources and calls name it (E2.67).
 	RegisterPackage(ctx context.Context, p Package) (ref string, err error)
-	// RegisterResource registers a resource and returns once it is as the program wants it, or is planned to be.
+	// RegisterResource registers a resource and returns after it has reached the declared state or is planned.
 	RegisterResource(ctx context.Context, r RegisterRequest) (RegisterResponse, error)
 	// RegisterOutputs records the outputs of a component or of the stack (E2.59).
 	RegisterOutputs(ctx context.Context, u urn.URN, outputs value.Value) error
@@ -31,7 +31,7 @@ type Monitor interface {
 	SignalAndWaitForShutdown(ctx context.Context) error
 }
 
-// Info describes which deployment a program runs in (E2.3).
+// Info describes the deployment that a program runs in (E2.3).
 type Info struct {
 	Project, Stack, Organization string
 	Config                       map[string]string // full key to plain text
@@ -45,27 +45,27 @@ type Package struct {
 	Name, Version, DownloadURL string
 	Checksums                  map[string][]byte // platform such as linux-amd64 to SHA-256 of the archive
 	Parameterization           *Parameterization
-	// Extension reports whether the parameters add a package to what the plugin is instead of replacing it.
+	// Extension reports whether the parameters add a package to the plugin's own instead of replacing it.
 	Extension bool
 }
 
-// Parameterization makes a package out of a plugin that can be several.
+// Parameterization selects the package that a parameterizable plugin provides.
 type Parameterization struct {
 	Name, Version string
 	Value         []byte
 }
 
-// Position is a place in a text of the program: an absolute path, a 1-based line and a 1-based column (D11).
+// Position is a position in the source of a program: an absolute path, a 1-based line and a 1-based column (D11).
 type Position struct {
 	Path         string
 	Line, Column int
 }
 
-// Timeouts bound operations of a resource; Go duration texts such as 5m, empty for the provider's own choice (E5.33).
+// Timeouts bound the operations on a resource, as Go durations such as 5m; "" means the provider's default (E5.33).
 type Timeouts struct{ Create, Update, Delete, Read string }
 
-// Alias is a name that a resource had (E4.13). Either URN is set, or the other fields are. An empty field means the
-// value that the resource has now.
+// Alias is a former name of a resource (E4.13). Either URN or some of the other fields are set. An empty field stands
+// for the current value of the resource.
 type Alias struct {
 	URN                        urn.URN
 	Name, Type, Stack, Project string
@@ -73,21 +73,21 @@ type Alias struct {
 	NoParent                   bool
 }
 
-// RegisterRequest asks for a resource.
+// RegisterRequest describes a resource to register.
 type RegisterRequest struct {
 	Type   string // canonical token
 	Name   string
 	Parent urn.URN
-	Custom bool // managed by a provider; else a component
+	Custom bool // managed by a provider; otherwise a component
 	Remote bool // a component that its provider constructs
 
 	Inputs value.Value // a map
-	// inputs that the program leaves out, with the default of the package's schema
+	// Defaults are paths of inputs with the default of the package's schema, which the program does not set.
 	Defaults             []value.Path
-	PropertyDependencies map[string][]urn.URN // by input; nil to take Dependencies for all (E1.48)
+	PropertyDependencies map[string][]urn.URN // by input; nil means Dependencies for every input (E1.48)
 	Dependencies         []urn.URN
 
-	Provider          string            // provider reference, empty for none
+	Provider          string            // provider reference; may be empty
 	Providers         map[string]string // package to provider reference
 	PackageRef        string            // from RegisterPackage
 	Version           string
@@ -106,19 +106,19 @@ type RegisterRequest struct {
 	CustomTimeouts          Timeouts
 	DeletedWith             urn.URN
 	ReplaceWith             []urn.URN
-	ReplacementTrigger      value.Value // null when absent
+	ReplacementTrigger      value.Value // null for none
 	EnvVarMappings          map[string]string
 	Hooks                   map[string][]string // hook type to hook names
-	// Transforms apply to this resource and to everything below it; see TransformRegistrar.
+	// Transforms apply to this resource and its descendants; see TransformRegistrar.
 	Transforms []Transform
-	// Transformed are the places of the transforms that have set inputs, by the path of the input. A Transform adds to it;
-	// what it holds already must not be modified.
+	// Transformed holds the positions of the transforms that set inputs, by the path of the input. A Transform may add to
+	// it, but must not modify existing entries.
 	Transformed map[string]*Position
 
 	SourcePosition *Position
 }
 
-// Result describes how a registration ended.
+// Result is the outcome of a registration.
 type Result uint8
 
 // The results of a registration (E2.37).
@@ -128,13 +128,13 @@ const (
 	Skipped
 )
 
-// RegisterResponse is a registered resource.
+// RegisterResponse describes a registered resource.
 type RegisterResponse struct {
 	URN     urn.URN
 	ID      value.Value // null for a component, unknown for a resource to be created
 	Outputs value.Value // a map; outputs absent from it are null if Known, unknown otherwise
 	Result  Result
-	// Known reports whether what Outputs lacks is null and not merely unknown yet: the resource exists as it will be.
+	// Known reports whether outputs absent from Outputs are null rather than unknown: the resource is in its final state.
 	Known bool
 	// PropertyDependencies are the dependencies of a remote component's outputs, by property.
 	PropertyDependencies map[string][]urn.URN
@@ -144,8 +144,8 @@ type RegisterResponse struct {
 type ReadRequest struct {
 	Type, Name              string
 	Parent                  urn.URN
-	ID                      value.Value // a string, maybe unknown
-	State                   value.Value // a map: what is known of it besides
+	ID                      value.Value // a string, possibly unknown
+	State                   value.Value // a map: further known properties
 	Dependencies            []urn.URN
 	Provider                string
 	PackageRef              string
@@ -156,12 +156,12 @@ type ReadRequest struct {
 	SourcePosition          *Position
 }
 
-// ReadResponse is the state of a resource that was read.
+// ReadResponse is the state of a read resource.
 type ReadResponse struct {
 	URN     urn.URN
 	ID      value.Value
 	Outputs value.Value // a map
-	Known   bool        // as with RegisterResponse
+	Known   bool        // as in RegisterResponse
 }
 
 // InvokeRequest calls a provider function.
@@ -178,7 +178,7 @@ type InvokeRequest struct {
 	SourcePosition    *Position
 }
 
-// InvokeResponse is a function's result. Unknown says that the call could not be made yet (E2.51).
+// InvokeResponse is the result of a function. Unknown reports that the call could not be made yet (E2.51).
 type InvokeResponse struct {
 	Result   value.Value // a map
 	Failures []Failure
@@ -205,43 +205,43 @@ type CallResponse struct {
 	Failures           []Failure
 }
 
-// Failure is one reason why a provider refused, with the property it is about when there is one.
+// Failure is one reason for a rejection, with the property concerned, if any.
 type Failure struct{ Property, Reason string }
 
-// HookRegistrar is a Monitor that lets programs take part in operations on resources (E2.75). A Monitor that does not
-// implement it has no hooks.
+// HookRegistrar is a Monitor that lets programs run hooks around operations on resources (E2.75). A Monitor that does
+// not implement it has no hooks.
 type HookRegistrar interface {
-	// RegisterHook announces a hook, before resources name it. It is called at any time until the program has waited for
-	// the engine (SignalAndWaitForShutdown), also several times at once.
+	// RegisterHook registers a hook, before resources refer to it. It may be called until the program calls
+	// SignalAndWaitForShutdown, also concurrently.
 	RegisterHook(ctx context.Context, h Hook) error
 }
 
-// Hook runs beside an operation on a resource.
+// Hook is a function that runs before or after an operation on a resource.
 type Hook struct {
 	Name         string
-	OnDryRun     bool // in previews too
-	IgnoreErrors bool // a fault is a warning
-	// OnError makes it a hook that is asked, after a failure, whether to try again.
+	OnDryRun     bool // run it in previews too
+	IgnoreErrors bool // treat its error as a warning
+	// OnError makes it an error hook, which decides after a failure whether to retry.
 	OnError bool
-	// Run runs it. args is a map that describes the operation: urn, id, name, type, newInputs, oldInputs,
-	// newOutputs, oldOutputs, and of an error hook failedOperation and errors. retry counts for an error hook only.
+	// Run runs the hook. args is a map that describes the operation: urn, id, name, type, newInputs, oldInputs,
+	// newOutputs, oldOutputs, and for an error hook failedOperation and errors. retry is used for error hooks only.
 	Run func(ctx context.Context, args value.Value) (retry bool, err error)
 }
 
-// Transform changes what a program asks for before anything is done about it (E2.70). It gets a registration whose
-// inputs carry their dependencies, with the provider found and the options of the parent applied, and returns the
-// registration to use. It may not change type, name, parent and kind of the resource. An error fails the registration.
+// Transform changes a registration before the engine processes it (E2.70). It gets a registration whose inputs carry
+// their dependencies, with the resolved provider and the inherited options, and returns the registration to use. It
+// must not change the type, name, parent and kind of the resource. An error fails the registration.
 type Transform func(ctx context.Context, r RegisterRequest) (RegisterRequest, error)
 
-// InvokeTransform changes the arguments and the provider, version, URL and checksums of a function call.
+// InvokeTransform changes the arguments, provider, version, URL and checksums of a function call.
 type InvokeTransform func(ctx context.Context, r InvokeRequest) (InvokeRequest, error)
 
-// TransformRegistrar is a Monitor that lets programs change what they and their components ask for (E2.69–E2.74). A
-// Monitor that does not implement it has no transforms, and ignores the ones in a RegisterRequest.
+// TransformRegistrar is a Monitor that lets programs change their requests and those of their components (E2.69–E2.74).
+// A Monitor that does not implement it has no transforms, and ignores the ones in a RegisterRequest.
 type TransformRegistrar interface {
-	// RegisterStackTransform applies t to every resource that is registered from now on, after the resource's own
-	// transforms and its ancestors', in the order in which transforms are registered.
+	// RegisterStackTransform adds a transform for all later registrations. It runs after the transforms of the resource
+	// and of its ancestors, in order of registration.
 	RegisterStackTransform(ctx context.Context, t Transform) error
-	// RegisterStackInvokeTransform applies t to every function call from now on.
+	// RegisterStackInvokeTransform adds a transform for all later function calls.
 	RegisterStackInvokeTransform(ctx context.Context, t InvokeTransform) error
 }

@@ -1,4 +1,4 @@
-// Package monitortest has a monitor for tests of programs.
+// Package monitortest provides a monitor for tests of programs.
 package monitortest
 
 import (
@@ -15,9 +15,9 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 )
 
-// Recorder is a Monitor for tests: it writes down what a program asks for and answers from a script. Set the exported
-// fields before use; a nil function stands for a provider that accepts everything: it gives resources the ID
-// id-<name>, unknown in a preview, echoes inputs as outputs and arguments as results.
+// Recorder is a Monitor for tests: it records the requests of a program and answers from a script. Set the exported
+// fields before use. A nil function stands for a provider that accepts everything: the ID of a resource is id-<name>,
+// unknown in a preview, outputs equal inputs, and results equal arguments.
 type Recorder struct {
 	Deployment monitor.Info
 	Register   func(monitor.RegisterRequest) (monitor.RegisterResponse, error)
@@ -28,7 +28,7 @@ type Recorder struct {
 	mu       sync.Mutex // guards the rest
 	requests []any
 	outputs  map[urn.URN]value.Value
-	// Transforms that programs have registered: for the stack, and for the descendants of a resource.
+	// The transforms of the program: for the stack, and for the descendants of a resource.
 	stack   []monitor.Transform
 	below   map[urn.URN][]monitor.Transform
 	invokes []monitor.InvokeTransform
@@ -39,7 +39,7 @@ var (
 	_ monitor.TransformRegistrar = (*Recorder)(nil)
 )
 
-// RegisterStackTransform applies a transform to later registrations, before they are written down.
+// RegisterStackTransform adds a transform for later registrations; the Recorder records the transformed ones.
 func (r *Recorder) RegisterStackTransform(_ context.Context, t monitor.Transform) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -47,7 +47,7 @@ func (r *Recorder) RegisterStackTransform(_ context.Context, t monitor.Transform
 	return nil
 }
 
-// RegisterStackInvokeTransform applies a transform to later calls, before they are written down.
+// RegisterStackInvokeTransform adds a transform for later calls; the Recorder records the transformed ones.
 func (r *Recorder) RegisterStackInvokeTransform(_ context.Context, t monitor.InvokeTransform) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -80,15 +80,15 @@ func (r *Recorder) record(request any) {
 	r.requests = append(r.requests, request)
 }
 
-// Requests are the requests so far, in the order in which they came: RegisterRequest, ReadRequest, InvokeRequest,
-// CallRequest and Package.
+// Requests returns the requests so far in order of arrival: RegisterRequest, ReadRequest, InvokeRequest, CallRequest
+// and Package.
 func (r *Recorder) Requests() []any {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.requests)
 }
 
-// Registered is the registration of a resource by name, and whether there was one.
+// Registered returns the registration of the resource with a name, and whether there was one.
 func (r *Recorder) Registered(name string) (monitor.RegisterRequest, bool) {
 	for _, request := range r.Requests() {
 		if g, ok := request.(monitor.RegisterRequest); ok && g.Name == name {
@@ -98,20 +98,20 @@ func (r *Recorder) Registered(name string) (monitor.RegisterRequest, bool) {
 	return monitor.RegisterRequest{}, false
 }
 
-// Outputs are the outputs that were registered for a resource; null when there were none.
+// Outputs returns the registered outputs of a resource; null if there are none.
 func (r *Recorder) Outputs(u urn.URN) value.Value {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.outputs[u]
 }
 
-// Info is the deployment of the script.
+// Info returns the Deployment field.
 func (r *Recorder) Info(context.Context) (monitor.Info, error) { return r.Deployment, nil }
 
 // SupportsFeature returns true for every feature.
 func (r *Recorder) SupportsFeature(context.Context, string) (bool, error) { return true, nil }
 
-// RegisterPackage makes the reference from name and version.
+// RegisterPackage returns a reference built from name and version.
 func (r *Recorder) RegisterPackage(_ context.Context, p monitor.Package) (string, error) {
 	r.record(p)
 	ref := p.Name + "@" + p.Version
@@ -151,7 +151,7 @@ func (r *Recorder) urn(parent urn.URN, typ, name string) urn.URN {
 	return urn.New(r.Deployment.Stack, r.Deployment.Project, parent, typ, name)
 }
 
-// RegisterOutputs keeps the outputs.
+// RegisterOutputs records the outputs.
 func (r *Recorder) RegisterOutputs(_ context.Context, u urn.URN, outputs value.Value) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -207,8 +207,8 @@ func (r *Recorder) Call(_ context.Context, g monitor.CallRequest) (monitor.CallR
 // SignalAndWaitForShutdown does not wait.
 func (r *Recorder) SignalAndWaitForShutdown(context.Context) error { return nil }
 
-// String is everything that was asked for, a paragraph for each request, for golden files. It shows the text of
-// secrets, in secret(…): scripts hold no real ones.
+// String returns all requests, one paragraph each, for golden files. It shows the plaintext of secrets as secret(…):
+// scripts hold no real secrets.
 func (r *Recorder) String() string {
 	var b strings.Builder
 	for _, request := range r.Requests() {
@@ -247,7 +247,7 @@ func (r *Recorder) String() string {
 	return b.String()
 }
 
-// paragraph writes the text form of one request; what is empty is left out.
+// paragraph writes the text form of one request, without empty properties.
 type paragraph struct{ b *strings.Builder }
 
 func (p paragraph) head(verb, token, name string, pos *monitor.Position) {
@@ -382,7 +382,7 @@ func shortReference(text string) string {
 	return ref.URN.Name() + "::" + ref.ID
 }
 
-// render is v with the text of secrets, in secret(…).
+// render returns the text of v, including the plaintext of secrets as secret(…).
 func render(v value.Value) string {
 	if v.IsSecret() {
 		return "secret(" + render(v.Public()) + ")"

@@ -12,15 +12,15 @@ import (
 	"github.com/yamlhost/yamlhost/internal/transport"
 )
 
-// programs are the processes that are called back: one connection for each, as long as the monitor is served (E2.69).
-// It is safe for concurrent use.
+// programs holds the connections to processes with callbacks, one for each while the monitor is served (E2.69). It is
+// safe for concurrent use.
 type programs struct {
 	mu     sync.Mutex // guards the rest
 	conns  map[string]*grpc.ClientConn
 	closed bool
 }
 
-// call calls a program back: request goes there, and what comes from there into response.
+// call sends request to a callback and decodes the answer into response.
 func (p *programs) call(ctx context.Context, c *pulumirpc.Callback, request, response proto.Message) error {
 	conn, err := p.connect(c.GetTarget())
 	if err != nil {
@@ -61,13 +61,13 @@ func (p *programs) connect(target string) (*grpc.ClientConn, error) {
 	return conn, nil
 }
 
-// close ends all connections; calls in flight fail.
+// close closes all connections; calls in flight fail.
 func (p *programs) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.closed = true
 	for _, conn := range p.conns {
-		_ = conn.Close() // nothing is lost: the calls are over
+		_ = conn.Close() // the calls have ended, so the error does not matter
 	}
 	p.conns = nil
 }

@@ -22,25 +22,25 @@ import (
 
 var _ monitor.Monitor = (*Client)(nil)
 
-// Client is a monitor whose engine is in another process. It is safe for concurrent use.
+// Client is a monitor whose engine runs in another process. It is safe for concurrent use.
 type Client struct {
 	conn      *grpc.ClientConn
-	callbacks callbacks // for the program's hooks and transforms
+	callbacks callbacks // serves the program's hooks and transforms
 	remote    pulumirpc.ResourceMonitorClient
 
-	mu   sync.Mutex // guards what follows; held while asking, so that it is asked once
+	mu   sync.Mutex // guards the rest; held during the request of meet, which is sent only once
 	met  bool
 	info monitor.Info
-	ours bool // the server is ours: nothing needs to be lost
+	ours bool // the server is yamlhost's: the encoding can be lossless
 }
 
-// Option is a setting of a Client.
+// Option configures a Client.
 type Option func(*Client)
 
-// WithInfo sets the answer of Info for an engine that is too old to be asked. It is ignored for others.
+// WithInfo sets the result of Info for an engine that does not implement the request. Other engines ignore it.
 func WithInfo(info monitor.Info) Option { return func(c *Client) { c.info = info } }
 
-// Dial makes a client for the monitor at host:port. Nothing is sent before the first call. The caller closes the
+// Dial returns a client for the monitor at host:port. It does not connect before the first call. The caller closes the
 // client.
 func Dial(address string, options ...Option) (*Client, error) {
 	c := &Client{}
@@ -55,13 +55,13 @@ func Dial(address string, options ...Option) (*Client, error) {
 	return c, nil
 }
 
-// Close ends the connection; calls in flight fail.
+// Close closes the connection; calls in flight fail.
 func (c *Client) Close() error {
 	c.callbacks.stop()
 	return c.conn.Close()
 }
 
-// meet asks the engine, once, which deployment this is and whether it is of our kind.
+// meet asks the engine once for the deployment's Info and whether the engine is yamlhost's.
 func (c *Client) meet(ctx context.Context) (info monitor.Info, ours bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -86,8 +86,8 @@ func (c *Client) meet(ctx context.Context) (info monitor.Info, ours bool, err er
 	return c.info, c.ours, nil
 }
 
-// ask makes a call, after the engine has been met: a server of ours learns that the client is ours, and an error is
-// read as errorOf does.
+// ask is the interceptor of all calls. It calls meet first, marks requests to a yamlhost server as exact, and decodes
+// errors with errorOf.
 func (c *Client) ask(ctx context.Context, method string, request, answer any, conn *grpc.ClientConn,
 	invoke grpc.UnaryInvoker, options ...grpc.CallOption) error {
 	if method == pulumirpc.ResourceMonitor_GetDeploymentInfo_FullMethodName {
@@ -103,8 +103,8 @@ func (c *Client) ask(ctx context.Context, method string, request, answer any, co
 	return errorOf(ctx, invoke(ctx, method, request, answer, conn, options...))
 }
 
-// encoding returns how values are sent. To engines of others dependencies travel beside the values, as their own
-// programs do it.
+// encoding returns the encoding of values. For other engines dependencies are not part of the values, as for Pulumi's
+// own programs.
 func (c *Client) encoding(ctx context.Context) (encoding wire.Options, info monitor.Info, err error) {
 	info, ours, err := c.meet(ctx)
 	encoding = wire.KeepAll()
@@ -118,13 +118,13 @@ func (c *Client) Info(ctx context.Context) (monitor.Info, error) {
 	return info, err
 }
 
-// SupportsFeature asks the engine.
+// SupportsFeature reports whether the engine supports the named feature.
 func (c *Client) SupportsFeature(ctx context.Context, feature string) (bool, error) {
 	got, err := c.remote.SupportsFeature(ctx, &pulumirpc.SupportsFeatureRequest{Id: feature})
 	return got.GetHasSupport(), err
 }
 
-// RegisterPackage announces a package.
+// RegisterPackage registers a package and returns its reference.
 func (c *Client) RegisterPackage(ctx context.Context, p monitor.Package) (string, error) {
 	request := &pulumirpc.RegisterPackageRequest{Name: p.Name, Version: p.Version, DownloadUrl: p.DownloadURL,
 		Checksums: p.Checksums}
@@ -153,7 +153,7 @@ func (c *Client) RegisterResource(ctx context.Context, r monitor.RegisterRequest
 	if request.Transforms, err = c.callbacks.offer(r.Transforms); err != nil {
 		return monitor.RegisterResponse{}, err
 	}
-	if encoding.KeepOutputs { // a server of ours
+	if encoding.KeepOutputs { // a yamlhost server
 		if ctx, err = packDefaults(ctx, r.Defaults); err != nil {
 			return monitor.RegisterResponse{}, err
 		}
@@ -175,8 +175,8 @@ func (c *Client) RegisterResource(ctx context.Context, r monitor.RegisterRequest
 	return response, err
 }
 
-// told reads what our own server says beyond the protocol; where another engine says nothing, outputs that are absent
-// are known to be so except in a preview (F1.20), and an ID that is absent is one of a component or not known yet.
+// told decodes the trailer of a yamlhost server. For another engine, absent outputs are known except in a preview
+// (F1.20), and an absent ID is that of a component or unknown.
 func told(trailer metadata.MD, id string, custom, preview, unknown bool) (known bool, _ value.Value, err error) {
 	known = !preview && !unknown
 	if says := trailer.Get(knownHeader); len(says) > 0 {
@@ -195,7 +195,7 @@ func told(trailer metadata.MD, id string, custom, preview, unknown bool) (known 
 	return known, value.Null, nil
 }
 
-// RegisterOutputs records outputs.
+// RegisterOutputs records the outputs of a component or of the stack.
 func (c *Client) RegisterOutputs(ctx context.Context, u urn.URN, outputs value.Value) error {
 	properties, err := c.properties(ctx, "the outputs of "+u.Name(), outputs)
 	if err != nil {
@@ -246,7 +246,7 @@ func (c *Client) ReadResource(ctx context.Context, r monitor.ReadRequest) (monit
 	response := monitor.ReadResponse{URN: urn.URN(got.GetUrn()), Outputs: outputs}
 	response.Known, response.ID, err = told(trailer, got.GetId(), true, info.DryRun && !r.ID.IsKnown(), got.GetUnknown())
 	if len(trailer.Get(idHeader)) == 0 && got.GetId() == "" {
-		response.ID = r.ID // other engines do not say (E2.46)
+		response.ID = r.ID // other engines do not return it (E2.46)
 	}
 	return response, err
 }
@@ -299,8 +299,8 @@ func (c *Client) Call(ctx context.Context, r monitor.CallRequest) (monitor.CallR
 		Failures: failuresOf(got.GetFailures())}, nil
 }
 
-// SignalAndWaitForShutdown announces that the program makes no further requests, and waits. An engine without the call
-// does not need it.
+// SignalAndWaitForShutdown announces that the program makes no further requests, and waits. An engine that does not
+// implement the call does not need it.
 func (c *Client) SignalAndWaitForShutdown(ctx context.Context) error {
 	_, err := c.remote.SignalAndWaitForShutdown(ctx, &emptypb.Empty{})
 	if isUnimplemented(err) {
@@ -309,30 +309,30 @@ func (c *Client) SignalAndWaitForShutdown(ctx context.Context) error {
 	return err
 }
 
-// properties encodes a map for the engine; what names it in an error.
-func (c *Client) properties(ctx context.Context, what string, v value.Value) (*structpb.Struct, error) {
+// properties encodes a map for the engine; name describes it in errors.
+func (c *Client) properties(ctx context.Context, name string, v value.Value) (*structpb.Struct, error) {
 	encoding, _, err := c.encoding(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return send(encoding, what, v)
+	return send(encoding, name, v)
 }
 
-func send(o wire.Options, what string, v value.Value) (*structpb.Struct, error) {
+func send(o wire.Options, name string, v value.Value) (*structpb.Struct, error) {
 	if v.IsNull() {
 		return &structpb.Struct{}, nil
 	}
 	s, err := o.Encode(v)
 	if err != nil {
-		return nil, fmt.Errorf("send %s: %w", what, err)
+		return nil, fmt.Errorf("send %s: %w", name, err)
 	}
 	return s, nil
 }
 
-func receive(what string, s *structpb.Struct) (value.Value, error) {
+func receive(name string, s *structpb.Struct) (value.Value, error) {
 	v, err := wire.KeepAll().Decode(s)
 	if err != nil {
-		return value.Null, fmt.Errorf("%s cannot be read: %w", what, err)
+		return value.Null, fmt.Errorf("%s cannot be read: %w", name, err)
 	}
 	if v.IsNull() {
 		v = value.EmptyMap()

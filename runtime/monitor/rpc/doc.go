@@ -1,7 +1,7 @@
-// Package rpc carries monitor.Monitor over gRPC, both sides of it (rules E2, pulumirpc.ResourceMonitor).
+// Package rpc implements the client and the server of monitor.Monitor over gRPC (rules E2, pulumirpc.ResourceMonitor).
 //
-// NewServer offers any Monitor to programs and components in other processes, whatever language they are in; Client is
-// a Monitor whose engine is in another process, ours or another. Between a Client and a server of ours nothing is lost:
-// each recognises the other by the request header exact, and what the protocol has no room for travels in trailers. A
-// program behind such a pair cannot tell it from a direct call.
+// Serve offers any Monitor to programs and components in other processes and languages; Client is a Monitor whose
+// engine runs in another process, yamlhost or another. The connection between a Client and a yamlhost server is
+// lossless: they recognise each other by the header exact, and data without a field in the protocol is sent in headers
+// and trailers. A program cannot distinguish such a connection from a direct call.
 package rpc

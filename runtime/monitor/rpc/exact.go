@@ -13,16 +13,16 @@ import (
 )
 
 // Headers of our client and our server beyond the protocol. Other programs never see them: the client sends idHeader
-// only to a server that answered with exactHeader, and the server answers so only to a client that sent exactHeader.
+// only to a server that answered with exactHeader, and the server does that only for a client that sent exactHeader.
 const (
-	exactHeader = "yamlhost-exact"  // request: the client is ours; response header: so is the server
-	knownHeader = "yamlhost-known"  // trailer: "1" when outputs that are absent are null, "0" when they are unknown
+	exactHeader = "yamlhost-exact"  // request: the client is yamlhost's; response header: the server is too
+	knownHeader = "yamlhost-known"  // trailer: "1" if absent outputs are null, "0" if they are unknown
 	idHeader    = "yamlhost-id-bin" // request or trailer: an ID that the protocol cannot express, as a protobuf Value
-	// defaultsHeader is a request's: the path of an input that the program leaves to the package's schema, as JSON.
+	// defaultsHeader is in requests: the path of an input with a default of the package's schema, as JSON.
 	defaultsHeader = "yamlhost-defaults-bin"
 )
 
-// packDefaults is the paths of defaults in headers.
+// packDefaults adds the paths of defaults to the headers of a request.
 func packDefaults(ctx context.Context, paths []value.Path) (context.Context, error) {
 	for _, path := range paths {
 		text, err := json.Marshal(path)
@@ -34,7 +34,7 @@ func packDefaults(ctx context.Context, paths []value.Path) (context.Context, err
 	return ctx, nil
 }
 
-// unpackDefaults finds the paths of defaults in headers.
+// unpackDefaults decodes the paths of defaults from the headers of a request.
 func unpackDefaults(ctx context.Context) (paths []value.Path, err error) {
 	md, _ := metadata.FromIncomingContext(ctx)
 	for _, text := range md.Get(defaultsHeader) {
@@ -47,20 +47,20 @@ func unpackDefaults(ctx context.Context) (paths []value.Path, err error) {
 	return paths, nil
 }
 
-// isExact reports whether a call comes from a client of ours.
+// isExact reports whether a call comes from a yamlhost client.
 func isExact(ctx context.Context) bool {
 	md, _ := metadata.FromIncomingContext(ctx)
 	return len(md.Get(exactHeader)) > 0
 }
 
-// plainID is an ID as the protocol has it: unknown and absent are both empty there. fits reports whether a client that
-// assumes the usual gets id back unchanged.
+// plainID returns an ID as the protocol expresses it, where unknown and absent IDs are both empty. fits reports whether
+// a client decodes it to the same ID.
 func plainID(id value.Value) (text string, fits bool) {
 	text, ok := id.AsString()
 	return text, ok && text != "" && !id.IsSecret() && len(id.Deps()) == 0
 }
 
-// packID is an ID in a header.
+// packID encodes an ID for a header.
 func packID(id value.Value) (string, error) {
 	w, err := wire.KeepAll().EncodeValue(id)
 	if err != nil {
@@ -70,7 +70,7 @@ func packID(id value.Value) (string, error) {
 	return string(packed), err
 }
 
-// unpackID finds an ID in a header.
+// unpackID decodes the ID in a header; ok is false if there is none.
 func unpackID(md metadata.MD) (id value.Value, ok bool, err error) {
 	packed := md.Get(idHeader)
 	if len(packed) == 0 {
@@ -82,7 +82,7 @@ func unpackID(md metadata.MD) (id value.Value, ok bool, err error) {
 	}
 	id, err = wire.KeepAll().DecodeValue(w)
 	if !id.IsKnown() {
-		id = id.UnknownAs(value.KindString) // that an ID is a text is no news
+		id = id.UnknownAs(value.KindString) // an ID is always a string
 	}
 	return id, err == nil, err
 }

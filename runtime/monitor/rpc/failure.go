@@ -15,20 +15,20 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 )
 
-// The reasons in the details of an error, under our domain.
+// The reasons in the details of an error, in yamlhost's domain.
 const (
 	domain         = "yamlhost"
-	reasonShutdown = "SHUTDOWN" // it wraps monitor.ErrShutdown
-	reasonReported = "REPORTED" // it wraps monitor.ErrReported
-	reasonFailures = "FAILURES" // it is a monitor.FailuresError; the failures follow
+	reasonShutdown = "SHUTDOWN" // the error wraps monitor.ErrShutdown
+	reasonReported = "REPORTED" // the error wraps monitor.ErrReported
+	reasonFailures = "FAILURES" // the error is a monitor.FailuresError; the failures follow
 )
 
-// statusOf encodes an error for the other side: the code is for everyone, the details for our own client.
+// statusOf encodes an error: the status code is for all callers, the details are for our own client.
 func statusOf(err error) error {
 	if err == nil {
 		return nil
 	}
-	// One made here on purpose; what an error merely wraps, such as the answer of a plugin, is not our answer.
+	// Keep an error that is itself a status. A wrapped status, such as that of a plugin, is not our answer.
 	if _, ok := err.(interface{ GRPCStatus() *status.Status }); ok {
 		return err
 	}
@@ -60,27 +60,27 @@ func statusOf(err error) error {
 	return transport.Status(code, err.Error(), details...)
 }
 
-// remoteError is an error from the other side: its text as it was there, and what it wraps there.
+// remoteError is an error from the other side, with the original text and the errors that it wraps.
 type remoteError struct {
 	text  string
 	wraps []error
 	code  codes.Code
 }
 
-// isUnimplemented reports whether an engine is too old for a call.
+// isUnimplemented reports whether an engine does not implement a call.
 func isUnimplemented(err error) bool {
 	e, ok := errors.AsType[*remoteError](err)
 	return ok && e.code == codes.Unimplemented
 }
 
-// Error is the text.
+// Error returns the text.
 func (e *remoteError) Error() string { return e.text }
 
-// Unwrap returns the cause, for errors.Is and errors.As.
+// Unwrap returns the causes, for errors.Is and errors.As.
 func (e *remoteError) Unwrap() []error { return e.wraps }
 
-// errorOf reads what the other side answered instead of a result. An engine that is gone counts as shut down: nothing
-// more will be done.
+// errorOf decodes an error from the other side. An engine that is unreachable counts as shut down: it does nothing
+// more.
 func errorOf(ctx context.Context, err error) error {
 	if err == nil {
 		return nil

@@ -23,20 +23,20 @@ import (
 
 var _ monitor.HookRegistrar = (*Client)(nil)
 
-// callbacks is where the engine calls the program back for its hooks and transforms. It is safe for concurrent use.
+// callbacks is the server that the engine calls for hooks and transforms of the program. It is safe for concurrent use.
 type callbacks struct {
 	pulumirpc.UnimplementedCallbacksServer
 
 	mu      sync.Mutex // guards the rest
-	end     func()     // stops the server; nil before there is one
+	end     func()     // stops the server; nil before it is started
 	address string
 	answers map[string]answerer // by token
 }
 
-// answerer answers a request that is a message of its own kind. An error means that there is no answer.
+// answerer answers a request, which it decodes itself. It returns an error if it cannot answer.
 type answerer func(ctx context.Context, request []byte) (proto.Message, error)
 
-// add makes something callable, and starts the server for the first one.
+// add adds a callback, and starts the server for the first one.
 func (c *callbacks) add(a answerer) (*pulumirpc.Callback, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -64,7 +64,7 @@ func (c *callbacks) stop() {
 	}
 }
 
-// RegisterHook announces a hook and serves it until the client is closed.
+// RegisterHook registers a hook and serves it until the client is closed.
 func (c *Client) RegisterHook(ctx context.Context, h monitor.Hook) error {
 	callback, err := c.callbacks.add(func(ctx context.Context, request []byte) (proto.Message, error) {
 		return answerHook(ctx, h, request)
@@ -85,7 +85,7 @@ func (c *Client) RegisterHook(ctx context.Context, h monitor.Hook) error {
 	return err
 }
 
-// Invoke answers the engine. A fault of a hook is part of its answer, never one of the connection.
+// Invoke answers the engine. An error of a hook is part of the response, never a failure of the call.
 func (c *callbacks) Invoke(ctx context.Context, r *pulumirpc.CallbackInvokeRequest) (*pulumirpc.CallbackInvokeResponse,
 	error) {
 	c.mu.Lock()
@@ -126,7 +126,7 @@ func answerHook(ctx context.Context, h monitor.Hook, request []byte) (proto.Mess
 	return &pulumirpc.ResourceHookResponse{Error: failure}, nil
 }
 
-// hookRequest is what the requests of both kinds of hooks have.
+// hookRequest has the common methods of both kinds of hook requests.
 type hookRequest interface {
 	proto.Message
 	GetUrn() string
@@ -138,7 +138,7 @@ type hookRequest interface {
 	GetOldOutputs() *structpb.Struct
 }
 
-// hookArgs reads a request into r and describes the operation to a hook. newOutputs is asked once r is complete.
+// hookArgs decodes a request into r and returns the arguments of the hook. newOutputs is called after decoding.
 func hookArgs(request []byte, r hookRequest, newOutputs func() *structpb.Struct) (value.Value, error) {
 	if err := proto.Unmarshal(request, r); err != nil {
 		return value.Null, err
@@ -150,7 +150,7 @@ func hookArgs(request []byte, r hookRequest, newOutputs func() *structpb.Struct)
 	for name, s := range map[string]*structpb.Struct{"newInputs": r.GetNewInputs(), "oldInputs": r.GetOldInputs(),
 		"newOutputs": newOutputs(), "oldOutputs": r.GetOldOutputs()} {
 		if s == nil {
-			continue // this operation has none
+			continue // the operation has none
 		}
 		v, err := wire.KeepAll().Decode(s)
 		if err != nil {
@@ -161,7 +161,7 @@ func hookArgs(request []byte, r hookRequest, newOutputs func() *structpb.Struct)
 	return value.Map(args), nil
 }
 
-// runHook runs a hook. Whatever happens in it becomes a text that names it.
+// runHook runs a hook. It returns an error or a panic of the hook as a text that names the hook.
 func runHook(ctx context.Context, h monitor.Hook, args value.Value) (retry bool, failure string) {
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -175,8 +175,8 @@ func runHook(ctx context.Context, h monitor.Hook, args value.Value) (retry bool,
 	return retry, ""
 }
 
-// RegisterResourceHook announces a hook that a program in another process has: when the engine runs it, the program is
-// called back (E2.75).
+// RegisterResourceHook registers a hook of a program in another process: the engine calls the program back to run it
+// (E2.75).
 func (s *server) RegisterResourceHook(ctx context.Context, r *pulumirpc.RegisterResourceHookRequest) (*emptypb.Empty,
 	error) {
 	return s.registerHook(ctx, monitor.Hook{
@@ -199,7 +199,7 @@ func (s *server) RegisterResourceHook(ctx context.Context, r *pulumirpc.Register
 	})
 }
 
-// RegisterErrorHook announces an error hook that a program in another process has (E5.46).
+// RegisterErrorHook registers an error hook of a program in another process (E5.46).
 func (s *server) RegisterErrorHook(ctx context.Context, r *pulumirpc.RegisterErrorHookRequest) (*emptypb.Empty, error) {
 	return s.registerHook(ctx, monitor.Hook{
 		Name: r.GetName(), OnError: true,
@@ -240,7 +240,7 @@ func text(args value.Value, name string) string {
 	return s
 }
 
-// properties encodes the maps among a hook's arguments; those that the operation does not have stay out.
+// properties encodes the maps among a hook's arguments, and leaves out missing ones.
 func properties(args value.Value, fields map[string]**structpb.Struct) (err error) {
 	for name, field := range fields {
 		v, _ := args.Lookup(name)

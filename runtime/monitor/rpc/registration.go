@@ -1,7 +1,7 @@
 package rpc
 
-// This file translates a registration to and from the two messages that carry its options: the one that registers a
-// resource, and the one that a transform gets and returns. A new option is added here, in four places.
+// This file translates a registration to and from the two messages that carry its options: the registration of a
+// resource, and the request and response of a transform. A new option must be added here in four places.
 
 import (
 	"context"
@@ -17,8 +17,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 )
 
-// registerMessage is a registration as a program sends it to an engine. It leaves out the transforms, which are
-// callbacks of the client, and the defaults, which travel beside the message.
+// registerMessage returns the message that registers a resource. It leaves out the transforms, which are callbacks of
+// the client, and the defaults, which are sent in headers.
 func registerMessage(encoding wire.Options, r monitor.RegisterRequest) (*pulumirpc.RegisterResourceRequest, error) {
 	inputs, err := send(encoding, "the inputs of "+r.Name, r.Inputs)
 	if err != nil {
@@ -51,14 +51,14 @@ func registerMessage(encoding wire.Options, r monitor.RegisterRequest) (*pulumir
 	return request, nil
 }
 
-// fromOldNode reports a caller that sends aliases the old way (E2.13).
+// fromOldNode reports whether the caller sends aliases in the old format of Node.js (E2.13).
 func fromOldNode(ctx context.Context, r *pulumirpc.RegisterResourceRequest) bool {
 	md, _ := metadata.FromIncomingContext(ctx)
 	runtime := md.Get("pulumi-runtime")
 	return !r.GetAliasSpecs() && len(runtime) > 0 && runtime[0] == "nodejs"
 }
 
-// registration reads a request (E2.9–E2.16).
+// registration decodes and validates a request (E2.9–E2.16).
 func registration(ctx context.Context, r *pulumirpc.RegisterResourceRequest) (monitor.RegisterRequest, error) {
 	var none monitor.RegisterRequest
 	if len(r.GetStateMigrations()) > 0 { // E2.5
@@ -107,7 +107,7 @@ func registration(ctx context.Context, r *pulumirpc.RegisterResourceRequest) (mo
 	return request, nil
 }
 
-// transformRequest describes a registration to a transform of the program.
+// transformRequest returns the message that asks a transform of the program to change a registration.
 func transformRequest(r monitor.RegisterRequest, byteStrings bool) (*pulumirpc.TransformRequest, error) {
 	encoding := transformEncoding(byteStrings)
 	properties, err := encode(encoding, r.Inputs)
@@ -135,8 +135,8 @@ func transformRequest(r monitor.RegisterRequest, byteStrings bool) (*pulumirpc.T
 		Properties: properties, Options: options}, nil
 }
 
-// withTransformResponse is a registration as the program has changed it: properties or options that are not there stay
-// as they were, and those that are there count as a whole.
+// withTransformResponse applies a transform's answer to a registration: absent properties or options stay unchanged,
+// and present ones replace all of the former ones.
 func withTransformResponse(r monitor.RegisterRequest, answer *pulumirpc.TransformResponse) (monitor.RegisterRequest,
 	error) {
 	var err error
@@ -168,8 +168,8 @@ func withTransformResponse(r monitor.RegisterRequest, answer *pulumirpc.Transfor
 	return r, nil
 }
 
-// timeoutsMessage translates timeouts. A registration always carries them, as those of Pulumi's own host do; the
-// options of a transform carry them only if one is set.
+// timeoutsMessage encodes timeouts. A registration always has them, as with Pulumi's own hosts; the options of a
+// transform have them only if one is set.
 func timeoutsMessage(t monitor.Timeouts) *pulumirpc.RegisterResourceRequest_CustomTimeouts {
 	return &pulumirpc.RegisterResourceRequest_CustomTimeouts{Create: t.Create, Update: t.Update, Delete: t.Delete,
 		Read: t.Read}

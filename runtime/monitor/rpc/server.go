@@ -18,8 +18,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 )
 
-// Serve offers a monitor on a port of 127.0.0.1. Calls in flight end when ctx does or stop is called; stop returns once
-// no goroutine of the server is left, and is safe to call twice.
+// Serve serves a monitor on a port of 127.0.0.1. Calls in flight end when ctx ends or stop is called. stop returns
+// after all goroutines of the server have ended, and may be called twice.
 func Serve(ctx context.Context, m monitor.Monitor) (address string, stop func(), err error) {
 	monitor := &server{monitor: m}
 	address, end, err := transport.Serve("the resource monitor", func(s *grpc.Server) {
@@ -36,7 +36,7 @@ func Serve(ctx context.Context, m monitor.Monitor) (address string, stop func(),
 	}, nil
 }
 
-// encodeError answers a call; its error goes to the other side as statusOf encodes it.
+// encodeError handles a call, and encodes its error with statusOf.
 func encodeError(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
 	answer, err := handle(ctx, request)
 	return answer, statusOf(err)
@@ -46,10 +46,10 @@ func encodeError(ctx context.Context, request any, _ *grpc.UnaryServerInfo, hand
 type server struct {
 	pulumirpc.UnimplementedResourceMonitorServer
 	monitor  monitor.Monitor
-	programs programs // that have hooks and transforms
+	programs programs // with hooks and transforms
 }
 
-// answer is how a caller wants values: as it said in its request, or exactly if it is ours (E2.36).
+// answer returns the encoding for a caller: the options in its request, or lossless for yamlhost's client (E2.36).
 func answer(exact, secrets, resources, byteStrings bool) wire.Options {
 	if exact {
 		return wire.KeepAll()
@@ -57,7 +57,7 @@ func answer(exact, secrets, resources, byteStrings bool) wire.Options {
 	return wire.Options{KeepUnknowns: true, KeepSecrets: secrets, KeepResources: resources, KeepByteStrings: byteStrings}
 }
 
-// known reads a value of a request, with everything that can be in it (E2.15).
+// known decodes a map in a request, with all kinds of values (E2.15). name describes it in errors.
 func known(name string, s *structpb.Struct) (value.Value, error) {
 	v, err := wire.KeepAll().Decode(s)
 	if err != nil {
@@ -69,18 +69,18 @@ func known(name string, s *structpb.Struct) (value.Value, error) {
 	return v, nil
 }
 
-// urns are texts of a request that must be URNs, and what they are.
+// urns are strings of a request that must be URNs, with their name for errors.
 type urns struct {
-	what string
+	name string
 	list []string
 }
 
-// checkURNs refuses what is no URN (E2.9, E2.16); an empty text is none and fine.
+// checkURNs returns an error for an invalid URN (E2.9, E2.16); an empty string is valid.
 func checkURNs(lists ...urns) error {
 	for _, texts := range lists {
 		for _, text := range texts.list {
 			if _, err := urn.Parse(text); err != nil && text != "" {
-				return status.Errorf(codes.InvalidArgument, "invalid %s: %s", texts.what, err)
+				return status.Errorf(codes.InvalidArgument, "invalid %s: %s", texts.name, err)
 			}
 		}
 	}
@@ -98,8 +98,7 @@ func encode(o wire.Options, v value.Value) (*structpb.Struct, error) {
 	return s, nil
 }
 
-// sendTrailer adds to an answer what only our own client reads: whether the resource is known, and an ID that is no
-// plain text.
+// sendTrailer adds the trailer for yamlhost's client: whether the resource is known, and an ID that is no plain string.
 func sendTrailer(ctx context.Context, known bool, id value.Value) error {
 	md := metadata.Pairs(knownHeader, "0")
 	if known {
@@ -146,14 +145,14 @@ func (s *server) GetDeploymentInfo(ctx context.Context, _ *emptypb.Empty) (*pulu
 	return got, nil
 }
 
-// SupportsFeature answers for the names of E2.4.
+// SupportsFeature reports whether the monitor supports the named feature of E2.4.
 func (s *server) SupportsFeature(ctx context.Context, r *pulumirpc.SupportsFeatureRequest) (
 	*pulumirpc.SupportsFeatureResponse, error) {
 	supported, err := s.monitor.SupportsFeature(ctx, r.GetId())
 	return &pulumirpc.SupportsFeatureResponse{HasSupport: supported}, err
 }
 
-// RegisterPackage announces a package (E2.67).
+// RegisterPackage registers a package (E2.67).
 func (s *server) RegisterPackage(ctx context.Context, r *pulumirpc.RegisterPackageRequest) (
 	*pulumirpc.RegisterPackageResponse, error) {
 	if r.GetName() == "" {
@@ -177,7 +176,7 @@ func (s *server) RegisterPackage(ctx context.Context, r *pulumirpc.RegisterPacka
 	return &pulumirpc.RegisterPackageResponse{Ref: ref}, err
 }
 
-// RegisterResource registers a resource; what the caller said it understands decides the form of the answer
+// RegisterResource registers a resource; the capabilities in the request decide the format of the response
 // (E2.34–E2.37).
 func (s *server) RegisterResource(ctx context.Context, r *pulumirpc.RegisterResourceRequest) (
 	*pulumirpc.RegisterResourceResponse, error) {
@@ -212,7 +211,7 @@ func (s *server) RegisterResource(ctx context.Context, r *pulumirpc.RegisterReso
 	}
 	return &pulumirpc.RegisterResourceResponse{
 		Urn: string(got.URN), Id: id, Object: object, Result: resultMessage(got.Result, exact),
-		// A create that was left out has neither ID nor outputs, in an update too (E2.37).
+		// A skipped creation has neither ID nor outputs, in an update too (E2.37).
 		Unknown: got.Result == monitor.Succeeded && r.GetCustom() && !got.Known && id == "" && got.Outputs.Len() == 0,
 		PropertyDependencies: wire.DependencyMessages(got.PropertyDependencies,
 			func(us []string) *pulumirpc.RegisterResourceResponse_PropertyDependencies {
@@ -221,7 +220,7 @@ func (s *server) RegisterResource(ctx context.Context, r *pulumirpc.RegisterReso
 	}, nil
 }
 
-// withoutUnknowns leaves out top-level properties with anything unknown in them (F1.20).
+// withoutUnknowns removes the top-level properties that contain unknown values (F1.20).
 func withoutUnknowns(v value.Value) value.Value {
 	if !v.ContainsUnknown() {
 		return v
@@ -235,11 +234,11 @@ func withoutUnknowns(v value.Value) value.Value {
 	return value.MapOf(entries...)
 }
 
-// skipped is the number that engines have used for a resource that was not tried because of another's failure. The
-// message definitions in use name it no more, but an open enum carries it all the same.
+// skipped is the number that engines have used for a resource that was not attempted because another one failed. The
+// current message definitions do not name it any more, but the enum is open.
 const skipped pulumirpc.Result = 2
 
-// resultMessage returns the result for a caller. Foreign callers may not know skipped, so they get a failure instead.
+// resultMessage encodes a result. Other callers may not know skipped, so they get a failure instead.
 func resultMessage(r monitor.Result, exact bool) pulumirpc.Result {
 	switch {
 	case r == monitor.Succeeded:
@@ -260,7 +259,7 @@ func resultOf(r pulumirpc.Result) monitor.Result {
 	return monitor.Failed
 }
 
-// RegisterResourceOutputs records outputs (E2.59).
+// RegisterResourceOutputs records the outputs of a component or of the stack (E2.59).
 func (s *server) RegisterResourceOutputs(ctx context.Context, r *pulumirpc.RegisterResourceOutputsRequest) (
 	*emptypb.Empty, error) {
 	u, err := urn.Parse(r.GetUrn())
@@ -274,7 +273,7 @@ func (s *server) RegisterResourceOutputs(ctx context.Context, r *pulumirpc.Regis
 	return &emptypb.Empty{}, s.monitor.RegisterOutputs(ctx, u, outputs)
 }
 
-// ReadResource reads a resource (E2.45).
+// ReadResource reads a resource that is managed elsewhere (E2.45).
 func (s *server) ReadResource(ctx context.Context, r *pulumirpc.ReadResourceRequest) (*pulumirpc.ReadResourceResponse,
 	error) {
 	if err := checkURNs(urns{"parent", []string{r.GetParent()}}, urns{"dependency", r.GetDependencies()}); err != nil {
@@ -320,7 +319,7 @@ func (s *server) ReadResource(ctx context.Context, r *pulumirpc.ReadResourceRequ
 	return &pulumirpc.ReadResourceResponse{Urn: string(got.URN), Properties: properties, Id: text}, nil
 }
 
-// Invoke calls a function (E2.50, E2.55).
+// Invoke calls a provider function (E2.50, E2.55).
 func (s *server) Invoke(ctx context.Context, r *pulumirpc.ResourceInvokeRequest) (*pulumirpc.ResourceInvokeResponse,
 	error) {
 	if err := checkURNs(urns{"parent", []string{r.GetParent()}}, urns{"dependency", r.GetDependsOn()}); err != nil {
@@ -348,7 +347,7 @@ func (s *server) Invoke(ctx context.Context, r *pulumirpc.ResourceInvokeRequest)
 		Unknown: got.Unknown}, nil
 }
 
-// Call calls a method (E2.56).
+// Call calls a method of a resource (E2.56).
 func (s *server) Call(ctx context.Context, r *pulumirpc.ResourceCallRequest) (*pulumirpc.CallResponse, error) {
 	args, err := known("args", r.GetArgs())
 	if err != nil {
@@ -382,8 +381,8 @@ func (s *server) SignalAndWaitForShutdown(ctx context.Context, _ *emptypb.Empty)
 	return &emptypb.Empty{}, s.monitor.SignalAndWaitForShutdown(ctx)
 }
 
-func unsupported(what string) error {
-	return status.Errorf(codes.Unimplemented, "yamlhost does not support %s", what)
+func unsupported(feature string) error {
+	return status.Errorf(codes.Unimplemented, "yamlhost does not support %s", feature)
 }
 
 // ExistsResource is not supported.

@@ -15,7 +15,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 )
 
-// RegisterStackTransform takes on a transform of a program in another process (E2.69).
+// RegisterStackTransform registers a transform of a program in another process (E2.69).
 func (s *server) RegisterStackTransform(ctx context.Context, c *pulumirpc.Callback) (*emptypb.Empty, error) {
 	registrar, err := s.transformRegistrar()
 	if err != nil {
@@ -24,7 +24,7 @@ func (s *server) RegisterStackTransform(ctx context.Context, c *pulumirpc.Callba
 	return &emptypb.Empty{}, registrar.RegisterStackTransform(ctx, s.transform(c))
 }
 
-// RegisterStackInvokeTransform takes on a transform of function calls.
+// RegisterStackInvokeTransform registers a transform of function calls.
 func (s *server) RegisterStackInvokeTransform(ctx context.Context, c *pulumirpc.Callback) (*emptypb.Empty, error) {
 	registrar, err := s.transformRegistrar()
 	if err != nil {
@@ -41,7 +41,7 @@ func (s *server) transformRegistrar() (monitor.TransformRegistrar, error) {
 	return registrar, nil
 }
 
-// transformsOf are the transforms of one registration.
+// transformsOf returns the transforms of one registration.
 func (s *server) transformsOf(callbacks []*pulumirpc.Callback) ([]monitor.Transform, error) {
 	if len(callbacks) == 0 {
 		return nil, nil
@@ -56,7 +56,7 @@ func (s *server) transformsOf(callbacks []*pulumirpc.Callback) ([]monitor.Transf
 	return list, nil
 }
 
-// transform is a transform that asks the program (E2.70).
+// transform returns a transform that calls the program back (E2.70).
 func (s *server) transform(c *pulumirpc.Callback) monitor.Transform {
 	return func(ctx context.Context, r monitor.RegisterRequest) (monitor.RegisterRequest, error) {
 		request, err := transformRequest(r, c.GetAcceptsByteString())
@@ -71,7 +71,7 @@ func (s *server) transform(c *pulumirpc.Callback) monitor.Transform {
 	}
 }
 
-// invokeTransform is a transform of function calls that asks the program.
+// invokeTransform returns a transform of function calls that calls the program back.
 func (s *server) invokeTransform(c *pulumirpc.Callback) monitor.InvokeTransform {
 	return func(ctx context.Context, r monitor.InvokeRequest) (monitor.InvokeRequest, error) {
 		args, err := encode(transformEncoding(c.GetAcceptsByteString()), r.Args)
@@ -87,14 +87,15 @@ func (s *server) invokeTransform(c *pulumirpc.Callback) monitor.InvokeTransform 
 	}
 }
 
-// transformEncoding keeps everything that inputs can have; strings of bytes only for those who know them.
+// transformEncoding is lossless except for the kinds of unknowns; byte strings are kept only for callers that know
+// them.
 func transformEncoding(byteStrings bool) wire.Options {
 	o := wire.KeepAll()
 	o.KeepUnknownKinds, o.KeepByteStrings = false, byteStrings
 	return o
 }
 
-// withTransformInvokeResponse is a call as the program has changed it.
+// withTransformInvokeResponse applies a transform's answer to a function call.
 func withTransformInvokeResponse(r monitor.InvokeRequest, answer *pulumirpc.TransformInvokeResponse) (
 	monitor.InvokeRequest, error) {
 	var err error
@@ -112,17 +113,17 @@ func withTransformInvokeResponse(r monitor.InvokeRequest, answer *pulumirpc.Tran
 
 var _ monitor.TransformRegistrar = (*Client)(nil)
 
-// RegisterStackTransform announces a transform and serves it until the client is closed.
+// RegisterStackTransform registers a transform and serves it until the client is closed.
 func (c *Client) RegisterStackTransform(ctx context.Context, t monitor.Transform) error {
 	return c.announce(ctx, answerTransform(t), c.remote.RegisterStackTransform)
 }
 
-// RegisterStackInvokeTransform announces a transform of calls and serves it until the client is closed.
+// RegisterStackInvokeTransform registers a transform of function calls and serves it until the client is closed.
 func (c *Client) RegisterStackInvokeTransform(ctx context.Context, t monitor.InvokeTransform) error {
 	return c.announce(ctx, answerInvokeTransform(t), c.remote.RegisterStackInvokeTransform)
 }
 
-// announce serves a transform and tells the engine of it by a call.
+// announce serves a transform and registers it with the engine.
 func (c *Client) announce(ctx context.Context, a answerer,
 	register func(context.Context, *pulumirpc.Callback, ...grpc.CallOption) (*emptypb.Empty, error)) error {
 	callback, err := c.callbacks.add(a)
@@ -135,7 +136,7 @@ func (c *Client) announce(ctx context.Context, a answerer,
 	return err
 }
 
-// offer makes the transforms of a registration callable.
+// offer serves the transforms of a registration.
 func (c *callbacks) offer(transforms []monitor.Transform) ([]*pulumirpc.Callback, error) {
 	var list []*pulumirpc.Callback
 	for _, t := range transforms {
@@ -193,7 +194,7 @@ func answerInvokeTransform(t monitor.InvokeTransform) answerer {
 	}
 }
 
-// invokeOptions are the options of a call, as transforms get and return them.
+// invokeOptions returns the options of a call in the format of transforms.
 func invokeOptions(r monitor.InvokeRequest) *pulumirpc.TransformInvokeOptions {
 	return &pulumirpc.TransformInvokeOptions{Provider: r.Provider, Version: r.Version,
 		PluginDownloadUrl: r.PluginDownloadURL, PluginChecksums: r.PluginChecksums}

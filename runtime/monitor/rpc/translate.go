@@ -13,8 +13,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 )
 
-// positionOf reads file:///path with line and column, also where they are in the fragment #line,column. Whatever is no
-// absolute file is no position (E2.82).
+// positionOf decodes a position file:///path with line and column, which may also be in the fragment #line,column. It
+// returns nil for everything but an absolute file (E2.82).
 func positionOf(p *pulumirpc.SourcePosition) *monitor.Position {
 	if p == nil {
 		return nil
@@ -40,8 +40,8 @@ func positionMessage(p *monitor.Position) *pulumirpc.SourcePosition {
 	return &pulumirpc.SourcePosition{Uri: u.String(), Line: int32(p.Line), Column: int32(p.Column)}
 }
 
-// aliasesOf puts the URNs before the rest (E2.13). swapped repairs what old Node.js programs send: there, no parent
-// means the parent of now and the reverse.
+// aliasesOf decodes aliases, URNs first (E2.13). swapped corrects the meaning of a missing parent in old Node.js
+// programs, where "no parent" and "the current parent" are exchanged.
 func aliasesOf(old []string, aliases []*pulumirpc.Alias, swapped bool) []monitor.Alias {
 	if len(old)+len(aliases) == 0 {
 		return nil
@@ -83,7 +83,7 @@ func aliasMessages(aliases []monitor.Alias) []*pulumirpc.Alias {
 	})
 }
 
-// hook binds a type of hook to its field in the message (E2.75).
+// hook maps a kind of hook to its field in the message (E2.75).
 type hook struct {
 	name  string
 	names func(*pulumirpc.RegisterResourceRequest_ResourceHooksBinding) *[]string
@@ -141,7 +141,7 @@ func failureMessages(fs []monitor.Failure) []*pulumirpc.CheckFailure {
 	})
 }
 
-// features are the names that SupportsFeature knows, with their numbers (E2.4, E2.5).
+// features returns the features of SupportsFeature with their numbers (E2.4, E2.5).
 func features() []feature {
 	return []feature{
 		{"secrets", pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_SECRETS},
@@ -165,7 +165,7 @@ type feature struct {
 	number pulumirpc.ResourceMonitorFeature
 }
 
-// orNone is a map as it is without the wire: one without entries is none at all.
+// orNone returns nil for an empty map, because protobuf does not distinguish the two.
 func orNone[V any](m map[string]V) map[string]V {
 	if len(m) == 0 {
 		return nil
