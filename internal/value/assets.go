@@ -19,23 +19,24 @@ import (
 // EmptyArchiveHash is the hash of an archive without members (F1.8).
 const EmptyArchiveHash = "5f70bf18a086007016e948b04aed3b82103a36bea41755b6cddfaf10ace3c6ef"
 
-// Opener gives access to the contents behind assets and archives. Implementations are safe for concurrent use.
+// Opener opens the content of assets and archives. Implementations are safe for concurrent use.
 type Opener interface {
-	// Open opens a file or directory; relative paths count from the program directory. A directory's ReadDir works.
+	// Open opens a file or directory; relative paths are resolved against the program directory. ReadDir works on a
+	// directory.
 	Open(path string) (fs.File, error)
 	// OpenURI opens a remote object: http, https or file (F1.21).
 	OpenURI(uri string) (io.ReadCloser, error)
 }
 
-// ErrElided is returned when an asset or archive has nothing but its hash left (F1.8).
+// ErrElided is returned if only the hash of an asset or archive is left (F1.8).
 var ErrElided = errors.New("the content is not known, only its hash is")
 
-// Member is one file of an archive, named with "/" separators.
+// Member is one file of an archive. Its name has "/" separators.
 type Member struct {
 	Name string
 	// Content opens the member; the caller closes it.
 	Content func() (io.ReadCloser, error)
-	// Size is the length in bytes when it is known without reading, else -1.
+	// Size is the length in bytes, or -1 if it is not known without reading.
 	Size int64
 }
 
@@ -64,33 +65,33 @@ func OpenAsset(a *Asset, o Opener) (io.ReadCloser, error) {
 	return nil, fmt.Errorf("open asset with hash %s: %w", a.Hash, ErrElided)
 }
 
-// EmptyAssetHash is the hash of no bytes at all; an asset with it needs no content (F1.8).
+// EmptyAssetHash is the hash of empty content; an asset with it needs no content (F1.8).
 const EmptyAssetHash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
-// openFile opens the file or directory of an asset or archive, which what says, and describes it.
-func openFile(what, path string, o Opener) (fs.File, fs.FileInfo, error) {
+// openFile opens and stats the file or directory of an asset or archive; kind is the word for it in errors.
+func openFile(kind, path string, o Opener) (fs.File, fs.FileInfo, error) {
 	file, err := o.Open(path)
 	if err != nil {
-		return nil, nil, fmt.Errorf("open %s %s: %w", what, path, err)
+		return nil, nil, fmt.Errorf("open %s %s: %w", kind, path, err)
 	}
 	info, err := file.Stat()
 	if err != nil {
 		file.Close()
-		return nil, nil, fmt.Errorf("open %s %s: %w", what, path, err)
+		return nil, nil, fmt.Errorf("open %s %s: %w", kind, path, err)
 	}
 	return file, info, nil
 }
 
-// archiveExtensions are the file names that hold an archive; content is never looked at (F1.22).
+// archiveExtensions are the extensions of archive files; the content is not examined (F1.22).
 var archiveExtensions = [...]string{".tar", ".tgz", ".tar.gz", ".zip", ".jar"}
 
-// IsArchiveName reports whether a file of that name is an archive by its extension (F1.22).
+// IsArchiveName reports whether the extension of a file name is that of an archive (F1.22).
 func IsArchiveName(name string) bool {
 	return slices.ContainsFunc(archiveExtensions[:], func(ext string) bool { return strings.HasSuffix(name, ext) })
 }
 
-// OpenArchiveFile opens the raw bytes of an archive whose source is an archive file or URI, and false when its source
-// is a directory or a map of assets, which have members instead.
+// OpenArchiveFile opens the raw bytes of an archive file or URI. isFile is false if the source is a directory or a map
+// of assets, which have members instead.
 func OpenArchiveFile(a *Archive, o Opener) (content io.ReadCloser, isFile bool, err error) {
 	switch {
 	case a.Path != "":
@@ -123,8 +124,8 @@ func OpenArchiveFile(a *Archive, o Opener) (content io.ReadCloser, isFile bool, 
 	return nil, false, fmt.Errorf("open archive with hash %s: %w", a.Hash, ErrElided)
 }
 
-// ArchiveMembers lists the members of a directory or a map of assets (F1.24, F1.25), in the order of the canonical
-// tar. The members of an archive file are its entries, in its order; it may be tar, gzipped tar, zip or jar.
+// ArchiveMembers returns the members of a directory or a map of assets (F1.24, F1.25), in the order of the canonical
+// tar. For an archive file, which may be tar, gzipped tar, zip or jar, it returns the entries in the order of the file.
 func ArchiveMembers(a *Archive, o Opener) ([]Member, error) {
 	content, isFile, err := OpenArchiveFile(a, o)
 	if err != nil {
@@ -142,8 +143,8 @@ func ArchiveMembers(a *Archive, o Opener) ([]Member, error) {
 	return assetMapMembers(a.Assets, o)
 }
 
-// unpackMembers reads the members of an archive file whose name says what it is. Directories, links and devices in it
-// are left out.
+// unpackMembers returns the members of an archive file, whose format follows from its name. It omits directories, links
+// and devices.
 func unpackMembers(content io.Reader, name string) ([]Member, error) {
 	data, err := io.ReadAll(content)
 	if err != nil {
@@ -205,8 +206,8 @@ func untar(r io.Reader) ([]Member, error) {
 	}
 }
 
-// walkDirectory collects the files below a directory in lexical order, depth first (F1.24): .pulumi is skipped whatever
-// it is, links to files are their targets, links to directories are left out.
+// walkDirectory appends the files below a directory in lexical order, depth first (F1.24). It skips everything named
+// .pulumi, follows links to files, and skips links to directories.
 func walkDirectory(o Opener, dir, prefix string, members *[]Member) error {
 	file, err := o.Open(dir)
 	if err != nil {
@@ -259,8 +260,8 @@ func assetMember(name string, a *Asset, o Opener) Member {
 	return Member{Name: name, Size: -1, Content: func() (io.ReadCloser, error) { return OpenAsset(a, o) }}
 }
 
-// assetMapMembers flattens a map of assets and archives: keys bytewise ascending, nested archives at their key's place,
-// of duplicate names the first (F1.25).
+// assetMapMembers returns the members of a map of assets and archives: in bytewise order of keys, with nested archives
+// at the place of their key. Of duplicate names it keeps the first (F1.25).
 func assetMapMembers(assets Value, o Opener) ([]Member, error) {
 	var members []Member
 	seen := map[string]bool{}
@@ -296,7 +297,7 @@ func assetMapMembers(assets Value, o Opener) ([]Member, error) {
 	return members, nil
 }
 
-// AssetDigest is the SHA-256 of an asset's content in lower-case hex (F1.21), read anew whatever hash the asset has.
+// AssetDigest returns the SHA-256 of an asset's content in lower-case hex (F1.21). It ignores the recorded hash.
 func AssetDigest(a *Asset, o Opener) (string, error) {
 	content, err := OpenAsset(a, o)
 	if err != nil {
@@ -310,7 +311,7 @@ func AssetDigest(a *Asset, o Opener) (string, error) {
 	return hex.EncodeToString(hash.Sum(nil)), nil
 }
 
-// ArchiveDigest is the hash of an archive by F1.22, read anew whatever hash the archive has.
+// ArchiveDigest returns the hash of an archive according to F1.22. It ignores the recorded hash.
 func ArchiveDigest(a *Archive, o Opener) (string, error) {
 	content, isFile, err := OpenArchiveFile(a, o)
 	if err != nil {
@@ -334,19 +335,19 @@ func ArchiveDigest(a *Archive, o Opener) (string, error) {
 	return hex.EncodeToString(hash.Sum(nil)), nil
 }
 
-// WriteTar writes the canonical tar of members (F1.23). Archives are hashed by these bytes, so they must never
-// change: the writer of the standard library with these very header fields is the reference.
+// WriteTar writes the canonical tar of members (F1.23). Archives are hashed by these bytes, so they must never change:
+// the reference is the writer of the standard library with exactly these header fields.
 func WriteTar(w io.Writer, members []Member) error {
-	out := tar.NewWriter(w)
+	tw := tar.NewWriter(w)
 	for _, m := range members {
-		if err := writeTarMember(out, m); err != nil {
+		if err := writeTarMember(tw, m); err != nil {
 			return fmt.Errorf("archive member %q: %w", m.Name, err)
 		}
 	}
-	return out.Close()
+	return tw.Close()
 }
 
-func writeTarMember(out *tar.Writer, m Member) error {
+func writeTarMember(tw *tar.Writer, m Member) error {
 	content, err := m.Content()
 	if err != nil {
 		return err
@@ -359,22 +360,22 @@ func writeTarMember(out *tar.Writer, m Member) error {
 		}
 	}
 	var body io.Reader = content
-	if size < 0 { // the header needs the length first
+	if size < 0 { // the header needs the length
 		data, err := io.ReadAll(content)
 		if err != nil {
 			return err
 		}
 		size, body = int64(len(data)), bytes.NewReader(data)
 	}
-	if err := out.WriteHeader(&tar.Header{Name: m.Name, Mode: 0o600, Size: size}); err != nil {
+	if err := tw.WriteHeader(&tar.Header{Name: m.Name, Mode: 0o600, Size: size}); err != nil {
 		return err
 	}
-	_, err = io.Copy(out, body)
+	_, err = io.Copy(tw, body)
 	return err
 }
 
-// WithDigests is v with the hash of every asset and archive inside it computed that has none yet; v itself when there
-// is nothing to do. Parts of archives get hashes too. Unknown values are left alone.
+// WithDigests returns v with the missing hashes of all assets and archives in it, including members of archives; v
+// itself if no hash is missing. Unknown values stay unchanged.
 func WithDigests(v Value, o Opener) (Value, error) {
 	if !v.Any(lacksDigest) {
 		return v, nil

@@ -1,8 +1,9 @@
-// Package value holds the one type that program values have everywhere in yamlhost.
+// Package value defines Value, the type of all program values in yamlhost.
 //
 // A Value is immutable and total: no method panics, whatever the kind. It is null, a bool, a number (an IEEE double), a
-// string (bytes kept exactly), a list, a map with string keys, an asset, an archive or a reference to a resource. Each
-// value, and each value inside it, may be unknown, may be secret, and carries the URNs of the resources it came from.
+// string (of arbitrary bytes), a list, a map with string keys, an asset, an archive or a reference to a resource. Each
+// value, and each value inside it, may be unknown or secret, and carries the URNs of the resources that it depends on.
 //
-// The package knows nothing of wires, files or schemas. Value, Asset, Archive and ResourceRef are its central types.
+// The package is independent of wire formats, files and schemas. Its central types are Value, Asset, Archive and
+// ResourceRef.
 package value

@@ -12,15 +12,15 @@ var leadingDays = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?)d(.*)$`)
 })
 
-// ParseDuration reads a duration as programs write it: one of Go's, such as 1h30m, which may begin with days of 24
-// hours, as in 1d or 1d12h (L4.13).
+// ParseDuration parses a Go duration such as 1h30m, which may begin with a number of days of 24 hours, as in 1d or
+// 1d12h (L4.13).
 func ParseDuration(text string) (time.Duration, error) {
 	m := leadingDays().FindStringSubmatch(text)
 	if m == nil {
 		return time.ParseDuration(text)
 	}
 	days, err := strconv.ParseFloat(m[1], 64)
-	const most = 100_000 // three centuries, the range of a Duration
+	const most = 100_000 // about three centuries, the range of a Duration
 	if err != nil || days > most {
 		return 0, fmt.Errorf("%q is not a duration", text)
 	}

@@ -5,22 +5,22 @@ import (
 	"slices"
 )
 
-// Equal reports whether a and b have the same content and the same marks: unknown, secret and dependencies, deeply.
+// Equal reports whether a and b have the same content and the same marks (unknown, secret and dependencies), deeply.
 // Numbers are compared as doubles, with NaN equal to itself and -0 equal to 0. Assets and archives with hashes are
-// compared by them alone (F1.26).
+// compared by their hashes alone (F1.26).
 func Equal(a, b Value) bool { return equal(a, b, likeness{marks: true}) }
 
-// SameContent reports whether a and b have the same content, whatever their secrecy and dependencies. Two unknown
-// values are the same content only if both are unknown at the same place.
+// SameContent reports whether a and b have the same content, regardless of secrecy and dependencies. An unknown value
+// equals only another unknown value of the same kind.
 func SameContent(a, b Value) bool { return equal(a, b, likeness{}) }
 
-// Identical is Equal to the last bit: numbers are compared by their bits, and assets and archives by all that they say.
+// Identical is like Equal, but compares the bits of numbers, and all fields of assets and archives.
 func Identical(a, b Value) bool { return equal(a, b, likeness{marks: true, bits: true}) }
 
-// likeness describes what counts besides content.
+// likeness selects what is compared besides content.
 type likeness struct {
 	marks bool // secrecy and dependencies
-	bits  bool // the bits of numbers, and what assets with hashes say besides
+	bits  bool // the bits of numbers, and all fields of assets with hashes
 }
 
 func equal(a, b Value, l likeness) bool {

@@ -10,10 +10,9 @@ import (
 	"github.com/yamlhost/yamlhost/internal/jsontext"
 )
 
-// JSON is the text that fn::toJSON gives for v (L6.18): a string value that carries the marks of everything inside v,
-// and is unknown when anything inside v is. Keys are ascending, numbers as short as they can be, null is kept, and < >
-// & are escaped so that texts written by other hosts stay the same. NaN, infinities, assets, archives, resources and
-// texts that are not UTF-8 are errors.
+// JSON returns the result of fn::toJSON for v (L6.18): a string with the marks of v and everything inside it, unknown
+// if any part of v is. Keys are ascending, numbers have the fewest digits, null is kept, and <, > and & are escaped as
+// by other hosts. It returns an error for NaN, infinities, assets, archives, resources and strings that are not UTF-8.
 func JSON(v Value) (Value, error) {
 	if v.ContainsUnknown() {
 		return UnknownFrom(KindString, v), nil
@@ -29,8 +28,8 @@ func JSON(v Value) (Value, error) {
 	return result, nil
 }
 
-// AppendJSON appends the JSON of v without regard to secrecy and dependencies, and is therefore for places that keep
-// the text safe themselves. Unknown values are an error here.
+// AppendJSON appends the JSON of v to dst, including the plaintext of secrets: callers must keep the result safe. It
+// returns an error for unknown values.
 func AppendJSON(dst []byte, v Value) ([]byte, error) {
 	if !v.IsKnown() {
 		return dst, fmt.Errorf("a value that is not known yet has no JSON form")
@@ -91,11 +90,11 @@ func appendJSONString(dst []byte, s string) ([]byte, error) {
 	return jsontext.AppendString(dst, s, true), nil
 }
 
-// maxJSONDepth bounds nesting, so that a text cannot exhaust the stack.
+// maxJSONDepth bounds the nesting, so that a text cannot exhaust the stack.
 const maxJSONDepth = 10_000
 
-// FromJSON reads a JSON text. Strings keep their bytes, numbers become doubles, and of equal keys in an object the last
-// one counts. The error of a fault has its place, and shows nothing of the text, which may be secret.
+// FromJSON parses a JSON text. Strings keep their bytes, numbers become doubles, and the last of several equal keys
+// wins. Errors contain the position but nothing of the text, which may be secret.
 func FromJSON(text string) (Value, error) {
 	d := jsonReader{jsontext.New(text, jsontext.Options{MaxDepth: maxJSONDepth, Secret: true})}
 	v := d.value()

@@ -6,18 +6,18 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 )
 
-// marks are the secrecy and dependencies of a value. It is immutable and may be shared.
+// marks holds the marks of a value. It is immutable and may be shared.
 type marks struct {
 	unknown bool
 	secret  bool
-	deps    []urn.URN // ascending, each once
+	deps    []urn.URN // ascending, without duplicates
 }
 
 // IsSecret reports whether the value itself is secret; parts inside may be too, see ContainsSecret.
 func (v Value) IsSecret() bool { return v.marks != nil && v.marks.secret }
 
-// Deps are the URNs that the value itself came from, ascending, each once. The caller must not modify them. Parts
-// inside may have more, see AllDeps.
+// Deps returns the URNs that the value itself depends on, ascending and without duplicates. The caller must not modify
+// them. Parts inside may have more, see AllDeps.
 func (v Value) Deps() []urn.URN {
 	if v.marks == nil {
 		return nil
@@ -25,8 +25,8 @@ func (v Value) Deps() []urn.URN {
 	return v.marks.deps
 }
 
-// Secret returns v marked secret. The mark covers everything inside, so the parts lose marks of their own: a secret
-// inside a secret would be written into a state file as a plain text below the key of a ciphertext (F4.7).
+// Secret returns v marked secret. The mark covers everything inside, so marks inside are removed: a state file would
+// contain the plaintext of a secret inside a secret (F4.7).
 func (v Value) Secret() Value {
 	if v.IsSecret() {
 		return v
@@ -35,7 +35,7 @@ func (v Value) Secret() Value {
 	return v.withMarks(marks{unknown: !v.IsKnown(), secret: true, deps: v.Deps()})
 }
 
-// Public is v without its own secret mark; parts inside keep theirs.
+// Public returns v without its own secret mark; parts inside keep theirs.
 func (v Value) Public() Value {
 	if !v.IsSecret() {
 		return v
@@ -43,7 +43,7 @@ func (v Value) Public() Value {
 	return v.withMarks(marks{unknown: !v.IsKnown(), deps: v.Deps()})
 }
 
-// DependingOn is v with more dependencies.
+// DependingOn returns v with additional dependencies.
 func (v Value) DependingOn(deps ...urn.URN) Value {
 	union := unionURNs(v.Deps(), deps)
 	if len(union) == len(v.Deps()) {
@@ -52,7 +52,7 @@ func (v Value) DependingOn(deps ...urn.URN) Value {
 	return v.withMarks(marks{unknown: !v.IsKnown(), secret: v.IsSecret(), deps: union})
 }
 
-// WithoutDeps is v without its own dependencies; parts inside keep theirs.
+// WithoutDeps returns v without its own dependencies; parts inside keep theirs.
 func (v Value) WithoutDeps() Value {
 	if len(v.Deps()) == 0 {
 		return v
@@ -60,10 +60,10 @@ func (v Value) WithoutDeps() Value {
 	return v.withMarks(marks{unknown: !v.IsKnown(), secret: v.IsSecret()})
 }
 
-// WithMarksOf is v with the secrecy and dependencies of each of from added. Being unknown is not passed on: a function
-// of an unknown value records that itself.
-func (v Value) WithMarksOf(from ...Value) Value {
-	for _, f := range from {
+// WithMarksOf returns v with the secrecy and dependencies of sources added. It does not make v unknown: a function of
+// an unknown value returns an unknown itself.
+func (v Value) WithMarksOf(sources ...Value) Value {
+	for _, f := range sources {
 		if f.marks == nil {
 			continue
 		}
@@ -83,7 +83,7 @@ func (v Value) ContainsUnknown() bool {
 // ContainsSecret reports whether v or anything inside it is secret.
 func (v Value) ContainsSecret() bool { return v.Any(Value.IsSecret) }
 
-// AllDeps are the URNs that v or anything inside it came from, ascending, each once.
+// AllDeps returns the URNs that v or anything inside it depends on, ascending and without duplicates.
 func (v Value) AllDeps() []urn.URN {
 	var all []urn.URN
 	v.Any(func(x Value) bool {
@@ -94,23 +94,23 @@ func (v Value) AllDeps() []urn.URN {
 	return slices.Compact(all)
 }
 
-// Bare is v with every secret mark and dependency removed, deeply; unknowns stay unknown. It is how plain text leaves
-// the safe path, so call it only where secrets are meant to be seen.
+// Bare returns v without secret marks and dependencies, deeply; unknowns stay unknown. The result exposes secrets, so
+// call it only where they are meant to be seen.
 func (v Value) Bare() Value {
 	return v.remarked(func(m marks) marks { return marks{unknown: m.unknown} })
 }
 
-// DeepPublic is v with every secret mark removed, deeply; dependencies stay (fn::unsecret, L6.26).
+// DeepPublic returns v without secret marks, deeply; dependencies stay (fn::unsecret, L6.26).
 func (v Value) DeepPublic() Value {
 	return v.remarked(func(m marks) marks { return marks{unknown: m.unknown, deps: m.deps} })
 }
 
-// DeepWithoutDeps is v without dependencies, deeply; secrets and unknowns stay.
+// DeepWithoutDeps returns v without dependencies, deeply; secrets and unknowns stay.
 func (v Value) DeepWithoutDeps() Value {
 	return v.remarked(func(m marks) marks { return marks{unknown: m.unknown, secret: m.secret} })
 }
 
-// remarked returns v with fewer marks, deeply. Parts that lose none are shared and not copied.
+// remarked returns v with all marks mapped by fewer. Unchanged parts are shared, not copied.
 func (v Value) remarked(fewer func(marks) marks) Value {
 	next, _ := v.rebuild(func(x Value) (Value, bool) {
 		if x.marks != nil {
@@ -132,7 +132,7 @@ func (v Value) withMarks(m marks) Value {
 	return v
 }
 
-// UnknownAs returns v, which must be unknown, as one of another kind; a known v is returned as it is.
+// UnknownAs returns an unknown v with another kind, and a known v unchanged.
 func (v Value) UnknownAs(kind Kind) Value {
 	if !v.IsKnown() {
 		v.kind = kind
@@ -140,11 +140,11 @@ func (v Value) UnknownAs(kind Kind) Value {
 	return v
 }
 
-// UnknownFrom is an unknown value with the secrecy and dependencies of everything in from, deeply: what a function of
-// those values is before they are known.
-func UnknownFrom(kind Kind, from ...Value) Value {
+// UnknownFrom returns an unknown value with the secrecy and dependencies of sources, deeply: the result of a function
+// whose arguments are not known yet.
+func UnknownFrom(kind Kind, sources ...Value) Value {
 	v := Unknown(kind)
-	for _, f := range from {
+	for _, f := range sources {
 		if f.ContainsSecret() {
 			v = v.Secret()
 		}

@@ -10,12 +10,12 @@ import (
 	"path/filepath"
 )
 
-// DirOpener opens files of the file system, relative ones in Dir, and remote objects.
+// DirOpener opens files, with relative paths resolved against Dir, and remote objects.
 type DirOpener struct {
 	Dir string
-	// Allow returns an error for an absolute path that may not be opened; nil allows all.
+	// Allow returns an error if the file at an absolute path must not be opened; nil allows all.
 	Allow func(path string) error
-	// Fetch gets an http or https object, retrying as it sees fit; nil refuses them.
+	// Fetch gets an http or https object, and may retry; nil means that remote objects are not available.
 	Fetch func(uri string) (io.ReadCloser, error)
 }
 
@@ -29,8 +29,8 @@ func (d DirOpener) Open(path string) (fs.File, error) {
 	return d.open(path)
 }
 
-// open opens a file or directory. A named pipe or a socket is refused: it has no content that could be the same
-// tomorrow, and opening it may take for ever.
+// open opens a file or directory. It refuses named pipes and sockets: they have no fixed content, and opening one may
+// block forever.
 func (d DirOpener) open(path string) (*os.File, error) {
 	if d.Allow != nil {
 		if err := d.Allow(path); err != nil {

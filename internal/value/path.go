@@ -7,27 +7,27 @@ import (
 	"strings"
 )
 
-// Path names a place inside a value: keys of maps and indexes of lists, outermost first (F3.14). The empty path is the
-// value itself. Paths are read-only once made.
+// Path is the path of a part of a value: map keys and list indexes, outermost first (F3.14). The empty path is the
+// value itself. Paths are immutable.
 type Path []PathStep
 
 // PathStep is one step of a Path: a map key, a list index, or with the key "*" every key and every index.
-type PathStep struct {
+type PathStep struct { // from 0; negative indexes parse but match nothing
 	Key     string
 	Index   int // counts from 0; negative ones parse but lead nowhere
 	IsIndex bool
 }
 
-// KeyStep is the step to a map key. The key "*" is the wildcard, however it was quoted (F3.14).
+// KeyStep returns the step to a map key. The key "*" is the wildcard even if it was quoted (F3.14).
 func KeyStep(key string) PathStep { return PathStep{Key: key} }
 
-// IndexStep is the step to a list index.
+// IndexStep returns the step to a list index.
 func IndexStep(i int) PathStep { return PathStep{Index: i, IsIndex: true} }
 
-// IsWildcard reports whether the step stands for every key and every index.
+// IsWildcard reports whether the step matches every key and index.
 func (s PathStep) IsWildcard() bool { return !s.IsIndex && s.Key == "*" }
 
-// PathOf makes a path of keys.
+// PathOf returns a path of keys.
 func PathOf(keys ...string) Path {
 	p := make(Path, len(keys))
 	for i, k := range keys {
@@ -36,11 +36,11 @@ func PathOf(keys ...string) Path {
 	return p
 }
 
-// ParsePath reads the text form of a path (F3.14), in its lenient form that allows `a.[0]`. The empty text is the empty
+// ParsePath parses the text form of a path (F3.14) in the lenient form that allows `a.[0]`. The empty text is the empty
 // path.
 func ParsePath(s string) (Path, error) { return parsePath(s, false) }
 
-// ParsePathStrict is ParsePath without the lenience: `a.[0]` is an error, as it is for `config set --path`.
+// ParsePathStrict is like ParsePath, but `a.[0]` is an error, as for `config set --path`.
 func ParsePathStrict(s string) (Path, error) { return parsePath(s, true) }
 
 func parsePath(s string, strict bool) (Path, error) {
@@ -59,11 +59,11 @@ func parsePath(s string, strict bool) (Path, error) {
 				return nil, fmt.Errorf("property path %q: expected a name after \".\"", s)
 			}
 		case '[':
-			step, after, err := parseBracket(rest)
+			step, tail, err := parseBracket(rest)
 			if err != nil {
 				return nil, fmt.Errorf("property path %q: %w", s, err)
 			}
-			path, rest = append(path, step), after
+			path, rest = append(path, step), tail
 		default:
 			name := rest
 			if end := strings.IndexAny(rest, ".["); end >= 0 {
@@ -75,7 +75,7 @@ func parsePath(s string, strict bool) (Path, error) {
 	return path, nil
 }
 
-// parseBracket reads `["name"]`, `[index]` or `[*]` at the start of s.
+// parseBracket parses `["name"]`, `[index]` or `[*]` at the start of s.
 func parseBracket(s string) (step PathStep, rest string, err error) {
 	if strings.HasPrefix(s, `["`) {
 		var name strings.Builder
@@ -109,8 +109,8 @@ func parseBracket(s string) (step PathStep, rest string, err error) {
 	return IndexStep(int(index)), rest, nil
 }
 
-// String is the text form of the path. ParsePath reads it back as an equal path, save for keys that need quotes and
-// have a backslash before a quote or at their end: the grammar has no way to write those.
+// String returns the text form of the path. ParsePath returns an equal path for it, except for keys that need quotes
+// and have a backslash before a quote or at the end, which the grammar cannot express.
 func (p Path) String() string {
 	var b strings.Builder
 	for i, step := range p {
@@ -131,13 +131,13 @@ func (p Path) String() string {
 	return b.String()
 }
 
-// Then is the path with more steps; p itself stays as it is.
+// Then returns the path with more steps; p is not modified.
 func (p Path) Then(steps ...PathStep) Path {
 	longer := make(Path, 0, len(p)+len(steps))
 	return append(append(longer, p...), steps...)
 }
 
-// Contains reports whether other is the place p names or lies inside it; a wildcard of p matches any one step (E4.69).
+// Contains reports whether other equals p or lies below it; a wildcard in p matches any one step (E4.69).
 func (p Path) Contains(other Path) bool {
 	if len(p) > len(other) {
 		return false
@@ -150,8 +150,8 @@ func (p Path) Contains(other Path) bool {
 	return true
 }
 
-// Get is the value at the path, with the secrecy and dependencies of every container on the way, and whether there is
-// one. Behind an unknown container lies an unknown value. A wildcard leads nowhere: use Expand.
+// Get returns the value at the path, with the secrecy and dependencies of the containers around it, and whether it
+// exists. The result below an unknown container is unknown. A wildcard matches nothing: use Expand.
 func (p Path) Get(v Value) (Value, bool) {
 	for _, step := range p {
 		if !v.IsKnown() {
@@ -169,7 +169,7 @@ func (p Path) Get(v Value) (Value, bool) {
 	return v, true
 }
 
-// child is the part of a known container that a step without wildcard leads to, without the container's marks.
+// child returns the part of a known container at a step, without the container's marks.
 func (v Value) child(step PathStep) (Value, bool) {
 	if !step.IsIndex {
 		return v.Lookup(step.Key)
@@ -181,7 +181,7 @@ func (v Value) child(step PathStep) (Value, bool) {
 	return items[step.Index], true
 }
 
-// withChild returns v with another part at step, where it has one.
+// withChild returns v with the part at step replaced.
 func (v Value) withChild(step PathStep, part Value) Value {
 	if !step.IsIndex {
 		return v.With(step.Key, part)
@@ -192,8 +192,8 @@ func (v Value) withChild(step PathStep, part Value) Value {
 	return Value{kind: KindList, payload: next, marks: v.marks}
 }
 
-// Delete is a copy of v without the place at the path, and whether there was one. Items behind a deleted list item move
-// up. A wildcard deletes nothing, and so does the empty path.
+// Delete returns v without the part at the path, and whether that existed. List items behind a deleted one move up. A
+// wildcard and the empty path delete nothing.
 func (p Path) Delete(v Value) (Value, bool) {
 	if len(p) == 0 || p[0].IsWildcard() {
 		return v, false
@@ -217,14 +217,14 @@ func (p Path) Delete(v Value) (Value, bool) {
 	return Value{kind: KindList, payload: next, marks: v.marks}, true
 }
 
-// Reset returns a copy of news in which the places that the path matches are as they are in olds, and reports whether
-// that was possible everywhere (E4.65). A key that olds lacks is removed, and with the last one the map around it if
-// olds lacks that too; a key that only news lacks is added again. Two things cannot be reset and stay as in news: a
-// list item that only one side has, and a place in a container that news lacks. A part of a secret comes back as a
+// Reset returns a copy of news in which the parts that match the path have their values in olds, and reports whether
+// that was possible for all of them (E4.65). A key that olds lacks is removed, together with the map around it if that
+// becomes empty and olds lacks it too; a key that news lacks is added again. Two things cannot be reset and stay as in
+// news: a list item that only one side has, and a part of a container that news lacks. A part of a secret becomes a
 // secret.
 func (p Path) Reset(olds, news Value) (Value, bool) { return p.reset(olds, news, false) }
 
-// reset does the work of Reset; exposed says that a container around olds is secret and none around news is.
+// reset implements Reset; exposed reports whether a container around olds is secret and none around news is.
 func (p Path) reset(olds, news Value, exposed bool) (Value, bool) {
 	exposed = (exposed || olds.IsSecret()) && !news.IsSecret()
 	if len(p) == 0 {
@@ -246,7 +246,7 @@ func (p Path) reset(olds, news Value, exposed bool) (Value, bool) {
 	case !inNew, !inOld && !isKey:
 		return news, false
 	}
-	part, ok := p[1:].reset(oldPart, newPart, exposed) // a container that olds lacks is as good as an empty one
+	part, ok := p[1:].reset(oldPart, newPart, exposed) // a container that olds lacks counts as an empty one
 	if !ok {
 		return news, false
 	}
@@ -256,7 +256,7 @@ func (p Path) reset(olds, news Value, exposed bool) (Value, bool) {
 	return news.withChild(p[0], part), true
 }
 
-// concealed returns v, as a secret if asked.
+// concealed returns v, marked secret if secret is set.
 func concealed(v Value, secret bool) Value {
 	if secret && !v.IsSecret() {
 		return v.Secret()
@@ -264,7 +264,7 @@ func concealed(v Value, secret bool) Value {
 	return v
 }
 
-// resetAll resets every part of two containers of the same kind, or of a map that olds lacks.
+// resetAll resets all parts of two containers of the same kind, or of a map that olds lacks.
 func (p Path) resetAll(olds, news Value, exposed bool) (Value, bool) {
 	if len(p) == 1 && olds.kind == news.kind && (olds.Is(KindMap) || olds.Is(KindList)) {
 		return concealed(olds, exposed), true
@@ -288,7 +288,7 @@ func (p Path) resetAll(olds, news Value, exposed bool) (Value, bool) {
 	return news, all
 }
 
-// ChangeKind describes how a place differs between two values.
+// ChangeKind is the kind of a difference between two values.
 type ChangeKind uint8
 
 // The kinds of changes.
@@ -298,22 +298,22 @@ const (
 	Changed
 )
 
-// Change is one place at which two values differ.
+// Change is one difference between two values.
 type Change struct {
 	Path     Path
 	Kind     ChangeKind
-	Old, New Value // null where there is none
+	Old, New Value // null if absent
 }
 
-// Changes lists the places at which two values differ in content, whatever their marks, in order of keys and indexes.
-// It goes into maps and lists that both sides have and reports the innermost places; a null counts as absent.
+// Changes returns the differences in content between two values, regardless of marks, in order of keys and indexes. It
+// descends into maps and lists that both sides have and reports the innermost differences; null counts as absent.
 func Changes(olds, news Value) []Change {
 	var found []Change
 	collectChanges(&found, nil, olds, news)
 	return found
 }
 
-// collectChanges uses path as a stack: only what is reported is copied.
+// collectChanges uses path as a stack, and copies it only for reported changes.
 func collectChanges(found *[]Change, path Path, a, b Value) {
 	switch {
 	case a.IsNull() && b.IsNull():

@@ -19,18 +19,18 @@ var (
 	_ fmt.Formatter  = Value{}
 )
 
-// String is v for people: like JSON, but with SecretText in place of every secret and UnknownText in place of every
-// unknown value. It is the safe path for logs, diffs, panics and failing tests.
+// String returns v for display: similar to JSON, with SecretText for every secret and UnknownText for every unknown
+// value. It is safe for logs, diffs, panics and failing tests.
 func (v Value) String() string {
 	var b strings.Builder
 	v.print(&b)
 	return b.String()
 }
 
-// GoString is String: no verb of package fmt shows a secret.
+// GoString is String, so that no verb of package fmt shows a secret.
 func (v Value) GoString() string { return v.String() }
 
-// Format is String for every verb of package fmt, width and flags ignored.
+// Format writes String for every verb of package fmt, and ignores width and flags.
 func (v Value) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, v.String()) }
 
 func (v Value) print(b *strings.Builder) {
@@ -88,8 +88,8 @@ func (v Value) print(b *strings.Builder) {
 	}
 }
 
-func printSource(b *strings.Builder, what string, hasText bool, text, path, uri, hash string) {
-	b.WriteString(what)
+func printSource(b *strings.Builder, kind string, hasText bool, text, path, uri, hash string) {
+	b.WriteString(kind)
 	b.WriteByte('(')
 	switch {
 	case hasText:

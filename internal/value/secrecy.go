@@ -2,9 +2,9 @@ package value
 
 import "slices"
 
-// SecretLike returns v with everything marked secret that was secret in before, an earlier version of v: for providers
-// that do not tell which of the values that they have read are secret. Maps are matched by key and lists by content,
-// then by position. Where a secret member of a list cannot be found again, the whole list becomes secret.
+// SecretLike returns v with the secrecy of before, an earlier version of v, for providers that do not report which of
+// the values that they read are secret. Maps are matched by key, lists by content and then by position. If a secret
+// item of a list cannot be found, the whole list becomes secret.
 func (v Value) SecretLike(before Value) Value {
 	switch {
 	case v.IsSecret():
@@ -25,28 +25,28 @@ func (v Value) SecretLike(before Value) Value {
 	case v.Is(KindList) && before.Is(KindList):
 		return v.secretItems(before)
 	}
-	return v.Secret() // it has become something else, which may tell the secret
+	return v.Secret() // its kind has changed, so any part may contain the secret
 }
 
-// secretItems is SecretLike for lists.
+// secretItems implements SecretLike for lists.
 func (v Value) secretItems(before Value) Value {
 	items, _ := v.AsList()
-	were, _ := before.AsList()
-	match := matchItems(items, were)
-	kept := make(map[int]bool, len(match)) // indexes into were
+	olds, _ := before.AsList()
+	match := matchItems(items, olds)
+	kept := make(map[int]bool, len(match)) // indexes of olds
 	for _, i := range match {
 		kept[i] = true
 	}
 	marked := make([]Value, len(items))
 	for i, item := range items {
-		switch from := match[i]; {
-		case from >= 0:
-			marked[i] = item.SecretLike(were[from])
-		case len(items) == len(were) && !kept[i]:
-			marked[i] = item.SecretLike(were[i])
-		default: // it is new, or it has moved and changed at once
-			for j, was := range were {
-				if !kept[j] && was.ContainsSecret() {
+		switch k := match[i]; {
+		case k >= 0:
+			marked[i] = item.SecretLike(olds[k])
+		case len(items) == len(olds) && !kept[i]:
+			marked[i] = item.SecretLike(olds[i])
+		default: // new, or moved and changed at once
+			for j, old := range olds {
+				if !kept[j] && old.ContainsSecret() {
 					return v.Secret()
 				}
 			}
@@ -56,16 +56,16 @@ func (v Value) secretItems(before Value) Value {
 	return List(marked...).WithMarksOf(v)
 }
 
-// matchItems returns for each item the index of one with the same content in were: that at the same index if it is one,
-// else the first; -1 if there is none.
-func matchItems(items, were []Value) []int {
+// matchItems returns for each item the index of a value in olds with the same content: the same index if possible, else
+// the first one; -1 if there is none.
+func matchItems(items, olds []Value) []int {
 	match := make([]int, len(items))
 	for i, item := range items {
-		if i < len(were) && SameContent(item, were[i]) {
+		if i < len(olds) && SameContent(item, olds[i]) {
 			match[i] = i
 			continue
 		}
-		match[i] = slices.IndexFunc(were, func(was Value) bool { return SameContent(item, was) })
+		match[i] = slices.IndexFunc(olds, func(old Value) bool { return SameContent(item, old) })
 	}
 	return match
 }

@@ -1,15 +1,14 @@
 package value
 
-// Size estimates how many bytes a value takes when it is written out: what several values share counts each time. It
-// stops looking once it is over limit, so that it takes no longer than a value of that size does; the result is then
-// any number over it.
+// Size estimates the length of v in bytes when it is written out; shared parts count each time. It stops when the size
+// exceeds limit, which bounds its running time; the result is then some number greater than limit.
 func Size(v Value, limit int64) int64 {
 	s := sizer{left: limit}
 	s.add(v)
 	return limit - s.left
 }
 
-// partSize is the size of each part besides its text, in bytes.
+// partSize is the assumed overhead of each part, in bytes.
 const partSize = 24
 
 type sizer struct{ left int64 }

@@ -6,22 +6,21 @@ import (
 	"unicode/utf8"
 )
 
-// SignatureKey is the map key that marks a map as something special in messages and in states (F1.3). It is reserved: a
-// map of a program or of a provider's answer must not have it.
+// SignatureKey is the map key that marks a map as a special value in messages and in states (F1.3). It is reserved:
+// maps of programs and of providers' answers must not have it.
 const SignatureKey = "4dabf18193072939515e22adb298388d"
 
-// MaxDepth is how deep lists, maps and archives of a value may nest to be kept in a state, with room for what is around
-// it.
+// MaxDepth is the maximum nesting of lists, maps and archives in a value that a state can store, with room for the
+// structures around it.
 const MaxDepth = 900
 
-// StorableError describes why a value cannot be kept in a state: what was written would not be read back as the same
-// value.
+// StorableError is returned for a value that a state cannot store: it would not be read back as the same value.
 type StorableError struct {
-	Path   Path // to the part at fault
+	Path   Path // of the invalid part
 	Reason string
 }
 
-// Error names the place and the reason, and never shows a value.
+// Error describes the path and the reason, and never shows a value.
 func (e *StorableError) Error() string {
 	if len(e.Path) == 0 {
 		return "the value " + e.Reason
@@ -29,23 +28,23 @@ func (e *StorableError) Error() string {
 	return fmt.Sprintf("the value of %s %s", e.Path, e.Reason)
 }
 
-// Storable checks that a state can keep v and give it back; a fault is a *StorableError (F1.10).
+// Storable returns a *StorableError if a state cannot store v and read it back (F1.10).
 func Storable(v Value) error {
 	if f := storable(v, 0, false); f != nil {
 		slices.Reverse(f.Path)
-		f.Path = f.Path[:min(len(f.Path), 8)] // anyone who nests a thousand deep finds the place by its beginning
+		f.Path = f.Path[:min(len(f.Path), 8)] // the beginning suffices to find the part
 		return f
 	}
 	return nil
 }
 
-// storable gives the path innermost step first, so that a sound value costs nothing for it.
+// storable collects the path from the innermost step, so that a valid value costs nothing.
 func storable(v Value, depth int, secret bool) *StorableError {
 	secret = secret || v.IsSecret()
 	if depth > MaxDepth {
 		return &StorableError{Reason: fmt.Sprintf("is nested more than %d deep", MaxDepth)}
 	}
-	within := func(step PathStep, part Value, depth int) *StorableError {
+	inside := func(step PathStep, part Value, depth int) *StorableError {
 		f := storable(part, depth, secret)
 		if f != nil {
 			f.Path = append(f.Path, step)
@@ -55,7 +54,7 @@ func storable(v Value, depth int, secret bool) *StorableError {
 	switch p := v.payload.(type) {
 	case []Value:
 		for i, item := range p {
-			if f := within(IndexStep(i), item, depth+1); f != nil {
+			if f := inside(IndexStep(i), item, depth+1); f != nil {
 				return f
 			}
 		}
@@ -67,7 +66,7 @@ func storable(v Value, depth int, secret bool) *StorableError {
 			case !utf8.ValidString(key):
 				return &StorableError{Reason: "has a key that is not UTF-8"}
 			}
-			if f := within(KeyStep(key), p.values[i], depth+1); f != nil {
+			if f := inside(KeyStep(key), p.values[i], depth+1); f != nil {
 				return f
 			}
 		}
@@ -85,8 +84,8 @@ func storable(v Value, depth int, secret bool) *StorableError {
 	return nil
 }
 
-// unrecognized describes a map with the reserved key. The signature is shown only where it is no secret and of a
-// signature's length at most.
+// unrecognized describes a map with the reserved key. It shows the signature only if it is not secret and no longer
+// than a signature can be.
 func unrecognized(signature Value, secret bool) string {
 	text, ok := signature.AsString()
 	if !ok || secret || signature.IsSecret() || len(text) > 64 {

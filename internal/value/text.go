@@ -6,11 +6,11 @@ import (
 	"strconv"
 )
 
-// articles are the names of kinds as the subject of a sentence.
+// articles are the names of kinds with their articles, for messages.
 var articles = [...]string{"null", "a boolean", "a number", "a string", "a list", "a map", "an asset", "an archive",
 	"a resource", "a value"}
 
-// textHints say what to write in the place of a value that has no text.
+// textHints are the alternatives for values without a text form.
 var textHints = map[Kind]string{
 	KindList:     "use fn::join or fn::toJSON",
 	KindMap:      "use fn::toJSON, or name one of its members",
@@ -19,9 +19,9 @@ var textHints = map[Kind]string{
 	KindResource: "name one of its properties, such as .id",
 }
 
-// Text is v as it appears inside a longer text (L5.C): a string value with the marks of v. Numbers are written by
-// FormatNumber, null is the empty text, an unknown v gives an unknown string. A list, map, asset, archive or resource
-// is an error that names the way out.
+// Text returns v as it appears inside a longer text (L5.C): a string with the marks of v. Numbers are formatted with
+// FormatNumber, null is empty, and an unknown v gives an unknown string. For a list, map, asset, archive or resource it
+// returns an error with a hint.
 func Text(v Value) (Value, error) {
 	if !v.IsKnown() {
 		return v.UnknownAs(KindString), nil
@@ -42,9 +42,9 @@ func Text(v Value) (Value, error) {
 	return text, nil
 }
 
-// FormatNumber writes a number for people and names (L5.C): an integer below 2^53 with all of its digits and never with
-// an exponent, everything from 1e-6 up to 1e21 as plain decimals with as few digits as tell it from its neighbours, the
-// rest with an exponent. Minus zero is 0.
+// FormatNumber formats a number for display and in names (L5.C): zero as 0 without a sign, numbers from 1e-6 up to 1e21
+// as plain decimals with the fewest digits that identify the number, all others with an exponent. Integers below 2^53
+// have all of their digits.
 func FormatNumber(f float64) string {
 	switch abs := math.Abs(f); {
 	case abs == 0:

@@ -13,7 +13,7 @@ import (
 // Kind is the kind of a value.
 type Kind uint8
 
-// The kinds of values. Only an unknown value has KindAny, if its kind is not known either.
+// The kinds of values. KindAny is only used for unknown values of unknown kind.
 const (
 	KindNull Kind = iota
 	KindBool
@@ -29,7 +29,7 @@ const (
 
 var kindNames = [...]string{"null", "boolean", "number", "string", "list", "map", "asset", "archive", "resource", "any"}
 
-// String is the kind's name as users know it.
+// String returns the kind's name for messages.
 func (k Kind) String() string {
 	if int(k) < len(kindNames) {
 		return kindNames[k]
@@ -37,44 +37,43 @@ func (k Kind) String() string {
 	return "any"
 }
 
-// Value is one program value. The zero Value is null. Values are immutable and safe for concurrent use; copying one is
-// cheap. Use Equal to compare, not ==.
+// Value is one program value. The zero Value is null. Values are immutable, safe for concurrent use, and cheap to copy.
+// Use Equal to compare, not ==.
 //
-// Many of its methods have one line. They are the only way to what is inside, so that nothing outside of this package
-// depends on how a kind is held, or forgets that a value may be unknown: Is asks for the kind of a known value, those
-// with As look at its content, and Get, At and With give a part, or the value with another one.
+// The representation is hidden, so that no other package depends on it or forgets that a value may be unknown: Is tests
+// the kind of a known value, the As methods return its content, and Get, At and With access a part or replace it.
 type Value struct {
 	kind    Kind
 	payload any    // bool, float64, string, []Value, *fields, *Asset, *Archive, *ResourceRef; nil for null and unknown
 	marks   *marks // nil: known, public, no dependencies
 }
 
-// fields is a map's content: keys ascending bytewise, each once.
+// fields is the content of a map: keys in ascending bytewise order, without duplicates.
 type fields struct {
 	keys   []string
 	values []Value
 }
 
-// Asset is a piece of content: text, a file or a remote object (F1.8). Exactly one of the sources is set, or none when
-// the content was elided and only the hash is left.
+// Asset is a piece of content: a text, a file or a remote object (F1.8). At most one source is set; none is if the
+// content was elided and only the hash is left.
 type Asset struct {
-	Text    string // the content itself, when HasText
-	HasText bool   // tells an empty text from no text
+	Text    string // the content, if HasText
+	HasText bool   // distinguishes an empty text from none
 	Path    string // a file, relative to the program directory or absolute
 	URI     string // http, https or file
-	Hash    string // SHA-256 of the content in lower-case hex; empty while not computed
+	Hash    string // SHA-256 of the content in lower-case hex; empty until computed
 }
 
 // Archive is a collection of assets: a directory or archive file, a remote archive, or a map of assets and archives.
 type Archive struct {
-	Assets Value  // a map of assets and archives (F1.25), else null
+	Assets Value  // a map of assets and archives (F1.25), or null
 	Path   string // a directory or archive file, relative to the program directory or absolute
 	URI    string // http, https or file
-	Hash   string // SHA-256 in lower-case hex by the rules F1.22–F1.25; empty while not computed
+	Hash   string // SHA-256 in lower-case hex by the rules F1.22–F1.25; empty until computed
 }
 
-// ResourceRef points at a resource (F1.7). ID is null for a component, an unknown for a custom resource whose ID is not
-// known yet, else a string.
+// ResourceRef refers to a resource (F1.7). ID is null for a component, unknown for a custom resource that is not
+// created yet, and a string otherwise.
 type ResourceRef struct {
 	URN            urn.URN
 	ID             Value
@@ -84,22 +83,22 @@ type ResourceRef struct {
 // Null is the null value, the same as Value{}.
 var Null = Value{}
 
-// Bool makes a boolean.
+// Bool returns a boolean value.
 func Bool(b bool) Value { return Value{kind: KindBool, payload: b} }
 
-// Number makes a number; any double is allowed, NaN and infinities too.
+// Number returns a number value; any double is allowed, including NaN and infinities.
 func Number(f float64) Value { return Value{kind: KindNumber, payload: f} }
 
-// Int makes a number from an integer; beyond 2^53 precision is lost, as on every wire (F1.2).
+// Int returns a number value; integers beyond 2^53 lose precision, as in every wire format (F1.2).
 func Int(i int) Value { return Number(float64(i)) }
 
-// String makes a string; the bytes are kept as they are, valid UTF-8 or not.
+// String returns a string value; the bytes are kept unchanged, valid UTF-8 or not.
 func String(s string) Value { return Value{kind: KindString, payload: s} }
 
-// List makes a list. It takes ownership of items: the caller must not modify the slice afterwards.
+// List returns a list. It takes over items: the caller must not modify the slice afterwards.
 func List(items ...Value) Value { return Value{kind: KindList, payload: items} }
 
-// Strings makes a list of texts.
+// Strings returns a list of strings.
 func Strings[S ~string](texts []S) Value {
 	items := make([]Value, len(texts))
 	for i, text := range texts {
@@ -108,7 +107,7 @@ func Strings[S ~string](texts []S) Value {
 	return List(items...)
 }
 
-// Map makes a map by copying m.
+// Map returns a map with a copy of m.
 func Map(m map[string]Value) Value {
 	keys := slices.AppendSeq(make([]string, 0, len(m)), maps.Keys(m))
 	slices.Sort(keys)
@@ -119,13 +118,13 @@ func Map(m map[string]Value) Value {
 	return Value{kind: KindMap, payload: &fields{keys, values}}
 }
 
-// Entry is one key of a map with its value.
+// Entry is a key of a map and its value.
 type Entry struct {
 	Key   string
 	Value Value
 }
 
-// MapOf makes a map from entries in any order; of entries with the same key the last one counts.
+// MapOf returns a map of entries in any order; the last of several entries with the same key wins.
 func MapOf(entries ...Entry) Value {
 	if !slices.IsSortedFunc(entries, compareKeys) {
 		entries = slices.Clone(entries)
@@ -145,15 +144,14 @@ func MapOf(entries ...Entry) Value {
 
 func compareKeys(a, b Entry) int { return strings.Compare(a.Key, b.Key) }
 
-// SortedMap makes a map of keys and their values without copying. keys must be ascending bytewise, each once, and as
-// many as values; SortedMap takes ownership of both slices. It is for decoders, which sort anyway.
+// SortedMap returns a map of keys and values without copying. keys must be in ascending bytewise order without
+// duplicates, and as many as values. SortedMap takes over both slices. It is for decoders, which sort anyway.
 func SortedMap(keys []string, values []Value) Value {
 	return Value{kind: KindMap, payload: &fields{keys, values}}
 }
 
-// OrderedMap makes a map from parallel keys and values without copying, and takes ownership of both slices; keys may be
-// shared between maps. It reports false, and makes nothing, unless the keys ascend bytewise, each once, and are as many
-// as the values.
+// OrderedMap returns a map of keys and values without copying, and takes over both slices; maps may share keys. It
+// returns false if the keys are not in ascending bytewise order without duplicates, or not as many as the values.
 func OrderedMap(keys []string, values []Value) (Value, bool) {
 	if len(keys) != len(values) {
 		return Null, false
@@ -166,10 +164,10 @@ func OrderedMap(keys []string, values []Value) (Value, bool) {
 	return SortedMap(keys, values), true
 }
 
-// EmptyMap is a map without entries.
+// EmptyMap returns a map without entries.
 func EmptyMap() Value { return Value{kind: KindMap, payload: &fields{}} }
 
-// MapOrEmpty returns v if it is a map, else an empty map.
+// MapOrEmpty returns v if it is a known map, and an empty map otherwise.
 func (v Value) MapOrEmpty() Value {
 	if v.Is(KindMap) {
 		return v
@@ -177,23 +175,23 @@ func (v Value) MapOrEmpty() Value {
 	return EmptyMap()
 }
 
-// Unknown is a value that cannot be computed before apply. kind says what it will be; KindAny when that is
-// open. It chooses the sentinel on the wire (F1.5).
+// Unknown returns a value that is not known yet. kind is its future kind, KindAny if that is open; it selects the
+// sentinel in messages (F1.5).
 func Unknown(kind Kind) Value { return Value{kind: kind, marks: &marks{unknown: true}} }
 
-// NewAsset makes an asset value. It takes ownership of a.
+// NewAsset returns an asset value. It takes over a.
 func NewAsset(a *Asset) Value { return Value{kind: KindAsset, payload: a} }
 
-// NewArchive makes an archive value. It takes ownership of a.
+// NewArchive returns an archive value. It takes over a.
 func NewArchive(a *Archive) Value { return Value{kind: KindArchive, payload: a} }
 
-// Resource makes a reference to a resource. It takes ownership of ref.
+// Resource returns a reference to a resource. It takes over ref.
 func Resource(ref *ResourceRef) Value { return Value{kind: KindResource, payload: ref} }
 
-// Kind is the value's kind, also when it is secret. For an unknown value it is the kind that it will be.
+// Kind returns the value's kind, or the future kind of an unknown value.
 func (v Value) Kind() Kind { return v.kind }
 
-// IsKnown reports whether the value itself is known; parts inside it may still be unknown, see ContainsUnknown.
+// IsKnown reports whether the value itself is known; parts inside may be unknown, see ContainsUnknown.
 func (v Value) IsKnown() bool { return v.marks == nil || !v.marks.unknown }
 
 // IsNull reports whether the value is a known null.
@@ -202,17 +200,17 @@ func (v Value) IsNull() bool { return v.kind == KindNull && v.IsKnown() }
 // Is reports whether the value is known and of kind k.
 func (v Value) Is(k Kind) bool { return v.kind == k && v.IsKnown() }
 
-// AsBool is the boolean, and whether the value is a known boolean.
+// AsBool returns the boolean, and whether the value is a known boolean.
 func (v Value) AsBool() (value, ok bool) { value, ok = v.payload.(bool); return }
 
-// AsNumber is the number, and whether the value is a known number.
+// AsNumber returns the number, and whether the value is a known number.
 func (v Value) AsNumber() (value float64, ok bool) { value, ok = v.payload.(float64); return }
 
-// AsString is the text, and whether the value is a known string. The caller is responsible for not showing the text of
-// a secret: see IsSecret, and String for printing.
+// AsString returns the text, and whether the value is a known string. The caller must not show the text of a secret:
+// see IsSecret, and String for printing.
 func (v Value) AsString() (value string, ok bool) { value, ok = v.payload.(string); return }
 
-// AsInt is the number as an integer, and whether the value is a known number without a fraction that fits.
+// AsInt returns the number as an integer, and whether the value is a known integer up to 2^53.
 func (v Value) AsInt() (value int, ok bool) {
 	f, ok := v.payload.(float64)
 	if !ok || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
@@ -221,19 +219,19 @@ func (v Value) AsInt() (value int, ok bool) {
 	return int(f), true
 }
 
-// AsList is the list's items, which the caller must not modify, and whether the value is a known list.
+// AsList returns the items, which the caller must not modify, and whether the value is a known list.
 func (v Value) AsList() (items []Value, ok bool) { items, ok = v.payload.([]Value); return }
 
-// AsAsset is the asset, which the caller must not modify, and whether the value is a known asset.
+// AsAsset returns the asset, which the caller must not modify, and whether the value is a known asset.
 func (v Value) AsAsset() (a *Asset, ok bool) { a, ok = v.payload.(*Asset); return }
 
-// AsArchive is the archive, which the caller must not modify, and whether the value is a known archive.
+// AsArchive returns the archive, which the caller must not modify, and whether the value is a known archive.
 func (v Value) AsArchive() (a *Archive, ok bool) { a, ok = v.payload.(*Archive); return }
 
-// AsResource is the reference, which the caller must not modify, and whether the value is a known resource reference.
+// AsResource returns the reference, which the caller must not modify, and whether the value is a known reference.
 func (v Value) AsResource() (r *ResourceRef, ok bool) { r, ok = v.payload.(*ResourceRef); return }
 
-// Len is the number of items of a list or entries of a map; 0 for everything else.
+// Len returns the number of items of a list or entries of a map, and 0 for all other values.
 func (v Value) Len() int {
 	switch p := v.payload.(type) {
 	case []Value:
@@ -244,7 +242,7 @@ func (v Value) Len() int {
 	return 0
 }
 
-// Keys are a map's keys in ascending order, which the caller must not modify; nil for everything else.
+// Keys returns a map's keys in ascending order, which the caller must not modify, and nil for all other values.
 func (v Value) Keys() []string {
 	if f, ok := v.payload.(*fields); ok {
 		return f.keys
@@ -252,8 +250,8 @@ func (v Value) Keys() []string {
 	return nil
 }
 
-// At is the i-th item of a list or the value of a map's i-th key in ascending order, as it stands inside; null outside
-// of the bounds. It does not add the marks of v: see Index and Get for that.
+// At returns the i-th item of a list, or the value of the i-th key of a map in ascending order; null if there is none.
+// It does not add the marks of v: see Index and Get for that.
 func (v Value) At(i int) Value {
 	var items []Value
 	switch p := v.payload.(type) {
@@ -268,8 +266,8 @@ func (v Value) At(i int) Value {
 	return items[i]
 }
 
-// Lookup is the value of a key as it stands inside the map, and whether v is a known map that has it. It does not add
-// the marks of v: see Get for that.
+// Lookup returns the value of a key, and whether v is a known map that has it. It does not add the marks of v: see Get
+// for that.
 func (v Value) Lookup(key string) (Value, bool) {
 	f, ok := v.payload.(*fields)
 	if !ok {
@@ -282,11 +280,11 @@ func (v Value) Lookup(key string) (Value, bool) {
 	return f.values[i], true
 }
 
-// Has reports whether v is a known map with that key.
+// Has reports whether v is a known map with the key.
 func (v Value) Has(key string) bool { _, ok := v.Lookup(key); return ok }
 
-// Get is the value of a key with the secrecy and dependencies of v added (L5.37). An unknown v gives an unknown with
-// the same marks (L5.36); a missing key, or a v that is no map, gives null with them.
+// Get returns the value of a key with the secrecy and dependencies of v added (L5.37). For an unknown v it returns an
+// unknown with the same marks (L5.36), for a missing key or another kind it returns null with these marks.
 func (v Value) Get(key string) Value {
 	if !v.IsKnown() {
 		return v.UnknownAs(KindAny)
@@ -295,11 +293,11 @@ func (v Value) Get(key string) Value {
 	return inner.WithMarksOf(v)
 }
 
-// Index is the i-th item of a list with the secrecy and dependencies of v added, and whether it exists. An unknown v
-// gives an unknown with the same marks.
+// Index returns the i-th item of a list with the secrecy and dependencies of v added, and whether it exists. For an
+// unknown v it returns an unknown with the same marks.
 func (v Value) Index(i int) (Value, bool) { return Path{IndexStep(i)}.Get(v) }
 
-// With is a copy of the map v with key set to val, keeping v's marks. A v that is no known map counts as an empty one.
+// With returns the map v with key set to val and the marks of v. Other values than known maps count as empty maps.
 func (v Value) With(key string, val Value) Value {
 	old, _ := v.payload.(*fields)
 	if old == nil {
@@ -318,7 +316,7 @@ func (v Value) With(key string, val Value) Value {
 	return Value{kind: KindMap, payload: next, marks: v.marks}
 }
 
-// Without is a copy of the map v without key, keeping v's marks; v itself when it has no such key.
+// Without returns the map v without key and with the marks of v; v itself if it has no such key.
 func (v Value) Without(key string) Value {
 	old, ok := v.payload.(*fields)
 	if !ok {
@@ -332,15 +330,15 @@ func (v Value) Without(key string) Value {
 	return Value{kind: KindMap, payload: next, marks: v.marks}
 }
 
-// Transform rebuilds v bottom-up: fn sees every value inside v, parents after their parts, and what it answers takes
-// its place. Marks of a container stay unless fn removes them. Parts of archives are assets and archives too.
+// Transform rebuilds v bottom-up: it replaces every value inside v, and at last v, by the result of fn. Containers keep
+// their marks unless fn removes them. Members of archives are replaced too.
 func (v Value) Transform(fn func(Value) Value) Value {
 	next, _ := v.rebuild(func(x Value) (Value, bool) { return fn(x), true })
 	return next
 }
 
-// rebuild does the work of Transform for a function that reports whether it changes a value, and reports whether
-// anything in v changed. What does not change is shared and not copied.
+// rebuild implements Transform for a function that reports whether it changes a value, and reports whether v changed.
+// Unchanged parts are shared, not copied.
 func (v Value) rebuild(fn func(Value) (Value, bool)) (next Value, changed bool) {
 	switch p := v.payload.(type) {
 	case []Value:
@@ -380,7 +378,7 @@ func rebuildAll(values []Value, fn func(Value) (Value, bool)) (next []Value, cha
 	return next, next != nil
 }
 
-// Any reports whether pred holds for v or any value inside it; it stops at the first.
+// Any reports whether pred holds for v or any value inside it. It stops at the first one.
 func (v Value) Any(pred func(Value) bool) bool {
 	if pred(v) {
 		return true

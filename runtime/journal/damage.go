@@ -12,25 +12,26 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// A tail that was not written whole is torn: nobody was told that it was. Everything else that cannot be read is
-// damage, which the checksum of each record and what follows it prove. One flipped bit is put right, since the checksum
-// says which it was; records behind a damaged one are used where they stand on their own, see Contents.Salvage.
+// A tail that was not written completely is torn: it was never acknowledged. Everything else that cannot be read is
+// damage, as the checksum of each record and the records behind it prove. A single flipped bit is corrected, because
+// the checksum identifies it; records behind a damaged one are used if they are consistent on their own, see
+// Contents.Salvage.
 
-// Gap is a part of a journal that cannot be read although what is in it was acknowledged.
+// Gap is a part of a journal that cannot be read although its records were acknowledged.
 type Gap struct {
 	Offset, Length int // in bytes of the file
-	entries        int // before it
+	entries        int // number of entries before it
 	last           bool
 }
 
-// DamageError is returned when a journal cannot be used without losing finished steps.
+// DamageError is returned if a journal cannot be used without losing finished steps.
 type DamageError struct {
 	Gaps    []Gap
-	Missing []string // what is not known any more, for people
-	Entries int      // that can be read
+	Missing []string // descriptions of what is unknown
+	Entries int      // number of readable entries
 }
 
-// Error describes where the damage is and what is missing.
+// Error describes the damage and what is missing.
 func (e *DamageError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "the journal is damaged: %s cannot be read", gapsText(e.Gaps))
@@ -48,8 +49,8 @@ func gapsText(gaps []Gap) string {
 	return strings.Join(parts, ", ")
 }
 
-// mendSignature is data with the journal's signature in front if it lacks at most one bit of it. The versions of the
-// format to come must therefore differ from each other in two bits at least.
+// mendSignature returns data with a correct signature if at most one bit of it is wrong. Future versions of the format
+// must therefore differ in at least two bits.
 func mendSignature(data []byte) (mended []byte, flipped bool) {
 	if len(data) < len(signature) {
 		return data, false
@@ -64,13 +65,13 @@ func mendSignature(data []byte) (mended []byte, flipped bool) {
 	return append([]byte(signature), data[len(signature):]...), true
 }
 
-// looksSound is a cheap test that a record begins at data, before its checksum is computed. size is the payload's, in
-// bytes.
+// looksSound is a cheap check whether a record begins at data, before its checksum is computed. size is the length of
+// the payload in bytes.
 func looksSound(data []byte, size uint32) bool {
 	return size >= 2 && size <= maxRecord && int(size) <= len(data)-frameSize && isKind(data[frameSize])
 }
 
-// mendRecord is the record at the start of data with one flipped bit put right; ok is false if it takes more than that.
+// mendRecord returns the record at the start of data with one flipped bit corrected; ok is false if more is wrong.
 func mendRecord(data []byte) (k kind, payload, rest []byte, ok bool) {
 	if len(data) < frameSize+2 {
 		return 0, nil, nil, false
@@ -88,7 +89,7 @@ func mendRecord(data []byte) (k kind, payload, rest []byte, ok bool) {
 	}
 	payload, rest = data[frameSize:frameSize+int(size)], data[frameSize+int(size):]
 	wrong := crc32.Checksum(payload, castagnoli) ^ sum
-	if bits.OnesCount32(wrong) != 1 { // else it is the checksum that lost a bit
+	if bits.OnesCount32(wrong) != 1 { // otherwise the flipped bit is in the checksum
 		i, mask, found := FlippedBit(len(payload), wrong)
 		if !found {
 			return 0, nil, nil, false
@@ -99,10 +100,9 @@ func mendRecord(data []byte) (k kind, payload, rest []byte, ok bool) {
 	return kind(payload[0]), payload[1:], rest, true
 }
 
-// FlippedBit finds the one bit of n bytes whose flip changes their CRC-32C by wrong; found is false if it is more than
-// one.
+// FlippedBit finds the bit in n bytes whose flip changes their CRC-32C by wrong; found is false if no single bit does.
 func FlippedBit(n int, wrong uint32) (i int, mask byte, found bool) {
-	var change [8]uint32 // of the checksum, by a flip of each bit of the byte looked at
+	var change [8]uint32 // of the checksum, by a flip of each bit of the current byte
 	for b := range change {
 		change[b] = castagnoli[byte(1)<<b]
 	}
@@ -117,7 +117,7 @@ func FlippedBit(n int, wrong uint32) (i int, mask byte, found bool) {
 	return 0, 0, false
 }
 
-// nextSound is how far behind the start of data the next sound record begins; ok is false if there is none.
+// nextSound returns the distance from the start of data to the next valid record; ok is false if there is none.
 func nextSound(data []byte) (skip int, ok bool) {
 	for skip = 1; skip+frameSize+2 <= len(data); skip++ {
 		tail := data[skip:]
@@ -130,9 +130,9 @@ func nextSound(data []byte) (skip int, ok bool) {
 	return 0, false
 }
 
-// torn reports whether a tail in which no record is sound looks like a write that did not come to its end: it begins
-// like a record and the file ends before that does, or it has holes where blocks never reached the disk. The bytes of a
-// record are not zero but in its frame.
+// torn reports whether a tail without valid records looks like an incomplete write: it begins like a record and the
+// file ends inside of it, or it has zeros where blocks never reached the disk. Only the frame of a record contains zero
+// bytes.
 func torn(tail []byte) bool {
 	if len(tail) < frameSize || len(bytes.Trim(tail, "\x00")) == 0 || bytes.Contains(tail, make([]byte, 16)) {
 		return true
@@ -155,8 +155,8 @@ func isKind(b byte) bool {
 	return false
 }
 
-// ReadPiece takes apart what was cut off a journal and set aside as torn: entries that can be read in it prove that it
-// was not. Their secrets stay sealed.
+// ReadPiece returns the entries in a piece that was cut off a journal as torn. If there are any, the piece was not
+// torn. Their secrets stay sealed.
 func ReadPiece(data []byte) []Entry {
 	c := &Contents{}
 	for pos := 0; pos < len(data); {
@@ -174,55 +174,55 @@ func ReadPiece(data []byte) []Entry {
 	return c.Entries
 }
 
-// Salvage is Replayer for a damaged journal: it applies every entry that can be read and tells what is missing. Nothing
-// is missing if all steps are known of, steps were begun behind the damage, and what comes out is sound: then what can
-// be read stands on its own. A step whose end cannot be read counts as under way.
+// Salvage is like Replayer for a damaged journal: it applies every readable entry and describes what is missing.
+// Nothing is missing if all steps are known, steps were begun behind the damage, and the resulting state is valid: then
+// the readable entries suffice. A step whose end is unreadable counts as in progress.
 func (c *Contents) Salvage(base *state.Snapshot, id Identity) (replayer *Replayer, missing []string, done bool,
 	err error) {
 	if base == nil {
 		base = &state.Snapshot{}
 	}
-	from, err := c.start(id)
+	begin, err := c.start(id)
 	if err != nil && !c.beheaded {
 		return nil, nil, false, err
 	}
-	gaps := c.Gaps[from.gaps:]
-	if from.entries == len(c.Entries) && len(gaps) == 0 && from.covered {
+	gaps := c.Gaps[begin.gaps:]
+	if begin.entries == len(c.Entries) && len(gaps) == 0 && begin.covered {
 		return nil, nil, true, nil
 	}
-	if from.origin == nil {
+	if begin.origin == nil {
 		replayer = NewReplayer(base)
-	} else if replayer, err = Resume(base, *from.origin); err != nil {
+	} else if replayer, err = Resume(base, *begin.origin); err != nil {
 		return nil, nil, false, err
 	}
 	k := knowledge{steps: map[int64]bool{}, low: 1, firstBegin: len(c.Entries), lastBegin: -1}
-	if from.origin != nil {
+	if begin.origin != nil {
 		k.low = 0
-		for _, step := range from.origin.Steps {
+		for _, step := range begin.origin.Steps {
 			k.saw(step)
 		}
 	}
-	for i, e := range c.Entries[from.entries:] {
-		if len(gaps) > 0 && from.entries+i >= gaps[0].entries {
+	for i, e := range c.Entries[begin.entries:] {
+		if len(gaps) > 0 && begin.entries+i >= gaps[0].entries {
 			replayer.loosely(e)
 		} else if err := replayer.Apply(e); err != nil {
-			return nil, nil, false, fmt.Errorf("entry %d: %w", from.entries+i+1, err)
+			return nil, nil, false, fmt.Errorf("entry %d: %w", begin.entries+i+1, err)
 		}
 		if e.Step != 0 {
 			k.saw(e.Step)
 		}
 		if e.Begin != nil {
-			k.firstBegin, k.lastBegin = min(k.firstBegin, from.entries+i), from.entries+i
+			k.firstBegin, k.lastBegin = min(k.firstBegin, begin.entries+i), begin.entries+i
 		}
 	}
 	return replayer, k.missing(c, gaps, replayer), false, nil
 }
 
-// knowledge collects what entries tell about steps.
+// knowledge collects which steps appear in entries.
 type knowledge struct {
 	steps     map[int64]bool
-	low, high int64 // the first step there can be, 0 when that is not known, and the last one seen
-	// firstBegin and lastBegin are the numbers of the first and the last entry that begin a step.
+	low, high int64 // the first possible step, 0 if unknown, and the last one seen
+	// firstBegin and lastBegin are the indexes of the first and the last entry that begin a step.
 	firstBegin, lastBegin int
 }
 
@@ -265,7 +265,7 @@ func (k *knowledge) missing(c *Contents, gaps []Gap, replayer *Replayer) (missin
 	return missing
 }
 
-// loosely applies an entry that comes behind damage, as far as it fits: what it adds or changes it describes in full.
+// loosely applies the parts of an entry behind damage that fit; added and amended resources are complete in it.
 func (b *Replayer) loosely(e Entry) {
 	gone := func(id ID) bool { return b.slots[id] == nil }
 	unknown := func(id ID) bool {
@@ -274,7 +274,7 @@ func (b *Replayer) loosely(e Entry) {
 	}
 	if e.Begin != nil {
 		if _, known := b.live[e.Step]; !known && e.Step != 0 && e.Begin.Resource != nil {
-			_ = b.Apply(e) // it has just been checked
+			_ = b.Apply(e) // checked above
 		}
 		return
 	}
@@ -285,7 +285,7 @@ func (b *Replayer) loosely(e Entry) {
 		switch {
 		case !gone(a.ID):
 			fit.Amend = append(fit.Amend, a)
-		case unknown(a.ID): // it was added where nobody can read it
+		case unknown(a.ID): // its addition is unreadable
 			fit.Add = append(fit.Add, a)
 		}
 	}
@@ -295,7 +295,7 @@ func (b *Replayer) loosely(e Entry) {
 		}
 	}
 	if fit.Step != 0 && b.live[fit.Step] == nil {
-		b.live[fit.Step], fit.Step = nil, 0 // its beginning cannot be read
+		b.live[fit.Step], fit.Step = nil, 0 // its beginning is unreadable
 	}
-	_ = b.Apply(fit) // what does not fit was taken out
+	_ = b.Apply(fit) // the parts that do not fit are removed
 }

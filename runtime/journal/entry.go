@@ -8,39 +8,39 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// ID names an entry of the snapshot during one operation: 1 to n are the n resources of the base, in its order;
-// resources added during the operation get greater numbers, each once. 0 names nothing.
+// ID identifies a resource of the snapshot during one operation: 1 to n are the n resources of the base in order;
+// resources added during the operation get greater, unique numbers. 0 means none.
 type ID int64
 
-// Entry is one record: of the beginning of a step if Begin is set, else of the end of a step or of another change.
+// Entry is one record: the beginning of a step if Begin is set, otherwise the end of a step or another change.
 type Entry struct {
-	// Step pairs the beginning of a step with its end: from 1, each once. It is 0 for a change that had no beginning.
+	// Step connects the beginning and the end of a step: unique, from 1. It is 0 for a change without a beginning.
 	Step int64
 	// Begin is the operation that is about to be attempted.
 	Begin *state.Operation
 
-	// The changes of the snapshot at the end of the step; all are empty if the step failed and changed nothing.
-	Remove []ID      // entries that are no more
-	Amend  []Amended // entries that take on another content at their place
-	Add    []Amended // new entries, behind all that were added before and before all that is left of the base (E6.30)
-	// Extensions are blobs, by reference, that resources of this and of later entries name (F5.7).
+	// The changes of the snapshot at the end of the step; they are empty if the step failed and changed nothing.
+	Remove []ID      // removed resources
+	Amend  []Amended // resources with new content at their position
+	Add    []Amended // new resources, behind all added before and in front of the rest of the base (E6.30)
+	// Extensions are blobs, by reference, that resources of this and later entries refer to (F5.7).
 	Extensions map[string]json.RawMessage
 	// Retried drops the base's pending creation of this resource: it was made again, and that has succeeded.
 	Retried urn.URN
 }
 
-// Amended is an entry with the content it takes on.
+// Amended is a resource with its new content.
 type Amended struct {
 	ID       ID
 	Resource *state.Resource
 }
 
-// Journal takes entries. Implementations are safe for concurrent use.
+// Journal records entries. Implementations are safe for concurrent use.
 type Journal interface {
-	// Append returns once the entry is durable; entries of concurrent calls may share one sync.
+	// Append returns when the entry is durable; concurrent entries may share a sync.
 	Append(ctx context.Context, e Entry) error
-	// Defer returns once the entry has its position after all earlier ones. The entry is durable before any entry
-	// that is appended later, so that a step that begins because of it may rely on it. An error that occurs after the
-	// return is returned by a later call, or by the end of the operation.
+	// Defer returns when the position of the entry after all earlier ones is fixed. The entry is durable before any entry
+	// that is appended later, so a step may begin because of it. A later error is returned by a later call or at the end
+	// of the operation.
 	Defer(ctx context.Context, e Entry) error
 }

@@ -20,50 +20,49 @@ type File interface {
 	Close() error
 }
 
-// LogOptions control how a Log works.
+// LogOptions configure a Log.
 type LogOptions struct {
-	Secrets state.Sealer // seals the entries' secrets; nil when there cannot be any
-	NoSync  bool         // do not wait for the disk: a crash of the machine may lose entries, one of the process does not
+	Secrets state.Sealer // seals the entries' secrets; nil if there are none
+	NoSync  bool         // do not sync: a crash of the machine may lose entries, a crash of the process does not
 	// Check is called after records that ask for it are durable, once for all records of one sync, and before their
 	// callers return. Its error becomes the error of these records; the log goes on. It may be nil.
 	Check func() error
-	// Deferral is the longest time for which a record that nobody waits for may be without a sync; 0 is 10 milliseconds.
+	// Deferral is the maximum delay of the sync for a record that no caller awaits; 0 means 10 milliseconds.
 	Deferral time.Duration
 }
 
 const defaultDeferral = 10 * time.Millisecond
 
-// Log appends entries to a file. It is safe for concurrent use: records that come while the disk is busy share the next
-// write and sync. After a failed write or sync it stays failed, because nobody can say what of it is on the disk.
+// Log appends entries to a file. It is safe for concurrent use: records that arrive while the disk is busy share the
+// next write and sync. After a failed write or sync the log stays failed, because it is unknown what reached the disk.
 //
-// A record is written at once, or as soon as the write or sync under way has ended. It is synced when somebody waits
-// for it or for one that was put after it, and in any case soon. So a record that is durable has all that were put
-// before it.
+// A record is written at once, or after the current write or sync. It is synced when a caller awaits it or a later
+// record, and in any case soon. Once a record is durable, all earlier ones are too.
 type Log struct {
 	file File
 	o    LogOptions
 
 	mu      sync.Mutex
-	queue   [][]byte  // framed records not yet written, several in one piece
-	batch   *batch    // of the records that no sync has been begun for, written or not; nil if there are none
-	busy    bool      // somebody writes or syncs
-	size    int64     // bytes accepted, in the file or in queue
+	queue   [][]byte  // framed records to be written, several in one piece
+	batch   *batch    // of the records without a sync so far, written or not; nil if there are none
+	busy    bool      // a caller is writing or syncing
+	size    int64     // number of bytes accepted, in the file or in queue
 	sealing []byte    // the secrets settings last written, as JSON
-	failed  error     // stays
+	failed  error     // permanent
 	idle    sync.Cond // signalled when busy ends
 }
 
-// batch is of the records that share a sync.
+// batch holds the records that share a sync.
 type batch struct {
-	awaited bool          // somebody waits for it, and will sync it
-	check   bool          // it has a record that asks for LogOptions.Check
-	told    []func(error) // called with err, before done is closed
-	timer   *time.Timer   // syncs what nobody waits for; nil until that is needed
+	awaited bool          // a caller waits for it, and will sync it
+	check   bool          // a record requests LogOptions.Check
+	told    []func(error) // called with err before done is closed
+	timer   *time.Timer   // syncs a batch that no caller awaits; nil until needed
 	done    chan struct{}
-	err     error // once done is closed
+	err     error // valid after done is closed
 }
 
-// Create begins a journal in an empty file, which the Log owns from now on, and returns once its header is durable.
+// Create writes the header of a new journal to an empty file, which it takes over. It returns when that is durable.
 func Create(file File, h Header, o LogOptions) (*Log, error) {
 	l := &Log{file: file, o: o}
 	l.idle.L = &l.mu
@@ -80,11 +79,11 @@ func Create(file File, h Header, o LogOptions) (*Log, error) {
 	if err != nil {
 		return nil, fmt.Errorf("begin the journal: %w", err)
 	}
-	return l, l.await(l.enqueue(appendRecord([]byte(signature), kindHeader, text))) // nobody else has it yet
+	return l, l.await(l.enqueue(appendRecord([]byte(signature), kindHeader, text))) // no other goroutine uses it yet
 }
 
-// Append makes an entry durable. The entry is a fact, so that a cancelled ctx does not keep it from being written. An
-// entry that cannot be encoded, for example because a passphrase is missing, is an error and leaves the log usable.
+// Append makes an entry durable. It ignores a cancelled ctx, because the entry describes what has happened already. An
+// entry that cannot be encoded, for example because a passphrase is missing, is an error, and the log remains usable.
 func (l *Log) Append(_ context.Context, e Entry) error {
 	record, err := Encode(e, l.o.Secrets)
 	if err != nil {
@@ -102,12 +101,11 @@ func (l *Log) Defer(_ context.Context, e Entry) error {
 	return l.PutDeferred(record, false, func(error) {})()
 }
 
-// Record is an encoded entry. It is put once, and the Log owns its bytes from then on.
+// Record is an encoded entry. It can be put once; the Log takes over its bytes.
 type Record []byte
 
-// Encode makes an entry ready to be put, with its secrets sealed by m; it is most of the work. A record that nobody
-// could read would be in the way of all that follow: it is scanned by the rules of the reader, and one that those
-// refuse is an error.
+// Encode encodes an entry, with its secrets sealed by m, so that Put has little left to do. It returns an error for a
+// record that the reader would reject, because such a record would make all later ones unreadable.
 func Encode(e Entry, m state.Sealer) (Record, error) {
 	const head = frameSize + 1
 	r, err := appendEntry(append(records.get()[:frameSize], byte(kindEntry)), e, m)
@@ -120,7 +118,7 @@ func Encode(e Entry, m state.Sealer) (Record, error) {
 	return seal(r, 0), nil
 }
 
-// Put gives the record its place in the log and returns a function that waits until it is durable. check asks for
+// Put adds the record to the log and returns a function that waits until it is durable. check requests
 // LogOptions.Check.
 func (l *Log) Put(r Record, check bool) (wait func() error) {
 	l.mu.Lock()
@@ -148,7 +146,7 @@ func (l *Log) PutDeferred(r Record, check bool, told func(error)) (write func() 
 	}
 }
 
-// accept queues an entry. The caller holds the lock.
+// accept queues an entry. The caller holds mu.
 func (l *Log) accept(r Record, check bool) *batch {
 	if settings := l.newSealing(); settings != nil {
 		l.enqueue(appendRecord(nil, kindSecrets, settings))
@@ -158,7 +156,8 @@ func (l *Log) accept(r Record, check bool) *batch {
 	return b
 }
 
-// newSealing is how secrets are sealed if that is not in the file yet: a manager may come to be with the first secret.
+// newSealing returns the secrets settings if they are not in the file yet: a secrets manager may be created with the
+// first secret.
 func (l *Log) newSealing() []byte {
 	if l.o.Secrets == nil || l.o.Secrets.Type() == "" {
 		return nil
@@ -171,9 +170,9 @@ func (l *Log) newSealing() []byte {
 	return settings
 }
 
-// Covered records, durably, that a state file with this identity is about to be written, which holds everything that
-// was put up to a size of the log. o comes from Replayer.Checkpoint, and may be empty if nothing will be put any
-// more. The journal can be applied whether or not the file is then written.
+// Covered durably records that a state file with the given identity is about to be written, which holds all records up
+// to a size of the log. o comes from Replayer.Checkpoint, and may be empty if no records follow. The journal can be
+// applied whether or not the file is then written.
 func (l *Log) Covered(id Identity, o Origin, size int64) error {
 	note := cover{Identity: id, Origin: o}
 	l.mu.Lock()
@@ -191,7 +190,7 @@ func (l *Log) Covered(id Identity, o Origin, size int64) error {
 	return l.await(b)
 }
 
-// enqueue is called with the lock held.
+// enqueue adds a framed record to the queue. The caller holds mu.
 func (l *Log) enqueue(record []byte) *batch {
 	if l.batch == nil {
 		l.batch = &batch{done: make(chan struct{})}
@@ -202,7 +201,7 @@ func (l *Log) enqueue(record []byte) *batch {
 	case last >= 0 && cap(l.queue[last])-len(l.queue[last]) >= len(record):
 		l.queue[last] = append(l.queue[last], record...)
 		records.put(record)
-	case len(record) > pieceSize/2: // a record is put once, so that its bytes may be kept
+	case len(record) > pieceSize/2: // the record's bytes may be kept
 		l.queue = append(l.queue, record)
 	default:
 		l.queue = append(l.queue, append(pieces.get(), record...))
@@ -211,14 +210,14 @@ func (l *Log) enqueue(record []byte) *batch {
 	return l.batch
 }
 
-// await returns once the batch is durable. The first to find nobody writing writes and syncs for everybody.
+// await returns when the batch is durable. The first caller that finds no write in progress syncs for all others.
 func (l *Log) await(b *batch) error {
 	l.mu.Lock()
 	b.awaited = true
 	for l.busy && l.batch == b {
 		l.idle.Wait()
 	}
-	if l.batch != b { // somebody has taken it
+	if l.batch != b { // another caller has taken it
 		l.mu.Unlock()
 		<-b.done
 		return b.err
@@ -250,27 +249,27 @@ func (l *Log) await(b *batch) error {
 	return b.err
 }
 
-// gather lets those who can run now put their records into the batch that is about to be synced, for as long as each
-// round of them brings more. Nobody waits for time to pass: where nobody else can run, it returns at once. It comes to
-// an end because those who wait for the batch put nothing meanwhile. The caller holds the lock and has set busy.
+// gather yields to other goroutines that can add records to the batch before its sync, as long as that brings more. It
+// does not wait for time to pass: if no other goroutine can run, it returns at once. It terminates because callers that
+// wait for the batch add nothing. The caller holds mu and has set busy.
 func (l *Log) gather() {
-	for before := int64(-1); before != l.size && !l.o.NoSync; {
-		before = l.size
+	for prior := int64(-1); prior != l.size && !l.o.NoSync; {
+		prior = l.size
 		l.mu.Unlock()
 		runtime.Gosched()
 		l.mu.Lock()
 	}
 }
 
-// take takes what is queued. The caller holds the lock.
+// take returns and clears the queue. The caller holds mu.
 func (l *Log) take() [][]byte {
 	data := l.queue
 	l.queue = nil
 	return data
 }
 
-// release ends busy. Before, it writes what nobody waits for, so that the end of the process does not lose it. The
-// caller holds the lock and has set busy.
+// release clears busy. Before that it writes the records that no caller awaits, so that the end of the process does not
+// lose them. The caller holds mu and has set busy.
 func (l *Log) release() {
 	for b := l.batch; b != nil && !b.awaited && len(l.queue) > 0 && l.failed == nil; b = l.batch {
 		data := l.take()
@@ -279,14 +278,14 @@ func (l *Log) release() {
 		l.mu.Lock()
 		l.failed = failed
 		if b.timer == nil {
-			b.timer = time.AfterFunc(l.o.Deferral, func() { _ = l.await(b) }) // each record's told gets the error
+			b.timer = time.AfterFunc(l.o.Deferral, func() { _ = l.await(b) }) // the told functions get the error
 		}
 	}
 	l.busy = false
 	l.idle.Broadcast()
 }
 
-// write writes pieces, whose bytes nobody may use any more.
+// write writes pieces, which it takes over, and syncs them if sync is set.
 func (l *Log) write(data [][]byte, sync bool) error {
 	for _, piece := range data {
 		if _, err := l.file.Write(piece); err != nil {
@@ -307,29 +306,28 @@ func (l *Log) write(data [][]byte, sync bool) error {
 	return nil
 }
 
-// Err returns the reason why the log cannot be written any more; nil while it can. Records that were acknowledged
-// before are in it all the same.
+// Err returns the reason why the log has failed, or nil. Acknowledged records are durable in either case.
 func (l *Log) Err() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.failed
 }
 
-// Size is the journal's length in bytes, with what is about to be written.
+// Size returns the length of the journal in bytes, including queued records.
 func (l *Log) Size() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.size
 }
 
-// Close waits for what is being written, syncs what nobody has waited for, and closes the file. Entries put afterwards
+// Close waits for the current write, syncs the records that no caller has awaited, and closes the file. Later entries
 // are refused.
 func (l *Log) Close() error {
 	l.mu.Lock()
 	for l.batch != nil && l.failed == nil {
 		b := l.batch
 		l.mu.Unlock()
-		_ = l.await(b) // each record's told gets the error
+		_ = l.await(b) // the told functions get the error
 		l.mu.Lock()
 	}
 	for l.busy {
@@ -342,11 +340,11 @@ func (l *Log) Close() error {
 	return l.file.Close()
 }
 
-// The buffers of a journal are used again and again: a run encodes and writes two records for each step.
+// The buffers of a journal are reused: a run encodes and writes two records for each step.
 const (
-	recordSize = 4 << 10  // the least that a buffer for one record holds
-	mostRecord = 16 << 20 // the most that one holds which is used again
-	pieceSize  = 64 << 10 // of records that are written together
+	recordSize = 4 << 10  // minimum capacity of a buffer for one record
+	mostRecord = 16 << 20 // maximum capacity of a buffer that is reused
+	pieceSize  = 64 << 10 // for records that are written together
 )
 
 var (
@@ -354,13 +352,13 @@ var (
 	pieces  = buffers{least: pieceSize, most: pieceSize}
 )
 
-// buffers keeps those that hold at least and at most so many bytes. It is safe for concurrent use.
+// buffers pools buffers with a capacity from least to most. It is safe for concurrent use.
 type buffers struct {
 	pool        sync.Pool
 	least, most int
 }
 
-// get is an empty buffer.
+// get returns an empty buffer.
 func (b *buffers) get() []byte {
 	if kept, ok := b.pool.Get().(*[]byte); ok {
 		return (*kept)[:0]
@@ -368,7 +366,7 @@ func (b *buffers) get() []byte {
 	return make([]byte, 0, b.least)
 }
 
-// put takes a buffer that nobody uses any more; one of another size is let go.
+// put returns a buffer to the pool, or drops it if its capacity is out of range.
 func (b *buffers) put(buffer []byte) {
 	if cap(buffer) >= b.least && cap(buffer) <= b.most {
 		b.pool.Put(&buffer)

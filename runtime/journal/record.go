@@ -19,11 +19,11 @@ import (
 const (
 	signature = "yhjrnl\x00\x01"
 	frameSize = 8
-	// maxRecord bounds what is read for one record, so that a damaged length does not ask for all memory.
+	// maxRecord is the maximum length of a record, so that a damaged length does not cause a huge allocation.
 	maxRecord = 1 << 30
 )
 
-// Begins reports whether data is the beginning of a journal, and not a later piece of one.
+// Begins reports whether data is the beginning of a journal rather than a later piece of one.
 func Begins(data []byte) bool {
 	return len(data) >= len(signature) && string(data[:len(signature)-1]) == signature[:len(signature)-1]
 }
@@ -32,19 +32,19 @@ type kind byte
 
 const (
 	kindHeader     kind = 'H'
-	kindSecrets    kind = 'S' // how the secrets of the records after it are sealed
+	kindSecrets    kind = 'S' // how the secrets of later records are sealed
 	kindEntry      kind = 'E'
-	kindCheckpoint kind = 'C' // a state file that holds everything up to here is about to be written
-	kindCovered    kind = 'K' // a state file is about to be written that holds a part of the records so far
+	kindCheckpoint kind = 'C' // a state file with all records so far is about to be written
+	kindCovered    kind = 'K' // a state file with a part of the records so far is about to be written
 )
 
 // Identity distinguishes one state file from another.
 type Identity struct {
 	Size   int64  `json:"size"`
-	SHA256 string `json:"sha256"` // of the bytes in the store, lower-case hex; empty when there is no file
+	SHA256 string `json:"sha256"` // of the stored bytes, lower-case hex; empty if there is no file
 }
 
-// IdentityOf is the identity of a state file with that content; nil stands for no file.
+// IdentityOf returns the identity of a state file with the given content; nil stands for no file.
 func IdentityOf(data []byte) Identity {
 	if data == nil {
 		return Identity{}
@@ -53,17 +53,17 @@ func IdentityOf(data []byte) Identity {
 	return Identity{Size: int64(len(data)), SHA256: hex.EncodeToString(sum[:])}
 }
 
-// Header begins a journal.
+// Header is the first record of a journal.
 type Header struct {
 	Stack   string                 `json:"stack"` // fully qualified name
 	Base    Identity               `json:"base"`  // the state file that the entries apply to
 	Secrets *state.SecretsProvider `json:"secrets,omitempty"`
-	// set when the base was written in the middle of the operation
+	// Origin is set if the base was written during the operation.
 	Origin  *Origin   `json:"origin,omitempty"`
 	PID     int       `json:"pid"`
 	Host    string    `json:"host"`
 	Started time.Time `json:"started"`
-	Command string    `json:"command,omitempty"` // what is being done: update, destroy, …
+	Command string    `json:"command,omitempty"` // update, destroy, …
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -76,7 +76,7 @@ func appendRecord(dst []byte, k kind, payload []byte) []byte {
 	return seal(dst, head)
 }
 
-// seal fills in the frame at head, whose payload is everything after it.
+// seal writes the frame at head, whose payload is everything after it.
 func seal(dst []byte, head int) []byte {
 	payload := dst[head+frameSize:]
 	binary.LittleEndian.PutUint32(dst[head:], uint32(len(payload)))
@@ -84,7 +84,7 @@ func seal(dst []byte, head int) []byte {
 	return dst
 }
 
-// nextRecord takes the record at the start of data; ok is false if there is no whole, undamaged one.
+// nextRecord returns the record at the start of data; ok is false if there is no complete, undamaged one.
 func nextRecord(data []byte) (k kind, payload, rest []byte, ok bool) {
 	if len(data) < frameSize {
 		return 0, nil, nil, false
@@ -100,7 +100,7 @@ func nextRecord(data []byte) (k kind, payload, rest []byte, ok bool) {
 	return kind(payload[0]), payload[1:], data[frameSize+int(size):], true
 }
 
-// appendEntry appends the payload of an entry, its secrets sealed by m.
+// appendEntry appends the payload of an entry, with its secrets sealed by m.
 func appendEntry(dst []byte, e Entry, m state.Sealer) ([]byte, error) {
 	dst = strconv.AppendInt(append(dst, `{"step":`...), e.Step, 10)
 	var err error
@@ -166,14 +166,14 @@ func appendAmended(dst []byte, name string, list []Amended, m state.Sealer) (_ [
 	return append(dst, ']'), nil
 }
 
-// decodeEntry reads an entry's payload. A nil m leaves secrets sealed.
+// decodeEntry decodes an entry's payload. A nil m leaves secrets sealed.
 func decodeEntry(payload []byte, m state.Sealer) (e Entry, err error) {
 	err = readEntry(payload, &e, func(raw []byte) (state.Operation, error) { return state.DecodeOperation(raw, m) },
 		func(raw []byte) (*state.Resource, error) { return state.DecodeResource(raw, m) })
 	return e, err
 }
 
-// readable checks that decodeEntry can read a payload, without keeping what is in it.
+// readable returns an error if decodeEntry could not decode a payload.
 func readable(payload []byte) error {
 	return readEntry(payload, &Entry{}, func(raw []byte) (state.Operation, error) {
 		return state.Operation{},
@@ -181,7 +181,7 @@ func readable(payload []byte) error {
 	}, func(raw []byte) (*state.Resource, error) { return nil, state.ReadableResource(raw) })
 }
 
-// readEntry reads a payload into e, the operation and the resources in it by the functions that are given.
+// readEntry decodes a payload into e with the given decoders for operations and resources.
 func readEntry(payload []byte, e *Entry, operation func([]byte) (state.Operation, error),
 	resource func([]byte) (*state.Resource, error)) error {
 	amended := func(raw []byte, list *[]Amended) error {

@@ -9,43 +9,42 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// ErrNotAJournal is returned when a file does not begin like a journal at all.
+// ErrNotAJournal is returned if a file does not begin like a journal.
 var ErrNotAJournal = errors.New("the file is not a journal")
 
-// ErrNewerFormat is returned when the journal was written by a version of yamlhost that this one does not understand.
+// ErrNewerFormat is returned if the format of a journal is newer than this version of yamlhost supports.
 var ErrNewerFormat = errors.New("the journal was written by a newer version of yamlhost")
 
-// Contents is the parsed content of a journal file.
+// Contents is the decoded content of a journal file.
 type Contents struct {
 	Header  Header
 	Entries []Entry
-	Secrets *state.SecretsProvider // how the entries' secrets are sealed; nil when there are none
-	Whole   int                    // length of the file before a torn tail, in bytes
-	Torn    int                    // length of the torn tail
-	Mended  int                    // flipped bits that were put right
-	Gaps    []Gap                  // what is damaged, in order
+	Secrets *state.SecretsProvider // how the entries' secrets are sealed; nil if there are none
+	Whole   int                    // length in bytes of the file without a torn tail
+	Torn    int                    // length in bytes of the torn tail
+	Mended  int                    // number of corrected bits
+	Gaps    []Gap                  // the damaged parts, in order
 
 	covered []cover
-	ends    []int64 // of the entries, as offsets
-	// soundEnds are the same in sound.
+	ends    []int64 // end offsets of the entries
+	// soundEnds are the end offsets of the entries in sound.
 	soundEnds []int
-	sound     []byte // the signature and all records that can be read, mended
-	headed    bool   // the header can be read
-	beheaded  bool   // it cannot, although it was there
+	sound     []byte // the signature and all readable records, corrected
+	headed    bool   // the header is readable
+	beheaded  bool   // the header is unreadable
 }
 
-// cover is a state file that holds the first entries of the journal.
+// cover is a note that a state file holds the first entries of the journal.
 type cover struct {
 	Identity Identity `json:"identity"`
 	Origin   Origin   `json:"origin"`
-	Size     int64    `json:"size,omitempty"` // of the journal up to which the file holds it; of kindCovered only
+	Size     int64    `json:"size,omitempty"` // the length of the journal that the file covers; only for kindCovered
 
-	entries, gaps int // before that
+	entries, gaps int // number of covered entries and gaps
 }
 
 // Read decodes a journal file. A torn tail is no error: it was never acknowledged. Read corrects a flipped bit, and
-// lists other damage in Gaps. m opens secrets; a nil m leaves them sealed, which is enough to replay and to write
-// them again.
+// lists other damage in Gaps. m opens secrets; a nil m leaves them sealed, which suffices to replay and rewrite them.
 func Read(data []byte, m state.Sealer) (*Contents, error) {
 	c := &Contents{sound: []byte(signature)}
 	data, flipped := mendSignature(data)
@@ -83,7 +82,7 @@ func Read(data []byte, m state.Sealer) (*Contents, error) {
 		pos = len(data)
 	}
 	c.Whole, c.Torn = pos, len(data)-pos
-	if c.beheaded && len(c.Gaps) == 0 { // a journal comes to be with its header
+	if c.beheaded && len(c.Gaps) == 0 { // every journal is created with its header
 		c.gap(0, len(data))
 		c.Gaps[0].last, c.Whole, c.Torn = true, len(data), 0
 	}
@@ -94,7 +93,7 @@ func (c *Contents) gap(offset, length int) {
 	c.Gaps = append(c.Gaps, Gap{Offset: offset, Length: length, entries: len(c.Entries)})
 }
 
-// record takes the record at pos and returns where the next one begins; pos itself if there is none that can be read.
+// record decodes the record at pos and returns the position of the next one, or pos if no record can be read.
 func (c *Contents) record(data []byte, pos int, first bool, m state.Sealer) (next int, err error) {
 	k, payload, rest, ok := nextRecord(data[pos:])
 	mended := !ok
@@ -104,7 +103,7 @@ func (c *Contents) record(data []byte, pos int, first bool, m state.Sealer) (nex
 	if !ok || first && k != kindHeader && mended {
 		return pos, nil
 	}
-	if first && k != kindHeader { // whatever was in front of it is gone
+	if first && k != kindHeader { // the records before it are lost
 		c.gap(pos, 0)
 	}
 	if err := c.take(k, payload, m); err != nil {
@@ -131,7 +130,7 @@ func (c *Contents) record(data []byte, pos int, first bool, m state.Sealer) (nex
 	return next, nil
 }
 
-// moved is the last note of kindCovered for the sound part of the journal, in which entries have other places.
+// moved returns the last note of kindCovered with its size adjusted to the offsets in sound.
 func (c *Contents) moved() ([]byte, error) {
 	note := c.covered[len(c.covered)-1]
 	if note.Size = int64(len(signature)); note.entries > 0 {
@@ -175,27 +174,28 @@ func (c *Contents) take(k kind, payload []byte, m state.Sealer) error {
 	return nil
 }
 
-// MismatchError is returned when a journal does not belong to the state file that is there: somebody else has written
+// MismatchError is returned if a journal does not belong to the current state file, because another tool has changed
 // that since.
 type MismatchError struct {
 	Journal, Found Identity
 }
 
-// Error reports that the state file is another one.
+// Error describes the mismatch.
 func (e *MismatchError) Error() string {
 	return "the journal belongs to another version of the state file: another tool changed that file after the " +
 		"run was interrupted"
 }
 
-// beginning is where in the journal what a state file does not hold begins.
+// beginning is the position in the journal of the first change that a state file lacks.
 type beginning struct {
 	origin  *Origin
-	entries int  // number of entries that the file holds
-	gaps    int  // number of gaps that do not matter, because the file holds what was there
-	covered bool // a note in the journal says so
+	entries int  // number of entries in the file
+	gaps    int  // number of gaps that the file covers
+	covered bool // a note in the journal confirms that
 }
 
-// start finds where to go on from a state file. A *MismatchError says that the file is not one that the journal knows.
+// start returns the position from which to apply the journal to a state file. It returns a *MismatchError for an
+// unknown file.
 func (c *Contents) start(id Identity) (beginning, error) {
 	for i := len(c.covered) - 1; i >= 0; i-- {
 		if later := c.covered[i]; later.Identity == id {
@@ -208,10 +208,10 @@ func (c *Contents) start(id Identity) (beginning, error) {
 	return beginning{origin: c.Header.Origin}, nil
 }
 
-// Replayer applies the journal to the state that was read from a file with the identity id; base is nil when there is
-// none. If the file holds everything that the journal has, done is true and there is no replayer: the run was cut off
-// between writing the file and dropping the journal. A *MismatchError says that the file is another one, a *DamageError
-// that the journal is damaged and what is left does not stand on its own.
+// Replayer applies the journal to base, the content of a state file with the given identity; base is nil if there is
+// none. If the file already holds all entries, done is true and there is no replayer: the run was interrupted after it
+// wrote the file and before it removed the journal. It returns a *MismatchError if the file is a different one, and a
+// *DamageError if the journal is damaged and the readable part does not suffice.
 func (c *Contents) Replayer(base *state.Snapshot, id Identity) (replayer *Replayer, done bool, err error) {
 	replayer, missing, done, err := c.Salvage(base, id)
 	if len(missing) > 0 {
@@ -220,7 +220,7 @@ func (c *Contents) Replayer(base *state.Snapshot, id Identity) (replayer *Replay
 	return replayer, done, err
 }
 
-// CoveredPiece is a piece of a journal that says that a state file with this identity holds everything before it.
+// CoveredPiece returns a record that notes that a state file with the given identity holds everything before it.
 func CoveredPiece(id Identity) ([]byte, error) {
 	text, err := json.Marshal(cover{Identity: id})
 	if err != nil {
@@ -229,8 +229,8 @@ func CoveredPiece(id Identity) ([]byte, error) {
 	return appendRecord(nil, kindCheckpoint, text), nil
 }
 
-// Covering is a journal of all records that can be read, with a note behind them that a state file with this identity
-// holds everything in them.
+// Covering returns a journal of all readable records, and a note at the end that a state file with the given identity
+// holds all of them.
 func (c *Contents) Covering(id Identity) ([]byte, error) {
 	sound := c.sound
 	if c.beheaded {

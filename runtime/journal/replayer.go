@@ -10,23 +10,22 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// Replayer is a base snapshot with entries applied to it. Applying one costs the same however large the stack is, so
-// that the snapshot at the end of n entries costs linear time. A Replayer is not safe for concurrent use.
+// Replayer applies entries to a base snapshot. The cost of an entry does not depend on the size of the stack. A
+// Replayer is not safe for concurrent use.
 type Replayer struct {
 	base    *state.Snapshot
-	ids     []ID                   // of the base's resources, in its order
-	slots   map[ID]*state.Resource // every entry of the snapshot that is, or was, in the replayer; nil once removed
-	added   []ID                   // in the order of their adding, removed ones included
-	lead    int                    // how many of ids were added by the same operation, see Resume
+	ids     []ID                   // of the base's resources, in order
+	slots   map[ID]*state.Resource // all resources of the base and the entries; nil once removed
+	added   []ID                   // in order of addition, including removed ones
+	lead    int                    // number of ids that the same operation added, see Resume
 	live    map[int64]*state.Operation
-	begun   []int64 // steps in the order of their beginning, ended ones included
+	begun   []int64 // steps in order of their beginning, including ended ones
 	carried []state.Operation
-	// extensions are those that entries have brought.
+	// extensions are those that entries have added.
 	extensions map[string]json.RawMessage
 }
 
-// NewReplayer starts with the resources of base, whose IDs are 1 to n. A nil base is an empty one. base is not
-// modified.
+// NewReplayer returns a Replayer with the resources of base, whose IDs are 1 to n. base is not modified and may be nil.
 func NewReplayer(base *state.Snapshot) *Replayer {
 	if base == nil {
 		base = &state.Snapshot{}
@@ -37,7 +36,7 @@ func NewReplayer(base *state.Snapshot) *Replayer {
 	}
 	b := newBook(base, ids)
 	for _, op := range base.Pending {
-		if op.Kind == state.Creating { // the others are forgotten with the first change (E6.31)
+		if op.Kind == state.Creating { // other kinds are dropped with the first change (E6.31)
 			b.carried = append(b.carried, op)
 		}
 	}
@@ -53,8 +52,8 @@ func newBook(base *state.Snapshot, ids []ID) *Replayer {
 	return b
 }
 
-// Apply adds one entry. An entry that does not fit what came before it is an error and changes nothing: it ends a step
-// that is not begun, begins one twice, or names an ID that is not there or is taken.
+// Apply applies one entry. It returns an error and changes nothing if the entry is inconsistent: if it ends a step that
+// has not begun, begins one twice, or refers to a missing ID or adds an existing one.
 func (b *Replayer) Apply(e Entry) error {
 	if err := b.check(e); err != nil {
 		return err
@@ -79,7 +78,7 @@ func (b *Replayer) Apply(e Entry) error {
 		b.added = append(b.added, a.ID)
 	}
 	if e.Retried != "" {
-		b.carried = slices.DeleteFunc(slices.Clone(b.carried), // the base shares the old one
+		b.carried = slices.DeleteFunc(slices.Clone(b.carried), // the base shares the old slice
 			func(op state.Operation) bool { return op.Resource.URN == e.Retried })
 	}
 	maps.Copy(b.extensions, e.Extensions)
@@ -122,17 +121,16 @@ func (b *Replayer) check(e Entry) error {
 	return nil
 }
 
-// Snapshot returns the state after the entries so far: resources added, in the order of their adding, then what is left
-// of the base in its order (E6.30); pending are the steps under way and the base's pending creations (E6.31). Aliases
-// are normalised (E6.32). The snapshot shares resources with the base and the entries; the replayer can go on
-// afterwards.
+// Snapshot returns the state after the entries so far: added resources in order of addition, then the rest of the base
+// in order (E6.30). Pending are the steps in progress and the base's pending creations (E6.31). Aliases are normalised
+// (E6.32). The snapshot shares resources with the base and the entries; the replayer can continue afterwards.
 func (b *Replayer) Snapshot() (*state.Snapshot, error) {
 	next, _, err := b.Checkpoint()
 	return next, err
 }
 
-// Checkpoint is Snapshot with what Resume needs to go on from it in another replayer: which entry each resource is, and
-// where each step under way is among the pending operations.
+// Checkpoint returns the Snapshot and what Resume needs to continue from it in another replayer: the ID of each
+// resource, and the number of each pending step.
 func (b *Replayer) Checkpoint() (*state.Snapshot, Origin, error) {
 	next := *b.base
 	next.Resources = make([]*state.Resource, 0, len(b.ids)+len(b.added))
@@ -162,8 +160,7 @@ func (b *Replayer) Checkpoint() (*state.Snapshot, Origin, error) {
 	return normal, origin, err
 }
 
-// knownExtensions returns the extensions that a snapshot's resources name. Extensions that cannot be read stay as
-// they are.
+// knownExtensions returns the extensions that a snapshot's resources refer to. Unreadable extensions stay unchanged.
 func (b *Replayer) knownExtensions(s *state.Snapshot) json.RawMessage {
 	if len(b.extensions) == 0 && len(s.Extensions) == 0 {
 		return nil
@@ -195,15 +192,15 @@ func (b *Replayer) knownExtensions(s *state.Snapshot) json.RawMessage {
 	return text
 }
 
-// Origin describes how a snapshot that was taken in the middle of an operation continues the operation's numbering, so
-// that later entries can be applied to it.
+// Origin describes how a snapshot from the middle of an operation continues the operation's numbering, so that later
+// entries can be applied to it.
 type Origin struct {
 	IDs   []ID    `json:"ids,omitempty"`   // of its resources, in order
-	Added int     `json:"added,omitempty"` // how many of them were added by the operation: later ones go behind these
-	Steps []int64 `json:"steps,omitempty"` // of its first pending operations; the others are the old base's
+	Added int     `json:"added,omitempty"` // number of them that the operation added: later ones go behind these
+	Steps []int64 `json:"steps,omitempty"` // numbers of its first pending operations; the others come from the old base
 }
 
-// Resume starts a replayer with a snapshot that Checkpoint has given.
+// Resume returns a replayer that continues from a snapshot and the Origin that Checkpoint has returned.
 func Resume(base *state.Snapshot, o Origin) (*Replayer, error) {
 	if len(o.IDs) != len(base.Resources) || len(o.Steps) > len(base.Pending) || o.Added < 0 || o.Added > len(o.IDs) {
 		return nil, errors.New("the journal does not fit the state that it continues")
@@ -221,7 +218,7 @@ func Resume(base *state.Snapshot, o Origin) (*Replayer, error) {
 	return b, nil
 }
 
-// InFlight are the operations begun and not ended, in the order of their beginning.
+// InFlight returns the operations that have begun and not ended, in order of their beginning.
 func (b *Replayer) InFlight() []state.Operation {
 	var ops []state.Operation
 	for _, step := range b.begun {
@@ -232,8 +229,8 @@ func (b *Replayer) InFlight() []state.Operation {
 	return ops
 }
 
-// Replay applies entries to base. It is pure: base and entries are not modified. base may be nil. Of a journal that the
-// engine wrote, every prefix replays to a snapshot that verifies.
+// Replay applies entries to base. It is pure: base and entries are not modified. base may be nil. Every prefix of a
+// journal that the engine wrote replays to a valid snapshot.
 func Replay(base *state.Snapshot, entries []Entry) (*state.Snapshot, error) {
 	b := NewReplayer(base)
 	for i, e := range entries {

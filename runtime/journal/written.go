@@ -9,8 +9,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// Written is an entry as a Log writes it: resources and operations are JSON as in the state file, with their secrets
-// sealed. If Secrets is set, nothing else is: it says how the secrets of later entries are sealed.
+// Written is an entry in the format of a Log: resources and operations are JSON as in the state file, with their
+// secrets sealed. If Secrets is set, no other field is: it holds the sealing settings of later entries.
 type Written struct {
 	Step       int64                      `json:"step"`
 	Begin      json.RawMessage            `json:"begin"`
@@ -22,13 +22,13 @@ type Written struct {
 	Secrets    json.RawMessage            `json:"-"`
 }
 
-// WrittenResource is an Amended of a Written.
+// WrittenResource is the form of Amended in a Written.
 type WrittenResource struct {
 	ID       ID              `json:"id"`
 	Resource json.RawMessage `json:"resource"`
 }
 
-// ReadWritten reads a piece of a journal, of whole records. The entries do not share memory with it.
+// ReadWritten decodes a piece of a journal that consists of complete records. The entries do not share its memory.
 func ReadWritten(piece []byte) (list []Written, err error) {
 	if Begins(piece) {
 		piece = piece[len(signature):]

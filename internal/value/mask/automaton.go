@@ -5,21 +5,21 @@ import (
 	"sort"
 )
 
-// automaton finds every occurrence of many patterns in one pass over a text (Aho and Corasick, 1975). It is immutable.
-// Its nodes are numbered breadth first, so that the children of a node are neighbours: a node costs 13 bytes.
+// automaton finds all occurrences of many patterns in one pass over a text (Aho and Corasick, 1975). It is immutable.
+// Nodes are numbered breadth first, so the children of a node have consecutive numbers; a node takes 13 bytes.
 type automaton struct {
-	patterns []string // sorted, without repetition
-	size     int      // bytes of all patterns
+	patterns []string // sorted, without duplicates
+	size     int      // total length of the patterns
 
-	first   []int32 // children of node n are first[n] up to first[n+1]
+	first   []int32 // the children of node n are first[n] up to, excluding, first[n+1]
 	label   []byte  // the byte that leads to a node
-	fail    []int32 // the node of the longest proper suffix that begins a pattern too
-	longest []int32 // the length of the longest pattern that ends at a node; 0 for none
+	fail    []int32 // the node of the longest proper suffix that is a prefix of a pattern
+	longest []int32 // the length of the longest pattern that ends at the node; 0 for none
 	levels  []int32 // the first node of each depth
 	root    [256]int32
 }
 
-// newAutomaton takes ownership of patterns. No pattern is empty.
+// newAutomaton returns an automaton for patterns, which it takes over. No pattern may be empty.
 func newAutomaton(patterns []string) *automaton {
 	sort.Strings(patterns)
 	patterns = slices.Compact(patterns)
@@ -32,7 +32,7 @@ func newAutomaton(patterns []string) *automaton {
 	return a
 }
 
-// grow makes the nodes: each stands for the patterns between two indices, which share its path from the root.
+// grow creates the nodes. Each stands for a range of the sorted patterns that share the path from the root.
 func (a *automaton) grow() {
 	type group struct{ from, to int32 }
 	groups := []group{{0, int32(len(a.patterns))}}
@@ -45,7 +45,7 @@ func (a *automaton) grow() {
 		a.first = append(a.first, int32(len(groups)))
 		if g.from < g.to && len(a.patterns[g.from]) == depth {
 			a.longest[n] = int32(depth)
-			g.from++ // sorted, so that the shortest comes first
+			g.from++ // the shortest pattern comes first in the order
 		}
 		for g.from < g.to {
 			b, end := a.patterns[g.from][depth], g.from+1
@@ -66,7 +66,7 @@ func (a *automaton) grow() {
 	}
 }
 
-// link sets where to go on when no child fits.
+// link sets the node to continue with if no child matches.
 func (a *automaton) link() {
 	a.fail = make([]int32, len(a.label))
 	for n := range a.label {
@@ -81,11 +81,11 @@ func (a *automaton) link() {
 	}
 }
 
-// step goes from a state on with the next byte.
+// step returns the state after the next byte.
 func (a *automaton) step(state int32, b byte) int32 {
 	for state != 0 {
 		from, to := a.first[state], a.first[state+1]
-		for to-from > 8 { // halve, then look at each
+		for to-from > 8 { // binary search, then linear
 			if middle := (from + to) / 2; a.label[middle] <= b {
 				from = middle
 			} else {
@@ -102,16 +102,16 @@ func (a *automaton) step(state int32, b byte) int32 {
 	return a.root[b]
 }
 
-// depth is how many bytes at the end of the input may begin an incomplete pattern.
+// depth returns the number of bytes at the end of the input that may begin an incomplete pattern.
 func (a *automaton) depth(state int32) int {
-	for state != 0 && a.first[state] == a.first[state+1] { // a pattern ends here, and none goes on
+	for state != 0 && a.first[state] == a.first[state+1] { // a pattern ends here, and none continues
 		state = a.fail[state]
 	}
 	return sort.Search(len(a.levels), func(i int) bool { return a.levels[i] > state }) - 1
 }
 
-// grown is automata over all patterns, the largest first. Automata that are not much larger than what is new are built
-// again together with it, so that every pattern takes part in as many builds as the logarithm of the total size.
+// grown returns automata for all patterns, the largest first. It rebuilds an automaton together with the new patterns
+// if it is not much larger than these, so a pattern takes part in O(log n) builds.
 func grown(automata []*automaton, patterns []string) []*automaton {
 	size := 0
 	for _, p := range patterns {

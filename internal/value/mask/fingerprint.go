@@ -1,16 +1,16 @@
 package mask
 
-// window is the length of the pieces, in bytes, by which texts are found that are too long for an automaton.
+// window is the length in bytes of the pieces that identify texts too long for an automaton.
 const window = 64
 
-// fingerprints are hashes of pieces of long texts. A piece of another text with the same hash would be hidden as well;
-// with 64 bits that does not happen by accident.
+// fingerprints holds the hashes of pieces of long texts. A piece of another text with the same hash would be hidden
+// too; with 64 bits that does not happen by accident.
 type fingerprints struct {
 	known  map[uint64]struct{}
-	filter []uint64 // 1<<12 of them: a bit for the highest 18 bits of each hash, which rules most pieces out at once
+	filter []uint64 // bitmap of 1<<12 words over the highest 18 bits of the hashes, which rejects most pieces quickly
 }
 
-// factor is the base of the hash, an odd number of no meaning; shifted is its power for the byte that leaves the
+// factor is the base of the rolling hash, an arbitrary odd number; shifted is its power for the byte that leaves the
 // window.
 const factor = 0x9e3779b97f4a7c15
 
@@ -40,7 +40,7 @@ func (f *fingerprints) has(h uint64) bool {
 	return found
 }
 
-// learn takes the pieces of a text that is at least as long as one: side by side, and the last one at its end.
+// learn adds the consecutive pieces of a text of at least window bytes, and the piece at its end.
 func (f *fingerprints) learn(text string) {
 	for i := 0; i+window <= len(text); i += window {
 		f.add(hash(text[i : i+window]))

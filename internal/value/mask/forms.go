@@ -13,14 +13,14 @@ import (
 	"unicode/utf8"
 )
 
-// longText is how long a form may be, in bytes, to be looked for as it is. Longer ones are found by their pieces.
+// longText is the maximum length in bytes of a form that is searched verbatim. Longer forms are found by their pieces.
 const longText = 1024
 
-// manyLines is up to how many bytes of a secret each of its lines is looked for in all forms, and not only as it is and
-// as JSON has it.
+// manyLines is the maximum length in bytes of a secret whose lines are searched in all forms. The lines of a longer
+// secret are only searched verbatim and in JSON.
 const manyLines = 4096
 
-// forms are the ways to write a secret text, without repetition, none shorter than LeastText.
+// forms returns the ways to write a secret text, without duplicates and forms shorter than LeastText.
 func forms(text string) []string {
 	all := written(text)
 	if strings.ContainsAny(text, "\r\n") {
@@ -45,7 +45,7 @@ func forms(text string) []string {
 	return slices.DeleteFunc(slices.Compact(all), func(form string) bool { return len(form) < LeastText })
 }
 
-// written is one text as it is and as encodings have it.
+// written returns a text verbatim and in all encodings.
 func written(text string) []string {
 	all := []string{text}
 	all = append(all, quoted(text)...)
@@ -55,7 +55,7 @@ func written(text string) []string {
 	return append(all, inBase64(text)...)
 }
 
-// quoted is a text inside of quotes: in Go and JSON, in JSON inside of JSON, in YAML, XML and shells.
+// quoted returns a text as it appears inside quotes: in Go and JSON, in JSON inside JSON, in YAML, XML and shells.
 func quoted(text string) []string {
 	inGo := strconv.Quote(text)
 	inGo = inGo[1 : len(inGo)-1]
@@ -75,21 +75,21 @@ var (
 	cEscapes     = strings.NewReplacer(`\`, `\\`, "\n", `\n`, "\r", `\r`, "\t", `\t`, "\x1b", `\E`)
 )
 
-// inJSON is as Go writes it: with <, > and & as \u003c, \u003e and \u0026.
+// inJSON returns a text in JSON as Go writes it: with <, > and & as \u003c, \u003e and \u0026.
 func inJSON(text string) string {
 	out, err := json.Marshal(text)
 	if err != nil {
-		return text // no string makes it fail
+		return text // cannot happen for a string
 	}
 	return string(out[1 : len(out)-1])
 }
 
 var unHTML = strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&", `\u2028`, "\u2028", `\u2029`, "\u2029")
 
-// plainJSON is as most others write it.
+// plainJSON returns a text in JSON as most other programs write it.
 func plainJSON(text string) string { return unHTML.Replace(inJSON(text)) }
 
-// asciiJSON has nothing but ASCII, as Python writes it.
+// asciiJSON returns a text in JSON with non-ASCII characters escaped, as Python writes it.
 func asciiJSON(text string) string {
 	var b strings.Builder
 	for _, r := range plainJSON(text) {
@@ -108,8 +108,7 @@ func asciiJSON(text string) string {
 	return b.String()
 }
 
-// backslashes is as the shells' printf %q writes it: a backslash before everything that a shell would not take for
-// itself.
+// backslashes returns a text as printf %q of shells writes it: with a backslash before every special character.
 func backslashes(text string) string {
 	var b strings.Builder
 	for _, r := range text {
@@ -121,8 +120,8 @@ func backslashes(text string) string {
 	return b.String()
 }
 
-// percentEncoded is a text in an address: as a part of a path, in a query, as JavaScript's encodeURIComponent has it,
-// and with everything encoded that may be; each with digits in capitals and not.
+// percentEncoded returns a text as part of a URL: in a path, in a query, as by JavaScript's encodeURIComponent, and
+// with everything encoded that may be; each with upper-case and lower-case digits.
 func percentEncoded(text string) []string {
 	component := keepFor(text, "-_.!~*'()")
 	all := []string{
@@ -135,7 +134,7 @@ func percentEncoded(text string) []string {
 	return all
 }
 
-// keepFor encodes all but letters, digits and the bytes in keep.
+// keepFor percent-encodes all bytes but letters, digits and those in keep.
 func keepFor(text, keep string) string {
 	const digits = "0123456789ABCDEF"
 	var b strings.Builder
@@ -169,11 +168,11 @@ func lower(b byte) byte {
 	return b
 }
 
-// base64Lines are the lengths of lines into which programs break base64: MIME and base64(1), PEM.
+// base64Lines are the usual line lengths of base64: MIME and base64(1), PEM.
 var base64Lines = [...]int{76, 64}
 
-// inBase64 is a text by itself in base64, in lines too, and what is certain of it in the middle of something longer,
-// where it can begin at each of three places in a group: the characters that hold bits of nothing else.
+// inBase64 returns a text in base64, alone and in lines, and the part that is the same wherever the text occurs inside
+// a longer encoded text: for each of the three alignments, the characters that depend on no other bytes.
 func inBase64(text string) []string {
 	alone := base64.RawStdEncoding.EncodeToString([]byte(text))
 	all := []string{alone, alone + "===="[:(4-len(alone)%4)%4]}
@@ -184,9 +183,9 @@ func inBase64(text string) []string {
 			rest = rest[n:]
 		}
 	}
-	for before := range 3 {
-		shifted := base64.RawStdEncoding.EncodeToString(append(make([]byte, before), text...))
-		from, to := (before*8+5)/6, (before+len(text))*8/6
+	for offset := range 3 {
+		shifted := base64.RawStdEncoding.EncodeToString(append(make([]byte, offset), text...))
+		from, to := (offset*8+5)/6, (offset+len(text))*8/6
 		all = append(all, shifted[from:to])
 	}
 	for _, form := range slices.Clone(all) {

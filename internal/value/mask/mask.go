@@ -7,28 +7,28 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
-// LeastText is how many bytes a text must have to be hidden inside of others: shorter ones would be everywhere.
+// LeastText is the minimum length in bytes of a text that is hidden inside of others; shorter texts occur everywhere.
 const LeastText = 4
 
-// Masker knows secrets and hides them. It is safe for concurrent use. The zero value knows none and is ready for use; a
+// Masker hides the secrets that it has learned. It is safe for concurrent use. The zero value is ready for use; a
 // Masker must not be copied.
 type Masker struct {
-	mu      sync.RWMutex // guards what follows
+	mu      sync.RWMutex // guards the rest
 	known   map[string]struct{}
-	pending []string // patterns that no automaton has yet
+	pending []string // patterns that are not in an automaton yet
 	dict    dictionary
 	names   map[string]struct{} // words in which nothing is hidden
 }
 
-// New returns a Masker that knows the secrets inside of values.
+// New returns a Masker that has learned the secrets in values.
 func New(values ...value.Value) *Masker {
 	m := &Masker{}
 	m.Learn(values...)
 	return m
 }
 
-// Learn takes every secret inside of values: texts, numbers and booleans, and the texts, paths and addresses of assets
-// and archives. Keys of secret maps are not taken, since they are words that occur everywhere.
+// Learn adds every secret in values: strings, numbers and booleans, and the texts, paths and URIs of assets and
+// archives. It ignores the keys of secret maps, because they are words that occur everywhere.
 func (m *Masker) Learn(values ...value.Value) {
 	for _, v := range values {
 		if v.ContainsSecret() {
@@ -67,7 +67,7 @@ func (m *Masker) learnLeaf(v value.Value) {
 	}
 }
 
-// LearnText takes a text that is secret. Spaces around it do not count.
+// LearnText adds a secret text, without surrounding spaces.
 func (m *Masker) LearnText(text string) {
 	text = strings.TrimSpace(text)
 	if len(text) < LeastText {
@@ -87,11 +87,11 @@ func (m *Masker) LearnText(text string) {
 		}
 		m.dict.pieces.learn(form)
 		m.pending = append(m.pending, form[:window]) // so that a stream is held back at its beginning
-	}
+	} // a Writer then holds back the beginning
 }
 
-// LearnName takes names that are no secrets although a secret may be a part of them, such as the URN of a resource and
-// its type. Hide leaves them as they are where they stand as words of their own.
+// LearnName adds names that are not secret even if they contain a secret, such as the URN of a resource and its type.
+// Hide does not change them where they occur as separate words.
 func (m *Masker) LearnName(names ...string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -100,7 +100,7 @@ func (m *Masker) LearnName(names ...string) {
 	}
 }
 
-// inName reports whether a part of a text belongs to a word that is a known name. The caller holds mu.
+// inName reports whether s is part of a word that is a known name. The caller holds mu.
 func (m *Masker) inName(text string, s span) bool {
 	if len(m.names) == 0 {
 		return false
@@ -138,7 +138,7 @@ func (m *Masker) learnWhole(text string) {
 	add(&m.dict.whole, text)
 }
 
-// add adds a text to a set, which is nil until the first one.
+// add adds a text to a set, and creates the set if it is nil.
 func add(set *map[string]struct{}, text string) {
 	if *set == nil {
 		*set = map[string]struct{}{}
@@ -146,7 +146,7 @@ func add(set *map[string]struct{}, text string) {
 	(*set)[text] = struct{}{}
 }
 
-// lockForReading takes the lock with everything that was learned in place.
+// lockForReading takes the read lock after all pending patterns are in automata.
 func (m *Masker) lockForReading() {
 	m.mu.RLock()
 	for len(m.pending) > 0 {
@@ -160,7 +160,7 @@ func (m *Masker) lockForReading() {
 	}
 }
 
-// Hide returns the text with value.SecretText in place of every secret that is known.
+// Hide returns text with every known secret replaced by value.SecretText.
 func (m *Masker) Hide(text string) string {
 	if text == "" {
 		return ""
@@ -190,7 +190,7 @@ func (m *Masker) Hide(text string) string {
 	return out.String()
 }
 
-// HideAll is Hide for each of several texts; the result is a list of its own.
+// HideAll returns a new list with the result of Hide for each text.
 func (m *Masker) HideAll(texts []string) []string {
 	var hidden []string
 	for _, t := range texts {
@@ -199,8 +199,8 @@ func (m *Masker) HideAll(texts []string) []string {
 	return hidden
 }
 
-// HideValue hides the known secrets in every text and number inside of v. Values that are marked secret stay as they
-// are, since printing hides them; a hidden number becomes a text.
+// HideValue hides the known secrets in all strings and numbers in v. Values that are marked secret stay unchanged,
+// because printing hides them. A hidden number becomes a string.
 func (m *Masker) HideValue(v value.Value) value.Value {
 	if m.Empty() {
 		return v
@@ -210,7 +210,7 @@ func (m *Masker) HideValue(v value.Value) value.Value {
 		if f, number := x.AsNumber(); number && !x.IsSecret() {
 			text, ok = value.FormatNumber(f), m.knowsNumber(f)
 		}
-		if !ok || len(text) < LeastText { // in a value, every short text would be a whole one
+		if !ok || len(text) < LeastText { // a short string is a whole text too often
 			return x
 		}
 		if hidden := m.Hide(text); hidden != text {
@@ -227,7 +227,7 @@ func (m *Masker) knowsNumber(f float64) bool {
 	return known
 }
 
-// Empty reports whether nothing is known.
+// Empty reports whether the Masker knows no secrets.
 func (m *Masker) Empty() bool {
 	m.mu.RLock()
 	defer m.mu.RUnlock()

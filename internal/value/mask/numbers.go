@@ -8,8 +8,8 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
-// numberForms are the ways to write a number, without its sign: as programs of this language do, as Go, Python and
-// JavaScript do, and with an exponent.
+// numberForms returns the ways to write a number without its sign: as in programs, as by Go, Python and JavaScript, and
+// with an exponent.
 func numberForms(f float64) []string {
 	f = math.Abs(f)
 	forms := []string{value.FormatNumber(f)}
@@ -28,9 +28,9 @@ func isWord(b byte) bool {
 	return isDigit(b) || b == '_' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= 0x80
 }
 
-// numberAt is where the number ends that begins at from, a digit. It answers false where that is a part of something
-// longer, as in an address, a version or a name.
-func numberAt(text string, from int) (end int, alone bool) {
+// numberAt returns the end of the number whose first digit is at start. alone is false if it continues as part of
+// something longer, such as an address, a version or a name.
+func numberAt(text string, start int) (end int, alone bool) {
 	digit := func(i int) byte {
 		if i < len(text) {
 			return text[i]
@@ -43,7 +43,7 @@ func numberAt(text string, from int) (end int, alone bool) {
 		}
 		return i
 	}
-	end = digits(from)
+	end = digits(start)
 	if digit(end) == '.' && isDigit(digit(end+1)) {
 		end = digits(end + 1)
 	}

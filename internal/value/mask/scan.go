@@ -1,9 +1,9 @@
 package mask
 
-// span is a part of a text, as offsets of bytes.
+// span is a range of bytes in a text.
 type span struct{ from, to int }
 
-// dictionary is everything that texts are searched for.
+// dictionary holds the search structures for all secrets.
 type dictionary struct {
 	automata []*automaton
 	numbers  map[string]struct{}
@@ -13,17 +13,17 @@ type dictionary struct {
 	longestNumber int
 }
 
-// found holds the results of a search in a text.
+// found is the result of a search.
 type found struct {
-	spans []span // in order; no two overlap or touch
-	held  int    // how many bytes at the end may turn out to be a part of a secret when more text follows
+	spans []span // in order; they neither overlap nor touch
+	held  int    // number of bytes at the end that may be part of a secret that continues
 }
 
-// none is the state in which no secret continues.
+// none as a number of hidden bytes means that no secret continues.
 const none = -1
 
-// search looks for secrets in a text that follows the byte before. If the text goes on with a secret that was found
-// before, as many bytes as hidden says belong to it, perhaps 0, and the first span is theirs.
+// search finds secrets in text, which follows the byte before. If text continues a secret that was found before, hidden
+// is the number of its bytes in text, possibly 0, and the first span covers them; otherwise hidden is none.
 func (d *dictionary) search(text string, before byte, hidden int) found {
 	var f found
 	if hidden != none {
@@ -36,8 +36,8 @@ func (d *dictionary) search(text string, before byte, hidden int) found {
 	return f
 }
 
-// add joins s with the spans that it overlaps or touches. Spans come in the order of their ends, except spans of
-// numbers, which are merged afterwards.
+// add merges s with the spans that it overlaps or touches. Spans arrive in order of their ends, except for numbers,
+// which are merged afterwards.
 func (f *found) add(s span) {
 	for len(f.spans) > 0 {
 		last := f.spans[len(f.spans)-1]
@@ -50,7 +50,7 @@ func (f *found) add(s span) {
 	f.spans = append(f.spans, s)
 }
 
-// searchTexts runs all automata and the fingerprints over the text at once.
+// searchTexts runs all automata and the fingerprints over the text in one pass.
 func (d *dictionary) searchTexts(f *found, text string, hidden int) {
 	var few [8]int32
 	states := few[:0]
@@ -58,7 +58,7 @@ func (d *dictionary) searchTexts(f *found, text string, hidden int) {
 		states = append(states, 0)
 	}
 	long := len(d.pieces.known) > 0
-	h, piece := uint64(0), hidden // piece is the end of the last piece of a long text
+	h, piece := uint64(0), hidden // end of the last found piece of a long text
 	for i := range len(text) {
 		b, length := text[i], int32(0)
 		for n, a := range d.automata {
@@ -83,13 +83,13 @@ func (d *dictionary) searchTexts(f *found, text string, hidden int) {
 	for n, a := range d.automata {
 		f.held = max(f.held, a.depth(states[n]))
 	}
-	// The last piece of a long text lies across the one before, which is therefore held back too.
+	// The last piece of a long text overlaps the one before it, so that is held back too.
 	if rest := len(text) - piece; long && piece != none && rest < window {
 		f.held = max(f.held, min(rest+window, len(text)))
 	}
 }
 
-// searchNumbers adds the numbers that stand alone.
+// searchNumbers adds the known numbers that stand alone.
 func (d *dictionary) searchNumbers(f *found, text string, before byte) {
 	var numbers []span
 	for i := 0; i < len(text); {
@@ -108,7 +108,7 @@ func (d *dictionary) searchNumbers(f *found, text string, before byte) {
 	if len(numbers) > 0 {
 		f.spans = merged(f.spans, numbers)
 	}
-	// A number at the end may go on; one that is longer than all that are known is none of them.
+	// A number at the end may continue; one longer than all known numbers is not known.
 	tail := 0
 	for tail < len(text) && tail <= d.longestNumber+1 && goesOn(text[len(text)-1-tail]) {
 		tail++
@@ -116,10 +116,10 @@ func (d *dictionary) searchNumbers(f *found, text string, before byte) {
 	f.held = max(f.held, tail)
 }
 
-// goesOn reports whether a byte may be in a number or tell what one is a part of.
+// goesOn reports whether a byte may continue a number or the word that contains it.
 func goesOn(b byte) bool { return isDigit(b) || b == '.' || b == '+' || b == '-' || b|0x20 == 'e' }
 
-// merged joins two lists of spans, each in order.
+// merged merges two ordered lists of spans.
 func merged(a, b []span) []span {
 	var f found
 	for len(a) > 0 || len(b) > 0 {

@@ -7,25 +7,25 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
-// Writer hides secrets in a stream, also where one comes in several pieces: the end of the written text is held back
-// for as long as it may be the beginning of a secret. Flush lets it go. It is safe for concurrent use.
+// Writer hides secrets in a stream, even if a secret is split between writes: it holds back the end of the text while
+// that may be the beginning of a secret. Flush writes what is held back. It is safe for concurrent use.
 //
-// A secret that is hidden only as a whole text is not looked for in streams.
+// A secret that is hidden only as a whole text is not searched in streams.
 type Writer struct {
 	masker *Masker
 
 	mu   sync.Mutex // guards the fields below and the order of writes
 	out  io.Writer
 	held []byte
-	// how many of the first held bytes belong to a secret whose placeholder was written; none for no such secret
+	// hidden is the number of held bytes that belong to a secret whose placeholder was written already; none otherwise.
 	hidden int
 	before byte // the byte before held
 }
 
-// NewWriter returns a Writer in front of out that hides what m knows when something is written.
+// NewWriter returns a Writer that writes to out and hides the secrets that m knows at the time of each write.
 func NewWriter(out io.Writer, m *Masker) *Writer { return &Writer{masker: m, out: out, hidden: none} }
 
-// Write takes all of p, or reports the error of the writer behind.
+// Write accepts all of p, or returns the error of the underlying writer.
 func (w *Writer) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -35,15 +35,15 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Flush writes what is held back. A secret whose beginning was held back is not recognized any more when the rest
-// follows.
+// Flush writes the text that is held back. If it was the beginning of a secret, the secret is not recognized when the
+// rest follows.
 func (w *Writer) Flush() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.advance(w.held, true)
 }
 
-// advance writes as much of text as may be shown. The caller holds mu.
+// advance writes as much of text as is safe, or all of it. The caller holds mu.
 func (w *Writer) advance(text []byte, all bool) error {
 	if len(text) == 0 {
 		return nil
@@ -66,7 +66,7 @@ func (w *Writer) advance(text []byte, all bool) error {
 			break
 		}
 		out = append(out, text[i:s.from]...)
-		if s.from > 0 || w.hidden == none { // else its placeholder was written before
+		if s.from > 0 || w.hidden == none { // otherwise its placeholder is written already
 			out = append(out, value.SecretText...)
 		}
 		i, rest = min(s.to, end), none

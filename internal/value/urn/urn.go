@@ -1,8 +1,8 @@
-// Package urn builds and takes apart the names of resources.
+// Package urn builds and parses the URNs of resources.
 //
-// A URN reads urn:pulumi:<stack>::<project>::<qualified type>::<name> (rules E1.1–E1.6, F1.28). The qualified type is
-// the chain of parent types joined by "$"; the type of the root stack never takes part in it. The package knows names
-// only: nothing of values, state or providers.
+// A URN has the form urn:pulumi:<stack>::<project>::<qualified type>::<name> (rules E1.1–E1.6, F1.28). The qualified
+// type consists of the types of the ancestors and the resource, joined by "$"; it never contains the type of the root
+// stack. The package is independent of values, state and providers.
 package urn
 
 import (
@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// URN is the full name of a resource. The zero value means "none".
+// URN is the unique name of a resource. The zero value means "none".
 type URN string
 
 const (
@@ -22,7 +22,7 @@ const (
 	RootStackType = "pulumi:pulumi:Stack"
 )
 
-// New builds a URN. parent is the parent's URN or empty; a root stack parent adds nothing to the type chain (E1.3).
+// New returns a URN. parent is the parent's URN or empty; a root stack adds nothing to the qualified type (E1.3).
 func New(stack, project string, parent URN, typ, name string) URN {
 	ancestors, separator := parent.QualifiedType(), typeDelimiter
 	if ancestors == RootStackType || parent == "" {
@@ -31,12 +31,12 @@ func New(stack, project string, parent URN, typ, name string) URN {
 	return URN(prefix + stack + delimiter + project + delimiter + ancestors + separator + typ + delimiter + name)
 }
 
-// RootStack is the URN of the stack's own resource.
+// RootStack returns the URN of the stack's own resource.
 func RootStack(stack, project string) URN {
 	return New(stack, project, "", RootStackType, project+"-"+stack)
 }
 
-// Parse checks that s has the shape of a URN (E1.1).
+// Parse returns s as a URN, or an error if it does not have the form of one (E1.1).
 func Parse(s string) (URN, error) {
 	if !strings.HasPrefix(s, prefix) {
 		return "", fmt.Errorf("%q is not a URN: it does not start with %q", s, prefix)
@@ -48,14 +48,14 @@ func Parse(s string) (URN, error) {
 	return URN(s), nil
 }
 
-// Valid reports whether u has the shape of a URN.
+// Valid reports whether u has the form of a URN.
 func (u URN) Valid() bool {
 	_, err := Parse(string(u))
 	return err == nil
 }
 
-// part returns everything from the i-th of stack, project, qualified type and name on; only the first three delimiters
-// split (E1.5).
+// part returns the rest of the URN from its i-th component on: stack, project, qualified type, name. Only the first
+// three delimiters separate components (E1.5).
 func (u URN) part(i int) string {
 	rest := strings.TrimPrefix(string(u), prefix)
 	for ; i > 0; i-- {
@@ -75,28 +75,28 @@ func (u URN) field(i int) string {
 	return rest
 }
 
-// Stack is the bare stack name (E1.2).
+// Stack returns the stack name, without organization and project (E1.2).
 func (u URN) Stack() string { return u.field(0) }
 
-// Project is the project name.
+// Project returns the project name.
 func (u URN) Project() string { return u.field(1) }
 
-// QualifiedType is the type chain, ancestors first, joined by "$".
+// QualifiedType returns the types of the ancestors and the resource, joined by "$".
 func (u URN) QualifiedType() string { return u.field(2) }
 
-// Type is the resource's own type token: what follows the last "$" of the qualified type.
+// Type returns the resource's own type token: the part of the qualified type after the last "$".
 func (u URN) Type() string {
 	q := u.QualifiedType()
 	return q[strings.LastIndex(q, typeDelimiter)+1:]
 }
 
-// Name is everything after the third delimiter; it may hold "::" itself.
+// Name returns everything after the third delimiter; it may contain "::".
 func (u URN) Name() string { return u.field(3) }
 
-// Package is the first part of the type token, or for a provider resource the package that it provides.
+// Package returns the package of the type token, or for a provider resource the package that it provides.
 func (u URN) Package() string { return PackageOf(u.Type()) }
 
-// PackageOf is the package that implements a type token: "random" for "random:index/randomPet:RandomPet" and for
+// PackageOf returns the package that implements a type token: "random" for both "random:index/randomPet:RandomPet" and
 // "pulumi:providers:random".
 func PackageOf(token string) string {
 	if pkg, ok := strings.CutPrefix(token, providerPrefix); ok {
@@ -106,13 +106,13 @@ func PackageOf(token string) string {
 	return pkg
 }
 
-// IsProviderType reports whether token names a provider resource, pulumi:providers:<package>.
+// IsProviderType reports whether token is the type of a provider resource, pulumi:providers:<package>.
 func IsProviderType(token string) bool { return strings.HasPrefix(token, providerPrefix) }
 
-// ProviderType is the type token of the provider resource of a package.
+// ProviderType returns the type token of a package's provider resource.
 func ProviderType(pkg string) string { return providerPrefix + pkg }
 
-// IsDefaultProvider reports whether it names a provider that an engine makes by itself, of the stack's configuration.
+// IsDefaultProvider reports whether u names a default provider, which the engine creates from the configuration.
 func (u URN) IsDefaultProvider() bool {
 	return IsProviderType(u.Type()) && strings.HasPrefix(u.Name(), "default")
 }
@@ -123,7 +123,7 @@ type Reference struct {
 	ID  string
 }
 
-// String is the form kept in state and sent on the wire: <urn>::<id>. It is empty for the zero value.
+// String returns the text form in states and messages, <urn>::<id>, and "" for the zero value.
 func (r Reference) String() string {
 	if r.URN == "" {
 		return ""
@@ -131,7 +131,7 @@ func (r Reference) String() string {
 	return string(r.URN) + delimiter + r.ID
 }
 
-// ParseReference reads the text form, which splits at its last "::".
+// ParseReference parses the text form, which is split at its last "::".
 func ParseReference(s string) (Reference, error) {
 	i := strings.LastIndex(s, delimiter)
 	if i < 0 {

@@ -17,8 +17,8 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 )
 
-// Decode translates the properties of a resource or the result of a call. A nil s gives null. An error
-// names the property at fault, or says that s cannot be a message.
+// Decode decodes the properties of a resource or the result of a call. A nil s gives null. The error names the invalid
+// property, or reports that s is not a valid message.
 func (o Options) Decode(s *structpb.Struct) (value.Value, error) {
 	if s == nil {
 		return value.Null, nil
@@ -30,8 +30,8 @@ func (o Options) Decode(s *structpb.Struct) (value.Value, error) {
 	return o.DecodeBytes(b)
 }
 
-// DecodeValue translates any value; a nil w gives null, and so does a value that o leaves out. An error
-// names the property at fault, or says that w cannot be a message.
+// DecodeValue decodes any value. A nil w gives null, and so does a value that o leaves out. The error names the invalid
+// property, or reports that w is not a valid message.
 func (o Options) DecodeValue(w *structpb.Value) (value.Value, error) {
 	b, err := proto.Marshal(w)
 	if err != nil {
@@ -43,8 +43,8 @@ func (o Options) DecodeValue(w *structpb.Value) (value.Value, error) {
 	})
 }
 
-// DecodeBytes translates the bytes of a message, as Decode does with what proto.Unmarshal makes of them. Strings of the
-// value share the bytes: nobody may change them any more.
+// DecodeBytes decodes the bytes of a message, like Decode after proto.Unmarshal. Strings of the value share the bytes,
+// which must not be modified any more.
 func (o Options) DecodeBytes(b []byte) (value.Value, error) {
 	return o.read(b, new(structpb.Struct), func(r *reader, b []byte) (value.Value, *fault) {
 		v, _, f := r.decodeFields(b, true)
@@ -52,8 +52,8 @@ func (o Options) DecodeBytes(b []byte) (value.Value, error) {
 	})
 }
 
-// DecodeJSON reads what EncodeJSON writes. Text that is no JSON object is an error; other errors name the property at
-// fault.
+// DecodeJSON decodes the output of EncodeJSON. It returns an error for text that is no JSON object; other errors name
+// the invalid property.
 func (o Options) DecodeJSON(text []byte) (value.Value, error) {
 	var s structpb.Struct
 	if err := s.UnmarshalJSON(text); err != nil {
@@ -62,16 +62,16 @@ func (o Options) DecodeJSON(text []byte) (value.Value, error) {
 	return o.Decode(&s)
 }
 
-// maxDepth is how deep maps and lists may be at first. Deeper ones are counted as protobuf does.
+// maxDepth is the maximum nesting for the fast decoder. Deeper values are limited by protobuf.
 const maxDepth = 500
 
 // reader decodes one message.
 type reader struct {
 	Options
-	depth int // of maps and lists around what is read
+	depth int // number of maps and lists around the current value
 }
 
-// read decodes bytes. Odd ones, unlike what programs write, are written anew first, in the form that decode knows.
+// read decodes bytes. It first normalizes an unusual encoding, which no known program writes, with protobuf.
 func (o Options) read(b []byte, m proto.Message, decode func(*reader, []byte) (value.Value, *fault)) (value.Value,
 	error) {
 	v, f := decode(&reader{Options: o}, b)
@@ -89,16 +89,16 @@ func (o Options) read(b []byte, m proto.Message, decode func(*reader, []byte) (v
 	return v, f.err()
 }
 
-// member is an entry of a map: its key, and its value as bytes.
+// member is an entry of a map, with its value as bytes.
 type member struct {
 	key     string
 	content []byte
 }
 
-// members are the entries of a map, ascending by key.
+// members are the entries of a map in ascending order of keys.
 type members []member
 
-// get returns the value of a key, and whether it is there.
+// get returns the value of a key, and whether it exists.
 func (m members) get(key string) ([]byte, bool) {
 	i, found := slices.BinarySearchFunc(m, key, func(e member, key string) int { return strings.Compare(e.key, key) })
 	if !found {
@@ -107,7 +107,7 @@ func (m members) get(key string) ([]byte, bool) {
 	return m[i].content, true
 }
 
-// membersOf reads the entries of a map. It returns false for odd ones.
+// membersOf returns the entries of a map. It returns false for an unusual encoding.
 func membersOf(b []byte) (members, bool) {
 	n, ok := countFields(b)
 	if !ok {
@@ -143,7 +143,7 @@ func membersOf(b []byte) (members, bool) {
 	return list, true
 }
 
-// decodeFields reads a map; one below the top may be special.
+// decodeFields decodes a map; below the top level it may be a special value.
 func (r *reader) decodeFields(b []byte, top bool) (v value.Value, dropped bool, f *fault) {
 	list, ok := membersOf(b)
 	if !ok {
@@ -176,13 +176,13 @@ func (r *reader) decodeMembers(list members) (value.Value, *fault) {
 	return value.SortedMap(keys, values), nil
 }
 
-// The kinds of values in bytes. An odd value has none.
+// The kinds of encoded values. An unusual encoding has oddKind.
 const (
 	oddKind    protowire.Number = -1
 	absentKind protowire.Number = 0 // a value without a kind counts as null
 )
 
-// kindOf returns the one field that a value has, and its content where that is a message or a text.
+// kindOf returns the only field of a value, and its content if that is a message or a string.
 func kindOf(b []byte) (number protowire.Number, content []byte) {
 	if len(b) == 0 {
 		return absentKind, nil
@@ -204,7 +204,7 @@ func kindOf(b []byte) (number protowire.Number, content []byte) {
 	return oddKind, nil
 }
 
-// decode reports as dropped what is left out: an unknown that is not kept, with whatever is wrapped around it.
+// decode reports a value as dropped if it is an unknown that is not kept, or contains nothing else.
 func (r *reader) decode(b []byte) (v value.Value, dropped bool, f *fault) {
 	if r.depth++; r.depth > maxDepth {
 		return value.Null, false, newOddFault()
@@ -232,7 +232,7 @@ func (r *reader) decode(b []byte) (v value.Value, dropped bool, f *fault) {
 	return value.Null, false, newOddFault()
 }
 
-// itemsOf reads the items of a list. It returns false for odd ones.
+// itemsOf returns the items of a list. It returns false for an unusual encoding.
 func itemsOf(b []byte) (items [][]byte, ok bool) {
 	n, _ := countFields(b)
 	items = make([][]byte, 0, n)
@@ -254,7 +254,7 @@ func (r *reader) decodeItems(b []byte) (value.Value, *fault) {
 	items := make([]value.Value, len(contents))
 	for i, content := range contents {
 		var f *fault
-		if items[i], _, f = r.decode(content); f != nil { // what is dropped leaves its place null (F1.11)
+		if items[i], _, f = r.decode(content); f != nil { // a dropped item becomes null (F1.11)
 			return value.Null, f.inItem(i)
 		}
 	}
@@ -346,7 +346,7 @@ func (r *reader) decodeOutput(fields members) (v value.Value, dropped bool, f *f
 	return v, false, nil
 }
 
-// asText returns the text that a value is, empty for any other kind.
+// asText returns the text of a string value, and "" for all other kinds.
 func asText(b []byte) (text string, number protowire.Number) {
 	number, content := kindOf(b)
 	if number != textField {
@@ -355,7 +355,7 @@ func asText(b []byte) (text string, number protowire.Number) {
 	return shared(content), number
 }
 
-// stringField is a field of a special map that should be a string; an absent one is empty and fine.
+// stringField returns a string in a special map. An absent field is empty and valid.
 func stringField(fields members, key string) (text string, ok bool) {
 	content, present := fields.get(key)
 	if !present {
@@ -410,7 +410,7 @@ func (r *reader) decodeArchive(fields members) (v value.Value, dropped bool, f *
 			return value.Null, false, f
 		}
 		if a.Assets.Len() < len(list) {
-			return value.Null, true, nil // a member is not known: nor is the archive, then
+			return value.Null, true, nil // with an unknown member the archive is unknown too
 		}
 		if secret = a.Assets.ContainsSecret(); secret {
 			a.Assets = a.Assets.DeepPublic()
@@ -457,8 +457,7 @@ func (r *reader) decodeResource(fields members) (v value.Value, dropped bool, f 
 	return id, false, nil
 }
 
-// decodeID reads the ID of a resource reference: null for a component, an unknown for one that is empty or unknown
-// (F1.7).
+// decodeID decodes the ID of a resource reference: null for a component, unknown if it is empty or unknown (F1.7).
 func (r *reader) decodeID(b []byte) (value.Value, *fault) {
 	if r.depth++; r.depth > maxDepth {
 		return value.Null, newOddFault()
@@ -486,7 +485,7 @@ func (r *reader) decodeID(b []byte) (value.Value, *fault) {
 			}
 			return unknown, nil
 		}
-		if inner, ok := fields.get("V"); ok { // the historic form of F1.7
+		if inner, ok := fields.get("V"); ok { // the old format in F1.7
 			if number, _ := kindOf(inner); number == structField {
 				return unknown, nil
 			}
@@ -496,7 +495,7 @@ func (r *reader) decodeID(b []byte) (value.Value, *fault) {
 	return value.Null, malformed(number, "resource reference: its ID is not a string")
 }
 
-// malformed is the fault of a special map with a field of the wrong kind, which is number.
+// malformed returns the fault for a special map with a field of the wrong kind.
 func malformed(number protowire.Number, reason string) *fault {
 	if number == oddKind {
 		return newOddFault()

@@ -2,28 +2,28 @@ package wire
 
 import "github.com/yamlhost/yamlhost/internal/value/urn"
 
-// List returns the items of a list as messages carry them, or the reverse. None at all are nil.
+// List converts the items of a list to or from their form in messages. It returns nil for an empty list.
 func List[From, To any](items []From, item func(From) To) []To {
 	if len(items) == 0 {
 		return nil
 	}
 	list := make([]To, len(items))
-	for i, from := range items {
-		list[i] = item(from)
+	for i, x := range items {
+		list[i] = item(x)
 	}
 	return list
 }
 
-// Texts are URNs as messages carry them.
+// Texts converts URNs to strings.
 func Texts(us []urn.URN) []string { return List(us, func(u urn.URN) string { return string(u) }) }
 
-// URNs is the reverse of Texts.
+// URNs converts strings to URNs.
 func URNs(list []string) []urn.URN {
 	return List(list, func(text string) urn.URN { return urn.URN(text) })
 }
 
-// Dependencies reads the dependencies of each property from messages; each RPC has a message type of its own. An
-// empty map gives nil.
+// Dependencies returns the dependencies of each property in messages; each RPC has its own message type. It returns nil
+// for an empty map.
 func Dependencies[M interface{ GetUrns() []string }](m map[string]M) map[string][]urn.URN {
 	if len(m) == 0 {
 		return nil
@@ -35,7 +35,7 @@ func Dependencies[M interface{ GetUrns() []string }](m map[string]M) map[string]
 	return deps
 }
 
-// DependencyMessages is the reverse of Dependencies; message makes a call's own message of the texts of URNs.
+// DependencyMessages is the inverse of Dependencies; message creates the RPC's message from strings.
 func DependencyMessages[M any](deps map[string][]urn.URN, message func([]string) M) map[string]M {
 	if len(deps) == 0 {
 		return nil

@@ -1,7 +1,7 @@
-// Package wire translates values to and from the protobuf messages that plugins, programs and engines exchange (rules
-// F1).
+// Package wire encodes values as the protobuf messages that plugins, programs and engines exchange, and decodes them
+// (rules F1).
 //
-// Options describes what the receiver understands; its methods Encode and Decode do the work in one walk. Secrets,
-// assets, archives, resource references, outputs with dependencies and byte strings travel as maps with a signature,
-// unknowns as reserved strings. The package knows no remote call: which call keeps what is the business of its users.
+// Options describe the capabilities of the receiver; their methods Encode and Decode work in one pass. Secrets, assets,
+// archives, resource references, outputs with dependencies and byte strings are encoded as maps with a signature,
+// unknowns as reserved strings. The package does not determine which call keeps which marks; its users do.
 package wire

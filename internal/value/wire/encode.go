@@ -14,9 +14,8 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 )
 
-// Encode translates the properties of a resource or the arguments of a call. v must be a map, or null, which gives nil:
-// no properties at all. Marks of v itself cannot be expressed at the top and are passed on to each property. An error
-// names the property at fault.
+// Encode encodes the properties of a resource or the arguments of a call. v must be a map, or null, which gives nil.
+// The top level cannot have marks, so marks of v are added to each property. The error names the invalid property.
 func (o Options) Encode(v value.Value) (*structpb.Struct, error) {
 	if v.IsNull() {
 		return nil, nil
@@ -29,19 +28,19 @@ func (o Options) Encode(v value.Value) (*structpb.Struct, error) {
 	return s, unmarshalWritten(b, s)
 }
 
-// EncodeValue translates any value. A value that o leaves out, which only an unknown is, gives nil without an error. An
-// error names the part at fault.
+// EncodeValue encodes any value. An unknown that o leaves out gives nil without an error. The error names the invalid
+// part.
 func (o Options) EncodeValue(v value.Value) (*structpb.Value, error) {
-	b, there, f := o.appendValue(nil, v)
-	if f != nil || !there {
+	b, present, f := o.appendValue(nil, v)
+	if f != nil || !present {
 		return nil, f.err()
 	}
 	w := new(structpb.Value)
 	return w, unmarshalWritten(b, w)
 }
 
-// EncodeJSON writes a map as the JSON of its message: special values are objects with a signature, unknowns are their
-// sentinels (F1.3). The error names the property at fault, or says that JSON cannot express a number.
+// EncodeJSON encodes a map as the JSON of its message: special values are objects with a signature, unknowns are their
+// sentinels (F1.3). The error names the invalid property, or reports a number that JSON cannot express.
 func (o Options) EncodeJSON(v value.Value) ([]byte, error) {
 	s, err := o.Encode(v)
 	if err != nil || s == nil {
@@ -50,7 +49,7 @@ func (o Options) EncodeJSON(v value.Value) ([]byte, error) {
 	return s.MarshalJSON()
 }
 
-// unmarshalWritten reads what this package wrote. It fails only where protobuf counts it as nested too deeply.
+// unmarshalWritten decodes the output of this package. It only fails if the nesting exceeds protobuf's limit.
 func unmarshalWritten(b []byte, m proto.Message) error {
 	if err := proto.Unmarshal(b, m); err != nil {
 		return newFault("cannot be written: " + err.Error()).err()
@@ -84,15 +83,15 @@ func (o Options) appendFields(b []byte, v value.Value, top bool) ([]byte, *fault
 	return b, nil
 }
 
-// appendValue adds the content of a Value. It reports false for what is left out, and then what it returns is of no
-// use.
-func (o Options) appendValue(b []byte, v value.Value) (_ []byte, there bool, f *fault) {
+// appendValue appends the content of a Value. present is false if the value is left out; the returned bytes are then
+// meaningless.
+func (o Options) appendValue(b []byte, v value.Value) (_ []byte, present bool, f *fault) {
 	isKnown, secret := v.IsKnown(), v.IsSecret()
 	if deps := v.Deps(); o.KeepOutputs && len(deps) > 0 {
 		return o.appendOutput(b, v, deps)
 	}
 	if !isKnown && !o.KeepUnknowns {
-		// With its secret, if it has one: a secret without a value is refused by readers (F1.18).
+		// An enclosing secret is left out too: receivers reject a secret without a value (F1.18).
 		return o.leaveOut(b)
 	}
 	content := func(b []byte) ([]byte, bool, *fault) {
@@ -114,21 +113,21 @@ func (o Options) leaveOut(b []byte) ([]byte, bool, *fault) {
 	return b, false, nil
 }
 
-// appendSecret adds a secret, whose content write adds or leaves out.
+// appendSecret appends a secret whose content is appended or left out by write.
 func appendSecret(b []byte, write func([]byte) ([]byte, bool, *fault)) ([]byte, bool, *fault) {
 	b, start := beginSpecial(b, SecretSignature)
-	b, there, f := appendEntry(b, valueKey, write)
-	return endMessage(b, start), there, f
+	b, present, f := appendEntry(b, valueKey, write)
+	return endMessage(b, start), present, f
 }
 
-func (o Options) appendOutput(b []byte, v value.Value, deps []urn.URN) (_ []byte, there bool, f *fault) {
+func (o Options) appendOutput(b []byte, v value.Value, deps []urn.URN) (_ []byte, present bool, f *fault) {
 	if !v.IsKnown() && !o.KeepUnknowns {
 		return o.leaveOut(b)
 	}
 	b, start := beginSpecial(b, OutputSignature)
 	if v.IsKnown() {
-		b, there, f = appendEntry(b, valueKey, func(b []byte) ([]byte, bool, *fault) { return o.appendContent(b, v) })
-		if f != nil || !there {
+		b, present, f = appendEntry(b, valueKey, func(b []byte) ([]byte, bool, *fault) { return o.appendContent(b, v) })
+		if f != nil || !present {
 			return nil, false, f
 		}
 	} else if sentinel := Sentinel(v.Kind()); o.KeepUnknownKinds && sentinel != UnknownString {
@@ -151,8 +150,8 @@ func (o Options) appendOutput(b []byte, v value.Value, deps []urn.URN) (_ []byte
 	return endMessage(b, start), true, f
 }
 
-// appendContent is for known values; it looks at no mark of v itself.
-func (o Options) appendContent(b []byte, v value.Value) (_ []byte, there bool, f *fault) {
+// appendContent appends a known value, without the marks of v itself.
+func (o Options) appendContent(b []byte, v value.Value) (_ []byte, present bool, f *fault) {
 	switch v.Kind() {
 	case value.KindBool:
 		yes, _ := v.AsBool()
@@ -205,11 +204,11 @@ func (o Options) appendItems(b []byte, v value.Value) ([]byte, *fault) {
 	items, _ := v.AsList()
 	for i, item := range items {
 		open, start := beginMessage(b, itemsField)
-		open, there, f := o.appendValue(open, item)
+		open, present, f := o.appendValue(open, item)
 		if f != nil {
 			return nil, f.inItem(i)
 		}
-		if there { // F1.11: what is left out shifts the rest
+		if present { // F1.11: items behind one that is left out move up
 			b = endMessage(open, start)
 		}
 	}
@@ -226,7 +225,7 @@ func (o Options) appendAsset(b []byte, a *value.Asset) ([]byte, bool, *fault) {
 		case a.HasText && !utf8.ValidString(a.Text):
 			return nil, false, newFault("is a text asset that is not UTF-8; use a file asset for it")
 		case a.HasText && a.Text == "" && a.Hash == value.EmptyAssetHash:
-			// the hash alone says that there is no text (F1.8)
+			// The hash alone implies the empty text (F1.8).
 		case a.HasText:
 			b = appendTextEntry(b, textKey, a.Text)
 		default:
@@ -236,7 +235,7 @@ func (o Options) appendAsset(b []byte, a *value.Asset) ([]byte, bool, *fault) {
 	return endMessage(b, start), true, checkSource(a.Hash, a.Path, a.URI)
 }
 
-// appendSource adds where an asset or archive is: a path goes before a URI.
+// appendSource appends the source of an asset or archive; a path takes precedence over a URI.
 func appendSource(b []byte, path, uri string) []byte {
 	switch {
 	case path != "":
@@ -262,7 +261,7 @@ func (o Options) appendArchive(b []byte, a *value.Archive) ([]byte, bool, *fault
 				if o.RejectUnknowns {
 					return nil, false, newFault("is an archive with a member that is not known yet")
 				}
-				return b, false, nil // an archive that lacks a member is another archive
+				return b, false, nil // an archive without one of its members would be a different one
 			}
 			var f *fault
 			b, _, f = appendEntry(b, assetsKey, func(b []byte) ([]byte, bool, *fault) {
@@ -282,7 +281,7 @@ func (o Options) appendArchive(b []byte, a *value.Archive) ([]byte, bool, *fault
 		return endMessage(b, start), true, checkSource(a.Hash, a.Path, a.URI)
 	}
 	if withMembers && members.ContainsSecret() {
-		members = members.DeepPublic() // readers expect members bare: the whole archive is secret instead
+		members = members.DeepPublic() // members must not be secret on the wire: the whole archive is instead
 		if o.KeepSecrets {
 			return appendSecret(b, write)
 		}
@@ -290,7 +289,7 @@ func (o Options) appendArchive(b []byte, a *value.Archive) ([]byte, bool, *fault
 	return write(b)
 }
 
-// checkSource refuses texts that protobuf cannot carry.
+// checkSource returns an error for strings that protobuf cannot encode.
 func checkSource(texts ...string) *fault {
 	for _, t := range texts {
 		if !utf8.ValidString(t) {
@@ -320,7 +319,7 @@ func (o Options) appendResource(b []byte, r *value.ResourceRef) ([]byte, bool, *
 		b = appendTextEntry(appendTextEntry(b, nameKey, r.URN.Name()), typeKey, r.URN.Type())
 	}
 	if hasID || !r.ID.IsKnown() {
-		b = appendTextEntry(b, idKey, id) // empty: a custom resource whose ID is not known yet (F1.7)
+		b = appendTextEntry(b, idKey, id) // empty for a custom resource without a known ID (F1.7)
 	}
 	if r.PackageVersion != "" {
 		b = appendTextEntry(b, versionKey, r.PackageVersion)

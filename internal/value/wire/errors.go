@@ -7,15 +7,15 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
-// fault is the error for a value that cannot be translated, with the place of the property in it. The steps to that
-// are collected on the way back, so that a walk without faults pays nothing for paths.
+// fault is the error for a value that cannot be encoded or decoded. The path is collected while the recursion returns,
+// so that valid values cost nothing.
 type fault struct {
-	reason string     // reads on after the property's name: "is …", "has …"
-	odd    bool       // of bytes that are no message, or one written as no program writes it
+	reason string     // continues the name of the property: "is …", "has …"
+	odd    bool       // the bytes are invalid or have an unusual encoding
 	steps  value.Path // innermost first
 }
 
-// Error names the property and what is wrong with it. It never shows the value.
+// Error names the property and the problem. It never shows the value.
 func (f *fault) Error() string {
 	if len(f.steps) == 0 {
 		return "the value " + f.reason
@@ -39,7 +39,7 @@ func (f *fault) inItem(i int) *fault {
 	return f
 }
 
-// err returns the fault as an error; a nil fault is a nil error.
+// err returns f as an error; a nil fault is a nil error.
 func (f *fault) err() error {
 	if f == nil {
 		return nil

@@ -12,9 +12,9 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
-// Unmarshal reads a message as proto.Unmarshal does, but leaves its own fields that hold properties as the bytes that
-// they are: DecodeField makes values of them, without a tree of messages in between. The message keeps the bytes where
-// unknown fields are, so that its own getters give nil for these fields. It does not keep data.
+// Unmarshal is like proto.Unmarshal, but keeps the fields of m that hold properties as bytes: DecodeField decodes them
+// to values without intermediate messages. The bytes are kept as unknown fields, so the getters of these fields return
+// nil. m does not share data.
 func Unmarshal(data []byte, m proto.Message) error {
 	reflected := m.ProtoReflect()
 	properties := propertyFields(reflected.Descriptor())
@@ -34,7 +34,7 @@ func Unmarshal(data []byte, m proto.Message) error {
 		field := data[:n+size]
 		if data = data[n+size:]; kind == protowire.BytesType && slices.Contains(properties, number) {
 			if left == nil {
-				left = make([]byte, 0, len(field)+len(data)) // what comes behind is mostly as large
+				left = make([]byte, 0, len(field)+len(data)) // the rest often has a similar size
 			}
 			left = append(left, field...)
 		} else {
@@ -48,7 +48,7 @@ func Unmarshal(data []byte, m proto.Message) error {
 	return nil
 }
 
-// known are the fields that hold properties, by the descriptor of a message.
+// known caches the numbers of the fields that hold properties, by message descriptor.
 var known sync.Map
 
 func propertyFields(d protoreflect.MessageDescriptor) []protowire.Number {
@@ -66,12 +66,12 @@ func propertyFields(d protoreflect.MessageDescriptor) []protowire.Number {
 	return numbers
 }
 
-// ErrTooLarge is the error for a field with more bytes than are taken.
+// ErrTooLarge is returned for a field that exceeds the size limit.
 var ErrTooLarge = errors.New("the field is too large")
 
-// DecodeField translates a field of a message, as Decode does. The field is a message, or what Unmarshal has left of
-// one; strings of the value share its bytes. most is how many bytes are taken. An error names the property at fault, is
-// ErrTooLarge, or reports that the bytes are not a message.
+// DecodeField decodes a field of a message, like Decode. The field is a message, or was kept as bytes by Unmarshal;
+// strings of the value share these bytes. most is the maximum size in bytes. The error names the invalid property, is
+// ErrTooLarge, or reports that the bytes are not a valid message.
 func (o Options) DecodeField(m proto.Message, field protoreflect.FieldNumber, most int) (value.Value, error) {
 	reflected := m.ProtoReflect()
 	var content []byte
@@ -92,7 +92,7 @@ func (o Options) DecodeField(m proto.Message, field protoreflect.FieldNumber, mo
 			part, _ := protowire.ConsumeBytes(rest[n:])
 			if content == nil {
 				content = part[:len(part):len(part)]
-			} else { // the parts of a message that comes in parts make one
+			} else { // protobuf concatenates the parts of a repeated message field
 				content = append(content, part...)
 			}
 		}
@@ -107,9 +107,10 @@ func (o Options) DecodeField(m proto.Message, field protoreflect.FieldNumber, mo
 	return o.DecodeBytes(content)
 }
 
-// EncodeInto makes properties a field of a message, as Encode does it, but writes them straight to bytes: a message
-// that is sent and not looked at needs no tree, and no second walk for sizes. The message keeps them as bytes, and its
-// own field stays nil; nobody else may have its bytes. Null adds nothing. An error names the property at fault.
+// EncodeInto encodes properties into a field of a message, like Encode, but directly to bytes: a message that is only
+// sent needs neither intermediate messages nor a second pass for sizes. The message keeps them as unknown fields, and
+// its own field stays nil; the unknown fields must not be shared. Null adds nothing. The error names the invalid
+// property.
 func (o Options) EncodeInto(m proto.Message, field protoreflect.FieldNumber, v value.Value) error {
 	if v.IsNull() {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// The numbers of fields in google.protobuf.Struct, its entries, Value and ListValue.
+// Field numbers of google.protobuf.Struct, its entries, Value and ListValue.
 const (
 	fieldsField protowire.Number = 1
 	keyField    protowire.Number = 1
@@ -20,13 +20,13 @@ const (
 	listField   protowire.Number = 6
 )
 
-// beginMessage opens a nested message; endMessage takes what it returned.
+// beginMessage starts a nested message. Its result is passed to endMessage.
 func beginMessage(b []byte, field protowire.Number) ([]byte, int) {
 	b = append(protowire.AppendTag(b, field, protowire.BytesType), 0)
 	return b, len(b)
 }
 
-// endMessage writes the length of a nested message in front of it, which moves it if that takes more than a byte.
+// endMessage inserts the length of a nested message, and moves the message if the length takes more than one byte.
 func endMessage(b []byte, start int) []byte {
 	n := len(b) - start
 	size := protowire.SizeVarint(uint64(n))
@@ -38,13 +38,14 @@ func endMessage(b []byte, start int) []byte {
 	return b
 }
 
-// appendEntry adds an entry to a map; write adds its value, or reports that there is none, and then b is unchanged.
+// appendEntry appends a map entry. write appends its value, or reports that there is none; b is then returned
+// unchanged.
 func appendEntry(b []byte, key string, write func([]byte) ([]byte, bool, *fault)) ([]byte, bool, *fault) {
 	open, entry := beginMessage(b, fieldsField)
 	open = protowire.AppendString(protowire.AppendTag(open, keyField, protowire.BytesType), key)
 	open, start := beginMessage(open, valueField)
-	open, there, f := write(open)
-	if f != nil || !there {
+	open, present, f := write(open)
+	if f != nil || !present {
 		return b, false, f
 	}
 	return endMessage(endMessage(open, start), entry), true, nil
@@ -58,19 +59,19 @@ func appendBool(b []byte, yes bool) []byte {
 	return protowire.AppendVarint(protowire.AppendTag(b, boolField, protowire.VarintType), protowire.EncodeBool(yes))
 }
 
-// appendTextEntry adds an entry whose value is a text.
+// appendTextEntry appends a map entry with a string value.
 func appendTextEntry(b []byte, key, text string) []byte {
 	b, _, _ = appendEntry(b, key, func(b []byte) ([]byte, bool, *fault) { return appendText(b, text), true, nil })
 	return b
 }
 
-// beginSpecial opens a map with a signature; endMessage closes it.
+// beginSpecial starts a map with a signature; endMessage ends it.
 func beginSpecial(b []byte, signature string) ([]byte, int) {
 	b, start := beginMessage(b, structField)
 	return appendTextEntry(b, SignatureKey, signature), start
 }
 
-// countFields returns the number of fields of a message that has only nested ones.
+// countFields returns the number of fields of a message that consists of nested messages only.
 func countFields(b []byte) (n int, ok bool) {
 	for len(b) > 0 {
 		if _, b, ok = nested(b, protowire.Number(b[0]>>3)); !ok {
@@ -81,7 +82,7 @@ func countFields(b []byte) (n int, ok bool) {
 	return n, true
 }
 
-// nested takes a nested message or a string from the front of a message.
+// nested returns the nested message or string at the start of a message.
 func nested(b []byte, number protowire.Number) (content, rest []byte, ok bool) {
 	if len(b) < 2 || b[0] != byte(number)<<3|byte(protowire.BytesType) {
 		return nil, nil, false
@@ -96,5 +97,5 @@ func nested(b []byte, number protowire.Number) (content, rest []byte, ok bool) {
 	return b[1+n : 1+n+int(size)], b[1+n+int(size):], true
 }
 
-// shared is bytes as a text, without a copy.
+// shared returns b as a string, without a copy.
 func shared(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

@@ -2,10 +2,10 @@ package wire
 
 import "github.com/yamlhost/yamlhost/internal/value"
 
-// SignatureKey is the map key that marks a map as something special (F1.3).
+// SignatureKey is the map key that marks a special value (F1.3).
 const SignatureKey = value.SignatureKey
 
-// The signatures: what kind of special thing a map is (F1.3).
+// The signatures of the kinds of special values (F1.3).
 const (
 	SecretSignature   = "1b47061264138c4ac30d75fd1eb44270"
 	AssetSignature    = "c44067f5952c0a294b673a41bacd8c17"
@@ -15,10 +15,10 @@ const (
 	BytesSignature    = "803fd3297a5875dc03ca845dda5d2a98"
 )
 
-// UnknownString stands for an unknown string, an unknown of no particular kind, and an unknown ID (F1.3, F1.5).
+// UnknownString is the sentinel for an unknown string, an unknown of unknown kind, and an unknown ID (F1.3, F1.5).
 const UnknownString = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 
-// sentinels are the strings that stand for unknown values, by kind (F1.3, F1.5). The one of strings promises nothing.
+// sentinels are the strings that stand for unknown values, by kind (F1.3, F1.5). The one of strings implies no kind.
 var sentinels = [...]struct {
 	kind value.Kind
 	text string
@@ -32,7 +32,7 @@ var sentinels = [...]struct {
 	{value.KindArchive, "e48ece36-62e2-4504-bad9-02848725956a"},
 }
 
-// The keys inside special maps.
+// The keys of special maps.
 const (
 	valueKey        = "value"
 	secretKey       = "secret"
@@ -49,8 +49,8 @@ const (
 	assetsKey       = "assets"
 )
 
-// Sentinel is the string that stands for an unknown of a kind (F1.5). Kinds without a sentinel of their own share the
-// one of strings, as in engines (E1.12).
+// Sentinel returns the string that stands for an unknown of a kind (F1.5). Kinds without their own sentinel share that
+// of strings, as in Pulumi's engine (E1.12).
 func Sentinel(kind value.Kind) string {
 	for _, s := range sentinels {
 		if s.kind == kind {
@@ -60,8 +60,8 @@ func Sentinel(kind value.Kind) string {
 	return UnknownString
 }
 
-// KindOfSentinel returns the kind that a sentinel stands for, and whether text is a sentinel at all. The string
-// sentinel also stands for unknowns of no particular kind (E1.12), so it promises nothing: KindAny.
+// KindOfSentinel returns the kind of a sentinel, and whether text is one. The string sentinel also stands for unknowns
+// of unknown kind (E1.12), so its kind is KindAny.
 func KindOfSentinel(text string) (value.Kind, bool) {
 	if len(text) == len(UnknownString) {
 		for i := range sentinels {
