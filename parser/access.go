@@ -8,29 +8,30 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// Pulumi's property access: a root and steps, where names may hold nearly anything (L5.B).
+// This file parses Pulumi's property accesses: a root name and steps, where names may contain nearly any character
+// (L5.B).
 
-// accessText is an access as it was found, with offsets into the scalar's text.
+// accessText is a scanned access. Offsets refer to the scalar's text.
 type accessText struct {
 	root  stepText
 	steps []stepText
-	end   int // of the closing brace
+	end   int // offset of the closing brace
 }
 
 type stepText struct {
 	name     string
-	from, to int // with its dot or brackets
+	from, to int // offsets including the dot or brackets
 	index    int
 	isIndex  bool
 	quoted   bool
-	optional bool // a question mark stands before it
+	optional bool // preceded by a question mark
 }
 
-// scanAccess reads an access that begins at i, behind "${", up to its closing brace. chains says that a question mark
-// between a name and a step makes the step optional; it is a part of the name otherwise.
+// scanAccess scans an access that begins at i, after "${", up to its closing brace. If chains is set, a question mark
+// between a name and a step makes the step optional; otherwise it is part of the name.
 func scanAccess(text string, i int, chains bool) (*accessText, *fault) {
 	a := &accessText{}
-	// mark takes the question mark off the name before a step.
+	// mark removes the question mark from the name before a step and reports whether there was one.
 	mark := func(name *stepText) bool {
 		short, marked := strings.CutSuffix(name.name, "?")
 		if !chains || !marked || name.quoted || name.isIndex || short == "" || strings.TrimSpace(short) != short {
@@ -126,7 +127,7 @@ func (a *accessText) chained() bool {
 	return slices.ContainsFunc(a.steps, func(step stepText) bool { return step.optional })
 }
 
-// skipSpace returns the offset of the first byte from i on that is no space between the parts of an access.
+// skipSpace returns the offset of the first byte at or after i that is not white space.
 func skipSpace(text string, i int) int {
 	for i < len(text) && space(text[i]) {
 		i++
@@ -143,13 +144,14 @@ func nameEnd(text string, i int) int {
 	return len(text)
 }
 
-// nameStep returns the name between two offsets without the white space behind it; from is where the step begins.
+// nameStep returns the step with the name in text[start:end], without trailing white space. from is where the step
+// begins.
 func nameStep(text string, start, end, from int) stepText {
 	name := strings.TrimRight(text[start:end], " \t\r\n")
 	return stepText{name: name, from: from, to: start + len(name)}
 }
 
-// scanBrackets reads `["name"]` or `[3]` at i.
+// scanBrackets scans `["name"]` or `[3]` at i and returns the offset after it.
 func scanBrackets(text string, i int) (stepText, int, *fault) {
 	open := i
 	step := stepText{from: open}
@@ -200,8 +202,8 @@ func scanBrackets(text string, i int) (stepText, int, *fault) {
 	return step, i + 1, nil
 }
 
-// plain reports whether no part of an access looks like anything but a name. Names that could as well be a literal of
-// an expression are not plain.
+// plain reports whether all parts of an access can only be names. A root that could also be a literal in an expression
+// is not plain.
 func (a *accessText) plain() bool {
 	if !a.root.quoted && (!nameLike(a.root.name) || literalLike(a.root.name)) {
 		return false
@@ -219,14 +221,15 @@ func literalLike(name string) bool {
 	return name == "true" || name == "false" || name == "null" || name != "" && name[0] >= '0' && name[0] <= '9'
 }
 
-// odd reports whether a member's name holds white space or is a star, so that it may be an expression in truth.
+// odd reports whether a member's name contains white space or is an asterisk, so that the text may be an expression
+// instead of an access.
 func (a *accessText) odd() bool {
 	return slices.ContainsFunc(a.steps, func(step stepText) bool { return !step.quoted && oddKey(step.name) })
 }
 
 func oddKey(name string) bool { return name == "*" || strings.ContainsAny(name, " \t\r\n") }
 
-// access makes the node. start is the offset of "${".
+// access returns the node of a scanned access. start is the offset of "${".
 func (s *scalar) access(start int, a *accessText) ast.Expr {
 	rng := s.at(a.root.from, a.stepsEnd())
 	if start == 0 && a.end+1 == len(s.text) {
@@ -248,7 +251,7 @@ func (s *scalar) access(start int, a *accessText) ast.Expr {
 	return access
 }
 
-// stepsEnd is where the last step ends.
+// stepsEnd returns the offset at which the last step ends.
 func (a *accessText) stepsEnd() int {
 	if len(a.steps) == 0 {
 		return a.root.to
@@ -256,7 +259,7 @@ func (a *accessText) stepsEnd() int {
 	return a.steps[len(a.steps)-1].to
 }
 
-// writes reports whether an odd member of an access is a key that the text itself writes.
+// writes reports whether an odd member name of an access occurs as a key in the text itself.
 func (s *scope) writes(a *accessText) bool {
 	return slices.ContainsFunc(a.steps, func(step stepText) bool { return !step.quoted && s.odd(step.name) })
 }

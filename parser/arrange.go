@@ -8,8 +8,8 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
-// sectionOrder is the order of the keys at the top of a program that Arrange brings about. Others keep their places
-// among themselves, behind these and in front of resources and outputs.
+// sectionOrder is the order in which Arrange puts the keys at the top of a program. Keys in neither list follow these,
+// in their original order, before lastSections.
 var sectionOrder = []string{"name", "runtime", "description", "author", "website", "license", "version", "namespace",
 	"main", "backend", "template", "plugins", "policyPacks", "crds",
 	"packages", "options", "pulumi", "include", "config", "configuration", "dynamic", "hooks", "components", "variables",
@@ -17,10 +17,10 @@ var sectionOrder = []string{"name", "runtime", "description", "author", "website
 
 var lastSections = []string{"resources", "outputs"}
 
-// Arrange puts the sections of a program into the usual order. Each takes the comments right above it along; what
-// stands at the top of the text up to an empty line stays there. A text stays as it is where that could change what it
-// means, such as with an anchor that would come behind its alias, in JSON, and with syntax errors, which are the
-// findings.
+// Arrange puts the sections of a program into the usual order. The comments directly above a section move with it; a
+// comment at the top of the text that is followed by an empty line stays there. Arrange returns the text unchanged if
+// the move could change its meaning, such as when an anchor would come after its alias, and for JSON. It returns syntax
+// errors as findings.
 func Arrange(src *diag.Source) ([]byte, diag.Diagnostics) {
 	text := src.Text()
 	root, diags := formattable(src)
@@ -28,7 +28,7 @@ func Arrange(src *diag.Source) ([]byte, diag.Diagnostics) {
 		return text, diags
 	}
 	f := newFormatter(text)
-	var starts []int // first line of each section, with the comments above it
+	var starts []int // first line of each section, including the comments above it
 	for i := 0; i < len(root.content); i += 2 {
 		line := f.lineOf(root.content[i].start)
 		if f.lines[line].indent != 0 || !f.begins(root.content[i].start) {
@@ -82,11 +82,10 @@ func rankOf(key string) int {
 	if i := place(sectionOrder); i >= 0 {
 		return i
 	}
-	return len(sectionOrder) + 1 + place(lastSections) // the others are right before the last ones
+	return len(sectionOrder) + 1 + place(lastSections) // all other keys come right before lastSections
 }
 
-// aboveComments returns the first of the comments that stand right above a line, but for those at the top of the text
-// that an empty line follows.
+// aboveComments returns the first line of the comments directly above a line, or the line itself if there are none.
 func (f *formatter) aboveComments(line int) int {
 	for line > 0 {
 		above := f.lines[line-1]
@@ -98,7 +97,7 @@ func (f *formatter) aboveComments(line int) int {
 	return line
 }
 
-// sameEntries reports whether two texts hold the same entries at their tops, in whatever order.
+// sameEntries reports whether two texts have the same entries at the top level, in any order.
 func sameEntries(a, b []byte) bool {
 	first, _ := unmarshal(a, a)
 	second, _ := unmarshal(b, b)

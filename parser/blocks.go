@@ -8,24 +8,24 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
-// block is a stretch of a text with the nodes read from it. Results that depend on nothing but its own text are kept
-// for as long as that text lives.
+// block is a stretch of a text with the nodes parsed from it. Results that depend only on its own text are kept for as
+// long as the block exists.
 type block struct {
-	lead           []byte // of the stretch, as what follows
+	lead           []byte // copied from the stretch, like the fields below
 	astray, deeper bool
 
-	yaml   *yamlText // its position in the text is fixed
-	top    []entry   // the keys at the top of what was read
-	failed bool      // nothing could be read
+	yaml   *yamlText // positions in it are relative to the block's source
+	top    []entry   // the keys at the top level
+	failed bool      // the block could not be parsed
 	read   *readBlock
 
-	asWritten *lexed // before repairs
-	printable bool   // of a document: it holds nothing that no program may
-	flush     bool   // of a document: a line other than a key at the top is not indented
+	asWritten *lexed // tokens before any repairs
+	printable bool   // in a document: contains no forbidden characters
+	flush     bool   // in a document: a line that is not a top-level key is not indented
 }
 
-// newBlock reads the YAML of a stretch; text is that with the lead of the stretch in front. origin is the offset in src at
-// which the stretch begins; line is the number of lines before src in the text that the user sees.
+// newBlock parses the YAML of a stretch. text is the stretch preceded by its lead. origin is the offset of the stretch
+// in src, and line the number of lines before src in the text that the user sees.
 func newBlock(src *diag.Source, s stretch, text []byte, origin, line int) *block {
 	y := &yamlText{passage: passage{src: src, text: text, lead: len(s.lead), origin: origin, linesAbove: line}}
 	b := &block{lead: s.lead, astray: s.astray, deeper: s.deeper, yaml: y}
@@ -48,7 +48,7 @@ func newBlock(src *diag.Source, s stretch, text []byte, origin, line int) *block
 		return b
 	}
 	if document == nil || empty(document) {
-		return b // nothing but what was taken out
+		return b // repairs have left nothing
 	}
 	root := document.target()
 	y.root = root
@@ -65,7 +65,8 @@ func newBlock(src *diag.Source, s stretch, text []byte, origin, line int) *block
 	return b
 }
 
-// checkEntry keeps the section's key of a block, whose value must be one entry that stands where entries do.
+// checkEntry reduces b.top to the section's key and reports any error in its value, which must be a single entry at the
+// usual indentation.
 func (b *block) checkEntry() {
 	y := b.yaml
 	misaligned := func(rng diag.Range) {
@@ -94,7 +95,8 @@ func (b *block) checkEntry() {
 	}
 }
 
-// strayField returns the first key of a block, if that is no entry's name but the field of one; nil for any other.
+// strayField returns the first key of a block if it is a field of an entry rather than the name of one, and nil
+// otherwise.
 func (b *block) strayField() *node {
 	if len(b.top) == 0 {
 		return nil
@@ -107,18 +109,18 @@ func (b *block) strayField() *node {
 	return body.content[0]
 }
 
-// isField reports whether a key is a field of a section's entries, rather than the name of an entry.
+// isField reports whether a key is a field of the entries of a section, rather than the name of an entry.
 func isField(section, key string) bool {
 	_, field := canonical(key, entryKeys[section])
 	return field || section == "variables" && strings.HasPrefix(strings.ToLower(key), "fn::")
 }
 
-// entryKeys are the fields of the entries of sections.
+// entryKeys maps sections to the fields of their entries.
 var entryKeys = map[string][]string{"config": configKeys, "configuration": configKeys, "resources": allFields,
 	"components": componentKeys, "hooks": hookKeys, "dynamic": dynamicKeys}
 
-// beginsWithKey reports whether the first line of the block can be a key, as far as lines tell; one that begins with an
-// anchor or a tag may be.
+// beginsWithKey reports whether the first line of the block can be a key, judging by that line alone. A line with a
+// colon that begins with an anchor, alias or tag can be one.
 func (b *block) beginsWithKey() bool {
 	body := b.yaml.text[b.yaml.lead:]
 	lines := contentLines(body)
@@ -129,7 +131,7 @@ func (b *block) beginsWithKey() bool {
 	return bytes.IndexByte([]byte("&*!"), first[0]) >= 0 && bytes.Contains(first, []byte(":"))
 }
 
-// missingColon reports that the block begins with a line that is no key.
+// missingColon reports that the first line of the block is not a key.
 func (b *block) missingColon() {
 	text := b.yaml.text
 	start, end := lineAt(text, lineOf(text, b.yaml.lead))
@@ -137,7 +139,7 @@ func (b *block) missingColon() {
 		"`:` is missing after a key")
 }
 
-// lose notes the name of an entry that cannot be read.
+// lose marks the block as failed and records the name of its entry as lost.
 func (b *block) lose() {
 	b.failed = true
 	body := b.yaml.text[b.yaml.lead:]
@@ -151,7 +153,7 @@ func (b *block) lose() {
 	}
 }
 
-// crossing reports whether an alias in one of the blocks stands for what an anchor in another names.
+// crossing reports whether an alias in one of the blocks refers to an anchor in another.
 func crossing(blocks []*block) bool {
 	var anchors map[string]bool
 	for _, b := range blocks {

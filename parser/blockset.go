@@ -10,30 +10,31 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
-// blockSet is a text cut into blocks.
+// blockSet is a text divided into blocks.
 type blockSet struct {
 	sections []blockSection
-	blocks   []*block // all of them, in order
+	blocks   []*block // all blocks, in the order of the text
 	places   []blockPlace
-	usual    int  // how deep the entries of sections stand where most do; 0 where that is not clear
-	open     bool // quotes or brackets are open at the end of some block, or that has not been asked
+	usual    int  // most frequent indentation of entries; 0 if there is no clear majority
+	open     bool // quotes or brackets may be open at the end of some block
 
 	indexed sync.Once
-	index   map[*diag.Source]int // of the blocks by their texts, as of the set that it was made for
-	replace map[*diag.Source]int // of those that edits have put in since
+	index   map[*diag.Source]int // block indexes by source, shared with the set that it was built for
+	replace map[*diag.Source]int // block indexes of sources added by edits since then
 }
 
-// blockSection is a key at the top: head is the block of the key, and the blocks of its entries follow up to, but not
-// including, end. Both are indexes among all blocks.
+// blockSection is a top-level key. head is the index of the block with the key. The blocks of its entries follow, up to
+// but not including the index end.
 type blockSection struct{ head, end int }
 
-// blockPlace is where a block begins.
+// blockPlace is the position of a block.
 type blockPlace struct {
 	start int // byte offset in the text
 	lines int // number of lines before its source in the text that the user sees
 }
 
-// newBlockSet makes a set of the blocks that read returns for each part: a block, and how many lines come before it.
+// newBlockSet returns the set of the blocks that read returns for each stretch. The second result of read is the number
+// of lines before the block.
 func newBlockSet(sections []cutSection, read func(stretch) (*block, int)) *blockSet {
 	set := &blockSet{}
 	one := func(s stretch) {
@@ -52,12 +53,12 @@ func newBlockSet(sections []cutSection, read func(stretch) (*block, int)) *block
 	return set
 }
 
-// at returns the block that holds an offset.
+// at returns the index of the block that contains an offset.
 func (s *blockSet) at(offset int) int {
 	return max(sort.Search(len(s.places), func(i int) bool { return s.places[i].start > offset })-1, 0)
 }
 
-// end is where a block of a text of so many bytes ends.
+// end returns the end offset of the i-th block in a text of the given length.
 func (s *blockSet) end(i, length int) int {
 	if i+1 < len(s.places) {
 		return s.places[i+1].start
@@ -65,7 +66,7 @@ func (s *blockSet) end(i, length int) int {
 	return length
 }
 
-// start is where the block with a text begins.
+// start returns the start offset of the block with source src, or false if there is none.
 func (s *blockSet) start(src *diag.Source) (int, bool) {
 	i, ok := s.replace[src]
 	if !ok {
@@ -86,10 +87,11 @@ func (s *blockSet) start(src *diag.Source) (int, bool) {
 	return s.places[i].start, true
 }
 
-// maxReplaced bounds how many blocks are found beside the index before it is made anew.
+// maxReplaced is the maximum size of the map replace. Beyond it, the index is rebuilt.
 const maxReplaced = 64
 
-// with returns the set with another block in one place, in a text that is longer by some bytes and lines behind it.
+// with returns a copy of the set in which block i is replaced by b. The text grows by the given numbers of bytes and
+// lines.
 func (s *blockSet) with(i int, b *block, bytes, lines int) *blockSet {
 	next := &blockSet{sections: s.sections, blocks: slices.Clone(s.blocks), places: slices.Clone(s.places),
 		usual: s.usual, open: s.open}
@@ -98,7 +100,7 @@ func (s *blockSet) with(i int, b *block, bytes, lines int) *blockSet {
 		next.places[j].start += bytes
 		next.places[j].lines += lines
 	}
-	s.start(nil) // makes the index
+	s.start(nil) // builds the index
 	if len(s.replace) >= maxReplaced {
 		return next
 	}
@@ -112,14 +114,14 @@ func (s *blockSet) with(i int, b *block, bytes, lines int) *blockSet {
 	return next
 }
 
-// cut cuts the text into blocks. It takes over blocks that another set has already.
-func (d *Document) cut(from *blockSet) {
+// cut divides the text into blocks. It reuses unchanged blocks of the set prior.
+func (d *Document) cut(prior *blockSet) {
 	text := d.src.Text()
 	sections, usual := cut(text)
 	if sections == nil {
 		return
 	}
-	known := newKnownBlocks(from, text, sections)
+	known := newKnownBlocks(prior, text, sections)
 	d.shared.mu.Lock()
 	defer d.shared.mu.Unlock()
 	line, counted := 0, 0
@@ -138,7 +140,7 @@ func (d *Document) cut(from *blockSet) {
 	}
 }
 
-// ownBlock reads the YAML of a stretch that becomes a source of its own.
+// ownBlock parses a stretch as a block with its own source.
 func ownBlock(name string, s stretch, body []byte, line int) *block {
 	text := slices.Concat(s.lead, body)
 	b := newBlock(diag.NewSource(name, text[len(s.lead):]), s, text, 0, line)
@@ -155,8 +157,8 @@ func ownBlock(name string, s stretch, body []byte, line int) *block {
 	return b
 }
 
-// Outline returns the text with the lines of the sections left empty that begin with some prefixes, and without empty
-// lines at its end; ok is false where blocks do not tell which lines those are.
+// Outline returns the text in which every top-level section that begins with one of the prefixes is replaced by empty
+// lines, and without empty lines at the end. ok is false if the blocks do not determine the lines of a section.
 func (d *Document) Outline(prefixes []string) (text []byte, ok bool) {
 	if d.set == nil {
 		return nil, false
@@ -164,7 +166,7 @@ func (d *Document) Outline(prefixes []string) (text []byte, ok bool) {
 	part := func(from, to int) string { return diag.NewRange(d.src, from, to).Text() }
 	set, length := d.set, d.src.Len()
 	text = []byte(part(0, set.places[0].start))
-	empty := 0 // lines before what is kept next
+	empty := 0 // removed lines before the next section that is kept
 	for _, section := range set.sections {
 		from, to := set.places[section.head].start, set.end(section.end-1, length)
 		if !slices.ContainsFunc(prefixes, func(p string) bool { return part(from, min(from+len(p), to)) == p }) {
@@ -180,9 +182,9 @@ func (d *Document) Outline(prefixes []string) (text []byte, ok bool) {
 	return append(bytes.TrimRight(text, "\n"), '\n'), true
 }
 
-// editInside returns the document after an edit inside of one entry that surely leaves all others where they are: it
-// touches lines below the first one of the entry, which stand deeper than entries do before and after. It is nil for
-// any other edit.
+// editInside returns the document after an edit inside of one entry that certainly does not affect any other. Such an
+// edit changes only lines below the first one of the entry, and those are indented deeper than entries both before and
+// after it. editInside returns nil for any other edit.
 func (d *Document) editInside(e Edit) *Document {
 	set, length := d.set, d.src.Len()
 	if set == nil || set.usual == 0 || set.open || e.Start < 0 || e.End < e.Start || e.End > length {
@@ -231,7 +233,7 @@ func (d *Document) editInside(e Edit) *Document {
 		set: set.with(i, b, len(body)-(to-from), lines)}
 }
 
-// trimmed returns an edit without what is the same before and after it.
+// trimmed returns the edit without the common prefix and suffix of its old and new text.
 func (e Edit) trimmed(text []byte) Edit {
 	for e.Start < e.End && e.Text != "" && text[e.Start] == e.Text[0] {
 		e.Start, e.Text = e.Start+1, e.Text[1:]
@@ -242,7 +244,8 @@ func (e Edit) trimmed(text []byte) Edit {
 	return e
 }
 
-// inside reports whether an entry begins as deep as usual, and all its lines behind the first one stand deeper.
+// inside reports whether an entry has the usual indentation and all lines after its first one are indented deeper.
+// first is the offset of its second line.
 func (s *blockSet) inside(body []byte, first int) bool {
 	lines := contentLines(body)
 	if len(lines) == 0 || lines[0].indent != s.usual || lines[0].tab || lines[0].next != first {
@@ -251,39 +254,38 @@ func (s *blockSet) inside(body []byte, first int) bool {
 	return !slices.ContainsFunc(lines[1:], func(l textLine) bool { return l.tab || l.indent <= s.usual })
 }
 
-// standsAlone reports whether a block can take the place of another, and have another in its place, as far as the
-// blocks of a text have to hold together.
+// standsAlone reports whether a block can replace another one, and be replaced, without affecting the blocks around it.
 func (b *block) standsAlone() bool {
 	l := b.asWritten
 	return l.tooDeep < 0 && l.secondDocument < 0 && b.printable && !l.open && len(l.anchors) == 0 && len(l.unanchored) == 0
 }
 
-// blockKey identifies a block: blocks of two texts with equal keys are the same.
+// blockKey identifies the content of a block.
 type blockKey struct {
 	lead, text string
 	astray     bool
 }
 
-// knownBlocks are the blocks of an earlier text that the next text can reuse. Nearly all of them come in the same
-// order: counted from the start before an edit, and from the end behind it.
+// knownBlocks holds the blocks of an earlier text that the next text can reuse. Nearly all of them are in the same
+// order: before the edit counted from the start, and after it counted from the end.
 type knownBlocks struct {
-	count   int      // of the blocks of the next text
-	before  []*block // equal to the blocks at the start of the next text
-	behind  []*block // the same as the last ones of the next text
+	count   int      // number of blocks in the next text
+	before  []*block // equal to the first blocks of the next text
+	behind  []*block // equal to the last blocks of the next text
 	between map[blockKey][]*block
 	taken   int
 }
 
-func newKnownBlocks(from *blockSet, text []byte, sections []cutSection) *knownBlocks {
+func newKnownBlocks(prior *blockSet, text []byte, sections []cutSection) *knownBlocks {
 	var next []stretch
 	for _, s := range sections {
 		next = append(append(next, s.head), s.entries...)
 	}
 	k := &knownBlocks{count: len(next)}
-	if from == nil {
+	if prior == nil {
 		return k
 	}
-	old := from.blocks
+	old := prior.blocks
 	for len(old) > 0 && len(next) > 0 && old[0].says(next[0], text) {
 		k.before, old, next = append(k.before, old[0]), old[1:], next[1:]
 	}
@@ -300,13 +302,13 @@ func newKnownBlocks(from *blockSet, text []byte, sections []cutSection) *knownBl
 	return k
 }
 
-// says reports whether a block has the text of a stretch.
+// says reports whether a block has the text and the properties of a stretch.
 func (b *block) says(s stretch, text []byte) bool {
 	return b.astray == s.astray && bytes.Equal(b.lead, s.lead) && (b.lead == nil) == (s.lead == nil) &&
 		bytes.Equal(b.yaml.src.Text(), text[s.start:s.end])
 }
 
-// take returns the known block for the next stretch, above which some lines stand; nil where there is none.
+// take returns the known block for the next stretch, or nil if there is none. lines is the number of lines above it.
 func (k *knownBlocks) take(s stretch, body []byte, lines int) *block {
 	pos := k.taken
 	k.taken++
@@ -332,15 +334,16 @@ func (k *knownBlocks) take(s stretch, body []byte, lines int) *block {
 	return b
 }
 
-// namesLines reports whether what has been said of a block speaks of lines.
+// namesLines reports whether a finding in the block mentions a line number.
 func (b *block) namesLines() bool { return b.yaml.namesLines || b.read != nil && b.read.lines }
 
-// canStand reports whether a block says what it says where so many lines stand above it.
+// canStand reports whether the findings of a block remain valid with the given number of lines above it.
 func (b *block) canStand(lines int) bool {
 	return !(b.yaml.namesLines && b.yaml.linesAbove != lines || b.read != nil && b.read.lines && b.read.above != lines)
 }
 
-// holds reports whether the blocks say the same as the whole text does.
+// holds reports whether parsing the blocks separately gives the same result as parsing the whole text. It also sets
+// s.open.
 func (s *blockSet) holds(text []byte) bool {
 	if crossing(s.blocks) {
 		return false
@@ -350,13 +353,13 @@ func (s *blockSet) holds(text []byte) bool {
 			return false
 		}
 		if len(b.top) == 0 && !b.failed && b.lead == nil && !b.yaml.repairs.any() {
-			return false // nothing is in it, as in an empty text
+			return false // the block is empty, as in an empty text
 		}
 	}
 	doubtful := false
 	for i, b := range s.blocks {
 		s.open = s.open || b.asWritten.open
-		doubtful = doubtful || b.astray && !b.deeper || // it may be what the entries below it belong to
+		doubtful = doubtful || b.astray && !b.deeper || // the entries below may belong to it
 			b.asWritten.open && closesLater(text, s.places[i].start, s.end(i, len(text)))
 		if doubtful {
 			s.open = true
@@ -370,7 +373,7 @@ func (s *blockSet) holds(text []byte) bool {
 	return true
 }
 
-// closesLater reports whether the quotes or brackets that are open at the end of a stretch may be closed further below.
+// closesLater reports whether quotes or brackets that are open at the end of a stretch may be closed after it.
 func closesLater(text []byte, start, end int) bool {
 	l := &lexer{text: text, fresh: true, keyLine: -1, value: -1, i: start, lineStart: start}
 	l.tooDeep, l.secondDocument = -1, -1

@@ -9,11 +9,11 @@ import (
 
 var configKeys = []string{"type", "items", "default", "value", "secret", "optional", "name", "description"}
 
-// configSection reads declarations of configuration (L2.C). Those that the section hiding declares too are left out
+// configSection reads declarations of configuration (L2.C). It omits those that the section hiding declares too
 // (L2.26).
 func (b *bodyReader) configSection(section, hiding *section) (declarations []*ast.Config) {
 	if section != nil && section.name == "config" && isText(section.value.target()) {
-		return nil // in old projects, the directory of the stacks' configuration (L1.B)
+		return nil // in old projects, the directory of the stack configuration (L1.B)
 	}
 	for _, it := range b.items(section, (*bodyReader).configItem) {
 		if hiding == nil || !hiding.declares(it.name.Value) {
@@ -38,7 +38,7 @@ func (b *bodyReader) inputItem(e entry, name ast.Literal) item {
 type configReader struct {
 	*exprReader
 	config *ast.Config
-	input  bool // of a component, which no stack gives a value
+	input  bool // it is an input of a component, which the stack's configuration cannot set
 }
 
 func (r *configReader) read(e entry) *ast.Config {
@@ -57,7 +57,7 @@ func (r *configReader) read(e entry) *ast.Config {
 	return c
 }
 
-// needsType reports a declaration that tells no type, unless the stack has a value that tells it.
+// needsType reports a declaration without a type, unless the stack has a value from which the type can be inferred.
 func (r *configReader) needsType() {
 	if !r.input && r.scope.stackHas(keyOf(r.config)) {
 		return
@@ -66,7 +66,7 @@ func (r *configReader) needsType() {
 		"the configuration value `%s` needs a type or a default", shorten(r.config.Name.Value))
 }
 
-// keyOf returns the name by which the stack's configuration has a value.
+// keyOf returns the name of the value in the stack's configuration.
 func keyOf(c *ast.Config) string {
 	if c.Key != nil {
 		return c.Key.Value
@@ -124,8 +124,8 @@ func (r *configReader) fieldsOfMap(n *node) {
 	}
 }
 
-// checkedDefault compares a literal default with the declared type, or with itself where it has to tell the type
-// (L2.22, L2.23). It reports a fault and returns Bad; the checker handles defaults that are not literals.
+// checkedDefault checks a literal default against the declared type or, without one, that the type can be inferred from
+// it (L2.22, L2.23). It reports a fault and returns an ast.Bad. Defaults that are not literals are left to the checker.
 func (r *configReader) checkedDefault(value ast.Expr) ast.Expr {
 	if r.config.Type == nil {
 		if list, ok := value.(*ast.List); ok {
@@ -148,7 +148,7 @@ func (r *configReader) checkedDefault(value ast.Expr) ast.Expr {
 	return value
 }
 
-// homogeneous returns the list of a default, or an ast.Bad when its items are of several kinds and no type is declared.
+// homogeneous returns the list, or reports an error and returns an ast.Bad if its items are of several kinds.
 func (r *configReader) homogeneous(list *ast.List) ast.Expr {
 	first := ""
 	for _, item := range list.Items {

@@ -16,8 +16,8 @@ var configTypes = map[string]string{
 	"object":  "object", "map": "object", "list": "list", "array": "list", "any": "any",
 }
 
-// configType reads the field type of a configuration value or a property, and items beside it (L2.20, L2.12). It
-// returns nil for a type that it has reported. depth is the number of items around it.
+// configType reads the field type of a configuration value or property, and the field items beside it (L2.20, L2.12).
+// It reports an invalid type and returns nil. depth is the number of enclosing items fields.
 func (r *nodeReader) configType(e entry, items *entry, depth int) *ast.ConfigType {
 	literal := r.literalText(e, "`type`")
 	if literal == nil {
@@ -38,7 +38,7 @@ func (r *nodeReader) configType(e entry, items *entry, depth int) *ast.ConfigTyp
 
 var typeKeys = []string{"type", "items"}
 
-// itemType reads the field items: a map with a type of its own.
+// itemType reads the field items: a map with its own type.
 func (r *nodeReader) itemType(e entry, depth int) (item *ast.ConfigType) {
 	r.section(e, "`items`", func(n *node, _ diag.Range) {
 		if depth > maxDepth {
@@ -59,7 +59,7 @@ func (r *nodeReader) itemType(e entry, depth int) (item *ast.ConfigType) {
 	return item
 }
 
-// parseConfigType reads the spelling of a type; nil for none.
+// parseConfigType parses the notation of a type. It returns nil if the notation is invalid.
 func parseConfigType(text string, rng diag.Range, depth int) *ast.ConfigType {
 	const deepest = 20
 	text = strings.TrimSpace(text)
@@ -92,7 +92,7 @@ func parseConfigType(text string, rng diag.Range, depth int) *ast.ConfigType {
 	return t
 }
 
-// exprKind returns the kind of a literal with its article; empty for what is no literal.
+// exprKind returns the kind of a literal with its article, or an empty string if e is not a literal.
 func exprKind(e ast.Expr) string {
 	switch e.(type) {
 	case *ast.Null:
@@ -111,7 +111,7 @@ func exprKind(e ast.Expr) string {
 	return ""
 }
 
-// mismatch finds the part of a literal that does not fit a type.
+// mismatch returns the first part of a literal that does not fit a type; false if there is none.
 func mismatch(t *ast.ConfigType, value ast.Expr) (ast.Expr, bool) {
 	kind := exprKind(value)
 	if kind == "" || kind == "null" || t.Name == "any" {

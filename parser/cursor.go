@@ -9,34 +9,33 @@ import (
 // CursorKind is the kind of syntax at a position of an unfinished text.
 type CursorKind uint8
 
-// The kinds of places.
+// The kinds of positions.
 const (
 	KeyCursor   CursorKind = iota // the key of a map, or an item of a list
-	ValueCursor                   // the value behind a key, or an item of a list that has begun
-	NameCursor                    // a name inside of ${…}
+	ValueCursor                   // the value after a key, or a list item that has been started
+	NameCursor                    // a name inside ${…}
 )
 
-// Context describes a position by its lines and brackets alone, so that it works in a text that is broken
-// too.
+// Context describes the syntax at a position. It is derived from lines and brackets alone, so that it also works in a
+// text with syntax errors.
 type Context struct {
 	Kind CursorKind
-	// Path are the keys around the place, from the top of the text; an item of a list is "[]". For a value, the last one
-	// is its key.
+	// Path holds the keys around the position, outermost first; a list item is "[]". For a value, the last element is
+	// its key.
 	Path  []string
-	Typed string // what has been written of the word, up to the cursor
+	Typed string // the part of the word before the cursor
 	// Start and End are the byte offsets of the whole word.
 	Start, End int
-	// Flow reports whether the place is inside of brackets or braces of YAML.
+	// Flow reports whether the position is inside of YAML brackets or braces.
 	Flow bool
 
-	// Of a NameCursor: the parts of the access in front of the word, none for its first name, and the function that the
-	// place is an argument of.
+	// For a NameCursor: the parts of the access before the word, and the function call around the position, if any.
 	Steps    []string
 	Function string
 	Argument int // 0-based
 }
 
-// Cursor looks at the place of a byte offset.
+// Cursor returns the context of a byte offset.
 func Cursor(text []byte, offset int) Context {
 	offset = min(max(offset, 0), len(text))
 	start := bytes.LastIndexByte(text[:offset], '\n') + 1
@@ -59,7 +58,7 @@ func nameByte(c byte) bool {
 		c >= 0x80
 }
 
-// nameContext looks at a place inside of an expression that begins at an offset.
+// nameContext returns the context of a position inside an expression that begins at begin.
 func nameContext(text []byte, begin, offset int) Context {
 	c := Context{Kind: NameCursor, Start: offset, End: offset}
 	for c.Start > begin && nameByte(text[c.Start-1]) {
@@ -70,7 +69,7 @@ func nameContext(text []byte, begin, offset int) Context {
 	}
 	c.Typed = string(text[c.Start:offset])
 	pos := c.Start
-	for pos > begin && text[pos-1] == '.' { // the access in front, from its end
+	for pos > begin && text[pos-1] == '.' { // the access before the word, backwards
 		end := pos - 1
 		var indexes []string
 		for end > begin && text[end-1] == ']' {
@@ -117,7 +116,7 @@ func nameContext(text []byte, begin, offset int) Context {
 	return c
 }
 
-// word makes the word at the end of a stretch, without an opening quote.
+// word sets the word that ends at offset and begins at or after from, without an opening quote.
 func (c *Context) word(text []byte, from, offset int) {
 	for from < offset && (blank(text[from]) || text[from] == '"' || text[from] == '\'') {
 		from++
@@ -129,12 +128,12 @@ func (c *Context) word(text []byte, from, offset int) {
 	}
 }
 
-// lineShape is a line as its dashes and its key.
+// lineShape is a line split into its dashes and its key.
 type lineShape struct {
 	dashes []int // columns
-	column int   // of the text that follows them
+	column int   // column of the text after the dashes
 	key    string
-	colon  int // offset behind the colon in the text; 0 without a key
+	colon  int // offset after the colon; 0 without a key
 }
 
 func shapeOf(text []byte, start int) lineShape {
@@ -157,18 +156,18 @@ func shapeOf(text []byte, start int) lineShape {
 	return s
 }
 
-// BeginsValue reports whether the line that begins at an offset has a key or is an item of a list.
+// BeginsValue reports whether the line that begins at start has a key or is a list item.
 func BeginsValue(text []byte, start int) bool {
 	s := shapeOf(text, start)
 	return s.colon > 0 || len(s.dashes) > 0
 }
 
-// blockContext looks at a place outside of brackets.
+// blockContext returns the context of a position outside of brackets. start is the offset of its line.
 func blockContext(text []byte, start, offset int) Context {
 	s := shapeOf(text, start)
 	var c Context
 	column := s.column
-	if len(bytes.TrimSpace(text[start:offset])) == 0 { // an empty line up to the cursor, which tells how deep it is
+	if len(bytes.TrimSpace(text[start:offset])) == 0 { // the line is empty up to the cursor, which determines the depth
 		s.dashes, s.key, s.colon = nil, "", 0
 		column = offset - start
 	}
@@ -176,7 +175,7 @@ func blockContext(text []byte, start, offset int) Context {
 		s.dashes = s.dashes[:len(s.dashes)-1]
 	}
 	c.Path = parentsOf(text, start, column, s.dashes)
-	if s.key == "fn:" && s.colon == offset { // the name of a function is still missing
+	if s.key == "fn:" && s.colon == offset { // the function's name has not been typed yet
 		c.word(text, start+s.column, offset)
 		return c
 	}
@@ -194,9 +193,9 @@ func blockContext(text []byte, start, offset int) Context {
 	return c
 }
 
-// parentsOf returns the keys around a column of the line that begins at an offset.
+// parentsOf returns the path around a column of the line that begins at start.
 func parentsOf(text []byte, start, column int, dashes []int) (path []string) {
-	equal := false // a key in the same column may be the parent: of a list that is not indented
+	equal := false // a key in the same column may be the parent of a list that is not indented
 	item := func(dashes []int) {
 		for i := len(dashes) - 1; i >= 0; i-- {
 			path = append(path, "[]")
@@ -211,7 +210,7 @@ func parentsOf(text []byte, start, column int, dashes []int) (path []string) {
 			continue
 		}
 		if indent := behindSpaces(text, start) - start; indent > column || indent == column && !equal {
-			continue // it stands beside the place, or deeper
+			continue // a sibling of the position, or a child of one
 		}
 		s := shapeOf(text, start)
 		switch {
@@ -229,10 +228,10 @@ func parentsOf(text []byte, start, column int, dashes []int) (path []string) {
 	return path
 }
 
-// flowContext looks at a place inside of brackets; false where it is in none.
+// flowContext returns the context of a position inside of brackets; false if it is outside of them.
 func flowContext(text []byte, start, offset int) (Context, bool) {
 	from := start
-	for range 200 { // up to a line that cannot be inside of brackets
+	for range 200 { // go back to a line that cannot be inside of brackets
 		s := shapeOf(text, from)
 		if from == 0 || s.key != "" && s.column <= 2 {
 			break
@@ -241,7 +240,7 @@ func flowContext(text []byte, start, offset int) (Context, bool) {
 	}
 	type level struct {
 		open  int
-		path  []string // of the value that is in brackets
+		path  []string // path of the value in brackets
 		key   string
 		value bool
 		word  int

@@ -5,42 +5,42 @@ import (
 	"slices"
 )
 
-// A text is cut into stretches that can be read one by one: the keys at its top, and the entries of the sections whose
-// keys are names. The cut looks at lines and their indentation alone, so that it also holds for a text that is broken:
-// a fault stays in its stretch.
+// A text is divided into stretches that can be parsed separately: the top-level keys, and the entries of sections whose
+// keys are names. The division only depends on lines and their indentation, so that it also works in a text with syntax
+// errors, and an error is confined to its stretch.
 
-// stretch is a part of a text: whole lines.
+// stretch is a part of a text that consists of whole lines.
 type stretch struct {
 	start, end int
-	// lead is the line of the section's key, without its value, that is read in front of an entry; nil for what stands at
-	// the top.
+	// lead is the line of the section's key, without its value, which is parsed in front of an entry. It is nil for a
+	// top-level stretch.
 	lead []byte
-	// astray reports whether the first line of the stretch is indented like no entry of its section; deeper, that it
-	// stands deeper.
+	// astray reports whether the indentation of the first line differs from that of the section's entries, and deeper
+	// whether it is greater.
 	astray, deeper bool
 }
 
-// cutSection is a key at the top of a text. entries is nil where its value is read together with it.
+// cutSection is a top-level key. entries is nil if its value is parsed together with the key.
 type cutSection struct {
 	head    stretch
 	entries []stretch
 }
 
-// cuttable are the sections whose entries are read one by one.
+// cuttable lists the sections whose entries are parsed separately.
 var cuttable = []string{"config", "configuration", "variables", "resources", "outputs", "components", "hooks",
 	"dynamic"}
 
-// textLine is a line that holds more than blanks and a comment.
+// textLine is a line that contains more than white space and a comment.
 type textLine struct {
-	start, end int // without the line break
+	start, end int // content, without indentation and line break
 	next       int // where the next line begins
 	indent     int
-	tab        bool // in the indentation
+	tab        bool // the indentation is followed by a tab
 }
 
-// cut finds the stretches of a text. sections is nil where lines do not tell them: JSON, several documents, complex keys,
-// line breaks that only YAML knows, a map that is indented as a whole. usual is how deep the entries stand where most of
-// the lines below those at the top tell, else 0.
+// cut returns the stretches of a text. sections is nil if lines do not determine them: in JSON, texts with several
+// documents, complex keys or line breaks that only YAML knows, and maps that are indented as a whole. usual is the most
+// frequent indentation of lines below top-level keys, or 0 if there is none.
 func cut(text []byte) (sections []cutSection, usual int) {
 	if oddBreaks(text) {
 		return nil, 0
@@ -53,7 +53,7 @@ func cut(text []byte) (sections []cutSection, usual int) {
 	if len(lines) == 0 || lines[0].indent > 0 || lines[0].tab || !keyLine(text, lines[0]) {
 		return nil, 0
 	}
-	var tops []int // lines at which something at the top begins
+	var tops []int // lines that begin a top-level entry
 	for i, l := range lines {
 		if l.indent > 0 || l.tab {
 			continue
@@ -86,7 +86,7 @@ func cut(text []byte) (sections []cutSection, usual int) {
 
 func lineStart(l textLine) int { return l.start - l.indent }
 
-// oddBreaks reports whether a text has line breaks other than LF and CRLF.
+// oddBreaks reports whether a text has line breaks other than LF and CRLF, or a byte order mark after its start.
 func oddBreaks(text []byte) bool {
 	for i := 0; i < len(text); i++ {
 		pos := bytes.IndexByte(text[i:], '\r')
@@ -121,7 +121,7 @@ func contentLines(text []byte) []textLine {
 	return lines
 }
 
-// beginsEntry reports whether a line can be the first of an entry, rather than a continuation of the line above.
+// beginsEntry reports whether a line can be the first one of an entry, rather than a continuation of the line above.
 func beginsEntry(text []byte, l textLine) bool {
 	switch c := text[l.start]; c {
 	case '-', '?', ':':
@@ -132,7 +132,7 @@ func beginsEntry(text []byte, l textLine) bool {
 	return true
 }
 
-// keyEnd returns the offset behind the colon of the key that a line begins with; 0 where there is none.
+// keyEnd returns the offset after the colon of the key at the start of a line, or 0 if there is no key.
 func keyEnd(text []byte, l textLine) int {
 	i := l.start
 	switch c := text[i]; c {
@@ -171,8 +171,8 @@ func bareKey(text []byte, l textLine) bool {
 	return len(rest) == 0 || rest[0] == '#'
 }
 
-// sectionName returns the section that a line at the top begins, in the spelling of the language; empty for any other
-// key.
+// sectionName returns the canonical name of the section that begins at a top-level line, or an empty string for any
+// other key.
 func sectionName(text []byte, l textLine) string {
 	end := keyEnd(text, l)
 	if end == 0 {
@@ -183,8 +183,8 @@ func sectionName(text []byte, l textLine) string {
 	return known
 }
 
-// strays reports whether the line at the top that comes next is a broken line of the section that begins at a line, and
-// not the beginning of something else: what follows it goes on with the entries of that section.
+// strays reports whether the line tops[0] is a broken line of the section that begins at line section, rather than the
+// beginning of another top-level entry: the lines after it continue with the entries of that section.
 func strays(text []byte, lines []textLine, section int, tops []int, usual int) bool {
 	if !bareKey(text, lines[section]) || sectionName(text, lines[section]) == "" || section+1 >= len(lines) {
 		return false
@@ -212,7 +212,7 @@ func strays(text []byte, lines []textLine, section int, tops []int, usual int) b
 	if !bareKey(text, l) {
 		first := text[end:l.end]
 		switch c := bytes.TrimLeft(first, " \t")[0]; c {
-		case '"', '\'', '{', '[', '|', '>', '&', '!': // which may well go on below
+		case '"', '\'', '{', '[', '|', '>', '&', '!': // the value may continue on the following lines
 			return false
 		}
 		return inside[0].indent > 0 && keyLine(text, inside[0])
@@ -224,8 +224,9 @@ func strays(text []byte, lines []textLine, section int, tops []int, usual int) b
 	})
 }
 
-// usualIndent is how much deeper lines stand than those above them, as a rule: what is most often below the keys at the
-// top, which fromTop tells, or else below any line; 0 where no line stands deeper.
+// usualIndent returns the most frequent indentation step between a line and the next one. If the lines below top-level
+// keys have a clear majority, the step is theirs and fromTop is true; otherwise it is that of all lines. It is 0 if no
+// line is indented deeper than the one before.
 func usualIndent(lines []textLine) (step int, fromTop bool) {
 	below, deeper := map[int]int{}, map[int]int{}
 	for i, l := range lines[:len(lines)-1] {
@@ -254,8 +255,8 @@ func usualIndent(lines []textLine) (step int, fromTop bool) {
 	return step, false
 }
 
-// entryIndent is how deep the entries of a section stand: as deep as usual where a key does, or else as deep as the
-// first, unless more lines stand less deep.
+// entryIndent returns the indentation of a section's entries: usual if a key has that indentation and, otherwise, the
+// most frequent indentation of keys up to that of the first line.
 func entryIndent(text []byte, inside []textLine, usual int) int {
 	first := inside[0].indent
 	if first >= usual-1 && slices.ContainsFunc(inside, func(l textLine) bool {
@@ -282,8 +283,8 @@ func entryIndent(text []byte, inside []textLine, usual int) int {
 	return best
 }
 
-// movedLeft reports whether the first entry of a section was moved by a column: nothing else stands as it does, and
-// others stand a column deeper, which cannot belong to it.
+// movedLeft reports whether the first entry of a section seems to be indented one column too little: no other line has
+// its indentation, and others are one column deeper but cannot belong to it.
 func movedLeft(text []byte, inside []textLine) bool {
 	first := inside[0].indent
 	if len(inside) < 2 || inside[1].indent <= first || inside[1].indent == first+1 && bareKey(text, inside[0]) {
@@ -295,7 +296,7 @@ func movedLeft(text []byte, inside []textLine) bool {
 	})
 }
 
-// cutEntries cuts one section, whose lines are given, into its entries.
+// cutEntries divides one section, given by its lines, into its entries.
 func cutEntries(text []byte, lines []textLine, end, usual int) cutSection {
 	whole := cutSection{head: stretch{start: lineStart(lines[0]), end: end}}
 	inside := lines[1:]
@@ -304,7 +305,8 @@ func cutEntries(text []byte, lines []textLine, end, usual int) cutSection {
 	}
 	lead := append(slices.Clone(text[lines[0].start:keyEnd(text, lines[0])]), '\n')
 	if inside[0].indent == 0 || inside[0].tab || !keyLine(text, inside[0]) {
-		// Something that is no entry comes first. It is left to the key where entries follow.
+		// The section does not start with an entry. If the first line begins with a tab, it is parsed together with the
+		// key.
 		if !inside[0].tab {
 			return whole
 		}

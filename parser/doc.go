@@ -1,14 +1,15 @@
-// Package parser turns the text of a program into its tree.
+// Package parser parses the text of a program into a syntax tree.
 //
-// Parse reads YAML, and JSON as a part of it, and returns an ast.File and the faults of the text as such: syntax,
-// unknown and repeated keys, fields of the wrong kind, malformed interpolation. It resolves aliases and merge keys,
-// splits scalars into text and expressions, and reads the expressions inside of `${…}`, first in Pulumi's grammar,
-// otherwise in HCL's. It always returns a usable tree.
+// Parse reads YAML, including JSON, and returns an ast.File and all faults that can be found without knowing the
+// meaning of names: syntax errors, unknown and repeated keys, fields of the wrong kind, malformed interpolations. It
+// resolves aliases and merge keys, splits scalars into text and expressions, and parses the expressions inside of
+// `${…}`, in Pulumi's grammar if possible and otherwise in HCL's. It always returns a usable tree.
 //
-// The package does not know what a name stands for, which functions or resource types exist, and what type anything
-// has; that is package check. It is the only one that sees YAML nodes or HCL expressions: neither leaves it.
+// The package does not know what names refer to, which functions or resource types exist, or what types values have;
+// that is the task of package check. It is the only package that uses YAML nodes or HCL expressions, and it does not
+// expose them.
 //
-// The way of a text through the files of this package:
+// The files of this package, in the order in which a text passes through them:
 //
 //	screen.go     is it text at all, and of a reasonable depth        lexer.go   a tolerant look at YAML tokens
 //	yaml.go       from a text to its tree                             escapes.go escapes that only JSON has
@@ -26,8 +27,8 @@
 //	interpolation.go, access.go                                       Pulumi's grammar inside a scalar
 //	operators.go  HCL's grammar                                       lower.go   its tree, lowered into ast
 //
-// Each type knows the ones before it, and none behind. A yamlText has a passage and findings, and gives a tree of
-// nodes. A nodeReader reads nodes as maps, lists and literals. An exprReader reads nodes as expressions, in a scope. A
+// Each type uses only the ones before it in this list. A yamlText has a passage and findings, and yields a tree of
+// nodes. A nodeReader reads nodes as maps, lists and literals. An exprReader reads nodes as expressions in a scope. A
 // bodyReader reads the sections of a program or a component, with one reader for each kind of declaration that has many
-// fields. An outline holds the sections of a text until the names are known that all texts of the program declare.
+// fields. An outline holds the sections of a text until all names are known that the texts of the program declare.
 package parser

@@ -8,22 +8,22 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// Document is the text of a program that is being edited. It is read by blocks, so that an edit costs little more than
-// what it touches, and a fault stays in its block. A Document is immutable; what has been read is shared with the
-// documents that edits make of it. It is safe for concurrent use.
+// Document is the text of a program that is being edited. It is parsed in blocks, so that the cost of an edit depends
+// on the size of the edited block, and a fault is confined to its block. A Document is immutable; documents derived
+// from it by edits share the parts that have been parsed. It is safe for concurrent use.
 type Document struct {
 	src    *diag.Source
-	set    *blockSet // nil where the text has to be read as a whole
-	shared *reads    // with the documents that edits make of it
+	set    *blockSet // nil if the text must be parsed as a whole
+	shared *reads    // shared with the documents derived by edits
 }
 
-// Edit replaces the bytes of a text from Start up to but not including End.
+// Edit replaces the bytes of a text in [Start, End).
 type Edit struct {
 	Start, End int // byte offsets
 	Text       string
 }
 
-// NewDocument cuts a text into blocks. It reads nothing yet but their YAML.
+// NewDocument divides a text into blocks and parses their YAML, but nothing else yet.
 func NewDocument(src *diag.Source) *Document {
 	d := &Document{src: src, shared: new(reads)}
 	d.cut(nil)
@@ -33,8 +33,8 @@ func NewDocument(src *diag.Source) *Document {
 // Source returns the whole text.
 func (d *Document) Source() *diag.Source { return d.src }
 
-// Edit makes the document that comes of edits, which are applied one after the other: each speaks of the text that the
-// ones before it have left. Offsets outside of the text are moved to its nearest end.
+// Edit returns the document after applying edits one after the other. The offsets of each edit refer to the result of
+// the edits before it. Offsets outside of the text are moved to its nearest end.
 func (d *Document) Edit(edits ...Edit) *Document {
 	if len(edits) == 1 {
 		if next := d.editInside(edits[0]); next != nil {
@@ -55,7 +55,7 @@ func (d *Document) Edit(edits ...Edit) *Document {
 	return next
 }
 
-// byBlocks reads a text with a syntax error by blocks; nil where they do not tell where the error is.
+// byBlocks parses a text with a syntax error in blocks. It returns nil if the blocks do not locate the error.
 func (t *yamlText) byBlocks() *blockSet {
 	sections, _ := cut(t.text)
 	if sections == nil {
@@ -74,16 +74,16 @@ func (t *yamlText) byBlocks() *blockSet {
 	return set
 }
 
-// outline finds the sections among the blocks. whole is the text that they are of; included says that another text
-// includes it.
+// outline collects the sections from the blocks. whole is the text that contains the blocks; included reports whether
+// another text includes it.
 func (s *blockSet) outline(whole *yamlText, options Options, included bool) *outline {
 	r := newBodyReader(&whole.passage, &whole.findings, &whole.repairs, nil)
 	var top []*section
 	var heads []*bodyReader
 	var roots []*node
 	var lost []string
-	seen := map[string]int{}           // places in top
-	written := map[string]diag.Range{} // where each key stands first
+	seen := map[string]int{}           // indexes in top
+	written := map[string]diag.Range{} // range of the first occurrence of each key
 	for _, b := range s.blocks {
 		r.diags.Add(b.yaml.diags...)
 		roots = append(roots, b.yaml.root)
@@ -95,7 +95,7 @@ func (s *blockSet) outline(whole *yamlText, options Options, included bool) *out
 		for _, next := range s.topOf(cut, head) {
 			if first, again := seen[next.name]; again {
 				head.duplicate(next.name, next.at, written[next.name])
-				if len(top[first].parts) == 0 && empty(top[first].value.target()) { // as entries does
+				if len(top[first].parts) == 0 && empty(top[first].value.target()) { // as nodeReader.entries does
 					top[first] = next
 				}
 				continue
@@ -110,7 +110,7 @@ func (s *blockSet) outline(whole *yamlText, options Options, included bool) *out
 	return o
 }
 
-// headReader makes the reader of a block at the top of a text. origins are the text's.
+// headReader returns the reader of a top-level block. origins belongs to the whole text.
 func (s *blockSet) headReader(i int, origins *ast.Origins) *bodyReader {
 	y := s.blocks[i].yaml
 	place := y.passage
@@ -118,8 +118,8 @@ func (s *blockSet) headReader(i int, origins *ast.Origins) *bodyReader {
 	return newBodyReader(&place, &findings{found: y.found}, &y.repairs, nil)
 }
 
-// topOf returns the keys at the top in the first block of a section, which head reads. The first one has the entries of
-// the other blocks.
+// topOf returns the top-level keys in the first block of a section, which head reads. The entries in the other blocks
+// become parts of the first key.
 func (s *blockSet) topOf(cut blockSection, head *bodyReader) []*section {
 	var list []*section
 	for _, e := range s.blocks[cut.head].top {
@@ -127,7 +127,7 @@ func (s *blockSet) topOf(cut blockSection, head *bodyReader) []*section {
 	}
 	for i := cut.head + 1; i < cut.end; i++ {
 		for _, e := range s.blocks[i].top {
-			if len(list) == 0 { // the line of the key was taken out
+			if len(list) == 0 { // a repair has removed the line of the key
 				key := e
 				nothing := *e.value
 				nothing.kind, nothing.content, nothing.tag = scalarNode, nil, nullTag
@@ -143,9 +143,9 @@ func (s *blockSet) topOf(cut blockSection, head *bodyReader) []*section {
 	return list
 }
 
-// File reads the document. Its ranges may be places of a block instead of the whole text; Place and the file's Origins
-// convert them. A declaration keeps its identity from one document to the next as long as its block has not changed
-// and the names in it mean the same.
+// File parses the document. Ranges in the result may refer to a block instead of the whole text; Place and the file's
+// Origins convert them. A declaration remains the same pointer from one document to the next as long as its block has
+// not changed and the names in it have the same meaning.
 func (d *Document) File(options Options) (*ast.File, diag.Diagnostics) {
 	if d.set == nil {
 		return Parse(d.src, options)
@@ -169,7 +169,8 @@ func (d *Document) origins() *ast.Origins {
 	return &ast.Origins{Whole: d.src, Start: d.set.start}
 }
 
-// Place returns a range of the whole text for one of a block, and any other range as it is.
+// Place returns the range of the whole text that corresponds to a range in a block. It returns any other range
+// unchanged.
 func (d *Document) Place(r diag.Range) diag.Range {
 	if d.set == nil {
 		return r
@@ -177,15 +178,15 @@ func (d *Document) Place(r diag.Range) diag.Range {
 	return d.origins().Place(r)
 }
 
-// Named is an entry of a section whose keys are names.
+// Named identifies an entry of a section whose keys are names.
 type Named struct {
 	Section string // config, configuration, variables or resources
 	Name    string
 }
 
-// DeclaredSince returns the names of the program's configuration, variables and resources that stand in parts which
-// another document, that this one was made of, does not have; as far as they can be read. There are none where the text
-// is read as a whole.
+// DeclaredSince returns the names of configuration values, variables and resources in blocks that the document before,
+// from which this one was derived, does not have. It skips blocks that cannot be parsed, and returns nil if the text is
+// parsed as a whole.
 func (d *Document) DeclaredSince(before *Document) []Named {
 	if d.set == nil {
 		return nil
@@ -205,7 +206,7 @@ func (d *Document) DeclaredSince(before *Document) []Named {
 					continue
 				}
 			}
-			for _, e := range b.top { // the section's key, in front of the entry
+			for _, e := range b.top { // the section's key; the entry is its value
 				for _, name := range textKeys(e.value.target()) {
 					if named {
 						names = append(names, Named{Section: key, Name: name})
@@ -217,8 +218,8 @@ func (d *Document) DeclaredSince(before *Document) []Named {
 	return names
 }
 
-// Block returns the range of the whole text that is read together with an offset. It is the whole text where that is
-// not read by blocks.
+// Block returns the range in the whole text of the block that contains an offset. It is the whole text if that is not
+// divided into blocks.
 func (d *Document) Block(offset int) diag.Range {
 	if d.set == nil || len(d.set.blocks) == 0 {
 		return diag.NewRange(d.src, 0, d.src.Len())
@@ -227,8 +228,9 @@ func (d *Document) Block(offset int) diag.Range {
 	return diag.NewRange(d.src, d.set.places[i].start, d.set.end(i, d.src.Len()))
 }
 
-// Near returns as much of the text as is needed to understand an offset: the part around it with the key of its
-// section in front, or the whole text. To get an offset in the document, add shift to an offset in the returned text.
+// Near returns the part of the text that is needed to interpret an offset: the block around it preceded by the key of
+// its section, or the whole text. shift is the difference between an offset in the document and the same position in
+// the result.
 func (d *Document) Near(offset int) (text []byte, shift int) {
 	if d.set == nil || len(d.set.blocks) == 0 || d.set.open {
 		return d.src.Text(), 0
@@ -236,13 +238,13 @@ func (d *Document) Near(offset int) (text []byte, shift int) {
 	i := d.set.at(offset)
 	b := d.set.blocks[i]
 	if b.astray || b.failed || offset < d.set.places[i].start {
-		return d.src.Text(), 0 // it may belong to what stands above, if anything does
+		return d.src.Text(), 0 // it may belong to the text above
 	}
 	return slices.Concat(b.lead, b.yaml.src.Text()), d.set.places[i].start - len(b.lead)
 }
 
-// Inside returns the block that holds an offset of the whole text, and the offset in it. Without blocks that is the
-// text itself.
+// Inside returns the source of the block that contains an offset of the whole text, and the offset in that source.
+// Without blocks it returns the whole source and the same offset.
 func (d *Document) Inside(offset int) (*diag.Source, int) {
 	if d.set == nil || len(d.set.blocks) == 0 {
 		return d.src, offset
