@@ -11,13 +11,13 @@
 //
 // The files of this package, in the order in which a text passes through them:
 //
-//	screen.go     is it text at all, and of a reasonable depth        lexer.go   a tolerant look at YAML tokens
-//	yaml.go       from a text to its tree                             escapes.go escapes that only JSON has
-//	locate.go     where each node begins and ends                     node.go    a node with its place
-//	syntax.go     what is wrong when there is no tree                 repair.go  how it is read all the same
-//	cut.go        stretches of a text that are read one by one        blocks.go  one of them, read
-//	document.go   a text that is being edited
-//	passage.go    where a text stands                                 findings.go what is wrong with it
+//	screen.go     rejects binary data and excessive depth             lexer.go   scans YAML tokens, tolerating errors
+//	yaml.go       parses a text into a tree                           escapes.go escapes that only JSON has
+//	locate.go     finds where each node begins and ends               node.go    a node with its position
+//	syntax.go     explains YAML syntax errors                         repair.go  parses a text in spite of them
+//	cut.go        divides a text into stretches                       blocks.go  a parsed stretch
+//	document.go   a text that is being edited                         plain.go   a fast parser for common YAML
+//	passage.go    positions of a text                                 findings.go its diagnostics
 //	mapping.go    keys, merge keys, and how far aliases may expand
 //	fields.go     maps whose keys the language defines
 //	scope.go      the names in scope                                  section.go the entries of sections

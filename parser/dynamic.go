@@ -14,7 +14,7 @@ var (
 	codeChanges       = []string{"ignore", "update", "replace"}
 )
 
-// dynamicItem reads a type whose provider is a source file beside the program (D15), an extension of yamlhost.
+// dynamicItem reads a type whose provider is a source file in the program's folder (D15), an extension of yamlhost.
 func (b *bodyReader) dynamicItem(e entry, name ast.Literal) item {
 	return item{declaration: dynamicReader{b.exprReader}.read(e, name)}
 }
@@ -68,7 +68,7 @@ func (r dynamicReader) property(e entry, what string, keys []string) *ast.Dynami
 	name := ast.Literal{Value: e.name, Range: e.at}
 	d := &ast.DynamicProperty{Name: name}
 	r.with(e.value, e.via, func(n *node, rng diag.Range) {
-		if isText(n) { // the type alone
+		if isText(n) { // a type without other fields
 			d.Type = r.configType(e, nil, 0)
 			return
 		}

@@ -5,17 +5,17 @@ import (
 	"slices"
 )
 
-// JSON has two escapes that the YAML reader refuses: `\/`, and a character beyond U+FFFF as two halves. Encoders of
-// JSON write both. The reader is given letters in their place, as many bytes as they have, so that every position stays
-// what it is; the texts are then read again from what the user wrote.
+// JSON has two escapes that the YAML parser rejects: `\/`, and a surrogate pair for a character beyond U+FFFF. JSON
+// encoders write both. They are replaced by the same number of letters before the text is passed to the YAML parser, so
+// that all positions remain valid. The affected strings are then decoded again from the original text.
 
-// refused is an escape that the YAML reader refuses.
+// refused is an escape that the YAML parser rejects.
 type refused struct{ at, width int }
 
-// isRefused reports whether an escape, of so many bytes, is one that only JSON has.
+// isRefused reports whether an escape of width bytes is valid only in JSON.
 func isRefused(escape []byte, width int) bool { return escape[1] == '/' || width == pairWidth }
 
-// readable returns the text as the YAML reader takes it.
+// readable returns the text with its refused escapes replaced by letters.
 func (l *lexed) readable(text []byte) []byte {
 	if len(l.refused) == 0 {
 		return text
@@ -29,10 +29,10 @@ func (l *lexed) readable(text []byte) []byte {
 	return text
 }
 
-// restoreEscapes gives the texts of a tree their refused escapes back. It answers false when one is in no text in
-// double quotes, where it is none.
+// restoreEscapes decodes the strings with refused escapes again from the original text. It returns false if one of the
+// escapes is not in a double-quoted string and therefore no escape at all.
 func restoreEscapes(text []byte, lexed *lexed, root *node) bool {
-	if second := lexed.secondDocument; second >= 0 { // nobody reads on to there
+	if second := lexed.secondDocument; second >= 0 { // later documents are not parsed
 		lexed.refused = slices.DeleteFunc(lexed.refused, func(r refused) bool { return r.at >= second })
 	}
 	left := lexed.refused
@@ -65,7 +65,7 @@ func restoreEscapes(text []byte, lexed *lexed, root *node) bool {
 	return walk(root) && len(left) == 0
 }
 
-// noteEscapes reports escapes that other hosts do not read.
+// noteEscapes reports escapes that other hosts reject.
 func (t *yamlText) noteEscapes() {
 	for _, r := range t.lexed.refused {
 		t.portability(t.at(r.at, r.at+r.width), "the escape `%s`", t.text[r.at:r.at+r.width])

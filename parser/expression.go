@@ -9,15 +9,15 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// maxExpressionDepth bounds the depth of expressions, aliases expanded. A list in a map counts twice, as maxDepth
-// counts columns and brackets.
+// maxExpressionDepth is the maximum depth of expressions after expanding aliases. A list in a map counts twice, because
+// maxDepth counts columns and brackets.
 const maxExpressionDepth = 2*maxDepth + 100
 
 // exprReader reads nodes as expressions.
 type exprReader struct {
 	*nodeReader
-	scope *scope // nil where texts are not interpolated
-	depth int    // of the expression that is being read
+	scope *scope // nil if strings are not interpolated
+	depth int    // depth of the current expression
 }
 
 func newExprReader(nodes *nodeReader, s *scope) *exprReader {
@@ -27,10 +27,10 @@ func newExprReader(nodes *nodeReader, s *scope) *exprReader {
 // expression reads the value of an entry as an expression (L5.1).
 func (x *exprReader) expression(e entry) ast.Expr { return x.read(e.value, e.via, true) }
 
-// data reads the value of an entry as it stands: no interpolation, no calls.
+// data reads the value of an entry without interpolation and calls.
 func (x *exprReader) data(e entry) ast.Expr { return x.read(e.value, e.via, false) }
 
-// read reads a node. live says that texts are interpolated and calls recognised.
+// read reads a node. live enables interpolation and calls.
 func (x *exprReader) read(n, via *node, live bool) ast.Expr {
 	if n.kind != aliasNode && via == nil {
 		if !x.tally() {
@@ -74,7 +74,7 @@ func (x *exprReader) readAt(n *node, tag diag.Range, live bool) ast.Expr {
 	return x.interpolated(n, tag)
 }
 
-// foreignTags are tags of CloudFormation, and what does the same here.
+// foreignTags maps tags of CloudFormation to their equivalents.
 var foreignTags = map[string]string{
 	"!Ref": "write `${name}`", "!GetAtt": "write `${resource.property}`", "!Sub": "write the text with `${name}` in it",
 	"!Join": "write `fn::join: [delimiter, items]`", "!Select": "write `fn::select: [index, items]`",
@@ -82,7 +82,7 @@ var foreignTags = map[string]string{
 	"!If": "write `${condition ? one : other}`",
 }
 
-// warnTag warns of a tag that has no meaning here: the value is read as if it were not there.
+// warnTag warns of a tag without a meaning, which is ignored.
 func (x *exprReader) warnTag(n *node) {
 	if !n.tagged() || !strings.HasPrefix(n.tag, "!") || strings.HasPrefix(n.tag, "!!") || n.tag == "!" ||
 		x.aliases.any() {
@@ -98,12 +98,12 @@ func (x *exprReader) warnTag(n *node) {
 
 const callPrefix = "fn::"
 
-// isCall reports whether a key calls a function: it begins with "fn::" in any capitalisation (L6.1, L6.4).
+// isCall reports whether a key is a function call: it begins with "fn::", ignoring case (L6.1, L6.4).
 func isCall(key string) bool {
 	return len(key) >= len(callPrefix) && strings.EqualFold(key[:len(callPrefix)], callPrefix)
 }
 
-// warnOneColon warns of `fn:join`, which is data, where hardly anything but a call can be meant.
+// warnOneColon warns of a key such as `fn:join`, which is data although a call is almost certainly intended.
 func (x *exprReader) warnOneColon(e entry) {
 	name, ok := strings.CutPrefix(e.name, "fn:")
 	if !ok || name == "" {
@@ -146,7 +146,7 @@ func (x *exprReader) mapOrCall(n *node, tag diag.Range, live bool) ast.Expr {
 		}
 		value := x.read(e.value, e.via, live)
 		if _, broken := key.(*ast.Bad); broken {
-			return bad(tag) // reported; the rest is as likely a torn expression as a map
+			return bad(tag) // already reported; the value may be the rest of the broken expression
 		}
 		m.Entries = append(m.Entries, ast.MapEntry{Key: key, Value: value})
 	}
@@ -171,7 +171,7 @@ func (x *exprReader) call(e entry, place ast.Place) ast.Expr {
 	return call
 }
 
-// scalarLiteral reads a scalar that is no text (L1.25); it answers nil for one that is.
+// scalarLiteral reads a scalar that is not a string (L1.25). It returns nil for a string.
 func (x *exprReader) scalarLiteral(n *node, place ast.Place) ast.Expr {
 	switch n.tag {
 	case nullTag:
@@ -198,8 +198,8 @@ func (x *exprReader) scalarLiteral(n *node, place ast.Place) ast.Expr {
 	return nil
 }
 
-// parseNumber reads a number as YAML writes them (L1.25). integer says that it was written without fraction and
-// exponent, exact that a double holds it without loss.
+// parseNumber parses a number in YAML's notation (L1.25). integer reports whether it has no fraction and exponent, and
+// exact whether a double represents it without loss.
 func parseNumber(text string) (number float64, integer, exact, ok bool) {
 	plain := strings.ReplaceAll(text, "_", "")
 	sign, digits := "", plain
@@ -217,7 +217,7 @@ func parseNumber(text string) (number float64, integer, exact, ok bool) {
 	case len(digits) > 1 && digits[0] == '0' && strings.Trim(digits, "01234567") == "":
 		base = 8
 	}
-	const longest = 400 // decimal digits of the largest double and some
+	const longest = 400 // more than the decimal digits of the largest double
 	if len(digits) > longest {
 		return parseFloat(plain, false)
 	}
@@ -247,7 +247,7 @@ func parseFloat(text string, integer bool) (float64, bool, bool, bool) {
 	return number, integer, false, err == nil
 }
 
-// shorten makes a text fit into the line of a message.
+// shorten makes a text fit into one line of a message.
 func shorten(text string) string {
 	const most = 40
 	text = strings.Map(func(r rune) rune {

@@ -8,9 +8,10 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// Maps whose keys the language defines: sections, resources, options. Their keys match in any capitalisation (L1.20).
+// This file reads maps whose keys the language defines: sections, resources, options. The keys are matched ignoring
+// case (L1.20).
 
-// canonical finds the spelling of a key that the language uses.
+// canonical returns the known key that equals key except for case; false if there is none.
 func canonical(key string, known []string) (string, bool) {
 	for _, name := range known {
 		if name == key {
@@ -25,16 +26,15 @@ func canonical(key string, known []string) (string, bool) {
 	return "", false
 }
 
-// fields reads a map whose keys the language defines: known is called for each key that is one of keys, with its
-// canonical name, and unknown for the others. It reports odd capitalisation and keys that come twice in two spellings
-// (L1.22).
+// fields reads a map whose keys the language defines. It calls known with the canonical name for each key that is one
+// of keys, and unknown for all others. It reports unusual capitalization, and keys that occur in two spellings (L1.22).
 func (r *nodeReader) fields(n *node, keys []string, known func(name string, e entry), unknown func(e entry)) {
 	r.fieldsOf(r.entries(n), keys, nil, known, func(e entry) bool { unknown(e); return true })
 }
 
-// fieldsOf reads the entries of a map whose keys the language defines, each with the parser that it has. A key that is
-// surely a slip of one that is not there goes to unknown first, and then to known, if unknown answers so: what is
-// inside of it is no further fault. others are keys that have a meaning elsewhere, which are no slips.
+// fieldsOf is like fields for the entries of a map. A key that is certainly a misspelling of a missing one is passed to
+// unknown and then, if unknown returns true, to known, so that its value is checked as intended. others lists keys that
+// have a meaning elsewhere and are not misspellings.
 func (r *nodeReader) fieldsOf(entries []entry, keys, others []string, known func(name string, e entry),
 	unknown func(e entry) bool) {
 	seen := make(map[string]diag.Range, len(entries))
@@ -73,10 +73,10 @@ func (r *nodeReader) capitalisation(e entry, name string) {
 	d.Fixes = e.renamed(name)
 }
 
-// renamed returns the fix that writes another key; none where the key does not stand there as it is.
+// renamed returns the fix that changes the key, or nil if the text does not contain the key literally.
 func (e entry) renamed(name string) []diag.Fix { return rewritten(e.at, e.name, name) }
 
-// rewritten returns the fix that writes another word; none where the word does not stand in the range as it is.
+// rewritten returns the fix that replaces a word, or nil if the range does not contain the word literally.
 func rewritten(rng diag.Range, word, right string) []diag.Fix {
 	rng, ok := rng.Word(word)
 	if !ok {
@@ -85,8 +85,8 @@ func rewritten(rng diag.Range, word, right string) []diag.Fix {
 	return []diag.Fix{{Label: "Write `" + right + "`", Edits: []diag.Edit{{Range: rng, Text: right}}}}
 }
 
-// unknownKey reports a key that has no meaning at its place (L1.23). hint, where there is one, takes the place of near
-// names.
+// unknownKey reports a key that has no meaning in its place (L1.23). hint, if it is not empty, replaces the suggestion
+// of similar names.
 func (r *nodeReader) unknownKey(severity diag.Severity, e entry, place string, keys []string, hint string) {
 	detail := hint
 	switch {
@@ -106,7 +106,7 @@ func (r *nodeReader) unknownKey(severity diag.Severity, e entry, place string, k
 	}
 }
 
-// didYouMean names those of some names that are near to a text, or else returns what there is to say instead.
+// didYouMean returns a question with the names that are similar to text, or instead if there are none.
 func didYouMean(text string, names []string, instead string) string {
 	if near := diag.Suggest(text, names); len(near) > 0 {
 		return "did you mean " + listing(near, " or ") + "?"
@@ -114,7 +114,7 @@ func didYouMean(text string, names []string, instead string) string {
 	return instead
 }
 
-// listing names several things: `a`, `b` and `c`.
+// listing formats names as a list: `a`, `b` and `c`. last separates the last two.
 func listing(names []string, last string) string {
 	var b strings.Builder
 	for i, name := range names {
@@ -129,7 +129,8 @@ func listing(names []string, last string) string {
 	return b.String()
 }
 
-// section calls fn for the map that an entry holds. Null is an empty one (L1.16), anything else is reported.
+// section calls fn for the map that is the value of an entry. Null counts as an empty map (L1.16) and any other value
+// is reported; fn is not called for them.
 func (r *nodeReader) section(e entry, what string, fn func(n *node, rng diag.Range)) {
 	r.with(e.value, e.via, func(n *node, rng diag.Range) {
 		switch {
@@ -152,7 +153,7 @@ func (r *nodeReader) wrongKind(n *node, rng diag.Range, what, kind, detail strin
 	r.fail(diag.WrongKind, rng, detail, "%s must be %s, found %s", what, kind, kindName(n))
 }
 
-// literalText reads a field that must be text as it stands. It answers nil for null, and for what it has reported.
+// literalText reads a field that must be a literal string. It returns nil for null and after reporting an error.
 func (r *nodeReader) literalText(e entry, what string) *ast.Literal {
 	var literal *ast.Literal
 	r.with(e.value, e.via, func(n *node, rng diag.Range) {
@@ -177,8 +178,8 @@ func (r *nodeReader) literalText(e entry, what string) *ast.Literal {
 	return literal
 }
 
-// choice reads a field whose text is one of some. format reports any other text; instead is the advice where none of
-// them is near.
+// choice reads a field whose text must be one of choices. format is the message for any other text; instead is the
+// advice if no choice is similar to it.
 func (r *nodeReader) choice(e entry, what string, choices []string, instead, format string) *ast.Literal {
 	literal := r.literalText(e, what)
 	if literal == nil || slices.Contains(choices, literal.Value) {
@@ -202,7 +203,7 @@ func (r *nodeReader) plainText(e entry, what string) *ast.Literal {
 	return literal
 }
 
-// literals reads a field that holds a list of texts as they stand, or a single one; want says what each of them is.
+// literals reads a field that is a list of literal strings or a single one. want describes one of them, for errors.
 func (r *nodeReader) literals(e entry, what, want string) []ast.Literal {
 	var list []ast.Literal
 	one := func(n *node, rng diag.Range) {
@@ -231,7 +232,7 @@ func (r *nodeReader) literals(e entry, what, want string) []ast.Literal {
 	return list
 }
 
-// literalBool reads a field that must be true or false as it stands.
+// literalBool reads a field that must be a boolean literal.
 func (r *nodeReader) literalBool(e entry, what string) *ast.BoolLiteral {
 	var literal *ast.BoolLiteral
 	r.with(e.value, e.via, func(n *node, rng diag.Range) {
@@ -249,7 +250,7 @@ func (r *nodeReader) literalBool(e entry, what string) *ast.BoolLiteral {
 	return literal
 }
 
-// isText reports whether a node is a string, whatever its characters look like.
+// isText reports whether a node is a string according to its tag.
 func isText(n *node) bool {
 	if n.kind != scalarNode {
 		return false
@@ -263,7 +264,7 @@ func isText(n *node) bool {
 
 func isTrue(text string) bool { return strings.EqualFold(text, "true") }
 
-// unescapeDollars resolves `$$` in a text (L5.8); ok is false where the text holds an interpolation.
+// unescapeDollars replaces `$$` by `$` in a text (L5.8); ok is false if the text contains an interpolation.
 func unescapeDollars(text string) (string, bool) {
 	if !strings.Contains(text, "$") {
 		return text, true

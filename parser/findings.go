@@ -7,16 +7,17 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// maxFindings bounds the errors, and the warnings, about one text; more would not be read.
+// maxFindings is the maximum number of errors, and of warnings, about one text.
 const maxFindings = 1000
 
-// findings collects the faults of a text, up to maxFindings.
+// findings collects the diagnostics about a text, up to maxFindings of each severity.
 type findings struct {
 	diags diag.Diagnostics
 	found [diag.Warning + 1]int // errors and warnings so far
 }
 
-// report adds a diagnostic and gives it back for more to be filled in; the pointer is good until the next one.
+// report adds a diagnostic and returns a pointer to it, so that the caller can set more fields. The pointer is valid
+// until the next report.
 func (f *findings) report(severity diag.Severity, code diag.Code, rng diag.Range, detail, format string,
 	args ...any) *diag.Diagnostic {
 	if severity <= diag.Warning {
@@ -38,19 +39,20 @@ func (f *findings) warn(code diag.Code, rng diag.Range, detail, format string, a
 	return f.report(diag.Warning, code, rng, detail, format, args...)
 }
 
-// portability notes the use of something that only yamlhost understands (decision D6); it is silent unless asked for.
+// portability reports the use of a feature that only yamlhost has (decision D6). Such findings are shown only on
+// request.
 func (f *findings) portability(rng diag.Range, format string, args ...any) {
 	f.report(diag.Portability, diag.YamlhostOnly, rng, "", format+" is understood by yamlhost only", args...)
 }
 
-// takeFrom removes and returns the diagnostics from an index on. They stay counted.
+// takeFrom removes and returns the diagnostics from an index on. They still count towards the limit.
 func (f *findings) takeFrom(index int) diag.Diagnostics {
 	taken := append(diag.Diagnostics(nil), f.diags[index:]...)
 	f.diags = f.diags[:index]
 	return taken
 }
 
-// limited is findings up to the bound on how many there may be.
+// limited returns the diagnostics without the errors and warnings that exceed maxFindings.
 func limited(diags diag.Diagnostics) diag.Diagnostics {
 	var found [diag.Warning + 1]int
 	kept := diags[:0:0]
@@ -65,5 +67,5 @@ func limited(diags diag.Diagnostics) diag.Diagnostics {
 	return kept
 }
 
-// bad stands for something that has been reported.
+// bad returns a node for something that has been reported.
 func bad(rng diag.Range) ast.Expr { return &ast.Bad{Place: ast.Place{At: rng}} }

@@ -8,11 +8,11 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
-// Format writes a text in one manner: two columns for each level, lists under their keys, one blank behind a colon
-// and a dash, no blanks at the end of lines, at most one empty line in a row, a line break at the end. Only white
-// space changes; comments, order, quotes and folding stay, and so does everything inside of a text of several lines.
-// The meaning of the text stays the same: Format compares, and leaves the text alone where it cannot be sure. It also
-// leaves alone JSON, and a text with syntax errors, which it returns as findings.
+// Format formats a text: two columns for each level, lists indented under their keys, one space after a colon and a
+// dash, no trailing blanks, at most one empty line in a row, and a final line break. It changes only white space.
+// Comments, order, quotes and line folding are preserved, and so is everything inside a multi-line string. Format
+// returns the text unchanged if it cannot verify that the meaning is preserved, for JSON, and if there are syntax
+// errors, which it returns as findings.
 func Format(src *diag.Source) ([]byte, diag.Diagnostics) {
 	text := src.Text()
 	root, diags := formattable(src)
@@ -31,7 +31,8 @@ func Format(src *diag.Source) ([]byte, diag.Diagnostics) {
 	return formatted, nil
 }
 
-// formattable returns the tree of a text whose white space may change; nil for any other, with its syntax errors.
+// formattable returns the tree of a text that can be formatted. It returns nil for any other text, along with its
+// syntax errors.
 func formattable(src *diag.Source) (*node, diag.Diagnostics) {
 	t := newText(src)
 	if !t.screen() {
@@ -50,7 +51,7 @@ func formattable(src *diag.Source) (*node, diag.Diagnostics) {
 	return root, nil
 }
 
-// sameData reports whether two texts hold the same data, with the same styles and comments.
+// sameData reports whether two texts contain the same data in the same styles.
 func sameData(a, b []byte) bool {
 	one, _ := unmarshal(a, a)
 	other, _ := unmarshal(b, b)
@@ -70,24 +71,24 @@ func sameNode(a, b *node, depth int) bool {
 	return true
 }
 
-// formattedLine is a line of a text, and what becomes of it.
+// formattedLine is a line of the text and its new layout.
 type formattedLine struct {
-	start, end int          // without the line break
+	start, end int          // offsets, without the line break
 	broken     string       // the line break
-	indent     int          // as it is
-	to         int          // as it shall be; -1 where that is not known yet
-	inside     bool         // of a text or of brackets that begin above
-	kept       bool         // inside of a text whose blanks count
-	cuts       []shortening // blanks to leave out behind the indentation
+	indent     int          // current indentation
+	to         int          // new indentation; -1 if not known yet; -2-i to move with line i
+	inside     bool         // inside of a string or brackets that begin above
+	kept       bool         // inside of a string whose white space is significant
+	cuts       []shortening // blanks to remove after the indentation
 }
 
-// shortening is a stretch of a text that becomes so many blanks.
+// shortening replaces a range of the text by the given number of blanks.
 type shortening struct{ from, to, blanks int }
 
 type formatter struct {
 	text  []byte
 	lines []formattedLine
-	odd   bool // there is something that is written in a way that is not known here
+	odd   bool // the text has syntax that the formatter does not support
 }
 
 func newFormatter(text []byte) *formatter {
@@ -108,7 +109,7 @@ func newFormatter(text []byte) *formatter {
 	return f
 }
 
-// lineOf returns the number of the line that holds an offset.
+// lineOf returns the index of the line that contains an offset.
 func (f *formatter) lineOf(offset int) int {
 	i, _ := slices.BinarySearchFunc(f.lines, offset, func(l formattedLine, offset int) int { return l.start - offset })
 	if i == len(f.lines) || f.lines[i].start > offset {
@@ -117,20 +118,21 @@ func (f *formatter) lineOf(offset int) int {
 	return max(i, 0)
 }
 
-// begins reports whether an offset is the first in its line that is no blank.
+// begins reports whether an offset is the first in its line after the indentation.
 func (f *formatter) begins(offset int) bool {
 	l := f.lines[f.lineOf(offset)]
 	return l.start+l.indent == offset
 }
 
-// put gives the line that begins with an offset its indentation.
+// put sets the new indentation of the line that begins with the text at an offset, unless it is already set. It does
+// nothing if other text comes first.
 func (f *formatter) put(offset, dst int) {
 	if l := &f.lines[f.lineOf(offset)]; f.begins(offset) && l.to < 0 {
 		l.to = dst
 	}
 }
 
-// node formats a located node that begins in a column.
+// node formats a node so that it begins in column dst.
 func (f *formatter) node(n *node, dst int) {
 	switch {
 	case n.kind == aliasNode:
@@ -160,13 +162,13 @@ func (f *formatter) entry(key, value *node, dst int) {
 	}
 	f.tighten(colon + 1)
 	if (value.anchor != "" || value.tagged()) && value.kind != scalarNode && !value.flow() {
-		f.odd = true // the map or list begins behind its anchor or tag
+		f.odd = true // the map or list begins after its anchor or tag
 		return
 	}
 	f.node(value, dst+2)
 }
 
-// tighten makes the blanks behind a colon or a dash one, unless a comment or nothing follows.
+// tighten reduces the spaces after a colon or dash to one, unless a comment or nothing follows.
 func (f *formatter) tighten(i int) {
 	end := behindSpaces(f.text, i)
 	if end-i > 1 && end < len(f.text) && strings.IndexByte("#\n\r\t", f.text[end]) < 0 {
@@ -195,7 +197,7 @@ func (f *formatter) sequence(n *node, dst int) {
 	}
 }
 
-// dash returns the offset of the dash in front of an item of a list; -1 where it is not found.
+// dash returns the offset of the dash before an item of a list, or -1 if it is not found.
 func (f *formatter) dash(list, item *node, i int) int {
 	from := list.start
 	if i > 0 {
@@ -216,11 +218,11 @@ func (f *formatter) dash(list, item *node, i int) int {
 	return -1
 }
 
-// whole marks the lines of a text or of brackets that stand on several.
+// whole marks the continuation lines of a multi-line scalar or of brackets.
 func (f *formatter) whole(n *node) {
 	first, last := f.lineOf(n.start), f.lineOf(max(n.end-1, n.start))
 	literal := n.multiline()
-	if literal { // with the empty lines at its end, which may count
+	if literal { // include trailing empty lines, which may be significant
 		for last+1 < len(f.lines) && f.lines[last+1].start+f.lines[last+1].indent == f.lines[last+1].end {
 			last++
 		}
@@ -232,9 +234,9 @@ func (f *formatter) whole(n *node) {
 	}
 }
 
-// write puts the lines together.
+// write returns the formatted text.
 func (f *formatter) write() []byte {
-	for i := range f.lines { // what is inside moves with the line that it begins on
+	for i := range f.lines { // continuation lines move with their first line
 		if l := &f.lines[i]; l.to <= -2 {
 			first := &f.lines[-2-l.to]
 			l.to = max(l.indent+first.to-first.indent, 0)
@@ -243,7 +245,7 @@ func (f *formatter) write() []byte {
 			}
 		}
 	}
-	next := -1 // comments stand like what follows them
+	next := -1 // comments are indented like the line that follows
 	for i := len(f.lines) - 1; i >= 0; i-- {
 		l := &f.lines[i]
 		switch {
@@ -264,7 +266,7 @@ func (f *formatter) write() []byte {
 		body := f.body(l)
 		switch {
 		case l.inside && l.kept && strings.TrimSpace(body) == "" && l.start+l.indent == l.end:
-			b.Write(f.text[l.start:l.end]) // the blanks that are more than its indentation count
+			b.Write(f.text[l.start:l.end]) // blanks beyond the indentation are significant
 			b.WriteString(l.broken)
 			continue
 		case body == "":
@@ -290,7 +292,7 @@ func (f *formatter) write() []byte {
 	return out
 }
 
-// body returns a line behind its indentation, with its cuts.
+// body returns the content of a line after its indentation, with its cuts applied.
 func (f *formatter) body(l *formattedLine) string {
 	start := l.start + l.indent
 	slices.SortStableFunc(l.cuts, func(a, b shortening) int { return a.from - b.from })

@@ -9,15 +9,15 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// A program of several texts: the section include, an extension of yamlhost (L10.C11).
+// This file reads programs that consist of several texts: the section include, an extension of yamlhost (L10.C11).
 
-// maxIncluded bounds how many texts a program includes.
+// maxIncluded is the maximum number of texts that a program includes.
 const maxIncluded = 1000
 
-// withIncluded reads a program with the texts that it includes, and those that they include. All declare names for all.
+// withIncluded reads a program with all texts that it includes, directly or indirectly. All texts share one namespace.
 func (o *outline) withIncluded() (*ast.File, diag.Diagnostics) {
 	texts := []*outline{o}
-	unread := []*yamlText{} // included texts that gave nothing but diagnostics
+	unread := []*yamlText{} // included texts that could not be parsed
 	seen := map[string]bool{o.in.src.Name(): true}
 	for i := 0; i < len(texts); i++ {
 		from := texts[i]
@@ -78,7 +78,7 @@ func (o *outline) withIncluded() (*ast.File, diag.Diagnostics) {
 	return whole, diags
 }
 
-// patterns returns the texts of the section include.
+// patterns returns the patterns in the section include.
 func (o *outline) patterns() []ast.Literal {
 	s := o.sections["include"]
 	if s == nil {
@@ -87,7 +87,7 @@ func (o *outline) patterns() []ast.Literal {
 	return s.in.literals(s.entry, "`include`", "the name of a file")
 }
 
-// find asks for the texts behind a pattern.
+// find returns the texts that match a pattern. It reports an error if there are none.
 func (o *outline) find(pattern ast.Literal) []*diag.Source {
 	clean := path.Clean(strings.ReplaceAll(pattern.Value, "\\", "/"))
 	switch {
@@ -110,7 +110,8 @@ func (o *outline) find(pattern ast.Literal) []*diag.Source {
 	return found
 }
 
-// once reports what another text has declared before. Within one text that has been done.
+// once reports names that an earlier text has declared already. taken holds the names declared so far. Duplicates
+// within one text have been reported before.
 func (o *outline) once(taken map[string]diag.Range) {
 	for kind, d := range o.file.Declarations() {
 		name := d.Name

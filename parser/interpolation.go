@@ -7,8 +7,8 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// interpolated reads a text: `$$` stands for a dollar, `${…}` for a value (L5.B). A text that is one `${…}` and nothing
-// else is that value (L5.12), one that has none is a string, anything else is a template.
+// interpolated parses a string, in which `$$` is a dollar sign and `${…}` a value (L5.B). If the string consists of a
+// single `${…}`, the result is that value (L5.12). Without any it is a string, and otherwise a template.
 func (x *exprReader) interpolated(n *node, rng diag.Range) ast.Expr {
 	text := n.value
 	if !strings.Contains(text, "$") {
@@ -20,7 +20,7 @@ func (x *exprReader) interpolated(n *node, rng diag.Range) ast.Expr {
 	}
 	var parts []ast.Expr
 	var literal strings.Builder
-	from := 0 // where the literal begins
+	from := 0 // start of the current literal
 	flush := func(to int) {
 		if to > from {
 			parts = append(parts, &ast.String{Place: ast.Place{At: s.at(from, to)}, Value: literal.String()})
@@ -60,7 +60,7 @@ func (x *exprReader) interpolated(n *node, rng diag.Range) ast.Expr {
 	return &ast.Template{Place: ast.Place{At: rng}, Parts: parts}
 }
 
-// warnParentheses warns of `$(name)` where the program has that name. With any other name it is the shell's business.
+// warnParentheses warns of `$(name)` if the program declares that name. Any other name is left to the shell.
 func (x *exprReader) warnParentheses(s *scalar, i int) {
 	inside, ok := strings.CutPrefix(s.text[i:], "$(")
 	if !ok {
@@ -80,8 +80,8 @@ func (x *exprReader) warnParentheses(s *scalar, i int) {
 		inside)
 }
 
-// interpolation reads the `${…}` that begins at offset i of a scalar's text, and returns its expression and the
-// offset at which it ends. It decides between Pulumi's grammar and HCL's (decision D6):
+// interpolation parses the `${…}` at offset i of a scalar's text. It returns the expression and the offset at which the
+// `${…}` ends. It chooses between Pulumi's grammar and HCL's (decision D6) as follows:
 //
 //   - a name that is declared is what Pulumi would take it for;
 //   - with one exception: where a *member* holds blanks, as in `${res.count + 1}`, or is `*`, the stock host would look
@@ -92,7 +92,7 @@ func (x *exprReader) warnParentheses(s *scalar, i int) {
 func (x *exprReader) interpolation(s *scalar, i int) (ast.Expr, int) {
 	access, f := scanAccess(s.text, i+2, true)
 	if f == nil && access.chained() {
-		// A name may end with a question mark, which a program that has such a name means.
+		// A name may end with a question mark. It is preferred if the program declares such a name.
 		if whole, g := scanAccess(s.text, i+2, false); g == nil && whole.root.name != access.root.name &&
 			x.scope.declares(whole.root.name) {
 			access = whole
@@ -135,13 +135,13 @@ func (x *exprReader) interpolation(s *scalar, i int) (ast.Expr, int) {
 	return bad(s.at(i, end)), end
 }
 
-// fault is a fault in a part of a scalar's text.
+// fault is an error in a part of a scalar's text.
 type fault struct {
 	from, to int
 	summary  string
 	detail   string
-	final    bool // no other reading of the text would make sense
-	open     bool // something is not closed
+	final    bool // the text is invalid in either grammar
+	open     bool // a quote or bracket is not closed
 }
 
 func (x *exprReader) malformed(s *scalar, end int, f *fault) {
@@ -159,7 +159,8 @@ func (x *exprReader) malformed(s *scalar, end int, f *fault) {
 	x.fail(diag.BadInterpolation, rng, detail, "%s", f.summary)
 }
 
-// torn describes why YAML has cut an unquoted text short, if it looks as if it had.
+// torn returns advice if YAML seems to have ended an unquoted scalar in the middle of an expression, and an empty
+// string otherwise.
 func torn(text []byte, n *node) string {
 	if n.quoted() || n.multiline() {
 		return ""
@@ -172,7 +173,7 @@ func torn(text []byte, n *node) string {
 	return tornBy(rest[0])
 }
 
-// tornBy returns the advice for an expression that a character of YAML's has cut in two.
+// tornBy returns the advice for an expression that was cut off at a character with a meaning in YAML.
 func tornBy(c byte) string {
 	const advice = "; put the whole text in quotes: '${…}'"
 	switch c {

@@ -6,54 +6,54 @@ import (
 	"strings"
 )
 
-// A tolerant look at the tokens of a YAML text. It never fails and decides nothing about meaning; it finds how deep a
-// text nests before anything else reads it, and gathers the places at which a syntax error is likely to have its cause,
-// since the YAML reader only says at which line it stumbled.
+// The lexer scans the tokens of a YAML text without ever failing or deciding about their meaning. It determines the
+// nesting depth of a text before any other code parses it, and collects likely causes of syntax errors, because the
+// YAML parser only reports the line at which it failed.
 
-// suspect is a kind of likely fault.
+// suspect is a kind of likely error.
 type suspect uint8
 
 const (
-	suspectQuoteOpen     suspect = iota // a quoted text that never ends
-	suspectQuoteTail                    // text right behind a quoted one
-	suspectFlowOpen                     // a list or map in brackets that never ends
-	suspectCloser                       // a closing bracket that fits no opening one
+	suspectQuoteOpen     suspect = iota // a quoted scalar without an end
+	suspectQuoteTail                    // text right after a quoted scalar
+	suspectFlowOpen                     // a list or map in brackets without an end
+	suspectCloser                       // a closing bracket without a matching opening one
 	suspectTab                          // a tab in the indentation
 	suspectColon                        // a second ": " in one entry
 	suspectAlias                        // an alias without an anchor
-	suspectReserved                     // a character that cannot begin a text
-	suspectInterpolation                // "${" in the open inside of a list or map in brackets
-	suspectIndent                       // a line that is indented like no other around it
+	suspectReserved                     // a character that cannot begin a plain scalar
+	suspectInterpolation                // an unquoted "${" inside of a list or map in brackets
+	suspectIndent                       // a line whose indentation matches none of the lines around it
 	suspectDash                         // a list item on the line of its key
-	suspectEscape                       // an escape that does not exist
-	suspectHeader                       // text behind "|" or ">"
+	suspectEscape                       // an invalid escape
+	suspectHeader                       // text after "|" or ">"
 	suspectKey                          // a line that is neither a key nor a list item
 	suspectComma                        // two values in brackets without a comma between them
-	suspectTail                         // text right behind a closing bracket
-	suspectQuoteFar                     // a quoted text that swallows lines that are indented no deeper
+	suspectTail                         // text right after a closing bracket
+	suspectQuoteFar                     // a quoted scalar that contains lines that are not indented deeper
 )
 
-// suspicion is a likely fault: its place, and for some another place that belongs to it.
+// suspicion is a likely error at the offsets [at, end).
 type suspicion struct {
 	kind    suspect
 	at, end int
-	// from is where the thing began that at ends or spoils; of a line that is indented like no other, 1 where it stands
-	// deeper than the value above.
+	// from is the offset of the related element, such as the opening quote or bracket. For suspectIndent it is 1 if the
+	// line is indented deeper than a complete value above, and 0 otherwise.
 	from int
 }
 
-// lexed is the result of reading the tokens.
+// lexed is the result of the lexer.
 type lexed struct {
-	tooDeep        int // where the text nests too deep; -1 where it does not
-	secondDocument int // where a further document begins; -1 without one
+	tooDeep        int // offset at which the text is nested too deeply; -1 if it is not
+	secondDocument int // offset of the second document; -1 without one
 	suspicions     []suspicion
-	refused        []refused // escapes that the YAML reader refuses, in the order of the text
+	refused        []refused // escapes that the YAML parser rejects, in the order of the text
 	anchors        map[string]bool
 	unanchored     []string // names of aliases without an anchor above them
 	open           bool     // the text ends inside of quotes or brackets
 }
 
-// first returns the first suspicion of one of the kinds, in the order of the text; nil without one.
+// first returns the first suspicion of one of the kinds, in the order of the text, or nil if there is none.
 func (l *lexed) first(kinds ...suspect) *suspicion {
 	for i := range l.suspicions {
 		if slices.Contains(kinds, l.suspicions[i].kind) {
@@ -71,10 +71,10 @@ type lexer struct {
 	fresh     bool // no token yet on this line
 	indents   []int
 	flow      []int // offsets of open brackets
-	value     int   // where the last value inside of brackets ends, as long as nothing has come behind it; -1 without one
-	line      int   // lineStart of the line in which it ends
-	complete  bool  // a value has ended that no deeper line can go on with
-	keyLine   int   // lineStart of the line that has a key; -1 where another may follow
+	value     int   // end of the last value in brackets, until another token follows; -1 without one
+	line      int   // lineStart of the line in which that value ends
+	complete  bool  // a value has ended that deeper lines cannot continue
+	keyLine   int   // lineStart of the last line with a key; -1 if another key may follow
 	began     bool  // the first document has begun
 	ended     bool  // the first document has ended by "..."
 }
@@ -88,7 +88,7 @@ func lex(text []byte) *lexed {
 	}
 	l.open = l.open || len(l.flow) > 0
 	if len(l.flow) > 0 && l.tooDeep < 0 && outgrown(text, l.flow[0], len(text)) {
-		l.suspect(suspectFlowOpen, l.flow[0], l.flow[0]+1, 0) // rather than what is open inside of it
+		l.suspect(suspectFlowOpen, l.flow[0], l.flow[0]+1, 0) // reported before brackets that are open inside of it
 	}
 	for i := len(l.flow) - 1; i >= 0 && l.tooDeep < 0; i-- {
 		l.suspect(suspectFlowOpen, l.flow[i], l.flow[i]+1, 0)
@@ -96,8 +96,8 @@ func lex(text []byte) *lexed {
 	return &l.lexed
 }
 
-// outgrown reports whether a line between two offsets is indented no deeper than the line of the first, as nothing
-// inside of quotes or brackets may be.
+// outgrown reports whether a line in the range is indented no deeper than the line that contains from. Inside of quotes
+// or brackets that is invalid.
 func outgrown(text []byte, from, to int) bool {
 	indent := func(i int) int { return behindSpaces(text, i) - i }
 	limit := indent(contentBegin(text, from))
@@ -120,7 +120,7 @@ func (l *lexer) suspect(kind suspect, i, end, from int) {
 	}
 }
 
-// breakAt returns the length of the line break at i, 0 where there is none. YAML knows five of them.
+// breakAt returns the length of the line break at i, or 0 if there is none. It recognizes all line breaks of YAML 1.1.
 func breakAt(text []byte, i int) int {
 	if i >= len(text) {
 		return 0
@@ -205,7 +205,7 @@ func (l *lexer) checkDepth() {
 	}
 }
 
-// next reads a token and answers false at the end.
+// next scans a token. It returns false at the end of the text.
 func (l *lexer) next() bool {
 	l.skip()
 	if l.i >= len(l.text) {
@@ -274,7 +274,8 @@ func (l *lexer) next() bool {
 	return true
 }
 
-// document reads the beginning of a line outside of collections: markers of documents, and directives.
+// document scans document markers and directives at the start of a line outside of brackets. It reports whether there
+// was one.
 func (l *lexer) document() bool {
 	first := l.text[l.i]
 	if l.marker(l.i) {
@@ -315,7 +316,7 @@ func (l *lexer) closeFlow(c byte) {
 		l.value = -1
 		l.afterKey(open-l.lineStart, open)
 	}
-	// it was a key, or what follows is another token
+	// The brackets were a key, or another token follows.
 	if !l.complete && len(l.flow) == 0 || blankAt(l.text, l.i) && len(l.flow) > 0 {
 		return
 	}
@@ -329,7 +330,7 @@ func (l *lexer) closeFlow(c byte) {
 	}
 }
 
-// afterKey notes that what ends here is a key, if a colon follows.
+// afterKey records that the node that ends at the cursor is a key if a colon follows, and a complete value otherwise.
 func (l *lexer) afterKey(column, start int) {
 	if len(l.flow) > 0 {
 		return
@@ -404,7 +405,7 @@ func (l *lexer) afterQuote(column, start int, lines bool) {
 	}
 }
 
-// block reads a literal or folded text.
+// block scans a literal or folded scalar.
 func (l *lexer) block() {
 	parent := l.top()
 	h := blockHeader(l.text, l.i)
@@ -417,7 +418,7 @@ func (l *lexer) block() {
 		line := l.i + n
 		i := behindSpaces(l.text, line)
 		if i < len(l.text) && breakAt(l.text, i) == 0 && (i-line <= parent || i == line) {
-			return // the line break before what follows is left to skip
+			return // the final line break is left to skip
 		}
 		l.lineStart = line
 		l.i = contentEnd(l.text, i)
@@ -463,7 +464,7 @@ func (l *lexer) plain(column int) {
 	if first && column == parent {
 		l.suspect(suspectKey, start, trimmed(l.text, start, l.i), 0)
 	}
-	// Lines with deeper indentation continue the text, up to a comment.
+	// Lines with deeper indentation continue the scalar, up to a comment.
 	for {
 		i, lineStart := l.i, l.lineStart
 		for i < len(l.text) {
@@ -499,7 +500,8 @@ func (l *lexer) marker(i int) bool {
 	return len(rest) >= 3 && blankAt(rest, 3) && (string(rest[:3]) == "---" || string(rest[:3]) == "...")
 }
 
-// plainLine reads a plain text up to the end of the line, a comment or a colon, and answers whether it was a colon.
+// plainLine scans a plain scalar up to the end of the line, a comment or a colon. It reports whether it stopped at a
+// colon.
 func (l *lexer) plainLine() bool {
 	for ; l.i < len(l.text); l.i++ {
 		c := l.text[l.i]
@@ -518,7 +520,7 @@ func (l *lexer) plainLine() bool {
 	return false
 }
 
-// trimmed returns the end of a stretch without the blanks behind it.
+// trimmed returns the end of text[from:to] without trailing blanks.
 func trimmed(text []byte, from, to int) int {
 	for to > from && blank(text[to-1]) {
 		to--
@@ -537,7 +539,7 @@ func (l *lexer) flowPlain() {
 			return
 		case c == ',' || c == '[' || c == ']' || c == '{' || c == '}':
 		case c == ':' && blankAt(l.text, l.i+1):
-			quoted = true // a key, rather than more of the text before
+			quoted = true // it is a key rather than a continuation of the previous value
 			if i := max(bytes.LastIndex(l.text[start:l.i], []byte(` "`)),
 				bytes.LastIndex(l.text[start:l.i], []byte(" '"))); i > 0 {
 				l.suspect(suspectComma, trimmed(l.text, start, start+i), start+i+1, 0)

@@ -2,11 +2,11 @@ package parser
 
 import "gopkg.in/yaml.v3"
 
-// The YAML reader gives the line and the column, in code points, at which a node begins, and no end. locate finds both
-// as byte offsets, in one walk in the order of the text, so that the cost is linear even where the whole text is one
-// line. It makes the nodes of this package on the way: those of the YAML reader go no further.
+// The YAML parser only reports the line and column at which a node begins, in code points. locate determines the start
+// and end of each node as byte offsets. It walks through the text once, so that the cost is linear even if the whole
+// text is one line. On the way it converts the nodes to the type of this package; no yaml.Node is used afterwards.
 
-// locate makes the tree of a text from what the YAML reader has read of it.
+// locate converts the tree of the YAML parser to nodes with positions in text.
 func locate(text []byte, root *yaml.Node) *node {
 	l := newLocator(text)
 	count := countNodes(root)
@@ -24,15 +24,15 @@ func countNodes(n *yaml.Node) int {
 
 type locator struct {
 	text      []byte
-	line      int // 1-based, of the cursor
+	line      int // 1-based line of the cursor
 	lineStart int
-	column    int // 0-based code points, of the cursor
-	offset    int // of the cursor
-	begin     int // of the text, behind a byte order mark
+	column    int // column of the cursor in code points, 0-based
+	offset    int // offset of the cursor
+	begin     int // start of the text, after a byte order mark
 
-	nodes    []node               // for those that are still to be made
-	links    []*node              // for their contents
-	anchored map[*yaml.Node]*node // what aliases may stand for
+	nodes    []node               // allocated but unused nodes
+	links    []*node              // allocated but unused elements of node contents
+	anchored map[*yaml.Node]*node // nodes with anchors
 }
 
 func newLocator(text []byte) *locator {
@@ -40,7 +40,7 @@ func newLocator(text []byte) *locator {
 	return &locator{text: text, line: 1, begin: begin, offset: begin, lineStart: begin}
 }
 
-// seek moves the cursor to a place and answers its offset. Seeking forward costs the distance.
+// seek moves the cursor to a line and column and returns its offset. The cost of moving forward is the distance.
 func (l *locator) seek(line, column int) int {
 	if line < l.line || line == l.line && column < l.column {
 		l.back(line)
@@ -64,8 +64,8 @@ func (l *locator) seek(line, column int) int {
 	return l.offset
 }
 
-// back moves the cursor to the beginning of a line at or before it. The reader names places in the order of the text
-// but for a few empty nodes.
+// back moves the cursor to the beginning of a line at or before it. It is rarely needed: the YAML parser reports
+// positions in the order of the text, except for a few empty nodes.
 func (l *locator) back(line int) {
 	l.offset, l.column = l.lineStart, 0
 	for l.line > line && l.offset > l.begin {
@@ -91,7 +91,8 @@ func breakBefore(text []byte, i int) int {
 	return 0
 }
 
-// node makes a node and all inside it. indent is the column of the nearest block collection around it, in code points.
+// node converts a node and its children. indent is the column of the nearest block collection around it, in code
+// points.
 func (l *locator) node(read *yaml.Node, indent int) *node {
 	column := read.Column - 1
 	start := l.seek(read.Line, column)
@@ -124,7 +125,7 @@ func (l *locator) node(read *yaml.Node, indent int) *node {
 	if !n.flow() {
 		indent = column
 		if content != start && len(read.Content) > 0 {
-			indent = read.Content[0].Column - 1 // behind an anchor or tag
+			indent = read.Content[0].Column - 1 // the collection begins after an anchor or tag
 		}
 	}
 	end := content
@@ -141,8 +142,8 @@ func (l *locator) node(read *yaml.Node, indent int) *node {
 	return n
 }
 
-// contentStart is where a node's content begins, behind its anchor and tag. Of the node it needs the start, the kind,
-// the value and the style.
+// contentStart returns the offset of a node's content, after its anchor and tag. It uses only the start, kind, value
+// and style of the node.
 func contentStart(text []byte, n *node) int {
 	i := n.start
 	if n.kind == aliasNode {
@@ -153,7 +154,7 @@ func contentStart(text []byte, n *node) int {
 		for i++; i < len(text) && (anchor && wordByte(text[i]) || !anchor && !blankAt(text, i)); i++ {
 		}
 		if n.kind == scalarNode && n.value == "" && n.style&^taggedStyle == 0 {
-			// Nothing follows that would belong to the node, but for the other one of anchor and tag.
+			// The empty node has no content after its anchor and tag.
 			next := behindBlanks(text, i)
 			if next >= len(text) || text[next] != '&' && text[next] != '!' {
 				return i
@@ -171,7 +172,7 @@ func wordByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
 }
 
-// behindSpaces returns the first offset from i on that has no space.
+// behindSpaces returns the first offset at or after i that is not a space.
 func behindSpaces(text []byte, i int) int {
 	for i < len(text) && text[i] == ' ' {
 		i++
@@ -179,7 +180,7 @@ func behindSpaces(text []byte, i int) int {
 	return i
 }
 
-// behindBlanks returns the first offset from i on that has no blank.
+// behindBlanks returns the first offset at or after i that is not a space or tab.
 func behindBlanks(text []byte, i int) int {
 	for i < len(text) && blank(text[i]) {
 		i++
@@ -187,7 +188,7 @@ func behindBlanks(text []byte, i int) int {
 	return i
 }
 
-// behindLines returns the first offset from i on that has no blank, line break or comment.
+// behindLines returns the first offset at or after i that is not white space, a line break or part of a comment.
 func behindLines(text []byte, i int) int {
 	for i < len(text) {
 		switch n := breakAt(text, i); {
@@ -204,10 +205,11 @@ func behindLines(text []byte, i int) int {
 	return i
 }
 
-// flowEnd returns the end of a collection in brackets that begins at start and whose last member ends at end.
+// flowEnd returns the end of a collection in brackets that begins at start. end is the end of its last member;
+// childless reports whether it has none.
 func flowEnd(text []byte, start, end int, childless bool) int {
 	if start >= len(text) || text[start] != '[' && text[start] != '{' {
-		return end // a pair without braces inside of a list
+		return end // a key-value pair without braces in a list
 	}
 	i := end
 	if childless {
@@ -247,7 +249,7 @@ func (l *locator) scalarEnd(start int, n *node) int {
 	return start
 }
 
-// quotedEnd returns the offset behind the closing quote of the text that begins at start.
+// quotedEnd returns the offset after the closing quote of the scalar that begins at start, or the end of the text.
 func quotedEnd(text []byte, start int) int {
 	if start >= len(text) {
 		return start

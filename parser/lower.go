@@ -11,9 +11,9 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// This file turns HCL's tree into the language's own. No HCL node leaves it.
+// This file converts the syntax tree of HCL to that of package ast. No HCL node is used afterwards.
 
-// lowered returns the expression as a tree of ours. dollar is the offset of its "${" in the scalar's text.
+// lowered returns the expression as an ast.Expr. dollar is the offset of its "${" in the scalar's text.
 func (o *operators) lowered(dollar int) ast.Expr {
 	e := o.lower(o.root)
 	switch access := e.(type) {
@@ -30,7 +30,7 @@ func (o *operators) lowered(dollar int) ast.Expr {
 	return e
 }
 
-// bad reports a part of an expression that cannot be read, and returns the node that stands for it.
+// bad reports an invalid part of an expression and returns an ast.Bad for it.
 func (o *operators) bad(r hcl.Range, detail, format string, args ...any) ast.Expr {
 	o.in.fail(diag.BadInterpolation, o.at(r), detail, format, args...)
 	return bad(o.at(r))
@@ -44,7 +44,7 @@ func (o *operators) lowerAll(list []hclsyntax.Expression) []ast.Expr {
 	return exprs
 }
 
-// lower turns an HCL expression into one of ours.
+// lower converts an HCL expression.
 func (o *operators) lower(e hclsyntax.Expression) ast.Expr {
 	if o.depth++; o.depth > maxDepth {
 		o.depth--
@@ -118,8 +118,7 @@ func (o *operators) lower(e hclsyntax.Expression) ast.Expr {
 	return o.bad(e.Range(), "", "the expression in `${…}` is malformed")
 }
 
-// recovering lowers the arguments of recover: inside of the second one the name error stands for what is wrong with the
-// first.
+// recovering converts the arguments of recover. In the second one, the name error refers to the failure of the first.
 func (o *operators) recovering(args []hclsyntax.Expression) ([]ast.Expr, *ast.Local) {
 	failure := &ast.Local{Name: "error", Range: o.at(args[1].Range())}
 	first := o.lower(args[0])
@@ -130,7 +129,7 @@ func (o *operators) recovering(args []hclsyntax.Expression) ([]ast.Expr, *ast.Lo
 	return []ast.Expr{first, second}, failure
 }
 
-// operatorSigns are the operators by the table entries that stand for them in an HCL tree.
+// operatorSigns maps the operations in an HCL tree to operators.
 var operatorSigns = map[*hclsyntax.Operation]string{
 	hclsyntax.OpLogicalOr: "||", hclsyntax.OpLogicalAnd: "&&", hclsyntax.OpLogicalNot: "!",
 	hclsyntax.OpEqual: "==", hclsyntax.OpNotEqual: "!=", hclsyntax.OpGreaterThan: ">",
@@ -176,15 +175,15 @@ func (o *operators) literal(e *hclsyntax.LiteralValueExpr) ast.Expr {
 	return o.bad(e.SrcRange, "", "the expression in `${…}` is malformed")
 }
 
-// text returns a literal text as it was written. The HCL reader changes texts to Unicode's composed form, so that all
-// but ASCII is read from the source once more.
+// text returns a string literal as it was written. HCL normalizes strings to Unicode's composed form, so that strings
+// with non-ASCII characters are decoded again from the source.
 func (o *operators) text(e *hclsyntax.LiteralValueExpr) string {
 	read := e.Val.AsString()
 	written := unescapeTemplate(o.source(e.SrcRange))
 	if ascii(written) {
 		return read
 	}
-	// White space that a `~` removes is not part of the text.
+	// White space removed by a `~` is not part of the string.
 	if strings.TrimLeft(read, " \t\r\n") == read {
 		written = strings.TrimLeft(written, " \t\r\n")
 	}
@@ -198,7 +197,7 @@ func ascii(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
-// unescapeTemplate resolves the escapes of a quoted text in an expression.
+// unescapeTemplate resolves the escapes of a quoted string in an expression.
 func unescapeTemplate(text string) string {
 	if !strings.ContainsAny(text, "\\$%") {
 		return text
@@ -257,7 +256,7 @@ func (o *operators) object(e *hclsyntax.ObjectConsExpr, place ast.Place) ast.Exp
 	return m
 }
 
-// access lowers a path such as a.b[0] from HCL's tree: to a local name of a for expression, or to a property access.
+// access converts an HCL traversal such as a.b[0] to a reference to a local name or to a property access.
 func (o *operators) access(e *hclsyntax.ScopeTraversalExpr, place ast.Place) ast.Expr {
 	root, ok := e.Traversal[0].(hcl.TraverseRoot)
 	if !ok {
@@ -272,7 +271,7 @@ func (o *operators) access(e *hclsyntax.ScopeTraversalExpr, place ast.Place) ast
 	for i, step := range e.Traversal[1:] {
 		s, ok := o.step(step)
 		s.Optional = ok && o.optional(step.SourceRange().Start.Byte)
-		if !ok { // a fractional index
+		if !ok { // the index is a fraction
 			return o.steps(access, e.Traversal[1+i:])
 		}
 		access.Steps = append(access.Steps, s)
@@ -280,7 +279,7 @@ func (o *operators) access(e *hclsyntax.ScopeTraversalExpr, place ast.Place) ast
 	return access
 }
 
-// step returns a traversal's step; false for an index that is neither a text nor a whole number.
+// step converts one step of a traversal; false for an index that is neither a string nor a whole number.
 func (o *operators) step(step hcl.Traverser) (ast.Step, bool) {
 	switch step := step.(type) {
 	case hcl.TraverseAttr:
@@ -304,7 +303,7 @@ func (o *operators) step(step hcl.Traverser) (ast.Step, bool) {
 	return ast.Step{}, false
 }
 
-// steps puts steps on something that is no plain access.
+// steps applies the steps of a traversal to an expression other than a plain access.
 func (o *operators) steps(source ast.Expr, traversal hcl.Traversal) ast.Expr {
 	for _, t := range traversal {
 		rng := o.at(t.SourceRange())
@@ -339,7 +338,7 @@ func (o *operators) steps(source ast.Expr, traversal hcl.Traversal) ast.Expr {
 
 func (o *operators) loop(e *hclsyntax.ForExpr, place ast.Place) ast.Expr {
 	f := &ast.For{Place: place, Grouped: e.Group, Collection: o.lower(e.CollExpr)}
-	// The names stand between "for" and "in"; the HCL tree does not say where.
+	// The names are between "for" and "in"; the HCL tree does not contain their positions.
 	head := o.source(hcl.Range{Start: e.OpenRange.Start, End: e.CollExpr.Range().Start})
 	from := strings.Index(head, "for") + len("for")
 	name := func(name string) *ast.Local {

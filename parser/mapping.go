@@ -4,52 +4,52 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
-// entry is a key of a map with its value. The key is a scalar; value may still be an alias.
+// entry is a key of a map with its value. The key is a scalar; the value may be an alias.
 type entry struct {
 	name  string // the key's text
 	key   *node
 	value *node
-	at    diag.Range  // of the key
-	via   *node       // the map that a merge key brought the entry from; nil for an entry that is written here
-	from  *nodeReader // that has read the key
+	at    diag.Range  // range of the key
+	via   *node       // the map from which a merge key took the entry; nil for an entry of the map itself
+	from  *nodeReader // the reader that has read the key
 
-	meant string // the key of the language that an unknown one is surely a slip of; empty where there is none
-	taken bool   // meant stands there already
+	meant string // the known key of which an unknown one is certainly a misspelling; may be empty
+	taken bool   // the map contains the key meant already
 }
 
-// nodeReader reads the nodes of one tree as maps with entries, lists and literals, through aliases and merge keys.
+// nodeReader reads the nodes of one tree as maps with entries, lists and literals, resolving aliases and merge keys.
 type nodeReader struct {
 	*passage
 	*findings
-	repairs *repairs // of the text
+	repairs *repairs // repairs of the text
 	aliases aliases
-	spare   [][]entry // lists that nobody uses
+	spare   [][]entry // unused lists
 }
 
-// newNodeReader makes a reader of a text, which reports to findings.
+// newNodeReader returns a reader of a text that adds its diagnostics to f.
 func newNodeReader(p *passage, f *findings, r *repairs) *nodeReader {
 	return &nodeReader{passage: p, findings: f, repairs: r}
 }
 
-// extension notes the use of something that only yamlhost understands. The note about an alias covers the text that
-// is read through it.
+// extension reports the use of a feature that only yamlhost has. Inside an alias it reports nothing, because the note
+// about the alias covers that.
 func (r *nodeReader) extension(rng diag.Range, format string, args ...any) {
 	if !r.aliases.any() {
 		r.portability(rng, format, args...)
 	}
 }
 
-// mended reports whether the value at a place was written over by a repair.
+// mended reports whether a repair has overwritten the value at a position.
 func (r *nodeReader) mended(rng diag.Range) bool {
 	return r.repairs.any() && r.repairs.mended(r.offset(rng.Start))
 }
 
-// lostBehind reports whether a repair took out the line behind an empty value, which was perhaps the value.
+// lostBehind reports whether a repair has removed the line after an empty value. That line may have been the value.
 func (r *nodeReader) lostBehind(rng diag.Range) bool {
 	return r.repairs.any() && r.repairs.lostBehind(r.text, r.offset(rng.Start))
 }
 
-// whole returns the place of an entry with its key; of the key alone where both do not stand together.
+// whole returns the range of an entry including its key, or only that of the key if the value is elsewhere.
 func (r *nodeReader) whole(e entry) diag.Range {
 	end := r.outside(e.value.end)
 	if end < int(e.at.Start) {
@@ -58,8 +58,9 @@ func (r *nodeReader) whole(e entry) diag.Range {
 	return diag.NewRange(r.src, int(e.at.Start), end)
 }
 
-// with reads a node through fn, which gets the node behind an alias, and the place to name it by: the alias's own. fn
-// is not called where the alias is inside of its own value, or where aliases expand to too much (L1.28).
+// with calls fn with the node that n stands for, resolving an alias, and with the range of n itself. via is the map
+// that a merge key took n from, or nil. fn is not called if an alias is inside of its own value, or if aliases expand
+// to too many nodes (L1.28).
 func (r *nodeReader) with(n, via *node, fn func(n *node, rng diag.Range)) {
 	rng := r.span(n)
 	entered := len(r.aliases.open)
@@ -84,7 +85,8 @@ func (r *nodeReader) with(n, via *node, fn func(n *node, rng diag.Range)) {
 	}
 }
 
-// tally counts a node that is read through an alias, and answers whether there may be more.
+// tally counts a node that is read through an alias and returns false if there are too many. It reports the first
+// excess.
 func (r *nodeReader) tally() bool {
 	ok, first := r.aliases.tally()
 	if first {
@@ -94,7 +96,7 @@ func (r *nodeReader) tally() bool {
 	return ok
 }
 
-// list returns an empty list with room for so many entries.
+// list returns an empty list with at least the given capacity.
 func (r *nodeReader) list(room int) []entry {
 	if last := len(r.spare) - 1; last >= 0 && cap(r.spare[last]) >= room {
 		list := r.spare[last]
@@ -106,19 +108,19 @@ func (r *nodeReader) list(room int) []entry {
 
 // release returns an unused list of entries to the pool.
 func (r *nodeReader) release(list []entry) {
-	const most = 64 // a longer one is hardly needed again
+	const most = 64 // longer lists are rarely needed
 	if cap(list) <= most {
 		r.spare = append(r.spare, list[:0])
 	}
 }
 
-// entries returns the entries of a map: merge keys expanded, keys as text, each name once. It reports keys that are no
-// text (L1.27) and those that come twice (L1.E).
+// entries returns the entries of a map, with merge keys expanded and each name once. It reports keys that are not
+// strings (L1.27) and duplicate keys (L1.E).
 func (r *nodeReader) entries(n *node) []entry {
 	list := r.list(len(n.content) / 2)
 	index := newNames(len(n.content) / 2)
 	merges := false
-	var firsts map[int]diag.Range // where those stand first that the list has from further below
+	var firsts map[int]diag.Range // first occurrence of entries that were replaced by later ones
 	for i := 0; i+1 < len(n.content); i += 2 {
 		key, value := n.content[i], n.content[i+1]
 		rng := r.span(key)
@@ -132,7 +134,7 @@ func (r *nodeReader) entries(n *node) []entry {
 		}
 		if key.kind != scalarNode {
 			detail := "write a string as the key"
-			if key.kind == mapNode && key.flow() { // {{name}}, as other tools have it
+			if key.kind == mapNode && key.flow() { // {{name}}, the syntax of other tools
 				detail = "a reference is written `${name.property}`; put a text that begins with `{` in quotes"
 			}
 			r.fail(diag.KeyNotString, rng, detail, "mapping keys must be strings, found %s", kindName(key))
@@ -153,7 +155,7 @@ func (r *nodeReader) entries(n *node) []entry {
 				first = list[before].at
 			}
 			r.duplicate(key.value, rng, first)
-			if empty(list[before].value.target()) { // what is meant stands there
+			if empty(list[before].value.target()) { // the later entry has the value
 				if firsts == nil {
 					firsts = map[int]diag.Range{}
 				}
@@ -170,8 +172,8 @@ func (r *nodeReader) entries(n *node) []entry {
 	return r.merge(list, &index)
 }
 
-// described returns the entries of a map with the fields of a resource or the like. Where fields come again, the name
-// of another entry is missing, which has the rest (Y117).
+// described returns the entries of a map with the fields of a resource or another declaration. If fields occur again,
+// the name of another entry is missing before them (Y117); the rest belongs to that entry and is left out.
 func (r *nodeReader) described(n *node) []entry {
 	i, first := secondEntry(n)
 	if i == 0 {
@@ -187,8 +189,9 @@ func (r *nodeReader) described(n *node) []entry {
 	return r.entries(&rest)
 }
 
-// secondEntry is where in a map another entry seems to begin, and the key above that is the same as the one there: the
-// first key comes again, or two do. It is 0 where none begins; a line that is there twice is no other entry.
+// secondEntry returns the index at which another entry seems to begin in a map, and the earlier key that is repeated
+// there. Another entry begins if the first key is repeated, or two others are. Repeated lines with equal values do not
+// count. pos is 0 if there is no other entry.
 func secondEntry(n *node) (pos int, first *node) {
 	if n.flow() {
 		return 0, nil
@@ -221,7 +224,7 @@ func (r *nodeReader) duplicate(name string, rng, first diag.Range) {
 	d.Related = []diag.Related{{Range: first, Message: "declared here first"}}
 }
 
-// merge replaces merge keys by the entries that they bring and that are not written out.
+// merge replaces merge keys by the merged entries that the map does not contain itself.
 func (r *nodeReader) merge(list []entry, index *names) []entry {
 	written := map[string]bool{}
 	for _, e := range list {
@@ -246,7 +249,7 @@ func (r *nodeReader) merge(list []entry, index *names) []entry {
 	return merged
 }
 
-// mergedEntries returns the entries that one merge key brings.
+// mergedEntries returns the entries of one merge key.
 func (r *nodeReader) mergedEntries(e entry) []entry {
 	var brought []entry
 	one := func(source *node) {
@@ -283,7 +286,7 @@ func (r *nodeReader) mergedEntries(e entry) []entry {
 	return brought
 }
 
-// names finds an entry by its name: by looking at all in a short list, by a map in a long one.
+// names finds an entry by its name: by searching a short list, and with a map for a long one.
 type names struct {
 	byName map[string]int
 }
@@ -296,7 +299,8 @@ func newNames(size int) names {
 	return names{byName: make(map[string]int, size)}
 }
 
-// add notes a name that is about to be appended to list, and answers the place of an entry that has it already.
+// add records a name that is about to be appended to list. If the list contains it already, add returns the index of
+// that entry and true.
 func (ns *names) add(list []entry, name string) (int, bool) {
 	if ns.byName != nil {
 		if pos, found := ns.byName[name]; found {
@@ -313,20 +317,20 @@ func (ns *names) add(list []entry, name string) (int, bool) {
 	return 0, false
 }
 
-// maxExpansion is how many nodes may be read through aliases and merge keys in all (L1.28).
+// maxExpansion is the maximum number of nodes that are read through aliases and merge keys (L1.28).
 const maxExpansion = 1_000_000
 
-// aliases are the aliases and merge keys that are being expanded around what is read.
+// aliases holds the aliases and merge keys that are currently being expanded.
 type aliases struct {
-	open       []*node // what they stand for, the outermost first
+	open       []*node // the nodes they refer to, outermost first
 	inside     map[*node]bool
-	expanded   int  // nodes read through aliases
+	expanded   int  // number of nodes read through aliases
 	overflowed bool // maxExpansion has been reached
 }
 
 func (a *aliases) any() bool { return len(a.open) > 0 }
 
-// enter begins to read what an alias or a merge key stands for.
+// enter starts to expand an alias or a merge key that refers to n.
 func (a *aliases) enter(n *node) {
 	if a.inside == nil {
 		a.inside = map[*node]bool{}
@@ -335,7 +339,7 @@ func (a *aliases) enter(n *node) {
 	a.open = append(a.open, n)
 }
 
-// leave ends all but so many of the expansions.
+// leave ends all expansions beyond the given depth.
 func (a *aliases) leave(depth int) {
 	for _, left := range a.open[depth:] {
 		delete(a.inside, left)
@@ -343,7 +347,8 @@ func (a *aliases) leave(depth int) {
 	a.open = a.open[:depth]
 }
 
-// tally counts a node that is read through an alias. first says that this one is the first too many.
+// tally counts a node that is read through an alias. ok is false if there are too many nodes; first is true for the
+// first of these.
 func (a *aliases) tally() (ok, first bool) {
 	if !a.any() {
 		return true, false

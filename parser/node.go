@@ -2,24 +2,24 @@ package parser
 
 import "gopkg.in/yaml.v3"
 
-// node is a YAML node with its place in the text that was read. It belongs to the tree of that text, which nobody
-// changes once it has been read; readers that need another one copy it.
+// node is a YAML node with its position in the parsed text. It belongs to the tree of that text and is immutable once
+// the text has been parsed; a reader that needs a different node copies it.
 type node struct {
 	kind   nodeKind
 	style  nodeStyle
-	tag    string // in its short form, such as !!str; empty for an alias
-	value  string // of a scalar; of an alias the name of its anchor
+	tag    string // in short form, such as !!str; empty for an alias
+	value  string // value of a scalar; for an alias, the name of its anchor
 	anchor string
-	alias  *node // what an alias stands for
+	alias  *node // the node that an alias refers to
 
-	// content are the members: of a map, keys and values in turn.
+	// content holds the members of a collection. For a map, keys and values alternate.
 	content []*node
 
 	start, end int // byte offsets in the text
-	indent     int // of a literal or folded text: the column of the collection around it, -1 for none
+	indent     int // for a literal or folded scalar: the column of the collection around it, -1 for none
 }
 
-// nodeKind describes what a node is.
+// nodeKind is the kind of a node.
 type nodeKind uint8
 
 const (
@@ -29,10 +29,10 @@ const (
 	aliasNode
 )
 
-// nodeStyle is a set of marks of how a node is written.
+// nodeStyle is a set of flags that describe the notation of a node.
 type nodeStyle uint8
 
-// They are the YAML reader's own.
+// The values are those of the YAML parser.
 const (
 	taggedStyle       = nodeStyle(yaml.TaggedStyle)
 	doubleQuotedStyle = nodeStyle(yaml.DoubleQuotedStyle)
@@ -47,13 +47,13 @@ func (n *node) doubleQuoted() bool { return n.style&doubleQuotedStyle != 0 }
 func (n *node) singleQuoted() bool { return n.style&singleQuotedStyle != 0 }
 func (n *node) quoted() bool       { return n.style&(doubleQuotedStyle|singleQuotedStyle) != 0 }
 
-// multiline reports whether a scalar is a literal or folded text: `|` or `>`.
+// multiline reports whether a scalar is a literal or folded one: `|` or `>`.
 func (n *node) multiline() bool { return n.style&(literalStyle|foldedStyle) != 0 }
 
 // flow reports whether a collection is written in brackets.
 func (n *node) flow() bool { return n.style&flowStyle != 0 }
 
-// target follows an alias.
+// target returns the node that an alias refers to, and any other node itself.
 func (n *node) target() *node {
 	if n.kind == aliasNode && n.alias != nil {
 		return n.alias
@@ -61,10 +61,10 @@ func (n *node) target() *node {
 	return n
 }
 
-// empty reports whether a node is null, written out or not.
+// empty reports whether a node is null, explicitly or by omission.
 func empty(n *node) bool { return n.kind == scalarNode && n.tag == nullTag }
 
-// The tags of YAML that this package tells apart.
+// The YAML tags that this package distinguishes.
 const (
 	nullTag      = "!!null"
 	boolTag      = "!!bool"
@@ -78,7 +78,7 @@ const (
 	listTag      = "!!seq"
 )
 
-// kindName returns a node's kind as a user would say it, with its article.
+// kindName returns the kind of a node in the user's terms, with its article.
 func kindName(n *node) string {
 	switch n.kind {
 	case mapNode:
