@@ -11,10 +11,10 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// Expressions with operators, calls, `for` and the like: HCL's grammar, an extension of yamlhost (decision D6). The HCL
-// tree is lowered at once, in lower.go.
+// This file parses expressions with operators, calls, `for` and so on, in HCL's grammar: an extension of yamlhost
+// (decision D6). The HCL tree is converted at once, in lower.go.
 
-// The bounds of one expression: its text in bytes, and brackets and templates inside each other.
+// The bounds of one expression: the length of its text in bytes, and the nesting depth of brackets and templates.
 const (
 	maxOperatorsText  = 64 << 10
 	maxOperatorsDepth = 100
@@ -24,17 +24,17 @@ const (
 type operators struct {
 	in     *exprReader
 	s      *scalar
-	start  int // in the scalar's text
-	end    int // of the closing brace
+	start  int // offset in the scalar's text
+	end    int // offset of the closing brace
 	root   hclsyntax.Expression
-	locals []*ast.Local // bound around what is being lowered
+	locals []*ast.Local // local names in scope, while lowering
 	items  map[*hclsyntax.AnonSymbolExpr]*ast.Local
 	depth  int
-	marks  map[int]bool // offsets of the question marks of optional steps in the expression; true once one is used
+	marks  map[int]bool // offsets of the question marks of optional steps; true once a step has used it
 }
 
-// parseOperators reads an expression that begins at offset start of a scalar's text, behind "${". The answer is nil
-// where its closing brace is not found.
+// parseOperators parses an expression that begins at offset start of a scalar's text, after "${". The result is nil if
+// its closing brace is not found.
 func (x *exprReader) parseOperators(s *scalar, start int) (*operators, *fault) {
 	end, f := expressionEnd(s.text, start)
 	if f != nil {
@@ -56,9 +56,9 @@ func (x *exprReader) parseOperators(s *scalar, start int) (*operators, *fault) {
 	return o, nil
 }
 
-// parseChains reads an expression with optional steps, which HCL does not know: a?.b and a?[0]. A question mark right
-// behind a value and right before a dot or a bracket is one, where the text makes no sense otherwise. It is nil for a
-// text that has none, or that makes no sense still.
+// parseChains parses an expression with optional steps, a?.b and a?[0], which HCL does not support. It treats a
+// question mark directly after a value and directly before a dot or bracket as one. It returns nil if the text has no
+// such question mark or is malformed nevertheless.
 func (o *operators) parseChains(text string) hclsyntax.Expression {
 	plain := []byte(text)
 	quoted := false
@@ -84,7 +84,8 @@ func (o *operators) parseChains(text string) hclsyntax.Expression {
 	return root
 }
 
-// optional reports whether the step that begins at an offset of the expression has a question mark.
+// optional reports whether the step that begins at an offset of the expression has a question mark, and marks it as
+// used.
 func (o *operators) optional(step int) bool {
 	if _, marked := o.marks[step-1]; !marked {
 		return false
@@ -93,7 +94,8 @@ func (o *operators) optional(step int) bool {
 	return true
 }
 
-// expressionEnd finds the brace that closes an expression: braces nest in objects and templates, and stand in texts.
+// expressionEnd returns the offset of the brace that closes an expression. Braces may be nested in objects and
+// templates, and occur in strings.
 func expressionEnd(text string, start int) (int, *fault) {
 	var open []int // offsets of brackets and quotes
 	inText := func() bool { return len(open) > 0 && text[open[len(open)-1]] == '"' }
@@ -153,7 +155,8 @@ func closer(open byte) byte {
 	return open
 }
 
-// looksLikeOperators reports whether a text is rather an expression than a name: names hold few signs.
+// looksLikeOperators reports whether a text is more likely an expression than a name, because it contains characters
+// that are rare in names.
 func looksLikeOperators(text string) bool {
 	if strings.ContainsAny(text, "()+*%=!<>&|?,\"") {
 		return true
@@ -167,7 +170,7 @@ func looksLikeOperators(text string) bool {
 	return false
 }
 
-// at returns the place of an HCL range.
+// at returns the source range of an HCL range.
 func (o *operators) at(r hcl.Range) diag.Range {
 	return o.s.at(o.start+r.Start.Byte, o.start+max(r.End.Byte, r.Start.Byte))
 }
@@ -178,7 +181,7 @@ func (o *operators) source(r hcl.Range) string {
 	return text[min(r.Start.Byte, len(text)):min(max(r.End.Byte, r.Start.Byte), len(text))]
 }
 
-// wording puts what HCL finds wrong into words for someone who has never heard of it.
+// wording maps the error messages of HCL to messages for users who do not know HCL.
 var wording = []struct{ summary, words string }{
 	{"Missing expression", "a value is missing here"},
 	{"Invalid expression", "a value is missing here"},
@@ -231,7 +234,7 @@ func (o *operators) fault(diags hcl.Diagnostics) *fault {
 	return f
 }
 
-// traversal reports whether the expression is a plain access in HCL's grammar too.
+// traversal reports whether the expression is a plain access in HCL's grammar, too.
 func (o *operators) traversal() bool {
 	_, plain := o.root.(*hclsyntax.ScopeTraversalExpr)
 	return plain

@@ -8,13 +8,13 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// optionKeys are the names of all options.
+// optionKeys holds the names of all options. readOptionKeys adds the deprecated one.
 var (
 	optionKeys     = ast.OptionNames()
 	readOptionKeys = append(slices.Clip(optionKeys), transformationsName)
 )
 
-// optionSynonyms are other words for options.
+// optionSynonyms maps names that other tools use to options.
 var optionSynonyms = map[string]string{"deleteBeforeCreate": "deleteBeforeReplace", "depends_on": "dependsOn",
 	"ignore_changes": "ignoreChanges",
 	"preventDestroy": "protect", "prevent_destroy": "protect", "createBeforeDestroy": "", "timeouts": "customTimeouts",
@@ -22,7 +22,7 @@ var optionSynonyms = map[string]string{"deleteBeforeCreate": "deleteBeforeReplac
 
 var timeoutKeys = []string{"create", "update", "delete", "read"}
 
-// optionReader reads the field options of a resource or of a transform.
+// optionReader reads the field options of a resource or a transform.
 type optionReader struct {
 	*exprReader
 	options *ast.Options
@@ -70,8 +70,8 @@ func (r *optionReader) read(e entry) {
 	})
 }
 
-// shaped compares an option's value with its shape where it is written out; what does not fit is reported and becomes
-// Bad.
+// shaped checks the value of an option against its shape if it is a literal. It reports a mismatch and returns an
+// ast.Bad.
 func (r *optionReader) shaped(e entry, name string, value ast.Expr, shape ast.OptionShape) ast.Expr {
 	what := "`" + name + "`"
 	kind := exprKind(value)
@@ -125,7 +125,7 @@ func (r *optionReader) shaped(e entry, name string, value ast.Expr, shape ast.Op
 	return value
 }
 
-// portableList warns of one text where other hosts want a list of them (L4.2).
+// portableList warns of a single string where other hosts require a list (L4.2).
 func (r *optionReader) portableList(e entry, name string, value ast.Expr) {
 	rng := value.Range()
 	d := r.warn(diag.WrongKind, rng, "write `["+shorten(rng.Text())+

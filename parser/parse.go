@@ -7,22 +7,23 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// Options adjust parsing. The zero value is right for a program without a stack.
+// Options configures Parse. The zero value is suitable for a program without a stack.
 type Options struct {
-	// Declared are names that expressions may use although the text does not declare them, such as the keys of a
-	// stack's configuration. They matter only where `${…}` could be read in two ways (decision D6).
+	// Declared holds names that expressions may use although the text does not declare them, such as the keys of the
+	// stack's configuration. They only matter if a `${…}` is ambiguous (decision D6).
 	Declared []string
 	// Plugin reports whether the text belongs to a component plugin, which has components but no program (L1.31).
 	Plugin bool
-	// Pack: the text is a policy pack, which has policies but no program.
+	// Pack reports whether the text is a policy pack, which has policies but no program.
 	Pack bool
-	// Include finds the texts that the section include names by a pattern such as parts/*.yaml, in order (L10.C11). An
-	// error describes why it cannot. Parse calls it from one goroutine; without it the section is refused.
+	// Include returns the texts that match a pattern in the section include, such as parts/*.yaml, in order (L10.C11).
+	// Its error explains why they cannot be included. Parse calls it from one goroutine. If it is nil, the section is
+	// reported as an error.
 	Include func(pattern string) ([]*diag.Source, error)
 }
 
-// Parse reads a program. The tree is never nil; what could not be read is left out of it or is an ast.Bad, and the
-// diagnostics give the reason. Parse does no input or output but through the options, and is safe for concurrent use.
+// Parse parses a program. The file is never nil: what cannot be parsed is omitted or represented by an ast.Bad, and
+// reported in the diagnostics. Parse performs no I/O except through the options. It is safe for concurrent use.
 func Parse(src *diag.Source, options Options) (*ast.File, diag.Diagnostics) {
 	t := newText(src)
 	main := t.outline(options, false)
@@ -32,8 +33,8 @@ func Parse(src *diag.Source, options Options) (*ast.File, diag.Diagnostics) {
 	return main.finish()
 }
 
-// outline finds the sections of the text; nil where it cannot be read at all, which has been reported. included says
-// that another text includes it.
+// outline finds the sections of the text. It returns nil if the text cannot be parsed at all, which has been reported.
+// included reports whether another text includes it.
 func (t *yamlText) outline(options Options, included bool) *outline {
 	if !t.screen() {
 		return nil
@@ -57,7 +58,7 @@ func (t *yamlText) outline(options Options, included bool) *outline {
 	return o
 }
 
-// finish reads the sections of the outline, and the texts that it includes.
+// finish reads the sections of the outline and the texts that it includes.
 func (o *outline) finish() (*ast.File, diag.Diagnostics) {
 	file := o.file
 	var diags diag.Diagnostics
@@ -71,7 +72,7 @@ func (o *outline) finish() (*ast.File, diag.Diagnostics) {
 	return file, diags
 }
 
-// noteFaults notes which findings spoil what the file declares.
+// noteFaults records the errors that affect the declarations of the file.
 func noteFaults(file *ast.File, diags diag.Diagnostics) {
 	file.Faults, file.Nameless = nil, 0
 	for _, d := range diags {
@@ -84,13 +85,14 @@ func noteFaults(file *ast.File, diags diag.Diagnostics) {
 	}
 }
 
-// shaping are the codes of faults by which a declaration is another than the text meant.
+// shaping holds the codes of errors that make a declaration differ from what its author meant.
 var shaping = []diag.Code{diag.Syntax, diag.Duplicate, diag.Nameless, diag.UnknownKey, diag.WrongKind,
 	diag.BadTypeToken}
 
-// Data reads a text of one YAML document as data, as fn::fromYAML wants it: scalars, lists, maps, aliases and merge
-// keys as in a program, but nothing is interpolated or called. A text without content is null. The answer is never nil;
-// where the diagnostics hold an error, it is of no use. Data is safe for concurrent use.
+// Data parses a text with a single YAML document as data, for fn::fromYAML: scalars, lists, maps, aliases and merge
+// keys have the same meaning as in a program, but nothing is interpolated or called. A text without content is null.
+// The expression is never nil, but must not be used if the diagnostics contain an error. Data is safe for concurrent
+// use.
 func Data(src *diag.Source) (ast.Expr, diag.Diagnostics) {
 	t := newText(src)
 	nothing := &ast.Null{Place: ast.Place{At: t.at(0, len(t.text))}}
@@ -113,8 +115,8 @@ func Data(src *diag.Source) (ast.Expr, diag.Diagnostics) {
 	return x.read(root, nil, false), t.diags
 }
 
-// ParsePackage reads the files of a package of components and joins them; the first file is the main one. The result
-// has the components and dynamic types of all files. Name, description, version and namespace may each stand in one
+// ParsePackage parses the files of a component package and merges them; the first file is the main one. The result has
+// the components and dynamic types of all files. Name, description, version and namespace may each be declared in one
 // file only (L1.30–L1.32).
 func ParsePackage(files []*diag.Source) (*ast.File, diag.Diagnostics) {
 	whole := &ast.File{}
@@ -144,7 +146,7 @@ func ParsePackage(files []*diag.Source) (*ast.File, diag.Diagnostics) {
 		whole.Dynamic = append(whole.Dynamic, file.Dynamic...)
 		for _, c := range file.Components {
 			first, taken := components[c.Name.Value]
-			if taken && first.Source.Name() != c.Name.Range.Source.Name() { // twice in one file has been reported
+			if taken && first.Source.Name() != c.Name.Range.Source.Name() { // reported within one file
 				diags.Add(diag.Diagnostic{Code: diag.Duplicate, Subject: c.Name.Range,
 					Summary: "the package has a component `" + shorten(c.Name.Value) + "` already", Detail: "rename one of the two",
 					Related: []diag.Related{{Range: first, Message: "the other one is here"}}})

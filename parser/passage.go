@@ -5,33 +5,33 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// passage is a text that is read, and where it stands in the text that the user sees.
+// passage is a text to parse, with its position in the text that the user sees.
 type passage struct {
 	src  *diag.Source
 	text []byte
 
-	// Of a block, which is read with the line of its section's key in front: the length of that line, where the block
-	// begins in src, and how many lines stand above src in the text that the user sees.
+	// For a block, which is parsed after the line of its section's key: the length of that line, the offset of the
+	// block in src, and the number of lines before src in the text that the user sees.
 	lead, origin, linesAbove int
-	origins                  *ast.Origins // of the blocks, for what looks at several; nil elsewhere
-	namesLines               bool         // a message names a line, so that it holds for linesAbove alone
+	origins                  *ast.Origins // maps blocks to the whole text; nil while reading one block
+	namesLines               bool         // a message contains a line number, so that it is only valid for this linesAbove
 }
 
-// at makes a range from byte offsets; what lies outside of the text is cut off.
+// at returns the range with the given byte offsets in the parsed text, limited to that text.
 func (p *passage) at(start, end int) diag.Range {
 	return diag.NewRange(p.src, p.outside(start), p.outside(end))
 }
 
-// span returns the place of a node.
+// span returns the range of a node.
 func (p *passage) span(n *node) diag.Range { return p.at(n.start, n.end) }
 
-// outside returns the offset in src of an offset in the text that is read.
+// outside converts an offset in the parsed text to one in src.
 func (p *passage) outside(offset int) int { return p.origin + max(min(offset, len(p.text))-p.lead, 0) }
 
-// offset returns the reverse of outside.
+// offset is the inverse of outside.
 func (p *passage) offset(pos int32) int { return int(pos) - p.origin + p.lead }
 
-// shownLine returns the line of a place as the user sees it, 1-based.
+// shownLine returns the 1-based line of a range in the text that the user sees.
 func (p *passage) shownLine(rng diag.Range) int {
 	if p.origins != nil {
 		return p.origins.Place(rng).StartPosition().Line
@@ -40,13 +40,13 @@ func (p *passage) shownLine(rng diag.Range) int {
 	return p.linesAbove + rng.StartPosition().Line
 }
 
-// lineAt returns the stretch of a line, as the YAML reader counts them, without its indentation.
+// lineAt returns the range of a line without its indentation. Lines are counted as by the YAML parser.
 func lineAt(text []byte, line int) (start, end int) {
 	start = behindBlanks(text, newLocator(text).seek(line, 0))
 	return start, contentEnd(text, start)
 }
 
-// contentEnd is where the line that holds an offset ends, without its line break.
+// contentEnd returns the end of the line that contains an offset, before its line break.
 func contentEnd(text []byte, i int) int {
 	for i < len(text) && breakAt(text, i) == 0 {
 		i++
@@ -54,7 +54,7 @@ func contentEnd(text []byte, i int) int {
 	return i
 }
 
-// contentBegin is where the line that holds an offset begins.
+// contentBegin returns the start of the line that contains an offset.
 func contentBegin(text []byte, i int) int {
 	for i > 0 && breakBefore(text, i) == 0 {
 		i--
@@ -62,7 +62,7 @@ func contentBegin(text []byte, i int) int {
 	return i
 }
 
-// lineOf returns the line, as the YAML reader counts them, of an offset.
+// lineOf returns the line that contains an offset, counted as by the YAML parser.
 func lineOf(text []byte, offset int) int {
 	line := 1
 	for i := textStart(text); i < min(offset, len(text)); {

@@ -8,12 +8,12 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Nearly every program is written in a small part of YAML: maps and lists by indentation or in brackets, texts on one
-// line, literal and folded texts. plainTree reads that part straight into nodes with their places, in a tenth of the
-// time that the YAML reader and locate take. It reports no faults: a text with anything else in it, or with a fault, is
-// left to the YAML reader. FuzzPlainTree holds both to the same trees.
+// Nearly all programs use only a small part of YAML: block and flow collections, single-line scalars, literal and
+// folded scalars. plainTree parses that part directly into nodes with positions, in a tenth of the time of the YAML
+// parser and locate. It reports no errors: a text with any other syntax, or with an error, is left to the YAML parser.
+// FuzzPlainTree verifies that both return the same trees.
 
-// plainTree reads a text that is written in plain YAML; it returns nil for any other.
+// plainTree parses a text in the common part of YAML. It returns nil for any other text.
 func plainTree(text []byte) *node {
 	if !plainCharacters(text) {
 		return nil
@@ -41,7 +41,7 @@ func plainTree(text []byte) *node {
 	return root
 }
 
-// plainCharacters reports whether a text has no characters but printable ones and Unix line breaks.
+// plainCharacters reports whether a text contains only printable characters and Unix line breaks.
 func plainCharacters(text []byte) bool {
 	for i := 0; i < len(text); i++ {
 		c := text[i]
@@ -60,22 +60,22 @@ func plainCharacters(text []byte) bool {
 	return true
 }
 
-// plainReader reads plain YAML. Its methods leave the cursor behind what they have read, and return nil where the text
-// is not plain.
+// plainReader parses the common part of YAML. Its methods leave the cursor after what they have parsed. They return nil
+// if the text is not in the common part.
 type plainReader struct {
 	text      []byte
-	whole     string // the text, which values are parts of
+	whole     string // the text as a string, which values share
 	i         int    // the cursor
-	lineStart int    // of the cursor's line
+	lineStart int    // start of the cursor's line
 
-	room  int     // how many nodes are made at once
-	nodes []node  // that are still to be used
-	links []*node // for the contents of nodes
-	open  []*node // the members of the collections that are being read
+	room  int     // number of nodes to allocate at once
+	nodes []node  // allocated but unused nodes
+	links []*node // allocated but unused elements of node contents
+	open  []*node // members of the unfinished collections
 }
 
-// nextLine moves to the first character of the next line that has content, from the end of a line or the start of the
-// text, and returns its column. The cursor is at the end of the text where more is false.
+// nextLine moves from the end of a line, or the start of the text, to the first character of the next line with
+// content, and returns its column. If there is none, more is false and the cursor is at the end of the text.
 func (r *plainReader) nextLine() (column int, more bool) {
 	for r.i < len(r.text) {
 		if r.text[r.i] == '\n' {
@@ -103,8 +103,8 @@ func (r *plainReader) skipComment() {
 	}
 }
 
-// column returns the column of the next content, at the cursor or below; -1 at the end of the text. The cursor stands
-// where a node has ended: at the end of a line or, behind a collection, before the next token.
+// column returns the column of the next content, or -1 at the end of the text. The cursor must be at the end of a node:
+// at the end of a line or, after a collection, before the next token.
 func (r *plainReader) column() int {
 	if r.i < len(r.text) && r.text[r.i] != '\n' {
 		return r.i - r.lineStart
@@ -116,12 +116,12 @@ func (r *plainReader) column() int {
 	return column
 }
 
-// blankNext reports whether a blank, a line break or the end of the text is at an offset.
+// blankNext reports whether there is a space, a line break or the end of the text at i.
 func (r *plainReader) blankNext(i int) bool {
 	return i >= len(r.text) || r.text[i] == ' ' || r.text[i] == '\n'
 }
 
-// lineEnds moves behind blanks and a comment, and reports whether nothing else is left of the line.
+// lineEnds skips spaces and a comment, and reports whether the line ends there.
 func (r *plainReader) lineEnds() bool {
 	from := r.i
 	r.i = behindSpaces(r.text, r.i)
@@ -142,7 +142,7 @@ func (r *plainReader) make(n node) *node {
 	return made
 }
 
-// collect gives a collection its members: those that are open from an index on.
+// collect allocates collection n. Its members are those in r.open from an index on, which it removes.
 func (r *plainReader) collect(n node, from int) *node {
 	members := r.open[from:]
 	if len(r.links) < len(members) {
@@ -154,7 +154,7 @@ func (r *plainReader) collect(n node, from int) *node {
 	return r.make(n)
 }
 
-// block reads the node that begins at the cursor, in a column. indent is the column of the collection around it.
+// block parses the node at the cursor, which is in the given column. indent is the column of the collection around it.
 func (r *plainReader) block(column, indent, depth int) *node {
 	if depth > maxDepth {
 		return nil
@@ -180,14 +180,14 @@ func (r *plainReader) block(column, indent, depth int) *node {
 	return key
 }
 
-// dash reports whether a list's item begins at the cursor.
+// dash reports whether a list item begins at the cursor.
 func (r *plainReader) dash() bool { return r.text[r.i] == '-' && r.blankNext(r.i+1) }
 
-// maxPlainKey is how long a key may be, in bytes: the YAML reader allows 1,024 characters.
+// maxPlainKey is the maximum length of a key in bytes. The YAML parser allows 1,024 characters.
 const maxPlainKey = 1000
 
-// colon moves past the colon that makes the text from start to the cursor a key; it returns false where
-// there is none. quoted says that it is a quoted text in brackets, whose colon needs no blank behind it.
+// colon moves past the colon that makes the text from start to the cursor a key. It returns false if there is none.
+// quoted reports whether the text is a quoted scalar in brackets, whose colon needs no space after it.
 func (r *plainReader) colon(start int, quoted bool) bool {
 	i := behindSpaces(r.text, r.i)
 	if i >= len(r.text) || r.text[i] != ':' || !quoted && !r.blankNext(i+1) || i-start > maxPlainKey {
@@ -197,7 +197,7 @@ func (r *plainReader) colon(start int, quoted bool) bool {
 	return true
 }
 
-// mapping reads a map from behind the colon of its first key on.
+// mapping parses a map. The cursor must be after the colon of its first key.
 func (r *plainReader) mapping(key *node, column, indent, depth int) *node {
 	n := node{kind: mapNode, tag: mapTag, start: key.start, indent: indent}
 	from := len(r.open)
@@ -224,7 +224,7 @@ func (r *plainReader) mapping(key *node, column, indent, depth int) *node {
 	}
 }
 
-// list reads a list by its dashes.
+// list parses a block list.
 func (r *plainReader) list(column, indent, depth int) *node {
 	n := node{kind: listNode, tag: listTag, start: r.i, indent: indent}
 	from := len(r.open)
@@ -243,21 +243,21 @@ func (r *plainReader) list(column, indent, depth int) *node {
 		if next == column && r.dash() {
 			continue
 		}
-		if next == column && column != indent { // only a list below a key stands as deep as what follows it
+		if next == column && column != indent { // only a list below a key may have the same column as the following key
 			return nil
 		}
 		return r.collect(n, from)
 	}
 }
 
-// marker reports whether a line begins with what separates documents.
+// marker reports whether the line at the cursor begins with a document marker.
 func (r *plainReader) marker() bool {
 	rest := r.text[r.i:]
 	return bytes.HasPrefix(rest, []byte("---")) || bytes.HasPrefix(rest, []byte("..."))
 }
 
-// below reads what belongs to a key, or to the dash of an item, of a collection in a column: what follows on the line
-// or stands deeper below it, and nothing where neither is there.
+// below parses the value of a key or the item after a dash, in a collection in the given column. The value is on the
+// same line or indented below it, and null if there is none.
 func (r *plainReader) below(column int, ofKey bool, depth int) *node {
 	behind := r.i
 	r.i = behindSpaces(r.text, r.i)
@@ -282,7 +282,7 @@ func (r *plainReader) below(column int, ofKey bool, depth int) *node {
 	return r.make(node{kind: scalarNode, tag: nullTag, start: behind, end: behind, indent: column})
 }
 
-// value reads a value after a key or alone, up to the end of a line. indent is the column of the collection.
+// value parses the value after a key, up to the end of a line. indent is the column of the collection.
 func (r *plainReader) value(indent, depth int) *node {
 	var n *node
 	switch r.text[r.i] {
@@ -299,8 +299,8 @@ func (r *plainReader) value(indent, depth int) *node {
 	return n
 }
 
-// multiline reads a literal or folded text, without a width or a comment in its header and whose first line is not
-// blank.
+// multiline parses a literal or folded scalar whose header has no indentation indicator or comment and whose first line
+// is not blank.
 func (r *plainReader) multiline(indent int) *node {
 	n := node{kind: scalarNode, tag: stringTag, start: r.i, indent: indent, style: literalStyle}
 	if r.text[r.i] == '>' {
@@ -322,7 +322,7 @@ func (r *plainReader) multiline(indent int) *node {
 	return r.make(n)
 }
 
-// flow reads a list or a map in brackets.
+// flow parses a list or a map in brackets.
 func (r *plainReader) flow(indent, depth int) *node {
 	if depth > maxDepth {
 		return nil
@@ -367,7 +367,7 @@ func (r *plainReader) flow(indent, depth int) *node {
 	return r.collect(n, from)
 }
 
-// member reads an item of a list in brackets, or the value of a key.
+// member parses an item of a list in brackets, or the value of a key in braces.
 func (r *plainReader) member(indent, depth int) *node {
 	switch r.text[r.i] {
 	case '[', '{':
@@ -376,8 +376,8 @@ func (r *plainReader) member(indent, depth int) *node {
 	return r.scalar(indent, true)
 }
 
-// flowSpace moves over blanks and line breaks inside of brackets. It returns false at the end of the text and at what
-// begins a comment or may separate documents.
+// flowSpace skips spaces and line breaks inside of brackets. It returns false at the end of the text, at a comment and
+// at a document marker.
 func (r *plainReader) flowSpace() bool {
 	for r.i < len(r.text) {
 		switch r.text[r.i] {
@@ -397,7 +397,7 @@ func (r *plainReader) flowSpace() bool {
 	return false
 }
 
-// scalar reads a text on one line. flow says that it stands in brackets.
+// scalar parses a scalar on one line. flow reports whether it is in brackets.
 func (r *plainReader) scalar(indent int, flow bool) *node {
 	n := node{kind: scalarNode, tag: stringTag, start: r.i, indent: indent}
 	switch c := r.text[r.i]; c {
@@ -420,7 +420,7 @@ func (r *plainReader) scalar(indent int, flow bool) *node {
 	return r.make(n)
 }
 
-// quoted reads a quoted text into a node.
+// quoted parses a quoted scalar into n.
 func (r *plainReader) quoted(n *node, quote byte) bool {
 	rest := r.text[r.i+1:]
 	end := bytes.IndexByte(rest, quote)
@@ -450,7 +450,7 @@ func (r *plainReader) quoted(n *node, quote byte) bool {
 	return true
 }
 
-// commonEscapes reports whether a text in quotes has no escapes but those that JSON and YAML share.
+// commonEscapes reports whether a quoted scalar only has escapes that both JSON and YAML define.
 func commonEscapes(inside []byte, quote byte) bool {
 	if quote == '\'' {
 		return true
@@ -466,8 +466,8 @@ func commonEscapes(inside []byte, quote byte) bool {
 	return true
 }
 
-// plainEnd is where the unquoted text at the cursor ends on its line; it is the cursor where none can begin, or where
-// another line may continue it.
+// plainEnd returns the end of the plain scalar at the cursor. It returns the cursor if there is none, or if the scalar
+// might continue on the next line.
 func (r *plainReader) plainEnd(flow bool) int {
 	i := r.i
 	switch c := r.text[i]; c {
@@ -519,7 +519,7 @@ func (r *plainReader) plainEnd(flow bool) int {
 	return end
 }
 
-// closesBelow reports whether the next character behind a line break ends a text in brackets.
+// closesBelow reports whether the next character other than spaces and line breaks ends a scalar in brackets.
 func (r *plainReader) closesBelow(i int) bool {
 	for i < len(r.text) && (r.text[i] == ' ' || r.text[i] == '\n') {
 		i++
@@ -527,7 +527,7 @@ func (r *plainReader) closesBelow(i int) bool {
 	return i < len(r.text) && strings.IndexByte(",]}", r.text[i]) >= 0
 }
 
-// plainTag returns the tag of an unquoted text. The YAML reader tells where the first character leaves that open.
+// plainTag returns the tag of a plain scalar. If the first character does not determine it, the YAML parser does.
 func plainTag(text string) string {
 	switch c := text[0]; {
 	case c >= '1' && c <= '9' && len(text) <= 18 && strings.Trim(text, "0123456789") == "":

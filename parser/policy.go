@@ -10,16 +10,16 @@ import (
 var (
 	policyKeys = []string{"description", "match", "stack", "after", "destroy", "enforcement", "config", "when", "violation",
 		"remedy"}
-	// policyMatchKeys are the fields of `match` in a policy.
+	// policyMatchKeys holds the fields of `match` in a policy.
 	policyMatchKeys  = []string{"type", "name", "custom"}
 	policyConfigKeys = append([]string{"type", "items", "default", "optional", "description"}, valueRules...)
-	// valueRules are the rules of JSON Schema for the configuration of a policy.
+	// valueRules holds the JSON Schema keywords for the configuration of a policy.
 	valueRules = []string{"enum", "minimum", "maximum", "minLength", "maxLength", "pattern", "minItems", "maxItems"}
 
 	enforcementLevels = []string{"advisory", "mandatory", "remediate", "disabled"}
 )
 
-// policySection reads policies, an extension of yamlhost: of a pack, or of a program.
+// policySection reads the policies of a pack or a program, an extension of yamlhost.
 func (b *bodyReader) policySection(section *section, pack bool) []*ast.Policy {
 	return read[*ast.Policy](b, section, func(b *bodyReader, e entry, name ast.Literal) item {
 		r := policyReader{exprReader: b.exprReader, pack: pack, policy: &ast.Policy{Name: name, Range: b.whole(e)}}
@@ -33,7 +33,7 @@ func (b *bodyReader) policySection(section *section, pack bool) []*ast.Policy {
 type policyReader struct {
 	*exprReader
 	policy *ast.Policy
-	pack   bool // it belongs to a pack
+	pack   bool // the policy belongs to a pack
 }
 
 func (r policyReader) read(e entry) {
@@ -83,7 +83,7 @@ func (r policyReader) read(e entry) {
 	r.complete(found)
 }
 
-// names returns the names that the expressions of the policy may use besides the declared ones.
+// names returns the additional names that the expressions of the policy may use.
 func (r policyReader) names() []string {
 	names := []string{"resources"}
 	if !r.policy.OfStack() {
@@ -95,7 +95,7 @@ func (r policyReader) names() []string {
 	return names
 }
 
-// complete reports what the policy lacks, and fields that exclude each other.
+// complete reports missing fields of the policy, and fields that exclude each other.
 func (r policyReader) complete(found map[string]entry) {
 	p := r.policy
 	if p.Violation == nil && p.Remedy == nil {
@@ -156,7 +156,7 @@ func (r policyReader) complete(found map[string]entry) {
 	}
 }
 
-// enforcementLevel reads the name of a level.
+// enforcementLevel reads an enforcement level.
 func enforcementLevel(r *nodeReader, e entry) *ast.Literal {
 	return r.choice(e, "`enforcement`", enforcementLevels, "it is "+listing(enforcementLevels, " or "),
 		"there is no enforcement level `%s`")

@@ -7,7 +7,7 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// The sections of a program (L1.C), and the fields that only the project's reader looks at (L1.B).
+// The sections of a program (L1.C), and the keys that only matter to the reader of project files (L1.B).
 var (
 	sectionKeys = []string{"name", "description", "version", "namespace", "pulumi", "config", "configuration", "variables",
 		"resources", "outputs", "components", "hooks", "dynamic", "transforms", "transformations", "messages", "policies",
@@ -16,23 +16,23 @@ var (
 		"plugins", "policyPacks", "crds", "stackConfigDir", "requiredPulumiVersion"}
 )
 
-// body is the sections of a program or a component, by their names. The inputs of a component are its section config.
+// body holds the sections of a program or a component by name.
 type body map[string]*section
 
-// outline is a text whose sections are found but not read yet: reading an expression depends on the names that all
-// texts of a program declare.
+// outline is a text whose sections have been found but not read yet: expressions can only be parsed once the names are
+// known that all texts of a program declare.
 type outline struct {
-	in         *bodyReader // of the text as a whole; it gets all findings in the end
+	in         *bodyReader // reader of the whole text; collects all findings in the end
 	options    Options
 	file       *ast.File
 	sections   body
 	transforms []*section
 
-	roots []*node       // of the YAML trees of the text
-	heads []*bodyReader // that read the keys at the top by blocks; none where in does
+	roots []*node       // roots of the text's YAML trees
+	heads []*bodyReader // readers of top-level blocks; empty if the text is read as a whole
 }
 
-// newOutline finds the sections of a text among the keys at its top. included says that another text includes it.
+// newOutline finds the sections of a text among its top-level keys. included reports whether another text includes it.
 func newOutline(r *bodyReader, top []*section, options Options, included bool) *outline {
 	o := &outline{in: r, options: options, file: &ast.File{Source: r.src}, sections: body{}}
 	byKey := make(map[*node]*section, len(top))
@@ -69,12 +69,12 @@ func newOutline(r *bodyReader, top []*section, options Options, included bool) *
 	return o
 }
 
-// extensions are the sections that only yamlhost understands, in words.
+// extensions maps sections that only yamlhost has to their descriptions.
 var extensions = map[string]string{"components": "a component inside of a program", "hooks": "a section of hooks",
 	"dynamic": "a section of dynamic types", "messages": "a section of messages", "policies": "a section of policies",
 	"include": "the section `include`"}
 
-// assign notes a section of the program by its name, or reads it where nothing but its own text matters.
+// assign stores a section by its name, or reads it at once if it does not depend on other sections.
 func (o *outline) assign(name string, s *section) {
 	r, plugin, pack := s.in, o.options.Plugin, o.options.Pack
 	refuse := func(detail, summary string) { r.fail(diag.UnknownKey, s.at, detail, "%s", summary) }
@@ -110,7 +110,7 @@ func (o *outline) assign(name string, s *section) {
 	}
 }
 
-// packOnly reports the sections that a policy pack cannot have.
+// packOnly reports sections that a policy pack cannot have, and missing ones.
 func (o *outline) packOnly() {
 	o.file.Pack = true
 	var others []*section
@@ -135,8 +135,8 @@ func (o *outline) packOnly() {
 	}
 }
 
-// onlyFormer reports whether only `configuration` can declare a value: `config` of a project file lacks its type
-// (L2.11).
+// onlyFormer reports whether only the section `configuration` can declare a value, because `config` of a project file
+// does not support its type (L2.11).
 func onlyFormer(c *ast.Config) bool {
 	for t := c.Type; t != nil; t = t.Item {
 		if t.Optional || t.Name == "any" || t.Name == "object" && t.Item != nil {
@@ -146,10 +146,10 @@ func onlyFormer(c *ast.Config) bool {
 	return false
 }
 
-// mainOnly are the sections that only the main text of a program may have an effect with.
+// mainOnly lists the sections that only have an effect in the main text of a program.
 var mainOnly = []string{"name", "description", "version", "namespace", "pulumi"}
 
-// read reads the sections; names are those that the texts of the program declare.
+// read reads the sections. names holds the names that all texts of the program declare.
 func (o *outline) read(names map[string]bool) {
 	r, file, sections := o.in, o.file, o.sections
 	r.scope = newScope(names, o.options.Declared, o.roots)
@@ -195,7 +195,7 @@ func (o *outline) read(names map[string]bool) {
 	o.gatherDiags()
 }
 
-// gatherDiags moves the findings of the keys at the top to the rest.
+// gatherDiags moves the findings about top-level keys to o.in.
 func (o *outline) gatherDiags() {
 	for _, head := range o.heads {
 		o.in.diags.Add(head.takeFrom(0)...)
@@ -205,10 +205,10 @@ func (o *outline) gatherDiags() {
 	}
 }
 
-// unknownSection reports a key at the top that is no section (L1.17). If the key is surely a misspelt section, it is
-// noted for the checker, which knows whether something refers to its entries.
+// unknownSection reports an unknown top-level key (L1.17). If the key is almost certainly a misspelt section, it is
+// recorded for the checker instead, which knows whether the program refers to the section's entries.
 //
-// names are the keys in the section.
+// names holds the keys in the section.
 func (b *bodyReader) unknownSection(file *ast.File, e entry, names []string) {
 	if slices.Contains(projectKeys, e.name) {
 		return
@@ -226,7 +226,7 @@ func (b *bodyReader) unknownSection(file *ast.File, e entry, names []string) {
 		projectKeys...), hint)
 }
 
-// hasKey reports whether a map of the program has one of some keys, in any spelling that canonical takes.
+// hasKey reports whether a map has one of the given keys, in any spelling that canonical accepts.
 func hasKey(n *node, keys ...string) bool {
 	for i := 0; i+1 < len(n.content); i += 2 {
 		if _, found := canonical(n.content[i].value, keys); found {
@@ -238,8 +238,8 @@ func hasKey(n *node, keys ...string) bool {
 
 var pulumiKeys = []string{"requiredVersion", "allowEnv", "publicEnv"}
 
-// pulumiBlock reads the section pulumi (L3.G) and answers the required version. Its other keys go into file; file is
-// nil for a component, which has no other keys.
+// pulumiBlock reads the section pulumi (L3.G) and returns the required version. It stores the other keys in file, which
+// is nil for a component, where there are none.
 func (b *bodyReader) pulumiBlock(e entry, file *ast.File) (required ast.Expr) {
 	keys := pulumiKeys
 	if file == nil {
@@ -269,7 +269,7 @@ func (b *bodyReader) pulumiBlock(e entry, file *ast.File) (required ast.Expr) {
 	return required
 }
 
-// present returns an expression, or nil where it is null.
+// present returns an expression, or nil if it is the null literal.
 func present(e ast.Expr) ast.Expr {
 	if _, null := e.(*ast.Null); null {
 		return nil

@@ -9,27 +9,27 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// reads is shared by a document and its edited successors: what blocks know, and the latest reading. mu guards
-// both.
+// reads is shared by a document and the documents derived from it by edits. mu guards the last reading and the results
+// that blocks keep.
 type reads struct {
 	mu   sync.Mutex
 	last *reading
 }
 
-// reading is a document that has been read: what the next one is made of, where they differ in one block and the rest
-// of the program cannot see how.
+// reading is the result of parsing a document. If the next document differs from it in a single block, and in a way
+// that cannot affect the rest of the program, the reading is updated instead of parsing again.
 type reading struct {
 	set     *blockSet
 	options Options
 	scope   *scope
-	file    ast.File // nobody else has it
+	file    ast.File // not shared with callers
 	diags   diag.Diagnostics
 }
 
-// maxKept bounds the findings of a reading that is kept: where there are many, some may be left out of them.
+// maxKept is the maximum number of findings in a reading that is kept. If there are more, some may have been dropped.
 const maxKept = 100
 
-// keep keeps what was read of the document. The caller holds the lock.
+// keep stores the result of parsing the document for the next one. The caller holds the lock.
 func (d *Document) keep(o *outline, file *ast.File, diags diag.Diagnostics) {
 	d.shared.last = nil
 	if o.sections["include"] == nil && len(diags) <= maxKept && len(file.Lost) == 0 {
@@ -37,8 +37,8 @@ func (d *Document) keep(o *outline, file *ast.File, diags diag.Diagnostics) {
 	}
 }
 
-// patched returns the file as it was read last with one declaration read anew; ok is false where that is not all that
-// an edit has changed. The caller holds the lock.
+// patched returns the previous file with one declaration replaced. ok is false if an edit has changed anything else.
+// The caller holds the lock.
 func (d *Document) patched(options Options) (file *ast.File, diags diag.Diagnostics, ok bool) {
 	last := d.shared.last
 	if last == nil || options.Plugin != last.options.Plugin || !slices.Equal(options.Declared, last.options.Declared) {
@@ -64,14 +64,14 @@ func (d *Document) patched(options Options) (file *ast.File, diags diag.Diagnost
 		})), slices.ContainsFunc(found.Fixes, func(f diag.Fix) bool {
 			return slices.ContainsFunc(f.Edits, func(e diag.Edit) bool { return e.Range.Source == before.yaml.src })
 		}):
-			return nil, nil, false // it speaks of the block, or of lines
+			return nil, nil, false // the finding refers to the block, or to line numbers
 		default:
 			diags = append(diags, found)
 		}
 	}
 	read, known := before.read.only()
 	if !known || len(before.read.diags) > 0 || own != len(read.diags) {
-		return nil, nil, false // others have found something in it, such as that its name is taken
+		return nil, nil, false // there are findings about it from elsewhere, such as a duplicate name
 	}
 	part := part{entry: now.top[0], block: now, lines: d.set.places[i].lines}
 	reader, _ := readerOf(read.declaration)
@@ -95,15 +95,15 @@ func (d *Document) patched(options Options) (file *ast.File, diags diag.Diagnost
 	return &whole, diags, true
 }
 
-// changed returns the one block that two sets with the same sections do not share; one is false where there is not just
-// one.
-func (s *blockSet) changed(from *blockSet) (pos int, one bool) {
-	if len(s.blocks) != len(from.blocks) || len(s.sections) == 0 || &s.sections[0] != &from.sections[0] {
+// changed returns the index of the only block in which two sets with the same sections differ. one is false if they do
+// not differ in exactly one block.
+func (s *blockSet) changed(prior *blockSet) (pos int, one bool) {
+	if len(s.blocks) != len(prior.blocks) || len(s.sections) == 0 || &s.sections[0] != &prior.sections[0] {
 		return 0, false
 	}
 	pos = -1
 	for i, b := range s.blocks {
-		if b == from.blocks[i] {
+		if b == prior.blocks[i] {
 			continue
 		}
 		if pos >= 0 {
@@ -114,14 +114,14 @@ func (s *blockSet) changed(from *blockSet) (pos int, one bool) {
 	return pos, pos >= 0
 }
 
-// patchable reports whether a block is one entry of a section, and nothing is wrong with its YAML.
+// patchable reports whether a block is one entry of a section without YAML errors.
 func (b *block) patchable() bool {
 	y := b.yaml
 	return len(b.top) == 1 && !b.failed && len(y.diags) == 0 && len(y.repairs.lost) == 0 && !y.repairs.any() &&
 		b.name() != ""
 }
 
-// name returns the name of the one entry that a block declares; empty where it does not declare just one.
+// name returns the name of the entry that a block declares, or an empty string if it does not declare exactly one.
 func (b *block) name() string {
 	body := b.top[0].value
 	if body.kind != mapNode || len(body.content) != 2 || body.content[0].kind != scalarNode ||
@@ -131,14 +131,14 @@ func (b *block) name() string {
 	return body.content[0].value
 }
 
-// oddKeysOf returns the keys with white space in a tree.
+// oddKeysOf returns the keys in a tree that contain white space or are "*".
 func oddKeysOf(root *node) map[string]bool {
 	found := &oddKeys{names: map[string]bool{}}
 	found.gather(root)
 	return found.names
 }
 
-// only returns the one variable, resource or output that was read; ok is false for anything else.
+// only returns the single variable, resource or output that was read; ok is false for anything else.
 func (rb *readBlock) only() (it item, ok bool) {
 	if len(rb.items) != 1 {
 		return item{}, false
@@ -148,7 +148,8 @@ func (rb *readBlock) only() (it item, ok bool) {
 	return it, known && !it.hollow && !it.bare && it.stray == ""
 }
 
-// readerOf returns the reader of items of the same kind as a variable, a resource or an output.
+// readerOf returns the function that reads items of the same kind as a variable, resource or output; false for other
+// kinds.
 func readerOf(declaration any) (itemReader, bool) {
 	switch declaration.(type) {
 	case *ast.Variable:
@@ -161,7 +162,8 @@ func readerOf(declaration any) (itemReader, bool) {
 	return nil, false
 }
 
-// replaceBy puts another item of the same kind in the place that this one has in a file; false where it has none.
+// replaceBy replaces the item in a file by another one of the same kind; it returns false if the file does not contain
+// it.
 func (it item) replaceBy(fresh item, file *ast.File) bool {
 	switch old := it.declaration.(type) {
 	case *ast.Variable:

@@ -5,33 +5,32 @@ import (
 	"slices"
 )
 
-// The YAML reader gives no tree at all after a syntax error. So that one does not hide what else is wrong, the line at
-// fault is made harmless and the text read again. Repairs keep the length of the text, so that every place stays what
-// it is: a value is written over with letters, and what is read there is Bad; a colon that is missing takes the place
-// of the key's last letter; a line for which neither helps becomes blank.
+// The YAML parser returns no tree after a syntax error. So that one error does not hide all others, the line with the
+// error is made harmless and the text is parsed again. Repairs preserve the length of the text, so that all positions
+// remain valid: a value is overwritten with letters and then represented by an ast.Bad; a missing colon replaces the
+// last letter of the key; if neither helps, the line is blanked.
 
-// maxRepairs bounds how many lines are repaired. A text with more faults, or with one that nothing repairs, has only
-// its first fault reported.
+// maxRepairs is the maximum number of repairs. If a text has more errors, or one that cannot be repaired, only its
+// first error is reported.
 const maxRepairs = 20
 
-// repair is a stretch of text that was written over.
+// repair is an overwritten range of the text.
 type repair struct {
 	start, end int
 	line       int
-	key        string // the key that a colon was given to; empty for a value
-	blanked    bool   // the whole line
+	key        string // the key that got a colon; empty for other repairs
+	blanked    bool   // the whole line was blanked
 }
 
-// repairs are the replaced parts of a text.
+// repairs holds the overwritten ranges of a text.
 type repairs struct {
 	list []repair
-	lost []string // keys of lines that were taken out
+	lost []string // keys of blanked lines
 }
 
 func (r *repairs) any() bool { return len(r.list) > 0 }
 
-// reread reports a syntax error and goes on behind it as far as that is possible, until the text can be read, which it
-// then has been.
+// reread reports a syntax error, repairs the text and parses it again, until it succeeds or no repair is left.
 func (t *yamlText) reread(err error) (*node, error) {
 	original, lexed, first := t.text, t.lexed, len(t.diags)
 	fault := t.syntax(err)
@@ -54,7 +53,7 @@ func (t *yamlText) reread(err error) (*node, error) {
 		fault = t.syntax(err)
 		line = lineOf(t.text, t.offset(t.diags[len(before.diags)].Subject.Start))
 		near := func(r repair) bool { return r.line == line || !fault.sure && line-1 <= r.line && r.line <= line+1 }
-		if slices.ContainsFunc(t.repairs.list, near) { // the same fault shows again
+		if slices.ContainsFunc(t.repairs.list, near) { // it is the same error again
 			t.findings = before
 		}
 	}
@@ -62,8 +61,8 @@ func (t *yamlText) reread(err error) (*node, error) {
 	return nil, err
 }
 
-// mend makes a line of a text harmless, each time it is asked to by stronger means. comma is where a comma is missing,
-// 0 where nothing is known of one. It answers false when there are no means left.
+// mend makes a line of a text harmless; repeated calls for the same line use stronger means. comma is the offset of a
+// missing comma, or 0 if none is known. It returns false if no means are left.
 func (r *repairs) mend(text []byte, line, comma int) bool {
 	start, end := lineAt(text, line)
 	body := text[start:end]
@@ -102,7 +101,8 @@ func (r *repairs) mend(text []byte, line, comma int) bool {
 	return true
 }
 
-// blankOut writes blanks over a line, whose content is given, and over the lines below a key without a value.
+// blankOut overwrites a line with blanks, and also the lines below it if it is a key without a value. start and end
+// delimit its content.
 func (r *repairs) blankOut(text []byte, line, start, end int) {
 	body := text[start:end]
 	lost, _, _ := bytes.Cut(bytes.TrimLeft(body, "- \t"), []byte(":"))
@@ -125,8 +125,8 @@ func (r *repairs) blankOut(text []byte, line, start, end int) {
 	r.list = append(r.list, repair{start: begin, end: end, line: line, blanked: true})
 }
 
-// linesBelow returns the lines behind the end of a line that are indented deeper than a column: their keys, and where
-// the last one ends.
+// linesBelow returns the keys of the lines after offset end that are indented deeper than a column, and the end of the
+// last of these lines.
 func linesBelow(text []byte, column, end int) (keys []string, last int) {
 	rest := text[end:]
 	last = end
@@ -142,7 +142,7 @@ func linesBelow(text []byte, column, end int) (keys []string, last int) {
 	return keys, last
 }
 
-// valueIn is where the value of a line `key: value` or `- value` begins; 0 where there is no such thing.
+// valueIn returns the offset of the value in a line `key: value` or `- value`, or 0 if there is none.
 func valueIn(body []byte) int {
 	pos := 0
 	for bytes.HasPrefix(body[pos:], []byte("- ")) {
@@ -174,20 +174,19 @@ func keyByte(c byte) bool {
 		'A' <= c && c <= 'Z'
 }
 
-// mended reports whether the value at an offset was written over.
+// mended reports whether the value at an offset was overwritten.
 func (r *repairs) mended(offset int) bool {
 	return slices.ContainsFunc(r.list, func(r repair) bool { return r.key == "" && r.start <= offset && offset < r.end })
 }
 
-// lostBehind reports whether the line behind an empty value, at an offset of the text, was taken out, which was perhaps
-// the value.
+// lostBehind reports whether the line after an empty value at an offset was blanked. That line may have been the value.
 func (r *repairs) lostBehind(text []byte, offset int) bool {
 	return slices.ContainsFunc(r.list, func(r repair) bool {
 		return r.blanked && offset <= r.start && len(bytes.TrimSpace(text[offset:r.start])) == 0
 	})
 }
 
-// mendedKey returns the repair that gave a colon to the key at an offset; false for any other key.
+// mendedKey returns the repair that added a colon to the key at an offset; false if there is none.
 func (r *repairs) mendedKey(offset int) (repair, bool) {
 	i := slices.IndexFunc(r.list, func(r repair) bool { return r.key != "" && r.start == offset })
 	if i < 0 {

@@ -10,22 +10,22 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// The fields of a resource (L3.B). Those that the stock host tolerates without any effect are reserved (L1.23).
+// The fields of a resource (L3.B). The reserved ones are those that the stock host accepts without any effect (L1.23).
 var (
 	resourceKeys = ast.ResourceFields()
 	reservedKeys = []string{"condition", "metadata"}
 	allFields    = append(resourceKeys[:len(resourceKeys):len(resourceKeys)], reservedKeys...)
 	getKeys      = []string{"id", "state"}
-	// elsewhere are keys that have a meaning one level down.
+	// elsewhere holds keys that have a meaning one level down.
 	elsewhere = slices.Concat(optionKeys, getKeys)
 )
 
 func (b *bodyReader) resourceSection(section *section) (resources []*ast.Resource) {
-	var bare *ast.Resource // the one before, when there is nothing in it
-	strays := false        // the entry before was a stray field
+	var bare *ast.Resource // the previous resource, if it is empty
+	strays := false        // the previous entry was a misplaced field
 	for _, it := range b.items(section, (*bodyReader).resourceItem) {
 		if parent := it.stray; parent != "" {
-			if bare != nil { // whose fields begin here
+			if bare != nil { // these are its fields
 				parent = "`" + shorten(bare.Name.Value) + "`, with its fields"
 			}
 			if !strays {
@@ -54,7 +54,7 @@ func (b *bodyReader) resourceSection(section *section) (resources []*ast.Resourc
 	return resources
 }
 
-// resourceItem reads one resource. That there is nothing in it is left to the caller to report.
+// resourceItem reads one resource. The caller reports an empty one.
 func (b *bodyReader) resourceItem(e entry, name ast.Literal) item {
 	if parent, stray := misplaced(e); stray {
 		return item{stray: parent}
@@ -77,13 +77,13 @@ func (b *bodyReader) resourceItem(e entry, name ast.Literal) item {
 	return item{declaration: r, bare: bare}
 }
 
-// needsToken reports a resource that has no type.
+// needsToken reports a resource without a type.
 func needsToken(f *findings, r *ast.Resource) {
 	f.fail(diag.BadTypeToken, r.Name.Range, "add `type: package:module:Type`", "the resource `%s` needs a type",
 		shorten(r.Name.Value))
 }
 
-// bodyHint describes how to write a value that replaces a resource's fields.
+// bodyHint returns advice on how to write the value n, which is in the place of a resource's fields.
 func bodyHint(n *node) string {
 	if n.kind == scalarNode {
 		for _, field := range resourceKeys {
@@ -103,14 +103,14 @@ func bodyHint(n *node) string {
 	return "it has at least a `type`"
 }
 
-// aName is the hint for a field type that is placed directly among the resources.
+// aName describes the missing parent of a field type that is directly among the resources.
 const aName = "a resource's name"
 
-// aSection is the hint for a section that is placed among the resources.
+// aSection describes the missing parent of a section that is among the resources.
 const aSection = "the program, as `resources` is"
 
-// misplaced reports whether an entry is a field of the resource above that has been indented one level too little
-// (L4.7), and what it has to be under.
+// misplaced reports whether an entry is a field of the resource above that is indented one level too little (L4.7), and
+// describes its proper parent.
 func misplaced(e entry) (parent string, stray bool) {
 	body := e.value.target()
 	switch {
@@ -129,7 +129,7 @@ func misplaced(e entry) (parent string, stray bool) {
 	return parent, true
 }
 
-// allKeys reports whether a map has entries and all its keys are known.
+// allKeys reports whether a map is not empty and all of its keys are known.
 func allKeys(n *node, known []string) bool {
 	for i := 0; i+1 < len(n.content); i += 2 {
 		if _, ok := canonical(n.content[i].value, known); !ok {
@@ -145,7 +145,7 @@ type resourceReader struct {
 	resource *ast.Resource
 }
 
-// resourceParts are the fields of a resource that are read in another order than they are written in.
+// resourceParts holds the fields of a resource that are not read in the order of the text.
 type resourceParts struct{ properties, get, options, each, condition *entry }
 
 func (r *resourceReader) fieldsOfMap(n *node) {
@@ -199,7 +199,7 @@ func (r *resourceReader) fieldsOfMap(n *node) {
 	r.scope.also(func() { r.readParts(parts) }, "each")
 }
 
-// readParts reads the fields that may use `each`.
+// readParts reads the fields that may refer to `each`.
 func (r *resourceReader) readParts(parts resourceParts) {
 	if parts.condition != nil {
 		r.resource.If = present(r.expression(*parts.condition))
@@ -220,7 +220,7 @@ func (r *resourceReader) readParts(parts resourceParts) {
 	}
 }
 
-// levelHint describes where a key that is no field of a resource would have a meaning (L4.7).
+// levelHint returns advice about the level at which a key that is not a field of a resource has a meaning (L4.7).
 func levelHint(e entry, properties *entry) string {
 	if slices.Contains(resourceKeys, e.meant) {
 		return ""
@@ -242,8 +242,8 @@ func levelHint(e entry, properties *entry) string {
 	return ""
 }
 
-// typeToken reads a type (L3.10): two or three parts, none of them empty. Whether such a type exists is for the
-// checker.
+// typeToken reads a type token (L3.10): two or three parts, none of them empty. The checker decides whether the type
+// exists.
 func (r *nodeReader) typeToken(e entry, what string) *ast.Literal {
 	literal := r.literalText(e, what)
 	if literal == nil {
@@ -278,7 +278,7 @@ var (
 	})
 )
 
-// foreignType adds to d how a type in the spelling of another tool or language is written here.
+// foreignType adds advice to d if the type is in the notation of another tool or language.
 func foreignType(d *diag.Diagnostic, literal *ast.Literal) {
 	text := literal.Value
 	colons := func(right string) {
@@ -339,7 +339,7 @@ func (r *resourceReader) properties(e entry) {
 	})
 }
 
-// propertyList reads a map whose keys are plain text and whose values are expressions.
+// propertyList reads a map whose keys are literal strings and whose values are expressions.
 func (x *exprReader) propertyList(n *node) []ast.Property {
 	entries := x.entries(n)
 	list := make([]ast.Property, 0, len(entries))
