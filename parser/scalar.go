@@ -10,26 +10,25 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
-// A scalar's text differs from its source by escapes, folded lines and indentation. A textMap leads from the one back
-// to the other. It is built by reading the source a second time, by the rules of the YAML reader, and only for scalars
-// in which something has to be pointed at.
+// The text of a scalar differs from its source because of escapes, folded lines and indentation. A textMap converts
+// positions in the text to positions in the source. It is built by decoding the source again, by the rules of the YAML
+// parser, and only for scalars in which a message needs a position.
 
-// textMap maps byte offsets of a scalar's text to byte offsets of its source. Its segments are in order.
+// textMap maps byte offsets in a scalar's text to byte offsets in its source. Its segments are in ascending order.
 type textMap struct {
 	segments []segment
-	decoded  int // length of the text that has been mapped
-	end      int // offset behind the scalar's last character in the source, the closing quote not included for quoted ones
+	decoded  int // length of the mapped text
+	end      int // source offset after the scalar's last character, before any closing quote
 }
 
-// segment maps a stretch of text to a stretch of source: byte by byte where both are equally long and unit is not set,
-// otherwise as a whole.
+// segment maps a range of the text to a range of the source: byte by byte or, if unit is set, as a whole.
 type segment struct {
 	decoded, length int32
 	source, width   int32
 	unit            bool
 }
 
-// copied records that the next n bytes of text are the same in the source.
+// copied records that the next n bytes of text are identical in the source.
 func (m *textMap) copied(source, n int) {
 	if n == 0 {
 		return
@@ -47,7 +46,7 @@ func (m *textMap) copied(source, n int) {
 	m.decoded += n
 }
 
-// unit records that n bytes of text come from width bytes of source, as one indivisible unit.
+// unit records that the next n bytes of text come from width bytes of source, which cannot be divided.
 func (m *textMap) unit(source, width, n int) {
 	if n == 0 {
 		return
@@ -57,13 +56,13 @@ func (m *textMap) unit(source, width, n int) {
 	m.decoded += n
 }
 
-// segment returns the segment of a text offset.
+// segment returns the segment that contains a text offset.
 func (m *textMap) segment(offset int) *segment {
 	i := sort.Search(len(m.segments), func(i int) bool { return int(m.segments[i].decoded) > offset })
 	return &m.segments[max(i-1, 0)]
 }
 
-// start is where the source of the character at a text offset begins.
+// start returns the source offset at which the character at a text offset begins.
 func (m *textMap) start(offset int) int {
 	if offset >= m.decoded {
 		return m.end
@@ -75,7 +74,7 @@ func (m *textMap) start(offset int) int {
 	return int(s.source) + offset - int(s.decoded)
 }
 
-// stop is where the source of the character before a text offset ends.
+// stop returns the source offset at which the character before a text offset ends.
 func (m *textMap) stop(offset int) int {
 	if offset <= 0 || len(m.segments) == 0 {
 		return m.start(0)
@@ -87,18 +86,18 @@ func (m *textMap) stop(offset int) int {
 	return int(s.source) + offset - int(s.decoded)
 }
 
-// scalar is the text of a scalar node with the way back to its source.
+// scalar is the text of a scalar node, with a lazily built map to its source.
 type scalar struct {
 	in   *passage
 	node *node
 	text string
-	from *textMap // nil until a place is asked for
-	lost bool     // the way back is not known: every place is the whole scalar
-	// whole is the place to name where the scalar is read through an alias; zero otherwise.
+	from *textMap // built on first use
+	lost bool     // the map cannot be built: every position is the whole scalar
+	// whole is the range of the alias through which the scalar is read; zero if there is none.
 	whole diag.Range
 }
 
-// at returns the place of a stretch of the scalar's text.
+// at returns the source range of a part of the scalar's text.
 func (s *scalar) at(from, to int) diag.Range {
 	if s.from == nil && !s.lost {
 		s.from = mapScalar(s.in.text, s.node)
@@ -114,8 +113,8 @@ func (s *scalar) at(from, to int) diag.Range {
 	return s.in.at(start, s.from.stop(to))
 }
 
-// mapScalar reads a located scalar again. It answers nil where what it reads is not what the YAML reader read; a fuzz
-// test sees to it that this does not happen.
+// mapScalar builds the map of a scalar. It returns nil if the decoded text differs from that of the YAML parser; a fuzz
+// test verifies that this does not happen.
 func mapScalar(source []byte, n *node) *textMap {
 	start := contentStart(source, n)
 	var text string
@@ -136,7 +135,7 @@ func mapScalar(source []byte, n *node) *textMap {
 	return m
 }
 
-// lineBreak is how a line break of n bytes at i ends up in a text.
+// lineBreak returns the text that a line break of n bytes at i is decoded to.
 func lineBreak(text []byte, i, n int) string {
 	if n == 3 {
 		return string(text[i : i+3])
@@ -144,8 +143,8 @@ func lineBreak(text []byte, i, n int) string {
 	return "\n"
 }
 
-// fold reads blanks and line breaks from i up to the next line with content. ok is false where there is no line
-// break. text is the result of the folding; escaped says that a backslash has removed the first line break.
+// fold reads blanks and line breaks from i up to the next line with content. ok is false if there is no line break.
+// text is the result of the folding; escaped reports whether a backslash has removed the first line break.
 func fold(source []byte, i int, escaped bool) (text string, next int, ok bool) {
 	var first string
 	var rest strings.Builder
@@ -177,7 +176,7 @@ func fold(source []byte, i int, escaped bool) (text string, next int, ok bool) {
 	return text, i, ok || escaped
 }
 
-// plainMap maps an unquoted scalar with a given text. It is nil where the source does not read so.
+// plainMap returns the map of a plain scalar with the given text, or nil if the source does not decode to that text.
 func plainMap(source []byte, start int, text string) *textMap {
 	m := &textMap{}
 	i := start
@@ -219,7 +218,7 @@ func plainMap(source []byte, start int, text string) *textMap {
 	return m
 }
 
-// quotedMap reads a quoted scalar that begins at start.
+// quotedMap decodes the quoted scalar that begins at start. The map is nil if the scalar is malformed.
 func quotedMap(source []byte, start int, quote byte) (string, *textMap) {
 	m := &textMap{}
 	if start >= len(source) || source[start] != quote {
@@ -275,15 +274,16 @@ func quotedMap(source []byte, start int, quote byte) (string, *textMap) {
 	return "", nil
 }
 
-// escapes are the characters that stand behind a backslash in double quotes, with their meanings.
+// escapes maps the byte after a backslash in double quotes to the text that the escape stands for.
 var escapes = map[byte]string{'0': "\x00", 'a': "\a", 'b': "\b", 't': "\t", '\t': "\t", 'n': "\n", 'v': "\v", 'f': "\f",
 	'r': "\r", 'e': "\x1b", ' ': " ", '"': "\"", '\'': "'", '\\': "\\", '/': "/", 'N': "\u0085", '_': "\u00a0",
 	'L': "\u2028", 'P': "\u2029"}
 
-// hexEscapes are those that a character's number follows, with its digits.
+// hexEscapes maps the letters of escapes with a code point to the number of hexadecimal digits.
 var hexEscapes = map[byte]int{'x': 2, 'u': 4, 'U': 8}
 
-// escape reads an escape sequence of a double-quoted scalar: its meaning and its length, 0 where it is none.
+// escape decodes an escape sequence of a double-quoted scalar. It returns the text and the length of the escape, which
+// is 0 if it is invalid.
 func escape(source []byte) (string, int) {
 	if len(source) < 2 {
 		return "", 0
@@ -319,16 +319,16 @@ func escape(source []byte) (string, int) {
 	return string(whole), pairWidth
 }
 
-// pairWidth is the length of the escapes of a character in two halves, as JSON has them.
+// pairWidth is the length of an escaped surrogate pair, as in JSON.
 const pairWidth = len(`\ud83d\ude00`)
 
-// header is the first line of a literal or folded scalar.
+// header is the parsed header of a literal or folded scalar.
 type header struct {
 	literal   bool
 	chomping  byte // '+', '-' or 0
-	increment int  // of the indentation; 0 where the text decides
-	end       int  // of the indicators
-	body      int  // where the next line begins
+	increment int  // indentation indicator; 0 if the text determines the indentation
+	end       int  // offset after the indicators
+	body      int  // offset of the next line
 }
 
 func blockHeader(source []byte, start int) header {
@@ -349,8 +349,8 @@ func blockHeader(source []byte, start int) header {
 	return h
 }
 
-// width returns the indentation of the text below a header, in spaces. parent is the indentation of the collection
-// around it, -1 for none.
+// width returns the indentation of the text after a header, in spaces. parent is the indentation of the collection
+// around it, or -1 if there is none.
 func (h header) width(source []byte, parent int) int {
 	if h.increment > 0 {
 		return max(parent, 0) + h.increment
@@ -369,13 +369,14 @@ func (h header) width(source []byte, parent int) int {
 	return max(deepest, parent+1, 1)
 }
 
-// blockMap reads a literal or folded scalar that begins at start.
+// blockMap decodes the literal or folded scalar that begins at start.
 func blockMap(source []byte, start, parent int) (string, *textMap) {
 	h := blockHeader(source, start)
 	width := h.width(source, parent)
 	m := &textMap{end: h.end}
 	var text, trailing strings.Builder
-	// breaks reads empty lines and the indentation of the next one, and answers whether that one belongs to the text.
+	// breaks reads empty lines and the indentation of the next line. It reports whether that line belongs to the
+	// scalar.
 	breaks := func(i int) (int, bool) {
 		for {
 			line := i
@@ -425,6 +426,6 @@ func blockMap(source []byte, start, parent int) (string, *textMap) {
 		tail += trailing.String()
 	}
 	text.WriteString(tail)
-	m.unit(m.end, 0, len(tail)) // what the indicator keeps is behind the last line, which ends the node
+	m.unit(m.end, 0, len(tail)) // kept line breaks follow the last line, which ends the node
 	return text.String(), m
 }

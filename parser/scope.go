@@ -6,18 +6,18 @@ import (
 	"sync"
 )
 
-// scope answers which names an expression may use, and which odd keys the text writes. It remembers its answers where
-// what is read is kept: that holds for as long as the answers stay the same.
+// scope determines which names an expression may use, and which unusual keys the text contains. A remembering scope
+// records its answers, so that a result can be reused as long as all answers stay the same.
 type scope struct {
-	declared map[string]bool // by the program or the component
-	local    map[string]int  // names that are bound around what is being read, and how often
+	declared map[string]bool // names declared by the program or the component
+	local    map[string]int  // additional names, with the number of enclosing bindings
 	keys     *oddKeys
-	stack    map[string]bool // names that the stack's configuration has
+	stack    map[string]bool // keys of the stack's configuration
 
-	asked, askedOdd, askedStack map[string]bool // the answers; nil where nobody keeps them
+	asked, askedOdd, askedStack map[string]bool // recorded answers; nil if they are not recorded
 }
 
-// declares reports whether the scope has a name; one that is nil has none.
+// declares reports whether the scope has a name. A nil scope has none.
 func (s *scope) declares(name string) bool {
 	if s == nil {
 		return false
@@ -42,16 +42,16 @@ func (s *scope) odd(name string) bool {
 	return found
 }
 
-// answer is a scope's answer about a name.
+// answer is the answer of a scope about one name.
 type answer struct {
 	name string
 	yes  bool
 }
 
-// answers are the answers of a scope while something was read.
+// answers holds the answers that a scope has given while something was read.
 type answers struct{ declared, odd, stack []answer }
 
-// answers are those that the scope remembers.
+// answers returns the recorded answers.
 func (s *scope) answers() answers {
 	list := func(asked map[string]bool) []answer {
 		var all []answer
@@ -78,7 +78,7 @@ func (a *answers) hold(s *scope) bool {
 	return !slices.ContainsFunc(a.stack, func(told answer) bool { return s.stack[told.name] != told.yes })
 }
 
-// stackHas reports whether the stack's configuration has a value of a name.
+// stackHas reports whether the stack's configuration has a value with that name.
 func (s *scope) stackHas(name string) bool {
 	if s.askedStack != nil {
 		s.askedStack[name] = s.stack[name]
@@ -86,8 +86,8 @@ func (s *scope) stackHas(name string) bool {
 	return s.stack[name]
 }
 
-// newScope returns the scope of a program that declares some names, with those that the stack's configuration has.
-// roots are the trees of its texts.
+// newScope returns the scope of a program with the declared names. stack holds the keys of the stack's configuration;
+// roots are the trees of the program's texts.
 func newScope(declared map[string]bool, stack []string, roots []*node) *scope {
 	s := &scope{declared: declared, keys: &oddKeys{roots: roots}, stack: make(map[string]bool, len(stack))}
 	for _, name := range stack {
@@ -96,23 +96,23 @@ func newScope(declared map[string]bool, stack []string, roots []*node) *scope {
 	return s
 }
 
-// inside returns the scope of a component in it, which declares names of its own.
+// inside returns the scope of a component of the program, which declares its own names.
 func (s *scope) inside(declared map[string]bool) *scope {
 	return &scope{declared: declared, keys: s.keys, askedOdd: s.askedOdd, stack: s.stack, askedStack: s.askedStack}
 }
 
-// apart returns the same scope for another goroutine.
+// apart returns a copy of the scope for another goroutine.
 func (s *scope) apart() *scope {
 	return &scope{declared: s.declared, local: maps.Clone(s.local), keys: s.keys, stack: s.stack}
 }
 
-// remembering returns the same scope that remembers its answers.
+// remembering returns a copy of the scope that records its answers.
 func (s *scope) remembering() *scope {
 	return &scope{declared: s.declared, keys: s.keys, stack: s.stack,
 		asked: map[string]bool{}, askedOdd: map[string]bool{}, askedStack: map[string]bool{}}
 }
 
-// oddKeys are the keys of a text that hold white space. They are gathered when somebody asks.
+// oddKeys is the set of keys in a text that contain white space or are "*". It is built on first use.
 type oddKeys struct {
 	roots    []*node
 	gathered sync.Once
@@ -141,7 +141,7 @@ func (k *oddKeys) gather(n *node) {
 	}
 }
 
-// also does something while more names are declared.
+// also calls do while additional names are declared.
 func (s *scope) also(do func(), names ...string) {
 	if s.local == nil {
 		s.local = map[string]int{}
@@ -155,7 +155,7 @@ func (s *scope) also(do func(), names ...string) {
 	}
 }
 
-// names returns the names that a body declares, with others and those that are always there.
+// names returns the names that a body declares, together with others and the predeclared name.
 func (b body) names(others ...string) map[string]bool {
 	names := map[string]bool{"pulumi": true}
 	for _, name := range others {
@@ -174,7 +174,7 @@ func (b body) names(others ...string) map[string]bool {
 	return names
 }
 
-// gatherNames notes the keys of a section as declared. It reports nothing; reading the section will.
+// gatherNames adds the keys of a section to names. It reports nothing; that is done when the section is read.
 func gatherNames(section *node, names map[string]bool, depth int) {
 	if section.kind != mapNode || depth > 10 {
 		return

@@ -9,13 +9,13 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
-// maxDepth is how deep collections may nest. Nothing that people or their generators write comes near it, and it keeps
-// every recursion of every later pass short.
+// maxDepth is the maximum nesting depth of collections. Texts written by people or their generators are far below it.
+// It limits the recursion of all later passes.
 const maxDepth = 1000
 
 var byteOrderMark = []byte("\uFEFF")
 
-// textStart is where a text begins, behind byte order marks.
+// textStart returns the start of a text after byte order marks.
 func textStart(text []byte) int {
 	start := 0
 	for bytes.HasPrefix(text[start:], byteOrderMark) {
@@ -24,8 +24,8 @@ func textStart(text []byte) int {
 	return start
 }
 
-// screen reports what is not fit to be read as YAML at all, before a reader sees it that is slow, confused or
-// misleading about it: binary data, another encoding, nesting without end. It answers false for such a text.
+// screen reports texts that cannot be parsed as YAML, and for which the YAML parser would be slow or misleading: binary
+// data, other encodings, excessive nesting. It returns false for such a text.
 func (t *yamlText) screen() bool {
 	if len(t.text) > math.MaxInt32-1 {
 		t.fail(diag.RunawayInput, t.at(0, 0), "a program may have two gigabytes at most", "the file is too large")
@@ -48,7 +48,7 @@ func (t *yamlText) screen() bool {
 	return true
 }
 
-// oddCharacter returns the first character that no program may hold; nil without one.
+// oddCharacter returns the fault of the first character that a program must not contain, or nil if there is none.
 func oddCharacter(text []byte) *fault {
 	for i := 0; i < len(text); {
 		c := text[i]
@@ -74,7 +74,7 @@ func oddCharacter(text []byte) *fault {
 	return nil
 }
 
-// printable returns the characters that YAML 1.2 lets a text contain.
+// printable reports whether YAML 1.2 allows the character r in a text, for r from U+0080 on.
 func printable(r rune) bool {
 	return r == 0x85 || r >= 0xA0 && r <= 0xD7FF || r >= 0xE000 && r <= 0xFFFD || r >= 0x10000
 }

@@ -7,10 +7,10 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// Programs may hold secrets in plain text, `fn::secret: hunter2`, and findings show lines of programs, in logs too.
-// Findings hide the literal text of a secret, but not references in it, `${password}`.
+// A program may contain secrets in plain text, as in `fn::secret: hunter2`, and findings show lines of programs, also
+// in logs. The source therefore hides the literal text of secrets, but not references such as `${password}`.
 
-// hideSecrets hides what a call that makes a secret is given.
+// hideSecrets hides the literals in the arguments of a call of secret.
 func hideSecrets(call *ast.Call) {
 	if !strings.EqualFold(call.Name.Value, "secret") {
 		return
@@ -21,7 +21,7 @@ func hideSecrets(call *ast.Call) {
 	}
 }
 
-// hideTexts hides the literals of an expression.
+// hideTexts hides the strings and numbers in an expression, except the keys of maps.
 func hideTexts(e ast.Expr) {
 	ast.Walk(e, func(e ast.Expr) bool {
 		switch e := e.(type) {
@@ -31,7 +31,7 @@ func hideTexts(e ast.Expr) {
 			}
 		case *ast.Map:
 			for _, entry := range e.Entries {
-				hideTexts(entry.Value) // and not the keys
+				hideTexts(entry.Value) // but not the keys
 			}
 			return false
 		}
@@ -39,7 +39,7 @@ func hideTexts(e ast.Expr) {
 	})
 }
 
-// hideMeant hides the argument of a key `fn::secret` in a map that is not a call.
+// hideMeant hides the value of a key `fn::secret`, or a similar one, in a map that is not a call.
 func (p *passage) hideMeant(entries []entry) {
 	for _, e := range entries {
 		if name, ok := strings.CutPrefix(strings.ToLower(e.name), "fn:"); ok && strings.TrimPrefix(name, ":") == "secret" {
@@ -48,8 +48,7 @@ func (p *passage) hideMeant(entries []entry) {
 	}
 }
 
-// hideBroken hides what follows `fn::secret` in each line of a text that cannot be read as a whole, to the end of the
-// line.
+// hideBroken hides the rest of each line after `fn::secret` in a text with a syntax error.
 func (p *passage) hideBroken() {
 	const call = "fn::secret"
 	start := 0

@@ -8,44 +8,44 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// item is one entry of a section whose keys are names, with its findings.
+// item is one entry of a section whose keys are names, with the findings about it.
 type item struct {
 	name        ast.Literal
 	diags       diag.Diagnostics
-	hollow      bool // nothing stands behind the name
+	hollow      bool // the entry has no value
 	declaration any  // such as *ast.Resource; nil for a stray field
 
-	bare  bool   // a resource with nothing in it
-	stray string // what a field that stands among the resources has to be under; empty for a resource
+	bare  bool   // an empty resource
+	stray string // the proper parent of a field among the resources; empty for a resource
 }
 
 // itemReader reads one entry of a section.
 type itemReader func(r *bodyReader, e entry, name ast.Literal) item
 
-// readBlock is the parsed form of a block, with the answers that it depends on.
+// readBlock is the result of reading a block, with the answers that it depends on.
 type readBlock struct {
 	answers
 	items []item
-	diags diag.Diagnostics // about no single item
-	lines bool             // a message names a line
-	above int              // how many lines stood above the block
+	diags diag.Diagnostics // findings that are not about a single item
+	lines bool             // a message contains a line number
+	above int              // number of lines above the block
 }
 
-// section is an entry whose value has entries of its own.
+// section is an entry whose value consists of entries.
 type section struct {
 	entry
-	in    *bodyReader // that reads it
-	parts []part      // its entries that are read in blocks of their own
+	in    *bodyReader // the reader of the section
+	parts []part      // entries in separate blocks
 }
 
-// part is the key of a section as it stands in front of a block, with the entry of the block in it.
+// part is the key of a section as parsed in front of a block; its value contains the entry of the block.
 type part struct {
 	entry
 	block *block
-	lines int // how many stand above the block
+	lines int // number of lines above the block
 }
 
-// declares reports whether a section has an entry of a name.
+// declares reports whether a section has an entry with that name.
 func (s *section) declares(name string) bool {
 	has := func(e entry) bool {
 		body := e.value.target()
@@ -54,7 +54,7 @@ func (s *section) declares(name string) bool {
 	return has(s.entry) || slices.ContainsFunc(s.parts, func(p part) bool { return has(p.entry) })
 }
 
-// hasExactKey reports whether a map has a key in just that spelling.
+// hasExactKey reports whether a map has a key in exactly that spelling.
 func hasExactKey(n *node, key string) bool {
 	for i := 0; i+1 < len(n.content); i += 2 {
 		if n.content[i].value == key && n.content[i].kind == scalarNode {
@@ -73,7 +73,7 @@ func (s *section) entryNames() []string {
 	return append(names, textKeys(s.value.target())...)
 }
 
-// textKeys returns the keys of a map; none of anything else.
+// textKeys returns the keys of a map, or nil for any other node.
 func textKeys(n *node) []string {
 	if n.kind != mapNode {
 		return nil
@@ -88,17 +88,17 @@ func textKeys(n *node) []string {
 // bodyReader reads the sections of a program or a component.
 type bodyReader struct {
 	*exprReader
-	// independent reports whether the entries of sections do not depend on each other: no alias stands in the text, and
-	// nobody keeps the answers of the scope.
+	// independent reports whether the entries of sections can be read independently: the text has no anchors, and the
+	// scope does not record answers.
 	independent bool
 }
 
-// newBodyReader makes a reader of a text, which reports to findings.
+// newBodyReader returns a reader of a text that adds its diagnostics to f.
 func newBodyReader(p *passage, f *findings, r *repairs, s *scope) *bodyReader {
 	return &bodyReader{exprReader: newExprReader(newNodeReader(p, f, r), s)}
 }
 
-// read reads the declarations of a section, with their findings.
+// read reads the declarations of a section and adds the findings about them to b.
 func read[T any](b *bodyReader, s *section, reader itemReader) (declarations []T) {
 	for _, it := range b.items(s, reader) {
 		b.diags.Add(it.diags...)
@@ -107,7 +107,8 @@ func read[T any](b *bodyReader, s *section, reader itemReader) (declarations []T
 	return declarations
 }
 
-// items reads the entries of a section, each name once. Findings about an item come with the item; b gets all others.
+// items reads the entries of a section, each name once. Findings about an item are stored in the item; all others are
+// added to b.
 func (b *bodyReader) items(s *section, read itemReader) []item {
 	if s == nil {
 		return nil
@@ -126,7 +127,7 @@ func (b *bodyReader) items(s *section, read itemReader) []item {
 		for _, it := range rb.items {
 			if first, again := seen[it.name.Value]; again {
 				b.duplicate(it.name.Value, it.name.Range, list[first].name.Range)
-				if list[first].hollow { // what is meant stands here
+				if list[first].hollow { // the later entry has the value
 					it.name = list[first].name
 					list[first] = it
 				}
@@ -139,7 +140,7 @@ func (b *bodyReader) items(s *section, read itemReader) []item {
 	return list
 }
 
-// itemsOf reads the entries of a section that stand in one text.
+// itemsOf reads the entries of a section in one text.
 func (b *bodyReader) itemsOf(section entry, read itemReader) (list []item) {
 	b.section(section, "`"+section.name+"`", func(n *node, _ diag.Range) {
 		entries := b.entries(n)
@@ -166,11 +167,11 @@ func (b *bodyReader) item(e entry, read itemReader) item {
 	return it
 }
 
-// batch is how many entries one goroutine reads at least.
+// batch is the minimum number of entries that one goroutine reads.
 const batch = 64
 
-// itemsApart reads the entries of a section on all processors into list. It returns false, and has done nothing, where
-// that is not worth it, or so many findings come of it that their bound matters.
+// itemsApart reads the entries of a section into list, using all processors. It returns false without any effect on b
+// if there are too few entries, or so many findings that their limit matters.
 func (b *bodyReader) itemsApart(entries []entry, list []item, read itemReader) bool {
 	if len(entries) < 2*batch {
 		return false
@@ -199,8 +200,8 @@ func (b *bodyReader) itemsApart(entries []entry, list []item, read itemReader) b
 	return true
 }
 
-// nameless reports the first entry of a section if that is the field of one, whose name is missing: what has fields is
-// a map.
+// nameless reports the first entry of a section if it is a field of an entry whose name is missing: the entries of
+// these sections are maps.
 func (b *bodyReader) nameless(section string, e entry) bool {
 	known, _ := canonical(section, cuttable)
 	if !slices.Contains([]string{"components", "hooks", "dynamic"}, known) || !isField(known, e.name) {
@@ -214,7 +215,7 @@ func (b *bodyReader) nameless(section string, e entry) bool {
 	return true
 }
 
-// items reads the entries of the block, or gives those that are known already.
+// items reads the entries of the block, or returns the earlier result if it is still valid.
 func (b *block) items(part part, outer *scope, read itemReader) *readBlock {
 	if b.read != nil && b.read.hold(outer) {
 		return b.read

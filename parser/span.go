@@ -14,19 +14,19 @@ const (
 	ScalarSpan SpanKind = iota
 	MapSpan
 	ListSpan
-	BrokenSpan // a stretch of the text that cannot be read
+	BrokenSpan // a part of the text that cannot be parsed
 )
 
-// Span is an entry of a map or an item of a list, by its places in the whole text.
+// Span is an entry of a map or an item of a list, with its positions.
 type Span struct {
-	Name       string     // the key's text; empty for an item of a list
-	Key, Value diag.Range // Key is zero for an item of a list
+	Name       string     // the key; empty for a list item
+	Key, Value diag.Range // Key is zero for a list item
 	Kind       SpanKind
-	Flow       bool // in brackets
+	Flow       bool // written in brackets
 	Children   []Span
 }
 
-// Range returns the place of the entry: from the key to the end of the value.
+// Range returns the range of the entry, from the key to the end of the value.
 func (s Span) Range() diag.Range {
 	if s.Key.IsZero() {
 		return s.Value
@@ -34,8 +34,8 @@ func (s Span) Range() diag.Range {
 	return diag.NewRange(s.Key.Source, int(s.Key.Start), max(int(s.Key.End), int(s.Value.End)))
 }
 
-// Spans returns the entries at the top of the document with all inside of them, in the order of the text. A block that
-// cannot be read is one BrokenSpan; a document without blocks that cannot be read has no spans.
+// Spans returns the top-level entries of the document with their children, in the order of the text. A block that
+// cannot be parsed is a BrokenSpan. If a document without blocks cannot be parsed, the result is empty.
 func (d *Document) Spans() []Span {
 	d.shared.mu.Lock()
 	defer d.shared.mu.Unlock()
@@ -60,7 +60,7 @@ func (d *Document) Spans() []Span {
 					entries = append(entries, s)
 					continue
 				}
-				entries = append(entries, s.Children...) // of the section's key, which is read in front of the block
+				entries = append(entries, s.Children...) // children of the section's key, which precedes the block
 			}
 		}
 		if last := len(head) - 1; last >= 0 && len(entries) > 0 && head[last].Kind != BrokenSpan {
@@ -74,14 +74,14 @@ func (d *Document) Spans() []Span {
 	return all
 }
 
-// blockSpans returns the spans of one block, placed in the whole text. The caller holds d.shared.
+// blockSpans returns the spans of one block, with ranges in the whole text. The caller holds d.shared.mu.
 func (d *Document) blockSpans(i int) []Span {
 	spans := d.set.blocks[i].spans()
 	d.placeSpans(spans)
 	return spans
 }
 
-// spans returns the spans of a block, by its own places.
+// spans returns the spans of a block, with ranges in its own source.
 func (b *block) spans() []Span {
 	if b.failed || b.yaml.root == nil {
 		body := b.yaml.src.Text()
@@ -95,13 +95,13 @@ func (b *block) spans() []Span {
 	return b.yaml.spans(b.yaml.root)
 }
 
-// Part is a part of a document that is read separately.
+// Part is a part of a document that is parsed separately.
 type Part struct {
-	Source      *diag.Source // the same for as long as the stretch stays what it is
-	Start, Line int          // a byte offset in the document; lines above
+	Source      *diag.Source // the same pointer as long as the part is unchanged
+	Start, Line int          // byte offset in the document; number of lines above
 }
 
-// Parts returns the parts of the document, in order; nil where it is read as a whole.
+// Parts returns the parts of the document, in order, or nil if it is parsed as a whole.
 func (d *Document) Parts() []Part {
 	if d.set == nil {
 		return nil
@@ -113,7 +113,8 @@ func (d *Document) Parts() []Part {
 	return parts
 }
 
-// SpansIn returns the spans of a part, by the places of its own source. Those of an entry stand in one of its section.
+// SpansIn returns the spans of a part, with ranges in its own source. The span of an entry is a child of the span of
+// its section.
 func (d *Document) SpansIn(part int) []Span {
 	d.shared.mu.Lock()
 	defer d.shared.mu.Unlock()
@@ -127,7 +128,7 @@ func (d *Document) placeSpans(spans []Span) {
 	}
 }
 
-// spans returns the entries or items of a located node. The node that an alias stands for is not inside of the alias.
+// spans returns the entries or items of a node. It does not follow aliases.
 func (p *passage) spans(n *node) []Span {
 	var spans []Span
 	switch n.kind {

@@ -11,15 +11,14 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
-// The YAML reader stops at the first fault. The line that it names may be the fault's, the one before, or the first
-// line of the collection around it. A scan of the tokens for suspicious ones finds the exact place, and often the
-// cause.
+// The YAML parser stops at the first error. The line that it reports may be that of the error, the one before, or the
+// first line of the collection around it. Suspicious tokens usually reveal the exact position and often the cause.
 
 var yamlError = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^yaml: (?:line (\d+): )?((?s:.*))$`)
 })
 
-// syntaxCause is a group of messages of the YAML reader, and what usually causes them, the likeliest first.
+// syntaxCause is a group of messages of the YAML parser with their usual causes, the most likely one first.
 type syntaxCause struct {
 	message string
 	causes  []suspect
@@ -55,11 +54,11 @@ var syntaxCauses = []syntaxCause{
 
 // syntaxFault describes a syntax error that has been reported.
 type syntaxFault struct {
-	sure  bool // the cause stands in the line that the report names
-	comma int  // where the comma can be put that is missing; 0 where none is known to be
+	sure  bool // the cause is certainly in the reported line
+	comma int  // offset at which a missing comma can be inserted; 0 if unknown
 }
 
-// syntax reports what the YAML reader stumbled over, and hides secrets in what is broken.
+// syntax reports an error of the YAML parser, and hides secrets in the broken text.
 func (t *yamlText) syntax(err error) syntaxFault {
 	t.hideBroken()
 	a := accuser{passage: &t.passage, findings: &t.findings, lexed: t.lexed}
@@ -67,15 +66,15 @@ func (t *yamlText) syntax(err error) syntaxFault {
 	return a.fault
 }
 
-// accuser finds the cause of one syntax error among what the tokens make suspicious.
+// accuser finds the cause of one syntax error among the suspicious tokens.
 type accuser struct {
 	*passage
 	*findings
 	lexed *lexed
-	fault syntaxFault // as far as it is known
+	fault syntaxFault // result so far
 }
 
-// explain reports an error of the YAML reader.
+// explain reports an error of the YAML parser.
 func (a *accuser) explain(err error) {
 	line, message := 0, err.Error()
 	if m := yamlError().FindStringSubmatch(message); m != nil {
@@ -105,7 +104,7 @@ func (a *accuser) explain(err error) {
 		ownWords(message))
 }
 
-// plainSuspects are the causes that need no more than their place.
+// plainSuspects holds the messages for causes that only need a position.
 var plainSuspects = map[suspect]struct{ detail, summary string }{
 	suspectQuoteOpen: {"add the missing quote at the end of the text", "the text that begins here is never closed"},
 	suspectQuoteFar:  {"add the missing quote at the end of the text", "the text that begins here is never closed"},
@@ -117,7 +116,7 @@ var plainSuspects = map[suspect]struct{ detail, summary string }{
 	suspectKey:    {"a line in a map is written `key: value`", "`:` is missing after a key"},
 }
 
-// accuse reports a suspicion as the cause.
+// accuse reports a suspicion as the cause of the error.
 func (a *accuser) accuse(s *suspicion) {
 	switch s.kind {
 	case suspectInterpolation, suspectColon, suspectReserved, suspectComma, suspectTail, suspectDash, suspectHeader,
@@ -126,8 +125,8 @@ func (a *accuser) accuse(s *suspicion) {
 	}
 	rng := a.at(s.at, min(s.end, len(a.text)))
 	if (s.kind == suspectInterpolation || s.kind == suspectQuoteTail) && outgrown(a.text, s.from, s.at) {
-		// Lines that look like entries of the surrounding map were meant as such: the closing quote is missing before
-		// them.
+		// The scalar contains lines that look like entries of the surrounding map and were intended as such: the
+		// closing quote or bracket is missing before them.
 		kind := suspectQuoteOpen
 		if s.kind == suspectInterpolation {
 			kind = suspectFlowOpen
@@ -195,7 +194,7 @@ func (a *accuser) accuse(s *suspicion) {
 	}
 }
 
-// fieldAt returns the key at an offset of a block, if that is the field of an entry.
+// fieldAt returns the key at an offset of a block if it is a field of an entry; false otherwise.
 func (a *accuser) fieldAt(offset int) (string, bool) {
 	if a.lead == 0 {
 		return "", false
@@ -209,7 +208,7 @@ func (a *accuser) fieldAt(offset int) (string, bool) {
 	return key, isField(sectionName(a.text[:a.lead], lead[0]), key)
 }
 
-// accuseEscape explains an escape that does not exist.
+// accuseEscape reports an invalid escape.
 func (a *accuser) accuseEscape(s *suspicion) {
 	_, size := utf8.DecodeRune(a.text[s.at+1:])
 	end := s.at + 1 + size
@@ -241,8 +240,8 @@ func (a *accuser) accuseColon(s *suspicion, rng diag.Range) {
 		"a second `: ` in one entry")
 }
 
-// wordAbove returns the line above the one that begins at an offset, if it is one word that is indented less: a key
-// whose colon is missing, which makes one text of the two lines.
+// wordAbove returns the line above the one that begins at an offset, if it is a single word that is indented less:
+// probably a key whose colon is missing, so that both lines form one scalar.
 func wordAbove(text []byte, line int) (start, end int, ok bool) {
 	end = line - breakBefore(text, line)
 	start = contentBegin(text, end)
@@ -253,7 +252,7 @@ func wordAbove(text []byte, line int) (start, end int, ok bool) {
 	return start, end, end > start && start-above < indent && isWord(text[start:end]) && text[end-1] != ':'
 }
 
-// ownWords puts a message of the YAML reader that has no group of its own into words for users.
+// ownWords returns a message for users in place of one of the YAML parser that has no group.
 func ownWords(message string) string {
 	for _, w := range []struct{ contains, words string }{
 		{"undefined tag handle", "the tag has a prefix that is not declared"},

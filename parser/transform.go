@@ -8,19 +8,19 @@ import (
 var (
 	transformKeys = []string{"match", "when", "properties", "replace", "arguments", "options"}
 	matchKeys     = []string{"type", "name", "custom", "function"}
-	// fixedOptions cannot be changed once a resource is about to be registered.
+	// fixedOptions maps options that a transform cannot set to advice.
 	fixedOptions = map[string]string{"parent": "a transform cannot move a resource to another parent",
 		"transforms": "a transform cannot add transforms", "envVarMappings": "write the option on the provider itself"}
 )
 
-// transformsName is the section and the option of transforms; transformationsName is the older word for it.
+// transformsName is the name of the section and option for transforms; transformationsName is the former one.
 const (
 	transformsName      = "transforms"
 	transformationsName = "transformations"
 )
 
-// transformList reads the section or option `transforms` (L10.C17), an extension of yamlhost. stack says that it is the
-// section, which may be about function calls too.
+// transformList reads the section or option `transforms` (L10.C17), an extension of yamlhost. stack reports whether it
+// is the section, in which transforms may apply to function calls too.
 func transformList(x *exprReader, e entry, stack bool) (list []*ast.Transform) {
 	if e.name == transformationsName {
 		d := x.warn(diag.Deprecated, e.at, "", "`transformations` is the old name: write `transforms`")
@@ -49,8 +49,8 @@ func transformList(x *exprReader, e entry, stack bool) (list []*ast.Transform) {
 type transformReader struct {
 	*exprReader
 	transform *ast.Transform
-	found     map[string]entry // its fields
-	ofProgram bool             // it stands in the section of the program, not in the options of a resource
+	found     map[string]entry // the fields of the transform
+	ofProgram bool             // in the section of the program rather than the options of a resource
 }
 
 func (r *transformReader) read(e entry) {
@@ -77,7 +77,7 @@ func (r *transformReader) read(e entry) {
 	})
 }
 
-// body reads what may use `args`.
+// body reads the fields that may refer to `args`.
 func (r *transformReader) body() {
 	t, found := r.transform, r.found
 	if e, ok := found["when"]; ok {
@@ -133,7 +133,7 @@ func (r *transformReader) options(e entry) {
 	})
 }
 
-// wrongSide reports fields of the other kind of transform.
+// wrongSide reports fields that only the other kind of transform may have.
 func (r *transformReader) wrongSide() {
 	t, found := r.transform, r.found
 	report := func(key, detail string) {
@@ -154,7 +154,7 @@ func (r *transformReader) wrongSide() {
 	report("arguments", "add `function` to `match`; resources have `properties`")
 }
 
-// matchBlock reads a block `match` with some of the fields of matchKeys.
+// matchBlock reads a block `match` whose fields are keys, a subset of matchKeys.
 func (r *nodeReader) matchBlock(e entry, keys []string) (m ast.TransformMatch) {
 	m.Range = e.at
 	r.section(e, "`match`", func(n *node, rng diag.Range) {
@@ -180,7 +180,7 @@ var (
 	messageLevels = []string{"debug", "info", "warning", "error"}
 )
 
-// messageList reads the section `messages` (L10.C20), an extension of yamlhost. An item may be a text alone.
+// messageList reads the section `messages` (L10.C20), an extension of yamlhost. An item may be just the text.
 func (b *bodyReader) messageList(e entry) (list []*ast.Message) {
 	b.with(e.value, e.via, func(n *node, rng diag.Range) {
 		if n.kind != listNode {

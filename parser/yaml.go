@@ -8,22 +8,21 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
-// yamlText is a text whose YAML is read: its tokens and its tree, what had to be repaired in it, and what is wrong with
-// it as YAML.
+// yamlText is a text that is parsed as YAML: its tokens and tree, the repairs to it, and the findings about its syntax.
 type yamlText struct {
 	passage
 	findings
 	lexed   *lexed // nil before screen
 	repairs repairs
-	root    *node // nil where nothing can be read
+	root    *node // nil if the text cannot be parsed
 }
 
 func newText(src *diag.Source) *yamlText {
 	return &yamlText{passage: passage{src: src, text: src.Text()}}
 }
 
-// load reads the tree of a program, whose root is a map. A text with a syntax error is read by blocks where it can be.
-// Both answers are nil when there is nothing to read, which has been reported.
+// load parses a program, whose root must be a map. If the text has a syntax error, it is parsed in blocks if possible.
+// Both results are nil if there is nothing to read, which has been reported.
 func (t *yamlText) load() (*node, *blockSet) {
 	document, err := readTree(t.text, t.lexed)
 	if err != nil {
@@ -35,7 +34,7 @@ func (t *yamlText) load() (*node, *blockSet) {
 		}
 	}
 	if t.repairs.any() && (document == nil || document.target().kind != mapNode) {
-		return nil, nil // what is left is no program, and need not be one
+		return nil, nil // the rest is not a program, but only because of the error
 	}
 	if document == nil || empty(document) {
 		t.warn(diag.NoProgram, t.at(0, 0),
@@ -59,20 +58,20 @@ func (t *yamlText) load() (*node, *blockSet) {
 	return root, nil
 }
 
-// readTree reads the first document of a text; nil where it has no content. It drops from lexed the refused escapes
-// that turn out to be none.
+// readTree parses the first document of a text. It returns nil if the document is empty. It clears lexed.refused if
+// these turn out not to be escapes.
 func readTree(text []byte, lexed *lexed) (*node, error) {
 	for {
 		root, err := unmarshal(text, lexed.readable(text))
 		if err != nil || root == nil || restoreEscapes(text, lexed, root) {
 			return root, err
 		}
-		lexed.refused = nil // what looked like them was text
+		lexed.refused = nil // they were ordinary text
 	}
 }
 
-// unmarshal reads the first document of a text; nil where it has no content. readable is the text as the YAML reader
-// takes it, of the same length.
+// unmarshal parses the first document of a text. It returns nil if the document is empty. readable is the text of the
+// same length that is passed to the YAML parser.
 func unmarshal(text, readable []byte) (*node, error) {
 	if len(text) > 0 && &text[0] == &readable[0] {
 		if root := plainTree(text); root != nil {
@@ -82,7 +81,7 @@ func unmarshal(text, readable []byte) (*node, error) {
 	return unmarshalAny(text, readable)
 }
 
-// unmarshalAny is unmarshal by the YAML reader alone.
+// unmarshalAny is like unmarshal but always uses the YAML parser.
 func unmarshalAny(text, readable []byte) (*node, error) {
 	document, err := decode(readable[textStart(text):])
 	if err != nil || len(document.Content) == 0 {
@@ -91,7 +90,7 @@ func unmarshalAny(text, readable []byte) (*node, error) {
 	return locate(text, document.Content[0]), nil
 }
 
-// decode guards against panics of the YAML reader: whatever a text holds, the answer is an error.
+// decode calls the YAML parser and converts its panics to errors.
 func decode(text []byte) (document yaml.Node, err error) {
 	defer func() {
 		if r := recover(); r != nil {
