@@ -12,9 +12,9 @@ import (
 type Path []PathStep
 
 // PathStep is one step of a Path: a map key, a list index, or with the key "*" every key and every index.
-type PathStep struct { // from 0; negative indexes parse but match nothing
+type PathStep struct {
 	Key     string
-	Index   int // counts from 0; negative ones parse but lead nowhere
+	Index   int // from 0; negative indexes parse but match nothing
 	IsIndex bool
 }
 
@@ -151,7 +151,7 @@ func (p Path) Contains(other Path) bool {
 }
 
 // Get returns the value at the path, with the secrecy and dependencies of the containers around it, and whether it
-// exists. The result below an unknown container is unknown. A wildcard matches nothing: use Expand.
+// exists. The result below an unknown container is unknown. A wildcard matches nothing.
 func (p Path) Get(v Value) (Value, bool) {
 	for _, step := range p {
 		if !v.IsKnown() {

@@ -41,8 +41,8 @@ func newLifetime(ctx, calls context.Context, crash func(any)) *lifetime {
 }
 
 // leave ends a request. It is deferred right after enter, and passes a panic of the request to crash.
-func (l *lifetime) leave() { // the request may run on any goroutine of the process that serves the monitor
-	if l.crash != nil { // a request may come in a goroutine of anyone who offers the monitor
+func (l *lifetime) leave() {
+	if l.crash != nil { // the request may run on any goroutine of the process that serves the monitor
 		if fault := recover(); fault != nil {
 			l.crash(fault)
 		}

@@ -15,7 +15,7 @@ import (
 type pendingCreations struct {
 	base       *state.Snapshot
 	retry      []urn.URN // Options.Retry
-	restricted bool      // the operation has targets or excludes, so it does not run the whole program
+	restricted bool      // the operation has targets or excludes, so it does not apply the whole program
 	dryRun     bool
 	report     *reporter
 }

@@ -25,7 +25,7 @@ type Entry struct {
 	Add    []Amended // new resources, behind all added before and in front of the rest of the base (E6.30)
 	// Extensions are blobs, by reference, that resources of this and later entries refer to (F5.7).
 	Extensions map[string]json.RawMessage
-	// Retried drops the base's pending creation of this resource: it was made again, and that has succeeded.
+	// Retried removes the base's pending creation of this resource, because its repetition has succeeded.
 	Retried urn.URN
 }
 

@@ -24,8 +24,8 @@ type File interface {
 type LogOptions struct {
 	Secrets state.Sealer // seals the entries' secrets; nil if there are none
 	NoSync  bool         // do not sync: a crash of the machine may lose entries, a crash of the process does not
-	// Check is called after records that ask for it are durable, once for all records of one sync, and before their
-	// callers return. Its error becomes the error of these records; the log goes on. It may be nil.
+	// Check is called once for each sync with records that request it, after they are durable and before their callers
+	// return. Its error becomes the error of these records; the log remains usable. It may be nil.
 	Check func() error
 	// Deferral is the maximum delay of the sync for a record that no caller awaits; 0 means 10 milliseconds.
 	Deferral time.Duration
@@ -127,9 +127,9 @@ func (l *Log) Put(r Record, check bool) (wait func() error) {
 	return func() error { return l.await(b) }
 }
 
-// PutDeferred gives the record its position in the log and returns a function that writes it, or leaves that to a
-// caller who is writing now. The record is durable before any record that is put later. told is called once with the
-// result. The function returns the reason if it finds that the log cannot be written any more.
+// PutDeferred adds the record to the log and returns a function that writes it, or leaves that to a caller that is
+// writing already. The record is durable before any later one. told is called once with the result. The function
+// returns an error if the log has failed.
 func (l *Log) PutDeferred(r Record, check bool, told func(error)) (write func() error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -86,8 +86,8 @@ func (m *Masker) LearnText(text string) {
 			continue
 		}
 		m.dict.pieces.learn(form)
-		m.pending = append(m.pending, form[:window]) // so that a stream is held back at its beginning
-	} // a Writer then holds back the beginning
+		m.pending = append(m.pending, form[:window]) // a Writer then holds back the beginning
+	}
 }
 
 // LearnName adds names that are not secret even if they contain a secret, such as the URN of a resource and its type.
@@ -210,7 +210,7 @@ func (m *Masker) HideValue(v value.Value) value.Value {
 		if f, number := x.AsNumber(); number && !x.IsSecret() {
 			text, ok = value.FormatNumber(f), m.knowsNumber(f)
 		}
-		if !ok || len(text) < LeastText { // a short string is a whole text too often
+		if !ok || len(text) < LeastText { // every short string would count as a whole text
 			return x
 		}
 		if hidden := m.Hide(text); hidden != text {

@@ -58,7 +58,7 @@ func (d *dictionary) searchTexts(f *found, text string, hidden int) {
 		states = append(states, 0)
 	}
 	long := len(d.pieces.known) > 0
-	h, piece := uint64(0), hidden // end of the last found piece of a long text
+	h, piece := uint64(0), hidden // piece is the end of the last piece found of a long text
 	for i := range len(text) {
 		b, length := text[i], int32(0)
 		for n, a := range d.automata {

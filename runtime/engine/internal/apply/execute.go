@@ -110,11 +110,11 @@ func (x *Executor) take(s *execution, reg *resources.Registration) (*state.Resou
 		return nil, monitor.ErrShutdown
 	}
 	if result != nil && !s.Verbatim {
-		x.markSecrets(&s.Step, result) // E4.115: views are removed before their owner
+		x.markSecrets(&s.Step, result)
 	}
 	failure, ok := errors.AsType[*provider.Error](err)
 	partial := ok && failure.Outcome == provider.Partial && result != nil
-	if s.New == nil { // E4.115: views leave the state before their owner
+	if s.New == nil { // E4.115: views are removed before their owner
 		if err := s.views.write(true, err == nil); err != nil {
 			return nil, x.JournalFailed(&s.Step, err)
 		}

@@ -16,14 +16,14 @@ type PriorFact struct {
 	Claimed       bool            // matched by a registration
 	PendingDelete bool            // replaced, and not deleted yet
 	Relocated     bool            // moved to another position in the state
-	Position      journal.ID      // ID of the moved record in the journal; 0 if it was not moved
+	Position      journal.ID      // journal ID if this operation has moved or added it; otherwise 0
 }
 
 // CurrentFact describes a registration at the end of a program.
-type CurrentFact struct { // nil if it failed or was skipped
-	URN   urn.URN         // nil for a new resource
-	State *state.Resource // nil when it failed or was skipped
-	Old   *state.Resource // nil for a new one
+type CurrentFact struct {
+	URN   urn.URN
+	State *state.Resource // nil if it failed or was skipped
+	Old   *state.Resource // nil for a new resource
 	// Failed reports whether the registration ended without success. Goal is then the wanted state, nil for a read.
 	Failed bool
 	Goal   *state.Resource
@@ -203,7 +203,7 @@ func (p *ending) keep(keep *Needed) {
 			keep.Add(provider)
 		}
 	}
-	for _, c := range p.inv.Current { // skipped resources keep their dependencies
+	for _, c := range p.inv.Current { // failed and skipped resources keep their dependencies
 		if c.Failed && c.Old != nil {
 			keep.Add(c.Old)
 		}

@@ -12,9 +12,9 @@ import (
 )
 
 // Facts are the inputs of an examination.
-type Facts struct { // nil for a new resource
-	Old      *state.Resource // the examination sets its inputs
-	Goal     *state.Resource // the examination fills in its inputs
+type Facts struct {
+	Old      *state.Resource // nil for a new resource
+	Goal     *state.Resource // the examination sets its inputs
 	Wanted   value.Value     // the program's inputs
 	Defaults []value.Path    // paths in Wanted whose values are defaults of the package's schema
 	Deleted  bool            // Old was deleted earlier in this operation, on behalf of another resource

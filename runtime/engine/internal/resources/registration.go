@@ -30,8 +30,8 @@ type Registration struct {
 }
 
 // outcome is the changing part of a registration. The table's mutex guards it.
-type outcome struct { // the former URN, if it differs and the prior resource is gone
-	former   urn.URN         // the former name, if that differs and the prior resource is gone
+type outcome struct {
+	former   urn.URN         // the former URN, if it differs and the prior resource is gone
 	state    *state.Resource // the current state; nil if it failed or was skipped
 	id       journal.ID
 	complete bool // its outputs were registered (E2.59)
