@@ -78,15 +78,15 @@ func ofNumbers(compute func(numbers []float64) (float64, error)) evalFunc {
 	})
 }
 
-// extreme returns the body of a function that returns the number that is before all others.
-func extreme(before func(a, b float64) bool) evalFunc {
+// extreme returns the body of a function that returns the least number in the order of less.
+func extreme(less func(a, b float64) bool) evalFunc {
 	return ofNumbers(func(numbers []float64) (float64, error) {
 		if len(numbers) == 0 {
 			return 0, blame(-1, "needs at least one number")
 		}
 		best := numbers[0]
 		for _, n := range numbers[1:] {
-			if before(n, best) {
+			if less(n, best) {
 				best = n
 			}
 		}

@@ -88,8 +88,8 @@ func rankOf(key string) int {
 // aboveComments returns the first line of the comments directly above a line, or the line itself if there are none.
 func (f *formatter) aboveComments(line int) int {
 	for line > 0 {
-		above := f.lines[line-1]
-		if above.start+above.indent >= above.end || f.text[above.start+above.indent] != '#' || above.indent != 0 {
+		prev := f.lines[line-1]
+		if prev.start+prev.indent >= prev.end || f.text[prev.start+prev.indent] != '#' || prev.indent != 0 {
 			break
 		}
 		line--

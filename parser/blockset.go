@@ -145,13 +145,13 @@ func ownBlock(name string, s stretch, body []byte, line int) *block {
 	text := slices.Concat(s.lead, body)
 	b := newBlock(diag.NewSource(name, text[len(s.lead):]), s, text, 0, line)
 	b.printable = oddCharacter(body) == nil
-	below := body
+	rest := body
 	if s.lead == nil {
-		_, below, _ = bytes.Cut(body, []byte("\n"))
+		_, rest, _ = bytes.Cut(body, []byte("\n"))
 	}
-	for len(below) > 0 && !b.flush {
+	for len(rest) > 0 && !b.flush {
 		var line []byte
-		line, below, _ = bytes.Cut(below, []byte("\n"))
+		line, rest, _ = bytes.Cut(rest, []byte("\n"))
 		b.flush = len(line) > 0 && bytes.IndexByte([]byte(" \r#"), line[0]) < 0 && !bytes.HasPrefix(line, []byte("- "))
 	}
 	return b
@@ -201,21 +201,21 @@ func (d *Document) editInside(e Edit) *Document {
 		return nil
 	}
 	text := diag.NewRange(d.src, from, to).Text()
-	inside := Edit{e.Start - from, e.End - from, e.Text}.trimmed([]byte(text))
-	if inside.Start == inside.End && inside.Text == "" {
+	rel := Edit{e.Start - from, e.End - from, e.Text}.trimmed([]byte(text))
+	if rel.Start == rel.End && rel.Text == "" {
 		return d
 	}
-	e = Edit{inside.Start + from, inside.End + from, inside.Text}
+	e = Edit{rel.Start + from, rel.End + from, rel.Text}
 	if old.lead == nil || old.astray || !last && e.End == to {
 		return nil
 	}
-	body := []byte(text[:inside.Start] + e.Text + text[inside.End:])
+	body := []byte(text[:rel.Start] + e.Text + text[rel.End:])
 	first := bytes.IndexByte(body, '\n') + 1
-	if first == 0 || inside.Start < first || !last && body[len(body)-1] != '\n' || oddBreaks(body) ||
+	if first == 0 || rel.Start < first || !last && body[len(body)-1] != '\n' || oddBreaks(body) ||
 		!set.inside([]byte(text), first) || !set.inside(body, first) {
 		return nil
 	}
-	lines := strings.Count(e.Text, "\n") - strings.Count(text[inside.Start:inside.End], "\n")
+	lines := strings.Count(e.Text, "\n") - strings.Count(text[rel.Start:rel.End], "\n")
 	d.shared.mu.Lock()
 	defer d.shared.mu.Unlock()
 	if lines != 0 {

@@ -117,12 +117,12 @@ func nameContext(text []byte, begin, offset int) Context {
 }
 
 // word sets the word that ends at offset and begins at or after from, without an opening quote.
-func (c *Context) word(text []byte, from, offset int) {
-	for from < offset && (blank(text[from]) || text[from] == '"' || text[from] == '\'') {
-		from++
+func (c *Context) word(text []byte, start, offset int) {
+	for start < offset && (blank(text[start]) || text[start] == '"' || text[start] == '\'') {
+		start++
 	}
-	c.Start, c.End = from, offset
-	c.Typed = string(text[from:offset])
+	c.Start, c.End = start, offset
+	c.Typed = string(text[start:offset])
 	for c.End < len(text) && (nameByte(text[c.End]) || text[c.End] == '/' || text[c.End] == '.') {
 		c.End++
 	}
@@ -230,13 +230,13 @@ func parentsOf(text []byte, start, column int, dashes []int) (path []string) {
 
 // flowContext returns the context of a position inside of brackets; false if it is outside of them.
 func flowContext(text []byte, start, offset int) (Context, bool) {
-	from := start
+	begin := start
 	for range 200 { // go back to a line that cannot be inside of brackets
-		s := shapeOf(text, from)
-		if from == 0 || s.key != "" && s.column <= 2 {
+		s := shapeOf(text, begin)
+		if begin == 0 || s.key != "" && s.column <= 2 {
 			break
 		}
-		from = bytes.LastIndexByte(text[:from-1], '\n') + 1
+		begin = bytes.LastIndexByte(text[:begin-1], '\n') + 1
 	}
 	type level struct {
 		open  int
@@ -247,7 +247,7 @@ func flowContext(text []byte, start, offset int) (Context, bool) {
 	}
 	var stack []level
 	fresh := true // a value may begin here
-	for i := from; i < offset; i++ {
+	for i := begin; i < offset; i++ {
 		ch := text[i]
 		if len(stack) == 0 {
 			switch {

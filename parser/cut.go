@@ -67,7 +67,7 @@ func cut(text []byte) (sections []cutSection, usual int) {
 			tops = append(tops, i)
 		}
 	}
-	usual, below := usualIndent(lines)
+	usual, fromTop := usualIndent(lines)
 	for n := 0; n < len(tops); {
 		from := tops[n]
 		for n++; n < len(tops) && strays(text, lines, from, tops[n:], usual); n++ {
@@ -78,7 +78,7 @@ func cut(text []byte) (sections []cutSection, usual int) {
 		}
 		sections = append(sections, cutEntries(text, lines[from:to], end, usual))
 	}
-	if !below {
+	if !fromTop {
 		usual = 0
 	}
 	return sections, usual
@@ -195,15 +195,15 @@ func strays(text []byte, lines []textLine, section int, tops []int, usual int) b
 	if len(tops) > 1 {
 		next = tops[1]
 	}
-	inside := lines[i+1 : next]
-	if len(inside) == 0 || i == section+1 {
+	body := lines[i+1 : next]
+	if len(body) == 0 || i == section+1 {
 		return false
 	}
 	end := keyEnd(text, l)
 	if end == 0 {
 		word := string(bytes.TrimSpace(text[l.start:l.end]))
 		_, known := canonical(word, append(sectionKeys[:len(sectionKeys):len(sectionKeys)], projectKeys...))
-		return !known && inside[0].indent > 0
+		return !known && body[0].indent > 0
 	}
 	name := string(bytes.Trim(text[l.start:end-1], " \t\"'"))
 	if _, known := canonical(name, append(sectionKeys[:len(sectionKeys):len(sectionKeys)], projectKeys...)); known {
@@ -215,10 +215,10 @@ func strays(text []byte, lines []textLine, section int, tops []int, usual int) b
 		case '"', '\'', '{', '[', '|', '>', '&', '!': // the value may continue on the following lines
 			return false
 		}
-		return inside[0].indent > 0 && keyLine(text, inside[0])
+		return body[0].indent > 0 && keyLine(text, body[0])
 	}
 	indent := entryIndent(text, lines[section+1:i], usual)
-	return inside[0].indent > indent && slices.ContainsFunc(inside, func(l textLine) bool {
+	return body[0].indent > indent && slices.ContainsFunc(body, func(l textLine) bool {
 		return l.indent == indent &&
 			keyLine(text, l)
 	})
@@ -257,16 +257,16 @@ func usualIndent(lines []textLine) (step int, fromTop bool) {
 
 // entryIndent returns the indentation of a section's entries: usual if a key has that indentation and, otherwise, the
 // most frequent indentation of keys up to that of the first line.
-func entryIndent(text []byte, inside []textLine, usual int) int {
-	first := inside[0].indent
-	if first >= usual-1 && slices.ContainsFunc(inside, func(l textLine) bool {
+func entryIndent(text []byte, body []textLine, usual int) int {
+	first := body[0].indent
+	if first >= usual-1 && slices.ContainsFunc(body, func(l textLine) bool {
 		return l.indent == usual && !l.tab &&
 			keyLine(text, l)
 	}) {
 		return usual
 	}
 	counts := map[int]int{}
-	for _, l := range inside {
+	for _, l := range body {
 		if l.indent > 0 && l.indent <= first && !l.tab && keyLine(text, l) {
 			counts[l.indent]++
 		}
@@ -277,7 +277,7 @@ func entryIndent(text []byte, inside []textLine, usual int) int {
 			best = indent
 		}
 	}
-	if best == first && counts[first] == 1 && len(counts) == 1 && movedLeft(text, inside) {
+	if best == first && counts[first] == 1 && len(counts) == 1 && movedLeft(text, body) {
 		return first + 1
 	}
 	return best
@@ -285,12 +285,12 @@ func entryIndent(text []byte, inside []textLine, usual int) int {
 
 // movedLeft reports whether the first entry of a section seems to be indented one column too little: no other line has
 // its indentation, and others are one column deeper but cannot belong to it.
-func movedLeft(text []byte, inside []textLine) bool {
-	first := inside[0].indent
-	if len(inside) < 2 || inside[1].indent <= first || inside[1].indent == first+1 && bareKey(text, inside[0]) {
+func movedLeft(text []byte, body []textLine) bool {
+	first := body[0].indent
+	if len(body) < 2 || body[1].indent <= first || body[1].indent == first+1 && bareKey(text, body[0]) {
 		return false
 	}
-	return slices.ContainsFunc(inside[1:], func(l textLine) bool {
+	return slices.ContainsFunc(body[1:], func(l textLine) bool {
 		return l.indent == first+1 && !l.tab &&
 			keyLine(text, l)
 	})
@@ -299,26 +299,26 @@ func movedLeft(text []byte, inside []textLine) bool {
 // cutEntries divides one section, given by its lines, into its entries.
 func cutEntries(text []byte, lines []textLine, end, usual int) cutSection {
 	whole := cutSection{head: stretch{start: lineStart(lines[0]), end: end}}
-	inside := lines[1:]
-	if len(inside) == 0 || sectionName(text, lines[0]) == "" || !bareKey(text, lines[0]) {
+	body := lines[1:]
+	if len(body) == 0 || sectionName(text, lines[0]) == "" || !bareKey(text, lines[0]) {
 		return whole
 	}
 	lead := append(slices.Clone(text[lines[0].start:keyEnd(text, lines[0])]), '\n')
-	if inside[0].indent == 0 || inside[0].tab || !keyLine(text, inside[0]) {
+	if body[0].indent == 0 || body[0].tab || !keyLine(text, body[0]) {
 		// The section does not start with an entry. If the first line begins with a tab, it is parsed together with the
 		// key.
-		if !inside[0].tab {
+		if !body[0].tab {
 			return whole
 		}
-		rest := slices.IndexFunc(inside, func(l textLine) bool { return l.indent > 0 && !l.tab && keyLine(text, l) })
+		rest := slices.IndexFunc(body, func(l textLine) bool { return l.indent > 0 && !l.tab && keyLine(text, l) })
 		if rest < 0 {
 			return whole
 		}
-		inside = inside[rest:]
+		body = body[rest:]
 	}
-	indent := entryIndent(text, inside, usual)
+	indent := entryIndent(text, body, usual)
 	var starts []int
-	for i, l := range inside {
+	for i, l := range body {
 		switch {
 		case i == 0:
 			starts = append(starts, i)
@@ -329,12 +329,12 @@ func cutEntries(text []byte, lines []textLine, end, usual int) cutSection {
 			starts = append(starts, i)
 		}
 	}
-	whole.head.end = lineStart(inside[0])
-	for n, from := range starts {
-		s := stretch{start: lineStart(inside[from]), end: end, lead: lead,
-			astray: inside[from].indent != indent, deeper: inside[from].indent > indent}
+	whole.head.end = lineStart(body[0])
+	for n, first := range starts {
+		s := stretch{start: lineStart(body[first]), end: end, lead: lead,
+			astray: body[first].indent != indent, deeper: body[first].indent > indent}
 		if n+1 < len(starts) {
-			s.end = lineStart(inside[starts[n+1]])
+			s.end = lineStart(body[starts[n+1]])
 		}
 		whole.entries = append(whole.entries, s)
 	}

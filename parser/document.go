@@ -184,10 +184,10 @@ type Named struct {
 	Name    string
 }
 
-// DeclaredSince returns the names of configuration values, variables and resources in blocks that the document before,
-// from which this one was derived, does not have. It skips blocks that cannot be parsed, and returns nil if the text is
+// DeclaredSince returns the names of configuration values, variables and resources in blocks that prior, from which
+// this document was derived, does not have. It skips blocks that cannot be parsed, and returns nil if the text is
 // parsed as a whole.
-func (d *Document) DeclaredSince(before *Document) []Named {
+func (d *Document) DeclaredSince(prior *Document) []Named {
 	if d.set == nil {
 		return nil
 	}
@@ -201,8 +201,8 @@ func (d *Document) DeclaredSince(before *Document) []Named {
 		}
 		key, named := canonical(head.top[0].name, []string{"config", "configuration", "variables", "resources"})
 		for _, b := range d.set.blocks[section.head+1 : section.end] {
-			if before != nil && before.set != nil {
-				if _, known := before.set.start(b.yaml.src); known {
+			if prior != nil && prior.set != nil {
+				if _, known := prior.set.start(b.yaml.src); known {
 					continue
 				}
 			}

@@ -199,11 +199,11 @@ func (f *formatter) sequence(n *node, dst int) {
 
 // dash returns the offset of the dash before an item of a list, or -1 if it is not found.
 func (f *formatter) dash(list, item *node, i int) int {
-	from := list.start
+	start := list.start
 	if i > 0 {
-		from = list.content[i-1].end
+		start = list.content[i-1].end
 	}
-	for pos := from; pos < len(f.text) && pos <= item.start; pos++ {
+	for pos := start; pos < len(f.text) && pos <= item.start; pos++ {
 		switch c := f.text[pos]; {
 		case c == '-' && blankAt(f.text, pos+1):
 			return pos

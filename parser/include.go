@@ -20,14 +20,14 @@ func (o *outline) withIncluded() (*ast.File, diag.Diagnostics) {
 	unread := []*yamlText{} // included texts that could not be parsed
 	seen := map[string]bool{o.in.src.Name(): true}
 	for i := 0; i < len(texts); i++ {
-		from := texts[i]
-		for _, pattern := range from.patterns() {
-			for _, src := range from.find(pattern) {
+		includer := texts[i]
+		for _, pattern := range includer.patterns() {
+			for _, src := range includer.find(pattern) {
 				if seen[src.Name()] {
 					continue
 				}
 				if seen[src.Name()] = true; len(texts) > maxIncluded {
-					from.in.fail(diag.RunawayInput, pattern.Range, "", "a program has at most %d files", maxIncluded)
+					includer.in.fail(diag.RunawayInput, pattern.Range, "", "a program has at most %d files", maxIncluded)
 					break
 				}
 				text := newText(src)

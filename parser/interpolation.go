@@ -62,22 +62,22 @@ func (x *exprReader) interpolated(n *node, rng diag.Range) ast.Expr {
 
 // warnParentheses warns of `$(name)` if the program declares that name. Any other name is left to the shell.
 func (x *exprReader) warnParentheses(s *scalar, i int) {
-	inside, ok := strings.CutPrefix(s.text[i:], "$(")
+	body, ok := strings.CutPrefix(s.text[i:], "$(")
 	if !ok {
 		return
 	}
-	inside, _, ok = strings.Cut(inside, ")")
-	root := inside
+	body, _, ok = strings.Cut(body, ")")
+	root := body
 	if end := strings.IndexAny(root, ".["); end > 0 {
 		root = root[:end]
 	}
 	if !ok || !x.scope.declares(root) {
 		return
 	}
-	rng := s.at(i, i+len("$()")+len(inside))
-	right := "${" + inside + "}"
+	rng := s.at(i, i+len("$()")+len(body))
+	right := "${" + body + "}"
 	x.warn(diag.BadInterpolation, rng, "write `"+right+"` for the value; `$$(` is the text in any case", "`$(%s)` is text",
-		inside)
+		body)
 }
 
 // interpolation parses the `${…}` at offset i of a scalar's text. It returns the expression and the offset at which the

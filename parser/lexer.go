@@ -529,8 +529,8 @@ func trimmed(text []byte, from, to int) int {
 }
 
 func (l *lexer) flowPlain() {
-	start, before, broken := l.i, l.value, l.line != l.lineStart
-	quoted := before > 0 && strings.IndexByte("\"']}", l.text[before-1]) >= 0
+	start, prev, broken := l.i, l.value, l.line != l.lineStart
+	quoted := prev > 0 && strings.IndexByte("\"']}", l.text[prev-1]) >= 0
 	for ; l.i < len(l.text); l.i++ {
 		c := l.text[l.i]
 		switch {
@@ -551,8 +551,8 @@ func (l *lexer) flowPlain() {
 		}
 		break
 	}
-	if before >= 0 && broken && quoted {
-		l.suspect(suspectComma, before, start, 0)
+	if prev >= 0 && broken && quoted {
+		l.suspect(suspectComma, prev, start, 0)
 	}
 	l.value, l.line = trimmed(l.text, start, l.i), l.lineStart
 }

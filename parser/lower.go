@@ -149,11 +149,11 @@ func (o *operators) unary(e *hclsyntax.UnaryOpExpr, place ast.Place) ast.Expr {
 
 func (o *operators) binary(e *hclsyntax.BinaryOpExpr, place ast.Place) ast.Expr {
 	sign := operatorSigns[e.Op]
-	between := hcl.Range{Start: e.LHS.Range().End, End: e.RHS.Range().Start}
-	rng := o.at(between)
-	if i := strings.Index(o.source(between), sign); i >= 0 {
-		from := o.start + between.Start.Byte + i
-		rng = o.s.at(from, from+len(sign))
+	gap := hcl.Range{Start: e.LHS.Range().End, End: e.RHS.Range().Start}
+	rng := o.at(gap)
+	if i := strings.Index(o.source(gap), sign); i >= 0 {
+		pos := o.start + gap.Start.Byte + i
+		rng = o.s.at(pos, pos+len(sign))
 	}
 	return &ast.Binary{Place: place, Op: sign, OpRange: rng, Left: o.lower(e.LHS), Right: o.lower(e.RHS)}
 }
@@ -340,12 +340,12 @@ func (o *operators) loop(e *hclsyntax.ForExpr, place ast.Place) ast.Expr {
 	f := &ast.For{Place: place, Grouped: e.Group, Collection: o.lower(e.CollExpr)}
 	// The names are between "for" and "in"; the HCL tree does not contain their positions.
 	head := o.source(hcl.Range{Start: e.OpenRange.Start, End: e.CollExpr.Range().Start})
-	from := strings.Index(head, "for") + len("for")
+	next := strings.Index(head, "for") + len("for")
 	name := func(name string) *ast.Local {
 		local := &ast.Local{Name: name, Range: place.At}
-		if i := strings.Index(head[min(from, len(head)):], name); i >= 0 {
-			pos := from + i
-			from = pos + len(name)
+		if i := strings.Index(head[min(next, len(head)):], name); i >= 0 {
+			pos := next + i
+			next = pos + len(name)
 			pos += o.start + e.OpenRange.Start.Byte
 			local.Range = o.s.at(pos, pos+len(name))
 		}

@@ -149,18 +149,18 @@ func (r *nodeReader) entries(n *node) []entry {
 			r.warn(diag.KeyNotString, rng, "Pulumi's own YAML host rejects such keys; put it in quotes",
 				"the key `%s` is read as text", shorten(key.value))
 		}
-		if before, found := index.add(list, key.value); found {
-			first, moved := firsts[before]
+		if prior, found := index.add(list, key.value); found {
+			first, moved := firsts[prior]
 			if !moved {
-				first = list[before].at
+				first = list[prior].at
 			}
 			r.duplicate(key.value, rng, first)
-			if empty(list[before].value.target()) { // the later entry has the value
+			if empty(list[prior].value.target()) { // the later entry has the value
 				if firsts == nil {
 					firsts = map[int]diag.Range{}
 				}
-				firsts[before] = first
-				list[before].key, list[before].at, list[before].value = key, rng, value
+				firsts[prior] = first
+				list[prior].key, list[prior].at, list[prior].value = key, rng, value
 			}
 			continue
 		}
@@ -199,19 +199,19 @@ func secondEntry(n *node) (pos int, first *node) {
 	known := make(map[string]int, len(n.content)/2)
 	for i := 0; i+1 < len(n.content); i += 2 {
 		key := n.content[i]
-		before, again := known[key.value]
+		prior, again := known[key.value]
 		known[key.value] = i
 		switch {
 		case key.kind != scalarNode || key.tag == mergeTag || !again:
 			continue
-		case before == i-2 && n.content[i+1].kind == n.content[i-1].kind && n.content[i+1].value == n.content[i-1].value:
+		case prior == i-2 && n.content[i+1].kind == n.content[i-1].kind && n.content[i+1].value == n.content[i-1].value:
 			continue
 		case pos > 0 && n.content[pos].value != key.value:
 			return pos, first
 		case pos == 0:
-			pos, first = i, n.content[before]
+			pos, first = i, n.content[prior]
 		}
-		if before == 0 {
+		if prior == 0 {
 			return pos, first
 		}
 	}

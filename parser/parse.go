@@ -121,15 +121,15 @@ func Data(src *diag.Source) (ast.Expr, diag.Diagnostics) {
 func ParsePackage(files []*diag.Source) (*ast.File, diag.Diagnostics) {
 	whole := &ast.File{}
 	var diags diag.Diagnostics
-	once := func(to **ast.Literal, from *ast.Literal, field string) {
+	once := func(dst **ast.Literal, lit *ast.Literal, field string) {
 		switch {
-		case from == nil:
-		case *to == nil:
-			*to = from
+		case lit == nil:
+		case *dst == nil:
+			*dst = lit
 		default:
-			diags.Add(diag.Diagnostic{Code: diag.Duplicate, Subject: from.Range,
+			diags.Add(diag.Diagnostic{Code: diag.Duplicate, Subject: lit.Range,
 				Summary: "another file of the package gives its " + field + " already",
-				Detail:  "keep one of the two", Related: []diag.Related{{Range: (*to).Range, Message: "the other one is here"}}})
+				Detail:  "keep one of the two", Related: []diag.Related{{Range: (*dst).Range, Message: "the other one is here"}}})
 		}
 	}
 	components := make(map[string]diag.Range)

@@ -123,9 +123,9 @@ func (r *plainReader) blankNext(i int) bool {
 
 // lineEnds skips spaces and a comment, and reports whether the line ends there.
 func (r *plainReader) lineEnds() bool {
-	from := r.i
+	start := r.i
 	r.i = behindSpaces(r.text, r.i)
-	if r.i < len(r.text) && r.text[r.i] == '#' && r.i > from {
+	if r.i < len(r.text) && r.text[r.i] == '#' && r.i > start {
 		r.skipComment()
 	}
 	return r.i >= len(r.text) || r.text[r.i] == '\n'
@@ -143,14 +143,14 @@ func (r *plainReader) make(n node) *node {
 }
 
 // collect allocates collection n. Its members are those in r.open from an index on, which it removes.
-func (r *plainReader) collect(n node, from int) *node {
-	members := r.open[from:]
+func (r *plainReader) collect(n node, base int) *node {
+	members := r.open[base:]
 	if len(r.links) < len(members) {
 		r.links = make([]*node, max(r.room, len(members), len(r.nodes)+len(r.open)))
 	}
 	n.content, r.links = r.links[:len(members):len(members)], r.links[len(members):]
 	copy(n.content, members)
-	r.open = r.open[:from]
+	r.open = r.open[:base]
 	return r.make(n)
 }
 
@@ -200,7 +200,7 @@ func (r *plainReader) colon(start int, quoted bool) bool {
 // mapping parses a map. The cursor must be after the colon of its first key.
 func (r *plainReader) mapping(key *node, column, indent, depth int) *node {
 	n := node{kind: mapNode, tag: mapTag, start: key.start, indent: indent}
-	from := len(r.open)
+	base := len(r.open)
 	for {
 		value := r.below(column, true, depth)
 		if value == nil {
@@ -210,7 +210,7 @@ func (r *plainReader) mapping(key *node, column, indent, depth int) *node {
 		n.end = value.end
 		switch next := r.column(); {
 		case next < column:
-			return r.collect(n, from)
+			return r.collect(n, base)
 		case next > column:
 			return nil
 		}
@@ -227,7 +227,7 @@ func (r *plainReader) mapping(key *node, column, indent, depth int) *node {
 // list parses a block list.
 func (r *plainReader) list(column, indent, depth int) *node {
 	n := node{kind: listNode, tag: listTag, start: r.i, indent: indent}
-	from := len(r.open)
+	base := len(r.open)
 	for {
 		r.i++
 		item := r.below(column, false, depth)
@@ -246,7 +246,7 @@ func (r *plainReader) list(column, indent, depth int) *node {
 		if next == column && column != indent { // only a list below a key may have the same column as the following key
 			return nil
 		}
-		return r.collect(n, from)
+		return r.collect(n, base)
 	}
 }
 
@@ -259,12 +259,12 @@ func (r *plainReader) marker() bool {
 // below parses the value of a key or the item after a dash, in a collection in the given column. The value is on the
 // same line or indented below it, and null if there is none.
 func (r *plainReader) below(column int, ofKey bool, depth int) *node {
-	behind := r.i
+	start := r.i
 	r.i = behindSpaces(r.text, r.i)
 	switch {
 	case r.i >= len(r.text) || r.text[r.i] == '\n':
 	case r.text[r.i] == '#':
-		if !ofKey || r.i == behind {
+		if !ofKey || r.i == start {
 			return nil
 		}
 		r.skipComment()
@@ -279,7 +279,7 @@ func (r *plainReader) below(column int, ofKey bool, depth int) *node {
 	case next == column && ofKey && r.dash():
 		return r.list(column, column, depth+1)
 	}
-	return r.make(node{kind: scalarNode, tag: nullTag, start: behind, end: behind, indent: column})
+	return r.make(node{kind: scalarNode, tag: nullTag, start: start, end: start, indent: column})
 }
 
 // value parses the value after a key, up to the end of a line. indent is the column of the collection.
@@ -332,7 +332,7 @@ func (r *plainReader) flow(indent, depth int) *node {
 	if r.text[r.i] == '{' {
 		n.kind, n.tag, closer = mapNode, mapTag, '}'
 	}
-	from := len(r.open)
+	base := len(r.open)
 	r.i++
 	for first := true; ; first = false {
 		if !r.flowSpace() {
@@ -364,7 +364,7 @@ func (r *plainReader) flow(indent, depth int) *node {
 	}
 	r.i++
 	n.end = r.i
-	return r.collect(n, from)
+	return r.collect(n, base)
 }
 
 // member parses an item of a list in brackets, or the value of a key in braces.
@@ -438,8 +438,8 @@ func (r *plainReader) quoted(n *node, quote byte) bool {
 		return true
 	}
 	close := quotedEnd(r.text, r.i)
-	inside := r.text[r.i+1 : max(close-1, r.i+1)]
-	if close-2 < r.i || r.text[close-1] != quote || bytes.IndexByte(inside, '\n') >= 0 || !commonEscapes(inside, quote) {
+	content := r.text[r.i+1 : max(close-1, r.i+1)]
+	if close-2 < r.i || r.text[close-1] != quote || bytes.IndexByte(content, '\n') >= 0 || !commonEscapes(content, quote) {
 		return false
 	}
 	value, m := quotedMap(r.text, r.i, quote)
@@ -451,15 +451,15 @@ func (r *plainReader) quoted(n *node, quote byte) bool {
 }
 
 // commonEscapes reports whether a quoted scalar only has escapes that both JSON and YAML define.
-func commonEscapes(inside []byte, quote byte) bool {
+func commonEscapes(content []byte, quote byte) bool {
 	if quote == '\'' {
 		return true
 	}
-	for i := 0; i < len(inside); i++ {
-		if inside[i] != '\\' {
+	for i := 0; i < len(content); i++ {
+		if content[i] != '\\' {
 			continue
 		}
-		if i++; i >= len(inside) || strings.IndexByte(`"\bfnrt`, inside[i]) < 0 {
+		if i++; i >= len(content) || strings.IndexByte(`"\bfnrt`, content[i]) < 0 {
 			return false
 		}
 	}

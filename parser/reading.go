@@ -48,29 +48,29 @@ func (d *Document) patched(options Options) (file *ast.File, diags diag.Diagnost
 	if !one {
 		return nil, nil, false
 	}
-	before, now := last.set.blocks[i], d.set.blocks[i]
-	if before.read == nil || !before.patchable() || !now.patchable() || before.name() != now.name() ||
-		!maps.Equal(oddKeysOf(before.yaml.root), oddKeysOf(now.yaml.root)) {
+	old, now := last.set.blocks[i], d.set.blocks[i]
+	if old.read == nil || !old.patchable() || !now.patchable() || old.name() != now.name() ||
+		!maps.Equal(oddKeysOf(old.yaml.root), oddKeysOf(now.yaml.root)) {
 		return nil, nil, false
 	}
 	lines := d.set.places[len(d.set.places)-1].lines != last.set.places[len(last.set.places)-1].lines
 	own := 0
 	for _, found := range last.diags {
 		switch {
-		case found.Subject.Source == before.yaml.src:
+		case found.Subject.Source == old.yaml.src:
 			own++
 		case len(found.Related) > 0 && (lines || slices.ContainsFunc(found.Related, func(r diag.Related) bool {
-			return r.Range.Source == before.yaml.src
+			return r.Range.Source == old.yaml.src
 		})), slices.ContainsFunc(found.Fixes, func(f diag.Fix) bool {
-			return slices.ContainsFunc(f.Edits, func(e diag.Edit) bool { return e.Range.Source == before.yaml.src })
+			return slices.ContainsFunc(f.Edits, func(e diag.Edit) bool { return e.Range.Source == old.yaml.src })
 		}):
 			return nil, nil, false // the finding refers to the block, or to line numbers
 		default:
 			diags = append(diags, found)
 		}
 	}
-	read, known := before.read.only()
-	if !known || len(before.read.diags) > 0 || own != len(read.diags) {
+	read, known := old.read.only()
+	if !known || len(old.read.diags) > 0 || own != len(read.diags) {
 		return nil, nil, false // there are findings about it from elsewhere, such as a duplicate name
 	}
 	part := part{entry: now.top[0], block: now, lines: d.set.places[i].lines}

@@ -49,12 +49,12 @@ func (t *yamlText) reread(err error) (*node, error) {
 		if document, err = readTree(t.text, t.lexed); err == nil {
 			return document, nil
 		}
-		before := t.findings
+		prior := t.findings
 		fault = t.syntax(err)
-		line = lineOf(t.text, t.offset(t.diags[len(before.diags)].Subject.Start))
+		line = lineOf(t.text, t.offset(t.diags[len(prior.diags)].Subject.Start))
 		near := func(r repair) bool { return r.line == line || !fault.sure && line-1 <= r.line && r.line <= line+1 }
 		if slices.ContainsFunc(t.repairs.list, near) { // it is the same error again
-			t.findings = before
+			t.findings = prior
 		}
 	}
 	t.text, t.lexed, t.repairs, t.findings = original, lexed, repairs{}, kept

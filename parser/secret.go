@@ -54,11 +54,11 @@ func (p *passage) hideBroken() {
 	start := 0
 	for line := range bytes.Lines(p.text) {
 		if i := bytes.Index(bytes.ToLower(line), []byte(call)); i >= 0 {
-			from := start + i + len(call)
-			if from < start+len(line) && line[i+len(call)] == ':' {
-				from++
+			pos := start + i + len(call)
+			if pos < start+len(line) && line[i+len(call)] == ':' {
+				pos++
 			}
-			p.src.Hide(p.at(from, start+len(line)))
+			p.src.Hide(p.at(pos, start+len(line)))
 		}
 		start += len(line)
 	}

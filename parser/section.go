@@ -160,10 +160,10 @@ func (b *bodyReader) itemsOf(section entry, read itemReader) (list []item) {
 
 // item reads one entry of a section.
 func (b *bodyReader) item(e entry, read itemReader) item {
-	before := len(b.diags)
+	count := len(b.diags)
 	it := read(b, e, ast.Literal{Value: e.name, Range: e.at})
 	it.name, it.hollow = ast.Literal{Value: e.name, Range: e.at}, empty(e.value.target())
-	it.diags = b.takeFrom(before)
+	it.diags = b.takeFrom(count)
 	return it
 }
 

@@ -140,11 +140,11 @@ func (a *accuser) accuse(s *suspicion) {
 	}
 	switch s.kind {
 	case suspectQuoteTail:
-		from, end := a.shownLine(a.at(s.from, s.from)), a.shownLine(rng)
+		start, end := a.shownLine(a.at(s.from, s.from)), a.shownLine(rng)
 		detail := "a quoted text is a whole value: quote all of it, and write a quote inside of it twice ('') or escaped " +
 			"(\\\")"
-		if end != from {
-			detail = "the quote on line " + strconv.Itoa(from) + " seems to have no end; the next quote has closed it"
+		if end != start {
+			detail = "the quote on line " + strconv.Itoa(start) + " seems to have no end; the next quote has closed it"
 		}
 		d := a.fail(diag.Syntax, rng, detail, "nothing may follow a quoted text")
 		d.Related = []diag.Related{{Range: a.at(s.from, s.from+1), Message: "the quoted text begins here"}}
@@ -152,8 +152,8 @@ func (a *accuser) accuse(s *suspicion) {
 		open := string(a.text[s.at])
 		a.fail(diag.Syntax, rng, "add the missing `"+string(closer(a.text[s.at]))+"`", "`%s` is never closed", open)
 	case suspectComma:
-		from := s.at - 1
-		d := a.fail(diag.Syntax, a.at(from, s.at), "", "a comma is missing after this")
+		start := s.at - 1
+		d := a.fail(diag.Syntax, a.at(start, s.at), "", "a comma is missing after this")
 		d.Fixes = []diag.Fix{{Label: "Add a comma", Edits: []diag.Edit{{Range: a.at(s.at, s.at), Text: ","}}}}
 		a.fault.comma = s.end - 1
 	case suspectTail:
@@ -230,8 +230,8 @@ func (a *accuser) accuseColon(s *suspicion, rng diag.Range) {
 		a.fail(diag.Syntax, a.at(start, end), "a line in a map is written `key: value`", "`:` is missing after a key")
 		return
 	}
-	before := a.text[line:s.at]
-	if dollar := bytes.LastIndex(before, []byte("${")); dollar >= 0 && !bytes.Contains(before[dollar:], []byte("}")) {
+	prefix := a.text[line:s.at]
+	if dollar := bytes.LastIndex(prefix, []byte("${")); dollar >= 0 && !bytes.Contains(prefix[dollar:], []byte("}")) {
 		a.fail(diag.Syntax, a.at(line+dollar, contentEnd(a.text, s.at)), tornBy(':'),
 			"an expression with `: ` in it needs quotes around the whole text")
 		return
@@ -246,10 +246,10 @@ func wordAbove(text []byte, line int) (start, end int, ok bool) {
 	end = line - breakBefore(text, line)
 	start = contentBegin(text, end)
 	indent := behindSpaces(text, line) - line
-	above := start
+	begin := start
 	start = behindSpaces(text[:end], start)
 	end = trimmed(text, start, end)
-	return start, end, end > start && start-above < indent && isWord(text[start:end]) && text[end-1] != ':'
+	return start, end, end > start && start-begin < indent && isWord(text[start:end]) && text[end-1] != ':'
 }
 
 // ownWords returns a message for users in place of one of the YAML parser that has no group.

@@ -60,9 +60,9 @@ func (p *piece) split() (parts []*piece) {
 		if len(p.text)-to < pieceSize/2 {
 			to = len(p.text)
 		}
-		behind := line + sort.Search(len(p.starts)-line, func(i int) bool { return int(p.starts[line+i]-p.base) > to })
-		parts = append(parts, &piece{text: p.text[from:to:to], starts: p.starts[line:behind], base: p.base + int32(from)})
-		from, line = to, behind
+		nextLine := line + sort.Search(len(p.starts)-line, func(i int) bool { return int(p.starts[line+i]-p.base) > to })
+		parts = append(parts, &piece{text: p.text[from:to:to], starts: p.starts[line:nextLine], base: p.base + int32(from)})
+		from, line = to, nextLine
 	}
 	return parts
 }
@@ -100,15 +100,15 @@ func (p *pieces) edited(start, end int, replacement string) *pieces {
 // pieces.
 func (p *pieces) slice(start, end int) []byte {
 	i := p.holding(start)
-	from := start - p.at[i].offset
-	if length := end - start; from+length <= len(p.list[i].text) {
-		return p.list[i].text[from : from+length : from+length]
+	pos := start - p.at[i].offset
+	if length := end - start; pos+length <= len(p.list[i].text) {
+		return p.list[i].text[pos : pos+length : pos+length]
 	}
 	text := make([]byte, 0, end-start)
 	for ; len(text) < end-start; i++ {
-		part := p.list[i].text[from:]
+		part := p.list[i].text[pos:]
 		text = append(text, part[:min(len(part), end-start-len(text))]...)
-		from = 0
+		pos = 0
 	}
 	return text
 }

@@ -96,12 +96,12 @@ type Position struct {
 
 // Position converts a byte offset. An offset outside of the text is moved to the nearest end.
 func (s *Source) Position(offset int) Position {
-	line, before := s.lineTo(offset)
-	return Position{Line: line + 1, Column: utf8.RuneCount(before) + 1}
+	line, prefix := s.lineTo(offset)
+	return Position{Line: line + 1, Column: utf8.RuneCount(prefix) + 1}
 }
 
 // lineTo returns the 0-based line of an offset, and the text of that line before the offset.
-func (s *Source) lineTo(offset int) (line int, before []byte) {
+func (s *Source) lineTo(offset int) (line int, prefix []byte) {
 	offset = min(max(offset, 0), s.Len())
 	line = s.pieces.lineOf(offset)
 	return line, s.pieces.slice(s.pieces.lineStart(line), offset)
@@ -134,8 +134,8 @@ func (s *Source) offsetOf(line, column int, width func(rune) int) int {
 
 // PositionUTF16 converts a byte offset to a 0-based line and a 0-based column in UTF-16 code units, as editors count.
 func (s *Source) PositionUTF16(offset int) (line, column int) {
-	line, before := s.lineTo(offset)
-	for _, r := range string(before) {
+	line, prefix := s.lineTo(offset)
+	for _, r := range string(prefix) {
 		column += utf16.RuneLen(r)
 	}
 	return line, column

@@ -104,7 +104,7 @@ func distance(a, b []rune, most int) int {
 		return most + 1
 	}
 	// The rows of the dynamic programming table: two letters ago, one letter ago, and the current one.
-	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	prior, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {
 		last[j] = j
 	}
@@ -118,14 +118,14 @@ func distance(a, b []rune, most int) int {
 			}
 			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+change)
 			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
+				row[j] = min(row[j], prior[j-2]+1)
 			}
 			least = min(least, row[j])
 		}
 		if least > most+1 {
 			return most + 1 // later rows are no smaller, apart from a swap over one row
 		}
-		before, last, row = last, row, before
+		prior, last, row = last, row, prior
 	}
 	return last[len(b)]
 }

@@ -71,12 +71,12 @@ func Indent(text string, spaces int) (indented string, ok bool) {
 	return strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", spaces)), true
 }
 
-// Title capitalizes the first letter of each word. A word extends as long as inside returns true.
-func Title(text string, inside func(rune) bool) string {
-	within := false
+// Title capitalizes the first letter of each word. A word extends as long as isWord returns true.
+func Title(text string, isWord func(rune) bool) string {
+	inWord := false
 	return strings.Map(func(r rune) rune {
-		begins := !within
-		if within = inside(r); begins {
+		begins := !inWord
+		if inWord = isWord(r); begins {
 			return unicode.ToTitle(r)
 		}
 		return r

@@ -56,11 +56,11 @@ func (s *Scanner) FailAt(offset int, format string, args ...any) {
 	if s.Err != nil {
 		return
 	}
-	before := s.Source[:offset]
+	prefix := s.Source[:offset]
 	s.Err = &Error{
 		Offset:  offset,
-		Line:    1 + strings.Count(before, "\n"),
-		Column:  offset - strings.LastIndexByte(before, '\n'),
+		Line:    1 + strings.Count(prefix, "\n"),
+		Column:  offset - strings.LastIndexByte(prefix, '\n'),
 		Problem: fmt.Sprintf(format, args...),
 	}
 	s.Pos = len(s.Source)
@@ -338,11 +338,11 @@ func isDigits(s string) bool {
 func (s *Scanner) literal() string {
 	start := s.Pos
 	digits := func() bool {
-		from := s.Pos
+		first := s.Pos
 		for s.Pos < len(s.Source) && s.Source[s.Pos] >= '0' && s.Source[s.Pos] <= '9' {
 			s.Pos++
 		}
-		return s.Pos > from
+		return s.Pos > first
 	}
 	isAt := func(c byte) bool {
 		if s.Pos < len(s.Source) && s.Source[s.Pos] == c {
