@@ -41,7 +41,7 @@ func TestBound(t *testing.T) {
 	require.Less(t, debug.SetMemoryLimit(-1), int64(1)<<40)
 }
 
-// Less is enough for a process that is bound; one that is not bound stays as it is.
+// Within lowers the limit of a bound process, and does nothing otherwise.
 func TestWithin(t *testing.T) {
 	limited, before := debug.SetMemoryLimit(-1), enough.Swap(0)
 	defer func() {
@@ -58,7 +58,7 @@ func TestWithin(t *testing.T) {
 	require.Less(t, debug.SetMemoryLimit(-1), int64(Enough))
 }
 
-// A server's heap may grow by a half at any size, so that its limit lies above that.
+// A server's heap may grow by half at any size, so its limit must be higher.
 func TestServe(t *testing.T) {
 	before := debug.SetGCPercent(100)
 	limited := debug.SetMemoryLimit(-1)

@@ -9,7 +9,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/parallel"
 )
 
-// Each number comes once, and all calls have returned when Each returns.
+// Each number is passed once, and all calls have returned when Each returns.
 func TestEach(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{0, 1, 7, 100} {
@@ -23,7 +23,7 @@ func TestEach(t *testing.T) {
 	}
 }
 
-// A panic reaches the caller, from any goroutine, and says where it came from.
+// A panic reaches the caller from any goroutine, with its stack.
 func TestEachPanics(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int64

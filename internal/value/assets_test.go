@@ -57,7 +57,7 @@ func loadAssetVectors(t *testing.T) (assetVectors, string) {
 	return vectors, dir
 }
 
-// vectorValue builds the asset or archive that a vector names.
+// vectorValue returns the asset or archive of a vector.
 func vectorValue(t *testing.T, raw json.RawMessage, dir string) Value {
 	t.Helper()
 	var form map[string]json.RawMessage
@@ -189,7 +189,7 @@ func TestArchiveMembersOfFiles(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// assetBytes is an asset's whole content.
+// assetBytes returns an asset's content.
 func assetBytes(a *Asset, o Opener) ([]byte, error) {
 	content, err := OpenAsset(a, o)
 	if err != nil {

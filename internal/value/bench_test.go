@@ -6,7 +6,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
-// BenchmarkMapOf makes maps of entries that are in order, and that are not.
+// BenchmarkMapOf builds maps of sorted and of unsorted entries.
 func BenchmarkMapOf(b *testing.B) {
 	sorted := []value.Entry{{Key: "a"}, {Key: "b"}, {Key: "c"}, {Key: "d"}, {Key: "e"}, {Key: "f"}, {Key: "g"}}
 	mixed := []value.Entry{{Key: "f"}, {Key: "b"}, {Key: "c"}, {Key: "g"}, {Key: "e"}, {Key: "a"}, {Key: "d"}}
@@ -20,7 +20,7 @@ func BenchmarkMapOf(b *testing.B) {
 	}
 }
 
-// BenchmarkDeepWithoutDeps takes the dependencies from a map of which one member in ten has some.
+// BenchmarkDeepWithoutDeps removes the dependencies from a map in which every tenth value has some.
 func BenchmarkDeepWithoutDeps(b *testing.B) {
 	var items []value.Value
 	for i := range 10 {

@@ -12,7 +12,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
-// TestJSON is L6.18.
+// TestJSON covers L6.18.
 func TestJSON(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -135,7 +135,7 @@ func TestFromJSONRefuses(t *testing.T) {
 	}
 }
 
-// FuzzJSON compares with the standard library, which is right about what JSON is.
+// FuzzJSON compares with the standard library, which is the reference for valid JSON.
 func FuzzJSON(f *testing.F) {
 	for _, seed := range []string{`null`, `{"a":[1,2.5,"x\u0000"],"b":{}}`, `"\ud83d\ude00<>&"`, `-0`, `[1e21,1e-7]`,
 		`{"a":1,"a":2}`, `"\u2028"`} {

@@ -66,7 +66,7 @@ func TestMarksProperties(t *testing.T) {
 			t.Fatal("dependencies are not ascending")
 		}
 
-		// Combining: secrecy is or, dependencies are the union, being unknown is not passed on.
+		// Combined marks: secret if one is secret, the union of dependencies, and known unless v is unknown.
 		c := v.WithMarksOf(w)
 		if c.IsSecret() != (v.IsSecret() || w.IsSecret()) || c.IsKnown() != v.IsKnown() || !value.SameContent(c, v) {
 			t.Fatal("WithMarksOf")
@@ -95,7 +95,7 @@ func TestMarksProperties(t *testing.T) {
 	})
 }
 
-// TestAccessProperties is L5.36, L5.37: what comes out of a container has the marks of the container.
+// TestAccessProperties covers L5.36 and L5.37: a part of a container has the marks of the container.
 func TestAccessProperties(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// F1.10: the error about a value that a state or a message could not give back has its place, and never a secret.
+// F1.10: the error for a value that a state cannot store has a path, and never shows a secret.
 func TestStorable(t *testing.T) {
 	t.Parallel()
 	reserved := func(v Value) Value { return MapOf(Entry{SignatureKey, v}) }

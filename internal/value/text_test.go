@@ -10,7 +10,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
-// TestText is the table of L5.C.
+// TestText covers the table of L5.C.
 func TestText(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

@@ -13,14 +13,14 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// discard is a journal that keeps nothing.
+// discard is a journal that drops all entries.
 type discard struct{}
 
 func (discard) Append(context.Context, journal.Entry) error { return nil }
 
 func (d discard) Defer(ctx context.Context, e journal.Entry) error { return d.Append(ctx, e) }
 
-// many registers n resources with nested inputs, each depending on one before.
+// many registers n resources with nested inputs, each depending on an earlier one.
 func many(ctx context.Context, m monitor.Monitor, n int, text string) error {
 	stack, err := m.RegisterResource(ctx, monitor.RegisterRequest{Type: urn.RootStackType, Name: "p-dev"})
 	if err != nil {
@@ -51,7 +51,7 @@ func benchOptions(base *state.Snapshot, c *cloud) Options {
 	return Options{Project: "p", Stack: "dev", Base: base, Journal: discard{}, Providers: c, Now: time.Now, Parallel: 4}
 }
 
-// BenchmarkOperations tells the engine's own cost for 1,000 and 10,000 resources and a provider in memory.
+// BenchmarkOperations measures the engine's own cost for 1,000 and 10,000 resources with a provider in memory.
 func BenchmarkOperations(b *testing.B) {
 	for _, n := range []int{1000, 10000} {
 		run := func(b *testing.B, base *state.Snapshot, c *cloud, text string) *state.Snapshot {

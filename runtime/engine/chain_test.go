@@ -25,15 +25,15 @@ var (
 	firstSeed = flag.Uint64("seed", 0, "the seed of the first chain; the others follow")
 )
 
-// othersObject is the ID of an object that somebody else manages.
+// othersObject is the ID of an object that is managed elsewhere.
 const othersObject = "elsewhere"
 
-// TestModel runs chains of one to eight random programs, each a change of the one before, with providers that fail,
-// with interrupts, and with operations on parts of a stack in between. What must hold after each operation is in check;
-// in addition, once the providers are well, a program takes hold, a second run of it changes nothing and its preview
-// agrees; and at the end a destroy leaves nothing at the provider.
+// TestModel runs chains of one to eight random programs, each an edit of the previous one, with failing providers,
+// interrupts, and operations on parts of a stack in between. check holds the invariants after each operation. In
+// addition, once the providers work, an update succeeds, a second update changes nothing and its preview agrees, and a
+// final destroy leaves no object at the provider.
 //
-// `make model CHAINS=10000` runs more; -seed N -chains 1 runs one again.
+// `make model CHAINS=10000` runs more chains; -seed N -chains 1 repeats one.
 func TestModel(t *testing.T) {
 	t.Logf("seeds %d to %d", *firstSeed, *firstSeed+uint64(*chains)-1)
 	seen := &sightings{counts: map[string]int{}}
@@ -71,7 +71,7 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// recordedText is the state before the operation that went wrong, for people.
+// recordedText returns the state before the failed operation, for messages.
 func (c *chain) recordedText() string {
 	text := "the state before:\n"
 	if c.state == nil {
@@ -79,10 +79,10 @@ func (c *chain) recordedText() string {
 	}
 	for _, r := range c.state.Resources {
 		text += fmt.Sprintf("  %s [%s]", short(r.URN), r.ID)
-		for what, is := range map[string]bool{"DELETE": r.Delete, "PENDING-REPLACEMENT": r.PendingReplacement,
+		for what, set := range map[string]bool{"DELETE": r.Delete, "PENDING-REPLACEMENT": r.PendingReplacement,
 			"external": r.External,
 			"protect":  r.Protect, "retain": r.RetainOnDelete, "taint": r.Taint, "init-errors": len(r.InitErrors) > 0} {
-			if is {
+			if set {
 				text += " " + what
 			}
 		}
@@ -94,7 +94,7 @@ func (c *chain) recordedText() string {
 	return text
 }
 
-// sightings count what chains come across, so that a model that no longer does something is noticed.
+// sightings counts the situations in chains, so that a situation that no longer occurs is noticed.
 type sightings struct {
 	mu     sync.Mutex
 	counts map[string]int
@@ -106,7 +106,7 @@ func (s *sightings) note(what string) {
 	s.counts[what]++
 }
 
-// chain is one life of a stack.
+// chain is the history of one stack.
 type chain struct {
 	*world
 	t       *testing.T
@@ -141,13 +141,13 @@ func newChain(t *testing.T, seed uint64, seen *sightings) *chain {
 
 func (c *chain) next() string { c.number++; return fmt.Sprintf("n%d", c.number) }
 
-func (c *chain) one(in int) bool { return c.r.IntN(in) == 0 }
+func (c *chain) one(n int) bool { return c.r.IntN(n) == 0 }
 
-// run lives the life.
+// run runs the operations of the chain.
 func (c *chain) run() {
 	for range 1 + c.r.IntN(8) {
 		before := c.program.zone
-		// else imports would be replaced, which is refused
+		// Otherwise imports would be replaced, which is refused.
 		if c.program = c.program.edit(c.r, c.next); c.program.zone == before {
 			c.wish()
 		}
@@ -174,13 +174,13 @@ func (c *chain) run() {
 	}
 }
 
-// updates is the program as it is now.
+// updates returns the current program.
 func (c *chain) updates() Program {
 	p, concurrent := c.program, c.workers > 1
 	return func(ctx context.Context, m monitor.Monitor) error { return p.run(ctx, m, concurrent) }
 }
 
-// wish has some resource of the program imported.
+// wish marks a random resource of the program as imported.
 func (c *chain) wish() {
 	names := c.program.importable()
 	if len(names) == 0 || !c.one(3) {
@@ -193,7 +193,7 @@ func (c *chain) wish() {
 	c.offer()
 }
 
-// offer sees to it that what the program imports is there.
+// offer creates the objects that the program imports.
 func (c *chain) offer() {
 	for name, d := range c.program.decls {
 		if d.importID == "" {
@@ -215,7 +215,7 @@ func (c *chain) offer() {
 	}
 }
 
-// disturb changes something at the provider, or in the state, behind the engine's back.
+// disturb changes something at the provider or in the state outside of any operation.
 func (c *chain) disturb() {
 	if c.state == nil || !c.one(4) {
 		return
@@ -261,7 +261,7 @@ func (c *chain) note(what, about string) {
 	c.trail = append(c.trail, what+" "+about)
 }
 
-// trouble makes operations fail.
+// trouble makes calls fail.
 func (c *chain) trouble() {
 	for range c.r.IntN(3) {
 		op := []string{"create", "update", "delete", "check", "diff", "read", "configure"}[c.r.IntN(7)]
@@ -282,8 +282,7 @@ func (c *chain) trouble() {
 	}
 }
 
-// something is an operation that need not succeed: it may be confined to a part of the stack, interrupted, or hit
-// trouble.
+// something runs an operation that may fail: it may be confined to a part of the stack, interrupted, or hit trouble.
 func (c *chain) something() {
 	var behind Program
 	if c.one(2) {
@@ -339,7 +338,7 @@ func (c *chain) something() {
 	}
 }
 
-// somebody is a resource, named exactly if the state has it, or as a pattern.
+// somebody returns a resource as a target: exactly if the state has it, or as a pattern.
 func (c *chain) somebody() string {
 	if c.state != nil && len(c.state.Resources) > 0 && c.one(2) {
 		return string(c.state.Resources[c.r.IntN(len(c.state.Resources))].URN)
@@ -347,7 +346,7 @@ func (c *chain) somebody() string {
 	return fmt.Sprintf("**::n%d", 1+c.r.IntN(c.number+1))
 }
 
-// importSomething imports a new object by command, and mostly has the program declare it.
+// importSomething imports a new object with ImportResources, and mostly has the program declare it.
 func (c *chain) importSomething() {
 	name := c.next()
 	id := "found-" + name
@@ -367,7 +366,7 @@ func (c *chain) importSomething() {
 	})
 }
 
-// converge has the program take hold, now that nothing is in its way, and then again, which must change nothing.
+// converge updates the stack without trouble, and then again, which must change nothing.
 func (c *chain) converge() {
 	c.offer()
 	c.clearPending()
@@ -404,7 +403,7 @@ func (c *chain) converge() {
 		guessed = guessed || d.form == provides && len(d.uses) > 0
 	}
 	first := c.operate("update", func(o *Options) { o.IgnoreProtect, o.Plan = true, bound }, update)
-	// The preview could not know; or what two registrations do to each other went by which of them came first.
+	// The preview could not know that, or the result depends on the order of two concurrent registrations.
 	if first.Failed && bound != nil && (guessed || c.workers > 1) {
 		require.True(c.t, slices.ContainsFunc(c.said, func(text string) bool {
 			return strings.Contains(text, "not as planned: ")
@@ -431,13 +430,12 @@ func (c *chain) converge() {
 	}
 }
 
-// has says whether the state has a resource.
+// has reports whether the state has a resource.
 func (c *chain) has(u urn.URN) bool {
 	return slices.ContainsFunc(c.state.Resources, func(r *state.Resource) bool { return r.URN == u })
 }
 
-// clearPending decides as a person would after a look: a resource whose plugin died during its creation does not
-// exist.
+// clearPending decides as a user would: a resource whose plugin died during its creation does not exist.
 func (c *chain) clearPending() {
 	if c.crashes = false; c.state != nil && len(c.state.Pending) > 0 {
 		c.note("pending operations", "")
@@ -456,7 +454,7 @@ func (c *chain) find(name string) *state.Resource {
 	return nil
 }
 
-// operate carries out an operation, sometimes interrupted when it was dressed up, and checks what must hold after each.
+// operate runs an operation, possibly changed and interrupted by dress, and checks the invariants afterwards.
 func (c *chain) operate(what string, dress func(*Options), do func(context.Context, Options) (*Result, error)) *Result {
 	o, m := c.options(c.workers, false)
 	o.Config = map[string]string{"test:region": c.program.region, "test:replzone": c.program.zone}
@@ -492,7 +490,7 @@ func (c *chain) operate(what string, dress func(*Options), do func(context.Conte
 	return result
 }
 
-// interruptAfter cancels an operation at its n-th call of a provider.
+// interruptAfter cancels an operation at its n-th provider call.
 func (c *chain) interruptAfter(n int, cancel func()) {
 	c.cloud.log = func(string, ...any) {
 		c.guard.Lock()
@@ -504,7 +502,7 @@ func (c *chain) interruptAfter(n int, cancel func()) {
 	}
 }
 
-// hear takes note of an event.
+// hear records an event.
 func (c *chain) hear(o *Options, e Event) {
 	c.guard.Lock()
 	defer c.guard.Unlock()
@@ -547,7 +545,7 @@ func (c *chain) hear(o *Options, e Event) {
 	}
 }
 
-// witness counts what a step is an example of.
+// witness counts the situations that a step is an example of.
 func (c *chain) witness(s *Step, op Op) {
 	switch {
 	case s.Op == OpUpdate:
@@ -565,7 +563,7 @@ func (c *chain) witness(s *Step, op Op) {
 	}
 }
 
-// check holds what must be true after every operation against what is.
+// check compares the invariants with the result of an operation.
 func (c *chain) check(o *Options, m *memory, before map[string]value.Value, result *Result) {
 	t := c.t
 	require.Zero(t, c.cloud.open, "every provider must be closed")
@@ -586,10 +584,10 @@ func (c *chain) check(o *Options, m *memory, before map[string]value.Value, resu
 	managed := managedBy(c.state)
 	for more := true; more; { // what was believed to go with another resource, which then did not go
 		more = false
-		for id, with := range c.gone {
+		for id, owner := range c.gone {
 			_, there := c.cloud.objects[id]
 			_, owned := c.cloud.objects[c.cloud.owner[id]]
-			stayed := (result.Failed || result.Canceled) && (owned || c.has(with))
+			stayed := (result.Failed || result.Canceled) && (owned || c.has(owner))
 			switch {
 			case !there:
 				c.seen.note("gone with another")
@@ -607,8 +605,7 @@ func (c *chain) check(o *Options, m *memory, before map[string]value.Value, resu
 		}
 	}
 	if o.Targets != nil || o.Excludes != nil || o.ExcludeProtected || result.Failed || result.Canceled {
-		// What goes with a resource that was replaced has to be replaced too; where the operation did not come to that, the
-		// old resource stays.
+		// A resource must be replaced together with its owner; if the operation did not get that far, the old resource stays.
 		for _, r := range c.state.Resources {
 			_, there := c.cloud.objects[r.ID]
 			require.False(t, managed[r.ID] && !there && r.DeletedWith != "" && !c.lost[r.ID],
@@ -624,7 +621,7 @@ func (c *chain) check(o *Options, m *memory, before map[string]value.Value, resu
 	require.True(t, there, "what is managed elsewhere is deleted by nobody")
 }
 
-// stray are objects that nobody has.
+// stray returns the objects that no state manages.
 func (c *chain) stray() (ids []string) {
 	managed := managedBy(c.state)
 	for _, id := range c.cloud.inventory() {
@@ -635,7 +632,7 @@ func (c *chain) stray() (ids []string) {
 	return ids
 }
 
-// managedBy are the IDs of the objects that a state manages.
+// managedBy returns the IDs of the objects that a state manages.
 func managedBy(s *state.Snapshot) map[string]bool {
 	ids := map[string]bool{}
 	if s == nil {
@@ -649,8 +646,8 @@ func managedBy(s *state.Snapshot) map[string]bool {
 	return ids
 }
 
-// link tells the cloud with which object a resource's object goes: the one that its owner had when the program first
-// said that it goes with that.
+// link tells the cloud to which object of its owner a resource's object belongs: the one that the owner had when the
+// program first declared that.
 func (w *world) link(ids map[urn.URN]string, r *state.Resource) {
 	if r == nil || !r.Custom || r.ID == "" {
 		return

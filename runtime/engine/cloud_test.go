@@ -14,11 +14,11 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// cloud is a provider for tests, with everything that it manages. It implements provider.Loader; each load is a process
-// of its own. What it does is told by names of properties: a change of one that begins with "repl" forces a
-// replacement, of one that begins with "dbr" a replacement that deletes first, every other is made in place. A property
-// "bad" is refused by Check, and with "named" Check makes up a name. Outputs are the inputs and "out", which only a
-// real create knows.
+// cloud is a provider for tests, with all objects that it manages. It implements provider.Loader; each load starts a
+// separate process. Names of properties control it: a change of one that begins with "repl" forces a replacement, of
+// one that begins with "dbr" a replacement that deletes first, all others are made in place. Check rejects a property
+// "bad", and generates a name if there is "named". Outputs are the inputs and "out", which is only known after a
+// create.
 type cloud struct {
 	mu      sync.Mutex
 	objects map[string]value.Value // by ID
@@ -67,19 +67,19 @@ func (c *cloud) Load(ctx context.Context, p provider.Package) (provider.Provider
 	return made, nil
 }
 
-// intercepting is a cloud with other providers: wrap embeds each in one that answers some calls differently.
+// intercepting is a cloud with wrapped providers: wrap returns a provider that answers some calls differently.
 type intercepting struct {
 	*cloud
 	wrap func(*intercepted) answering
 }
 
-// answering is a provider in both of its forms, before and after it is configured.
+// answering is a provider before and after it is configured.
 type answering interface {
 	provider.Provider
 	provider.Configured
 }
 
-// intercepted is what a provider of intercepting embeds; it goes to the cloud's own with what that does not answer.
+// intercepted is embedded by a provider of intercepting; it passes all other calls to the cloud's own provider.
 type intercepted struct {
 	provider.Provider
 	provider.Configured
@@ -98,7 +98,7 @@ func (i *intercepted) Configure(ctx context.Context, r provider.ConfigureRequest
 	return i.outer, err
 }
 
-// trip says how an operation is to fail, if it is.
+// trip returns the failure that is planned for an operation, if any.
 func (c *cloud) trip(operation, name string) (failure, bool) {
 	key := operation + " " + name
 	f, ok := c.fails[key]
@@ -143,7 +143,7 @@ func (p *process) Parameterize(_ context.Context, r provider.ParameterizeRequest
 	return provider.ParameterizeResponse{Name: r.Name, Version: r.Version}, nil
 }
 
-// Schema fails: the engine needs none, in whatever scenario (E3.17).
+// Schema fails: the engine needs no schema in any scenario (E3.17).
 func (p *process) Schema(context.Context, provider.SchemaRequest) ([]byte, error) {
 	return nil, errors.New("not here")
 }
@@ -220,7 +220,7 @@ func (p *process) Check(_ context.Context, r provider.CheckRequest) (provider.Ch
 	return provider.CheckResponse{Inputs: r.News, AutonamingIgnored: r.Autonaming != nil && p.name == "other"}, nil
 }
 
-// naming is what a check is told of a name, for goldens; the package other cannot be told.
+// naming returns the naming in a check request, for golden files; the package other does not support it.
 func (p *process) naming(a *provider.Autonaming) string {
 	if a == nil || p.name == "other" {
 		return ""
@@ -308,7 +308,7 @@ func (p *process) Delete(_ context.Context, r provider.DeleteRequest) error {
 	return nil
 }
 
-// remove ends an object and everything that goes with it. The caller holds mu.
+// remove deletes an object and all objects that belong to it. The caller holds mu.
 func (c *cloud) remove(id string) {
 	delete(c.objects, id)
 	for other, owner := range c.owner {
@@ -358,7 +358,7 @@ func (p *process) Call(_ context.Context, r provider.CallRequest) (provider.Call
 	return provider.CallResponse{Result: r.Args.Without("__self__")}, nil
 }
 
-// Construct makes a component and a resource below it.
+// Construct creates a component and a child.
 func (p *process) Construct(ctx context.Context, r provider.ConstructRequest) (provider.ConstructResponse, error) {
 	p.cloud.log("Construct %s %s inputs=%s deps=%v at %s", r.Type, r.Name, r.Inputs, r.InputDependencies["v"],
 		r.Deployment.MonitorEndpoint)
@@ -405,7 +405,7 @@ func timed(seconds float64) string {
 	return fmt.Sprintf(" timeout=%g", seconds)
 }
 
-// inventory is what the cloud holds, for goldens.
+// inventory returns the objects of the cloud, for golden files.
 func (c *cloud) inventory() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

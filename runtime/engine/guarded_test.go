@@ -15,7 +15,7 @@ import (
 
 var reservedMap = value.MapOf(value.Entry{Key: value.SignatureKey, Value: value.String("nonsense")})
 
-// babbling is a provider that does what it is asked and answers one call with a reserved key.
+// babbling is a provider that works normally but answers one call with a reserved key.
 type babbling struct {
 	*intercepted
 	where string // the call whose answer has it
@@ -131,7 +131,7 @@ func TestReservedKeysInAnswers(t *testing.T) {
 	}
 }
 
-// F1.10: what enters through the monitor, no matter who speaks to it, is refused by the request that brings it.
+// F1.10: a request with a reserved key is rejected, whoever sends it to the monitor.
 func TestReservedKeysInRequests(t *testing.T) {
 	t.Parallel()
 	w := newWorld()

@@ -16,7 +16,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// slow is what providers share that announce each create and then wait, for leave to go on or for the end of the call.
+// slow is shared by providers that announce each create and then wait to be released or cancelled.
 type slow struct {
 	creating chan string
 	proceed  chan struct{}
@@ -43,7 +43,7 @@ func (s slowProcess) Create(ctx context.Context, r provider.CreateRequest) (prov
 	}
 }
 
-// interrupted runs a program of two resources and calls interrupt while the first one is being created.
+// interrupted runs a program of two resources and calls interrupt during the creation of the first one.
 func interrupted(t *testing.T, o Options, w *world, interrupt func(s *slow)) (*Result, error) {
 	s := &slow{creating: make(chan string, 2), proceed: make(chan struct{}), cancels: make(chan struct{}, 9)}
 	o.Providers = intercepting{w.cloud, func(i *intercepted) answering { return slowProcess{i, s} }}
@@ -79,7 +79,7 @@ func interrupted(t *testing.T, o Options, w *world, interrupt func(s *slow)) (*R
 	return result, err
 }
 
-// E3.55, E5.50, E5.53, E9.97: providers are told to cancel; what is in flight is finished and kept; nothing else
+// E3.55, E5.50, E5.53, E9.97: providers are asked to cancel; calls in flight are completed and recorded; nothing else
 // starts.
 func TestFirstInterruptFinishesWhatIsInFlight(t *testing.T) {
 	w := newWorld()
@@ -112,7 +112,7 @@ func TestFirstInterruptFinishesWhatIsInFlight(t *testing.T) {
 	m.requireSound(t, nil)
 }
 
-// E5.16, E5.51: calls are given up, and what was in flight is left as a pending operation.
+// E5.16, E5.51: calls are abandoned, and become pending operations.
 func TestSecondInterruptGivesUp(t *testing.T) {
 	w := newWorld()
 	o, m := w.options(4, false)
@@ -190,8 +190,7 @@ func TestInterruptedRefreshKeepsWhatWasRead(t *testing.T) {
 	m.requireSound(t, w.state)
 }
 
-// A program that does not look at its context is left alone once the user has interrupted, and what it asks for later
-// is refused.
+// A program that ignores its context does not delay an interrupted operation, and its later requests are refused.
 func TestInterruptOfAStubbornProgram(t *testing.T) { // E5.50
 	t.Parallel()
 	w := newWorld()

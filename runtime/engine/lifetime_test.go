@@ -9,8 +9,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 )
 
-// E2.68: who waits for the shutdown is let go when all steps are over; nobody else is admitted meanwhile, and nobody
-// waits twice.
+// E2.68: a program that waits for the shutdown is released when all steps have ended; meanwhile no request is admitted,
+// and a second wait is an error.
 func TestWaitingForShutdown(t *testing.T) {
 	l := newLifetime(t.Context(), nil, nil)
 	signal := l.beginProgram()
@@ -27,7 +27,7 @@ func TestWaitingForShutdown(t *testing.T) {
 	require.NoError(t, <-waited)
 }
 
-// E4.130, E5.42, E5.51: what fails stops what is not begun; calls in flight go on.
+// E4.130, E5.42, E5.51: a failure prevents new steps; calls in flight continue.
 func TestBailingStopsWhatIsNotBegun(t *testing.T) {
 	calls := context.WithoutCancel(t.Context())
 	l := newLifetime(t.Context(), calls, nil)

@@ -13,7 +13,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// catalogue is a provider that answers what a function says when it is asked what exists.
+// catalogue is a provider whose list requests are answered by a function.
 type catalogue struct {
 	*process
 	list func(ctx context.Context, r provider.ListRequest) (provider.ListResponse, error)
@@ -31,7 +31,7 @@ func (c catalogue) List(ctx context.Context, r provider.ListRequest) (provider.L
 
 func (c catalogue) Close() error { return nil }
 
-// listed asks a catalogue once, in a stack without a state.
+// listed sends one query to a catalogue, in a stack without a state.
 func listed(ctx context.Context, q Query,
 	list func(ctx context.Context, r provider.ListRequest) (provider.ListResponse, error)) ([]Found, error) {
 	q.Type = "test:index:Res"
@@ -44,7 +44,7 @@ func listed(ctx context.Context, q Query,
 	return found[0], nil
 }
 
-// pagesOf gives n resources, so many on each page.
+// pagesOf returns a list function for n resources in pages of the given size.
 func pagesOf(n, size int, seen *[]provider.ListRequest) func(context.Context, provider.ListRequest) (provider.ListResponse,
 	error) {
 	return func(_ context.Context, r provider.ListRequest) (page provider.ListResponse, err error) {
@@ -63,7 +63,7 @@ func pagesOf(n, size int, seen *[]provider.ListRequest) func(context.Context, pr
 	}
 }
 
-// A list comes page by page, each with the query, until its end or the limit.
+// A list is read page by page with the same query, until its end or the limit.
 func TestList(t *testing.T) {
 	t.Parallel()
 	query := value.Map(map[string]value.Value{"kind": value.String("k")})
@@ -96,7 +96,7 @@ func TestList(t *testing.T) {
 	}
 }
 
-// Answers that would not end, or that nothing could be imported by, are faults that say so.
+// Endless lists, and objects that cannot be imported, are errors.
 func TestHostileLists(t *testing.T) {
 	t.Parallel()
 	calls := 0

@@ -14,7 +14,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 )
 
-// model is a random program: declarations of which each may use earlier ones.
+// model is a random program: declarations that may refer to earlier ones.
 type model struct {
 	names  []string
 	decls  map[string]decl
@@ -22,7 +22,7 @@ type model struct {
 	zone   string // the same, where a change replaces the provider
 }
 
-// form is what kind of thing a declaration is.
+// form is the kind of a declaration.
 type form string
 
 const (
@@ -32,7 +32,7 @@ const (
 	read      form = "read"     // of an object that is managed elsewhere
 )
 
-// decl is one resource of a model. Names are those of earlier declarations.
+// decl is one resource of a model. It refers to earlier declarations by name.
 type decl struct {
 	form     form
 	parent   string
@@ -53,12 +53,12 @@ type decl struct {
 	alias *alias // how it was declared in the version of the program before, if differently
 }
 
-// alias is what a declaration was: its name, and below which parent it was.
+// alias is the former name and parent of a declaration.
 type alias struct{ name, parent string }
 
 var inputNames = []string{"v", "w", "repl", "dbr", "auto"}
 
-// references are all places of a declaration that name another one.
+// references calls fn for all names of other declarations in a declaration.
 func (d *decl) references(fn func(name string) (now string, ok bool)) {
 	one := func(name string) string { now, _ := fn(name); return now }
 	many := func(names []string) (kept []string) {
@@ -80,7 +80,7 @@ func (d *decl) references(fn func(name string) (now string, ok bool)) {
 	d.uses = uses
 }
 
-// edit makes the next version of a program: some resources go, some change, some come, some get another name or parent.
+// edit returns the next version of a program: some resources are removed, changed, added, renamed or moved.
 func (m model) edit(r *rand.Rand, next func() string) model {
 	edited := model{decls: map[string]decl{}, region: m.region, zone: m.zone}
 	if r.IntN(4) == 0 {
@@ -95,18 +95,18 @@ func (m model) edit(r *rand.Rand, next func() string) model {
 			continue
 		}
 		d := m.decls[name]
-		was := alias{name, names[d.parent]}
+		former := alias{name, names[d.parent]}
 		d.alias, d.importID = nil, ""
 		d.references(func(owner string) (string, bool) { now, ok := names[owner]; return now, ok })
 		now := name
 		if d.form != read && r.IntN(8) == 0 {
 			now = next()
 		}
-		if d.form == plain && r.IntN(12) == 0 && (m.decls[name].parent == "" || was.parent != "") {
+		if d.form == plain && r.IntN(12) == 0 && (m.decls[name].parent == "" || former.parent != "") {
 			d.parent = edited.pick(r, plain, component)
 		}
-		if now != name || d.parent != was.parent {
-			d.alias = &was
+		if now != name || d.parent != former.parent {
+			d.alias = &former
 		}
 		texts := map[string]string{}
 		for key, text := range d.texts {
@@ -136,7 +136,7 @@ func (m model) edit(r *rand.Rand, next func() string) model {
 
 func (m *model) add(name string, d decl) { m.names, m.decls[name] = append(m.names, name), d }
 
-// pick is a declaration of one of some forms, or none.
+// pick returns a random declaration of one of the forms, or "".
 func (m *model) pick(r *rand.Rand, forms ...form) string {
 	if len(m.names) == 0 || r.IntN(2) == 0 {
 		return ""
@@ -147,7 +147,7 @@ func (m *model) pick(r *rand.Rand, forms ...form) string {
 	return ""
 }
 
-// random is a new declaration that may use what the program has.
+// random returns a new declaration that may refer to the declarations of the program.
 func (m *model) random(r *rand.Rand) decl {
 	d := decl{form: plain, uses: map[string]string{}, texts: map[string]string{}}
 	one := func(n int) bool { return r.IntN(n) == 0 }
@@ -208,8 +208,8 @@ func (m *model) random(r *rand.Rand) decl {
 	return d
 }
 
-// importable are the names of resources that can be imported: whatever would replace them in the same operation is
-// refused by the engine (E4.53), so they depend on nothing.
+// importable returns the names of resources that can be imported. They depend on nothing: the engine refuses an import
+// that is replaced in the same operation (E4.53).
 func (m *model) importable() (names []string) {
 	for _, name := range m.names {
 		d := m.decls[name]
@@ -221,7 +221,7 @@ func (m *model) importable() (names []string) {
 	return names
 }
 
-// run registers the program, each resource as soon as what it uses is there, concurrently if asked.
+// run registers the program, each resource after its dependencies, and concurrently if asked.
 func (m model) run(ctx context.Context, mon monitor.Monitor, concurrent bool) error {
 	stack, err := mon.RegisterResource(ctx, monitor.RegisterRequest{Type: urn.RootStackType, Name: "p-dev"})
 	if err != nil {
@@ -248,7 +248,7 @@ func (m model) run(ctx context.Context, mon monitor.Monitor, concurrent bool) er
 	return mon.RegisterOutputs(ctx, stack.URN, value.MapOf(value.Entry{Key: "n", Value: value.Int(len(m.names))}))
 }
 
-// running is a program under way.
+// running is a program in progress.
 type running struct {
 	model
 	monitor monitor.Monitor
@@ -256,7 +256,7 @@ type running struct {
 	slots   map[string]*slot
 }
 
-// slot is what came of one declaration; done is closed when it is there.
+// slot holds the result of one declaration; done is closed when it is set.
 type slot struct {
 	done     chan struct{}
 	response monitor.RegisterResponse
@@ -291,7 +291,7 @@ func (p *running) register(ctx context.Context, name string) {
 	}
 }
 
-// request is the registration of a declaration, given the answers for what it uses.
+// request returns the registration of a declaration, given the responses for its dependencies.
 func (p *running) request(name string, d decl, answers map[string]monitor.RegisterResponse) monitor.RegisterRequest {
 	r := monitor.RegisterRequest{Type: "test:index:Res", Custom: true, Name: name, Parent: p.stack,
 		DeleteBeforeReplace: d.before,
@@ -316,12 +316,12 @@ func (p *running) request(name string, d decl, answers map[string]monitor.Regist
 		r.Parent = answers[d.parent].URN
 	}
 	if a := d.alias; a != nil {
-		was := monitor.Alias{Name: a.name, NoParent: a.parent == ""}
+		former := monitor.Alias{Name: a.name, NoParent: a.parent == ""}
 		if a.parent != "" {
 			<-p.slots[a.parent].done // it is declared earlier, as it was
-			was.Parent = p.slots[a.parent].response.URN
+			former.Parent = p.slots[a.parent].response.URN
 		}
-		r.Aliases = []monitor.Alias{was}
+		r.Aliases = []monitor.Alias{former}
 	}
 	if d.provider != "" {
 		id, ok := answers[d.provider].ID.AsString()
@@ -343,14 +343,14 @@ func (p *running) request(name string, d decl, answers map[string]monitor.Regist
 		r.PropertyDependencies[key] = nil
 	}
 	for _, key := range slices.Sorted(maps.Keys(d.uses)) {
-		of := answers[d.uses[key]]
-		out, ok := of.Outputs.Lookup("out")
-		if !ok && !of.Known {
+		answer := answers[d.uses[key]]
+		out, ok := answer.Outputs.Lookup("out")
+		if !ok && !answer.Known {
 			out = value.Unknown(value.KindString)
 		}
 		inputs[key] = out
-		r.Dependencies = append(r.Dependencies, of.URN)
-		r.PropertyDependencies[key] = []urn.URN{of.URN}
+		r.Dependencies = append(r.Dependencies, answer.URN)
+		r.PropertyDependencies[key] = []urn.URN{answer.URN}
 	}
 	if v, ok := inputs[d.secret]; ok {
 		inputs[d.secret] = v.Secret()
@@ -359,14 +359,14 @@ func (p *running) request(name string, d decl, answers map[string]monitor.Regist
 	return r
 }
 
-// String is the program for people who look at a failure.
+// String returns the program for the message of a failure.
 func (m model) String() string {
 	text := fmt.Sprintf("region %q, zone %q\n", m.region, m.zone)
 	for _, name := range m.names {
 		d := m.decls[name]
 		text += fmt.Sprintf("%s %s:", d.form, name)
-		note := func(what string, is any) {
-			if s := fmt.Sprint(is); s != "" && s != "[]" && s != "map[]" && s != "false" {
+		note := func(what string, v any) {
+			if s := fmt.Sprint(v); s != "" && s != "[]" && s != "map[]" && s != "false" {
 				text += " " + what + "=" + s
 			}
 		}

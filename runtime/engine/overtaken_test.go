@@ -14,8 +14,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// overtaking is what providers share that answer a read of b only when b is deleted, with what it was; and one of a
-// only when b is being read.
+// overtaking is shared by providers that answer a read of b, with its old state, only while b is being deleted, and a
+// read of a only while b is being read.
 type overtaking struct {
 	reading, deleted chan struct{}
 	once             sync.Once // of deletion

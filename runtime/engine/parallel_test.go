@@ -15,8 +15,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// meeting is what providers share that end a create or a delete only when as many are in flight as are expected, and
-// take some time for each.
+// meeting is shared by providers that complete creates and deletes only when the expected number is in flight, each
+// after some time.
 type meeting struct {
 	size int
 	time time.Duration
@@ -32,12 +32,12 @@ type participant struct {
 	*meeting
 }
 
-// of makes the providers of a cloud meet.
+// of wraps the providers of a cloud.
 func (m *meeting) of(c *cloud) provider.Loader {
 	return intercepting{c, func(i *intercepted) answering { return participant{i, m} }}
 }
 
-// meet returns when size calls have come since it last did.
+// meet returns when it was called size times since the last return.
 func (m *meeting) meet(ctx context.Context) error {
 	m.mu.Lock()
 	if m.waiting == nil {
@@ -76,7 +76,7 @@ func (p participant) Delete(ctx context.Context, r provider.DeleteRequest) error
 	return p.Configured.Delete(ctx, r)
 }
 
-// independent registers n resources at once that have nothing to do with each other.
+// independent returns a program that registers n independent resources concurrently.
 func independent(n int) Program {
 	return func(ctx context.Context, m monitor.Monitor) error {
 		stack, err := m.RegisterResource(ctx, monitor.RegisterRequest{Type: urn.RootStackType, Name: "p-dev"})
@@ -101,8 +101,8 @@ func independent(n int) Program {
 	}
 }
 
-// E5.2, E5.3, E5.4: as many calls are in flight as are allowed, all the time, and never more. Were there ever fewer
-// while there is work, those in flight would wait for ever.
+// E5.2, E5.3, E5.4: the maximum number of calls is in flight at all times, and never more. If there were fewer calls
+// while work is left, those in flight would wait forever.
 func TestAsManyAtOnceAsAllowed(t *testing.T) {
 	for _, parallel := range []int{1, 8, 50} {
 		t.Run(fmt.Sprint(parallel), func(t *testing.T) {

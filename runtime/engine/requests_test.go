@@ -19,7 +19,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// listener is a loader whose providers keep what they are asked, and answer like the cloud unless told otherwise.
+// listener is a loader whose providers record all requests, and answer like the cloud by default.
 type listener struct {
 	*cloud
 	mu      sync.Mutex
@@ -105,7 +105,7 @@ func (p *listening) Construct(ctx context.Context, r provider.ConstructRequest) 
 	return p.Configured.Construct(ctx, r)
 }
 
-// questions are the requests of one kind, in order.
+// questions returns the recorded requests of one type in order.
 func questions[T any](l *listener) (all []T) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -117,7 +117,7 @@ func questions[T any](l *listener) (all []T) {
 	return all
 }
 
-// heard runs a program, in the notation of scripts, over the world, and answers with what its providers were asked.
+// heard runs a program in the notation of scripts, and returns the requests that its providers got.
 func (w *world) heard(t *testing.T, dryRun bool, program func(context.Context, monitor.Monitor, urn.URN) error,
 	dress ...func(*Options, *listener)) (*listener, *Result) {
 	t.Helper()
@@ -142,7 +142,7 @@ func (w *world) heard(t *testing.T, dryRun bool, program func(context.Context, m
 	return l, result
 }
 
-// registering is a program of one resource, unless type and name say otherwise.
+// registering returns a program that registers resources; type and name have defaults.
 func registering(requests ...monitor.RegisterRequest) func(context.Context, monitor.Monitor, urn.URN) error {
 	return func(ctx context.Context, m monitor.Monitor, stack urn.URN) error {
 		for _, r := range requests {
@@ -255,7 +255,7 @@ func TestReferenceToADeniedProvider(t *testing.T) { // E1.15
 	require.Empty(t, questions[provider.CheckRequest](l))
 }
 
-// forgetful is a journal that cannot be written.
+// forgetful is a journal that fails.
 type forgetful struct{}
 
 func (forgetful) Append(_ context.Context, e journal.Entry) error {
@@ -267,7 +267,7 @@ func (forgetful) Append(_ context.Context, e journal.Entry) error {
 
 func (f forgetful) Defer(ctx context.Context, e journal.Entry) error { return f.Append(ctx, e) }
 
-// E5.11: a step whose beginning is not written does not begin.
+// E5.11: a step does not begin if its beginning cannot be journaled.
 func TestNothingIsDoneThatIsNotWritten(t *testing.T) {
 	w := newWorld()
 	o, _ := w.options(1, false)
@@ -279,7 +279,7 @@ func TestNothingIsDoneThatIsNotWritten(t *testing.T) {
 	require.Empty(t, w.cloud.inventory())
 }
 
-// E1.19, E1.22, E4.25: the state has the inputs as they were checked, and not what only the request is about.
+// E1.19, E1.22, E4.25: the state has the checked inputs, and nothing that only concerns the request.
 func TestStateHasCheckedInputs(t *testing.T) {
 	w := newWorld()
 	yes := true
@@ -357,7 +357,7 @@ func TestDetailsAbsentAndEmpty(t *testing.T) { // E4.51
 	}
 }
 
-// E2.22, E3.27: what a provider resource is given beside its inputs is in its state, and is no output.
+// E2.22, E3.27: the plugin options of a provider resource are in its state, but not in its outputs.
 func TestStateOfProviders(t *testing.T) {
 	w := newWorld()
 	l, _ := w.heard(t, false, registering(monitor.RegisterRequest{Type: "pulumi:providers:test", Custom: true, Name: "x",
@@ -373,7 +373,7 @@ func TestStateOfProviders(t *testing.T) {
 		"E9.27")
 }
 
-// E3.18, E9.28: a provider that drops its version gets it back; one that changes it is refused.
+// E3.18, E9.28: a version that a provider drops is restored; a changed one is an error.
 func TestVersionsOfProvidersAreKept(t *testing.T) {
 	x := monitor.RegisterRequest{Type: "pulumi:providers:test", Custom: true, Name: "x", Inputs: inputs("region", "here"),
 		Version: "1.2.3"}
@@ -574,7 +574,7 @@ func TestRefreshTakesWhatItIsTold(t *testing.T) {
 func TestTheProgramIsAnsweredLast(t *testing.T) {
 	w := newWorld()
 	o, m := w.options(1, false)
-	has := func(name string) bool {
+	present := func(name string) bool {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		for _, e := range m.entries {
@@ -592,11 +592,11 @@ func TestTheProgramIsAnsweredLast(t *testing.T) {
 			return err
 		}
 		for _, name := range []string{"a", "b"} {
-			require.False(t, has(name))
+			require.False(t, present(name))
 			if err := registering(monitor.RegisterRequest{Name: name})(ctx, m, stack.URN); err != nil {
 				return err
 			}
-			require.True(t, has(name))
+			require.True(t, present(name))
 		}
 		return nil
 	})

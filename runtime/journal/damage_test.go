@@ -14,8 +14,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// thirty are the records of a run that creates twelve resources, updates the last and deletes the one before, as the
-// engine writes them. objects are the IDs of what there may be in the cloud after each.
+// thirty returns the records of a run, as the engine writes them, that creates twelve resources, updates the last one
+// and deletes the one before. objects are the IDs of the objects that may exist after each record.
 func thirty(t *testing.T) (data []byte, ends []int, entries []Entry, objects []map[string]urn.URN) {
 	t.Helper()
 	there := map[string]urn.URN{}
@@ -36,7 +36,7 @@ func thirty(t *testing.T) (data []byte, ends []int, entries []Entry, objects []m
 		}
 		begun := r.Clone()
 		begun.ID = ""
-		// The call is made once the beginning is durable: from then on there may be an object.
+		// The call is made once the beginning is durable: from then on the object may exist.
 		add(Entry{Step: int64(i), Begin: &state.Operation{Resource: begun, Kind: state.Creating}},
 			func() { there[r.ID] = r.URN })
 		add(Entry{Step: int64(i), Add: []Amended{{ID(i), r}}}, nil)
@@ -64,7 +64,7 @@ func thirty(t *testing.T) (data []byte, ends []int, entries []Entry, objects []m
 	return f.data, ends, entries, objects
 }
 
-// unknown are the objects that neither the resources nor the operations of a snapshot account for.
+// unknown returns the objects that are neither resources nor pending operations of a snapshot.
 func unknown(s *state.Snapshot, objects map[string]urn.URN) (lost []string) {
 	known, open := map[string]int{}, map[urn.URN]bool{}
 	for _, r := range s.Resources {
@@ -134,7 +134,7 @@ func sameJournal(data, want []byte) error {
 	return nil
 }
 
-// Wherever a journal ends, as after a loss of power: everything that may be there is known of.
+// Wherever a journal is cut, as by a loss of power, every object that may exist is known.
 func TestEveryCut(t *testing.T) {
 	t.Parallel()
 	data, ends, _, objects := thirty(t)
@@ -167,8 +167,8 @@ func TestEveryCut(t *testing.T) {
 	}
 }
 
-// Records behind one that cannot be read prove damage. They are used where they stand on their own; else it is said
-// what is missing, and what is left is for anyone who asks for it.
+// Valid records behind an unreadable one prove damage. They are used if they are consistent on their own; otherwise the
+// error lists what is missing, and Salvage returns the rest.
 func TestDestroyedRecords(t *testing.T) {
 	t.Parallel()
 	data, ends, entries, objects := thirty(t)

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// syncedEntries are the entries that the disk would not forget.
+// syncedEntries returns the number of entries that were synced.
 func (f *memoryFile) syncedEntries(t *testing.T) int {
 	t.Helper()
 	f.mu.Lock()
@@ -117,8 +117,7 @@ func TestDeferredAreTold(t *testing.T) {
 	require.ErrorIs(t, log.Close(), nil)
 }
 
-// A state file that is written while entries go on holds those up to when it was begun, whatever is damaged in front of
-// that.
+// A state file that is written while entries are added covers those before its beginning, whatever is damaged in them.
 func TestCoveredInBetween(t *testing.T) { // D9
 	t.Parallel()
 	f := &memoryFile{}

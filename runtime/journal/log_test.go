@@ -18,7 +18,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// memoryFile keeps what was written and how much of it was synced.
+// memoryFile records what was written and how much of it was synced.
 type memoryFile struct {
 	mu     sync.Mutex
 	data   []byte
@@ -270,7 +270,7 @@ func FuzzRead(f *testing.F) {
 		if replayer, _, err := c.Replayer(nil, c.Header.Base); err == nil && replayer != nil {
 			_, _ = replayer.Snapshot()
 		}
-		// Whatever follows the sound part, records made of it are read again.
+		// Records that follow the sound part are read again.
 		if text, err := c.Covering(Identity{}); err == nil && c.Whole > 0 {
 			again, err := Read(text, nil)
 			require.NoError(t, err)

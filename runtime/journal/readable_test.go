@@ -13,7 +13,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// D14: a record that nobody could read is refused, whatever makes it so. One that is accepted is read.
+// D14: an unreadable record is refused for whatever reason, and an accepted one is readable.
 func TestWhatIsJournaledCanBeRead(t *testing.T) {
 	t.Parallel()
 	output := func(v value.Value) func(*state.Resource) {

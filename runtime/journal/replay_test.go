@@ -112,8 +112,8 @@ func TestReplayNormalises(t *testing.T) { // E6.32: also what was not visited ye
 	require.Equal(t, []urn.URN{name(7)}, s.Resources[1].Dependencies)
 }
 
-// operation plays an engine at work on a random graph: it creates, updates, replaces, keeps and deletes, several steps
-// at a time, and writes what such an engine journals.
+// operation simulates an engine on a random graph: it creates, updates, replaces, keeps and deletes, several steps at a
+// time, and writes the journal of such an engine.
 type operation struct {
 	t       *rapid.T
 	base    *state.Snapshot
@@ -207,7 +207,7 @@ func (o *operation) register(i int) {
 	}
 }
 
-// deleteLeftovers deletes what the program does not have, dependants first.
+// deleteLeftovers deletes the resources that the program does not have, dependants first.
 func (o *operation) deleteLeftovers() {
 	for i := len(o.base.Resources) - 1; i >= 0; i-- {
 		if id, left := o.old[i]; left {

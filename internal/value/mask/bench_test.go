@@ -8,7 +8,7 @@ import (
 
 func secretNumber(i int) string { return fmt.Sprintf("s3cr3t/%d+%x", i, i*7919) }
 
-// Learning n secrets while masking as many texts: the time for each must not depend on n.
+// BenchmarkLearnAndHide learns n secrets and masks as many texts: the time for each must not depend on n.
 func BenchmarkLearnAndHide(b *testing.B) {
 	for _, n := range []int{100, 1000, 8000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -26,7 +26,7 @@ func BenchmarkLearnAndHide(b *testing.B) {
 	}
 }
 
-// Masking a megabyte of text.
+// BenchmarkHide masks a megabyte of text.
 func BenchmarkHide(b *testing.B) {
 	line := "a line of a log that begins like a secret: s3cr3t/12345, and goes on\n"
 	text := strings.Repeat(line, 1<<20/len(line))

@@ -99,7 +99,7 @@ func TestValues(t *testing.T) {
 	require.Equal(t, `{"a": "the [secret]", "b": "[secret]", "c": 7, "d": true, "e": "7"}`, shown.String())
 }
 
-// forms that programs in the wild use, by name; what is left of the canary must be less than LeastText bytes.
+// The forms that programs use, by name; the remaining part of the secret must be shorter than LeastText bytes.
 func TestForms(t *testing.T) {
 	t.Parallel()
 	marshal := func(escape bool) func(string) string {
@@ -149,8 +149,8 @@ func TestForms(t *testing.T) {
 			encoded := encode(secret)
 			hidden := m.Hide("before " + encoded + " after")
 			require.Contains(t, hidden, "[secret]", "%s of %q", name, secret)
-			// Nothing of the encoded secret is left but what encodings add around it, and the characters in which base64 mixes
-			// it with its neighbours.
+			// Nothing of the encoded secret is left except the encoding's own characters, and those that base64 mixes with the
+			// neighbours of the secret.
 			rest := strings.ReplaceAll(strings.TrimSuffix(strings.TrimPrefix(hidden, "before "), " after"), "[secret]", "")
 			rest = strings.NewReplacer("\n", "", " ", "", "|", "", "Basic", "", "me:", "", "//", "", "@", "", `{"k":`, "", "}",
 				"", `"`, "", `'`, "", `\`, "").Replace(rest)
@@ -159,7 +159,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// The automata find what comparing at every place finds, whatever the order of learning and hiding.
+// The automata find the same as a naive search, for any order of learning and hiding.
 func TestAgainstComparing(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(300) {
@@ -194,7 +194,7 @@ func TestAgainstComparing(t *testing.T) {
 	}
 }
 
-// compared is what Hide has to be.
+// compared returns the expected result of Hide.
 func compared(text string, secrets []string) string {
 	hidden := make([]bool, len(text))
 	for _, s := range secrets {
@@ -309,7 +309,7 @@ func FuzzHide(f *testing.F) {
 	})
 }
 
-// whole is what a stream shows of a text that comes at once.
+// whole returns the output of a Writer for a text in one write.
 func whole(m *Masker, text string) []byte {
 	var out bytes.Buffer
 	w := NewWriter(&out, m)
@@ -318,7 +318,7 @@ func whole(m *Masker, text string) []byte {
 	return out.Bytes()
 }
 
-// A secret stays readable inside of a known name that stands as a word of its own, and nowhere else.
+// A secret stays readable inside a known name that is a separate word, and nowhere else.
 func TestNamesAreNoValues(t *testing.T) {
 	t.Parallel()
 	m := New(value.String("left").Secret())

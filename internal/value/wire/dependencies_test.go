@@ -10,7 +10,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value/wire"
 )
 
-// Dependencies come through messages as they went in, and nothing stays nothing (E2.44).
+// Dependencies survive encoding and decoding, and an empty map becomes nil (E2.44).
 func TestDependencies(t *testing.T) {
 	t.Parallel()
 	message := func(list []string) *pulumirpc.CallRequest_ArgumentDependencies {

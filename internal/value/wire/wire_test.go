@@ -40,7 +40,7 @@ func optionSets() map[string]wire.Options {
 	}
 }
 
-// Where our encoding of a vector is another spelling of the same value, or deliberately another one.
+// otherSpelling lists the vectors that we deliberately encode differently.
 var otherSpelling = map[string]string{
 	// An output without dependencies is a plain value, secret or unknown to us: nothing else is in it.
 	"output-known/keep-all":                     `"v"`,
@@ -257,7 +257,7 @@ func TestErrorsHideSecrets(t *testing.T) {
 	require.NotContains(t, err.Error(), "hunter2")
 }
 
-// build makes a value out of fuzz bytes: one in the normal form that the wire keeps .
+// build builds a value from fuzz bytes, in the normal form that encoding preserves.
 type build struct{ data []byte }
 
 func (b *build) next() byte {
@@ -351,7 +351,7 @@ func (b *build) asset() value.Value {
 	}
 }
 
-// sameMessage compares bytes: a NaN equals itself.
+// sameMessage compares messages by their bytes, so that a NaN equals itself.
 func sameMessage(a, b *structpb.Struct) bool {
 	o := proto.MarshalOptions{Deterministic: true}
 	x, errX := o.Marshal(a)
@@ -377,7 +377,7 @@ func FuzzRoundTrip(f *testing.F) {
 		if !value.Equal(v, back) {
 			t.Fatalf("%v came back as another value", w)
 		}
-		// Whatever the receiver understands, what it gets must be readable to it.
+		// Every encoding must be readable for the receiver that it is made for.
 		for name, options := range optionSets() {
 			_, tree := options.Encode(v)
 			direct := options.EncodeInto(new(pulumirpc.DiffRequest), 3, v)
@@ -447,7 +447,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// typical is what a resource's inputs look like: nine properties, some nested.
+// typical returns typical inputs of a resource: nine properties, some nested.
 func typical() value.Value {
 	return value.Map(map[string]value.Value{
 		"name": value.String("web-server"), "size": value.Int(3), "enabled": value.Bool(true),
@@ -471,7 +471,7 @@ func BenchmarkEncode(b *testing.B) {
 	}
 }
 
-// TestDecodeField reads fields of a message: as a tree, and as what Unmarshal has left.
+// TestDecodeField decodes fields of a message, with and without Unmarshal.
 func TestDecodeField(t *testing.T) {
 	t.Parallel()
 	const most = 1 << 20
@@ -528,7 +528,7 @@ func BenchmarkDecode(b *testing.B) {
 	}
 }
 
-// BenchmarkAnswer is what an answer of a typical size costs, from its bytes: by a tree, and without one.
+// BenchmarkAnswer decodes a response of typical size from bytes, with and without intermediate messages.
 func BenchmarkAnswer(b *testing.B) {
 	s, err := preview.Encode(typical())
 	require.NoError(b, err)
@@ -554,7 +554,7 @@ func BenchmarkAnswer(b *testing.B) {
 	})
 }
 
-// BenchmarkRequest is what a request of a typical size costs, up to its bytes: as a tree, and without one.
+// BenchmarkRequest encodes a request of typical size to bytes, with and without intermediate messages.
 func BenchmarkRequest(b *testing.B) {
 	labels := map[string]value.Value{}
 	for _, key := range []string{"environment", "owner", "cost-centre", "region", "tier", "zone"} {

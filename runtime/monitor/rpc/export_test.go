@@ -6,5 +6,5 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 )
 
-// NewServer is the server without a network.
+// NewServer returns the server without a network.
 func NewServer(m monitor.Monitor) pulumirpc.ResourceMonitorServer { return &server{monitor: m} }

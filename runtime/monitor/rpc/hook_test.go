@@ -18,7 +18,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 )
 
-// hookEngine is an engine that remembers hooks.
+// hookEngine is an engine that records hooks.
 type hookEngine struct {
 	pulumirpc.UnimplementedResourceMonitorServer
 	hook      *pulumirpc.RegisterResourceHookRequest
@@ -51,7 +51,7 @@ func serveHookEngine(t *testing.T, e pulumirpc.ResourceMonitorServer) *Client {
 	return c
 }
 
-// callBack asks a hook as an engine does.
+// callBack calls a hook as an engine does.
 func callBack(t *testing.T, c *pulumirpc.Callback, request, response proto.Message) {
 	t.Helper()
 	conn, err := grpc.NewClient(c.GetTarget(), grpc.WithTransportCredentials(insecure.NewCredentials()))
@@ -65,7 +65,7 @@ func callBack(t *testing.T, c *pulumirpc.Callback, request, response proto.Messa
 	require.NoError(t, proto.Unmarshal(got.GetResponse(), response))
 }
 
-// L10.C14, E2.75–E2.81: hooks are called back with what the engine says; their faults are answers that name them.
+// L10.C14, E2.75–E2.81: hooks get the arguments of the engine; their errors are part of the response and name them.
 func TestHooks(t *testing.T) {
 	t.Parallel()
 	e := &hookEngine{}

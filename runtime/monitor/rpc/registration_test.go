@@ -9,7 +9,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 )
 
-// A registration has timeouts also when none is set, as those of Pulumi's own host do; a transform gets none then.
+// A registration always has timeouts, as with Pulumi's own hosts; a transform has them only if one is set.
 func TestTimeoutsThatAreNotSet(t *testing.T) {
 	t.Parallel()
 	registration, err := registerMessage(wire.KeepAll(), monitor.RegisterRequest{})

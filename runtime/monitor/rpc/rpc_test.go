@@ -32,7 +32,7 @@ const (
 	u3 = urn.URN("urn:pulumi:dev::proj::pkg:index:Res::three::with::colons")
 )
 
-// recorder is a monitor that keeps the last request and answers what it was given.
+// recorder is a monitor that records the last request and returns a given response.
 type recorder struct {
 	info     monitor.Info
 	got      any
@@ -86,7 +86,7 @@ func loopback(t testing.TB, r *recorder) *rpc.Client {
 	return client
 }
 
-// raw is a client that knows nothing of ours.
+// raw returns a client without our headers.
 func raw(t testing.TB, r *recorder) pulumirpc.ResourceMonitorClient {
 	t.Helper()
 	address, stop, err := rpc.Serve(context.Background(), r)
@@ -100,7 +100,7 @@ func raw(t testing.TB, r *recorder) pulumirpc.ResourceMonitorClient {
 
 func ptr[T any](v T) *T { return &v }
 
-// everything has each kind of value with each kind of mark.
+// everything returns a value with each kind of value and each kind of mark.
 func everything() value.Value {
 	asset := value.NewAsset(&value.Asset{HasText: true, Text: "hello", Hash: "abc"})
 	return value.Map(map[string]value.Value{
@@ -139,7 +139,7 @@ func fullRegistration() monitor.RegisterRequest {
 	}
 }
 
-// requireFull fails when a field of a request in a test is unset: a new field of the contract must travel too.
+// requireFull fails if a field of a request is unset, so that tests cover new fields of the contract.
 func requireFull(t *testing.T, request any) {
 	t.Helper()
 	v := reflect.ValueOf(request)
@@ -210,7 +210,7 @@ func TestRequestsSurvive(t *testing.T) {
 	}
 }
 
-// send makes the call that a request is for, on whatever monitor.
+// send calls the method of a monitor for a request.
 func send(ctx context.Context, m monitor.Monitor, request any) error {
 	_, err := exchange(ctx, m, request)
 	return err
@@ -298,7 +298,7 @@ func TestInfo(t *testing.T) { // E2.3, E2.4
 		require.Equal(t, want, has, feature)
 	}
 
-	// Others are told the same (E2.5).
+	// Other clients get the same answer (E2.5).
 	other := raw(t, r)
 	has, err := other.SupportsFeature(t.Context(), &pulumirpc.SupportsFeatureRequest{Id: "transforms"})
 	require.NoError(t, err)
@@ -515,7 +515,7 @@ func TestOtherPrograms(t *testing.T) { // what callers get that are not ours
 	})
 }
 
-// otherEngine is a monitor of others: it knows nothing of our headers.
+// otherEngine is a monitor that does not know our headers.
 type otherEngine struct {
 	pulumirpc.UnimplementedResourceMonitorServer
 	preview, old bool

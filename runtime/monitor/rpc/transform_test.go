@@ -15,7 +15,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/monitor/rpc"
 )
 
-// transformer is a monitor that applies what it is given.
+// transformer is a monitor that applies registered transforms.
 type transformer struct {
 	recorder
 	stack  []monitor.Transform
@@ -44,17 +44,18 @@ func serveTransformer(t *testing.T) (*transformer, *rpc.Client) {
 	return r, client
 }
 
-// forOthers is everything that the protocol has room for: not the kind of an unknown with dependencies.
+// forOthers returns a value with everything that the protocol can express: not the kind of an unknown with
+// dependencies.
 func forOthers() value.Value {
 	return everything().With("unknown2", value.Unknown(value.KindAny).Secret().DependingOn(u3))
 }
 
-// E2.69–E2.73: a transform in another process sees all that a transform can see, and what it changes arrives.
+// E2.69–E2.73: a transform in another process gets the whole registration, and its changes take effect.
 func TestTransforms(t *testing.T) {
 	t.Parallel()
 	full := fullRegistration()
 	full.Inputs = forOthers()
-	// What a transform does not see, it cannot lose either.
+	// A transform must not lose fields that it does not get.
 	hidden := func(r monitor.RegisterRequest) monitor.RegisterRequest {
 		r.Remote, r.PropertyDependencies, r.PackageRef, r.EnvVarMappings, r.SourcePosition, r.Defaults = false, nil, "", nil,
 			nil, nil
@@ -125,7 +126,7 @@ func TestInvokeTransforms(t *testing.T) {
 	require.Equal(t, want, got)
 }
 
-// E2.70: what an answer leaves out stays, and what is no URN is refused.
+// E2.70: options absent from an answer stay unchanged, and an invalid URN is an error.
 func TestTransformAnswers(t *testing.T) {
 	t.Parallel()
 	r, client := serveTransformer(t)

@@ -21,7 +21,7 @@ func resource(name string, edit ...func(*state.Resource)) *state.Resource {
 	return r
 }
 
-// The journal entries at the beginning and at the success of a step, by kinds of steps.
+// The journal entries at the beginning and the success of a step, by kind of step.
 func TestWhatIsRecordedOfAStep(t *testing.T) {
 	const none = state.OperationKind("")
 	added := journal.Entry{Add: []journal.Amended{{ID: 9, Resource: resource("a")}}}

@@ -429,10 +429,10 @@ var others = map[string]func(t *testing.T){
 		require.Equal(t, []urn.URN{u("a"), u("x")}, l.Candidates(u("a"), "", []monitor.Alias{{Name: "x"}, {Name: "a"}}))
 	},
 	"E4.14": func(t *testing.T) {
-		parent, was := urn.New("dev", "p", "", "my:c:C", "new"), urn.New("dev", "p", "", "my:c:C", "old")
-		l := Lineage{Stack: "dev", Project: "p", Former: func(urn.URN) urn.URN { return was }}
+		parent, former := urn.New("dev", "p", "", "my:c:C", "new"), urn.New("dev", "p", "", "my:c:C", "old")
+		l := Lineage{Stack: "dev", Project: "p", Former: func(urn.URN) urn.URN { return former }}
 		own := urn.New("dev", "p", parent, "t:i:R", "new-child")
-		require.Equal(t, []urn.URN{own, urn.New("dev", "p", was, "t:i:R", "old-child")}, l.Candidates(own, parent, nil))
+		require.Equal(t, []urn.URN{own, urn.New("dev", "p", former, "t:i:R", "old-child")}, l.Candidates(own, parent, nil))
 	},
 	"E4.17": func(t *testing.T) {
 		g := &Goal{RegisterRequest: monitor.RegisterRequest{Type: "test:index:Res", Name: "b",
@@ -526,13 +526,13 @@ func admits(t *testing.T, o ScopeOptions, want string) {
 	t.Helper()
 	scope, err := NewScope(o)
 	require.NoError(t, err)
-	var in []string
+	var names []string
 	for _, r := range []*state.Resource{resource("a"), resource("b", on("a")), resource("c", on("b")), resource("d")} {
 		if scope.Admits(r, r.URN) {
-			in = append(in, r.URN.Name())
+			names = append(names, r.URN.Name())
 		}
 	}
-	require.Equal(t, want, strings.Join(in, " "))
+	require.Equal(t, want, strings.Join(names, " "))
 }
 
 // elsewhere are the rules of E4 that do not choose or order steps, by who keeps them.

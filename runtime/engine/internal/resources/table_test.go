@@ -31,7 +31,7 @@ func goal(name string, aliases ...string) *plan.Goal {
 	return &plan.Goal{RegisterRequest: r}
 }
 
-// E4.2, E4.15: a name is taken once, by whatever name a resource goes.
+// E4.2, E4.15: a prior resource is claimed once, under its own URN or through an alias.
 func TestNamesAreTakenOnce(t *testing.T) {
 	for name, c := range map[string]struct {
 		first, second *plan.Goal
@@ -54,7 +54,7 @@ func TestNamesAreTakenOnce(t *testing.T) {
 	}
 }
 
-// E4.13, E4.16: what is found through an alias goes by its new name from then on.
+// E4.13, E4.16: a resource that is found through an alias has its new URN from then on.
 func TestRenaming(t *testing.T) {
 	tab := table(t, resource("a"), resource("b", on("a")))
 	reg, problem := tab.Claim(goal("x", "a"))
@@ -70,7 +70,7 @@ func TestRenaming(t *testing.T) {
 	require.NotNil(t, problem, "it is still called so")
 }
 
-// E4.95: what is left to delete is nobody's old state.
+// E4.95: a resource pending delete is not the prior resource of a registration.
 func TestPendingDeletesAreNotFound(t *testing.T) {
 	tab := table(t, resource("a", func(r *state.Resource) { r.Delete = true }))
 	reg, problem := tab.Claim(goal("a"))
@@ -79,8 +79,8 @@ func TestPendingDeletesAreNotFound(t *testing.T) {
 	require.True(t, tab.Prior.Present(u("a")))
 }
 
-// E4.108: what a resource needs that stays as it is comes in the order of the state; what is being handled is waited
-// for, and what a step has deleted is relocated.
+// E4.108: the prerequisites of a retained resource come in the order of the state; unfinished ones are waited for, and
+// deleted ones are relocated.
 func TestPrerequisitesComeInOrder(t *testing.T) {
 	base := []*state.Resource{resource("a"), resource("b", on("a")), resource("c", on("b")), resource("d", on("c"))}
 	tab := table(t, base...)
@@ -111,7 +111,7 @@ func TestPrerequisitesComeInOrder(t *testing.T) {
 	require.Nil(t, p.Next(newID))
 }
 
-// E4.41, E4.58: what steps do to others is known to later decisions.
+// E4.41, E4.58: later decisions see the effects of steps on other resources.
 func TestMark(t *testing.T) {
 	base := []*state.Resource{resource("a"), resource("b", on("a"))}
 	tab := table(t, base...)

@@ -10,7 +10,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 )
 
-// No more goroutines go on at the same time than there are slots, and all get their turn.
+// At most as many goroutines run concurrently as there are slots, and all get their turn.
 func TestEachKeepsToTheLimit(t *testing.T) {
 	p := NewPool(t.Context(), 3, nil)
 	var now, most, all atomic.Int32
@@ -25,7 +25,7 @@ func TestEachKeepsToTheLimit(t *testing.T) {
 	require.Equal(t, int32(50), all.Load())
 }
 
-// Anyone who waits for another lets that one have the only slot.
+// A goroutine that waits for another one frees its slot.
 func TestWaitingHoldsNoSlot(t *testing.T) {
 	p := NewPool(t.Context(), 1, nil)
 	first, done := p.Slot(), make(chan struct{})
@@ -43,7 +43,7 @@ func TestWaitingHoldsNoSlot(t *testing.T) {
 	require.NoError(t, p.Slot().Take(t.Context()))
 }
 
-// Once the operation has ended nobody gets a slot, and nobody waits.
+// After the end of the operation Take and Wait return at once.
 func TestNothingBeginsAfterTheEnd(t *testing.T) {
 	running, stop := context.WithCancel(t.Context())
 	p := NewPool(running, 1, nil)
