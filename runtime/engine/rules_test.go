@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// sections are how many rules of the engine each section has: E1.1 to E1.50, and so on.
+// sections holds the number of rules in each section of the engine: E1.1 to E1.50, and so on.
 var sections = []int{50, 83, 57, 131, 54, 57, 77, 34, 100, 10}
 
 // TestEveryRuleHasATest looks for the number of each rule of the engine in the tests of this repository: in Go tests,
@@ -66,7 +66,7 @@ func TestEveryRuleHasATest(t *testing.T) {
 
 var citation = regexp.MustCompile(`E(\d+)\.(\d+)(?:–(?:E(\d+)\.)?(\d+))?`)
 
-// citedRules are the rules that tests name, alone or as a part of a range.
+// citedRules returns the rules that tests cite, alone or in a range.
 func citedRules(t *testing.T) map[string]bool {
 	cited := map[string]bool{}
 	note := func(text string) {

@@ -66,7 +66,7 @@ func TestScripts(t *testing.T) {
 	}
 }
 
-// world is a cloud and the state of one stack, and tells what happens to them.
+// world is a cloud and the state of one stack, and records what happens to them.
 type world struct {
 	cloud *cloud
 	state *state.Snapshot
@@ -89,7 +89,7 @@ func (w *world) printf(format string, args ...any) {
 	w.lines = append(w.lines, fmt.Sprintf(format, args...))
 }
 
-// memory is a journal in memory, which checks that every prefix makes a sound state.
+// memory is a journal in memory, which checks that every prefix replays to a valid state.
 type memory struct {
 	mu      sync.Mutex
 	entries []journal.Entry
@@ -239,7 +239,7 @@ func (w *world) command(t *testing.T, command, input string) string {
 	return strings.Join(w.lines, "\n") + "\n"
 }
 
-// importsOf reads what to import: a line is TYPE NAME ID with options parent=NAME, open, provider=REFERENCE,
+// importsOf parses the imports of a section: a line is TYPE NAME ID with options parent=NAME, open, provider=REFERENCE,
 // out:KEY=VALUE and in:KEY=VALUE; the type is Res or comp.
 func importsOf(t *testing.T, input string) []Import {
 	var imports []Import
@@ -331,8 +331,8 @@ func (w *world) upheaval(t *testing.T, input string) {
 	}
 }
 
-// meddle changes the state behind the engine's back: taint NAME, legacy (a state from before providers were in it),
-// pending NAME (a creation whose end is not known), hook NAME.
+// meddle changes the state outside of any operation: taint NAME, legacy (a state without providers), pending NAME (a
+// creation with unknown outcome), hook NAME.
 func (w *world) meddle(f []string) {
 	next := *w.state
 	next.Resources = nil
@@ -358,7 +358,7 @@ func (w *world) meddle(f []string) {
 	w.state = &next
 }
 
-// event writes down what people hear of; default providers are left out, as they are for people.
+// event records the events that users see; default providers are left out, as in the display.
 func (w *world) event(e Event) {
 	switch e := e.(type) {
 	case *StepFinished:
@@ -405,7 +405,7 @@ func (w *world) event(e Event) {
 	}
 }
 
-// long is the reverse of short, for patterns too.
+// long is the inverse of short, also for patterns.
 func long(text string) string {
 	if strings.HasPrefix(text, "*") || strings.HasPrefix(text, "urn:") {
 		return text
@@ -469,7 +469,7 @@ func (w *world) printState() {
 	w.printf("cloud: %s", strings.Join(w.cloud.inventory(), " "))
 }
 
-// known is a resource that a script has registered.
+// known is a registered resource of a script.
 type known struct {
 	urn     urn.URN
 	id      value.Value
@@ -506,10 +506,10 @@ func runScript(ctx context.Context, m monitor.Monitor, program string) error {
 	return nil
 }
 
-// logKey is where a program's context has what writes into the script.
+// logKey is the context key of the function that writes into the script.
 type logKey struct{}
 
-// scriptHook is a hook that writes down what it is told.
+// scriptHook returns a hook that records its arguments.
 func scriptHook(ctx context.Context, name string, words []string) monitor.Hook {
 	h := monitor.Hook{Name: name}
 	failure := ""

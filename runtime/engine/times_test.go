@@ -17,7 +17,7 @@ import (
 
 var u, resource, on = statetest.URN, statetest.Resource, statetest.On
 
-// E6.24–E6.28, E9.98: when resources were made and changed, as the state keeps it.
+// E6.24–E6.28, E9.98: the times of creation and modification in the state.
 func TestTimes(t *testing.T) {
 	w := newWorld()
 	run := func(refresh bool, program string) map[string][2]time.Time {
@@ -68,8 +68,8 @@ func TestTimes(t *testing.T) {
 	require.True(t, fourth["a"][0].After(third["a"][0]), "E6.29: a replacement is made anew")
 }
 
-// E6.52: a state in which two resources have one name is refused before anything happens; one of them left to delete is
-// fine.
+// E6.52: a state with two resources of one URN is refused before anything happens, unless one of them is pending
+// delete.
 func TestDuplicatesInTheState(t *testing.T) {
 	twice := &state.Snapshot{Resources: []*state.Resource{resource("a"), resource("a")}}
 	require.ErrorContains(t, noDuplicates(twice), "unexpected duplicate resource")
@@ -82,7 +82,7 @@ func TestDuplicatesInTheState(t *testing.T) {
 		resource("a", func(r *state.Resource) { r.Delete = true })}}))
 }
 
-// E8.5: what counts as a change.
+// E8.5: the steps that count as a change.
 func TestHasChanges(t *testing.T) {
 	for op, changes := range map[Op]bool{OpSame: false, OpRead: false, OpReadReplacement: false, OpDiscard: false,
 		OpCreate: true, OpUpdate: true,
@@ -91,7 +91,7 @@ func TestHasChanges(t *testing.T) {
 	}
 }
 
-// E4.9, E9.4: all checks of one resource in one operation have one seed.
+// E4.9, E9.4: all checks of a resource in one operation have the same seed.
 func TestSeedIsTheSameForEachCheck(t *testing.T) {
 	w := newWorld()
 	seeds := map[string]bool{}
@@ -121,7 +121,7 @@ func TestSeedIsTheSameForEachCheck(t *testing.T) {
 	require.Len(t, seeds, 1)
 }
 
-// E6.36–E6.39: what is gone is named by nobody, and lists that were empty stay as they were.
+// E6.36–E6.39: no resource refers to a missing one, and empty lists stay unchanged.
 func TestRebuildAfterRefresh(t *testing.T) {
 	a, b := resource("a"), resource("b", on("a"), func(r *state.Resource) {
 		r.Parent, r.DeletedWith = u("a"), u("a")
@@ -138,8 +138,8 @@ func TestRebuildAfterRefresh(t *testing.T) {
 	require.Equal(t, u("a"), b.Parent, "the old state is not touched")
 }
 
-// E4.80: what goes with an owner that a refresh finds gone goes with an older object of it that still waits for its
-// deletion; that comes in front, unless it needs something that comes later.
+// E4.80: resources of a missing owner belong to its older object that is pending delete; that moves in front of them,
+// unless it depends on a resource that comes later.
 func TestOlderOwnersComeFirst(t *testing.T) {
 	gone := resource("owner")
 	needed, goes := resource("needed"), resource("goes", func(r *state.Resource) { r.DeletedWith = u("owner") })

@@ -11,10 +11,10 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 )
 
-// registerScriptTransform reads a transform of a script: what it is called, "stack" for all resources from now on,
-// "invoke" for all calls, and what it does: key=value sets an input, key=${name.urn} one that depends on a resource,
-// and options @fail=TEXT, @only=RESOURCE, @type=TYPE, @protect, @import=ID, @provider=NAME, @deps=NAME, @alias=NAME,
-// @dbr. The resource that it is applied to is written down, with its inputs and what they depend on.
+// registerScriptTransform parses a transform of a script. Its target is the name of a resource, "stack" for all later
+// resources, or "invoke" for all calls. Its effects: key=value sets an input, key=${name.urn} one that depends on a
+// resource, and options @fail=TEXT, @only=RESOURCE, @type=TYPE, @protect, @import=ID, @provider=NAME, @deps=NAME,
+// @alias=NAME, @dbr. It records the resource that it is applied to, with its inputs and their dependencies.
 func registerScriptTransform(ctx context.Context, m monitor.Monitor, names map[string]known, name string,
 	words []string) error {
 	log := ctx.Value(logKey{}).(func(string, ...any))

@@ -8,8 +8,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// tellViews is what the provider of tests does for views: a resource with an input views=a,b has those. A name with !,
-// as in a!, is one whose step fails, and one with ~ one that the provider forgets to tell of when it goes.
+// tellViews reports views as the test provider does: a resource with an input views=a,b has these. The step of a view
+// whose name has !, as in a!, fails, and the provider does not report the deletion of one with ~.
 func (p *process) tellViews(v *provider.Views, inputs value.Value) {
 	if v == nil {
 		return

@@ -8,7 +8,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
-// Defaults count for an existing resource where its record has the property, or lacks all that is around it (L3.15).
+// A default is kept for an existing resource if its record has the property, or lacks the object around it (L3.15).
 func TestWithoutNewDefaults(t *testing.T) {
 	parse := func(text string) value.Value {
 		v, err := value.FromJSON(text)

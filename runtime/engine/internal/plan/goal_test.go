@@ -10,7 +10,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 )
 
-// Faults of a request itself, each with its rule.
+// Invalid requests, each with its rule.
 func TestGoalsAreRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		request monitor.RegisterRequest
@@ -54,7 +54,7 @@ func TestPropertyDependencies(t *testing.T) {
 		"E2.24: they live in the maps only")
 }
 
-// E2.26–E2.32: what a child has from its parent.
+// E2.26–E2.32: the options that a child inherits.
 func TestInheritanceOfOptions(t *testing.T) {
 	yes, no := true, false
 	provider := "urn:pulumi:dev::p::pulumi:providers:t::x::id"

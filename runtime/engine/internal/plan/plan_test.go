@@ -75,8 +75,8 @@ func TestLayers(t *testing.T) {
 	require.Equal(t, [][]string{{"after"}, {"inside", "sibling", "uses-old"}, {"root", "alone", "c", "old"}}, got)
 }
 
-// E4.80, E4.120: what goes with another resource is deleted before anything of that one's, whatever depends on it
-// before that; those that go with what another left to delete go at all.
+// E4.80, E4.120: a resource with deletedWith is deleted before all objects of its owner. A cycle through owners pending
+// delete does not prevent the deletion.
 func TestLayersOfWhatGoesWithPendingDeletes(t *testing.T) {
 	pendingDelete := func(r *state.Resource) { r.Delete = true }
 	with := func(owner string) func(*state.Resource) { return func(r *state.Resource) { r.DeletedWith = u(owner) } }
@@ -93,7 +93,7 @@ func TestLayersOfWhatGoesWithPendingDeletes(t *testing.T) {
 	require.Equal(t, 4, n)
 }
 
-// E4.13, E4.14: own name, declared aliases, then what a renamed parent hands down.
+// E4.13, E4.14: own URN, declared aliases, then those inherited from a renamed parent.
 func TestAliasCandidates(t *testing.T) {
 	parent := urn.New("dev", "p", "", "my:index:App", "newapp")
 	before := urn.New("dev", "p", "", "my:index:App", "app")
@@ -162,7 +162,7 @@ func TestUnknownDiff(t *testing.T) {
 	require.Equal(t, map[string]provider.PropertyDiff{"v.y[1]": {Kind: provider.DiffUpdate, InputDiff: true}}, v.Detailed)
 }
 
-// E4.47, E9.44: a detailed kind alone makes a replacement.
+// E4.47, E9.44: a detailed kind alone suffices for a replacement.
 func TestDetailedReplace(t *testing.T) {
 	v := ProviderDiff(provider.DiffResponse{Changes: provider.DiffSome,
 		Detailed: map[string]provider.PropertyDiff{"a.b": {Kind: provider.DiffUpdateReplace}}}, value.EmptyMap(),
@@ -171,7 +171,7 @@ func TestDetailedReplace(t *testing.T) {
 	require.Equal(t, []string{"a"}, v.Keys)
 }
 
-// E4.61: a protected dependent blocks the whole replacement.
+// E4.61: a protected dependant blocks the whole replacement.
 func TestCascadeHonoursProtection(t *testing.T) {
 	dependent := resource("b", func(r *state.Resource) {
 		r.Protect = true
@@ -186,8 +186,8 @@ func TestCascadeHonoursProtection(t *testing.T) {
 	require.ErrorContains(t, err, "protected")
 }
 
-// A candidate whose object an earlier operation has deleted, and that waits to be made anew, is not asked about: its
-// provider may be gone from the state as well (E4.64).
+// The provider is not asked about a candidate with a pending replacement: it may be gone from the state as well
+// (E4.64).
 func TestCascadeAsksNothingOfWhatIsDeletedAlready(t *testing.T) {
 	waiting := resource("b", func(r *state.Resource) {
 		r.PendingReplacement, r.Protect = true, true
@@ -200,7 +200,7 @@ func TestCascadeAsksNothingOfWhatIsDeletedAlready(t *testing.T) {
 	require.Empty(t, found)
 }
 
-// E2.27: an explicit false goes over what is inherited; E2.29: a provider is inherited for its own package only.
+// E2.27: an explicit false overrides an inherited value; E2.29: a provider is inherited for its own package only.
 func TestInheritance(t *testing.T) {
 	yes, no := true, false
 	ref := urn.Reference{URN: urn.New("dev", "p", "", "pulumi:providers:test", "q"), ID: "i"}.String()
@@ -233,8 +233,8 @@ func TestSourcePosition(t *testing.T) { // E2.82
 	require.Empty(t, at("relative.yaml"))
 }
 
-// E4.62: of the dependents that a replacement takes along, what is left to delete already is deleted as such, and what
-// was deleted by an earlier operation is not deleted again.
+// E4.62: of the dependants in a replacement, those pending delete are deleted as such, and those deleted by an earlier
+// operation are not deleted again.
 func TestDependentsThatAreOnTheirWay(t *testing.T) {
 	root := resource("root")
 	left := resource("left", on("root"), func(r *state.Resource) { r.Delete, r.DeletedWith = true, u("root") })

@@ -19,7 +19,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// scene is a prior state, a goal, and what providers answer; want are the steps, and asked what providers were asked.
+// scene is a prior state, a goal and the answers of providers; want are the steps, asked the requests to providers.
 type scene struct {
 	prior   []*state.Resource // the first one is what the goal's resource was
 	fresh   bool              // but not here: it is a new one
@@ -34,7 +34,7 @@ type scene struct {
 	deleted *Dependent
 
 	importing, imported, dryRun, unprotected bool
-	// fated are the names of dependents that the operation replaces in any case.
+	// fated are the names of dependants that the operation replaces in any case.
 	fated []string
 
 	want, asked, refused string
@@ -113,7 +113,7 @@ func (c scene) cascade(asked *[]string) ([]Dependent, error) {
 	return cascade.Dependents()
 }
 
-// printed are steps for a table.
+// printed returns the text of steps for a table.
 func printed(steps []Step) string {
 	var all []string
 	for _, s := range steps {
@@ -194,7 +194,7 @@ const (
 	deletedFirst  = "delete-replaced a for v, replace a for v, create-replacement a for v"
 )
 
-// registrations are the rules that choose the steps of one registration, with scenes that show them.
+// registrations holds the rules about the steps of one registration, with scenes that show them.
 var registrations = map[string][]scene{
 	"E4.21": {
 		{fresh: true, goal: resource("a"), inputs: texts("v", "1"), asked: `check {} {"v": "1"}`, want: "create a"},
@@ -305,7 +305,7 @@ var registrations = map[string][]scene{
 	"E4.127": {{prior: prior(), fixed: true, goal: resource("a"), answer: replaces, want: deletedFirst}},
 }
 
-// ending is what is left when a program ends, and what is deleted; layers say in which order.
+// endScene is the situation at the end of a program with the expected deletions; layers is their order.
 type endScene struct {
 	prior   []*PriorFact
 	current []CurrentFact
@@ -323,7 +323,7 @@ func left(resources ...*state.Resource) (facts []*PriorFact) {
 	return facts
 }
 
-// gone is the prior state of a resource that was registered again, and kept what became of that.
+// gone returns a prior resource that a registration has replaced; kept returns that registration.
 func gone(r *state.Resource) *PriorFact  { return &PriorFact{Resource: r, Claimed: true} }
 func kept(r *state.Resource) CurrentFact { return CurrentFact{URN: r.URN, State: r, Old: r} }
 
@@ -374,7 +374,7 @@ func at(minute int) func(*state.Resource) {
 	return func(r *state.Resource) { r.Created = &when }
 }
 
-// endings are the rules that choose and order deletions.
+// endings holds the rules about the choice and the order of deletions.
 var endings = map[string][]endScene{
 	"E4.60": {{prior: []*PriorFact{{Resource: resource("a"), Now: resource("a", pending)}},
 		want: "remove-pending-replace a"}},
@@ -422,7 +422,7 @@ var endings = map[string][]endScene{
 		want:   "delete c | delete d"}},
 }
 
-// others are the rules that tests of their own show, which have to do with choosing too.
+// others holds the rules about choosing steps that have tests of their own.
 var others = map[string]func(t *testing.T){
 	"E4.13": func(t *testing.T) {
 		l := Lineage{Stack: "dev", Project: "p", Former: func(urn.URN) urn.URN { return "" }}
@@ -535,7 +535,7 @@ func admits(t *testing.T, o ScopeOptions, want string) {
 	require.Equal(t, want, strings.Join(names, " "))
 }
 
-// elsewhere are the rules of E4 that do not choose or order steps, by who keeps them.
+// elsewhere holds the rules of E4 that do not choose or order steps, by the part that implements them.
 var elsewhere = map[string]string{
 	"the table of resources": "E4.1 E4.2 E4.4 E4.15 E4.18 E4.20 E4.94 E4.108 E4.119",
 	"goals":                  "E4.5 E4.81 E4.85 E4.91",
@@ -563,7 +563,7 @@ func TestRulesOfPlanning(t *testing.T) {
 	}
 }
 
-// Each rule of E4 is in one of the tables above, or somebody else's.
+// Each rule of E4 is in exactly one of the tables above.
 func TestEveryRuleOfPlanningIsListed(t *testing.T) {
 	listed := map[string]string{}
 	list := func(rule, where string) {

@@ -11,7 +11,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// Secrets of the configuration do not go into the environment of a plugin, which its children inherit.
+// Secrets of the configuration are not in the environment of a plugin, which its children inherit.
 func TestNoSecretsInPluginEnvironment(t *testing.T) { // E3.2
 	t.Parallel()
 	c := Config{
@@ -29,7 +29,7 @@ func TestDefaultProviderName(t *testing.T) { // E3.30
 	require.Equal(t, "default_1_0_0_https___example_com_x", DefaultName("1.0.0", "https://example.com/x"))
 }
 
-// E3.21, E3.22: what goes into a provider's inputs comes out of them.
+// E3.21, E3.22: PackageOf reverses WithPackage.
 func TestPackageOfProviderInputs(t *testing.T) {
 	p := monitor.Package{Name: "base", Version: "2.0.0", DownloadURL: "u",
 		Checksums:        map[string][]byte{"linux-amd64": {1, 2}},
@@ -42,7 +42,7 @@ func TestPackageOfProviderInputs(t *testing.T) {
 	require.True(t, slices.Equal([]string{versionKey}, WithoutInternal(inputs).Keys()))
 }
 
-// E2.67: equal packages get the same reference, others another.
+// E2.67: equal packages get the same reference, different ones do not.
 func TestPackagesAreKnownByTheirContent(t *testing.T) {
 	k := &New(Options{}).Packages
 	n := 0
