@@ -1,5 +1,5 @@
-// Package confine keeps a program that nobody trusts inside of its folder and away from private networks (D13). It
-// decides; those who read files and open connections ask it.
+// Package confine restricts an untrusted program to its own folder and to public networks (D13). The package only
+// decides; the code that reads files and opens connections asks it.
 package confine
 
 import (
@@ -11,16 +11,16 @@ import (
 	"strings"
 )
 
-// ErrOutside is returned when a path leads out of the folder that holds the program.
+// ErrOutside is returned when a path leads out of the program's folder.
 var ErrOutside = errors.New("it is outside of the project, where an untrusted program may not read")
 
-// Within reports whether a path lies in a folder by its name alone. Both are absolute.
+// Within reports whether path lies in root, judged by the names alone. Both must be absolute.
 func Within(root, path string) bool {
 	rel, err := filepath.Rel(root, path)
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// Path returns an error that wraps ErrOutside unless an absolute path lies in a folder, before and after links are
+// Path returns an error that wraps ErrOutside unless the absolute path lies in root both before and after links are
 // followed. For a file that does not exist, its name and the links on the way to it decide.
 func Path(root, path string) error {
 	if !Within(root, path) {
@@ -45,7 +45,7 @@ func Path(root, path string) error {
 	return nil
 }
 
-// Tree is Path for a folder and all that is in it: anyone who packs the folder follows the links in it.
+// Tree applies Path to a folder and everything in it, because packing the folder follows the links in it.
 func Tree(root, dir string) error {
 	if err := Path(root, dir); err != nil {
 		return err
@@ -67,7 +67,7 @@ func Tree(root, dir string) error {
 	})
 }
 
-// AddressError is returned when an address is not one of the public network.
+// AddressError is returned for an address outside the public network.
 type AddressError struct{ Address string }
 
 // Error names the address.
@@ -75,16 +75,16 @@ func (e *AddressError) Error() string {
 	return e.Address + " is not a public address, and an untrusted program may reach no other"
 }
 
-// notPublic are ranges that no address of the public network is in: of this network, of providers and their customers
-// (RFC 6598), of protocols, of benchmarks (RFC 2544), and what was never given out.
+// notPublic lists ranges outside the public network: this network, providers and their customers (RFC 6598), protocols,
+// benchmarks (RFC 2544), and unassigned ranges.
 var notPublic = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"),
 	netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("240.0.0.0/4"),
 	netip.MustParsePrefix("fec0::/10"),
 }
 
-// IPv6 ranges whose addresses hold one of IPv4, which a gateway connects to: in the last four bytes, or for sixTo4
-// behind the first two.
+// These IPv6 ranges embed an IPv4 address that a gateway connects to: in the last four bytes, or for sixTo4 after the
+// first two.
 var (
 	nat64  = netip.MustParsePrefix("64:ff9b::/96")
 	nat64l = netip.MustParsePrefix("64:ff9b:1::/48")
@@ -92,8 +92,7 @@ var (
 	compat = netip.MustParsePrefix("::/96")
 )
 
-// Public reports whether an address is one of the public network: neither of this machine, nor of its links, nor
-// private.
+// Public reports whether a belongs to the public network: it is neither private nor local to this machine or its links.
 func Public(a netip.Addr) bool {
 	a = a.Unmap().WithZone("")
 	if !a.IsGlobalUnicast() || a.IsPrivate() {
@@ -117,8 +116,8 @@ func Public(a netip.Addr) bool {
 	return true
 }
 
-// Host returns an *AddressError for a host that is written as an address that is not public, or that names this machine
-// or the local network. Other names are checked at the connection (Dialer).
+// Host returns an *AddressError if host is a non-public address or names this machine or the local network. Dialer
+// checks other names when connecting.
 func Host(host string) error {
 	name := strings.ToLower(strings.TrimSuffix(host, "."))
 	if a, err := netip.ParseAddr(strings.Trim(name, "[]")); err == nil {
@@ -130,7 +129,7 @@ func Host(host string) error {
 	last := name[strings.LastIndexByte(name, '.')+1:]
 	switch {
 	case name == "", !strings.Contains(name, "."), last == "localhost", last == "local", last == "internal",
-		strings.Trim(last, "0123456789") == "", strings.HasPrefix(last, "0x"): // forms of addresses that resolvers understand
+		strings.Trim(last, "0123456789") == "", strings.HasPrefix(last, "0x"): // as resolvers accept
 		return &AddressError{host}
 	}
 	return nil

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Dialer connects to public addresses only, whatever their names resolve to.
+// Dialer returns a dialer that connects to public addresses only, whatever a name resolves to.
 func Dialer() *net.Dialer {
 	return &net.Dialer{Timeout: 30 * time.Second, Control: func(_, address string, _ syscall.RawConn) error {
 		dst, err := netip.ParseAddrPort(address)
@@ -21,8 +21,8 @@ func Dialer() *net.Dialer {
 	}}
 }
 
-// Client reads from public addresses only, without a proxy, which would connect where it likes. Redirects are checked
-// like the first address.
+// Client returns a client that reads from public addresses only. It uses no proxy, because a proxy could connect
+// anywhere. Redirects are checked like the first address.
 func Client() *http.Client {
 	return &http.Client{Transport: &http.Transport{
 		DialContext: Dialer().DialContext, TLSHandshakeTimeout: 10 * time.Second, ResponseHeaderTimeout: time.Minute,

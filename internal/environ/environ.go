@@ -1,13 +1,13 @@
-// Package environ looks up variables in an environment that the caller passes: below cmd nothing reads the
-// environment of the process.
+// Package environ looks up variables in an environment that the caller passes: only package cmd reads the environment
+// of the process.
 package environ
 
 import "strings"
 
-// List is an environment as os.Environ has it: NAME=text. Of two entries for one name the later counts.
+// List is an environment in the format of os.Environ: NAME=text. If a name occurs twice, the later entry counts.
 type List []string
 
-// Lookup returns a variable's text, and whether the variable is set.
+// Lookup returns a variable's text and reports whether the variable is set.
 func (l List) Lookup(name string) (string, bool) {
 	for i := len(l) - 1; i >= 0; i-- {
 		if text, found := strings.CutPrefix(l[i], name); found && strings.HasPrefix(text, "=") {
@@ -17,7 +17,7 @@ func (l List) Lookup(name string) (string, bool) {
 	return "", false
 }
 
-// Get returns a variable's text; empty when the variable is not set.
+// Get returns a variable's text, or "" if the variable is not set.
 func (l List) Get(name string) string {
 	text, _ := l.Lookup(name)
 	return text

@@ -2,5 +2,5 @@
 
 package environ
 
-// same reports whether two names name the same variable.
+// same reports whether two names denote the same variable.
 func same(a, b string) bool { return a == b }

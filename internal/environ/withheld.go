@@ -8,18 +8,18 @@ import (
 	"sync"
 )
 
-// backendURL is the variable that says where state lives. It may carry a password.
+// backendURL is the variable that holds the location of the state. Its value may contain a password.
 const backendURL = "PULUMI_BACKEND_URL"
 
-// Withheld are the variables that open the secrets of every stack, or its backend, by themselves. No child process
-// inherits them unless somebody asks for them by name. Cloud credentials are not among them, since providers sign in
-// with those.
+// Withheld returns the names of the variables that by themselves grant access to the secrets of every stack or to its
+// backend. Child processes inherit them only if they are requested by name. Cloud credentials are not included, because
+// providers use them to authenticate.
 func Withheld() []string {
 	return []string{"PULUMI_CONFIG_PASSPHRASE", "PULUMI_CONFIG_PASSPHRASE_FILE", "PULUMI_ACCESS_TOKEN", "PGPASSWORD"}
 }
 
-// ForChildren returns the environment of child processes: l without the variables that Withheld names, and without
-// the password in the URL of the backend. The variables in asked are passed on unchanged. l itself does not change.
+// ForChildren returns the environment for child processes: l without the variables that Withheld names and without the
+// password in the backend URL. Variables named in asked are passed on unchanged. ForChildren does not modify l.
 func (l List) ForChildren(asked ...string) List {
 	withheld := Withheld()
 	children := make(List, 0, len(l))
@@ -41,12 +41,12 @@ func (l List) ForChildren(asked ...string) List {
 	return children
 }
 
-// passwordKey finds parameters of a URL that carry what signs in.
+// passwordKey matches URL parameters that carry credentials.
 var passwordKey = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)pass|secret|token|key|sig$`)
 })
 
-// withoutPassword is a URL without its passwords; ok is false if nobody can tell where they are.
+// withoutPassword returns a URL without its passwords; ok is false if the passwords cannot be located.
 func withoutPassword(text string) (open string, ok bool) {
 	u, err := url.Parse(text)
 	if err != nil {

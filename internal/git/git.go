@@ -1,5 +1,5 @@
-// Package git runs the git on PATH so that a repository cannot make it run programs: no hooks, no monitors, no
-// submodules, no questions, and only protocols that fetch files.
+// Package git runs the git on PATH in a way that keeps repositories from executing programs: no hooks, no monitors, no
+// submodules, no prompts, and only protocols that fetch files.
 package git
 
 import (
@@ -12,10 +12,10 @@ import (
 	"strings"
 )
 
-// ErrMissing is returned when there is no git on PATH.
+// ErrMissing is returned if there is no git on PATH.
 var ErrMissing = errors.New("this needs git, which is not on PATH")
 
-// Run runs one git command in a folder, and returns what it writes to standard output. The error has git's message.
+// Run runs one git command in dir and returns its standard output. The error contains git's message.
 func Run(ctx context.Context, dir string, env []string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "git", append([]string{
 		"-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false", "-c", "protocol.ext.allow=never",
@@ -43,7 +43,7 @@ func Run(ctx context.Context, dir string, env []string, args ...string) (string,
 }
 
 // Fetch puts the files of one commit of a repository into an empty folder. ref is a branch, a tag, a commit or HEAD.
-// Without lfs, files that lie outside of the repository stay pointers.
+// Without lfs, files stored outside the repository remain LFS pointers.
 func Fetch(ctx context.Context, dir string, env []string, url, ref string, lfs bool) error {
 	checkout := []string{"checkout", "--quiet", "--detach", "FETCH_HEAD"}
 	if !lfs {

@@ -13,11 +13,11 @@ import (
 	"github.com/Masterminds/semver/v3"
 )
 
-// Package is a package of Pulumi that a repository keeps in source form (F2.36).
+// Package is a Pulumi package kept in source form in a repository (F2.36).
 type Package struct {
-	Repository string // its URL
+	Repository string // the repository's URL
 	Folder     string // of the package in the repository; empty for the root
-	Version    string // without a v, 0.0.0-xHASH for a commit; empty for the newest
+	Version    string // without the prefix v; 0.0.0-xHASH for a commit; empty for the newest
 }
 
 var (
@@ -27,11 +27,12 @@ var (
 	commit = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{40}([0-9a-f]{24})?$`) })
 )
 
-// IsPackage reports whether the source of a package is a repository: https://…, git://… or HOST/….
+// IsPackage reports whether a package source is a repository: https://…, git://… or HOST/….
 func IsPackage(source string) bool { return remote().MatchString(source) }
 
-// ParsePackage reads the source of a package, as the Pulumi CLI does: HOST/OWNER/REPOSITORY/FOLDER, where a name that
-// ends with .git ends the address of a repository that lies deeper. version is a tag or the whole hash of a commit.
+// ParsePackage parses a package source as the Pulumi CLI does: HOST/OWNER/REPOSITORY/FOLDER. For a repository at a
+// deeper path, a segment that ends with .git ends the repository's address. version is a tag or the full hash of a
+// commit.
 func ParsePackage(source, version string) (Package, error) {
 	scheme, address, has := strings.Cut(source, "://")
 	if !has {
@@ -72,7 +73,7 @@ func ParsePackage(source, version string) (Package, error) {
 	return p, nil
 }
 
-// Name is the name of the package's plugin, as in the folder of plugins (F2.28).
+// Name returns the name of the package's plugin, as used in the plugin folder (F2.28).
 func (p Package) Name() string {
 	name := strings.TrimPrefix(p.Repository, "https://")
 	if p.Folder != "" {
@@ -81,13 +82,13 @@ func (p Package) Name() string {
 	return strings.ReplaceAll(name, "/", "_")
 }
 
-// URL is the source of the package's plugin: git://HOST/….
+// URL returns the source of the package's plugin: git://HOST/….
 func (p Package) URL() string {
 	return strings.TrimSuffix("git"+strings.TrimPrefix(p.Repository, "https")+"/"+p.Folder, "/")
 }
 
-// Newest returns the highest version that a repository has a tag for, a final one if there is any; and that of its
-// newest commit if no tag is a version.
+// Newest returns the highest version among the repository's tags, preferring final versions over pre-releases. If no
+// tag is a version, it returns the version of the newest commit.
 func (p Package) Newest(ctx context.Context, env []string) (string, error) {
 	listed, err := Run(ctx, "", env, "ls-remote", "--", p.Repository, "HEAD", "refs/tags/*")
 	if err != nil {
@@ -118,8 +119,8 @@ func (p Package) Newest(ctx context.Context, env []string) (string, error) {
 	return head, nil
 }
 
-// Archive writes the files of a package to a tar: always the same bytes for one commit. dir is an empty folder to work
-// in.
+// Archive writes a package's files to the tar file. The bytes depend only on the commit. dir is an empty folder for
+// temporary files.
 func (p Package) Archive(ctx context.Context, dir string, env []string, file string) error {
 	refs := []string{"refs/tags/v" + p.Version, "refs/tags/" + p.Version}
 	if hash, is := strings.CutPrefix(p.Version, "0.0.0-x"); is {

@@ -9,21 +9,21 @@ import (
 	"time"
 )
 
-// killLimit is how long to go on killing: a process of another user cannot be killed.
+// killLimit bounds the time spent on killing, because a process of another user cannot be killed.
 const killLimit = 5 * time.Second
 
-// adoptOrphans makes this process the parent of descendants that lose theirs.
+// adoptOrphans makes this process the parent of descendants that lose their own.
 func adoptOrphans() {
 	const setChildSubreaper = 36
 	_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, setChildSubreaper, 1, 0)
 }
 
-// attributes make the command the head of a group of its own, which dies with the supervisor at the latest.
+// attributes make the command the leader of a process group of its own. The kernel kills it when the supervisor dies.
 func attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// killAll kills all descendants, until there are none: those that are started meanwhile too.
+// killAll kills all descendants, including those started meanwhile, until none is left.
 func killAll(int) {
 	for until := time.Now().Add(killLimit); time.Now().Before(until); time.Sleep(time.Millisecond) {
 		found := descendants(os.Getpid())
@@ -36,14 +36,14 @@ func killAll(int) {
 	}
 }
 
-// descendants are the processes below one that have not ended.
+// descendants returns the running processes below process n.
 func descendants(n int) (pids []int) {
 	children := map[int][]int{}
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, path := range stats {
 		text, err := os.ReadFile(path)
 		if err != nil {
-			continue // just gone
+			continue // the process has just ended
 		}
 		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
 		// 4711 (a name) S 4710 …

@@ -4,11 +4,11 @@ package supervise
 
 import "syscall"
 
-// adoptOrphans has nothing to go by on this system.
+// adoptOrphans does nothing, because this system has no way to adopt orphans.
 func adoptOrphans() {}
 
-// attributes make the command the head of a group of its own.
+// attributes make the command the leader of a process group of its own.
 func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
-// killAll kills the command's group. Who has left it is not found.
+// killAll kills the command's process group. It does not find processes that have left the group.
 func killAll(child int) { _ = syscall.Kill(-child, syscall.SIGKILL) }

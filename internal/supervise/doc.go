@@ -1,12 +1,13 @@
-// Package supervise starts commands that end when this process ends, however that happens, also by SIGKILL.
+// Package supervise starts commands that end when this process ends, even if it is killed by SIGKILL.
 //
-// On Linux and other Unix systems a supervisor stands between: a small process that runs the same executable with the
-// argument Word. It starts the command and waits on a pipe that this process holds open. When the pipe closes without a
-// word, it kills the command with all its descendants. On Linux it is their subreaper, so that also those are found
-// which have left the process group or lost their parent. On other Unix systems it kills the process group. On Windows
-// there is no supervisor: a job object, whose handle the system closes, does the same.
+// On Unix systems a supervisor stands in between: a small process that runs the same executable with the argument Word.
+// It starts the command and waits on a pipe that this process holds open. If the pipe closes without a message, the
+// supervisor kills the command with all its descendants. On Linux it is their subreaper, so that it also finds
+// descendants that have left the process group or lost their parent. On other Unix systems it kills the process group.
+// Windows needs no supervisor: a job object, whose handle the system closes, has the same effect.
 //
-// Processes that a command leaves running at its end go on: the supervisor is told to exit, and exits alone.
+// Processes that a command leaves running when it ends are not killed: the supervisor is told to exit, and only it
+// exits.
 package supervise
 
 import (
@@ -14,16 +15,18 @@ import (
 	"os/exec"
 )
 
-// Word is the first argument of a supervisor. An executable that is its own supervisor calls Main with what follows it.
+// Word is the first argument of a supervisor process. An executable that acts as its own supervisor calls Main with the
+// arguments after Word.
 const Word = "__supervise"
 
-// Child is a command that was started. Its owner calls Wait and then Finish. Ask and Kill may be called at any time
-// before Finish, from any goroutine.
+// Child is a started command. Its owner calls Wait and then Finish. Ask and Kill may be called from any goroutine at
+// any time before Finish.
 type Child struct{ system }
 
-// Start starts cmd, whose Path, Args, Dir, Env, Stdin, Stdout, Stderr and ExtraFiles count. supervisor is the command
-// line of a supervisor, such as the path of this executable and Word. Without one the command is started as a process
-// group of its own, which outlives this process if that is killed. An error says that the command was not started.
+// Start starts cmd and uses its Path, Args, Dir, Env, Stdin, Stdout, Stderr and ExtraFiles. supervisor is the command
+// line of a supervisor, such as the path of this executable and Word. Without a supervisor, the command runs in a
+// process group of its own, which survives if this process is killed. Start returns an error if the command was not
+// started.
 func Start(cmd *exec.Cmd, supervisor []string) (*Child, error) {
 	if cmd.Err != nil {
 		return nil, cmd.Err
@@ -35,10 +38,10 @@ func Start(cmd *exec.Cmd, supervisor []string) (*Child, error) {
 	return &Child{s}, nil
 }
 
-// errNotStarted is a supervisor's message about a command that it cannot start.
+// errNotStarted is a supervisor's message for a command that it cannot start.
 type errNotStarted string
 
 func (e errNotStarted) Error() string { return string(e) }
 
-// errLost is returned when the supervisor is gone.
+// errLost is returned if the supervisor has ended.
 var errLost = errors.New("the process that watches over the command has ended")

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Run starts cmd in the manner of Start and waits until it has ended. When ctx ends before, Run kills the command
-// with all processes that it has started, and returns ctx's error.
+// Run starts cmd as Start does and waits for it to end. If ctx ends first, Run kills the command and all processes that
+// it has started, and returns ctx's error.
 func Run(ctx context.Context, cmd *exec.Cmd, supervisor []string) error {
 	if err := ctx.Err(); err != nil {
 		return err

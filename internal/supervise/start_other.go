@@ -4,7 +4,7 @@ package supervise
 
 import "os/exec"
 
-// system is a command by itself: this system has nothing that would end it with us.
+// system is a command without a supervisor: this system offers no way to end it together with this process.
 type system struct {
 	cmd *exec.Cmd
 	err error // how the process ended
@@ -12,7 +12,7 @@ type system struct {
 
 func start(cmd *exec.Cmd, _ []string) (system, error) { return system{cmd: cmd}, cmd.Start() }
 
-// Wait waits until the process that was started has ended.
+// Wait waits for the started process to end.
 func (s *system) Wait() { s.err = s.cmd.Wait() }
 
 // Ask kills the process.

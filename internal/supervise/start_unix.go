@@ -13,7 +13,7 @@ import (
 	"syscall"
 )
 
-// Messages to a supervisor, one byte each, and its answers, one line each.
+// Messages to a supervisor are one byte each, its answers one line each.
 const (
 	sayAsk  = 't'
 	sayKill = 'k'
@@ -24,13 +24,13 @@ const (
 	saidFailed  = "failed: "
 )
 
-// system is a command behind its supervisor, or one by itself.
+// system is a command with or without a supervisor.
 type system struct {
 	cmd     *exec.Cmd
 	control *os.File      // nil without a supervisor
-	status  *bufio.Reader // what the supervisor says
-	source  *os.File      // of status
-	err     error         // how the process ended, without a supervisor
+	status  *bufio.Reader // the supervisor's answers
+	source  *os.File      // the file that status reads
+	err     error         // how a process without a supervisor ended
 }
 
 func start(cmd *exec.Cmd, supervisor []string) (system, error) {
@@ -59,7 +59,7 @@ func start(cmd *exec.Cmd, supervisor []string) (system, error) {
 	_, _ = theirControl.Close(), theirStatus.Close()
 	if err != nil {
 		_, _ = control.Close(), status.Close()
-		if errors.Is(err, fs.ErrNotExist) { // this executable was removed since it was started
+		if errors.Is(err, fs.ErrNotExist) { // this executable has been removed since it was started
 			return start(cmd, nil)
 		}
 		return system{}, err
@@ -76,7 +76,7 @@ func start(cmd *exec.Cmd, supervisor []string) (system, error) {
 	return s, nil
 }
 
-// hear is the next line that the supervisor says; empty once it is gone.
+// hear returns the supervisor's next line, or "" if the supervisor has ended.
 func (s *system) hear() string {
 	line, err := s.status.ReadString('\n')
 	if err != nil {
@@ -86,10 +86,10 @@ func (s *system) hear() string {
 }
 
 func (s *system) say(word byte) {
-	_, _ = s.control.Write([]byte{word}) // a supervisor that is gone needs no word
+	_, _ = s.control.Write([]byte{word}) // a supervisor that has ended needs no message
 }
 
-// Wait waits until the process that was started has ended. Others that it has started may go on.
+// Wait waits for the started process to end. Processes that it has started may still be running.
 func (s *system) Wait() {
 	if s.control == nil {
 		s.err = s.cmd.Wait()
@@ -108,7 +108,8 @@ func (s *system) Ask() {
 	s.say(sayAsk)
 }
 
-// Kill kills the process and its descendants; without a supervisor, and on systems other than Linux, its group.
+// Kill kills the process and its descendants. Without a supervisor, and on systems other than Linux, it kills the
+// process group.
 func (s *system) Kill() {
 	if s.control == nil {
 		_ = syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL)
@@ -117,7 +118,7 @@ func (s *system) Kill() {
 	s.say(sayKill)
 }
 
-// Finish lets go of the command after Wait, and returns how it ended: nil or an *exec.ExitError.
+// Finish releases the command after Wait, and returns how it ended: nil or an *exec.ExitError.
 func (s *system) Finish() error {
 	if s.control == nil {
 		return s.err

@@ -7,10 +7,10 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// system is a command in a job object, which the system ends when our handle is closed.
+// system is a command in a job object. Windows ends the job when our handle is closed.
 type system struct {
 	cmd *exec.Cmd
-	job windows.Handle // 0 when there is none
+	job windows.Handle // 0 if there is none
 	err error          // how the process ended
 }
 
@@ -19,7 +19,7 @@ func start(cmd *exec.Cmd, _ []string) (system, error) {
 	if err := cmd.Start(); err != nil {
 		return system{}, err
 	}
-	// Without a job the command is as it would be without this package: that is no reason not to run it.
+	// If no job can be created, the command still runs, but without supervision.
 	job, err := windows.CreateJobObject(nil, nil)
 	if err != nil {
 		return s, nil
@@ -49,10 +49,10 @@ func limit(job windows.Handle, flags uint32) error {
 	return err
 }
 
-// Wait waits until the process that was started has ended. Others that it has started may go on.
+// Wait waits for the started process to end. Processes that it has started may still be running.
 func (s *system) Wait() { s.err = s.cmd.Wait() }
 
-// Ask kills the process: there is no gentle form here.
+// Ask kills the process: Windows offers no gentler way.
 func (s *system) Ask() { s.Kill() }
 
 // Kill kills the process and its descendants.
@@ -67,7 +67,7 @@ func (s *system) Kill() {
 // Finish lets go of the command after Wait, and returns how it ended: nil or an *exec.ExitError.
 func (s *system) Finish() error {
 	if s.job != 0 {
-		_ = limit(s.job, 0) // what it has left running stays
+		_ = limit(s.job, 0) // processes that it has left running are not killed
 		_ = windows.CloseHandle(s.job)
 		s.job = 0
 	}

@@ -11,12 +11,12 @@ import (
 	"syscall"
 )
 
-// firstExtra is the first of the descriptors that the command gets as 3 and on.
+// firstExtra is the first of the descriptors that the command receives as 3 and up.
 const firstExtra = 5
 
-// Main is a supervisor: it starts args[1] with args[2:] as its arguments, the name included, in an environment, on its
-// own streams and as many further descriptors as args[0] says, and watches over it as the descriptors 3 and 4 say. It
-// returns the exit code of the process.
+// Main runs a supervisor. It starts args[1] with the arguments args[2:], which include the name, in the environment
+// env. The command inherits the standard streams and args[0] further descriptors. Descriptors 3 and 4 connect the
+// supervisor to the process that started it. Main returns the exit code of the supervisor.
 func Main(args, env []string) int {
 	runtime.LockOSThread() // the command ends with the thread that started it
 	control, status := os.NewFile(3, "control"), os.NewFile(4, "status")
@@ -35,8 +35,8 @@ func Main(args, env []string) int {
 	}
 	syscall.CloseOnExec(3)
 	syscall.CloseOnExec(4)
-	// It must outlive what is sent to its group, and what it writes to pipes that are closed. The command does not inherit
-	// that.
+	// The supervisor must survive signals to its group and writes to closed pipes. The command does not inherit this
+	// setting.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT,
 		syscall.SIGPIPE)
 	adoptOrphans()
@@ -62,7 +62,7 @@ func Main(args, env []string) int {
 	for {
 		n, err := control.Read(word)
 		switch {
-		case n == 0 || err != nil: // the process that started the command is gone
+		case n == 0 || err != nil: // the process that started the supervisor has ended
 			killAll(child)
 			return 128 + int(syscall.SIGKILL)
 		case word[0] == sayAsk:
@@ -75,17 +75,17 @@ func Main(args, env []string) int {
 	}
 }
 
-// letGoOfStreams makes room for anyone who waits until nobody holds the command's output any more.
+// letGoOfStreams releases the standard streams, so that readers of the command's output reach its end.
 func letGoOfStreams() {
 	for fd := range 3 {
 		_ = syscall.Close(fd)
 	}
-	for range 3 { // what is opened gets the lowest number that is free
+	for range 3 { // a newly opened file gets the lowest free descriptor
 		_, _ = syscall.Open(os.DevNull, syscall.O_RDWR, 0)
 	}
 }
 
-// reap waits for all children until there are none any more, and reports the one that counts.
+// reap waits until there are no more children, and reports the status of child.
 func reap(child int, report func(syscall.WaitStatus)) {
 	for {
 		var status syscall.WaitStatus
@@ -100,7 +100,7 @@ func reap(child int, report func(syscall.WaitStatus)) {
 	}
 }
 
-// end ends this process as the command has ended.
+// end makes this process end in the same way as the command.
 func end(s syscall.WaitStatus) int {
 	if s.Exited() {
 		return s.ExitStatus()

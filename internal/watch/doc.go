@@ -1,3 +1,3 @@
-// Package watch notices changes of files. It compares what folders hold at intervals, which works alike on every
-// system, in containers and on network drives. It does not read the files and does not know what they are for.
+// Package watch detects changes of files. It compares the content of folders at intervals, which works the same on
+// every system, in containers and on network drives. It never reads the files and does not know their purpose.
 package watch

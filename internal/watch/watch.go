@@ -9,25 +9,26 @@ import (
 	"time"
 )
 
-// Interval is how often files are looked at.
+// Interval is the time between two looks at the files.
 const Interval = 80 * time.Millisecond
 
-// skipped are folders whose content no program reads.
+// skipped lists folders that programs do not read.
 var skipped = []string{".git", ".pulumi", "node_modules", "venv", ".venv", "__pycache__"}
 
-// most bounds the number of files: behind it, further ones are not watched.
+// most is the maximum number of watched files; files beyond it are ignored.
 const most = 50_000
 
-// version identifies a content that a file has had.
+// A version identifies the content of a file at one time.
 type version struct {
 	size    int64
 	changed int64 // nanoseconds since 1970
 }
 
-// Versions are the versions of files by their paths. A Versions is not changed once it is made.
+// Versions maps paths to the versions of files. It is immutable once made.
 type Versions map[string]version
 
-// Take returns the versions of files, and of all files below folders. What cannot be read counts as absent.
+// Take returns the versions of the given files and of all files below the given folders. Unreadable files count as
+// absent.
 func Take(roots []string) Versions {
 	found := Versions{}
 	for _, root := range roots {
@@ -49,7 +50,7 @@ func Take(roots []string) Versions {
 	return found
 }
 
-// Changes returns the paths of files that are new, gone or different, in order.
+// Changes returns the sorted paths of files that were added, removed or changed.
 func (v Versions) Changes(later Versions) []string {
 	var paths []string
 	for path, was := range v {
@@ -66,8 +67,8 @@ func (v Versions) Changes(later Versions) []string {
 	return paths
 }
 
-// Wait returns once files differ from seen and have stayed the same for an interval, so that a file is not read while
-// it is written. It returns the error of ctx when that ends.
+// Wait returns once files differ from seen and have then stayed the same for an interval, so that no file is read while
+// it is being written. It returns ctx's error if ctx ends first.
 func Wait(ctx context.Context, roots []string, seen Versions) (changed []string, now Versions, err error) {
 	tick := time.NewTicker(Interval)
 	defer tick.Stop()

@@ -10,16 +10,16 @@ import (
 // Outcome is the known effect of a failed operation (E3.50).
 type Outcome uint8
 
-// The outcomes. NothingHappened: the resource is as before. Unclear: it may have changed. Partial: it exists, is
-// recorded, and is not healthy.
+// NothingHappened means that the resource is as before, Unclear that it may have changed, and Partial that it exists
+// and is recorded but is not healthy.
 const (
 	NothingHappened Outcome = iota
 	Partial
 	Unclear
 )
 
-// Error is a failed provider call whose outcome matters. Of a Partial failure, ID, Outputs, Inputs and Reasons tell
-// what there is now.
+// Error is a failed provider call whose outcome matters. After a Partial failure, ID, Outputs, Inputs and Reasons
+// describe the resource as it is now.
 type Error struct {
 	Outcome Outcome
 	Message string
@@ -27,17 +27,17 @@ type Error struct {
 	Outputs value.Value
 	Inputs  value.Value // null when the provider gave none
 	Reasons []string
-	// Properties are faults of single properties, when the provider named them.
+	// Properties are the faults of individual properties, if the provider named them.
 	Properties          []Failure
 	RefreshBeforeUpdate bool
-	Unimplemented       bool // the provider does not know the call
-	// Lost reports, for an Unclear failure, that no answer came, or none that could be understood: the provider may
-	// well have done what it was asked, and nobody can tell.
+	Unimplemented       bool // the provider does not implement the call
+	// Lost reports, for an Unclear failure, that no answer or no readable answer arrived: the provider may have carried
+	// out the request.
 	Lost  bool
 	Cause error
 }
 
-// Error is the provider's text; of a partial failure the reasons too (E3.50), several of them as a list.
+// Error returns the provider's text. For a partial failure it adds the reasons (E3.50), as a list if there are several.
 func (e *Error) Error() string {
 	if e.Outcome != Partial {
 		return e.Message
@@ -58,20 +58,20 @@ func (e *Error) Error() string {
 // Unwrap returns the cause, if there is one.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// CrashError is returned when a plugin's process is gone: it crashed, was killed or never came up (D10).
+// CrashError is returned when a plugin's process is gone: it crashed, was killed or never started properly (D10).
 type CrashError struct {
 	Plugin string
-	Exit   string // how the process ended, as the system tells
-	Output string // the end of its output
-	PID    int    // of the process, for telling one crash from another; 0 when not known
+	Exit   string // how the process ended, in the operating system's words
+	Output string // the end of the process's output
+	PID    int    // process ID, which distinguishes one crash from another; 0 if unknown
 }
 
-// Again is a short text for a crash that was told in full before.
+// Again returns a short text for a crash that has already been reported in full.
 func (e *CrashError) Again() string {
 	return fmt.Sprintf("plugin %s has stopped, see above", e.Plugin)
 }
 
-// Error names the plugin, how it ended and what it said last.
+// Error names the plugin and describes how it ended and its last output.
 func (e *CrashError) Error() string {
 	text := fmt.Sprintf("plugin %s stopped unexpectedly (%s)", e.Plugin, e.Exit)
 	if out := strings.TrimSpace(e.Output); out != "" {
@@ -80,14 +80,14 @@ func (e *CrashError) Error() string {
 	return text
 }
 
-// MissingError is returned when no plugin for a package was found.
+// MissingError is returned when no plugin for a package is found.
 type MissingError struct {
 	Package, Version string
-	Looked           []string // where it was looked for
-	Advice           string   // what to do about it; empty when nobody has said
+	Looked           []string // the places that were searched
+	Advice           string   // how to resolve the error; empty if there is no advice
 }
 
-// Error describes what is missing, where it was looked for, and what to do about it.
+// Error describes the missing plugin, the places searched and the way to resolve the error.
 func (e *MissingError) Error() string {
 	name := e.Package
 	if e.Version != "" {

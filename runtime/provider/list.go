@@ -6,41 +6,42 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
-// Lister is a Configured provider that can tell what exists, also what others made. Providers may leave it out.
+// Lister is a Configured provider that can list existing resources, including those created elsewhere. Implementing it
+// is optional.
 type Lister interface {
-	// List returns one page of the resources of a type. Whether the provider can list that type at all shows in the error:
-	// an *Error whose Unimplemented is set.
+	// List returns one page of the resources of a type. If the provider cannot list that type at all, the error is an
+	// *Error with Unimplemented set.
 	List(ctx context.Context, r ListRequest) (ListResponse, error)
 }
 
-// ListRequest asks for resources that exist.
+// ListRequest asks for existing resources.
 type ListRequest struct {
 	Type  string
-	Query value.Value // a map: what the provider is to choose by
-	// Limit is how many resources are wanted on all pages together; 0 for all.
+	Query value.Value // a map: the provider's filter
+	// Limit is the maximum number of resources on all pages together; 0 for all.
 	Limit int
 	// Continuation is the token of the previous page; empty for the first page.
 	Continuation string
 }
 
-// ListResponse is a page.
+// ListResponse is one page of resources.
 type ListResponse struct {
 	Resources    []Listed
-	Continuation string // for the next page; empty after the last
-	// Unknown reports whether the provider cannot tell before something else exists.
+	Continuation string // token for the next page; empty after the last
+	// Unknown reports whether the result depends on something that does not exist yet.
 	Unknown bool
 }
 
-// Listed is a resource that exists.
+// Listed is an existing resource.
 type Listed struct {
-	ID   string // as Read takes it
-	Name string // empty when the provider has none
+	ID   string // in the form that Read accepts
+	Name string // empty if the provider has none
 }
 
-// MaxListed is the most resources that a page may have.
+// MaxListed is the maximum number of resources on a page.
 const MaxListed = 100_000
 
-// List asks a provider for a page, if it is a Lister. A type that wraps a Configured passes List on with it.
+// List returns a page of resources if c is a Lister. A type that wraps a Configured must forward List itself.
 func List(ctx context.Context, c Configured, r ListRequest) (ListResponse, error) {
 	if l, ok := c.(Lister); ok {
 		return l.List(ctx, r)

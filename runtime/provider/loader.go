@@ -13,18 +13,19 @@ type Package struct {
 	DownloadURL      string
 	Checksums        map[string][]byte
 	Parameterization *Parameterization
-	// Config is the stack's configuration of the package, without namespace, as the plugin's environment gets it (E3.2).
+	// Config is the stack's configuration of the package, without the namespace, as passed in the plugin's environment
+	// (E3.2).
 	Config         map[string]string
-	EnvVarMappings map[string]string // new variable to existing variable (L4.29)
+	EnvVarMappings map[string]string // maps new variables to existing ones (L4.29)
 }
 
-// Parameterization makes a package out of a plugin that can be several.
+// Parameterization turns a plugin that can serve several packages into one of them.
 type Parameterization = monitor.Parameterization
 
-// Loader starts providers. Each call gives a provider of its own, which the caller closes.
+// Loader starts providers. Each call returns a separate provider, which the caller closes.
 type Loader interface {
-	// Load starts a provider and, if p has a parameterization, makes it that package, once: a provider may refuse a second
-	// time. An answer for another package than the one wanted is an error (E3.8). Load returns *MissingError when there is
-	// no such provider.
+	// Load starts a provider and, if p has a parameterization, applies it once, because a provider may refuse a second
+	// one. It returns an error if the provider answers with a package other than the requested one (E3.8), and
+	// *MissingError if there is no such provider.
 	Load(ctx context.Context, p Package) (Provider, error)
 }

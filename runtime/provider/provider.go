@@ -9,11 +9,11 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 )
 
-// Provider is a loaded provider that has no configuration yet. All methods are safe for concurrent use.
+// Provider is a loaded provider without configuration. All methods are safe for concurrent use.
 type Provider interface {
 	// Info identifies the provider.
 	Info(ctx context.Context) (Info, error)
-	// Parameterize makes the provider serve another package; it comes before everything else (E3.8).
+	// Parameterize makes the provider serve another package. It must come before all other calls (E3.8).
 	Parameterize(ctx context.Context, r ParameterizeRequest) (ParameterizeResponse, error)
 	// Schema returns the package schema as JSON text (F2.16). The caller must not modify it.
 	Schema(ctx context.Context, r SchemaRequest) ([]byte, error)
@@ -23,28 +23,30 @@ type Provider interface {
 	DiffConfig(ctx context.Context, r DiffRequest) (DiffResponse, error)
 	// Configure gives the provider its configuration. It is called at most once.
 	Configure(ctx context.Context, r ConfigureRequest) (Configured, error)
-	// Cancel asks for calls in flight to end soon.
+	// Cancel asks calls in flight to end soon.
 	Cancel(ctx context.Context) error
-	// Close cancels and frees everything that the provider holds, a process too. It is safe to call twice.
+	// Close cancels calls and frees everything the provider holds, including its process. It is safe to call twice.
 	Close() error
 }
 
-// SchemaReader is a Provider whose schema, which may have 150 MB, can be read without a text of it in memory.
+// SchemaReader is a Provider that can stream its schema, which may be as large as 150 MB, instead of returning it as
+// one text in memory.
 type SchemaReader interface {
-	// ReadSchema passes the text that Schema returns to read. open starts at the beginning of the text each time, and
-	// is valid until read returns. ReadSchema returns the error of the request, or of read.
+	// ReadSchema passes the text that Schema would return to read. Each call of open starts at the beginning of the
+	// text; open is valid until read returns. ReadSchema returns the error of the request or of read.
 	ReadSchema(ctx context.Context, r SchemaRequest, read func(open func() io.Reader) error) error
 }
 
-// Mapper is a Provider that knows how the names of another tool's provider map to its own.
+// Mapper is a Provider that can map the names of another tool's provider to its own.
 type Mapper interface {
-	// Mapping returns the provider of the tool key that the mapping is for, and the mapping in the form that converters
-	// of that tool read. Both are empty if there is none. An empty name stands for the plugin's own choice.
+	// Mapping returns the name of the provider of the tool key that the mapping is for, and the mapping in the format
+	// that converters for that tool read. Both are empty if there is no mapping. If name is empty, the plugin chooses
+	// the provider.
 	Mapping(ctx context.Context, key, name string) (from string, data []byte, err error)
 }
 
-// Configured is a provider that manages resources. All methods are safe for concurrent use. Errors are *Error where
-// the outcome matters to the engine.
+// Configured is a provider that can manage resources. All methods are safe for concurrent use. They return an *Error
+// wherever the outcome matters to the engine.
 type Configured interface {
 	Check(ctx context.Context, r CheckRequest) (CheckResponse, error)
 	Diff(ctx context.Context, r DiffRequest) (DiffResponse, error)
@@ -60,10 +62,10 @@ type Configured interface {
 // Info describes a provider.
 type Info struct {
 	Name    string
-	Version string // empty when not known
+	Version string // empty if unknown
 }
 
-// ParameterizeRequest gives either command-line arguments or a value kept from an earlier parameterization.
+// ParameterizeRequest holds either command-line arguments or the value of an earlier parameterization.
 type ParameterizeRequest struct {
 	Args          []string
 	Name, Version string
@@ -73,55 +75,55 @@ type ParameterizeRequest struct {
 // ParameterizeResponse names the package that the provider now serves.
 type ParameterizeResponse struct{ Name, Version string }
 
-// SchemaRequest asks for a schema; the subpackage belongs to a parameterized provider.
+// SchemaRequest asks for a schema; the subpackage is for a parameterized provider.
 type SchemaRequest struct{ SubpackageName, SubpackageVersion string }
 
-// Subject is the resource that a request is about.
+// Subject is the resource that a request concerns.
 type Subject struct {
 	URN  urn.URN
 	Name string
 	Type string
 }
 
-// SubjectOf takes name and type from a URN (F2.18).
+// SubjectOf returns the subject for u, with the name and type taken from u (F2.18).
 func SubjectOf(u urn.URN) Subject { return Subject{URN: u, Name: u.Name(), Type: u.Type()} }
 
-// ConfigureRequest gives a provider its configuration (E3.23).
+// ConfigureRequest holds the provider's configuration (E3.23).
 type ConfigureRequest struct {
 	Subject
 	ID     string
-	Inputs value.Value // a map, checked
+	Inputs value.Value // a checked map
 }
 
-// CheckRequest asks whether inputs are valid (E4.21). Olds is an empty map when there are none.
+// CheckRequest asks whether inputs are valid (E4.21). Olds is an empty map if there are no old inputs.
 type CheckRequest struct {
 	Subject
 	Olds, News    value.Value
-	RandomSeed    []byte // 32 bytes, the same for each check of one resource in one operation (E4.9)
-	AllowUnknowns bool   // a preview
+	RandomSeed    []byte // 32 bytes, the same for every check of one resource in one operation (E4.9)
+	AllowUnknowns bool   // true in a preview
 	Autonaming    *Autonaming
 }
 
-// Autonaming proposes a name for resources that name themselves (E4.126).
+// Autonaming proposes a name to providers that name resources themselves (E4.126).
 type Autonaming struct {
 	Mode string // propose, enforce or disable
 	Name string
-	// Insist reports whether the user should hear of it when the provider takes no such proposals.
+	// Insist reports whether to warn the user if the provider does not support proposed names.
 	Insist bool
 }
 
-// CheckResponse holds the inputs to use, or what is wrong with those given.
+// CheckResponse holds either the inputs to use or the faults of the given inputs.
 type CheckResponse struct {
 	Inputs   value.Value
 	Failures []Failure
-	// AutonamingIgnored reports whether the provider could not be told what the request has as Autonaming.
+	// AutonamingIgnored reports whether the request's Autonaming could not be passed to the provider.
 	AutonamingIgnored bool
 }
 
-// Failure is one thing wrong with an input; Property is empty when it is about all.
+// Failure is one fault of the inputs; Property is empty if it concerns the inputs as a whole.
 type Failure = monitor.Failure
 
-// DiffRequest asks what it takes to get from an old state to new inputs.
+// DiffRequest asks which changes lead from an old state to new inputs.
 type DiffRequest struct {
 	Subject
 	ID            string
@@ -135,8 +137,8 @@ type DiffRequest struct {
 // Changes is the result of a provider's diff.
 type Changes uint8
 
-// The results of a diff. DiffUnknown leaves it to the engine to compare inputs (E4.46). DiffUnavailable is no
-// provider's answer: it stands for the answer of a provider whose configuration is not known yet (E3.52).
+// The results of a diff. With DiffUnknown, the engine compares inputs itself (E4.46). DiffUnavailable never comes from
+// a provider: it stands for the answer of a provider whose configuration is not known yet (E3.52).
 const (
 	DiffUnknown Changes = iota
 	DiffNone
@@ -147,7 +149,7 @@ const (
 // DiffKind is the kind of change of one property.
 type DiffKind uint8
 
-// The kinds of property changes; the odd ones force a replacement.
+// The kinds of property changes; odd values force a replacement.
 const (
 	DiffAdd DiffKind = iota
 	DiffAddReplace
@@ -159,32 +161,32 @@ const (
 
 var diffKindNames = [...]string{"add", "add-replace", "delete", "delete-replace", "update", "update-replace"}
 
-// String is the kind's name in events (E8.15).
+// String returns the kind's name in events (E8.15).
 func (k DiffKind) String() string { return diffKindNames[min(int(k), len(diffKindNames)-1)] }
 
 // Replaces reports whether the change forces a replacement.
 func (k DiffKind) Replaces() bool { return k&1 == 1 }
 
-// AsReplace is the kind with a replacement forced.
+// AsReplace returns the corresponding kind that forces a replacement.
 func (k DiffKind) AsReplace() DiffKind { return k | 1 }
 
 // PropertyDiff is the change of one property.
 type PropertyDiff struct {
 	Kind      DiffKind
-	InputDiff bool // the change is one of inputs, not of outputs
+	InputDiff bool // the change concerns inputs, not outputs
 }
 
 // DiffResponse is the provider's answer to Diff (F2.23).
 type DiffResponse struct {
 	Changes             Changes
-	Replaces            []string // keys or paths that force a replacement
+	Replaces            []string // keys or property paths that force a replacement
 	Stables             []string
 	Diffs               []string                // changed keys
-	Detailed            map[string]PropertyDiff // by property path; nil when the provider gave none
+	Detailed            map[string]PropertyDiff // by property path; nil if the provider sent none
 	DeleteBeforeReplace bool
 }
 
-// Replace reports whether the change needs a replacement (E4.47).
+// Replace reports whether the change requires a replacement (E4.47).
 func (d DiffResponse) Replace() bool {
 	if len(d.Replaces) > 0 {
 		return true
@@ -197,13 +199,13 @@ func (d DiffResponse) Replace() bool {
 	return false
 }
 
-// CreateRequest asks for a new resource; with Preview, only for what it would be like.
+// CreateRequest asks for a new resource. With Preview, it asks only for the expected result.
 type CreateRequest struct {
 	Subject
 	Inputs  value.Value
-	Timeout float64 // seconds; 0 is the provider's own choice
+	Timeout float64 // seconds; 0 for the provider's default
 	Preview bool
-	Views   *Views // nil when nobody wants to know of views
+	Views   *Views // nil if views are not wanted
 }
 
 // CreateResponse is a new resource. ID is empty only in a preview.
@@ -213,7 +215,7 @@ type CreateResponse struct {
 	RefreshBeforeUpdate bool
 }
 
-// ReadRequest asks for the present state of a resource. Inputs is null for an import.
+// ReadRequest asks for the current state of a resource. Inputs is null for an import.
 type ReadRequest struct {
 	Subject
 	ID      string
@@ -223,7 +225,8 @@ type ReadRequest struct {
 	Views   *Views
 }
 
-// ReadResponse is a resource as it is. An empty ID says that there is none. Inputs is null when the provider gave none.
+// ReadResponse is the current state of a resource. ID is empty if the resource does not exist. Inputs is null if the
+// provider sent none.
 type ReadResponse struct {
 	ID                  string
 	Inputs              value.Value
@@ -231,7 +234,7 @@ type ReadResponse struct {
 	RefreshBeforeUpdate bool
 }
 
-// UpdateRequest asks for a change in place.
+// UpdateRequest asks for an in-place update.
 type UpdateRequest struct {
 	Subject
 	ID            string
@@ -244,13 +247,13 @@ type UpdateRequest struct {
 	Views         *Views
 }
 
-// UpdateResponse is the changed resource.
+// UpdateResponse is the updated resource.
 type UpdateResponse struct {
 	Outputs             value.Value
 	RefreshBeforeUpdate bool
 }
 
-// DeleteRequest asks for the end of a resource.
+// DeleteRequest asks for the deletion of a resource.
 type DeleteRequest struct {
 	Subject
 	ID      string
@@ -267,7 +270,7 @@ type InvokeRequest struct {
 	Preview bool
 }
 
-// InvokeResponse is a function's result, or why there is none.
+// InvokeResponse is a function's result or the failures that prevented it.
 type InvokeResponse struct {
 	Result   value.Value
 	Failures []Failure
@@ -281,20 +284,20 @@ type CallRequest struct {
 	Deployment      DeploymentInfo
 }
 
-// CallResponse is a method's result, or why there is none.
+// CallResponse is a method's result or the failures that prevented it.
 type CallResponse struct {
 	Result             value.Value
 	ReturnDependencies map[string][]urn.URN
 	Failures           []Failure
 }
 
-// DeploymentInfo describes the deployment that a call or a construction happens in, and where its monitor listens.
+// DeploymentInfo describes the deployment of a call or construction and the address of its resource monitor.
 type DeploymentInfo struct {
 	monitor.Info
 	MonitorEndpoint string // host:port
 }
 
-// ConstructRequest asks for a component (E2.38).
+// ConstructRequest asks for the construction of a component (E2.38).
 type ConstructRequest struct {
 	Deployment              DeploymentInfo
 	Type, Name              string
@@ -304,7 +307,7 @@ type ConstructRequest struct {
 	Dependencies            []urn.URN
 	Providers               map[string]string
 	Aliases                 []urn.URN
-	AliasSpecs              []monitor.Alias // aliases that are not given as URNs
+	AliasSpecs              []monitor.Alias // aliases not given as URNs
 	Protect                 *bool
 	RetainOnDelete          *bool
 	DeleteBeforeReplace     *bool

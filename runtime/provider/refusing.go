@@ -2,8 +2,8 @@ package provider
 
 import "context"
 
-// Refusing is a Configured provider that refuses everything. Providers embed it for the calls that they do not have.
-// The function returns the error for what was asked for, such as "function pkg:index:get".
+// Refusing is a Configured provider that refuses every call. Providers embed it for the calls that they do not
+// implement. The function returns the error for the requested item, such as "function pkg:index:get".
 type Refusing func(what string) error
 
 // Check refuses.

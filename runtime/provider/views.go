@@ -6,28 +6,28 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
-// Views are for providers whose resources consist of others that people want to see: while such a resource is worked
-// on, its provider tells what happens to its views (E4.114). They are part of their owner and have no lives of their
-// own.
+// Views serve providers whose resources consist of other resources that users want to see. While such a resource is
+// processed, its provider reports what happens to its views (E4.114). Views are part of their owner and have no life
+// cycle of their own.
 type Views struct {
-	Old []View // the owner's views so far
-	// Publish reports what is being done to views. It is safe for concurrent use, and must not be called after the call
-	// that it came with is over.
+	Old []View // the owner's views before the call
+	// Publish reports steps on views. It is safe for concurrent use, and must not be called after the provider call
+	// that it belongs to has returned.
 	Publish func(ctx context.Context, steps []ViewStep) error
 }
 
 // View is the state of a view.
 type View struct {
 	Type, Name             string
-	ParentType, ParentName string // of the view that it is below; empty for the owner
+	ParentType, ParentName string // of the parent view; empty if the parent is the owner
 	Inputs, Outputs        value.Value
 }
 
-// ViewStep is one thing done to a view.
+// ViewStep is one step on a view.
 type ViewStep struct {
-	Op       string // as the engine's operations are called: create, update, delete, create-replacement, …
+	Op       string // the engine's name of the operation: create, update, delete, create-replacement, …
 	Outcome  Outcome
-	Error    string // why it failed; empty when it did not
+	Error    string // why the step failed; empty if it succeeded
 	Old, New *View
 	Keys     []string
 	Diffs    []string

@@ -8,7 +8,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// post is where a provider is guarded: who watches its calls, and what they may not tell.
+// A post holds what is needed to guard the calls of one provider: the watchdog for slow calls and the secrets to mask.
 type post struct {
 	dog     *watchdog
 	secrets secrets
@@ -16,13 +16,13 @@ type post struct {
 	open    []string
 }
 
-// enter begins a call, and learns what goes in; leave ends it.
+// enter registers the start of a call and records the secrets in its values. The caller calls leave when the call ends.
 func (p post) enter(does string, about urn.URN, values ...value.Value) (leave func()) {
 	p.learn(values)
 	return p.dog.begin(p.name, does, about)
 }
 
-// learn takes note of the secrets in inputs and outputs.
+// learn records the secrets in inputs and outputs.
 func (p post) learn(values []value.Value) {
 	for _, v := range values {
 		for _, key := range p.open {
@@ -32,7 +32,8 @@ func (p post) learn(values []value.Value) {
 	}
 }
 
-// answer learns what a call has brought, and hides in its failures and its error what is secret. failures may be nil.
+// answer records the secrets in the results of a call and masks secrets in its failures and its error. failures may be
+// nil.
 func (p post) answer(err error, failures *[]provider.Failure, out ...value.Value) error {
 	p.learn(out)
 	if failures != nil {
@@ -41,7 +42,7 @@ func (p post) answer(err error, failures *[]provider.Failure, out ...value.Value
 	return p.secrets.error(err)
 }
 
-// guarded is a guarded provider that is not configured yet.
+// guarded is a guarded provider without configuration.
 type guarded struct {
 	provider.Provider
 	post
@@ -49,20 +50,20 @@ type guarded struct {
 
 var _ provider.Provider = guarded{}
 
-// Schema asks for the schema.
+// Schema returns the schema.
 func (p guarded) Schema(ctx context.Context, r provider.SchemaRequest) ([]byte, error) {
 	defer p.enter("give its schema", "")()
 	return p.Provider.Schema(ctx, r)
 }
 
-// Parameterize makes it serve another package.
+// Parameterize makes the provider serve another package.
 func (p guarded) Parameterize(ctx context.Context, r provider.ParameterizeRequest) (provider.ParameterizeResponse,
 	error) {
 	defer p.enter("take its parameters", "")()
 	return p.Provider.Parameterize(ctx, r)
 }
 
-// Configure gives it its configuration.
+// Configure configures the provider.
 func (p guarded) Configure(ctx context.Context, r provider.ConfigureRequest) (provider.Configured, error) {
 	defer p.enter("take its configuration", r.URN, r.Inputs)()
 	c, err := p.Provider.Configure(ctx, r)
@@ -72,7 +73,7 @@ func (p guarded) Configure(ctx context.Context, r provider.ConfigureRequest) (pr
 	return configured{c, p.post}, nil
 }
 
-// configured is a guarded provider that has its configuration.
+// configured is a guarded provider with configuration.
 type configured struct {
 	provider.Configured
 	post
@@ -80,7 +81,7 @@ type configured struct {
 
 var _ provider.Configured = configured{}
 
-// CheckConfig checks its configuration.
+// CheckConfig checks the provider's configuration.
 func (p guarded) CheckConfig(ctx context.Context, r provider.CheckRequest) (out provider.CheckResponse, err error) {
 	defer p.enter("check its configuration", r.URN, r.News)()
 	out, err = p.Provider.CheckConfig(ctx, r)
@@ -88,7 +89,7 @@ func (p guarded) CheckConfig(ctx context.Context, r provider.CheckRequest) (out 
 	return out, err
 }
 
-// DiffConfig compares its configuration.
+// DiffConfig compares the provider's configurations.
 func (p guarded) DiffConfig(ctx context.Context, r provider.DiffRequest) (out provider.DiffResponse, err error) {
 	defer p.enter("compare its configuration", r.URN, r.News, r.OldInputs)()
 	out, err = p.Provider.DiffConfig(ctx, r)
@@ -147,7 +148,7 @@ func (p configured) Call(ctx context.Context, r provider.CallRequest) (out provi
 	return out, err
 }
 
-// List passes on to a provider that can list.
+// List forwards the request to a provider that can list resources.
 func (p configured) List(ctx context.Context, r provider.ListRequest) (provider.ListResponse, error) {
 	defer p.enter("list "+r.Type, "", r.Query)()
 	out, err := provider.List(ctx, p.Configured, r)

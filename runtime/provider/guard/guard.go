@@ -10,25 +10,25 @@ import (
 
 // Options are the parts of a Guard.
 type Options struct {
-	// Secrets learns what providers are given and give, and hides it. It must not be nil.
+	// Secrets records the secrets in the inputs and outputs of providers and masks them. It must not be nil.
 	Secrets *mask.Masker
-	// Open names the inputs of a package's provider that are sealed and are no secrets, such as its source code; nil for
-	// none.
+	// Open names the inputs of a package's provider that are encrypted but not secret, such as its source code. It may
+	// be nil.
 	Open func(pkg string) []string
-	// Patience is how long a call may take before Slow is called; 0 for a minute.
+	// Patience is how long a call may take before Slow is called; 0 means one minute.
 	Patience time.Duration
-	// Slow is called for calls that take long; it may be nil. It runs in a goroutine of Watch, one call at a time.
+	// Slow is called for slow calls; it may be nil. It runs in a goroutine of Watch, one call at a time.
 	Slow func(Wait)
 }
 
-// Guard wraps the loader of an engine's providers. It is safe for concurrent use.
+// Guard wraps an engine's provider loader. It is safe for concurrent use.
 type Guard struct {
 	secrets secrets
 	open    func(pkg string) []string
 	dog     *watchdog
 }
 
-// New makes a guard.
+// New returns a guard.
 func New(o Options) *Guard {
 	if o.Slow == nil {
 		o.Slow = func(Wait) {}
@@ -39,19 +39,19 @@ func New(o Options) *Guard {
 	return &Guard{secrets{o.Secrets}, o.Open, newWatchdog(o.Patience, o.Slow)}
 }
 
-// Watch reports slow calls until stop is called, which waits for the last of them to be told.
+// Watch starts reporting slow calls. stop ends that and waits for a report in progress.
 func (g *Guard) Watch() (stop func()) { return g.dog.watch() }
 
 // Loader returns a loader whose providers are guarded.
 func (g *Guard) Loader(l provider.Loader) provider.Loader { return loader{l, g} }
 
-// loader gives out guarded providers.
+// loader loads guarded providers.
 type loader struct {
 	provider.Loader
 	guard *Guard
 }
 
-// Load starts a provider.
+// Load starts a guarded provider.
 func (l loader) Load(ctx context.Context, pkg provider.Package) (provider.Provider, error) {
 	defer l.guard.dog.begin(pkg.Name, "start", "")()
 	p, err := l.Loader.Load(ctx, pkg)

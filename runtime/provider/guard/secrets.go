@@ -13,7 +13,8 @@ type secrets struct{ *mask.Masker }
 
 func (s secrets) learn(values ...value.Value) { s.Learn(values...) }
 
-// error is a provider's error that hides what is known, and is still what it was to the engine.
+// error returns a copy of a provider's error with known secrets masked. The engine can still inspect the error as
+// before.
 func (s secrets) error(err error) error {
 	if err == nil || s.Hide(err.Error()) == err.Error() {
 		return err

@@ -12,13 +12,12 @@ import (
 // defaultPatience is how long a provider may take to answer before the user gets a message.
 const defaultPatience = time.Minute
 
-// watchdog knows which calls to providers have not been answered yet, and tells when one takes long (D10). It is safe
-// for concurrent use.
+// watchdog tracks unanswered provider calls and reports those that take long (D10). It is safe for concurrent use.
 type watchdog struct {
 	patience time.Duration
 	tell     func(Wait)
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	calls map[int]*waiting
 	next  int
 }
@@ -27,7 +26,7 @@ type waiting struct {
 	plugin, does string
 	about        urn.URN
 	since        time.Time
-	told         int // how often
+	told         int // number of reports so far
 }
 
 func newWatchdog(patience time.Duration, tell func(Wait)) *watchdog {
@@ -37,7 +36,7 @@ func newWatchdog(patience time.Duration, tell func(Wait)) *watchdog {
 	return &watchdog{patience: patience, tell: tell, calls: map[int]*waiting{}}
 }
 
-// begin notes a call; the caller calls done when it has its answer.
+// begin registers a call; the caller calls done when the answer has arrived.
 func (w *watchdog) begin(plugin, does string, about urn.URN) (done func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -51,8 +50,7 @@ func (w *watchdog) begin(plugin, does string, about urn.URN) (done func()) {
 	}
 }
 
-// watch reports a call first when the patience is over, then each time that the wait has doubled, until stop is
-// called.
+// watch reports a call when its patience is over, and again each time that the wait has doubled, until stop is called.
 func (w *watchdog) watch() (stop func()) {
 	done := make(chan struct{})
 	var watching sync.WaitGroup
@@ -91,15 +89,15 @@ func (w *watchdog) overdue(now time.Time) []Wait {
 	return waits
 }
 
-// Wait is a call that takes long.
+// Wait is a slow call.
 type Wait struct {
 	Provider string
-	Does     string  // what it was asked to do, such as "create the resource"
-	URN      urn.URN // of the resource that the call is about; empty for none
+	Does     string  // the action requested, such as "create the resource"
+	URN      urn.URN // of the resource that the call concerns; empty if there is none
 	Time     time.Duration
 }
 
-// String describes to a user what is waited for.
+// String describes the call to a user.
 func (w Wait) String() string {
 	return fmt.Sprintf("still waiting for the provider %s to %s, for %s now", w.Provider, w.Does,
 		w.Time.Round(time.Second/10))
