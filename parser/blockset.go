@@ -269,11 +269,11 @@ type blockKey struct {
 // knownBlocks holds the blocks of an earlier text that the next text can reuse. Nearly all of them are in the same
 // order: before the edit counted from the start, and after it counted from the end.
 type knownBlocks struct {
-	count   int      // number of blocks in the next text
-	before  []*block // equal to the first blocks of the next text
-	behind  []*block // equal to the last blocks of the next text
-	between map[blockKey][]*block
-	taken   int
+	count  int      // number of blocks in the next text
+	head   []*block // equal to the first blocks of the next text
+	tail   []*block // equal to the last blocks of the next text
+	middle map[blockKey][]*block
+	taken  int
 }
 
 func newKnownBlocks(prior *blockSet, text []byte, sections []cutSection) *knownBlocks {
@@ -287,17 +287,17 @@ func newKnownBlocks(prior *blockSet, text []byte, sections []cutSection) *knownB
 	}
 	old := prior.blocks
 	for len(old) > 0 && len(next) > 0 && old[0].says(next[0], text) {
-		k.before, old, next = append(k.before, old[0]), old[1:], next[1:]
+		k.head, old, next = append(k.head, old[0]), old[1:], next[1:]
 	}
 	last := len(old)
 	for last > 0 && len(next) > 0 && old[last-1].says(next[len(next)-1], text) {
 		last, next = last-1, next[:len(next)-1]
 	}
-	old, k.behind = old[:last], old[last:]
-	k.between = make(map[blockKey][]*block, len(old))
+	old, k.tail = old[:last], old[last:]
+	k.middle = make(map[blockKey][]*block, len(old))
 	for _, b := range old {
 		key := blockKey{lead: string(b.lead), text: string(b.yaml.src.Text()), astray: b.astray}
-		k.between[key] = append(k.between[key], b)
+		k.middle[key] = append(k.middle[key], b)
 	}
 	return k
 }
@@ -314,19 +314,19 @@ func (k *knownBlocks) take(s stretch, body []byte, lines int) *block {
 	k.taken++
 	var b *block
 	switch {
-	case pos < len(k.before):
-		b = k.before[pos]
-	case k.count-pos <= len(k.behind):
-		b = k.behind[len(k.behind)-(k.count-pos)]
+	case pos < len(k.head):
+		b = k.head[pos]
+	case k.count-pos <= len(k.tail):
+		b = k.tail[len(k.tail)-(k.count-pos)]
 	default:
 		key := blockKey{lead: string(s.lead), text: string(body), astray: s.astray}
-		list := k.between[key]
+		list := k.middle[key]
 		i := slices.IndexFunc(list, func(b *block) bool { return b.canStand(lines) })
 		if i < 0 {
 			return nil
 		}
 		b = list[i]
-		k.between[key] = slices.Delete(list, i, i+1)
+		k.middle[key] = slices.Delete(list, i, i+1)
 	}
 	if !b.canStand(lines) || b.deeper != s.deeper {
 		return nil

@@ -10,7 +10,7 @@ import (
 // that all positions remain valid. The affected strings are then decoded again from the original text.
 
 // refused is an escape that the YAML parser rejects.
-type refused struct{ at, width int }
+type refused struct{ pos, width int }
 
 // isRefused reports whether an escape of width bytes is valid only in JSON.
 func isRefused(escape []byte, width int) bool { return escape[1] == '/' || width == pairWidth }
@@ -22,7 +22,7 @@ func (l *lexed) readable(text []byte) []byte {
 	}
 	text = bytes.Clone(text)
 	for _, r := range l.refused {
-		for i := r.at; i < r.at+r.width; i++ {
+		for i := r.pos; i < r.pos+r.width; i++ {
 			text[i] = 'x'
 		}
 	}
@@ -33,7 +33,7 @@ func (l *lexed) readable(text []byte) []byte {
 // escapes is not in a double-quoted string and therefore no escape at all.
 func restoreEscapes(text []byte, lexed *lexed, root *node) bool {
 	if second := lexed.secondDocument; second >= 0 { // later documents are not parsed
-		lexed.refused = slices.DeleteFunc(lexed.refused, func(r refused) bool { return r.at >= second })
+		lexed.refused = slices.DeleteFunc(lexed.refused, func(r refused) bool { return r.pos >= second })
 	}
 	left := lexed.refused
 	if len(left) == 0 {
@@ -46,10 +46,10 @@ func restoreEscapes(text []byte, lexed *lexed, root *node) bool {
 				return false
 			}
 		}
-		if n.kind != scalarNode || len(left) == 0 || left[0].at >= n.end {
+		if n.kind != scalarNode || len(left) == 0 || left[0].pos >= n.end {
 			return true
 		}
-		if !n.doubleQuoted() || left[0].at < n.start {
+		if !n.doubleQuoted() || left[0].pos < n.start {
 			return false
 		}
 		value, m := quotedMap(text, contentStart(text, n), '"')
@@ -57,7 +57,7 @@ func restoreEscapes(text []byte, lexed *lexed, root *node) bool {
 			return false
 		}
 		n.value = value
-		for len(left) > 0 && left[0].at < n.end {
+		for len(left) > 0 && left[0].pos < n.end {
 			left = left[1:]
 		}
 		return true
@@ -68,6 +68,6 @@ func restoreEscapes(text []byte, lexed *lexed, root *node) bool {
 // noteEscapes reports escapes that other hosts reject.
 func (t *yamlText) noteEscapes() {
 	for _, r := range t.lexed.refused {
-		t.portability(t.at(r.at, r.at+r.width), "the escape `%s`", t.text[r.at:r.at+r.width])
+		t.portability(t.at(r.pos, r.pos+r.width), "the escape `%s`", t.text[r.pos:r.pos+r.width])
 	}
 }

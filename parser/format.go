@@ -76,8 +76,8 @@ type formattedLine struct {
 	start, end int          // offsets, without the line break
 	broken     string       // the line break
 	indent     int          // current indentation
-	to         int          // new indentation; -1 if not known yet; -2-i to move with line i
-	inside     bool         // inside of a string or brackets that begin above
+	target     int          // new indentation; -1 if not known yet; -2-i to move with line i
+	continued  bool         // inside of a string or brackets that begin above
 	kept       bool         // inside of a string whose white space is significant
 	cuts       []shortening // blanks to remove after the indentation
 }
@@ -94,7 +94,7 @@ type formatter struct {
 func newFormatter(text []byte) *formatter {
 	f := &formatter{text: text}
 	for i := textStart(text); i < len(text); {
-		l := formattedLine{start: i, end: len(text), to: -1}
+		l := formattedLine{start: i, end: len(text), target: -1}
 		next := len(text)
 		if n := bytes.IndexByte(text[i:], '\n'); n >= 0 {
 			l.end, next, l.broken = i+n, i+n+1, "\n"
@@ -127,8 +127,8 @@ func (f *formatter) begins(offset int) bool {
 // put sets the new indentation of the line that begins with the text at an offset, unless it is already set. It does
 // nothing if other text comes first.
 func (f *formatter) put(offset, dst int) {
-	if l := &f.lines[f.lineOf(offset)]; f.begins(offset) && l.to < 0 {
-		l.to = dst
+	if l := &f.lines[f.lineOf(offset)]; f.begins(offset) && l.target < 0 {
+		l.target = dst
 	}
 }
 
@@ -228,20 +228,20 @@ func (f *formatter) whole(n *node) {
 		}
 	}
 	for i := first + 1; i <= last; i++ {
-		f.lines[i].inside = true
+		f.lines[i].continued = true
 		f.lines[i].kept = literal || n.quoted()
-		f.lines[i].to = -2 - first // moves with its first line
+		f.lines[i].target = -2 - first // moves with its first line
 	}
 }
 
 // write returns the formatted text.
 func (f *formatter) write() []byte {
 	for i := range f.lines { // continuation lines move with their first line
-		if l := &f.lines[i]; l.to <= -2 {
-			first := &f.lines[-2-l.to]
-			l.to = max(l.indent+first.to-first.indent, 0)
-			if first.to < 0 {
-				l.to = l.indent
+		if l := &f.lines[i]; l.target <= -2 {
+			first := &f.lines[-2-l.target]
+			l.target = max(l.indent+first.target-first.indent, 0)
+			if first.target < 0 {
+				l.target = l.indent
 			}
 		}
 	}
@@ -250,22 +250,22 @@ func (f *formatter) write() []byte {
 		l := &f.lines[i]
 		switch {
 		case l.start+l.indent == l.end:
-		case l.to >= 0:
+		case l.target >= 0:
 			next = i
 		case next >= 0 && (l.indent == f.lines[next].indent || l.indent > 0):
-			l.to = f.lines[next].to
+			l.target = f.lines[next].target
 		default:
-			l.to = l.indent
+			l.target = l.indent
 		}
 	}
 	var b bytes.Buffer
 	b.Write(f.text[:textStart(f.text)])
-	empty := true // the line before was empty, or there is none
+	empty := true // the previous line was empty, or there is none
 	for i := range f.lines {
 		l := &f.lines[i]
 		body := f.body(l)
 		switch {
-		case l.inside && l.kept && strings.TrimSpace(body) == "" && l.start+l.indent == l.end:
+		case l.continued && l.kept && strings.TrimSpace(body) == "" && l.start+l.indent == l.end:
 			b.Write(f.text[l.start:l.end]) // blanks beyond the indentation are significant
 			b.WriteString(l.broken)
 			continue
@@ -277,12 +277,12 @@ func (f *formatter) write() []byte {
 			continue
 		}
 		empty = false
-		b.WriteString(strings.Repeat(" ", l.to))
+		b.WriteString(strings.Repeat(" ", l.target))
 		b.WriteString(body)
 		b.WriteString(l.broken)
 	}
 	out := b.Bytes()
-	if n := len(f.lines); n > 0 && !f.lines[n-1].inside {
+	if n := len(f.lines); n > 0 && !f.lines[n-1].continued {
 		breaks := "\n"
 		if bytes.Contains(f.text, []byte("\r\n")) {
 			breaks = "\r\n"

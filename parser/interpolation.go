@@ -83,12 +83,12 @@ func (x *exprReader) warnParentheses(s *scalar, i int) {
 // interpolation parses the `${…}` at offset i of a scalar's text. It returns the expression and the offset at which the
 // `${…}` ends. It chooses between Pulumi's grammar and HCL's (decision D6) as follows:
 //
-//   - a name that is declared is what Pulumi would take it for;
-//   - with one exception: where a *member* holds blanks, as in `${res.count + 1}`, or is `*`, the stock host would look
-//     for a member of that very name, which hardly anything can have. If all names of the text read as an expression
-//     are declared, and the file itself writes no such key, it is an expression;
-//   - what has operators, calls or literals is an expression;
-//   - anything else is an undeclared name, for the checker to report.
+//   - A text whose root name is declared is a property access, as in Pulumi.
+//   - There is one exception: if a *member* contains blanks, as in `${res.count + 1}`, or is `*`, the stock host looks
+//     for a member with exactly that name, which hardly any value has. If all names that the text uses as an
+//     expression are declared, and the program itself does not contain such a key, the text is an expression.
+//   - A text with operators, calls or literals is an expression.
+//   - Any other text is an undeclared name, which the checker reports.
 func (x *exprReader) interpolation(s *scalar, i int) (ast.Expr, int) {
 	access, f := scanAccess(s.text, i+2, true)
 	if f == nil && access.chained() {

@@ -73,10 +73,10 @@ func (r policyReader) read(e entry) {
 	r.scope.also(func() {
 		for _, field := range []struct {
 			key string
-			to  *ast.Expr
+			dst *ast.Expr
 		}{{"when", &p.When}, {"violation", &p.Violation}, {"remedy", &p.Remedy}} {
 			if e, ok := found[field.key]; ok {
-				*field.to = present(r.expression(e))
+				*field.dst = present(r.expression(e))
 			}
 		}
 	}, r.names()...)
