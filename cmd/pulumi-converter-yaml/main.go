@@ -11,7 +11,7 @@ import (
 	"github.com/yamlhost/yamlhost/langhost"
 )
 
-// version is set by the linker; without it the build itself says which version it is.
+// version is set by the linker. If it is empty, the version comes from the build information.
 var version string
 
 func main() {

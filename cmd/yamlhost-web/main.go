@@ -1,8 +1,8 @@
 //go:build js && wasm
 
-// The command yamlhost-web is the checker, evaluator and engine in a browser: it puts functions under the name yamlhost
-// into the global object and goes on until the page ends. Each takes the program's text first and answers with a
-// promise.
+// Command yamlhost-web runs the checker, evaluator and engine in a browser. It adds an object yamlhost with functions
+// to the global object and runs until the page is closed. Each function takes the program's text as its first argument
+// and returns a promise.
 package main
 
 import (
@@ -16,7 +16,7 @@ import (
 
 func main() {
 	p := playground.New()
-	var one sync.Mutex // the calls are carried out one after the other, each for its own text
+	var one sync.Mutex // calls run one after the other, each with its own text
 	api := map[string]any{}
 	add := func(name string, answer func(ctx context.Context, args []js.Value) (any, error)) {
 		api[name] = js.FuncOf(func(_ js.Value, args []js.Value) any {
@@ -41,7 +41,7 @@ func main() {
 	select {}
 }
 
-// promise carries something out beside the page and answers with JSON, or is rejected with an error.
+// promise runs work in a goroutine and returns a promise of its result as JSON. An error rejects the promise.
 func promise(work func() (any, error)) js.Value {
 	var executor js.Func
 	executor = js.FuncOf(func(_ js.Value, args []js.Value) any {

@@ -43,7 +43,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/supervise"
 )
 
-// Run carries out a command line and returns its exit code (F7.14). args come without the program's name.
+// Run executes a command line and returns its exit code (F7.14). args do not include the program's name.
 func Run(ctx context.Context, args []string, s console.Streams, w console.World) (code int) {
 	if len(args) > 0 && args[0] == supervise.Word {
 		return supervise.Main(args[1:], w.Env)
@@ -55,7 +55,7 @@ func Run(ctx context.Context, args []string, s console.Streams, w console.World)
 		if fault := recover(); fault != nil {
 			a.Crashes.Report(fault)
 			code = console.CodeInternal
-			_ = a.Reports.Finish(code, "internal error") // the crash has been told
+			_ = a.Reports.Finish(code, "internal error") // the crash has already been reported
 			if w.Enabled("PULUMI_DEBUG_COMMANDS") {
 				panic(fault)
 			}
@@ -105,7 +105,8 @@ func Run(ctx context.Context, args []string, s console.Streams, w console.World)
 	return code
 }
 
-// outputCode is the exit code of a command whose output may have been lost.
+// outputCode returns the exit code of a command, which is an error if output of a successful command may have been
+// lost.
 func outputCode(a *console.Console, code int, out, errors *console.Steady) int {
 	fault, gone := out.Broken()
 	if fault != nil && !gone {
@@ -117,7 +118,7 @@ func outputCode(a *console.Console, code int, out, errors *console.Steady) int {
 	return code
 }
 
-// newRoot makes the tree of commands. measured takes what --profile asks for.
+// newRoot returns the tree of commands. measured receives the settings of --profile.
 func newRoot(a *console.Console, measured *profile) *cobra.Command {
 	var profileDir string
 	var asksVersion bool
@@ -189,8 +190,8 @@ func newRoot(a *console.Console, measured *profile) *cobra.Command {
 	return root
 }
 
-// Contracts returns all JSON forms that the program writes for other programs. Pulumi's own forms, such as exported
-// states, have their schemas elsewhere.
+// Contracts returns all JSON forms that the program writes for other programs. The schemas of Pulumi's own forms, such
+// as exported states, are elsewhere.
 func Contracts() []contract.Contract {
 	own := []contract.Contract{
 		contract.Of[versionRecord]("version", "which program this is", "`version --json`"),
@@ -201,7 +202,7 @@ func Contracts() []contract.Contract {
 		doctorcmd.Contracts, aboutcmd.Contracts, accountcmd.Contracts, queuecmd.Contracts, own)
 }
 
-// newVersion prints version and edition; it reads no file, so that it is fast.
+// newVersion returns the command version, which prints version and edition. To be fast, it reads no file.
 func newVersion(a *console.Console) *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
@@ -224,14 +225,14 @@ func newVersion(a *console.Console) *cobra.Command {
 type versionRecord struct {
 	Version       string `json:"version"`       // with a leading v
 	Edition       string `json:"edition"`       // default or lean
-	PulumiVersion string `json:"pulumiVersion"` // of the Pulumi CLI that it does as, with a leading v
+	PulumiVersion string `json:"pulumiVersion"` // version of the Pulumi CLI that it emulates, with a leading v
 	GoVersion     string `json:"goVersion"`
 	OS            string `json:"os"`
 	Arch          string `json:"arch"`
 }
 
 func printVersion(a *console.Console) error {
-	if a.World.AsPulumi { // who asks compares it with what it needs of the Pulumi CLI
+	if a.World.AsPulumi { // callers compare it with the version of the Pulumi CLI they need
 		_, err := fmt.Fprintln(a.Streams.Out, "v"+operation.PulumiVersion)
 		return err
 	}
@@ -239,12 +240,12 @@ func printVersion(a *console.Console) error {
 	return err
 }
 
-// The arguments of Run that describe the machine.
+// Types for the arguments of Run that describe the machine.
 type (
 	// Streams are the input and output streams of a command.
 	Streams = console.Streams
 	// World is the part of the machine that a command can see.
 	World = console.World
-	// EmbeddedProviders are providers that live in this process.
+	// EmbeddedProviders is a set of providers that run in this process.
 	EmbeddedProviders = console.EmbeddedProviders
 )

@@ -17,14 +17,14 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// completer offers what can stand at a place of a command line. It reads files only: it starts no plugin and opens no
-// socket, so of a backend that is not a folder it offers nothing. For a file that cannot be read it offers nothing.
+// A completer completes arguments and flag values. It only reads files: it starts no plugin and opens no socket, so it
+// offers nothing from a backend that is not a local folder, nor from a file that cannot be read.
 type completer struct{ console *console.Console }
 
-// offer lists words for an argument or the value of a flag. args stand before it.
+// offer returns the possible words for an argument or the value of a flag. args are the arguments before it.
 type offer func(cmd *cobra.Command, args []string) []string
 
-// attach gives every command of root its completions.
+// attach sets the completions of all commands below root.
 func (c completer) attach(root *cobra.Command) {
 	secretsProviders := orURLs(keyservice.Known(), "default", "passphrase")
 	arguments := map[string]offer{
@@ -72,7 +72,7 @@ func (c completer) attach(root *cobra.Command) {
 	visit(root)
 }
 
-// attachFlag gives a flag its completions. A flag that is not known takes a text that nobody can guess, or a file.
+// attachFlag sets the completion of a flag. An unlisted flag takes either a free text or a file.
 func (c completer) attachFlag(cmd *cobra.Command, f *pflag.Flag, offered offer, formats []string) {
 	var complete cobra.CompletionFunc
 	switch {
@@ -93,10 +93,10 @@ func (c completer) attachFlag(cmd *cobra.Command, f *pflag.Flag, offered offer, 
 	default:
 		complete = cobra.NoFileCompletions
 	}
-	_ = cmd.RegisterFlagCompletionFunc(f.Name, complete) // it fails for a flag that has one, which is as good
+	_ = cmd.RegisterFlagCompletionFunc(f.Name, complete) // an error means that the flag already has a completion
 }
 
-// isFile reports whether a flag names a file, which shells complete themselves.
+// isFile reports whether a flag takes a file name, which the shell itself completes.
 func isFile(name string) bool {
 	switch name {
 	case "file", "plan", "save-plan", "import-file", "query", "config-file", "schema", "profile", "event-log":
@@ -105,7 +105,8 @@ func isFile(name string) bool {
 	return false
 }
 
-// function offers what begins with the word under the cursor. Behind a word that ends in = the shell adds no space.
+// function returns a completion function that offers the words beginning with the word under the cursor. If the word
+// ends in "=", the shell adds no space after it.
 func (c completer) function(offered offer) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
 		if err := c.console.Enter(); err != nil {
@@ -119,7 +120,7 @@ func (c completer) function(offered offer) cobra.CompletionFunc {
 			}
 			if strings.HasSuffix(text, "=") {
 				directive |= cobra.ShellCompDirectiveNoSpace
-				if strings.HasPrefix(word, text) { // what stands behind it is a file or a value
+				if strings.HasPrefix(word, text) { // a file or a value follows the text
 					return nil, cobra.ShellCompDirectiveDefault
 				}
 			}
@@ -128,10 +129,10 @@ func (c completer) function(offered offer) cobra.CompletionFunc {
 	}
 }
 
-// words always offers the same.
+// words returns an offer of fixed words.
 func words(list ...string) offer { return func(*cobra.Command, []string) []string { return list } }
 
-// first offers only for the first argument.
+// first returns an offer for the first argument only.
 func first(o offer) offer {
 	return func(cmd *cobra.Command, args []string) []string {
 		if len(args) > 0 {
@@ -141,7 +142,7 @@ func first(o offer) offer {
 	}
 }
 
-// assigned offers words with = behind them.
+// assigned returns an offer of the words of o, each with "=" appended.
 func assigned(o offer) offer {
 	return func(cmd *cobra.Command, args []string) []string {
 		var list []string
@@ -160,7 +161,7 @@ func ciSystems() []string {
 	return list
 }
 
-// orURLs offers words and the beginnings of URLs.
+// orURLs returns an offer of words and of the beginnings of URLs.
 func orURLs(schemes []string, list ...string) offer {
 	for _, scheme := range schemes {
 		list = append(list, scheme+"://")
@@ -168,7 +169,7 @@ func orURLs(schemes []string, list ...string) offer {
 	return words(list...)
 }
 
-// stack is the stack that the command line has chosen so far, in a folder; nil where there is none.
+// stack returns the stack that the command line has chosen so far, if the backend is a local folder; otherwise nil.
 func (c completer) stack(cmd *cobra.Command) *console.Stack {
 	p, diags, err := c.console.OpenProject(c.console.World.Dir)
 	if err != nil || diags.HasErrors() {
@@ -189,7 +190,7 @@ func (c completer) stack(cmd *cobra.Command) *console.Stack {
 	return &console.Stack{Project: p, Backend: b, Ref: ref, Missing: !ok}
 }
 
-// snapshot is the state of the chosen stack with its secrets sealed; nil where there is none.
+// snapshot returns the state of the chosen stack with its secrets sealed, or nil if it has none.
 func (c completer) snapshot(cmd *cobra.Command) *state.Snapshot {
 	s := c.stack(cmd)
 	if s == nil || s.Missing {
@@ -232,7 +233,7 @@ func (c completer) urns(cmd *cobra.Command, _ []string) []string {
 	return list
 }
 
-// outputs are the names of the stack's outputs.
+// outputs returns the names of the stack's outputs.
 func (c completer) outputs(cmd *cobra.Command, _ []string) []string {
 	s := c.snapshot(cmd)
 	if s == nil {
@@ -253,8 +254,8 @@ func (c completer) tags(cmd *cobra.Command, _ []string) []string {
 	return slices.Sorted(maps.Keys(tags))
 }
 
-// keys returns the keys of the chosen stack's settings and the keys that the project declares, without the project's
-// name where it can be left out.
+// keys returns the keys in the chosen stack's settings and the keys that the project declares. The project's own
+// namespace is left out.
 func (c completer) keys(cmd *cobra.Command, _ []string) []string {
 	s := c.stack(cmd)
 	if s == nil {

@@ -4,11 +4,11 @@ import (
 	"syscall"
 )
 
-// forbidCoreDumps forbids them in two ways. The limit also holds for the plugins and commands that we start, which know
-// the same secrets, but not where the system hands dumps to another program; what is said of the process alone holds
-// there too, and keeps other processes of the user from reading our memory.
+// forbidCoreDumps forbids core dumps in two ways. The resource limit is inherited by the plugins and commands that we
+// start, which know the same secrets, but has no effect where the system pipes dumps to another program. Marking the
+// process as not dumpable works there too, and keeps other processes of the user from reading its memory.
 func forbidCoreDumps() {
 	const setDumpable = 4 // PR_SET_DUMPABLE
 	limitCoreDumps()
-	_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, setDumpable, 0, 0) // an old kernel without it has nothing better
+	_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, setDumpable, 0, 0) // ignored: old kernels lack it
 }

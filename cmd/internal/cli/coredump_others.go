@@ -2,5 +2,6 @@
 
 package cli
 
-// forbidCoreDumps does what there is to do: on Windows nothing is dumped unless the whole machine was set up for it.
+// forbidCoreDumps sets the limit of core dumps if the system has one. Windows dumps nothing unless the whole machine is
+// set up for it.
 func forbidCoreDumps() { limitCoreDumps() }

@@ -13,5 +13,5 @@ func limitCoreDumps() {
 		return
 	}
 	limit.Cur = 0
-	_ = syscall.Setrlimit(syscall.RLIMIT_CORE, &limit) // lowering a limit of one's own is always allowed
+	_ = syscall.Setrlimit(syscall.RLIMIT_CORE, &limit) // a process may always lower its own limit
 }

@@ -1,6 +1,7 @@
-// Package cli is the command line: Run makes the tree of commands and carries one out. The commands are in a folder for
-// each noun below; what they share is cmd/internal/console, and operations on stacks are cmd/internal/operation.
+// Package cli implements the command line: Run builds the tree of commands and executes one. The commands are in
+// folders below this one, a folder for each noun. They share cmd/internal/console; operations on stacks are in
+// cmd/internal/operation.
 //
-// Run takes arguments, Streams and a World, which is all that a command may know of the machine, so that every command
-// can be tested in process.
+// Run takes arguments, Streams and a World. A command sees nothing else of the machine, so that tests can run every
+// command in process.
 package cli

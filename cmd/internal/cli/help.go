@@ -11,7 +11,7 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 )
 
-// groups are the headings of the help, each with its commands.
+// groups lists the headings of the help, each with its commands.
 var groups = []struct {
 	id, title string
 	commands  []string
@@ -26,7 +26,7 @@ var groups = []struct {
 	{"about", "About this program:", []string{"doctor", "about", "version", "completion", "gen-completion", "help"}},
 }
 
-// arrangeHelp gives the commands of root their groups and examples.
+// arrangeHelp assigns groups and examples to the commands of root.
 func arrangeHelp(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
@@ -66,7 +66,7 @@ func arrangeHelp(root *cobra.Command) {
 	})
 }
 
-// newGenCompletion makes the command that writes completion scripts under the name that the Pulumi CLI has for it.
+// newGenCompletion returns the command that writes completion scripts, under the name that the Pulumi CLI uses.
 func newGenCompletion(*console.Console) *cobra.Command {
 	return &cobra.Command{
 		Use: "gen-completion SHELL", Short: "Write a completion script, as completion does", ValidArgs: []string{"bash",
@@ -89,10 +89,10 @@ func newGenCompletion(*console.Console) *cobra.Command {
 // helpWidth is the width of help texts in columns: the width of a standard terminal.
 const helpWidth = 80
 
-// reflowed breaks the lines of a text anew so that they fit. Lines that are indented, and empty ones, stay as they are.
+// reflowed rewraps text to helpWidth. Indented and empty lines stay as they are.
 func reflowed(text string) string {
 	var lines []string
-	open := false // the last line takes more words
+	open := false // words may be appended to the last line
 	for line := range strings.SplitSeq(text, "\n") {
 		if line == "" || strings.HasPrefix(line, " ") {
 			lines, open = append(lines, line), false
@@ -109,7 +109,7 @@ func reflowed(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// exampleText shows examples as help does: what each is for, and below that the line to type.
+// exampleText formats examples for the help: the purpose of each, and the line to type below it.
 func exampleText(list []example) string {
 	var b strings.Builder
 	for i, e := range list {
@@ -121,8 +121,8 @@ func exampleText(list []example) string {
 	return b.String()
 }
 
-// commandLine is the line to type for an example. A line that begins with $ stands as it is behind that: the program's
-// name is in it.
+// commandLine returns the line to type for an example. The program's name is added in front, unless the line begins
+// with "$ ", which is then removed.
 func commandLine(line string) string {
 	if whole, found := strings.CutPrefix(line, "$ "); found {
 		return whole
@@ -130,12 +130,12 @@ func commandLine(line string) string {
 	return strings.TrimRight("yamlhost "+line, " ")
 }
 
-// Commands are all commands, for what is written about them.
+// Commands returns the tree of all commands, for generating documentation.
 func Commands() *cobra.Command { return newRoot(&console.Console{}, &profile{}) }
 
 // writeUsage writes the part of a command's help that follows its description: usage, aliases, examples, commands and
-// flags. cobra's own templates are not used: text/template finds methods by their names, and a program in which
-// anything does that keeps every method of every type that it links, about a tenth of its size.
+// flags. It does not use cobra's templates because text/template looks up methods by name. That would force the linker
+// to keep all methods of all types, about a tenth of the program's size.
 func writeUsage(cmd *cobra.Command) error {
 	var b strings.Builder
 	b.WriteString("Usage:")
@@ -168,7 +168,7 @@ func writeUsage(cmd *cobra.Command) error {
 	return err
 }
 
-// writeCommands lists the commands below cmd, under the headings of their groups where they have some.
+// writeCommands lists the subcommands of cmd under the headings of their groups, if they have any.
 func writeCommands(b *strings.Builder, cmd *cobra.Command) {
 	list := func(title, group string) {
 		b.WriteString("\n\n" + title)
@@ -192,11 +192,11 @@ func writeCommands(b *strings.Builder, cmd *cobra.Command) {
 //go:embed examples.txt
 var exampleFile string
 
-// example is a command line, without the program's name, and what it does.
+// An example is a command line, without the program's name, and a description of what it does.
 type example struct{ line, does string }
 
-// examples reads the examples of each command by its path without the program's name: at least two of each. A test
-// compares every line with the commands and flags.
+// examples returns the examples of each command, at least two, by the command's path without the program's name. A test
+// checks every line against the commands and flags.
 func examples() map[string][]example {
 	byPath := map[string][]example{}
 	path, typed := "", ""

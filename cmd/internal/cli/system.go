@@ -21,13 +21,12 @@ import (
 	"golang.org/x/term"
 )
 
-// garbagePercent lets the heap grow to four times what is in use before it is swept. A command is over in seconds: a
-// third of its time on big programs went into sweeping memory that it would have given back at once.
+// garbagePercent lets the heap grow to four times the live memory before it is collected. A command takes seconds, and
+// on big programs it spent a third of its time on collecting memory that its end would have freed anyway.
 const garbagePercent = 300
 
-// System is the real world: the process's streams, environment, directories and signals. It also makes the process one
-// that spends memory to save time, unless the user has decided otherwise with GOGC, and that keeps its memory to
-// itself.
+// System returns the real world: the process's streams, environment, directories and signals. It also configures the
+// process to trade memory for time, unless the user has set GOGC, and to keep its memory private.
 func System(version string) (console.Streams, console.World) {
 	keepMemoryToOurselves(os.Environ())
 	if os.Getenv("GOGC") == "" {
@@ -60,36 +59,37 @@ func System(version string) (console.Streams, console.World) {
 	w.Home, _ = os.UserHomeDir()
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	if !signal.Ignored(syscall.SIGHUP) { // nohup has it ignored
+	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores the signal
 		signal.Notify(signals, syscall.SIGHUP)
 	}
 	w.Signals = signals
-	// Who takes this signal gets an error from the write instead of being killed in the middle of an operation. It is not
-	// ignored, because children would inherit that.
+	// With a handler for this signal, writing to a closed pipe returns an error instead of killing the process in the
+	// middle of an operation. The signal is not ignored, because children would inherit that.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	return s, w
 }
 
-// self is the file that this process was started from, by the name that it was started under: what a program does may
-// depend on that.
+// self returns the path of the file that this process was started from. It keeps the name used to start it, because the
+// program's behaviour may depend on the name.
 func self() string {
 	path, err := exec.LookPath(os.Args[0])
 	if err == nil {
 		path, err = filepath.Abs(path)
 	}
 	if err != nil {
-		path, _ = os.Executable() // without it, others have to start us
+		path, _ = os.Executable() // may stay empty
 	}
 	return path
 }
 
-// profile records what a command costs, for `go tool pprof` and `go tool trace`. One process has at most one at a time.
+// A profile records the costs of a command, for `go tool pprof` and `go tool trace`. A process can have only one at a
+// time.
 type profile struct {
-	dir   string // empty while nothing is recorded
+	dir   string // empty unless recording
 	files []*os.File
 }
 
-// start begins to record into files of a folder, which it makes if it is missing.
+// start begins to record into files of a folder, which it creates if necessary.
 func (p *profile) start(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("--profile: %w", err)
@@ -115,13 +115,13 @@ func (p *profile) start(dir string) error {
 	return nil
 }
 
-// stop writes what was recorded since start. Without a start it does nothing.
+// stop ends recording and writes the results. Without a start it does nothing.
 func (p *profile) stop() error {
 	if p.dir == "" {
 		return nil
 	}
 	err := p.end()
-	// the profile of allocations has the heap too
+	// The profile of allocations includes the heap profile.
 	for name, file := range map[string]string{"mutex": "mutex.pprof", "allocs": "heap.pprof"} {
 		f, failed := os.Create(filepath.Join(p.dir, file))
 		if failed == nil {
@@ -137,7 +137,7 @@ func (p *profile) stop() error {
 	return nil
 }
 
-// end stops what writes as it goes.
+// end stops the recorders that write continuously.
 func (p *profile) end() (err error) {
 	pprof.StopCPUProfile()
 	trace.Stop()

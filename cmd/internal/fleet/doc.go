@@ -1,8 +1,8 @@
-// Package fleet carries out a command over many stacks: the projects below a folder, or those that are named.
+// Package fleet runs a command on many stacks: those of all projects below a folder, or of projects given by name.
 //
 //	Selection (flags) -> projects.Graph -> schedule (pure) -> one operation for each stack -> one report
 //
-// Each stack has a console, a log and a report of its own, so that what providers say and the masking of secrets stay
-// with their stack; no provider process serves two stacks. Its central types are Selection, Command and schedule. It
-// knows no operation: Command.Each is one.
+// Each stack has its own console, log and report, so that provider messages and the masking of secrets do not mix
+// between stacks. No provider process serves two stacks. The central types are Selection, Command and schedule. The
+// package knows no particular operation: Command.Each performs it.
 package fleet

@@ -12,8 +12,8 @@ import (
 	"github.com/yamlhost/yamlhost/internal/git"
 )
 
-// ProjectFiles are the regular files of a project's folder, relative to it and with slashes, sorted. Folders of other
-// projects, and those whose names begin with a dot or that hold what tools fetch, are left out.
+// ProjectFiles returns the regular files of a project's folder, as sorted relative paths with slashes. It omits folders
+// of other projects, folders whose names begin with a dot, and folders of downloaded dependencies.
 func ProjectFiles(dir string) ([]string, error) {
 	var files []string
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -44,8 +44,8 @@ func ProjectFiles(dir string) ([]string, error) {
 	return files, err
 }
 
-// changedFiles are the files that a range of commits changes, absolute. A range without dots is compared with the
-// working tree, files that git does not know yet included.
+// changedFiles returns the absolute paths of files that a range of commits changes. A range without dots is compared
+// with the working tree, including files that git does not track yet.
 func changedFiles(ctx context.Context, a *console.Console, root, span string) ([]string, error) {
 	if strings.HasPrefix(span, "-") {
 		return nil, console.WithCode(console.CodeBadUsage, "--affected-by takes a range of commits, not %q", span)
@@ -61,7 +61,7 @@ func changedFiles(ctx context.Context, a *console.Console, root, span string) ([
 	if err != nil {
 		return nil, err
 	}
-	// Both names of a moved file count: --no-renames lists a rename as a deletion and an addition.
+	// A moved file counts under both names: --no-renames lists a rename as a deletion and an addition.
 	list, err := ask("diff", "--name-only", "--no-renames", "-z", span, "--")
 	if err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func changedFiles(ctx context.Context, a *console.Console, root, span string) ([
 		}
 		list += more
 	}
-	// git answers with the folder without symbolic links, and projects have it as it was given.
+	// git reports the folder with symbolic links resolved, but projects have the path as given.
 	real, err := filepath.EvalSymlinks(root)
 	if err != nil {
 		return nil, err

@@ -16,10 +16,9 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/projects"
 )
 
-// Progress is the record of a command over several stacks: which of them it has finished, so that --resume leaves
-// them out after an interruption. It is kept in the folder of Pulumi's own files and names stacks only. A stack whose
-// project files have changed since runs again, and so do the stacks that need it. Its methods are safe for concurrent
-// use.
+// Progress records which stacks a command has finished, so that --resume skips them after an interruption. The record
+// is stored in the Pulumi home folder and contains only names of stacks and digests of their files. A stack whose
+// project files have changed since runs again, and so do its dependants. Its methods are safe for concurrent use.
 type Progress struct {
 	path   string
 	resume bool
@@ -28,8 +27,8 @@ type Progress struct {
 	done map[string]string // digest of the project's folder by stack; guarded by mu
 }
 
-// NewProgress is the record of a command below a root. It is kept in home, the folder of Pulumi's files; empty keeps
-// none.
+// NewProgress returns the record of a command that runs below root. home is the Pulumi home folder; if it is empty,
+// NewProgress returns nil and nothing is recorded.
 func NewProgress(home, command, root string, resume bool) *Progress {
 	if home == "" {
 		return nil
@@ -39,7 +38,7 @@ func NewProgress(home, command, root string, resume bool) *Progress {
 	return &Progress{path: path, resume: resume, done: map[string]string{}}
 }
 
-// begin returns the members that need not be done again. Without --resume these are none, and the record begins anew.
+// begin returns the members that need not run again. Without --resume it deletes the old record and returns none.
 func (p *Progress) begin(g *projects.Graph) ([]int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -84,7 +83,7 @@ func (p *Progress) begin(g *projects.Graph) ([]int, error) {
 	return passed, nil
 }
 
-// finish takes note of a stack that is done.
+// finish records that a stack is done.
 func (p *Progress) finish(m *projects.Member) error {
 	digest, err := digestOf(m)
 	if err != nil {
@@ -107,15 +106,15 @@ func (p *Progress) finish(m *projects.Member) error {
 	return os.Rename(temporary, p.path)
 }
 
-// over forgets the record of a command that has done everything.
+// over deletes the record of a command that has finished every stack.
 func (p *Progress) over() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	_ = os.Remove(p.path) // at worst --resume passes what has not changed
+	_ = os.Remove(p.path) // if this fails, --resume skips unchanged stacks
 }
 
-// digestOf returns a digest of all files of a project that may matter to its run: the project, stack and program
-// files, and the files of packages that are used by path.
+// digestOf returns a digest of all files that may matter to a run of the project: its project, stack and program files,
+// and the files of packages that are used by path.
 func digestOf(m *projects.Member) (string, error) {
 	sum := sha256.New()
 	dirs := []string{m.Dir}

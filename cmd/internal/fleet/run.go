@@ -16,35 +16,35 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/projects"
 )
 
-// Command is the work to do for each of several stacks.
+// A Command is work to do for each of several stacks.
 type Command struct {
-	Name   string // such as run
+	Name   string // for example run
 	Graph  *projects.Graph
 	Limits Limits
-	Jobs   *Progress // what an earlier run of the same command finished; nil where nothing is kept
-	// Each works on one stack. It shows and reports through its console, and asks nothing.
+	Jobs   *Progress // record of an earlier run of the command; nil if none is kept
+	// Each works on one stack. It reports through its console and asks no questions.
 	Each func(ctx context.Context, a *console.Console, m *projects.Member) error
 }
 
-// result is how the work on one stack has ended.
+// A result is the outcome of the work on one stack.
 type result struct {
 	code    int
-	skipped string // why it was not begun; empty for one that was
-	line    string // what came of it
+	skipped string // reason why the stack was not started; empty if it was started
+	line    string // summary of the outcome
 	took    time.Duration
 }
 
-// notBegun is why an interrupt leaves a stack out.
+// notBegun is the reason given for stacks that an interrupt leaves out.
 const notBegun = "not begun because of the interrupt"
 
-// well reports whether what needs the stack may go on: changes and drift are answers, not failures.
+// well reports whether dependants of the stack may run: changes and drift are regular results, not failures.
 func (r result) well() bool {
 	return r.code == console.CodeOK || r.code == console.CodeChanges || r.code == console.CodeDrift
 }
 
-// Run works on every stack, each behind those that it needs. A failure skips what needs the stack and nothing else;
-// an interrupt lets running stacks finish and begins no more. The error has the exit code that all failed stacks
-// share, or else the code of a failed operation.
+// Run works on every stack after the stacks that it needs. If a stack fails, only its dependants are skipped. An
+// interrupt lets running stacks finish and starts no more. The error has the exit code that all failed stacks share, or
+// else the one of a failed operation.
 func Run(ctx context.Context, a *console.Console, c Command) error {
 	r := &runner{console: a, command: c, results: make([]result, len(c.Graph.Members)),
 		ended: make(chan int, len(c.Graph.Members)), shown: map[int]bool{}}
@@ -86,7 +86,7 @@ func Run(ctx context.Context, a *console.Console, c Command) error {
 	return r.conclude()
 }
 
-// Preview is Run for a look at what a command would do, before anybody is asked. It reports nothing.
+// Preview is like Run, for previewing a command before asking for confirmation. It writes no reports.
 func Preview(ctx context.Context, a *console.Console, c Command) error {
 	reports := a.Reports
 	defer func() { a.Reports = reports }()
@@ -94,17 +94,18 @@ func Preview(ctx context.Context, a *console.Console, c Command) error {
 	return Run(ctx, a, c)
 }
 
-// runner carries a command out. Its results are written by one goroutine each, before the stack is sent to ended.
+// A runner executes a command. One goroutine for each stack writes its element of results, before it sends the stack to
+// ended.
 type runner struct {
 	console *console.Console
 	command Command
 	results []result
 	ended   chan int
 	work    sync.WaitGroup
-	shown   map[int]bool // stacks that have been told of
+	shown   map[int]bool // stacks whose line has been printed
 }
 
-// pass leaves out what an earlier run has finished.
+// pass marks the stacks that an earlier run has finished.
 func (r *runner) pass(s *schedule) error {
 	if r.command.Jobs == nil {
 		return nil
@@ -140,12 +141,12 @@ func (r *runner) one(ctx context.Context, i int) {
 	}
 	r.results[i] = result{code: code, took: now.Sub(began), line: part.Record().Headline()}
 	if code == console.CodeOK && part.Record().Quiet() {
-		return // its line says everything
+		return // the stack's line is enough
 	}
 	r.print(log, fmt.Sprintf("%s: %s", m.Key(), r.outcome(i)), fmt.Sprintf("yamlhost_%d", i))
 }
 
-// log collects the output of one stack.
+// A log collects the output of one stack.
 type log struct {
 	mu   sync.Mutex
 	text bytes.Buffer // guarded by mu
@@ -157,7 +158,7 @@ func (l *log) Write(text []byte) (int, error) {
 	return l.text.Write(text)
 }
 
-// print shows the log of a stack as one block; a CI system folds it.
+// print shows the log of a stack as one block, which a CI system can fold.
 func (r *runner) print(l *log, title, id string) {
 	l.mu.Lock()
 	text := bytes.TrimRight(l.text.Bytes(), "\n")
@@ -168,17 +169,17 @@ func (r *runner) print(l *log, title, id string) {
 	r.console.Block(id, title, append(text, '\n', '\n'))
 }
 
-// skip takes note of a stack that is not begun.
+// skip records that a stack is not started, and why.
 func (r *runner) skip(i int, why string) {
 	m := r.command.Graph.Members[i]
 	now := r.console.Now()
 	part := r.console.Reports.Part(i, m.Project.Name.Text, m.Stack, r.console.Short(m.Project.Path), now)
-	_ = part.Skip(why, now) // a fault of a report is kept by the whole one
+	_ = part.Skip(why, now) // the whole report keeps the error
 	r.results[i] = result{skipped: why, line: why}
 	r.tell(i)
 }
 
-// because names the stack whose failure keeps another one from being begun.
+// because returns the reason for skipping a stack: it names the dependency that failed or was skipped.
 func (r *runner) because(s *schedule, i int) string {
 	for _, need := range s.needs[i] {
 		if s.stages[need] == failed {
@@ -193,7 +194,7 @@ func (r *runner) because(s *schedule, i int) string {
 	return "skipped"
 }
 
-// outcome describes in a few words what came of a stack.
+// outcome summarizes the result of a stack in a few words.
 func (r *runner) outcome(i int) string {
 	res := r.results[i]
 	switch {
@@ -205,7 +206,7 @@ func (r *runner) outcome(i int) string {
 	return res.line
 }
 
-// tell writes the line of a stack, which is the result of the command.
+// tell prints the line about a stack, which is part of the command's result.
 func (r *runner) tell(i int) {
 	a := r.console
 	if a.Reports.TakesStdout() {
@@ -231,7 +232,7 @@ func (r *runner) tell(i int) {
 		r.command.Graph.Members[i].Key(), res.line, took)
 }
 
-// conclude is the error of the whole command.
+// conclude returns the error of the whole command.
 func (r *runner) conclude() error {
 	codes := map[int]int{}
 	var names, bad []string
@@ -272,12 +273,12 @@ func (r *runner) conclude() error {
 	return nil
 }
 
-// interrupted reports whether a stack was not begun for that reason.
+// interrupted reports whether some stack was not started because of an interrupt.
 func (r *runner) interrupted() bool {
 	return slices.ContainsFunc(r.results, func(res result) bool { return res.skipped == notBegun })
 }
 
-// rest counts stacks and names the first few of them.
+// rest returns the number of stacks in names, with the first few of the names.
 func (r *runner) rest(names []string) string {
 	const most = 5
 	text := fmt.Sprintf("%d of %s: ", len(names), diag.Count(len(r.results), "stack"))

@@ -9,13 +9,13 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/projects"
 )
 
-// Limits bound how many stacks are worked on at the same time.
+// Limits bounds how many stacks are worked on at the same time.
 type Limits struct {
-	All int            // from 1
-	Of  map[string]int // for those that use a provider, by its package; one that is missing has no limit of its own
+	All int            // limit for all stacks; at least 1
+	Of  map[string]int // limits for the stacks using a provider, by package; no entry means no limit
 }
 
-// ParseLimits reads N,PACKAGE=N,… such as 8,aws=2. The number for all may be left out.
+// ParseLimits parses a list N,PACKAGE=N,… such as 8,aws=2. Without a number for all stacks, their limit is all.
 func ParseLimits(text string, all int) (Limits, error) {
 	l := Limits{All: all, Of: map[string]int{}}
 	if text == "" {
@@ -39,27 +39,27 @@ func ParseLimits(text string, all int) (Limits, error) {
 	return l, nil
 }
 
-// stage is how far a stack has come.
+// A stage is the progress of a stack.
 type stage uint8
 
 const (
 	waiting stage = iota
 	running
-	finished // well
+	finished // successfully
 	failed
-	skipped // what it needs has failed or was skipped
+	skipped // a dependency has failed or was skipped
 )
 
-// schedule decides which stack comes next. It is used by one goroutine.
+// A schedule decides which stack is started next. It must be used by one goroutine only.
 type schedule struct {
 	limits    Limits
 	needs     [][]int
 	users     [][]int
 	providers [][]string
-	rank      []int // how many stacks the longest way from here through what needs it has: long ways start first
+	rank      []int // length of the longest chain of dependants; the highest rank starts first
 	stages    []stage
 	busy      int
-	using     map[string]int // by package
+	using     map[string]int // running stacks, by package of their providers
 }
 
 func newSchedule(g *projects.Graph, limits Limits) *schedule {
@@ -82,7 +82,8 @@ func newSchedule(g *projects.Graph, limits Limits) *schedule {
 	return s
 }
 
-// start returns a stack to begin with now; false when there is none until another one has ended.
+// start returns a stack to start now and marks it as running. It returns false if none can be started until another one
+// ends.
 func (s *schedule) start() (int, bool) {
 	best := -1
 	for i := range s.stages {
@@ -101,7 +102,7 @@ func (s *schedule) start() (int, bool) {
 	return best, true
 }
 
-// free reports whether a stack has all that it needs, and a place with each of its providers.
+// free reports whether the dependencies of a stack are finished and its providers have not reached their limits.
 func (s *schedule) free(i int) bool {
 	for _, need := range s.needs[i] {
 		if s.stages[need] != finished {
@@ -116,7 +117,7 @@ func (s *schedule) free(i int) bool {
 	return true
 }
 
-// end takes note of how a stack has ended, and returns those that are skipped because of it, in ascending order.
+// end records how a stack has ended, and returns the stacks that are skipped because of it, in ascending order.
 func (s *schedule) end(i int, well bool) (lost []int) {
 	s.busy--
 	for _, name := range s.providers[i] {
@@ -141,5 +142,5 @@ func (s *schedule) end(i int, well bool) (lost []int) {
 	return lost
 }
 
-// pass counts a stack as finished without work.
+// pass marks a stack as finished without work.
 func (s *schedule) pass(i int) { s.stages[i] = finished }

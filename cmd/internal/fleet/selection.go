@@ -15,18 +15,18 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/projects"
 )
 
-// Selection are the flags that say which projects a command takes, and how many at the same time.
+// Selection holds the flags that determine which projects a command processes, and how many at the same time.
 type Selection struct {
 	All        bool
-	Dirs       []string // words of the command line: folders of projects; with All at most one, the root
+	Dirs       []string // folders of projects; with All at most one, the root
 	Filters    []string
 	AffectedBy string
 	Jobs       string
 	Resume     bool
-	Stack      string // of every project; empty for the one that is chosen there
+	Stack      string // stack of every project; empty means each project's chosen one
 }
 
-// Register adds the flags. resumable adds --resume, of commands that change something.
+// Register adds the flags to a command. resumable adds --resume, for commands that change something.
 func (s *Selection) Register(cmd *cobra.Command, resumable bool) {
 	f := cmd.Flags()
 	f.BoolVar(&s.All, "all", false, "every project below a folder, in the order of their references (docs/workspaces.md)")
@@ -40,19 +40,19 @@ func (s *Selection) Register(cmd *cobra.Command, resumable bool) {
 	}
 }
 
-// Several reports whether the command is about more than one project.
+// Several reports whether the command concerns more than one project; words are its arguments.
 func (s *Selection) Several(words []string) bool {
 	return s.All || len(words) > 1 || len(s.Filters) > 0 || s.AffectedBy != "" || s.Resume
 }
 
-// Opening restricts how far Open looks.
+// Opening holds options of Open.
 type Opening struct {
-	Careful bool // open no backend but a folder on this machine
-	Shown   bool // tell what the order does not know
+	Careful bool // open no backend except folders on this machine
+	Shown   bool // report what the order does not take into account
 }
 
-// Open finds the projects and puts them in order. Cycles, stacks that two projects make, and references to stacks that
-// nobody makes are reported, and end the command.
+// Open finds the projects and orders them. It reports cycles, stacks that two projects define, and references to stacks
+// that no project defines; they end the command.
 func (s *Selection) Open(ctx context.Context, a *console.Console, o Opening) (*projects.Graph, error) {
 	g, diags, err := s.Find(ctx, a, o)
 	if err != nil {
@@ -67,7 +67,7 @@ func (s *Selection) Open(ctx context.Context, a *console.Console, o Opening) (*p
 	return g, nil
 }
 
-// Find is Open, with the findings to be reported by the caller, but for those about project files alone.
+// Find is like Open, but returns the findings, except those about project files alone, instead of reporting them.
 func (s *Selection) Find(ctx context.Context, a *console.Console, o Opening) (*projects.Graph, diag.Diagnostics,
 	error) {
 	root, dirs, err := s.folders(a)
@@ -119,7 +119,7 @@ func (s *Selection) Find(ctx context.Context, a *console.Console, o Opening) (*p
 	return g, diags, nil
 }
 
-// folders are the folders to look for projects in.
+// folders returns the root folder and the project folders to open.
 func (s *Selection) folders(a *console.Console) (root string, dirs []string, err error) {
 	root = a.World.Dir
 	if s.All {
@@ -148,7 +148,7 @@ func (s *Selection) folders(a *console.Console) (root string, dirs []string, err
 	return root, dirs, nil
 }
 
-// keep are the members that the filters leave.
+// keep returns the indexes of the members that pass the filters.
 func (s *Selection) keep(ctx context.Context, a *console.Console, root string, g *projects.Graph) ([]int, error) {
 	filters := make([]projects.Filter, len(s.Filters))
 	for i, text := range s.Filters {
@@ -169,8 +169,8 @@ func (s *Selection) keep(ctx context.Context, a *console.Console, root string, g
 	return slices.DeleteFunc(keep, func(i int) bool { return !slices.Contains(affected, i) }), nil
 }
 
-// stackOf returns the stack of a project that a command works on: the one of the flag or the environment, the
-// selected one, or the default.
+// stackOf returns the name of the stack that a command works on in a project: the one given by the flag or the
+// environment, the selected one, or the default.
 func (s *Selection) stackOf(a *console.Console, p *project.Project, careful bool) (string, error) {
 	name := s.Stack
 	if name == "" {
@@ -197,8 +197,8 @@ func (s *Selection) stackOf(a *console.Console, p *project.Project, careful bool
 	return console.DefaultStack, nil
 }
 
-// Limits returns the limits of --jobs. By default as many stacks run at once as the machine has processors, and at
-// least four: they wait for providers more than they compute.
+// Limits returns the limits of --jobs. By default as many stacks run at once as the machine has processors, but at
+// least four, as they mostly wait for providers.
 func (s *Selection) Limits() (Limits, error) {
 	l, err := ParseLimits(s.Jobs, max(4, runtime.NumCPU()))
 	if err != nil {
@@ -207,7 +207,7 @@ func (s *Selection) Limits() (Limits, error) {
 	return l, nil
 }
 
-// Root is the key of a command's record.
+// Root returns the root folder of the selection, which identifies a command's record.
 func (s *Selection) Root(a *console.Console) string {
 	if s.All && len(s.Dirs) == 1 {
 		return a.Path(s.Dirs[0])

@@ -25,7 +25,7 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/projects"
 )
 
-// Submission are the flags of a command that goes into a queue.
+// Submission holds the flags of a command that is submitted to a queue.
 type Submission struct {
 	URL      string
 	Priority int
@@ -35,7 +35,7 @@ type Submission struct {
 	Detach   bool
 }
 
-// Register adds the flags. scheduled adds --every.
+// Register adds the flags to a command. scheduled adds --every.
 func (s *Submission) Register(cmd *cobra.Command, scheduled bool) {
 	f := cmd.Flags()
 	f.StringVar(&s.URL, "queue", "", "submit the runs to workers through this queue: postgres://… (docs/workspaces.md)")
@@ -50,7 +50,7 @@ func (s *Submission) Register(cmd *cobra.Command, scheduled bool) {
 	}
 }
 
-// Submit puts a command into the queue and, unless it is detached or scheduled, follows it to its end.
+// Submit submits a command to the queue. Unless it is detached or scheduled, Submit follows the jobs until they end.
 func (s *Submission) Submit(ctx context.Context, a *console.Console, sel *Selection, g *projects.Graph, command string,
 	flags []string) error {
 	if s.Priority < 1 || s.Priority > 4 {
@@ -105,7 +105,7 @@ func (s *Submission) Submit(ctx context.Context, a *console.Console, sel *Select
 	return follow(ctx, a, q, run, len(jobs.Jobs))
 }
 
-// follow reports the jobs of a run as they end. An interrupt ends the following, and not the jobs.
+// follow reports the jobs of a run as they end. An interrupt stops following but not the jobs.
 func follow(ctx context.Context, a *console.Console, q *queue.Queue, run string, n int) error {
 	ended := 0
 	codes := map[int]int{}
@@ -148,7 +148,7 @@ func follow(ctx context.Context, a *console.Console, q *queue.Queue, run string,
 	return console.WithCode(console.CodeFailed, "some of %s did not succeed", diag.Count(n, "job"))
 }
 
-// parseSlots reads STACK=N,….
+// parseSlots parses a list STACK=N,….
 func parseSlots(text string) (map[string]int, error) {
 	slots := map[string]int{}
 	for part := range strings.SplitSeq(text, ",") {
@@ -166,8 +166,8 @@ func parseSlots(text string) (map[string]int, error) {
 	return slots, nil
 }
 
-// source is where workers get the files from. prefix is the root's folder in it. packed is an archive of the files,
-// which the caller removes; nil if workers get them elsewhere.
+// source returns the place that workers get the files from. prefix is the path of the root folder in it. files is an
+// archive that the caller must remove, or nil if workers get the files elsewhere.
 func (s *Submission) source(ctx context.Context, a *console.Console, sel *Selection) (source queue.Source,
 	prefix string, files *packed, err error) {
 	root := sel.Root(a)
@@ -200,7 +200,7 @@ type packed struct {
 	file *os.File
 }
 
-// pack packs files of a folder, to be kept in a backend.
+// pack packs files of a folder into an archive, to be stored in a backend.
 func pack(root string, names []string, archives queue.Archives) (p *packed, err error) {
 	file, err := os.CreateTemp("", "yamlhost-archive-")
 	if err != nil {
@@ -223,7 +223,7 @@ func pack(root string, names []string, archives queue.Archives) (p *packed, err 
 	return p, nil
 }
 
-// brought is the archive that goes with the jobs; nil for none.
+// brought returns the archive that is submitted with the jobs, or nil.
 func (p *packed) brought() *queue.Files {
 	if p == nil {
 		return nil
@@ -233,10 +233,10 @@ func (p *packed) brought() *queue.Files {
 
 func (p *packed) remove() {
 	_ = p.file.Close()
-	_ = os.Remove(p.file.Name()) // it is in the folder of temporary files
+	_ = os.Remove(p.file.Name()) // left over in the temporary folder at worst
 }
 
-// gitSource is the commit that a clean working tree is at.
+// gitSource returns the commit that is checked out in a clean working tree.
 func gitSource(ctx context.Context, a *console.Console, root string) (source queue.Source, prefix string, err error) {
 	ask := func(args ...string) string {
 		if err != nil {
@@ -260,14 +260,14 @@ func gitSource(ctx context.Context, a *console.Console, root string) (source que
 	case err != nil:
 	case changed != "":
 		err = errors.New("--source git runs what is committed, and the working tree has changes: commit and push them")
-	case pushed == "" && known != "": // a checkout of a CI system may know of no branches
+	case pushed == "" && known != "": // a checkout by a CI system may lack remote branches
 		err = fmt.Errorf("the commit %s is on no branch of origin: push it first", source.Commit[:10])
 	}
 	return source, prefix, err
 }
 
-// notIgnored are the files of a folder that git does not ignore, relative and with slashes, sorted. It need not be a
-// repository.
+// notIgnored returns the regular files of a folder that git does not ignore, as sorted relative paths with slashes. The
+// folder need not be in a repository.
 func notIgnored(ctx context.Context, a *console.Console, root string) ([]string, error) {
 	list := []string{"ls-files", "--cached", "--others", "--exclude-standard", "-z", "--", "."}
 	text, err := git.Run(ctx, root, a.ChildEnv(), list...)

@@ -1,4 +1,4 @@
-// Package pipelines writes pipelines for CI systems out of a graph of projects: for each stack a job that plans and one
-// that applies the plan, which is an artefact, each behind what the stack needs. It is pure: no job is run here. Its
-// central type is Kind.
+// Package pipelines generates CI pipelines from a graph of projects. For each stack it writes a job that plans and one
+// that applies the plan, which is passed on as an artefact. Jobs wait for the jobs of the stacks that they need. The
+// package is pure: it runs nothing. The central type is Kind.
 package pipelines

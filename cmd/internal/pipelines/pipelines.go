@@ -12,18 +12,18 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/projects"
 )
 
-// Kind is a form of pipeline.
+// A Kind is a format of pipelines.
 type Kind struct {
 	Name  string
 	write func(w io.Writer, jobs []job)
 }
 
-// kinds are all kinds, in the order of the help.
+// kinds lists all kinds in the order of the help.
 var kinds = []Kind{
 	{"github-matrix", github}, {"gitlab-pipeline", gitlab}, {"azure-stages", azure},
 }
 
-// Kinds are the names of all kinds.
+// Kinds returns the names of all kinds.
 func Kinds() []string {
 	names := make([]string, len(kinds))
 	for i, k := range kinds {
@@ -32,7 +32,7 @@ func Kinds() []string {
 	return names
 }
 
-// Find finds a kind by its name.
+// Find returns the kind called name.
 func Find(name string) (Kind, error) {
 	for _, k := range kinds {
 		if k.Name == name {
@@ -43,17 +43,17 @@ func Find(name string) (Kind, error) {
 		diag.DidYouMean(name, Kinds()))
 }
 
-// job is a stack in a pipeline.
+// A job is a stack in a pipeline.
 type job struct {
-	name  string   // unique, fit for names of jobs and files: letters, digits, _ and -
-	dir   string   // of the project, from the root of the repository, with slashes
-	stack string   // of the project
-	needs []string // names of jobs
-	users []string // names of those that need it
+	name  string   // unique, and valid in names of jobs and files: letters, digits, _ and -
+	dir   string   // folder of the project, relative to the repository, with slashes
+	stack string   // stack of the project
+	needs []string // names of dependencies
+	users []string // names of dependants
 }
 
-// Write writes the pipeline of a graph. base is the root's folder relative to the repository's, with slashes; "." for
-// the same folder.
+// Write writes the pipeline of a graph. base is the path of the root folder relative to the repository, with slashes;
+// "." if they are the same.
 func (k Kind) Write(w io.Writer, g *projects.Graph, base string) error {
 	jobs, err := jobsOf(g, base)
 	if err != nil {
@@ -67,7 +67,7 @@ func (k Kind) Write(w io.Writer, g *projects.Graph, base string) error {
 
 var notInNames = regexp.MustCompile(`[^A-Za-z0-9_]+`)
 
-// jobsOf are the jobs of a graph, each behind its needs.
+// jobsOf returns the jobs of a graph, each after its dependencies.
 func jobsOf(g *projects.Graph, base string) ([]job, error) {
 	names := make([]string, len(g.Members))
 	taken := map[string]bool{}
@@ -104,31 +104,31 @@ func jobsOf(g *projects.Graph, base string) ([]job, error) {
 	return jobs, nil
 }
 
-// quoted returns a text in YAML's double quotes, which have JSON's escapes.
+// quoted returns text as a double-quoted YAML scalar, whose escapes include those of JSON.
 func quoted(text string) string { return strconv.Quote(text) }
 
 const head = "# Written by `yamlhost run --all --emit %s`. Write it anew when projects or their references change.\n"
 
-// The commands, the same in every system. DIR, STACK and PLAN are in the environment.
+// These commands are the same in every system. DIR, STACK and PLAN are environment variables.
 const (
 	planCommand  = `yamlhost run "$DIR" --stack "$STACK" --plan-only --save-plan "$PLAN"`
 	applyCommand = `yamlhost run "$DIR" --stack "$STACK" --plan "$PLAN"`
 )
 
-// mostInMatrix is how many jobs a matrix of GitHub's has at most.
+// mostInMatrix is GitHub's limit of jobs in a matrix.
 const mostInMatrix = 256
 
-// matrix is a set of jobs that share a matrix of GitHub's: they need the same jobs, and the same jobs need them.
-// GitHub skips the jobs that need a matrix when one of its jobs fails, so only such jobs may share one.
+// A matrix is a set of jobs that share a GitHub matrix: they have the same dependencies and the same dependants. GitHub
+// skips all jobs that need a matrix if one of its jobs fails, so only such jobs may share one.
 type matrix struct {
 	name string
 	jobs []job
 }
 
-// matrices puts jobs into matrices, each behind those that it needs.
+// matrices groups jobs into matrices, each after its dependencies.
 func matrices(jobs []job) []*matrix {
 	var list []*matrix
-	open := map[string]*matrix{} // those with room, by what their jobs need and who needs them
+	open := map[string]*matrix{} // matrices that are not full, by dependencies and dependants
 	for _, j := range jobs {
 		kind := strings.Join(slices.Sorted(slices.Values(j.needs)), " ") + "/" +
 			strings.Join(slices.Sorted(slices.Values(j.users)), " ")
@@ -149,14 +149,14 @@ func matrices(jobs []job) []*matrix {
 	return list
 }
 
-// github writes a workflow: for each matrix a job that plans and one that applies.
+// github writes a GitHub workflow with two jobs for each matrix: one that plans and one that applies.
 func github(w io.Writer, jobs []job) {
 	fmt.Fprintf(w, head, "github-matrix")
 	fmt.Fprint(w, "name: yamlhost\non:\n  workflow_dispatch:\n  push:\n    branches: [main]\n"+
 		"permissions:\n  contents: read\nconcurrency:\n  group: yamlhost\nenv:\n  PULUMI_BACKEND_URL: ${{ vars.PULUMI_BACKEND_URL }}\n"+
 		"  PULUMI_CONFIG_PASSPHRASE: ${{ secrets.PULUMI_CONFIG_PASSPHRASE }}\njobs:\n")
 	list := matrices(jobs)
-	names := map[string]string{} // the name of a job's matrix
+	names := map[string]string{} // names of matrices, by job
 	for _, m := range list {
 		for _, j := range m.jobs {
 			names[j.name] = m.name
@@ -176,14 +176,14 @@ func github(w io.Writer, jobs []job) {
 	}
 }
 
-// write writes the job that plans or applies.
+// write writes the job that plans or applies; verb is its kind.
 func (m *matrix) write(w io.Writer, verb string, needs []string, command string) {
 	fmt.Fprintf(w, "  %s_%s:\n    name: %s ${{ matrix.name }}\n    runs-on: ubuntu-latest\n", verb, m.name, verb)
 	if len(needs) > 0 {
 		fmt.Fprintf(w, "    needs: [%s]\n", strings.Join(needs, ", "))
 	}
 	plans := verb == "plan"
-	if !plans && len(m.jobs) > 1 { // one plan that failed does not keep the others from being applied
+	if !plans && len(m.jobs) > 1 { // a failed plan must not block the others
 		fmt.Fprintf(w, "    if: ${{ !cancelled() && needs.%s.result != 'skipped' }}\n", needs[0])
 	}
 	fmt.Fprint(w, "    strategy:\n      fail-fast: false\n      matrix:\n        include:\n")
@@ -201,7 +201,7 @@ func (m *matrix) write(w io.Writer, verb string, needs []string, command string)
 		"      - run: %s\n", command)
 }
 
-// gitlab writes a pipeline in which each job waits for those alone that it needs.
+// gitlab writes a GitLab pipeline in which each job waits only for the jobs that it needs.
 func gitlab(w io.Writer, jobs []job) {
 	fmt.Fprintf(w, head, "gitlab-pipeline")
 	fmt.Fprint(w, "# PULUMI_BACKEND_URL and PULUMI_CONFIG_PASSPHRASE are variables of the project.\nstages: [yamlhost]\n")
@@ -223,7 +223,7 @@ func gitlab(w io.Writer, jobs []job) {
 	}
 }
 
-// azure writes stages: one for each stack, with a job that plans and one that applies.
+// azure writes Azure stages: one for each stack, with a job that plans and one that applies.
 func azure(w io.Writer, jobs []job) {
 	fmt.Fprintf(w, head, "azure-stages")
 	fmt.Fprint(w, "# PULUMI_BACKEND_URL is a variable of the pipeline, PULUMI_CONFIG_PASSPHRASE a secret one.\n"+

@@ -1,4 +1,4 @@
-// Package playground checks, draws and previews one program without files, processes and state, as a browser has none.
+// Package playground checks, draws and previews one program without files, processes or state, for use in a browser.
 package playground
 
 import (
@@ -30,14 +30,14 @@ const (
 	stack   = "browser"
 )
 
-// Playground answers about one program. It is safe for concurrent use.
+// A Playground holds one program and answers requests about it. It is safe for concurrent use.
 type Playground struct {
 	session *editor.Session
 	open    bool
 	mu      sync.Mutex // guards open
 }
 
-// New makes a playground with an empty program.
+// New returns a playground with an empty program.
 func New() *Playground {
 	return &Playground{session: editor.NewSession(&opener{schemas: schema.NewLoader(func(_ context.Context,
 		d schema.Descriptor) ([]byte, error) {
@@ -48,7 +48,7 @@ func New() *Playground {
 	})})}
 }
 
-// opener opens every file as a program with the packages that are built in.
+// opener opens every file as a program that can use the built-in packages.
 type opener struct{ schemas schema.Loader }
 
 func (*opener) Name(string) string { return "Pulumi.yaml" }
@@ -62,7 +62,7 @@ func (o *opener) Open(_ context.Context, file string, open func(string) *parser.
 		Packages: embedded.Names}, nil
 }
 
-// Set makes a text the program.
+// Set replaces the text of the program.
 func (p *Playground) Set(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -74,9 +74,9 @@ func (p *Playground) Set(text string) {
 	p.session.Edit(path, parser.Edit{Start: 0, End: len(p.session.Snapshot().Text(path).Source().Text()), Text: text})
 }
 
-// Finding is one finding about the program.
+// A Finding is a diagnostic about the program.
 type Finding struct {
-	From     int    `json:"from"` // in UTF-16 code units from the start, as browsers count
+	From     int    `json:"from"` // offset in UTF-16 code units, as browsers count
 	To       int    `json:"to"`
 	Severity string `json:"severity"`
 	Code     string `json:"code"`
@@ -94,7 +94,7 @@ func (p *Playground) program(ctx context.Context) (*editor.Program, error) {
 	return p.session.Snapshot().Program(ctx, path)
 }
 
-// Check returns the findings about the program, in their order.
+// Check returns the findings about the program in their order.
 func (p *Playground) Check(ctx context.Context) ([]Finding, error) {
 	program, err := p.program(ctx)
 	if err != nil {
@@ -116,14 +116,14 @@ func (p *Playground) Check(ctx context.Context) ([]Finding, error) {
 	return found, nil
 }
 
-// Completion is something that may be written at a place.
+// A Completion is a text that may be inserted at a position.
 type Completion struct {
 	Label  string `json:"label"`
 	Insert string `json:"insert"`
 	Detail string `json:"detail"`
 }
 
-// Complete returns what may be written at a place, and where the word begins that it replaces; both places are in
+// Complete returns the completions at offset i, and the offset at which the word to replace begins. Both offsets are in
 // UTF-16 code units.
 func (p *Playground) Complete(ctx context.Context, i int) (from int, items []Completion, err error) {
 	if _, err := p.program(ctx); err != nil {
@@ -153,7 +153,8 @@ func offset(src *diag.Source, pos int) int {
 	return len(src.Text())
 }
 
-// Hover explains what stands at a place in UTF-16 code units, as Markdown; empty for nothing.
+// Hover returns an explanation, in Markdown, of the text at offset i in UTF-16 code units. It is empty if there is
+// none.
 func (p *Playground) Hover(ctx context.Context, i int) (string, error) {
 	if _, err := p.program(ctx); err != nil {
 		return "", err
@@ -166,7 +167,7 @@ func (p *Playground) Hover(ctx context.Context, i int) (string, error) {
 	return found.Text, nil
 }
 
-// Format returns the program in the form of `yamlhost fmt`.
+// Format returns the program as `yamlhost fmt` formats it.
 func (p *Playground) Format(ctx context.Context) (string, error) {
 	program, err := p.program(ctx)
 	if err != nil {
@@ -176,7 +177,7 @@ func (p *Playground) Format(ctx context.Context) (string, error) {
 	return string(formatted), nil
 }
 
-// Graph draws the program, as SVG.
+// Graph returns a drawing of the program as SVG.
 func (p *Playground) Graph(ctx context.Context) (string, error) {
 	program, err := p.program(ctx)
 	if err != nil {
@@ -187,7 +188,7 @@ func (p *Playground) Graph(ctx context.Context) (string, error) {
 	return b.String(), err
 }
 
-// Preview returns what a first update of the program would do, as text.
+// Preview returns a text that lists what a first update of the program would do.
 func (p *Playground) Preview(ctx context.Context) (string, error) {
 	program, err := p.program(ctx)
 	if err != nil {
@@ -232,7 +233,7 @@ func (p *Playground) Preview(ctx context.Context) (string, error) {
 	return b.String(), nil
 }
 
-// tell writes what people want to know of an event.
+// tell writes the text for an event, if it matters to users.
 func tell(b *strings.Builder, e engine.Event) {
 	switch e := e.(type) {
 	case *engine.StepStarted:
@@ -258,7 +259,7 @@ func tell(b *strings.Builder, e engine.Event) {
 	}
 }
 
-// providers are those that are built in, without the one that runs commands.
+// providers loads the built-in providers, except the one that runs commands.
 type providers struct{ provider.Loader }
 
 func (p providers) Load(ctx context.Context, pkg provider.Package) (provider.Provider, error) {

@@ -19,7 +19,7 @@ type aboutOptions struct {
 	json  bool
 }
 
-// NewAbout makes the command about.
+// NewAbout returns the command about.
 func NewAbout(a *console.Console) *cobra.Command {
 	o := &aboutOptions{}
 	cmd := &cobra.Command{
@@ -31,7 +31,7 @@ func NewAbout(a *console.Console) *cobra.Command {
 	return cmd
 }
 
-// The document of `about --json` (F7.12).
+// The document that `about --json` writes (F7.12).
 type (
 	aboutRecord struct {
 		Plugins      []aboutPlugin     `json:"plugins"`
@@ -75,7 +75,7 @@ type (
 	}
 )
 
-// about gathers what there is; what cannot be found out becomes a line in errors.
+// about collects the information and shows it. What it cannot find out becomes a line in Errors.
 func about(ctx context.Context, a *console.Console, o *aboutOptions) error {
 	r := aboutRecord{
 		Plugins: []aboutPlugin{}, Host: aboutHost{runtime.GOOS, runtime.GOARCH},
@@ -152,7 +152,7 @@ func readStack(ctx context.Context, a *console.Console, o *aboutOptions, r *abou
 	return nil
 }
 
-// Contracts are the JSON forms that this package writes.
+// Contracts lists the JSON forms that this package writes.
 var Contracts = []contract.Contract{
 	contract.Of[aboutRecord]("about", "the program, the machine, the backend and the stack", "`about --json`"),
 }

@@ -1,3 +1,3 @@
-// Package about has the command line of about: versions, the stack and what is installed.
-// Each command has its flags, options and run function side by side.
+// Package about implements the command line of about: versions, the stack and what is installed.
+// The flags, options and run function of each command stand together.
 package about

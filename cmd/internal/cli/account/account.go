@@ -18,10 +18,10 @@ type accountOptions struct {
 	local bool
 	json  bool
 
-	verbose bool // of whoami
+	verbose bool // flag of whoami
 }
 
-// NewLogin makes the command login.
+// NewLogin returns the command login.
 func NewLogin(a *console.Console) *cobra.Command {
 	o := &accountOptions{}
 	cmd := &cobra.Command{
@@ -37,7 +37,7 @@ func NewLogin(a *console.Console) *cobra.Command {
 	return cmd
 }
 
-// storesOfThisBuild describes which stores there are.
+// storesOfThisBuild returns a sentence about the object stores that this build can open.
 func storesOfThisBuild() string {
 	known := console.Stores()
 	if len(known) == 0 {
@@ -46,7 +46,7 @@ func storesOfThisBuild() string {
 	return "This build knows " + strings.Join(known, "://, ") + "://."
 }
 
-// NewLogout makes the command logout.
+// NewLogout returns the command logout.
 func NewLogout(a *console.Console) *cobra.Command {
 	o := &accountOptions{}
 	cmd := &cobra.Command{
@@ -57,7 +57,7 @@ func NewLogout(a *console.Console) *cobra.Command {
 	return cmd
 }
 
-// NewWhoami makes the command whoami.
+// NewWhoami returns the command whoami.
 func NewWhoami(a *console.Console) *cobra.Command {
 	o := &accountOptions{}
 	cmd := &cobra.Command{
@@ -69,7 +69,7 @@ func NewWhoami(a *console.Console) *cobra.Command {
 	return cmd
 }
 
-// login makes a backend the current one, once it has proved to be usable.
+// login makes a backend the current one after checking that it is usable.
 func login(ctx context.Context, a *console.Console, o *accountOptions) error {
 	switch {
 	case o.local && o.url != "":
@@ -97,8 +97,8 @@ func login(ctx context.Context, a *console.Console, o *accountOptions) error {
 	return nil
 }
 
-// loginService makes a service the current backend, once it has taken a token: that of the environment, the one that is
-// kept already, or what a person enters.
+// loginService makes a service the current backend after checking that it accepts a token: the one in the environment,
+// the one from an earlier login, or one that a person enters.
 func loginService(ctx context.Context, a *console.Console, url string) error {
 	token := a.World.Getenv(console.AccessToken)
 	if token == "" {
@@ -124,7 +124,7 @@ func loginService(ctx context.Context, a *console.Console, url string) error {
 	return nil
 }
 
-// logout forgets a backend.
+// logout removes a backend from the credentials file.
 func logout(_ context.Context, a *console.Console, o *accountOptions) error {
 	if o.local {
 		o.url = console.DefaultBackend
@@ -144,7 +144,7 @@ func logout(_ context.Context, a *console.Console, o *accountOptions) error {
 	return nil
 }
 
-// whoami shows who is signed in to the backend.
+// whoami shows the user who is signed in to the backend.
 func whoami(ctx context.Context, a *console.Console, o *accountOptions) error {
 	b, err := a.Backends().Here()
 	if err != nil {
@@ -170,7 +170,7 @@ func whoami(ctx context.Context, a *console.Console, o *accountOptions) error {
 	return err
 }
 
-// NewOrg makes the command org.
+// NewOrg returns the command org.
 func NewOrg(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "org", Short: "Show and choose the organization of stacks in a service", Args: console.UnknownCommand,
@@ -211,7 +211,7 @@ func NewOrg(a *console.Console) *cobra.Command {
 	return cmd
 }
 
-// serviceInUse returns the service that keeps the stacks.
+// serviceInUse returns the service that is the current backend, and its URL.
 func serviceInUse(a *console.Console) (backend.Service, string, error) {
 	b, err := a.Backends().Here()
 	if err != nil {
@@ -223,15 +223,15 @@ func serviceInUse(a *console.Console) (backend.Service, string, error) {
 	return b.Service(), b.URL(), nil
 }
 
-// identity is the user as a backend knows them.
+// identity is the user as the backend knows them.
 type identity struct {
-	URL  string `json:"url"` // without what signs in
+	URL  string `json:"url"` // without credentials
 	User string `json:"user"`
-	// Organizations are those of the user in a service.
+	// Organizations are the user's organizations in a service.
 	Organizations []string `json:"organizations,omitempty"`
 }
 
-// Contracts are the JSON forms that this package writes.
+// Contracts lists the JSON forms that this package writes.
 var Contracts = []contract.Contract{
 	contract.Of[identity]("identity", "the current user and the backend", "`whoami --json`"),
 }

@@ -1,3 +1,3 @@
-// Package account has the command line of login, logout and whoami: which backend is used.
-// Each command has its flags, options and run function side by side.
+// Package account implements the command line of login, logout and whoami: which backend is used.
+// The flags, options and run function of each command stand together.
 package account

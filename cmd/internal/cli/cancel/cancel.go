@@ -17,7 +17,7 @@ type cancelOptions struct {
 	yes   bool
 }
 
-// NewCancel makes the command cancel.
+// NewCancel returns the command cancel.
 func NewCancel(a *console.Console) *cobra.Command {
 	o := &cancelOptions{}
 	cmd := &cobra.Command{
@@ -34,7 +34,7 @@ func NewCancel(a *console.Console) *cobra.Command {
 	return cmd
 }
 
-// cancel removes locks.
+// cancel removes the locks of a stack.
 func cancel(ctx context.Context, a *console.Console, o *cancelOptions) error {
 	s, err := a.Stacks().Current(ctx, o.stack)
 	if err != nil {
@@ -66,7 +66,7 @@ func cancel(ctx context.Context, a *console.Console, o *cancelOptions) error {
 	return nil
 }
 
-// fateOf describes who held a lock, and what becomes of them.
+// fateOf describes the owner of a removed lock, and what the owner's run does from now on.
 func fateOf(l backend.Lock) string {
 	if l.Operation != "" {
 		return fmt.Sprintf("the %s of %s since %s: the service refuses what it sends from now on. A provider call in flight "+

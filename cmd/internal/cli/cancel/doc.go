@@ -1,3 +1,3 @@
-// Package cancel has the command line of cancel: ending another run.
-// Each command has its flags, options and run function side by side.
+// Package cancel implements the command line of cancel: ending another run.
+// The flags, options and run function of each command stand together.
 package cancel

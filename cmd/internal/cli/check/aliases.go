@@ -13,13 +13,13 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
-// stackURNs are the resources of one stack.
+// stackURNs holds the URNs of the resources of one stack.
 type stackURNs struct {
 	stack string
 	urns  map[urn.URN]bool
 }
 
-// aliasesOf reports the aliases in the program of a folder or file that no stack of its project needs.
+// aliasesOf reports the aliases in the program at target that no stack of its project needs any more.
 func aliasesOf(ctx context.Context, a *console.Console, target string, program *check.Program) (diag.Diagnostics,
 	error) {
 	ws, err := a.OpenTarget(target, a.Looking())
@@ -30,7 +30,7 @@ func aliasesOf(ctx context.Context, a *console.Console, target string, program *
 	return unneededAliases(program, stacks), err
 }
 
-// stacksOf reads the states of all stacks of a project that have resources. Secrets stay sealed.
+// stacksOf reads the states of all stacks of a project, and returns those that have resources. Secrets stay sealed.
 func stacksOf(ctx context.Context, a *console.Console, p *project.Project) ([]stackURNs, error) {
 	b, err := a.Backends().Open(p)
 	if err != nil {
@@ -59,8 +59,8 @@ func stacksOf(ctx context.Context, a *console.Console, p *project.Project) ([]st
 	return stacks, nil
 }
 
-// unneededAliases reports the resources of a program whose aliases no stack needs, because each has the resource under
-// its present name. Resources with forEach and those in components are not looked at.
+// unneededAliases reports the resources of a program whose aliases are unnecessary because every stack has the resource
+// under its present name. It skips resources with forEach and those in components.
 func unneededAliases(program *check.Program, stacks []stackURNs) (found diag.Diagnostics) {
 	for _, n := range program.Nodes {
 		if n.Resource == nil || n.Resource.Decl.Options.Aliases == nil || len(stacks) == 0 {
@@ -92,7 +92,7 @@ func everyStack(n int) string {
 	return fmt.Sprintf("each of the %d stacks", n)
 }
 
-// urnOf is the URN of a resource in a stack, if the text of the program determines it.
+// urnOf returns the URN of a resource in a stack. ok is false if the program text alone does not determine it.
 func urnOf(program *check.Program, n *check.Node, stack string) (urn.URN, bool) {
 	var parent urn.URN
 	if n.Resource.Decl.ForEach != nil {
@@ -114,8 +114,8 @@ func urnOf(program *check.Program, n *check.Node, stack string) (urn.URN, bool) 
 	return urn.New(stack, program.Name, parent, n.Resource.Token, n.Resource.LogicalName), true
 }
 
-// removal takes the aliases of a resource out of the text, with the options if there are no others; false if that is
-// not simple.
+// removal returns the edit that removes the aliases of a resource, together with `options` if nothing else is in it. It
+// returns false if the text is not laid out simply enough for that.
 func removal(decl *ast.Resource) (diag.Edit, bool) {
 	option := decl.Options.Aliases
 	src := option.Key.Range.Source
@@ -134,7 +134,7 @@ func removal(decl *ast.Resource) (diag.Edit, bool) {
 	case strings.HasSuffix(before, "{"):
 		return diag.Edit{}, false
 	}
-	line := func(i int) (int, bool) { // where the line begins, if only blanks stand before at
+	line := func(i int) (int, bool) { // returns the start of i's line, and whether only blanks precede i
 		from := strings.LastIndexByte(text[:i], '\n') + 1
 		return from, strings.TrimLeft(text[from:i], " ") == ""
 	}

@@ -35,7 +35,7 @@ type checkOptions struct {
 	several     fleet.Selection
 }
 
-// NewCheck makes the command check.
+// NewCheck returns the command check.
 func NewCheck(a *console.Console) *cobra.Command {
 	o := &checkOptions{}
 	cmd := &cobra.Command{
@@ -66,7 +66,7 @@ func NewCheck(a *console.Console) *cobra.Command {
 	return cmd
 }
 
-// checkPrograms reports what is wrong with programs.
+// checkPrograms checks programs and reports their findings.
 func checkPrograms(ctx context.Context, a *console.Console, o *checkOptions) error {
 	var further []report.Spec
 	if o.format != "text" {
@@ -189,8 +189,8 @@ func checkAll(o *checkOptions, one func(target string) (diag.Diagnostics, error)
 	return all, nil
 }
 
-// CheckTarget checks the program of a folder or file, and reports the findings. trust says which programs of the
-// project may be started; allowStacks are the stacks that an untrusted program may read.
+// CheckTarget checks the program of a folder or file, and reports the findings. trust determines which programs of the
+// project may be started. allowStacks are the stacks that an untrusted program may read.
 func CheckTarget(ctx context.Context, a *console.Console, target, stack string, given *operation.GivenSchemas,
 	trust operation.Trust, allowStacks ...string) (*check.Program, diag.Diagnostics, error) {
 	how := a.Looking()
@@ -219,10 +219,10 @@ func CheckTarget(ctx context.Context, a *console.Console, target, stack string, 
 	return program, diags, nil
 }
 
-// maxFixing bounds how often fixing is tried again: what was fixed may bring to light what it had hidden.
+// maxFixing limits how often fixes are applied again: a fix may reveal an error that was hidden before.
 const maxFixing = 10
 
-// fixTarget applies the fixes of findings, looks again, and answers what is left.
+// fixTarget applies the fixes of findings, checks again, and returns the remaining findings.
 func fixTarget(a *console.Console, ds diag.Diagnostics, again func() (diag.Diagnostics, error)) (diag.Diagnostics,
 	error) {
 	total := 0
@@ -245,8 +245,8 @@ func fixTarget(a *console.Console, ds diag.Diagnostics, again func() (diag.Diagn
 	return ds, nil
 }
 
-// fixFiles applies the fixes of findings to their files and answers how many. A file that has changed since it was read
-// is left alone.
+// fixFiles applies the fixes of findings to their files and returns the number of fixes. It returns an error if a file
+// has changed since it was read.
 func fixFiles(a *console.Console, ds diag.Diagnostics) (int, error) {
 	total := 0
 	done := make(map[*diag.Source]bool)
@@ -268,7 +268,7 @@ func fixFiles(a *console.Console, ds diag.Diagnostics) (int, error) {
 	return total, nil
 }
 
-// replaceFile gives a file that was read another text, unless it has changed since.
+// replaceFile replaces the content of a file that was read as src. It returns an error if the file has changed since.
 func replaceFile(a *console.Console, src *diag.Source, text []byte) error {
 	path := a.Path(src.Name())
 	release, err := a.Hold(path)
@@ -281,7 +281,7 @@ func replaceFile(a *console.Console, src *diag.Source, text []byte) error {
 		return err
 	}
 	now, err := os.ReadFile(path)
-	read := project.StripBOM(now) // which is no part of the text, and stays
+	read := project.StripBOM(now) // the byte order mark is not part of the source text, and is kept
 	if err != nil || string(read) != string(src.Text()) && string(now) != string(src.Text()) {
 		return errors.New("the file has changed meanwhile")
 	}

@@ -1,3 +1,3 @@
-// Package check has the command line of check: everything that is wrong with a program, and the fixes.
-// Each command has its flags, options and run function side by side.
+// Package check implements the command line of check, which reports all findings about a program and applies fixes, and
+// of fmt. The flags, options and run function of each command stand together.
 package check

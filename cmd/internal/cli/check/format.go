@@ -15,7 +15,7 @@ import (
 	"github.com/yamlhost/yamlhost/parser"
 )
 
-// formatOptions are the inputs of the command fmt.
+// formatOptions are the arguments and flags of the command fmt.
 type formatOptions struct {
 	targets []string
 	check   bool
@@ -23,7 +23,7 @@ type formatOptions struct {
 	order   bool
 }
 
-// NewFormat makes the command fmt.
+// NewFormat returns the command fmt.
 func NewFormat(a *console.Console) *cobra.Command {
 	o := &formatOptions{}
 	cmd := &cobra.Command{
@@ -49,7 +49,7 @@ func NewFormat(a *console.Console) *cobra.Command {
 	return cmd
 }
 
-// format brings files into one form.
+// format formats the files of all targets.
 func format(a *console.Console, o *formatOptions) error {
 	changed, broken := false, diag.Diagnostics{}
 	for _, target := range o.targets {
@@ -94,7 +94,7 @@ func format(a *console.Console, o *formatOptions) error {
 	return nil
 }
 
-// format is a text in the form that is asked for.
+// format returns the formatted text of a source, with its declarations reordered first if that was requested.
 func (o *formatOptions) format(src *diag.Source) ([]byte, diag.Diagnostics) {
 	if !o.order {
 		return parser.Format(src)
@@ -106,7 +106,7 @@ func (o *formatOptions) format(src *diag.Source) ([]byte, diag.Diagnostics) {
 	return parser.Format(diag.NewSource(src.Name(), arranged))
 }
 
-// sourceOf reads a file, or the standard input for -.
+// sourceOf reads a file, or standard input if path is "-".
 func sourceOf(a *console.Console, path string) (*diag.Source, error) {
 	if path == "-" {
 		text, err := io.ReadAll(a.Streams.In)
@@ -119,7 +119,7 @@ func sourceOf(a *console.Console, path string) (*diag.Source, error) {
 	return diag.NewSource(a.Short(path), text), err
 }
 
-// programFiles are the files of a program, or the one file that is named.
+// programFiles returns the files of a program, or target itself if it is a file.
 func programFiles(a *console.Console, target string) ([]string, error) {
 	path := a.Path(target)
 	if info, err := os.Stat(path); err == nil && !info.IsDir() {
@@ -136,7 +136,7 @@ func programFiles(a *console.Console, target string) ([]string, error) {
 	if ws.Source == nil {
 		return paths, nil
 	}
-	ws.Parse(nil) // finds out what the program includes
+	ws.Parse(nil) // finds the files that the program includes
 	for _, part := range ws.Parts {
 		if file := a.Path(part.Name()); filepath.Dir(file) == ws.Dir() || filepath.IsLocal(part.Name()) {
 			paths = append(paths, file)

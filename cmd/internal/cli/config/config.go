@@ -12,18 +12,18 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
-// options are the flags of `config` and of the commands below it.
+// options are the flags of `config` and its subcommands.
 type options struct {
 	stack       string
 	file        string
 	path        bool // keys are paths into values
 	json        bool
 	showSecrets bool
-	force       bool   // of `config refresh`
-	dest        string // of `config copy`
+	force       bool   // flag of `config refresh`
+	dest        string // flag of `config copy`
 }
 
-// NewConfig makes `config` and the commands below it.
+// NewConfig returns `config` and the commands below it.
 func NewConfig(a *console.Console) *cobra.Command {
 	o := &options{}
 	cmd := &cobra.Command{
@@ -40,17 +40,17 @@ func NewConfig(a *console.Console) *cobra.Command {
 	return cmd
 }
 
-// configured is a stack's settings file, opened for `config`.
+// configured is an open settings file of a stack.
 type configured struct {
 	project  *project.Project
 	stack    string
-	name     string // qualified
+	name     string // qualified name of the stack
 	settings *project.Settings
 	secrets  console.Secrets
 	manager  *console.StackSecrets // see sealer
 }
 
-// sealer returns what seals values, the same one each time. The settings are held.
+// sealer returns the manager that seals values; it makes the manager once. The caller must hold the settings.
 func (c *configured) sealer() (_ *console.StackSecrets, err error) {
 	if c.manager == nil {
 		c.manager, err = c.secrets.HeldManager(c.settings, c.stack)
@@ -58,7 +58,7 @@ func (c *configured) sealer() (_ *console.StackSecrets, err error) {
 	return c.manager, err
 }
 
-// edit opens the settings of a stack, lets change edit them, and saves them. Nobody else edits them meanwhile.
+// edit opens the settings of a stack, calls change to edit them, and saves them. It locks the settings meanwhile.
 func edit(ctx context.Context, a *console.Console, o *options, change func(*configured) error) error {
 	p, err := a.SoundProject(a.World.Dir)
 	if err != nil {
@@ -79,7 +79,7 @@ func edit(ctx context.Context, a *console.Console, o *options, change func(*conf
 	return c.settings.Save()
 }
 
-// openAt is open for a command about one key, or about a path into its value.
+// openAt opens the settings and parses a key, or a path into the key's value.
 func openAt(ctx context.Context, a *console.Console, o *options, key string) (*configured, project.KeyPath, error) {
 	c, err := open(ctx, a, o)
 	if err != nil {
@@ -89,7 +89,7 @@ func openAt(ctx context.Context, a *console.Console, o *options, key string) (*c
 	return c, path, err
 }
 
-// open opens the settings of a stack. The stack may be yet to come if it is named and has a file.
+// open opens the settings of a stack. The stack need not exist if it is given by name and has a settings file.
 func open(ctx context.Context, a *console.Console, o *options) (*configured, error) {
 	p, err := a.SoundProject(a.World.Dir)
 	if err != nil {
@@ -117,7 +117,7 @@ func open(ctx context.Context, a *console.Console, o *options) (*configured, err
 		a.Report(diags)
 }
 
-// noSuchKey names the keys that are near to one that is not there.
+// noSuchKey returns the error for a missing key, with a suggestion of a similar key.
 func (c *configured) noSuchKey(asked string, key project.Key) error {
 	var names []string
 	for _, e := range c.settings.Entries() {
@@ -126,7 +126,7 @@ func (c *configured) noSuchKey(asked string, key project.Key) error {
 	return fmt.Errorf("configuration key %q is not set in stack %s%s", key, c.stack, diag.DidYouMean(asked, names))
 }
 
-// newEnv makes `config env` and the commands below it.
+// newEnv returns `config env` and the commands below it.
 func newEnv(a *console.Console, o *options) *cobra.Command {
 	cmd := &cobra.Command{Use: "env", Short: "Choose the environments that a stack imports", Args: console.UnknownCommand}
 	cmd.AddCommand(
@@ -150,7 +150,7 @@ func listEnvironments(ctx context.Context, a *console.Console, o *options) error
 	return nil
 }
 
-// addEnvironments adds environments that exist and can be evaluated.
+// addEnvironments adds environments to the settings, after checking that they exist and can be evaluated.
 func addEnvironments(ctx context.Context, a *console.Console, o *options, names []string) error {
 	return edit(ctx, a, o, func(c *configured) error {
 		options, err := a.Environments(c.project, c.name)

@@ -34,7 +34,8 @@ func newCopy(a *console.Console, o *options) *cobra.Command {
 	return cmd
 }
 
-// copyValues copies the value of a key, or all values if it is empty, of one stack to another: all of them, or none.
+// copyValues copies the value of key from one stack to another, or all values if key is empty. If one value cannot be
+// copied, none is.
 func copyValues(ctx context.Context, a *console.Console, o *options, key string) error {
 	if o.dest == "" {
 		return console.WithCode(console.CodeBadUsage, "--dest is missing: the stack to copy to")
@@ -92,8 +93,7 @@ func copyValues(ctx context.Context, a *console.Console, o *options, key string)
 	return err
 }
 
-// sealer returns a function that opens a secret of one stack and seals it for another. The settings of the other one
-// are held.
+// sealer returns a function that opens a secret of src and seals it for dst. The caller must hold the settings of dst.
 func sealer(a *console.Console, from, to *configured) func(project.Secure) (any, error) {
 	var opener, next *console.StackSecrets
 	return func(sealed project.Secure) (any, error) {
@@ -129,7 +129,7 @@ func newRefresh(a *console.Console, o *options) *cobra.Command {
 	return cmd
 }
 
-// refresh makes the settings of a stack those of its history.
+// refresh restores the settings of a stack from its last history record.
 func refresh(ctx context.Context, a *console.Console, o *options) error {
 	p, err := a.SoundProject(a.World.Dir)
 	if err != nil {
@@ -182,7 +182,7 @@ func refresh(ctx context.Context, a *console.Console, o *options) error {
 	return nil
 }
 
-// restoreSecrets takes over from the state how secrets are sealed, for settings that do not say it.
+// restoreSecrets copies the secrets provider of the state to settings that name none.
 func restoreSecrets(ctx context.Context, a *console.Console, s *console.Stack, settings *project.Settings) error {
 	if settings.EncryptionSalt != "" || settings.SecretsProvider != "" || settings.EncryptedKey != "" {
 		return nil
@@ -204,7 +204,7 @@ func restoreSecrets(ctx context.Context, a *console.Console, s *console.Stack, s
 	return nil
 }
 
-// spare copies a file to a name beside it that nothing has yet.
+// spare copies a file to an unused name beside it, and returns that name.
 func spare(path string) (string, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -1,3 +1,3 @@
-// Package config has the command line of config and what is below it.
-// Each command has its flags, options and run function side by side.
+// Package config implements the command line of config and its subcommands. The flags, options and run function of each
+// command stand together.
 package config

@@ -18,15 +18,15 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
-// setting is one value that `config set` sets, and how.
+// A setting is one value to set, with the flags that apply to it.
 type setting struct {
 	key       string
-	value     *string // nil to read it
+	value     *string // nil if standard input provides it
 	secret    bool
 	plaintext bool
 	raw       bool
 	kind      string // --type
-	object    any    // what value is the text of, if that is no text
+	object    any    // data whose text is value, unless the data is a string
 }
 
 func newSet(a *console.Console, o *options) *cobra.Command {
@@ -48,13 +48,13 @@ func newSet(a *console.Console, o *options) *cobra.Command {
 	return cmd
 }
 
-// set sets one value.
+// set sets one value in the settings of a stack.
 func set(ctx context.Context, a *console.Console, o *options, v *setting) error {
 	_, path, err := openAt(ctx, a, o, v.key)
 	if err != nil {
 		return err
 	}
-	text, err := v.text(a) // before the file is held: people may take their time
+	text, err := v.text(a) // read before locking the file, as a person may take a long time
 	if err != nil {
 		return err
 	}
@@ -64,13 +64,13 @@ func set(ctx context.Context, a *console.Console, o *options, v *setting) error 
 	return edit(ctx, a, o, func(c *configured) error { return c.set(v, path, text) })
 }
 
-// seals reports whether a value is to be sealed: plain text for a key that is declared secret would only be refused
-// later.
+// seals reports whether a value has to be sealed: because of a flag, or because the key is declared secret, for which
+// plain text would be rejected later.
 func (c *configured) seals(o *setting, path project.KeyPath) bool {
 	return o.secret || !o.plaintext && workspace.SecretKeys(c.project, nil)[path.Key]
 }
 
-// set sets one value in settings that are held.
+// set sets one value in the settings, which the caller must hold.
 func (c *configured) set(o *setting, path project.KeyPath, text string) (err error) {
 	seal := c.seals(o, path)
 	if !seal && !o.plaintext && LooksSecret(path.Key.Name, text) {
@@ -100,7 +100,7 @@ func (c *configured) set(o *setting, path project.KeyPath, text string) (err err
 	return c.settings.SetPath(path, v)
 }
 
-// text is the value of the command line, or what standard input says (F3.15).
+// text returns the value given on the command line, or reads it from standard input (F3.15).
 func (o *setting) text(a *console.Console) (string, error) {
 	if o.value != nil {
 		return *o.value, nil
@@ -121,7 +121,7 @@ func (o *setting) text(a *console.Console) (string, error) {
 	return text, err
 }
 
-// typed is a text as --type wants it.
+// typed converts text to the type that --type names.
 func typed(kind, text string) (any, error) {
 	switch kind {
 	case "string":
@@ -148,8 +148,8 @@ var secretName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)passwd|pass|password|pwd|secret|token`)
 })
 
-// LooksSecret reports whether a value under that name should rather be encrypted (F3.15): its characters are as mixed
-// as in a generated password.
+// LooksSecret reports whether the value of a configuration key should rather be encrypted (F3.15): the key sounds
+// secret, and the value's characters are as mixed as in a generated password.
 func LooksSecret(name, text string) bool {
 	if !secretName().MatchString(name) || len(text) < 8 || strings.ContainsAny(text, " \n") {
 		return false
@@ -169,7 +169,7 @@ func LooksSecret(name, text string) bool {
 type settingAll struct {
 	secrets []string // key=value
 	plain   []string
-	json    string // as `config --json` writes it
+	json    string // a document in the form of `config --json`
 }
 
 func newSetAll(a *console.Console, o *options) *cobra.Command {
@@ -187,7 +187,7 @@ func newSetAll(a *console.Console, o *options) *cobra.Command {
 	return cmd
 }
 
-// setAll sets several values. A mistake in one of them leaves the file as it was.
+// setAll sets several values. If one of them is invalid, the file stays unchanged.
 func setAll(ctx context.Context, a *console.Console, o *options, values *settingAll) error {
 	all, err := values.settings(o.path)
 	if err != nil {
@@ -221,7 +221,7 @@ func setAll(ctx context.Context, a *console.Console, o *options, values *setting
 	})
 }
 
-// settings returns the values of the command line: secrets after plain ones, each in the order given.
+// settings returns the values of the command line: plain ones first, then secrets, each in the order given.
 func (o *settingAll) settings(paths bool) (all []setting, err error) {
 	if o.json != "" {
 		if len(o.plain)+len(o.secrets) > 0 || paths {
@@ -243,7 +243,7 @@ func (o *settingAll) settings(paths bool) (all []setting, err error) {
 	return all, nil
 }
 
-// fromJSON returns the values of a document as `config --json --show-secrets` writes it (F7.12), by key.
+// fromJSON returns the values, by key, of a document that `config --json --show-secrets` has written (F7.12).
 func fromJSON(text string) (all []setting, err error) {
 	var records map[string]console.ConfigRecord
 	if err := json.Unmarshal([]byte(text), &records); err != nil {
@@ -269,7 +269,7 @@ func newRemove(a *console.Console, o *options) *cobra.Command {
 	return cmd
 }
 
-// remove removes values.
+// remove removes values from the settings.
 func remove(ctx context.Context, a *console.Console, o *options, keys []string) error {
 	return edit(ctx, a, o, func(c *configured) error {
 		for _, text := range keys {

@@ -15,7 +15,7 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
-// newList makes `config ls`; `config` alone does the same.
+// newList returns the command `config ls`; `config` alone does the same.
 func newList(a *console.Console, o *options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "ls", Aliases: []string{"list"}, Short: "Show all values", Args: cobra.NoArgs,
@@ -25,13 +25,13 @@ func newList(a *console.Console, o *options) *cobra.Command {
 	return cmd
 }
 
-// listFlags are those of `config ls`, which `config` alone has, too.
+// listFlags adds the flags of `config ls`, which `config` alone has as well.
 func (o *options) listFlags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.showSecrets, "show-secrets", false, "show the plain text of secrets")
 	cmd.Flags().BoolVarP(&o.json, "json", "j", false, "write JSON")
 }
 
-// list shows all values of a stack and those that the project file gives.
+// list shows all values of a stack, including the defaults in the project file.
 func list(ctx context.Context, a *console.Console, o *options) error {
 	c, err := open(ctx, a, o)
 	if err != nil {
@@ -79,7 +79,7 @@ func list(ctx context.Context, a *console.Console, o *options) error {
 	})
 }
 
-// shown is an entry as people and programs see it: its text and JSON record, with secrets hidden unless open is given.
+// shown returns the text and the JSON record of an entry. Secrets are hidden unless open is given.
 func shown(e *project.Entry, open project.Opener) (string, console.ConfigRecord, error) {
 	record := console.ConfigRecord{Secret: e.IsSecret()}
 	text, data, err := e.Open(console.OpenerOrMask(open))
@@ -95,8 +95,8 @@ func shown(e *project.Entry, open project.Opener) (string, console.ConfigRecord,
 	return text, record, nil
 }
 
-// inherited is a value of an environment as people and programs see it. Nothing is opened for it: what is not in the
-// document in plain text is not known.
+// inherited returns the text and the JSON record of a value from an environment. It opens nothing: a value that the
+// document does not contain in plain text is shown as unopened.
 func inherited(v value.Value) (string, console.ConfigRecord) {
 	if v.ContainsSecret() || v.ContainsUnknown() {
 		return unopened, console.ConfigRecord{Secret: true}
@@ -105,7 +105,7 @@ func inherited(v value.Value) (string, console.ConfigRecord) {
 	return *record.Value, record
 }
 
-// unopened stands for a value that an environment has only when it is opened.
+// unopened replaces a value that is known only after opening its environment.
 const unopened = "[from environment]"
 
 func newGet(a *console.Console, o *options) *cobra.Command {
@@ -118,7 +118,7 @@ func newGet(a *console.Console, o *options) *cobra.Command {
 	return cmd
 }
 
-// get shows one value in plain text, whatever it is (F7.12).
+// get shows one value in plain text, even if it is a secret (F7.12).
 func get(ctx context.Context, a *console.Console, o *options, key string) error {
 	c, path, err := openAt(ctx, a, o, key)
 	if err != nil {
@@ -157,7 +157,7 @@ func get(ctx context.Context, a *console.Console, o *options, key string) error 
 	return err
 }
 
-// exactly is an argument check with words of its own.
+// exactly returns a cobra argument check for one argument, which what describes in the error message.
 func exactly(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {
@@ -167,7 +167,7 @@ func exactly(what string) cobra.PositionalArgs {
 	}
 }
 
-// Contracts are the JSON forms that this package writes.
+// Contracts lists the JSON forms that this package writes.
 var Contracts = []contract.Contract{
 	contract.Of[console.ConfigRecord]("value", "a configuration value", "`config get --json`"),
 	contract.Of[map[string]console.ConfigRecord]("config", "the configuration of a stack", "`config --json`"),

@@ -37,31 +37,31 @@ type options struct {
 	schemas operation.SchemaFlags
 }
 
-// reportRecord is the JSON form of the report.
+// reportRecord is the JSON form of the conversion report.
 type reportRecord struct {
-	Converted int             `json:"converted"` // without a remark
+	Converted int             `json:"converted"` // objects converted without a remark
 	Remarks   int             `json:"withRemarks"`
 	LeftOut   int             `json:"leftOut"`
-	Checked   bool            `json:"checked"`            // whether the schemas to check with are known
-	Errors    []string        `json:"errors,omitempty"`   // of `yamlhost check`
-	Warnings  []string        `json:"warnings,omitempty"` // of the converter plugin, each with its place
-	Secrets   []string        `json:"secrets,omitempty"`  // configuration values that need a value
+	Checked   bool            `json:"checked"`            // whether the schemas needed for checking are known
+	Errors    []string        `json:"errors,omitempty"`   // errors that `yamlhost check` reports
+	Warnings  []string        `json:"warnings,omitempty"` // warnings of the converter plugin, each with its position
+	Secrets   []string        `json:"secrets,omitempty"`  // configuration keys of secrets that still need a value
 	Items     []*convert.Item `json:"items"`
 }
 
-// Contracts are the JSON forms that the command writes.
+// Contracts lists the JSON forms that the command writes.
 var Contracts = []contract.Contract{
 	contract.Of[reportRecord]("convert", "what became of each object of the input", "`convert --json`"),
 }
 
-// sources are the forms that convert reads, with the ends of their files' names.
+// sources maps the formats that convert reads itself to the file name extensions they use.
 var sources = map[string][]string{
 	"kubernetes":     {".yaml", ".yml", ".json"},
 	"cloudformation": {".yaml", ".yml", ".json", ".template"},
 	"pcl":            {".pp"},
 }
 
-// NewConvert makes the command convert.
+// NewConvert returns the command convert.
 func NewConvert(a *console.Console) *cobra.Command {
 	o := &options{}
 	cmd := &cobra.Command{
@@ -89,7 +89,7 @@ func NewConvert(a *console.Console) *cobra.Command {
 	return cmd
 }
 
-// run writes a program from the files of another tool.
+// run converts the files of another tool to a program.
 func run(ctx context.Context, a *console.Console, o *options) error {
 	ends := sources[o.from]
 	switch {
@@ -139,7 +139,7 @@ func run(ctx context.Context, a *console.Console, o *options) error {
 	found := map[string]*schema.Package{}
 	conversion := convert.Options{Name: name, Definitions: out != "" && o.to == "yaml", Schema: func(name string) *schema.Package {
 		if _, asked := found[name]; !asked {
-			found[name], _ = providers.Schemas().Load(ctx, schema.Descriptor{Name: name}) // without it, rules give names
+			found[name], _ = providers.Schemas().Load(ctx, schema.Descriptor{Name: name}) // else rules name properties
 		}
 		return found[name]
 	}}
@@ -175,7 +175,7 @@ func run(ctx context.Context, a *console.Console, o *options) error {
 	return finish(ctx, a, o, name, out, program, program.Files, given, &record)
 }
 
-// finish checks a program, writes it and reports on it.
+// finish checks a converted program, writes it and reports on it.
 func finish(ctx context.Context, a *console.Console, o *options, name, out string, program converted,
 	files map[string][]byte, given *operation.GivenSchemas, record *reportRecord) error {
 	content, err := checked(ctx, a, program, files, given, record)
@@ -191,7 +191,7 @@ func finish(ctx context.Context, a *console.Console, o *options, name, out strin
 	return tell(a, o, record, content)
 }
 
-// vacant reports a folder that has something in it.
+// vacant returns an error if dir exists and is not empty. written is the folder as the user wrote it.
 func vacant(dir, written string) error {
 	entries, err := os.ReadDir(dir)
 	switch {
@@ -206,7 +206,8 @@ func vacant(dir, written string) error {
 	return nil
 }
 
-// read reads the files that paths name, in their order.
+// read reads the files that paths name, in their order. In folders it reads the files whose names have one of the
+// endings.
 func read(a *console.Console, paths, ends []string) ([]*diag.Source, error) {
 	var texts []*diag.Source
 	take := func(path string) error {
@@ -258,7 +259,7 @@ var converterName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCom
 
 var outsideNames = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
 
-// projectName makes a name for the project from the folder it goes to, or from the first path.
+// projectName derives a project name from the folder that the program is written to, or else from the first path.
 func projectName(o *options, out string) string {
 	name := o.paths[0]
 	if out != "" {
@@ -275,16 +276,16 @@ func projectName(o *options, out string) string {
 	return name
 }
 
-// maxRepairs bounds how often a program is checked anew.
+// maxRepairs limits how often a program is repaired and checked again.
 const maxRepairs = 40
 
-// converted is a program that can change where the checker finds an error.
+// A converted program can be repaired where the checker finds an error. Repair reports whether it has changed the text.
 type converted interface {
 	Text() ([]byte, error)
 	Repair(found diag.Diagnostic) bool
 }
 
-// checked checks the program as `check` does, and repairs it as long as that finds errors in it. files stand beside it.
+// checked checks the program as `check` does and repairs it while errors are found. files are written beside it.
 func checked(ctx context.Context, a *console.Console, program converted, files map[string][]byte,
 	given *operation.GivenSchemas, record *reportRecord) ([]byte, error) {
 	dir, err := os.MkdirTemp("", "yamlhost-convert-")
@@ -330,7 +331,7 @@ func checked(ctx context.Context, a *console.Console, program converted, files m
 	return program.Text()
 }
 
-// write puts the files into a folder: all of them, or none. An empty path writes nothing.
+// write writes the files to the folder out, either all of them or none. It does nothing if out is empty.
 func write(out string, files map[string][]byte) error {
 	if out == "" {
 		return nil
@@ -349,7 +350,7 @@ func write(out string, files map[string][]byte) error {
 	if err := os.Chmod(stage, 0o755); err != nil {
 		return fmt.Errorf("make %s: %w", out, console.PlainError(err))
 	}
-	if err := os.Remove(out); err != nil && !errors.Is(err, fs.ErrNotExist) { // it is empty
+	if err := os.Remove(out); err != nil && !errors.Is(err, fs.ErrNotExist) { // an empty folder
 		return fmt.Errorf("replace %s: %w", out, console.PlainError(err))
 	}
 	if err := os.Rename(stage, out); err != nil {
@@ -358,7 +359,7 @@ func write(out string, files map[string][]byte) error {
 	return nil
 }
 
-// fill writes files into a folder.
+// fill writes files to a folder.
 func fill(dir string, files map[string][]byte) error {
 	for name, text := range files {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
@@ -371,7 +372,7 @@ func fill(dir string, files map[string][]byte) error {
 	return nil
 }
 
-// tell writes the report, and the program if it goes to standard output.
+// tell writes the report, and also the program if that goes to standard output.
 func tell(a *console.Console, o *options, record *reportRecord, content []byte) error {
 	for _, item := range record.Items {
 		switch {
@@ -424,14 +425,14 @@ func sayReport(a *console.Console, o *options, record *reportRecord) {
 	}
 }
 
-// generated is a program that is as it is.
+// generated is a program that cannot be repaired.
 type generated []byte
 
 func (g generated) Text() ([]byte, error)       { return g, nil }
 func (g generated) Repair(diag.Diagnostic) bool { return false }
 
-// convertPCL translates PCL, which Pulumi's tools write, and completes the record. component reads the files of a
-// component; it may be nil.
+// convertPCL translates PCL, the intermediate language of Pulumi's converters, and completes the record. component
+// reads the files of a component; it may be nil.
 func convertPCL(ctx context.Context, a *console.Console, o *options, name, out string, given *operation.GivenSchemas,
 	sources pcl.Sources, component func(folder string) (pcl.Sources, error), record *reportRecord) error {
 	providers := operation.NewProviders(a, workspace.Empty(a.World.Dir), nil, operation.Careful)
@@ -448,7 +449,7 @@ func convertPCL(ctx context.Context, a *console.Console, o *options, name, out s
 	}
 	files := map[string][]byte{}
 	for _, d := range program.Declared {
-		if d == (pcl.Declaration{Name: d.Name}) { // says nothing
+		if d == (pcl.Declaration{Name: d.Name}) { // an empty declaration
 			continue
 		}
 		_, path, declaration := langhost.PackageFile(d)
@@ -457,7 +458,7 @@ func convertPCL(ctx context.Context, a *console.Console, o *options, name, out s
 	record.Items = []*convert.Item{}
 	for _, object := range program.Objects {
 		item := &convert.Item{Name: object.Name, Kind: object.Kind, As: object.Name}
-		if component == nil { // else nobody sees the text
+		if component == nil { // otherwise the user does not see the text
 			item.File, item.Line = object.Place.Source.Name(), object.Place.StartPosition().Line
 		}
 		record.Items = append(record.Items, item)

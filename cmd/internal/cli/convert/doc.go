@@ -1,2 +1,2 @@
-// Package convert has the command that writes programs from what other tools read.
+// Package convert implements the command convert, which translates files of other tools to programs.
 package convert

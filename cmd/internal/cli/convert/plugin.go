@@ -17,7 +17,7 @@ import (
 	"github.com/yamlhost/yamlhost/workspace"
 )
 
-// throughPlugin has the converter of another tool write PCL, and converts that.
+// throughPlugin runs a converter plugin, which translates another tool's program to PCL, and converts that PCL.
 func throughPlugin(ctx context.Context, a *console.Console, o *options, name, out string,
 	given *operation.GivenSchemas) (err error) {
 	if len(o.paths) != 1 {
@@ -62,7 +62,7 @@ func throughPlugin(ctx context.Context, a *console.Console, o *options, name, ou
 	return convertPCL(ctx, a, o, name, out, given, sources, read, &reportRecord{Warnings: warnings})
 }
 
-// readModule reads the PCL of a folder below dir, without that of the folders in it.
+// readModule reads the PCL files of a folder below dir, but not those in subfolders.
 func readModule(dir, folder string) (pcl.Sources, error) {
 	if !filepath.IsLocal(filepath.FromSlash(folder)) {
 		return nil, errors.New("it is outside of what the converter has written")
@@ -80,11 +80,11 @@ func readModule(dir, folder string) (pcl.Sources, error) {
 	return sources, nil
 }
 
-// runtimes are the names of languages' plugins, where they differ from those of the languages.
+// runtimes maps languages to the names of their plugins where these differ.
 var runtimes = map[string]string{"typescript": "nodejs", "javascript": "nodejs", "csharp": "dotnet"}
 
-// write writes the program as a project in the language that the user asked for: the whole of it, or nothing.
-// further are files beside it.
+// write writes the program as a project in the language that the user asked for, either completely or not at all.
+// further are additional files of the project.
 func (o *options) write(ctx context.Context, a *console.Console, name, out string, content []byte,
 	further map[string][]byte) error {
 	files := map[string][]byte{"Pulumi.yaml": content}

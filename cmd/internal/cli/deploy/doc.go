@@ -1,3 +1,3 @@
-// Package deploy has the command line of run, preview, up, refresh, destroy and import.
-// Each command has its flags, options and run function side by side.
+// Package deploy implements the command line of run, preview, up, refresh, destroy and import.
+// The flags, options and run function of each command stand together.
 package deploy

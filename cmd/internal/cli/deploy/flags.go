@@ -94,7 +94,7 @@ func expectFlag(cmd *cobra.Command, o *operation.Options, help string) {
 	cmd.Flags().BoolVar(&o.ExpectNoChanges, "expect-no-changes", false, help)
 }
 
-// updateFlags are for operations that bring a stack to what its program says, and for their plans.
+// updateFlags adds the flags of operations that apply a program, and of previews of them.
 func updateFlags(a *console.Console, cmd *cobra.Command, o *operation.Options) {
 	deleteFlags(a, cmd, o)
 	operation.ReplaceFlags(cmd, o)
@@ -102,7 +102,8 @@ func updateFlags(a *console.Console, cmd *cobra.Command, o *operation.Options) {
 	operation.WriteAliasesFlag(cmd, o)
 }
 
-// deleteFlags are for operations that delete resources: a refresh may come first, and policy packs can check them.
+// deleteFlags adds the flags of operations that delete resources: a refresh may precede them, and policy packs can
+// check them.
 func deleteFlags(a *console.Console, cmd *cobra.Command, o *operation.Options) {
 	settlePendingFlag(cmd, o)
 	continueFlag(a, cmd, o)
@@ -117,7 +118,7 @@ func deleteFlags(a *console.Console, cmd *cobra.Command, o *operation.Options) {
 		"JSON file with the configuration of the policy pack in the same position; repeatable")
 }
 
-// limitFlag is for operations that delete and replace.
+// limitFlag adds the flag that limits deletions and replacements.
 func limitFlag(cmd *cobra.Command, o *operation.Options) {
 	var limit int
 	cmd.Flags().IntVar(&limit, "max-deletes", 0,
@@ -134,10 +135,11 @@ func limitFlag(cmd *cobra.Command, o *operation.Options) {
 	}
 }
 
-// expectHelp is the help of --expect-no-changes of operations that then change nothing.
+// expectHelp is the help text of --expect-no-changes for operations that refuse to make changes because of it.
 const expectHelp = "plan first; if anything would change, do nothing and end with exit code 7"
 
-// runOperation is a command's body: it notes which flags were set and checks that the flags go together.
+// runOperation returns the body of an operation's command: it records which flags were set, checks that they can be
+// combined, and calls run.
 func runOperation(a *console.Console, o *operation.Options, run runFunc) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) > 0 {

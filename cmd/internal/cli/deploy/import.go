@@ -22,7 +22,7 @@ import (
 	"github.com/yamlhost/yamlhost/workspace"
 )
 
-// importOptions are the options of `import` besides the options of all operations.
+// importOptions are the flags of `import` in addition to those of all operations.
 type importOptions struct {
 	operation.Options
 	file, query, found, parent, provider, out, from string
@@ -32,7 +32,7 @@ type importOptions struct {
 	args              []string
 }
 
-// NewImport makes the command import.
+// NewImport returns the command import.
 func NewImport(a *console.Console) *cobra.Command {
 	o := &importOptions{}
 	cmd := &cobra.Command{
@@ -62,7 +62,7 @@ func NewImport(a *console.Console) *cobra.Command {
 	yesFlag(a, cmd, &o.Options)
 	settlePendingFlag(cmd, &o.Options)
 	f := cmd.Flags()
-	f.BoolVar(&o.SkipPreview, "skip-preview", false, "do not preview first") // -f is --file here, as with the Pulumi CLI
+	f.BoolVar(&o.SkipPreview, "skip-preview", false, "do not preview first") // -f is --file, as in the Pulumi CLI
 	f.BoolVar(&o.PreviewOnly, "preview-only", false, "only show what would be imported")
 	f.StringVarP(&o.file, "file", "f", "", "read the resources to import from this JSON file")
 	f.StringVar(&o.query, "query", "", "ask providers what exists, as this YAML or JSON file says")
@@ -79,7 +79,7 @@ func NewImport(a *console.Console) *cobra.Command {
 	return cmd
 }
 
-// importFile is the document of `import --file` (F7.13).
+// importFile is the document that `import --file` reads (F7.13).
 type importFile struct {
 	NameTable map[string]urn.URN `json:"nameTable"`
 	Resources []ImportEntry      `json:"resources"`
@@ -103,23 +103,24 @@ type ImportEntry struct {
 	Parameterization  *operation.ImportParameters `json:"parameterization"`
 	Extension         *operation.ImportExtension  `json:"extension"`
 
-	// declared is the type's package where the project, or a query, says which it is; nil where the entry itself does.
+	// declared is the type's package, if the project or a query determines it; nil if the entry itself does.
 	declared *schema.Descriptor
 }
 
-// PlannedImport is an entry with everything found out that can be found out before the state is read.
+// A PlannedImport is an entry whose types, names and references are resolved, as far as possible before the state is
+// read.
 type PlannedImport struct {
 	Entry    ImportEntry
 	token    string
-	Parent   urn.URN // empty for the stack
-	provider urn.URN // empty for the default
+	Parent   urn.URN // empty means the stack
+	provider urn.URN // empty means the default provider
 	Urn      urn.URN
 	inputs   value.Value
 	outputs  value.Value
-	made     bool // the provider is among the entries
+	made     bool // the provider is itself imported by an entry
 }
 
-// Descriptor is the package that an entry's type is of.
+// Descriptor returns the package of the entry's type.
 func (p *PlannedImport) Descriptor() schema.Descriptor {
 	if p.Entry.declared != nil {
 		return *p.Entry.declared
@@ -140,7 +141,7 @@ func (p *PlannedImport) Descriptor() schema.Descriptor {
 	return d
 }
 
-// importResources is `import`.
+// importResources runs the command `import`.
 func importResources(ctx context.Context, a *console.Console, o *importOptions) error {
 	table, entries, err := importEntries(ctx, a, o)
 	if err != nil || len(entries) == 0 {
@@ -159,8 +160,8 @@ func importResources(ctx context.Context, a *console.Console, o *importOptions) 
 	return writeImported(a, o, imported)
 }
 
-// importEntries reads what to import, from the command line or from a file, or asks providers for it. A query may have
-// nothing to import.
+// importEntries returns the resources to import: from the command line, from a file, or from providers. The list may be
+// empty for a query.
 func importEntries(ctx context.Context, a *console.Console, o *importOptions) (map[string]urn.URN, []ImportEntry,
 	error) {
 	switch {
@@ -199,7 +200,7 @@ func importEntries(ctx context.Context, a *console.Console, o *importOptions) (m
 	return table, []ImportEntry{e}, nil
 }
 
-// alone refuses arguments and flags that say what to import beside the flag that says it all.
+// alone returns an error if other arguments or flags describe an import that flag already describes completely.
 func (o *importOptions) alone(flag string) error {
 	if len(o.args) > 0 || o.parent != "" || o.provider != "" || len(o.properties) > 0 || o.file != "" && flag != "--file" {
 		return console.WithCode(console.CodeBadUsage, "%s describes the whole import: remove the other arguments", flag)
@@ -233,10 +234,10 @@ type Importing struct {
 
 	pipeline *operation.Pipeline
 	Planned  []PlannedImport
-	Result   *state.Snapshot // what came of it
+	Result   *state.Snapshot // state after the import
 }
 
-// run carries the import out, or plans it.
+// run performs or previews the import.
 func (i *Importing) run(ctx context.Context, o engine.Options, _ engine.Program) (*engine.Result, error) {
 	if i.Planned == nil {
 		if err := i.plan(ctx, o.Project, o.Stack); err != nil {
@@ -264,7 +265,7 @@ func (i *Importing) run(ctx context.Context, o engine.Options, _ engine.Program)
 	return result, err
 }
 
-// packageOf returns a package as the engine takes it.
+// packageOf converts a package descriptor to the engine's form.
 func packageOf(d schema.Descriptor) monitor.Package {
 	p := monitor.Package{Name: d.Name, Version: d.Version, DownloadURL: d.DownloadURL, Extension: d.Extension}
 	if q := d.Parameterization; q != nil {
@@ -273,7 +274,7 @@ func packageOf(d schema.Descriptor) monitor.Package {
 	return p
 }
 
-// referenceOf is the reference to a provider of the state; empty for none.
+// referenceOf returns the reference to a provider in the state, or "" if u is empty.
 func referenceOf(s *state.Snapshot, u urn.URN) (string, error) {
 	if u == "" {
 		return "", nil
@@ -288,7 +289,7 @@ func referenceOf(s *state.Snapshot, u urn.URN) (string, error) {
 	return "", fmt.Errorf("the state has no provider %s", u)
 }
 
-// plan resolves types and names.
+// plan resolves the types, names and references of all entries.
 func (i *Importing) plan(ctx context.Context, project, stack string) error {
 	byName := map[string]int{}
 	planned := make([]PlannedImport, len(i.entries))
@@ -318,7 +319,7 @@ func (i *Importing) plan(ctx context.Context, project, stack string) error {
 			e.LogicalName = e.Name
 		}
 		planned[n] = PlannedImport{Entry: e, token: e.Type}
-		if e.LogicalName != e.Name { // other entries of the file refer to it by name
+		if e.LogicalName != e.Name { // other entries of the file refer to this one by name
 			planned[n].Entry.Name = e.LogicalName
 		}
 		byName[e.Name] = n
@@ -385,7 +386,7 @@ func (i *Importing) plan(ctx context.Context, project, stack string) error {
 	return nil
 }
 
-// values are properties of an import file, in which secrets are sealed as in the state.
+// values decodes properties in an import file, whose secrets are sealed as in the state.
 func (i *Importing) values(raw json.RawMessage) (value.Value, error) {
 	if len(raw) == 0 {
 		return value.Null, nil
@@ -397,8 +398,8 @@ func (i *Importing) values(raw json.RawMessage) (value.Value, error) {
 	return v, err
 }
 
-// resolve finds the package of an entry, which is that of the project where the entry does not say, and the token that
-// states have for its type. Where the provider's schema is not known, the token stays as written.
+// resolve determines the package of an entry, by default the one that the project uses, and the token that states have
+// for the entry's type. If the provider's schema is not known, the token stays as written.
 func (i *Importing) resolve(ctx context.Context, p *PlannedImport) error {
 	e, providers := &p.Entry, i.pipeline.Providers
 	says := e.declared != nil || e.Version != "" || e.PluginDownloadURL != "" || e.Parameterization != nil ||
@@ -413,7 +414,7 @@ func (i *Importing) resolve(ctx context.Context, p *PlannedImport) error {
 	pkg, err := i.pipeline.Workspace.Schemas(providers.Schemas()).Load(ctx, p.Descriptor())
 	if err != nil {
 		if strings.Count(e.Type, ":") == 2 {
-			return nil // the engine says what is wrong with the provider
+			return nil // the engine reports the error of the provider
 		}
 		return fmt.Errorf("the type %s is not known: %w", e.Type, err)
 	}
@@ -425,7 +426,7 @@ func (i *Importing) resolve(ctx context.Context, p *PlannedImport) error {
 	return nil
 }
 
-// writeImported writes YAML for what was imported.
+// writeImported writes YAML for the imported resources.
 func writeImported(a *console.Console, o *importOptions, i *Importing) error {
 	text := i.Program()
 	if o.out != "" {
@@ -436,7 +437,7 @@ func writeImported(a *console.Console, o *importOptions, i *Importing) error {
 		return nil
 	}
 	if o.Json {
-		return nil // nothing but JSON goes to standard output (E8.26)
+		return nil // only JSON may go to standard output (E8.26)
 	}
 	fmt.Fprintln(a.Streams.Err,
 		"Please copy the following YAML into your program. Not doing so will cause the resources to be deleted by the next "+
@@ -446,7 +447,7 @@ func writeImported(a *console.Console, o *importOptions, i *Importing) error {
 	return err
 }
 
-// importsOfState has a converter read the state of another tool.
+// importsOfState runs a converter plugin that reads the state of another tool.
 func importsOfState(ctx context.Context, a *console.Console, o *importOptions) (_ map[string]urn.URN,
 	entries []ImportEntry, err error) {
 	if o.file != "" || o.query != "" || o.parent != "" || o.provider != "" {

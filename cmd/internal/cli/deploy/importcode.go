@@ -14,7 +14,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// Program is the YAML of the resources that were imported, as a section of a program.
+// Program returns the imported resources as YAML, as the section of a program.
 func (i *Importing) Program() string {
 	states := map[urn.URN]*state.Resource{}
 	if i.Result != nil {
@@ -24,7 +24,7 @@ func (i *Importing) Program() string {
 			}
 		}
 	}
-	names := map[urn.URN]string{} // as the program calls them
+	names := map[urn.URN]string{} // their names in the program
 	for name, u := range i.Table {
 		names[u] = name
 	}
@@ -53,7 +53,7 @@ func (i *Importing) Program() string {
 		}
 		inputs := r.Inputs
 		if r.IsProvider() {
-			inputs = inputs.Without("version") // an option says it
+			inputs = inputs.Without("version") // the version is a resource option
 		}
 		y.properties(inputs, p.Entry.Properties)
 		y.options(p, r, names)
@@ -65,7 +65,7 @@ var notInVariables = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`[^A-Za-z0-9_-]+`)
 })
 
-// variable is a resource's name as programs can refer to it.
+// variable converts a resource's name to one that a program can refer to.
 func variable(name string) string {
 	v := strings.Trim(notInVariables().ReplaceAllString(name, "-"), "-")
 	if v == "" || v[0] >= '0' && v[0] <= '9' {
@@ -74,14 +74,15 @@ func variable(name string) string {
 	return v
 }
 
-// yamlText is YAML in the making, two spaces for each level.
+// yamlText builds a YAML text that is indented by two spaces for each level.
 type yamlText struct{ strings.Builder }
 
 func (y *yamlText) line(level int, text string) {
 	y.WriteString(strings.Repeat("  ", level) + text + "\n")
 }
 
-// properties are the inputs as they are in the state, those that providers keep for themselves left out.
+// properties writes inputs of the state as a map, without those that providers keep for internal use. If only is not
+// empty, it lists the keys to write.
 func (y *yamlText) properties(inputs value.Value, only []string) {
 	var keys []string
 	for n, key := range inputs.Keys() {
@@ -126,8 +127,8 @@ func (y *yamlText) options(p *PlannedImport, r *state.Resource, names map[urn.UR
 	}
 }
 
-// entry writes a value behind what is in front of it: lead, which is the dash of a list, room for one, or nothing, and
-// key, which ends in a colon or is empty in a list. indent is in spaces.
+// entry writes lead, key and a value. lead is "- ", blanks of the same width, or empty. key ends in a colon, or is
+// empty for an item of a list. indent is the number of spaces in front.
 func (y *yamlText) entry(indent int, lead, key string, v value.Value) {
 	below := indent + len(lead) + 2
 	if key == "" {
@@ -166,7 +167,7 @@ func (y *yamlText) entry(indent int, lead, key string, v value.Value) {
 	}
 }
 
-// call writes a map with one key, a function.
+// call writes a call of the function name as a map with one key.
 func (y *yamlText) call(indent int, lead, key string, below int, name string, arg value.Value) {
 	if key == "" {
 		y.entry(indent, lead, name, arg)
@@ -176,7 +177,7 @@ func (y *yamlText) call(indent int, lead, key string, below int, name string, ar
 	y.entry(below, "", name, arg)
 }
 
-// assetCall is the function that makes an asset or archive.
+// assetCall returns the function call that makes an asset or archive.
 func assetCall(v value.Value) (name string, arg value.Value, ok bool) {
 	if asset, is := v.AsAsset(); is {
 		switch {
@@ -225,8 +226,8 @@ var plainScalar = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\A[A-Za-z_][A-Za-z0-9_./:@-]*[A-Za-z0-9_/-]\z|\A[A-Za-z]\z`)
 })
 
-// yamlScalar is a text as YAML reads it back: as it is where that is plain, else in double quotes, whose escapes are
-// JSON's.
+// yamlScalar returns text as a YAML scalar: unquoted if that is unambiguous, otherwise in double quotes with the
+// escapes of JSON.
 func yamlScalar(text string) string {
 	switch strings.ToLower(text) {
 	case "true", "false", "yes", "no", "on", "off", "null", "y", "n":

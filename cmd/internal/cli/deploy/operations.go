@@ -12,10 +12,10 @@ import (
 	"github.com/yamlhost/yamlhost/internal/jsontext"
 )
 
-// runFunc carries out an operation on one stack.
+// A runFunc performs an operation on one stack.
 type runFunc func(context.Context, *console.Console, *operation.Options) error
 
-// newOperation gives cmd its body, which is run, and the flags of all operations.
+// newOperation sets the body of cmd, which calls run, and adds the flags of all operations.
 func newOperation(a *console.Console, run runFunc, cmd *cobra.Command) (*cobra.Command, *operation.Options) {
 	o := &operation.Options{}
 	cmd.RunE = runOperation(a, o, run)
@@ -26,7 +26,7 @@ func newOperation(a *console.Console, run runFunc, cmd *cobra.Command) (*cobra.C
 	return cmd, o
 }
 
-// NewRun makes the command run.
+// NewRun returns the command run.
 func NewRun(a *console.Console) *cobra.Command {
 	cmd, o := newOperation(a, operation.Run, &cobra.Command{
 		Use: "run [DIR]...", Short: "Check, plan and apply a program without asking", Args: console.AtMostOne("a directory"),
@@ -48,7 +48,7 @@ func NewRun(a *console.Console) *cobra.Command {
 	return cmd
 }
 
-// NewPreview makes the command preview.
+// NewPreview returns the command preview.
 func NewPreview(a *console.Console) *cobra.Command {
 	cmd, o := newOperation(a, operation.Preview, &cobra.Command{
 		Use: "preview [DIR]...", Aliases: []string{"pre"}, Short: "Show what would happen", Args: console.AtMostOne("a directory"),
@@ -58,7 +58,7 @@ func NewPreview(a *console.Console) *cobra.Command {
 	expectFlag(cmd, o, "end with exit code 7 if anything would change")
 	operation.SavePlanFlag(cmd, o)
 	operation.ImportFileFlag(cmd, o)
-	// One of several stacks need not exist yet.
+	// With several stacks, one need not exist yet.
 	planOnly := func(ctx context.Context, a *console.Console, o *operation.Options) error {
 		o.PlanOnly = true
 		return operation.Run(ctx, a, o)
@@ -67,7 +67,7 @@ func NewPreview(a *console.Console) *cobra.Command {
 	return cmd
 }
 
-// NewUp makes the command up.
+// NewUp returns the command up.
 func NewUp(a *console.Console) *cobra.Command { return newUp(a, operation.Up) }
 
 func newUp(a *console.Console, run runFunc) *cobra.Command {
@@ -83,7 +83,7 @@ func newUp(a *console.Console, run runFunc) *cobra.Command {
 	return cmd
 }
 
-// NewRefresh makes the command refresh.
+// NewRefresh returns the command refresh.
 func NewRefresh(a *console.Console) *cobra.Command {
 	cmd, o := newOperation(a, operation.Refresh, &cobra.Command{
 		Use: "refresh [DIR]...", Short: "Read every resource and update the state with its changes",
@@ -99,7 +99,7 @@ func NewRefresh(a *console.Console) *cobra.Command {
 	return cmd
 }
 
-// NewDrift makes the command drift.
+// NewDrift returns the command drift.
 func NewDrift(a *console.Console) *cobra.Command {
 	cmd, o := newOperation(a, operation.Drift, &cobra.Command{
 		Use: "drift [DIR]...", Short: "Report differences between resources, state and program",
@@ -114,7 +114,7 @@ func NewDrift(a *console.Console) *cobra.Command {
 	return cmd
 }
 
-// NewDestroy makes the command destroy.
+// NewDestroy returns the command destroy.
 func NewDestroy(a *console.Console) *cobra.Command {
 	cmd, o := newOperation(a, operation.Destroy, &cobra.Command{
 		Use: "destroy [DIR]...", Aliases: []string{"down", "dn"}, Short: "Delete every resource of the stack",
@@ -132,7 +132,7 @@ func NewDestroy(a *console.Console) *cobra.Command {
 	return cmd
 }
 
-// NewPlan makes the command plan: preview by its other name, with a command for plans that were saved.
+// NewPlan returns the command plan: preview under another name, with a subcommand for saved plans.
 func NewPlan(a *console.Console) *cobra.Command {
 	cmd := NewPreview(a)
 	cmd.Use, cmd.Aliases, cmd.Short = "plan", nil, "Show what would happen, and saved plans"

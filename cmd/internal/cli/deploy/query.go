@@ -25,11 +25,11 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
-// mostShown is the maximum number of rows in the table of results. An import file has all results.
+// mostShown limits the rows in the table of results. An import file contains all results.
 const mostShown = 100
 
-// queried asks providers for what exists, as --query says, shows it, and returns what the stack does not have yet.
-// There is nothing to import when it has everything, or when it goes to a file.
+// queried asks providers for existing resources as the file of --query describes them, shows them, and returns those
+// that the stack does not have. It returns none if the results are written to a file.
 func queried(ctx context.Context, a *console.Console, o *importOptions) (map[string]urn.URN, []ImportEntry, error) {
 	if err := o.alone("--query"); err != nil {
 		return nil, nil, err
@@ -68,28 +68,28 @@ func queried(ctx context.Context, a *console.Console, o *importOptions) (map[str
 	for n, e := range entries {
 		imports[n] = ImportEntry{Type: e.Type, Name: e.Name, ID: e.ID, Provider: e.Provider, declared: &s.packages[e.query]}
 		if q := s.query.Resources[e.query]; q.Source.Text == "" {
-			imports[n].Version, imports[n].PluginDownloadURL = q.Version, q.DownloadURL // as options of the resource
+			imports[n].Version, imports[n].PluginDownloadURL = q.Version, q.DownloadURL // for resource options
 		}
 	}
 	return s.table, imports, nil
 }
 
-// search is a query in progress.
+// A search is a query in progress.
 type search struct {
 	query    *project.Query
-	packages []schema.Descriptor // of the query's types, in its order
-	table    map[string]urn.URN  // the providers that the query names
+	packages []schema.Descriptor // packages of the query's types, in the order of the query
+	table    map[string]urn.URN  // providers that the query names
 	found    []discovery
 }
 
-// discovery is a resource that was found.
+// A discovery is a resource that a query has found.
 type discovery struct {
 	operation.SavedImport
-	query   int    // by which it was found
-	managed string // the name that the stack has it under; empty when it does not have it
+	query   int    // index of the query's item that found it
+	managed string // name of the resource in the stack; empty if it is not in the stack
 }
 
-// run asks the providers.
+// run asks the providers for resources.
 func (s *search) run(ctx context.Context, p *operation.Pipeline, o engine.Options) error {
 	var diags diag.Diagnostics
 	asked := make([]engine.Query, len(s.query.Resources))
@@ -114,7 +114,7 @@ func (s *search) run(ctx context.Context, p *operation.Pipeline, o engine.Option
 	return nil
 }
 
-// ask returns a query as the engine takes it and the package of its type, with what is wrong with it.
+// ask converts an item of the query to the engine's form. It also returns the package of the type, and diagnostics.
 func (s *search) ask(ctx context.Context, p *operation.Pipeline, base *state.Snapshot, q *project.QueriedType) (
 	asked engine.Query, d schema.Descriptor, diags diag.Diagnostics) {
 	fault := func(code diag.Code, rng diag.Range, summary, detail string) {
@@ -163,7 +163,7 @@ func (s *search) ask(ctx context.Context, p *operation.Pipeline, base *state.Sna
 		if strings.Count(q.Type.Text, ":") != 2 {
 			fault(diag.PackageMissing, q.Type.Range, fmt.Sprintf("the type %s is not known", q.Type.Text), err.Error())
 		}
-		return asked, d, diags // the engine says what is wrong with the provider
+		return asked, d, diags // the engine reports the error of the provider
 	}
 	r, err := loaded.ResolveResource(q.Type.Text)
 	switch {
@@ -197,8 +197,8 @@ func (s *search) ask(ctx context.Context, p *operation.Pipeline, base *state.Sna
 	return asked, d, diags
 }
 
-// made returns the package of a type: what the query says a plugin makes of parameters, or what the name stands for in
-// the project. It reports whether parameters make it.
+// made returns the package of a queried type: the one that a plugin makes from the query's parameters, or the one that
+// the name means in the project. made reports whether the package is parameterized.
 func (s *search) made(ctx context.Context, p *operation.Pipeline, q *project.QueriedType) (d schema.Descriptor,
 	made bool, err error) {
 	pkg := urn.PackageOf(q.Type.Text)
@@ -222,7 +222,8 @@ func declares(ws *workspace.Workspace, d schema.Descriptor) bool {
 		slices.ContainsFunc(ws.Project.Packages, func(has project.Package) bool { return has.Name.Text == name })
 }
 
-// undeclared warns that programs cannot use what a query finds before the project says what its package is made of.
+// undeclared returns a warning that programs cannot use the results of a query until the project declares their
+// package.
 func undeclared(q *project.QueriedType, pkg string) diag.Diagnostic {
 	entry := yamlScalar(pkg) + ": {source: " + yamlScalar(q.Source.Text)
 	if q.Version != "" {
@@ -238,7 +239,7 @@ func undeclared(q *project.QueriedType, pkg string) diag.Diagnostic {
 			strings.Join(parameters, ", ") + "]}`"}
 }
 
-// namedProvider is the provider of a package that the stack has under a name or a URN.
+// namedProvider returns the provider of a package that the stack has under a name or a URN.
 func namedProvider(base *state.Snapshot, pkg, name string) (*state.Resource, error) {
 	var others []string
 	if base != nil {
@@ -259,8 +260,8 @@ func namedProvider(base *state.Snapshot, pkg, name string) (*state.Resource, err
 	return nil, errors.New(text)
 }
 
-// name makes import entries of the objects found. Their names are unique among them and in the stack, so that the
-// text can be pasted into the program.
+// name converts the found objects to import entries. It gives them names that are unique among them and in the stack,
+// so that the YAML text can be pasted into the program.
 func (s *search) name(base *state.Snapshot, asked []engine.Query, answers [][]engine.Found) {
 	type identity struct{ token, id, provider string }
 	managed, taken := map[identity]string{}, map[string]bool{}
@@ -290,7 +291,7 @@ func (s *search) name(base *state.Snapshot, asked []engine.Query, answers [][]en
 			key := identity{d.Type, d.ID, explicit(provider)}
 			d.managed = managed[key]
 			if d.managed == "" {
-				managed[key] = d.Name // a second query may find it too
+				managed[key] = d.Name // another item of the query may find it too
 			}
 			s.found = append(s.found, d)
 		}
@@ -298,7 +299,7 @@ func (s *search) name(base *state.Snapshot, asked []engine.Query, answers [][]en
 			return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID))
 		})
 	}
-	next := map[string]int{} // the number of the next of a name
+	next := map[string]int{} // next number to append to a name
 	for n := range s.found {
 		d := &s.found[n]
 		if d.managed != "" {
@@ -313,7 +314,7 @@ func (s *search) name(base *state.Snapshot, asked []engine.Query, answers [][]en
 	}
 }
 
-// explicit is the URN of a provider that is not a default one; all of those are one.
+// explicit returns the URN of a provider, or "" for any default provider, so that all of these compare equal.
 func explicit(provider urn.URN) string {
 	if provider.IsDefaultProvider() {
 		return ""
@@ -321,11 +322,11 @@ func explicit(provider urn.URN) string {
 	return string(provider)
 }
 
-// longestName is how long a resource's name may be that a provider has made up, in bytes.
+// longestName limits the length, in bytes, of a resource name that a provider has made up.
 const longestName = 200
 
-// resourceName is a provider's name of a resource as a stack can have it: without control characters, without what
-// divides the parts of a URN, and not too long.
+// resourceName makes a provider's name of a resource valid in a stack: without control characters, without the
+// separator of URNs, and not too long.
 func resourceName(name string) string {
 	name = strings.ReplaceAll(printable.Text(strings.Join(strings.Fields(name), " ")), "::", ":")
 	if len(name) > longestName {
@@ -334,7 +335,7 @@ func resourceName(name string) string {
 	return cmp.Or(name, "resource")
 }
 
-// missing returns what the stack does not have yet.
+// missing returns the found resources that the stack does not have.
 func (s *search) missing() []discovery {
 	var entries []discovery
 	for _, d := range s.found {
@@ -374,7 +375,7 @@ func (s *search) show(out io.Writer) error {
 	return nil
 }
 
-// save writes an import file.
+// save writes found resources to an import file.
 func (s *search) save(a *console.Console, name string, found []discovery) error {
 	entries := make([]operation.SavedImport, len(found))
 	for n, d := range found {

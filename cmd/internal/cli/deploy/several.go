@@ -19,23 +19,24 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/projects"
 )
 
-// several is an operation on more than one project.
+// several describes how an operation runs on more than one project.
 type several struct {
-	run runFunc // the operation on one of them
-	// question is asked once, for all of them, behind a plan of all; empty for an operation that never asks.
+	run runFunc // the operation on one project
+	// question is asked once for all projects, after their plans are shown. It is empty for an operation that never
+	// asks.
 	question string
-	existing bool // it leaves out projects whose stack does not exist
-	reverse  bool // what needs others goes first
-	unlinked bool // they need not wait for each other
-	plans    bool // it only plans: stacks read each other's planned outputs
-	emits    bool // it writes pipelines for CI systems instead
+	existing bool // skip projects whose stack does not exist
+	reverse  bool // process dependants before their dependencies
+	unlinked bool // process projects in any order
+	plans    bool // plan only: stacks read each other's planned outputs
+	emits    bool // allow --emit, which writes a CI pipeline instead
 }
 
-// notTogether are flags that mean one stack.
+// notTogether lists the flags that apply to one stack only.
 var notTogether = []string{"plan", "save-plan", "import-file", "config-file", "settle-pending", "target",
 	"target-replace", "replace", "exclude", "import-pending-creates", "ui"}
 
-// severalFlags lets a command take more than one project.
+// severalFlags makes a command accept more than one project.
 func severalFlags(a *console.Console, cmd *cobra.Command, o *operation.Options, k several) {
 	s := &fleet.Selection{}
 	s.Register(cmd, !k.plans)
@@ -88,7 +89,7 @@ func severalFlags(a *console.Console, cmd *cobra.Command, o *operation.Options, 
 	}
 }
 
-// ordered is the graph in the order in which the operation takes projects.
+// ordered returns the graph in the order in which the operation processes projects.
 func (k several) ordered(g *projects.Graph) *projects.Graph {
 	switch {
 	case k.unlinked:
@@ -99,10 +100,10 @@ func (k several) ordered(g *projects.Graph) *projects.Graph {
 	return g
 }
 
-// runSeveral carries an operation out on every project of a selection.
+// runSeveral runs an operation on every project of a selection.
 func runSeveral(ctx context.Context, a *console.Console, o *operation.Options, s *fleet.Selection, k several,
 	name string) error {
-	if !k.existing { // those run no program, and need its text for their order only
+	if !k.existing { // operations on existing stacks need program texts for the order only
 		a.Texts = workspace.NewTexts()
 	}
 	g, err := s.Open(ctx, a, fleet.Opening{Shown: true})
@@ -125,7 +126,7 @@ func runSeveral(ctx context.Context, a *console.Console, o *operation.Options, s
 		return func(ctx context.Context, a *console.Console, m *projects.Member) error {
 			mine := *o
 			mine.Dir, mine.PreviewOnly = m.Dir, preview
-			if k.existing { // those read each other as they are
+			if k.existing { // existing stacks read each other's real outputs
 				mine.Stack = m.Stack
 			} else {
 				mine.Neighbours = neighbours
@@ -155,7 +156,7 @@ func runSeveral(ctx context.Context, a *console.Console, o *operation.Options, s
 	return fleet.Run(ctx, a, c)
 }
 
-// existing are the members whose stack exists; the others have nothing to do.
+// existing returns the graph reduced to the members whose stack exists.
 func existing(a *console.Console, g *projects.Graph) (*projects.Graph, error) {
 	var keep []int
 	for i, m := range g.Members {
@@ -176,8 +177,8 @@ func existing(a *console.Console, g *projects.Graph) (*projects.Graph, error) {
 	return g.Only(keep), nil
 }
 
-// emitPipeline writes the projects of a selection as a pipeline of a CI system. Folders are those from the working
-// directory, which is the root of the repository there.
+// emitPipeline writes a CI pipeline for the projects of a selection. Its paths are relative to the working directory,
+// which has to be the root of the repository.
 func emitPipeline(ctx context.Context, a *console.Console, s *fleet.Selection, name string) error {
 	kind, err := pipelines.Find(name)
 	if err != nil {
@@ -194,13 +195,14 @@ func emitPipeline(ctx context.Context, a *console.Console, s *fleet.Selection, n
 	return kind.Write(a.Data(), g, filepath.ToSlash(base))
 }
 
-// inQueue are the flags that a command in a queue may have: those that a job can carry, and those that say which jobs.
+// inQueue lists the flags that a queued command may have. The value is the flag that a job passes on; it is empty for
+// flags that only select or configure jobs.
 var inQueue = map[string]string{"continue-on-error": "--continue-on-error", "refresh": "--refresh=true",
 	"expect-no-changes": "--expect-no-changes", "exit-code": "--exit-code", "remove": "--remove",
 	"all": "", "filter": "", "affected-by": "", "stack": "", "queue": "", "priority": "", "slots": "", "source": "",
 	"detach": "", "every": "", "yes": "", "skip-preview": "", "plan-only": ""}
 
-// submit puts a command on a selection into a queue.
+// submit submits a command on a selection to a queue.
 func submit(cmd *cobra.Command, a *console.Console, o *operation.Options, s *fleet.Selection, q *fleet.Submission,
 	k several) error {
 	var flags []string

@@ -1,3 +1,2 @@
-// Package doctor has the command line of doctor, which looks at the machine: what of it works, what does not, and what
-// to do.
+// Package doctor implements the command doctor, which checks the machine and reports problems with their solutions.
 package doctor

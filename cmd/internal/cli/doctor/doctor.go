@@ -18,24 +18,24 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/plugin"
 )
 
-// grade is how a part of the machine is.
+// A grade rates a part of the machine.
 type grade string
 
 const (
 	fine  grade = "ok"
-	note  grade = "note"  // works, with less than there could be
+	note  grade = "note"  // works, but with limitations
 	wrong grade = "wrong" // something will fail
 )
 
-// finding is the result of one check of the machine.
+// A finding is the result of one check of the machine.
 type finding struct {
 	Part  string `json:"part"`
 	Grade grade  `json:"grade"` // ok, note or wrong
 	Text  string `json:"text"`
-	Way   string `json:"way,omitempty"` // what to do; empty when there is nothing to do
+	Way   string `json:"way,omitempty"` // solution; empty if there is no problem
 }
 
-// NewDoctor makes the command `doctor`.
+// NewDoctor returns the command `doctor`.
 func NewDoctor(a *console.Console) *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
@@ -51,16 +51,16 @@ func NewDoctor(a *console.Console) *cobra.Command {
 
 // examination holds all findings about a machine.
 type examination struct {
-	Wrong    int       `json:"wrong"` // how many findings are
+	Wrong    int       `json:"wrong"` // number of findings with the grade wrong
 	Findings []finding `json:"findings"`
 }
 
-// Contracts are the JSON forms that this package writes.
+// Contracts lists the JSON forms that this package writes.
 var Contracts = []contract.Contract{
 	contract.Of[examination]("machine", "the problems of a machine", "`doctor --json`"),
 }
 
-// examine looks at every part of the machine, and shows what it has found.
+// examine checks every part of the machine and shows the findings.
 func examine(ctx context.Context, a *console.Console, asJSON bool) error {
 	found := []finding{lookPath(a), lookShell(a)}
 	found = append(found, lookPlugins(plugin.Installed(a.World.PulumiHome()))...)
@@ -93,7 +93,7 @@ func examine(ctx context.Context, a *console.Console, asJSON bool) error {
 	return nil
 }
 
-// onPath is the first program of that name in the folders of PATH; empty when there is none.
+// onPath returns the first program called name in the folders of PATH, or "" if there is none.
 func onPath(a *console.Console, name string) string {
 	if runtime.GOOS == "windows" {
 		name += ".exe"
@@ -138,7 +138,7 @@ func same(one, other string) bool {
 	return errA == nil && errB == nil && os.SameFile(a, b)
 }
 
-// lookShell looks for what local commands are started by when they do not say it.
+// lookShell checks for the shell that runs local commands by default.
 func lookShell(a *console.Console) finding {
 	path := "/bin/sh"
 	if runtime.GOOS == "windows" {
@@ -155,7 +155,7 @@ func shellFinding(path string) finding {
 	return finding{Part: "shell", Grade: fine, Text: "local commands are started by " + path}
 }
 
-// lookPlugins looks for plugins that cannot be started.
+// lookPlugins checks for installed plugins that cannot be started.
 func lookPlugins(installed []plugin.InstalledPlugin) []finding {
 	var broken []finding
 	for _, p := range installed {
@@ -183,7 +183,7 @@ func lookPlugins(installed []plugin.InstalledPlugin) []finding {
 // skew is the largest allowed difference between the clocks of this machine and the backend.
 const skew = 5 * time.Minute
 
-// lookBackend looks whether stacks can be listed and written, and at the clocks of both sides.
+// lookBackend checks whether stacks can be listed and written, and compares the clocks of both sides.
 func lookBackend(ctx context.Context, a *console.Console) []finding {
 	bad := func(err error, way string) []finding {
 		return []finding{{"backend", wrong, err.Error(), way}}
@@ -206,7 +206,8 @@ func lookBackend(ctx context.Context, a *console.Console) []finding {
 		clock(before, written, time.Now())}
 }
 
-// clock compares a time that the backend gave to something that was written between two moments of this machine.
+// clock compares the clocks of machine and backend. written is the time that the backend gave to a file that was
+// written between the local times before and after.
 func clock(before, written, after time.Time) finding {
 	f := finding{Part: "clock", Grade: fine, Text: "it agrees with the backend's clock"}
 	switch {

@@ -1,2 +1,2 @@
-// Package env has the command line of env: environments of a project.
+// Package env implements the command env, which manages the environments of a project.
 package env

@@ -23,7 +23,7 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
-// command holds the flags of the commands below env.
+// command holds the flags of the subcommands of env.
 type command struct {
 	a           *console.Console
 	showSecrets bool
@@ -31,7 +31,7 @@ type command struct {
 	yes         bool
 }
 
-// NewEnv makes `env` and the commands below it.
+// NewEnv returns the command env with its subcommands.
 func NewEnv(a *console.Console) *cobra.Command {
 	c := &command{a: a}
 	cmd := &cobra.Command{
@@ -61,7 +61,7 @@ func NewEnv(a *console.Console) *cobra.Command {
 	return cmd
 }
 
-// on gives a command its body, which gets the project and its environments.
+// on sets the body of a command; body receives the project and its environments.
 func (c *command) on(body func(context.Context, *project.Project, environments.Options, []string) error,
 	cmd *cobra.Command) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -104,7 +104,7 @@ func (c *command) get(ctx context.Context, _ *project.Project, o environments.Op
 	return err
 }
 
-// evaluated opens an environment with everything that it reads.
+// evaluated opens an environment and everything that it refers to.
 func (c *command) evaluated(ctx context.Context, p *project.Project, o environments.Options, name string) (
 	*environments.Environment, error) {
 	o.Outputs = func(ctx context.Context, stack string) (value.Value, error) {
@@ -176,7 +176,7 @@ func (c *command) edit(ctx context.Context, _ *project.Project, o environments.O
 	return c.check(ctx, o, args[0], src)
 }
 
-// editFile starts the editor of the user with a file. instead is another way.
+// editFile opens a file in the user's editor. instead is an alternative for the error message if no editor is set.
 func (c *command) editFile(ctx context.Context, path, instead string) error {
 	words := strings.Fields(c.a.World.Getenv("VISUAL"))
 	if len(words) == 0 {
@@ -188,7 +188,8 @@ func (c *command) editFile(ctx context.Context, path, instead string) error {
 	return c.start(ctx, append(words, path), c.a.ChildEnv(), nil)
 }
 
-// editHosted edits a copy of an environment that a service keeps. The copy stays if the service does not take it.
+// editHosted edits a copy of an environment that a service stores. If the service rejects the changes, the copy is
+// kept.
 func (c *command) editHosted(ctx context.Context, hosted *environments.Hosted, name string) error {
 	if c.file != "" {
 		text, err := c.given()
@@ -222,7 +223,7 @@ func (c *command) editHosted(ctx context.Context, hosted *environments.Hosted, n
 	return errors.Join(err, os.RemoveAll(dir))
 }
 
-// taken reports what a service has found in a document.
+// taken reports the service's findings about a document.
 func (c *command) taken(diags diag.Diagnostics, err error) error {
 	if err != nil {
 		return err
@@ -230,7 +231,7 @@ func (c *command) taken(diags diag.Diagnostics, err error) error {
 	return c.a.Report(diags)
 }
 
-// given is the document of --file.
+// given returns the document that --file names.
 func (c *command) given() ([]byte, error) {
 	if c.file == "-" {
 		text, err := c.a.Prompt().StandardInput()
@@ -243,7 +244,7 @@ func (c *command) given() ([]byte, error) {
 	return text, nil
 }
 
-// replace makes a document from elsewhere an environment, if it has no faults.
+// replace writes the document of --file to the file of an environment, if it has no errors.
 func (c *command) replace(ctx context.Context, o environments.Options, name, path string) error {
 	text, err := c.given()
 	if err != nil {
@@ -258,14 +259,14 @@ func (c *command) replace(ctx context.Context, o environments.Options, name, pat
 	return maybe.WriteFile(path, text, 0o644)
 }
 
-// check reports what is wrong with a document, without opening anything.
+// check reports errors in a document without opening secrets or providers.
 func (c *command) check(ctx context.Context, o environments.Options, name string, src *diag.Source) error {
 	o.Check = true
 	_, diags, err := o.Document(ctx, name, src)
 	return c.taken(diags, err)
 }
 
-// draft is the document of a new environment.
+// draft is the initial document of a new environment.
 const draft = `values:
   # Configuration of the stacks that import this environment. Their own values win.
   pulumiConfig: {}
@@ -352,7 +353,7 @@ func (c *command) run(ctx context.Context, p *project.Project, o environments.Op
 	return c.start(ctx, args[1:], append(c.a.ChildEnv(), variables...), known)
 }
 
-// start runs a command to its end. Its output goes through known, unless that is nil.
+// start runs a command and waits for its end. If known is not nil, secrets in the output are masked.
 func (c *command) start(ctx context.Context, words, variables []string, known *mask.Masker) error {
 	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Dir, cmd.Env, cmd.Stdin = c.a.World.Dir, variables, c.a.Streams.In

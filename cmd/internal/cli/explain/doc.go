@@ -1,3 +1,3 @@
-// Package explain has the command line of explain: the pages of the codes.
-// Each command has its flags, options and run function side by side.
+// Package explain implements the command explain, which shows the pages about diagnostic codes. The flags, options and
+// run function of each command stand together.
 package explain

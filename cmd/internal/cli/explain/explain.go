@@ -18,7 +18,7 @@ type explainOptions struct {
 	json bool
 }
 
-// NewExplain makes the command explain.
+// NewExplain returns the command explain.
 func NewExplain(a *console.Console) *cobra.Command {
 	o := &explainOptions{}
 	cmd := &cobra.Command{
@@ -36,12 +36,12 @@ func NewExplain(a *console.Console) *cobra.Command {
 	return cmd
 }
 
-// PageRecord is a page in JSON.
+// PageRecord is the JSON form of a page.
 type PageRecord struct {
 	Code  diag.Code       `json:"code"`
 	Title string          `json:"title"`
-	Found string          `json:"found"` // by this command
-	Text  string          `json:"text"`  // in Markdown
+	Found string          `json:"found"` // command that reports the code
+	Text  string          `json:"text"`  // Markdown
 	Wrong []exampleRecord `json:"wrong"`
 	Right []exampleRecord `json:"right"`
 }
@@ -83,7 +83,7 @@ func explain(_ context.Context, a *console.Console, o *explainOptions) error {
 	return err
 }
 
-// codes are all codes, as texts.
+// codes returns all codes as strings.
 func codes() (list []string) {
 	for _, code := range diag.Codes() {
 		list = append(list, string(code))
@@ -104,7 +104,7 @@ func list(a *console.Console, asJSON bool) error {
 	})
 }
 
-// Contracts are the JSON forms that this package writes.
+// Contracts lists the JSON forms that this package writes.
 var Contracts = []contract.Contract{
 	contract.Of[PageRecord]("code", "what a finding means", "`explain CODE --json`"),
 	contract.Of[[]PageRecord]("codes", "all codes of findings", "`explain --json`"),

@@ -1,3 +1,3 @@
-// Package functions has the command line of functions: what fn:: functions there are.
-// Each command has its flags, options and run function side by side.
+// Package functions implements the command functions, which describes the fn:: functions. The flags, options and run
+// function of each command stand together.
 package functions

@@ -20,7 +20,7 @@ type functionsOptions struct {
 	json bool
 }
 
-// NewFunctions makes the command functions.
+// NewFunctions returns the command functions.
 func NewFunctions(a *console.Console) *cobra.Command {
 	o := &functionsOptions{}
 	cmd := &cobra.Command{
@@ -36,7 +36,7 @@ func NewFunctions(a *console.Console) *cobra.Command {
 	return cmd
 }
 
-// functionRecord is a function in JSON.
+// functionRecord is the JSON form of a function.
 type functionRecord struct {
 	Name       string            `json:"name"`
 	Aliases    []string          `json:"aliases,omitempty"`
@@ -111,7 +111,7 @@ func themeOf(f *builtins.Func) string {
 	return ""
 }
 
-// list lists all functions by theme; a star marks those that Pulumi YAML has too.
+// list writes a table of all functions by theme. A star marks those that Pulumi YAML has as well.
 func list(table io.Writer) {
 	for i, theme := range builtins.Themes() {
 		if i > 0 {
@@ -137,7 +137,7 @@ func describeFunction(w io.Writer, f *builtins.Func) error {
 		fmt.Fprintf(&b, "%s\n\n%s\n", f.Signature(), f.Summary)
 	}
 	b.WriteString("\nParameters\n")
-	_ = console.Table(&b, func(table io.Writer) { // a builder does not fail
+	_ = console.Table(&b, func(table io.Writer) { // writing to a strings.Builder cannot fail
 		for i, p := range f.Params {
 			fmt.Fprintf(table, "  %s\t%s\n", f.ParamName(i), p.Doc)
 		}
@@ -162,7 +162,7 @@ func describeFunction(w io.Writer, f *builtins.Func) error {
 	return err
 }
 
-// Contracts are the JSON forms that this package writes.
+// Contracts lists the JSON forms that this package writes.
 var Contracts = []contract.Contract{
 	contract.Of[functionRecord]("function", "a function of the language", "`functions NAME --json`"),
 	contract.Of[[]functionRecord]("functions", "all functions", "`functions --json`"),

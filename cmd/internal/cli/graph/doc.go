@@ -1,3 +1,3 @@
-// Package graph has the command line of graph: what depends on what in a program.
-// Each command has its flags, options and run function side by side.
+// Package graph implements the command graph, which shows the dependencies in a program or between projects. The flags,
+// options and run function of each command stand together.
 package graph

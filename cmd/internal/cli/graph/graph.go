@@ -28,7 +28,7 @@ type graphOptions struct {
 	several  fleet.Selection
 }
 
-// NewGraph makes the command graph.
+// NewGraph returns the command graph.
 func NewGraph(a *console.Console) *cobra.Command {
 	o := &graphOptions{target: "."}
 	cmd := &cobra.Command{
@@ -46,8 +46,8 @@ func NewGraph(a *console.Console) *cobra.Command {
 	return cmd
 }
 
-// pictureMemory is how much memory, in bytes, drawing may take before garbage is collected: a program that has been
-// checked leaves more of it than the picture needs.
+// pictureMemory is how much memory, in bytes, drawing may allocate before garbage is collected: checking a program
+// leaves more garbage than the drawing needs.
 const pictureMemory = 264 << 20
 
 // graph writes a program's dependency graph.
@@ -87,17 +87,17 @@ func graph(ctx context.Context, a *console.Console, o *graphOptions) error {
 	return write(a.Streams.Out, program)
 }
 
-// vertex is a node of a graph that is written.
+// A vertex is a node of a graph to be written.
 type vertex struct {
 	id, kind string
 	lines    []string // its label
 	needs    []need
 }
 
-// need is an edge, to what a vertex needs.
+// A need is an edge to a dependency of a vertex.
 type need struct{ id, tooltip string }
 
-// vertices are the nodes of a program.
+// vertices converts the nodes of a program's graph.
 func vertices(list []check.Vertex) []vertex {
 	var nodes []vertex
 	for _, v := range list {
@@ -135,7 +135,7 @@ func writeDOT(w io.Writer, nodes []vertex) error {
 	return err
 }
 
-// transformNotes names the transforms that can change a resource, with the properties that they set.
+// transformNotes describes the transforms that can change a resource, with the properties that they set.
 func transformNotes(v check.Vertex) []string {
 	var notes []string
 	for _, t := range v.Transforms {
@@ -172,12 +172,12 @@ func writeMermaid(w io.Writer, nodes []vertex) error {
 	return err
 }
 
-// graphDocument is the graph of a program.
+// graphDocument is the JSON form of a program's graph.
 type graphDocument struct {
 	Nodes []check.Vertex `json:"nodes"`
 }
 
-// Contracts are the JSON forms that this package writes.
+// Contracts lists the JSON forms that this package writes.
 var Contracts = []contract.Contract{
 	contract.Of[graphDocument]("graph", "what a program is made of, and what needs what", "`graph --format json`"),
 	contract.Of[projectsDocument]("projects", "projects, and what they read of each other",
@@ -202,7 +202,7 @@ func writeProjects(ctx context.Context, a *console.Console, o *graphOptions) err
 	return write(a.Streams.Out, g)
 }
 
-// reason is why one project needs another.
+// reason returns why one project needs another: the position of the reference, and the package if there is one.
 func reason(e projects.Edge) string {
 	place := fmt.Sprintf("%s:%d", e.Place.Source.Name(), e.Place.StartPosition().Line)
 	if e.Package != "" {
@@ -211,7 +211,7 @@ func reason(e projects.Edge) string {
 	return place
 }
 
-// projectVertices are the nodes of a workspace.
+// projectVertices converts the projects of a workspace.
 func projectVertices(g *projects.Graph) []vertex {
 	nodes := make([]vertex, len(g.Members))
 	for i, m := range g.Members {
@@ -223,7 +223,7 @@ func projectVertices(g *projects.Graph) []vertex {
 	return nodes
 }
 
-// projectJSON is a project in the graph's document, which has them in an order in which they can be run.
+// projectJSON is a project in the JSON form of the graph, which lists dependencies before dependants.
 type projectJSON struct {
 	Project   string            `json:"project"`
 	Stack     string            `json:"stack"`
@@ -258,7 +258,7 @@ func projectsJSON(w io.Writer, g *projects.Graph) error {
 	return jsontext.Write(w, projectsDocument{list}, "  ")
 }
 
-// projectsDocument is the graph of projects.
+// projectsDocument is the JSON form of a graph of projects.
 type projectsDocument struct {
 	Projects []projectJSON `json:"projects"`
 }

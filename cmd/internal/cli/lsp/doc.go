@@ -1,3 +1,3 @@
-// Package lsp has the command line of lsp: answers to an editor.
-// Each command has its flags, options and run function side by side.
+// Package lsp implements the command lsp, a language server for editors. The flags, options and run function of each
+// command stand together.
 package lsp

@@ -26,7 +26,7 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
-// NewLSP makes the command lsp.
+// NewLSP returns the command lsp.
 func NewLSP(a *console.Console) *cobra.Command {
 	return &cobra.Command{
 		Use:   "lsp",
@@ -44,13 +44,13 @@ func Plan(inside console.Inside) func(ctx context.Context, dir string) (string, 
 	return func(ctx context.Context, dir string) (string, error) {
 		text, err := inside(ctx, dir, "preview", "--diff")
 		if text != "" {
-			return text, nil // what went wrong is a part of it
+			return text, nil // the text includes any error
 		}
 		return "", err
 	}
 }
 
-// serve answers an editor until it says exit.
+// serve answers an editor until it sends exit.
 func serve(ctx context.Context, a *console.Console) error {
 	opener := &ProgramOpener{Console: a, Loaders: make(map[string]*KeptSchemas)}
 	defer opener.Close()
@@ -62,7 +62,7 @@ func serve(ctx context.Context, a *console.Console) error {
 		Plan:  func(ctx context.Context, path string) (string, error) { return plan(ctx, opener.Root(path)) }})
 }
 
-// ProgramOpener opens programs for an editor, as `check` does, and keeps the schemas that it has read.
+// A ProgramOpener opens programs for an editor, as `check` does, and caches the schemas that it reads.
 type ProgramOpener struct {
 	Console *console.Console
 
@@ -71,22 +71,22 @@ type ProgramOpener struct {
 	mu      sync.Mutex
 	Loaders map[string]*KeptSchemas // by the folder of the project; guarded by mu
 	states  map[string]keptState    // by the folder of the project; guarded by mu
-	crds    *crd.Cache              // made by kinds; guarded by mu
+	crds    *crd.Cache              // set by kinds; guarded by mu
 }
 
 var _ editor.Opener = (*ProgramOpener)(nil)
 
-// KeptSchemas are the schemas of one project, and the providers that they are read from.
+// KeptSchemas caches the schemas of one project, with the providers that they are read from.
 type KeptSchemas struct {
 	schema.Loader
 	providers *operation.Providers
 	damaged   func() bool
 
 	mu      sync.Mutex
-	missing bool // a package was not found; guarded by mu
+	missing bool // set if a package was not found; guarded by mu
 }
 
-// Load loads a package and notes a failure, so that Forget can drop the schemas that were not found.
+// Load loads a package and records a failure, so that Forget can drop the cache.
 func (k *KeptSchemas) Load(ctx context.Context, d schema.Descriptor) (*schema.Package, error) {
 	pkg, err := k.Loader.Load(ctx, d)
 	if err != nil && ctx.Err() == nil {
@@ -103,7 +103,7 @@ func (k *KeptSchemas) incomplete() bool {
 	return k.missing || k.damaged()
 }
 
-// Close ends the providers of all projects.
+// Close closes the providers of all projects.
 func (o *ProgramOpener) Close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -112,7 +112,7 @@ func (o *ProgramOpener) Close() {
 	}
 }
 
-// Forget drops schemas that were not found or not sound, so that they are looked for again.
+// Forget drops caches with schemas that are missing or damaged, so that these are looked for again.
 func (o *ProgramOpener) Forget() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -137,7 +137,7 @@ func (o *ProgramOpener) schemas(ws *workspace.Workspace) *KeptSchemas {
 	return k
 }
 
-// kinds keep the kinds of Kubernetes that files define.
+// kinds returns the cache for Kubernetes kinds defined in files.
 func (o *ProgramOpener) kinds() *crd.Cache {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -147,7 +147,8 @@ func (o *ProgramOpener) kinds() *crd.Cache {
 	return o.crds
 }
 
-// Root is the folder that findings about a file name files from.
+// Root returns the folder that findings about a file use as the base of file names: the folder of its project, or else
+// its own.
 func (o *ProgramOpener) Root(path string) string {
 	dir := filepath.Dir(path)
 	if found, err := project.Find(dir); err == nil {
@@ -156,10 +157,11 @@ func (o *ProgramOpener) Root(path string) string {
 	return dir
 }
 
-// Name is how findings call a file: as `check` does in the project's folder.
+// Name returns the name of a file in findings, the same as `check` uses in the project's folder.
 func (o *ProgramOpener) Name(path string) string { return workspace.Relative(o.Root(path))(path) }
 
-// Open reads the program of a file: its project's program, if the file is a part of it, or the file by itself.
+// Open opens the program that a file belongs to: that of its project, or the file by itself if it is not part of the
+// project's program.
 func (o *ProgramOpener) Open(ctx context.Context, path string, document func(path string) *parser.Document) (
 	*editor.Project, error) {
 	root := o.Root(path)
@@ -237,7 +239,7 @@ func (o *ProgramOpener) Open(ctx context.Context, path string, document func(pat
 	return p, nil
 }
 
-// belongs reports whether a file is a part of the program of its project.
+// belongs reports whether a file is part of the program of its project.
 func (o *ProgramOpener) belongs(ws *workspace.Workspace, path string, shown func(string) string) bool {
 	if path == ws.Program.Path || path == ws.Project.Path {
 		return true
@@ -247,12 +249,12 @@ func (o *ProgramOpener) belongs(ws *workspace.Workspace, path string, shown func
 		return slices.ContainsFunc(ws.Parts, func(src *diag.Source) bool { return src.Name() == name })
 	}
 	if !found() && strings.Contains(string(ws.Source.Text()), "include") {
-		ws.Parse(nil) // finds out what the program includes
+		ws.Parse(nil) // finds the files that the program includes
 	}
 	return found()
 }
 
-// filesFrom lists folders by their paths from a folder. Hidden files are left out.
+// filesFrom returns a function that lists a folder, given its path relative to dir. Hidden files are omitted.
 func filesFrom(dir string) func(folder string) []string {
 	return func(folder string) (names []string) {
 		path := filepath.FromSlash(folder)
@@ -261,7 +263,7 @@ func filesFrom(dir string) func(folder string) []string {
 		}
 		entries, err := os.ReadDir(path)
 		if err != nil {
-			return nil // there is no such folder yet
+			return nil // the folder need not exist yet
 		}
 		for _, e := range entries {
 			switch name := e.Name(); {
@@ -276,7 +278,7 @@ func filesFrom(dir string) func(folder string) []string {
 	}
 }
 
-// ownPackages are the packages that a project declares.
+// ownPackages returns the names of the packages that a project declares.
 func ownPackages(ws *workspace.Workspace) []string {
 	var names []string
 	for _, d := range ws.Packages {
@@ -291,19 +293,19 @@ func ownPackages(ws *workspace.Workspace) []string {
 	return names
 }
 
-// maxPrograms is the maximum number of programs of a workspace that are checked without an open text.
+// maxPrograms limits the programs of a workspace that are checked without being open in the editor.
 const maxPrograms = 200
 
-// projectFiles are the names of files that say where a project or a package of components is.
+// projectFiles lists the names of files that mark the folder of a project or of a package of components.
 var projectFiles = []string{"Pulumi.yaml", "Pulumi.yml", "Pulumi.json", "PulumiPlugin.yaml"}
 
-// Programs are the project files in a folder, at any depth: the first ones in the order of their paths, of a large
-// folder. Hidden folders, and those that package managers fill, are left out.
+// Programs returns the paths of the project files below a folder in lexical order, at most maxPrograms. Hidden folders,
+// and those that package managers fill, are skipped.
 func Programs(folder string) (paths []string) {
 	_ = filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
-			return nil // what cannot be read has no programs
+			return nil // skip unreadable folders
 		case len(paths) == maxPrograms:
 			return filepath.SkipAll
 		case d.IsDir() && path != folder && (strings.HasPrefix(d.Name(), ".") ||

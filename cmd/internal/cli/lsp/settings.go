@@ -18,7 +18,8 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
-// settings is the project of a stack's settings file; nil for any other file.
+// settings returns the editor's project for a stack's settings file, an environment or a test file. It returns nil for
+// any other file.
 func (o *ProgramOpener) settings(ctx context.Context, root, path string, options workspace.Options,
 	document func(string) *parser.Document) *editor.Project {
 	if suite.IsTestFile(filepath.Base(path)) {
@@ -67,8 +68,8 @@ func (o *ProgramOpener) settings(ctx context.Context, root, path string, options
 		}}
 }
 
-// environment is the project of the file of an environment, whose findings are those of `yamlhost env edit`; nil for a
-// file outside of projects. Of a service it is only a draft.
+// environment returns the editor's project for the file of an environment. Its findings are those of `yamlhost env
+// edit`. It returns nil for a file outside of projects. If a service stores the environments, the file is only a draft.
 func (o *ProgramOpener) environment(ctx context.Context, known environments.Options, name, path string,
 	document func(string) *parser.Document) *editor.Project {
 	d := document(path)
@@ -86,31 +87,32 @@ func (o *ProgramOpener) environment(ctx context.Context, known environments.Opti
 		}}
 }
 
-// names returns the names of the environments of a project, if they are files.
+// names returns a function that lists the environments of a project, or nil if a service stores them.
 func (o *ProgramOpener) names(known environments.Options, p *project.Project) func() []string {
 	if o.Console.Backends().Hosted(p) {
 		return nil
 	}
 	return func() []string {
-		found, _ := known.Names() // a folder that cannot be read has none
+		found, _ := known.Names() // an unreadable folder has none
 		return found
 	}
 }
 
-// testFile is the project of a test file, whose findings are those of `yamlhost test` before it runs a case.
+// testFile returns the editor's project for a test file. Its findings are those that `yamlhost test` reports before it
+// runs a case.
 func testFile(root, path string, document func(string) *parser.Document) *editor.Project {
 	d := document(path)
 	if d == nil {
 		return nil
 	}
-	dir, _ := project.Find(root) // empty for a file outside of projects
+	dir, _ := project.Find(root) // empty if the file is outside of projects
 	return &editor.Project{Main: path, SettingsOf: dir, Join: func(diag.Diagnostics) diag.Diagnostics {
 		return suite.Read(d.Source(), filepath.Dir(path)).Diags
 	}}
 }
 
-// settingsFiles are the files of all stacks of a project, as they are open or on disk. One that cannot be read is left
-// out.
+// settingsFiles returns the settings files of all stacks of a project, as open in the editor or else as on disk.
+// Unreadable files are skipped.
 func settingsFiles(p *project.Project, shown func(string) string, document func(string) *parser.Document) (
 	found []*parser.Document) {
 	dir := p.StackFile("*")
@@ -131,8 +133,8 @@ func settingsFiles(p *project.Project, shown func(string) string, document func(
 	return found
 }
 
-// misfits returns the language server's findings in the settings file of the stack that programs are checked with:
-// values whose declaration in the program has another type, and keys that nothing reads. Secrets stay sealed, and no
+// misfits returns the language server's findings about the settings of the stack that programs are checked with: values
+// whose type differs from the declaration in the program, and keys that nothing reads. Secrets stay sealed, and no
 // package is loaded.
 func misfits(ctx context.Context, ws *workspace.Workspace, program *parser.Document, settings *project.Settings,
 	stack string) (found diag.Diagnostics) {
@@ -153,7 +155,7 @@ func misfits(ctx context.Context, ws *workspace.Workspace, program *parser.Docum
 	return found
 }
 
-// inside are the findings in a text, with those about other files at its beginning.
+// inside returns findings for display in one text. Those about other files are moved to its beginning.
 func inside(found diag.Diagnostics, src *diag.Source) (diags diag.Diagnostics) {
 	for _, d := range found {
 		if d.Subject.Source != src {

@@ -14,14 +14,14 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
-// keptState is a stack's state as it was read, and the files that it was read from.
+// keptState is a cached state of a stack, with a description of the files that it was read from.
 type keptState struct {
 	files string
 	state *editor.State
 }
 
-// state returns the state of the stack that is selected for a project, if its backend is a folder. Secrets stay
-// sealed: it asks for no passphrase and no key.
+// state returns the state of the stack that is selected for a project, or nil unless the backend is a local folder.
+// Secrets stay sealed, so it asks for no passphrase and no key.
 func (o *ProgramOpener) state(ctx context.Context, p *project.Project) *editor.State {
 	b := o.Console.Backends().Local(p)
 	if b == nil {
@@ -54,7 +54,7 @@ func (o *ProgramOpener) state(ctx context.Context, p *project.Project) *editor.S
 	return kept.state
 }
 
-// stateFiles distinguishes the versions of the files of a stack's state.
+// stateFiles returns a text that changes whenever one of the files of a stack's state changes.
 func stateFiles(b *backend.Backend, ref backend.Ref) string {
 	var told strings.Builder
 	fmt.Fprintln(&told, b.URL(), ref)
@@ -72,7 +72,7 @@ func stateFiles(b *backend.Backend, ref backend.Ref) string {
 	return told.String()
 }
 
-// recorded is a snapshot as an editor wants it: the resources without a parent that are not on their way out.
+// recorded converts a snapshot to the editor's form: the resources without a parent that are not pending delete.
 func recorded(stack string, snapshot *state.Snapshot) *editor.State {
 	s := &editor.State{Stack: stack, Resources: map[editor.Recorded]editor.Deployed{}}
 	for _, r := range snapshot.Resources {

@@ -1,5 +1,5 @@
-// Package mcp has the command line of mcp: answers to tools that write programs with a language model.
-// Each command has its flags, options and run function side by side.
+// Package mcp implements the command mcp, a server for tools that write programs with a language model.
+// The flags, options and run function of each command stand together.
 package mcp
 
 import (
@@ -15,13 +15,13 @@ import (
 	"github.com/yamlhost/yamlhost/editor/mcp"
 )
 
-// options are the inputs of the command mcp.
+// options are the arguments and flags of the command mcp.
 type options struct {
 	folder    string
 	allowPlan bool
 }
 
-// NewMCP makes the command mcp.
+// NewMCP returns the command mcp.
 func NewMCP(a *console.Console) *cobra.Command {
 	o := &options{folder: "."}
 	cmd := &cobra.Command{
@@ -38,7 +38,7 @@ func NewMCP(a *console.Console) *cobra.Command {
 	return cmd
 }
 
-// serve answers a client until it closes its end.
+// serve answers a client until the client closes its end.
 func serve(ctx context.Context, a *console.Console, o *options) error {
 	folder := a.Path(o.folder)
 	if info, err := os.Stat(folder); err != nil || !info.IsDir() {

@@ -1,3 +1,3 @@
-// Package migrate has the command line of migrate: what a project and its stacks would meet here.
-// The command has its flags, options and run function side by side.
+// Package migrate implements the command migrate, which reports how a Pulumi project and its stacks would work here.
+// The command's flags, options and run function stand together.
 package migrate

@@ -32,7 +32,7 @@ type options struct {
 	schemas operation.SchemaFlags
 }
 
-// NewMigrate makes the command migrate.
+// NewMigrate returns the command migrate.
 func NewMigrate(a *console.Console) *cobra.Command {
 	o := &options{dir: "."}
 	cmd := &cobra.Command{
@@ -53,7 +53,7 @@ func NewMigrate(a *console.Console) *cobra.Command {
 	return cmd
 }
 
-// migrate looks at a project and its stacks, and reports.
+// migrate examines a project and its stacks, and writes the report.
 func migrate(ctx context.Context, a *console.Console, o *options) error {
 	switch {
 	case !o.check:
@@ -88,7 +88,7 @@ func migrate(ctx context.Context, a *console.Console, o *options) error {
 	return nil
 }
 
-// visit is one look at a project.
+// A visit is one examination of a project.
 type visit struct {
 	*console.Console
 	options *options
@@ -126,7 +126,7 @@ func (v *visit) look(ctx context.Context) error {
 	return nil
 }
 
-// faults adds the errors among findings, and counts the rest.
+// faults adds the errors among findings to the survey.
 func (v *visit) faults(part string, found diag.Diagnostics) {
 	for _, d := range found.Sorted() {
 		if d.Severity == diag.Error {
@@ -136,7 +136,7 @@ func (v *visit) faults(part string, found diag.Diagnostics) {
 	}
 }
 
-// place is where a finding is, as in Pulumi.yaml:3:7.
+// place returns the position of a finding, as in Pulumi.yaml:3:7.
 func place(r diag.Range) string {
 	if r.IsZero() {
 		return "the program"
@@ -145,7 +145,7 @@ func place(r diag.Range) string {
 	return fmt.Sprintf("%s:%d:%d", r.Source.Name(), pos.Line, pos.Column)
 }
 
-// lookBackend finds the stacks to look at.
+// lookBackend opens the backend and returns the stacks to examine.
 func (v *visit) lookBackend(ctx context.Context) ([]backend.Ref, *backend.Backend) {
 	const way = "choose another with PULUMI_BACKEND_URL or `yamlhost login`; a stack moves by `pulumi stack export` and " +
 		"`yamlhost stack import`"
@@ -178,7 +178,7 @@ func (v *visit) lookBackend(ctx context.Context) ([]backend.Ref, *backend.Backen
 	return stacks, b
 }
 
-// lookProgram checks the program as `yamlhost check` does, with a stack's configuration where there is a stack.
+// lookProgram checks the program as `yamlhost check` does, with the stack's configuration if a stack is given.
 func (v *visit) lookProgram(ctx context.Context, stack string) {
 	part := "program"
 	if stack != "" {
@@ -217,8 +217,8 @@ func (v *visit) lookProgram(ctx context.Context, stack string) {
 	}
 }
 
-// lookProviders names the resources that name their provider in a way that Pulumi's host for YAML does not follow, so
-// that they exist with another one (L4.21).
+// lookProviders reports resources that choose their provider by an option that Pulumi's YAML host ignores for them, so
+// that they exist with another provider (L4.21).
 func (v *visit) lookProviders(part string, program *check.Program) {
 	for _, n := range program.Nodes {
 		if n.Resource == nil || n.Resource.Decl.Options.Providers == nil || n.Resource.Component != nil ||
@@ -231,7 +231,7 @@ func (v *visit) lookProviders(part string, program *check.Program) {
 	}
 }
 
-// lookStack looks at what operations on a stack would need.
+// lookStack checks whether the state, secrets, configuration and plugins of a stack can be used.
 func (v *visit) lookStack(ctx context.Context, b *backend.Backend, ref backend.Ref) {
 	from, part := len(v.survey.Findings), "stack "+ref.Stack
 	s := &console.Stack{Project: v.project, Backend: b, Ref: ref}
@@ -239,7 +239,7 @@ func (v *visit) lookStack(ctx context.Context, b *backend.Backend, ref backend.R
 	loaded, err := v.Stacks().Load(ctx, s, true)
 	if err != nil {
 		grade, way := refused, "`yamlhost state verify --stack "+ref.Stack+"` says more"
-		if sealed, failed := b.Load(ctx, ref, nil); failed == nil { // only its secrets stay shut
+		if sealed, failed := b.Load(ctx, ref, nil); failed == nil { // only the secrets cannot be opened
 			loaded, grade, way = sealed, missing, ""
 		}
 		v.survey.add(part, grade, way, "%s", err)
@@ -249,7 +249,7 @@ func (v *visit) lookStack(ctx context.Context, b *backend.Backend, ref backend.R
 		v.lookState(part, b, ref, loaded)
 		v.lookPlugins(part, loaded.Snapshot)
 	}
-	if err == nil { // else the configuration has the same to say about secrets
+	if err == nil { // otherwise the configuration would repeat the error about secrets
 		v.lookProgram(ctx, ref.Stack)
 	}
 	v.survey.Stacks = append(v.survey.Stacks, stackResult{ref.Stack, resources, v.survey.obstacles(from) == 0})
@@ -280,7 +280,7 @@ func (v *visit) lookState(part string, b *backend.Backend, ref backend.Ref, load
 	}
 }
 
-// lookPlugins looks for the provider of each resource of a state.
+// lookPlugins checks that the provider of each resource in a state is available.
 func (v *visit) lookPlugins(part string, s *state.Snapshot) {
 	ws, err := v.OpenTarget(v.options.dir, v.Looking())
 	if err != nil {
@@ -339,36 +339,36 @@ func (v *visit) lookVersion(part string, r *state.Resource) {
 		"the provider %s; the first update corrects it and replaces nothing", name)
 }
 
-// grade is how a part of a project fares here.
+// A grade tells how well a part of a project works here.
 type grade string
 
 const (
-	same    grade = "same"    // as under the Pulumi CLI
-	differs grade = "differs" // works, in another way
+	same    grade = "same"    // works as under the Pulumi CLI
+	differs grade = "differs" // works differently
 	changes grade = "changes" // works, but the first operation would change what exists
-	missing grade = "missing" // has to be there first
+	missing grade = "missing" // something has to be provided first
 	refused grade = "refused" // does not work here
 )
 
-// finding is a result about one part of a project.
+// A finding is a result about one part of a project.
 type finding struct {
 	Part  string `json:"part"` // project, backend, program, plugins, or `stack` and its name
 	Grade grade  `json:"grade"`
 	Text  string `json:"text"`
-	Way   string `json:"way,omitempty"` // what to do; empty when there is nothing to do
+	Way   string `json:"way,omitempty"` // solution; empty if there is no problem
 }
 
-// survey is all that was found out.
+// A survey is the complete report.
 type survey struct {
 	Project string `json:"project"`
-	Backend string `json:"backend,omitempty"` // without what signs in
-	// no finding prevents the move: none has the grade changes, missing or refused
+	Backend string `json:"backend,omitempty"` // without credentials
+	// whether no finding prevents the move, that is, has the grade changes, missing or refused
 	Ready    bool          `json:"ready"`
 	Stacks   []stackResult `json:"stacks"`
 	Findings []finding     `json:"findings"`
 }
 
-// stackResult reports whether a stack can be operated on here as it is.
+// stackResult reports whether a stack can be used here as it is.
 type stackResult struct {
 	Name      string `json:"name"`
 	Resources int    `json:"resources"`
@@ -379,7 +379,7 @@ func (s *survey) add(part string, g grade, way, format string, args ...any) {
 	s.Findings = append(s.Findings, finding{part, g, fmt.Sprintf(format, args...), way})
 }
 
-// obstacles counts the findings, from an index on, that prevent the move.
+// obstacles counts the findings from index start on that prevent the move.
 func (s *survey) obstacles(from int) (n int) {
 	for _, f := range s.Findings[from:] {
 		if f.Grade == changes || f.Grade == missing || f.Grade == refused {
@@ -407,7 +407,7 @@ func (s *survey) writeText(w io.Writer) error {
 	return err
 }
 
-// Contracts are the JSON forms that this package writes.
+// Contracts lists the JSON forms that this package writes.
 var Contracts = []contract.Contract{
 	contract.Of[survey]("migration", "how a project of the Pulumi CLI would work here", "`migrate --check --format json`"),
 }

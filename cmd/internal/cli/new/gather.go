@@ -45,8 +45,8 @@ func (m *maker) open(ctx context.Context) (err error) {
 	return err
 }
 
-// openTemplate reads a template of the program, a folder or a repository. A name without a slash is a folder's only
-// when there is no such template.
+// openTemplate reads a built-in template, a folder or a repository. A name without a slash names a folder only if there
+// is no built-in template of that name.
 func (m *maker) openTemplate(ctx context.Context, name string) (*templates.Template, error) {
 	if slices.Contains(templates.Names(), name) {
 		return templates.Embedded(name)
@@ -77,7 +77,7 @@ func (m *maker) openFolder(name string) (*templates.Template, error) {
 	return templates.FromFolder(path, name)
 }
 
-// gather finds out the project's properties: from flags, from the user's answers, or from defaults.
+// gather determines the project's properties from flags, from the user's answers, or from defaults.
 func (m *maker) gather() (err error) {
 	o := m.options
 	if m.values, err = configOf(o.config); err != nil {
@@ -101,7 +101,7 @@ func (m *maker) gather() (err error) {
 	return m.gatherConfig()
 }
 
-// configOf is configuration as flags give it.
+// configOf parses configuration given by flags.
 func configOf(pairs []string) (map[string]string, error) {
 	values := map[string]string{}
 	for _, pair := range pairs {
@@ -114,7 +114,7 @@ func configOf(pairs []string) (map[string]string, error) {
 	return values, nil
 }
 
-// gatherConfig completes the configuration by what the template wants to know.
+// gatherConfig adds the configuration values that the template asks for.
 func (m *maker) gatherConfig() error {
 	given := map[project.Key]bool{}
 	for text := range m.values {
@@ -162,7 +162,7 @@ func (m *maker) askConfig(v project.TemplateValue) (string, error) {
 	return m.ask(question, v.Default, func(string) error { return nil })
 }
 
-// value returns the flag's value, else the user's answer, else the default.
+// value returns the value of a flag, or else the user's answer, the value from the environment, or the default.
 func (m *maker) value(flag, question, given, otherwise string, check func(string) error) (string, error) {
 	switch {
 	case m.options.set(flag):
@@ -172,13 +172,13 @@ func (m *maker) value(flag, question, given, otherwise string, check func(string
 		return given, nil
 	case m.asks:
 		return m.ask(question, otherwise, check)
-	case given != "": // of the environment
+	case given != "": // set by the environment
 		otherwise = given
 	}
 	return otherwise, check(otherwise)
 }
 
-// ask asks until the answer is good; an empty one is the default.
+// ask repeats a question until check accepts the answer. An empty answer means the default.
 func (m *maker) ask(question, otherwise string, check func(string) error) (string, error) {
 	for {
 		if otherwise == "" {
@@ -187,7 +187,7 @@ func (m *maker) ask(question, otherwise string, check func(string) error) (strin
 			fmt.Fprintf(m.Streams.Err, "%s (%s): ", question, otherwise)
 		}
 		answer, err := m.Prompt().Answer()
-		if err != nil && answer == "" { // an end, or an interrupt
+		if err != nil && answer == "" { // end of input, or an interrupt
 			return "", fmt.Errorf("%s: no answer: %w", question, err)
 		}
 		if answer = strings.TrimSpace(answer); answer == "" {

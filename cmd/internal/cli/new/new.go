@@ -31,10 +31,10 @@ type newOptions struct {
 	force       bool
 	list        bool
 	yes         bool
-	set         func(flag string) bool // whether a flag is on the command line
+	set         func(flag string) bool // reports whether a flag is on the command line
 }
 
-// NewNew makes the command `new`.
+// NewNew returns the command `new`.
 func NewNew(a *console.Console) *cobra.Command {
 	o := &newOptions{}
 	cmd := &cobra.Command{
@@ -67,7 +67,7 @@ func NewNew(a *console.Console) *cobra.Command {
 	return cmd
 }
 
-// makeProject makes a project. It makes all checks that can fail before it writes the first file.
+// makeProject makes a project. It completes all checks that can fail before it writes the first file.
 func makeProject(ctx context.Context, a *console.Console, o *newOptions) error {
 	if o.list {
 		return list(a.Streams.Out)
@@ -90,7 +90,7 @@ func makeProject(ctx context.Context, a *console.Console, o *newOptions) error {
 	if err != nil {
 		return err
 	}
-	settings, err := m.Stacks().Settings(m.stack) // it has a file already if the folder was used before
+	settings, err := m.Stacks().Settings(m.stack) // the file exists already if the folder was used before
 	if err != nil {
 		return err
 	}
@@ -121,8 +121,9 @@ func makeProject(ctx context.Context, a *console.Console, o *newOptions) error {
 	return m.warn(found)
 }
 
-// warn shows the errors that `check` finds in the new project as warnings: a template may be older than the schemas
-// here, and its project is made all the same. Missing plugins and configuration do not count, as both may come later.
+// warn reports errors that `check` finds in the new project as warnings: a template may be older than the installed
+// schemas, and its project is created nevertheless. Missing plugins and configuration are not reported, as both may be
+// added later.
 func (m *maker) warn(found diag.Diagnostics) error {
 	var faults diag.Diagnostics
 	for _, d := range found.Sorted() {
@@ -137,7 +138,7 @@ func (m *maker) warn(found diag.Diagnostics) error {
 	return m.Report(faults)
 }
 
-// list shows the templates of this program.
+// list writes a table of the built-in templates.
 func list(w io.Writer) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tw, "TEMPLATE\tMAKES")
@@ -151,23 +152,23 @@ func list(w io.Writer) error {
 	return tw.Flush()
 }
 
-// maker is one project on its way.
+// A maker makes one project.
 type maker struct {
 	*console.Console
 	options     *newOptions
 	asks        bool
 	template    *templates.Template
-	dir         string // absolute
+	dir         string // absolute path
 	name        string
 	description string
 	stackName   string
-	values      map[string]string // of the configuration, by the key as written
+	values      map[string]string // configuration, by key as written
 	unset       []project.TemplateValue
 	project     *project.Project
 	stack       *console.Stack
 }
 
-// projectThere is the project file that the folder has; empty when there is none.
+// projectThere returns the project file in the folder, or "" if there is none.
 func (m *maker) projectThere() string {
 	for _, name := range []string{"Pulumi.yaml", "Pulumi.yml", "Pulumi.json"} {
 		path := filepath.Join(m.dir, name)
@@ -178,7 +179,7 @@ func (m *maker) projectThere() string {
 	return ""
 }
 
-// join adds the files of a template to a project that is there.
+// join adds the files of a template to an existing project.
 func (m *maker) join(path string) error {
 	for _, flag := range []string{"name", "description", "stack", "config"} {
 		if m.options.set(flag) {
@@ -196,7 +197,7 @@ func (m *maker) join(path string) error {
 	if err != nil {
 		return err
 	}
-	files = slices.DeleteFunc(files, func(f templates.File) bool { // the project has its own, or none
+	files = slices.DeleteFunc(files, func(f templates.File) bool { // the existing project keeps its own
 		return f.Usual || f.Path == m.template.ProjectFile || f.Path == templates.TestScript
 	})
 	if files, err = m.free(files, nil, false); err != nil {
@@ -211,7 +212,7 @@ func (m *maker) join(path string) error {
 	return nil
 }
 
-// render makes the texts of the project's files, and reads its project file as everyone will.
+// render returns the project's files, and parses the project file as later commands do.
 func (m *maker) render() ([]templates.File, error) {
 	files, err := m.template.Fill(m.name, m.description)
 	if err != nil {
@@ -236,7 +237,7 @@ func (m *maker) render() ([]templates.File, error) {
 	return files, nil
 }
 
-// openStack opens the backend and says whether it has the stack.
+// openStack opens the backend and reports whether the stack exists.
 func (m *maker) openStack() (exists bool, err error) {
 	b, err := m.Backends().Open(m.project)
 	if err != nil {
@@ -250,9 +251,9 @@ func (m *maker) openStack() (exists bool, err error) {
 	return b.Exists(ref)
 }
 
-// free returns the files to write, unless there are others in their places. Usual files that are there stay as they
-// are. settings are nil if there are none to write. An existing stack belongs to another project, unless --force says
-// to use it.
+// free returns the files to write. It returns an error if other files are in their places, except that usual files
+// which exist already are kept. settings is nil if there are none to write. An existing stack is taken to belong to
+// another project unless --force is given.
 func (m *maker) free(files []templates.File, settings *project.Settings, exists bool) ([]templates.File, error) {
 	taken, err := templates.Conflicts(m.dir, files)
 	if err != nil {
@@ -291,7 +292,7 @@ func (m *maker) free(files []templates.File, settings *project.Settings, exists 
 	return files, nil
 }
 
-// seal puts the configuration into the settings, secrets encrypted.
+// seal writes the configuration to the settings, with secrets encrypted.
 func (m *maker) seal(settings *project.Settings) error {
 	secret := map[project.Key]bool{}
 	for _, v := range m.template.Config {
@@ -343,7 +344,7 @@ func (m *maker) write(files []templates.File, settings *project.Settings) error 
 	return settings.Save()
 }
 
-// place is the folder as people call it.
+// place returns the project's folder for messages.
 func (m *maker) place() string {
 	if short := m.Short(m.dir); short != "." {
 		return short
@@ -351,8 +352,8 @@ func (m *maker) place() string {
 	return m.dir
 }
 
-// tell reports what was made and what to do next. plugins reports whether the program uses plugins that are not
-// installed.
+// tell prints what was created and what to do next. used is set if the stack existed before. plugins is set if the
+// program uses plugins that are not installed.
 func (m *maker) tell(files []templates.File, used, plugins bool) {
 	out := m.Streams.Err
 	fmt.Fprintf(out, "Created project %s in %s:\n", m.name, m.place())
@@ -373,7 +374,7 @@ func (m *maker) tell(files []templates.File, used, plugins bool) {
 	}
 	for _, v := range m.unset {
 		line := v.Key + " VALUE"
-		if v.Secret { // it is asked for, so that it is not in the shell's history
+		if v.Secret { // without a value, so that the secret stays out of the shell's history
 			line = "--secret " + v.Key
 		}
 		fmt.Fprintf(tw, "    yamlhost config set %s\t%s\n", line, v.Description)
@@ -388,7 +389,7 @@ func (m *maker) tell(files []templates.File, used, plugins bool) {
 	tw.Flush()
 }
 
-// quoted is a path as shells take it.
+// quoted returns a path quoted for shells.
 func quoted(path string) string {
 	if strings.ContainsAny(path, " ()&;'$*?!`") {
 		return `"` + path + `"`

@@ -1,3 +1,3 @@
-// Package packages has the command line of package, which adds packages to a project and shows what they have, and of
+// Package packages implements the commands package, which adds packages to a project and shows their contents, and
 // install.
 package packages

@@ -20,7 +20,7 @@ type installOptions struct {
 	reinstall, noPlugins bool
 }
 
-// NewInstall makes the command install.
+// NewInstall returns the command install.
 func NewInstall(a *console.Console) *cobra.Command {
 	o := &installOptions{}
 	cmd := &cobra.Command{
@@ -42,7 +42,7 @@ func NewInstall(a *console.Console) *cobra.Command {
 	return cmd
 }
 
-// install installs the plugins of the lock file, and those that the program names.
+// install installs the plugins in the lock file and those that the program needs.
 func install(ctx context.Context, a *console.Console, o *installOptions) error {
 	ws, err := workspace.Open(a.World.Dir, a.Trusting(console.CompilerSays(a.Streams.Err)))
 	if err != nil {
@@ -55,7 +55,7 @@ func install(ctx context.Context, a *console.Console, o *installOptions) error {
 	for _, pkg := range ws.Project.Packages {
 		p, err := git.ParsePackage(pkg.Source, pkg.Version)
 		if _, there := ws.Project.LocalDir(pkg); there || err != nil || p.Version == "" || !git.IsPackage(pkg.Source) {
-			continue // check tells what is wrong
+			continue // the command check reports the error
 		}
 		if reason := console.DownloadsForbidden(a); reason != "" {
 			return fmt.Errorf("package %s is not installed, and downloads are forbidden by %s", pkg.Name.Text, reason)
@@ -90,7 +90,7 @@ func install(ctx context.Context, a *console.Console, o *installOptions) error {
 		return a.Signals.Ended()
 	}
 	missing := diag.Diagnostics{}
-	for _, d := range found { // other faults are for check to tell
+	for _, d := range found { // the command check reports other errors
 		if d.Code == diag.PackageMissing || d.Code == diag.Syntax {
 			missing.Add(d)
 		}
@@ -111,7 +111,7 @@ func install(ctx context.Context, a *console.Console, o *installOptions) error {
 	return nil
 }
 
-// installLocked installs a plugin of the lock file.
+// installLocked installs a plugin in the lock file.
 func installLocked(ctx context.Context, a *console.Console, o *installOptions, lock *plugin.LockFile,
 	p plugin.LockedPlugin) error {
 	key, err := lock.KeyOf(p.Name)

@@ -21,7 +21,7 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
-// NewPackage makes the command package and the commands below it.
+// NewPackage returns the command package with its subcommands.
 func NewPackage(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{Use: "package", Short: "Add packages to a project, and show what they have",
 		Args: console.UnknownCommand, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
@@ -29,22 +29,22 @@ func NewPackage(a *console.Console) *cobra.Command {
 	return cmd
 }
 
-// wanted is a package as the command line names it.
+// wanted is a package as given on the command line.
 type wanted struct {
-	source     string // a name, maybe with @version, or a path
+	source     string // name, optionally with @version, or path
 	parameters []string
 	server     string
 }
 
-// described is a package that was found.
+// described is a package whose schema was found.
 type described struct {
-	name    string // that programs use
+	name    string // name that programs use
 	version string
 	text    []byte          // the schema
-	entry   project.Package // of the project file; empty for a schema in a file
+	entry   project.Package // entry for the project file; empty for a schema in a file
 }
 
-// schemaFile reports whether a source is a file with a schema.
+// schemaFile reports whether the source is a schema file.
 func (w *wanted) schemaFile() bool {
 	switch strings.ToLower(filepath.Ext(w.source)) {
 	case ".json", ".yaml", ".yml":
@@ -53,7 +53,7 @@ func (w *wanted) schemaFile() bool {
 	return strings.HasSuffix(w.source, ".json.gz")
 }
 
-// describe finds a package and its schema: in a file, in a folder, or from a plugin, which is installed if it is
+// describe returns a package with its schema: from a file, from a folder, or from a plugin, which is installed if it is
 // missing.
 func describe(ctx context.Context, a *console.Console, ws *workspace.Workspace, w *wanted) (*described, error) {
 	path := a.Path(w.source)
@@ -84,7 +84,8 @@ func describe(ctx context.Context, a *console.Console, ws *workspace.Workspace, 
 	return ask(ctx, a, providers, pkg)
 }
 
-// ask asks a plugin for the schema of a package. An entry of the project file takes the version that was found.
+// ask gets the schema of a package from a plugin. The returned entry for the project file has the version that was
+// found.
 func ask(ctx context.Context, a *console.Console, providers *operation.Providers, pkg project.Package) (
 	*described, error) {
 	d := schema.Descriptor{Name: pkg.Source, Version: pkg.Version, DownloadURL: pkg.PluginDownloadURL}
@@ -124,7 +125,8 @@ func explain(err error, name, home string) error {
 	return fmt.Errorf("package %s: %w", name, err)
 }
 
-// describeRepository installs a package that a repository of git keeps, the newest version if none is named.
+// describeRepository installs a package from a git repository and describes it. It uses the newest version if none is
+// given.
 func describeRepository(ctx context.Context, a *console.Console, ws *workspace.Workspace, w *wanted) (*described,
 	error) {
 	source, version := project.SplitVersion(w.source)
@@ -152,8 +154,7 @@ func describeRepository(ctx context.Context, a *console.Console, ws *workspace.W
 	return found, nil
 }
 
-// fetch installs a package that a repository of git keeps, and notes it in the lock file. It returns the folder of the
-// package.
+// fetch installs a package from a git repository and records it in the lock file. It returns the folder of the package.
 func fetch(ctx context.Context, a *console.Console, ws *workspace.Workspace, p git.Package) (dir string, err error) {
 	i := plugin.Installation{Home: a.World.PulumiHome(), Name: p.Name(), Version: p.Version, Env: a.ChildEnv()}
 	lock, err := plugin.ReadLockFile(ws.Project.Dir)
@@ -223,7 +224,7 @@ func describeFolder(ctx context.Context, a *console.Console, ws *workspace.Works
 	return found, nil
 }
 
-// head reads the name and the version of a schema.
+// head reads the name and the version in a schema. version is used if the schema has none.
 func head(text []byte, version, source string) (*described, error) {
 	pkg, err := schema.Parse(text)
 	if err != nil {
@@ -269,7 +270,7 @@ func newAdd(a *console.Console) *cobra.Command {
 	return cmd
 }
 
-// add adds a package to the project. The project file is written last.
+// add adds a package to the project. It writes the project file last.
 func add(ctx context.Context, a *console.Console, o *addOptions) error {
 	p, err := a.SoundProject(a.World.Dir)
 	if err != nil {
@@ -294,7 +295,7 @@ func add(ctx context.Context, a *console.Console, o *addOptions) error {
 		return err
 	}
 	defer release()
-	if p, err = a.SoundProject(a.World.Dir); err != nil { // as it is now
+	if p, err = a.SoundProject(a.World.Dir); err != nil { // read again, as it may have changed
 		return err
 	}
 	next := p.Source.Text()
@@ -303,7 +304,7 @@ func add(ctx context.Context, a *console.Console, o *addOptions) error {
 			return err
 		}
 	}
-	if _, path := p.LocalDir(found.entry); !path { // a folder says itself what is in it
+	if _, path := p.LocalDir(found.entry); !path { // a folder describes itself
 		if err := declare(p.Dir, found); err != nil {
 			return err
 		}
@@ -315,7 +316,7 @@ func add(ctx context.Context, a *console.Console, o *addOptions) error {
 	return nil
 }
 
-// declare writes the declaration of a package to the folder sdks of a project, in place of an earlier one.
+// declare writes the declaration of a package to the folder sdks of a project. It replaces an earlier declaration.
 func declare(dir string, found *described) error {
 	name, text, err := langhost.Declaration(found.text, found.version)
 	if err != nil {
@@ -331,7 +332,7 @@ func declare(dir string, found *described) error {
 	return withdraw(folder, name)
 }
 
-// withdraw removes the declarations of a folder but one; a folder with nothing else in it goes too.
+// withdraw removes all declarations in a folder except kept, and the folder itself if it is then empty.
 func withdraw(folder, kept string) error {
 	files, _, err := project.PackageFiles(folder, func(path string) string { return path })
 	if err != nil {
@@ -345,7 +346,7 @@ func withdraw(folder, kept string) error {
 		}
 	}
 	if kept == "" {
-		_ = os.Remove(folder) // unless there is more in it
+		_ = os.Remove(folder) // fails if the folder is not empty
 		_ = os.Remove(filepath.Dir(folder))
 	}
 	return nil

@@ -44,7 +44,7 @@ func newInfo(a *console.Console) *cobra.Command {
 	return cmd
 }
 
-// info shows a package, a module or a member.
+// info shows a package, one of its modules, or a member.
 func info(ctx context.Context, a *console.Console, o *infoOptions) error {
 	found, err := find(ctx, a, &o.wanted)
 	if err != nil {
@@ -95,7 +95,7 @@ func info(ctx context.Context, a *console.Console, o *infoOptions) error {
 	return err
 }
 
-// find describes a package wherever the command runs.
+// find describes a package inside or outside of a project.
 func find(ctx context.Context, a *console.Console, w *wanted) (*described, error) {
 	ws, err := surroundings(a)
 	if err != nil {
@@ -149,7 +149,7 @@ func newGetMapping(a *console.Console) *cobra.Command {
 	return cmd
 }
 
-// getMapping writes the mapping that a plugin has.
+// getMapping writes the mapping that a plugin provides.
 func getMapping(ctx context.Context, a *console.Console, o *mappingOptions) error {
 	ws, err := surroundings(a)
 	if err != nil {

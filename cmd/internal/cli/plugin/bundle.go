@@ -41,7 +41,7 @@ var platformName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(linux|darwin|windows)-(amd64|arm64)$`)
 })
 
-// pluginBundle writes a bundle: the whole of it, or nothing.
+// pluginBundle writes a bundle, either completely or not at all.
 func pluginBundle(ctx context.Context, a *console.Console, o *bundleOptions) (err error) {
 	if o.out == "" {
 		return console.WithCode(console.CodeBadUsage, "--out is missing: the file to write")
@@ -110,8 +110,8 @@ func pluginBundle(ctx context.Context, a *console.Console, o *bundleOptions) (er
 	return nil
 }
 
-// installBundle installs the plugins of a bundle that are for this machine. dir has the lock file, if there is one or
-// begin asks for it.
+// installBundle installs the plugins in a bundle that fit this machine. dir is the folder of the lock file; if there is
+// none, begin asks for a new one.
 func installBundle(ctx context.Context, a *console.Console, o *pluginOptions, dir string, begin bool) error {
 	if len(o.args) > 0 || o.file != "" || o.server != "" {
 		return console.WithCode(console.CodeBadUsage, "--from installs all plugins of a bundle: it cannot be used with a name, "+
@@ -130,7 +130,7 @@ func installBundle(ctx context.Context, a *console.Console, o *pluginOptions, di
 	if err != nil {
 		return err
 	}
-	for _, i := range plugins { // before anything is installed
+	for _, i := range plugins { // check all before installing any
 		locked, want := lock.Find(i.Name, i.Version), ""
 		if locked != nil {
 			want = locked.Checksum(plugin.Platform())

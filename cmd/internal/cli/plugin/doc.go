@@ -1,3 +1,3 @@
-// Package plugin has the command line of plugin and what is below it.
-// Each command has its flags, options and run function side by side.
+// Package plugin implements the command line of plugin and its subcommands. The flags, options and run function of each
+// command stand together.
 package plugin

@@ -22,7 +22,7 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
-// pluginOptions are the inputs of `plugin install`.
+// pluginOptions are the arguments and flags of `plugin install`.
 type pluginOptions struct {
 	args      []string
 	server    string
@@ -34,7 +34,7 @@ type pluginOptions struct {
 	lock      bool
 }
 
-// NewPlugin is the group of commands on provider plugins.
+// NewPlugin returns the command plugin with its subcommands.
 func NewPlugin(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{Use: "plugin", Short: "List, install and remove provider plugins", Args: console.UnknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
@@ -91,12 +91,12 @@ func newPluginRemove(a *console.Console) *cobra.Command {
 	return cmd
 }
 
-// pluginRecord is a plugin that is there.
+// pluginRecord is the JSON form of an available plugin.
 type pluginRecord struct {
 	Name    string `json:"name"`
 	Kind    string `json:"kind"` // resource
 	Version string `json:"version"`
-	Path    string `json:"path,omitempty"` // of its folder; empty for a built-in provider
+	Path    string `json:"path,omitempty"` // path of its folder; empty for a built-in provider
 	BuiltIn bool   `json:"builtIn,omitempty"`
 }
 
@@ -129,10 +129,10 @@ func pluginList(a *console.Console, asJSON bool) error {
 	})
 }
 
-// kinds are the kinds of plugins that can be installed.
+// kinds lists the kinds of plugins that can be installed.
 var kinds = []string{"resource", "language", "converter", "tool", "analyzer"}
 
-// kind is the kind of plugin that the arguments name.
+// kind returns the kind of plugin that the arguments name, or "".
 func (o *pluginOptions) kind() string {
 	if len(o.args) == 0 {
 		return ""
@@ -145,7 +145,7 @@ func pluginInstall(ctx context.Context, a *console.Console, o *pluginOptions) er
 	if a.World.PulumiHome() == "" {
 		return errors.New("it is not known where the home folder is; set PULUMI_HOME")
 	}
-	dir, begin := a.World.Dir, o.lock // of the lock file
+	dir, begin := a.World.Dir, o.lock // folder of the lock file, and whether to create one
 	if path, err := project.Find(dir); err == nil {
 		dir, begin = filepath.Dir(path), true
 	}
@@ -177,7 +177,7 @@ func pluginInstall(ctx context.Context, a *console.Console, o *pluginOptions) er
 	case len(o.args) == 1:
 		return console.WithCode(console.CodeUsage, "name the plugin: yamlhost plugin install %s NAME", o.args[0])
 	}
-	if o.args[0] != "resource" { // a project's lock file has its providers
+	if o.args[0] != "resource" { // the lock file has only providers
 		lock, begin = nil, false
 	}
 	name, version := o.args[1], ""
@@ -195,8 +195,8 @@ func pluginInstall(ctx context.Context, a *console.Console, o *pluginOptions) er
 	return installLocked(ctx, a, o, name, version, lock, dir)
 }
 
-// trusts sets the key that must have signed the archive: the lock file's, or the one of --key. It refuses a --key
-// that differs from the lock file's.
+// trusts sets the key that must have signed the archive: the lock file's, or the one of --key. It returns an error if
+// these differ.
 func (o *pluginOptions) trusts(a *console.Console, i *plugin.Installation, lock *plugin.LockFile) error {
 	var err error
 	if i.Key, err = lock.KeyOf(i.Name); err != nil || o.key == "" {
@@ -218,7 +218,7 @@ func (o *pluginOptions) trusts(a *console.Console, i *plugin.Installation, lock 
 	return nil
 }
 
-// installLocked installs a plugin that has to be the one of the lock file, if that has it.
+// installLocked installs a plugin. If the lock file contains the plugin, the archive has to match its entry.
 func installLocked(ctx context.Context, a *console.Console, o *pluginOptions, name, version string,
 	lock *plugin.LockFile, dir string) error {
 	i := plugin.Installation{Home: a.World.PulumiHome(), Kind: o.kind(), Name: name, Version: version, Server: o.server,
@@ -255,7 +255,7 @@ func installLocked(ctx context.Context, a *console.Console, o *pluginOptions, na
 		result, err = plugin.Install(ctx, i)
 	} else {
 		result, err = plugin.InstallFrom(ctx, &i, server, a.World.Getenv(console.DownloadOverrides), nil)
-		version = i.Version // the newest, where none was named
+		version = i.Version // the newest version if none was given
 	}
 	if err != nil {
 		return err
@@ -329,7 +329,7 @@ func pluginRemove(a *console.Console, args []string, yes, all bool) error {
 	return nil
 }
 
-// pluginFits reports whether a plugin is one that KIND, NAME and VERSION (exact, or a range) name.
+// pluginFits reports whether a plugin matches the arguments KIND, NAME and VERSION, which may be a range.
 func pluginFits(p plugin.InstalledPlugin, args []string) (bool, error) {
 	if len(args) > 1 && args[1] != p.Name {
 		return false, nil
@@ -345,7 +345,7 @@ func pluginFits(p plugin.InstalledPlugin, args []string) (bool, error) {
 	return err == nil && wanted.Check(have), nil
 }
 
-// Contracts are the JSON forms that this package writes.
+// Contracts lists the JSON forms that this package writes.
 var Contracts = []contract.Contract{
 	contract.Of[[]pluginRecord]("plugins", "the plugins that are installed or built in", "`plugin ls --json`"),
 	contract.Of[plugin.LockFile]("lock", "the plugins that a project uses", "`"+plugin.LockName+"`"),
@@ -365,7 +365,7 @@ func newPluginRun(a *console.Console) *cobra.Command {
 	return cmd
 }
 
-// pluginRun runs a plugin until it ends.
+// pluginRun runs a plugin and waits for its end.
 func pluginRun(ctx context.Context, a *console.Console, kind string, args []string) error {
 	if len(args) > 1 && args[1] == "--" {
 		args = slices.Delete(args, 1, 2)

@@ -1,2 +1,2 @@
-// Package queue has the commands of machines that share work: worker, and queue with what it lists and cancels.
+// Package queue implements the commands worker, which runs jobs from a queue, and queue, which lists and cancels jobs.
 package queue

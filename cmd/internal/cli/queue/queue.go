@@ -22,7 +22,7 @@ type queueOptions struct {
 	schedules bool
 }
 
-// NewQueue makes the commands that look at a queue.
+// NewQueue returns the command queue with its subcommands.
 func NewQueue(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{Use: "queue", Short: "Show and cancel jobs in a queue", Args: console.UnknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
@@ -59,7 +59,7 @@ func listJobs(ctx context.Context, a *console.Console, o *queueOptions, args []s
 	if o.schedules {
 		return listSchedules(ctx, a, o, q)
 	}
-	list, err := q.List(ctx, strings.Join(args, ""), o.most) // there is one name at most
+	list, err := q.List(ctx, strings.Join(args, ""), o.most) // args has at most one element
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func cancelJobs(ctx context.Context, a *console.Console, o *queueOptions, name s
 	return nil
 }
 
-// Contracts are the JSON forms that this package writes.
+// Contracts lists the JSON forms that this package writes.
 var Contracts = []contract.Contract{
 	contract.Of[[]*queue.Entry]("jobs", "the jobs of a queue", "`queue ls --json`"),
 	contract.Of[queue.Entry]("job", "a job of a queue", "`queue show --json`"),

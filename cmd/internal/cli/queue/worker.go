@@ -23,7 +23,7 @@ type workerOptions struct {
 	grace time.Duration
 }
 
-// NewWorker makes the command worker.
+// NewWorker returns the command worker.
 func NewWorker(a *console.Console) *cobra.Command {
 	o := &workerOptions{}
 	cmd := &cobra.Command{
@@ -43,7 +43,7 @@ func NewWorker(a *console.Console) *cobra.Command {
 	return cmd
 }
 
-// urlFlag adds --queue.
+// urlFlag adds the flag --queue.
 func urlFlag(cmd *cobra.Command, url *string) {
 	cmd.Flags().StringVar(url, "queue", "",
 		"the database of the queue: postgres://…, with libpq's variables for everything else")
@@ -80,7 +80,7 @@ func work(ctx context.Context, a *console.Console, o *workerOptions) error {
 		return err
 	}
 	defer q.Close()
-	host, _ := os.Hostname() // it is for people
+	host, _ := os.Hostname() // only shown to people
 	name := fmt.Sprintf("%s-%d", host, os.Getpid())
 	var telling sync.Mutex
 	tell := func(text string) {
@@ -93,10 +93,10 @@ func work(ctx context.Context, a *console.Console, o *workerOptions) error {
 		Run: runner(a, stores), Tell: tell, Archives: archives})
 }
 
-// logLimit is the maximum size, in bytes, of a run's output that the queue keeps.
+// logLimit limits the output of a run, in bytes, that the queue stores.
 const logLimit = 64 << 10
 
-// runner carries out jobs by this program's own commands.
+// runner returns a function that runs jobs as commands of this program, in this process.
 func runner(a *console.Console, stores *console.OpenStores) queue.Runner {
 	return func(ctx context.Context, j queue.Job, dir string, interrupt <-chan struct{}) queue.Result {
 		args := []string{"--non-interactive", "--color", "never"}
@@ -108,7 +108,8 @@ func runner(a *console.Console, stores *console.OpenStores) queue.Runner {
 		default:
 			args = append(args, j.Command)
 		}
-		// The run before may have been another worker's, whose lock ends when it is known to be dead.
+		// An earlier run may have been another worker's, whose lock is released only once that worker is known to be
+		// dead.
 		args = append(args, "--ci", "none", "--lock-timeout", "5m", "--stack", j.Stack, "--message", "job of "+j.Run)
 		signals := make(chan os.Signal, 1)
 		done := make(chan struct{})
@@ -134,7 +135,7 @@ func runner(a *console.Console, stores *console.OpenStores) queue.Runner {
 	}
 }
 
-// tail keeps the end of the text that is written to it.
+// A tail keeps the end of the text written to it.
 type tail struct {
 	mu   sync.Mutex
 	text bytes.Buffer // guarded by mu
@@ -152,7 +153,7 @@ func (t *tail) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// String is the end, from the beginning of a line.
+// String returns the end of the text, starting at the beginning of a line.
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

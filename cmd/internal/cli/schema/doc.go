@@ -1,3 +1,3 @@
-// Package schema has the command line of schema: what resources and functions take and give.
-// Each command has its flags, options and run function side by side.
+// Package schema implements the command schema, which shows the inputs and outputs of resources and functions. The
+// flags, options and run function of each command stand together.
 package schema

@@ -17,15 +17,16 @@ import (
 	"github.com/yamlhost/yamlhost/workspace"
 )
 
-// ownPackage are the components of a package that has no provider: of one that the project uses by its path (L7.31), or
-// those that the program declares itself (L3.E).
+// ownPackage is a package of components without a provider: one that the project uses by path (L7.31), or the
+// components that the program itself declares (L3.E).
 type ownPackage struct {
 	name       string
 	components []*check.Component
 }
 
-// ownPackageOf finds the program's own package of a name; nil for a provider's package, even if a component of the
-// program has a token in it. It checks the program, since the types of a component's outputs come from its body.
+// ownPackageOf returns the program's own package called name. It returns nil for a provider's package, even if a
+// component of the program has a token in it. It checks the program, since the types of a component's outputs depend on
+// its body.
 func ownPackageOf(ctx context.Context, ws *workspace.Workspace, p *operation.Providers, name string) *ownPackage {
 	const inline = "components"
 	own := &ownPackage{name: name}
@@ -39,7 +40,7 @@ func ownPackageOf(ctx context.Context, ws *workspace.Workspace, p *operation.Pro
 		return nil
 	}
 	ws.Compile(ctx, workspace.Run{})
-	program, _ := operation.CheckWorkspace(ctx, ws, p, nil) // what is wrong with it is for check to say
+	program, _ := operation.CheckWorkspace(ctx, ws, p, nil) // the command check reports errors
 	if program == nil {
 		return nil
 	}
@@ -54,7 +55,7 @@ func ownPackageOf(ctx context.Context, ws *workspace.Workspace, p *operation.Pro
 	return own
 }
 
-// describe finds a component by any of its tokens.
+// describe returns the description of a component, given any of its tokens.
 func (own *ownPackage) describe(token string) (*MemberRecord, error) {
 	_, rest, _ := strings.Cut(token, ":")
 	wanted := strings.TrimPrefix(rest, "index:")
@@ -78,8 +79,8 @@ func (own *ownPackage) tokens() []string {
 	return tokens
 }
 
-// writeJSONSchema writes the schema of the program of a project, or of its stacks' files. A program with faults has
-// one too, made of its readable parts.
+// writeJSONSchema writes the JSON schema for the program of a project, or for the settings files of its stacks. For a
+// program with errors, it uses the readable parts.
 func writeJSONSchema(ctx context.Context, a *console.Console, o *schemaOptions, given *operation.GivenSchemas) error {
 	ws, err := a.OpenTarget(o.token, a.Looking())
 	if err != nil {
@@ -88,7 +89,7 @@ func writeJSONSchema(ctx context.Context, a *console.Console, o *schemaOptions, 
 	providers := operation.NewProviders(a, ws, nil, operation.Careful)
 	defer providers.Close()
 	providers.Given = given
-	program, _ := operation.CheckWorkspace(ctx, ws, providers, nil) // what is wrong with it is for check to say
+	program, _ := operation.CheckWorkspace(ctx, ws, providers, nil) // the command check reports errors
 	if ctx.Err() != nil {
 		return a.Signals.Ended()
 	}
@@ -105,11 +106,11 @@ func writeJSONSchema(ctx context.Context, a *console.Console, o *schemaOptions, 
 		}
 		written = editor.JSONSchema(ctx, program, packages, o.all)
 	}
-	return jsontext.Write(a.Streams.Out, written, "") // on one line: it is for programs, and large
+	return jsontext.Write(a.Streams.Out, written, "") // compact, because the schema is large and read by programs only
 }
 
-// packagesOf returns the packages of a program and the built-in ones, each once. It warns of a package that cannot be
-// loaded: the schema then allows its types without a check.
+// packagesOf returns the packages of a program and the built-in ones, each once. It warns about a package that cannot
+// be loaded; the JSON schema then accepts any content for its types.
 func packagesOf(ctx context.Context, a *console.Console, program *check.Program, loader schema.Loader,
 ) ([]*schema.Package, error) {
 	var wanted []schema.Descriptor

@@ -29,7 +29,7 @@ type schemaOptions struct {
 	all        bool
 }
 
-// NewSchema makes the command schema.
+// NewSchema returns the command schema.
 func NewSchema(a *console.Console) *cobra.Command {
 	o := &schemaOptions{}
 	cmd := &cobra.Command{
@@ -71,7 +71,7 @@ func NewSchema(a *console.Console) *cobra.Command {
 	return cmd
 }
 
-// The JSON form of a package's members, a contract for machines.
+// The JSON forms of packages and their members, which are contracts with other programs.
 type (
 	packageRecord struct {
 		Name      string   `json:"name"`
@@ -79,7 +79,7 @@ type (
 		Resources []string `json:"resources"`
 		Functions []string `json:"functions"`
 	}
-	// MemberRecord is a member of a package in JSON, a contract for machines.
+	// MemberRecord is the JSON form of a member of a package.
 	MemberRecord struct {
 		Kind        string           `json:"kind"` // resource, function, object or enum
 		Token       string           `json:"token"`
@@ -88,18 +88,18 @@ type (
 		Deprecation string           `json:"deprecation,omitempty"`
 		Inputs      []propertyRecord `json:"inputs,omitempty"`
 		Outputs     []propertyRecord `json:"outputs,omitempty"`
-		Result      string           `json:"result,omitempty"` // of a function that gives a single value
+		Result      string           `json:"result,omitempty"` // type of the single value that a function returns
 		Values      []valueRecord    `json:"values,omitempty"`
-		Example     string           `json:"example,omitempty"` // in YAML
+		Example     string           `json:"example,omitempty"` // YAML
 	}
 	propertyRecord struct {
 		Name        string   `json:"name"`
 		Type        string   `json:"type"`
-		Ref         string   `json:"ref,omitempty"` // token of the object or enum inside of the type
+		Ref         string   `json:"ref,omitempty"` // token of the object or enum in the type
 		Required    bool     `json:"required,omitempty"`
 		Secret      bool     `json:"secret,omitempty"`
 		Plain       bool     `json:"plain,omitempty"`
-		Replaces    bool     `json:"replaces,omitempty"` // a change replaces the resource
+		Replaces    bool     `json:"replaces,omitempty"` // whether a change replaces the resource
 		Const       any      `json:"const,omitempty"`
 		Default     any      `json:"default,omitempty"`
 		DefaultEnv  []string `json:"defaultEnvironment,omitempty"`
@@ -162,7 +162,7 @@ func show(ctx context.Context, a *console.Console, o *schemaOptions) error {
 	return o.member(a, func(token string) (*MemberRecord, error) { return Describe(pkg, token) })
 }
 
-// member shows a member of a package, which describe finds.
+// member shows the member of a package that describe returns.
 func (o *schemaOptions) member(a *console.Console, describe func(token string) (*MemberRecord, error)) error {
 	record, err := describe(o.token)
 	switch {
@@ -174,7 +174,7 @@ func (o *schemaOptions) member(a *console.Console, describe func(token string) (
 	return WriteMember(a.Streams.Out, record)
 }
 
-// surroundings is the workspace of the working directory, or an empty one outside of any project.
+// surroundings returns the workspace of the working directory, or an empty one outside of a project.
 func surroundings(a *console.Console) (*workspace.Workspace, error) {
 	ws, err := workspace.Open(a.World.Dir, a.Trusting(func(diag.Severity, string) {}))
 	if errors.Is(err, project.ErrNotFound) {
@@ -201,7 +201,8 @@ func writePackage(a *console.Console, record packageRecord, asJSON bool) error {
 	return err
 }
 
-// ending picks the tokens, at most five, whose names end as a token does: random:RandomPet for random:Pet.
+// ending returns at most five tokens whose names have the name of token as their ending: random:RandomPet for
+// random:Pet.
 func ending(tokens []string, token string) []string {
 	end := strings.ToLower(token[strings.LastIndexByte(token, ':')+1:])
 	found := slices.DeleteFunc(slices.Clone(tokens),
@@ -219,7 +220,7 @@ func collapsed(tokens []string) []string {
 	return short
 }
 
-// Describe finds a resource, a function or a type.
+// Describe returns the description of a resource, a function or a type.
 func Describe(pkg *schema.Package, token string) (*MemberRecord, error) {
 	r, err := pkg.ResolveResource(token)
 	if err == nil {
@@ -265,7 +266,7 @@ func resourceRecord(r *schema.Resource) *MemberRecord {
 		Inputs:      propertyRecords(r.Inputs), Outputs: propertyRecords(r.Outputs), Example: resourceExample(r)}
 }
 
-// describeType returns the description of a type of a package that `yamlhost schema` shows.
+// describeType returns the description of an object type or an enum.
 func describeType(pkg *schema.Package, token string) (*MemberRecord, error) {
 	t, err := pkg.Type(token)
 	if err != nil {
@@ -298,7 +299,7 @@ func propertyRecords(o *schema.Object) []propertyRecord {
 	return append(slices.DeleteFunc(records, func(p propertyRecord) bool { return !p.Required }), optional...)
 }
 
-// referred is the token of the object or enum inside of a type; empty for none.
+// referred returns the token of the object or enum inside of a type, or "".
 func referred(t schema.Type) string {
 	switch t := schema.Required(t).(type) {
 	case *schema.Array:
@@ -319,7 +320,8 @@ func referred(t schema.Type) string {
 	return ""
 }
 
-// resourceExample is a resource with the properties that it needs, or a few where it needs none.
+// resourceExample returns a YAML example of a resource with its required properties, or a few properties if none is
+// required.
 func resourceExample(r *schema.Resource) string {
 	token := schema.CollapseToken(r.Token)
 	var b strings.Builder
@@ -330,7 +332,7 @@ func resourceExample(r *schema.Resource) string {
 
 func functionExample(f *schema.Function) string {
 	if f.Inputs.Property("__self__") != nil {
-		return "" // a method, which is called on its resource
+		return "" // methods are called on a resource
 	}
 	token := schema.CollapseToken(f.Token)
 	var b strings.Builder
@@ -362,7 +364,7 @@ func writeExampleMembers(b *strings.Builder, key string, o *schema.Object, inden
 	}
 }
 
-// WriteMember writes a member of a package for people.
+// WriteMember writes a member of a package as text for people.
 func WriteMember(w io.Writer, m *MemberRecord) error {
 	var b strings.Builder
 	kind := m.Kind
@@ -433,14 +435,14 @@ func writeProperties(b *strings.Builder, title string, properties []propertyReco
 	}
 }
 
-// oneParagraph is the first paragraph of a description, in Markdown, on one line.
+// oneParagraph returns the first paragraph of a Markdown description on one line.
 func oneParagraph(text string) string {
 	text = schema.Plain(text)
 	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n\n")
 	return strings.Join(strings.Fields(first), " ")
 }
 
-// wrap breaks a text into lines.
+// wrap wraps a text into lines that begin with indent.
 func wrap(text, indent string) string {
 	const width = 100
 	var b strings.Builder
@@ -463,7 +465,7 @@ func wrap(text, indent string) string {
 	return b.String()
 }
 
-// Contracts are the JSON forms that this package writes.
+// Contracts lists the JSON forms that this package writes.
 var Contracts = []contract.Contract{
 	contract.Of[packageRecord]("package", "what a package has", "`schema PACKAGE --json`"),
 	contract.Of[MemberRecord]("type", "a resource type, a function, an object or an enum", "`schema TOKEN --json`"),

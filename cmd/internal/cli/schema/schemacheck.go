@@ -40,7 +40,7 @@ func newSchemaCheck(a *console.Console) *cobra.Command {
 	return cmd
 }
 
-// checkSchema reports what is wrong with the text of a schema.
+// checkSchema reports errors in the text of a schema.
 func checkSchema(_ context.Context, a *console.Console, o *checkOptions) error {
 	name, text, err := "standard input", []byte(nil), error(nil)
 	if o.file == "-" {
@@ -69,13 +69,13 @@ type schemaCheck struct {
 	diags    diag.Diagnostics
 }
 
-// item is a value of JSON with its place, in bytes.
+// An item is a JSON value with its position in bytes.
 type item struct {
 	start, end int
-	kind       byte // the first byte of its text: {, [, ", t, f, n, or anything else for a number
+	kind       byte // the first byte of its text: {, [, ", t, f, n; anything else is a number
 	text       string
 	keys       []string
-	members    []*item // the values of an object, or the items of a list
+	members    []*item // values of an object, or items of a list
 }
 
 func (n *item) member(key string) *item {
@@ -187,7 +187,7 @@ func (c *schemaCheck) check() {
 	})
 }
 
-// token checks the form package:module:name.
+// token checks that a token has the form package:module:name.
 func (c *schemaCheck) token(token string, owner *item) {
 	parts := strings.Split(token, ":")
 	names := []string{c.root.textOf("name"), "pulumi"}
@@ -218,7 +218,7 @@ func (c *schemaCheck) resource(r *item) {
 	})
 }
 
-// named checks an object type or an enum.
+// named checks the definition of an object type or an enum.
 func (c *schemaCheck) named(t *item) {
 	values := t.member("enum")
 	if values == nil {
@@ -247,7 +247,7 @@ func (c *schemaCheck) named(t *item) {
 	}
 }
 
-// properties checks the properties of an object, and the list of those that are required.
+// properties checks the properties of an object and the list of required ones.
 func (c *schemaCheck) properties(owner *item, field, required string) {
 	properties := owner.member(field)
 	if properties != nil && properties.kind != '{' {
@@ -309,7 +309,7 @@ func (c *schemaCheck) typed(t *item) {
 	}
 }
 
-// reference checks that what is referred to is in the schema. What is in others is not looked at.
+// reference checks that the target of a reference is in the schema. References to other schemas are not checked.
 func (c *schemaCheck) reference(ref *item) {
 	rest, own := strings.CutPrefix(ref.text, "#/")
 	if !own || c.dangling || ref.text == "#/provider" {

@@ -1,3 +1,3 @@
-// Package serve has the command line of serve: what this program offers to others.
-// Each command has its flags, options and run function side by side.
+// Package serve implements the command serve, which offers services to other programs. The flags, options and run
+// function of each command stand together.
 package serve

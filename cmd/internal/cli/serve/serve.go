@@ -11,7 +11,7 @@ import (
 	"github.com/yamlhost/yamlhost/workspace"
 )
 
-// NewServe makes the commands that offer what we are to other programs.
+// NewServe returns the command serve with its subcommands.
 func NewServe(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "serve", Short: "Serve other programs", Args: console.UnknownCommand, Hidden: true,
@@ -27,18 +27,18 @@ func newServeLanguage(a *console.Console) *cobra.Command {
 		Short: "Serve the Pulumi CLI as its language host for YAML programs",
 		Long: "Prints a port and serves the Pulumi CLI there, as pulumi-language-yaml does: the CLI's engine " +
 			"registers the resources that this program finds in YAML. The address is that of the CLI's engine.",
-		// The flags are the flags of language hosts, with one hyphen.
+		// Language hosts have flags with a single hyphen, which pflag cannot parse.
 		DisableFlagParsing: true,
 		RunE:               func(cmd *cobra.Command, args []string) error { return serveLanguage(cmd.Context(), a, args) },
 	}
 }
 
-// serveLanguage serves until it is interrupted or its engine is gone.
+// serveLanguage runs a language host until it is interrupted or its engine has gone.
 func serveLanguage(ctx context.Context, a *console.Console, args []string) error {
-	// Of the embedded and installed providers, for engines that offer no loader.
+	// The schemas of embedded and installed providers are for engines that offer no loader.
 	schemas := func(ctx context.Context, d schema.Descriptor) ([]byte, error) {
 		p := operation.NewProviders(a, workspace.Empty(a.World.Dir), nil, operation.Trusted)
-		defer func() { _ = p.Close() }() // a plugin that does not end is killed; there is nothing to tell
+		defer func() { _ = p.Close() }() // plugins that do not end are killed, so no error matters
 		return p.FetchSchema(ctx, d)
 	}
 	options := langhost.Options{Version: a.Version(), Schemas: schemas, Env: a.World.Env, Stderr: a.Streams.Err}

@@ -1,2 +1,2 @@
-// Package shim has the command line of shim: the program under the name of the Pulumi CLI.
+// Package shim implements the command shim, which installs this program under the name of the Pulumi CLI.
 package shim

@@ -13,7 +13,7 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 )
 
-// NewShim makes the command shim.
+// NewShim returns the command shim.
 func NewShim(a *console.Console) *cobra.Command {
 	force := false
 	cmd := &cobra.Command{
@@ -33,8 +33,8 @@ func NewShim(a *console.Console) *cobra.Command {
 	return cmd
 }
 
-// link links the program into a folder as pulumi. A file of that name that is not such a link is left alone unless
-// --force is given.
+// link links the program into a folder as pulumi. It keeps an existing file of that name, unless that is such a link or
+// force is set.
 func link(a *console.Console, folder string, force bool) error {
 	if a.World.Self == "" {
 		return errors.New("cannot find out where this program is; link it as pulumi by hand")
@@ -62,7 +62,7 @@ func link(a *console.Console, folder string, force bool) error {
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if runtime.GOOS == "windows" { // where making links is a privilege
+	if runtime.GOOS == "windows" { // Windows lets only privileged users make symbolic links
 		err = os.Link(self, path)
 	} else {
 		err = os.Symlink(self, path)

@@ -1,3 +1,3 @@
-// Package stack has the command line of stack and what is below it.
-// Each command has its flags, options and run function side by side.
+// Package stack implements the command line of stack and its subcommands. The flags, options and run function of each
+// command stand together.
 package stack

@@ -16,10 +16,10 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// stackOptions are the flags of `stack` and what is below it.
+// stackOptions are the flags of `stack` and its subcommands.
 type stackOptions struct {
 	stack           string
-	name            string // of the stack to make, select or remove
+	name            string // name of the stack to create, select or remove
 	secretsProvider string
 	noSelect        bool
 	create          bool
@@ -28,8 +28,8 @@ type stackOptions struct {
 	showSecrets     bool
 	showURNs        bool
 	showIDs         bool
-	page, pageSize  int // of `stack history`
-	version         int // of the state to export; 0 is the present one
+	page, pageSize  int // flags of `stack history`
+	version         int // version of the state to export; 0 means the present one
 	showName        bool
 	shell           bool
 	file            string
@@ -39,7 +39,7 @@ type stackOptions struct {
 	removeBackups   bool
 }
 
-// NewStack makes the command stack and the commands below it.
+// NewStack returns the command stack with its subcommands.
 func NewStack(a *console.Console) *cobra.Command {
 	o := &stackOptions{}
 	cmd := &cobra.Command{
@@ -118,7 +118,7 @@ func newStackRemove(a *console.Console, o *stackOptions) *cobra.Command {
 	return cmd
 }
 
-// on makes the body of a command about the chosen stack.
+// on returns the body of a command that works on the chosen stack.
 func (o *stackOptions) on(a *console.Console, body func(ctx context.Context, a *console.Console, o *stackOptions,
 	s *console.Stack, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
@@ -130,7 +130,7 @@ func (o *stackOptions) on(a *console.Console, body func(ctx context.Context, a *
 	}
 }
 
-// nameFrom takes the stack's name from an argument or from --stack.
+// nameFrom sets the stack's name from an argument, or else from --stack.
 func (o *stackOptions) nameFrom(args []string) {
 	if o.name = o.stack; len(args) > 0 {
 		o.name = args[0]
@@ -191,7 +191,7 @@ func stackSelect(ctx context.Context, a *console.Console, o *stackOptions) error
 	return console.NoSuchStack(ctx, b, ref)
 }
 
-// stackShow is bare `stack`: an overview of the chosen one.
+// stackShow runs `stack` without a subcommand: it shows an overview of the chosen stack.
 func stackShow(ctx context.Context, a *console.Console, o *stackOptions, s *console.Stack, _ []string) error {
 	if o.showName {
 		_, err := fmt.Fprintln(a.Streams.Out, s.Ref.Stack)
@@ -211,7 +211,7 @@ func stackShow(ctx context.Context, a *console.Console, o *stackOptions, s *cons
 	if err := writeResources(out, loaded.Snapshot, o.showURNs, o.showIDs); err != nil {
 		return err
 	}
-	locks, _ := s.Backend.Locks(s.Ref) // without an answer, what has not ended counts as interrupted
+	locks, _ := s.Backend.Locks(s.Ref) // on failure, operations without an end count as interrupted
 	working := slices.ContainsFunc(locks, func(l backend.Lock) bool { return l.Owner != backend.OwnerGone })
 	for _, op := range loaded.Snapshot.Pending {
 		if working {
@@ -284,7 +284,7 @@ func newStackRename(a *console.Console, o *stackOptions) *cobra.Command {
 	}
 }
 
-// stackRename renames a stack with its settings file, and the selection if it was selected (F6.14).
+// stackRename renames a stack and its settings file, and keeps the stack selected if it was (F6.14).
 func stackRename(ctx context.Context, a *console.Console, _ *stackOptions, s *console.Stack, args []string) error {
 	name := args[0]
 	dst, err := s.Backend.ParseRef(name, s.Project.Name.Text)
@@ -317,7 +317,7 @@ func stackRename(ctx context.Context, a *console.Console, _ *stackOptions, s *co
 		return fmt.Errorf("rename the settings file: %w", err)
 	}
 	release()
-	release = func() {} // what is selected may be kept in the same folder
+	release = func() {} // the selection may be stored in the same folder
 	if selected == s.Ref.QualifiedName() {
 		if err := backend.SelectStack(a.World.PulumiHome(), s.Project.Name.Text, s.Project.Path, s.Backend.URL(),
 			dst.QualifiedName()); err != nil {

@@ -57,7 +57,7 @@ func stackGraph(ctx context.Context, a *console.Console, s *console.Stack, g *st
 	return writeStateDOT(out, loaded.Snapshot, g)
 }
 
-// writeStateDOT writes resources as nodes; edges go from what is needed to what needs it.
+// writeStateDOT writes the resources of a state as a DOT graph. Edges go from dependencies to dependants.
 func writeStateDOT(w io.Writer, s *state.Snapshot, g *stackGraphOptions) error {
 	var b strings.Builder
 	b.WriteString("strict digraph {\n")
@@ -95,7 +95,7 @@ func writeStateDOT(w io.Writer, s *state.Snapshot, g *stackGraphOptions) error {
 	return err
 }
 
-// via are the properties by which r depends on a resource.
+// via returns the properties of r that depend on the resource u.
 func via(r *state.Resource, u string) []string {
 	var keys []string
 	for key, urns := range r.PropertyDependencies {

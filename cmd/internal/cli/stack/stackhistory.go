@@ -27,7 +27,7 @@ func newStackHistory(a *console.Console, o *stackOptions) *cobra.Command {
 	return cmd
 }
 
-// historyRecord is an operation in the JSON of `stack history` (F7.12).
+// historyRecord is an operation in the JSON form of `stack history` (F7.12).
 type historyRecord struct {
 	Kind            string                          `json:"kind"`
 	StartTime       string                          `json:"startTime"`
@@ -35,7 +35,7 @@ type historyRecord struct {
 	Environment     map[string]string               `json:"environment"`
 	Config          map[string]console.ConfigRecord `json:"config"`
 	Result          string                          `json:"result"`
-	EndTime         string                          `json:"endTime,omitempty"` // once it has ended
+	EndTime         string                          `json:"endTime,omitempty"` // set after the end of the operation
 	ResourceChanges map[string]int                  `json:"resourceChanges,omitempty"`
 }
 
@@ -53,7 +53,7 @@ func stackHistory(ctx context.Context, a *console.Console, o *stackOptions) erro
 	}
 	if size := o.pageSize; size > 0 {
 		from := len(records)
-		if o.page-1 <= from/size { // else the product could be larger than a number can be
+		if o.page-1 <= from/size { // otherwise the product could overflow
 			from = min((o.page-1)*size, from)
 		}
 		records = records[from : from+min(size, len(records)-from)]
@@ -96,7 +96,8 @@ func stackHistory(ctx context.Context, a *console.Console, o *stackOptions) erro
 	return nil
 }
 
-// configOfHistory is the configuration of a record in the form of `config --json`, secrets hidden unless open is given.
+// configOfHistory converts the configuration of a history record to the form of `config --json`. Secrets are hidden
+// unless open is given.
 func configOfHistory(config map[string]json.RawMessage, open project.Opener) (map[string]console.ConfigRecord, error) {
 	records := make(map[string]console.ConfigRecord, len(config))
 	for key, raw := range config {
@@ -119,7 +120,7 @@ func configOfHistory(config map[string]json.RawMessage, open project.Opener) (ma
 	return records, nil
 }
 
-// openSecrets is a value of a record with what stands in place of each secret in it (F3.6).
+// openSecrets returns form with each sealed secret replaced by the result of open (F3.6).
 func openSecrets(form any, open func(sealed string) (string, error)) (_ any, err error) {
 	switch form := form.(type) {
 	case map[string]any:

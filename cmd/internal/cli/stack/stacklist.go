@@ -25,7 +25,7 @@ func newStackList(a *console.Console, o *stackOptions) *cobra.Command {
 	return cmd
 }
 
-// stackRecord is a stack in the JSON of `stack ls` (F7.12).
+// stackRecord is a stack in the JSON form of `stack ls` (F7.12).
 type stackRecord struct {
 	Name             string  `json:"name"`
 	Current          bool    `json:"current"`
@@ -91,7 +91,8 @@ func stackList(ctx context.Context, a *console.Console, o *stackOptions) error {
 // timeFormat is RFC 3339 with milliseconds, in UTC (F7.12).
 const timeFormat = "2006-01-02T15:04:05.000Z"
 
-// describeStack reads what is known of a stack without reading all of it; what cannot be read is left out.
+// describeStack returns what is known about a stack without reading its whole state. Information that cannot be read is
+// omitted.
 func describeStack(ctx context.Context, a *console.Console, b *backend.Backend, ref backend.Ref, current,
 	qualified bool) stackRecord {
 	r := stackRecord{Name: ref.Stack, Current: current}
@@ -110,7 +111,7 @@ func describeStack(ctx context.Context, a *console.Console, b *backend.Backend, 
 	return r
 }
 
-// Contracts are the JSON forms that this package writes.
+// Contracts lists the JSON forms that this package writes.
 var Contracts = []contract.Contract{
 	contract.Of[[]stackRecord]("stacks", "stacks", "`stack ls --json`"),
 	contract.Of[[]historyRecord]("history", "the operations on a stack, the last one first", "`stack history --json`"),

@@ -28,7 +28,7 @@ func newStackOutput(a *console.Console, o *stackOptions) *cobra.Command {
 	return cmd
 }
 
-// outputText is an output as people see it: text raw, everything else as JSON (F7.12).
+// outputText returns an output as text: strings unquoted, everything else as JSON (F7.12).
 func outputText(v value.Value, showSecrets bool) (string, error) {
 	plain := console.Plain(v, showSecrets)
 	if text, ok := plain.(string); ok {
@@ -50,7 +50,7 @@ func writeOutputs(w io.Writer, outputs value.Value, indent string, showSecrets b
 			return err
 		}
 		if strings.ContainsAny(text, "\n\t") {
-			text = strconv.Quote(text) // one line each
+			text = strconv.Quote(text) // each output takes one line
 		}
 		fmt.Fprintf(tw, "%s%s\t%s\n", indent, name, text)
 	}

@@ -45,7 +45,7 @@ func changeSecretsProvider(ctx context.Context, a *console.Console, _ *stackOpti
 	}
 	begin := backend.BeginOptions{Command: "stack change-secrets-provider", Secrets: next, Open: old.Opener}
 	err = s.Backend.Edit(ctx, s.Ref, begin, func(base *state.Snapshot) (*state.Snapshot, error) {
-		// The configuration is sealed first, and written last: a fault in between leaves it as it was.
+		// The configuration is sealed first and written last, so that an error in between leaves the file unchanged.
 		if err := reseal(settings, old, next); err != nil {
 			return nil, console.ExplainSecret(err, s.Ref.Stack)
 		}
@@ -81,7 +81,7 @@ func reseal(settings *project.Settings, old, next secrets.Manager) error {
 	return nil
 }
 
-// announce names every secret of a settings file to managers that open or seal many at once.
+// announce passes every secret of a settings file to managers that open or seal many at once.
 func announce(settings *project.Settings, old, next secrets.Manager) error {
 	var sealed, plain []string
 	for _, e := range settings.Entries() {
@@ -105,7 +105,7 @@ func announce(settings *project.Settings, old, next secrets.Manager) error {
 	return nil
 }
 
-// appendSealed appends the ciphertexts in a value.
+// appendSealed appends the ciphertexts in a value to list.
 func appendSealed(list []string, v any) []string {
 	switch v := v.(type) {
 	case project.Secure:

@@ -56,7 +56,7 @@ func stackExport(ctx context.Context, a *console.Console, o *stackOptions, s *co
 	return nil
 }
 
-// exportFile is a file that is made with the first piece that is written: a state that cannot be exported leaves none.
+// An exportFile creates its file at the first write, so that a state that cannot be exported leaves no file.
 type exportFile struct {
 	path string
 	file *os.File

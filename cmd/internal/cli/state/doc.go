@@ -1,3 +1,3 @@
-// Package state has the command line of state and what is below it.
-// Each command has its flags, options and run function side by side.
+// Package state implements the command line of state and its subcommands. The flags, options and run function of each
+// command stand together.
 package state

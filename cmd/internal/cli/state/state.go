@@ -11,7 +11,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/backend"
 )
 
-// NewState is the group of commands on the entries of a state.
+// NewState returns the command state with its subcommands.
 func NewState(a *console.Console) *cobra.Command {
 	cmd := &cobra.Command{Use: "state", Short: "Check, repair and edit a stack's state", Args: console.UnknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
@@ -34,7 +34,7 @@ func newStateUpgrade(a *console.Console) *cobra.Command {
 	return cmd
 }
 
-// stateUpgrade brings the backend to the present layout.
+// stateUpgrade upgrades the backend to the current layout.
 func stateUpgrade(ctx context.Context, a *console.Console, yes bool) error {
 	p, err := a.ProjectIfAny(a.World.Dir)
 	if err != nil {
@@ -61,7 +61,7 @@ func stateUpgrade(ctx context.Context, a *console.Console, yes bool) error {
 	left := 0
 	for _, r := range results {
 		if r.Err != nil {
-			if !errors.Is(r.Err, backend.ErrNoProject) { // nothing is lost with a stack that holds nothing
+			if !errors.Is(r.Err, backend.ErrNoProject) { // an empty stack loses nothing
 				left++
 			}
 			fmt.Fprintf(a.Streams.Err, "%s stays: %s\n", r.Stack, r.Err)

@@ -17,11 +17,11 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// stateOptions are the inputs of `state repair`.
+// stateOptions are the flags of `state repair`.
 type stateOptions struct {
 	stack string
 	yes   bool
-	// previous restores the newest sound copy of a state that cannot be repaired.
+	// previous allows restoring the newest intact copy of a state that cannot be repaired.
 	previous bool
 }
 
@@ -55,7 +55,7 @@ func newStateRepair(a *console.Console) *cobra.Command {
 	return cmd
 }
 
-// stateVerify names the faults of a state.
+// stateVerify reports the errors in a state.
 func stateVerify(ctx context.Context, a *console.Console, stack string) error {
 	s, err := a.Stacks().Current(ctx, stack)
 	if err != nil {
@@ -113,7 +113,7 @@ func listFaults(a *console.Console, faults []*state.IntegrityError) {
 	}
 }
 
-// stateRepair shows possible repairs and makes them.
+// stateRepair shows possible repairs of a state and makes them.
 func stateRepair(ctx context.Context, a *console.Console, o *stateOptions) (err error) {
 	s, err := a.Stacks().Current(ctx, o.stack)
 	if missing, ok := errors.AsType[*console.MissingStackError](err); ok && missing.Lost != nil {
@@ -196,11 +196,11 @@ func stateRepair(ctx context.Context, a *console.Console, o *stateOptions) (err 
 	return nil
 }
 
-// lacks follows every copy that was put back: `up` and `run` refuse with exit code 10 until somebody has looked.
+// lacks is printed after every restored copy: `up` and `run` then refuse with exit code 10 until a refresh.
 const lacks = "It lacks later changes: run `yamlhost refresh` to find them. Nothing is created before, in case that it " +
 	"exists already, unless --accept-loss is passed."
 
-// restoreLost offers a copy of the state for one that is not there any more.
+// restoreLost offers to restore a copy of a state that is missing.
 func restoreLost(ctx context.Context, a *console.Console, lost *backend.LostError, o *stateOptions) error {
 	p, b, err := a.Stacks().ProjectAndBackend()
 	if err != nil {
@@ -210,8 +210,8 @@ func restoreLost(ctx context.Context, a *console.Console, lost *backend.LostErro
 	return putBack(ctx, a, &console.Stack{Project: p, Backend: b, Ref: lost.Ref}, o, lost.Previous, "")
 }
 
-// putBack makes a copy the state, when that is wanted. damaged names the state that it replaces; it is empty where
-// there is none.
+// putBack restores a copy of the state if that is wanted. damaged names the state that the copy replaces; it is empty
+// if there is none.
 func putBack(ctx context.Context, a *console.Console, s *console.Stack, o *stateOptions, p *backend.Previous,
 	damaged string) error {
 	if p.Mended {
@@ -240,14 +240,14 @@ func putBack(ctx context.Context, a *console.Console, s *console.Stack, o *state
 	return nil
 }
 
-// confirmSalvage shows what is missing of a damaged journal and asks whether to go on with the rest.
+// confirmSalvage shows which part of a damaged journal is readable, and asks whether to go on with that.
 func confirmSalvage(a *console.Console, half *backend.DamagedJournalError, o *stateOptions) error {
 	fmt.Fprintf(a.Streams.Out, "%s: %v\n", a.Short(half.Path), half.Damage)
 	fmt.Fprintf(a.Streams.Out, "%s can be read and used.\n", diag.Count(half.Damage.Entries, "record"))
 	return a.Confirm(o.yes, "go on with what can be read", "Do you want to go on with what can be read?")
 }
 
-// listTorn names what the state does not know of.
+// listTorn lists the records of torn journals that the state lacks.
 func listTorn(a *console.Console, torn []backend.Torn) {
 	for _, t := range torn {
 		fmt.Fprintf(a.Streams.Out, "%s was set aside as torn, but has sound records that the state lacks:\n",
@@ -261,8 +261,9 @@ func listTorn(a *console.Console, torn []backend.Torn) {
 	}
 }
 
-// withTorn adds to a state what it lacks: objects under names that it does not have, and creations in flight. Two
-// objects of one name are for a person to decide about: import keeps one, the other has to be deleted by hand.
+// withTorn adds to a state the resources and creations in flight that it lacks, according to torn journals, and returns
+// the number of added ones. It does not add a second resource of the same name: a person has to import one of them and
+// delete the other by hand.
 func withTorn(base *state.Snapshot, torn []backend.Torn) (*state.Snapshot, int) {
 	names := map[urn.URN]bool{}
 	for _, r := range base.Resources {

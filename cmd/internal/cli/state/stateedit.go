@@ -15,14 +15,14 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// stateEditOptions are the flags of `state` and what is below it.
+// stateEditOptions are the flags of the subcommands of `state` that edit a state.
 type stateEditOptions struct {
 	stack, source, dest             string
 	yes, force, all                 bool
 	targetDependents, includeParent bool
 }
 
-// addStateEdits adds the commands that change a state by hand, and nothing in the world, to the group `state`.
+// addStateEdits adds to the command `state` the subcommands that edit a state by hand without changing real resources.
 func addStateEdits(a *console.Console, group *cobra.Command) {
 	o := &stateEditOptions{}
 	remove := stateCommand(a, o, "delete [URN]...", "Remove resources from the state; the resources themselves stay",
@@ -58,7 +58,7 @@ func addStateEdits(a *console.Console, group *cobra.Command) {
 	group.AddCommand(commands...)
 }
 
-// editCommand is the body of a command that changes a state; args name resources.
+// An editCommand is the body of a command that edits a state; args name resources.
 type editCommand func(ctx context.Context, a *console.Console, o *stateEditOptions, args []string) error
 
 func stateCommand(a *console.Console, o *stateEditOptions, use, short string, run editCommand) *cobra.Command {
@@ -66,7 +66,7 @@ func stateCommand(a *console.Console, o *stateEditOptions, use, short string, ru
 		RunE: func(cmd *cobra.Command, args []string) error { return run(cmd.Context(), a, o, args) }}
 }
 
-// editState changes the chosen stack's state. Secrets stay sealed, so that no passphrase is needed (F4.16).
+// editState edits the chosen stack's state. Secrets stay sealed, so that no passphrase is needed (F4.16).
 func editState(ctx context.Context, a *console.Console, o *stateEditOptions, command, question string,
 	edit func(*state.Snapshot) (*state.Snapshot, error)) error {
 	s, err := a.Stacks().Current(ctx, o.stack)
@@ -85,7 +85,7 @@ func editState(ctx context.Context, a *console.Console, o *stateEditOptions, com
 	})
 }
 
-// withNear adds the URN that was perhaps meant to an error about one that is not there.
+// withNear adds a similar URN to an error about a missing resource.
 func withNear(err error, s *state.Snapshot) error {
 	var missing *state.MissingError
 	if !errors.As(err, &missing) {
@@ -101,7 +101,7 @@ func withNear(err error, s *state.Snapshot) error {
 	return fmt.Errorf("%w; `yamlhost stack --show-urns` lists what there is", err)
 }
 
-// urnsOf reads arguments that name resources.
+// urnsOf parses arguments as URNs.
 func urnsOf(args []string) ([]urn.URN, error) {
 	urns := make([]urn.URN, len(args))
 	for i, text := range args {
@@ -114,7 +114,7 @@ func urnsOf(args []string) ([]urn.URN, error) {
 	return urns, nil
 }
 
-// named are the URNs of a command that takes some, or --all.
+// named returns the URNs that the arguments name; with --all it returns none. Naming both or neither is an error.
 func (o *stateEditOptions) named(args []string) ([]urn.URN, error) {
 	switch {
 	case o.all && len(args) > 0:
@@ -152,7 +152,7 @@ func stateDelete(ctx context.Context, a *console.Console, o *stateEditOptions, a
 	return err
 }
 
-// adviseDelete adds the way out.
+// adviseDelete adds the solution to an error about a resource that cannot be removed.
 func adviseDelete(err error) error {
 	var protected *state.ProtectedError
 	var used *state.InUseError
@@ -195,7 +195,7 @@ func protection(r *state.Resource) *bool { return &r.Protect }
 
 func taint(r *state.Resource) *bool { return &r.Taint }
 
-// stateMark sets or clears a mark on resources, and counts those that were otherwise before.
+// stateMark returns a command that sets or clears a mark on resources, and prints how many have changed.
 func stateMark(what string, mark func(*state.Resource) *bool, set bool) editCommand {
 	return func(ctx context.Context, a *console.Console, o *stateEditOptions, args []string) error {
 		urns, err := o.named(args)
@@ -221,8 +221,8 @@ func stateMark(what string, mark func(*state.Resource) *bool, set bool) editComm
 	}
 }
 
-// stateMove moves resources between stacks. The target is written first: after a crash in between, what was moved is in
-// both states and can be taken out of one of them.
+// stateMove moves resources between stacks. It writes the destination first: after a crash in between, the resources
+// are in both states, and can be deleted from one of them.
 func stateMove(ctx context.Context, a *console.Console, o *stateEditOptions, args []string) error {
 	if o.dest == "" {
 		return console.WithCode(console.CodeBadUsage, "missing --dest, the stack to move to")

@@ -1,2 +1,2 @@
-// Package test has the command that runs the tests of programs.
+// Package test implements the command test, which runs the tests of programs.
 package test

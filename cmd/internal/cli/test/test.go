@@ -22,7 +22,7 @@ import (
 	"github.com/yamlhost/yamlhost/workspace"
 )
 
-// options are the flags of the command.
+// options are the arguments and flags of the command.
 type options struct {
 	targets  []string
 	run      string
@@ -33,7 +33,7 @@ type options struct {
 	reports  console.ReportFlags
 }
 
-// NewTest makes the command test.
+// NewTest returns the command test.
 func NewTest(a *console.Console) *cobra.Command {
 	o := &options{}
 	cmd := &cobra.Command{
@@ -62,7 +62,7 @@ func NewTest(a *console.Console) *cobra.Command {
 	return cmd
 }
 
-// test runs tests and reports those that fail, once or after each change.
+// test runs tests and reports failures, once or after each change.
 func test(ctx context.Context, a *console.Console, o *options) error {
 	chosen, err := regexp.Compile(o.run)
 	if err != nil {
@@ -77,7 +77,7 @@ func test(ctx context.Context, a *console.Console, o *options) error {
 	return once(ctx, a, o, chosen)
 }
 
-// watch runs tests again and again: what fails does not end it.
+// watch runs tests after each change until it is interrupted. Failures do not end it.
 func watch(ctx context.Context, a *console.Console, o *options, chosen *regexp.Regexp) error {
 	for {
 		roots := roots(a, o.targets)
@@ -87,7 +87,7 @@ func watch(ctx context.Context, a *console.Console, o *options, chosen *regexp.R
 		}
 		err := once(ctx, a, o, chosen)
 		if ctx.Err() != nil {
-			return nil // an interrupt is how it ends
+			return nil // an interrupt is the regular end
 		}
 		if exit, failed := errors.AsType[*console.ExitError](err); err != nil && (!failed || exit.Cause != nil) {
 			fmt.Fprintln(a.Streams.Out, err)
@@ -99,7 +99,7 @@ func watch(ctx context.Context, a *console.Console, o *options, chosen *regexp.R
 	}
 }
 
-// roots are the targets, and the folders of the packages that the programs beside the tests have by paths.
+// roots returns the paths to watch: the targets, and the folders of packages that the tested programs use by path.
 func roots(a *console.Console, targets []string) []string {
 	var roots []string
 	for _, target := range targets {
@@ -107,7 +107,7 @@ func roots(a *console.Console, targets []string) []string {
 	}
 	files, err := read(a, targets)
 	if err != nil {
-		return roots // of what there is
+		return roots // at least watch the targets
 	}
 	for _, f := range files {
 		roots = append(roots, f.Dir)
@@ -119,7 +119,7 @@ func roots(a *console.Console, targets []string) []string {
 	return slices.Compact(roots)
 }
 
-// once runs tests and reports those that fail.
+// once runs tests and reports failures.
 func once(ctx context.Context, a *console.Console, o *options, chosen *regexp.Regexp) error {
 	files, err := read(a, o.targets)
 	if err != nil {
@@ -184,7 +184,7 @@ func once(ctx context.Context, a *console.Console, o *options, chosen *regexp.Re
 	return tell(a, o, runner, all, len(cases), failed, a.Now().Sub(began))
 }
 
-// tell shows what fails, and the summary.
+// tell prints the failures and the summary.
 func tell(a *console.Console, o *options, runner *suite.Runner, all diag.Diagnostics, cases, failed int,
 	took time.Duration) error {
 	out := a.Streams.Out
@@ -213,8 +213,8 @@ func tell(a *console.Console, o *options, runner *suite.Runner, all diag.Diagnos
 	return nil
 }
 
-// read reads the test files that targets name: files, and everything below directories but hidden ones and
-// node_modules.
+// read reads the test files that targets name: single files, or all test files below a directory except in hidden
+// directories and node_modules.
 func read(a *console.Console, targets []string) ([]*suite.File, error) {
 	var files []*suite.File
 	for _, target := range targets {

@@ -1,2 +1,2 @@
-// Package ui has the command ui, and what other commands do for --ui.
+// Package ui implements the command ui, and the option --ui of other commands.
 package ui

@@ -18,7 +18,7 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
-// options are the flags of ui.
+// options are the arguments and flags of ui.
 type options struct {
 	dir       string
 	listen    string
@@ -26,7 +26,7 @@ type options struct {
 	readyFile string
 }
 
-// NewUI makes the command ui.
+// NewUI returns the command ui.
 func NewUI(a *console.Console) *cobra.Command {
 	o := &options{}
 	cmd := &cobra.Command{
@@ -79,15 +79,15 @@ func serve(ctx context.Context, a *console.Console, o *options) error {
 	return page.server.Serve(ctx, page.listener)
 }
 
-// page is a server with its port.
+// A page is a server with its listener.
 type page struct {
 	server   *ui.Server
 	listener net.Listener
 	backend  string
 }
 
-// open makes the server for the backend of a project; p is nil if there is none. Without inside, the page starts no
-// preview.
+// open starts to listen and returns the server for the backend of a project. p is nil outside of projects. If inside is
+// nil, the page offers no preview.
 func open(ctx context.Context, a *console.Console, p *project.Project, address string, inside console.Inside) (*page,
 	error) {
 	b, err := a.Backends().Open(p)
@@ -123,7 +123,7 @@ func open(ctx context.Context, a *console.Console, p *project.Project, address s
 	return &page{ui.New(o, listener.Addr().String()), listener, runlog.Where(b)}, nil
 }
 
-// writeReady writes the link for programs. The file appears whole, and only its owner can read it.
+// writeReady writes the link to a file for other programs. The file appears complete, and only its owner can read it.
 func writeReady(path, url string) error {
 	text, err := json.Marshal(map[string]string{"url": url})
 	if err != nil {
@@ -152,19 +152,19 @@ func browse(url string) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	go func() { _ = cmd.Wait() }() // it hands the link over and ends
+	go func() { _ = cmd.Wait() }() // the command passes the link on and ends
 	return nil
 }
 
 const (
-	// patience is how long a command that has ended waits for its page to be opened.
+	// patience is how long a command that has finished waits for its page to be opened.
 	patience = 20 * time.Second
-	// silence is how long a page may be silent before it counts as closed. It asks every few seconds.
+	// silence is how long a page may send no request before it counts as closed. Open pages send one every few seconds.
 	silence = 8 * time.Second
 )
 
-// Beside serves the page while a command on the project in dir runs, and opens it. An empty dir is the working
-// directory. end returns once nobody looks any more, or ctx ends.
+// Beside serves and opens the page while a command on the project in dir runs. An empty dir means the working
+// directory. end blocks until nobody views the page any more, or ctx ends.
 func Beside(ctx context.Context, a *console.Console, dir string) (end func(), err error) {
 	p, _, err := a.OpenProject(a.Path(dir))
 	if err != nil {
@@ -179,11 +179,11 @@ func Beside(ctx context.Context, a *console.Console, dir string) (end func(), er
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
-		_ = page.server.Serve(ctx, page.listener) // the page is beside the command, which matters more
+		_ = page.server.Serve(ctx, page.listener) // an error of the page must not fail the command
 	}()
 	fmt.Fprintf(a.Streams.Err, "Follow it at %s\n", page.server.URL())
 	if a.Interactive() {
-		_ = browse(page.server.OnceURL()) // the link is there
+		_ = browse(page.server.OnceURL()) // the link is printed as well
 	}
 	return func() {
 		defer func() { stop(); <-served }()

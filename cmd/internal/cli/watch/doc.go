@@ -1,2 +1,2 @@
-// Package watch has the command line of watch, which plans whenever a file of the project changes.
+// Package watch implements the command watch, which plans again whenever a file of the project changes.
 package watch

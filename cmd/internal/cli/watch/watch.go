@@ -22,10 +22,10 @@ type options struct {
 	apply  bool
 	config []string
 	paths  []string
-	others map[string]*string // flags that go to the plan
+	others map[string]*string // flags passed on to the operations
 }
 
-// NewWatch makes the command watch.
+// NewWatch returns the command watch.
 func NewWatch(a *console.Console) *cobra.Command {
 	o := &options{others: map[string]*string{}}
 	cmd := &cobra.Command{
@@ -64,7 +64,7 @@ func watch(ctx context.Context, a *console.Console, o *options) error {
 		}
 		if sound && o.apply {
 			w.run(ctx)
-			// What the program itself has written is no reason to run it again, but for the files that it consists of.
+			// Files that the program has written are no reason to run it again, except the files that it consists of.
 			now := files.Take(roots)
 			for _, path := range seen.Changes(now) {
 				if !program(path) {
@@ -81,7 +81,7 @@ func watch(ctx context.Context, a *console.Console, o *options) error {
 		}
 		changed, now, err := files.Wait(ctx, roots, seen)
 		if err != nil {
-			return nil // an interrupt is how it ends
+			return nil // an interrupt is the regular end
 		}
 		seen = now
 		w.changed = a.Short(changed[0])
@@ -96,7 +96,7 @@ func watch(ctx context.Context, a *console.Console, o *options) error {
 	}
 }
 
-// program reports whether a file is one that programs, projects and stacks are written in.
+// program reports whether programs, projects or stacks may be written in a file with that name.
 func program(path string) bool {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".yaml", ".yml", ".json":
@@ -105,13 +105,13 @@ func program(path string) bool {
 	return false
 }
 
-// watcher is one run of the command.
+// A watcher is one run of the command.
 type watcher struct {
 	console *console.Console
 	options *options
 	world   console.World
-	last    []byte // the last sound plan
-	changed string // what the present plan is due to; empty for the first one
+	last    []byte // the last plan without errors
+	changed string // files whose change caused the present plan; empty for the first one
 }
 
 // roots returns the files and folders to watch.
@@ -137,7 +137,7 @@ func (w *watcher) roots() ([]string, error) {
 	return roots, nil
 }
 
-// args returns a command line with the flags that the operation takes over.
+// args returns a command line with the flags that are passed on to operations.
 func (w *watcher) args(command ...string) []string {
 	a, o := w.console, w.options
 	args := append([]string{"--non-interactive"}, command...)
@@ -158,7 +158,8 @@ func (w *watcher) args(command ...string) []string {
 	return args
 }
 
-// plan shows a plan, or what is wrong below the last one, and reports whether it is sound.
+// plan shows a plan, or the last one with the errors of the new one below it. It reports whether the new plan has no
+// errors.
 func (w *watcher) plan(ctx context.Context) bool {
 	a := w.console
 	begun := a.Now()
